@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* uvperf: perf_event_open(2) for libuv programs. This header includes all the
+ * others; error.h, attr.h and record.h alone need no libuv. */
+#ifndef UVPERF_H
+#define UVPERF_H
+
+#include "uvperf/version.h"
+#include "uvperf/error.h"
+#include "uvperf/attr.h"
+#include "uvperf/record.h"
+#include "uvperf/count.h"
+#include "uvperf/event.h"
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* What to measure: helpers that fill a struct perf_event_attr, which stays the
+ * kernel's and the caller's own. Needs no libuv.
+ *
+ * The caller's <linux/perf_event.h> may be older or newer than the library's:
+ * attr.size says how many bytes the struct has, as with the kernel, and nothing
+ * is read or written past it. Functions that return int return 0 or a negative
+ * errno, the same value as libuv's UV_E*. */
+#ifndef UVPERF_ATTR_H
+#define UVPERF_ATTR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/perf_event.h>
+
+#include "uvperf/version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bits that headers older than Linux 6.19 lack, with the kernel's values. */
+#define UVPERF_SAMPLE_DATA_PAGE_SIZE   (UINT64_C(1) << 22) /* 5.11 */
+#define UVPERF_SAMPLE_CODE_PAGE_SIZE   (UINT64_C(1) << 23) /* 5.11 */
+#define UVPERF_SAMPLE_WEIGHT_STRUCT    (UINT64_C(1) << 24) /* 5.12 */
+#define UVPERF_FORMAT_LOST             (UINT64_C(1) << 4)  /* 6.0 */
+#define UVPERF_SAMPLE_BRANCH_HW_INDEX  (UINT64_C(1) << 17) /* 5.7 */
+#define UVPERF_SAMPLE_BRANCH_PRIV_SAVE (UINT64_C(1) << 18) /* 6.1 */
+#define UVPERF_SAMPLE_BRANCH_COUNTERS  (UINT64_C(1) << 19) /* 6.8 */
+
+/* Names every field and flag bit of struct perf_event_attr up to Linux 6.19,
+ * so that those newer than the caller's header can be reached, by
+ * uvperf_attr_set and uvperf_attr_get. Values 0 to 63 are the position of a
+ * flag in the 64-bit flag word. */
+enum uvperf_attr_field {
+  UVPERF_ATTR_DISABLED = 0,
+  UVPERF_ATTR_INHERIT = 1,
+  UVPERF_ATTR_PINNED = 2,
+  UVPERF_ATTR_EXCLUSIVE = 3,
+  UVPERF_ATTR_EXCLUDE_USER = 4,
+  UVPERF_ATTR_EXCLUDE_KERNEL = 5,
+  UVPERF_ATTR_EXCLUDE_HV = 6,
+  UVPERF_ATTR_EXCLUDE_IDLE = 7,
+  UVPERF_ATTR_MMAP = 8,
+  UVPERF_ATTR_COMM = 9,
+  UVPERF_ATTR_FREQ = 10,
+  UVPERF_ATTR_INHERIT_STAT = 11,
+  UVPERF_ATTR_ENABLE_ON_EXEC = 12,
+  UVPERF_ATTR_TASK = 13,
+  UVPERF_ATTR_WATERMARK = 14,
+  UVPERF_ATTR_PRECISE_IP = 15, /* two bits wide: 0 to 3 */
+  UVPERF_ATTR_MMAP_DATA = 17,
+  UVPERF_ATTR_SAMPLE_ID_ALL = 18,
+  UVPERF_ATTR_EXCLUDE_HOST = 19,
+  UVPERF_ATTR_EXCLUDE_GUEST = 20,
+  UVPERF_ATTR_EXCLUDE_CALLCHAIN_KERNEL = 21,
+  UVPERF_ATTR_EXCLUDE_CALLCHAIN_USER = 22,
+  UVPERF_ATTR_MMAP2 = 23,
+  UVPERF_ATTR_COMM_EXEC = 24,
+  UVPERF_ATTR_USE_CLOCKID = 25,
+  UVPERF_ATTR_CONTEXT_SWITCH = 26,
+  UVPERF_ATTR_WRITE_BACKWARD = 27,
+  UVPERF_ATTR_NAMESPACES = 28,
+  UVPERF_ATTR_KSYMBOL = 29,
+  UVPERF_ATTR_BPF_EVENT = 30,
+  UVPERF_ATTR_AUX_OUTPUT = 31,
+  UVPERF_ATTR_CGROUP = 32,
+  UVPERF_ATTR_TEXT_POKE = 33,
+  UVPERF_ATTR_BUILD_ID = 34,        /* Linux 5.12 */
+  UVPERF_ATTR_INHERIT_THREAD = 35,  /* Linux 5.13 */
+  UVPERF_ATTR_REMOVE_ON_EXEC = 36,  /* Linux 5.13 */
+  UVPERF_ATTR_SIGTRAP = 37,         /* Linux 5.13 */
+  UVPERF_ATTR_DEFER_CALLCHAIN = 38, /* Linux 6.19 */
+  UVPERF_ATTR_DEFER_OUTPUT = 39,    /* Linux 6.19 */
+
+  UVPERF_ATTR_TYPE = 64,
+  UVPERF_ATTR_SIZE = 65, /* only uvperf_attr_get */
+  UVPERF_ATTR_CONFIG = 66,
+  UVPERF_ATTR_SAMPLE_PERIOD = 67, /* or sample_freq, with freq set */
+  UVPERF_ATTR_SAMPLE_TYPE = 68,
+  UVPERF_ATTR_READ_FORMAT = 69,
+  UVPERF_ATTR_WAKEUP_EVENTS = 70, /* or wakeup_watermark, with watermark set */
+  UVPERF_ATTR_BP_TYPE = 71,
+  UVPERF_ATTR_CONFIG1 = 72, /* bp_addr, kprobe_func, uprobe_path */
+  UVPERF_ATTR_CONFIG2 = 73, /* bp_len, kprobe_addr, probe_offset */
+  UVPERF_ATTR_BRANCH_SAMPLE_TYPE = 74,
+  UVPERF_ATTR_SAMPLE_REGS_USER = 75,
+  UVPERF_ATTR_SAMPLE_STACK_USER = 76,
+  UVPERF_ATTR_CLOCKID = 77, /* signed: pass (uint64_t)(int64_t)clockid */
+  UVPERF_ATTR_SAMPLE_REGS_INTR = 78,
+  UVPERF_ATTR_AUX_WATERMARK = 79,
+  UVPERF_ATTR_SAMPLE_MAX_STACK = 80,
+  UVPERF_ATTR_AUX_SAMPLE_SIZE = 81,
+  UVPERF_ATTR_AUX_ACTION = 82, /* Linux 6.13: start_paused, pause, resume */
+  UVPERF_ATTR_SIG_DATA = 83,   /* Linux 5.13 */
+  UVPERF_ATTR_CONFIG3 = 84,    /* Linux 6.3 */
+  UVPERF_ATTR_CONFIG4 = 85     /* Linux 6.18 */
+};
+
+/** Zeroes a struct perf_event_attr of a given size and sets size, type and
+ *  config. Call uvperf_attr_init, which passes the caller's own sizeof.
+ *  @param attr    Caller's; `size` bytes are written.
+ *  @param size    Bytes, at least PERF_ATTR_SIZE_VER0 (64).
+ *  @param type    PERF_TYPE_* or the number in a PMU's `type` file.
+ *  @param config  Which event of that type.
+ *  Source: perf_event_open(2), "type", "size", "config". */
+UVPERF_EXTERN void uvperf_attr_init_sized(struct perf_event_attr *attr,
+                                          size_t size, uint32_t type,
+                                          uint64_t config);
+
+/** Zeroes a struct perf_event_attr and sets size, type and config; everything
+ *  else stays as the kernel's zero: enabled at once when opened by hand (handles
+ *  open disabled whatever it says), no sampling, user and kernel.
+ *  @param attr    Caller's.
+ *  @param type    PERF_TYPE_* or the number in a PMU's `type` file.
+ *  @param config  Which event of that type. */
+static inline void uvperf_attr_init(struct perf_event_attr *attr, uint32_t type,
+                                    uint64_t config) {
+  uvperf_attr_init_sized(attr, sizeof(*attr), type, config);
+}
+
+/** Fills an attr for a generic hardware event.
+ *  @param attr    Caller's.
+ *  @param config  PERF_COUNT_HW_*. */
+static inline void uvperf_attr_hardware(struct perf_event_attr *attr,
+                                        uint64_t config) {
+  uvperf_attr_init(attr, PERF_TYPE_HARDWARE, config);
+}
+
+/** Fills an attr for a software event.
+ *  @param attr    Caller's.
+ *  @param config  PERF_COUNT_SW_*. */
+static inline void uvperf_attr_software(struct perf_event_attr *attr,
+                                        uint64_t config) {
+  uvperf_attr_init(attr, PERF_TYPE_SOFTWARE, config);
+}
+
+/** Fills an attr for a hardware cache event.
+ *  @param attr    Caller's.
+ *  @param cache   PERF_COUNT_HW_CACHE_L1D and its like.
+ *  @param op      PERF_COUNT_HW_CACHE_OP_*.
+ *  @param result  PERF_COUNT_HW_CACHE_RESULT_*. */
+static inline void uvperf_attr_cache(struct perf_event_attr *attr,
+                                     uint32_t cache, uint32_t op,
+                                     uint32_t result) {
+  uvperf_attr_init(attr, PERF_TYPE_HW_CACHE,
+                   (uint64_t)cache | (uint64_t)op << 8 |
+                       (uint64_t)result << 16);
+}
+
+/** Fills an attr for a raw event of the CPU's PMU.
+ *  @param attr    Caller's.
+ *  @param config  The event code in the CPU's own format. */
+static inline void uvperf_attr_raw(struct perf_event_attr *attr,
+                                   uint64_t config) {
+  uvperf_attr_init(attr, PERF_TYPE_RAW, config);
+}
+
+/** Fills an attr for a tracepoint.
+ *  @param attr  Caller's.
+ *  @param id    The number in the tracepoint's `id` file in tracefs. */
+static inline void uvperf_attr_tracepoint(struct perf_event_attr *attr,
+                                          uint64_t id) {
+  uvperf_attr_init(attr, PERF_TYPE_TRACEPOINT, id);
+}
+
+/** Fills an attr for a hardware breakpoint.
+ *  @param attr     Caller's.
+ *  @param bp_type  HW_BREAKPOINT_* of <linux/hw_breakpoint.h>; x86 has no
+ *    read-only ones.
+ *  @param addr     Address in the measured task.
+ *  @param len      Bytes: HW_BREAKPOINT_LEN_*; sizeof(long) for execution. */
+static inline void uvperf_attr_breakpoint(struct perf_event_attr *attr,
+                                          uint32_t bp_type, uint64_t addr,
+                                          uint64_t len) {
+  uvperf_attr_init(attr, PERF_TYPE_BREAKPOINT, 0);
+  attr->bp_type = bp_type;
+  attr->bp_addr = addr;
+  attr->bp_len = len;
+}
+
+/** Sets any field or flag bit, those newer than the caller's header too.
+ *  @param attr   Caller's; attr->size must be set (0 counts as 64).
+ *  @param field  enum uvperf_attr_field.
+ *  @param value  The new value; 0 or 1 for a flag.
+ *  @return 0, or
+ *    -E2BIG   the field lies past attr->size and value is not 0;
+ *    -EINVAL  no such field, UVPERF_ATTR_SIZE, or the value does not fit. On
+ *      any error the attr is unchanged.
+ *  Source: perf_event_open(2), struct perf_event_attr. */
+UVPERF_EXTERN int uvperf_attr_set(struct perf_event_attr *attr,
+                                  enum uvperf_attr_field field, uint64_t value);
+
+/** Gets any field or flag bit, those newer than the caller's header too.
+ *  @param attr   Caller's; attr->size must be set (0 counts as 64).
+ *  @param field  enum uvperf_attr_field.
+ *  @param value  Receives the value; 0 for a field past attr->size, as the
+ *    kernel reads it. UVPERF_ATTR_CLOCKID comes sign-extended.
+ *  @return 0, or
+ *    -EINVAL  no such field; *value is 0. */
+UVPERF_EXTERN int uvperf_attr_get(const struct perf_event_attr *attr,
+                                  enum uvperf_attr_field field,
+                                  uint64_t *value);
+
+/** Samples every so many events.
+ *  @param attr           Caller's.
+ *  @param period_events  Events between samples; nanoseconds for cpu-clock and
+ *    task-clock; 0 counts only. */
+UVPERF_EXTERN void uvperf_attr_set_period(struct perf_event_attr *attr,
+                                          uint64_t period_events);
+
+/** Samples so many times a second, the kernel adapting the period.
+ *  @param attr     Caller's.
+ *  @param freq_hz  Samples a second; above perf_event_max_sample_rate opening
+ *    fails with EINVAL. */
+UVPERF_EXTERN void uvperf_attr_set_frequency(struct perf_event_attr *attr,
+                                             uint64_t freq_hz);
+
+/** Wakes the loop after so many samples. Only PERF_RECORD_SAMPLE counts: COMM,
+ *  MMAP2, FORK and their like wake nobody before the ring is half full, so with
+ *  them use uvperf_attr_set_wakeup_bytes.
+ *  @param attr     Caller's.
+ *  @param records  Samples; 0 wakes only when the ring is half full.
+ *  Source: kernel/events/core.c, __perf_event_output and perf_output_begin. */
+UVPERF_EXTERN void uvperf_attr_set_wakeup_events(struct perf_event_attr *attr,
+                                                 uint32_t records);
+
+/** Wakes the loop when more than so many bytes of any record were written.
+ *  @param attr   Caller's.
+ *  @param bytes  1 wakes for every record; must be smaller than the ring; 0
+ *    wakes when the ring is half full. */
+UVPERF_EXTERN void uvperf_attr_set_wakeup_bytes(struct perf_event_attr *attr,
+                                                uint32_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* One perf event as a libuv handle: opened on a loop, it wakes that loop when
+ * the kernel has written records, and the records arrive decoded in a callback.
+ *
+ *   init -> start <-> stop -> close -> close_cb
+ *
+ * Rules that hold for every function here:
+ * - One handle, one loop, one thread: call from the loop's thread only.
+ * - Returned codes are 0 or a negative UV_E*.
+ * - All functions but uvperf_event_flush may be called inside any callback of
+ *   the handle.
+ * - After fork(2) the child must call uv_loop_fork and close the handles before
+ *   it runs the loop; there, all but close and the getters return UV_EPERM, and
+ *   close touches neither the parent's event nor its ring.
+ * - Calling anything but ref, unref, has_ref, is_active and is_closing after
+ *   uvperf_event_close is a programming error and asserts. */
+#ifndef UVPERF_EVENT_H
+#define UVPERF_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+#include <linux/perf_event.h>
+
+#include "uvperf/attr.h"
+#include "uvperf/count.h"
+#include "uvperf/error.h"
+#include "uvperf/record.h"
+#include "uvperf/version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct uvperf_event_s uvperf_event_t;
+
+/** Called for each record, on the loop's thread.
+ *  @param event   The handle.
+ *  @param status
+ *    0           a record, or, with UVPERF_START_SLICE_END, the end of a slice
+ *                (record is NULL);
+ *    UV_EPROTO   with a record: its header is sound but its body is not, or its
+ *                id is unknown; it comes raw and delivery goes on;
+ *    UV_EPROTO   without a record: the ring itself cannot be right; delivery
+ *                has ended;
+ *    UV_EOF      without a record: the target is gone and every record was
+ *                delivered; delivery has ended;
+ *    UV_EBADF    without a record: the event is pinned and the PMU could not
+ *                hold it; delivery has ended;
+ *    another     without a record: libuv could not go on polling; delivery has
+ *                ended.
+ *  @param record  The library's, valid, with all it points to, until the
+ *    callback returns. */
+typedef void (*uvperf_record_cb)(uvperf_event_t *event, int status,
+                                 const uvperf_record_t *record);
+
+/** Called once when a closed handle is done; the memory of the handle is the
+ *  caller's again and may be freed here. */
+typedef void (*uvperf_event_close_cb)(uvperf_event_t *event);
+
+/* The caller allocates it and keeps it in place until close_cb. */
+struct uvperf_event_s {
+  /* public: the user's, never touched */
+  void *data;
+  /* read-only */
+  uv_loop_t *loop;
+  /* private */
+  void *impl;
+  uvperf_event_close_cb close_cb;
+  void *reserved[4];
+};
+
+/* Maps no ring, even where the attr produces records. */
+#define UVPERF_EVENT_NO_RING 1u
+
+/* What to measure where. Start from UVPERF_EVENT_OPTIONS_INIT; NULL means the
+ * same. Fields are only ever appended. */
+typedef struct uvperf_event_options_s {
+  /* sizeof(uvperf_event_options_t). */
+  size_t size;
+  /* A thread's id; 0 the calling thread, -1 every task (needs a cpu). */
+  int32_t pid;
+  /* A CPU's id; -1 whichever the task runs on. */
+  int32_t cpu;
+  /* -1, or the fd of a cgroup's directory: every task in it (needs a cpu; pid
+   * must be 0). The caller's; it may be closed after init. */
+  int32_t cgroup;
+  /* UVPERF_EVENT_*. */
+  uint32_t flags;
+  /* NULL, or the leader of the group that this event joins; it must be on the
+   * same loop and stay open until init returns. */
+  uvperf_event_t *leader;
+  /* Size of the data part of the ring in bytes, rounded up to a power of two
+   * of pages; never made smaller behind the caller's back. 0 is the default: no
+   * ring for an attr that only counts, else 512 KiB, or as much less (down to
+   * one page) as perf_event_mlock_kb allows; uvperf_event_ring_bytes tells. */
+  size_t ring_bytes;
+} uvperf_event_options_t;
+
+#define UVPERF_EVENT_OPTIONS_INIT                                              \
+  { sizeof(uvperf_event_options_t), 0, -1, -1, 0, NULL, 0 }
+
+/* Does not enable the event when started: the user does (or the kernel, by
+ * enable_on_exec, which implies it). What start did not enable stop does not
+ * disable. */
+#define UVPERF_START_NO_ENABLE 1u
+/* Tells the end of each slice that delivered something: status 0, no record. */
+#define UVPERF_START_SLICE_END 2u
+
+/* How to deliver. Start from UVPERF_STREAM_OPTIONS_INIT; NULL means the same.
+ * A slice is what is delivered in one turn of the loop; it ends with the first
+ * of the three bounds, and the rest goes on in the next turn. */
+typedef struct uvperf_stream_options_s {
+  /* sizeof(uvperf_stream_options_t). */
+  size_t size;
+  /* Records in a slice; 0 is the default, 4096. */
+  uint32_t slice_records;
+  /* Microseconds of a slice, callbacks included; 0 is the default, 1000. The
+   * clock is looked at after the first record, and then so often that a steady
+   * callback overruns little, at least once every 32 records. */
+  uint32_t slice_us;
+  /* Bytes in a slice; 0 is the default, 1 MiB. At least one record is
+   * delivered. */
+  uint64_t slice_bytes;
+  /* Looks for records below the wakeup watermark every so many milliseconds,
+   * by an unref'd timer; 0 never; -1 is the default: never with a wakeup for
+   * each record, else 100. A loop whose backend fd is polled by an outer loop
+   * (Electron, GLib) loses wakeups by that, and needs it. */
+  int32_t flush_ms;
+  /* UVPERF_START_*. */
+  uint32_t flags;
+} uvperf_stream_options_t;
+
+#define UVPERF_STREAM_OPTIONS_INIT                                             \
+  { sizeof(uvperf_stream_options_t), 0, 0, 0, -1, 0 }
+
+/* What a handle has seen since init. */
+typedef struct uvperf_stats_s {
+  /* Delivered, those with UV_EPROTO included. */
+  uint64_t records;
+  /* Of those records. */
+  uint64_t bytes;
+  /* Poll callbacks. */
+  uint64_t wakeups;
+  /* Turns of the loop in which something was delivered. */
+  uint64_t slices;
+  /* Records that came with UV_EPROTO, and 1 for a ring that was not sound. */
+  uint64_t corrupt;
+  /* Most bytes ever found waiting in the ring. */
+  uint64_t high_water_bytes;
+  /* Records that the kernel told to be lost, in LOST and LOST_SAMPLES records.
+   * Overlaps with uvperf_count_t.lost: never add the two. */
+  uint64_t lost_records;
+  uint64_t reserved[8];
+} uvperf_stats_t;
+
+/** Opens a perf event, disabled, and maps its ring if it produces records. The
+ *  first task-bound event that a process opens can block for some milliseconds
+ *  (an RCU grace period in the kernel).
+ *  @param loop     Must outlive the handle.
+ *  @param event    Caller's, uninitialized. On error it is the caller's again at
+ *    once; `data` is not touched.
+ *  @param attr     Caller's, copied: attr->size bytes (0 counts as 64). Only
+ *    `disabled` is changed, to 1, and PERF_FORMAT_ID is added to a read_format
+ *    with PERF_FORMAT_GROUP, as values are matched by id.
+ *  @param options  Caller's, copied; NULL for the calling thread on any CPU.
+ *  @param error    May be NULL; receives the reason of a failure.
+ *  @return 0, or
+ *    UV_EINVAL  bad options or attr; a bad combination; no such CPU; frequency
+ *      above perf_event_max_sample_rate; ring_bytes not above
+ *      wakeup_watermark; inherit with a ring and cpu -1;
+ *    UV_E2BIG   options, or the attr, have fields that the library, or the
+ *      kernel, does not know;
+ *    UV_ENOENT  no such PMU or event here;
+ *    UV_ENODEV  the CPU is offline;
+ *    UV_ESRCH   no such task;
+ *    UV_EACCES  perf_event_paranoid or the target's owner forbids it;
+ *    UV_EPERM   the same; or the ring is above perf_event_mlock_kb and
+ *      RLIMIT_MEMLOCK; or a seccomp filter;
+ *    UV_ENOTSUP the PMU cannot do it;
+ *    UV_EMFILE, UV_ENFILE  out of fds;
+ *    UV_EBUSY   another exclusive user of the PMU;
+ *    UV_ENOSPC  breakpoint slots are used up;
+ *    UV_ENOMEM  out of memory;
+ *    UV_ENOSYS  no perf events in this kernel;
+ *    UV_EBADF   the cgroup is not an open fd;
+ *    UV_EPERM   the leader belongs to the parent of this forked process.
+ *    If an inner libuv handle was already registered when init failed, the loop
+ *    must run once more before uv_loop_close is 0.
+ *  Source: perf_event_open(2), "ERRORS". */
+UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
+                                    const struct perf_event_attr *attr,
+                                    const uvperf_event_options_t *options,
+                                    uvperf_error_t *error);
+
+/** Starts delivery and enables the event. An event without a ring is only
+ *  enabled. Once started, the handle keeps the loop alive (unless unref'd)
+ *  until it is stopped or its target is gone.
+ *  @param event    Initialized.
+ *  @param options  Caller's, copied; NULL for the defaults.
+ *  @param cb       Called for each record; may be NULL only without a ring.
+ *  @param error    May be NULL; receives the reason of a failure.
+ *  @return 0, or
+ *    UV_EALREADY  already started;
+ *    UV_EOF       delivery has ended (target gone or ring unsound);
+ *    UV_EINVAL    no cb, bad options or flags;
+ *    UV_E2BIG     options that the library does not know;
+ *    UV_EPERM     in a forked child;
+ *    another      PERF_EVENT_IOC_ENABLE or uv_poll_start failed; the handle is
+ *      stopped. */
+UVPERF_EXTERN int uvperf_event_start(uvperf_event_t *event,
+                                     const uvperf_stream_options_t *options,
+                                     uvperf_record_cb cb,
+                                     uvperf_error_t *error);
+
+/** Disables the event, if start enabled it, and cancels delivery at once: no
+ *  callback runs after it until the next start or flush. Records that were not
+ *  delivered stay in the ring and come then.
+ *  @return 0, also when not started; or
+ *    UV_EPERM  in a forked child. */
+UVPERF_EXTERN int uvperf_event_stop(uvperf_event_t *event);
+
+/** Delivers, unsliced and before it returns, the records that one look at the
+ *  ring shows, through the callback of the last start. Works between stop and
+ *  start too.
+ *  @return 0, also when the ring is empty or delivery has ended; or
+ *    UV_EINVAL  never started, or no ring;
+ *    UV_EBUSY   called inside a callback of the handle;
+ *    UV_EPERM   in a forked child. */
+UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
+
+/** Closes the handle: this is how one cancels. Returns at once; no record
+ *  callback runs after it, even in the middle of a drain. On a later turn of
+ *  the loop the ring is unmapped, the fd closed and close_cb called. Exactly
+ *  once (a second call asserts), except that after uvperf_walk_close, or after
+ *  somebody else uv_closed the inner handles, it is still to be called: then it
+ *  stores close_cb, or calls it at once if uvperf_walk_close's teardown is over.
+ *  Call it while the loop is open.
+ *  @param close_cb  May be NULL. */
+UVPERF_EXTERN void uvperf_event_close(uvperf_event_t *event,
+                                      uvperf_event_close_cb close_cb);
+
+/** Reads the count.
+ *  @param count  Receives the totals that attr.read_format asked for.
+ *  @return 0, or
+ *    UV_EBADF   the event is pinned and the PMU could not hold it;
+ *    UV_EPROTO  the kernel's answer has not the size that read_format means;
+ *    UV_ENOENT  the answer for a group does not hold the event;
+ *    UV_EPERM   in a forked child;
+ *    another    read(2) failed.
+ *  Source: perf_event_open(2), "Reading results". */
+UVPERF_EXTERN int uvperf_event_read(uvperf_event_t *event,
+                                    uvperf_count_t *count);
+
+/** Enables counting. Not needed after a start that enables.
+ *  @return 0, UV_EPERM in a forked child, or what the ioctl gives.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
+UVPERF_EXTERN int uvperf_event_enable(uvperf_event_t *event);
+
+/** Disables counting; records in the ring stay and are still delivered.
+ *  @return 0, UV_EPERM in a forked child, or what the ioctl gives.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
+UVPERF_EXTERN int uvperf_event_disable(uvperf_event_t *event);
+
+/** Sets the count to 0; the times are never reset by the kernel.
+ *  @return 0, UV_EPERM in a forked child, or what the ioctl gives.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_RESET. */
+UVPERF_EXTERN int uvperf_event_reset(uvperf_event_t *event);
+
+/** Gets the event's id, which its records and reads carry.
+ *  @param id  Receives the id.
+ *  @return 0, UV_EPERM in a forked child, or what the ioctl gives.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_ID. */
+UVPERF_EXTERN int uvperf_event_id(uvperf_event_t *event, uint64_t *id);
+
+/** Gets the attr that the event was opened with.
+ *  @return The handle's own copy, attr->size bytes; valid until close. */
+UVPERF_EXTERN const struct perf_event_attr *
+uvperf_event_attr(const uvperf_event_t *event);
+
+/** Gets the size of the data part of the ring that was obtained.
+ *  @return Bytes; 0 without a ring. */
+UVPERF_EXTERN size_t uvperf_event_ring_bytes(const uvperf_event_t *event);
+
+/** Gets what the handle has seen.
+ *  @param stats  Receives the totals since init. */
+UVPERF_EXTERN void uvperf_event_stats(const uvperf_event_t *event,
+                                      uvperf_stats_t *stats);
+
+/** Lets the started handle keep the loop alive, as uv_ref. The default. */
+UVPERF_EXTERN void uvperf_event_ref(uvperf_event_t *event);
+
+/** Lets the loop end although the handle is started, as uv_unref. */
+UVPERF_EXTERN void uvperf_event_unref(uvperf_event_t *event);
+
+/** Tells whether the handle is ref'd, as uv_has_ref.
+ *  @return 1 or 0. */
+UVPERF_EXTERN int uvperf_event_has_ref(const uvperf_event_t *event);
+
+/** Tells whether the handle is active, as uv_is_active: started, and its target
+ *  not gone or still with records to deliver. An event without a ring never is.
+ *  @return 1 or 0. */
+UVPERF_EXTERN int uvperf_event_is_active(const uvperf_event_t *event);
+
+/** Tells whether the handle is closing or closed, as uv_is_closing.
+ *  @return 1 or 0. */
+UVPERF_EXTERN int uvperf_event_is_closing(const uvperf_event_t *event);
+
+/** Gets sizeof(uvperf_event_t), for other languages.
+ *  @return Bytes. */
+UVPERF_EXTERN size_t uvperf_event_size(void);
+
+/** Closes the owner of an inner handle, for programs that tear down by uv_walk:
+ *
+ *    static void walk(uv_handle_t *handle, void *arg) {
+ *      if (!uvperf_walk_close(handle) && !uv_is_closing(handle))
+ *        uv_close(handle, NULL);
+ *    }
+ *
+ *  @param handle  Any handle of any loop; it is recognised by its type and
+ *    callback, never through foreign `data`.
+ *  @return 1 if the handle belongs to a uvperf handle, which is now closing; 0
+ *    if it does not, and nothing was done. The uvperf handle's memory must stay
+ *    until the loop has run; one later uvperf_event_close is allowed, and stores
+ *    its callback. */
+UVPERF_EXTERN int uvperf_walk_close(uv_handle_t *handle);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

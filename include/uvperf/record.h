@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: MIT */
+/* The records that the kernel writes into a ring, decoded. Needs no libuv: a
+ * program that only decodes (a perf.data reader, say) needs no loop and no fd.
+ *
+ * All 22 record types and all 25 PERF_SAMPLE_* bits of Linux 6.19 are decoded.
+ * The source of every layout is the comment in enum perf_event_type of
+ * <linux/perf_event.h> and perf_event_open(2), "Layout of the mmap buffer". */
+#ifndef UVPERF_RECORD_H
+#define UVPERF_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/perf_event.h>
+
+#include "uvperf/count.h"
+#include "uvperf/version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Record types and bits that headers older than Linux 6.19 lack, with the
+ * kernel's values. */
+#define UVPERF_RECORD_AUX_OUTPUT_HW_ID   21        /* 5.16 */
+#define UVPERF_RECORD_CALLCHAIN_DEFERRED 22        /* 6.19 */
+#define UVPERF_RECORD_MISC_MMAP_BUILD_ID (1 << 14) /* 5.12 */
+/* Ends a call chain whose user part comes in a CALLCHAIN_DEFERRED record; the
+ * next entry is its cookie. */
+#define UVPERF_CONTEXT_USER_DEFERRED ((uint64_t)-640) /* 6.19 */
+
+/* Where records come from: one perf event, or one attr and all the events that
+ * were opened with it on one target. Filled and owned by the caller of
+ * uvperf_decoder_new, or by a handle. */
+typedef struct uvperf_source_s {
+  /* sizeof(uvperf_source_t). */
+  size_t size;
+  /* What the event was opened with; decoding follows its sample_type,
+   * read_format, branch_sample_type, regs masks and sample_id_all. */
+  const struct perf_event_attr *attr;
+  /* The event's ids (PERF_EVENT_IOC_ID), by which its records are told from
+   * those of the other sources in the same ring; may be NULL with nr_ids 0
+   * where there is one source. */
+  const uint64_t *ids;
+  size_t nr_ids;
+  /* The target: pid (0 the opener, -1 any) and cpu (-1 any). */
+  int32_t pid;
+  int32_t cpu;
+  /* The user's; never touched. */
+  void *data;
+} uvperf_source_t;
+
+/* Values in the format of read(2): PERF_SAMPLE_READ and PERF_RECORD_READ. Take
+ * single values by uvperf_read_get and uvperf_read_find.
+ * Source: perf_event_open(2), "Reading results". */
+typedef struct uvperf_read_s {
+  /* attr.read_format: PERF_FORMAT_*. */
+  uint64_t format;
+  /* Values: 1, or the size of the group with PERF_FORMAT_GROUP. */
+  uint64_t nr;
+  /* Nanoseconds; 0 where not asked for. */
+  uint64_t time_enabled;
+  uint64_t time_running;
+  /* As the kernel wrote them; valid as long as the record. */
+  const uint64_t *words;
+} uvperf_read_t;
+
+/* A register set. regs[i] is the i-th register whose bit is set in mask (see
+ * uvperf_regs_get). Source: perf_event_open(2), PERF_SAMPLE_REGS_USER. */
+typedef struct uvperf_regs_s {
+  /* PERF_SAMPLE_REGS_ABI_*; NONE (0) comes without registers. */
+  uint64_t abi;
+  /* attr.sample_regs_user or sample_regs_intr, bits of asm/perf_regs.h. */
+  uint64_t mask;
+  /* Registers that follow: the bits in mask, or 0 with abi NONE. */
+  uint64_t nr;
+  const uint64_t *regs;
+} uvperf_regs_t;
+
+/* The body of PERF_RECORD_SAMPLE. Fields whose PERF_SAMPLE_* bit is not in the
+ * record's `present` are 0. Pointers live as long as the record; all but
+ * raw.data are 8-byte aligned. */
+typedef struct uvperf_sample_s {
+  uint64_t ip;        /* PERF_SAMPLE_IP */
+  uint64_t addr;      /* PERF_SAMPLE_ADDR */
+  uint64_t period;    /* PERF_SAMPLE_PERIOD, events */
+  uvperf_read_t read; /* PERF_SAMPLE_READ */
+  /* PERF_SAMPLE_CALLCHAIN: frames innermost first, with PERF_CONTEXT_* marks
+   * between them. */
+  struct {
+    uint64_t nr;
+    const uint64_t *ips;
+  } callchain;
+  /* PERF_SAMPLE_RAW. The kernel pads so that 4 + size is a multiple of 8: size
+   * (bytes) includes that padding. Not aligned to 8: read it by memcpy. */
+  struct {
+    uint32_t size;
+    const void *data;
+  } raw;
+  /* PERF_SAMPLE_BRANCH_STACK, newest first. */
+  struct {
+    uint64_t nr;
+    /* PERF_SAMPLE_BRANCH_HW_INDEX; (uint64_t)-1 where the PMU gave none, or
+     * was not asked. */
+    uint64_t hw_idx;
+    const struct perf_branch_entry *entries;
+    /* PERF_SAMPLE_BRANCH_COUNTERS: nr of them, or NULL. */
+    const uint64_t *counters;
+  } branch;
+  uvperf_regs_t regs_user; /* PERF_SAMPLE_REGS_USER */
+  /* PERF_SAMPLE_STACK_USER: size bytes were reserved, the first dyn_size hold
+   * the stack. */
+  struct {
+    uint64_t size;
+    uint64_t dyn_size;
+    const void *data;
+  } stack_user;
+  /* PERF_SAMPLE_WEIGHT (full), or PERF_SAMPLE_WEIGHT_STRUCT, which shares the
+   * slot: then var1_dw, var2_w and var3_w are set too. */
+  struct {
+    uint64_t full;
+    uint32_t var1_dw;
+    uint16_t var2_w;
+    uint16_t var3_w;
+  } weight;
+  uint64_t data_src;       /* PERF_SAMPLE_DATA_SRC, union perf_mem_data_src */
+  uint64_t transaction;    /* PERF_SAMPLE_TRANSACTION, PERF_TXN_* */
+  uvperf_regs_t regs_intr; /* PERF_SAMPLE_REGS_INTR */
+  uint64_t phys_addr;      /* PERF_SAMPLE_PHYS_ADDR */
+  uint64_t cgroup;         /* PERF_SAMPLE_CGROUP, the cgroup's id */
+  uint64_t data_page_size; /* PERF_SAMPLE_DATA_PAGE_SIZE, bytes */
+  uint64_t code_page_size; /* PERF_SAMPLE_CODE_PAGE_SIZE, bytes */
+  /* PERF_SAMPLE_AUX, bytes. */
+  struct {
+    uint64_t size;
+    const void *data;
+  } aux;
+} uvperf_sample_t;
+
+/* PERF_RECORD_MMAP and PERF_RECORD_MMAP2. For MMAP all from maj on is 0. */
+typedef struct uvperf_mmap_s {
+  uint32_t pid, tid;
+  uint64_t addr;  /* first address */
+  uint64_t len;   /* bytes */
+  uint64_t pgoff; /* bytes into the file */
+  /* MMAP2 without PERF_RECORD_MISC_MMAP_BUILD_ID. */
+  uint32_t maj, min;
+  uint64_t ino, ino_generation;
+  /* MMAP2 with PERF_RECORD_MISC_MMAP_BUILD_ID: build_id_size bytes, else 0. */
+  uint8_t build_id_size;
+  uint8_t build_id[20];
+  uint32_t prot;  /* PROT_* */
+  uint32_t flags; /* MAP_* */
+  /* Terminated; filename_size is strlen. "//anon", "[vdso]" and
+   * "[kernel.kallsyms]" are not files. */
+  const char *filename;
+  size_t filename_size;
+} uvperf_mmap_t;
+
+/* One namespace of PERF_RECORD_NAMESPACES; the index is *_NS_INDEX. */
+typedef struct uvperf_namespace_s {
+  uint64_t dev;
+  uint64_t inode;
+} uvperf_namespace_t;
+
+/* A decoded record. It and all it points to are the library's, valid during the
+ * callback (or until the next uvperf_decode with the same decoder) and not
+ * after. Fields that were not asked for are 0. */
+typedef struct uvperf_record_s {
+  uint32_t type; /* PERF_RECORD_* */
+  uint16_t misc; /* PERF_RECORD_MISC_* */
+  uint16_t size; /* bytes, the 8 of the header included */
+  /* The record as the kernel wrote it, header first, 8-byte aligned; `size`
+   * bytes. */
+  const void *bytes;
+  /* Which event wrote it; NULL where that could not be told. */
+  const uvperf_source_t *source;
+  /* The PERF_SAMPLE_* bits whose fields hold: those of attr.sample_type in a
+   * sample, those of the sample_id trailer in any other record, 0 in a record
+   * without trailer, or one that could not be decoded. */
+  uint64_t present;
+  /* Who, where and when, from the sample or from the trailer alike. */
+  uint32_t pid, tid;  /* PERF_SAMPLE_TID */
+  uint64_t time;      /* PERF_SAMPLE_TIME, ns of the event's clock */
+  uint64_t id;        /* PERF_SAMPLE_ID or PERF_SAMPLE_IDENTIFIER */
+  uint64_t stream_id; /* PERF_SAMPLE_STREAM_ID; inherited events have theirs */
+  uint32_t cpu;       /* PERF_SAMPLE_CPU */
+  /* By type. A type that is not listed here (one newer than the library) has
+   * no member: read `bytes`. SWITCH has no body. */
+  union {
+    uvperf_sample_t sample; /* SAMPLE */
+    uvperf_mmap_t mmap;     /* MMAP, MMAP2 */
+    /* LOST: records that did not fit; id is of the event that next succeeded
+     * in writing, not of the loser. */
+    struct {
+      uint64_t id;
+      uint64_t lost;
+    } lost;
+    /* COMM; an exec where misc has PERF_RECORD_MISC_COMM_EXEC. Terminated;
+     * comm_size is strlen. */
+    struct {
+      uint32_t pid, tid;
+      const char *comm;
+      size_t comm_size;
+    } comm;
+    /* FORK and EXIT. */
+    struct {
+      uint32_t pid, ppid;
+      uint32_t tid, ptid;
+      uint64_t time; /* ns */
+    } task;
+    /* THROTTLE and UNTHROTTLE. */
+    struct {
+      uint64_t time; /* ns */
+      uint64_t id;
+      uint64_t stream_id;
+    } throttle;
+    /* READ. */
+    struct {
+      uint32_t pid, tid;
+      uvperf_read_t values;
+    } read;
+    /* AUX. */
+    struct {
+      uint64_t offset; /* bytes, unmasked */
+      uint64_t size;   /* bytes */
+      uint64_t flags;  /* PERF_AUX_FLAG_* */
+    } aux;
+    /* ITRACE_START. */
+    struct {
+      uint32_t pid, tid;
+    } itrace_start;
+    /* LOST_SAMPLES. */
+    struct {
+      uint64_t lost;
+    } lost_samples;
+    /* SWITCH_CPU_WIDE: the other task; going out where misc has
+     * PERF_RECORD_MISC_SWITCH_OUT. */
+    struct {
+      uint32_t next_prev_pid;
+      uint32_t next_prev_tid;
+    } switch_cpu_wide;
+    /* NAMESPACES. */
+    struct {
+      uint32_t pid, tid;
+      uint64_t nr;
+      const uvperf_namespace_t *links;
+    } namespaces;
+    /* KSYMBOL. Terminated; name_size is strlen. */
+    struct {
+      uint64_t addr;
+      uint32_t len;       /* bytes */
+      uint16_t ksym_type; /* PERF_RECORD_KSYMBOL_TYPE_* */
+      uint16_t flags;     /* PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
+      const char *name;
+      size_t name_size;
+    } ksymbol;
+    /* BPF_EVENT. */
+    struct {
+      uint16_t type; /* PERF_BPF_EVENT_* */
+      uint16_t flags;
+      uint32_t id;
+      uint8_t tag[8];
+    } bpf_event;
+    /* CGROUP. Terminated; path_size is strlen. */
+    struct {
+      uint64_t id;
+      const char *path;
+      size_t path_size;
+    } cgroup;
+    /* TEXT_POKE: old_len bytes, then new_len bytes. */
+    struct {
+      uint64_t addr;
+      uint16_t old_len;
+      uint16_t new_len;
+      const uint8_t *old_bytes;
+      const uint8_t *new_bytes;
+    } text_poke;
+    /* AUX_OUTPUT_HW_ID. */
+    struct {
+      uint64_t hw_id;
+    } aux_output_hw_id;
+    /* CALLCHAIN_DEFERRED: the user part of an earlier call chain. */
+    struct {
+      uint64_t cookie;
+      uint64_t nr;
+      const uint64_t *ips;
+    } callchain_deferred;
+  };
+} uvperf_record_t;
+
+/* Turns bytes into records. Opaque; owned by the caller of
+ * uvperf_decoder_new. */
+typedef struct uvperf_decoder_s uvperf_decoder_t;
+
+/** Makes a decoder for the records of one or more sources.
+ *  @param decoder  Receives the decoder, to be freed by uvperf_decoder_free;
+ *    NULL on error.
+ *  @param sources  The array is copied; the sources stay the caller's and must
+ *    live as long as the decoder (records point to them). Their attrs and ids
+ *    are read now and not again.
+ *  @param nr       Sources. With more than one, each record is decoded with the
+ *    attr of its own event, found by its id (never by STREAM_ID), so the ids
+ *    must lie at one and the same place in all of them.
+ *  @return 0, or
+ *    -EINVAL  nr is 0; a source has no attr, an attr.size between 1 and 63, or a
+ *      size that is not sizeof(uvperf_source_t); with several sources: one has
+ *      no ids, two share an id, sample_id_all is not set everywhere, or
+ *      PERF_SAMPLE_IDENTIFIER (or ID at one fixed place) is not;
+ *    -ENOMEM  out of memory.
+ *  Source: perf_event_open(2), PERF_SAMPLE_IDENTIFIER. */
+UVPERF_EXTERN int uvperf_decoder_new(uvperf_decoder_t **decoder,
+                                     const uvperf_source_t *const *sources,
+                                     size_t nr);
+
+/** Frees a decoder; the records it gave are gone.
+ *  @param decoder  May be NULL. */
+UVPERF_EXTERN void uvperf_decoder_free(uvperf_decoder_t *decoder);
+
+/** Decodes the record at the start of some bytes. Allocates nothing and reads
+ *  nothing outside of the record, whatever the bytes say.
+ *  @param decoder  Whose record is overwritten.
+ *  @param bytes    8-byte aligned, as the kernel writes them; the record points
+ *    into them.
+ *  @param size     Bytes available, at least those of the record: what lies
+ *    behind header.size is not looked at.
+ *  @param record   Receives the decoder's record, valid until the next call.
+ *    With -EPROTO it is the raw record (type, misc, size, bytes; the source if
+ *    it could be told; all else 0) where the header is sound, so that one can
+ *    skip record->size bytes and go on, and NULL where it is not.
+ *  @return 0, also for a type that the library does not know; or
+ *    -EPROTO  the header is unsound (size below 8, not a multiple of 8, or
+ *      above `size`), the body is, or its id belongs to no source;
+ *    -EINVAL  bytes is not 8-byte aligned; *record is NULL. */
+UVPERF_EXTERN int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes,
+                                size_t size, const uvperf_record_t **record);
+
+/** Takes one value out of a read.
+ *  @param read   From a record.
+ *  @param index  Below read->nr.
+ *  @param count  Receives value, times, id and lost as far as the format has
+ *    them.
+ *  @return 0, or
+ *    -EINVAL  index is not below read->nr. */
+UVPERF_EXTERN int uvperf_read_get(const uvperf_read_t *read, uint64_t index,
+                                  uvperf_count_t *count);
+
+/** Finds the value of one event in a read.
+ *  @param read   From a record.
+ *  @param id     The event's id.
+ *  @param count  As for uvperf_read_get.
+ *  @return 0, or
+ *    -ENOENT  no value has that id, or the format has no PERF_FORMAT_ID. */
+UVPERF_EXTERN int uvperf_read_find(const uvperf_read_t *read, uint64_t id,
+                                   uvperf_count_t *count);
+
+/** Takes one register out of a register set.
+ *  @param regs   From a sample.
+ *  @param bit    The register's bit number in asm/perf_regs.h.
+ *  @param value  Receives the register.
+ *  @return 0, or
+ *    -ENOENT  the register was not asked for, or abi is NONE. */
+UVPERF_EXTERN int uvperf_regs_get(const uvperf_regs_t *regs, unsigned int bit,
+                                  uint64_t *value);
+
+/* The CPU mode in the low bits of misc, PERF_RECORD_MISC_CPUMODE_MASK. */
+static inline unsigned int uvperf_record_cpu_mode(uint16_t misc) {
+  return misc & 7u;
+}
+
+/** Names a record type.
+ *  @param type  PERF_RECORD_*.
+ *  @return "MMAP2" for PERF_RECORD_MMAP2; NULL for one the library does not
+ *    know; static. */
+UVPERF_EXTERN const char *uvperf_record_type_name(uint32_t type);
+
+/** Names a CPU mode.
+ *  @param misc  record->misc.
+ *  @return "kernel", "user", "hypervisor", "guest kernel", "guest user" or
+ *    "unknown"; static. */
+UVPERF_EXTERN const char *uvperf_record_cpu_mode_name(uint16_t misc);
+
+/* What the misc bits 13 to 15 mean depends on the type. Each of these is 1
+ * where the record has the meaning, else 0; a record of another type has not. */
+
+/** The MMAP is of data (attr.mmap_data), not of code: misc bit 13. */
+UVPERF_EXTERN int uvperf_record_is_mmap_data(const uvperf_record_t *record);
+/** The MMAP2 carries a build id: misc bit 14. */
+UVPERF_EXTERN int uvperf_record_has_build_id(const uvperf_record_t *record);
+/** The COMM is due to an exec: misc bit 13, with attr.comm_exec. */
+UVPERF_EXTERN int uvperf_record_is_exec(const uvperf_record_t *record);
+/** The FORK was made by perf itself, to synthesize: misc bit 13. */
+UVPERF_EXTERN int uvperf_record_is_fork_exec(const uvperf_record_t *record);
+/** The SWITCH or SWITCH_CPU_WIDE is a switch out: misc bit 13. */
+UVPERF_EXTERN int uvperf_record_is_switch_out(const uvperf_record_t *record);
+/** The task that is switched out was still runnable: misc bit 14. */
+UVPERF_EXTERN int uvperf_record_is_preempted(const uvperf_record_t *record);
+/** The sample's ip is that of the instruction itself: misc bit 14. */
+UVPERF_EXTERN int uvperf_record_is_exact_ip(const uvperf_record_t *record);
+
+/** Gets the type of a branch, a PERF_BR_*. Newer kernels put types that do not
+ *  fit into 4 bits behind PERF_BR_EXTEND_ABI: those come as 16 + new_type.
+ *  @param entry  From a sample. */
+UVPERF_EXTERN unsigned int
+uvperf_branch_type(const struct perf_branch_entry *entry);
+
+/** Names the type of a branch.
+ *  @param type  What uvperf_branch_type gave.
+ *  @return "COND", "CALL", … ; "unknown" for one the library does not know;
+ *    static. */
+UVPERF_EXTERN const char *uvperf_branch_type_name(unsigned int type);
+
+/** Gets how speculative a branch was, a PERF_BR_SPEC_* (Linux 6.1). */
+UVPERF_EXTERN unsigned int
+uvperf_branch_spec(const struct perf_branch_entry *entry);
+
+/** Gets the privilege level of a branch, a PERF_BR_PRIV_* (Linux 6.1). */
+UVPERF_EXTERN unsigned int
+uvperf_branch_priv(const struct perf_branch_entry *entry);
+
+/* Which part of a union perf_mem_data_src to describe. */
+enum uvperf_mem_part {
+  UVPERF_MEM_OP = 0,    /* load, store, prefetch, exec */
+  UVPERF_MEM_LEVEL = 1, /* where in the hierarchy: level, hit or miss, remote */
+  UVPERF_MEM_SNOOP = 2,
+  UVPERF_MEM_LOCK = 3,
+  UVPERF_MEM_TLB = 4,
+  UVPERF_MEM_BLOCK = 5
+};
+
+/** Describes one part of a memory data source in words.
+ *  @param data_src  sample.data_src.
+ *  @param part      enum uvperf_mem_part.
+ *  @param text      Caller's; receives a terminated text such as "L3 hit" or
+ *    "remote RAM (1 hop) hit"; "N/A" where the PMU did not tell.
+ *  @param size      Bytes in text.
+ *  @return 0, or
+ *    -ENOBUFS  text is too small; it holds what fits, terminated;
+ *    -EINVAL   no such part, or size is 0.
+ *  Source: <linux/perf_event.h>, union perf_mem_data_src. */
+UVPERF_EXTERN int uvperf_mem_describe(uint64_t data_src,
+                                      enum uvperf_mem_part part, char *text,
+                                      size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

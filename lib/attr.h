@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 1: what the handles ask of an attr. No fds, no rings, no uv.h. */
+#ifndef UVPERF_LIB_ATTR_H
+#define UVPERF_LIB_ATTR_H
+
+#include <stdint.h>
+
+#include "uvperf/attr.h"
+
+/* attr->size, 0 counting as PERF_ATTR_SIZE_VER0 as in the kernel's
+ * perf_copy_attr. */
+uint32_t uvperf__attr_size(const struct perf_event_attr *attr);
+
+/* Copies attr->size bytes into memory of uvperf__calloc that has at least
+ * sizeof(struct perf_event_attr) bytes and is 0 behind the copy; the copy's
+ * size is uvperf__attr_size(attr). 0; -EINVAL for a size below 64; -E2BIG for
+ * one above a page, as in the kernel; -ENOMEM. */
+int uvperf__attr_dup(struct perf_event_attr **copy,
+                     const struct perf_event_attr *attr);
+
+/* The value of a field, 0 where the attr has none. */
+uint64_t uvperf__attr_value(const struct perf_event_attr *attr,
+                            enum uvperf_attr_field field);
+
+/* Whether the event writes records: it samples, or has a side-band bit (mmap,
+ * mmap_data, mmap2, comm, task, context_switch, namespaces, ksymbol, bpf_event,
+ * cgroup, text_poke, aux_output), or is PERF_COUNT_SW_BPF_OUTPUT. */
+int uvperf__attr_writes_records(const struct perf_event_attr *attr);
+
+/* Whether each record wakes the reader: watermark 1 with wakeup_watermark 1, or
+ * wakeup_events 1 without any side-band bit (those wake nobody then). */
+int uvperf__attr_wakes_each(const struct perf_event_attr *attr);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Aside of the layers: turns a code and its circumstances into a
+ * uvperf_error_t. Each function returns the code, so that a caller can end with
+ * `return uvperf__explain_…`; `error` may be NULL everywhere. */
+#ifndef UVPERF_LIB_EXPLAIN_H
+#define UVPERF_LIB_EXPLAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uvperf/attr.h"
+#include "uvperf/error.h"
+
+/* A plain failure whose cause is known. The text is cut, never overrun. */
+int uvperf__explain(uvperf_error_t *error, int code, int cause,
+                    const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Why perf_event_open(2) gave `code` for this attr and target (cgroup -1:
+ * none); `asked_size` is the attr.size before the call, which the kernel
+ * overwrites on E2BIG. Reads what it needs of /proc and /sys under `root` ("" is
+ * the real one). */
+int uvperf__explain_open(uvperf_error_t *error, int code, const char *root,
+                         const struct perf_event_attr *attr,
+                         uint32_t asked_size, int pid, int cpu, int cgroup);
+
+/* Why mmap(2) of a ring with `bytes` of data gave `code`. */
+int uvperf__explain_map(uvperf_error_t *error, int code, const char *root,
+                        const struct perf_event_attr *attr, int cpu,
+                        size_t bytes);
+
+#endif

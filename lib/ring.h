@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 2: one mapped ring of 1 + 2^n pages that the kernel writes and we read.
+ * Knows heads, tails and sizes; not what a record means, and no event loop.
+ *
+ * A slice of reading is: begin (one acquire-load of data_head), then next and
+ * consume for each record, then end (one release-store of data_tail). */
+#ifndef UVPERF_LIB_RING_H
+#define UVPERF_LIB_RING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct perf_event_mmap_page;
+
+/* Records are at most this long, as header.size is 16 bits; so long is the
+ * scratch into which a record that wraps is copied. */
+#define UVPERF__RING_SCRATCH_BYTES 65536
+
+/* The size that is asked for by default, and the one it is halved down to; the
+ * latter is one page whatever the page size. */
+#define UVPERF__RING_DEFAULT_BYTES (512 * 1024)
+
+typedef struct uvperf__ring_s {
+  struct perf_event_mmap_page *page; /* NULL while not mapped */
+  const uint8_t *data;
+  size_t size;         /* bytes of the data part, a power of two */
+  size_t map_bytes;    /* bytes of the whole mapping */
+  uint64_t head;       /* data_head as begin saw it; runs free in 64 bits */
+  uint64_t tail;       /* where the next record starts; runs free in 64 bits */
+  uint64_t published;  /* the data_tail that the kernel sees */
+  uint64_t high_water; /* most bytes that begin ever found */
+} uvperf__ring_t;
+
+/* Rounds bytes up to a power of two of pages. 0 on overflow. */
+size_t uvperf__ring_round(size_t bytes);
+
+/* Maps the ring of an event. `bytes` is the size of the data part, already
+ * rounded; it is not made smaller. 0, or mmap's -errno; the ring is zeroed
+ * then. */
+int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes);
+
+/* Maps a ring of the default size, halved on EPERM (perf_event_mlock_kb) down
+ * to one page, but never to or below `watermark` bytes (0: no watermark). 0, or
+ * the -errno of the last attempt; -EINVAL if the watermark is not below the
+ * default size. */
+int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t watermark);
+
+/* Unmaps; nothing if not mapped. */
+void uvperf__ring_unmap(uvperf__ring_t *ring);
+
+/* Forgets the mapping without touching it: a forked child has not got it. */
+void uvperf__ring_forget(uvperf__ring_t *ring);
+
+/* Looks at the head. 0, or -EPROTO if it cannot be right (more than the ring
+ * holds). */
+int uvperf__ring_begin(uvperf__ring_t *ring);
+
+/* Gives the record at the tail, contiguous: in place, or copied to the scratch
+ * of UVPERF__RING_SCRATCH_BYTES if it wraps. 1 and *bytes (8-byte aligned) and
+ * *size; 0 if the tail has reached the head that begin saw; -EPROTO if the
+ * header cannot be right. Does not move the tail. */
+int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
+                      size_t *size);
+
+/* Moves the tail behind the record that next gave. Publishes it after each
+ * quarter of the ring, so that a slow reader does not starve the writer. To be
+ * called after the callback for the record has returned. */
+void uvperf__ring_consume(uvperf__ring_t *ring, size_t size);
+
+/* Publishes the tail. */
+void uvperf__ring_end(uvperf__ring_t *ring);
+
+/* Whether the kernel has written anything behind the tail: a fresh look. */
+int uvperf__ring_has_data(const uvperf__ring_t *ring);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* The system calls that perf events need, one function each. What they mean and
+ * when to call them is for the layers above. */
+#define _GNU_SOURCE
+#include "sys.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/perf_event.h>
+
+int uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
+                     int group_fd, unsigned long flags) {
+  long fd;
+
+  fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
+  return fd < 0 ? -errno : (int)fd;
+}
+
+int uvperf__sys_ioctl(int fd, unsigned long request, long arg) {
+  int rc;
+
+  do
+    rc = ioctl(fd, request, arg);
+  while (rc < 0 && errno == EINTR);
+  return rc < 0 ? -errno : rc;
+}
+
+int uvperf__sys_ioctl_ptr(int fd, unsigned long request, void *arg) {
+  int rc;
+
+  do
+    rc = ioctl(fd, request, arg);
+  while (rc < 0 && errno == EINTR);
+  return rc < 0 ? -errno : rc;
+}
+
+int uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
+                     off_t offset) {
+  void *mapped;
+
+  mapped = mmap(NULL, size, prot, MAP_SHARED, fd, offset);
+  if (mapped == MAP_FAILED)
+    return -errno;
+  *address = mapped;
+  return 0;
+}
+
+int uvperf__sys_munmap(void *address, size_t size) {
+  return munmap(address, size) < 0 ? -errno : 0;
+}
+
+int uvperf__sys_poll(int fd, short events) {
+  struct pollfd pfd;
+  int rc;
+
+  pfd.fd = fd;
+  pfd.events = events;
+  pfd.revents = 0;
+  do
+    rc = poll(&pfd, 1, 0);
+  while (rc < 0 && errno == EINTR);
+  return rc < 0 ? -errno : pfd.revents;
+}
+
+ssize_t uvperf__sys_read(int fd, void *buffer, size_t size) {
+  ssize_t rc;
+
+  do
+    rc = read(fd, buffer, size);
+  while (rc < 0 && errno == EINTR);
+  return rc < 0 ? -errno : rc;
+}
+
+int uvperf__sys_close(int fd) {
+  /* Not again after EINTR: Linux has closed the fd by then, close(2). */
+  return close(fd) < 0 ? -errno : 0;
+}
+
+pid_t uvperf__sys_getpid(void) {
+  return getpid();
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 0: the only calls of the perf system calls. Each function is one system
+ * call, returns -errno and knows no policy. They never call each other, so that
+ * tests can replace each by the linker's --wrap. */
+#ifndef UVPERF_LIB_SYS_H
+#define UVPERF_LIB_SYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct perf_event_attr;
+
+/* perf_event_open(2): the fd, or -errno; on E2BIG attr->size holds the size
+ * that the kernel knows. */
+int uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
+                     int group_fd, unsigned long flags);
+
+/* ioctl(2) with an integer argument: pass -1L, not -1, for "none". */
+int uvperf__sys_ioctl(int fd, unsigned long request, long arg);
+
+/* ioctl(2) with a pointer argument. */
+int uvperf__sys_ioctl_ptr(int fd, unsigned long request, void *arg);
+
+/* mmap(2), shared: 0 and *address, or -errno. */
+int uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
+                     off_t offset);
+
+int uvperf__sys_munmap(void *address, size_t size);
+
+/* poll(2) on one fd without waiting: the revents, or -errno. */
+int uvperf__sys_poll(int fd, short events);
+
+/* read(2): the bytes read, or -errno. */
+ssize_t uvperf__sys_read(int fd, void *buffer, size_t size);
+
+int uvperf__sys_close(int fd);
+
+/* getpid(2), by which a forked child is told from the process that opened. */
+pid_t uvperf__sys_getpid(void);
+
+#endif

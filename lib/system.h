@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 1: what this system allows, read from /proc and /sys under a root path
+ * that tests can set ("" is the real one). No fds kept, no uv.h. */
+#ifndef UVPERF_LIB_SYSTEM_H
+#define UVPERF_LIB_SYSTEM_H
+
+#include <stdint.h>
+
+/* Reads a decimal number from the first line of root + path. 0, or -errno;
+ * -EINVAL where there is no number. */
+int uvperf__system_number(const char *root, const char *path, int64_t *value);
+
+/* /proc/sys/kernel/perf_event_paranoid, perf_event_mlock_kb,
+ * perf_event_max_sample_rate and perf_event_max_stack: 0, or -errno. */
+int uvperf__system_paranoid(const char *root, int64_t *level);
+int uvperf__system_mlock_kb(const char *root, int64_t *kb);
+int uvperf__system_max_sample_rate(const char *root, int64_t *hz);
+int uvperf__system_max_stack(const char *root, int64_t *frames);
+
+/* Whether this process has CAP_PERFMON or CAP_SYS_ADMIN in its effective set:
+ * 1, 0, or -errno (from root + /proc/self/status). */
+int uvperf__system_has_perfmon(const char *root);
+
+#endif
