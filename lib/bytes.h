@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 3: how the decoder takes numbers out of a record. By memcpy, as bytes
+ * from elsewhere have no C type of ours and RAW payloads are not aligned; the
+ * compiler makes one load of it. Checks no bounds. */
+#ifndef UVPERF_LIB_BYTES_H
+#define UVPERF_LIB_BYTES_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline uint16_t uvperf__u16(const uint8_t *at) {
+  uint16_t value;
+
+  memcpy(&value, at, sizeof(value));
+  return value;
+}
+
+static inline uint32_t uvperf__u32(const uint8_t *at) {
+  uint32_t value;
+
+  memcpy(&value, at, sizeof(value));
+  return value;
+}
+
+static inline uint64_t uvperf__u64(const uint8_t *at) {
+  uint64_t value;
+
+  memcpy(&value, at, sizeof(value));
+  return value;
+}
+
+/* How many bits are set. */
+static inline unsigned int uvperf__bits(uint64_t word) {
+  unsigned int nr = 0;
+
+  for (; word != 0; word &= word - 1)
+    nr++;
+  return nr;
+}
+
+#endif

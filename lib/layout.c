@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Takes from an attr what decides how its event's records look. Whether the
+ * kernel would accept the attr is not asked here. */
+#include "layout.h"
+
+#include "uvperf/attr.h"
+#include "uvperf/record.h"
+
+#include "bytes.h"
+#include "sample_id.h"
+
+/* PERF_SAMPLE_BRANCH_* up to COUNTERS, PERF_FORMAT_* up to LOST. */
+#define BRANCH_KNOWN ((UINT64_C(1) << 20) - 1)
+#define FORMAT_KNOWN ((UINT64_C(1) << 5) - 1)
+
+#define HAS_FIELD(size, field)                                                 \
+  ((size) >= offsetof(struct perf_event_attr, field) + sizeof(uint64_t))
+
+void uvperf__layout_read(uvperf__layout_t *layout,
+                         const struct perf_event_attr *attr) {
+  size_t size = attr->size != 0 ? attr->size : PERF_ATTR_SIZE_VER0;
+
+  layout->sample_type = attr->sample_type;
+  layout->read_format = attr->read_format;
+  layout->branch_sample_type = 0;
+  layout->regs_user = 0;
+  layout->regs_intr = 0;
+  if (HAS_FIELD(size, branch_sample_type))
+    layout->branch_sample_type = attr->branch_sample_type;
+  if (HAS_FIELD(size, sample_regs_user))
+    layout->regs_user = attr->sample_regs_user;
+  if (HAS_FIELD(size, sample_regs_intr))
+    layout->regs_intr = attr->sample_regs_intr;
+  layout->nr_regs_user = uvperf__bits(layout->regs_user);
+  layout->nr_regs_intr = uvperf__bits(layout->regs_intr);
+  layout->trailer_type = 0;
+  if (attr->sample_id_all)
+    layout->trailer_type = layout->sample_type & UVPERF__SAMPLE_ID_BITS;
+  layout->trailer_size = uvperf__sample_id_size(layout->trailer_type);
+  layout->has_unknown_bits =
+      (layout->sample_type & ~UVPERF__SAMPLE_KNOWN) != 0 ||
+      (layout->branch_sample_type & ~BRANCH_KNOWN) != 0 ||
+      (layout->read_format & ~FORMAT_KNOWN) != 0;
+}
+
+size_t uvperf__layout_id_front(const uvperf__layout_t *layout) {
+  uint64_t before =
+      PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
+
+  if (layout->sample_type & PERF_SAMPLE_IDENTIFIER)
+    return sizeof(struct perf_event_header);
+  if (layout->sample_type & PERF_SAMPLE_ID)
+    return sizeof(struct perf_event_header) +
+           sizeof(uint64_t) * uvperf__bits(layout->sample_type & before);
+  return 0;
+}
+
+size_t uvperf__layout_id_back(const uvperf__layout_t *layout) {
+  uint64_t after = PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU;
+
+  if (layout->trailer_type & PERF_SAMPLE_IDENTIFIER)
+    return sizeof(uint64_t);
+  if (layout->trailer_type & PERF_SAMPLE_ID)
+    return sizeof(uint64_t) * (1 + uvperf__bits(layout->trailer_type & after));
+  return 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 3: values in the format of read(2), which PERF_SAMPLE_READ and
+ * PERF_RECORD_READ share. */
+#ifndef UVPERF_LIB_READ_FORMAT_H
+#define UVPERF_LIB_READ_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uvperf/record.h"
+
+/* Makes sense of `size` bytes, 8-byte aligned, that start with values of this
+ * format. read->words points into them. 0 and *used, the bytes that the values
+ * take; -EPROTO if they do not fit (*used and *read are left alone then). */
+int uvperf__read_format_parse(uint64_t format, const void *bytes, size_t size,
+                              size_t *used, uvperf_read_t *read);
+
+#endif
