@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* One mapped ring: maps it, walks from tail to head with the right barriers and
+ * makes each record contiguous. It does not know what a record means, who opened
+ * the fd or who waits for it. */
+#include "ring.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <linux/perf_event.h>
+
+#include "sys.h"
+
+static size_t page_size(void) {
+  return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+size_t uvperf__ring_round(size_t bytes) {
+  size_t rounded;
+
+  rounded = page_size();
+  while (rounded != 0 && rounded < bytes)
+    rounded *= 2; /* Becomes 0 on overflow, as it is a power of two. */
+  return rounded;
+}
+
+/* Where the data lies. data_offset and data_size are 0 before Linux 4.1; later
+ * perf_event_init_userpage sets them, and as the mapping is one page more than
+ * the data, only one answer fits. A tail that is not aligned would let the
+ * header of a record split, which next does not expect. */
+static int locate(uvperf__ring_t *ring, size_t bytes) {
+  const struct perf_event_mmap_page *page;
+  size_t first;
+
+  page = ring->page;
+  first = page_size();
+  if (page->data_offset != 0 && page->data_offset != first)
+    return -EPROTO;
+  if (page->data_size != 0 && page->data_size != bytes)
+    return -EPROTO;
+  if (page->data_tail % sizeof(uint64_t) != 0)
+    return -EPROTO;
+  ring->data = (const uint8_t *)page + first;
+  ring->size = bytes;
+  ring->tail = page->data_tail;
+  ring->published = ring->tail;
+  ring->head = ring->tail;
+  return 0;
+}
+
+int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes) {
+  size_t map_bytes;
+  void *address;
+  int rc;
+
+  memset(ring, 0, sizeof(*ring));
+  /* Also what an overflow in uvperf__ring_round gives. One page alone would be
+   * mapped by the kernel, but there is no ring in it. */
+  if (bytes == 0)
+    return -EINVAL;
+  map_bytes = page_size() + bytes;
+  /* Writable, as only then the kernel heeds data_tail and never overwrites what
+   * was not read: perf_event_open(2), "MMAP layout". */
+  rc = uvperf__sys_mmap(&address, map_bytes, PROT_READ | PROT_WRITE, fd, 0);
+  if (rc != 0)
+    return rc;
+  ring->page = address;
+  ring->map_bytes = map_bytes;
+  rc = locate(ring, bytes);
+  if (rc != 0)
+    uvperf__ring_unmap(ring);
+  return rc;
+}
+
+int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t watermark) {
+  size_t bytes;
+  int rc;
+
+  memset(ring, 0, sizeof(*ring));
+  bytes = uvperf__ring_round(UVPERF__RING_DEFAULT_BYTES);
+  if (watermark >= bytes)
+    return -EINVAL;
+  for (;;) {
+    rc = uvperf__ring_map(ring, fd, bytes);
+    /* EPERM is perf_mmap's answer above perf_event_mlock_kb, the one failure
+     * that a smaller ring can cure. */
+    if (rc != -EPERM)
+      return rc;
+    bytes /= 2;
+    if (bytes < page_size() || bytes <= watermark)
+      return rc;
+  }
+}
+
+void uvperf__ring_unmap(uvperf__ring_t *ring) {
+  if (ring->page != NULL)
+    uvperf__sys_munmap(ring->page, ring->map_bytes);
+  uvperf__ring_forget(ring);
+}
+
+void uvperf__ring_forget(uvperf__ring_t *ring) {
+  memset(ring, 0, sizeof(*ring));
+}
+
+int uvperf__ring_begin(uvperf__ring_t *ring) {
+  uint64_t head;
+  uint64_t waiting;
+
+  /* Pairs with the smp_wmb() before the store of data_head in
+   * perf_output_put_handle, kernel/events/ring_buffer.c: what lies before this
+   * head is written. */
+  head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+  waiting = head - ring->tail;
+  if (waiting > ring->size)
+    return -EPROTO;
+  ring->head = head;
+  if (waiting > ring->high_water)
+    ring->high_water = waiting;
+  return 0;
+}
+
+static void unwrap(const uvperf__ring_t *ring, size_t at, void *scratch,
+                   size_t size) {
+  size_t first;
+
+  first = ring->size - at;
+  memcpy(scratch, ring->data + at, first);
+  memcpy((uint8_t *)scratch + first, ring->data, size - first);
+}
+
+int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
+                      size_t *size) {
+  struct perf_event_header header;
+  size_t at;
+
+  if (ring->tail == ring->head)
+    return 0;
+  /* Records are multiples of 8 bytes, and so is the ring: a header is never
+   * split by its end. */
+  at = (size_t)(ring->tail & (ring->size - 1));
+  memcpy(&header, ring->data + at, sizeof(header));
+  if (header.size < sizeof(header) || header.size % sizeof(uint64_t) != 0 ||
+      header.size > ring->head - ring->tail)
+    return -EPROTO;
+  *bytes = ring->data + at;
+  *size = header.size;
+  if (header.size > ring->size - at) {
+    unwrap(ring, at, scratch, header.size);
+    *bytes = scratch;
+  }
+  return 1;
+}
+
+static void publish(uvperf__ring_t *ring) {
+  /* Pairs with the load of data_tail in __perf_output_begin, and the branch on
+   * it: our reads of the data are done before the kernel writes there again, see
+   * the comment in perf_output_put_handle, kernel/events/ring_buffer.c. */
+  __atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+  ring->published = ring->tail;
+}
+
+void uvperf__ring_consume(uvperf__ring_t *ring, size_t size) {
+  ring->tail += size;
+  if (ring->tail - ring->published >= ring->size / 4)
+    publish(ring);
+}
+
+void uvperf__ring_end(uvperf__ring_t *ring) {
+  if (ring->tail != ring->published)
+    publish(ring);
+}
+
+int uvperf__ring_has_data(const uvperf__ring_t *ring) {
+  return __atomic_load_n(&ring->page->data_head, __ATOMIC_RELAXED) !=
+         ring->tail;
+}
