@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* Reaches every field of struct perf_event_attr by its place, whatever header
+ * the caller was compiled with. It opens nothing, and whether a kernel takes
+ * the values is not known here. */
+#include "attr.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "alloc.h"
+
+/* Where the 64-bit flag word starts. */
+#define FLAGS_OFFSET 40
+
+/* Some bits of an unsigned integer of `width` bytes at `offset`. */
+typedef struct place_s {
+  uint8_t offset;
+  uint8_t width;
+  uint8_t is_signed;
+  uint8_t bits;
+  uint8_t shift;
+} place_t;
+
+/* Offsets are numbers, as headers of Linux 5.10 lack the last fields. */
+static const place_t fields[] = {
+    [UVPERF_ATTR_TYPE - UVPERF_ATTR_TYPE] = {0, 4, 0, 32, 0},
+    [UVPERF_ATTR_SIZE - UVPERF_ATTR_TYPE] = {4, 4, 0, 32, 0},
+    [UVPERF_ATTR_CONFIG - UVPERF_ATTR_TYPE] = {8, 8, 0, 64, 0},
+    [UVPERF_ATTR_SAMPLE_PERIOD - UVPERF_ATTR_TYPE] = {16, 8, 0, 64, 0},
+    [UVPERF_ATTR_SAMPLE_TYPE - UVPERF_ATTR_TYPE] = {24, 8, 0, 64, 0},
+    [UVPERF_ATTR_READ_FORMAT - UVPERF_ATTR_TYPE] = {32, 8, 0, 64, 0},
+    [UVPERF_ATTR_WAKEUP_EVENTS - UVPERF_ATTR_TYPE] = {48, 4, 0, 32, 0},
+    [UVPERF_ATTR_BP_TYPE - UVPERF_ATTR_TYPE] = {52, 4, 0, 32, 0},
+    [UVPERF_ATTR_CONFIG1 - UVPERF_ATTR_TYPE] = {56, 8, 0, 64, 0},
+    [UVPERF_ATTR_CONFIG2 - UVPERF_ATTR_TYPE] = {64, 8, 0, 64, 0},
+    [UVPERF_ATTR_BRANCH_SAMPLE_TYPE - UVPERF_ATTR_TYPE] = {72, 8, 0, 64, 0},
+    [UVPERF_ATTR_SAMPLE_REGS_USER - UVPERF_ATTR_TYPE] = {80, 8, 0, 64, 0},
+    [UVPERF_ATTR_SAMPLE_STACK_USER - UVPERF_ATTR_TYPE] = {88, 4, 0, 32, 0},
+    [UVPERF_ATTR_CLOCKID - UVPERF_ATTR_TYPE] = {92, 4, 1, 32, 0},
+    [UVPERF_ATTR_SAMPLE_REGS_INTR - UVPERF_ATTR_TYPE] = {96, 8, 0, 64, 0},
+    [UVPERF_ATTR_AUX_WATERMARK - UVPERF_ATTR_TYPE] = {104, 4, 0, 32, 0},
+    [UVPERF_ATTR_SAMPLE_MAX_STACK - UVPERF_ATTR_TYPE] = {108, 2, 0, 16, 0},
+    [UVPERF_ATTR_AUX_SAMPLE_SIZE - UVPERF_ATTR_TYPE] = {112, 4, 0, 32, 0},
+    [UVPERF_ATTR_AUX_ACTION - UVPERF_ATTR_TYPE] = {116, 4, 0, 32, 0},
+    [UVPERF_ATTR_SIG_DATA - UVPERF_ATTR_TYPE] = {120, 8, 0, 64, 0},
+    [UVPERF_ATTR_CONFIG3 - UVPERF_ATTR_TYPE] = {128, 8, 0, 64, 0},
+    [UVPERF_ATTR_CONFIG4 - UVPERF_ATTR_TYPE] = {136, 8, 0, 64, 0},
+};
+
+/* These write records that never count for wakeup_events. */
+static const enum uvperf_attr_field side_band[] = {
+    UVPERF_ATTR_MMAP,           UVPERF_ATTR_MMAP_DATA, UVPERF_ATTR_MMAP2,
+    UVPERF_ATTR_COMM,           UVPERF_ATTR_TASK,      UVPERF_ATTR_NAMESPACES,
+    UVPERF_ATTR_CONTEXT_SWITCH, UVPERF_ATTR_KSYMBOL,   UVPERF_ATTR_BPF_EVENT,
+    UVPERF_ATTR_CGROUP,         UVPERF_ATTR_TEXT_POKE, UVPERF_ATTR_AUX_OUTPUT,
+};
+
+/* Bitfields start at the lowest bit on little-endian machines and at the
+ * highest on the others. */
+static place_t flag_place(unsigned int position) {
+  unsigned int bits = position == UVPERF_ATTR_PRECISE_IP ? 2 : 1;
+  place_t place = {FLAGS_OFFSET, 8, 0, (uint8_t)bits, (uint8_t)position};
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  place.shift = (uint8_t)(64 - bits - position);
+#endif
+  return place;
+}
+
+static int find(unsigned int field, place_t *place) {
+  unsigned int index = field - UVPERF_ATTR_TYPE;
+
+  if (field <= UVPERF_ATTR_DEFER_OUTPUT &&
+      field != UVPERF_ATTR_PRECISE_IP + 1) {
+    *place = flag_place(field);
+    return 0;
+  }
+  if (index >= sizeof(fields) / sizeof(fields[0]))
+    return -EINVAL;
+  *place = fields[index];
+  return 0;
+}
+
+static uint64_t mask(place_t place) {
+  return UINT64_MAX >> (64 - place.bits);
+}
+
+static int fits(place_t place, uint64_t value) {
+  if (place.is_signed)
+    return (int64_t)value >= INT32_MIN && (int64_t)value <= INT32_MAX;
+  return value <= mask(place);
+}
+
+static int is_inside(const struct perf_event_attr *attr, place_t place) {
+  return uvperf__attr_size(attr) >= (uint32_t)place.offset + place.width;
+}
+
+static uint64_t load(const struct perf_event_attr *attr, place_t place) {
+  const uint8_t *from = (const uint8_t *)attr + place.offset;
+  uint16_t half;
+  uint32_t word;
+  uint64_t wide;
+
+  switch (place.width) {
+    case 2:
+      memcpy(&half, from, sizeof(half));
+      return half;
+    case 4:
+      memcpy(&word, from, sizeof(word));
+      return word;
+    default:
+      memcpy(&wide, from, sizeof(wide));
+      return wide;
+  }
+}
+
+static void store(struct perf_event_attr *attr, place_t place, uint64_t wide) {
+  uint8_t *to = (uint8_t *)attr + place.offset;
+  uint16_t half = (uint16_t)wide;
+  uint32_t word = (uint32_t)wide;
+
+  switch (place.width) {
+    case 2:
+      memcpy(to, &half, sizeof(half));
+      return;
+    case 4:
+      memcpy(to, &word, sizeof(word));
+      return;
+    default:
+      memcpy(to, &wide, sizeof(wide));
+  }
+}
+
+void uvperf_attr_init_sized(struct perf_event_attr *attr, size_t size,
+                            uint32_t type, uint64_t config) {
+  memset(attr, 0, size);
+  attr->type = type;
+  attr->size = (uint32_t)size;
+  attr->config = config;
+}
+
+int uvperf_attr_set(struct perf_event_attr *attr, enum uvperf_attr_field field,
+                    uint64_t value) {
+  place_t place;
+  uint64_t word;
+
+  if (find(field, &place) != 0 || field == UVPERF_ATTR_SIZE ||
+      !fits(place, value))
+    return -EINVAL;
+  if (!is_inside(attr, place))
+    return value == 0 ? 0 : -E2BIG;
+  word = load(attr, place) & ~(mask(place) << place.shift);
+  store(attr, place, word | (value & mask(place)) << place.shift);
+  return 0;
+}
+
+int uvperf_attr_get(const struct perf_event_attr *attr,
+                    enum uvperf_attr_field field, uint64_t *value) {
+  place_t place;
+
+  *value = 0;
+  if (find(field, &place) != 0)
+    return -EINVAL;
+  if (!is_inside(attr, place))
+    return 0;
+  *value = load(attr, place) >> place.shift & mask(place);
+  if (place.is_signed)
+    *value = (uint64_t)(int64_t)(int32_t)*value;
+  return 0;
+}
+
+void uvperf_attr_set_period(struct perf_event_attr *attr,
+                            uint64_t period_events) {
+  attr->freq = 0;
+  attr->sample_period = period_events;
+}
+
+void uvperf_attr_set_frequency(struct perf_event_attr *attr, uint64_t freq_hz) {
+  attr->freq = 1;
+  attr->sample_freq = freq_hz;
+}
+
+void uvperf_attr_set_wakeup_events(struct perf_event_attr *attr,
+                                   uint32_t records) {
+  attr->watermark = 0;
+  attr->wakeup_events = records;
+}
+
+void uvperf_attr_set_wakeup_bytes(struct perf_event_attr *attr,
+                                  uint32_t bytes) {
+  attr->watermark = 1;
+  attr->wakeup_watermark = bytes;
+}
+
+uint32_t uvperf__attr_size(const struct perf_event_attr *attr) {
+  return attr->size == 0 ? PERF_ATTR_SIZE_VER0 : attr->size;
+}
+
+int uvperf__attr_dup(struct perf_event_attr **copy,
+                     const struct perf_event_attr *attr) {
+  size_t size = uvperf__attr_size(attr);
+  struct perf_event_attr *memory;
+
+  if (size < PERF_ATTR_SIZE_VER0)
+    return -EINVAL;
+  /* As perf_copy_attr does; larger ones cannot be opened anyway. */
+  if (size > (size_t)sysconf(_SC_PAGESIZE))
+    return -E2BIG;
+  memory = uvperf__calloc(1, size > sizeof(*attr) ? size : sizeof(*attr));
+  if (memory == NULL)
+    return -ENOMEM;
+  memcpy(memory, attr, size);
+  memory->size = (uint32_t)size;
+  *copy = memory;
+  return 0;
+}
+
+uint64_t uvperf__attr_value(const struct perf_event_attr *attr,
+                            enum uvperf_attr_field field) {
+  uint64_t value;
+
+  uvperf_attr_get(attr, field, &value);
+  return value;
+}
+
+static int has_side_band(const struct perf_event_attr *attr) {
+  size_t i;
+
+  for (i = 0; i < sizeof(side_band) / sizeof(side_band[0]); i++)
+    if (uvperf__attr_value(attr, side_band[i]))
+      return 1;
+  return 0;
+}
+
+int uvperf__attr_writes_records(const struct perf_event_attr *attr) {
+  if (attr->sample_period != 0 || has_side_band(attr))
+    return 1;
+  return attr->type == PERF_TYPE_SOFTWARE &&
+         attr->config == PERF_COUNT_SW_BPF_OUTPUT;
+}
+
+int uvperf__attr_wakes_each(const struct perf_event_attr *attr) {
+  if (attr->watermark)
+    return attr->wakeup_watermark == 1;
+  return attr->wakeup_events == 1 && !has_side_band(attr);
+}
