@@ -4,11 +4,18 @@
 #ifndef UVPERF_LIB_SYSTEM_H
 #define UVPERF_LIB_SYSTEM_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Reads a decimal number from the first line of root + path. 0, or -errno;
  * -EINVAL where there is no number. */
 int uvperf__system_number(const char *root, const char *path, int64_t *value);
+
+/* Finds the first line of root + path that starts with `key` ("" is any line)
+ * and gives the text behind the key, without the newline, cut to `size`. 0, or
+ * -errno; -ENODATA where there is no such line. */
+int uvperf__system_line(const char *root, const char *path, const char *key,
+                        char *text, size_t size);
 
 /* /proc/sys/kernel/perf_event_paranoid, perf_event_mlock_kb,
  * perf_event_max_sample_rate and perf_event_max_stack: 0, or -errno. */
@@ -20,5 +27,17 @@ int uvperf__system_max_stack(const char *root, int64_t *frames);
 /* Whether this process has CAP_PERFMON or CAP_SYS_ADMIN in its effective set:
  * 1, 0, or -errno (from root + /proc/self/status). */
 int uvperf__system_has_perfmon(const char *root);
+
+/* Whether a CPU is in /sys/devices/system/cpu/`list` ("online", "possible"): 1,
+ * 0, or -errno. */
+int uvperf__system_has_cpu(const char *root, const char *list, int cpu);
+
+/* How many CPUs are online, or -errno. */
+int uvperf__system_online_cpus(const char *root);
+
+/* The name of the PMU whose `type` file holds the number, cut to `size`. 0, or
+ * -errno; -ENOENT where there is none. */
+int uvperf__system_pmu_name(const char *root, uint32_t type, char *name,
+                            size_t size);
 
 #endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads small text files of /proc and /sys under a root path. It keeps nothing
+ * between calls and decides nothing: what a value means is for the callers. */
+#include "system.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PMUS "/sys/bus/event_source/devices"
+
+/* From <linux/capability.h>; headers before 5.8 lack the second. */
+#define CAP_SYS_ADMIN_BIT 21
+#define CAP_PERFMON_BIT   38
+
+/* Far above any kernel's NR_CPUS, and so low that no sum overflows. */
+#define MAX_CPU 65535
+
+static int join(char path[PATH_MAX], const char *root, const char *rest) {
+  int length = snprintf(path, PATH_MAX, "%s%s", root, rest);
+
+  return length < 0 || length >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+/* A line longer than the chunk comes in several; only its first one is
+ * compared. Sets text to "" where nothing is found. */
+static int find_line(FILE *file, const char *key, char *text, size_t size) {
+  size_t key_length = strlen(key);
+  int is_start = 1;
+  char chunk[1024];
+
+  while (fgets(chunk, sizeof(chunk), file) != NULL) {
+    size_t length = strcspn(chunk, "\n");
+
+    if (is_start && strncmp(chunk, key, key_length) == 0) {
+      chunk[length] = '\0';
+      snprintf(text, size, "%s", chunk + key_length);
+      return 0;
+    }
+    is_start = chunk[length] == '\n';
+  }
+  return ferror(file) ? -errno : -ENODATA;
+}
+
+int uvperf__system_line(const char *root, const char *path, const char *key,
+                        char *text, size_t size) {
+  char full[PATH_MAX];
+  FILE *file;
+  int rc = join(full, root, path);
+
+  text[0] = '\0';
+  if (rc != 0)
+    return rc;
+  file = fopen(full, "re");
+  if (file == NULL)
+    return -errno;
+  rc = find_line(file, key, text, size);
+  fclose(file);
+  return rc;
+}
+
+int uvperf__system_number(const char *root, const char *path, int64_t *value) {
+  char text[64];
+  char *end;
+  long long number;
+  int rc = uvperf__system_line(root, path, "", text, sizeof(text));
+
+  *value = 0;
+  if (rc != 0)
+    return rc == -ENODATA ? -EINVAL : rc;
+  errno = 0;
+  number = strtoll(text, &end, 10);
+  if (end == text || end[strspn(end, " \t")] != '\0')
+    return -EINVAL;
+  if (errno == ERANGE)
+    return -ERANGE;
+  *value = number;
+  return 0;
+}
+
+int uvperf__system_paranoid(const char *root, int64_t *level) {
+  return uvperf__system_number(root, "/proc/sys/kernel/perf_event_paranoid",
+                               level);
+}
+
+int uvperf__system_mlock_kb(const char *root, int64_t *kb) {
+  return uvperf__system_number(root, "/proc/sys/kernel/perf_event_mlock_kb",
+                               kb);
+}
+
+int uvperf__system_max_sample_rate(const char *root, int64_t *hz) {
+  return uvperf__system_number(
+      root, "/proc/sys/kernel/perf_event_max_sample_rate", hz);
+}
+
+int uvperf__system_max_stack(const char *root, int64_t *frames) {
+  return uvperf__system_number(root, "/proc/sys/kernel/perf_event_max_stack",
+                               frames);
+}
+
+int uvperf__system_has_perfmon(const char *root) {
+  const uint64_t either =
+      UINT64_C(1) << CAP_SYS_ADMIN_BIT | UINT64_C(1) << CAP_PERFMON_BIT;
+  char text[64];
+  char *end;
+  uint64_t caps;
+  int rc = uvperf__system_line(root, "/proc/self/status", "CapEff:", text, 64);
+
+  if (rc != 0)
+    return rc;
+  caps = strtoull(text, &end, 16);
+  if (end == text)
+    return -EINVAL;
+  return (caps & either) != 0;
+}
+
+/* Reads a list such as "0,2-5". Counts its CPUs and tells if one is there. */
+static int scan_list(const char *list, int cpu, int *has, int *count) {
+  long first, last;
+  char *end;
+
+  *has = 0;
+  *count = 0;
+  for (;; list = end + 1) {
+    first = last = strtol(list, &end, 10);
+    if (end == list)
+      return -EINVAL;
+    if (*end == '-')
+      last = strtol(end + 1, &end, 10);
+    if (first < 0 || last < first || last > MAX_CPU)
+      return -EINVAL;
+    *has |= cpu >= first && cpu <= last;
+    *count += (int)(last - first + 1);
+    if (*end != ',')
+      return *end == '\0' ? 0 : -EINVAL;
+  }
+}
+
+static int scan_file(const char *root, const char *list, int cpu, int *has,
+                     int *count) {
+  char path[64], text[1024];
+  int rc;
+
+  snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", list);
+  rc = uvperf__system_line(root, path, "", text, sizeof(text));
+  return rc != 0 ? rc : scan_list(text, cpu, has, count);
+}
+
+int uvperf__system_has_cpu(const char *root, const char *list, int cpu) {
+  int has, count;
+  int rc = scan_file(root, list, cpu, &has, &count);
+
+  return rc != 0 ? rc : has;
+}
+
+int uvperf__system_online_cpus(const char *root) {
+  int has, count;
+  int rc = scan_file(root, "online", 0, &has, &count);
+
+  return rc != 0 ? rc : count;
+}
+
+static int has_type(const char *root, const char *pmu, uint32_t type) {
+  char path[PATH_MAX];
+  int64_t number;
+
+  snprintf(path, sizeof(path), PMUS "/%s/type", pmu);
+  return uvperf__system_number(root, path, &number) == 0 && number == type;
+}
+
+int uvperf__system_pmu_name(const char *root, uint32_t type, char *name,
+                            size_t size) {
+  char path[PATH_MAX];
+  struct dirent *entry;
+  DIR *directory;
+  int rc = join(path, root, PMUS);
+
+  name[0] = '\0';
+  if (rc != 0)
+    return rc;
+  directory = opendir(path);
+  if (directory == NULL)
+    return -errno;
+  rc = -ENOENT;
+  while (rc != 0 && (entry = readdir(directory)) != NULL) {
+    if (entry->d_name[0] == '.' || !has_type(root, entry->d_name, type))
+      continue;
+    snprintf(name, size, "%s", entry->d_name);
+    rc = 0;
+  }
+  closedir(directory);
+  return rc;
+}
