@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Polling a perf fd is not like polling a socket. perf_poll() in
+ * kernel/events/core.c reads and clears the readiness of the ring (atomic_xchg
+ * of rb->poll): each wakeup is told once, to whoever polls first, so that two
+ * pollers of one ring steal from each other. Hang-up belongs to the event, not
+ * to the ring: POLLHUP for ever once its task is gone, with records left or
+ * not. */
+#include "ring_poll.h"
+
+#include <poll.h>
+
+#include "sys.h"
+
+static void on_poll(uv_poll_t *poll, int status, int events);
+
+/* The callback is what uvperf__ring_poll_of recognises the handle by, so it is
+ * set before the handle is ever started. */
+static int init_handle(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop) {
+  int rc;
+
+  rc = uv_poll_init(loop, &ring_poll->poll, ring_poll->fds[ring_poll->polled]);
+  if (rc != 0)
+    return rc;
+  ring_poll->poll.data = ring_poll;
+  ring_poll->poll.poll_cb = on_poll;
+  if (ring_poll->unref)
+    uv_unref((uv_handle_t *)&ring_poll->poll);
+  return 0;
+}
+
+/* Also 0 when somebody else has uv_closed the handle: libuv aborts when such a
+ * one is started or stopped. */
+static int usable(const uvperf__ring_poll_t *ring_poll) {
+  return !uv_is_closing((const uv_handle_t *)&ring_poll->poll);
+}
+
+int uvperf__ring_poll_init(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop,
+                           const int *fds, size_t nr_fds,
+                           const uvperf__ring_poll_ops_t *ops, void *owner) {
+  ring_poll->fds = fds;
+  ring_poll->nr_fds = nr_fds;
+  ring_poll->ops = ops;
+  ring_poll->owner = owner;
+  return init_handle(ring_poll, loop);
+}
+
+static int start_handle(uvperf__ring_poll_t *ring_poll) {
+  if (!usable(ring_poll))
+    return UV_EINVAL;
+  /* Never UV_PRIORITIZED: it makes libuv hide POLLERR. */
+  return uv_poll_start(&ring_poll->poll, UV_READABLE, on_poll);
+}
+
+int uvperf__ring_poll_start(uvperf__ring_poll_t *ring_poll) {
+  int rc = 0;
+
+  /* One that is being replaced starts when that is done. */
+  if (ring_poll->gone == 0 && !ring_poll->replacing)
+    rc = start_handle(ring_poll);
+  ring_poll->started = rc == 0;
+  return rc;
+}
+
+void uvperf__ring_poll_stop(uvperf__ring_poll_t *ring_poll) {
+  ring_poll->started = 0;
+  if (usable(ring_poll))
+    uv_poll_stop(&ring_poll->poll);
+}
+
+/* The elected fd takes the place of the one whose handle is closed now. */
+static void on_replaced(uv_handle_t *handle) {
+  uvperf__ring_poll_t *ring_poll = handle->data;
+  int rc;
+
+  ring_poll->replacing = 0;
+  if (ring_poll->closing) {
+    ring_poll->ops->closed(ring_poll->owner);
+    return;
+  }
+  rc = init_handle(ring_poll, handle->loop);
+  if (rc == 0 && ring_poll->started)
+    rc = start_handle(ring_poll);
+  if (rc != 0)
+    ring_poll->gone = rc;
+  ring_poll->ops->replaced(ring_poll->owner);
+}
+
+static int is_hung_up(int fd) {
+  int revents;
+
+  revents = uvperf__sys_poll(fd, POLLIN);
+  return revents < 0 || (revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+/* The polled event will say nothing more. */
+static void elect(uvperf__ring_poll_t *ring_poll, int status) {
+  size_t candidate;
+  size_t i;
+
+  if (ring_poll->replacing || !usable(ring_poll))
+    return;
+  for (i = 1; i < ring_poll->nr_fds; i++) {
+    candidate = (ring_poll->polled + i) % ring_poll->nr_fds;
+    if (is_hung_up(ring_poll->fds[candidate]))
+      continue;
+    ring_poll->polled = candidate;
+    ring_poll->replacing = 1;
+    uv_close((uv_handle_t *)&ring_poll->poll, on_replaced);
+    return;
+  }
+  ring_poll->gone = status;
+  uv_poll_stop(&ring_poll->poll);
+}
+
+/* libuv turns POLLHUP into the events that were asked for, so the poll callback
+ * cannot tell a hang-up from a wakeup. */
+void uvperf__ring_poll_probe(uvperf__ring_poll_t *ring_poll) {
+  int revents;
+
+  revents = uvperf__sys_poll(ring_poll->fds[ring_poll->polled], POLLIN);
+  if (revents < 0)
+    elect(ring_poll, revents);
+  else if (revents & POLLERR)
+    elect(ring_poll, UV_EBADF); /* perf_poll(): pinned, in error state */
+  else if (revents & (POLLHUP | POLLNVAL))
+    elect(ring_poll, UV_EOF);
+}
+
+/* The event bits are a hint: what counts is whether the ring has records. A
+ * status is libuv's word for EPOLLERR, a pinned event in error state; it has
+ * stopped the handle. */
+static void on_poll(uv_poll_t *poll, int status, int events) {
+  uvperf__ring_poll_t *ring_poll = poll->data;
+
+  (void)events;
+  if (status < 0)
+    elect(ring_poll, status);
+  ring_poll->ops->woken(ring_poll->owner);
+}
+
+void uvperf__ring_poll_set_ref(uvperf__ring_poll_t *ring_poll, int ref) {
+  ring_poll->unref = !ref;
+  if (ring_poll->replacing)
+    return;
+  if (ref)
+    uv_ref((uv_handle_t *)&ring_poll->poll);
+  else
+    uv_unref((uv_handle_t *)&ring_poll->poll);
+}
+
+static void on_closed(uv_handle_t *handle) {
+  uvperf__ring_poll_t *ring_poll = handle->data;
+
+  ring_poll->ops->closed(ring_poll->owner);
+}
+
+int uvperf__ring_poll_close(uvperf__ring_poll_t *ring_poll) {
+  ring_poll->closing = 1;
+  if (ring_poll->replacing)
+    return 1; /* on_replaced is still to come */
+  if (!usable(ring_poll))
+    return 0;
+  uv_close((uv_handle_t *)&ring_poll->poll, on_closed);
+  return 1;
+}
+
+uvperf__ring_poll_t *uvperf__ring_poll_of(uv_handle_t *handle) {
+  if (handle->type != UV_POLL || ((uv_poll_t *)handle)->poll_cb != on_poll)
+    return NULL;
+  return handle->data;
+}

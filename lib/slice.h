@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 4: the budget of one turn of the loop, so that a flood of records does
+ * not starve the loop's other handles. */
+#ifndef UVPERF_LIB_SLICE_H
+#define UVPERF_LIB_SLICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct uvperf__slice_s {
+  /* The watch's session and the one that this slice belongs to: they differ
+   * once a callback has stopped or closed the handle. */
+  const uint64_t *session;
+  uint64_t own_session;
+  /* Delivered so far, and the bounds. */
+  uint64_t records;
+  uint64_t bytes;
+  uint64_t max_records;
+  uint64_t max_bytes;
+  uint64_t start_ns; /* of uv_hrtime */
+  uint64_t max_ns;
+  /* The count of records at which to look at the clock next. */
+  uint64_t next_look;
+} uvperf__slice_t;
+
+enum {
+  /* The ring was drained up to the head that one look showed. */
+  UVPERF__DRAINED = 0,
+  /* The slice is over; there may be more. */
+  UVPERF__CUT = 1,
+  /* A callback stopped or closed the handle: touch nothing more. */
+  UVPERF__STOPPED = 2
+};
+
+/* A slice without bounds. */
+void uvperf__slice_unbounded(uvperf__slice_t *slice, const uint64_t *session);
+
+/* A slice that starts now and ends with the first of its bounds. */
+void uvperf__slice_begin(uvperf__slice_t *slice, const uint64_t *session,
+                         uint64_t max_records, uint64_t max_bytes,
+                         uint64_t max_ns);
+
+/* Looks at the clock, for uvperf__slice_take. 1 when the time is over. */
+int uvperf__slice_time_over(uvperf__slice_t *slice);
+
+/* Accounts for a record whose callback has returned. UVPERF__DRAINED to go on,
+ * UVPERF__CUT or UVPERF__STOPPED to return at once. */
+static inline int uvperf__slice_take(uvperf__slice_t *slice, size_t size) {
+  slice->records += 1;
+  slice->bytes += size;
+  if (*slice->session != slice->own_session)
+    return UVPERF__STOPPED;
+  if (slice->records >= slice->max_records || slice->bytes >= slice->max_bytes)
+    return UVPERF__CUT;
+  if (slice->records >= slice->next_look && uvperf__slice_time_over(slice))
+    return UVPERF__CUT;
+  return UVPERF__DRAINED;
+}
+
+#endif

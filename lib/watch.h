@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 4: any number of rings on a libuv loop. Decides when which ring is
+ * drained and how much of it, and notices when there will never be more. Does
+ * not know what a record means: draining is the owner's.
+ *
+ * Every drain happens in the watch's uv_check callback, which runs once in a
+ * turn of the loop, right after the poll phase. Poll callbacks, the flush timer
+ * and leftovers only queue their ring for it, so that there is one slice in a
+ * turn, whoever asked for it. While rings are queued uv_idle keeps the loop from
+ * waiting. */
+#ifndef UVPERF_LIB_WATCH_H
+#define UVPERF_LIB_WATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+#include "ring.h"
+#include "slice.h"
+
+typedef struct uvperf__watch_s uvperf__watch_t;
+
+typedef struct uvperf__watch_ops_s {
+  /* Delivers what the ring holds until one look's head is reached or
+   * uvperf__slice_take says otherwise. UVPERF__DRAINED, _CUT, _STOPPED, or a
+   * negative code that ends the ring. */
+  int (*drain)(void *owner, size_t ring_index, uvperf__slice_t *slice);
+  /* A turn that delivered something is over. May be NULL. */
+  void (*slice_end)(void *owner);
+  /* The last ring has ended, with UV_EOF or what ended it. */
+  void (*end)(void *owner, int status);
+  /* An inner handle was found by uvperf__watch_close_owner: close. */
+  void (*close)(void *owner);
+  /* Every inner handle is closed and the watch is freed. */
+  void (*closed)(void *owner);
+} uvperf__watch_ops_t;
+
+typedef struct uvperf__watch_options_s {
+  uint64_t slice_records;
+  uint64_t slice_bytes;
+  uint64_t slice_ns;
+  uint64_t flush_ms; /* 0: no timer */
+} uvperf__watch_options_t;
+
+/* Makes a watch with room for some rings and registers its inner handles with
+ * the loop: from here on it can only be freed by uvperf__watch_close. 0 or
+ * UV_ENOMEM. */
+int uvperf__watch_new(uvperf__watch_t **watch, uv_loop_t *loop, size_t nr_rings,
+                      const uvperf__watch_ops_t *ops, void *owner);
+
+/* Adds a ring, with the fds of all events that write into it, its own first.
+ * The ring and the array are the owner's and stay until `closed`. Exactly one of
+ * the fds is polled; when that one hangs up another that lives takes its place.
+ * 0 or what uv_poll_init gives. */
+int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
+                      const int *fds, size_t nr_fds);
+
+/* Starts to poll. 0; UV_EOF when every ring has ended; or what uv_poll_start
+ * gives (nothing is polled then). */
+int uvperf__watch_start(uvperf__watch_t *watch,
+                        const uvperf__watch_options_t *options);
+
+/* Stops to poll; nothing is delivered after it. */
+void uvperf__watch_stop(uvperf__watch_t *watch);
+
+/* Delivers what every ring holds at one look, unsliced. 0, or UV_EBUSY inside a
+ * callback of this watch. */
+int uvperf__watch_flush(uvperf__watch_t *watch);
+
+/* Closes every inner handle and, when they are gone, calls `closed`. Once. */
+void uvperf__watch_close(uvperf__watch_t *watch);
+
+/* If the handle is an inner one of any watch: has its owner close, unless it
+ * does already, and gives 1; else 0. */
+int uvperf__watch_close_owner(uv_handle_t *handle);
+
+void uvperf__watch_set_ref(uvperf__watch_t *watch, int ref);
+int uvperf__watch_has_ref(const uvperf__watch_t *watch);
+
+/* Whether it is started and some ring has not ended. */
+int uvperf__watch_is_active(const uvperf__watch_t *watch);
+
+/* Whether this process is a forked child of the one that made the watch. */
+int uvperf__watch_is_forked(const uvperf__watch_t *watch);
+
+uint64_t uvperf__watch_wakeups(const uvperf__watch_t *watch);
+uint64_t uvperf__watch_slices(const uvperf__watch_t *watch);
+
+#endif
