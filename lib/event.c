@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+/* One perf event as a libuv handle: opens it, maps its ring, hands the ring to a
+ * watch and decodes what the watch has it drain. What can be asked of an open
+ * event is in event_control.c. */
+#include "event.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include <sys/ioctl.h>
+
+#include "alloc.h"
+#include "attr.h"
+#include "explain.h"
+#include "options.h"
+#include "sys.h"
+
+/* -- delivery ------------------------------------------------------------- */
+
+static void account(event_t *impl, const uvperf_record_t *record, int status) {
+  impl->stats.records += 1;
+  impl->stats.bytes += record->size;
+  if (status != 0)
+    impl->stats.corrupt += 1;
+  else if (record->type == PERF_RECORD_LOST)
+    impl->stats.lost_records += record->lost.lost;
+  else if (record->type == PERF_RECORD_LOST_SAMPLES)
+    impl->stats.lost_records += record->lost_samples.lost;
+}
+
+static int drain(void *owner, size_t ring_index, uvperf__slice_t *slice) {
+  event_t *impl = owner;
+  const uvperf_record_t *record;
+  const void *bytes;
+  size_t size;
+  int status;
+  int rc;
+
+  (void)ring_index;
+  rc = uvperf__ring_begin(&impl->ring);
+  while (rc == 0) {
+    rc = uvperf__ring_next(&impl->ring, impl->scratch, &bytes, &size);
+    if (rc <= 0)
+      break;
+    status = uvperf_decode(impl->decoder, bytes, size, &record);
+    account(impl, record, status);
+    impl->cb(impl->handle, status, record);
+    uvperf__ring_consume(&impl->ring, size);
+    rc = uvperf__slice_take(slice, size);
+  }
+  uvperf__ring_end(&impl->ring);
+  if (rc < 0)
+    impl->stats.corrupt += 1;
+  return rc;
+}
+
+static void slice_end(void *owner) {
+  event_t *impl = owner;
+
+  if (impl->start_flags & UVPERF_START_SLICE_END)
+    impl->cb(impl->handle, 0, NULL);
+}
+
+static void end(void *owner, int status) {
+  event_t *impl = owner;
+
+  impl->started = 0;
+  impl->cb(impl->handle, status, NULL);
+}
+
+/* -- close ---------------------------------------------------------------- */
+
+static void release(event_t *impl) {
+  if (impl->forked)
+    uvperf__ring_forget(&impl->ring);
+  else
+    uvperf__ring_unmap(&impl->ring);
+  if (impl->fd >= 0)
+    uvperf__sys_close(impl->fd);
+  uvperf_decoder_free(impl->decoder);
+  uvperf__free(impl->scratch);
+  uvperf__free(impl->attr);
+  uvperf__free(impl);
+}
+
+/* Here, in the last inner close callback, and not before: while the ring is
+ * mapped the file lives although its fd is closed, and epoll would go on
+ * reporting it; and libuv 1.45 to 1.48 may have an EPOLL_CTL_DEL of the fd
+ * queued to io_uring until then (libuv #4323). */
+static void closed(void *owner) {
+  event_t *impl = owner;
+  uvperf_event_t *handle = impl->handle;
+
+  release(impl);
+  if (handle == NULL)
+    return; /* init failed: the struct is the caller's since then */
+  handle->impl = NULL;
+  if (handle->close_cb != NULL)
+    handle->close_cb(handle);
+}
+
+static void begin_close(void *owner) {
+  event_t *impl = owner;
+
+  impl->closing = 1;
+  impl->forked = uvperf__watch_is_forked(impl->watch);
+  if (!impl->forked)
+    uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
+  uvperf__watch_close(impl->watch);
+}
+
+void uvperf_event_close(uvperf_event_t *event, uvperf_event_close_cb close_cb) {
+  event_t *impl = event->impl;
+
+  /* uvperf_walk_close has closed it and the teardown is over. */
+  if (impl == NULL) {
+    if (close_cb != NULL)
+      close_cb(event);
+    return;
+  }
+  assert(!impl->closed_by_user);
+  impl->closed_by_user = 1;
+  event->close_cb = close_cb;
+  if (!impl->closing)
+    begin_close(impl);
+}
+
+int uvperf_walk_close(uv_handle_t *handle) {
+  return uvperf__watch_close_owner(handle);
+}
+
+static const uvperf__watch_ops_t watch_ops = {drain, slice_end, end,
+                                              begin_close, closed};
+
+/* -- init ----------------------------------------------------------------- */
+
+static int bad_options(uvperf_error_t *error, int code, const char *what) {
+  return uvperf__explain(error, code, UVPERF_CAUSE_ARGUMENT,
+                         code == UV_E2BIG
+                             ? "%s has fields that this version does not know"
+                             : "%s.size is too small: use its initializer",
+                         what);
+}
+
+static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
+                        int *group_fd, uvperf_error_t *error) {
+  event_t *leader;
+
+  *group_fd = -1;
+  if (options->leader == NULL)
+    return 0;
+  leader = options->leader->impl;
+  if (leader == NULL || leader->closing || options->leader->loop != loop)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "the leader is closed or on another loop");
+  if (uvperf__watch_is_forked(leader->watch))
+    return uvperf__explain(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
+                           "the leader belongs to the parent process");
+  *group_fd = leader->fd;
+  return 0;
+}
+
+static int check_options(const uvperf_event_options_t *options,
+                         uvperf_error_t *error) {
+  if (options->flags & ~UVPERF_EVENT_NO_RING)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "options.flags 0x%x has unknown bits",
+                           options->flags);
+  if ((options->flags & UVPERF_EVENT_NO_RING) && options->ring_bytes != 0)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "UVPERF_EVENT_NO_RING contradicts ring_bytes");
+  if (options->cgroup >= 0 && (options->pid != 0 || options->cpu < 0))
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "a cgroup is measured on one cpu (options.cpu), "
+                           "and options.pid must be 0");
+  return 0;
+}
+
+/* The size of the ring to map: 0 for none, UVPERF__RING_DEFAULT_BYTES with
+ * *is_default for the default. */
+static int choose_ring(const struct perf_event_attr *attr,
+                       const uvperf_event_options_t *options, size_t *bytes,
+                       uvperf_error_t *error) {
+  uint64_t watermark = uvperf__attr_value(attr, UVPERF_ATTR_WAKEUP_EVENTS);
+
+  *bytes = 0;
+  if ((options->flags & UVPERF_EVENT_NO_RING) ||
+      (options->ring_bytes == 0 && !uvperf__attr_writes_records(attr)))
+    return 0;
+  if (uvperf__attr_value(attr, UVPERF_ATTR_WRITE_BACKWARD))
+    return uvperf__explain(error, UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED,
+                           "write_backward: overwrite rings cannot be read "
+                           "by this version of the library");
+  *bytes =
+      uvperf__ring_round(options->ring_bytes == 0 ? UVPERF__RING_DEFAULT_BYTES
+                                                  : options->ring_bytes);
+  if (*bytes == 0)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "ring_bytes %zu is too large", options->ring_bytes);
+  /* __perf_output_begin() wakes when more than the watermark was written, which
+   * a ring of that size never holds. */
+  if (uvperf__attr_value(attr, UVPERF_ATTR_WATERMARK) && watermark >= *bytes)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "wakeup_watermark %llu is not below the ring's %zu "
+                           "bytes: no record would ever wake the loop",
+                           (unsigned long long)watermark, *bytes);
+  return 0;
+}
+
+static int open_fd(event_t *impl, const uvperf_event_options_t *options,
+                   int group_fd, uvperf_error_t *error) {
+  unsigned long flags = PERF_FLAG_FD_CLOEXEC;
+  uint32_t asked_size = impl->attr->size;
+  int pid = options->pid;
+
+  if (options->cgroup >= 0) {
+    flags |= PERF_FLAG_PID_CGROUP;
+    pid = options->cgroup;
+  }
+  impl->fd = uvperf__sys_open(impl->attr, pid, options->cpu, group_fd, flags);
+  if (impl->fd >= 0)
+    return 0;
+  return uvperf__explain_open(error, impl->fd, "", impl->attr, asked_size,
+                              options->pid, options->cpu, options->cgroup);
+}
+
+static int map_ring(event_t *impl, const uvperf_event_options_t *options,
+                    size_t bytes, uvperf_error_t *error) {
+  const struct perf_event_attr *attr = impl->attr;
+  uint32_t watermark = 0;
+  int rc;
+
+  if (bytes == 0)
+    return 0;
+  if (uvperf__attr_value(attr, UVPERF_ATTR_WATERMARK))
+    watermark = (uint32_t)uvperf__attr_value(attr, UVPERF_ATTR_WAKEUP_EVENTS);
+  if (options->ring_bytes == 0)
+    rc = uvperf__ring_map_default(&impl->ring, impl->fd, watermark);
+  else
+    rc = uvperf__ring_map(&impl->ring, impl->fd, bytes);
+  if (rc != 0)
+    return uvperf__explain_map(error, rc, "", attr, options->cpu, bytes);
+  impl->scratch = uvperf__calloc(1, UVPERF__RING_SCRATCH_BYTES);
+  if (impl->scratch == NULL)
+    return uvperf__explain(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for a record that wraps");
+  return 0;
+}
+
+static int make_decoder(event_t *impl, const uvperf_event_options_t *options,
+                        uvperf_error_t *error) {
+  const uvperf_source_t *sources[1] = {&impl->source};
+  int rc;
+
+  rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_ID, &impl->id);
+  if (rc < 0)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
+                           "PERF_EVENT_IOC_ID failed");
+  impl->source.size = sizeof(impl->source);
+  impl->source.attr = impl->attr;
+  impl->source.ids = &impl->id;
+  impl->source.nr_ids = 1;
+  impl->source.pid = options->pid;
+  impl->source.cpu = options->cpu;
+  rc = uvperf_decoder_new(&impl->decoder, sources, 1);
+  if (rc != 0)
+    return uvperf__explain(error, rc,
+                           rc == UV_ENOMEM ? UVPERF_CAUSE_MEMORY
+                                           : UVPERF_CAUSE_ARGUMENT,
+                           "no decoder for this attr");
+  return 0;
+}
+
+/* Last, so that nothing is registered with the loop when anything else fails. */
+static int watch_ring(event_t *impl, uv_loop_t *loop, uvperf_error_t *error) {
+  size_t nr_rings = impl->ring.page != NULL;
+  int rc;
+
+  rc = uvperf__watch_new(&impl->watch, loop, nr_rings, &watch_ops, impl);
+  if (rc != 0)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
+                           "no memory for the inner handles");
+  if (nr_rings == 0)
+    return 0;
+  rc = uvperf__watch_add(impl->watch, &impl->ring, &impl->fd, 1);
+  if (rc != 0)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
+                           "uv_poll_init refused the perf event's fd");
+  return 0;
+}
+
+static int copy_attr(event_t *impl, const struct perf_event_attr *attr,
+                     uvperf_error_t *error) {
+  int rc;
+
+  rc = uvperf__attr_dup(&impl->attr, attr);
+  if (rc != 0)
+    return uvperf__explain(
+        error, rc,
+        rc == UV_ENOMEM ? UVPERF_CAUSE_MEMORY : UVPERF_CAUSE_ARGUMENT,
+        "attr.size %u is not a size of struct perf_event_attr", attr->size);
+  impl->attr->disabled = 1;
+  if (impl->attr->read_format & PERF_FORMAT_GROUP)
+    impl->attr->read_format |= PERF_FORMAT_ID;
+  return 0;
+}
+
+static int open_event(event_t *impl, uv_loop_t *loop,
+                      const struct perf_event_attr *attr,
+                      const uvperf_event_options_t *options,
+                      uvperf_error_t *error) {
+  size_t ring_bytes;
+  int group_fd;
+  int rc;
+
+  rc = check_options(options, error);
+  if (rc == 0)
+    rc = check_leader(loop, options, &group_fd, error);
+  if (rc == 0)
+    rc = copy_attr(impl, attr, error);
+  if (rc == 0)
+    rc = choose_ring(impl->attr, options, &ring_bytes, error);
+  if (rc == 0)
+    rc = open_fd(impl, options, group_fd, error);
+  if (rc == 0)
+    rc = map_ring(impl, options, ring_bytes, error);
+  if (rc == 0)
+    rc = make_decoder(impl, options, error);
+  if (rc == 0)
+    rc = watch_ring(impl, loop, error);
+  return rc;
+}
+
+int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
+                      const struct perf_event_attr *attr,
+                      const uvperf_event_options_t *options,
+                      uvperf_error_t *error) {
+  uvperf_event_options_t own = UVPERF_EVENT_OPTIONS_INIT;
+  event_t *impl;
+  int rc;
+
+  if (loop == NULL || event == NULL || attr == NULL)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "loop, event and attr must not be NULL");
+  rc = uvperf__options_copy(&own, sizeof(own), sizeof(own), options);
+  if (rc != 0)
+    return bad_options(error, rc, "uvperf_event_options_t");
+  impl = uvperf__calloc(1, sizeof(*impl));
+  if (impl == NULL)
+    return uvperf__explain(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for the handle");
+  impl->fd = -1;
+  rc = open_event(impl, loop, attr, &own, error);
+  if (rc != 0) {
+    if (impl->watch != NULL)
+      begin_close(impl); /* frees it later: the loop knows inner handles */
+    else
+      release(impl);
+    return rc;
+  }
+  impl->handle = event;
+  event->loop = loop;
+  event->impl = impl;
+  event->close_cb = NULL;
+  memset(event->reserved, 0, sizeof(event->reserved));
+  return 0;
+}
+
+/* -- start, stop, flush --------------------------------------------------- */
+
+static void choose_stream(const event_t *impl,
+                          const uvperf_stream_options_t *options,
+                          uvperf__watch_options_t *chosen) {
+  chosen->slice_records =
+      options->slice_records == 0 ? 4096 : options->slice_records;
+  chosen->slice_bytes =
+      options->slice_bytes == 0 ? 1024 * 1024 : options->slice_bytes;
+  chosen->slice_ns =
+      (options->slice_us == 0 ? 1000 : (uint64_t)options->slice_us) * 1000;
+  if (options->flush_ms >= 0)
+    chosen->flush_ms = (uint64_t)options->flush_ms;
+  else
+    chosen->flush_ms = uvperf__attr_wakes_each(impl->attr) ? 0 : 100;
+}
+
+static int check_stream(const event_t *impl,
+                        const uvperf_stream_options_t *options,
+                        uvperf_record_cb cb, uvperf_error_t *error) {
+  const uint32_t known = UVPERF_START_NO_ENABLE | UVPERF_START_SLICE_END;
+
+  if ((options->flags & ~known) || options->flush_ms < -1)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "flags 0x%x or flush_ms %d of the stream options "
+                           "are not known",
+                           options->flags, options->flush_ms);
+  if (cb == NULL && impl->ring.page != NULL)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "an event with a ring needs a record callback");
+  return 0;
+}
+
+/* Registers with the loop, then enables, so that the first record finds a
+ * reader. */
+static int start(event_t *impl, const uvperf_stream_options_t *options,
+                 uvperf_error_t *error) {
+  uvperf__watch_options_t chosen;
+  int rc;
+
+  choose_stream(impl, options, &chosen);
+  rc = uvperf__watch_start(impl->watch, &chosen);
+  if (rc == UV_EOF)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_NO_TASK,
+                           "delivery has ended: nothing more will come");
+  if (rc != 0)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
+                           "uv_poll_start refused the perf event's fd");
+  impl->enabled_by_start =
+      !(options->flags & UVPERF_START_NO_ENABLE) &&
+      !uvperf__attr_value(impl->attr, UVPERF_ATTR_ENABLE_ON_EXEC);
+  if (!impl->enabled_by_start)
+    return 0;
+  rc = uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_ENABLE, 0);
+  if (rc < 0) {
+    uvperf__watch_stop(impl->watch);
+    return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
+                           "PERF_EVENT_IOC_ENABLE failed");
+  }
+  return 0;
+}
+
+int uvperf_event_start(uvperf_event_t *event,
+                       const uvperf_stream_options_t *options,
+                       uvperf_record_cb cb, uvperf_error_t *error) {
+  uvperf_stream_options_t own = UVPERF_STREAM_OPTIONS_INIT;
+  event_t *impl = uvperf__event_impl(event);
+  int rc;
+
+  rc = uvperf__options_copy(&own, sizeof(own), sizeof(own), options);
+  if (rc != 0)
+    return bad_options(error, rc, "uvperf_stream_options_t");
+  if (uvperf__watch_is_forked(impl->watch))
+    return uvperf__explain(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
+                           "the event belongs to the parent process");
+  if (impl->started)
+    return uvperf__explain(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
+                           "already started");
+  rc = check_stream(impl, &own, cb, error);
+  if (rc == 0)
+    rc = start(impl, &own, error);
+  if (rc != 0)
+    return rc;
+  impl->started = 1;
+  impl->start_flags = own.flags;
+  impl->cb = cb;
+  return 0;
+}
+
+int uvperf_event_stop(uvperf_event_t *event) {
+  event_t *impl = uvperf__event_impl(event);
+
+  if (uvperf__watch_is_forked(impl->watch))
+    return UV_EPERM;
+  if (!impl->started)
+    return 0;
+  impl->started = 0;
+  if (impl->enabled_by_start)
+    uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
+  uvperf__watch_stop(impl->watch);
+  return 0;
+}
+
+int uvperf_event_flush(uvperf_event_t *event) {
+  event_t *impl = uvperf__event_impl(event);
+
+  if (uvperf__watch_is_forked(impl->watch))
+    return UV_EPERM;
+  if (impl->ring.page == NULL || impl->cb == NULL)
+    return UV_EINVAL;
+  return uvperf__watch_flush(impl->watch);
+}
