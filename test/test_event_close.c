@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: closing, by the user at every moment and by others. */
+#include "live.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+static void open_comm(uv_loop_t *loop, live_collector_t *collector) {
+  struct perf_event_attr attr;
+
+  live_comm_attr(&attr);
+  live_init(loop, collector, &attr, NULL);
+}
+
+static void run_to_end(uv_loop_t *loop) {
+  int turns;
+
+  for (turns = 0; uv_run(loop, UV_RUN_NOWAIT) != 0 && turns < 100; turns++)
+    continue;
+  assert_in_range(turns, 0, 99);
+}
+
+static void on_closed(uvperf_event_t *event) {
+  live_collector_t *collector = event->data;
+
+  collector->closed += 1;
+}
+
+/* Closes at the record whose number hook_data holds. */
+static void close_at(live_collector_t *collector,
+                     const uvperf_record_t *record) {
+  (void)record;
+  if (collector->comms == *(uint64_t *)collector->hook_data)
+    uvperf_event_close(&collector->event, on_closed);
+}
+
+static void close_in_callback(uv_loop_t *loop, uint64_t at, uint32_t slice) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  open_comm(loop, &collector);
+  collector.hook = close_at;
+  collector.hook_data = &at;
+  options.flush_ms = 0;
+  options.slice_records = slice;
+  live_start(&collector, &options);
+  live_comm(&next, 20);
+  run_to_end(loop);
+  assert_int_equal(collector.comms, at + 1);
+  assert_int_equal(collector.ends, 0);
+  assert_int_equal(collector.closed, 1);
+}
+
+static void event_close_at_first_record_of_slice_is_clean(void **state) {
+  close_in_callback(*state, 0, 10);
+  close_in_callback(*state, 10, 10);
+  support_passed(state);
+}
+
+static void event_close_in_middle_of_slice_is_clean(void **state) {
+  close_in_callback(*state, 5, 10);
+  close_in_callback(*state, 15, 10);
+  support_passed(state);
+}
+
+static void event_close_at_last_record_of_slice_is_clean(void **state) {
+  close_in_callback(*state, 9, 10);
+  close_in_callback(*state, 19, 10);
+  support_passed(state);
+}
+
+static void close_record(uvperf_event_t *event, int status,
+                         const uvperf_record_t *record) {
+  live_on_record(event, status, record);
+  if (record == NULL)
+    uvperf_event_close(event, on_closed);
+}
+
+static void event_close_at_end_of_slice_is_clean(void **state) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  open_comm(*state, &collector);
+  options.slice_records = 3;
+  options.flags = UVPERF_START_SLICE_END;
+  assert_int_equal(uvperf_event_start(&collector.event, &options, close_record,
+                                      NULL),
+                   0);
+  live_comm(&next, 10);
+  run_to_end(*state);
+  assert_int_equal(collector.comms, 3);
+  assert_int_equal(collector.closed, 1);
+  support_passed(state);
+}
+
+static void event_close_at_eof_is_clean(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  live_child_t child;
+
+  live_child_fork(&child, 5);
+  live_comm_attr(&attr);
+  options.pid = child.pid;
+  live_init(*state, &collector, &attr, &options);
+  assert_int_equal(
+      uvperf_event_start(&collector.event, NULL, close_record, NULL), 0);
+  live_child_go(&child);
+  live_child_wait(&child);
+  run_to_end(*state);
+  assert_int_equal(collector.comms, 5);
+  assert_int_equal(collector.ends, 1);
+  assert_int_equal(collector.closed, 1);
+  support_passed(state);
+}
+
+static void event_close_in_flush_is_clean(void **state) {
+  live_collector_t collector;
+  uint64_t next = 0;
+  uint64_t at = 2;
+
+  open_comm(*state, &collector);
+  collector.hook = close_at;
+  collector.hook_data = &at;
+  live_start(&collector, NULL);
+  live_comm(&next, 10);
+  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(collector.comms, 3);
+  run_to_end(*state);
+  assert_int_equal(collector.closed, 1);
+  support_passed(state);
+}
+
+static void event_close_right_after_init_is_clean(void **state) {
+  live_collector_t collector;
+
+  open_comm(*state, &collector);
+  live_close(&collector);
+  support_passed(state);
+}
+
+static void free_event(uvperf_event_t *event) {
+  free(event);
+}
+
+static void on_nothing(uvperf_event_t *event, int status,
+                       const uvperf_record_t *record) {
+  (void)event;
+  (void)status;
+  (void)record;
+}
+
+static void event_freed_in_close_callback_is_clean(void **state) {
+  uvperf_event_t *event = malloc(sizeof(*event));
+  struct perf_event_attr attr;
+
+  live_comm_attr(&attr);
+  assert_int_equal(uvperf_event_init(*state, event, &attr, NULL, NULL), 0);
+  assert_int_equal(uvperf_event_start(event, NULL, on_nothing, NULL), 0);
+  uvperf_event_close(event, free_event);
+  run_to_end(*state);
+  support_passed(state);
+}
+
+/* The struct is the caller's at once, whatever the loop still knows. */
+static void event_init_fails_leaves_struct_to_the_caller(void **state) {
+  uvperf_event_t *event = malloc(sizeof(*event));
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  uvperf_attr_init(&attr, 42, 0);
+  assert_int_equal(uvperf_event_init(*state, event, &attr, NULL, &error),
+                   UV_ENOENT);
+  assert_int_equal(error.code, UV_ENOENT);
+  assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
+  free(event);
+  support_passed(state);
+}
+
+static void event_1000_cycles_leave_fds_and_mappings_as_they_were(
+    void **state) {
+  size_t fds = support_count_fds();
+  size_t mappings = support_count_ring_mappings();
+  live_collector_t collector;
+  uint64_t next;
+  int i;
+
+  for (i = 0; i < 1000; i++) {
+    next = 0;
+    open_comm(*state, &collector);
+    live_start(&collector, NULL);
+    live_comm(&next, 2);
+    if (i % 2)
+      assert_true(live_run_until(*state, &collector.comms, 2));
+    live_close(&collector);
+  }
+  assert_int_equal(support_count_fds(), fds);
+  assert_int_equal(support_count_ring_mappings(), mappings);
+  support_passed(state);
+}
+
+/* P11: a closed fd whose ring is mapped lives on and is still reported. */
+static void event_close_leaves_neither_fd_nor_mapping(void **state) {
+  size_t fds = support_count_fds();
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  open_comm(*state, &collector);
+  live_start(&collector, NULL);
+  assert_int_equal(support_count_ring_mappings(), 1);
+  live_turns_in(*state, 5);
+  live_close(&collector);
+  assert_int_equal(support_count_ring_mappings(), 0);
+  assert_int_equal(support_count_fds(), fds);
+  live_comm(&next, 100);
+  assert_true(live_turns_in(*state, 50) < 20);
+  assert_int_equal(collector.comms, 0);
+  support_passed(state);
+}
+
+/* -- teardown by others --------------------------------------------------- */
+
+static void walk_close(uv_handle_t *handle, void *arg) {
+  int *ours = arg;
+
+  if (uvperf_walk_close(handle))
+    *ours += 1;
+  else if (!uv_is_closing(handle))
+    uv_close(handle, NULL);
+}
+
+static void uv_close_all(uv_handle_t *handle, void *arg) {
+  (void)arg;
+  if (!uv_is_closing(handle))
+    uv_close(handle, NULL);
+}
+
+static void walk_close_closes_owner_and_leaves_foreign_handles(void **state) {
+  size_t fds = support_count_fds();
+  live_collector_t collector;
+  int poison = 0x5a;
+  uv_timer_t timer;
+  uv_idle_t idle;
+  uv_poll_t poll;
+  int pipes[2];
+  int ours = 0;
+
+  open_comm(*state, &collector);
+  live_start(&collector, NULL);
+  uv_timer_init(*state, &timer);
+  uv_idle_init(*state, &idle);
+  assert_int_equal(pipe(pipes), 0);
+  uv_poll_init(*state, &poll, pipes[0]);
+  /* Foreign data is not a pointer to follow. */
+  timer.data = idle.data = poll.data = &poison;
+  uv_walk(*state, walk_close, &ours);
+  assert_int_equal(ours, 4);
+  assert_int_equal(uvperf_event_is_closing(&collector.event), 1);
+  uvperf_event_close(&collector.event, on_closed);
+  run_to_end(*state);
+  assert_int_equal(collector.closed, 1);
+  close(pipes[0]);
+  close(pipes[1]);
+  assert_int_equal(support_count_fds(), fds);
+  support_passed(state);
+}
+
+static void walk_close_then_close_after_teardown_calls_back(void **state) {
+  live_collector_t collector;
+  int ours = 0;
+
+  open_comm(*state, &collector);
+  live_start(&collector, NULL);
+  uv_walk(*state, walk_close, &ours);
+  run_to_end(*state);
+  assert_int_equal(uvperf_event_is_closing(&collector.event), 1);
+  uvperf_event_close(&collector.event, on_closed);
+  assert_int_equal(collector.closed, 1);
+  support_passed(state);
+}
+
+/* P15: everything uv_closed behind the owner's back; the closes are still to
+ * come when the owner closes too. */
+static void event_inner_handles_uv_closed_by_others_are_survived(void **state) {
+  size_t fds = support_count_fds();
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  open_comm(*state, &collector);
+  live_start(&collector, NULL);
+  live_comm(&next, 3);
+  uv_walk(*state, uv_close_all, NULL);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  uvperf_event_close(&collector.event, on_closed);
+  run_to_end(*state);
+  assert_int_equal(collector.closed, 1);
+  assert_int_equal(support_count_fds(), fds);
+  assert_int_equal(support_count_ring_mappings(), 0);
+  support_passed(state);
+}
+
+static void event_closed_after_others_closed_inner_handles_frees_all(
+    void **state) {
+  size_t fds = support_count_fds();
+  live_collector_t collector;
+
+  open_comm(*state, &collector);
+  live_start(&collector, NULL);
+  uv_walk(*state, uv_close_all, NULL);
+  run_to_end(*state);
+  assert_int_equal(collector.closed, 0);
+  assert_int_equal(uvperf_event_start(&collector.event, NULL, live_on_record,
+                                      NULL),
+                   UV_EALREADY);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_event_start(&collector.event, NULL, live_on_record,
+                                      NULL),
+                   UV_EINVAL);
+  uvperf_event_close(&collector.event, on_closed);
+  run_to_end(*state);
+  assert_int_equal(collector.closed, 1);
+  assert_int_equal(support_count_fds(), fds);
+  support_passed(state);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#define LIVE(test)                                                             \
+  cmocka_unit_test_setup_teardown(test, support_loop_setup,                    \
+                                  support_loop_teardown)
+      LIVE(event_close_at_first_record_of_slice_is_clean),
+      LIVE(event_close_in_middle_of_slice_is_clean),
+      LIVE(event_close_at_last_record_of_slice_is_clean),
+      LIVE(event_close_at_end_of_slice_is_clean),
+      LIVE(event_close_at_eof_is_clean),
+      LIVE(event_close_in_flush_is_clean),
+      LIVE(event_close_right_after_init_is_clean),
+      LIVE(event_freed_in_close_callback_is_clean),
+      LIVE(event_init_fails_leaves_struct_to_the_caller),
+      LIVE(event_1000_cycles_leave_fds_and_mappings_as_they_were),
+      LIVE(event_close_leaves_neither_fd_nor_mapping),
+      LIVE(walk_close_closes_owner_and_leaves_foreign_handles),
+      LIVE(walk_close_then_close_after_teardown_calls_back),
+      LIVE(event_inner_handles_uv_closed_by_others_are_survived),
+      LIVE(event_closed_after_others_closed_inner_handles_frees_all),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: a forked child has the parent's fds and epoll but not its rings. */
+#include "live.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void open_comm(uv_loop_t *loop, live_collector_t *collector) {
+  struct perf_event_attr attr;
+
+  live_comm_attr(&attr);
+  live_init(loop, collector, &attr, NULL);
+}
+
+/* Waits for a child whose exit status is the number of the check that failed. */
+static void assert_child_passed(pid_t pid) {
+  int status;
+
+  assert_int_equal(waitpid(pid, &status, 0), pid);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* What the child does by the rules: uv_loop_fork, close, run. */
+static int child_by_the_rules(live_collector_t *collector) {
+  uv_loop_t *loop = collector->event.loop;
+  uvperf_count_t count;
+  uint64_t id;
+
+  if (uv_loop_fork(loop) != 0)
+    return 1;
+  if (uvperf_event_enable(&collector->event) != UV_EPERM ||
+      uvperf_event_disable(&collector->event) != UV_EPERM ||
+      uvperf_event_reset(&collector->event) != UV_EPERM ||
+      uvperf_event_read(&collector->event, &count) != UV_EPERM ||
+      uvperf_event_id(&collector->event, &id) != UV_EPERM)
+    return 2;
+  if (uvperf_event_stop(&collector->event) != UV_EPERM ||
+      uvperf_event_flush(&collector->event) != UV_EPERM ||
+      uvperf_event_start(&collector->event, NULL, live_on_record, NULL) !=
+          UV_EPERM)
+    return 3;
+  uvperf_event_close(&collector->event, NULL);
+  while (uv_run(loop, UV_RUN_DEFAULT) != 0)
+    continue;
+  if (collector->comms != 0 || collector->event.impl != NULL)
+    return 4;
+  return uv_loop_close(loop) == 0 ? 0 : 5;
+}
+
+/* P19: neither the parent's events nor its epoll registration are touched. */
+static void event_forked_child_closes_leaves_parent_alone(void **state) {
+  live_collector_t collector;
+  uint64_t next = 0;
+  pid_t pid;
+
+  support_need_own_events(__func__);
+  open_comm(*state, &collector);
+  live_start(&collector, NULL);
+  live_comm(&next, 3);
+  pid = fork();
+  if (pid == 0)
+    _exit(child_by_the_rules(&collector));
+  assert_child_passed(pid);
+  assert_true(live_run_until(*state, &collector.comms, 3));
+  live_comm(&next, 100);
+  assert_true(live_run_until(*state, &collector.comms, 103));
+  assert_int_equal(collector.out_of_order, 0);
+  live_close(&collector);
+  support_passed(state);
+}
+
+/* One that forgets to close: it delivers nothing and does not die of the ring
+ * that it has not got. */
+static void event_forked_child_runs_loop_delivers_nothing(void **state) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  live_collector_t collector;
+  uint64_t next = 0;
+  pid_t pid;
+
+  support_need_own_events(__func__);
+  open_comm(*state, &collector);
+  options.flush_ms = 1;
+  live_start(&collector, &options);
+  live_comm(&next, 3);
+  pid = fork();
+  if (pid == 0) {
+    if (uv_loop_fork(*state) != 0)
+      _exit(1);
+    live_turns_in(*state, 20);
+    if (collector.comms != 0)
+      _exit(2);
+    _exit(child_by_the_rules(&collector));
+  }
+  assert_child_passed(pid);
+  assert_true(live_run_until(*state, &collector.comms, 3));
+  live_close(&collector);
+  support_passed(state);
+}
+
+static void event_forked_child_cannot_join_parents_group(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_event_t sibling;
+  pid_t pid;
+
+  support_need_own_events(__func__);
+  open_comm(*state, &collector);
+  live_comm_attr(&attr);
+  options.leader = &collector.event;
+  pid = fork();
+  if (pid == 0) {
+    uv_loop_fork(*state);
+    _exit(uvperf_event_init(*state, &sibling, &attr, &options, NULL) ==
+                  UV_EPERM
+              ? 0
+              : 1);
+  }
+  assert_child_passed(pid);
+  live_close(&collector);
+  support_passed(state);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#define LIVE(test)                                                             \
+  cmocka_unit_test_setup_teardown(test, support_loop_setup,                    \
+                                  support_loop_teardown)
+      LIVE(event_forked_child_closes_leaves_parent_alone),
+      LIVE(event_forked_child_runs_loop_delivers_nothing),
+      LIVE(event_forked_child_cannot_join_parents_group),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

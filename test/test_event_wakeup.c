@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: whether every record finds its way to the callback although the
+ * readiness of a perf fd is told only once. No flush timer helps here unless a
+ * test says so. */
+#include "live.h"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Enables by hand, so that records are there before start. */
+static void start_without_enable(live_collector_t *collector) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+
+  options.flush_ms = 0;
+  options.flags = UVPERF_START_NO_ENABLE;
+  live_start(collector, &options);
+}
+
+static void open_comm(uv_loop_t *loop, live_collector_t *collector,
+                      size_t ring_bytes) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+
+  live_comm_attr(&attr);
+  options.ring_bytes = ring_bytes;
+  live_init(loop, collector, &attr, &options);
+}
+
+/* P1: after a slice of one record nothing but the handle itself remembers the
+ * rest. */
+static void event_slice_of_one_record_delivers_the_rest(void **state) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  live_collector_t collector;
+  uvperf_stats_t stats;
+  uint64_t next = 0;
+
+  open_comm(*state, &collector, 0);
+  options.flush_ms = 0;
+  options.slice_records = 1;
+  options.flags = UVPERF_START_SLICE_END;
+  live_start(&collector, &options);
+  live_turns_in(*state, 10);
+  live_comm(&next, 50);
+  assert_true(live_run_until(*state, &collector.comms, 50));
+  assert_int_equal(collector.out_of_order, 0);
+  assert_int_equal(collector.slice_ends, 50);
+  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(stats.slices, 50);
+  assert_int_equal(stats.records, 50);
+  assert_in_range(stats.wakeups, 1, 49);
+  live_close(&collector);
+  support_passed(state);
+}
+
+/* P2: a wakeup before the fd is polled is swallowed by the registration. */
+static void event_records_before_start_are_delivered(void **state) {
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  open_comm(*state, &collector, 0);
+  assert_int_equal(uvperf_event_enable(&collector.event), 0);
+  live_comm(&next, 3);
+  start_without_enable(&collector);
+  assert_true(live_run_until(*state, &collector.comms, 3));
+  live_close(&collector);
+  support_passed(state);
+}
+
+static void event_records_between_start_and_run_are_delivered(void **state) {
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  open_comm(*state, &collector, 0);
+  live_start(&collector, NULL);
+  live_comm(&next, 3);
+  assert_true(live_run_until(*state, &collector.comms, 3));
+  live_close(&collector);
+  support_passed(state);
+}
+
+static void event_records_around_stop_and_start_are_delivered(void **state) {
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  open_comm(*state, &collector, 0);
+  assert_int_equal(uvperf_event_enable(&collector.event), 0);
+  start_without_enable(&collector);
+  live_comm(&next, 2);
+  assert_true(live_run_until(*state, &collector.comms, 2));
+  live_comm(&next, 3);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  live_comm(&next, 4);
+  live_turns_in(*state, 10);
+  assert_int_equal(collector.comms, 2);
+  start_without_enable(&collector);
+  live_comm(&next, 5);
+  assert_true(live_run_until(*state, &collector.comms, 14));
+  assert_int_equal(collector.out_of_order, 0);
+  live_close(&collector);
+  support_passed(state);
+}
+
+typedef struct late_start_s {
+  live_collector_t *collector;
+  uint64_t next;
+  int turn;
+} late_start_t;
+
+/* Runs in the poll phase: the fd is registered in the next turn's. */
+static void on_readable(uv_poll_t *poll, int status, int events) {
+  late_start_t *late = poll->data;
+
+  assert_int_equal(status, 0);
+  (void)events;
+  start_without_enable(late->collector);
+  late->turn = 1;
+  uv_poll_stop(poll);
+}
+
+/* Runs before the poll phase that registers the fd, after the check phase of
+ * the turn in which the handle was started. */
+static void on_prepare(uv_prepare_t *prepare) {
+  late_start_t *late = prepare->data;
+
+  if (late->turn++ == 1)
+    live_comm(&late->next, 3);
+}
+
+static void event_start_in_poll_phase_loses_no_wakeup(void **state) {
+  live_collector_t collector;
+  late_start_t late = {&collector, 0, 0};
+  uv_prepare_t prepare;
+  uv_poll_t poll;
+  int fds[2];
+
+  open_comm(*state, &collector, 0);
+  assert_int_equal(uvperf_event_enable(&collector.event), 0);
+  assert_int_equal(pipe(fds), 0);
+  uv_poll_init(*state, &poll, fds[0]);
+  poll.data = &late;
+  uv_poll_start(&poll, UV_READABLE, on_readable);
+  uv_prepare_init(*state, &prepare);
+  prepare.data = &late;
+  uv_prepare_start(&prepare, on_prepare);
+  assert_int_equal(write(fds[1], "", 1), 1);
+  assert_true(live_run_until(*state, &collector.comms, 3));
+  uv_close((uv_handle_t *)&poll, NULL);
+  uv_close((uv_handle_t *)&prepare, NULL);
+  live_close(&collector);
+  close(fds[0]);
+  close(fds[1]);
+  support_passed(state);
+}
+
+/* P3: a full ring wakes nobody, and dropped records do not either. */
+static void event_ring_full_at_start_goes_on(void **state) {
+  live_collector_t collector;
+  uvperf_stats_t stats;
+  uint64_t next = 0;
+  uint64_t delivered;
+
+  open_comm(*state, &collector, 1);
+  assert_int_equal(uvperf_event_enable(&collector.event), 0);
+  live_comm(&next, 1000);
+  start_without_enable(&collector);
+  live_turns_in(*state, 20);
+  delivered = collector.comms;
+  assert_in_range(delivered, 20, 999);
+  assert_int_equal(collector.out_of_order, 0);
+  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(stats.lost_records, 0);
+  live_comm(&next, 1);
+  /* The next record that fits brings the LOST record with it. */
+  assert_true(live_run_until(*state, &collector.comms, delivered + 1));
+  assert_int_equal(collector.others, 1);
+  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(stats.lost_records, 1000 - delivered);
+  live_close(&collector);
+  support_passed(state);
+}
+
+/* P4: side-band records do not count for wakeup_events. */
+static void event_sideband_with_wakeup_events_comes_by_flush(void **state) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uint64_t next = 0;
+  uvperf_stats_t stats;
+
+  live_comm_attr(&attr);
+  uvperf_attr_set_wakeup_events(&attr, 1);
+  live_init(*state, &collector, &attr, NULL);
+  live_start(&collector, NULL);
+  live_turns_in(*state, 10);
+  live_comm(&next, 1);
+  live_turns_in(*state, 20);
+  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(collector.comms, 0); /* the fact itself */
+  assert_int_equal(stats.wakeups, 0);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_event_start(&collector.event, &options,
+                                      live_on_record, NULL),
+                   0);
+  assert_true(live_run_until(*state, &collector.comms, 1));
+  live_comm(&next, 1);
+  assert_true(live_run_until(*state, &collector.comms, 2));
+  live_close(&collector);
+  support_passed(state);
+}
+
+static void event_sideband_with_watermark_wakes_at_once(void **state) {
+  live_collector_t collector;
+  uvperf_stats_t stats;
+  uint64_t next = 0;
+
+  open_comm(*state, &collector, 0);
+  live_start(&collector, NULL);
+  live_turns_in(*state, 10);
+  live_comm(&next, 1);
+  assert_true(live_run_until(*state, &collector.comms, 1));
+  uvperf_event_stats(&collector.event, &stats);
+  assert_true(stats.wakeups >= 1);
+  live_close(&collector);
+  support_passed(state);
+}
+
+/* Records below the watermark wait for ever, but for flush_ms. */
+static void event_records_below_watermark_come_by_flush_timer(void **state) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uint64_t next = 0;
+  uvperf_stats_t stats;
+
+  live_comm_attr(&attr);
+  uvperf_attr_set_wakeup_bytes(&attr, 4096);
+  live_init(*state, &collector, &attr, NULL);
+  live_start(&collector, &options);
+  live_turns_in(*state, 5);
+  live_comm(&next, 1);
+  assert_true(live_run_until(*state, &collector.comms, 1));
+  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(stats.wakeups, 0);
+  live_close(&collector);
+  support_passed(state);
+}
+
+/* P6: an fd without a ring is POLLHUP at once and for ever. */
+static void event_without_ring_is_not_polled(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_stats_t stats;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
+  live_init(*state, &collector, &attr, NULL);
+  assert_int_equal(uvperf_event_ring_bytes(&collector.event), 0);
+  assert_int_equal(uvperf_event_start(&collector.event, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  assert_true(live_turns_in(*state, 50) < 20);
+  assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
+  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(stats.wakeups, 0);
+  live_close(&collector);
+  support_passed(state);
+}
+
+/* P6, P17: with a ring and nothing to say, the loop sleeps. */
+static void event_with_empty_ring_lets_the_loop_sleep(void **state) {
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  open_comm(*state, &collector, 0);
+  live_start(&collector, NULL);
+  live_comm(&next, 10);
+  assert_true(live_run_until(*state, &collector.comms, 10));
+  assert_true(live_turns_in(*state, 50) < 20);
+  live_close(&collector);
+  support_passed(state);
+}
+
+/* P21: whoever polls the loop's own fd eats the wakeup. */
+static void event_loop_polled_from_outside_needs_flush(void **state) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  live_collector_t collector;
+  struct epoll_event ready;
+  uint64_t next = 0;
+  int outer;
+
+  open_comm(*state, &collector, 0);
+  options.flush_ms = 10;
+  live_start(&collector, &options);
+  live_turns_in(*state, 5);
+  outer = epoll_create1(EPOLL_CLOEXEC);
+  ready.events = EPOLLIN;
+  assert_int_equal(
+      epoll_ctl(outer, EPOLL_CTL_ADD, uv_backend_fd(*state), &ready), 0);
+  live_comm(&next, 1);
+  epoll_wait(outer, &ready, 1, 1000);
+  epoll_wait(outer, &ready, 1, 0);
+  assert_true(live_run_until(*state, &collector.comms, 1));
+  close(outer);
+  live_close(&collector);
+  support_passed(state);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#define LIVE(test)                                                             \
+  cmocka_unit_test_setup_teardown(test, support_loop_setup,                    \
+                                  support_loop_teardown)
+      LIVE(event_slice_of_one_record_delivers_the_rest),
+      LIVE(event_records_before_start_are_delivered),
+      LIVE(event_records_between_start_and_run_are_delivered),
+      LIVE(event_records_around_stop_and_start_are_delivered),
+      LIVE(event_start_in_poll_phase_loses_no_wakeup),
+      LIVE(event_ring_full_at_start_goes_on),
+      LIVE(event_sideband_with_wakeup_events_comes_by_flush),
+      LIVE(event_sideband_with_watermark_wakes_at_once),
+      LIVE(event_records_below_watermark_come_by_flush_timer),
+      LIVE(event_without_ring_is_not_polled),
+      LIVE(event_with_empty_ring_lets_the_loop_sleep),
+      LIVE(event_loop_polled_from_outside_needs_flush),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: rings of this kernel on a loop, drained by a test that only walks
+ * headers. What one event shows is in test_event_*.c; here are several rings,
+ * and several events on one ring. */
+#include "live.h"
+
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ring.h"
+#include "sys.h"
+#include "watch.h"
+
+#define MAX_RINGS 16
+
+typedef struct watched_s {
+  uv_loop_t *loop;
+  uvperf__watch_t *watch;
+  uvperf__ring_t rings[MAX_RINGS];
+  int fds[MAX_RINGS];
+  size_t nr;
+  uint64_t drains[MAX_RINGS];
+  uint64_t records[MAX_RINGS];
+  uint64_t total;
+  /* The rings in which the first COMM records lay. */
+  size_t order[64];
+  size_t nr_order;
+  uint64_t ends;
+  int end_status;
+  int closed;
+  uint8_t scratch[UVPERF__RING_SCRATCH_BYTES];
+} watched_t;
+
+/* An event with the comm bit writes EXIT records too: perf_event_task_match()
+ * in kernel/events/core.c. */
+static void count(watched_t *watched, size_t index, const void *bytes) {
+  struct perf_event_header header;
+
+  memcpy(&header, bytes, sizeof(header));
+  if (header.type != PERF_RECORD_COMM)
+    return;
+  watched->records[index] += 1;
+  watched->total += 1;
+  if (watched->nr_order < 64)
+    watched->order[watched->nr_order++] = index;
+}
+
+static int drain(void *owner, size_t index, uvperf__slice_t *slice) {
+  watched_t *watched = owner;
+  uvperf__ring_t *ring = &watched->rings[index];
+  const void *bytes;
+  size_t size;
+  int rc;
+
+  watched->drains[index] += 1;
+  rc = uvperf__ring_begin(ring);
+  while (rc == 0 &&
+         (rc = uvperf__ring_next(ring, watched->scratch, &bytes, &size)) > 0) {
+    count(watched, index, bytes);
+    uvperf__ring_consume(ring, size);
+    rc = uvperf__slice_take(slice, size);
+  }
+  uvperf__ring_end(ring);
+  return rc;
+}
+
+static void end(void *owner, int status) {
+  watched_t *watched = owner;
+
+  watched->ends += 1;
+  watched->end_status = status;
+}
+
+static void close_by_walk(void *owner) {
+  watched_t *watched = owner;
+
+  uvperf__watch_close(watched->watch);
+}
+
+static void closed(void *owner) {
+  watched_t *watched = owner;
+
+  watched->closed += 1;
+}
+
+static const uvperf__watch_ops_t ops = {drain, NULL, end, close_by_walk,
+                                        closed};
+
+static const uvperf__watch_options_t plain = {4096, 1 << 20, 1000000000, 0};
+
+static int open_comm(pid_t pid, int cpu) {
+  struct perf_event_attr attr;
+  int fd;
+
+  live_comm_attr(&attr);
+  fd = uvperf__sys_open(&attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+  if (fd < 0)
+    fail_msg("perf_event_open: %d", fd);
+  return fd;
+}
+
+static void add(watched_t *watched, int fd, const int *fds, size_t nr_fds) {
+  size_t index = watched->nr++;
+
+  watched->fds[index] = fd;
+  assert_int_equal(uvperf__ring_map(&watched->rings[index], fd,
+                                    uvperf__ring_round(1)),
+                   0);
+  assert_int_equal(uvperf__watch_add(watched->watch, &watched->rings[index],
+                                     fds, nr_fds),
+                   0);
+}
+
+static watched_t *make(uv_loop_t *loop, size_t nr_rings) {
+  watched_t *watched = calloc(1, sizeof(*watched));
+
+  assert_non_null(watched);
+  watched->loop = loop;
+  assert_int_equal(
+      uvperf__watch_new(&watched->watch, loop, nr_rings, &ops, watched), 0);
+  return watched;
+}
+
+static void unmake(watched_t *watched) {
+  size_t i;
+
+  uvperf__watch_close(watched->watch);
+  for (i = 0; i < 100 && !watched->closed; i++)
+    uv_run(watched->loop, UV_RUN_NOWAIT);
+  assert_int_equal(watched->closed, 1);
+  for (i = 0; i < watched->nr; i++) {
+    uvperf__ring_unmap(&watched->rings[i]);
+    uvperf__sys_close(watched->fds[i]);
+  }
+  free(watched);
+}
+
+/* Rings of the calling thread, each of its own event. */
+static watched_t *make_own(uv_loop_t *loop, size_t nr_rings) {
+  watched_t *watched = make(loop, nr_rings);
+  size_t i;
+
+  for (i = 0; i < nr_rings; i++) {
+    watched->fds[i] = open_comm(0, -1);
+    add(watched, watched->fds[i], &watched->fds[i], 1);
+  }
+  return watched;
+}
+
+/* P23: looking at every head costs as much as a wakeup. */
+static void watch_one_of_ten_rings_is_active_drains_that_one(void **state) {
+  watched_t *watched;
+  uint64_t next = 0;
+  size_t i;
+
+  support_need_own_events(__func__);
+  watched = make_own(*state, 10);
+  assert_int_equal(uvperf__watch_start(watched->watch, &plain), 0);
+  live_turns_in(*state, 20);
+  for (i = 0; i < 10; i++)
+    if (i != 3)
+      assert_int_equal(
+          uvperf__sys_ioctl(watched->fds[i], PERF_EVENT_IOC_DISABLE, 0), 0);
+  memset(watched->drains, 0, sizeof(watched->drains));
+  live_comm(&next, 1);
+  assert_true(live_run_until(*state, &watched->total, 1));
+  live_turns_in(*state, 20);
+  for (i = 0; i < 10; i++)
+    if (i == 3)
+      assert_true(watched->drains[i] >= 1);
+    else
+      assert_int_equal(watched->drains[i], 0);
+  unmake(watched);
+  support_passed(state);
+}
+
+/* Fairness among the rings of one watch. */
+static void watch_slice_of_one_record_lets_rings_take_turns(void **state) {
+  uvperf__watch_options_t options = plain;
+  watched_t *watched;
+  uint64_t next = 0;
+  size_t i;
+
+  support_need_own_events(__func__);
+  watched = make_own(*state, 3);
+  live_comm(&next, 5);
+  options.slice_records = 1;
+  assert_int_equal(uvperf__watch_start(watched->watch, &options), 0);
+  assert_true(live_run_until(*state, &watched->total, 15));
+  assert_int_equal(watched->nr_order, 15);
+  for (i = 3; i < 15; i++)
+    assert_int_equal(watched->order[i], watched->order[i - 3]);
+  assert_int_not_equal(watched->order[0], watched->order[1]);
+  assert_int_not_equal(watched->order[1], watched->order[2]);
+  unmake(watched);
+  support_passed(state);
+}
+
+static void watch_flush_timer_drains_every_ring_with_records(void **state) {
+  uvperf__watch_options_t options = plain;
+  struct perf_event_attr attr;
+  watched_t *watched;
+  uint64_t next = 0;
+  size_t i;
+
+  support_need_own_events(__func__);
+  watched = make(*state, 2);
+  for (i = 0; i < 2; i++) {
+    live_comm_attr(&attr);
+    uvperf_attr_set_wakeup_bytes(&attr, 2048);
+    watched->fds[i] =
+        uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    add(watched, watched->fds[i], &watched->fds[i], 1);
+  }
+  options.flush_ms = 10;
+  assert_int_equal(uvperf__watch_start(watched->watch, &options), 0);
+  live_turns_in(*state, 5);
+  live_comm(&next, 2);
+  assert_true(live_run_until(*state, &watched->total, 4));
+  assert_int_equal(uvperf__watch_wakeups(watched->watch), 0);
+  unmake(watched);
+  support_passed(state);
+}
+
+/* -- several events on one ring ------------------------------------------- */
+
+typedef struct shared_s {
+  watched_t *watched;
+  live_child_t children[2];
+  int fds[2];
+} shared_t;
+
+/* An event of a task on a CPU is silent while the task runs elsewhere. */
+static void pin_to_cpu_0(pid_t pid) {
+  cpu_set_t cpus;
+
+  CPU_ZERO(&cpus);
+  CPU_SET(0, &cpus);
+  assert_int_equal(sched_setaffinity(pid, sizeof(cpus), &cpus), 0);
+}
+
+/* Two children, one ring: that of the first's event. Tasks can share a ring
+ * only on one CPU: perf_event_set_output() in kernel/events/core.c. */
+static void make_shared(uv_loop_t *loop, shared_t *shared,
+                        const uint64_t *records) {
+  size_t i;
+
+  for (i = 0; i < 2; i++) {
+    live_child_fork(&shared->children[i], records[i]);
+    pin_to_cpu_0(shared->children[i].pid);
+    shared->fds[i] = open_comm(shared->children[i].pid, 0);
+  }
+  shared->watched = make(loop, 1);
+  add(shared->watched, shared->fds[0], shared->fds, 2);
+  assert_int_equal(uvperf__sys_ioctl(shared->fds[1], PERF_EVENT_IOC_SET_OUTPUT,
+                                     shared->fds[0]),
+                   0);
+}
+
+static void unmake_shared(shared_t *shared) {
+  unmake(shared->watched);
+  uvperf__sys_close(shared->fds[1]);
+}
+
+/* P10: the wakeups of a ring go to one poller. */
+static void watch_shared_ring_polls_one_fd_and_gets_all(void **state) {
+  const uint64_t records[2] = {50, 50};
+  shared_t shared;
+
+  support_need_cpu_events(__func__);
+  make_shared(*state, &shared, records);
+  assert_int_equal(uvperf__watch_start(shared.watched->watch, &plain), 0);
+  live_turns_in(*state, 5);
+  live_child_go(&shared.children[1]);
+  live_child_wait(&shared.children[1]);
+  assert_true(live_run_until(*state, &shared.watched->total, 50));
+  live_turns_in(*state, 20);
+  assert_int_equal(shared.watched->ends, 0);
+  live_child_go(&shared.children[0]);
+  live_child_wait(&shared.children[0]);
+  assert_true(live_run_until(*state, &shared.watched->ends, 1));
+  assert_int_equal(shared.watched->total, 100);
+  assert_int_equal(shared.watched->end_status, UV_EOF);
+  unmake_shared(&shared);
+  support_passed(state);
+}
+
+/* P10: the owner's fd is POLLHUP for ever while a follower still writes. */
+static void watch_owner_of_ring_dies_polls_the_follower(void **state) {
+  const uint64_t records[2] = {10, 50};
+  shared_t shared;
+  uint64_t wakeups;
+
+  support_need_cpu_events(__func__);
+  make_shared(*state, &shared, records);
+  assert_int_equal(uvperf__watch_start(shared.watched->watch, &plain), 0);
+  live_child_go(&shared.children[0]);
+  live_child_wait(&shared.children[0]);
+  assert_true(live_run_until(*state, &shared.watched->total, 10));
+  live_turns_in(*state, 20);
+  wakeups = uvperf__watch_wakeups(shared.watched->watch);
+  /* Silence, although the owner hangs up for ever. */
+  assert_true(live_turns_in(*state, 50) < 20);
+  assert_true(uvperf__watch_wakeups(shared.watched->watch) - wakeups < 5);
+  assert_int_equal(shared.watched->ends, 0);
+  live_child_go(&shared.children[1]);
+  live_child_wait(&shared.children[1]);
+  assert_true(live_run_until(*state, &shared.watched->ends, 1));
+  assert_int_equal(shared.watched->total, 60);
+  unmake_shared(&shared);
+  support_passed(state);
+}
+
+/* Closed while the poll of the dead owner is being replaced. */
+static void watch_closed_while_replacing_is_clean(void **state) {
+  const uint64_t records[2] = {3, 3};
+  shared_t shared;
+  int i;
+
+  support_need_cpu_events(__func__);
+  for (i = 0; i < 6; i++) {
+    make_shared(*state, &shared, records);
+    assert_int_equal(uvperf__watch_start(shared.watched->watch, &plain), 0);
+    live_child_go(&shared.children[0]);
+    live_child_wait(&shared.children[0]);
+    for (int turn = 0; turn < i; turn++)
+      uv_run(*state, UV_RUN_NOWAIT);
+    unmake_shared(&shared);
+    live_child_go(&shared.children[1]);
+    live_child_wait(&shared.children[1]);
+  }
+  support_passed(state);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#define LIVE(test)                                                             \
+  cmocka_unit_test_setup_teardown(test, support_loop_setup,                    \
+                                  support_loop_teardown)
+      LIVE(watch_one_of_ten_rings_is_active_drains_that_one),
+      LIVE(watch_slice_of_one_record_lets_rings_take_turns),
+      LIVE(watch_flush_timer_drains_every_ring_with_records),
+      LIVE(watch_shared_ring_polls_one_fd_and_gets_all),
+      LIVE(watch_owner_of_ring_dies_polls_the_follower),
+      LIVE(watch_closed_while_replacing_is_clean),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
