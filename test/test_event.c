@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: the life-cycle of an event handle: init, start, stop, flush, and what
+ * may be called when. */
+#include "live.h"
+
+#include <unistd.h>
+
+static void open_comm(uv_loop_t *loop, live_collector_t *collector) {
+  struct perf_event_attr attr;
+
+  live_comm_attr(&attr);
+  live_init(loop, collector, &attr, NULL);
+}
+
+static void event_start_twice_is_ealready(void **state) {
+  live_collector_t collector;
+  uvperf_error_t error;
+
+  support_need_own_events(__func__);
+  open_comm(*state, &collector);
+  live_start(&collector, NULL);
+  assert_int_equal(
+      uvperf_event_start(&collector.event, NULL, live_on_record, &error),
+      UV_EALREADY);
+  assert_int_equal(error.code, UV_EALREADY);
+  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
+  live_close(&collector);
+  support_passed(state);
+}
+
+static void event_stop_twice_is_0(void **state) {
+  live_collector_t collector;
+
+  support_need_own_events(__func__);
+  open_comm(*state, &collector);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  live_start(&collector, NULL);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  live_close(&collector);
+  support_passed(state);
+}
+
+static void event_start_enables_and_stop_disables(void **state) {
+  live_collector_t collector;
+  uint64_t next = 0;
+  uint64_t unseen = 1000;
+
+  support_need_own_events(__func__);
+  open_comm(*state, &collector);
+  live_comm(&unseen, 5); /* not enabled yet */
+  live_start(&collector, NULL);
+  live_comm(&next, 3);
+  assert_true(live_run_until(*state, &collector.comms, 3));
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  live_comm(&unseen, 5); /* not any more */
+  live_start(&collector, NULL);
+  live_comm(&next, 2);
+  assert_true(live_run_until(*state, &collector.comms, 5));
+  live_turns_in(*state, 5);
+  assert_int_equal(collector.comms, 5);
+  assert_int_equal(collector.out_of_order, 0);
+  live_close(&collector);
+  support_passed(state);
+}
+
+static void event_started_without_enable_is_left_to_the_user(void **state) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  live_collector_t collector;
+  uint64_t next = 0;
+  uint64_t unseen = 1000;
+
+  support_need_own_events(__func__);
+  open_comm(*state, &collector);
+  options.flags = UVPERF_START_NO_ENABLE;
+  live_start(&collector, &options);
+  live_comm(&unseen, 5);
+  assert_int_equal(uvperf_event_enable(&collector.event), 0);
+  live_comm(&next, 2);
+  assert_true(live_run_until(*state, &collector.comms, 2));
+  /* What start did not enable stop does not disable. */
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  live_comm(&next, 3);
+  live_start(&collector, &options);
+  assert_true(live_run_until(*state, &collector.comms, 5));
+  assert_int_equal(collector.out_of_order, 0);
+  live_close(&collector);
+  support_passed(state);
+}
+
+static void stop_at_5(live_collector_t *collector,
+                      const uvperf_record_t *record) {
+  (void)record;
+  if (collector->comms == 4)
+    assert_int_equal(uvperf_event_stop(&collector->event), 0);
+}
+
+static void event_stopped_in_callback_keeps_the_rest(void **state) {
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  open_comm(*state, &collector);
+  collector.hook = stop_at_5;
+  live_start(&collector, NULL);
+  live_comm(&next, 20);
+  live_turns_in(*state, 10);
+  assert_int_equal(collector.comms, 5);
+  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  live_start(&collector, NULL);
+  assert_true(live_run_until(*state, &collector.comms, 20));
+  assert_int_equal(collector.out_of_order, 0);
+  live_close(&collector);
+  support_passed(state);
+}
+
+static void restart_at_5(live_collector_t *collector,
+                         const uvperf_record_t *record) {
+  (void)record;
+  if (collector->comms != 4)
+    return;
+  assert_int_equal(uvperf_event_stop(&collector->event), 0);
+  live_start(collector, NULL);
+}
+
+static void event_restarted_in_callback_goes_on(void **state) {
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  open_comm(*state, &collector);
+  collector.hook = restart_at_5;
+  live_start(&collector, NULL);
+  live_comm(&next, 20);
+  assert_true(live_run_until(*state, &collector.comms, 20));
+  assert_int_equal(collector.out_of_order, 0);
+  live_close(&collector);
+  support_passed(state);
+}
+
+static void flush_in_callback(live_collector_t *collector,
+                              const uvperf_record_t *record) {
+  (void)record;
+  assert_int_equal(uvperf_event_flush(&collector->event), UV_EBUSY);
+}
+
+static void event_flush_in_callback_is_ebusy(void **state) {
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  open_comm(*state, &collector);
+  collector.hook = flush_in_callback;
+  live_start(&collector, NULL);
+  live_comm(&next, 3);
+  assert_true(live_run_until(*state, &collector.comms, 3));
+  live_comm(&next, 2);
+  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(collector.comms, 5);
+  live_close(&collector);
+  support_passed(state);
+}
+
+static void event_flush_delivers_unsliced_and_when_stopped(void **state) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  open_comm(*state, &collector);
+  assert_int_equal(uvperf_event_flush(&collector.event), UV_EINVAL);
+  options.slice_records = 1;
+  live_start(&collector, &options);
+  live_comm(&next, 30);
+  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(collector.comms, 30);
+  live_comm(&next, 10);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(collector.comms, 30);
+  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(collector.comms, 40);
+  assert_int_equal(collector.out_of_order, 0);
+  live_close(&collector);
+  support_passed(state);
+}
+
+static void event_without_ring_has_nothing_to_flush(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+
+  support_need_own_events(__func__);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
+  attr.exclude_kernel = 1;
+  live_init(*state, &collector, &attr, NULL);
+  assert_int_equal(uvperf_event_start(&collector.event, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_event_start(&collector.event, NULL, NULL, NULL),
+                   UV_EALREADY);
+  assert_int_equal(uvperf_event_flush(&collector.event), UV_EINVAL);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  live_close(&collector);
+  support_passed(state);
+}
+
+static void assert_start_refused(live_collector_t *collector,
+                                 const uvperf_stream_options_t *options,
+                                 uvperf_record_cb cb, int code) {
+  uvperf_error_t error;
+
+  error.reason[0] = '\0';
+  assert_int_equal(uvperf_event_start(&collector->event, options, cb, &error),
+                   code);
+  assert_int_equal(error.code, code);
+  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_true(strlen(error.reason) > 10);
+  assert_int_equal(uvperf_event_is_active(&collector->event), 0);
+}
+
+static void event_start_with_bad_arguments_is_refused(void **state) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  struct {
+    uvperf_stream_options_t options;
+    char tail[8];
+  } newer = {UVPERF_STREAM_OPTIONS_INIT, {0}};
+  live_collector_t collector;
+
+  support_need_own_events(__func__);
+  open_comm(*state, &collector);
+  assert_start_refused(&collector, NULL, NULL, UV_EINVAL);
+  options.flags = 1u << 31;
+  assert_start_refused(&collector, &options, live_on_record, UV_EINVAL);
+  options.flags = 0;
+  options.flush_ms = -2;
+  assert_start_refused(&collector, &options, live_on_record, UV_EINVAL);
+  options.flush_ms = 0;
+  options.size = 3;
+  assert_start_refused(&collector, &options, live_on_record, UV_EINVAL);
+  newer.options.size = sizeof(newer);
+  newer.tail[7] = 1;
+  assert_start_refused(&collector, &newer.options, live_on_record, UV_E2BIG);
+  newer.tail[7] = 0;
+  live_start(&collector, &newer.options);
+  live_close(&collector);
+  support_passed(state);
+}
+
+static void event_copies_what_it_is_given(void **state) {
+  struct perf_event_attr *attr = malloc(sizeof(*attr));
+  uvperf_event_options_t *options = malloc(sizeof(*options));
+  uvperf_stream_options_t *stream = malloc(sizeof(*stream));
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  live_comm_attr(attr);
+  *options = (uvperf_event_options_t)UVPERF_EVENT_OPTIONS_INIT;
+  *stream = (uvperf_stream_options_t)UVPERF_STREAM_OPTIONS_INIT;
+  live_init(*state, &collector, attr, options);
+  assert_ptr_not_equal(uvperf_event_attr(&collector.event), attr);
+  free(attr);
+  free(options);
+  live_start(&collector, stream);
+  free(stream);
+  live_comm(&next, 3);
+  assert_true(live_run_until(*state, &collector.comms, 3));
+  live_close(&collector);
+  support_passed(state);
+}
+
+static void event_unreffed_lets_the_loop_end(void **state) {
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  open_comm(*state, &collector);
+  assert_int_equal(uvperf_event_has_ref(&collector.event), 1);
+  /* Not started: nothing to live for. */
+  assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
+  uvperf_event_unref(&collector.event);
+  assert_int_equal(uvperf_event_has_ref(&collector.event), 0);
+  live_start(&collector, NULL);
+  live_comm(&next, 1);
+  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
+  assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
+  uvperf_event_ref(&collector.event);
+  assert_int_equal(uvperf_event_has_ref(&collector.event), 1);
+  assert_true(uv_loop_alive(*state));
+  assert_true(live_run_until(*state, &collector.comms, 1));
+  live_close(&collector);
+  support_passed(state);
+}
+
+static void event_tells_whether_it_is_active_and_closing(void **state) {
+  live_collector_t collector;
+
+  support_need_own_events(__func__);
+  open_comm(*state, &collector);
+  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  assert_int_equal(uvperf_event_is_closing(&collector.event), 0);
+  live_start(&collector, NULL);
+  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  live_start(&collector, NULL);
+  live_close(&collector);
+  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  assert_int_equal(uvperf_event_is_closing(&collector.event), 1);
+  assert_int_equal(uvperf_event_has_ref(&collector.event), 0);
+  support_passed(state);
+}
+
+static void event_of_two_loops_cannot_be_a_group(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_event_t sibling;
+  uv_loop_t other;
+
+  support_need_own_events(__func__);
+  open_comm(*state, &collector);
+  live_comm_attr(&attr);
+  options.leader = &collector.event;
+  assert_int_equal(uv_loop_init(&other), 0);
+  assert_int_equal(uvperf_event_init(&other, &sibling, &attr, &options, NULL),
+                   UV_EINVAL);
+  uv_run(&other, UV_RUN_DEFAULT);
+  assert_int_equal(uv_loop_close(&other), 0);
+  live_close(&collector);
+  support_passed(state);
+}
+
+/* -- fairness ------------------------------------------------------------- */
+
+typedef struct served_s {
+  uint64_t turns;
+  uint64_t in_this_turn;
+  uint64_t most_in_a_turn;
+} served_t;
+
+static void on_turn(uv_prepare_t *prepare) {
+  served_t *served = prepare->data;
+
+  served->turns += 1;
+  served->in_this_turn = 0;
+}
+
+static void count_turn(live_collector_t *collector,
+                       const uvperf_record_t *record) {
+  served_t *served = collector->hook_data;
+
+  (void)record;
+  served->in_this_turn += 1;
+  if (served->in_this_turn > served->most_in_a_turn)
+    served->most_in_a_turn = served->in_this_turn;
+}
+
+/* Delivers nr records in slices and gives the most that came in one turn. */
+static uint64_t most_in_a_turn(uv_loop_t *loop,
+                               void (*hook)(live_collector_t *,
+                                            const uvperf_record_t *),
+                               const uvperf_stream_options_t *options,
+                               uint64_t nr) {
+  live_collector_t collector;
+  served_t served = {0, 0, 0};
+  uv_prepare_t prepare;
+  uint64_t next = 0;
+
+  uv_prepare_init(loop, &prepare);
+  prepare.data = &served;
+  uv_prepare_start(&prepare, on_turn);
+  open_comm(loop, &collector);
+  collector.hook = hook;
+  collector.hook_data = &served;
+  live_start(&collector, options);
+  live_comm(&next, nr);
+  assert_true(live_run_until(loop, &collector.comms, nr));
+  uv_close((uv_handle_t *)&prepare, NULL);
+  live_close(&collector);
+  return served.most_in_a_turn;
+}
+
+static void event_slice_ends_after_so_many_records(void **state) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+
+  support_need_own_events(__func__);
+  options.slice_records = 7;
+  assert_int_equal(most_in_a_turn(*state, count_turn, &options, 100), 7);
+  support_passed(state);
+}
+
+static void event_slice_ends_after_so_many_bytes(void **state) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+
+  support_need_own_events(__func__);
+  options.slice_bytes = 1;
+  assert_int_equal(most_in_a_turn(*state, count_turn, &options, 20), 1);
+  /* header 8, pid and tid 8, name 8, trailer 16 */
+  options.slice_bytes = 3 * 40;
+  assert_int_equal(most_in_a_turn(*state, count_turn, &options, 20), 3);
+  support_passed(state);
+}
+
+/* Takes at least 300 microseconds. */
+static void slow_turn(live_collector_t *collector,
+                      const uvperf_record_t *record) {
+  uint64_t start = uv_hrtime();
+
+  while (uv_hrtime() - start < 300000)
+    continue;
+  count_turn(collector, record);
+}
+
+static void event_slice_of_slow_callbacks_ends_by_time(void **state) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+
+  support_need_own_events(__func__);
+  options.slice_us = 1000;
+  assert_in_range(most_in_a_turn(*state, slow_turn, &options, 40), 1, 4);
+  support_passed(state);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#define LIVE(test)                                                             \
+  cmocka_unit_test_setup_teardown(test, support_loop_setup,                    \
+                                  support_loop_teardown)
+      LIVE(event_start_twice_is_ealready),
+      LIVE(event_stop_twice_is_0),
+      LIVE(event_start_enables_and_stop_disables),
+      LIVE(event_started_without_enable_is_left_to_the_user),
+      LIVE(event_stopped_in_callback_keeps_the_rest),
+      LIVE(event_restarted_in_callback_goes_on),
+      LIVE(event_flush_in_callback_is_ebusy),
+      LIVE(event_flush_delivers_unsliced_and_when_stopped),
+      LIVE(event_without_ring_has_nothing_to_flush),
+      LIVE(event_start_with_bad_arguments_is_refused),
+      LIVE(event_copies_what_it_is_given),
+      LIVE(event_unreffed_lets_the_loop_end),
+      LIVE(event_tells_whether_it_is_active_and_closing),
+      LIVE(event_of_two_loops_cannot_be_a_group),
+      LIVE(event_slice_ends_after_so_many_records),
+      LIVE(event_slice_ends_after_so_many_bytes),
+      LIVE(event_slice_of_slow_callbacks_ends_by_time),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
