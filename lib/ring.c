@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One mapped ring: maps it, walks from tail to head with the right barriers and
- * makes each record contiguous. It does not know what a record means, who opened
- * the fd or who waits for it. */
+ * makes each record contiguous. It does not know what a record means, who
+ * opened the fd or who waits for it. */
 #include "ring.h"
 
 #include <errno.h>
@@ -155,8 +155,8 @@ int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
 
 static void publish(uvperf__ring_t *ring) {
   /* Pairs with the load of data_tail in __perf_output_begin, and the branch on
-   * it: our reads of the data are done before the kernel writes there again, see
-   * the comment in perf_output_put_handle, kernel/events/ring_buffer.c. */
+   * it: our reads of the data are done before the kernel writes there again,
+   * see perf_output_put_handle, kernel/events/ring_buffer.c. */
   __atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
   ring->published = ring->tail;
 }

@@ -1,24 +1,133 @@
 /* SPDX-License-Identifier: MIT */
+/* The loop fixture and what a test can ask about its own process. The probes
+ * for live tests are in support_need.c. */
 #include "support.h"
 
-int support_loop_setup(void **state) {
-  uv_loop_t *loop = calloc(1, sizeof(*loop));
+#include <dirent.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-  if (loop == NULL)
+typedef struct support_loop_s {
+  uv_loop_t loop; /* first: *state is a uv_loop_t * for the tests */
+  CMUnitTestFunction body;
+  int entered;
+  int passed;
+  struct support_loop_s *next;
+} support_loop_t;
+
+/* Loops of tests that did not pass: never touched again, but reachable, so that
+ * the leak checker does not bury the failure under what they hold. */
+static support_loop_t *abandoned;
+
+int support_loop_setup(void **state) {
+  const support_body_t *body = *state;
+  support_loop_t *fixture;
+  int rc;
+
+  fixture = calloc(1, sizeof(*fixture));
+  if (fixture == NULL)
     return -1;
-  *state = loop;
-  return uv_loop_init(loop);
+  if (body != NULL)
+    fixture->body = body->run;
+  rc = uv_loop_init(&fixture->loop);
+  if (rc != 0)
+    free(fixture);
+  else
+    *state = fixture;
+  return rc;
+}
+
+void support_loop_run(void **state) {
+  support_loop_t *fixture = *state;
+  void *loop;
+
+  loop = &fixture->loop;
+  fixture->entered = 1;
+  fixture->body(&loop);
+  /* Only reached if no assert and no skip() jumped out of the body. */
+  fixture->passed = 1;
+}
+
+static void close_leftover(uv_handle_t *handle, void *arg) {
+  (void)arg;
+  if (!uv_is_closing(handle))
+    uv_close(handle, NULL);
 }
 
 int support_loop_teardown(void **state) {
-  uv_loop_t *loop = *state;
+  support_loop_t *fixture = *state;
   int rc;
 
-  uv_run(loop, UV_RUN_NOWAIT);
-  rc = uv_loop_close(loop);
-  if (rc != 0)
-    fprintf(stderr, "uv_loop_close: %s\n", uv_strerror(rc));
-  else
-    free(loop);
+  if (fixture->entered && !fixture->passed) {
+    fixture->next = abandoned;
+    abandoned = fixture;
+    return 0;
+  }
+  uv_run(&fixture->loop, UV_RUN_NOWAIT);
+  rc = uv_loop_close(&fixture->loop);
+  if (rc != 0) {
+    fprintf(stderr, "uv_loop_close: %s; left are:\n", uv_strerror(rc));
+    uv_print_all_handles(&fixture->loop, stderr);
+    uv_walk(&fixture->loop, close_leftover, NULL);
+    uv_run(&fixture->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&fixture->loop);
+  }
+  free(fixture);
   return rc;
+}
+
+size_t support_count_fds(void) {
+  struct dirent *entry;
+  size_t count;
+  DIR *dir;
+
+  dir = opendir("/proc/self/fd");
+  assert_non_null(dir);
+  count = 0;
+  while ((entry = readdir(dir)) != NULL)
+    if (entry->d_name[0] != '.')
+      count++;
+  closedir(dir);
+  return count - 1; /* The directory's own. */
+}
+
+size_t support_count_rings(size_t *bytes) {
+  unsigned long start;
+  unsigned long end;
+  char line[512];
+  size_t count;
+  FILE *maps;
+
+  maps = fopen("/proc/self/maps", "r");
+  assert_non_null(maps);
+  count = 0;
+  *bytes = 0;
+  while (fgets(line, sizeof(line), maps) != NULL) {
+    if (strstr(line, "anon_inode:[perf_event]") == NULL)
+      continue;
+    assert_int_equal(sscanf(line, "%lx-%lx", &start, &end), 2);
+    count++;
+    *bytes += end - start;
+  }
+  fclose(maps);
+  return count;
+}
+
+pid_t support_fork(support_child_fn run, void *arg) {
+  pid_t pid;
+
+  /* Else the child would print again what is buffered here. */
+  fflush(NULL);
+  pid = fork();
+  assert_true(pid >= 0);
+  if (pid == 0)
+    _exit(run(arg));
+  return pid;
+}
+
+int support_wait(pid_t pid) {
+  int status;
+
+  assert_int_equal(waitpid(pid, &status, 0), pid);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

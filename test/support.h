@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the test programs share: cmocka with the headers that it wants before
- * it, and a fixture that owns a loop. */
+ * it, a fixture that owns a loop, probes for what live tests need, and counters
+ * of what a process holds. The scripted kernel is in fake_kernel.h. */
 #ifndef UVPERF_TEST_SUPPORT_H
 #define UVPERF_TEST_SUPPORT_H
 
@@ -11,14 +12,75 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include <cmocka.h>
 #include <uv.h>
 
-/* Setup and teardown for cmocka_unit_test_setup_teardown: *state is a
- * uv_loop_t *. The teardown runs the loop once more and fails if
- * uv_loop_close() is not 0. */
+/* The fixture: *state is a uv_loop_t *. The teardown runs the loop once more
+ * and fails if uv_loop_close() is not 0 then; it says which handles were left,
+ * and closes them.
+ *
+ * With support_loop_test(f) in the table of tests a test that failed, or
+ * skipped, is told from one that passed: its loop is abandoned, not closed, and
+ * the teardown does not fail. (An assert in a callback jumps out of uv_run(),
+ * which leaves lists of the loop on a stack that is gone: touching such a loop
+ * may crash and hide the failure.) With cmocka_unit_test_setup_teardown the
+ * teardown is strict for every test.
+ *
+ * Setups of a test's own may call these two, and then go into the table by
+ * support_loop_test_setup_teardown. Not for groups that have a state. */
 int support_loop_setup(void **state);
 int support_loop_teardown(void **state);
+
+typedef struct support_body_s {
+  CMUnitTestFunction run;
+} support_body_t;
+
+/* Runs the body that support_loop_test put into the table. */
+void support_loop_run(void **state);
+
+#define support_loop_test_setup_teardown(f, setup, teardown)                   \
+  {                                                                            \
+#f, support_loop_run, setup, teardown, &(support_body_t) {                 \
+      f                                                                        \
+    }                                                                          \
+  }
+#define support_loop_test(f)                                                   \
+  support_loop_test_setup_teardown(f, support_loop_setup, support_loop_teardown)
+
+/* Each of these probes exactly one thing, past the scripted kernel. Where it is
+ * missing they print "skipped: <test>: needs <what>" and skip the test; where
+ * the probe fails for any other reason (EMFILE, say) they fail it. Call them in
+ * the test's body before anything is opened; `test` is __func__. */
+
+/* An event of one's own user side: perf_event_paranoid up to 2. */
+void support_need_own_events(const char *test);
+/* An event of one's own kernel side: paranoid up to 1, or CAP_PERFMON. */
+void support_need_kernel_side(const char *test);
+/* An event of every task on CPU 0: paranoid up to 0, or CAP_PERFMON. */
+void support_need_cpu_wide(const char *test);
+/* A breakpoint on one's own data. */
+void support_need_breakpoints(const char *test);
+/* tracefs is readable and has "category:name"; gives its id. */
+uint64_t support_need_tracepoint(const char *test, const char *name);
+/* Effective user 0, to change sysctls and the like. */
+void support_need_root(const char *test);
+
+/* Skips by the same line, for needs that only one test has. */
+void support_skip(const char *test, const char *what);
+
+/* How many fds this process has open. */
+size_t support_count_fds(void);
+/* How many perf rings this process has mapped, and of how many bytes in all. */
+size_t support_count_rings(size_t *bytes);
+
+/* Runs a function in a forked child, which then exits at once with what it
+ * returned; no destructor or leak check runs there. It must not assert or skip:
+ * that would go on with the parent's tests. */
+typedef int (*support_child_fn)(void *arg);
+pid_t support_fork(support_child_fn run, void *arg);
+/* Waits for it: its exit status, or 128 + the signal that killed it. */
+int support_wait(pid_t pid);
 
 #endif

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: MIT */
+/* The scripted kernel: the wrapped functions, their scripts and their log. It
+ * knows nothing of what the library does with it. */
+#include "support.h"
+#include "fake_kernel.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "sys.h"
+
+#define EVENTS_MAX 64
+#define RULES_MAX  64
+
+/* The linker gives the functions of the library these names. */
+int __real_uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
+                            int group_fd, unsigned long flags);
+int __real_uvperf__sys_ioctl(int fd, unsigned long request, long arg);
+int __real_uvperf__sys_ioctl_ptr(int fd, unsigned long request, void *arg);
+int __real_uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
+                            off_t offset);
+int __real_uvperf__sys_munmap(void *address, size_t size);
+int __real_uvperf__sys_poll(int fd, short events);
+ssize_t __real_uvperf__sys_read(int fd, void *buffer, size_t size);
+int __real_uvperf__sys_close(int fd);
+pid_t __real_uvperf__sys_getpid(void);
+void *__real_uvperf__calloc(size_t nr, size_t size);
+void __real_uvperf__free(void *memory);
+
+int __wrap_uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
+                            int group_fd, unsigned long flags);
+int __wrap_uvperf__sys_ioctl(int fd, unsigned long request, long arg);
+int __wrap_uvperf__sys_ioctl_ptr(int fd, unsigned long request, void *arg);
+int __wrap_uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
+                            off_t offset);
+int __wrap_uvperf__sys_munmap(void *address, size_t size);
+int __wrap_uvperf__sys_poll(int fd, short events);
+ssize_t __wrap_uvperf__sys_read(int fd, void *buffer, size_t size);
+int __wrap_uvperf__sys_close(int fd);
+pid_t __wrap_uvperf__sys_getpid(void);
+void *__wrap_uvperf__calloc(size_t nr, size_t size);
+void __wrap_uvperf__free(void *memory);
+
+typedef struct rule_s {
+  enum fake_call call;
+  unsigned first;
+  unsigned last;
+  int code;
+} rule_t;
+
+static struct {
+  fake_event_t events[EVENTS_MAX];
+  size_t added;
+  size_t given;
+  rule_t rules[RULES_MAX];
+  size_t rule_count;
+  unsigned counts[FAKE_CALLS];
+  unsigned failures;
+  size_t live;
+  pid_t pid;  /* what getpid gives */
+  pid_t home; /* the process of the test */
+  char log[4096];
+} kernel;
+
+static void broken(const char *what) {
+  if (kernel.home == 0 || kernel.home == getpid())
+    fail_msg("%s", what);
+  fprintf(stderr, "fake_kernel: %s\n", what);
+  abort();
+}
+
+void fake_kernel_reset(void) {
+  fake_event_t *fake;
+  size_t i;
+
+  for (i = 0; i < kernel.added; i++) {
+    fake = &kernel.events[i];
+    if (fake->fd >= 0)
+      close(fake->fd);
+    if (fake->region != NULL)
+      munmap(fake->region, fake->region_size);
+  }
+  memset(&kernel, 0, sizeof(kernel));
+  kernel.home = getpid();
+}
+
+fake_event_t *fake_event_add(uint64_t id) {
+  fake_event_t *fake;
+
+  assert_true(kernel.added < EVENTS_MAX);
+  fake = &kernel.events[kernel.added++];
+  fake->id = id;
+  fake->fd = -1;
+  fake->old_fd = -1;
+  return fake;
+}
+
+static void add_rule(enum fake_call call, unsigned nth, unsigned last,
+                     int code) {
+  rule_t *rule;
+
+  assert_true(kernel.rule_count < RULES_MAX);
+  assert_true(nth > 0);
+  rule = &kernel.rules[kernel.rule_count++];
+  rule->call = call;
+  rule->first = kernel.counts[call] + nth;
+  rule->last = last != 0 ? last : rule->first;
+  rule->code = code;
+}
+
+void fake_fail(enum fake_call call, unsigned nth, int code) {
+  add_rule(call, nth, 0, code);
+}
+
+void fake_fail_from(enum fake_call call, unsigned nth, int code) {
+  add_rule(call, nth, UINT32_MAX, code);
+}
+
+unsigned fake_failures(void) {
+  return kernel.failures;
+}
+
+unsigned fake_count(enum fake_call call) {
+  return kernel.counts[call];
+}
+
+const char *fake_log(void) {
+  return kernel.log;
+}
+
+void fake_log_clear(void) {
+  kernel.log[0] = '\0';
+}
+
+void fake_getpid(pid_t pid) {
+  kernel.pid = pid;
+}
+
+size_t fake_live_allocations(void) {
+  return kernel.live;
+}
+
+void fake_assert_clean(void) {
+  size_t i;
+
+  for (i = 0; i < kernel.added; i++) {
+    if (kernel.events[i].fd >= 0)
+      fail_msg("scripted event %zu is still open", i);
+    if (kernel.events[i].page != NULL)
+      fail_msg("scripted event %zu is still mapped", i);
+  }
+  if (kernel.live != 0)
+    fail_msg("%zu allocations are left", kernel.live);
+}
+
+/* Counts the call; 1 and *code if a script makes it fail. */
+static int scripted(enum fake_call call, int *code) {
+  const rule_t *rule;
+  unsigned nth;
+  size_t i;
+
+  nth = ++kernel.counts[call];
+  for (i = 0; i < kernel.rule_count; i++) {
+    rule = &kernel.rules[i];
+    if (rule->call != call || nth < rule->first || nth > rule->last)
+      continue;
+    kernel.failures++;
+    *code = rule->code;
+    return 1;
+  }
+  return 0;
+}
+
+/* A log that is full just ends. */
+static void note(const char *call, const char *detail, int failed) {
+  size_t used;
+
+  used = strlen(kernel.log);
+  snprintf(kernel.log + used, sizeof(kernel.log) - used, "%s%s%s%s%s",
+           used == 0 ? "" : ", ", call, *detail == '\0' ? "" : " ", detail,
+           failed ? " failed" : "");
+}
+
+static fake_event_t *by_fd(int fd) {
+  size_t i;
+
+  for (i = 0; fd >= 0 && i < kernel.added; i++)
+    if (kernel.events[i].fd == fd)
+      return &kernel.events[i];
+  return NULL;
+}
+
+static int open_event(fake_event_t *fake, const struct perf_event_attr *attr,
+                      pid_t pid, int cpu, int group_fd, unsigned long flags) {
+  if (attr->size > sizeof(fake->attr_bytes))
+    broken("an attr of more bytes than the fake has room for");
+  fake->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (fake->fd < 0)
+    return -errno;
+  memcpy(fake->attr_bytes, attr, attr->size);
+  fake->opened = 1;
+  fake->enabled = !attr->disabled;
+  fake->pid = pid;
+  fake->cpu = cpu;
+  fake->group_fd = group_fd;
+  fake->flags = flags;
+  return fake->fd;
+}
+
+int __wrap_uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
+                            int group_fd, unsigned long flags) {
+  int code;
+
+  if (scripted(FAKE_OPEN, &code)) {
+    if (code == -E2BIG)
+      attr->size = FAKE_ATTR_SIZE;
+  } else if (kernel.given < kernel.added) {
+    code = open_event(&kernel.events[kernel.given++], attr, pid, cpu, group_fd,
+                      flags);
+  } else {
+    code = __real_uvperf__sys_open(attr, pid, cpu, group_fd, flags);
+  }
+  note("open", "", code < 0);
+  return code;
+}
+
+static const char *ioctl_name(unsigned long request) {
+  switch (request) {
+    case PERF_EVENT_IOC_ENABLE:
+      return "ENABLE";
+    case PERF_EVENT_IOC_DISABLE:
+      return "DISABLE";
+    case PERF_EVENT_IOC_REFRESH:
+      return "REFRESH";
+    case PERF_EVENT_IOC_RESET:
+      return "RESET";
+    case PERF_EVENT_IOC_PERIOD:
+      return "PERIOD";
+    case PERF_EVENT_IOC_SET_OUTPUT:
+      return "SET_OUTPUT";
+    case PERF_EVENT_IOC_SET_FILTER:
+      return "SET_FILTER";
+    case PERF_EVENT_IOC_ID:
+      return "ID";
+    case PERF_EVENT_IOC_SET_BPF:
+      return "SET_BPF";
+    case PERF_EVENT_IOC_PAUSE_OUTPUT:
+      return "PAUSE_OUTPUT";
+    case PERF_EVENT_IOC_QUERY_BPF:
+      return "QUERY_BPF";
+    case PERF_EVENT_IOC_MODIFY_ATTRIBUTES:
+      return "MODIFY_ATTRIBUTES";
+    default:
+      return "?";
+  }
+}
+
+int __wrap_uvperf__sys_ioctl(int fd, unsigned long request, long arg) {
+  fake_event_t *fake;
+  int code;
+
+  fake = by_fd(fd);
+  if (!scripted(FAKE_IOCTL, &code)) {
+    code = 0;
+    if (fake == NULL)
+      code = __real_uvperf__sys_ioctl(fd, request, arg);
+    else if (request == PERF_EVENT_IOC_ENABLE)
+      fake->enabled = 1;
+    else if (request == PERF_EVENT_IOC_DISABLE)
+      fake->enabled = 0;
+  }
+  note("ioctl", ioctl_name(request), code < 0);
+  return code;
+}
+
+int __wrap_uvperf__sys_ioctl_ptr(int fd, unsigned long request, void *arg) {
+  fake_event_t *fake;
+  int code;
+
+  fake = by_fd(fd);
+  if (!scripted(FAKE_IOCTL_PTR, &code)) {
+    code = 0;
+    if (fake == NULL)
+      code = __real_uvperf__sys_ioctl_ptr(fd, request, arg);
+    else if (request == PERF_EVENT_IOC_ID)
+      memcpy(arg, &fake->id, sizeof(fake->id));
+  }
+  note("ioctl", ioctl_name(request), code < 0);
+  return code;
+}
+
+/* 1 + 2^n pages, as perf_mmap wants them, and a page behind them that may not
+ * be touched, so that a read over the end is a SIGSEGV. */
+static int map_event(fake_event_t *fake, void **address, size_t size,
+                     off_t offset) {
+  size_t first;
+  size_t data;
+  void *region;
+
+  first = (size_t)sysconf(_SC_PAGESIZE);
+  data = size - first;
+  if (size < 2 * first || data % first != 0 || (data & (data - 1)) != 0 ||
+      offset != 0)
+    return -EINVAL;
+  if (fake->region != NULL)
+    broken("a scripted event is mapped twice");
+  region = mmap(NULL, size + first, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(region != MAP_FAILED);
+  assert_int_equal(mprotect((uint8_t *)region + size, first, PROT_NONE), 0);
+  fake->region = region;
+  fake->region_size = size + first;
+  fake->page = region;
+  fake->ring = (uint8_t *)region + first;
+  fake->ring_size = data;
+  fake->page->data_offset = first;
+  fake->page->data_size = data;
+  if (fake->on_map != NULL)
+    fake->on_map(fake);
+  *address = region;
+  return 0;
+}
+
+int __wrap_uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
+                            off_t offset) {
+  fake_event_t *fake;
+  int code;
+
+  fake = by_fd(fd);
+  if (scripted(FAKE_MMAP, &code))
+    ;
+  else if (fake != NULL)
+    code = map_event(fake, address, size, offset);
+  else
+    code = __real_uvperf__sys_mmap(address, size, prot, fd, offset);
+  note("mmap", "", code < 0);
+  return code;
+}
+
+/* The memory stays until the reset, untouchable: no later mapping gets the same
+ * address, so that a second munmap is known for what it is. */
+static void unmap_event(fake_event_t *fake, size_t size) {
+  if (fake->page == NULL)
+    broken("a scripted ring is unmapped twice");
+  if (size != (size_t)(fake->ring - (uint8_t *)fake->page) + fake->ring_size)
+    broken("a scripted ring is unmapped with another size");
+  assert_int_equal(mprotect(fake->region, fake->region_size, PROT_NONE), 0);
+  fake->page = NULL;
+  fake->ring = NULL;
+}
+
+int __wrap_uvperf__sys_munmap(void *address, size_t size) {
+  fake_event_t *fake;
+  int code;
+  size_t i;
+
+  fake = NULL;
+  for (i = 0; address != NULL && i < kernel.added; i++)
+    if (kernel.events[i].region == address)
+      fake = &kernel.events[i];
+  if (!scripted(FAKE_MUNMAP, &code)) {
+    code = 0;
+    if (fake != NULL)
+      unmap_event(fake, size);
+    else
+      code = __real_uvperf__sys_munmap(address, size);
+  }
+  note("munmap", "", code < 0);
+  return code;
+}
+
+void fake_event_wake(fake_event_t *fake) {
+  assert_int_equal(eventfd_write(fake->fd, 1), 0);
+}
+
+/* Whether it was readable. */
+static int clear_wake(fake_event_t *fake) {
+  eventfd_t value;
+
+  return eventfd_read(fake->fd, &value) == 0;
+}
+
+void fake_event_quiet(fake_event_t *fake) {
+  clear_wake(fake);
+}
+
+int __wrap_uvperf__sys_poll(int fd, short events) {
+  fake_event_t *fake;
+  int code;
+
+  fake = by_fd(fd);
+  if (scripted(FAKE_POLL, &code))
+    ;
+  else if (fake != NULL)
+    /* poll(2) tells POLLERR, POLLHUP and POLLNVAL unasked. */
+    code = ((clear_wake(fake) ? POLLIN : 0) | fake->revents) &
+           (events | POLLERR | POLLHUP | POLLNVAL);
+  else
+    code = __real_uvperf__sys_poll(fd, events);
+  note("poll", "", code < 0);
+  return code;
+}
+
+static ssize_t read_event(const fake_event_t *fake, void *buffer, size_t size) {
+  if (size < fake->read_size)
+    return -ENOSPC;
+  if (fake->read_size > 0)
+    memcpy(buffer, fake->read_data, fake->read_size);
+  return (ssize_t)fake->read_size;
+}
+
+ssize_t __wrap_uvperf__sys_read(int fd, void *buffer, size_t size) {
+  fake_event_t *fake;
+  ssize_t rc;
+  int code;
+
+  fake = by_fd(fd);
+  if (scripted(FAKE_READ, &code))
+    rc = code;
+  else if (fake != NULL)
+    rc = read_event(fake, buffer, size);
+  else
+    rc = __real_uvperf__sys_read(fd, buffer, size);
+  note("read", "", rc < 0);
+  return rc;
+}
+
+static int was_closed(int fd) {
+  size_t i;
+
+  for (i = 0; fd >= 0 && i < kernel.added; i++)
+    if (kernel.events[i].old_fd == fd)
+      return 1;
+  return 0;
+}
+
+int __wrap_uvperf__sys_close(int fd) {
+  fake_event_t *fake;
+  int failed;
+  int code;
+  int rc;
+
+  failed = scripted(FAKE_CLOSE, &code);
+  fake = by_fd(fd);
+  rc = __real_uvperf__sys_close(fd);
+  if (rc == -EBADF && was_closed(fd))
+    broken("a scripted event is closed twice");
+  if (fake != NULL) {
+    fake->old_fd = fd;
+    fake->fd = -1;
+  }
+  if (!failed)
+    code = rc;
+  note("close", "", code < 0);
+  return code;
+}
+
+pid_t __wrap_uvperf__sys_getpid(void) {
+  int code;
+
+  if (scripted(FAKE_GETPID, &code))
+    return code;
+  return kernel.pid != 0 ? kernel.pid : __real_uvperf__sys_getpid();
+}
+
+void *__wrap_uvperf__calloc(size_t nr, size_t size) {
+  void *memory;
+  int code;
+
+  if (scripted(FAKE_CALLOC, &code))
+    return NULL;
+  memory = __real_uvperf__calloc(nr, size);
+  if (memory != NULL)
+    kernel.live++;
+  return memory;
+}
+
+void __wrap_uvperf__free(void *memory) {
+  kernel.counts[FAKE_FREE]++;
+  if (memory != NULL)
+    kernel.live--;
+  __real_uvperf__free(memory);
+}
+
+void fake_ring_append(fake_event_t *fake, const void *bytes, size_t size) {
+  uint64_t head;
+  uint64_t tail;
+  size_t first;
+  size_t at;
+
+  assert_non_null(fake->page);
+  head = fake->page->data_head;
+  tail = __atomic_load_n(&fake->page->data_tail, __ATOMIC_ACQUIRE);
+  if (head - tail + size > fake->ring_size)
+    fail_msg("no room for %zu bytes in the scripted ring", size);
+  at = (size_t)(head & (fake->ring_size - 1));
+  first = fake->ring_size - at;
+  if (first > size)
+    first = size;
+  memcpy(fake->ring + at, bytes, first);
+  memcpy(fake->ring, (const uint8_t *)bytes + first, size - first);
+  __atomic_store_n(&fake->page->data_head, head + size, __ATOMIC_RELEASE);
+}

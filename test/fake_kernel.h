@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* A scripted kernel. Every test program is linked with --wrap for the functions
+ * of lib/sys.h and lib/alloc.h, so each call of the library comes here first.
+ * Without a script it goes on to the real one.
+ *
+ *   fake_kernel_reset();                        in the setup of the test
+ *   fake = fake_event_add(7);                   the next open gives this event
+ *   fake_fail(FAKE_MMAP, 1, -EPERM);            the next mmap fails
+ *   ... call the library ...
+ *   fake_ring_append(fake, record, sizeof(record));
+ *   fake_event_wake(fake);                      the loop sees POLLIN
+ *   ... run the loop, close ...
+ *   assert_string_equal(fake_log(), "ioctl DISABLE, munmap, close");
+ *   fake_assert_clean();
+ *
+ * What no kernel would allow (unmapping twice, unmapping another size, closing
+ * twice) fails the test on the spot; in a forked child it aborts.
+ *
+ * It is a poor event: its fd is an eventfd, level-triggered and without
+ * hang-up. How a real perf fd wakes a loop needs live tests. */
+#ifndef UVPERF_TEST_FAKE_KERNEL_H
+#define UVPERF_TEST_FAKE_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <linux/perf_event.h>
+
+/* The wrapped functions. */
+enum fake_call {
+  FAKE_OPEN,
+  FAKE_IOCTL,
+  FAKE_IOCTL_PTR,
+  FAKE_MMAP,
+  FAKE_MUNMAP,
+  FAKE_POLL,
+  FAKE_READ,
+  FAKE_CLOSE,
+  FAKE_GETPID,
+  FAKE_CALLOC,
+  FAKE_FREE,
+  FAKE_CALLS
+};
+
+/* Where a scripted open fails with -E2BIG, the size left in attr->size. */
+#define FAKE_ATTR_SIZE 112
+
+typedef struct fake_event_s fake_event_t;
+
+/* A scripted event. */
+struct fake_event_s {
+  /* Set by the test, at any time. */
+  uint64_t id;   /* what PERF_EVENT_IOC_ID gives */
+  short revents; /* what poll gives, beside POLLIN after a wake */
+  const void
+      *read_data;   /* what read gives: -ENOSPC if the buffer is smaller, */
+  size_t read_size; /* as from the kernel; 0 bytes is the default */
+  /* Called when the ring was mapped, to spoil or fill the page; or NULL. */
+  void (*on_map)(fake_event_t *fake);
+  void *data; /* the test's */
+
+  /* Noted by the fake. */
+  int fd;      /* -1 before open and after close */
+  int opened;  /* whether open gave it away; stays 1 after close */
+  int enabled; /* by the last ENABLE or DISABLE, else !attr.disabled */
+  union {
+    struct perf_event_attr attr; /* as open got it, attr.size bytes of it */
+    uint8_t attr_bytes[512];
+  };
+  pid_t pid;
+  int cpu;
+  int group_fd;
+  unsigned long flags;
+  struct perf_event_mmap_page *page; /* NULL while not mapped */
+  uint8_t *ring;                     /* the data behind it */
+  size_t ring_size;
+
+  /* Private. */
+  int old_fd;
+  void *region;
+  size_t region_size;
+};
+
+/* Forgets every script, count and log; frees what scripted events still hold.
+ * For setups: the state is one per process. */
+void fake_kernel_reset(void);
+
+/* Scripts an event: opens give the added ones in this order, then the real
+ * kernel's. Room for 64. */
+fake_event_t *fake_event_add(uint64_t id);
+
+/* Makes the nth call from now on (1: the next) fail with the code (a -errno),
+ * on real and scripted events alike; calloc gives NULL whatever the code. A
+ * call that fails does nothing else, but for close: that closes, as Linux does.
+ * Of several scripts for a call the first holds. Room for 64. */
+void fake_fail(enum fake_call call, unsigned nth, int code);
+/* The same for that call and each later one. */
+void fake_fail_from(enum fake_call call, unsigned nth, int code);
+/* How often a script made a call fail: 0 ends a loop over "the i-th fails". */
+unsigned fake_failures(void);
+
+/* How often the function was called since the reset. */
+unsigned fake_count(enum fake_call call);
+
+/* What was called since the reset or the last clear, in order, but for getpid
+ * and memory: "open, mmap, ioctl ID, read failed, close". */
+const char *fake_log(void);
+void fake_log_clear(void);
+
+/* What getpid gives, to play a forked child; 0 is the real one again. */
+void fake_getpid(pid_t pid);
+
+/* Blocks of uvperf__calloc that are not freed. */
+size_t fake_live_allocations(void);
+
+/* Fails the test if a scripted event is open or mapped, or memory is left. */
+void fake_assert_clean(void);
+
+/* Writes behind data_head, wrapping as the kernel does, and moves data_head.
+ * Fails the test if there is no room. */
+void fake_ring_append(fake_event_t *fake, const void *bytes, size_t size);
+
+/* Makes the fd readable, for libuv until fake_event_quiet, or until the library
+ * itself polls it: that clears the readiness, as perf_poll does. */
+void fake_event_wake(fake_event_t *fake);
+void fake_event_quiet(fake_event_t *fake);
+
+#endif

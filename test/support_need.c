@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Probes for what live tests need. They call the kernel themselves, so that
+ * neither the library nor a scripted kernel decides what is skipped. */
+#include "support.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+
+void support_skip(const char *test, const char *what) {
+  printf("skipped: %s: needs %s\n", test, what);
+  fflush(stdout);
+  skip();
+}
+
+static struct perf_event_attr software(uint64_t config) {
+  struct perf_event_attr attr;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.size = sizeof(attr);
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = config;
+  attr.disabled = 1;
+  return attr;
+}
+
+/* Only what means "not allowed" or "not here" may skip. */
+static int is_missing(int code) {
+  return code == EACCES || code == EPERM || code == ENOSYS || code == ENOENT ||
+         code == ENODEV || code == EOPNOTSUPP;
+}
+
+static void probe(const char *test, struct perf_event_attr *attr, pid_t pid,
+                  int cpu, const char *what) {
+  int code;
+  int fd;
+
+  fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1,
+                    PERF_FLAG_FD_CLOEXEC);
+  code = errno;
+  if (fd >= 0)
+    close(fd);
+  else if (is_missing(code))
+    support_skip(test, what);
+  else
+    fail_msg("probe for %s: %s", what, strerror(code));
+}
+
+void support_need_own_events(const char *test) {
+  struct perf_event_attr attr;
+
+  attr = software(PERF_COUNT_SW_DUMMY);
+  attr.exclude_kernel = 1;
+  attr.exclude_hv = 1;
+  probe(test, &attr, 0, -1, "events of its own tasks");
+}
+
+void support_need_kernel_side(const char *test) {
+  struct perf_event_attr attr;
+
+  attr = software(PERF_COUNT_SW_DUMMY);
+  probe(test, &attr, 0, -1, "events of the kernel side");
+}
+
+void support_need_cpu_wide(const char *test) {
+  struct perf_event_attr attr;
+
+  attr = software(PERF_COUNT_SW_DUMMY);
+  probe(test, &attr, -1, 0, "events of every task on a CPU");
+}
+
+void support_need_breakpoints(const char *test) {
+  static volatile uint64_t watched;
+  struct perf_event_attr attr;
+
+  attr = software(0);
+  attr.type = PERF_TYPE_BREAKPOINT;
+  attr.bp_type = HW_BREAKPOINT_W;
+  attr.bp_addr = (uintptr_t)&watched;
+  attr.bp_len = sizeof(watched);
+  attr.exclude_kernel = 1;
+  attr.exclude_hv = 1;
+  probe(test, &attr, 0, -1, "breakpoints");
+}
+
+static int read_id(const char *tracefs, const char *name, uint64_t *id) {
+  unsigned long long value;
+  char path[256];
+  char *colon;
+  FILE *file;
+  int found;
+
+  snprintf(path, sizeof(path), "%s/events/%s/id", tracefs, name);
+  colon = strchr(path, ':');
+  assert_non_null(colon);
+  *colon = '/';
+  file = fopen(path, "r");
+  if (file == NULL)
+    return 0;
+  found = fscanf(file, "%llu", &value) == 1;
+  fclose(file);
+  if (found)
+    *id = value;
+  return found;
+}
+
+uint64_t support_need_tracepoint(const char *test, const char *name) {
+  char what[128];
+  uint64_t id;
+
+  id = 0;
+  if (!read_id("/sys/kernel/tracing", name, &id) &&
+      !read_id("/sys/kernel/debug/tracing", name, &id)) {
+    snprintf(what, sizeof(what), "a readable tracefs with %s", name);
+    support_skip(test, what);
+  }
+  return id;
+}
+
+void support_need_root(const char *test) {
+  if (geteuid() != 0)
+    support_skip(test, "root");
+}
