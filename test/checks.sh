@@ -1,0 +1,158 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What compilers and nm can tell of the source and of the plain build: that the
+# headers compile alone, that the shared library exports only what is public,
+# that each layer keeps to itself, and that README.md's program compiles.
+#
+#   checks.sh build-directory results
+#
+# appends a line "state, tab, name, tab, message" to the results for each check.
+# Details, and "skipped: name: needs what", go to standard output.
+#
+# Flags are lists of words, and the checks are called by name:
+# shellcheck disable=SC2086,SC2317
+set -u
+
+root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+build=$1
+results=$2
+failed=0
+
+# The headers of others are not ours to be strict about.
+uv=$("${PKG_CONFIG:-pkg-config}" --cflags libuv | sed 's/-I/-isystem /g')
+strict="-Wall -Wextra -Wpedantic -Werror"
+
+# check name command …: the check passes if the command succeeds.
+check() {
+  name=$1
+  shift
+  if "$@"; then
+    printf 'passed\t%s\t\n' "$name" >>"$results"
+  else
+    printf 'failed\t%s\t%s\n' "$name" "see the output above" >>"$results"
+    failed=1
+  fi
+}
+
+skip() {
+  printf 'skipped\t%s\t\n' "$1" >>"$results"
+  echo "skipped: $1: needs $2"
+}
+
+# Compiles a program that includes one header: alone header command …
+alone() {
+  printf '#include "%s"\nint main(void) { return 0; }\n' "$1" >"$results.h"
+  shift
+  "$@" -I "$root/include" -fsyntax-only "$results.h"
+}
+
+# Compiles each public header alone: headers command …
+headers() {
+  rc=0
+  for path in "$root"/include/uvperf.h "$root"/include/uvperf/*.h; do
+    alone "${path#"$root/include/"}" "$@" $uv || rc=1
+  done
+  return "$rc"
+}
+
+# uv.h wants POSIX names, which strict C hides.
+headers_c11() {
+  headers ${CC:-cc} -x c -std=c11 -D_POSIX_C_SOURCE=200809L $strict
+}
+
+headers_gnu99() {
+  headers ${CC:-cc} -x c -std=gnu99 -Wall -Wextra -Werror
+}
+
+headers_cxx11() {
+  headers ${CXX:-c++} -x c++ -std=c++11 $strict
+}
+
+# Compiles the headers that need no libuv in the strictest mode, and looks that
+# they do not include it.
+headers_without_libuv() {
+  rc=0
+  for header in version error attr record count; do
+    alone "uvperf/$header.h" ${CC:-cc} -x c -std=c11 $strict || rc=1
+    alone "uvperf/$header.h" ${CC:-cc} -x c -M $uv >"$results.d" || rc=1
+    if grep '/uv\.h' "$results.d"; then
+      echo "uvperf/$header.h includes uv.h"
+      rc=1
+    fi
+  done
+  return "$rc"
+}
+
+# The library's names are uvperf_x; uvperf__x is private.
+exports() {
+  nm -D --defined-only "$build/libuvperf.so" >"$results.nm" || return 1
+  if [ ! -s "$results.nm" ]; then
+    echo "libuvperf.so exports nothing"
+    return 1
+  fi
+  if awk '{ print $NF }' "$results.nm" | grep -v '^uvperf_[a-z]'; then
+    echo "libuvperf.so exports what is not public"
+    return 1
+  fi
+}
+
+# Only the layers of the loop and of the handles know libuv; version.c checks
+# the size of a handle.
+layers_libuv() {
+  rc=0
+  for path in "$root"/lib/*.c; do
+    case ${path##*/} in
+      watch.c | event.c | set.c | bpf_reader.c | count.c | measure.c) continue ;;
+      version.c) continue ;;
+    esac
+    ${CC:-cc} -I "$root/include" $uv -M "$path" >"$results.d" || rc=1
+    if grep '/uv\.h' "$results.d"; then
+      echo "$path includes uv.h"
+      rc=1
+    fi
+  done
+  return "$rc"
+}
+
+# The system calls of perf events are made in sys.c alone. Fortified and 64-bit
+# variants count too.
+layers_sys() {
+  calls='syscall|ioctl|mmap|munmap|poll|ppoll|read|pread|close'
+  nm -A -u "$build/libuvperf.a" >"$results.nm" || return 1
+  if ! grep -q ':sys\.c\.o:.* ioctl$' "$results.nm"; then
+    echo "nm does not see the ioctl in sys.c: this check is worth nothing"
+    return 1
+  fi
+  if grep -v ':sys\.c\.o:' "$results.nm" |
+    grep -E " (__)?($calls)(64)?(_chk)?\$"
+  then
+    echo "these belong in lib/sys.c"
+    return 1
+  fi
+}
+
+# The first C program of the README is complete.
+readme() {
+  awk '/^```c$/ { on = 1; next } /^```/ && on { exit } on' \
+    "$root/README.md" >"$results.c"
+  if ! grep -q 'int main' "$results.c"; then
+    echo "README.md has no C program"
+    return 1
+  fi
+  ${CC:-cc} -Wall -Wextra -Werror -I "$root/include" $uv -fsyntax-only \
+    "$results.c"
+}
+
+check headers_alone_compile_as_c11 headers_c11
+check headers_alone_compile_as_gnu99 headers_gnu99
+if command -v "${CXX:-c++}" >/dev/null; then
+  check headers_alone_compile_as_cxx11 headers_cxx11
+else
+  skip headers_alone_compile_as_cxx11 "a C++ compiler"
+fi
+check headers_below_event_need_no_libuv headers_without_libuv
+check library_exports_only_public_names exports
+check layers_below_watch_do_not_know_libuv layers_libuv
+check layers_above_sys_make_no_perf_calls layers_sys
+check readme_program_compiles readme
+exit $failed

@@ -1,0 +1,208 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Builds with sanitizers and warnings as errors, runs every test, and ends with
+# the line "N passed, N failed, N skipped". Fails if a test failed, or skipped
+# without a reason, or, as root, skipped without being listed in skips.txt.
+#
+# UVPERF_BUILD_DIR is where to build (build/test), CC the compiler.
+set -u
+
+root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+. "$root/test/setup.sh"
+
+build=${UVPERF_BUILD_DIR:-$root/build/test}
+run_seconds=300
+program_seconds=100
+
+# One line per test: passed, failed or skipped, a tab, its name, a tab, why.
+note() {
+  printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$results/all"
+}
+
+# Prints the counts and ends. Everything else has been said before.
+finish() {
+  awk -F '\t' '
+    $1 == "skipped" { skips = skips "\n  " $2 ": " $3 }
+    $1 == "failed" { failures = failures "\n  " $2 ": " $3 }
+    { n[$1]++ }
+    END {
+      if (skips != "") print "skipped:" skips
+      if (failures != "") print "failed:" failures
+      printf "%d passed, %d failed, %d skipped\n", \
+        n["passed"], n["failed"], n["skipped"]
+      exit n["failed"] > 0 || n["passed"] == 0
+    }' "$results/all"
+  exit $?
+}
+
+say_privileges() {
+  if [ -r /sys/kernel/tracing/events ]; then
+    :
+  elif [ "$(id -u)" -ne 0 ]; then
+    echo "Not root: tests that need tracefs will skip."
+  elif mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null; then
+    echo "Mounted tracefs at /sys/kernel/tracing."
+  else
+    echo "tracefs cannot be mounted: tests that need it will skip."
+  fi
+  if [ "$(id -u)" -ne 0 ]; then
+    echo "Not root, and perf_event_paranoid is" \
+      "$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null || echo unknown):" \
+      "tests that need more privileges will skip."
+  fi
+}
+
+# LeakSanitizer needs ptrace, which a container may forbid.
+choose_leak_check() {
+  leaks=1
+  echo 'int main(void) { return 0; }' |
+    ${CC:-cc} -fsanitize=address -x c - -o "$results/leaks" &&
+    ASAN_OPTIONS=detect_leaks=1 "$results/leaks" >/dev/null 2>&1 && return
+  leaks=0
+  echo "LeakSanitizer does not work here: leaks are not looked for."
+}
+
+# Runs a command in a process group of its own, of which nothing is left
+# afterwards. A hang ends with SIGSEGV, so that ASan shows where it was.
+run_in_group() {
+  # shellcheck disable=SC2016 # for the inner shell
+  sh -c 'echo $$ >"$0" && exec timeout "$@"' "$results/pid" \
+    -s SEGV -k 5 "$limit" "$@" >"$output" 2>&1 </dev/null
+  rc=$?
+  kill -s KILL -- "-$(cat "$results/pid")" 2>/dev/null
+}
+
+# Turns cmocka's XML into lines of state, tab, name, tab and message. A suite
+# with more errors than its tests have is one whose group setup failed.
+read_xml() {
+  awk '
+    function attribute(name) {
+      if (!match($0, " " name "=\"[^\"]*"))
+        return ""
+      return substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3)
+    }
+    function add_message(text) {
+      in_message = !sub(/\]\]>.*/, "", text)
+      gsub(/\t/, " ", text)
+      message = message (message == "" ? "" : " | ") text
+    }
+    in_message { add_message($0); next }
+    /^ *<testsuite / {
+      suite = attribute("name")
+      bad = attribute("failures") + attribute("errors")
+    }
+    /^ *<testcase / {
+      name = attribute("name"); state = "passed"; message = ""
+    }
+    /^ *<failure/ { state = "failed"; bad-- }
+    /^ *<failure><!\[CDATA\[/ { add_message(substr($0, index($0, "CDATA[") + 6)) }
+    /^ *<skipped/ { state = "skipped" }
+    /^ *<\/testcase>/ { print state "\t" name "\t" message }
+    /^ *<\/testsuite>/ { if (bad > 0) print "failed\t" suite "\tgroup setup" }
+  ' "$1"
+}
+
+# Notes a skip, if it is allowed. The reason is what the test printed:
+# "skipped: name: needs what".
+judge_skip() {
+  reason=$(sed -n "s/^skipped: $1: //p" "$output" | head -n 1)
+  if [ -z "$reason" ]; then
+    note failed "$1" "skipped without a reason"
+  elif [ "$(id -u)" -eq 0 ] && ! grep -q "^$1: ." "$root/test/skips.txt"; then
+    note failed "$1" "skipped, and is not in skips.txt: $reason"
+  else
+    note skipped "$1" "$reason"
+  fi
+}
+
+# Notes what a program did: what it told of its tests, and how it ended. 99 is
+# the exit code of the sanitizers here, those above are timeout's and signals'.
+judge() {
+  while IFS='	' read -r state test message; do
+    if [ "$state" = skipped ]; then
+      judge_skip "$test"
+    else
+      note "$state" "$test" "$message"
+    fi
+  done <"$results/tests"
+  if [ "$rc" -eq 124 ]; then
+    note failed "$1" "hung: ended after $limit seconds"
+  elif [ "$rc" -ge 99 ]; then
+    note failed "$1" "died or leaked (exit code $rc)"
+  elif [ ! -s "$results/tests" ]; then
+    note failed "$1" "ended without a result (exit code $rc)"
+  elif [ "$rc" -ne 0 ] && ! grep -q '^failed' "$results/tests"; then
+    note failed "$1" "exit code $rc, though no test failed"
+  fi
+}
+
+# Says what was noted of a program, with its output if a test failed.
+say() {
+  tail -n "+$((before + 1))" "$results/all" >"$results/noted"
+  awk -F '\t' -v program="$1" '
+    { n[$1]++ }
+    END {
+      line = sprintf("%-32s %3d passed", program, n["passed"])
+      if (n["failed"]) line = line ", " n["failed"] " failed"
+      if (n["skipped"]) line = line ", " n["skipped"] " skipped"
+      print line
+    }' "$results/noted"
+  if grep -q '^failed' "$results/noted"; then
+    tail -n 200 "$output" | sed 's/^/    /'
+  fi
+}
+
+# Runs and judges one program within the time that is left: run name command …
+run() {
+  program=$1
+  shift
+  before=$(wc -l <"$results/all")
+  limit=$((started + run_seconds - $(date +%s)))
+  [ "$limit" -gt "$program_seconds" ] && limit=$program_seconds
+  if [ "$limit" -le 0 ]; then
+    note failed "$program" "not run: $run_seconds seconds are over"
+    return
+  fi
+  output=$results/$program.output
+  : >"$results/tests"
+  export CMOCKA_XML_FILE="$results/$program.xml"
+  run_in_group "$@"
+  [ -f "$CMOCKA_XML_FILE" ] && read_xml "$CMOCKA_XML_FILE" >"$results/tests"
+  judge "$program"
+  say "$program"
+}
+
+build_all() {
+  setup_build "$build" -DUVPERF_WERROR=ON -DUVPERF_BUILD_TESTS=ON \
+    -DUVPERF_SANITIZE=address,undefined -DUVPERF_BUILD_SHARED=OFF \
+    -DUVPERF_BUILD_SAMPLES=OFF &&
+    setup_build "$build/plain" -DUVPERF_WERROR=ON -DUVPERF_BUILD_TESTS=OFF \
+      -DUVPERF_SANITIZE= -DUVPERF_BUILD_SHARED=ON -DUVPERF_BUILD_SAMPLES=ON
+}
+
+setup_require compiler sanitizers make cmake pkg-config libuv cmocka
+say_privileges
+started=$(date +%s)
+echo "Building in $build with ASan and UBSan, then without."
+if ! build_all; then
+  echo "The build failed."
+  echo "0 passed, 1 failed, 0 skipped"
+  exit 1
+fi
+
+build=$(cd "$build" && pwd) || exit 1
+results=$build/results
+rm -rf "$results" && mkdir "$results" && : >"$results/all" || exit 1
+choose_leak_check
+unset CMOCKA_TEST_ABORT
+export CMOCKA_MESSAGE_OUTPUT=xml
+# cmocka would catch SIGSEGV and hide the stack.
+export ASAN_OPTIONS="handle_segv=2:detect_leaks=$leaks:exitcode=99"
+export UBSAN_OPTIONS=print_stacktrace=1:exitcode=99
+
+run checks sh "$root/test/checks.sh" "$build/plain" "$results/tests"
+for source in "$root"/test/test_*.c; do
+  name=$(basename "$source" .c)
+  run "$name" "$build/test/$name"
+done
+finish

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+# Sourced by test/run.sh and samples/run.sh: finds out whether all that building
+# needs is there, installs it with apt where it is not, and builds. Runs nothing
+# that it has built. The sourcing script sets $root, the top of this project.
+#
+# Needs and packages are lists of words:
+# shellcheck shell=sh disable=SC2046,SC2154
+
+# Whether the compiler makes a program of standard input with the given flags.
+setup_links() {
+  setup_scratch=$(mktemp -d) || return 1
+  ${CC:-cc} "$@" -x c - -o "$setup_scratch/a.out" >/dev/null 2>&1
+  setup_rc=$?
+  rm -rf "$setup_scratch"
+  return "$setup_rc"
+}
+
+# Whether the cmake that is here is 3.16 or newer.
+setup_has_cmake() {
+  cmake --version 2>/dev/null | awk '
+    NR == 1 { split($3, v, "."); ok = v[1] > 3 || (v[1] == 3 && v[2] >= 16) }
+    END { exit !ok }'
+}
+
+setup_has() {
+  case $1 in
+    compiler)
+      printf '%s\n' '#include <stdio.h>' '#include <linux/perf_event.h>' \
+        'int main(void) { return 0; }' | setup_links ;;
+    sanitizers)
+      echo 'int main(void) { return 0; }' |
+        setup_links -fsanitize=address,undefined ;;
+    make) command -v make >/dev/null ;;
+    cmake) setup_has_cmake ;;
+    pkg-config) command -v "${PKG_CONFIG:-pkg-config}" >/dev/null ;;
+    libuv)
+      "${PKG_CONFIG:-pkg-config}" --atleast-version=1.44 libuv 2>/dev/null ;;
+    cmocka) "${PKG_CONFIG:-pkg-config}" --exists cmocka 2>/dev/null ;;
+  esac
+}
+
+# Prints those of the needs that are not met, on one line.
+setup_missing() {
+  setup_list=
+  for setup_need in "$@"; do
+    setup_has "$setup_need" || setup_list="$setup_list $setup_need"
+  done
+  echo "${setup_list# }"
+}
+
+# Prints the packages of a distribution for needs: setup_packages debian cmake …
+setup_packages() {
+  setup_distribution=$1
+  shift
+  for setup_need in "$@"; do
+    case $setup_distribution:$setup_need in
+      debian:compiler) echo gcc libc6-dev ;;
+      debian:sanitizers) echo gcc ;;
+      debian:libuv) echo libuv1-dev ;;
+      debian:cmocka) echo libcmocka-dev ;;
+      fedora:compiler) echo gcc glibc-devel ;;
+      fedora:sanitizers) echo libasan libubsan ;;
+      fedora:pkg-config) echo pkgconf-pkg-config ;;
+      fedora:libuv) echo libuv-devel ;;
+      fedora:cmocka) echo libcmocka-devel ;;
+      arch:compiler | arch:sanitizers) echo gcc ;;
+      alpine:compiler) echo gcc musl-dev linux-headers ;;
+      # gcc has no sanitizers with musl: use CC=clang.
+      alpine:sanitizers) echo clang compiler-rt ;;
+      arch:pkg-config | alpine:pkg-config) echo pkgconf ;;
+      alpine:libuv) echo libuv-dev ;;
+      alpine:cmocka) echo cmocka-dev ;;
+      *) echo "$setup_need" ;;
+    esac
+  done | tr ' ' '\n' | awk '!seen[$0]++' | paste -s -d ' ' -
+}
+
+# Says what is missing where there is no apt, and ends.
+setup_name_packages() {
+  echo "Missing: $*. The packages are called"
+  for setup_name in fedora arch alpine; do
+    echo "  $setup_name:" $(setup_packages "$setup_name" "$@")
+  done
+  case " $* " in
+    *" sanitizers "*) echo "  (alpine: with CC=clang, gcc has none there)" ;;
+  esac
+  exit 1
+}
+
+# Only this runs with more privileges than the caller's own.
+setup_apt() {
+  if [ "$(id -u)" -eq 0 ]; then
+    DEBIAN_FRONTEND=noninteractive apt-get "$@" </dev/null
+  elif [ -t 0 ]; then
+    sudo DEBIAN_FRONTEND=noninteractive apt-get "$@" </dev/null
+  else
+    sudo -n DEBIAN_FRONTEND=noninteractive apt-get "$@" </dev/null
+  fi
+}
+
+setup_install() {
+  setup_line="apt-get install -y --no-install-recommends $*"
+  setup_remedy="Run this as root, then try again:
+  apt-get update && $setup_line"
+  if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+    echo "There is neither root nor sudo to install it. $setup_remedy"
+    exit 1
+  fi
+  # A fresh machine may be at its own updates: wait for them.
+  setup_apt update -qq &&
+    setup_apt -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 install -y -qq \
+      --no-install-recommends "$@" && return
+  echo "apt-get failed. $setup_remedy"
+  exit 1
+}
+
+# Makes sure that all of the named needs are met, or says why not and ends.
+setup_require() {
+  set -- $(setup_missing "$@")
+  [ $# -eq 0 ] && return
+  command -v apt-get >/dev/null || setup_name_packages "$@"
+  echo "Missing: $*. Installing with apt-get:" $(setup_packages debian "$@")
+  setup_install $(setup_packages debian "$@")
+  set -- $(setup_missing "$@")
+  [ $# -eq 0 ] && return
+  echo "Still missing: $* (uvperf needs cmake >= 3.16, libuv >= 1.44 and a" \
+    "compiler for C11; CC is '${CC:-cc}')"
+  exit 1
+}
+
+# Configures and builds: setup_build directory -Doption=value …
+# Quiet unless it fails.
+setup_build() {
+  setup_directory=$1
+  shift
+  if ! mkdir -p "$setup_directory" 2>/dev/null || [ ! -w "$setup_directory" ]
+  then
+    echo "Cannot write to $setup_directory: set UVPERF_BUILD_DIR to another."
+    return 1
+  fi
+  setup_log=$setup_directory/build.log
+  setup_jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+  if cmake -S "$root" -B "$setup_directory" "$@" >"$setup_log" 2>&1 &&
+    cmake --build "$setup_directory" -j "$setup_jobs" >>"$setup_log" 2>&1
+  then
+    return 0
+  fi
+  cat "$setup_log"
+  return 1
+}
