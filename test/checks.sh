@@ -20,7 +20,7 @@ failed=0
 
 # The headers of others are not ours to be strict about.
 uv=$("${PKG_CONFIG:-pkg-config}" --cflags libuv | sed 's/-I/-isystem /g')
-strict="-Wall -Wextra -Wpedantic -Werror"
+strict="-fsyntax-only -Wall -Wextra -Wpedantic -Werror"
 
 # check name command …: the check passes if the command succeeds.
 check() {
@@ -43,7 +43,7 @@ skip() {
 alone() {
   printf '#include "%s"\nint main(void) { return 0; }\n' "$1" >"$results.h"
   shift
-  "$@" -I "$root/include" -fsyntax-only "$results.h"
+  "$@" -I "$root/include" "$results.h"
 }
 
 # Compiles each public header alone: headers command …
@@ -61,7 +61,7 @@ headers_c11() {
 }
 
 headers_gnu99() {
-  headers ${CC:-cc} -x c -std=gnu99 -Wall -Wextra -Werror
+  headers ${CC:-cc} -x c -std=gnu99 -fsyntax-only -Wall -Wextra -Werror
 }
 
 headers_cxx11() {

@@ -6,6 +6,8 @@
 # Needs and packages are lists of words:
 # shellcheck shell=sh disable=SC2046,SC2154
 
+setup_says="Missing, or too old (cmake >= 3.16 and libuv >= 1.44 are needed)"
+
 # Whether the compiler makes a program of standard input with the given flags.
 setup_links() {
   setup_scratch=$(mktemp -d) || return 1
@@ -77,7 +79,7 @@ setup_packages() {
 
 # Says what is missing where there is no apt, and ends.
 setup_name_packages() {
-  echo "Missing: $*. The packages are called"
+  echo "$setup_says: $*. The packages are called"
   for setup_name in fedora arch alpine; do
     echo "  $setup_name:" $(setup_packages "$setup_name" "$@")
   done
@@ -106,6 +108,7 @@ setup_install() {
     echo "There is neither root nor sudo to install it. $setup_remedy"
     exit 1
   fi
+  echo "Installing them with apt-get."
   # A fresh machine may be at its own updates: wait for them.
   setup_apt update -qq &&
     setup_apt -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 install -y -qq \
@@ -119,12 +122,11 @@ setup_require() {
   set -- $(setup_missing "$@")
   [ $# -eq 0 ] && return
   command -v apt-get >/dev/null || setup_name_packages "$@"
-  echo "Missing: $*. Installing with apt-get:" $(setup_packages debian "$@")
+  echo "$setup_says: $*. The packages are:" $(setup_packages debian "$@")
   setup_install $(setup_packages debian "$@")
   set -- $(setup_missing "$@")
   [ $# -eq 0 ] && return
-  echo "Still missing: $* (uvperf needs cmake >= 3.16, libuv >= 1.44 and a" \
-    "compiler for C11; CC is '${CC:-cc}')"
+  echo "$setup_says, even now: $*. CC is '${CC:-cc}'."
   exit 1
 }
 
