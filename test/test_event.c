@@ -25,7 +25,6 @@ static void event_start_twice_is_ealready(void **state) {
   assert_int_equal(error.code, UV_EALREADY);
   assert_int_equal(uvperf_event_is_active(&collector.event), 1);
   live_close(&collector);
-  support_passed(state);
 }
 
 static void event_stop_twice_is_0(void **state) {
@@ -38,7 +37,6 @@ static void event_stop_twice_is_0(void **state) {
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
   live_close(&collector);
-  support_passed(state);
 }
 
 static void event_start_enables_and_stop_disables(void **state) {
@@ -61,7 +59,6 @@ static void event_start_enables_and_stop_disables(void **state) {
   assert_int_equal(collector.comms, 5);
   assert_int_equal(collector.out_of_order, 0);
   live_close(&collector);
-  support_passed(state);
 }
 
 static void event_started_without_enable_is_left_to_the_user(void **state) {
@@ -85,7 +82,6 @@ static void event_started_without_enable_is_left_to_the_user(void **state) {
   assert_true(live_run_until(*state, &collector.comms, 5));
   assert_int_equal(collector.out_of_order, 0);
   live_close(&collector);
-  support_passed(state);
 }
 
 static void stop_at_5(live_collector_t *collector,
@@ -111,7 +107,6 @@ static void event_stopped_in_callback_keeps_the_rest(void **state) {
   assert_true(live_run_until(*state, &collector.comms, 20));
   assert_int_equal(collector.out_of_order, 0);
   live_close(&collector);
-  support_passed(state);
 }
 
 static void restart_at_5(live_collector_t *collector,
@@ -135,7 +130,6 @@ static void event_restarted_in_callback_goes_on(void **state) {
   assert_true(live_run_until(*state, &collector.comms, 20));
   assert_int_equal(collector.out_of_order, 0);
   live_close(&collector);
-  support_passed(state);
 }
 
 static void flush_in_callback(live_collector_t *collector,
@@ -158,7 +152,6 @@ static void event_flush_in_callback_is_ebusy(void **state) {
   assert_int_equal(uvperf_event_flush(&collector.event), 0);
   assert_int_equal(collector.comms, 5);
   live_close(&collector);
-  support_passed(state);
 }
 
 static void event_flush_delivers_unsliced_and_when_stopped(void **state) {
@@ -181,7 +174,6 @@ static void event_flush_delivers_unsliced_and_when_stopped(void **state) {
   assert_int_equal(collector.comms, 40);
   assert_int_equal(collector.out_of_order, 0);
   live_close(&collector);
-  support_passed(state);
 }
 
 static void event_without_ring_has_nothing_to_flush(void **state) {
@@ -198,7 +190,6 @@ static void event_without_ring_has_nothing_to_flush(void **state) {
   assert_int_equal(uvperf_event_flush(&collector.event), UV_EINVAL);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
   live_close(&collector);
-  support_passed(state);
 }
 
 static void assert_start_refused(live_collector_t *collector,
@@ -240,7 +231,6 @@ static void event_start_with_bad_arguments_is_refused(void **state) {
   newer.tail[7] = 0;
   live_start(&collector, &newer.options);
   live_close(&collector);
-  support_passed(state);
 }
 
 static void event_copies_what_it_is_given(void **state) {
@@ -263,7 +253,6 @@ static void event_copies_what_it_is_given(void **state) {
   live_comm(&next, 3);
   assert_true(live_run_until(*state, &collector.comms, 3));
   live_close(&collector);
-  support_passed(state);
 }
 
 static void event_unreffed_lets_the_loop_end(void **state) {
@@ -286,7 +275,6 @@ static void event_unreffed_lets_the_loop_end(void **state) {
   assert_true(uv_loop_alive(*state));
   assert_true(live_run_until(*state, &collector.comms, 1));
   live_close(&collector);
-  support_passed(state);
 }
 
 static void event_tells_whether_it_is_active_and_closing(void **state) {
@@ -305,7 +293,6 @@ static void event_tells_whether_it_is_active_and_closing(void **state) {
   assert_int_equal(uvperf_event_is_active(&collector.event), 0);
   assert_int_equal(uvperf_event_is_closing(&collector.event), 1);
   assert_int_equal(uvperf_event_has_ref(&collector.event), 0);
-  support_passed(state);
 }
 
 static void event_of_two_loops_cannot_be_a_group(void **state) {
@@ -325,7 +312,6 @@ static void event_of_two_loops_cannot_be_a_group(void **state) {
   uv_run(&other, UV_RUN_DEFAULT);
   assert_int_equal(uv_loop_close(&other), 0);
   live_close(&collector);
-  support_passed(state);
 }
 
 /* -- fairness ------------------------------------------------------------- */
@@ -354,11 +340,10 @@ static void count_turn(live_collector_t *collector,
 }
 
 /* Delivers nr records in slices and gives the most that came in one turn. */
-static uint64_t most_in_a_turn(uv_loop_t *loop,
-                               void (*hook)(live_collector_t *,
-                                            const uvperf_record_t *),
-                               const uvperf_stream_options_t *options,
-                               uint64_t nr) {
+static uint64_t
+most_in_a_turn(uv_loop_t *loop,
+               void (*hook)(live_collector_t *, const uvperf_record_t *),
+               const uvperf_stream_options_t *options, uint64_t nr) {
   live_collector_t collector;
   served_t served = {0, 0, 0};
   uv_prepare_t prepare;
@@ -384,7 +369,6 @@ static void event_slice_ends_after_so_many_records(void **state) {
   support_need_own_events(__func__);
   options.slice_records = 7;
   assert_int_equal(most_in_a_turn(*state, count_turn, &options, 100), 7);
-  support_passed(state);
 }
 
 static void event_slice_ends_after_so_many_bytes(void **state) {
@@ -396,7 +380,6 @@ static void event_slice_ends_after_so_many_bytes(void **state) {
   /* header 8, pid and tid 8, name 8, trailer 16 */
   options.slice_bytes = 3 * 40;
   assert_int_equal(most_in_a_turn(*state, count_turn, &options, 20), 3);
-  support_passed(state);
 }
 
 /* Takes at least 300 microseconds. */
@@ -415,31 +398,27 @@ static void event_slice_of_slow_callbacks_ends_by_time(void **state) {
   support_need_own_events(__func__);
   options.slice_us = 1000;
   assert_in_range(most_in_a_turn(*state, slow_turn, &options, 40), 1, 4);
-  support_passed(state);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-#define LIVE(test)                                                             \
-  cmocka_unit_test_setup_teardown(test, support_loop_setup,                    \
-                                  support_loop_teardown)
-      LIVE(event_start_twice_is_ealready),
-      LIVE(event_stop_twice_is_0),
-      LIVE(event_start_enables_and_stop_disables),
-      LIVE(event_started_without_enable_is_left_to_the_user),
-      LIVE(event_stopped_in_callback_keeps_the_rest),
-      LIVE(event_restarted_in_callback_goes_on),
-      LIVE(event_flush_in_callback_is_ebusy),
-      LIVE(event_flush_delivers_unsliced_and_when_stopped),
-      LIVE(event_without_ring_has_nothing_to_flush),
-      LIVE(event_start_with_bad_arguments_is_refused),
-      LIVE(event_copies_what_it_is_given),
-      LIVE(event_unreffed_lets_the_loop_end),
-      LIVE(event_tells_whether_it_is_active_and_closing),
-      LIVE(event_of_two_loops_cannot_be_a_group),
-      LIVE(event_slice_ends_after_so_many_records),
-      LIVE(event_slice_ends_after_so_many_bytes),
-      LIVE(event_slice_of_slow_callbacks_ends_by_time),
+      support_loop_test(event_start_twice_is_ealready),
+      support_loop_test(event_stop_twice_is_0),
+      support_loop_test(event_start_enables_and_stop_disables),
+      support_loop_test(event_started_without_enable_is_left_to_the_user),
+      support_loop_test(event_stopped_in_callback_keeps_the_rest),
+      support_loop_test(event_restarted_in_callback_goes_on),
+      support_loop_test(event_flush_in_callback_is_ebusy),
+      support_loop_test(event_flush_delivers_unsliced_and_when_stopped),
+      support_loop_test(event_without_ring_has_nothing_to_flush),
+      support_loop_test(event_start_with_bad_arguments_is_refused),
+      support_loop_test(event_copies_what_it_is_given),
+      support_loop_test(event_unreffed_lets_the_loop_end),
+      support_loop_test(event_tells_whether_it_is_active_and_closing),
+      support_loop_test(event_of_two_loops_cannot_be_a_group),
+      support_loop_test(event_slice_ends_after_so_many_records),
+      support_loop_test(event_slice_ends_after_so_many_bytes),
+      support_loop_test(event_slice_of_slow_callbacks_ends_by_time),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

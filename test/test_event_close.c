@@ -12,6 +12,12 @@ static void open_comm(uv_loop_t *loop, live_collector_t *collector) {
   live_init(loop, collector, &attr, NULL);
 }
 
+static size_t count_rings(void) {
+  size_t bytes;
+
+  return support_count_rings(&bytes);
+}
+
 static void run_to_end(uv_loop_t *loop) {
   int turns;
 
@@ -53,21 +59,21 @@ static void close_in_callback(uv_loop_t *loop, uint64_t at, uint32_t slice) {
 }
 
 static void event_close_at_first_record_of_slice_is_clean(void **state) {
+  support_need_own_events(__func__);
   close_in_callback(*state, 0, 10);
   close_in_callback(*state, 10, 10);
-  support_passed(state);
 }
 
 static void event_close_in_middle_of_slice_is_clean(void **state) {
+  support_need_own_events(__func__);
   close_in_callback(*state, 5, 10);
   close_in_callback(*state, 15, 10);
-  support_passed(state);
 }
 
 static void event_close_at_last_record_of_slice_is_clean(void **state) {
+  support_need_own_events(__func__);
   close_in_callback(*state, 9, 10);
   close_in_callback(*state, 19, 10);
-  support_passed(state);
 }
 
 static void close_record(uvperf_event_t *event, int status,
@@ -82,17 +88,16 @@ static void event_close_at_end_of_slice_is_clean(void **state) {
   live_collector_t collector;
   uint64_t next = 0;
 
+  support_need_own_events(__func__);
   open_comm(*state, &collector);
   options.slice_records = 3;
   options.flags = UVPERF_START_SLICE_END;
-  assert_int_equal(uvperf_event_start(&collector.event, &options, close_record,
-                                      NULL),
-                   0);
+  assert_int_equal(
+      uvperf_event_start(&collector.event, &options, close_record, NULL), 0);
   live_comm(&next, 10);
   run_to_end(*state);
   assert_int_equal(collector.comms, 3);
   assert_int_equal(collector.closed, 1);
-  support_passed(state);
 }
 
 static void event_close_at_eof_is_clean(void **state) {
@@ -101,6 +106,7 @@ static void event_close_at_eof_is_clean(void **state) {
   struct perf_event_attr attr;
   live_child_t child;
 
+  support_need_own_events(__func__);
   live_child_fork(&child, 5);
   live_comm_attr(&attr);
   options.pid = child.pid;
@@ -113,7 +119,6 @@ static void event_close_at_eof_is_clean(void **state) {
   assert_int_equal(collector.comms, 5);
   assert_int_equal(collector.ends, 1);
   assert_int_equal(collector.closed, 1);
-  support_passed(state);
 }
 
 static void event_close_in_flush_is_clean(void **state) {
@@ -121,6 +126,7 @@ static void event_close_in_flush_is_clean(void **state) {
   uint64_t next = 0;
   uint64_t at = 2;
 
+  support_need_own_events(__func__);
   open_comm(*state, &collector);
   collector.hook = close_at;
   collector.hook_data = &at;
@@ -130,15 +136,14 @@ static void event_close_in_flush_is_clean(void **state) {
   assert_int_equal(collector.comms, 3);
   run_to_end(*state);
   assert_int_equal(collector.closed, 1);
-  support_passed(state);
 }
 
 static void event_close_right_after_init_is_clean(void **state) {
   live_collector_t collector;
 
+  support_need_own_events(__func__);
   open_comm(*state, &collector);
   live_close(&collector);
-  support_passed(state);
 }
 
 static void free_event(uvperf_event_t *event) {
@@ -156,12 +161,12 @@ static void event_freed_in_close_callback_is_clean(void **state) {
   uvperf_event_t *event = malloc(sizeof(*event));
   struct perf_event_attr attr;
 
+  support_need_own_events(__func__);
   live_comm_attr(&attr);
   assert_int_equal(uvperf_event_init(*state, event, &attr, NULL, NULL), 0);
   assert_int_equal(uvperf_event_start(event, NULL, on_nothing, NULL), 0);
   uvperf_event_close(event, free_event);
   run_to_end(*state);
-  support_passed(state);
 }
 
 /* The struct is the caller's at once, whatever the loop still knows. */
@@ -170,23 +175,24 @@ static void event_init_fails_leaves_struct_to_the_caller(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
+  support_need_own_events(__func__);
   uvperf_attr_init(&attr, 42, 0);
   assert_int_equal(uvperf_event_init(*state, event, &attr, NULL, &error),
                    UV_ENOENT);
   assert_int_equal(error.code, UV_ENOENT);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
   free(event);
-  support_passed(state);
 }
 
-static void event_1000_cycles_leave_fds_and_mappings_as_they_were(
-    void **state) {
+static void
+event_1000_cycles_leave_fds_and_mappings_as_they_were(void **state) {
   size_t fds = support_count_fds();
-  size_t mappings = support_count_ring_mappings();
+  size_t mappings = count_rings();
   live_collector_t collector;
   uint64_t next;
   int i;
 
+  support_need_own_events(__func__);
   for (i = 0; i < 1000; i++) {
     next = 0;
     open_comm(*state, &collector);
@@ -197,8 +203,7 @@ static void event_1000_cycles_leave_fds_and_mappings_as_they_were(
     live_close(&collector);
   }
   assert_int_equal(support_count_fds(), fds);
-  assert_int_equal(support_count_ring_mappings(), mappings);
-  support_passed(state);
+  assert_int_equal(count_rings(), mappings);
 }
 
 /* P11: a closed fd whose ring is mapped lives on and is still reported. */
@@ -207,17 +212,17 @@ static void event_close_leaves_neither_fd_nor_mapping(void **state) {
   live_collector_t collector;
   uint64_t next = 0;
 
+  support_need_own_events(__func__);
   open_comm(*state, &collector);
   live_start(&collector, NULL);
-  assert_int_equal(support_count_ring_mappings(), 1);
+  assert_int_equal(count_rings(), 1);
   live_turns_in(*state, 5);
   live_close(&collector);
-  assert_int_equal(support_count_ring_mappings(), 0);
+  assert_int_equal(count_rings(), 0);
   assert_int_equal(support_count_fds(), fds);
   live_comm(&next, 100);
   assert_true(live_turns_in(*state, 50) < 20);
   assert_int_equal(collector.comms, 0);
-  support_passed(state);
 }
 
 /* -- teardown by others --------------------------------------------------- */
@@ -247,6 +252,7 @@ static void walk_close_closes_owner_and_leaves_foreign_handles(void **state) {
   int pipes[2];
   int ours = 0;
 
+  support_need_own_events(__func__);
   open_comm(*state, &collector);
   live_start(&collector, NULL);
   uv_timer_init(*state, &timer);
@@ -264,13 +270,13 @@ static void walk_close_closes_owner_and_leaves_foreign_handles(void **state) {
   close(pipes[0]);
   close(pipes[1]);
   assert_int_equal(support_count_fds(), fds);
-  support_passed(state);
 }
 
 static void walk_close_then_close_after_teardown_calls_back(void **state) {
   live_collector_t collector;
   int ours = 0;
 
+  support_need_own_events(__func__);
   open_comm(*state, &collector);
   live_start(&collector, NULL);
   uv_walk(*state, walk_close, &ours);
@@ -278,7 +284,6 @@ static void walk_close_then_close_after_teardown_calls_back(void **state) {
   assert_int_equal(uvperf_event_is_closing(&collector.event), 1);
   uvperf_event_close(&collector.event, on_closed);
   assert_int_equal(collector.closed, 1);
-  support_passed(state);
 }
 
 /* P15: everything uv_closed behind the owner's back; the closes are still to
@@ -288,6 +293,7 @@ static void event_inner_handles_uv_closed_by_others_are_survived(void **state) {
   live_collector_t collector;
   uint64_t next = 0;
 
+  support_need_own_events(__func__);
   open_comm(*state, &collector);
   live_start(&collector, NULL);
   live_comm(&next, 3);
@@ -297,54 +303,51 @@ static void event_inner_handles_uv_closed_by_others_are_survived(void **state) {
   run_to_end(*state);
   assert_int_equal(collector.closed, 1);
   assert_int_equal(support_count_fds(), fds);
-  assert_int_equal(support_count_ring_mappings(), 0);
-  support_passed(state);
+  assert_int_equal(count_rings(), 0);
 }
 
-static void event_closed_after_others_closed_inner_handles_frees_all(
-    void **state) {
+static void
+event_closed_after_others_closed_inner_handles_frees_all(void **state) {
   size_t fds = support_count_fds();
   live_collector_t collector;
 
+  support_need_own_events(__func__);
   open_comm(*state, &collector);
   live_start(&collector, NULL);
   uv_walk(*state, uv_close_all, NULL);
   run_to_end(*state);
   assert_int_equal(collector.closed, 0);
-  assert_int_equal(uvperf_event_start(&collector.event, NULL, live_on_record,
-                                      NULL),
-                   UV_EALREADY);
+  assert_int_equal(
+      uvperf_event_start(&collector.event, NULL, live_on_record, NULL),
+      UV_EALREADY);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
-  assert_int_equal(uvperf_event_start(&collector.event, NULL, live_on_record,
-                                      NULL),
-                   UV_EINVAL);
+  assert_int_equal(
+      uvperf_event_start(&collector.event, NULL, live_on_record, NULL),
+      UV_EINVAL);
   uvperf_event_close(&collector.event, on_closed);
   run_to_end(*state);
   assert_int_equal(collector.closed, 1);
   assert_int_equal(support_count_fds(), fds);
-  support_passed(state);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-#define LIVE(test)                                                             \
-  cmocka_unit_test_setup_teardown(test, support_loop_setup,                    \
-                                  support_loop_teardown)
-      LIVE(event_close_at_first_record_of_slice_is_clean),
-      LIVE(event_close_in_middle_of_slice_is_clean),
-      LIVE(event_close_at_last_record_of_slice_is_clean),
-      LIVE(event_close_at_end_of_slice_is_clean),
-      LIVE(event_close_at_eof_is_clean),
-      LIVE(event_close_in_flush_is_clean),
-      LIVE(event_close_right_after_init_is_clean),
-      LIVE(event_freed_in_close_callback_is_clean),
-      LIVE(event_init_fails_leaves_struct_to_the_caller),
-      LIVE(event_1000_cycles_leave_fds_and_mappings_as_they_were),
-      LIVE(event_close_leaves_neither_fd_nor_mapping),
-      LIVE(walk_close_closes_owner_and_leaves_foreign_handles),
-      LIVE(walk_close_then_close_after_teardown_calls_back),
-      LIVE(event_inner_handles_uv_closed_by_others_are_survived),
-      LIVE(event_closed_after_others_closed_inner_handles_frees_all),
+      support_loop_test(event_close_at_first_record_of_slice_is_clean),
+      support_loop_test(event_close_in_middle_of_slice_is_clean),
+      support_loop_test(event_close_at_last_record_of_slice_is_clean),
+      support_loop_test(event_close_at_end_of_slice_is_clean),
+      support_loop_test(event_close_at_eof_is_clean),
+      support_loop_test(event_close_in_flush_is_clean),
+      support_loop_test(event_close_right_after_init_is_clean),
+      support_loop_test(event_freed_in_close_callback_is_clean),
+      support_loop_test(event_init_fails_leaves_struct_to_the_caller),
+      support_loop_test(event_1000_cycles_leave_fds_and_mappings_as_they_were),
+      support_loop_test(event_close_leaves_neither_fd_nor_mapping),
+      support_loop_test(walk_close_closes_owner_and_leaves_foreign_handles),
+      support_loop_test(walk_close_then_close_after_teardown_calls_back),
+      support_loop_test(event_inner_handles_uv_closed_by_others_are_survived),
+      support_loop_test(
+          event_closed_after_others_closed_inner_handles_frees_all),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

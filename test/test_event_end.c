@@ -25,19 +25,20 @@ static void assert_ended_once(uv_loop_t *loop, live_collector_t *collector,
   assert_int_equal(uv_run(loop, UV_RUN_DEFAULT), 0);
   assert_int_equal(collector->ends, 1);
   assert_int_equal(collector->after_end, 0);
-  assert_int_equal(uvperf_event_start(&collector->event, NULL, live_on_record,
-                                      NULL),
-                   UV_EOF);
+  assert_int_equal(
+      uvperf_event_start(&collector->event, NULL, live_on_record, NULL),
+      UV_EOF);
   assert_int_equal(uvperf_event_stop(&collector->event), 0);
   assert_int_equal(uvperf_event_flush(&collector->event), 0);
 }
 
 /* P7: POLLHUP alone, with every record still in the ring. */
-static void event_target_exits_with_records_left_delivers_them_then_eof(
-    void **state) {
+static void
+event_target_exits_with_records_left_delivers_them_then_eof(void **state) {
   live_collector_t collector;
   live_child_t child;
 
+  support_need_own_events(__func__);
   live_child_fork(&child, 100);
   open_child(*state, &collector, &child);
   live_start(&collector, NULL);
@@ -47,7 +48,6 @@ static void event_target_exits_with_records_left_delivers_them_then_eof(
   assert_true(live_run_until(*state, &collector.ends, 1));
   assert_ended_once(*state, &collector, 100);
   live_close(&collector);
-  support_passed(state);
 }
 
 static void event_target_exits_in_slices_delivers_all_before_eof(void **state) {
@@ -55,6 +55,7 @@ static void event_target_exits_in_slices_delivers_all_before_eof(void **state) {
   live_collector_t collector;
   live_child_t child;
 
+  support_need_own_events(__func__);
   live_child_fork(&child, 100);
   open_child(*state, &collector, &child);
   options.flush_ms = 0;
@@ -66,14 +67,14 @@ static void event_target_exits_in_slices_delivers_all_before_eof(void **state) {
   assert_true(live_run_until(*state, &collector.ends, 1));
   assert_ended_once(*state, &collector, 100);
   live_close(&collector);
-  support_passed(state);
 }
 
-static void event_target_gone_before_start_delivers_rest_then_eof(
-    void **state) {
+static void
+event_target_gone_before_start_delivers_rest_then_eof(void **state) {
   live_collector_t collector;
   live_child_t child;
 
+  support_need_own_events(__func__);
   live_child_fork(&child, 10);
   open_child(*state, &collector, &child);
   assert_int_equal(uvperf_event_enable(&collector.event), 0);
@@ -83,15 +84,15 @@ static void event_target_gone_before_start_delivers_rest_then_eof(
   assert_true(live_run_until(*state, &collector.ends, 1));
   assert_ended_once(*state, &collector, 10);
   live_close(&collector);
-  support_passed(state);
 }
 
 /* Stopped when it hangs up, started again: the end is still told. */
-static void event_target_gone_while_stopped_ends_after_next_start(
-    void **state) {
+static void
+event_target_gone_while_stopped_ends_after_next_start(void **state) {
   live_collector_t collector;
   live_child_t child;
 
+  support_need_own_events(__func__);
   live_child_fork(&child, 10);
   open_child(*state, &collector, &child);
   assert_int_equal(uvperf_event_enable(&collector.event), 0);
@@ -109,7 +110,6 @@ static void event_target_gone_while_stopped_ends_after_next_start(
   assert_true(live_run_until(*state, &collector.ends, 1));
   assert_ended_once(*state, &collector, 10);
   live_close(&collector);
-  support_passed(state);
 }
 
 /* P7, P8: a dead target is POLLHUP for ever; the loop must not turn for it. */
@@ -118,6 +118,7 @@ static void event_dead_target_lets_the_loop_sleep(void **state) {
   uvperf_stats_t stats;
   live_child_t child;
 
+  support_need_own_events(__func__);
   live_child_fork(&child, 1);
   open_child(*state, &collector, &child);
   live_start(&collector, NULL);
@@ -128,7 +129,6 @@ static void event_dead_target_lets_the_loop_sleep(void **state) {
   uvperf_event_stats(&collector.event, &stats);
   assert_true(stats.wakeups < 10);
   live_close(&collector);
-  support_passed(state);
 }
 
 /* REFRESH running out disables without a POLLHUP, and so does DISABLE: neither
@@ -138,6 +138,7 @@ static void event_disabled_is_not_an_end(void **state) {
   struct perf_event_attr attr;
   uint64_t next = 0;
 
+  support_need_own_events(__func__);
   live_comm_attr(&attr);
   live_init(*state, &collector, &attr, NULL);
   live_start(&collector, NULL);
@@ -151,7 +152,6 @@ static void event_disabled_is_not_an_end(void **state) {
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &collector.comms, 4));
   live_close(&collector);
-  support_passed(state);
 }
 
 /* An inherited event ends with the last of the children, not with the task it
@@ -165,6 +165,7 @@ static void event_inherited_by_living_child_has_not_ended(void **state) {
   pid_t pid;
   char byte;
 
+  support_need_own_events(__func__);
   assert_int_equal(pipe(hold), 0);
   assert_int_equal(pipe(start), 0);
   pid = fork();
@@ -198,21 +199,18 @@ static void event_inherited_by_living_child_has_not_ended(void **state) {
   live_close(&collector);
   close(start[0]);
   close(start[1]);
-  support_passed(state);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-#define LIVE(test)                                                             \
-  cmocka_unit_test_setup_teardown(test, support_loop_setup,                    \
-                                  support_loop_teardown)
-      LIVE(event_target_exits_with_records_left_delivers_them_then_eof),
-      LIVE(event_target_exits_in_slices_delivers_all_before_eof),
-      LIVE(event_target_gone_before_start_delivers_rest_then_eof),
-      LIVE(event_target_gone_while_stopped_ends_after_next_start),
-      LIVE(event_dead_target_lets_the_loop_sleep),
-      LIVE(event_disabled_is_not_an_end),
-      LIVE(event_inherited_by_living_child_has_not_ended),
+      support_loop_test(
+          event_target_exits_with_records_left_delivers_them_then_eof),
+      support_loop_test(event_target_exits_in_slices_delivers_all_before_eof),
+      support_loop_test(event_target_gone_before_start_delivers_rest_then_eof),
+      support_loop_test(event_target_gone_while_stopped_ends_after_next_start),
+      support_loop_test(event_dead_target_lets_the_loop_sleep),
+      support_loop_test(event_disabled_is_not_an_end),
+      support_loop_test(event_inherited_by_living_child_has_not_ended),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,7 +67,6 @@ static void event_forked_child_closes_leaves_parent_alone(void **state) {
   assert_true(live_run_until(*state, &collector.comms, 103));
   assert_int_equal(collector.out_of_order, 0);
   live_close(&collector);
-  support_passed(state);
 }
 
 /* One that forgets to close: it delivers nothing and does not die of the ring
@@ -95,7 +94,6 @@ static void event_forked_child_runs_loop_delivers_nothing(void **state) {
   assert_child_passed(pid);
   assert_true(live_run_until(*state, &collector.comms, 3));
   live_close(&collector);
-  support_passed(state);
 }
 
 static void event_forked_child_cannot_join_parents_group(void **state) {
@@ -112,24 +110,19 @@ static void event_forked_child_cannot_join_parents_group(void **state) {
   pid = fork();
   if (pid == 0) {
     uv_loop_fork(*state);
-    _exit(uvperf_event_init(*state, &sibling, &attr, &options, NULL) ==
-                  UV_EPERM
+    _exit(uvperf_event_init(*state, &sibling, &attr, &options, NULL) == UV_EPERM
               ? 0
               : 1);
   }
   assert_child_passed(pid);
   live_close(&collector);
-  support_passed(state);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-#define LIVE(test)                                                             \
-  cmocka_unit_test_setup_teardown(test, support_loop_setup,                    \
-                                  support_loop_teardown)
-      LIVE(event_forked_child_closes_leaves_parent_alone),
-      LIVE(event_forked_child_runs_loop_delivers_nothing),
-      LIVE(event_forked_child_cannot_join_parents_group),
+      support_loop_test(event_forked_child_closes_leaves_parent_alone),
+      support_loop_test(event_forked_child_runs_loop_delivers_nothing),
+      support_loop_test(event_forked_child_cannot_join_parents_group),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,6 +36,7 @@ static void event_slice_of_one_record_delivers_the_rest(void **state) {
   uvperf_stats_t stats;
   uint64_t next = 0;
 
+  support_need_own_events(__func__);
   open_comm(*state, &collector, 0);
   options.flush_ms = 0;
   options.slice_records = 1;
@@ -51,7 +52,6 @@ static void event_slice_of_one_record_delivers_the_rest(void **state) {
   assert_int_equal(stats.records, 50);
   assert_in_range(stats.wakeups, 1, 49);
   live_close(&collector);
-  support_passed(state);
 }
 
 /* P2: a wakeup before the fd is polled is swallowed by the registration. */
@@ -59,31 +59,32 @@ static void event_records_before_start_are_delivered(void **state) {
   live_collector_t collector;
   uint64_t next = 0;
 
+  support_need_own_events(__func__);
   open_comm(*state, &collector, 0);
   assert_int_equal(uvperf_event_enable(&collector.event), 0);
   live_comm(&next, 3);
   start_without_enable(&collector);
   assert_true(live_run_until(*state, &collector.comms, 3));
   live_close(&collector);
-  support_passed(state);
 }
 
 static void event_records_between_start_and_run_are_delivered(void **state) {
   live_collector_t collector;
   uint64_t next = 0;
 
+  support_need_own_events(__func__);
   open_comm(*state, &collector, 0);
   live_start(&collector, NULL);
   live_comm(&next, 3);
   assert_true(live_run_until(*state, &collector.comms, 3));
   live_close(&collector);
-  support_passed(state);
 }
 
 static void event_records_around_stop_and_start_are_delivered(void **state) {
   live_collector_t collector;
   uint64_t next = 0;
 
+  support_need_own_events(__func__);
   open_comm(*state, &collector, 0);
   assert_int_equal(uvperf_event_enable(&collector.event), 0);
   start_without_enable(&collector);
@@ -99,7 +100,6 @@ static void event_records_around_stop_and_start_are_delivered(void **state) {
   assert_true(live_run_until(*state, &collector.comms, 14));
   assert_int_equal(collector.out_of_order, 0);
   live_close(&collector);
-  support_passed(state);
 }
 
 typedef struct late_start_s {
@@ -135,6 +135,7 @@ static void event_start_in_poll_phase_loses_no_wakeup(void **state) {
   uv_poll_t poll;
   int fds[2];
 
+  support_need_own_events(__func__);
   open_comm(*state, &collector, 0);
   assert_int_equal(uvperf_event_enable(&collector.event), 0);
   assert_int_equal(pipe(fds), 0);
@@ -151,7 +152,6 @@ static void event_start_in_poll_phase_loses_no_wakeup(void **state) {
   live_close(&collector);
   close(fds[0]);
   close(fds[1]);
-  support_passed(state);
 }
 
 /* P3: a full ring wakes nobody, and dropped records do not either. */
@@ -161,6 +161,7 @@ static void event_ring_full_at_start_goes_on(void **state) {
   uint64_t next = 0;
   uint64_t delivered;
 
+  support_need_own_events(__func__);
   open_comm(*state, &collector, 1);
   assert_int_equal(uvperf_event_enable(&collector.event), 0);
   live_comm(&next, 1000);
@@ -178,7 +179,6 @@ static void event_ring_full_at_start_goes_on(void **state) {
   uvperf_event_stats(&collector.event, &stats);
   assert_int_equal(stats.lost_records, 1000 - delivered);
   live_close(&collector);
-  support_passed(state);
 }
 
 /* P4: side-band records do not count for wakeup_events. */
@@ -189,6 +189,7 @@ static void event_sideband_with_wakeup_events_comes_by_flush(void **state) {
   uint64_t next = 0;
   uvperf_stats_t stats;
 
+  support_need_own_events(__func__);
   live_comm_attr(&attr);
   uvperf_attr_set_wakeup_events(&attr, 1);
   live_init(*state, &collector, &attr, NULL);
@@ -200,14 +201,12 @@ static void event_sideband_with_wakeup_events_comes_by_flush(void **state) {
   assert_int_equal(collector.comms, 0); /* the fact itself */
   assert_int_equal(stats.wakeups, 0);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
-  assert_int_equal(uvperf_event_start(&collector.event, &options,
-                                      live_on_record, NULL),
-                   0);
+  assert_int_equal(
+      uvperf_event_start(&collector.event, &options, live_on_record, NULL), 0);
   assert_true(live_run_until(*state, &collector.comms, 1));
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &collector.comms, 2));
   live_close(&collector);
-  support_passed(state);
 }
 
 static void event_sideband_with_watermark_wakes_at_once(void **state) {
@@ -215,6 +214,7 @@ static void event_sideband_with_watermark_wakes_at_once(void **state) {
   uvperf_stats_t stats;
   uint64_t next = 0;
 
+  support_need_own_events(__func__);
   open_comm(*state, &collector, 0);
   live_start(&collector, NULL);
   live_turns_in(*state, 10);
@@ -223,7 +223,6 @@ static void event_sideband_with_watermark_wakes_at_once(void **state) {
   uvperf_event_stats(&collector.event, &stats);
   assert_true(stats.wakeups >= 1);
   live_close(&collector);
-  support_passed(state);
 }
 
 /* Records below the watermark wait for ever, but for flush_ms. */
@@ -234,6 +233,7 @@ static void event_records_below_watermark_come_by_flush_timer(void **state) {
   uint64_t next = 0;
   uvperf_stats_t stats;
 
+  support_need_own_events(__func__);
   live_comm_attr(&attr);
   uvperf_attr_set_wakeup_bytes(&attr, 4096);
   live_init(*state, &collector, &attr, NULL);
@@ -244,7 +244,6 @@ static void event_records_below_watermark_come_by_flush_timer(void **state) {
   uvperf_event_stats(&collector.event, &stats);
   assert_int_equal(stats.wakeups, 0);
   live_close(&collector);
-  support_passed(state);
 }
 
 /* P6: an fd without a ring is POLLHUP at once and for ever. */
@@ -253,6 +252,7 @@ static void event_without_ring_is_not_polled(void **state) {
   struct perf_event_attr attr;
   uvperf_stats_t stats;
 
+  support_need_own_events(__func__);
   uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
   live_init(*state, &collector, &attr, NULL);
   assert_int_equal(uvperf_event_ring_bytes(&collector.event), 0);
@@ -263,7 +263,6 @@ static void event_without_ring_is_not_polled(void **state) {
   uvperf_event_stats(&collector.event, &stats);
   assert_int_equal(stats.wakeups, 0);
   live_close(&collector);
-  support_passed(state);
 }
 
 /* P6, P17: with a ring and nothing to say, the loop sleeps. */
@@ -271,13 +270,13 @@ static void event_with_empty_ring_lets_the_loop_sleep(void **state) {
   live_collector_t collector;
   uint64_t next = 0;
 
+  support_need_own_events(__func__);
   open_comm(*state, &collector, 0);
   live_start(&collector, NULL);
   live_comm(&next, 10);
   assert_true(live_run_until(*state, &collector.comms, 10));
   assert_true(live_turns_in(*state, 50) < 20);
   live_close(&collector);
-  support_passed(state);
 }
 
 /* P21: whoever polls the loop's own fd eats the wakeup. */
@@ -288,6 +287,7 @@ static void event_loop_polled_from_outside_needs_flush(void **state) {
   uint64_t next = 0;
   int outer;
 
+  support_need_own_events(__func__);
   open_comm(*state, &collector, 0);
   options.flush_ms = 10;
   live_start(&collector, &options);
@@ -302,26 +302,22 @@ static void event_loop_polled_from_outside_needs_flush(void **state) {
   assert_true(live_run_until(*state, &collector.comms, 1));
   close(outer);
   live_close(&collector);
-  support_passed(state);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-#define LIVE(test)                                                             \
-  cmocka_unit_test_setup_teardown(test, support_loop_setup,                    \
-                                  support_loop_teardown)
-      LIVE(event_slice_of_one_record_delivers_the_rest),
-      LIVE(event_records_before_start_are_delivered),
-      LIVE(event_records_between_start_and_run_are_delivered),
-      LIVE(event_records_around_stop_and_start_are_delivered),
-      LIVE(event_start_in_poll_phase_loses_no_wakeup),
-      LIVE(event_ring_full_at_start_goes_on),
-      LIVE(event_sideband_with_wakeup_events_comes_by_flush),
-      LIVE(event_sideband_with_watermark_wakes_at_once),
-      LIVE(event_records_below_watermark_come_by_flush_timer),
-      LIVE(event_without_ring_is_not_polled),
-      LIVE(event_with_empty_ring_lets_the_loop_sleep),
-      LIVE(event_loop_polled_from_outside_needs_flush),
+      support_loop_test(event_slice_of_one_record_delivers_the_rest),
+      support_loop_test(event_records_before_start_are_delivered),
+      support_loop_test(event_records_between_start_and_run_are_delivered),
+      support_loop_test(event_records_around_stop_and_start_are_delivered),
+      support_loop_test(event_start_in_poll_phase_loses_no_wakeup),
+      support_loop_test(event_ring_full_at_start_goes_on),
+      support_loop_test(event_sideband_with_wakeup_events_comes_by_flush),
+      support_loop_test(event_sideband_with_watermark_wakes_at_once),
+      support_loop_test(event_records_below_watermark_come_by_flush_timer),
+      support_loop_test(event_without_ring_is_not_polled),
+      support_loop_test(event_with_empty_ring_lets_the_loop_sleep),
+      support_loop_test(event_loop_polled_from_outside_needs_flush),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,12 +106,11 @@ static void add(watched_t *watched, int fd, const int *fds, size_t nr_fds) {
   size_t index = watched->nr++;
 
   watched->fds[index] = fd;
-  assert_int_equal(uvperf__ring_map(&watched->rings[index], fd,
-                                    uvperf__ring_round(1)),
-                   0);
-  assert_int_equal(uvperf__watch_add(watched->watch, &watched->rings[index],
-                                     fds, nr_fds),
-                   0);
+  assert_int_equal(
+      uvperf__ring_map(&watched->rings[index], fd, uvperf__ring_round(1)), 0);
+  assert_int_equal(
+      uvperf__watch_add(watched->watch, &watched->rings[index], fds, nr_fds),
+      0);
 }
 
 static watched_t *make(uv_loop_t *loop, size_t nr_rings) {
@@ -174,7 +173,6 @@ static void watch_one_of_ten_rings_is_active_drains_that_one(void **state) {
     else
       assert_int_equal(watched->drains[i], 0);
   unmake(watched);
-  support_passed(state);
 }
 
 /* Fairness among the rings of one watch. */
@@ -196,7 +194,6 @@ static void watch_slice_of_one_record_lets_rings_take_turns(void **state) {
   assert_int_not_equal(watched->order[0], watched->order[1]);
   assert_int_not_equal(watched->order[1], watched->order[2]);
   unmake(watched);
-  support_passed(state);
 }
 
 static void watch_flush_timer_drains_every_ring_with_records(void **state) {
@@ -211,8 +208,7 @@ static void watch_flush_timer_drains_every_ring_with_records(void **state) {
   for (i = 0; i < 2; i++) {
     live_comm_attr(&attr);
     uvperf_attr_set_wakeup_bytes(&attr, 2048);
-    watched->fds[i] =
-        uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    watched->fds[i] = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     add(watched, watched->fds[i], &watched->fds[i], 1);
   }
   options.flush_ms = 10;
@@ -222,7 +218,6 @@ static void watch_flush_timer_drains_every_ring_with_records(void **state) {
   assert_true(live_run_until(*state, &watched->total, 4));
   assert_int_equal(uvperf__watch_wakeups(watched->watch), 0);
   unmake(watched);
-  support_passed(state);
 }
 
 /* -- several events on one ring ------------------------------------------- */
@@ -270,7 +265,7 @@ static void watch_shared_ring_polls_one_fd_and_gets_all(void **state) {
   const uint64_t records[2] = {50, 50};
   shared_t shared;
 
-  support_need_cpu_events(__func__);
+  support_need_own_events(__func__);
   make_shared(*state, &shared, records);
   assert_int_equal(uvperf__watch_start(shared.watched->watch, &plain), 0);
   live_turns_in(*state, 5);
@@ -285,7 +280,6 @@ static void watch_shared_ring_polls_one_fd_and_gets_all(void **state) {
   assert_int_equal(shared.watched->total, 100);
   assert_int_equal(shared.watched->end_status, UV_EOF);
   unmake_shared(&shared);
-  support_passed(state);
 }
 
 /* P10: the owner's fd is POLLHUP for ever while a follower still writes. */
@@ -294,7 +288,7 @@ static void watch_owner_of_ring_dies_polls_the_follower(void **state) {
   shared_t shared;
   uint64_t wakeups;
 
-  support_need_cpu_events(__func__);
+  support_need_own_events(__func__);
   make_shared(*state, &shared, records);
   assert_int_equal(uvperf__watch_start(shared.watched->watch, &plain), 0);
   live_child_go(&shared.children[0]);
@@ -311,7 +305,6 @@ static void watch_owner_of_ring_dies_polls_the_follower(void **state) {
   assert_true(live_run_until(*state, &shared.watched->ends, 1));
   assert_int_equal(shared.watched->total, 60);
   unmake_shared(&shared);
-  support_passed(state);
 }
 
 /* Closed while the poll of the dead owner is being replaced. */
@@ -320,7 +313,7 @@ static void watch_closed_while_replacing_is_clean(void **state) {
   shared_t shared;
   int i;
 
-  support_need_cpu_events(__func__);
+  support_need_own_events(__func__);
   for (i = 0; i < 6; i++) {
     make_shared(*state, &shared, records);
     assert_int_equal(uvperf__watch_start(shared.watched->watch, &plain), 0);
@@ -332,20 +325,16 @@ static void watch_closed_while_replacing_is_clean(void **state) {
     live_child_go(&shared.children[1]);
     live_child_wait(&shared.children[1]);
   }
-  support_passed(state);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-#define LIVE(test)                                                             \
-  cmocka_unit_test_setup_teardown(test, support_loop_setup,                    \
-                                  support_loop_teardown)
-      LIVE(watch_one_of_ten_rings_is_active_drains_that_one),
-      LIVE(watch_slice_of_one_record_lets_rings_take_turns),
-      LIVE(watch_flush_timer_drains_every_ring_with_records),
-      LIVE(watch_shared_ring_polls_one_fd_and_gets_all),
-      LIVE(watch_owner_of_ring_dies_polls_the_follower),
-      LIVE(watch_closed_while_replacing_is_clean),
+      support_loop_test(watch_one_of_ten_rings_is_active_drains_that_one),
+      support_loop_test(watch_slice_of_one_record_lets_rings_take_turns),
+      support_loop_test(watch_flush_timer_drains_every_ring_with_records),
+      support_loop_test(watch_shared_ring_polls_one_fd_and_gets_all),
+      support_loop_test(watch_owner_of_ring_dies_polls_the_follower),
+      support_loop_test(watch_closed_while_replacing_is_clean),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
