@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/* PERF_RECORD_SAMPLE with every bit of sample_type, alone, together and at
+ * random. Branch stacks are in test_sample_branch.c. */
+#include "support.h"
+
+#include "record_check.h"
+
+static void init_attr(struct perf_event_attr *attr, uint64_t sample_type) {
+  memset(attr, 0, sizeof(*attr));
+  attr->size = sizeof(*attr);
+  attr->sample_type = sample_type;
+  attr->read_format = BUILD_FORMAT_ALL;
+  attr->branch_sample_type = BUILD_BRANCH_HW_INDEX | BUILD_BRANCH_COUNTERS;
+  attr->sample_regs_user = UINT64_C(0x8000000000ff0fff);
+  attr->sample_regs_intr = 0x1ff;
+}
+
+/* Builds, decodes from memory of exactly the record's size, and checks. */
+static void roundtrip(uvperf_decoder_t *decoder,
+                      const struct perf_event_attr *attr,
+                      const record_values_t *values) {
+  static record_builder_t builder;
+  const uvperf_record_t *record;
+  void *bytes;
+
+  record_build(&builder, PERF_RECORD_SAMPLE, attr, values);
+  bytes = record_cut(&builder, builder.size);
+  assert_int_equal(uvperf_decode(decoder, bytes, builder.size, &record), 0);
+  record_check(record, PERF_RECORD_SAMPLE, attr, values, bytes);
+  record_check_bounds(record);
+  assert_int_equal(record->size, builder.size);
+  free(bytes);
+}
+
+static void roundtrip_once(const struct perf_event_attr *attr,
+                           const record_values_t *values) {
+  uvperf_source_t source;
+  uvperf_decoder_t *decoder = record_decoder(&source, attr);
+
+  roundtrip(decoder, attr, values);
+  uvperf_decoder_free(decoder);
+}
+
+static void sample_with_no_bit_is_decoded(void **state) {
+  struct perf_event_attr attr;
+  record_values_t values;
+
+  (void)state;
+  record_values_init(&values);
+  init_attr(&attr, 0);
+  roundtrip_once(&attr, &values);
+}
+
+static void sample_with_each_bit_alone_is_decoded(void **state) {
+  struct perf_event_attr attr;
+  record_values_t values;
+  unsigned int bit;
+
+  (void)state;
+  record_values_init(&values);
+  for (bit = 0; bit < 25; bit++) {
+    init_attr(&attr, UINT64_C(1) << bit);
+    roundtrip_once(&attr, &values);
+  }
+}
+
+static void sample_with_all_bits_is_decoded(void **state) {
+  struct perf_event_attr attr;
+  record_values_t values;
+
+  (void)state;
+  record_values_init(&values);
+  init_attr(&attr, BUILD_SAMPLE_ALL);
+  roundtrip_once(&attr, &values);
+  init_attr(&attr, BUILD_SAMPLE_ALL & ~BUILD_SAMPLE_WEIGHT_STRUCT);
+  roundtrip_once(&attr, &values);
+  init_attr(&attr, BUILD_SAMPLE_ALL & ~(uint64_t)PERF_SAMPLE_WEIGHT);
+  roundtrip_once(&attr, &values);
+}
+
+static void sample_with_each_bit_missing_is_decoded(void **state) {
+  struct perf_event_attr attr;
+  record_values_t values;
+  unsigned int bit;
+
+  (void)state;
+  record_values_init(&values);
+  for (bit = 0; bit < 25; bit++) {
+    init_attr(&attr, BUILD_SAMPLE_ALL & ~(UINT64_C(1) << bit));
+    roundtrip_once(&attr, &values);
+  }
+}
+
+static void random_values(record_values_t *v, uint64_t *state) {
+  record_values_init(v);
+  v->misc = (uint16_t)record_random(state);
+  v->pid = (uint32_t)record_random(state);
+  v->time = record_random(state);
+  v->id = record_random(state);
+  v->stream_id = record_random(state);
+  v->cpu = (uint32_t)record_random(state);
+  v->ip = record_random(state);
+  v->group_nr = record_random(state) % 5;
+  v->callchain_nr = record_random(state) % 20;
+  v->raw_size = 4 + 8 * (uint32_t)(record_random(state) % 6);
+  v->branch_nr = record_random(state) % 5;
+  v->abi_user = record_random(state) % 3;
+  v->abi_intr = record_random(state) % 3;
+  v->stack_size = 8 * (record_random(state) % 9);
+  v->dyn_size = v->stack_size / 2;
+  v->aux_size = 8 * (record_random(state) % 4);
+}
+
+static void sample_with_random_bits_and_values_is_decoded(void **state) {
+  struct perf_event_attr attr;
+  uint64_t random = 1;
+  record_values_t values;
+  int i, j;
+
+  (void)state;
+  for (i = 0; i < 2000; i++) {
+    uvperf_source_t source;
+    uvperf_decoder_t *decoder;
+
+    init_attr(&attr, record_random(&random) & BUILD_SAMPLE_ALL);
+    attr.read_format = record_random(&random) & BUILD_FORMAT_ALL;
+    attr.branch_sample_type = record_random(&random) & 0xfffff;
+    attr.sample_regs_user = record_random(&random);
+    attr.sample_regs_intr = record_random(&random) & 0xffff;
+    decoder = record_decoder(&source, &attr);
+    for (j = 0; j < 5; j++) {
+      random_values(&values, &random);
+      roundtrip(decoder, &attr, &values);
+    }
+    uvperf_decoder_free(decoder);
+  }
+}
+
+static void sample_with_trailer_asked_for_has_none(void **state) {
+  struct perf_event_attr attr;
+  record_values_t values;
+
+  (void)state;
+  record_values_init(&values);
+  init_attr(&attr, BUILD_SAMPLE_ALL);
+  attr.sample_id_all = 1; /* for the others: a sample has no trailer */
+  roundtrip_once(&attr, &values);
+}
+
+/* What one record lacks must not be left from the one before. */
+static void sample_after_a_full_one_shows_nothing_of_it(void **state) {
+  struct perf_event_attr attr;
+  uvperf_source_t source;
+  uvperf_decoder_t *decoder;
+  record_values_t full, bare;
+
+  (void)state;
+  record_values_init(&full);
+  bare = full;
+  bare.group_nr = 0;
+  bare.callchain_nr = 0;
+  bare.raw_size = 4;
+  bare.no_branch_stack = 1;
+  bare.abi_user = PERF_SAMPLE_REGS_ABI_NONE;
+  bare.abi_intr = PERF_SAMPLE_REGS_ABI_NONE;
+  bare.stack_size = 0;
+  bare.aux_size = 0;
+  init_attr(&attr, BUILD_SAMPLE_ALL);
+  decoder = record_decoder(&source, &attr);
+  roundtrip(decoder, &attr, &full);
+  roundtrip(decoder, &attr, &bare);
+  roundtrip(decoder, &attr, &full);
+  uvperf_decoder_free(decoder);
+}
+
+static void sample_after_a_broken_one_shows_nothing_of_it(void **state) {
+  static record_builder_t builder;
+  struct perf_event_attr attr;
+  uvperf_source_t source;
+  uvperf_decoder_t *decoder;
+  const uvperf_record_t *record;
+  record_values_t full, bare;
+
+  (void)state;
+  record_values_init(&full);
+  bare = full;
+  bare.abi_user = PERF_SAMPLE_REGS_ABI_NONE;
+  bare.abi_intr = PERF_SAMPLE_REGS_ABI_NONE;
+  init_attr(&attr, BUILD_SAMPLE_ALL);
+  decoder = record_decoder(&source, &attr);
+  record_build(&builder, PERF_RECORD_SAMPLE, &attr, &full);
+  record_put_u64(&builder, 0); /* unexplained */
+  record_end(&builder);
+  assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
+                   -EPROTO);
+  record_check_raw(record, builder.words, &source);
+  roundtrip(decoder, &attr, &bare);
+  uvperf_decoder_free(decoder);
+}
+
+/* go-perf reads registers that are not there and then all else wrongly. */
+static void sample_with_regs_abi_none_has_no_registers(void **state) {
+  struct perf_event_attr attr;
+  record_values_t values;
+
+  (void)state;
+  record_values_init(&values);
+  values.abi_user = PERF_SAMPLE_REGS_ABI_NONE;
+  values.abi_intr = PERF_SAMPLE_REGS_ABI_NONE;
+  init_attr(&attr, PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |
+                       PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_PHYS_ADDR);
+  roundtrip_once(&attr, &values);
+}
+
+static void sample_with_stack_of_size_0_has_no_dyn_size(void **state) {
+  struct perf_event_attr attr;
+  record_values_t values;
+
+  (void)state;
+  record_values_init(&values);
+  values.stack_size = 0;
+  init_attr(&attr, PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT);
+  roundtrip_once(&attr, &values);
+}
+
+static void sample_with_absent_raw_is_four_zero_bytes(void **state) {
+  static const uint8_t absent[16] = {0, 0, 0, 0, 0, 0, 16, 0, 4};
+  struct perf_event_attr attr;
+  uvperf_source_t source;
+  uvperf_decoder_t *decoder;
+  const uvperf_record_t *record;
+  uint64_t bytes[2];
+
+  (void)state;
+  memcpy(bytes, absent, sizeof(bytes));
+  ((uint8_t *)bytes)[0] = PERF_RECORD_SAMPLE;
+  init_attr(&attr, PERF_SAMPLE_RAW);
+  decoder = record_decoder(&source, &attr);
+  assert_int_equal(uvperf_decode(decoder, bytes, 16, &record), 0);
+  assert_int_equal(record->sample.raw.size, 4);
+  assert_memory_equal(record->sample.raw.data, absent, 4);
+  uvperf_decoder_free(decoder);
+}
+
+/* Decodes one sample of whole words, the header not among them. */
+static int decode_words(uint64_t sample_type, const uint64_t *words,
+                        size_t nr) {
+  static record_builder_t builder;
+  struct perf_event_attr attr;
+  uvperf_source_t source;
+  uvperf_decoder_t *decoder;
+  const uvperf_record_t *record;
+  void *bytes;
+  int rc;
+
+  init_attr(&attr, sample_type);
+  decoder = record_decoder(&source, &attr);
+  record_begin(&builder, PERF_RECORD_SAMPLE, 0);
+  record_put(&builder, words, nr * sizeof(*words));
+  record_end(&builder);
+  bytes = record_cut(&builder, builder.size);
+  rc = uvperf_decode(decoder, bytes, builder.size, &record);
+  if (rc == 0)
+    record_check_bounds(record);
+  else
+    record_check_raw(record, bytes, &source);
+  free(bytes);
+  uvperf_decoder_free(decoder);
+  return rc;
+}
+
+static void sample_whose_raw_would_misalign_the_rest_is_refused(void **state) {
+  uint64_t words[3] = {0, 0, 0};
+  uint32_t size;
+
+  (void)state;
+  for (size = 0; size <= 20; size++) {
+    memcpy(words, &size, 4);
+    assert_int_equal(decode_words(PERF_SAMPLE_RAW, words, 3),
+                     size == 20 ? 0 : -EPROTO);
+  }
+}
+
+static void sample_with_counts_beyond_the_record_is_refused(void **state) {
+  static const uint64_t counts[] = {4,
+                                    UINT64_C(1) << 32,
+                                    UINT64_C(1) << 61,
+                                    (UINT64_C(1) << 61) + 1,
+                                    UINT64_MAX / 24 + 1,
+                                    UINT64_MAX / 8,
+                                    UINT64_MAX - 7,
+                                    UINT64_MAX};
+  static const uint64_t types[] = {
+      PERF_SAMPLE_CALLCHAIN,  PERF_SAMPLE_RAW, PERF_SAMPLE_BRANCH_STACK,
+      PERF_SAMPLE_STACK_USER, PERF_SAMPLE_AUX, PERF_SAMPLE_READ};
+  uint64_t words[4] = {0, 1, 1, 1};
+  size_t i, j;
+
+  (void)state;
+  for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+    for (j = 0; j < sizeof(types) / sizeof(types[0]); j++) {
+      words[0] = counts[i];
+      assert_int_equal(decode_words(types[j], words, 4), -EPROTO);
+    }
+  }
+}
+
+static void
+sample_whose_stack_says_more_than_its_size_is_refused(void **state) {
+  uint64_t words[3] = {8, 0, 8};
+
+  (void)state;
+  assert_int_equal(decode_words(PERF_SAMPLE_STACK_USER, words, 3), 0);
+  words[2] = 9;
+  assert_int_equal(decode_words(PERF_SAMPLE_STACK_USER, words, 3), -EPROTO);
+}
+
+static void sample_with_unexplained_bytes_is_refused(void **state) {
+  uint64_t words[2] = {1, 2};
+
+  (void)state;
+  assert_int_equal(decode_words(PERF_SAMPLE_IP, words, 1), 0);
+  assert_int_equal(decode_words(PERF_SAMPLE_IP, words, 2), -EPROTO);
+  assert_int_equal(decode_words(0, words, 1), -EPROTO);
+}
+
+static void
+sample_with_bits_newer_than_the_library_keeps_the_rest(void **state) {
+  static record_builder_t builder;
+  struct perf_event_attr attr;
+  uvperf_source_t source;
+  uvperf_decoder_t *decoder;
+  const uvperf_record_t *record;
+  record_values_t values;
+
+  (void)state;
+  record_values_init(&values);
+  init_attr(&attr, BUILD_SAMPLE_ALL);
+  record_build(&builder, PERF_RECORD_SAMPLE, &attr, &values);
+  record_put_u64(&builder, 1234); /* of the new bit */
+  record_end(&builder);
+  attr.sample_type |= UINT64_C(1) << 25;
+  decoder = record_decoder(&source, &attr);
+  assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
+                   0);
+  attr.sample_type = BUILD_SAMPLE_ALL;
+  record_check(record, PERF_RECORD_SAMPLE, &attr, &values, builder.words);
+  uvperf_decoder_free(decoder);
+}
+
+/* An attr that ends before the field: the field is 0, and what lies behind
+ * attr.size is not read. */
+static void
+sample_of_a_short_attr_has_no_registers_or_branch_options(void **state) {
+  static const uint32_t sizes[] = {0, 64, 72, 80, 96};
+  struct perf_event_attr attr, seen;
+  uvperf_source_t source;
+  uvperf_decoder_t *decoder;
+  record_values_t values;
+  size_t i;
+
+  (void)state;
+  record_values_init(&values);
+  for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    size_t bytes = sizes[i] != 0 ? sizes[i] : 64;
+    struct perf_event_attr *cut = malloc(bytes);
+
+    init_attr(&attr, BUILD_SAMPLE_ALL);
+    attr.size = sizes[i];
+    memcpy(cut, &attr, bytes);
+    memset(&seen, 0, sizeof(seen));
+    memcpy(&seen, cut, bytes);
+    decoder = record_decoder(&source, cut);
+    roundtrip(decoder, &seen, &values);
+    uvperf_decoder_free(decoder);
+    free(cut);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sample_with_no_bit_is_decoded),
+      cmocka_unit_test(sample_with_each_bit_alone_is_decoded),
+      cmocka_unit_test(sample_with_all_bits_is_decoded),
+      cmocka_unit_test(sample_with_each_bit_missing_is_decoded),
+      cmocka_unit_test(sample_with_random_bits_and_values_is_decoded),
+      cmocka_unit_test(sample_with_trailer_asked_for_has_none),
+      cmocka_unit_test(sample_after_a_full_one_shows_nothing_of_it),
+      cmocka_unit_test(sample_after_a_broken_one_shows_nothing_of_it),
+      cmocka_unit_test(sample_with_regs_abi_none_has_no_registers),
+      cmocka_unit_test(sample_with_stack_of_size_0_has_no_dyn_size),
+      cmocka_unit_test(sample_with_absent_raw_is_four_zero_bytes),
+      cmocka_unit_test(sample_whose_raw_would_misalign_the_rest_is_refused),
+      cmocka_unit_test(sample_with_counts_beyond_the_record_is_refused),
+      cmocka_unit_test(sample_whose_stack_says_more_than_its_size_is_refused),
+      cmocka_unit_test(sample_with_unexplained_bytes_is_refused),
+      cmocka_unit_test(sample_with_bits_newer_than_the_library_keeps_the_rest),
+      cmocka_unit_test(
+          sample_of_a_short_attr_has_no_registers_or_branch_options),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
