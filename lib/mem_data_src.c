@@ -114,7 +114,7 @@ static void add_hops(text_t *text, unsigned int hops) {
  * Returns 0 where the PMU did not fill them in. */
 static int add_level_number(text_t *text, uint64_t data_src) {
   unsigned int number = bits(data_src, LEVEL_NUMBER_SHIFT, 4);
-  char other[16];
+  char other[24];
 
   if (number == 0 || number == PERF_MEM_LVLNUM_NA)
     return 0;

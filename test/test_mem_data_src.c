@@ -186,7 +186,7 @@ static void describe_of_each_snoop(void **state) {
   assert_described(SNOOPX(2), UVPERF_MEM_SNOOP, "peer");
   assert_described(PERF_MEM_S(SNOOP, HIT) | SNOOPX(2), UVPERF_MEM_SNOOP,
                    "hit or peer");
-  /* REMOTE is where headers before Linux 5.17 have PERF_MEM_SNOOPX_FWD. */
+  /* REMOTE is where older headers have PERF_MEM_SNOOPX_FWD. */
   assert_described(PERF_MEM_S(SNOOP, HIT) | REMOTE, UVPERF_MEM_SNOOP, "hit");
 }
 
