@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* Mapping a ring: sizes, the default that is halved, pages that cannot be
+ * right, unmapping. Reading it is in test_ring_read.c. */
+#include "support.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "fake_kernel.h"
+#include "ring.h"
+#include "sys.h"
+
+#define DEFAULT_BYTES ((size_t)UVPERF__RING_DEFAULT_BYTES)
+
+static const uvperf__ring_t zeroed;
+
+static size_t page_bytes(void) {
+  return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static int setup(void **state) {
+  (void)state;
+  fake_kernel_reset();
+  return 0;
+}
+
+static int open_fake(fake_event_t **fake) {
+  struct perf_event_attr attr;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.size = sizeof(attr);
+  *fake = fake_event_add(1);
+  return uvperf__sys_open(&attr, 0, -1, -1, 0);
+}
+
+static void round_gives_powers_of_two_of_pages(void **state) {
+  size_t page = page_bytes();
+
+  (void)state;
+  assert_int_equal(uvperf__ring_round(0), page);
+  assert_int_equal(uvperf__ring_round(1), page);
+  assert_int_equal(uvperf__ring_round(page), page);
+  assert_int_equal(uvperf__ring_round(page + 1), 2 * page);
+  assert_int_equal(uvperf__ring_round(3 * page), 4 * page);
+  assert_int_equal(uvperf__ring_round(1000 * page), 1024 * page);
+}
+
+static void round_overflow_gives_0(void **state) {
+  size_t top = SIZE_MAX / 2 + 1;
+
+  (void)state;
+  assert_true(uvperf__ring_round(top) == top);
+  assert_int_equal(uvperf__ring_round(top + 1), 0);
+  assert_int_equal(uvperf__ring_round(SIZE_MAX), 0);
+}
+
+static void map_gives_the_data_behind_the_page(void **state) {
+  fake_event_t *fake;
+  uvperf__ring_t ring;
+  int fd;
+
+  (void)state;
+  fd = open_fake(&fake);
+  assert_int_equal(uvperf__ring_map(&ring, fd, 4 * page_bytes()), 0);
+  assert_ptr_equal(ring.page, fake->page);
+  assert_ptr_equal(ring.data, fake->ring);
+  assert_int_equal(ring.size, 4 * page_bytes());
+  assert_int_equal(fake->ring_size, 4 * page_bytes());
+  assert_int_equal(ring.map_bytes, 5 * page_bytes());
+  uvperf__ring_unmap(&ring);
+}
+
+static void map_without_data_is_einval(void **state) {
+  fake_event_t *fake;
+  uvperf__ring_t ring;
+  int fd;
+
+  (void)state;
+  fd = open_fake(&fake);
+  memset(&ring, 0xff, sizeof(ring));
+  assert_int_equal(uvperf__ring_map(&ring, fd, 0), -EINVAL);
+  assert_int_equal(fake_count(FAKE_MMAP), 0);
+  assert_memory_equal(&ring, &zeroed, sizeof(ring));
+}
+
+static void map_that_fails_gives_the_errno_and_zeroes(void **state) {
+  fake_event_t *fake;
+  uvperf__ring_t ring;
+  int fd;
+
+  (void)state;
+  fd = open_fake(&fake);
+  memset(&ring, 0xff, sizeof(ring));
+  fake_fail(FAKE_MMAP, 1, -EBUSY);
+  assert_int_equal(uvperf__ring_map(&ring, fd, page_bytes()), -EBUSY);
+  assert_memory_equal(&ring, &zeroed, sizeof(ring));
+}
+
+static void map_of_a_given_size_is_never_halved(void **state) {
+  fake_event_t *fake;
+  uvperf__ring_t ring;
+  int fd;
+
+  (void)state;
+  fd = open_fake(&fake);
+  fake_fail(FAKE_MMAP, 1, -EPERM);
+  assert_int_equal(uvperf__ring_map(&ring, fd, DEFAULT_BYTES), -EPERM);
+  assert_int_equal(fake_count(FAKE_MMAP), 1);
+}
+
+static void map_default_takes_the_full_size_where_allowed(void **state) {
+  fake_event_t *fake;
+  uvperf__ring_t ring;
+  int fd;
+
+  (void)state;
+  fd = open_fake(&fake);
+  assert_int_equal(uvperf__ring_map_default(&ring, fd, 0), 0);
+  assert_int_equal(ring.size, DEFAULT_BYTES);
+  assert_int_equal(fake_count(FAKE_MMAP), 1);
+  uvperf__ring_unmap(&ring);
+}
+
+static void map_default_halves_on_eperm_until_it_fits(void **state) {
+  size_t sizes;
+  unsigned refused;
+
+  (void)state;
+  sizes = 0;
+  while (DEFAULT_BYTES >> sizes >= page_bytes())
+    sizes++;
+  for (refused = 1; refused < sizes; refused++) {
+    fake_event_t *fake;
+    uvperf__ring_t ring;
+    unsigned nth;
+    int fd;
+
+    fake_kernel_reset();
+    fd = open_fake(&fake);
+    for (nth = 1; nth <= refused; nth++)
+      fake_fail(FAKE_MMAP, nth, -EPERM);
+    assert_int_equal(uvperf__ring_map_default(&ring, fd, 0), 0);
+    assert_int_equal(ring.size, DEFAULT_BYTES >> refused);
+    assert_int_equal(fake->ring_size, DEFAULT_BYTES >> refused);
+    uvperf__ring_unmap(&ring);
+  }
+}
+
+static void map_default_gives_up_after_one_page(void **state) {
+  fake_event_t *fake;
+  uvperf__ring_t ring;
+  size_t sizes;
+  int fd;
+
+  (void)state;
+  sizes = 0;
+  while (DEFAULT_BYTES >> sizes >= page_bytes())
+    sizes++;
+  fd = open_fake(&fake);
+  fake_fail_from(FAKE_MMAP, 1, -EPERM);
+  assert_int_equal(uvperf__ring_map_default(&ring, fd, 0), -EPERM);
+  assert_int_equal(fake_count(FAKE_MMAP), sizes);
+  assert_memory_equal(&ring, &zeroed, sizeof(ring));
+}
+
+static void map_default_stays_above_the_watermark(void **state) {
+  static const struct {
+    uint32_t watermark;
+    unsigned tries;
+  } cases[] = {
+      {UVPERF__RING_DEFAULT_BYTES - 1, 1},
+      {UVPERF__RING_DEFAULT_BYTES / 2, 1},
+      {UVPERF__RING_DEFAULT_BYTES / 2 - 1, 2},
+      {UVPERF__RING_DEFAULT_BYTES / 4, 2},
+      {UVPERF__RING_DEFAULT_BYTES / 4 - 1, 3},
+  };
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    fake_event_t *fake;
+    uvperf__ring_t ring;
+    int fd;
+
+    fake_kernel_reset();
+    fd = open_fake(&fake);
+    fake_fail_from(FAKE_MMAP, 1, -EPERM);
+    assert_int_equal(uvperf__ring_map_default(&ring, fd, cases[i].watermark),
+                     -EPERM);
+    assert_int_equal(fake_count(FAKE_MMAP), cases[i].tries);
+  }
+}
+
+static void map_default_below_the_watermark_is_einval(void **state) {
+  fake_event_t *fake;
+  uvperf__ring_t ring;
+  int fd;
+
+  (void)state;
+  fd = open_fake(&fake);
+  memset(&ring, 0xff, sizeof(ring));
+  assert_int_equal(uvperf__ring_map_default(&ring, fd, DEFAULT_BYTES), -EINVAL);
+  assert_int_equal(uvperf__ring_map_default(&ring, fd, UINT32_MAX), -EINVAL);
+  assert_int_equal(fake_count(FAKE_MMAP), 0);
+  assert_memory_equal(&ring, &zeroed, sizeof(ring));
+}
+
+static void map_default_does_not_halve_on_other_errnos(void **state) {
+  static const int codes[] = {-ENOMEM, -EINVAL, -EACCES, -EBUSY, -EAGAIN};
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+    fake_event_t *fake;
+    uvperf__ring_t ring;
+    int fd;
+
+    fake_kernel_reset();
+    fd = open_fake(&fake);
+    fake_fail(FAKE_MMAP, 1, codes[i]);
+    assert_int_equal(uvperf__ring_map_default(&ring, fd, 0), codes[i]);
+    assert_int_equal(fake_count(FAKE_MMAP), 1);
+  }
+}
+
+static void leave_layout_out(fake_event_t *fake) {
+  fake->page->data_offset = 0;
+  fake->page->data_size = 0;
+}
+
+static void map_of_an_old_kernel_takes_the_mapped_size(void **state) {
+  fake_event_t *fake;
+  uvperf__ring_t ring;
+  int fd;
+
+  (void)state;
+  fd = open_fake(&fake);
+  fake->on_map = leave_layout_out;
+  assert_int_equal(uvperf__ring_map(&ring, fd, 2 * page_bytes()), 0);
+  assert_ptr_equal(ring.data, fake->ring);
+  assert_int_equal(ring.size, 2 * page_bytes());
+  uvperf__ring_unmap(&ring);
+}
+
+static void double_size(fake_event_t *fake) {
+  fake->page->data_size *= 2;
+}
+
+static void halve_size(fake_event_t *fake) {
+  fake->page->data_size /= 2;
+}
+
+static void odd_size(fake_event_t *fake) {
+  fake->page->data_size -= 8;
+}
+
+static void huge_size(fake_event_t *fake) {
+  fake->page->data_size = UINT64_MAX;
+}
+
+static void late_offset(fake_event_t *fake) {
+  fake->page->data_offset *= 2;
+}
+
+static void early_offset(fake_event_t *fake) {
+  fake->page->data_offset = 8;
+}
+
+static void huge_offset(fake_event_t *fake) {
+  fake->page->data_offset = UINT64_MAX - 7;
+}
+
+static void unaligned_tail(fake_event_t *fake) {
+  fake->page->data_tail = 4;
+}
+
+static void map_of_an_inconsistent_page_is_eproto_and_unmapped(void **state) {
+  static void (*const spoils[])(fake_event_t *) = {
+      double_size, halve_size,   odd_size,    huge_size,
+      late_offset, early_offset, huge_offset, unaligned_tail,
+  };
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(spoils) / sizeof(spoils[0]); i++) {
+    fake_event_t *fake;
+    uvperf__ring_t ring;
+    int fd;
+
+    fake_kernel_reset();
+    fd = open_fake(&fake);
+    fake->on_map = spoils[i];
+    assert_int_equal(uvperf__ring_map(&ring, fd, 2 * page_bytes()), -EPROTO);
+    assert_int_equal(fake_count(FAKE_MUNMAP), 1);
+    assert_null(fake->page);
+    assert_memory_equal(&ring, &zeroed, sizeof(ring));
+  }
+}
+
+static void unmap_twice_unmaps_once(void **state) {
+  fake_event_t *fake;
+  uvperf__ring_t ring;
+  int fd;
+
+  (void)state;
+  fd = open_fake(&fake);
+  assert_int_equal(uvperf__ring_map(&ring, fd, page_bytes()), 0);
+  uvperf__ring_unmap(&ring);
+  assert_null(fake->page);
+  assert_memory_equal(&ring, &zeroed, sizeof(ring));
+  uvperf__ring_unmap(&ring);
+  assert_int_equal(fake_count(FAKE_MUNMAP), 1);
+}
+
+static void forget_leaves_the_mapping_alone(void **state) {
+  fake_event_t *fake;
+  uvperf__ring_t ring;
+  int fd;
+
+  (void)state;
+  fd = open_fake(&fake);
+  assert_int_equal(uvperf__ring_map(&ring, fd, page_bytes()), 0);
+  uvperf__ring_forget(&ring);
+  assert_memory_equal(&ring, &zeroed, sizeof(ring));
+  uvperf__ring_unmap(&ring);
+  assert_int_equal(fake_count(FAKE_MUNMAP), 0);
+  assert_non_null(fake->page);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(round_gives_powers_of_two_of_pages, setup),
+      cmocka_unit_test_setup(round_overflow_gives_0, setup),
+      cmocka_unit_test_setup(map_gives_the_data_behind_the_page, setup),
+      cmocka_unit_test_setup(map_without_data_is_einval, setup),
+      cmocka_unit_test_setup(map_that_fails_gives_the_errno_and_zeroes, setup),
+      cmocka_unit_test_setup(map_of_a_given_size_is_never_halved, setup),
+      cmocka_unit_test_setup(map_default_takes_the_full_size_where_allowed,
+                             setup),
+      cmocka_unit_test_setup(map_default_halves_on_eperm_until_it_fits, setup),
+      cmocka_unit_test_setup(map_default_gives_up_after_one_page, setup),
+      cmocka_unit_test_setup(map_default_stays_above_the_watermark, setup),
+      cmocka_unit_test_setup(map_default_below_the_watermark_is_einval, setup),
+      cmocka_unit_test_setup(map_default_does_not_halve_on_other_errnos, setup),
+      cmocka_unit_test_setup(map_of_an_old_kernel_takes_the_mapped_size, setup),
+      cmocka_unit_test_setup(map_of_an_inconsistent_page_is_eproto_and_unmapped,
+                             setup),
+      cmocka_unit_test_setup(unmap_twice_unmaps_once, setup),
+      cmocka_unit_test_setup(forget_leaves_the_mapping_alone, setup),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* The system calls, against the real kernel: each gives a result or -errno. */
+#include "support.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <linux/perf_event.h>
+
+#include "fake_kernel.h"
+#include "sys.h"
+
+static size_t page_bytes(void) {
+  return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static int setup(void **state) {
+  (void)state;
+  fake_kernel_reset();
+  return 0;
+}
+
+static struct perf_event_attr task_clock(void) {
+  struct perf_event_attr attr;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.size = sizeof(attr);
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_TASK_CLOCK;
+  attr.exclude_kernel = 1;
+  return attr;
+}
+
+static int open_task_clock(void) {
+  struct perf_event_attr attr = task_clock();
+  int fd;
+
+  fd = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  assert_true(fd >= 0);
+  return fd;
+}
+
+static void open_of_an_unknown_type_is_enoent(void **state) {
+  struct perf_event_attr attr = task_clock();
+
+  (void)state;
+  support_need_own_events(__func__);
+  attr.type = 0x7fffffff;
+  assert_int_equal(uvperf__sys_open(&attr, 0, -1, -1, 0), -ENOENT);
+}
+
+static void open_of_a_bad_flag_is_einval(void **state) {
+  struct perf_event_attr attr = task_clock();
+
+  (void)state;
+  support_need_own_events(__func__);
+  assert_int_equal(uvperf__sys_open(&attr, 0, -1, -1, 1ul << 30), -EINVAL);
+}
+
+static void open_of_unknown_fields_is_e2big_and_gives_the_size(void **state) {
+  union {
+    struct perf_event_attr attr;
+    uint8_t bytes[4096];
+  } large;
+
+  (void)state;
+  support_need_own_events(__func__);
+  memset(&large, 0, sizeof(large));
+  large.attr = task_clock();
+  large.attr.size = sizeof(large);
+  large.bytes[sizeof(large) - 1] = 1;
+  assert_int_equal(uvperf__sys_open(&large.attr, 0, -1, -1, 0), -E2BIG);
+  /* From Linux 5.10, whose struct has 120 bytes, to long after today. */
+  assert_in_range(large.attr.size, 120, 1024);
+}
+
+static void open_passes_the_target_on(void **state) {
+  struct perf_event_attr attr = task_clock();
+
+  (void)state;
+  support_need_own_events(__func__);
+  assert_int_equal(uvperf__sys_open(&attr, -1, -1, -1, 0), -EINVAL);
+  assert_int_equal(uvperf__sys_open(&attr, 0x3fffffff, -1, -1, 0), -ESRCH);
+  assert_int_equal(uvperf__sys_open(&attr, 0, 1000000, -1, 0), -EINVAL);
+  assert_int_equal(uvperf__sys_open(&attr, 0, -1, 12345, 0), -EBADF);
+}
+
+static void ioctl_of_a_bad_fd_is_ebadf(void **state) {
+  uint64_t id;
+
+  (void)state;
+  assert_int_equal(uvperf__sys_ioctl(-1, PERF_EVENT_IOC_ENABLE, 0), -EBADF);
+  assert_int_equal(uvperf__sys_ioctl_ptr(-1, PERF_EVENT_IOC_ID, &id), -EBADF);
+}
+
+static void ioctl_of_an_unknown_request_is_enotty(void **state) {
+  uint64_t id;
+  int fd;
+
+  (void)state;
+  support_need_own_events(__func__);
+  fd = open_task_clock();
+  assert_int_equal(uvperf__sys_ioctl(fd, 0xbad, 0), -ENOTTY);
+  assert_int_equal(uvperf__sys_ioctl_ptr(fd, 0xbad, &id), -ENOTTY);
+  assert_int_equal(uvperf__sys_close(fd), 0);
+}
+
+static void ioctl_passes_its_argument_on(void **state) {
+  uint64_t first = 0;
+  uint64_t second = 0;
+  int fd[2];
+
+  (void)state;
+  support_need_own_events(__func__);
+  fd[0] = open_task_clock();
+  fd[1] = open_task_clock();
+  assert_int_equal(uvperf__sys_ioctl_ptr(fd[0], PERF_EVENT_IOC_ID, &first), 0);
+  assert_int_equal(uvperf__sys_ioctl_ptr(fd[1], PERF_EVENT_IOC_ID, &second), 0);
+  assert_int_not_equal(first, 0);
+  assert_int_not_equal(first, second);
+  /* -1 means "no output any more", another bad fd is refused. */
+  assert_int_equal(uvperf__sys_ioctl(fd[0], PERF_EVENT_IOC_SET_OUTPUT, -1L), 0);
+  assert_int_equal(uvperf__sys_ioctl(fd[0], PERF_EVENT_IOC_SET_OUTPUT, 12345),
+                   -EBADF);
+  assert_int_equal(uvperf__sys_close(fd[0]), 0);
+  assert_int_equal(uvperf__sys_close(fd[1]), 0);
+}
+
+static void mmap_that_fails_leaves_the_address(void **state) {
+  int fd;
+  void *address = &fd;
+
+  (void)state;
+  support_need_own_events(__func__);
+  assert_int_equal(
+      uvperf__sys_mmap(&address, 2 * page_bytes(), PROT_READ, -1, 0), -EBADF);
+  fd = open_task_clock();
+  assert_int_equal(uvperf__sys_mmap(&address, 4 * page_bytes(),
+                                    PROT_READ | PROT_WRITE, fd, 0),
+                   -EINVAL);
+  assert_ptr_equal(address, &fd);
+  assert_int_equal(uvperf__sys_close(fd), 0);
+}
+
+static void mmap_maps_and_munmap_unmaps(void **state) {
+  size_t before;
+  size_t bytes;
+  void *address;
+  int fd;
+
+  (void)state;
+  support_need_own_events(__func__);
+  support_count_rings(&before);
+  fd = open_task_clock();
+  assert_int_equal(uvperf__sys_mmap(&address, 3 * page_bytes(),
+                                    PROT_READ | PROT_WRITE, fd, 0),
+                   0);
+  support_count_rings(&bytes);
+  assert_int_equal(bytes - before, 3 * page_bytes());
+  assert_int_equal(uvperf__sys_munmap((uint8_t *)address + 1, 3 * page_bytes()),
+                   -EINVAL);
+  assert_int_equal(uvperf__sys_munmap(address, 3 * page_bytes()), 0);
+  support_count_rings(&bytes);
+  assert_int_equal(bytes, before);
+  assert_int_equal(uvperf__sys_close(fd), 0);
+}
+
+static void poll_gives_revents_without_waiting(void **state) {
+  int fd[2];
+
+  (void)state;
+  assert_int_equal(pipe(fd), 0);
+  assert_int_equal(uvperf__sys_poll(fd[0], POLLIN), 0);
+  assert_int_equal(write(fd[1], "x", 1), 1);
+  assert_int_equal(uvperf__sys_poll(fd[0], POLLIN), POLLIN);
+  assert_int_equal(close(fd[1]), 0);
+  assert_int_equal(uvperf__sys_poll(fd[0], POLLIN), POLLIN | POLLHUP);
+  assert_int_equal(close(fd[0]), 0);
+  assert_int_equal(uvperf__sys_poll(fd[0], POLLIN), POLLNVAL);
+}
+
+/* poll(2): EINVAL for more fds than RLIMIT_NOFILE allows. */
+static int poll_without_fds(void *arg) {
+  const struct rlimit none = {0, 0};
+
+  (void)arg;
+  if (setrlimit(RLIMIT_NOFILE, &none) != 0)
+    return 1;
+  return uvperf__sys_poll(0, POLLIN) == -EINVAL ? 0 : 2;
+}
+
+static void poll_that_fails_gives_the_errno(void **state) {
+  (void)state;
+  assert_int_equal(support_wait(support_fork(poll_without_fds, NULL)), 0);
+}
+
+static void read_gives_bytes_or_the_errno(void **state) {
+  uint64_t count = UINT64_MAX;
+  int fd;
+
+  (void)state;
+  support_need_own_events(__func__);
+  assert_int_equal(uvperf__sys_read(-1, &count, sizeof(count)), -EBADF);
+  fd = open_task_clock();
+  assert_int_equal(uvperf__sys_read(fd, &count, 4), -ENOSPC);
+  assert_true(count == UINT64_MAX);
+  assert_int_equal(uvperf__sys_read(fd, &count, sizeof(count)), sizeof(count));
+  assert_true(count != UINT64_MAX);
+  assert_int_equal(uvperf__sys_close(fd), 0);
+}
+
+static void close_twice_is_ebadf(void **state) {
+  size_t before = support_count_fds();
+  int fd;
+
+  (void)state;
+  fd = dup(0);
+  assert_true(fd >= 0);
+  assert_int_equal(support_count_fds(), before + 1);
+  assert_int_equal(uvperf__sys_close(fd), 0);
+  assert_int_equal(support_count_fds(), before);
+  assert_int_equal(uvperf__sys_close(fd), -EBADF);
+}
+
+static int has_another_pid(void *arg) {
+  const pid_t *parent = arg;
+
+  return uvperf__sys_getpid() == getpid() && getpid() != *parent ? 0 : 1;
+}
+
+static void getpid_of_a_forked_child_is_its_own(void **state) {
+  pid_t parent = uvperf__sys_getpid();
+
+  (void)state;
+  assert_int_equal(parent, getpid());
+  assert_int_equal(support_wait(support_fork(has_another_pid, &parent)), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(open_of_an_unknown_type_is_enoent, setup),
+      cmocka_unit_test_setup(open_of_a_bad_flag_is_einval, setup),
+      cmocka_unit_test_setup(open_of_unknown_fields_is_e2big_and_gives_the_size,
+                             setup),
+      cmocka_unit_test_setup(open_passes_the_target_on, setup),
+      cmocka_unit_test_setup(ioctl_of_a_bad_fd_is_ebadf, setup),
+      cmocka_unit_test_setup(ioctl_of_an_unknown_request_is_enotty, setup),
+      cmocka_unit_test_setup(ioctl_passes_its_argument_on, setup),
+      cmocka_unit_test_setup(mmap_that_fails_leaves_the_address, setup),
+      cmocka_unit_test_setup(mmap_maps_and_munmap_unmaps, setup),
+      cmocka_unit_test_setup(poll_gives_revents_without_waiting, setup),
+      cmocka_unit_test_setup(poll_that_fails_gives_the_errno, setup),
+      cmocka_unit_test_setup(read_gives_bytes_or_the_errno, setup),
+      cmocka_unit_test_setup(close_twice_is_ebadf, setup),
+      cmocka_unit_test_setup(getpid_of_a_forked_child_is_its_own, setup),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
