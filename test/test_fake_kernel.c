@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* The scripted kernel itself: that scripts take hold, and that it notices what
+ * it promises to notice. */
+#include "support.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "fake_kernel.h"
+#include "sys.h"
+
+static size_t page_bytes(void) {
+  return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static int setup(void **state) {
+  (void)state;
+  fake_kernel_reset();
+  return 0;
+}
+
+static int open_event(void) {
+  struct perf_event_attr attr;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.size = sizeof(attr);
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_DUMMY;
+  attr.disabled = 1;
+  attr.exclude_kernel = 1;
+  return uvperf__sys_open(&attr, 0, 3, 7, PERF_FLAG_FD_CLOEXEC);
+}
+
+static void *map(int fd, size_t pages) {
+  void *address = NULL;
+
+  assert_int_equal(uvperf__sys_mmap(&address, pages * page_bytes(),
+                                    PROT_READ | PROT_WRITE, fd, 0),
+                   0);
+  return address;
+}
+
+static void fail_hits_the_nth_call_once(void **state) {
+  (void)state;
+  assert_int_equal(uvperf__sys_poll(0x7ffffff, 0), POLLNVAL);
+  fake_fail(FAKE_POLL, 2, -ENOMEM);
+  assert_int_equal(uvperf__sys_poll(0x7ffffff, 0), POLLNVAL);
+  assert_int_equal(uvperf__sys_poll(0x7ffffff, 0), -ENOMEM);
+  assert_int_equal(uvperf__sys_poll(0x7ffffff, 0), POLLNVAL);
+  assert_int_equal(fake_count(FAKE_POLL), 4);
+  assert_int_equal(fake_failures(), 1);
+}
+
+static void fail_from_hits_each_later_call(void **state) {
+  (void)state;
+  fake_fail_from(FAKE_READ, 2, -EIO);
+  assert_int_equal(uvperf__sys_read(-1, NULL, 0), -EBADF);
+  assert_int_equal(uvperf__sys_read(-1, NULL, 0), -EIO);
+  assert_int_equal(uvperf__sys_read(-1, NULL, 0), -EIO);
+  fake_kernel_reset();
+  assert_int_equal(uvperf__sys_read(-1, NULL, 0), -EBADF);
+}
+
+static void fail_reaches_every_function(void **state) {
+  void *address = NULL;
+  uint64_t id;
+
+  (void)state;
+  fake_fail(FAKE_OPEN, 1, -E2BIG);
+  fake_fail(FAKE_IOCTL, 1, -1001);
+  fake_fail(FAKE_IOCTL_PTR, 1, -1002);
+  fake_fail(FAKE_MMAP, 1, -1003);
+  fake_fail(FAKE_MUNMAP, 1, -1004);
+  fake_fail(FAKE_POLL, 1, -1005);
+  fake_fail(FAKE_READ, 1, -1006);
+  fake_fail(FAKE_CLOSE, 1, -1007);
+  fake_fail(FAKE_CALLOC, 1, 0);
+  assert_int_equal(open_event(), -E2BIG);
+  assert_int_equal(uvperf__sys_ioctl(-1, PERF_EVENT_IOC_RESET, 0), -1001);
+  assert_int_equal(uvperf__sys_ioctl_ptr(-1, PERF_EVENT_IOC_ID, &id), -1002);
+  assert_int_equal(uvperf__sys_mmap(&address, 1, 0, -1, 0), -1003);
+  assert_int_equal(uvperf__sys_munmap(NULL, 0), -1004);
+  assert_int_equal(uvperf__sys_poll(-1, 0), -1005);
+  assert_int_equal(uvperf__sys_read(-1, NULL, 0), -1006);
+  assert_int_equal(uvperf__sys_close(-1), -1007);
+  assert_null(uvperf__calloc(1, 1));
+  assert_int_equal(fake_failures(), 9);
+  assert_string_equal(fake_log(),
+                      "open failed, ioctl RESET failed, ioctl ID failed, "
+                      "mmap failed, munmap failed, poll failed, read failed, "
+                      "close failed");
+}
+
+static void open_gives_scripted_events_first_then_real_ones(void **state) {
+  fake_event_t *one;
+  fake_event_t *two;
+  uint64_t id;
+  int fd[2];
+
+  (void)state;
+  one = fake_event_add(71);
+  two = fake_event_add(72);
+  fd[0] = open_event();
+  fd[1] = open_event();
+  assert_int_equal(one->fd, fd[0]);
+  assert_int_equal(two->fd, fd[1]);
+  assert_int_equal(uvperf__sys_ioctl_ptr(fd[1], PERF_EVENT_IOC_ID, &id), 0);
+  assert_int_equal(id, 72);
+  /* The real kernel refuses this group fd. */
+  assert_int_equal(open_event(), -EBADF);
+}
+
+static void open_notes_what_was_asked_for(void **state) {
+  fake_event_t *fake;
+
+  (void)state;
+  fake = fake_event_add(1);
+  assert_false(fake->opened);
+  open_event();
+  assert_true(fake->opened);
+  assert_int_equal(fake->attr.config, PERF_COUNT_SW_DUMMY);
+  assert_int_equal(fake->pid, 0);
+  assert_int_equal(fake->cpu, 3);
+  assert_int_equal(fake->group_fd, 7);
+  assert_int_equal(fake->flags, PERF_FLAG_FD_CLOEXEC);
+  assert_false(fake->enabled);
+  uvperf__sys_ioctl(fake->fd, PERF_EVENT_IOC_ENABLE, 0);
+  assert_true(fake->enabled);
+  uvperf__sys_ioctl(fake->fd, PERF_EVENT_IOC_DISABLE, 0);
+  assert_false(fake->enabled);
+}
+
+static void read_gives_the_scripted_bytes(void **state) {
+  static const uint64_t values[2] = {11, 12};
+  uint64_t buffer[2] = {0, 0};
+  fake_event_t *fake;
+  int fd;
+
+  (void)state;
+  fake = fake_event_add(1);
+  fd = open_event();
+  assert_int_equal(uvperf__sys_read(fd, buffer, sizeof(buffer)), 0);
+  fake->read_data = values;
+  fake->read_size = sizeof(values);
+  assert_int_equal(uvperf__sys_read(fd, buffer, 8), -ENOSPC);
+  assert_int_equal(uvperf__sys_read(fd, buffer, sizeof(buffer)), 16);
+  assert_memory_equal(buffer, values, sizeof(values));
+}
+
+static void poll_clears_a_wake_but_not_the_scripted_revents(void **state) {
+  fake_event_t *fake;
+  int fd;
+
+  (void)state;
+  fake = fake_event_add(1);
+  fd = open_event();
+  assert_int_equal(uvperf__sys_poll(fd, POLLIN), 0);
+  fake_event_wake(fake);
+  assert_int_equal(uvperf__sys_poll(fd, POLLIN), POLLIN);
+  assert_int_equal(uvperf__sys_poll(fd, POLLIN), 0);
+  fake->revents = POLLHUP;
+  assert_int_equal(uvperf__sys_poll(fd, 0), POLLHUP);
+  assert_int_equal(uvperf__sys_poll(fd, 0), POLLHUP);
+}
+
+static void count_polled(uv_poll_t *handle, int status, int events) {
+  (void)status;
+  (void)events;
+  uv_poll_stop(handle);
+  *(int *)handle->data += 1;
+}
+
+static void wake_reaches_a_loop(void **state) {
+  static uv_poll_t handle;
+  uv_loop_t *loop = *state;
+  fake_event_t *fake;
+  int polled = 0;
+
+  fake_kernel_reset();
+  fake = fake_event_add(1);
+  assert_int_equal(uv_poll_init(loop, &handle, open_event()), 0);
+  handle.data = &polled;
+  assert_int_equal(uv_poll_start(&handle, UV_READABLE, count_polled), 0);
+  uv_run(loop, UV_RUN_NOWAIT);
+  assert_int_equal(polled, 0);
+  fake_event_wake(fake);
+  uv_run(loop, UV_RUN_DEFAULT);
+  assert_int_equal(polled, 1);
+  uv_close((uv_handle_t *)&handle, NULL);
+}
+
+static void mmap_takes_what_the_kernel_would(void **state) {
+  void *address;
+  int fd;
+
+  (void)state;
+  fake_event_add(1);
+  fd = open_event();
+  assert_int_equal(uvperf__sys_mmap(&address, 1, PROT_READ, fd, 0), -EINVAL);
+  assert_int_equal(
+      uvperf__sys_mmap(&address, 4 * page_bytes(), PROT_READ, fd, 0), -EINVAL);
+  assert_int_equal(
+      uvperf__sys_mmap(&address, 3 * page_bytes(), PROT_READ, fd, 4096),
+      -EINVAL);
+  assert_int_equal(uvperf__sys_munmap(map(fd, 3), 3 * page_bytes()), 0);
+}
+
+static void append_wraps_and_moves_the_head(void **state) {
+  static const uint8_t bytes[16] = {1, 2,  3,  4,  5,  6,  7,  8,
+                                    9, 10, 11, 12, 13, 14, 15, 16};
+  fake_event_t *fake;
+
+  (void)state;
+  fake = fake_event_add(1);
+  map(open_event(), 2);
+  fake->page->data_head = page_bytes() - 8;
+  fake->page->data_tail = page_bytes() - 8;
+  fake_ring_append(fake, bytes, sizeof(bytes));
+  assert_int_equal(fake->page->data_head, page_bytes() + 8);
+  assert_memory_equal(fake->ring + page_bytes() - 8, bytes, 8);
+  assert_memory_equal(fake->ring, bytes + 8, 8);
+}
+
+static void log_tells_the_order(void **state) {
+  uint64_t id;
+  void *page;
+  int fd;
+
+  (void)state;
+  fake_event_add(1);
+  fd = open_event();
+  page = map(fd, 2);
+  uvperf__sys_ioctl_ptr(fd, PERF_EVENT_IOC_ID, &id);
+  assert_string_equal(fake_log(), "open, mmap, ioctl ID");
+  fake_log_clear();
+  uvperf__sys_ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+  uvperf__sys_munmap(page, 2 * page_bytes());
+  uvperf__sys_close(fd);
+  assert_string_equal(fake_log(), "ioctl DISABLE, munmap, close");
+  fake_assert_clean();
+}
+
+static void getpid_is_the_scripted_one(void **state) {
+  (void)state;
+  fake_getpid(12);
+  assert_int_equal(uvperf__sys_getpid(), 12);
+  fake_getpid(0);
+  assert_int_equal(uvperf__sys_getpid(), getpid());
+}
+
+static void live_allocations_are_counted(void **state) {
+  void *memory;
+
+  (void)state;
+  memory = uvperf__calloc(1, 1);
+  assert_int_equal(fake_live_allocations(), 1);
+  uvperf__free(NULL);
+  assert_int_equal(fake_live_allocations(), 1);
+  uvperf__free(memory);
+  fake_assert_clean();
+}
+
+/* What follows fails on purpose, in a child: there the fake aborts. */
+static int unmap_twice(void *arg) {
+  void *page = map(open_event(), 2);
+
+  (void)arg;
+  uvperf__sys_munmap(page, 2 * page_bytes());
+  uvperf__sys_munmap(page, 2 * page_bytes());
+  return 0;
+}
+
+static int unmap_another_size(void *arg) {
+  (void)arg;
+  uvperf__sys_munmap(map(open_event(), 3), 2 * page_bytes());
+  return 0;
+}
+
+static int close_twice(void *arg) {
+  int fd = open_event();
+
+  (void)arg;
+  uvperf__sys_close(fd);
+  uvperf__sys_close(fd);
+  return 0;
+}
+
+static int touch_after_unmap(void *arg) {
+  volatile uint8_t *page = map(open_event(), 2);
+
+  (void)arg;
+  uvperf__sys_munmap((void *)page, 2 * page_bytes());
+  return page[0];
+}
+
+static int touch_behind_the_end(void *arg) {
+  volatile uint8_t *page = map(open_event(), 2);
+
+  (void)arg;
+  return page[2 * page_bytes()];
+}
+
+static void misuse_is_noticed(void **state) {
+  static const support_child_fn misuses[] = {
+      unmap_twice,       unmap_another_size,   close_twice,
+      touch_after_unmap, touch_behind_the_end,
+  };
+  size_t i;
+
+  (void)state;
+  /* By a signal, or by the exit of a sanitizer that caught it. */
+  for (i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
+    fake_kernel_reset();
+    fake_event_add(1);
+    if (support_wait(support_fork(misuses[i], NULL)) == 0)
+      fail_msg("misuse %zu was not noticed", i);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(fail_hits_the_nth_call_once, setup),
+      cmocka_unit_test_setup(fail_from_hits_each_later_call, setup),
+      cmocka_unit_test_setup(fail_reaches_every_function, setup),
+      cmocka_unit_test_setup(open_gives_scripted_events_first_then_real_ones,
+                             setup),
+      cmocka_unit_test_setup(open_notes_what_was_asked_for, setup),
+      cmocka_unit_test_setup(read_gives_the_scripted_bytes, setup),
+      cmocka_unit_test_setup(poll_clears_a_wake_but_not_the_scripted_revents,
+                             setup),
+      support_loop_test(wake_reaches_a_loop),
+      cmocka_unit_test_setup(mmap_takes_what_the_kernel_would, setup),
+      cmocka_unit_test_setup(append_wraps_and_moves_the_head, setup),
+      cmocka_unit_test_setup(log_tells_the_order, setup),
+      cmocka_unit_test_setup(getpid_is_the_scripted_one, setup),
+      cmocka_unit_test_setup(live_allocations_are_counted, setup),
+      cmocka_unit_test_setup(misuse_is_noticed, setup),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
