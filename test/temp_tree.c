@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "support.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <sys/stat.h>
+
+static int remove_one(const char *path, const struct stat *status, int type,
+                      struct FTW *ftw) {
+  (void)status;
+  (void)type;
+  (void)ftw;
+  return remove(path);
+}
+
+int temp_tree_setup(void **state) {
+  temp_tree_t *tree = calloc(1, sizeof(*tree));
+
+  if (tree == NULL)
+    return -1;
+  snprintf(tree->root, sizeof(tree->root), "/tmp/uvperf-XXXXXX");
+  *state = tree;
+  return mkdtemp(tree->root) == NULL ? -1 : 0;
+}
+
+int temp_tree_teardown(void **state) {
+  temp_tree_t *tree = *state;
+  int rc = nftw(tree->root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+
+  free(tree);
+  return rc;
+}
+
+void temp_tree_write(const temp_tree_t *tree, const char *path,
+                     const char *text) {
+  char full[PATH_MAX];
+  char *slash;
+  FILE *file;
+
+  snprintf(full, sizeof(full), "%s%s", tree->root, path);
+  slash = full + strlen(tree->root);
+  while ((slash = strchr(slash + 1, '/')) != NULL) {
+    *slash = '\0';
+    assert_true(mkdir(full, 0755) == 0 || errno == EEXIST);
+    *slash = '/';
+  }
+  file = fopen(full, "we");
+  assert_non_null(file);
+  assert_true(fputs(text, file) >= 0);
+  assert_int_equal(fclose(file), 0);
+}

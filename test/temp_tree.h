@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* A tree of small files in a temporary directory, which stands for / where the
+ * library reads /proc and /sys. */
+#ifndef UVPERF_TEST_TEMP_TREE_H
+#define UVPERF_TEST_TEMP_TREE_H
+
+typedef struct temp_tree_s {
+  char root[64];
+} temp_tree_t;
+
+/* Setup and teardown for cmocka: *state is a temp_tree_t *, empty at first. */
+int temp_tree_setup(void **state);
+int temp_tree_teardown(void **state);
+
+/* Writes root + path, making the directories before it. */
+void temp_tree_write(const temp_tree_t *tree, const char *path,
+                     const char *text);
+
+#endif
