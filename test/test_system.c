@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading files under a scripted root, and under the real one. */
+#include "support.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/capability.h>
+
+#include "system.h"
+
+#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+#define STATUS   "/proc/self/status"
+#define ONLINE   "/sys/devices/system/cpu/online"
+
+static void system_number_reads_first_line(void **state) {
+  const struct {
+    const char *text;
+    int64_t value;
+  } good[] = {
+      {"2\n", 2},
+      {"516", 516},
+      {"-1\n", -1},
+      {" 7 \n", 7},
+      {"3\nx\n", 3},
+      {"0\n", 0},
+      {"9223372036854775807\n", INT64_MAX},
+      {"-9223372036854775808\n", INT64_MIN},
+  };
+  const temp_tree_t *tree = *state;
+  size_t i;
+
+  for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+    int64_t value = 99;
+
+    temp_tree_write(tree, PARANOID, good[i].text);
+    assert_int_equal(uvperf__system_number(tree->root, PARANOID, &value), 0);
+    assert_true(value == good[i].value);
+  }
+}
+
+static void system_number_of_garbage_is_an_error(void **state) {
+  const struct {
+    const char *text;
+    int code;
+  } bad[] = {
+      {"", -EINVAL},
+      {"\n", -EINVAL},
+      {"\n5\n", -EINVAL},
+      {"abc\n", -EINVAL},
+      {"12abc\n", -EINVAL},
+      {"-\n", -EINVAL},
+      {"0x10\n", -EINVAL},
+      {"9223372036854775808\n", -ERANGE},
+      {"-99999999999999999999999\n", -ERANGE},
+  };
+  const temp_tree_t *tree = *state;
+  size_t i;
+
+  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    int64_t value = 99;
+
+    temp_tree_write(tree, PARANOID, bad[i].text);
+    assert_int_equal(uvperf__system_number(tree->root, PARANOID, &value),
+                     bad[i].code);
+    assert_int_equal(value, 0);
+  }
+}
+
+static void system_number_of_no_file_is_errno(void **state) {
+  const temp_tree_t *tree = *state;
+  char long_path[PATH_MAX + 1];
+  int64_t value;
+
+  temp_tree_write(tree, PARANOID, "2\n");
+  memset(long_path, 'a', PATH_MAX);
+  long_path[0] = '/';
+  long_path[PATH_MAX] = '\0';
+  assert_int_equal(uvperf__system_number(tree->root, "/missing", &value),
+                   -ENOENT);
+  assert_int_equal(uvperf__system_number(tree->root, PARANOID "/x", &value),
+                   -ENOTDIR);
+  assert_int_equal(uvperf__system_number(tree->root, "/proc", &value), -EISDIR);
+  assert_int_equal(uvperf__system_number(tree->root, long_path, &value),
+                   -ENAMETOOLONG);
+}
+
+static void system_limits_come_each_from_their_file(void **state) {
+  const temp_tree_t *tree = *state;
+  int64_t value;
+
+  temp_tree_write(tree, PARANOID, "-1\n");
+  temp_tree_write(tree, "/proc/sys/kernel/perf_event_mlock_kb", "516\n");
+  temp_tree_write(tree, "/proc/sys/kernel/perf_event_max_sample_rate",
+                  "100000\n");
+  temp_tree_write(tree, "/proc/sys/kernel/perf_event_max_stack", "127\n");
+  assert_int_equal(uvperf__system_paranoid(tree->root, &value), 0);
+  assert_int_equal(value, -1);
+  assert_int_equal(uvperf__system_mlock_kb(tree->root, &value), 0);
+  assert_int_equal(value, 516);
+  assert_int_equal(uvperf__system_max_sample_rate(tree->root, &value), 0);
+  assert_int_equal(value, 100000);
+  assert_int_equal(uvperf__system_max_stack(tree->root, &value), 0);
+  assert_int_equal(value, 127);
+}
+
+static void system_line_starts_with_key(void **state) {
+  const temp_tree_t *tree = *state;
+  char text[32];
+
+  temp_tree_write(tree, STATUS, "Name:\tCap: 1\nCap:\t2\nCap:\t3\n");
+  assert_int_equal(
+      uvperf__system_line(tree->root, STATUS, "Cap:", text, sizeof(text)), 0);
+  assert_string_equal(text, "\t2");
+  assert_int_equal(uvperf__system_line(tree->root, STATUS, "", text, 8), 0);
+  assert_string_equal(text, "Name:\tC");
+  assert_int_equal(
+      uvperf__system_line(tree->root, STATUS, "Uid:", text, sizeof(text)),
+      -ENODATA);
+  assert_string_equal(text, "");
+}
+
+/* Groups: of /proc/self/status can have 65,536 numbers. The key is put at every
+ * place of the long line, so at the start of whatever it is read in. */
+static void system_line_is_not_found_inside_a_long_line(void **state) {
+  const temp_tree_t *tree = *state;
+  char content[4100], text[32];
+  size_t at;
+
+  for (at = 1; at < 3000; at += 7) {
+    memset(content, ' ', 4000);
+    memcpy(content + at, "Cap:1", 5);
+    strcpy(content + 4000, "\nCap:2\n");
+    temp_tree_write(tree, STATUS, content);
+    assert_int_equal(
+        uvperf__system_line(tree->root, STATUS, "Cap:", text, sizeof(text)), 0);
+    assert_string_equal(text, "2");
+  }
+}
+
+static void system_has_perfmon_looks_at_two_bits(void **state) {
+  const struct {
+    const char *text;
+    int has;
+  } caps[] = {
+      {"CapEff:\t0000000000000000\n", 0}, {"CapEff:\t0000004000000000\n", 1},
+      {"CapEff:\t0000000000200000\n", 1}, {"CapEff:\tffffffbfffdfffff\n", 0},
+      {"CapEff:\t000001ffffffffff\n", 1}, {"CapPrm:\tffff\n", -ENODATA},
+      {"CapEff:\tzzz\n", -EINVAL},
+  };
+  const temp_tree_t *tree = *state;
+  size_t i;
+
+  assert_int_equal(uvperf__system_has_perfmon(tree->root), -ENOENT);
+  for (i = 0; i < sizeof(caps) / sizeof(caps[0]); i++) {
+    temp_tree_write(tree, STATUS, caps[i].text);
+    assert_int_equal(uvperf__system_has_perfmon(tree->root), caps[i].has);
+  }
+}
+
+static void system_cpu_list_with_ranges_is_read(void **state) {
+  const int has[] = {1, 0, 1, 1, 1, 1, 0, 1, 0};
+  const temp_tree_t *tree = *state;
+  int cpu;
+
+  temp_tree_write(tree, ONLINE, "0,2-5,7\n");
+  for (cpu = 0; cpu < 9; cpu++)
+    assert_int_equal(uvperf__system_has_cpu(tree->root, "online", cpu),
+                     has[cpu]);
+  assert_int_equal(uvperf__system_online_cpus(tree->root), 6);
+  assert_int_equal(uvperf__system_has_cpu(tree->root, "possible", 0), -ENOENT);
+}
+
+static void system_cpu_list_of_garbage_is_einval(void **state) {
+  const char *const bad[] = {"",      "\n",    "x\n",  "0,\n",
+                             "3-1\n", "0;1\n", "-2\n", "0-99999999999\n"};
+  const temp_tree_t *tree = *state;
+  size_t i;
+
+  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    temp_tree_write(tree, ONLINE, bad[i]);
+    assert_true(uvperf__system_online_cpus(tree->root) < 0);
+    assert_true(uvperf__system_has_cpu(tree->root, "online", 0) < 0);
+  }
+}
+
+static void system_pmu_name_is_found_by_type(void **state) {
+  const temp_tree_t *tree = *state;
+  char name[32];
+
+  assert_int_equal(uvperf__system_pmu_name(tree->root, 8, name, sizeof(name)),
+                   -ENOENT);
+  temp_tree_write(tree, "/sys/bus/event_source/devices/cpu/type", "4\n");
+  temp_tree_write(tree, "/sys/bus/event_source/devices/odd/type", "x\n");
+  temp_tree_write(tree, "/sys/bus/event_source/devices/uprobe/type", "8\n");
+  assert_int_equal(uvperf__system_pmu_name(tree->root, 8, name, sizeof(name)),
+                   0);
+  assert_string_equal(name, "uprobe");
+  assert_int_equal(uvperf__system_pmu_name(tree->root, 8, name, 4), 0);
+  assert_string_equal(name, "upr");
+  assert_int_equal(uvperf__system_pmu_name(tree->root, 0, name, sizeof(name)),
+                   -ENOENT);
+  assert_string_equal(name, "");
+}
+
+static void system_of_real_root_agrees_with_system_calls(void **state) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct caps[2];
+  int64_t level;
+  char name[32];
+  int has;
+
+  (void)state;
+  assert_int_equal(syscall(SYS_capget, &header, caps), 0);
+  has = (caps[0].effective >> 21 & 1) || (caps[1].effective >> 6 & 1);
+  assert_int_equal(uvperf__system_has_perfmon(""), has);
+  assert_int_equal(uvperf__system_online_cpus(""),
+                   sysconf(_SC_NPROCESSORS_ONLN));
+  assert_int_equal(uvperf__system_has_cpu("", "possible", 60000), 0);
+  assert_int_equal(uvperf__system_paranoid("", &level), 0);
+  assert_in_range(level + 1, 0, 5);
+  assert_int_equal(uvperf__system_pmu_name("", 1, name, sizeof(name)), 0);
+  assert_string_equal(name, "software");
+}
+
+#define WITH_TREE(test)                                                        \
+  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_TREE(system_number_reads_first_line),
+      WITH_TREE(system_number_of_garbage_is_an_error),
+      WITH_TREE(system_number_of_no_file_is_errno),
+      WITH_TREE(system_limits_come_each_from_their_file),
+      WITH_TREE(system_line_starts_with_key),
+      WITH_TREE(system_line_is_not_found_inside_a_long_line),
+      WITH_TREE(system_has_perfmon_looks_at_two_bits),
+      WITH_TREE(system_cpu_list_with_ranges_is_read),
+      WITH_TREE(system_cpu_list_of_garbage_is_einval),
+      WITH_TREE(system_pmu_name_is_found_by_type),
+      cmocka_unit_test(system_of_real_root_agrees_with_system_calls),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
