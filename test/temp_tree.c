@@ -51,3 +51,32 @@ void temp_tree_write(const temp_tree_t *tree, const char *path,
   assert_true(fputs(text, file) >= 0);
   assert_int_equal(fclose(file), 0);
 }
+
+int temp_tree_machine_setup(void **state) {
+  static const struct {
+    const char *path;
+    const char *text;
+  } files[] = {
+      {"/proc/sys/kernel/perf_event_paranoid", "2\n"},
+      {"/proc/sys/kernel/perf_event_mlock_kb", "516\n"},
+      {"/proc/sys/kernel/perf_event_max_sample_rate", "50000\n"},
+      {"/proc/sys/kernel/perf_event_max_stack", "127\n"},
+      {"/proc/sys/kernel/osrelease", "6.1.0-9-amd64\n"},
+      {"/proc/self/status",
+       "Uid:\t1000\t1000\t1000\t1000\nCapEff:\t0000000000000000\n"
+       "Seccomp:\t0\n"},
+      {"/proc/77/status", "Uid:\t0\t0\t0\t0\n"},
+      {"/proc/78/status", "Uid:\t1000\t1000\t1000\t1000\n"},
+      {"/sys/devices/system/cpu/online", "0-1\n"},
+      {"/sys/devices/system/cpu/possible", "0-3\n"},
+      {"/sys/bus/event_source/devices/uprobe/type", "8\n"},
+      {"/sys/bus/event_source/devices/msr/type", "9\n"},
+  };
+  size_t i;
+
+  if (temp_tree_setup(state) != 0)
+    return -1;
+  for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+    temp_tree_write(*state, files[i].path, files[i].text);
+  return 0;
+}

@@ -12,6 +12,10 @@ typedef struct temp_tree_s {
 int temp_tree_setup(void **state);
 int temp_tree_teardown(void **state);
 
+/* The same, with the files of an ordinary machine of four CPUs, two of them
+ * online, and of a process without privileges: uid 1000, paranoid 2. */
+int temp_tree_machine_setup(void **state);
+
 /* Writes root + path, making the directories before it. */
 void temp_tree_write(const temp_tree_t *tree, const char *path,
                      const char *text);
