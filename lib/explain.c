@@ -49,7 +49,8 @@ static void fill(uvperf_error_t *error, int code, int cause, const char *what,
   memset(error, 0, sizeof(*error));
   error->code = code;
   error->cause = cause;
-  snprintf(error->reason, sizeof(error->reason), "%s", what);
+  snprintf(error->reason, sizeof(error->reason), "%.*s",
+           (int)sizeof(error->reason) - 1, what);
   used = strlen(error->reason);
   vsnprintf(error->reason + used, sizeof(error->reason) - used, format, args);
 }

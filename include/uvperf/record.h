@@ -186,8 +186,9 @@ typedef struct uvperf_record_s {
   uint64_t stream_id; /* PERF_SAMPLE_STREAM_ID; inherited events have theirs */
   uint32_t cpu;       /* PERF_SAMPLE_CPU */
   /* By type. A type that is not listed here (one newer than the library) has
-   * no member: read `bytes`. SWITCH has no body. */
-  union {
+   * no member: read `bytes`. SWITCH has no body. (C++ has no types inside of an
+   * anonymous union, but as an extension.) */
+  __extension__ union {
     uvperf_sample_t sample; /* SAMPLE */
     uvperf_mmap_t mmap;     /* MMAP, MMAP2 */
     /* LOST: records that did not fit; id is of the event that next succeeded
