@@ -393,6 +393,8 @@ int __wrap_uvperf__sys_poll(int fd, short events) {
   int code;
 
   fake = by_fd(fd);
+  if (fake != NULL && fake->on_poll != NULL)
+    fake->on_poll(fake);
   if (scripted(FAKE_POLL, &code))
     ;
   else if (fake != NULL)

@@ -58,6 +58,9 @@ struct fake_event_s {
   size_t read_size; /* as from the kernel; 0 bytes is the default */
   /* Called when the ring was mapped, to spoil or fill the page; or NULL. */
   void (*on_map)(fake_event_t *fake);
+  /* Called at the start of each poll of it, to let something happen between a
+   * drain and a probe; or NULL. */
+  void (*on_poll)(fake_event_t *fake);
   void *data; /* the test's */
 
   /* Noted by the fake. */

@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: what an event handle does when the kernel says no, or writes what
+ * it never would. How a perf fd wakes a loop is not shown here. */
+#include "live.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#include "fake_kernel.h"
+#include "record_builder.h"
+
+static int setup(void **state) {
+  fake_kernel_reset();
+  return support_loop_setup(state);
+}
+
+static int teardown(void **state) {
+  int rc = support_loop_teardown(state);
+
+  fake_kernel_reset();
+  return rc;
+}
+
+/* What a callback got, in order: "comm", "raw", "eof" and so on. */
+static char story[512];
+
+static void tell(const char *what) {
+  size_t used = strlen(story);
+
+  snprintf(story + used, sizeof(story) - used, "%s%s", used ? " " : "", what);
+}
+
+static void on_record(uvperf_event_t *event, int status,
+                      const uvperf_record_t *record) {
+  char text[64];
+
+  (void)event;
+  if (record != NULL && status == 0)
+    snprintf(text, sizeof(text), "%s",
+             uvperf_record_type_name(record->type) != NULL
+                 ? uvperf_record_type_name(record->type)
+                 : "unknown");
+  else
+    snprintf(text, sizeof(text), "%s%s", uv_err_name(status),
+             record != NULL ? "+raw" : "");
+  tell(text);
+}
+
+static void comm_attr(struct perf_event_attr *attr) {
+  live_comm_attr(attr);
+  attr->sample_type |= PERF_SAMPLE_IP;
+}
+
+static fake_event_t *open_started(uv_loop_t *loop,
+                                  live_collector_t *collector) {
+  fake_event_t *fake = fake_event_add(7);
+  struct perf_event_attr attr;
+
+  story[0] = '\0';
+  comm_attr(&attr);
+  live_init(loop, collector, &attr, NULL);
+  assert_int_equal(uvperf_event_start(&collector->event, NULL, on_record, NULL),
+                   0);
+  return fake;
+}
+
+static void append(fake_event_t *fake, uint32_t type) {
+  static record_builder_t builder;
+  record_values_t values;
+
+  record_values_init(&values);
+  record_build(&builder, type, &fake->attr, &values);
+  fake_ring_append(fake, builder.words, builder.size);
+}
+
+static void append_header(fake_event_t *fake, uint32_t type, uint16_t size,
+                          size_t bytes) {
+  static uint64_t words[16];
+  struct perf_event_header header;
+
+  header.type = type;
+  header.misc = 0;
+  header.size = size;
+  memcpy(words, &header, sizeof(header));
+  fake_ring_append(fake, words, bytes);
+}
+
+static void turns(uv_loop_t *loop, int nr) {
+  while (nr-- > 0)
+    uv_run(loop, UV_RUN_NOWAIT);
+}
+
+/* -- close ---------------------------------------------------------------- */
+
+static void event_close_disables_then_unmaps_then_closes(void **state) {
+  live_collector_t collector;
+
+  open_started(*state, &collector);
+  turns(*state, 3);
+  fake_log_clear();
+  live_close(&collector);
+  assert_string_equal(fake_log(), "ioctl DISABLE, munmap, close");
+  fake_assert_clean();
+}
+
+static void event_closed_in_forked_child_only_closes_the_fd(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = open_started(*state, &collector);
+  append(fake, PERF_RECORD_COMM);
+  fake_getpid(4711);
+  turns(*state, 3);
+  assert_string_equal(story, "");
+  fake_log_clear();
+  live_close(&collector);
+  assert_string_equal(fake_log(), "close");
+}
+
+/* -- init ----------------------------------------------------------------- */
+
+static void event_init_opens_disabled_and_cloexec(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake = fake_event_add(7);
+  struct perf_event_attr attr;
+  uint64_t id;
+
+  comm_attr(&attr);
+  live_init(*state, &collector, &attr, NULL);
+  assert_string_equal(fake_log(), "open, mmap, ioctl ID");
+  assert_int_equal(fake->attr.disabled, 1);
+  assert_int_equal(fake->flags, PERF_FLAG_FD_CLOEXEC);
+  assert_int_equal(fake->pid, 0);
+  assert_int_equal(fake->cpu, -1);
+  assert_int_equal(fake->group_fd, -1);
+  assert_int_equal(uvperf_event_id(&collector.event, &id), 0);
+  assert_int_equal(id, 7);
+  live_close(&collector);
+  fake_assert_clean();
+}
+
+static void event_init_passes_target_group_and_cgroup(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  fake_event_t *leader_fake = fake_event_add(7);
+  fake_event_t *fake = fake_event_add(8);
+  live_collector_t leader;
+  live_collector_t sibling;
+  struct perf_event_attr attr;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
+  options.cgroup = 33;
+  options.cpu = 1;
+  live_init(*state, &leader, &attr, &options);
+  assert_int_equal(leader_fake->pid, 33);
+  assert_int_equal(leader_fake->cpu, 1);
+  assert_int_equal(leader_fake->flags,
+                   PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
+  options.cgroup = -1;
+  options.pid = 44;
+  options.leader = &leader.event;
+  live_init(*state, &sibling, &attr, &options);
+  assert_int_equal(fake->pid, 44);
+  assert_int_equal(fake->group_fd, leader_fake->fd);
+  live_close(&sibling);
+  live_close(&leader);
+  fake_assert_clean();
+}
+
+static void assert_init_fails(uv_loop_t *loop, int code, int cause) {
+  struct perf_event_attr attr;
+  uvperf_event_t event;
+  uvperf_error_t error;
+
+  memset(&error, 0, sizeof(error));
+  comm_attr(&attr);
+  assert_int_equal(uvperf_event_init(loop, &event, &attr, NULL, &error), code);
+  assert_int_equal(error.code, code);
+  assert_int_equal(error.cause, cause);
+  assert_true(strlen(error.reason) > 10);
+  turns(loop, 2);
+  fake_assert_clean();
+}
+
+static void event_init_each_system_call_fails_leaves_nothing(void **state) {
+  fake_event_add(7);
+  fake_fail(FAKE_OPEN, 1, -EBUSY);
+  assert_init_fails(*state, UV_EBUSY, UVPERF_CAUSE_BUSY);
+  fake_kernel_reset();
+  fake_event_add(7);
+  fake_fail(FAKE_MMAP, 1, -ENOMEM);
+  assert_init_fails(*state, UV_ENOMEM, UVPERF_CAUSE_MEMORY);
+  fake_kernel_reset();
+  fake_event_add(7);
+  fake_fail_from(FAKE_MMAP, 1, -EPERM);
+  assert_init_fails(*state, UV_EPERM, UVPERF_CAUSE_LOCKED_MEMORY);
+  /* 512 KiB halved down to one page. */
+  assert_int_equal(fake_count(FAKE_MMAP), 8);
+  fake_kernel_reset();
+  fake_event_add(7);
+  fake_fail(FAKE_IOCTL_PTR, 1, -ENOTTY);
+  assert_init_fails(*state, UV_ENOTTY, UVPERF_CAUSE_UNKNOWN);
+}
+
+static void event_init_any_allocation_fails_is_enomem(void **state) {
+  unsigned i;
+
+  for (i = 1;; i++) {
+    live_collector_t collector;
+    struct perf_event_attr attr;
+    uvperf_error_t error;
+    int rc;
+
+    fake_kernel_reset();
+    fake_event_add(7);
+    fake_fail(FAKE_CALLOC, i, -ENOMEM);
+    comm_attr(&attr);
+    memset(&collector, 0, sizeof(collector));
+    rc = uvperf_event_init(*state, &collector.event, &attr, NULL, &error);
+    if (fake_failures() == 0) {
+      assert_int_equal(rc, 0);
+      collector.event.data = &collector;
+      live_close(&collector);
+      break;
+    }
+    assert_int_equal(rc, UV_ENOMEM);
+    assert_int_equal(error.code, UV_ENOMEM);
+    assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
+    turns(*state, 2);
+    fake_assert_clean();
+  }
+  assert_in_range(i, 5, 20);
+  fake_assert_clean();
+}
+
+typedef struct other_s {
+  uv_loop_t *loop;
+  uv_poll_t poll;
+} other_t;
+
+static void on_other(uv_poll_t *poll, int status, int events) {
+  (void)poll;
+  (void)status;
+  (void)events;
+}
+
+static void poll_first(fake_event_t *fake) {
+  other_t *other = fake->data;
+
+  assert_int_equal(uv_poll_init(other->loop, &other->poll, fake->fd), 0);
+  assert_int_equal(uv_poll_start(&other->poll, UV_READABLE, on_other), 0);
+}
+
+/* Somebody else polls the fd on this loop: uv_poll_init says EEXIST when the
+ * idle, check and timer handles are known to the loop already. */
+static void event_init_loop_refuses_fd_leaves_nothing(void **state) {
+  uvperf_event_t *event = malloc(sizeof(*event));
+  fake_event_t *fake = fake_event_add(7);
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  other_t other;
+
+  other.loop = *state;
+  fake->data = &other;
+  fake->on_map = poll_first;
+  comm_attr(&attr);
+  assert_int_equal(uvperf_event_init(*state, event, &attr, NULL, &error),
+                   UV_EEXIST);
+  assert_int_equal(error.cause, UVPERF_CAUSE_LOOP);
+  free(event);
+  uv_close((uv_handle_t *)&other.poll, NULL);
+  turns(*state, 3);
+  fake_assert_clean();
+}
+
+static void event_default_ring_halved_is_reported(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+
+  fake_event_add(7);
+  fake_fail(FAKE_MMAP, 1, -EPERM);
+  fake_fail(FAKE_MMAP, 2, -EPERM);
+  comm_attr(&attr);
+  live_init(*state, &collector, &attr, NULL);
+  assert_int_equal(uvperf_event_ring_bytes(&collector.event), 128 * 1024);
+  live_close(&collector);
+  fake_assert_clean();
+}
+
+static void event_asked_ring_is_not_made_smaller(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+  uvperf_event_t event;
+  uvperf_error_t error;
+
+  fake_event_add(7);
+  fake_fail(FAKE_MMAP, 1, -EPERM);
+  comm_attr(&attr);
+  options.ring_bytes = 64 * 1024;
+  assert_int_equal(uvperf_event_init(*state, &event, &attr, &options, &error),
+                   UV_EPERM);
+  assert_int_equal(error.cause, UVPERF_CAUSE_LOCKED_MEMORY);
+  assert_int_equal(fake_count(FAKE_MMAP), 1);
+  fake_assert_clean();
+}
+
+static void event_start_enable_fails_is_stopped(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  fake_event_add(7);
+  comm_attr(&attr);
+  live_init(*state, &collector, &attr, NULL);
+  fake_fail(FAKE_IOCTL, 1, -EINVAL);
+  assert_int_equal(
+      uvperf_event_start(&collector.event, NULL, on_record, &error), UV_EINVAL);
+  assert_int_equal(error.code, UV_EINVAL);
+  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
+  assert_int_equal(
+      uvperf_event_start(&collector.event, NULL, on_record, &error), 0);
+  live_close(&collector);
+  fake_assert_clean();
+}
+
+static void event_enable_on_exec_is_not_enabled_by_start(void **state) {
+  fake_event_t *fake = fake_event_add(7);
+  live_collector_t collector;
+  struct perf_event_attr attr;
+
+  comm_attr(&attr);
+  attr.enable_on_exec = 1;
+  live_init(*state, &collector, &attr, NULL);
+  live_start(&collector, NULL);
+  assert_int_equal(fake->enabled, 0);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  live_close(&collector);
+  /* The one DISABLE is that of close. */
+  assert_string_equal(fake_log(), "open, mmap, ioctl ID, ioctl DISABLE, "
+                                  "munmap, close");
+}
+
+/* -- corruption ----------------------------------------------------------- */
+
+static void event_record_with_unsound_body_comes_raw_and_goes_on(void **state) {
+  live_collector_t collector;
+  uvperf_stats_t stats;
+  fake_event_t *fake;
+
+  fake = open_started(*state, &collector);
+  append(fake, PERF_RECORD_COMM);
+  append_header(fake, PERF_RECORD_MMAP2, 16, 16); /* no room for a body */
+  append(fake, PERF_RECORD_EXIT);
+  append_header(fake, 1000, 64, 64); /* of a newer kernel */
+  append(fake, PERF_RECORD_SAMPLE);
+  turns(*state, 4);
+  assert_string_equal(story, "COMM EPROTO+raw EXIT unknown SAMPLE");
+  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(stats.corrupt, 1);
+  assert_int_equal(stats.records, 5);
+  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
+  live_close(&collector);
+}
+
+static void unsound_header(uv_loop_t *loop, uint16_t size) {
+  live_collector_t collector;
+  uvperf_stats_t stats;
+  fake_event_t *fake;
+
+  fake = open_started(loop, &collector);
+  append(fake, PERF_RECORD_COMM);
+  append_header(fake, PERF_RECORD_COMM, size, 64);
+  append(fake, PERF_RECORD_COMM);
+  turns(loop, 4);
+  assert_string_equal(story, "COMM EPROTO");
+  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(stats.corrupt, 1);
+  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  assert_int_equal(uv_run(loop, UV_RUN_DEFAULT), 0);
+  assert_int_equal(uvperf_event_start(&collector.event, NULL, on_record, NULL),
+                   UV_EOF);
+  live_close(&collector);
+  assert_string_equal(story, "COMM EPROTO");
+}
+
+static void event_unsound_header_is_told_once_and_ends(void **state) {
+  unsound_header(*state, 0);
+  unsound_header(*state, 4);
+  unsound_header(*state, 12);
+  unsound_header(*state, 65528);
+}
+
+static void event_impossible_head_is_told_once_and_ends(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = open_started(*state, &collector);
+  fake->page->data_head += uvperf_event_ring_bytes(&collector.event) + 8;
+  turns(*state, 4);
+  assert_string_equal(story, "EPROTO");
+  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  live_close(&collector);
+}
+
+static void event_impossible_head_in_flush_is_told_once(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = open_started(*state, &collector);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  fake->page->data_head += uvperf_event_ring_bytes(&collector.event) + 8;
+  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_string_equal(story, "EPROTO");
+  live_close(&collector);
+}
+
+/* -- the end -------------------------------------------------------------- */
+
+static void append_late(fake_event_t *fake) {
+  append(fake, PERF_RECORD_EXIT);
+  fake->on_poll = NULL;
+}
+
+/* P8: poll(2) eats the wakeup of what was written since the drain. */
+static void
+event_record_between_drain_and_probe_comes_before_eof(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = open_started(*state, &collector);
+  turns(*state, 3);
+  fake->revents = POLLHUP;
+  fake->on_poll = append_late;
+  fake_event_wake(fake);
+  turns(*state, 6);
+  assert_string_equal(story, "EXIT EOF");
+  assert_int_equal(fake_count(FAKE_POLL), 1);
+  live_close(&collector);
+}
+
+/* P8, P18: one empty wakeup is normal and costs no poll(2). */
+static void event_empty_wakeup_is_silent(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = open_started(*state, &collector);
+  turns(*state, 3);
+  fake_event_wake(fake);
+  turns(*state, 1);
+  assert_int_equal(fake_count(FAKE_POLL), 0);
+  /* The second asks, and hears that all is well. */
+  turns(*state, 1);
+  assert_int_equal(fake_count(FAKE_POLL), 1);
+  turns(*state, 4);
+  assert_string_equal(story, "");
+  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
+  append(fake, PERF_RECORD_COMM);
+  fake_event_wake(fake);
+  turns(*state, 2);
+  assert_string_equal(story, "COMM");
+  fake_event_quiet(fake);
+  live_close(&collector);
+}
+
+/* P9: perf_poll() says POLLERR for a pinned event in error state. */
+static void event_pinned_in_error_state_ends_with_ebadf(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = open_started(*state, &collector);
+  turns(*state, 3);
+  fake->revents = POLLERR;
+  fake_event_wake(fake);
+  turns(*state, 6);
+  assert_string_equal(story, "EBADF");
+  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  live_close(&collector);
+}
+
+static void event_probe_fails_ends_with_its_error(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = open_started(*state, &collector);
+  turns(*state, 3);
+  fake_fail(FAKE_POLL, 1, -ENOMEM);
+  fake_event_wake(fake);
+  turns(*state, 6);
+  assert_string_equal(story, "ENOMEM");
+  fake_event_quiet(fake);
+  live_close(&collector);
+}
+
+/* -- counts --------------------------------------------------------------- */
+
+static void open_counter(uv_loop_t *loop, live_collector_t *collector,
+                         uint64_t read_format) {
+  struct perf_event_attr attr;
+
+  uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
+  attr.read_format = read_format;
+  attr.pinned = 1;
+  live_init(loop, collector, &attr, NULL);
+}
+
+/* P9: the pinned event is no count of 0. */
+static void event_read_of_nothing_is_ebadf(void **state) {
+  live_collector_t collector;
+  uvperf_count_t count;
+
+  fake_event_add(7);
+  open_counter(*state, &collector, 0);
+  assert_int_equal(uvperf_event_read(&collector.event, &count), UV_EBADF);
+  live_close(&collector);
+  fake_assert_clean();
+}
+
+static void event_read_takes_every_field(void **state) {
+  const uint64_t words[] = {11, 22, 33, 44, 55};
+  fake_event_t *fake = fake_event_add(7);
+  live_collector_t collector;
+  uvperf_count_t count;
+
+  open_counter(*state, &collector,
+               PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
+                   PERF_FORMAT_ID | UVPERF_FORMAT_LOST);
+  fake->read_data = words;
+  fake->read_size = sizeof(words);
+  assert_int_equal(uvperf_event_read(&collector.event, &count), 0);
+  assert_int_equal(count.value, 11);
+  assert_int_equal(count.time_enabled, 22);
+  assert_int_equal(count.time_running, 33);
+  assert_int_equal(count.id, 44);
+  assert_int_equal(count.lost, 55);
+  fake->read_size -= 8;
+  assert_int_equal(uvperf_event_read(&collector.event, &count), UV_EPROTO);
+  live_close(&collector);
+}
+
+/* By id, never by position: closing a sibling shrinks nr. */
+static void event_read_of_group_finds_its_own_by_id(void **state) {
+  const uint64_t words[] = {3, 100, 5, 200, 7, 300, 9};
+  const uint64_t others[] = {1, 100, 5};
+  fake_event_t *fake = fake_event_add(7);
+  live_collector_t collector;
+  uvperf_count_t count;
+
+  open_counter(*state, &collector, PERF_FORMAT_GROUP);
+  assert_int_equal(fake->attr.read_format, PERF_FORMAT_GROUP | PERF_FORMAT_ID);
+  fake->read_data = words;
+  fake->read_size = sizeof(words);
+  assert_int_equal(uvperf_event_read(&collector.event, &count), 0);
+  assert_int_equal(count.value, 200);
+  assert_int_equal(count.id, 7);
+  fake->read_data = others;
+  fake->read_size = sizeof(others);
+  assert_int_equal(uvperf_event_read(&collector.event, &count), UV_ENOENT);
+  fake_fail(FAKE_READ, 1, -EIO);
+  assert_int_equal(uvperf_event_read(&collector.event, &count), UV_EIO);
+  live_close(&collector);
+}
+
+#define SCRIPTED(test) support_loop_test_setup_teardown(test, setup, teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      SCRIPTED(event_close_disables_then_unmaps_then_closes),
+      SCRIPTED(event_closed_in_forked_child_only_closes_the_fd),
+      SCRIPTED(event_init_opens_disabled_and_cloexec),
+      SCRIPTED(event_init_passes_target_group_and_cgroup),
+      SCRIPTED(event_init_each_system_call_fails_leaves_nothing),
+      SCRIPTED(event_init_any_allocation_fails_is_enomem),
+      SCRIPTED(event_init_loop_refuses_fd_leaves_nothing),
+      SCRIPTED(event_default_ring_halved_is_reported),
+      SCRIPTED(event_asked_ring_is_not_made_smaller),
+      SCRIPTED(event_start_enable_fails_is_stopped),
+      SCRIPTED(event_enable_on_exec_is_not_enabled_by_start),
+      SCRIPTED(event_record_with_unsound_body_comes_raw_and_goes_on),
+      SCRIPTED(event_unsound_header_is_told_once_and_ends),
+      SCRIPTED(event_impossible_head_is_told_once_and_ends),
+      SCRIPTED(event_impossible_head_in_flush_is_told_once),
+      SCRIPTED(event_record_between_drain_and_probe_comes_before_eof),
+      SCRIPTED(event_empty_wakeup_is_silent),
+      SCRIPTED(event_pinned_in_error_state_ends_with_ebadf),
+      SCRIPTED(event_probe_fails_ends_with_its_error),
+      SCRIPTED(event_read_of_nothing_is_ebadf),
+      SCRIPTED(event_read_takes_every_field),
+      SCRIPTED(event_read_of_group_finds_its_own_by_id),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
