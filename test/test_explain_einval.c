@@ -105,6 +105,9 @@ static void einval_of_older_bit_is_not_old_kernel(void **state) {
   temp_tree_write(tree, "/proc/sys/kernel/osrelease", "5.19.3\n");
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_OLD_KERNEL,
          "PERF_FORMAT_LOST needs Linux 6.0");
+  temp_tree_write(tree, "/proc/sys/kernel/osrelease", "6.0.0\n");
+  expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "no such combination");
+  temp_tree_write(tree, "/proc/sys/kernel/osrelease", "5.19.3\n");
   attr.read_format = 0;
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "no such combination");
   temp_tree_write(tree, "/proc/sys/kernel/osrelease", "5.9\n");
