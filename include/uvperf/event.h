@@ -178,15 +178,17 @@ typedef struct uvperf_stats_s {
  *    UV_ESRCH   no such task;
  *    UV_EACCES  perf_event_paranoid or the target's owner forbids it;
  *    UV_EPERM   the same; or the ring is above perf_event_mlock_kb and
- *      RLIMIT_MEMLOCK; or a seccomp filter;
+ *      RLIMIT_MEMLOCK; or a seccomp filter; or the leader belongs to the
+ *      parent of this forked process;
  *    UV_ENOTSUP the PMU cannot do it;
  *    UV_EMFILE, UV_ENFILE  out of fds;
  *    UV_EBUSY   another exclusive user of the PMU;
  *    UV_ENOSPC  breakpoint slots are used up;
+ *    UV_EOVERFLOW  sample_max_stack above perf_event_max_stack (UV_ENOMEM on
+ *      some kernels);
  *    UV_ENOMEM  out of memory;
  *    UV_ENOSYS  no perf events in this kernel;
- *    UV_EBADF   the cgroup is not an open fd;
- *    UV_EPERM   the leader belongs to the parent of this forked process.
+ *    UV_EBADF   the cgroup is not an open fd.
  *    If an inner libuv handle was already registered when init failed, the loop
  *    must run once more before uv_loop_close is 0.
  *  Source: perf_event_open(2), "ERRORS". */
