@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # What compilers and nm can tell of the source and of the plain build: that the
 # headers compile alone, that the shared library exports only what is public,
-# that each layer keeps to itself, and that README.md's program compiles.
+# that each layer keeps to itself, that README.md's program compiles, and that
+# FACTS names tests that exist.
 #
 #   checks.sh build-directory results
 #
@@ -145,6 +146,27 @@ readme() {
     "$results.c"
 }
 
+# FACTS has a line for each fact of polling, and names tests that exist and are
+# in the table of their program.
+facts() {
+  rc=0
+  for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23; do
+    grep -q "^P$n .* | .* | ." "$root/test/FACTS" || {
+      echo "test/FACTS says nothing of P$n"
+      rc=1
+    }
+  done
+  for name in $(awk -F '|' '/^[PR]/ && $2 !~ /none/ { print $3 }' \
+    "$root/test/FACTS" | grep -v ' none of its own:' | tr -s ' ' '\n'); do
+    # Once as a function, once in the table.
+    if [ "$(cat "$root"/test/test_*.c | grep -cw "$name")" -lt 2 ]; then
+      echo "test/FACTS names $name, which is no test"
+      rc=1
+    fi
+  done
+  return "$rc"
+}
+
 check headers_alone_compile_as_c11 headers_c11
 check headers_alone_compile_as_gnu99 headers_gnu99
 if command -v "${CXX:-c++}" >/dev/null; then
@@ -157,4 +179,5 @@ check library_exports_only_public_names exports
 check layers_below_watch_do_not_know_libuv layers_libuv
 check layers_above_sys_make_no_perf_calls layers_sys
 check readme_program_compiles readme
+check facts_name_tests_that_exist facts
 exit $failed

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "support.h"
+
+#include <errno.h>
+
+#include "options.h"
+
+typedef struct first_s {
+  size_t size;
+  int32_t a;
+  int32_t b;
+} first_t;
+
+/* What the struct may become. */
+typedef struct later_s {
+  size_t size;
+  int32_t a;
+  int32_t b;
+  int64_t c;
+} later_t;
+
+static void options_null_keeps_the_defaults(void **state) {
+  first_t own = {sizeof(own), 1, 2};
+
+  (void)state;
+  assert_int_equal(uvperf__options_copy(&own, sizeof(own), sizeof(own), NULL),
+                   0);
+  assert_int_equal(own.a, 1);
+  assert_int_equal(own.b, 2);
+}
+
+static void options_of_the_same_size_are_taken(void **state) {
+  first_t given = {sizeof(given), 3, 4};
+  first_t own = {sizeof(own), 1, 2};
+
+  (void)state;
+  assert_int_equal(uvperf__options_copy(&own, sizeof(own), sizeof(own), &given),
+                   0);
+  assert_int_equal(own.a, 3);
+  assert_int_equal(own.b, 4);
+}
+
+static void options_of_an_older_caller_keep_later_defaults(void **state) {
+  first_t *given = malloc(sizeof(*given));
+  later_t own = {sizeof(own), 1, 2, 5};
+
+  (void)state;
+  assert_non_null(given);
+  *given = (first_t){sizeof(*given), 3, 4};
+  assert_int_equal(
+      uvperf__options_copy(&own, sizeof(own), sizeof(first_t), given), 0);
+  assert_int_equal(own.a, 3);
+  assert_int_equal(own.b, 4);
+  assert_int_equal(own.c, 5);
+  free(given);
+}
+
+static void options_of_a_newer_caller_must_be_zero_behind(void **state) {
+  later_t given = {sizeof(given), 3, 4, 0};
+  first_t own = {sizeof(own), 1, 2};
+
+  (void)state;
+  assert_int_equal(uvperf__options_copy(&own, sizeof(own), sizeof(own), &given),
+                   0);
+  assert_int_equal(own.b, 4);
+  given.a = 30;
+  given.c = INT64_MIN; /* the last byte only */
+  assert_int_equal(uvperf__options_copy(&own, sizeof(own), sizeof(own), &given),
+                   -E2BIG);
+  assert_int_equal(own.a, 3);
+}
+
+static void options_shorter_than_the_first_version_are_refused(void **state) {
+  first_t given = {sizeof(given) - 1, 3, 4};
+  first_t own = {sizeof(own), 1, 2};
+
+  (void)state;
+  assert_int_equal(uvperf__options_copy(&own, sizeof(own), sizeof(own), &given),
+                   -EINVAL);
+  given.size = 0;
+  assert_int_equal(uvperf__options_copy(&own, sizeof(own), sizeof(own), &given),
+                   -EINVAL);
+  assert_int_equal(own.a, 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(options_null_keeps_the_defaults),
+      cmocka_unit_test(options_of_the_same_size_are_taken),
+      cmocka_unit_test(options_of_an_older_caller_keep_later_defaults),
+      cmocka_unit_test(options_of_a_newer_caller_must_be_zero_behind),
+      cmocka_unit_test(options_shorter_than_the_first_version_are_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

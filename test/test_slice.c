@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "support.h"
+
+#include "slice.h"
+
+/* Takes records until the slice is over, or at most `most`. */
+static uint64_t take_all(uvperf__slice_t *slice, size_t size, uint64_t most) {
+  uint64_t nr;
+
+  for (nr = 1; nr < most; nr++)
+    if (uvperf__slice_take(slice, size) != UVPERF__DRAINED)
+      break;
+  return nr;
+}
+
+static void slice_ends_with_the_first_bound(void **state) {
+  uint64_t session = 1;
+  uvperf__slice_t slice;
+
+  (void)state;
+  uvperf__slice_begin(&slice, &session, 10, 1000, UINT64_MAX);
+  assert_int_equal(take_all(&slice, 8, 100), 10);
+  uvperf__slice_begin(&slice, &session, 10, 1000, UINT64_MAX);
+  assert_int_equal(take_all(&slice, 500, 100), 2);
+  uvperf__slice_begin(&slice, &session, 1, 1, 1);
+  assert_int_equal(take_all(&slice, 8, 100), 1);
+  assert_int_equal(slice.records, 1);
+  assert_int_equal(slice.bytes, 8);
+}
+
+static void slice_of_another_session_is_stopped(void **state) {
+  uint64_t session = 1;
+  uvperf__slice_t slice;
+
+  (void)state;
+  uvperf__slice_begin(&slice, &session, 10, 1000, UINT64_MAX);
+  assert_int_equal(uvperf__slice_take(&slice, 8), UVPERF__DRAINED);
+  session += 1;
+  assert_int_equal(uvperf__slice_take(&slice, 8), UVPERF__STOPPED);
+}
+
+static void slice_without_bounds_never_ends(void **state) {
+  uint64_t session = 1;
+  uvperf__slice_t slice;
+
+  (void)state;
+  uvperf__slice_unbounded(&slice, &session);
+  assert_int_equal(take_all(&slice, 65528, 100000), 100000);
+}
+
+/* The time of the start is moved instead of waiting. */
+static void slice_whose_time_is_over_ends_within_32_records(void **state) {
+  uint64_t session = 1;
+  uvperf__slice_t slice;
+
+  (void)state;
+  uvperf__slice_begin(&slice, &session, 1000000, UINT64_MAX, 3600000000000);
+  assert_int_equal(take_all(&slice, 8, 1001), 1001);
+  slice.start_ns -= 3600000000000;
+  assert_in_range(take_all(&slice, 8, 1000), 1, 33);
+}
+
+static void slice_of_slow_records_looks_at_the_clock_for_each(void **state) {
+  uint64_t session = 1;
+  uvperf__slice_t slice;
+
+  (void)state;
+  uvperf__slice_begin(&slice, &session, 1000000, UINT64_MAX, 3600000000000);
+  /* As if the first record had taken 40 minutes of the hour. */
+  slice.start_ns -= 2400000000000;
+  assert_int_equal(uvperf__slice_take(&slice, 8), UVPERF__DRAINED);
+  slice.start_ns -= 2400000000000;
+  assert_int_equal(uvperf__slice_take(&slice, 8), UVPERF__CUT);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(slice_ends_with_the_first_bound),
+      cmocka_unit_test(slice_of_another_session_is_stopped),
+      cmocka_unit_test(slice_without_bounds_never_ends),
+      cmocka_unit_test(slice_whose_time_is_over_ends_within_32_records),
+      cmocka_unit_test(slice_of_slow_records_looks_at_the_clock_for_each),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
