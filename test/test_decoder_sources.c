@@ -240,7 +240,7 @@ record_with_an_id_of_nobody_is_raw_and_the_next_is_not(void **state) {
   uvperf_decoder_free(decoder);
 }
 
-/* Its body is broken, but whose it is can be told. */
+/* Its body is broken, but whose it is can be told, unlike that of the next. */
 static void broken_record_of_a_known_id_has_its_source(void **state) {
   static record_builder_t builder;
   static ring_t ring;
@@ -259,6 +259,11 @@ static void broken_record_of_a_known_id_has_its_source(void **state) {
   assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
                    -EPROTO);
   record_check_raw(record, builder.words, &ring.sources[2]);
+  values.id = 999;
+  record_build(&builder, PERF_RECORD_SAMPLE, &ring.attrs[2], &values);
+  assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
+                   -EPROTO);
+  record_check_raw(record, builder.words, NULL);
   uvperf_decoder_free(decoder);
 }
 
@@ -289,27 +294,31 @@ unknown_type_with_an_id_of_nobody_is_raw_without_source(void **state) {
   uvperf_decoder_free(decoder);
 }
 
+/* The id would lie in the header, or before the record. */
 static void record_too_short_for_an_id_is_raw_without_source(void **state) {
   static const uint32_t types[] = {PERF_RECORD_SAMPLE, PERF_RECORD_SWITCH};
   static record_builder_t builder;
   static ring_t ring;
   const uvperf_record_t *record;
   uvperf_decoder_t *decoder;
-  size_t i;
+  size_t i, size;
 
   (void)state;
-  init_ring(&ring, 2, PERF_SAMPLE_IDENTIFIER);
+  init_ring(&ring, 2, 0);
+  ring.attrs[0].sample_type = ring.attrs[1].sample_type =
+      PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_ID |
+      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU;
   assert_int_equal(try_new(&ring, &decoder), 0);
   for (i = 0; i < 2; i++) {
-    void *bytes;
-
     record_begin(&builder, types[i], 0);
-    record_end(&builder);
-    bytes = record_cut(&builder, builder.size);
-    assert_int_equal(uvperf_decode(decoder, bytes, builder.size, &record),
-                     -EPROTO);
-    record_check_raw(record, bytes, NULL);
-    free(bytes);
+    for (size = 8; size <= 24; size += 8) {
+      void *bytes = record_cut(&builder, size);
+
+      assert_int_equal(uvperf_decode(decoder, bytes, size, &record), -EPROTO);
+      record_check_raw(record, bytes, NULL);
+      free(bytes);
+      record_put_u64(&builder, ring.ids[0][0]);
+    }
   }
   uvperf_decoder_free(decoder);
 }

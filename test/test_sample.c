@@ -281,6 +281,23 @@ static void sample_whose_raw_would_misalign_the_rest_is_refused(void **state) {
   }
 }
 
+/* Each is refused by itself, though together they end at a word again. */
+static void
+sample_whose_misaligned_fields_make_up_for_each_other_is_refused(void **state) {
+  const uint32_t raw_and_aux[6] = {8, 0, 0, 4};
+  const uint32_t stack_and_aux[8] = {4, 0, 0, 0, 0, 4};
+  uint64_t words[4];
+
+  (void)state;
+  memcpy(words, raw_and_aux, sizeof(raw_and_aux));
+  assert_int_equal(decode_words(PERF_SAMPLE_RAW | PERF_SAMPLE_AUX, words, 3),
+                   -EPROTO);
+  memcpy(words, stack_and_aux, sizeof(stack_and_aux));
+  assert_int_equal(
+      decode_words(PERF_SAMPLE_STACK_USER | PERF_SAMPLE_AUX, words, 4),
+      -EPROTO);
+}
+
 static void sample_with_counts_beyond_the_record_is_refused(void **state) {
   static const uint64_t counts[] = {4,
                                     UINT64_C(1) << 32,
@@ -391,6 +408,8 @@ int main(void) {
       cmocka_unit_test(sample_with_stack_of_size_0_has_no_dyn_size),
       cmocka_unit_test(sample_with_absent_raw_is_four_zero_bytes),
       cmocka_unit_test(sample_whose_raw_would_misalign_the_rest_is_refused),
+      cmocka_unit_test(
+          sample_whose_misaligned_fields_make_up_for_each_other_is_refused),
       cmocka_unit_test(sample_with_counts_beyond_the_record_is_refused),
       cmocka_unit_test(sample_whose_stack_says_more_than_its_size_is_refused),
       cmocka_unit_test(sample_with_unexplained_bytes_is_refused),

@@ -109,6 +109,12 @@ static void trailer_of_an_unknown_type_is_decoded(void **state) {
   assert_int_equal(record->stream_id, v.stream_id);
   assert_int_equal(record->cpu, v.cpu);
   free(bytes);
+  /* The raw record of a broken one shows nothing of it. */
+  record_begin(&builder, PERF_RECORD_LOST, 0);
+  record_end(&builder);
+  assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
+                   -EPROTO);
+  record_check_raw(record, builder.words, &source);
   uvperf_decoder_free(decoder);
 }
 
