@@ -240,13 +240,12 @@ static int decode(uvperf_decoder_t *decoder,
   uvperf__reader_t *reader = find_reader(decoder, header, bytes);
   int rc = -EPROTO;
 
-  if (!uvperf__record_is_known(header->type)) {
-    *record = decode_unknown(decoder, reader, header, bytes);
-    return 0;
-  }
   if (reader != NULL && header->type == PERF_RECORD_SAMPLE) {
     *record = &reader->sample;
     rc = decode_sample(reader, header, bytes);
+  } else if (!uvperf__record_is_known(header->type)) {
+    *record = decode_unknown(decoder, reader, header, bytes);
+    return 0;
   } else if (reader != NULL) {
     *record = &decoder->side_band;
     rc = decode_side_band(decoder, reader, header, bytes);

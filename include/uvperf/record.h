@@ -79,7 +79,8 @@ typedef struct uvperf_regs_s {
 
 /* The body of PERF_RECORD_SAMPLE. Fields whose PERF_SAMPLE_* bit is not in the
  * record's `present` are 0. Pointers live as long as the record; all but
- * raw.data are 8-byte aligned. */
+ * raw.data are 8-byte aligned; those to nothing (a count or size of 0) are
+ * NULL. */
 typedef struct uvperf_sample_s {
   uint64_t ip;        /* PERF_SAMPLE_IP */
   uint64_t addr;      /* PERF_SAMPLE_ADDR */
@@ -97,7 +98,9 @@ typedef struct uvperf_sample_s {
     uint32_t size;
     const void *data;
   } raw;
-  /* PERF_SAMPLE_BRANCH_STACK, newest first. */
+  /* PERF_SAMPLE_BRANCH_STACK, newest first. Whether the PMU gave hw_idx and
+   * counters is told only by the record's length: a sample is read the way in
+   * which it ends where the record ends. */
   struct {
     uint64_t nr;
     /* PERF_SAMPLE_BRANCH_HW_INDEX; (uint64_t)-1 where the PMU gave none, or
@@ -119,7 +122,7 @@ typedef struct uvperf_sample_s {
    * slot: then var1_dw, var2_w and var3_w are set too. */
   struct {
     uint64_t full;
-    uint32_t var1_dw;
+    uint32_t var1_dw; /* the low half of full */
     uint16_t var2_w;
     uint16_t var3_w;
   } weight;
@@ -241,7 +244,7 @@ typedef struct uvperf_record_s {
       uint32_t next_prev_pid;
       uint32_t next_prev_tid;
     } switch_cpu_wide;
-    /* NAMESPACES. */
+    /* NAMESPACES; links is NULL with nr 0. */
     struct {
       uint32_t pid, tid;
       uint64_t nr;
@@ -281,7 +284,8 @@ typedef struct uvperf_record_s {
     struct {
       uint64_t hw_id;
     } aux_output_hw_id;
-    /* CALLCHAIN_DEFERRED: the user part of an earlier call chain. */
+    /* CALLCHAIN_DEFERRED: the user part of an earlier call chain; ips is NULL
+     * with nr 0. */
     struct {
       uint64_t cookie;
       uint64_t nr;
@@ -331,7 +335,9 @@ UVPERF_EXTERN void uvperf_decoder_free(uvperf_decoder_t *decoder);
  *    skip record->size bytes and go on, and NULL where it is not.
  *  @return 0, also for a type that the library does not know; or
  *    -EPROTO  the header is unsound (size below 8, not a multiple of 8, or
- *      above `size`), the body is, or its id belongs to no source;
+ *      above `size`), the body is, or with several sources its id belongs to
+ *      none (a type that the library does not know is 0 all the same, its
+ *      source NULL);
  *    -EINVAL  bytes is not 8-byte aligned; *record is NULL. */
 UVPERF_EXTERN int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes,
                                 size_t size, const uvperf_record_t **record);
@@ -407,8 +413,8 @@ uvperf_branch_type(const struct perf_branch_entry *entry);
 
 /** Names the type of a branch.
  *  @param type  What uvperf_branch_type gave.
- *  @return "COND", "CALL", … ; "unknown" for one the library does not know;
- *    static. */
+ *  @return "COND", "CALL", … ; "unknown" for PERF_BR_UNKNOWN and for one the
+ *    library does not know; static. */
 UVPERF_EXTERN const char *uvperf_branch_type_name(unsigned int type);
 
 /** Gets how speculative a branch was, a PERF_BR_SPEC_* (Linux 6.1). */
@@ -433,7 +439,8 @@ enum uvperf_mem_part {
  *  @param data_src  sample.data_src.
  *  @param part      enum uvperf_mem_part.
  *  @param text      Caller's; receives a terminated text such as "L3 hit" or
- *    "remote RAM (1 hop) hit"; "N/A" where the PMU did not tell.
+ *    "remote RAM (1 hop) hit", with " or " between what the PMU left open;
+ *    "yes" or "no" for UVPERF_MEM_LOCK; "N/A" where the PMU did not tell.
  *  @param size      Bytes in text.
  *  @return 0, or
  *    -ENOBUFS  text is too small; it holds what fits, terminated;
