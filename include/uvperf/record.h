@@ -166,6 +166,119 @@ typedef struct uvperf_namespace_s {
   uint64_t inode;
 } uvperf_namespace_t;
 
+/* PERF_RECORD_LOST: records that did not fit; id is of the event that next
+ * succeeded in writing, not of the loser. */
+typedef struct uvperf_lost_s {
+  uint64_t id;
+  uint64_t lost;
+} uvperf_lost_t;
+
+/* PERF_RECORD_COMM; an exec where misc has PERF_RECORD_MISC_COMM_EXEC.
+ * Terminated; comm_size is strlen. */
+typedef struct uvperf_comm_s {
+  uint32_t pid, tid;
+  const char *comm;
+  size_t comm_size;
+} uvperf_comm_t;
+
+/* PERF_RECORD_FORK and PERF_RECORD_EXIT. */
+typedef struct uvperf_task_s {
+  uint32_t pid, ppid;
+  uint32_t tid, ptid;
+  uint64_t time; /* ns */
+} uvperf_task_t;
+
+/* PERF_RECORD_THROTTLE and PERF_RECORD_UNTHROTTLE. */
+typedef struct uvperf_throttle_s {
+  uint64_t time; /* ns */
+  uint64_t id;
+  uint64_t stream_id;
+} uvperf_throttle_t;
+
+/* PERF_RECORD_READ. */
+typedef struct uvperf_read_record_s {
+  uint32_t pid, tid;
+  uvperf_read_t values;
+} uvperf_read_record_t;
+
+/* PERF_RECORD_AUX. */
+typedef struct uvperf_aux_s {
+  uint64_t offset; /* bytes, unmasked */
+  uint64_t size;   /* bytes */
+  uint64_t flags;  /* PERF_AUX_FLAG_* */
+} uvperf_aux_t;
+
+/* PERF_RECORD_ITRACE_START. */
+typedef struct uvperf_itrace_start_s {
+  uint32_t pid, tid;
+} uvperf_itrace_start_t;
+
+/* PERF_RECORD_LOST_SAMPLES. */
+typedef struct uvperf_lost_samples_s {
+  uint64_t lost;
+} uvperf_lost_samples_t;
+
+/* PERF_RECORD_SWITCH_CPU_WIDE: the other task; going out where misc has
+ * PERF_RECORD_MISC_SWITCH_OUT. */
+typedef struct uvperf_switch_cpu_wide_s {
+  uint32_t next_prev_pid;
+  uint32_t next_prev_tid;
+} uvperf_switch_cpu_wide_t;
+
+/* PERF_RECORD_NAMESPACES; links is NULL with nr 0. */
+typedef struct uvperf_namespaces_s {
+  uint32_t pid, tid;
+  uint64_t nr;
+  const uvperf_namespace_t *links;
+} uvperf_namespaces_t;
+
+/* PERF_RECORD_KSYMBOL. Terminated; name_size is strlen. */
+typedef struct uvperf_ksymbol_s {
+  uint64_t addr;
+  uint32_t len;       /* bytes */
+  uint16_t ksym_type; /* PERF_RECORD_KSYMBOL_TYPE_* */
+  uint16_t flags;     /* PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
+  const char *name;
+  size_t name_size;
+} uvperf_ksymbol_t;
+
+/* PERF_RECORD_BPF_EVENT. */
+typedef struct uvperf_bpf_event_s {
+  uint16_t type; /* PERF_BPF_EVENT_* */
+  uint16_t flags;
+  uint32_t id;
+  uint8_t tag[8];
+} uvperf_bpf_event_t;
+
+/* PERF_RECORD_CGROUP. Terminated; path_size is strlen. */
+typedef struct uvperf_cgroup_s {
+  uint64_t id;
+  const char *path;
+  size_t path_size;
+} uvperf_cgroup_t;
+
+/* PERF_RECORD_TEXT_POKE: old_len bytes, then new_len bytes. */
+typedef struct uvperf_text_poke_s {
+  uint64_t addr;
+  uint16_t old_len;
+  uint16_t new_len;
+  const uint8_t *old_bytes;
+  const uint8_t *new_bytes;
+} uvperf_text_poke_t;
+
+/* PERF_RECORD_AUX_OUTPUT_HW_ID. */
+typedef struct uvperf_aux_output_hw_id_s {
+  uint64_t hw_id;
+} uvperf_aux_output_hw_id_t;
+
+/* PERF_RECORD_CALLCHAIN_DEFERRED: the user part of an earlier call chain; ips
+ * is NULL with nr 0. */
+typedef struct uvperf_callchain_deferred_s {
+  uint64_t cookie;
+  uint64_t nr;
+  const uint64_t *ips;
+} uvperf_callchain_deferred_t;
+
 /* A decoded record. It and all it points to are the library's, valid during the
  * callback (or until the next uvperf_decode with the same decoder) and not
  * after. Fields that were not asked for are 0. */
@@ -189,108 +302,26 @@ typedef struct uvperf_record_s {
   uint64_t stream_id; /* PERF_SAMPLE_STREAM_ID; inherited events have theirs */
   uint32_t cpu;       /* PERF_SAMPLE_CPU */
   /* By type. A type that is not listed here (one newer than the library) has
-   * no member: read `bytes`. SWITCH has no body. (C++ has no types inside of an
-   * anonymous union, but as an extension.) */
-  __extension__ union {
-    uvperf_sample_t sample; /* SAMPLE */
-    uvperf_mmap_t mmap;     /* MMAP, MMAP2 */
-    /* LOST: records that did not fit; id is of the event that next succeeded
-     * in writing, not of the loser. */
-    struct {
-      uint64_t id;
-      uint64_t lost;
-    } lost;
-    /* COMM; an exec where misc has PERF_RECORD_MISC_COMM_EXEC. Terminated;
-     * comm_size is strlen. */
-    struct {
-      uint32_t pid, tid;
-      const char *comm;
-      size_t comm_size;
-    } comm;
-    /* FORK and EXIT. */
-    struct {
-      uint32_t pid, ppid;
-      uint32_t tid, ptid;
-      uint64_t time; /* ns */
-    } task;
-    /* THROTTLE and UNTHROTTLE. */
-    struct {
-      uint64_t time; /* ns */
-      uint64_t id;
-      uint64_t stream_id;
-    } throttle;
-    /* READ. */
-    struct {
-      uint32_t pid, tid;
-      uvperf_read_t values;
-    } read;
-    /* AUX. */
-    struct {
-      uint64_t offset; /* bytes, unmasked */
-      uint64_t size;   /* bytes */
-      uint64_t flags;  /* PERF_AUX_FLAG_* */
-    } aux;
-    /* ITRACE_START. */
-    struct {
-      uint32_t pid, tid;
-    } itrace_start;
-    /* LOST_SAMPLES. */
-    struct {
-      uint64_t lost;
-    } lost_samples;
-    /* SWITCH_CPU_WIDE: the other task; going out where misc has
-     * PERF_RECORD_MISC_SWITCH_OUT. */
-    struct {
-      uint32_t next_prev_pid;
-      uint32_t next_prev_tid;
-    } switch_cpu_wide;
-    /* NAMESPACES; links is NULL with nr 0. */
-    struct {
-      uint32_t pid, tid;
-      uint64_t nr;
-      const uvperf_namespace_t *links;
-    } namespaces;
-    /* KSYMBOL. Terminated; name_size is strlen. */
-    struct {
-      uint64_t addr;
-      uint32_t len;       /* bytes */
-      uint16_t ksym_type; /* PERF_RECORD_KSYMBOL_TYPE_* */
-      uint16_t flags;     /* PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
-      const char *name;
-      size_t name_size;
-    } ksymbol;
-    /* BPF_EVENT. */
-    struct {
-      uint16_t type; /* PERF_BPF_EVENT_* */
-      uint16_t flags;
-      uint32_t id;
-      uint8_t tag[8];
-    } bpf_event;
-    /* CGROUP. Terminated; path_size is strlen. */
-    struct {
-      uint64_t id;
-      const char *path;
-      size_t path_size;
-    } cgroup;
-    /* TEXT_POKE: old_len bytes, then new_len bytes. */
-    struct {
-      uint64_t addr;
-      uint16_t old_len;
-      uint16_t new_len;
-      const uint8_t *old_bytes;
-      const uint8_t *new_bytes;
-    } text_poke;
-    /* AUX_OUTPUT_HW_ID. */
-    struct {
-      uint64_t hw_id;
-    } aux_output_hw_id;
-    /* CALLCHAIN_DEFERRED: the user part of an earlier call chain; ips is NULL
-     * with nr 0. */
-    struct {
-      uint64_t cookie;
-      uint64_t nr;
-      const uint64_t *ips;
-    } callchain_deferred;
+   * no member: read `bytes`. SWITCH has no body. */
+  union {
+    uvperf_sample_t sample;
+    uvperf_mmap_t mmap; /* MMAP, MMAP2 */
+    uvperf_lost_t lost;
+    uvperf_comm_t comm;
+    uvperf_task_t task;         /* FORK, EXIT */
+    uvperf_throttle_t throttle; /* THROTTLE, UNTHROTTLE */
+    uvperf_read_record_t read;
+    uvperf_aux_t aux;
+    uvperf_itrace_start_t itrace_start;
+    uvperf_lost_samples_t lost_samples;
+    uvperf_switch_cpu_wide_t switch_cpu_wide;
+    uvperf_namespaces_t namespaces;
+    uvperf_ksymbol_t ksymbol;
+    uvperf_bpf_event_t bpf_event;
+    uvperf_cgroup_t cgroup;
+    uvperf_text_poke_t text_poke;
+    uvperf_aux_output_hw_id_t aux_output_hw_id;
+    uvperf_callchain_deferred_t callchain_deferred;
   };
 } uvperf_record_t;
 
