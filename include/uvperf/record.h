@@ -339,9 +339,9 @@ typedef struct uvperf_decoder_s uvperf_decoder_t;
  *    attr of its own event, found by its id (never by STREAM_ID), so the ids
  *    must lie at one and the same place in all of them.
  *  @return 0, or
- *    -EINVAL  nr is 0; a source has no attr, an attr.size between 1 and 63, or a
- *      size that is not sizeof(uvperf_source_t); with several sources: one has
- *      no ids, two share an id, sample_id_all is not set everywhere, or
+ *    -EINVAL  nr is 0; a source has no attr, an attr.size between 1 and 63, or
+ *      a size that is not sizeof(uvperf_source_t); with several sources: one
+ *      has no ids, two share an id, sample_id_all is not set everywhere, or
  *      PERF_SAMPLE_IDENTIFIER (or ID at one fixed place) is not;
  *    -ENOMEM  out of memory.
  *  Source: perf_event_open(2), PERF_SAMPLE_IDENTIFIER. */
@@ -419,7 +419,7 @@ UVPERF_EXTERN const char *uvperf_record_type_name(uint32_t type);
 UVPERF_EXTERN const char *uvperf_record_cpu_mode_name(uint16_t misc);
 
 /* What the misc bits 13 to 15 mean depends on the type. Each of these is 1
- * where the record has the meaning, else 0; a record of another type has not. */
+ * where the record has the meaning, else 0, as for another type. */
 
 /** The MMAP is of data (attr.mmap_data), not of code: misc bit 13. */
 UVPERF_EXTERN int uvperf_record_is_mmap_data(const uvperf_record_t *record);
