@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds CPUs in /sys and threads in /proc. Opens no events. */
+#include "profile_targets.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile_memory.h"
+
+/* Far above what Linux can be built for, CONFIG_NR_CPUS. */
+#define MAX_CPU 65535
+
+void profile_ids_add(profile_ids_t *list, int32_t id) {
+  if (list->nr == list->capacity)
+    list->ids = profile_grow(list->ids, &list->capacity, sizeof(*list->ids));
+  list->ids[list->nr++] = id;
+}
+
+void profile_ids_free(profile_ids_t *list) {
+  free(list->ids);
+  memset(list, 0, sizeof(*list));
+}
+
+static int parse_id(const char **text, long *id) {
+  char *end;
+
+  if (**text < '0' || **text > '9')
+    return -EINVAL;
+  errno = 0;
+  *id = strtol(*text, &end, 10);
+  if (errno != 0 || *id > MAX_CPU)
+    return -EINVAL;
+  *text = end;
+  return 0;
+}
+
+int profile_ids_parse(profile_ids_t *list, const char *text) {
+  long first, last;
+
+  for (;;) {
+    if (parse_id(&text, &first) != 0)
+      return -EINVAL;
+    last = first;
+    if (*text == '-') {
+      text++;
+      if (parse_id(&text, &last) != 0 || last < first)
+        return -EINVAL;
+    }
+    for (; first <= last; first++)
+      profile_ids_add(list, (int32_t)first);
+    if (*text != ',')
+      break;
+    text++;
+  }
+  return *text == '\0' || *text == '\n' ? 0 : -EINVAL;
+}
+
+/* The ids are never 0 to the number of CPUs less 1: CPUs can be offline. */
+int profile_cpus_online(profile_ids_t *cpus) {
+  FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+  char *line = NULL;
+  size_t size = 0;
+  int rc;
+
+  if (file == NULL)
+    return -errno;
+  rc = getline(&line, &size, file) > 0 ? profile_ids_parse(cpus, line) : -EIO;
+  free(line);
+  fclose(file);
+  return rc;
+}
+
+int profile_threads_of(profile_ids_t *threads, int32_t pid) {
+  char path[64];
+  struct dirent *entry;
+  DIR *directory;
+
+  snprintf(path, sizeof(path), "/proc/%d/task", pid);
+  directory = opendir(path);
+  if (directory == NULL)
+    return -errno;
+  while ((entry = readdir(directory)) != NULL) {
+    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+      profile_ids_add(threads, (int32_t)strtol(entry->d_name, NULL, 10));
+  }
+  closedir(directory);
+  return threads->nr > 0 ? 0 : -ESRCH;
+}
+
+int32_t profile_process_of(int32_t pid) {
+  char path[64], line[256];
+  int32_t process = -ESRCH;
+  FILE *file;
+
+  snprintf(path, sizeof(path), "/proc/%d/status", pid);
+  file = fopen(path, "re");
+  if (file == NULL)
+    return errno == ENOENT ? -ESRCH : -errno;
+  while (fgets(line, sizeof(line), file) != NULL) {
+    if (strncmp(line, "Tgid:", 5) == 0)
+      process = (int32_t)strtol(line + 5, NULL, 10);
+  }
+  fclose(file);
+  return process;
+}

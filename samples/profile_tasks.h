@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* The tasks that are measured: what they are called and what they have mapped,
+ * at one point in time. */
+#ifndef PROFILE_TASKS_H
+#define PROFILE_TASKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct profile_map_s {
+  uint64_t start, end; /* end is the first address behind it */
+  uint64_t pgoff;      /* bytes into the file */
+  uint32_t object;     /* id of the file's name */
+} profile_map_t;
+
+/* A thread; that whose tid is the pid holds the maps of the process. */
+typedef struct profile_task_s {
+  uint32_t tid;
+  uint32_t comm; /* id of a name */
+  int has_comm;
+  uint64_t died; /* nanoseconds, 0 while it lives */
+  profile_map_t *maps;
+  size_t nr_maps; /* sorted, without overlap */
+  size_t map_capacity;
+  struct profile_task_s *next;
+} profile_task_t;
+
+#define PROFILE_TASK_BUCKETS 4096
+
+typedef struct profile_tasks_s {
+  profile_task_t *buckets[PROFILE_TASK_BUCKETS];
+} profile_tasks_t;
+
+void profile_tasks_free(profile_tasks_t *tasks);
+
+void profile_tasks_name(profile_tasks_t *tasks, uint32_t tid, uint32_t comm);
+
+/* 0 and *comm for a thread, or its process where only that is known; -1. */
+int profile_tasks_comm(const profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
+                       uint32_t *comm);
+
+/* A new thread, or, if pid is not ppid, a new process with the same maps. */
+void profile_tasks_fork(profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
+                        uint32_t ppid, uint32_t ptid);
+
+/* An exec: all maps are gone. */
+void profile_tasks_exec(profile_tasks_t *tasks, uint32_t pid);
+
+void profile_tasks_exit(profile_tasks_t *tasks, uint32_t tid, uint64_t time);
+
+/* A mapping, in place of what was there before. */
+void profile_tasks_map(profile_tasks_t *tasks, uint32_t pid,
+                       const profile_map_t *map);
+
+/* The mapping that holds an address, or NULL. */
+const profile_map_t *profile_tasks_find(const profile_tasks_t *tasks,
+                                        uint32_t pid, uint64_t address);
+
+/* Forgets the tasks that died before a time. */
+void profile_tasks_reap(profile_tasks_t *tasks, uint64_t before);
+
+#endif
