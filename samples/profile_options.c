@@ -36,6 +36,10 @@ static const char help_text[] =
     "                 only in programs built with frame pointers.\n"
     "  -h, --help     show this\n"
     "\n"
+    "Without hardware cycles a process that lives for less than 1/hz seconds "
+    "is\n"
+    "not seen unless with -a: raise -F for a script of many small commands.\n"
+    "\n"
     "A table of the hottest places comes on stdout at the end; all else goes\n"
     "to stderr. A place is a kernel function, or a file and an offset in it.\n"
     "\n"
@@ -123,6 +127,8 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
     case ':':
       return bad("option '%s' wants a value", argv[optind - 1]);
     default:
+      if (optopt == 'h') /* Only --help=value comes here. */
+        return bad("option '--help' takes no value");
       if (optopt != 0)
         return bad("unknown option '-%c'", optopt);
       return bad("unknown option '%s'", argv[optind - 1]);

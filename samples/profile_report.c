@@ -58,7 +58,7 @@ void profile_report_table(FILE *file, const profile_account_t *account,
   double seconds = totals->seconds > 0 ? totals->seconds : 1e-9;
 
   if (totals->samples == 0)
-    fputs("no samples: nothing ran that could be seen\n", file);
+    fputs("no samples: nothing ran, or not for long enough\n", file);
   else
     print_rows(file, account);
   fprintf(file,

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs the profiler as a user would and checks what it says against programs
+ * whose hottest place is known. */
+#include "profile_run.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Whether a place lies in the target's spin(), as the target printed it. */
+static int is_in_spin(const profile_run_t *run, const char *place) {
+  static const char object[] = "profile_target+0x";
+  unsigned long start, end, offset;
+
+  if (sscanf(run->out, "%lx %lx", &start, &end) != 2 || start >= end ||
+      strncmp(place, object, sizeof(object) - 1) != 0)
+    return 0;
+  offset = strtoul(place + sizeof(object) - 1, NULL, 16);
+  return start <= offset && offset < end;
+}
+
+static void expect_spin_hottest(const profile_run_t *run) {
+  profile_row_t row = {0};
+
+  if (!profile_run_row(run, 0, &row) || !is_in_spin(run, row.place))
+    print_error("stdout:\n%s\nstderr:\n%s\n", run->out, run->err);
+  assert_true(profile_run_row(run, 0, &row));
+  assert_string_equal(row.command, "profile_target");
+  assert_true(is_in_spin(run, row.place));
+}
+
+static void busy_loop_is_named_as_hottest_place(void **state) {
+  profile_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "--",
+                                TARGET_PATH, "spin"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  profile_run(&run);
+  profile_run_expect_status(&run, 0);
+  expect_spin_hottest(&run);
+  assert_true(profile_run_samples(&run) > 0);
+  profile_run_expect_text(run.out, " 0 lost\n");
+}
+
+/* The shell is another process than the loop, a child of the command. */
+static void busy_loop_in_a_grandchild_is_named(void **state) {
+  profile_run_t run = {
+      .args = {PROFILE_PATH, "-F", "997", "-d", "1", "sh", "-c",
+               "trap 'kill $!' TERM; '" TARGET_PATH "' spin & wait"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  profile_run(&run);
+  profile_run_expect_status(&run, 0);
+  expect_spin_hottest(&run);
+}
+
+static pid_t start_target(const char *mode, char *place, size_t size) {
+  int out[2];
+  pid_t pid;
+
+  assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+  pid = fork();
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    dup2(out[1], STDOUT_FILENO);
+    execl(TARGET_PATH, "profile_target", mode, (char *)NULL);
+    _exit(125);
+  }
+  close(out[1]);
+  place[0] = '\0';
+  assert_true(profile_run_append(out[0], place, size));
+  close(out[0]);
+  return pid;
+}
+
+static void end_target(pid_t pid) {
+  kill(pid, SIGKILL);
+  assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* Its mappings are known from /proc only. */
+static void running_process_is_profiled_by_pid(void **state) {
+  profile_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "0.5", "-p"}};
+  char pid_text[16];
+  pid_t pid;
+
+  (void)state;
+  support_need_own_events(__func__);
+  pid = start_target("spin", run.out, sizeof(run.out));
+  snprintf(pid_text, sizeof(pid_text), "%d", pid);
+  run.args[6] = pid_text;
+  profile_run(&run);
+  end_target(pid);
+  profile_run_expect_status(&run, 0);
+  expect_spin_hottest(&run);
+}
+
+/* Without -d the end of the process is the end of the profile. */
+static void profile_of_a_process_ends_with_it(void **state) {
+  profile_run_t run = {.args = {PROFILE_PATH, "-p"}};
+  char pid_text[16];
+  pid_t pid;
+
+  (void)state;
+  support_need_own_events(__func__);
+  pid = fork();
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    execlp("sleep", "sleep", "1", (char *)NULL);
+    _exit(125);
+  }
+  snprintf(pid_text, sizeof(pid_text), "%d", pid);
+  run.args[2] = pid_text;
+  profile_run(&run);
+  assert_int_equal(waitpid(pid, NULL, 0), pid);
+  profile_run_expect_status(&run, 0);
+  profile_run_expect_text(run.out, " samples, ");
+}
+
+/* Others may be busier, so that it need not be the hottest. */
+static void whole_machine_shows_a_busy_loop(void **state) {
+  profile_run_t run = {.args = {PROFILE_PATH, "-a", "-F", "997", "-d", "1"}};
+  int found = 0;
+  size_t i;
+  profile_row_t row;
+  pid_t pid;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  pid = start_target("spin", run.out, sizeof(run.out));
+  profile_run(&run);
+  end_target(pid);
+  profile_run_expect_status(&run, 0);
+  for (i = 0; profile_run_row(&run, i, &row); i++)
+    found |= is_in_spin(&run, row.place);
+  assert_true(found);
+}
+
+/* Whether kallsyms, where it shows addresses, has a function of that name. */
+static int is_kernel_function(const char *name, const char *test) {
+  char line[512], symbol[256];
+  unsigned long address, any = 0;
+  int found = 0;
+  FILE *file = fopen("/proc/kallsyms", "re");
+
+  if (file == NULL)
+    support_skip(test, "/proc/kallsyms");
+  while (fgets(line, sizeof(line), file) != NULL) {
+    if (sscanf(line, "%lx %*c %255s", &address, symbol) != 2)
+      continue;
+    any |= address;
+    found |= strcmp(symbol, name) == 0;
+  }
+  fclose(file);
+  if (any == 0)
+    support_skip(test, "addresses in /proc/kallsyms");
+  return found;
+}
+
+static void syscall_loop_names_a_kernel_function(void **state) {
+  profile_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "--",
+                                TARGET_PATH, "read"}};
+  profile_row_t row = {0};
+
+  (void)state;
+  support_need_kernel_side(__func__);
+  profile_run(&run);
+  profile_run_expect_status(&run, 0);
+  profile_run_expect_text(run.err, "user and kernel");
+  assert_true(profile_run_row(&run, 0, &row));
+  assert_string_equal(row.command, "profile_target");
+  assert_true(is_kernel_function(row.place, __func__));
+}
+
+static void folded_stacks_sum_to_the_samples(void **state) {
+  char path[] = "/tmp/uvperf-folded-XXXXXX", line[8192];
+  profile_run_t run = {.args = {PROFILE_PATH, "--folded", path, "-F", "997",
+                                "-d", "0.5", "--", TARGET_PATH, "spin"}};
+  unsigned long sum = 0;
+  const char *count;
+  FILE *file;
+  int fd;
+
+  (void)state;
+  support_need_own_events(__func__);
+  fd = mkstemp(path);
+  assert_true(fd >= 0);
+  profile_run(&run);
+  file = fdopen(fd, "r");
+  assert_non_null(file);
+  while (fgets(line, sizeof(line), file) != NULL) {
+    count = strrchr(line, ' ');
+    assert_non_null(count);
+    assert_non_null(strchr(line, ';'));
+    sum += strtoul(count, NULL, 10);
+  }
+  fclose(file);
+  unlink(path);
+  profile_run_expect_status(&run, 0);
+  assert_true(sum > 0);
+  assert_int_equal(sum, profile_run_samples(&run));
+}
+
+static void interrupt_prints_the_table(void **state) {
+  profile_run_t run = {.args = {PROFILE_PATH, "--", TARGET_PATH, "spin"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  run.interrupt_at = " samples ";
+  profile_run(&run);
+  profile_run_expect_status(&run, 0);
+  expect_spin_hottest(&run);
+}
+
+static void unprivileged_user_profiles_own_command(void **state) {
+  profile_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "--",
+                                "sh", "-c", "while :; do :; done"}};
+  profile_row_t row;
+  size_t i;
+
+  (void)state;
+  support_need_own_events(__func__);
+  if (profile_run_paranoid() != 2)
+    support_skip(__func__, "kernel.perf_event_paranoid at 2");
+  run.as_nobody = 1;
+  profile_run(&run);
+  profile_run_expect_status(&run, 0);
+  profile_run_expect_text(run.err, "user only");
+  profile_run_expect_text(run.err, "more privileges would add");
+  assert_true(profile_run_row(&run, 0, &row));
+  /* All is of the user's side: an object and an offset, or no object. */
+  for (i = 0; profile_run_row(&run, i, &row); i++) {
+    assert_true(strstr(row.place, "+0x") != NULL || row.place[0] == '[');
+    assert_null(strstr(row.place, "[kernel]"));
+  }
+}
+
+/* Its name could otherwise change the terminal's title, for example. */
+static void control_characters_in_names_are_not_printed(void **state) {
+  profile_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "0.5", "--",
+                                "sh", "-c",
+                                "printf 'a\\033]b;c' >/proc/$$/comm; "
+                                "while :; do :; done"}};
+  profile_row_t row;
+
+  (void)state;
+  support_need_own_events(__func__);
+  profile_run(&run);
+  profile_run_expect_status(&run, 0);
+  assert_true(profile_run_row(&run, 0, &row));
+  assert_string_equal(row.command, "a?]b;c");
+  assert_null(strchr(run.out, '\033'));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(busy_loop_is_named_as_hottest_place),
+      cmocka_unit_test(busy_loop_in_a_grandchild_is_named),
+      cmocka_unit_test(running_process_is_profiled_by_pid),
+      cmocka_unit_test(profile_of_a_process_ends_with_it),
+      cmocka_unit_test(whole_machine_shows_a_busy_loop),
+      cmocka_unit_test(syscall_loop_names_a_kernel_function),
+      cmocka_unit_test(folded_stacks_sum_to_the_samples),
+      cmocka_unit_test(interrupt_prints_the_table),
+      cmocka_unit_test(unprivileged_user_profiles_own_command),
+      cmocka_unit_test(control_characters_in_names_are_not_printed),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

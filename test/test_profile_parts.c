@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of the profiler that need no kernel: lists of CPUs, names, the
+ * order of records, maps of tasks, kernel symbols, counters. */
+#include "support.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "profile_names.h"
+#include "profile_order.h"
+#include "profile_symbols.h"
+#include "profile_tally.h"
+#include "profile_targets.h"
+#include "profile_tasks.h"
+
+static void cpu_list_with_ranges_gives_each_id(void **state) {
+  static const int32_t expected[] = {0, 2, 3, 4, 5, 127};
+  profile_ids_t list = {NULL, 0, 0};
+
+  (void)state;
+  assert_int_equal(profile_ids_parse(&list, "0,2-5,127\n"), 0);
+  assert_int_equal(list.nr, 6);
+  assert_memory_equal(list.ids, expected, sizeof(expected));
+  profile_ids_free(&list);
+}
+
+static void cpu_list_that_is_none_is_refused(void **state) {
+  static const char *const bad[] = {"",    "\n",   "a",   "1-",        "-1",
+                                    "3-1", "1,,2", "1 2", "0-99999999"};
+  profile_ids_t list = {NULL, 0, 0};
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+    assert_int_equal(profile_ids_parse(&list, bad[i]), -EINVAL);
+  profile_ids_free(&list);
+}
+
+static void expect_clean(const char *name, const char *expected) {
+  char clean[32];
+
+  profile_name_clean(clean, sizeof(clean), name);
+  assert_string_equal(clean, expected);
+}
+
+static void name_with_control_characters_becomes_safe(void **state) {
+  (void)state;
+  expect_clean("a\033[2Jb\n\x7f", "a?[2Jb??");
+  expect_clean("\xc2\x9b"
+               "0m",
+               "??0m"); /* CSI as a C1 control */
+  expect_clean("\x9b"
+               "0m",
+               "?0m");                 /* the same as a raw byte */
+  expect_clean("\xe0\x82\x9b", "???"); /* overlong */
+  expect_clean("caf\xc3\xa9 \xe2\x82\xac", "caf\xc3\xa9 \xe2\x82\xac");
+  expect_clean("cut \xe2\x82", "cut ??");
+}
+
+static void long_name_is_cut_between_characters(void **state) {
+  char clean[4];
+
+  (void)state;
+  profile_name_clean(clean, sizeof(clean), "ab\xc3\xa9");
+  assert_string_equal(clean, "ab");
+}
+
+static void same_name_has_one_id(void **state) {
+  profile_names_t names;
+  uint32_t first, i;
+  char name[16];
+
+  (void)state;
+  profile_names_init(&names);
+  first = profile_names_add(&names, "first");
+  for (i = 0; i < 5000; i++) {
+    snprintf(name, sizeof(name), "name %u", i);
+    profile_names_add(&names, name);
+  }
+  assert_int_equal(profile_names_add(&names, "first"), first);
+  assert_string_equal(profile_names_get(&names, first), "first");
+  assert_int_equal(names.nr, 5002);
+  profile_names_free(&names);
+}
+
+static void records_come_out_by_time_then_arrival(void **state) {
+  static const uint64_t times[] = {5, 3, 9, 3, 1, 7};
+  static const uint64_t expected[] = {4, 1, 3, 0, 5};
+  profile_order_t order = {NULL, 0, 0, 0, 0};
+  profile_item_t *item;
+  uint64_t i;
+
+  (void)state;
+  for (i = 0; i < 6; i++)
+    profile_order_add(&order, times[i], &i, sizeof(i));
+  for (i = 0; i < 5; i++) {
+    item = profile_order_take(&order, 8);
+    assert_non_null(item);
+    assert_int_equal(item->bytes[0], expected[i]);
+    free(item);
+  }
+  assert_null(profile_order_take(&order, 8));
+  assert_int_equal(order.nr, 1);
+  profile_order_free(&order);
+}
+
+static void expect_map(const profile_tasks_t *tasks, uint32_t pid,
+                       uint64_t address, uint32_t object, uint64_t offset) {
+  const profile_map_t *map = profile_tasks_find(tasks, pid, address);
+
+  assert_non_null(map);
+  assert_int_equal(map->object, object);
+  assert_int_equal(address - map->start + map->pgoff, offset);
+}
+
+static void map_over_another_leaves_what_sticks_out(void **state) {
+  profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
+  const profile_map_t big = {0x1000, 0x9000, 0x100000, 1};
+  const profile_map_t hole = {0x3000, 0x5000, 0x200000, 2};
+  const profile_map_t over = {0x4000, 0xa000, 0, 3};
+
+  (void)state;
+  assert_non_null(tasks);
+  profile_tasks_map(tasks, 7, &big);
+  profile_tasks_map(tasks, 7, &hole);
+  expect_map(tasks, 7, 0x2fff, 1, 0x101fff);
+  expect_map(tasks, 7, 0x3000, 2, 0x200000);
+  expect_map(tasks, 7, 0x5000, 1, 0x104000);
+  expect_map(tasks, 7, 0x8fff, 1, 0x107fff);
+  assert_null(profile_tasks_find(tasks, 7, 0x9000));
+  profile_tasks_map(tasks, 7, &over);
+  expect_map(tasks, 7, 0x3fff, 2, 0x200fff);
+  expect_map(tasks, 7, 0x4000, 3, 0);
+  expect_map(tasks, 7, 0x9fff, 3, 0x5fff);
+  assert_null(profile_tasks_find(tasks, 7, 0xfff));
+  assert_null(profile_tasks_find(tasks, 8, 0x2000));
+  profile_tasks_free(tasks);
+  free(tasks);
+}
+
+static void forked_process_has_its_parents_maps_until_exec(void **state) {
+  profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
+  const profile_map_t map = {0x1000, 0x2000, 0, 1};
+  uint32_t comm = 0;
+
+  (void)state;
+  assert_non_null(tasks);
+  profile_tasks_name(tasks, 7, 70);
+  profile_tasks_map(tasks, 7, &map);
+  profile_tasks_fork(tasks, 8, 8, 7, 7);
+  expect_map(tasks, 8, 0x1800, 1, 0x800);
+  assert_int_equal(profile_tasks_comm(tasks, 8, 8, &comm), 0);
+  assert_int_equal(comm, 70);
+  profile_tasks_exec(tasks, 8);
+  assert_null(profile_tasks_find(tasks, 8, 0x1800));
+  expect_map(tasks, 7, 0x1800, 1, 0x800);
+  profile_tasks_free(tasks);
+  free(tasks);
+}
+
+static void dead_task_is_known_until_it_is_reaped(void **state) {
+  profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
+  uint32_t comm = 0;
+
+  (void)state;
+  assert_non_null(tasks);
+  profile_tasks_name(tasks, 7, 70);
+  profile_tasks_exit(tasks, 7, 100);
+  profile_tasks_reap(tasks, 100);
+  assert_int_equal(profile_tasks_comm(tasks, 7, 7, &comm), 0);
+  profile_tasks_reap(tasks, 101);
+  assert_int_equal(profile_tasks_comm(tasks, 7, 7, &comm), -1);
+  profile_tasks_free(tasks);
+  free(tasks);
+}
+
+static void load_symbols(profile_symbols_t *symbols, const char *text) {
+  char path[] = "/tmp/uvperf-kallsyms-XXXXXX";
+  int fd = mkstemp(path);
+
+  assert_true(fd >= 0);
+  assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+  close(fd);
+  profile_symbols_load(symbols, path);
+  unlink(path);
+}
+
+static const char *name_at(const profile_symbols_t *symbols, uint64_t address) {
+  const profile_symbol_t *symbol = profile_symbols_find(symbols, address);
+
+  return symbol == NULL ? "" : profile_symbols_name(symbols, symbol);
+}
+
+static void symbol_before_an_address_names_it(void **state) {
+  profile_symbols_t symbols;
+
+  (void)state;
+  load_symbols(&symbols, "ffffffff81000200 T second\n"
+                         "ffffffff81000100 t first\n"
+                         "ffffffff81000180 D data\n"
+                         "ffffffff81000200 T alias\n"
+                         "ffffffffc0000000 t third\t[module]\n");
+  assert_string_equal(symbols.reason, "");
+  assert_string_equal(name_at(&symbols, 0xffffffff810000ff), "");
+  assert_string_equal(name_at(&symbols, 0xffffffff81000100), "first");
+  assert_string_equal(name_at(&symbols, 0xffffffff810001ff), "first");
+  assert_string_equal(name_at(&symbols, 0xffffffff81000200), "second");
+  assert_string_equal(name_at(&symbols, 0xffffffffc0000010), "third [module]");
+  profile_symbols_free(&symbols);
+}
+
+static void symbols_that_are_hidden_are_told(void **state) {
+  profile_symbols_t symbols;
+
+  (void)state;
+  load_symbols(&symbols, "0000000000000000 T first\n"
+                         "0000000000000000 T second\n");
+  assert_int_equal(symbols.nr, 0);
+  assert_non_null(strstr(symbols.reason, "kptr_restrict"));
+  assert_null(profile_symbols_find(&symbols, 0xffffffff81000100));
+  profile_symbols_free(&symbols);
+}
+
+static void tally_tells_keys_apart_and_sorts_by_weight(void **state) {
+  profile_tally_t tally;
+  profile_entry_t **sorted;
+  uint64_t key[2];
+  size_t nr, i;
+
+  (void)state;
+  profile_tally_init(&tally);
+  for (i = 0; i < 5000; i++) {
+    key[0] = i / 2;
+    key[1] = 1;
+    profile_tally_add(&tally, key, 2, i);
+  }
+  profile_tally_add(&tally, key, 1, 1000000);
+  sorted = profile_tally_sorted(&tally, &nr);
+  assert_int_equal(nr, 2501);
+  assert_int_equal(sorted[0]->nr, 1);
+  assert_int_equal(sorted[0]->samples, 1);
+  assert_int_equal(sorted[1]->words[0], 2499);
+  assert_int_equal(sorted[1]->samples, 2);
+  assert_int_equal(sorted[1]->weight, 4998 + 4999);
+  assert_int_equal(sorted[2500]->words[0], 0);
+  free(sorted);
+  profile_tally_free(&tally);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(cpu_list_with_ranges_gives_each_id),
+      cmocka_unit_test(cpu_list_that_is_none_is_refused),
+      cmocka_unit_test(name_with_control_characters_becomes_safe),
+      cmocka_unit_test(long_name_is_cut_between_characters),
+      cmocka_unit_test(same_name_has_one_id),
+      cmocka_unit_test(records_come_out_by_time_then_arrival),
+      cmocka_unit_test(map_over_another_leaves_what_sticks_out),
+      cmocka_unit_test(forked_process_has_its_parents_maps_until_exec),
+      cmocka_unit_test(dead_task_is_known_until_it_is_reaped),
+      cmocka_unit_test(symbol_before_an_address_names_it),
+      cmocka_unit_test(symbols_that_are_hidden_are_told),
+      cmocka_unit_test(tally_tells_keys_apart_and_sorts_by_weight),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* How the profiler treats bad input and targets that it cannot have: a message
+ * and an exit status. */
+#include "profile_run.h"
+
+#include <errno.h>
+
+static void command_that_ends_ends_the_profile(void **state) {
+  profile_run_t run = {.args = {PROFILE_PATH, "--", "sh", "-c", "exit 3"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  profile_run(&run);
+  profile_run_expect_status(&run, 0);
+  profile_run_expect_text(run.out, " samples, ");
+  profile_run_expect_text(run.err, "ended with status 3");
+}
+
+static void missing_command_is_told_with_status_127(void **state) {
+  profile_run_t run = {.args = {PROFILE_PATH, "--", "/nonexistent/command"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  profile_run(&run);
+  profile_run_expect_status(&run, 127);
+  profile_run_expect_text(run.err, "/nonexistent/command");
+  profile_run_expect_text(run.err, strerror(ENOENT));
+  assert_string_equal(run.out, "");
+}
+
+static void process_that_is_not_there_is_told(void **state) {
+  profile_run_t run = {.args = {PROFILE_PATH, "-p", "2147483647"}};
+
+  (void)state;
+  profile_run(&run);
+  profile_run_expect_status(&run, 1);
+  profile_run_expect_text(run.err, "no process 2147483647");
+}
+
+static void bad_options_exit_2_with_a_message(void **state) {
+  static const struct {
+    const char *args[5];
+    const char *message;
+  } cases[] = {
+      {{"-F", "0", "-a"}, "-F wants"},
+      {{"-F", "many", "-a"}, "-F wants"},
+      {{"-F", "-5", "-a"}, "-F wants"},
+      {{"-F", "99x", "-a"}, "-F wants"},
+      {{"-F"}, "'-F' wants a value"},
+      {{"-d", "0", "-a"}, "-d wants"},
+      {{"-d", "nan", "-a"}, "-d wants"},
+      {{"-d", "1s", "-a"}, "-d wants"},
+      {{"-p", "self"}, "-p wants"},
+      {{"-p", "0"}, "-p wants"},
+      {{"-p", "99999999999"}, "-p wants"},
+      {{"-a", "-p", "1"}, "choose one"},
+      {{"-a", "--", "true"}, "choose one"},
+      {{"--"}, "command is missing"},
+      {{"--folded"}, "'--folded' wants a value"},
+      {{"--folded=", "-a"}, "--folded wants"},
+      {{"-x"}, "unknown option '-x'"},
+      {{"--nonsense"}, "unknown option '--nonsense'"},
+  };
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    profile_run_t run = {.args = {PROFILE_PATH}};
+
+    memcpy(run.args + 1, cases[i].args, sizeof(cases[i].args));
+    profile_run(&run);
+    profile_run_expect_status(&run, 2);
+    profile_run_expect_text(run.err, cases[i].message);
+    profile_run_expect_text(run.err, "--help");
+    assert_string_equal(run.out, "");
+  }
+}
+
+static void frequency_above_the_limit_exits_2(void **state) {
+  profile_run_t run = {.args = {PROFILE_PATH, "-F", "1000000", "--", "true"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  profile_run(&run);
+  profile_run_expect_status(&run, 2);
+  profile_run_expect_text(run.err, "perf_event_max_sample_rate");
+}
+
+static void help_goes_to_stdout(void **state) {
+  profile_run_t run = {.args = {PROFILE_PATH, "--help"}};
+
+  (void)state;
+  profile_run(&run);
+  profile_run_expect_status(&run, 0);
+  profile_run_expect_text(run.out, "Usage: profile");
+  assert_string_equal(run.err, "");
+}
+
+static void unprivileged_user_without_target_learns_what_works(void **state) {
+  profile_run_t run = {.args = {PROFILE_PATH}};
+
+  (void)state;
+  if (profile_run_paranoid() <= 0)
+    support_skip(__func__, "kernel.perf_event_paranoid above 0");
+  run.as_nobody = 1;
+  profile_run(&run);
+  profile_run_expect_status(&run, 2);
+  profile_run_expect_text(run.err, "perf_event_paranoid");
+  profile_run_expect_text(run.err, "CAP_PERFMON");
+  profile_run_expect_text(run.err, "profile -- command");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(command_that_ends_ends_the_profile),
+      cmocka_unit_test(missing_command_is_told_with_status_127),
+      cmocka_unit_test(process_that_is_not_there_is_told),
+      cmocka_unit_test(bad_options_exit_2_with_a_message),
+      cmocka_unit_test(frequency_above_the_limit_exits_2),
+      cmocka_unit_test(help_goes_to_stdout),
+      cmocka_unit_test(unprivileged_user_without_target_learns_what_works),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
