@@ -156,11 +156,11 @@ facts() {
       rc=1
     }
   done
-  for name in $(awk -F '|' '/^[PR]/ && $2 !~ /none/ { print $3 }' \
+  for named in $(awk -F '|' '/^[PR]/ && $2 !~ /none/ { print $3 }' \
     "$root/test/FACTS" | grep -v ' none of its own:' | tr -s ' ' '\n'); do
     # Once as a function, once in the table.
-    if [ "$(cat "$root"/test/test_*.c | grep -cw "$name")" -lt 2 ]; then
-      echo "test/FACTS names $name, which is no test"
+    if [ "$(cat "$root"/test/test_*.c | grep -cw "$named")" -lt 2 ]; then
+      echo "test/FACTS names $named, which is no test"
       rc=1
     fi
   done
