@@ -295,6 +295,7 @@ static int close_file(FILE *file, const char *name) {
 static int report(profile_t *profile) {
   profile_report_table(stdout, &profile->account, &profile->totals);
   profile_notes_stats(&profile->options, &profile->stats);
+  profile_notes_idle(&profile->options, &profile->totals, profile->events.nr);
   if (profile->folded != NULL)
     profile_report_folded(profile->folded, &profile->account);
   return profile->failed;

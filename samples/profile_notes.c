@@ -69,6 +69,18 @@ void profile_notes_stats(const profile_options_t *options,
             stats->corrupt);
 }
 
+void profile_notes_idle(const profile_options_t *options,
+                        const profile_totals_t *totals, size_t nr_cpus) {
+  double most =
+      (double)options->frequency_hz * (double)nr_cpus * totals->seconds;
+  double taken = (double)(totals->samples + totals->lost);
+
+  if (options->all && taken < most / 2)
+    fprintf(stderr,
+            "profile: the CPUs were idle for about %.0f%% of the time\n",
+            100 - 100 * taken / most);
+}
+
 void profile_notes_command(int status) {
   if (WIFSIGNALED(status))
     fprintf(stderr, "profile: the command was ended by signal %d (%s)\n",

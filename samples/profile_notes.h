@@ -30,6 +30,11 @@ void profile_notes_live_end(void);
 void profile_notes_stats(const profile_options_t *options,
                          const uvperf_stats_t *stats);
 
+/* Says for how much of the time the CPUs were idle, if that was most of it: an
+ * idle CPU is not sampled, so a quiet machine has next to no samples. */
+void profile_notes_idle(const profile_options_t *options,
+                        const profile_totals_t *totals, size_t nr_cpus);
+
 /* Says how a command ended if it did not end well; its wait status. */
 void profile_notes_command(int status);
 
