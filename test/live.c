@@ -55,6 +55,7 @@ void live_on_record(uvperf_event_t *event, int status,
   }
   if (collector->hook != NULL)
     collector->hook(collector, record);
+  collector->records += 1;
   if (status == 0 && record->type == PERF_RECORD_COMM)
     count_comm(collector, record->comm.comm);
   else
@@ -173,4 +174,36 @@ void live_child_wait(live_child_t *child) {
 
   assert_int_equal(waitpid(child->pid, &status, 0), child->pid);
   assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+void live_begin(uv_loop_t *loop, live_collector_t *collector,
+                const struct perf_event_attr *attr,
+                const uvperf_event_options_t *options,
+                void (*hook)(live_collector_t *, const uvperf_record_t *),
+                void *hook_data) {
+  uvperf_stream_options_t stream = UVPERF_STREAM_OPTIONS_INIT;
+
+  live_init(loop, collector, attr, options);
+  collector->hook = hook;
+  collector->hook_data = hook_data;
+  stream.flush_ms = 0;
+  stream.flags = UVPERF_START_NO_ENABLE;
+  live_start(collector, &stream);
+  assert_int_equal(uvperf_event_disable(&collector->event), 0);
+  assert_int_equal(uvperf_event_enable(&collector->event), 0);
+}
+
+void live_end(live_collector_t *collector, uint64_t nr) {
+  uv_loop_t *loop = collector->event.loop;
+  uvperf_stats_t stats;
+
+  assert_int_equal(uvperf_event_disable(&collector->event), 0);
+  live_run_until(loop, &collector->records, nr);
+  live_turns_in(loop, 1);
+  uvperf_event_stats(&collector->event, &stats);
+  assert_int_equal(collector->records, nr);
+  assert_int_equal(stats.records, nr);
+  assert_int_equal(stats.lost_records, 0);
+  assert_int_equal(stats.corrupt, 0);
+  live_close(collector);
 }

@@ -5,6 +5,7 @@
 #ifndef UVPERF_TEST_LIVE_H
 #define UVPERF_TEST_LIVE_H
 
+#include <sched.h>
 #include <sys/types.h>
 
 #include "support.h"
@@ -14,7 +15,8 @@
 /* Counts what a callback gets. Its address is the handle's `data`. */
 typedef struct live_collector_s {
   uvperf_event_t event;
-  uint64_t comms; /* COMM records whose name is "live<n>", in order */
+  uint64_t records; /* any */
+  uint64_t comms;   /* COMM records whose name is "live<n>", in order */
   uint64_t out_of_order;
   uint64_t others; /* any other record */
   uint64_t slice_ends;
@@ -48,6 +50,19 @@ void live_init(uv_loop_t *loop, live_collector_t *collector,
 void live_start(live_collector_t *collector,
                 const uvperf_stream_options_t *options);
 
+/* Initializes the collector with a hook, starts delivery and enables the event:
+ * what follows is recorded until live_end. Code that disables and enables is
+ * warm, so that it makes no page fault. */
+void live_begin(uv_loop_t *loop, live_collector_t *collector,
+                const struct perf_event_attr *attr,
+                const uvperf_event_options_t *options,
+                void (*hook)(live_collector_t *, const uvperf_record_t *),
+                void *hook_data);
+
+/* Disables the event, runs the loop until nr records came, fails the test if
+ * there are more, fewer, lost or corrupt ones, and closes. */
+void live_end(live_collector_t *collector, uint64_t nr);
+
 /* Closes it and runs the loop until its close callback was called. */
 void live_close(live_collector_t *collector);
 
@@ -67,5 +82,74 @@ typedef struct live_child_s {
 void live_child_fork(live_child_t *child, uint64_t nr);
 void live_child_go(live_child_t *child);
 void live_child_wait(live_child_t *child);
+
+/* -- work of known effect: live_work.c -------------------------------------- */
+
+/* What live_touch and its like do, and what a record of it must say. */
+
+/* Fresh memory of so many pages, none of which is there: the first touch of
+ * each is one page fault. live_touch touches the i-th at live_touched(i), in
+ * order; its code is warm then, so that it faults nowhere else. */
+#define LIVE_PAGES 8
+char *live_region(void);
+void live_region_free(char *region);
+void live_touch(char *region);
+uint64_t live_touched(const char *region, uint64_t i);
+/* Whether an address is one of live_touch's code. */
+int live_is_in_touch(uint64_t ip);
+
+/* A word for breakpoints, and so many writes to it. */
+extern volatile uint64_t live_word;
+void live_write(uint64_t nr);
+
+/* A function for breakpoints. */
+void live_called(uint64_t argument);
+
+/* So many calls of getpgid(LIVE_PGID), of which no process makes another. */
+#define LIVE_PGID    0x1234567
+#define LIVE_SYSCALL "syscalls:sys_enter_getpgid"
+void live_syscall(uint64_t nr);
+
+/* Attrs of which each page fault, write, call or system call is a sample with
+ * these fields, and wakes; user side only. */
+void live_touch_attr(struct perf_event_attr *attr, uint64_t sample_type);
+void live_write_attr(struct perf_event_attr *attr, uint64_t sample_type);
+void live_called_attr(struct perf_event_attr *attr, uint64_t sample_type);
+void live_syscall_attr(struct perf_event_attr *attr, uint64_t tracepoint,
+                       uint64_t sample_type);
+
+uint64_t live_now(void); /* CLOCK_MONOTONIC, ns */
+uint32_t live_tid(void);
+
+/* Keeps the calling thread on one CPU; *old is for live_unpin. The CPUs that it
+ * may use are told by live_cpus, at most `most`. */
+void live_pin(int cpu, cpu_set_t *old);
+void live_unpin(const cpu_set_t *old);
+size_t live_cpus(int *cpus, size_t most);
+
+/* A forked child that works each time it is told to: live_worker_do returns when
+ * it has, or has ended, or has become another program. */
+typedef struct live_worker_s {
+  pid_t pid;
+  int go;
+  int done;
+} live_worker_t;
+
+void live_worker_fork(live_worker_t *worker, void (*work)(void *), void *arg);
+void live_worker_do(live_worker_t *worker);
+/* Ends it and waits; it must end by exit code 0. */
+void live_worker_end(live_worker_t *worker);
+
+/* A new cgroup (v2). Where there is no hierarchy that one may write to, the test
+ * skips. */
+typedef struct live_cgroup_s {
+  char path[512];
+  int fd;      /* of its directory */
+  uint64_t id; /* the inode of its directory */
+} live_cgroup_t;
+
+void live_cgroup_make(const char *test, live_cgroup_t *cgroup);
+void live_cgroup_add(const live_cgroup_t *cgroup, pid_t pid);
+void live_cgroup_remove(live_cgroup_t *cgroup);
 
 #endif

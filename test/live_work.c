@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Work whose effect on perf events is known exactly: page faults, writes to one
+ * word, calls of one function, one system call. Who does it where is in
+ * live_place.c. */
+#include "live.h"
+
+#include <linux/hw_breakpoint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A section of its own, for which the linker makes these two symbols, tells
+ * where the code of a function ends. The sanitizer's shadow memory would make
+ * page faults of its own. */
+#define TOUCH_SECTION                                                          \
+  __attribute__((noinline, section("live_touch_code"),                         \
+                 no_sanitize("address", "undefined")))
+extern const char __start_live_touch_code[];
+extern const char __stop_live_touch_code[];
+
+TOUCH_SECTION static void touch(volatile char *region, size_t page,
+                                size_t pages) {
+  size_t i;
+
+  for (i = 0; i < pages; i++)
+    region[i * page + i * 8] = 1;
+}
+
+static size_t page_size(void) {
+  return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static char *map_region(void) {
+  char *region;
+
+  region = mmap(NULL, LIVE_PAGES * page_size(), PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(region, MAP_FAILED);
+  /* A huge page would be one fault for all. A kernel without them: EINVAL. */
+  madvise(region, LIVE_PAGES * page_size(), MADV_NOHUGEPAGE);
+  return region;
+}
+
+char *live_region(void) {
+  char *scratch;
+
+  scratch = map_region();
+  live_touch(scratch);
+  live_region_free(scratch);
+  return map_region();
+}
+
+void live_region_free(char *region) {
+  assert_int_equal(munmap(region, LIVE_PAGES * page_size()), 0);
+}
+
+void live_touch(char *region) {
+  touch(region, page_size(), LIVE_PAGES);
+}
+
+uint64_t live_touched(const char *region, uint64_t i) {
+  return (uintptr_t)region + i * page_size() + i * 8;
+}
+
+int live_is_in_touch(uint64_t ip) {
+  return ip >= (uintptr_t)__start_live_touch_code &&
+         ip < (uintptr_t)__stop_live_touch_code;
+}
+
+volatile uint64_t live_word;
+
+void live_write(uint64_t nr) {
+  uint64_t i;
+
+  for (i = 0; i < nr; i++)
+    live_word = i;
+}
+
+__attribute__((noinline)) void live_called(uint64_t argument) {
+  /* Not empty, or the compiler leaves the calls out. */
+  __asm__ volatile("" : : "r"(argument) : "memory");
+}
+
+void live_syscall(uint64_t nr) {
+  uint64_t i;
+
+  for (i = 0; i < nr; i++)
+    syscall(SYS_getpgid, LIVE_PGID);
+}
+
+uint64_t live_now(void) {
+  struct timespec now;
+
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint32_t live_tid(void) {
+  return (uint32_t)syscall(SYS_gettid);
+}
+
+static void sample_each(struct perf_event_attr *attr, uint64_t sample_type) {
+  attr->sample_type = sample_type;
+  attr->exclude_kernel = 1;
+  attr->exclude_hv = 1;
+  uvperf_attr_set_period(attr, 1);
+  uvperf_attr_set_wakeup_bytes(attr, 1);
+}
+
+void live_touch_attr(struct perf_event_attr *attr, uint64_t sample_type) {
+  uvperf_attr_software(attr, PERF_COUNT_SW_PAGE_FAULTS);
+  sample_each(attr, sample_type);
+}
+
+void live_write_attr(struct perf_event_attr *attr, uint64_t sample_type) {
+  uvperf_attr_breakpoint(attr, HW_BREAKPOINT_W, (uintptr_t)&live_word,
+                         sizeof(live_word));
+  sample_each(attr, sample_type);
+}
+
+void live_called_attr(struct perf_event_attr *attr, uint64_t sample_type) {
+  uvperf_attr_breakpoint(attr, HW_BREAKPOINT_X, (uintptr_t)live_called,
+                         sizeof(long));
+  sample_each(attr, sample_type);
+}
+
+void live_syscall_attr(struct perf_event_attr *attr, uint64_t tracepoint,
+                       uint64_t sample_type) {
+  uvperf_attr_tracepoint(attr, tracepoint);
+  sample_each(attr, sample_type);
+}
