@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: what samples tell of the stack and the registers: CALLCHAIN, REGS_USER,
+ * REGS_INTR, STACK_USER; and what they tell where there are none. */
+#include "live.h"
+
+#include <asm/perf_regs.h>
+
+/* Names of the registers of this machine: instruction pointer, stack pointer
+ * and the first argument of a function. */
+#if defined(__x86_64__)
+#define REG_IP  PERF_REG_X86_IP
+#define REG_SP  PERF_REG_X86_SP
+#define REG_ARG PERF_REG_X86_DI
+#elif defined(__aarch64__)
+#define REG_IP  PERF_REG_ARM64_PC
+#define REG_SP  PERF_REG_ARM64_SP
+#define REG_ARG PERF_REG_ARM64_X0
+#endif
+
+#ifdef REG_IP
+#define REGS                                                                   \
+  (UINT64_C(1) << REG_IP | UINT64_C(1) << REG_SP | UINT64_C(1) << REG_ARG)
+#define MARKS 4
+
+/* -- CALLCHAIN ------------------------------------------------------------ */
+
+typedef struct chain_s {
+  uint64_t inner; /* where `middle` returns to */
+  uint64_t outer;
+} chain_t;
+
+/* The frame of a leaf is not there on every machine: look at its callers'. */
+__attribute__((noinline)) static void middle(chain_t *chain) {
+  chain->inner = (uintptr_t)__builtin_return_address(0);
+  live_write(1);
+  __asm__ volatile("" : : : "memory"); /* not a tail call */
+}
+
+__attribute__((noinline)) static void outer(chain_t *chain) {
+  chain->outer = (uintptr_t)__builtin_return_address(0);
+  middle(chain);
+  __asm__ volatile("" : : : "memory");
+}
+
+static void check_chain(live_collector_t *collector,
+                        const uvperf_record_t *record) {
+  const uint64_t *ips = record->sample.callchain.ips;
+  uint64_t nr = record->sample.callchain.nr;
+  const chain_t *chain = collector->hook_data;
+  uint64_t i;
+
+  assert_true(record->present == (PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN));
+  assert_in_range(nr, 4, 127);
+  assert_true(ips[0] == (uint64_t)PERF_CONTEXT_USER);
+  assert_true(ips[1] == record->sample.ip);
+  for (i = 2; i < nr && ips[i] != chain->inner; i++)
+    continue;
+  assert_in_range(i, 2, nr - 2);
+  assert_true(ips[i + 1] == chain->outer);
+}
+
+static void sample_callchain_has_the_callers_innermost_first(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  chain_t chain;
+
+  support_need_breakpoints(__func__);
+  live_write_attr(&attr, PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
+  live_begin(*state, &collector, &attr, NULL, check_chain, &chain);
+  outer(&chain);
+  live_end(&collector, 1);
+}
+
+static void check_short_chain(live_collector_t *collector,
+                              const uvperf_record_t *record) {
+  (void)collector;
+  /* The marks do not count. */
+  assert_int_equal(record->sample.callchain.nr, 3);
+}
+
+static void sample_callchain_is_cut_at_max_stack(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  chain_t chain;
+
+  support_need_breakpoints(__func__);
+  live_write_attr(&attr, PERF_SAMPLE_CALLCHAIN);
+  attr.sample_max_stack = 2;
+  live_begin(*state, &collector, &attr, NULL, check_short_chain, NULL);
+  outer(&chain);
+  live_end(&collector, 1);
+}
+
+/* -- registers ------------------------------------------------------------ */
+
+static void assert_regs(const uvperf_regs_t *regs, uint64_t argument) {
+  uint64_t value;
+
+  assert_int_equal(regs->abi, PERF_SAMPLE_REGS_ABI_64);
+  assert_int_equal(regs->nr, 3);
+  assert_true(regs->mask == REGS);
+  assert_int_equal(uvperf_regs_get(regs, REG_IP, &value), 0);
+  assert_true(value == (uintptr_t)live_called);
+  assert_int_equal(uvperf_regs_get(regs, REG_ARG, &value), 0);
+  assert_true(value == argument);
+  assert_int_equal(uvperf_regs_get(regs, REG_ARG + 1, &value), UV_ENOENT);
+}
+
+static uint64_t argument_of(uint64_t i) {
+  return UINT64_C(0x1122334455667788) * (i + 1);
+}
+
+static void check_regs(live_collector_t *collector,
+                       const uvperf_record_t *record) {
+  uint64_t argument = argument_of(collector->records);
+
+  if (record->present & PERF_SAMPLE_REGS_USER)
+    assert_regs(&record->sample.regs_user, argument);
+  if (record->present & PERF_SAMPLE_REGS_INTR)
+    assert_regs(&record->sample.regs_intr, argument);
+}
+
+static void take_regs(uv_loop_t *loop, uint64_t sample_type) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+
+  live_called_attr(&attr, sample_type);
+  if (sample_type & PERF_SAMPLE_REGS_USER)
+    attr.sample_regs_user = REGS;
+  if (sample_type & PERF_SAMPLE_REGS_INTR)
+    attr.sample_regs_intr = REGS;
+  live_begin(loop, &collector, &attr, NULL, check_regs, NULL);
+  live_called(argument_of(0));
+  live_called(argument_of(1));
+  live_end(&collector, 2);
+}
+
+static void sample_regs_user_hold_the_argument_of_a_call(void **state) {
+  support_need_breakpoints(__func__);
+  take_regs(*state, PERF_SAMPLE_REGS_USER);
+}
+
+static void sample_regs_intr_hold_the_argument_of_a_call(void **state) {
+  support_need_breakpoints(__func__);
+  take_regs(*state, PERF_SAMPLE_REGS_INTR);
+  take_regs(*state, PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER);
+}
+
+/* -- STACK_USER ----------------------------------------------------------- */
+
+typedef struct marks_s {
+  uint64_t address; /* of MARKS words on the stack */
+  uint64_t most;    /* attr.sample_stack_user */
+} marks_t;
+
+/* The sanitizer might put the marks elsewhere. */
+__attribute__((noinline, no_sanitize("address"))) static void
+call_with_marks(marks_t *marks) {
+  volatile uint64_t words[MARKS];
+  uint64_t i;
+
+  for (i = 0; i < MARKS; i++)
+    words[i] = argument_of(i);
+  marks->address = (uintptr_t)words;
+  live_called(0);
+  words[0] = 0;
+}
+
+static void check_marks(live_collector_t *collector,
+                        const uvperf_record_t *record) {
+  const uvperf_sample_t *sample = &record->sample;
+  const char *stack = sample->stack_user.data;
+  marks_t *marks = collector->hook_data;
+  uint64_t word;
+  uint64_t sp;
+  uint64_t i;
+
+  assert_int_equal(uvperf_regs_get(&sample->regs_user, REG_SP, &sp), 0);
+  assert_int_equal(sample->stack_user.size, marks->most);
+  assert_in_range(sample->stack_user.dyn_size, 8, marks->most);
+  assert_true(marks->address >= sp);
+  assert_true(marks->address - sp + MARKS * 8 <= sample->stack_user.dyn_size);
+  for (i = 0; i < MARKS; i++) {
+    memcpy(&word, stack + (marks->address - sp) + i * 8, sizeof(word));
+    assert_true(word == argument_of(i));
+  }
+}
+
+static void sample_stack_user_holds_the_callers_variables(void **state) {
+  static const uint32_t sizes[] = {1024, 8192, 32768};
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  marks_t marks;
+  size_t i;
+
+  support_need_breakpoints(__func__);
+  for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    live_called_attr(&attr, PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+    attr.sample_regs_user = REGS;
+    attr.sample_stack_user = sizes[i];
+    marks.most = sizes[i];
+    live_begin(*state, &collector, &attr, NULL, check_marks, &marks);
+    call_with_marks(&marks);
+    live_end(&collector, 1);
+  }
+}
+
+/* -- neither -------------------------------------------------------------- */
+
+static void check_kernel_thread(live_collector_t *collector,
+                                const uvperf_record_t *record) {
+  uint64_t *seen = collector->hook_data;
+  uint64_t value;
+
+  assert_true(record->type == PERF_RECORD_SAMPLE);
+  assert_int_equal(record->cpu, 0);
+  if (record->sample.regs_user.abi != PERF_SAMPLE_REGS_ABI_NONE)
+    return;
+  assert_int_equal(record->sample.regs_user.nr, 0);
+  assert_int_equal(uvperf_regs_get(&record->sample.regs_user, REG_IP, &value),
+                   UV_ENOENT);
+  assert_int_equal(record->sample.stack_user.size, 0);
+  assert_int_equal(record->sample.stack_user.dyn_size, 0);
+  assert_true(record->sample.data_page_size == 0);
+  *seen += 1;
+}
+
+/* A kernel thread has no user side: abi NONE without registers, and a stack of
+ * size 0 without dyn_size. CPU 0's migration thread runs when a thread leaves
+ * that CPU. */
+static void sample_of_a_kernel_thread_has_no_registers(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uint64_t seen = 0;
+  uint64_t id;
+  cpu_set_t old;
+  cpu_set_t ignored;
+  int cpus[2];
+
+  support_need_cpu_wide(__func__);
+  id = support_need_tracepoint(__func__, "sched:sched_switch");
+  if (live_cpus(cpus, 2) < 2 || cpus[0] != 0)
+    support_skip(__func__, "CPU 0 and another");
+  live_syscall_attr(&attr, id,
+                    PERF_SAMPLE_CPU | PERF_SAMPLE_REGS_USER |
+                        PERF_SAMPLE_STACK_USER | PERF_SAMPLE_TRANSACTION |
+                        UVPERF_SAMPLE_DATA_PAGE_SIZE);
+  attr.exclude_kernel = 0;
+  attr.sample_regs_user = REGS;
+  attr.sample_stack_user = 256;
+  options.pid = -1;
+  options.cpu = 0;
+  live_pin(0, &old);
+  live_begin(*state, &collector, &attr, &options, check_kernel_thread, &seen);
+  live_pin(cpus[1], &ignored);
+  assert_true(live_run_until(*state, &seen, 1));
+  live_close(&collector);
+  live_unpin(&old);
+}
+#endif
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#ifdef REG_IP
+      support_loop_test(sample_callchain_has_the_callers_innermost_first),
+      support_loop_test(sample_callchain_is_cut_at_max_stack),
+      support_loop_test(sample_regs_user_hold_the_argument_of_a_call),
+      support_loop_test(sample_regs_intr_hold_the_argument_of_a_call),
+      support_loop_test(sample_stack_user_holds_the_callers_variables),
+      support_loop_test(sample_of_a_kernel_thread_has_no_registers),
+#endif
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
