@@ -121,6 +121,10 @@ void live_syscall_attr(struct perf_event_attr *attr, uint64_t tracepoint,
 uint64_t live_now(void); /* CLOCK_MONOTONIC, ns */
 uint32_t live_tid(void);
 
+/* Where an address lies in physical memory by /proc/self/pagemap; only root is
+ * told. */
+uint64_t live_physical(const volatile void *address);
+
 /* Keeps the calling thread on one CPU; *old is for live_unpin. The CPUs that it
  * may use are told by live_cpus, at most `most`. */
 void live_pin(int cpu, cpu_set_t *old);
@@ -151,5 +155,8 @@ typedef struct live_cgroup_s {
 void live_cgroup_make(const char *test, live_cgroup_t *cgroup);
 void live_cgroup_add(const live_cgroup_t *cgroup, pid_t pid);
 void live_cgroup_remove(live_cgroup_t *cgroup);
+
+/* The id of one's own cgroup; skips as live_cgroup_make. */
+uint64_t live_cgroup_own(const char *test);
 
 #endif

@@ -136,3 +136,23 @@ void live_cgroup_remove(live_cgroup_t *cgroup) {
   assert_int_equal(close(cgroup->fd), 0);
   assert_int_equal(rmdir(cgroup->path), 0);
 }
+
+uint64_t live_cgroup_own(const char *test) {
+  char hierarchy[256];
+  char own[512] = "";
+  char path[800];
+  struct stat stat_of;
+  char line[600];
+  FILE *file;
+
+  if (!find_hierarchy(hierarchy, sizeof(hierarchy)))
+    support_skip(test, "a cgroup v2 hierarchy");
+  file = fopen("/proc/self/cgroup", "r");
+  assert_non_null(file);
+  while (fgets(line, sizeof(line), file) != NULL)
+    sscanf(line, "0::%511[^\n]", own);
+  fclose(file);
+  snprintf(path, sizeof(path), "%s%s", hierarchy, own);
+  assert_int_equal(stat(path, &stat_of), 0);
+  return stat_of.st_ino;
+}

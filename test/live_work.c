@@ -4,6 +4,7 @@
  * live_place.c. */
 #include "live.h"
 
+#include <fcntl.h>
 #include <linux/hw_breakpoint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -129,4 +130,18 @@ void live_syscall_attr(struct perf_event_attr *attr, uint64_t tracepoint,
                        uint64_t sample_type) {
   uvperf_attr_tracepoint(attr, tracepoint);
   sample_each(attr, sample_type);
+}
+
+uint64_t live_physical(const volatile void *address) {
+  uint64_t virtual = (uintptr_t)address;
+  uint64_t entry;
+  int fd;
+
+  fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  assert_true(fd >= 0);
+  assert_int_equal(pread(fd, &entry, 8, (off_t)(virtual / page_size() * 8)), 8);
+  close(fd);
+  assert_true(entry >> 63); /* present */
+  return (entry & ((UINT64_C(1) << 55) - 1)) * page_size() +
+         virtual % page_size();
 }
