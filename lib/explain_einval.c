@@ -164,6 +164,10 @@ void uvperf__attempt_einval(const uvperf__attempt_t *attempt) {
         "bp_type must be W, RW or X, bp_len 1, 2, 4 or 8 (X: sizeof(long)), "
         "bp_addr aligned to it%s",
         attempt->attr->bp_type == BREAKPOINT_READ ? "; x86 has no R" : "");
+  else if (uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_SAMPLE_SIZE))
+    uvperf__attempt_say(attempt, UVPERF_CAUSE_NOT_SUPPORTED,
+                        "AUX samples need a group leader whose PMU can take "
+                        "snapshots of AUX data (intel_pt can)");
   else
     uvperf__attempt_say(
         attempt, UVPERF_CAUSE_UNKNOWN,
