@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: counts of one event and of groups, by uvperf_event_read, against work of
+ * which one knows how much it was. On what a count is taken (a task, a CPU, a
+ * cgroup) is in test_event_count_target.c. */
+#include "live.h"
+
+#include <time.h>
+
+static void count_touches(struct perf_event_attr *attr) {
+  live_touch_attr(attr, 0);
+  uvperf_attr_set_period(attr, 0);
+}
+
+static void count_writes(struct perf_event_attr *attr) {
+  live_write_attr(attr, 0);
+  uvperf_attr_set_period(attr, 0);
+}
+
+static void count_calls(struct perf_event_attr *attr) {
+  live_called_attr(attr, 0);
+  uvperf_attr_set_period(attr, 0);
+}
+
+static uint64_t read_value(live_collector_t *collector) {
+  uvperf_count_t count;
+
+  assert_int_equal(uvperf_event_read(&collector->event, &count), 0);
+  return count.value;
+}
+
+/* -- one event ------------------------------------------------------------ */
+
+static void count_of_page_faults_is_the_pages_touched(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  char *region;
+
+  support_need_own_events(__func__);
+  region = live_region();
+  count_touches(&attr);
+  live_begin(*state, &collector, &attr, NULL, NULL, NULL);
+  assert_int_equal(uvperf_event_ring_bytes(&collector.event), 0);
+  live_touch(region);
+  assert_int_equal(uvperf_event_disable(&collector.event), 0);
+  assert_int_equal(read_value(&collector), LIVE_PAGES);
+  live_close(&collector);
+  live_region_free(region);
+}
+
+static void count_goes_on_only_while_enabled(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+
+  support_need_breakpoints(__func__);
+  count_writes(&attr);
+  live_init(*state, &collector, &attr, NULL);
+  live_write(3);
+  assert_int_equal(read_value(&collector), 0);
+  assert_int_equal(uvperf_event_enable(&collector.event), 0);
+  live_write(5);
+  assert_int_equal(read_value(&collector), 5);
+  assert_int_equal(uvperf_event_disable(&collector.event), 0);
+  live_write(7);
+  assert_int_equal(read_value(&collector), 5);
+  live_start(&collector, NULL);
+  live_write(11);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  live_write(13);
+  assert_int_equal(read_value(&collector), 16);
+  live_close(&collector);
+}
+
+static void count_reset_sets_the_value_to_0_and_keeps_the_times(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_count_t before;
+  uvperf_count_t after;
+
+  support_need_breakpoints(__func__);
+  count_writes(&attr);
+  attr.read_format =
+      PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  live_begin(*state, &collector, &attr, NULL, NULL, NULL);
+  live_write(5);
+  assert_int_equal(uvperf_event_read(&collector.event, &before), 0);
+  assert_int_equal(before.value, 5);
+  assert_int_equal(uvperf_event_reset(&collector.event), 0);
+  assert_int_equal(read_value(&collector), 0);
+  live_write(2);
+  assert_int_equal(uvperf_event_read(&collector.event, &after), 0);
+  assert_int_equal(after.value, 2);
+  assert_true(after.time_enabled > before.time_enabled);
+  assert_true(after.time_running > before.time_running);
+  live_close(&collector);
+}
+
+/* The clock of the task and the clock on the wall tell the same time. */
+static void count_of_task_clock_is_the_time_it_ran(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uint64_t before;
+  uint64_t wall;
+  uint64_t value;
+
+  support_need_own_events(__func__);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
+  attr.exclude_kernel = 1;
+  attr.exclude_hv = 1;
+  before = live_now();
+  live_begin(*state, &collector, &attr, NULL, NULL, NULL);
+  live_write(100000);
+  value = read_value(&collector);
+  wall = live_now() - before;
+  assert_in_range(value, 1000, wall);
+  assert_int_equal(uvperf_event_disable(&collector.event), 0);
+  value = read_value(&collector);
+  live_write(100000);
+  assert_int_equal(read_value(&collector), value);
+  live_close(&collector);
+}
+
+static void count_with_a_period_but_no_ring_counts(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t collector;
+  struct perf_event_attr attr;
+
+  support_need_breakpoints(__func__);
+  live_write_attr(&attr, PERF_SAMPLE_IP);
+  options.flags = UVPERF_EVENT_NO_RING;
+  live_init(*state, &collector, &attr, &options);
+  assert_int_equal(uvperf_event_ring_bytes(&collector.event), 0);
+  assert_int_equal(uvperf_event_start(&collector.event, NULL, NULL, NULL), 0);
+  live_write(6);
+  assert_int_equal(read_value(&collector), 6);
+  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  live_close(&collector);
+}
+
+/* -- read_format ---------------------------------------------------------- */
+
+static void assert_count(const uvperf_count_t *count, uint64_t format,
+                         uint64_t id, uint64_t value) {
+  int has_enabled = (format & PERF_FORMAT_TOTAL_TIME_ENABLED) != 0;
+  int has_running = (format & PERF_FORMAT_TOTAL_TIME_RUNNING) != 0;
+
+  if (format & PERF_FORMAT_GROUP)
+    format |= PERF_FORMAT_ID;
+  assert_true(count->present == format);
+  assert_int_equal(count->value, value);
+  assert_int_equal(count->time_enabled != 0, has_enabled);
+  assert_int_equal(count->time_running != 0, has_running);
+  assert_true(!has_enabled || !has_running ||
+              count->time_enabled == count->time_running);
+  assert_true(count->id == (format & PERF_FORMAT_ID ? id : 0));
+  assert_int_equal(count->lost, 0);
+}
+
+/* PERF_FORMAT_LOST is of Linux 6.0: where it is refused, 16 formats are left. */
+static uint64_t formats(uv_loop_t *loop) {
+  struct perf_event_attr attr;
+  uvperf_event_t event;
+  int rc;
+
+  count_writes(&attr);
+  attr.read_format = UVPERF_FORMAT_LOST;
+  rc = uvperf_event_init(loop, &event, &attr, NULL, NULL);
+  if (rc == UV_EINVAL)
+    return 16;
+  assert_int_equal(rc, 0);
+  uvperf_event_close(&event, NULL);
+  uv_run(loop, UV_RUN_DEFAULT);
+  return 32;
+}
+
+static void count_of_each_read_format_has_what_was_asked(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_count_t count;
+  uint64_t format;
+  uint64_t nr;
+  uint64_t id;
+
+  support_need_breakpoints(__func__);
+  nr = formats(*state);
+  for (format = 0; format < nr; format++) {
+    count_writes(&attr);
+    attr.read_format = format;
+    live_begin(*state, &collector, &attr, NULL, NULL, NULL);
+    live_write(format + 1);
+    assert_int_equal(uvperf_event_id(&collector.event, &id), 0);
+    memset(&count, 0xa5, sizeof(count));
+    assert_int_equal(uvperf_event_read(&collector.event, &count), 0);
+    assert_count(&count, format, id, format + 1);
+    live_close(&collector);
+  }
+}
+
+/* -- groups --------------------------------------------------------------- */
+
+typedef struct group_s {
+  live_collector_t calls; /* the leader */
+  live_collector_t writes;
+  live_collector_t touches;
+} group_t;
+
+static void open_sibling(group_t *group, live_collector_t *sibling,
+                         struct perf_event_attr *attr, uint64_t format) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+
+  attr->read_format = format;
+  options.leader = &group->calls.event;
+  live_init(group->calls.event.loop, sibling, attr, &options);
+  assert_int_equal(uvperf_event_enable(&sibling->event), 0);
+}
+
+static void open_group(uv_loop_t *loop, group_t *group, uint64_t format) {
+  struct perf_event_attr attr;
+
+  count_calls(&attr);
+  attr.read_format = format;
+  live_init(loop, &group->calls, &attr, NULL);
+  count_writes(&attr);
+  open_sibling(group, &group->writes, &attr, format);
+  count_touches(&attr);
+  open_sibling(group, &group->touches, &attr, format);
+  assert_int_equal(uvperf_event_disable(&group->calls.event), 0);
+  assert_int_equal(uvperf_event_enable(&group->calls.event), 0);
+}
+
+static void work_for_group(void) {
+  char *region;
+
+  region = live_region();
+  live_called(1);
+  live_called(2);
+  live_write(5);
+  live_touch(region);
+  live_region_free(region);
+}
+
+static void assert_member(live_collector_t *member, uint64_t format,
+                          uint64_t value) {
+  uvperf_count_t count;
+  uint64_t id;
+
+  assert_int_equal(uvperf_event_id(&member->event, &id), 0);
+  assert_int_equal(uvperf_event_read(&member->event, &count), 0);
+  assert_count(&count, format, id, value);
+}
+
+/* live_region touches the pages of a scratch region too, and whatever else is
+ * new to it, so that page faults have a lower bound only. */
+static void count_of_a_group_finds_each_value_by_id(void **state) {
+  uint64_t format;
+  uint64_t nr;
+  group_t group;
+
+  support_need_breakpoints(__func__);
+  nr = formats(*state);
+  for (format = 0; format < nr; format++) {
+    open_group(*state, &group, format);
+    work_for_group();
+    assert_member(&group.calls, format, 2);
+    assert_member(&group.writes, format, 5);
+    assert_in_range(read_value(&group.touches), 2 * LIVE_PAGES, 10000);
+    live_close(&group.writes);
+    /* The group that is read is smaller now. */
+    assert_member(&group.calls, format, 2);
+    live_close(&group.calls);
+    live_close(&group.touches);
+  }
+}
+
+static void count_of_a_sibling_outlives_its_leader(void **state) {
+  uint64_t format = PERF_FORMAT_GROUP;
+  group_t group;
+
+  support_need_breakpoints(__func__);
+  open_group(*state, &group, format);
+  live_write(3);
+  live_close(&group.calls);
+  assert_member(&group.writes, format, 3);
+  live_close(&group.writes);
+  live_close(&group.touches);
+}
+
+/* Disabling the leader stops all of its group. */
+static void count_of_a_group_stops_with_its_leader(void **state) {
+  group_t group;
+
+  support_need_breakpoints(__func__);
+  open_group(*state, &group, PERF_FORMAT_GROUP);
+  live_write(3);
+  assert_int_equal(uvperf_event_disable(&group.calls.event), 0);
+  live_write(3);
+  live_called(0);
+  assert_int_equal(read_value(&group.writes), 3);
+  assert_int_equal(read_value(&group.calls), 0);
+  live_close(&group.writes);
+  live_close(&group.touches);
+  live_close(&group.calls);
+}
+
+/* RESET without PERF_IOC_FLAG_GROUP is of one event only. */
+static void count_reset_of_a_leader_leaves_its_siblings(void **state) {
+  group_t group;
+
+  support_need_breakpoints(__func__);
+  open_group(*state, &group, PERF_FORMAT_GROUP);
+  live_write(3);
+  live_called(0);
+  assert_int_equal(uvperf_event_reset(&group.calls.event), 0);
+  assert_int_equal(read_value(&group.calls), 0);
+  assert_int_equal(read_value(&group.writes), 3);
+  live_close(&group.writes);
+  live_close(&group.touches);
+  live_close(&group.calls);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(count_of_page_faults_is_the_pages_touched),
+      support_loop_test(count_goes_on_only_while_enabled),
+      support_loop_test(count_reset_sets_the_value_to_0_and_keeps_the_times),
+      support_loop_test(count_of_task_clock_is_the_time_it_ran),
+      support_loop_test(count_with_a_period_but_no_ring_counts),
+      support_loop_test(count_of_each_read_format_has_what_was_asked),
+      support_loop_test(count_of_a_group_finds_each_value_by_id),
+      support_loop_test(count_of_a_sibling_outlives_its_leader),
+      support_loop_test(count_of_a_group_stops_with_its_leader),
+      support_loop_test(count_reset_of_a_leader_leaves_its_siblings),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
