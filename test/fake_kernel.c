@@ -88,6 +88,24 @@ void fake_kernel_reset(void) {
   kernel.home = getpid();
 }
 
+int fake_kernel_setup(void **state) {
+  (void)state;
+  fake_kernel_reset();
+  return 0;
+}
+
+int fake_kernel_loop_setup(void **state) {
+  fake_kernel_reset();
+  return support_loop_setup(state);
+}
+
+int fake_kernel_loop_teardown(void **state) {
+  int rc = support_loop_teardown(state);
+
+  fake_kernel_reset();
+  return rc;
+}
+
 fake_event_t *fake_event_add(uint64_t id) {
   fake_event_t *fake;
 

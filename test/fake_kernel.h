@@ -89,6 +89,12 @@ struct fake_event_s {
  * For setups: the state is one per process. */
 void fake_kernel_reset(void);
 
+/* The same as a setup of cmocka's; and as setup and teardown of a test that has a
+ * loop, for support_loop_test_setup_teardown. */
+int fake_kernel_setup(void **state);
+int fake_kernel_loop_setup(void **state);
+int fake_kernel_loop_teardown(void **state);
+
 /* Scripts an event: opens give the added ones in this order, then the real
  * kernel's. Room for 64. */
 fake_event_t *fake_event_add(uint64_t id);

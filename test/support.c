@@ -77,6 +77,10 @@ int support_loop_teardown(void **state) {
   return rc;
 }
 
+size_t support_page_bytes(void) {
+  return (size_t)sysconf(_SC_PAGESIZE);
+}
+
 size_t support_count_fds(void) {
   struct dirent *entry;
   size_t count;

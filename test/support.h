@@ -70,6 +70,8 @@ void support_need_root(const char *test);
 /* Skips by the same line, for needs that only one test has. */
 void support_skip(const char *test, const char *what);
 
+/* The page size in bytes. */
+size_t support_page_bytes(void);
 /* How many fds this process has open. */
 size_t support_count_fds(void);
 /* How many perf rings this process has mapped, and of how many bytes in all. */

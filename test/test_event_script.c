@@ -9,18 +9,6 @@
 #include "fake_kernel.h"
 #include "record_builder.h"
 
-static int setup(void **state) {
-  fake_kernel_reset();
-  return support_loop_setup(state);
-}
-
-static int teardown(void **state) {
-  int rc = support_loop_teardown(state);
-
-  fake_kernel_reset();
-  return rc;
-}
-
 /* What a callback got, in order: "comm", "raw", "eof" and so on. */
 static char story[512];
 
@@ -561,7 +549,9 @@ static void event_read_of_group_finds_its_own_by_id(void **state) {
   live_close(&collector);
 }
 
-#define SCRIPTED(test) support_loop_test_setup_teardown(test, setup, teardown)
+#define SCRIPTED(test)                                                         \
+  support_loop_test_setup_teardown(test, fake_kernel_loop_setup,               \
+                                   fake_kernel_loop_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

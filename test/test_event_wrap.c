@@ -7,18 +7,6 @@
 #include "record_builder.h"
 #include "record_check.h"
 
-static int setup(void **state) {
-  fake_kernel_reset();
-  return support_loop_setup(state);
-}
-
-static int teardown(void **state) {
-  int rc = support_loop_teardown(state);
-
-  fake_kernel_reset();
-  return rc;
-}
-
 typedef struct wrap_s {
   uvperf_event_t event;
   fake_event_t *fake;
@@ -132,7 +120,8 @@ static void event_record_of_each_type_wraps_at_every_offset(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test_setup_teardown(
-          event_record_of_each_type_wraps_at_every_offset, setup, teardown),
+          event_record_of_each_type_wraps_at_every_offset,
+          fake_kernel_loop_setup, fake_kernel_loop_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

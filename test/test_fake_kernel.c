@@ -12,16 +12,6 @@
 #include "fake_kernel.h"
 #include "sys.h"
 
-static size_t page_bytes(void) {
-  return (size_t)sysconf(_SC_PAGESIZE);
-}
-
-static int setup(void **state) {
-  (void)state;
-  fake_kernel_reset();
-  return 0;
-}
-
 static int open_event(void) {
   struct perf_event_attr attr;
 
@@ -37,7 +27,7 @@ static int open_event(void) {
 static void *map(int fd, size_t pages) {
   void *address = NULL;
 
-  assert_int_equal(uvperf__sys_mmap(&address, pages * page_bytes(),
+  assert_int_equal(uvperf__sys_mmap(&address, pages * support_page_bytes(),
                                     PROT_READ | PROT_WRITE, fd, 0),
                    0);
   return address;
@@ -201,11 +191,12 @@ static void mmap_takes_what_the_kernel_would(void **state) {
   fd = open_event();
   assert_int_equal(uvperf__sys_mmap(&address, 1, PROT_READ, fd, 0), -EINVAL);
   assert_int_equal(
-      uvperf__sys_mmap(&address, 4 * page_bytes(), PROT_READ, fd, 0), -EINVAL);
-  assert_int_equal(
-      uvperf__sys_mmap(&address, 3 * page_bytes(), PROT_READ, fd, 4096),
+      uvperf__sys_mmap(&address, 4 * support_page_bytes(), PROT_READ, fd, 0),
       -EINVAL);
-  assert_int_equal(uvperf__sys_munmap(map(fd, 3), 3 * page_bytes()), 0);
+  assert_int_equal(
+      uvperf__sys_mmap(&address, 3 * support_page_bytes(), PROT_READ, fd, 4096),
+      -EINVAL);
+  assert_int_equal(uvperf__sys_munmap(map(fd, 3), 3 * support_page_bytes()), 0);
 }
 
 static void append_wraps_and_moves_the_head(void **state) {
@@ -216,11 +207,11 @@ static void append_wraps_and_moves_the_head(void **state) {
   (void)state;
   fake = fake_event_add(1);
   map(open_event(), 2);
-  fake->page->data_head = page_bytes() - 8;
-  fake->page->data_tail = page_bytes() - 8;
+  fake->page->data_head = support_page_bytes() - 8;
+  fake->page->data_tail = support_page_bytes() - 8;
   fake_ring_append(fake, bytes, sizeof(bytes));
-  assert_int_equal(fake->page->data_head, page_bytes() + 8);
-  assert_memory_equal(fake->ring + page_bytes() - 8, bytes, 8);
+  assert_int_equal(fake->page->data_head, support_page_bytes() + 8);
+  assert_memory_equal(fake->ring + support_page_bytes() - 8, bytes, 8);
   assert_memory_equal(fake->ring, bytes + 8, 8);
 }
 
@@ -237,7 +228,7 @@ static void log_tells_the_order(void **state) {
   assert_string_equal(fake_log(), "open, mmap, ioctl ID");
   fake_log_clear();
   uvperf__sys_ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
-  uvperf__sys_munmap(page, 2 * page_bytes());
+  uvperf__sys_munmap(page, 2 * support_page_bytes());
   uvperf__sys_close(fd);
   assert_string_equal(fake_log(), "ioctl DISABLE, munmap, close");
   fake_assert_clean();
@@ -268,14 +259,14 @@ static int unmap_twice(void *arg) {
   void *page = map(open_event(), 2);
 
   (void)arg;
-  uvperf__sys_munmap(page, 2 * page_bytes());
-  uvperf__sys_munmap(page, 2 * page_bytes());
+  uvperf__sys_munmap(page, 2 * support_page_bytes());
+  uvperf__sys_munmap(page, 2 * support_page_bytes());
   return 0;
 }
 
 static int unmap_another_size(void *arg) {
   (void)arg;
-  uvperf__sys_munmap(map(open_event(), 3), 2 * page_bytes());
+  uvperf__sys_munmap(map(open_event(), 3), 2 * support_page_bytes());
   return 0;
 }
 
@@ -292,7 +283,7 @@ static int touch_after_unmap(void *arg) {
   volatile uint8_t *page = map(open_event(), 2);
 
   (void)arg;
-  uvperf__sys_munmap((void *)page, 2 * page_bytes());
+  uvperf__sys_munmap((void *)page, 2 * support_page_bytes());
   return page[0];
 }
 
@@ -300,7 +291,7 @@ static int touch_behind_the_end(void *arg) {
   volatile uint8_t *page = map(open_event(), 2);
 
   (void)arg;
-  return page[2 * page_bytes()];
+  return page[2 * support_page_bytes()];
 }
 
 static void misuse_is_noticed(void **state) {
@@ -322,22 +313,24 @@ static void misuse_is_noticed(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(fail_hits_the_nth_call_once, setup),
-      cmocka_unit_test_setup(fail_from_hits_each_later_call, setup),
-      cmocka_unit_test_setup(fail_reaches_every_function, setup),
+      cmocka_unit_test_setup(fail_hits_the_nth_call_once, fake_kernel_setup),
+      cmocka_unit_test_setup(fail_from_hits_each_later_call, fake_kernel_setup),
+      cmocka_unit_test_setup(fail_reaches_every_function, fake_kernel_setup),
       cmocka_unit_test_setup(open_gives_scripted_events_first_then_real_ones,
-                             setup),
-      cmocka_unit_test_setup(open_notes_what_was_asked_for, setup),
-      cmocka_unit_test_setup(read_gives_the_scripted_bytes, setup),
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(open_notes_what_was_asked_for, fake_kernel_setup),
+      cmocka_unit_test_setup(read_gives_the_scripted_bytes, fake_kernel_setup),
       cmocka_unit_test_setup(poll_clears_a_wake_but_not_the_scripted_revents,
-                             setup),
+                             fake_kernel_setup),
       support_loop_test(wake_reaches_a_loop),
-      cmocka_unit_test_setup(mmap_takes_what_the_kernel_would, setup),
-      cmocka_unit_test_setup(append_wraps_and_moves_the_head, setup),
-      cmocka_unit_test_setup(log_tells_the_order, setup),
-      cmocka_unit_test_setup(getpid_is_the_scripted_one, setup),
-      cmocka_unit_test_setup(live_allocations_are_counted, setup),
-      cmocka_unit_test_setup(misuse_is_noticed, setup),
+      cmocka_unit_test_setup(mmap_takes_what_the_kernel_would,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(append_wraps_and_moves_the_head,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(log_tells_the_order, fake_kernel_setup),
+      cmocka_unit_test_setup(getpid_is_the_scripted_one, fake_kernel_setup),
+      cmocka_unit_test_setup(live_allocations_are_counted, fake_kernel_setup),
+      cmocka_unit_test_setup(misuse_is_noticed, fake_kernel_setup),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,16 +14,6 @@
 
 static const uvperf__ring_t zeroed;
 
-static size_t page_bytes(void) {
-  return (size_t)sysconf(_SC_PAGESIZE);
-}
-
-static int setup(void **state) {
-  (void)state;
-  fake_kernel_reset();
-  return 0;
-}
-
 static int open_fake(fake_event_t **fake) {
   struct perf_event_attr attr;
 
@@ -34,7 +24,7 @@ static int open_fake(fake_event_t **fake) {
 }
 
 static void round_gives_powers_of_two_of_pages(void **state) {
-  size_t page = page_bytes();
+  size_t page = support_page_bytes();
 
   (void)state;
   assert_int_equal(uvperf__ring_round(0), page);
@@ -61,12 +51,12 @@ static void map_gives_the_data_behind_the_page(void **state) {
 
   (void)state;
   fd = open_fake(&fake);
-  assert_int_equal(uvperf__ring_map(&ring, fd, 4 * page_bytes()), 0);
+  assert_int_equal(uvperf__ring_map(&ring, fd, 4 * support_page_bytes()), 0);
   assert_ptr_equal(ring.page, fake->page);
   assert_ptr_equal(ring.data, fake->ring);
-  assert_int_equal(ring.size, 4 * page_bytes());
-  assert_int_equal(fake->ring_size, 4 * page_bytes());
-  assert_int_equal(ring.map_bytes, 5 * page_bytes());
+  assert_int_equal(ring.size, 4 * support_page_bytes());
+  assert_int_equal(fake->ring_size, 4 * support_page_bytes());
+  assert_int_equal(ring.map_bytes, 5 * support_page_bytes());
   uvperf__ring_unmap(&ring);
 }
 
@@ -92,7 +82,7 @@ static void map_that_fails_gives_the_errno_and_zeroes(void **state) {
   fd = open_fake(&fake);
   memset(&ring, 0xff, sizeof(ring));
   fake_fail(FAKE_MMAP, 1, -EBUSY);
-  assert_int_equal(uvperf__ring_map(&ring, fd, page_bytes()), -EBUSY);
+  assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes()), -EBUSY);
   assert_memory_equal(&ring, &zeroed, sizeof(ring));
 }
 
@@ -127,7 +117,7 @@ static void map_default_halves_on_eperm_until_it_fits(void **state) {
 
   (void)state;
   sizes = 0;
-  while (DEFAULT_BYTES >> sizes >= page_bytes())
+  while (DEFAULT_BYTES >> sizes >= support_page_bytes())
     sizes++;
   for (refused = 1; refused < sizes; refused++) {
     fake_event_t *fake;
@@ -154,7 +144,7 @@ static void map_default_gives_up_after_one_page(void **state) {
 
   (void)state;
   sizes = 0;
-  while (DEFAULT_BYTES >> sizes >= page_bytes())
+  while (DEFAULT_BYTES >> sizes >= support_page_bytes())
     sizes++;
   fd = open_fake(&fake);
   fake_fail_from(FAKE_MMAP, 1, -EPERM);
@@ -236,9 +226,9 @@ static void map_of_an_old_kernel_takes_the_mapped_size(void **state) {
   (void)state;
   fd = open_fake(&fake);
   fake->on_map = leave_layout_out;
-  assert_int_equal(uvperf__ring_map(&ring, fd, 2 * page_bytes()), 0);
+  assert_int_equal(uvperf__ring_map(&ring, fd, 2 * support_page_bytes()), 0);
   assert_ptr_equal(ring.data, fake->ring);
-  assert_int_equal(ring.size, 2 * page_bytes());
+  assert_int_equal(ring.size, 2 * support_page_bytes());
   uvperf__ring_unmap(&ring);
 }
 
@@ -290,7 +280,8 @@ static void map_of_an_inconsistent_page_is_eproto_and_unmapped(void **state) {
     fake_kernel_reset();
     fd = open_fake(&fake);
     fake->on_map = spoils[i];
-    assert_int_equal(uvperf__ring_map(&ring, fd, 2 * page_bytes()), -EPROTO);
+    assert_int_equal(uvperf__ring_map(&ring, fd, 2 * support_page_bytes()),
+                     -EPROTO);
     assert_int_equal(fake_count(FAKE_MUNMAP), 1);
     assert_null(fake->page);
     assert_memory_equal(&ring, &zeroed, sizeof(ring));
@@ -304,7 +295,7 @@ static void unmap_twice_unmaps_once(void **state) {
 
   (void)state;
   fd = open_fake(&fake);
-  assert_int_equal(uvperf__ring_map(&ring, fd, page_bytes()), 0);
+  assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes()), 0);
   uvperf__ring_unmap(&ring);
   assert_null(fake->page);
   assert_memory_equal(&ring, &zeroed, sizeof(ring));
@@ -319,7 +310,7 @@ static void forget_leaves_the_mapping_alone(void **state) {
 
   (void)state;
   fd = open_fake(&fake);
-  assert_int_equal(uvperf__ring_map(&ring, fd, page_bytes()), 0);
+  assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes()), 0);
   uvperf__ring_forget(&ring);
   assert_memory_equal(&ring, &zeroed, sizeof(ring));
   uvperf__ring_unmap(&ring);
@@ -329,24 +320,35 @@ static void forget_leaves_the_mapping_alone(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(round_gives_powers_of_two_of_pages, setup),
-      cmocka_unit_test_setup(round_overflow_gives_0, setup),
-      cmocka_unit_test_setup(map_gives_the_data_behind_the_page, setup),
-      cmocka_unit_test_setup(map_without_data_is_einval, setup),
-      cmocka_unit_test_setup(map_that_fails_gives_the_errno_and_zeroes, setup),
-      cmocka_unit_test_setup(map_of_a_given_size_is_never_halved, setup),
+      cmocka_unit_test_setup(round_gives_powers_of_two_of_pages,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(round_overflow_gives_0, fake_kernel_setup),
+      cmocka_unit_test_setup(map_gives_the_data_behind_the_page,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(map_without_data_is_einval, fake_kernel_setup),
+      cmocka_unit_test_setup(map_that_fails_gives_the_errno_and_zeroes,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(map_of_a_given_size_is_never_halved,
+                             fake_kernel_setup),
       cmocka_unit_test_setup(map_default_takes_the_full_size_where_allowed,
-                             setup),
-      cmocka_unit_test_setup(map_default_halves_on_eperm_until_it_fits, setup),
-      cmocka_unit_test_setup(map_default_gives_up_after_one_page, setup),
-      cmocka_unit_test_setup(map_default_stays_above_the_watermark, setup),
-      cmocka_unit_test_setup(map_default_below_the_watermark_is_einval, setup),
-      cmocka_unit_test_setup(map_default_does_not_halve_on_other_errnos, setup),
-      cmocka_unit_test_setup(map_of_an_old_kernel_takes_the_mapped_size, setup),
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(map_default_halves_on_eperm_until_it_fits,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(map_default_gives_up_after_one_page,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(map_default_stays_above_the_watermark,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(map_default_below_the_watermark_is_einval,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(map_default_does_not_halve_on_other_errnos,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(map_of_an_old_kernel_takes_the_mapped_size,
+                             fake_kernel_setup),
       cmocka_unit_test_setup(map_of_an_inconsistent_page_is_eproto_and_unmapped,
-                             setup),
-      cmocka_unit_test_setup(unmap_twice_unmaps_once, setup),
-      cmocka_unit_test_setup(forget_leaves_the_mapping_alone, setup),
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(unmap_twice_unmaps_once, fake_kernel_setup),
+      cmocka_unit_test_setup(forget_leaves_the_mapping_alone,
+                             fake_kernel_setup),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,16 +16,6 @@
 /* No account of anybody: its perf_event_mlock_kb is unused. */
 #define SOME_UID 61234
 
-static size_t page_bytes(void) {
-  return (size_t)sysconf(_SC_PAGESIZE);
-}
-
-static int setup(void **state) {
-  (void)state;
-  fake_kernel_reset();
-  return 0;
-}
-
 static int open_comm_event(void) {
   struct perf_event_attr attr;
 
@@ -50,10 +40,10 @@ static void map_of_a_real_ring_maps_one_page_more(void **state) {
   rings_before = support_count_rings(&bytes_before);
   fd = open_comm_event();
   assert_true(fd >= 0);
-  assert_int_equal(uvperf__ring_map(&ring, fd, 8 * page_bytes()), 0);
+  assert_int_equal(uvperf__ring_map(&ring, fd, 8 * support_page_bytes()), 0);
   assert_int_equal(support_count_rings(&bytes), rings_before + 1);
-  assert_int_equal(bytes, bytes_before + 9 * page_bytes());
-  assert_int_equal(ring.page->data_size, 8 * page_bytes());
+  assert_int_equal(bytes, bytes_before + 9 * support_page_bytes());
+  assert_int_equal(ring.page->data_size, 8 * support_page_bytes());
   assert_ptr_equal(ring.data, (uint8_t *)ring.page + ring.page->data_offset);
   uvperf__ring_unmap(&ring);
   assert_int_equal(support_count_rings(&bytes), rings_before);
@@ -71,7 +61,8 @@ static void map_of_a_size_the_kernel_refuses_is_einval(void **state) {
   rings = support_count_rings(&bytes);
   fd = open_comm_event();
   assert_true(fd >= 0);
-  assert_int_equal(uvperf__ring_map(&ring, fd, 3 * page_bytes()), -EINVAL);
+  assert_int_equal(uvperf__ring_map(&ring, fd, 3 * support_page_bytes()),
+                   -EINVAL);
   assert_int_equal(support_count_rings(&bytes), rings);
   assert_int_equal(uvperf__sys_close(fd), 0);
 }
@@ -117,8 +108,8 @@ static void stream_of_a_real_ring_arrives_over_many_laps(void **state) {
   assert_int_equal(prctl(PR_GET_NAME, name), 0);
   fd = open_comm_event();
   assert_true(fd >= 0);
-  assert_int_equal(uvperf__ring_map(&ring, fd, page_bytes()), 0);
-  for (i = 0; ring.tail < 8 * page_bytes(); i++)
+  assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes()), 0);
+  for (i = 0; ring.tail < 8 * support_page_bytes(); i++)
     rename_and_read(&ring, i);
   uvperf__ring_unmap(&ring);
   assert_int_equal(uvperf__sys_close(fd), 0);
@@ -137,7 +128,7 @@ enum {
 /* Uses up what perf_event_mlock_kb allows an unprivileged user. RLIMIT_MEMLOCK,
  * which counts when that is used up, leaves room for a small ring only. */
 static int map_until_halved(void *arg) {
-  const rlim_t room = 25 * page_bytes();
+  const rlim_t room = 25 * support_page_bytes();
   const struct rlimit limit = {room, room};
   uvperf__ring_t ring;
   long tries;
@@ -152,7 +143,7 @@ static int map_until_halved(void *arg) {
       return CHILD_NO_EVENT;
     if (uvperf__ring_map_default(&ring, fd, 0) != 0)
       return CHILD_NO_RING;
-    if (ring.size != ring.page->data_size || ring.size < page_bytes())
+    if (ring.size != ring.page->data_size || ring.size < support_page_bytes())
       return CHILD_BAD_SIZE;
     if (ring.size < UVPERF__RING_DEFAULT_BYTES)
       return CHILD_HALVED;
@@ -184,11 +175,14 @@ static void map_default_above_mlock_kb_is_halved(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(map_of_a_real_ring_maps_one_page_more, setup),
-      cmocka_unit_test_setup(map_of_a_size_the_kernel_refuses_is_einval, setup),
+      cmocka_unit_test_setup(map_of_a_real_ring_maps_one_page_more,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(map_of_a_size_the_kernel_refuses_is_einval,
+                             fake_kernel_setup),
       cmocka_unit_test_setup(stream_of_a_real_ring_arrives_over_many_laps,
-                             setup),
-      cmocka_unit_test_setup(map_default_above_mlock_kb_is_halved, setup),
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(map_default_above_mlock_kb_is_halved,
+                             fake_kernel_setup),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

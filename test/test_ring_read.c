@@ -20,10 +20,6 @@ typedef struct fixture_s {
 
 static fixture_t fx;
 
-static size_t page_bytes(void) {
-  return (size_t)sysconf(_SC_PAGESIZE);
-}
-
 static int setup(void **state) {
   (void)state;
   fake_kernel_reset();
@@ -101,7 +97,7 @@ static void next_wrapped_at_every_offset_is_contiguous(void **state) {
 
   (void)state;
   for (left = 8; left < size; left += 8) {
-    map_at(page_bytes(), page_bytes() - left);
+    map_at(support_page_bytes(), support_page_bytes() - left);
     append(size, (unsigned)left);
     assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
     assert_ptr_equal(expect_record(size, (unsigned)left), fx.scratch);
@@ -116,17 +112,17 @@ static void next_up_to_the_edge_is_not_copied(void **state) {
 
   (void)state;
   for (left = size; left <= 2 * size; left += 8) {
-    map_at(page_bytes(), page_bytes() - left);
+    map_at(support_page_bytes(), support_page_bytes() - left);
     append(size, 5);
     assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
     assert_ptr_equal(expect_record(size, 5),
-                     fx.fake->ring + page_bytes() - left);
+                     fx.fake->ring + support_page_bytes() - left);
   }
 }
 
 static void next_at_the_edge_begins_at_the_start(void **state) {
   (void)state;
-  map_at(page_bytes(), page_bytes() - 64);
+  map_at(support_page_bytes(), support_page_bytes() - 64);
   append(64, 1);
   append(32, 2);
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
@@ -150,15 +146,15 @@ static void next_of_the_longest_record_wraps_into_the_scratch(void **state) {
 
 static void next_of_a_record_as_long_as_the_ring_wraps(void **state) {
   (void)state;
-  map_at(page_bytes(), 8);
-  append(page_bytes() < 65536 ? page_bytes() : 65528, 3);
+  map_at(support_page_bytes(), 8);
+  append(support_page_bytes() < 65536 ? support_page_bytes() : 65528, 3);
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
-  expect_record(page_bytes() < 65536 ? page_bytes() : 65528, 3);
+  expect_record(support_page_bytes() < 65536 ? support_page_bytes() : 65528, 3);
 }
 
 static void next_twice_gives_the_same_record(void **state) {
   (void)state;
-  map_at(page_bytes(), 0);
+  map_at(support_page_bytes(), 0);
   append(64, 1);
   append(64, 2);
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
@@ -168,7 +164,7 @@ static void next_twice_gives_the_same_record(void **state) {
 
 static void next_stops_at_the_head_that_begin_saw(void **state) {
   (void)state;
-  map_at(page_bytes(), 0);
+  map_at(support_page_bytes(), 0);
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
   append(64, 1);
   assert_int_equal(next(), 0);
@@ -184,21 +180,21 @@ static void next_of_an_impossible_size_is_eproto(void **state) {
 
   (void)state;
   for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-    map_at(page_bytes(), page_bytes() - 16);
+    map_at(support_page_bytes(), support_page_bytes() - 16);
     append(64, 1);
     header.type = 1;
     header.misc = 0;
     header.size = sizes[i];
-    memcpy(fx.fake->ring + page_bytes() - 16, &header, sizeof(header));
+    memcpy(fx.fake->ring + support_page_bytes() - 16, &header, sizeof(header));
     assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
     assert_int_equal(next(), -EPROTO);
-    assert_int_equal(fx.ring.tail, page_bytes() - 16);
+    assert_int_equal(fx.ring.tail, support_page_bytes() - 16);
   }
 }
 
 static void next_of_the_shortest_record_gives_it(void **state) {
   (void)state;
-  map_at(page_bytes(), 0);
+  map_at(support_page_bytes(), 0);
   append(8, 9);
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
   expect_record(8, 9);
@@ -206,7 +202,7 @@ static void next_of_the_shortest_record_gives_it(void **state) {
 
 static void next_of_a_head_within_a_header_is_eproto(void **state) {
   (void)state;
-  map_at(page_bytes(), 0);
+  map_at(support_page_bytes(), 0);
   append(8, 1);
   fx.fake->page->data_head = 4;
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
@@ -214,14 +210,14 @@ static void next_of_a_head_within_a_header_is_eproto(void **state) {
 }
 
 static void begin_of_an_impossible_head_is_eproto(void **state) {
-  const uint64_t start = 40 * page_bytes();
-  const uint64_t heads[] = {start + page_bytes() + 8, start - 8, 0, UINT64_MAX,
-                            start + page_bytes() + 1};
+  const uint64_t start = 40 * support_page_bytes();
+  const uint64_t heads[] = {start + support_page_bytes() + 8, start - 8, 0,
+                            UINT64_MAX, start + support_page_bytes() + 1};
   size_t i;
 
   (void)state;
   for (i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
-    map_at(page_bytes(), start);
+    map_at(support_page_bytes(), start);
     fx.fake->page->data_head = heads[i];
     assert_int_equal(uvperf__ring_begin(&fx.ring), -EPROTO);
     /* Nothing can be read on the strength of such a head. */
@@ -231,11 +227,11 @@ static void begin_of_an_impossible_head_is_eproto(void **state) {
 }
 
 static void begin_of_a_full_ring_gives_all(void **state) {
-  size_t quarter = page_bytes() / 4;
+  size_t quarter = support_page_bytes() / 4;
   unsigned i;
 
   (void)state;
-  map_at(page_bytes(), 8);
+  map_at(support_page_bytes(), 8);
   for (i = 0; i < 4; i++)
     append(quarter, i);
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
@@ -251,7 +247,7 @@ static void begin_over_the_end_of_64_bits_goes_on(void **state) {
   unsigned i;
 
   (void)state;
-  map_at(page_bytes(), start);
+  map_at(support_page_bytes(), start);
   for (i = 0; i < 5; i++)
     append(48, i);
   assert_int_equal(fx.fake->page->data_head, 5 * 48 - 72);
@@ -268,7 +264,7 @@ static void begin_over_the_end_of_64_bits_goes_on(void **state) {
 
 static void end_publishes_what_was_consumed_only(void **state) {
   (void)state;
-  map_at(page_bytes(), 0);
+  map_at(support_page_bytes(), 0);
   append(64, 1);
   append(64, 2);
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
@@ -283,7 +279,7 @@ static void end_publishes_what_was_consumed_only(void **state) {
 
 static void end_without_progress_does_not_write(void **state) {
   (void)state;
-  map_at(page_bytes(), 0);
+  map_at(support_page_bytes(), 0);
   append(64, 1);
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
   fx.fake->page->data_tail = 0x5555;
@@ -292,12 +288,12 @@ static void end_without_progress_does_not_write(void **state) {
 }
 
 static void consume_publishes_at_each_quarter(void **state) {
-  size_t size = page_bytes() / 16;
-  uint64_t start = 2 * page_bytes();
+  size_t size = support_page_bytes() / 16;
+  uint64_t start = 2 * support_page_bytes();
   unsigned i;
 
   (void)state;
-  map_at(page_bytes(), start);
+  map_at(support_page_bytes(), start);
   for (i = 0; i < 16; i++)
     append(size, i);
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
@@ -307,12 +303,12 @@ static void consume_publishes_at_each_quarter(void **state) {
     assert_int_equal(fx.fake->page->data_tail, start + size * (i - i % 4));
     uvperf__ring_consume(&fx.ring, size);
   }
-  assert_int_equal(fx.fake->page->data_tail, start + page_bytes());
+  assert_int_equal(fx.fake->page->data_tail, start + support_page_bytes());
 }
 
 static void begin_keeps_the_high_water_mark(void **state) {
   (void)state;
-  map_at(page_bytes(), 0);
+  map_at(support_page_bytes(), 0);
   append(64, 1);
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
   assert_int_equal(fx.ring.high_water, 64);
@@ -327,7 +323,7 @@ static void begin_keeps_the_high_water_mark(void **state) {
 
 static void has_data_looks_behind_the_head_that_begin_saw(void **state) {
   (void)state;
-  map_at(page_bytes(), 64);
+  map_at(support_page_bytes(), 64);
   assert_int_equal(uvperf__ring_has_data(&fx.ring), 0);
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
   append(64, 1);
@@ -349,12 +345,12 @@ static void stream_of_irregular_sizes_arrives_whole(void **state) {
   unsigned seen;
 
   (void)state;
-  map_at(page_bytes(), UINT64_MAX - 16 * page_bytes() + 1);
+  map_at(support_page_bytes(), UINT64_MAX - 16 * support_page_bytes() + 1);
   written = 0;
   for (seen = 0; seen < 5000;) {
     while (fx.fake->page->data_head - fx.fake->page->data_tail +
                irregular(written) <=
-           page_bytes()) {
+           support_page_bytes()) {
       append(irregular(written), written);
       written++;
     }

@@ -13,16 +13,6 @@
 #include "fake_kernel.h"
 #include "sys.h"
 
-static size_t page_bytes(void) {
-  return (size_t)sysconf(_SC_PAGESIZE);
-}
-
-static int setup(void **state) {
-  (void)state;
-  fake_kernel_reset();
-  return 0;
-}
-
 static struct perf_event_attr task_clock(void) {
   struct perf_event_attr attr;
 
@@ -136,9 +126,10 @@ static void mmap_that_fails_leaves_the_address(void **state) {
   (void)state;
   support_need_own_events(__func__);
   assert_int_equal(
-      uvperf__sys_mmap(&address, 2 * page_bytes(), PROT_READ, -1, 0), -EBADF);
+      uvperf__sys_mmap(&address, 2 * support_page_bytes(), PROT_READ, -1, 0),
+      -EBADF);
   fd = open_task_clock();
-  assert_int_equal(uvperf__sys_mmap(&address, 4 * page_bytes(),
+  assert_int_equal(uvperf__sys_mmap(&address, 4 * support_page_bytes(),
                                     PROT_READ | PROT_WRITE, fd, 0),
                    -EINVAL);
   assert_ptr_equal(address, &fd);
@@ -155,14 +146,15 @@ static void mmap_maps_and_munmap_unmaps(void **state) {
   support_need_own_events(__func__);
   support_count_rings(&before);
   fd = open_task_clock();
-  assert_int_equal(uvperf__sys_mmap(&address, 3 * page_bytes(),
+  assert_int_equal(uvperf__sys_mmap(&address, 3 * support_page_bytes(),
                                     PROT_READ | PROT_WRITE, fd, 0),
                    0);
   support_count_rings(&bytes);
-  assert_int_equal(bytes - before, 3 * page_bytes());
-  assert_int_equal(uvperf__sys_munmap((uint8_t *)address + 1, 3 * page_bytes()),
-                   -EINVAL);
-  assert_int_equal(uvperf__sys_munmap(address, 3 * page_bytes()), 0);
+  assert_int_equal(bytes - before, 3 * support_page_bytes());
+  assert_int_equal(
+      uvperf__sys_munmap((uint8_t *)address + 1, 3 * support_page_bytes()),
+      -EINVAL);
+  assert_int_equal(uvperf__sys_munmap(address, 3 * support_page_bytes()), 0);
   support_count_rings(&bytes);
   assert_int_equal(bytes, before);
   assert_int_equal(uvperf__sys_close(fd), 0);
@@ -241,21 +233,27 @@ static void getpid_of_a_forked_child_is_its_own(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(open_of_an_unknown_type_is_enoent, setup),
-      cmocka_unit_test_setup(open_of_a_bad_flag_is_einval, setup),
+      cmocka_unit_test_setup(open_of_an_unknown_type_is_enoent,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(open_of_a_bad_flag_is_einval, fake_kernel_setup),
       cmocka_unit_test_setup(open_of_unknown_fields_is_e2big_and_gives_the_size,
-                             setup),
-      cmocka_unit_test_setup(open_passes_the_target_on, setup),
-      cmocka_unit_test_setup(ioctl_of_a_bad_fd_is_ebadf, setup),
-      cmocka_unit_test_setup(ioctl_of_an_unknown_request_is_enotty, setup),
-      cmocka_unit_test_setup(ioctl_passes_its_argument_on, setup),
-      cmocka_unit_test_setup(mmap_that_fails_leaves_the_address, setup),
-      cmocka_unit_test_setup(mmap_maps_and_munmap_unmaps, setup),
-      cmocka_unit_test_setup(poll_gives_revents_without_waiting, setup),
-      cmocka_unit_test_setup(poll_that_fails_gives_the_errno, setup),
-      cmocka_unit_test_setup(read_gives_bytes_or_the_errno, setup),
-      cmocka_unit_test_setup(close_twice_is_ebadf, setup),
-      cmocka_unit_test_setup(getpid_of_a_forked_child_is_its_own, setup),
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(open_passes_the_target_on, fake_kernel_setup),
+      cmocka_unit_test_setup(ioctl_of_a_bad_fd_is_ebadf, fake_kernel_setup),
+      cmocka_unit_test_setup(ioctl_of_an_unknown_request_is_enotty,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(ioctl_passes_its_argument_on, fake_kernel_setup),
+      cmocka_unit_test_setup(mmap_that_fails_leaves_the_address,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(mmap_maps_and_munmap_unmaps, fake_kernel_setup),
+      cmocka_unit_test_setup(poll_gives_revents_without_waiting,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(poll_that_fails_gives_the_errno,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(read_gives_bytes_or_the_errno, fake_kernel_setup),
+      cmocka_unit_test_setup(close_twice_is_ebadf, fake_kernel_setup),
+      cmocka_unit_test_setup(getpid_of_a_forked_child_is_its_own,
+                             fake_kernel_setup),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
