@@ -130,6 +130,7 @@ uint64_t live_physical(const volatile void *address);
 void live_pin(int cpu, cpu_set_t *old);
 void live_unpin(const cpu_set_t *old);
 size_t live_cpus(int *cpus, size_t most);
+int live_last_cpu(void); /* not 0, if it can be */
 
 /* A forked child that works each time it is told to: live_worker_do returns when
  * it has, or has ended, or has become another program. */

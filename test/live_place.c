@@ -35,6 +35,12 @@ size_t live_cpus(int *cpus, size_t most) {
   return count;
 }
 
+int live_last_cpu(void) {
+  int cpus[CPU_SETSIZE];
+
+  return cpus[live_cpus(cpus, CPU_SETSIZE) - 1];
+}
+
 /* The pipes are close-on-exec, so that an exec ends the work too. */
 static void work_when_told(int go, int done, void (*work)(void *), void *arg) {
   char byte;

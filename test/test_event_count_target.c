@@ -148,7 +148,7 @@ static void count_of_every_task_on_a_cpu_has_all_of_them(void **state) {
 
   support_need_cpu_wide(__func__);
   id = support_need_tracepoint(__func__, LIVE_SYSCALL);
-  live_cpus(&cpu, 1);
+  cpu = live_last_cpu();
   live_pin(cpu, &old);
   live_worker_fork(&worker, call_four_times, NULL);
   count_syscalls(&attr, id);
@@ -177,7 +177,7 @@ static void count_of_a_cgroup_has_its_members_only(void **state) {
   support_need_cpu_wide(__func__);
   id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_cgroup_make(__func__, &cgroup);
-  live_cpus(&options.cpu, 1);
+  options.cpu = live_last_cpu();
   live_pin(options.cpu, &old);
   live_worker_fork(&worker, call_four_times, NULL);
   count_syscalls(&attr, id);

@@ -220,7 +220,7 @@ static void sample_of_an_inherited_event_has_the_parents_id(void **state) {
   int cpu;
 
   support_need_breakpoints(__func__);
-  live_cpus(&cpu, 1);
+  cpu = live_last_cpu();
   live_pin(cpu, &old);
   live_comm_attr(&attr);
   live_init(*state, &private, &attr, NULL);

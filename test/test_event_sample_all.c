@@ -220,7 +220,7 @@ static void sample_of_a_breakpoint_with_all_bits_is_decoded(void **state) {
   all.cgroup = live_cgroup_own(__func__);
   live_called(0);
   all.physical = live_physical((const void *)(uintptr_t)live_called);
-  live_cpus(&all.cpu, 1);
+  all.cpu = live_last_cpu();
   live_pin(all.cpu, &old);
   for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
     live_called_attr(&attr, types[i]);
@@ -241,7 +241,7 @@ static void sample_of_a_tracepoint_with_all_bits_is_decoded(void **state) {
   support_need_root(__func__);
   all.tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
   all.cgroup = live_cgroup_own(__func__);
-  live_cpus(&all.cpu, 1);
+  all.cpu = live_last_cpu();
   live_pin(all.cpu, &old);
   live_syscall_attr(&attr, all.tracepoint, ALL_BITS);
   begin_all(*state, &collector, &attr, &all);

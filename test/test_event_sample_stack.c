@@ -212,7 +212,9 @@ static void check_kernel_thread(live_collector_t *collector,
   uint64_t *seen = collector->hook_data;
   uint64_t value;
 
-  assert_true(record->type == PERF_RECORD_SAMPLE);
+  assert_int_equal(record->type, PERF_RECORD_SAMPLE);
+  assert_true(record->present ==
+              uvperf_event_attr(&collector->event)->sample_type);
   assert_int_equal(record->cpu, 0);
   if (record->sample.regs_user.abi != PERF_SAMPLE_REGS_ABI_NONE)
     return;

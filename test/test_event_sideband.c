@@ -70,7 +70,7 @@ static void sideband_comm_of_each_length_has_name_and_trailer(void **state) {
   size_t length;
 
   support_need_own_events(__func__);
-  live_cpus(&truth.cpu, 1);
+  truth.cpu = live_last_cpu();
   live_pin(truth.cpu, &old);
   sideband_attr(&attr);
   attr.comm = 1;
@@ -151,7 +151,7 @@ static void sideband_comm_of_an_exec_is_told_from_a_rename(void **state) {
   cpu_set_t old;
 
   support_need_own_events(__func__);
-  live_cpus(&truth.cpu, 1);
+  truth.cpu = live_last_cpu();
   live_pin(truth.cpu, &old);
   live_worker_fork(&worker, rename_and_exec, NULL);
   truth.pid = worker.pid;
@@ -246,7 +246,7 @@ static void sideband_fork_and_exit_name_child_and_parent(void **state) {
   cpu_set_t old;
 
   support_need_own_events(__func__);
-  live_cpus(&truth.cpu, 1);
+  truth.cpu = live_last_cpu();
   live_pin(truth.cpu, &old);
   begin_tasks(*state, &collector, &truth, check_child);
   truth.pid = support_fork(exit_at_once, NULL);
@@ -268,7 +268,7 @@ static void sideband_fork_and_exit_of_a_thread_have_its_tid(void **state) {
   cpu_set_t old;
 
   support_need_own_events(__func__);
-  live_cpus(&truth.cpu, 1);
+  truth.cpu = live_last_cpu();
   live_pin(truth.cpu, &old);
   begin_tasks(*state, &collector, &truth, check_thread);
   assert_int_equal(uv_thread_create(&thread, tell_tid, &truth), 0);

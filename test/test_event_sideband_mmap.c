@@ -96,6 +96,7 @@ static void assert_trailer(live_collector_t *collector,
   assert_int_equal(record->pid, getpid());
   assert_int_equal(record->tid, live_tid());
   assert_true(record->time >= map->before && record->time <= live_now());
+  assert_int_equal(record->cpu, live_last_cpu()); /* pinned */
 }
 
 static void check_mmap(live_collector_t *collector,
@@ -151,7 +152,9 @@ static void map_each_length(uv_loop_t *loop, const struct perf_event_attr *attr,
   map_t maps[NAMES];
   char path[64];
   int length;
+  cpu_set_t old;
 
+  live_pin(live_last_cpu(), &old);
   assert_non_null(mkdtemp(directory));
   live_begin(loop, &collector, attr, NULL, check, maps);
   for (length = 1; length <= NAMES; length++) {
@@ -160,6 +163,7 @@ static void map_each_length(uv_loop_t *loop, const struct perf_event_attr *attr,
   }
   live_end(&collector, NAMES);
   assert_int_equal(rmdir(directory), 0);
+  live_unpin(&old);
 }
 
 static void sideband_mmap_of_each_length_is_the_mapping(void **state) {
