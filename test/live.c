@@ -76,6 +76,13 @@ void live_init(uv_loop_t *loop, live_collector_t *collector,
   collector->event.data = collector;
 }
 
+void live_init_comm(uv_loop_t *loop, live_collector_t *collector) {
+  struct perf_event_attr attr;
+
+  live_comm_attr(&attr);
+  live_init(loop, collector, &attr, NULL);
+}
+
 void live_start(live_collector_t *collector,
                 const uvperf_stream_options_t *options) {
   uvperf_stream_options_t own = UVPERF_STREAM_OPTIONS_INIT;

@@ -46,6 +46,9 @@ void live_init(uv_loop_t *loop, live_collector_t *collector,
                const struct perf_event_attr *attr,
                const uvperf_event_options_t *options);
 
+/* The same for the calling thread's COMM records. */
+void live_init_comm(uv_loop_t *loop, live_collector_t *collector);
+
 /* Starts it with no flush timer (flush_ms 0) unless options say otherwise. */
 void live_start(live_collector_t *collector,
                 const uvperf_stream_options_t *options);

@@ -5,19 +5,12 @@
 
 #include <unistd.h>
 
-static void open_comm(uv_loop_t *loop, live_collector_t *collector) {
-  struct perf_event_attr attr;
-
-  live_comm_attr(&attr);
-  live_init(loop, collector, &attr, NULL);
-}
-
 static void event_start_twice_is_ealready(void **state) {
   live_collector_t collector;
   uvperf_error_t error;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   live_start(&collector, NULL);
   assert_int_equal(
       uvperf_event_start(&collector.event, NULL, live_on_record, &error),
@@ -31,7 +24,7 @@ static void event_stop_twice_is_0(void **state) {
   live_collector_t collector;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
   live_start(&collector, NULL);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
@@ -45,7 +38,7 @@ static void event_start_enables_and_stop_disables(void **state) {
   uint64_t unseen = 1000;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   live_comm(&unseen, 5); /* not enabled yet */
   live_start(&collector, NULL);
   live_comm(&next, 3);
@@ -68,7 +61,7 @@ static void event_started_without_enable_is_left_to_the_user(void **state) {
   uint64_t unseen = 1000;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   options.flags = UVPERF_START_NO_ENABLE;
   live_start(&collector, &options);
   live_comm(&unseen, 5);
@@ -96,7 +89,7 @@ static void event_stopped_in_callback_keeps_the_rest(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   collector.hook = stop_at_5;
   live_start(&collector, NULL);
   live_comm(&next, 20);
@@ -123,7 +116,7 @@ static void event_restarted_in_callback_goes_on(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   collector.hook = restart_at_5;
   live_start(&collector, NULL);
   live_comm(&next, 20);
@@ -143,7 +136,7 @@ static void event_flush_in_callback_is_ebusy(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   collector.hook = flush_in_callback;
   live_start(&collector, NULL);
   live_comm(&next, 3);
@@ -160,7 +153,7 @@ static void event_flush_delivers_unsliced_and_when_stopped(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   assert_int_equal(uvperf_event_flush(&collector.event), UV_EINVAL);
   options.slice_records = 1;
   live_start(&collector, &options);
@@ -215,7 +208,7 @@ static void event_start_with_bad_arguments_is_refused(void **state) {
   live_collector_t collector;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   assert_start_refused(&collector, NULL, NULL, UV_EINVAL);
   options.flags = 1u << 31;
   assert_start_refused(&collector, &options, live_on_record, UV_EINVAL);
@@ -260,7 +253,7 @@ static void event_unreffed_lets_the_loop_end(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   assert_int_equal(uvperf_event_has_ref(&collector.event), 1);
   /* Not started: nothing to live for. */
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
@@ -281,7 +274,7 @@ static void event_tells_whether_it_is_active_and_closing(void **state) {
   live_collector_t collector;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   assert_int_equal(uvperf_event_is_active(&collector.event), 0);
   assert_int_equal(uvperf_event_is_closing(&collector.event), 0);
   live_start(&collector, NULL);
@@ -303,7 +296,7 @@ static void event_of_two_loops_cannot_be_a_group(void **state) {
   uv_loop_t other;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   live_comm_attr(&attr);
   options.leader = &collector.event;
   assert_int_equal(uv_loop_init(&other), 0);
@@ -352,7 +345,7 @@ most_in_a_turn(uv_loop_t *loop,
   uv_prepare_init(loop, &prepare);
   prepare.data = &served;
   uv_prepare_start(&prepare, on_turn);
-  open_comm(loop, &collector);
+  live_init_comm(loop, &collector);
   collector.hook = hook;
   collector.hook_data = &served;
   live_start(&collector, options);

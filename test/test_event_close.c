@@ -5,13 +5,6 @@
 #include <dirent.h>
 #include <unistd.h>
 
-static void open_comm(uv_loop_t *loop, live_collector_t *collector) {
-  struct perf_event_attr attr;
-
-  live_comm_attr(&attr);
-  live_init(loop, collector, &attr, NULL);
-}
-
 static size_t count_rings(void) {
   size_t bytes;
 
@@ -45,7 +38,7 @@ static void close_in_callback(uv_loop_t *loop, uint64_t at, uint32_t slice) {
   live_collector_t collector;
   uint64_t next = 0;
 
-  open_comm(loop, &collector);
+  live_init_comm(loop, &collector);
   collector.hook = close_at;
   collector.hook_data = &at;
   options.flush_ms = 0;
@@ -89,7 +82,7 @@ static void event_close_at_end_of_slice_is_clean(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   options.slice_records = 3;
   options.flags = UVPERF_START_SLICE_END;
   assert_int_equal(
@@ -127,7 +120,7 @@ static void event_close_in_flush_is_clean(void **state) {
   uint64_t at = 2;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   collector.hook = close_at;
   collector.hook_data = &at;
   live_start(&collector, NULL);
@@ -142,7 +135,7 @@ static void event_close_right_after_init_is_clean(void **state) {
   live_collector_t collector;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   live_close(&collector);
 }
 
@@ -195,7 +188,7 @@ event_1000_cycles_leave_fds_and_mappings_as_they_were(void **state) {
   support_need_own_events(__func__);
   for (i = 0; i < 1000; i++) {
     next = 0;
-    open_comm(*state, &collector);
+    live_init_comm(*state, &collector);
     live_start(&collector, NULL);
     live_comm(&next, 2);
     if (i % 2)
@@ -213,7 +206,7 @@ static void event_close_leaves_neither_fd_nor_mapping(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   live_start(&collector, NULL);
   assert_int_equal(count_rings(), 1);
   live_turns_in(*state, 5);
@@ -253,7 +246,7 @@ static void walk_close_closes_owner_and_leaves_foreign_handles(void **state) {
   int ours = 0;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   live_start(&collector, NULL);
   uv_timer_init(*state, &timer);
   uv_idle_init(*state, &idle);
@@ -277,7 +270,7 @@ static void walk_close_then_close_after_teardown_calls_back(void **state) {
   int ours = 0;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   live_start(&collector, NULL);
   uv_walk(*state, walk_close, &ours);
   run_to_end(*state);
@@ -294,7 +287,7 @@ static void event_inner_handles_uv_closed_by_others_are_survived(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   live_start(&collector, NULL);
   live_comm(&next, 3);
   uv_walk(*state, uv_close_all, NULL);
@@ -312,7 +305,7 @@ event_closed_after_others_closed_inner_handles_frees_all(void **state) {
   live_collector_t collector;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   live_start(&collector, NULL);
   uv_walk(*state, uv_close_all, NULL);
   run_to_end(*state);

@@ -5,13 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void open_comm(uv_loop_t *loop, live_collector_t *collector) {
-  struct perf_event_attr attr;
-
-  live_comm_attr(&attr);
-  live_init(loop, collector, &attr, NULL);
-}
-
 /* Waits for a child whose exit status is the number of the check that failed. */
 static void assert_child_passed(pid_t pid) {
   int status;
@@ -55,7 +48,7 @@ static void event_forked_child_closes_leaves_parent_alone(void **state) {
   pid_t pid;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   live_start(&collector, NULL);
   live_comm(&next, 3);
   pid = fork();
@@ -78,7 +71,7 @@ static void event_forked_child_runs_loop_delivers_nothing(void **state) {
   pid_t pid;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   options.flush_ms = 1;
   live_start(&collector, &options);
   live_comm(&next, 3);
@@ -104,7 +97,7 @@ static void event_forked_child_cannot_join_parents_group(void **state) {
   pid_t pid;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector);
+  live_init_comm(*state, &collector);
   live_comm_attr(&attr);
   options.leader = &collector.event;
   pid = fork();

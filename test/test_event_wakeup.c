@@ -18,16 +18,6 @@ static void start_without_enable(live_collector_t *collector) {
   live_start(collector, &options);
 }
 
-static void open_comm(uv_loop_t *loop, live_collector_t *collector,
-                      size_t ring_bytes) {
-  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  struct perf_event_attr attr;
-
-  live_comm_attr(&attr);
-  options.ring_bytes = ring_bytes;
-  live_init(loop, collector, &attr, &options);
-}
-
 /* P1: after a slice of one record nothing but the handle itself remembers the
  * rest. */
 static void event_slice_of_one_record_delivers_the_rest(void **state) {
@@ -37,7 +27,7 @@ static void event_slice_of_one_record_delivers_the_rest(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector, 0);
+  live_init_comm(*state, &collector);
   options.flush_ms = 0;
   options.slice_records = 1;
   options.flags = UVPERF_START_SLICE_END;
@@ -60,7 +50,7 @@ static void event_records_before_start_are_delivered(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector, 0);
+  live_init_comm(*state, &collector);
   assert_int_equal(uvperf_event_enable(&collector.event), 0);
   live_comm(&next, 3);
   start_without_enable(&collector);
@@ -73,7 +63,7 @@ static void event_records_between_start_and_run_are_delivered(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector, 0);
+  live_init_comm(*state, &collector);
   live_start(&collector, NULL);
   live_comm(&next, 3);
   assert_true(live_run_until(*state, &collector.comms, 3));
@@ -85,7 +75,7 @@ static void event_records_around_stop_and_start_are_delivered(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector, 0);
+  live_init_comm(*state, &collector);
   assert_int_equal(uvperf_event_enable(&collector.event), 0);
   start_without_enable(&collector);
   live_comm(&next, 2);
@@ -136,7 +126,7 @@ static void event_start_in_poll_phase_loses_no_wakeup(void **state) {
   int fds[2];
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector, 0);
+  live_init_comm(*state, &collector);
   assert_int_equal(uvperf_event_enable(&collector.event), 0);
   assert_int_equal(pipe(fds), 0);
   uv_poll_init(*state, &poll, fds[0]);
@@ -156,13 +146,17 @@ static void event_start_in_poll_phase_loses_no_wakeup(void **state) {
 
 /* P3: a full ring wakes nobody, and dropped records do not either. */
 static void event_ring_full_at_start_goes_on(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
   live_collector_t collector;
   uvperf_stats_t stats;
   uint64_t next = 0;
   uint64_t delivered;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector, 1);
+  live_comm_attr(&attr);
+  options.ring_bytes = 1;
+  live_init(*state, &collector, &attr, &options);
   assert_int_equal(uvperf_event_enable(&collector.event), 0);
   live_comm(&next, 1000);
   start_without_enable(&collector);
@@ -215,7 +209,7 @@ static void event_sideband_with_watermark_wakes_at_once(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector, 0);
+  live_init_comm(*state, &collector);
   live_start(&collector, NULL);
   live_turns_in(*state, 10);
   live_comm(&next, 1);
@@ -271,7 +265,7 @@ static void event_with_empty_ring_lets_the_loop_sleep(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector, 0);
+  live_init_comm(*state, &collector);
   live_start(&collector, NULL);
   live_comm(&next, 10);
   assert_true(live_run_until(*state, &collector.comms, 10));
@@ -288,7 +282,7 @@ static void event_loop_polled_from_outside_needs_flush(void **state) {
   int outer;
 
   support_need_own_events(__func__);
-  open_comm(*state, &collector, 0);
+  live_init_comm(*state, &collector);
   options.flush_ms = 10;
   live_start(&collector, &options);
   live_turns_in(*state, 5);
