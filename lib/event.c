@@ -46,6 +46,10 @@ static int drain(void *owner, size_t ring_index, uvperf__slice_t *slice) {
     status = uvperf_decode(impl->decoder, bytes, size, &record);
     account(impl, record, status);
     impl->cb(impl->handle, status, record);
+    /* The callback has forked, and this is the child, which has closed the
+     * handle: it has no ring whose tail could be moved (VM_DONTCOPY). */
+    if (impl->forked)
+      return UVPERF__STOPPED;
     uvperf__ring_consume(&impl->ring, size);
     rc = uvperf__slice_take(slice, size);
   }

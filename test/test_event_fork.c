@@ -111,11 +111,82 @@ static void event_forked_child_cannot_join_parents_group(void **state) {
   live_close(&collector);
 }
 
+/* After its third record it forks, and the child closes the handle in the midst
+ * of the drain. The record itself is in the ring that the child lacks. */
+static void fork_after_third(uvperf_event_t *event, int status,
+                             const uvperf_record_t *record) {
+  live_collector_t *collector = event->data;
+  pid_t *pid = collector->hook_data;
+
+  live_on_record(event, status, record);
+  if (collector->comms != 3 || *pid != -1)
+    return;
+  *pid = fork();
+  if (*pid == 0 && uv_loop_fork(event->loop) != 0)
+    _exit(1);
+  if (*pid == 0)
+    uvperf_event_close(event, NULL);
+}
+
+static void open_to_fork_after_third(uv_loop_t *loop,
+                                     live_collector_t *collector, pid_t *pid) {
+  uint64_t next = 0;
+
+  *pid = -1;
+  live_init_comm(loop, collector);
+  collector->hook_data = pid;
+  assert_int_equal(
+      uvperf_event_start(&collector->event, NULL, fork_after_third, NULL), 0);
+  live_comm(&next, 10);
+}
+
+/* What is left to do for a child that has closed the handle. */
+static int child_after_close(live_collector_t *collector) {
+  uv_loop_t *loop = collector->event.loop;
+
+  while (uv_run(loop, UV_RUN_DEFAULT) != 0)
+    continue;
+  if (collector->comms != 3 || collector->event.impl != NULL)
+    return 2;
+  return uv_loop_close(loop) == 0 ? 0 : 3;
+}
+
+static void event_forked_in_turn_child_closes_parent_gets_all(void **state) {
+  live_collector_t collector;
+  pid_t pid;
+
+  support_need_own_events(__func__);
+  open_to_fork_after_third(*state, &collector, &pid);
+  while (pid == -1)
+    uv_run(*state, UV_RUN_NOWAIT);
+  if (pid == 0)
+    _exit(child_after_close(&collector));
+  assert_child_passed(pid);
+  assert_true(live_run_until(*state, &collector.comms, 10));
+  live_close(&collector);
+}
+
+static void event_forked_in_flush_child_closes_parent_gets_all(void **state) {
+  live_collector_t collector;
+  pid_t pid;
+
+  support_need_own_events(__func__);
+  open_to_fork_after_third(*state, &collector, &pid);
+  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  if (pid == 0)
+    _exit(child_after_close(&collector));
+  assert_child_passed(pid);
+  assert_int_equal(collector.comms, 10);
+  live_close(&collector);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(event_forked_child_closes_leaves_parent_alone),
       support_loop_test(event_forked_child_runs_loop_delivers_nothing),
       support_loop_test(event_forked_child_cannot_join_parents_group),
+      support_loop_test(event_forked_in_turn_child_closes_parent_gets_all),
+      support_loop_test(event_forked_in_flush_child_closes_parent_gets_all),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,8 +10,10 @@
  * - All functions but uvperf_event_flush may be called inside any callback of
  *   the handle.
  * - After fork(2) the child must call uv_loop_fork and close the handles before
- *   it runs the loop; there, all but close and the getters return UV_EPERM, and
- *   close touches neither the parent's event nor its ring.
+ *   it runs the loop, or before the callback returns if it was forked in a
+ *   record callback (the child has the ring no more, nor the record); there,
+ *   all but close and the getters return UV_EPERM, and close touches neither the
+ *   parent's event nor its ring.
  * - Calling anything but ref, unref, has_ref, is_active and is_closing after
  *   uvperf_event_close is a programming error and asserts. */
 #ifndef UVPERF_EVENT_H
