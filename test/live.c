@@ -90,6 +90,7 @@ void live_start(live_collector_t *collector,
   int rc;
 
   own.flush_ms = 0;
+  own.slice_us = LIVE_SLICE_US;
   error.reason[0] = '\0';
   rc = uvperf_event_start(&collector->event, options != NULL ? options : &own,
                           live_on_record, &error);

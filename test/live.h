@@ -49,7 +49,12 @@ void live_init(uv_loop_t *loop, live_collector_t *collector,
 /* The same for the calling thread's COMM records. */
 void live_init_comm(uv_loop_t *loop, live_collector_t *collector);
 
-/* Starts it with no flush timer (flush_ms 0) unless options say otherwise. */
+/* Slices that no time ends: a test that loses its CPU for a millisecond must not
+ * find its records in other turns than it says. */
+#define LIVE_SLICE_US UINT32_MAX
+
+/* Starts it with no flush timer (flush_ms 0) and LIVE_SLICE_US unless options
+ * say otherwise. */
 void live_start(live_collector_t *collector,
                 const uvperf_stream_options_t *options);
 

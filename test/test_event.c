@@ -361,6 +361,7 @@ static void event_slice_ends_after_so_many_records(void **state) {
 
   support_need_own_events(__func__);
   options.slice_records = 7;
+  options.slice_us = LIVE_SLICE_US;
   assert_int_equal(most_in_a_turn(*state, count_turn, &options, 100), 7);
 }
 
@@ -369,6 +370,7 @@ static void event_slice_ends_after_so_many_bytes(void **state) {
 
   support_need_own_events(__func__);
   options.slice_bytes = 1;
+  options.slice_us = LIVE_SLICE_US;
   assert_int_equal(most_in_a_turn(*state, count_turn, &options, 20), 1);
   /* header 8, pid and tid 8, name 8, trailer 16 */
   options.slice_bytes = 3 * 40;

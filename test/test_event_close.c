@@ -43,6 +43,7 @@ static void close_in_callback(uv_loop_t *loop, uint64_t at, uint32_t slice) {
   collector.hook_data = &at;
   options.flush_ms = 0;
   options.slice_records = slice;
+  options.slice_us = LIVE_SLICE_US;
   live_start(&collector, &options);
   live_comm(&next, 20);
   run_to_end(loop);
@@ -84,6 +85,7 @@ static void event_close_at_end_of_slice_is_clean(void **state) {
   support_need_own_events(__func__);
   live_init_comm(*state, &collector);
   options.slice_records = 3;
+  options.slice_us = LIVE_SLICE_US;
   options.flags = UVPERF_START_SLICE_END;
   assert_int_equal(
       uvperf_event_start(&collector.event, &options, close_record, NULL), 0);

@@ -41,14 +41,16 @@ static void comm_attr(struct perf_event_attr *attr) {
 
 static fake_event_t *open_started(uv_loop_t *loop,
                                   live_collector_t *collector) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   fake_event_t *fake = fake_event_add(7);
   struct perf_event_attr attr;
 
   story[0] = '\0';
   comm_attr(&attr);
   live_init(loop, collector, &attr, NULL);
-  assert_int_equal(uvperf_event_start(&collector->event, NULL, on_record, NULL),
-                   0);
+  options.slice_us = LIVE_SLICE_US;
+  assert_int_equal(
+      uvperf_event_start(&collector->event, &options, on_record, NULL), 0);
   return fake;
 }
 

@@ -15,6 +15,7 @@ static void start_without_enable(live_collector_t *collector) {
 
   options.flush_ms = 0;
   options.flags = UVPERF_START_NO_ENABLE;
+  options.slice_us = LIVE_SLICE_US;
   live_start(collector, &options);
 }
 
