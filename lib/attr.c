@@ -243,5 +243,9 @@ int uvperf__attr_writes_records(const struct perf_event_attr *attr) {
 int uvperf__attr_wakes_each(const struct perf_event_attr *attr) {
   if (attr->watermark)
     return attr->wakeup_watermark == 1;
+  /* sync_child_event() in kernel/events/core.c writes a READ record for each
+   * child that ends; it counts for wakeup_events no more than the others. */
+  if (attr->inherit && attr->inherit_stat)
+    return 0;
   return attr->wakeup_events == 1 && !has_side_band(attr);
 }

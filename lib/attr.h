@@ -28,7 +28,8 @@ uint64_t uvperf__attr_value(const struct perf_event_attr *attr,
 int uvperf__attr_writes_records(const struct perf_event_attr *attr);
 
 /* Whether each record wakes the reader: watermark 1 with wakeup_watermark 1, or
- * wakeup_events 1 without any side-band bit (those wake nobody then). */
+ * wakeup_events 1 without any side-band bit and without inherit_stat (those
+ * wake nobody then). */
 int uvperf__attr_wakes_each(const struct perf_event_attr *attr);
 
 #endif

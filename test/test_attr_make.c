@@ -209,6 +209,20 @@ static void attr_wakes_each_only_with_a_bound_of_1(void **state) {
   assert_false(uvperf__attr_wakes_each(&attr));
 }
 
+static void attr_with_inherit_stat_wakes_not_for_read_records(void **state) {
+  struct perf_event_attr attr;
+
+  (void)state;
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  uvperf_attr_set_wakeup_events(&attr, 1);
+  attr.inherit = 1;
+  assert_true(uvperf__attr_wakes_each(&attr));
+  attr.inherit_stat = 1;
+  assert_false(uvperf__attr_wakes_each(&attr));
+  uvperf_attr_set_wakeup_bytes(&attr, 1);
+  assert_true(uvperf__attr_wakes_each(&attr));
+}
+
 static void need_user_events(const char *test) {
   int64_t level = 0;
 
@@ -283,6 +297,7 @@ int main(void) {
       cmocka_unit_test(attr_of_bpf_output_writes_records),
       cmocka_unit_test(attr_with_side_band_writes_but_wakes_not_each),
       cmocka_unit_test(attr_wakes_each_only_with_a_bound_of_1),
+      cmocka_unit_test(attr_with_inherit_stat_wakes_not_for_read_records),
       cmocka_unit_test(attr_software_opens_and_counts),
       cmocka_unit_test(attr_breakpoint_opens_and_counts),
   };
