@@ -12,10 +12,11 @@
  * - After fork(2) the child must call uv_loop_fork and close the handles before
  *   it runs the loop, or before the callback returns if it was forked in a
  *   record callback (the child has the ring no more, nor the record); there,
- *   all but close and the getters return UV_EPERM, and close touches neither the
- *   parent's event nor its ring.
+ *   all but close and the getters return UV_EPERM, and close touches neither
+ *   the parent's event nor its ring.
  * - Calling anything but ref, unref, has_ref, is_active and is_closing after
- *   uvperf_event_close is a programming error and asserts. */
+ *   uvperf_event_close is a programming error and asserts (but for a library
+ *   built with NDEBUG). */
 #ifndef UVPERF_EVENT_H
 #define UVPERF_EVENT_H
 
@@ -130,8 +131,10 @@ typedef struct uvperf_stream_options_s {
   uint64_t slice_bytes;
   /* Looks for records below the wakeup watermark every so many milliseconds,
    * by an unref'd timer; 0 never; -1 is the default: never with a wakeup for
-   * each record, else 100. A loop whose backend fd is polled by an outer loop
-   * (Electron, GLib) loses wakeups by that, and needs it. */
+   * each record, else 100. With 0 and a watermark that leaves no room in the
+   * ring for one more record, the ring can fill without ever waking. A loop
+   * whose backend fd is polled by an outer loop (Electron, GLib) loses wakeups
+   * by that, and needs it. */
   int32_t flush_ms;
   /* UVPERF_START_*. */
   uint32_t flags;
@@ -265,7 +268,9 @@ UVPERF_EXTERN int uvperf_event_read(uvperf_event_t *event,
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_event_enable(uvperf_event_t *event);
 
-/** Disables counting; records in the ring stay and are still delivered.
+/** Disables counting; records in the ring stay and are still delivered. A hit
+ *  that the target has on another CPU at that moment may be counted without
+ *  being written or counted as lost: the kernel interrupts it in between.
  *  @return 0, UV_EPERM in a forked child, or what the ioctl gives.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
 UVPERF_EXTERN int uvperf_event_disable(uvperf_event_t *event);
