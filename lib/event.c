@@ -95,11 +95,15 @@ static void release(event_t *impl) {
 static void closed(void *owner) {
   event_t *impl = owner;
   uvperf_event_t *handle = impl->handle;
+  int closed_by_user = impl->closed_by_user;
 
   release(impl);
   if (handle == NULL)
     return; /* init failed: the struct is the caller's since then */
   handle->impl = NULL;
+  /* What tells a close that is still owed from a second one. */
+  if (closed_by_user)
+    handle->reserved[0] = handle;
   if (handle->close_cb != NULL)
     handle->close_cb(handle);
 }
@@ -119,6 +123,8 @@ void uvperf_event_close(uvperf_event_t *event, uvperf_event_close_cb close_cb) {
 
   /* uvperf_walk_close has closed it and the teardown is over. */
   if (impl == NULL) {
+    assert(event->reserved[0] == NULL);
+    event->reserved[0] = event;
     if (close_cb != NULL)
       close_cb(event);
     return;
@@ -426,6 +432,7 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
     return 0;
   rc = uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_ENABLE, 0);
   if (rc < 0) {
+    impl->enabled_by_start = 0;
     uvperf__watch_stop(impl->watch);
     return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
                            "PERF_EVENT_IOC_ENABLE failed");
@@ -465,11 +472,13 @@ int uvperf_event_stop(uvperf_event_t *event) {
 
   if (uvperf__watch_is_forked(impl->watch))
     return UV_EPERM;
+  /* Also when delivery has ended by itself: then only this is left to do. */
+  if (impl->enabled_by_start)
+    uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
+  impl->enabled_by_start = 0;
   if (!impl->started)
     return 0;
   impl->started = 0;
-  if (impl->enabled_by_start)
-    uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
   uvperf__watch_stop(impl->watch);
   return 0;
 }

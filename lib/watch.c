@@ -128,6 +128,8 @@ static void enqueue_all(uvperf__watch_t *watch) {
 /* Has the queue looked at in the check phase of this turn or the next, without
  * waiting for fds before. */
 static void schedule(uvperf__watch_t *watch) {
+  if (!usable(&watch->check))
+    return; /* closed by somebody else: the idle handle would only spin */
   idle_start(watch);
   check_start(watch);
 }
@@ -163,9 +165,25 @@ static void quiesce(uvperf__watch_t *watch) {
     uvperf__ring_poll_stop(&watch->rings[i].ring_poll);
 }
 
-static int end_ring(watched_ring_t *ring, int status) {
+/* Tells the end of a slice that delivered something. UVPERF__DRAINED to go
+ * on. */
+static int tell_slice(uvperf__watch_t *watch, const uvperf__slice_t *slice) {
+  if (slice->records > 0 && watch->session == slice->own_session &&
+      watch->ops->slice_end != NULL)
+    watch->ops->slice_end(watch->owner);
+  return watch->session == slice->own_session ? UVPERF__DRAINED
+                                              : UVPERF__STOPPED;
+}
+
+static int end_ring(watched_ring_t *ring, int status,
+                    const uvperf__slice_t *slice) {
   uvperf__watch_t *watch = ring->watch;
 
+  /* The records that came before the end are a slice too. Whoever stops there
+   * is told the end after the next start. */
+  if (slice != NULL && watch->nr_live == 1 &&
+      tell_slice(watch, slice) == UVPERF__STOPPED)
+    return UVPERF__STOPPED;
   ring->ended = 1;
   uvperf__ring_poll_stop(&ring->ring_poll);
   watch->nr_live -= 1;
@@ -197,7 +215,7 @@ static int visit(watched_ring_t *ring, uvperf__slice_t *slice) {
   if (rc == UVPERF__STOPPED)
     return rc;
   if (rc < 0)
-    return end_ring(ring, rc);
+    return end_ring(ring, rc, slice);
   if (slice->records != records)
     ring->empty_wakeups = 0;
   if (rc == UVPERF__CUT) {
@@ -206,7 +224,7 @@ static int visit(watched_ring_t *ring, uvperf__slice_t *slice) {
   }
   /* It was already gone when this drain took its look, so this was all. */
   if (gone != 0)
-    return end_ring(ring, gone);
+    return end_ring(ring, gone, slice);
   if (woken && slice->records == records &&
       ++ring->empty_wakeups >= EMPTY_WAKEUPS_BEFORE_PROBE)
     probe(ring);
@@ -235,9 +253,7 @@ static void turn(uvperf__watch_t *watch) {
   drain_queue(watch, &slice);
   if (slice.records > 0)
     watch->slices += 1;
-  if (slice.records > 0 && watch->session == slice.own_session &&
-      watch->ops->slice_end != NULL)
-    watch->ops->slice_end(watch->owner);
+  tell_slice(watch, &slice);
   watch->delivering = 0;
   if (watch->session != slice.own_session)
     return;
@@ -266,6 +282,8 @@ static void on_idle(uv_idle_t *idle) {
   uvperf__watch_t *watch = idle->data;
 
   watch->idled = 1;
+  if (!usable(&watch->check))
+    uv_idle_stop(idle);
 }
 
 static void on_woken(void *owner) {
@@ -406,7 +424,7 @@ int uvperf__watch_flush(uvperf__watch_t *watch) {
       continue;
     rc = watch->ops->drain(watch->owner, i, &slice);
     if (rc < 0)
-      rc = end_ring(&watch->rings[i], rc);
+      rc = end_ring(&watch->rings[i], rc, NULL);
     if (rc == UVPERF__STOPPED)
       break;
   }

@@ -2,7 +2,7 @@
 /* Live: closing, by the user at every moment and by others. */
 #include "live.h"
 
-#include <dirent.h>
+#include <signal.h>
 #include <unistd.h>
 
 static size_t count_rings(void) {
@@ -325,6 +325,73 @@ event_closed_after_others_closed_inner_handles_frees_all(void **state) {
   assert_int_equal(support_count_fds(), fds);
 }
 
+static void uv_close_check(uv_handle_t *handle, void *arg) {
+  (void)arg;
+  if (handle->type == UV_CHECK && !uv_is_closing(handle))
+    uv_close(handle, NULL);
+}
+
+/* Without its check handle nothing is delivered, but nothing spins either. */
+static void
+event_one_inner_handle_uv_closed_by_others_does_not_spin(void **state) {
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  live_init_comm(*state, &collector);
+  live_start(&collector, NULL);
+  live_comm(&next, 3);
+  uv_walk(*state, uv_close_check, NULL);
+  assert_true(live_turns_in(*state, 50) < 20);
+  assert_int_equal(collector.comms, 0);
+  live_close(&collector);
+}
+
+/* -- programming errors --------------------------------------------------- */
+
+static int close_twice(void *arg) {
+  live_collector_t *collector = arg;
+
+  uvperf_event_close(&collector->event, NULL);
+  uvperf_event_close(&collector->event, NULL);
+  return 0;
+}
+
+static int close_after_close_callback(void *arg) {
+  live_collector_t *collector = arg;
+
+  uv_loop_fork(collector->event.loop);
+  live_close(collector);
+  uvperf_event_close(&collector->event, NULL);
+  return 0;
+}
+
+static int start_after_close(void *arg) {
+  live_collector_t *collector = arg;
+
+  uvperf_event_close(&collector->event, NULL);
+  uvperf_event_start(&collector->event, NULL, live_on_record, NULL);
+  return 0;
+}
+
+static void event_closed_twice_or_used_after_it_aborts(void **state) {
+  live_collector_t collector;
+
+#ifdef NDEBUG
+  support_skip(__func__, "a build with asserts (no NDEBUG)");
+#endif
+  support_need_own_events(__func__);
+  live_init_comm(*state, &collector);
+  assert_int_equal(support_wait(support_fork(close_twice, &collector)),
+                   128 + SIGABRT);
+  assert_int_equal(
+      support_wait(support_fork(close_after_close_callback, &collector)),
+      128 + SIGABRT);
+  assert_int_equal(support_wait(support_fork(start_after_close, &collector)),
+                   128 + SIGABRT);
+  live_close(&collector);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(event_close_at_first_record_of_slice_is_clean),
@@ -341,6 +408,9 @@ int main(void) {
       support_loop_test(walk_close_closes_owner_and_leaves_foreign_handles),
       support_loop_test(walk_close_then_close_after_teardown_calls_back),
       support_loop_test(event_inner_handles_uv_closed_by_others_are_survived),
+      support_loop_test(
+          event_one_inner_handle_uv_closed_by_others_does_not_spin),
+      support_loop_test(event_closed_twice_or_used_after_it_aborts),
       support_loop_test(
           event_closed_after_others_closed_inner_handles_frees_all),
   };

@@ -392,6 +392,21 @@ static void event_impossible_head_is_told_once_and_ends(void **state) {
   live_close(&collector);
 }
 
+/* Nobody reads what the event would go on to write. */
+static void event_stopped_after_an_unsound_end_is_disabled(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = open_started(*state, &collector);
+  append_header(fake, PERF_RECORD_COMM, 0, 64);
+  turns(*state, 4);
+  assert_string_equal(story, "EPROTO");
+  assert_int_equal(fake->enabled, 1);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(fake->enabled, 0);
+  live_close(&collector);
+}
+
 static void event_impossible_head_in_flush_is_told_once(void **state) {
   live_collector_t collector;
   fake_event_t *fake;
@@ -571,6 +586,7 @@ int main(void) {
       SCRIPTED(event_record_with_unsound_body_comes_raw_and_goes_on),
       SCRIPTED(event_unsound_header_is_told_once_and_ends),
       SCRIPTED(event_impossible_head_is_told_once_and_ends),
+      SCRIPTED(event_stopped_after_an_unsound_end_is_disabled),
       SCRIPTED(event_impossible_head_in_flush_is_told_once),
       SCRIPTED(event_record_between_drain_and_probe_comes_before_eof),
       SCRIPTED(event_empty_wakeup_is_silent),

@@ -294,8 +294,11 @@ static void watch_owner_of_ring_dies_polls_the_follower(void **state) {
   live_child_go(&shared.children[0]);
   live_child_wait(&shared.children[0]);
   assert_true(live_run_until(*state, &shared.watched->total, 10));
-  live_turns_in(*state, 20);
-  wakeups = uvperf__watch_wakeups(shared.watched->watch);
+  /* Until the follower has taken its place. */
+  do {
+    wakeups = uvperf__watch_wakeups(shared.watched->watch);
+    live_turns_in(*state, 20);
+  } while (uvperf__watch_wakeups(shared.watched->watch) - wakeups > 2);
   /* Silence, although the owner hangs up for ever. */
   assert_true(live_turns_in(*state, 50) < 20);
   assert_true(uvperf__watch_wakeups(shared.watched->watch) - wakeups < 5);

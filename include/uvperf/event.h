@@ -50,8 +50,8 @@ typedef struct uvperf_event_s uvperf_event_t;
  *                has ended;
  *    UV_EOF      without a record: the target is gone and every record was
  *                delivered; delivery has ended;
- *    UV_EBADF    without a record: the event is pinned and the PMU could not
- *                hold it; delivery has ended;
+ *    UV_EBADF    without a record: the event is in error state, as one that is
+ *                pinned and that the PMU could not hold; delivery has ended;
  *    another     without a record: libuv could not go on polling; delivery has
  *                ended.
  *  @param record  The library's, valid, with all it points to, until the
