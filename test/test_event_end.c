@@ -69,30 +69,6 @@ static void event_target_exits_in_slices_delivers_all_before_eof(void **state) {
   live_close(&collector);
 }
 
-/* The records before the end are a slice as any other. */
-static void event_end_comes_after_the_end_of_its_slice(void **state) {
-  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
-  live_collector_t collector;
-  uvperf_stats_t stats;
-  live_child_t child;
-
-  support_need_own_events(__func__);
-  live_child_fork(&child, 10);
-  open_child(*state, &collector, &child);
-  options.flush_ms = 0;
-  options.slice_us = LIVE_SLICE_US;
-  options.flags = UVPERF_START_SLICE_END;
-  live_start(&collector, &options);
-  live_child_go(&child);
-  live_child_wait(&child);
-  assert_true(live_run_until(*state, &collector.ends, 1));
-  uvperf_event_stats(&collector.event, &stats);
-  assert_int_equal(collector.slice_ends, stats.slices);
-  assert_true(stats.slices > 0);
-  assert_ended_once(*state, &collector, 10);
-  live_close(&collector);
-}
-
 static void stop_at_slice_end(uvperf_event_t *event, int status,
                               const uvperf_record_t *record) {
   live_on_record(event, status, record);
@@ -266,7 +242,6 @@ int main(void) {
       support_loop_test(event_target_exits_in_slices_delivers_all_before_eof),
       support_loop_test(event_target_gone_before_start_delivers_rest_then_eof),
       support_loop_test(event_target_gone_while_stopped_ends_after_next_start),
-      support_loop_test(event_end_comes_after_the_end_of_its_slice),
       support_loop_test(event_stopped_at_its_last_slice_ends_after_next_start),
       support_loop_test(event_dead_target_lets_the_loop_sleep),
       support_loop_test(event_disabled_is_not_an_end),

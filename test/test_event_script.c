@@ -392,6 +392,45 @@ static void event_impossible_head_is_told_once_and_ends(void **state) {
   live_close(&collector);
 }
 
+static void on_slice(uvperf_event_t *event, int status,
+                     const uvperf_record_t *record) {
+  if (status == 0 && record == NULL)
+    tell("slice");
+  else
+    on_record(event, status, record);
+}
+
+static void stop_at_slice(uvperf_event_t *event, int status,
+                          const uvperf_record_t *record) {
+  on_slice(event, status, record);
+  if (status == 0 && record == NULL)
+    assert_int_equal(uvperf_event_stop(event), 0);
+}
+
+/* The records before the end are a slice as any other; whoever stops there is
+ * told the end after the next start. */
+static void event_end_comes_after_the_end_of_its_slice(void **state) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = open_started(*state, &collector);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  append(fake, PERF_RECORD_COMM);
+  append_header(fake, PERF_RECORD_COMM, 0, 64);
+  options.flags = UVPERF_START_SLICE_END;
+  options.slice_us = LIVE_SLICE_US;
+  assert_int_equal(
+      uvperf_event_start(&collector.event, &options, stop_at_slice, NULL), 0);
+  turns(*state, 4);
+  assert_string_equal(story, "COMM slice");
+  assert_int_equal(
+      uvperf_event_start(&collector.event, &options, on_slice, NULL), 0);
+  turns(*state, 4);
+  assert_string_equal(story, "COMM slice EPROTO");
+  live_close(&collector);
+}
+
 /* Nobody reads what the event would go on to write. */
 static void event_stopped_after_an_unsound_end_is_disabled(void **state) {
   live_collector_t collector;
@@ -586,6 +625,7 @@ int main(void) {
       SCRIPTED(event_record_with_unsound_body_comes_raw_and_goes_on),
       SCRIPTED(event_unsound_header_is_told_once_and_ends),
       SCRIPTED(event_impossible_head_is_told_once_and_ends),
+      SCRIPTED(event_end_comes_after_the_end_of_its_slice),
       SCRIPTED(event_stopped_after_an_unsound_end_is_disabled),
       SCRIPTED(event_impossible_head_in_flush_is_told_once),
       SCRIPTED(event_record_between_drain_and_probe_comes_before_eof),
