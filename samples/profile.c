@@ -32,7 +32,7 @@ typedef struct profile_s {
   profile_events_t events;
   profile_account_t account;
   uv_loop_t loop;
-  uv_signal_t interrupt, terminate, child;
+  uv_signal_t interrupt, terminate, hangup, child;
   uv_timer_t live, end;
   FILE *folded;
   uint64_t started_ns;
@@ -58,6 +58,7 @@ static void close_all(profile_t *profile) {
   profile_events_close(&profile->events);
   uv_close((uv_handle_t *)&profile->interrupt, NULL);
   uv_close((uv_handle_t *)&profile->terminate, NULL);
+  uv_close((uv_handle_t *)&profile->hangup, NULL);
   uv_close((uv_handle_t *)&profile->child, NULL);
   uv_close((uv_handle_t *)&profile->live, NULL);
   uv_close((uv_handle_t *)&profile->end, NULL);
@@ -268,6 +269,7 @@ static int start(profile_t *profile) {
   }
   uv_signal_start(&profile->interrupt, on_signal, SIGINT);
   uv_signal_start(&profile->terminate, on_signal, SIGTERM);
+  uv_signal_start(&profile->hangup, on_signal, SIGHUP);
   if (profile_events_start(&profile->events, on_record, &error) != 0) {
     fprintf(stderr, "profile: %s\n", error.reason);
     return 1;
@@ -304,11 +306,13 @@ static int report(profile_t *profile) {
 static void init_handles(profile_t *profile) {
   uv_signal_init(&profile->loop, &profile->interrupt);
   uv_signal_init(&profile->loop, &profile->terminate);
+  uv_signal_init(&profile->loop, &profile->hangup);
   uv_signal_init(&profile->loop, &profile->child);
   uv_timer_init(&profile->loop, &profile->live);
   uv_timer_init(&profile->loop, &profile->end);
   profile->interrupt.data = profile->terminate.data = profile;
-  profile->child.data = profile->live.data = profile->end.data = profile;
+  profile->hangup.data = profile->child.data = profile->live.data =
+      profile->end.data = profile;
 }
 
 /* From an open loop to a closed one. */

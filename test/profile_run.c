@@ -53,7 +53,7 @@ static void collect(profile_run_t *run, pid_t pid, int out, int err) {
       fds[1].fd = -1;
     if (run->interrupt_at != NULL && strstr(run->err, run->interrupt_at)) {
       run->interrupt_at = NULL;
-      kill(pid, SIGINT);
+      kill(pid, run->interrupt_with != 0 ? run->interrupt_with : SIGINT);
     }
   }
 }

@@ -10,7 +10,8 @@
 /* One run of the profiler. */
 typedef struct profile_run_s {
   const char *args[PROFILE_RUN_ARGS]; /* the path of the profiler first */
-  const char *interrupt_at;           /* SIGINT once this is on stderr */
+  const char *interrupt_at;           /* a signal once this is on stderr */
+  int interrupt_with;                 /* 0: SIGINT */
   int as_nobody;
   int status; /* exit status, or 128 + signal */
   char out[65536];

@@ -214,6 +214,19 @@ static void interrupt_prints_the_table(void **state) {
   expect_spin_hottest(&run);
 }
 
+/* The terminal is closed: no command is left behind. */
+static void hangup_ends_the_command_too(void **state) {
+  profile_run_t run = {.args = {PROFILE_PATH, "--", TARGET_PATH, "spin"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  run.interrupt_at = " samples ";
+  run.interrupt_with = SIGHUP;
+  profile_run(&run);
+  profile_run_expect_status(&run, 0);
+  expect_spin_hottest(&run);
+}
+
 static void unprivileged_user_profiles_own_command(void **state) {
   profile_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "--",
                                 "sh", "-c", "while :; do :; done"}};
@@ -264,6 +277,7 @@ int main(void) {
       cmocka_unit_test(syscall_loop_names_a_kernel_function),
       cmocka_unit_test(folded_stacks_sum_to_the_samples),
       cmocka_unit_test(interrupt_prints_the_table),
+      cmocka_unit_test(hangup_ends_the_command_too),
       cmocka_unit_test(unprivileged_user_profiles_own_command),
       cmocka_unit_test(control_characters_in_names_are_not_printed),
   };
