@@ -3,9 +3,11 @@
  * open, start, look at what is already running, run the loop until something
  * ends it, stop, report. What is measured, counted and shown is elsewhere. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "uvperf.h"
 
@@ -128,6 +130,9 @@ static void on_live(uv_timer_t *timer) {
   profile_account_until(&profile->account, now - SETTLE_NS);
   take_totals(profile, now);
   profile_notes_live(&profile->totals, new_samples);
+  /* Nobody is there any more to see how it goes on. */
+  if (ferror(stderr))
+    stop(profile);
 }
 
 /* The end of an event's target. A command's end is told by SIGCHLD instead: an
@@ -237,8 +242,8 @@ static void read_running(profile_t *profile) {
                                 profile->options.pid) != 0;
   if (refused > 0)
     fprintf(stderr,
-            "profile: the mappings of %zu process%s may not be read; their "
-            "places are\n  [unknown]\n",
+            "profile: the mappings of %zu process%s may not be read; places "
+            "in them are [unknown]\n",
             refused, refused == 1 ? "" : "es");
 }
 
@@ -366,10 +371,25 @@ static int fork_command(profile_t *profile) {
   return rc != 0;
 }
 
+/* uv_loop_close asserts that none of its fds is one of the first three, so none
+ * of them may be free when the loop opens its own. */
+static void fill_standard_fds(void) {
+  int fd;
+
+  do
+    fd = open("/dev/null", O_RDWR);
+  while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0)
+    close(fd);
+}
+
 int main(int argc, char **argv) {
   profile_t profile = {.command = PROFILE_COMMAND_INIT};
   int status;
 
+  fill_standard_fds();
+  /* A reader of our output that goes away is a failed write, not our death. */
+  signal(SIGPIPE, SIG_IGN);
   status = profile_options_parse(&profile.options, argc, argv);
   if (status == 0 && profile.options.help) {
     profile_options_help();

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,6 +26,10 @@ static void run_child(char **argv, int go_fd, int error_fd) {
   char byte;
   int error;
 
+  /* What the command started with before it was ours. */
+  signal(SIGPIPE, SIG_DFL);
+  /* However the profiler dies, no command is left behind. */
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (read_all(go_fd, &byte, 1) != 1)
     _exit(1); /* The profiler gave up or died. */
   execvp(argv[0], argv);

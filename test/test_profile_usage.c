@@ -110,8 +110,37 @@ static void unprivileged_user_without_target_learns_what_works(void **state) {
   profile_run_expect_text(run.err, "profile -- command");
 }
 
+/* uv_loop_close() asserts that its fds are none of the first three. */
+static void standard_fds_closed_do_not_abort(void **state) {
+  profile_run_t run = {.args = {"/bin/sh", "-c",
+                                PROFILE_PATH
+                                " -d 0.2 -- sleep 20 <&- && " PROFILE_PATH
+                                " -d 0.2 -- sleep 20 2>&-"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  profile_run(&run);
+  profile_run_expect_status(&run, 0);
+}
+
+/* The run returns when the command is gone too: it has our pipe. */
+static void reader_of_stderr_gone_ends_the_command(void **state) {
+  profile_run_t run = {.args = {"/bin/sh", "-c",
+                                PROFILE_PATH " -- " TARGET_PATH
+                                             " spin 2>&1 >/dev/null | "
+                                             "head -n 1 >&2"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  profile_run(&run);
+  profile_run_expect_status(&run, 0);
+  profile_run_expect_text(run.err, "profile: ");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(standard_fds_closed_do_not_abort),
+      cmocka_unit_test(reader_of_stderr_gone_ends_the_command),
       cmocka_unit_test(command_that_ends_ends_the_profile),
       cmocka_unit_test(missing_command_is_told_with_status_127),
       cmocka_unit_test(process_that_is_not_there_is_told),
