@@ -52,6 +52,22 @@ say_privileges() {
   fi
 }
 
+# Lends the tests a cgroup v2 hierarchy where root finds none mounted, and takes
+# it away when the run ends.
+lend_cgroup2() {
+  [ "$(id -u)" -eq 0 ] || return
+  grep -q '^[^ ]* [^ ]* cgroup2 ' /proc/mounts && return
+  cgroup2=$(mktemp -d) || return
+  if mount -t cgroup2 none "$cgroup2" 2>/dev/null; then
+    trap 'umount "$cgroup2"; rmdir "$cgroup2"' EXIT
+    trap 'exit 1' INT TERM HUP
+    echo "Mounted a cgroup v2 hierarchy for as long as the tests run."
+  else
+    rmdir "$cgroup2"
+    echo "cgroup v2 cannot be mounted: tests that need it will skip."
+  fi
+}
+
 # LeakSanitizer needs ptrace, which a container may forbid.
 choose_leak_check() {
   leaks=1
@@ -195,6 +211,7 @@ build=$(cd "$build" && pwd) || exit 1
 results=$build/results
 rm -rf "$results" && mkdir "$results" && : >"$results/all" || exit 1
 choose_leak_check
+lend_cgroup2
 unset CMOCKA_TEST_ABORT
 export CMOCKA_MESSAGE_OUTPUT=xml
 # cmocka would catch SIGSEGV and hide the stack.
