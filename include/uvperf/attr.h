@@ -128,9 +128,11 @@ static inline void uvperf_attr_hardware(struct perf_event_attr *attr,
   uvperf_attr_init(attr, PERF_TYPE_HARDWARE, config);
 }
 
-/** Fills an attr for a software event.
+/** Fills an attr for a software event. The clocks count user and kernel side
+ *  alike, whatever exclude_user and exclude_kernel say; samples heed them.
  *  @param attr    Caller's.
- *  @param config  PERF_COUNT_SW_*. */
+ *  @param config  PERF_COUNT_SW_*; PERF_COUNT_SW_DUMMY counts nothing, for
+ *    records such as COMM and MMAP2 alone. */
 static inline void uvperf_attr_software(struct perf_event_attr *attr,
                                         uint64_t config) {
   uvperf_attr_init(attr, PERF_TYPE_SOFTWARE, config);

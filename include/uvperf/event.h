@@ -83,7 +83,10 @@ struct uvperf_event_s {
 typedef struct uvperf_event_options_s {
   /* sizeof(uvperf_event_options_t). */
   size_t size;
-  /* A thread's id; 0 the calling thread, -1 every task (needs a cpu). */
+  /* A thread's id; 0 the calling thread, -1 every task (needs a cpu). A
+   * process's id is that of its first thread: with attr.inherit the threads and
+   * children that it makes from now on are measured too, but with a ring that
+   * takes one event for each cpu. */
   int32_t pid;
   /* A CPU's id; -1 whichever the task runs on. */
   int32_t cpu;
@@ -183,7 +186,8 @@ typedef struct uvperf_stats_s {
  *    UV_ENOENT  no such PMU or event here;
  *    UV_ENODEV  the CPU is offline;
  *    UV_ESRCH   no such task;
- *    UV_EACCES  perf_event_paranoid or the target's owner forbids it;
+ *    UV_EACCES  perf_event_paranoid or the target's owner forbids it; without
+ *      privileges an attr needs exclude_kernel nearly everywhere;
  *    UV_EPERM   the same; or the ring is above perf_event_mlock_kb and
  *      RLIMIT_MEMLOCK; or a seccomp filter; or the leader belongs to the
  *      parent of this forked process;

@@ -173,7 +173,8 @@ typedef struct uvperf_lost_s {
   uint64_t lost;
 } uvperf_lost_t;
 
-/* PERF_RECORD_COMM; an exec where misc has PERF_RECORD_MISC_COMM_EXEC.
+/* PERF_RECORD_COMM; an exec where misc has PERF_RECORD_MISC_COMM_EXEC, which
+ * needs attr.comm_exec beside attr.comm.
  * Terminated; comm_size is strlen. */
 typedef struct uvperf_comm_s {
   uint32_t pid, tid;
@@ -293,7 +294,9 @@ typedef struct uvperf_record_s {
   const uvperf_source_t *source;
   /* The PERF_SAMPLE_* bits whose fields hold: those of attr.sample_type in a
    * sample, those of the sample_id trailer in any other record, 0 in a record
-   * without trailer, or one that could not be decoded. */
+   * without trailer, or one that could not be decoded. Records other than
+   * samples have a trailer only with attr.sample_id_all, of those of TID, TIME,
+   * ID, STREAM_ID, CPU and IDENTIFIER that sample_type has. */
   uint64_t present;
   /* Who, where and when, from the sample or from the trailer alike. */
   uint32_t pid, tid;  /* PERF_SAMPLE_TID */
