@@ -1,92 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what an event handle does when the kernel says no, or writes what
- * it never would. How a perf fd wakes a loop is not shown here. */
-#include "live.h"
+/* Scripted: what an event handle calls, and what it does when the kernel says
+ * no. How a perf fd wakes a loop is not shown here. */
+#include "story.h"
 
 #include <errno.h>
-#include <poll.h>
-
-#include "fake_kernel.h"
-#include "record_builder.h"
-
-/* What a callback got, in order: "comm", "raw", "eof" and so on. */
-static char story[512];
-
-static void tell(const char *what) {
-  size_t used = strlen(story);
-
-  snprintf(story + used, sizeof(story) - used, "%s%s", used ? " " : "", what);
-}
-
-static void on_record(uvperf_event_t *event, int status,
-                      const uvperf_record_t *record) {
-  char text[64];
-
-  (void)event;
-  if (record != NULL && status == 0)
-    snprintf(text, sizeof(text), "%s",
-             uvperf_record_type_name(record->type) != NULL
-                 ? uvperf_record_type_name(record->type)
-                 : "unknown");
-  else
-    snprintf(text, sizeof(text), "%s%s", uv_err_name(status),
-             record != NULL ? "+raw" : "");
-  tell(text);
-}
-
-static void comm_attr(struct perf_event_attr *attr) {
-  live_comm_attr(attr);
-  attr->sample_type |= PERF_SAMPLE_IP;
-}
-
-static fake_event_t *open_started(uv_loop_t *loop,
-                                  live_collector_t *collector) {
-  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
-  fake_event_t *fake = fake_event_add(7);
-  struct perf_event_attr attr;
-
-  story[0] = '\0';
-  comm_attr(&attr);
-  live_init(loop, collector, &attr, NULL);
-  options.slice_us = LIVE_SLICE_US;
-  assert_int_equal(
-      uvperf_event_start(&collector->event, &options, on_record, NULL), 0);
-  return fake;
-}
-
-static void append(fake_event_t *fake, uint32_t type) {
-  static record_builder_t builder;
-  record_values_t values;
-
-  record_values_init(&values);
-  record_build(&builder, type, &fake->attr, &values);
-  fake_ring_append(fake, builder.words, builder.size);
-}
-
-static void append_header(fake_event_t *fake, uint32_t type, uint16_t size,
-                          size_t bytes) {
-  static uint64_t words[16];
-  struct perf_event_header header;
-
-  header.type = type;
-  header.misc = 0;
-  header.size = size;
-  memcpy(words, &header, sizeof(header));
-  fake_ring_append(fake, words, bytes);
-}
-
-static void turns(uv_loop_t *loop, int nr) {
-  while (nr-- > 0)
-    uv_run(loop, UV_RUN_NOWAIT);
-}
 
 /* -- close ---------------------------------------------------------------- */
 
 static void event_close_disables_then_unmaps_then_closes(void **state) {
   live_collector_t collector;
 
-  open_started(*state, &collector);
-  turns(*state, 3);
+  story_open(*state, &collector);
+  story_turns(*state, 3);
   fake_log_clear();
   live_close(&collector);
   assert_string_equal(fake_log(), "ioctl DISABLE, munmap, close");
@@ -97,10 +22,10 @@ static void event_closed_in_forked_child_only_closes_the_fd(void **state) {
   live_collector_t collector;
   fake_event_t *fake;
 
-  fake = open_started(*state, &collector);
-  append(fake, PERF_RECORD_COMM);
+  fake = story_open(*state, &collector);
+  story_append(fake, PERF_RECORD_COMM);
   fake_getpid(4711);
-  turns(*state, 3);
+  story_turns(*state, 3);
   assert_string_equal(story, "");
   fake_log_clear();
   live_close(&collector);
@@ -115,7 +40,7 @@ static void event_init_opens_disabled_and_cloexec(void **state) {
   struct perf_event_attr attr;
   uint64_t id;
 
-  comm_attr(&attr);
+  story_attr(&attr);
   live_init(*state, &collector, &attr, NULL);
   assert_string_equal(fake_log(), "open, mmap, ioctl ID");
   assert_int_equal(fake->attr.disabled, 1);
@@ -162,12 +87,12 @@ static void assert_init_fails(uv_loop_t *loop, int code, int cause) {
   uvperf_error_t error;
 
   memset(&error, 0, sizeof(error));
-  comm_attr(&attr);
+  story_attr(&attr);
   assert_int_equal(uvperf_event_init(loop, &event, &attr, NULL, &error), code);
   assert_int_equal(error.code, code);
   assert_int_equal(error.cause, cause);
   assert_true(strlen(error.reason) > 10);
-  turns(loop, 2);
+  story_turns(loop, 2);
   fake_assert_clean();
 }
 
@@ -203,7 +128,7 @@ static void event_init_any_allocation_fails_is_enomem(void **state) {
     fake_kernel_reset();
     fake_event_add(7);
     fake_fail(FAKE_CALLOC, i, -ENOMEM);
-    comm_attr(&attr);
+    story_attr(&attr);
     memset(&collector, 0, sizeof(collector));
     rc = uvperf_event_init(*state, &collector.event, &attr, NULL, &error);
     if (fake_failures() == 0) {
@@ -215,7 +140,7 @@ static void event_init_any_allocation_fails_is_enomem(void **state) {
     assert_int_equal(rc, UV_ENOMEM);
     assert_int_equal(error.code, UV_ENOMEM);
     assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
-    turns(*state, 2);
+    story_turns(*state, 2);
     fake_assert_clean();
   }
   assert_in_range(i, 5, 20);
@@ -252,13 +177,13 @@ static void event_init_loop_refuses_fd_leaves_nothing(void **state) {
   other.loop = *state;
   fake->data = &other;
   fake->on_map = poll_first;
-  comm_attr(&attr);
+  story_attr(&attr);
   assert_int_equal(uvperf_event_init(*state, event, &attr, NULL, &error),
                    UV_EEXIST);
   assert_int_equal(error.cause, UVPERF_CAUSE_LOOP);
   free(event);
   uv_close((uv_handle_t *)&other.poll, NULL);
-  turns(*state, 3);
+  story_turns(*state, 3);
   fake_assert_clean();
 }
 
@@ -269,7 +194,7 @@ static void event_default_ring_halved_is_reported(void **state) {
   fake_event_add(7);
   fake_fail(FAKE_MMAP, 1, -EPERM);
   fake_fail(FAKE_MMAP, 2, -EPERM);
-  comm_attr(&attr);
+  story_attr(&attr);
   live_init(*state, &collector, &attr, NULL);
   assert_int_equal(uvperf_event_ring_bytes(&collector.event), 128 * 1024);
   live_close(&collector);
@@ -284,7 +209,7 @@ static void event_asked_ring_is_not_made_smaller(void **state) {
 
   fake_event_add(7);
   fake_fail(FAKE_MMAP, 1, -EPERM);
-  comm_attr(&attr);
+  story_attr(&attr);
   options.ring_bytes = 64 * 1024;
   assert_int_equal(uvperf_event_init(*state, &event, &attr, &options, &error),
                    UV_EPERM);
@@ -299,16 +224,17 @@ static void event_start_enable_fails_is_stopped(void **state) {
   uvperf_error_t error;
 
   fake_event_add(7);
-  comm_attr(&attr);
+  story_attr(&attr);
   live_init(*state, &collector, &attr, NULL);
   fake_fail(FAKE_IOCTL, 1, -EINVAL);
   assert_int_equal(
-      uvperf_event_start(&collector.event, NULL, on_record, &error), UV_EINVAL);
+      uvperf_event_start(&collector.event, NULL, story_on_record, &error),
+      UV_EINVAL);
   assert_int_equal(error.code, UV_EINVAL);
   assert_int_equal(uvperf_event_is_active(&collector.event), 0);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
   assert_int_equal(
-      uvperf_event_start(&collector.event, NULL, on_record, &error), 0);
+      uvperf_event_start(&collector.event, NULL, story_on_record, &error), 0);
   live_close(&collector);
   fake_assert_clean();
 }
@@ -318,7 +244,7 @@ static void event_enable_on_exec_is_not_enabled_by_start(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
 
-  comm_attr(&attr);
+  story_attr(&attr);
   attr.enable_on_exec = 1;
   live_init(*state, &collector, &attr, NULL);
   live_start(&collector, NULL);
@@ -328,212 +254,6 @@ static void event_enable_on_exec_is_not_enabled_by_start(void **state) {
   /* The one DISABLE is that of close. */
   assert_string_equal(fake_log(), "open, mmap, ioctl ID, ioctl DISABLE, "
                                   "munmap, close");
-}
-
-/* -- corruption ----------------------------------------------------------- */
-
-static void event_record_with_unsound_body_comes_raw_and_goes_on(void **state) {
-  live_collector_t collector;
-  uvperf_stats_t stats;
-  fake_event_t *fake;
-
-  fake = open_started(*state, &collector);
-  append(fake, PERF_RECORD_COMM);
-  append_header(fake, PERF_RECORD_MMAP2, 16, 16); /* no room for a body */
-  append(fake, PERF_RECORD_EXIT);
-  append_header(fake, 1000, 64, 64); /* of a newer kernel */
-  append(fake, PERF_RECORD_SAMPLE);
-  turns(*state, 4);
-  assert_string_equal(story, "COMM EPROTO+raw EXIT unknown SAMPLE");
-  uvperf_event_stats(&collector.event, &stats);
-  assert_int_equal(stats.corrupt, 1);
-  assert_int_equal(stats.records, 5);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
-  live_close(&collector);
-}
-
-static void unsound_header(uv_loop_t *loop, uint16_t size) {
-  live_collector_t collector;
-  uvperf_stats_t stats;
-  fake_event_t *fake;
-
-  fake = open_started(loop, &collector);
-  append(fake, PERF_RECORD_COMM);
-  append_header(fake, PERF_RECORD_COMM, size, 64);
-  append(fake, PERF_RECORD_COMM);
-  turns(loop, 4);
-  assert_string_equal(story, "COMM EPROTO");
-  uvperf_event_stats(&collector.event, &stats);
-  assert_int_equal(stats.corrupt, 1);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
-  assert_int_equal(uv_run(loop, UV_RUN_DEFAULT), 0);
-  assert_int_equal(uvperf_event_start(&collector.event, NULL, on_record, NULL),
-                   UV_EOF);
-  live_close(&collector);
-  assert_string_equal(story, "COMM EPROTO");
-}
-
-static void event_unsound_header_is_told_once_and_ends(void **state) {
-  unsound_header(*state, 0);
-  unsound_header(*state, 4);
-  unsound_header(*state, 12);
-  unsound_header(*state, 65528);
-}
-
-static void event_impossible_head_is_told_once_and_ends(void **state) {
-  live_collector_t collector;
-  fake_event_t *fake;
-
-  fake = open_started(*state, &collector);
-  fake->page->data_head += uvperf_event_ring_bytes(&collector.event) + 8;
-  turns(*state, 4);
-  assert_string_equal(story, "EPROTO");
-  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
-  live_close(&collector);
-}
-
-static void on_slice(uvperf_event_t *event, int status,
-                     const uvperf_record_t *record) {
-  if (status == 0 && record == NULL)
-    tell("slice");
-  else
-    on_record(event, status, record);
-}
-
-static void stop_at_slice(uvperf_event_t *event, int status,
-                          const uvperf_record_t *record) {
-  on_slice(event, status, record);
-  if (status == 0 && record == NULL)
-    assert_int_equal(uvperf_event_stop(event), 0);
-}
-
-/* The records before the end are a slice as any other; whoever stops there is
- * told the end after the next start. */
-static void event_end_comes_after_the_end_of_its_slice(void **state) {
-  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
-  live_collector_t collector;
-  fake_event_t *fake;
-
-  fake = open_started(*state, &collector);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
-  append(fake, PERF_RECORD_COMM);
-  append_header(fake, PERF_RECORD_COMM, 0, 64);
-  options.flags = UVPERF_START_SLICE_END;
-  options.slice_us = LIVE_SLICE_US;
-  assert_int_equal(
-      uvperf_event_start(&collector.event, &options, stop_at_slice, NULL), 0);
-  turns(*state, 4);
-  assert_string_equal(story, "COMM slice");
-  assert_int_equal(
-      uvperf_event_start(&collector.event, &options, on_slice, NULL), 0);
-  turns(*state, 4);
-  assert_string_equal(story, "COMM slice EPROTO");
-  live_close(&collector);
-}
-
-/* Nobody reads what the event would go on to write. */
-static void event_stopped_after_an_unsound_end_is_disabled(void **state) {
-  live_collector_t collector;
-  fake_event_t *fake;
-
-  fake = open_started(*state, &collector);
-  append_header(fake, PERF_RECORD_COMM, 0, 64);
-  turns(*state, 4);
-  assert_string_equal(story, "EPROTO");
-  assert_int_equal(fake->enabled, 1);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
-  assert_int_equal(fake->enabled, 0);
-  live_close(&collector);
-}
-
-static void event_impossible_head_in_flush_is_told_once(void **state) {
-  live_collector_t collector;
-  fake_event_t *fake;
-
-  fake = open_started(*state, &collector);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
-  fake->page->data_head += uvperf_event_ring_bytes(&collector.event) + 8;
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
-  assert_string_equal(story, "EPROTO");
-  live_close(&collector);
-}
-
-/* -- the end -------------------------------------------------------------- */
-
-static void append_late(fake_event_t *fake) {
-  append(fake, PERF_RECORD_EXIT);
-  fake->on_poll = NULL;
-}
-
-/* P8: poll(2) eats the wakeup of what was written since the drain. */
-static void
-event_record_between_drain_and_probe_comes_before_eof(void **state) {
-  live_collector_t collector;
-  fake_event_t *fake;
-
-  fake = open_started(*state, &collector);
-  turns(*state, 3);
-  fake->revents = POLLHUP;
-  fake->on_poll = append_late;
-  fake_event_wake(fake);
-  turns(*state, 6);
-  assert_string_equal(story, "EXIT EOF");
-  assert_int_equal(fake_count(FAKE_POLL), 1);
-  live_close(&collector);
-}
-
-/* P8, P18: one empty wakeup is normal and costs no poll(2). */
-static void event_empty_wakeup_is_silent(void **state) {
-  live_collector_t collector;
-  fake_event_t *fake;
-
-  fake = open_started(*state, &collector);
-  turns(*state, 3);
-  fake_event_wake(fake);
-  turns(*state, 1);
-  assert_int_equal(fake_count(FAKE_POLL), 0);
-  /* The second asks, and hears that all is well. */
-  turns(*state, 1);
-  assert_int_equal(fake_count(FAKE_POLL), 1);
-  turns(*state, 4);
-  assert_string_equal(story, "");
-  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
-  append(fake, PERF_RECORD_COMM);
-  fake_event_wake(fake);
-  turns(*state, 2);
-  assert_string_equal(story, "COMM");
-  fake_event_quiet(fake);
-  live_close(&collector);
-}
-
-/* P9: perf_poll() says POLLERR for a pinned event in error state. */
-static void event_pinned_in_error_state_ends_with_ebadf(void **state) {
-  live_collector_t collector;
-  fake_event_t *fake;
-
-  fake = open_started(*state, &collector);
-  turns(*state, 3);
-  fake->revents = POLLERR;
-  fake_event_wake(fake);
-  turns(*state, 6);
-  assert_string_equal(story, "EBADF");
-  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
-  live_close(&collector);
-}
-
-static void event_probe_fails_ends_with_its_error(void **state) {
-  live_collector_t collector;
-  fake_event_t *fake;
-
-  fake = open_started(*state, &collector);
-  turns(*state, 3);
-  fake_fail(FAKE_POLL, 1, -ENOMEM);
-  fake_event_wake(fake);
-  turns(*state, 6);
-  assert_string_equal(story, "ENOMEM");
-  fake_event_quiet(fake);
-  live_close(&collector);
 }
 
 /* -- counts --------------------------------------------------------------- */
@@ -622,16 +342,6 @@ int main(void) {
       SCRIPTED(event_asked_ring_is_not_made_smaller),
       SCRIPTED(event_start_enable_fails_is_stopped),
       SCRIPTED(event_enable_on_exec_is_not_enabled_by_start),
-      SCRIPTED(event_record_with_unsound_body_comes_raw_and_goes_on),
-      SCRIPTED(event_unsound_header_is_told_once_and_ends),
-      SCRIPTED(event_impossible_head_is_told_once_and_ends),
-      SCRIPTED(event_end_comes_after_the_end_of_its_slice),
-      SCRIPTED(event_stopped_after_an_unsound_end_is_disabled),
-      SCRIPTED(event_impossible_head_in_flush_is_told_once),
-      SCRIPTED(event_record_between_drain_and_probe_comes_before_eof),
-      SCRIPTED(event_empty_wakeup_is_silent),
-      SCRIPTED(event_pinned_in_error_state_ends_with_ebadf),
-      SCRIPTED(event_probe_fails_ends_with_its_error),
       SCRIPTED(event_read_of_nothing_is_ebadf),
       SCRIPTED(event_read_takes_every_field),
       SCRIPTED(event_read_of_group_finds_its_own_by_id),

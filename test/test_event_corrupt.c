@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: what an event handle does when the ring holds what no kernel would
+ * write, and when the end comes in ways that cannot be had here. How a perf fd
+ * wakes a loop is not shown. */
+#include "story.h"
+
+#include <errno.h>
+#include <poll.h>
+
+/* -- corruption ----------------------------------------------------------- */
+
+static void event_record_with_unsound_body_comes_raw_and_goes_on(void **state) {
+  live_collector_t collector;
+  uvperf_stats_t stats;
+  fake_event_t *fake;
+
+  fake = story_open(*state, &collector);
+  story_append(fake, PERF_RECORD_COMM);
+  story_append_header(fake, PERF_RECORD_MMAP2, 16, 16); /* no room for a body */
+  story_append(fake, PERF_RECORD_EXIT);
+  story_append_header(fake, 1000, 64, 64); /* of a newer kernel */
+  story_append(fake, PERF_RECORD_SAMPLE);
+  story_turns(*state, 4);
+  assert_string_equal(story, "COMM EPROTO+raw EXIT unknown SAMPLE");
+  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(stats.corrupt, 1);
+  assert_int_equal(stats.records, 5);
+  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
+  live_close(&collector);
+}
+
+static void unsound_header(uv_loop_t *loop, uint16_t size) {
+  live_collector_t collector;
+  uvperf_stats_t stats;
+  fake_event_t *fake;
+
+  fake = story_open(loop, &collector);
+  story_append(fake, PERF_RECORD_COMM);
+  story_append_header(fake, PERF_RECORD_COMM, size, 64);
+  story_append(fake, PERF_RECORD_COMM);
+  story_turns(loop, 4);
+  assert_string_equal(story, "COMM EPROTO");
+  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(stats.corrupt, 1);
+  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  assert_int_equal(uv_run(loop, UV_RUN_DEFAULT), 0);
+  assert_int_equal(
+      uvperf_event_start(&collector.event, NULL, story_on_record, NULL),
+      UV_EOF);
+  live_close(&collector);
+  assert_string_equal(story, "COMM EPROTO");
+}
+
+static void event_unsound_header_is_told_once_and_ends(void **state) {
+  unsound_header(*state, 0);
+  unsound_header(*state, 4);
+  unsound_header(*state, 12);
+  unsound_header(*state, 65528);
+}
+
+static void event_impossible_head_is_told_once_and_ends(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = story_open(*state, &collector);
+  fake->page->data_head += uvperf_event_ring_bytes(&collector.event) + 8;
+  story_turns(*state, 4);
+  assert_string_equal(story, "EPROTO");
+  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  live_close(&collector);
+}
+
+static void stop_at_slice(uvperf_event_t *event, int status,
+                          const uvperf_record_t *record) {
+  story_on_slice(event, status, record);
+  if (status == 0 && record == NULL)
+    assert_int_equal(uvperf_event_stop(event), 0);
+}
+
+/* The records before the end are a slice as any other; whoever stops there is
+ * told the end after the next start. */
+static void event_end_comes_after_the_end_of_its_slice(void **state) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = story_open(*state, &collector);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  story_append(fake, PERF_RECORD_COMM);
+  story_append_header(fake, PERF_RECORD_COMM, 0, 64);
+  options.flags = UVPERF_START_SLICE_END;
+  options.slice_us = LIVE_SLICE_US;
+  assert_int_equal(
+      uvperf_event_start(&collector.event, &options, stop_at_slice, NULL), 0);
+  story_turns(*state, 4);
+  assert_string_equal(story, "COMM slice");
+  assert_int_equal(
+      uvperf_event_start(&collector.event, &options, story_on_slice, NULL), 0);
+  story_turns(*state, 4);
+  assert_string_equal(story, "COMM slice EPROTO");
+  live_close(&collector);
+}
+
+/* Nobody reads what the event would go on to write. */
+static void event_stopped_after_an_unsound_end_is_disabled(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = story_open(*state, &collector);
+  story_append_header(fake, PERF_RECORD_COMM, 0, 64);
+  story_turns(*state, 4);
+  assert_string_equal(story, "EPROTO");
+  assert_int_equal(fake->enabled, 1);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(fake->enabled, 0);
+  live_close(&collector);
+}
+
+static void event_impossible_head_in_flush_is_told_once(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = story_open(*state, &collector);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  fake->page->data_head += uvperf_event_ring_bytes(&collector.event) + 8;
+  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_string_equal(story, "EPROTO");
+  live_close(&collector);
+}
+
+/* -- the end -------------------------------------------------------------- */
+
+static void append_late(fake_event_t *fake) {
+  story_append(fake, PERF_RECORD_EXIT);
+  fake->on_poll = NULL;
+}
+
+/* P8: poll(2) eats the wakeup of what was written since the drain. */
+static void
+event_record_between_drain_and_probe_comes_before_eof(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = story_open(*state, &collector);
+  story_turns(*state, 3);
+  fake->revents = POLLHUP;
+  fake->on_poll = append_late;
+  fake_event_wake(fake);
+  story_turns(*state, 6);
+  assert_string_equal(story, "EXIT EOF");
+  assert_int_equal(fake_count(FAKE_POLL), 1);
+  live_close(&collector);
+}
+
+/* P8, P18: one empty wakeup is normal and costs no poll(2). */
+static void event_empty_wakeup_is_silent(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = story_open(*state, &collector);
+  story_turns(*state, 3);
+  fake_event_wake(fake);
+  story_turns(*state, 1);
+  assert_int_equal(fake_count(FAKE_POLL), 0);
+  /* The second asks, and hears that all is well. */
+  story_turns(*state, 1);
+  assert_int_equal(fake_count(FAKE_POLL), 1);
+  story_turns(*state, 4);
+  assert_string_equal(story, "");
+  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
+  story_append(fake, PERF_RECORD_COMM);
+  fake_event_wake(fake);
+  story_turns(*state, 2);
+  assert_string_equal(story, "COMM");
+  fake_event_quiet(fake);
+  live_close(&collector);
+}
+
+/* P9: perf_poll() says POLLERR for a pinned event in error state. */
+static void event_pinned_in_error_state_ends_with_ebadf(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = story_open(*state, &collector);
+  story_turns(*state, 3);
+  fake->revents = POLLERR;
+  fake_event_wake(fake);
+  story_turns(*state, 6);
+  assert_string_equal(story, "EBADF");
+  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  live_close(&collector);
+}
+
+static void event_probe_fails_ends_with_its_error(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = story_open(*state, &collector);
+  story_turns(*state, 3);
+  fake_fail(FAKE_POLL, 1, -ENOMEM);
+  fake_event_wake(fake);
+  story_turns(*state, 6);
+  assert_string_equal(story, "ENOMEM");
+  fake_event_quiet(fake);
+  live_close(&collector);
+}
+
+#define SCRIPTED(test)                                                         \
+  support_loop_test_setup_teardown(test, fake_kernel_loop_setup,               \
+                                   fake_kernel_loop_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      SCRIPTED(event_record_with_unsound_body_comes_raw_and_goes_on),
+      SCRIPTED(event_unsound_header_is_told_once_and_ends),
+      SCRIPTED(event_impossible_head_is_told_once_and_ends),
+      SCRIPTED(event_end_comes_after_the_end_of_its_slice),
+      SCRIPTED(event_stopped_after_an_unsound_end_is_disabled),
+      SCRIPTED(event_impossible_head_in_flush_is_told_once),
+      SCRIPTED(event_record_between_drain_and_probe_comes_before_eof),
+      SCRIPTED(event_empty_wakeup_is_silent),
+      SCRIPTED(event_pinned_in_error_state_ends_with_ebadf),
+      SCRIPTED(event_probe_fails_ends_with_its_error),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
