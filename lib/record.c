@@ -43,15 +43,20 @@ static int take_array(const body_t *body, size_t offset, uint64_t nr,
   return 0;
 }
 
-static int decode_mmap(const body_t *body, uvperf_record_t *record) {
-  uvperf_mmap_t *mmap = &record->mmap;
-
+/* What MMAP and MMAP2 begin with. */
+static void take_range(const body_t *body, uvperf_mmap_t *mmap) {
   memset(mmap, 0, sizeof(*mmap));
   mmap->pid = uvperf__u32(body->at);
   mmap->tid = uvperf__u32(body->at + 4);
   mmap->addr = uvperf__u64(body->at + 8);
   mmap->len = uvperf__u64(body->at + 16);
   mmap->pgoff = uvperf__u64(body->at + 24);
+}
+
+static int decode_mmap(const body_t *body, uvperf_record_t *record) {
+  uvperf_mmap_t *mmap = &record->mmap;
+
+  take_range(body, mmap);
   return take_string(body, 32, &mmap->filename, &mmap->filename_size);
 }
 
@@ -74,12 +79,7 @@ static int take_file(const uint8_t *at, uint16_t misc, uvperf_mmap_t *mmap) {
 static int decode_mmap2(const body_t *body, uvperf_record_t *record) {
   uvperf_mmap_t *mmap = &record->mmap;
 
-  memset(mmap, 0, sizeof(*mmap));
-  mmap->pid = uvperf__u32(body->at);
-  mmap->tid = uvperf__u32(body->at + 4);
-  mmap->addr = uvperf__u64(body->at + 8);
-  mmap->len = uvperf__u64(body->at + 16);
-  mmap->pgoff = uvperf__u64(body->at + 24);
+  take_range(body, mmap);
   mmap->prot = uvperf__u32(body->at + 56);
   mmap->flags = uvperf__u32(body->at + 60);
   if (take_file(body->at + 32, record->misc, mmap) != 0)
