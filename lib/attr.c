@@ -224,6 +224,10 @@ uint64_t uvperf__attr_value(const struct perf_event_attr *attr,
   return value;
 }
 
+uint32_t uvperf__attr_watermark(const struct perf_event_attr *attr) {
+  return attr->watermark ? attr->wakeup_watermark : 0;
+}
+
 static int has_side_band(const struct perf_event_attr *attr) {
   size_t i;
 

@@ -22,6 +22,11 @@ int uvperf__attr_dup(struct perf_event_attr **copy,
 uint64_t uvperf__attr_value(const struct perf_event_attr *attr,
                             enum uvperf_attr_field field);
 
+/* The bytes that must be exceeded for a wakeup, 0 where samples are counted
+ * instead. A ring of that many bytes never wakes anybody: __perf_output_begin()
+ * in kernel/events/ring_buffer.c. */
+uint32_t uvperf__attr_watermark(const struct perf_event_attr *attr);
+
 /* Whether the event writes records: it samples, or has a side-band bit (mmap,
  * mmap_data, mmap2, comm, task, context_switch, namespaces, ksymbol, bpf_event,
  * cgroup, text_poke, aux_output), or is PERF_COUNT_SW_BPF_OUTPUT. */

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "alloc.h"
+#include "attr.h"
 #include "bytes.h"
 #include "record.h"
 #include "sample_id.h"
@@ -31,7 +32,7 @@ static uvperf__slot_t *find_slot(const uvperf_decoder_t *decoder, uint64_t id) {
 static int check_source(const uvperf_source_t *source) {
   if (source == NULL || source->size != sizeof(*source) || source->attr == NULL)
     return -EINVAL;
-  if (source->attr->size != 0 && source->attr->size < PERF_ATTR_SIZE_VER0)
+  if (uvperf__attr_size(source->attr) < PERF_ATTR_SIZE_VER0)
     return -EINVAL;
   return source->nr_ids != 0 && source->ids == NULL ? -EINVAL : 0;
 }

@@ -192,7 +192,7 @@ static int check_options(const uvperf_event_options_t *options,
 static int choose_ring(const struct perf_event_attr *attr,
                        const uvperf_event_options_t *options, size_t *bytes,
                        uvperf_error_t *error) {
-  uint64_t watermark = uvperf__attr_value(attr, UVPERF_ATTR_WAKEUP_EVENTS);
+  uint32_t watermark = uvperf__attr_watermark(attr);
 
   *bytes = 0;
   if ((options->flags & UVPERF_EVENT_NO_RING) ||
@@ -208,13 +208,11 @@ static int choose_ring(const struct perf_event_attr *attr,
   if (*bytes == 0)
     return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                            "ring_bytes %zu is too large", options->ring_bytes);
-  /* __perf_output_begin() wakes when more than the watermark was written, which
-   * a ring of that size never holds. */
-  if (uvperf__attr_value(attr, UVPERF_ATTR_WATERMARK) && watermark >= *bytes)
+  if (watermark >= *bytes)
     return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "wakeup_watermark %llu is not below the ring's %zu "
+                           "wakeup_watermark %u is not below the ring's %zu "
                            "bytes: no record would ever wake the loop",
-                           (unsigned long long)watermark, *bytes);
+                           watermark, *bytes);
   return 0;
 }
 
@@ -238,15 +236,13 @@ static int open_fd(event_t *impl, const uvperf_event_options_t *options,
 static int map_ring(event_t *impl, const uvperf_event_options_t *options,
                     size_t bytes, uvperf_error_t *error) {
   const struct perf_event_attr *attr = impl->attr;
-  uint32_t watermark = 0;
   int rc;
 
   if (bytes == 0)
     return 0;
-  if (uvperf__attr_value(attr, UVPERF_ATTR_WATERMARK))
-    watermark = (uint32_t)uvperf__attr_value(attr, UVPERF_ATTR_WAKEUP_EVENTS);
   if (options->ring_bytes == 0)
-    rc = uvperf__ring_map_default(&impl->ring, impl->fd, watermark);
+    rc = uvperf__ring_map_default(&impl->ring, impl->fd,
+                                  uvperf__attr_watermark(attr));
   else
     rc = uvperf__ring_map(&impl->ring, impl->fd, bytes);
   if (rc != 0)

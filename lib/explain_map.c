@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "attr.h"
 #include "describe.h"
 #include "system.h"
 
@@ -48,11 +49,11 @@ static const char *fault_of(const struct perf_event_attr *attr, int cpu,
                             size_t bytes) {
   if (attr->inherit && cpu == -1)
     return "inherit with a ring needs a cpu: open one event for each";
-  if (attr->watermark && attr->wakeup_watermark >= bytes)
-    return "wakeup_watermark must be smaller than the ring, or no wakeup ever "
-           "comes";
   if (bytes < page_bytes() || (bytes & (bytes - 1)) != 0)
     return "the size must be a power of two of pages";
+  if (uvperf__attr_watermark(attr) >= bytes)
+    return "wakeup_watermark must be smaller than the ring, or no wakeup ever "
+           "comes";
   return NULL;
 }
 

@@ -3,9 +3,9 @@
  * kernel would accept the attr is not asked here. */
 #include "layout.h"
 
-#include "uvperf/attr.h"
 #include "uvperf/record.h"
 
+#include "attr.h"
 #include "bytes.h"
 #include "sample_id.h"
 
@@ -13,24 +13,14 @@
 #define BRANCH_KNOWN ((UINT64_C(1) << 20) - 1)
 #define FORMAT_KNOWN ((UINT64_C(1) << 5) - 1)
 
-#define HAS_FIELD(size, field)                                                 \
-  ((size) >= offsetof(struct perf_event_attr, field) + sizeof(uint64_t))
-
 void uvperf__layout_read(uvperf__layout_t *layout,
                          const struct perf_event_attr *attr) {
-  size_t size = attr->size != 0 ? attr->size : PERF_ATTR_SIZE_VER0;
-
   layout->sample_type = attr->sample_type;
   layout->read_format = attr->read_format;
-  layout->branch_sample_type = 0;
-  layout->regs_user = 0;
-  layout->regs_intr = 0;
-  if (HAS_FIELD(size, branch_sample_type))
-    layout->branch_sample_type = attr->branch_sample_type;
-  if (HAS_FIELD(size, sample_regs_user))
-    layout->regs_user = attr->sample_regs_user;
-  if (HAS_FIELD(size, sample_regs_intr))
-    layout->regs_intr = attr->sample_regs_intr;
+  layout->branch_sample_type =
+      uvperf__attr_value(attr, UVPERF_ATTR_BRANCH_SAMPLE_TYPE);
+  layout->regs_user = uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_USER);
+  layout->regs_intr = uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_INTR);
   layout->nr_regs_user = uvperf__bits(layout->regs_user);
   layout->nr_regs_intr = uvperf__bits(layout->regs_intr);
   layout->trailer_type = 0;

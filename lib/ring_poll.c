@@ -85,11 +85,18 @@ static void on_replaced(uv_handle_t *handle) {
   ring_poll->ops->replaced(ring_poll->owner);
 }
 
-static int is_hung_up(int fd) {
+/* 0, or why the event will say nothing more. libuv turns POLLHUP into the events
+ * that were asked for, so the poll callback cannot tell a hang-up from a
+ * wakeup. */
+static int ask(int fd) {
   int revents;
 
   revents = uvperf__sys_poll(fd, POLLIN);
-  return revents < 0 || (revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+  if (revents < 0)
+    return revents;
+  if (revents & POLLERR)
+    return UV_EBADF; /* perf_poll(): pinned, in error state */
+  return revents & (POLLHUP | POLLNVAL) ? UV_EOF : 0;
 }
 
 /* The polled event will say nothing more. */
@@ -101,7 +108,7 @@ static void elect(uvperf__ring_poll_t *ring_poll, int status) {
     return;
   for (i = 1; i < ring_poll->nr_fds; i++) {
     candidate = (ring_poll->polled + i) % ring_poll->nr_fds;
-    if (is_hung_up(ring_poll->fds[candidate]))
+    if (ask(ring_poll->fds[candidate]) != 0)
       continue;
     ring_poll->polled = candidate;
     ring_poll->replacing = 1;
@@ -112,18 +119,11 @@ static void elect(uvperf__ring_poll_t *ring_poll, int status) {
   uv_poll_stop(&ring_poll->poll);
 }
 
-/* libuv turns POLLHUP into the events that were asked for, so the poll callback
- * cannot tell a hang-up from a wakeup. */
 void uvperf__ring_poll_probe(uvperf__ring_poll_t *ring_poll) {
-  int revents;
+  int status = ask(ring_poll->fds[ring_poll->polled]);
 
-  revents = uvperf__sys_poll(ring_poll->fds[ring_poll->polled], POLLIN);
-  if (revents < 0)
-    elect(ring_poll, revents);
-  else if (revents & POLLERR)
-    elect(ring_poll, UV_EBADF); /* perf_poll(): pinned, in error state */
-  else if (revents & (POLLHUP | POLLNVAL))
-    elect(ring_poll, UV_EOF);
+  if (status != 0)
+    elect(ring_poll, status);
 }
 
 /* The event bits are a hint: what counts is whether the ring has records. A

@@ -71,11 +71,6 @@ static int usable(const void *handle) {
   return !uv_is_closing(handle);
 }
 
-static void idle_start(uvperf__watch_t *watch) {
-  if (usable(&watch->idle))
-    uv_idle_start(&watch->idle, on_idle);
-}
-
 static void check_start(uvperf__watch_t *watch) {
   if (usable(&watch->check))
     uv_check_start(&watch->check, on_check);
@@ -130,8 +125,9 @@ static void enqueue_all(uvperf__watch_t *watch) {
 static void schedule(uvperf__watch_t *watch) {
   if (!usable(&watch->check))
     return; /* closed by somebody else: the idle handle would only spin */
-  idle_start(watch);
   check_start(watch);
+  if (usable(&watch->idle))
+    uv_idle_start(&watch->idle, on_idle);
 }
 
 /* Drains every ring until that has happened after the registration. uv_poll_init
@@ -231,16 +227,12 @@ static int visit(watched_ring_t *ring, uvperf__slice_t *slice) {
   return UVPERF__DRAINED;
 }
 
-static int drain_queue(uvperf__watch_t *watch, uvperf__slice_t *slice) {
+static void drain_queue(uvperf__watch_t *watch, uvperf__slice_t *slice) {
   watched_ring_t *ring;
-  int rc;
 
-  while ((ring = dequeue(watch)) != NULL) {
-    rc = visit(ring, slice);
-    if (rc != UVPERF__DRAINED)
-      return rc;
-  }
-  return UVPERF__DRAINED;
+  while ((ring = dequeue(watch)) != NULL)
+    if (visit(ring, slice) != UVPERF__DRAINED)
+      return;
 }
 
 static void turn(uvperf__watch_t *watch) {
