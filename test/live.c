@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 void live_comm_attr(struct perf_event_attr *attr) {
@@ -178,10 +177,7 @@ void live_child_go(live_child_t *child) {
 }
 
 void live_child_wait(live_child_t *child) {
-  int status;
-
-  assert_int_equal(waitpid(child->pid, &status, 0), child->pid);
-  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  assert_int_equal(support_wait(child->pid), 0);
 }
 
 void live_begin(uv_loop_t *loop, live_collector_t *collector,

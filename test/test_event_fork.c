@@ -2,17 +2,7 @@
 /* Live: a forked child has the parent's fds and epoll but not its rings. */
 #include "live.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
-
-/* Waits for a child whose exit status is the number of the check that failed. */
-static void assert_child_passed(pid_t pid) {
-  int status;
-
-  assert_int_equal(waitpid(pid, &status, 0), pid);
-  assert_true(WIFEXITED(status));
-  assert_int_equal(WEXITSTATUS(status), 0);
-}
 
 /* What the child does by the rules: uv_loop_fork, close, run. */
 static int child_by_the_rules(live_collector_t *collector) {
@@ -54,7 +44,7 @@ static void event_forked_child_closes_leaves_parent_alone(void **state) {
   pid = fork();
   if (pid == 0)
     _exit(child_by_the_rules(&collector));
-  assert_child_passed(pid);
+  assert_int_equal(support_wait(pid), 0);
   assert_true(live_run_until(*state, &collector.comms, 3));
   live_comm(&next, 100);
   assert_true(live_run_until(*state, &collector.comms, 103));
@@ -84,7 +74,7 @@ static void event_forked_child_runs_loop_delivers_nothing(void **state) {
       _exit(2);
     _exit(child_by_the_rules(&collector));
   }
-  assert_child_passed(pid);
+  assert_int_equal(support_wait(pid), 0);
   assert_true(live_run_until(*state, &collector.comms, 3));
   live_close(&collector);
 }
@@ -107,7 +97,7 @@ static void event_forked_child_cannot_join_parents_group(void **state) {
               ? 0
               : 1);
   }
-  assert_child_passed(pid);
+  assert_int_equal(support_wait(pid), 0);
   live_close(&collector);
 }
 
@@ -161,7 +151,7 @@ static void event_forked_in_turn_child_closes_parent_gets_all(void **state) {
     uv_run(*state, UV_RUN_NOWAIT);
   if (pid == 0)
     _exit(child_after_close(&collector));
-  assert_child_passed(pid);
+  assert_int_equal(support_wait(pid), 0);
   assert_true(live_run_until(*state, &collector.comms, 10));
   live_close(&collector);
 }
@@ -175,7 +165,7 @@ static void event_forked_in_flush_child_closes_parent_gets_all(void **state) {
   assert_int_equal(uvperf_event_flush(&collector.event), 0);
   if (pid == 0)
     _exit(child_after_close(&collector));
-  assert_child_passed(pid);
+  assert_int_equal(support_wait(pid), 0);
   assert_int_equal(collector.comms, 10);
   live_close(&collector);
 }
