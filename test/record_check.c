@@ -430,3 +430,27 @@ uvperf_decoder_t *record_decoder(uvperf_source_t *source,
   assert_int_equal(uvperf_decoder_new(&decoder, sources, 1), 0);
   return decoder;
 }
+
+int record_check_words(const struct perf_event_attr *attr, uint32_t type,
+                       uint16_t misc, const uint64_t *words, size_t nr) {
+  static record_builder_t builder;
+  uvperf_source_t source;
+  uvperf_decoder_t *decoder;
+  const uvperf_record_t *record;
+  void *bytes;
+  int rc;
+
+  decoder = record_decoder(&source, attr);
+  record_begin(&builder, type, misc);
+  record_put(&builder, words, nr * sizeof(*words));
+  record_end(&builder);
+  bytes = record_cut(&builder, builder.size);
+  rc = uvperf_decode(decoder, bytes, builder.size, &record);
+  if (rc == 0)
+    record_check_bounds(record);
+  else
+    record_check_raw(record, bytes, &source);
+  free(bytes);
+  uvperf_decoder_free(decoder);
+  return rc;
+}

@@ -243,28 +243,10 @@ static void text_without_end_is_refused(void **state) {
 /* Decodes a record of whole words without trailer. */
 static int decode_words(uint32_t type, uint16_t misc, const uint64_t *words,
                         size_t nr) {
-  static record_builder_t builder;
   struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
-  const uvperf_record_t *record;
-  void *bytes;
-  int rc;
 
   init_attr(&attr, 0);
-  decoder = record_decoder(&source, &attr);
-  record_begin(&builder, type, misc);
-  record_put(&builder, words, nr * sizeof(*words));
-  record_end(&builder);
-  bytes = record_cut(&builder, builder.size);
-  rc = uvperf_decode(decoder, bytes, builder.size, &record);
-  if (rc == 0)
-    record_check_bounds(record);
-  else
-    record_check_raw(record, bytes, &source);
-  free(bytes);
-  uvperf_decoder_free(decoder);
-  return rc;
+  return record_check_words(&attr, type, misc, words, nr);
 }
 
 static void counts_beyond_the_record_are_refused(void **state) {

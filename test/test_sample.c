@@ -245,28 +245,10 @@ static void sample_with_absent_raw_is_four_zero_bytes(void **state) {
 /* Decodes one sample of whole words, the header not among them. */
 static int decode_words(uint64_t sample_type, const uint64_t *words,
                         size_t nr) {
-  static record_builder_t builder;
   struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
-  const uvperf_record_t *record;
-  void *bytes;
-  int rc;
 
   init_attr(&attr, sample_type);
-  decoder = record_decoder(&source, &attr);
-  record_begin(&builder, PERF_RECORD_SAMPLE, 0);
-  record_put(&builder, words, nr * sizeof(*words));
-  record_end(&builder);
-  bytes = record_cut(&builder, builder.size);
-  rc = uvperf_decode(decoder, bytes, builder.size, &record);
-  if (rc == 0)
-    record_check_bounds(record);
-  else
-    record_check_raw(record, bytes, &source);
-  free(bytes);
-  uvperf_decoder_free(decoder);
-  return rc;
+  return record_check_words(&attr, PERF_RECORD_SAMPLE, 0, words, nr);
 }
 
 static void sample_whose_raw_would_misalign_the_rest_is_refused(void **state) {
