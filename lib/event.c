@@ -242,9 +242,9 @@ static int map_ring(event_t *impl, const uvperf_event_options_t *options,
     return 0;
   if (options->ring_bytes == 0)
     rc = uvperf__ring_map_default(&impl->ring, impl->fd,
-                                  uvperf__attr_watermark(attr));
+                                  uvperf__attr_watermark(attr), 0);
   else
-    rc = uvperf__ring_map(&impl->ring, impl->fd, bytes);
+    rc = uvperf__ring_map(&impl->ring, impl->fd, bytes, 0);
   if (rc != 0)
     return uvperf__explain_map(error, rc, "", attr, options->cpu, bytes);
   impl->scratch = uvperf__calloc(1, UVPERF__RING_SCRATCH_BYTES);

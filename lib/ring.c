@@ -50,7 +50,9 @@ static int locate(uvperf__ring_t *ring, size_t bytes) {
   return 0;
 }
 
-int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes) {
+int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes,
+                     int overwrite) {
+  int prot = overwrite ? PROT_READ : PROT_READ | PROT_WRITE;
   size_t map_bytes;
   void *address;
   int rc;
@@ -61,20 +63,22 @@ int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes) {
   if (bytes == 0)
     return -EINVAL;
   map_bytes = page_size() + bytes;
-  /* Writable, as only then the kernel heeds data_tail and never overwrites what
+  /* Only if it is writable the kernel heeds data_tail and never overwrites what
    * was not read: perf_event_open(2), "MMAP layout". */
-  rc = uvperf__sys_mmap(&address, map_bytes, PROT_READ | PROT_WRITE, fd, 0);
+  rc = uvperf__sys_mmap(&address, map_bytes, prot, fd, 0);
   if (rc != 0)
     return rc;
   ring->page = address;
   ring->map_bytes = map_bytes;
+  ring->overwrite = overwrite;
   rc = locate(ring, bytes);
   if (rc != 0)
     uvperf__ring_unmap(ring);
   return rc;
 }
 
-int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t watermark) {
+int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t watermark,
+                             int overwrite) {
   size_t bytes;
   int rc;
 
@@ -83,7 +87,7 @@ int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t watermark) {
   if (watermark >= bytes)
     return -EINVAL;
   for (;;) {
-    rc = uvperf__ring_map(ring, fd, bytes);
+    rc = uvperf__ring_map(ring, fd, bytes, overwrite);
     /* EPERM is perf_mmap's answer above perf_event_mlock_kb, the one failure
      * that a smaller ring can cure. */
     if (rc != -EPERM)
@@ -104,14 +108,41 @@ void uvperf__ring_forget(uvperf__ring_t *ring) {
   memset(ring, 0, sizeof(*ring));
 }
 
+/* Pairs with the smp_wmb() before the store of data_head in
+ * perf_output_put_handle, kernel/events/ring_buffer.c: what lies before this
+ * head (behind it, in an overwritable ring) is written. */
+uint64_t uvperf__ring_head(const uvperf__ring_t *ring) {
+  return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+}
+
+/* The head of an overwritable ring moves down from 0, so that reading upwards
+ * from it goes from the newest record to older ones, up to where the head was
+ * at the last snapshot, or to what has gone round and been overwritten. */
+static int begin_snapshot(uvperf__ring_t *ring) {
+  uint64_t waiting;
+
+  if (ring->tail != ring->head)
+    return 0;
+  ring->tail = uvperf__ring_head(ring);
+  if (ring->tail % sizeof(uint64_t) != 0)
+    return -EPROTO;
+  waiting = ring->newest - ring->tail;
+  if (waiting > ring->size)
+    waiting = ring->size;
+  ring->head = ring->tail + waiting;
+  ring->newest = ring->tail;
+  if (waiting > ring->high_water)
+    ring->high_water = waiting;
+  return 0;
+}
+
 int uvperf__ring_begin(uvperf__ring_t *ring) {
   uint64_t head;
   uint64_t waiting;
 
-  /* Pairs with the smp_wmb() before the store of data_head in
-   * perf_output_put_handle, kernel/events/ring_buffer.c: what lies before this
-   * head is written. */
-  head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+  if (ring->overwrite)
+    return begin_snapshot(ring);
+  head = uvperf__ring_head(ring);
   waiting = head - ring->tail;
   if (waiting > ring->size)
     return -EPROTO;
@@ -130,20 +161,46 @@ static void unwrap(const uvperf__ring_t *ring, size_t at, void *scratch,
   memcpy((uint8_t *)scratch + first, ring->data, size - first);
 }
 
+/* Bytes from the tail on that hold whole records. The kernel may write into an
+ * overwritable ring for a moment after its output was paused. */
+static uint64_t bytes_left(const uvperf__ring_t *ring) {
+  uint64_t left = ring->head - ring->tail;
+  uint64_t gone;
+
+  if (!ring->overwrite)
+    return left;
+  gone = ring->tail + left - uvperf__ring_head(ring);
+  gone = gone > ring->size ? gone - ring->size : 0;
+  return gone < left ? left - gone : 0;
+}
+
+/* Ends a snapshot at the record at its tail, of which newer ones have
+ * overwritten the end. There is none behind it. */
+static int drop_cut(uvperf__ring_t *ring) {
+  ring->cut += 1;
+  ring->tail = ring->head;
+  return 0;
+}
+
 int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
                       size_t *size) {
   struct perf_event_header header;
+  uint64_t left;
   size_t at;
 
   if (ring->tail == ring->head)
     return 0;
+  left = bytes_left(ring);
+  if (left < sizeof(header))
+    return ring->overwrite ? drop_cut(ring) : -EPROTO;
   /* Records are multiples of 8 bytes, and so is the ring: a header is never
    * split by its end. */
   at = (size_t)(ring->tail & (ring->size - 1));
   memcpy(&header, ring->data + at, sizeof(header));
-  if (header.size < sizeof(header) || header.size % sizeof(uint64_t) != 0 ||
-      header.size > ring->head - ring->tail)
+  if (header.size < sizeof(header) || header.size % sizeof(uint64_t) != 0)
     return -EPROTO;
+  if (header.size > left)
+    return ring->overwrite ? drop_cut(ring) : -EPROTO;
   *bytes = ring->data + at;
   *size = header.size;
   if (header.size > ring->size - at) {
@@ -163,12 +220,12 @@ static void publish(uvperf__ring_t *ring) {
 
 void uvperf__ring_consume(uvperf__ring_t *ring, size_t size) {
   ring->tail += size;
-  if (ring->tail - ring->published >= ring->size / 4)
+  if (ring->tail - ring->published >= ring->size / 4 && !ring->overwrite)
     publish(ring);
 }
 
 void uvperf__ring_end(uvperf__ring_t *ring) {
-  if (ring->tail != ring->published)
+  if (ring->tail != ring->published && !ring->overwrite)
     publish(ring);
 }
 

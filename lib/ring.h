@@ -3,7 +3,12 @@
  * Knows heads, tails and sizes; not what a record means, and no event loop.
  *
  * A slice of reading is: begin (one acquire-load of data_head), then next and
- * consume for each record, then end (one release-store of data_tail). */
+ * consume for each record, then end (one release-store of data_tail).
+ *
+ * An overwritable ring (attr.write_backward) is written from its end to its
+ * start, the kernel never waits for a reader, and there is no data_tail. The
+ * same calls read it, newest record first: begin takes a snapshot of what came
+ * since the one before, so the output must be paused. */
 #ifndef UVPERF_LIB_RING_H
 #define UVPERF_LIB_RING_H
 
@@ -25,25 +30,29 @@ typedef struct uvperf__ring_s {
   const uint8_t *data;
   size_t size;         /* bytes of the data part, a power of two */
   size_t map_bytes;    /* bytes of the whole mapping */
-  uint64_t head;       /* data_head as begin saw it; runs free in 64 bits */
+  uint64_t head;       /* where the records end that begin saw; runs free */
   uint64_t tail;       /* where the next record starts; runs free in 64 bits */
   uint64_t published;  /* the data_tail that the kernel sees */
   uint64_t high_water; /* most bytes that begin ever found */
+  int overwrite;       /* an overwritable ring */
+  uint64_t newest;     /* of an overwritable one: data_head at the last begin */
+  uint64_t cut;        /* of an overwritable one: records lost in part */
 } uvperf__ring_t;
 
 /* Rounds bytes up to a power of two of pages. 0 on overflow. */
 size_t uvperf__ring_round(size_t bytes);
 
-/* Maps the ring of an event. `bytes` is the size of the data part, already
- * rounded; it is not made smaller. 0, or mmap's -errno; the ring is zeroed
- * then. */
-int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes);
+/* Maps the ring of an event, `overwrite` if its attr has write_backward.
+ * `bytes` is the size of the data part, already rounded; it is not made smaller.
+ * 0, or mmap's -errno; the ring is zeroed then. */
+int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes, int overwrite);
 
 /* Maps a ring of the default size, halved on EPERM (perf_event_mlock_kb) down
  * to one page, but never to or below `watermark` bytes (0: no watermark). 0, or
  * the -errno of the last attempt; -EINVAL if the watermark is not below the
  * default size. */
-int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t watermark);
+int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t watermark,
+                             int overwrite);
 
 /* Unmaps; nothing if not mapped. */
 void uvperf__ring_unmap(uvperf__ring_t *ring);
@@ -52,7 +61,8 @@ void uvperf__ring_unmap(uvperf__ring_t *ring);
 void uvperf__ring_forget(uvperf__ring_t *ring);
 
 /* Looks at the head. 0, or -EPROTO if it cannot be right (more than the ring
- * holds). */
+ * holds). Of an overwritable ring it does nothing before the last snapshot is
+ * read to its end. */
 int uvperf__ring_begin(uvperf__ring_t *ring);
 
 /* Gives the record at the tail, contiguous: in place, or copied to the scratch
@@ -67,8 +77,11 @@ int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
  * called after the callback for the record has returned. */
 void uvperf__ring_consume(uvperf__ring_t *ring, size_t size);
 
-/* Publishes the tail. */
+/* Publishes the tail, if there is one. */
 void uvperf__ring_end(uvperf__ring_t *ring);
+
+/* Where the kernel writes next: a fresh look. */
+uint64_t uvperf__ring_head(const uvperf__ring_t *ring);
 
 /* Whether the kernel has written anything behind the tail: a fresh look. */
 int uvperf__ring_has_data(const uvperf__ring_t *ring);

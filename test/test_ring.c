@@ -51,7 +51,7 @@ static void map_gives_the_data_behind_the_page(void **state) {
 
   (void)state;
   fd = open_fake(&fake);
-  assert_int_equal(uvperf__ring_map(&ring, fd, 4 * support_page_bytes()), 0);
+  assert_int_equal(uvperf__ring_map(&ring, fd, 4 * support_page_bytes(), 0), 0);
   assert_ptr_equal(ring.page, fake->page);
   assert_ptr_equal(ring.data, fake->ring);
   assert_int_equal(ring.size, 4 * support_page_bytes());
@@ -68,7 +68,7 @@ static void map_without_data_is_einval(void **state) {
   (void)state;
   fd = open_fake(&fake);
   memset(&ring, 0xff, sizeof(ring));
-  assert_int_equal(uvperf__ring_map(&ring, fd, 0), -EINVAL);
+  assert_int_equal(uvperf__ring_map(&ring, fd, 0, 0), -EINVAL);
   assert_int_equal(fake_count(FAKE_MMAP), 0);
   assert_memory_equal(&ring, &zeroed, sizeof(ring));
 }
@@ -82,7 +82,8 @@ static void map_that_fails_gives_the_errno_and_zeroes(void **state) {
   fd = open_fake(&fake);
   memset(&ring, 0xff, sizeof(ring));
   fake_fail(FAKE_MMAP, 1, -EBUSY);
-  assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes()), -EBUSY);
+  assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes(), 0),
+                   -EBUSY);
   assert_memory_equal(&ring, &zeroed, sizeof(ring));
 }
 
@@ -94,7 +95,7 @@ static void map_of_a_given_size_is_never_halved(void **state) {
   (void)state;
   fd = open_fake(&fake);
   fake_fail(FAKE_MMAP, 1, -EPERM);
-  assert_int_equal(uvperf__ring_map(&ring, fd, DEFAULT_BYTES), -EPERM);
+  assert_int_equal(uvperf__ring_map(&ring, fd, DEFAULT_BYTES, 0), -EPERM);
   assert_int_equal(fake_count(FAKE_MMAP), 1);
 }
 
@@ -105,7 +106,7 @@ static void map_default_takes_the_full_size_where_allowed(void **state) {
 
   (void)state;
   fd = open_fake(&fake);
-  assert_int_equal(uvperf__ring_map_default(&ring, fd, 0), 0);
+  assert_int_equal(uvperf__ring_map_default(&ring, fd, 0, 0), 0);
   assert_int_equal(ring.size, DEFAULT_BYTES);
   assert_int_equal(fake_count(FAKE_MMAP), 1);
   uvperf__ring_unmap(&ring);
@@ -129,7 +130,7 @@ static void map_default_halves_on_eperm_until_it_fits(void **state) {
     fd = open_fake(&fake);
     for (nth = 1; nth <= refused; nth++)
       fake_fail(FAKE_MMAP, nth, -EPERM);
-    assert_int_equal(uvperf__ring_map_default(&ring, fd, 0), 0);
+    assert_int_equal(uvperf__ring_map_default(&ring, fd, 0, 0), 0);
     assert_int_equal(ring.size, DEFAULT_BYTES >> refused);
     assert_int_equal(fake->ring_size, DEFAULT_BYTES >> refused);
     uvperf__ring_unmap(&ring);
@@ -148,7 +149,7 @@ static void map_default_gives_up_after_one_page(void **state) {
     sizes++;
   fd = open_fake(&fake);
   fake_fail_from(FAKE_MMAP, 1, -EPERM);
-  assert_int_equal(uvperf__ring_map_default(&ring, fd, 0), -EPERM);
+  assert_int_equal(uvperf__ring_map_default(&ring, fd, 0, 0), -EPERM);
   assert_int_equal(fake_count(FAKE_MMAP), sizes);
   assert_memory_equal(&ring, &zeroed, sizeof(ring));
 }
@@ -175,7 +176,7 @@ static void map_default_stays_above_the_watermark(void **state) {
     fake_kernel_reset();
     fd = open_fake(&fake);
     fake_fail_from(FAKE_MMAP, 1, -EPERM);
-    assert_int_equal(uvperf__ring_map_default(&ring, fd, cases[i].watermark),
+    assert_int_equal(uvperf__ring_map_default(&ring, fd, cases[i].watermark, 0),
                      -EPERM);
     assert_int_equal(fake_count(FAKE_MMAP), cases[i].tries);
   }
@@ -189,8 +190,9 @@ static void map_default_below_the_watermark_is_einval(void **state) {
   (void)state;
   fd = open_fake(&fake);
   memset(&ring, 0xff, sizeof(ring));
-  assert_int_equal(uvperf__ring_map_default(&ring, fd, DEFAULT_BYTES), -EINVAL);
-  assert_int_equal(uvperf__ring_map_default(&ring, fd, UINT32_MAX), -EINVAL);
+  assert_int_equal(uvperf__ring_map_default(&ring, fd, DEFAULT_BYTES, 0),
+                   -EINVAL);
+  assert_int_equal(uvperf__ring_map_default(&ring, fd, UINT32_MAX, 0), -EINVAL);
   assert_int_equal(fake_count(FAKE_MMAP), 0);
   assert_memory_equal(&ring, &zeroed, sizeof(ring));
 }
@@ -208,7 +210,7 @@ static void map_default_does_not_halve_on_other_errnos(void **state) {
     fake_kernel_reset();
     fd = open_fake(&fake);
     fake_fail(FAKE_MMAP, 1, codes[i]);
-    assert_int_equal(uvperf__ring_map_default(&ring, fd, 0), codes[i]);
+    assert_int_equal(uvperf__ring_map_default(&ring, fd, 0, 0), codes[i]);
     assert_int_equal(fake_count(FAKE_MMAP), 1);
   }
 }
@@ -226,7 +228,7 @@ static void map_of_an_old_kernel_takes_the_mapped_size(void **state) {
   (void)state;
   fd = open_fake(&fake);
   fake->on_map = leave_layout_out;
-  assert_int_equal(uvperf__ring_map(&ring, fd, 2 * support_page_bytes()), 0);
+  assert_int_equal(uvperf__ring_map(&ring, fd, 2 * support_page_bytes(), 0), 0);
   assert_ptr_equal(ring.data, fake->ring);
   assert_int_equal(ring.size, 2 * support_page_bytes());
   uvperf__ring_unmap(&ring);
@@ -280,7 +282,7 @@ static void map_of_an_inconsistent_page_is_eproto_and_unmapped(void **state) {
     fake_kernel_reset();
     fd = open_fake(&fake);
     fake->on_map = spoils[i];
-    assert_int_equal(uvperf__ring_map(&ring, fd, 2 * support_page_bytes()),
+    assert_int_equal(uvperf__ring_map(&ring, fd, 2 * support_page_bytes(), 0),
                      -EPROTO);
     assert_int_equal(fake_count(FAKE_MUNMAP), 1);
     assert_null(fake->page);
@@ -295,7 +297,7 @@ static void unmap_twice_unmaps_once(void **state) {
 
   (void)state;
   fd = open_fake(&fake);
-  assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes()), 0);
+  assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes(), 0), 0);
   uvperf__ring_unmap(&ring);
   assert_null(fake->page);
   assert_memory_equal(&ring, &zeroed, sizeof(ring));
@@ -310,7 +312,7 @@ static void forget_leaves_the_mapping_alone(void **state) {
 
   (void)state;
   fd = open_fake(&fake);
-  assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes()), 0);
+  assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes(), 0), 0);
   uvperf__ring_forget(&ring);
   assert_memory_equal(&ring, &zeroed, sizeof(ring));
   uvperf__ring_unmap(&ring);

@@ -40,7 +40,7 @@ static void map_of_a_real_ring_maps_one_page_more(void **state) {
   rings_before = support_count_rings(&bytes_before);
   fd = open_comm_event();
   assert_true(fd >= 0);
-  assert_int_equal(uvperf__ring_map(&ring, fd, 8 * support_page_bytes()), 0);
+  assert_int_equal(uvperf__ring_map(&ring, fd, 8 * support_page_bytes(), 0), 0);
   assert_int_equal(support_count_rings(&bytes), rings_before + 1);
   assert_int_equal(bytes, bytes_before + 9 * support_page_bytes());
   assert_int_equal(ring.page->data_size, 8 * support_page_bytes());
@@ -61,7 +61,7 @@ static void map_of_a_size_the_kernel_refuses_is_einval(void **state) {
   rings = support_count_rings(&bytes);
   fd = open_comm_event();
   assert_true(fd >= 0);
-  assert_int_equal(uvperf__ring_map(&ring, fd, 3 * support_page_bytes()),
+  assert_int_equal(uvperf__ring_map(&ring, fd, 3 * support_page_bytes(), 0),
                    -EINVAL);
   assert_int_equal(support_count_rings(&bytes), rings);
   assert_int_equal(uvperf__sys_close(fd), 0);
@@ -108,7 +108,7 @@ static void stream_of_a_real_ring_arrives_over_many_laps(void **state) {
   assert_int_equal(prctl(PR_GET_NAME, name), 0);
   fd = open_comm_event();
   assert_true(fd >= 0);
-  assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes()), 0);
+  assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes(), 0), 0);
   for (i = 0; ring.tail < 8 * support_page_bytes(); i++)
     rename_and_read(&ring, i);
   uvperf__ring_unmap(&ring);
@@ -141,7 +141,7 @@ static int map_until_halved(void *arg) {
     fd = open_comm_event();
     if (fd < 0)
       return CHILD_NO_EVENT;
-    if (uvperf__ring_map_default(&ring, fd, 0) != 0)
+    if (uvperf__ring_map_default(&ring, fd, 0, 0) != 0)
       return CHILD_NO_RING;
     if (ring.size != ring.page->data_size || ring.size < support_page_bytes())
       return CHILD_BAD_SIZE;

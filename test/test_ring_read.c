@@ -46,7 +46,7 @@ static void map_at(size_t bytes, uint64_t start) {
   fx.fake = fake_event_add(1);
   fx.fake->on_map = start_there;
   fd = uvperf__sys_open(&attr, 0, -1, -1, 0);
-  assert_int_equal(uvperf__ring_map(&fx.ring, fd, bytes), 0);
+  assert_int_equal(uvperf__ring_map(&fx.ring, fd, bytes, 0), 0);
 }
 
 /* A record whose every byte behind the header follows from the seed. */

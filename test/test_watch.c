@@ -107,7 +107,8 @@ static void add(watched_t *watched, int fd, const int *fds, size_t nr_fds) {
 
   watched->fds[index] = fd;
   assert_int_equal(
-      uvperf__ring_map(&watched->rings[index], fd, uvperf__ring_round(1)), 0);
+      uvperf__ring_map(&watched->rings[index], fd, uvperf__ring_round(1), 0),
+      0);
   assert_int_equal(
       uvperf__watch_add(watched->watch, &watched->rings[index], fds, nr_fds),
       0);

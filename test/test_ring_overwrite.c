@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* Snapshots of an overwritable ring whose contents are scripted. */
+#include "support.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "fake_kernel.h"
+#include "ring.h"
+#include "sys.h"
+
+static fake_event_t *fake;
+static uvperf__ring_t ring;
+static uint64_t scratch[UVPERF__RING_SCRATCH_BYTES / sizeof(uint64_t)];
+
+/* A new ring of one page. */
+static void map(void) {
+  struct perf_event_attr attr;
+  int fd;
+
+  fake_kernel_reset();
+  memset(&attr, 0, sizeof(attr));
+  attr.size = sizeof(attr);
+  fake = fake_event_add(1);
+  fd = uvperf__sys_open(&attr, 0, -1, -1, 0);
+  assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes(), 1), 0);
+  memset(fake->ring, 0xdd, fake->ring_size);
+}
+
+/* Writes as __perf_output_begin does with a backward ring: downwards from 0,
+ * over whatever is there. The record's type is its number. */
+static void write_record(uint32_t number, size_t size) {
+  uint64_t head = fake->page->data_head - size;
+  struct perf_event_header header;
+  size_t i;
+
+  header.type = number;
+  header.misc = 0;
+  header.size = (uint16_t)size;
+  for (i = 0; i < size; i++)
+    fake->ring[(head + i) % fake->ring_size] =
+        i < sizeof(header) ? ((uint8_t *)&header)[i] : (uint8_t)number;
+  fake->page->data_head = head;
+}
+
+static void write_records(uint32_t first, uint32_t last, size_t size) {
+  uint32_t number;
+
+  for (number = first; number <= last; number++)
+    write_record(number, size);
+}
+
+/* Takes one record, which must be whole, and gives its number; 0 for none. */
+static uint32_t take(void) {
+  struct perf_event_header header;
+  const uint8_t *body;
+  const void *bytes;
+  size_t size, i;
+  int rc;
+
+  rc = uvperf__ring_next(&ring, scratch, &bytes, &size);
+  assert_true(rc >= 0);
+  if (rc == 0)
+    return 0;
+  memcpy(&header, bytes, sizeof(header));
+  body = bytes;
+  for (i = sizeof(header); i < size; i++)
+    assert_int_equal(body[i], (uint8_t)header.type);
+  uvperf__ring_consume(&ring, size);
+  return header.type;
+}
+
+/* A snapshot must be exactly these, newest first, and cut so many. */
+static void expect_snapshot(uint32_t newest, uint32_t oldest, uint64_t cut) {
+  uint64_t before = ring.cut;
+  uint32_t number;
+
+  assert_int_equal(uvperf__ring_begin(&ring), 0);
+  for (number = newest; number >= oldest; number--)
+    assert_int_equal(take(), number);
+  assert_int_equal(take(), 0);
+  uvperf__ring_end(&ring);
+  assert_int_equal(ring.cut - before, cut);
+}
+
+static void overwrite_ring_gives_the_newest_first(void **state) {
+  (void)state;
+  map();
+  write_records(1, 5, 48);
+  expect_snapshot(5, 1, 0);
+}
+
+static void overwrite_ring_that_is_empty_gives_nothing(void **state) {
+  (void)state;
+  map();
+  assert_int_equal(uvperf__ring_begin(&ring), 0);
+  assert_int_equal(take(), 0);
+  assert_int_equal(ring.cut, 0);
+}
+
+static void overwrite_ring_gives_only_what_came_since(void **state) {
+  (void)state;
+  map();
+  write_records(1, 5, 48);
+  expect_snapshot(5, 1, 0);
+  assert_int_equal(uvperf__ring_begin(&ring), 0);
+  assert_int_equal(take(), 0);
+  write_records(6, 7, 64);
+  expect_snapshot(7, 6, 0);
+}
+
+/* A record size that does not divide the page: the oldest is cut. */
+static void overwrite_ring_gone_round_drops_the_cut_one(void **state) {
+  uint32_t whole = (uint32_t)(support_page_bytes() / 48);
+
+  (void)state;
+  map();
+  write_records(1, 200, 48);
+  expect_snapshot(200, 200 - whole + 1, 1);
+  write_records(201, 1000, 48);
+  expect_snapshot(1000, 1000 - whole + 1, 1);
+}
+
+static void overwrite_ring_exactly_full_cuts_nothing(void **state) {
+  uint32_t whole = (uint32_t)(support_page_bytes() / 64);
+
+  (void)state;
+  map();
+  write_records(1, whole, 64);
+  expect_snapshot(whole, 1, 0);
+  write_records(whole + 1, 3 * whole, 64);
+  expect_snapshot(3 * whole, 2 * whole + 1, 0);
+}
+
+/* Records of every size, so that each offset of the page is one at which the
+ * oldest is cut and one at which a record wraps. */
+static void overwrite_ring_cut_at_every_offset_keeps_whole_ones(void **state) {
+  size_t last;
+
+  (void)state;
+  for (last = 16; last <= 1024; last += 8) {
+    uint32_t number = 60;
+    size_t left;
+
+    map();
+    write_records(1, number, 104);
+    write_record(++number, last);
+    left = support_page_bytes() - last;
+    expect_snapshot(number, number - (uint32_t)(left / 104),
+                    left % 104 != 0 ? 1 : 0);
+  }
+}
+
+/* The kernel may still be writing for a moment after the pause. */
+static void overwrite_ring_overtaken_while_read_drops_the_rest(void **state) {
+  uint32_t whole = (uint32_t)(support_page_bytes() / 64);
+
+  (void)state;
+  map();
+  write_records(1, whole, 64);
+  assert_int_equal(uvperf__ring_begin(&ring), 0);
+  assert_int_equal(take(), whole);
+  /* Overwrites all but the two that are next. */
+  write_records(whole + 1, 2 * whole - 3, 64);
+  assert_int_equal(take(), whole - 1);
+  assert_int_equal(take(), whole - 2);
+  assert_int_equal(take(), 0);
+  assert_int_equal(ring.cut, 1);
+  /* They belong to the next snapshot. */
+  expect_snapshot(2 * whole - 3, whole + 1, 0);
+}
+
+static void overwrite_ring_with_an_unsound_header_is_eproto(void **state) {
+  const void *bytes;
+  size_t size;
+
+  (void)state;
+  map();
+  write_record(1, 64);
+  memset(fake->ring + fake->ring_size - 64, 0, 64);
+  assert_int_equal(uvperf__ring_begin(&ring), 0);
+  assert_int_equal(uvperf__ring_next(&ring, scratch, &bytes, &size), -EPROTO);
+}
+
+static void overwrite_ring_with_a_split_head_is_eproto(void **state) {
+  (void)state;
+  map();
+  fake->page->data_head -= 12;
+  assert_int_equal(uvperf__ring_begin(&ring), -EPROTO);
+}
+
+/* It is mapped read-only: a store would be a SIGSEGV. */
+static void overwrite_ring_never_moves_a_tail(void **state) {
+  (void)state;
+  map();
+  write_records(1, 200, 48);
+  assert_int_equal(mprotect(fake->page, support_page_bytes(), PROT_READ), 0);
+  assert_int_equal(uvperf__ring_begin(&ring), 0);
+  while (take() != 0)
+    continue;
+  uvperf__ring_end(&ring);
+  assert_int_equal(fake->page->data_tail, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(overwrite_ring_gives_the_newest_first),
+      cmocka_unit_test(overwrite_ring_that_is_empty_gives_nothing),
+      cmocka_unit_test(overwrite_ring_gives_only_what_came_since),
+      cmocka_unit_test(overwrite_ring_gone_round_drops_the_cut_one),
+      cmocka_unit_test(overwrite_ring_exactly_full_cuts_nothing),
+      cmocka_unit_test(overwrite_ring_cut_at_every_offset_keeps_whole_ones),
+      cmocka_unit_test(overwrite_ring_overtaken_while_read_drops_the_rest),
+      cmocka_unit_test(overwrite_ring_with_an_unsound_header_is_eproto),
+      cmocka_unit_test(overwrite_ring_with_a_split_head_is_eproto),
+      cmocka_unit_test(overwrite_ring_never_moves_a_tail),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
