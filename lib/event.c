@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* One perf event as a libuv handle: opens it, maps its ring, hands the ring to a
- * watch and decodes what the watch has it drain. What can be asked of an open
- * event is in event_control.c. */
+ * watch, and closes it all. How records reach the user is in event_stream.c,
+ * what else can be asked of an open event in event_control.c, and how events
+ * share a ring in event_output.c. */
 #include "event.h"
 
 #include <assert.h>
@@ -16,63 +17,6 @@
 #include "options.h"
 #include "sys.h"
 
-/* -- delivery ------------------------------------------------------------- */
-
-static void account(event_t *impl, const uvperf_record_t *record, int status) {
-  impl->stats.records += 1;
-  impl->stats.bytes += record->size;
-  if (status != 0)
-    impl->stats.corrupt += 1;
-  else if (record->type == PERF_RECORD_LOST)
-    impl->stats.lost_records += record->lost.lost;
-  else if (record->type == PERF_RECORD_LOST_SAMPLES)
-    impl->stats.lost_records += record->lost_samples.lost;
-}
-
-static int drain(void *owner, size_t ring_index, uvperf__slice_t *slice) {
-  event_t *impl = owner;
-  const uvperf_record_t *record;
-  const void *bytes;
-  size_t size;
-  int status;
-  int rc;
-
-  (void)ring_index;
-  rc = uvperf__ring_begin(&impl->ring);
-  while (rc == 0) {
-    rc = uvperf__ring_next(&impl->ring, impl->scratch, &bytes, &size);
-    if (rc <= 0)
-      break;
-    status = uvperf_decode(impl->decoder, bytes, size, &record);
-    account(impl, record, status);
-    impl->cb(impl->handle, status, record);
-    /* The callback has forked, and this is the child, which has closed the
-     * handle: it has no ring whose tail could be moved (VM_DONTCOPY). */
-    if (impl->forked)
-      return UVPERF__STOPPED;
-    uvperf__ring_consume(&impl->ring, size);
-    rc = uvperf__slice_take(slice, size);
-  }
-  uvperf__ring_end(&impl->ring);
-  if (rc < 0)
-    impl->stats.corrupt += 1;
-  return rc;
-}
-
-static void slice_end(void *owner) {
-  event_t *impl = owner;
-
-  if (impl->start_flags & UVPERF_START_SLICE_END)
-    impl->cb(impl->handle, 0, NULL);
-}
-
-static void end(void *owner, int status) {
-  event_t *impl = owner;
-
-  impl->started = 0;
-  impl->cb(impl->handle, status, NULL);
-}
-
 /* -- close ---------------------------------------------------------------- */
 
 static void release(event_t *impl) {
@@ -83,6 +27,8 @@ static void release(event_t *impl) {
   if (impl->fd >= 0)
     uvperf__sys_close(impl->fd);
   uvperf_decoder_free(impl->decoder);
+  uvperf_decoder_free(impl->old_decoder);
+  uvperf__event_free_writers(impl);
   uvperf__free(impl->scratch);
   uvperf__free(impl->attr);
   uvperf__free(impl);
@@ -115,6 +61,7 @@ static void begin_close(void *owner) {
   impl->forked = uvperf__watch_is_forked(impl->watch);
   if (!impl->forked)
     uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
+  uvperf__event_unlink(impl);
   uvperf__watch_close(impl->watch);
 }
 
@@ -140,12 +87,14 @@ int uvperf_walk_close(uv_handle_t *handle) {
   return uvperf__watch_close_owner(handle);
 }
 
-static const uvperf__watch_ops_t watch_ops = {drain, slice_end, end,
-                                              begin_close, closed};
+static const uvperf__watch_ops_t watch_ops = {
+    uvperf__event_drain, uvperf__event_slice_end, uvperf__event_end,
+    begin_close, closed};
 
 /* -- init ----------------------------------------------------------------- */
 
-static int bad_options(uvperf_error_t *error, int code, const char *what) {
+int uvperf__event_bad_options(uvperf_error_t *error, int code,
+                              const char *what) {
   return uvperf__explain(error, code, UVPERF_CAUSE_ARGUMENT,
                          code == UV_E2BIG
                              ? "%s has fields that this version does not know"
@@ -173,7 +122,7 @@ static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
 
 static int check_options(const uvperf_event_options_t *options,
                          uvperf_error_t *error) {
-  if (options->flags & ~UVPERF_EVENT_NO_RING)
+  if (options->flags & ~(UVPERF_EVENT_NO_RING | UVPERF_EVENT_IDENTIFY))
     return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                            "options.flags 0x%x has unknown bits",
                            options->flags);
@@ -198,10 +147,6 @@ static int choose_ring(const struct perf_event_attr *attr,
   if ((options->flags & UVPERF_EVENT_NO_RING) ||
       (options->ring_bytes == 0 && !uvperf__attr_writes_records(attr)))
     return 0;
-  if (uvperf__attr_value(attr, UVPERF_ATTR_WRITE_BACKWARD))
-    return uvperf__explain(error, UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED,
-                           "write_backward: overwrite rings cannot be read "
-                           "by this version of the library");
   *bytes =
       uvperf__ring_round(options->ring_bytes == 0 ? UVPERF__RING_DEFAULT_BYTES
                                                   : options->ring_bytes);
@@ -236,15 +181,16 @@ static int open_fd(event_t *impl, const uvperf_event_options_t *options,
 static int map_ring(event_t *impl, const uvperf_event_options_t *options,
                     size_t bytes, uvperf_error_t *error) {
   const struct perf_event_attr *attr = impl->attr;
+  int overwrite = uvperf__attr_value(attr, UVPERF_ATTR_WRITE_BACKWARD) != 0;
   int rc;
 
   if (bytes == 0)
     return 0;
   if (options->ring_bytes == 0)
     rc = uvperf__ring_map_default(&impl->ring, impl->fd,
-                                  uvperf__attr_watermark(attr), 0);
+                                  uvperf__attr_watermark(attr), overwrite);
   else
-    rc = uvperf__ring_map(&impl->ring, impl->fd, bytes, 0);
+    rc = uvperf__ring_map(&impl->ring, impl->fd, bytes, overwrite);
   if (rc != 0)
     return uvperf__explain_map(error, rc, "", attr, options->cpu, bytes);
   impl->scratch = uvperf__calloc(1, UVPERF__RING_SCRATCH_BYTES);
@@ -256,7 +202,6 @@ static int map_ring(event_t *impl, const uvperf_event_options_t *options,
 
 static int make_decoder(event_t *impl, const uvperf_event_options_t *options,
                         uvperf_error_t *error) {
-  const uvperf_source_t *sources[1] = {&impl->source};
   int rc;
 
   rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_ID, &impl->id);
@@ -269,7 +214,7 @@ static int make_decoder(event_t *impl, const uvperf_event_options_t *options,
   impl->source.nr_ids = 1;
   impl->source.pid = options->pid;
   impl->source.cpu = options->cpu;
-  rc = uvperf_decoder_new(&impl->decoder, sources, 1);
+  rc = uvperf__event_make_decoder(impl);
   if (rc != 0)
     return uvperf__explain(error, rc,
                            rc == UV_ENOMEM ? UVPERF_CAUSE_MEMORY
@@ -280,7 +225,7 @@ static int make_decoder(event_t *impl, const uvperf_event_options_t *options,
 
 /* Last, so that nothing is registered with the loop when anything else fails. */
 static int watch_ring(event_t *impl, uv_loop_t *loop, uvperf_error_t *error) {
-  size_t nr_rings = impl->ring.page != NULL;
+  size_t nr_rings = (size_t)uvperf__event_is_watched(impl);
   int rc;
 
   rc = uvperf__watch_new(&impl->watch, loop, nr_rings, &watch_ops, impl);
@@ -289,7 +234,7 @@ static int watch_ring(event_t *impl, uv_loop_t *loop, uvperf_error_t *error) {
                            "no memory for the inner handles");
   if (nr_rings == 0)
     return 0;
-  rc = uvperf__watch_add(impl->watch, &impl->ring, &impl->fd, 1);
+  rc = uvperf__watch_add(impl->watch, &impl->ring, impl->fds, impl->nr_fds);
   if (rc != 0)
     return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
                            "uv_poll_init refused the perf event's fd");
@@ -297,7 +242,7 @@ static int watch_ring(event_t *impl, uv_loop_t *loop, uvperf_error_t *error) {
 }
 
 static int copy_attr(event_t *impl, const struct perf_event_attr *attr,
-                     uvperf_error_t *error) {
+                     uint32_t flags, uvperf_error_t *error) {
   int rc;
 
   rc = uvperf__attr_dup(&impl->attr, attr);
@@ -309,6 +254,10 @@ static int copy_attr(event_t *impl, const struct perf_event_attr *attr,
   impl->attr->disabled = 1;
   if (impl->attr->read_format & PERF_FORMAT_GROUP)
     impl->attr->read_format |= PERF_FORMAT_ID;
+  if (flags & UVPERF_EVENT_IDENTIFY) {
+    impl->attr->sample_type |= PERF_SAMPLE_IDENTIFIER;
+    impl->attr->sample_id_all = 1;
+  }
   return 0;
 }
 
@@ -324,7 +273,7 @@ static int open_event(event_t *impl, uv_loop_t *loop,
   if (rc == 0)
     rc = check_leader(loop, options, &group_fd, error);
   if (rc == 0)
-    rc = copy_attr(impl, attr, error);
+    rc = copy_attr(impl, attr, options->flags, error);
   if (rc == 0)
     rc = choose_ring(impl->attr, options, &ring_bytes, error);
   if (rc == 0)
@@ -351,12 +300,14 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
                            "loop, event and attr must not be NULL");
   rc = uvperf__options_copy(&own, sizeof(own), sizeof(own), options);
   if (rc != 0)
-    return bad_options(error, rc, "uvperf_event_options_t");
+    return uvperf__event_bad_options(error, rc, "uvperf_event_options_t");
   impl = uvperf__calloc(1, sizeof(*impl));
   if (impl == NULL)
     return uvperf__explain(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
                            "no memory for the handle");
   impl->fd = -1;
+  impl->fds = &impl->fd;
+  impl->nr_fds = 1;
   rc = open_event(impl, loop, attr, &own, error);
   if (rc != 0) {
     if (impl->watch != NULL)
@@ -366,125 +317,10 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
     return rc;
   }
   impl->handle = event;
+  impl->source.data = event;
   event->loop = loop;
   event->impl = impl;
   event->close_cb = NULL;
   memset(event->reserved, 0, sizeof(event->reserved));
   return 0;
-}
-
-/* -- start, stop, flush --------------------------------------------------- */
-
-static void choose_stream(const event_t *impl,
-                          const uvperf_stream_options_t *options,
-                          uvperf__watch_options_t *chosen) {
-  chosen->slice_records =
-      options->slice_records == 0 ? 4096 : options->slice_records;
-  chosen->slice_bytes =
-      options->slice_bytes == 0 ? 1024 * 1024 : options->slice_bytes;
-  chosen->slice_ns =
-      (options->slice_us == 0 ? 1000 : (uint64_t)options->slice_us) * 1000;
-  if (options->flush_ms >= 0)
-    chosen->flush_ms = (uint64_t)options->flush_ms;
-  else
-    chosen->flush_ms = uvperf__attr_wakes_each(impl->attr) ? 0 : 100;
-}
-
-static int check_stream(const event_t *impl,
-                        const uvperf_stream_options_t *options,
-                        uvperf_record_cb cb, uvperf_error_t *error) {
-  const uint32_t known = UVPERF_START_NO_ENABLE | UVPERF_START_SLICE_END;
-
-  if ((options->flags & ~known) || options->flush_ms < -1)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "flags 0x%x or flush_ms %d of the stream options "
-                           "are not known",
-                           options->flags, options->flush_ms);
-  if (cb == NULL && impl->ring.page != NULL)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "an event with a ring needs a record callback");
-  return 0;
-}
-
-/* Registers with the loop, then enables, so that the first record finds a
- * reader. */
-static int start(event_t *impl, const uvperf_stream_options_t *options,
-                 uvperf_error_t *error) {
-  uvperf__watch_options_t chosen;
-  int rc;
-
-  choose_stream(impl, options, &chosen);
-  rc = uvperf__watch_start(impl->watch, &chosen);
-  if (rc == UV_EOF)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_NO_TASK,
-                           "delivery has ended: nothing more will come");
-  if (rc != 0)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
-                           "uv_poll_start refused the perf event's fd");
-  impl->enabled_by_start =
-      !(options->flags & UVPERF_START_NO_ENABLE) &&
-      !uvperf__attr_value(impl->attr, UVPERF_ATTR_ENABLE_ON_EXEC);
-  if (!impl->enabled_by_start)
-    return 0;
-  rc = uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_ENABLE, 0);
-  if (rc < 0) {
-    impl->enabled_by_start = 0;
-    uvperf__watch_stop(impl->watch);
-    return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
-                           "PERF_EVENT_IOC_ENABLE failed");
-  }
-  return 0;
-}
-
-int uvperf_event_start(uvperf_event_t *event,
-                       const uvperf_stream_options_t *options,
-                       uvperf_record_cb cb, uvperf_error_t *error) {
-  uvperf_stream_options_t own = UVPERF_STREAM_OPTIONS_INIT;
-  event_t *impl = uvperf__event_impl(event);
-  int rc;
-
-  rc = uvperf__options_copy(&own, sizeof(own), sizeof(own), options);
-  if (rc != 0)
-    return bad_options(error, rc, "uvperf_stream_options_t");
-  if (uvperf__watch_is_forked(impl->watch))
-    return uvperf__explain(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
-                           "the event belongs to the parent process");
-  if (impl->started)
-    return uvperf__explain(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
-                           "already started");
-  rc = check_stream(impl, &own, cb, error);
-  if (rc == 0)
-    rc = start(impl, &own, error);
-  if (rc != 0)
-    return rc;
-  impl->started = 1;
-  impl->start_flags = own.flags;
-  impl->cb = cb;
-  return 0;
-}
-
-int uvperf_event_stop(uvperf_event_t *event) {
-  event_t *impl = uvperf__event_impl(event);
-
-  if (uvperf__watch_is_forked(impl->watch))
-    return UV_EPERM;
-  /* Also when delivery has ended by itself: then only this is left to do. */
-  if (impl->enabled_by_start)
-    uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
-  impl->enabled_by_start = 0;
-  if (!impl->started)
-    return 0;
-  impl->started = 0;
-  uvperf__watch_stop(impl->watch);
-  return 0;
-}
-
-int uvperf_event_flush(uvperf_event_t *event) {
-  event_t *impl = uvperf__event_impl(event);
-
-  if (uvperf__watch_is_forked(impl->watch))
-    return UV_EPERM;
-  if (impl->ring.page == NULL || impl->cb == NULL)
-    return UV_EINVAL;
-  return uvperf__watch_flush(impl->watch);
 }

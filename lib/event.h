@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 5: what the two files of the event handle share. */
+/* Layer 5: what the files of the event handle share. */
 #ifndef UVPERF_LIB_EVENT_H
 #define UVPERF_LIB_EVENT_H
 
@@ -8,8 +8,24 @@
 #include "ring.h"
 #include "watch.h"
 
+typedef struct event_s event_t;
+
+/* That an event writes, or has written, into the ring of another. The ring's
+ * owner keeps it, since records can outlive the event that wrote them. */
+typedef struct uvperf__writer_s {
+  struct uvperf__writer_s *next;      /* of the same ring */
+  struct uvperf__writer_s *next_ring; /* of the same event */
+  event_t *owner;
+  event_t *event; /* NULL once that is closing */
+  struct perf_event_attr *attr;
+  uvperf_source_t source;
+  uint64_t id;
+  int has_left;
+  uint64_t end; /* when it has left: where in the ring its records end */
+} uvperf__writer_t;
+
 /* What uvperf_event_t.impl points to; freed in the last inner close callback. */
-typedef struct event_s {
+struct event_s {
   uvperf_event_t *handle; /* NULL until init has succeeded */
   uvperf__watch_t *watch;
   struct perf_event_attr *attr;
@@ -19,18 +35,74 @@ typedef struct event_s {
   uvperf_source_t source;
   uint64_t id;
   int fd;
+
+  /* The event into whose ring this one writes, NULL for its own or none, and
+   * what it is and was to such rings. */
+  event_t *output;
+  uvperf__writer_t *rings;
+  /* Of a ring: the other events that write into it, the latest first, and the
+   * fds of all, its own first (&fd while it is alone). */
+  uvperf__writer_t *writers;
+  int *fds;
+  size_t nr_fds;
+
   uvperf_record_cb cb; /* of the last start */
   uint32_t start_flags;
+  int default_flush; /* the last start left flush_ms to the library */
   int started;
   int enabled_by_start;
+  int paused;
+
+  /* Bytes of the record that is in the user's hands, 0 for none, and the
+   * decoder that made it where another has taken its place since. */
+  size_t lent;
+  uvperf_decoder_t *old_decoder;
+  int delivering; /* inside a record callback */
+  int was_empty;  /* the last next found nothing */
+  int unsound;    /* next has found the ring to be so */
+
   int closing;
   int closed_by_user;
   int forked; /* when it was closed, this was a forked child */
   uvperf_stats_t stats;
-} event_t;
+};
+
+/* -- event.c -- */
 
 /* The impl of a handle that must not be closing: anything else is a programming
  * error, as with libuv's handles. */
 event_t *uvperf__event_impl(const uvperf_event_t *event);
+
+/* Explains what uvperf__options_copy gave, and gives it back. */
+int uvperf__event_bad_options(uvperf_error_t *error, int code,
+                              const char *what);
+
+/* Whether there is a ring that the watch drains: an overwritable one is read by
+ * next alone. */
+static inline int uvperf__event_is_watched(const event_t *impl) {
+  return impl->ring.page != NULL && !impl->ring.overwrite;
+}
+
+/* -- event_stream.c: what the watch calls -- */
+
+int uvperf__event_drain(void *owner, size_t ring_index, uvperf__slice_t *slice);
+void uvperf__event_slice_end(void *owner);
+void uvperf__event_end(void *owner, int status);
+
+/* -- event_output.c -- */
+
+/* Makes the decoder of an event that has just been opened. 0, or a code of
+ * uvperf_decoder_new. */
+int uvperf__event_make_decoder(event_t *impl);
+
+/* The flush_ms of an event for which the user has chosen none. */
+uint64_t uvperf__event_default_flush(const event_t *impl);
+
+/* The event is closing: it writes into no other's ring any more, and no other
+ * into its own. What it has written is still delivered. */
+void uvperf__event_unlink(event_t *impl);
+
+/* Frees what is known of the events that wrote into its ring. */
+void uvperf__event_free_writers(event_t *impl);
 
 #endif

@@ -92,6 +92,7 @@ void uvperf_event_stats(const uvperf_event_t *event, uvperf_stats_t *stats) {
   stats->wakeups = uvperf__watch_wakeups(impl->watch);
   stats->slices = uvperf__watch_slices(impl->watch);
   stats->high_water_bytes = impl->ring.high_water;
+  stats->cut_records = impl->ring.cut;
 }
 
 /* These five may be asked of a closing handle too, and of one that is closed

@@ -18,7 +18,7 @@ static void on_poll(uv_poll_t *poll, int status, int events);
 static int init_handle(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop) {
   int rc;
 
-  rc = uv_poll_init(loop, &ring_poll->poll, ring_poll->fds[ring_poll->polled]);
+  rc = uv_poll_init(loop, &ring_poll->poll, ring_poll->fd);
   if (rc != 0)
     return rc;
   ring_poll->poll.data = ring_poll;
@@ -39,6 +39,7 @@ int uvperf__ring_poll_init(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop,
                            const uvperf__ring_poll_ops_t *ops, void *owner) {
   ring_poll->fds = fds;
   ring_poll->nr_fds = nr_fds;
+  ring_poll->fd = fds[0];
   ring_poll->ops = ops;
   ring_poll->owner = owner;
   return init_handle(ring_poll, loop);
@@ -99,28 +100,69 @@ static int ask(int fd) {
   return revents & (POLLHUP | POLLNVAL) ? UV_EOF : 0;
 }
 
+static void replace(uvperf__ring_poll_t *ring_poll, int fd) {
+  ring_poll->fd = fd;
+  if (ring_poll->replacing)
+    return;
+  ring_poll->replacing = 1;
+  uv_close((uv_handle_t *)&ring_poll->poll, on_replaced);
+}
+
+/* Whether an event other than the polled one lives; gives its fd. */
+static int find_live(const uvperf__ring_poll_t *ring_poll, int *fd) {
+  size_t i;
+
+  for (i = 0; i < ring_poll->nr_fds; i++) {
+    *fd = ring_poll->fds[i];
+    if (*fd != ring_poll->fd && ask(*fd) == 0)
+      return 1;
+  }
+  return 0;
+}
+
 /* The polled event will say nothing more. */
 static void elect(uvperf__ring_poll_t *ring_poll, int status) {
-  size_t candidate;
-  size_t i;
+  int fd;
 
   if (ring_poll->replacing || !usable(ring_poll))
     return;
-  for (i = 1; i < ring_poll->nr_fds; i++) {
-    candidate = (ring_poll->polled + i) % ring_poll->nr_fds;
-    if (ask(ring_poll->fds[candidate]) != 0)
-      continue;
-    ring_poll->polled = candidate;
-    ring_poll->replacing = 1;
-    uv_close((uv_handle_t *)&ring_poll->poll, on_replaced);
+  if (find_live(ring_poll, &fd)) {
+    replace(ring_poll, fd);
     return;
   }
   ring_poll->gone = status;
   uv_poll_stop(&ring_poll->poll);
 }
 
+static int is_polled_one_of(const uvperf__ring_poll_t *ring_poll) {
+  size_t i;
+
+  for (i = 0; i < ring_poll->nr_fds; i++)
+    if (ring_poll->fds[i] == ring_poll->fd)
+      return 1;
+  return 0;
+}
+
+void uvperf__ring_poll_set_fds(uvperf__ring_poll_t *ring_poll, const int *fds,
+                               size_t nr_fds) {
+  int status = ring_poll->gone;
+  int fd;
+
+  ring_poll->fds = fds;
+  ring_poll->nr_fds = nr_fds;
+  if (ring_poll->closing || (!ring_poll->replacing && !usable(ring_poll)))
+    return;
+  if (!is_polled_one_of(ring_poll)) {
+    /* The owner's own, if no other lives: that it is gone comes out as ever. */
+    replace(ring_poll, find_live(ring_poll, &fd) ? fd : fds[0]);
+  } else if (status != 0) {
+    ring_poll->gone = 0;
+    elect(ring_poll, status);
+  }
+}
+
 void uvperf__ring_poll_probe(uvperf__ring_poll_t *ring_poll) {
-  int status = ask(ring_poll->fds[ring_poll->polled]);
+  int status = ask(ring_poll->fd);
 
   if (status != 0)
     elect(ring_poll, status);

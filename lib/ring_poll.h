@@ -25,7 +25,7 @@ typedef struct uvperf__ring_poll_s {
   void *owner;
   const int *fds;
   size_t nr_fds;
-  size_t polled; /* index into fds */
+  int fd; /* the polled one of fds */
   int started;
   int unref;
   int replacing; /* poll is being closed, to poll another fd */
@@ -39,6 +39,12 @@ typedef struct uvperf__ring_poll_s {
 int uvperf__ring_poll_init(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop,
                            const int *fds, size_t nr_fds,
                            const uvperf__ring_poll_ops_t *ops, void *owner);
+
+/* Other events write into the ring from now on: a new array in place of the old,
+ * or the old one changed. If the polled fd is not in it, or had hung up, another
+ * takes its place. */
+void uvperf__ring_poll_set_fds(uvperf__ring_poll_t *ring_poll, const int *fds,
+                               size_t nr_fds);
 
 /* 0, or what uv_poll_start gives. Nothing to do where it is gone. */
 int uvperf__ring_poll_start(uvperf__ring_poll_t *ring_poll);

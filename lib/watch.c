@@ -218,8 +218,9 @@ static int visit(watched_ring_t *ring, uvperf__slice_t *slice) {
     enqueue(ring);
     return rc;
   }
-  /* It was already gone when this drain took its look, so this was all. */
-  if (gone != 0)
+  /* It was already gone when this drain took its look, so this was all, unless
+   * a callback had another event write into the ring. */
+  if (gone != 0 && ring->ring_poll.gone != 0)
     return end_ring(ring, gone, slice);
   if (woken && slice->records == records &&
       ++ring->empty_wakeups >= EMPTY_WAKEUPS_BEFORE_PROBE)
@@ -369,6 +370,21 @@ int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
   return 0;
 }
 
+void uvperf__watch_set_fds(uvperf__watch_t *watch, size_t ring_index,
+                           const int *fds, size_t nr_fds) {
+  uvperf__ring_poll_set_fds(&watch->rings[ring_index].ring_poll, fds, nr_fds);
+}
+
+void uvperf__watch_set_flush(uvperf__watch_t *watch, uint64_t flush_ms) {
+  watch->options.flush_ms = flush_ms;
+  if (!watch->started || !usable(&watch->timer))
+    return;
+  if (flush_ms > 0)
+    uv_timer_start(&watch->timer, on_timer, flush_ms, flush_ms);
+  else
+    uv_timer_stop(&watch->timer);
+}
+
 int uvperf__watch_start(uvperf__watch_t *watch,
                         const uvperf__watch_options_t *options) {
   watched_ring_t *ring;
@@ -391,9 +407,7 @@ int uvperf__watch_start(uvperf__watch_t *watch,
     }
   }
   watch->started = 1;
-  if (options->flush_ms > 0 && usable(&watch->timer))
-    uv_timer_start(&watch->timer, on_timer, options->flush_ms,
-                   options->flush_ms);
+  uvperf__watch_set_flush(watch, options->flush_ms);
   settle(watch);
   return 0;
 }
@@ -542,6 +556,10 @@ int uvperf__watch_has_ref(const uvperf__watch_t *watch) {
 
 int uvperf__watch_is_active(const uvperf__watch_t *watch) {
   return watch->started && watch->nr_live > 0;
+}
+
+int uvperf__watch_has_ended(const uvperf__watch_t *watch, size_t ring_index) {
+  return watch->rings[ring_index].ended;
 }
 
 int uvperf__watch_is_forked(const uvperf__watch_t *watch) {

@@ -56,6 +56,17 @@ int uvperf__watch_new(uvperf__watch_t **watch, uv_loop_t *loop, size_t nr_rings,
 int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
                       const int *fds, size_t nr_fds);
 
+/* Other events write into a ring from now on: a new array, or the old one
+ * changed. Nothing to do for a ring that has ended. */
+void uvperf__watch_set_fds(uvperf__watch_t *watch, size_t ring_index,
+                           const int *fds, size_t nr_fds);
+
+/* Changes options.flush_ms while it is started. */
+void uvperf__watch_set_flush(uvperf__watch_t *watch, uint64_t flush_ms);
+
+/* Whether a ring has ended: nothing will ever be drained from it. */
+int uvperf__watch_has_ended(const uvperf__watch_t *watch, size_t ring_index);
+
 /* Starts to poll. 0; UV_EOF when every ring has ended; or what uv_poll_start
  * gives (nothing is polled then). */
 int uvperf__watch_start(uvperf__watch_t *watch,

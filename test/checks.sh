@@ -104,7 +104,7 @@ layers_libuv() {
   for path in "$root"/lib/*.c; do
     case ${path##*/} in
       watch.c | ring_poll.c | slice.c) continue ;;
-      event.c | event_control.c) continue ;;
+      event.c | event_*.c) continue ;;
       set.c | bpf_reader.c | count.c | measure.c) continue ;;
       version.c) continue ;;
     esac

@@ -77,6 +77,10 @@ struct uvperf_event_s {
 
 /* Maps no ring, even where the attr produces records. */
 #define UVPERF_EVENT_NO_RING 1u
+/* Adds PERF_SAMPLE_IDENTIFIER and sample_id_all to the attr, so that each record
+ * tells which event wrote it: for events that share a ring, see
+ * uvperf_event_set_output. */
+#define UVPERF_EVENT_IDENTIFY 2u
 
 /* What to measure where. Start from UVPERF_EVENT_OPTIONS_INIT; NULL means the
  * same. Fields are only ever appended. */
@@ -163,7 +167,9 @@ typedef struct uvperf_stats_s {
   /* Records that the kernel told to be lost, in LOST and LOST_SAMPLES records.
    * Overlaps with uvperf_count_t.lost: never add the two. */
   uint64_t lost_records;
-  uint64_t reserved[8];
+  /* Records of an overwritable ring that newer ones had overwritten in part. */
+  uint64_t cut_records;
+  uint64_t reserved[7];
 } uvperf_stats_t;
 
 /** Opens a perf event, disabled, and maps its ring if it produces records. The
@@ -209,11 +215,13 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
                                     uvperf_error_t *error);
 
 /** Starts delivery and enables the event. An event without a ring is only
- *  enabled. Once started, the handle keeps the loop alive (unless unref'd)
+ *  enabled, and so is one whose ring is overwritable (attr.write_backward): that
+ *  is read by uvperf_event_next. Once started, the handle keeps the loop alive (unless unref'd)
  *  until it is stopped or its target is gone.
  *  @param event    Initialized.
  *  @param options  Caller's, copied; NULL for the defaults.
- *  @param cb       Called for each record; may be NULL only without a ring.
+ *  @param cb       Called for each record; may be NULL only where nothing is
+ *    delivered: without a ring, or with an overwritable one.
  *  @param error    May be NULL; receives the reason of a failure.
  *  @return 0, or
  *    UV_EALREADY  already started;
@@ -239,10 +247,70 @@ UVPERF_EXTERN int uvperf_event_stop(uvperf_event_t *event);
  *  ring shows, through the callback of the last start. Works between stop and
  *  start too.
  *  @return 0, also when the ring is empty or delivery has ended; or
- *    UV_EINVAL  never started, or no ring;
+ *    UV_EINVAL  never started, no ring, or an overwritable one;
  *    UV_EBUSY   called inside a callback of the handle;
  *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
+
+/** Gives the next record, for programs that drive a loop of their own. They
+ *  initialize the handle, enable it (uvperf_event_enable), wait for
+ *  uvperf_event_fd to become readable, and take records until UV_EAGAIN, every
+ *  time: readiness is told once for each wakeup, not while records are left, so
+ *  also once after the fd was added to an epoll set, and after what flush_ms
+ *  would be where records wait below a watermark. libuv need not run until the
+ *  handle is closed.
+ *
+ *  Of an overwritable ring (attr.write_backward) it gives a snapshot, newest
+ *  record first, of what came since the snapshot before: pause, next until
+ *  UV_EAGAIN, resume.
+ *  @param event   Neither started nor inside a callback of its own.
+ *  @param record  Receives the library's record, valid, with all it points to,
+ *    until the next call with this handle that delivers, starts or closes. NULL
+ *    where there is none.
+ *  @return 0, or
+ *    UV_EAGAIN  the ring is empty;
+ *    UV_EPROTO  as the status of uvperf_record_cb: with a record that came raw,
+ *      or without one because the ring cannot be right (once, UV_EOF later);
+ *    UV_EOF     the target is gone (or that of each event that writes into the
+ *      ring) and every record was given. Told at the second call in a row that
+ *      finds nothing, as asking costs a system call;
+ *    UV_EBADF   the event is in error state, as one that is pinned and that the
+ *      PMU could not hold;
+ *    UV_EBUSY   started, inside a callback of the handle, or the ring is
+ *      overwritable and not paused;
+ *    UV_EINVAL  no ring;
+ *    UV_EPERM   in a forked child.
+ *  Source: perf_event_open(2), "MMAP layout". */
+UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
+                                    const uvperf_record_t **record);
+
+/** Has an event write its records into the ring of another, or into none. They
+ *  come to the callback of the ring's owner (or by its uvperf_event_next), each
+ *  decoded with the attr of its own event; record->source->data is the handle
+ *  that wrote it, NULL once that is closed. What was written before the output
+ *  changed, or before the writer was closed, is still delivered. UV_EOF comes
+ *  when the target of every writer is gone. The watermark is the owner's; a
+ *  writer's own wakeup_events count.
+ *  @param event   Opened without a ring (UVPERF_EVENT_NO_RING), and, as the
+ *    output, with UVPERF_EVENT_IDENTIFY (or the bits that it sets). It is started
+ *    and stopped, or enabled, by itself.
+ *  @param output  On the same loop, with the same cpu (and with cpu -1 the same
+ *    thread) and clock. If it writes into the ring of a third, that one is
+ *    meant. Once it is closed the event writes nowhere. NULL for no ring.
+ *  @param error   May be NULL; receives the reason of a failure.
+ *  @return 0, also if that was its output already; or
+ *    UV_EINVAL  the event has a ring of its own, the output has none or is not
+ *      on this loop; ids that cannot be told apart; another cpu, thread or
+ *      clock, or only one has write_backward;
+ *    UV_EOF     delivery from that ring has ended;
+ *    UV_ENOMEM  out of memory;
+ *    UV_EPERM   in a forked child.
+ *    On error the output is what it was.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_OUTPUT;
+ *  perf_event_set_output() in kernel/events/core.c. */
+UVPERF_EXTERN int uvperf_event_set_output(uvperf_event_t *event,
+                                          uvperf_event_t *output,
+                                          uvperf_error_t *error);
 
 /** Closes the handle: this is how one cancels. Returns at once; no record
  *  callback runs after it, even in the middle of a drain. On a later turn of

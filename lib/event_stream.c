@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* How the records of an event's ring reach the user: by callbacks between start
+ * and stop, by flush, or one by one by next. Opening and closing are in
+ * event.c. */
+#include "event.h"
+
+#include <poll.h>
+
+#include <sys/ioctl.h>
+
+#include "attr.h"
+#include "explain.h"
+#include "options.h"
+#include "sys.h"
+
+/* -- delivery ------------------------------------------------------------- */
+
+static void account(event_t *impl, const uvperf_record_t *record, int status) {
+  impl->stats.records += 1;
+  impl->stats.bytes += record->size;
+  if (status != 0)
+    impl->stats.corrupt += 1;
+  else if (record->type == PERF_RECORD_LOST)
+    impl->stats.lost_records += record->lost.lost;
+  else if (record->type == PERF_RECORD_LOST_SAMPLES)
+    impl->stats.lost_records += record->lost_samples.lost;
+}
+
+/* Takes back the record that was lent to the user, and the decoder that made it
+ * if there is a new one since. */
+static void take_back(event_t *impl) {
+  if (impl->lent == 0)
+    return;
+  uvperf__ring_consume(&impl->ring, impl->lent);
+  impl->lent = 0;
+  if (impl->old_decoder != NULL)
+    uvperf_decoder_free(impl->old_decoder);
+  impl->old_decoder = NULL;
+}
+
+int uvperf__event_drain(void *owner, size_t ring_index,
+                        uvperf__slice_t *slice) {
+  event_t *impl = owner;
+  const uvperf_record_t *record;
+  const void *bytes;
+  size_t size;
+  int status;
+  int rc;
+
+  (void)ring_index;
+  rc = uvperf__ring_begin(&impl->ring);
+  while (rc == 0) {
+    rc = uvperf__ring_next(&impl->ring, impl->scratch, &bytes, &size);
+    if (rc <= 0)
+      break;
+    status = uvperf_decode(impl->decoder, bytes, size, &record);
+    account(impl, record, status);
+    impl->lent = size;
+    impl->delivering = 1;
+    impl->cb(impl->handle, status, record);
+    impl->delivering = 0;
+    /* The callback has forked, and this is the child, which has closed the
+     * handle: it has no ring whose tail could be moved (VM_DONTCOPY). */
+    if (impl->forked)
+      return UVPERF__STOPPED;
+    take_back(impl);
+    rc = uvperf__slice_take(slice, size);
+  }
+  uvperf__ring_end(&impl->ring);
+  if (rc < 0)
+    impl->stats.corrupt += 1;
+  return rc;
+}
+
+void uvperf__event_slice_end(void *owner) {
+  event_t *impl = owner;
+
+  if (impl->start_flags & UVPERF_START_SLICE_END)
+    impl->cb(impl->handle, 0, NULL);
+}
+
+void uvperf__event_end(void *owner, int status) {
+  event_t *impl = owner;
+
+  impl->started = 0;
+  impl->cb(impl->handle, status, NULL);
+}
+
+/* -- start, stop, flush --------------------------------------------------- */
+
+static void choose_stream(const event_t *impl,
+                          const uvperf_stream_options_t *options,
+                          uvperf__watch_options_t *chosen) {
+  chosen->slice_records =
+      options->slice_records == 0 ? 4096 : options->slice_records;
+  chosen->slice_bytes =
+      options->slice_bytes == 0 ? 1024 * 1024 : options->slice_bytes;
+  chosen->slice_ns =
+      (options->slice_us == 0 ? 1000 : (uint64_t)options->slice_us) * 1000;
+  chosen->flush_ms = options->flush_ms >= 0 ? (uint64_t)options->flush_ms
+                                            : uvperf__event_default_flush(impl);
+}
+
+static int check_stream(const event_t *impl,
+                        const uvperf_stream_options_t *options,
+                        uvperf_record_cb cb, uvperf_error_t *error) {
+  const uint32_t known = UVPERF_START_NO_ENABLE | UVPERF_START_SLICE_END;
+
+  if ((options->flags & ~known) || options->flush_ms < -1)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "flags 0x%x or flush_ms %d of the stream options "
+                           "are not known",
+                           options->flags, options->flush_ms);
+  if (cb == NULL && uvperf__event_is_watched(impl))
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "an event with a ring needs a record callback");
+  return 0;
+}
+
+/* Registers with the loop, then enables, so that the first record finds a
+ * reader. */
+static int start(event_t *impl, const uvperf_stream_options_t *options,
+                 uvperf_error_t *error) {
+  uvperf__watch_options_t chosen;
+  int rc;
+
+  if (!impl->delivering)
+    take_back(impl);
+  choose_stream(impl, options, &chosen);
+  rc = uvperf__watch_start(impl->watch, &chosen);
+  if (rc == UV_EOF)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_NO_TASK,
+                           "delivery has ended: nothing more will come");
+  if (rc != 0)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
+                           "uv_poll_start refused the perf event's fd");
+  impl->enabled_by_start =
+      !(options->flags & UVPERF_START_NO_ENABLE) &&
+      !uvperf__attr_value(impl->attr, UVPERF_ATTR_ENABLE_ON_EXEC);
+  if (!impl->enabled_by_start)
+    return 0;
+  rc = uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_ENABLE, 0);
+  if (rc < 0) {
+    impl->enabled_by_start = 0;
+    uvperf__watch_stop(impl->watch);
+    return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
+                           "PERF_EVENT_IOC_ENABLE failed");
+  }
+  return 0;
+}
+
+int uvperf_event_start(uvperf_event_t *event,
+                       const uvperf_stream_options_t *options,
+                       uvperf_record_cb cb, uvperf_error_t *error) {
+  uvperf_stream_options_t own = UVPERF_STREAM_OPTIONS_INIT;
+  event_t *impl = uvperf__event_impl(event);
+  int rc;
+
+  rc = uvperf__options_copy(&own, sizeof(own), sizeof(own), options);
+  if (rc != 0)
+    return uvperf__event_bad_options(error, rc, "uvperf_stream_options_t");
+  if (uvperf__watch_is_forked(impl->watch))
+    return uvperf__explain(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
+                           "the event belongs to the parent process");
+  if (impl->started)
+    return uvperf__explain(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
+                           "already started");
+  rc = check_stream(impl, &own, cb, error);
+  if (rc == 0)
+    rc = start(impl, &own, error);
+  if (rc != 0)
+    return rc;
+  impl->started = 1;
+  impl->start_flags = own.flags;
+  impl->default_flush = own.flush_ms < 0;
+  impl->cb = cb;
+  return 0;
+}
+
+int uvperf_event_stop(uvperf_event_t *event) {
+  event_t *impl = uvperf__event_impl(event);
+
+  if (uvperf__watch_is_forked(impl->watch))
+    return UV_EPERM;
+  /* Also when delivery has ended by itself: then only this is left to do. */
+  if (impl->enabled_by_start)
+    uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
+  impl->enabled_by_start = 0;
+  if (!impl->started)
+    return 0;
+  impl->started = 0;
+  uvperf__watch_stop(impl->watch);
+  return 0;
+}
+
+int uvperf_event_flush(uvperf_event_t *event) {
+  event_t *impl = uvperf__event_impl(event);
+
+  if (uvperf__watch_is_forked(impl->watch))
+    return UV_EPERM;
+  if (!uvperf__event_is_watched(impl) || impl->cb == NULL)
+    return UV_EINVAL;
+  if (impl->delivering)
+    return UV_EBUSY;
+  take_back(impl);
+  return uvperf__watch_flush(impl->watch);
+}
+
+/* -- next ----------------------------------------------------------------- */
+
+/* The next record, looking at the head only when those that were seen there are
+ * used up. As uvperf__ring_next. */
+static int next_bytes(event_t *impl, const void **bytes, size_t *size) {
+  int rc;
+
+  rc = uvperf__ring_next(&impl->ring, impl->scratch, bytes, size);
+  if (rc != 0)
+    return rc;
+  uvperf__ring_end(&impl->ring);
+  rc = uvperf__ring_begin(&impl->ring);
+  if (rc != 0)
+    return rc;
+  return uvperf__ring_next(&impl->ring, impl->scratch, bytes, size);
+}
+
+/* Why no event will ever write into the ring again: UV_EOF, UV_EBADF; 0 if one
+ * may. It eats a pending wakeup. */
+static int ask_writers(const event_t *impl) {
+  int status = 0;
+  int revents;
+  size_t i;
+
+  for (i = 0; i < impl->nr_fds; i++) {
+    revents = uvperf__sys_poll(impl->fds[i], POLLIN);
+    if (revents < 0)
+      return revents;
+    if (!(revents & (POLLERR | POLLHUP | POLLNVAL)))
+      return 0;
+    /* perf_poll(): pinned, in error state */
+    status = revents & POLLERR ? UV_EBADF : UV_EOF;
+  }
+  return status;
+}
+
+/* A hang-up shows as an endless row of wakeups without a record, so it is asked
+ * for only where the one before gave none either. What is written before the
+ * wakeup that the question eats is seen by the look after it. */
+static int look(event_t *impl, const void **bytes, size_t *size) {
+  int status;
+  int rc;
+
+  rc = next_bytes(impl, bytes, size);
+  if (rc != 0 || !impl->was_empty) {
+    impl->was_empty = rc == 0;
+    return rc;
+  }
+  status = ask_writers(impl);
+  rc = next_bytes(impl, bytes, size);
+  impl->was_empty = rc == 0;
+  return rc == 0 ? status : rc;
+}
+
+int uvperf_event_next(uvperf_event_t *event, const uvperf_record_t **record) {
+  event_t *impl = uvperf__event_impl(event);
+  const void *bytes;
+  size_t size;
+  int rc;
+
+  *record = NULL;
+  if (uvperf__watch_is_forked(impl->watch))
+    return UV_EPERM;
+  if (impl->ring.page == NULL)
+    return UV_EINVAL;
+  if (impl->started || impl->delivering ||
+      (impl->ring.overwrite && !impl->paused))
+    return UV_EBUSY;
+  take_back(impl);
+  if (impl->unsound)
+    return UV_EOF;
+  rc = look(impl, &bytes, &size);
+  if (rc == 0)
+    return UV_EAGAIN;
+  if (rc == UV_EPROTO) {
+    impl->unsound = 1;
+    impl->stats.corrupt += 1;
+  }
+  if (rc < 0)
+    return rc;
+  rc = uvperf_decode(impl->decoder, bytes, size, record);
+  account(impl, *record, rc);
+  impl->lent = size;
+  return rc;
+}
