@@ -10,5 +10,6 @@
 #include "uvperf/record.h"
 #include "uvperf/count.h"
 #include "uvperf/event.h"
+#include "uvperf/event_control.h"
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* One perf event as a libuv handle: opens it, maps its ring, hands the ring to a
  * watch, and closes it all. How records reach the user is in event_stream.c,
- * what else can be asked of an open event in event_control.c, and how events
- * share a ring in event_output.c. */
+ * how events share a ring in event_output.c, what an open event tells in
+ * event_info.c and what can be done to it in event_control.c. */
 #include "event.h"
 
 #include <assert.h>
@@ -20,6 +20,7 @@
 /* -- close ---------------------------------------------------------------- */
 
 static void release(event_t *impl) {
+  uvperf__event_leave_group(impl);
   if (impl->forked)
     uvperf__ring_forget(&impl->ring);
   else
@@ -241,26 +242,6 @@ static int watch_ring(event_t *impl, uv_loop_t *loop, uvperf_error_t *error) {
   return 0;
 }
 
-static int copy_attr(event_t *impl, const struct perf_event_attr *attr,
-                     uint32_t flags, uvperf_error_t *error) {
-  int rc;
-
-  rc = uvperf__attr_dup(&impl->attr, attr);
-  if (rc != 0)
-    return uvperf__explain(
-        error, rc,
-        rc == UV_ENOMEM ? UVPERF_CAUSE_MEMORY : UVPERF_CAUSE_ARGUMENT,
-        "attr.size %u is not a size of struct perf_event_attr", attr->size);
-  impl->attr->disabled = 1;
-  if (impl->attr->read_format & PERF_FORMAT_GROUP)
-    impl->attr->read_format |= PERF_FORMAT_ID;
-  if (flags & UVPERF_EVENT_IDENTIFY) {
-    impl->attr->sample_type |= PERF_SAMPLE_IDENTIFIER;
-    impl->attr->sample_id_all = 1;
-  }
-  return 0;
-}
-
 static int open_event(event_t *impl, uv_loop_t *loop,
                       const struct perf_event_attr *attr,
                       const uvperf_event_options_t *options,
@@ -273,7 +254,7 @@ static int open_event(event_t *impl, uv_loop_t *loop,
   if (rc == 0)
     rc = check_leader(loop, options, &group_fd, error);
   if (rc == 0)
-    rc = copy_attr(impl, attr, options->flags, error);
+    rc = uvperf__event_attr_copy(&impl->attr, attr, impl->flags, error);
   if (rc == 0)
     rc = choose_ring(impl->attr, options, &ring_bytes, error);
   if (rc == 0)
@@ -284,6 +265,8 @@ static int open_event(event_t *impl, uv_loop_t *loop,
     rc = make_decoder(impl, options, error);
   if (rc == 0)
     rc = watch_ring(impl, loop, error);
+  if (rc == 0 && options->leader != NULL)
+    uvperf__event_join_group(impl, options->leader->impl);
   return rc;
 }
 
@@ -308,6 +291,7 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
   impl->fd = -1;
   impl->fds = &impl->fd;
   impl->nr_fds = 1;
+  impl->flags = own.flags;
   rc = open_event(impl, loop, attr, &own, error);
   if (rc != 0) {
     if (impl->watch != NULL)

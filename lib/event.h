@@ -3,7 +3,7 @@
 #ifndef UVPERF_LIB_EVENT_H
 #define UVPERF_LIB_EVENT_H
 
-#include "uvperf/event.h"
+#include "uvperf/event_control.h"
 
 #include "ring.h"
 #include "watch.h"
@@ -35,6 +35,7 @@ struct event_s {
   uvperf_source_t source;
   uint64_t id;
   int fd;
+  uint32_t flags; /* of its options: UVPERF_EVENT_* */
 
   /* The event into whose ring this one writes, NULL for its own or none, and
    * what it is and was to such rings. */
@@ -51,7 +52,11 @@ struct event_s {
   int default_flush; /* the last start left flush_ms to the library */
   int started;
   int enabled_by_start;
-  int paused;
+  int enabled;      /* as far as the library can know: uvperf_event_modify */
+  int paused;       /* the ring, by PERF_EVENT_IOC_PAUSE_OUTPUT */
+  event_t *leader;  /* of its group; NULL if it leads or is alone */
+  event_t *members; /* of a leader: the first sibling */
+  event_t *next_member; /* of a sibling: the next one */
 
   /* Bytes of the record that is in the user's hands, 0 for none, and the
    * decoder that made it where another has taken its place since. */
@@ -104,5 +109,23 @@ void uvperf__event_unlink(event_t *impl);
 
 /* Frees what is known of the events that wrote into its ring. */
 void uvperf__event_free_writers(event_t *impl);
+/* UV_EPERM and the error in a forked child, whose fd is the same kernel event as
+ * the parent's; else 0. */
+int uvperf__event_check_owner(const event_t *impl, uvperf_error_t *error);
+
+/* A copy of the user's attr as a handle with the UVPERF_EVENT_* flags gives it to
+ * the kernel: disabled, and with what the handle asks for. Of uvperf__calloc,
+ * attr->size bytes but at least sizeof(struct perf_event_attr). 0, or a code and
+ * the error. */
+int uvperf__event_attr_copy(struct perf_event_attr **copy,
+                            const struct perf_event_attr *attr, uint32_t flags,
+                            uvperf_error_t *error);
+
+/* A group is a leader and its members; handles of one thread. Leaving is for
+ * closed events; a leader that leaves dissolves its group, as in the kernel. */
+void uvperf__event_join_group(event_t *impl, event_t *leader);
+void uvperf__event_leave_group(event_t *impl);
+/* Notes that the whole group was enabled or disabled, by any of it. */
+void uvperf__event_group_enabled(event_t *impl, int enabled);
 
 #endif

@@ -1,135 +1,189 @@
 /* SPDX-License-Identifier: MIT */
-/* What can be asked of an open event: counts, controls and getters. Opening,
- * delivery and closing are in event.c. */
+/* What can be done to an open event: its ioctls, one function each. Changing a
+ * breakpoint's attr takes more and is in event_modify.c. */
 #include "event.h"
 
-#include <assert.h>
+#include <limits.h>
 #include <string.h>
 
 #include <sys/ioctl.h>
 
-#include "read_format.h"
+#include "explain.h"
 #include "sys.h"
 
-/* What a group's read can be at most: perf_event_validate_size() in
- * kernel/events/core.c. */
-#define MOST_READ_BYTES (16 * 1024)
+/* BPF_TRACE_MAX_PROGS in include/linux/trace_events.h: of so many programs a
+ * tracepoint tells the ids; room for more is E2BIG. */
+#define MOST_PROGRAMS 64
 
-event_t *uvperf__event_impl(const uvperf_event_t *event) {
-  event_t *impl = event->impl;
+/* struct perf_event_query_bpf, whose array has no size. */
+typedef struct query_s {
+  uint32_t ids_len;
+  uint32_t prog_cnt;
+  uint32_t ids[MOST_PROGRAMS];
+} query_t;
 
-  assert(impl != NULL && !impl->closing);
-  return impl;
+static int finish(const event_t *impl, int code, unsigned long request,
+                  uint64_t value, uvperf_error_t *error) {
+  uvperf__control_t control = {request, impl->attr, value, NULL, NULL};
+
+  return code >= 0 ? 0 : uvperf__explain_control(error, code, "", &control);
 }
 
-static int control(const uvperf_event_t *event, unsigned long request) {
+/* A request whose argument is a number. */
+static int control(event_t *impl, unsigned long request, long argument,
+                   uvperf_error_t *error) {
+  int rc = uvperf__event_check_owner(impl, error);
+
+  if (rc != 0)
+    return rc;
+  return finish(impl, uvperf__sys_ioctl(impl->fd, request, argument), request,
+                (uint64_t)argument, error);
+}
+
+int uvperf_event_enable(uvperf_event_t *event, uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
+  int rc = control(impl, PERF_EVENT_IOC_ENABLE, 0, error);
 
-  /* A forked child's fd is the same kernel event as the parent's. */
-  if (uvperf__watch_is_forked(impl->watch))
-    return UV_EPERM;
-  return uvperf__sys_ioctl(impl->fd, request, 0);
+  if (rc == 0)
+    impl->enabled = 1;
+  return rc;
 }
 
-int uvperf_event_enable(uvperf_event_t *event) {
-  return control(event, PERF_EVENT_IOC_ENABLE);
-}
-
-int uvperf_event_disable(uvperf_event_t *event) {
-  return control(event, PERF_EVENT_IOC_DISABLE);
-}
-
-int uvperf_event_reset(uvperf_event_t *event) {
-  return control(event, PERF_EVENT_IOC_RESET);
-}
-
-int uvperf_event_id(uvperf_event_t *event, uint64_t *id) {
+int uvperf_event_disable(uvperf_event_t *event, uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
+  int rc = control(impl, PERF_EVENT_IOC_DISABLE, 0, error);
 
-  if (uvperf__watch_is_forked(impl->watch))
-    return UV_EPERM;
-  *id = impl->id;
-  return 0;
+  if (rc == 0)
+    impl->enabled = 0;
+  return rc;
 }
 
-int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count) {
+int uvperf_event_reset(uvperf_event_t *event, uvperf_error_t *error) {
+  return control(uvperf__event_impl(event), PERF_EVENT_IOC_RESET, 0, error);
+}
+
+int uvperf_event_enable_group(uvperf_event_t *event, uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
-  uint64_t words[MOST_READ_BYTES / sizeof(uint64_t)];
-  uvperf_read_t read;
-  ssize_t size;
-  size_t used;
+  int rc = control(impl, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP, error);
+
+  if (rc == 0)
+    uvperf__event_group_enabled(impl, 1);
+  return rc;
+}
+
+int uvperf_event_disable_group(uvperf_event_t *event, uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
+  int rc = control(impl, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP, error);
+
+  if (rc == 0)
+    uvperf__event_group_enabled(impl, 0);
+  return rc;
+}
+
+int uvperf_event_reset_group(uvperf_event_t *event, uvperf_error_t *error) {
+  return control(uvperf__event_impl(event), PERF_EVENT_IOC_RESET,
+                 PERF_IOC_FLAG_GROUP, error);
+}
+
+int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
+                         uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
   int rc;
 
-  if (uvperf__watch_is_forked(impl->watch))
-    return UV_EPERM;
-  size = uvperf__sys_read(impl->fd, words, sizeof(words));
-  if (size < 0)
-    return (int)size;
-  /* __perf_read(): end-of-file is an event in error state. */
-  if (size == 0)
-    return UV_EBADF;
-  rc = uvperf__read_format_parse(impl->attr->read_format, words, (size_t)size,
-                                 &used, &read);
-  if (rc != 0 || used != (size_t)size)
-    return UV_EPROTO;
-  if (read.format & PERF_FORMAT_GROUP)
-    return uvperf_read_find(&read, impl->id, count);
-  return uvperf_read_get(&read, 0, count);
+  /* 0 is undefined by the manual; _perf_event_refresh takes an int. */
+  if (overflows == 0 || overflows > INT_MAX)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "refresh by %u overflows: it must be 1 to %d",
+                           overflows, INT_MAX);
+  rc = control(impl, PERF_EVENT_IOC_REFRESH, (long)overflows, error);
+  if (rc == 0)
+    impl->enabled = 1;
+  return rc;
 }
 
-const struct perf_event_attr *uvperf_event_attr(const uvperf_event_t *event) {
-  return uvperf__event_impl(event)->attr;
-}
-
-size_t uvperf_event_ring_bytes(const uvperf_event_t *event) {
-  return uvperf__event_impl(event)->ring.size;
-}
-
-void uvperf_event_stats(const uvperf_event_t *event, uvperf_stats_t *stats) {
+int uvperf_event_set_period(uvperf_event_t *event, uint64_t period,
+                            uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
+  uint64_t argument = period;
+  int rc = uvperf__event_check_owner(impl, error);
 
-  *stats = impl->stats;
-  stats->wakeups = uvperf__watch_wakeups(impl->watch);
-  stats->slices = uvperf__watch_slices(impl->watch);
-  stats->high_water_bytes = impl->ring.high_water;
-  stats->cut_records = impl->ring.cut;
+  if (rc != 0)
+    return rc;
+  rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_PERIOD, &argument);
+  /* The kernel's attr has it now, and modify must be given the same. */
+  if (rc >= 0)
+    impl->attr->sample_period = period;
+  return finish(impl, rc, PERF_EVENT_IOC_PERIOD, period, error);
 }
 
-/* These five may be asked of a closing handle too, and of one that is closed
- * (impl NULL) while its memory lives. */
+int uvperf_event_set_filter(uvperf_event_t *event, const char *filter,
+                            uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
+  uvperf__control_t control = {PERF_EVENT_IOC_SET_FILTER, impl->attr, 0, filter,
+                               NULL};
+  int rc = uvperf__event_check_owner(impl, error);
 
-void uvperf_event_ref(uvperf_event_t *event) {
-  event_t *impl = event->impl;
-
-  if (impl != NULL && !impl->closing)
-    uvperf__watch_set_ref(impl->watch, 1);
+  if (rc != 0)
+    return rc;
+  if (filter == NULL)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "filter must not be NULL");
+  rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_SET_FILTER,
+                             (void *)(uintptr_t)filter);
+  return rc >= 0 ? 0 : uvperf__explain_control(error, rc, "", &control);
 }
 
-void uvperf_event_unref(uvperf_event_t *event) {
-  event_t *impl = event->impl;
-
-  if (impl != NULL && !impl->closing)
-    uvperf__watch_set_ref(impl->watch, 0);
+int uvperf_event_set_bpf(uvperf_event_t *event, int prog_fd,
+                         uvperf_error_t *error) {
+  return control(uvperf__event_impl(event), PERF_EVENT_IOC_SET_BPF, prog_fd,
+                 error);
 }
 
-int uvperf_event_has_ref(const uvperf_event_t *event) {
-  const event_t *impl = event->impl;
+int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids, size_t *nr,
+                           uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
+  query_t query = {0, 0, {0}};
+  size_t room, filled;
+  int rc = uvperf__event_check_owner(impl, error);
 
-  return impl != NULL && uvperf__watch_has_ref(impl->watch);
+  if (rc != 0)
+    return rc;
+  if (nr == NULL || (ids == NULL && *nr != 0))
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "nr, and ids unless there is no room, must not be "
+                           "NULL");
+  room = *nr < MOST_PROGRAMS ? *nr : MOST_PROGRAMS;
+  query.ids_len = (uint32_t)room;
+  rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_QUERY_BPF, &query);
+  /* bpf_prog_array_copy_info: without room that is a success. */
+  if (rc >= 0 && query.prog_cnt > room)
+    rc = UV_ENOSPC;
+  if (rc >= 0 || rc == UV_ENOSPC) {
+    filled = query.prog_cnt < room ? query.prog_cnt : room;
+    if (filled != 0)
+      memcpy(ids, query.ids, filled * sizeof(*ids));
+    *nr = query.prog_cnt;
+  }
+  return finish(impl, rc, PERF_EVENT_IOC_QUERY_BPF, query.prog_cnt, error);
 }
 
-int uvperf_event_is_active(const uvperf_event_t *event) {
-  const event_t *impl = event->impl;
+static int set_paused(uvperf_event_t *event, int paused,
+                      uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
+  int rc = control(impl, PERF_EVENT_IOC_PAUSE_OUTPUT, paused, error);
 
-  return impl != NULL && !impl->closing && uvperf__watch_is_active(impl->watch);
+  /* The ring may be another event's: perf_event_output() goes by event->rb. */
+  if (rc == 0 && impl->output != NULL)
+    impl->output->paused = paused;
+  else if (rc == 0)
+    impl->paused = paused;
+  return rc;
 }
 
-int uvperf_event_is_closing(const uvperf_event_t *event) {
-  const event_t *impl = event->impl;
-
-  return impl == NULL || impl->closing;
+int uvperf_event_pause(uvperf_event_t *event, uvperf_error_t *error) {
+  return set_paused(event, 1, error);
 }
 
-size_t uvperf_event_size(void) {
-  return sizeof(uvperf_event_t);
+int uvperf_event_resume(uvperf_event_t *event, uvperf_error_t *error) {
+  return set_paused(event, 0, error);
 }

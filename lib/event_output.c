@@ -342,9 +342,9 @@ int uvperf_event_set_output(uvperf_event_t *event, uvperf_event_t *output,
 
   if (output != NULL)
     uvperf__event_impl(output);
-  if (uvperf__watch_is_forked(impl->watch))
-    return uvperf__explain(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
-                           "the event belongs to the parent process");
+  rc = uvperf__event_check_owner(impl, error);
+  if (rc != 0)
+    return rc;
   fault = fault_of(event, output);
   if (fault != NULL)
     return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "%s",

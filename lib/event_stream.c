@@ -121,6 +121,8 @@ static int check_stream(const event_t *impl,
  * reader. */
 static int start(event_t *impl, const uvperf_stream_options_t *options,
                  uvperf_error_t *error) {
+  const uvperf__control_t enable = {PERF_EVENT_IOC_ENABLE, impl->attr, 0, NULL,
+                                    NULL};
   uvperf__watch_options_t chosen;
   int rc;
 
@@ -143,9 +145,9 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
   if (rc < 0) {
     impl->enabled_by_start = 0;
     uvperf__watch_stop(impl->watch);
-    return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
-                           "PERF_EVENT_IOC_ENABLE failed");
+    return uvperf__explain_control(error, rc, "", &enable);
   }
+  impl->enabled = 1;
   return 0;
 }
 
@@ -159,9 +161,9 @@ int uvperf_event_start(uvperf_event_t *event,
   rc = uvperf__options_copy(&own, sizeof(own), sizeof(own), options);
   if (rc != 0)
     return uvperf__event_bad_options(error, rc, "uvperf_stream_options_t");
-  if (uvperf__watch_is_forked(impl->watch))
-    return uvperf__explain(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
-                           "the event belongs to the parent process");
+  rc = uvperf__event_check_owner(impl, error);
+  if (rc != 0)
+    return rc;
   if (impl->started)
     return uvperf__explain(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
                            "already started");
@@ -183,8 +185,10 @@ int uvperf_event_stop(uvperf_event_t *event) {
   if (uvperf__watch_is_forked(impl->watch))
     return UV_EPERM;
   /* Also when delivery has ended by itself: then only this is left to do. */
-  if (impl->enabled_by_start)
+  if (impl->enabled_by_start) {
     uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
+    impl->enabled = 0;
+  }
   impl->enabled_by_start = 0;
   if (!impl->started)
     return 0;

@@ -29,4 +29,19 @@ int uvperf__explain_map(uvperf_error_t *error, int code, const char *root,
                         const struct perf_event_attr *attr, int cpu,
                         size_t bytes);
 
+/* One ioctl on an open event. What the request does not take is 0 or NULL. */
+typedef struct uvperf__control_s {
+  unsigned long request;              /* PERF_EVENT_IOC_* */
+  const struct perf_event_attr *attr; /* of the event */
+  /* The argument: the overflows, the period, the program's fd; for QUERY_BPF
+   * the number of programs. */
+  uint64_t value;
+  const char *filter;
+  const struct perf_event_attr *wanted; /* what MODIFY_ATTRIBUTES was given */
+} uvperf__control_t;
+
+/* Why that ioctl gave `code`. */
+int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
+                            const uvperf__control_t *control);
+
 #endif

@@ -65,7 +65,7 @@ static void event_started_without_enable_is_left_to_the_user(void **state) {
   options.flags = UVPERF_START_NO_ENABLE;
   live_start(&collector, &options);
   live_comm(&unseen, 5);
-  assert_int_equal(uvperf_event_enable(&collector.event), 0);
+  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &collector.comms, 2));
   /* What start did not enable stop does not disable. */

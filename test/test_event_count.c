@@ -41,7 +41,7 @@ static void count_of_page_faults_is_the_pages_touched(void **state) {
   live_begin(*state, &collector, &attr, NULL, NULL, NULL);
   assert_int_equal(uvperf_event_ring_bytes(&collector.event), 0);
   live_touch(region);
-  assert_int_equal(uvperf_event_disable(&collector.event), 0);
+  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
   assert_int_equal(read_value(&collector), LIVE_PAGES);
   live_close(&collector);
   live_region_free(region);
@@ -56,10 +56,10 @@ static void count_goes_on_only_while_enabled(void **state) {
   live_init(*state, &collector, &attr, NULL);
   live_write(3);
   assert_int_equal(read_value(&collector), 0);
-  assert_int_equal(uvperf_event_enable(&collector.event), 0);
+  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   live_write(5);
   assert_int_equal(read_value(&collector), 5);
-  assert_int_equal(uvperf_event_disable(&collector.event), 0);
+  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
   live_write(7);
   assert_int_equal(read_value(&collector), 5);
   live_start(&collector, NULL);
@@ -84,7 +84,7 @@ static void count_reset_sets_the_value_to_0_and_keeps_the_times(void **state) {
   live_write(5);
   assert_int_equal(uvperf_event_read(&collector.event, &before), 0);
   assert_int_equal(before.value, 5);
-  assert_int_equal(uvperf_event_reset(&collector.event), 0);
+  assert_int_equal(uvperf_event_reset(&collector.event, NULL), 0);
   assert_int_equal(read_value(&collector), 0);
   live_write(2);
   assert_int_equal(uvperf_event_read(&collector.event, &after), 0);
@@ -112,7 +112,7 @@ static void count_of_task_clock_is_the_time_it_ran(void **state) {
   value = read_value(&collector);
   wall = live_now() - before;
   assert_in_range(value, 1000, wall);
-  assert_int_equal(uvperf_event_disable(&collector.event), 0);
+  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
   value = read_value(&collector);
   live_write(100000);
   assert_int_equal(read_value(&collector), value);
@@ -210,7 +210,7 @@ static void open_sibling(group_t *group, live_collector_t *sibling,
   attr->read_format = format;
   options.leader = &group->calls.event;
   live_init(group->calls.event.loop, sibling, attr, &options);
-  assert_int_equal(uvperf_event_enable(&sibling->event), 0);
+  assert_int_equal(uvperf_event_enable(&sibling->event, NULL), 0);
 }
 
 static void open_group(uv_loop_t *loop, group_t *group, uint64_t format) {
@@ -223,8 +223,8 @@ static void open_group(uv_loop_t *loop, group_t *group, uint64_t format) {
   open_sibling(group, &group->writes, &attr, format);
   count_touches(&attr);
   open_sibling(group, &group->touches, &attr, format);
-  assert_int_equal(uvperf_event_disable(&group->calls.event), 0);
-  assert_int_equal(uvperf_event_enable(&group->calls.event), 0);
+  assert_int_equal(uvperf_event_disable(&group->calls.event, NULL), 0);
+  assert_int_equal(uvperf_event_enable(&group->calls.event, NULL), 0);
 }
 
 static void work_for_group(void) {
@@ -291,7 +291,7 @@ static void count_of_a_group_stops_with_its_leader(void **state) {
   support_need_breakpoints(__func__);
   open_group(*state, &group, PERF_FORMAT_GROUP);
   live_write(3);
-  assert_int_equal(uvperf_event_disable(&group.calls.event), 0);
+  assert_int_equal(uvperf_event_disable(&group.calls.event, NULL), 0);
   live_write(3);
   live_called(0);
   assert_int_equal(read_value(&group.writes), 3);
@@ -309,7 +309,7 @@ static void count_reset_of_a_leader_leaves_its_siblings(void **state) {
   open_group(*state, &group, PERF_FORMAT_GROUP);
   live_write(3);
   live_called(0);
-  assert_int_equal(uvperf_event_reset(&group.calls.event), 0);
+  assert_int_equal(uvperf_event_reset(&group.calls.event, NULL), 0);
   assert_int_equal(read_value(&group.calls), 0);
   assert_int_equal(read_value(&group.writes), 3);
   live_close(&group.writes);

@@ -12,9 +12,9 @@ static int child_by_the_rules(live_collector_t *collector) {
 
   if (uv_loop_fork(loop) != 0)
     return 1;
-  if (uvperf_event_enable(&collector->event) != UV_EPERM ||
-      uvperf_event_disable(&collector->event) != UV_EPERM ||
-      uvperf_event_reset(&collector->event) != UV_EPERM ||
+  if (uvperf_event_enable(&collector->event, NULL) != UV_EPERM ||
+      uvperf_event_disable(&collector->event, NULL) != UV_EPERM ||
+      uvperf_event_reset(&collector->event, NULL) != UV_EPERM ||
       uvperf_event_read(&collector->event, &count) != UV_EPERM ||
       uvperf_event_id(&collector->event, &id) != UV_EPERM)
     return 2;

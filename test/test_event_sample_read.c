@@ -128,15 +128,15 @@ static void sample_read_of_a_group_has_each_events_value(void **state) {
       format_of(*state, TIMES | PERF_FORMAT_ID | PERF_FORMAT_GROUP);
   uvperf_attr_set_period(&attr, PERIOD);
   live_begin(*state, &collector, &attr, NULL, check_group, &truth);
-  assert_int_equal(uvperf_event_disable(&collector.event), 0);
+  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
   live_called_attr(&attr, 0);
   uvperf_attr_set_period(&attr, 0);
   options.leader = &collector.event;
   live_init(*state, &sibling, &attr, &options);
   assert_int_equal(uvperf_event_id(&collector.event, &truth.leader), 0);
   assert_int_equal(uvperf_event_id(&sibling.event, &truth.sibling), 0);
-  assert_int_equal(uvperf_event_enable(&sibling.event), 0);
-  assert_int_equal(uvperf_event_enable(&collector.event), 0);
+  assert_int_equal(uvperf_event_enable(&sibling.event, NULL), 0);
+  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   for (i = 0; i < SAMPLES; i++) {
     live_called(i);
     live_write(PERIOD);

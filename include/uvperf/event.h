@@ -335,29 +335,6 @@ UVPERF_EXTERN void uvperf_event_close(uvperf_event_t *event,
 UVPERF_EXTERN int uvperf_event_read(uvperf_event_t *event,
                                     uvperf_count_t *count);
 
-/** Enables counting. Not needed after a start that enables.
- *  @return 0, UV_EPERM in a forked child, or what the ioctl gives.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
-UVPERF_EXTERN int uvperf_event_enable(uvperf_event_t *event);
-
-/** Disables counting; records in the ring stay and are still delivered. A hit
- *  that the target has on another CPU at that moment may be counted without
- *  being written or counted as lost: the kernel interrupts it in between.
- *  @return 0, UV_EPERM in a forked child, or what the ioctl gives.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
-UVPERF_EXTERN int uvperf_event_disable(uvperf_event_t *event);
-
-/** Sets the count to 0; the times are never reset by the kernel.
- *  @return 0, UV_EPERM in a forked child, or what the ioctl gives.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_RESET. */
-UVPERF_EXTERN int uvperf_event_reset(uvperf_event_t *event);
-
-/** Gets the event's id, which its records and reads carry.
- *  @param id  Receives the id.
- *  @return 0, UV_EPERM in a forked child, or what the ioctl gives.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_ID. */
-UVPERF_EXTERN int uvperf_event_id(uvperf_event_t *event, uint64_t *id);
-
 /** Gets the attr that the event was opened with.
  *  @return The handle's own copy, attr->size bytes; valid until close. */
 UVPERF_EXTERN const struct perf_event_attr *

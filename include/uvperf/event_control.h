@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* What can be done to an open event: perf_event_open(2)'s ioctls, one function
+ * each. The rules of event.h hold here too. Every function that returns int is
+ * one of these, and these codes can come from any of them:
+ *
+ *   UV_EPERM   in a forked child: its fd is the parent's event (cause argument);
+ *   UV_EACCES  a security module forbids it (cause permission), as
+ *              security_perf_event_write decides;
+ *   UV_ENODEV  the event's PMU is gone (cause no_event; Linux 6.15).
+ *
+ * `error` may be NULL; it receives the cause, the reason and the remedy of a
+ * failure. None of these blocks, but each that reaches another CPU waits for it
+ * (ENABLE some hundred microseconds). */
+#ifndef UVPERF_EVENT_CONTROL_H
+#define UVPERF_EVENT_CONTROL_H
+
+#include "uvperf/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Enables counting. Not needed after a start that enables. An event with a
+ *  limit of overflows that is used up (uvperf_event_refresh) runs without one
+ *  then.
+ *  @return 0, or see the top.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
+UVPERF_EXTERN int uvperf_event_enable(uvperf_event_t *event,
+                                      uvperf_error_t *error);
+
+/** Disables counting; records in the ring stay and are still delivered. A hit
+ *  that the target has on another CPU at that moment may be counted without
+ *  being written or counted as lost: the kernel interrupts it in between.
+ *  @return 0, or see the top.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
+UVPERF_EXTERN int uvperf_event_disable(uvperf_event_t *event,
+                                       uvperf_error_t *error);
+
+/** Sets the count of this event alone to 0; the times are never reset by the
+ *  kernel.
+ *  @return 0, or see the top.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_RESET. */
+UVPERF_EXTERN int uvperf_event_reset(uvperf_event_t *event,
+                                     uvperf_error_t *error);
+
+/** Enables the whole group that the event belongs to: its leader and every
+ *  sibling, whichever of them is given.
+ *  @return 0, or see the top.
+ *  Source: perf_event_open(2), PERF_IOC_FLAG_GROUP. */
+UVPERF_EXTERN int uvperf_event_enable_group(uvperf_event_t *event,
+                                            uvperf_error_t *error);
+
+/** Disables the whole group that the event belongs to.
+ *  @return 0, or see the top.
+ *  Source: perf_event_open(2), PERF_IOC_FLAG_GROUP. */
+UVPERF_EXTERN int uvperf_event_disable_group(uvperf_event_t *event,
+                                             uvperf_error_t *error);
+
+/** Sets the counts of the whole group that the event belongs to to 0.
+ *  @return 0, or see the top.
+ *  Source: perf_event_open(2), PERF_IOC_FLAG_GROUP. */
+UVPERF_EXTERN int uvperf_event_reset_group(uvperf_event_t *event,
+                                           uvperf_error_t *error);
+
+/** Enables the event for so many overflows more: with the last the kernel
+ *  disables it. That is no end: no UV_EOF comes, and the next refresh goes on.
+ *  What is left of the limit outlives disable and enable.
+ *  @param overflows  Samples, 1 to INT_MAX; added to what is left.
+ *  @return 0, or see the top, or
+ *    UV_EINVAL  overflows is 0 or above INT_MAX; or the event does not sample,
+ *      or is inherited.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_REFRESH; _perf_event_refresh. */
+UVPERF_EXTERN int uvperf_event_refresh(uvperf_event_t *event,
+                                       uint32_t overflows,
+                                       uvperf_error_t *error);
+
+/** Changes the period, or with attr.freq the frequency, at once, running or
+ *  not. uvperf_event_attr has it then.
+ *  @param period  Events between samples (nanoseconds for the clocks), below
+ *    2^63; or Hz with attr.freq, up to perf_event_max_sample_rate. Not 0.
+ *  @return 0, or see the top, or
+ *    UV_EINVAL  0 or too large (cause sample_rate for a frequency); the event
+ *      does not sample; or the PMU cannot count so far.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_PERIOD. */
+UVPERF_EXTERN int uvperf_event_set_period(uvperf_event_t *event,
+                                          uint64_t period,
+                                          uvperf_error_t *error);
+
+/** Sets the filter of a tracepoint, once: hits that do not match are counted,
+ *  but make no sample. (An event of a PMU that traces instructions takes filters
+ *  of addresses, and those again and again.)
+ *  @param filter  For example "fd == 3 && count > 100"; copied. Fields are those
+ *    of events/<category>/<name>/format in tracefs.
+ *  @return 0, or see the top, or
+ *    UV_EINVAL  no tracepoint; not a filter of its fields; or a page long or
+ *      longer;
+ *    UV_EEXIST  the event has a filter;
+ *    UV_ENOMEM  out of memory;
+ *    UV_ENOTSUP an address filter that this PMU cannot do.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_FILTER. */
+UVPERF_EXTERN int uvperf_event_set_filter(uvperf_event_t *event,
+                                          const char *filter,
+                                          uvperf_error_t *error);
+
+/** Attaches a BPF program, for as long as the event is open; samples for which
+ *  it returns 0 are dropped. On a tracepoint, kprobe or uprobe it takes
+ *  BPF_PROG_TYPE_TRACEPOINT or KPROBE, and up to 64 such programs run at every
+ *  hit in the system, whoever measures it, and decide for every perf event
+ *  there: one that means its own target looks at the task. On other events,
+ *  which must sample, it takes one BPF_PROG_TYPE_PERF_EVENT.
+ *  @param prog_fd  An fd of the program, the caller's; it may be closed then.
+ *  @return 0, or see the top, or
+ *    UV_EBADF   prog_fd is not an open fd;
+ *    UV_EINVAL  it is no BPF program, or one of a type not for this event;
+ *    UV_EEXIST  the event has a program, or the tracepoint this one;
+ *    UV_E2BIG   64 programs are attached to the tracepoint;
+ *    UV_EACCES  the program reads beyond the tracepoint's fields (or see the
+ *      top);
+ *    UV_EPROTO  precise_ip, and the program takes a stack that the sample does
+ *      not have;
+ *    UV_ENOTSUP this kernel has no BPF for perf events;
+ *    UV_ENOMEM  out of memory.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_BPF. */
+UVPERF_EXTERN int uvperf_event_set_bpf(uvperf_event_t *event, int prog_fd,
+                                       uvperf_error_t *error);
+
+/** Gets the ids of the BPF programs that are attached to the event's tracepoint,
+ *  kprobe or uprobe, through this event or any other. Needs CAP_PERFMON.
+ *  @param ids  Caller's; receives up to *nr ids. May be NULL if *nr is 0.
+ *  @param nr   In: room in ids. Out: how many are attached.
+ *  @return 0, or see the top, or
+ *    UV_ENOSPC  more are attached than there is room; ids has the first;
+ *    UV_EINVAL  ids or nr is NULL; no tracepoint;
+ *    UV_EPERM   without CAP_PERFMON (cause permission);
+ *    UV_ENOTSUP this kernel has no BPF for perf events;
+ *    UV_ENOMEM  out of memory. On all but UV_ENOSPC *nr is left alone.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_QUERY_BPF. */
+UVPERF_EXTERN int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids,
+                                         size_t *nr, uvperf_error_t *error);
+
+/** Pauses the ring: until resumed, records are dropped and counted as lost.
+ *  Counting goes on. Before start or while stopped it is the same; a second
+ *  pause is 0.
+ *  @return 0, or see the top, or
+ *    UV_EINVAL  the event has no ring.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT. */
+UVPERF_EXTERN int uvperf_event_pause(uvperf_event_t *event,
+                                     uvperf_error_t *error);
+
+/** Resumes the ring. What was dropped is told by a LOST record before the next
+ *  record that is written. 0 when it was not paused.
+ *  @return 0, or see the top, or
+ *    UV_EINVAL  the event has no ring.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT. */
+UVPERF_EXTERN int uvperf_event_resume(uvperf_event_t *event,
+                                      uvperf_error_t *error);
+
+/** Moves a breakpoint: gives an open PERF_TYPE_BREAKPOINT event another bp_addr,
+ *  bp_len, bp_type or sig_data; nothing else of an attr can be changed. On
+ *  success and on failure a running event runs on (hits while the kernel moves
+ *  it are missed), and a stopped one stays stopped: by what start, stop, the
+ *  group's and this handle's enable, disable and refresh did. What the kernel or
+ *  others do is not known to the handle: an event that runs by enable_on_exec
+ *  is stopped by modify unless uvperf_event_enable was called before; one whose
+ *  overflows ran out (uvperf_event_refresh), or that was disabled by prctl(2) or
+ *  through a dup of the fd, runs again unless uvperf_event_disable was called.
+ *  @param attr  Caller's, copied: a changed copy of uvperf_event_attr, or of the
+ *    attr that the event was opened with, of the same or another size. After
+ *    success uvperf_event_attr has its values.
+ *  @return 0, or see the top, or
+ *    UV_EINVAL  attr is NULL or of an impossible size; it differs in more than
+ *      that (the reason says where); or no such breakpoint on this machine;
+ *    UV_ENOTSUP the event is no breakpoint;
+ *    UV_E2BIG   the attr has fields that this kernel does not know;
+ *    UV_ENOSPC  breakpoint slots of the new type are used up;
+ *    UV_ENOMEM  out of memory.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_MODIFY_ATTRIBUTES. */
+UVPERF_EXTERN int uvperf_event_modify(uvperf_event_t *event,
+                                      const struct perf_event_attr *attr,
+                                      uvperf_error_t *error);
+
+/** Gets the event's id, which its records and reads carry.
+ *  @param id  Receives the id.
+ *  @return 0, or UV_EPERM in a forked child.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_ID. */
+UVPERF_EXTERN int uvperf_event_id(uvperf_event_t *event, uint64_t *id);
+
+/** Gets the event's fd, for what the library does not do: to put it into a BPF
+ *  map, to read(2) it, to fstat or dup it, to pass it to another process. It is
+ *  close-on-exec.
+ *  Do not close it: that is uvperf_event_close. Do not poll it, nor a dup of it:
+ *  one poll takes the wakeup that another waits for. Do not keep a dup, or what
+ *  was passed, beyond close unless the event is to live on: it counts, and a
+ *  group has it as a member, until the last of them is closed. Enabling and the
+ *  like by ioctl(2) works, but the handle does not know of it
+ *  (uvperf_event_modify).
+ *  @return The fd, the handle's own, valid until close. */
+UVPERF_EXTERN int uvperf_event_fd(const uvperf_event_t *event);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Which handles are one group, so that what is done to the whole group is known
+ * to each of them. The kernel's perf_event_for_each and perf_group_detach are
+ * the model. */
+#include "event.h"
+
+void uvperf__event_join_group(event_t *impl, event_t *leader) {
+  impl->leader = leader;
+  impl->next_member = leader->members;
+  leader->members = impl;
+}
+
+/* Without its leader each member is on its own. */
+static void dissolve(event_t *leader) {
+  event_t *member;
+
+  while (leader->members != NULL) {
+    member = leader->members;
+    leader->members = member->next_member;
+    member->next_member = NULL;
+    member->leader = NULL;
+  }
+}
+
+void uvperf__event_leave_group(event_t *impl) {
+  event_t **link;
+
+  dissolve(impl);
+  if (impl->leader == NULL)
+    return;
+  link = &impl->leader->members;
+  while (*link != impl)
+    link = &(*link)->next_member;
+  *link = impl->next_member;
+  impl->leader = NULL;
+}
+
+void uvperf__event_group_enabled(event_t *impl, int enabled) {
+  event_t *leader = impl->leader != NULL ? impl->leader : impl;
+  event_t *member;
+
+  leader->enabled = enabled;
+  for (member = leader->members; member != NULL; member = member->next_member)
+    member->enabled = enabled;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* What an open event tells: counts and getters. Opening, delivery and closing are
+ * in event.c, what can be done to it in event_control.c. */
+#include "event.h"
+
+#include <assert.h>
+
+#include "explain.h"
+#include "read_format.h"
+#include "sys.h"
+
+/* What a group's read can be at most: perf_event_validate_size() in
+ * kernel/events/core.c. */
+#define MOST_READ_BYTES (16 * 1024)
+
+event_t *uvperf__event_impl(const uvperf_event_t *event) {
+  event_t *impl = event->impl;
+
+  assert(impl != NULL && !impl->closing);
+  return impl;
+}
+
+int uvperf__event_check_owner(const event_t *impl, uvperf_error_t *error) {
+  if (!uvperf__watch_is_forked(impl->watch))
+    return 0;
+  return uvperf__explain(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
+                         "the event belongs to the parent process");
+}
+
+int uvperf_event_id(uvperf_event_t *event, uint64_t *id) {
+  event_t *impl = uvperf__event_impl(event);
+
+  if (uvperf__watch_is_forked(impl->watch))
+    return UV_EPERM;
+  *id = impl->id;
+  return 0;
+}
+
+int uvperf_event_fd(const uvperf_event_t *event) {
+  return uvperf__event_impl(event)->fd;
+}
+
+int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count) {
+  event_t *impl = uvperf__event_impl(event);
+  uint64_t words[MOST_READ_BYTES / sizeof(uint64_t)];
+  uvperf_read_t read;
+  ssize_t size;
+  size_t used;
+  int rc;
+
+  if (uvperf__watch_is_forked(impl->watch))
+    return UV_EPERM;
+  size = uvperf__sys_read(impl->fd, words, sizeof(words));
+  if (size < 0)
+    return (int)size;
+  /* __perf_read(): end-of-file is an event in error state. */
+  if (size == 0)
+    return UV_EBADF;
+  rc = uvperf__read_format_parse(impl->attr->read_format, words, (size_t)size,
+                                 &used, &read);
+  if (rc != 0 || used != (size_t)size)
+    return UV_EPROTO;
+  if (read.format & PERF_FORMAT_GROUP)
+    return uvperf_read_find(&read, impl->id, count);
+  return uvperf_read_get(&read, 0, count);
+}
+
+const struct perf_event_attr *uvperf_event_attr(const uvperf_event_t *event) {
+  return uvperf__event_impl(event)->attr;
+}
+
+size_t uvperf_event_ring_bytes(const uvperf_event_t *event) {
+  return uvperf__event_impl(event)->ring.size;
+}
+
+void uvperf_event_stats(const uvperf_event_t *event, uvperf_stats_t *stats) {
+  event_t *impl = uvperf__event_impl(event);
+
+  *stats = impl->stats;
+  stats->wakeups = uvperf__watch_wakeups(impl->watch);
+  stats->slices = uvperf__watch_slices(impl->watch);
+  stats->high_water_bytes = impl->ring.high_water;
+  stats->cut_records = impl->ring.cut;
+}
+
+/* These five may be asked of a closing handle too, and of one that is closed
+ * (impl NULL) while its memory lives. */
+
+void uvperf_event_ref(uvperf_event_t *event) {
+  event_t *impl = event->impl;
+
+  if (impl != NULL && !impl->closing)
+    uvperf__watch_set_ref(impl->watch, 1);
+}
+
+void uvperf_event_unref(uvperf_event_t *event) {
+  event_t *impl = event->impl;
+
+  if (impl != NULL && !impl->closing)
+    uvperf__watch_set_ref(impl->watch, 0);
+}
+
+int uvperf_event_has_ref(const uvperf_event_t *event) {
+  const event_t *impl = event->impl;
+
+  return impl != NULL && uvperf__watch_has_ref(impl->watch);
+}
+
+int uvperf_event_is_active(const uvperf_event_t *event) {
+  const event_t *impl = event->impl;
+
+  return impl != NULL && !impl->closing && uvperf__watch_is_active(impl->watch);
+}
+
+int uvperf_event_is_closing(const uvperf_event_t *event) {
+  const event_t *impl = event->impl;
+
+  return impl == NULL || impl->closing;
+}
+
+size_t uvperf_event_size(void) {
+  return sizeof(uvperf_event_t);
+}
