@@ -291,24 +291,29 @@ static const char *fault_of(const uvperf_event_t *event,
 }
 
 /* perf_event_set_output() in kernel/events/core.c says EINVAL to all of it. */
+static const char *refusal_of(const event_t *impl, const event_t *owner) {
+  int backward =
+      uvperf__attr_value(impl->attr, UVPERF_ATTR_WRITE_BACKWARD) != 0;
+
+  if (owner->source.cpu != impl->source.cpu)
+    return "both events must be on the same cpu";
+  if (owner->ring.overwrite != backward)
+    return "both events must have write_backward, or none";
+  if (owner->source.cpu == -1)
+    return "with cpu -1 both must measure the same thread, by the same clock";
+  return "both must take their times from the same clock (use_clockid)";
+}
+
 static int explain_ioctl(int code, const event_t *impl, const event_t *owner,
                          uvperf_error_t *error) {
-  const char *why = "it refused for a reason of its own";
+  const uvperf__control_t control = {PERF_EVENT_IOC_SET_OUTPUT, impl->attr, 0,
+                                     NULL, NULL};
 
-  if (code == UV_EINVAL && owner->source.cpu != impl->source.cpu)
-    why = "both events must be on the same cpu";
-  else if (code == UV_EINVAL &&
-           owner->ring.overwrite !=
-               (int)uvperf__attr_value(impl->attr, UVPERF_ATTR_WRITE_BACKWARD))
-    why = "both events must have write_backward, or none";
-  else if (code == UV_EINVAL && owner->source.cpu == -1)
-    why = "with cpu -1 both must measure the same thread, by the same clock";
-  else if (code == UV_EINVAL)
-    why = "both must take their times from the same clock (use_clockid)";
-  return uvperf__explain(
-      error, code,
-      code == UV_EINVAL ? UVPERF_CAUSE_ARGUMENT : UVPERF_CAUSE_UNKNOWN,
-      "PERF_EVENT_IOC_SET_OUTPUT gave errno %d: %s", -code, why);
+  if (code == UV_EINVAL && owner != NULL)
+    return uvperf__explain(error, code, UVPERF_CAUSE_ARGUMENT,
+                           "the kernel redirects no such output: %s",
+                           refusal_of(impl, owner));
+  return uvperf__explain_control(error, code, "", &control);
 }
 
 static int redirect(event_t *impl, event_t *owner, uvperf_error_t *error) {
@@ -355,8 +360,7 @@ int uvperf_event_set_output(uvperf_event_t *event, uvperf_event_t *output,
     return redirect(impl, owner_of(output->impl), error);
   rc = uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_SET_OUTPUT, -1L);
   if (rc < 0)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
-                           "PERF_EVENT_IOC_SET_OUTPUT gave errno %d", -rc);
+    return explain_ioctl(rc, impl, NULL, error);
   detach(impl);
   return 0;
 }

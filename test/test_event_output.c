@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: MIT */
+/* Events that share a ring, against the running kernel: whose record is whose,
+ * and what becomes of records, rings and polled fds when events come and go. */
+#include "live.h"
+
+#include <linux/hw_breakpoint.h>
+#include <unistd.h>
+
+/* A second word, for a second breakpoint. */
+static volatile uint64_t other_word;
+
+static void write_other(uint64_t nr) {
+  uint64_t i;
+
+  for (i = 0; i < nr; i++)
+    other_word = i;
+}
+
+/* What came, by who wrote it. */
+typedef struct tally_s {
+  uvperf_event_t owner;
+  uvperf_event_t writer;
+  uint64_t records;
+  uint64_t own;
+  uint64_t written;
+  uint64_t nobodys; /* source->data was NULL */
+  uint64_t wrong;   /* not what its event writes */
+  uint64_t corrupt;
+  uint64_t ends;
+  int end_status;
+  void (*hook)(struct tally_s *tally, const uvperf_record_t *record);
+} tally_t;
+
+static int is_of_owner(const uvperf_record_t *record) {
+  return record->type == PERF_RECORD_SAMPLE &&
+         record->sample.addr == (uintptr_t)&live_word &&
+         record->source->attr->bp_addr == (uintptr_t)&live_word;
+}
+
+/* Its attr has a period and a time, and no address. */
+static int is_of_writer(const uvperf_record_t *record) {
+  return record->type == PERF_RECORD_SAMPLE && record->sample.addr == 0 &&
+         record->sample.period == 1 && record->time != 0 &&
+         record->source->attr->bp_addr == (uintptr_t)&other_word;
+}
+
+static void on_record(uvperf_event_t *event, int status,
+                      const uvperf_record_t *record) {
+  tally_t *tally = event->data;
+  int is_own;
+
+  if (record == NULL) {
+    tally->ends += status != 0;
+    tally->end_status = status;
+    return;
+  }
+  if (tally->hook != NULL)
+    tally->hook(tally, record);
+  tally->records += 1;
+  if (status != 0) {
+    tally->corrupt += 1;
+    return;
+  }
+  is_own = is_of_owner(record);
+  tally->wrong += !is_own && !is_of_writer(record);
+  tally->own += is_own && record->source->data == &tally->owner;
+  tally->written += !is_own && record->source->data == &tally->writer;
+  tally->nobodys += record->source->data == NULL;
+}
+
+static void owner_attr(struct perf_event_attr *attr) {
+  live_write_attr(attr, PERF_SAMPLE_ADDR | PERF_SAMPLE_TID);
+}
+
+static void writer_attr(struct perf_event_attr *attr) {
+  live_write_attr(attr,
+                  PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | PERF_SAMPLE_TID);
+  attr->bp_addr = (uintptr_t)&other_word;
+}
+
+static void init(uv_loop_t *loop, uvperf_event_t *event,
+                 const struct perf_event_attr *attr, uint32_t flags) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  uvperf_error_t error = {0};
+
+  options.flags = flags;
+  if (uvperf_event_init(loop, event, attr, &options, &error) != 0)
+    fail_msg("init: %s", error.reason);
+}
+
+static void init_owner(uv_loop_t *loop, tally_t *tally) {
+  struct perf_event_attr attr;
+
+  memset(tally, 0, sizeof(*tally));
+  owner_attr(&attr);
+  init(loop, &tally->owner, &attr, UVPERF_EVENT_IDENTIFY);
+  tally->owner.data = tally;
+}
+
+static void init_writer(uv_loop_t *loop, uvperf_event_t *writer) {
+  struct perf_event_attr attr;
+
+  writer_attr(&attr);
+  init(loop, writer, &attr, UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING);
+}
+
+static void start(tally_t *tally) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+
+  options.flush_ms = 0;
+  options.slice_us = LIVE_SLICE_US;
+  assert_int_equal(uvperf_event_start(&tally->owner, &options, on_record, NULL),
+                   0);
+}
+
+static void redirect(uvperf_event_t *writer, uvperf_event_t *owner) {
+  uvperf_error_t error = {0};
+
+  if (uvperf_event_set_output(writer, owner, &error) != 0)
+    fail_msg("set_output: %s", error.reason);
+}
+
+/* An owner and a writer that writes into its ring, both running. */
+static void share(uv_loop_t *loop, tally_t *tally) {
+  init_owner(loop, tally);
+  init_writer(loop, &tally->writer);
+  redirect(&tally->writer, &tally->owner);
+  start(tally);
+  assert_int_equal(uvperf_event_start(&tally->writer, NULL, NULL, NULL), 0);
+}
+
+static void run(uv_loop_t *loop, tally_t *tally, uint64_t records) {
+  live_run_until(loop, &tally->records, records);
+  live_turns_in(loop, 1);
+  assert_int_equal(tally->records, records);
+  assert_int_equal(tally->wrong, 0);
+  assert_int_equal(tally->corrupt, 0);
+}
+
+static void close_both(uv_loop_t *loop, tally_t *tally) {
+  uvperf_event_close(&tally->owner, NULL);
+  uvperf_event_close(&tally->writer, NULL);
+  live_turns_in(loop, 1);
+}
+
+/* go-perf TestReadRecord/RedirectedOutput, with as many as one likes. */
+static void output_shared_ring_decodes_each_by_its_own_attr(void **state) {
+  uvperf_count_t count;
+  tally_t tally;
+
+  support_need_breakpoints(__func__);
+  share(*state, &tally);
+  live_write(1);
+  write_other(1);
+  live_write(20);
+  write_other(30);
+  run(*state, &tally, 52);
+  assert_int_equal(tally.own, 21);
+  assert_int_equal(tally.written, 31);
+  assert_int_equal(uvperf_event_read(&tally.owner, &count), 0);
+  assert_int_equal(count.value, 21);
+  assert_int_equal(uvperf_event_read(&tally.writer, &count), 0);
+  assert_int_equal(count.value, 31);
+  close_both(*state, &tally);
+}
+
+static void output_none_stops_records_and_keeps_those_written(void **state) {
+  tally_t tally;
+
+  support_need_breakpoints(__func__);
+  share(*state, &tally);
+  write_other(3);
+  redirect(&tally.writer, NULL);
+  write_other(5);
+  live_write(2);
+  run(*state, &tally, 5);
+  assert_int_equal(tally.own, 2);
+  assert_int_equal(tally.written, 3);
+  close_both(*state, &tally);
+}
+
+static void output_of_a_closed_writer_is_still_delivered(void **state) {
+  tally_t tally;
+
+  support_need_breakpoints(__func__);
+  share(*state, &tally);
+  write_other(3);
+  uvperf_event_close(&tally.writer, NULL);
+  live_write(2);
+  write_other(5);
+  run(*state, &tally, 5);
+  assert_int_equal(tally.own, 2);
+  assert_int_equal(tally.nobodys, 3);
+  uvperf_event_close(&tally.owner, NULL);
+  live_turns_in(*state, 1);
+}
+
+static void output_set_again_goes_on(void **state) {
+  tally_t tally;
+
+  support_need_breakpoints(__func__);
+  share(*state, &tally);
+  write_other(1);
+  redirect(&tally.writer, NULL);
+  write_other(10);
+  redirect(&tally.writer, &tally.owner);
+  redirect(&tally.writer, &tally.owner);
+  write_other(2);
+  run(*state, &tally, 3);
+  assert_int_equal(tally.written, 3);
+  /* What it wrote before is forgotten by now. */
+  redirect(&tally.writer, NULL);
+  redirect(&tally.writer, &tally.owner);
+  write_other(2);
+  run(*state, &tally, 5);
+  assert_int_equal(tally.written, 5);
+  close_both(*state, &tally);
+}
+
+static void output_moved_to_another_ring_leaves_the_first(void **state) {
+  tally_t first, second;
+
+  support_need_breakpoints(__func__);
+  share(*state, &first);
+  init_owner(*state, &second);
+  start(&second);
+  write_other(3);
+  redirect(&first.writer, &second.owner);
+  write_other(4);
+  live_write(1);
+  run(*state, &first, 4);
+  assert_int_equal(first.written, 3);
+  assert_int_equal(first.own, 1);
+  live_run_until(*state, &second.records, 5);
+  assert_int_equal(second.own, 1);
+  assert_int_equal(second.records, 5);
+  assert_int_equal(second.wrong, 0);
+  uvperf_event_close(&second.owner, NULL);
+  close_both(*state, &first);
+}
+
+/* The writer has lost its ring, and takes another. */
+static void output_whose_owner_is_closed_can_be_set_anew(void **state) {
+  tally_t first, second;
+
+  support_need_breakpoints(__func__);
+  share(*state, &first);
+  uvperf_event_close(&first.owner, NULL);
+  write_other(1);
+  live_turns_in(*state, 1);
+  write_other(1);
+  assert_int_equal(first.records, 0);
+  init_owner(*state, &second);
+  start(&second);
+  redirect(&first.writer, &second.owner);
+  write_other(2);
+  live_run_until(*state, &second.records, 2);
+  assert_int_equal(second.records, 2);
+  assert_int_equal(second.wrong, 0);
+  uvperf_event_close(&second.owner, NULL);
+  uvperf_event_close(&first.writer, NULL);
+  live_turns_in(*state, 1);
+}
+
+/* The output's output is meant. */
+static void output_of_an_event_that_is_redirected_is_the_owners(void **state) {
+  uvperf_event_t third;
+  tally_t tally;
+
+  support_need_breakpoints(__func__);
+  share(*state, &tally);
+  init_writer(*state, &third);
+  redirect(&third, &tally.writer);
+  assert_int_equal(uvperf_event_start(&third, NULL, NULL, NULL), 0);
+  write_other(1);
+  run(*state, &tally, 2);
+  assert_int_equal(tally.written, 1);
+  uvperf_event_close(&third, NULL);
+  close_both(*state, &tally);
+}
+
+/* -- in a callback -------------------------------------------------------- */
+
+/* The record must stay what it is while its decoder is replaced, twice. */
+static void redirect_once(tally_t *tally, const uvperf_record_t *record) {
+  uvperf_record_t before = *record;
+
+  if (tally->records != 0)
+    return;
+  redirect(&tally->writer, &tally->owner);
+  redirect(&tally->writer, NULL);
+  redirect(&tally->writer, &tally->owner);
+  tally->wrong += memcmp(&before, record, sizeof(before)) != 0;
+}
+
+static void output_set_in_a_callback_keeps_the_record(void **state) {
+  tally_t tally;
+
+  support_need_breakpoints(__func__);
+  init_owner(*state, &tally);
+  init_writer(*state, &tally.writer);
+  tally.hook = redirect_once;
+  start(&tally);
+  assert_int_equal(uvperf_event_start(&tally.writer, NULL, NULL, NULL), 0);
+  live_write(3);
+  run(*state, &tally, 3);
+  write_other(2);
+  run(*state, &tally, 5);
+  assert_int_equal(tally.own, 3);
+  assert_int_equal(tally.written, 2);
+  close_both(*state, &tally);
+}
+
+static void close_writer(tally_t *tally, const uvperf_record_t *record) {
+  (void)record;
+  if (tally->records == 1)
+    uvperf_event_close(&tally->writer, NULL);
+}
+
+static void output_closed_in_a_callback_delivers_the_rest(void **state) {
+  tally_t tally;
+
+  support_need_breakpoints(__func__);
+  share(*state, &tally);
+  tally.hook = close_writer;
+  write_other(4);
+  live_write(1);
+  run(*state, &tally, 5);
+  assert_int_equal(tally.written, 1);
+  assert_int_equal(tally.nobodys, 3);
+  uvperf_event_close(&tally.owner, NULL);
+  live_turns_in(*state, 1);
+}
+
+static void close_owner(tally_t *tally, const uvperf_record_t *record) {
+  (void)record;
+  if (tally->records == 1)
+    uvperf_event_close(&tally->owner, NULL);
+}
+
+static void output_owner_closed_in_a_callback_delivers_no_more(void **state) {
+  tally_t tally;
+
+  support_need_breakpoints(__func__);
+  share(*state, &tally);
+  tally.hook = close_owner;
+  write_other(4);
+  run(*state, &tally, 2);
+  uvperf_event_close(&tally.writer, NULL);
+  live_turns_in(*state, 1);
+}
+
+/* -- by next -------------------------------------------------------------- */
+
+static void output_shared_ring_is_read_by_next(void **state) {
+  const uvperf_record_t *record;
+  uint64_t own = 0, written = 0;
+  tally_t tally;
+  int rc;
+
+  support_need_breakpoints(__func__);
+  init_owner(*state, &tally);
+  init_writer(*state, &tally.writer);
+  redirect(&tally.writer, &tally.owner);
+  assert_int_equal(uvperf_event_enable(&tally.owner, NULL), 0);
+  assert_int_equal(uvperf_event_enable(&tally.writer, NULL), 0);
+  live_write(2);
+  write_other(3);
+  while ((rc = uvperf_event_next(&tally.owner, &record)) == 0) {
+    own += (uint64_t)is_of_owner(record);
+    written += (uint64_t)is_of_writer(record);
+    /* A new decoder while the user has a record of the old one. */
+    redirect(&tally.writer, own == 1 ? NULL : &tally.owner);
+    assert_true(is_of_owner(record) || is_of_writer(record));
+  }
+  assert_int_equal(rc, UV_EAGAIN);
+  assert_int_equal(own, 2);
+  assert_int_equal(written, 3);
+  close_both(*state, &tally);
+}
+
+/* -- other records -------------------------------------------------------- */
+
+/* Registers of each event by its own mask (go-perf TestSampleUserRegisters, in
+ * one ring). */
+static void count_registers(tally_t *tally, const uvperf_record_t *record) {
+  const uvperf_regs_t *regs = &record->sample.regs_user;
+  uint64_t nr = record->source->data == &tally->owner ? 1 : 3;
+
+  tally->wrong += regs->nr != nr;
+  tally->wrong += regs->mask != (nr == 1 ? 2u : 7u);
+}
+
+static void output_each_event_has_its_own_registers(void **state) {
+  struct perf_event_attr attr;
+  tally_t tally;
+
+  support_need_breakpoints(__func__);
+  memset(&tally, 0, sizeof(tally));
+  owner_attr(&attr);
+  attr.sample_type |= PERF_SAMPLE_REGS_USER;
+  attr.sample_regs_user = 2;
+  init(*state, &tally.owner, &attr, UVPERF_EVENT_IDENTIFY);
+  tally.owner.data = &tally;
+  writer_attr(&attr);
+  attr.sample_type |= PERF_SAMPLE_REGS_USER;
+  attr.sample_regs_user = 7;
+  init(*state, &tally.writer, &attr,
+       UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING);
+  redirect(&tally.writer, &tally.owner);
+  tally.hook = count_registers;
+  start(&tally);
+  assert_int_equal(uvperf_event_start(&tally.writer, NULL, NULL, NULL), 0);
+  live_write(2);
+  write_other(2);
+  run(*state, &tally, 4);
+  assert_int_equal(tally.own, 2);
+  assert_int_equal(tally.written, 2);
+  close_both(*state, &tally);
+}
+
+/* Side-band records of a writer wake nobody in a ring without watermark: the
+ * flush timer is needed once such a one writes there. */
+static void output_of_sideband_comes_by_the_default_flush(void **state) {
+  live_collector_t owner;
+  struct perf_event_attr attr;
+  uvperf_event_t writer;
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  live_touch_attr(&attr, PERF_SAMPLE_TID);
+  attr.watermark = 0;
+  uvperf_attr_set_wakeup_events(&attr, 1);
+  options.flags = UVPERF_EVENT_IDENTIFY;
+  live_init(*state, &owner, &attr, &options);
+  assert_int_equal(uvperf_event_start(&owner.event, NULL, live_on_record, NULL),
+                   0);
+  assert_int_equal(uvperf_event_disable(&owner.event, NULL), 0);
+  live_turns_in(*state, 1);
+  owner.records = 0;
+  live_comm_attr(&attr);
+  init(*state, &writer, &attr, UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING);
+  redirect(&writer, &owner.event);
+  assert_int_equal(uvperf_event_start(&writer, NULL, NULL, NULL), 0);
+  live_comm(&next, 2);
+  assert_true(live_run_until(*state, &owner.comms, 2));
+  uvperf_event_close(&writer, NULL);
+  live_close(&owner);
+}
+
+/* -- the end -------------------------------------------------------------- */
+
+static void write_there(void *arg) {
+  (void)arg;
+  live_write(1);
+}
+
+/* Two threads' writes to one word, on CPU 0, in the ring of the first. */
+typedef struct pair_s {
+  live_worker_t workers[2];
+  live_collector_t owner;
+  uvperf_event_t writer;
+} pair_t;
+
+static void init_worker_event(uv_loop_t *loop, uvperf_event_t *event, pid_t pid,
+                              uint32_t flags) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+  uvperf_error_t error = {0};
+
+  live_write_attr(&attr, PERF_SAMPLE_TID);
+  options.pid = pid;
+  options.cpu = 0;
+  options.flags = flags;
+  if (uvperf_event_init(loop, event, &attr, &options, &error) != 0)
+    fail_msg("init: %s", error.reason);
+}
+
+static void pair_start(uv_loop_t *loop, pair_t *pair) {
+  cpu_set_t old;
+
+  memset(pair, 0, sizeof(*pair));
+  live_pin(0, &old);
+  live_worker_fork(&pair->workers[0], write_there, NULL);
+  live_worker_fork(&pair->workers[1], write_there, NULL);
+  live_unpin(&old);
+  init_worker_event(loop, &pair->owner.event, pair->workers[0].pid,
+                    UVPERF_EVENT_IDENTIFY);
+  pair->owner.event.data = &pair->owner;
+  init_worker_event(loop, &pair->writer, pair->workers[1].pid,
+                    UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING);
+  redirect(&pair->writer, &pair->owner.event);
+  live_start(&pair->owner, NULL);
+  assert_int_equal(uvperf_event_start(&pair->writer, NULL, NULL, NULL), 0);
+}
+
+static void pair_write(uv_loop_t *loop, pair_t *pair, int worker) {
+  uint64_t before = pair->owner.records;
+
+  live_worker_do(&pair->workers[worker]);
+  assert_true(live_run_until(loop, &pair->owner.records, before + 1));
+}
+
+static void output_owners_task_ends_goes_on_with_the_writers(void **state) {
+  pair_t pair;
+
+  support_need_breakpoints(__func__);
+  pair_start(*state, &pair);
+  pair_write(*state, &pair, 0);
+  pair_write(*state, &pair, 1);
+  live_worker_end(&pair.workers[0]);
+  live_turns_in(*state, 5);
+  pair_write(*state, &pair, 1);
+  /* The loop sleeps, though the owner's fd hangs up for ever. */
+  assert_in_range(live_turns_in(*state, 50), 1, 40);
+  pair_write(*state, &pair, 1);
+  assert_int_equal(pair.owner.ends, 0);
+  live_worker_end(&pair.workers[1]);
+  assert_true(live_run_until(*state, &pair.owner.ends, 1));
+  assert_int_equal(pair.owner.end_status, UV_EOF);
+  assert_int_equal(pair.owner.records, 4);
+  uvperf_event_close(&pair.writer, NULL);
+  live_close(&pair.owner);
+}
+
+static void output_polled_writer_is_closed_polls_the_next(void **state) {
+  uvperf_event_t third;
+  pair_t pair;
+
+  support_need_breakpoints(__func__);
+  pair_start(*state, &pair);
+  init_worker_event(*state, &third, pair.workers[1].pid,
+                    UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING);
+  redirect(&third, &pair.owner.event);
+  assert_int_equal(uvperf_event_start(&third, NULL, NULL, NULL), 0);
+  live_worker_end(&pair.workers[0]);
+  live_turns_in(*state, 5);
+  live_worker_do(&pair.workers[1]);
+  assert_true(live_run_until(*state, &pair.owner.records, 2));
+  /* Whichever of the two is polled: one, then the other is closed. */
+  uvperf_event_close(&pair.writer, NULL);
+  live_turns_in(*state, 1);
+  pair_write(*state, &pair, 1);
+  assert_int_equal(pair.owner.records, 3);
+  /* None is left that lives. */
+  assert_int_equal(uvperf_event_set_output(&third, NULL, NULL), 0);
+  assert_true(live_run_until(*state, &pair.owner.ends, 1));
+  assert_int_equal(pair.owner.end_status, UV_EOF);
+  assert_int_equal(uvperf_event_set_output(&third, &pair.owner.event, NULL),
+                   UV_EOF);
+  live_worker_end(&pair.workers[1]);
+  uvperf_event_close(&third, NULL);
+  live_close(&pair.owner);
+}
+
+/* All writers are gone, but not told so yet when another comes. */
+static void output_joined_after_the_last_hung_up_goes_on(void **state) {
+  uvperf_event_t third;
+  pair_t pair;
+
+  support_need_breakpoints(__func__);
+  pair_start(*state, &pair);
+  live_turns_in(*state, 1);
+  live_worker_end(&pair.workers[0]);
+  redirect(&pair.writer, NULL);
+  init_worker_event(*state, &third, pair.workers[1].pid,
+                    UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING);
+  redirect(&third, &pair.owner.event);
+  assert_int_equal(uvperf_event_start(&third, NULL, NULL, NULL), 0);
+  pair_write(*state, &pair, 1);
+  pair_write(*state, &pair, 1);
+  assert_int_equal(pair.owner.ends, 0);
+  live_worker_end(&pair.workers[1]);
+  assert_true(live_run_until(*state, &pair.owner.ends, 1));
+  uvperf_event_close(&third, NULL);
+  uvperf_event_close(&pair.writer, NULL);
+  live_close(&pair.owner);
+}
+
+static void output_1000_cycles_leave_nothing_behind(void **state) {
+  size_t fds, rings, bytes;
+  tally_t tally;
+  int i;
+
+  support_need_breakpoints(__func__);
+  init_owner(*state, &tally);
+  start(&tally);
+  live_turns_in(*state, 1);
+  fds = support_count_fds();
+  rings = support_count_rings(&bytes);
+  for (i = 0; i < 1000; i++) {
+    init_writer(*state, &tally.writer);
+    redirect(&tally.writer, &tally.owner);
+    assert_int_equal(uvperf_event_enable(&tally.writer, NULL), 0);
+    write_other(1);
+    uvperf_event_close(&tally.writer, NULL);
+    uv_run(*state, UV_RUN_NOWAIT);
+  }
+  run(*state, &tally, 1000);
+  assert_int_equal(support_count_fds(), fds);
+  assert_int_equal(support_count_rings(&bytes), rings);
+  uvperf_event_close(&tally.owner, NULL);
+  live_turns_in(*state, 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(output_shared_ring_decodes_each_by_its_own_attr),
+      support_loop_test(output_none_stops_records_and_keeps_those_written),
+      support_loop_test(output_of_a_closed_writer_is_still_delivered),
+      support_loop_test(output_set_again_goes_on),
+      support_loop_test(output_moved_to_another_ring_leaves_the_first),
+      support_loop_test(output_whose_owner_is_closed_can_be_set_anew),
+      support_loop_test(output_of_an_event_that_is_redirected_is_the_owners),
+      support_loop_test(output_set_in_a_callback_keeps_the_record),
+      support_loop_test(output_closed_in_a_callback_delivers_the_rest),
+      support_loop_test(output_owner_closed_in_a_callback_delivers_no_more),
+      support_loop_test(output_shared_ring_is_read_by_next),
+      support_loop_test(output_each_event_has_its_own_registers),
+      support_loop_test(output_of_sideband_comes_by_the_default_flush),
+      support_loop_test(output_owners_task_ends_goes_on_with_the_writers),
+      support_loop_test(output_polled_writer_is_closed_polls_the_next),
+      support_loop_test(output_joined_after_the_last_hung_up_goes_on),
+      support_loop_test(output_1000_cycles_leave_nothing_behind),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
