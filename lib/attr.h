@@ -22,6 +22,9 @@ int uvperf__attr_dup(struct perf_event_attr **copy,
 uint64_t uvperf__attr_value(const struct perf_event_attr *attr,
                             enum uvperf_attr_field field);
 
+/* What the header calls a field; "?" for a number that names none. */
+const char *uvperf__attr_field_name(unsigned int field);
+
 /* The bytes that must be exceeded for a wakeup, 0 where samples are counted
  * instead. A ring of that many bytes never wakes anybody: __perf_output_begin()
  * in kernel/events/ring_buffer.c. */

@@ -11,6 +11,8 @@
 #include "describe.h"
 #include "system.h"
 
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
 static const char *const cause_names[] = {
     [UVPERF_CAUSE_NONE] = "none",
     [UVPERF_CAUSE_ARGUMENT] = "argument",
@@ -30,10 +32,12 @@ static const char *const cause_names[] = {
     [UVPERF_CAUSE_NO_PERF] = "no_perf",
     [UVPERF_CAUSE_LOOP] = "loop",
     [UVPERF_CAUSE_UNKNOWN] = "unknown",
+    [UVPERF_CAUSE_EXISTS] = "exists",
+    [UVPERF_CAUSE_BPF_PROGRAMS] = "bpf_programs",
 };
 
 const char *uvperf_cause_name(int cause) {
-  if (cause < 0 || cause > UVPERF_CAUSE_UNKNOWN)
+  if (cause < 0 || (size_t)cause >= COUNT_OF(cause_names))
     return "unknown";
   return cause_names[cause];
 }

@@ -7,10 +7,8 @@
 
 #include "attempt.h"
 #include "attr.h"
+#include "describe.h"
 #include "system.h"
-
-/* HW_BREAKPOINT_R of <linux/hw_breakpoint.h>. */
-#define BREAKPOINT_READ 1
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -160,10 +158,8 @@ void uvperf__attempt_einval(const uvperf__attempt_t *attempt) {
                         "events/<group>/<name>/id in tracefs");
   else if (attempt->attr->type == PERF_TYPE_BREAKPOINT)
     uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_ARGUMENT,
-        "bp_type must be W, RW or X, bp_len 1, 2, 4 or 8 (X: sizeof(long)), "
-        "bp_addr aligned to it%s",
-        attempt->attr->bp_type == BREAKPOINT_READ ? "; x86 has no R" : "");
+        attempt, UVPERF_CAUSE_ARGUMENT, "%s",
+        uvperf__describe_breakpoint_rule(attempt->attr->bp_type));
   else if (uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_SAMPLE_SIZE))
     uvperf__attempt_say(attempt, UVPERF_CAUSE_NOT_SUPPORTED,
                         "AUX samples need a group leader whose PMU can take "

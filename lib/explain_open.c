@@ -51,13 +51,7 @@ static int is_foreign(const uvperf__attempt_t *attempt) {
 /* kernel/events/core.c, perf_kprobe_event_init and perf_uprobe_event_init ask
  * for the capability whatever the level. */
 static int is_probe(const uvperf__attempt_t *attempt) {
-  char pmu[16];
-
-  if (attempt->attr->type < PERF_TYPE_MAX ||
-      uvperf__system_pmu_name(attempt->root, attempt->attr->type, pmu,
-                              sizeof(pmu)) != 0)
-    return 0;
-  return strcmp(pmu, "kprobe") == 0 || strcmp(pmu, "uprobe") == 0;
+  return uvperf__system_is_probe(attempt->root, attempt->attr->type);
 }
 
 /* What asks for the lowest perf_event_paranoid, so that the remedy suffices.

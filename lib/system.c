@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/perf_event.h>
+
 #define PMUS "/sys/bus/event_source/devices"
 
 /* From <linux/capability.h>; headers before 5.8 lack the second. */
@@ -193,4 +195,14 @@ int uvperf__system_pmu_name(const char *root, uint32_t type, char *name,
   }
   closedir(directory);
   return rc;
+}
+
+int uvperf__system_is_probe(const char *root, uint32_t type) {
+  char pmu[16];
+
+  /* The types below are fixed, and no probe's. */
+  if (type < PERF_TYPE_MAX ||
+      uvperf__system_pmu_name(root, type, pmu, sizeof(pmu)) != 0)
+    return 0;
+  return strcmp(pmu, "kprobe") == 0 || strcmp(pmu, "uprobe") == 0;
 }

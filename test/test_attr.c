@@ -253,6 +253,27 @@ static void attr_set_aux_action_is_behind_aux_sample_size(void **state) {
   assert_int_equal(words[1], 0x87654321);
 }
 
+static void attr_field_name_of_each_field_is_its_own(void **state) {
+  unsigned int one, other;
+  uint64_t value;
+  struct perf_event_attr attr;
+
+  (void)state;
+  uvperf_attr_init(&attr, 0, 0);
+  assert_string_equal(uvperf__attr_field_name(UVPERF_ATTR_SIGTRAP), "sigtrap");
+  assert_string_equal(uvperf__attr_field_name(UVPERF_ATTR_CLOCKID), "clockid");
+  for (one = 0; one <= UVPERF_ATTR_CONFIG4 + 1; one++) {
+    if (uvperf_attr_get(&attr, (enum uvperf_attr_field)one, &value) != 0) {
+      assert_string_equal(uvperf__attr_field_name(one), "?");
+      continue;
+    }
+    assert_string_not_equal(uvperf__attr_field_name(one), "?");
+    for (other = 0; other < one; other++)
+      assert_string_not_equal(uvperf__attr_field_name(one),
+                              uvperf__attr_field_name(other));
+  }
+}
+
 static void refuse(struct perf_event_attr *attr, unsigned int field,
                    uint64_t value) {
   struct perf_event_attr before = *attr;
@@ -394,6 +415,7 @@ int main(void) {
       cmocka_unit_test(attr_set_newer_flags_are_at_kernels_bits),
       cmocka_unit_test(attr_set_flag_to_0_clears_it_alone),
       cmocka_unit_test(attr_set_aux_action_is_behind_aux_sample_size),
+      cmocka_unit_test(attr_field_name_of_each_field_is_its_own),
       cmocka_unit_test(attr_set_value_too_wide_is_einval),
       cmocka_unit_test(attr_field_unknown_is_einval),
       cmocka_unit_test(attr_size_is_only_read),

@@ -43,11 +43,12 @@ static void cause_name_of_each_value_is_its_own(void **state) {
   assert_string_equal(uvperf_cause_name(UVPERF_CAUSE_BREAKPOINT_SLOTS),
                       "breakpoint_slots");
   assert_string_equal(uvperf_cause_name(UVPERF_CAUSE_NO_PERF), "no_perf");
-  for (one = 0; one <= UVPERF_CAUSE_UNKNOWN; one++)
+  for (one = 0; one <= UVPERF_CAUSE_BPF_PROGRAMS; one++)
     for (other = 0; other < one; other++)
       assert_string_not_equal(uvperf_cause_name(one), uvperf_cause_name(other));
   assert_string_equal(uvperf_cause_name(-1), "unknown");
-  assert_string_equal(uvperf_cause_name(UVPERF_CAUSE_UNKNOWN + 1), "unknown");
+  assert_string_equal(uvperf_cause_name(UVPERF_CAUSE_BPF_PROGRAMS + 1),
+                      "unknown");
   assert_string_equal(uvperf_cause_name(INT32_MIN), "unknown");
 }
 

@@ -51,7 +51,12 @@ enum uvperf_cause {
   /* libuv refused one of the inner handles. */
   UVPERF_CAUSE_LOOP = 16,
   /* The kernel said no, for a reason that could not be told apart. */
-  UVPERF_CAUSE_UNKNOWN = 17
+  UVPERF_CAUSE_UNKNOWN = 17,
+  /* The event has a filter or a BPF program, and takes one only. */
+  UVPERF_CAUSE_EXISTS = 18,
+  /* More BPF programs on a tracepoint than can be, or than there is room for:
+   * see limit and needed. */
+  UVPERF_CAUSE_BPF_PROGRAMS = 19
 };
 
 /* Every `uvperf_error_t *` parameter may be NULL. It is written when a call

@@ -125,7 +125,7 @@ UVPERF_EXTERN int uvperf_event_set_bpf(uvperf_event_t *event, int prog_fd,
                                        uvperf_error_t *error);
 
 /** Gets the ids of the BPF programs that are attached to the event's tracepoint,
- *  kprobe or uprobe, through this event or any other. Needs CAP_PERFMON.
+ *  through this event or any other. Needs CAP_PERFMON.
  *  @param ids  Caller's; receives up to *nr ids. May be NULL if *nr is 0.
  *  @param nr   In: room in ids. Out: how many are attached.
  *  @return 0, or see the top, or

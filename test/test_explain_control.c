@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/* Causes and reasons for the errnos of an open event's ioctls, on a scripted
+ * machine. */
+#include "support.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+
+#include <linux/hw_breakpoint.h>
+
+#include "explain.h"
+
+#define PMUS   "/sys/bus/event_source/devices/"
+#define FDINFO "/proc/self/fdinfo/"
+
+/* Numbers that the scripted machine gives to PMUs: temp_tree.c has the first. */
+#define UPROBE_TYPE 8
+#define PT_TYPE     10
+
+static int setup(void **state) {
+  const temp_tree_t *tree;
+
+  if (temp_tree_machine_setup(state) != 0)
+    return -1;
+  tree = *state;
+  temp_tree_write(tree, PMUS "intel_pt/type", "10\n");
+  temp_tree_write(tree, PMUS "intel_pt/nr_addr_filters", "2\n");
+  temp_tree_write(tree, "/proc/sys/kernel/perf_event_max_sample_rate",
+                  "5000\n");
+  return 0;
+}
+
+/* Explains a failure and insists on a cause and on pieces of the reason. */
+static void expect(const temp_tree_t *tree, uvperf_error_t *error, int code,
+                   const uvperf__control_t *control, int cause,
+                   const char *piece) {
+  memset(error, 0xff, sizeof(*error));
+  assert_int_equal(uvperf__explain_control(error, code, tree->root, control),
+                   code);
+  assert_int_equal(error->code, code);
+  assert_string_equal(uvperf_cause_name(error->cause),
+                      uvperf_cause_name(cause));
+  assert_int_equal(error->attr_index, 0);
+  assert_int_equal(error->target_index, 0);
+  if (strstr(error->reason, piece) == NULL)
+    fail_msg("\"%s\" is not in \"%s\"", piece, error->reason);
+}
+
+/* The same of an event and a request that take nothing else. */
+static void expect_plain(const temp_tree_t *tree, int code,
+                         const struct perf_event_attr *attr,
+                         unsigned long request, int cause, const char *piece) {
+  uvperf__control_t control = {request, attr, 0, "fd == 3", attr};
+  uvperf_error_t error;
+
+  expect(tree, &error, code, &control, cause, piece);
+}
+
+static void clock_attr(struct perf_event_attr *attr, uint64_t period) {
+  uvperf_attr_software(attr, PERF_COUNT_SW_CPU_CLOCK);
+  uvperf_attr_set_period(attr, period);
+}
+
+/* -- every request -------------------------------------------------------- */
+
+static void explain_control_names_request_and_event(void **state) {
+  static const struct {
+    unsigned long request;
+    const char *name;
+  } all[] = {
+      {PERF_EVENT_IOC_ENABLE, "ENABLE of software event cpu-clock: "},
+      {PERF_EVENT_IOC_DISABLE, "DISABLE of software event cpu-clock: "},
+      {PERF_EVENT_IOC_REFRESH, "REFRESH of software event cpu-clock: "},
+      {PERF_EVENT_IOC_RESET, "RESET of software event cpu-clock: "},
+      {PERF_EVENT_IOC_PERIOD, "PERIOD of software event cpu-clock: "},
+      {PERF_EVENT_IOC_SET_OUTPUT, "SET_OUTPUT of software event cpu-clock: "},
+      {PERF_EVENT_IOC_SET_FILTER, "SET_FILTER of software event cpu-clock: "},
+      {PERF_EVENT_IOC_ID, "ID of software event cpu-clock: "},
+      {PERF_EVENT_IOC_SET_BPF, "SET_BPF of software event cpu-clock: "},
+      {PERF_EVENT_IOC_PAUSE_OUTPUT,
+       "PAUSE_OUTPUT of software event cpu-clock: "},
+      {PERF_EVENT_IOC_QUERY_BPF, "QUERY_BPF of software event cpu-clock: "},
+      {PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
+       "MODIFY_ATTRIBUTES of software event cpu-clock: "},
+      {0x1234, "ioctl of software event cpu-clock: "},
+  };
+  struct perf_event_attr attr;
+  size_t i;
+
+  clock_attr(&attr, 1000);
+  for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+    expect_plain(*state, -EXDEV, &attr, all[i].request, UVPERF_CAUSE_UNKNOWN,
+                 all[i].name);
+}
+
+static void explain_control_of_any_request_has_its_cause(void **state) {
+  struct perf_event_attr attr;
+
+  clock_attr(&attr, 1000);
+  expect_plain(*state, -EACCES, &attr, PERF_EVENT_IOC_ENABLE,
+               UVPERF_CAUSE_PERMISSION, "a security module");
+  expect_plain(*state, -EPERM, &attr, PERF_EVENT_IOC_SET_BPF,
+               UVPERF_CAUSE_PERMISSION, "a seccomp filter");
+  expect_plain(*state, -ENODEV, &attr, PERF_EVENT_IOC_DISABLE,
+               UVPERF_CAUSE_NO_EVENT, "the PMU was unregistered");
+  expect_plain(*state, -ENOMEM, &attr, PERF_EVENT_IOC_SET_FILTER,
+               UVPERF_CAUSE_MEMORY, "out of memory");
+  expect_plain(*state, -ENOTTY, &attr, PERF_EVENT_IOC_PAUSE_OUTPUT,
+               UVPERF_CAUSE_OLD_KERNEL, "no such ioctl");
+  expect_plain(*state, -EINVAL, &attr, PERF_EVENT_IOC_RESET,
+               UVPERF_CAUSE_UNKNOWN, "errno 22");
+}
+
+static void explain_control_without_error_returns_the_code(void **state) {
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+  uvperf__control_t control = {PERF_EVENT_IOC_PERIOD, &attr, 0, NULL, NULL};
+
+  clock_attr(&attr, 1000);
+  assert_int_equal(uvperf__explain_control(NULL, -EINVAL, tree->root, &control),
+                   -EINVAL);
+}
+
+/* -- REFRESH, PERIOD, PAUSE_OUTPUT ---------------------------------------- */
+
+static void explain_refresh_einval_says_what_the_event_lacks(void **state) {
+  struct perf_event_attr attr;
+
+  clock_attr(&attr, 0);
+  expect_plain(*state, -EINVAL, &attr, PERF_EVENT_IOC_REFRESH,
+               UVPERF_CAUSE_ARGUMENT, "it only counts");
+  clock_attr(&attr, 1000);
+  attr.inherit = 1;
+  expect_plain(*state, -EINVAL, &attr, PERF_EVENT_IOC_REFRESH,
+               UVPERF_CAUSE_ARGUMENT, "without inherit");
+  attr.inherit = 0;
+  expect_plain(*state, -EINVAL, &attr, PERF_EVENT_IOC_REFRESH,
+               UVPERF_CAUSE_UNKNOWN, "errno 22");
+}
+
+static void explain_period_einval_goes_by_period_and_attr(void **state) {
+  struct perf_event_attr attr;
+  uvperf__control_t control = {PERF_EVENT_IOC_PERIOD, &attr, 4000, NULL, NULL};
+  uvperf_error_t error;
+
+  clock_attr(&attr, 0);
+  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "it only counts");
+  clock_attr(&attr, 1000);
+  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_NOT_SUPPORTED,
+         "the PMU cannot take this period");
+  control.value = 0;
+  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "0 is no period");
+  control.value = UINT64_C(1) << 63;
+  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "below 2^63");
+  assert_int_equal(error.limit, 0);
+}
+
+static void explain_frequency_einval_goes_by_the_rate(void **state) {
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+  uvperf__control_t control = {PERF_EVENT_IOC_PERIOD, &attr, 0, NULL, NULL};
+  uvperf_error_t error;
+
+  clock_attr(&attr, 0);
+  uvperf_attr_set_frequency(&attr, 100);
+  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "0 is no frequency");
+  control.value = 5001;
+  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_SAMPLE_RATE,
+         "5001 Hz is above kernel.perf_event_max_sample_rate, 5000");
+  assert_int_equal(error.limit, 5000);
+  assert_int_equal(error.needed, 5001);
+  control.value = 5000;
+  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_UNKNOWN, "errno 22");
+  control.value = 5001;
+  temp_tree_write(tree, "/proc/sys/kernel/perf_event_max_sample_rate", "?\n");
+  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_UNKNOWN, "errno 22");
+}
+
+static void explain_pause_einval_is_no_ring(void **state) {
+  struct perf_event_attr attr;
+
+  clock_attr(&attr, 1000);
+  expect_plain(*state, -EINVAL, &attr, PERF_EVENT_IOC_PAUSE_OUTPUT,
+               UVPERF_CAUSE_ARGUMENT, "it has no ring");
+}
+
+/* -- SET_FILTER ----------------------------------------------------------- */
+
+static void explain_filter_einval_goes_by_event_and_filter(void **state) {
+  size_t page = support_page_bytes();
+  char *longest = calloc(1, page + 1);
+  struct perf_event_attr attr;
+  uvperf__control_t control = {PERF_EVENT_IOC_SET_FILTER, &attr, 0, "fd = 3",
+                               NULL};
+  uvperf_error_t error;
+
+  uvperf_attr_tracepoint(&attr, 316);
+  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "SET_FILTER of tracepoint 316: \"fd = 3\" is no filter of its fields, "
+         "which events/<category>/<name>/format in tracefs lists");
+  uvperf_attr_init(&attr, UPROBE_TYPE, 0);
+  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "no filter of its fields");
+  uvperf_attr_init(&attr, PT_TYPE, 0);
+  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "no filter of addresses");
+  clock_attr(&attr, 1000);
+  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_NOT_SUPPORTED,
+         "only tracepoints, probes");
+
+  assert_non_null(longest);
+  memset(longest, 'x', page);
+  control.filter = longest;
+  uvperf_attr_tracepoint(&attr, 316);
+  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "less than a page");
+  longest[page - 1] = '\0';
+  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "no filter of its fields");
+  free(longest);
+}
+
+static void explain_filter_of_other_errnos_has_its_cause(void **state) {
+  struct perf_event_attr attr;
+
+  uvperf_attr_tracepoint(&attr, 316);
+  expect_plain(*state, -EEXIST, &attr, PERF_EVENT_IOC_SET_FILTER,
+               UVPERF_CAUSE_EXISTS, "it has a filter");
+  expect_plain(*state, -ENOSPC, &attr, PERF_EVENT_IOC_SET_FILTER,
+               UVPERF_CAUSE_ARGUMENT, "more conditions");
+  expect_plain(*state, -E2BIG, &attr, PERF_EVENT_IOC_SET_FILTER,
+               UVPERF_CAUSE_ARGUMENT, "more conditions");
+  uvperf_attr_init(&attr, PT_TYPE, 0);
+  expect_plain(*state, -EOPNOTSUPP, &attr, PERF_EVENT_IOC_SET_FILTER,
+               UVPERF_CAUSE_NOT_SUPPORTED, "nr_addr_filters");
+  expect_plain(*state, -ENOENT, &attr, PERF_EVENT_IOC_SET_FILTER,
+               UVPERF_CAUSE_ARGUMENT, "no file as \"fd == 3\" names it");
+}
+
+/* -- SET_BPF, QUERY_BPF --------------------------------------------------- */
+
+static void explain_bpf_einval_tells_the_programs_type(void **state) {
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+  uvperf__control_t control = {PERF_EVENT_IOC_SET_BPF, &attr, 7, NULL, NULL};
+  uvperf_error_t error;
+
+  uvperf_attr_tracepoint(&attr, 316);
+  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "fd 7 is no BPF program, or of another type than "
+         "BPF_PROG_TYPE_TRACEPOINT (5)");
+  temp_tree_write(tree, FDINFO "7", "pos:\t0\nflags:\t02\n");
+  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "fd 7 is no BPF program");
+  assert_null(strstr(error.reason, "another type"));
+  temp_tree_write(tree, FDINFO "7", "pos:\t0\nprog_type:\t7\n");
+  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "the program has type 7, and the event takes "
+         "BPF_PROG_TYPE_TRACEPOINT (5)");
+  uvperf_attr_init(&attr, UPROBE_TYPE, 0);
+  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "BPF_PROG_TYPE_KPROBE (2)");
+  clock_attr(&attr, 1000);
+  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "does not take this program");
+  temp_tree_write(tree, FDINFO "7", "prog_type:\t5\n");
+  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "BPF_PROG_TYPE_PERF_EVENT (7)");
+}
+
+static void explain_bpf_of_other_errnos_has_its_cause(void **state) {
+  struct perf_event_attr attr;
+  uvperf__control_t control = {PERF_EVENT_IOC_SET_BPF, &attr,
+                               (uint64_t)(int64_t)-1, NULL, NULL};
+  uvperf_error_t error;
+
+  uvperf_attr_tracepoint(&attr, 316);
+  expect(*state, &error, -EBADF, &control, UVPERF_CAUSE_ARGUMENT,
+         "-1 is not an open fd");
+  expect(*state, &error, -EEXIST, &control, UVPERF_CAUSE_EXISTS,
+         "it has a program");
+  expect(*state, &error, -E2BIG, &control, UVPERF_CAUSE_BPF_PROGRAMS,
+         "64 programs");
+  assert_int_equal(error.limit, 64);
+  assert_int_equal(error.needed, 65);
+  expect(*state, &error, -EACCES, &control, UVPERF_CAUSE_ARGUMENT,
+         "behind the tracepoint's fields");
+  expect(*state, &error, -EPROTO, &control, UVPERF_CAUSE_ARGUMENT,
+         "PERF_SAMPLE_CALLCHAIN");
+  expect(*state, &error, -EOPNOTSUPP, &control, UVPERF_CAUSE_NOT_SUPPORTED,
+         "CONFIG_BPF_EVENTS");
+  clock_attr(&attr, 1000);
+  expect(*state, &error, -EACCES, &control, UVPERF_CAUSE_PERMISSION,
+         "a security module");
+}
+
+static void explain_query_of_each_errno_has_its_cause(void **state) {
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+  uvperf__control_t control = {PERF_EVENT_IOC_QUERY_BPF, &attr, 3, NULL, NULL};
+  uvperf_error_t error;
+
+  uvperf_attr_tracepoint(&attr, 316);
+  expect(tree, &error, -ENOSPC, &control, UVPERF_CAUSE_BPF_PROGRAMS,
+         "3 programs are attached");
+  assert_int_equal(error.needed, 3);
+  expect(tree, &error, -EOPNOTSUPP, &control, UVPERF_CAUSE_NOT_SUPPORTED,
+         "CONFIG_BPF_EVENTS");
+  expect(tree, &error, -EPERM, &control, UVPERF_CAUSE_PERMISSION,
+         "it needs CAP_PERFMON");
+  temp_tree_write(tree, "/proc/self/status", "CapEff:\t0000004000000000\n");
+  expect(tree, &error, -EPERM, &control, UVPERF_CAUSE_PERMISSION,
+         "a seccomp filter");
+  clock_attr(&attr, 1000);
+  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_NOT_SUPPORTED,
+         "PERF_TYPE_TRACEPOINT");
+}
+
+/* -- MODIFY_ATTRIBUTES ---------------------------------------------------- */
+
+static void breakpoint_attr(struct perf_event_attr *attr) {
+  uvperf_attr_breakpoint(attr, HW_BREAKPOINT_W, 0x1000, 8);
+  uvperf_attr_set_period(attr, 1);
+}
+
+static void explain_modify_einval_names_what_differs(void **state) {
+  struct perf_event_attr attr, wanted;
+  uvperf__control_t control = {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr, 0, NULL,
+                               &wanted};
+  uvperf_error_t error;
+
+  breakpoint_attr(&attr);
+  wanted = attr;
+  wanted.disabled = 1;
+  wanted.bp_addr = 0x1001;
+  wanted.bp_len = 4;
+  wanted.bp_type = HW_BREAKPOINT_RW;
+  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "bp_addr aligned to it");
+  assert_null(strstr(error.reason, "differs"));
+  wanted.bp_type = HW_BREAKPOINT_R;
+  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "x86 has no R");
+  wanted.sample_period = 2;
+  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "sample_period differs");
+  wanted.precise_ip = 2;
+  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "precise_ip differs");
+  wanted.type = PERF_TYPE_SOFTWARE;
+  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         ": type differs");
+}
+
+static void explain_modify_of_other_errnos_has_its_cause(void **state) {
+  struct perf_event_attr attr, wanted;
+  uvperf__control_t control = {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr, 0, NULL,
+                               &wanted};
+  uvperf_error_t error;
+
+  breakpoint_attr(&attr);
+  wanted = attr;
+  wanted.size = 112;
+  expect(*state, &error, -EOPNOTSUPP, &control, UVPERF_CAUSE_NOT_SUPPORTED,
+         "only breakpoints");
+  expect(*state, &error, -ENOSPC, &control, UVPERF_CAUSE_BREAKPOINT_SLOTS,
+         "slots");
+  expect(*state, &error, -EPERM, &control, UVPERF_CAUSE_PERMISSION,
+         "CAP_SYS_ADMIN");
+  expect(*state, &error, -E2BIG, &control, UVPERF_CAUSE_OLD_KERNEL,
+         "112 bytes");
+  assert_int_equal(error.limit, 112);
+}
+
+#define ON_MACHINE(f)                                                          \
+  cmocka_unit_test_setup_teardown(f, setup, temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      ON_MACHINE(explain_control_names_request_and_event),
+      ON_MACHINE(explain_control_of_any_request_has_its_cause),
+      ON_MACHINE(explain_control_without_error_returns_the_code),
+      ON_MACHINE(explain_refresh_einval_says_what_the_event_lacks),
+      ON_MACHINE(explain_period_einval_goes_by_period_and_attr),
+      ON_MACHINE(explain_frequency_einval_goes_by_the_rate),
+      ON_MACHINE(explain_pause_einval_is_no_ring),
+      ON_MACHINE(explain_filter_einval_goes_by_event_and_filter),
+      ON_MACHINE(explain_filter_of_other_errnos_has_its_cause),
+      ON_MACHINE(explain_bpf_einval_tells_the_programs_type),
+      ON_MACHINE(explain_bpf_of_other_errnos_has_its_cause),
+      ON_MACHINE(explain_query_of_each_errno_has_its_cause),
+      ON_MACHINE(explain_modify_einval_names_what_differs),
+      ON_MACHINE(explain_modify_of_other_errnos_has_its_cause),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
