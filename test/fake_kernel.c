@@ -287,9 +287,11 @@ int __wrap_uvperf__sys_ioctl(int fd, unsigned long request, long arg) {
     code = 0;
     if (fake == NULL)
       code = __real_uvperf__sys_ioctl(fd, request, arg);
-    else if (request == PERF_EVENT_IOC_ENABLE)
+    else if (fake->on_ioctl != NULL)
+      code = fake->on_ioctl(fake, request, (uintptr_t)arg);
+    if (fake != NULL && code >= 0 && request == PERF_EVENT_IOC_ENABLE)
       fake->enabled = 1;
-    else if (request == PERF_EVENT_IOC_DISABLE)
+    else if (fake != NULL && code >= 0 && request == PERF_EVENT_IOC_DISABLE)
       fake->enabled = 0;
   }
   note("ioctl", ioctl_name(request), code < 0);
@@ -307,6 +309,8 @@ int __wrap_uvperf__sys_ioctl_ptr(int fd, unsigned long request, void *arg) {
       code = __real_uvperf__sys_ioctl_ptr(fd, request, arg);
     else if (request == PERF_EVENT_IOC_ID)
       memcpy(arg, &fake->id, sizeof(fake->id));
+    else if (fake->on_ioctl != NULL)
+      code = fake->on_ioctl(fake, request, (uintptr_t)arg);
   }
   note("ioctl", ioctl_name(request), code < 0);
   return code;

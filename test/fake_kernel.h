@@ -61,6 +61,10 @@ struct fake_event_s {
   /* Called at the start of each poll of it, to let something happen between a
    * drain and a probe; or NULL. */
   void (*on_poll)(fake_event_t *fake);
+  /* Called with each ioctl of it but ID that no script makes fail; what it gives
+   * the ioctl gives. The argument is a number, or a pointer; or NULL. */
+  int (*on_ioctl)(fake_event_t *fake, unsigned long request,
+                  uintptr_t argument);
   void *data; /* the test's */
 
   /* Noted by the fake. */
