@@ -53,6 +53,7 @@ struct event_s {
   int started;
   int enabled_by_start;
   int enabled;      /* as far as the library can know: uvperf_event_modify */
+  int limited;      /* uvperf_event_refresh was called */
   int paused;       /* the ring, by PERF_EVENT_IOC_PAUSE_OUTPUT */
   event_t *leader;  /* of its group; NULL if it leads or is alone */
   event_t *members; /* of a leader: the first sibling */
@@ -112,6 +113,11 @@ void uvperf__event_free_writers(event_t *impl);
 /* UV_EPERM and the error in a forked child, whose fd is the same kernel event as
  * the parent's; else 0. */
 int uvperf__event_check_owner(const event_t *impl, uvperf_error_t *error);
+
+/* Enables the event, so that it runs: 0, or -errno. */
+int uvperf__event_enable(event_t *impl);
+/* What more that takes once something else has enabled it. */
+void uvperf__event_unstick(const event_t *impl);
 
 /* A copy of the user's attr as a handle with the UVPERF_EVENT_* flags gives it to
  * the kernel: disabled, and with what the handle asks for. Of uvperf__calloc,

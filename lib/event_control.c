@@ -10,10 +10,13 @@
 
 #include "explain.h"
 #include "sys.h"
+#include "system.h"
 
 /* BPF_TRACE_MAX_PROGS in include/linux/trace_events.h: of so many programs a
  * tracepoint tells the ids; room for more is E2BIG. */
 #define MOST_PROGRAMS 64
+
+#define NS_PER_SECOND UINT64_C(1000000000)
 
 /* struct perf_event_query_bpf, whose array has no size. */
 typedef struct query_s {
@@ -40,13 +43,35 @@ static int control(event_t *impl, unsigned long request, long argument,
                 (uint64_t)argument, error);
 }
 
+/* Since Linux 6.16 __perf_event_overflow calls pmu->stop when the limit of
+ * overflows is used up, and perf_trace_add and hw_breakpoint_add, which enabling
+ * calls, leave hw.state stopped; only pmu->start clears it, and only a period
+ * calls that. Where the period is 1, giving it again changes nothing else. */
+void uvperf__event_unstick(const event_t *impl) {
+  uint64_t period = 1;
+
+  if (impl->limited && !impl->attr->freq && impl->attr->sample_period == 1)
+    uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_PERIOD, &period);
+}
+
+int uvperf__event_enable(event_t *impl) {
+  int rc = uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_ENABLE, 0);
+
+  if (rc < 0)
+    return rc;
+  impl->enabled = 1;
+  uvperf__event_unstick(impl);
+  return 0;
+}
+
 int uvperf_event_enable(uvperf_event_t *event, uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
-  int rc = control(impl, PERF_EVENT_IOC_ENABLE, 0, error);
+  int rc = uvperf__event_check_owner(impl, error);
 
-  if (rc == 0)
-    impl->enabled = 1;
-  return rc;
+  if (rc != 0)
+    return rc;
+  return finish(impl, uvperf__event_enable(impl), PERF_EVENT_IOC_ENABLE, 0,
+                error);
 }
 
 int uvperf_event_disable(uvperf_event_t *event, uvperf_error_t *error) {
@@ -96,20 +121,44 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
                            "refresh by %u overflows: it must be 1 to %d",
                            overflows, INT_MAX);
   rc = control(impl, PERF_EVENT_IOC_REFRESH, (long)overflows, error);
-  if (rc == 0)
-    impl->enabled = 1;
-  return rc;
+  if (rc != 0)
+    return rc;
+  impl->enabled = 1;
+  uvperf__event_unstick(impl);
+  impl->limited = 1;
+  return 0;
+}
+
+/* perf_swevent_init_hrtimer has made nanoseconds of a clock's frequency and has
+ * cleared the kernel's attr.freq, so nanoseconds is what PERF_EVENT_IOC_PERIOD
+ * takes; what it would check of a frequency is checked here. */
+static int period_argument(const struct perf_event_attr *attr, uint64_t period,
+                           uint64_t *argument) {
+  int64_t most;
+
+  *argument = period;
+  if (!attr->freq || attr->type != PERF_TYPE_SOFTWARE ||
+      (attr->config != PERF_COUNT_SW_CPU_CLOCK &&
+       attr->config != PERF_COUNT_SW_TASK_CLOCK))
+    return 0;
+  if (period == 0 || (uvperf__system_max_sample_rate("", &most) == 0 &&
+                      most >= 0 && period > (uint64_t)most))
+    return UV_EINVAL;
+  *argument = NS_PER_SECOND / period;
+  return 0;
 }
 
 int uvperf_event_set_period(uvperf_event_t *event, uint64_t period,
                             uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
-  uint64_t argument = period;
+  uint64_t argument;
   int rc = uvperf__event_check_owner(impl, error);
 
   if (rc != 0)
     return rc;
-  rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_PERIOD, &argument);
+  rc = period_argument(impl->attr, period, &argument);
+  if (rc == 0)
+    rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_PERIOD, &argument);
   /* The kernel's attr has it now, and modify must be given the same. */
   if (rc >= 0)
     impl->attr->sample_period = period;

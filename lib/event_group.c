@@ -35,11 +35,17 @@ void uvperf__event_leave_group(event_t *impl) {
   impl->leader = NULL;
 }
 
+static void note(event_t *impl, int enabled) {
+  impl->enabled = enabled;
+  if (enabled && !impl->closing)
+    uvperf__event_unstick(impl);
+}
+
 void uvperf__event_group_enabled(event_t *impl, int enabled) {
   event_t *leader = impl->leader != NULL ? impl->leader : impl;
   event_t *member;
 
-  leader->enabled = enabled;
+  note(leader, enabled);
   for (member = leader->members; member != NULL; member = member->next_member)
-    member->enabled = enabled;
+    note(member, enabled);
 }

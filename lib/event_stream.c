@@ -141,13 +141,12 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
       !uvperf__attr_value(impl->attr, UVPERF_ATTR_ENABLE_ON_EXEC);
   if (!impl->enabled_by_start)
     return 0;
-  rc = uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_ENABLE, 0);
+  rc = uvperf__event_enable(impl);
   if (rc < 0) {
     impl->enabled_by_start = 0;
     uvperf__watch_stop(impl->watch);
     return uvperf__explain_control(error, rc, "", &enable);
   }
-  impl->enabled = 1;
   return 0;
 }
 

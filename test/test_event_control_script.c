@@ -111,6 +111,43 @@ static void event_set_period_is_in_the_attr_if_it_succeeded(void **state) {
   fake_assert_clean();
 }
 
+/* The kernel has made a period of it when it was opened. */
+static void event_set_frequency_of_a_clock_passes_nanoseconds(void **state) {
+  live_collector_t collector;
+  uvperf_event_t *event = &collector.event;
+  fake_event_t *fake = fake_event_add(7);
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  fake->on_ioctl = remember;
+  uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
+  uvperf_attr_set_frequency(&attr, 100);
+  live_init(*state, &collector, &attr, NULL);
+  assert_int_equal(uvperf_event_set_period(event, 1000, NULL), 0);
+  expect(PERF_EVENT_IOC_PERIOD, 1000000);
+  assert_int_equal(uvperf_event_attr(event)->sample_freq, 1000);
+  assert_int_equal(uvperf_event_attr(event)->freq, 1);
+  fake_log_clear();
+  assert_int_equal(uvperf_event_set_period(event, 0, &error), UV_EINVAL);
+  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(uvperf_event_set_period(event, INT64_MAX, &error),
+                   UV_EINVAL);
+  assert_int_equal(error.cause, UVPERF_CAUSE_SAMPLE_RATE);
+  assert_int_equal(error.needed, INT64_MAX);
+  assert_string_equal(fake_log(), "");
+  live_close(&collector);
+  /* Not so the other software events. */
+  fake = fake_event_add(8);
+  fake->on_ioctl = remember;
+  uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
+  uvperf_attr_set_frequency(&attr, 100);
+  live_init(*state, &collector, &attr, NULL);
+  assert_int_equal(uvperf_event_set_period(event, 1000, NULL), 0);
+  expect(PERF_EVENT_IOC_PERIOD, 1000);
+  live_close(&collector);
+  fake_assert_clean();
+}
+
 static void event_fd_is_the_one_that_was_opened(void **state) {
   live_collector_t collector;
   fake_event_t *fake = open_event(*state, &collector);
@@ -413,6 +450,7 @@ int main(void) {
       SCRIPTED(event_control_without_argument_passes_its_flag),
       SCRIPTED(event_control_with_argument_passes_it),
       SCRIPTED(event_set_period_is_in_the_attr_if_it_succeeded),
+      SCRIPTED(event_set_frequency_of_a_clock_passes_nanoseconds),
       SCRIPTED(event_fd_is_the_one_that_was_opened),
       SCRIPTED(event_control_with_bad_argument_calls_nothing),
       SCRIPTED(event_control_in_forked_child_is_eperm),

@@ -65,6 +65,12 @@ UVPERF_EXTERN int uvperf_event_reset_group(uvperf_event_t *event,
 /** Enables the event for so many overflows more: with the last the kernel
  *  disables it. That is no end: no UV_EOF comes, and the next refresh goes on.
  *  What is left of the limit outlives disable and enable.
+ *  Since Linux 6.16 a tracepoint, a probe or a breakpoint whose overflows ran
+ *  out stays stopped, whatever enables it, until it is given a period. With a
+ *  period of 1 refresh, enable, start and the like do that, which helps if the
+ *  target runs at that moment, as the calling thread does; with another period
+ *  do it by uvperf_event_set_period. Linux 6.16 and 6.17 before 6.17.10 can hang
+ *  the machine when the overflows of cpu-clock or task-clock run out.
  *  @param overflows  Samples, 1 to INT_MAX; added to what is left.
  *  @return 0, or see the top, or
  *    UV_EINVAL  overflows is 0 or above INT_MAX; or the event does not sample,
@@ -75,7 +81,8 @@ UVPERF_EXTERN int uvperf_event_refresh(uvperf_event_t *event,
                                        uvperf_error_t *error);
 
 /** Changes the period, or with attr.freq the frequency, at once, running or
- *  not. uvperf_event_attr has it then.
+ *  not. uvperf_event_attr has it then. A running event forgets how far it was in
+ *  the old period, and its first samples can come early.
  *  @param period  Events between samples (nanoseconds for the clocks), below
  *    2^63; or Hz with attr.freq, up to perf_event_max_sample_rate. Not 0.
  *  @return 0, or see the top, or

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: filters, pauses, groups and the fd. Limits of overflows and periods are in
+ * test_event_period.c, BPF programs in test_event_bpf.c, modify in
+ * test_event_modify.c. */
+#include "control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* -- SET_FILTER ----------------------------------------------------------- */
+
+static void call_getpgid(pid_t pid, uint64_t nr) {
+  while (nr-- > 0)
+    syscall(SYS_getpgid, pid);
+}
+
+static void event_set_filter_passes_what_matches(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  control_begin(*state, &collector, &attr);
+  control_expect_refused(
+      uvperf_event_set_filter(&collector.event, "nonsense ==", &error), &error,
+      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"nonsense ==\" is no filter");
+  control_expect_refused(
+      uvperf_event_set_filter(&collector.event, "nofield == 1", &error), &error,
+      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"nofield == 1\"");
+  /* What was refused is not set. */
+  assert_int_equal(uvperf_event_set_filter(&collector.event,
+                                           "pid == 77 || pid > 1000000", NULL),
+                   0);
+  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  call_getpgid(77, 3);
+  call_getpgid(78, 5);
+  call_getpgid(1000000, 6);
+  call_getpgid(1000001, 4);
+  control_expect_records(&collector, 7);
+  /* perf_tp_event_match: the others are not counted either. */
+  assert_int_equal(control_count(&collector), 7);
+  control_expect_refused(
+      uvperf_event_set_filter(&collector.event, "pid == 1", &error), &error,
+      UV_EEXIST, UVPERF_CAUSE_EXISTS, "it has a filter");
+  live_close(&collector);
+}
+
+static void event_set_filter_that_cannot_be_is_einval(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  size_t page = support_page_bytes();
+  char *longest = malloc(page + 1);
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
+  attr.exclude_kernel = 1;
+  live_init(*state, &collector, &attr, NULL);
+  control_expect_refused(
+      uvperf_event_set_filter(&collector.event, "pid == 1", &error), &error,
+      UV_EINVAL, UVPERF_CAUSE_NOT_SUPPORTED, "only tracepoints");
+  live_close(&collector);
+
+  /* "pid == 77" with spaces up to a page is a filter, and then no more. */
+  assert_non_null(longest);
+  memset(longest, ' ', page);
+  memcpy(longest, "pid == 77", 9);
+  longest[page] = '\0';
+  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  live_init(*state, &collector, &attr, NULL);
+  control_expect_refused(
+      uvperf_event_set_filter(&collector.event, longest, &error), &error,
+      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "less than a page");
+  longest[page - 1] = '\0';
+  assert_int_equal(uvperf_event_set_filter(&collector.event, longest, NULL), 0);
+  live_close(&collector);
+  free(longest);
+}
+
+/* -- PAUSE_OUTPUT --------------------------------------------------------- */
+
+static void on_lost(live_collector_t *collector,
+                    const uvperf_record_t *record) {
+  uint64_t *lost = collector->hook_data;
+
+  if (record->type == PERF_RECORD_LOST)
+    *lost += record->lost.lost;
+}
+
+static void event_pause_drops_and_resume_tells_how_many(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  live_collector_t collector;
+  uvperf_event_t *event = &collector.event;
+  struct perf_event_attr attr;
+  uvperf_stats_t stats;
+  uint64_t lost = 0;
+
+  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  live_begin(*state, &collector, &attr, NULL, on_lost, &lost);
+  live_syscall(2);
+  control_expect_records(&collector, 2);
+  assert_int_equal(uvperf_event_pause(event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(event, NULL), 0);
+  live_syscall(5);
+  control_expect_records(&collector, 2);
+  assert_int_equal(uvperf_event_resume(event, NULL), 0);
+  assert_int_equal(uvperf_event_resume(event, NULL), 0);
+  live_turns_in(*state, 1);
+  assert_int_equal(lost, 0); /* not before the next record */
+  live_syscall(1);
+  control_expect_records(&collector, 4);
+  assert_int_equal(lost, 5);
+  live_syscall(1);
+  control_expect_records(&collector, 5);
+  assert_int_equal(lost, 5);
+  uvperf_event_stats(event, &stats);
+  assert_int_equal(stats.lost_records, 5);
+  assert_int_equal(control_count(&collector), 9);
+  live_close(&collector);
+}
+
+static void event_paused_hits_are_lost_in_the_count(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_count_t count;
+  uvperf_error_t error;
+  int rc;
+
+  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  attr.read_format = UVPERF_FORMAT_LOST;
+  rc = uvperf_event_init(*state, &collector.event, &attr, NULL, &error);
+  if (rc == UV_EINVAL)
+    support_skip(__func__, "PERF_FORMAT_LOST (Linux 6.0)");
+  assert_int_equal(rc, 0);
+  collector.event.data = &collector;
+  collector.closed = 0;
+  /* Before the first start it is the same. */
+  assert_int_equal(uvperf_event_pause(&collector.event, NULL), 0);
+  assert_int_equal(
+      uvperf_event_start(&collector.event, NULL, live_on_record, NULL), 0);
+  live_syscall(6);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_event_read(&collector.event, &count), 0);
+  assert_int_equal(count.value, 6);
+  assert_int_equal(count.lost, 6);
+  live_close(&collector);
+}
+
+static void event_pause_before_start_lasts_until_resume(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  live_collector_t collector;
+  struct perf_event_attr attr;
+
+  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  live_init(*state, &collector, &attr, NULL);
+  assert_int_equal(uvperf_event_pause(&collector.event, NULL), 0);
+  live_start(&collector, NULL);
+  live_syscall(3);
+  control_expect_records(&collector, 0);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  live_start(&collector, NULL);
+  live_syscall(3);
+  control_expect_records(&collector, 0);
+  assert_int_equal(uvperf_event_resume(&collector.event, NULL), 0);
+  live_syscall(3);
+  control_expect_records(&collector, 4); /* LOST is one */
+  live_close(&collector);
+}
+
+static void event_pause_without_ring_is_einval(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  support_need_own_events(__func__);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
+  attr.exclude_kernel = 1;
+  live_init(*state, &collector, &attr, NULL);
+  control_expect_refused(uvperf_event_pause(&collector.event, &error), &error,
+                         UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "it has no ring");
+  control_expect_refused(uvperf_event_resume(&collector.event, &error), &error,
+                         UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "it has no ring");
+  live_close(&collector);
+}
+
+/* -- groups --------------------------------------------------------------- */
+
+static void event_group_controls_reach_all_from_any_member(void **state) {
+  uint64_t enter = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  uint64_t leave =
+      support_need_tracepoint(__func__, "syscalls:sys_exit_getpgid");
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t leader, one, other;
+  struct perf_event_attr attr;
+
+  uvperf_attr_tracepoint(&attr, enter);
+  attr.exclude_kernel = 1;
+  live_init(*state, &leader, &attr, NULL);
+  options.leader = &leader.event;
+  live_init(*state, &one, &attr, &options);
+  attr.config = leave;
+  live_init(*state, &other, &attr, &options);
+
+  assert_int_equal(uvperf_event_enable_group(&other.event, NULL), 0);
+  live_syscall(5);
+  assert_int_equal(uvperf_event_disable_group(&one.event, NULL), 0);
+  live_syscall(3);
+  assert_int_equal(control_count(&leader), 5);
+  assert_int_equal(control_count(&one), 5);
+  assert_int_equal(control_count(&other), 5);
+  assert_int_equal(uvperf_event_reset(&leader.event, NULL), 0);
+  assert_int_equal(control_count(&leader), 0);
+  assert_int_equal(control_count(&one), 5);
+  assert_int_equal(control_count(&other), 5);
+  assert_int_equal(uvperf_event_enable_group(&leader.event, NULL), 0);
+  live_syscall(2);
+  assert_int_equal(uvperf_event_disable_group(&leader.event, NULL), 0);
+  assert_int_equal(control_count(&leader), 2);
+  assert_int_equal(control_count(&other), 7);
+  assert_int_equal(uvperf_event_reset_group(&one.event, NULL), 0);
+  assert_int_equal(control_count(&leader), 0);
+  assert_int_equal(control_count(&one), 0);
+  assert_int_equal(control_count(&other), 0);
+  live_close(&other);
+  live_close(&one);
+  live_close(&leader);
+}
+
+/* -- fd ------------------------------------------------------------------- */
+
+static void event_fd_can_be_dupped_and_closes_with_the_handle(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  struct stat status;
+  uint64_t value;
+  int fd, copy;
+
+  uvperf_attr_tracepoint(&attr, id);
+  attr.exclude_kernel = 1;
+  live_init(*state, &collector, &attr, NULL);
+  fd = uvperf_event_fd(&collector.event);
+  assert_int_equal(fstat(fd, &status), 0);
+  assert_int_equal(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+  copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  assert_true(copy >= 0);
+  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  live_syscall(4);
+  assert_int_equal(read(copy, &value, sizeof(value)), sizeof(value));
+  assert_int_equal(value, 4);
+  live_close(&collector);
+  assert_int_equal(fcntl(fd, F_GETFD), -1);
+  assert_int_equal(errno, EBADF);
+  /* Closing the handle has disabled the event, which the dup keeps. */
+  live_syscall(4);
+  assert_int_equal(read(copy, &value, sizeof(value)), sizeof(value));
+  assert_int_equal(value, 4);
+  close(copy);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(event_set_filter_passes_what_matches),
+      support_loop_test(event_set_filter_that_cannot_be_is_einval),
+      support_loop_test(event_pause_drops_and_resume_tells_how_many),
+      support_loop_test(event_paused_hits_are_lost_in_the_count),
+      support_loop_test(event_pause_before_start_lasts_until_resume),
+      support_loop_test(event_pause_without_ring_is_einval),
+      support_loop_test(event_group_controls_reach_all_from_any_member),
+      support_loop_test(event_fd_can_be_dupped_and_closes_with_the_handle),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: how many samples come with a limit of overflows, and with a period that
+ * changes. */
+#include "control.h"
+
+static volatile uint64_t other_word;
+
+/* -- REFRESH -------------------------------------------------------------- */
+
+/* go-perf's TestPoll/DisabledByRefresh. */
+static void event_refresh_delivers_so_many_samples(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  live_collector_t collector;
+  struct perf_event_attr attr;
+
+  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  control_begin(*state, &collector, &attr);
+  live_syscall(5);
+  control_expect_records(&collector, 0);
+  assert_int_equal(uvperf_event_refresh(&collector.event, 3, NULL), 0);
+  live_syscall(10);
+  control_expect_records(&collector, 3);
+  /* It is disabled, which is no end. */
+  live_turns_in(*state, 20);
+  assert_int_equal(collector.ends, 0);
+  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
+  assert_int_equal(control_count(&collector), 3);
+  assert_int_equal(uvperf_event_refresh(&collector.event, 2, NULL), 0);
+  live_syscall(10);
+  control_expect_records(&collector, 5);
+  assert_int_equal(collector.ends, 0);
+  live_close(&collector);
+}
+
+/* Linux 6.16 leaves it stopped, whatever enables it. */
+static void event_whose_overflows_ran_out_is_started_again(void **state) {
+  live_collector_t collector, sibling;
+  uvperf_event_t *event = &collector.event;
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+
+  support_need_breakpoints(__func__);
+  live_write_attr(&attr, PERF_SAMPLE_IP);
+  control_begin(*state, &collector, &attr);
+  attr.bp_addr = (uintptr_t)&other_word;
+  options.leader = event;
+  options.flags = UVPERF_EVENT_NO_RING;
+  live_init(*state, &sibling, &attr, &options);
+  assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
+  live_write(5);
+  control_expect_records(&collector, 1);
+  assert_int_equal(uvperf_event_enable(event, NULL), 0);
+  live_write(5);
+  control_expect_records(&collector, 6);
+  assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
+  live_write(5);
+  control_expect_records(&collector, 7);
+  assert_int_equal(uvperf_event_enable_group(&sibling.event, NULL), 0);
+  live_write(5);
+  control_expect_records(&collector, 12);
+  assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
+  live_write(5);
+  control_expect_records(&collector, 13);
+  assert_int_equal(uvperf_event_stop(event), 0);
+  live_start(&collector, NULL);
+  live_write(5);
+  control_expect_records(&collector, 18);
+  assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
+  live_write(5);
+  control_expect_records(&collector, 19);
+  assert_int_equal(uvperf_event_modify(event, uvperf_event_attr(event), NULL),
+                   0);
+  live_write(5);
+  control_expect_records(&collector, 24);
+  live_close(&sibling);
+  live_close(&collector);
+}
+
+static void event_refresh_adds_to_what_is_left(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  live_collector_t collector;
+  struct perf_event_attr attr;
+
+  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  control_begin(*state, &collector, &attr);
+  assert_int_equal(uvperf_event_refresh(&collector.event, 3, NULL), 0);
+  live_syscall(1);
+  assert_int_equal(uvperf_event_refresh(&collector.event, 2, NULL), 0);
+  live_syscall(1);
+  /* What is left outlives disable and enable. */
+  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  live_syscall(4);
+  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  live_syscall(10);
+  control_expect_records(&collector, 5);
+  /* Used up, it is no limit any more. */
+  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  live_syscall(10);
+  control_expect_records(&collector, 15);
+  live_close(&collector);
+}
+
+static void event_refresh_of_what_has_no_overflows_is_einval(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  attr.inherit = 1;
+  options.flags = UVPERF_EVENT_NO_RING;
+  live_init(*state, &collector, &attr, &options);
+  control_expect_refused(uvperf_event_refresh(&collector.event, 3, &error),
+                         &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                         "without inherit");
+  live_close(&collector);
+  attr.inherit = 0;
+  uvperf_attr_set_period(&attr, 0);
+  live_init(*state, &collector, &attr, NULL);
+  control_expect_refused(uvperf_event_refresh(&collector.event, 3, &error),
+                         &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                         "only counts");
+  live_close(&collector);
+}
+
+/* -- PERIOD --------------------------------------------------------------- */
+
+/* The counts at which samples came. */
+typedef struct beats_s {
+  uint64_t counts[64];
+  size_t nr;
+} beats_t;
+
+static void on_beat(live_collector_t *collector,
+                    const uvperf_record_t *record) {
+  beats_t *beats = collector->hook_data;
+  uvperf_count_t count;
+
+  if (record->type == PERF_RECORD_SAMPLE && beats->nr < 64 &&
+      uvperf_read_get(&record->sample.read, 0, &count) == 0)
+    beats->counts[beats->nr++] = count.value;
+}
+
+static void event_set_period_while_running_changes_the_samples(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  beats_t beats = {{0}, 0};
+  size_t i;
+
+  support_need_breakpoints(__func__);
+  live_write_attr(&attr, PERF_SAMPLE_READ);
+  live_begin(*state, &collector, &attr, NULL, on_beat, &beats);
+  live_write(10);
+  control_expect_records(&collector, 10);
+  assert_int_equal(uvperf_event_set_period(&collector.event, 5, NULL), 0);
+  assert_int_equal(uvperf_event_attr(&collector.event)->sample_period, 5);
+  live_write(30);
+  live_turns_in(*state, 1);
+  /* Here the samples come at 11, 11, 12 and then each 5: __perf_event_period
+   * sets period_left to 0, and perf_swevent_set_period takes the old period once
+   * more. If the thread loses its CPU in between they come at 15, 20 … */
+  assert_in_range(beats.nr, 10 + 6, 10 + 8);
+  for (i = beats.nr - 4; i < beats.nr; i++)
+    assert_int_equal(beats.counts[i] - beats.counts[i - 1], 5);
+  assert_int_equal(uvperf_event_set_period(&collector.event, 1, NULL), 0);
+  beats.nr = 0;
+  live_write(7);
+  live_turns_in(*state, 1);
+  assert_int_equal(beats.nr, 7);
+  assert_int_equal(control_count(&collector), 47);
+  live_close(&collector);
+}
+
+static void event_set_period_while_stopped_is_exact(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+
+  support_need_breakpoints(__func__);
+  live_write_attr(&attr, PERF_SAMPLE_IP);
+  control_begin(*state, &collector, &attr);
+  assert_int_equal(uvperf_event_set_period(&collector.event, 4, NULL), 0);
+  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  live_write(43);
+  control_expect_records(&collector, 10);
+  live_close(&collector);
+}
+
+static void event_set_period_that_cannot_be_is_einval(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  live_collector_t collector;
+  uvperf_event_t *event = &collector.event;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  live_init(*state, &collector, &attr, NULL);
+  control_expect_refused(uvperf_event_set_period(event, 0, &error), &error,
+                         UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "0 is no period");
+  control_expect_refused(
+      uvperf_event_set_period(event, UINT64_C(1) << 63, &error), &error,
+      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "below 2^63");
+  assert_int_equal(uvperf_event_attr(event)->sample_period, 1);
+  assert_int_equal(
+      uvperf_event_set_period(event, (UINT64_C(1) << 63) - 1, NULL), 0);
+  live_close(&collector);
+  uvperf_attr_set_period(&attr, 0);
+  live_init(*state, &collector, &attr, NULL);
+  control_expect_refused(uvperf_event_set_period(event, 5, &error), &error,
+                         UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "only counts");
+  live_close(&collector);
+}
+
+static void event_set_frequency_above_the_rate_is_einval(void **state) {
+  static const uint64_t configs[] = {PERF_COUNT_SW_PAGE_FAULTS,
+                                     PERF_COUNT_SW_CPU_CLOCK};
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  size_t i;
+
+  support_need_own_events(__func__);
+  for (i = 0; i < 2; i++) {
+    uvperf_attr_software(&attr, configs[i]);
+    uvperf_attr_set_frequency(&attr, 100);
+    attr.exclude_kernel = 1;
+    live_init(*state, &collector, &attr, NULL);
+    assert_int_equal(uvperf_event_set_period(&collector.event, 200, NULL), 0);
+    control_expect_refused(
+        uvperf_event_set_period(&collector.event, INT64_MAX, &error), &error,
+        UV_EINVAL, UVPERF_CAUSE_SAMPLE_RATE, "max_sample_rate");
+    assert_int_equal(error.needed, INT64_MAX);
+    assert_true(error.limit > 0 && error.limit < INT64_MAX);
+    assert_int_equal(uvperf_event_attr(&collector.event)->sample_freq, 200);
+    live_close(&collector);
+  }
+}
+
+/* Uses 100 ms of the thread's CPU time, as the event counts it. */
+static void burn(live_collector_t *collector) {
+  uint64_t start = control_count(collector);
+
+  while (control_count(collector) - start < 100000000)
+    continue;
+}
+
+/* A clock skips ticks, but adds none: what 100 Hz could give at most is known,
+ * whatever the machine does, and so is what 1000 Hz could. */
+static void event_set_frequency_of_a_clock_changes_the_rate(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uint64_t slow, fast;
+
+  support_need_own_events(__func__);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
+  uvperf_attr_set_frequency(&attr, 100);
+  uvperf_attr_set_wakeup_bytes(&attr, 1);
+  attr.sample_type = PERF_SAMPLE_IP;
+  control_begin(*state, &collector, &attr);
+  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  burn(&collector);
+  live_turns_in(*state, 1);
+  slow = collector.records;
+  assert_int_equal(uvperf_event_set_period(&collector.event, 1000, NULL), 0);
+  burn(&collector);
+  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  live_turns_in(*state, 1);
+  fast = collector.records - slow;
+  assert_in_range(slow, 1, 12);
+  assert_in_range(fast, 13, 110);
+  live_close(&collector);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(event_refresh_delivers_so_many_samples),
+      support_loop_test(event_whose_overflows_ran_out_is_started_again),
+      support_loop_test(event_refresh_adds_to_what_is_left),
+      support_loop_test(event_refresh_of_what_has_no_overflows_is_einval),
+      support_loop_test(event_set_period_while_running_changes_the_samples),
+      support_loop_test(event_set_period_while_stopped_is_exact),
+      support_loop_test(event_set_period_that_cannot_be_is_einval),
+      support_loop_test(event_set_frequency_above_the_rate_is_einval),
+      support_loop_test(event_set_frequency_of_a_clock_changes_the_rate),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
