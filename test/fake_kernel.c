@@ -5,7 +5,6 @@
 #include "fake_kernel.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -16,6 +15,7 @@
 
 #define EVENTS_MAX 64
 #define RULES_MAX  64
+#define BLOCKS_MAX 256
 
 /* The linker gives the functions of the library these names. */
 int __real_uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
@@ -53,6 +53,12 @@ typedef struct rule_s {
   int code;
 } rule_t;
 
+/* Memory of the library's; the allocator that gave it may be anybody's. */
+typedef struct block_s {
+  void *memory;
+  size_t size;
+} block_t;
+
 static struct {
   fake_event_t events[EVENTS_MAX];
   size_t added;
@@ -61,6 +67,7 @@ static struct {
   size_t rule_count;
   unsigned counts[FAKE_CALLS];
   unsigned failures;
+  block_t blocks[BLOCKS_MAX];
   size_t live;
   pid_t pid;  /* what getpid gives */
   pid_t home; /* the process of the test */
@@ -492,25 +499,47 @@ pid_t __wrap_uvperf__sys_getpid(void) {
   return kernel.pid != 0 ? kernel.pid : __real_uvperf__sys_getpid();
 }
 
+static block_t *find_block(const void *memory) {
+  size_t i;
+
+  for (i = 0; i < BLOCKS_MAX; i++)
+    if (kernel.blocks[i].memory == memory)
+      return &kernel.blocks[i];
+  return NULL;
+}
+
 void *__wrap_uvperf__calloc(size_t nr, size_t size) {
+  block_t *block;
   void *memory;
   int code;
 
   if (scripted(FAKE_CALLOC, &code))
     return NULL;
   memory = __real_uvperf__calloc(nr, size);
-  if (memory != NULL)
-    kernel.live++;
+  if (memory == NULL)
+    return NULL;
+  kernel.live++;
+  block = find_block(NULL);
+  if (block != NULL) {
+    block->memory = memory;
+    block->size = nr * size;
+  }
   return memory;
 }
 
 void __wrap_uvperf__free(void *memory) {
+  block_t *block;
+
   kernel.counts[FAKE_FREE]++;
   if (memory != NULL) {
     kernel.live--;
+    block = find_block(memory);
     /* libuv is not built with sanitizers: whatever it still reads of a handle
      * that was freed too early must not look well. */
-    memset(memory, 0xdb, malloc_usable_size(memory));
+    if (block != NULL) {
+      memset(memory, 0xdb, block->size);
+      block->memory = NULL;
+    }
   }
   __real_uvperf__free(memory);
 }
