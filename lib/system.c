@@ -3,7 +3,6 @@
  * between calls and decides nothing: what a value means is for the callers. */
 #include "system.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,6 +10,8 @@
 #include <string.h>
 
 #include <linux/perf_event.h>
+
+#include "file.h"
 
 #define PMUS "/sys/bus/event_source/devices"
 
@@ -27,40 +28,73 @@ static int join(char path[PATH_MAX], const char *root, const char *rest) {
   return length < 0 || length >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
-/* A line longer than the chunk comes in several; only its first one is
- * compared. Sets text to "" where nothing is found. */
-static int find_line(FILE *file, const char *key, char *text, size_t size) {
-  size_t key_length = strlen(key);
-  int is_start = 1;
-  char chunk[1024];
+/* The search for the first line that starts with a key. */
+typedef struct search_s {
+  const char *key; /* the part that the line has still to show */
+  const char *whole_key;
+  char *text;
+  size_t size;
+  size_t length;
+  int is_in_line;
+  int is_other; /* the line has shown that it is another */
+} search_t;
 
-  while (fgets(chunk, sizeof(chunk), file) != NULL) {
-    size_t length = strcspn(chunk, "\n");
-
-    if (is_start && strncmp(chunk, key, key_length) == 0) {
-      chunk[length] = '\0';
-      snprintf(text, size, "%s", chunk + key_length);
-      return 0;
-    }
-    is_start = chunk[length] == '\n';
+/* Looks at the next byte of the file: 1 if it ends the line that was looked
+ * for. */
+static int search_byte(search_t *search, char byte) {
+  if (byte == '\n') {
+    if (!search->is_other && *search->key == '\0')
+      return 1;
+    search->key = search->whole_key;
+    search->is_in_line = 0;
+    search->is_other = 0;
+    return 0;
   }
-  return ferror(file) ? -errno : -ENODATA;
+  search->is_in_line = 1;
+  if (search->is_other)
+    return 0;
+  if (*search->key == '\0') {
+    if (search->length + 1 < search->size)
+      search->text[search->length++] = byte;
+  } else if (*search->key == byte) {
+    search->key += 1;
+  } else {
+    search->is_other = 1;
+  }
+  return 0;
+}
+
+static int search_file(search_t *search, int fd) {
+  char chunk[1024];
+  ssize_t nr;
+  ssize_t i;
+
+  while ((nr = uvperf__file_read(fd, chunk, sizeof(chunk))) > 0)
+    for (i = 0; i < nr; i++)
+      if (search_byte(search, chunk[i]))
+        return 0;
+  if (nr < 0)
+    return (int)nr;
+  /* The last line may have no newline. */
+  return search->is_in_line && search_byte(search, '\n') ? 0 : -ENODATA;
 }
 
 int uvperf__system_line(const char *root, const char *path, const char *key,
                         char *text, size_t size) {
+  search_t search = {key, key, text, size, 0, 0, 0};
   char full[PATH_MAX];
-  FILE *file;
+  int fd;
   int rc = join(full, root, path);
 
   text[0] = '\0';
   if (rc != 0)
     return rc;
-  file = fopen(full, "re");
-  if (file == NULL)
-    return -errno;
-  rc = find_line(file, key, text, size);
-  fclose(file);
+  fd = uvperf__file_open(full);
+  if (fd < 0)
+    return fd;
+  rc = search_file(&search, fd);
+  uvperf__file_close(fd);
+  text[rc == 0 ? search.length : 0] = '\0';
   return rc;
 }
 
@@ -175,26 +209,26 @@ static int has_type(const char *root, const char *pmu, uint32_t type) {
 
 int uvperf__system_pmu_name(const char *root, uint32_t type, char *name,
                             size_t size) {
+  uvperf__directory_t directory;
   char path[PATH_MAX];
-  struct dirent *entry;
-  DIR *directory;
+  const char *entry;
   int rc = join(path, root, PMUS);
 
   name[0] = '\0';
   if (rc != 0)
     return rc;
-  directory = opendir(path);
-  if (directory == NULL)
-    return -errno;
-  rc = -ENOENT;
-  while (rc != 0 && (entry = readdir(directory)) != NULL) {
-    if (entry->d_name[0] == '.' || !has_type(root, entry->d_name, type))
-      continue;
-    snprintf(name, size, "%s", entry->d_name);
-    rc = 0;
-  }
-  closedir(directory);
-  return rc;
+  rc = uvperf__directory_open(&directory, path);
+  if (rc != 0)
+    return rc;
+  while ((rc = uvperf__directory_next(&directory, &entry)) > 0)
+    if (entry[0] != '.' && has_type(root, entry, type))
+      break;
+  if (rc > 0)
+    snprintf(name, size, "%s", entry);
+  uvperf__file_close(directory.fd);
+  if (rc < 0)
+    return rc;
+  return rc > 0 ? 0 : -ENOENT;
 }
 
 int uvperf__system_is_probe(const char *root, uint32_t type) {

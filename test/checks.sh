@@ -117,19 +117,44 @@ layers_libuv() {
   return "$rc"
 }
 
-# The system calls of perf events are made in sys.c alone. Fortified and 64-bit
-# variants count too.
-layers_sys() {
-  calls='syscall|ioctl|mmap|munmap|poll|ppoll|read|pread|close'
+# Prints what the files of the static library, but for some, call of a list of
+# names; fails if it calls none. Fortified and 64-bit variants count too:
+# calls "names|…" "files|…".
+calls() {
   nm -A -u "$build/libuvperf.a" >"$results.nm" || return 1
-  if ! grep -q ':sys\.c\.o:.* ioctl$' "$results.nm"; then
+  grep -vE ":($2)\.c\.o:" "$results.nm" |
+    grep -E " (__)?($1)(64)?(_chk)?\$"
+}
+
+# The system calls of perf events are made in sys.c alone. file.c reads text
+# files, which are no events: tests do not script it.
+layers_sys() {
+  if ! calls 'ioctl' 'none' | grep -q ':sys\.c\.o:'; then
     echo "nm does not see the ioctl in sys.c: this check is worth nothing"
     return 1
   fi
-  if grep -v ':sys\.c\.o:' "$results.nm" |
-    grep -E " (__)?($calls)(64)?(_chk)?\$"
+  if calls 'ioctl|mmap|munmap|poll|ppoll' 'sys' ||
+    calls 'syscall|open|openat|read|pread|close' 'sys|file'
   then
-    echo "these belong in lib/sys.c"
+    echo "these belong in lib/sys.c, or in lib/file.c"
+    return 1
+  fi
+}
+
+# Memory comes from alloc.c alone, and nothing is called that takes some of its
+# own past the user's allocator, as stdio's streams and opendir(3) do.
+memory() {
+  own='malloc|calloc|realloc|reallocarray|free|.*memalign|aligned_alloc|mallopt'
+  text='.*strn?dup|v?asprintf|v?f?printf|getline|getdelim|strerror(_l)?|psignal'
+  files='f(d|re|mem)?open|popen|open_memstream|tmpfile|.*opendir|scandir.*|n?ftw'
+  rest='glob|fts_open|realpath|getcwd|qsort(_r)?|setenv|get(pw|gr).*|regcomp'
+  libuv='uv_(strerror|err_name|fs|os|queue|thread|spawn|cpu_info)(_.*)?'
+  if ! calls 'calloc' 'none' | grep -q ':alloc\.c\.o:'; then
+    echo "nm does not see the calloc in alloc.c: this check is worth nothing"
+    return 1
+  fi
+  if calls "$own|$text|$files|$rest|$libuv" 'alloc'; then
+    echo "these take memory that uvperf_replace_allocator does not give"
     return 1
   fi
 }
@@ -178,6 +203,7 @@ check headers_below_event_need_no_libuv headers_without_libuv
 check library_exports_only_public_names exports
 check layers_below_watch_do_not_know_libuv layers_libuv
 check layers_above_sys_make_no_perf_calls layers_sys
+check memory_comes_from_the_allocator_alone memory
 check readme_program_compiles readme
 check facts_name_tests_that_exist facts
 exit $failed

@@ -14,6 +14,7 @@
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 #define STATUS   "/proc/self/status"
+#define PMUS     "/sys/bus/event_source/devices"
 #define ONLINE   "/sys/devices/system/cpu/online"
 
 static void system_number_reads_first_line(void **state) {
@@ -141,6 +142,34 @@ static void system_line_is_not_found_inside_a_long_line(void **state) {
   }
 }
 
+/* The line begins at every place around the end of what is read at once, with
+ * and without a newline at its end. */
+static void system_line_across_reads_is_found(void **state) {
+  const temp_tree_t *tree = *state;
+  char content[4200], text[32];
+  size_t at;
+
+  for (at = 1000; at < 1050; at++) {
+    memset(content, ' ', at);
+    content[at - 1] = '\n';
+    strcpy(content + at, "Cap:\t12345678\n");
+    temp_tree_write(tree, STATUS, content);
+    assert_int_equal(
+        uvperf__system_line(tree->root, STATUS, "Cap:", text, sizeof(text)), 0);
+    assert_string_equal(text, "\t12345678");
+    content[strlen(content) - 1] = '\0';
+    temp_tree_write(tree, STATUS, content);
+    assert_int_equal(uvperf__system_line(tree->root, STATUS, "Cap:", text, 5),
+                     0);
+    assert_string_equal(text, "\t123");
+    content[at + 3] = '\0';
+    temp_tree_write(tree, STATUS, content);
+    assert_int_equal(
+        uvperf__system_line(tree->root, STATUS, "Cap:", text, sizeof(text)),
+        -ENODATA);
+  }
+}
+
 static void system_has_perfmon_looks_at_two_bits(void **state) {
   const struct {
     const char *text;
@@ -193,9 +222,9 @@ static void system_pmu_name_is_found_by_type(void **state) {
 
   assert_int_equal(uvperf__system_pmu_name(tree->root, 8, name, sizeof(name)),
                    -ENOENT);
-  temp_tree_write(tree, "/sys/bus/event_source/devices/cpu/type", "4\n");
-  temp_tree_write(tree, "/sys/bus/event_source/devices/odd/type", "x\n");
-  temp_tree_write(tree, "/sys/bus/event_source/devices/uprobe/type", "8\n");
+  temp_tree_write(tree, PMUS "/cpu/type", "4\n");
+  temp_tree_write(tree, PMUS "/odd/type", "x\n");
+  temp_tree_write(tree, PMUS "/uprobe/type", "8\n");
   assert_int_equal(uvperf__system_pmu_name(tree->root, 8, name, sizeof(name)),
                    0);
   assert_string_equal(name, "uprobe");
@@ -204,6 +233,41 @@ static void system_pmu_name_is_found_by_type(void **state) {
   assert_int_equal(uvperf__system_pmu_name(tree->root, 0, name, sizeof(name)),
                    -ENOENT);
   assert_string_equal(name, "");
+}
+
+/* More entries than the kernel gives at once. */
+static void system_pmu_name_is_found_among_many(void **state) {
+  const temp_tree_t *tree = *state;
+  size_t fds = support_count_fds();
+  char path[96], text[16], name[32];
+  unsigned type;
+
+  for (type = 100; type < 300; type++) {
+    snprintf(path, sizeof(path), PMUS "/uncore_box_%u/type", type);
+    snprintf(text, sizeof(text), "%u\n", type);
+    temp_tree_write(tree, path, text);
+  }
+  for (type = 100; type < 300; type++) {
+    snprintf(text, sizeof(text), "uncore_box_%u", type);
+    assert_int_equal(
+        uvperf__system_pmu_name(tree->root, type, name, sizeof(name)), 0);
+    assert_string_equal(name, text);
+  }
+  assert_int_equal(uvperf__system_pmu_name(tree->root, 300, name, sizeof(name)),
+                   -ENOENT);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+static void system_pmu_name_without_directory_is_errno(void **state) {
+  const temp_tree_t *tree = *state;
+  char name[32] = "x";
+
+  assert_int_equal(uvperf__system_pmu_name(tree->root, 1, name, sizeof(name)),
+                   -ENOENT);
+  assert_string_equal(name, "");
+  temp_tree_write(tree, PMUS, "a file\n");
+  assert_int_equal(uvperf__system_pmu_name(tree->root, 1, name, sizeof(name)),
+                   -ENOTDIR);
 }
 
 static void system_of_real_root_agrees_with_system_calls(void **state) {
@@ -237,10 +301,13 @@ int main(void) {
       WITH_TREE(system_limits_come_each_from_their_file),
       WITH_TREE(system_line_starts_with_key),
       WITH_TREE(system_line_is_not_found_inside_a_long_line),
+      WITH_TREE(system_line_across_reads_is_found),
       WITH_TREE(system_has_perfmon_looks_at_two_bits),
       WITH_TREE(system_cpu_list_with_ranges_is_read),
       WITH_TREE(system_cpu_list_of_garbage_is_einval),
       WITH_TREE(system_pmu_name_is_found_by_type),
+      WITH_TREE(system_pmu_name_is_found_among_many),
+      WITH_TREE(system_pmu_name_without_directory_is_errno),
       cmocka_unit_test(system_of_real_root_agrees_with_system_calls),
   };
 

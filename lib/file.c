@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Where getdents64(2) puts d_reclen and d_name of an entry: struct
+ * linux_dirent64, which no header declares. */
+#define RECLEN_AT 16
+#define NAME_AT   19
+
+int uvperf__file_open(const char *path) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+  return fd < 0 ? -errno : fd;
+}
+
+ssize_t uvperf__file_read(int fd, void *buffer, size_t size) {
+  ssize_t rc;
+
+  do
+    rc = read(fd, buffer, size);
+  while (rc < 0 && errno == EINTR);
+  return rc < 0 ? -errno : rc;
+}
+
+void uvperf__file_close(int fd) {
+  close(fd);
+}
+
+int uvperf__directory_open(uvperf__directory_t *directory, const char *path) {
+  directory->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  directory->at = 0;
+  directory->end = 0;
+  return directory->fd < 0 ? -errno : 0;
+}
+
+int uvperf__directory_next(uvperf__directory_t *directory, const char **name) {
+  uint16_t length;
+  long rc;
+
+  if (directory->at == directory->end) {
+    /* glibc has a function for it since 2.30, musl by another name. */
+    rc = syscall(SYS_getdents64, directory->fd, directory->bytes,
+                 sizeof(directory->bytes));
+    if (rc <= 0)
+      return rc < 0 ? -errno : 0;
+    directory->at = 0;
+    directory->end = (size_t)rc;
+  }
+  memcpy(&length, directory->bytes + directory->at + RECLEN_AT, sizeof(length));
+  *name = directory->bytes + directory->at + NAME_AT;
+  directory->at += length;
+  return 1;
+}

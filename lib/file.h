@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 0: files and directories of /proc, /sys and tracefs, without memory of
+ * their own. stdio and opendir(3) take theirs from malloc, past the allocator
+ * that the user chose. */
+#ifndef UVPERF_LIB_FILE_H
+#define UVPERF_LIB_FILE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* open(2), for reading: the fd, which is close-on-exec, or -errno. */
+int uvperf__file_open(const char *path);
+
+/* read(2): the bytes read, 0 at the end, or -errno. */
+ssize_t uvperf__file_read(int fd, void *buffer, size_t size);
+
+void uvperf__file_close(int fd);
+
+/* An open directory. Private. */
+typedef struct uvperf__directory_s {
+  int fd;
+  size_t at;
+  size_t end;
+  char bytes[2048];
+} uvperf__directory_t;
+
+/* 0, or -errno; close it by uvperf__file_close(directory->fd). */
+int uvperf__directory_open(uvperf__directory_t *directory, const char *path);
+
+/* 1 and the name of the next entry, valid until the next call; 0 after the last
+ * one; or -errno. */
+int uvperf__directory_next(uvperf__directory_t *directory, const char **name);
+
+#endif
