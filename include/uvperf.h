@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* uvperf: perf_event_open(2) for libuv programs. This header includes all the
- * others; error.h, attr.h and record.h alone need no libuv. */
+ * others; allocator.h, error.h, attr.h, count.h and record.h alone need no
+ * libuv. */
 #ifndef UVPERF_H
 #define UVPERF_H
 
 #include "uvperf/version.h"
+#include "uvperf/allocator.h"
 #include "uvperf/error.h"
 #include "uvperf/attr.h"
 #include "uvperf/record.h"
