@@ -7,8 +7,7 @@
 #
 #   checks.sh build-directory results
 #
-# appends a line "state, tab, name, tab, message" to the results for each check.
-# Details, and "skipped: name: needs what", go to standard output.
+# notes what it found in the file of results, see check.sh.
 #
 # Flags are lists of words, and the checks are called by name:
 # shellcheck disable=SC2086,SC2317
@@ -17,28 +16,11 @@ set -u
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 build=$1
 results=$2
-failed=0
+. "$root/test/check.sh"
 
 # The headers of others are not ours to be strict about.
 uv=$("${PKG_CONFIG:-pkg-config}" --cflags libuv | sed 's/-I/-isystem /g')
 strict="-fsyntax-only -Wall -Wextra -Wpedantic -Werror"
-
-# check name command …: the check passes if the command succeeds.
-check() {
-  name=$1
-  shift
-  if "$@"; then
-    printf 'passed\t%s\t\n' "$name" >>"$results"
-  else
-    printf 'failed\t%s\t%s\n' "$name" "see the output above" >>"$results"
-    failed=1
-  fi
-}
-
-skip() {
-  printf 'skipped\t%s\t\n' "$1" >>"$results"
-  echo "skipped: $1: needs $2"
-}
 
 # Compiles a program that includes one header: alone header command …
 alone() {
@@ -84,15 +66,80 @@ headers_without_libuv() {
   return "$rc"
 }
 
-# The library's names are uvperf_x; uvperf__x is private.
+# Prints the functions that the headers declare as exported, sorted.
+declared_names() {
+  cat "$root"/include/uvperf/*.h | grep -v '#define' | tr '\n' ' ' |
+    sed 's/UVPERF_EXTERN/\n&/g' |
+    sed -n 's/^UVPERF_EXTERN [^(]*[ *]\(uvperf_[a-z0-9_]*\)(.*/\1/p' |
+    LC_ALL=C sort
+}
+
+# Prints the names of the symbol map, in its order.
+mapped_names() {
+  sed -n 's/^    \([a-z0-9_]*\);$/\1/p' "$root/lib/uvperf.map"
+}
+
+# Prints what the shared library exports, sorted; not the node of the map, which
+# is an absolute symbol.
+exported_names() {
+  nm -D --defined-only "$build/libuvperf.so" | awk '$2 != "A" { print $3 }' |
+    sed 's/@.*//' | LC_ALL=C sort
+}
+
+# Says which lines of a file another lacks: lacks file other "what that means".
+lacks() {
+  LC_ALL=C comm -23 "$1" "$2" | sed "s|.*|$3|" | grep .
+}
+
+# The headers, the symbol map and the shared library name the same functions.
+# (The linker takes no notice of a name in the map that is not defined.)
 exports() {
-  nm -D --defined-only "$build/libuvperf.so" >"$results.nm" || return 1
-  if [ ! -s "$results.nm" ]; then
-    echo "libuvperf.so exports nothing"
+  rc=0
+  declared_names >"$results.declared"
+  mapped_names >"$results.mapped"
+  exported_names >"$results.exported"
+  if [ "$(grep -c uvperf_version "$results.declared")" -ne 2 ] ||
+    [ "$(cat "$root"/include/uvperf/*.h | grep -c '^UVPERF_EXTERN')" -ne \
+      "$(wc -l <"$results.declared")" ]; then
+    echo "this check cannot read the headers"
     return 1
   fi
-  if awk '{ print $NF }' "$results.nm" | grep -v '^uvperf_[a-z]'; then
-    echo "libuvperf.so exports what is not public"
+  if ! LC_ALL=C sort -c "$results.mapped"; then
+    echo "lib/uvperf.map is not sorted"
+    return 1
+  fi
+  lacks "$results.declared" "$results.mapped" \
+    "lib/uvperf.map lacks the line '    &;'" && rc=1
+  lacks "$results.mapped" "$results.declared" \
+    "lib/uvperf.map has the line '    &;', but no header declares it" && rc=1
+  lacks "$results.mapped" "$results.exported" \
+    "lib/uvperf.map has &, but no file of lib/ defines it" && rc=1
+  lacks "$results.exported" "$results.mapped" \
+    "libuvperf.so exports &, which lib/uvperf.map has not" && rc=1
+  return "$rc"
+}
+
+# Prints the number behind a name in version.h.
+version_part() {
+  sed -n "s/^#define UVPERF_VERSION_$1 *//p" "$root/include/uvperf/version.h"
+}
+
+# CMake and the symbol map follow version.h.
+versions() {
+  minor=$(version_part MAJOR).$(version_part MINOR)
+  if ! grep -q "^CMAKE_PROJECT_VERSION:STATIC=$minor.$(version_part PATCH)\$" \
+    "$build/CMakeCache.txt"; then
+    echo "CMake took another version than $minor from version.h"
+    return 1
+  fi
+  if ! grep -q "^UVPERF_$minor {\$" "$root/lib/uvperf.map"; then
+    echo "lib/uvperf.map must begin with 'UVPERF_$minor {'"
+    return 1
+  fi
+  readelf -d "$build/libuvperf.so" >"$results.elf" || return 1
+  if ! grep -q "SONAME.*\[libuvperf\.so\.$minor\]" "$results.elf"; then
+    grep SONAME "$results.elf"
+    echo "the soname of libuvperf.so must be libuvperf.so.$minor"
     return 1
   fi
 }
@@ -194,13 +241,10 @@ facts() {
 
 check headers_alone_compile_as_c11 headers_c11
 check headers_alone_compile_as_gnu99 headers_gnu99
-if command -v "${CXX:-c++}" >/dev/null; then
-  check headers_alone_compile_as_cxx11 headers_cxx11
-else
-  skip headers_alone_compile_as_cxx11 "a C++ compiler"
-fi
+check_cxx headers_alone_compile_as_cxx11 headers_cxx11
 check headers_below_event_need_no_libuv headers_without_libuv
-check library_exports_only_public_names exports
+check headers_symbol_map_and_exports_are_the_same exports
+check version_is_the_same_everywhere versions
 check layers_below_watch_do_not_know_libuv layers_libuv
 check layers_above_sys_make_no_perf_calls layers_sys
 check memory_comes_from_the_allocator_alone memory

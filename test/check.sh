@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+# Sourced by checks.sh and install.sh: notes what each check gave. The sourcing
+# script sets $results, to which a line "state, tab, name, tab, message" is
+# appended for each check, and ends by `exit $failed`. Details, and "skipped:
+# name: needs what", go to standard output.
+#
+# shellcheck shell=sh disable=SC2034,SC2154
+failed=0
+
+# check name command …: the check passes if the command succeeds.
+check() {
+  name=$1
+  shift
+  if "$@"; then
+    printf 'passed\t%s\t\n' "$name" >>"$results"
+  else
+    printf 'failed\t%s\t%s\n' "$name" "see the output above" >>"$results"
+    failed=1
+  fi
+}
+
+skip() {
+  printf 'skipped\t%s\t\n' "$1" >>"$results"
+  echo "skipped: $1: needs $2"
+}
+
+# The same, for a check that needs a C++ compiler.
+check_cxx() {
+  if command -v "${CXX:-c++}" >/dev/null; then
+    check "$@"
+  else
+    skip "$1" "a C++ compiler"
+  fi
+}
