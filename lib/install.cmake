@@ -18,11 +18,8 @@ install(TARGETS ${UVPERF_INSTALLED} EXPORT uvperf-targets
 
 install(EXPORT uvperf-targets NAMESPACE uvperf::
         DESTINATION ${UVPERF_PACKAGE_DIR})
-configure_package_config_file(
-  ${PROJECT_SOURCE_DIR}/lib/uvperf-config.cmake.in
-  ${PROJECT_BINARY_DIR}/uvperf-config.cmake
-  INSTALL_DESTINATION ${UVPERF_PACKAGE_DIR}
-  NO_SET_AND_CHECK_MACRO)
+configure_file(${PROJECT_SOURCE_DIR}/lib/uvperf-config.cmake.in
+               ${PROJECT_BINARY_DIR}/uvperf-config.cmake @ONLY)
 # 0.x promises nothing between minor versions.
 write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/uvperf-config-version.cmake

@@ -9,12 +9,12 @@ failed=0
 
 # check name command …: the check passes if the command succeeds.
 check() {
-  name=$1
+  check_name=$1
   shift
   if "$@"; then
-    printf 'passed\t%s\t\n' "$name" >>"$results"
+    printf 'passed\t%s\t\n' "$check_name" >>"$results"
   else
-    printf 'failed\t%s\t%s\n' "$name" "see the output above" >>"$results"
+    printf 'failed\t%s\t%s\n' "$check_name" "see the output above" >>"$results"
     failed=1
   fi
 }

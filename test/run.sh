@@ -218,7 +218,9 @@ export CMOCKA_MESSAGE_OUTPUT=xml
 export ASAN_OPTIONS="handle_segv=2:detect_leaks=$leaks:exitcode=99"
 export UBSAN_OPTIONS=print_stacktrace=1:exitcode=99
 
-run checks sh "$root/test/checks.sh" "$build/plain" "$results/tests"
+for script in checks install; do
+  run "$script" sh "$root/test/$script.sh" "$build/plain" "$results/tests"
+done
 for source in "$root"/test/test_*.c; do
   name=$(basename "$source" .c)
   run "$name" "$build/test/$name"

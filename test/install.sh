@@ -1,0 +1,306 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What `cmake --install` gives: that it is all there and nothing else, and that a
+# project outside of this tree builds and runs with it, by pkg-config, by
+# find_package and, without an installation, by add_subdirectory.
+#
+#   install.sh build-directory results
+#
+# notes what it found in the file of results, see check.sh. The build must have
+# both libraries.
+#
+# Flags are lists of words, and the checks are called by name:
+# shellcheck disable=SC2046,SC2086,SC2317
+set -u
+unset DESTDIR
+
+root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+build=$(cd "$1" && pwd) || exit 1
+results=$2
+. "$root/test/check.sh"
+
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' INT TERM HUP
+prefix=$scratch/prefix
+consumer=$scratch/consumer
+cp -R "$root/test/helper/install" "$consumer" || exit 1
+
+cached() {
+  sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"
+}
+libdir=$(cached CMAKE_INSTALL_LIBDIR)
+includedir=$(cached CMAKE_INSTALL_INCLUDEDIR)
+version=$(cached CMAKE_PROJECT_VERSION)
+minor=${version%.*}
+
+# Runs a command, whose output is of interest only if it fails.
+quietly() {
+  "$@" >"$scratch/output" 2>&1 && return
+  echo "this failed: $*"
+  cat "$scratch/output"
+  return 1
+}
+
+pkg_config() {
+  PKG_CONFIG_PATH=$prefix/$libdir/pkgconfig:${PKG_CONFIG_PATH:-} \
+    "${PKG_CONFIG:-pkg-config}" "$@"
+}
+
+# Prints the files under a directory, sorted; one is named for the build's type.
+list() {
+  (cd "$1" && find . ! -type d) |
+    sed 's/uvperf-targets-[a-z]*\./uvperf-targets-type./' | LC_ALL=C sort
+}
+
+expected_files() {
+  (cd "$root/include" && find . -name '*.h') | sed "s|^\.|./$includedir|"
+  for file in libuvperf.a libuvperf.so "libuvperf.so.$minor" \
+    "libuvperf.so.$version" pkgconfig/uvperf.pc \
+    cmake/uvperf/uvperf-config.cmake cmake/uvperf/uvperf-config-version.cmake \
+    cmake/uvperf/uvperf-targets.cmake cmake/uvperf/uvperf-targets-type.cmake
+  do
+    echo "./$libdir/$file"
+  done
+}
+
+# Says what two lists of files have not in common.
+same_files() {
+  diff "$1" "$2" && return
+  echo "< should be there, > is there"
+  return 1
+}
+
+install_prefix() {
+  quietly cmake --install "$build" --prefix "$prefix" || return 1
+  expected_files | LC_ALL=C sort >"$scratch/expected"
+  list "$prefix" >"$scratch/installed"
+  same_files "$scratch/expected" "$scratch/installed"
+}
+
+# A packager's way: the prefix is the system's, the files go elsewhere.
+install_staged() {
+  DESTDIR=$scratch/stage quietly cmake --install "$build" --prefix /opt/uvperf ||
+    return 1
+  list "$scratch/stage/opt/uvperf" >"$scratch/staged"
+  same_files "$scratch/expected" "$scratch/staged" &&
+    diff -r "$prefix" "$scratch/stage/opt/uvperf"
+}
+
+soname() {
+  library=$prefix/$libdir/libuvperf.so
+  readelf -d "$library" >"$scratch/elf" || return 1
+  if ! grep -q "(SONAME).*\[libuvperf\.so\.$minor\]" "$scratch/elf" ||
+    grep -E '\((RPATH|RUNPATH)\)' "$scratch/elf"; then
+    echo "$library must have the soname libuvperf.so.$minor and no path in it"
+    return 1
+  fi
+}
+
+headers() {
+  rc=0
+  flags=$(pkg_config --cflags uvperf) || return 1
+  (cd "$prefix/$includedir" && find . -name '*.h') >"$scratch/headers"
+  while read -r header; do
+    printf '#include <%s>\nint main(void) { return 0; }\n' "${header#./}" \
+      >"$scratch/header.c"
+    quietly ${CC:-cc} -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic \
+      -Werror -fsyntax-only $flags "$scratch/header.c" || rc=1
+  done <"$scratch/headers"
+  return "$rc"
+}
+
+# No path of the source, the build or the prefix, but for what debuggers read.
+paths() {
+  rm -rf "$scratch/stripped"
+  cp -R "$prefix" "$scratch/stripped" &&
+    strip --strip-debug "$scratch/stripped/$libdir"/libuvperf.* || return 1
+  if grep -rlF -e "$root" -e "$build" -e "$scratch" "$scratch/stripped"; then
+    echo "these name $root, $build or $scratch"
+    return 1
+  fi
+}
+
+# Compiles and runs the program: program name flag …
+program() {
+  name=$scratch/program_$1
+  shift
+  quietly ${CC:-cc} -o "$name" "$consumer/program.c" "$@" && quietly "$name"
+}
+
+# Whether a program was linked with the shared library: uses_shared program
+uses_shared() {
+  readelf -d "$1" | grep -q "(NEEDED).*\[libuvperf\.so\.$minor\]"
+}
+
+pkg_config_shared() {
+  flags=$(pkg_config --cflags --libs "uvperf = $version") || return 1
+  program shared $flags "-Wl,-rpath,$prefix/$libdir" &&
+    uses_shared "$scratch/program_shared" || return 1
+  quietly ${CC:-cc} -o "$scratch/program_path" "$consumer/program.c" $flags &&
+    LD_LIBRARY_PATH=$prefix/$libdir quietly "$scratch/program_path"
+}
+
+# As a file, and by its name where there is no other library of that name.
+pkg_config_static() {
+  archive=$(pkg_config --variable=libdir uvperf)/libuvperf.a || return 1
+  flags=$(pkg_config --cflags --libs --static uvperf) || return 1
+  program archive "$archive" $(pkg_config --cflags uvperf) \
+    $(pkg_config --libs --static libuv) || return 1
+  mkdir "$scratch/archive" && cp "$archive" "$scratch/archive" &&
+    program static "-L$scratch/archive" $flags -Wl,--as-needed || return 1
+  if uses_shared "$scratch/program_archive" ||
+    uses_shared "$scratch/program_static"; then
+    echo "a program is linked with the shared library"
+    return 1
+  fi
+}
+
+# Configures the consumer: consume directory option …
+consume() {
+  directory=$scratch/$1
+  shift
+  cmake -S "$consumer" -B "$directory" -DCMAKE_BUILD_TYPE=Debug \
+    "-DCMAKE_PREFIX_PATH=$prefix" "-DWANTED=$minor" "$@"
+}
+
+# Builds the consumer and runs its programs: build_consumer directory program …
+build_consumer() {
+  directory=$scratch/$1
+  shift
+  quietly cmake --build "$directory" -j 2 || return 1
+  for name in "$@"; do
+    quietly "$directory/$name" || return 1
+  done
+}
+
+find_package_c() {
+  quietly consume c && build_consumer c c_uvperf c_uvperf_static &&
+    uses_shared "$scratch/c/c_uvperf" &&
+    ! uses_shared "$scratch/c/c_uvperf_static"
+}
+
+find_package_cxx() {
+  quietly consume cxx -DWITH_CXX=ON &&
+    build_consumer cxx cxx_uvperf cxx_uvperf_static
+}
+
+# A configuration that must fail and say why: refused text option …
+refused() {
+  text=$1
+  shift
+  rm -rf "$scratch/refused"
+  if consume refused "$@" >"$scratch/output" 2>&1; then
+    echo "cmake accepted $*"
+    return 1
+  fi
+  # cmake breaks lines where it likes.
+  if ! tr -s ' \n' ' ' <"$scratch/output" | grep -qF "$text"; then
+    cat "$scratch/output"
+    echo "cmake did not say: $text"
+    return 1
+  fi
+}
+
+without_libuv() {
+  mkdir "$scratch/nothing" || return 1
+  PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=$scratch/nothing \
+    refused "uvperf needs libuv >= 1.44, and pkg-config does not find it"
+}
+
+unknown_component() {
+  refused "no component shine" -DUVPERF_COMPONENTS=shine &&
+    quietly consume components "-DUVPERF_COMPONENTS=shared;static"
+}
+
+# What the package's version file says of a version that is asked for.
+version_file() {
+  cat >"$scratch/version.cmake" <<'END'
+set(PACKAGE_FIND_VERSION ${ask})
+string(REPLACE "." ";" parts ${ask})
+list(GET parts 0 PACKAGE_FIND_VERSION_MAJOR)
+list(GET parts 1 PACKAGE_FIND_VERSION_MINOR)
+set(CMAKE_SIZEOF_VOID_P "")
+include(${file})
+if(NOT PACKAGE_VERSION_COMPATIBLE STREQUAL "${answer}")
+  message(FATAL_ERROR "${ask}: '${PACKAGE_VERSION_COMPATIBLE}'")
+endif()
+END
+  file=$prefix/$libdir/cmake/uvperf/uvperf-config-version.cmake
+  older=${minor%.*}.$((${minor#*.} - 1))
+  newer=${minor%.*}.$((${minor#*.} + 1))
+  for answer in "$minor.0 TRUE" "$minor.99 FALSE" "$older.0 FALSE" \
+    "$newer.0 FALSE" "9.9 FALSE"; do
+    quietly cmake "-Dask=${answer% *}" "-Danswer=${answer#* }" \
+      "-Dfile=$file" -P "$scratch/version.cmake" || return 1
+  done
+}
+
+# The whole prefix somewhere else; the rest runs there.
+moved() {
+  mkdir "$scratch/else where" && mv "$prefix" "$scratch/else where/moved" ||
+    return 1
+  prefix="$scratch/else where/moved"
+  quietly consume moved && build_consumer moved c_uvperf c_uvperf_static ||
+    return 1
+  mv "$prefix" "$scratch/moved_again" && prefix=$scratch/moved_again &&
+    pkg_config_shared
+}
+
+# As part of another project, with flags and wishes of its own.
+subdirectory() {
+  quietly consume sub "-DUVPERF_SOURCE=$root" -DUVPERF_BUILD_SHARED=OFF \
+    "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror" &&
+    build_consumer sub c_uvperf_static || return 1
+  quietly cmake --install "$scratch/sub" --prefix "$scratch/theirs" || return 1
+  echo ./share/consumer/program.c >"$scratch/expected_theirs"
+  list "$scratch/theirs" >"$scratch/installed_theirs"
+  same_files "$scratch/expected_theirs" "$scratch/installed_theirs"
+}
+
+# The same, installed with the other project, without the shared library and with
+# assertions, which say where they are.
+subdirectory_installed() {
+  quietly consume sub -DUVPERF_INSTALL=ON && build_consumer sub || return 1
+  prefix=$scratch/static
+  quietly cmake --install "$scratch/sub" --prefix "$prefix" || return 1
+  grep -vF .so "$scratch/expected" |
+    cat - "$scratch/expected_theirs" | LC_ALL=C sort >"$scratch/expected_static"
+  list "$prefix" >"$scratch/installed_static"
+  same_files "$scratch/expected_static" "$scratch/installed_static" &&
+    quietly consume only_static &&
+    build_consumer only_static c_uvperf_static &&
+    refused "no component shared" -DUVPERF_COMPONENTS=shared && paths &&
+    program by_name $(pkg_config --cflags --libs --static uvperf)
+}
+
+# As Nix has it: the libraries are not under the prefix.
+absolute_libdir() {
+  libs=$scratch/libs
+  quietly consume sub "-DCMAKE_INSTALL_PREFIX=$scratch/out" \
+    -DUVPERF_INSTALL=ON "-DCMAKE_INSTALL_LIBDIR=$libs" && build_consumer sub &&
+    quietly cmake --install "$scratch/sub" || return 1
+  flags=$(PKG_CONFIG_PATH=$libs/pkgconfig:${PKG_CONFIG_PATH:-} \
+    "${PKG_CONFIG:-pkg-config}" --cflags --libs uvperf) || return 1
+  program absolute $flags &&
+    quietly consume absolute "-Duvperf_DIR=$libs/cmake/uvperf" &&
+    build_consumer absolute c_uvperf_static
+}
+
+check install_puts_exactly_these_files install_prefix
+check install_with_destdir_puts_the_same_files install_staged
+check installed_library_has_its_soname soname
+check installed_headers_compile_alone headers
+check installed_files_do_not_name_the_build paths
+check pkg_config_program_runs_with_shared_library pkg_config_shared
+check pkg_config_program_runs_with_static_library pkg_config_static
+check find_package_program_runs_with_both_libraries find_package_c
+check_cxx find_package_cxx_program_runs_with_both_libraries find_package_cxx
+check find_package_without_libuv_says_so without_libuv
+check find_package_of_unknown_component_is_refused unknown_component
+check find_package_takes_the_same_minor_version_only version_file
+check moved_prefix_works_as_before moved
+check subdirectory_program_runs_and_is_not_installed subdirectory
+check subdirectory_is_installed_if_asked subdirectory_installed
+check install_with_absolute_library_directory_works absolute_libdir
+exit $failed
