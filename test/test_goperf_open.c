@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: what go-perf's TestOpen and the counts of its TestCount are after, where
+ * no other test is. The whole list is in ORIGINS. */
+#include "live_thread.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* -- TestOpen/BadGroup ---------------------------------------------------- */
+
+static void count_writes(struct perf_event_attr *attr) {
+  live_write_attr(attr, 0);
+  uvperf_attr_set_period(attr, 0);
+}
+
+static void assert_no_leader(uv_loop_t *loop, uvperf_event_t *leader) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  size_t fds = support_count_fds();
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  uvperf_event_t event;
+
+  count_writes(&attr);
+  options.leader = leader;
+  memset(&error, 0, sizeof(error));
+  assert_int_equal(uvperf_event_init(loop, &event, &attr, &options, &error),
+                   UV_EINVAL);
+  assert_int_equal(error.code, UV_EINVAL);
+  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_non_null(strstr(error.reason, "leader"));
+  assert_int_equal(uvperf_event_init(loop, &event, &attr, &options, NULL),
+                   UV_EINVAL);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+/* go-perf TestOpen/BadGroup: a closed leader. Its fd's number is soon that of
+ * another event, which must not become the leader unasked. */
+static void open_in_the_group_of_a_closed_leader_is_einval(void **state) {
+  live_collector_t other;
+  live_collector_t leader;
+  struct perf_event_attr attr;
+
+  support_need_breakpoints(__func__);
+  count_writes(&attr);
+  live_init(*state, &leader, &attr, NULL);
+  uvperf_event_close(&leader.event, NULL);
+  assert_no_leader(*state, &leader.event); /* closing */
+  assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
+  assert_no_leader(*state, &leader.event); /* closed */
+  live_init(*state, &other, &attr, NULL);
+  assert_no_leader(*state, &leader.event); /* its number is taken */
+  live_close(&other);
+}
+
+/* go-perf TestOpen/BadGroup: a leader that is all zeroes. */
+static void open_in_the_group_of_a_zeroed_leader_is_einval(void **state) {
+  uvperf_event_t leader;
+
+  support_need_breakpoints(__func__);
+  memset(&leader, 0, sizeof(leader));
+  assert_no_leader(*state, &leader);
+  leader.loop = *state;
+  assert_no_leader(*state, &leader);
+}
+
+/* -- TestOpen/EventIDsDifferentByCPU -------------------------------------- */
+
+static void check_place(live_collector_t *collector,
+                        const uvperf_record_t *record) {
+  const int *cpu = collector->hook_data;
+  uint64_t id;
+
+  assert_int_equal(uvperf_event_id(&collector->event, &id), 0);
+  assert_true(record->id == id);
+  assert_int_equal(record->cpu, *cpu);
+}
+
+static void open_on_cpu(uv_loop_t *loop, live_collector_t *collector,
+                        int *cpu) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+
+  live_write_attr(&attr, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_CPU);
+  options.cpu = *cpu;
+  live_begin(loop, collector, &attr, &options, check_place, cpu);
+}
+
+/* go-perf TestOpen/EventIDsDifferentByCPU: the ids differ, and each one's
+ * records, which carry it, are those of its CPU. */
+static void open_of_one_attr_on_two_cpus_gives_two_ids(void **state) {
+  live_collector_t collectors[2];
+  uint64_t ids[2];
+  cpu_set_t old;
+  cpu_set_t ignored;
+  int cpus[2];
+  int i;
+
+  support_need_breakpoints(__func__);
+  if (live_cpus(cpus, 2) < 2)
+    support_skip(__func__, "two CPUs");
+  for (i = 0; i < 2; i++) {
+    open_on_cpu(*state, &collectors[i], &cpus[i]);
+    assert_int_equal(uvperf_event_id(&collectors[i].event, &ids[i]), 0);
+    assert_true(ids[i] != 0);
+  }
+  assert_true(ids[0] != ids[1]);
+  live_pin(cpus[0], &old);
+  live_write(2);
+  live_pin(cpus[1], &ignored);
+  live_write(3);
+  live_unpin(&old);
+  live_end(&collectors[0], 2);
+  live_end(&collectors[1], 3);
+}
+
+/* -- TestCount/Tracepoint ------------------------------------------------- */
+
+enum {
+  GETPID,
+  READ,
+  WRITE,
+  CALLS
+};
+
+/* Another thread makes them: the library's own calls, getpid(2) and read(2)
+ * among them, are the loop's. */
+static void make_calls(void *arg) {
+  int null = *(int *)arg;
+  char byte = 0;
+  int i;
+
+  for (i = 0; i < 3; i++)
+    syscall(SYS_getpid);
+  syscall(SYS_read, null, &byte, (size_t)1);
+  syscall(SYS_write, null, &byte, (size_t)1);
+}
+
+static void open_counts(uv_loop_t *loop, live_collector_t *counts,
+                        const uint64_t *tracepoints, uint32_t tid) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+  int i;
+
+  options.pid = (int32_t)tid;
+  for (i = 0; i < CALLS; i++) {
+    live_syscall_attr(&attr, tracepoints[i], 0);
+    uvperf_attr_set_period(&attr, 0);
+    live_init(loop, &counts[i], &attr, &options);
+  }
+}
+
+static void assert_counts(live_collector_t *counts, uint64_t times) {
+  static const uint64_t calls[CALLS] = {3, 1, 1};
+  uvperf_count_t count;
+  int i;
+
+  for (i = 0; i < CALLS; i++) {
+    assert_int_equal(uvperf_event_read(&counts[i].event, &count), 0);
+    assert_int_equal(count.value, calls[i] * times);
+  }
+}
+
+static void control(live_collector_t *counts,
+                    int (*fn)(uvperf_event_t *, uvperf_error_t *)) {
+  int i;
+
+  for (i = 0; i < CALLS; i++)
+    assert_int_equal(fn(&counts[i].event, NULL), 0);
+}
+
+/* go-perf TestCount/Tracepoint/{getpid,read,write} and ExampleTracepoint_getpid:
+ * each call that is made while the event is enabled, and no other. */
+static void count_of_a_tracepoint_is_the_calls_made(void **state) {
+  static const char *const names[CALLS] = {"syscalls:sys_enter_getpid",
+                                           "syscalls:sys_enter_read",
+                                           "syscalls:sys_enter_write"};
+  live_collector_t counts[CALLS];
+  uint64_t tracepoints[CALLS];
+  live_thread_t thread;
+  int null;
+  int i;
+
+  for (i = 0; i < CALLS; i++)
+    tracepoints[i] = support_need_tracepoint(__func__, names[i]);
+  null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  assert_true(null >= 0);
+  live_thread_start(&thread, make_calls, &null);
+  open_counts(*state, counts, tracepoints, thread.tid);
+  live_thread_do(&thread);
+  assert_counts(counts, 0);
+  control(counts, uvperf_event_enable);
+  live_thread_do(&thread);
+  assert_counts(counts, 1);
+  live_thread_do(&thread);
+  control(counts, uvperf_event_disable);
+  live_thread_do(&thread);
+  assert_counts(counts, 2);
+  live_thread_end(&thread);
+  for (i = 0; i < CALLS; i++)
+    live_close(&counts[i]);
+  close(null);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(open_in_the_group_of_a_closed_leader_is_einval),
+      support_loop_test(open_in_the_group_of_a_zeroed_leader_is_einval),
+      support_loop_test(open_of_one_attr_on_two_cpus_gives_two_ids),
+      support_loop_test(count_of_a_tracepoint_is_the_calls_made),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
