@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: what go-perf's TestPoll is after. Its deadline of a context is a timer
+ * of the loop here, its cancel is uvperf_event_close, and ErrDisabled is UV_EOF.
+ * The whole list is in ORIGINS. */
+#include "live_thread.h"
+
+#include <unistd.h>
+
+#define NR 3
+
+/* What go-perf's tests ask for: a wakeup with each sample. */
+static void call_attr(struct perf_event_attr *attr, uint64_t tracepoint) {
+  live_syscall_attr(attr, tracepoint, PERF_SAMPLE_TID);
+  uvperf_attr_set_wakeup_events(attr, 1);
+}
+
+static void open_calls(uv_loop_t *loop, live_collector_t *collector,
+                       uint64_t tracepoint, uint32_t tid) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+
+  call_attr(&attr, tracepoint);
+  options.pid = (int32_t)tid;
+  live_init(loop, collector, &attr, &options);
+}
+
+static void assert_count(live_collector_t *collector, uint64_t value) {
+  uvperf_count_t count;
+
+  assert_int_equal(uvperf_event_read(&collector->event, &count), 0);
+  assert_int_equal(count.value, value);
+}
+
+/* Waiting goes on, and nothing came of it. */
+static void assert_waiting(live_collector_t *collector, uint64_t records) {
+  assert_int_equal(collector->records, records);
+  assert_int_equal(collector->ends, 0);
+  assert_int_equal(uvperf_event_is_active(&collector->event), 1);
+}
+
+/* -- Timeout -------------------------------------------------------------- */
+
+/* go-perf TestPoll/Timeout: a record that is there comes in the first turn of
+ * the loop; then nothing does until a timer, which ends nothing: the next record
+ * comes as ever. */
+static void
+poll_with_a_timer_gives_the_record_then_only_the_timer(void **state) {
+  live_collector_t collector;
+  uint64_t id;
+
+  id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  open_calls(*state, &collector, id, 0);
+  live_start(&collector, NULL);
+  live_syscall(1);
+  uv_run(*state, UV_RUN_NOWAIT);
+  assert_waiting(&collector, 1);
+  assert_in_range(live_turns_in(*state, 20), 1, 10);
+  assert_waiting(&collector, 1);
+  live_syscall(1);
+  assert_true(live_run_until(*state, &collector.records, 2));
+  live_turns_in(*state, 20);
+  assert_waiting(&collector, 2);
+  assert_count(&collector, 2);
+  live_close(&collector);
+}
+
+/* -- Cancel --------------------------------------------------------------- */
+
+static void count_close(uvperf_event_t *event) {
+  live_collector_t *collector = event->data;
+
+  collector->closed += 1;
+}
+
+/* A record is in the ring, and its wakeup on its way, when it is cancelled. */
+static void cancel(uv_timer_t *timer) {
+  live_collector_t *collector = timer->data;
+
+  live_syscall(1);
+  uvperf_event_close(&collector->event, count_close);
+  collector->hook_data = collector->closed == 0 ? collector : NULL;
+  uv_close((uv_handle_t *)timer, NULL);
+}
+
+/* go-perf TestPoll/Cancel: closed while the loop waits. Nothing is delivered any
+ * more, the wait is over at once, as nothing else keeps the loop, and the close
+ * callback has come, once and not inside uvperf_event_close. */
+static void poll_cancelled_while_waiting_ends_without_a_record(void **state) {
+  size_t fds = support_count_fds();
+  live_collector_t collector;
+  uv_timer_t timer;
+  uint64_t id;
+
+  id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  open_calls(*state, &collector, id, 0);
+  live_start(&collector, NULL);
+  live_syscall(1);
+  assert_true(live_run_until(*state, &collector.records, 1));
+  uv_timer_init(*state, &timer);
+  timer.data = &collector;
+  uv_timer_start(&timer, cancel, 10, 0);
+  assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
+  assert_ptr_equal(collector.hook_data, &collector);
+  assert_int_equal(collector.closed, 1);
+  assert_int_equal(collector.records, 1);
+  assert_int_equal(collector.ends, 0);
+  live_syscall(1);
+  uv_run(*state, UV_RUN_NOWAIT);
+  assert_int_equal(collector.records, 1);
+  assert_int_equal(collector.closed, 1);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+/* -- Expired -------------------------------------------------------------- */
+
+static void stop_and_end(uv_timer_t *timer) {
+  live_collector_t *collector = timer->data;
+
+  uvperf_event_stop(&collector->event);
+  uv_close((uv_handle_t *)timer, NULL);
+}
+
+/* Runs the loop until a timer of 0 has stopped the event. */
+static void run_expired(live_collector_t *collector) {
+  uv_loop_t *loop = collector->event.loop;
+  uv_timer_t timer;
+
+  uv_timer_init(loop, &timer);
+  timer.data = collector;
+  uv_timer_start(&timer, stop_and_end, 0, 0);
+  assert_int_equal(uv_run(loop, UV_RUN_DEFAULT), 0);
+  assert_int_equal(uvperf_event_is_active(&collector->event), 0);
+  assert_int_equal(collector->ends, 0);
+}
+
+/* go-perf TestPoll/Expired: a deadline that is over when the wait begins ends
+ * it, with an empty ring. */
+static void poll_with_an_expired_timer_and_no_record_ends(void **state) {
+  live_collector_t collector;
+
+  support_need_own_events(__func__);
+  live_init_comm(*state, &collector);
+  live_start(&collector, NULL);
+  run_expired(&collector);
+  assert_int_equal(collector.records, 0);
+  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(collector.records, 0);
+  live_close(&collector);
+}
+
+/* The same with a record in the ring: it is not lost by that. */
+static void poll_with_an_expired_timer_keeps_the_record(void **state) {
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  live_init_comm(*state, &collector);
+  live_start(&collector, NULL);
+  live_comm(&next, 1);
+  run_expired(&collector);
+  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(collector.comms, 1);
+  live_start(&collector, NULL);
+  live_comm(&next, 1);
+  assert_true(live_run_until(*state, &collector.comms, 2));
+  live_turns_in(*state, 5);
+  assert_int_equal(collector.comms, 2);
+  assert_int_equal(collector.out_of_order, 0);
+  live_close(&collector);
+}
+
+/* -- DisabledExplicitly --------------------------------------------------- */
+
+static void call(void *arg) {
+  (void)arg;
+  live_syscall(NR);
+}
+
+static void check_tid(live_collector_t *collector,
+                      const uvperf_record_t *record) {
+  const live_thread_t *thread = collector->hook_data;
+
+  assert_int_equal(record->type, PERF_RECORD_SAMPLE);
+  assert_int_equal(record->pid, getpid());
+  assert_int_equal(record->tid, thread->tid);
+}
+
+/* go-perf TestPoll/DisabledExplicitly: the samples of another thread, while the
+ * loop waits; none is left out, and none comes once it is disabled. That is no
+ * end: enabled again, it goes on. */
+static void poll_of_a_disabled_event_gives_what_was_before(void **state) {
+  live_collector_t collector;
+  live_thread_t thread;
+  uint64_t round;
+  uint64_t id;
+
+  id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  live_thread_start(&thread, call, NULL);
+  open_calls(*state, &collector, id, thread.tid);
+  collector.hook = check_tid;
+  collector.hook_data = &thread;
+  live_start(&collector, NULL);
+  live_turns_in(*state, 5);
+  for (round = 1; round <= 3; round++) {
+    live_thread_go(&thread);
+    assert_true(live_run_until(*state, &collector.records, round * NR));
+    live_thread_wait(&thread);
+    assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+    live_thread_do(&thread);
+    live_turns_in(*state, 10);
+    assert_waiting(&collector, round * NR);
+    assert_count(&collector, round * NR);
+    assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  }
+  live_thread_end(&thread);
+  live_close(&collector);
+}
+
+/* Disabled before the loop has looked once: what is in the ring is delivered,
+ * and nothing that came after. */
+static void poll_of_an_event_disabled_before_the_first_turn(void **state) {
+  live_collector_t collector;
+  uint64_t id;
+
+  id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  open_calls(*state, &collector, id, 0);
+  live_start(&collector, NULL);
+  live_syscall(NR);
+  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  live_syscall(NR);
+  assert_true(live_run_until(*state, &collector.records, NR));
+  live_turns_in(*state, 10);
+  assert_waiting(&collector, NR);
+  assert_count(&collector, NR);
+  live_close(&collector);
+}
+
+/* -- DisabledByExit ------------------------------------------------------- */
+
+static void check_pid(live_collector_t *collector,
+                      const uvperf_record_t *record) {
+  const live_worker_t *worker = collector->hook_data;
+
+  assert_int_equal(collector->ends, 0);
+  assert_int_equal(record->type, PERF_RECORD_SAMPLE);
+  assert_int_equal(record->pid, worker->pid);
+  assert_int_equal(record->tid, worker->pid);
+}
+
+static void start_with_worker(uv_loop_t *loop, live_collector_t *collector,
+                              live_worker_t *worker, uint64_t tracepoint) {
+  live_worker_fork(worker, call, NULL);
+  open_calls(loop, collector, tracepoint, (uint32_t)worker->pid);
+  collector->hook = check_pid;
+  collector->hook_data = worker;
+  live_start(collector, NULL);
+}
+
+static void assert_ended(live_collector_t *collector) {
+  assert_true(live_run_until(collector->event.loop, &collector->ends, 1));
+  assert_int_equal(collector->records, NR);
+  assert_int_equal(collector->end_status, UV_EOF);
+  assert_int_equal(uv_run(collector->event.loop, UV_RUN_DEFAULT), 0);
+  assert_int_equal(collector->ends, 1);
+  assert_int_equal(collector->after_end, 0);
+  assert_count(collector, NR);
+}
+
+/* go-perf TestPoll/DisabledByExit: the child is gone before the loop looks: its
+ * samples, then UV_EOF. */
+static void
+poll_of_a_child_that_is_gone_gives_its_samples_then_eof(void **state) {
+  live_collector_t collector;
+  live_worker_t worker;
+  uint64_t id;
+
+  id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  start_with_worker(*state, &collector, &worker, id);
+  live_worker_do(&worker);
+  live_worker_end(&worker);
+  assert_ended(&collector);
+  live_close(&collector);
+}
+
+/* The same while the loop waits: first the samples, and no end before it. */
+static void poll_of_a_child_that_goes_gives_eof_when_it_does(void **state) {
+  live_collector_t collector;
+  live_worker_t worker;
+  uint64_t id;
+
+  id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  start_with_worker(*state, &collector, &worker, id);
+  live_turns_in(*state, 5);
+  live_worker_do(&worker);
+  assert_true(live_run_until(*state, &collector.records, NR));
+  live_turns_in(*state, 10);
+  assert_waiting(&collector, NR);
+  live_worker_end(&worker);
+  assert_ended(&collector);
+  live_close(&collector);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(poll_with_a_timer_gives_the_record_then_only_the_timer),
+      support_loop_test(poll_cancelled_while_waiting_ends_without_a_record),
+      support_loop_test(poll_with_an_expired_timer_and_no_record_ends),
+      support_loop_test(poll_with_an_expired_timer_keeps_the_record),
+      support_loop_test(poll_of_a_disabled_event_gives_what_was_before),
+      support_loop_test(poll_of_an_event_disabled_before_the_first_turn),
+      support_loop_test(
+          poll_of_a_child_that_is_gone_gives_its_samples_then_eof),
+      support_loop_test(poll_of_a_child_that_goes_gives_eof_when_it_does),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
