@@ -3,7 +3,7 @@
 # What compilers and nm can tell of the source and of the plain build: that the
 # headers compile alone, that the shared library exports only what is public,
 # that each layer keeps to itself, that README.md's program compiles, and that
-# FACTS names tests that exist.
+# FACTS and ORIGINS name tests that exist.
 #
 #   checks.sh build-directory results
 #
@@ -218,25 +218,49 @@ readme() {
     "$results.c"
 }
 
-# FACTS has a line for each fact of polling, and names tests that exist and are
-# in the table of their program.
-facts() {
+# The lines of a file that begin so are of the form "what | how | tests", and name
+# tests that exist and are in the table of their program, but where how is "none":
+# names_tests file beginning
+names_tests() {
   rc=0
-  for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23; do
-    grep -q "^P$n .* | .* | ." "$root/test/FACTS" || {
-      echo "test/FACTS says nothing of P$n"
-      rc=1
-    }
-  done
-  for named in $(awk -F '|' '/^[PR]/ && $2 !~ /none/ { print $3 }' \
-    "$root/test/FACTS" | grep -v ' none of its own:' | tr -s ' ' '\n'); do
+  lines=$(awk -v begin="$2" 'index($0, begin) == 1' "$root/test/$1")
+  if [ -z "$lines" ]; then
+    echo "test/$1 has no line that begins with $2"
+    return 1
+  fi
+  if echo "$lines" | grep -v '^[^|]* | [^|]* | [^|]*[^| ]$'; then
+    echo "test/$1 has lines that are not of three parts"
+    rc=1
+  fi
+  for name in $(echo "$lines" | awk -F ' [|] ' '
+    $2 != "none" && $3 !~ /^none of its own:/ { print $3 }'); do
     # Once as a function, once in the table.
-    if [ "$(cat "$root"/test/test_*.c | grep -cw "$named")" -lt 2 ]; then
-      echo "test/FACTS names $named, which is no test"
+    if [ "$(cat "$root"/test/test_*.c | grep -cw "$name")" -lt 2 ]; then
+      echo "test/$1 names $name, which is no test"
       rc=1
     fi
   done
   return "$rc"
+}
+
+# A line for each of these: has_lines file what …
+has_lines() {
+  rc=0
+  file=$1
+  shift
+  for what in "$@"; do
+    grep -q "^$what .* | .* | ." "$root/test/$file" || {
+      echo "test/$file says nothing of $what"
+      rc=1
+    }
+  done
+  return "$rc"
+}
+
+# FACTS has a line for each fact of polling, and names tests that exist.
+facts() {
+  has_lines FACTS P1 P2 P3 P4 P5 P6 P7 P8 P9 P10 P11 P12 P13 P14 P15 P16 P17 \
+    P18 P19 P20 P21 P22 P23 && names_tests FACTS P && names_tests FACTS R
 }
 
 check headers_alone_compile_as_c11 headers_c11
@@ -250,4 +274,5 @@ check layers_above_sys_make_no_perf_calls layers_sys
 check memory_comes_from_the_allocator_alone memory
 check readme_program_compiles readme
 check facts_name_tests_that_exist facts
+check origins_name_tests_that_exist names_tests ORIGINS "go-perf "
 exit $failed

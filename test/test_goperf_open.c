@@ -114,6 +114,80 @@ static void open_of_one_attr_on_two_cpus_gives_two_ids(void **state) {
   live_end(&collectors[1], 3);
 }
 
+/* -- TestOpen/PopulatesLabel, TestCount/Hardware, TestCount/HardwareCache ------ */
+
+typedef struct named_s {
+  const char *name; /* a word of it in a reason */
+  uint32_t type;
+  uint64_t config;
+} named_t;
+
+/* Work for a PMU: more memory than a first-level cache has. */
+static void read_memory(void) {
+  size_t size = 4 * 1024 * 1024;
+  volatile char *memory;
+  size_t i;
+
+  memory = malloc(size);
+  assert_non_null(memory);
+  for (i = 0; i < size; i += 64)
+    memory[i] = 1;
+  for (i = 0; i < size; i += 64)
+    (void)memory[i];
+  free((void *)memory);
+}
+
+static void assert_counts_something(uvperf_event_t *event) {
+  uvperf_count_t count;
+
+  assert_int_equal(uvperf_event_start(event, NULL, NULL, NULL), 0);
+  read_memory();
+  assert_int_equal(uvperf_event_read(event, &count), 0);
+  /* Others may have the PMU all the time. */
+  assert_true(count.value != 0 || count.time_running == 0);
+}
+
+static void count_or_name(uv_loop_t *loop, const named_t *named) {
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  uvperf_event_t event;
+  int rc;
+
+  uvperf_attr_init(&attr, named->type, named->config);
+  attr.exclude_kernel = 1;
+  attr.exclude_hv = 1;
+  attr.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING;
+  rc = uvperf_event_init(loop, &event, &attr, NULL, &error);
+  if (rc != 0) {
+    assert_int_equal(rc, UV_ENOENT);
+    assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
+    assert_non_null(strstr(error.reason, named->name));
+    return;
+  }
+  assert_counts_something(&event);
+  uvperf_event_close(&event, NULL);
+  uv_run(loop, UV_RUN_DEFAULT);
+}
+
+/* go-perf TestCount/Hardware/IPC (its two counts) and TestCount/HardwareCache/
+ * L1DataMisses*, which count something where there is a PMU and fail where there
+ * is none; and TestOpen/PopulatesLabel, as far as an event has a name: where it
+ * is not here, the reason names it. */
+static void open_of_hardware_events_counts_or_names_them(void **state) {
+  static const named_t events[] = {
+      {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
+      {"cpu-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+      {"L1-dcache load miss", PERF_TYPE_HW_CACHE,
+       PERF_COUNT_HW_CACHE_L1D | PERF_COUNT_HW_CACHE_OP_READ << 8 |
+           PERF_COUNT_HW_CACHE_RESULT_MISS << 16},
+  };
+  size_t i;
+
+  support_need_own_events(__func__);
+  for (i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+    count_or_name(*state, &events[i]);
+}
+
 /* -- TestCount/Tracepoint ------------------------------------------------- */
 
 enum {
@@ -207,6 +281,7 @@ int main(void) {
       support_loop_test(open_in_the_group_of_a_closed_leader_is_einval),
       support_loop_test(open_in_the_group_of_a_zeroed_leader_is_einval),
       support_loop_test(open_of_one_attr_on_two_cpus_gives_two_ids),
+      support_loop_test(open_of_hardware_events_counts_or_names_them),
       support_loop_test(count_of_a_tracepoint_is_the_calls_made),
   };
 
