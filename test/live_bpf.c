@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "live_bpf.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* r0 = 0; exit. */
+static const struct bpf_insn shortest[] = {
+    {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0},
+    {BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
+};
+#define SHORTEST (sizeof(shortest) / sizeof(shortest[0]))
+
+static int bpf(int command, union bpf_attr *attr) {
+  return (int)syscall(SYS_bpf, command, attr, sizeof(*attr));
+}
+
+static int load(uint32_t type, const char *name, const struct bpf_insn *insns,
+                uint32_t nr, char *log, uint32_t log_size) {
+  union bpf_attr attr;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.prog_type = type;
+  attr.insns = (uintptr_t)insns;
+  attr.insn_cnt = nr;
+  attr.license = (uintptr_t) "GPL"; /* many functions are for such only */
+  snprintf(attr.prog_name, sizeof(attr.prog_name), "%s", name);
+  if (log_size > 0) {
+    attr.log_level = 1;
+    attr.log_buf = (uintptr_t)log;
+    attr.log_size = log_size;
+  }
+  return bpf(BPF_PROG_LOAD, &attr);
+}
+
+/* A kernel that knows a shorter or longer struct takes this one all the same:
+ * bpf_prog_get_info_by_fd() in kernel/bpf/syscall.c. */
+static void find_info(live_bpf_t *program) {
+  struct bpf_prog_info info;
+  union bpf_attr attr;
+
+  memset(&info, 0, sizeof(info));
+  info.nr_jited_ksyms = LIVE_BPF_FUNCTIONS;
+  info.jited_ksyms = (uintptr_t)program->addr;
+  info.nr_jited_func_lens = LIVE_BPF_FUNCTIONS;
+  info.jited_func_lens = (uintptr_t)program->len;
+  memset(&attr, 0, sizeof(attr));
+  attr.info.bpf_fd = (uint32_t)program->fd;
+  attr.info.info_len = sizeof(info);
+  attr.info.info = (uintptr_t)&info;
+  assert_int_equal(bpf(BPF_OBJ_GET_INFO_BY_FD, &attr), 0);
+  program->id = info.id;
+  memcpy(program->tag, info.tag, sizeof(program->tag));
+  assert_true(info.nr_jited_ksyms <= LIVE_BPF_FUNCTIONS);
+  if (program->addr[0] != 0)
+    program->nr_functions = info.nr_jited_ksyms;
+}
+
+void live_bpf_need(const char *test, uint32_t type) {
+  char what[64];
+  int fd;
+
+  fd = load(type, "", shortest, SHORTEST, NULL, 0);
+  if (fd >= 0) {
+    close(fd);
+    return;
+  }
+  if (errno != EPERM && errno != EACCES && errno != ENOSYS && errno != EINVAL)
+    fail_msg("probe for BPF: %s", strerror(errno));
+  snprintf(what, sizeof(what), "to load BPF programs of type %u",
+           (unsigned int)type);
+  support_skip(test, what);
+}
+
+void live_bpf_load(live_bpf_t *program, uint32_t type, const char *name,
+                   const struct bpf_insn *insns, uint32_t nr) {
+  char log[4096] = "";
+  int code;
+
+  memset(program, 0, sizeof(*program));
+  program->fd = load(type, name, insns, nr, NULL, 0);
+  if (program->fd < 0) {
+    code = errno;
+    /* Once more, to hear what the verifier says. */
+    load(type, name, insns, nr, log, sizeof(log));
+    fail_msg("BPF_PROG_LOAD: %s\n%s", strerror(code), log);
+  }
+  find_info(program);
+}
+
+void live_bpf_load_shortest(live_bpf_t *program, uint32_t type,
+                            const char *name) {
+  live_bpf_load(program, type, name, shortest, SHORTEST);
+}
+
+void live_bpf_close(live_bpf_t *program) {
+  assert_int_equal(close(program->fd), 0);
+  program->fd = -1;
+}

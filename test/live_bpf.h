@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* BPF programs loaded by bpf(2) itself: small ones, given as instructions. */
+#ifndef UVPERF_TEST_LIVE_BPF_H
+#define UVPERF_TEST_LIVE_BPF_H
+
+#include <linux/bpf.h>
+
+#include "support.h"
+
+#define LIVE_BPF_FUNCTIONS 4
+
+/* A loaded program and what the kernel tells of it. */
+typedef struct live_bpf_s {
+  int fd;
+  uint32_t id;
+  uint8_t tag[BPF_TAG_SIZE];
+  /* The machine code of each function, the main one first; none where there is
+   * no JIT, or where kernel addresses are hidden from the caller. */
+  uint32_t nr_functions;
+  uint64_t addr[LIVE_BPF_FUNCTIONS];
+  uint32_t len[LIVE_BPF_FUNCTIONS]; /* bytes */
+} live_bpf_t;
+
+/* Skips the test where no program of this BPF_PROG_TYPE_* can be loaded. */
+void live_bpf_need(const char *test, uint32_t type);
+
+/* Loads a program and asserts that this worked. The name is at most 15 letters,
+ * digits, '_' and '.', or "" for none. */
+void live_bpf_load(live_bpf_t *program, uint32_t type, const char *name,
+                   const struct bpf_insn *insns, uint32_t nr);
+
+/* The same with the shortest program that there is: it returns 0. */
+void live_bpf_load_shortest(live_bpf_t *program, uint32_t type,
+                            const char *name);
+
+/* The last fd of a program that nothing else holds: it is unloaded. */
+void live_bpf_close(live_bpf_t *program);
+
+#endif
