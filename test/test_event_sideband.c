@@ -1,47 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: COMM, FORK, EXIT and LOST of this kernel, checked against what was done.
  * Mappings are in test_event_sideband_mmap.c. */
-#include "live.h"
+#include "live_sideband.h"
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define TRAILER                                                                \
-  (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |                       \
-   PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
-
-static void sideband_attr(struct perf_event_attr *attr) {
-  live_comm_attr(attr);
-  attr->comm = 0;
-  attr->sample_type = TRAILER;
-  attr->use_clockid = 1;
-  attr->clockid = CLOCK_MONOTONIC;
-}
-
 /* -- COMM ----------------------------------------------------------------- */
-
-typedef struct truth_s {
-  uint64_t before;
-  int cpu;
-  pid_t pid; /* of the records; 0 is ours */
-} truth_t;
-
-/* Every record here has the whole trailer. */
-static void assert_trailer(live_collector_t *collector,
-                           const uvperf_record_t *record,
-                           const truth_t *truth) {
-  uint64_t id;
-
-  assert_int_equal(uvperf_event_id(&collector->event, &id), 0);
-  assert_true(record->present == TRAILER);
-  assert_true(record->id == id);
-  assert_true(record->stream_id == id);
-  assert_true(record->time >= truth->before && record->time <= live_now());
-  assert_int_equal(record->cpu, truth->cpu);
-  assert_ptr_not_equal(record->source, NULL);
-}
 
 static void check_comm(live_collector_t *collector,
                        const uvperf_record_t *record) {
@@ -54,28 +20,23 @@ static void check_comm(live_collector_t *collector,
   assert_memory_equal(record->comm.comm, name, length);
   assert_int_equal(record->comm.pid, getpid());
   assert_int_equal(record->comm.tid, live_tid());
-  assert_int_equal(record->pid, getpid());
-  assert_int_equal(record->tid, live_tid());
   assert_int_equal(uvperf_record_is_exec(record), 0);
-  assert_trailer(collector, record, collector->hook_data);
+  live_assert_trailer(collector, record, collector->hook_data);
 }
 
 /* So that each padding is there between the name and the trailer. */
-static void sideband_comm_of_each_length_has_name_and_trailer(void **state) {
+static void rename_to_each_length(uv_loop_t *loop, int has_trailer) {
   live_collector_t collector;
   struct perf_event_attr attr;
-  truth_t truth = {0, 0, 0};
+  live_truth_t truth;
   char name[16] = "";
   cpu_set_t old;
   size_t length;
 
-  support_need_own_events(__func__);
-  truth.cpu = live_last_cpu();
-  live_pin(truth.cpu, &old);
-  sideband_attr(&attr);
+  live_truth_pin(&truth, &old);
+  live_sideband_attr(&attr, has_trailer);
   attr.comm = 1;
-  truth.before = live_now();
-  live_begin(*state, &collector, &attr, NULL, check_comm, &truth);
+  live_begin(loop, &collector, &attr, NULL, check_comm, &truth);
   for (length = 1; length <= 15; length++) {
     name[length - 1] = (char)('a' + (int)length - 1);
     assert_int_equal(prctl(PR_SET_NAME, name), 0);
@@ -84,26 +45,14 @@ static void sideband_comm_of_each_length_has_name_and_trailer(void **state) {
   live_unpin(&old);
 }
 
-static void check_comm_alone(live_collector_t *collector,
-                             const uvperf_record_t *record) {
-  (void)collector;
-  assert_true(record->present == 0);
-  assert_string_equal(record->comm.comm, "alone");
-  assert_int_equal(record->pid, 0); /* was not asked for */
-  assert_int_equal(record->comm.pid, getpid());
+static void sideband_comm_of_each_length_has_name_and_trailer(void **state) {
+  support_need_own_events(__func__);
+  rename_to_each_length(*state, 1);
 }
 
 static void sideband_comm_without_trailer_has_only_its_body(void **state) {
-  live_collector_t collector;
-  struct perf_event_attr attr;
-
   support_need_own_events(__func__);
-  sideband_attr(&attr);
-  attr.comm = 1;
-  attr.sample_id_all = 0;
-  live_begin(*state, &collector, &attr, NULL, check_comm_alone, NULL);
-  assert_int_equal(prctl(PR_SET_NAME, "alone"), 0);
-  live_end(&collector, 1);
+  rename_to_each_length(*state, 0);
 }
 
 static void rename_and_exec(void *arg) {
@@ -125,11 +74,10 @@ static void assert_own_exit(const uvperf_record_t *record, pid_t pid) {
 
 static void check_exec(live_collector_t *collector,
                        const uvperf_record_t *record) {
-  const truth_t *truth = collector->hook_data;
+  const live_truth_t *truth = collector->hook_data;
   int is_exec = collector->records == 1;
 
-  assert_trailer(collector, record, truth);
-  assert_int_equal(record->pid, truth->pid);
+  live_assert_trailer(collector, record, truth);
   if (collector->records == 2) {
     assert_own_exit(record, truth->pid);
     return;
@@ -146,17 +94,16 @@ static void sideband_comm_of_an_exec_is_told_from_a_rename(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   live_collector_t collector;
   struct perf_event_attr attr;
-  truth_t truth = {0, 0, 0};
+  live_truth_t truth;
   live_worker_t worker;
   cpu_set_t old;
 
   support_need_own_events(__func__);
-  truth.cpu = live_last_cpu();
-  live_pin(truth.cpu, &old);
+  live_truth_pin(&truth, &old);
   live_worker_fork(&worker, rename_and_exec, NULL);
   truth.pid = worker.pid;
-  truth.before = live_now();
-  sideband_attr(&attr);
+  truth.tid = worker.pid;
+  live_sideband_attr(&attr, 1);
   attr.comm = 1;
   attr.comm_exec = 1;
   options.pid = worker.pid;
@@ -185,7 +132,7 @@ static void assert_parent(const uvperf_record_t *record) {
 static void check_task(live_collector_t *collector,
                        const uvperf_record_t *record, uint32_t pid,
                        uint32_t tid) {
-  const truth_t *truth = collector->hook_data;
+  const live_truth_t *truth = collector->hook_data;
   uint64_t type = collector->records == 0 ? PERF_RECORD_FORK : PERF_RECORD_EXIT;
 
   assert_int_equal(record->type, type);
@@ -209,16 +156,16 @@ static void check_task(live_collector_t *collector,
 
 static void check_child(live_collector_t *collector,
                         const uvperf_record_t *record) {
-  const truth_t *truth = collector->hook_data;
+  const live_truth_t *truth = collector->hook_data;
 
-  check_task(collector, record, (uint32_t)truth->pid, (uint32_t)truth->pid);
+  check_task(collector, record, (uint32_t)truth->tid, (uint32_t)truth->tid);
 }
 
 static void check_thread(live_collector_t *collector,
                          const uvperf_record_t *record) {
-  const truth_t *truth = collector->hook_data;
+  const live_truth_t *truth = collector->hook_data;
 
-  check_task(collector, record, (uint32_t)getpid(), (uint32_t)truth->pid);
+  check_task(collector, record, (uint32_t)getpid(), (uint32_t)truth->tid);
 }
 
 static int exit_at_once(void *arg) {
@@ -227,49 +174,46 @@ static int exit_at_once(void *arg) {
 }
 
 static void
-begin_tasks(uv_loop_t *loop, live_collector_t *collector, truth_t *truth,
+begin_tasks(uv_loop_t *loop, live_collector_t *collector, live_truth_t *truth,
             void (*check)(live_collector_t *, const uvperf_record_t *)) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   struct perf_event_attr attr;
 
-  sideband_attr(&attr);
+  live_sideband_attr(&attr, 1);
   attr.task = 1;
   attr.inherit = 1;
   options.cpu = truth->cpu;
-  truth->before = live_now();
   live_begin(loop, collector, &attr, &options, check, truth);
 }
 
 static void sideband_fork_and_exit_name_child_and_parent(void **state) {
   live_collector_t collector;
-  truth_t truth = {0, 0, 0};
+  live_truth_t truth;
   cpu_set_t old;
 
   support_need_own_events(__func__);
-  truth.cpu = live_last_cpu();
-  live_pin(truth.cpu, &old);
+  live_truth_pin(&truth, &old);
   begin_tasks(*state, &collector, &truth, check_child);
-  truth.pid = support_fork(exit_at_once, NULL);
-  assert_int_equal(support_wait(truth.pid), 0);
+  truth.tid = support_fork(exit_at_once, NULL);
+  assert_int_equal(support_wait(truth.tid), 0);
   live_end(&collector, 2);
   live_unpin(&old);
 }
 
 static void tell_tid(void *arg) {
-  truth_t *truth = arg;
+  live_truth_t *truth = arg;
 
-  truth->pid = (pid_t)live_tid();
+  truth->tid = (pid_t)live_tid();
 }
 
 static void sideband_fork_and_exit_of_a_thread_have_its_tid(void **state) {
   live_collector_t collector;
-  truth_t truth = {0, 0, 0};
+  live_truth_t truth;
   uv_thread_t thread;
   cpu_set_t old;
 
   support_need_own_events(__func__);
-  truth.cpu = live_last_cpu();
-  live_pin(truth.cpu, &old);
+  live_truth_pin(&truth, &old);
   begin_tasks(*state, &collector, &truth, check_thread);
   assert_int_equal(uv_thread_create(&thread, tell_tid, &truth), 0);
   assert_int_equal(uv_thread_join(&thread), 0);
