@@ -36,8 +36,8 @@ void live_assert_trailer(live_collector_t *collector,
   }
   assert_int_equal(uvperf_event_id(&collector->event, &id), 0);
   assert_true(record->present == LIVE_TRAILER);
-  assert_int_equal(record->pid, truth->pid);
-  assert_int_equal(record->tid, truth->tid);
+  assert_int_equal(record->pid, (uint32_t)truth->pid);
+  assert_int_equal(record->tid, (uint32_t)truth->tid);
   assert_true(record->time >= truth->before && record->time <= live_now());
   assert_true(record->id == id);
   /* An inherited event has a stream of its own. */
