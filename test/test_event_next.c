@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+/* Records pulled one by one, by programs that drive a loop of their own: no
+ * uv_run before the handle is closed. */
+#include "story.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* -- against the running kernel ------------------------------------------- */
+
+/* An event of one's own COMM records, enabled, and not started. */
+static void open_comm(uv_loop_t *loop, live_collector_t *collector) {
+  live_init_comm(loop, collector);
+  assert_int_equal(uvperf_event_enable(&collector->event, NULL), 0);
+}
+
+static void expect_comm(uvperf_event_t *event, unsigned int number) {
+  const uvperf_record_t *record;
+  char name[16];
+
+  snprintf(name, sizeof(name), "live%u", number);
+  assert_int_equal(uvperf_event_next(event, &record), 0);
+  assert_int_equal(record->type, PERF_RECORD_COMM);
+  assert_string_equal(record->comm.comm, name);
+  assert_int_equal(record->tid, live_tid());
+  assert_ptr_equal(record->source->data, event);
+}
+
+static void expect_code(uvperf_event_t *event, int code) {
+  const uvperf_record_t *record = (const uvperf_record_t *)event;
+
+  assert_int_equal(uvperf_event_next(event, &record), code);
+  assert_null(record);
+}
+
+static void next_gives_records_in_order_then_eagain(void **state) {
+  live_collector_t collector;
+  uvperf_stats_t stats;
+  uint64_t next = 0;
+  unsigned int i;
+
+  support_need_own_events(__func__);
+  open_comm(*state, &collector);
+  expect_code(&collector.event, UV_EAGAIN);
+  live_comm(&next, 5);
+  for (i = 0; i < 5; i++)
+    expect_comm(&collector.event, i);
+  expect_code(&collector.event, UV_EAGAIN);
+  expect_code(&collector.event, UV_EAGAIN);
+  live_comm(&next, 1);
+  expect_comm(&collector.event, 5);
+  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(stats.records, 6);
+  assert_true(stats.bytes >= 6 * 32);
+  live_close(&collector);
+}
+
+/* The kernel must not overwrite what the user still holds. */
+static void next_keeps_the_record_until_the_next_call(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  const uvperf_record_t *record;
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uint64_t next = 0;
+  char before[64];
+  size_t size;
+
+  support_need_own_events(__func__);
+  live_comm_attr(&attr);
+  options.ring_bytes = 1;
+  live_init(*state, &collector, &attr, &options);
+  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  live_comm(&next, 1);
+  assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
+  size = record->size;
+  assert_in_range(size, 8, sizeof(before));
+  memcpy(before, record->bytes, size);
+  live_comm(&next, 1000); /* far more than a page */
+  assert_memory_equal(record->bytes, before, size);
+  assert_string_equal(record->comm.comm, "live0");
+  live_close(&collector);
+}
+
+/* In turns: each finds what the other left. */
+static void next_and_start_take_turns(void **state) {
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  open_comm(*state, &collector);
+  live_comm(&next, 3);
+  expect_comm(&collector.event, 0);
+  collector.comms = 1;
+  live_start(&collector, NULL);
+  expect_code(&collector.event, UV_EBUSY);
+  assert_true(live_run_until(*state, &collector.comms, 3));
+  assert_int_equal(collector.out_of_order, 0);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  live_comm(&next, 2);
+  expect_comm(&collector.event, 3);
+  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(collector.comms, 4);
+  assert_int_equal(collector.records, 3);
+  expect_code(&collector.event, UV_EAGAIN);
+  live_close(&collector);
+}
+
+static int code_in_callback;
+
+static void call_next(live_collector_t *collector,
+                      const uvperf_record_t *record) {
+  const uvperf_record_t *another;
+
+  (void)record;
+  uvperf_event_stop(&collector->event);
+  code_in_callback = uvperf_event_next(&collector->event, &another);
+}
+
+static void next_inside_a_callback_is_ebusy(void **state) {
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  code_in_callback = 0;
+  live_init_comm(*state, &collector);
+  collector.hook = call_next;
+  live_start(&collector, NULL);
+  live_comm(&next, 1);
+  assert_true(live_run_until(*state, &collector.comms, 1));
+  assert_int_equal(code_in_callback, UV_EBUSY);
+  live_close(&collector);
+}
+
+/* What a program with an epoll loop of its own does. */
+typedef struct own_loop_s {
+  int epoll;
+  live_collector_t collector;
+  uint64_t samples;
+  uint64_t wrong;
+  uint64_t lost;
+  int status; /* the last code that was not 0 */
+} own_loop_t;
+
+static void take_all(own_loop_t *own) {
+  const uvperf_record_t *record;
+
+  while ((own->status = uvperf_event_next(&own->collector.event, &record)) ==
+         0) {
+    if (record->type == PERF_RECORD_LOST)
+      own->lost += record->lost.lost;
+    else if (record->type == PERF_RECORD_SAMPLE &&
+             record->sample.addr == (uintptr_t)&live_word)
+      own->samples += 1;
+    else
+      own->wrong += 1;
+  }
+}
+
+static void own_loop_begin(uv_loop_t *loop, own_loop_t *own,
+                           const struct perf_event_attr *attr,
+                           const uvperf_event_options_t *options) {
+  struct epoll_event event;
+
+  memset(own, 0, sizeof(*own));
+  live_init(loop, &own->collector, attr, options);
+  own->epoll = epoll_create1(EPOLL_CLOEXEC);
+  assert_true(own->epoll >= 0);
+  memset(&event, 0, sizeof(event));
+  event.events = EPOLLIN;
+  assert_int_equal(epoll_ctl(own->epoll, EPOLL_CTL_ADD,
+                             uvperf_event_fd(&own->collector.event), &event),
+                   0);
+  assert_int_equal(uvperf_event_enable(&own->collector.event, NULL), 0);
+  take_all(own);
+}
+
+/* Until the target is gone: how often it was woken. */
+static uint64_t own_loop_run(own_loop_t *own) {
+  struct epoll_event event;
+  uint64_t wakeups = 0;
+
+  while (own->status == UV_EAGAIN) {
+    if (epoll_wait(own->epoll, &event, 1, 20000) != 1)
+      break;
+    wakeups += 1;
+    take_all(own);
+  }
+  return wakeups;
+}
+
+static void own_loop_end(own_loop_t *own) {
+  close(own->epoll);
+  live_close(&own->collector);
+}
+
+static void need_format_lost(const char *test) {
+  struct perf_event_attr attr;
+  int fd;
+
+  live_write_attr(&attr, 0);
+  attr.read_format = UVPERF_FORMAT_LOST;
+  fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+  if (fd < 0 && errno == EINVAL)
+    support_skip(test, "PERF_FORMAT_LOST (Linux 6.0)");
+  assert_true(fd >= 0);
+  close(fd);
+}
+
+#define STORM 200000
+
+static void storm(void *arg) {
+  (void)arg;
+  live_write(STORM);
+}
+
+/* A child writes as fast as it can; the ring wakes at half its size. Each hit is
+ * delivered or told to be lost: by LOST, or, at the end of the stream, by the
+ * count of what the kernel could not write. */
+static void next_from_an_own_epoll_loop_gets_a_whole_storm(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+  live_worker_t worker;
+  uvperf_count_t count;
+  own_loop_t own;
+
+  support_need_breakpoints(__func__);
+  need_format_lost(__func__);
+  live_worker_fork(&worker, storm, NULL);
+  live_write_attr(&attr, PERF_SAMPLE_ADDR);
+  uvperf_attr_set_wakeup_bytes(&attr, 32768);
+  attr.read_format = UVPERF_FORMAT_LOST;
+  options.pid = worker.pid;
+  options.ring_bytes = 65536;
+  own_loop_begin(*state, &own, &attr, &options);
+  /* Work, then end: the storm goes on while this reads. */
+  assert_int_equal(write(worker.go, "we", 2), 2);
+  assert_true(own_loop_run(&own) > 1);
+  assert_int_equal(own.status, UV_EOF);
+  assert_int_equal(own.wrong, 0);
+  assert_int_equal(uvperf_event_read(&own.collector.event, &count), 0);
+  assert_int_equal(count.value, STORM);
+  assert_int_equal(own.samples + count.lost, STORM);
+  assert_true(own.lost <= count.lost);
+  assert_true(own.samples > 0);
+  live_worker_end(&worker);
+  own_loop_end(&own);
+}
+
+static void some_writes(void *arg) {
+  (void)arg;
+  live_write(100);
+}
+
+/* A wakeup each, an ample ring: all of them, then UV_EOF, again and again. */
+static void next_of_a_target_that_ends_gives_all_then_eof(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+  live_worker_t worker;
+  own_loop_t own;
+
+  support_need_breakpoints(__func__);
+  live_worker_fork(&worker, some_writes, NULL);
+  live_write_attr(&attr, PERF_SAMPLE_ADDR);
+  options.pid = worker.pid;
+  own_loop_begin(*state, &own, &attr, &options);
+  live_worker_do(&worker);
+  take_all(&own);
+  assert_int_equal(own.status, UV_EAGAIN);
+  assert_int_equal(own.samples, 100);
+  live_worker_do(&worker);
+  live_worker_end(&worker);
+  own_loop_run(&own);
+  assert_int_equal(own.status, UV_EOF);
+  assert_int_equal(own.samples, 200);
+  expect_code(&own.collector.event, UV_EOF);
+  expect_code(&own.collector.event, UV_EOF);
+  own_loop_end(&own);
+}
+
+/* -- scripted ------------------------------------------------------------- */
+
+static fake_event_t *open_scripted(uv_loop_t *loop,
+                                   live_collector_t *collector) {
+  fake_event_t *fake;
+  struct perf_event_attr attr;
+
+  fake_kernel_reset();
+  fake = fake_event_add(7);
+  story_attr(&attr);
+  live_init(loop, collector, &attr, NULL);
+  fake_log_clear();
+  return fake;
+}
+
+/* A system call for each record would cost more than the record. */
+static void next_asks_for_a_hangup_only_when_empty_twice(void **state) {
+  const uvperf_record_t *record;
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = open_scripted(*state, &collector);
+  story_append(fake, PERF_RECORD_COMM);
+  story_append(fake, PERF_RECORD_COMM);
+  assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
+  assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
+  expect_code(&collector.event, UV_EAGAIN);
+  assert_string_equal(fake_log(), "");
+  expect_code(&collector.event, UV_EAGAIN);
+  assert_string_equal(fake_log(), "poll");
+  story_append(fake, PERF_RECORD_COMM);
+  assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
+  expect_code(&collector.event, UV_EAGAIN);
+  assert_string_equal(fake_log(), "poll");
+  live_close(&collector);
+}
+
+static void append_comm(fake_event_t *fake) {
+  fake->on_poll = NULL;
+  story_append(fake, PERF_RECORD_COMM);
+}
+
+/* The question eats the wakeup of a record that comes at that moment. */
+static void next_looks_again_after_it_has_asked(void **state) {
+  const uvperf_record_t *record;
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = open_scripted(*state, &collector);
+  fake->revents = POLLHUP;
+  expect_code(&collector.event, UV_EAGAIN);
+  fake->on_poll = append_comm;
+  assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
+  assert_int_equal(record->type, PERF_RECORD_COMM);
+  expect_code(&collector.event, UV_EAGAIN);
+  expect_code(&collector.event, UV_EOF);
+  live_close(&collector);
+}
+
+static void next_of_an_event_in_error_state_is_ebadf(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = open_scripted(*state, &collector);
+  fake->revents = POLLERR | POLLHUP;
+  expect_code(&collector.event, UV_EAGAIN);
+  expect_code(&collector.event, UV_EBADF);
+  live_close(&collector);
+}
+
+static void next_of_a_broken_body_is_raw_and_goes_on(void **state) {
+  const uvperf_record_t *record;
+  live_collector_t collector;
+  uvperf_stats_t stats;
+  fake_event_t *fake;
+
+  fake = open_scripted(*state, &collector);
+  story_append_header(fake, PERF_RECORD_COMM, 8, 8);
+  story_append(fake, PERF_RECORD_COMM);
+  assert_int_equal(uvperf_event_next(&collector.event, &record), UV_EPROTO);
+  assert_non_null(record);
+  assert_int_equal(record->size, 8);
+  assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
+  assert_int_equal(record->type, PERF_RECORD_COMM);
+  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(stats.corrupt, 1);
+  assert_int_equal(stats.records, 2);
+  live_close(&collector);
+}
+
+static void next_of_an_unsound_ring_is_eproto_once(void **state) {
+  live_collector_t collector;
+  uvperf_stats_t stats;
+  fake_event_t *fake;
+
+  fake = open_scripted(*state, &collector);
+  story_append_header(fake, PERF_RECORD_COMM, 3, 16);
+  expect_code(&collector.event, UV_EPROTO);
+  expect_code(&collector.event, UV_EOF);
+  expect_code(&collector.event, UV_EOF);
+  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(stats.corrupt, 1);
+  live_close(&collector);
+}
+
+static void next_without_a_ring_is_einval(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t collector;
+  struct perf_event_attr attr;
+
+  fake_kernel_reset();
+  fake_event_add(7);
+  story_attr(&attr);
+  options.flags = UVPERF_EVENT_NO_RING;
+  live_init(*state, &collector, &attr, &options);
+  expect_code(&collector.event, UV_EINVAL);
+  live_close(&collector);
+}
+
+static void next_in_a_forked_child_is_eperm(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = open_scripted(*state, &collector);
+  story_append(fake, PERF_RECORD_COMM);
+  fake_getpid(4711);
+  expect_code(&collector.event, UV_EPERM);
+  fake_getpid(0);
+  live_close(&collector);
+}
+
+/* What was read is given back to the kernel at the latest when nothing is left,
+ * and by each quarter of the ring. */
+static void next_publishes_the_tail(void **state) {
+  const uvperf_record_t *record;
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  fake_event_t *fake;
+  uint64_t taken = 0;
+
+  fake_kernel_reset();
+  fake = fake_event_add(7);
+  story_attr(&attr);
+  options.ring_bytes = 1;
+  live_init(*state, &collector, &attr, &options);
+  while (fake->page->data_head < fake->ring_size * 3 / 4)
+    story_append(fake, PERF_RECORD_COMM);
+  while (uvperf_event_next(&collector.event, &record) == 0) {
+    assert_in_range(fake->page->data_tail, taken < 1024 ? 0 : taken - 1023,
+                    taken);
+    taken += record->size;
+  }
+  assert_int_equal(fake->page->data_tail, fake->page->data_head);
+  live_close(&collector);
+}
+
+#define SCRIPTED(f)                                                            \
+  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
+                                   fake_kernel_loop_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(next_gives_records_in_order_then_eagain),
+      support_loop_test(next_keeps_the_record_until_the_next_call),
+      support_loop_test(next_and_start_take_turns),
+      support_loop_test(next_inside_a_callback_is_ebusy),
+      support_loop_test(next_from_an_own_epoll_loop_gets_a_whole_storm),
+      support_loop_test(next_of_a_target_that_ends_gives_all_then_eof),
+      SCRIPTED(next_asks_for_a_hangup_only_when_empty_twice),
+      SCRIPTED(next_looks_again_after_it_has_asked),
+      SCRIPTED(next_of_an_event_in_error_state_is_ebadf),
+      SCRIPTED(next_of_a_broken_body_is_raw_and_goes_on),
+      SCRIPTED(next_of_an_unsound_ring_is_eproto_once),
+      SCRIPTED(next_without_a_ring_is_einval),
+      SCRIPTED(next_in_a_forked_child_is_eperm),
+      SCRIPTED(next_publishes_the_tail),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
