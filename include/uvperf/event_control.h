@@ -93,8 +93,8 @@ UVPERF_EXTERN int uvperf_event_set_period(uvperf_event_t *event,
                                           uint64_t period,
                                           uvperf_error_t *error);
 
-/** Sets the filter of a tracepoint, once: hits that do not match are counted,
- *  but make no sample. (An event of a PMU that traces instructions takes filters
+/** Sets the filter of a tracepoint, once: hits that do not match are neither
+ *  counted nor sampled. (An event of a PMU that traces instructions takes filters
  *  of addresses, and those again and again.)
  *  @param filter  For example "fd == 3 && count > 100"; copied. Fields are those
  *    of events/<category>/<name>/format in tracefs.
@@ -109,12 +109,13 @@ UVPERF_EXTERN int uvperf_event_set_filter(uvperf_event_t *event,
                                           const char *filter,
                                           uvperf_error_t *error);
 
-/** Attaches a BPF program, for as long as the event is open; samples for which
- *  it returns 0 are dropped. On a tracepoint, kprobe or uprobe it takes
- *  BPF_PROG_TYPE_TRACEPOINT or KPROBE, and up to 64 such programs run at every
- *  hit in the system, whoever measures it, and decide for every perf event
- *  there: one that means its own target looks at the task. On other events,
- *  which must sample, it takes one BPF_PROG_TYPE_PERF_EVENT.
+/** Attaches a BPF program, for as long as the event is open. A tracepoint takes
+ *  BPF_PROG_TYPE_TRACEPOINT, a kprobe or uprobe BPF_PROG_TYPE_KPROBE: up to 64
+ *  such programs run there at every hit that any event measures, and a hit for
+ *  which one returns 0 is neither counted nor sampled, by no event of anybody's.
+ *  One that means its own target must look at the task. Other events take
+ *  BPF_PROG_TYPE_PERF_EVENT, which runs at their own samples and drops those for
+ *  which it returns 0; they are counted.
  *  @param prog_fd  An fd of the program, the caller's; it may be closed then.
  *  @return 0, or see the top, or
  *    UV_EBADF   prog_fd is not an open fd;

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: BPF programs on events. A program on a tracepoint decides for everybody
+ * who measures it, so these look at an argument that only this test uses. */
+#include "control.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bpf_program.h"
+
+/* No process has it for an id. */
+static pid_t own_argument(void) {
+  return 0x5000000 + getpid();
+}
+
+static void call_getpgid(pid_t pid, uint64_t nr) {
+  while (nr-- > 0)
+    syscall(SYS_getpgid, pid);
+}
+
+static int own_program(const char *test, int32_t verdict) {
+  return bpf_program_by_argument(test, 0, own_argument(), verdict);
+}
+
+static void open_syscall(uv_loop_t *loop, live_collector_t *collector,
+                         uint64_t id) {
+  struct perf_event_attr attr;
+
+  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  control_begin(loop, collector, &attr);
+}
+
+/* -- SET_BPF -------------------------------------------------------------- */
+
+static void event_program_on_a_tracepoint_drops_by_0(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  int program = own_program(__func__, 0);
+  live_collector_t collector, other;
+
+  open_syscall(*state, &collector, id);
+  open_syscall(*state, &other, id);
+  assert_int_equal(uvperf_event_set_bpf(&collector.event, program, NULL), 0);
+  close(program); /* the event holds it */
+  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_event_enable(&other.event, NULL), 0);
+  call_getpgid(own_argument(), 5);
+  live_syscall(3);
+  control_expect_records(&collector, 3);
+  assert_int_equal(control_count(&collector), 3);
+  /* It decides for the event that has none, too, until it is gone. */
+  control_expect_records(&other, 3);
+  live_close(&collector);
+  call_getpgid(own_argument(), 4);
+  control_expect_records(&other, 7);
+  live_close(&other);
+}
+
+static void event_program_on_a_tracepoint_passes_by_1(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  int program = own_program(__func__, 1);
+  live_collector_t collector;
+
+  open_syscall(*state, &collector, id);
+  assert_int_equal(uvperf_event_set_bpf(&collector.event, program, NULL), 0);
+  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  call_getpgid(own_argument(), 5);
+  control_expect_records(&collector, 5);
+  live_close(&collector);
+  close(program);
+}
+
+static void event_program_on_samples_drops_by_0_passes_by_1(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  char *region;
+  int program;
+  int verdict;
+
+  support_need_own_events(__func__);
+  for (verdict = 0; verdict <= 1; verdict++) {
+    program = bpf_program_constant(__func__, BPF_PROGRAM_PERF_EVENT, verdict);
+    region = live_region();
+    live_touch_attr(&attr, PERF_SAMPLE_IP);
+    control_begin(*state, &collector, &attr);
+    assert_int_equal(uvperf_event_set_bpf(&collector.event, program, NULL), 0);
+    control_expect_refused(
+        uvperf_event_set_bpf(&collector.event, program, &error), &error,
+        UV_EEXIST, UVPERF_CAUSE_EXISTS, "it has a program");
+    assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+    assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+    live_touch(region);
+    assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+    control_expect_records(&collector, verdict ? LIVE_PAGES : 0);
+    /* Counted in any case, unlike on a tracepoint. */
+    assert_int_equal(control_count(&collector), LIVE_PAGES);
+    live_close(&collector);
+    live_region_free(region);
+    close(program);
+  }
+}
+
+/* Here a timer makes the samples, in an interrupt. */
+static void event_program_on_a_clock_drops_by_0(void **state) {
+  int drop = bpf_program_constant(__func__, BPF_PROGRAM_PERF_EVENT, 0);
+  live_collector_t with, without;
+  struct perf_event_attr attr;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  uvperf_attr_set_period(&attr, 1000000);
+  uvperf_attr_set_wakeup_bytes(&attr, 1);
+  attr.sample_type = PERF_SAMPLE_IP;
+  attr.exclude_kernel = 1;
+  control_begin(*state, &with, &attr);
+  control_begin(*state, &without, &attr);
+  assert_int_equal(uvperf_event_set_bpf(&with.event, drop, NULL), 0);
+  assert_int_equal(uvperf_event_enable(&with.event, NULL), 0);
+  assert_int_equal(uvperf_event_enable(&without.event, NULL), 0);
+  while (without.records < 20)
+    uv_run(*state, UV_RUN_NOWAIT);
+  assert_int_equal(with.records, 0);
+  live_close(&with);
+  live_close(&without);
+  close(drop);
+}
+
+static void event_set_bpf_of_what_does_not_fit_is_refused(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  int sampler = bpf_program_constant(__func__, BPF_PROGRAM_PERF_EVENT, 1);
+  int beyond = bpf_program_by_argument(__func__, 5, 0, 1);
+  int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  live_collector_t collector;
+  uvperf_event_t *event = &collector.event;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  open_syscall(*state, &collector, id);
+  control_expect_refused(uvperf_event_set_bpf(event, sampler, &error), &error,
+                         UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                         "the program has type 7, and the event takes "
+                         "BPF_PROG_TYPE_TRACEPOINT (5)");
+  control_expect_refused(uvperf_event_set_bpf(event, null, &error), &error,
+                         UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "is no BPF program");
+  control_expect_refused(uvperf_event_set_bpf(event, -1, &error), &error,
+                         UV_EBADF, UVPERF_CAUSE_ARGUMENT,
+                         "-1 is not an open fd");
+  control_expect_refused(uvperf_event_set_bpf(event, beyond, &error), &error,
+                         UV_EACCES, UVPERF_CAUSE_ARGUMENT,
+                         "behind the tracepoint's fields");
+  live_close(&collector);
+  live_touch_attr(&attr, PERF_SAMPLE_IP);
+  live_init(*state, &collector, &attr, NULL);
+  control_expect_refused(uvperf_event_set_bpf(event, beyond, &error), &error,
+                         UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                         "BPF_PROG_TYPE_PERF_EVENT (7)");
+  live_close(&collector);
+  close(sampler);
+  close(beyond);
+  close(null);
+}
+
+static void event_set_bpf_twice_is_eexist(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  int program = own_program(__func__, 1);
+  int another = own_program(__func__, 1);
+  live_collector_t collector, other;
+  uvperf_error_t error;
+
+  open_syscall(*state, &collector, id);
+  open_syscall(*state, &other, id);
+  assert_int_equal(uvperf_event_set_bpf(&collector.event, program, NULL), 0);
+  control_expect_refused(
+      uvperf_event_set_bpf(&collector.event, another, &error), &error,
+      UV_EEXIST, UVPERF_CAUSE_EXISTS, "it has a program");
+  /* bpf_prog_array_copy: not the same one twice on one tracepoint, either. */
+  control_expect_refused(uvperf_event_set_bpf(&other.event, program, &error),
+                         &error, UV_EEXIST, UVPERF_CAUSE_EXISTS,
+                         "through another event");
+  assert_int_equal(uvperf_event_set_bpf(&other.event, another, NULL), 0);
+  live_close(&other);
+  live_close(&collector);
+  close(program);
+  close(another);
+}
+
+/* -- QUERY_BPF ------------------------------------------------------------ */
+
+/* Others may have theirs there. */
+static void event_query_bpf_tells_the_programs_id(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  int program = own_program(__func__, 1);
+  live_collector_t collector, other;
+  uvperf_error_t error;
+  uint32_t ids[64];
+  size_t nr = 64;
+  size_t found = 0;
+  size_t i;
+
+  open_syscall(*state, &collector, id);
+  open_syscall(*state, &other, id);
+  assert_int_equal(uvperf_event_set_bpf(&collector.event, program, NULL), 0);
+  assert_int_equal(uvperf_event_query_bpf(&other.event, ids, &nr, NULL), 0);
+  assert_in_range(nr, 1, 64);
+  for (i = 0; i < nr; i++)
+    found += ids[i] == bpf_program_id(program);
+  assert_int_equal(found, 1);
+  nr = 0;
+  control_expect_refused(
+      uvperf_event_query_bpf(&collector.event, NULL, &nr, &error), &error,
+      UV_ENOSPC, UVPERF_CAUSE_BPF_PROGRAMS, "attached");
+  assert_in_range(nr, 1, 64);
+  assert_true(error.needed >= 1);
+  live_close(&collector);
+  live_close(&other);
+  close(program);
+}
+
+static void event_query_bpf_of_no_tracepoint_is_einval(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  uint32_t ids[1];
+  size_t nr = 1;
+
+  support_need_root(__func__);
+  live_touch_attr(&attr, PERF_SAMPLE_IP);
+  live_init(*state, &collector, &attr, NULL);
+  control_expect_refused(
+      uvperf_event_query_bpf(&collector.event, ids, &nr, &error), &error,
+      UV_EINVAL, UVPERF_CAUSE_NOT_SUPPORTED, "PERF_TYPE_TRACEPOINT");
+  assert_int_equal(nr, 1);
+  live_close(&collector);
+}
+
+/* BPF_TRACE_MAX_PROGS. On a tracepoint that no other test takes. */
+static void event_set_bpf_on_a_full_tracepoint_is_e2big(void **state) {
+  static live_collector_t collectors[65];
+  uint64_t id = support_need_tracepoint(
+      __func__, "syscalls:sys_enter_sched_rr_get_interval");
+  int program = bpf_program_constant(__func__, BPF_PROGRAM_TRACEPOINT, 1);
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  uint32_t ids[8];
+  size_t nr, opened;
+  int rc = 0;
+
+  uvperf_attr_tracepoint(&attr, id);
+  for (opened = 0; rc == 0 && opened < 65; opened++) {
+    live_init(*state, &collectors[opened], &attr, NULL);
+    rc = uvperf_event_set_bpf(&collectors[opened].event, program, &error);
+    close(program);
+    program = bpf_program_constant(__func__, BPF_PROGRAM_TRACEPOINT, 1);
+  }
+  control_expect_refused(rc, &error, UV_E2BIG, UVPERF_CAUSE_BPF_PROGRAMS,
+                         "64 programs are attached");
+  assert_int_equal(error.limit, 64);
+  nr = 8;
+  control_expect_refused(
+      uvperf_event_query_bpf(&collectors[0].event, ids, &nr, &error), &error,
+      UV_ENOSPC, UVPERF_CAUSE_BPF_PROGRAMS, "give room for so many");
+  assert_in_range(nr, 9, 64);
+  while (opened-- > 0)
+    live_close(&collectors[opened]);
+  close(program);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(event_program_on_a_tracepoint_drops_by_0),
+      support_loop_test(event_program_on_a_tracepoint_passes_by_1),
+      support_loop_test(event_program_on_samples_drops_by_0_passes_by_1),
+      support_loop_test(event_program_on_a_clock_drops_by_0),
+      support_loop_test(event_set_bpf_of_what_does_not_fit_is_refused),
+      support_loop_test(event_set_bpf_twice_is_eexist),
+      support_loop_test(event_query_bpf_tells_the_programs_id),
+      support_loop_test(event_query_bpf_of_no_tracepoint_is_einval),
+      support_loop_test(event_set_bpf_on_a_full_tracepoint_is_e2big),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
