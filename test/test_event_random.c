@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: random sequences of the calls of event.h, outside of callbacks and
+ * inside, against a model of what it promises: what each call returns, that
+ * every record that was made comes, once and in order, and none when it must
+ * not. UVPERF_RANDOM_SEEDS=first:last chooses other seeds than the usual. */
+#include "random_world.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#define STEPS 300
+
+/* -- init and close ------------------------------------------------------- */
+
+static void choose_event(slot_t *slot, struct perf_event_attr *attr,
+                         uvperf_event_options_t *options) {
+  static const size_t bytes[] = {1, 64 * 1024, 0};
+  world_t *world = slot->world;
+
+  live_comm_attr(attr);
+  options->ring_bytes = bytes[random_draw(world, 3)];
+  if (random_draw(world, 8) == 0) {
+    options->ring_bytes = 0;
+    options->flags = UVPERF_EVENT_NO_RING;
+  }
+  if (random_draw(world, 3) != 0)
+    return;
+  random_thread_start(slot);
+  options->pid = (int32_t)slot->thread.tid;
+}
+
+static void call_init(slot_t *slot) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  world_t *world = slot->world;
+  struct perf_event_attr attr;
+  int rc;
+
+  memset(slot, 0, sizeof(*slot));
+  slot->world = world;
+  slot->event = malloc(sizeof(*slot->event));
+  choose_event(slot, &attr, &options);
+  rc = uvperf_event_init(world->loop, slot->event, &attr, &options, NULL);
+  /* Rings that are still closing count against RLIMIT_MEMLOCK too. */
+  random_expect(world, rc == 0 || rc == UV_EPERM, "init", rc);
+  if (rc != 0) {
+    random_thread_end(slot);
+    free(slot->event);
+    return;
+  }
+  slot->event->data = slot;
+  slot->phase = OPEN;
+  /* No record here has more than 64 bytes, and half of a ring is enough. */
+  slot->room = uvperf_event_ring_bytes(slot->event) / 64 / 2;
+}
+
+static void call_bad_init(slot_t *slot) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  uvperf_event_t *event = malloc(sizeof(*event));
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  int expected = UV_ENOENT;
+  int rc;
+
+  live_comm_attr(&attr);
+  if (slot->phase == CLOSING || slot->phase == WALKED) {
+    options.leader = slot->event;
+    expected = UV_EINVAL;
+  } else if (random_draw(slot->world, 2)) {
+    attr.type = 42;
+  } else {
+    options.ring_bytes = support_page_bytes();
+    uvperf_attr_set_wakeup_bytes(&attr, (uint32_t)support_page_bytes());
+    expected = UV_EINVAL;
+  }
+  rc = uvperf_event_init(slot->world->loop, event, &attr, &options, &error);
+  random_expect(slot->world, rc == expected && error.code == expected,
+                "bad init", rc);
+  free(event);
+}
+
+static void on_closed(uvperf_event_t *event) {
+  slot_t *slot = event->data;
+
+  random_expect(slot->world, slot->phase == CLOSING, "a close callback",
+                slot->phase);
+  random_expect(slot->world, slot->event == event, "of another handle", 0);
+  random_expect(slot->world, slot->callbacks == 0, "in a callback",
+                slot->callbacks);
+  slot->event = NULL;
+  slot->phase = FREE;
+  free(event);
+}
+
+static void call_close(slot_t *slot) {
+  world_t *world = slot->world;
+  uvperf_event_t *event = slot->event;
+
+  random_thread_end(slot);
+  if (world->nr_zombies < MAX_ZOMBIES && random_draw(world, 4) == 0) {
+    world->zombies[world->nr_zombies++] = event;
+    event->data = &world->gone;
+    slot->event = NULL;
+    slot->phase = FREE;
+    uvperf_event_close(event, NULL);
+    return;
+  }
+  slot->phase = CLOSING;
+  uvperf_event_close(event, on_closed);
+}
+
+typedef struct walk_s {
+  uint64_t index;
+  uv_handle_t *handle;
+} walk_t;
+
+static void pick_handle(uv_handle_t *handle, void *arg) {
+  walk_t *walk = arg;
+
+  if (walk->index-- == 0)
+    walk->handle = handle;
+}
+
+/* Of any handle of the loop: they are all ours here. */
+static void call_walk_close(slot_t *slot) {
+  world_t *world = slot->world;
+  walk_t walk = {random_draw(world, 4 * SLOTS), NULL};
+  int is_ours;
+
+  uv_walk(world->loop, pick_handle, &walk);
+  if (walk.handle == NULL)
+    return;
+  is_ours = uvperf_walk_close(walk.handle);
+  random_expect(world, is_ours || uv_is_closing(walk.handle), "a stranger", 0);
+  for (slot = world->slots; slot < world->slots + SLOTS; slot++)
+    if (slot->phase == OPEN && uvperf_event_is_closing(slot->event))
+      slot->phase = WALKED;
+}
+
+static void uv_close_all(uv_handle_t *handle, void *arg) {
+  (void)arg;
+  if (!uv_is_closing(handle))
+    uv_close(handle, NULL);
+}
+
+static void call_foreign_close(slot_t *slot) {
+  world_t *world = slot->world;
+
+  if (random_draw(world, 20) != 0)
+    return;
+  uv_walk(world->loop, uv_close_all, NULL);
+  for (slot = world->slots; slot < world->slots + SLOTS; slot++)
+    slot->ruined |= slot->phase == OPEN;
+}
+
+/* -- start, stop, flush --------------------------------------------------- */
+
+static void choose_stream(world_t *world, uvperf_stream_options_t *options) {
+  static const uint32_t records[] = {0, 1, 2, 7};
+  static const uint64_t bytes[] = {0, 1, 100, 100000};
+  static const uint32_t us[] = {0, 1, LIVE_SLICE_US, LIVE_SLICE_US};
+
+  options->slice_records = records[random_draw(world, 4)];
+  options->slice_bytes = bytes[random_draw(world, 4)];
+  options->slice_us = us[random_draw(world, 4)];
+  options->flush_ms = (int32_t)random_draw(world, 3) - 1;
+  options->flags = (uint32_t)random_draw(world, 4);
+}
+
+static void call_start(slot_t *slot) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  world_t *world = slot->world;
+  int expected = 0;
+  int rc;
+
+  choose_stream(world, &options);
+  if (slot->started)
+    expected = UV_EALREADY;
+  else if (slot->ended)
+    expected = UV_EOF;
+  rc = uvperf_event_start(slot->event, &options, random_on_record, NULL);
+  random_expect(world, rc == expected || slot->ruined, "start", rc);
+  if (rc != 0)
+    return;
+  slot->started = 1;
+  slot->ever_started = 1;
+  slot->tells_slices = (options.flags & UVPERF_START_SLICE_END) != 0;
+  slot->enabled_by_start = !(options.flags & UVPERF_START_NO_ENABLE);
+  slot->enabled |= slot->enabled_by_start;
+}
+
+static void call_stop(slot_t *slot) {
+  int rc;
+
+  rc = uvperf_event_stop(slot->event);
+  random_expect(slot->world, rc == 0, "stop", rc);
+  if (slot->enabled_by_start)
+    slot->enabled = 0;
+  slot->enabled_by_start = 0;
+  if (slot->started)
+    slot->flushing = 0;
+  slot->started = 0;
+}
+
+static void call_flush(slot_t *slot) {
+  uint64_t last = slot->last;
+  world_t *world = slot->world;
+  int expected = 0;
+  int rc;
+
+  if (slot->room == 0 || !slot->ever_started)
+    expected = UV_EINVAL;
+  else if (slot->callbacks > 0)
+    expected = UV_EBUSY;
+  if (expected == 0)
+    slot->flushing = 1;
+  rc = uvperf_event_flush(slot->event);
+  random_expect(world, rc == expected || slot->ruined, "flush", rc);
+  if (expected != 0)
+    return;
+  /* Not closed and not stopped: then all that was there has come. */
+  if (slot->phase == OPEN && slot->flushing && !slot->ruined)
+    random_expect(world, slot->first >= last, "records that a flush left",
+                  (int64_t)(last - slot->first));
+  slot->flushing = 0;
+}
+
+/* -- all the rest --------------------------------------------------------- */
+
+static void call_enable(slot_t *slot) {
+  int rc = uvperf_event_enable(slot->event, NULL);
+
+  random_expect(slot->world, rc == 0, "enable", rc);
+  slot->enabled = 1;
+}
+
+static void call_disable(slot_t *slot) {
+  int rc = uvperf_event_disable(slot->event, NULL);
+
+  random_expect(slot->world, rc == 0, "disable", rc);
+  slot->enabled = 0;
+}
+
+static void call_questions(slot_t *slot) {
+  world_t *world = slot->world;
+  uvperf_count_t count;
+  uvperf_stats_t stats;
+  uint64_t id = 0;
+
+  random_expect(world, uvperf_event_reset(slot->event, NULL) == 0, "reset", 0);
+  random_expect(world, uvperf_event_read(slot->event, &count) == 0, "read", 0);
+  random_expect(world, count.value == 0, "the count of a dummy", 0);
+  random_expect(world, uvperf_event_id(slot->event, &id) == 0 && id != 0, "id",
+                0);
+  uvperf_event_stats(slot->event, &stats);
+  random_expect(world, stats.corrupt + stats.lost_records == 0, "stats", 0);
+  random_expect(world, uvperf_event_attr(slot->event)->disabled == 1, "attr",
+                0);
+}
+
+/* These may be asked until the memory is gone. */
+static void ask_always(slot_t *slot) {
+  world_t *world = slot->world;
+  uvperf_event_t *event = slot->event;
+  int is_open = slot->phase == OPEN;
+  int is_active = is_open && slot->room > 0 && slot->started && !slot->ended;
+  int ref = random_draw(world, 2) == 0;
+
+  random_expect(world, uvperf_event_is_closing(event) == !is_open, "is_closing",
+                0);
+  random_expect(world,
+                uvperf_event_is_active(event) == is_active || slot->ruined,
+                "is_active", is_active);
+  if (ref)
+    uvperf_event_ref(event);
+  else
+    uvperf_event_unref(event);
+  random_expect(world,
+                !is_open || slot->ruined || uvperf_event_has_ref(event) == ref,
+                "has_ref", ref);
+}
+
+typedef struct call_s {
+  const char *name;
+  void (*call)(slot_t *slot);
+  unsigned int phases; /* in which it may be called, 1 << phase */
+} call_t;
+
+#define ANY  (1u << FREE | 1u << OPEN | 1u << WALKED | 1u << CLOSING)
+#define HELD (1u << OPEN | 1u << WALKED | 1u << CLOSING)
+
+static void call_make(slot_t *slot) {
+  random_make(slot->world);
+}
+
+static void fork_in_callback(slot_t *slot);
+
+static const call_t calls[] = {
+    {"init", call_init, 1u << FREE},
+    {"init", call_init, 1u << FREE},
+    {"bad init", call_bad_init, ANY},
+    {"start", call_start, 1u << OPEN},
+    {"start", call_start, 1u << OPEN},
+    {"start", call_start, 1u << OPEN},
+    {"stop", call_stop, 1u << OPEN},
+    {"stop", call_stop, 1u << OPEN},
+    {"flush", call_flush, 1u << OPEN},
+    {"flush", call_flush, 1u << OPEN},
+    {"enable", call_enable, 1u << OPEN},
+    {"disable", call_disable, 1u << OPEN},
+    {"questions", call_questions, 1u << OPEN},
+    {"questions", ask_always, HELD},
+    {"close", call_close, 1u << OPEN | 1u << WALKED},
+    {"walk close", call_walk_close, ANY},
+    {"foreign close", call_foreign_close, ANY},
+    {"records", call_make, ANY},
+    {"records", call_make, ANY},
+    {"records of a thread", random_make_in_thread, 1u << OPEN},
+    {"records of a thread", random_make_in_thread, 1u << OPEN},
+    {"end of a thread", random_thread_end, 1u << OPEN},
+    {"fork in a callback", fork_in_callback, ANY},
+};
+
+static void one_call(world_t *world) {
+  const call_t *call =
+      &calls[random_draw(world, sizeof(calls) / sizeof(calls[0]))];
+  slot_t *slot = &world->slots[random_draw(world, SLOTS)];
+  const char *outer = world->call;
+
+  if (!(call->phases & 1u << slot->phase))
+    return;
+  world->call = call->name;
+  call->call(slot);
+  world->call = outer;
+}
+
+/* -- a forked child ------------------------------------------------------- */
+
+static int close_in_child(world_t *world) {
+  slot_t *slot;
+
+  signal(SIGSEGV, SIG_DFL); /* not cmocka's: that goes on with the tests */
+  signal(SIGBUS, SIG_DFL);
+  world->is_child = 1;
+  world->call = "a forked child";
+  if (uv_loop_fork(world->loop) != 0)
+    return 1;
+  for (slot = world->slots; slot < world->slots + SLOTS; slot++) {
+    if (slot->phase == OPEN &&
+        (uvperf_event_stop(slot->event) != UV_EPERM ||
+         uvperf_event_flush(slot->event) != UV_EPERM ||
+         uvperf_event_start(slot->event, NULL, random_on_record, NULL) !=
+             UV_EPERM))
+      return 2;
+    if (slot->phase != OPEN && slot->phase != WALKED)
+      continue;
+    slot->phase = CLOSING;
+    uvperf_event_close(slot->event, on_closed);
+  }
+  return 0;
+}
+
+static int end_child(world_t *world) {
+  slot_t *slot;
+
+  while (uv_run(world->loop, UV_RUN_DEFAULT) != 0)
+    continue;
+  for (slot = world->slots; slot < world->slots + SLOTS; slot++)
+    if (slot->phase != FREE)
+      return 3;
+  if (world->fault[0] != '\0')
+    fprintf(stderr, "%s\n", world->fault);
+  return world->fault[0] == '\0' && uv_loop_close(world->loop) == 0 ? 0 : 4;
+}
+
+static int run_child(void *arg) {
+  int code = close_in_child(arg);
+
+  return code != 0 ? code : end_child(arg);
+}
+
+static void expect_child(world_t *world, pid_t pid) {
+  int code = support_wait(pid);
+
+  random_expect(world, code == 0, "a forked child", code);
+}
+
+static void fork_child(world_t *world) {
+  random_hear_of_a_fork(world);
+  expect_child(world, support_fork(run_child, world));
+}
+
+/* The child closes all that is on its stack, and returns. */
+static void fork_in_callback(slot_t *slot) {
+  world_t *world = slot->world;
+  pid_t pid;
+  int code;
+
+  if (world->nested == 0 || random_draw(world, 10) != 0)
+    return;
+  random_hear_of_a_fork(world);
+  pid = fork();
+  if (pid > 0) {
+    expect_child(world, pid);
+    return;
+  }
+  code = pid == 0 ? close_in_child(world) : 1;
+  if (code != 0)
+    _exit(code);
+}
+
+/* -- the end -------------------------------------------------------------- */
+
+/* All that was made comes, and each end. */
+static void run_to_the_last(slot_t *slot) {
+  world_t *world = slot->world;
+  uint64_t deadline = live_now() + UINT64_C(20000000000);
+
+  if (slot->phase != OPEN || slot->ruined || slot->room == 0)
+    return;
+  uvperf_event_ref(slot->event); /* or the loop does not turn for it */
+  if (!slot->started && !slot->ended)
+    call_start(slot);
+  while (world->fault[0] == '\0' && slot->phase == OPEN && !slot->ruined &&
+         (random_waiting(slot) > 0 || (slot->thread_is_dead && !slot->ended)) &&
+         live_now() < deadline)
+    uv_run(world->loop, UV_RUN_NOWAIT);
+  random_expect(world, live_now() < deadline, "records that never came",
+                (int64_t)random_waiting(slot));
+}
+
+static void close_all(world_t *world) {
+  slot_t *slot;
+  size_t i;
+
+  for (slot = world->slots; slot < world->slots + SLOTS; slot++)
+    if (slot->phase == OPEN || slot->phase == WALKED)
+      call_close(slot);
+  while (uv_run(world->loop, UV_RUN_DEFAULT) != 0)
+    continue;
+  for (slot = world->slots; slot < world->slots + SLOTS; slot++)
+    random_expect(world, slot->phase == FREE,
+                  "a close callback that never came", slot->phase);
+  for (i = 0; i < world->nr_zombies; i++)
+    free(world->zombies[i]);
+}
+
+static void one_step(world_t *world) {
+  uint64_t choice = random_draw(world, 10);
+
+  world->call = "a turn";
+  if (choice < 3)
+    uv_run(world->loop, UV_RUN_NOWAIT);
+  else if (choice == 3 && random_draw(world, 30) == 0)
+    fork_child(world);
+  else
+    one_call(world);
+  if (world->is_child)
+    _exit(end_child(world));
+}
+
+static void run_world(uv_loop_t *loop, uint64_t seed) {
+  static world_t world;
+  size_t fds = support_count_fds();
+  slot_t *slot;
+
+  memset(&world, 0, sizeof(world));
+  world.loop = loop;
+  world.one_call = one_call;
+  world.random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+  world.gone.world = &world;
+  world.gone.phase = CLOSING;
+  for (slot = world.slots; slot < world.slots + SLOTS; slot++)
+    slot->world = &world;
+  for (; world.step < STEPS && world.fault[0] == '\0'; world.step++)
+    one_step(&world);
+  world.call = "the end";
+  world.is_ending = 1;
+  for (slot = world.slots; slot < world.slots + SLOTS; slot++)
+    run_to_the_last(slot);
+  close_all(&world);
+  if (world.fault[0] != '\0')
+    fail_msg("seed %llu, step %d: %s", (unsigned long long)seed, world.step,
+             world.fault);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+static void event_of_random_calls_keeps_its_promises(void **state) {
+  const char *seeds = getenv("UVPERF_RANDOM_SEEDS");
+  unsigned long long first = 1;
+  unsigned long long last = 100;
+
+  support_need_own_events(__func__);
+  if (seeds != NULL)
+    assert_int_equal(sscanf(seeds, "%llu:%llu", &first, &last), 2);
+  for (; first <= last; first++)
+    run_world(*state, first);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(event_of_random_calls_keeps_its_promises),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
