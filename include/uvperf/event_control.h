@@ -196,12 +196,14 @@ UVPERF_EXTERN int uvperf_event_id(uvperf_event_t *event, uint64_t *id);
 /** Gets the event's fd, for what the library does not do: to put it into a BPF
  *  map, to read(2) it, to fstat or dup it, to pass it to another process. It is
  *  close-on-exec.
- *  Do not close it: that is uvperf_event_close. Do not poll it, nor a dup of it:
- *  one poll takes the wakeup that another waits for. Do not keep a dup, or what
- *  was passed, beyond close unless the event is to live on: it counts, and a
- *  group has it as a member, until the last of them is closed. Enabling and the
- *  like by ioctl(2) works, but the handle does not know of it
- *  (uvperf_event_modify).
+ *  Do not close it: that is uvperf_event_close. Between start and stop do not
+ *  poll it, nor a dup of it: one poll takes the wakeup that another waits for.
+ *  Whoever reads by uvperf_event_next polls it. Where events share a ring poll
+ *  that of one whose target lives: the others hang up for ever.
+ *  Do not keep a dup, or what was passed, beyond close unless the event is to
+ *  live on: it counts, and a group has it as a member, until the last of them is
+ *  closed. Enabling and the like by ioctl(2) works, but the handle does not know
+ *  of it (uvperf_event_modify).
  *  @return The fd, the handle's own, valid until close. */
 UVPERF_EXTERN int uvperf_event_fd(const uvperf_event_t *event);
 
