@@ -94,6 +94,14 @@ void live_bpf_load_shortest(live_bpf_t *program, uint32_t type,
   live_bpf_load(program, type, name, shortest, SHORTEST);
 }
 
+int live_bpf_enable_stats(void) {
+  union bpf_attr attr;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.enable_stats.type = BPF_STATS_RUN_TIME;
+  return bpf(BPF_ENABLE_STATS, &attr);
+}
+
 void live_bpf_close(live_bpf_t *program) {
   assert_int_equal(close(program->fd), 0);
   program->fd = -1;

@@ -33,6 +33,10 @@ void live_bpf_load(live_bpf_t *program, uint32_t type, const char *name,
 void live_bpf_load_shortest(live_bpf_t *program, uint32_t type,
                             const char *name);
 
+/* Has the kernel measure the run time of BPF programs until this fd is closed: it
+ * patches its own code to do so, and back. -1 where one may not. */
+int live_bpf_enable_stats(void);
+
 /* The last fd of a program that nothing else holds: it is unloaded. */
 void live_bpf_close(live_bpf_t *program);
 
