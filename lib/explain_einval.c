@@ -67,6 +67,16 @@ static int is_perf_clock(uint64_t clock) {
          clock == CLOCK_TAI;
 }
 
+/* perf_event_set_clock: of the PMUs here only those of software events have
+ * PERF_PMU_CAP_NO_NMI. */
+static int is_unsafe_clock(const struct perf_event_attr *attr) {
+  uint64_t clock = uvperf__attr_value(attr, UVPERF_ATTR_CLOCKID);
+
+  return uvperf__attr_value(attr, UVPERF_ATTR_USE_CLOCKID) &&
+         attr->type != PERF_TYPE_SOFTWARE && clock != CLOCK_MONOTONIC &&
+         clock != CLOCK_MONOTONIC_RAW;
+}
+
 /* What kernel/events/core.c refuses of a target on any machine. */
 static const char *target_fault(const uvperf__attempt_t *attempt) {
   if (attempt->cgroup >= 0 && attempt->cpu == -1)
@@ -113,6 +123,9 @@ static const char *attr_fault(const uvperf__attempt_t *attempt) {
   if (uvperf__attr_value(attempt->attr, UVPERF_ATTR_INHERIT) &&
       (sample_type & PERF_SAMPLE_READ))
     return "PERF_SAMPLE_READ with inherit needs Linux 6.12 and PERF_SAMPLE_TID";
+  if (is_unsafe_clock(attempt->attr))
+    return "REALTIME, BOOTTIME and TAI cannot be read in an NMI: only software "
+           "events take them; use MONOTONIC or MONOTONIC_RAW";
   return NULL;
 }
 
@@ -164,6 +177,11 @@ void uvperf__attempt_einval(const uvperf__attempt_t *attempt) {
     uvperf__attempt_say(attempt, UVPERF_CAUSE_NOT_SUPPORTED,
                         "AUX samples need a group leader whose PMU can take "
                         "snapshots of AUX data (intel_pt can)");
+  else if (uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_ACTION))
+    uvperf__attempt_say(attempt, UVPERF_CAUSE_NOT_SUPPORTED,
+                        "aux_action to pause or to resume, not both, needs a "
+                        "group leader whose PMU can pause AUX data (intel_pt "
+                        "can)");
   else
     uvperf__attempt_say(
         attempt, UVPERF_CAUSE_UNKNOWN,
