@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Why a call failed. perf_event_open(2)'s errnos are ambiguous (EINVAL has a
- * dozen meanings), so whatever can fail while opening, mapping and starting
- * fills a uvperf_error_t. Needs no libuv. */
+ * dozen meanings), so whatever can fail while opening, mapping, starting and
+ * controlling fills a uvperf_error_t. Needs no libuv. */
 #ifndef UVPERF_ERROR_H
 #define UVPERF_ERROR_H
 
