@@ -10,6 +10,7 @@
 #include "alloc.h"
 #include "ring_poll.h"
 #include "sys.h"
+#include "teardown.h"
 
 /* Wakeups in a row without a record after which we ask whether the target is
  * gone. One is normal: the records may have gone with an earlier drain. */
@@ -36,9 +37,7 @@ struct uvperf__watch_s {
   uv_idle_t idle;
   uv_check_t check;
   uv_timer_t timer;
-  uv_idle_t closer;     /* see uvperf__watch_close */
-  unsigned int pending; /* close callbacks that are still to come */
-  int closer_rounds;
+  uvperf__teardown_t teardown;
   int closing;
   int started;
   int unref;
@@ -440,73 +439,42 @@ int uvperf__watch_flush(uvperf__watch_t *watch) {
 
 /* -- close ---------------------------------------------------------------- */
 
-static void one_closed(uvperf__watch_t *watch) {
+static void all_closed(void *owner) {
+  uvperf__watch_t *watch = owner;
   const uvperf__watch_ops_t *ops = watch->ops;
-  void *owner = watch->owner;
+  void *user = watch->owner;
 
-  watch->pending -= 1;
-  if (watch->pending > 0)
-    return;
   uvperf__free(watch);
-  ops->closed(owner);
+  ops->closed(user);
 }
 
 static void on_ring_closed(void *owner) {
   watched_ring_t *ring = owner;
 
-  one_closed(ring->watch);
+  uvperf__teardown_closed(&ring->watch->teardown);
 }
 
 static void on_closed(uv_handle_t *handle) {
-  one_closed(handle->data);
-}
-
-/* Close callbacks run last in, first out within a turn, so the closer's runs
- * before libuv is done with inner handles that somebody else closed. Its second
- * one runs in a later turn, when it is. */
-static void on_closer_closed(uv_handle_t *handle) {
   uvperf__watch_t *watch = handle->data;
 
-  watch->closer_rounds += 1;
-  if (watch->closer_rounds == 2) {
-    one_closed(watch);
-    return;
-  }
-  uv_idle_init(watch->loop, &watch->closer);
-  uv_close((uv_handle_t *)&watch->closer, on_closer_closed);
-}
-
-/* 1 if the handle was already closing by somebody else's uv_close. */
-static int close_inner(uvperf__watch_t *watch, void *handle, uv_close_cb cb) {
-  if (uv_is_closing(handle))
-    return 1;
-  watch->pending += 1;
-  uv_close(handle, cb);
-  return 0;
+  uvperf__teardown_closed(&watch->teardown);
 }
 
 void uvperf__watch_close(uvperf__watch_t *watch) {
-  int foreign = 0;
+  uvperf__teardown_t *teardown = &watch->teardown;
   size_t i;
 
   assert(!watch->closing);
   quiesce(watch);
   watch->closing = 1;
-  for (i = 0; i < watch->nr_rings; i++) {
-    if (uvperf__ring_poll_close(&watch->rings[i].ring_poll))
-      watch->pending += 1;
-    else
-      foreign = 1;
-  }
-  foreign |= close_inner(watch, &watch->idle, on_closed);
-  foreign |= close_inner(watch, &watch->check, on_closed);
-  foreign |= close_inner(watch, &watch->timer, on_closed);
-  if (!foreign)
-    return;
-  watch->pending += 1;
-  uv_idle_init(watch->loop, &watch->closer);
-  watch->closer.data = watch;
-  uv_close((uv_handle_t *)&watch->closer, on_closer_closed);
+  uvperf__teardown_begin(teardown, watch->loop, all_closed, watch);
+  for (i = 0; i < watch->nr_rings; i++)
+    uvperf__teardown_note(teardown,
+                          uvperf__ring_poll_close(&watch->rings[i].ring_poll));
+  uvperf__teardown_close(teardown, &watch->idle, on_closed);
+  uvperf__teardown_close(teardown, &watch->check, on_closed);
+  uvperf__teardown_close(teardown, &watch->timer, on_closed);
+  uvperf__teardown_end(teardown);
 }
 
 /* Every handle on the loop may be asked about, so `data` is only read once the

@@ -150,7 +150,7 @@ layers_libuv() {
   rc=0
   for path in "$root"/lib/*.c; do
     case ${path##*/} in
-      watch.c | ring_poll.c | slice.c) continue ;;
+      watch.c | ring_poll.c | slice.c | teardown.c) continue ;;
       event.c | event_*.c) continue ;;
       set.c | bpf_reader.c | count.c | measure.c) continue ;;
       version.c) continue ;;
