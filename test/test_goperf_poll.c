@@ -235,6 +235,44 @@ static void poll_of_an_event_disabled_before_the_first_turn(void **state) {
   live_close(&collector);
 }
 
+/* -- DisabledByRefresh ---------------------------------------------------- */
+
+static void call_twice(void *arg) {
+  call(arg);
+  call(arg);
+}
+
+/* go-perf TestPoll/DisabledByRefresh: another thread calls on, while the loop
+ * waits; so many samples come and no end. */
+static void poll_of_a_refreshed_event_gives_so_many(void **state) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  live_collector_t collector;
+  live_thread_t thread;
+  uint64_t id;
+
+  id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  live_thread_start(&thread, call_twice, NULL);
+  open_calls(*state, &collector, id, thread.tid);
+  collector.hook = check_tid;
+  collector.hook_data = &thread;
+  options.flush_ms = 0;
+  options.flags = UVPERF_START_NO_ENABLE;
+  live_start(&collector, &options);
+  live_turns_in(*state, 5);
+  live_thread_do(&thread);
+  live_turns_in(*state, 5);
+  assert_waiting(&collector, 0);
+  assert_int_equal(uvperf_event_refresh(&collector.event, NR, NULL), 0);
+  live_thread_go(&thread);
+  assert_true(live_run_until(*state, &collector.records, NR));
+  live_thread_wait(&thread);
+  live_turns_in(*state, 20);
+  assert_waiting(&collector, NR);
+  assert_count(&collector, NR);
+  live_thread_end(&thread);
+  live_close(&collector);
+}
+
 /* -- DisabledByExit ------------------------------------------------------- */
 
 static void check_pid(live_collector_t *collector,
@@ -308,6 +346,7 @@ int main(void) {
       support_loop_test(poll_with_an_expired_timer_keeps_the_record),
       support_loop_test(poll_of_a_disabled_event_gives_what_was_before),
       support_loop_test(poll_of_an_event_disabled_before_the_first_turn),
+      support_loop_test(poll_of_a_refreshed_event_gives_so_many),
       support_loop_test(
           poll_of_a_child_that_is_gone_gives_its_samples_then_eof),
       support_loop_test(poll_of_a_child_that_goes_gives_eof_when_it_does),
