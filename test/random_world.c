@@ -107,7 +107,7 @@ void random_thread_end(slot_t *slot) {
     push(slot, EXIT_OF);
 }
 
-static void expect_record(slot_t *slot, const uvperf_record_t *record) {
+void random_expect_record(slot_t *slot, const uvperf_record_t *record) {
   world_t *world = slot->world;
   char name[16];
   uint64_t number;
@@ -159,7 +159,7 @@ void random_on_record(uvperf_event_t *event, int status,
   world->nested += 1;
   if (record != NULL) {
     random_expect(world, status == 0, "a record with a status", status);
-    expect_record(slot, record);
+    random_expect_record(slot, record);
   } else if (status == 0) {
     random_expect(world, slot->tells_slices, "the end of a slice", 0);
   } else {

@@ -80,6 +80,8 @@ void random_thread_end(slot_t *slot);
 /* This thread makes a thread or a child: whoever hears of comm hears of that. */
 void random_hear_of_a_fork(world_t *world);
 
+/* It is this record's turn. */
+void random_expect_record(slot_t *slot, const uvperf_record_t *record);
 /* The record callback of all of them. */
 void random_on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record);

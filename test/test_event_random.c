@@ -227,6 +227,32 @@ static void call_flush(slot_t *slot) {
   slot->flushing = 0;
 }
 
+static int expected_of_next(const slot_t *slot) {
+  if (slot->room == 0)
+    return UV_EINVAL;
+  if (slot->started || slot->callbacks > 0)
+    return UV_EBUSY;
+  return random_waiting(slot) > 0 ? 0 : UV_EAGAIN;
+}
+
+/* Of a target that is gone the end is told by the second call in a row that
+ * finds nothing, and whoever starts then is told it again. */
+static void call_next(slot_t *slot) {
+  world_t *world = slot->world;
+  const uvperf_record_t *record;
+  int expected = expected_of_next(slot);
+  int rc;
+
+  rc = uvperf_event_next(slot->event, &record);
+  if (expected == UV_EAGAIN && rc == UV_EOF)
+    random_expect(world, slot->thread_is_dead, "an end while it lives", 0);
+  else
+    random_expect(world, rc == expected || slot->ruined, "next", rc);
+  random_expect(world, (rc == 0) == (record != NULL), "a record of next", rc);
+  if (rc == 0)
+    random_expect_record(slot, record);
+}
+
 /* -- all the rest --------------------------------------------------------- */
 
 static void call_enable(slot_t *slot) {
@@ -308,6 +334,8 @@ static const call_t calls[] = {
     {"stop", call_stop, 1u << OPEN},
     {"flush", call_flush, 1u << OPEN},
     {"flush", call_flush, 1u << OPEN},
+    {"next", call_next, 1u << OPEN},
+    {"next", call_next, 1u << OPEN},
     {"enable", call_enable, 1u << OPEN},
     {"disable", call_disable, 1u << OPEN},
     {"questions", call_questions, 1u << OPEN},
