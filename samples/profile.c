@@ -3,8 +3,6 @@
  * open, start, look at what is already running, run the loop until something
  * ends it, stop, report. What is measured, counted and shown is elsewhere. */
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,30 +10,25 @@
 #include "uvperf.h"
 
 #include "profile_account.h"
-#include "profile_command.h"
 #include "profile_events.h"
 #include "profile_notes.h"
 #include "profile_options.h"
 #include "profile_proc.h"
 #include "profile_report.h"
-#include "profile_targets.h"
+#include "shared_session.h"
+#include "shared_stdio.h"
+#include "shared_targets.h"
 
-#define EXIT_NOT_RUN 127
-#define LIVE_MS      1000
-/* How long a command may take to end after SIGTERM. */
-#define END_MS 2000
+#define LIVE_MS 1000
 /* Records wait for so long until older ones can no longer arrive: all rings are
  * looked at every 100 ms, the default of flush_ms. */
 #define SETTLE_NS UINT64_C(1000000000)
 
 typedef struct profile_s {
+  shared_session_t session;
   profile_options_t options;
-  profile_command_t command;
   profile_events_t events;
   profile_account_t account;
-  uv_loop_t loop;
-  uv_signal_t interrupt, terminate, hangup, child;
-  uv_timer_t live, end;
   FILE *folded;
   uint64_t started_ns;
   uvperf_stats_t stats; /* as of the last live line, and of the end */
@@ -43,86 +36,41 @@ typedef struct profile_s {
   uint64_t samples;
   uint64_t live_samples; /* what the last live line said */
   size_t running;        /* events whose target is not gone */
-  int stopping;
   int failed;
 } profile_t;
 
 /* The handles count no more once they are closed. */
 static void take_totals(profile_t *profile, uint64_t now) {
-  profile_events_stats(&profile->events, &profile->stats);
+  shared_events_stats(&profile->events.all, &profile->stats);
   profile->totals.samples = profile->samples;
   profile->totals.records = profile->stats.records;
   profile->totals.lost = profile->stats.lost_records;
   profile->totals.seconds = (double)(now - profile->started_ns) / 1e9;
 }
 
-static void close_all(profile_t *profile) {
-  profile_events_close(&profile->events);
-  uv_close((uv_handle_t *)&profile->interrupt, NULL);
-  uv_close((uv_handle_t *)&profile->terminate, NULL);
-  uv_close((uv_handle_t *)&profile->hangup, NULL);
-  uv_close((uv_handle_t *)&profile->child, NULL);
-  uv_close((uv_handle_t *)&profile->live, NULL);
-  uv_close((uv_handle_t *)&profile->end, NULL);
+static void on_close(shared_session_t *session) {
+  profile_t *profile = session->data;
+
+  shared_events_close(&profile->events.all);
 }
 
-static void on_kill(uv_timer_t *timer) {
-  profile_t *profile = timer->data;
-
-  if (profile->command.pid != 0)
-    kill(profile->command.pid, SIGKILL);
-}
-
-/* Not to be called inside a record callback: flushing is not allowed there. */
-static void stop(profile_t *profile) {
+static void on_stop(shared_session_t *session) {
+  profile_t *profile = session->data;
   uint64_t now = uv_hrtime();
 
-  profile->stopping = 1;
-  profile_events_stop(&profile->events);
+  shared_events_stop(&profile->events.all);
   take_totals(profile, now);
   profile_account_until(&profile->account, UINT64_MAX);
-  uv_timer_stop(&profile->live);
   profile_notes_live_end();
-  if (profile->command.pid == 0) {
-    close_all(profile);
-    return;
-  }
-  /* The loop goes on until the command has been reaped. */
-  kill(profile->command.pid, SIGTERM);
-  uv_timer_start(&profile->end, on_kill, END_MS, 0);
 }
 
-static void on_end(uv_timer_t *timer) {
-  stop(timer->data);
-}
-
-static void on_signal(uv_signal_t *handle, int number) {
-  profile_t *profile = handle->data;
-
-  (void)number;
-  if (!profile->stopping)
-    stop(profile);
-  else
-    on_kill(&profile->end); /* Asked for twice: no more patience. */
-}
-
-static void on_child(uv_signal_t *handle, int number) {
-  profile_t *profile = handle->data;
-  int status;
-
-  (void)number;
-  if (!profile_command_reap(&profile->command, &status))
-    return;
-  if (profile->stopping) {
-    close_all(profile);
-    return;
-  }
-  stop(profile);
+static void on_command(shared_session_t *session, int status) {
+  (void)session;
   profile_notes_command(status);
 }
 
-static void on_live(uv_timer_t *timer) {
-  profile_t *profile = timer->data;
+static void on_tick(shared_session_t *session) {
+  profile_t *profile = session->data;
   uint64_t now = uv_hrtime();
   uint64_t new_samples = profile->samples - profile->live_samples;
 
@@ -132,15 +80,15 @@ static void on_live(uv_timer_t *timer) {
   profile_notes_live(&profile->totals, new_samples);
   /* Nobody is there any more to see how it goes on. */
   if (ferror(stderr))
-    stop(profile);
+    shared_session_stop(session);
 }
 
 /* The end of an event's target. A command's end is told by SIGCHLD instead: an
  * exec of a setuid program ends its events too. */
 static void one_less(profile_t *profile) {
   profile->running--;
-  if (profile->running == 0 && !profile->stopping && profile->command.pid == 0)
-    uv_timer_start(&profile->end, on_end, 0, 0);
+  if (profile->running == 0 && profile->session.command.pid == 0)
+    shared_session_stop_soon(&profile->session);
 }
 
 static void on_record(uvperf_event_t *event, int status,
@@ -161,8 +109,8 @@ static void on_record(uvperf_event_t *event, int status,
   }
 }
 
-static int open_on(profile_t *profile, const profile_ids_t *cpus,
-                   const profile_ids_t *threads) {
+static int open_on(profile_t *profile, const shared_ids_t *cpus,
+                   const shared_ids_t *threads) {
   profile_plan_t plan = {0};
   uvperf_error_t error;
 
@@ -171,25 +119,25 @@ static int open_on(profile_t *profile, const profile_ids_t *cpus,
   plan.cpus = cpus;
   plan.threads = profile->options.all ? NULL : threads;
   plan.on_exec = profile->options.command != NULL;
-  if (profile_events_open(&profile->events, &profile->loop, &plan, profile,
-                          &error) != 0)
+  if (profile_events_open(&profile->events, &profile->session.loop, &plan,
+                          profile, &error) != 0)
     return profile_notes_refused(&profile->options, &error);
-  profile->running = profile->events.nr;
+  profile->running = profile->events.all.nr;
   profile_notes_opened(&profile->options, &profile->events, cpus->nr);
   return 0;
 }
 
-static int find_threads(profile_t *profile, profile_ids_t *threads) {
+static int find_threads(profile_t *profile, shared_ids_t *threads) {
   int32_t asked = profile->options.pid;
   int rc;
 
-  if (profile->command.pid != 0)
-    profile_ids_add(threads, profile->command.pid);
+  if (profile->session.command.pid != 0)
+    shared_ids_add(threads, profile->session.command.pid);
   if (asked == 0)
     return 0;
-  rc = profile->options.pid = profile_process_of(asked);
+  rc = profile->options.pid = shared_process_of(asked);
   if (rc > 0)
-    rc = profile_threads_of(threads, rc);
+    rc = shared_threads_of(threads, rc);
   if (rc == 0)
     return 0;
   if (rc == -ESRCH || rc == -ENOENT)
@@ -200,10 +148,10 @@ static int find_threads(profile_t *profile, profile_ids_t *threads) {
 }
 
 static int open_events(profile_t *profile) {
-  profile_ids_t cpus = {0}, threads = {0};
+  shared_ids_t cpus = {0}, threads = {0};
   int rc, status = 1;
 
-  rc = profile_cpus_online(&cpus);
+  rc = shared_cpus_online(&cpus);
   if (rc != 0)
     fprintf(stderr, "profile: /sys/devices/system/cpu/online: %s\n",
             strerror(-rc));
@@ -211,8 +159,8 @@ static int open_events(profile_t *profile) {
     status = find_threads(profile, &threads);
   if (status == 0)
     status = open_on(profile, &cpus, &threads);
-  profile_ids_free(&cpus);
-  profile_ids_free(&threads);
+  shared_ids_free(&cpus);
+  shared_ids_free(&threads);
   return status;
 }
 
@@ -247,20 +195,6 @@ static void read_running(profile_t *profile) {
             refused, refused == 1 ? "" : "es");
 }
 
-static int start_command(profile_t *profile) {
-  int rc;
-
-  if (profile->options.command == NULL)
-    return 0;
-  uv_signal_start(&profile->child, on_child, SIGCHLD);
-  rc = profile_command_go(&profile->command);
-  if (rc == 0)
-    return 0;
-  fprintf(stderr, "profile: cannot run '%s': %s\n", profile->options.command[0],
-          strerror(-rc));
-  return EXIT_NOT_RUN;
-}
-
 static int start(profile_t *profile) {
   uvperf_error_t error;
   int rc;
@@ -272,79 +206,50 @@ static int start(profile_t *profile) {
             strerror(-rc));
     return 1;
   }
-  uv_signal_start(&profile->interrupt, on_signal, SIGINT);
-  uv_signal_start(&profile->terminate, on_signal, SIGTERM);
-  uv_signal_start(&profile->hangup, on_signal, SIGHUP);
-  if (profile_events_start(&profile->events, on_record, &error) != 0) {
+  shared_session_listen(&profile->session);
+  if (shared_events_start(&profile->events.all, on_record, &error) != 0) {
     fprintf(stderr, "profile: %s\n", error.reason);
     return 1;
   }
   profile->started_ns = uv_hrtime();
   read_running(profile);
-  rc = start_command(profile);
-  /* The loop's idea of the time is that of its last turn. */
-  uv_update_time(&profile->loop);
-  uv_timer_start(&profile->live, on_live, LIVE_MS, LIVE_MS);
-  if (profile->options.duration_ms > 0)
-    uv_timer_start(&profile->end, on_end, profile->options.duration_ms, 0);
+  rc = shared_session_go(&profile->session);
+  shared_session_start(&profile->session, LIVE_MS,
+                       profile->options.duration_ms);
   return rc;
-}
-
-static int close_file(FILE *file, const char *name) {
-  int failed = ferror(file) != 0;
-
-  failed |= fclose(file) != 0;
-  if (failed)
-    fprintf(stderr, "profile: %s could not be written\n", name);
-  return failed;
 }
 
 static int report(profile_t *profile) {
   profile_report_table(stdout, &profile->account, &profile->totals);
   profile_notes_stats(&profile->options, &profile->stats);
-  profile_notes_idle(&profile->options, &profile->totals, profile->events.nr);
+  profile_notes_idle(&profile->options, &profile->totals,
+                     profile->events.all.nr);
   if (profile->folded != NULL)
     profile_report_folded(profile->folded, &profile->account);
   return profile->failed;
 }
 
-static void init_handles(profile_t *profile) {
-  uv_signal_init(&profile->loop, &profile->interrupt);
-  uv_signal_init(&profile->loop, &profile->terminate);
-  uv_signal_init(&profile->loop, &profile->hangup);
-  uv_signal_init(&profile->loop, &profile->child);
-  uv_timer_init(&profile->loop, &profile->live);
-  uv_timer_init(&profile->loop, &profile->end);
-  profile->interrupt.data = profile->terminate.data = profile;
-  profile->hangup.data = profile->child.data = profile->live.data =
-      profile->end.data = profile;
-}
-
 /* From an open loop to a closed one. */
 static int run(profile_t *profile) {
-  int status, rc = uv_loop_init(&profile->loop);
+  shared_session_t *session = &profile->session;
+  int opened, status;
 
-  if (rc != 0) {
-    fprintf(stderr, "profile: no event loop: %s\n", uv_strerror(rc));
+  session->data = profile;
+  session->on_stop = on_stop;
+  session->on_tick = on_tick;
+  session->on_command = on_command;
+  session->on_close = on_close;
+  if (shared_session_init(session) != 0)
     return 1;
-  }
-  init_handles(profile);
   profile_account_init(&profile->account, profile->folded != NULL);
-  status = open_events(profile);
-  if (status == 0)
-    status = start(profile);
-  if (status != 0)
-    close_all(profile);
-  uv_run(&profile->loop, UV_RUN_DEFAULT);
-  if (status == 0)
-    status = report(profile);
-  rc = uv_loop_close(&profile->loop);
-  if (rc != 0) {
-    fprintf(stderr, "profile: the loop was left open: %s\n", uv_strerror(rc));
-    status = 1;
-  }
+  opened = open_events(profile);
+  if (opened == 0)
+    opened = start(profile);
+  status = shared_session_run(session, opened);
+  if (opened == 0)
+    status |= report(profile);
   profile_account_free(&profile->account);
-  profile_events_free(&profile->events);
+  shared_events_free(&profile->events.all);
   return status;
 }
 
@@ -359,53 +264,27 @@ static int open_folded(profile_t *profile) {
   return 1;
 }
 
-/* Forks before anything else is there that a child would have to undo. */
-static int fork_command(profile_t *profile) {
-  int rc;
-
-  if (profile->options.command == NULL)
-    return 0;
-  rc = profile_command_fork(&profile->command, profile->options.command);
-  if (rc != 0)
-    fprintf(stderr, "profile: fork: %s\n", strerror(-rc));
-  return rc != 0;
-}
-
-/* uv_loop_close asserts that none of its fds is one of the first three, so none
- * of them may be free when the loop opens its own. */
-static void fill_standard_fds(void) {
-  int fd;
-
-  do
-    fd = open("/dev/null", O_RDWR);
-  while (fd >= 0 && fd <= STDERR_FILENO);
-  if (fd >= 0)
-    close(fd);
-}
-
 int main(int argc, char **argv) {
-  profile_t profile = {.command = PROFILE_COMMAND_INIT};
+  profile_t profile = {.session = SHARED_SESSION_INIT};
   int status;
 
-  fill_standard_fds();
-  /* A reader of our output that goes away is a failed write, not our death. */
-  signal(SIGPIPE, SIG_IGN);
+  shared_stdio_init();
   status = profile_options_parse(&profile.options, argc, argv);
   if (status == 0 && profile.options.help) {
     profile_options_help();
-    return close_file(stdout, "stdout");
+    return shared_stdio_close(stdout, "stdout");
   }
   if (status == 0)
     status = open_folded(&profile);
   if (status == 0)
-    status = fork_command(&profile);
+    status = shared_session_fork(&profile.session, profile.options.command);
   if (status == 0)
     status = run(&profile);
-  profile_command_end(&profile.command);
+  shared_command_end(&profile.session.command);
   if (profile.folded != NULL &&
-      close_file(profile.folded, profile.options.folded) != 0)
+      shared_stdio_close(profile.folded, profile.options.folded) != 0)
     status = 1;
-  if (close_file(stdout, "stdout") != 0)
+  if (shared_stdio_close(stdout, "stdout") != 0)
     status = 1;
   return status;
 }

@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile_memory.h"
 #include "profile_proc.h"
+#include "shared_memory.h"
+#include "shared_text.h"
 
 /* How long a dead task is remembered: with -a it is still sampled, in the
  * kernel, after its EXIT record was written. */
@@ -32,7 +33,7 @@ void profile_account_init(profile_account_t *account, int want_stacks) {
 
 void profile_account_free(profile_account_t *account) {
   uvperf_decoder_free(account->decoder);
-  profile_order_free(&account->order);
+  shared_order_free(&account->order);
   profile_tasks_free(&account->tasks);
   profile_symbols_free(&account->symbols);
   profile_tally_free(&account->places);
@@ -57,7 +58,7 @@ int profile_account_attr(profile_account_t *account,
 
 void profile_account_record(profile_account_t *account,
                             const uvperf_record_t *record) {
-  profile_order_add(&account->order, record->time, record->bytes, record->size);
+  shared_order_add(&account->order, record->time, record->bytes, record->size);
   profile_account_until(account, 0);
 }
 
@@ -126,8 +127,8 @@ static void count_stack(profile_account_t *account,
   size_t i, nr = 1;
 
   while (account->word_capacity < 3 + 2 * sample->callchain.nr)
-    account->words = profile_grow(account->words, &account->word_capacity,
-                                  sizeof(*account->words));
+    account->words = shared_grow(account->words, &account->word_capacity,
+                                 sizeof(*account->words));
   account->words[0] = comm;
   for (i = 0; i < sample->callchain.nr; i++) {
     uint64_t ip = sample->callchain.ips[i];
@@ -219,9 +220,9 @@ static void handle(profile_account_t *account, const uvperf_record_t *record) {
 
 void profile_account_until(profile_account_t *account, uint64_t time) {
   const uvperf_record_t *record;
-  profile_item_t *item;
+  shared_item_t *item;
 
-  while ((item = profile_order_take(&account->order, time)) != NULL) {
+  while ((item = shared_order_take(&account->order, time)) != NULL) {
     if (uvperf_decode(account->decoder, item->bytes, item->size, &record) == 0)
       handle(account, record);
     free(item);
@@ -240,7 +241,7 @@ void profile_account_frame(const profile_account_t *account,
     symbol = profile_symbols_find(&account->symbols, frame->offset);
   if (symbol != NULL) {
     name = profile_symbols_name(&account->symbols, symbol);
-    profile_name_clean(text, size, name);
+    shared_text_clean(text, size, name);
     return;
   }
   name = profile_names_get(&account->names, (uint32_t)frame->object);

@@ -9,7 +9,7 @@
 #include "uvperf.h"
 
 #include "profile_names.h"
-#include "profile_order.h"
+#include "shared_order.h"
 #include "profile_symbols.h"
 #include "profile_tally.h"
 #include "profile_tasks.h"
@@ -26,7 +26,7 @@ typedef struct profile_account_s {
   profile_names_t names;
   profile_symbols_t symbols;
   profile_tasks_t tasks;
-  profile_order_t order;
+  shared_order_t order;
   profile_tally_t places; /* command, frame */
   profile_tally_t stacks; /* command, frames from the innermost on */
   int want_stacks;

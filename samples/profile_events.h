@@ -8,46 +8,30 @@
 
 #include "uvperf.h"
 
-#include "profile_targets.h"
+#include "shared_events.h"
+#include "shared_targets.h"
 
 /* What to sample; the lists stay the caller's. */
 typedef struct profile_plan_s {
   uint64_t frequency_hz;
-  const profile_ids_t *cpus;
-  const profile_ids_t *threads; /* NULL for all tasks */
-  int on_exec;                  /* begins when the thread execs */
+  const shared_ids_t *cpus;
+  const shared_ids_t *threads; /* NULL for all tasks */
+  int on_exec;                 /* begins when the thread execs */
 } profile_plan_t;
 
 typedef struct profile_events_s {
-  uvperf_event_t *events;
-  size_t nr;                   /* of those that are open */
+  shared_events_t all;
   struct perf_event_attr attr; /* with which all of them were opened */
   int hardware;                /* cycles, not cpu-clock */
   int kernel;                  /* the kernel's side too */
-  size_t ring_bytes;           /* of the smallest ring */
 } profile_events_t;
 
 /* Opens the events, disabled: cycles where there are any, else cpu-clock, with
  * the kernel's side where that is allowed. CPUs that are offline and threads
  * that are gone are left out. `data` becomes the data of each event. On failure
- * those that were opened stay open until profile_events_close. */
+ * those that were opened stay open until shared_events_close. */
 int profile_events_open(profile_events_t *events, uv_loop_t *loop,
                         const profile_plan_t *plan, void *data,
                         uvperf_error_t *error);
-
-/* Starts and enables all. */
-int profile_events_start(profile_events_t *events, uvperf_record_cb cb,
-                         uvperf_error_t *error);
-
-/* Stops all and delivers what is left in the rings. */
-void profile_events_stop(profile_events_t *events);
-
-/* Sums up over all events. */
-void profile_events_stats(const profile_events_t *events,
-                          uvperf_stats_t *stats);
-
-/* Closes what is open; profile_events_free when the loop has run. */
-void profile_events_close(profile_events_t *events);
-void profile_events_free(profile_events_t *events);
 
 #endif

@@ -7,52 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile_memory.h"
+#include "shared_memory.h"
+#include "shared_text.h"
 
 #define MAX_NAMES      (1u << 18)
 #define MAX_NAME_BYTES 256
-
-/* Bytes of the UTF-8 character at text, or 0 if it is none that may be printed:
- * a control character (C0, DEL, C1) or not UTF-8, overlong forms
- * of control characters included. */
-static size_t printable_bytes(const unsigned char *text) {
-  size_t i, nr;
-
-  if (text[0] < 0x80)
-    return text[0] >= 0x20 && text[0] != 0x7f;
-  if (text[0] < 0xc2 || text[0] > 0xf4)
-    return 0;
-  if ((text[0] == 0xc2 && text[1] < 0xa0) ||
-      (text[0] == 0xe0 && text[1] < 0xa0) ||
-      (text[0] == 0xf0 && text[1] < 0x90))
-    return 0;
-  nr = text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
-  for (i = 1; i < nr; i++) {
-    if ((text[i] & 0xc0) != 0x80)
-      return 0;
-  }
-  return nr;
-}
-
-void profile_name_clean(char *clean, size_t size, const char *name) {
-  const unsigned char *text = (const unsigned char *)name;
-  size_t used = 0, nr;
-
-  while (*text != '\0') {
-    nr = printable_bytes(text);
-    if (used + (nr == 0 ? 1 : nr) >= size)
-      break;
-    if (nr == 0) {
-      clean[used++] = '?';
-      text++;
-      continue;
-    }
-    memcpy(clean + used, text, nr);
-    used += nr;
-    text += nr;
-  }
-  clean[used] = '\0';
-}
 
 /* FNV-1a. */
 static uint32_t hash_name(const char *name) {
@@ -77,7 +36,7 @@ static void grow_buckets(profile_names_t *names) {
 
   names->nr_buckets *= 2;
   free(names->buckets);
-  names->buckets = profile_calloc(names->nr_buckets, sizeof(uint32_t));
+  names->buckets = shared_calloc(names->nr_buckets, sizeof(uint32_t));
   for (id = 0; id < names->nr; id++)
     *find_bucket(names, names->names[id]) = (uint32_t)id + 1;
 }
@@ -85,7 +44,7 @@ static void grow_buckets(profile_names_t *names) {
 void profile_names_init(profile_names_t *names) {
   memset(names, 0, sizeof(*names));
   names->nr_buckets = 1024;
-  names->buckets = profile_calloc(names->nr_buckets, sizeof(uint32_t));
+  names->buckets = shared_calloc(names->nr_buckets, sizeof(uint32_t));
   profile_names_add(names, "[other]");
 }
 
@@ -104,7 +63,7 @@ uint32_t profile_names_add(profile_names_t *names, const char *name) {
   uint32_t *bucket;
   size_t size;
 
-  profile_name_clean(clean, sizeof(clean), name);
+  shared_text_clean(clean, sizeof(clean), name);
   bucket = find_bucket(names, clean);
   if (*bucket != 0)
     return *bucket - 1;
@@ -112,9 +71,9 @@ uint32_t profile_names_add(profile_names_t *names, const char *name) {
     return PROFILE_NAME_OTHER;
   if (names->nr == names->capacity)
     names->names =
-        profile_grow(names->names, &names->capacity, sizeof(*names->names));
+        shared_grow(names->names, &names->capacity, sizeof(*names->names));
   size = strlen(clean) + 1;
-  names->names[names->nr] = profile_calloc(size, 1);
+  names->names[names->nr] = shared_calloc(size, 1);
   memcpy(names->names[names->nr], clean, size);
   *bucket = (uint32_t)++names->nr;
   if (names->nr > names->nr_buckets / 2)

@@ -25,9 +25,4 @@ uint32_t profile_names_add(profile_names_t *names, const char *name);
 
 const char *profile_names_get(const profile_names_t *names, uint32_t id);
 
-/* Copies a name, cut to fit, with all that a terminal could take for a command
- * (control characters, also those beyond ASCII, and broken UTF-8) replaced by
- * question marks. */
-void profile_name_clean(char *clean, size_t size, const char *name);
-
 #endif

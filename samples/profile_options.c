@@ -3,17 +3,12 @@
  * the machine: whether a target can be measured is found out by opening it. */
 #include "profile_options.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_HZ     99
-#define MAX_HZ         1000000
-#define MAX_DURATION_S 1e7
+#define DEFAULT_HZ 99
+#define MAX_HZ     1000000
 
 static const char help_text[] =
     "Usage: profile [-F hz] [-d seconds] [--folded FILE]\n"
@@ -49,91 +44,43 @@ static const char help_text[] =
     "if\n"
     "the command could not be run.\n";
 
-static int bad(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static int bad(const char *format, ...) {
-  va_list args;
-
-  fputs("profile: ", stderr);
-  va_start(args, format);
-  vfprintf(stderr, format, args);
-  va_end(args);
-  fputs("\nTry 'profile --help'.\n", stderr);
-  return PROFILE_EXIT_USAGE;
-}
-
-/* strtoul takes signs, spaces and an empty string, so the first character is
- * looked at here. */
-static int parse_number(const char *text, unsigned long max,
-                        unsigned long *number) {
-  char *end;
-
-  if (text[0] < '0' || text[0] > '9')
-    return -1;
-  errno = 0;
-  *number = strtoul(text, &end, 10);
-  if (errno != 0 || *end != '\0' || *number == 0 || *number > max)
-    return -1;
-  return 0;
-}
-
 static int parse_frequency(profile_options_t *options, const char *text) {
   unsigned long number;
 
-  if (parse_number(text, MAX_HZ, &number) != 0)
-    return bad("-F wants samples a second, 1 to %d, not '%s'", MAX_HZ, text);
+  if (shared_options_number(text, MAX_HZ, &number) != 0)
+    return shared_options_bad("-F wants samples a second, 1 to %d, not '%s'",
+                              MAX_HZ, text);
   options->frequency_hz = number;
   return 0;
 }
 
-static int parse_duration(profile_options_t *options, const char *text) {
-  char *end;
-  double seconds;
-
-  errno = 0;
-  seconds = strtod(text, &end);
-  if (errno != 0 || end == text || *end != '\0' || !isfinite(seconds) ||
-      seconds < 0.001 || seconds > MAX_DURATION_S)
-    return bad("-d wants seconds, 0.001 to %.0f, not '%s'", MAX_DURATION_S,
-               text);
-  options->duration_ms = (uint64_t)(seconds * 1000.0 + 0.5);
-  return 0;
-}
-
-static int parse_pid(profile_options_t *options, const char *text) {
-  unsigned long number;
-
-  if (parse_number(text, INT32_MAX, &number) != 0)
-    return bad("-p wants the id of a process, not '%s'", text);
-  options->pid = (int32_t)number;
-  return 0;
-}
+static const struct option names[] = {
+    {"folded", required_argument, NULL, 'f'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
 
 static int parse_option(profile_options_t *options, int option, char **argv) {
   switch (option) {
     case 'F':
       return parse_frequency(options, optarg);
     case 'd':
-      return parse_duration(options, optarg);
+      return shared_options_seconds(optarg, &options->duration_ms);
     case 'p':
-      return parse_pid(options, optarg);
+      return shared_options_pid(optarg, &options->pid);
     case 'a':
       options->all = 1;
       return 0;
     case 'f':
       options->folded = optarg;
-      return optarg[0] != '\0' ? 0 : bad("--folded wants the name of a file");
+      return optarg[0] != '\0'
+                 ? 0
+                 : shared_options_bad("--folded wants the name of a file");
     case 'h':
       options->help = 1;
       return 0;
-    case ':':
-      return bad("option '%s' wants a value", argv[optind - 1]);
     default:
-      if (optopt == 'h') /* Only --help=value comes here. */
-        return bad("option '--help' takes no value");
-      if (optopt != 0)
-        return bad("unknown option '-%c'", optopt);
-      return bad("unknown option '%s'", argv[optind - 1]);
+      return shared_options_refused(option, names, argv);
   }
 }
 
@@ -141,18 +88,13 @@ static int check_targets(profile_options_t *options) {
   int targets = (options->pid != 0) + options->all + (options->command != NULL);
 
   if (targets > 1)
-    return bad("choose one of -a, -p and a command");
+    return shared_options_bad("choose one of -a, -p and a command");
   if (targets == 0)
     options->all = options->all_by_default = 1;
   return 0;
 }
 
 int profile_options_parse(profile_options_t *options, int argc, char **argv) {
-  static const struct option names[] = {
-      {"folded", required_argument, NULL, 'f'},
-      {"help", no_argument, NULL, 'h'},
-      {NULL, 0, NULL, 0},
-  };
   int option, rc;
 
   memset(options, 0, sizeof(*options));
@@ -167,11 +109,8 @@ int profile_options_parse(profile_options_t *options, int argc, char **argv) {
     if (options->help)
       return 0;
   }
-  if (optind < argc)
-    options->command = argv + optind;
-  else if (optind > 1 && strcmp(argv[optind - 1], "--") == 0)
-    return bad("a command is missing after --");
-  return check_targets(options);
+  rc = shared_options_command(argc, argv, &options->command);
+  return rc != 0 ? rc : check_targets(options);
 }
 
 void profile_options_help(void) {

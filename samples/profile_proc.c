@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile_targets.h"
+#include "shared_targets.h"
 
 uint32_t profile_object(profile_names_t *names, const char *filename) {
   static const char deleted[] = " (deleted)";
@@ -93,14 +93,14 @@ static void read_comm(profile_tasks_t *tasks, profile_names_t *names,
 
 int profile_proc_read(profile_tasks_t *tasks, profile_names_t *names,
                       int32_t pid) {
-  profile_ids_t threads = {NULL, 0, 0};
+  shared_ids_t threads = {NULL, 0, 0};
   size_t i;
 
-  if (profile_threads_of(&threads, pid) == 0) {
+  if (shared_threads_of(&threads, pid) == 0) {
     for (i = 0; i < threads.nr; i++)
       read_comm(tasks, names, pid, threads.ids[i]);
   }
-  profile_ids_free(&threads);
+  shared_ids_free(&threads);
   return read_maps(tasks, names, pid);
 }
 

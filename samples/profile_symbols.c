@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile_memory.h"
+#include "shared_memory.h"
 
 /* The whole file as a string, or NULL with errno set; /proc tells no size. */
 static char *read_whole(const char *path) {
@@ -50,8 +50,8 @@ static void add_line(profile_symbols_t *symbols, char *line) {
   if (tab != NULL)
     *tab = ' ';
   if (symbols->nr == symbols->capacity)
-    symbols->symbols = profile_grow(symbols->symbols, &symbols->capacity,
-                                    sizeof(*symbols->symbols));
+    symbols->symbols = shared_grow(symbols->symbols, &symbols->capacity,
+                                   sizeof(*symbols->symbols));
   symbol = &symbols->symbols[symbols->nr++];
   symbol->address = address;
   symbol->name = (size_t)(end + 3 - symbols->text);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile_memory.h"
+#include "shared_memory.h"
 
 /* A process has at most vm.max_map_count mappings, 65530 by default; but an
  * munmap is not told, so that more can gather. */
@@ -26,7 +26,7 @@ static profile_task_t *find_or_add(profile_tasks_t *tasks, uint32_t tid) {
   profile_task_t *task = find(tasks, tid);
 
   if (task == NULL) {
-    task = profile_calloc(1, sizeof(*task));
+    task = shared_calloc(1, sizeof(*task));
     task->tid = tid;
     task->next = *bucket;
     *bucket = task;
@@ -81,7 +81,7 @@ static void copy_maps(profile_task_t *child, const profile_task_t *parent) {
   drop_maps(child);
   if (parent->nr_maps == 0)
     return;
-  child->maps = profile_calloc(parent->nr_maps, sizeof(*child->maps));
+  child->maps = shared_calloc(parent->nr_maps, sizeof(*child->maps));
   memcpy(child->maps, parent->maps, parent->nr_maps * sizeof(*child->maps));
   child->nr_maps = child->map_capacity = parent->nr_maps;
 }
@@ -129,7 +129,7 @@ static void replace(profile_task_t *task, size_t first, size_t last,
                     const profile_map_t *maps, size_t nr) {
   while (task->nr_maps - (last - first) + nr > task->map_capacity)
     task->maps =
-        profile_grow(task->maps, &task->map_capacity, sizeof(*task->maps));
+        shared_grow(task->maps, &task->map_capacity, sizeof(*task->maps));
   memmove(task->maps + first + nr, task->maps + last,
           (task->nr_maps - last) * sizeof(*maps));
   memcpy(task->maps + first, maps, nr * sizeof(*maps));

@@ -7,39 +7,40 @@
 #include <unistd.h>
 
 #include "profile_names.h"
-#include "profile_order.h"
 #include "profile_symbols.h"
 #include "profile_tally.h"
-#include "profile_targets.h"
 #include "profile_tasks.h"
+#include "shared_order.h"
+#include "shared_targets.h"
+#include "shared_text.h"
 
 static void cpu_list_with_ranges_gives_each_id(void **state) {
   static const int32_t expected[] = {0, 2, 3, 4, 5, 127};
-  profile_ids_t list = {NULL, 0, 0};
+  shared_ids_t list = {NULL, 0, 0};
 
   (void)state;
-  assert_int_equal(profile_ids_parse(&list, "0,2-5,127\n"), 0);
+  assert_int_equal(shared_ids_parse(&list, "0,2-5,127\n"), 0);
   assert_int_equal(list.nr, 6);
   assert_memory_equal(list.ids, expected, sizeof(expected));
-  profile_ids_free(&list);
+  shared_ids_free(&list);
 }
 
 static void cpu_list_that_is_none_is_refused(void **state) {
   static const char *const bad[] = {"",    "\n",   "a",   "1-",        "-1",
                                     "3-1", "1,,2", "1 2", "0-99999999"};
-  profile_ids_t list = {NULL, 0, 0};
+  shared_ids_t list = {NULL, 0, 0};
   size_t i;
 
   (void)state;
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-    assert_int_equal(profile_ids_parse(&list, bad[i]), -EINVAL);
-  profile_ids_free(&list);
+    assert_int_equal(shared_ids_parse(&list, bad[i]), -EINVAL);
+  shared_ids_free(&list);
 }
 
 static void expect_clean(const char *name, const char *expected) {
   char clean[32];
 
-  profile_name_clean(clean, sizeof(clean), name);
+  shared_text_clean(clean, sizeof(clean), name);
   assert_string_equal(clean, expected);
 }
 
@@ -55,13 +56,15 @@ static void name_with_control_characters_becomes_safe(void **state) {
   expect_clean("\xe0\x82\x9b", "???"); /* overlong */
   expect_clean("caf\xc3\xa9 \xe2\x82\xac", "caf\xc3\xa9 \xe2\x82\xac");
   expect_clean("cut \xe2\x82", "cut ??");
+  expect_clean("\xed\xa0\x80", "???");   /* a surrogate */
+  expect_clean("\xe2\x80\xae.", "???."); /* right to left from here on */
 }
 
 static void long_name_is_cut_between_characters(void **state) {
   char clean[4];
 
   (void)state;
-  profile_name_clean(clean, sizeof(clean), "ab\xc3\xa9");
+  shared_text_clean(clean, sizeof(clean), "ab\xc3\xa9");
   assert_string_equal(clean, "ab");
 }
 
@@ -86,22 +89,22 @@ static void same_name_has_one_id(void **state) {
 static void records_come_out_by_time_then_arrival(void **state) {
   static const uint64_t times[] = {5, 3, 9, 3, 1, 7};
   static const uint64_t expected[] = {4, 1, 3, 0, 5};
-  profile_order_t order = {NULL, 0, 0, 0, 0};
-  profile_item_t *item;
+  shared_order_t order = {NULL, 0, 0, 0, 0};
+  shared_item_t *item;
   uint64_t i;
 
   (void)state;
   for (i = 0; i < 6; i++)
-    profile_order_add(&order, times[i], &i, sizeof(i));
+    shared_order_add(&order, times[i], &i, sizeof(i));
   for (i = 0; i < 5; i++) {
-    item = profile_order_take(&order, 8);
+    item = shared_order_take(&order, 8);
     assert_non_null(item);
     assert_int_equal(item->bytes[0], expected[i]);
     free(item);
   }
-  assert_null(profile_order_take(&order, 8));
+  assert_null(shared_order_take(&order, 8));
   assert_int_equal(order.nr, 1);
-  profile_order_free(&order);
+  shared_order_free(&order);
 }
 
 static void expect_map(const profile_tasks_t *tasks, uint32_t pid,

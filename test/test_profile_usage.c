@@ -56,6 +56,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"-a", "-p", "1"}, "choose one"},
       {{"-a", "--", "true"}, "choose one"},
       {{"--"}, "command is missing"},
+      {{"--folded=x", "-Qx"}, "unknown option '-Q'"},
       {{"--folded"}, "'--folded' wants a value"},
       {{"--folded=", "-a"}, "--folded wants"},
       {{"-x"}, "unknown option '-x'"},

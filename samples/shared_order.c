@@ -3,33 +3,33 @@
  * drained one after the other: the mapping of a library on one CPU can arrive
  * after the samples in it on another. So records wait here until all the rings
  * have surely been looked at. Does not look into the records. */
-#include "profile_order.h"
+#include "shared_order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile_memory.h"
+#include "shared_memory.h"
 
 /* Past this the oldest go at once: at extreme rates a few samples may then meet
  * the mappings of a moment ago, but none is lost and memory stays bounded. */
 #define MAX_BYTES ((size_t)64 << 20)
 
-static int is_before(const profile_item_t *a, const profile_item_t *b) {
+static int is_before(const shared_item_t *a, const shared_item_t *b) {
   if (a->time != b->time)
     return a->time < b->time;
   return a->sequence < b->sequence;
 }
 
-static void swap(profile_order_t *order, size_t i, size_t j) {
-  profile_item_t *item = order->heap[i];
+static void swap(shared_order_t *order, size_t i, size_t j) {
+  shared_item_t *item = order->heap[i];
 
   order->heap[i] = order->heap[j];
   order->heap[j] = item;
 }
 
-void profile_order_add(profile_order_t *order, uint64_t time, const void *bytes,
-                       size_t size) {
-  profile_item_t *item = profile_calloc(1, sizeof(*item) + size);
+void shared_order_add(shared_order_t *order, uint64_t time, const void *bytes,
+                      size_t size) {
+  shared_item_t *item = shared_calloc(1, sizeof(*item) + size);
   size_t i, parent;
 
   item->time = time;
@@ -38,7 +38,7 @@ void profile_order_add(profile_order_t *order, uint64_t time, const void *bytes,
   memcpy(item->bytes, bytes, size);
   if (order->nr == order->capacity)
     order->heap =
-        profile_grow(order->heap, &order->capacity, sizeof(*order->heap));
+        shared_grow(order->heap, &order->capacity, sizeof(*order->heap));
   i = order->nr++;
   order->heap[i] = item;
   order->bytes += sizeof(*item) + size;
@@ -50,7 +50,7 @@ void profile_order_add(profile_order_t *order, uint64_t time, const void *bytes,
   }
 }
 
-static void sink(profile_order_t *order, size_t i) {
+static void sink(shared_order_t *order, size_t i) {
   size_t child;
 
   while ((child = 2 * i + 1) < order->nr) {
@@ -64,8 +64,8 @@ static void sink(profile_order_t *order, size_t i) {
   }
 }
 
-profile_item_t *profile_order_take(profile_order_t *order, uint64_t until) {
-  profile_item_t *item;
+shared_item_t *shared_order_take(shared_order_t *order, uint64_t until) {
+  shared_item_t *item;
 
   if (order->nr == 0)
     return NULL;
@@ -78,7 +78,7 @@ profile_item_t *profile_order_take(profile_order_t *order, uint64_t until) {
   return item;
 }
 
-void profile_order_free(profile_order_t *order) {
+void shared_order_free(shared_order_t *order) {
   size_t i;
 
   for (i = 0; i < order->nr; i++)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Allocation that does not fail. Knows nothing of what is stored. */
-#include "profile_memory.h"
+#include "shared_memory.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 static void out_of_memory(void) {
-  fputs("profile: out of memory\n", stderr);
+  fprintf(stderr, "%s: out of memory\n", program_invocation_short_name);
   exit(1);
 }
 
-void *profile_calloc(size_t nr, size_t size) {
+void *shared_calloc(size_t nr, size_t size) {
   void *memory = calloc(nr, size);
 
   if (memory == NULL)
@@ -19,7 +20,7 @@ void *profile_calloc(size_t nr, size_t size) {
   return memory;
 }
 
-void *profile_grow(void *array, size_t *capacity, size_t item_size) {
+void *shared_grow(void *array, size_t *capacity, size_t item_size) {
   size_t nr = *capacity == 0 ? 16 : *capacity * 2;
   void *grown;
 

@@ -2,7 +2,7 @@
 /* Forks a child which waits on a socket until events are opened on it and only
  * then execs, so that nothing of the command goes unseen. uv_spawn has no such
  * stop between fork and exec. Knows nothing of events. */
-#include "profile_command.h"
+#include "shared_command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,10 +28,10 @@ static void run_child(char **argv, int go_fd, int error_fd) {
 
   /* What the command started with before it was ours. */
   signal(SIGPIPE, SIG_DFL);
-  /* However the profiler dies, no command is left behind. */
+  /* However this program dies, no command is left behind. */
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (read_all(go_fd, &byte, 1) != 1)
-    _exit(1); /* The profiler gave up or died. */
+    _exit(1); /* This program gave up or died. */
   execvp(argv[0], argv);
   error = errno;
   if (write(error_fd, &error, sizeof(error)) < 0)
@@ -44,7 +44,7 @@ static void close_pair(const int fds[2]) {
   close(fds[1]);
 }
 
-int profile_command_fork(profile_command_t *command, char **argv) {
+int shared_command_fork(shared_command_t *command, char **argv) {
   int go[2], error[2], rc;
 
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) != 0)
@@ -69,12 +69,13 @@ int profile_command_fork(profile_command_t *command, char **argv) {
   }
   close(go[0]);
   close(error[1]);
+  command->name = argv[0];
   command->go_fd = go[1];
   command->error_fd = error[0];
   return 0;
 }
 
-static void close_fds(profile_command_t *command) {
+static void close_fds(shared_command_t *command) {
   if (command->go_fd >= 0)
     close(command->go_fd);
   if (command->error_fd >= 0)
@@ -82,7 +83,7 @@ static void close_fds(profile_command_t *command) {
   command->go_fd = command->error_fd = -1;
 }
 
-int profile_command_go(profile_command_t *command) {
+int shared_command_go(shared_command_t *command) {
   int error = 0;
   ssize_t rc;
 
@@ -95,14 +96,14 @@ int profile_command_go(profile_command_t *command) {
   return rc == (ssize_t)sizeof(error) ? -error : 0;
 }
 
-int profile_command_reap(profile_command_t *command, int *status) {
+int shared_command_reap(shared_command_t *command, int *status) {
   if (command->pid == 0 || waitpid(command->pid, status, WNOHANG) == 0)
     return 0;
   command->pid = 0;
   return 1;
 }
 
-void profile_command_end(profile_command_t *command) {
+void shared_command_end(shared_command_t *command) {
   close_fds(command);
   if (command->pid == 0)
     return;

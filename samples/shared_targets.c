@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds CPUs in /sys and threads in /proc. Opens no events. */
-#include "profile_targets.h"
+#include "shared_targets.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,18 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile_memory.h"
+#include "shared_memory.h"
 
 /* Far above what Linux can be built for, CONFIG_NR_CPUS. */
 #define MAX_CPU 65535
 
-void profile_ids_add(profile_ids_t *list, int32_t id) {
+void shared_ids_add(shared_ids_t *list, int32_t id) {
   if (list->nr == list->capacity)
-    list->ids = profile_grow(list->ids, &list->capacity, sizeof(*list->ids));
+    list->ids = shared_grow(list->ids, &list->capacity, sizeof(*list->ids));
   list->ids[list->nr++] = id;
 }
 
-void profile_ids_free(profile_ids_t *list) {
+void shared_ids_free(shared_ids_t *list) {
   free(list->ids);
   memset(list, 0, sizeof(*list));
 }
@@ -37,7 +37,7 @@ static int parse_id(const char **text, long *id) {
   return 0;
 }
 
-int profile_ids_parse(profile_ids_t *list, const char *text) {
+int shared_ids_parse(shared_ids_t *list, const char *text) {
   long first, last;
 
   for (;;) {
@@ -50,7 +50,7 @@ int profile_ids_parse(profile_ids_t *list, const char *text) {
         return -EINVAL;
     }
     for (; first <= last; first++)
-      profile_ids_add(list, (int32_t)first);
+      shared_ids_add(list, (int32_t)first);
     if (*text != ',')
       break;
     text++;
@@ -59,7 +59,7 @@ int profile_ids_parse(profile_ids_t *list, const char *text) {
 }
 
 /* The ids are never 0 to the number of CPUs less 1: CPUs can be offline. */
-int profile_cpus_online(profile_ids_t *cpus) {
+int shared_cpus_online(shared_ids_t *cpus) {
   FILE *file = fopen("/sys/devices/system/cpu/online", "re");
   char *line = NULL;
   size_t size = 0;
@@ -67,13 +67,13 @@ int profile_cpus_online(profile_ids_t *cpus) {
 
   if (file == NULL)
     return -errno;
-  rc = getline(&line, &size, file) > 0 ? profile_ids_parse(cpus, line) : -EIO;
+  rc = getline(&line, &size, file) > 0 ? shared_ids_parse(cpus, line) : -EIO;
   free(line);
   fclose(file);
   return rc;
 }
 
-int profile_threads_of(profile_ids_t *threads, int32_t pid) {
+int shared_threads_of(shared_ids_t *threads, int32_t pid) {
   char path[64];
   struct dirent *entry;
   DIR *directory;
@@ -84,13 +84,13 @@ int profile_threads_of(profile_ids_t *threads, int32_t pid) {
     return -errno;
   while ((entry = readdir(directory)) != NULL) {
     if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
-      profile_ids_add(threads, (int32_t)strtol(entry->d_name, NULL, 10));
+      shared_ids_add(threads, (int32_t)strtol(entry->d_name, NULL, 10));
   }
   closedir(directory);
   return threads->nr > 0 ? 0 : -ESRCH;
 }
 
-int32_t profile_process_of(int32_t pid) {
+int32_t shared_process_of(int32_t pid) {
   char path[64], line[256];
   int32_t process = -ESRCH;
   FILE *file;
