@@ -3,7 +3,6 @@
  * records. */
 #include "profile_proc.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -105,21 +104,16 @@ int profile_proc_read(profile_tasks_t *tasks, profile_names_t *names,
 }
 
 size_t profile_proc_read_all(profile_tasks_t *tasks, profile_names_t *names) {
-  DIR *directory = opendir("/proc");
-  struct dirent *entry;
-  size_t refused = 0;
+  shared_ids_t processes = {NULL, 0, 0};
+  size_t i, refused = 0;
   int rc;
 
-  if (directory == NULL)
-    return 0;
-  while ((entry = readdir(directory)) != NULL) {
-    if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
-      continue;
-    rc = profile_proc_read(tasks, names,
-                           (int32_t)strtol(entry->d_name, NULL, 10));
+  shared_processes(&processes);
+  for (i = 0; i < processes.nr; i++) {
+    rc = profile_proc_read(tasks, names, processes.ids[i]);
     if (rc == -EACCES || rc == -EPERM)
       refused++;
   }
-  closedir(directory);
+  shared_ids_free(&processes);
   return refused;
 }

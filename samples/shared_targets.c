@@ -73,21 +73,34 @@ int shared_cpus_online(shared_ids_t *cpus) {
   return rc;
 }
 
-int shared_threads_of(shared_ids_t *threads, int32_t pid) {
-  char path[64];
+/* Adds the names in a directory that are numbers. 0, or -errno. */
+static int list_numbers(shared_ids_t *list, const char *path) {
   struct dirent *entry;
-  DIR *directory;
+  DIR *directory = opendir(path);
 
-  snprintf(path, sizeof(path), "/proc/%d/task", pid);
-  directory = opendir(path);
   if (directory == NULL)
     return -errno;
   while ((entry = readdir(directory)) != NULL) {
     if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
-      shared_ids_add(threads, (int32_t)strtol(entry->d_name, NULL, 10));
+      shared_ids_add(list, (int32_t)strtol(entry->d_name, NULL, 10));
   }
   closedir(directory);
+  return 0;
+}
+
+int shared_threads_of(shared_ids_t *threads, int32_t pid) {
+  char path[64];
+  int rc;
+
+  snprintf(path, sizeof(path), "/proc/%d/task", pid);
+  rc = list_numbers(threads, path);
+  if (rc != 0)
+    return rc;
   return threads->nr > 0 ? 0 : -ESRCH;
+}
+
+int shared_processes(shared_ids_t *processes) {
+  return list_numbers(processes, "/proc");
 }
 
 int32_t shared_process_of(int32_t pid) {

@@ -24,6 +24,9 @@ int shared_cpus_online(shared_ids_t *cpus);
 /* The threads that a process has now: 0, or -errno. */
 int shared_threads_of(shared_ids_t *threads, int32_t pid);
 
+/* The processes that there are now: 0, or -errno. */
+int shared_processes(shared_ids_t *processes);
+
 /* The process to which a thread belongs (itself for a process), or -errno. */
 int32_t shared_process_of(int32_t pid);
 

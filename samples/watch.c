@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* watch: the live story of processes on a libuv loop. This file is its
+ * life-cycle: open, start, look at what is already running, run the loop until
+ * something ends it, stop. What happened and how it is written down is
+ * elsewhere. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "uvperf.h"
+
+#include "shared_session.h"
+#include "shared_stdio.h"
+#include "shared_targets.h"
+#include "watch_events.h"
+#include "watch_notes.h"
+#include "watch_options.h"
+#include "watch_output.h"
+#include "watch_proc.h"
+#include "watch_story.h"
+
+#define TICK_MS 50
+/* In ticks: how often losses are told and dead processes are looked for. */
+#define SLOW_TICKS 20
+/* A record is stamped a moment before it is in its ring, in one go; a virtual
+ * CPU may be held up in between. */
+#define STAMP_NS UINT64_C(5000000)
+/* How much may wait for a slow reader: text, then records, then the rings. */
+#define MAX_TEXT_BYTES    ((size_t)1 << 20)
+#define MAX_WAITING_BYTES ((size_t)16 << 20)
+#define WAIT_MS           100
+/* How long a reader may not read before what is left is given up, at the end. */
+#define END_WAIT_MS 2000
+
+typedef struct watch_s {
+  shared_session_t session;
+  watch_options_t options;
+  watch_events_t events;
+  watch_story_t story;
+  watch_output_t output;
+  uint64_t lost_told;
+  uint64_t ticks;
+  size_t running; /* events whose target is not gone */
+  int command_status;
+  int failed;
+} watch_t;
+
+static void on_close(shared_session_t *session) {
+  watch_t *watch = session->data;
+
+  shared_events_close(&watch->events.all);
+}
+
+static void end_json(watch_t *watch) {
+  const watch_counts_t *counts = &watch->story.counts;
+  uint64_t now = uv_hrtime();
+
+  watch_buffer_print(
+      &watch->output.buffer,
+      "{\"time\":%" PRIu64 ".%09" PRIu64 ",\"type\":\"end\",\"forks\":%" PRIu64
+      ",\"execs\":%" PRIu64,
+      now / 1000000000, now % 1000000000, counts->forks, counts->execs);
+  watch_buffer_print(&watch->output.buffer,
+                     ",\"exits\":%" PRIu64 ",\"maps\":%" PRIu64
+                     ",\"lost\":%" PRIu64 ",\"late\":%" PRIu64 "}\n",
+                     counts->exits, counts->maps, counts->lost, counts->late);
+}
+
+static void on_stop(shared_session_t *session) {
+  watch_t *watch = session->data;
+
+  shared_events_stop(&watch->events.all);
+  watch_story_until(&watch->story, UINT64_MAX, SIZE_MAX);
+  watch->story.counts.lost = watch_events_lost(&watch->events);
+  if (watch->options.json)
+    end_json(watch);
+  if (!watch_output_finish(&watch->output, END_WAIT_MS)) {
+    fprintf(stderr, "watch: nobody reads: %zu bytes were not written\n",
+            watch->output.buffer.used);
+    watch->failed = 1;
+  }
+}
+
+static void on_command(shared_session_t *session, int status) {
+  watch_t *watch = session->data;
+
+  watch->command_status =
+      WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* What all rings hold now is taken in before anything of before now is told, so
+ * that what one CPU did comes after what another did earlier. */
+static void tell(watch_t *watch) {
+  uint64_t now = uv_hrtime();
+
+  if (watch->output.buffer.used >= MAX_TEXT_BYTES)
+    return;
+  shared_events_flush(&watch->events.all);
+  watch_story_until(&watch->story, now - STAMP_NS, MAX_TEXT_BYTES);
+}
+
+/* A closed stdout is how a reader such as head says that it has enough. */
+static int has_reader(watch_t *watch) {
+  watch_output_push(&watch->output, 0);
+  if (watch->output.error == 0)
+    return 1;
+  if (watch->output.error != EPIPE) {
+    fprintf(stderr, "watch: stdout: %s\n", strerror(watch->output.error));
+    watch->failed = 1;
+  }
+  shared_session_stop(&watch->session);
+  return 0;
+}
+
+static void on_slow_tick(watch_t *watch) {
+  watch_notes_lost(watch->story.counts.lost, &watch->lost_told);
+  /* What does not get through yet tells nothing about who is gone. */
+  if (watch->output.buffer.used == 0)
+    watch_story_sweep(&watch->story);
+}
+
+static void on_tick(shared_session_t *session) {
+  watch_t *watch = session->data;
+
+  tell(watch);
+  if (!has_reader(watch))
+    return;
+  if (++watch->ticks % SLOW_TICKS == 0)
+    on_slow_tick(watch);
+  if (watch->options.pid != 0 && watch->story.tasks.nr_shown == 0) {
+    fprintf(stderr, "watch: process %d and its descendants are gone\n",
+            watch->options.pid);
+    shared_session_stop(session);
+  }
+}
+
+static void one_less(watch_t *watch) {
+  watch->running--;
+  if (watch->running == 0 && watch->session.command.pid == 0)
+    shared_session_stop_soon(&watch->session);
+}
+
+static void on_record(uvperf_event_t *event, int status,
+                      const uvperf_record_t *record) {
+  watch_t *watch = event->data;
+
+  if (status == 0) {
+    watch_story_record(&watch->story, record);
+    /* The longer this takes, the fewer come in a turn of the loop. */
+    if (watch_story_waiting(&watch->story) > MAX_WAITING_BYTES &&
+        !watch->session.stopping)
+      watch_output_push(&watch->output, WAIT_MS);
+  } else if (status == UV_EOF) {
+    one_less(watch);
+  } else if (record == NULL) {
+    fprintf(stderr, "watch: a ring cannot be read any more: %s\n",
+            uv_strerror(status));
+    watch->failed = 1;
+    one_less(watch);
+  }
+}
+
+/* The process that was asked for, or the command; 0 if it is all of them. */
+static int32_t root_of(const watch_t *watch) {
+  return watch->session.command.pid != 0 ? watch->session.command.pid
+                                         : watch->options.pid;
+}
+
+static int check_pid(watch_t *watch) {
+  int32_t asked = watch->options.pid;
+
+  if (asked == 0)
+    return 0;
+  watch->options.pid = shared_process_of(asked);
+  if (watch->options.pid > 0)
+    return 0;
+  if (watch->options.pid == -ESRCH)
+    fprintf(stderr, "watch: there is no process %d\n", asked);
+  else
+    fprintf(stderr, "watch: process %d: %s\n", asked,
+            strerror(-watch->options.pid));
+  return 1;
+}
+
+/* The tree as it was before the events run is remembered by its members only:
+ * their names and threads are read when nothing can be missed any more. */
+static void read_running(watch_t *watch, const shared_ids_t *tree) {
+  watch_tasks_t *tasks = &watch->story.tasks;
+  watch_process_t *process;
+  size_t i;
+
+  tasks->show_all = root_of(watch) == 0;
+  watch_proc_scan(tasks);
+  for (i = 0; i < tree->nr; i++) {
+    process = watch_tasks_find(tasks, (uint32_t)tree->ids[i]);
+    if (process != NULL)
+      watch_tasks_show(tasks, process);
+  }
+  watch_tasks_show_children(tasks);
+  /* Whoever is not known yet and yet has records is of the tree. */
+  tasks->show_all |= watch->events.of_tree;
+}
+
+static int start(watch_t *watch, const shared_ids_t *tree) {
+  uvperf_error_t error;
+  int rc;
+
+  rc = watch_story_init(&watch->story, &watch->events.attr,
+                        &watch->output.buffer);
+  if (rc != 0) {
+    fprintf(stderr, "watch: the records cannot be decoded: %s\n",
+            strerror(-rc));
+    return 1;
+  }
+  shared_session_listen(&watch->session);
+  if (shared_events_start(&watch->events.all, on_record, &error) != 0) {
+    fprintf(stderr, "watch: %s\n", error.reason);
+    return 1;
+  }
+  read_running(watch, tree);
+  rc = shared_session_go(&watch->session);
+  shared_session_start(&watch->session, TICK_MS, watch->options.duration_ms);
+  return rc;
+}
+
+static int open_on(watch_t *watch, const shared_ids_t *cpus) {
+  shared_ids_t tree = {NULL, 0, 0};
+  uvperf_error_t error;
+  int status;
+
+  memset(&error, 0, sizeof(error));
+  if (root_of(watch) != 0)
+    watch_proc_tree(&tree, root_of(watch));
+  if (watch_events_open(&watch->events, &watch->session.loop, cpus,
+                        root_of(watch), watch->options.ring_bytes, watch,
+                        &error) != 0) {
+    status = watch_notes_refused(&watch->options, &error);
+  } else {
+    watch->running = watch->events.all.nr;
+    watch_notes_opened(&watch->options, &watch->events, cpus->nr);
+    status = start(watch, &tree);
+  }
+  shared_ids_free(&tree);
+  return status;
+}
+
+static int open_and_start(watch_t *watch) {
+  shared_ids_t cpus = {NULL, 0, 0};
+  int rc = shared_cpus_online(&cpus), status;
+
+  if (rc != 0) {
+    fprintf(stderr, "watch: /sys/devices/system/cpu/online: %s\n",
+            strerror(-rc));
+    status = 1;
+  } else {
+    status = check_pid(watch);
+  }
+  if (status == 0)
+    status = open_on(watch, &cpus);
+  shared_ids_free(&cpus);
+  return status;
+}
+
+/* From an open loop to a closed one. */
+static int run(watch_t *watch) {
+  shared_session_t *session = &watch->session;
+  int started, status;
+
+  session->data = watch;
+  session->on_stop = on_stop;
+  session->on_tick = on_tick;
+  session->on_command = on_command;
+  session->on_close = on_close;
+  watch->output.fd = STDOUT_FILENO;
+  watch->story.json = watch->options.json;
+  watch->story.threads = watch->options.threads;
+  watch->story.is_alive = watch_proc_is_alive;
+  if (shared_session_init(session) != 0)
+    return 1;
+  started = open_and_start(watch);
+  status = shared_session_run(session, started);
+  if (started == 0)
+    watch_notes_end(&watch->options, &watch->story.counts);
+  watch_story_free(&watch->story);
+  watch_buffer_free(&watch->output.buffer);
+  shared_events_free(&watch->events.all);
+  if (status == 0 && watch->failed)
+    status = 1;
+  return status != 0 ? status : watch->command_status;
+}
+
+int main(int argc, char **argv) {
+  watch_t watch = {.session = SHARED_SESSION_INIT};
+  int status;
+
+  shared_stdio_init();
+  status = watch_options_parse(&watch.options, argc, argv);
+  if (status == 0 && watch.options.help) {
+    watch_options_help();
+    return shared_stdio_close(stdout, "stdout");
+  }
+  if (status == 0)
+    status = shared_session_fork(&watch.session, watch.options.command);
+  if (status == 0)
+    status = run(&watch);
+  shared_command_end(&watch.session.command);
+  return status;
+}

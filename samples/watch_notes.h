@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What watch tells on stderr. */
+#ifndef WATCH_NOTES_H
+#define WATCH_NOTES_H
+
+#include "uvperf.h"
+
+#include "watch_events.h"
+#include "watch_options.h"
+#include "watch_story.h"
+
+/* Says why the events could not be opened; gives the exit status. */
+int watch_notes_refused(const watch_options_t *options,
+                        const uvperf_error_t *error);
+
+/* Says what is watched, and what is not. */
+void watch_notes_opened(const watch_options_t *options,
+                        const watch_events_t *events, size_t nr_cpus);
+
+/* Says what was lost since the last time, if anything. Says nothing if that
+ * would have to wait for a reader, and then says it the next time. */
+void watch_notes_lost(uint64_t lost, uint64_t *told);
+
+/* The last line. */
+void watch_notes_end(const watch_options_t *options,
+                     const watch_counts_t *counts);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes without being held by a reader who does not read, so that signals and
+ * timers are still served. Not by O_NONBLOCK: that would be the state of an open
+ * file which others have too, the shell for example. */
+#include "watch_output.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+/* Of POLLOUT, POLLERR and POLLHUP, 0 if none is there in time. */
+static int wait_for(int fd, int wait_ms) {
+  struct pollfd poller = {fd, POLLOUT, 0};
+
+  return poll(&poller, 1, wait_ms) > 0 ? poller.revents : 0;
+}
+
+int watch_output_is_ready(int fd) {
+  return wait_for(fd, 0) != 0;
+}
+
+static void fail(watch_output_t *output, int error) {
+  output->error = error;
+  output->buffer.used = 0;
+}
+
+/* A pipe that is POLLOUT takes PIPE_BUF bytes without waiting (pipe(7)). */
+static int write_some(watch_output_t *output) {
+  watch_buffer_t *buffer = &output->buffer;
+  size_t done = 0, size;
+  ssize_t nr;
+
+  while (done < buffer->used && wait_for(output->fd, 0) != 0) {
+    size = buffer->used - done < PIPE_BUF ? buffer->used - done : PIPE_BUF;
+    nr = write(output->fd, buffer->text + done, size);
+    if (nr < 0 && (errno == EINTR || errno == EAGAIN))
+      break;
+    if (nr < 0) {
+      fail(output, errno);
+      return 0;
+    }
+    done += (size_t)nr;
+  }
+  if (done > 0)
+    watch_buffer_drop(buffer, done);
+  return done > 0;
+}
+
+int watch_output_push(watch_output_t *output, int wait_ms) {
+  if (output->error != 0) {
+    output->buffer.used = 0;
+    return 1;
+  }
+  /* A pipe that nobody can read any more says so even if there is nothing to
+   * write. */
+  if (output->buffer.used == 0) {
+    if (wait_for(output->fd, 0) & POLLERR)
+      fail(output, EPIPE);
+    return 1;
+  }
+  write_some(output);
+  if (output->buffer.used > 0 && wait_ms > 0 &&
+      wait_for(output->fd, wait_ms) != 0)
+    write_some(output);
+  return output->buffer.used == 0;
+}
+
+int watch_output_finish(watch_output_t *output, int wait_ms) {
+  sigset_t all, old;
+  size_t before;
+  int is_done;
+
+  /* A signal would end the wait and look like a reader who does not read. */
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, &old);
+  do {
+    before = output->buffer.used;
+    is_done = watch_output_push(output, wait_ms);
+  } while (!is_done && output->buffer.used < before);
+  sigprocmask(SIG_SETMASK, &old, NULL);
+  return is_done;
+}
