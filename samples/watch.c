@@ -75,6 +75,9 @@ static void on_stop(shared_session_t *session) {
   shared_events_stop(&watch->events.all);
   watch_story_until(&watch->story, UINT64_MAX, SIZE_MAX);
   watch->story.counts.lost = watch_events_lost(&watch->events);
+  if (watch->options.pid != 0 && watch->story.tasks.nr_shown == 0)
+    fprintf(stderr, "watch: process %d and its descendants are gone\n",
+            watch->options.pid);
   if (watch->options.json)
     end_json(watch);
   if (!watch_output_finish(&watch->output, END_WAIT_MS)) {
@@ -130,11 +133,8 @@ static void on_tick(shared_session_t *session) {
     return;
   if (++watch->ticks % SLOW_TICKS == 0)
     on_slow_tick(watch);
-  if (watch->options.pid != 0 && watch->story.tasks.nr_shown == 0) {
-    fprintf(stderr, "watch: process %d and its descendants are gone\n",
-            watch->options.pid);
+  if (watch->options.pid != 0 && watch->story.tasks.nr_shown == 0)
     shared_session_stop(session);
-  }
 }
 
 static void one_less(watch_t *watch) {
@@ -204,7 +204,7 @@ static void read_running(watch_t *watch, const shared_ids_t *tree) {
   tasks->show_all |= watch->events.of_tree;
 }
 
-static int start(watch_t *watch, const shared_ids_t *tree) {
+static int start(watch_t *watch, const shared_ids_t *tree, size_t nr_cpus) {
   uvperf_error_t error;
   int rc;
 
@@ -221,6 +221,7 @@ static int start(watch_t *watch, const shared_ids_t *tree) {
     return 1;
   }
   read_running(watch, tree);
+  watch_notes_opened(&watch->options, &watch->events, nr_cpus);
   rc = shared_session_go(&watch->session);
   shared_session_start(&watch->session, TICK_MS, watch->options.duration_ms);
   return rc;
@@ -240,8 +241,7 @@ static int open_on(watch_t *watch, const shared_ids_t *cpus) {
     status = watch_notes_refused(&watch->options, &error);
   } else {
     watch->running = watch->events.all.nr;
-    watch_notes_opened(&watch->options, &watch->events, cpus->nr);
-    status = start(watch, &tree);
+    status = start(watch, &tree, cpus->nr);
   }
   shared_ids_free(&tree);
   return status;

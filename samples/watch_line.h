@@ -28,7 +28,7 @@ typedef struct watch_event_s {
   char comm[WATCH_COMM_BYTES];
   char *path; /* MMAP: the file; EXEC: the executable, or NULL; to be freed */
   uint64_t addr, len, pgoff; /* bytes */
-  uint64_t lost;
+  uint64_t lost; /* LOST: records; EXEC: how many had been lost by then */
   uint32_t cpu;
   int is_waiting; /* EXEC: for the path */
   struct watch_event_s *next;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared_memory.h"
+
 /* An exec is told together with the executable, the first file that is mapped
  * after it (fs/binfmt_elf.c). That takes microseconds, and with a script longer;
  * an exec that fails half-way maps nothing. */
@@ -39,11 +41,31 @@ void watch_story_free(watch_story_t *story) {
   }
   uvperf_decoder_free(story->decoder);
   shared_order_free(&story->order);
+  free(story->newest);
   watch_tasks_free(&story->tasks);
 }
 
+/* A LOST record is written, and stamped, when the next record fits: what was
+ * lost was younger than what its CPU wrote before. */
+static uint64_t order_of(watch_story_t *story, const uvperf_record_t *record) {
+  size_t nr = story->nr_newest;
+  uint64_t *newest;
+
+  while (record->cpu >= story->nr_newest)
+    story->newest =
+        shared_grow(story->newest, &story->nr_newest, sizeof(*story->newest));
+  memset(story->newest + nr, 0,
+         (story->nr_newest - nr) * sizeof(*story->newest));
+  newest = &story->newest[record->cpu];
+  if (record->type == PERF_RECORD_LOST && *newest != 0)
+    return *newest;
+  *newest = record->time;
+  return record->time;
+}
+
 void watch_story_record(watch_story_t *story, const uvperf_record_t *record) {
-  shared_order_add(&story->order, record->time, record->bytes, record->size);
+  shared_order_add(&story->order, order_of(story, record), record->bytes,
+                   record->size);
 }
 
 size_t watch_story_waiting(const watch_story_t *story) {
@@ -51,9 +73,8 @@ size_t watch_story_waiting(const watch_story_t *story) {
 }
 
 static watch_event_t *tell(watch_story_t *story, watch_kind_t kind,
-                           const uvperf_record_t *record, uint32_t pid,
-                           uint32_t tid) {
-  watch_event_t *event = watch_event_new(kind, record->time, pid, tid);
+                           uint32_t pid, uint32_t tid) {
+  watch_event_t *event = watch_event_new(kind, story->now, pid, tid);
 
   if (story->last == NULL)
     story->first = event;
@@ -64,9 +85,8 @@ static watch_event_t *tell(watch_story_t *story, watch_kind_t kind,
 }
 
 static watch_event_t *tell_of(watch_story_t *story, watch_kind_t kind,
-                              const uvperf_record_t *record,
                               const watch_process_t *process, uint32_t tid) {
-  watch_event_t *event = tell(story, kind, record, process->pid, tid);
+  watch_event_t *event = tell(story, kind, process->pid, tid);
 
   event->ppid = process->ppid;
   watch_event_name(event, watch_process_comm(process, tid));
@@ -94,7 +114,7 @@ static void follow_fork(watch_story_t *story, const uvperf_record_t *record) {
         watch_tasks_fork(&story->tasks, task->pid, task->ppid, task->ptid);
     process->verified = story->counts.lost;
     if (process->is_shown) {
-      tell_of(story, WATCH_FORK, record, process, task->tid);
+      tell_of(story, WATCH_FORK, process, task->tid);
       story->counts.forks++;
     }
     return;
@@ -103,7 +123,7 @@ static void follow_fork(watch_story_t *story, const uvperf_record_t *record) {
   watch_process_thread(process, task->tid,
                        watch_process_comm(process, task->ptid));
   if (process->is_shown && story->threads)
-    tell_of(story, WATCH_THREAD, record, process, task->tid)->ppid = task->ppid;
+    tell_of(story, WATCH_THREAD, process, task->tid)->ppid = task->ppid;
 }
 
 static void follow_comm(watch_story_t *story, const uvperf_record_t *record) {
@@ -117,15 +137,16 @@ static void follow_comm(watch_story_t *story, const uvperf_record_t *record) {
     process->verified = story->counts.lost;
     if (!process->is_shown)
       return;
-    event = tell_of(story, WATCH_EXEC, record, process, comm->tid);
+    event = tell_of(story, WATCH_EXEC, process, comm->tid);
     event->is_waiting = 1;
+    event->lost = story->counts.lost;
     process->exec = event;
     story->counts.execs++;
     return;
   }
   watch_process_thread(process, comm->tid, comm->comm);
   if (process->is_shown && (story->threads || comm->pid == comm->tid))
-    tell_of(story, WATCH_COMM, record, process, comm->tid);
+    tell_of(story, WATCH_COMM, process, comm->tid);
 }
 
 static void follow_mmap(watch_story_t *story, const uvperf_record_t *record) {
@@ -134,12 +155,14 @@ static void follow_mmap(watch_story_t *story, const uvperf_record_t *record) {
   watch_event_t *event = process->exec;
 
   if (event != NULL && mmap->filename[0] == '/' && mmap->filename[1] != '/') {
-    watch_event_path(event, mmap->filename);
+    /* If anything was lost, this need not be the first mapping. */
+    if (event->lost == story->counts.lost)
+      watch_event_path(event, mmap->filename);
     end_exec(process);
   }
   if (!process->is_shown)
     return;
-  event = tell_of(story, WATCH_MMAP, record, process, mmap->pid);
+  event = tell_of(story, WATCH_MMAP, process, mmap->pid);
   watch_event_path(event, mmap->filename);
   event->addr = mmap->addr;
   event->len = mmap->len;
@@ -163,7 +186,7 @@ static void tell_exit(watch_story_t *story, const uvperf_record_t *record,
                       watch_process_t *process) {
   watch_event_t *event;
 
-  event = tell(story, WATCH_EXIT, record, process->pid, process->pid);
+  event = tell(story, WATCH_EXIT, process->pid, process->pid);
   event->ppid = record->task.ppid;
   watch_event_name(event, process->comm);
   story->counts.exits++;
@@ -185,7 +208,7 @@ static void follow_exit(watch_story_t *story, const uvperf_record_t *record) {
     return;
   end_exec(process);
   if (process->is_shown && story->threads && process->nr > 1)
-    tell_of(story, WATCH_THREAD_EXIT, record, process, task->tid);
+    tell_of(story, WATCH_THREAD_EXIT, process, task->tid);
   if (goes_on(story, process, task->tid))
     return;
   if (process->is_shown)
@@ -198,7 +221,7 @@ static void follow_exit(watch_story_t *story, const uvperf_record_t *record) {
 }
 
 static void follow_lost(watch_story_t *story, const uvperf_record_t *record) {
-  watch_event_t *event = tell(story, WATCH_LOST, record, 0, 0);
+  watch_event_t *event = tell(story, WATCH_LOST, 0, 0);
 
   event->lost = record->lost.lost;
   event->cpu = record->cpu;
@@ -290,6 +313,7 @@ void watch_story_until(watch_story_t *story, uint64_t time, size_t buffer_max) {
 
   while (story->buffer->used < buffer_max &&
          (item = shared_order_take(&story->order, time)) != NULL) {
+    story->now = item->time;
     if (uvperf_decode(story->decoder, item->bytes, item->size, &record) == 0)
       follow(story, record);
     write_until(story, item->time);

@@ -35,6 +35,9 @@ typedef struct watch_story_s {
   uvperf_source_t source;
   watch_event_t *first, *last; /* told, but for an exec without its path */
   uint64_t told;               /* time of the youngest */
+  uint64_t now;                /* time of what is followed */
+  uint64_t *newest;            /* by CPU: time of what was taken in last */
+  size_t nr_newest;
 } watch_story_t;
 
 /* The attr is that of all records; it and the buffer must live as long as the

@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /* How the profiler treats bad input and targets that it cannot have: a message
  * and an exit status. */
-#include "profile_run.h"
+#include "sample_run.h"
 
 #include <errno.h>
 
 static void command_that_ends_ends_the_profile(void **state) {
-  profile_run_t run = {.args = {PROFILE_PATH, "--", "sh", "-c", "exit 3"}};
+  sample_run_t run = {.args = {PROFILE_PATH, "--", "sh", "-c", "exit 3"}};
 
   (void)state;
   support_need_own_events(__func__);
-  profile_run(&run);
-  profile_run_expect_status(&run, 0);
-  profile_run_expect_text(run.out, " samples, ");
-  profile_run_expect_text(run.err, "ended with status 3");
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, " samples, ");
+  sample_run_expect_text(run.err, "ended with status 3");
 }
 
 static void missing_command_is_told_with_status_127(void **state) {
-  profile_run_t run = {.args = {PROFILE_PATH, "--", "/nonexistent/command"}};
+  sample_run_t run = {.args = {PROFILE_PATH, "--", "/nonexistent/command"}};
 
   (void)state;
   support_need_own_events(__func__);
-  profile_run(&run);
-  profile_run_expect_status(&run, 127);
-  profile_run_expect_text(run.err, "/nonexistent/command");
-  profile_run_expect_text(run.err, strerror(ENOENT));
+  sample_run(&run);
+  sample_run_expect_status(&run, 127);
+  sample_run_expect_text(run.err, "/nonexistent/command");
+  sample_run_expect_text(run.err, strerror(ENOENT));
   assert_string_equal(run.out, "");
 }
 
 static void process_that_is_not_there_is_told(void **state) {
-  profile_run_t run = {.args = {PROFILE_PATH, "-p", "2147483647"}};
+  sample_run_t run = {.args = {PROFILE_PATH, "-p", "2147483647"}};
 
   (void)state;
-  profile_run(&run);
-  profile_run_expect_status(&run, 1);
-  profile_run_expect_text(run.err, "no process 2147483647");
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "no process 2147483647");
 }
 
 static void bad_options_exit_2_with_a_message(void **state) {
@@ -66,76 +66,76 @@ static void bad_options_exit_2_with_a_message(void **state) {
 
   (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    profile_run_t run = {.args = {PROFILE_PATH}};
+    sample_run_t run = {.args = {PROFILE_PATH}};
 
     memcpy(run.args + 1, cases[i].args, sizeof(cases[i].args));
-    profile_run(&run);
-    profile_run_expect_status(&run, 2);
-    profile_run_expect_text(run.err, cases[i].message);
-    profile_run_expect_text(run.err, "--help");
+    sample_run(&run);
+    sample_run_expect_status(&run, 2);
+    sample_run_expect_text(run.err, cases[i].message);
+    sample_run_expect_text(run.err, "--help");
     assert_string_equal(run.out, "");
   }
 }
 
 static void frequency_above_the_limit_exits_2(void **state) {
-  profile_run_t run = {.args = {PROFILE_PATH, "-F", "1000000", "--", "true"}};
+  sample_run_t run = {.args = {PROFILE_PATH, "-F", "1000000", "--", "true"}};
 
   (void)state;
   support_need_own_events(__func__);
-  profile_run(&run);
-  profile_run_expect_status(&run, 2);
-  profile_run_expect_text(run.err, "perf_event_max_sample_rate");
+  sample_run(&run);
+  sample_run_expect_status(&run, 2);
+  sample_run_expect_text(run.err, "perf_event_max_sample_rate");
 }
 
 static void help_goes_to_stdout(void **state) {
-  profile_run_t run = {.args = {PROFILE_PATH, "--help"}};
+  sample_run_t run = {.args = {PROFILE_PATH, "--help"}};
 
   (void)state;
-  profile_run(&run);
-  profile_run_expect_status(&run, 0);
-  profile_run_expect_text(run.out, "Usage: profile");
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, "Usage: profile");
   assert_string_equal(run.err, "");
 }
 
 static void unprivileged_user_without_target_learns_what_works(void **state) {
-  profile_run_t run = {.args = {PROFILE_PATH}};
+  sample_run_t run = {.args = {PROFILE_PATH}};
 
   (void)state;
-  if (profile_run_paranoid() <= 0)
+  if (sample_run_paranoid() <= 0)
     support_skip(__func__, "kernel.perf_event_paranoid above 0");
   run.as_nobody = 1;
-  profile_run(&run);
-  profile_run_expect_status(&run, 2);
-  profile_run_expect_text(run.err, "perf_event_paranoid");
-  profile_run_expect_text(run.err, "CAP_PERFMON");
-  profile_run_expect_text(run.err, "profile -- command");
+  sample_run(&run);
+  sample_run_expect_status(&run, 2);
+  sample_run_expect_text(run.err, "perf_event_paranoid");
+  sample_run_expect_text(run.err, "CAP_PERFMON");
+  sample_run_expect_text(run.err, "profile -- command");
 }
 
 /* uv_loop_close() asserts that its fds are none of the first three. */
 static void standard_fds_closed_do_not_abort(void **state) {
-  profile_run_t run = {.args = {"/bin/sh", "-c",
-                                PROFILE_PATH
-                                " -d 0.2 -- sleep 20 <&- && " PROFILE_PATH
-                                " -d 0.2 -- sleep 20 2>&-"}};
+  sample_run_t run = {.args = {"/bin/sh", "-c",
+                               PROFILE_PATH
+                               " -d 0.2 -- sleep 20 <&- && " PROFILE_PATH
+                               " -d 0.2 -- sleep 20 2>&-"}};
 
   (void)state;
   support_need_own_events(__func__);
-  profile_run(&run);
-  profile_run_expect_status(&run, 0);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
 }
 
 /* The run returns when the command is gone too: it has our pipe. */
 static void reader_of_stderr_gone_ends_the_command(void **state) {
-  profile_run_t run = {.args = {"/bin/sh", "-c",
-                                PROFILE_PATH " -- " TARGET_PATH
-                                             " spin 2>&1 >/dev/null | "
-                                             "head -n 1 >&2"}};
+  sample_run_t run = {.args = {"/bin/sh", "-c",
+                               PROFILE_PATH " -- " TARGET_PATH
+                                            " spin 2>&1 >/dev/null | "
+                                            "head -n 1 >&2"}};
 
   (void)state;
   support_need_own_events(__func__);
-  profile_run(&run);
-  profile_run_expect_status(&run, 0);
-  profile_run_expect_text(run.err, "profile: ");
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "profile: ");
 }
 
 int main(void) {

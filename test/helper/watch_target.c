@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes whose story is known, for the tests of watch. Each mode prints the
+ * ids of the processes that it forked, one a line, and ends by SIGALRM if it
+ * would hang:
+ *
+ *   storm N       N children that exec "true", some at the same time
+ *   leader        a child whose first thread ends before another one forks
+ *   thread        a child in which a second thread execs "true"
+ *   name NAME     a child that calls itself so
+ *   exec PATH     a child that execs PATH
+ *   tree          once stdin is closed: a child that forks a grandchild and
+ *                 ends; the grandchild then execs "true" */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define AT_ONCE 16
+
+static void exec_true(void) {
+  execl("/bin/true", "true", (char *)NULL);
+  _exit(125);
+}
+
+static pid_t fork_child(void (*run)(const char *), const char *argument) {
+  pid_t pid = fork();
+
+  if (pid == 0) {
+    run(argument);
+    _exit(0);
+  }
+  if (pid > 0)
+    printf("%d\n", pid);
+  return pid;
+}
+
+static void run_true(const char *unused) {
+  (void)unused;
+  exec_true();
+}
+
+static void run_name(const char *name) {
+  prctl(PR_SET_NAME, name);
+}
+
+static void run_exec(const char *path) {
+  execl(path, path, (char *)NULL);
+  _exit(125);
+}
+
+static pthread_t first;
+
+/* Ends after the first thread, and after that it forks. */
+static void *outlive_first(void *unused) {
+  pid_t pid;
+
+  pthread_join(first, NULL);
+  pid = fork();
+  if (pid == 0)
+    _exit(0);
+  dprintf(STDOUT_FILENO, "%d\n", pid);
+  waitpid(pid, NULL, 0);
+  return unused;
+}
+
+static void run_leader(const char *unused) {
+  pthread_t thread;
+
+  (void)unused;
+  first = pthread_self();
+  if (pthread_create(&thread, NULL, outlive_first, NULL) != 0)
+    _exit(125);
+  pthread_exit(NULL);
+}
+
+static void *exec_in_thread(void *unused) {
+  exec_true();
+  return unused;
+}
+
+static void run_thread(const char *unused) {
+  pthread_t thread;
+
+  (void)unused;
+  if (pthread_create(&thread, NULL, exec_in_thread, NULL) != 0)
+    _exit(125);
+  pause();
+}
+
+static void run_tree(const char *unused) {
+  int ended[2];
+  char byte;
+
+  (void)unused;
+  if (pipe(ended) != 0)
+    _exit(125);
+  if (fork() != 0)
+    _exit(0);
+  dprintf(STDOUT_FILENO, "%d\n", getpid());
+  close(ended[1]);
+  (void)!read(ended[0], &byte, 1); /* The parent is gone. */
+  exec_true();
+}
+
+static int storm(long nr) {
+  long i, running = 0;
+
+  for (i = 0; i < nr; i++) {
+    for (; running >= AT_ONCE; running--)
+      wait(NULL);
+    if (fork_child(run_true, NULL) < 0)
+      return 1;
+    running++;
+  }
+  return 0;
+}
+
+static int run_mode(int argc, char **argv) {
+  const char *argument = argc > 2 ? argv[2] : "";
+  char byte;
+
+  if (strcmp(argv[1], "storm") == 0)
+    return storm(strtol(argument, NULL, 10));
+  if (strcmp(argv[1], "tree") == 0) {
+    while (read(STDIN_FILENO, &byte, 1) > 0)
+      continue;
+    return fork_child(run_tree, argument) < 0;
+  }
+  if (strcmp(argv[1], "leader") == 0)
+    return fork_child(run_leader, argument) < 0;
+  if (strcmp(argv[1], "thread") == 0)
+    return fork_child(run_thread, argument) < 0;
+  if (strcmp(argv[1], "name") == 0)
+    return fork_child(run_name, argument) < 0;
+  if (strcmp(argv[1], "exec") == 0)
+    return fork_child(run_exec, argument) < 0;
+  return 1;
+}
+
+int main(int argc, char **argv) {
+  int status;
+
+  alarm(60);
+  setlinebuf(stdout);
+  status = argc > 1 ? run_mode(argc, argv) : 1;
+  while (wait(NULL) > 0)
+    continue;
+  fflush(stdout);
+  /* The leak check of a sanitizer would fork. */
+  _exit(status);
+}

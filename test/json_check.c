@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* A strict reader of flat JSON. It shares no code with what it checks, and
+ * decodes nothing. */
+#include "json_check.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Reads one character of UTF-8: where the next starts, or NULL. */
+static const char *skip_character(const char *text) {
+  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  unsigned char lead = (unsigned char)*text;
+  uint32_t code;
+  size_t i, nr;
+
+  if (lead < 0x80)
+    return lead >= 0x20 ? text + 1 : NULL;
+  nr = (lead & 0xe0) == 0xc0   ? 2
+       : (lead & 0xf0) == 0xe0 ? 3
+       : (lead & 0xf8) == 0xf0 ? 4
+                               : 0;
+  if (nr == 0)
+    return NULL;
+  code = lead & (0x7fu >> nr);
+  for (i = 1; i < nr; i++) {
+    if (((unsigned char)text[i] & 0xc0) != 0x80)
+      return NULL;
+    code = code << 6 | ((unsigned char)text[i] & 0x3f);
+  }
+  if (code < least[nr] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+    return NULL;
+  return text + nr;
+}
+
+static const char *skip_escape(const char *text) {
+  size_t i;
+
+  if (*text == '\0')
+    return NULL;
+  if (strchr("\"\\/bfnrt", *text) != NULL)
+    return text + 1;
+  if (*text != 'u')
+    return NULL;
+  for (i = 1; i <= 4; i++) {
+    if (!isxdigit((unsigned char)text[i]))
+      return NULL;
+  }
+  /* Surrogates are never needed: what is beyond can be written as it is. */
+  if (tolower((unsigned char)text[1]) == 'd' && text[2] >= '8')
+    return NULL;
+  return text + 5;
+}
+
+static const char *skip_string(const char *text) {
+  if (*text++ != '"')
+    return NULL;
+  while (text != NULL && *text != '"')
+    text = *text == '\\' ? skip_escape(text + 1) : skip_character(text);
+  return text == NULL ? NULL : text + 1;
+}
+
+static const char *skip_number(const char *text) {
+  size_t nr;
+
+  if (*text == '-')
+    text++;
+  nr = strspn(text, "0123456789");
+  if (nr == 0 || (nr > 1 && *text == '0'))
+    return NULL;
+  text += nr;
+  if (*text == '.') {
+    nr = strspn(text + 1, "0123456789");
+    text = nr == 0 ? NULL : text + 1 + nr;
+  }
+  return text;
+}
+
+int json_is_object(const char *line) {
+  if (*line++ != '{')
+    return 0;
+  do {
+    line = skip_string(line);
+    if (line == NULL || *line++ != ':')
+      return 0;
+    line = *line == '"' ? skip_string(line) : skip_number(line);
+    if (line == NULL)
+      return 0;
+  } while (*line++ == ',');
+  return line[-1] == '}' && (*line == '\0' || strcmp(line, "\n") == 0);
+}

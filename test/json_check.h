@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks whether a text is JSON. */
+#ifndef UVPERF_TEST_JSON_CHECK_H
+#define UVPERF_TEST_JSON_CHECK_H
+
+/* Whether a line is one object of JSON (RFC 8259) whose members are strings and
+ * numbers, in UTF-8, without an unpaired surrogate; the end of the line may
+ * follow. */
+int json_is_object(const char *line);
+
+#endif

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs watch as a user would and checks what it tells against programs whose
+ * story is known. */
+#include "sample_run.h"
+#include "watch_lines.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_PIDS 4096
+
+/* The helper program, run while watch runs, and what it printed. */
+typedef struct helper_s {
+  const char *mode, *argument;
+  int hold; /* watch is stopped meanwhile; or the fd that holds the helper */
+  pid_t pid;
+  long pids[MAX_PIDS];
+  size_t nr;
+  char true_path[PATH_MAX]; /* of what its children exec */
+} helper_t;
+
+static FILE *start_helper(helper_t *helper) {
+  int out[2];
+
+  assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+  helper->pid = fork();
+  assert_true(helper->pid >= 0);
+  if (helper->pid == 0) {
+    dup2(out[1], STDOUT_FILENO);
+    execl(TARGET_PATH, "watch_target", helper->mode, helper->argument,
+          (char *)NULL);
+    _exit(125);
+  }
+  close(out[1]);
+  return fdopen(out[0], "r");
+}
+
+static void read_pids(helper_t *helper, FILE *file) {
+  while (helper->nr < MAX_PIDS &&
+         fscanf(file, "%ld", &helper->pids[helper->nr]) == 1)
+    helper->nr++;
+  fclose(file);
+}
+
+static void work(sample_run_t *run) {
+  helper_t *helper = run->data;
+  FILE *file;
+
+  assert_non_null(realpath("/bin/true", helper->true_path));
+  if (helper->hold)
+    kill(run->pid, SIGSTOP);
+  file = start_helper(helper);
+  assert_non_null(file);
+  read_pids(helper, file);
+  assert_int_equal(support_wait(helper->pid), 0);
+  if (helper->hold)
+    kill(run->pid, SIGCONT);
+}
+
+/* The whole machine is watched while the helper runs, and then interrupted. */
+static void run_machine(sample_run_t *run, helper_t *helper,
+                        watch_lines_t *lines) {
+  run->interrupt_at = "Ctrl-C ends it";
+  run->work = work;
+  run->data = helper;
+  run->file = tmpfile();
+  assert_non_null(run->file);
+  sample_run(run);
+  sample_run_expect_status(run, 0);
+  watch_lines_read(lines, run->file);
+  fclose(run->file);
+}
+
+static const watch_lines_line_t *last_of(const watch_lines_t *lines) {
+  return &lines->lines[lines->nr - 1];
+}
+
+/* Fork, exec and exit of one child of the storm: how many of them are told. None
+ * may be told twice, and what is told is in this order. */
+static size_t count_child(const watch_lines_t *lines, const helper_t *helper,
+                          long pid) {
+  static const char *const types[] = {"fork", "exec", "exit"};
+  size_t i, nr, told = 0, at = 0, last = 0;
+
+  for (i = 0; i < 3; i++) {
+    nr = watch_lines_count(lines, types[i], pid, &at);
+    if (nr > 1)
+      print_error("%s of %ld is told %zu times\n", types[i], pid, nr);
+    assert_true(nr <= 1);
+    if (nr == 0)
+      continue;
+    assert_true(at >= last);
+    last = at;
+    told++;
+    if (i == 0)
+      assert_int_equal(lines->lines[at].ppid, helper->pid);
+    if (i == 1) {
+      assert_string_equal(lines->lines[at].comm, "true");
+      /* The mapping that tells can be among the lost. */
+      if (watch_lines_number(last_of(lines), "lost") == 0)
+        assert_string_equal(lines->lines[at].path, helper->true_path);
+      else if (lines->lines[at].path[0] != '\0')
+        assert_string_equal(lines->lines[at].path, helper->true_path);
+    }
+  }
+  return told;
+}
+
+static size_t count_children(const watch_lines_t *lines,
+                             const helper_t *helper) {
+  size_t i, told = 0;
+
+  for (i = 0; i < helper->nr; i++)
+    told += count_child(lines, helper, helper->pids[i]);
+  return told;
+}
+
+/* Those of the last line are those of the lines. */
+static void expect_counts(const watch_lines_t *lines) {
+  static const char *const types[] = {"fork", "exec", "exit", "mmap"};
+  static const char *const counts[] = {"forks", "execs", "exits", "maps"};
+  size_t i, line, nr;
+
+  for (i = 0; i < 4; i++) {
+    nr = 0;
+    for (line = 0; line < lines->nr; line++)
+      nr += strcmp(lines->lines[line].type, types[i]) == 0;
+    assert_int_equal(watch_lines_number(last_of(lines), counts[i]), nr);
+  }
+}
+
+static void each_of_2000_processes_is_told_exactly_once(void **state) {
+  static sample_run_t run = {.args = {WATCH_PATH, "--json", "-m", "4M"}};
+  static helper_t helper = {.mode = "storm", .argument = "2000"};
+  watch_lines_t lines;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  run_machine(&run, &helper, &lines);
+  assert_int_equal(helper.nr, 2000);
+  sample_run_expect_text(run.err, "; 0 records lost\n");
+  assert_int_equal(watch_lines_number(last_of(&lines), "lost"), 0);
+  assert_int_equal(count_children(&lines, &helper), 3 * 2000);
+  expect_counts(&lines);
+  watch_lines_free(&lines);
+}
+
+/* Nothing is read while it is stopped, so that a small ring overflows. Each lost
+ * fork, exec, mapping and exit is a lost record. */
+static void records_lost_in_a_tiny_ring_are_counted(void **state) {
+  static sample_run_t run = {.args = {WATCH_PATH, "--json", "-m", "4K"}};
+  static helper_t helper = {.mode = "storm", .argument = "300", .hold = 1};
+  size_t told, i, maps = 0;
+  watch_lines_t lines;
+  long lost;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  run_machine(&run, &helper, &lines);
+  assert_int_equal(helper.nr, 300);
+  lost = watch_lines_number(last_of(&lines), "lost");
+  told = count_children(&lines, &helper);
+  assert_true(lost > 0);
+  assert_true(told < 3 * 300);
+  for (i = 0; i < helper.nr; i++)
+    maps += watch_lines_count(&lines, "mmap", helper.pids[i], NULL);
+  /* The program maps itself at least. */
+  assert_true((size_t)lost + told + maps >= 4 * 300);
+  assert_null(strstr(run.err, "; 0 records lost\n"));
+  sample_run_expect_text(run.err, "try a larger -m");
+  expect_counts(&lines);
+  watch_lines_free(&lines);
+}
+
+/* Nobody reads while the storm goes on. */
+static void slow_reader_gets_everything_later(void **state) {
+  static sample_run_t run = {.args = {WATCH_PATH, "--json"}};
+  static helper_t helper = {.mode = "storm", .argument = "1000"};
+  watch_lines_t lines;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  run_machine(&run, &helper, &lines);
+  assert_int_equal(helper.nr, 1000);
+  assert_int_equal(count_children(&lines, &helper) +
+                       (size_t)watch_lines_number(last_of(&lines), "lost"),
+                   3 * 1000);
+  watch_lines_free(&lines);
+}
+
+/* Its first thread, which has its id, is not its last. */
+static void process_lives_until_its_last_thread_ends(void **state) {
+  static sample_run_t run = {.args = {WATCH_PATH, "--json", "--threads"}};
+  static helper_t helper = {.mode = "leader"};
+  const watch_lines_line_t *end;
+  size_t fork_of_last = 0;
+  watch_lines_t lines;
+  long first, last;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  run_machine(&run, &helper, &lines);
+  assert_int_equal(helper.nr, 2);
+  /* In whichever order they were printed, one is the other's parent. */
+  first = helper.pids[0];
+  last = helper.pids[1];
+  if (watch_lines_one(&lines, "fork", first)->ppid == last) {
+    first = helper.pids[1];
+    last = helper.pids[0];
+  }
+  assert_int_equal(watch_lines_one(&lines, "fork", last)->ppid, first);
+  watch_lines_count(&lines, "fork", last, &fork_of_last);
+  end = watch_lines_one(&lines, "exit", first);
+  assert_true(end > &lines.lines[fork_of_last]);
+  assert_string_equal(end->comm, "watch_target");
+  /* One thread was made; both ended, the first before its fork. */
+  assert_int_equal(watch_lines_count(&lines, "thread", first, NULL), 1);
+  assert_int_equal(watch_lines_count(&lines, "thread_exit", first, NULL), 1);
+  watch_lines_free(&lines);
+}
+
+static void exec_by_another_thread_is_one_exec_and_one_exit(void **state) {
+  static sample_run_t run = {.args = {WATCH_PATH, "--json"}};
+  static helper_t helper = {.mode = "thread"};
+  watch_lines_t lines;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  run_machine(&run, &helper, &lines);
+  assert_int_equal(helper.nr, 1);
+  assert_int_equal(count_child(&lines, &helper, helper.pids[0]), 3);
+  assert_string_equal(watch_lines_one(&lines, "exit", helper.pids[0])->comm,
+                      "true");
+  assert_int_equal(watch_lines_count(&lines, "thread", helper.pids[0], NULL),
+                   0);
+  watch_lines_free(&lines);
+}
+
+/* A helper that waits until its stdin is closed, as nobody if need be. */
+static void start_waiting(helper_t *helper, int as_nobody) {
+  int go[2];
+
+  assert_int_equal(pipe2(go, O_CLOEXEC), 0);
+  helper->pid = fork();
+  assert_true(helper->pid >= 0);
+  if (helper->pid == 0) {
+    dup2(go[0], STDIN_FILENO);
+    dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
+    sample_run_exec((const char *const[]){TARGET_PATH, helper->mode, NULL},
+                    as_nobody);
+  }
+  close(go[0]);
+  helper->hold = go[1];
+}
+
+/* The storm is none of the tree's. */
+static void let_go(sample_run_t *run) {
+  helper_t *helper = run->data;
+  helper_t storm = {.mode = "storm", .argument = "20"};
+
+  read_pids(&storm, start_helper(&storm));
+  assert_int_equal(support_wait(storm.pid), 0);
+  close(helper->hold);
+}
+
+/* The helper forks a child, and that a grandchild, which is left alone before it
+ * execs; and that is all. */
+static void expect_tree(const watch_lines_t *lines, const helper_t *helper) {
+  size_t i, forks = 0;
+  long pids[2] = {0, 0};
+
+  for (i = 0; i < lines->nr; i++) {
+    if (strcmp(lines->lines[i].type, "fork") != 0)
+      continue;
+    assert_true(forks < 2);
+    pids[forks++] = lines->lines[i].pid;
+  }
+  assert_int_equal(forks, 2);
+  assert_int_equal(watch_lines_one(lines, "fork", pids[0])->ppid, helper->pid);
+  assert_int_equal(watch_lines_one(lines, "fork", pids[1])->ppid, pids[0]);
+  assert_true(watch_lines_one(lines, "exec", pids[1]) >
+              watch_lines_one(lines, "exit", pids[0]));
+  assert_string_equal(watch_lines_one(lines, "exec", pids[1])->comm, "true");
+  watch_lines_one(lines, "exit", pids[1]);
+  watch_lines_one(lines, "exit", helper->pid);
+  assert_int_equal(watch_lines_number(last_of(lines), "exits"), 3);
+  expect_counts(lines);
+}
+
+static void watch_tree(sample_run_t *run, int as_nobody) {
+  helper_t helper = {.mode = "tree"};
+  watch_lines_t lines;
+  char pid_text[16];
+
+  start_waiting(&helper, as_nobody);
+  snprintf(pid_text, sizeof(pid_text), "%d", helper.pid);
+  run->args[0] = WATCH_PATH;
+  run->args[1] = "--json";
+  run->args[2] = "-p";
+  run->args[3] = pid_text;
+  run->as_nobody = as_nobody;
+  run->interrupt_at = "Ctrl-C ends it";
+  run->interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run->work = let_go;
+  run->data = &helper;
+  run->file = tmpfile();
+  assert_non_null(run->file);
+  sample_run(run);
+  support_wait(helper.pid);
+  sample_run_expect_status(run, 0);
+  sample_run_expect_text(run->err, "its descendants are gone");
+  watch_lines_read(&lines, run->file);
+  fclose(run->file);
+  expect_tree(&lines, &helper);
+  watch_lines_free(&lines);
+}
+
+static void tree_is_followed_until_it_is_gone(void **state) {
+  static sample_run_t run;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  watch_tree(&run, 0);
+}
+
+static void unprivileged_user_follows_own_tree(void **state) {
+  static sample_run_t run;
+
+  (void)state;
+  support_need_own_events(__func__);
+  if (sample_run_paranoid() < 1)
+    support_skip(__func__, "kernel.perf_event_paranoid at 1 or more");
+  watch_tree(&run, 1);
+}
+
+/* What a name is, and how it is written down. */
+#define EVIL_NAME "\"\\\n\033[2J\xff\xc2\x9b"
+#define EVIL_TEXT "\"\\\\\\n\\x1b[2J\\xff\\xc2\\x9b"
+#define EVIL_JSON "\\\"\\\\\\u000a\\u001b[2J\\ufffd\xc2\x9b"
+#define EVIL_HEX  "225c0a1b5b324affc29b"
+
+static void evil_name_is_valid_json(void **state) {
+  static sample_run_t run = {.args = {WATCH_PATH, "--json"}};
+  static helper_t helper = {.mode = "name", .argument = EVIL_NAME};
+  const watch_lines_line_t *line;
+  watch_lines_t lines;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  run_machine(&run, &helper, &lines);
+  line = watch_lines_one(&lines, "comm", helper.pids[0]);
+  assert_string_equal(line->comm, EVIL_JSON);
+  assert_non_null(strstr(line->text, "\"comm_hex\":\"" EVIL_HEX "\""));
+  assert_string_equal(watch_lines_one(&lines, "exit", helper.pids[0])->comm,
+                      EVIL_JSON);
+  watch_lines_free(&lines);
+}
+
+static void evil_name_is_escaped_in_text(void **state) {
+  static sample_run_t run = {
+      .args = {WATCH_PATH, "--", TARGET_PATH, "name", EVIL_NAME}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, " " EVIL_TEXT "\n");
+  assert_null(strchr(run.out, '\033'));
+}
+
+static void copy_file(const char *from, const char *to) {
+  int in = open(from, O_RDONLY | O_CLOEXEC);
+  int out = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+  char bytes[65536];
+  ssize_t nr;
+
+  assert_true(in >= 0 && out >= 0);
+  while ((nr = read(in, bytes, sizeof(bytes))) > 0)
+    assert_int_equal(write(out, bytes, (size_t)nr), nr);
+  close(in);
+  close(out);
+}
+
+static void evil_file_name_is_escaped_in_text_and_json(void **state) {
+  static sample_run_t run;
+  char directory[] = "/tmp/uvperf-watch-XXXXXX", path[64];
+
+  (void)state;
+  support_need_own_events(__func__);
+  assert_non_null(mkdtemp(directory));
+  snprintf(path, sizeof(path), "%s/%s", directory, EVIL_NAME);
+  copy_file("/bin/true", path);
+  run = (sample_run_t){.args = {WATCH_PATH, "--", path}};
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, " " EVIL_TEXT " /tmp/uvperf-watch-");
+  sample_run_expect_text(run.out, "/" EVIL_TEXT "\n");
+  sample_run_expect_text(run.out, "/" EVIL_TEXT " 0x");
+  run = (sample_run_t){.args = {WATCH_PATH, "--json", "--", path}};
+  sample_run(&run);
+  unlink(path);
+  rmdir(directory);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, "/" EVIL_JSON "\",\"exe_hex\":\"");
+  sample_run_expect_text(run.out, EVIL_HEX "\",\"addr\":");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_of_2000_processes_is_told_exactly_once),
+      cmocka_unit_test(records_lost_in_a_tiny_ring_are_counted),
+      cmocka_unit_test(slow_reader_gets_everything_later),
+      cmocka_unit_test(process_lives_until_its_last_thread_ends),
+      cmocka_unit_test(exec_by_another_thread_is_one_exec_and_one_exit),
+      cmocka_unit_test(tree_is_followed_until_it_is_gone),
+      cmocka_unit_test(unprivileged_user_follows_own_tree),
+      cmocka_unit_test(evil_name_is_valid_json),
+      cmocka_unit_test(evil_name_is_escaped_in_text),
+      cmocka_unit_test(evil_file_name_is_escaped_in_text_and_json),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

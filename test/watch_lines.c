@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* Picks lines of JSON apart, as far as watch writes them. Does not know what the
+ * right ones are. */
+#include "watch_lines.h"
+
+#include "json_check.h"
+#include "support.h"
+
+static const char *find_value(const char *text, const char *key) {
+  char pattern[32];
+  const char *found;
+
+  snprintf(pattern, sizeof(pattern), "\"%s\":", key);
+  found = strstr(text, pattern);
+  return found == NULL ? NULL : found + strlen(pattern);
+}
+
+long watch_lines_number(const watch_lines_line_t *line, const char *key) {
+  const char *value = find_value(line->text, key);
+
+  return value == NULL ? 0 : strtol(value, NULL, 10);
+}
+
+static void copy_string(const char *text, const char *key, char *copy,
+                        size_t size) {
+  const char *value = find_value(text, key);
+  size_t i;
+
+  copy[0] = '\0';
+  if (value == NULL || *value++ != '"')
+    return;
+  for (i = 0; value[i] != '"' && i + 2 < size; i++) {
+    copy[i] = value[i];
+    if (value[i] == '\\') {
+      i++;
+      copy[i] = value[i];
+    }
+  }
+  copy[i] = '\0';
+}
+
+static void parse(watch_lines_line_t *line, const char *text) {
+  const char *value;
+
+  snprintf(line->text, sizeof(line->text), "%s", text);
+  if (!json_is_object(text))
+    print_error("no JSON: %s\n", text);
+  assert_true(json_is_object(text));
+  value = find_value(text, "time");
+  assert_non_null(value);
+  line->time = strtod(value, NULL);
+  copy_string(text, "type", line->type, sizeof(line->type));
+  line->pid = watch_lines_number(line, "pid");
+  line->ppid = watch_lines_number(line, "ppid");
+  line->tid = watch_lines_number(line, "tid");
+  copy_string(text, "comm", line->comm, sizeof(line->comm));
+  copy_string(text, strcmp(line->type, "exec") == 0 ? "exe" : "path",
+              line->path, sizeof(line->path));
+}
+
+void watch_lines_read(watch_lines_t *lines, FILE *file) {
+  size_t size = 0, capacity = 0;
+  double youngest = 0;
+  char *text = NULL;
+  long late = 0;
+
+  memset(lines, 0, sizeof(*lines));
+  rewind(file);
+  while (getline(&text, &size, file) > 0) {
+    if (lines->nr == capacity) {
+      capacity = capacity == 0 ? 1024 : 2 * capacity;
+      lines->lines = realloc(lines->lines, capacity * sizeof(*lines->lines));
+      assert_non_null(lines->lines);
+    }
+    parse(&lines->lines[lines->nr], text);
+    late += lines->lines[lines->nr].time < youngest;
+    if (lines->lines[lines->nr].time > youngest)
+      youngest = lines->lines[lines->nr].time;
+    lines->nr++;
+  }
+  free(text);
+  assert_true(lines->nr > 0);
+  assert_string_equal(lines->lines[lines->nr - 1].type, "end");
+  assert_int_equal(watch_lines_number(&lines->lines[lines->nr - 1], "late"),
+                   late);
+}
+
+void watch_lines_free(watch_lines_t *lines) {
+  free(lines->lines);
+}
+
+size_t watch_lines_count(const watch_lines_t *lines, const char *type, long pid,
+                         size_t *first) {
+  size_t i, nr = 0;
+
+  for (i = 0; i < lines->nr; i++) {
+    if (lines->lines[i].pid != pid || strcmp(lines->lines[i].type, type) != 0)
+      continue;
+    if (nr++ == 0 && first != NULL)
+      *first = i;
+  }
+  return nr;
+}
+
+const watch_lines_line_t *watch_lines_one(const watch_lines_t *lines,
+                                          const char *type, long pid) {
+  size_t i = 0, nr = watch_lines_count(lines, type, pid, &i);
+
+  if (nr != 1)
+    print_error("%zu times %s of %ld\n", nr, type, pid);
+  assert_int_equal(nr, 1);
+  return &lines->lines[i];
+}
