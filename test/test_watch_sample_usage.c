@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* How watch ends, and how it treats bad input and targets that it cannot
+ * have. */
+#include "sample_run.h"
+
+#include <errno.h>
+#include <signal.h>
+
+static void status_of_the_command_is_that_of_watch(void **state) {
+  sample_run_t run = {.args = {WATCH_PATH, "--", "sh", "-c", "exit 3"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 3);
+  sample_run_expect_text(run.out, " exec ");
+  sample_run_expect_text(run.out, " exit ");
+  sample_run_expect_text(run.err, "watch: 0 forks, 1 execs, 1 exits, ");
+}
+
+static void signal_that_ended_the_command_is_in_the_status(void **state) {
+  sample_run_t run = {.args = {WATCH_PATH, "sh", "-c", "kill -USR1 $$"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 128 + SIGUSR1);
+}
+
+static void missing_command_is_told_with_status_127(void **state) {
+  sample_run_t run = {.args = {WATCH_PATH, "--", "/nonexistent/command"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 127);
+  sample_run_expect_text(run.err, "/nonexistent/command");
+  sample_run_expect_text(run.err, strerror(ENOENT));
+}
+
+static void process_that_is_not_there_is_told(void **state) {
+  sample_run_t run = {.args = {WATCH_PATH, "-p", "2147483647"}};
+
+  (void)state;
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "no process 2147483647");
+}
+
+static void bad_options_exit_2_with_a_message(void **state) {
+  static const struct {
+    const char *args[5];
+    const char *message;
+  } cases[] = {
+      {{"-d", "0"}, "-d wants"},
+      {{"-d", "1s"}, "-d wants"},
+      {{"-m", ""}, "-m wants"},
+      {{"-m", "K"}, "-m wants"},
+      {{"-m", "0"}, "-m wants"},
+      {{"-m", "-4K"}, "-m wants"},
+      {{"-m", "4k"}, "-m wants"},
+      {{"-m", "4KK"}, "-m wants"},
+      {{"-m", "1025M"}, "-m wants"},
+      {{"-m", "1111111111111111111111111111K"}, "-m wants"},
+      {{"-m"}, "'-m' wants a value"},
+      {{"-p", "self"}, "-p wants"},
+      {{"-p", "0"}, "-p wants"},
+      {{"-p", "1", "--", "true"}, "choose one"},
+      {{"--"}, "command is missing"},
+      {{"--json=1"}, "'--json' takes no value"},
+      {{"--json", "-Q"}, "unknown option '-Q'"},
+      {{"-tQ"}, "unknown option '-t'"},
+      {{"--mmap"}, "unknown option '--mmap'"},
+  };
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    sample_run_t run = {.args = {WATCH_PATH}};
+
+    memcpy(run.args + 1, cases[i].args, sizeof(cases[i].args));
+    sample_run(&run);
+    sample_run_expect_usage(&run, cases[i].message);
+  }
+}
+
+static void help_goes_to_stdout(void **state) {
+  sample_run_t run = {.args = {WATCH_PATH, "--help"}};
+
+  (void)state;
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, "Usage: watch");
+  sample_run_expect_text(run.out, "comm_hex");
+  assert_string_equal(run.err, "");
+}
+
+static void unprivileged_user_without_target_learns_what_works(void **state) {
+  sample_run_t run = {.args = {WATCH_PATH}};
+
+  (void)state;
+  if (sample_run_paranoid() <= 0)
+    support_skip(__func__, "kernel.perf_event_paranoid above 0");
+  run.as_nobody = 1;
+  sample_run(&run);
+  sample_run_expect_status(&run, 2);
+  sample_run_expect_text(run.err, "perf_event_paranoid");
+  sample_run_expect_text(run.err, "CAP_PERFMON");
+  sample_run_expect_text(run.err, "watch -- command");
+}
+
+static void unprivileged_user_watches_own_command(void **state) {
+  sample_run_t run = {.args = {WATCH_PATH, "--", "sh", "-c",
+                               "/bin/true; (/bin/true & wait); exit 4"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  run.as_nobody = 1;
+  sample_run(&run);
+  sample_run_expect_status(&run, 4);
+  /* The command's own fork was before; there are two more, or three if the shell
+   * forks for the parentheses. */
+  sample_run_expect_text(run.err, " 3 execs, ");
+  sample_run_expect_text(run.err, "; 0 records lost");
+  sample_run_expect_text(run.out, " exec ");
+}
+
+/* 1 is the pid of another user's process. */
+static void unprivileged_user_learns_that_a_process_is_not_his(void **state) {
+  sample_run_t run = {.args = {WATCH_PATH, "-p", "1"}};
+
+  (void)state;
+  support_need_root(__func__);
+  if (sample_run_paranoid() <= 0)
+    support_skip(__func__, "kernel.perf_event_paranoid above 0");
+  run.as_nobody = 1;
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "watch: software event dummy of ");
+}
+
+static void sigterm_ends_with_the_last_line(void **state) {
+  sample_run_t run = {.args = {WATCH_PATH, "--", "sleep", "60"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  run.interrupt_at = "Ctrl-C ends it";
+  run.interrupt_with = SIGTERM;
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "; 0 records lost\n");
+}
+
+static void duration_ends_with_the_last_line(void **state) {
+  sample_run_t run = {.args = {WATCH_PATH, "-d", "0.2", "--", "sleep", "60"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, " exec ");
+  sample_run_expect_text(run.err, "watch: 0 forks, 1 execs, ");
+}
+
+/* The run returns when the command is gone too: it has our pipe. */
+static void reader_that_has_enough_ends_it(void **state) {
+  sample_run_t run = {.args = {"/bin/sh", "-c",
+                               WATCH_PATH " -- sh -c 'while :; do "
+                                          "/bin/true; done' | head -n 1"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, " exec ");
+  sample_run_expect_text(run.err, " records lost\n");
+}
+
+/* Nothing happens that could be written. */
+static void reader_that_goes_in_silence_ends_it(void **state) {
+  sample_run_t run = {.args = {"/bin/sh", "-c", WATCH_PATH " -- sleep 60 | :"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, " records lost\n");
+}
+
+/* The storm is over before anything of it is read, and it ends all the same. */
+static void reader_that_never_reads_does_not_hold_it(void **state) {
+  sample_run_t run = {.args = {"/bin/sh", "-c",
+                               "{ " WATCH_PATH " -- sh -c 'exec " TARGET_PATH
+                               " storm 500 >/dev/null'; echo $? >&2; } | "
+                               "sleep 4"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_text(run.err, "nobody reads");
+  sample_run_expect_text(run.err, " 502 execs, ");
+  sample_run_expect_text(run.err, " records lost\n1\n");
+}
+
+/* uv_loop_close() asserts that its fds are none of the first three. */
+static void standard_fds_closed_do_not_abort(void **state) {
+  sample_run_t run = {.args = {"/bin/sh", "-c",
+                               WATCH_PATH " -- true <&- && " WATCH_PATH
+                                          " -- true >&-; " WATCH_PATH
+                                          " -- true 2>&-"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(status_of_the_command_is_that_of_watch),
+      cmocka_unit_test(signal_that_ended_the_command_is_in_the_status),
+      cmocka_unit_test(missing_command_is_told_with_status_127),
+      cmocka_unit_test(process_that_is_not_there_is_told),
+      cmocka_unit_test(bad_options_exit_2_with_a_message),
+      cmocka_unit_test(help_goes_to_stdout),
+      cmocka_unit_test(unprivileged_user_without_target_learns_what_works),
+      cmocka_unit_test(unprivileged_user_watches_own_command),
+      cmocka_unit_test(unprivileged_user_learns_that_a_process_is_not_his),
+      cmocka_unit_test(sigterm_ends_with_the_last_line),
+      cmocka_unit_test(duration_ends_with_the_last_line),
+      cmocka_unit_test(reader_that_has_enough_ends_it),
+      cmocka_unit_test(reader_that_goes_in_silence_ends_it),
+      cmocka_unit_test(reader_that_never_reads_does_not_hold_it),
+      cmocka_unit_test(standard_fds_closed_do_not_abort),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
