@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Aside of the layers: what the files that explain a failed perf_event_open(2)
- * share. For them alone; the others call explain.h. */
+ * share. For them alone; the others call explain.h. The attempt's error is not
+ * NULL here. Functions that return int tell whether they knew the reason, and
+ * filled the error. */
 #ifndef UVPERF_LIB_ATTEMPT_H
 #define UVPERF_LIB_ATTEMPT_H
 
-#include "uvperf/attr.h"
-#include "uvperf/error.h"
-
-/* One failed perf_event_open(2); the members are the parameters of
- * uvperf__explain_open, and error is not NULL. */
-typedef struct uvperf__attempt_s {
-  uvperf_error_t *error;
-  const char *root;
-  const struct perf_event_attr *attr;
-  uint32_t asked_size;
-  int code;
-  int pid;
-  int cpu;
-  int cgroup;
-} uvperf__attempt_t;
+#include "explain.h"
 
 /* Fills the error: what was tried, a colon, and the reason. limit and needed
  * become 0. */
@@ -26,12 +14,30 @@ void uvperf__attempt_say(const uvperf__attempt_t *attempt, int cause,
                          const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* If the CPU is not in /sys/devices/system/cpu/`list`, fills the error and
- * gives 1; else 0. */
+/* Says a fixed text, if there is one. */
+int uvperf__attempt_fault(const uvperf__attempt_t *attempt, int cause,
+                          const char *fault);
+
+/* Whether the CPU is not in /sys/devices/system/cpu/`list`. */
 int uvperf__attempt_cpu(const uvperf__attempt_t *attempt, const char *list,
                         const char *why);
 
-/* Fills the error for EINVAL. */
+/* Any errno, if it is of a seccomp filter: explain_denied.c. */
+int uvperf__attempt_filtered(const uvperf__attempt_t *attempt);
+/* EACCES and EPERM. */
+void uvperf__attempt_denied(const uvperf__attempt_t *attempt);
+
+/* EINVAL: explain_einval.c; what of it is of the attr, of the group's leader. */
 void uvperf__attempt_einval(const uvperf__attempt_t *attempt);
+int uvperf__attempt_attr(const uvperf__attempt_t *attempt);
+int uvperf__attempt_group(const uvperf__attempt_t *attempt);
+
+/* Whether the event is of one of these PMUs whose attr points to a name. */
+int uvperf__attempt_is_probe(const uvperf__attempt_t *attempt);
+
+/* Any errno that a breakpoint, or a uprobe or kprobe, has reasons of its own
+ * for: explain_break.c, explain_probe.c. */
+int uvperf__attempt_breakpoint(const uvperf__attempt_t *attempt);
+int uvperf__attempt_probe(const uvperf__attempt_t *attempt);
 
 #endif

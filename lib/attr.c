@@ -224,6 +224,16 @@ uint64_t uvperf__attr_value(const struct perf_event_attr *attr,
   return value;
 }
 
+uint64_t uvperf__attr_unknown_flags(const struct perf_event_attr *attr) {
+  uint64_t unknown = 0;
+  unsigned int i;
+
+  for (i = UVPERF_ATTR_DEFER_OUTPUT + 1; i < 64; i++)
+    if (load(attr, flag_place(i)) >> flag_place(i).shift & 1)
+      unknown |= UINT64_C(1) << i;
+  return unknown;
+}
+
 uint32_t uvperf__attr_watermark(const struct perf_event_attr *attr) {
   return attr->watermark ? attr->wakeup_watermark : 0;
 }

@@ -162,6 +162,26 @@ static int choose_ring(const struct perf_event_attr *attr,
   return 0;
 }
 
+static int explain_open(const event_t *impl,
+                        const uvperf_event_options_t *options,
+                        uint32_t asked_size, uvperf_error_t *error) {
+  const event_t *leader = options->leader ? options->leader->impl : NULL;
+  uvperf__attempt_t attempt = {
+      error,        "",           impl->attr,      asked_size, impl->fd,
+      options->pid, options->cpu, options->cgroup, NULL};
+  uvperf__attempt_t of_leader = attempt;
+
+  if (leader == NULL)
+    return uvperf__explain_open(&attempt);
+  of_leader.attr = leader->attr;
+  of_leader.pid = leader->source.pid;
+  of_leader.cpu = leader->source.cpu;
+  of_leader.cgroup = leader->cgroup;
+  of_leader.leader = leader->leader != NULL ? &attempt : NULL;
+  attempt.leader = &of_leader;
+  return uvperf__explain_open(&attempt);
+}
+
 static int open_fd(event_t *impl, const uvperf_event_options_t *options,
                    int group_fd, uvperf_error_t *error) {
   unsigned long flags = PERF_FLAG_FD_CLOEXEC;
@@ -172,11 +192,9 @@ static int open_fd(event_t *impl, const uvperf_event_options_t *options,
     flags |= PERF_FLAG_PID_CGROUP;
     pid = options->cgroup;
   }
+  impl->cgroup = options->cgroup;
   impl->fd = uvperf__sys_open(impl->attr, pid, options->cpu, group_fd, flags);
-  if (impl->fd >= 0)
-    return 0;
-  return uvperf__explain_open(error, impl->fd, "", impl->attr, asked_size,
-                              options->pid, options->cpu, options->cgroup);
+  return impl->fd >= 0 ? 0 : explain_open(impl, options, asked_size, error);
 }
 
 static int map_ring(event_t *impl, const uvperf_event_options_t *options,

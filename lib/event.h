@@ -35,6 +35,7 @@ struct event_s {
   uvperf_source_t source;
   uint64_t id;
   int fd;
+  int cgroup;     /* as it was opened: a number, -1 for none */
   uint32_t flags; /* of its options: UVPERF_EVENT_* */
 
   /* The event into whose ring this one writes, NULL for its own or none, and

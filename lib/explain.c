@@ -87,6 +87,13 @@ void uvperf__attempt_say(const uvperf__attempt_t *attempt, int cause,
   va_end(args);
 }
 
+int uvperf__attempt_fault(const uvperf__attempt_t *attempt, int cause,
+                          const char *fault) {
+  if (fault != NULL)
+    uvperf__attempt_say(attempt, cause, "%s", fault);
+  return fault != NULL;
+}
+
 int uvperf__attempt_cpu(const uvperf__attempt_t *attempt, const char *list,
                         const char *why) {
   char path[64], cpus[32];

@@ -16,13 +16,24 @@ int uvperf__explain(uvperf_error_t *error, int code, int cause,
                     const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Why perf_event_open(2) gave `code` for this attr and target (cgroup -1:
- * none); `asked_size` is the attr.size before the call, which the kernel
- * overwrites on E2BIG. Reads what it needs of /proc and /sys under `root` ("" is
- * the real one). */
-int uvperf__explain_open(uvperf_error_t *error, int code, const char *root,
-                         const struct perf_event_attr *attr,
-                         uint32_t asked_size, int pid, int cpu, int cgroup);
+/* One perf_event_open(2) that failed. */
+typedef struct uvperf__attempt_s {
+  uvperf_error_t *error; /* to be filled; NULL: nobody wants to know */
+  const char *root;      /* of /proc and /sys; "" is the real one */
+  const struct perf_event_attr *attr; /* as the kernel left it */
+  uint32_t asked_size; /* attr.size before the call: E2BIG overwrites it */
+  int code;            /* a -errno */
+  int pid;
+  int cpu;
+  int cgroup; /* fd, -1: none */
+  /* How the leader of its group was opened (of it only attr, pid, cpu, cgroup
+   * and leader count), NULL: none. */
+  const struct uvperf__attempt_s *leader;
+} uvperf__attempt_t;
+
+/* Why perf_event_open(2) failed. Reads what it needs of /proc and /sys under
+ * the root. */
+int uvperf__explain_open(const uvperf__attempt_t *attempt);
 
 /* Why mmap(2) of a ring with `bytes` of data gave `code`. */
 int uvperf__explain_map(uvperf_error_t *error, int code, const char *root,

@@ -1,165 +1,74 @@
 /* SPDX-License-Identifier: MIT */
 /* Turns an errno of perf_event_open(2), and what /proc and /sys say about this
- * machine, into a cause, a reason and a remedy. It tries nothing again: a
- * reason is what is known to be so, else the likeliest one. */
+ * machine, into a cause, a reason and a remedy. It tries nothing again, but for
+ * asking whether the call is there at all: a reason is what is known to be so,
+ * else the likeliest one. EINVAL and what is denied have files of their own. */
 #include "explain.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "attempt.h"
 #include "attr.h"
+#include "sys.h"
 #include "system.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-static int has_seccomp_filter(const char *root) {
-  char text[16];
-
-  /* SECCOMP_MODE_FILTER, proc(5). */
-  return uvperf__system_line(root, "/proc/self/status", "Seccomp:", text,
-                             sizeof(text)) == 0 &&
-         atoi(text) == 2;
-}
-
-/* The real uid of a task, or of ourselves ("self"). */
-static int uid_of(const char *root, const char *task, unsigned long *uid) {
-  char path[48], text[64];
-  int rc;
-
-  snprintf(path, sizeof(path), "/proc/%s/status", task);
-  rc = uvperf__system_line(root, path, "Uid:", text, sizeof(text));
-  *uid = rc == 0 ? strtoul(text, NULL, 10) : 0;
-  return rc;
-}
-
-static int is_foreign(const uvperf__attempt_t *attempt) {
-  unsigned long own, other;
-  char task[16];
-
-  if (attempt->pid <= 0)
-    return 0;
-  snprintf(task, sizeof(task), "%d", attempt->pid);
-  return uid_of(attempt->root, "self", &own) == 0 &&
-         uid_of(attempt->root, task, &other) == 0 && own != other;
-}
-
-/* kernel/events/core.c, perf_kprobe_event_init and perf_uprobe_event_init ask
- * for the capability whatever the level. */
-static int is_probe(const uvperf__attempt_t *attempt) {
-  return uvperf__system_is_probe(attempt->root, attempt->attr->type);
-}
-
-/* What asks for the lowest perf_event_paranoid, so that the remedy suffices.
- * Sources: perf_trace_event_perm, perf_allow_cpu and perf_allow_kernel; levels
- * above 2 are of Debian and Ubuntu. */
-static const char *paranoid_need(const uvperf__attempt_t *attempt,
-                                 int64_t *level) {
-  const struct perf_event_attr *attr = attempt->attr;
-
-  *level = -1;
-  if (attr->type == PERF_TYPE_TRACEPOINT &&
-      (attr->sample_type & PERF_SAMPLE_RAW) &&
-      (attempt->code == -EPERM || attempt->pid == -1))
-    return "a tracepoint's data";
-  *level = 0;
-  if (attempt->pid == -1 || attempt->cgroup >= 0)
-    return "a whole CPU";
-  *level = 1;
-  if (!attr->exclude_kernel)
-    return "the kernel side (exclude_kernel avoids it)";
-  if (attr->sample_type & PERF_SAMPLE_PHYS_ADDR)
-    return "PERF_SAMPLE_PHYS_ADDR";
-  *level = 2;
-  return "any event";
-}
-
-static void explain_paranoid(const uvperf__attempt_t *attempt) {
-  int64_t level, most;
-  const char *what = paranoid_need(attempt, &most);
-
-  if (uvperf__system_paranoid(attempt->root, &level) != 0)
-    uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_PERMISSION,
-        "denied without CAP_PERFMON; kernel.perf_event_paranoid could not be "
-        "read");
-  else if (level > most)
-    uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_PERMISSION,
-        "%s needs kernel.perf_event_paranoid <= %d (it is %lld) or CAP_PERFMON",
-        what, (int)most, (long long)level);
-  else
-    uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_PERMISSION,
-        "denied without CAP_PERFMON, though kernel.perf_event_paranoid is "
-        "%lld: a security module, or a task that is not dumpable",
-        (long long)level);
-}
-
-static void explain_permission(const uvperf__attempt_t *attempt) {
-  if (uvperf__system_has_perfmon(attempt->root) == 1)
-    uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_PERMISSION,
-        "denied in spite of CAP_PERFMON: a user namespace, a security module "
-        "or kernel lockdown; run it outside of that");
-  else if (is_foreign(attempt))
-    uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_PERMISSION,
-        "the thread belongs to another user: run as that user or with "
-        "CAP_PERFMON");
-  else if (is_probe(attempt))
-    uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_PERMISSION,
-        "probes need CAP_PERFMON, whatever kernel.perf_event_paranoid is");
-  else if (uvperf__attr_value(attempt->attr, UVPERF_ATTR_NAMESPACES))
-    uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
-                        "the namespaces bit needs CAP_PERFMON, whatever "
-                        "kernel.perf_event_paranoid is");
-  else
-    explain_paranoid(attempt);
-}
-
-static void explain_eperm(const uvperf__attempt_t *attempt) {
-  if (has_seccomp_filter(attempt->root))
-    uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_NO_PERF,
-        "this process has a seccomp filter: let the container's profile allow "
-        "perf_event_open");
-  else
-    explain_permission(attempt);
-}
-
+/* The call may be there all the same: perf_copy_attr gives ENOSYS where the
+ * processor's code has no user stack dumps. */
 static void explain_enosys(const uvperf__attempt_t *attempt) {
-  if (has_seccomp_filter(attempt->root))
-    explain_eperm(attempt);
+  if (uvperf__attempt_filtered(attempt))
+    return;
+  if ((attempt->attr->sample_type & PERF_SAMPLE_STACK_USER) &&
+      uvperf__sys_open(NULL, 0, -1, -1, 0) != -ENOSYS)
+    uvperf__attempt_say(attempt, UVPERF_CAUSE_NOT_SUPPORTED,
+                        "this architecture cannot copy user stacks: leave out "
+                        "PERF_SAMPLE_STACK_USER");
   else
     uvperf__attempt_say(
         attempt, UVPERF_CAUSE_NO_PERF,
         "this kernel has no perf_event_open: it needs CONFIG_PERF_EVENTS");
 }
 
+/* Whether the PMU of the CPU, and no other, counts it. */
+static int is_of_cpu(uint32_t type) {
+  return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE ||
+         type == PERF_TYPE_RAW;
+}
+
+/* What every kernel has: up to PERF_COUNT_SW_BPF_OUTPUT, of Linux 4.4. */
+static int is_sure(const struct perf_event_attr *attr) {
+  return attr->type == PERF_TYPE_TRACEPOINT ||
+         attr->type == PERF_TYPE_BREAKPOINT ||
+         (attr->type == PERF_TYPE_SOFTWARE &&
+          attr->config <= PERF_COUNT_SW_BPF_OUTPUT);
+}
+
+/* perf_init_event looks for the PMU before perf_cgroup_connect does for the
+ * cgroup. */
 static void explain_enoent(const uvperf__attempt_t *attempt) {
+  const struct perf_event_attr *attr = attempt->attr;
   char pmu[24];
 
-  if (attempt->attr->type == PERF_TYPE_HARDWARE ||
-      attempt->attr->type == PERF_TYPE_HW_CACHE ||
-      attempt->attr->type == PERF_TYPE_RAW)
+  if (uvperf__attempt_probe(attempt))
+    return;
+  if (is_of_cpu(attr->type))
     uvperf__attempt_say(
         attempt, UVPERF_CAUSE_NO_EVENT,
         "the CPU's PMU has no such event, or there is no PMU (a virtual "
         "machine?): try a software event such as cpu-clock");
-  else if (attempt->cgroup >= 0)
+  else if (attempt->cgroup >= 0 && is_sure(attr))
     uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_NO_EVENT,
-        "no such event, or the cgroup's hierarchy is without perf_event");
-  else if (attempt->attr->type < PERF_TYPE_MAX)
+        attempt, UVPERF_CAUSE_ARGUMENT,
+        "the cgroup was removed, or is not of the hierarchy that has "
+        "perf_event (see /proc/cgroups; 0 is cgroup v2)");
+  else if (attr->type < PERF_TYPE_MAX)
     uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
                         "this kernel has no such event");
-  else if (uvperf__system_pmu_name(attempt->root, attempt->attr->type, pmu,
+  else if (uvperf__system_pmu_name(attempt->root, attr->type, pmu,
                                    sizeof(pmu)) == 0)
     uvperf__attempt_say(
         attempt, UVPERF_CAUSE_NO_EVENT,
@@ -173,17 +82,28 @@ static void explain_enoent(const uvperf__attempt_t *attempt) {
 static void explain_enodev(const uvperf__attempt_t *attempt) {
   if (!uvperf__attempt_cpu(attempt, "online", "the CPU is offline"))
     uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
-                        "the PMU's device is gone");
+                        "the device of the PMU%s is gone, or does not serve "
+                        "this CPU",
+                        attempt->leader != NULL ? " or of the leader's" : "");
 }
 
+/* perf_event_validate_size gives E2BIG too, and leaves attr.size alone. */
 static void explain_e2big(const uvperf__attempt_t *attempt) {
   uint32_t asked = attempt->asked_size;
   uint32_t known = attempt->attr->size;
 
+  if (uvperf__attempt_probe(attempt))
+    return;
   if (asked != 0 && (asked < PERF_ATTR_SIZE_VER0 ||
                      asked > (unsigned long)sysconf(_SC_PAGESIZE))) {
     uvperf__attempt_say(attempt, UVPERF_CAUSE_ARGUMENT,
                         "attr.size %u is not between 64 and a page", asked);
+    return;
+  }
+  if (asked == known) {
+    uvperf__attempt_say(attempt, UVPERF_CAUSE_ARGUMENT,
+                        "reading the group would give more than 16 KiB: put "
+                        "fewer events into it, or less into read_format");
     return;
   }
   uvperf__attempt_say(
@@ -195,15 +115,33 @@ static void explain_e2big(const uvperf__attempt_t *attempt) {
   attempt->error->needed = asked;
 }
 
+/* Bits of registers that only some PMUs have: PERF_REG_EXTENDED_MASK of x86,
+ * XMM0 and up. */
+static int has_extended_registers(const uvperf__attempt_t *attempt) {
+#if defined(__x86_64__)
+  return (uvperf__attr_value(attempt->attr, UVPERF_ATTR_SAMPLE_REGS_USER) |
+          uvperf__attr_value(attempt->attr, UVPERF_ATTR_SAMPLE_REGS_INTR)) >>
+             32 !=
+         0;
+#else
+  (void)attempt;
+  return 0;
+#endif
+}
+
 static void explain_enotsup(const uvperf__attempt_t *attempt) {
   const char *what = "this use of it";
 
-  if (uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_OUTPUT) ||
-      uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_ACTION) ||
-      uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_SAMPLE_SIZE))
-    what = "AUX";
-  else if (attempt->attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
+  if (uvperf__attempt_breakpoint(attempt))
+    return;
+  if (attempt->attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
     what = "branch stacks";
+  else if (has_extended_registers(attempt))
+    what = "sample XMM registers: name none above bit 31";
+  else if (uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_OUTPUT) ||
+           uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_ACTION) ||
+           uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_SAMPLE_SIZE))
+    what = "AUX: an event with an AUX area can (intel_pt)";
   else if (attempt->attr->precise_ip)
     what = "this precise_ip: lower it";
   else if (attempt->attr->sample_period != 0)
@@ -213,40 +151,50 @@ static void explain_enotsup(const uvperf__attempt_t *attempt) {
 }
 
 static void explain_esrch(const uvperf__attempt_t *attempt) {
-  uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_NO_TASK,
-      "there is no such thread in this PID namespace, or it has ended");
+  if (attempt->pid < -1)
+    uvperf__attempt_say(attempt, UVPERF_CAUSE_ARGUMENT,
+                        "pid is a thread's id, 0 (the caller) or -1 (every)");
+  else
+    uvperf__attempt_say(
+        attempt, UVPERF_CAUSE_NO_TASK,
+        "there is no such thread in this PID namespace, or it has ended");
 }
 
-/* Reads nothing: there is no fd left to read with. */
+/* Opens nothing to look: there is no fd left for it. The lowest free number may
+ * be above the limit, if that was lowered. */
 static void explain_emfile(const uvperf__attempt_t *attempt) {
   struct rlimit files = {0, 0};
+  rlim_t fd;
 
   getrlimit(RLIMIT_NOFILE, &files);
+  for (fd = files.rlim_cur; fcntl((int)fd, F_GETFD) >= 0; fd++)
+    continue;
   uvperf__attempt_say(
       attempt, UVPERF_CAUSE_FILES,
       "all %llu fds that RLIMIT_NOFILE allows are open: raise it (hard limit "
       "%llu); each event takes one per CPU",
       (unsigned long long)files.rlim_cur, (unsigned long long)files.rlim_max);
   attempt->error->limit = files.rlim_cur;
-  attempt->error->needed = (uint64_t)files.rlim_cur + 1;
+  attempt->error->needed = (uint64_t)fd + 1;
 }
 
 static void explain_enfile(const uvperf__attempt_t *attempt) {
+  int64_t most = 0;
+
+  uvperf__system_number(attempt->root, "/proc/sys/fs/file-max", &most);
   uvperf__attempt_say(
       attempt, UVPERF_CAUSE_FILES,
-      "the system's table of open files is full: raise fs.file-max");
+      "the system's table of open files is full: raise fs.file-max (%lld) or "
+      "close files",
+      (long long)most);
+  attempt->error->limit = (uint64_t)most;
+  attempt->error->needed = most == 0 ? 0 : (uint64_t)most + 1;
 }
 
 static void explain_enospc(const uvperf__attempt_t *attempt) {
-  if (attempt->attr->type == PERF_TYPE_BREAKPOINT)
-    uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_BREAKPOINT_SLOTS,
-        "the CPU's breakpoint slots (4 on x86) are used up, perhaps by a "
-        "debugger: close one");
-  else
+  if (!uvperf__attempt_breakpoint(attempt))
     uvperf__attempt_say(attempt, UVPERF_CAUSE_UNKNOWN,
-                        "the PMU has no room left");
+                        "the PMU has no room left: close another event of it");
 }
 
 /* get_callchain_buffers gives EOVERFLOW, older kernels another. */
@@ -274,8 +222,9 @@ static void explain_enomem(const uvperf__attempt_t *attempt) {
 }
 
 static void explain_unknown(const uvperf__attempt_t *attempt) {
-  uvperf__attempt_say(attempt, UVPERF_CAUSE_UNKNOWN,
-                      "perf_event_open gave errno %d", -attempt->code);
+  if (!uvperf__attempt_probe(attempt))
+    uvperf__attempt_say(attempt, UVPERF_CAUSE_UNKNOWN,
+                        "perf_event_open gave errno %d", -attempt->code);
 }
 
 static void explain_eoverflow(const uvperf__attempt_t *attempt) {
@@ -283,18 +232,24 @@ static void explain_eoverflow(const uvperf__attempt_t *attempt) {
     explain_unknown(attempt);
 }
 
+/* exclusive_event_init and exclusive_event_installable: tracing PMUs have room
+ * for one user; x86_reserve_hardware: the counters of a CPU. */
 static void explain_ebusy(const uvperf__attempt_t *attempt) {
   uvperf__attempt_say(
       attempt, UVPERF_CAUSE_BUSY,
-      "another user holds the PMU exclusively: wait for it to close");
+      "another user holds the PMU exclusively (a tracer, a virtual machine, "
+      "the firmware): wait for it to close");
 }
 
+/* css_tryget_online_from_dir of kernel/cgroup/cgroup.c takes directories only. */
 static void explain_ebadf(const uvperf__attempt_t *attempt) {
-  uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_ARGUMENT, "%s",
-      attempt->cgroup >= 0
-          ? "the cgroup is not an open fd of a cgroup's directory"
-          : "the leader is not an open perf event");
+  const char *fault = "the leader is not an open perf event";
+
+  if (attempt->cgroup >= 0 && fcntl(attempt->cgroup, F_GETFD) < 0)
+    fault = "the cgroup's fd is not open: open(2) the directory of the cgroup";
+  else if (attempt->cgroup >= 0)
+    fault = "the cgroup's fd is open, but not on the directory of a cgroup";
+  uvperf__attempt_say(attempt, UVPERF_CAUSE_ARGUMENT, "%s", fault);
 }
 
 /* One per errno. */
@@ -302,7 +257,7 @@ static const struct {
   int code;
   void (*explain)(const uvperf__attempt_t *attempt);
 } handlers[] = {
-    {-EACCES, explain_permission},     {-EPERM, explain_eperm},
+    {-EACCES, uvperf__attempt_denied}, {-EPERM, uvperf__attempt_denied},
     {-ENOENT, explain_enoent},         {-ENODEV, explain_enodev},
     {-EINVAL, uvperf__attempt_einval}, {-E2BIG, explain_e2big},
     {-EOPNOTSUPP, explain_enotsup},    {-ESRCH, explain_esrch},
@@ -312,20 +267,16 @@ static const struct {
     {-EBADF, explain_ebadf},           {-ENOSYS, explain_enosys},
 };
 
-int uvperf__explain_open(uvperf_error_t *error, int code, const char *root,
-                         const struct perf_event_attr *attr,
-                         uint32_t asked_size, int pid, int cpu, int cgroup) {
-  uvperf__attempt_t attempt = {error, root, attr, asked_size,
-                               code,  pid,  cpu,  cgroup};
+int uvperf__explain_open(const uvperf__attempt_t *attempt) {
   size_t i;
 
-  if (error == NULL)
-    return code;
-  for (i = 0; i < COUNT_OF(handlers) && handlers[i].code != code; i++)
+  if (attempt->error == NULL)
+    return attempt->code;
+  for (i = 0; i < COUNT_OF(handlers) && handlers[i].code != attempt->code; i++)
     continue;
   if (i < COUNT_OF(handlers))
-    handlers[i].explain(&attempt);
+    handlers[i].explain(attempt);
   else
-    explain_unknown(&attempt);
-  return code;
+    explain_unknown(attempt);
+  return attempt->code;
 }

@@ -8,16 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <linux/perf_event.h>
 
 #include "file.h"
 
 #define PMUS "/sys/bus/event_source/devices"
-
-/* From <linux/capability.h>; headers before 5.8 lack the second. */
-#define CAP_SYS_ADMIN_BIT 21
-#define CAP_PERFMON_BIT   38
 
 /* Far above any kernel's NR_CPUS, and so low that no sum overflows. */
 #define MAX_CPU 65535
@@ -137,9 +134,7 @@ int uvperf__system_max_stack(const char *root, int64_t *frames) {
                                frames);
 }
 
-int uvperf__system_has_perfmon(const char *root) {
-  const uint64_t either =
-      UINT64_C(1) << CAP_SYS_ADMIN_BIT | UINT64_C(1) << CAP_PERFMON_BIT;
+int uvperf__system_has_capability(const char *root, int capability) {
   char text[64];
   char *end;
   uint64_t caps;
@@ -150,7 +145,59 @@ int uvperf__system_has_perfmon(const char *root) {
   caps = strtoull(text, &end, 16);
   if (end == text)
     return -EINVAL;
-  return (caps & either) != 0;
+  return (int)(caps >> capability & 1);
+}
+
+int uvperf__system_has_perfmon(const char *root) {
+  int rc = uvperf__system_has_capability(root, UVPERF__CAP_PERFMON);
+
+  return rc != 0 ? rc
+                 : uvperf__system_has_capability(root, UVPERF__CAP_SYS_ADMIN);
+}
+
+/* user_namespaces(7): the initial one maps each uid to itself. */
+int uvperf__system_is_user_namespace(const char *root) {
+  unsigned long first, mapped, count;
+  char text[64];
+  int rc = uvperf__system_line(root, "/proc/self/uid_map", "", text, 64);
+
+  if (rc != 0)
+    return rc == -ENODATA ? 1 : rc; /* one without a map yet */
+  if (sscanf(text, "%lu %lu %lu", &first, &mapped, &count) != 3)
+    return -EINVAL;
+  return first != 0 || mapped != 0 || count != UINT32_MAX;
+}
+
+/* The link is "<process>/task/<thread>", proc(5). */
+int uvperf__system_thread(const char *root) {
+  char path[PATH_MAX], link[64];
+  int process, thread;
+  ssize_t length;
+  int rc = join(path, root, "/proc/thread-self");
+
+  if (rc != 0)
+    return rc;
+  length = readlink(path, link, sizeof(link) - 1);
+  if (length < 0)
+    return -errno;
+  link[length] = '\0';
+  if (sscanf(link, "%d/task/%d", &process, &thread) != 2)
+    return -EINVAL;
+  return thread;
+}
+
+int uvperf__system_is_before(const char *root, unsigned int major,
+                             unsigned int minor) {
+  unsigned int its_major, its_minor;
+  char release[32];
+  int rc = uvperf__system_line(root, "/proc/sys/kernel/osrelease", "", release,
+                               sizeof(release));
+
+  if (rc != 0)
+    return rc;
+  if (sscanf(release, "%u.%u", &its_major, &its_minor) != 2)
+    return -EINVAL;
+  return its_major < major || (its_major == major && its_minor < minor);
 }
 
 /* Reads a list such as "0,2-5". Counts its CPUs and tells if one is there. */

@@ -24,9 +24,27 @@ int uvperf__system_mlock_kb(const char *root, int64_t *kb);
 int uvperf__system_max_sample_rate(const char *root, int64_t *hz);
 int uvperf__system_max_stack(const char *root, int64_t *frames);
 
-/* Whether this process has CAP_PERFMON or CAP_SYS_ADMIN in its effective set:
- * 1, 0, or -errno (from root + /proc/self/status). */
+/* From <linux/capability.h>; headers before 5.8 lack the second. */
+#define UVPERF__CAP_SYS_ADMIN 21
+#define UVPERF__CAP_PERFMON   38
+
+/* Whether this process has a capability in its effective set: 1, 0, or -errno
+ * (from root + /proc/self/status). */
+int uvperf__system_has_capability(const char *root, int capability);
+
+/* Whether it has CAP_PERFMON or CAP_SYS_ADMIN. */
 int uvperf__system_has_perfmon(const char *root);
+
+/* Whether it is in a user namespace other than the initial one: 1, 0, or -errno
+ * (from root + /proc/self/uid_map). */
+int uvperf__system_is_user_namespace(const char *root);
+
+/* The id of the calling thread by root + /proc/thread-self, or -errno. */
+int uvperf__system_thread(const char *root);
+
+/* Whether this kernel is older than Linux major.minor: 1, 0, or -errno. */
+int uvperf__system_is_before(const char *root, unsigned int major,
+                             unsigned int minor);
 
 /* Whether a CPU is in /sys/devices/system/cpu/`list` ("online", "possible"): 1,
  * 0, or -errno. */

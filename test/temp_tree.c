@@ -64,13 +64,24 @@ int temp_tree_machine_setup(void **state) {
       {"/proc/sys/kernel/osrelease", "6.1.0-9-amd64\n"},
       {"/proc/self/status",
        "Uid:\t1000\t1000\t1000\t1000\nCapEff:\t0000000000000000\n"
-       "Seccomp:\t0\n"},
+       "Seccomp:\t0\nVmPin:\t      64 kB\n"},
+      {"/proc/self/uid_map", "         0          0 4294967295\n"},
+      {"/proc/sys/fs/file-max", "100000\n"},
+      {"/proc/sys/vm/max_map_count", "65530\n"},
       {"/proc/77/status", "Uid:\t0\t0\t0\t0\n"},
       {"/proc/78/status", "Uid:\t1000\t1000\t1000\t1000\n"},
+      {"/proc/79/status", "Uid:\t1000\t0\t0\t0\n"},
       {"/sys/devices/system/cpu/online", "0-1\n"},
       {"/sys/devices/system/cpu/possible", "0-3\n"},
       {"/sys/bus/event_source/devices/uprobe/type", "8\n"},
       {"/sys/bus/event_source/devices/msr/type", "9\n"},
+      {"/sys/bus/event_source/devices/kprobe/type", "6\n"},
+      {"/sys/bus/event_source/devices/uncore_imc/type", "20\n"},
+      {"/sys/bus/event_source/devices/uncore_imc/cpumask", "0,64\n"},
+      {"/sys/kernel/tracing/events/header_page", "a file, not a group\n"},
+      {"/sys/kernel/tracing/events/sched/filter", "0\n"},
+      {"/sys/kernel/tracing/events/sched/sched_switch/id", "316\n"},
+      {"/sys/kernel/tracing/events/ftrace/function/id", "1\n"},
   };
   size_t i;
 

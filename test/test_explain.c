@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Causes and reasons for the errnos of perf_event_open(2) but EINVAL, on a
- * scripted machine. */
-#include "support.h"
+/* Causes and reasons for the errnos of perf_event_open(2) but EINVAL and those
+ * of what is denied, on a scripted machine. */
+#include "explain_check.h"
+#include "fake_kernel.h"
 #include "temp_tree.h"
 
 #include <errno.h>
 #include <sys/resource.h>
-
-#include "explain.h"
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 #define STATUS   "/proc/self/status"
@@ -16,17 +15,11 @@
 static void expect(const temp_tree_t *tree, uvperf_error_t *error, int code,
                    const struct perf_event_attr *attr, int pid, int cpu,
                    int cause, const char *piece) {
-  memset(error, 0xff, sizeof(*error));
-  assert_int_equal(uvperf__explain_open(error, code, tree->root, attr,
-                                        attr->size, pid, cpu, -1),
-                   code);
-  assert_int_equal(error->code, code);
-  assert_string_equal(uvperf_cause_name(error->cause),
-                      uvperf_cause_name(cause));
-  assert_int_equal(error->attr_index, 0);
-  assert_int_equal(error->target_index, 0);
-  if (strstr(error->reason, piece) == NULL)
-    fail_msg("\"%s\" is not in \"%s\"", piece, error->reason);
+  uvperf__attempt_t attempt =
+      explain_attempt(error, code, tree->root, attr, pid, cpu);
+
+  assert_int_equal(uvperf__explain_open(&attempt), code);
+  explain_check(error, code, cause, piece);
 }
 
 static void user_clock(struct perf_event_attr *attr) {
@@ -77,13 +70,15 @@ static void explain_cuts_a_long_reason(void **state) {
 
 static void explain_without_error_returns_the_code(void **state) {
   struct perf_event_attr attr;
+  uvperf__attempt_t attempt;
+  uvperf_error_t error;
 
   (void)state;
   user_clock(&attr);
   assert_int_equal(uvperf__explain(NULL, -EIO, 1, "%d", 1), -EIO);
-  assert_int_equal(
-      uvperf__explain_open(NULL, -EACCES, "", &attr, attr.size, 0, -1, -1),
-      -EACCES);
+  attempt = explain_attempt(&error, -EACCES, "", &attr, 0, -1);
+  attempt.error = NULL;
+  assert_int_equal(uvperf__explain_open(&attempt), -EACCES);
   assert_int_equal(uvperf__explain_map(NULL, -EPERM, "", &attr, -1, 4096),
                    -EPERM);
 }
@@ -120,79 +115,6 @@ static void explain_open_says_what_was_tried(void **state) {
          "event 0x4 of PMU msr of");
 }
 
-static void explain_eacces_names_what_lifts_paranoid(void **state) {
-  const temp_tree_t *tree = *state;
-  struct perf_event_attr attr;
-  uvperf_error_t error;
-
-  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  expect(tree, &error, -EACCES, &attr, 0, -1, UVPERF_CAUSE_PERMISSION,
-         "exclude_kernel avoids it) needs kernel.perf_event_paranoid <= 1 (it "
-         "is 2) or CAP_PERFMON");
-  expect(tree, &error, -EACCES, &attr, -1, 0, UVPERF_CAUSE_PERMISSION,
-         "a whole CPU needs kernel.perf_event_paranoid <= 0 (it is 2)");
-  user_clock(&attr);
-  attr.sample_type = PERF_SAMPLE_PHYS_ADDR;
-  expect(tree, &error, -EACCES, &attr, 0, -1, UVPERF_CAUSE_PERMISSION,
-         "PHYS_ADDR needs kernel.perf_event_paranoid <= 1 (it is 2)");
-  temp_tree_write(tree, PARANOID, "4\n");
-  user_clock(&attr);
-  expect(tree, &error, -EACCES, &attr, 0, -1, UVPERF_CAUSE_PERMISSION,
-         "any event needs kernel.perf_event_paranoid <= 2 (it is 4)");
-}
-
-static void explain_eperm_of_tracepoint_data_asks_for_minus_1(void **state) {
-  struct perf_event_attr attr;
-  uvperf_error_t error;
-
-  uvperf_attr_tracepoint(&attr, 316);
-  attr.exclude_kernel = 1;
-  attr.sample_type = PERF_SAMPLE_RAW;
-  expect(*state, &error, -EPERM, &attr, 0, -1, UVPERF_CAUSE_PERMISSION,
-         "a tracepoint's data needs kernel.perf_event_paranoid <= -1");
-}
-
-static void explain_eacces_not_of_paranoid_says_so(void **state) {
-  const temp_tree_t *tree = *state;
-  struct perf_event_attr attr;
-  uvperf_error_t error;
-
-  user_clock(&attr);
-  expect(tree, &error, -EACCES, &attr, 77, -1, UVPERF_CAUSE_PERMISSION,
-         "belongs to another user");
-  expect(tree, &error, -EACCES, &attr, 78, -1, UVPERF_CAUSE_PERMISSION,
-         "though kernel.perf_event_paranoid is 2");
-  attr.namespaces = 1;
-  expect(tree, &error, -EACCES, &attr, 0, -1, UVPERF_CAUSE_PERMISSION,
-         "namespaces bit needs CAP_PERFMON");
-  uvperf_attr_init(&attr, 8, 0);
-  expect(tree, &error, -EACCES, &attr, 0, -1, UVPERF_CAUSE_PERMISSION,
-         "probes need CAP_PERFMON");
-  temp_tree_write(tree, STATUS, "CapEff:\t0000004000000000\n");
-  expect(tree, &error, -EACCES, &attr, 0, -1, UVPERF_CAUSE_PERMISSION,
-         "in spite of CAP_PERFMON");
-}
-
-static void explain_eacces_without_proc_still_has_a_reason(void **state) {
-  struct perf_event_attr attr;
-  uvperf_error_t error;
-
-  user_clock(&attr);
-  expect(*state, &error, -EACCES, &attr, 0, -1, UVPERF_CAUSE_PERMISSION,
-         "could not be read");
-}
-
-static void explain_eperm_under_seccomp_is_no_perf(void **state) {
-  const temp_tree_t *tree = *state;
-  struct perf_event_attr attr;
-  uvperf_error_t error;
-
-  user_clock(&attr);
-  temp_tree_write(tree, STATUS, "CapEff:\t0\nSeccomp:\t2\n");
-  expect(tree, &error, -EPERM, &attr, 0, -1, UVPERF_CAUSE_NO_PERF, "seccomp");
-  expect(tree, &error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NO_PERF, "seccomp");
-}
-
 static void explain_enosys_is_no_perf(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
@@ -200,6 +122,14 @@ static void explain_enosys_is_no_perf(void **state) {
   user_clock(&attr);
   expect(*state, &error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NO_PERF,
          "CONFIG_PERF_EVENTS");
+  attr.sample_type = PERF_SAMPLE_STACK_USER;
+  fake_kernel_reset();
+  fake_fail(FAKE_OPEN, 1, -ENOSYS);
+  expect(*state, &error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NO_PERF,
+         "CONFIG_PERF_EVENTS");
+  fake_fail(FAKE_OPEN, 1, -EFAULT);
+  expect(*state, &error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED,
+         "leave out PERF_SAMPLE_STACK_USER");
 }
 
 static void explain_enoent_tells_event_from_pmu(void **state) {
@@ -220,21 +150,68 @@ static void explain_enoent_tells_event_from_pmu(void **state) {
          "this kernel has no such event");
 }
 
-static void explain_of_cgroup_names_it(void **state) {
-  const temp_tree_t *tree = *state;
+/* Each errno of the two, and what it says of the pointer or the offset. */
+static void explain_probe_names_its_field(void **state) {
+  const struct {
+    uint32_t type;
+    int code;
+    int cause;
+    const char *piece;
+  } probes[] = {
+      {8, -ENOENT, UVPERF_CAUSE_NO_EVENT, "no file is at the path"},
+      {8, -EFAULT, UVPERF_CAUSE_ARGUMENT, "must point to a path"},
+      {8, -E2BIG, UVPERF_CAUSE_ARGUMENT, "is too long"},
+      {8, -EINVAL, UVPERF_CAUSE_ARGUMENT, "must be a regular file"},
+      {8, -EIO, UVPERF_CAUSE_ARGUMENT, "cannot hold uprobes"},
+      {8, -524, UVPERF_CAUSE_ARGUMENT, "cannot be probed"},
+      {6, -ENOENT, UVPERF_CAUSE_NO_EVENT, "see /proc/kallsyms"},
+      {6, -EADDRNOTAVAIL, UVPERF_CAUSE_NO_EVENT, "see /proc/kallsyms"},
+      {6, -EFAULT, UVPERF_CAUSE_ARGUMENT, "must point to a function's name"},
+      {6, -E2BIG, UVPERF_CAUSE_ARGUMENT, "is too long"},
+      {6, -EINVAL, UVPERF_CAUSE_ARGUMENT, "may not be probed"},
+      {6, -EILSEQ, UVPERF_CAUSE_ARGUMENT, "not at this probe_offset"},
+      {6, -EXDEV, UVPERF_CAUSE_UNKNOWN, "errno 18"},
+  };
   struct perf_event_attr attr;
   uvperf_error_t error;
+  size_t i;
+
+  for (i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
+    uvperf_attr_init(&attr, probes[i].type, 0);
+    expect(*state, &error, probes[i].code, &attr, 0, -1, probes[i].cause,
+           probes[i].piece);
+  }
+}
+
+static void expect_cgroup(const temp_tree_t *tree, int code,
+                          const struct perf_event_attr *attr, int cgroup,
+                          int cause, const char *piece) {
+  uvperf_error_t error;
+  uvperf__attempt_t attempt =
+      explain_attempt(&error, code, tree->root, attr, 0, 1);
+
+  attempt.cgroup = cgroup;
+  uvperf__explain_open(&attempt);
+  explain_check(&error, code, cause, piece);
+}
+
+static void explain_of_cgroup_names_it(void **state) {
+  struct perf_event_attr attr;
 
   user_clock(&attr);
-  uvperf__explain_open(&error, -ENOENT, tree->root, &attr, attr.size, 0, 1, 5);
-  assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
-  assert_non_null(strstr(error.reason, "of cgroup fd 5 on CPU 1: "));
-  assert_non_null(strstr(error.reason, "the cgroup's hierarchy"));
-  uvperf__explain_open(&error, -EBADF, tree->root, &attr, attr.size, 0, 1, 5);
-  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
-  assert_non_null(strstr(error.reason, "cgroup is not an open fd"));
-  uvperf__explain_open(&error, -EACCES, tree->root, &attr, attr.size, 0, 1, 5);
-  assert_non_null(strstr(error.reason, "a whole CPU needs"));
+  expect_cgroup(*state, -ENOENT, &attr, 0, UVPERF_CAUSE_ARGUMENT,
+                "of cgroup fd 0 on CPU 1: the cgroup was removed");
+  expect_cgroup(*state, -EBADF, &attr, 0, UVPERF_CAUSE_ARGUMENT,
+                "not on the directory of a cgroup");
+  expect_cgroup(*state, -EBADF, &attr, INT32_MAX, UVPERF_CAUSE_ARGUMENT,
+                "fd is not open");
+  expect_cgroup(*state, -EACCES, &attr, 0, UVPERF_CAUSE_PERMISSION,
+                "a whole CPU needs");
+  expect_cgroup(*state, -EINVAL, &attr, 0, UVPERF_CAUSE_UNKNOWN,
+                "no such combination");
+  uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
+  expect_cgroup(*state, -ENOENT, &attr, 0, UVPERF_CAUSE_NO_EVENT,
+                "try a software event");
 }
 
 static void explain_ebadf_without_cgroup_blames_the_leader(void **state) {
@@ -254,7 +231,7 @@ static void explain_enodev_tells_offline_cpu_from_lost_pmu(void **state) {
   expect(*state, &error, -ENODEV, &attr, -1, 3, UVPERF_CAUSE_NO_CPU,
          "the CPU is offline; online are 0-1");
   expect(*state, &error, -ENODEV, &attr, -1, 1, UVPERF_CAUSE_NO_EVENT,
-         "the PMU's device is gone");
+         "the device of the PMU is gone");
 }
 
 static void explain_esrch_is_no_task(void **state) {
@@ -264,6 +241,8 @@ static void explain_esrch_is_no_task(void **state) {
   user_clock(&attr);
   expect(*state, &error, -ESRCH, &attr, 4711, -1, UVPERF_CAUSE_NO_TASK,
          "of thread 4711: there is no such thread");
+  expect(*state, &error, -ESRCH, &attr, -2, -1, UVPERF_CAUSE_ARGUMENT,
+         "pid is a thread's id");
 }
 
 static void explain_emfile_gives_limit_and_need(void **state) {
@@ -280,46 +259,58 @@ static void explain_emfile_gives_limit_and_need(void **state) {
   assert_int_equal(error.limit, files.rlim_cur);
   assert_int_equal(error.needed, files.rlim_cur + 1);
   expect(*state, &error, -ENFILE, &attr, 0, -1, UVPERF_CAUSE_FILES,
-         "fs.file-max");
-  assert_int_equal(error.limit, 0);
+         "raise fs.file-max (100000)");
+  assert_int_equal(error.limit, 100000);
+  assert_int_equal(error.needed, 100001);
 }
 
 static void explain_e2big_gives_both_sizes(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
   uvperf_error_t error;
+  uvperf__attempt_t attempt;
 
   user_clock(&attr);
   attr.size = 120;
-  uvperf__explain_open(&error, -E2BIG, tree->root, &attr, 144, 0, -1, -1);
-  assert_int_equal(error.cause, UVPERF_CAUSE_OLD_KERNEL);
-  assert_non_null(
-      strstr(error.reason, "has 144 bytes, this kernel knows the first 120"));
+  attempt = explain_attempt(&error, -E2BIG, tree->root, &attr, 0, -1);
+  attempt.asked_size = 144;
+  uvperf__explain_open(&attempt);
+  explain_check(&error, -E2BIG, UVPERF_CAUSE_OLD_KERNEL,
+                "has 144 bytes, this kernel knows the first 120");
   assert_int_equal(error.limit, 120);
   assert_int_equal(error.needed, 144);
-  uvperf__explain_open(&error, -E2BIG, tree->root, &attr, 63, 0, -1, -1);
-  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+  attempt.asked_size = 63;
+  uvperf__explain_open(&attempt);
+  explain_check(&error, -E2BIG, UVPERF_CAUSE_ARGUMENT, "attr.size 63");
+  attempt.asked_size = 120;
+  uvperf__explain_open(&attempt);
+  explain_check(&error, -E2BIG, UVPERF_CAUSE_ARGUMENT, "more than 16 KiB");
+}
+
+static void expect_enotsup(const temp_tree_t *tree,
+                           const struct perf_event_attr *attr,
+                           const char *piece) {
+  uvperf_error_t error;
+
+  expect(tree, &error, -EOPNOTSUPP, attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED,
+         piece);
 }
 
 static void explain_enotsup_names_what_the_pmu_lacks(void **state) {
   struct perf_event_attr attr;
-  uvperf_error_t error;
 
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
-  expect(*state, &error, -EOPNOTSUPP, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED,
-         "cannot do this use of it");
+  expect_enotsup(*state, &attr, "cannot do this use of it");
   uvperf_attr_set_frequency(&attr, 99);
-  expect(*state, &error, -EOPNOTSUPP, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED,
-         "cannot do sampling");
+  expect_enotsup(*state, &attr, "cannot do sampling");
   attr.precise_ip = 2;
-  expect(*state, &error, -EOPNOTSUPP, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED,
-         "cannot do this precise_ip");
-  attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
-  expect(*state, &error, -EOPNOTSUPP, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED,
-         "cannot do branch stacks");
+  expect_enotsup(*state, &attr, "cannot do this precise_ip");
   attr.aux_output = 1;
-  expect(*state, &error, -EOPNOTSUPP, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED,
-         "cannot do AUX");
+  expect_enotsup(*state, &attr, "cannot do AUX");
+  attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+  expect_enotsup(*state, &attr, "cannot do branch stacks");
+  uvperf_attr_breakpoint(&attr, 2, 0x1000, 16);
+  expect_enotsup(*state, &attr, "no breakpoints longer than 8 bytes");
 }
 
 static void explain_enospc_of_breakpoint_is_slots(void **state) {
@@ -328,7 +319,12 @@ static void explain_enospc_of_breakpoint_is_slots(void **state) {
 
   uvperf_attr_breakpoint(&attr, 2, 0x1000, 4);
   expect(*state, &error, -ENOSPC, &attr, 0, -1, UVPERF_CAUSE_BREAKPOINT_SLOTS,
-         "slots");
+         "breakpoint slots of the CPU are in use");
+#if defined(__x86_64__)
+  assert_non_null(strstr(error.reason, "all 4 breakpoint slots"));
+  assert_int_equal(error.limit, 4);
+  assert_int_equal(error.needed, 5);
+#endif
   user_clock(&attr);
   expect(*state, &error, -ENOSPC, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "room");
 }
@@ -358,39 +354,8 @@ static void explain_other_errno_is_unknown(void **state) {
   uvperf_error_t error;
 
   user_clock(&attr);
-  expect(*state, &error, -EINTR, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN,
-         "perf_event_open gave errno 4");
-}
-
-/* The longest words before every reason: nothing may be cut. */
-static void explain_longest_reason_is_whole(void **state) {
-  const temp_tree_t *tree = *state;
-  struct perf_event_attr attrs[6];
-  uvperf_error_t error;
-  size_t i;
-  int code;
-
-  temp_tree_write(tree,
-                  "/sys/bus/event_source/devices/uncore_a_long_name_0123/"
-                  "type",
-                  "4294967295\n");
-  uvperf_attr_init(&attrs[0], UINT32_MAX, UINT64_MAX);
-  uvperf_attr_tracepoint(&attrs[1], UINT64_MAX);
-  uvperf_attr_breakpoint(&attrs[2], 1, UINT64_MAX, 8);
-  uvperf_attr_hardware(&attrs[3], PERF_COUNT_HW_STALLED_CYCLES_FRONTEND);
-  uvperf_attr_set_frequency(&attrs[3], UINT64_MAX);
-  uvperf_attr_init(&attrs[4], UINT32_MAX, UINT64_MAX);
-  attrs[4].sample_max_stack = UINT16_MAX;
-  uvperf_attr_init(&attrs[5], UINT32_MAX, UINT64_MAX);
-  attrs[5].use_clockid = 1;
-  attrs[5].clockid = 99;
-  for (i = 0; i < 6; i++)
-    for (code = 1; code < 134; code++) {
-      uvperf__explain_open(&error, -code, tree->root, &attrs[i], 144,
-                           INT32_MAX - 1, i == 4 ? INT32_MAX : 1, -1);
-      if (strlen(error.reason) >= sizeof(error.reason) - 1)
-        fail_msg("errno %d is cut: %s", code, error.reason);
-    }
+  expect(*state, &error, -EXDEV, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN,
+         "perf_event_open gave errno 18");
 }
 
 #define WITH_MACHINE(test)                                                     \
@@ -403,15 +368,9 @@ int main(void) {
       cmocka_unit_test(explain_cuts_a_long_reason),
       cmocka_unit_test(explain_without_error_returns_the_code),
       WITH_MACHINE(explain_open_says_what_was_tried),
-      WITH_MACHINE(explain_eacces_names_what_lifts_paranoid),
-      WITH_MACHINE(explain_eperm_of_tracepoint_data_asks_for_minus_1),
-      WITH_MACHINE(explain_eacces_not_of_paranoid_says_so),
-      cmocka_unit_test_setup_teardown(
-          explain_eacces_without_proc_still_has_a_reason, temp_tree_setup,
-          temp_tree_teardown),
-      WITH_MACHINE(explain_eperm_under_seccomp_is_no_perf),
       WITH_MACHINE(explain_enosys_is_no_perf),
       WITH_MACHINE(explain_enoent_tells_event_from_pmu),
+      WITH_MACHINE(explain_probe_names_its_field),
       WITH_MACHINE(explain_of_cgroup_names_it),
       WITH_MACHINE(explain_ebadf_without_cgroup_blames_the_leader),
       WITH_MACHINE(explain_enodev_tells_offline_cpu_from_lost_pmu),
@@ -422,7 +381,6 @@ int main(void) {
       WITH_MACHINE(explain_enospc_of_breakpoint_is_slots),
       WITH_MACHINE(explain_enomem_tells_stack_from_memory),
       WITH_MACHINE(explain_other_errno_is_unknown),
-      WITH_MACHINE(explain_longest_reason_is_whole),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

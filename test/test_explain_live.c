@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Failures that this kernel really gives, and the cause that is told. Each is
  * provoked in a child, so that no limit, uid or fd of it stays. */
-#include "support.h"
+#include "explain_check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,82 +21,9 @@
 #include "sys.h"
 #include "system.h"
 
-#define NOBODY 65534
-
-/* Runs in the child; fills the error, or leaves its code 0. */
-typedef void (*provoke_cb)(uvperf_error_t *error);
-
-static uvperf_error_t in_child(provoke_cb provoke) {
-  uvperf_error_t error;
-  int status, ends[2];
-  pid_t child;
-
-  memset(&error, 0, sizeof(error));
-  assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-  child = fork();
-  assert_true(child >= 0);
-  if (child == 0) {
-    provoke(&error);
-    _exit(write(ends[1], &error, sizeof(error)) != sizeof(error));
-  }
-  close(ends[1]);
-  assert_int_equal(read(ends[0], &error, sizeof(error)), sizeof(error));
-  close(ends[0]);
-  assert_int_equal(waitpid(child, &status, 0), child);
-  assert_int_equal(status, 0);
-  return error;
-}
-
-static void expect(provoke_cb provoke, int code, int cause, const char *piece) {
-  uvperf_error_t error = in_child(provoke);
-
-  assert_int_equal(error.code, code);
-  if (error.cause != cause || strstr(error.reason, piece) == NULL)
-    fail_msg("%s: %s", uvperf_cause_name(error.cause), error.reason);
-}
-
-/* Opens and explains; the fd is left to the end of the child. */
-static int try_open(uvperf_error_t *error, struct perf_event_attr *attr,
-                    int pid, int cpu, int group) {
-  uint32_t size = attr->size;
-  int fd = uvperf__sys_open(attr, pid, cpu, group, PERF_FLAG_FD_CLOEXEC);
-
-  if (fd < 0)
-    uvperf__explain_open(error, fd, "", attr, size, pid, cpu, -1);
-  return fd;
-}
-
 static void user_clock(struct perf_event_attr *attr) {
   uvperf_attr_software(attr, PERF_COUNT_SW_CPU_CLOCK);
   attr->exclude_kernel = 1;
-}
-
-static void drop_privileges(void) {
-  if (geteuid() == 0 && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
-    _exit(1);
-}
-
-static void need_user_events(const char *test) {
-  int64_t level = 0;
-
-  if (uvperf__system_has_perfmon("") == 1 ||
-      (uvperf__system_paranoid("", &level) == 0 && level <= 2))
-    return;
-  printf("skipped: %s: needs perf_event_paranoid <= 2 or CAP_PERFMON\n", test);
-  skip();
-}
-
-/* For what an unprivileged child is refused between two levels. */
-static void need_paranoid(const char *test, int64_t least, int64_t most) {
-  int64_t level = 0;
-
-  if (uvperf__system_paranoid("", &level) == 0 && level >= least &&
-      level <= most && (geteuid() == 0 || !uvperf__system_has_perfmon("")))
-    return;
-  printf("skipped: %s: needs perf_event_paranoid %d to %d and a process that "
-         "has, or can drop to, no privileges\n",
-         test, (int)least, (int)most);
-  skip();
 }
 
 static void unknown_type(uvperf_error_t *error) {
@@ -104,7 +31,7 @@ static void unknown_type(uvperf_error_t *error) {
 
   uvperf_attr_init(&attr, 424242, 0);
   attr.exclude_kernel = 1;
-  try_open(error, &attr, 0, -1, -1);
+  explain_try(error, &attr, 0, -1, -1);
 }
 
 static void unknown_software_event(uvperf_error_t *error) {
@@ -112,15 +39,16 @@ static void unknown_software_event(uvperf_error_t *error) {
 
   uvperf_attr_software(&attr, 4242);
   attr.exclude_kernel = 1;
-  try_open(error, &attr, 0, -1, -1);
+  explain_try(error, &attr, 0, -1, -1);
 }
 
 static void live_unknown_event_is_no_event(void **state) {
   (void)state;
-  need_user_events(__func__);
-  expect(unknown_type, -ENOENT, UVPERF_CAUSE_NO_EVENT, "no PMU has this type");
-  expect(unknown_software_event, -ENOENT, UVPERF_CAUSE_NO_EVENT,
-         "this kernel has no such event");
+  support_need_own_events(__func__);
+  explain_expect(unknown_type, -ENOENT, UVPERF_CAUSE_NO_EVENT,
+                 "no PMU has this type");
+  explain_expect(unknown_software_event, -ENOENT, UVPERF_CAUSE_NO_EVENT,
+                 "this kernel has no such event");
 }
 
 static void dead_task(uvperf_error_t *error) {
@@ -131,68 +59,69 @@ static void dead_task(uvperf_error_t *error) {
     _exit(0);
   waitpid(dead, NULL, 0);
   user_clock(&attr);
-  try_open(error, &attr, dead, -1, -1);
+  explain_try(error, &attr, dead, -1, -1);
 }
 
 static void live_dead_task_is_no_task(void **state) {
   (void)state;
-  need_user_events(__func__);
-  expect(dead_task, -ESRCH, UVPERF_CAUSE_NO_TASK, "there is no such thread");
+  support_need_own_events(__func__);
+  explain_expect(dead_task, -ESRCH, UVPERF_CAUSE_NO_TASK,
+                 "there is no such thread");
 }
 
 static void missing_cpu(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
   user_clock(&attr);
-  try_open(error, &attr, 0, 60000, -1);
+  explain_try(error, &attr, 0, 60000, -1);
 }
 
 static void live_cpu_that_is_not_there_is_no_cpu(void **state) {
   (void)state;
-  need_user_events(__func__);
-  expect(missing_cpu, -EINVAL, UVPERF_CAUSE_NO_CPU,
-         "on CPU 60000: there is no such CPU");
+  support_need_own_events(__func__);
+  explain_expect(missing_cpu, -EINVAL, UVPERF_CAUSE_NO_CPU,
+                 "on CPU 60000: there is no such CPU");
 }
 
 static void kernel_side(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
-  drop_privileges();
+  explain_drop_privileges();
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  try_open(error, &attr, 0, -1, -1);
+  explain_try(error, &attr, 0, -1, -1);
 }
 
 static void whole_cpu(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
-  drop_privileges();
+  explain_drop_privileges();
   user_clock(&attr);
-  try_open(error, &attr, -1, 0, -1);
+  explain_try(error, &attr, -1, 0, -1);
 }
 
 static void live_unprivileged_is_told_the_level(void **state) {
   (void)state;
-  need_paranoid(__func__, 2, 9);
-  expect(kernel_side, -EACCES, UVPERF_CAUSE_PERMISSION,
-         "the kernel side (exclude_kernel avoids it) needs "
-         "kernel.perf_event_paranoid <= 1");
-  expect(whole_cpu, -EACCES, UVPERF_CAUSE_PERMISSION,
-         "a whole CPU needs kernel.perf_event_paranoid <= 0");
+  explain_need_paranoid(__func__, 2, 9);
+  explain_expect(kernel_side, -EACCES, UVPERF_CAUSE_PERMISSION,
+                 "the kernel side (exclude_kernel avoids it) needs "
+                 "kernel.perf_event_paranoid <= 1");
+  explain_expect(whole_cpu, -EACCES, UVPERF_CAUSE_PERMISSION,
+                 "a whole CPU needs kernel.perf_event_paranoid <= 0");
 }
 
 static void foreign_task(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
-  drop_privileges();
+  explain_drop_privileges();
   user_clock(&attr);
-  try_open(error, &attr, 1, -1, -1);
+  explain_try(error, &attr, 1, -1, -1);
 }
 
 static void live_foreign_task_is_permission(void **state) {
   (void)state;
-  need_paranoid(__func__, -1, 2);
-  expect(foreign_task, -EACCES, UVPERF_CAUSE_PERMISSION,
-         "the thread belongs to another user");
+  explain_need_paranoid(__func__, -1, 2);
+  explain_expect(foreign_task, -EACCES, UVPERF_CAUSE_PERMISSION,
+                 "the thread runs as another user (uid 0)");
 }
 
 static int64_t sched_switch(void) {
@@ -208,22 +137,22 @@ static void tracepoint_data(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
   uvperf_attr_tracepoint(&attr, (uint64_t)sched_switch());
-  drop_privileges();
+  explain_drop_privileges();
   attr.exclude_kernel = 1;
   attr.sample_type = PERF_SAMPLE_RAW;
   uvperf_attr_set_period(&attr, 1);
-  try_open(error, &attr, 0, -1, -1);
+  explain_try(error, &attr, 0, -1, -1);
 }
 
 static void live_tracepoint_data_asks_for_minus_1(void **state) {
   (void)state;
-  need_paranoid(__func__, 0, 2);
+  explain_need_paranoid(__func__, 0, 2);
   if (sched_switch() < 0) {
     printf("skipped: %s: needs a tracefs that can be read\n", __func__);
     skip();
   }
-  expect(tracepoint_data, -EPERM, UVPERF_CAUSE_PERMISSION,
-         "a tracepoint's data needs kernel.perf_event_paranoid <= -1");
+  explain_expect(tracepoint_data, -EPERM, UVPERF_CAUSE_PERMISSION,
+                 "a tracepoint's data needs kernel.perf_event_paranoid <= -1");
 }
 
 static void unknown_tracepoint(uvperf_error_t *error) {
@@ -231,14 +160,14 @@ static void unknown_tracepoint(uvperf_error_t *error) {
 
   uvperf_attr_tracepoint(&attr, 65000000);
   attr.exclude_kernel = 1;
-  try_open(error, &attr, 0, -1, -1);
+  explain_try(error, &attr, 0, -1, -1);
 }
 
 static void live_unknown_tracepoint_is_no_event(void **state) {
   (void)state;
-  need_user_events(__func__);
-  expect(unknown_tracepoint, -EINVAL, UVPERF_CAUSE_NO_EVENT,
-         "tracepoint 65000000 of the calling thread: no tracepoint");
+  support_need_own_events(__func__);
+  explain_expect(unknown_tracepoint, -EINVAL, UVPERF_CAUSE_NO_EVENT,
+                 "tracepoint 65000000 of the calling thread: no tracepoint");
 }
 
 static void too_many_files(uvperf_error_t *error) {
@@ -247,7 +176,7 @@ static void too_many_files(uvperf_error_t *error) {
 
   setrlimit(RLIMIT_NOFILE, &files);
   user_clock(&attr);
-  while (try_open(error, &attr, 0, -1, -1) >= 0)
+  while (explain_try(error, &attr, 0, -1, -1) >= 0)
     continue;
 }
 
@@ -255,8 +184,8 @@ static void live_no_fd_left_is_files(void **state) {
   uvperf_error_t error;
 
   (void)state;
-  need_user_events(__func__);
-  error = in_child(too_many_files);
+  support_need_own_events(__func__);
+  error = explain_in_child(too_many_files);
   assert_int_equal(error.code, -EMFILE);
   assert_int_equal(error.cause, UVPERF_CAUSE_FILES);
   assert_int_equal(error.limit, 16);
@@ -273,14 +202,14 @@ static void unknown_field(uvperf_error_t *error) {
                          PERF_COUNT_SW_DUMMY);
   big.attr.exclude_kernel = 1;
   big.bytes[255] = 1;
-  try_open(error, &big.attr, 0, -1, -1);
+  explain_try(error, &big.attr, 0, -1, -1);
 }
 
 static void live_unknown_field_is_old_kernel(void **state) {
   uvperf_error_t error;
 
   (void)state;
-  error = in_child(unknown_field);
+  error = explain_in_child(unknown_field);
   assert_int_equal(error.code, -E2BIG);
   assert_int_equal(error.cause, UVPERF_CAUSE_OLD_KERNEL);
   assert_int_equal(error.needed, 256);
@@ -293,15 +222,15 @@ static void unknown_bit(uvperf_error_t *error) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.exclude_kernel = 1;
   uvperf_attr_set(&attr, UVPERF_ATTR_DEFER_CALLCHAIN, 1);
-  try_open(error, &attr, 0, -1, -1);
+  explain_try(error, &attr, 0, -1, -1);
 }
 
 static void live_unknown_bit_is_old_kernel(void **state) {
   uvperf_error_t error;
 
   (void)state;
-  need_user_events(__func__);
-  error = in_child(unknown_bit);
+  support_need_own_events(__func__);
+  error = explain_in_child(unknown_bit);
   if (error.code == 0) {
     printf("skipped: %s: needs a kernel without defer_callchain\n", __func__);
     skip();
@@ -318,7 +247,7 @@ static void breakpoints(uvperf_error_t *error) {
   for (i = 0; i < 64 && error->code == 0; i++) {
     uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, (uintptr_t)&watched[i], 8);
     attr.exclude_kernel = 1;
-    try_open(error, &attr, 0, -1, -1);
+    explain_try(error, &attr, 0, -1, -1);
   }
 }
 
@@ -327,14 +256,16 @@ static void unaligned_breakpoint(uvperf_error_t *error) {
 
   uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, 0x1001, 4);
   attr.exclude_kernel = 1;
-  try_open(error, &attr, 0, -1, -1);
+  explain_try(error, &attr, 0, -1, -1);
 }
 
 static void live_breakpoints_end_with_slots(void **state) {
   (void)state;
-  need_user_events(__func__);
-  expect(breakpoints, -ENOSPC, UVPERF_CAUSE_BREAKPOINT_SLOTS, "used up");
-  expect(unaligned_breakpoint, -EINVAL, UVPERF_CAUSE_ARGUMENT, "aligned");
+  support_need_own_events(__func__);
+  explain_expect(breakpoints, -ENOSPC, UVPERF_CAUSE_BREAKPOINT_SLOTS,
+                 "breakpoint slots of the CPU are in use");
+  explain_expect(unaligned_breakpoint, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                 "aligned");
 }
 
 static void too_fast(uvperf_error_t *error) {
@@ -344,15 +275,15 @@ static void too_fast(uvperf_error_t *error) {
   user_clock(&attr);
   uvperf__system_max_sample_rate("", &most);
   uvperf_attr_set_frequency(&attr, (uint64_t)most + 1);
-  try_open(error, &attr, 0, -1, -1);
+  explain_try(error, &attr, 0, -1, -1);
 }
 
 static void live_frequency_above_the_sysctl_is_sample_rate(void **state) {
   uvperf_error_t error;
 
   (void)state;
-  need_user_events(__func__);
-  error = in_child(too_fast);
+  support_need_own_events(__func__);
+  error = explain_in_child(too_fast);
   assert_int_equal(error.code, -EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_SAMPLE_RATE);
   assert_int_equal(error.needed, error.limit + 1);
@@ -367,15 +298,15 @@ static void too_deep(uvperf_error_t *error) {
   attr.sample_type = PERF_SAMPLE_CALLCHAIN;
   attr.sample_max_stack = (uint16_t)(most + 1);
   uvperf_attr_set_period(&attr, 1000000);
-  try_open(error, &attr, 0, -1, -1);
+  explain_try(error, &attr, 0, -1, -1);
 }
 
 static void live_stack_above_the_sysctl_is_max_stack(void **state) {
   uvperf_error_t error;
 
   (void)state;
-  need_user_events(__func__);
-  error = in_child(too_deep);
+  support_need_own_events(__func__);
+  error = explain_in_child(too_deep);
   assert_int_equal(error.code, -EOVERFLOW);
   assert_int_equal(error.cause, UVPERF_CAUSE_MAX_STACK);
   assert_int_equal(error.needed, error.limit + 1);
@@ -388,64 +319,50 @@ static void branch_stack(uvperf_error_t *error) {
   attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
   attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
   uvperf_attr_set_period(&attr, 1000000);
-  try_open(error, &attr, 0, -1, -1);
+  explain_try(error, &attr, 0, -1, -1);
 }
 
 static void live_branch_stack_of_software_is_not_supported(void **state) {
   (void)state;
-  need_user_events(__func__);
-  expect(branch_stack, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
-         "the PMU cannot do branch stacks");
+  support_need_own_events(__func__);
+  explain_expect(branch_stack, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
+                 "the PMU cannot do branch stacks");
 }
 
 static void bad_leader(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
   user_clock(&attr);
-  try_open(error, &attr, 0, -1, 999);
+  explain_try(error, &attr, 0, -1, 999);
 }
 
 static void live_leader_that_is_no_fd_is_argument(void **state) {
   (void)state;
-  need_user_events(__func__);
-  expect(bad_leader, -EBADF, UVPERF_CAUSE_ARGUMENT, "the leader is not");
-}
-
-/* Makes perf_event_open alone give an errno, as containers do. */
-static void filter(int number) {
-  struct sock_filter code[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned int)number),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  struct sock_fprog program = {4, code};
-
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-    _exit(1);
+  support_need_own_events(__func__);
+  explain_expect(bad_leader, -EBADF, UVPERF_CAUSE_ARGUMENT,
+                 "the leader is not");
 }
 
 static void filtered_eperm(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
-  filter(EPERM);
+  explain_filter(EPERM);
   user_clock(&attr);
-  try_open(error, &attr, 0, -1, -1);
+  explain_try(error, &attr, 0, -1, -1);
 }
 
 static void filtered_enosys(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
-  filter(ENOSYS);
+  explain_filter(ENOSYS);
   user_clock(&attr);
-  try_open(error, &attr, 0, -1, -1);
+  explain_try(error, &attr, 0, -1, -1);
 }
 
 static void live_seccomp_filter_is_no_perf(void **state) {
   (void)state;
-  expect(filtered_eperm, -EPERM, UVPERF_CAUSE_NO_PERF, "seccomp");
-  expect(filtered_enosys, -ENOSYS, UVPERF_CAUSE_NO_PERF, "seccomp");
+  explain_expect(filtered_eperm, -EPERM, UVPERF_CAUSE_NO_PERF, "seccomp");
+  explain_expect(filtered_enosys, -ENOSYS, UVPERF_CAUSE_NO_PERF, "seccomp");
 }
 
 int main(void) {

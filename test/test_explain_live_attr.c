@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The attrs that the library calls faulty are those that this kernel refuses,
  * and so are the rings. */
-#include "support.h"
+#include "explain_check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,16 +17,6 @@
 
 #define NOBODY 65534
 
-static void need_user_events(const char *test) {
-  int64_t level = 0;
-
-  if (uvperf__system_has_perfmon("") == 1 ||
-      (uvperf__system_paranoid("", &level) == 0 && level <= 2))
-    return;
-  printf("skipped: %s: needs perf_event_paranoid <= 2 or CAP_PERFMON\n", test);
-  skip();
-}
-
 static void user_dummy(struct perf_event_attr *attr) {
   uvperf_attr_software(attr, PERF_COUNT_SW_DUMMY);
   attr->exclude_kernel = 1;
@@ -35,13 +25,9 @@ static void user_dummy(struct perf_event_attr *attr) {
 static void refused(struct perf_event_attr *attr, int pid, int cpu,
                     const char *piece) {
   uvperf_error_t error;
-  int fd = uvperf__sys_open(attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
-  assert_int_equal(fd, -EINVAL);
-  uvperf__explain_open(&error, fd, "", attr, attr->size, pid, cpu, -1);
-  if (error.cause != UVPERF_CAUSE_ARGUMENT ||
-      strstr(error.reason, piece) == NULL)
-    fail_msg("%s: %s", uvperf_cause_name(error.cause), error.reason);
+  assert_int_equal(explain_try(&error, attr, pid, cpu, -1), -EINVAL);
+  explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT, piece);
 }
 
 /* The same attr without the fault: what was refused was the fault. */
@@ -56,7 +42,7 @@ static void live_every_task_without_cpu_is_refused(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
-  need_user_events(__func__);
+  support_need_own_events(__func__);
   user_dummy(&attr);
   refused(&attr, -1, -1, "needs a cpu");
   accepted(&attr);
@@ -66,7 +52,7 @@ static void live_sigtrap_without_remove_on_exec_is_refused(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
-  need_user_events(__func__);
+  support_need_own_events(__func__);
   user_dummy(&attr);
   uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 1);
   refused(&attr, 0, -1, "sigtrap needs remove_on_exec");
@@ -80,7 +66,7 @@ static void live_inherit_thread_without_inherit_is_refused(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
-  need_user_events(__func__);
+  support_need_own_events(__func__);
   user_dummy(&attr);
   uvperf_attr_set(&attr, UVPERF_ATTR_INHERIT_THREAD, 1);
   refused(&attr, 0, -1, "inherit_thread needs inherit");
@@ -95,7 +81,7 @@ static void live_clockid_not_of_perf_is_refused(void **state) {
   size_t i;
 
   (void)state;
-  need_user_events(__func__);
+  support_need_own_events(__func__);
   user_dummy(&attr);
   attr.use_clockid = 1;
   attr.clockid = CLOCK_PROCESS_CPUTIME_ID;
@@ -112,7 +98,7 @@ static void live_two_weights_are_refused(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
-  need_user_events(__func__);
+  support_need_own_events(__func__);
   user_dummy(&attr);
   attr.sample_type = PERF_SAMPLE_WEIGHT | UVPERF_SAMPLE_WEIGHT_STRUCT;
   refused(&attr, 0, -1, "WEIGHT_STRUCT exclude each other");
@@ -124,7 +110,7 @@ static void live_odd_user_stack_is_refused(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
-  need_user_events(__func__);
+  support_need_own_events(__func__);
   user_dummy(&attr);
   attr.sample_type = PERF_SAMPLE_STACK_USER;
   attr.sample_stack_user = 12;
@@ -139,7 +125,7 @@ static void live_negative_period_is_refused(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
-  need_user_events(__func__);
+  support_need_own_events(__func__);
   user_dummy(&attr);
   uvperf_attr_set_period(&attr, UINT64_C(1) << 63);
   refused(&attr, 0, -1, "below 2^63");
@@ -151,7 +137,7 @@ static void live_read_with_inherit_is_refused(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
-  need_user_events(__func__);
+  support_need_own_events(__func__);
   user_dummy(&attr);
   attr.inherit = 1;
   attr.sample_type = PERF_SAMPLE_READ;
@@ -168,7 +154,7 @@ static void live_inherited_ring_without_cpu_is_refused(void **state) {
   int fd, rc;
 
   (void)state;
-  need_user_events(__func__);
+  support_need_own_events(__func__);
   user_dummy(&attr);
   attr.inherit = 1;
   fd = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);

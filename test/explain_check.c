@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "explain_check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+
+#include "sys.h"
+#include "system.h"
+
+uvperf__attempt_t explain_attempt(uvperf_error_t *error, int code,
+                                  const char *root,
+                                  const struct perf_event_attr *attr, int pid,
+                                  int cpu) {
+  uvperf__attempt_t attempt = {error, root, attr, attr->size, code,
+                               pid,   cpu,  -1,   NULL};
+
+  memset(error, 0xff, sizeof(*error));
+  return attempt;
+}
+
+void explain_check(const uvperf_error_t *error, int code, int cause,
+                   const char *piece) {
+  if (error->code != code || error->cause != cause ||
+      strstr(error->reason, piece) == NULL)
+    fail_msg("not \"%s\" but %d, %s: %s", piece, error->code,
+             uvperf_cause_name(error->cause), error->reason);
+  assert_true(strlen(error->reason) < sizeof(error->reason) - 1);
+  assert_int_equal(error->attr_index, 0);
+  assert_int_equal(error->target_index, 0);
+}
+
+int explain_try(uvperf_error_t *error, struct perf_event_attr *attr, int pid,
+                int cpu, int group) {
+  uvperf__attempt_t attempt = explain_attempt(error, 0, "", attr, pid, cpu);
+
+  error->code = 0;
+  attempt.code = uvperf__sys_open(attr, pid, cpu, group, PERF_FLAG_FD_CLOEXEC);
+  return attempt.code < 0 ? uvperf__explain_open(&attempt) : attempt.code;
+}
+
+int explain_try_cgroup(uvperf_error_t *error, struct perf_event_attr *attr,
+                       int cgroup, int cpu, int group) {
+  uvperf__attempt_t attempt = explain_attempt(error, 0, "", attr, 0, cpu);
+
+  error->code = 0;
+  attempt.cgroup = cgroup;
+  attempt.code = uvperf__sys_open(attr, cgroup, cpu, group,
+                                  PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
+  return attempt.code < 0 ? uvperf__explain_open(&attempt) : attempt.code;
+}
+
+typedef struct errand_s {
+  explain_provoke_cb provoke;
+  int out;
+} errand_t;
+
+static int run(void *arg) {
+  errand_t *errand = arg;
+  uvperf_error_t error;
+
+  memset(&error, 0, sizeof(error));
+  errand->provoke(&error);
+  return write(errand->out, &error, sizeof(error)) != sizeof(error);
+}
+
+uvperf_error_t explain_in_child(explain_provoke_cb provoke) {
+  uvperf_error_t error;
+  errand_t errand = {provoke, -1};
+  int ends[2];
+  pid_t child;
+
+  assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+  errand.out = ends[1];
+  child = support_fork(run, &errand);
+  close(ends[1]);
+  if (read(ends[0], &error, sizeof(error)) != sizeof(error))
+    error.code = INT32_MAX;
+  close(ends[0]);
+  assert_int_equal(support_wait(child), 0);
+  assert_int_not_equal(error.code, INT32_MAX);
+  return error;
+}
+
+void explain_expect(explain_provoke_cb provoke, int code, int cause,
+                    const char *piece) {
+  uvperf_error_t error = explain_in_child(provoke);
+
+  explain_check(&error, code, cause, piece);
+}
+
+void explain_drop_privileges(void) {
+  if (geteuid() != 0)
+    return;
+  if (setgroups(0, NULL) != 0 ||
+      setresgid(EXPLAIN_NOBODY, EXPLAIN_NOBODY, EXPLAIN_NOBODY) != 0 ||
+      setresuid(EXPLAIN_NOBODY, EXPLAIN_NOBODY, EXPLAIN_NOBODY) != 0 ||
+      prctl(PR_SET_DUMPABLE, 1) != 0)
+    _exit(1);
+}
+
+void explain_filter(int code) {
+  struct sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, code == 0
+                                    ? SECCOMP_RET_ALLOW
+                                    : SECCOMP_RET_ERRNO | (unsigned int)code),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {4, steps};
+
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    _exit(1);
+}
+
+void explain_need_paranoid(const char *test, int least, int most) {
+  int64_t level = 0;
+  char what[128];
+
+  if (uvperf__system_paranoid("", &level) == 0 && level >= least &&
+      level <= most && (geteuid() == 0 || uvperf__system_has_perfmon("") == 0))
+    return;
+  snprintf(what, sizeof(what),
+           "kernel.perf_event_paranoid %d to %d, and a process that has, or "
+           "can drop to, no privileges",
+           least, most);
+  support_skip(test, what);
+}

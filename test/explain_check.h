@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of explanations share: failures in children that lack
+ * something, and looks at what was told. */
+#ifndef UVPERF_TEST_EXPLAIN_CHECK_H
+#define UVPERF_TEST_EXPLAIN_CHECK_H
+
+#include "support.h"
+
+#include "explain.h"
+
+/* The user and group of a child without privileges. */
+#define EXPLAIN_NOBODY 65534
+
+/* An attempt without cgroup and leader. */
+uvperf__attempt_t explain_attempt(uvperf_error_t *error, int code,
+                                  const char *root,
+                                  const struct perf_event_attr *attr, int pid,
+                                  int cpu);
+
+/* Fails the test unless code and cause are these, the piece is in the reason,
+ * and the reason is whole. */
+void explain_check(const uvperf_error_t *error, int code, int cause,
+                   const char *piece);
+
+/* Opens and explains a failure: the fd, or a -errno. */
+int explain_try(uvperf_error_t *error, struct perf_event_attr *attr, int pid,
+                int cpu, int group);
+/* The same with PERF_FLAG_PID_CGROUP. */
+int explain_try_cgroup(uvperf_error_t *error, struct perf_event_attr *attr,
+                       int cgroup, int cpu, int group);
+
+/* Runs a function in a child, so that no limit, uid or fd of it stays, and gives
+ * what it filled; code 0 if nothing. It must not assert. */
+typedef void (*explain_provoke_cb)(uvperf_error_t *error);
+uvperf_error_t explain_in_child(explain_provoke_cb provoke);
+
+/* The same, with explain_check. */
+void explain_expect(explain_provoke_cb provoke, int code, int cause,
+                    const char *piece);
+
+/* For children: root becomes EXPLAIN_NOBODY without any group or capability, and
+ * stays dumpable, as a program that this user had started. */
+void explain_drop_privileges(void);
+/* Makes perf_event_open, and nothing else, give an errno as containers do. */
+void explain_filter(int code);
+
+/* Skips unless perf_event_paranoid is from least to most, and the process has no
+ * capability or can drop it. */
+void explain_need_paranoid(const char *test, int least, int most);
+
+#endif

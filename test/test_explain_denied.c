@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* Causes and reasons for EACCES and EPERM of perf_event_open(2), on a scripted
+ * machine. */
+#include "explain_check.h"
+#include "fake_kernel.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+
+#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+#define RELEASE  "/proc/sys/kernel/osrelease"
+#define STATUS   "/proc/self/status"
+#define LOCKDOWN "/sys/kernel/security/lockdown"
+
+/* What /proc/self/status says of a process with CAP_PERFMON, CAP_SYS_ADMIN, a
+ * seccomp filter. */
+#define PERFMON  "Uid:\t1000\t1000\t1000\t1000\nCapEff:\t0000004000000000\n"
+#define ADMIN    "Uid:\t1000\t1000\t1000\t1000\nCapEff:\t0000000000200000\n"
+#define FILTERED "Uid:\t1000\t1000\t1000\t1000\nCapEff:\t0\nSeccomp:\t2\n"
+
+static void expect(const temp_tree_t *tree, int code,
+                   const struct perf_event_attr *attr, int pid, int cpu,
+                   const char *piece) {
+  uvperf_error_t error;
+  uvperf__attempt_t attempt =
+      explain_attempt(&error, code, tree->root, attr, pid, cpu);
+
+  assert_int_equal(uvperf__explain_open(&attempt), code);
+  explain_check(&error, code, UVPERF_CAUSE_PERMISSION, piece);
+}
+
+static void user_clock(struct perf_event_attr *attr) {
+  uvperf_attr_software(attr, PERF_COUNT_SW_CPU_CLOCK);
+  attr->exclude_kernel = 1;
+}
+
+static void eacces_names_what_lifts_paranoid(void **state) {
+  struct perf_event_attr attr;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  expect(*state, -EACCES, &attr, 0, -1,
+         "exclude_kernel avoids it) needs kernel.perf_event_paranoid <= 1 (it "
+         "is 2) or CAP_PERFMON");
+  expect(*state, -EACCES, &attr, -1, 0,
+         "a whole CPU needs kernel.perf_event_paranoid <= 0 (it is 2)");
+  user_clock(&attr);
+  attr.sample_type = PERF_SAMPLE_PHYS_ADDR;
+  expect(*state, -EACCES, &attr, 0, -1,
+         "PHYS_ADDR needs kernel.perf_event_paranoid <= 1 (it is 2)");
+}
+
+static void
+eacces_of_tracepoint_data_everywhere_asks_for_minus_1(void **state) {
+  struct perf_event_attr attr;
+
+  uvperf_attr_tracepoint(&attr, 316);
+  attr.sample_type = PERF_SAMPLE_RAW;
+  expect(*state, -EACCES, &attr, -1, 0, "perf_event_paranoid <= -1");
+  expect(*state, -EACCES, &attr, 0, -1, "perf_event_paranoid <= 1");
+}
+
+static void eacces_of_kernel_branches_asks_for_1(void **state) {
+  static const char piece[] =
+      "BRANCH_USER alone needs kernel.perf_event_paranoid <= 1";
+  struct perf_event_attr attr;
+
+  uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
+  attr.exclude_kernel = 1;
+  attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+  attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
+  expect(*state, -EACCES, &attr, 0, -1, piece);
+  attr.exclude_hv = 1;
+  expect(*state, -EACCES, &attr, 0, -1, "neither capabilities nor");
+  attr.branch_sample_type |= PERF_SAMPLE_BRANCH_KERNEL;
+  expect(*state, -EACCES, &attr, 0, -1, piece);
+  attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
+  expect(*state, -EACCES, &attr, 0, -1, "neither capabilities nor");
+}
+
+static void eacces_at_a_distributions_level_wants_sys_admin(void **state) {
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+
+  temp_tree_write(tree, PARANOID, "3\n");
+  user_clock(&attr);
+  expect(tree, -EACCES, &attr, 0, -1,
+         "any event needs kernel.perf_event_paranoid <= 2 (it is 3) or "
+         "CAP_SYS_ADMIN");
+  temp_tree_write(tree, STATUS, PERFMON);
+  expect(tree, -EACCES, &attr, 0, -1,
+         "at kernel.perf_event_paranoid 3 CAP_PERFMON is not enough");
+  temp_tree_write(tree, STATUS, ADMIN);
+  expect(tree, -EACCES, &attr, 0, -1, "by a security module?");
+}
+
+static void eacces_before_linux_5_8_wants_sys_admin(void **state) {
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  temp_tree_write(tree, RELEASE, "5.8.0\n");
+  expect(tree, -EACCES, &attr, 0, -1, "(it is 2) or CAP_PERFMON");
+  temp_tree_write(tree, RELEASE, "5.7.19\n");
+  expect(tree, -EACCES, &attr, 0, -1, "(it is 2) or CAP_SYS_ADMIN");
+}
+
+static void eperm_of_tracepoint_data_asks_for_minus_1(void **state) {
+  struct perf_event_attr attr;
+
+  uvperf_attr_tracepoint(&attr, 316);
+  attr.exclude_kernel = 1;
+  attr.sample_type = PERF_SAMPLE_RAW;
+  expect(*state, -EPERM, &attr, 0, -1,
+         "a tracepoint's data needs kernel.perf_event_paranoid <= -1");
+}
+
+static void eperm_of_a_kernel_breakpoint_wants_sys_admin(void **state) {
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+
+  uvperf_attr_breakpoint(&attr, 2, UINT64_MAX - 7, 8);
+  temp_tree_write(tree, STATUS, PERFMON);
+  expect(tree, -EPERM, &attr, 0, -1,
+         "an address of the kernel needs CAP_SYS_ADMIN");
+  temp_tree_write(tree, STATUS, ADMIN);
+  expect(tree, -EPERM, &attr, 0, -1, "by a security module?");
+}
+
+static void eperm_under_lockdown_says_so(void **state) {
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+
+  user_clock(&attr);
+  temp_tree_write(tree, LOCKDOWN, "none integrity [confidentiality]\n");
+  expect(tree, -EPERM, &attr, 0, -1, "by a security module?");
+  attr.sample_type = PERF_SAMPLE_REGS_INTR;
+  expect(tree, -EPERM, &attr, 0, -1, "forbids PERF_SAMPLE_REGS_INTR");
+  temp_tree_write(tree, LOCKDOWN, "none [integrity] confidentiality\n");
+  expect(tree, -EPERM, &attr, 0, -1, "by a security module?");
+}
+
+static void eacces_of_a_thread_tells_whose_it_is(void **state) {
+  struct perf_event_attr attr;
+
+  user_clock(&attr);
+  expect(*state, -EACCES, &attr, 77, -1,
+         "runs as another user (uid 0): run as that user or with CAP_PERFMON");
+  expect(*state, -EACCES, &attr, 78, -1, "may not be traced");
+  expect(*state, -EACCES, &attr, 79, -1, "runs as another user (uid 0)");
+  expect(*state, -EACCES, &attr, 80, -1, "may not be traced");
+  uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 1);
+  expect(*state, -EACCES, &attr, 78, -1,
+         "right to ptrace(2) the thread (see kernel.yama.ptrace_scope), or "
+         "CAP_PERFMON and CAP_KILL");
+}
+
+static void eacces_at_every_level_says_so(void **state) {
+  struct perf_event_attr attr;
+
+  user_clock(&attr);
+  attr.namespaces = 1;
+  expect(*state, -EACCES, &attr, 0, -1,
+         "the namespaces bit needs CAP_PERFMON, whatever");
+  uvperf_attr_init(&attr, 8, 0);
+  expect(*state, -EACCES, &attr, 0, -1,
+         "a kprobe or uprobe needs CAP_PERFMON, whatever");
+}
+
+static void
+eacces_in_spite_of_the_capability_asks_where_it_counts(void **state) {
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+
+  user_clock(&attr);
+  temp_tree_write(tree, STATUS, PERFMON);
+  expect(tree, -EACCES, &attr, 0, -1, "by a security module? See the audit");
+  expect(tree, -EACCES, &attr, 77, -1, "may not be traced");
+  temp_tree_write(tree, "/proc/self/uid_map", "0 1000 1\n");
+  expect(tree, -EACCES, &attr, 0, -1,
+         "CAP_PERFMON counts in the initial user namespace only");
+}
+
+static void eacces_without_proc_still_has_a_reason(void **state) {
+  struct perf_event_attr attr;
+
+  user_clock(&attr);
+  expect(*state, -EACCES, &attr, 0, -1, "could not be read");
+}
+
+static void expect_filter(const temp_tree_t *tree, int code,
+                          const struct perf_event_attr *attr, int probed,
+                          int cause, const char *piece) {
+  uvperf_error_t error;
+  uvperf__attempt_t attempt =
+      explain_attempt(&error, code, tree->root, attr, 0, -1);
+
+  fake_kernel_reset();
+  fake_fail(FAKE_OPEN, 1, probed);
+  uvperf__explain_open(&attempt);
+  explain_check(&error, code, cause, piece);
+}
+
+/* Containers have filters that let perf_event_open pass, too. */
+static void
+denied_under_seccomp_is_the_filters_only_if_it_says_the_same(void **state) {
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  temp_tree_write(tree, STATUS, FILTERED);
+  expect_filter(tree, -EPERM, &attr, -EPERM, UVPERF_CAUSE_NO_PERF, "seccomp");
+  expect_filter(tree, -ENOSYS, &attr, -ENOSYS, UVPERF_CAUSE_NO_PERF, "seccomp");
+  expect_filter(tree, -EACCES, &attr, -EACCES, UVPERF_CAUSE_NO_PERF, "seccomp");
+  expect_filter(tree, -EACCES, &attr, -EFAULT, UVPERF_CAUSE_PERMISSION,
+                "the kernel side");
+  expect_filter(tree, -EPERM, &attr, -EFAULT, UVPERF_CAUSE_PERMISSION,
+                "the kernel side");
+  temp_tree_write(tree, PARANOID, "3\n");
+  expect_filter(tree, -EACCES, &attr, -EACCES, UVPERF_CAUSE_PERMISSION,
+                "the kernel side");
+}
+
+#define WITH_MACHINE(test)                                                     \
+  cmocka_unit_test_setup_teardown(test, temp_tree_machine_setup,               \
+                                  temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_MACHINE(eacces_names_what_lifts_paranoid),
+      WITH_MACHINE(eacces_of_tracepoint_data_everywhere_asks_for_minus_1),
+      WITH_MACHINE(eacces_of_kernel_branches_asks_for_1),
+      WITH_MACHINE(eacces_at_a_distributions_level_wants_sys_admin),
+      WITH_MACHINE(eacces_before_linux_5_8_wants_sys_admin),
+      WITH_MACHINE(eperm_of_tracepoint_data_asks_for_minus_1),
+      WITH_MACHINE(eperm_of_a_kernel_breakpoint_wants_sys_admin),
+      WITH_MACHINE(eperm_under_lockdown_says_so),
+      WITH_MACHINE(eacces_of_a_thread_tells_whose_it_is),
+      WITH_MACHINE(eacces_at_every_level_says_so),
+      WITH_MACHINE(eacces_in_spite_of_the_capability_asks_where_it_counts),
+      cmocka_unit_test_setup_teardown(eacces_without_proc_still_has_a_reason,
+                                      temp_tree_setup, temp_tree_teardown),
+      WITH_MACHINE(
+          denied_under_seccomp_is_the_filters_only_if_it_says_the_same),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
