@@ -24,7 +24,8 @@ int uvperf__system_mlock_kb(const char *root, int64_t *kb);
 int uvperf__system_max_sample_rate(const char *root, int64_t *hz);
 int uvperf__system_max_stack(const char *root, int64_t *frames);
 
-/* From <linux/capability.h>; headers before 5.8 lack the second. */
+/* From <linux/capability.h>; headers before 5.8 lack the last. */
+#define UVPERF__CAP_IPC_LOCK  14
 #define UVPERF__CAP_SYS_ADMIN 21
 #define UVPERF__CAP_PERFMON   38
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The meanings of EINVAL, and why mapping fails, on a scripted machine. */
+/* The meanings of EINVAL, on a scripted machine. */
 #include "explain_check.h"
 #include "temp_tree.h"
 
 #include <errno.h>
-#include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 static void expect(const temp_tree_t *tree, const struct perf_event_attr *attr,
                    int pid, int cpu, int cause, const char *piece) {
@@ -312,69 +310,6 @@ static void einval_of_a_hardware_group_names_the_pmu(void **state) {
                "hardware events of one PMU, and no more than it has counters");
 }
 
-static void map(const temp_tree_t *tree, uvperf_error_t *error, int code,
-                const struct perf_event_attr *attr, int cpu, size_t bytes,
-                int cause) {
-  memset(error, 0xff, sizeof(*error));
-  assert_int_equal(
-      uvperf__explain_map(error, code, tree->root, attr, cpu, bytes), code);
-  assert_int_equal(error->code, code);
-  assert_string_equal(uvperf_cause_name(error->cause),
-                      uvperf_cause_name(cause));
-  assert_true(strlen(error->reason) < sizeof(error->reason) - 1);
-}
-
-static void map_eperm_gives_limit_and_need(void **state) {
-  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-  struct perf_event_attr attr;
-  struct rlimit old, low;
-  uvperf_error_t error;
-
-  assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &old), 0);
-  low = old;
-  low.rlim_cur = 65536;
-  assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &low), 0);
-  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  map(*state, &error, -EPERM, &attr, -1, 2097152, UVPERF_CAUSE_LOCKED_MEMORY);
-  assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &old), 0);
-  assert_int_equal(error.limit, 516 * 1024 * 2 + 65536);
-  assert_int_equal(error.needed, 2097152 + page);
-  assert_non_null(strstr(error.reason, "lock 516 KiB (perf_event_mlock_kb) x 2 "
-                                       "CPUs + RLIMIT_MEMLOCK 65536"));
-}
-
-static void map_einval_names_the_fault(void **state) {
-  struct perf_event_attr attr;
-  uvperf_error_t error;
-
-  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  attr.inherit = 1;
-  map(*state, &error, -EINVAL, &attr, -1, 65536, UVPERF_CAUSE_ARGUMENT);
-  explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                "inherit with a ring needs a cpu");
-  map(*state, &error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN);
-  explain_check(&error, -EINVAL, UVPERF_CAUSE_UNKNOWN, "mmap gave errno 22");
-  uvperf_attr_set_wakeup_bytes(&attr, 65536);
-  map(*state, &error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_ARGUMENT);
-  explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                "must be smaller than the ring");
-  uvperf_attr_set_wakeup_bytes(&attr, 65535);
-  map(*state, &error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN);
-  map(*state, &error, -EINVAL, &attr, 0, 3 * 65536, UVPERF_CAUSE_ARGUMENT);
-  explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "power of two");
-}
-
-static void map_other_errno_has_its_cause(void **state) {
-  struct perf_event_attr attr;
-  uvperf_error_t error;
-
-  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  map(*state, &error, -ENOMEM, &attr, 0, 65536, UVPERF_CAUSE_MEMORY);
-  map(*state, &error, -EAGAIN, &attr, 0, 65536, UVPERF_CAUSE_LOCKED_MEMORY);
-  map(*state, &error, -EBUSY, &attr, 0, 65536, UVPERF_CAUSE_ARGUMENT);
-  map(*state, &error, -EIO, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN);
-}
-
 #define WITH_MACHINE(test)                                                     \
   cmocka_unit_test_setup_teardown(test, temp_tree_machine_setup,               \
                                   temp_tree_teardown)
@@ -398,9 +333,6 @@ int main(void) {
       WITH_MACHINE(einval_of_a_group_names_what_differs),
       WITH_MACHINE(einval_of_a_group_of_cgroups_names_what_differs),
       WITH_MACHINE(einval_of_a_hardware_group_names_the_pmu),
-      WITH_MACHINE(map_eperm_gives_limit_and_need),
-      WITH_MACHINE(map_einval_names_the_fault),
-      WITH_MACHINE(map_other_errno_has_its_cause),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Why mapping a ring fails, on a scripted machine; and that no reason is cut. */
+#include "explain_check.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static void map(const temp_tree_t *tree, uvperf_error_t *error, int code,
+                const struct perf_event_attr *attr, int cpu, size_t bytes,
+                int cause) {
+  memset(error, 0xff, sizeof(*error));
+  assert_int_equal(
+      uvperf__explain_map(error, code, tree->root, attr, cpu, bytes), code);
+  explain_check(error, code, cause, "ring of ");
+}
+
+static void map_eperm_gives_limit_and_need(void **state) {
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  struct perf_event_attr attr;
+  struct rlimit old, low;
+  uvperf_error_t error;
+
+  assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &old), 0);
+  low = old;
+  low.rlim_cur = 65536;
+  assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &low), 0);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  map(*state, &error, -EPERM, &attr, -1, 2097152, UVPERF_CAUSE_LOCKED_MEMORY);
+  assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &old), 0);
+  assert_int_equal(error.limit, 516 * 1024 * 2 + 65536);
+  assert_int_equal(error.needed, 2097152 + page);
+  explain_check(&error, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY,
+                "lock 516 KiB (perf_event_mlock_kb) x 2 CPUs, and above that "
+                "this process 65536 (RLIMIT_MEMLOCK; 64 KiB used)");
+}
+
+static void map_eperm_without_a_limit_is_permission(void **state) {
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  temp_tree_write(tree, "/proc/self/status", "CapEff:\t0000000000004000\n");
+  map(tree, &error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_PERMISSION);
+  temp_tree_write(tree, "/proc/self/uid_map", "0 1000 1\n");
+  map(tree, &error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_LOCKED_MEMORY);
+  temp_tree_write(tree, "/proc/sys/kernel/perf_event_paranoid", "-1\n");
+  map(tree, &error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_PERMISSION);
+}
+
+static void map_einval_names_the_fault(void **state) {
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  attr.inherit = 1;
+  map(*state, &error, -EINVAL, &attr, -1, 65536, UVPERF_CAUSE_ARGUMENT);
+  explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                "inherit with a ring needs a cpu");
+  map(*state, &error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN);
+  explain_check(&error, -EINVAL, UVPERF_CAUSE_UNKNOWN, "mmap gave errno 22");
+  uvperf_attr_set_wakeup_bytes(&attr, 65536);
+  map(*state, &error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_ARGUMENT);
+  explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                "must be smaller than the ring");
+  uvperf_attr_set_wakeup_bytes(&attr, 65535);
+  map(*state, &error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN);
+  map(*state, &error, -EINVAL, &attr, 0, 3 * 65536, UVPERF_CAUSE_ARGUMENT);
+  explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "power of two");
+}
+
+static void map_other_errno_has_its_cause(void **state) {
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  map(*state, &error, -ENOMEM, &attr, 0, 65536, UVPERF_CAUSE_MEMORY);
+  map(*state, &error, -EAGAIN, &attr, 0, 65536, UVPERF_CAUSE_LOCKED_MEMORY);
+  assert_non_null(strstr(error.reason, "mlockall"));
+  map(*state, &error, -EBUSY, &attr, 0, 65536, UVPERF_CAUSE_ARGUMENT);
+  map(*state, &error, -EACCES, &attr, 0, 65536, UVPERF_CAUSE_PERMISSION);
+  map(*state, &error, -ENODEV, &attr, 0, 65536, UVPERF_CAUSE_NO_EVENT);
+  map(*state, &error, -EIO, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN);
+}
+
+/* The longest words before every reason: nothing may be cut. */
+static void expect_whole(const uvperf_error_t *error) {
+  if (strlen(error->reason) >= sizeof(error->reason) - 1)
+    fail_msg("errno %d is cut: %s", -error->code, error->reason);
+}
+
+#define NR_LONGEST 12
+
+static void longest_attrs(struct perf_event_attr attrs[NR_LONGEST]) {
+  size_t i;
+
+  for (i = 0; i < NR_LONGEST; i++)
+    uvperf_attr_init(&attrs[i], UINT32_MAX, UINT64_MAX);
+  uvperf_attr_tracepoint(&attrs[1], UINT64_MAX);
+  uvperf_attr_breakpoint(&attrs[2], 1, UINT64_MAX, 8);
+  uvperf_attr_hardware(&attrs[3], PERF_COUNT_HW_STALLED_CYCLES_FRONTEND);
+  uvperf_attr_set_frequency(&attrs[3], UINT64_MAX);
+  attrs[4].sample_max_stack = UINT16_MAX;
+  attrs[5].use_clockid = 1;
+  attrs[5].clockid = 99;
+  attrs[6].sample_type = PERF_SAMPLE_REGS_USER;
+  attrs[7].sample_type = UINT64_MAX;
+  attrs[8].sample_type = PERF_SAMPLE_BRANCH_STACK;
+  attrs[8].branch_sample_type = UVPERF_SAMPLE_BRANCH_COUNTERS;
+  attrs[8].exclude_kernel = 1;
+  uvperf_attr_set(&attrs[9], UVPERF_ATTR_SIGTRAP, 1);
+  uvperf_attr_set(&attrs[9], UVPERF_ATTR_REMOVE_ON_EXEC, 1);
+  attrs[9].exclude_kernel = 1;
+  attrs[10].aux_sample_size = 1;
+  attrs[10].pinned = 1;
+  uvperf_attr_set(&attrs[11], UVPERF_ATTR_AUX_ACTION, 1);
+}
+
+static void explain_longest_reason_is_whole(void **state) {
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attrs[NR_LONGEST];
+  uvperf__attempt_t attempt, leader;
+  uvperf_error_t error;
+  size_t i, turn;
+  int code;
+
+  temp_tree_write(tree,
+                  "/sys/bus/event_source/devices/uncore_a_long_name_0123/"
+                  "type",
+                  "4294967295\n");
+  temp_tree_write(tree, "/proc/sys/kernel/osrelease",
+                  "5.15.167.4-microsoft-standard-WSL2\n");
+  longest_attrs(attrs);
+  for (i = 0; i < NR_LONGEST; i++) {
+    leader = explain_attempt(&error, 0, tree->root, &attrs[i == 10 ? 0 : 10],
+                             INT32_MAX - 1, 1);
+    for (turn = 0; turn < 8; turn++)
+      for (code = 1; code < 134; code++) {
+        attempt = explain_attempt(&error, -code, tree->root, &attrs[i],
+                                  INT32_MAX - 1, turn & 1 ? INT32_MAX : 1);
+        attempt.asked_size = 144;
+        attempt.cgroup = turn & 2 ? INT32_MAX : -1;
+        attempt.leader = turn & 4 ? &leader : NULL;
+        uvperf__explain_open(&attempt);
+        expect_whole(&error);
+      }
+  }
+}
+
+/* The same for the PMUs whose attrs point to names, and a cpumask. */
+static void explain_longest_reason_of_a_pmu_is_whole(void **state) {
+  const uint32_t types[] = {6, 8, 9, 20};
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+  uvperf__attempt_t attempt;
+  uvperf_error_t error;
+  size_t i;
+  unsigned int excludes;
+  int code;
+
+  temp_tree_write(tree, "/sys/bus/event_source/devices/uncore_imc/cpumask",
+                  "0,16,32,48,64,80,96,112,128,144,160,176,192,208,224,240\n");
+  for (i = 0; i < 4; i++)
+    for (code = 1; code < 530; code++)
+      for (excludes = 0; excludes < 2; excludes++) {
+        uvperf_attr_init(&attr, types[i], UINT64_MAX);
+        attr.exclude_kernel = excludes & 1U;
+        attr.sample_period = 1;
+        attempt =
+            explain_attempt(&error, -code, tree->root, &attr, INT32_MAX - 1, 1);
+        uvperf__explain_open(&attempt);
+        expect_whole(&error);
+      }
+}
+
+static void explain_map_longest_reason_is_whole(void **state) {
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attrs[NR_LONGEST];
+  uvperf_error_t error;
+  size_t i;
+  int code;
+
+  temp_tree_write(tree,
+                  "/sys/bus/event_source/devices/uncore_a_long_name_0123/"
+                  "type",
+                  "4294967295\n");
+  temp_tree_write(tree, "/proc/sys/kernel/perf_event_mlock_kb", "1048576\n");
+  temp_tree_write(tree, "/sys/devices/system/cpu/online", "0-8191\n");
+  longest_attrs(attrs);
+  attrs[0].inherit = 1;
+  for (i = 0; i < NR_LONGEST; i++)
+    for (code = 1; code < 134; code++) {
+      uvperf__explain_map(&error, -code, tree->root, &attrs[i], -1,
+                          (size_t)1 << 40);
+      expect_whole(&error);
+    }
+}
+
+#define WITH_MACHINE(test)                                                     \
+  cmocka_unit_test_setup_teardown(test, temp_tree_machine_setup,               \
+                                  temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_MACHINE(map_eperm_gives_limit_and_need),
+      WITH_MACHINE(map_eperm_without_a_limit_is_permission),
+      WITH_MACHINE(map_einval_names_the_fault),
+      WITH_MACHINE(map_other_errno_has_its_cause),
+      WITH_MACHINE(explain_longest_reason_is_whole),
+      WITH_MACHINE(explain_longest_reason_of_a_pmu_is_whole),
+      WITH_MACHINE(explain_map_longest_reason_is_whole),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
