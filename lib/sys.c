@@ -17,7 +17,11 @@ int uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
                      int group_fd, unsigned long flags) {
   long fd;
 
-  fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
+  /* A signal while the target executes another program: perf_event_open takes
+   * exec_update_lock interruptibly. */
+  do
+    fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
+  while (fd < 0 && errno == EINTR);
   return fd < 0 ? -errno : (int)fd;
 }
 

@@ -5,10 +5,15 @@
 #include <errno.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <linux/filter.h>
 #include <linux/perf_event.h>
+#include <linux/seccomp.h>
 
 #include "fake_kernel.h"
 #include "sys.h"
@@ -65,6 +70,71 @@ static void open_of_unknown_fields_is_e2big_and_gives_the_size(void **state) {
   assert_int_equal(uvperf__sys_open(&large.attr, 0, -1, -1, 0), -E2BIG);
   /* From Linux 5.10, whose struct has 120 bytes, to long after today. */
   assert_in_range(large.attr.size, 120, 1024);
+}
+
+/* Answers the first perf_event_open of another thread by EINTR and lets the
+ * second pass. */
+static void interrupt_once(void *arg) {
+  struct seccomp_notif_resp answer;
+  struct seccomp_notif call;
+  int listener = *(int *)arg;
+  int turn;
+
+  for (turn = 0; turn < 2; turn++) {
+    memset(&call, 0, sizeof(call));
+    memset(&answer, 0, sizeof(answer));
+    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call) != 0)
+      abort();
+    answer.id = call.id;
+    answer.error = turn == 0 ? -EINTR : 0;
+    answer.flags = turn == 0 ? 0 : (uint32_t)SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) != 0)
+      abort();
+  }
+}
+
+/* A listener for the calls of perf_event_open by this thread, or -1. */
+static int listen_for_open(void) {
+  struct sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {4, steps};
+
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+    return -1;
+  return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                      SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+}
+
+/* 0; 1 and 2 are failures, 77 is a kernel without listeners. */
+static int open_with_an_interrupt(void *arg) {
+  struct perf_event_attr attr = task_clock();
+  uv_thread_t thread;
+  int listener = listen_for_open();
+
+  (void)arg;
+  if (listener < 0)
+    return 77;
+  /* A thread that is made now has the filter too, but opens nothing. */
+  if (uv_thread_create(&thread, interrupt_once, &listener) != 0)
+    return 1;
+  if (uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC) < 0)
+    return 2;
+  return uv_thread_join(&thread) != 0;
+}
+
+static void open_interrupted_by_a_signal_is_made_again(void **state) {
+  int rc;
+
+  (void)state;
+  support_need_own_events(__func__);
+  rc = support_wait(support_fork(open_with_an_interrupt, NULL));
+  if (rc == 77)
+    support_skip(__func__, "seccomp listeners");
+  assert_int_equal(rc, 0);
 }
 
 static void open_passes_the_target_on(void **state) {
@@ -238,6 +308,7 @@ int main(void) {
       cmocka_unit_test_setup(open_of_a_bad_flag_is_einval, fake_kernel_setup),
       cmocka_unit_test_setup(open_of_unknown_fields_is_e2big_and_gives_the_size,
                              fake_kernel_setup),
+      cmocka_unit_test(open_interrupted_by_a_signal_is_made_again),
       cmocka_unit_test_setup(open_passes_the_target_on, fake_kernel_setup),
       cmocka_unit_test_setup(ioctl_of_a_bad_fd_is_ebadf, fake_kernel_setup),
       cmocka_unit_test_setup(ioctl_of_an_unknown_request_is_enotty,
