@@ -219,6 +219,23 @@ static void attr_set_newer_flags_are_at_kernels_bits(void **state) {
   }
 }
 
+static void attr_unknown_flags_are_those_without_a_name(void **state) {
+  struct perf_event_attr attr;
+  unsigned int i;
+
+  (void)state;
+  uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
+  for (i = UVPERF_ATTR_DISABLED; i <= UVPERF_ATTR_DEFER_OUTPUT; i++)
+    uvperf_attr_set(&attr, i, i == UVPERF_ATTR_PRECISE_IP ? 3 : 1);
+  assert_true(uvperf__attr_unknown_flags(&attr) == 0);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  ((uint8_t *)&attr)[45] = 0x81;
+  ((uint8_t *)&attr)[47] = 0x80;
+  assert_true(uvperf__attr_unknown_flags(&attr) ==
+              (UINT64_C(0x81) << 40 | UINT64_C(1) << 63));
+#endif
+}
+
 static void attr_set_flag_to_0_clears_it_alone(void **state) {
   struct perf_event_attr ones, lone;
   enum uvperf_attr_field field;
@@ -413,6 +430,7 @@ int main(void) {
       cmocka_unit_test(attr_set_flag_up_to_sample_id_all_equals_member),
       cmocka_unit_test(attr_set_flag_after_sample_id_all_equals_member),
       cmocka_unit_test(attr_set_newer_flags_are_at_kernels_bits),
+      cmocka_unit_test(attr_unknown_flags_are_those_without_a_name),
       cmocka_unit_test(attr_set_flag_to_0_clears_it_alone),
       cmocka_unit_test(attr_set_aux_action_is_behind_aux_sample_size),
       cmocka_unit_test(attr_field_name_of_each_field_is_its_own),

@@ -15,6 +15,7 @@
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 #define STATUS   "/proc/self/status"
 #define PMUS     "/sys/bus/event_source/devices"
+#define RELEASE  "/proc/sys/kernel/osrelease"
 #define ONLINE   "/sys/devices/system/cpu/online"
 
 static void system_number_reads_first_line(void **state) {
@@ -270,6 +271,68 @@ static void system_pmu_name_without_directory_is_errno(void **state) {
                    -ENOTDIR);
 }
 
+static void system_capability_is_a_bit_of_its_own(void **state) {
+  const temp_tree_t *tree = *state;
+  int i;
+
+  temp_tree_write(tree, STATUS, "CapEff:\t0000004000204000\n");
+  for (i = 0; i < 64; i++)
+    assert_int_equal(uvperf__system_has_capability(tree->root, i),
+                     i == UVPERF__CAP_IPC_LOCK || i == UVPERF__CAP_SYS_ADMIN ||
+                         i == UVPERF__CAP_PERFMON);
+}
+
+static void system_user_namespace_is_told_by_its_map(void **state) {
+  const temp_tree_t *tree = *state;
+  const struct {
+    const char *map;
+    int is;
+  } maps[] = {
+      {"         0          0 4294967295\n", 0},
+      {"         0       1000          1\n", 1},
+      {"0 0 1\n", 1},
+      {"", 1},
+      {"?\n", -EINVAL},
+  };
+  size_t i;
+
+  assert_int_equal(uvperf__system_is_user_namespace(tree->root), -ENOENT);
+  for (i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+    temp_tree_write(tree, "/proc/self/uid_map", maps[i].map);
+    assert_int_equal(uvperf__system_is_user_namespace(tree->root), maps[i].is);
+  }
+}
+
+static void system_is_before_compares_both_numbers(void **state) {
+  const temp_tree_t *tree = *state;
+
+  assert_int_equal(uvperf__system_is_before(tree->root, 1, 0), -ENOENT);
+  temp_tree_write(tree, RELEASE, "5.10.0-9-amd64\n");
+  assert_int_equal(uvperf__system_is_before(tree->root, 5, 10), 0);
+  assert_int_equal(uvperf__system_is_before(tree->root, 5, 11), 1);
+  assert_int_equal(uvperf__system_is_before(tree->root, 5, 9), 0);
+  assert_int_equal(uvperf__system_is_before(tree->root, 6, 0), 1);
+  assert_int_equal(uvperf__system_is_before(tree->root, 4, 19), 0);
+  temp_tree_write(tree, RELEASE, "unknown\n");
+  assert_int_equal(uvperf__system_is_before(tree->root, 4, 19), -EINVAL);
+}
+
+static void thread_of_real_root(void *arg) {
+  *(int *)arg = uvperf__system_thread("") == (int)syscall(SYS_gettid);
+}
+
+static void system_thread_is_the_callers(void **state) {
+  const temp_tree_t *tree = *state;
+  uv_thread_t thread;
+  int right = 0;
+
+  assert_int_equal(uvperf__system_thread(tree->root), -ENOENT);
+  assert_int_equal(uvperf__system_thread(""), getpid());
+  assert_int_equal(uv_thread_create(&thread, thread_of_real_root, &right), 0);
+  assert_int_equal(uv_thread_join(&thread), 0);
+  assert_int_equal(right, 1);
+}
+
 static void system_of_real_root_agrees_with_system_calls(void **state) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   struct __user_cap_data_struct caps[2];
@@ -308,6 +371,10 @@ int main(void) {
       WITH_TREE(system_pmu_name_is_found_by_type),
       WITH_TREE(system_pmu_name_is_found_among_many),
       WITH_TREE(system_pmu_name_without_directory_is_errno),
+      WITH_TREE(system_capability_is_a_bit_of_its_own),
+      WITH_TREE(system_user_namespace_is_told_by_its_map),
+      WITH_TREE(system_is_before_compares_both_numbers),
+      WITH_TREE(system_thread_is_the_callers),
       cmocka_unit_test(system_of_real_root_agrees_with_system_calls),
   };
 
