@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The attrs that the library calls faulty are those that this kernel refuses,
- * and so are the rings. */
+/* The attrs that the library calls faulty are those that this kernel refuses. */
 #include "explain_check.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "explain.h"
 #include "sys.h"
 #include "system.h"
-
-#define NOBODY 65534
 
 static void user_dummy(struct perf_event_attr *attr) {
   uvperf_attr_software(attr, PERF_COUNT_SW_DUMMY);
@@ -146,87 +137,60 @@ static void live_read_with_inherit_is_refused(void **state) {
   accepted(&attr);
 }
 
-static void live_inherited_ring_without_cpu_is_refused(void **state) {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+static void live_branch_stack_of_no_kind_is_refused(void **state) {
   struct perf_event_attr attr;
-  uvperf_error_t error;
-  void *address;
-  int fd, rc;
 
   (void)state;
   support_need_own_events(__func__);
   user_dummy(&attr);
-  attr.inherit = 1;
-  fd = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-  assert_true(fd >= 0);
-  rc = uvperf__sys_mmap(&address, 2 * page, PROT_READ | PROT_WRITE, fd, 0);
-  assert_int_equal(uvperf__sys_close(fd), 0);
-  assert_int_equal(rc, -EINVAL);
-  uvperf__explain_map(&error, rc, "", &attr, -1, page);
-  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
-  assert_non_null(strstr(error.reason, "inherit with a ring needs a cpu"));
+  attr.exclude_hv = 1;
+  attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+  attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER;
+  refused(&attr, 0, -1, "must name a kind of branches");
+  attr.branch_sample_type = 0;
+  refused(&attr, 0, -1, "must name a kind of branches");
 }
 
-/* In a child, as its uid and its limit cannot come back. */
-static int map_too_much(uvperf_error_t *error, size_t bytes) {
-  struct rlimit none = {0, 0};
+static void live_registers_that_are_none_are_refused(void **state) {
   struct perf_event_attr attr;
-  void *address;
-  int fd, rc;
-
-  if (setrlimit(RLIMIT_MEMLOCK, &none) != 0 ||
-      (geteuid() == 0 && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0)))
-    return 1;
-  user_dummy(&attr);
-  fd = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-  if (fd < 0)
-    return 1;
-  rc = uvperf__sys_mmap(&address, bytes + (size_t)sysconf(_SC_PAGESIZE),
-                        PROT_READ | PROT_WRITE, fd, 0);
-  uvperf__explain_map(error, rc, "", &attr, -1, bytes);
-  return 0;
-}
-
-static void need_locked_limit(const char *test) {
-  int64_t level = 0;
-
-  if (uvperf__system_paranoid("", &level) == 0 && level >= 0 && level <= 2 &&
-      (geteuid() == 0 || !uvperf__system_has_perfmon("")))
-    return;
-  printf("skipped: %s: needs perf_event_paranoid 0 to 2 and a process that "
-         "has, or can drop to, no privileges\n",
-         test);
-  skip();
-}
-
-static void live_ring_above_mlock_kb_is_locked_memory(void **state) {
-  uvperf_error_t error;
-  size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
-  int status, ends[2];
-  int64_t kb = 0;
-  pid_t child;
 
   (void)state;
-  need_locked_limit(__func__);
-  assert_int_equal(uvperf__system_mlock_kb("", &kb), 0);
-  kb *= uvperf__system_online_cpus("");
-  while (bytes <= (size_t)kb * 1024)
-    bytes *= 2;
-  assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-  child = fork();
-  assert_true(child >= 0);
-  if (child == 0)
-    _exit(map_too_much(&error, bytes) != 0 ||
-          write(ends[1], &error, sizeof(error)) != sizeof(error));
-  close(ends[1]);
-  assert_int_equal(read(ends[0], &error, sizeof(error)), sizeof(error));
-  close(ends[0]);
-  assert_int_equal(waitpid(child, &status, 0), child);
-  assert_int_equal(status, 0);
-  assert_int_equal(error.code, -EPERM);
-  assert_int_equal(error.cause, UVPERF_CAUSE_LOCKED_MEMORY);
-  assert_int_equal(error.limit, kb * 1024);
-  assert_int_equal(error.needed, bytes + (size_t)sysconf(_SC_PAGESIZE));
+  support_need_own_events(__func__);
+  user_dummy(&attr);
+  attr.sample_type = PERF_SAMPLE_REGS_USER;
+  refused(&attr, 0, -1, "sample_regs_user must name registers");
+  attr.sample_regs_user = 1;
+  accepted(&attr);
+#if defined(__x86_64__)
+  attr.sample_regs_user = 1 << 12; /* PERF_REG_X86_DS */
+  refused(&attr, 0, -1, "sample_regs_user must name registers");
+  attr.sample_regs_user = 1 << 24;
+  refused(&attr, 0, -1, "sample_regs_user must name registers");
+  attr.sample_regs_user = 0xff0fff;
+  accepted(&attr);
+#endif
+  attr.sample_type = PERF_SAMPLE_REGS_INTR;
+  refused(&attr, 0, -1, "sample_regs_intr must name registers");
+}
+
+static void live_bits_of_no_kernel_are_named(void **state) {
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  (void)state;
+  support_need_own_events(__func__);
+  user_dummy(&attr);
+  attr.sample_type = UINT64_C(1) << 62;
+  assert_int_equal(explain_try(&error, &attr, 0, -1, -1), -EINVAL);
+  explain_check(&error, -EINVAL, UVPERF_CAUSE_OLD_KERNEL,
+                "sample_type: this kernel does not know 0x4000000000000000");
+  user_dummy(&attr);
+  ((uint8_t *)&attr)[47] = 0x81;
+  assert_int_equal(explain_try(&error, &attr, 0, -1, -1), -EINVAL);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  explain_check(&error, -EINVAL, UVPERF_CAUSE_OLD_KERNEL,
+                "the flag bits: this kernel does not know 0x8100000000000000");
+#endif
 }
 
 int main(void) {
@@ -239,8 +203,9 @@ int main(void) {
       cmocka_unit_test(live_odd_user_stack_is_refused),
       cmocka_unit_test(live_negative_period_is_refused),
       cmocka_unit_test(live_read_with_inherit_is_refused),
-      cmocka_unit_test(live_inherited_ring_without_cpu_is_refused),
-      cmocka_unit_test(live_ring_above_mlock_kb_is_locked_memory),
+      cmocka_unit_test(live_branch_stack_of_no_kind_is_refused),
+      cmocka_unit_test(live_registers_that_are_none_are_refused),
+      cmocka_unit_test(live_bits_of_no_kernel_are_named),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

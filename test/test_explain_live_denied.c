@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* What this kernel denies to a process without privileges, or with a filter,
+ * and the cause that is told. */
+#include "explain_check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/capability.h>
+#include <linux/hw_breakpoint.h>
+
+#include "system.h"
+
+static void user_clock(struct perf_event_attr *attr) {
+  uvperf_attr_software(attr, PERF_COUNT_SW_CPU_CLOCK);
+  attr->exclude_kernel = 1;
+}
+
+static void kernel_side(uvperf_error_t *error) {
+  struct perf_event_attr attr;
+
+  explain_drop_privileges();
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  explain_try(error, &attr, 0, -1, -1);
+}
+
+static void whole_cpu(uvperf_error_t *error) {
+  struct perf_event_attr attr;
+
+  explain_drop_privileges();
+  user_clock(&attr);
+  explain_try(error, &attr, -1, 0, -1);
+}
+
+static void live_unprivileged_is_told_the_level(void **state) {
+  (void)state;
+  explain_need_paranoid(__func__, 2, 9);
+  explain_expect(kernel_side, -EACCES, UVPERF_CAUSE_PERMISSION,
+                 "the kernel side (exclude_kernel avoids it) needs "
+                 "kernel.perf_event_paranoid <= 1");
+  explain_expect(whole_cpu, -EACCES, UVPERF_CAUSE_PERMISSION,
+                 "a whole CPU needs kernel.perf_event_paranoid <= 0");
+}
+
+static void foreign_task(uvperf_error_t *error) {
+  struct perf_event_attr attr;
+
+  explain_drop_privileges();
+  user_clock(&attr);
+  explain_try(error, &attr, 1, -1, -1);
+}
+
+static void live_foreign_task_is_permission(void **state) {
+  (void)state;
+  explain_need_paranoid(__func__, -1, 2);
+  explain_expect(foreign_task, -EACCES, UVPERF_CAUSE_PERMISSION,
+                 "the thread runs as another user (uid 0)");
+}
+
+static int64_t sched_switch(void) {
+  const char *const path = "/events/sched/sched_switch/id";
+  int64_t id = -1;
+
+  if (uvperf__system_number("/sys/kernel/tracing", path, &id) != 0)
+    uvperf__system_number("/sys/kernel/debug/tracing", path, &id);
+  return id > 0 ? id : -1;
+}
+
+static void open_data(uvperf_error_t *error, uint64_t id) {
+  struct perf_event_attr attr;
+
+  uvperf_attr_tracepoint(&attr, id);
+  attr.exclude_kernel = 1;
+  attr.sample_type = PERF_SAMPLE_RAW;
+  uvperf_attr_set_period(&attr, 1);
+  explain_try(error, &attr, 0, -1, -1);
+}
+
+static void tracepoint_data(uvperf_error_t *error) {
+  uint64_t id = (uint64_t)sched_switch();
+
+  explain_drop_privileges();
+  open_data(error, id);
+}
+
+static void live_tracepoint_data_asks_for_minus_1(void **state) {
+  (void)state;
+  explain_need_paranoid(__func__, 0, 2);
+  if (sched_switch() < 0)
+    support_skip(__func__, "a tracefs that can be read");
+  explain_expect(tracepoint_data, -EPERM, UVPERF_CAUSE_PERMISSION,
+                 "a tracepoint's data needs kernel.perf_event_paranoid <= -1");
+}
+
+/* perf_copy_attr adds the sides that the event does not exclude. */
+static void kernel_branches(uvperf_error_t *error) {
+  struct perf_event_attr attr;
+
+  explain_drop_privileges();
+  user_clock(&attr);
+  attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+  attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
+  explain_try(error, &attr, 0, -1, -1);
+}
+
+static void live_branches_of_the_hypervisor_ask_for_1(void **state) {
+  (void)state;
+  explain_need_paranoid(__func__, 2, 2);
+  explain_expect(kernel_branches, -EACCES, UVPERF_CAUSE_PERMISSION,
+                 "a branch stack not of BRANCH_USER alone needs "
+                 "kernel.perf_event_paranoid <= 1");
+}
+
+static void namespaces(uvperf_error_t *error) {
+  struct perf_event_attr attr;
+
+  explain_drop_privileges();
+  user_clock(&attr);
+  attr.namespaces = 1;
+  explain_try(error, &attr, 0, -1, -1);
+}
+
+static void live_namespaces_want_the_capability(void **state) {
+  (void)state;
+  explain_need_paranoid(__func__, -1, 2);
+  explain_expect(namespaces, -EACCES, UVPERF_CAUSE_PERMISSION,
+                 "the namespaces bit needs CAP_");
+}
+
+/* Waits until its parent ends or kills it. */
+__attribute__((noreturn)) static int sleeper(void *arg) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_DUMPABLE, *(int *)arg);
+  raise(SIGSTOP);
+  for (;;)
+    pause();
+}
+
+/* A child of the same user that says whether it may be looked into. */
+static void open_on_sleeper(uvperf_error_t *error, int dumpable, int sigtrap) {
+  struct perf_event_attr attr;
+  int status;
+  pid_t child;
+
+  explain_drop_privileges();
+  child = support_fork(sleeper, &dumpable);
+  waitpid(child, &status, WUNTRACED);
+  user_clock(&attr);
+  if (sigtrap) {
+    uvperf_attr_set(&attr, UVPERF_ATTR_REMOVE_ON_EXEC, 1);
+    uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 1);
+  }
+  explain_try(error, &attr, child, -1, -1);
+  kill(child, SIGKILL);
+  waitpid(child, &status, 0);
+}
+
+static void secret_task(uvperf_error_t *error) {
+  open_on_sleeper(error, 0, 0);
+}
+
+static void open_task(uvperf_error_t *error) {
+  open_on_sleeper(error, 1, 0);
+}
+
+static void secret_task_sigtrap(uvperf_error_t *error) {
+  open_on_sleeper(error, 0, 1);
+}
+
+static void live_task_that_is_not_dumpable_may_not_be_traced(void **state) {
+  (void)state;
+  explain_need_paranoid(__func__, -1, 2);
+  assert_int_equal(explain_in_child(open_task).code, 0);
+  explain_expect(secret_task, -EACCES, UVPERF_CAUSE_PERMISSION,
+                 "the thread may not be traced (not dumpable");
+}
+
+static void live_sigtrap_on_another_wants_ptrace(void **state) {
+  (void)state;
+  explain_need_paranoid(__func__, -1, 2);
+  if (uvperf__system_is_before("", 5, 13) == 1)
+    support_skip(__func__, "Linux 5.13");
+  explain_expect(secret_task_sigtrap, -EACCES, UVPERF_CAUSE_PERMISSION,
+                 "sigtrap needs the right to ptrace(2) the thread");
+}
+
+static void kernel_breakpoint(uvperf_error_t *error) {
+  struct perf_event_attr attr;
+
+  uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, UINT64_MAX - 0xfff, 8);
+  explain_try(error, &attr, 0, -1, -1);
+}
+
+/* CAP_PERFMON is all that is left. */
+static void kernel_breakpoint_with_perfmon(uvperf_error_t *error) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct caps[2];
+
+  memset(caps, 0, sizeof(caps));
+  caps[1].effective = caps[1].permitted = 1U << (UVPERF__CAP_PERFMON - 32);
+  if (syscall(SYS_capset, &header, caps) != 0)
+    _exit(1);
+  kernel_breakpoint(error);
+}
+
+static void live_kernel_breakpoint_wants_sys_admin(void **state) {
+  (void)state;
+  support_need_breakpoints(__func__);
+  explain_need_paranoid(__func__, -1, 2);
+  if (geteuid() != 0 || uvperf__system_is_before("", 5, 8) == 1)
+    support_skip(__func__, "root, to keep CAP_PERFMON alone");
+  explain_expect(kernel_breakpoint_with_perfmon, -EPERM,
+                 UVPERF_CAUSE_PERMISSION,
+                 "an address of the kernel needs CAP_SYS_ADMIN");
+}
+
+/* It has every capability there, and none that counts. */
+static void in_user_namespace(uvperf_error_t *error) {
+  struct perf_event_attr attr;
+
+  explain_drop_privileges();
+  if (unshare(CLONE_NEWUSER) != 0) {
+    error->code = 1;
+    return;
+  }
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  explain_try(error, &attr, 0, -1, -1);
+}
+
+static void live_capability_of_a_user_namespace_does_not_count(void **state) {
+  uvperf_error_t error;
+
+  (void)state;
+  explain_need_paranoid(__func__, 2, 9);
+  error = explain_in_child(in_user_namespace);
+  if (error.code == 1)
+    support_skip(__func__, "user namespaces for everybody");
+  explain_check(&error, -EACCES, UVPERF_CAUSE_PERMISSION,
+                "counts in the initial user namespace only");
+}
+
+/* -- seccomp -------------------------------------------------------------- */
+
+static void filtered_eperm(uvperf_error_t *error) {
+  struct perf_event_attr attr;
+
+  explain_filter(EPERM);
+  user_clock(&attr);
+  explain_try(error, &attr, 0, -1, -1);
+}
+
+static void filtered_enosys(uvperf_error_t *error) {
+  struct perf_event_attr attr;
+
+  explain_filter(ENOSYS);
+  user_clock(&attr);
+  explain_try(error, &attr, 0, -1, -1);
+}
+
+static void filtered_eacces(uvperf_error_t *error) {
+  struct perf_event_attr attr;
+
+  explain_filter(EACCES);
+  user_clock(&attr);
+  explain_try(error, &attr, 0, -1, -1);
+}
+
+/* As in a container that may use perf events, on a kernel that forbids these. */
+static void filter_that_allows(uvperf_error_t *error) {
+  explain_drop_privileges();
+  explain_filter(0);
+  kernel_side(error);
+}
+
+static void filter_that_allows_data(uvperf_error_t *error) {
+  uint64_t id = (uint64_t)sched_switch();
+
+  explain_drop_privileges();
+  explain_filter(0);
+  open_data(error, id);
+}
+
+static void live_seccomp_filter_that_allows_is_not_blamed(void **state) {
+  (void)state;
+  explain_need_paranoid(__func__, 2, 2);
+  explain_expect(filter_that_allows, -EACCES, UVPERF_CAUSE_PERMISSION,
+                 "the kernel side");
+  if (sched_switch() < 0)
+    support_skip(__func__, "a tracefs that can be read");
+  explain_expect(filter_that_allows_data, -EPERM, UVPERF_CAUSE_PERMISSION,
+                 "a tracepoint's data needs kernel.perf_event_paranoid <= -1");
+}
+
+static void live_seccomp_filter_is_no_perf(void **state) {
+  (void)state;
+  explain_expect(filtered_eperm, -EPERM, UVPERF_CAUSE_NO_PERF, "seccomp");
+  explain_expect(filtered_eacces, -EACCES, UVPERF_CAUSE_NO_PERF, "seccomp");
+  explain_expect(filtered_enosys, -ENOSYS, UVPERF_CAUSE_NO_PERF, "seccomp");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(live_unprivileged_is_told_the_level),
+      cmocka_unit_test(live_foreign_task_is_permission),
+      cmocka_unit_test(live_tracepoint_data_asks_for_minus_1),
+      cmocka_unit_test(live_branches_of_the_hypervisor_ask_for_1),
+      cmocka_unit_test(live_namespaces_want_the_capability),
+      cmocka_unit_test(live_task_that_is_not_dumpable_may_not_be_traced),
+      cmocka_unit_test(live_sigtrap_on_another_wants_ptrace),
+      cmocka_unit_test(live_kernel_breakpoint_wants_sys_admin),
+      cmocka_unit_test(live_capability_of_a_user_namespace_does_not_count),
+      cmocka_unit_test(live_seccomp_filter_that_allows_is_not_blamed),
+      cmocka_unit_test(live_seccomp_filter_is_no_perf),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* What this kernel refuses of tracepoints, breakpoints, probes and other PMUs,
+ * and the cause that is told. */
+#include "explain_check.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include <linux/hw_breakpoint.h>
+
+#include "system.h"
+
+static void user_clock(struct perf_event_attr *attr) {
+  uvperf_attr_software(attr, PERF_COUNT_SW_CPU_CLOCK);
+  attr->exclude_kernel = 1;
+}
+
+static void unknown_tracepoint(uvperf_error_t *error) {
+  struct perf_event_attr attr;
+
+  uvperf_attr_tracepoint(&attr, 65000000);
+  attr.exclude_kernel = 1;
+  explain_try(error, &attr, 0, -1, -1);
+}
+
+static void live_unknown_tracepoint_is_no_event(void **state) {
+  (void)state;
+  support_need_own_events(__func__);
+  explain_expect(unknown_tracepoint, -EINVAL, UVPERF_CAUSE_NO_EVENT,
+                 "tracepoint 65000000 of the calling thread: no tracepoint");
+}
+
+static void breakpoints(uvperf_error_t *error) {
+  static uint64_t watched[64];
+  struct perf_event_attr attr;
+  size_t i;
+
+  for (i = 0; i < 64 && error->code == 0; i++) {
+    uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, (uintptr_t)&watched[i], 8);
+    attr.exclude_kernel = 1;
+    explain_try(error, &attr, 0, -1, -1);
+  }
+}
+
+static void unaligned_breakpoint(uvperf_error_t *error) {
+  struct perf_event_attr attr;
+
+  uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, 0x1001, 4);
+  attr.exclude_kernel = 1;
+  explain_try(error, &attr, 0, -1, -1);
+}
+
+static void live_breakpoints_end_with_slots(void **state) {
+  (void)state;
+  support_need_own_events(__func__);
+  explain_expect(breakpoints, -ENOSPC, UVPERF_CAUSE_BREAKPOINT_SLOTS,
+                 "breakpoint slots of the CPU are in use");
+  explain_expect(unaligned_breakpoint, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                 "aligned");
+}
+
+static void branch_stack(uvperf_error_t *error) {
+  struct perf_event_attr attr;
+
+  user_clock(&attr);
+  attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+  attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
+  uvperf_attr_set_period(&attr, 1000000);
+  explain_try(error, &attr, 0, -1, -1);
+}
+
+static void live_branch_stack_of_software_is_not_supported(void **state) {
+  (void)state;
+  support_need_own_events(__func__);
+  explain_expect(branch_stack, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
+                 "the PMU cannot do branch stacks");
+}
+
+static void refused(struct perf_event_attr *attr, int code, int cause,
+                    const char *piece) {
+  uvperf_error_t error;
+
+  assert_int_equal(explain_try(&error, attr, 0, -1, -1), code);
+  explain_check(&error, code, cause, piece);
+}
+
+static void live_tracepoint_of_ftrace_is_not_supported(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, "ftrace:function");
+  struct perf_event_attr attr;
+
+  (void)state;
+  support_need_root(__func__);
+  uvperf_attr_tracepoint(&attr, id);
+  uvperf_attr_set_period(&attr, 1);
+  attr.sample_type = PERF_SAMPLE_CALLCHAIN;
+  refused(&attr, -EINVAL, UVPERF_CAUSE_NOT_SUPPORTED,
+          "ftrace:function cannot be opened so");
+}
+
+/* One that exists, in a combination that no event can have. */
+static void live_known_tracepoint_is_not_called_unknown(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, "syscalls:sys_enter_getpgid");
+  struct perf_event_attr attr;
+
+  (void)state;
+  support_need_own_events(__func__);
+  uvperf_attr_tracepoint(&attr, id);
+  attr.exclude_kernel = 1;
+  attr.aux_sample_size = 8;
+  refused(&attr, -EINVAL, UVPERF_CAUSE_NOT_SUPPORTED,
+          "need a group leader with an AUX area");
+}
+
+static void live_breakpoint_faults_are_told_apart(void **state) {
+  static uint64_t watched[2];
+  uint64_t address = (uintptr_t)watched;
+  const struct {
+    uint32_t type;
+    uint64_t address, length;
+    const char *piece;
+  } faults[] = {
+    {HW_BREAKPOINT_EMPTY, address, 8, "bp_type must be"},
+    {7, address, 8, "bp_type must be"},
+    {HW_BREAKPOINT_W, address, 0, "bp_len must be"},
+    {HW_BREAKPOINT_W, address, 3, "bp_len must be"},
+    {HW_BREAKPOINT_W, UINT64_MAX - 0xfff, 8, "bp_addr is of the kernel"},
+#if defined(__x86_64__)
+    {HW_BREAKPOINT_R, address, 8, "x86 has no breakpoint for reading"},
+    {HW_BREAKPOINT_W, address + 1, 4, "bp_addr must be aligned"},
+    {HW_BREAKPOINT_X, address, 4, "needs bp_len sizeof(long)"},
+#endif
+  };
+  struct perf_event_attr attr;
+  size_t i;
+
+  (void)state;
+  support_need_breakpoints(__func__);
+  for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+    uvperf_attr_breakpoint(&attr, faults[i].type, faults[i].address,
+                           faults[i].length);
+    attr.exclude_kernel = 1;
+    refused(&attr, -EINVAL, UVPERF_CAUSE_ARGUMENT, faults[i].piece);
+  }
+}
+
+/* AMD's CPUs have masks for longer ones. */
+static void live_long_breakpoint_is_not_supported(void **state) {
+  static uint64_t watched[4];
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  (void)state;
+  support_need_breakpoints(__func__);
+  uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W,
+                         ((uintptr_t)watched + 15) & ~(uintptr_t)15, 16);
+  attr.exclude_kernel = 1;
+  if (explain_try(&error, &attr, 0, -1, -1) != -EOPNOTSUPP)
+    support_skip(__func__, "a CPU without long breakpoints");
+  explain_check(&error, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
+                "no breakpoints longer than 8 bytes");
+}
+
+static uint32_t need_pmu(const char *test, const char *pmu) {
+  char path[96];
+  int64_t type;
+
+  snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", pmu);
+  if (uvperf__system_number("", path, &type) != 0)
+    support_skip(test, path);
+  return (uint32_t)type;
+}
+
+static void uprobe_attr(struct perf_event_attr *attr, uint32_t type,
+                        const char *path, uint64_t offset) {
+  uvperf_attr_init(attr, type, 0);
+  attr->config1 = (uintptr_t)path;
+  attr->config2 = offset;
+}
+
+static void live_uprobe_faults_are_told_apart(void **state) {
+  uint32_t type = need_pmu(__func__, "uprobe");
+  struct perf_event_attr attr;
+  char path[8192];
+
+  (void)state;
+  support_need_root(__func__);
+  uprobe_attr(&attr, type, "/nonexistent", 0);
+  refused(&attr, -ENOENT, UVPERF_CAUSE_NO_EVENT, "no file is at the path");
+  uprobe_attr(&attr, type, "/", 0);
+  refused(&attr, -EINVAL, UVPERF_CAUSE_ARGUMENT, "must be a regular file");
+  uprobe_attr(&attr, type, "/proc/self/exe", UINT64_C(1) << 40);
+  refused(&attr, -EINVAL, UVPERF_CAUSE_ARGUMENT, "an instruction in it");
+  uprobe_attr(&attr, type, (const char *)8, 0);
+  refused(&attr, -EFAULT, UVPERF_CAUSE_ARGUMENT, "must point to a path");
+  memset(path, 'x', sizeof(path));
+  path[sizeof(path) - 1] = '\0';
+  uprobe_attr(&attr, type, path, 0);
+  refused(&attr, -E2BIG, UVPERF_CAUSE_ARGUMENT, "is too long");
+  uprobe_attr(&attr, type, "/proc/version", 0);
+  refused(&attr, -EIO, UVPERF_CAUSE_ARGUMENT, "cannot hold uprobes");
+}
+
+static void live_pmu_tells_what_it_may_lack(void **state) {
+  uint32_t type = need_pmu(__func__, "msr");
+  struct perf_event_attr attr;
+
+  (void)state;
+  support_need_kernel_side(__func__);
+  uvperf_attr_init(&attr, type, 99);
+  refused(&attr, -EINVAL, UVPERF_CAUSE_NO_EVENT, "the PMU has no such config");
+  uvperf_attr_init(&attr, type, 0);
+  attr.exclude_kernel = 1;
+  refused(&attr, -EINVAL, UVPERF_CAUSE_NOT_SUPPORTED,
+          "not every PMU can exclude_*");
+  uvperf_attr_init(&attr, type, 0);
+  attr.sample_period = 1;
+  refused(&attr, -EINVAL, UVPERF_CAUSE_NOT_SUPPORTED,
+          "not every PMU can sample");
+}
+
+/* Where there is a PMU for them they open. */
+static void live_hardware_event_without_a_pmu_is_no_event(void **state) {
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  int fd;
+
+  (void)state;
+  support_need_own_events(__func__);
+  uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
+  attr.exclude_kernel = 1;
+  fd = explain_try(&error, &attr, 0, -1, -1);
+  if (fd >= 0) {
+    close(fd);
+    support_skip(__func__, "a machine without PMU");
+  }
+  explain_check(&error, -ENOENT, UVPERF_CAUSE_NO_EVENT,
+                "try a software event such as cpu-clock");
+}
+
+static void live_what_software_cannot_do_is_not_supported(void **state) {
+  struct perf_event_attr attr;
+
+  (void)state;
+  support_need_own_events(__func__);
+  user_clock(&attr);
+  attr.aux_output = 1;
+  refused(&attr, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED, "cannot do AUX");
+#if defined(__x86_64__)
+  user_clock(&attr);
+  attr.sample_type = PERF_SAMPLE_REGS_USER;
+  attr.sample_regs_user = UINT64_C(1) << 32;
+  refused(&attr, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
+          "cannot do sample XMM registers");
+#endif
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(live_unknown_tracepoint_is_no_event),
+      cmocka_unit_test(live_breakpoints_end_with_slots),
+      cmocka_unit_test(live_branch_stack_of_software_is_not_supported),
+      cmocka_unit_test(live_tracepoint_of_ftrace_is_not_supported),
+      cmocka_unit_test(live_known_tracepoint_is_not_called_unknown),
+      cmocka_unit_test(live_breakpoint_faults_are_told_apart),
+      cmocka_unit_test(live_long_breakpoint_is_not_supported),
+      cmocka_unit_test(live_uprobe_faults_are_told_apart),
+      cmocka_unit_test(live_pmu_tells_what_it_may_lack),
+      cmocka_unit_test(live_hardware_event_without_a_pmu_is_no_event),
+      cmocka_unit_test(live_what_software_cannot_do_is_not_supported),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

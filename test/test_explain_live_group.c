@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* The groups and cgroups that this kernel refuses, and the cause that is told,
+ * through handles: what a leader is, they know. */
+#include "explain_check.h"
+#include "live.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sys.h"
+
+static void user_dummy(struct perf_event_attr *attr) {
+  uvperf_attr_software(attr, PERF_COUNT_SW_DUMMY);
+  attr->exclude_kernel = 1;
+}
+
+static void opened(uv_loop_t *loop, uvperf_event_t *event,
+                   const struct perf_event_attr *attr,
+                   const uvperf_event_options_t *options) {
+  uvperf_error_t error;
+
+  memset(&error, 0, sizeof(error));
+  if (uvperf_event_init(loop, event, attr, options, &error) != 0)
+    fail_msg("%s", error.reason);
+}
+
+/* The handle is the test's own memory: it must be closed before that ends. */
+static void done(uv_loop_t *loop, uvperf_event_t *event) {
+  uvperf_event_close(event, NULL);
+  uv_run(loop, UV_RUN_DEFAULT);
+}
+
+static void refused(uv_loop_t *loop, const struct perf_event_attr *attr,
+                    const uvperf_event_options_t *options, int code, int cause,
+                    const char *piece) {
+  uvperf_event_t event;
+  uvperf_error_t error;
+
+  assert_int_equal(uvperf_event_init(loop, &event, attr, options, &error),
+                   code);
+  explain_check(&error, code, cause, piece);
+}
+
+/* A leader of the calling thread, and options to join it. */
+static uvperf_event_options_t lead(uv_loop_t *loop, uvperf_event_t *leader) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+
+  user_dummy(&attr);
+  opened(loop, leader, &attr, NULL);
+  options.leader = leader;
+  return options;
+}
+
+static void live_member_that_differs_in_its_attr_is_refused(void **state) {
+  uvperf_event_options_t options;
+  struct perf_event_attr attr;
+  uvperf_event_t leader;
+
+  support_need_own_events(__func__);
+  options = lead(*state, &leader);
+  user_dummy(&attr);
+  attr.inherit = 1;
+  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+          "inherit must be the same as the leader's");
+  user_dummy(&attr);
+  attr.pinned = 1;
+  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+          "only the leader may be pinned or exclusive");
+  user_dummy(&attr);
+  attr.exclusive = 1;
+  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+          "only the leader may be pinned or exclusive");
+  user_dummy(&attr);
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+          "use_clockid and clockid must be the leader's");
+  done(*state, &leader);
+}
+
+static void live_member_of_another_target_is_refused(void **state) {
+  uvperf_event_options_t options;
+  struct perf_event_attr attr;
+  uvperf_event_t leader;
+  live_child_t child;
+
+  support_need_own_events(__func__);
+  live_child_fork(&child, 0);
+  options = lead(*state, &leader);
+  user_dummy(&attr);
+  options.cpu = 0;
+  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+          "the leader is on another cpu");
+  options.cpu = -1;
+  options.pid = child.pid;
+  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+          "the leader is of another thread");
+  live_child_go(&child);
+  live_child_wait(&child);
+  done(*state, &leader);
+}
+
+/* pid 0 and one's own id are the same thread. */
+static void live_member_by_its_own_id_is_of_the_same_thread(void **state) {
+  uvperf_event_options_t options;
+  uvperf_event_t leader, member;
+  struct perf_event_attr attr;
+
+  support_need_own_events(__func__);
+  options = lead(*state, &leader);
+  user_dummy(&attr);
+  options.pid = (int)live_tid();
+  opened(*state, &member, &attr, &options);
+  done(*state, &member);
+  attr.pinned = 1;
+  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+          "only the leader may be pinned");
+  done(*state, &leader);
+}
+
+static void live_member_of_a_member_is_refused(void **state) {
+  uvperf_event_options_t options;
+  uvperf_event_t leader, member;
+  struct perf_event_attr attr;
+
+  support_need_own_events(__func__);
+  options = lead(*state, &leader);
+  user_dummy(&attr);
+  opened(*state, &member, &attr, &options);
+  options.leader = &member;
+  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+          "the leader is itself a member of a group");
+  done(*state, &member);
+  done(*state, &leader);
+}
+
+static void live_leader_that_is_no_fd_is_argument(void **state) {
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  (void)state;
+  support_need_own_events(__func__);
+  user_dummy(&attr);
+  assert_int_equal(explain_try(&error, &attr, 0, -1, 999), -EBADF);
+  explain_check(&error, -EBADF, UVPERF_CAUSE_ARGUMENT,
+                "the leader is not an open perf event");
+}
+
+/* In a child: hundreds of fds. perf_event_validate_size's limit is 16 KiB, of 24
+ * bytes each. */
+static void too_large_a_group(uvperf_error_t *error) {
+  struct rlimit files = {2048, 2048};
+  struct perf_event_attr attr;
+  int leader = -1;
+  int fd;
+
+  setrlimit(RLIMIT_NOFILE, &files);
+  do {
+    user_dummy(&attr);
+    attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | UVPERF_FORMAT_LOST;
+    fd = explain_try(error, &attr, 0, -1, leader);
+    if (leader < 0)
+      leader = fd;
+  } while (fd >= 0);
+}
+
+static void live_group_of_hundreds_is_too_large_to_read(void **state) {
+  uvperf_error_t error;
+
+  (void)state;
+  support_need_own_events(__func__);
+  error = explain_in_child(too_large_a_group);
+  if (error.code != -E2BIG)
+    support_skip(__func__, "PERF_FORMAT_LOST and 2048 fds");
+  explain_check(&error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
+                "reading the group would give more than 16 KiB");
+}
+
+static void refused_cgroup(int cgroup, int code, int cause, const char *piece) {
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  user_dummy(&attr);
+  assert_int_equal(explain_try_cgroup(&error, &attr, cgroup, 0, -1), code);
+  explain_check(&error, code, cause, piece);
+}
+
+static void live_cgroup_that_is_none_is_argument(void **state) {
+  live_cgroup_t cgroup;
+  int fd;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  live_cgroup_make(__func__, &cgroup);
+  fd = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  refused_cgroup(fd, -EBADF, UVPERF_CAUSE_ARGUMENT,
+                 "not on the directory of a cgroup");
+  close(fd);
+  refused_cgroup(fd, -EBADF, UVPERF_CAUSE_ARGUMENT, "fd is not open");
+  assert_int_equal(rmdir(cgroup.path), 0);
+  refused_cgroup(cgroup.fd, -ENOENT, UVPERF_CAUSE_ARGUMENT,
+                 "the cgroup was removed");
+  assert_int_equal(close(cgroup.fd), 0);
+}
+
+static void live_group_of_two_cgroups_is_refused(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+  live_cgroup_t cgroup;
+  uvperf_event_t leader;
+  char inner[600];
+
+  support_need_cpu_wide(__func__);
+  live_cgroup_make(__func__, &cgroup);
+  snprintf(inner, sizeof(inner), "%s/inner", cgroup.path);
+  assert_int_equal(mkdir(inner, 0700), 0);
+  user_dummy(&attr);
+  options.cpu = 0;
+  options.cgroup = cgroup.fd;
+  opened(*state, &leader, &attr, &options);
+  options.leader = &leader;
+  options.cgroup = open(inner, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+          "the leader is of another cgroup");
+  done(*state, &leader);
+  assert_int_equal(close(options.cgroup), 0);
+  assert_int_equal(rmdir(inner), 0);
+  live_cgroup_remove(&cgroup);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(live_member_that_differs_in_its_attr_is_refused),
+      support_loop_test(live_member_of_another_target_is_refused),
+      support_loop_test(live_member_by_its_own_id_is_of_the_same_thread),
+      support_loop_test(live_member_of_a_member_is_refused),
+      support_loop_test(live_leader_that_is_no_fd_is_argument),
+      support_loop_test(live_group_of_hundreds_is_too_large_to_read),
+      support_loop_test(live_cgroup_that_is_none_is_argument),
+      support_loop_test(live_group_of_two_cgroups_is_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* The rings that this kernel does not map, and the cause that is told. */
+#include "explain_check.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sys.h"
+#include "system.h"
+
+static void user_dummy(struct perf_event_attr *attr) {
+  uvperf_attr_software(attr, PERF_COUNT_SW_DUMMY);
+  attr->exclude_kernel = 1;
+}
+
+static void live_inherited_ring_without_cpu_is_refused(void **state) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  void *address;
+  int fd, rc;
+
+  (void)state;
+  support_need_own_events(__func__);
+  user_dummy(&attr);
+  attr.inherit = 1;
+  fd = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  assert_true(fd >= 0);
+  rc = uvperf__sys_mmap(&address, 2 * page, PROT_READ | PROT_WRITE, fd, 0);
+  assert_int_equal(uvperf__sys_close(fd), 0);
+  assert_int_equal(rc, -EINVAL);
+  uvperf__explain_map(&error, rc, "", &attr, -1, page);
+  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_non_null(strstr(error.reason, "inherit with a ring needs a cpu"));
+}
+
+/* Maps a ring of so many bytes and explains the failure. For children. */
+static void map(uvperf_error_t *error, int fd, size_t bytes) {
+  struct perf_event_attr attr;
+  void *address;
+  int rc;
+
+  user_dummy(&attr);
+  rc = uvperf__sys_mmap(&address, bytes + support_page_bytes(),
+                        PROT_READ | PROT_WRITE, fd, 0);
+  if (rc != 0)
+    uvperf__explain_map(error, rc, "", &attr, -1, bytes);
+}
+
+static int open_dummy(void) {
+  struct perf_event_attr attr;
+  int fd;
+
+  user_dummy(&attr);
+  fd = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (fd < 0)
+    _exit(1);
+  return fd;
+}
+
+static void limit(int resource, rlim_t bytes) {
+  struct rlimit limits = {bytes, bytes};
+
+  if (setrlimit(resource, &limits) != 0)
+    _exit(1);
+}
+
+/* The first size that mlock_kb does not allow, in bytes. */
+static size_t too_much(void) {
+  size_t bytes = support_page_bytes();
+  int64_t kb = 0;
+
+  uvperf__system_mlock_kb("", &kb);
+  kb *= uvperf__system_online_cpus("");
+  while (bytes <= (size_t)kb * 1024)
+    bytes *= 2;
+  return bytes;
+}
+
+static void ring_above_mlock_kb(uvperf_error_t *error) {
+  explain_drop_privileges();
+  limit(RLIMIT_MEMLOCK, 0);
+  map(error, open_dummy(), too_much());
+}
+
+static void live_ring_above_mlock_kb_is_locked_memory(void **state) {
+  uvperf_error_t error;
+  int64_t kb = 0;
+
+  (void)state;
+  explain_need_paranoid(__func__, 0, 2);
+  uvperf__system_mlock_kb("", &kb);
+  kb *= uvperf__system_online_cpus("");
+  error = explain_in_child(ring_above_mlock_kb);
+  explain_check(&error, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY,
+                "this process 0 (RLIMIT_MEMLOCK; 0 KiB used)");
+  assert_int_equal(error.limit, kb * 1024);
+  assert_int_equal(error.needed, too_much() + support_page_bytes());
+}
+
+/* One that fits, then another: what the first has pinned is told. */
+static void second_ring(uvperf_error_t *error) {
+  explain_drop_privileges();
+  limit(RLIMIT_MEMLOCK, too_much() + support_page_bytes());
+  map(error, open_dummy(), too_much());
+  if (error->code == 0)
+    map(error, open_dummy(), too_much());
+}
+
+static void live_second_ring_is_told_what_the_first_has_pinned(void **state) {
+  uvperf_error_t error;
+  const char *used;
+
+  (void)state;
+  explain_need_paranoid(__func__, 0, 2);
+  error = explain_in_child(second_ring);
+  explain_check(&error, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY,
+                "(RLIMIT_MEMLOCK; ");
+  used = strstr(error.reason, "(RLIMIT_MEMLOCK; ");
+  assert_true(strtol(used + strlen("(RLIMIT_MEMLOCK; "), NULL, 10) > 0);
+}
+
+static void ring_after_mlockall(uvperf_error_t *error) {
+  int fd;
+
+  explain_drop_privileges();
+  fd = open_dummy();
+  limit(RLIMIT_MEMLOCK, 16 * support_page_bytes());
+  /* The sanitizer's mlockall() does nothing. */
+  if (syscall(SYS_mlockall, MCL_FUTURE) != 0)
+    _exit(1);
+  map(error, fd, 16 * support_page_bytes());
+}
+
+static void live_ring_after_mlockall_is_locked_memory(void **state) {
+  uvperf_error_t error;
+
+  (void)state;
+  explain_need_paranoid(__func__, -1, 2);
+  error = explain_in_child(ring_after_mlockall);
+  explain_check(&error, -EAGAIN, UVPERF_CAUSE_LOCKED_MEMORY,
+                "mlockall(2) locks it too");
+  assert_int_equal(error.limit, 16 * support_page_bytes());
+  assert_true(error.needed >= 17 * support_page_bytes());
+}
+
+static void ring_without_space(uvperf_error_t *error) {
+  int fd = open_dummy();
+
+  limit(RLIMIT_AS, 1 << 20);
+  map(error, fd, 16 * support_page_bytes());
+}
+
+static void live_ring_without_address_space_is_memory(void **state) {
+  (void)state;
+  support_need_own_events(__func__);
+  explain_expect(ring_without_space, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                 "of the 1048576 bytes of RLIMIT_AS");
+}
+
+static void ring_of_3_pages(uvperf_error_t *error) {
+  map(error, open_dummy(), 3 * support_page_bytes());
+}
+
+static void live_ring_of_an_odd_size_is_argument(void **state) {
+  (void)state;
+  support_need_own_events(__func__);
+  explain_expect(ring_of_3_pages, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                 "must be a power of two of pages");
+}
+
+/* The second event writes to the ring of the first. */
+static void ring_of_another(uvperf_error_t *error) {
+  struct perf_event_attr attr;
+  int owner = open_dummy();
+  int follower;
+
+  user_dummy(&attr);
+  map(error, owner, support_page_bytes());
+  follower = uvperf__sys_open(&attr, 0, -1, owner,
+                              PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP);
+  map(error, follower, support_page_bytes());
+}
+
+static void live_ring_of_a_redirected_event_is_argument(void **state) {
+  (void)state;
+  support_need_own_events(__func__);
+  explain_expect(ring_of_another, -EBUSY, UVPERF_CAUSE_ARGUMENT,
+                 "writes to another event's ring");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(live_inherited_ring_without_cpu_is_refused),
+      cmocka_unit_test(live_ring_above_mlock_kb_is_locked_memory),
+      cmocka_unit_test(live_second_ring_is_told_what_the_first_has_pinned),
+      cmocka_unit_test(live_ring_after_mlockall_is_locked_memory),
+      cmocka_unit_test(live_ring_without_address_space_is_memory),
+      cmocka_unit_test(live_ring_of_an_odd_size_is_argument),
+      cmocka_unit_test(live_ring_of_a_redirected_event_is_argument),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
