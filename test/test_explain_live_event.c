@@ -27,7 +27,7 @@ static void live_unknown_tracepoint_is_no_event(void **state) {
   (void)state;
   support_need_own_events(__func__);
   explain_expect(unknown_tracepoint, -EINVAL, UVPERF_CAUSE_NO_EVENT,
-                 "tracepoint 65000000 of the calling thread: no tracepoint");
+                 "no tracepoint has this id: read it");
 }
 
 static void breakpoints(uvperf_error_t *error) {
