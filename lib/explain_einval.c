@@ -71,6 +71,21 @@ static int explain_pmu(const uvperf__attempt_t *attempt) {
   return 1;
 }
 
+/* perf_cgroup_connect and perf_copy_attr without CONFIG_CGROUP_PERF. */
+static int explain_cgroup(const uvperf__attempt_t *attempt) {
+  char text[8];
+
+  if ((attempt->cgroup < 0 &&
+       !(attempt->attr->sample_type & PERF_SAMPLE_CGROUP)) ||
+      uvperf__system_line(attempt->root, "/proc/cgroups", "perf_event", text,
+                          sizeof(text)) != -ENODATA)
+    return 0;
+  uvperf__attempt_say(attempt, UVPERF_CAUSE_NOT_SUPPORTED,
+                      "this kernel has no perf events of cgroups: it needs "
+                      "CONFIG_CGROUP_PERF");
+  return 1;
+}
+
 static int explain_aux(const uvperf__attempt_t *attempt) {
   if (!uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_SAMPLE_SIZE) &&
       !(uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_ACTION) & 6))
@@ -115,7 +130,8 @@ void uvperf__attempt_einval(const uvperf__attempt_t *attempt) {
   if (uvperf__attempt_attr(attempt) ||
       uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
                             target_fault(attempt)) ||
-      uvperf__attempt_cpu(attempt, "possible", "there is no such CPU"))
+      uvperf__attempt_cpu(attempt, "possible", "there is no such CPU") ||
+      explain_cgroup(attempt))
     return;
   if (attempt->attr->type == PERF_TYPE_TRACEPOINT)
     explain_tracepoint(attempt);

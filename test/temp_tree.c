@@ -71,6 +71,8 @@ int temp_tree_machine_setup(void **state) {
       {"/proc/77/status", "Uid:\t0\t0\t0\t0\n"},
       {"/proc/78/status", "Uid:\t1000\t1000\t1000\t1000\n"},
       {"/proc/79/status", "Uid:\t1000\t0\t0\t0\n"},
+      {"/proc/cgroups", "#subsys_name\thierarchy\tnum_cgroups\tenabled\n"
+                        "cpu\t0\t1\t1\nperf_event\t0\t1\t1\n"},
       {"/sys/devices/system/cpu/online", "0-1\n"},
       {"/sys/devices/system/cpu/possible", "0-3\n"},
       {"/sys/bus/event_source/devices/uprobe/type", "8\n"},

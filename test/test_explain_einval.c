@@ -199,6 +199,26 @@ static void einval_of_aux_without_a_leader_says_so(void **state) {
          "need a group leader with an AUX area");
 }
 
+static void einval_of_a_cgroup_without_the_controller_says_so(void **state) {
+  static const char piece[] = "it needs CONFIG_CGROUP_PERF";
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+  uvperf__attempt_t attempt;
+  uvperf_error_t error;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
+  attr.sample_type = PERF_SAMPLE_CGROUP;
+  expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "combination");
+  temp_tree_write(tree, "/proc/cgroups", "#subsys_name\ncpu\t0\t1\t1\n");
+  expect(tree, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED, piece);
+  attr.sample_type = 0;
+  expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "combination");
+  attempt = explain_attempt(&error, -EINVAL, tree->root, &attr, 0, 1);
+  attempt.cgroup = 5;
+  uvperf__explain_open(&attempt);
+  explain_check(&error, -EINVAL, UVPERF_CAUSE_NOT_SUPPORTED, piece);
+}
+
 /* Bits that the library itself has no name for. */
 static void einval_of_unknown_bits_names_them(void **state) {
   const temp_tree_t *tree = *state;
@@ -329,6 +349,7 @@ int main(void) {
       WITH_MACHINE(einval_of_breakpoint_names_the_fault),
       WITH_MACHINE(einval_of_a_pmu_tells_what_it_may_lack),
       WITH_MACHINE(einval_of_aux_without_a_leader_says_so),
+      WITH_MACHINE(einval_of_a_cgroup_without_the_controller_says_so),
       WITH_MACHINE(einval_of_unknown_bits_names_them),
       WITH_MACHINE(einval_of_a_group_names_what_differs),
       WITH_MACHINE(einval_of_a_group_of_cgroups_names_what_differs),
