@@ -263,6 +263,15 @@ facts() {
     P18 P19 P20 P21 P22 P23 && names_tests FACTS P && names_tests FACTS R
 }
 
+# EXPLANATIONS has a line for each errno that lib/explain*.c looks for, and names
+# tests that exist.
+explanations() {
+  # A list of words: shellcheck disable=SC2046
+  has_lines EXPLANATIONS $(grep -oh '[{ ]-E[A-Z0-9]*[,:]' \
+    "$root"/lib/explain*.c | tr -cd 'A-Z0-9\n' | sort -u) &&
+    names_tests EXPLANATIONS E
+}
+
 check headers_alone_compile_as_c11 headers_c11
 check headers_alone_compile_as_gnu99 headers_gnu99
 check_cxx headers_alone_compile_as_cxx11 headers_cxx11
@@ -275,4 +284,5 @@ check memory_comes_from_the_allocator_alone memory
 check readme_program_compiles readme
 check facts_name_tests_that_exist facts
 check origins_name_tests_that_exist names_tests ORIGINS "go-perf "
+check explanations_name_each_errno_and_tests_that_exist explanations
 exit $failed

@@ -196,6 +196,9 @@ static void live_uprobe_faults_are_told_apart(void **state) {
   path[sizeof(path) - 1] = '\0';
   uprobe_attr(&attr, type, path, 0);
   refused(&attr, -E2BIG, UVPERF_CAUSE_ARGUMENT, "is too long");
+  path[300] = '\0';
+  uprobe_attr(&attr, type, path, 0);
+  refused(&attr, -ENAMETOOLONG, UVPERF_CAUSE_ARGUMENT, "is too long");
   uprobe_attr(&attr, type, "/proc/version", 0);
   refused(&attr, -EIO, UVPERF_CAUSE_ARGUMENT, "cannot hold uprobes");
 }

@@ -20,7 +20,8 @@ enum uvperf_cause {
   UVPERF_CAUSE_NONE = 0,
   /* An argument that cannot be right on any machine. */
   UVPERF_CAUSE_ARGUMENT = 1,
-  /* perf_event_paranoid, a missing capability or a foreign task. */
+  /* perf_event_paranoid, a missing capability, a foreign task or a security
+   * module. */
   UVPERF_CAUSE_PERMISSION = 2,
   /* No such PMU or event on this machine: try another event. */
   UVPERF_CAUSE_NO_EVENT = 3,

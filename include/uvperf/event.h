@@ -184,28 +184,35 @@ typedef struct uvperf_stats_s {
  *  @param options  Caller's, copied; NULL for the calling thread on any CPU.
  *  @param error    May be NULL; receives the reason of a failure.
  *  @return 0, or
- *    UV_EINVAL  bad options or attr; a bad combination; no such CPU; frequency
- *      above perf_event_max_sample_rate; ring_bytes not above
- *      wakeup_watermark; inherit with a ring and cpu -1;
+ *    UV_EINVAL  bad options or attr; a bad combination; bits that the kernel
+ *      does not know; no such CPU or tracepoint; frequency above
+ *      perf_event_max_sample_rate; does not fit the leader; ring_bytes not
+ *      above wakeup_watermark; inherit with a ring and cpu -1;
  *    UV_E2BIG   options, or the attr, have fields that the library, or the
- *      kernel, does not know;
- *    UV_ENOENT  no such PMU or event here;
- *    UV_ENODEV  the CPU is offline;
+ *      kernel, does not know; reading the group would give more than 16 KiB;
+ *      the path of a uprobe is too long;
+ *    UV_ENOENT  no such PMU or event here; no such file for a uprobe; the
+ *      cgroup was removed or is of a hierarchy without perf_event;
+ *    UV_ENODEV  the CPU is offline, or the PMU's device is gone;
  *    UV_ESRCH   no such task;
  *    UV_EACCES  perf_event_paranoid or the target's owner forbids it; without
  *      privileges an attr needs exclude_kernel nearly everywhere;
- *    UV_EPERM   the same; or the ring is above perf_event_mlock_kb and
- *      RLIMIT_MEMLOCK; or a seccomp filter; or the leader belongs to the
- *      parent of this forked process;
- *    UV_ENOTSUP the PMU cannot do it;
+ *    UV_EPERM   a tracepoint's data above paranoid -1, a breakpoint in the
+ *      kernel without CAP_SYS_ADMIN; the ring is above perf_event_mlock_kb and
+ *      RLIMIT_MEMLOCK; a seccomp filter; or the leader belongs to the parent
+ *      of this forked process;
+ *    UV_ENOTSUP the PMU, or the CPU's breakpoints, cannot do it;
  *    UV_EMFILE, UV_ENFILE  out of fds;
+ *    UV_EAGAIN  the ring does not fit into RLIMIT_MEMLOCK after mlockall(2);
  *    UV_EBUSY   another exclusive user of the PMU;
  *    UV_ENOSPC  breakpoint slots are used up;
  *    UV_EOVERFLOW  sample_max_stack above perf_event_max_stack (UV_ENOMEM on
  *      some kernels);
- *    UV_ENOMEM  out of memory;
- *    UV_ENOSYS  no perf events in this kernel;
- *    UV_EBADF   the cgroup is not an open fd.
+ *    UV_ENOMEM  out of memory, address space or mappings;
+ *    UV_ENOSYS  no perf events in this kernel, or a seccomp filter;
+ *    UV_EFAULT, UV_EIO  the path of a uprobe, or the file there, is unusable;
+ *    UV_EBADF   the cgroup is not an open fd of a cgroup's directory;
+ *    another    what error->reason gives as a number.
  *    If an inner libuv handle was already registered when init failed, the loop
  *    must run once more before uv_loop_close is 0.
  *  Source: perf_event_open(2), "ERRORS". */
