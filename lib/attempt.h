@@ -32,8 +32,8 @@ void uvperf__attempt_einval(const uvperf__attempt_t *attempt);
 int uvperf__attempt_attr(const uvperf__attempt_t *attempt);
 int uvperf__attempt_group(const uvperf__attempt_t *attempt);
 
-/* Whether the event is of one of these PMUs whose attr points to a name. */
-int uvperf__attempt_is_probe(const uvperf__attempt_t *attempt);
+/* Whether the event is of the PMU of this name, "uprobe" or "kprobe". */
+int uvperf__attempt_is_probe(const uvperf__attempt_t *attempt, const char *pmu);
 
 /* Any errno that a breakpoint, or a uprobe or kprobe, has reasons of its own
  * for: explain_break.c, explain_probe.c. */

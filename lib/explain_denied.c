@@ -82,13 +82,13 @@ static int explain_foreign(const uvperf__attempt_t *attempt) {
   return 1;
 }
 
-/* kernel/events/core.c, perf_event_open, perf_kprobe_event_init and
- * perf_uprobe_event_init ask for the capability at every level. */
+/* perf_event_open and perf_kprobe_event_init of kernel/events/core.c ask for the
+ * capability at every level. */
 static int explain_privileged(const uvperf__attempt_t *attempt) {
   const char *what;
 
-  if (uvperf__attempt_is_probe(attempt))
-    what = "a kprobe or uprobe";
+  if (uvperf__attempt_is_probe(attempt, "kprobe"))
+    what = "a kprobe";
   else if (uvperf__attr_value(attempt->attr, UVPERF_ATTR_NAMESPACES))
     what = "the namespaces bit";
   else
@@ -96,6 +96,28 @@ static int explain_privileged(const uvperf__attempt_t *attempt) {
   uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
                       "%s needs %s, whatever kernel.perf_event_paranoid is",
                       what, capability(attempt));
+  return 1;
+}
+
+/* What CAP_PERFMON does not lift: perf_uprobe_event_init, since Linux 6.16 and
+ * in older stable kernels, and a breakpoint in the kernel, hw_breakpoint_parse,
+ * the only EPERM that is a breakpoint's own. */
+static int explain_admin(const uvperf__attempt_t *attempt) {
+  const char *what;
+
+  if (uvperf__system_has_capability(attempt->root, UVPERF__CAP_SYS_ADMIN) == 1)
+    return 0;
+  if (attempt->code == -EACCES && uvperf__attempt_is_probe(attempt, "uprobe"))
+    what = "a uprobe";
+  else if (attempt->code == -EPERM &&
+           attempt->attr->type == PERF_TYPE_BREAKPOINT)
+    what = "a breakpoint at an address of the kernel";
+  else
+    return 0;
+  uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
+                      "%s needs CAP_SYS_ADMIN, whatever "
+                      "kernel.perf_event_paranoid is",
+                      what);
   return 1;
 }
 
@@ -176,17 +198,6 @@ static int explain_trace(const uvperf__attempt_t *attempt) {
   return 1;
 }
 
-/* hw_breakpoint_parse: a breakpoint in the kernel. */
-static int explain_breakpoint(const uvperf__attempt_t *attempt) {
-  if (attempt->attr->type != PERF_TYPE_BREAKPOINT || attempt->code != -EPERM ||
-      uvperf__system_has_capability(attempt->root, UVPERF__CAP_SYS_ADMIN) == 1)
-    return 0;
-  uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
-                      "a breakpoint at an address of the kernel needs "
-                      "CAP_SYS_ADMIN");
-  return 1;
-}
-
 /* LOCKDOWN_PERF of security/lockdown. */
 static int explain_lockdown(const uvperf__attempt_t *attempt) {
   char text[64];
@@ -236,7 +247,7 @@ static void explain_module(const uvperf__attempt_t *attempt) {
 void uvperf__attempt_denied(const uvperf__attempt_t *attempt) {
   int privileged = uvperf__system_has_perfmon(attempt->root) == 1;
 
-  if (uvperf__attempt_filtered(attempt) || explain_breakpoint(attempt) ||
+  if (uvperf__attempt_filtered(attempt) || explain_admin(attempt) ||
       explain_lockdown(attempt))
     return;
   if (privileged && explain_in_spite(attempt))

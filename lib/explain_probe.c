@@ -50,33 +50,25 @@ static const char *kprobe_fault(int code) {
   }
 }
 
-/* "" for an event of another PMU. */
-static void name_of(const uvperf__attempt_t *attempt, char *pmu, size_t size) {
-  if (attempt->attr->type < PERF_TYPE_MAX ||
-      uvperf__system_pmu_name(attempt->root, attempt->attr->type, pmu, size) !=
-          0 ||
-      (strcmp(pmu, "kprobe") != 0 && strcmp(pmu, "uprobe") != 0))
-    pmu[0] = '\0';
-}
+int uvperf__attempt_is_probe(const uvperf__attempt_t *attempt,
+                             const char *pmu) {
+  char name[16];
 
-int uvperf__attempt_is_probe(const uvperf__attempt_t *attempt) {
-  char pmu[16];
-
-  name_of(attempt, pmu, sizeof(pmu));
-  return pmu[0] != '\0';
+  return attempt->attr->type >= PERF_TYPE_MAX &&
+         uvperf__system_pmu_name(attempt->root, attempt->attr->type, name,
+                                 sizeof(name)) == 0 &&
+         strcmp(name, pmu) == 0;
 }
 
 int uvperf__attempt_probe(const uvperf__attempt_t *attempt) {
   const char *fault = NULL;
-  char pmu[16];
   int cause = attempt->code == -ENOENT || attempt->code == -EADDRNOTAVAIL
                   ? UVPERF_CAUSE_NO_EVENT
                   : UVPERF_CAUSE_ARGUMENT;
 
-  name_of(attempt, pmu, sizeof(pmu));
-  if (pmu[0] == 'u')
+  if (uvperf__attempt_is_probe(attempt, "uprobe"))
     fault = uprobe_fault(attempt->code);
-  else if (pmu[0] == 'k')
+  else if (uvperf__attempt_is_probe(attempt, "kprobe"))
     fault = kprobe_fault(attempt->code);
   return uvperf__attempt_fault(attempt, cause, fault);
 }

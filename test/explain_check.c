@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
@@ -102,6 +103,19 @@ void explain_drop_privileges(void) {
       setresgid(EXPLAIN_NOBODY, EXPLAIN_NOBODY, EXPLAIN_NOBODY) != 0 ||
       setresuid(EXPLAIN_NOBODY, EXPLAIN_NOBODY, EXPLAIN_NOBODY) != 0 ||
       prctl(PR_SET_DUMPABLE, 1) != 0)
+    _exit(1);
+}
+
+void explain_drop_all_but_perfmon(void) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct caps[2];
+
+  memset(caps, 0, sizeof(caps));
+  caps[1].effective = caps[1].permitted = 1U << (UVPERF__CAP_PERFMON - 32);
+  if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) != 0)
+    _exit(1);
+  explain_drop_privileges();
+  if (syscall(SYS_capset, &header, caps) != 0)
     _exit(1);
 }
 

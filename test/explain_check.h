@@ -41,6 +41,8 @@ void explain_expect(explain_provoke_cb provoke, int code, int cause,
 /* For children: root becomes EXPLAIN_NOBODY without any group or capability, and
  * stays dumpable, as a program that this user had started. */
 void explain_drop_privileges(void);
+/* The same for root, but for CAP_PERFMON. */
+void explain_drop_all_but_perfmon(void);
 /* Makes perf_event_open, and nothing else, give an errno as containers do. */
 void explain_filter(int code);
 

@@ -3,17 +3,20 @@
 
 #include <sys/mman.h>
 
+#include "system.h"
+
 typedef struct errand_s {
   const nobody_line_t *lines;
   nobody_report_t *reports;
   size_t nr;
+  void (*drop)(void);
 } errand_t;
 
 static int run_lines(void *arg) {
   errand_t *errand = arg;
   size_t i;
 
-  explain_drop_privileges();
+  errand->drop();
   for (i = 0; i < errand->nr; i++) {
     errand->lines[i].run(&errand->reports[i]);
     errand->reports[i].has_run = 1;
@@ -40,14 +43,13 @@ static size_t count_complaints(const errand_t *errand) {
   return complaints;
 }
 
-void nobody_run(const char *test, const nobody_line_t *lines, size_t nr) {
+static void run(const nobody_line_t *lines, size_t nr, void (*drop)(void)) {
   size_t size = nr * sizeof(nobody_report_t);
-  errand_t errand = {lines, NULL, nr};
+  errand_t errand = {lines, NULL, nr, drop};
   size_t complaints;
   void *shared;
   int status;
 
-  explain_need_paranoid(test, 2, 2);
   shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                 -1, 0);
   assert_ptr_not_equal(shared, MAP_FAILED);
@@ -57,6 +59,20 @@ void nobody_run(const char *test, const nobody_line_t *lines, size_t nr) {
   assert_int_equal(munmap(shared, size), 0);
   assert_int_equal(complaints, 0);
   assert_int_equal(status, 0);
+}
+
+void nobody_run(const char *test, const nobody_line_t *lines, size_t nr) {
+  explain_need_paranoid(test, 2, 2);
+  run(lines, nr, explain_drop_privileges);
+}
+
+void nobody_run_with_perfmon(const char *test, const nobody_line_t *lines,
+                             size_t nr) {
+  support_need_root(test);
+  explain_need_paranoid(test, 2, 2);
+  if (uvperf__system_is_before("", 5, 8) != 0)
+    support_skip(test, "Linux 5.8, for CAP_PERFMON");
+  run(lines, nr, explain_drop_all_but_perfmon);
 }
 
 void nobody_wrong(nobody_report_t *report, const char *format, ...) {
@@ -166,6 +182,23 @@ void nobody_count(nobody_report_t *report, const struct perf_event_attr *attr,
   if (rc != 0 || count.value < least || count.value > most)
     nobody_wrong(report, "start and read gave %d, %llu were counted", rc,
                  (unsigned long long)count.value);
+}
+
+void nobody_opens(nobody_report_t *report, const struct perf_event_attr *attr,
+                  int pid, int cpu) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  uvperf_event_t event;
+  uvperf_error_t error;
+  uv_loop_t loop;
+  int rc;
+
+  options.pid = pid;
+  options.cpu = cpu;
+  uv_loop_init(&loop);
+  rc = uvperf_event_init(&loop, &event, attr, &options, &error);
+  if (rc != 0)
+    nobody_wrong(report, "%d: %s", error.code, error.reason);
+  close_all(report, &loop, rc == 0 ? &event : NULL);
 }
 
 void nobody_refused(nobody_report_t *report, const struct perf_event_attr *attr,

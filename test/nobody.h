@@ -25,6 +25,10 @@ typedef struct nobody_line_s {
  * that lacks something is named on standard output. */
 void nobody_run(const char *test, const nobody_line_t *lines, size_t nr);
 
+/* The same for a child that has kept CAP_PERFMON alone; needs root. */
+void nobody_run_with_perfmon(const char *test, const nobody_line_t *lines,
+                             size_t nr);
+
 void nobody_wrong(nobody_report_t *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void nobody_absent(nobody_report_t *report, const char *what);
@@ -48,6 +52,10 @@ void nobody_stream(nobody_report_t *report, const nobody_stream_t *stream);
 /* Counts what the function provokes: from least to most. */
 void nobody_count(nobody_report_t *report, const struct perf_event_attr *attr,
                   void (*provoke)(void), uint64_t least, uint64_t most);
+
+/* Complains unless init succeeds; starts nothing. */
+void nobody_opens(nobody_report_t *report, const struct perf_event_attr *attr,
+                  int pid, int cpu);
 
 /* Complains unless init fails like this. */
 void nobody_refused(nobody_report_t *report, const struct perf_event_attr *attr,

@@ -114,6 +114,18 @@ static void eperm_of_tracepoint_data_asks_for_minus_1(void **state) {
          "a tracepoint's data needs kernel.perf_event_paranoid <= -1");
 }
 
+static void eacces_of_a_uprobe_wants_sys_admin(void **state) {
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+
+  uvperf_attr_init(&attr, 8, 0);
+  expect(tree, -EACCES, &attr, 0, -1, "a uprobe needs CAP_SYS_ADMIN, whatever");
+  temp_tree_write(tree, STATUS, PERFMON);
+  expect(tree, -EACCES, &attr, 0, -1, "a uprobe needs CAP_SYS_ADMIN, whatever");
+  temp_tree_write(tree, STATUS, ADMIN);
+  expect(tree, -EACCES, &attr, 0, -1, "by a security module?");
+}
+
 static void eperm_of_a_kernel_breakpoint_wants_sys_admin(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
@@ -161,9 +173,8 @@ static void eacces_at_every_level_says_so(void **state) {
   attr.namespaces = 1;
   expect(*state, -EACCES, &attr, 0, -1,
          "the namespaces bit needs CAP_PERFMON, whatever");
-  uvperf_attr_init(&attr, 8, 0);
-  expect(*state, -EACCES, &attr, 0, -1,
-         "a kprobe or uprobe needs CAP_PERFMON, whatever");
+  uvperf_attr_init(&attr, 6, 0);
+  expect(*state, -EACCES, &attr, 0, -1, "a kprobe needs CAP_PERFMON, whatever");
 }
 
 static void
@@ -232,6 +243,7 @@ int main(void) {
       WITH_MACHINE(eacces_at_a_distributions_level_wants_sys_admin),
       WITH_MACHINE(eacces_before_linux_5_8_wants_sys_admin),
       WITH_MACHINE(eperm_of_tracepoint_data_asks_for_minus_1),
+      WITH_MACHINE(eacces_of_a_uprobe_wants_sys_admin),
       WITH_MACHINE(eperm_of_a_kernel_breakpoint_wants_sys_admin),
       WITH_MACHINE(eperm_under_lockdown_says_so),
       WITH_MACHINE(eacces_of_a_thread_tells_whose_it_is),

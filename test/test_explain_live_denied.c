@@ -8,11 +8,9 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <linux/capability.h>
 #include <linux/hw_breakpoint.h>
 
 #include "system.h"
@@ -197,15 +195,8 @@ static void kernel_breakpoint(uvperf_error_t *error) {
   explain_try(error, &attr, 0, -1, -1);
 }
 
-/* CAP_PERFMON is all that is left. */
 static void kernel_breakpoint_with_perfmon(uvperf_error_t *error) {
-  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-  struct __user_cap_data_struct caps[2];
-
-  memset(caps, 0, sizeof(caps));
-  caps[1].effective = caps[1].permitted = 1U << (UVPERF__CAP_PERFMON - 32);
-  if (syscall(SYS_capset, &header, caps) != 0)
-    _exit(1);
+  explain_drop_all_but_perfmon();
   kernel_breakpoint(error);
 }
 

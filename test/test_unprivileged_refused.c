@@ -136,7 +136,7 @@ static void uprobe(nobody_report_t *report) {
   attr.exclude_kernel = 1;
   if (attr.type != 0)
     nobody_refused(report, &attr, 0, -1, UV_EACCES,
-                   "a kprobe or uprobe needs CAP_");
+                   "a uprobe needs CAP_SYS_ADMIN");
 }
 
 static void namespaces(nobody_report_t *report) {
