@@ -195,13 +195,20 @@ static int is_perf_clock(uint64_t clock) {
          clock == CLOCK_TAI;
 }
 
-/* Software events take each of them; hardware ones, which count in NMIs, only
- * the first two: perf_event_set_clock. */
+/* perf_event_set_clock: what may count in an NMI takes only the first two. */
 static const char *clock_fault(const uvperf__attempt_t *attempt) {
-  if (!value(attempt, UVPERF_ATTR_USE_CLOCKID) ||
-      is_perf_clock(value(attempt, UVPERF_ATTR_CLOCKID)))
+  uint64_t clock = value(attempt, UVPERF_ATTR_CLOCKID);
+
+  if (!value(attempt, UVPERF_ATTR_USE_CLOCKID))
     return NULL;
-  return "use_clockid takes MONOTONIC, MONOTONIC_RAW, REALTIME, BOOTTIME, TAI";
+  if (!is_perf_clock(clock))
+    return "use_clockid takes MONOTONIC, MONOTONIC_RAW, REALTIME, BOOTTIME, "
+           "TAI";
+  if (attempt->attr->type != PERF_TYPE_SOFTWARE && clock != CLOCK_MONOTONIC &&
+      clock != CLOCK_MONOTONIC_RAW)
+    return "only software events take this clockid: use CLOCK_MONOTONIC or "
+           "CLOCK_MONOTONIC_RAW";
+  return NULL;
 }
 
 static const char *late_fault(const uvperf__attempt_t *attempt) {
@@ -218,7 +225,7 @@ static const char *late_fault(const uvperf__attempt_t *attempt) {
     return "PERF_SAMPLE_READ with inherit needs Linux 6.12";
   if ((value(attempt, UVPERF_ATTR_AUX_ACTION) & 6) == 6)
     return "aux_pause and aux_resume exclude each other";
-  return clock_fault(attempt);
+  return NULL;
 }
 
 int uvperf__attempt_attr(const uvperf__attempt_t *attempt) {
@@ -229,5 +236,7 @@ int uvperf__attempt_attr(const uvperf__attempt_t *attempt) {
                                flag_fault(attempt)) ||
          explain_rate(attempt) ||
          uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
-                               late_fault(attempt));
+                               late_fault(attempt)) ||
+         uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
+                               clock_fault(attempt));
 }

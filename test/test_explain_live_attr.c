@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <time.h>
 
+#include <linux/hw_breakpoint.h>
+
 #include "sys.h"
 #include "system.h"
 
@@ -83,6 +85,26 @@ static void live_clockid_not_of_perf_is_refused(void **state) {
     attr.clockid = good[i];
     accepted(&attr);
   }
+}
+
+/* perf_event_set_clock(): these may count in an NMI. */
+static void live_clockid_not_safe_in_nmis_is_refused(void **state) {
+  static uint64_t watched;
+  const clockid_t unsafe[] = {CLOCK_REALTIME, CLOCK_BOOTTIME, CLOCK_TAI};
+  struct perf_event_attr attr;
+  size_t i;
+
+  (void)state;
+  support_need_breakpoints(__func__);
+  uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, (uintptr_t)&watched, 8);
+  attr.exclude_kernel = 1;
+  attr.use_clockid = 1;
+  for (i = 0; i < sizeof(unsafe) / sizeof(unsafe[0]); i++) {
+    attr.clockid = unsafe[i];
+    refused(&attr, 0, -1, "only software events take this clockid");
+  }
+  attr.clockid = CLOCK_MONOTONIC_RAW;
+  accepted(&attr);
 }
 
 static void live_two_weights_are_refused(void **state) {
@@ -199,6 +221,7 @@ int main(void) {
       cmocka_unit_test(live_sigtrap_without_remove_on_exec_is_refused),
       cmocka_unit_test(live_inherit_thread_without_inherit_is_refused),
       cmocka_unit_test(live_clockid_not_of_perf_is_refused),
+      cmocka_unit_test(live_clockid_not_safe_in_nmis_is_refused),
       cmocka_unit_test(live_two_weights_are_refused),
       cmocka_unit_test(live_odd_user_stack_is_refused),
       cmocka_unit_test(live_negative_period_is_refused),
