@@ -155,7 +155,7 @@ static const char *paranoid_need(const uvperf__attempt_t *attempt,
   if (attr->sample_type & PERF_SAMPLE_PHYS_ADDR)
     return "PERF_SAMPLE_PHYS_ADDR";
   if (has_kernel_branches(attr))
-    return "a branch stack not of BRANCH_USER alone";
+    return "a branch stack of more than PERF_SAMPLE_BRANCH_USER";
   *level = LAST_COMMON_LEVEL;
   return "any event";
 }
@@ -181,10 +181,12 @@ static int explain_paranoid(const uvperf__attempt_t *attempt) {
 }
 
 /* perf_check_permission: as for ptrace(2), and more of it for signals. */
-static int explain_trace(const uvperf__attempt_t *attempt) {
-  if (attempt->pid <= 0 || attempt->code == -EPERM)
+static int explain_trace(const uvperf__attempt_t *attempt, int privileged) {
+  int signals = uvperf__attr_value(attempt->attr, UVPERF_ATTR_SIGTRAP) != 0;
+
+  if (attempt->pid <= 0 || attempt->code == -EPERM || (privileged && !signals))
     return 0;
-  if (uvperf__attr_value(attempt->attr, UVPERF_ATTR_SIGTRAP))
+  if (signals)
     uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
                         "sigtrap needs the right to ptrace(2) the thread (see "
                         "kernel.yama.ptrace_scope), or %s and CAP_KILL",
@@ -255,6 +257,6 @@ void uvperf__attempt_denied(const uvperf__attempt_t *attempt) {
   if (!privileged && (explain_foreign(attempt) || explain_privileged(attempt) ||
                       explain_paranoid(attempt)))
     return;
-  if (!explain_trace(attempt))
+  if (!explain_trace(attempt, privileged))
     explain_module(attempt);
 }

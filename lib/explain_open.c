@@ -130,18 +130,19 @@ static int has_extended_registers(const uvperf__attempt_t *attempt) {
 }
 
 static void explain_enotsup(const uvperf__attempt_t *attempt) {
-  const char *what = "this use of it";
+  const char *what = "all that the attr asks for: try with fewer bits of it";
 
   if (uvperf__attempt_breakpoint(attempt))
     return;
   if (attempt->attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
-    what = "branch stacks";
+    what = "branch stacks: leave out PERF_SAMPLE_BRANCH_STACK, or sample a "
+           "hardware event";
   else if (has_extended_registers(attempt))
-    what = "sample XMM registers: name none above bit 31";
+    what = "XMM registers: name none above bit 31";
   else if (uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_OUTPUT) ||
            uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_ACTION) ||
            uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_SAMPLE_SIZE))
-    what = "AUX: an event with an AUX area can (intel_pt)";
+    what = "AUX: one that has an AUX area can (intel_pt)";
   else if (attempt->attr->precise_ip)
     what = "this precise_ip: lower it";
   else if (attempt->attr->sample_period != 0)
@@ -218,7 +219,8 @@ static int explain_stack(const uvperf__attempt_t *attempt) {
 
 static void explain_enomem(const uvperf__attempt_t *attempt) {
   if (!explain_stack(attempt))
-    uvperf__attempt_say(attempt, UVPERF_CAUSE_MEMORY, "out of memory");
+    uvperf__attempt_say(attempt, UVPERF_CAUSE_MEMORY,
+                        "the kernel is out of memory: close some events");
 }
 
 static void explain_unknown(const uvperf__attempt_t *attempt) {

@@ -300,7 +300,7 @@ static void explain_enotsup_names_what_the_pmu_lacks(void **state) {
   struct perf_event_attr attr;
 
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
-  expect_enotsup(*state, &attr, "cannot do this use of it");
+  expect_enotsup(*state, &attr, "cannot do all that the attr asks for");
   uvperf_attr_set_frequency(&attr, 99);
   expect_enotsup(*state, &attr, "cannot do sampling");
   attr.precise_ip = 2;

@@ -61,7 +61,7 @@ eacces_of_tracepoint_data_everywhere_asks_for_minus_1(void **state) {
 
 static void eacces_of_kernel_branches_asks_for_1(void **state) {
   static const char piece[] =
-      "BRANCH_USER alone needs kernel.perf_event_paranoid <= 1";
+      "more than PERF_SAMPLE_BRANCH_USER needs kernel.perf_event_paranoid <= 1";
   struct perf_event_attr attr;
 
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
@@ -185,7 +185,10 @@ eacces_in_spite_of_the_capability_asks_where_it_counts(void **state) {
   user_clock(&attr);
   temp_tree_write(tree, STATUS, PERFMON);
   expect(tree, -EACCES, &attr, 0, -1, "by a security module? See the audit");
-  expect(tree, -EACCES, &attr, 77, -1, "may not be traced");
+  expect(tree, -EACCES, &attr, 77, -1, "by a security module? See the audit");
+  uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 1);
+  expect(tree, -EACCES, &attr, 77, -1, "or CAP_PERFMON and CAP_KILL");
+  uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 0);
   temp_tree_write(tree, "/proc/self/uid_map", "0 1000 1\n");
   expect(tree, -EACCES, &attr, 0, -1,
          "CAP_PERFMON counts in the initial user namespace only");

@@ -111,7 +111,7 @@ static void live_branches_of_the_hypervisor_ask_for_1(void **state) {
   (void)state;
   explain_need_paranoid(__func__, 2, 2);
   explain_expect(kernel_branches, -EACCES, UVPERF_CAUSE_PERMISSION,
-                 "a branch stack not of BRANCH_USER alone needs "
+                 "a branch stack of more than PERF_SAMPLE_BRANCH_USER needs "
                  "kernel.perf_event_paranoid <= 1");
 }
 

@@ -253,7 +253,7 @@ static void live_what_software_cannot_do_is_not_supported(void **state) {
   attr.sample_type = PERF_SAMPLE_REGS_USER;
   attr.sample_regs_user = UINT64_C(1) << 32;
   refused(&attr, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
-          "cannot do sample XMM registers");
+          "cannot do XMM registers");
 #endif
 }
 
