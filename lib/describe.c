@@ -7,9 +7,6 @@
 
 #include "system.h"
 
-/* HW_BREAKPOINT_R of <linux/hw_breakpoint.h>. */
-#define BREAKPOINT_READ 1
-
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *const hardware[] = {
@@ -119,14 +116,4 @@ void uvperf__describe_target(char *text, size_t size, int pid, int cpu,
   if (cpu != -1)
     snprintf(where, sizeof(where), " on CPU %d", cpu);
   snprintf(text, size, "%s%s", task, where);
-}
-
-#define BREAKPOINT_RULE                                                        \
-  "bp_type must be W, RW or X, bp_len 1, 2, 4 or 8 (X: sizeof(long)), "        \
-  "bp_addr aligned to it"
-
-const char *uvperf__describe_breakpoint_rule(uint32_t bp_type) {
-  if (bp_type == BREAKPOINT_READ)
-    return BREAKPOINT_RULE "; x86 has no R";
-  return BREAKPOINT_RULE;
 }

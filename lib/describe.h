@@ -4,7 +4,6 @@
 #define UVPERF_LIB_DESCRIBE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "uvperf/attr.h"
 
@@ -20,9 +19,5 @@ void uvperf__describe_event(char *text, size_t size, const char *root,
  * none. Cut, never overrun. */
 void uvperf__describe_target(char *text, size_t size, int pid, int cpu,
                              int cgroup);
-
-/* What bp_type, bp_len and bp_addr must be (hw_breakpoint_parse), for an attr of
- * that bp_type that was refused; static. */
-const char *uvperf__describe_breakpoint_rule(uint32_t bp_type);
 
 #endif

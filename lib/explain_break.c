@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "attempt.h"
+#include "explain.h"
 
 /* <linux/hw_breakpoint.h>. */
 #define BREAKPOINT_READ  1
@@ -64,12 +65,10 @@ static void explain_slots(const uvperf__attempt_t *attempt) {
   attempt->error->needed = IS_X86 ? X86_SLOTS + 1 : 0;
 }
 
-static int explain_einval(const uvperf__attempt_t *attempt) {
-  const char *fault = type_fault(attempt->attr->bp_type);
+const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr) {
+  const char *fault = type_fault(attr->bp_type);
 
-  if (fault == NULL)
-    fault = place_fault(attempt->attr);
-  return uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT, fault);
+  return fault != NULL ? fault : place_fault(attr);
 }
 
 int uvperf__attempt_breakpoint(const uvperf__attempt_t *attempt) {
@@ -77,7 +76,8 @@ int uvperf__attempt_breakpoint(const uvperf__attempt_t *attempt) {
     return 0;
   switch (attempt->code) {
     case -EINVAL:
-      return explain_einval(attempt);
+      return uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
+                                   uvperf__breakpoint_fault(attempt->attr));
     case -ENOSPC:
       explain_slots(attempt);
       return 1;

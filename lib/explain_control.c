@@ -297,8 +297,7 @@ static void bpf_eexist(const refusal_t *refusal) {
 static void bpf_e2big(const refusal_t *refusal) {
   say(refusal, UVPERF_CAUSE_BPF_PROGRAMS,
       "%d programs are attached there, as many as can be: detach one by "
-      "closing "
-      "its event",
+      "closing its event",
       MOST_PROGRAMS);
   refusal->error->limit = MOST_PROGRAMS;
   refusal->error->needed = MOST_PROGRAMS + 1;
@@ -375,15 +374,17 @@ static const char *difference(const uvperf__control_t *control) {
 
 static void modify_einval(const refusal_t *refusal) {
   const char *field = difference(refusal->control);
+  const char *fault = uvperf__breakpoint_fault(refusal->control->wanted);
 
   if (field != NULL)
     say(refusal, UVPERF_CAUSE_ARGUMENT,
         "%s differs from uvperf_event_attr, and only bp_addr, bp_len, bp_type "
         "and sig_data may",
         field);
+  else if (fault != NULL)
+    say(refusal, UVPERF_CAUSE_ARGUMENT, "%s", fault);
   else
-    say(refusal, UVPERF_CAUSE_ARGUMENT, "%s",
-        uvperf__describe_breakpoint_rule(refusal->control->wanted->bp_type));
+    explain_unknown(refusal);
 }
 
 static void modify_enotsup(const refusal_t *refusal) {

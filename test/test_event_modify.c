@@ -59,7 +59,7 @@ static void refuse(live_collector_t *collector) {
   attr.bp_addr = (uintptr_t)&other_word + 1;
   control_expect_refused(uvperf_event_modify(&collector->event, &attr, &error),
                          &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         "bp_addr aligned to it");
+                         "bp_addr must be aligned to bp_len");
 }
 
 static void event_modify_moves_a_running_breakpoint(void **state) {

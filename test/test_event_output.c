@@ -4,7 +4,6 @@
 #include "live.h"
 
 #include <linux/hw_breakpoint.h>
-#include <unistd.h>
 
 /* A second word, for a second breakpoint. */
 static volatile uint64_t other_word;

@@ -340,11 +340,11 @@ static void explain_modify_einval_names_what_differs(void **state) {
   wanted.bp_len = 4;
   wanted.bp_type = HW_BREAKPOINT_RW;
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "bp_addr aligned to it");
+         "bp_addr must be aligned to bp_len");
   assert_null(strstr(error.reason, "differs"));
   wanted.bp_type = HW_BREAKPOINT_R;
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "x86 has no R");
+         "x86 has no breakpoint for reading alone");
   wanted.sample_period = 2;
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "sample_period differs");
