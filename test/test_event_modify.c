@@ -44,6 +44,15 @@ static void expect_hits(live_collector_t *collector, uint64_t one,
   assert_int_equal(hits->other, other);
 }
 
+/* Opens a breakpoint on one_word that runs and tells its hits. */
+static void open_running(uv_loop_t *loop, live_collector_t *collector,
+                         hits_t *hits) {
+  struct perf_event_attr attr;
+
+  one_word_attr(&attr);
+  live_begin(loop, collector, &attr, NULL, on_hit, hits);
+}
+
 static int move_to(live_collector_t *collector, const volatile uint64_t *word) {
   struct perf_event_attr attr = *uvperf_event_attr(&collector->event);
 
@@ -64,12 +73,10 @@ static void refuse(live_collector_t *collector) {
 
 static void event_modify_moves_a_running_breakpoint(void **state) {
   live_collector_t collector;
-  struct perf_event_attr attr;
   hits_t hits = {0, 0};
 
   support_need_breakpoints(__func__);
-  one_word_attr(&attr);
-  live_begin(*state, &collector, &attr, NULL, on_hit, &hits);
+  open_running(*state, &collector, &hits);
   write_words(3, 4);
   expect_hits(&collector, 3, 0);
   assert_int_equal(move_to(&collector, &other_word), 0);
@@ -85,12 +92,10 @@ static void event_modify_moves_a_running_breakpoint(void **state) {
 
 static void event_modify_that_fails_leaves_it_running(void **state) {
   live_collector_t collector;
-  struct perf_event_attr attr;
   hits_t hits = {0, 0};
 
   support_need_breakpoints(__func__);
-  one_word_attr(&attr);
-  live_begin(*state, &collector, &attr, NULL, on_hit, &hits);
+  open_running(*state, &collector, &hits);
   refuse(&collector);
   write_words(3, 4);
   expect_hits(&collector, 3, 0);
@@ -106,12 +111,10 @@ static void event_modify_that_fails_leaves_it_running(void **state) {
 static void event_modify_leaves_a_stopped_one_stopped(void **state) {
   live_collector_t collector;
   uvperf_event_t *event = &collector.event;
-  struct perf_event_attr attr;
   hits_t hits = {0, 0};
 
   support_need_breakpoints(__func__);
-  one_word_attr(&attr);
-  live_begin(*state, &collector, &attr, NULL, on_hit, &hits);
+  open_running(*state, &collector, &hits);
   /* Also after it was modified while it ran. */
   assert_int_equal(move_to(&collector, &other_word), 0);
   assert_int_equal(uvperf_event_disable(event, NULL), 0);

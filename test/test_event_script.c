@@ -226,11 +226,13 @@ static void event_start_enable_fails_is_stopped(void **state) {
   fake_event_add(7);
   story_attr(&attr);
   live_init(*state, &collector, &attr, NULL);
-  fake_fail(FAKE_IOCTL, 1, -EINVAL);
+  fake_fail(FAKE_IOCTL, 1, -ENODEV);
   assert_int_equal(
       uvperf_event_start(&collector.event, NULL, story_on_record, &error),
-      UV_EINVAL);
-  assert_int_equal(error.code, UV_EINVAL);
+      UV_ENODEV);
+  assert_int_equal(error.code, UV_ENODEV);
+  assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
+  assert_non_null(strstr(error.reason, "ENABLE of software event"));
   assert_int_equal(uvperf_event_is_active(&collector.event), 0);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
   assert_int_equal(
