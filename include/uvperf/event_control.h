@@ -69,8 +69,9 @@ UVPERF_EXTERN int uvperf_event_reset_group(uvperf_event_t *event,
  *  out stays stopped, whatever enables it, until it is given a period. With a
  *  period of 1 refresh, enable, start and the like do that, which helps if the
  *  target runs at that moment, as the calling thread does; with another period
- *  do it by uvperf_event_set_period. Linux 6.16 and 6.17 before 6.17.10 can hang
- *  the machine when the overflows of cpu-clock or task-clock run out.
+ *  do it by uvperf_event_set_period. Linux 6.16, and 6.17 before its commit
+ *  "perf/core: Fix system hang caused by cpu-clock usage", can hang the machine
+ *  when the overflows of cpu-clock or task-clock run out.
  *  @param overflows  Samples, 1 to INT_MAX; added to what is left.
  *  @return 0, or see the top, or
  *    UV_EINVAL  overflows is 0 or above INT_MAX; or the event does not sample,
