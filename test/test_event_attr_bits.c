@@ -316,7 +316,7 @@ static void event_with_a_clock_that_cannot_be_is_einval(void **state) {
   set(__func__, &attr, UVPERF_ATTR_CLOCKID, CLOCK_REALTIME);
   control_expect_refused(
       uvperf_event_init(*state, &collector.event, &attr, NULL, &error), &error,
-      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "cannot be read in an NMI");
+      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "only software events take");
 }
 
 /* -- aux_action, precise_ip ----------------------------------------------- */
