@@ -96,6 +96,10 @@ static void einval_of_older_bit_is_not_old_kernel(void **state) {
   attr.read_format = UVPERF_FORMAT_LOST;
   uvperf_attr_set(&attr, UVPERF_ATTR_BUILD_ID, 1);
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "no such combination");
+  /* Not looked at without PERF_SAMPLE_BRANCH_STACK. */
+  attr.branch_sample_type = UVPERF_SAMPLE_BRANCH_COUNTERS;
+  expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "no such combination");
+  attr.branch_sample_type = 0;
   temp_tree_write(tree, "/proc/sys/kernel/osrelease", "5.19.3\n");
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_OLD_KERNEL,
          "PERF_FORMAT_LOST needs Linux 6.0");

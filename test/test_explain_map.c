@@ -46,6 +46,8 @@ static void map_eperm_without_a_limit_is_permission(void **state) {
   map(tree, &error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_PERMISSION);
   temp_tree_write(tree, "/proc/self/uid_map", "0 1000 1\n");
   map(tree, &error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_LOCKED_MEMORY);
+  temp_tree_write(tree, "/proc/sys/kernel/perf_event_paranoid", "0\n");
+  map(tree, &error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_LOCKED_MEMORY);
   temp_tree_write(tree, "/proc/sys/kernel/perf_event_paranoid", "-1\n");
   map(tree, &error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_PERMISSION);
 }
