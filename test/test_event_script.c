@@ -5,6 +5,8 @@
 
 #include <errno.h>
 
+#include "system.h"
+
 /* -- close ---------------------------------------------------------------- */
 
 static void event_close_disables_then_unmaps_then_closes(void **state) {
@@ -81,6 +83,18 @@ static void event_init_passes_target_group_and_cgroup(void **state) {
   fake_assert_clean();
 }
 
+/* What EPERM of mmap is told as depends on who runs this: above the limits there
+ * is another reason. */
+static int cause_of_denied_ring(void) {
+  int64_t level = 0;
+
+  uvperf__system_paranoid("", &level);
+  return level < 0 ||
+                 uvperf__system_has_capability("", UVPERF__CAP_IPC_LOCK) == 1
+             ? UVPERF_CAUSE_PERMISSION
+             : UVPERF_CAUSE_LOCKED_MEMORY;
+}
+
 static void assert_init_fails(uv_loop_t *loop, int code, int cause) {
   struct perf_event_attr attr;
   uvperf_event_t event;
@@ -107,7 +121,7 @@ static void event_init_each_system_call_fails_leaves_nothing(void **state) {
   fake_kernel_reset();
   fake_event_add(7);
   fake_fail_from(FAKE_MMAP, 1, -EPERM);
-  assert_init_fails(*state, UV_EPERM, UVPERF_CAUSE_LOCKED_MEMORY);
+  assert_init_fails(*state, UV_EPERM, cause_of_denied_ring());
   /* 512 KiB halved down to one page. */
   assert_int_equal(fake_count(FAKE_MMAP), 8);
   fake_kernel_reset();
@@ -213,7 +227,7 @@ static void event_asked_ring_is_not_made_smaller(void **state) {
   options.ring_bytes = 64 * 1024;
   assert_int_equal(uvperf_event_init(*state, &event, &attr, &options, &error),
                    UV_EPERM);
-  assert_int_equal(error.cause, UVPERF_CAUSE_LOCKED_MEMORY);
+  assert_int_equal(error.cause, cause_of_denied_ring());
   assert_int_equal(fake_count(FAKE_MMAP), 1);
   fake_assert_clean();
 }
