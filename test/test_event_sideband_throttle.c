@@ -42,11 +42,13 @@ static void check_throttle(live_collector_t *collector,
 }
 
 /* Without PERF_SAMPLE_PERIOD an event whose value is a time overflows once for
- * each period in it, at once: perf_tp_event() and perf_swevent_overflow(). */
+ * each period in it, at once: perf_tp_event() and perf_swevent_overflow(). The
+ * period is so short that a little time on the CPU is enough, if others want
+ * that too. */
 static void throttle_attr(struct perf_event_attr *attr, uint64_t tracepoint,
                           int has_trailer) {
   uvperf_attr_tracepoint(attr, tracepoint);
-  uvperf_attr_set_period(attr, 5000); /* ns */
+  uvperf_attr_set_period(attr, 500); /* ns */
   uvperf_attr_set_wakeup_bytes(attr, 1);
   attr->sample_type = LIVE_TRAILER;
   attr->sample_id_all = has_trailer != 0;
@@ -61,9 +63,12 @@ static void spin_ms(uint64_t ms) {
     continue;
 }
 
-/* The next tick of the CPU ends the throttling:
- * perf_adjust_freq_unthr_context(). So it goes on until one has come. */
-static void throttle(uv_loop_t *loop, uint64_t tracepoint, int has_trailer) {
+/* Gives the pairs that came of one event. The next tick of the CPU ends the
+ * throttling, perf_adjust_freq_unthr_context(), or the next switch to the task,
+ * perf_event_sched_in(). After the latter a tracepoint of Linux 6.18 stays
+ * stopped: perf_trace_add() leaves PERF_HES_STOPPED as it is. */
+static uint64_t throttle_once(uv_loop_t *loop, uint64_t tracepoint,
+                              int has_trailer) {
   live_collector_t collector;
   struct perf_event_attr attr;
   throttles_t throttles;
@@ -77,20 +82,29 @@ static void throttle(uv_loop_t *loop, uint64_t tracepoint, int has_trailer) {
   throttle_attr(&attr, tracepoint, has_trailer);
   live_begin(loop, &collector, &attr, NULL, check_throttle, &throttles);
   assert_int_equal(uvperf_event_id(&collector.event, &throttles.id), 0);
-  for (slice = 0; slice < 1000 && throttles.unthrottles < PAIRS; slice++) {
+  for (slice = 0; slice < 4 && throttles.unthrottles < PAIRS; slice++) {
     spin_ms(8);
     uv_run(loop, UV_RUN_NOWAIT);
   }
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
   assert_int_equal(uvperf_event_flush(&collector.event), 0);
   uvperf_event_stats(&collector.event, &stats);
-  live_close(&collector);
-  live_unpin(&old);
-  assert_true(throttles.unthrottles >= PAIRS);
-  assert_in_range(throttles.throttles, throttles.unthrottles,
-                  throttles.unthrottles + 1);
   assert_int_equal(stats.lost_records, 0);
   assert_int_equal(stats.corrupt, 0);
+  live_close(&collector);
+  live_unpin(&old);
+  assert_in_range(throttles.throttles, throttles.unthrottles,
+                  throttles.unthrottles + 1);
+  return throttles.unthrottles;
+}
+
+static void throttle(uv_loop_t *loop, uint64_t tracepoint, int has_trailer) {
+  uint64_t deadline = live_now() + UINT64_C(20000000000);
+  uint64_t pairs = 0;
+
+  while (pairs < PAIRS && live_now() < deadline)
+    pairs += throttle_once(loop, tracepoint, has_trailer);
+  assert_true(pairs >= PAIRS);
 }
 
 static void sideband_throttle_and_unthrottle_come_in_turn(void **state) {
