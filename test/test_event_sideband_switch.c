@@ -207,9 +207,21 @@ static void check_out(chain_t *chain, task_t next) {
       is_player(chain, chain->running, 1) && is_player(chain, next, 0);
 }
 
+static int is_same(task_t one, task_t other) {
+  return one.pid == other.pid && one.tid == other.tid;
+}
+
+/* The task that was named as the next may have come and gone without a word:
+ * Linux 6.18 now and then leaves a task's two records out. It must not be one
+ * of the players. */
 static void check_in(chain_t *chain, task_t last) {
   assert_int_equal(chain->is_switching, 1);
   chain->is_switching = 0;
+  if (is_same(last, chain->next)) {
+    assert_int_equal(is_player(chain, last, 0) || is_player(chain, last, 1), 0);
+    chain->has_running = 0;
+    return;
+  }
   if (chain->has_running)
     assert_task(last, chain->running);
   chain->running = chain->next;
@@ -237,7 +249,7 @@ static void check_cpu_wide(live_collector_t *collector,
     check_out(chain, other);
   else
     check_in(chain, other);
-  if (!is_out && record->present != 0)
+  if (!is_out && record->present != 0 && chain->has_running)
     assert_task(self, chain->running);
   if (!is_out)
     assert_int_equal(uvperf_record_is_preempted(record), 0);
