@@ -21,7 +21,9 @@
 
 static void release(event_t *impl) {
   uvperf__event_leave_group(impl);
-  if (impl->forked)
+  /* Not asked when it began to close: this may be a child that was forked
+   * since. */
+  if (uvperf__event_is_forked(impl))
     uvperf__ring_forget(&impl->ring);
   else
     uvperf__ring_unmap(&impl->ring);
@@ -59,8 +61,7 @@ static void begin_close(void *owner) {
   event_t *impl = owner;
 
   impl->closing = 1;
-  impl->forked = uvperf__watch_is_forked(impl->watch);
-  if (!impl->forked)
+  if (!uvperf__event_is_forked(impl))
     uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
   uvperf__event_unlink(impl);
   uvperf__watch_close(impl->watch);
@@ -114,7 +115,7 @@ static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
   if (leader == NULL || leader->closing || options->leader->loop != loop)
     return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                            "the leader is closed or on another loop");
-  if (uvperf__watch_is_forked(leader->watch))
+  if (uvperf__event_is_forked(leader))
     return uvperf__explain(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
                            "the leader belongs to the parent process");
   *group_fd = leader->fd;
@@ -310,6 +311,7 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
   impl->fds = &impl->fd;
   impl->nr_fds = 1;
   impl->flags = own.flags;
+  impl->pid = uvperf__sys_getpid();
   rc = open_event(impl, loop, attr, &own, error);
   if (rc != 0) {
     if (impl->watch != NULL)

@@ -35,6 +35,7 @@ struct event_s {
   uvperf_source_t source;
   uint64_t id;
   int fd;
+  pid_t pid;      /* of the process that opened it */
   int cgroup;     /* as it was opened: a number, -1 for none */
   uint32_t flags; /* of its options: UVPERF_EVENT_* */
 
@@ -70,7 +71,6 @@ struct event_s {
 
   int closing;
   int closed_by_user;
-  int forked; /* when it was closed, this was a forked child */
   uvperf_stats_t stats;
 };
 
@@ -111,9 +111,13 @@ void uvperf__event_unlink(event_t *impl);
 
 /* Frees what is known of the events that wrote into its ring. */
 void uvperf__event_free_writers(event_t *impl);
+/* Whether this process is a forked child of the one that opened the event: it has
+ * the fd, which is the same kernel event, but not the ring (VM_DONTCOPY). */
+int uvperf__event_is_forked(const event_t *impl);
+
 /* UV_EPERM and the error in a forked child, whose fd is the same kernel event as
  * the parent's; else 0. */
-int uvperf__event_check_owner(const event_t *impl, uvperf_error_t *error);
+int uvperf__event_check_process(const event_t *impl, uvperf_error_t *error);
 
 /* Enables the event, so that it runs: 0, or -errno. */
 int uvperf__event_enable(event_t *impl);

@@ -35,7 +35,7 @@ static int finish(const event_t *impl, int code, unsigned long request,
 /* A request whose argument is a number. */
 static int control(event_t *impl, unsigned long request, long argument,
                    uvperf_error_t *error) {
-  int rc = uvperf__event_check_owner(impl, error);
+  int rc = uvperf__event_check_process(impl, error);
 
   if (rc != 0)
     return rc;
@@ -66,7 +66,7 @@ int uvperf__event_enable(event_t *impl) {
 
 int uvperf_event_enable(uvperf_event_t *event, uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
-  int rc = uvperf__event_check_owner(impl, error);
+  int rc = uvperf__event_check_process(impl, error);
 
   if (rc != 0)
     return rc;
@@ -152,7 +152,7 @@ int uvperf_event_set_period(uvperf_event_t *event, uint64_t period,
                             uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
   uint64_t argument;
-  int rc = uvperf__event_check_owner(impl, error);
+  int rc = uvperf__event_check_process(impl, error);
 
   if (rc != 0)
     return rc;
@@ -170,7 +170,7 @@ int uvperf_event_set_filter(uvperf_event_t *event, const char *filter,
   event_t *impl = uvperf__event_impl(event);
   uvperf__control_t control = {PERF_EVENT_IOC_SET_FILTER, impl->attr, 0, filter,
                                NULL};
-  int rc = uvperf__event_check_owner(impl, error);
+  int rc = uvperf__event_check_process(impl, error);
 
   if (rc != 0)
     return rc;
@@ -193,7 +193,7 @@ int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids, size_t *nr,
   event_t *impl = uvperf__event_impl(event);
   query_t query = {0, 0, {0}};
   size_t room, filled;
-  int rc = uvperf__event_check_owner(impl, error);
+  int rc = uvperf__event_check_process(impl, error);
 
   if (rc != 0)
     return rc;

@@ -20,8 +20,12 @@ event_t *uvperf__event_impl(const uvperf_event_t *event) {
   return impl;
 }
 
-int uvperf__event_check_owner(const event_t *impl, uvperf_error_t *error) {
-  if (!uvperf__watch_is_forked(impl->watch))
+int uvperf__event_is_forked(const event_t *impl) {
+  return uvperf__sys_getpid() != impl->pid;
+}
+
+int uvperf__event_check_process(const event_t *impl, uvperf_error_t *error) {
+  if (!uvperf__event_is_forked(impl))
     return 0;
   return uvperf__explain(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
                          "the event belongs to the parent process");
@@ -30,7 +34,7 @@ int uvperf__event_check_owner(const event_t *impl, uvperf_error_t *error) {
 int uvperf_event_id(uvperf_event_t *event, uint64_t *id) {
   event_t *impl = uvperf__event_impl(event);
 
-  if (uvperf__watch_is_forked(impl->watch))
+  if (uvperf__event_is_forked(impl))
     return UV_EPERM;
   *id = impl->id;
   return 0;
@@ -48,7 +52,7 @@ int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count) {
   size_t used;
   int rc;
 
-  if (uvperf__watch_is_forked(impl->watch))
+  if (uvperf__event_is_forked(impl))
     return UV_EPERM;
   size = uvperf__sys_read(impl->fd, words, sizeof(words));
   if (size < 0)

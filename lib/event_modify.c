@@ -93,7 +93,7 @@ int uvperf_event_modify(uvperf_event_t *event,
                         uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
   struct perf_event_attr *wanted;
-  int rc = uvperf__event_check_owner(impl, error);
+  int rc = uvperf__event_check_process(impl, error);
 
   if (rc != 0)
     return rc;

@@ -231,7 +231,7 @@ static void detach(event_t *impl) {
   writer = find_writer(impl, owner);
   writer->has_left = 1;
   /* A forked child does not have the ring. */
-  if (!uvperf__watch_is_forked(owner->watch))
+  if (!uvperf__event_is_forked(owner))
     writer->end = uvperf__ring_head(&owner->ring);
   remove_fd(owner, impl->fd);
 }
@@ -239,7 +239,7 @@ static void detach(event_t *impl) {
 void uvperf__event_unlink(event_t *impl) {
   uvperf__writer_t *writer;
 
-  if (impl->output != NULL && !impl->forked)
+  if (impl->output != NULL && !uvperf__event_is_forked(impl))
     uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_SET_OUTPUT, -1L);
   detach(impl);
   /* Nobody may reach the handle through its records from now on. */
@@ -283,6 +283,8 @@ static const char *fault_of(const uvperf_event_t *event,
     return "the event has a ring of its own: open it with UVPERF_EVENT_NO_RING";
   if (output == NULL)
     return NULL;
+  if (output->impl == NULL || ((const event_t *)output->impl)->closing)
+    return "the output is closed";
   if (output == event || event->loop != output->loop)
     return "the output must be another event on the same loop";
   if (owner_of(output->impl)->ring.page == NULL)
@@ -345,9 +347,7 @@ int uvperf_event_set_output(uvperf_event_t *event, uvperf_event_t *output,
   const char *fault;
   int rc;
 
-  if (output != NULL)
-    uvperf__event_impl(output);
-  rc = uvperf__event_check_owner(impl, error);
+  rc = uvperf__event_check_process(impl, error);
   if (rc != 0)
     return rc;
   fault = fault_of(event, output);

@@ -59,9 +59,9 @@ int uvperf__event_drain(void *owner, size_t ring_index,
     impl->delivering = 1;
     impl->cb(impl->handle, status, record);
     impl->delivering = 0;
-    /* The callback has forked, and this is the child, which has closed the
-     * handle: it has no ring whose tail could be moved (VM_DONTCOPY). */
-    if (impl->forked)
+    /* The callback has closed the handle and forked, in whichever order, and this
+     * is the child: it has no ring whose tail could be moved. */
+    if (impl->closing && uvperf__event_is_forked(impl))
       return UVPERF__STOPPED;
     take_back(impl);
     rc = uvperf__slice_take(slice, size);
@@ -129,7 +129,7 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
   if (!impl->delivering)
     take_back(impl);
   choose_stream(impl, options, &chosen);
-  rc = uvperf__watch_start(impl->watch, &chosen);
+  rc = impl->unsound ? UV_EOF : uvperf__watch_start(impl->watch, &chosen);
   if (rc == UV_EOF)
     return uvperf__explain(error, rc, UVPERF_CAUSE_NO_TASK,
                            "delivery has ended: nothing more will come");
@@ -160,7 +160,7 @@ int uvperf_event_start(uvperf_event_t *event,
   rc = uvperf__options_copy(&own, sizeof(own), sizeof(own), options);
   if (rc != 0)
     return uvperf__event_bad_options(error, rc, "uvperf_stream_options_t");
-  rc = uvperf__event_check_owner(impl, error);
+  rc = uvperf__event_check_process(impl, error);
   if (rc != 0)
     return rc;
   if (impl->started)
@@ -181,7 +181,7 @@ int uvperf_event_start(uvperf_event_t *event,
 int uvperf_event_stop(uvperf_event_t *event) {
   event_t *impl = uvperf__event_impl(event);
 
-  if (uvperf__watch_is_forked(impl->watch))
+  if (uvperf__event_is_forked(impl))
     return UV_EPERM;
   /* Also when delivery has ended by itself: then only this is left to do. */
   if (impl->enabled_by_start) {
@@ -189,9 +189,8 @@ int uvperf_event_stop(uvperf_event_t *event) {
     impl->enabled = 0;
   }
   impl->enabled_by_start = 0;
-  if (!impl->started)
-    return 0;
   impl->started = 0;
+  /* Also when it is not started: this may be inside a flush. */
   uvperf__watch_stop(impl->watch);
   return 0;
 }
@@ -199,14 +198,14 @@ int uvperf_event_stop(uvperf_event_t *event) {
 int uvperf_event_flush(uvperf_event_t *event) {
   event_t *impl = uvperf__event_impl(event);
 
-  if (uvperf__watch_is_forked(impl->watch))
+  if (uvperf__event_is_forked(impl))
     return UV_EPERM;
   if (!uvperf__event_is_watched(impl) || impl->cb == NULL)
     return UV_EINVAL;
   if (impl->delivering)
     return UV_EBUSY;
   take_back(impl);
-  return uvperf__watch_flush(impl->watch);
+  return impl->unsound ? 0 : uvperf__watch_flush(impl->watch);
 }
 
 /* -- next ----------------------------------------------------------------- */
@@ -270,7 +269,7 @@ int uvperf_event_next(uvperf_event_t *event, const uvperf_record_t **record) {
   int rc;
 
   *record = NULL;
-  if (uvperf__watch_is_forked(impl->watch))
+  if (uvperf__event_is_forked(impl))
     return UV_EPERM;
   if (impl->ring.page == NULL)
     return UV_EINVAL;
@@ -278,7 +277,8 @@ int uvperf_event_next(uvperf_event_t *event, const uvperf_record_t **record) {
       (impl->ring.overwrite && !impl->paused))
     return UV_EBUSY;
   take_back(impl);
-  if (impl->unsound)
+  if (impl->unsound || (uvperf__event_is_watched(impl) &&
+                        uvperf__watch_has_ended(impl->watch, 0)))
     return UV_EOF;
   rc = look(impl, &bytes, &size);
   if (rc == 0)

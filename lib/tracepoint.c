@@ -2,11 +2,11 @@
 /* Finds tracepoints in tracefs. What their fields mean is not known here. */
 #include "tracepoint.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 
+#include "file.h"
 #include "system.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -20,46 +20,46 @@ static const char *const places[] = {
 static int find_in_group(const char *root, const char *events,
                          const char *group, uint64_t id, char *name,
                          size_t size) {
+  uvperf__directory_t directory;
   char path[PATH_MAX];
-  struct dirent *entry;
-  DIR *directory;
+  const char *entry;
   int64_t number;
-  int rc = -ENOENT;
+  int rc;
 
   snprintf(path, sizeof(path), "%s%s/%s", root, events, group);
-  directory = opendir(path);
-  if (directory == NULL) /* events has files too */
-    return errno == ENOTDIR ? -ENOENT : -errno;
-  while (rc != 0 && (entry = readdir(directory)) != NULL) {
-    snprintf(path, sizeof(path), "%s/%s/%.255s/id", events, group,
-             entry->d_name);
-    if (entry->d_name[0] == '.' ||
-        uvperf__system_number(root, path, &number) != 0 ||
+  rc = uvperf__directory_open(&directory, path);
+  if (rc != 0) /* events has files too */
+    return rc == -ENOTDIR ? -ENOENT : rc;
+  rc = -ENOENT;
+  while (rc != 0 && uvperf__directory_next(&directory, &entry) > 0) {
+    snprintf(path, sizeof(path), "%s/%s/%.255s/id", events, group, entry);
+    if (entry[0] == '.' || uvperf__system_number(root, path, &number) != 0 ||
         (uint64_t)number != id)
       continue;
-    snprintf(name, size, "%s:%s", group, entry->d_name);
+    snprintf(name, size, "%s:%s", group, entry);
     rc = 0;
   }
-  closedir(directory);
+  uvperf__file_close(directory.fd);
   return rc;
 }
 
 /* -ENODEV where there is no tracefs. */
 static int find_in(const char *root, const char *events, uint64_t id,
                    char *name, size_t size) {
+  uvperf__directory_t directory;
   char path[PATH_MAX];
-  struct dirent *entry;
-  DIR *directory;
-  int rc = -ENOENT;
+  const char *entry;
+  int rc;
 
   snprintf(path, sizeof(path), "%s%s", root, events);
-  directory = opendir(path);
-  if (directory == NULL)
-    return errno == ENOENT ? -ENODEV : -errno;
-  while (rc == -ENOENT && (entry = readdir(directory)) != NULL)
-    if (entry->d_name[0] != '.')
-      rc = find_in_group(root, events, entry->d_name, id, name, size);
-  closedir(directory);
+  rc = uvperf__directory_open(&directory, path);
+  if (rc != 0)
+    return rc == -ENOENT ? -ENODEV : rc;
+  rc = -ENOENT;
+  while (rc == -ENOENT && uvperf__directory_next(&directory, &entry) > 0)
+    if (entry[0] != '.')
+      rc = find_in_group(root, events, entry, id, name, size);
+  uvperf__file_close(directory.fd);
   return rc;
 }
 

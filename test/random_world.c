@@ -170,6 +170,4 @@ void random_on_record(uvperf_event_t *event, int status,
     world->one_call(world);
   world->nested -= 1;
   slot->callbacks -= 1;
-  if (world->nested == 0)
-    world->closed_on_stack = 0;
 }

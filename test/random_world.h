@@ -52,7 +52,6 @@ struct random_world_s {
   uint64_t next; /* number of the next COMM record */
   int step;
   int nested;
-  int closed_on_stack; /* one whose callback has not returned */
   int is_child;
   int is_ending;
   char fault[256];

@@ -105,6 +105,19 @@ static void set_output_to_an_event_without_a_ring_is_refused(void **state) {
   close_both(*state, &owner, &writer);
 }
 
+static void set_output_to_a_closed_event_is_refused(void **state) {
+  uvperf_event_t owner, writer, zeroed;
+
+  init_pair(*state, &owner, &writer);
+  memset(&zeroed, 0, sizeof(zeroed));
+  assert_refused(&writer, &zeroed, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "closed");
+  uvperf_event_close(&owner, NULL);
+  assert_refused(&writer, &owner, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "closed");
+  uvperf_event_close(&writer, NULL);
+  story_turns(*state, 2);
+  fake_assert_clean();
+}
+
 static void set_output_on_another_loop_is_refused(void **state) {
   uvperf_event_t owner, writer, elsewhere;
   struct perf_event_attr attr;
@@ -374,6 +387,7 @@ int main(void) {
       TEST(set_output_writer_closed_detaches_first),
       TEST(set_output_of_an_event_with_a_ring_is_refused),
       TEST(set_output_to_an_event_without_a_ring_is_refused),
+      TEST(set_output_to_a_closed_event_is_refused),
       TEST(set_output_on_another_loop_is_refused),
       TEST(set_output_without_ids_is_refused),
       TEST(identify_adds_the_identifier_and_the_trailer),

@@ -96,7 +96,6 @@ static void call_close(slot_t *slot) {
   uvperf_event_t *event = slot->event;
 
   random_thread_end(slot);
-  world->closed_on_stack |= slot->callbacks > 0;
   if (world->nr_zombies < MAX_ZOMBIES && random_draw(world, 4) == 0) {
     world->zombies[world->nr_zombies++] = event;
     event->data = &world->gone;
@@ -133,10 +132,8 @@ static void call_walk_close(slot_t *slot) {
   is_ours = uvperf_walk_close(walk.handle);
   random_expect(world, is_ours || uv_is_closing(walk.handle), "a stranger", 0);
   for (slot = world->slots; slot < world->slots + SLOTS; slot++)
-    if (slot->phase == OPEN && uvperf_event_is_closing(slot->event)) {
-      world->closed_on_stack |= slot->callbacks > 0;
+    if (slot->phase == OPEN && uvperf_event_is_closing(slot->event))
       slot->phase = WALKED;
-    }
 }
 
 static void uv_close_all(uv_handle_t *handle, void *arg) {
@@ -199,8 +196,7 @@ static void call_stop(slot_t *slot) {
   if (slot->enabled_by_start)
     slot->enabled = 0;
   slot->enabled_by_start = 0;
-  if (slot->started)
-    slot->flushing = 0;
+  slot->flushing = 0;
   slot->started = 0;
 }
 
@@ -420,15 +416,13 @@ static void fork_child(world_t *world) {
   expect_child(world, support_fork(run_child, world));
 }
 
-/* The child closes all that is on its stack, and returns. What was closed before
- * is another story. */
+/* The child closes all that is on its stack, and returns. */
 static void fork_in_callback(slot_t *slot) {
   world_t *world = slot->world;
   pid_t pid;
   int code;
 
-  if (world->nested == 0 || world->closed_on_stack ||
-      random_draw(world, 10) != 0)
+  if (world->nested == 0 || random_draw(world, 10) != 0)
     return;
   random_hear_of_a_fork(world);
   pid = fork();

@@ -306,8 +306,8 @@ UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
  *    meant. Once it is closed the event writes nowhere. NULL for no ring.
  *  @param error   May be NULL; receives the reason of a failure.
  *  @return 0, also if that was its output already; or
- *    UV_EINVAL  the event has a ring of its own, the output has none or is not
- *      on this loop; ids that cannot be told apart; another cpu, thread or
+ *    UV_EINVAL  the event has a ring of its own; the output has none, is closed
+ *      or is not on this loop; ids that cannot be told apart; another cpu, thread or
  *      clock, or only one has write_backward;
  *    UV_EOF     delivery from that ring has ended;
  *    UV_ENOMEM  out of memory;
