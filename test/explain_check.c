@@ -15,6 +15,16 @@
 #include "sys.h"
 #include "system.h"
 
+void explain_user_clock(struct perf_event_attr *attr) {
+  uvperf_attr_software(attr, PERF_COUNT_SW_CPU_CLOCK);
+  attr->exclude_kernel = 1;
+}
+
+void explain_user_dummy(struct perf_event_attr *attr) {
+  uvperf_attr_software(attr, PERF_COUNT_SW_DUMMY);
+  attr->exclude_kernel = 1;
+}
+
 uvperf__attempt_t explain_attempt(uvperf_error_t *error, int code,
                                   const char *root,
                                   const struct perf_event_attr *attr, int pid,

@@ -11,6 +11,10 @@
 /* The user and group of a child without privileges. */
 #define EXPLAIN_NOBODY 65534
 
+/* Attrs of the user side alone, which anybody may open. */
+void explain_user_clock(struct perf_event_attr *attr);
+void explain_user_dummy(struct perf_event_attr *attr);
+
 /* An attempt without cgroup and leader. */
 uvperf__attempt_t explain_attempt(uvperf_error_t *error, int code,
                                   const char *root,

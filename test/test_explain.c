@@ -22,11 +22,6 @@ static void expect(const temp_tree_t *tree, uvperf_error_t *error, int code,
   explain_check(error, code, cause, piece);
 }
 
-static void user_clock(struct perf_event_attr *attr) {
-  uvperf_attr_software(attr, PERF_COUNT_SW_CPU_CLOCK);
-  attr->exclude_kernel = 1;
-}
-
 static void cause_name_of_each_value_is_its_own(void **state) {
   int one, other;
 
@@ -74,7 +69,7 @@ static void explain_without_error_returns_the_code(void **state) {
   uvperf_error_t error;
 
   (void)state;
-  user_clock(&attr);
+  explain_user_clock(&attr);
   assert_int_equal(uvperf__explain(NULL, -EIO, 1, "%d", 1), -EIO);
   attempt = explain_attempt(&error, -EACCES, "", &attr, 0, -1);
   attempt.error = NULL;
@@ -119,7 +114,7 @@ static void explain_enosys_is_no_perf(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  user_clock(&attr);
+  explain_user_clock(&attr);
   expect(*state, &error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NO_PERF,
          "CONFIG_PERF_EVENTS");
   attr.sample_type = PERF_SAMPLE_STACK_USER;
@@ -198,7 +193,7 @@ static void expect_cgroup(const temp_tree_t *tree, int code,
 static void explain_of_cgroup_names_it(void **state) {
   struct perf_event_attr attr;
 
-  user_clock(&attr);
+  explain_user_clock(&attr);
   expect_cgroup(*state, -ENOENT, &attr, 0, UVPERF_CAUSE_ARGUMENT,
                 "of cgroup fd 0 on CPU 1: the cgroup was removed");
   expect_cgroup(*state, -EBADF, &attr, 0, UVPERF_CAUSE_ARGUMENT,
@@ -218,7 +213,7 @@ static void explain_ebadf_without_cgroup_blames_the_leader(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  user_clock(&attr);
+  explain_user_clock(&attr);
   expect(*state, &error, -EBADF, &attr, 0, -1, UVPERF_CAUSE_ARGUMENT,
          "the leader is not an open perf event");
 }
@@ -227,7 +222,7 @@ static void explain_enodev_tells_offline_cpu_from_lost_pmu(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  user_clock(&attr);
+  explain_user_clock(&attr);
   expect(*state, &error, -ENODEV, &attr, -1, 3, UVPERF_CAUSE_NO_CPU,
          "the CPU is offline; online are 0-1");
   expect(*state, &error, -ENODEV, &attr, -1, 1, UVPERF_CAUSE_NO_EVENT,
@@ -238,7 +233,7 @@ static void explain_esrch_is_no_task(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  user_clock(&attr);
+  explain_user_clock(&attr);
   expect(*state, &error, -ESRCH, &attr, 4711, -1, UVPERF_CAUSE_NO_TASK,
          "of thread 4711: there is no such thread");
   expect(*state, &error, -ESRCH, &attr, -2, -1, UVPERF_CAUSE_ARGUMENT,
@@ -252,7 +247,7 @@ static void explain_emfile_gives_limit_and_need(void **state) {
   char piece[64];
 
   assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
-  user_clock(&attr);
+  explain_user_clock(&attr);
   snprintf(piece, sizeof(piece), "all %llu fds that RLIMIT_NOFILE",
            (unsigned long long)files.rlim_cur);
   expect(*state, &error, -EMFILE, &attr, 0, -1, UVPERF_CAUSE_FILES, piece);
@@ -270,7 +265,7 @@ static void explain_e2big_gives_both_sizes(void **state) {
   uvperf_error_t error;
   uvperf__attempt_t attempt;
 
-  user_clock(&attr);
+  explain_user_clock(&attr);
   attr.size = 120;
   attempt = explain_attempt(&error, -E2BIG, tree->root, &attr, 0, -1);
   attempt.asked_size = 144;
@@ -325,7 +320,7 @@ static void explain_enospc_of_breakpoint_is_slots(void **state) {
   assert_int_equal(error.limit, 4);
   assert_int_equal(error.needed, 5);
 #endif
-  user_clock(&attr);
+  explain_user_clock(&attr);
   expect(*state, &error, -ENOSPC, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "room");
 }
 
@@ -335,7 +330,7 @@ static void explain_enomem_tells_stack_from_memory(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  user_clock(&attr);
+  explain_user_clock(&attr);
   for (i = 0; i < 2; i++) {
     attr.sample_max_stack = 200;
     expect(*state, &error, codes[i], &attr, 0, -1, UVPERF_CAUSE_MAX_STACK,
@@ -353,7 +348,7 @@ static void explain_other_errno_is_unknown(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  user_clock(&attr);
+  explain_user_clock(&attr);
   expect(*state, &error, -EXDEV, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN,
          "perf_event_open gave errno 18");
 }

@@ -29,11 +29,6 @@ static void expect(const temp_tree_t *tree, int code,
   explain_check(&error, code, UVPERF_CAUSE_PERMISSION, piece);
 }
 
-static void user_clock(struct perf_event_attr *attr) {
-  uvperf_attr_software(attr, PERF_COUNT_SW_CPU_CLOCK);
-  attr->exclude_kernel = 1;
-}
-
 static void eacces_names_what_lifts_paranoid(void **state) {
   struct perf_event_attr attr;
 
@@ -43,7 +38,7 @@ static void eacces_names_what_lifts_paranoid(void **state) {
          "is 2) or CAP_PERFMON");
   expect(*state, -EACCES, &attr, -1, 0,
          "a whole CPU needs kernel.perf_event_paranoid <= 0 (it is 2)");
-  user_clock(&attr);
+  explain_user_clock(&attr);
   attr.sample_type = PERF_SAMPLE_PHYS_ADDR;
   expect(*state, -EACCES, &attr, 0, -1,
          "PHYS_ADDR needs kernel.perf_event_paranoid <= 1 (it is 2)");
@@ -82,7 +77,7 @@ static void eacces_at_a_distributions_level_wants_sys_admin(void **state) {
   struct perf_event_attr attr;
 
   temp_tree_write(tree, PARANOID, "3\n");
-  user_clock(&attr);
+  explain_user_clock(&attr);
   expect(tree, -EACCES, &attr, 0, -1,
          "any event needs kernel.perf_event_paranoid <= 2 (it is 3) or "
          "CAP_SYS_ADMIN");
@@ -142,7 +137,7 @@ static void eperm_under_lockdown_says_so(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
 
-  user_clock(&attr);
+  explain_user_clock(&attr);
   temp_tree_write(tree, LOCKDOWN, "none integrity [confidentiality]\n");
   expect(tree, -EPERM, &attr, 0, -1, "by a security module?");
   attr.sample_type = PERF_SAMPLE_REGS_INTR;
@@ -154,7 +149,7 @@ static void eperm_under_lockdown_says_so(void **state) {
 static void eacces_of_a_thread_tells_whose_it_is(void **state) {
   struct perf_event_attr attr;
 
-  user_clock(&attr);
+  explain_user_clock(&attr);
   expect(*state, -EACCES, &attr, 77, -1,
          "runs as another user (uid 0): run as that user or with CAP_PERFMON");
   expect(*state, -EACCES, &attr, 78, -1, "may not be traced");
@@ -169,7 +164,7 @@ static void eacces_of_a_thread_tells_whose_it_is(void **state) {
 static void eacces_at_every_level_says_so(void **state) {
   struct perf_event_attr attr;
 
-  user_clock(&attr);
+  explain_user_clock(&attr);
   attr.namespaces = 1;
   expect(*state, -EACCES, &attr, 0, -1,
          "the namespaces bit needs CAP_PERFMON, whatever");
@@ -182,7 +177,7 @@ eacces_in_spite_of_the_capability_asks_where_it_counts(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
 
-  user_clock(&attr);
+  explain_user_clock(&attr);
   temp_tree_write(tree, STATUS, PERFMON);
   expect(tree, -EACCES, &attr, 0, -1, "by a security module? See the audit");
   expect(tree, -EACCES, &attr, 77, -1, "by a security module? See the audit");
@@ -197,7 +192,7 @@ eacces_in_spite_of_the_capability_asks_where_it_counts(void **state) {
 static void eacces_without_proc_still_has_a_reason(void **state) {
   struct perf_event_attr attr;
 
-  user_clock(&attr);
+  explain_user_clock(&attr);
   expect(*state, -EACCES, &attr, 0, -1, "could not be read");
 }
 

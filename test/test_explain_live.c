@@ -21,11 +21,6 @@
 #include "sys.h"
 #include "system.h"
 
-static void user_clock(struct perf_event_attr *attr) {
-  uvperf_attr_software(attr, PERF_COUNT_SW_CPU_CLOCK);
-  attr->exclude_kernel = 1;
-}
-
 static void unknown_type(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
@@ -58,14 +53,14 @@ static void dead_task(uvperf_error_t *error) {
   if (dead == 0)
     _exit(0);
   waitpid(dead, NULL, 0);
-  user_clock(&attr);
+  explain_user_clock(&attr);
   explain_try(error, &attr, dead, -1, -1);
 }
 
 static void negative_task(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
-  user_clock(&attr);
+  explain_user_clock(&attr);
   explain_try(error, &attr, -2, -1, -1);
 }
 
@@ -81,7 +76,7 @@ static void live_dead_task_is_no_task(void **state) {
 static void missing_cpu(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
-  user_clock(&attr);
+  explain_user_clock(&attr);
   explain_try(error, &attr, 0, 60000, -1);
 }
 
@@ -97,7 +92,7 @@ static void too_many_files(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
   setrlimit(RLIMIT_NOFILE, &files);
-  user_clock(&attr);
+  explain_user_clock(&attr);
   while (explain_try(error, &attr, 0, -1, -1) >= 0)
     continue;
 }
@@ -114,7 +109,7 @@ static void too_many_files_above(uvperf_error_t *error) {
   close(40);
   files.rlim_cur = 20;
   setrlimit(RLIMIT_NOFILE, &files);
-  user_clock(&attr);
+  explain_user_clock(&attr);
   explain_try(error, &attr, 0, -1, -1);
 }
 
@@ -186,7 +181,7 @@ static void too_fast(uvperf_error_t *error) {
   struct perf_event_attr attr;
   int64_t most = 0;
 
-  user_clock(&attr);
+  explain_user_clock(&attr);
   uvperf__system_max_sample_rate("", &most);
   uvperf_attr_set_frequency(&attr, (uint64_t)most + 1);
   explain_try(error, &attr, 0, -1, -1);
@@ -207,7 +202,7 @@ static void too_deep(uvperf_error_t *error) {
   struct perf_event_attr attr;
   int64_t most = 0;
 
-  user_clock(&attr);
+  explain_user_clock(&attr);
   uvperf__system_max_stack("", &most);
   attr.sample_type = PERF_SAMPLE_CALLCHAIN;
   attr.sample_max_stack = (uint16_t)(most + 1);

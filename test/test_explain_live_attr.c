@@ -10,11 +10,6 @@
 #include "sys.h"
 #include "system.h"
 
-static void user_dummy(struct perf_event_attr *attr) {
-  uvperf_attr_software(attr, PERF_COUNT_SW_DUMMY);
-  attr->exclude_kernel = 1;
-}
-
 static void refused(struct perf_event_attr *attr, int pid, int cpu,
                     const char *piece) {
   uvperf_error_t error;
@@ -36,7 +31,7 @@ static void live_every_task_without_cpu_is_refused(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   refused(&attr, -1, -1, "needs a cpu");
   accepted(&attr);
 }
@@ -46,7 +41,7 @@ static void live_sigtrap_without_remove_on_exec_is_refused(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 1);
   refused(&attr, 0, -1, "sigtrap needs remove_on_exec");
   uvperf_attr_set(&attr, UVPERF_ATTR_REMOVE_ON_EXEC, 1);
@@ -60,7 +55,7 @@ static void live_inherit_thread_without_inherit_is_refused(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   uvperf_attr_set(&attr, UVPERF_ATTR_INHERIT_THREAD, 1);
   refused(&attr, 0, -1, "inherit_thread needs inherit");
   attr.inherit = 1;
@@ -75,7 +70,7 @@ static void live_clockid_not_of_perf_is_refused(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   attr.use_clockid = 1;
   attr.clockid = CLOCK_PROCESS_CPUTIME_ID;
   refused(&attr, 0, -1, "use_clockid takes");
@@ -112,7 +107,7 @@ static void live_two_weights_are_refused(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   attr.sample_type = PERF_SAMPLE_WEIGHT | UVPERF_SAMPLE_WEIGHT_STRUCT;
   refused(&attr, 0, -1, "WEIGHT_STRUCT exclude each other");
   attr.sample_type = UVPERF_SAMPLE_WEIGHT_STRUCT;
@@ -124,7 +119,7 @@ static void live_odd_user_stack_is_refused(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   attr.sample_type = PERF_SAMPLE_STACK_USER;
   attr.sample_stack_user = 12;
   refused(&attr, 0, -1, "multiple of 8");
@@ -139,7 +134,7 @@ static void live_negative_period_is_refused(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   uvperf_attr_set_period(&attr, UINT64_C(1) << 63);
   refused(&attr, 0, -1, "below 2^63");
   uvperf_attr_set_period(&attr, (UINT64_C(1) << 63) - 1);
@@ -151,7 +146,7 @@ static void live_read_with_inherit_is_refused(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   attr.inherit = 1;
   attr.sample_type = PERF_SAMPLE_READ;
   refused(&attr, 0, -1, "PERF_SAMPLE_READ with inherit");
@@ -164,7 +159,7 @@ static void live_branch_stack_of_no_kind_is_refused(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   attr.exclude_hv = 1;
   attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
   attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER;
@@ -178,7 +173,7 @@ static void live_registers_that_are_none_are_refused(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   attr.sample_type = PERF_SAMPLE_REGS_USER;
   refused(&attr, 0, -1, "sample_regs_user must name registers");
   attr.sample_regs_user = 1;
@@ -201,12 +196,12 @@ static void live_bits_of_no_kernel_are_named(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   attr.sample_type = UINT64_C(1) << 62;
   assert_int_equal(explain_try(&error, &attr, 0, -1, -1), -EINVAL);
   explain_check(&error, -EINVAL, UVPERF_CAUSE_OLD_KERNEL,
                 "sample_type: this kernel does not know 0x4000000000000000");
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   ((uint8_t *)&attr)[47] = 0x81;
   assert_int_equal(explain_try(&error, &attr, 0, -1, -1), -EINVAL);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

@@ -15,11 +15,6 @@
 
 #include "system.h"
 
-static void user_clock(struct perf_event_attr *attr) {
-  uvperf_attr_software(attr, PERF_COUNT_SW_CPU_CLOCK);
-  attr->exclude_kernel = 1;
-}
-
 static void kernel_side(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
@@ -32,7 +27,7 @@ static void whole_cpu(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
   explain_drop_privileges();
-  user_clock(&attr);
+  explain_user_clock(&attr);
   explain_try(error, &attr, -1, 0, -1);
 }
 
@@ -50,7 +45,7 @@ static void foreign_task(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
   explain_drop_privileges();
-  user_clock(&attr);
+  explain_user_clock(&attr);
   explain_try(error, &attr, 1, -1, -1);
 }
 
@@ -101,7 +96,7 @@ static void kernel_branches(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
   explain_drop_privileges();
-  user_clock(&attr);
+  explain_user_clock(&attr);
   attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
   attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
   explain_try(error, &attr, 0, -1, -1);
@@ -119,7 +114,7 @@ static void namespaces(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
   explain_drop_privileges();
-  user_clock(&attr);
+  explain_user_clock(&attr);
   attr.namespaces = 1;
   explain_try(error, &attr, 0, -1, -1);
 }
@@ -149,7 +144,7 @@ static void open_on_sleeper(uvperf_error_t *error, int dumpable, int sigtrap) {
   explain_drop_privileges();
   child = support_fork(sleeper, &dumpable);
   waitpid(child, &status, WUNTRACED);
-  user_clock(&attr);
+  explain_user_clock(&attr);
   if (sigtrap) {
     uvperf_attr_set(&attr, UVPERF_ATTR_REMOVE_ON_EXEC, 1);
     uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 1);
@@ -242,7 +237,7 @@ static void filtered_eperm(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
   explain_filter(EPERM);
-  user_clock(&attr);
+  explain_user_clock(&attr);
   explain_try(error, &attr, 0, -1, -1);
 }
 
@@ -250,7 +245,7 @@ static void filtered_enosys(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
   explain_filter(ENOSYS);
-  user_clock(&attr);
+  explain_user_clock(&attr);
   explain_try(error, &attr, 0, -1, -1);
 }
 
@@ -258,7 +253,7 @@ static void filtered_eacces(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
   explain_filter(EACCES);
-  user_clock(&attr);
+  explain_user_clock(&attr);
   explain_try(error, &attr, 0, -1, -1);
 }
 

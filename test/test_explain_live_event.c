@@ -10,11 +10,6 @@
 
 #include "system.h"
 
-static void user_clock(struct perf_event_attr *attr) {
-  uvperf_attr_software(attr, PERF_COUNT_SW_CPU_CLOCK);
-  attr->exclude_kernel = 1;
-}
-
 static void unknown_tracepoint(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
@@ -62,7 +57,7 @@ static void live_breakpoints_end_with_slots(void **state) {
 static void branch_stack(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
-  user_clock(&attr);
+  explain_user_clock(&attr);
   attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
   attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
   uvperf_attr_set_period(&attr, 1000000);
@@ -245,11 +240,11 @@ static void live_what_software_cannot_do_is_not_supported(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  user_clock(&attr);
+  explain_user_clock(&attr);
   attr.aux_output = 1;
   refused(&attr, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED, "cannot do AUX");
 #if defined(__x86_64__)
-  user_clock(&attr);
+  explain_user_clock(&attr);
   attr.sample_type = PERF_SAMPLE_REGS_USER;
   attr.sample_regs_user = UINT64_C(1) << 32;
   refused(&attr, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,

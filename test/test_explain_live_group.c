@@ -13,11 +13,6 @@
 
 #include "sys.h"
 
-static void user_dummy(struct perf_event_attr *attr) {
-  uvperf_attr_software(attr, PERF_COUNT_SW_DUMMY);
-  attr->exclude_kernel = 1;
-}
-
 static void opened(uv_loop_t *loop, uvperf_event_t *event,
                    const struct perf_event_attr *attr,
                    const uvperf_event_options_t *options) {
@@ -50,7 +45,7 @@ static uvperf_event_options_t lead(uv_loop_t *loop, uvperf_event_t *leader) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   struct perf_event_attr attr;
 
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   opened(loop, leader, &attr, NULL);
   options.leader = leader;
   return options;
@@ -63,19 +58,19 @@ static void live_member_that_differs_in_its_attr_is_refused(void **state) {
 
   support_need_own_events(__func__);
   options = lead(*state, &leader);
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   attr.inherit = 1;
   refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
           "inherit must be the same as the leader's");
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   attr.pinned = 1;
   refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
           "only the leader may be pinned or exclusive");
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   attr.exclusive = 1;
   refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
           "only the leader may be pinned or exclusive");
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
   refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
@@ -92,7 +87,7 @@ static void live_member_of_another_target_is_refused(void **state) {
   support_need_own_events(__func__);
   live_child_fork(&child, 0);
   options = lead(*state, &leader);
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   options.cpu = 0;
   refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
           "the leader is on another cpu");
@@ -113,7 +108,7 @@ static void live_member_by_its_own_id_is_of_the_same_thread(void **state) {
 
   support_need_own_events(__func__);
   options = lead(*state, &leader);
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   options.pid = (int)live_tid();
   opened(*state, &member, &attr, &options);
   done(*state, &member);
@@ -130,7 +125,7 @@ static void live_member_of_a_member_is_refused(void **state) {
 
   support_need_own_events(__func__);
   options = lead(*state, &leader);
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   opened(*state, &member, &attr, &options);
   options.leader = &member;
   refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
@@ -145,7 +140,7 @@ static void live_leader_that_is_no_fd_is_argument(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   assert_int_equal(explain_try(&error, &attr, 0, -1, 999), -EBADF);
   explain_check(&error, -EBADF, UVPERF_CAUSE_ARGUMENT,
                 "the leader is not an open perf event");
@@ -161,7 +156,7 @@ static void too_large_a_group(uvperf_error_t *error) {
 
   setrlimit(RLIMIT_NOFILE, &files);
   do {
-    user_dummy(&attr);
+    explain_user_dummy(&attr);
     attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | UVPERF_FORMAT_LOST;
     fd = explain_try(error, &attr, 0, -1, leader);
     if (leader < 0)
@@ -185,7 +180,7 @@ static void refused_cgroup(int cgroup, int code, int cause, const char *piece) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   assert_int_equal(explain_try_cgroup(&error, &attr, cgroup, 0, -1), code);
   explain_check(&error, code, cause, piece);
 }
@@ -219,7 +214,7 @@ static void live_group_of_two_cgroups_is_refused(void **state) {
   live_cgroup_make(__func__, &cgroup);
   snprintf(inner, sizeof(inner), "%s/inner", cgroup.path);
   assert_int_equal(mkdir(inner, 0700), 0);
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   options.cpu = 0;
   options.cgroup = cgroup.fd;
   opened(*state, &leader, &attr, &options);

@@ -11,11 +11,6 @@
 #include "sys.h"
 #include "system.h"
 
-static void user_dummy(struct perf_event_attr *attr) {
-  uvperf_attr_software(attr, PERF_COUNT_SW_DUMMY);
-  attr->exclude_kernel = 1;
-}
-
 static void live_inherited_ring_without_cpu_is_refused(void **state) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   struct perf_event_attr attr;
@@ -25,7 +20,7 @@ static void live_inherited_ring_without_cpu_is_refused(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   attr.inherit = 1;
   fd = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
   assert_true(fd >= 0);
@@ -43,7 +38,7 @@ static void map(uvperf_error_t *error, int fd, size_t bytes) {
   void *address;
   int rc;
 
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   rc = uvperf__sys_mmap(&address, bytes + support_page_bytes(),
                         PROT_READ | PROT_WRITE, fd, 0);
   if (rc != 0)
@@ -54,17 +49,17 @@ static int open_dummy(void) {
   struct perf_event_attr attr;
   int fd;
 
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   fd = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
   if (fd < 0)
     _exit(1);
   return fd;
 }
 
-static void limit(int resource, rlim_t bytes) {
+static void limit_locked(rlim_t bytes) {
   struct rlimit limits = {bytes, bytes};
 
-  if (setrlimit(resource, &limits) != 0)
+  if (setrlimit(RLIMIT_MEMLOCK, &limits) != 0)
     _exit(1);
 }
 
@@ -82,7 +77,7 @@ static size_t too_much(void) {
 
 static void ring_above_mlock_kb(uvperf_error_t *error) {
   explain_drop_privileges();
-  limit(RLIMIT_MEMLOCK, 0);
+  limit_locked(0);
   map(error, open_dummy(), too_much());
 }
 
@@ -104,7 +99,7 @@ static void live_ring_above_mlock_kb_is_locked_memory(void **state) {
 /* One that fits, then another: what the first has pinned is told. */
 static void second_ring(uvperf_error_t *error) {
   explain_drop_privileges();
-  limit(RLIMIT_MEMLOCK, too_much() + support_page_bytes());
+  limit_locked(too_much() + support_page_bytes());
   map(error, open_dummy(), too_much());
   if (error->code == 0)
     map(error, open_dummy(), too_much());
@@ -128,7 +123,7 @@ static void ring_after_mlockall(uvperf_error_t *error) {
 
   explain_drop_privileges();
   fd = open_dummy();
-  limit(RLIMIT_MEMLOCK, 16 * support_page_bytes());
+  limit_locked(16 * support_page_bytes());
   /* The sanitizer's mlockall() does nothing. */
   if (syscall(SYS_mlockall, MCL_FUTURE) != 0)
     _exit(1);
@@ -148,9 +143,11 @@ static void live_ring_after_mlockall_is_locked_memory(void **state) {
 }
 
 static void ring_without_space(uvperf_error_t *error) {
+  struct rlimit limits = {1 << 20, 1 << 20};
   int fd = open_dummy();
 
-  limit(RLIMIT_AS, 1 << 20);
+  if (setrlimit(RLIMIT_AS, &limits) != 0)
+    _exit(1);
   map(error, fd, 16 * support_page_bytes());
 }
 
@@ -178,7 +175,7 @@ static void ring_of_another(uvperf_error_t *error) {
   int owner = open_dummy();
   int follower;
 
-  user_dummy(&attr);
+  explain_user_dummy(&attr);
   map(error, owner, support_page_bytes());
   follower = uvperf__sys_open(&attr, 0, -1, owner,
                               PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP);
