@@ -72,18 +72,25 @@ int uvperf__event_drain(void *owner, size_t ring_index,
   return rc;
 }
 
+/* A callback without a record. */
+static void tell(event_t *impl, int status) {
+  impl->delivering = 1;
+  impl->cb(impl->handle, status, NULL);
+  impl->delivering = 0;
+}
+
 void uvperf__event_slice_end(void *owner) {
   event_t *impl = owner;
 
   if (impl->start_flags & UVPERF_START_SLICE_END)
-    impl->cb(impl->handle, 0, NULL);
+    tell(impl, 0);
 }
 
 void uvperf__event_end(void *owner, int status) {
   event_t *impl = owner;
 
   impl->started = 0;
-  impl->cb(impl->handle, status, NULL);
+  tell(impl, status);
 }
 
 /* -- start, stop, flush --------------------------------------------------- */

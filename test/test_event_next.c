@@ -109,29 +109,85 @@ static void next_and_start_take_turns(void **state) {
   live_close(&collector);
 }
 
-static int code_in_callback;
+typedef struct caller_s {
+  int next_in_record;
+  int next_in_slice_end;
+  int next_in_end;
+} caller_t;
 
-static void call_next(live_collector_t *collector,
+/* Whatever it is called for, next is refused. */
+static void call_next(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
+  live_collector_t *collector = event->data;
+  caller_t *caller = collector->hook_data;
+  const uvperf_record_t *another;
+  int code;
+
+  live_on_record(event, status, record);
+  if (record != NULL)
+    uvperf_event_stop(event);
+  code = uvperf_event_next(event, &another);
+  if (record != NULL)
+    caller->next_in_record = code;
+  else
+    caller->next_in_end = code;
+  if (record != NULL)
+    uvperf_event_start(event, NULL, call_next, NULL);
+}
+
+/* Stopped by then: that is not why it is refused. */
+static void stop_at_slice_end(uvperf_event_t *event, int status,
+                              const uvperf_record_t *record) {
+  live_collector_t *collector = event->data;
+  caller_t *caller = collector->hook_data;
   const uvperf_record_t *another;
 
-  (void)record;
-  uvperf_event_stop(&collector->event);
-  code_in_callback = uvperf_event_next(&collector->event, &another);
+  live_on_record(event, status, record);
+  if (record != NULL)
+    return;
+  uvperf_event_stop(event);
+  caller->next_in_slice_end = uvperf_event_next(event, &another);
 }
 
 static void next_inside_a_callback_is_ebusy(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  caller_t caller = {0, 0, 0};
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  live_child_t child;
+
+  support_need_own_events(__func__);
+  live_child_fork(&child, 1);
+  live_comm_attr(&attr);
+  options.pid = child.pid;
+  live_init(*state, &collector, &attr, &options);
+  collector.hook_data = &caller;
+  assert_int_equal(uvperf_event_start(&collector.event, NULL, call_next, NULL),
+                   0);
+  live_child_go(&child);
+  assert_true(live_run_until(*state, &collector.ends, 1));
+  live_child_wait(&child);
+  assert_int_equal(caller.next_in_record, UV_EBUSY);
+  assert_int_equal(caller.next_in_end, UV_EBUSY);
+  live_close(&collector);
+}
+
+static void next_at_the_end_of_a_slice_is_ebusy(void **state) {
+  uvperf_stream_options_t stream = UVPERF_STREAM_OPTIONS_INIT;
+  caller_t caller = {0, 0, 0};
   live_collector_t collector;
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  code_in_callback = 0;
   live_init_comm(*state, &collector);
-  collector.hook = call_next;
-  live_start(&collector, NULL);
+  collector.hook_data = &caller;
+  stream.flags = UVPERF_START_SLICE_END;
+  assert_int_equal(
+      uvperf_event_start(&collector.event, &stream, stop_at_slice_end, NULL),
+      0);
   live_comm(&next, 1);
-  assert_true(live_run_until(*state, &collector.comms, 1));
-  assert_int_equal(code_in_callback, UV_EBUSY);
+  assert_true(live_run_until(*state, &collector.slice_ends, 1));
+  assert_int_equal(caller.next_in_slice_end, UV_EBUSY);
   live_close(&collector);
 }
 
@@ -448,6 +504,7 @@ int main(void) {
       support_loop_test(next_keeps_the_record_until_the_next_call),
       support_loop_test(next_and_start_take_turns),
       support_loop_test(next_inside_a_callback_is_ebusy),
+      support_loop_test(next_at_the_end_of_a_slice_is_ebusy),
       support_loop_test(next_from_an_own_epoll_loop_gets_a_whole_storm),
       support_loop_test(next_of_a_target_that_ends_gives_all_then_eof),
       SCRIPTED(next_asks_for_a_hangup_only_when_empty_twice),

@@ -107,7 +107,8 @@ typedef struct uvperf_event_options_s {
   /* Size of the data part of the ring in bytes, rounded up to a power of two
    * of pages; never made smaller behind the caller's back. 0 is the default: no
    * ring for an attr that only counts, else 512 KiB, or as much less (down to
-   * one page) as perf_event_mlock_kb allows; uvperf_event_ring_bytes tells. */
+   * one page) as perf_event_mlock_kb allows; uvperf_event_ring_bytes tells. The
+   * READ records of an attr that only counts (inherit_stat) need a size. */
   size_t ring_bytes;
 } uvperf_event_options_t;
 
