@@ -390,8 +390,8 @@ static void exit_without_a_fork_is_told_once(void **state) {
   tale_free(&tale);
 }
 
-/* That of the thread was lost. Its exit is told when the process is seen to be
- * gone, and not again. */
+/* That of thread 10 was lost. The exit of the process is told when it is seen to
+ * be gone, and not again when its other threads' come. */
 static void lost_exit_of_a_thread_does_not_hide_the_exit(void **state) {
   tale_t tale;
 
@@ -400,9 +400,11 @@ static void lost_exit_of_a_thread_does_not_hide_the_exit(void **state) {
   add_task(&tale, PERF_RECORD_FORK, 1000, 7, 7, 6);
   add_task(&tale, PERF_RECORD_FORK, 2000, 7, 8, 7);
   add_task(&tale, PERF_RECORD_FORK, 3000, 7, 9, 7);
+  add_task(&tale, PERF_RECORD_FORK, 3500, 7, 10, 7);
   expect_tale(&tale, 4000, "0.000001 fork   6 -> 7 ?\n");
   add_lost(&tale, 5000, 1, 1);
   add_task(&tale, PERF_RECORD_EXIT, 6000, 7, 9, 6);
+  add_task(&tale, PERF_RECORD_EXIT, 6500, 7, 8, 6);
   add_task(&tale, PERF_RECORD_EXIT, 7000, 7, 7, 6);
   alive = 0;
   expect_tale(&tale, UINT64_MAX,
@@ -411,6 +413,30 @@ static void lost_exit_of_a_thread_does_not_hide_the_exit(void **state) {
   watch_story_sweep(&tale.story);
   watch_story_sweep(&tale.story);
   assert_null(watch_tasks_find(&tale.story.tasks, 7));
+  tale_free(&tale);
+}
+
+/* Of those that were forked, or did exec, since the loss all is known again:
+ * nobody is asked. */
+static void process_younger_than_the_loss_is_trusted(void **state) {
+  tale_t tale;
+
+  (void)state;
+  tale_init(&tale);
+  alive = 0;
+  add_task(&tale, PERF_RECORD_FORK, 500, 5, 5, 6);
+  add_lost(&tale, 1000, 1, 1);
+  add_task(&tale, PERF_RECORD_FORK, 2000, 7, 7, 6);
+  add_task(&tale, PERF_RECORD_FORK, 3000, 7, 8, 7);
+  add_task(&tale, PERF_RECORD_EXIT, 4000, 7, 7, 6);
+  add_comm(&tale, 5000, 5, 1, "ls\0\0\0\0\0");
+  add_task(&tale, PERF_RECORD_FORK, 6000, 5, 9, 5);
+  add_task(&tale, PERF_RECORD_EXIT, 7000, 5, 5, 6);
+  expect_tale(&tale, UINT64_MAX,
+              "0.000000 fork   6 -> 5 ?\n"
+              "0.000001 lost   1 record on CPU 1\n"
+              "0.000002 fork   6 -> 7 ?\n"
+              "0.000005 exec   5 ls\n");
   tale_free(&tale);
 }
 
@@ -461,6 +487,7 @@ int main(void) {
       cmocka_unit_test(executable_is_not_guessed_after_a_loss),
       cmocka_unit_test(exit_without_a_fork_is_told_once),
       cmocka_unit_test(lost_exit_of_a_thread_does_not_hide_the_exit),
+      cmocka_unit_test(process_younger_than_the_loss_is_trusted),
       cmocka_unit_test(process_whose_exit_was_lost_is_swept_away),
       cmocka_unit_test(tasks_of_other_pid_namespaces_are_counted),
   };

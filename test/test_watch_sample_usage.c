@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void status_of_the_command_is_that_of_watch(void **state) {
   sample_run_t run = {.args = {WATCH_PATH, "--", "sh", "-c", "exit 3"}};
@@ -178,25 +180,45 @@ static void reader_that_has_enough_ends_it(void **state) {
 
 /* Nothing happens that could be written. */
 static void reader_that_goes_in_silence_ends_it(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c", WATCH_PATH " -- sleep 60 | :"}};
+  sample_run_t run = {.args = {"/bin/sh", "-c"}};
+  char command[1024];
+  pid_t pid;
 
   (void)state;
   support_need_own_events(__func__);
+  pid = fork();
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    pause();
+    _exit(0);
+  }
+  snprintf(command, sizeof(command), WATCH_PATH " -p %d | :", pid);
+  run.args[2] = command;
   sample_run(&run);
+  kill(pid, SIGKILL);
+  assert_int_equal(support_wait(pid), 128 + SIGKILL);
   sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, " records lost\n");
+  sample_run_expect_text(run.err, "watch: 0 forks, 0 execs, 0 exits, ");
 }
 
-/* The storm is over before anything of it is read, and it ends all the same. */
+/* The reader is there until watch has ended, and does not read. */
 static void reader_that_never_reads_does_not_hold_it(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "{ " WATCH_PATH " -- sh -c 'exec " TARGET_PATH
-                               " storm 500 >/dev/null'; echo $? >&2; } | "
-                               "sleep 4"}};
+  sample_run_t run = {.args = {"/bin/sh", "-c"}};
+  char directory[] = "/tmp/uvperf-watch-XXXXXX", fifo[64], command[2048];
 
   (void)state;
   support_need_own_events(__func__);
+  assert_non_null(mkdtemp(directory));
+  snprintf(fifo, sizeof(fifo), "%s/end", directory);
+  assert_int_equal(mkfifo(fifo, 0600), 0);
+  snprintf(command, sizeof(command),
+           "{ " WATCH_PATH " -- sh -c 'exec " TARGET_PATH
+           " storm 500 >/dev/null'; echo $? >&2; echo >%s; } | read end <%s",
+           fifo, fifo);
+  run.args[2] = command;
   sample_run(&run);
+  unlink(fifo);
+  rmdir(directory);
   sample_run_expect_text(run.err, "nobody reads");
   sample_run_expect_text(run.err, " 502 execs, ");
   sample_run_expect_text(run.err, " records lost\n1\n");
