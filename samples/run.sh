@@ -36,6 +36,7 @@ if ! setup_build "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 fi
 
 profile=$build/samples/profile
+echo "$build/samples/watch --help: another sample, the live story of processes."
 if has_perfmon; then
   exec "$profile" -d 5 -a
 fi
