@@ -128,23 +128,19 @@ static int open_on(profile_t *profile, const shared_ids_t *cpus,
 }
 
 static int find_threads(profile_t *profile, shared_ids_t *threads) {
-  int32_t asked = profile->options.pid;
   int rc;
 
   if (profile->session.command.pid != 0)
     shared_ids_add(threads, profile->session.command.pid);
-  if (asked == 0)
+  if (profile->options.pid == 0)
     return 0;
-  rc = profile->options.pid = shared_process_of(asked);
-  if (rc > 0)
-    rc = shared_threads_of(threads, rc);
-  if (rc == 0)
-    return 0;
-  if (rc == -ESRCH || rc == -ENOENT)
-    fprintf(stderr, "profile: there is no process %d\n", asked);
-  else
-    fprintf(stderr, "profile: process %d: %s\n", asked, strerror(-rc));
-  return 1;
+  if (shared_process_asked(&profile->options.pid) != 0)
+    return 1;
+  rc = shared_threads_of(threads, profile->options.pid);
+  if (rc != 0)
+    fprintf(stderr, "profile: process %d: %s\n", profile->options.pid,
+            strerror(-rc));
+  return rc != 0;
 }
 
 static int open_events(profile_t *profile) {

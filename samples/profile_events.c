@@ -3,8 +3,6 @@
  * records are for. */
 #include "profile_events.h"
 
-#include <time.h>
-
 static void fill_attr(profile_events_t *events, const profile_plan_t *plan) {
   struct perf_event_attr *attr = &events->attr;
 
@@ -17,15 +15,7 @@ static void fill_attr(profile_events_t *events, const profile_plan_t *plan) {
   attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
                       PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
                       PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN;
-  attr->sample_id_all = 1;
-  attr->mmap = 1;
-  attr->mmap2 = 1;
-  attr->comm = 1;
-  attr->comm_exec = 1;
-  attr->task = 1;
-  /* The clock of uv_hrtime. */
-  attr->use_clockid = 1;
-  attr->clockid = CLOCK_MONOTONIC;
+  shared_events_follow(attr);
   attr->inherit = plan->threads != NULL;
   attr->enable_on_exec = plan->on_exec != 0;
   if (!events->kernel) {

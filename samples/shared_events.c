@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shared_memory.h"
@@ -64,6 +65,17 @@ void shared_events_init(shared_events_t *events, size_t nr_rings,
   memset(events, 0, sizeof(*events));
   events->ring_bytes = choose_ring_bytes(nr_rings, nr_cpus);
   raise_file_limit();
+}
+
+void shared_events_follow(struct perf_event_attr *attr) {
+  attr->sample_id_all = 1;
+  attr->task = 1;
+  attr->comm = 1;
+  attr->comm_exec = 1;
+  attr->mmap = 1;
+  attr->mmap2 = 1;
+  attr->use_clockid = 1;
+  attr->clockid = CLOCK_MONOTONIC;
 }
 
 int shared_events_open(shared_events_t *events, uv_loop_t *loop,

@@ -21,6 +21,11 @@ typedef struct shared_events_s {
 void shared_events_init(shared_events_t *events, size_t nr_rings,
                         size_t nr_cpus);
 
+/* Asks for all that tells of processes: FORK, EXIT, COMM with exec, and MMAP2 of
+ * what is executable; stamped by the clock of uv_hrtime, which is the same on all
+ * CPUs. sample_type must have TIME. */
+void shared_events_follow(struct perf_event_attr *attr);
+
 /* Opens one event more, disabled. `data` becomes its data. 0, or a UV_E*. */
 int shared_events_open(shared_events_t *events, uv_loop_t *loop,
                        const struct perf_event_attr *attr, int32_t pid,

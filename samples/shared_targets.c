@@ -119,3 +119,20 @@ int32_t shared_process_of(int32_t pid) {
   fclose(file);
   return process;
 }
+
+int shared_process_asked(int32_t *pid) {
+  int32_t asked = *pid;
+
+  if (asked == 0)
+    return 0;
+  *pid = shared_process_of(asked);
+  if (*pid > 0)
+    return 0;
+  if (*pid == -ESRCH)
+    fprintf(stderr, "%s: there is no process %d\n",
+            program_invocation_short_name, asked);
+  else
+    fprintf(stderr, "%s: process %d: %s\n", program_invocation_short_name,
+            asked, strerror(-*pid));
+  return 1;
+}

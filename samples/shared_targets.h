@@ -30,4 +30,8 @@ int shared_processes(shared_ids_t *processes);
 /* The process to which a thread belongs (itself for a process), or -errno. */
 int32_t shared_process_of(int32_t pid);
 
+/* Makes the id that was asked for, of a process or of one of its threads, that of
+ * the process; 0 stays. 0, or 1 after a message if there is none. */
+int shared_process_asked(int32_t *pid);
+
 #endif

@@ -4,6 +4,7 @@
  * something ends it, stop. What happened and how it is written down is
  * elsewhere. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,6 +70,22 @@ static void end_json(watch_t *watch) {
                      counts->exits, counts->maps, counts->lost, counts->late);
 }
 
+/* A reader that has enough is no failure. */
+static void finish_output(watch_t *watch) {
+  watch_output_t *output = &watch->output;
+
+  if (!watch_output_finish(output, END_WAIT_MS))
+    fprintf(stderr, "watch: nobody reads: %zu bytes were not written\n",
+            output->buffer.used);
+  else if (output->error != 0 && output->error != EPIPE)
+    fprintf(stderr, "watch: %s: %s\n",
+            watch->options.file != NULL ? watch->options.file : "stdout",
+            strerror(output->error));
+  else
+    return;
+  watch->failed = 1;
+}
+
 static void on_stop(shared_session_t *session) {
   watch_t *watch = session->data;
 
@@ -80,11 +97,7 @@ static void on_stop(shared_session_t *session) {
             watch->options.pid);
   if (watch->options.json)
     end_json(watch);
-  if (!watch_output_finish(&watch->output, END_WAIT_MS)) {
-    fprintf(stderr, "watch: nobody reads: %zu bytes were not written\n",
-            watch->output.buffer.used);
-    watch->failed = 1;
-  }
+  finish_output(watch);
 }
 
 static void on_command(shared_session_t *session, int status) {
@@ -110,10 +123,6 @@ static int has_reader(watch_t *watch) {
   watch_output_push(&watch->output, 0);
   if (watch->output.error == 0)
     return 1;
-  if (watch->output.error != EPIPE) {
-    fprintf(stderr, "watch: stdout: %s\n", strerror(watch->output.error));
-    watch->failed = 1;
-  }
   shared_session_stop(&watch->session);
   return 0;
 }
@@ -167,22 +176,6 @@ static void on_record(uvperf_event_t *event, int status,
 static int32_t root_of(const watch_t *watch) {
   return watch->session.command.pid != 0 ? watch->session.command.pid
                                          : watch->options.pid;
-}
-
-static int check_pid(watch_t *watch) {
-  int32_t asked = watch->options.pid;
-
-  if (asked == 0)
-    return 0;
-  watch->options.pid = shared_process_of(asked);
-  if (watch->options.pid > 0)
-    return 0;
-  if (watch->options.pid == -ESRCH)
-    fprintf(stderr, "watch: there is no process %d\n", asked);
-  else
-    fprintf(stderr, "watch: process %d: %s\n", asked,
-            strerror(-watch->options.pid));
-  return 1;
 }
 
 /* The tree as it was before the events run is remembered by its members only:
@@ -256,7 +249,7 @@ static int open_and_start(watch_t *watch) {
             strerror(-rc));
     status = 1;
   } else {
-    status = check_pid(watch);
+    status = shared_process_asked(&watch->options.pid);
   }
   if (status == 0)
     status = open_on(watch, &cpus);
@@ -274,7 +267,6 @@ static int run(watch_t *watch) {
   session->on_tick = on_tick;
   session->on_command = on_command;
   session->on_close = on_close;
-  watch->output.fd = STDOUT_FILENO;
   watch->story.json = watch->options.json;
   watch->story.threads = watch->options.threads;
   watch->story.is_alive = watch_proc_is_alive;
@@ -292,6 +284,19 @@ static int run(watch_t *watch) {
   return status != 0 ? status : watch->command_status;
 }
 
+static int open_output(watch_t *watch) {
+  const char *file = watch->options.file;
+
+  watch->output.fd = STDOUT_FILENO;
+  if (file == NULL)
+    return 0;
+  watch->output.fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (watch->output.fd >= 0)
+    return 0;
+  fprintf(stderr, "watch: %s: %s\n", file, strerror(errno));
+  return 1;
+}
+
 int main(int argc, char **argv) {
   watch_t watch = {.session = SHARED_SESSION_INIT};
   int status;
@@ -302,6 +307,8 @@ int main(int argc, char **argv) {
     watch_options_help();
     return shared_stdio_close(stdout, "stdout");
   }
+  if (status == 0)
+    status = open_output(&watch);
   if (status == 0)
     status = shared_session_fork(&watch.session, watch.options.command);
   if (status == 0)

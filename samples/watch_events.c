@@ -4,7 +4,6 @@
 #include "watch_events.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "watch_proc.h"
 
@@ -25,19 +24,11 @@ static void fill_attr(watch_events_t *events) {
   uvperf_attr_software(attr, PERF_COUNT_SW_DUMMY);
   /* Not IDENTIFIER: which event wrote a record does not matter here. */
   attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
-  attr->sample_id_all = 1;
-  attr->task = 1;
-  attr->comm = 1;
-  attr->comm_exec = 1;
-  attr->mmap = 1;
-  attr->mmap2 = 1;
+  shared_events_follow(attr);
   /* These records come all the same; without privileges nothing is allowed
    * without. */
   attr->exclude_kernel = 1;
   attr->exclude_hv = 1;
-  /* The clock of uv_hrtime, and the same on all CPUs. */
-  attr->use_clockid = 1;
-  attr->clockid = CLOCK_MONOTONIC;
   attr->read_format = UVPERF_FORMAT_LOST;
 }
 

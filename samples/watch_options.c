@@ -12,7 +12,7 @@
 #define MAX_RING_MIB 1024u
 
 static const char help_text[] =
-    "Usage: watch [-d seconds] [-m bytes] [--json] [--threads]\n"
+    "Usage: watch [-d seconds] [-m bytes] [-o FILE] [--json] [--threads]\n"
     "             [-p PID | -- command...]\n"
     "\n"
     "Tells what happens to processes: fork, exec, exit, executable mappings.\n"
@@ -29,6 +29,7 @@ static const char help_text[] =
     "  -m bytes       size of the buffer of each CPU, 256K or 4M for example: "
     "more\n"
     "                 if records are lost\n"
+    "  -o FILE        write to a file, and leave stdout to the command\n"
     "  --threads      tell of threads too\n"
     "  --json         one JSON object a line\n"
     "  -h, --help     show this\n"
@@ -106,6 +107,9 @@ static int parse_option(watch_options_t *options, int option, char **argv) {
       return parse_ring(options, optarg);
     case 'p':
       return shared_options_pid(optarg, &options->pid);
+    case 'o':
+      options->file = optarg;
+      return 0;
     case 'j':
       options->json = 1;
       return 0;
@@ -127,7 +131,7 @@ int watch_options_parse(watch_options_t *options, int argc, char **argv) {
   opterr = 0;
   /* The + ends the options with the first word that is none: all that follows
    * belongs to the command, with or without a -- before it. */
-  while ((option = getopt_long(argc, argv, "+:d:m:p:h", names, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, "+:d:m:o:p:h", names, NULL)) != -1) {
     rc = parse_option(options, option, argv);
     if (rc != 0 || options->help)
       return rc;

@@ -12,6 +12,7 @@ typedef struct watch_options_s {
   uint64_t duration_ms; /* 0: until Ctrl-C or the end of the target */
   size_t ring_bytes;    /* 0: what the limits allow */
   int32_t pid;          /* 0: none */
+  const char *file;     /* NULL: stdout */
   int json;
   int threads;
   int help;

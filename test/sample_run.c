@@ -112,13 +112,6 @@ void sample_run_expect_text(const char *text, const char *part) {
   assert_non_null(strstr(text, part));
 }
 
-void sample_run_expect_usage(const sample_run_t *run, const char *message) {
-  sample_run_expect_status(run, 2);
-  sample_run_expect_text(run->err, message);
-  sample_run_expect_text(run->err, "--help");
-  assert_string_equal(run->out, "");
-}
-
 long sample_run_paranoid(void) {
   FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
   long level = 0;

@@ -40,8 +40,6 @@ int sample_run_append(int fd, char *text, size_t size);
 /* These fail the test, and show what the sample wrote. */
 void sample_run_expect_status(const sample_run_t *run, int status);
 void sample_run_expect_text(const char *text, const char *part);
-/* It refused its command line with this message, and did nothing. */
-void sample_run_expect_usage(const sample_run_t *run, const char *message);
 
 /* kernel.perf_event_paranoid. */
 long sample_run_paranoid(void);

@@ -2,8 +2,7 @@
 /* How the profiler treats bad input and targets that it cannot have: a message
  * and an exit status. */
 #include "sample_run.h"
-
-#include <errno.h>
+#include "sample_usage.h"
 
 static void command_that_ends_ends_the_profile(void **state) {
   sample_run_t run = {.args = {PROFILE_PATH, "--", "sh", "-c", "exit 3"}};
@@ -17,31 +16,18 @@ static void command_that_ends_ends_the_profile(void **state) {
 }
 
 static void missing_command_is_told_with_status_127(void **state) {
-  sample_run_t run = {.args = {PROFILE_PATH, "--", "/nonexistent/command"}};
-
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 127);
-  sample_run_expect_text(run.err, "/nonexistent/command");
-  sample_run_expect_text(run.err, strerror(ENOENT));
-  assert_string_equal(run.out, "");
+  sample_usage_missing_command(PROFILE_PATH);
 }
 
 static void process_that_is_not_there_is_told(void **state) {
-  sample_run_t run = {.args = {PROFILE_PATH, "-p", "2147483647"}};
-
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "no process 2147483647");
+  sample_usage_missing_process(PROFILE_PATH);
 }
 
 static void bad_options_exit_2_with_a_message(void **state) {
-  static const struct {
-    const char *args[5];
-    const char *message;
-  } cases[] = {
+  static const sample_usage_t cases[] = {
       {{"-F", "0", "-a"}, "-F wants"},
       {{"-F", "many", "-a"}, "-F wants"},
       {{"-F", "-5", "-a"}, "-F wants"},
@@ -62,16 +48,9 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"-x"}, "unknown option '-x'"},
       {{"--nonsense"}, "unknown option '--nonsense'"},
   };
-  size_t i;
 
   (void)state;
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    sample_run_t run = {.args = {PROFILE_PATH}};
-
-    memcpy(run.args + 1, cases[i].args, sizeof(cases[i].args));
-    sample_run(&run);
-    sample_run_expect_usage(&run, cases[i].message);
-  }
+  sample_usage_refused(PROFILE_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 static void frequency_above_the_limit_exits_2(void **state) {
@@ -85,27 +64,13 @@ static void frequency_above_the_limit_exits_2(void **state) {
 }
 
 static void help_goes_to_stdout(void **state) {
-  sample_run_t run = {.args = {PROFILE_PATH, "--help"}};
-
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, "Usage: profile");
-  assert_string_equal(run.err, "");
+  sample_usage_help(PROFILE_PATH, "Usage: profile");
 }
 
 static void unprivileged_user_without_target_learns_what_works(void **state) {
-  sample_run_t run = {.args = {PROFILE_PATH}};
-
   (void)state;
-  if (sample_run_paranoid() <= 0)
-    support_skip(__func__, "kernel.perf_event_paranoid above 0");
-  run.as_nobody = 1;
-  sample_run(&run);
-  sample_run_expect_status(&run, 2);
-  sample_run_expect_text(run.err, "perf_event_paranoid");
-  sample_run_expect_text(run.err, "CAP_PERFMON");
-  sample_run_expect_text(run.err, "profile -- command");
+  sample_usage_unprivileged(PROFILE_PATH, "profile -- command", __func__);
 }
 
 /* uv_loop_close() asserts that its fds are none of the first three. */

@@ -2,6 +2,7 @@
 /* How watch ends, and how it treats bad input and targets that it cannot
  * have. */
 #include "sample_run.h"
+#include "sample_usage.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -30,30 +31,18 @@ static void signal_that_ended_the_command_is_in_the_status(void **state) {
 }
 
 static void missing_command_is_told_with_status_127(void **state) {
-  sample_run_t run = {.args = {WATCH_PATH, "--", "/nonexistent/command"}};
-
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 127);
-  sample_run_expect_text(run.err, "/nonexistent/command");
-  sample_run_expect_text(run.err, strerror(ENOENT));
+  sample_usage_missing_command(WATCH_PATH);
 }
 
 static void process_that_is_not_there_is_told(void **state) {
-  sample_run_t run = {.args = {WATCH_PATH, "-p", "2147483647"}};
-
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "no process 2147483647");
+  sample_usage_missing_process(WATCH_PATH);
 }
 
 static void bad_options_exit_2_with_a_message(void **state) {
-  static const struct {
-    const char *args[5];
-    const char *message;
-  } cases[] = {
+  static const sample_usage_t cases[] = {
       {{"-d", "0"}, "-d wants"},
       {{"-d", "1s"}, "-d wants"},
       {{"-m", ""}, "-m wants"},
@@ -74,41 +63,19 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"-tQ"}, "unknown option '-t'"},
       {{"--mmap"}, "unknown option '--mmap'"},
   };
-  size_t i;
 
   (void)state;
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    sample_run_t run = {.args = {WATCH_PATH}};
-
-    memcpy(run.args + 1, cases[i].args, sizeof(cases[i].args));
-    sample_run(&run);
-    sample_run_expect_usage(&run, cases[i].message);
-  }
+  sample_usage_refused(WATCH_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 static void help_goes_to_stdout(void **state) {
-  sample_run_t run = {.args = {WATCH_PATH, "--help"}};
-
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, "Usage: watch");
-  sample_run_expect_text(run.out, "comm_hex");
-  assert_string_equal(run.err, "");
+  sample_usage_help(WATCH_PATH, "Usage: watch");
 }
 
 static void unprivileged_user_without_target_learns_what_works(void **state) {
-  sample_run_t run = {.args = {WATCH_PATH}};
-
   (void)state;
-  if (sample_run_paranoid() <= 0)
-    support_skip(__func__, "kernel.perf_event_paranoid above 0");
-  run.as_nobody = 1;
-  sample_run(&run);
-  sample_run_expect_status(&run, 2);
-  sample_run_expect_text(run.err, "perf_event_paranoid");
-  sample_run_expect_text(run.err, "CAP_PERFMON");
-  sample_run_expect_text(run.err, "watch -- command");
+  sample_usage_unprivileged(WATCH_PATH, "watch -- command", __func__);
 }
 
 static void unprivileged_user_watches_own_command(void **state) {
@@ -224,6 +191,40 @@ static void reader_that_never_reads_does_not_hold_it(void **state) {
   sample_run_expect_text(run.err, " records lost\n1\n");
 }
 
+static void file_gets_the_story_and_stdout_is_the_commands(void **state) {
+  char path[] = "/tmp/uvperf-watch-XXXXXX", text[4096] = "";
+  sample_run_t run = {.args = {WATCH_PATH, "-o", path, "--", "echo", "hello"}};
+  int fd;
+
+  (void)state;
+  support_need_own_events(__func__);
+  fd = mkstemp(path);
+  assert_true(fd >= 0);
+  sample_run(&run);
+  assert_true(sample_run_append(fd, text, sizeof(text)));
+  close(fd);
+  unlink(path);
+  sample_run_expect_status(&run, 0);
+  assert_string_equal(run.out, "hello\n");
+  sample_run_expect_text(text, " exec ");
+  sample_run_expect_text(text, " exit ");
+}
+
+static void file_that_cannot_be_written_is_told(void **state) {
+  sample_run_t full = {.args = {WATCH_PATH, "-o", "/dev/full", "true"}};
+  sample_run_t none = {.args = {WATCH_PATH, "-o", "/nonexistent/file", "true"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&full);
+  sample_run_expect_status(&full, 1);
+  sample_run_expect_text(full.err, "watch: /dev/full: ");
+  sample_run_expect_text(full.err, strerror(ENOSPC));
+  sample_run(&none);
+  sample_run_expect_status(&none, 1);
+  sample_run_expect_text(none.err, "watch: /nonexistent/file: ");
+}
+
 /* uv_loop_close() asserts that its fds are none of the first three. */
 static void standard_fds_closed_do_not_abort(void **state) {
   sample_run_t run = {.args = {"/bin/sh", "-c",
@@ -253,6 +254,8 @@ int main(void) {
       cmocka_unit_test(reader_that_has_enough_ends_it),
       cmocka_unit_test(reader_that_goes_in_silence_ends_it),
       cmocka_unit_test(reader_that_never_reads_does_not_hold_it),
+      cmocka_unit_test(file_gets_the_story_and_stdout_is_the_commands),
+      cmocka_unit_test(file_that_cannot_be_written_is_told),
       cmocka_unit_test(standard_fds_closed_do_not_abort),
   };
 
