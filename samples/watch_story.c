@@ -11,9 +11,9 @@
 #include "shared_memory.h"
 
 /* An exec is told together with the executable, the first file that is mapped
- * after it (fs/binfmt_elf.c). That takes microseconds, and with a script longer;
- * an exec that fails half-way maps nothing. */
-#define EXEC_WAIT_NS UINT64_C(50000000)
+ * after it (fs/binfmt_elf.c). That takes microseconds, unless the process is kept
+ * from its CPU; one whose exec fails half-way is killed and maps nothing. */
+#define EXEC_WAIT_NS UINT64_C(1000000000)
 
 int watch_story_init(watch_story_t *story, const struct perf_event_attr *attr,
                      watch_buffer_t *buffer) {
@@ -262,14 +262,16 @@ static void follow(watch_story_t *story, const uvperf_record_t *record) {
   }
 }
 
-/* Writes down what waits for nothing, and what has waited for too long. */
+/* Writes down what waits for nothing, and what has waited for too long or for
+ * what may be lost. */
 static void write_until(watch_story_t *story, uint64_t time) {
   watch_process_t *process;
   watch_event_t *event;
 
   while ((event = story->first) != NULL) {
     if (event->is_waiting) {
-      if (time != UINT64_MAX && event->time + EXEC_WAIT_NS > time)
+      if (time != UINT64_MAX && event->time + EXEC_WAIT_NS > time &&
+          event->lost == story->counts.lost)
         return;
       process = watch_tasks_find(&story->tasks, event->pid);
       if (process != NULL)
