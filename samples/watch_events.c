@@ -97,6 +97,27 @@ static int open_threads(watch_events_t *events, const open_plan_t *plan,
   return rc;
 }
 
+static size_t count_threads(const shared_ids_t *processes) {
+  shared_ids_t threads = {NULL, 0, 0};
+  size_t i;
+
+  for (i = 0; i < processes->nr; i++)
+    shared_threads_of(&threads, processes->ids[i]);
+  i = threads.nr;
+  shared_ids_free(&threads);
+  return i;
+}
+
+/* The first rings must leave something to the last. Twice as many threads as
+ * there are now may be found until all are watched. */
+static void choose_rings(watch_events_t *events, const open_plan_t *plan,
+                         const shared_ids_t *processes) {
+  size_t nr = 2 * count_threads(processes) * plan->cpus->nr;
+
+  if (plan->ring_bytes == 0 && nr > 0)
+    shared_events_init(&events->all, nr, plan->cpus->nr);
+}
+
 /* The threads that a running process and its descendants have already are not
  * inherited, so they are looked for until none is new. */
 static int open_tree(watch_events_t *events, const open_plan_t *plan,
@@ -113,6 +134,8 @@ static int open_tree(watch_events_t *events, const open_plan_t *plan,
     before = done.nr;
     processes.nr = 0;
     watch_proc_tree(&processes, pid);
+    if (round == 0)
+      choose_rings(events, plan, &processes);
     for (i = 0; i < processes.nr && rc == 0; i++)
       rc = open_threads(events, plan, processes.ids[i], processes.ids[i] == pid,
                         &done, error);
@@ -124,8 +147,6 @@ static int open_tree(watch_events_t *events, const open_plan_t *plan,
   return rc;
 }
 
-/* How many threads a tree may have is found out later; rings are made smaller if
- * they do not fit. */
 int watch_events_open(watch_events_t *events, uv_loop_t *loop,
                       const shared_ids_t *cpus, int32_t pid, size_t ring_bytes,
                       void *data, uvperf_error_t *error) {

@@ -46,7 +46,8 @@ void watch_story_free(watch_story_t *story) {
 }
 
 /* A LOST record is written, and stamped, when the next record fits: what was
- * lost was younger than what its CPU wrote before. */
+ * lost was younger than what its CPU wrote before. It is told as early as may
+ * be, but not before what was told already. */
 static uint64_t order_of(watch_story_t *story, const uvperf_record_t *record) {
   size_t nr = story->nr_newest;
   uint64_t *newest;
@@ -58,7 +59,7 @@ static uint64_t order_of(watch_story_t *story, const uvperf_record_t *record) {
          (story->nr_newest - nr) * sizeof(*story->newest));
   newest = &story->newest[record->cpu];
   if (record->type == PERF_RECORD_LOST && *newest != 0)
-    return *newest;
+    return *newest > story->now ? *newest : story->now;
   *newest = record->time;
   return record->time;
 }

@@ -249,7 +249,8 @@ static void start_waiting(helper_t *helper, int as_nobody) {
   if (helper->pid == 0) {
     dup2(go[0], STDIN_FILENO);
     dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
-    sample_run_exec((const char *const[]){TARGET_PATH, helper->mode, NULL},
+    sample_run_exec((const char *const[]){TARGET_PATH, helper->mode,
+                                          helper->argument, NULL},
                     as_nobody);
   }
   close(go[0]);
@@ -290,13 +291,11 @@ static void expect_tree(const watch_lines_t *lines, const helper_t *helper) {
   expect_counts(lines);
 }
 
-static void watch_tree(sample_run_t *run, int as_nobody) {
-  helper_t helper = {.mode = "tree"};
-  watch_lines_t lines;
+static void watch_waiting(sample_run_t *run, helper_t *helper, int as_nobody) {
   char pid_text[16];
 
-  start_waiting(&helper, as_nobody);
-  snprintf(pid_text, sizeof(pid_text), "%d", helper.pid);
+  start_waiting(helper, as_nobody);
+  snprintf(pid_text, sizeof(pid_text), "%d", helper->pid);
   run->args[0] = WATCH_PATH;
   run->args[1] = "--json";
   run->args[2] = "-p";
@@ -305,13 +304,22 @@ static void watch_tree(sample_run_t *run, int as_nobody) {
   run->interrupt_at = "Ctrl-C ends it";
   run->interrupt_with = SAMPLE_RUN_NO_SIGNAL;
   run->work = let_go;
-  run->data = &helper;
+  run->data = helper;
   run->file = tmpfile();
   assert_non_null(run->file);
   sample_run(run);
-  support_wait(helper.pid);
+  if (run->interrupt_at != NULL) /* It did not get so far. */
+    close(helper->hold);
+  assert_int_equal(support_wait(helper->pid), 0);
   sample_run_expect_status(run, 0);
   sample_run_expect_text(run->err, "its descendants are gone");
+}
+
+static void watch_tree(sample_run_t *run, int as_nobody) {
+  helper_t helper = {.mode = "tree"};
+  watch_lines_t lines;
+
+  watch_waiting(run, &helper, as_nobody);
   watch_lines_read(&lines, run->file);
   fclose(run->file);
   expect_tree(&lines, &helper);
@@ -334,6 +342,21 @@ static void unprivileged_user_follows_own_tree(void **state) {
   if (sample_run_paranoid() < 1)
     support_skip(__func__, "kernel.perf_event_paranoid at 1 or more");
   watch_tree(&run, 1);
+}
+
+/* Each thread needs a ring on each CPU, and no ring may take what the others
+ * need. */
+static void unprivileged_user_follows_a_process_of_many_threads(void **state) {
+  static sample_run_t run;
+  helper_t helper = {.mode = "threads", .argument = "40"};
+
+  (void)state;
+  support_need_own_events(__func__);
+  if (sample_run_paranoid() < 1)
+    support_skip(__func__, "kernel.perf_event_paranoid at 1 or more");
+  watch_waiting(&run, &helper, 1);
+  fclose(run.file);
+  sample_run_expect_text(run.err, "watch: 40 forks, 40 execs, 41 exits, ");
 }
 
 /* What a name is, and how it is written down. */
@@ -417,6 +440,7 @@ int main(void) {
       cmocka_unit_test(exec_by_another_thread_is_one_exec_and_one_exit),
       cmocka_unit_test(tree_is_followed_until_it_is_gone),
       cmocka_unit_test(unprivileged_user_follows_own_tree),
+      cmocka_unit_test(unprivileged_user_follows_a_process_of_many_threads),
       cmocka_unit_test(evil_name_is_valid_json),
       cmocka_unit_test(evil_name_is_escaped_in_text),
       cmocka_unit_test(evil_file_name_is_escaped_in_text_and_json),

@@ -8,6 +8,8 @@
  *   thread        a child in which a second thread execs "true"
  *   name NAME     a child that calls itself so
  *   exec PATH     a child that execs PATH
+ *   threads N     N threads, each of which forks a child that execs "true", once
+ *                 stdin is closed
  *   tree          once stdin is closed: a child that forks a grandchild and
  *                 ends; the grandchild then execs "true" */
 #include <pthread.h>
@@ -105,6 +107,36 @@ static void run_tree(const char *unused) {
   exec_true();
 }
 
+static void wait_for_stdin(void) {
+  char byte;
+
+  while (read(STDIN_FILENO, &byte, 1) > 0)
+    continue;
+}
+
+static void *fork_true(void *unused) {
+  pid_t pid;
+
+  wait_for_stdin();
+  pid = fork_child(run_true, NULL);
+  waitpid(pid, NULL, 0);
+  return unused;
+}
+
+/* It goes on when all threads do. */
+static int make_threads(size_t nr) {
+  pthread_t threads[64];
+  size_t i;
+
+  for (i = 0; i < nr && i < 64; i++) {
+    if (pthread_create(&threads[i], NULL, fork_true, NULL) != 0)
+      return 1;
+  }
+  while (i-- > 0)
+    pthread_join(threads[i], NULL);
+  return 0;
+}
+
 static int storm(long nr) {
   long i, running = 0;
 
@@ -120,15 +152,15 @@ static int storm(long nr) {
 
 static int run_mode(int argc, char **argv) {
   const char *argument = argc > 2 ? argv[2] : "";
-  char byte;
 
   if (strcmp(argv[1], "storm") == 0)
     return storm(strtol(argument, NULL, 10));
   if (strcmp(argv[1], "tree") == 0) {
-    while (read(STDIN_FILENO, &byte, 1) > 0)
-      continue;
+    wait_for_stdin();
     return fork_child(run_tree, argument) < 0;
   }
+  if (strcmp(argv[1], "threads") == 0)
+    return make_threads(strtoul(argument, NULL, 10));
   if (strcmp(argv[1], "leader") == 0)
     return fork_child(run_leader, argument) < 0;
   if (strcmp(argv[1], "thread") == 0)
