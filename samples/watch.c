@@ -128,7 +128,8 @@ static int has_reader(watch_t *watch) {
 }
 
 static void on_slow_tick(watch_t *watch) {
-  watch_notes_lost(watch->story.counts.lost, &watch->lost_told);
+  /* Not what the story has come to: that waits for the reader. */
+  watch_notes_lost(watch_events_lost(&watch->events), &watch->lost_told);
   /* What does not get through yet tells nothing about who is gone. */
   if (watch->output.buffer.used == 0)
     watch_story_sweep(&watch->story);

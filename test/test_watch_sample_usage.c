@@ -191,6 +191,23 @@ static void reader_that_never_reads_does_not_hold_it(void **state) {
   sample_run_expect_text(run.err, " records lost\n1\n");
 }
 
+/* Stopped by its command, it cannot read the rings. */
+static void loss_is_told_while_it_goes_on(void **state) {
+  sample_run_t run = {.args = {WATCH_PATH, "-m", "4K", "-o", "/dev/null", "--",
+                               "sh", "-c",
+                               "kill -STOP $PPID; " TARGET_PATH
+                               " storm 200 >/dev/null; kill -CONT $PPID; "
+                               "exec sleep 60"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  run.interrupt_at = " in all\n";
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, " records were lost, ");
+  sample_run_expect_text(run.err, " records lost\n");
+}
+
 static void file_gets_the_story_and_stdout_is_the_commands(void **state) {
   char path[] = "/tmp/uvperf-watch-XXXXXX", text[4096] = "";
   sample_run_t run = {.args = {WATCH_PATH, "-o", path, "--", "echo", "hello"}};
@@ -254,6 +271,7 @@ int main(void) {
       cmocka_unit_test(reader_that_has_enough_ends_it),
       cmocka_unit_test(reader_that_goes_in_silence_ends_it),
       cmocka_unit_test(reader_that_never_reads_does_not_hold_it),
+      cmocka_unit_test(loss_is_told_while_it_goes_on),
       cmocka_unit_test(file_gets_the_story_and_stdout_is_the_commands),
       cmocka_unit_test(file_that_cannot_be_written_is_told),
       cmocka_unit_test(standard_fds_closed_do_not_abort),
