@@ -219,8 +219,15 @@ static int visit(watched_ring_t *ring, uvperf__slice_t *slice) {
   }
   /* It was already gone when this drain took its look, so this was all, unless
    * a callback had another event write into the ring. */
-  if (gone != 0 && ring->ring_poll.gone != 0)
+  if (gone != 0 && ring->ring_poll.gone != 0) {
+    /* The end of a slice is told first, where that can still happen: the next
+     * turn ends the ring, if nothing has come by then. */
+    if (slice->records > 0 && watch->nr_live == 1) {
+      enqueue(ring);
+      return UVPERF__CUT;
+    }
     return end_ring(ring, gone, slice);
+  }
   if (woken && slice->records == records &&
       ++ring->empty_wakeups >= EMPTY_WAKEUPS_BEFORE_PROBE)
     probe(ring);

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: rings that events share when the targets of some are gone, when the
+ * ring is unsound, and in a forked child. */
+#include "story.h"
+
+#include <poll.h>
+
+#include "record_builder.h"
+
+#define SHARED UVPERF_EVENT_IDENTIFY
+#define WRITER (UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING)
+
+/* Scripted events with the ids 7, 8 and 9: an owner and two writers. */
+typedef struct trio_s {
+  live_collector_t owner;
+  uvperf_event_t writers[2];
+  fake_event_t *fakes[3];
+  int rc; /* of a call in a callback */
+} trio_t;
+
+static void init(uv_loop_t *loop, uvperf_event_t *event, uint32_t flags) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+
+  story_attr(&attr);
+  options.flags = flags;
+  assert_int_equal(uvperf_event_init(loop, event, &attr, &options, NULL), 0);
+}
+
+static void init_trio(uv_loop_t *loop, trio_t *trio) {
+  int i;
+
+  memset(trio, 0, sizeof(*trio));
+  story[0] = '\0';
+  for (i = 0; i < 3; i++)
+    trio->fakes[i] = fake_event_add((uint64_t)(7 + i));
+  init(loop, &trio->owner.event, SHARED);
+  init(loop, &trio->writers[0], WRITER);
+  init(loop, &trio->writers[1], WRITER);
+  trio->owner.event.data = trio;
+}
+
+static int redirect(trio_t *trio, int writer) {
+  return uvperf_event_set_output(&trio->writers[writer], &trio->owner.event,
+                                 NULL);
+}
+
+static void start(trio_t *trio, uint32_t flags, uvperf_record_cb cb) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+
+  options.flush_ms = 0;
+  options.slice_us = LIVE_SLICE_US;
+  options.flags = flags;
+  assert_int_equal(uvperf_event_start(&trio->owner.event, &options, cb, NULL),
+                   0);
+}
+
+/* A COMM record of the event with that id. */
+static void append_of(fake_event_t *ring, uint64_t id) {
+  static record_builder_t builder;
+  record_values_t values;
+
+  record_values_init(&values);
+  values.id = id;
+  record_build(&builder, PERF_RECORD_COMM, &ring->attr, &values);
+  fake_ring_append(ring, builder.words, builder.size);
+}
+
+/* Its target is gone: perf_poll() says so, and wakes whoever polls it. */
+static void hang_up(fake_event_t *fake) {
+  fake->revents = POLLHUP;
+  fake_event_wake(fake);
+}
+
+static void close_all(uv_loop_t *loop, trio_t *trio) {
+  uvperf_event_close(&trio->writers[0], NULL);
+  uvperf_event_close(&trio->writers[1], NULL);
+  uvperf_event_close(&trio->owner.event, NULL);
+  story_turns(loop, 3);
+}
+
+/* -- an event that comes as the last of the others goes ------------------- */
+
+static void append_once(fake_event_t *fake) {
+  fake->on_poll = NULL;
+  story_append(fake, PERF_RECORD_COMM);
+}
+
+static void redirect_at_slice_end(uvperf_event_t *event, int status,
+                                  const uvperf_record_t *record) {
+  trio_t *trio = event->data;
+
+  story_on_slice(event, status, record);
+  if (record == NULL && status == 0)
+    trio->rc = redirect(trio, 0);
+}
+
+/* What the slice's end says may be the last records is not the end yet. */
+static void output_joined_at_the_last_slices_end_goes_on(void **state) {
+  trio_t trio;
+
+  init_trio(*state, &trio);
+  start(&trio, UVPERF_START_SLICE_END, redirect_at_slice_end);
+  story_turns(*state, 3);
+  trio.fakes[0]->on_poll = append_once;
+  hang_up(trio.fakes[0]);
+  story_turns(*state, 6);
+  assert_string_equal(story, "COMM slice");
+  assert_int_equal(trio.rc, 0);
+  append_of(trio.fakes[0], 8);
+  fake_event_wake(trio.fakes[1]);
+  story_turns(*state, 2);
+  fake_event_quiet(trio.fakes[1]);
+  assert_string_equal(story, "COMM slice COMM slice");
+  hang_up(trio.fakes[1]);
+  story_turns(*state, 6);
+  assert_string_equal(story, "COMM slice COMM slice EOF");
+  close_all(*state, &trio);
+  fake_assert_clean();
+}
+
+#define TEST(f)                                                                \
+  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
+                                   fake_kernel_loop_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(output_joined_at_the_last_slices_end_goes_on),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
