@@ -119,6 +119,25 @@ static void output_joined_at_the_last_slices_end_goes_on(void **state) {
   fake_assert_clean();
 }
 
+/* -- a forked child ------------------------------------------------------- */
+
+/* Asking whether an event lives eats the wakeup that is the parent's. */
+static void output_closed_in_a_forked_child_polls_nothing(void **state) {
+  trio_t trio;
+
+  init_trio(*state, &trio);
+  assert_int_equal(redirect(&trio, 0), 0);
+  assert_int_equal(redirect(&trio, 1), 0);
+  start(&trio, 0, story_on_record);
+  story_turns(*state, 3);
+  hang_up(trio.fakes[0]);
+  story_turns(*state, 6);
+  fake_getpid(4711);
+  fake_log_clear();
+  close_all(*state, &trio);
+  assert_string_equal(fake_log(), "close, close, close");
+}
+
 #define TEST(f)                                                                \
   support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
                                    fake_kernel_loop_teardown)
@@ -126,6 +145,7 @@ static void output_joined_at_the_last_slices_end_goes_on(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(output_joined_at_the_last_slices_end_goes_on),
+      TEST(output_closed_in_a_forked_child_polls_nothing),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
