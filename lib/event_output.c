@@ -347,6 +347,7 @@ int uvperf_event_set_output(uvperf_event_t *event, uvperf_event_t *output,
                             uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
   const char *fault;
+  event_t *owner;
   int rc;
 
   rc = uvperf__event_check_process(impl, error);
@@ -356,10 +357,13 @@ int uvperf_event_set_output(uvperf_event_t *event, uvperf_event_t *output,
   if (fault != NULL)
     return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "%s",
                            fault);
-  if (output != NULL && impl->output == owner_of(output->impl))
-    return 0;
-  if (output != NULL)
-    return redirect(impl, owner_of(output->impl), error);
+  if (output != NULL) {
+    owner = owner_of(output->impl);
+    rc = uvperf__event_check_process(owner, error);
+    if (rc != 0 || impl->output == owner)
+      return rc;
+    return redirect(impl, owner, error);
+  }
   rc = uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_SET_OUTPUT, -1L);
   if (rc < 0)
     return explain_ioctl(rc, impl, NULL, error);

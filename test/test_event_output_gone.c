@@ -138,6 +138,25 @@ static void output_closed_in_a_forked_child_polls_nothing(void **state) {
   assert_string_equal(fake_log(), "close, close, close");
 }
 
+/* The ring is the parent's, and so are the records in it. */
+static void output_of_the_parent_is_refused_in_the_child(void **state) {
+  uvperf_error_t error = {0};
+  uvperf_event_t owner, writer;
+
+  fake_event_add(7);
+  fake_event_add(8);
+  init(*state, &owner, SHARED);
+  fake_getpid(4711);
+  init(*state, &writer, WRITER);
+  fake_log_clear();
+  assert_int_equal(uvperf_event_set_output(&writer, &owner, &error), UV_EPERM);
+  assert_non_null(strstr(error.reason, "parent"));
+  assert_string_equal(fake_log(), "");
+  uvperf_event_close(&writer, NULL);
+  uvperf_event_close(&owner, NULL);
+  story_turns(*state, 3);
+}
+
 #define TEST(f)                                                                \
   support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
                                    fake_kernel_loop_teardown)
@@ -146,6 +165,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(output_joined_at_the_last_slices_end_goes_on),
       TEST(output_closed_in_a_forked_child_polls_nothing),
+      TEST(output_of_the_parent_is_refused_in_the_child),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
