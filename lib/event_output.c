@@ -324,8 +324,8 @@ static int redirect(event_t *impl, event_t *owner, uvperf_error_t *error) {
   attachment_t attachment = {NULL, 0, NULL, NULL};
   int rc;
 
-  if (uvperf__event_is_watched(owner) &&
-      uvperf__watch_has_ended(owner->watch, 0))
+  if (owner->unsound || (uvperf__event_is_watched(owner) &&
+                         uvperf__watch_has_ended(owner->watch, 0)))
     return uvperf__explain(error, UV_EOF, UVPERF_CAUSE_NO_TASK,
                            "delivery from the output's ring has ended");
   rc = prepare(&attachment, impl, owner, error);

@@ -157,6 +157,24 @@ static void output_of_the_parent_is_refused_in_the_child(void **state) {
   story_turns(*state, 3);
 }
 
+/* -- an unsound ring ------------------------------------------------------ */
+
+static void output_to_a_ring_that_next_found_unsound_is_eof(void **state) {
+  const uvperf_record_t *record;
+  uvperf_error_t error = {0};
+  trio_t trio;
+
+  init_trio(*state, &trio);
+  story_append_header(trio.fakes[0], PERF_RECORD_COMM, 3, 16);
+  assert_int_equal(uvperf_event_next(&trio.owner.event, &record), UV_EPROTO);
+  assert_int_equal(uvperf_event_set_output(&trio.writers[0], &trio.owner.event,
+                                           &error),
+                   UV_EOF);
+  assert_non_null(strstr(error.reason, "ended"));
+  close_all(*state, &trio);
+  fake_assert_clean();
+}
+
 #define TEST(f)                                                                \
   support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
                                    fake_kernel_loop_teardown)
@@ -166,6 +184,7 @@ int main(void) {
       TEST(output_joined_at_the_last_slices_end_goes_on),
       TEST(output_closed_in_a_forked_child_polls_nothing),
       TEST(output_of_the_parent_is_refused_in_the_child),
+      TEST(output_to_a_ring_that_next_found_unsound_is_eof),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
