@@ -111,6 +111,11 @@ void uvperf__event_unlink(event_t *impl);
 
 /* Frees what is known of the events that wrote into its ring. */
 void uvperf__event_free_writers(event_t *impl);
+
+/* The event's attr has other values, of the same fields: so have the copies that
+ * its records in the rings of others are told with. */
+void uvperf__event_attr_changed(const event_t *impl);
+
 /* Whether this process is a forked child of the one that opened the event: it has
  * the fd, which is the same kernel event, but not the ring (VM_DONTCOPY). */
 int uvperf__event_is_forked(const event_t *impl);

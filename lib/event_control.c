@@ -160,8 +160,10 @@ int uvperf_event_set_period(uvperf_event_t *event, uint64_t period,
   if (rc == 0)
     rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_PERIOD, &argument);
   /* The kernel's attr has it now, and modify must be given the same. */
-  if (rc >= 0)
+  if (rc >= 0) {
     impl->attr->sample_period = period;
+    uvperf__event_attr_changed(impl);
+  }
   return finish(impl, rc, PERF_EVENT_IOC_PERIOD, period, error);
 }
 

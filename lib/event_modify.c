@@ -81,6 +81,7 @@ static int modify(event_t *impl, struct perf_event_attr *wanted,
   if (rc < 0)
     return rc;
   memcpy(impl->attr, wanted, impl->attr->size);
+  uvperf__event_attr_changed(impl);
   if (started >= 0)
     return 0;
   impl->enabled = 0;

@@ -4,6 +4,8 @@
  * the event that wrote them. */
 #include "event.h"
 
+#include <string.h>
+
 #include <sys/ioctl.h>
 
 #include "alloc.h"
@@ -369,6 +371,15 @@ int uvperf_event_set_output(uvperf_event_t *event, uvperf_event_t *output,
     return explain_ioctl(rc, impl, NULL, error);
   detach(impl);
   return 0;
+}
+
+/* -- changes of the attr --------------------------------------------------- */
+
+void uvperf__event_attr_changed(const event_t *impl) {
+  const uvperf__writer_t *writer;
+
+  for (writer = impl->rings; writer != NULL; writer = writer->next_ring)
+    memcpy(writer->attr, impl->attr, impl->attr->size);
 }
 
 /* -- latency -------------------------------------------------------------- */

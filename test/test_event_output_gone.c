@@ -175,6 +175,25 @@ static void output_to_a_ring_that_next_found_unsound_is_eof(void **state) {
   fake_assert_clean();
 }
 
+/* -- an attr that changes ------------------------------------------------- */
+
+/* Whoever tells records by source->attr must not be told an old one. */
+static void output_source_has_the_period_that_was_set(void **state) {
+  const uvperf_record_t *record;
+  trio_t trio;
+
+  init_trio(*state, &trio);
+  assert_int_equal(redirect(&trio, 0), 0);
+  assert_int_equal(uvperf_event_set_period(&trio.writers[0], 77, NULL), 0);
+  assert_int_equal(uvperf_event_attr(&trio.writers[0])->sample_period, 77);
+  append_of(trio.fakes[0], 8);
+  assert_int_equal(uvperf_event_next(&trio.owner.event, &record), 0);
+  assert_ptr_equal(record->source->data, &trio.writers[0]);
+  assert_int_equal(record->source->attr->sample_period, 77);
+  close_all(*state, &trio);
+  fake_assert_clean();
+}
+
 #define TEST(f)                                                                \
   support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
                                    fake_kernel_loop_teardown)
@@ -185,6 +204,7 @@ int main(void) {
       TEST(output_closed_in_a_forked_child_polls_nothing),
       TEST(output_of_the_parent_is_refused_in_the_child),
       TEST(output_to_a_ring_that_next_found_unsound_is_eof),
+      TEST(output_source_has_the_period_that_was_set),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
