@@ -55,8 +55,9 @@ typedef struct uvperf__control_s {
 int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
                             const uvperf__control_t *control);
 
-/* What the kernel refuses of a breakpoint's bp_type, bp_len and bp_addr; NULL
- * for nothing that is known; static. */
-const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr);
+/* What of a breakpoint's bp_type, bp_len and bp_addr the kernel refuses by
+ * `code`, -EINVAL or -EOPNOTSUPP; NULL for nothing that is known; static. */
+const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
+                                     int code);
 
 #endif

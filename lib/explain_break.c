@@ -34,17 +34,18 @@ static const char *type_fault(uint32_t type) {
   return NULL;
 }
 
-/* arch_build_bp_info and hw_breakpoint_arch_parse of x86; other processors know
- * other lengths. */
+/* arch_build_bp_info and hw_breakpoint_arch_parse of x86. Other processors know
+ * other lengths: 3 bytes on arm64, say. */
 static const char *place_fault(const struct perf_event_attr *attr) {
   if (IS_X86 && attr->bp_type == BREAKPOINT_X && attr->bp_len != sizeof(long))
     return "HW_BREAKPOINT_X needs bp_len sizeof(long)";
-  if (!is_power_of_2(attr->bp_len))
+  if (attr->bp_len == 0 || (IS_X86 && !is_power_of_2(attr->bp_len)))
     return "bp_len must be 1, 2, 4 or 8";
   if (IS_X86 && attr->bp_type != BREAKPOINT_X &&
       attr->bp_addr % attr->bp_len != 0)
     return "bp_addr must be aligned to bp_len";
-  if (attr->exclude_kernel && attr->bp_addr > UINTPTR_MAX / 2)
+  /* The kernels of 32 bits do not all begin at the same address. */
+  if (attr->exclude_kernel && attr->bp_addr >> 63)
     return "bp_addr is of the kernel, and exclude_kernel excludes that";
   return NULL;
 }
@@ -65,9 +66,15 @@ static void explain_slots(const uvperf__attempt_t *attempt) {
   attempt->error->needed = IS_X86 ? X86_SLOTS + 1 : 0;
 }
 
-const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr) {
-  const char *fault = type_fault(attr->bp_type);
+const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
+                                     int code) {
+  const char *fault;
 
+  if (code == -EOPNOTSUPP)
+    return attr->bp_len > 8 ? "this CPU has no breakpoints longer than 8 "
+                              "bytes: bp_len must be 1, 2, 4 or 8"
+                            : NULL;
+  fault = type_fault(attr->bp_type);
   return fault != NULL ? fault : place_fault(attr);
 }
 
@@ -76,16 +83,16 @@ int uvperf__attempt_breakpoint(const uvperf__attempt_t *attempt) {
     return 0;
   switch (attempt->code) {
     case -EINVAL:
-      return uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
-                                   uvperf__breakpoint_fault(attempt->attr));
+      return uvperf__attempt_fault(
+          attempt, UVPERF_CAUSE_ARGUMENT,
+          uvperf__breakpoint_fault(attempt->attr, attempt->code));
     case -ENOSPC:
       explain_slots(attempt);
       return 1;
     case -EOPNOTSUPP:
-      return attempt->attr->bp_len > 8 &&
-             uvperf__attempt_fault(attempt, UVPERF_CAUSE_NOT_SUPPORTED,
-                                   "this CPU has no breakpoints longer than "
-                                   "8 bytes: bp_len must be 1, 2, 4 or 8");
+      return uvperf__attempt_fault(
+          attempt, UVPERF_CAUSE_NOT_SUPPORTED,
+          uvperf__breakpoint_fault(attempt->attr, attempt->code));
     default:
       return 0;
   }

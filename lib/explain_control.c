@@ -374,7 +374,8 @@ static const char *difference(const uvperf__control_t *control) {
 
 static void modify_einval(const refusal_t *refusal) {
   const char *field = difference(refusal->control);
-  const char *fault = uvperf__breakpoint_fault(refusal->control->wanted);
+  const char *fault =
+      uvperf__breakpoint_fault(refusal->control->wanted, refusal->code);
 
   if (field != NULL)
     say(refusal, UVPERF_CAUSE_ARGUMENT,
@@ -387,9 +388,15 @@ static void modify_einval(const refusal_t *refusal) {
     explain_unknown(refusal);
 }
 
+/* perf_event_modify_attr; of a breakpoint it is the processor's. */
 static void modify_enotsup(const refusal_t *refusal) {
-  say(refusal, UVPERF_CAUSE_NOT_SUPPORTED,
-      "only breakpoints can be modified: open another event");
+  const char *fault =
+      uvperf__breakpoint_fault(refusal->control->wanted, refusal->code);
+
+  if (refusal->control->attr->type != PERF_TYPE_BREAKPOINT)
+    fault = "only breakpoints can be modified: open another event";
+  say(refusal, UVPERF_CAUSE_NOT_SUPPORTED, "%s",
+      fault != NULL ? fault : "this CPU has no such breakpoints");
 }
 
 static void modify_enospc(const refusal_t *refusal) {

@@ -193,6 +193,29 @@ static void event_modify_of_what_may_not_differ_is_einval(void **state) {
   live_close(&collector);
 }
 
+/* AMD's later processors have breakpoints of 16 bytes. */
+static void event_modify_to_what_cannot_be_says_what(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  int rc;
+
+  support_need_breakpoints(__func__);
+  one_word_attr(&attr);
+  control_begin(*state, &collector, &attr);
+  attr.bp_len = 0;
+  control_expect_refused(uvperf_event_modify(&collector.event, &attr, &error),
+                         &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                         "bp_len must be");
+  attr.bp_len = 16;
+  attr.bp_addr &= ~UINT64_C(15);
+  rc = uvperf_event_modify(&collector.event, &attr, &error);
+  if (rc == UV_ENOTSUP)
+    control_expect_refused(rc, &error, UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED,
+                           "longer than 8 bytes");
+  live_close(&collector);
+}
+
 static void event_modify_of_a_software_event_is_enotsup(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -240,6 +263,7 @@ int main(void) {
       support_loop_test(event_modify_after_set_period_succeeds),
       support_loop_test(event_modify_takes_length_type_and_the_first_attr),
       support_loop_test(event_modify_of_what_may_not_differ_is_einval),
+      support_loop_test(event_modify_to_what_cannot_be_says_what),
       support_loop_test(event_modify_of_a_software_event_is_enotsup),
       support_loop_test(event_modify_with_unknown_fields_is_e2big),
   };

@@ -361,6 +361,10 @@ static void explain_modify_of_other_errnos_has_its_cause(void **state) {
   breakpoint_attr(&attr);
   wanted = attr;
   wanted.size = 112;
+  wanted.bp_len = 16;
+  expect(*state, &error, -EOPNOTSUPP, &control, UVPERF_CAUSE_NOT_SUPPORTED,
+         "no breakpoints longer than 8 bytes");
+  attr.type = PERF_TYPE_SOFTWARE;
   expect(*state, &error, -EOPNOTSUPP, &control, UVPERF_CAUSE_NOT_SUPPORTED,
          "only breakpoints");
   expect(*state, &error, -ENOSPC, &control, UVPERF_CAUSE_BREAKPOINT_SLOTS,
@@ -370,6 +374,53 @@ static void explain_modify_of_other_errnos_has_its_cause(void **state) {
   expect(*state, &error, -E2BIG, &control, UVPERF_CAUSE_OLD_KERNEL,
          "112 bytes");
   assert_int_equal(error.limit, 112);
+}
+
+/* -- no reason is cut ------------------------------------------------------- */
+
+static void expect_whole(const temp_tree_t *tree, unsigned long request,
+                         const struct perf_event_attr *attr, uint64_t value) {
+  /* Its first 48 letters are told. */
+  static const char filter[] =
+      "a_filter_of_a_field_with_a_name_that_is_longer_than_48_letters == 1";
+  struct perf_event_attr wanted = *attr;
+  uvperf__control_t control = {request, attr, value, filter, &wanted};
+  uvperf_error_t error;
+  int code;
+
+  wanted.branch_sample_type = value;
+  for (code = 1; code < 134; code++) {
+    uvperf__explain_control(&error, -code, tree->root, &control);
+    if (strlen(error.reason) >= sizeof(error.reason) - 1)
+      fail_msg("errno %d is cut: %s", code, error.reason);
+  }
+}
+
+/* With the longest words before each. */
+static void explain_control_longest_reason_is_whole(void **state) {
+  static const unsigned long requests[] = {
+      PERF_EVENT_IOC_REFRESH,    PERF_EVENT_IOC_PERIOD,
+      PERF_EVENT_IOC_SET_OUTPUT, PERF_EVENT_IOC_SET_FILTER,
+      PERF_EVENT_IOC_SET_BPF,    PERF_EVENT_IOC_PAUSE_OUTPUT,
+      PERF_EVENT_IOC_QUERY_BPF,  PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
+  };
+  static const uint64_t values[] = {0, 1, INT32_MAX, INT64_MAX, UINT64_MAX};
+  struct perf_event_attr attrs[5];
+  size_t i, j, k;
+
+  temp_tree_write(*state, PMUS "a_pmu_with_a_name_as_long_as_can_be/type",
+                  "4294967295\n");
+  uvperf_attr_init(&attrs[0], UINT32_MAX, UINT64_MAX);
+  attrs[1] = attrs[0];
+  uvperf_attr_set_period(&attrs[1], 1);
+  uvperf_attr_breakpoint(&attrs[2], HW_BREAKPOINT_W, UINT64_MAX, 16);
+  uvperf_attr_set_frequency(&attrs[2], 1);
+  uvperf_attr_tracepoint(&attrs[3], UINT64_MAX);
+  uvperf_attr_init(&attrs[4], PT_TYPE, UINT64_MAX);
+  for (i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+    for (j = 0; j < sizeof(attrs) / sizeof(attrs[0]); j++)
+      for (k = 0; k < sizeof(values) / sizeof(values[0]); k++)
+        expect_whole(*state, requests[i], &attrs[j], values[k]);
 }
 
 #define ON_MACHINE(f)                                                          \
@@ -391,6 +442,7 @@ int main(void) {
       ON_MACHINE(explain_query_of_each_errno_has_its_cause),
       ON_MACHINE(explain_modify_einval_names_what_differs),
       ON_MACHINE(explain_modify_of_other_errnos_has_its_cause),
+      ON_MACHINE(explain_control_longest_reason_is_whole),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
