@@ -234,9 +234,11 @@ static void detach(event_t *impl) {
     return;
   writer = find_writer(impl, owner);
   writer->has_left = 1;
-  /* A forked child does not have the ring. */
-  if (!uvperf__event_is_forked(owner))
-    writer->end = uvperf__ring_head(&owner->ring);
+  /* A forked child does not have the ring, and to look for another fd to poll
+   * would take the parent's wakeup. */
+  if (uvperf__event_is_forked(owner))
+    return;
+  writer->end = uvperf__ring_head(&owner->ring);
   remove_fd(owner, impl->fd);
 }
 
