@@ -76,9 +76,9 @@ static void unprivileged_user_without_target_learns_what_works(void **state) {
 /* uv_loop_close() asserts that its fds are none of the first three. */
 static void standard_fds_closed_do_not_abort(void **state) {
   sample_run_t run = {.args = {"/bin/sh", "-c",
-                               PROFILE_PATH
-                               " -d 0.2 -- sleep 20 <&- && " PROFILE_PATH
-                               " -d 0.2 -- sleep 20 2>&-"}};
+                               "\"$0\" -d 0.2 -- sleep 20 <&- && "
+                               "\"$0\" -d 0.2 -- sleep 20 2>&-",
+                               PROFILE_PATH}};
 
   (void)state;
   support_need_own_events(__func__);
@@ -89,9 +89,9 @@ static void standard_fds_closed_do_not_abort(void **state) {
 /* The run returns when the command is gone too: it has our pipe. */
 static void reader_of_stderr_gone_ends_the_command(void **state) {
   sample_run_t run = {.args = {"/bin/sh", "-c",
-                               PROFILE_PATH " -- " TARGET_PATH
-                                            " spin 2>&1 >/dev/null | "
-                                            "head -n 1 >&2"}};
+                               "\"$0\" -- \"$1\" spin 2>&1 >/dev/null | "
+                               "head -n 1 >&2",
+                               PROFILE_PATH, TARGET_PATH}};
 
   (void)state;
   support_need_own_events(__func__);

@@ -134,8 +134,9 @@ static void duration_ends_with_the_last_line(void **state) {
 /* The run returns when the command is gone too: it has our pipe. */
 static void reader_that_has_enough_ends_it(void **state) {
   sample_run_t run = {.args = {"/bin/sh", "-c",
-                               WATCH_PATH " -- sh -c 'while :; do "
-                                          "/bin/true; done' | head -n 1"}};
+                               "\"$0\" -- sh -c 'while :; do "
+                               "/bin/true; done' | head -n 1",
+                               WATCH_PATH}};
 
   (void)state;
   support_need_own_events(__func__);
@@ -147,8 +148,9 @@ static void reader_that_has_enough_ends_it(void **state) {
 
 /* Nothing happens that could be written. */
 static void reader_that_goes_in_silence_ends_it(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c"}};
-  char command[1024];
+  char text[16];
+  sample_run_t run = {
+      .args = {"/bin/sh", "-c", "\"$0\" -p $1 | :", WATCH_PATH, text}};
   pid_t pid;
 
   (void)state;
@@ -159,8 +161,7 @@ static void reader_that_goes_in_silence_ends_it(void **state) {
     pause();
     _exit(0);
   }
-  snprintf(command, sizeof(command), WATCH_PATH " -p %d | :", pid);
-  run.args[2] = command;
+  snprintf(text, sizeof(text), "%d", pid);
   sample_run(&run);
   kill(pid, SIGKILL);
   assert_int_equal(support_wait(pid), 128 + SIGKILL);
@@ -170,19 +171,18 @@ static void reader_that_goes_in_silence_ends_it(void **state) {
 
 /* The reader is there until watch has ended, and does not read. */
 static void reader_that_never_reads_does_not_hold_it(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c"}};
-  char directory[] = "/tmp/uvperf-watch-XXXXXX", fifo[64], command[2048];
+  char directory[] = "/tmp/uvperf-watch-XXXXXX", fifo[64];
+  sample_run_t run = {
+      .args = {"/bin/sh", "-c",
+               "{ \"$0\" -- sh -c 'exec \"$0\" storm 500 >/dev/null' \"$1\"; "
+               "echo $? >&2; echo >$2; } | read end <$2",
+               WATCH_PATH, TARGET_PATH, fifo}};
 
   (void)state;
   support_need_own_events(__func__);
   assert_non_null(mkdtemp(directory));
   snprintf(fifo, sizeof(fifo), "%s/end", directory);
   assert_int_equal(mkfifo(fifo, 0600), 0);
-  snprintf(command, sizeof(command),
-           "{ " WATCH_PATH " -- sh -c 'exec " TARGET_PATH
-           " storm 500 >/dev/null'; echo $? >&2; echo >%s; } | read end <%s",
-           fifo, fifo);
-  run.args[2] = command;
   sample_run(&run);
   unlink(fifo);
   rmdir(directory);
@@ -245,9 +245,9 @@ static void file_that_cannot_be_written_is_told(void **state) {
 /* uv_loop_close() asserts that its fds are none of the first three. */
 static void standard_fds_closed_do_not_abort(void **state) {
   sample_run_t run = {.args = {"/bin/sh", "-c",
-                               WATCH_PATH " -- true <&- && " WATCH_PATH
-                                          " -- true >&-; " WATCH_PATH
-                                          " -- true 2>&-"}};
+                               "\"$0\" -- true <&- && \"$0\" -- true >&- && "
+                               "\"$0\" -- true 2>&-",
+                               WATCH_PATH}};
 
   (void)state;
   support_need_own_events(__func__);
