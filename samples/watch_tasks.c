@@ -149,7 +149,10 @@ static void set_comm(char *comm, const char *name) {
 void watch_process_thread(watch_process_t *process, uint32_t tid,
                           const char *comm) {
   watch_thread_t *thread = find_thread(process, tid);
+  char name[WATCH_COMM_BYTES];
 
+  /* It may be the name of another thread, and these may move. */
+  set_comm(name, comm);
   if (thread == NULL) {
     if (process->nr == process->capacity)
       process->threads = shared_grow(process->threads, &process->capacity,
@@ -157,9 +160,9 @@ void watch_process_thread(watch_process_t *process, uint32_t tid,
     thread = &process->threads[process->nr++];
     thread->tid = tid;
   }
-  set_comm(thread->comm, comm);
+  set_comm(thread->comm, name);
   if (tid == process->pid)
-    set_comm(process->comm, comm);
+    set_comm(process->comm, name);
 }
 
 const char *watch_process_comm(const watch_process_t *process, uint32_t tid) {

@@ -167,6 +167,23 @@ static void descendants_are_found_in_any_order(void **state) {
   watch_tasks_free(&tasks);
 }
 
+/* Each is named as the one before, while the threads move to more memory. */
+static void threads_keep_the_name_of_who_made_them(void **state) {
+  static watch_tasks_t tasks;
+  watch_process_t *process;
+  uint32_t tid;
+
+  (void)state;
+  process = watch_tasks_add(&tasks, 1);
+  watch_process_thread(process, 1, "first");
+  for (tid = 2; tid < 1000; tid++)
+    watch_process_thread(process, tid, watch_process_comm(process, tid - 1));
+  /* Its own, as if it had made itself. */
+  watch_process_thread(process, 999, watch_process_comm(process, 999));
+  assert_string_equal(watch_process_comm(process, 999), "first");
+  watch_tasks_free(&tasks);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(event_of_each_kind_is_one_line_of_text),
@@ -175,6 +192,7 @@ int main(void) {
       cmocka_unit_test(json_check_refuses_what_is_none),
       cmocka_unit_test(grandchild_of_a_dead_parent_stays_in_the_tree),
       cmocka_unit_test(descendants_are_found_in_any_order),
+      cmocka_unit_test(threads_keep_the_name_of_who_made_them),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
