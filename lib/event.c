@@ -235,10 +235,11 @@ static int make_decoder(event_t *impl, const uvperf_event_options_t *options,
   impl->source.pid = options->pid;
   impl->source.cpu = options->cpu;
   rc = uvperf__event_make_decoder(impl);
+  if (rc == UV_ENOMEM)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
+                           "no memory for the decoder");
   if (rc != 0)
-    return uvperf__explain(error, rc,
-                           rc == UV_ENOMEM ? UVPERF_CAUSE_MEMORY
-                                           : UVPERF_CAUSE_ARGUMENT,
+    return uvperf__explain(error, rc, UVPERF_CAUSE_ARGUMENT,
                            "no decoder for this attr");
   return 0;
 }

@@ -12,10 +12,12 @@ int uvperf__event_attr_copy(struct perf_event_attr **copy,
   int rc;
 
   rc = uvperf__attr_dup(copy, attr);
+  if (rc == UV_ENOMEM)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
+                           "no memory for a copy of the attr");
   if (rc != 0)
     return uvperf__explain(
-        error, rc,
-        rc == UV_ENOMEM ? UVPERF_CAUSE_MEMORY : UVPERF_CAUSE_ARGUMENT,
+        error, rc, UVPERF_CAUSE_ARGUMENT,
         "attr.size %u is not a size of struct perf_event_attr", attr->size);
   (*copy)->disabled = 1;
   if ((*copy)->read_format & PERF_FORMAT_GROUP)

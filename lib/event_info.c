@@ -34,6 +34,8 @@ int uvperf__event_check_process(const event_t *impl, uvperf_error_t *error) {
 int uvperf_event_id(uvperf_event_t *event, uint64_t *id) {
   event_t *impl = uvperf__event_impl(event);
 
+  if (id == NULL)
+    return UV_EINVAL;
   if (uvperf__event_is_forked(impl))
     return UV_EPERM;
   *id = impl->id;
@@ -52,6 +54,8 @@ int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count) {
   size_t used;
   int rc;
 
+  if (count == NULL)
+    return UV_EINVAL;
   if (uvperf__event_is_forked(impl))
     return UV_EPERM;
   size = uvperf__sys_read(impl->fd, words, sizeof(words));

@@ -275,13 +275,15 @@ int uvperf_event_next(uvperf_event_t *event, const uvperf_record_t **record) {
   size_t size;
   int rc;
 
+  if (record == NULL)
+    return UV_EINVAL;
   *record = NULL;
   if (uvperf__event_is_forked(impl))
     return UV_EPERM;
   if (impl->ring.page == NULL)
     return UV_EINVAL;
-  if (impl->started || impl->delivering ||
-      (impl->ring.overwrite && !impl->paused))
+  if (impl->delivering ||
+      (impl->ring.overwrite ? !impl->paused : impl->started))
     return UV_EBUSY;
   take_back(impl);
   if (impl->unsound || (uvperf__event_is_watched(impl) &&

@@ -185,6 +185,9 @@ static void event_control_with_bad_argument_calls_nothing(void **state) {
   control_expect_refused(uvperf_event_modify(event, NULL, &error), &error,
                          UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                          "attr must not be NULL");
+  assert_int_equal(uvperf_event_id(event, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_event_read(event, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_event_next(event, NULL), UV_EINVAL);
   assert_string_equal(fake_log(), "");
   live_close(&collector);
   fake_assert_clean();

@@ -154,6 +154,7 @@ static void event_init_any_allocation_fails_is_enomem(void **state) {
     assert_int_equal(rc, UV_ENOMEM);
     assert_int_equal(error.code, UV_ENOMEM);
     assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
+    assert_non_null(strstr(error.reason, "memory"));
     story_turns(*state, 2);
     fake_assert_clean();
   }

@@ -223,9 +223,9 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
                                     uvperf_error_t *error);
 
 /** Starts delivery and enables the event. An event without a ring is only
- *  enabled, and so is one whose ring is overwritable (attr.write_backward): that
- *  is read by uvperf_event_next. Once started, the handle keeps the loop alive (unless unref'd)
- *  until it is stopped or its target is gone.
+ *  enabled, and so is one whose ring is overwritable (attr.write_backward):
+ *  that is read by uvperf_event_next. Once started, a handle that delivers keeps
+ *  the loop alive (unless unref'd) until it is stopped or its target is gone.
  *  @param event    Initialized.
  *  @param options  Caller's, copied; NULL for the defaults.
  *  @param cb       Called for each record; may be NULL only where nothing is
@@ -271,7 +271,8 @@ UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
  *  Of an overwritable ring (attr.write_backward) it gives a snapshot, newest
  *  record first, of what came since the snapshot before: pause, next until
  *  UV_EAGAIN, resume.
- *  @param event   Neither started nor inside a callback of its own.
+ *  @param event   Not inside a callback of its own, and not started, unless
+ *    its ring is overwritable: start delivers nothing then.
  *  @param record  Receives the library's record, valid, with all it points to,
  *    until the next call with this handle that delivers, starts or closes. NULL
  *    where there is none.
@@ -286,7 +287,7 @@ UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
  *      PMU could not hold;
  *    UV_EBUSY   started, inside a callback of the handle, or the ring is
  *      overwritable and not paused;
- *    UV_EINVAL  no ring;
+ *    UV_EINVAL  record is NULL; no ring;
  *    UV_EPERM   in a forked child.
  *  Source: perf_event_open(2), "MMAP layout". */
 UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
@@ -312,7 +313,8 @@ UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
  *      clock, or only one has write_backward;
  *    UV_EOF     delivery from that ring has ended;
  *    UV_ENOMEM  out of memory;
- *    UV_EPERM   in a forked child.
+ *    UV_EPERM   in a forked child;
+ *    another    as any ioctl can give: see event_control.h.
  *    On error the output is what it was.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_OUTPUT;
  *  perf_event_set_output() in kernel/events/core.c. */
@@ -337,6 +339,7 @@ UVPERF_EXTERN void uvperf_event_close(uvperf_event_t *event,
  *    UV_EBADF   the event is pinned and the PMU could not hold it;
  *    UV_EPROTO  the kernel's answer has not the size that read_format means;
  *    UV_ENOENT  the answer for a group does not hold the event;
+ *    UV_EINVAL  count is NULL;
  *    UV_EPERM   in a forked child;
  *    another    read(2) failed.
  *  Source: perf_event_open(2), "Reading results". */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What can be done to an open event: perf_event_open(2)'s ioctls, one function
- * each. The rules of event.h hold here too. Every function that returns int is
- * one of these, and these codes can come from any of them:
+ * each. The rules of event.h hold here too. These codes can come from each of
+ * them that takes a uvperf_error_t:
  *
  *   UV_EPERM   in a forked child: its fd is the parent's event (cause argument);
+ *              or a seccomp filter or a security module forbids it (cause
+ *              permission);
  *   UV_EACCES  a security module forbids it (cause permission), as
  *              security_perf_event_write decides;
  *   UV_ENODEV  the event's PMU is gone (cause no_event; Linux 6.15).
@@ -179,7 +181,9 @@ UVPERF_EXTERN int uvperf_event_resume(uvperf_event_t *event,
  *  @return 0, or see the top, or
  *    UV_EINVAL  attr is NULL or of an impossible size; it differs in more than
  *      that (the reason says where); or no such breakpoint on this machine;
- *    UV_ENOTSUP the event is no breakpoint;
+ *    UV_ENOTSUP the event is no breakpoint; or the CPU has none of that bp_len;
+ *    UV_EPERM   a bp_addr in the kernel, without CAP_SYS_ADMIN (cause
+ *      permission; or see the top);
  *    UV_E2BIG   the attr has fields that this kernel does not know;
  *    UV_ENOSPC  breakpoint slots of the new type are used up;
  *    UV_ENOMEM  out of memory.
@@ -190,7 +194,7 @@ UVPERF_EXTERN int uvperf_event_modify(uvperf_event_t *event,
 
 /** Gets the event's id, which its records and reads carry.
  *  @param id  Receives the id.
- *  @return 0, or UV_EPERM in a forked child.
+ *  @return 0; UV_EINVAL if id is NULL; or UV_EPERM in a forked child.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ID. */
 UVPERF_EXTERN int uvperf_event_id(uvperf_event_t *event, uint64_t *id);
 
