@@ -218,9 +218,7 @@ static void remove_fd(event_t *owner, int fd) {
     if (owner->fds[i] != fd)
       owner->fds[kept++] = owner->fds[i];
   owner->nr_fds = kept;
-  /* Choosing another fd to poll eats wakeups, which a forked child would take
-   * from its parent. */
-  if (uvperf__event_is_watched(owner) && !uvperf__event_is_forked(owner))
+  if (uvperf__event_is_watched(owner))
     uvperf__watch_set_fds(owner->watch, 0, owner->fds, owner->nr_fds);
 }
 

@@ -4,7 +4,6 @@
 #include "story.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <time.h>
 
 #include "explain.h"
@@ -184,39 +183,6 @@ static void set_output_in_a_forked_child_is_eperm(void **state) {
   uvperf_event_close(&owner, NULL);
   story_turns(*state, 2);
   assert_string_equal(fake_log(), "close, close");
-}
-
-/* Polling takes a wakeup of the ring, which is the parent's. */
-static void set_output_closed_in_a_forked_child_polls_nothing(void **state) {
-  uvperf_event_t owner, writers[2];
-  struct perf_event_attr attr;
-  fake_event_t *fake;
-  int i;
-
-  story_attr(&attr);
-  fake = fake_event_add(7);
-  init(*state, &owner, &attr, SHARED, -1);
-  for (i = 0; i < 2; i++) {
-    fake_event_add(8 + (uint64_t)i);
-    init(*state, &writers[i], &attr, WRITER, -1);
-    assert_int_equal(uvperf_event_set_output(&writers[i], &owner, NULL), 0);
-  }
-  assert_int_equal(uvperf_event_start(&owner, NULL, story_on_record, NULL), 0);
-  /* Its task is gone: a writer is polled instead. */
-  fake->revents = POLLHUP;
-  for (i = 0; i < 4; i++) {
-    fake_event_wake(fake);
-    story_turns(*state, 2);
-  }
-  assert_int_equal(uvperf_event_is_active(&owner), 1);
-  assert_non_null(strstr(fake_log(), "poll"));
-  fake_log_clear();
-  fake_getpid(4711);
-  uvperf_event_close(&writers[0], NULL);
-  uvperf_event_close(&writers[1], NULL);
-  uvperf_event_close(&owner, NULL);
-  story_turns(*state, 3);
-  assert_string_equal(fake_log(), "close, close, close");
 }
 
 /* -- what the kernel refuses ---------------------------------------------- */
@@ -426,7 +392,6 @@ int main(void) {
       TEST(set_output_without_ids_is_refused),
       TEST(identify_adds_the_identifier_and_the_trailer),
       TEST(set_output_in_a_forked_child_is_eperm),
-      TEST(set_output_closed_in_a_forked_child_polls_nothing),
       TEST(set_output_that_the_kernel_refuses_is_explained),
       TEST(set_output_to_none_that_fails_changes_nothing),
       TEST(set_output_out_of_memory_changes_nothing),
