@@ -74,21 +74,27 @@ struct event_s {
   uvperf_stats_t stats;
 };
 
-/* -- event.c -- */
-
-/* The impl of a handle that must not be closing: anything else is a programming
- * error, as with libuv's handles. */
-event_t *uvperf__event_impl(const uvperf_event_t *event);
-
-/* Explains what uvperf__options_copy gave, and gives it back. */
-int uvperf__event_bad_options(uvperf_error_t *error, int code,
-                              const char *what);
-
 /* Whether there is a ring that the watch drains: an overwritable one is read by
  * next alone. */
 static inline int uvperf__event_is_watched(const event_t *impl) {
   return impl->ring.page != NULL && !impl->ring.overwrite;
 }
+
+/* -- event.c -- */
+
+/* Explains what uvperf__options_copy gave, and gives it back. */
+int uvperf__event_bad_options(uvperf_error_t *error, int code,
+                              const char *what);
+
+/* -- event_attr.c -- */
+
+/* A copy of the user's attr as a handle with the UVPERF_EVENT_* flags gives it
+ * to the kernel: disabled, and with what the handle asks for. Of
+ * uvperf__calloc, attr->size bytes but at least sizeof(struct perf_event_attr).
+ * 0, or a code and the error. */
+int uvperf__event_attr_copy(struct perf_event_attr **copy,
+                            const struct perf_event_attr *attr, uint32_t flags,
+                            uvperf_error_t *error);
 
 /* -- event_stream.c: what the watch calls -- */
 
@@ -116,31 +122,34 @@ void uvperf__event_free_writers(event_t *impl);
  * its records in the rings of others are told with. */
 void uvperf__event_attr_changed(const event_t *impl);
 
-/* Whether this process is a forked child of the one that opened the event: it has
- * the fd, which is the same kernel event, but not the ring (VM_DONTCOPY). */
+/* -- event_info.c -- */
+
+/* The impl of a handle that must not be closing: anything else is a programming
+ * error, as with libuv's handles. */
+event_t *uvperf__event_impl(const uvperf_event_t *event);
+
+/* Whether this process is a forked child of the one that opened the event: it
+ * has the fd, which is the same kernel event, but not the ring (VM_DONTCOPY). */
 int uvperf__event_is_forked(const event_t *impl);
 
-/* UV_EPERM and the error in a forked child, whose fd is the same kernel event as
- * the parent's; else 0. */
+/* UV_EPERM and the error in a forked child; else 0. */
 int uvperf__event_check_process(const event_t *impl, uvperf_error_t *error);
+
+/* -- event_control.c -- */
 
 /* Enables the event, so that it runs: 0, or -errno. */
 int uvperf__event_enable(event_t *impl);
+
 /* What more that takes once something else has enabled it. */
 void uvperf__event_unstick(const event_t *impl);
 
-/* A copy of the user's attr as a handle with the UVPERF_EVENT_* flags gives it to
- * the kernel: disabled, and with what the handle asks for. Of uvperf__calloc,
- * attr->size bytes but at least sizeof(struct perf_event_attr). 0, or a code and
- * the error. */
-int uvperf__event_attr_copy(struct perf_event_attr **copy,
-                            const struct perf_event_attr *attr, uint32_t flags,
-                            uvperf_error_t *error);
+/* -- event_group.c -- */
 
 /* A group is a leader and its members; handles of one thread. Leaving is for
  * closed events; a leader that leaves dissolves its group, as in the kernel. */
 void uvperf__event_join_group(event_t *impl, event_t *leader);
 void uvperf__event_leave_group(event_t *impl);
+
 /* Notes that the whole group was enabled or disabled, by any of it. */
 void uvperf__event_group_enabled(event_t *impl, int enabled);
 

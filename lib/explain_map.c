@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why mapping a ring failed. What opening can meet is in explain.c. */
+/* Why mapping a ring failed. What opening can meet is in explain_open.c. */
 #include "explain.h"
 
 #include <errno.h>

@@ -267,11 +267,15 @@ static void turn(uvperf__watch_t *watch) {
     turning_stop(watch);
 }
 
+/* A forked child has neither the mapping nor any right to the records. */
+static int is_forked(const uvperf__watch_t *watch) {
+  return uvperf__sys_getpid() != watch->pid;
+}
+
 static void on_check(uv_check_t *check) {
   uvperf__watch_t *watch = check->data;
 
-  /* A forked child has neither the mapping nor any right to the records. */
-  if (uvperf__watch_is_forked(watch))
+  if (is_forked(watch))
     quiesce(watch);
   else if (watch->started)
     turn(watch);
@@ -301,7 +305,7 @@ static void on_timer(uv_timer_t *timer) {
   uvperf__watch_t *watch = timer->data;
   size_t i;
 
-  if (uvperf__watch_is_forked(watch)) {
+  if (is_forked(watch)) {
     quiesce(watch);
     return;
   }
@@ -535,10 +539,6 @@ int uvperf__watch_is_active(const uvperf__watch_t *watch) {
 
 int uvperf__watch_has_ended(const uvperf__watch_t *watch, size_t ring_index) {
   return watch->rings[ring_index].ended;
-}
-
-int uvperf__watch_is_forked(const uvperf__watch_t *watch) {
-  return uvperf__sys_getpid() != watch->pid;
 }
 
 uint64_t uvperf__watch_wakeups(const uvperf__watch_t *watch) {

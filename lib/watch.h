@@ -92,9 +92,6 @@ int uvperf__watch_has_ref(const uvperf__watch_t *watch);
 /* Whether it is started and some ring has not ended. */
 int uvperf__watch_is_active(const uvperf__watch_t *watch);
 
-/* Whether this process is a forked child of the one that made the watch. */
-int uvperf__watch_is_forked(const uvperf__watch_t *watch);
-
 uint64_t uvperf__watch_wakeups(const uvperf__watch_t *watch);
 uint64_t uvperf__watch_slices(const uvperf__watch_t *watch);
 

@@ -103,7 +103,8 @@ int shared_processes(shared_ids_t *processes) {
   return list_numbers(processes, "/proc");
 }
 
-int32_t shared_process_of(int32_t pid) {
+/* The process to which a thread belongs (itself for a process), or -errno. */
+static int32_t process_of(int32_t pid) {
   char path[64], line[256];
   int32_t process = -ESRCH;
   FILE *file;
@@ -125,7 +126,7 @@ int shared_process_asked(int32_t *pid) {
 
   if (asked == 0)
     return 0;
-  *pid = shared_process_of(asked);
+  *pid = process_of(asked);
   if (*pid > 0)
     return 0;
   if (*pid == -ESRCH)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "control.h"
 
+#include "explain_check.h"
+
 void control_begin(uv_loop_t *loop, live_collector_t *collector,
                    const struct perf_event_attr *attr) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
@@ -23,10 +25,7 @@ void control_expect_records(live_collector_t *collector, uint64_t nr) {
 void control_expect_refused(int rc, const uvperf_error_t *error, int code,
                             int cause, const char *piece) {
   assert_int_equal(rc, code);
-  assert_int_equal(error->code, code);
-  if (error->cause != cause || strstr(error->reason, piece) == NULL)
-    fail_msg("cause %s, \"%s\" is not in \"%s\"",
-             uvperf_cause_name(error->cause), piece, error->reason);
+  explain_check(error, code, cause, piece);
 }
 
 uint64_t control_count(live_collector_t *collector) {

@@ -12,7 +12,7 @@ void control_begin(uv_loop_t *loop, live_collector_t *collector,
 /* Runs the loop until nr records came in all, and some turns more. */
 void control_expect_records(live_collector_t *collector, uint64_t nr);
 
-/* What a call gave and how it was explained. */
+/* What a call gave, and how it was explained: see explain_check. */
 void control_expect_refused(int rc, const uvperf_error_t *error, int code,
                             int cause, const char *piece);
 

@@ -5,12 +5,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
 /* r0 = 0; exit. */
 static const struct bpf_insn shortest[] = {
     {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0},
     {BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
 };
-#define SHORTEST (sizeof(shortest) / sizeof(shortest[0]))
 
 static int bpf(int command, union bpf_attr *attr) {
   return (int)syscall(SYS_bpf, command, attr, sizeof(*attr));
@@ -61,7 +62,7 @@ void live_bpf_need(const char *test, uint32_t type) {
   char what[64];
   int fd;
 
-  fd = load(type, "", shortest, SHORTEST, NULL, 0);
+  fd = load(type, "", shortest, COUNT_OF(shortest), NULL, 0);
   if (fd >= 0) {
     close(fd);
     return;
@@ -91,7 +92,48 @@ void live_bpf_load(live_bpf_t *program, uint32_t type, const char *name,
 
 void live_bpf_load_shortest(live_bpf_t *program, uint32_t type,
                             const char *name) {
-  live_bpf_load(program, type, name, shortest, SHORTEST);
+  live_bpf_load(program, type, name, shortest, COUNT_OF(shortest));
+}
+
+static int load_for(const char *test, uint32_t type,
+                    const struct bpf_insn *insns, uint32_t nr) {
+  live_bpf_t program;
+
+  live_bpf_need(test, type);
+  live_bpf_load(&program, type, "", insns, nr);
+  return program.fd;
+}
+
+int live_bpf_constant(const char *test, uint32_t type, int32_t verdict) {
+  const struct bpf_insn insns[] = {
+      {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, verdict},
+      {BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
+  };
+
+  return load_for(test, type, insns, COUNT_OF(insns));
+}
+
+int live_bpf_by_argument(const char *test, int nth, int32_t argument,
+                         int32_t verdict) {
+  /* The context is struct syscall_tp_t of kernel/trace/trace_syscalls.c: a word
+   * of the kernel's own, the call's number, and its arguments. */
+  const struct bpf_insn insns[] = {
+      {BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_2, BPF_REG_1,
+       (int16_t)(16 + 8 * nth), 0},
+      {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, verdict},
+      {BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_2, 0, 1, argument},
+      {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 1},
+      {BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
+  };
+
+  return load_for(test, BPF_PROG_TYPE_TRACEPOINT, insns, COUNT_OF(insns));
+}
+
+uint32_t live_bpf_id(int fd) {
+  live_bpf_t program = {.fd = fd};
+
+  find_info(&program);
+  return program.id;
 }
 
 int live_bpf_enable_stats(void) {

@@ -57,7 +57,7 @@ void record_put(record_builder_t *b, const void *bytes, size_t size) {
   b->size += size;
 }
 
-void record_put_u16(record_builder_t *b, uint16_t value) {
+static void put_u16(record_builder_t *b, uint16_t value) {
   record_put(b, &value, sizeof(value));
 }
 
@@ -99,8 +99,8 @@ static void put_text(record_builder_t *b, const char *text) {
 void record_begin(record_builder_t *b, uint32_t type, uint16_t misc) {
   b->size = 0;
   record_put_u32(b, type);
-  record_put_u16(b, misc);
-  record_put_u16(b, 0);
+  put_u16(b, misc);
+  put_u16(b, 0);
 }
 
 static void set_size(void *bytes, size_t size) {
@@ -343,8 +343,8 @@ static void put_namespaces(record_builder_t *b, const record_values_t *v) {
 
 static void put_text_poke(record_builder_t *b, const record_values_t *v) {
   put_scalar(b, 0); /* addr */
-  record_put_u16(b, v->old_len);
-  record_put_u16(b, v->new_len);
+  put_u16(b, v->old_len);
+  put_u16(b, v->new_len);
   put_bytes(b, (size_t)v->old_len + v->new_len);
   pad(b);
 }
@@ -352,14 +352,14 @@ static void put_text_poke(record_builder_t *b, const record_values_t *v) {
 static void put_ksymbol(record_builder_t *b, const record_values_t *v) {
   put_scalar(b, 0);                                      /* addr */
   record_put_u32(b, (uint32_t)record_word(TAG_BODY, 1)); /* len */
-  record_put_u16(b, 2);                                  /* ksym_type */
-  record_put_u16(b, 1);                                  /* flags */
+  put_u16(b, 2);                                         /* ksym_type */
+  put_u16(b, 1);                                         /* flags */
   put_text(b, v->text);
 }
 
 static void put_bpf_event(record_builder_t *b) {
-  record_put_u16(b, 2);                                  /* type */
-  record_put_u16(b, 3);                                  /* flags */
+  put_u16(b, 2);                                         /* type */
+  put_u16(b, 3);                                         /* flags */
   record_put_u32(b, (uint32_t)record_word(TAG_BODY, 0)); /* id */
   put_bytes(b, 8);                                       /* tag */
 }

@@ -92,7 +92,6 @@ void record_build(record_builder_t *builder, uint32_t type,
 /* Parts, for records that record_build does not make. */
 void record_begin(record_builder_t *builder, uint32_t type, uint16_t misc);
 void record_put(record_builder_t *builder, const void *bytes, size_t size);
-void record_put_u16(record_builder_t *builder, uint16_t value);
 void record_put_u32(record_builder_t *builder, uint32_t value);
 void record_put_u64(record_builder_t *builder, uint64_t value);
 void record_put_trailer(record_builder_t *builder,

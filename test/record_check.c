@@ -38,7 +38,7 @@ static void check_who(const uvperf_record_t *r, uint64_t type,
   assert_int_equal(r->cpu, ask(type, PERF_SAMPLE_CPU, v->cpu));
 }
 
-void record_check_read(const uvperf_read_t *read, uint64_t format,
+static void check_read(const uvperf_read_t *read, uint64_t format,
                        const record_values_t *v) {
   uvperf_count_t count;
   uint64_t i;
@@ -72,7 +72,7 @@ static void check_sample_read(const uvperf_sample_t *s,
   static const uvperf_read_t none;
 
   if (attr->sample_type & PERF_SAMPLE_READ)
-    record_check_read(&s->read, attr->read_format, v);
+    check_read(&s->read, attr->read_format, v);
   else
     assert_memory_equal(&s->read, &none, sizeof(none));
 }
@@ -340,7 +340,7 @@ static void check_side_band(const uvperf_record_t *r,
       break;
     case PERF_RECORD_READ:
       check_pair(r->read.pid, r->read.tid, 0);
-      record_check_read(&r->read.values, attr->read_format, v);
+      check_read(&r->read.values, attr->read_format, v);
       break;
     case PERF_RECORD_AUX:
       check_aux(r);

@@ -12,10 +12,6 @@ void record_check(const uvperf_record_t *record, uint32_t type,
                   const struct perf_event_attr *attr,
                   const record_values_t *values, const void *bytes);
 
-/* Asserts values in the format of read(2). */
-void record_check_read(const uvperf_read_t *read, uint64_t format,
-                       const record_values_t *values);
-
 /* Asserts that all that a record points to lies inside of its bytes, and
  * reads it. */
 void record_check_bounds(const uvperf_record_t *record);

@@ -2,12 +2,11 @@
 /* Live: BPF programs on events. A program on a tracepoint decides for everybody
  * who measures it, so these look at an argument that only this test uses. */
 #include "control.h"
+#include "live_bpf.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "bpf_program.h"
 
 /* No process has it for an id. */
 static pid_t own_argument(void) {
@@ -20,7 +19,7 @@ static void call_getpgid(pid_t pid, uint64_t nr) {
 }
 
 static int own_program(const char *test, int32_t verdict) {
-  return bpf_program_by_argument(test, 0, own_argument(), verdict);
+  return live_bpf_by_argument(test, 0, own_argument(), verdict);
 }
 
 static void open_syscall(uv_loop_t *loop, live_collector_t *collector,
@@ -80,7 +79,7 @@ static void event_program_on_samples_drops_by_0_passes_by_1(void **state) {
 
   support_need_own_events(__func__);
   for (verdict = 0; verdict <= 1; verdict++) {
-    program = bpf_program_constant(__func__, BPF_PROGRAM_PERF_EVENT, verdict);
+    program = live_bpf_constant(__func__, BPF_PROG_TYPE_PERF_EVENT, verdict);
     region = live_region();
     live_touch_attr(&attr, PERF_SAMPLE_IP);
     control_begin(*state, &collector, &attr);
@@ -103,7 +102,7 @@ static void event_program_on_samples_drops_by_0_passes_by_1(void **state) {
 
 /* Here a timer makes the samples, in an interrupt. */
 static void event_program_on_a_clock_drops_by_0(void **state) {
-  int drop = bpf_program_constant(__func__, BPF_PROGRAM_PERF_EVENT, 0);
+  int drop = live_bpf_constant(__func__, BPF_PROG_TYPE_PERF_EVENT, 0);
   live_collector_t with, without;
   struct perf_event_attr attr;
 
@@ -127,8 +126,8 @@ static void event_program_on_a_clock_drops_by_0(void **state) {
 
 static void event_set_bpf_of_what_does_not_fit_is_refused(void **state) {
   uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
-  int sampler = bpf_program_constant(__func__, BPF_PROGRAM_PERF_EVENT, 1);
-  int beyond = bpf_program_by_argument(__func__, 5, 0, 1);
+  int sampler = live_bpf_constant(__func__, BPF_PROG_TYPE_PERF_EVENT, 1);
+  int beyond = live_bpf_by_argument(__func__, 5, 0, 1);
   int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   live_collector_t collector;
   uvperf_event_t *event = &collector.event;
@@ -203,7 +202,7 @@ static void event_query_bpf_tells_the_programs_id(void **state) {
   assert_int_equal(uvperf_event_query_bpf(&other.event, ids, &nr, NULL), 0);
   assert_in_range(nr, 1, 64);
   for (i = 0; i < nr; i++)
-    found += ids[i] == bpf_program_id(program);
+    found += ids[i] == live_bpf_id(program);
   assert_int_equal(found, 1);
   nr = 0;
   control_expect_refused(
@@ -238,7 +237,7 @@ static void event_set_bpf_on_a_full_tracepoint_is_e2big(void **state) {
   static live_collector_t collectors[65];
   uint64_t id = support_need_tracepoint(
       __func__, "syscalls:sys_enter_sched_rr_get_interval");
-  int program = bpf_program_constant(__func__, BPF_PROGRAM_TRACEPOINT, 1);
+  int program = live_bpf_constant(__func__, BPF_PROG_TYPE_TRACEPOINT, 1);
   struct perf_event_attr attr;
   uvperf_error_t error;
   uint32_t ids[8];
@@ -250,7 +249,7 @@ static void event_set_bpf_on_a_full_tracepoint_is_e2big(void **state) {
     live_init(*state, &collectors[opened], &attr, NULL);
     rc = uvperf_event_set_bpf(&collectors[opened].event, program, &error);
     close(program);
-    program = bpf_program_constant(__func__, BPF_PROGRAM_TRACEPOINT, 1);
+    program = live_bpf_constant(__func__, BPF_PROG_TYPE_TRACEPOINT, 1);
   }
   control_expect_refused(rc, &error, UV_E2BIG, UVPERF_CAUSE_BPF_PROGRAMS,
                          "64 programs are attached");
