@@ -150,6 +150,8 @@ void uvperf__event_unstick(const event_t *impl);
 void uvperf__event_join_group(event_t *impl, event_t *leader);
 void uvperf__event_leave_group(event_t *impl);
 
+/* Enables the siblings of the group, which count once their leader does. */
+void uvperf__event_group_enable_siblings(const event_t *impl);
 /* Notes that the whole group was enabled or disabled, by any of it. */
 void uvperf__event_group_enabled(event_t *impl, int enabled);
 

@@ -87,10 +87,19 @@ int uvperf_event_reset(uvperf_event_t *event, uvperf_error_t *error) {
   return control(uvperf__event_impl(event), PERF_EVENT_IOC_RESET, 0, error);
 }
 
+/* perf_event_for_each enables the leader first, and since Linux 6.12
+ * ("perf: Optimize context reschedule for single PMU cases") a sibling of
+ * another PMU then waits for the next tick or switch: __perf_event_enable
+ * schedules in anew what is of the sibling's own PMU, where its leader is not.
+ * With the leader last all of them are scheduled in at once. */
 int uvperf_event_enable_group(uvperf_event_t *event, uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
-  int rc = control(impl, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP, error);
+  int rc = uvperf__event_check_process(impl, error);
 
+  if (rc != 0)
+    return rc;
+  uvperf__event_group_enable_siblings(impl);
+  rc = control(impl, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP, error);
   if (rc == 0)
     uvperf__event_group_enabled(impl, 1);
   return rc;

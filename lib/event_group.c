@@ -4,6 +4,10 @@
  * the model. */
 #include "event.h"
 
+#include <linux/perf_event.h>
+
+#include "sys.h"
+
 void uvperf__event_join_group(event_t *impl, event_t *leader) {
   impl->leader = leader;
   impl->next_member = leader->members;
@@ -33,6 +37,15 @@ void uvperf__event_leave_group(event_t *impl) {
     link = &(*link)->next_member;
   *link = impl->next_member;
   impl->leader = NULL;
+}
+
+/* What fails here fails again for the whole group, and is told then. */
+void uvperf__event_group_enable_siblings(const event_t *impl) {
+  const event_t *leader = impl->leader != NULL ? impl->leader : impl;
+  const event_t *member;
+
+  for (member = leader->members; member != NULL; member = member->next_member)
+    uvperf__sys_ioctl(member->fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 static void note(event_t *impl, int enabled) {

@@ -317,6 +317,32 @@ static void count_reset_of_a_leader_leaves_its_siblings(void **state) {
   live_close(&group.calls);
 }
 
+/* Clocks and page faults are of two PMUs. Since Linux 6.12 a sibling that is
+ * enabled under a running leader of another PMU waits for the next tick. */
+static void count_of_a_group_enabled_at_once_begins_at_once(void **state) {
+  live_collector_t leader;
+  live_collector_t sibling;
+  struct perf_event_attr attr;
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  char *region;
+
+  support_need_own_events(__func__);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
+  attr.exclude_kernel = 1;
+  live_init(*state, &leader, &attr, NULL);
+  count_touches(&attr);
+  options.leader = &leader.event;
+  live_init(*state, &sibling, &attr, &options);
+  region = live_region();
+  assert_int_equal(uvperf_event_enable_group(&sibling.event, NULL), 0);
+  live_touch(region);
+  assert_int_equal(uvperf_event_disable_group(&sibling.event, NULL), 0);
+  assert_int_equal(read_value(&sibling), LIVE_PAGES);
+  live_close(&sibling);
+  live_close(&leader);
+  live_region_free(region);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(count_of_page_faults_is_the_pages_touched),
@@ -329,6 +355,7 @@ int main(void) {
       support_loop_test(count_of_a_sibling_outlives_its_leader),
       support_loop_test(count_of_a_group_stops_with_its_leader),
       support_loop_test(count_reset_of_a_leader_leaves_its_siblings),
+      support_loop_test(count_of_a_group_enabled_at_once_begins_at_once),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

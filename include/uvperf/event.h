@@ -102,7 +102,9 @@ typedef struct uvperf_event_options_s {
   /* NULL, or the leader of the group that this event joins; it must be on the
    * same loop and stay open until init returns. This event opens disabled as
    * every handle does: it counts once it is enabled itself, and while its
-   * leader is. */
+   * leader is. Start or enable the leader last: one that joins a leader of
+   * another PMU (two software events can be that) while it runs counts only
+   * from the next tick or context switch on (Linux 6.12). */
   uvperf_event_t *leader;
   /* Size of the data part of the ring in bytes, rounded up to a power of two
    * of pages; never made smaller behind the caller's back. 0 is the default: no

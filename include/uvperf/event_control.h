@@ -46,7 +46,8 @@ UVPERF_EXTERN int uvperf_event_reset(uvperf_event_t *event,
                                      uvperf_error_t *error);
 
 /** Enables the whole group that the event belongs to: its leader and every
- *  sibling, whichever of them is given.
+ *  sibling, whichever of them is given. They begin to count at once, unless the
+ *  leader ran already (options.leader).
  *  @return 0, or see the top.
  *  Source: perf_event_open(2), PERF_IOC_FLAG_GROUP. */
 UVPERF_EXTERN int uvperf_event_enable_group(uvperf_event_t *event,
