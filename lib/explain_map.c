@@ -71,10 +71,10 @@ static void explain_locked(uvperf_error_t *error, int code, const char *root,
   uvperf__explain(error, code, UVPERF_CAUSE_LOCKED_MEMORY,
                   "a ring of %llu bytes: all of this user's may lock %lld KiB "
                   "(perf_event_mlock_kb) x %d CPUs, and above that this "
-                  "process %llu (RLIMIT_MEMLOCK; %lld KiB used): ask for "
-                  "less, raise one, or CAP_IPC_LOCK",
+                  "process %llu KiB (RLIMIT_MEMLOCK; %lld KiB used): ask "
+                  "for less, raise one, or CAP_IPC_LOCK",
                   (unsigned long long)needed, (long long)kb, cpus,
-                  (unsigned long long)locked,
+                  (unsigned long long)(locked / 1024),
                   (long long)status_kib(root, "VmPin:"));
   error->limit = locked > UINT64_MAX - limit ? UINT64_MAX : limit + locked;
   error->needed = needed;

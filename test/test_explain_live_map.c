@@ -91,7 +91,7 @@ static void live_ring_above_mlock_kb_is_locked_memory(void **state) {
   kb *= uvperf__system_online_cpus("");
   error = explain_in_child(ring_above_mlock_kb);
   explain_check(&error, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY,
-                "this process 0 (RLIMIT_MEMLOCK; 0 KiB used)");
+                "this process 0 KiB (RLIMIT_MEMLOCK; 0 KiB used)");
   assert_int_equal(error.limit, kb * 1024);
   assert_int_equal(error.needed, too_much() + support_page_bytes());
 }

@@ -33,7 +33,7 @@ static void map_eperm_gives_limit_and_need(void **state) {
   assert_int_equal(error.needed, 2097152 + page);
   explain_check(&error, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY,
                 "lock 516 KiB (perf_event_mlock_kb) x 2 CPUs, and above that "
-                "this process 65536 (RLIMIT_MEMLOCK; 64 KiB used)");
+                "this process 64 KiB (RLIMIT_MEMLOCK; 64 KiB used)");
 }
 
 static void map_eperm_without_a_limit_is_permission(void **state) {
