@@ -271,8 +271,8 @@ UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
  *  handle is closed.
  *
  *  Of an overwritable ring (attr.write_backward) it gives a snapshot, newest
- *  record first, of what came since the snapshot before: pause, next until
- *  UV_EAGAIN, resume.
+ *  record first, of what came since the snapshot before: uvperf_event_pause,
+ *  next until UV_EAGAIN, uvperf_event_resume.
  *  @param event   Not inside a callback of its own, and not started, unless
  *    its ring is overwritable: start delivers nothing then.
  *  @param record  Receives the library's record, valid, with all it points to,
@@ -303,16 +303,16 @@ UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
  *  when the target of every writer is gone. The watermark is the owner's; a
  *  writer's own wakeup_events count.
  *  @param event   Opened without a ring (UVPERF_EVENT_NO_RING), and, as the
- *    output, with UVPERF_EVENT_IDENTIFY (or the bits that it sets). It is started
- *    and stopped, or enabled, by itself.
+ *    output, with UVPERF_EVENT_IDENTIFY (or the bits that it sets). It is
+ *    started (with no cb) and stopped, or enabled, by itself.
  *  @param output  On the same loop, with the same cpu (and with cpu -1 the same
  *    thread) and clock. If it writes into the ring of a third, that one is
  *    meant. Once it is closed the event writes nowhere. NULL for no ring.
  *  @param error   May be NULL; receives the reason of a failure.
  *  @return 0, also if that was its output already; or
  *    UV_EINVAL  the event has a ring of its own; the output has none, is closed
- *      or is not on this loop; ids that cannot be told apart; another cpu, thread or
- *      clock, or only one has write_backward;
+ *      or is not on this loop; ids that cannot be told apart; another cpu,
+ *      thread or clock, or only one has write_backward;
  *    UV_EOF     delivery from that ring has ended;
  *    UV_ENOMEM  out of memory;
  *    UV_EPERM   in a forked child;

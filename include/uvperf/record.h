@@ -46,7 +46,8 @@ typedef struct uvperf_source_s {
   /* The target: pid (0 the opener, -1 any) and cpu (-1 any). */
   int32_t pid;
   int32_t cpu;
-  /* The user's; never touched. */
+  /* The user's; never touched. In the records of a handle it is the
+   * uvperf_event_t that wrote them, NULL once that is closed. */
   void *data;
 } uvperf_source_t;
 
@@ -93,7 +94,9 @@ typedef struct uvperf_sample_s {
     const uint64_t *ips;
   } callchain;
   /* PERF_SAMPLE_RAW. The kernel pads so that 4 + size is a multiple of 8: size
-   * (bytes) includes that padding. Not aligned to 8: read it by memcpy. */
+   * (bytes) includes that padding. Not aligned to 8: read it by memcpy. Of a
+   * tracepoint: its fields, at the offsets that its `format` file in tracefs
+   * tells. */
   struct {
     uint32_t size;
     const void *data;
