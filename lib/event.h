@@ -57,6 +57,7 @@ struct event_s {
   int enabled;      /* as far as the library can know: uvperf_event_modify */
   int limited;      /* uvperf_event_refresh was called */
   int paused;       /* the ring, by PERF_EVENT_IOC_PAUSE_OUTPUT */
+  int snapped;      /* an overwritable ring since then: next has looked at it */
   event_t *leader;  /* of its group; NULL if it leads or is alone */
   event_t *members; /* of a leader: the first sibling */
   event_t *next_member; /* of a sibling: the next one */

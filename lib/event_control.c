@@ -232,12 +232,14 @@ static int set_paused(uvperf_event_t *event, int paused,
   event_t *impl = uvperf__event_impl(event);
   int rc = control(impl, PERF_EVENT_IOC_PAUSE_OUTPUT, paused, error);
 
+  if (rc != 0)
+    return rc;
   /* The ring may be another event's: perf_event_output() goes by event->rb. */
-  if (rc == 0 && impl->output != NULL)
-    impl->output->paused = paused;
-  else if (rc == 0)
-    impl->paused = paused;
-  return rc;
+  if (impl->output != NULL)
+    impl = impl->output;
+  impl->paused = paused;
+  impl->snapped = 0;
+  return 0;
 }
 
 int uvperf_event_pause(uvperf_event_t *event, uvperf_error_t *error) {

@@ -225,6 +225,11 @@ static int next_bytes(event_t *impl, const void **bytes, size_t *size) {
   rc = uvperf__ring_next(&impl->ring, impl->scratch, bytes, size);
   if (rc != 0)
     return rc;
+  /* What another CPU was still writing when an overwritable ring was paused is
+   * newer than all that was given since, and of the next snapshot. */
+  if (impl->ring.overwrite && impl->snapped)
+    return 0;
+  impl->snapped = 1;
   uvperf__ring_end(&impl->ring);
   rc = uvperf__ring_begin(&impl->ring);
   if (rc != 0)
@@ -264,6 +269,9 @@ static int look(event_t *impl, const void **bytes, size_t *size) {
     return rc;
   }
   status = ask_writers(impl);
+  /* Nobody is writing any more: all of it is given before the end. */
+  if (status != 0)
+    impl->snapped = 0;
   rc = next_bytes(impl, bytes, size);
   impl->was_empty = rc == 0;
   return rc == 0 ? status : rc;

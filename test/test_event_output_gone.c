@@ -167,9 +167,9 @@ static void output_to_a_ring_that_next_found_unsound_is_eof(void **state) {
   init_trio(*state, &trio);
   story_append_header(trio.fakes[0], PERF_RECORD_COMM, 3, 16);
   assert_int_equal(uvperf_event_next(&trio.owner.event, &record), UV_EPROTO);
-  assert_int_equal(uvperf_event_set_output(&trio.writers[0], &trio.owner.event,
-                                           &error),
-                   UV_EOF);
+  assert_int_equal(
+      uvperf_event_set_output(&trio.writers[0], &trio.owner.event, &error),
+      UV_EOF);
   assert_non_null(strstr(error.reason, "ended"));
   close_all(*state, &trio);
   fake_assert_clean();

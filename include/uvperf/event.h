@@ -272,7 +272,13 @@ UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
  *
  *  Of an overwritable ring (attr.write_backward) it gives a snapshot, newest
  *  record first, of what came since the snapshot before: uvperf_event_pause,
- *  next until UV_EAGAIN, uvperf_event_resume.
+ *  next until UV_EAGAIN, uvperf_event_resume. A pause does not wait for a record that another CPU is
+ *  just writing: it is of the next snapshot, but it may be written over what
+ *  this one is given, the oldest records first, and spoil them. Where the target
+ *  runs on another CPU and the ring has gone round, either let a grace period
+ *  pass between pause and next (membarrier(2), MEMBARRIER_CMD_GLOBAL; some
+ *  milliseconds), or take so many bytes less than uvperf_event_ring_bytes as the
+ *  largest record has.
  *  @param event   Not inside a callback of its own, and not started, unless
  *    its ring is overwritable: start delivers nothing then.
  *  @param record  Receives the library's record, valid, with all it points to,

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: overwritable rings while another CPU writes. */
+#include "story.h"
+
+#include <poll.h>
+
+/* Writes as __perf_output_begin does with a backward ring. The record's misc is
+ * its number. */
+static void write_record(fake_event_t *fake, uint16_t number) {
+  struct perf_event_header header = {PERF_RECORD_SWITCH, number, 64};
+  uint64_t head = fake->page->data_head - header.size;
+  uint8_t *at = fake->ring + head % fake->ring_size;
+
+  memset(at, 0, header.size);
+  memcpy(at, &header, sizeof(header));
+  fake->page->data_head = head;
+}
+
+static void recorder_attr(struct perf_event_attr *attr) {
+  story_attr(attr);
+  attr->watermark = 0;
+  attr->wakeup_watermark = 0;
+  attr->write_backward = 1;
+}
+
+static int init(uv_loop_t *loop, uvperf_event_t *event,
+                const struct perf_event_attr *attr, size_t ring_bytes,
+                uint32_t flags, uvperf_error_t *error) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+
+  options.ring_bytes = ring_bytes;
+  options.flags = flags;
+  return uvperf_event_init(loop, event, attr, &options, error);
+}
+
+static void expect_next(uvperf_event_t *event, uint16_t number) {
+  const uvperf_record_t *record;
+
+  assert_int_equal(uvperf_event_next(event, &record), 0);
+  assert_int_equal(record->misc, number);
+}
+
+static void expect_none(uvperf_event_t *event, int code) {
+  const uvperf_record_t *record;
+
+  assert_int_equal(uvperf_event_next(event, &record), code);
+  assert_null(record);
+}
+
+static void close_event(uv_loop_t *loop, uvperf_event_t *event) {
+  uvperf_event_close(event, NULL);
+  story_turns(loop, 2);
+  fake_assert_clean();
+}
+
+/* It would come after older ones, in what promises the newest first. */
+static void
+overwrite_record_finished_after_the_pause_is_of_the_next(void **state) {
+  struct perf_event_attr attr;
+  fake_event_t *fake = fake_event_add(7);
+  uvperf_event_t event;
+
+  recorder_attr(&attr);
+  assert_int_equal(init(*state, &event, &attr, 1, 0, NULL), 0);
+  write_record(fake, 1);
+  write_record(fake, 2);
+  assert_int_equal(uvperf_event_pause(&event, NULL), 0);
+  expect_next(&event, 2);
+  write_record(fake, 3);
+  expect_next(&event, 1);
+  expect_none(&event, UV_EAGAIN);
+  expect_none(&event, UV_EAGAIN);
+  expect_none(&event, UV_EAGAIN);
+  assert_int_equal(uvperf_event_resume(&event, NULL), 0);
+  write_record(fake, 4);
+  assert_int_equal(uvperf_event_pause(&event, NULL), 0);
+  expect_next(&event, 4);
+  expect_next(&event, 3);
+  expect_none(&event, UV_EAGAIN);
+  close_event(*state, &event);
+}
+
+/* Of a target that is gone there is no next snapshot. */
+static void
+overwrite_record_finished_after_the_pause_is_given_before_eof(void **state) {
+  struct perf_event_attr attr;
+  fake_event_t *fake = fake_event_add(7);
+  uvperf_event_t event;
+
+  recorder_attr(&attr);
+  assert_int_equal(init(*state, &event, &attr, 1, 0, NULL), 0);
+  write_record(fake, 1);
+  assert_int_equal(uvperf_event_pause(&event, NULL), 0);
+  expect_next(&event, 1);
+  write_record(fake, 2);
+  fake->revents = POLLHUP;
+  expect_none(&event, UV_EAGAIN);
+  expect_next(&event, 2);
+  expect_none(&event, UV_EAGAIN);
+  expect_none(&event, UV_EOF);
+  close_event(*state, &event);
+}
+
+#define TEST(f)                                                                \
+  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
+                                   fake_kernel_loop_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(overwrite_record_finished_after_the_pause_is_of_the_next),
+      TEST(overwrite_record_finished_after_the_pause_is_given_before_eof),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
