@@ -13,6 +13,9 @@
 
 #include "sys.h"
 
+/* header.size has 16 bits, and is a multiple of 8. */
+#define LARGEST_RECORD 65528
+
 static size_t page_size(void) {
   return (size_t)sysconf(_SC_PAGESIZE);
 }
@@ -174,6 +177,15 @@ static uint64_t bytes_left(const uvperf__ring_t *ring) {
   return gone < left ? left - gone : 0;
 }
 
+/* Whether the record at the tail of a snapshot may be one over which the kernel
+ * is writing: so it does when the output was paused in the middle of a record
+ * that is not in the head yet. */
+static int may_be_spoilt(const uvperf__ring_t *ring) {
+  return ring->overwrite && ring->tail - ring->newest + LARGEST_RECORD +
+                                    sizeof(struct perf_event_header) >
+                                ring->size;
+}
+
 /* Ends a snapshot at the record at its tail, of which newer ones have
  * overwritten the end. There is none behind it. */
 static int drop_cut(uvperf__ring_t *ring) {
@@ -198,7 +210,7 @@ int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
   at = (size_t)(ring->tail & (ring->size - 1));
   memcpy(&header, ring->data + at, sizeof(header));
   if (header.size < sizeof(header) || header.size % sizeof(uint64_t) != 0)
-    return -EPROTO;
+    return may_be_spoilt(ring) ? drop_cut(ring) : -EPROTO;
   if (header.size > left)
     return ring->overwrite ? drop_cut(ring) : -EPROTO;
   *bytes = ring->data + at;

@@ -67,8 +67,9 @@ int uvperf__ring_begin(uvperf__ring_t *ring);
 
 /* Gives the record at the tail, contiguous: in place, or copied to the scratch
  * of UVPERF__RING_SCRATCH_BYTES if it wraps. 1 and *bytes (8-byte aligned) and
- * *size; 0 if the tail has reached the head that begin saw; -EPROTO if the
- * header cannot be right. Does not move the tail. */
+ * *size; 0 if the tail has reached the head that begin saw, or of an overwritable
+ * ring what newer records have spoilt; -EPROTO if the header cannot be right.
+ * Does not move the tail. */
 int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
                       size_t *size);
 

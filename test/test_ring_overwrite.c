@@ -13,8 +13,8 @@ static fake_event_t *fake;
 static uvperf__ring_t ring;
 static uint64_t scratch[UVPERF__RING_SCRATCH_BYTES / sizeof(uint64_t)];
 
-/* A new ring of one page. */
-static void map(void) {
+/* A new ring of so many bytes. */
+static void map_bytes(size_t bytes) {
   struct perf_event_attr attr;
   int fd;
 
@@ -23,8 +23,13 @@ static void map(void) {
   attr.size = sizeof(attr);
   fake = fake_event_add(1);
   fd = uvperf__sys_open(&attr, 0, -1, -1, 0);
-  assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes(), 1), 0);
+  assert_int_equal(uvperf__ring_map(&ring, fd, bytes, 1), 0);
   memset(fake->ring, 0xdd, fake->ring_size);
+}
+
+/* One of one page. */
+static void map(void) {
+  map_bytes(support_page_bytes());
 }
 
 /* Writes as __perf_output_begin does with a backward ring: downwards from 0,
@@ -175,11 +180,27 @@ static void overwrite_ring_with_an_unsound_header_is_eproto(void **state) {
   size_t size;
 
   (void)state;
-  map();
+  map_bytes(128 * 1024);
   write_record(1, 64);
   memset(fake->ring + fake->ring_size - 64, 0, 64);
   assert_int_equal(uvperf__ring_begin(&ring), 0);
   assert_int_equal(uvperf__ring_next(&ring, scratch, &bytes, &size), -EPROTO);
+}
+
+/* The kernel is in the middle of a record over the oldest, whose header is gone
+ * already: the head does not tell. */
+static void overwrite_ring_spoilt_while_read_drops_the_oldest(void **state) {
+  uint32_t last = 128 * 1024 / 64;
+  uint64_t newest;
+
+  (void)state;
+  map_bytes(128 * 1024);
+  write_records(1, last, 64);
+  newest = fake->page->data_head;
+  memset(fake->ring + (newest - 64 * 3) % fake->ring_size, 0, 64 * 3);
+  expect_snapshot(last, 4, 1);
+  write_record(++last, 64);
+  expect_snapshot(last, last, 0);
 }
 
 static void overwrite_ring_with_a_split_head_is_eproto(void **state) {
@@ -212,6 +233,7 @@ int main(void) {
       cmocka_unit_test(overwrite_ring_cut_at_every_offset_keeps_whole_ones),
       cmocka_unit_test(overwrite_ring_overtaken_while_read_drops_the_rest),
       cmocka_unit_test(overwrite_ring_with_an_unsound_header_is_eproto),
+      cmocka_unit_test(overwrite_ring_spoilt_while_read_drops_the_oldest),
       cmocka_unit_test(overwrite_ring_with_a_split_head_is_eproto),
       cmocka_unit_test(overwrite_ring_never_moves_a_tail),
   };
