@@ -238,6 +238,12 @@ uint32_t uvperf__attr_watermark(const struct perf_event_attr *attr) {
   return attr->watermark ? attr->wakeup_watermark : 0;
 }
 
+uint32_t uvperf__attr_stack(const struct perf_event_attr *attr) {
+  if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
+    return 0;
+  return (uint32_t)uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_STACK_USER);
+}
+
 static int has_side_band(const struct perf_event_attr *attr) {
   size_t i;
 

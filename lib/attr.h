@@ -34,6 +34,9 @@ uint64_t uvperf__attr_unknown_flags(const struct perf_event_attr *attr);
  * in kernel/events/ring_buffer.c. */
 uint32_t uvperf__attr_watermark(const struct perf_event_attr *attr);
 
+/* The most bytes of the stack that a sample has, 0 for none. */
+uint32_t uvperf__attr_stack(const struct perf_event_attr *attr);
+
 /* Whether the event writes records: it samples, or has a side-band bit (mmap,
  * mmap_data, mmap2, comm, task, context_switch, namespaces, ksymbol, bpf_event,
  * cgroup, text_poke, aux_output), or is PERF_COUNT_SW_BPF_OUTPUT. */

@@ -138,6 +138,22 @@ static int check_options(const uvperf_event_options_t *options,
   return 0;
 }
 
+/* An overwritable ring must hold the largest stack dump: __perf_output_begin
+ * writes a record that is larger than the ring over its own header. */
+static uint32_t stack_in_overwritable(const struct perf_event_attr *attr) {
+  return uvperf__attr_value(attr, UVPERF_ATTR_WRITE_BACKWARD) != 0
+             ? uvperf__attr_stack(attr)
+             : 0;
+}
+
+/* More than so many bytes a ring must have. */
+static uint32_t least_ring(const struct perf_event_attr *attr) {
+  uint32_t watermark = uvperf__attr_watermark(attr);
+  uint32_t stack = stack_in_overwritable(attr);
+
+  return watermark > stack ? watermark : stack;
+}
+
 /* The size of the ring to map: 0 for none, UVPERF__RING_DEFAULT_BYTES with
  * *is_default for the default. */
 static int choose_ring(const struct perf_event_attr *attr,
@@ -160,6 +176,11 @@ static int choose_ring(const struct perf_event_attr *attr,
                            "wakeup_watermark %u is not below the ring's %zu "
                            "bytes: no record would ever wake the loop",
                            watermark, *bytes);
+  if (stack_in_overwritable(attr) >= *bytes)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "sample_stack_user %u is not below the %zu bytes of "
+                           "the overwritable ring: no record would be whole",
+                           stack_in_overwritable(attr), *bytes);
   return 0;
 }
 
@@ -207,8 +228,8 @@ static int map_ring(event_t *impl, const uvperf_event_options_t *options,
   if (bytes == 0)
     return 0;
   if (options->ring_bytes == 0)
-    rc = uvperf__ring_map_default(&impl->ring, impl->fd,
-                                  uvperf__attr_watermark(attr), overwrite);
+    rc = uvperf__ring_map_default(&impl->ring, impl->fd, least_ring(attr),
+                                  overwrite);
   else
     rc = uvperf__ring_map(&impl->ring, impl->fd, bytes, overwrite);
   if (rc != 0)

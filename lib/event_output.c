@@ -282,6 +282,7 @@ static event_t *owner_of(event_t *impl) {
 static const char *fault_of(const uvperf_event_t *event,
                             const uvperf_event_t *output) {
   const event_t *impl = event->impl;
+  const event_t *owner;
 
   if (impl->ring.page != NULL)
     return "the event has a ring of its own: open it with UVPERF_EVENT_NO_RING";
@@ -291,8 +292,12 @@ static const char *fault_of(const uvperf_event_t *event,
     return "the output is closed";
   if (output == event || event->loop != output->loop)
     return "the output must be another event on the same loop";
-  if (owner_of(output->impl)->ring.page == NULL)
+  owner = owner_of(output->impl);
+  if (owner->ring.page == NULL)
     return "the output has no ring";
+  if (owner->ring.overwrite &&
+      uvperf__attr_stack(impl->attr) >= owner->ring.size)
+    return "sample_stack_user is not below the overwritable ring's size";
   return NULL;
 }
 

@@ -80,14 +80,14 @@ int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes,
   return rc;
 }
 
-int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t watermark,
+int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t least,
                              int overwrite) {
   size_t bytes;
   int rc;
 
   memset(ring, 0, sizeof(*ring));
   bytes = uvperf__ring_round(UVPERF__RING_DEFAULT_BYTES);
-  if (watermark >= bytes)
+  if (least >= bytes)
     return -EINVAL;
   for (;;) {
     rc = uvperf__ring_map(ring, fd, bytes, overwrite);
@@ -96,7 +96,7 @@ int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t watermark,
     if (rc != -EPERM)
       return rc;
     bytes /= 2;
-    if (bytes < page_size() || bytes <= watermark)
+    if (bytes < page_size() || bytes <= least)
       return rc;
   }
 }

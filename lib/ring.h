@@ -48,10 +48,10 @@ size_t uvperf__ring_round(size_t bytes);
 int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes, int overwrite);
 
 /* Maps a ring of the default size, halved on EPERM (perf_event_mlock_kb) down
- * to one page, but never to or below `watermark` bytes (0: no watermark). 0, or
- * the -errno of the last attempt; -EINVAL if the watermark is not below the
- * default size. */
-int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t watermark,
+ * to one page, but never to or below `least` bytes (a watermark; 0: none). 0, or
+ * the -errno of the last attempt; -EINVAL if that is not below the default
+ * size. */
+int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t least,
                              int overwrite);
 
 /* Unmaps; nothing if not mapped. */

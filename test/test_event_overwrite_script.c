@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: overwritable rings while another CPU writes. */
+/* Scripted: overwritable rings while another CPU writes, and such as are smaller
+ * than a record. */
 #include "story.h"
 
+#include <errno.h>
 #include <poll.h>
 
 /* Writes as __perf_output_begin does with a backward ring. The record's misc is
@@ -101,6 +103,54 @@ overwrite_record_finished_after_the_pause_is_given_before_eof(void **state) {
   close_event(*state, &event);
 }
 
+/* The kernel writes such a record over its own header. */
+static void overwrite_ring_below_the_stack_dump_is_refused(void **state) {
+  uint32_t page = (uint32_t)support_page_bytes();
+  struct perf_event_attr attr;
+  uvperf_error_t error = {0};
+  uvperf_event_t event;
+
+  recorder_attr(&attr);
+  attr.sample_type |= PERF_SAMPLE_STACK_USER;
+  attr.sample_stack_user = page;
+  assert_int_equal(init(*state, &event, &attr, page, 0, &error), UV_EINVAL);
+  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_non_null(strstr(error.reason, "sample_stack_user"));
+  assert_string_equal(fake_log(), "");
+  /* The default is not made that small. */
+  fake_event_add(7);
+  fake_fail_from(FAKE_MMAP, 1, -EPERM);
+  assert_int_equal(init(*state, &event, &attr, 0, 0, &error), UV_EPERM);
+  assert_null(strstr(fake_log(), "munmap"));
+  assert_int_equal(fake_count(FAKE_MMAP),
+                   __builtin_ctz(512 * 1024 / page)); /* down to two pages */
+  fake_kernel_reset();
+  fake_event_add(7);
+  assert_int_equal(init(*state, &event, &attr, 2 * page, 0, &error), 0);
+  close_event(*state, &event);
+}
+
+static void overwrite_ring_below_a_writers_stack_dump_is_refused(void **state) {
+  struct perf_event_attr attr;
+  uvperf_error_t error = {0};
+  uvperf_event_t owner, writer;
+
+  fake_event_add(7);
+  fake_event_add(8);
+  recorder_attr(&attr);
+  assert_int_equal(
+      init(*state, &owner, &attr, 1, UVPERF_EVENT_IDENTIFY, &error), 0);
+  attr.sample_type |= PERF_SAMPLE_STACK_USER;
+  attr.sample_stack_user = (uint32_t)support_page_bytes();
+  assert_int_equal(init(*state, &writer, &attr, 0,
+                        UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING, &error),
+                   0);
+  assert_int_equal(uvperf_event_set_output(&writer, &owner, &error), UV_EINVAL);
+  assert_non_null(strstr(error.reason, "sample_stack_user"));
+  uvperf_event_close(&writer, NULL);
+  close_event(*state, &owner);
+}
+
 #define TEST(f)                                                                \
   support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
                                    fake_kernel_loop_teardown)
@@ -109,6 +159,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(overwrite_record_finished_after_the_pause_is_of_the_next),
       TEST(overwrite_record_finished_after_the_pause_is_given_before_eof),
+      TEST(overwrite_ring_below_the_stack_dump_is_refused),
+      TEST(overwrite_ring_below_a_writers_stack_dump_is_refused),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,7 +190,8 @@ typedef struct uvperf_stats_s {
  *    UV_EINVAL  bad options or attr; a bad combination; bits that the kernel
  *      does not know; no such CPU or tracepoint; frequency above
  *      perf_event_max_sample_rate; does not fit the leader; ring_bytes not
- *      above wakeup_watermark; inherit with a ring and cpu -1;
+ *      above wakeup_watermark or, of an overwritable ring, sample_stack_user;
+ *      inherit with a ring and cpu -1;
  *    UV_E2BIG   options, or the attr, have fields that the library, or the
  *      kernel, does not know; reading the group would give more than 16 KiB;
  *      the path of a uprobe is too long;
@@ -272,11 +273,12 @@ UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
  *
  *  Of an overwritable ring (attr.write_backward) it gives a snapshot, newest
  *  record first, of what came since the snapshot before: uvperf_event_pause,
- *  next until UV_EAGAIN, uvperf_event_resume. A pause does not wait for a record that another CPU is
- *  just writing: it is of the next snapshot, but it may be written over what
- *  this one is given, the oldest records first, and spoil them. Where the target
- *  runs on another CPU and the ring has gone round, either let a grace period
- *  pass between pause and next (membarrier(2), MEMBARRIER_CMD_GLOBAL; some
+ *  next until UV_EAGAIN, uvperf_event_resume. The ring must be larger than any
+ *  record. A pause does not wait for a record that another CPU is just writing:
+ *  it is of the next snapshot, but it may be written over what this one is
+ *  given, the oldest records first, and spoil them. Where the target runs on
+ *  another CPU and the ring has gone round, either let a grace period pass
+ *  between pause and next (membarrier(2), MEMBARRIER_CMD_GLOBAL; some
  *  milliseconds), or take so many bytes less than uvperf_event_ring_bytes as the
  *  largest record has.
  *  @param event   Not inside a callback of its own, and not started, unless
@@ -318,7 +320,8 @@ UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
  *  @return 0, also if that was its output already; or
  *    UV_EINVAL  the event has a ring of its own; the output has none, is closed
  *      or is not on this loop; ids that cannot be told apart; another cpu,
- *      thread or clock, or only one has write_backward;
+ *      thread or clock, or only one has write_backward; sample_stack_user not
+ *      below an overwritable ring;
  *    UV_EOF     delivery from that ring has ended;
  *    UV_ENOMEM  out of memory;
  *    UV_EPERM   in a forked child;
