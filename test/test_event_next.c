@@ -234,13 +234,25 @@ static void own_loop_begin(uv_loop_t *loop, own_loop_t *own,
   take_all(own);
 }
 
+/* EINTR comes without a signal too: where libuv has an io_uring (1.45 and
+ * later), what the kernel has left to do for one of a loop that was closed is
+ * task work, which ends the wait; epoll_wait(2) is never made again by itself. */
+static int own_loop_wait(const own_loop_t *own) {
+  struct epoll_event event;
+  int rc;
+
+  do
+    rc = epoll_wait(own->epoll, &event, 1, 20000);
+  while (rc < 0 && errno == EINTR);
+  return rc;
+}
+
 /* Until the target is gone: how often it was woken. */
 static uint64_t own_loop_run(own_loop_t *own) {
-  struct epoll_event event;
   uint64_t wakeups = 0;
 
   while (own->status == UV_EAGAIN) {
-    if (epoll_wait(own->epoll, &event, 1, 20000) != 1)
+    if (own_loop_wait(own) != 1)
       break;
     wakeups += 1;
     take_all(own);
