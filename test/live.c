@@ -126,7 +126,9 @@ static void run_deadline(uv_loop_t *loop, uint64_t ms, const uint64_t *counter,
   uv_timer_init(loop, &timer);
   timer.data = &over;
   uv_update_time(loop);
-  uv_timer_start(&timer, on_deadline, ms, 0);
+  /* Repeated, as UV_RUN_ONCE runs what is due before it waits too: if that was
+   * all that the loop had, it would wait for ever. */
+  uv_timer_start(&timer, on_deadline, ms, 1);
   while (!over && (counter == NULL || *counter < nr)) {
     uv_run(loop, UV_RUN_ONCE);
     *turns += 1;

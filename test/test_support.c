@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the other tests rely on to fail: tests that go wrong on purpose run in a
  * child, and what cmocka says of them is compared. */
-#include "support.h"
+#include "live.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -226,6 +226,19 @@ static void need_that_is_refused_skips(void **state) {
   assert_non_null(strstr(text, "needs events of the kernel side\n"));
 }
 
+static void no_wakeup(uv_async_t *async) {
+  (void)async;
+}
+
+/* A deadline that has passed before the loop looks for it. */
+static void turns_end_though_the_time_is_over_at_once(void **state) {
+  uv_async_t async;
+
+  uv_async_init(*state, &async, no_wakeup);
+  assert_in_range(live_turns_in(*state, 0), 1, 100);
+  uv_close((uv_handle_t *)&async, NULL);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_with_a_loop_ends_as_its_body_did),
@@ -235,6 +248,7 @@ int main(void) {
       cmocka_unit_test(need_of_a_tracepoint_gives_its_id),
       cmocka_unit_test(need_of_everything_is_met_for_root),
       cmocka_unit_test(need_that_is_refused_skips),
+      support_loop_test(turns_end_though_the_time_is_over_at_once),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
