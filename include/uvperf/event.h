@@ -241,7 +241,8 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
  *    UV_E2BIG     options that the library does not know;
  *    UV_EPERM     in a forked child;
  *    another      PERF_EVENT_IOC_ENABLE or uv_poll_start failed; the handle is
- *      stopped. */
+ *      stopped.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_event_start(uvperf_event_t *event,
                                      const uvperf_stream_options_t *options,
                                      uvperf_record_cb cb,
@@ -251,7 +252,8 @@ UVPERF_EXTERN int uvperf_event_start(uvperf_event_t *event,
  *  callback runs after it until the next start or flush. Records that were not
  *  delivered stay in the ring and come then.
  *  @return 0, also when not started; or
- *    UV_EPERM  in a forked child. */
+ *    UV_EPERM  in a forked child.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
 UVPERF_EXTERN int uvperf_event_stop(uvperf_event_t *event);
 
 /** Delivers, unsliced and before it returns, the records that one look at the
