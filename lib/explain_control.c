@@ -260,7 +260,8 @@ static int wanted_program(const refusal_t *refusal, const char **name) {
   return BPF_PERF_EVENT;
 }
 
-/* bpf_prog_show_fdinfo in kernel/bpf/syscall.c tells the type. */
+/* bpf_prog_show_fdinfo in kernel/bpf/syscall.c tells the type. The probes of
+ * tracefs are of PERF_TYPE_TRACEPOINT too. */
 static void bpf_einval(const refusal_t *refusal) {
   int fd = (int)refusal->control->value;
   const char *wanted_name;
@@ -281,6 +282,11 @@ static void bpf_einval(const refusal_t *refusal) {
     say(refusal, UVPERF_CAUSE_ARGUMENT,
         "the program has type %d, and the event takes %s (%d)", atoi(type),
         wanted_name, wanted);
+  else if (wanted == BPF_TRACEPOINT)
+    say(refusal, UVPERF_CAUSE_ARGUMENT,
+        "the event does not take this program: if it is a probe, made in "
+        "tracefs, it takes BPF_PROG_TYPE_KPROBE (%d)",
+        BPF_KPROBE);
   else
     say(refusal, UVPERF_CAUSE_ARGUMENT,
         "the event does not take this program: one that sleeps, writes "

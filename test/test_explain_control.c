@@ -255,6 +255,10 @@ static void explain_bpf_einval_tells_the_programs_type(void **state) {
   expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "the program has type 7, and the event takes "
          "BPF_PROG_TYPE_TRACEPOINT (5)");
+  temp_tree_write(tree, FDINFO "7", "prog_type:\t5\n");
+  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "if it is a probe, made in tracefs, it takes BPF_PROG_TYPE_KPROBE");
+  temp_tree_write(tree, FDINFO "7", "pos:\t0\nprog_type:\t7\n");
   uvperf_attr_init(&attr, UPROBE_TYPE, 0);
   expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "BPF_PROG_TYPE_KPROBE (2)");
