@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: filters, pauses, groups and the fd. Limits of overflows and periods are in
- * test_event_period.c, BPF programs in test_event_bpf.c, modify in
+/* Live: filters, pauses, groups and the fd. Limits of overflows and periods are
+ * in test_event_period.c, BPF programs in test_event_bpf.c, modify in
  * test_event_modify.c. */
 #include "control.h"
 

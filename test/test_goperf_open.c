@@ -114,7 +114,7 @@ static void open_of_one_attr_on_two_cpus_gives_two_ids(void **state) {
   live_end(&collectors[1], 3);
 }
 
-/* -- TestOpen/PopulatesLabel, TestCount/Hardware, TestCount/HardwareCache ------ */
+/* -- TestOpen/PopulatesLabel, TestCount/Hardware, HardwareCache ----------- */
 
 typedef struct named_s {
   const char *name; /* a word of it in a reason */
