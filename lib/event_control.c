@@ -190,6 +190,10 @@ int uvperf_event_set_filter(uvperf_event_t *event, const char *filter,
                            "filter must not be NULL");
   rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_SET_FILTER,
                              (void *)(uintptr_t)filter);
+  /* parse_pred() in kernel/trace/trace_events_filter.c gives -1, which is no
+   * errno, where the name of a field is missing. */
+  if (rc == UV_EPERM && impl->attr->type == PERF_TYPE_TRACEPOINT)
+    rc = UV_EINVAL;
   return rc >= 0 ? 0 : uvperf__explain_control(error, rc, "", &control);
 }
 

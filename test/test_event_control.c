@@ -28,6 +28,10 @@ static void event_set_filter_passes_what_matches(void **state) {
   control_expect_refused(
       uvperf_event_set_filter(&collector.event, "nonsense ==", &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"nonsense ==\" is no filter");
+  /* A field without a name, which the kernel calls EPERM. */
+  control_expect_refused(
+      uvperf_event_set_filter(&collector.event, "== 1", &error), &error,
+      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"== 1\" is no filter");
   control_expect_refused(
       uvperf_event_set_filter(&collector.event, "nofield == 1", &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"nofield == 1\"");
