@@ -6,6 +6,10 @@
 #include <errno.h>
 #include <string.h>
 
+/* A size above that was never filled in: the kernel does not look beyond a page
+ * either (perf_copy_attr and its like). */
+#define MOST_BYTES 4096
+
 int uvperf__options_copy(void *own, size_t own_size, size_t least,
                          const void *options) {
   const unsigned char *bytes = options;
@@ -17,6 +21,8 @@ int uvperf__options_copy(void *own, size_t own_size, size_t least,
   memcpy(&size, options, sizeof(size));
   if (size < least)
     return -EINVAL;
+  if (size > MOST_BYTES)
+    return -E2BIG;
   for (i = own_size; i < size; i++)
     if (bytes[i] != 0)
       return -E2BIG;

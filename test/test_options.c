@@ -70,6 +70,24 @@ static void options_of_a_newer_caller_must_be_zero_behind(void **state) {
   assert_int_equal(own.a, 3);
 }
 
+/* Nothing of that may be read: there is none. */
+static void options_of_an_impossible_size_are_refused_unread(void **state) {
+  static const size_t sizes[] = {4097, 1 << 20, SIZE_MAX};
+  first_t *given = malloc(sizeof(*given));
+  first_t own = {sizeof(own), 1, 2};
+  size_t i;
+
+  (void)state;
+  assert_non_null(given);
+  for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    *given = (first_t){sizes[i], 3, 4};
+    assert_int_equal(
+        uvperf__options_copy(&own, sizeof(own), sizeof(own), given), -E2BIG);
+  }
+  assert_int_equal(own.a, 1);
+  free(given);
+}
+
 static void options_shorter_than_the_first_version_are_refused(void **state) {
   first_t given = {sizeof(given) - 1, 3, 4};
   first_t own = {sizeof(own), 1, 2};
@@ -89,6 +107,7 @@ int main(void) {
       cmocka_unit_test(options_of_the_same_size_are_taken),
       cmocka_unit_test(options_of_an_older_caller_keep_later_defaults),
       cmocka_unit_test(options_of_a_newer_caller_must_be_zero_behind),
+      cmocka_unit_test(options_of_an_impossible_size_are_refused_unread),
       cmocka_unit_test(options_shorter_than_the_first_version_are_refused),
   };
 
