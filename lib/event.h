@@ -21,7 +21,9 @@ typedef struct uvperf__writer_s {
   uvperf_source_t source;
   uint64_t id;
   int has_left;
-  uint64_t end; /* when it has left: where in the ring its records end */
+  uint64_t left_at; /* uv_hrtime */
+  int has_end;      /* it has left so long ago that its records end at `end` */
+  uint64_t end;
 } uvperf__writer_t;
 
 /* What uvperf_event_t.impl points to; freed in the last inner close callback. */

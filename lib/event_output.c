@@ -43,12 +43,31 @@ static void free_attachment(attachment_t *attachment) {
   uvperf__free(attachment->fds);
 }
 
+/* SET_OUTPUT does not wait for a record that another CPU is just writing: there
+ * the old ring is held by RCU (ring_buffer_attach), for microseconds, or for as
+ * long as a hypervisor has taken the CPU away. */
+#define LATEST_RECORD_NS (100 * UINT64_C(1000000))
+
+/* Notes where the records of writers that have left end. */
+static void note_ends(event_t *owner) {
+  uvperf__writer_t *writer;
+  uint64_t now = uv_hrtime();
+
+  for (writer = owner->writers; writer != NULL; writer = writer->next) {
+    if (!writer->has_left || writer->has_end ||
+        now - writer->left_at < LATEST_RECORD_NS)
+      continue;
+    writer->has_end = 1;
+    writer->end = uvperf__ring_head(&owner->ring);
+  }
+}
+
 /* Whether the ring may still hold records of a writer. An overwritable ring is
  * not consumed, so nobody knows. */
 static int is_remembered(const uvperf__writer_t *writer) {
   const uvperf__ring_t *ring = &writer->owner->ring;
 
-  return !writer->has_left || ring->overwrite ||
+  return !writer->has_left || !writer->has_end || ring->overwrite ||
          (int64_t)(writer->end - ring->tail) > 0;
 }
 
@@ -232,11 +251,12 @@ static void detach(event_t *impl) {
     return;
   writer = find_writer(impl, owner);
   writer->has_left = 1;
-  /* A forked child does not have the ring, and to look for another fd to poll
-   * would take the parent's wakeup. */
+  writer->has_end = 0;
+  writer->left_at = uv_hrtime();
+  /* To look for another fd to poll would take a forked child's parent a
+   * wakeup. */
   if (uvperf__event_is_forked(owner))
     return;
-  writer->end = uvperf__ring_head(&owner->ring);
   remove_fd(owner, impl->fd);
 }
 
@@ -335,6 +355,7 @@ static int redirect(event_t *impl, event_t *owner, uvperf_error_t *error) {
                          uvperf__watch_has_ended(owner->watch, 0)))
     return uvperf__explain(error, UV_EOF, UVPERF_CAUSE_NO_TASK,
                            "delivery from the output's ring has ended");
+  note_ends(owner);
   rc = prepare(&attachment, impl, owner, error);
   if (rc == 0) {
     rc = uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_SET_OUTPUT, owner->fd);

@@ -119,6 +119,25 @@ static void output_joined_at_the_last_slices_end_goes_on(void **state) {
   fake_assert_clean();
 }
 
+/* -- a record that comes late -------------------------------------------- */
+
+/* Another CPU was in the middle of it when the writer left. */
+static void
+output_record_finished_after_its_writer_left_is_its_own(void **state) {
+  const uvperf_record_t *record;
+  trio_t trio;
+
+  init_trio(*state, &trio);
+  assert_int_equal(redirect(&trio, 0), 0);
+  assert_int_equal(uvperf_event_set_output(&trio.writers[0], NULL, NULL), 0);
+  assert_int_equal(redirect(&trio, 1), 0);
+  append_of(trio.fakes[0], 8);
+  assert_int_equal(uvperf_event_next(&trio.owner.event, &record), 0);
+  assert_ptr_equal(record->source->data, &trio.writers[0]);
+  close_all(*state, &trio);
+  fake_assert_clean();
+}
+
 /* -- a forked child ------------------------------------------------------- */
 
 /* Asking whether an event lives eats the wakeup that is the parent's. */
@@ -201,6 +220,7 @@ static void output_source_has_the_period_that_was_set(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(output_joined_at_the_last_slices_end_goes_on),
+      TEST(output_record_finished_after_its_writer_left_is_its_own),
       TEST(output_closed_in_a_forked_child_polls_nothing),
       TEST(output_of_the_parent_is_refused_in_the_child),
       TEST(output_to_a_ring_that_next_found_unsound_is_eof),
