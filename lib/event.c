@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One perf event as a libuv handle: opens it, maps its ring, hands the ring to a
- * watch, and closes it all. How records reach the user is in event_stream.c,
+/* One perf event as a libuv handle: opens it, maps its ring, hands the ring to
+ * a watch, and closes it all. How records reach the user is in event_stream.c,
  * how events share a ring in event_output.c, what an open event tells in
  * event_info.c and what can be done to it in event_control.c. */
 #include "event.h"
@@ -265,7 +265,8 @@ static int make_decoder(event_t *impl, const uvperf_event_options_t *options,
   return 0;
 }
 
-/* Last, so that nothing is registered with the loop when anything else fails. */
+/* Last, so that nothing is registered with the loop when anything else
+ * fails. */
 static int watch_ring(event_t *impl, uv_loop_t *loop, uvperf_error_t *error) {
   size_t nr_rings = (size_t)uvperf__event_is_watched(impl);
   int rc;

@@ -26,7 +26,8 @@ typedef struct uvperf__writer_s {
   uint64_t end;
 } uvperf__writer_t;
 
-/* What uvperf_event_t.impl points to; freed in the last inner close callback. */
+/* What uvperf_event_t.impl points to; freed in the last inner close
+ * callback. */
 struct event_s {
   uvperf_event_t *handle; /* NULL until init has succeeded */
   uvperf__watch_t *watch;
@@ -121,8 +122,8 @@ void uvperf__event_unlink(event_t *impl);
 /* Frees what is known of the events that wrote into its ring. */
 void uvperf__event_free_writers(event_t *impl);
 
-/* The event's attr has other values, of the same fields: so have the copies that
- * its records in the rings of others are told with. */
+/* The event's attr has other values, of the same fields: so have the copies
+ * that its records in the rings of others are told with. */
 void uvperf__event_attr_changed(const event_t *impl);
 
 /* -- event_info.c -- */
@@ -132,7 +133,8 @@ void uvperf__event_attr_changed(const event_t *impl);
 event_t *uvperf__event_impl(const uvperf_event_t *event);
 
 /* Whether this process is a forked child of the one that opened the event: it
- * has the fd, which is the same kernel event, but not the ring (VM_DONTCOPY). */
+ * has the fd, which is the same kernel event, but not the ring
+ * (VM_DONTCOPY). */
 int uvperf__event_is_forked(const event_t *impl);
 
 /* UV_EPERM and the error in a forked child; else 0. */

@@ -44,9 +44,10 @@ static int control(event_t *impl, unsigned long request, long argument,
 }
 
 /* Since Linux 6.16 __perf_event_overflow calls pmu->stop when the limit of
- * overflows is used up, and perf_trace_add and hw_breakpoint_add, which enabling
- * calls, leave hw.state stopped; only pmu->start clears it, and only a period
- * calls that. Where the period is 1, giving it again changes nothing else. */
+ * overflows is used up, and perf_trace_add and hw_breakpoint_add, which
+ * enabling calls, leave hw.state stopped; only pmu->start clears it, and only a
+ * period calls that. Where the period is 1, giving it again changes nothing
+ * else. */
 void uvperf__event_unstick(const event_t *impl) {
   uint64_t period = 1;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes the attr of an open breakpoint, and keeps it running or stopped, as it
- * was. */
+/* Changes the attr of an open breakpoint, and keeps it running or stopped, as
+ * it was. */
 #include "event.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which events write into a ring, and how their records are told apart. The
- * owner of the ring keeps what decoding takes of each, since records can outlive
- * the event that wrote them. */
+ * owner of the ring keeps what decoding takes of each, since records can
+ * outlive the event that wrote them. */
 #include "event.h"
 
 #include <string.h>

@@ -59,8 +59,8 @@ int uvperf__event_drain(void *owner, size_t ring_index,
     impl->delivering = 1;
     impl->cb(impl->handle, status, record);
     impl->delivering = 0;
-    /* The callback has closed the handle and forked, in whichever order, and this
-     * is the child: it has no ring whose tail could be moved. */
+    /* The callback has closed the handle and forked, in whichever order, and
+     * this is the child: it has no ring whose tail could be moved. */
     if (impl->closing && uvperf__event_is_forked(impl))
       return UVPERF__STOPPED;
     take_back(impl);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a uvperf_error_t: the names of causes, and texts that are cut and never
- * overrun. Which cause an errno has is for explain_*.c. */
+/* Writes a uvperf_error_t: the names of causes, and texts that are cut and
+ * never overrun. Which cause an errno has is for explain_*.c. */
 #include "explain.h"
 
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* EACCES and EPERM of perf_event_open(2): perf_event_paranoid and capabilities,
- * the rules for tracing tasks, seccomp filters, lockdown and security modules. */
+ * the rules for tracing tasks, seccomp filters, lockdown and security
+ * modules. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +22,9 @@ static int64_t paranoid(const uvperf__attempt_t *attempt) {
   return uvperf__system_paranoid(attempt->root, &level) == 0 ? level : -1;
 }
 
-/* A filter sees the number of the call, and the kernel sees the attr only behind
- * the filter: without one it gives EFAULT. Where distributions refuse every
- * event, they do so before they look at the attr, with EACCES. */
+/* A filter sees the number of the call, and the kernel sees the attr only
+ * behind the filter: without one it gives EFAULT. Where distributions refuse
+ * every event, they do so before they look at the attr, with EACCES. */
 int uvperf__attempt_filtered(const uvperf__attempt_t *attempt) {
   char text[16];
 
@@ -82,8 +83,8 @@ static int explain_foreign(const uvperf__attempt_t *attempt) {
   return 1;
 }
 
-/* perf_event_open and perf_kprobe_event_init of kernel/events/core.c ask for the
- * capability at every level. */
+/* perf_event_open and perf_kprobe_event_init of kernel/events/core.c ask for
+ * the capability at every level. */
 static int explain_privileged(const uvperf__attempt_t *attempt) {
   const char *what;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* EINVAL, the errno of perf_event_open(2) with the most meanings: looks for what
- * the kernel is known to refuse, in the kernel's order. What is in the attr and
- * what is of the group have files of their own. */
+/* EINVAL, the errno of perf_event_open(2) with the most meanings: looks for
+ * what the kernel is known to refuse, in the kernel's order. What is in the
+ * attr and what is of the group have files of their own. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

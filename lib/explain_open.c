@@ -243,7 +243,8 @@ static void explain_ebusy(const uvperf__attempt_t *attempt) {
       "the firmware): wait for it to close");
 }
 
-/* css_tryget_online_from_dir of kernel/cgroup/cgroup.c takes directories only. */
+/* css_tryget_online_from_dir of kernel/cgroup/cgroup.c takes directories
+ * only. */
 static void explain_ebadf(const uvperf__attempt_t *attempt) {
   const char *fault = "the leader is not an open perf event";
 

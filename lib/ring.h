@@ -43,13 +43,13 @@ typedef struct uvperf__ring_s {
 size_t uvperf__ring_round(size_t bytes);
 
 /* Maps the ring of an event, `overwrite` if its attr has write_backward.
- * `bytes` is the size of the data part, already rounded; it is not made smaller.
- * 0, or mmap's -errno; the ring is zeroed then. */
+ * `bytes` is the size of the data part, already rounded; it is not made
+ * smaller. 0, or mmap's -errno; the ring is zeroed then. */
 int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes, int overwrite);
 
 /* Maps a ring of the default size, halved on EPERM (perf_event_mlock_kb) down
- * to one page, but never to or below `least` bytes (a watermark; 0: none). 0, or
- * the -errno of the last attempt; -EINVAL if that is not below the default
+ * to one page, but never to or below `least` bytes (a watermark; 0: none). 0,
+ * or the -errno of the last attempt; -EINVAL if that is not below the default
  * size. */
 int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t least,
                              int overwrite);
@@ -67,9 +67,9 @@ int uvperf__ring_begin(uvperf__ring_t *ring);
 
 /* Gives the record at the tail, contiguous: in place, or copied to the scratch
  * of UVPERF__RING_SCRATCH_BYTES if it wraps. 1 and *bytes (8-byte aligned) and
- * *size; 0 if the tail has reached the head that begin saw, or of an overwritable
- * ring what newer records have spoilt; -EPROTO if the header cannot be right.
- * Does not move the tail. */
+ * *size; 0 if the tail has reached the head that begin saw, or of an
+ * overwritable ring what newer records have spoilt; -EPROTO if the header
+ * cannot be right. Does not move the tail. */
 int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
                       size_t *size);
 

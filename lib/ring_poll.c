@@ -86,8 +86,8 @@ static void on_replaced(uv_handle_t *handle) {
   ring_poll->ops->replaced(ring_poll->owner);
 }
 
-/* 0, or why the event will say nothing more. libuv turns POLLHUP into the events
- * that were asked for, so the poll callback cannot tell a hang-up from a
+/* 0, or why the event will say nothing more. libuv turns POLLHUP into the
+ * events that were asked for, so the poll callback cannot tell a hang-up from a
  * wakeup. */
 static int ask(int fd) {
   int revents;

@@ -40,9 +40,9 @@ int uvperf__ring_poll_init(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop,
                            const int *fds, size_t nr_fds,
                            const uvperf__ring_poll_ops_t *ops, void *owner);
 
-/* Other events write into the ring from now on: a new array in place of the old,
- * or the old one changed. If the polled fd is not in it, or had hung up, another
- * takes its place. */
+/* Other events write into the ring from now on: a new array in place of the
+ * old, or the old one changed. If the polled fd is not in it, or had hung up,
+ * another takes its place. */
 void uvperf__ring_poll_set_fds(uvperf__ring_poll_t *ring_poll, const int *fds,
                                size_t nr_fds);
 

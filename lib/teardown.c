@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of close callbacks is libuv's (last in, first out within a turn), so
- * they are counted. */
+/* The order of close callbacks is libuv's (last in, first out within a turn),
+ * so they are counted. */
 #include "teardown.h"
 
 #include <string.h>

@@ -16,8 +16,8 @@ typedef struct uvperf__teardown_s {
   uv_idle_t closer; /* see on_closer_closed */
 } uvperf__teardown_t;
 
-/* `done` is called once, when as many calls of uvperf__teardown_closed have come
- * as handles were closed: not before uvperf__teardown_end has returned. */
+/* `done` is called once, when as many calls of uvperf__teardown_closed have
+ * come as handles were closed: not before uvperf__teardown_end has returned. */
 void uvperf__teardown_begin(uvperf__teardown_t *teardown, uv_loop_t *loop,
                             void (*done)(void *owner), void *owner);
 

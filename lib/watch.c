@@ -129,13 +129,13 @@ static void schedule(uvperf__watch_t *watch) {
     uv_idle_start(&watch->idle, on_idle);
 }
 
-/* Drains every ring until that has happened after the registration. uv_poll_init
- * adds the fd to epoll and removes it again, and uv_poll_start has it added
- * inside the next poll phase; each addition polls once and so swallows a wakeup
- * that came before. A ring that is full by then never wakes anybody again. The
- * idle callback tells the check callback that a poll phase lies between the
- * start and itself: a start inside the poll phase of this turn is registered
- * only in the next. */
+/* Drains every ring until that has happened after the registration.
+ * uv_poll_init adds the fd to epoll and removes it again, and uv_poll_start has
+ * it added inside the next poll phase; each addition polls once and so swallows
+ * a wakeup that came before. A ring that is full by then never wakes anybody
+ * again. The idle callback tells the check callback that a poll phase lies
+ * between the start and itself: a start inside the poll phase of this turn is
+ * registered only in the next. */
 static void settle(uvperf__watch_t *watch) {
   watch->settling = 1;
   watch->idled = 0;

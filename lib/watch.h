@@ -6,8 +6,8 @@
  * Every drain happens in the watch's uv_check callback, which runs once in a
  * turn of the loop, right after the poll phase. Poll callbacks, the flush timer
  * and leftovers only queue their ring for it, so that there is one slice in a
- * turn, whoever asked for it. While rings are queued uv_idle keeps the loop from
- * waiting. */
+ * turn, whoever asked for it. While rings are queued uv_idle keeps the loop
+ * from waiting. */
 #ifndef UVPERF_LIB_WATCH_H
 #define UVPERF_LIB_WATCH_H
 
@@ -50,9 +50,9 @@ int uvperf__watch_new(uvperf__watch_t **watch, uv_loop_t *loop, size_t nr_rings,
                       const uvperf__watch_ops_t *ops, void *owner);
 
 /* Adds a ring, with the fds of all events that write into it, its own first.
- * The ring and the array are the owner's and stay until `closed`. Exactly one of
- * the fds is polled; when that one hangs up another that lives takes its place.
- * 0 or what uv_poll_init gives. */
+ * The ring and the array are the owner's and stay until `closed`. Exactly one
+ * of the fds is polled; when that one hangs up another that lives takes its
+ * place. 0 or what uv_poll_init gives. */
 int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
                       const int *fds, size_t nr_fds);
 

@@ -23,8 +23,8 @@ static void fill_attr(profile_events_t *events, const profile_plan_t *plan) {
     attr->exclude_hv = 1;
     attr->exclude_callchain_kernel = 1;
   }
-  /* A CPU that idles is no place where time goes. Cycles do not count then; some
-   * PMUs refuse the bit. */
+  /* A CPU that idles is no place where time goes. Cycles do not count then;
+   * some PMUs refuse the bit. */
   if (!events->hardware && plan->threads == NULL)
     attr->exclude_idle = 1;
 }

@@ -21,9 +21,9 @@ typedef struct shared_events_s {
 void shared_events_init(shared_events_t *events, size_t nr_rings,
                         size_t nr_cpus);
 
-/* Asks for all that tells of processes: FORK, EXIT, COMM with exec, and MMAP2 of
- * what is executable; stamped by the clock of uv_hrtime, which is the same on all
- * CPUs. sample_type must have TIME. */
+/* Asks for all that tells of processes: FORK, EXIT, COMM with exec, and MMAP2
+ * of what is executable; stamped by the clock of uv_hrtime, which is the same
+ * on all CPUs. sample_type must have TIME. */
 void shared_events_follow(struct perf_event_attr *attr);
 
 /* Opens one event more, disabled. `data` becomes its data. 0, or a UV_E*. */

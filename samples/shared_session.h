@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a sample that measures for a while does on its loop: it goes on until a
- * signal, the end of its command or of its time, or it itself ends that; then it
- * stops, and a command that still runs is ended too. */
+ * signal, the end of its command or of its time, or it itself ends that; then
+ * it stops, and a command that still runs is ended too. */
 #ifndef SHARED_SESSION_H
 #define SHARED_SESSION_H
 
@@ -34,8 +34,8 @@ struct shared_session_s {
 #define SHARED_SESSION_INIT                                                    \
   { .command = SHARED_COMMAND_INIT }
 
-/* Forks a command, unless it is NULL; to be called before anything else is there
- * that a child would have to undo. 0, or 1 after a message. */
+/* Forks a command, unless it is NULL; to be called before anything else is
+ * there that a child would have to undo. 0, or 1 after a message. */
 int shared_session_fork(shared_session_t *session, char **command);
 
 /* Opens the loop; the callbacks must be set. 0, or 1 after a message. */

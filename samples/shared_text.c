@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What is right in UTF-8 and yet makes a terminal show other text than there is:
- * the marks, embeddings and isolates that turn the direction of writing, and the
- * separators of lines and paragraphs. */
+/* What is right in UTF-8 and yet makes a terminal show other text than there
+ * is: the marks, embeddings and isolates that turn the direction of writing,
+ * and the separators of lines and paragraphs. */
 static int is_misleading(const unsigned char *text, size_t nr) {
   uint32_t code;
 

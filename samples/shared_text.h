@@ -10,8 +10,8 @@
 size_t shared_text_utf8(const char *name);
 
 /* The same, but 0 also for a character that a terminal could take for a command
- * (control characters, also those beyond ASCII) or that would make it show other
- * text than there is (those that turn the direction of writing). */
+ * (control characters, also those beyond ASCII) or that would make it show
+ * other text than there is (those that turn the direction of writing). */
 size_t shared_text_printable(const char *name);
 
 /* Copies a name, cut to fit, with each byte that may not be printed replaced by

@@ -33,7 +33,8 @@
 #define MAX_TEXT_BYTES    ((size_t)1 << 20)
 #define MAX_WAITING_BYTES ((size_t)16 << 20)
 #define WAIT_MS           100
-/* How long a reader may not read before what is left is given up, at the end. */
+/* How long a reader may not read before what is left is given up, at the
+ * end. */
 #define END_WAIT_MS 2000
 
 typedef struct watch_s {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The perf events of watch: one on each CPU, or where that is not allowed one on
- * each CPU for each thread of a tree. */
+/* The perf events of watch: one on each CPU, or where that is not allowed one
+ * on each CPU for each thread of a tree. */
 #ifndef WATCH_EVENTS_H
 #define WATCH_EVENTS_H
 
@@ -20,15 +20,15 @@ typedef struct watch_events_s {
 } watch_events_t;
 
 /* Opens the events, disabled: of all tasks if that is allowed, else of the tree
- * of a process, if there is one (0 for none). `ring_bytes` is the size of a ring
- * or 0. `data` becomes the data of each event. 0, or a UV_E*; on failure those
- * that were opened stay open until shared_events_close. */
+ * of a process, if there is one (0 for none). `ring_bytes` is the size of a
+ * ring or 0. `data` becomes the data of each event. 0, or a UV_E*; on failure
+ * those that were opened stay open until shared_events_close. */
 int watch_events_open(watch_events_t *events, uv_loop_t *loop,
                       const shared_ids_t *cpus, int32_t pid, size_t ring_bytes,
                       void *data, uvperf_error_t *error);
 
-/* Records that the kernel could not write. Those at the end of a stream are told
- * in no LOST record, but when the events are read. */
+/* Records that the kernel could not write. Those at the end of a stream are
+ * told in no LOST record, but when the events are read. */
 uint64_t watch_events_lost(const watch_events_t *events);
 
 #endif

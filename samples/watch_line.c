@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes events down. Names come from other processes, which choose them as they
- * like: in text all that a terminal could take for a command, and the backslash,
- * is escaped; in JSON all that would not be JSON. */
+/* Writes events down. Names come from other processes, which choose them as
+ * they like: in text all that a terminal could take for a command, and the
+ * backslash, is escaped; in JSON all that would not be JSON. */
 #include "watch_line.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes without being held by a reader who does not read, so that signals and
- * timers are still served. Not by O_NONBLOCK: that would be the state of an open
- * file which others have too, the shell for example. */
+ * timers are still served. Not by O_NONBLOCK: that would be the state of an
+ * open file which others have too, the shell for example. */
 #include "watch_output.h"
 
 #include <errno.h>

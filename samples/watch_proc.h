@@ -11,8 +11,8 @@
 /* Adds all processes that live and are not known yet, with their threads. */
 void watch_proc_scan(watch_tasks_t *tasks);
 
-/* Makes the threads of a process those that live now: 1, or 0 if there are none,
- * and then they stay as they were. */
+/* Makes the threads of a process those that live now: 1, or 0 if there are
+ * none, and then they stay as they were. */
 int watch_proc_is_alive(watch_process_t *process);
 
 /* A process and all its descendants, if it lives. */

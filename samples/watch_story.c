@@ -11,8 +11,9 @@
 #include "shared_memory.h"
 
 /* An exec is told together with the executable, the first file that is mapped
- * after it (fs/binfmt_elf.c). That takes microseconds, unless the process is kept
- * from its CPU; one whose exec fails half-way is killed and maps nothing. */
+ * after it (fs/binfmt_elf.c). That takes microseconds, unless the process is
+ * kept from its CPU; one whose exec fails half-way is killed and maps
+ * nothing. */
 #define EXEC_WAIT_NS UINT64_C(1000000000)
 
 int watch_story_init(watch_story_t *story, const struct perf_event_attr *attr,

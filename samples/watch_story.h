@@ -53,8 +53,8 @@ void watch_story_record(watch_story_t *story, const uvperf_record_t *record);
 size_t watch_story_waiting(const watch_story_t *story);
 
 /* Forgets processes that are gone though no record says so, as it was lost. To
- * be called so rarely that what was written before one call has been told by the
- * next. */
+ * be called so rarely that what was written before one call has been told by
+ * the next. */
 void watch_story_sweep(watch_story_t *story);
 
 /* Tells what happened up to a time: all that was written before it must have

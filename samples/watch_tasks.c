@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps processes and threads. Whoever calls it does so in the order of time, so
- * that there is only a present here. A process lives as long as one of its
+/* Keeps processes and threads. Whoever calls it does so in the order of time,
+ * so that there is only a present here. A process lives as long as one of its
  * threads: the first may well go before the others (kernel/exit.c,
  * delay_group_leader). Knows no records and no /proc. */
 #include "watch_tasks.h"

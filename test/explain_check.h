@@ -33,8 +33,8 @@ int explain_try(uvperf_error_t *error, struct perf_event_attr *attr, int pid,
 int explain_try_cgroup(uvperf_error_t *error, struct perf_event_attr *attr,
                        int cgroup, int cpu, int group);
 
-/* Runs a function in a child, so that no limit, uid or fd of it stays, and gives
- * what it filled; code 0 if nothing. It must not assert. */
+/* Runs a function in a child, so that no limit, uid or fd of it stays, and
+ * gives what it filled; code 0 if nothing. It must not assert. */
 typedef void (*explain_provoke_cb)(uvperf_error_t *error);
 uvperf_error_t explain_in_child(explain_provoke_cb provoke);
 
@@ -42,16 +42,16 @@ uvperf_error_t explain_in_child(explain_provoke_cb provoke);
 void explain_expect(explain_provoke_cb provoke, int code, int cause,
                     const char *piece);
 
-/* For children: root becomes EXPLAIN_NOBODY without any group or capability, and
- * stays dumpable, as a program that this user had started. */
+/* For children: root becomes EXPLAIN_NOBODY without any group or capability,
+ * and stays dumpable, as a program that this user had started. */
 void explain_drop_privileges(void);
 /* The same for root, but for CAP_PERFMON. */
 void explain_drop_all_but_perfmon(void);
 /* Makes perf_event_open, and nothing else, give an errno as containers do. */
 void explain_filter(int code);
 
-/* Skips unless perf_event_paranoid is from least to most, and the process has no
- * capability or can drop it. */
+/* Skips unless perf_event_paranoid is from least to most, and the process has
+ * no capability or can drop it. */
 void explain_need_paranoid(const char *test, int least, int most);
 
 #endif

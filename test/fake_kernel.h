@@ -61,8 +61,8 @@ struct fake_event_s {
   /* Called at the start of each poll of it, to let something happen between a
    * drain and a probe; or NULL. */
   void (*on_poll)(fake_event_t *fake);
-  /* Called with each ioctl of it but ID that no script makes fail; what it gives
-   * the ioctl gives. The argument is a number, or a pointer; or NULL. */
+  /* Called with each ioctl of it but ID that no script makes fail; what it
+   * gives the ioctl gives. The argument is a number, or a pointer; or NULL. */
   int (*on_ioctl)(fake_event_t *fake, unsigned long request,
                   uintptr_t argument);
   void *data; /* the test's */
@@ -93,8 +93,8 @@ struct fake_event_s {
  * For setups: the state is one per process. */
 void fake_kernel_reset(void);
 
-/* The same as a setup of cmocka's; and as setup and teardown of a test that has a
- * loop, for support_loop_test_setup_teardown. */
+/* The same as a setup of cmocka's; and as setup and teardown of a test that has
+ * a loop, for support_loop_test_setup_teardown. */
 int fake_kernel_setup(void **state);
 int fake_kernel_loop_setup(void **state);
 int fake_kernel_loop_teardown(void **state);

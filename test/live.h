@@ -49,8 +49,8 @@ void live_init(uv_loop_t *loop, live_collector_t *collector,
 /* The same for the calling thread's COMM records. */
 void live_init_comm(uv_loop_t *loop, live_collector_t *collector);
 
-/* Slices that no time ends: a test that loses its CPU for a millisecond must not
- * find its records in other turns than it says. */
+/* Slices that no time ends: a test that loses its CPU for a millisecond must
+ * not find its records in other turns than it says. */
 #define LIVE_SLICE_US UINT32_MAX
 
 /* Starts it with no flush timer (flush_ms 0) and LIVE_SLICE_US unless options
@@ -91,7 +91,8 @@ void live_child_fork(live_child_t *child, uint64_t nr);
 void live_child_go(live_child_t *child);
 void live_child_wait(live_child_t *child);
 
-/* -- work of known effect: live_work.c -------------------------------------- */
+/* -- work of known effect: live_work.c
+ * -------------------------------------- */
 
 /* What live_touch and its like do, and what a record of it must say. */
 
@@ -140,8 +141,8 @@ void live_unpin(const cpu_set_t *old);
 size_t live_cpus(int *cpus, size_t most);
 int live_last_cpu(void); /* not 0, if it can be */
 
-/* A forked child that works each time it is told to: live_worker_do returns when
- * it has, or has ended, or has become another program. */
+/* A forked child that works each time it is told to: live_worker_do returns
+ * when it has, or has ended, or has become another program. */
 typedef struct live_worker_s {
   pid_t pid;
   int go;
@@ -153,8 +154,8 @@ void live_worker_do(live_worker_t *worker);
 /* Ends it and waits; it must end by exit code 0. */
 void live_worker_end(live_worker_t *worker);
 
-/* A new cgroup (v2). Where there is no hierarchy that one may write to, the test
- * skips. */
+/* A new cgroup (v2). Where there is no hierarchy that one may write to, the
+ * test skips. */
 typedef struct live_cgroup_s {
   char path[512];
   int fd;      /* of its directory */

@@ -33,8 +33,8 @@ void live_bpf_load(live_bpf_t *program, uint32_t type, const char *name,
 void live_bpf_load_shortest(live_bpf_t *program, uint32_t type,
                             const char *name);
 
-/* These two give the fd of a program, and skip the test where none can be loaded:
- * call them before anything is opened. */
+/* These two give the fd of a program, and skip the test where none can be
+ * loaded: call them before anything is opened. */
 
 /* One that returns the verdict, always. */
 int live_bpf_constant(const char *test, uint32_t type, int32_t verdict);
@@ -47,8 +47,8 @@ int live_bpf_by_argument(const char *test, int nth, int32_t argument,
 /* The id that the kernel gave the program behind an fd. */
 uint32_t live_bpf_id(int fd);
 
-/* Has the kernel measure the run time of BPF programs until this fd is closed: it
- * patches its own code to do so, and back. -1 where one may not. */
+/* Has the kernel measure the run time of BPF programs until this fd is closed:
+ * it patches its own code to do so, and back. -1 where one may not. */
 int live_bpf_enable_stats(void);
 
 /* The last fd of a program that nothing else holds: it is unloaded. */

@@ -19,8 +19,8 @@ typedef struct live_truth_s {
 } live_truth_t;
 
 /* An attr of no record yet: set the bits that make them. Each wakes, and has
- * the whole trailer with times of CLOCK_MONOTONIC, or, with has_trailer 0, none.
- * User side only. */
+ * the whole trailer with times of CLOCK_MONOTONIC, or, with has_trailer 0,
+ * none. User side only. */
 void live_sideband_attr(struct perf_event_attr *attr, int has_trailer);
 
 /* Asserts that a record has the trailer that its event asked for, or that

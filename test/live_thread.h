@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread that works when it is told to: a target that is neither the thread of
- * the loop nor another process. Waiting is by semaphores alone (futex), so that
- * no other system call of it is seen by a tracepoint. */
+/* A thread that works when it is told to: a target that is neither the thread
+ * of the loop nor another process. Waiting is by semaphores alone (futex), so
+ * that no other system call of it is seen by a tracepoint. */
 #ifndef UVPERF_TEST_LIVE_THREAD_H
 #define UVPERF_TEST_LIVE_THREAD_H
 

@@ -21,8 +21,8 @@ typedef struct nobody_line_s {
 } nobody_line_t;
 
 /* Skips the test unless perf_event_paranoid is 2 and the process can be, or is,
- * without privileges; then runs the lines and fails it for any complaint. A line
- * that lacks something is named on standard output. */
+ * without privileges; then runs the lines and fails it for any complaint. A
+ * line that lacks something is named on standard output. */
 void nobody_run(const char *test, const nobody_line_t *lines, size_t nr);
 
 /* The same for a child that has kept CAP_PERFMON alone; needs root. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Picks the table of the profiler apart. Does not know what the right one is. */
+/* Picks the table of the profiler apart. Does not know what the right one
+ * is. */
 #include "profile_run.h"
 
 static int parse_row(const char *line, profile_row_t *row) {

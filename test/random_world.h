@@ -76,7 +76,8 @@ void random_make_in_thread(slot_t *slot);
 /* A handle's target is one of its own. */
 void random_thread_start(slot_t *slot);
 void random_thread_end(slot_t *slot);
-/* This thread makes a thread or a child: whoever hears of comm hears of that. */
+/* This thread makes a thread or a child: whoever hears of comm hears of
+ * that. */
 void random_hear_of_a_fork(world_t *world);
 
 /* It is this record's turn. */

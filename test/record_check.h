@@ -25,9 +25,9 @@ void record_check_raw(const uvperf_record_t *record, const void *bytes,
 uvperf_decoder_t *record_decoder(uvperf_source_t *source,
                                  const struct perf_event_attr *attr);
 
-/* Decodes one record of whole words, the header not among them, from a heap copy
- * of its size, and asserts that what comes lies inside of it, or is raw. Gives
- * what uvperf_decode gave. */
+/* Decodes one record of whole words, the header not among them, from a heap
+ * copy of its size, and asserts that what comes lies inside of it, or is raw.
+ * Gives what uvperf_decode gave. */
 int record_check_words(const struct perf_event_attr *attr, uint32_t type,
                        uint16_t misc, const uint64_t *words, size_t nr);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls that test_event_output_random.c makes, and what each must return. */
+/* The calls that test_event_output_random.c makes, and what each must
+ * return. */
 #include "ring_world.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the scripted tests of the event handle share: a callback that writes down
- * what it gets, as one line of text, and a scripted event to feed it. */
+/* What the scripted tests of the event handle share: a callback that writes
+ * down what it gets, as one line of text, and a scripted event to feed it. */
 #ifndef UVPERF_TEST_STORY_H
 #define UVPERF_TEST_STORY_H
 

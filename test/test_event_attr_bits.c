@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: bits of the attr that have a test nowhere else: sigtrap, remove_on_exec,
- * inherit_thread, use_clockid, aux_action and precise_ip. They are set by
- * uvperf_attr_set, as older headers lack some; kernels do too, and then the tests
- * skip. enable_on_exec is in test_event_count_target.c. */
+/* Live: bits of the attr that have a test nowhere else: sigtrap,
+ * remove_on_exec, inherit_thread, use_clockid, aux_action and precise_ip. They
+ * are set by uvperf_attr_set, as older headers lack some; kernels do too, and
+ * then the tests skip. enable_on_exec is in test_event_count_target.c. */
 #include "control.h"
 
 #include <errno.h>

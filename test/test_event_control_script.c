@@ -334,8 +334,8 @@ static void event_control_passes_what_it_was_given_to_the_reason(void **state) {
 
 /* -- QUERY_BPF ------------------------------------------------------------ */
 
-/* So many programs are attached, with ids from 100 on; what the kernel does with
- * them is bpf_prog_array_copy_info in kernel/bpf/core.c. */
+/* So many programs are attached, with ids from 100 on; what the kernel does
+ * with them is bpf_prog_array_copy_info in kernel/bpf/core.c. */
 static uint32_t attached;
 static uint32_t asked_room;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: counts of one event and of groups, by uvperf_event_read, against work of
- * which one knows how much it was. On what a count is taken (a task, a CPU, a
- * cgroup) is in test_event_count_target.c. */
+/* Live: counts of one event and of groups, by uvperf_event_read, against work
+ * of which one knows how much it was. On what a count is taken (a task, a CPU,
+ * a cgroup) is in test_event_count_target.c. */
 #include "live.h"
 
 #include <time.h>
@@ -155,7 +155,8 @@ static void assert_count(const uvperf_count_t *count, uint64_t format,
   assert_int_equal(count->lost, 0);
 }
 
-/* PERF_FORMAT_LOST is of Linux 6.0: where it is refused, 16 formats are left. */
+/* PERF_FORMAT_LOST is of Linux 6.0: where it is refused, 16 formats are
+ * left. */
 static uint64_t formats(uv_loop_t *loop) {
   struct perf_event_attr attr;
   uvperf_event_t event;

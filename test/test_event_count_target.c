@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: on what a count is taken: a child, a CPU, every task of a CPU, a cgroup,
- * or what comes after an exec. */
+/* Live: on what a count is taken: a child, a CPU, every task of a CPU, a
+ * cgroup, or what comes after an exec. */
 #include "live.h"
 
 #include <unistd.h>

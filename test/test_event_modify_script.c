@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what modify gives the kernel, and that a running event runs on and a
- * stopped one stays stopped, whoever of its group started or stopped it. */
+/* Scripted: what modify gives the kernel, and that a running event runs on and
+ * a stopped one stays stopped, whoever of its group started or stopped it. */
 #include "story.h"
 
 #include <errno.h>
@@ -291,7 +291,8 @@ static void event_modify_knows_who_started_and_stopped(void **state) {
   fake_assert_clean();
 }
 
-/* It may have to be given its period again, which test_event_control.c shows. */
+/* It may have to be given its period again, which test_event_control.c
+ * shows. */
 static void
 event_modify_after_refresh_enables_and_gives_a_period(void **state) {
   live_collector_t collector;

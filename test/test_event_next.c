@@ -236,7 +236,8 @@ static void own_loop_begin(uv_loop_t *loop, own_loop_t *own,
 
 /* EINTR comes without a signal too: where libuv has an io_uring (1.45 and
  * later), what the kernel has left to do for one of a loop that was closed is
- * task work, which ends the wait; epoll_wait(2) is never made again by itself. */
+ * task work, which ends the wait; epoll_wait(2) is never made again by
+ * itself. */
 static int own_loop_wait(const own_loop_t *own) {
   struct epoll_event event;
   int rc;
@@ -285,9 +286,9 @@ static void storm(void *arg) {
   live_write(STORM);
 }
 
-/* A child writes as fast as it can; the ring wakes at half its size. Each hit is
- * delivered or told to be lost: by LOST, or, at the end of the stream, by the
- * count of what the kernel could not write. */
+/* A child writes as fast as it can; the ring wakes at half its size. Each hit
+ * is delivered or told to be lost: by LOST, or, at the end of the stream, by
+ * the count of what the kernel could not write. */
 static void next_from_an_own_epoll_loop_gets_a_whole_storm(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   struct perf_event_attr attr;

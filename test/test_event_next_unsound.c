@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: a ring that next has found to be unsound is told once; whoever starts
- * then is told that delivery has ended. */
+/* Scripted: a ring that next has found to be unsound is told once; whoever
+ * starts then is told that delivery has ended. */
 #include "story.h"
 
 static void event_started_after_next_found_it_unsound_is_eof(void **state) {

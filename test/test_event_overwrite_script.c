@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: overwritable rings while another CPU writes, and such as are smaller
- * than a record. */
+/* Scripted: overwritable rings while another CPU writes, and such as are
+ * smaller than a record. */
 #include "story.h"
 
 #include <errno.h>

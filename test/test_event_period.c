@@ -158,8 +158,8 @@ static void event_set_period_while_running_changes_the_samples(void **state) {
   live_write(30);
   live_turns_in(*state, 1);
   /* Here the samples come at 11, 11, 12 and then each 5: __perf_event_period
-   * sets period_left to 0, and perf_swevent_set_period takes the old period once
-   * more. If the thread loses its CPU in between they come at 15, 20 … */
+   * sets period_left to 0, and perf_swevent_set_period takes the old period
+   * once more. If the thread loses its CPU in between they come at 15, 20 … */
   assert_in_range(beats.nr, 10 + 6, 10 + 8);
   for (i = beats.nr - 4; i < beats.nr; i++)
     assert_int_equal(beats.counts[i] - beats.counts[i - 1], 5);

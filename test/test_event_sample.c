@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: who, where and when of samples that this kernel writes, checked against
- * what was done: IP, TID, TIME, ADDR, ID, IDENTIFIER, STREAM_ID, CPU, PERIOD. */
+ * what was done: IP, TID, TIME, ADDR, ID, IDENTIFIER, STREAM_ID, CPU,
+ * PERIOD. */
 #include "live.h"
 
 #include <time.h>
@@ -181,8 +182,8 @@ static void sample_ids_are_the_events(void **state) {
 }
 
 /* A child's event has its parent's id and a STREAM_ID of its own. But where all
- * events of the parent are inherited, the kernel may exchange those of parent and
- * child in a switch between the two (perf_event_context_sched_out() in
+ * events of the parent are inherited, the kernel may exchange those of parent
+ * and child in a switch between the two (perf_event_context_sched_out() in
  * kernel/events/core.c): an event that is not inherited prevents that. */
 typedef struct family_s {
   uint64_t id;

@@ -83,8 +83,8 @@ static void event_init_passes_target_group_and_cgroup(void **state) {
   fake_assert_clean();
 }
 
-/* What EPERM of mmap is told as depends on who runs this: above the limits there
- * is another reason. */
+/* What EPERM of mmap is told as depends on who runs this: above the limits
+ * there is another reason. */
 static int cause_of_denied_ring(void) {
   int64_t level = 0;
 

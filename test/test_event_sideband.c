@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: COMM, FORK, EXIT and LOST of this kernel, checked against what was done.
- * The other records are in the files test_event_sideband_*.c. */
+/* Live: COMM, FORK, EXIT and LOST of this kernel, checked against what was
+ * done. The other records are in the files test_event_sideband_*.c. */
 #include "live_sideband.h"
 
 #include <sys/prctl.h>

@@ -22,7 +22,8 @@ typedef struct programs_s {
 
 /* -- what a record says --------------------------------------------------- */
 
-/* "bpf_prog_<tag>", then "_<name>" if there is one: bpf_prog_ksym_set_name(). */
+/* "bpf_prog_<tag>", then "_<name>" if there is one:
+ * bpf_prog_ksym_set_name(). */
 static void name_symbol(const programs_t *programs, char *name, size_t size) {
   const uint8_t *tag = programs->program.tag;
   size_t used;
@@ -37,8 +38,8 @@ static void name_symbol(const programs_t *programs, char *name, size_t size) {
 }
 
 /* The function that a symbol is of; LIVE_BPF_FUNCTIONS for none of them. Of one
- * alone the name is known; its address may have been, or become, that of another
- * program. */
+ * alone the name is known; its address may have been, or become, that of
+ * another program. */
 static uint32_t find_function(const programs_t *programs,
                               const uvperf_ksymbol_t *ksymbol) {
   const live_bpf_t *program = &programs->program;
@@ -293,9 +294,9 @@ static void check_poke(live_collector_t *collector,
 }
 
 /* The kernel patches its code here, and patches it back. Not every kernel tells
- * of that by TEXT_POKE, a paravirtual guest for one. So the least that must hold
- * is that the event opens and that nothing comes that is not sound; test_record.c
- * has the decoder, with records that are made. */
+ * of that by TEXT_POKE, a paravirtual guest for one. So the least that must
+ * hold is that the event opens and that nothing comes that is not sound;
+ * test_record.c has the decoder, with records that are made. */
 static void sideband_text_poke_is_sound_if_the_kernel_tells(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   live_collector_t collector;

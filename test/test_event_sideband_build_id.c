@@ -94,8 +94,8 @@ static void map_as_code(uv_loop_t *loop, mapping_t *mapping, int has_trailer,
   live_sideband_attr(&attr, has_trailer);
   attr.mmap = 1;
   attr.mmap2 = 1;
-  assert_int_equal(
-      uvperf_attr_set(&attr, UVPERF_ATTR_BUILD_ID, is_asked != 0), 0);
+  assert_int_equal(uvperf_attr_set(&attr, UVPERF_ATTR_BUILD_ID, is_asked != 0),
+                   0);
   fd = open(mapping->path, O_RDONLY | O_CLOEXEC);
   assert_true(fd >= 0);
   live_begin(loop, &collector, &attr, NULL, check_mapping, mapping);

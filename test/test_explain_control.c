@@ -13,7 +13,8 @@
 #define PMUS   "/sys/bus/event_source/devices/"
 #define FDINFO "/proc/self/fdinfo/"
 
-/* Numbers that the scripted machine gives to PMUs: temp_tree.c has the first. */
+/* Numbers that the scripted machine gives to PMUs: temp_tree.c has the
+ * first. */
 #define UPROBE_TYPE 8
 #define PT_TYPE     10
 
@@ -378,7 +379,8 @@ static void explain_modify_of_other_errnos_has_its_cause(void **state) {
   assert_int_equal(error.limit, 112);
 }
 
-/* -- no reason is cut ------------------------------------------------------- */
+/* -- no reason is cut
+ * ------------------------------------------------------- */
 
 static void expect_whole(const temp_tree_t *tree, unsigned long request,
                          const struct perf_event_attr *attr, uint64_t value) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The attrs that the library calls faulty are those that this kernel refuses. */
+/* The attrs that the library calls faulty are those that this kernel
+ * refuses. */
 #include "explain_check.h"
 
 #include <errno.h>

@@ -257,7 +257,8 @@ static void filtered_eacces(uvperf_error_t *error) {
   explain_try(error, &attr, 0, -1, -1);
 }
 
-/* As in a container that may use perf events, on a kernel that forbids these. */
+/* As in a container that may use perf events, on a kernel that forbids
+ * these. */
 static void filter_that_allows(uvperf_error_t *error) {
   explain_drop_privileges();
   explain_filter(0);

@@ -146,8 +146,8 @@ static void live_leader_that_is_no_fd_is_argument(void **state) {
                 "the leader is not an open perf event");
 }
 
-/* In a child: hundreds of fds. perf_event_validate_size's limit is 16 KiB, of 24
- * bytes each. */
+/* In a child: hundreds of fds. perf_event_validate_size's limit is 16 KiB, of
+ * 24 bytes each. */
 static void too_large_a_group(uvperf_error_t *error) {
   struct rlimit files = {2048, 2048};
   struct perf_event_attr attr;

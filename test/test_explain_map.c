@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Why mapping a ring fails, on a scripted machine; and that no reason is cut. */
+/* Why mapping a ring fails, on a scripted machine; and that no reason is
+ * cut. */
 #include "explain_check.h"
 #include "temp_tree.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what go-perf's TestOpen and the counts of its TestCount are after, where
- * no other test is. The whole list is in ORIGINS. */
+/* Live: what go-perf's TestOpen and the counts of its TestCount are after,
+ * where no other test is. The whole list is in ORIGINS. */
 #include "live_thread.h"
 
 #include <fcntl.h>
@@ -170,9 +170,9 @@ static void count_or_name(uv_loop_t *loop, const named_t *named) {
 }
 
 /* go-perf TestCount/Hardware/IPC (its two counts) and TestCount/HardwareCache/
- * L1DataMisses*, which count something where there is a PMU and fail where there
- * is none; and TestOpen/PopulatesLabel, as far as an event has a name: where it
- * is not here, the reason names it. */
+ * L1DataMisses*, which count something where there is a PMU and fail where
+ * there is none; and TestOpen/PopulatesLabel, as far as an event has a name:
+ * where it is not here, the reason names it. */
 static void open_of_hardware_events_counts_or_names_them(void **state) {
   static const named_t events[] = {
       {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
@@ -243,8 +243,9 @@ static void control(live_collector_t *counts,
     assert_int_equal(fn(&counts[i].event, NULL), 0);
 }
 
-/* go-perf TestCount/Tracepoint/{getpid,read,write} and ExampleTracepoint_getpid:
- * each call that is made while the event is enabled, and no other. */
+/* go-perf TestCount/Tracepoint/{getpid,read,write} and
+ * ExampleTracepoint_getpid: each call that is made while the event is enabled,
+ * and no other. */
 static void count_of_a_tracepoint_is_the_calls_made(void **state) {
   static const char *const names[CALLS] = {"syscalls:sys_enter_getpid",
                                            "syscalls:sys_enter_read",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: what go-perf's TestPoll is after. Its deadline of a context is a timer
- * of the loop here, its cancel is uvperf_event_close, and ErrDisabled is UV_EOF.
- * The whole list is in ORIGINS. */
+ * of the loop here, its cancel is uvperf_event_close, and ErrDisabled is
+ * UV_EOF. The whole list is in ORIGINS. */
 #include "live_thread.h"
 
 #include <unistd.h>
@@ -41,8 +41,8 @@ static void assert_waiting(live_collector_t *collector, uint64_t records) {
 /* -- Timeout -------------------------------------------------------------- */
 
 /* go-perf TestPoll/Timeout: a record that is there comes in the first turn of
- * the loop; then nothing does until a timer, which ends nothing: the next record
- * comes as ever. */
+ * the loop; then nothing does until a timer, which ends nothing: the next
+ * record comes as ever. */
 static void
 poll_with_a_timer_gives_the_record_then_only_the_timer(void **state) {
   live_collector_t collector;
@@ -82,9 +82,9 @@ static void cancel(uv_timer_t *timer) {
   uv_close((uv_handle_t *)timer, NULL);
 }
 
-/* go-perf TestPoll/Cancel: closed while the loop waits. Nothing is delivered any
- * more, the wait is over at once, as nothing else keeps the loop, and the close
- * callback has come, once and not inside uvperf_event_close. */
+/* go-perf TestPoll/Cancel: closed while the loop waits. Nothing is delivered
+ * any more, the wait is over at once, as nothing else keeps the loop, and the
+ * close callback has come, once and not inside uvperf_event_close. */
 static void poll_cancelled_while_waiting_ends_without_a_record(void **state) {
   size_t fds = support_count_fds();
   live_collector_t collector;

@@ -325,8 +325,8 @@ static void end_pair(pair_t *pair) {
   assert_int_equal(pair->count, TRIPS);
 }
 
-/* go-perf TestReadRecord/SampleGetpidConcurrent: six round trips, in three loops
- * at a time. Each wakeup must come, or that trip is the last. */
+/* go-perf TestReadRecord/SampleGetpidConcurrent: six round trips, in three
+ * loops at a time. Each wakeup must come, or that trip is the last. */
 static void record_round_trips_in_several_loops_are_all_seen(void **state) {
   pair_t pairs[PAIRS];
   uint64_t id;

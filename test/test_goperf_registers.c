@@ -157,8 +157,8 @@ static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context,
   return _URC_NO_REASON;
 }
 
-/* Not by libc's syscall(), which has no frame of its own: whoever walks by frame
- * pointers leaves its caller out. */
+/* Not by libc's syscall(), which has no frame of its own: whoever walks by
+ * frame pointers leaves its caller out. */
 #if defined(__x86_64__)
 static void call_here(void) {
   long result = SYS_getpgid;

@@ -139,8 +139,8 @@ static void open_switches(uv_loop_t *loop, live_collector_t *collector,
 }
 
 /* go-perf TestReadRecord/CPUWideSwitch. This thread is on the CPU when it
- * enables and disables, so that the players are not: each comes exactly as often
- * as it leaves. */
+ * enables and disables, so that the players are not: each comes exactly as
+ * often as it leaves. */
 static void switches_of_two_threads_on_a_cpu_come_in_pairs(void **state) {
   live_collector_t collector;
   player_t players[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What works on one's own tasks without any privilege, at perf_event_paranoid 2.
- * What is refused is in test_unprivileged_refused.c. */
+/* What works on one's own tasks without any privilege, at perf_event_paranoid
+ * 2. What is refused is in test_unprivileged_refused.c. */
 #include "nobody.h"
 
 #include <fcntl.h>
@@ -30,8 +30,8 @@ static void touch(void) {
   madvise(region, LIVE_PAGES * support_page_bytes(), MADV_DONTNEED);
 }
 
-/* Of the CPU's time, not the clock's: others may run. And most of it on the user
- * side, which reading that time is not. */
+/* Of the CPU's time, not the clock's: others may run. And most of it on the
+ * user side, which reading that time is not. */
 static void spin(void) {
   volatile unsigned int steps;
   struct timespec now;

@@ -79,8 +79,8 @@ static const watch_lines_line_t *last_of(const watch_lines_t *lines) {
   return &lines->lines[lines->nr - 1];
 }
 
-/* Fork, exec and exit of one child of the storm: how many of them are told. None
- * may be told twice, and what is told is in this order. */
+/* Fork, exec and exit of one child of the storm: how many of them are told.
+ * None may be told twice, and what is told is in this order. */
 static size_t count_child(const watch_lines_t *lines, helper_t *helper,
                           long pid) {
   static const char *const types[] = {"fork", "exec", "exit"};
@@ -148,8 +148,8 @@ static void each_of_2000_processes_is_told_exactly_once(void **state) {
   watch_lines_free(&lines);
 }
 
-/* Nothing is read while it is stopped, so that a small ring overflows. Each lost
- * fork, exec, mapping and exit is a lost record. */
+/* Nothing is read while it is stopped, so that a small ring overflows. Each
+ * lost fork, exec, mapping and exit is a lost record. */
 static void records_lost_in_a_tiny_ring_are_counted(void **state) {
   static sample_run_t run = {.args = {WATCH_PATH, "--json", "-m", "4K"}};
   static helper_t helper = {.mode = "storm", .argument = "300", .hold = 1};
@@ -267,8 +267,8 @@ static void let_go(sample_run_t *run) {
   close(helper->hold);
 }
 
-/* The helper forks a child, and that a grandchild, which is left alone before it
- * execs; and that is all. */
+/* The helper forks a child, and that a grandchild, which is left alone before
+ * it execs; and that is all. */
 static void expect_tree(const watch_lines_t *lines, const helper_t *helper) {
   size_t i, forks = 0;
   long pids[2] = {0, 0};

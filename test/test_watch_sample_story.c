@@ -256,8 +256,8 @@ static void exit_without_a_fork_is_told_once(void **state) {
   tale_free(&tale);
 }
 
-/* That of thread 10 was lost. The exit of the process is told when it is seen to
- * be gone, and not again when its other threads' come. */
+/* That of thread 10 was lost. The exit of the process is told when it is seen
+ * to be gone, and not again when its other threads' come. */
 static void lost_exit_of_a_thread_does_not_hide_the_exit(void **state) {
   tale_t tale;
 

@@ -87,8 +87,8 @@ static void unprivileged_user_watches_own_command(void **state) {
   run.as_nobody = 1;
   sample_run(&run);
   sample_run_expect_status(&run, 4);
-  /* The command's own fork was before; there are two more, or three if the shell
-   * forks for the parentheses. */
+  /* The command's own fork was before; there are two more, or three if the
+   * shell forks for the parentheses. */
   sample_run_expect_text(run.err, " 3 execs, ");
   sample_run_expect_text(run.err, "; 0 records lost");
   sample_run_expect_text(run.out, " exec ");

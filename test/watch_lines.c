@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Picks lines of JSON apart, as far as watch writes them. Does not know what the
- * right ones are. */
+/* Picks lines of JSON apart, as far as watch writes them. Does not know what
+ * the right ones are. */
 #include "watch_lines.h"
 
 #include "json_check.h"

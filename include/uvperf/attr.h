@@ -110,8 +110,8 @@ UVPERF_EXTERN void uvperf_attr_init_sized(struct perf_event_attr *attr,
                                           uint64_t config);
 
 /** Zeroes a struct perf_event_attr and sets size, type and config; everything
- *  else stays as the kernel's zero: enabled at once when opened by hand (handles
- *  open disabled whatever it says), no sampling, user and kernel.
+ *  else stays as the kernel's zero: enabled at once when opened by hand
+ *  (handles open disabled whatever it says), no sampling, user and kernel.
  *  @param attr    Caller's.
  *  @param type    PERF_TYPE_* or the number in a PMU's `type` file.
  *  @param config  Which event of that type. */

@@ -77,8 +77,8 @@ struct uvperf_event_s {
 
 /* Maps no ring, even where the attr produces records. */
 #define UVPERF_EVENT_NO_RING 1u
-/* Adds PERF_SAMPLE_IDENTIFIER and sample_id_all to the attr, so that each record
- * tells which event wrote it: for events that share a ring, see
+/* Adds PERF_SAMPLE_IDENTIFIER and sample_id_all to the attr, so that each
+ * record tells which event wrote it: for events that share a ring, see
  * uvperf_event_set_output. */
 #define UVPERF_EVENT_IDENTIFY 2u
 
@@ -179,8 +179,8 @@ typedef struct uvperf_stats_s {
  *  first task-bound event that a process opens can block for some milliseconds
  *  (an RCU grace period in the kernel).
  *  @param loop     Must outlive the handle.
- *  @param event    Caller's, uninitialized. On error it is the caller's again at
- *    once; `data` is not touched.
+ *  @param event    Caller's, uninitialized. On error it is the caller's again
+ *    at once; `data` is not touched.
  *  @param attr     Caller's, copied: attr->size bytes (0 counts as 64). Only
  *    `disabled` is changed, to 1, and PERF_FORMAT_ID is added to a read_format
  *    with PERF_FORMAT_GROUP, as values are matched by id.
@@ -227,8 +227,9 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
 
 /** Starts delivery and enables the event. An event without a ring is only
  *  enabled, and so is one whose ring is overwritable (attr.write_backward):
- *  that is read by uvperf_event_next. Once started, a handle that delivers keeps
- *  the loop alive (unless unref'd) until it is stopped or its target is gone.
+ *  that is read by uvperf_event_next. Once started, a handle that delivers
+ *  keeps the loop alive (unless unref'd) until it is stopped or its target is
+ *  gone.
  *  @param event    Initialized.
  *  @param options  Caller's, copied; NULL for the defaults.
  *  @param cb       Called for each record; may be NULL only where nothing is
@@ -281,8 +282,8 @@ UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
  *  given, the oldest records first, and spoil them. Where the target runs on
  *  another CPU and the ring has gone round, either let a grace period pass
  *  between pause and next (membarrier(2), MEMBARRIER_CMD_GLOBAL; some
- *  milliseconds), or take so many bytes less than uvperf_event_ring_bytes as the
- *  largest record has.
+ *  milliseconds), or take so many bytes less than uvperf_event_ring_bytes as
+ *  the largest record has.
  *  @param event   Not inside a callback of its own, and not started, unless
  *    its ring is overwritable: start delivers nothing then.
  *  @param record  Receives the library's record, valid, with all it points to,
@@ -340,8 +341,8 @@ UVPERF_EXTERN int uvperf_event_set_output(uvperf_event_t *event,
  *  the loop the ring is unmapped, the fd closed and close_cb called. Exactly
  *  once (a second call asserts), except that after uvperf_walk_close, or after
  *  somebody else uv_closed the inner handles, it is still to be called: then it
- *  stores close_cb, or calls it at once if uvperf_walk_close's teardown is over.
- *  Call it while the loop is open.
+ *  stores close_cb, or calls it at once if uvperf_walk_close's teardown is
+ *  over. Call it while the loop is open.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_event_close(uvperf_event_t *event,
                                       uvperf_event_close_cb close_cb);
@@ -407,8 +408,8 @@ UVPERF_EXTERN size_t uvperf_event_size(void);
  *    callback, never through foreign `data`.
  *  @return 1 if the handle belongs to a uvperf handle, which is now closing; 0
  *    if it does not, and nothing was done. The uvperf handle's memory must stay
- *    until the loop has run; one later uvperf_event_close is allowed, and stores
- *    its callback. */
+ *    until the loop has run; one later uvperf_event_close is allowed, and
+ *    stores its callback. */
 UVPERF_EXTERN int uvperf_walk_close(uv_handle_t *handle);
 
 #ifdef __cplusplus

@@ -3,9 +3,9 @@
  * each. The rules of event.h hold here too. These codes can come from each of
  * them that takes a uvperf_error_t:
  *
- *   UV_EPERM   in a forked child: its fd is the parent's event (cause argument);
- *              or a seccomp filter or a security module forbids it (cause
- *              permission);
+ *   UV_EPERM   in a forked child: its fd is the parent's event (cause
+ *              argument); or a seccomp filter or a security module forbids it
+ *              (cause permission);
  *   UV_EACCES  a security module forbids it (cause permission), as
  *              security_perf_event_write decides;
  *   UV_ENODEV  the event's PMU is gone (cause no_event; Linux 6.15).
@@ -85,8 +85,8 @@ UVPERF_EXTERN int uvperf_event_refresh(uvperf_event_t *event,
                                        uvperf_error_t *error);
 
 /** Changes the period, or with attr.freq the frequency, at once, running or
- *  not. uvperf_event_attr has it then. A running event forgets how far it was in
- *  the old period, and its first samples can come early.
+ *  not. uvperf_event_attr has it then. A running event forgets how far it was
+ *  in the old period, and its first samples can come early.
  *  @param period  Events between samples (nanoseconds for the clocks), below
  *    2^63; or Hz with attr.freq, up to perf_event_max_sample_rate. Not 0.
  *  @return 0, or see the top, or
@@ -98,10 +98,10 @@ UVPERF_EXTERN int uvperf_event_set_period(uvperf_event_t *event,
                                           uvperf_error_t *error);
 
 /** Sets the filter of a tracepoint, once: hits that do not match are neither
- *  counted nor sampled. (An event of a PMU that traces instructions takes filters
- *  of addresses, and those again and again.)
- *  @param filter  For example "fd == 3 && count > 100"; copied. Fields are those
- *    of events/<category>/<name>/format in tracefs.
+ *  counted nor sampled. (An event of a PMU that traces instructions takes
+ *  filters of addresses, and those again and again.)
+ *  @param filter  For example "fd == 3 && count > 100"; copied. Fields are
+ *    those of events/<category>/<name>/format in tracefs.
  *  @return 0, or see the top, or
  *    UV_EINVAL  no tracepoint; not a filter of its fields; or a page long or
  *      longer;
@@ -118,10 +118,10 @@ UVPERF_EXTERN int uvperf_event_set_filter(uvperf_event_t *event,
 /** Attaches a BPF program, for as long as the event is open. A tracepoint takes
  *  BPF_PROG_TYPE_TRACEPOINT, a kprobe or uprobe BPF_PROG_TYPE_KPROBE: up to 64
  *  such programs run there at every hit that any event measures, and a hit for
- *  which one returns 0 is neither counted nor sampled, by no event of anybody's.
- *  One that means its own target must look at the task. Other events take
- *  BPF_PROG_TYPE_PERF_EVENT, which runs at their own samples and drops those for
- *  which it returns 0; they are counted.
+ *  which one returns 0 is neither counted nor sampled, by no event of
+ *  anybody's. One that means its own target must look at the task. Other events
+ *  take BPF_PROG_TYPE_PERF_EVENT, which runs at their own samples and drops
+ *  those for which it returns 0; they are counted.
  *  @param prog_fd  An fd of the program, the caller's; it may be closed then.
  *  @return 0, or see the top, or
  *    UV_EBADF   prog_fd is not an open fd;
@@ -138,8 +138,8 @@ UVPERF_EXTERN int uvperf_event_set_filter(uvperf_event_t *event,
 UVPERF_EXTERN int uvperf_event_set_bpf(uvperf_event_t *event, int prog_fd,
                                        uvperf_error_t *error);
 
-/** Gets the ids of the BPF programs that are attached to the event's tracepoint,
- *  through this event or any other. Needs CAP_PERFMON.
+/** Gets the ids of the BPF programs that are attached to the event's
+ *  tracepoint, through this event or any other. Needs CAP_PERFMON.
  *  @param ids  Caller's; receives up to *nr ids. May be NULL if *nr is 0.
  *  @param nr   In: room in ids. Out: how many are attached.
  *  @return 0, or see the top, or
@@ -169,18 +169,19 @@ UVPERF_EXTERN int uvperf_event_pause(uvperf_event_t *event,
 UVPERF_EXTERN int uvperf_event_resume(uvperf_event_t *event,
                                       uvperf_error_t *error);
 
-/** Moves a breakpoint: gives an open PERF_TYPE_BREAKPOINT event another bp_addr,
- *  bp_len, bp_type or sig_data; nothing else of an attr can be changed. On
- *  success and on failure a running event runs on (hits while the kernel moves
- *  it are missed), and a stopped one stays stopped: by what start, stop, the
- *  group's and this handle's enable, disable and refresh did. What the kernel or
- *  others do is not known to the handle: an event that runs by enable_on_exec
- *  is stopped by modify unless uvperf_event_enable was called before; one whose
- *  overflows ran out (uvperf_event_refresh), or that was disabled by prctl(2) or
- *  through a dup of the fd, runs again unless uvperf_event_disable was called.
- *  @param attr  Caller's, copied: a changed copy of uvperf_event_attr, or of the
- *    attr that the event was opened with, of the same or another size. After
- *    success uvperf_event_attr has its values.
+/** Moves a breakpoint: gives an open PERF_TYPE_BREAKPOINT event another
+ *  bp_addr, bp_len, bp_type or sig_data; nothing else of an attr can be
+ *  changed. On success and on failure a running event runs on (hits while the
+ *  kernel moves it are missed), and a stopped one stays stopped: by what start,
+ *  stop, the group's and this handle's enable, disable and refresh did. What
+ *  the kernel or others do is not known to the handle: an event that runs by
+ *  enable_on_exec is stopped by modify unless uvperf_event_enable was called
+ *  before; one whose overflows ran out (uvperf_event_refresh), or that was
+ *  disabled by prctl(2) or through a dup of the fd, runs again unless
+ *  uvperf_event_disable was called.
+ *  @param attr  Caller's, copied: a changed copy of uvperf_event_attr, or of
+ *    the attr that the event was opened with, of the same or another size.
+ *    After success uvperf_event_attr has its values.
  *  @return 0, or see the top, or
  *    UV_EINVAL  attr is NULL or of an impossible size; it differs in more than
  *      that (the reason says where); or no such breakpoint on this machine;
@@ -209,9 +210,9 @@ UVPERF_EXTERN int uvperf_event_id(uvperf_event_t *event, uint64_t *id);
  *  Whoever reads by uvperf_event_next polls it. Where events share a ring poll
  *  that of one whose target lives: the others hang up for ever.
  *  Do not keep a dup, or what was passed, beyond close unless the event is to
- *  live on: it counts, and a group has it as a member, until the last of them is
- *  closed. Enabling and the like by ioctl(2) works, but the handle does not know
- *  of it (uvperf_event_modify).
+ *  live on: it counts, and a group has it as a member, until the last of them
+ *  is closed. Enabling and the like by ioctl(2) works, but the handle does not
+ *  know of it (uvperf_event_modify).
  *  @return The fd, the handle's own, valid until close. */
 UVPERF_EXTERN int uvperf_event_fd(const uvperf_event_t *event);
 
