@@ -6,6 +6,7 @@
 #define UVPERF_TEST_RANDOM_WORLD_H
 
 #include "live_thread.h"
+#include "random_run.h"
 
 #define SLOTS       5
 #define NESTED      4    /* callbacks in callbacks, by flush */
@@ -47,15 +48,12 @@ typedef struct slot_s {
 } slot_t;
 
 struct random_world_s {
+  random_run_t run;
   uv_loop_t *loop;
-  uint64_t random;
   uint64_t next; /* number of the next COMM record */
-  int step;
   int nested;
   int is_child;
   int is_ending;
-  char fault[256];
-  const char *call;                 /* the one that is being made */
   void (*one_call)(world_t *world); /* in a callback too */
   slot_t slots[SLOTS];
   slot_t gone; /* data of handles closed without a callback */

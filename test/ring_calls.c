@@ -419,7 +419,7 @@ static uint64_t all_weights(void) {
 
 void ring_one_call(ring_world_t *world) {
   ring_slot_t *slot = any_slot(world);
-  const char *outer = world->call;
+  const char *outer = world->run.call;
   const call_t *call = calls;
   uint64_t choice = ring_draw(world, all_weights());
 
@@ -427,7 +427,7 @@ void ring_one_call(ring_world_t *world) {
     choice -= call->weight;
   if (!(call->phases & 1u << slot->phase))
     return;
-  world->call = call->name;
+  world->run.call = call->name;
   call->call(slot);
-  world->call = outer;
+  world->run.call = outer;
 }

@@ -9,20 +9,13 @@
 /* No record here is longer. */
 #define MOST_BYTES 136
 
-/* xorshift64 */
 uint64_t ring_draw(ring_world_t *world, uint64_t below) {
-  world->random ^= world->random << 13;
-  world->random ^= world->random >> 7;
-  world->random ^= world->random << 17;
-  return (world->random >> 11) % below;
+  return random_run_draw(&world->run, below);
 }
 
 void ring_expect(ring_world_t *world, int is_so, const char *what,
                  int64_t value) {
-  if (is_so || world->fault[0] != '\0')
-    return;
-  snprintf(world->fault, sizeof(world->fault), "%s: %s (%lld)", world->call,
-           what, (long long)value);
+  random_run_expect(&world->run, is_so, what, value);
 }
 
 /* -- what is written ------------------------------------------------------ */

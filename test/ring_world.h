@@ -8,6 +8,7 @@
 #define UVPERF_TEST_RING_WORLD_H
 
 #include "live_thread.h"
+#include "random_run.h"
 
 #define EVENTS       7
 #define TARGETS      4 /* the first is the thread of the loop */
@@ -81,17 +82,14 @@ typedef struct ring_opened_s {
 } ring_opened_t;
 
 struct ring_world_s {
+  random_run_t run;
   uv_loop_t *loop;
-  uint64_t random;
   uint64_t tracepoint;
   uint64_t number; /* of the next hit's contents */
   uint64_t hit;
-  int step;
   int nested;
   int is_child;
   int is_quiet; /* callbacks call nothing */
-  char fault[256];
-  const char *call;
   void (*fork_in_callback)(ring_world_t *world);
   ring_target_t targets[TARGETS];
   ring_slot_t slots[EVENTS];

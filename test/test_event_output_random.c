@@ -39,9 +39,9 @@ static int end_child(ring_world_t *world) {
   for (i = 0; i < EVENTS; i++)
     if (world->slots[i].phase != RING_FREE)
       return 3;
-  if (world->fault[0] != '\0')
-    fprintf(stderr, "%s\n", world->fault);
-  return world->fault[0] == '\0' && uv_loop_close(world->loop) == 0 ? 0 : 4;
+  if (world->run.fault[0] != '\0')
+    fprintf(stderr, "%s\n", world->run.fault);
+  return world->run.fault[0] == '\0' && uv_loop_close(world->loop) == 0 ? 0 : 4;
 }
 
 static int run_child(void *arg) {
@@ -123,9 +123,10 @@ static void settle(ring_world_t *world) {
   uint64_t deadline = live_now() + UINT64_C(5000000000);
   uint64_t before;
 
-  world->call = "settling";
+  world->run.call = "settling";
   world->is_quiet = 1;
-  while (owed(world) > 0 && world->fault[0] == '\0' && live_now() < deadline)
+  while (owed(world) > 0 && world->run.fault[0] == '\0' &&
+         live_now() < deadline)
     turns(world, 1);
   ring_expect(world, owed(world) == 0, "rings that stall",
               (int64_t)owed(world));
@@ -150,7 +151,7 @@ static void finish(ring_world_t *world) {
 
   settle(world);
   world->is_quiet = 1;
-  world->call = "the end";
+  world->run.call = "the end";
   for (i = 0; i < TARGETS; i++)
     ring_target_end(&world->targets[i]);
   for (i = 0; i < EVENTS; i++)
@@ -173,7 +174,7 @@ static void finish(ring_world_t *world) {
 static void one_step(ring_world_t *world) {
   uint64_t choice = ring_draw(world, 10);
 
-  world->call = "a turn";
+  world->run.call = "a turn";
   if (choice < 3)
     uv_run(world->loop, UV_RUN_NOWAIT);
   else if (choice == 3 && ring_draw(world, 12) == 0)
@@ -194,7 +195,7 @@ static void begin(ring_world_t *world, uv_loop_t *loop, uint64_t tracepoint,
   world->loop = loop;
   world->tracepoint = tracepoint;
   world->fork_in_callback = fork_in_callback;
-  world->random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+  random_run_seed(&world->run, seed);
   world->number = 1000000;
   world->targets[0].lives = 1;
   for (i = 0; i < EVENTS; i++)
@@ -209,27 +210,22 @@ static void run_world(uv_loop_t *loop, uint64_t tracepoint, uint64_t seed) {
   size_t bytes;
 
   begin(&world, loop, tracepoint, seed);
-  for (; world.step < STEPS && world.fault[0] == '\0'; world.step++)
+  for (; world.run.step < STEPS && world.run.fault[0] == '\0'; world.run.step++)
     one_step(&world);
   finish(&world);
-  if (world.fault[0] != '\0')
-    fail_msg("seed %llu, step %d: %s", (unsigned long long)seed, world.step,
-             world.fault);
+  random_run_check(&world.run, seed);
   assert_int_equal(support_count_fds(), fds);
   assert_int_equal(support_count_rings(&bytes), 0);
 }
 
 static void output_of_random_calls_keeps_its_promises(void **state) {
-  const char *seeds = getenv("UVPERF_RANDOM_SEEDS");
-  unsigned long long first = 1;
-  unsigned long long last = 60;
+  uint64_t first, last;
   uint64_t tracepoint;
   cpu_set_t old;
 
   support_need_cpu_wide(__func__);
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
-  if (seeds != NULL)
-    assert_int_equal(sscanf(seeds, "%llu:%llu", &first, &last), 2);
+  random_run_seeds(60, &first, &last);
   live_pin(0, &old);
   for (; first <= last; first++)
     run_world(*state, tracepoint, first);

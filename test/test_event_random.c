@@ -351,13 +351,13 @@ static void one_call(world_t *world) {
   const call_t *call =
       &calls[random_draw(world, sizeof(calls) / sizeof(calls[0]))];
   slot_t *slot = &world->slots[random_draw(world, SLOTS)];
-  const char *outer = world->call;
+  const char *outer = world->run.call;
 
   if (!(call->phases & 1u << slot->phase))
     return;
-  world->call = call->name;
+  world->run.call = call->name;
   call->call(slot);
-  world->call = outer;
+  world->run.call = outer;
 }
 
 /* -- a forked child ------------------------------------------------------- */
@@ -368,7 +368,7 @@ static int close_in_child(world_t *world) {
   signal(SIGSEGV, SIG_DFL); /* not cmocka's: that goes on with the tests */
   signal(SIGBUS, SIG_DFL);
   world->is_child = 1;
-  world->call = "a forked child";
+  world->run.call = "a forked child";
   if (uv_loop_fork(world->loop) != 0)
     return 1;
   for (slot = world->slots; slot < world->slots + SLOTS; slot++) {
@@ -394,9 +394,9 @@ static int end_child(world_t *world) {
   for (slot = world->slots; slot < world->slots + SLOTS; slot++)
     if (slot->phase != FREE)
       return 3;
-  if (world->fault[0] != '\0')
-    fprintf(stderr, "%s\n", world->fault);
-  return world->fault[0] == '\0' && uv_loop_close(world->loop) == 0 ? 0 : 4;
+  if (world->run.fault[0] != '\0')
+    fprintf(stderr, "%s\n", world->run.fault);
+  return world->run.fault[0] == '\0' && uv_loop_close(world->loop) == 0 ? 0 : 4;
 }
 
 static int run_child(void *arg) {
@@ -447,7 +447,7 @@ static void run_to_the_last(slot_t *slot) {
   uvperf_event_ref(slot->event); /* or the loop does not turn for it */
   if (!slot->started && !slot->ended)
     call_start(slot);
-  while (world->fault[0] == '\0' && slot->phase == OPEN && !slot->ruined &&
+  while (world->run.fault[0] == '\0' && slot->phase == OPEN && !slot->ruined &&
          (random_waiting(slot) > 0 || (slot->thread_is_dead && !slot->ended)) &&
          live_now() < deadline)
     uv_run(world->loop, UV_RUN_NOWAIT);
@@ -474,7 +474,7 @@ static void close_all(world_t *world) {
 static void one_step(world_t *world) {
   uint64_t choice = random_draw(world, 10);
 
-  world->call = "a turn";
+  world->run.call = "a turn";
   if (choice < 3)
     uv_run(world->loop, UV_RUN_NOWAIT);
   else if (choice == 3 && random_draw(world, 30) == 0)
@@ -493,32 +493,27 @@ static void run_world(uv_loop_t *loop, uint64_t seed) {
   memset(&world, 0, sizeof(world));
   world.loop = loop;
   world.one_call = one_call;
-  world.random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+  random_run_seed(&world.run, seed);
   world.gone.world = &world;
   world.gone.phase = CLOSING;
   for (slot = world.slots; slot < world.slots + SLOTS; slot++)
     slot->world = &world;
-  for (; world.step < STEPS && world.fault[0] == '\0'; world.step++)
+  for (; world.run.step < STEPS && world.run.fault[0] == '\0'; world.run.step++)
     one_step(&world);
-  world.call = "the end";
+  world.run.call = "the end";
   world.is_ending = 1;
   for (slot = world.slots; slot < world.slots + SLOTS; slot++)
     run_to_the_last(slot);
   close_all(&world);
-  if (world.fault[0] != '\0')
-    fail_msg("seed %llu, step %d: %s", (unsigned long long)seed, world.step,
-             world.fault);
+  random_run_check(&world.run, seed);
   assert_int_equal(support_count_fds(), fds);
 }
 
 static void event_of_random_calls_keeps_its_promises(void **state) {
-  const char *seeds = getenv("UVPERF_RANDOM_SEEDS");
-  unsigned long long first = 1;
-  unsigned long long last = 100;
+  uint64_t first, last;
 
   support_need_own_events(__func__);
-  if (seeds != NULL)
-    assert_int_equal(sscanf(seeds, "%llu:%llu", &first, &last), 2);
+  random_run_seeds(100, &first, &last);
   for (; first <= last; first++)
     run_world(*state, first);
 }
