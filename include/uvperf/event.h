@@ -7,8 +7,8 @@
  * Rules that hold for every function here:
  * - One handle, one loop, one thread: call from the loop's thread only.
  * - Returned codes are 0 or a negative UV_E*.
- * - All functions but uvperf_event_flush may be called inside any callback of
- *   the handle.
+ * - All functions but uvperf_event_flush and uvperf_event_next may be called
+ *   inside any callback of the handle.
  * - After fork(2) the child must call uv_loop_fork and close the handles before
  *   it runs the loop, or before the callback returns if it was forked in a
  *   record callback (the child has the ring no more, nor the record); there,
@@ -182,8 +182,9 @@ typedef struct uvperf_stats_s {
  *  @param event    Caller's, uninitialized. On error it is the caller's again
  *    at once; `data` is not touched.
  *  @param attr     Caller's, copied: attr->size bytes (0 counts as 64). Only
- *    `disabled` is changed, to 1, and PERF_FORMAT_ID is added to a read_format
- *    with PERF_FORMAT_GROUP, as values are matched by id.
+ *    `disabled` is changed, to 1, PERF_FORMAT_ID is added to a read_format with
+ *    PERF_FORMAT_GROUP, as values are matched by id, and what
+ *    UVPERF_EVENT_IDENTIFY stands for, if it is asked for.
  *  @param options  Caller's, copied; NULL for the calling thread on any CPU.
  *  @param error    May be NULL; receives the reason of a failure.
  *  @return 0, or
