@@ -118,13 +118,15 @@ read_xml() {
   ' "$1"
 }
 
-# Notes a skip, if it is allowed. The reason is what the test printed:
-# "skipped: name: needs what".
+# Notes a skip, if it is allowed: for root that is a line "name: reason" of
+# skips.txt, so that a listed test may not skip for any other reason. The reason
+# is what the test printed: "skipped: name: needs what".
 judge_skip() {
   reason=$(sed -n "s/^skipped: $1: //p" "$output" | head -n 1)
   if [ -z "$reason" ]; then
     note failed "$1" "skipped without a reason"
-  elif [ "$(id -u)" -eq 0 ] && ! grep -q "^$1: ." "$root/test/skips.txt"; then
+  elif [ "$(id -u)" -eq 0 ] &&
+    ! grep -qxF "$1: $reason" "$root/test/skips.txt"; then
     note failed "$1" "skipped, and is not in skips.txt: $reason"
   else
     note skipped "$1" "$reason"
