@@ -173,7 +173,8 @@ static int is_tracing(const refusal_t *refusal) {
   uint32_t type = refusal->control->attr->type;
 
   return type == PERF_TYPE_TRACEPOINT ||
-         uvperf__system_is_probe(refusal->root, type);
+         uvperf__system_is_pmu(refusal->root, type, "kprobe") ||
+         uvperf__system_is_pmu(refusal->root, type, "uprobe");
 }
 
 /* /sys/bus/event_source/devices/<pmu>/nr_addr_filters: nr_addr_filters_show. */

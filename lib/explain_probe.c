@@ -2,7 +2,6 @@
 /* What the uprobe and kprobe PMUs refuse: perf_uprobe_init and perf_kprobe_init
  * of kernel/trace/trace_event_perf.c, and what they call. */
 #include <errno.h>
-#include <string.h>
 
 #include "attempt.h"
 #include "system.h"
@@ -52,12 +51,7 @@ static const char *kprobe_fault(int code) {
 
 int uvperf__attempt_is_probe(const uvperf__attempt_t *attempt,
                              const char *pmu) {
-  char name[16];
-
-  return attempt->attr->type >= PERF_TYPE_MAX &&
-         uvperf__system_pmu_name(attempt->root, attempt->attr->type, name,
-                                 sizeof(name)) == 0 &&
-         strcmp(name, pmu) == 0;
+  return uvperf__system_is_pmu(attempt->root, attempt->attr->type, pmu);
 }
 
 int uvperf__attempt_probe(const uvperf__attempt_t *attempt) {

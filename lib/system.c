@@ -278,12 +278,11 @@ int uvperf__system_pmu_name(const char *root, uint32_t type, char *name,
   return rc > 0 ? 0 : -ENOENT;
 }
 
-int uvperf__system_is_probe(const char *root, uint32_t type) {
-  char pmu[16];
+int uvperf__system_is_pmu(const char *root, uint32_t type, const char *pmu) {
+  char name[16];
 
-  /* The types below are fixed, and no probe's. */
-  if (type < PERF_TYPE_MAX ||
-      uvperf__system_pmu_name(root, type, pmu, sizeof(pmu)) != 0)
-    return 0;
-  return strcmp(pmu, "kprobe") == 0 || strcmp(pmu, "uprobe") == 0;
+  /* The types below are fixed. */
+  return type >= PERF_TYPE_MAX &&
+         uvperf__system_pmu_name(root, type, name, sizeof(name)) == 0 &&
+         strcmp(name, pmu) == 0;
 }

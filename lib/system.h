@@ -59,7 +59,8 @@ int uvperf__system_online_cpus(const char *root);
 int uvperf__system_pmu_name(const char *root, uint32_t type, char *name,
                             size_t size);
 
-/* Whether that PMU is kprobe or uprobe: 1 or 0. */
-int uvperf__system_is_probe(const char *root, uint32_t type);
+/* Whether the type is that of the PMU of this name, of those whose type is not
+ * fixed ("kprobe", "uprobe"). */
+int uvperf__system_is_pmu(const char *root, uint32_t type, const char *pmu);
 
 #endif
