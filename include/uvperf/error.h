@@ -75,9 +75,12 @@ typedef struct uvperf_error_s {
    * names; 0 where there is none. */
   uint64_t limit;
   uint64_t needed;
+  /* Where a text that was parsed went wrong: the byte, counted from 1; 0 where
+   * no text was parsed. */
+  uint32_t column;
   /* What was tried, why it failed and the remedy, in English, always
    * terminated. */
-  char reason[224];
+  char reason[228];
 } uvperf_error_t;
 
 /** Names a cause.
