@@ -9,7 +9,7 @@
 #include "attempt.h"
 #include "attr.h"
 #include "system.h"
-#include "tracepoint.h"
+#include "tracefs.h"
 
 /* What perf_event_open and perf_event_alloc refuse of a target. */
 static const char *target_fault(const uvperf__attempt_t *attempt) {
@@ -106,7 +106,7 @@ static void explain_combination(const uvperf__attempt_t *attempt) {
  * where it can be read, tells the one from the other. */
 static void explain_tracepoint(const uvperf__attempt_t *attempt) {
   char name[32];
-  int rc = uvperf__tracepoint_name(attempt->root, attempt->attr->config, name,
+  int rc = uvperf__tracefs_name(attempt->root, attempt->attr->config, name,
                                    sizeof(name));
 
   if (rc == 0 && strncmp(name, "ftrace:", 7) == 0)

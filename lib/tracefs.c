@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds tracefs, and the tracepoints in it with their ids. What their fields
+ * mean is not known here. */
+#include "tracefs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "file.h"
+#include "glob.h"
+#include "mounts.h"
+#include "system.h"
+
+/* -- where it is ---------------------------------------------------------- */
+
+/* The search for a place. */
+typedef struct search_s {
+  const char *root;
+  char *path;
+  size_t size;
+  int rc; /* what is known of the places so far */
+} search_t;
+
+/* Takes a place if it has events/, which the mere mount point has not. 1 ends
+ * the search. */
+static int try_place(search_t *search, const char *place, const char *rest) {
+  uvperf__directory_t directory;
+  char path[PATH_MAX];
+  int length =
+      snprintf(path, sizeof(path), "%s%s%s/events", search->root, place, rest);
+  int rc;
+
+  if (length < 0 || (size_t)length >= sizeof(path))
+    return 0;
+  rc = uvperf__directory_open(&directory, path);
+  if (rc == 0)
+    uvperf__file_close(directory.fd);
+  else if (rc == -ENOENT || rc == -ENOTDIR)
+    return 0;
+  if (rc != 0) {
+    if (search->rc == -ENODEV)
+      search->rc = rc;
+    return 0;
+  }
+  length = snprintf(search->path, search->size, "%s%s", place, rest);
+  search->rc = length < 0 || (size_t)length >= search->size ? -ENAMETOOLONG : 0;
+  return 1;
+}
+
+static int try_mount(const char *place, const char *type, void *data) {
+  if (strcmp(type, "tracefs") == 0)
+    return try_place(data, place, "");
+  if (strcmp(type, "debugfs") == 0)
+    return try_place(data, place, "/tracing");
+  return 0;
+}
+
+int uvperf__tracefs_path(const char *root, char *path, size_t size) {
+  search_t search = {root, path, size, -ENODEV};
+
+  /* Since Linux 4.1, and before. What the file of mounts lacks is not mounted,
+   * and neither is anything where that file is not. */
+  if (!try_place(&search, "/sys/kernel/tracing", "") &&
+      !try_place(&search, "/sys/kernel/debug/tracing", ""))
+    uvperf__mounts_each(root, try_mount, &search);
+  if (search.rc != 0 && size > 0)
+    path[0] = '\0';
+  return search.rc;
+}
+
+/* Puts root + tracefs + "/events" into a path. */
+static int events_path(const char *root, char path[PATH_MAX]) {
+  char place[PATH_MAX];
+  int length;
+  int rc = uvperf__tracefs_path(root, place, sizeof(place));
+
+  if (rc != 0)
+    return rc;
+  length = snprintf(path, PATH_MAX, "%s%s/events", root, place);
+  return length < 0 || length >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+/* -- ids ------------------------------------------------------------------ */
+
+/* A name from elsewhere may not lead to another directory. */
+static int is_component(const char *name) {
+  return name[0] != '\0' && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+         strchr(name, '/') == NULL;
+}
+
+/* Of an event that is just going event_id_read says ENODEV, or nothing. */
+static int read_id(const char *events, const char *category, const char *name,
+                   uint64_t *id) {
+  char path[PATH_MAX];
+  int64_t number;
+  int length =
+      snprintf(path, sizeof(path), "%s/%s/%s/id", events, category, name);
+  int rc;
+
+  *id = 0;
+  if (length < 0 || (size_t)length >= sizeof(path))
+    return -ENOENT; /* longer than any that tracefs has */
+  rc = uvperf__system_number("", path, &number);
+  if (rc == -ENOTDIR || rc == -ENODEV || rc == -EINVAL || rc == -ERANGE ||
+      rc == -ENAMETOOLONG || (rc == 0 && number < 0))
+    return -ENOENT;
+  *id = (uint64_t)number;
+  return rc;
+}
+
+int uvperf__tracefs_id(const char *root, const char *category, const char *name,
+                       uint64_t *id) {
+  char events[PATH_MAX];
+  int rc;
+
+  *id = 0;
+  if (!is_component(category) || !is_component(name))
+    return -EINVAL;
+  rc = events_path(root, events);
+  return rc != 0 ? rc : read_id(events, category, name, id);
+}
+
+/* -- walks ---------------------------------------------------------------- */
+
+/* Each entry of an open directory but the hidden ones; closes it. */
+static int each_entry(uvperf__directory_t *directory,
+                      uvperf__tracefs_each_fn each, void *data) {
+  const char *entry;
+  int more;
+  int rc = 0;
+
+  while (rc == 0 && (more = uvperf__directory_next(directory, &entry)) != 0)
+    if (more < 0)
+      rc = more;
+    else if (entry[0] != '.')
+      rc = each(entry, data);
+  uvperf__file_close(directory->fd);
+  return rc;
+}
+
+/* Opens the directory of a category. -ENOENT: none of that name; events/ has
+ * files too. */
+static int open_category(uvperf__directory_t *directory, const char *events,
+                         const char *category) {
+  char path[PATH_MAX];
+  int length = snprintf(path, sizeof(path), "%s/%s", events, category);
+  int rc;
+
+  if (length < 0 || (size_t)length >= sizeof(path))
+    return -ENOENT;
+  rc = uvperf__directory_open(directory, path);
+  return rc == -ENOTDIR || rc == -ENAMETOOLONG ? -ENOENT : rc;
+}
+
+/* A walk over events. */
+typedef struct walk_s {
+  char events[PATH_MAX];
+  const char *categories; /* the patterns */
+  const char *names;
+  const char *category; /* whose events are being looked at */
+  uvperf__tracefs_event_fn each;
+  void *data;
+  int is_denied; /* something may not be read */
+} walk_t;
+
+static int fits(const char *pattern, const char *name) {
+  return pattern == NULL || uvperf__glob_match(pattern, name);
+}
+
+/* An error that ends no walk: what is gone, and what is denied. */
+static int pass_over(walk_t *walk, int rc) {
+  if (rc == -EACCES)
+    walk->is_denied = 1;
+  return rc == -EACCES || rc == -ENOENT ? 0 : rc;
+}
+
+static int visit_event(const char *name, void *data) {
+  walk_t *walk = data;
+  uint64_t id;
+  int rc;
+
+  if (!fits(walk->names, name))
+    return 0;
+  rc = read_id(walk->events, walk->category, name, &id);
+  if (rc != 0)
+    return pass_over(walk, rc);
+  return walk->each(walk->category, name, id, walk->data);
+}
+
+static int visit_category(const char *category, void *data) {
+  uvperf__directory_t directory;
+  walk_t *walk = data;
+  int rc;
+
+  if (!fits(walk->categories, category))
+    return 0;
+  rc = open_category(&directory, walk->events, category);
+  if (rc != 0)
+    return pass_over(walk, rc);
+  walk->category = category;
+  return each_entry(&directory, visit_event, walk);
+}
+
+/* What a walk ends with that no callback has ended. */
+static int end_walk(const walk_t *walk, int rc) {
+  return rc == 0 && walk->is_denied ? -EACCES : rc;
+}
+
+int uvperf__tracefs_walk(const char *root, const char *category,
+                         const char *name, uvperf__tracefs_event_fn each,
+                         void *data) {
+  walk_t walk = {{0}, category, name, NULL, each, data, 0};
+  uvperf__directory_t directory;
+  int rc = events_path(root, walk.events);
+
+  if (rc == 0)
+    rc = uvperf__directory_open(&directory, walk.events);
+  if (rc != 0)
+    return rc;
+  return end_walk(&walk, each_entry(&directory, visit_category, &walk));
+}
+
+/* A callback that wants less than the walk knows. */
+typedef struct names_s {
+  const char *events;
+  uvperf__tracefs_each_fn each;
+  void *data;
+} names_t;
+
+static int tell_name(const char *category, const char *name, uint64_t id,
+                     void *data) {
+  const names_t *names = data;
+
+  (void)category;
+  (void)id;
+  return names->each(name, names->data);
+}
+
+int uvperf__tracefs_each_event(const char *root, const char *category,
+                               uvperf__tracefs_each_fn each, void *data) {
+  names_t names = {NULL, each, data};
+  walk_t walk = {{0}, NULL, NULL, category, tell_name, &names, 0};
+  uvperf__directory_t directory;
+  int rc;
+
+  if (!is_component(category))
+    return -EINVAL;
+  rc = events_path(root, walk.events);
+  if (rc == 0)
+    rc = open_category(&directory, walk.events, category);
+  if (rc != 0)
+    return rc;
+  return end_walk(&walk, each_entry(&directory, visit_event, &walk));
+}
+
+static int tell_category(const char *category, void *data) {
+  uvperf__directory_t directory;
+  const names_t *names = data;
+  int rc = open_category(&directory, names->events, category);
+
+  if (rc == 0)
+    uvperf__file_close(directory.fd);
+  if (rc != 0 && rc != -EACCES) /* a file, or gone */
+    return rc == -ENOENT ? 0 : rc;
+  return names->each(category, names->data);
+}
+
+int uvperf__tracefs_each_category(const char *root,
+                                  uvperf__tracefs_each_fn each, void *data) {
+  char events[PATH_MAX];
+  names_t names = {events, each, data};
+  uvperf__directory_t directory;
+  int rc = events_path(root, events);
+
+  if (rc == 0)
+    rc = uvperf__directory_open(&directory, events);
+  return rc != 0 ? rc : each_entry(&directory, tell_category, &names);
+}
+
+/* The search for the name of an id. */
+typedef struct wanted_s {
+  uint64_t id;
+  char *name;
+  size_t size;
+} wanted_t;
+
+static int compare_id(const char *category, const char *name, uint64_t id,
+                      void *data) {
+  const wanted_t *wanted = data;
+
+  if (id != wanted->id)
+    return 0;
+  snprintf(wanted->name, wanted->size, "%s:%s", category, name);
+  return 1;
+}
+
+int uvperf__tracefs_name(const char *root, uint64_t id, char *name,
+                         size_t size) {
+  wanted_t wanted = {id, name, size};
+  int rc;
+
+  name[0] = '\0';
+  rc = uvperf__tracefs_walk(root, NULL, NULL, compare_id, &wanted);
+  if (rc == 1)
+    return 0;
+  return rc == 0 ? -ENOENT : rc;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 1: tracefs, wherever it is mounted, under a root path that tests can
+ * set ("" is the real one). No fds kept, no memory, no uv.h. */
+#ifndef UVPERF_LIB_TRACEFS_H
+#define UVPERF_LIB_TRACEFS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Called with each name, which is valid during the call; what it returns other
+ * than 0 ends the walk and is returned. */
+typedef int (*uvperf__tracefs_each_fn)(const char *name, void *data);
+
+/* The same with a tracepoint's category, name and id. */
+typedef int (*uvperf__tracefs_event_fn)(const char *category, const char *name,
+                                        uint64_t id, void *data);
+
+/* Where tracefs is, without the root: /sys/kernel/tracing, else
+ * /sys/kernel/debug/tracing, else what root + /proc/self/mounts says. A place
+ * counts only if its events/ is there. 0; -ENODEV: not mounted; -EACCES: there,
+ * but not for this process; -ENAMETOOLONG: `size` is too little room. */
+int uvperf__tracefs_path(const char *root, char *path, size_t size);
+
+/* The id of category:name. -EINVAL: one of them is no name of a directory (it
+ * is empty, ".", ".." or has a slash); -ENOENT: no such tracepoint (or none with
+ * an id: the kernel gives one to all that perf events can be opened of);
+ * others as uvperf__tracefs_path. */
+int uvperf__tracefs_id(const char *root, const char *category, const char *name,
+                       uint64_t *id);
+
+/* Each category, also one whose events may not be read; each event of a category
+ * that has an id. In the order of the directory. -ENOENT and -EINVAL as
+ * uvperf__tracefs_id. Events that may not be read are passed over, and told by
+ * -EACCES at the end. */
+int uvperf__tracefs_each_category(const char *root,
+                                  uvperf__tracefs_each_fn each, void *data);
+int uvperf__tracefs_each_event(const char *root, const char *category,
+                               uvperf__tracefs_each_fn each, void *data);
+
+/* Each event with an id whose category and name fit these patterns
+ * (lib/glob.h; NULL: all). The others' ids are not read. */
+int uvperf__tracefs_walk(const char *root, const char *category,
+                         const char *name, uvperf__tracefs_event_fn each,
+                         void *data);
+
+/* The "group:name" of a tracepoint, cut to `size`. 0; -ENOENT where no
+ * tracepoint has the id; another -errno where tracefs cannot be read. Looks
+ * into each of some thousand files, which takes a tenth of a second. */
+int uvperf__tracefs_name(const char *root, uint64_t id, char *name,
+                         size_t size);
+
+#endif

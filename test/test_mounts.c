@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Mounts under a scripted root, and those of this process. */
+#include "support.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#include "mounts.h"
+
+#define MOUNTS "/proc/self/mounts"
+
+/* Writes each mount as "place type;" into a text of 512 bytes. */
+static int note(const char *place, const char *type, void *data) {
+  char *text = data;
+  size_t length = strlen(text);
+
+  snprintf(text + length, 512 - length, "%s %s;", place, type);
+  return 0;
+}
+
+static int stop_at_proc(const char *place, const char *type, void *data) {
+  *(int *)data += 1;
+  return strcmp(place, "/proc") == 0 && strcmp(type, "proc") == 0 ? -7 : 0;
+}
+
+static void expect(const temp_tree_t *tree, const char *mounts,
+                   const char *expected) {
+  char text[512] = "";
+
+  temp_tree_write(tree, MOUNTS, mounts);
+  assert_int_equal(uvperf__mounts_each(tree->root, note, text), 0);
+  assert_string_equal(text, expected);
+}
+
+static void mounts_come_in_the_order_of_the_file(void **state) {
+  expect(*state,
+         "sysfs /sys sysfs rw,nosuid 0 0\n"
+         "none /mnt tracefs rw 0 0\n"
+         "last /last ext4 rw 0 0",
+         "/sys sysfs;/mnt tracefs;/last ext4;");
+}
+
+static void mounts_escapes_are_undone(void **state) {
+  expect(*state,
+         "a\\040b /a\\040b\\011c tracefs rw 0 0\n"
+         "x /new\\012line\\134040 t rw 0 0\n"
+         "x /no\\04escape\\ t rw 0 0\n"
+         "x /end\\ t rw 0 0\n",
+         "/a b\tc tracefs;/new\nline\\040 t;/no\\04escape\\ t;/end\\ t;");
+}
+
+static void mounts_of_lines_that_are_none_are_passed_over(void **state) {
+  const temp_tree_t *tree = *state;
+
+  expect(tree,
+         "\n"
+         "alone\n"
+         "two /fields\n"
+         "two /fields \n"
+         "not absolute t rw 0 0\n"
+         "   \n"
+         "good /good t\n"
+         "x /x 0123456789012345678901234567890 rw 0 0\n"
+         "x /y 01234567890123456789012345678901 rw 0 0\n"
+         "x \\000/nul t rw 0 0\n",
+         "/good t;/x 0123456789012345678901234567890;");
+  expect(tree, "", "");
+}
+
+/* The line begins at each place around the end of what is read at once. */
+static void mounts_with_long_lines_are_read(void **state) {
+  const temp_tree_t *tree = *state;
+  static char mounts[PATH_MAX * 4];
+  char *long_place;
+  size_t at;
+
+  for (at = 990; at < 1030; at++) {
+    memset(mounts, 'o', at);
+    memcpy(mounts, "overlay / overlay ", 18);
+    strcpy(mounts + at, " 0 0\nt /t tracefs rw 0 0\n");
+    expect(tree, mounts, "/ overlay;/t tracefs;");
+  }
+  strcpy(mounts, "t ");
+  long_place = mounts + 2;
+  memset(long_place, '/', PATH_MAX + 5);
+  strcpy(long_place + PATH_MAX, " tracefs rw 0 0\nt /t tracefs rw 0 0\n");
+  expect(tree, mounts, "/t tracefs;");
+}
+
+static void mounts_callback_ends_the_walk(void **state) {
+  const temp_tree_t *tree = *state;
+  int calls = 0;
+
+  temp_tree_write(tree, MOUNTS, "s /sys sysfs\np /proc proc\nm /mnt ext4\n");
+  assert_int_equal(uvperf__mounts_each(tree->root, stop_at_proc, &calls), -7);
+  assert_int_equal(calls, 2);
+}
+
+static void mounts_that_cannot_be_read_are_an_error(void **state) {
+  const temp_tree_t *tree = *state;
+  static char long_root[PATH_MAX];
+  char text[512] = "";
+
+  assert_int_equal(uvperf__mounts_each(tree->root, note, text), -ENOENT);
+  temp_tree_write(tree, MOUNTS "/is/a/directory", "");
+  assert_int_equal(uvperf__mounts_each(tree->root, note, text), -EISDIR);
+  memset(long_root, '/', PATH_MAX - 1);
+  assert_int_equal(uvperf__mounts_each(long_root, note, text), -ENAMETOOLONG);
+}
+
+static void mounts_of_this_process_include_proc(void **state) {
+  size_t fds = support_count_fds();
+  int calls = 0;
+
+  (void)state;
+  assert_int_equal(uvperf__mounts_each("", stop_at_proc, &calls), -7);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+#define WITH_TREE(test)                                                        \
+  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_TREE(mounts_come_in_the_order_of_the_file),
+      WITH_TREE(mounts_escapes_are_undone),
+      WITH_TREE(mounts_of_lines_that_are_none_are_passed_over),
+      WITH_TREE(mounts_with_long_lines_are_read),
+      WITH_TREE(mounts_callback_ends_the_walk),
+      WITH_TREE(mounts_that_cannot_be_read_are_an_error),
+      cmocka_unit_test(mounts_of_this_process_include_proc),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

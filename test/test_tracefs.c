@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+/* Tracepoints and their ids, under a scripted root and under the real one. */
+#include "support.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tracefs.h"
+
+#define TRACING "/sys/kernel/tracing"
+#define DEBUG   "/sys/kernel/debug/tracing"
+#define EVENTS  TRACING "/events"
+#define MOUNTS  "/proc/self/mounts"
+
+/* The events of a small tracefs, with the files that lie beside them. */
+static int tracefs_setup(void **state) {
+  const temp_tree_t *tree;
+
+  if (temp_tree_setup(state) != 0)
+    return -1;
+  tree = *state;
+  temp_tree_write(tree, EVENTS "/enable", "0\n");
+  temp_tree_write(tree, EVENTS "/header_page", "\tfield: u64 timestamp;\n");
+  temp_tree_write(tree, EVENTS "/ftrace/print/format", "ID: 5\n");
+  temp_tree_write(tree, EVENTS "/irq/irq_handler_entry/id", "32\n");
+  temp_tree_write(tree, EVENTS "/sched/enable", "0\n");
+  temp_tree_write(tree, EVENTS "/sched/sched_switch/id", "316\n");
+  temp_tree_write(tree, EVENTS "/sched/sched_switch/format", "ID: 317\n");
+  temp_tree_write(tree, EVENTS "/sched/sched_waking/id", "318\n");
+  temp_tree_write(tree, EVENTS "/sched/odd/id", "x\n");
+  return 0;
+}
+
+/* -- where it is ---------------------------------------------------------- */
+
+static void expect_path(const temp_tree_t *tree, int rc, const char *path) {
+  char text[64] = "left";
+
+  assert_int_equal(uvperf__tracefs_path(tree->root, text, sizeof(text)), rc);
+  assert_string_equal(text, path);
+}
+
+static void tracefs_path_is_the_new_one_before_the_old(void **state) {
+  const temp_tree_t *tree = *state;
+
+  expect_path(tree, -ENODEV, "");
+  temp_tree_write(tree, MOUNTS, "t /mnt tracefs rw 0 0\n");
+  temp_tree_write(tree, "/mnt/events/enable", "0\n");
+  expect_path(tree, 0, "/mnt");
+  temp_tree_write(tree, DEBUG "/events/enable", "0\n");
+  expect_path(tree, 0, DEBUG);
+  temp_tree_write(tree, EVENTS "/enable", "0\n");
+  expect_path(tree, 0, TRACING);
+}
+
+static void tracefs_path_of_an_empty_mount_point_is_enodev(void **state) {
+  const temp_tree_t *tree = *state;
+
+  temp_tree_write(tree, TRACING "/other", "");
+  temp_tree_write(tree, DEBUG "/events", "a file\n");
+  temp_tree_write(tree, MOUNTS,
+                  "t /gone tracefs rw 0 0\nd /sys/kernel/debug debugfs rw\n");
+  expect_path(tree, -ENODEV, "");
+}
+
+static void tracefs_path_comes_from_the_mounts(void **state) {
+  const temp_tree_t *tree = *state;
+
+  temp_tree_write(tree, MOUNTS,
+                  "tracefs /covered tracefs rw 0 0\n"
+                  "tracefs /ext4/events ext4 rw 0 0\n"
+                  "none /my\\040own\\134place debugfs rw 0 0\n");
+  temp_tree_write(tree, "/ext4/events/enable", "0\n");
+  expect_path(tree, -ENODEV, "");
+  temp_tree_write(tree, "/my own\\place/events/enable", "not here\n");
+  expect_path(tree, -ENODEV, "");
+  temp_tree_write(tree, "/my own\\place/tracing/events/enable", "0\n");
+  expect_path(tree, 0, "/my own\\place/tracing");
+  temp_tree_write(tree, "/covered/events/enable", "0\n");
+  expect_path(tree, 0, "/covered");
+}
+
+static void tracefs_path_without_room_is_enametoolong(void **state) {
+  const temp_tree_t *tree = *state;
+  char path[sizeof(TRACING)];
+
+  assert_int_equal(uvperf__tracefs_path(tree->root, path, sizeof(path)), 0);
+  assert_string_equal(path, TRACING);
+  assert_int_equal(uvperf__tracefs_path(tree->root, path, sizeof(path) - 1),
+                   -ENAMETOOLONG);
+  assert_string_equal(path, "");
+}
+
+/* -- ids ------------------------------------------------------------------ */
+
+static void expect_id(const temp_tree_t *tree, const char *category,
+                      const char *name, int rc, uint64_t expected) {
+  uint64_t id = 99;
+
+  assert_int_equal(uvperf__tracefs_id(tree->root, category, name, &id), rc);
+  assert_true(id == expected);
+}
+
+static void tracefs_id_is_the_files(void **state) {
+  const temp_tree_t *tree = *state;
+
+  expect_id(tree, "sched", "sched_switch", 0, 316);
+  expect_id(tree, "irq", "irq_handler_entry", 0, 32);
+}
+
+static void tracefs_id_of_no_tracepoint_is_enoent(void **state) {
+  const temp_tree_t *tree = *state;
+  static char name[PATH_MAX + 1];
+
+  expect_id(tree, "sched", "sched_swich", -ENOENT, 0);
+  expect_id(tree, "scheduler", "sched_switch", -ENOENT, 0);
+  expect_id(tree, "sched", "enable", -ENOENT, 0);
+  expect_id(tree, "enable", "id", -ENOENT, 0);
+  expect_id(tree, "ftrace", "print", -ENOENT, 0);
+  expect_id(tree, "sched", "odd", -ENOENT, 0);
+  temp_tree_write(tree, EVENTS "/sched/odd/id", "-1\n");
+  expect_id(tree, "sched", "odd", -ENOENT, 0);
+  memset(name, 'x', 300);
+  expect_id(tree, "sched", name, -ENOENT, 0);
+  memset(name, 'x', PATH_MAX);
+  expect_id(tree, "sched", name, -ENOENT, 0);
+}
+
+static void tracefs_id_of_another_directory_is_einval(void **state) {
+  const char *const bad[] = {"", ".", "..", "/", "sched/sched_switch", "a/"};
+  const temp_tree_t *tree = *state;
+  size_t i;
+
+  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    expect_id(tree, "sched", bad[i], -EINVAL, 0);
+    expect_id(tree, bad[i], "sched_switch", -EINVAL, 0);
+  }
+}
+
+/* -- walks ---------------------------------------------------------------- */
+
+/* What a walk told, in the order of the alphabet: that of a temporary
+ * directory is not known. */
+typedef struct told_s {
+  int nr;
+  char lines[8][40];
+} told_t;
+
+static void add_line(told_t *told, const char *line) {
+  int at = told->nr++;
+
+  assert_in_range(at, 0, 7);
+  while (at > 0 && strcmp(told->lines[at - 1], line) > 0) {
+    strcpy(told->lines[at], told->lines[at - 1]);
+    at -= 1;
+  }
+  snprintf(told->lines[at], sizeof(told->lines[at]), "%s", line);
+}
+
+static int tell_name(const char *name, void *data) {
+  add_line(data, name);
+  return 0;
+}
+
+static int tell_event(const char *category, const char *name, uint64_t id,
+                      void *data) {
+  char line[40];
+
+  snprintf(line, sizeof(line), "%s:%s=%d", category, name, (int)id);
+  add_line(data, line);
+  return 0;
+}
+
+static void expect_told(const told_t *told, const char *expected) {
+  char text[sizeof(told->lines)] = "";
+  int i;
+
+  for (i = 0; i < told->nr; i++) {
+    strcat(text, told->lines[i]);
+    strcat(text, " ");
+  }
+  assert_string_equal(text, expected);
+}
+
+static void expect_events(const temp_tree_t *tree, const char *category, int rc,
+                          const char *expected) {
+  told_t told = {0};
+
+  assert_int_equal(
+      uvperf__tracefs_each_event(tree->root, category, tell_name, &told), rc);
+  expect_told(&told, expected);
+}
+
+static void expect_walk(const temp_tree_t *tree, const char *category,
+                        const char *name, const char *expected) {
+  told_t told = {0};
+
+  assert_int_equal(
+      uvperf__tracefs_walk(tree->root, category, name, tell_event, &told), 0);
+  expect_told(&told, expected);
+}
+
+static void tracefs_each_category_leaves_files_out(void **state) {
+  const temp_tree_t *tree = *state;
+  told_t told = {0};
+
+  assert_int_equal(uvperf__tracefs_each_category(tree->root, tell_name, &told),
+                   0);
+  expect_told(&told, "ftrace irq sched ");
+}
+
+static void tracefs_each_event_has_an_id(void **state) {
+  const temp_tree_t *tree = *state;
+
+  expect_events(tree, "sched", 0, "sched_switch sched_waking ");
+  expect_events(tree, "ftrace", 0, "");
+  expect_events(tree, "enable", -ENOENT, "");
+  expect_events(tree, "shed", -ENOENT, "");
+  expect_events(tree, "..", -EINVAL, "");
+  expect_events(tree, "", -EINVAL, "");
+}
+
+static void tracefs_walk_tells_what_fits(void **state) {
+  const temp_tree_t *tree = *state;
+
+  expect_walk(tree, NULL, NULL,
+              "irq:irq_handler_entry=32 sched:sched_switch=316 "
+              "sched:sched_waking=318 ");
+  expect_walk(tree, "sched", "*_w*", "sched:sched_waking=318 ");
+  expect_walk(tree, "*r*", NULL, "irq:irq_handler_entry=32 ");
+  expect_walk(tree, "sched", "sched_switch", "sched:sched_switch=316 ");
+  expect_walk(tree, "sched", "switch", "");
+  expect_walk(tree, "..", NULL, "");
+  expect_walk(tree, "", "", "");
+}
+
+static int stop(const char *category, const char *name, uint64_t id,
+                void *data) {
+  (void)category;
+  (void)name;
+  (void)id;
+  *(int *)data += 1;
+  return -ENOTDIR;
+}
+
+static int stop_name(const char *name, void *data) {
+  (void)name;
+  *(int *)data += 1;
+  return -ENOENT;
+}
+
+static void tracefs_walks_end_when_the_callback_says_so(void **state) {
+  const temp_tree_t *tree = *state;
+  size_t fds = support_count_fds();
+  int calls = 0;
+
+  assert_int_equal(uvperf__tracefs_walk(tree->root, NULL, NULL, stop, &calls),
+                   -ENOTDIR);
+  assert_int_equal(calls, 1);
+  assert_int_equal(uvperf__tracefs_each_category(tree->root, stop_name, &calls),
+                   -ENOENT);
+  assert_int_equal(calls, 2);
+  assert_int_equal(
+      uvperf__tracefs_each_event(tree->root, "sched", stop_name, &calls),
+      -ENOENT);
+  assert_int_equal(calls, 3);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+static void tracefs_walks_without_tracefs_are_enodev(void **state) {
+  const temp_tree_t *tree = *state;
+  told_t told = {0};
+
+  expect_id(tree, "sched", "sched_switch", -ENODEV, 0);
+  expect_events(tree, "sched", -ENODEV, "");
+  assert_int_equal(uvperf__tracefs_each_category(tree->root, tell_name, &told),
+                   -ENODEV);
+  assert_int_equal(
+      uvperf__tracefs_walk(tree->root, NULL, NULL, tell_event, &told), -ENODEV);
+  assert_int_equal(told.nr, 0);
+}
+
+/* -- names of ids --------------------------------------------------------- */
+
+static void expect_name(const char *root, uint64_t id, int rc,
+                        const char *name) {
+  char text[32] = "left";
+
+  assert_int_equal(uvperf__tracefs_name(root, id, text, sizeof(text)), rc);
+  assert_string_equal(text, name);
+}
+
+static void tracefs_name_is_found_by_id(void **state) {
+  const temp_tree_t *tree = *state;
+  char text[8];
+
+  expect_name(tree->root, 316, 0, "sched:sched_switch");
+  expect_name(tree->root, 32, 0, "irq:irq_handler_entry");
+  expect_name(tree->root, 317, -ENOENT, "");
+  expect_name(tree->root, 0, -ENOENT, "");
+  expect_name(tree->root, UINT64_C(1) << 32 | 316, -ENOENT, "");
+  assert_int_equal(uvperf__tracefs_name(tree->root, 316, text, 8), 0);
+  assert_string_equal(text, "sched:s");
+}
+
+static void tracefs_name_without_tracefs_is_enodev(void **state) {
+  const temp_tree_t *tree = *state;
+
+  expect_name(tree->root, 316, -ENODEV, "");
+}
+
+static void tracefs_name_is_found_in_debugfs_too(void **state) {
+  const temp_tree_t *tree = *state;
+
+  temp_tree_write(tree, DEBUG "/events/sched/sched_switch/id", "316\n");
+  expect_name(tree->root, 316, 0, "sched:sched_switch");
+  expect_name(tree->root, 1, -ENOENT, "");
+}
+
+static void tracefs_name_of_the_real_root_is_the_kernels(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, "syscalls:sys_enter_getpgid");
+
+  (void)state;
+  expect_name("", id, 0, "syscalls:sys_enter_getpgid");
+  expect_name("", 65000000, -ENOENT, "");
+}
+
+/* -- what may not be read ------------------------------------------------- */
+
+static void set_mode(const temp_tree_t *tree, const char *path, mode_t mode) {
+  char full[PATH_MAX];
+
+  snprintf(full, sizeof(full), "%s%s", tree->root, path);
+  assert_int_equal(chmod(full, mode), 0);
+}
+
+/* What root sees is not bound by modes. */
+static int be_nobody(void) {
+  return geteuid() == 0 ? setuid(65534) : 0;
+}
+
+/* Looks in a child that is not root; its exit status says which look was
+ * wrong. */
+static void expect_as_nobody(const temp_tree_t *tree, support_child_fn look) {
+  set_mode(tree, "", 0755);
+  assert_int_equal(support_wait(support_fork(look, (void *)(uintptr_t)tree)),
+                   0);
+}
+
+static int count_event(const char *category, const char *name, uint64_t id,
+                       void *data) {
+  *(int *)data += strcmp(category, "sched") == 0 &&
+                          strcmp(name, "sched_switch") == 0 && id == 316
+                      ? 1
+                      : 1000;
+  return 0;
+}
+
+static int count_name(const char *name, void *data) {
+  (void)name;
+  *(int *)data += 1;
+  return 0;
+}
+
+static int sees_nothing(void *arg) {
+  const temp_tree_t *tree = arg;
+  char path[64];
+  int calls = 0;
+  uint64_t id;
+
+  if (be_nobody() != 0)
+    return 1;
+  if (uvperf__tracefs_path(tree->root, path, sizeof(path)) != -EACCES)
+    return 2;
+  if (uvperf__tracefs_id(tree->root, "sched", "sched_switch", &id) != -EACCES)
+    return 3;
+  if (uvperf__tracefs_walk(tree->root, NULL, NULL, count_event, &calls) !=
+          -EACCES ||
+      calls != 0)
+    return 4;
+  return 0;
+}
+
+static void tracefs_that_may_not_be_read_is_eacces(void **state) {
+  const temp_tree_t *tree = *state;
+
+  set_mode(tree, TRACING, 0);
+  expect_as_nobody(tree, sees_nothing);
+  set_mode(tree, TRACING, 0755);
+}
+
+static int sees_debugfs(void *arg) {
+  const temp_tree_t *tree = arg;
+  char path[64];
+
+  if (be_nobody() != 0)
+    return 1;
+  return uvperf__tracefs_path(tree->root, path, sizeof(path)) != 0 ||
+                 strcmp(path, DEBUG) != 0
+             ? 2
+             : 0;
+}
+
+static void tracefs_that_may_be_read_is_preferred(void **state) {
+  const temp_tree_t *tree = *state;
+
+  temp_tree_write(tree, DEBUG "/events/enable", "0\n");
+  set_mode(tree, TRACING, 0);
+  expect_as_nobody(tree, sees_debugfs);
+  set_mode(tree, TRACING, 0755);
+}
+
+static int sees_a_part(void *arg) {
+  const temp_tree_t *tree = arg;
+  int calls = 0;
+  uint64_t id;
+
+  if (be_nobody() != 0)
+    return 1;
+  if (uvperf__tracefs_walk(tree->root, NULL, NULL, count_event, &calls) !=
+          -EACCES ||
+      calls != 1)
+    return 2;
+  if (uvperf__tracefs_walk(tree->root, "sched", "sched_s*", count_event,
+                           &calls) != 0 ||
+      calls != 2)
+    return 3;
+  if (uvperf__tracefs_each_category(tree->root, count_name, &calls) != 0 ||
+      calls != 5)
+    return 4;
+  if (uvperf__tracefs_each_event(tree->root, "sched", count_name, &calls) !=
+          -EACCES ||
+      calls != 6)
+    return 5;
+  if (uvperf__tracefs_each_event(tree->root, "irq", count_name, &calls) !=
+          -EACCES ||
+      calls != 6)
+    return 6;
+  if (uvperf__tracefs_id(tree->root, "sched", "sched_waking", &id) != -EACCES)
+    return 7;
+  return 0;
+}
+
+static void tracefs_walk_goes_past_what_may_not_be_read(void **state) {
+  const temp_tree_t *tree = *state;
+
+  set_mode(tree, EVENTS "/irq", 0);
+  set_mode(tree, EVENTS "/sched/sched_waking/id", 0);
+  expect_as_nobody(tree, sees_a_part);
+  set_mode(tree, EVENTS "/irq", 0755);
+}
+
+#define WITH_TREE(test)                                                        \
+  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+#define WITH_EVENTS(test)                                                      \
+  cmocka_unit_test_setup_teardown(test, tracefs_setup, temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_TREE(tracefs_path_is_the_new_one_before_the_old),
+      WITH_TREE(tracefs_path_of_an_empty_mount_point_is_enodev),
+      WITH_TREE(tracefs_path_comes_from_the_mounts),
+      WITH_EVENTS(tracefs_path_without_room_is_enametoolong),
+      WITH_EVENTS(tracefs_id_is_the_files),
+      WITH_EVENTS(tracefs_id_of_no_tracepoint_is_enoent),
+      WITH_EVENTS(tracefs_id_of_another_directory_is_einval),
+      WITH_EVENTS(tracefs_each_category_leaves_files_out),
+      WITH_EVENTS(tracefs_each_event_has_an_id),
+      WITH_EVENTS(tracefs_walk_tells_what_fits),
+      WITH_EVENTS(tracefs_walks_end_when_the_callback_says_so),
+      WITH_TREE(tracefs_walks_without_tracefs_are_enodev),
+      WITH_EVENTS(tracefs_name_is_found_by_id),
+      WITH_TREE(tracefs_name_without_tracefs_is_enodev),
+      WITH_TREE(tracefs_name_is_found_in_debugfs_too),
+      cmocka_unit_test(tracefs_name_of_the_real_root_is_the_kernels),
+      WITH_EVENTS(tracefs_that_may_not_be_read_is_eacces),
+      WITH_EVENTS(tracefs_that_may_be_read_is_preferred),
+      WITH_EVENTS(tracefs_walk_goes_past_what_may_not_be_read),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
