@@ -5,48 +5,8 @@
 
 #include <stdio.h>
 
+#include "generic_name.h"
 #include "system.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-static const char *const hardware[] = {
-    "cpu-cycles",
-    "instructions",
-    "cache-references",
-    "cache-misses",
-    "branch-instructions",
-    "branch-misses",
-    "bus-cycles",
-    "stalled-cycles-frontend",
-    "stalled-cycles-backend",
-    "ref-cycles",
-};
-
-static const char *const software[] = {
-    "cpu-clock",        "task-clock",   "page-faults",  "context-switches",
-    "cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
-    "emulation-faults", "dummy",        "bpf-output",   "cgroup-switches",
-};
-
-static const char *const caches[] = {"L1-dcache", "L1-icache", "LLC", "dTLB",
-                                     "iTLB",      "branch",    "node"};
-
-static const char *const operations[] = {"load", "store", "prefetch"};
-
-static const char *const results[] = {"access", "miss"};
-
-static void describe_cache(char *text, size_t size, uint64_t config) {
-  uint64_t cache = config & 0xff;
-  uint64_t operation = config >> 8 & 0xff;
-  uint64_t result = config >> 16 & 0xff;
-
-  if (cache < COUNT_OF(caches) && operation < COUNT_OF(operations) &&
-      result < COUNT_OF(results))
-    snprintf(text, size, "cache event %s %s %s", caches[cache],
-             operations[operation], results[result]);
-  else
-    snprintf(text, size, "cache event %#llx", (unsigned long long)config);
-}
 
 static void describe_other(char *text, size_t size, const char *root,
                            const struct perf_event_attr *attr) {
@@ -59,16 +19,17 @@ static void describe_other(char *text, size_t size, const char *root,
     snprintf(text, size, "event %#llx of type %u", config, attr->type);
 }
 
-/* The upper half of a hardware event's config may be the type of a PMU. */
-static void describe_named(char *text, size_t size, const char *kind,
-                           const char *const *names, size_t nr,
-                           uint64_t config) {
-  uint32_t event = (uint32_t)config;
+/* The upper half of the config may be the type of a PMU (hybrid machines). */
+static void describe_generic(char *text, size_t size, const char *kind,
+                             const struct perf_event_attr *attr) {
+  char name[UVPERF__GENERIC_NAME_BYTES];
 
-  if (event < nr)
-    snprintf(text, size, "%s event %s", kind, names[event]);
+  if (uvperf__generic_name(attr->type, (uint32_t)attr->config, name,
+                           sizeof(name)) == 0)
+    snprintf(text, size, "%s event %s", kind, name);
   else
-    snprintf(text, size, "%s event %#llx", kind, (unsigned long long)config);
+    snprintf(text, size, "%s event %#llx", kind,
+             (unsigned long long)attr->config);
 }
 
 void uvperf__describe_event(char *text, size_t size, const char *root,
@@ -77,18 +38,16 @@ void uvperf__describe_event(char *text, size_t size, const char *root,
 
   switch (attr->type) {
     case PERF_TYPE_HARDWARE:
-      describe_named(text, size, "hardware", hardware, COUNT_OF(hardware),
-                     config);
+      describe_generic(text, size, "hardware", attr);
       return;
     case PERF_TYPE_SOFTWARE:
-      describe_named(text, size, "software", software, COUNT_OF(software),
-                     config);
+      describe_generic(text, size, "software", attr);
       return;
     case PERF_TYPE_TRACEPOINT:
       snprintf(text, size, "tracepoint %llu", config);
       return;
     case PERF_TYPE_HW_CACHE:
-      describe_cache(text, size, config);
+      describe_generic(text, size, "cache", attr);
       return;
     case PERF_TYPE_RAW:
       snprintf(text, size, "raw event %#llx", config);

@@ -95,7 +95,7 @@ static void explain_open_says_what_was_tried(void **state) {
                     PERF_COUNT_HW_CACHE_OP_READ,
                     PERF_COUNT_HW_CACHE_RESULT_MISS);
   expect(*state, &error, -EBUSY, &attr, 0, -1, UVPERF_CAUSE_BUSY,
-         "cache event dTLB load miss of");
+         "cache event dTLB-load-misses of");
   uvperf_attr_raw(&attr, 0x3c);
   expect(*state, &error, -EBUSY, &attr, 0, -1, UVPERF_CAUSE_BUSY,
          "raw event 0x3c of");

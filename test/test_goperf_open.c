@@ -177,7 +177,7 @@ static void open_of_hardware_events_counts_or_names_them(void **state) {
   static const named_t events[] = {
       {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
       {"cpu-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
-      {"L1-dcache load miss", PERF_TYPE_HW_CACHE,
+      {"L1-dcache-load-misses", PERF_TYPE_HW_CACHE,
        PERF_COUNT_HW_CACHE_L1D | PERF_COUNT_HW_CACHE_OP_READ << 8 |
            PERF_COUNT_HW_CACHE_RESULT_MISS << 16},
   };
