@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists of CPUs: what the kernel writes, what users write, and what is none. */
+#include "support.h"
+
+#include <errno.h>
+
+#include "cpu_list.h"
+
+#define ROOM (UVPERF__MAX_CPU + 1)
+
+static void cpu_list_gives_each_cpu_once_ascending(void **state) {
+  static const struct {
+    const char *list;
+    size_t nr;
+    int cpus[8];
+  } lists[] = {
+      {"0", 1, {0}},
+      {"0,2-5\n", 5, {0, 2, 3, 4, 5}},
+      {"0-3,2-4", 5, {0, 1, 2, 3, 4}},
+      {"7,1,7,0-1", 3, {0, 1, 7}},
+      {" 62 - 65 , 127-128\n", 6, {62, 63, 64, 65, 127, 128}},
+      {"63", 1, {63}},
+      {"64", 1, {64}},
+      {"65535", 1, {65535}},
+      {"0,18", 2, {0, 18}},
+      {"", 0, {0}},
+      {"\n", 0, {0}},
+  };
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+    int cpus[8];
+    size_t nr = 8;
+
+    assert_int_equal(uvperf__cpu_list_parse(lists[i].list, cpus, &nr), 0);
+    assert_int_equal(nr, lists[i].nr);
+    assert_memory_equal(cpus, lists[i].cpus, nr * sizeof(int));
+  }
+}
+
+static void cpu_list_of_garbage_is_einval(void **state) {
+  static const char *const bad[] = {
+      ",",   "0,",  ",0", "1,,2",  "a",          "1-",      "-1",  "3-1",
+      "1 2", "0;1", "+1", "65536", "0-99999999", "0-3:1/2", "0x1", "\xff"};
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    int cpus[8];
+    size_t nr = 8;
+
+    assert_int_equal(uvperf__cpu_list_parse(bad[i], cpus, &nr), -EINVAL);
+    assert_int_equal(nr, 8);
+    assert_int_equal(uvperf__cpu_list_has(bad[i], 1), -EINVAL);
+  }
+}
+
+static void cpu_list_with_too_little_room_tells_the_need(void **state) {
+  int cpus[4] = {-1, -1, -1, -1};
+  size_t nr = 3;
+
+  (void)state;
+  assert_int_equal(uvperf__cpu_list_parse("0,2-4", cpus, &nr), -ENOBUFS);
+  assert_int_equal(nr, 4);
+  assert_int_equal(cpus[0], -1);
+  assert_int_equal(uvperf__cpu_list_parse("0,2-4", cpus, &nr), 0);
+  assert_int_equal(cpus[3], 4);
+  nr = 0;
+  assert_int_equal(uvperf__cpu_list_parse("0-65535", NULL, &nr), -ENOBUFS);
+  assert_int_equal(nr, ROOM);
+}
+
+static void cpu_list_of_all_cpus_is_read_whole(void **state) {
+  int *cpus = calloc(ROOM, sizeof(int));
+  size_t nr = ROOM, i;
+
+  (void)state;
+  assert_non_null(cpus);
+  assert_int_equal(uvperf__cpu_list_parse("0-65535", cpus, &nr), 0);
+  assert_int_equal(nr, ROOM);
+  for (i = 0; i < ROOM; i++)
+    assert_int_equal(cpus[i], i);
+  free(cpus);
+}
+
+static void cpu_list_has_what_is_in_it(void **state) {
+  static const int has[] = {1, 0, 1, 1, 1, 1, 0, 1, 0};
+  int cpu;
+
+  (void)state;
+  for (cpu = 0; cpu < 9; cpu++)
+    assert_int_equal(uvperf__cpu_list_has("0,2-5,7\n", cpu), has[cpu]);
+  assert_int_equal(uvperf__cpu_list_has("0-65535", -1), 0);
+  assert_int_equal(uvperf__cpu_list_has("0-65535", 65536), 0);
+  assert_int_equal(uvperf__cpu_list_has("", 0), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(cpu_list_gives_each_cpu_once_ascending),
+      cmocka_unit_test(cpu_list_of_garbage_is_einval),
+      cmocka_unit_test(cpu_list_with_too_little_room_tells_the_need),
+      cmocka_unit_test(cpu_list_of_all_cpus_is_read_whole),
+      cmocka_unit_test(cpu_list_has_what_is_in_it),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
