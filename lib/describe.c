@@ -6,14 +6,14 @@
 #include <stdio.h>
 
 #include "generic_name.h"
-#include "system.h"
+#include "pmu.h"
 
 static void describe_other(char *text, size_t size, const char *root,
                            const struct perf_event_attr *attr) {
   unsigned long long config = attr->config;
   char pmu[24];
 
-  if (uvperf__system_pmu_name(root, attr->type, pmu, sizeof(pmu)) == 0)
+  if (uvperf__pmu_name(root, attr->type, pmu, sizeof(pmu)) == 0)
     snprintf(text, size, "event %#llx of PMU %s", config, pmu);
   else
     snprintf(text, size, "event %#llx of type %u", config, attr->type);

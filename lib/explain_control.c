@@ -14,6 +14,7 @@
 
 #include "attr.h"
 #include "describe.h"
+#include "pmu.h"
 #include "system.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -173,8 +174,8 @@ static int is_tracing(const refusal_t *refusal) {
   uint32_t type = refusal->control->attr->type;
 
   return type == PERF_TYPE_TRACEPOINT ||
-         uvperf__system_is_pmu(refusal->root, type, "kprobe") ||
-         uvperf__system_is_pmu(refusal->root, type, "uprobe");
+         uvperf__pmu_is(refusal->root, type, "kprobe") ||
+         uvperf__pmu_is(refusal->root, type, "uprobe");
 }
 
 /* /sys/bus/event_source/devices/<pmu>/nr_addr_filters: nr_addr_filters_show. */
@@ -182,8 +183,8 @@ static int has_addr_filters(const refusal_t *refusal) {
   char pmu[24], path[96];
   int64_t nr;
 
-  if (uvperf__system_pmu_name(refusal->root, refusal->control->attr->type, pmu,
-                              sizeof(pmu)) != 0)
+  if (uvperf__pmu_name(refusal->root, refusal->control->attr->type, pmu,
+                       sizeof(pmu)) != 0)
     return 0;
   snprintf(path, sizeof(path),
            "/sys/bus/event_source/devices/%s/nr_addr_filters", pmu);

@@ -8,6 +8,7 @@
 
 #include "attempt.h"
 #include "attr.h"
+#include "pmu.h"
 #include "system.h"
 #include "tracefs.h"
 
@@ -47,7 +48,7 @@ static int explain_pmu(const uvperf__attempt_t *attempt) {
                  attr->exclude_guest;
 
   if (attr->type < PERF_TYPE_MAX ||
-      uvperf__system_pmu_name(attempt->root, attr->type, pmu, sizeof(pmu)) != 0)
+      uvperf__pmu_name(attempt->root, attr->type, pmu, sizeof(pmu)) != 0)
     return 0;
   snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/cpumask", pmu);
   if (attempt->pid != -1 &&

@@ -12,6 +12,7 @@
 
 #include "attempt.h"
 #include "attr.h"
+#include "pmu.h"
 #include "sys.h"
 #include "system.h"
 
@@ -68,8 +69,7 @@ static void explain_enoent(const uvperf__attempt_t *attempt) {
   else if (attr->type < PERF_TYPE_MAX)
     uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
                         "this kernel has no such event");
-  else if (uvperf__system_pmu_name(attempt->root, attr->type, pmu,
-                                   sizeof(pmu)) == 0)
+  else if (uvperf__pmu_name(attempt->root, attr->type, pmu, sizeof(pmu)) == 0)
     uvperf__attempt_say(
         attempt, UVPERF_CAUSE_NO_EVENT,
         "the PMU has no such event: see its events directory in /sys");

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "attempt.h"
-#include "system.h"
+#include "pmu.h"
 
 /* The kernel's own ENOTSUPP, of which user space has no name. */
 #define KERNEL_ENOTSUPP 524
@@ -51,7 +51,7 @@ static const char *kprobe_fault(int code) {
 
 int uvperf__attempt_is_probe(const uvperf__attempt_t *attempt,
                              const char *pmu) {
-  return uvperf__system_is_pmu(attempt->root, attempt->attr->type, pmu);
+  return uvperf__pmu_is(attempt->root, attempt->attr->type, pmu);
 }
 
 int uvperf__attempt_probe(const uvperf__attempt_t *attempt) {

@@ -10,14 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <linux/perf_event.h>
-
+#include "cpu_list.h"
 #include "file.h"
-
-#define PMUS "/sys/bus/event_source/devices"
-
-/* Far above any kernel's NR_CPUS, and so low that no sum overflows. */
-#define MAX_CPU 65535
 
 static int join(char path[PATH_MAX], const char *root, const char *rest) {
   int length = snprintf(path, PATH_MAX, "%s%s", root, rest);
@@ -92,6 +86,45 @@ int uvperf__system_line(const char *root, const char *path, const char *key,
   rc = search_file(&search, fd);
   uvperf__file_close(fd);
   text[rc == 0 ? search.length : 0] = '\0';
+  return rc;
+}
+
+/* Fills text until the file ends; sysfs gives a page at a time, others less. */
+static int read_whole(int fd, char *text, size_t size) {
+  size_t length = 0;
+  ssize_t nr;
+
+  while ((nr = uvperf__file_read(fd, text + length, size - length)) > 0) {
+    length += (size_t)nr;
+    if (length == size)
+      return -EFBIG;
+  }
+  if (nr < 0)
+    return (int)nr;
+  if (memchr(text, '\0', length) != NULL)
+    return -EINVAL;
+  if (length > 0 && text[length - 1] == '\n')
+    length -= 1;
+  text[length] = '\0';
+  return 0;
+}
+
+int uvperf__system_text(const char *root, const char *path, char *text,
+                        size_t size) {
+  char full[PATH_MAX];
+  int fd;
+  int rc = join(full, root, path);
+
+  text[0] = '\0';
+  if (rc != 0)
+    return rc;
+  fd = uvperf__file_open(full);
+  if (fd < 0)
+    return fd;
+  rc = read_whole(fd, text, size);
+  uvperf__file_close(fd);
+  if (rc != 0)
+    text[0] = '\0';
   return rc;
 }
 
@@ -200,89 +233,35 @@ int uvperf__system_is_before(const char *root, unsigned int major,
   return its_major < major || (its_major == major && its_minor < minor);
 }
 
-/* Reads a list such as "0,2-5". Counts its CPUs and tells if one is there. */
-static int scan_list(const char *list, int cpu, int *has, int *count) {
-  long first, last;
-  char *end;
-
-  *has = 0;
-  *count = 0;
-  for (;; list = end + 1) {
-    first = last = strtol(list, &end, 10);
-    if (end == list)
-      return -EINVAL;
-    if (*end == '-')
-      last = strtol(end + 1, &end, 10);
-    if (first < 0 || last < first || last > MAX_CPU)
-      return -EINVAL;
-    *has |= cpu >= first && cpu <= last;
-    *count += (int)(last - first + 1);
-    if (*end != ',')
-      return *end == '\0' ? 0 : -EINVAL;
-  }
-}
-
-static int scan_file(const char *root, const char *list, int cpu, int *has,
-                     int *count) {
-  char path[64], text[1024];
-  int rc;
+/* The text of /sys/devices/system/cpu/`list`. */
+static int read_cpus(const char *root, const char *list,
+                     char text[UVPERF__TEXT_BYTES]) {
+  char path[64];
 
   snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", list);
-  rc = uvperf__system_line(root, path, "", text, sizeof(text));
-  return rc != 0 ? rc : scan_list(text, cpu, has, count);
+  return uvperf__system_text(root, path, text, UVPERF__TEXT_BYTES);
 }
 
 int uvperf__system_has_cpu(const char *root, const char *list, int cpu) {
-  int has, count;
-  int rc = scan_file(root, list, cpu, &has, &count);
+  char text[UVPERF__TEXT_BYTES];
+  int rc = read_cpus(root, list, text);
 
-  return rc != 0 ? rc : has;
+  return rc != 0 ? rc : uvperf__cpu_list_has(text, cpu);
+}
+
+int uvperf__system_cpus(const char *root, const char *list, int *cpus,
+                        size_t *nr) {
+  char text[UVPERF__TEXT_BYTES];
+  int rc = read_cpus(root, list, text);
+
+  return rc != 0 ? rc : uvperf__cpu_list_parse(text, cpus, nr);
 }
 
 int uvperf__system_online_cpus(const char *root) {
-  int has, count;
-  int rc = scan_file(root, "online", 0, &has, &count);
+  size_t nr = 0;
+  int rc = uvperf__system_cpus(root, "online", NULL, &nr);
 
-  return rc != 0 ? rc : count;
-}
-
-static int has_type(const char *root, const char *pmu, uint32_t type) {
-  char path[PATH_MAX];
-  int64_t number;
-
-  snprintf(path, sizeof(path), PMUS "/%s/type", pmu);
-  return uvperf__system_number(root, path, &number) == 0 && number == type;
-}
-
-int uvperf__system_pmu_name(const char *root, uint32_t type, char *name,
-                            size_t size) {
-  uvperf__directory_t directory;
-  char path[PATH_MAX];
-  const char *entry;
-  int rc = join(path, root, PMUS);
-
-  name[0] = '\0';
-  if (rc != 0)
-    return rc;
-  rc = uvperf__directory_open(&directory, path);
-  if (rc != 0)
-    return rc;
-  while ((rc = uvperf__directory_next(&directory, &entry)) > 0)
-    if (entry[0] != '.' && has_type(root, entry, type))
-      break;
-  if (rc > 0)
-    snprintf(name, size, "%s", entry);
-  uvperf__file_close(directory.fd);
-  if (rc < 0)
-    return rc;
-  return rc > 0 ? 0 : -ENOENT;
-}
-
-int uvperf__system_is_pmu(const char *root, uint32_t type, const char *pmu) {
-  char name[16];
-
-  /* The types below are fixed. */
-  return type >= PERF_TYPE_MAX &&
-         uvperf__system_pmu_name(root, type, name, sizeof(name)) == 0 &&
-         strcmp(name, pmu) == 0;
+  if (rc == -ENOBUFS)
+    return (int)nr;
+  return rc != 0 ? rc : -EINVAL; /* one is online: it runs this */
 }

@@ -17,6 +17,15 @@ int uvperf__system_number(const char *root, const char *path, int64_t *value);
 int uvperf__system_line(const char *root, const char *path, const char *key,
                         char *text, size_t size);
 
+/* Room for the text of any file of sysfs: a page at most, and its end. */
+#define UVPERF__TEXT_BYTES 4097
+
+/* The whole of root + path, without a newline at its end. 0, or -errno, text
+ * being "" then; -EFBIG where it does not fit; -EINVAL where it has a zero
+ * byte. */
+int uvperf__system_text(const char *root, const char *path, char *text,
+                        size_t size);
+
 /* /proc/sys/kernel/perf_event_paranoid, perf_event_mlock_kb,
  * perf_event_max_sample_rate and perf_event_max_stack: 0, or -errno. */
 int uvperf__system_paranoid(const char *root, int64_t *level);
@@ -51,16 +60,12 @@ int uvperf__system_is_before(const char *root, unsigned int major,
  * 0, or -errno. */
 int uvperf__system_has_cpu(const char *root, const char *list, int cpu);
 
+/* The CPUs of such a list, ascending: as uvperf__cpu_list_parse, or another
+ * -errno where it cannot be read. */
+int uvperf__system_cpus(const char *root, const char *list, int *cpus,
+                        size_t *nr);
+
 /* How many CPUs are online, or -errno. */
 int uvperf__system_online_cpus(const char *root);
-
-/* The name of the PMU whose `type` file holds the number, cut to `size`. 0, or
- * -errno; -ENOENT where there is none. */
-int uvperf__system_pmu_name(const char *root, uint32_t type, char *name,
-                            size_t size);
-
-/* Whether the type is that of the PMU of this name, of those whose type is not
- * fixed ("kprobe", "uprobe"). */
-int uvperf__system_is_pmu(const char *root, uint32_t type, const char *pmu);
 
 #endif

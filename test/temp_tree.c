@@ -6,6 +6,7 @@
 #include <ftw.h>
 #include <limits.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int remove_one(const char *path, const struct stat *status, int type,
                       struct FTW *ftw) {
@@ -33,23 +34,43 @@ int temp_tree_teardown(void **state) {
   return rc;
 }
 
-void temp_tree_write(const temp_tree_t *tree, const char *path,
-                     const char *text) {
-  char full[PATH_MAX];
+/* The full path, the directories before it made. */
+static void make_way(const temp_tree_t *tree, const char *path,
+                     char full[PATH_MAX]) {
   char *slash;
-  FILE *file;
 
-  snprintf(full, sizeof(full), "%s%s", tree->root, path);
+  snprintf(full, PATH_MAX, "%s%s", tree->root, path);
   slash = full + strlen(tree->root);
   while ((slash = strchr(slash + 1, '/')) != NULL) {
     *slash = '\0';
     assert_true(mkdir(full, 0755) == 0 || errno == EEXIST);
     *slash = '/';
   }
+}
+
+void temp_tree_write(const temp_tree_t *tree, const char *path,
+                     const char *text) {
+  temp_tree_write_bytes(tree, path, text, strlen(text));
+}
+
+void temp_tree_write_bytes(const temp_tree_t *tree, const char *path,
+                           const void *bytes, size_t size) {
+  char full[PATH_MAX];
+  FILE *file;
+
+  make_way(tree, path, full);
   file = fopen(full, "we");
   assert_non_null(file);
-  assert_true(fputs(text, file) >= 0);
+  assert_int_equal(fwrite(bytes, 1, size, file), size);
   assert_int_equal(fclose(file), 0);
+}
+
+void temp_tree_link(const temp_tree_t *tree, const char *path,
+                    const char *target) {
+  char full[PATH_MAX];
+
+  make_way(tree, path, full);
+  assert_int_equal(symlink(target, full), 0);
 }
 
 int temp_tree_machine_setup(void **state) {

@@ -14,7 +14,6 @@
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 #define STATUS   "/proc/self/status"
-#define PMUS     "/sys/bus/event_source/devices"
 #define RELEASE  "/proc/sys/kernel/osrelease"
 #define ONLINE   "/sys/devices/system/cpu/online"
 
@@ -205,70 +204,69 @@ static void system_cpu_list_with_ranges_is_read(void **state) {
 }
 
 static void system_cpu_list_of_garbage_is_einval(void **state) {
-  const char *const bad[] = {"",      "\n",    "x\n",  "0,\n",
-                             "3-1\n", "0;1\n", "-2\n", "0-99999999999\n"};
+  const char *const bad[] = {"x\n",   "0,\n",  "3-1\n",
+                             "0;1\n", "-2\n", "0-99999999999\n"};
   const temp_tree_t *tree = *state;
   size_t i;
 
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
     temp_tree_write(tree, ONLINE, bad[i]);
-    assert_true(uvperf__system_online_cpus(tree->root) < 0);
-    assert_true(uvperf__system_has_cpu(tree->root, "online", 0) < 0);
+    assert_int_equal(uvperf__system_online_cpus(tree->root), -EINVAL);
+    assert_int_equal(uvperf__system_has_cpu(tree->root, "online", 0), -EINVAL);
   }
+  temp_tree_write(tree, ONLINE, "\n"); /* no CPU at all cannot be */
+  assert_int_equal(uvperf__system_online_cpus(tree->root), -EINVAL);
 }
 
-static void system_pmu_name_is_found_by_type(void **state) {
+/* More CPUs than a line of a terminal has room for, and none. */
+static void system_cpu_list_of_any_length_is_read(void **state) {
   const temp_tree_t *tree = *state;
-  char name[32];
+  char list[4000] = "0";
+  size_t nr = 0;
+  int cpu;
 
-  assert_int_equal(uvperf__system_pmu_name(tree->root, 8, name, sizeof(name)),
-                   -ENOENT);
-  temp_tree_write(tree, PMUS "/cpu/type", "4\n");
-  temp_tree_write(tree, PMUS "/odd/type", "x\n");
-  temp_tree_write(tree, PMUS "/uprobe/type", "8\n");
-  assert_int_equal(uvperf__system_pmu_name(tree->root, 8, name, sizeof(name)),
+  for (cpu = 2; cpu < 1400; cpu += 2)
+    sprintf(list + strlen(list), ",%d", cpu);
+  temp_tree_write(tree, ONLINE, list);
+  assert_int_equal(uvperf__system_online_cpus(tree->root), 700);
+  assert_int_equal(uvperf__system_has_cpu(tree->root, "online", 1398), 1);
+  temp_tree_write(tree, "/sys/devices/system/cpu/offline", "\n");
+  assert_int_equal(uvperf__system_has_cpu(tree->root, "offline", 0), 0);
+  assert_int_equal(uvperf__system_cpus(tree->root, "offline", NULL, &nr), 0);
+  assert_int_equal(nr, 0);
+}
+
+static void system_text_is_the_whole_file(void **state) {
+  const temp_tree_t *tree = *state;
+  char content[UVPERF__TEXT_BYTES + 1], text[UVPERF__TEXT_BYTES];
+
+  temp_tree_write(tree, STATUS, "a\nb\n");
+  assert_int_equal(uvperf__system_text(tree->root, STATUS, text, sizeof(text)),
                    0);
-  assert_string_equal(name, "uprobe");
-  assert_int_equal(uvperf__system_pmu_name(tree->root, 8, name, 4), 0);
-  assert_string_equal(name, "upr");
-  assert_int_equal(uvperf__system_pmu_name(tree->root, 0, name, sizeof(name)),
-                   -ENOENT);
-  assert_string_equal(name, "");
+  assert_string_equal(text, "a\nb");
+  memset(content, 'x', sizeof(content));
+  temp_tree_write_bytes(tree, STATUS, content, UVPERF__TEXT_BYTES - 1);
+  assert_int_equal(uvperf__system_text(tree->root, STATUS, text, sizeof(text)),
+                   0);
+  assert_int_equal(strlen(text), UVPERF__TEXT_BYTES - 1);
 }
 
-/* More entries than the kernel gives at once. */
-static void system_pmu_name_is_found_among_many(void **state) {
+static void system_text_that_is_none_is_errno(void **state) {
   const temp_tree_t *tree = *state;
-  size_t fds = support_count_fds();
-  char path[96], text[16], name[32];
-  unsigned type;
+  char content[UVPERF__TEXT_BYTES], text[UVPERF__TEXT_BYTES] = "x";
 
-  for (type = 100; type < 300; type++) {
-    snprintf(path, sizeof(path), PMUS "/uncore_box_%u/type", type);
-    snprintf(text, sizeof(text), "%u\n", type);
-    temp_tree_write(tree, path, text);
-  }
-  for (type = 100; type < 300; type++) {
-    snprintf(text, sizeof(text), "uncore_box_%u", type);
-    assert_int_equal(
-        uvperf__system_pmu_name(tree->root, type, name, sizeof(name)), 0);
-    assert_string_equal(name, text);
-  }
-  assert_int_equal(uvperf__system_pmu_name(tree->root, 300, name, sizeof(name)),
+  assert_int_equal(uvperf__system_text(tree->root, STATUS, text, sizeof(text)),
                    -ENOENT);
-  assert_int_equal(support_count_fds(), fds);
-}
-
-static void system_pmu_name_without_directory_is_errno(void **state) {
-  const temp_tree_t *tree = *state;
-  char name[32] = "x";
-
-  assert_int_equal(uvperf__system_pmu_name(tree->root, 1, name, sizeof(name)),
-                   -ENOENT);
-  assert_string_equal(name, "");
-  temp_tree_write(tree, PMUS, "a file\n");
-  assert_int_equal(uvperf__system_pmu_name(tree->root, 1, name, sizeof(name)),
-                   -ENOTDIR);
+  assert_string_equal(text, "");
+  memset(content, 'x', sizeof(content));
+  temp_tree_write_bytes(tree, STATUS, content, sizeof(content));
+  assert_int_equal(uvperf__system_text(tree->root, STATUS, text, sizeof(text)),
+                   -EFBIG);
+  assert_string_equal(text, "");
+  temp_tree_write_bytes(tree, STATUS, "a\0b\n", 4);
+  assert_int_equal(uvperf__system_text(tree->root, STATUS, text, sizeof(text)),
+                   -EINVAL);
+  assert_string_equal(text, "");
 }
 
 static void system_capability_is_a_bit_of_its_own(void **state) {
@@ -337,7 +335,6 @@ static void system_of_real_root_agrees_with_system_calls(void **state) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   struct __user_cap_data_struct caps[2];
   int64_t level;
-  char name[32];
   int has;
 
   (void)state;
@@ -349,8 +346,6 @@ static void system_of_real_root_agrees_with_system_calls(void **state) {
   assert_int_equal(uvperf__system_has_cpu("", "possible", 60000), 0);
   assert_int_equal(uvperf__system_paranoid("", &level), 0);
   assert_in_range(level + 1, 0, 5);
-  assert_int_equal(uvperf__system_pmu_name("", 1, name, sizeof(name)), 0);
-  assert_string_equal(name, "software");
 }
 
 #define WITH_TREE(test)                                                        \
@@ -368,9 +363,9 @@ int main(void) {
       WITH_TREE(system_has_perfmon_looks_at_two_bits),
       WITH_TREE(system_cpu_list_with_ranges_is_read),
       WITH_TREE(system_cpu_list_of_garbage_is_einval),
-      WITH_TREE(system_pmu_name_is_found_by_type),
-      WITH_TREE(system_pmu_name_is_found_among_many),
-      WITH_TREE(system_pmu_name_without_directory_is_errno),
+      WITH_TREE(system_cpu_list_of_any_length_is_read),
+      WITH_TREE(system_text_is_the_whole_file),
+      WITH_TREE(system_text_that_is_none_is_errno),
       WITH_TREE(system_capability_is_a_bit_of_its_own),
       WITH_TREE(system_user_namespace_is_told_by_its_map),
       WITH_TREE(system_is_before_compares_both_numbers),

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* PMUs, their types and CPUs, and the names of what they have, in trees as real
+ * machines have them and in hostile ones. */
+#include "pmu_names.h"
+#include "support.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#include "pmu.h"
+
+#define PMUS "/sys/bus/event_source/devices"
+#define CPU  PMUS "/cpu"
+
+/* -- Walks ---------------------------------------------------------------- */
+
+static int stop_at_second(const char *name, void *data) {
+  int *nr = data;
+
+  (void)name;
+  return ++*nr == 2 ? -ENOENT : 0;
+}
+
+static void pmu_each_gives_every_name(void **state) {
+  const temp_tree_t *tree = *state;
+  size_t fds = support_count_fds();
+  pmu_names_t names = {"", 0};
+
+  assert_int_equal(uvperf__pmu_each(tree->root, pmu_names_add, &names),
+                   -ENOENT);
+  temp_tree_write(tree, "/sys/devices/cpu/type", "4\n");
+  temp_tree_link(tree, CPU, "../../../devices/cpu");
+  temp_tree_write(tree, PMUS "/uncore_imc_0/type", "20\n");
+  temp_tree_write(tree, PMUS "/.hidden/type", "21\n");
+  assert_int_equal(uvperf__pmu_each(tree->root, pmu_names_add, &names), 0);
+  assert_int_equal(names.nr, 2);
+  assert_true(pmu_names_has(&names, "cpu"));
+  assert_true(pmu_names_has(&names, "uncore_imc_0"));
+  assert_int_equal(support_count_fds(), fds);
+}
+
+/* -ENOENT, which the library itself reads as "no such directory". */
+static void pmu_each_ends_with_what_the_callback_returns(void **state) {
+  const temp_tree_t *tree = *state;
+  size_t fds = support_count_fds();
+  int nr = 0;
+
+  temp_tree_write(tree, CPU "/format/a", "config:0\n");
+  temp_tree_write(tree, CPU "/format/b", "config:1\n");
+  temp_tree_write(tree, CPU "/format/c", "config:2\n");
+  assert_int_equal(
+      uvperf__pmu_each_format(tree->root, "cpu", stop_at_second, &nr), -ENOENT);
+  assert_int_equal(nr, 2);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+static void pmu_without_terms_and_events_has_none(void **state) {
+  const temp_tree_t *tree = *state;
+  pmu_names_t names = {"", 0};
+
+  temp_tree_write(tree, CPU "/type", "4\n");
+  temp_tree_write(tree, PMUS "/file", "4\n");
+  assert_int_equal(
+      uvperf__pmu_each_format(tree->root, "cpu", pmu_names_add, &names), 0);
+  assert_int_equal(
+      uvperf__pmu_each_event(tree->root, "cpu", pmu_names_add, &names), 0);
+  assert_int_equal(names.nr, 0);
+  assert_int_equal(
+      uvperf__pmu_each_format(tree->root, "gpu", pmu_names_add, &names),
+      -ENOENT);
+  assert_int_equal(
+      uvperf__pmu_each_event(tree->root, "file", pmu_names_add, &names),
+      -ENOENT);
+  temp_tree_write(tree, CPU "/events", "a file\n");
+  assert_int_equal(
+      uvperf__pmu_each_event(tree->root, "cpu", pmu_names_add, &names),
+      -ENOTDIR);
+}
+
+static void pmu_events_are_without_what_goes_with_them(void **state) {
+  const temp_tree_t *tree = *state;
+  char terms[UVPERF__PMU_TEXT_BYTES];
+  pmu_names_t names = {"", 0};
+
+  temp_tree_write(tree, CPU "/events/energy", "event=0x2\n");
+  temp_tree_write(tree, CPU "/events/energy.scale", "2.3e-10\n");
+  temp_tree_write(tree, CPU "/events/energy.unit", "Joules\n");
+  temp_tree_write(tree, CPU "/events/energy.per-pkg", "1\n");
+  temp_tree_write(tree, CPU "/events/energy.snapshot", "1\n");
+  temp_tree_write(tree, CPU "/events/foo.scale", "1\n"); /* without a foo */
+  temp_tree_write(tree, CPU "/events/mem.scaled", "event=1\n");
+  assert_int_equal(
+      uvperf__pmu_each_event(tree->root, "cpu", pmu_names_add, &names), 0);
+  assert_int_equal(names.nr, 2);
+  assert_true(pmu_names_has(&names, "energy"));
+  assert_true(pmu_names_has(&names, "mem.scaled"));
+  assert_int_equal(uvperf__pmu_event(tree->root, "cpu", "energy.scale", terms),
+                   -ENOENT);
+  assert_int_equal(uvperf__pmu_event(tree->root, "cpu", "foo", terms), -ENOENT);
+}
+
+/* -- Types ---------------------------------------------------------------- */
+
+static void pmu_type_is_a_number_of_32_bits(void **state) {
+  static const struct {
+    const char *text;
+    int code;
+    uint32_t type;
+  } types[] = {
+      {"4\n", 0, 4},
+      {"0", 0, 0},
+      {"4294967295\n", 0, UINT32_MAX},
+      {"4294967296\n", -EINVAL, 0},
+      {"99999999999\n", -EINVAL, 0},
+      {"99999999999999999999\n", -EINVAL, 0},
+      {"-1\n", -EINVAL, 0},
+      {"abc\n", -EINVAL, 0},
+      {"4x\n", -EINVAL, 0},
+      {"", -EINVAL, 0},
+      {"\n", -EINVAL, 0},
+  };
+  const temp_tree_t *tree = *state;
+  size_t i;
+
+  for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    uint32_t type = 99;
+
+    temp_tree_write(tree, CPU "/type", types[i].text);
+    assert_int_equal(uvperf__pmu_type(tree->root, "cpu", &type), types[i].code);
+    assert_int_equal(type, types[i].type);
+  }
+}
+
+static void pmu_type_that_cannot_be_read_is_errno(void **state) {
+  const temp_tree_t *tree = *state;
+  uint32_t type;
+
+  temp_tree_write(tree, PMUS "/typeless/format/event", "config:0-7\n");
+  temp_tree_write(tree, PMUS "/file", "4\n");
+  temp_tree_write(tree, PMUS "/directory/type/x", "4\n");
+  temp_tree_link(tree, PMUS "/loop", "loop");
+  temp_tree_link(tree, PMUS "/inner/type", "type");
+  temp_tree_link(tree, PMUS "/dangling", "nowhere");
+  assert_int_equal(uvperf__pmu_type(tree->root, "none", &type), -ENOENT);
+  assert_int_equal(uvperf__pmu_type(tree->root, "dangling", &type), -ENOENT);
+  assert_int_equal(uvperf__pmu_type(tree->root, "file", &type), -ENOENT);
+  assert_int_equal(uvperf__pmu_type(tree->root, "typeless", &type), -ENODATA);
+  assert_int_equal(uvperf__pmu_type(tree->root, "directory", &type), -EISDIR);
+  assert_int_equal(uvperf__pmu_type(tree->root, "loop", &type), -ELOOP);
+  assert_int_equal(uvperf__pmu_type(tree->root, "inner", &type), -ELOOP);
+}
+
+static void pmu_name_is_found_by_type(void **state) {
+  const temp_tree_t *tree = *state;
+  char name[32];
+
+  assert_int_equal(uvperf__pmu_name(tree->root, 8, name, sizeof(name)),
+                   -ENOENT);
+  temp_tree_write(tree, CPU "/type", "4\n");
+  temp_tree_write(tree, PMUS "/odd/type", "x\n");
+  temp_tree_write(tree, PMUS "/uprobe/type", "8\n");
+  assert_int_equal(uvperf__pmu_name(tree->root, 8, name, sizeof(name)), 0);
+  assert_string_equal(name, "uprobe");
+  assert_int_equal(uvperf__pmu_name(tree->root, 8, name, 4), 0);
+  assert_string_equal(name, "upr");
+  assert_int_equal(uvperf__pmu_name(tree->root, 0, name, sizeof(name)),
+                   -ENOENT);
+  assert_string_equal(name, "");
+}
+
+/* More entries than the kernel gives at once. */
+static void pmu_name_is_found_among_many(void **state) {
+  const temp_tree_t *tree = *state;
+  size_t fds = support_count_fds();
+  char path[96], text[16], name[32];
+  unsigned type;
+
+  for (type = 100; type < 300; type++) {
+    snprintf(path, sizeof(path), PMUS "/uncore_box_%u/type", type);
+    snprintf(text, sizeof(text), "%u\n", type);
+    temp_tree_write(tree, path, text);
+  }
+  for (type = 100; type < 300; type++) {
+    snprintf(text, sizeof(text), "uncore_box_%u", type);
+    assert_int_equal(uvperf__pmu_name(tree->root, type, name, sizeof(name)), 0);
+    assert_string_equal(name, text);
+  }
+  assert_int_equal(uvperf__pmu_name(tree->root, 300, name, sizeof(name)),
+                   -ENOENT);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+static void pmu_name_without_directory_is_errno(void **state) {
+  const temp_tree_t *tree = *state;
+  char name[32] = "x";
+
+  assert_int_equal(uvperf__pmu_name(tree->root, 1, name, sizeof(name)),
+                   -ENOENT);
+  assert_string_equal(name, "");
+  temp_tree_write(tree, PMUS, "a file\n");
+  assert_int_equal(uvperf__pmu_name(tree->root, 1, name, sizeof(name)),
+                   -ENOTDIR);
+}
+
+static void pmu_is_the_one_of_a_dynamic_type(void **state) {
+  const temp_tree_t *tree = *state;
+
+  temp_tree_write(tree, PMUS "/uprobe/type", "8\n");
+  temp_tree_write(tree, PMUS "/software/type", "1\n");
+  assert_int_equal(uvperf__pmu_is(tree->root, 8, "uprobe"), 1);
+  assert_int_equal(uvperf__pmu_is(tree->root, 9, "uprobe"), 0);
+  assert_int_equal(uvperf__pmu_is(tree->root, 8, "kprobe"), 0);
+  assert_int_equal(uvperf__pmu_is(tree->root, 1, "software"), 0);
+}
+
+/* -- CPUs and skid -------------------------------------------------------- */
+
+static void pmu_cpus_are_a_mask_or_those_of_a_hybrid(void **state) {
+  const temp_tree_t *tree = *state;
+  char list[UVPERF__PMU_TEXT_BYTES];
+  int is_mask;
+
+  temp_tree_write(tree, PMUS "/uncore_imc_0/cpumask", "0,18\n");
+  temp_tree_write(tree, PMUS "/cpu_atom/cpus", "16-23\n");
+  temp_tree_write(tree, CPU "/type", "4\n");
+  assert_int_equal(uvperf__pmu_cpus(tree->root, "uncore_imc_0", list, &is_mask),
+                   0);
+  assert_string_equal(list, "0,18");
+  assert_int_equal(is_mask, 1);
+  assert_int_equal(uvperf__pmu_cpus(tree->root, "cpu_atom", list, &is_mask), 0);
+  assert_string_equal(list, "16-23");
+  assert_int_equal(is_mask, 0);
+  assert_int_equal(uvperf__pmu_cpus(tree->root, "cpu", list, &is_mask),
+                   -ENOENT);
+  assert_string_equal(list, "");
+}
+
+static void pmu_max_precise_is_in_caps(void **state) {
+  const temp_tree_t *tree = *state;
+  uint32_t max;
+
+  temp_tree_write(tree, CPU "/type", "4\n");
+  assert_int_equal(uvperf__pmu_max_precise(tree->root, "cpu", &max), -ENOENT);
+  temp_tree_write(tree, CPU "/caps/max_precise", "3\n");
+  assert_int_equal(uvperf__pmu_max_precise(tree->root, "cpu", &max), 0);
+  assert_int_equal(max, 3);
+  temp_tree_write(tree, CPU "/caps/max_precise", "-1\n");
+  assert_int_equal(uvperf__pmu_max_precise(tree->root, "cpu", &max), -EINVAL);
+}
+
+/* -- Hostile names -------------------------------------------------------- */
+
+/* The tree has what the paths would lead to. */
+static void pmu_name_that_is_a_path_is_einval(void **state) {
+  char too_long[NAME_MAX + 2];
+  const char *const bad[] = {"", ".", "..", "cpu/", "/cpu", "a/b", too_long};
+  const temp_tree_t *tree = *state;
+  char text[UVPERF__PMU_TEXT_BYTES];
+  uvperf__pmu_measure_t measure;
+  uvperf__pmu_format_t format;
+  pmu_names_t names = {"", 0};
+  uint32_t number;
+  size_t i;
+  int is_mask;
+
+  memset(too_long, 'a', sizeof(too_long) - 1);
+  too_long[NAME_MAX + 1] = '\0';
+  temp_tree_write(tree, CPU "/type", "4\n");
+  temp_tree_write(tree, CPU "/cpumask", "0\n");
+  temp_tree_write(tree, CPU "/format/a/b", "config:0\n");
+  temp_tree_write(tree, CPU "/events/a/b", "event=1\n");
+  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    const char *name = bad[i], *root = tree->root;
+
+    assert_int_equal(uvperf__pmu_type(root, name, &number), -EINVAL);
+    assert_int_equal(uvperf__pmu_max_precise(root, name, &number), -EINVAL);
+    assert_int_equal(uvperf__pmu_cpus(root, name, text, &is_mask), -EINVAL);
+    assert_int_equal(uvperf__pmu_each_event(root, name, pmu_names_add, &names),
+                     -EINVAL);
+    assert_int_equal(uvperf__pmu_each_format(root, name, pmu_names_add, &names),
+                     -EINVAL);
+    assert_int_equal(uvperf__pmu_format(root, name, "a", &format), -EINVAL);
+    assert_int_equal(uvperf__pmu_format(root, "cpu", name, &format), -EINVAL);
+    assert_int_equal(uvperf__pmu_event(root, name, "a.unit", text), -EINVAL);
+    assert_int_equal(uvperf__pmu_event(root, "cpu", name, text), -EINVAL);
+    assert_int_equal(uvperf__pmu_measure(root, "cpu", name, &measure), -EINVAL);
+  }
+}
+
+#define WITH_TREE(test)                                                        \
+  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_TREE(pmu_each_gives_every_name),
+      WITH_TREE(pmu_each_ends_with_what_the_callback_returns),
+      WITH_TREE(pmu_without_terms_and_events_has_none),
+      WITH_TREE(pmu_events_are_without_what_goes_with_them),
+      WITH_TREE(pmu_type_is_a_number_of_32_bits),
+      WITH_TREE(pmu_type_that_cannot_be_read_is_errno),
+      WITH_TREE(pmu_name_is_found_by_type),
+      WITH_TREE(pmu_name_is_found_among_many),
+      WITH_TREE(pmu_name_without_directory_is_errno),
+      WITH_TREE(pmu_is_the_one_of_a_dynamic_type),
+      WITH_TREE(pmu_cpus_are_a_mask_or_those_of_a_hybrid),
+      WITH_TREE(pmu_max_precise_is_in_caps),
+      WITH_TREE(pmu_name_that_is_a_path_is_einval),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
