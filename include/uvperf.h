@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* uvperf: perf_event_open(2) for libuv programs. This header includes all the
- * others; allocator.h, error.h, attr.h, count.h and record.h alone need no
- * libuv. */
+ * others; allocator.h, error.h, attr.h, count.h, record.h and tracefs.h alone
+ * need no libuv. */
 #ifndef UVPERF_H
 #define UVPERF_H
 
@@ -11,6 +11,7 @@
 #include "uvperf/attr.h"
 #include "uvperf/record.h"
 #include "uvperf/count.h"
+#include "uvperf/tracefs.h"
 #include "uvperf/event.h"
 #include "uvperf/event_control.h"
 

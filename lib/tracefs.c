@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds tracefs, and the tracepoints in it with their ids. What their fields
- * mean is not known here. */
+/* Finds tracefs, the tracepoints in it with their ids, and the tracers. What a
+ * tracepoint's fields mean is not known here. */
 #include "tracefs.h"
+#include "uvperf/tracefs.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -70,15 +71,15 @@ int uvperf__tracefs_path(const char *root, char *path, size_t size) {
   return search.rc;
 }
 
-/* Puts root + tracefs + "/events" into a path. */
-static int events_path(const char *root, char path[PATH_MAX]) {
+/* Puts root + tracefs + "/" + a file of it into a path. */
+static int file_path(const char *root, const char *file, char path[PATH_MAX]) {
   char place[PATH_MAX];
   int length;
   int rc = uvperf__tracefs_path(root, place, sizeof(place));
 
   if (rc != 0)
     return rc;
-  length = snprintf(path, PATH_MAX, "%s%s/events", root, place);
+  length = snprintf(path, PATH_MAX, "%s%s/%s", root, place, file);
   return length < 0 || length >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
@@ -118,7 +119,7 @@ int uvperf__tracefs_id(const char *root, const char *category, const char *name,
   *id = 0;
   if (!is_component(category) || !is_component(name))
     return -EINVAL;
-  rc = events_path(root, events);
+  rc = file_path(root, "events", events);
   return rc != 0 ? rc : read_id(events, category, name, id);
 }
 
@@ -213,7 +214,7 @@ int uvperf__tracefs_walk(const char *root, const char *category,
                          void *data) {
   walk_t walk = {{0}, category, name, NULL, each, data, 0};
   uvperf__directory_t directory;
-  int rc = events_path(root, walk.events);
+  int rc = file_path(root, "events", walk.events);
 
   if (rc == 0)
     rc = uvperf__directory_open(&directory, walk.events);
@@ -247,7 +248,7 @@ int uvperf__tracefs_each_event(const char *root, const char *category,
 
   if (!is_component(category))
     return -EINVAL;
-  rc = events_path(root, walk.events);
+  rc = file_path(root, "events", walk.events);
   if (rc == 0)
     rc = open_category(&directory, walk.events, category);
   if (rc != 0)
@@ -272,7 +273,7 @@ int uvperf__tracefs_each_category(const char *root,
   char events[PATH_MAX];
   names_t names = {events, each, data};
   uvperf__directory_t directory;
-  int rc = events_path(root, events);
+  int rc = file_path(root, "events", events);
 
   if (rc == 0)
     rc = uvperf__directory_open(&directory, events);
@@ -306,4 +307,100 @@ int uvperf__tracefs_name(const char *root, uint64_t id, char *name,
   if (rc == 1)
     return 0;
   return rc == 0 ? -ENOENT : rc;
+}
+
+/* -- tracers -------------------------------------------------------------- */
+
+/* The only line of a file. */
+static int read_line(const char *root, const char *file, char text[4096]) {
+  char path[PATH_MAX];
+  int rc = file_path(root, file, path);
+
+  if (rc == 0)
+    rc = uvperf__system_line("", path, "", text, 4096);
+  if (rc == 0 && strlen(text) == 4095)
+    rc = -EFBIG;
+  return rc == -ENODATA ? -ENOENT : rc;
+}
+
+/* Gives a text to a caller with *size bytes of room. */
+static int give(const char *text, char *room, size_t *size) {
+  size_t had = *size;
+
+  *size = strlen(text) + 1;
+  if (had < *size)
+    return -ENOBUFS;
+  memcpy(room, text, *size);
+  return 0;
+}
+
+int uvperf__tracefs_current_tracer(const char *root, char *tracer,
+                                   size_t *size) {
+  char text[4096];
+  int rc = read_line(root, "current_tracer", text);
+
+  if (rc == 0)
+    return give(text, tracer, size);
+  *size = 0;
+  return rc;
+}
+
+/* t_show of kernel/trace/trace.c puts a space between two of them. */
+int uvperf__tracefs_each_tracer(const char *root, uvperf__tracefs_each_fn each,
+                                void *data) {
+  char text[4096];
+  char *tracer;
+  char *rest;
+  int rc = read_line(root, "available_tracers", text);
+
+  for (tracer = text; rc == 0 && *tracer != '\0'; tracer = rest) {
+    rest = tracer + strcspn(tracer, " ");
+    if (*rest != '\0')
+      *rest++ = '\0';
+    if (*tracer != '\0')
+      rc = each(tracer, data);
+  }
+  return rc;
+}
+
+/* -- what is public ------------------------------------------------------- */
+
+int uvperf_tracefs_path(char *path, size_t *size) {
+  char place[PATH_MAX];
+  int rc;
+
+  if (size == NULL || (path == NULL && *size != 0))
+    return -EINVAL;
+  rc = uvperf__tracefs_path("", place, sizeof(place));
+  if (rc == 0)
+    return give(place, path, size);
+  *size = 0;
+  return rc;
+}
+
+int uvperf_tracefs_id(const char *category, const char *name, uint64_t *id) {
+  if (id != NULL)
+    *id = 0;
+  if (category == NULL || name == NULL || id == NULL)
+    return -EINVAL;
+  return uvperf__tracefs_id("", category, name, id);
+}
+
+int uvperf_tracefs_walk(const char *category, const char *name,
+                        uvperf_tracefs_event_cb cb, void *arg) {
+  if (cb == NULL)
+    return -EINVAL;
+  return uvperf__tracefs_walk("", category, name, cb, arg);
+}
+
+int uvperf_tracefs_current_tracer(char *tracer, size_t *size) {
+  if (size == NULL || (tracer == NULL && *size != 0))
+    return -EINVAL;
+  return uvperf__tracefs_current_tracer("", tracer, size);
+}
+
+int uvperf_tracefs_walk_tracers(uvperf_tracefs_tracer_cb cb, void *arg) {
+  if (cb == NULL)
+    return -EINVAL;
+  return uvperf__tracefs_each_tracer("", cb, arg);
 }

@@ -43,6 +43,13 @@ int uvperf__tracefs_walk(const char *root, const char *category,
                          const char *name, uvperf__tracefs_event_fn each,
                          void *data);
 
+/* The functions of uvperf/tracefs.h under a root; their arguments are checked
+ * there. Tracers' names have less than 4096 bytes in all, else -EFBIG. */
+int uvperf__tracefs_current_tracer(const char *root, char *tracer,
+                                   size_t *size);
+int uvperf__tracefs_each_tracer(const char *root, uvperf__tracefs_each_fn each,
+                                void *data);
+
 /* The "group:name" of a tracepoint, cut to `size`. 0; -ENOENT where no
  * tracepoint has the id; another -errno where tracefs cannot be read. Looks
  * into each of some thousand files, which takes a tenth of a second. */
