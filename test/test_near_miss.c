@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Which of some names was probably meant. */
+#include "support.h"
+
+#include "near_miss.h"
+
+/* The nearest of the words in a list that has spaces between them. */
+static const char *nearest(uvperf__near_miss_t *miss, const char *wanted,
+                           const char *words) {
+  char copy[512];
+  char *word, *rest;
+
+  snprintf(copy, sizeof(copy), "%s", words);
+  uvperf__near_miss_init(miss, wanted, strlen(wanted));
+  for (word = strtok_r(copy, " ", &rest); word != NULL;
+       word = strtok_r(NULL, " ", &rest))
+    assert_int_equal(uvperf__near_miss_each(word, miss), 0);
+  return miss->best;
+}
+
+static void near_miss_finds_typing_errors(void **state) {
+  static const char words[] = "cycles instructions cpu-clock sched_switch";
+  static const struct {
+    const char *wanted;
+    const char *best;
+  } cases[] = {
+      {"instrutions", "instructions"},   /* one is missing */
+      {"instrructions", "instructions"}, /* one too many */
+      {"instructoins", "instructions"},  /* swapped */
+      {"instructionz", "instructions"},  /* replaced */
+      {"cpuclock", "cpu-clock"},
+      {"CYCELS", "cycles"},
+      {"sched_swich", "sched_switch"},
+      {"cycles", "cycles"},
+      {"cyc", ""},
+      {"page-faults", ""},
+      {"", ""},
+      {"cy", ""},
+  };
+  uvperf__near_miss_t miss;
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    assert_string_equal(nearest(&miss, cases[i].wanted, words), cases[i].best);
+}
+
+static void near_miss_counts_each_error_once(void **state) {
+  uvperf__near_miss_t miss;
+
+  (void)state;
+  nearest(&miss, "abcdefgh", "abdcefgh");
+  assert_int_equal(miss.distance, 1);
+  nearest(&miss, "abcdefgh", "xbcdefgh");
+  assert_int_equal(miss.distance, 1);
+  nearest(&miss, "abcdefgh", "bcdefghi");
+  assert_int_equal(miss.distance, 2);
+  nearest(&miss, "abcdefgh", "abcdefgh");
+  assert_int_equal(miss.distance, 0);
+}
+
+static void near_miss_keeps_the_nearest_and_of_equals_the_first(void **state) {
+  uvperf__near_miss_t miss;
+
+  (void)state;
+  assert_string_equal(nearest(&miss, "loads", "lxxds loadx xoads"), "loadx");
+}
+
+static void near_miss_of_long_names_is_none(void **state) {
+  char longest[UVPERF__NEAR_MISS_MOST + 1];
+  char longer[UVPERF__NEAR_MISS_MOST + 2];
+  uvperf__near_miss_t miss;
+
+  (void)state;
+  memset(longest, 'a', sizeof(longest));
+  longest[UVPERF__NEAR_MISS_MOST] = '\0';
+  memset(longer, 'a', sizeof(longer));
+  longer[UVPERF__NEAR_MISS_MOST + 1] = '\0';
+  uvperf__near_miss_init(&miss, longest, strlen(longest));
+  uvperf__near_miss_try(&miss, longer);
+  assert_string_equal(miss.best, "");
+  uvperf__near_miss_try(&miss, longest + 1);
+  assert_string_equal(miss.best, longest + 1);
+  uvperf__near_miss_try(&miss, longest);
+  assert_string_equal(miss.best, longest);
+  uvperf__near_miss_init(&miss, longer, strlen(longer));
+  uvperf__near_miss_try(&miss, longer);
+  uvperf__near_miss_try(&miss, longest);
+  uvperf__near_miss_try(&miss, "");
+  assert_string_equal(miss.best, "");
+}
+
+static void near_miss_reads_no_more_than_the_length(void **state) {
+  uvperf__near_miss_t miss;
+
+  (void)state;
+  uvperf__near_miss_init(&miss, "cycels:u", 6);
+  uvperf__near_miss_try(&miss, "cycles");
+  assert_int_equal(miss.distance, 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(near_miss_finds_typing_errors),
+      cmocka_unit_test(near_miss_counts_each_error_once),
+      cmocka_unit_test(near_miss_keeps_the_nearest_and_of_equals_the_first),
+      cmocka_unit_test(near_miss_of_long_names_is_none),
+      cmocka_unit_test(near_miss_reads_no_more_than_the_length),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
