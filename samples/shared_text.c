@@ -3,6 +3,7 @@
 #include "shared_text.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What is right in UTF-8 and yet makes a terminal show other text than there
@@ -69,4 +70,18 @@ void shared_text_clean(char *clean, size_t size, const char *name) {
     name += nr;
   }
   clean[used] = '\0';
+}
+
+size_t shared_text_json(char json[SHARED_TEXT_JSON_BYTES], const char *name) {
+  size_t nr = shared_text_utf8(name);
+
+  if (nr == 0)
+    snprintf(json, SHARED_TEXT_JSON_BYTES, "\\ufffd");
+  else if (*name == '"' || *name == '\\')
+    snprintf(json, SHARED_TEXT_JSON_BYTES, "\\%c", *name);
+  else if (nr == 1 && ((unsigned char)*name < 0x20 || *name == 0x7f))
+    snprintf(json, SHARED_TEXT_JSON_BYTES, "\\u%04x", (unsigned char)*name);
+  else
+    snprintf(json, SHARED_TEXT_JSON_BYTES, "%.*s", (int)nr, name);
+  return nr == 0 ? 1 : nr;
 }

@@ -18,4 +18,12 @@ size_t shared_text_printable(const char *name);
  * a question mark. */
 void shared_text_clean(char *clean, size_t size, const char *name);
 
+/* Room for any character in a string of JSON, and its end. */
+#define SHARED_TEXT_JSON_BYTES 8
+
+/* Writes the character at the start of a name, which has not ended, as it is in
+ * a string of JSON; a byte that is not UTF-8 as U+FFFD. How many bytes of the
+ * name that was. */
+size_t shared_text_json(char json[SHARED_TEXT_JSON_BYTES], const char *name);
+
 #endif

@@ -86,19 +86,12 @@ static void put_text(watch_buffer_t *buffer, const watch_event_t *event) {
 }
 
 static void put_json_string(watch_buffer_t *buffer, const char *name) {
-  size_t nr;
+  char json[SHARED_TEXT_JSON_BYTES];
 
   watch_buffer_print(buffer, "\"");
-  for (; *name != '\0'; name += nr == 0 ? 1 : nr) {
-    nr = shared_text_utf8(name);
-    if (nr == 0)
-      watch_buffer_print(buffer, "\\ufffd");
-    else if (*name == '"' || *name == '\\')
-      watch_buffer_print(buffer, "\\%c", *name);
-    else if (nr == 1 && ((unsigned char)*name < 0x20 || *name == 0x7f))
-      watch_buffer_print(buffer, "\\u%04x", (unsigned char)*name);
-    else
-      watch_buffer_add(buffer, name, nr);
+  while (*name != '\0') {
+    name += shared_text_json(json, name);
+    watch_buffer_print(buffer, "%s", json);
   }
   watch_buffer_print(buffer, "\"");
 }
