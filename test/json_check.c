@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A strict reader of flat JSON. It shares no code with what it checks, and
+/* A strict reader of JSON without arrays, true and false. It shares no code with what it checks, and
  * decodes nothing. */
 #include "json_check.h"
 
@@ -77,16 +77,44 @@ static const char *skip_number(const char *text) {
   return text;
 }
 
-int json_is_object(const char *line) {
-  if (*line++ != '{')
-    return 0;
+/* Deep enough for what there is, and a bound for what is wrong. */
+#define MAX_DEPTH 8
+
+static const char *skip_object(const char *text, int depth);
+
+static const char *skip_value(const char *text, int depth) {
+  if (*text == '"')
+    return skip_string(text);
+  if (depth > 0 && *text == '{')
+    return skip_object(text, depth - 1);
+  if (depth > 0 && strncmp(text, "null", 4) == 0)
+    return text + 4;
+  return skip_number(text);
+}
+
+/* Reads an object in which objects may be, to a depth, and null above that. */
+static const char *skip_object(const char *text, int depth) {
+  if (*text++ != '{')
+    return NULL;
   do {
-    line = skip_string(line);
-    if (line == NULL || *line++ != ':')
-      return 0;
-    line = *line == '"' ? skip_string(line) : skip_number(line);
-    if (line == NULL)
-      return 0;
-  } while (*line++ == ',');
-  return line[-1] == '}' && (*line == '\0' || strcmp(line, "\n") == 0);
+    text = skip_string(text);
+    if (text == NULL || *text++ != ':')
+      return NULL;
+    text = skip_value(text, depth);
+    if (text == NULL)
+      return NULL;
+  } while (*text++ == ',');
+  return text[-1] == '}' ? text : NULL;
+}
+
+static int ends(const char *text) {
+  return text != NULL && (*text == '\0' || strcmp(text, "\n") == 0);
+}
+
+int json_is_object(const char *line) {
+  return ends(skip_object(line, 0));
+}
+
+int json_is_tree(const char *line) {
+  return ends(skip_object(line, MAX_DEPTH));
 }

@@ -8,4 +8,7 @@
  * follow. */
 int json_is_object(const char *line);
 
+/* The same, but members may be null and such objects too. */
+int json_is_tree(const char *line);
+
 #endif

@@ -129,8 +129,26 @@ static void json_check_refuses_what_is_none(void **state) {
 
   (void)state;
   assert_true(json_is_object("{\"a\":-1.5,\"b\":\"\\u00e9\xc3\xa9\\n\"}\n"));
-  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
     assert_false(json_is_object(bad[i]));
+    assert_false(json_is_tree(bad[i]));
+  }
+}
+
+static void json_check_takes_objects_in_a_tree_alone(void **state) {
+  static const char *const bad[] = {
+      "{\"a\":{\"b\":1}",   "{\"a\":{\"b\":1}}}", "{\"a\":{\"b\":01}}",
+      "{\"a\":{\"b\":1},}", "{\"a\":{b:1}}",      "{\"a\":nul}",
+      "{\"a\":{\"b\":1 }}",
+  };
+  static const char tree[] = "{\"a\":{\"b\":{\"c\":1},\"d\":null}}\n";
+  size_t i;
+
+  (void)state;
+  assert_true(json_is_tree(tree));
+  assert_false(json_is_object(tree));
+  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+    assert_false(json_is_tree(bad[i]));
 }
 
 static void grandchild_of_a_dead_parent_stays_in_the_tree(void **state) {
@@ -190,6 +208,7 @@ int main(void) {
       cmocka_unit_test(event_of_each_kind_is_one_object_of_json),
       cmocka_unit_test(name_of_any_bytes_is_one_safe_line),
       cmocka_unit_test(json_check_refuses_what_is_none),
+      cmocka_unit_test(json_check_takes_objects_in_a_tree_alone),
       cmocka_unit_test(grandchild_of_a_dead_parent_stays_in_the_tree),
       cmocka_unit_test(descendants_are_found_in_any_order),
       cmocka_unit_test(threads_keep_the_name_of_who_made_them),
