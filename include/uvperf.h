@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* uvperf: perf_event_open(2) for libuv programs. This header includes all the
- * others; allocator.h, error.h, attr.h, count.h, record.h and tracefs.h alone
- * need no libuv. */
+ * others, of which event.h and event_control.h alone need libuv. */
 #ifndef UVPERF_H
 #define UVPERF_H
 
@@ -9,6 +8,7 @@
 #include "uvperf/allocator.h"
 #include "uvperf/error.h"
 #include "uvperf/attr.h"
+#include "uvperf/cpu_list.h"
 #include "uvperf/record.h"
 #include "uvperf/count.h"
 #include "uvperf/tracefs.h"

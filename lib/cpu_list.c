@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "range_list.h"
+#include "uvperf/cpu_list.h"
 
 #define WORDS (UVPERF__MAX_CPU / 64 + 1)
 
@@ -79,4 +80,10 @@ int uvperf__cpu_list_has(const char *list, int cpu) {
   if (rc != 0)
     return rc;
   return cpu >= 0 && cpu <= UVPERF__MAX_CPU && has(&bits, (unsigned int)cpu);
+}
+
+int uvperf_cpu_list_parse(const char *list, int *cpus, size_t *nr) {
+  if (list == NULL || nr == NULL || (cpus == NULL && *nr != 0))
+    return -EINVAL;
+  return uvperf__cpu_list_parse(list, cpus, nr);
 }

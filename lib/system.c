@@ -12,6 +12,7 @@
 
 #include "cpu_list.h"
 #include "file.h"
+#include "uvperf/cpu_list.h"
 
 static int join(char path[PATH_MAX], const char *root, const char *rest) {
   int length = snprintf(path, PATH_MAX, "%s%s", root, rest);
@@ -255,6 +256,20 @@ int uvperf__system_cpus(const char *root, const char *list, int *cpus,
   int rc = read_cpus(root, list, text);
 
   return rc != 0 ? rc : uvperf__cpu_list_parse(text, cpus, nr);
+}
+
+static int tell_cpus(const char *list, int *cpus, size_t *nr) {
+  if (nr == NULL || (cpus == NULL && *nr != 0))
+    return -EINVAL;
+  return uvperf__system_cpus("", list, cpus, nr);
+}
+
+int uvperf_cpus_online(int *cpus, size_t *nr) {
+  return tell_cpus("online", cpus, nr);
+}
+
+int uvperf_cpus_possible(int *cpus, size_t *nr) {
+  return tell_cpus("possible", cpus, nr);
 }
 
 int uvperf__system_online_cpus(const char *root) {

@@ -9,9 +9,7 @@
 #include <string.h>
 
 #include "shared_memory.h"
-
-/* Far above what Linux can be built for, CONFIG_NR_CPUS. */
-#define MAX_CPU 65535
+#include "uvperf/cpu_list.h"
 
 void shared_ids_add(shared_ids_t *list, int32_t id) {
   if (list->nr == list->capacity)
@@ -24,52 +22,18 @@ void shared_ids_free(shared_ids_t *list) {
   memset(list, 0, sizeof(*list));
 }
 
-static int parse_id(const char **text, long *id) {
-  char *end;
-
-  if (**text < '0' || **text > '9')
-    return -EINVAL;
-  errno = 0;
-  *id = strtol(*text, &end, 10);
-  if (errno != 0 || *id > MAX_CPU)
-    return -EINVAL;
-  *text = end;
-  return 0;
-}
-
-int shared_ids_parse(shared_ids_t *list, const char *text) {
-  long first, last;
-
-  for (;;) {
-    if (parse_id(&text, &first) != 0)
-      return -EINVAL;
-    last = first;
-    if (*text == '-') {
-      text++;
-      if (parse_id(&text, &last) != 0 || last < first)
-        return -EINVAL;
-    }
-    for (; first <= last; first++)
-      shared_ids_add(list, (int32_t)first);
-    if (*text != ',')
-      break;
-    text++;
-  }
-  return *text == '\0' || *text == '\n' ? 0 : -EINVAL;
-}
-
-/* The ids are never 0 to the number of CPUs less 1: CPUs can be offline. */
+/* More CPUs may come online between the two calls, so that they are tried
+ * again. */
 int shared_cpus_online(shared_ids_t *cpus) {
-  FILE *file = fopen("/sys/devices/system/cpu/online", "re");
-  char *line = NULL;
-  size_t size = 0;
+  size_t room = 0;
   int rc;
 
-  if (file == NULL)
-    return -errno;
-  rc = getline(&line, &size, file) > 0 ? shared_ids_parse(cpus, line) : -EIO;
-  free(line);
-  fclose(file);
+  while ((rc = uvperf_cpus_online(cpus->ids, &room)) == -ENOBUFS) {
+    while (cpus->capacity < room)
+      cpus->ids = shared_grow(cpus->ids, &cpus->capacity, sizeof(*cpus->ids));
+    room = cpus->capacity;
+  }
+  cpus->nr = rc == 0 ? room : 0;
   return rc;
 }
 

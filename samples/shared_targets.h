@@ -15,10 +15,7 @@ typedef struct shared_ids_s {
 void shared_ids_add(shared_ids_t *list, int32_t id);
 void shared_ids_free(shared_ids_t *list);
 
-/* Reads a list such as "0,2-5" into ids. 0, or -EINVAL. */
-int shared_ids_parse(shared_ids_t *list, const char *text);
-
-/* The CPUs that are online: 0, or -errno. */
+/* Fills an empty list with the CPUs that are online: 0, or -errno. */
 int shared_cpus_online(shared_ids_t *cpus);
 
 /* The threads that a process has now: 0, or -errno. */

@@ -3,8 +3,10 @@
 #include "support.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "cpu_list.h"
+#include "uvperf/cpu_list.h"
 
 #define ROOM (UVPERF__MAX_CPU + 1)
 
@@ -96,6 +98,63 @@ static void cpu_list_has_what_is_in_it(void **state) {
   assert_int_equal(uvperf__cpu_list_has("", 0), 0);
 }
 
+static void cpu_list_without_an_argument_is_einval(void **state) {
+  size_t nr = 1;
+  int cpu;
+
+  (void)state;
+  assert_int_equal(uvperf_cpu_list_parse(NULL, &cpu, &nr), -EINVAL);
+  assert_int_equal(uvperf_cpu_list_parse("0", &cpu, NULL), -EINVAL);
+  assert_int_equal(uvperf_cpu_list_parse("0", NULL, &nr), -EINVAL);
+  assert_int_equal(uvperf_cpus_online(&cpu, NULL), -EINVAL);
+  assert_int_equal(uvperf_cpus_online(NULL, &nr), -EINVAL);
+  assert_int_equal(uvperf_cpus_possible(NULL, &nr), -EINVAL);
+  assert_int_equal(nr, 1);
+  assert_int_equal(uvperf_cpu_list_parse("3", &cpu, &nr), 0);
+  assert_int_equal(cpu, 3);
+}
+
+/* Calls a function as its documentation has it: once for the need. */
+static int *take_cpus(int (*tell)(int *, size_t *), size_t *nr) {
+  int *cpus;
+
+  *nr = 0;
+  assert_int_equal(tell(NULL, nr), -ENOBUFS);
+  cpus = calloc(*nr, sizeof(*cpus));
+  assert_non_null(cpus);
+  assert_int_equal(tell(cpus, nr), 0);
+  return cpus;
+}
+
+static void live_cpus_online_are_those_of_libc(void **state) {
+  char path[64];
+  size_t nr, i;
+  int *cpus = take_cpus(uvperf_cpus_online, &nr);
+
+  (void)state;
+  assert_int_equal(nr, sysconf(_SC_NPROCESSORS_ONLN));
+  for (i = 0; i < nr; i++) {
+    snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d", cpus[i]);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_true(i == 0 || cpus[i] > cpus[i - 1]);
+  }
+  free(cpus);
+}
+
+static void live_cpus_possible_are_also_those_online(void **state) {
+  size_t nr, nr_online, i, j = 0;
+  int *cpus = take_cpus(uvperf_cpus_possible, &nr);
+  int *online = take_cpus(uvperf_cpus_online, &nr_online);
+
+  (void)state;
+  for (i = 0; i < nr && j < nr_online; i++)
+    if (cpus[i] == online[j])
+      j++;
+  assert_int_equal(j, nr_online);
+  free(cpus);
+  free(online);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cpu_list_gives_each_cpu_once_ascending),
@@ -103,6 +162,9 @@ int main(void) {
       cmocka_unit_test(cpu_list_with_too_little_room_tells_the_need),
       cmocka_unit_test(cpu_list_of_all_cpus_is_read_whole),
       cmocka_unit_test(cpu_list_has_what_is_in_it),
+      cmocka_unit_test(cpu_list_without_an_argument_is_einval),
+      cmocka_unit_test(live_cpus_online_are_those_of_libc),
+      cmocka_unit_test(live_cpus_possible_are_also_those_online),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

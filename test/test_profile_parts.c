@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the profiler that need no kernel: lists of CPUs, names, the
- * order of records, maps of tasks, kernel symbols, counters. */
+/* The parts of the profiler that need no kernel: names, the order of records,
+ * maps of tasks, kernel symbols, counters. */
 #include "support.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 #include "profile_names.h"
@@ -11,31 +10,7 @@
 #include "profile_tally.h"
 #include "profile_tasks.h"
 #include "shared_order.h"
-#include "shared_targets.h"
 #include "shared_text.h"
-
-static void cpu_list_with_ranges_gives_each_id(void **state) {
-  static const int32_t expected[] = {0, 2, 3, 4, 5, 127};
-  shared_ids_t list = {NULL, 0, 0};
-
-  (void)state;
-  assert_int_equal(shared_ids_parse(&list, "0,2-5,127\n"), 0);
-  assert_int_equal(list.nr, 6);
-  assert_memory_equal(list.ids, expected, sizeof(expected));
-  shared_ids_free(&list);
-}
-
-static void cpu_list_that_is_none_is_refused(void **state) {
-  static const char *const bad[] = {"",    "\n",   "a",   "1-",        "-1",
-                                    "3-1", "1,,2", "1 2", "0-99999999"};
-  shared_ids_t list = {NULL, 0, 0};
-  size_t i;
-
-  (void)state;
-  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-    assert_int_equal(shared_ids_parse(&list, bad[i]), -EINVAL);
-  shared_ids_free(&list);
-}
 
 static void expect_clean(const char *name, const char *expected) {
   char clean[32];
@@ -252,8 +227,6 @@ static void tally_tells_keys_apart_and_sorts_by_weight(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(cpu_list_with_ranges_gives_each_id),
-      cmocka_unit_test(cpu_list_that_is_none_is_refused),
       cmocka_unit_test(name_with_control_characters_becomes_safe),
       cmocka_unit_test(long_name_is_cut_between_characters),
       cmocka_unit_test(same_name_has_one_id),
