@@ -9,6 +9,7 @@
 #include "uvperf/error.h"
 #include "uvperf/attr.h"
 #include "uvperf/cpu_list.h"
+#include "uvperf/pmu.h"
 #include "uvperf/record.h"
 #include "uvperf/count.h"
 #include "uvperf/tracefs.h"

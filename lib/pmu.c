@@ -258,10 +258,15 @@ int uvperf__pmu_format_parse(const char *text, uvperf__pmu_format_t *format) {
   return 0;
 }
 
+int uvperf__pmu_format_text(const char *root, const char *pmu, const char *term,
+                            char text[UVPERF__PMU_TEXT_BYTES]) {
+  return read_text(root, pmu, "format", term, "", text);
+}
+
 int uvperf__pmu_format(const char *root, const char *pmu, const char *term,
                        uvperf__pmu_format_t *format) {
   char text[UVPERF__PMU_TEXT_BYTES];
-  int rc = read_text(root, pmu, "format", term, "", text);
+  int rc = uvperf__pmu_format_text(root, pmu, term, text);
 
   return rc != 0 ? rc : uvperf__pmu_format_parse(text, format);
 }

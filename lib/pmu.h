@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Layer 1: what sysfs says of PMUs, under a root path that tests can set ("" is
  * the real one). Reads one file at a time into the caller's room; keeps no
- * memory and no fd. A file of more than one page is -EFBIG, one with a zero byte
- * -EINVAL; what open(2) and read(2) say is passed on (-ELOOP, -EISDIR). Names of
- * PMUs, terms and events must be one path component: others are -EINVAL. */
+ * memory and no fd. A file of more than one page is -EFBIG, one with a zero
+ * byte -EINVAL; what open(2) and read(2) say is passed on (-ELOOP, -EISDIR).
+ * Names of PMUs, terms and events must be one path component: others are
+ * -EINVAL. */
 #ifndef UVPERF_LIB_PMU_H
 #define UVPERF_LIB_PMU_H
 
@@ -45,12 +46,16 @@ typedef struct uvperf__pmu_format_s {
   uint64_t mask;
 } uvperf__pmu_format_t;
 
-/* Reads the text of a term. -EINVAL: it is no format, or one of a field or bit
- * that no attr has. */
+/* The text of a term, without the newline. -ENOENT: no such term, or PMU. */
+int uvperf__pmu_format_text(const char *root, const char *pmu, const char *term,
+                            char text[UVPERF__PMU_TEXT_BYTES]);
+
+/* Reads such a text. -EINVAL: it is no format, or one of a field or bit that no
+ * attr has. */
 int uvperf__pmu_format_parse(const char *text, uvperf__pmu_format_t *format);
 
-/* -ENOENT: the PMU has no such term, or there is no such PMU; -EINVAL: text that
- * is no format. */
+/* -ENOENT: the PMU has no such term, or there is no such PMU; -EINVAL: text
+ * that is no format. */
 int uvperf__pmu_format(const char *root, const char *pmu, const char *term,
                        uvperf__pmu_format_t *format);
 

@@ -55,7 +55,8 @@ headers_cxx11() {
 # they do not include it.
 headers_without_libuv() {
   rc=0
-  for header in version allocator error attr cpu_list record count tracefs; do
+  for header in version allocator error attr cpu_list pmu record count \
+    tracefs; do
     alone "uvperf/$header.h" ${CC:-cc} -x c -std=c11 $strict || rc=1
     alone "uvperf/$header.h" ${CC:-cc} -x c -M $uv >"$results.d" || rc=1
     if grep '/uv\.h' "$results.d"; then

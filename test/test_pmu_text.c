@@ -73,8 +73,7 @@ static void pmu_format_of_garbage_is_einval(void **state) {
                                     "config:0-99999999999999999999\n",
                                     "config:0-7 config1:0\n",
                                     "config::0\n",
-                                    "\x7f"
-                                    "ELF\xff"};
+                                    "\177ELF\xff"};
   const temp_tree_t *tree = *state;
   size_t i;
 
