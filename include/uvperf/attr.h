@@ -14,6 +14,7 @@
 
 #include <linux/perf_event.h>
 
+#include "uvperf/error.h"
 #include "uvperf/version.h"
 
 #ifdef __cplusplus
@@ -204,6 +205,81 @@ UVPERF_EXTERN int uvperf_attr_set(struct perf_event_attr *attr,
 UVPERF_EXTERN int uvperf_attr_get(const struct perf_event_attr *attr,
                                   enum uvperf_attr_field field,
                                   uint64_t *value);
+
+/** Parses the name of one event into an attr of a given size. Call
+ *  uvperf_attr_parse, which passes the caller's own sizeof.
+ *  @param attr   Caller's; `size` bytes are written on success, none on failure.
+ *  @param size   Bytes, at least PERF_ATTR_SIZE_VER0 (64).
+ *  @param name   As of uvperf_attr_parse.
+ *  @param error  As of uvperf_attr_parse.
+ *  @return as uvperf_attr_parse. */
+UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
+                                          size_t size, const char *name,
+                                          uvperf_error_t *error);
+
+/** Parses the name of one event, in perf(1)'s language, into an attr:
+ *
+ *    cycles, page-faults, LLC-load-misses    the kernel's generic events, by all
+ *                                            of perf(1)'s spellings, in any case
+ *    r1a8                                    a raw event of the CPU's PMU
+ *    1:2                                     type and config as numbers
+ *    type=9,config=0x1,config1=…             the same by the names of the
+ *      …,config4=…,bp_type=…                 attr's fields
+ *    mem:0x1000[/8][:rwx]                    a breakpoint: its address, length
+ *                                            (default 4; sizeof(long) for x)
+ *                                            and access (default rw)
+ *
+ *  Terms may follow between slashes, "cycles/period=1000/", and belong to
+ *  type=… as further items. A number is decimal or has 0x in front; of a term
+ *  that comes twice the last one counts:
+ *
+ *    config, config1 to config4        the field; a term without value is 1
+ *    period, freq                      sample_period, or sample_freq and freq
+ *    time[=0]                          PERF_SAMPLE_TIME in sample_type
+ *    call-graph=fp                     PERF_SAMPLE_CALLCHAIN
+ *    call-graph=dwarf[,stack-size=n]   that, REGS_USER with all registers and
+ *                                      STACK_USER with n bytes (8192), and
+ *                                      exclude_callchain_user
+ *    call-graph=lbr                    CALLCHAIN, and BRANCH_STACK with the
+ *                                      user side's CALL_STACK
+ *    call-graph=no                     none of these
+ *    max-stack=n                       sample_max_stack
+ *    branch_type=any (and so on)       BRANCH_STACK, and branch_sample_type
+ *    inherit, no-inherit               inherit
+ *    overwrite, no-overwrite           write_backward
+ *    aux-output, aux-sample-size=n     aux_output; aux_sample_size and
+ *                                      PERF_SAMPLE_AUX
+ *
+ *  Modifiers follow behind ':' or the second slash: u, k, h count the user, the
+ *  kernel and the hypervisor side, G and H guests and the host, the others
+ *  being excluded (and nothing where none is named: perf(1) excludes guests);
+ *  I excludes idle; p, pp, ppp are precise_ip 1 to 3 and P is the most that the
+ *  PMU has (3 where sysfs does not say); S is PERF_SAMPLE_READ, D pinned, e
+ *  exclusive. White space may be around the name and its terms.
+ *
+ *  Everything that is not said is the kernel's zero, so the event counts and
+ *  does not sample unless period or freq is there.
+ *  @param attr   Caller's; zeroed, sized and filled on success, untouched on
+ *    failure.
+ *  @param name   Caller's; not kept.
+ *  @param error  Receives why it failed: code, cause, the column in the name
+ *    (bytes, counted from 1) and what was probably meant; may be NULL.
+ *  @return 0, or
+ *    -EINVAL      the name cannot be right on any machine, or means several
+ *      events or one that needs memory of its own (name=): see
+ *      uvperf_event_list_parse (ARGUMENT); `limit` has the most of a number
+ *      that is too large;
+ *    -ENOENT      no such event or term here (NO_EVENT);
+ *    -E2BIG       the event needs a field that lies behind the struct of the
+ *      caller's header (ARGUMENT);
+ *    -EOPNOTSUPP  call-graph=dwarf on a machine whose registers are not known
+ *      (NOT_SUPPORTED).
+ *  Source: perf-list(1), "EVENT MODIFIERS" and "RAW HARDWARE EVENT DESCRIPTOR";
+ *    perf-record(1), "-e"; tools/perf/util/parse-events.{l,y,c} of Linux. */
+static inline int uvperf_attr_parse(struct perf_event_attr *attr,
+                                    const char *name, uvperf_error_t *error) {
+  return uvperf_attr_parse_sized(attr, sizeof(*attr), name, error);
+}
 
 /** Samples every so many events.
  *  @param attr           Caller's.

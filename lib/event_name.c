@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Which events a name means, and the attr of one that needs no memory. Lists and
+ * what lives as long as they do are in event_list.c. */
+#include "event_name.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "event_name_build.h"
+#include "event_name_modifier.h"
+#include "event_name_term.h"
+#include "explain.h"
+#include "system.h"
+
+#define MAX_PRECISE 3
+
+#define MAX_PRECISE_FILE "/sys/bus/event_source/devices/cpu/caps/max_precise"
+
+void uvperf__event_build_begin(uvperf__event_build_t *build) {
+  memset(&build->event, 0, sizeof(build->event));
+  build->event.text = build->text;
+  build->event.wide.attr.size = sizeof(build->event.wide);
+  build->chain = UVPERF__CHAIN_UNSAID;
+  build->stack_at = NULL;
+}
+
+int uvperf__event_build_end(uvperf__event_build_t *build) {
+  uvperf__named_event_t *event = &build->event;
+  uvperf__modifiers_t modifiers;
+  int rc = uvperf__event_build_chain(build);
+
+  if (rc == 0)
+    rc = uvperf__modifiers_parse(build->parse, build->text->modifiers,
+                                 &modifiers);
+  if (rc == 0)
+    rc = uvperf__modifiers_apply(build->parse, &modifiers, &event->wide.attr);
+  if (rc != 0)
+    return rc;
+  event->is_precise_max = uvperf__modifiers_have(&modifiers, 'P') != 0;
+  return build->each(event, build->data);
+}
+
+int uvperf__event_build_finish(uvperf__event_build_t *build) {
+  int rc = 0;
+
+  if (build->text->terms.at != build->text->terms.end)
+    rc = uvperf__terms_apply(build, build->text->terms);
+  return rc != 0 ? rc : uvperf__event_build_end(build);
+}
+
+int uvperf__event_name_each(const uvperf__parse_t *parse,
+                            const uvperf__event_text_t *text,
+                            uvperf__named_event_fn each, void *data) {
+  uvperf__event_build_t build = {.parse = parse, .text = text};
+
+  build.each = each;
+  build.data = data;
+  uvperf__event_build_begin(&build);
+  switch (text->form) {
+    case UVPERF__FORM_NUMBERS:
+      return uvperf__event_build_numbers(&build);
+    case UVPERF__FORM_BREAKPOINT:
+      return uvperf__event_build_breakpoint(&build);
+    case UVPERF__FORM_TYPE:
+      return uvperf__event_build_finish(&build);
+    default:
+      return uvperf__event_build_word(&build);
+  }
+}
+
+uint32_t uvperf__precise_max(const char *root, uint32_t type) {
+  int64_t most;
+
+  if ((type != PERF_TYPE_HARDWARE && type != PERF_TYPE_HW_CACHE &&
+       type != PERF_TYPE_RAW) ||
+      uvperf__system_number(root, MAX_PRECISE_FILE, &most) != 0 || most < 0 ||
+      most > MAX_PRECISE)
+    return MAX_PRECISE;
+  return (uint32_t)most;
+}
+
+static int has_beyond(const uvperf__wide_attr_t *wide, size_t size) {
+  const unsigned char *bytes = (const unsigned char *)wide;
+  size_t i;
+
+  for (i = size; i < sizeof(*wide); i++)
+    if (bytes[i] != 0)
+      return 1;
+  return 0;
+}
+
+int uvperf__wide_attr_copy(struct perf_event_attr *attr, size_t size,
+                           const uvperf__wide_attr_t *wide) {
+  if (has_beyond(wide, size))
+    return -E2BIG;
+  memset(attr, 0, size);
+  memcpy(attr, wide, size < sizeof(*wide) ? size : sizeof(*wide));
+  attr->size = (uint32_t)size;
+  return 0;
+}
+
+/* One event for the caller's attr. */
+typedef struct single_s {
+  const uvperf__parse_t *parse;
+  uvperf__wide_attr_t wide;
+  size_t nr;
+} single_t;
+
+static int take_single(const uvperf__named_event_t *event, void *data) {
+  static const char use[] = "use uvperf_event_list_parse";
+  const uvperf__event_text_t *text = event->text;
+  single_t *single = data;
+
+  if (event->name.at != NULL)
+    return uvperf__parse_bad(single->parse, event->name.at,
+                             "a name must be kept: %s", use);
+  if (event->string.at != NULL)
+    return uvperf__parse_bad(single->parse, event->string.at,
+                             "a probe's text must be kept: %s", use);
+  if (single->nr++ > 0)
+    return uvperf__parse_bad(single->parse, text->head.at,
+                             "this means several events: %s", use);
+  single->wide = event->wide;
+  if (event->is_precise_max)
+    single->wide.attr.precise_ip =
+        uvperf__precise_max(single->parse->root, event->wide.attr.type) & 3;
+  return 0;
+}
+
+/* What is behind the only event. */
+static int refuse_rest(const uvperf__parse_t *parse, const char *at) {
+  uvperf__span_t rest = {at, parse->end};
+  char shown[UVPERF__SHOW_BYTES];
+
+  if (*at == ',' || *at == '{')
+    return uvperf__parse_bad(parse, at,
+                             "one event is expected: for lists and groups use "
+                             "uvperf_event_list_parse");
+  return uvperf__parse_bad(parse, at, "'%s' does not belong to the event",
+                           uvperf__span_show(rest, shown));
+}
+
+static int parse_single(single_t *single) {
+  const uvperf__parse_t *parse = single->parse;
+  const char *at = uvperf__skip_space(parse->text, parse->end);
+  uvperf__event_text_t text;
+  int rc;
+
+  if (at < parse->end && *at == '{')
+    return refuse_rest(parse, at);
+  rc = uvperf__event_text_scan(parse, at, &text);
+  if (rc != 0)
+    return rc;
+  at = uvperf__skip_space(text.whole.end, parse->end);
+  if (at < parse->end)
+    return refuse_rest(parse, at);
+  return uvperf__event_name_each(parse, &text, take_single, single);
+}
+
+int uvperf__attr_parse(const char *root, struct perf_event_attr *attr,
+                       size_t size, const char *name, uvperf_error_t *error) {
+  uvperf__parse_t parse;
+  single_t single;
+  int rc;
+
+  if (name == NULL || attr == NULL || size < PERF_ATTR_SIZE_VER0)
+    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "uvperf_attr_parse needs an attr of %d bytes or "
+                           "more, and a name",
+                           PERF_ATTR_SIZE_VER0);
+  uvperf__parse_init(&parse, root, name, error);
+  single.parse = &parse;
+  single.nr = 0;
+  rc = parse_single(&single);
+  if (rc != 0)
+    return rc;
+  rc = uvperf__wide_attr_copy(attr, size, &single.wide);
+  if (rc != 0)
+    return uvperf__parse_fail(&parse, name, rc, UVPERF_CAUSE_ARGUMENT,
+                              "the event needs a field that lies behind the "
+                              "attr's %zu bytes",
+                              size);
+  return 0;
+}
+
+int uvperf_attr_parse_sized(struct perf_event_attr *attr, size_t size,
+                            const char *name, uvperf_error_t *error) {
+  return uvperf__attr_parse("", attr, size, name, error);
+}

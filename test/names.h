@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of events' names share. */
+#ifndef UVPERF_TEST_NAMES_H
+#define UVPERF_TEST_NAMES_H
+
+#include "support.h"
+
+#include <errno.h>
+
+#include <linux/perf_event.h>
+
+#include "uvperf/attr.h"
+#include "uvperf/error.h"
+
+/* What a name must give; what is not said must be 0. */
+typedef struct names_good_s {
+  const char *name;
+  struct perf_event_attr attr; /* its size is not compared */
+} names_good_t;
+
+/* Parses each under a root, and compares every byte of the attr. */
+void names_check_good(const char *root, const names_good_t *good, size_t nr);
+
+/* Why a name must be refused. */
+typedef struct names_bad_s {
+  const char *name;
+  int code;
+  int cause;
+  uint32_t column;
+  const char *text; /* part of the reason */
+} names_bad_t;
+
+/* Parses each under a root: the error must be as told, and the attr untouched. */
+void names_check_bad(const char *root, const names_bad_t *bad, size_t nr);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* The terms that the name of any event can have. */
+#include "names.h"
+
+#include "event_name.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+#define NOWHERE "/nonexistent"
+
+#define ARG UVPERF_CAUSE_ARGUMENT
+
+#define CYCLES .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES
+#define CLOCK  .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK
+
+static void terms_set_the_fields_of_the_attr(void **state) {
+  static const names_good_t good[] = {
+      {"cycles/period=100000,config2/",
+       {CYCLES, .sample_period = 100000, .config2 = 1}},
+      {"cycles/config1=0x10,config2=3/", {CYCLES, .config1 = 16, .config2 = 3}},
+      {"cycles/config=5/", {.type = PERF_TYPE_HARDWARE, .config = 5}},
+      {"cycles/period=0x10/", {CYCLES, .sample_period = 16}},
+      {"cycles/period=9223372036854775807/",
+       {CYCLES, .sample_period = INT64_MAX}},
+      {"cpu-clock/freq=99/", {CLOCK, .freq = 1, .sample_freq = 99}},
+      {"cycles/time/", {CYCLES, .sample_type = PERF_SAMPLE_TIME}},
+      {"cycles/time=1/", {CYCLES, .sample_type = PERF_SAMPLE_TIME}},
+      {"cycles/time=0/", {CYCLES}},
+      {"cycles/max-stack=65535/", {CYCLES, .sample_max_stack = 65535}},
+      {"cycles/inherit/", {CYCLES, .inherit = 1}},
+      {"cycles/no-inherit/", {CYCLES}},
+      {"cycles/no-inherit=0/", {CYCLES, .inherit = 1}},
+      {"cycles/overwrite/u",
+       {CYCLES, .write_backward = 1, .exclude_kernel = 1, .exclude_hv = 1}},
+      {"cycles/no-overwrite/", {CYCLES}},
+      {"cycles/aux-output/", {CYCLES, .aux_output = 1}},
+      {"cycles/aux-sample-size=4096/",
+       {CYCLES, .sample_type = PERF_SAMPLE_AUX, .aux_sample_size = 4096}},
+      {"cycles/PERIOD=5,Time/",
+       {CYCLES, .sample_period = 5, .sample_type = PERF_SAMPLE_TIME}},
+      {"cycles/ period = 5 ,\ttime /",
+       {CYCLES, .sample_period = 5, .sample_type = PERF_SAMPLE_TIME}},
+      {"cycles/period='5',time=\"1\"/",
+       {CYCLES, .sample_period = 5, .sample_type = PERF_SAMPLE_TIME}},
+      {"LLC-loads/period=5/",
+       {.type = PERF_TYPE_HW_CACHE, .config = 2, .sample_period = 5}},
+  };
+
+  (void)state;
+  names_check_good(NOWHERE, good, COUNT_OF(good));
+}
+
+static void terms_that_come_twice_say_what_the_last_says(void **state) {
+  static const names_good_t good[] = {
+      {"cycles/period=1,period=2/", {CYCLES, .sample_period = 2}},
+      {"cycles/freq=1,period=2/", {CYCLES, .sample_period = 2}},
+      {"cycles/period=2,freq=1/", {CYCLES, .freq = 1, .sample_freq = 1}},
+      {"cycles/time,time=0/", {CYCLES}},
+      {"cycles/inherit,no-inherit/", {CYCLES}},
+      {"cycles/branch_type=any,branch_type=no/", {CYCLES}},
+      {"cycles/call-graph=dwarf,call-graph=fp/",
+       {CYCLES, .sample_type = PERF_SAMPLE_CALLCHAIN}},
+      {"cycles/aux-sample-size=8,aux-sample-size=0/", {CYCLES}},
+  };
+
+  (void)state;
+  names_check_good(NOWHERE, good, COUNT_OF(good));
+}
+
+static void terms_ask_for_branch_stacks(void **state) {
+  static const names_good_t good[] = {
+      {"cycles/branch_type=any/",
+       {CYCLES, .sample_type = PERF_SAMPLE_BRANCH_STACK,
+        .branch_sample_type = PERF_SAMPLE_BRANCH_ANY}},
+      {"cycles/branch_type=ind_call/",
+       {CYCLES, .sample_type = PERF_SAMPLE_BRANCH_STACK,
+        .branch_sample_type = PERF_SAMPLE_BRANCH_IND_CALL}},
+      /* A level alone means any branch there. */
+      {"cycles/branch_type=u/",
+       {CYCLES, .sample_type = PERF_SAMPLE_BRANCH_STACK,
+        .branch_sample_type =
+            PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY}},
+      {"cycles/branch_type=no/", {CYCLES}},
+  };
+
+  (void)state;
+  names_check_good(NOWHERE, good, COUNT_OF(good));
+}
+
+static void terms_ask_for_call_chains(void **state) {
+  static const names_good_t good[] = {
+    {"cycles/call-graph=fp,time,period=100000/",
+     {CYCLES, .sample_period = 100000,
+      .sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_TIME}},
+    {"cycles/call-graph=no,time=0,period=2000/",
+     {CYCLES, .sample_period = 2000}},
+    {"cycles/call-graph=lbr/",
+     {CYCLES, .sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK,
+      .branch_sample_type =
+          PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
+          PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_NO_FLAGS}},
+#if defined(__x86_64__)
+    /* What perf record --call-graph dwarf asks for: all but the segments that
+       * a 64-bit task does not have. */
+    {"cycles/call-graph=dwarf/",
+     {CYCLES,
+      .sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
+                     PERF_SAMPLE_STACK_USER,
+      .sample_regs_user = 0xff0fff, .sample_stack_user = 8192,
+      .exclude_callchain_user = 1}},
+    {"cycles/stack-size=4096,call-graph=dwarf/",
+     {CYCLES,
+      .sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
+                     PERF_SAMPLE_STACK_USER,
+      .sample_regs_user = 0xff0fff, .sample_stack_user = 4096,
+      .exclude_callchain_user = 1}},
+#endif
+  };
+
+  (void)state;
+  names_check_good(NOWHERE, good, COUNT_OF(good));
+}
+
+static void terms_of_fields_newer_than_the_header_are_set(void **state) {
+  struct {
+    struct perf_event_attr attr;
+    uint64_t room[8];
+  } wide;
+  uint64_t value;
+
+  (void)state;
+  assert_int_equal(uvperf_attr_parse_sized(&wide.attr, 144,
+                                           "1:1/config3=7,config4=0x99/", NULL),
+                   0);
+  uvperf_attr_get(&wide.attr, UVPERF_ATTR_CONFIG3, &value);
+  assert_int_equal(value, 7);
+  uvperf_attr_get(&wide.attr, UVPERF_ATTR_CONFIG4, &value);
+  assert_int_equal(value, 0x99);
+}
+
+static void terms_that_cannot_be_right_are_refused(void **state) {
+  static const names_bad_t bad[] = {
+      {"cycles/period/", -EINVAL, ARG, 8, "'period' needs a value"},
+      {"cycles/freq/", -EINVAL, ARG, 8, "'freq' needs a value"},
+      {"cycles/call-graph/", -EINVAL, ARG, 8, "'call-graph' needs a value"},
+      {"cycles/branch_type/", -EINVAL, ARG, 8, "needs a value"},
+      {"cycles/name/", -EINVAL, ARG, 8, "'name' needs a value"},
+      {"cycles/time=2/", -EINVAL, ARG, 13, "the most is 0x1"},
+      {"cycles/inherit=2/", -EINVAL, ARG, 16, "the most is 0x1"},
+      {"cycles/max-stack=65536/", -EINVAL, ARG, 18, "the most is 0xffff"},
+      {"cycles/period=9223372036854775808/", -EINVAL, ARG, 15, "too large"},
+      {"cycles/period=99999999999999999999/", -EINVAL, ARG, 15, "too large"},
+      {"cycles/aux-sample-size=0x100000000/", -EINVAL, ARG, 24, "too large"},
+      {"cycles/call-graph=dwarf,stack-size=12/", -EINVAL, ARG, 36,
+       "multiple of 8"},
+      {"cycles/call-graph=dwarf,stack-size=65536/", -EINVAL, ARG, 36,
+       "the most is 0xfff8"},
+      {"cycles/stack-size=8/", -EINVAL, ARG, 8, "for call-graph=dwarf"},
+      {"cycles/call-graph=fp,stack-size=8/", -EINVAL, ARG, 22,
+       "for call-graph=dwarf"},
+      {"cycles/call-graph=lbr,branch_type=any/", -EINVAL, ARG, 8,
+       "exclude each other"},
+      {"cycles/percore/", -EINVAL, ARG, 8, "for perf(1) itself"},
+      {"cycles/metric-id=x/", -EINVAL, ARG, 8, "for perf(1) itself"},
+      {"cycles/nr=3/", -EINVAL, ARG, 8, "for perf(1) itself"},
+      {"cycles/@sink=x/", -EINVAL, ARG, 8, "for perf(1) itself"},
+  };
+
+  (void)state;
+  names_check_bad(NOWHERE, bad, COUNT_OF(bad));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(terms_set_the_fields_of_the_attr),
+      cmocka_unit_test(terms_that_come_twice_say_what_the_last_says),
+      cmocka_unit_test(terms_ask_for_branch_stacks),
+      cmocka_unit_test(terms_ask_for_call_chains),
+      cmocka_unit_test(terms_of_fields_newer_than_the_header_are_set),
+      cmocka_unit_test(terms_that_cannot_be_right_are_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
