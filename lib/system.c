@@ -168,18 +168,23 @@ int uvperf__system_max_stack(const char *root, int64_t *frames) {
                                frames);
 }
 
-int uvperf__system_has_capability(const char *root, int capability) {
+int uvperf__system_capabilities(const char *root, uint64_t *caps) {
   char text[64];
   char *end;
-  uint64_t caps;
   int rc = uvperf__system_line(root, "/proc/self/status", "CapEff:", text, 64);
 
+  *caps = 0;
   if (rc != 0)
     return rc;
-  caps = strtoull(text, &end, 16);
-  if (end == text)
-    return -EINVAL;
-  return (int)(caps >> capability & 1);
+  *caps = strtoull(text, &end, 16);
+  return end == text ? -EINVAL : 0;
+}
+
+int uvperf__system_has_capability(const char *root, int capability) {
+  uint64_t caps;
+  int rc = uvperf__system_capabilities(root, &caps);
+
+  return rc != 0 ? rc : (int)(caps >> capability & 1);
 }
 
 int uvperf__system_has_perfmon(const char *root) {
@@ -189,8 +194,23 @@ int uvperf__system_has_perfmon(const char *root) {
                  : uvperf__system_has_capability(root, UVPERF__CAP_SYS_ADMIN);
 }
 
+/* Reads a symbolic link. */
+static int read_link(const char *root, const char *rest, char text[64]) {
+  char path[PATH_MAX];
+  ssize_t length;
+  int rc = join(path, root, rest);
+
+  if (rc != 0)
+    return rc;
+  length = readlink(path, text, 63);
+  if (length < 0)
+    return -errno;
+  text[length] = '\0';
+  return 0;
+}
+
 /* user_namespaces(7): the initial one maps each uid to itself. */
-int uvperf__system_is_user_namespace(const char *root) {
+static int has_map_of_its_own(const char *root) {
   unsigned long first, mapped, count;
   char text[64];
   int rc = uvperf__system_line(root, "/proc/self/uid_map", "", text, 64);
@@ -202,35 +222,55 @@ int uvperf__system_is_user_namespace(const char *root) {
   return first != 0 || mapped != 0 || count != UINT32_MAX;
 }
 
+/* Root can give any namespace the initial one's map, but the number of that is
+ * fixed: USER_NS_INIT_INO in <linux/nsfs.h>. */
+int uvperf__system_is_user_namespace(const char *root) {
+  unsigned long inode;
+  char text[64];
+  uint64_t caps;
+  int rc;
+
+  if (read_link(root, "/proc/self/ns/user", text) == 0 &&
+      sscanf(text, "user:[%lu]", &inode) == 1)
+    return inode != 0xEFFFFFFDUL;
+  rc = has_map_of_its_own(root);
+  /* Neither is there where the kernel is without CONFIG_USER_NS. */
+  if (rc == -ENOENT && uvperf__system_capabilities(root, &caps) == 0)
+    return 0;
+  return rc;
+}
+
 /* The link is "<process>/task/<thread>", proc(5). */
 int uvperf__system_thread(const char *root) {
-  char path[PATH_MAX], link[64];
   int process, thread;
-  ssize_t length;
-  int rc = join(path, root, "/proc/thread-self");
+  char link[64];
+  int rc = read_link(root, "/proc/thread-self", link);
 
   if (rc != 0)
     return rc;
-  length = readlink(path, link, sizeof(link) - 1);
-  if (length < 0)
-    return -errno;
-  link[length] = '\0';
   if (sscanf(link, "%d/task/%d", &process, &thread) != 2)
     return -EINVAL;
   return thread;
 }
 
-int uvperf__system_is_before(const char *root, unsigned int major,
-                             unsigned int minor) {
-  unsigned int its_major, its_minor;
+int uvperf__system_kernel(const char *root, unsigned int *major,
+                          unsigned int *minor) {
   char release[32];
   int rc = uvperf__system_line(root, "/proc/sys/kernel/osrelease", "", release,
                                sizeof(release));
 
   if (rc != 0)
     return rc;
-  if (sscanf(release, "%u.%u", &its_major, &its_minor) != 2)
-    return -EINVAL;
+  return sscanf(release, "%u.%u", major, minor) == 2 ? 0 : -EINVAL;
+}
+
+int uvperf__system_is_before(const char *root, unsigned int major,
+                             unsigned int minor) {
+  unsigned int its_major, its_minor;
+  int rc = uvperf__system_kernel(root, &its_major, &its_minor);
+
+  if (rc != 0)
+    return rc;
   return its_major < major || (its_major == major && its_minor < minor);
 }
 

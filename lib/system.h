@@ -33,10 +33,18 @@ int uvperf__system_mlock_kb(const char *root, int64_t *kb);
 int uvperf__system_max_sample_rate(const char *root, int64_t *hz);
 int uvperf__system_max_stack(const char *root, int64_t *frames);
 
-/* From <linux/capability.h>; headers before 5.8 lack the last. */
-#define UVPERF__CAP_IPC_LOCK  14
-#define UVPERF__CAP_SYS_ADMIN 21
-#define UVPERF__CAP_PERFMON   38
+/* From <linux/capability.h>; headers before 5.8 lack the last
+ * two. */
+#define UVPERF__CAP_IPC_LOCK   14
+#define UVPERF__CAP_SYS_PTRACE 19
+#define UVPERF__CAP_SYS_ADMIN  21
+#define UVPERF__CAP_SYSLOG     34
+#define UVPERF__CAP_PERFMON    38
+#define UVPERF__CAP_BPF        39
+
+/* The effective set of this process (its first thread), a bit for each; 0, or
+ * -errno (from root + /proc/self/status). */
+int uvperf__system_capabilities(const char *root, uint64_t *caps);
 
 /* Whether this process has a capability in its effective set: 1, 0, or -errno
  * (from root + /proc/self/status). */
@@ -46,11 +54,15 @@ int uvperf__system_has_capability(const char *root, int capability);
 int uvperf__system_has_perfmon(const char *root);
 
 /* Whether it is in a user namespace other than the initial one: 1, 0, or -errno
- * (from root + /proc/self/uid_map). */
+ * (from root + /proc/self/ns/user, else uid_map). */
 int uvperf__system_is_user_namespace(const char *root);
 
 /* The id of the calling thread by root + /proc/thread-self, or -errno. */
 int uvperf__system_thread(const char *root);
+
+/* The version of the kernel: 0, or -errno. */
+int uvperf__system_kernel(const char *root, unsigned int *major,
+                          unsigned int *minor);
 
 /* Whether this kernel is older than Linux major.minor: 1, 0, or -errno. */
 int uvperf__system_is_before(const char *root, unsigned int major,

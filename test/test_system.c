@@ -14,6 +14,7 @@
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 #define STATUS   "/proc/self/status"
+#define UID_MAP  "/proc/self/uid_map"
 #define RELEASE  "/proc/sys/kernel/osrelease"
 #define ONLINE   "/sys/devices/system/cpu/online"
 
@@ -296,9 +297,53 @@ static void system_user_namespace_is_told_by_its_map(void **state) {
 
   assert_int_equal(uvperf__system_is_user_namespace(tree->root), -ENOENT);
   for (i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
-    temp_tree_write(tree, "/proc/self/uid_map", maps[i].map);
+    temp_tree_write(tree, UID_MAP, maps[i].map);
     assert_int_equal(uvperf__system_is_user_namespace(tree->root), maps[i].is);
   }
+}
+
+static void link_to(const temp_tree_t *tree, const char *path,
+                    const char *target) {
+  char full[PATH_MAX];
+
+  snprintf(full, sizeof(full), "%s%s", tree->root, path);
+  unlink(full);
+  assert_int_equal(symlink(target, full), 0);
+}
+
+static void system_user_namespace_is_told_by_its_number_first(void **state) {
+  const temp_tree_t *tree = *state;
+
+  temp_tree_write(tree, "/proc/self/ns/other", "");
+  temp_tree_write(tree, UID_MAP, "0 1000 1\n");
+  link_to(tree, "/proc/self/ns/user", "user:[4026531837]");
+  assert_int_equal(uvperf__system_is_user_namespace(tree->root), 0);
+  temp_tree_write(tree, UID_MAP, "0 0 4294967295\n");
+  link_to(tree, "/proc/self/ns/user", "user:[4026532567]");
+  assert_int_equal(uvperf__system_is_user_namespace(tree->root), 1);
+  link_to(tree, "/proc/self/ns/user", "user");
+  assert_int_equal(uvperf__system_is_user_namespace(tree->root), 0);
+}
+
+/* Built without CONFIG_USER_NS. */
+static void system_user_namespace_of_a_kernel_without_is_none(void **state) {
+  const temp_tree_t *tree = *state;
+
+  temp_tree_write(tree, STATUS, "CapEff:\t0000000000000000\n");
+  assert_int_equal(uvperf__system_is_user_namespace(tree->root), 0);
+}
+
+static void system_kernel_is_of_two_numbers(void **state) {
+  const temp_tree_t *tree = *state;
+  unsigned int major, minor;
+
+  assert_int_equal(uvperf__system_kernel(tree->root, &major, &minor), -ENOENT);
+  temp_tree_write(tree, RELEASE, "5.10.0-9-amd64\n");
+  assert_int_equal(uvperf__system_kernel(tree->root, &major, &minor), 0);
+  assert_int_equal(major, 5);
+  assert_int_equal(minor, 10);
+  temp_tree_write(tree, RELEASE, "5\n");
+  assert_int_equal(uvperf__system_kernel(tree->root, &major, &minor), -EINVAL);
 }
 
 static void system_is_before_compares_both_numbers(void **state) {
@@ -368,6 +413,9 @@ int main(void) {
       WITH_TREE(system_text_that_is_none_is_errno),
       WITH_TREE(system_capability_is_a_bit_of_its_own),
       WITH_TREE(system_user_namespace_is_told_by_its_map),
+      WITH_TREE(system_user_namespace_is_told_by_its_number_first),
+      WITH_TREE(system_user_namespace_of_a_kernel_without_is_none),
+      WITH_TREE(system_kernel_is_of_two_numbers),
       WITH_TREE(system_is_before_compares_both_numbers),
       WITH_TREE(system_thread_is_the_callers),
       cmocka_unit_test(system_of_real_root_agrees_with_system_calls),
