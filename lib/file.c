@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,6 +26,32 @@ ssize_t uvperf__file_read(int fd, void *buffer, size_t size) {
 
   do
     rc = read(fd, buffer, size);
+  while (rc < 0 && errno == EINTR);
+  return rc < 0 ? -errno : rc;
+}
+
+int uvperf__file_open_regular(const char *path) {
+  struct stat status;
+  int fd;
+
+  /* Before the open, as opening a device may do something. */
+  if (stat(path, &status) != 0)
+    return -errno;
+  if (!S_ISREG(status.st_mode))
+    return S_ISDIR(status.st_mode) ? -EISDIR : -ENXIO;
+  /* A pipe may have come into its place. */
+  fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  return fd < 0 ? -errno : fd;
+}
+
+ssize_t uvperf__file_read_at(int fd, void *buffer, size_t size,
+                             uint64_t offset) {
+  ssize_t rc;
+
+  if ((off_t)offset < 0 || (uint64_t)(off_t)offset != offset)
+    return -EOVERFLOW;
+  do
+    rc = pread(fd, buffer, size, (off_t)offset);
   while (rc < 0 && errno == EINTR);
   return rc < 0 ? -errno : rc;
 }

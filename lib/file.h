@@ -6,6 +6,7 @@
 #define UVPERF_LIB_FILE_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* open(2), for reading: the fd, which is close-on-exec, or -errno. */
@@ -13,6 +14,15 @@ int uvperf__file_open(const char *path);
 
 /* read(2): the bytes read, 0 at the end, or -errno. */
 ssize_t uvperf__file_read(int fd, void *buffer, size_t size);
+
+/* The same for what need not be a system file: -EISDIR for a directory, -ENXIO
+ * for what else is no regular file, as a pipe, whose open would block. */
+int uvperf__file_open_regular(const char *path);
+
+/* pread(2), from so many bytes after the beginning of the file; -EOVERFLOW
+ * where no file can have as many. */
+ssize_t uvperf__file_read_at(int fd, void *buffer, size_t size,
+                             uint64_t offset);
 
 void uvperf__file_close(int fd);
 

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that are no system files: what kind may be opened, and reading from any
+ * place of them. */
+#include "support.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "file.h"
+
+static void open_regular_takes_no_other_kind_of_file(void **state) {
+  const temp_tree_t *tree = *state;
+  char path[PATH_MAX];
+  int fd;
+
+  assert_int_equal(uvperf__file_open_regular(tree->root), -EISDIR);
+  assert_int_equal(uvperf__file_open_regular("/dev/null"), -ENXIO);
+  snprintf(path, sizeof(path), "%s/pipe", tree->root);
+  assert_int_equal(uvperf__file_open_regular(path), -ENOENT);
+  /* Its open would wait for a writer. */
+  assert_int_equal(mkfifo(path, 0600), 0);
+  assert_int_equal(uvperf__file_open_regular(path), -ENXIO);
+  temp_tree_write(tree, "/file", "text");
+  snprintf(path, sizeof(path), "%s/file", tree->root);
+  fd = uvperf__file_open_regular(path);
+  assert_true(fd >= 0);
+  uvperf__file_close(fd);
+}
+
+static void read_at_reads_from_any_place(void **state) {
+  const temp_tree_t *tree = *state;
+  char path[PATH_MAX], bytes[8];
+  int fd;
+
+  temp_tree_write(tree, "/file", "0123456789");
+  snprintf(path, sizeof(path), "%s/file", tree->root);
+  fd = uvperf__file_open(path);
+  assert_true(fd >= 0);
+  assert_int_equal(uvperf__file_read_at(fd, bytes, 3, 4), 3);
+  assert_memory_equal(bytes, "456", 3);
+  assert_int_equal(uvperf__file_read_at(fd, bytes, 8, 7), 3);
+  assert_memory_equal(bytes, "789", 3);
+  assert_int_equal(uvperf__file_read_at(fd, bytes, 8, 10), 0);
+  assert_int_equal(uvperf__file_read_at(fd, bytes, 8, INT64_MAX - 8), 0);
+  assert_int_equal(uvperf__file_read_at(fd, bytes, 8, UINT64_MAX), -EOVERFLOW);
+  assert_int_equal(uvperf__file_read(fd, bytes, 1), 1);
+  assert_int_equal(bytes[0], '0');
+  uvperf__file_close(fd);
+  assert_int_equal(uvperf__file_read_at(fd, bytes, 8, 0), -EBADF);
+}
+
+#define WITH_TREE(test)                                                        \
+  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_TREE(open_regular_takes_no_other_kind_of_file),
+      WITH_TREE(read_at_reads_from_any_place),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
