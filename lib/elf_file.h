@@ -104,7 +104,7 @@ int uvperf__elf_symbol_rows_next(uvperf__elf_rows_t *rows,
 /* Symbols near each other have names near each other, so a few places of the
  * strings are kept. Each holds UVPERF__ELF_NAME_MAX bytes more than its own, so
  * that a name which begins in it ends in it too. */
-#define UVPERF__ELF_PLACES      16
+#define UVPERF__ELF_PLACES      8
 #define UVPERF__ELF_PLACE_BYTES 4096
 
 typedef struct uvperf__elf_strings_s {

@@ -295,3 +295,16 @@ void elf_image_write_bytes(const char *path, const void *bytes, size_t size) {
   assert_int_equal(fwrite(bytes, 1, size, file), size);
   assert_int_equal(fclose(file), 0);
 }
+
+void elf_image_make_usual(elf_image_t *image, int is_64) {
+  elf_image_make(image, is_64);
+  elf_image_add(image, ELF_IMAGE_SYMTAB, "one", STB_GLOBAL, STT_FUNC, 0x10);
+  elf_image_add(image, ELF_IMAGE_SYMTAB, "label", STB_GLOBAL, STT_NOTYPE, 0x18);
+  elf_image_define(image, 1, "libimage.so");
+  elf_image_define(image, 2, "V_1");
+  elf_image_define(image, 3, "V_2");
+  elf_image_add(image, ELF_IMAGE_DYNSYM, "two", STB_GLOBAL, STT_FUNC, 0x20);
+  elf_image_set_version(image, 2);
+  elf_image_add(image, ELF_IMAGE_DYNSYM, "two", STB_GLOBAL, STT_FUNC, 0x30);
+  elf_image_set_version(image, 3 | 0x8000);
+}

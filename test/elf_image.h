@@ -52,6 +52,10 @@ typedef struct elf_image_s {
 /* A file with tables of one null symbol. */
 void elf_image_make(elf_image_t *image, int is_64);
 
+/* A file with the functions "one" in .symtab and "two" in .dynsym, that one in
+ * the versions "V_1", the default, and "V_2"; and with a label. */
+void elf_image_make_usual(elf_image_t *image, int is_64);
+
 /* Adds a symbol to ELF_IMAGE_SYMTAB or ELF_IMAGE_DYNSYM; there its entry of
  * .gnu.version is 1. Its section is that of the text, its value is `at` bytes
  * from there, its size 16. */

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* The second file of elf_library.c. */
+int elf_library_other(void);
+
+__attribute__((noinline)) static int elf_library_twin(void) {
+  static volatile int value = 5;
+
+  return value;
+}
+
+int elf_library_other(void) {
+  return elf_library_twin();
+}

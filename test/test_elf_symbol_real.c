@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* What the linker made: programs that say themselves where their functions are,
+ * stripped ones, a library with versions, and all of the C library against what
+ * the dynamic linker says. */
+#include "support.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <limits.h>
+
+#include "elf_symbol.h"
+
+/* -- programs ------------------------------------------------------------- */
+
+/* Where a program says that a function of it is in its file. */
+static uint64_t place_in(const char *program, const char *function) {
+  unsigned long long offset = 0;
+  char name[32], line[64];
+  FILE *output = popen(program, "re");
+  int found = 0;
+
+  assert_non_null(output);
+  while (!found && fgets(line, sizeof(line), output) != NULL)
+    found = sscanf(line, "%31s %llx", name, &offset) == 2 &&
+            strcmp(name, function) == 0;
+  pclose(output);
+  assert_true(found);
+  return offset;
+}
+
+static void expect(const char *program, const char *name,
+                   const char *function) {
+  uvperf__elf_symbol_t symbol;
+
+  assert_int_equal(uvperf__elf_symbol(program, name, &symbol), 0);
+  assert_int_equal(symbol.offset, place_in(program, function));
+  assert_in_range(symbol.size, 4, 200);
+}
+
+static void expect_error(const char *program, const char *name, int code) {
+  uvperf__elf_symbol_t symbol;
+
+  assert_int_equal(uvperf__elf_symbol(program, name, &symbol), code);
+}
+
+static void program_function_is_where_the_program_says(void **state) {
+  (void)state;
+  expect(ELF_PIE, "elf_target_exported", "exported");
+  expect(ELF_PIE, "elf_target_own", "own");
+  expect(ELF_FIXED, "elf_target_exported", "exported");
+  expect(ELF_FIXED, "elf_target_own", "own");
+  expect_error(ELF_PIE, "elf_target_ow", -ENOENT);
+  expect_error(ELF_PIE, "printf", -ENOENT); /* the C library has it */
+}
+
+static void stripped_program_has_what_it_exports(void **state) {
+  (void)state;
+  expect(ELF_DYNAMIC, "elf_target_exported", "exported");
+  expect_error(ELF_DYNAMIC, "elf_target_own", -ENOENT);
+  expect_error(ELF_STRIPPED, "elf_target_exported", -ENODATA);
+  expect_error(ELF_STRIPPED, "elf_target_own", -ENODATA);
+}
+
+/* -- a library ------------------------------------------------------------ */
+
+/* Where in the file an address of a loaded library is. */
+typedef struct place_s {
+  const char *path; /* how it ends */
+  uintptr_t address;
+  uint64_t offset;
+} place_t;
+
+static int find_place(struct dl_phdr_info *info, size_t size, void *data) {
+  const ElfW(Phdr) *segment = info->dlpi_phdr;
+  place_t *place = data;
+  int i;
+
+  (void)size;
+  if (strcmp(info->dlpi_name, place->path) != 0)
+    return 0;
+  for (i = 0; i < info->dlpi_phnum; i++, segment++) {
+    uintptr_t start = info->dlpi_addr + segment->p_vaddr;
+
+    if (segment->p_type != PT_LOAD || place->address < start ||
+        place->address - start >= segment->p_filesz)
+      continue;
+    place->offset = place->address - start + segment->p_offset;
+    return 1;
+  }
+  return -1;
+}
+
+static uint64_t place_of(const char *path, const void *address) {
+  place_t place = {path, (uintptr_t)address, 0};
+
+  assert_int_equal(dl_iterate_phdr(find_place, &place), 1);
+  return place.offset;
+}
+
+/* The path of what dlopen gave. */
+static const char *path_of(void *library) {
+  struct link_map *map;
+
+  assert_int_equal(dlinfo(library, RTLD_DI_LINKMAP, &map), 0);
+  return map->l_name;
+}
+
+static uint64_t offset_of(const char *path, const char *name) {
+  uvperf__elf_symbol_t symbol;
+
+  assert_int_equal(uvperf__elf_symbol(path, name, &symbol), 0);
+  return symbol.offset;
+}
+
+static void library_function_is_where_the_linker_says(void **state) {
+  void *library = dlopen(ELF_LIBRARY, RTLD_NOW);
+  const char *path;
+
+  (void)state;
+  assert_non_null(library);
+  path = path_of(library);
+  assert_int_equal(offset_of(path, "elf_library_plain"),
+                   place_of(path, dlsym(library, "elf_library_plain")));
+  assert_int_equal(offset_of(path, "elf_library_weak"),
+                   place_of(path, dlsym(library, "elf_library_weak")));
+  dlclose(library);
+}
+
+static void library_version_is_chosen(void **state) {
+  void *library = dlopen(ELF_LIBRARY, RTLD_NOW);
+  const char *path;
+  uint64_t first, second;
+
+  (void)state;
+  assert_non_null(library);
+  path = path_of(library);
+  first = place_of(path, dlvsym(library, "elf_library_versioned", "ELF_1"));
+  second = place_of(path, dlvsym(library, "elf_library_versioned", "ELF_2"));
+  assert_int_not_equal(first, second);
+  assert_int_equal(offset_of(path, "elf_library_versioned"), second);
+  assert_int_equal(offset_of(path, "elf_library_versioned@ELF_1"), first);
+  assert_int_equal(offset_of(path, "elf_library_versioned@@ELF_2"), second);
+  expect_error(path, "elf_library_versioned@ELF_3", -ENOENT);
+  dlclose(library);
+}
+
+static void library_function_at_two_places_is_enotuniq(void **state) {
+  (void)state;
+  expect_error(ELF_LIBRARY, "elf_library_twin", -ENOTUNIQ);
+  expect_error(ELF_LIBRARY, "elf_library_indirect", -ENOTSUP);
+}
+
+/* -- the C library -------------------------------------------------------- */
+
+typedef struct comparison_s {
+  void *library;
+  const char *path;
+  unsigned int same;
+  unsigned int unknown; /* to dlsym: only old versions, or not exported */
+  unsigned int indirect;
+} comparison_t;
+
+static int compare(const uvperf__elf_symbol_t *symbol, void *data) {
+  comparison_t *comparison = data;
+  void *address = dlsym(comparison->library, symbol->name);
+  uvperf__elf_symbol_t found;
+  int rc = uvperf__elf_symbol(comparison->path, symbol->name, &found);
+  uint64_t offset;
+
+  if (rc == -ENOTSUP) {
+    comparison->indirect++;
+    return 0;
+  }
+  if (address == NULL) {
+    comparison->unknown++;
+    return rc == 0 || rc == -ENOTUNIQ ? 0 : rc;
+  }
+  if (rc != 0)
+    fail_msg("%s: %d", symbol->name, rc);
+  offset = place_of(comparison->path, address);
+  if (found.offset != offset)
+    fail_msg("%s: %#llx, the linker says %#llx", symbol->name,
+             (unsigned long long)found.offset, (unsigned long long)offset);
+  comparison->same++;
+  return 0;
+}
+
+static void c_library_functions_are_where_the_linker_says(void **state) {
+  comparison_t comparison = {dlopen("libc.so.6", RTLD_NOW), NULL, 0, 0, 0};
+
+  (void)state;
+  if (comparison.library == NULL)
+    support_skip(__func__, "a C library that is called libc.so.6");
+  comparison.path = path_of(comparison.library);
+  assert_int_equal(
+      uvperf__elf_each_symbol(comparison.path, compare, &comparison), 0);
+  print_message("%u functions are the same, %u are unknown to dlsym, %u are "
+                "indirect\n",
+                comparison.same, comparison.unknown, comparison.indirect);
+  assert_true(comparison.same > 1000);
+  assert_true(comparison.unknown < comparison.same);
+  dlclose(comparison.library);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(program_function_is_where_the_program_says),
+      cmocka_unit_test(stripped_program_has_what_it_exports),
+      cmocka_unit_test(library_function_is_where_the_linker_says),
+      cmocka_unit_test(library_version_is_chosen),
+      cmocka_unit_test(library_function_at_two_places_is_enotuniq),
+      cmocka_unit_test(c_library_functions_are_where_the_linker_says),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables and strings that are longer than what is read of them at once, and
+ * names that are in more places than are remembered. */
+#include "elf_image.h"
+#include "support.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#include "elf_symbol.h"
+
+static char path[PATH_MAX];
+
+static int setup(void **state) {
+  int rc = temp_tree_setup(state);
+
+  snprintf(path, sizeof(path), "%s/image", ((temp_tree_t *)*state)->root);
+  return rc;
+}
+
+/* More than is read at once of each table, names of every length up to the
+ * longest and beyond it, and the same one at the end of many others. */
+#define MANY 3000
+
+static size_t long_name(char *name, int i) {
+  size_t length = i % 100 == 0 ? 2048 + (size_t)(i / 100) * 80 : 20;
+
+  memset(name, 'n', length);
+  snprintf(name + length, 16, "_%d", i);
+  return strlen(name);
+}
+
+static void write_many(elf_image_t *image) {
+  static char strings[1 << 20];
+  static Elf64_Sym symbols[MANY];
+  size_t used = 1;
+  FILE *file;
+  int i;
+
+  memset(strings, 0, sizeof(strings));
+  for (i = 0; i < MANY; i++) {
+    symbols[i].st_name = (uint32_t)used;
+    symbols[i].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+    symbols[i].st_shndx = ELF_IMAGE_TEXT_SECTION;
+    symbols[i].st_value = ELF_IMAGE_TEXT + (uint64_t)i % 0x700;
+    used += long_name(strings + used, i) + 1;
+  }
+  image->sections[ELF_IMAGE_SYMTAB].sh_offset = ELF_IMAGE_BYTES;
+  image->sections[ELF_IMAGE_SYMTAB].sh_size = sizeof(symbols);
+  image->sections[ELF_IMAGE_STRTAB].sh_offset =
+      ELF_IMAGE_BYTES + sizeof(symbols);
+  image->sections[ELF_IMAGE_STRTAB].sh_size = used;
+  elf_image_write(image, path);
+  file = fopen(path, "ae");
+  assert_non_null(file);
+  assert_int_equal(fwrite(symbols, sizeof(symbols), 1, file), 1);
+  assert_int_equal(fwrite(strings, used, 1, file), 1);
+  assert_int_equal(fclose(file), 0);
+}
+
+static int count(const uvperf__elf_symbol_t *symbol, void *data) {
+  int *seen = data;
+  const char *number = strrchr(symbol->name, '_');
+
+  assert_non_null(number);
+  assert_int_equal(symbol->offset,
+                   ELF_IMAGE_OFFSET(strtoull(number + 1, NULL, 10) % 0x700));
+  *seen += 1;
+  return 0;
+}
+
+static void tables_longer_than_a_piece_are_read_whole(void **state) {
+  uvperf__elf_symbol_t symbol;
+  elf_image_t image;
+  char name[8192];
+  int too_long = 0;
+  int seen = 0;
+  int i;
+
+  (void)state;
+  elf_image_make(&image, 1);
+  write_many(&image);
+  for (i = 0; i < MANY; i += i % 100 == 0 ? 1 : 11) {
+    size_t length = long_name(name, i);
+    int rc = uvperf__elf_symbol(path, name, &symbol);
+
+    assert_int_equal(rc, length < 4096 ? 0 : -ENOENT);
+    if (length < 4096)
+      assert_int_equal(symbol.offset, ELF_IMAGE_OFFSET(i % 0x700));
+  }
+  for (i = 0; i < MANY; i++)
+    too_long += long_name(name, i) >= 4096;
+  assert_true(too_long > 0);
+  assert_int_equal(uvperf__elf_each_symbol(path, count, &seen), 0);
+  assert_int_equal(seen, MANY - too_long);
+}
+
+/* A name that is the end of more others than are remembered. */
+static void name_at_the_end_of_many_others_is_found(void **state) {
+  elf_image_t image;
+  uvperf__elf_symbol_t symbol;
+  char name[16];
+  int i;
+
+  (void)state;
+  elf_image_make(&image, 0);
+  for (i = 0; i < 28; i++) {
+    snprintf(name, sizeof(name), "x%cff@@Vff", 'a' + i);
+    elf_image_add(&image, ELF_IMAGE_DYNSYM, name, STB_LOCAL, STT_FUNC,
+                  0x100 + (uint64_t)i);
+  }
+  elf_image_add(&image, ELF_IMAGE_DYNSYM, "f", STB_GLOBAL, STT_FUNC, 0x10);
+  elf_image_write(&image, path);
+  assert_int_equal(uvperf__elf_symbol(path, "f", &symbol), 0);
+  assert_int_equal(symbol.offset, ELF_IMAGE_OFFSET(0x10));
+  assert_int_equal(uvperf__elf_symbol(path, "xcff", &symbol), 0);
+  assert_int_equal(symbol.offset, ELF_IMAGE_OFFSET(0x102));
+}
+
+#define WITH_TREE(test)                                                        \
+  cmocka_unit_test_setup_teardown(test, setup, temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_TREE(tables_longer_than_a_piece_are_read_whole),
+      WITH_TREE(name_at_the_end_of_many_others_is_found),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
