@@ -12,6 +12,7 @@
 #include "uvperf/pmu.h"
 #include "uvperf/record.h"
 #include "uvperf/count.h"
+#include "uvperf/system.h"
 #include "uvperf/tracefs.h"
 #include "uvperf/event.h"
 #include "uvperf/event_control.h"

@@ -56,7 +56,7 @@ headers_cxx11() {
 headers_without_libuv() {
   rc=0
   for header in version allocator error attr cpu_list pmu record count \
-    tracefs; do
+    system tracefs; do
     alone "uvperf/$header.h" ${CC:-cc} -x c -std=c11 $strict || rc=1
     alone "uvperf/$header.h" ${CC:-cc} -x c -M $uv >"$results.d" || rc=1
     if grep '/uv\.h' "$results.d"; then
