@@ -61,7 +61,7 @@ typedef int (*uvperf_tracefs_event_cb)(const char *category, const char *name,
 
 /** Tells each tracepoint that perf events can be opened of, so each that has an
  *  id, in the order of tracefs' directories, which is not that of the alphabet.
- *  (Some of these are refused nevertheless: ftrace:function is for root alone,
+ *  (Some are refused nevertheless: ftrace:function at times even to root, and
  *  irq_vectors:irq_work_exit may be counted and not sampled.) The time is spent
  *  in reading the ids of those that fit, a few microseconds each: all of some
  *  2,300 take about 15 ms, one takes 0.05.
