@@ -254,17 +254,17 @@ static void decode_section(const uvperf__elf_t *elf, const char *bytes,
   section->row_bytes = wide.sh_entsize;
 }
 
-int uvperf__elf_section(const uvperf__elf_t *elf, uint64_t index,
+int uvperf__elf_section(const uvperf__elf_t *elf, uint32_t index,
                         uvperf__elf_section_t *section) {
   char bytes[sizeof(Elf64_Shdr)];
   int rc;
 
-  /* Their number fits into 32 bits. */
   if (index >= elf->sections ||
-      elf->sections_at > UINT64_MAX - index * sizeof(bytes))
+      elf->sections_at > UINT64_MAX - (uint64_t)index * sizeof(bytes))
     return -EBADMSG;
-  rc = uvperf__elf_read(elf, bytes, section_bytes(elf),
-                        elf->sections_at + index * section_bytes(elf));
+  rc =
+      uvperf__elf_read(elf, bytes, section_bytes(elf),
+                       elf->sections_at + (uint64_t)index * section_bytes(elf));
   if (rc == 0)
     decode_section(elf, bytes, section);
   return rc;
@@ -422,7 +422,7 @@ static int count_sections(uvperf__elf_t *elf, const Elf64_Ehdr *header) {
   if (rc != 0)
     return rc;
   elf->sections = first.size;
-  return first.size <= UINT32_MAX ? 0 : -EBADMSG;
+  return 0;
 }
 
 static int count_segments(uvperf__elf_t *elf, const Elf64_Ehdr *header) {

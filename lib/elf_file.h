@@ -68,7 +68,7 @@ int uvperf__elf_read(const uvperf__elf_t *elf, void *bytes, size_t size,
                      uint64_t offset);
 
 /* Reads one section header: 0, -EBADMSG (no such section, too), … */
-int uvperf__elf_section(const uvperf__elf_t *elf, uint64_t index,
+int uvperf__elf_section(const uvperf__elf_t *elf, uint32_t index,
                         uvperf__elf_section_t *section);
 
 /* -- the rows of a table, in order ---------------------------------------- */

@@ -291,8 +291,6 @@ static int is_wanted_version(walk_t *walk, const search_t *search,
   size_t length;
   int rc;
 
-  if ((definition->vd_flags & VER_FLG_BASE) != 0) /* the file's own name */
-    return 0;
   rc = uvperf__elf_read(&walk->elf, &first, sizeof(first),
                         at + definition->vd_aux);
   if (rc != 0)

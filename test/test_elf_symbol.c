@@ -204,6 +204,22 @@ static void others(elf_image_t *image) {
   expect(image, "far", ELF_IMAGE_OFFSET(0x20));
 }
 
+/* Index 0 of the strings means that there is no name, whatever is there. */
+static void nameless(elf_image_t *image) {
+  Elf64_Sym symbol;
+
+  elf_image_add(image, ELF_IMAGE_SYMTAB, "one", STB_GLOBAL, STT_FUNC, 0x10);
+  symbol = elf_image_last(image, ELF_IMAGE_SYMTAB);
+  symbol.st_name = 0;
+  elf_image_put_last(image, ELF_IMAGE_SYMTAB, &symbol);
+  image->tables[ELF_IMAGE_STRTAB][0] = 'z';
+  expect_error(image, "zone", -ENOENT);
+}
+
+static void symbol_without_a_name_is_not_found(void **state) {
+  with_images(state, nameless);
+}
+
 static void symbols_that_are_no_functions_are_not_found(void **state) {
   with_images(state, others);
 }
@@ -213,6 +229,10 @@ static void labels(elf_image_t *image) {
   expect(image, "label", ELF_IMAGE_OFFSET(0x30));
   elf_image_add(image, ELF_IMAGE_SYMTAB, "$x", STB_LOCAL, STT_NOTYPE, 0x30);
   expect_error(image, "$x", -ENOENT);
+  elf_image_add(image, ELF_IMAGE_SYMTAB, "table", STB_GLOBAL, STT_NOTYPE, 0);
+  set_last(image, ELF_IMAGE_SYMTAB, ELF_IMAGE_DATA_SECTION, ELF_IMAGE_TEXT, 0);
+  image->sections[ELF_IMAGE_DATA_SECTION].sh_addr = ELF_IMAGE_TEXT;
+  expect_error(image, "table", -ENOENT);
   elf_image_add(image, ELF_IMAGE_SYMTAB, "etext", STB_GLOBAL, STT_NOTYPE,
                 ELF_IMAGE_TEXT_BYTES);
   image->segments[1].p_filesz += 0x10;
@@ -274,6 +294,9 @@ static void binds(elf_image_t *image) {
   expect(image, "f", ELF_IMAGE_OFFSET(0x40));
   elf_image_add(image, ELF_IMAGE_SYMTAB, "f", STB_GLOBAL, STT_FUNC, 0x60);
   expect_error(image, "f", -ENOTUNIQ);
+  elf_image_add(image, ELF_IMAGE_SYMTAB, "g", STB_WEAK, STT_FUNC, 0x10);
+  elf_image_add(image, ELF_IMAGE_SYMTAB, "g", STB_GNU_UNIQUE, STT_FUNC, 0x20);
+  expect(image, "g", ELF_IMAGE_OFFSET(0x20));
 }
 
 static void global_comes_before_weak_before_local(void **state) {
@@ -404,6 +427,7 @@ int main(void) {
       WITH_TREE(offset_on_arm_is_without_the_thumb_bit),
       WITH_TREE(offset_on_powerpc_is_of_the_local_entry),
       WITH_TREE(symbols_that_are_no_functions_are_not_found),
+      WITH_TREE(symbol_without_a_name_is_not_found),
       WITH_TREE(global_label_of_code_is_a_function_if_no_other_is),
       WITH_TREE(indirect_function_is_enotsup),
       WITH_TREE(file_without_functions_is_enodata),

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "elf_symbol.h"
 
@@ -231,12 +232,24 @@ static void versions_beyond(elf_image_t *image) {
   image->sections[ELF_IMAGE_VERSYM].sh_offset = ELF_IMAGE_BYTES;
 }
 
+static void symbols_at_the_end_of_numbers(elf_image_t *image) {
+  image->sections[ELF_IMAGE_SYMTAB].sh_offset = INT64_MAX - 8;
+}
+
+static void second_table(elf_image_t *image) {
+  image->sections[ELF_IMAGE_DATA_SECTION] = image->sections[ELF_IMAGE_SYMTAB];
+  image->sections[ELF_IMAGE_DATA_SECTION].sh_size = 0;
+}
+
 static void damaged_table_is_ebadmsg(void **state) {
   static const fault_t faults[] = {
       {"symbols of 0 bytes", rows_of_0, -EBADMSG, "one"},
       {"symbols of 1 byte", rows_of_1, -EBADMSG, "one"},
       {"symbols end beyond the file", symbols_beyond, -EBADMSG, "one"},
       {"symbols begin beyond", symbols_far_beyond, -EBADMSG, "one"},
+      {"symbols end beyond all numbers", symbols_at_the_end_of_numbers,
+       -EBADMSG, "one"},
+      {"a table of no symbols before it", second_table, -ENOENT, "one"},
       {"strings that are not there", no_strings, -EBADMSG, "one"},
       {"strings that are nowhere", far_strings, -EBADMSG, "one"},
       {"strings that are none", other_strings, -EBADMSG, "one"},
@@ -263,6 +276,10 @@ static void definition_beyond(elf_image_t *image) {
   definition(image)->vd_next = UINT32_MAX;
 }
 
+static void definition_beyond_the_section(elf_image_t *image) {
+  definition(image)->vd_next = 0x200;
+}
+
 static void definition_name_beyond(elf_image_t *image) {
   definition(image)->vd_flags = 0;
   definition(image)->vd_aux = UINT32_MAX;
@@ -278,7 +295,9 @@ static void definitions_without_strings(elf_image_t *image) {
 
 static void damaged_definition_of_a_version_is_ebadmsg(void **state) {
   static const fault_t faults[] = {
-      {"the next beyond the section", definition_beyond, -EBADMSG, "two@V_1"},
+      {"the next beyond the section", definition_beyond_the_section, -EBADMSG,
+       "two@V_1"},
+      {"the next beyond the file", definition_beyond, -EBADMSG, "two@V_1"},
       {"its name beyond", definition_name_beyond, -EBADMSG, "two@V_1"},
       {"the section beyond", definitions_beyond, -EBADMSG, "two@V_1"},
       {"no strings", definitions_without_strings, -EBADMSG, "two@V_1"},
@@ -309,7 +328,11 @@ static void name_beyond_the_strings_is_ebadmsg(void **state) {
   elf_image_put_last(&image, ELF_IMAGE_SYMTAB, &last);
   elf_image_write(&image, path);
   assert_int_equal(uvperf__elf_each_symbol(path, ignore, &bytes), -EBADMSG);
-  last.st_name -= 2;
+  last.st_name += 0x100; /* where other strings are */
+  elf_image_put_last(&image, ELF_IMAGE_SYMTAB, &last);
+  elf_image_write(&image, path);
+  assert_int_equal(uvperf__elf_each_symbol(path, ignore, &bytes), -EBADMSG);
+  last.st_name -= 0x102;
   elf_image_put_last(&image, ELF_IMAGE_SYMTAB, &last);
   elf_image_write(&image, path);
   assert_int_equal(uvperf__elf_each_symbol(path, ignore, &bytes), 0);
@@ -335,6 +358,35 @@ static void extended_number_of_sections_is_heeded(void **state) {
   assert_int_equal(search_in(&image, "one"), -EBADMSG);
   image.sections[0].sh_size = 0;
   assert_int_equal(search_in(&image, "one"), -ENODATA);
+}
+
+/* load_elf_phdrs executes nothing with more. */
+static void more_segments_than_are_loaded_is_ebadmsg(void **state) {
+  elf_image_t image;
+  int more;
+
+  (void)state;
+  elf_image_make_usual(&image, 1);
+  image.header.e_phoff = ELF_IMAGE_BYTES;
+  for (more = 0; more <= 1; more++) {
+    image.header.e_phnum =
+        (Elf64_Half)(65536 / sizeof(Elf64_Phdr) + (unsigned)more);
+    elf_image_write(&image, path);
+    assert_int_equal(truncate(path, 100000), 0);
+    assert_int_equal(search("one"), more ? -EBADMSG : -ENOENT);
+  }
+}
+
+static void segment_longer_than_numbers_is_ebadmsg(void **state) {
+  elf_image_t image;
+
+  (void)state;
+  elf_image_make_usual(&image, 1);
+  image.segments[1].p_filesz = UINT64_MAX - ELF_IMAGE_TEXT_AT;
+  assert_int_equal(search_in(&image, "one"), -EBADMSG);
+  image.segments[1].p_filesz = 1;
+  image.segments[1].p_offset = UINT64_MAX;
+  assert_int_equal(search_in(&image, "one"), -EBADMSG);
 }
 
 /* -- other kinds of file -------------------------------------------------- */
@@ -403,6 +455,8 @@ int main(void) {
       WITH_TREE(damaged_definition_of_a_version_is_ebadmsg),
       WITH_TREE(name_beyond_the_strings_is_ebadmsg),
       WITH_TREE(extended_number_of_sections_is_heeded),
+      WITH_TREE(more_segments_than_are_loaded_is_ebadmsg),
+      WITH_TREE(segment_longer_than_numbers_is_ebadmsg),
       WITH_TREE(file_cut_anywhere_is_an_error),
       WITH_TREE(file_that_is_no_regular_one_is_refused),
       WITH_TREE(failed_search_keeps_nothing),

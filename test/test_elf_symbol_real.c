@@ -91,8 +91,8 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *data) {
   return -1;
 }
 
-static uint64_t place_of(const char *path, const void *address) {
-  place_t place = {path, (uintptr_t)address, 0};
+static uint64_t place_of(const char *path, uintptr_t address) {
+  place_t place = {path, address, 0};
 
   assert_int_equal(dl_iterate_phdr(find_place, &place), 1);
   return place.offset;
@@ -120,11 +120,23 @@ static void library_function_is_where_the_linker_says(void **state) {
   (void)state;
   assert_non_null(library);
   path = path_of(library);
-  assert_int_equal(offset_of(path, "elf_library_plain"),
-                   place_of(path, dlsym(library, "elf_library_plain")));
-  assert_int_equal(offset_of(path, "elf_library_weak"),
-                   place_of(path, dlsym(library, "elf_library_weak")));
+  assert_int_equal(
+      offset_of(path, "elf_library_plain"),
+      place_of(path, (uintptr_t)dlsym(library, "elf_library_plain")));
+  assert_int_equal(
+      offset_of(path, "elf_library_weak"),
+      place_of(path, (uintptr_t)dlsym(library, "elf_library_weak")));
   dlclose(library);
+}
+
+/* Where the library says that a version of its function is. */
+static uint64_t version_at(void *library, const char *path, int version) {
+  void *symbol = dlsym(library, "elf_library_version_at");
+  uintptr_t (*at)(int);
+
+  assert_non_null(symbol);
+  memcpy(&at, &symbol, sizeof(at));
+  return place_of(path, at(version));
 }
 
 static void library_version_is_chosen(void **state) {
@@ -135,8 +147,8 @@ static void library_version_is_chosen(void **state) {
   (void)state;
   assert_non_null(library);
   path = path_of(library);
-  first = place_of(path, dlvsym(library, "elf_library_versioned", "ELF_1"));
-  second = place_of(path, dlvsym(library, "elf_library_versioned", "ELF_2"));
+  first = version_at(library, path, 1);
+  second = version_at(library, path, 2);
   assert_int_not_equal(first, second);
   assert_int_equal(offset_of(path, "elf_library_versioned"), second);
   assert_int_equal(offset_of(path, "elf_library_versioned@ELF_1"), first);
@@ -148,7 +160,9 @@ static void library_version_is_chosen(void **state) {
 static void library_function_at_two_places_is_enotuniq(void **state) {
   (void)state;
   expect_error(ELF_LIBRARY, "elf_library_twin", -ENOTUNIQ);
+#ifdef __GLIBC__
   expect_error(ELF_LIBRARY, "elf_library_indirect", -ENOTSUP);
+#endif
 }
 
 /* -- the C library -------------------------------------------------------- */
@@ -178,7 +192,7 @@ static int compare(const uvperf__elf_symbol_t *symbol, void *data) {
   }
   if (rc != 0)
     fail_msg("%s: %d", symbol->name, rc);
-  offset = place_of(comparison->path, address);
+  offset = place_of(comparison->path, (uintptr_t)address);
   if (found.offset != offset)
     fail_msg("%s: %#llx, the linker says %#llx", symbol->name,
              (unsigned long long)found.offset, (unsigned long long)offset);

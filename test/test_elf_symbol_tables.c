@@ -6,7 +6,9 @@
 #include "temp_tree.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <unistd.h>
 
 #include "elf_symbol.h"
 
@@ -118,12 +120,44 @@ static void name_at_the_end_of_many_others_is_found(void **state) {
   assert_int_equal(symbol.offset, ELF_IMAGE_OFFSET(0x102));
 }
 
+/* So many sections that the index of one is SHN_XINDEX itself. */
+static void label_whose_section_is_elsewhere_is_not_found(void **state) {
+  const int sections = SHN_XINDEX + 1;
+  uvperf__elf_symbol_t symbol;
+  elf_image_t image;
+  Elf64_Sym last;
+  int fd;
+
+  (void)state;
+  elf_image_make(&image, 1);
+  elf_image_add(&image, ELF_IMAGE_SYMTAB, "f", STB_GLOBAL, STT_NOTYPE, 0x10);
+  last = elf_image_last(&image, ELF_IMAGE_SYMTAB);
+  last.st_shndx = SHN_XINDEX;
+  elf_image_put_last(&image, ELF_IMAGE_SYMTAB, &last);
+  image.header.e_shoff = ELF_IMAGE_BYTES;
+  image.header.e_shnum = 0;
+  image.sections[0].sh_size = (uint64_t)sections;
+  elf_image_write(&image, path);
+  fd = open(path, O_WRONLY | O_CLOEXEC);
+  assert_true(fd >= 0);
+  assert_int_equal(
+      pwrite(fd, image.sections, sizeof(image.sections), ELF_IMAGE_BYTES),
+      sizeof(image.sections));
+  assert_int_equal(
+      pwrite(fd, &image.sections[ELF_IMAGE_TEXT_SECTION], sizeof(Elf64_Shdr),
+             ELF_IMAGE_BYTES + SHN_XINDEX * (off_t)sizeof(Elf64_Shdr)),
+      sizeof(Elf64_Shdr));
+  close(fd);
+  assert_int_equal(uvperf__elf_symbol(path, "f", &symbol), -ENOENT);
+}
+
 #define WITH_TREE(test)                                                        \
   cmocka_unit_test_setup_teardown(test, setup, temp_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       WITH_TREE(tables_longer_than_a_piece_are_read_whole),
+      WITH_TREE(label_whose_section_is_elsewhere_is_not_found),
       WITH_TREE(name_at_the_end_of_many_others_is_found),
   };
 

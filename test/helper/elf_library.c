@@ -7,6 +7,7 @@
 int elf_library_plain(int argument);
 int elf_library_old(void);
 int elf_library_new(void);
+uintptr_t elf_library_version_at(int version);
 int elf_library_weak(void);
 int elf_library_indirect(void);
 int elf_library_call_twins(void);
@@ -30,6 +31,11 @@ int elf_library_new(void) {
 __asm__(".symver elf_library_old, elf_library_versioned@ELF_1");
 __asm__(".symver elf_library_new, elf_library_versioned@@ELF_2");
 
+/* Where a version of it is. */
+uintptr_t elf_library_version_at(int version) {
+  return version == 1 ? (uintptr_t)elf_library_old : (uintptr_t)elf_library_new;
+}
+
 __attribute__((weak)) int elf_library_weak(void) {
   return 3;
 }
@@ -44,8 +50,11 @@ int elf_library_call_twins(void) {
   return elf_library_twin() + elf_library_other();
 }
 
+/* musl's linker knows no indirect functions. */
+#ifdef __GLIBC__
 static int (*choose(void))(void) {
   return elf_library_old;
 }
 
 int elf_library_indirect(void) __attribute__((ifunc("choose")));
+#endif
