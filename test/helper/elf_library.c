@@ -52,7 +52,7 @@ int elf_library_call_twins(void) {
 
 /* musl's linker knows no indirect functions. */
 #ifdef __GLIBC__
-static int (*choose(void))(void) {
+__attribute__((used)) static int (*choose(void))(void) {
   return elf_library_old;
 }
 
