@@ -346,7 +346,7 @@ static void versions_by_number(elf_image_t *image) {
   expect(image, "g", ELF_IMAGE_OFFSET(0x30));
   expect_error(image, "g@libf.so", -ENOENT);
   expect_error(image, "g@V_1", -ENOENT);
-  /* What lld leaves in .symtab: no versions at all. */
+  /* From a linker that writes no versions into .symtab. */
   elf_image_add(image, ELF_IMAGE_SYMTAB, "f", STB_GLOBAL, STT_FUNC, 0x10);
   elf_image_add(image, ELF_IMAGE_SYMTAB, "f", STB_GLOBAL, STT_FUNC, 0x20);
   expect(image, "f", ELF_IMAGE_OFFSET(0x20));
