@@ -10,6 +10,7 @@
 #include "uvperf/attr.h"
 #include "uvperf/cpu_list.h"
 #include "uvperf/pmu.h"
+#include "uvperf/fallback.h"
 #include "uvperf/record.h"
 #include "uvperf/count.h"
 #include "uvperf/system.h"

@@ -69,6 +69,7 @@ static struct {
   unsigned failures;
   block_t blocks[BLOCKS_MAX];
   size_t live;
+  int (*on_open)(struct perf_event_attr *attr);
   pid_t pid;  /* what getpid gives */
   pid_t home; /* the process of the test */
   char log[4096];
@@ -144,6 +145,10 @@ void fake_fail(enum fake_call call, unsigned nth, int code) {
 
 void fake_fail_from(enum fake_call call, unsigned nth, int code) {
   add_rule(call, nth, UINT32_MAX, code);
+}
+
+void fake_on_open(int (*on_open)(struct perf_event_attr *attr)) {
+  kernel.on_open = on_open;
 }
 
 unsigned fake_failures(void) {
@@ -244,6 +249,8 @@ int __wrap_uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
   if (scripted(FAKE_OPEN, &code)) {
     if (code == -E2BIG)
       attr->size = FAKE_ATTR_SIZE;
+  } else if (kernel.on_open != NULL && (code = kernel.on_open(attr)) != 0) {
+    /* Refused. */
   } else if (kernel.given < kernel.added) {
     code = open_event(&kernel.events[kernel.given++], attr, pid, cpu, group_fd,
                       flags);

@@ -110,6 +110,11 @@ fake_event_t *fake_event_add(uint64_t id);
 void fake_fail(enum fake_call call, unsigned nth, int code);
 /* The same for that call and each later one. */
 void fake_fail_from(enum fake_call call, unsigned nth, int code);
+/* Called with each open that no script makes fail, and may look at the attr as
+ * the kernel does: a -errno refuses it, 0 lets it go on to a scripted event or
+ * the real kernel. NULL: none. */
+void fake_on_open(int (*on_open)(struct perf_event_attr *attr));
+
 /* How often a script made a call fail: 0 ends a loop over "the i-th fails". */
 unsigned fake_failures(void);
 

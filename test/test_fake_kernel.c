@@ -103,6 +103,39 @@ static void open_gives_scripted_events_first_then_real_ones(void **state) {
   assert_int_equal(open_event(), -EBADF);
 }
 
+static int refuse_all(struct perf_event_attr *attr) {
+  (void)attr;
+  return -EINVAL;
+}
+
+static int refuse_nothing(struct perf_event_attr *attr) {
+  return attr->type == PERF_TYPE_SOFTWARE ? 0 : -EINVAL;
+}
+
+/* A script that says which call fails comes first. */
+static void on_open_may_refuse_by_the_attr(void **state) {
+  int fd;
+
+  (void)state;
+  fake_event_add(1);
+  fake_on_open(refuse_all);
+  fake_fail(FAKE_OPEN, 2, -EBUSY);
+  assert_int_equal(open_event(), -EINVAL);
+  assert_int_equal(open_event(), -EBUSY);
+  assert_int_equal(open_event(), -EINVAL);
+  fake_on_open(refuse_nothing);
+  fd = open_event();
+  assert_true(fd >= 0);
+  assert_int_equal(uvperf__sys_close(fd), 0);
+  assert_string_equal(fake_log(),
+                      "open failed, open failed, open failed, open, close");
+  fake_kernel_reset();
+  fake_event_add(1);
+  fd = open_event();
+  assert_true(fd >= 0);
+  assert_int_equal(uvperf__sys_close(fd), 0);
+}
+
 static void open_notes_what_was_asked_for(void **state) {
   fake_event_t *fake;
 
@@ -318,6 +351,7 @@ int main(void) {
       cmocka_unit_test_setup(fail_reaches_every_function, fake_kernel_setup),
       cmocka_unit_test_setup(open_gives_scripted_events_first_then_real_ones,
                              fake_kernel_setup),
+      cmocka_unit_test_setup(on_open_may_refuse_by_the_attr, fake_kernel_setup),
       cmocka_unit_test_setup(open_notes_what_was_asked_for, fake_kernel_setup),
       cmocka_unit_test_setup(read_gives_the_scripted_bytes, fake_kernel_setup),
       cmocka_unit_test_setup(poll_clears_a_wake_but_not_the_scripted_revents,
