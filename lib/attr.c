@@ -224,6 +224,12 @@ uint64_t uvperf__attr_value(const struct perf_event_attr *attr,
   return value;
 }
 
+uint32_t uvperf__attr_end(enum uvperf_attr_field field) {
+  place_t place;
+
+  return find(field, &place) == 0 ? (uint32_t)place.offset + place.width : 0;
+}
+
 uint64_t uvperf__attr_unknown_flags(const struct perf_event_attr *attr) {
   uint64_t unknown = 0;
   unsigned int i;

@@ -25,6 +25,10 @@ uint64_t uvperf__attr_value(const struct perf_event_attr *attr,
 /* What the header calls a field; "?" for a number that names none. */
 const char *uvperf__attr_field_name(unsigned int field);
 
+/* Where a field ends, in bytes from the start of the struct; 0 for a number
+ * that names none. */
+uint32_t uvperf__attr_end(enum uvperf_attr_field field);
+
 /* The flag bits behind those that have names, the first of them as the bit of
  * its place: defer_output is 39, so these start at 40. */
 uint64_t uvperf__attr_unknown_flags(const struct perf_event_attr *attr);

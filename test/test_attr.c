@@ -423,6 +423,16 @@ static void attr_of_144_bytes_reaches_config3_and_config4(void **state) {
   free(attr);
 }
 
+static void attr_end_of_a_field_is_where_the_next_begins(void **state) {
+  (void)state;
+  assert_int_equal(uvperf__attr_end(UVPERF_ATTR_SIZE), 8);
+  assert_int_equal(uvperf__attr_end(UVPERF_ATTR_DEFER_OUTPUT), 48);
+  assert_int_equal(uvperf__attr_end(UVPERF_ATTR_SAMPLE_MAX_STACK), 110);
+  assert_int_equal(uvperf__attr_end(UVPERF_ATTR_CONFIG4), 144);
+  assert_int_equal(
+      uvperf__attr_end((enum uvperf_attr_field)(UVPERF_ATTR_CONFIG4 + 1)), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(attr_set_wide_field_equals_member),
@@ -441,6 +451,7 @@ int main(void) {
       cmocka_unit_test(attr_of_size_0_counts_as_64),
       cmocka_unit_test(attr_that_cuts_a_field_has_it_not),
       cmocka_unit_test(attr_of_144_bytes_reaches_config3_and_config4),
+      cmocka_unit_test(attr_end_of_a_field_is_where_the_next_begins),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
