@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* One perf event as a libuv handle: opens it, maps its ring, hands the ring to
- * a watch, and closes it all. How records reach the user is in event_stream.c,
- * how events share a ring in event_output.c, what an open event tells in
- * event_info.c and what can be done to it in event_control.c. */
+/* One perf event as a libuv handle: has it opened (event_open.c), maps its
+ * ring, hands the ring to a watch, and closes it all. How records reach the
+ * user is in event_stream.c, how events share a ring in event_output.c, what an
+ * open event tells in event_info.c and what can be done to it in
+ * event_control.c. */
 #include "event.h"
 
 #include <assert.h>
@@ -34,6 +35,7 @@ static void release(event_t *impl) {
   uvperf__event_free_writers(impl);
   uvperf__free(impl->scratch);
   uvperf__free(impl->attr);
+  uvperf__free(impl->changes);
   uvperf__free(impl);
 }
 
@@ -128,6 +130,12 @@ static int check_options(const uvperf_event_options_t *options,
     return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                            "options.flags 0x%x has unknown bits",
                            options->flags);
+  if (options->fallbacks & ~(uint32_t)UVPERF_FALLBACK_ALL)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "options.fallbacks 0x%x has unknown bits",
+                           options->fallbacks);
+  if (options->reserved != 0)
+    return uvperf__event_bad_options(error, UV_E2BIG, "uvperf_event_options_t");
   if ((options->flags & UVPERF_EVENT_NO_RING) && options->ring_bytes != 0)
     return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                            "UVPERF_EVENT_NO_RING contradicts ring_bytes");
@@ -182,41 +190,6 @@ static int choose_ring(const struct perf_event_attr *attr,
                            "the overwritable ring: no record would be whole",
                            stack_in_overwritable(attr), *bytes);
   return 0;
-}
-
-static int explain_open(const event_t *impl,
-                        const uvperf_event_options_t *options,
-                        uint32_t asked_size, uvperf_error_t *error) {
-  const event_t *leader = options->leader ? options->leader->impl : NULL;
-  uvperf__attempt_t attempt = {
-      error,        "",           impl->attr,      asked_size, impl->fd,
-      options->pid, options->cpu, options->cgroup, NULL};
-  uvperf__attempt_t of_leader = attempt;
-
-  if (leader == NULL)
-    return uvperf__explain_open(&attempt);
-  of_leader.attr = leader->attr;
-  of_leader.pid = leader->source.pid;
-  of_leader.cpu = leader->source.cpu;
-  of_leader.cgroup = leader->cgroup;
-  of_leader.leader = leader->leader != NULL ? &attempt : NULL;
-  attempt.leader = &of_leader;
-  return uvperf__explain_open(&attempt);
-}
-
-static int open_fd(event_t *impl, const uvperf_event_options_t *options,
-                   int group_fd, uvperf_error_t *error) {
-  unsigned long flags = PERF_FLAG_FD_CLOEXEC;
-  uint32_t asked_size = impl->attr->size;
-  int pid = options->pid;
-
-  if (options->cgroup >= 0) {
-    flags |= PERF_FLAG_PID_CGROUP;
-    pid = options->cgroup;
-  }
-  impl->cgroup = options->cgroup;
-  impl->fd = uvperf__sys_open(impl->attr, pid, options->cpu, group_fd, flags);
-  return impl->fd >= 0 ? 0 : explain_open(impl, options, asked_size, error);
 }
 
 static int map_ring(event_t *impl, const uvperf_event_options_t *options,
@@ -300,7 +273,7 @@ static int open_event(event_t *impl, uv_loop_t *loop,
   if (rc == 0)
     rc = choose_ring(impl->attr, options, &ring_bytes, error);
   if (rc == 0)
-    rc = open_fd(impl, options, group_fd, error);
+    rc = uvperf__event_open(impl, options, group_fd, error);
   if (rc == 0)
     rc = map_ring(impl, options, ring_bytes, error);
   if (rc == 0)
@@ -323,7 +296,9 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
   if (loop == NULL || event == NULL || attr == NULL)
     return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                            "loop, event and attr must not be NULL");
-  rc = uvperf__options_copy(&own, sizeof(own), sizeof(own), options);
+  /* The first version ended before `fallbacks`. */
+  rc = uvperf__options_copy(
+      &own, sizeof(own), offsetof(uvperf_event_options_t, fallbacks), options);
   if (rc != 0)
     return uvperf__event_bad_options(error, rc, "uvperf_event_options_t");
   impl = uvperf__calloc(1, sizeof(*impl));

@@ -38,9 +38,11 @@ struct event_s {
   uvperf_source_t source;
   uint64_t id;
   int fd;
-  pid_t pid;      /* of the process that opened it */
-  int cgroup;     /* as it was opened: a number, -1 for none */
-  uint32_t flags; /* of its options: UVPERF_EVENT_* */
+  pid_t pid;                /* of the process that opened it */
+  int cgroup;               /* as it was opened: a number, -1 for none */
+  uint32_t flags;           /* of its options: UVPERF_EVENT_* */
+  uvperf_change_t *changes; /* of attr, by fallbacks; NULL for none */
+  size_t nr_changes;
 
   /* The event into whose ring this one writes, NULL for its own or none, and
    * what it is and was to such rings. */
@@ -99,6 +101,14 @@ int uvperf__event_bad_options(uvperf_error_t *error, int code,
 int uvperf__event_attr_copy(struct perf_event_attr **copy,
                             const struct perf_event_attr *attr, uint32_t flags,
                             uvperf_error_t *error);
+
+/* -- event_open.c -- */
+
+/* Opens impl->attr, or what the fallbacks that the options allow make of it: 0,
+ * and fd, cgroup and changes are filled; or a code and the error, of the first
+ * failure. */
+int uvperf__event_open(event_t *impl, const uvperf_event_options_t *options,
+                       int group_fd, uvperf_error_t *error);
 
 /* -- event_stream.c: what the watch calls -- */
 

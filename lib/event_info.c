@@ -77,6 +77,14 @@ const struct perf_event_attr *uvperf_event_attr(const uvperf_event_t *event) {
   return uvperf__event_impl(event)->attr;
 }
 
+const uvperf_change_t *uvperf_event_changes(const uvperf_event_t *event,
+                                            size_t *nr) {
+  const event_t *impl = uvperf__event_impl(event);
+
+  *nr = impl->nr_changes;
+  return impl->changes;
+}
+
 size_t uvperf_event_ring_bytes(const uvperf_event_t *event) {
   return uvperf__event_impl(event)->ring.size;
 }

@@ -30,6 +30,7 @@
 #include "uvperf/attr.h"
 #include "uvperf/count.h"
 #include "uvperf/error.h"
+#include "uvperf/fallback.h"
 #include "uvperf/record.h"
 #include "uvperf/version.h"
 
@@ -112,10 +113,16 @@ typedef struct uvperf_event_options_s {
    * one page) as perf_event_mlock_kb allows; uvperf_event_ring_bytes tells. The
    * READ records of an attr that only counts (inherit_stat) need a size. */
   size_t ring_bytes;
+  /* enum uvperf_fallback: what may be changed of the attr if the kernel refuses
+   * it. Each is tried where it fits the failure, on top of the others, until
+   * the event opens or none is left; uvperf_event_changes tells what was
+   * changed. 0 is the default: nothing. */
+  uint32_t fallbacks;
+  uint32_t reserved; /* 0 */
 } uvperf_event_options_t;
 
 #define UVPERF_EVENT_OPTIONS_INIT                                              \
-  { sizeof(uvperf_event_options_t), 0, -1, -1, 0, NULL, 0 }
+  { sizeof(uvperf_event_options_t), 0, -1, -1, 0, NULL, 0, 0, 0 }
 
 /* Does not enable the event when started: the user does (or the kernel, by
  * enable_on_exec, which implies it). What start did not enable stop does not
@@ -184,9 +191,11 @@ typedef struct uvperf_stats_s {
  *  @param attr     Caller's, copied: attr->size bytes (0 counts as 64). Only
  *    `disabled` is changed, to 1, PERF_FORMAT_ID is added to a read_format with
  *    PERF_FORMAT_GROUP, as values are matched by id, and what
- *    UVPERF_EVENT_IDENTIFY stands for, if it is asked for.
+ *    UVPERF_EVENT_IDENTIFY and options.fallbacks stand for, if they are asked
+ *    for.
  *  @param options  Caller's, copied; NULL for the calling thread on any CPU.
- *  @param error    May be NULL; receives the reason of a failure.
+ *  @param error    May be NULL; receives the reason of a failure: of the first,
+ *    where fallbacks were tried.
  *  @return 0, or
  *    UV_EINVAL  bad options or attr; a bad combination; bits that the kernel
  *      does not know; no such CPU or tracepoint; frequency above
@@ -365,6 +374,14 @@ UVPERF_EXTERN int uvperf_event_read(uvperf_event_t *event,
  *  @return The handle's own copy, attr->size bytes; valid until close. */
 UVPERF_EXTERN const struct perf_event_attr *
 uvperf_event_attr(const uvperf_event_t *event);
+
+/** Gets what fallbacks changed of the attr to have the event opened.
+ *  @param nr  Receives how many changes there are: 0 if the attr was opened as
+ *    it was given.
+ *  @return The handle's own, in the order in which they were made; valid until
+ *    close. NULL if there are none. */
+UVPERF_EXTERN const uvperf_change_t *
+uvperf_event_changes(const uvperf_event_t *event, size_t *nr);
 
 /** Gets the size of the data part of the ring that was obtained.
  *  @return Bytes; 0 without a ring. */
