@@ -61,6 +61,8 @@ int uvperf__event_name_each(const uvperf__parse_t *parse,
       return uvperf__event_build_numbers(&build);
     case UVPERF__FORM_BREAKPOINT:
       return uvperf__event_build_breakpoint(&build);
+    case UVPERF__FORM_TRACEPOINT:
+      return uvperf__event_build_tracepoint(&build);
     case UVPERF__FORM_TYPE:
       return uvperf__event_build_finish(&build);
     default:
@@ -117,7 +119,7 @@ static int take_single(const uvperf__named_event_t *event, void *data) {
   if (event->string.at != NULL)
     return uvperf__parse_bad(single->parse, event->string.at,
                              "a probe's text must be kept: %s", use);
-  if (single->nr++ > 0)
+  if (event->expanded != NULL || single->nr++ > 0)
     return uvperf__parse_bad(single->parse, text->head.at,
                              "this means several events: %s", use);
   single->wide = event->wide;

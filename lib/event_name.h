@@ -29,6 +29,10 @@ typedef struct uvperf__named_event_s {
   uvperf__span_t name;   /* name=, where it is given */
   uvperf__span_t string; /* what config1 is to point to, where it must */
   int is_precise_max;    /* modifier P; precise_ip is not set by it */
+  /* Where the text means several: what stands for all of it before `rest`, such
+   * as "sched:sched_switch"; else NULL. */
+  const char *expanded;
+  const char *rest;
 } uvperf__named_event_t;
 
 /* What it returns other than 0 ends the walk and is returned. */

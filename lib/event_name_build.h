@@ -45,5 +45,13 @@ int uvperf__event_build_chain(uvperf__event_build_t *build);
 int uvperf__event_build_numbers(uvperf__event_build_t *build);
 int uvperf__event_build_breakpoint(uvperf__event_build_t *build);
 int uvperf__event_build_word(uvperf__event_build_t *build);
+int uvperf__event_build_tracepoint(uvperf__event_build_t *build);
+
+/* The same for a word with modifiers, such as "x:u", that no other event is
+ * called. -ENOENT: it is no tracepoint either; nothing is explained. */
+int uvperf__event_build_perhaps_tracepoint(uvperf__event_build_t *build);
+
+/* Explains that no event is called so: -ENOENT. */
+int uvperf__event_build_unknown(const uvperf__event_build_t *build);
 
 #endif

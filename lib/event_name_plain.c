@@ -4,24 +4,10 @@
 #include "event_name_build.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include <linux/hw_breakpoint.h>
 
-#include "event_name_modifier.h"
-#include "event_name_term.h"
 #include "generic_name.h"
-#include "near_miss.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-/* What perf(1) measures by itself. */
-static const char *const tool_events[] = {
-    "duration_time", "user_time", "system_time",     "has_pmem",
-    "num_cores",     "num_cpus",  "num_cpus_online", "num_dies",
-    "num_packages",  "smt_on",    "system_tsc_freq", "core_wide",
-    "target_cpu",
-};
 
 int uvperf__event_build_numbers(uvperf__event_build_t *build) {
   const uvperf__event_text_t *text = build->text;
@@ -80,72 +66,41 @@ int uvperf__event_build_breakpoint(uvperf__event_build_t *build) {
   return uvperf__event_build_finish(build);
 }
 
-static int is_tool_event(uvperf__span_t word) {
-  size_t i;
-
-  for (i = 0; i < COUNT_OF(tool_events); i++)
-    if (uvperf__span_is(word, tool_events[i]))
-      return 1;
-  return 0;
-}
-
-static int unknown_word(const uvperf__parse_t *parse, uvperf__span_t word) {
-  char shown[UVPERF__SHOW_BYTES], meant[UVPERF__MEANT_BYTES];
-  uvperf__near_miss_t miss;
-  uint32_t type;
-
-  uvperf__span_show(word, shown);
-  if (is_tool_event(word))
-    return uvperf__parse_fail(parse, word.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
-                              "'%s' is no event of the kernel: perf(1) "
-                              "measures it by itself",
-                              shown);
-  uvperf__near_miss_init(&miss, word.at, uvperf__span_length(word));
-  for (type = PERF_TYPE_HARDWARE; type <= PERF_TYPE_HW_CACHE; type++) {
-    uvperf__generic_each(type, uvperf__near_miss_each, &miss);
-    uvperf__generic_each_alias(type, uvperf__near_miss_each, &miss);
-  }
-  return uvperf__parse_fail(
-      parse, word.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
-      "there is no event '%s'%s%s", shown,
-      uvperf__parse_meant(miss.best, meant),
-      miss.best[0] == '\0' && memchr(word.at, '.', uvperf__span_length(word))
-          ? ": names of the JSON files and metrics of perf(1) are not known "
-            "here; write the code, as in cpu/event=0x3c/"
-          : "");
-}
-
-static int generic_word(const uvperf__event_build_t *build, uint32_t *type,
-                        uint64_t *config) {
+/* 1: it is generic or raw; 0: it is not; -errno, explained. */
+static int is_generic(const uvperf__event_build_t *build, uint32_t *type,
+                      uint64_t *config) {
   uvperf__span_t head = build->text->head;
   char shown[UVPERF__SHOW_BYTES];
-  int rc =
-      uvperf__generic_find(head.at, uvperf__span_length(head), type, config);
+  int rc;
 
-  if (rc == -ENOENT)
-    return unknown_word(build->parse, head);
+  *type = PERF_TYPE_RAW;
+  if (uvperf__span_is_raw(head)) {
+    rc = uvperf__parse_raw(build->parse, head, config);
+    return rc != 0 ? rc : 1;
+  }
+  rc = uvperf__generic_find(head.at, uvperf__span_length(head), type, config);
   if (rc == -EINVAL)
     return uvperf__parse_fail(build->parse, head.at, -ENOENT,
                               UVPERF_CAUSE_NO_EVENT,
                               "there is no event '%s': this cache has no such "
                               "operation",
                               uvperf__span_show(head, shown));
-  return 0;
+  return rc == 0;
 }
 
 int uvperf__event_build_word(uvperf__event_build_t *build) {
   struct perf_event_attr *attr = &build->event.wide.attr;
-  uint32_t type = PERF_TYPE_RAW;
   uint64_t config;
-  int rc;
+  uint32_t type;
+  int rc = is_generic(build, &type, &config);
 
-  if (uvperf__span_is_raw(build->text->head))
-    rc = uvperf__parse_raw(build->parse, build->text->head, &config);
-  else
-    rc = generic_word(build, &type, &config);
-  if (rc != 0)
+  if (rc < 0)
     return rc;
-  attr->type = type;
-  attr->config = config;
-  return uvperf__event_build_finish(build);
+  if (rc > 0) {
+    attr->type = type;
+    attr->config = config;
+    return uvperf__event_build_finish(build);
+  }
+  rc = uvperf__event_build_perhaps_tracepoint(build);
+  return rc == -ENOENT ? uvperf__event_build_unknown(build) : rc;
 }

@@ -225,6 +225,7 @@ UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
  *    1:2                                     type and config as numbers
  *    type=9,config=0x1,config1=…             the same by the names of the
  *      …,config4=…,bp_type=…                 attr's fields
+ *    sched:sched_switch                      a tracepoint, by tracefs
  *    mem:0x1000[/8][:rwx]                    a breakpoint: its address, length
  *                                            (default 4; sizeof(long) for x)
  *                                            and access (default rw)
@@ -270,6 +271,7 @@ UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
  *      uvperf_event_list_parse (ARGUMENT); `limit` has the most of a number
  *      that is too large;
  *    -ENOENT      no such event or term here (NO_EVENT);
+ *    -EACCES      tracefs may not be read by this process (PERMISSION);
  *    -E2BIG       the event needs a field that lies behind the struct of the
  *      caller's header (ARGUMENT);
  *    -EOPNOTSUPP  call-graph=dwarf on a machine whose registers are not known

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Words that are no event: what they were probably meant to be, or who knows
+ * them. Looks at all names there are, so it takes its time. */
+#include "event_name_build.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "generic_name.h"
+#include "near_miss.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* What perf(1) measures by itself. */
+static const char *const tool_events[] = {
+    "duration_time", "user_time", "system_time",     "has_pmem",
+    "num_cores",     "num_cpus",  "num_cpus_online", "num_dies",
+    "num_packages",  "smt_on",    "system_tsc_freq", "core_wide",
+    "target_cpu",
+};
+
+static int is_tool_event(uvperf__span_t word) {
+  size_t i;
+
+  for (i = 0; i < COUNT_OF(tool_events); i++)
+    if (uvperf__span_is(word, tool_events[i]))
+      return 1;
+  return 0;
+}
+
+int uvperf__event_build_unknown(const uvperf__event_build_t *build) {
+  char shown[UVPERF__SHOW_BYTES], meant[UVPERF__MEANT_BYTES];
+  uvperf__span_t word = build->text->head;
+  const char *hint = "";
+  uvperf__near_miss_t miss;
+  uint32_t type;
+
+  uvperf__near_miss_init(&miss, word.at, uvperf__span_length(word));
+  for (type = PERF_TYPE_HARDWARE; type <= PERF_TYPE_HW_CACHE; type++) {
+    uvperf__generic_each(type, uvperf__near_miss_each, &miss);
+    uvperf__generic_each_alias(type, uvperf__near_miss_each, &miss);
+  }
+  if (is_tool_event(word))
+    hint = ": perf(1) measures it by itself";
+  else if (miss.best[0] == '\0' &&
+           memchr(word.at, '.', uvperf__span_length(word)) != NULL)
+    hint = ": perf(1)'s JSON files of events and metrics are not known here; "
+           "write the code, as in cpu/event=0x3c/";
+  else
+    hint = uvperf__parse_meant(miss.best, meant);
+  return uvperf__parse_fail(build->parse, word.at, -ENOENT,
+                            UVPERF_CAUSE_NO_EVENT, "there is no event '%s'%s",
+                            uvperf__span_show(word, shown), hint);
+}

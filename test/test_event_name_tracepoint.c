@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of tracepoints, in a tracefs of the test's own and in the real one. */
+#include "names.h"
+#include "temp_tree.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "event_name.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+#define EVENTS "/sys/kernel/tracing/events"
+
+#define ARG  UVPERF_CAUSE_ARGUMENT
+#define NONE UVPERF_CAUSE_NO_EVENT
+
+#define ID(id)      .type = PERF_TYPE_TRACEPOINT, .config = (id)
+#define ONLY_USER   .exclude_kernel = 1, .exclude_hv = 1
+#define ONLY_KERNEL .exclude_user = 1, .exclude_hv = 1
+
+static int tracefs_setup(void **state) {
+  temp_tree_t *tree;
+
+  if (temp_tree_setup(state) != 0)
+    return -1;
+  tree = *state;
+  temp_tree_write(tree, EVENTS "/sched/sched_switch/id", "316\n");
+  temp_tree_write(tree, EVENTS "/sched/sched_wakeup/id", "319\n");
+  temp_tree_write(tree, EVENTS "/syscalls/sys_enter_openat/id", "614\n");
+  temp_tree_write(tree, EVENTS "/kvm-s390/kvm_s390_create_vm/id", "7\n");
+  temp_tree_write(tree, EVENTS "/odd/u/id", "8\n");
+  temp_tree_write(tree, EVENTS "/odd/uh.x/id", "9\n");
+  temp_tree_write(tree, EVENTS "/odd/no_id/format", "name: no_id\n");
+  return 0;
+}
+
+static void tracepoints_have_their_id_and_nothing_else(void **state) {
+  static const names_good_t good[] = {
+      {"sched:sched_switch", {ID(316)}},
+      {"syscalls:sys_enter_openat", {ID(614)}},
+      {"kvm-s390:kvm_s390_create_vm", {ID(7)}},
+      {"syscalls:sys_enter_openat:k", {ID(614), ONLY_KERNEL}},
+      {"syscalls:sys_enter_openat:H", {ID(614), .exclude_guest = 1}},
+      {"sched:sched_switch/period=1,call-graph=fp/u",
+       {ID(316), .sample_period = 1, .sample_type = PERF_SAMPLE_CALLCHAIN,
+        ONLY_USER}},
+      {"sched:sched_switch//:u", {ID(316), ONLY_USER}},
+      {" sched:sched_wakeup ", {ID(319)}},
+      /* These might be modifiers. */
+      {"odd:u", {ID(8)}},
+      {"odd:u:u", {ID(8), ONLY_USER}},
+      {"odd:u/period=2/", {ID(8), .sample_period = 2}},
+      {"odd:uh.x", {ID(9)}},
+  };
+  const temp_tree_t *tree = *state;
+
+  names_check_good(tree->root, good, COUNT_OF(good));
+}
+
+static void
+tracepoints_that_are_not_there_are_told_with_the_nearest(void **state) {
+  static const names_bad_t bad[] = {
+      {"sched:sched_swich", -ENOENT, NONE, 7, "did you mean 'sched_switch'?"},
+      {"sched:whatever", -ENOENT, NONE, 7, "'sched' has no tracepoint"},
+      {" shced:sched_switch", -ENOENT, NONE, 2, "did you mean 'sched'?"},
+      {"cycels:uz", -ENOENT, NONE, 1, "did you mean 'cycles'?"},
+      {"odd:no_id", -ENOENT, NONE, 5, "has no tracepoint 'no_id'"},
+      {"odd:k", -ENOENT, NONE, 1, "no event 'odd'"},
+      {"..:sched", -ENOENT, NONE, 1, "no category of tracepoints '..'"},
+      {"sched:..", -ENOENT, NONE, 7, "'sched' has no tracepoint"},
+      {"sched:", -ENOENT, NONE, 7, "has no tracepoint ''"},
+      {"sched:sched_switch:z", -EINVAL, ARG, 20, "no modifier 'z'"},
+      {"sched:sched_switch/config=1/", -EINVAL, ARG, 20, "said by"},
+      {"sched:sched_switch/prev_comm=1/", -ENOENT, NONE, 20, "no term"},
+  };
+  const temp_tree_t *tree = *state;
+
+  names_check_bad(tree->root, bad, COUNT_OF(bad));
+}
+
+static void tracepoints_of_patterns_are_for_lists(void **state) {
+  static const names_bad_t bad[] = {
+      {"sched:sched_*", -EINVAL, ARG, 1, "uvperf_event_list_parse"},
+      {"sched:sched_w?keup", -EINVAL, ARG, 1, "uvperf_event_list_parse"},
+      {"*:*", -EINVAL, ARG, 1, "uvperf_event_list_parse"},
+      {"sched:x*", -ENOENT, NONE, 1, "no tracepoint fits 'sched:x*'"},
+      {"x*:*", -ENOENT, NONE, 1, "no tracepoint fits"},
+  };
+  const temp_tree_t *tree = *state;
+
+  names_check_bad(tree->root, bad, COUNT_OF(bad));
+}
+
+static void tracepoints_of_long_names_are_unknown(void **state) {
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+  char name[1000];
+  uvperf_error_t error;
+
+  memset(name, 'x', sizeof(name));
+  name[sizeof(name) - 1] = '\0';
+  name[500] = ':';
+  assert_int_equal(
+      uvperf__attr_parse(tree->root, &attr, sizeof(attr), name, &error),
+      -ENOENT);
+  assert_int_equal(error.column, 1);
+  memcpy(name, "sched:", 6);
+  assert_int_equal(
+      uvperf__attr_parse(tree->root, &attr, sizeof(attr), name, &error),
+      -ENOENT);
+}
+
+static void tracepoints_without_tracefs_say_what_to_do(void **state) {
+  static const names_bad_t bad[] = {
+      {"sched:sched_switch", -ENOENT, NONE, 1, "mount -t tracefs"},
+      {"*:*", -ENOENT, NONE, 1, "mount -t tracefs"},
+  };
+  const temp_tree_t *tree = *state;
+
+  names_check_bad(tree->root, bad, COUNT_OF(bad));
+}
+
+/* Parses as a user who may not read tracefs: 0 if that is told as it should. */
+static int parse_as_nobody(void *arg) {
+  const temp_tree_t *tree = arg;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  if (setgid(65534) != 0 || setuid(65534) != 0)
+    return 2;
+  if (uvperf__attr_parse(tree->root, &attr, sizeof(attr), "sched:sched_switch",
+                         &error) != -EACCES)
+    return 3;
+  if (error.cause != UVPERF_CAUSE_PERMISSION || error.column != 1)
+    return 4;
+  return strstr(error.reason, "as root") == NULL;
+}
+
+static void
+tracepoints_that_may_not_be_read_are_a_matter_of_permission(void **state) {
+  temp_tree_t *tree = *state;
+  char path[128];
+
+  support_need_root(__func__);
+  snprintf(path, sizeof(path), "%s/sys/kernel/tracing", tree->root);
+  assert_int_equal(chmod(path, 0700), 0);
+  assert_int_equal(chmod(tree->root, 0755), 0);
+  assert_int_equal(support_wait(support_fork(parse_as_nobody, tree)), 0);
+}
+
+static void tracepoints_of_this_machine_have_the_id_of_tracefs(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, "sched:sched_switch");
+  struct perf_event_attr attr;
+
+  (void)state;
+  assert_int_equal(uvperf_attr_parse(&attr, "sched:sched_switch", NULL), 0);
+  assert_int_equal(attr.type, PERF_TYPE_TRACEPOINT);
+  assert_int_equal(attr.config, id);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(
+          tracepoints_have_their_id_and_nothing_else, tracefs_setup,
+          temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(
+          tracepoints_that_are_not_there_are_told_with_the_nearest,
+          tracefs_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(tracepoints_of_patterns_are_for_lists,
+                                      tracefs_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(tracepoints_of_long_names_are_unknown,
+                                      tracefs_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(
+          tracepoints_without_tracefs_say_what_to_do, temp_tree_setup,
+          temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(
+          tracepoints_that_may_not_be_read_are_a_matter_of_permission,
+          tracefs_setup, temp_tree_teardown),
+      cmocka_unit_test(tracepoints_of_this_machine_have_the_id_of_tracefs),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
