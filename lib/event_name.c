@@ -10,18 +10,18 @@
 #include "event_name_modifier.h"
 #include "event_name_term.h"
 #include "explain.h"
-#include "system.h"
 
 #define MAX_PRECISE 3
-
-#define MAX_PRECISE_FILE "/sys/bus/event_source/devices/cpu/caps/max_precise"
 
 void uvperf__event_build_begin(uvperf__event_build_t *build) {
   memset(&build->event, 0, sizeof(build->event));
   build->event.text = build->text;
   build->event.wide.attr.size = sizeof(build->event.wide);
+  build->event.measure.scale = 1;
   build->chain = UVPERF__CHAIN_UNSAID;
   build->stack_at = NULL;
+  build->depth = 0;
+  build->nr_files = 0;
 }
 
 int uvperf__event_build_end(uvperf__event_build_t *build) {
@@ -37,6 +37,7 @@ int uvperf__event_build_end(uvperf__event_build_t *build) {
   if (rc != 0)
     return rc;
   event->is_precise_max = uvperf__modifiers_have(&modifiers, 'P') != 0;
+  build->is_given = 1;
   return build->each(event, build->data);
 }
 
@@ -70,15 +71,16 @@ int uvperf__event_name_each(const uvperf__parse_t *parse,
   }
 }
 
-uint32_t uvperf__precise_max(const char *root, uint32_t type) {
-  int64_t most;
+uint32_t uvperf__precise_max(const char *root, const char *pmu, uint32_t type) {
+  uint32_t most;
 
-  if ((type != PERF_TYPE_HARDWARE && type != PERF_TYPE_HW_CACHE &&
-       type != PERF_TYPE_RAW) ||
-      uvperf__system_number(root, MAX_PRECISE_FILE, &most) != 0 || most < 0 ||
+  if (pmu == NULL && type != PERF_TYPE_HARDWARE && type != PERF_TYPE_HW_CACHE &&
+      type != PERF_TYPE_RAW)
+    return MAX_PRECISE;
+  if (uvperf__pmu_max_precise(root, pmu != NULL ? pmu : "cpu", &most) != 0 ||
       most > MAX_PRECISE)
     return MAX_PRECISE;
-  return (uint32_t)most;
+  return most;
 }
 
 static int has_beyond(const uvperf__wide_attr_t *wide, size_t size) {
@@ -119,13 +121,15 @@ static int take_single(const uvperf__named_event_t *event, void *data) {
   if (event->string.at != NULL)
     return uvperf__parse_bad(single->parse, event->string.at,
                              "a probe's text must be kept: %s", use);
-  if (event->expanded != NULL || single->nr++ > 0)
+  if (event->is_pattern || single->nr++ > 0)
     return uvperf__parse_bad(single->parse, text->head.at,
                              "this means several events: %s", use);
   single->wide = event->wide;
   if (event->is_precise_max)
     single->wide.attr.precise_ip =
-        uvperf__precise_max(single->parse->root, event->wide.attr.type) & 3;
+        uvperf__precise_max(single->parse->root, event->pmu,
+                            event->wide.attr.type) &
+        3;
   return 0;
 }
 

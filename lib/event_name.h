@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "event_name_text.h"
+#include "pmu.h"
 #include "uvperf/attr.h"
 #include "uvperf/error.h"
 
@@ -33,6 +34,10 @@ typedef struct uvperf__named_event_s {
    * as "sched:sched_switch"; else NULL. */
   const char *expanded;
   const char *rest;
+  int is_pattern; /* *, ? or [ are the reason */
+  /* Of a PMU's own events; NULL and a scale of 1 for others. */
+  const char *pmu;
+  uvperf__pmu_measure_t measure;
 } uvperf__named_event_t;
 
 /* What it returns other than 0 ends the walk and is returned. */
@@ -45,8 +50,9 @@ int uvperf__event_name_each(const uvperf__parse_t *parse,
                             const uvperf__event_text_t *text,
                             uvperf__named_event_fn each, void *data);
 
-/* The precise_ip that modifier P means for an event of this type. */
-uint32_t uvperf__precise_max(const char *root, uint32_t type);
+/* The precise_ip that modifier P means for an event of this PMU (NULL: none is
+ * named) and type. */
+uint32_t uvperf__precise_max(const char *root, const char *pmu, uint32_t type);
 
 /* Copies an attr into a caller's of another size. 0; -E2BIG where something
  * that is not 0 lies behind it: nothing is written then. */

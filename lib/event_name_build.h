@@ -24,6 +24,10 @@ typedef struct uvperf__event_build_s {
   enum uvperf__chain chain;
   uint64_t stack_bytes;
   const char *stack_at; /* NULL: it is not there */
+  int is_given;         /* `each` has been called */
+  /* While the files of a PMU's events are read: how deep, and how many. */
+  unsigned int depth;
+  unsigned int nr_files;
 } uvperf__event_build_t;
 
 /* Begins the next event of the text. */
@@ -47,8 +51,12 @@ int uvperf__event_build_breakpoint(uvperf__event_build_t *build);
 int uvperf__event_build_word(uvperf__event_build_t *build);
 int uvperf__event_build_tracepoint(uvperf__event_build_t *build);
 
-/* The same for a word with modifiers, such as "x:u", that no other event is
- * called. -ENOENT: it is no tracepoint either; nothing is explained. */
+int uvperf__event_build_pmu(uvperf__event_build_t *build);
+
+/* The events that PMUs call by this word alone; then a tracepoint, if the word
+ * has modifiers, as in "x:u", that might be its name. Where there is none they
+ * return 0 and leave is_given alone. */
+int uvperf__event_build_alias(uvperf__event_build_t *build);
 int uvperf__event_build_perhaps_tracepoint(uvperf__event_build_t *build);
 
 /* Explains that no event is called so: -ENOENT. */

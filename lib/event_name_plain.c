@@ -101,6 +101,13 @@ int uvperf__event_build_word(uvperf__event_build_t *build) {
     attr->config = config;
     return uvperf__event_build_finish(build);
   }
+  if (build->text->terms.at != NULL)
+    return uvperf__event_build_pmu(build);
+  rc = uvperf__event_build_alias(build);
+  if (rc != 0 || build->is_given)
+    return rc;
   rc = uvperf__event_build_perhaps_tracepoint(build);
-  return rc == -ENOENT ? uvperf__event_build_unknown(build) : rc;
+  if (rc != 0 || build->is_given)
+    return rc;
+  return uvperf__event_build_unknown(build);
 }

@@ -105,6 +105,7 @@ static int build_fitting(const char *category, const char *name, uint64_t id,
   snprintf(expanded, sizeof(expanded), "%s:%s", category, name);
   uvperf__event_build_begin(build);
   build->event.expanded = expanded;
+  build->event.is_pattern = 1;
   build->event.rest = build->text->tail.end;
   tracepoint->rc = build_one(build, id);
   tracepoint->nr += 1;
@@ -151,7 +152,7 @@ int uvperf__event_build_perhaps_tracepoint(uvperf__event_build_t *build) {
       uvperf__span_copy(text.modifiers, tracepoint.name, NAME_BYTES) ||
       uvperf__tracefs_id(build->parse->root, tracepoint.category,
                          tracepoint.name, &id) != 0)
-    return -ENOENT;
+    return 0;
   text.tail = text.modifiers;
   text.modifiers.at = text.modifiers.end = NULL;
   build->text = &text;

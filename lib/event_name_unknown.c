@@ -8,6 +8,7 @@
 
 #include "generic_name.h"
 #include "near_miss.h"
+#include "pmu.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -28,26 +29,54 @@ static int is_tool_event(uvperf__span_t word) {
   return 0;
 }
 
+typedef struct unknown_s {
+  const char *root;
+  uvperf__near_miss_t miss;
+} unknown_t;
+
+static int try_events(const char *pmu, void *data) {
+  unknown_t *unknown = data;
+
+  uvperf__pmu_each_event(unknown->root, pmu, uvperf__near_miss_each,
+                         &unknown->miss);
+  return 0;
+}
+
+/* A PMU alone is no event, but nearly. */
+static int is_pmu(const uvperf__event_build_t *build) {
+  char name[UVPERF__PMU_NAME_BYTES];
+  uint32_t type;
+
+  return uvperf__span_is_file_name(build->text->head) &&
+         uvperf__span_copy(build->text->head, name, sizeof(name)) == 0 &&
+         uvperf__pmu_type(build->parse->root, name, &type) == 0;
+}
+
 int uvperf__event_build_unknown(const uvperf__event_build_t *build) {
   char shown[UVPERF__SHOW_BYTES], meant[UVPERF__MEANT_BYTES];
   uvperf__span_t word = build->text->head;
   const char *hint = "";
-  uvperf__near_miss_t miss;
+  unknown_t unknown = {.root = build->parse->root};
+  uvperf__near_miss_t *miss = &unknown.miss;
   uint32_t type;
 
-  uvperf__near_miss_init(&miss, word.at, uvperf__span_length(word));
+  uvperf__near_miss_init(miss, word.at, uvperf__span_length(word));
   for (type = PERF_TYPE_HARDWARE; type <= PERF_TYPE_HW_CACHE; type++) {
-    uvperf__generic_each(type, uvperf__near_miss_each, &miss);
-    uvperf__generic_each_alias(type, uvperf__near_miss_each, &miss);
+    uvperf__generic_each(type, uvperf__near_miss_each, miss);
+    uvperf__generic_each_alias(type, uvperf__near_miss_each, miss);
   }
+  uvperf__pmu_each(unknown.root, try_events, &unknown);
   if (is_tool_event(word))
     hint = ": perf(1) measures it by itself";
-  else if (miss.best[0] == '\0' &&
+  else if (is_pmu(build))
+    hint = ": it is a PMU, whose events are in its directory of sysfs, "
+           "NAME/event/";
+  else if (miss->best[0] == '\0' &&
            memchr(word.at, '.', uvperf__span_length(word)) != NULL)
     hint = ": perf(1)'s JSON files of events and metrics are not known here; "
            "write the code, as in cpu/event=0x3c/";
   else
-    hint = uvperf__parse_meant(miss.best, meant);
+    hint = uvperf__parse_meant(miss->best, meant);
   return uvperf__parse_fail(build->parse, word.at, -ENOENT,
                             UVPERF_CAUSE_NO_EVENT, "there is no event '%s'%s",
                             uvperf__span_show(word, shown), hint);

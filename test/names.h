@@ -12,6 +12,12 @@
 #include "uvperf/attr.h"
 #include "uvperf/error.h"
 
+#define NAMES_PMUS "/sys/bus/event_source/devices"
+
+/* Setup for cmocka, with temp_tree_teardown: *state is a temp_tree_t * with the
+ * PMUs of a hybrid machine and of its memory controllers. */
+int names_pmus_setup(void **state);
+
 /* What a name must give; what is not said must be 0. */
 typedef struct names_good_s {
   const char *name;

@@ -225,16 +225,22 @@ UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
  *    1:2                                     type and config as numbers
  *    type=9,config=0x1,config1=…             the same by the names of the
  *      …,config4=…,bp_type=…                 attr's fields
+ *    cpu/event=0x3c,umask=1/                 an event of a PMU, by the terms
+ *    cpu/mem-loads,ldlat=30/                 in its format/ and events/ of
+ *    mem-loads                               sysfs; one of its own names alone
+ *    cpu_core/cycles/, cpu_core/r1a8/        a generic or raw event of the PMU
  *    sched:sched_switch                      a tracepoint, by tracefs
  *    mem:0x1000[/8][:rwx]                    a breakpoint: its address, length
  *                                            (default 4; sizeof(long) for x)
  *                                            and access (default rw)
  *
  *  Terms may follow between slashes, "cycles/period=1000/", and belong to
- *  type=… as further items. A number is decimal or has 0x in front; of a term
- *  that comes twice the last one counts:
+ *  type=… as further items. A number is decimal or has 0x in front; a term
+ *  without value is 1; of a term that comes twice, or that an event of sysfs
+ *  stands for already, the last one counts. A PMU's own terms win over these of
+ *  any event:
  *
- *    config, config1 to config4        the field; a term without value is 1
+ *    config, config1 to config4        the field
  *    period, freq                      sample_period, or sample_freq and freq
  *    time[=0]                          PERF_SAMPLE_TIME in sample_type
  *    call-graph=fp                     PERF_SAMPLE_CALLCHAIN
@@ -269,9 +275,11 @@ UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
  *    -EINVAL      the name cannot be right on any machine, or means several
  *      events or one that needs memory of its own (name=): see
  *      uvperf_event_list_parse (ARGUMENT); `limit` has the most of a number
- *      that is too large;
- *    -ENOENT      no such event or term here (NO_EVENT);
- *    -EACCES      tracefs may not be read by this process (PERMISSION);
+ *      that is too large; or sysfs has a file of the PMU that is not understood
+ *      (NOT_SUPPORTED);
+ *    -ENOENT      no such event, PMU or term here (NO_EVENT);
+ *    -EACCES      tracefs or sysfs may not be read by this process
+ *      (PERMISSION);
  *    -E2BIG       the event needs a field that lies behind the struct of the
  *      caller's header (ARGUMENT);
  *    -EOPNOTSUPP  call-graph=dwarf on a machine whose registers are not known

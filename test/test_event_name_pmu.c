@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* Events of PMUs, in a sysfs of the test's own and in the real one. */
+#include "names.h"
+#include "temp_tree.h"
+
+#include "event_name.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+#define ARG  UVPERF_CAUSE_ARGUMENT
+#define NONE UVPERF_CAUSE_NO_EVENT
+#define SUPP UVPERF_CAUSE_NOT_SUPPORTED
+
+#define CPU       .type = PERF_TYPE_RAW
+#define SPLIT     .type = 20
+#define ONLY_USER .exclude_kernel = 1, .exclude_hv = 1
+
+static void pmu_terms_go_where_format_says(void **state) {
+  static const names_good_t good[] = {
+      {"cpu/event=0x3c,umask=0x1/", {CPU, .config = 0x13c}},
+      {"cpu/event=60,umask=1,edge,cmask=0xff/u",
+       {CPU, .config = 0xff04013c, ONLY_USER}},
+      {"cpu/ldlat=30/", {CPU, .config1 = 30}},
+      {"cpu/ldlat=30,ldlat=1/", {CPU, .config1 = 1}},
+      {"cpu/edge=0/", {CPU}},
+      {"cpu//", {CPU}},
+      {"cpu//u", {CPU, ONLY_USER}},
+      {"split/event=0xfff/", {SPLIT, .config = 0xf000000ff}},
+      {"split/event=0x1a5/", {SPLIT, .config = 0x1000000a5}},
+      {"uncore_imc_1/event=7/", {.type = 15, .config = 7}},
+      /* What any event can have, unless the PMU has a format of that name. */
+      {"cpu/config=10,config1,config2=3,period=1000/u",
+       {CPU, .config = 10, .config1 = 1, .config2 = 3, .sample_period = 1000,
+        ONLY_USER}},
+      {"cpu/config=1,call-graph=fp,time,period=100000/",
+       {CPU, .config = 1, .sample_period = 100000,
+        .sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_TIME}},
+      {"split/period=5/", {SPLIT, .config1 = 5}},
+      {"cpu/event=0x2/ukp",
+       {CPU, .config = 2, .exclude_hv = 1, .precise_ip = 1}},
+      {" cpu/ event = 0x2 , umask /", {CPU, .config = 0x102}},
+      {"cpu/r1a8/", {CPU, .config = 0x1a8}},
+      {"split/r12,core=1/", {SPLIT, .config = 0x77, .config2 = 1}},
+  };
+  const temp_tree_t *tree = *state;
+
+  names_check_good(tree->root, good, COUNT_OF(good));
+}
+
+static void pmu_events_stand_for_terms(void **state) {
+  static const names_good_t good[] = {
+      {"cpu/cpu-cycles/", {CPU, .config = 0x3c}},
+      {"cpu/mem-loads/", {CPU, .config = 0x1cd, .config1 = 3}},
+      /* perf(1) would add the bits of 3 and 4 up to 7. */
+      {"cpu/mem-loads,ldlat=4/", {CPU, .config = 0x1cd, .config1 = 4}},
+      {"cpu/event=mem-loads/u",
+       {CPU, .config = 0x1cd, .config1 = 3, ONLY_USER}},
+      {"cpu_core/slots/", {.type = 8, .config = 0x400}},
+      {"split/per-core,core=5/", {SPLIT, .config = 0x12, .config2 = 5}},
+      {"split/core=5,per-core/", {SPLIT, .config = 0x12, .config2 = 5}},
+      {"split/whole,core=1/",
+       {SPLIT, .config = 0x12, .config1 = 5, .config2 = 1}},
+      {"split/deep/", {SPLIT, .config = 1}},
+  };
+  const temp_tree_t *tree = *state;
+
+  names_check_good(tree->root, good, COUNT_OF(good));
+}
+
+static void pmu_events_are_known_without_their_pmu(void **state) {
+  static const names_good_t good[] = {
+      {"mem-loads", {CPU, .config = 0x1cd, .config1 = 3}},
+      {"el-start:u", {CPU, .config = 0x1c8, ONLY_USER}},
+      {"dclk", {.type = 16, .config = 0xff}},
+      /* The kernel's own names come first. */
+      {"cpu-cycles", {.type = PERF_TYPE_HARDWARE}},
+      {"r12", {CPU, .config = 0x12}},
+  };
+  static const names_bad_t bad[] = {
+      {"clockticks", -EINVAL, ARG, 1, "uvperf_event_list_parse"},
+      {"per-core", -EINVAL, ARG, 1, "split/...,core=.../"},
+      {"loop", -EINVAL, SUPP, 1, "without end"},
+      {"mem-lods", -ENOENT, NONE, 1, "did you mean 'mem-loads'?"},
+      {"cpu_core", -ENOENT, NONE, 1, "it is a PMU"},
+  };
+  const temp_tree_t *tree = *state;
+
+  names_check_good(tree->root, good, COUNT_OF(good));
+  names_check_bad(tree->root, bad, COUNT_OF(bad));
+}
+
+/* The type of the PMU is in the upper half of config, where the kernel does not
+ * know by 0 which is meant. */
+static void pmu_has_generic_events_where_it_is_of_cpus(void **state) {
+  static const names_good_t good[] = {
+      {"cpu_core/cycles/",
+       {.type = PERF_TYPE_HARDWARE, .config = UINT64_C(8) << 32}},
+      {"cpu_atom/instructions/u",
+       {.type = PERF_TYPE_HARDWARE,
+        .config = UINT64_C(10) << 32 | 1,
+        ONLY_USER}},
+      {"cpu_core/L1-dcache-load-misses/",
+       {.type = PERF_TYPE_HW_CACHE, .config = UINT64_C(8) << 32 | 0x10000}},
+      {"cpu/cycles,period=7/",
+       {.type = PERF_TYPE_HARDWARE, .sample_period = 7}},
+      {"cpu/LLC-loads/", {.type = PERF_TYPE_HW_CACHE, .config = 2}},
+  };
+  static const names_bad_t bad[] = {
+      {"uncore_imc_0/cycles/", -ENOENT, NONE, 14, "no term or event 'cycles'"},
+      {"cpu/page-faults/", -ENOENT, NONE, 5, "no term or event"},
+      {"cpu/iTLB-stores/", -ENOENT, NONE, 5, "no term or event"},
+  };
+  const temp_tree_t *tree = *state;
+
+  names_check_good(tree->root, good, COUNT_OF(good));
+  names_check_bad(tree->root, bad, COUNT_OF(bad));
+}
+
+static void pmu_says_how_precise_its_events_are(void **state) {
+  static const names_good_t good[] = {
+      {"cpu/event=1/P", {CPU, .config = 1, .precise_ip = 2}},
+      {"cycles:P", {.type = PERF_TYPE_HARDWARE, .precise_ip = 2}},
+      {"cpu_core/event=1/P", {.type = 8, .config = 1, .precise_ip = 1}},
+      {"cpu_core/cycles/P",
+       {.type = PERF_TYPE_HARDWARE,
+        .config = UINT64_C(8) << 32,
+        .precise_ip = 1}},
+      {"split/event=1/P", {SPLIT, .config = 1, .precise_ip = 3}},
+  };
+  const temp_tree_t *tree = *state;
+
+  names_check_good(tree->root, good, COUNT_OF(good));
+}
+
+static void pmu_errors_point_at_the_term(void **state) {
+  static const names_bad_t bad[] = {
+      {"cpux/event=1/", -ENOENT, NONE, 1, "did you mean 'cpu'?"},
+      {"whatever/event=1/", -ENOENT, NONE, 1, "there is no PMU 'whatever'"},
+      {"../event=1/", -ENOENT, NONE, 1, "there is no PMU '..'"},
+      {"typeless/event=1/", -ENOENT, NONE, 1, "has no 'type'"},
+      {"badtype/event=1/", -EINVAL, SUPP, 1, "'type' of PMU badtype"},
+      {"cpu/evnt=1/", -ENOENT, NONE, 5, "did you mean 'event'?"},
+      {"cpu/event=1,mem-lods/", -ENOENT, NONE, 13, "did you mean 'mem-loads'?"},
+      {"cpu/event=mem-lods/", -ENOENT, NONE, 11, "did you mean 'mem-loads'?"},
+      {"cpu/whatever=5/", -ENOENT, NONE, 5, "no term or event 'whatever'"},
+      {"cpu/..=5/", -ENOENT, NONE, 5, "no term or event '..'"},
+      {"cpu/mem-loads=5/", -ENOENT, NONE, 5, "no term or event"},
+      {"cpu/event=256/", -EINVAL, ARG, 11, "the most is 0xff"},
+      {"cpu/edge=2/", -EINVAL, ARG, 10, "the most is 0x1"},
+      {"cpu/umask=x/", -EINVAL, ARG, 11, "'x' is not a number"},
+      {"cpu/event=?/", -EINVAL, ARG, 11, "'?' is not a number"},
+      {"split/event=0x1000/", -EINVAL, ARG, 13, "the most is 0xfff"},
+      {"split/odd=1/", -EINVAL, SUPP, 7, "'odd' of PMU split"},
+      {"split/per-core/", -EINVAL, ARG, 7, "split/...,core=.../"},
+      {"split/per-core,core/", -EINVAL, ARG, 7, "a value for 'core'"},
+      {"split/loop/", -EINVAL, SUPP, 7, "without end"},
+      {"split/event=1,ring1/", -EINVAL, SUPP, 15, "without end"},
+      {"split/broad/", -EINVAL, SUPP, 7, "without end"},
+      {"split/named/", -ENOENT, NONE, 7, "no term or event 'name'"},
+      {"split/wrong/", -EINVAL, ARG, 7, "0x1000 is too large"},
+      {"split/noscale/", -EINVAL, SUPP, 7, "'noscale' of PMU split"},
+      {"cpu/far=1/", -E2BIG, ARG, 1, "lies behind the attr"},
+      {"cpu/event=1,name=x/", -EINVAL, ARG, 18, "uvperf_event_list_parse"},
+      {"cpu/r10000000000000000/", -EINVAL, ARG, 5, "more than 64 bits"},
+      {"uncore_*/event=1/", -EINVAL, ARG, 1, "uvperf_event_list_parse"},
+      {"uncore_imc/event=1/", -EINVAL, ARG, 1, "uvperf_event_list_parse"},
+      {"uncore_x*/event=1/", -ENOENT, NONE, 1, "no PMU fits 'uncore_x*'"},
+      {"uncore_imc/evnt=1/", -ENOENT, NONE, 12, "did you mean 'event'?"},
+      {"cpum/event=1/", -ENOENT, NONE, 1, "did you mean 'cpu'?"},
+  };
+  const temp_tree_t *tree = *state;
+
+  names_check_bad(tree->root, bad, COUNT_OF(bad));
+}
+
+static void pmu_of_a_number_may_be_named_without_it(void **state) {
+  static const names_good_t good[] = {
+      {"uncore_imc_free_running/dclk/", {.type = 16, .config = 0xff}},
+      {"imc_free_running/dclk/u", {.type = 16, .config = 0xff, ONLY_USER}},
+      {"imc_free_running_0/dclk/", {.type = 16, .config = 0xff}},
+  };
+  const temp_tree_t *tree = *state;
+
+  names_check_good(tree->root, good, COUNT_OF(good));
+}
+
+static int see_measure(const uvperf__named_event_t *event, void *data) {
+  uvperf__named_event_t *kept = data;
+
+  *kept = *event;
+  return 0;
+}
+
+static void pmu_events_have_scale_and_unit(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf__named_event_t event;
+  uvperf__event_text_t text;
+  uvperf__parse_t parse;
+
+  uvperf__parse_init(&parse, tree->root, "uncore_imc_0/cas_read/", NULL);
+  assert_int_equal(uvperf__event_text_scan(&parse, parse.text, &text), 0);
+  assert_int_equal(uvperf__event_name_each(&parse, &text, see_measure, &event),
+                   0);
+  assert_true(event.measure.scale == 6.103515625e-5);
+  assert_string_equal(event.measure.unit, "MiB");
+  uvperf__parse_init(&parse, tree->root, "uncore_imc_0/event=4/", NULL);
+  assert_int_equal(uvperf__event_text_scan(&parse, parse.text, &text), 0);
+  assert_int_equal(uvperf__event_name_each(&parse, &text, see_measure, &event),
+                   0);
+  assert_true(event.measure.scale == 1);
+  assert_string_equal(event.measure.unit, "");
+}
+
+static void pmu_of_this_machine_counts_the_time_stamp(void **state) {
+  struct perf_event_attr attr, again;
+  uvperf_error_t error;
+
+  (void)state;
+  if (uvperf_attr_parse(&attr, "msr/tsc/", &error) != 0)
+    support_skip(__func__, "PMU msr with its event tsc");
+  assert_true(attr.type >= PERF_TYPE_MAX);
+  assert_int_equal(uvperf_attr_parse(&again, "tsc", NULL), 0);
+  assert_memory_equal(&attr, &again, sizeof(attr));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(pmu_terms_go_where_format_says,
+                                      names_pmus_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(pmu_events_stand_for_terms,
+                                      names_pmus_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(pmu_events_are_known_without_their_pmu,
+                                      names_pmus_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(
+          pmu_has_generic_events_where_it_is_of_cpus, names_pmus_setup,
+          temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(pmu_says_how_precise_its_events_are,
+                                      names_pmus_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(pmu_errors_point_at_the_term,
+                                      names_pmus_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(pmu_of_a_number_may_be_named_without_it,
+                                      names_pmus_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(pmu_events_have_scale_and_unit,
+                                      names_pmus_setup, temp_tree_teardown),
+      cmocka_unit_test(pmu_of_this_machine_counts_the_time_stamp),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
