@@ -8,6 +8,7 @@
 #include "uvperf/allocator.h"
 #include "uvperf/error.h"
 #include "uvperf/attr.h"
+#include "uvperf/event_list.h"
 #include "uvperf/cpu_list.h"
 #include "uvperf/pmu.h"
 #include "uvperf/fallback.h"

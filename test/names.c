@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "names.h"
 
+#include "event_list.h"
 #include "event_name.h"
 #include "temp_tree.h"
 
@@ -121,4 +122,13 @@ void names_check_bad(const char *root, const names_bad_t *bad, size_t nr) {
     assert_int_equal(
         uvperf__attr_parse(root, &attr, sizeof(attr), bad[i].name, NULL), rc);
   }
+}
+
+uvperf_event_list_t *names_list(const char *root, const char *names) {
+  uvperf_event_list_t *list;
+  uvperf_error_t error;
+
+  if (uvperf__event_list_parse(root, &list, names, &error) != 0)
+    fail_msg("%s: column %u: %s", names, error.column, error.reason);
+  return list;
 }

@@ -11,6 +11,7 @@
 
 #include "uvperf/attr.h"
 #include "uvperf/error.h"
+#include "uvperf/event_list.h"
 
 #define NAMES_PMUS "/sys/bus/event_source/devices"
 
@@ -38,5 +39,8 @@ typedef struct names_bad_s {
 
 /* Parses each under a root: the error must be as told, and the attr untouched. */
 void names_check_bad(const char *root, const names_bad_t *bad, size_t nr);
+
+/* Parses a list, which must be right, and is the caller's to free. */
+uvperf_event_list_t *names_list(const char *root, const char *names);
 
 #endif

@@ -208,7 +208,7 @@ UVPERF_EXTERN int uvperf_attr_get(const struct perf_event_attr *attr,
 
 /** Parses the name of one event into an attr of a given size. Call
  *  uvperf_attr_parse, which passes the caller's own sizeof.
- *  @param attr   Caller's; `size` bytes are written on success, none on failure.
+ *  @param attr   Caller's; `size` bytes are written on success, else none.
  *  @param size   Bytes, at least PERF_ATTR_SIZE_VER0 (64).
  *  @param name   As of uvperf_attr_parse.
  *  @param error  As of uvperf_attr_parse.
@@ -219,8 +219,9 @@ UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
 
 /** Parses the name of one event, in perf(1)'s language, into an attr:
  *
- *    cycles, page-faults, LLC-load-misses    the kernel's generic events, by all
- *                                            of perf(1)'s spellings, in any case
+ *    cycles, page-faults, LLC-load-misses    the kernel's generic events, by
+ *                                            all of perf(1)'s spellings, in any
+ *                                            case
  *    r1a8                                    a raw event of the CPU's PMU
  *    1:2                                     type and config as numbers
  *    type=9,config=0x1,config1=…             the same by the names of the

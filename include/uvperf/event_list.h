@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Events by their names: lists, groups, patterns, and names that need memory of
+ * their own. Needs no libuv.
+ *
+ * The language is that of uvperf_attr_parse in attr.h, and more, as with the
+ * option -e of perf(1):
+ *
+ *    cycles,page-faults                  several events; white space may be
+ *                                        around the commas
+ *    {cycles,instructions}               a group, of which the first is leader
+ *    name{cycles,instructions}:Su        a group's name, and modifiers that add
+ *                                        to what its members have of their own
+ *    sched:sched_*, *:*                  all tracepoints that fit
+ *    uncore_i?c_[0-3]/clockticks/        all PMUs that fit and know the terms;
+ *                                        * may be there as well
+ *    uncore_imc/clockticks/              the same for uncore_imc_0, _1 and so
+ *    imc/clockticks/                     on; uncore_ may be left out
+ *    clockticks                          all PMUs that have such an event
+ *    cycles/name=mine/, name='a b'       the event's label
+ *
+ * Groups: modifier S makes the leader sample all values, by PERF_SAMPLE_READ
+ * and PERF_FORMAT_GROUP and ID in its read_format; members sample only by terms
+ * of their own. W allows to open the members without their group where the PMU
+ * cannot hold it. D and e are for leaders alone. */
+#ifndef UVPERF_EVENT_LIST_H
+#define UVPERF_EVENT_LIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uvperf/attr.h"
+#include "uvperf/error.h"
+#include "uvperf/version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The events that a text names. */
+typedef struct uvperf_event_list_s uvperf_event_list_t;
+
+/* Bits of uvperf_event_item_t.flags. */
+/* One count a package is enough: the event is not of a CPU but of all of its
+ * package (EVENT.per-pkg in sysfs). */
+#define UVPERF_ITEM_PER_PACKAGE 1u
+/* A count is a value and no sum: differences mean nothing (EVENT.snapshot). */
+#define UVPERF_ITEM_SNAPSHOT 2u
+/* Modifier P: precise_ip may be made smaller until the event opens. */
+#define UVPERF_ITEM_PRECISE_MAX 4u
+/* Modifier W of the group: it may be broken up where it cannot be opened. */
+#define UVPERF_ITEM_WEAK 8u
+/* cpus are those on which to open the event for all tasks (the PMU's cpumask):
+ * no event of this PMU is of a task. Without the bit cpus are those that the
+ * PMU is of (hybrid machines): its events of a task count there alone. */
+#define UVPERF_ITEM_CPU_WIDE 16u
+
+/* One event of a list. It and all it points to are the list's, and valid until
+ * uvperf_event_list_free. */
+typedef struct uvperf_event_item_s {
+  /* As uvperf_attr_parse fills it. attr->size is that of the library's
+   * <linux/perf_event.h>, or more where config3 or config4 are not 0. */
+  const struct perf_event_attr *attr;
+  /* name=, or the text as written, without white space around it; of patterns
+   * and of names that mean several PMUs, what stands for this event. */
+  const char *label;
+  /* What one count is worth, by sysfs: value * scale, in this unit. 1 and ""
+   * where sysfs does not say. */
+  double scale;
+  const char *unit;
+  /* The name of its group, "" for none. */
+  const char *group_name;
+  /* The CPUs of the event, ascending; NULL and 0 for any. */
+  const int *cpus;
+  size_t nr_cpus;
+  /* Which group it is in, counted from 0; -1 for none. */
+  int group;
+  /* UVPERF_ITEM_*. */
+  uint32_t flags;
+  /* The index of its group's leader; its own for a leader, and where there is
+   * no group. */
+  size_t leader;
+  /* 0; of later versions. */
+  uint64_t reserved[4];
+} uvperf_event_item_t;
+
+/** Parses a list of events.
+ *  @param list   Receives the list, to be freed by uvperf_event_list_free; NULL
+ *    on failure.
+ *  @param names  Caller's; not kept.
+ *  @param error  Receives why it failed: code, cause, column in the text
+ *    (bytes, counted from 1), attr_index (which event, counted from 0) and what
+ *    was probably meant; may be NULL.
+ *  @return 0, or what uvperf_attr_parse returns, and
+ *    -EINVAL  an empty list or group, a group in a group, or a member that is
+ *      not leader and pinned or exclusive (ARGUMENT);
+ *    -ENOENT  a pattern that nothing fits (NO_EVENT);
+ *    -E2BIG   more than 65536 events (ARGUMENT, `limit`);
+ *    -ENOMEM  memory ran out (MEMORY).
+ *  Source: perf-list(1), "EVENT GROUPS" and "LEADER SAMPLING"; perf-record(1),
+ *    "-e"; tools/perf/util/parse-events.{l,y,c} of Linux. */
+UVPERF_EXTERN int uvperf_event_list_parse(uvperf_event_list_t **list,
+                                          const char *names,
+                                          uvperf_error_t *error);
+
+/** Frees a list and all that its items point to.
+ *  @param list  NULL is allowed. */
+UVPERF_EXTERN void uvperf_event_list_free(uvperf_event_list_t *list);
+
+/** Tells how many events a list has.
+ *  @param list  A list.
+ *  @return at least 1. */
+UVPERF_EXTERN size_t uvperf_event_list_count(const uvperf_event_list_t *list);
+
+/** Gives an event of a list.
+ *  @param list   A list.
+ *  @param index  From 0, in the order of the text; what a pattern means is in
+ *    the order of tracefs and sysfs.
+ *  @return the event, the list's; NULL where there is none. */
+UVPERF_EXTERN const uvperf_event_item_t *
+uvperf_event_list_get(const uvperf_event_list_t *list, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

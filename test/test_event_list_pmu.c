@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists of events of PMUs: CPUs, scale and unit; and patterns of PMUs and
+ * tracepoints. */
+#include "names.h"
+#include "temp_tree.h"
+
+#include "event_list.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static void list_events_of_pmus_have_cpus_scale_and_unit(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf_event_list_t *list = names_list(
+      tree->root, "uncore_imc_0/cas_read/,cpu_core/event=1/,cpu/event=1/");
+  const uvperf_event_item_t *item = uvperf_event_list_get(list, 0);
+
+  assert_string_equal(item->unit, "MiB");
+  assert_true(item->scale == 6.103515625e-5);
+  assert_int_equal(item->flags, UVPERF_ITEM_CPU_WIDE);
+  assert_int_equal(item->nr_cpus, 2);
+  assert_int_equal(item->cpus[0], 0);
+  assert_int_equal(item->cpus[1], 2);
+  item = uvperf_event_list_get(list, 1);
+  assert_int_equal(item->flags, 0);
+  assert_int_equal(item->nr_cpus, 4);
+  assert_int_equal(item->cpus[3], 3);
+  assert_null(uvperf_event_list_get(list, 2)->cpus);
+  uvperf_event_list_free(list);
+}
+
+static void list_tells_per_package_and_snapshot(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf_event_list_t *list;
+
+  temp_tree_write(tree, NAMES_PMUS "/split/events/deep.per-pkg", "1\n");
+  temp_tree_write(tree, NAMES_PMUS "/split/events/deep.snapshot", "1\n");
+  list = names_list(tree->root, "split/deep/,split/event=1/");
+  assert_int_equal(uvperf_event_list_get(list, 0)->flags,
+                   UVPERF_ITEM_PER_PACKAGE | UVPERF_ITEM_SNAPSHOT);
+  assert_int_equal(uvperf_event_list_get(list, 1)->flags, 0);
+  uvperf_event_list_free(list);
+}
+
+/* Finds an event by its label, as directories have no order. */
+static const uvperf_event_item_t *find(const uvperf_event_list_t *list,
+                                       const char *label) {
+  size_t i;
+
+  for (i = 0; i < uvperf_event_list_count(list); i++)
+    if (strcmp(uvperf_event_list_get(list, i)->label, label) == 0)
+      return uvperf_event_list_get(list, i);
+  fail_msg("no %s", label);
+  return NULL;
+}
+
+static void list_patterns_give_each_pmu_that_fits(void **state) {
+  static const char *const texts[] = {
+      "uncore_imc/clockticks/u", "imc/clockticks/u", "uncore_*/clockticks/u",
+      "imc_[01]/clockticks/u",   "*/clockticks/u",
+  };
+  const temp_tree_t *tree = *state;
+  size_t i;
+
+  for (i = 0; i < COUNT_OF(texts); i++) {
+    uvperf_event_list_t *list = names_list(tree->root, texts[i]);
+    const uvperf_event_item_t *item;
+
+    assert_int_equal(uvperf_event_list_count(list), 2);
+    item = find(list, "uncore_imc_0/clockticks/u");
+    assert_int_equal(item->attr->type, 14);
+    assert_int_equal(item->attr->config, 0);
+    assert_int_equal(item->nr_cpus, 2);
+    item = find(list, "uncore_imc_1/clockticks/u");
+    assert_int_equal(item->attr->type, 15);
+    assert_int_equal(item->attr->config, 1);
+    assert_true(item->attr->exclude_kernel);
+    uvperf_event_list_free(list);
+  }
+}
+
+static void list_words_give_each_pmu_that_has_them(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf_event_list_t *list =
+      names_list(tree->root, "{clockticks:u,mem-loads}:S");
+
+  assert_int_equal(uvperf_event_list_count(list), 3);
+  assert_int_equal(find(list, "uncore_imc_0/clockticks/:u")->attr->type, 14);
+  assert_int_equal(find(list, "uncore_imc_1/clockticks/:u")->attr->type, 15);
+  assert_int_equal(find(list, "mem-loads")->leader, 0);
+  uvperf_event_list_free(list);
+}
+
+static void list_patterns_give_each_tracepoint_that_fits(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf_event_list_t *list;
+
+  temp_tree_write(tree, "/sys/kernel/tracing/events/sched/sched_a/id", "1\n");
+  temp_tree_write(tree, "/sys/kernel/tracing/events/sched/sched_b/id", "2\n");
+  temp_tree_write(tree, "/sys/kernel/tracing/events/sched/other/id", "3\n");
+  temp_tree_write(tree, "/sys/kernel/tracing/events/irq/enter/id", "4\n");
+  list = names_list(tree->root, "cs,sched:sched_*:u,*:*");
+  assert_int_equal(uvperf_event_list_count(list), 1 + 2 + 4);
+  assert_int_equal(find(list, "sched:sched_a:u")->attr->config, 1);
+  assert_true(find(list, "sched:sched_a:u")->attr->exclude_kernel);
+  assert_int_equal(find(list, "sched:sched_b:u")->attr->config, 2);
+  assert_false(find(list, "sched:sched_b")->attr->exclude_kernel);
+  assert_int_equal(find(list, "irq:enter")->attr->config, 4);
+  uvperf_event_list_free(list);
+  list = names_list(tree->root, "{sched:*/period=1/}");
+  assert_int_equal(uvperf_event_list_count(list), 3);
+  assert_int_equal(find(list, "sched:other/period=1/")->attr->sample_period, 1);
+  assert_int_equal(find(list, "sched:other/period=1/")->group, 0);
+  uvperf_event_list_free(list);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(
+          list_events_of_pmus_have_cpus_scale_and_unit, names_pmus_setup,
+          temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(list_tells_per_package_and_snapshot,
+                                      names_pmus_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(list_patterns_give_each_pmu_that_fits,
+                                      names_pmus_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(list_words_give_each_pmu_that_has_them,
+                                      names_pmus_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(
+          list_patterns_give_each_tracepoint_that_fits, temp_tree_setup,
+          temp_tree_teardown),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
