@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events a name means, and the attr of one that needs no memory. Lists and
- * what lives as long as they do are in event_list.c. */
+/* Which events a name means, and the attr of one that needs no memory. Lists,
+ * and what lives as long as they do, are in event_list.c. */
 #include "event_name.h"
 
 #include <errno.h>

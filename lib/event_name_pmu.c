@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The terms of one PMU: its formats, its events, which stand for other terms,
- * generic names, raw codes, and what any event can have. Which PMUs a name means
- * is for event_name_pmus.c. */
+ * generic names, raw codes, and what any event can have. Which PMUs a name
+ * means is for event_name_pmus.c. */
 #include "event_name_pmu.h"
 
 #include <errno.h>
@@ -138,8 +138,8 @@ int uvperf__pmu_build_event(uvperf__event_build_t *build, uvperf__span_t word) {
   return rc != 0 ? rc : 1;
 }
 
-/* Generic names are of the CPU's PMUs: "cpu", or those of hybrid machines, which
- * tell their CPUs. */
+/* Generic names are of the CPU's PMUs: "cpu", or those of hybrid machines,
+ * which tell their CPUs. */
 static int is_core(const char *root, const char *pmu) {
   char list[UVPERF__PMU_TEXT_BYTES];
   int is_mask;

@@ -11,8 +11,8 @@ int uvperf__pmu_build_begin(uvperf__event_build_t *build, const char *pmu);
 /* Applies the terms of the text. 0 or -errno, explained. */
 int uvperf__pmu_build_terms(uvperf__event_build_t *build);
 
-/* Applies what an event of the PMU, called `word` by the user, stands for. 1; 0:
- * the PMU has no such event; or -errno, explained. */
+/* Applies what an event of the PMU, called `word` by the user, stands for. 1;
+ * 0: the PMU has no such event; or -errno, explained. */
 int uvperf__pmu_build_event(uvperf__event_build_t *build, uvperf__span_t word);
 
 /* Explains what sysfs says of a PMU's file. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cuts the name of an event into its pieces, as parse-events.l and .y of perf(1)
- * do. One pass over the text, without recursion. */
+/* Cuts the name of an event into its pieces, as parse-events.l and .y of
+ * perf(1) do. One pass over the text, without recursion. */
 #include "event_name_text.h"
 
 #include <errno.h>

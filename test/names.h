@@ -37,7 +37,7 @@ typedef struct names_bad_s {
   const char *text; /* part of the reason */
 } names_bad_t;
 
-/* Parses each under a root: the error must be as told, and the attr untouched. */
+/* Parses each under a root: the error must be as told, the attr untouched. */
 void names_check_bad(const char *root, const names_bad_t *bad, size_t nr);
 
 /* Parses a list, which must be right, and is the caller's to free. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of events: groups, modifiers of groups, labels, CPUs. The forms are those
- * of perf(1)'s tools/perf/tests/parse-events.c, and more. */
+/* Lists of events: groups and their modifiers, labels, errors. The forms are
+ * those of perf(1)'s tools/perf/tests/parse-events.c, and more. */
 #include "names.h"
 #include "fake_kernel.h"
 #include "temp_tree.h"

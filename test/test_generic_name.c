@@ -198,7 +198,7 @@ static int see_name(const char *name, void *data) {
 }
 
 static void generic_each_name_is_found_and_named_again(void **state) {
-  /* 4 caches have 3 operations, one has 2, two have one; each hits or misses. */
+  /* 4 caches have 3 operations, one 2, two one; each hits or misses. */
   const unsigned int counts[] = {10, 12, 0, (4 * 3 + 2 + 2) * 2};
   uint32_t type;
 
