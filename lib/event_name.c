@@ -20,6 +20,7 @@ void uvperf__event_build_begin(uvperf__event_build_t *build) {
   build->event.measure.scale = 1;
   build->chain = UVPERF__CHAIN_UNSAID;
   build->stack_at = NULL;
+  memset(&build->probe, 0, sizeof(build->probe));
   build->depth = 0;
   build->nr_files = 0;
 }

@@ -5,6 +5,7 @@
 #define UVPERF_LIB_EVENT_NAME_BUILD_H
 
 #include "event_name.h"
+#include "event_name_probe.h"
 
 enum uvperf__chain {
   UVPERF__CHAIN_UNSAID,
@@ -24,7 +25,8 @@ typedef struct uvperf__event_build_s {
   enum uvperf__chain chain;
   uint64_t stack_bytes;
   const char *stack_at; /* NULL: it is not there */
-  int is_given;         /* `each` has been called */
+  uvperf__probe_t probe;
+  int is_given; /* `each` has been called */
   /* While the files of a PMU's events are read: how deep, and how many. */
   unsigned int depth;
   unsigned int nr_files;

@@ -176,6 +176,7 @@ static int unknown_term(const uvperf__event_build_t *build,
   uvperf__pmu_each_format(root, build->event.pmu, uvperf__near_miss_each,
                           &miss);
   uvperf__pmu_each_event(root, build->event.pmu, uvperf__near_miss_each, &miss);
+  uvperf__probe_near_miss(build->event.pmu, &miss);
   uvperf__term_near_miss(&miss);
   return uvperf__parse_fail(
       build->parse, word.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
@@ -231,6 +232,13 @@ static int apply_term(uvperf__event_build_t *build,
   uvperf__pmu_format_t format;
   int rc = name_of(term->key, name);
 
+  if (build->depth == 0 && uvperf__probe_is_pmu(build->event.pmu)) {
+    int taken =
+        uvperf__probe_take(build->parse, build->event.pmu, term, &build->probe);
+
+    if (taken != 0)
+      return taken < 0 ? taken : 0;
+  }
   if (is_event_name(term)) {
     rc = uvperf__pmu_build_event(build, term->value);
     return rc == 0 ? unknown_term(build, term->value) : rc < 0 ? rc : 0;
@@ -266,7 +274,13 @@ static int apply_terms(uvperf__event_build_t *build, uvperf__span_t span) {
 }
 
 int uvperf__pmu_build_terms(uvperf__event_build_t *build) {
-  if (build->text->terms.at == build->text->terms.end)
-    return 0;
-  return apply_terms(build, build->text->terms);
+  uvperf__named_event_t *event = &build->event;
+  int rc = 0;
+
+  if (build->text->terms.at != build->text->terms.end)
+    rc = apply_terms(build, build->text->terms);
+  if (rc != 0 || !uvperf__probe_is_pmu(event->pmu))
+    return rc;
+  return uvperf__probe_finish(build->parse, build->text->head.at, event->pmu,
+                              &build->probe, &event->wide.attr, &event->string);
 }

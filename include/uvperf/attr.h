@@ -231,6 +231,7 @@ UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
  *    mem-loads                               sysfs; one of its own names alone
  *    cpu_core/cycles/, cpu_core/r1a8/        a generic or raw event of the PMU
  *    sched:sched_switch                      a tracepoint, by tracefs
+ *    kprobe/addr=0xffffffff81000000/         a place in the kernel's code
  *    mem:0x1000[/8][:rwx]                    a breakpoint: its address, length
  *                                            (default 4; sizeof(long) for x)
  *                                            and access (default rw)
@@ -274,7 +275,7 @@ UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
  *    (bytes, counted from 1) and what was probably meant; may be NULL.
  *  @return 0, or
  *    -EINVAL      the name cannot be right on any machine, or means several
- *      events or one that needs memory of its own (name=): see
+ *      events or one that needs memory of its own (name=, uprobes): see
  *      uvperf_event_list_parse (ARGUMENT); `limit` has the most of a number
  *      that is too large; or sysfs has a file of the PMU that is not understood
  *      (NOT_SUPPORTED);

@@ -17,6 +17,16 @@
  *    imc/clockticks/                     on; uncore_ may be left out
  *    clockticks                          all PMUs that have such an event
  *    cycles/name=mine/, name='a b'       the event's label
+ *    uprobe/path=/bin/x,offset=0x1234/   a place in a file, in bytes of it
+ *    uprobe/path="/bin/x",symbol=main/   the beginning of a function, by the
+ *                                        symbol tables of the file
+ *    uprobe/path="/x",symbol=f,offset=4/ so many bytes behind that
+ *    kprobe/func=do_sys_openat2/         a function of the kernel, also with
+ *                                        offset=; or addr=0xffff… alone
+ *
+ * Of probes, the term retprobe means the return from there, and ref_ctr_offset
+ * where a semaphore of the file is. A path without quotation marks ends at the
+ * next comma, so it cannot be the last term.
  *
  * Groups: modifier S makes the leader sample all values, by PERF_SAMPLE_READ
  * and PERF_FORMAT_GROUP and ID in its read_format; members sample only by terms
@@ -93,7 +103,13 @@ typedef struct uvperf_event_item_s {
  *  @return 0, or what uvperf_attr_parse returns, and
  *    -EINVAL  an empty list or group, a group in a group, or a member that is
  *      not leader and pinned or exclusive (ARGUMENT);
- *    -ENOENT  a pattern that nothing fits (NO_EVENT);
+ *    -ENOENT  a pattern that nothing fits, a file or a function of it that is
+ *      not there (NO_EVENT);
+ *    -EACCES  the file may not be read (PERMISSION);
+ *    -ENOEXEC, -EBADMSG, -ENODATA, -ENOTUNIQ, -ENOTSUP  the symbol cannot be
+ *      found as the file is no program of this machine, is damaged or stripped,
+ *      or as there are several of that name, or its code is elsewhere (an
+ *      indirect function) (NO_EVENT); or what open(2) and read(2) say;
  *    -E2BIG   more than 65536 events (ARGUMENT, `limit`);
  *    -ENOMEM  memory ran out (MEMORY).
  *  Source: perf-list(1), "EVENT GROUPS" and "LEADER SAMPLING"; perf-record(1),

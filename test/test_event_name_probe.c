@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of uprobes and kprobes, under a sysfs of the test's own; and live: a
+ * uprobe named by its function counts each call. */
+#include "live.h"
+#include "names.h"
+#include "temp_tree.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+#include "elf_symbol.h"
+#include "event_list.h"
+#include "event_name.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+#define ARG  UVPERF_CAUSE_ARGUMENT
+#define NONE UVPERF_CAUSE_NO_EVENT
+
+static int probes_setup(void **state) {
+  static const struct {
+    const char *path;
+    const char *text;
+  } files[] = {
+      {NAMES_PMUS "/uprobe/type", "9\n"},
+      {NAMES_PMUS "/uprobe/format/retprobe", "config:0\n"},
+      {NAMES_PMUS "/uprobe/format/ref_ctr_offset", "config:32-63\n"},
+      {NAMES_PMUS "/kprobe/type", "8\n"},
+      {NAMES_PMUS "/kprobe/format/retprobe", "config:0\n"},
+  };
+  size_t i;
+
+  if (temp_tree_setup(state) != 0)
+    return -1;
+  for (i = 0; i < COUNT_OF(files); i++)
+    temp_tree_write(*state, files[i].path, files[i].text);
+  return 0;
+}
+
+/* What one probe must be. */
+typedef struct probe_s {
+  const char *name;
+  uint32_t type;
+  uint64_t config;
+  const char *string; /* NULL: config1 is 0 */
+  uint64_t config2;
+} probe_t;
+
+static void check(const char *root, const probe_t *probe) {
+  uvperf_event_list_t *list = names_list(root, probe->name);
+  const uvperf_event_item_t *item = uvperf_event_list_get(list, 0);
+
+  assert_int_equal(uvperf_event_list_count(list), 1);
+  assert_string_equal(item->label, probe->name);
+  assert_int_equal(item->attr->type, probe->type);
+  assert_int_equal(item->attr->config, probe->config);
+  assert_int_equal(item->attr->config2, probe->config2);
+  if (probe->string == NULL)
+    assert_int_equal(item->attr->config1, 0);
+  else
+    assert_string_equal((const char *)(uintptr_t)item->attr->config1,
+                        probe->string);
+  uvperf_event_list_free(list);
+}
+
+static void probes_keep_what_config1_points_to(void **state) {
+  static const probe_t probes[] = {
+      {"uprobe/path=/usr/bin/x,offset=0x1234/", 9, 0, "/usr/bin/x", 0x1234},
+      {"uprobe/offset=16,path=/a/b/c,retprobe/u", 9, 1, "/a/b/c", 16},
+      {"uprobe/path=\"/usr/bin/x\",offset=1/", 9, 0, "/usr/bin/x", 1},
+      {"uprobe/path='/a, \"b\"/c',offset=1,retprobe/", 9, 1, "/a, \"b\"/c", 1},
+      {"uprobe/path=/x,offset=1,ref_ctr_offset=0x10/", 9, UINT64_C(0x10) << 32,
+       "/x", 1},
+      {"uprobe/path=x,offset=0,period=3/", 9, 0, "x", 0},
+      {"kprobe/func=do_sys_openat2/", 8, 0, "do_sys_openat2", 0},
+      {"kprobe/func=do_sys_openat2,offset=0x8,retprobe/", 8, 1,
+       "do_sys_openat2", 8},
+      {"kprobe/addr=0xffffffff81000000/", 8, 0, NULL, 0xffffffff81000000},
+  };
+  const temp_tree_t *tree = *state;
+  size_t i;
+
+  for (i = 0; i < COUNT_OF(probes); i++)
+    check(tree->root, &probes[i]);
+}
+
+static void probes_without_text_need_no_list(void **state) {
+  static const names_good_t good[] = {
+      {"kprobe/addr=0xffffffff81000000,retprobe/",
+       {.type = 8, .config = 1, .config2 = 0xffffffff81000000}},
+  };
+  const temp_tree_t *tree = *state;
+
+  names_check_good(tree->root, good, COUNT_OF(good));
+}
+
+static void probes_of_a_list_stay_apart(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf_event_list_t *list =
+      names_list(tree->root, "{uprobe/path=/a,offset=1/,uprobe/path=/b,offset=2"
+                             "/,kprobe/func=f,name=mine/}:S,cs");
+
+  assert_int_equal(uvperf_event_list_count(list), 4);
+  assert_string_equal(
+      (const char *)(uintptr_t)uvperf_event_list_get(list, 0)->attr->config1,
+      "/a");
+  assert_string_equal(
+      (const char *)(uintptr_t)uvperf_event_list_get(list, 1)->attr->config1,
+      "/b");
+  assert_string_equal(uvperf_event_list_get(list, 2)->label, "mine");
+  assert_int_equal(uvperf_event_list_get(list, 3)->attr->config1, 0);
+  uvperf_event_list_free(list);
+}
+
+static void probes_that_cannot_be_right_are_refused(void **state) {
+  static const names_bad_t bad[] = {
+      {"uprobe/path=/usr/bin/x,offset=1/", -EINVAL, ARG, 13,
+       "uvperf_event_list_parse"},
+      {"kprobe/func=f/", -EINVAL, ARG, 13, "uvperf_event_list_parse"},
+      {"uprobe//", -EINVAL, ARG, 1, "needs a file"},
+      {"uprobe/retprobe/", -EINVAL, ARG, 1, "needs a file"},
+      {"uprobe/offset=1/", -EINVAL, ARG, 1, "needs a file"},
+      {"uprobe/path=\"/x\"/", -EINVAL, ARG, 1, "needs a place"},
+      {"uprobe/path=\"\",offset=1/", -EINVAL, ARG, 8, "needs a value"},
+      {"uprobe/path,offset=1/", -EINVAL, ARG, 8, "needs a value"},
+      {"uprobe/path=/usr/bin/x/", -EINVAL, ARG, 13, "another term must follow"},
+      {"uprobe/path=/x/,offset=1", -EINVAL, ARG, 7, "no other '/'"},
+      {"uprobe/path=\"/x,offset=1/", -EINVAL, ARG, 13, "has no other"},
+      {"uprobe/path=/x,offset=y/", -EINVAL, ARG, 23, "'y' is not a number"},
+      {"uprobe/path=/x,func=f/", -ENOENT, NONE, 16, "no term or event 'func'"},
+      {"uprobe/path=/x,ofset=1/", -ENOENT, NONE, 16, "mean 'offset'?"},
+      {"uprobe/path=/nonexistent/x,symbol=f/", -ENOENT, NONE, 13, "no file"},
+      {"uprobe/path=/,symbol=f/", -EISDIR, UVPERF_CAUSE_UNKNOWN, 22,
+       "cannot be read"},
+      {"uprobe/path=/proc/self/status,symbol=f/", -ENOEXEC, NONE, 38,
+       "no program"},
+      {"kprobe//", -EINVAL, ARG, 1, "needs a place"},
+      {"kprobe/offset=1/", -EINVAL, ARG, 1, "needs a place"},
+      {"kprobe/func=f,addr=1/", -EINVAL, ARG, 20, "addr= says all"},
+      {"kprobe/addr=1,offset=1/", -EINVAL, ARG, 13, "addr= says all"},
+      {"kprobe/addr=x/", -EINVAL, ARG, 13, "'x' is not a number"},
+      {"kprobe/path=x/", -ENOENT, NONE, 8, "no term or event 'path'"},
+  };
+  const temp_tree_t *tree = *state;
+
+  names_check_bad(tree->root, bad, COUNT_OF(bad));
+}
+
+static void probes_of_long_names_are_refused(void **state) {
+  const temp_tree_t *tree = *state;
+  char name[2 * PATH_MAX];
+  uvperf_event_list_t *list;
+  uvperf_error_t error;
+  size_t length = strlen("uprobe/path=/");
+
+  memset(name, 'x', sizeof(name));
+  memcpy(name, "uprobe/path=/", length);
+  strcpy(name + length + PATH_MAX - 1, ",offset=1/");
+  assert_int_equal(uvperf__event_list_parse(tree->root, &list, name, &error),
+                   -EINVAL);
+  assert_int_equal(error.column, 13);
+  strcpy(name + length + PATH_MAX - 2, ",offset=1/");
+  assert_int_equal(uvperf__event_list_parse(tree->root, &list, name, &error),
+                   0);
+  uvperf_event_list_free(list);
+  memset(name, 'x', sizeof(name));
+  memcpy(name, "kprobe/func=", 12);
+  strcpy(name + 12 + 512, "/");
+  assert_int_equal(uvperf__event_list_parse(tree->root, &list, name, &error),
+                   -EINVAL);
+  assert_int_equal(error.column, 13);
+}
+
+/* -- symbols --------------------------------------------------------------- */
+
+static void probe_name(char *name, size_t size, const char *path,
+                       const char *rest) {
+  snprintf(name, size, "uprobe/path=\"%s\",%s/", path, rest);
+}
+
+static void probes_of_symbols_are_where_the_file_says(void **state) {
+  static const char *const paths[] = {ELF_PIE, ELF_FIXED, ELF_DYNAMIC};
+  const temp_tree_t *tree = *state;
+  uvperf__elf_symbol_t symbol;
+  char name[PATH_MAX];
+  size_t i;
+
+  for (i = 0; i < COUNT_OF(paths); i++) {
+    probe_t probe = {name, 9, 0, paths[i], 0};
+
+    assert_int_equal(
+        uvperf__elf_symbol(paths[i], "elf_target_exported", &symbol), 0);
+    probe.config2 = symbol.offset;
+    probe_name(name, sizeof(name), paths[i], "symbol=elf_target_exported");
+    check(tree->root, &probe);
+    probe.config2 += 4;
+    probe.config = 1;
+    probe_name(name, sizeof(name), paths[i],
+               "symbol=elf_target_exported,offset=4,retprobe");
+    check(tree->root, &probe);
+  }
+}
+
+static void expect_symbol_error(const char *root, const char *path,
+                                const char *rest, int code, const char *text) {
+  uvperf_event_list_t *list;
+  uvperf_error_t error;
+  char name[PATH_MAX];
+
+  probe_name(name, sizeof(name), path, rest);
+  assert_int_equal(uvperf__event_list_parse(root, &list, name, &error), code);
+  assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
+  assert_int_equal(error.column, strstr(name, "symbol=") - name + 8);
+  assert_non_null(strstr(error.reason, text));
+}
+
+static void probes_of_unknown_symbols_tell_the_nearest(void **state) {
+  const temp_tree_t *tree = *state;
+
+  expect_symbol_error(tree->root, ELF_PIE, "symbol=elf_targt_exported", -ENOENT,
+                      "did you mean 'elf_target_exported'?");
+  expect_symbol_error(tree->root, ELF_PIE, "symbol=zzzzzzzzzzzzzzzz", -ENOENT,
+                      "no function 'zzzzzzzzzzzzzzzz'");
+  expect_symbol_error(tree->root, ELF_STRIPPED, "symbol=elf_target_exported",
+                      -ENODATA, "it is stripped");
+}
+
+/* -- live ------------------------------------------------------------------ */
+
+__attribute__((noinline)) void event_name_probe_target(void);
+
+__attribute__((noinline)) void event_name_probe_target(void) {
+  static volatile int calls;
+
+  calls = calls + 1;
+}
+
+/* How often an event of this name counts while the function is called. */
+static uint64_t count_calls(uv_loop_t *loop, const char *rest, int nr) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  char name[PATH_MAX], path[PATH_MAX / 2];
+  uvperf_event_list_t *list;
+  uvperf_count_t count;
+  uvperf_event_t event;
+  uvperf_error_t error;
+  ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+  int i;
+
+  assert_true(length > 0);
+  path[length] = '\0';
+  probe_name(name, sizeof(name), path, rest);
+  list = names_list("", name);
+  options.flags = UVPERF_EVENT_NO_RING;
+  if (uvperf_event_init(loop, &event, uvperf_event_list_get(list, 0)->attr,
+                        &options, &error) != 0)
+    fail_msg("%s: %s", name, error.reason);
+  uvperf_event_list_free(list);
+  assert_int_equal(uvperf_event_enable(&event, &error), 0);
+  for (i = 0; i < nr; i++)
+    event_name_probe_target();
+  assert_int_equal(uvperf_event_read(&event, &count), 0);
+  uvperf_event_close(&event, NULL);
+  uv_run(loop, UV_RUN_DEFAULT);
+  return count.value;
+}
+
+static void probes_by_name_count_each_call(void **state) {
+  static const char symbol[] = "symbol=event_name_probe_target";
+  static const char returned[] = "symbol=event_name_probe_target,retprobe";
+
+  support_need_root(__func__);
+  if (access(NAMES_PMUS "/uprobe/type", R_OK) != 0)
+    support_skip(__func__, "the uprobe PMU");
+  assert_int_equal(count_calls(*state, symbol, 321), 321);
+  assert_int_equal(count_calls(*state, returned, 123), 123);
+  assert_int_equal(count_calls(*state, symbol, 0), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(probes_keep_what_config1_points_to,
+                                      probes_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(probes_without_text_need_no_list,
+                                      probes_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(probes_of_a_list_stay_apart, probes_setup,
+                                      temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(probes_that_cannot_be_right_are_refused,
+                                      probes_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(probes_of_long_names_are_refused,
+                                      probes_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(probes_of_symbols_are_where_the_file_says,
+                                      probes_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(
+          probes_of_unknown_symbols_tell_the_nearest, probes_setup,
+          temp_tree_teardown),
+      support_loop_test(probes_by_name_count_each_call),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
