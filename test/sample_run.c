@@ -32,6 +32,8 @@ void sample_run_exec(const char *const *args, int as_nobody) {
 static void exec_sample(const sample_run_t *run, int out, int err) {
   if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
     _exit(125);
+  if (run->prepare != NULL)
+    run->prepare();
   sample_run_exec(run->args, run->as_nobody);
 }
 

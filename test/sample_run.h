@@ -19,6 +19,7 @@ typedef struct sample_run_s {
   void (*work)(struct sample_run_s *run);
   void *data; /* of work */
   FILE *file; /* where stdout is kept if it is too long for `out`, or NULL */
+  void (*prepare)(void); /* called in the child before it execs, or NULL */
   int as_nobody;
   pid_t pid;
   int status; /* exit status, or 128 + signal */
