@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks at the machine, and has a child wait to be looked at. Opens no
+ * events. */
+#include "doctor_machine.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shared_memory.h"
+
+/* It dies with us, whatever ends us. */
+static pid_t fork_waiter(void) {
+  pid_t parent = getpid(), child = fork();
+
+  if (child != 0)
+    return child;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  while (getppid() == parent)
+    pause();
+  _exit(0);
+}
+
+static int add_pmu(const uvperf_pmu_t *pmu, void *arg) {
+  doctor_machine_t *machine = arg;
+  doctor_pmu_t *added;
+
+  if (machine->nr_pmus == machine->pmu_capacity)
+    machine->pmus = shared_grow(machine->pmus, &machine->pmu_capacity,
+                                sizeof(*machine->pmus));
+  added = &machine->pmus[machine->nr_pmus++];
+  snprintf(added->name, sizeof(added->name), "%s", pmu->name);
+  added->type = pmu->type;
+  return 0;
+}
+
+int doctor_machine_pmu(const doctor_machine_t *machine, const char *name,
+                       uint32_t *type) {
+  size_t i;
+
+  for (i = 0; i < machine->nr_pmus; i++) {
+    if (strcmp(machine->pmus[i].name, name) != 0)
+      continue;
+    *type = machine->pmus[i].type;
+    return 0;
+  }
+  return -ENOENT;
+}
+
+/* A line of /proc/self/status. */
+static int seccomp_mode(void) {
+  FILE *status = fopen("/proc/self/status", "re");
+  char line[256];
+  int mode = -1;
+
+  if (status == NULL)
+    return -1;
+  while (mode < 0 && fgets(line, sizeof(line), status) != NULL) {
+    if (strncmp(line, "Seccomp:", 8) == 0)
+      mode = (int)strtol(line + 8, NULL, 10);
+  }
+  fclose(status);
+  return mode;
+}
+
+/* Without the one that this takes. */
+static int64_t count_fds(void) {
+  DIR *directory = opendir("/proc/self/fd");
+  struct dirent *entry;
+  int64_t nr = -1;
+
+  if (directory == NULL)
+    return UVPERF_LIMIT_UNKNOWN;
+  while ((entry = readdir(directory)) != NULL)
+    nr += entry->d_name[0] != '.';
+  closedir(directory);
+  return nr;
+}
+
+/* libuv aborts where it finds no fds for its first ones, a pipe and an epoll
+ * set. */
+static int has_fds(void) {
+  int fds[4];
+  size_t nr, i;
+
+  for (nr = 0; nr < 4; nr++) {
+    fds[nr] = dup(STDERR_FILENO);
+    if (fds[nr] < 0)
+      break;
+  }
+  for (i = 0; i < nr; i++)
+    close(fds[i]);
+  return nr == 4;
+}
+
+int doctor_machine_init(doctor_machine_t *machine) {
+  int rc;
+
+  memset(machine, 0, sizeof(*machine));
+  uvperf_system_limits(&machine->limits);
+  uvperf_pmu_walk(add_pmu, machine);
+  machine->seccomp = seccomp_mode();
+  rc = shared_cpus_online(&machine->cpus);
+  if (rc != 0) {
+    fprintf(stderr, "doctor: the CPUs that are online: %s\n", strerror(-rc));
+    return 1;
+  }
+  machine->child = fork_waiter();
+  if (machine->child < 0) {
+    machine->child_code = -errno;
+    machine->child = 0;
+  }
+  rc = has_fds() ? uv_loop_init(&machine->loop) : UV_EMFILE;
+  machine->fds_open = count_fds();
+  if (rc == 0)
+    return 0;
+  fprintf(stderr, "doctor: a loop cannot be opened: %s%s\n", uv_strerror(rc),
+          rc == UV_EMFILE ? ": raise the limit of open files, ulimit -n" : "");
+  return 1;
+}
+
+void doctor_machine_free(doctor_machine_t *machine) {
+  shared_ids_free(&machine->cpus);
+  free(machine->pmus);
+  if (machine->child == 0)
+    return;
+  kill(machine->child, SIGKILL);
+  waitpid(machine->child, NULL, 0);
+  machine->child = 0;
+}
