@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+/* What the doctor says is what the kernel does: its answers against events that
+ * the test opens itself, as whoever runs it, without privileges, behind a
+ * filter, with few fds and without tracefs. */
+#include "doctor_run.h"
+#include "explain_check.h"
+#include "json_check.h"
+#include "uvperf.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/capability.h>
+#include <linux/perf_event.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define FLAG(bit)       (UINT64_C(1) << (bit))
+#define USER            (FLAG(0) | FLAG(5) | FLAG(6)) /* disabled, exclude_* */
+
+/* An event that is opened without the library: the flags are those of the word
+ * behind read_format. */
+typedef struct question_s {
+  const char *group;
+  const char *key;
+  uint32_t type;
+  uint64_t config;
+  uint64_t flags;
+  uint64_t sample_type;
+  uint64_t read_format;
+  pid_t pid;
+  int cpu;
+} question_t;
+
+static const question_t questions[] = {
+    {"targets", "own_user", 1, 9, USER, 0, 0, 0, -1},
+    {"targets", "own_kernel", 1, 9, FLAG(0), 0, 0, 0, -1},
+    {"targets", "process_1", 1, 9, USER, 0, 0, 1, -1},
+    {"targets", "cpu", 1, 9, USER, 0, 0, -1, 0},
+    {"events", "cpu_clock", 1, 0, USER, 0, 0, 0, -1},
+    {"events", "task_clock", 1, 1, USER, 0, 0, 0, -1},
+    {"events", "page_faults", 1, 2, USER, 0, 0, 0, -1},
+    {"events", "cycles", 0, 0, USER, 0, 0, 0, -1},
+    {"events", "instructions", 0, 1, USER, 0, 0, 0, -1},
+    {"events", "l1d_misses", 3, 0x10000, USER, 0, 0, 0, -1},
+    {"events", "bpf_output", 1, 10, USER, PERF_SAMPLE_RAW, 0, -1, 0},
+    {"records", "mmap2", 1, 9, USER | FLAG(8) | FLAG(23), 0, 0, 0, -1},
+    {"records", "build_id", 1, 9, USER | FLAG(8) | FLAG(23) | FLAG(34), 0, 0, 0,
+     -1},
+    {"records", "comm", 1, 9, USER | FLAG(9), 0, 0, 0, -1},
+    {"records", "task", 1, 9, USER | FLAG(13), 0, 0, 0, -1},
+    {"records", "context_switch", 1, 9, USER | FLAG(26), 0, 0, 0, -1},
+    {"records", "namespaces", 1, 9, USER | FLAG(28), 0, 0, 0, -1},
+    {"records", "ksymbol", 1, 9, USER | FLAG(29), 0, 0, 0, -1},
+    {"records", "bpf_event", 1, 9, USER | FLAG(30), 0, 0, 0, -1},
+    {"records", "cgroup", 1, 9, USER | FLAG(32), 0, 0, 0, -1},
+    {"records", "text_poke", 1, 9, USER | FLAG(33), 0, 0, 0, -1},
+    {"fields", "callchain", 1, 0, USER, PERF_SAMPLE_CALLCHAIN, 0, 0, -1},
+    {"fields", "phys_addr", 1, 0, USER, PERF_SAMPLE_PHYS_ADDR, 0, 0, -1},
+    {"fields", "data_page_size", 1, 0, USER, FLAG(22), 0, 0, -1},
+    {"fields", "code_page_size", 1, 0, USER, FLAG(23), 0, 0, -1},
+    {"fields", "cgroup", 1, 0, USER, FLAG(21), 0, 0, -1},
+    {"fields", "weight", 0, 0, USER, PERF_SAMPLE_WEIGHT, 0, 0, -1},
+    {"clocks", "monotonic", 1, 9, USER | FLAG(25), 0, 0, 0, -1},
+    {"features", "lost", 1, 9, USER, 0, FLAG(4), 0, -1},
+    {"features", "sigtrap", 1, 9, USER | FLAG(36) | FLAG(37), 0, 0, 0, -1},
+    {"features", "inherit_thread", 1, 9, USER | FLAG(1) | FLAG(35), 0, 0, 0,
+     -1},
+    {"features", "defer_callchain", 1, 0, USER | FLAG(38),
+     PERF_SAMPLE_CALLCHAIN, 0, 0, -1},
+};
+
+/* 0, or an errno. */
+static int ask(const question_t *question) {
+  struct perf_event_attr attr;
+  int fd;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.size = sizeof(attr);
+  attr.type = question->type;
+  attr.config = question->config;
+  attr.sample_type = question->sample_type;
+  attr.read_format = question->read_format;
+  memcpy((char *)&attr + offsetof(struct perf_event_attr, read_format) + 8,
+         &question->flags, sizeof(question->flags));
+  if (question->flags & FLAG(25))
+    attr.clockid = 1; /* CLOCK_MONOTONIC */
+  fd = (int)syscall(SYS_perf_event_open, &attr, question->pid, question->cpu,
+                    -1, 0);
+  if (fd < 0)
+    return errno;
+  close(fd);
+  return 0;
+}
+
+typedef struct errand_s {
+  void (*prepare)(void);
+  int *answers;
+} errand_t;
+
+static int ask_all(void *arg) {
+  const errand_t *errand = arg;
+  size_t i;
+
+  if (errand->prepare != NULL)
+    errand->prepare();
+  for (i = 0; i < COUNT_OF(questions); i++)
+    errand->answers[i] = ask(&questions[i]);
+  return 0;
+}
+
+/* The doctor is run as nobody instead where `prepare` would make it so. */
+static void compare(sample_run_t *run, void (*prepare)(void)) {
+  size_t size = sizeof(int) * COUNT_OF(questions), i;
+  errand_t errand = {prepare, NULL};
+  char name[32];
+  int code;
+
+  errand.answers = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(errand.answers, MAP_FAILED);
+  assert_int_equal(support_wait(support_fork(ask_all, &errand)), 0);
+  for (i = 0; i < COUNT_OF(questions); i++) {
+    const question_t *question = &questions[i];
+
+    code = errand.answers[i];
+    uv_err_name_r(-code, name, sizeof(name));
+    doctor_expect(run, question->group, question->key, "result",
+                  code == 0 ? "yes" : "no");
+    doctor_expect(run, question->group, question->key, "errno",
+                  code == 0 ? "" : name);
+  }
+  munmap(errand.answers, size);
+}
+
+static void answers_are_the_kernels(void **state) {
+  static sample_run_t run;
+
+  (void)state;
+  doctor_run(&run, DOCTOR_PATH, NULL, 0);
+  compare(&run, NULL);
+  assert_null(strstr(run.out, "\"remedy\":\"\""));
+}
+
+static void answers_without_privileges_are_the_kernels(void **state) {
+  static sample_run_t run;
+
+  (void)state;
+  doctor_run(&run, DOCTOR_PATH, NULL, 1);
+  compare(&run, explain_drop_privileges);
+  assert_null(strstr(run.out, "\"remedy\":\"\""));
+}
+
+/* What facts a user without privileges has at paranoid 2: by answers, not by
+ * events that another opens. */
+static void unprivileged_at_paranoid_2_is_told_what_works(void **state) {
+  static const char *const yes[][2] = {
+      {"targets", "own_user"},      {"targets", "own_process"},
+      {"events", "cpu_clock"},      {"events", "page_faults"},
+      {"records", "mmap2"},         {"records", "comm"},
+      {"records", "task"},          {"records", "context_switch"},
+      {"records", "ksymbol"},       {"records", "bpf_event"},
+      {"records", "cgroup"},        {"fields", "callchain"},
+      {"fields", "regs_user"},      {"fields", "stack_user"},
+      {"fields", "data_page_size"}, {"fields", "cgroup"},
+      {"rings", "default"},         {"rings", "overwritable"},
+  };
+  static const char *const no[][4] = {
+      {"targets", "own_kernel", "EACCES", "kernel.perf_event_paranoid=1,"},
+      {"targets", "cpu", "EACCES", "kernel.perf_event_paranoid=0,"},
+      {"targets", "cgroup", "EACCES", "kernel.perf_event_paranoid=0,"},
+      {"events", "bpf_output", "EACCES", "kernel.perf_event_paranoid=0,"},
+      {"fields", "phys_addr", "EACCES", "kernel.perf_event_paranoid=1,"},
+      {"records", "namespaces", "EACCES", "setcap cap_"},
+      {"events", "uprobe", "EACCES", "setcap cap_sys_admin=ep PROGRAM"},
+      {"symbols", "kernel", "EACCES", "cap_syslog=ep PROGRAM"},
+  };
+  static sample_run_t run;
+  size_t i;
+
+  (void)state;
+  explain_need_paranoid(__func__, 2, 2);
+  doctor_run(&run, DOCTOR_PATH, NULL, 1);
+  doctor_expect(&run, "system", "capabilities", NULL, "none");
+  for (i = 0; i < COUNT_OF(yes); i++)
+    doctor_expect(&run, yes[i][0], yes[i][1], "result", "yes");
+  for (i = 0; i < COUNT_OF(no); i++) {
+    /* Not in this kernel, or not mounted. */
+    if (strcmp(doctor_member(&run, no[i][0], no[i][1], "errno"), "ENOENT") == 0)
+      continue;
+    doctor_expect(&run, no[i][0], no[i][1], "errno", no[i][2]);
+    doctor_expect(&run, no[i][0], no[i][1], "cause", "permission");
+    doctor_expect_part(&run, no[i][0], no[i][1], "remedy", no[i][3]);
+  }
+}
+
+/* As a container's root with CAP_PERFMON: exec gives it what is in the bounding
+ * set. Since Linux 6.16 that is not enough for uprobes. */
+static void drop_admin(void) {
+  if (prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0) != 0 ||
+      prctl(PR_CAPBSET_DROP, CAP_SYSLOG, 0, 0, 0) != 0)
+    _exit(1);
+}
+
+static void perfmon_without_admin_is_enough_but_for_uprobes(void **state) {
+  static sample_run_t run;
+
+  (void)state;
+  explain_need_paranoid(__func__, 2, 2);
+  support_need_root(__func__);
+  support_need_cpu_wide(__func__);
+  doctor_run(&run, DOCTOR_PATH, drop_admin, 0);
+  doctor_expect_part(&run, "system", "capabilities", NULL, "perfmon");
+  assert_null(
+      strstr(doctor_member(&run, "system", "capabilities", NULL), "sys_admin"));
+  doctor_expect(&run, "targets", "cpu", "result", "yes");
+  doctor_expect(&run, "records", "namespaces", "result", "yes");
+  if (strcmp(doctor_member(&run, "events", "uprobe", "errno"), "EACCES") == 0)
+    doctor_expect_part(&run, "events", "uprobe", "remedy", "cap_sys_admin=ep");
+}
+
+static void filter(void) {
+  explain_filter(EPERM);
+}
+
+static void filter_is_the_reason_for_everything(void **state) {
+  static const char *const some[][2] = {
+      {"targets", "own_user"},   {"targets", "cpu"},
+      {"events", "cycles"},      {"events", "breakpoint"},
+      {"records", "mmap2"},      {"fields", "callchain"},
+      {"clocks", "monotonic"},   {"features", "group"},
+      {"rings", "default"},      {"rings", "largest"},
+      {"rings", "overwritable"},
+  };
+  static sample_run_t run;
+  size_t i;
+
+  (void)state;
+  doctor_run(&run, DOCTOR_PATH, filter, 0);
+  for (i = 0; i < COUNT_OF(some); i++) {
+    doctor_expect(&run, some[i][0], some[i][1], "result", "no");
+    doctor_expect(&run, some[i][0], some[i][1], "errno", "EPERM");
+    doctor_expect(&run, some[i][0], some[i][1], "cause", "no_perf");
+    doctor_expect_part(&run, some[i][0], some[i][1], "remedy",
+                       "a seccomp profile that allows perf_event_open");
+  }
+  /* Names of the kernel are no matter of events. */
+  *strstr(run.out, "\"symbols\":") = '\0';
+  assert_null(strstr(run.out, "\"result\":\"yes\""));
+}
+
+/* With each number of fds it either cannot begin, and says so, or tells what is
+ * lacking. The loader takes one. */
+static void few_fds_are_told(void **state) {
+  static char number[8];
+  int lacking = 0, nr;
+
+  (void)state;
+  for (nr = 4; nr < 24; nr++) {
+    static sample_run_t run;
+
+    memset(&run, 0, sizeof(run));
+    run.args[0] = "/bin/sh";
+    run.args[1] = "-c";
+    run.args[2] = "ulimit -n $1; exec \"$0\" --json";
+    run.args[3] = DOCTOR_PATH;
+    run.args[4] = number;
+    snprintf(number, sizeof(number), "%d", nr);
+    sample_run(&run);
+    if (run.status != 0) {
+      sample_run_expect_status(&run, 1);
+      sample_run_expect_text(run.err, "doctor: ");
+      assert_string_equal(run.out, "");
+      continue;
+    }
+    assert_true(json_is_tree(run.out));
+    if (strcmp(doctor_member(&run, "targets", "own_user", "result"), "no") != 0)
+      continue;
+    doctor_expect(&run, "targets", "own_user", "errno", "EMFILE");
+    doctor_expect(&run, "targets", "own_user", "cause", "files");
+    doctor_expect_part(&run, "targets", "own_user", "remedy", "ulimit -n");
+    lacking++;
+  }
+  assert_true(lacking > 0);
+}
+
+/* In a mount namespace of its own. */
+static void hide_tracefs(void) {
+  if (unshare(CLONE_NEWNS) != 0 ||
+      mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+      mount("none", "/sys/kernel", "tmpfs", 0, NULL) != 0)
+    _exit(1);
+}
+
+static void tracefs_that_is_not_there_is_told(void **state) {
+  static const char *const keys[] = {"tracepoint_own", "tracepoint",
+                                     "tracepoint_cpu"};
+  static sample_run_t run;
+  size_t i;
+
+  (void)state;
+  support_need_root(__func__);
+  support_need_tracepoint(__func__, "sched:sched_switch");
+  doctor_run(&run, DOCTOR_PATH, hide_tracefs, 0);
+  for (i = 0; i < COUNT_OF(keys); i++) {
+    doctor_expect(&run, "events", keys[i], "result", "unknown");
+    doctor_expect(&run, "events", keys[i], "errno", "ENODEV");
+    doctor_expect_part(&run, "events", keys[i], "remedy", "mount -t tracefs");
+  }
+  doctor_expect(&run, "system", "tracefs", NULL, "null");
+}
+
+static int try_user_namespace(void *arg) {
+  (void)arg;
+  return unshare(CLONE_NEWUSER) != 0;
+}
+
+static void enter_user_namespace(void) {
+  if (unshare(CLONE_NEWUSER) != 0)
+    _exit(1);
+}
+
+static void user_namespace_is_told_of_in_remedies(void **state) {
+  static sample_run_t run;
+
+  (void)state;
+  explain_need_paranoid(__func__, 2, 2);
+  support_need_root(__func__);
+  if (support_wait(support_fork(try_user_namespace, NULL)) != 0)
+    support_skip(__func__, "user namespaces, which a chroot does not have");
+  doctor_run(&run, DOCTOR_PATH, enter_user_namespace, 0);
+  doctor_expect(&run, "system", "user_namespace", NULL, "not the initial one");
+  doctor_expect(&run, "targets", "cpu", "errno", "EACCES");
+  doctor_expect_part(&run, "targets", "cpu", "remedy",
+                     "outside of the user namespace");
+}
+
+static void tracefs_that_may_not_be_read_is_told(void **state) {
+  static sample_run_t run;
+
+  (void)state;
+  explain_need_paranoid(__func__, 2, 2);
+  support_need_tracepoint(__func__, "sched:sched_switch");
+  support_need_root(__func__);
+  doctor_run(&run, DOCTOR_PATH, NULL, 1);
+  doctor_expect(&run, "events", "tracepoint", "result", "unknown");
+  doctor_expect(&run, "events", "tracepoint", "errno", "EACCES");
+  doctor_expect_part(&run, "events", "tracepoint", "remedy", "mode=755");
+}
+
+static void tracepoints_are_answered_where_tracefs_is(void **state) {
+  static sample_run_t run;
+
+  (void)state;
+  support_need_root(__func__);
+  support_need_cpu_wide(__func__);
+  support_need_tracepoint(__func__, "sched:sched_switch");
+  support_need_breakpoints(__func__);
+  doctor_run(&run, DOCTOR_PATH, NULL, 0);
+  doctor_expect(&run, "events", "tracepoint", "result", "yes");
+  doctor_expect(&run, "events", "tracepoint_cpu", "result", "yes");
+  doctor_expect(&run, "events", "breakpoint", "result", "yes");
+  doctor_expect(&run, "events", "breakpoint_code", "result", "yes");
+  doctor_expect(&run, "targets", "own_process", "result", "yes");
+}
+
+static void expect_number(const sample_run_t *run, const char *key,
+                          long long value) {
+  char text[32];
+
+  snprintf(text, sizeof(text), "%lld", value);
+  doctor_expect(run, "system", key, NULL, text);
+}
+
+static void limits_are_those_of_the_system(void **state) {
+  static const char *const settings[] = {
+      "perf_event_paranoid",       "perf_event_mlock_kb",
+      "perf_event_max_stack",      "perf_event_max_sample_rate",
+      "perf_cpu_time_max_percent", "kptr_restrict",
+  };
+  static sample_run_t run;
+  struct rlimit files;
+  size_t i;
+
+  (void)state;
+  doctor_run(&run, DOCTOR_PATH, NULL, 0);
+  for (i = 0; i < COUNT_OF(settings); i++)
+    expect_number(&run, settings[i], doctor_setting(settings[i]));
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+  expect_number(&run, "rlimit_nofile", (long long)files.rlim_cur);
+  expect_number(&run, "cpus_online", sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/* Linux 6.19 brought defer_callchain; namespaces is older than what is asked
+ * for. */
+static void bits_that_the_kernel_does_not_know_are_listed(void **state) {
+  static const question_t deferred = {"", "", 1, 0, USER | FLAG(38),
+                                      0,  0,  0, -1};
+  static sample_run_t run;
+  const char *list;
+
+  (void)state;
+  support_need_own_events(__func__);
+  doctor_run(&run, DOCTOR_PATH, NULL, 0);
+  list = doctor_member(&run, "system", "attr_unknown", NULL);
+  assert_string_not_equal(list, "null");
+  assert_int_equal(strstr(list, "defer_callchain") != NULL,
+                   ask(&deferred) == EINVAL);
+}
+
+/* The same number of answers, no longer than a terminal. */
+static void text_has_what_json_has(void **state) {
+  static sample_run_t json, text = {.args = {DOCTOR_PATH}};
+  size_t yes = 0, no = 0, unknown = 0;
+  char summary[64];
+  const char *at;
+
+  (void)state;
+  doctor_run(&json, DOCTOR_PATH, NULL, 1);
+  text.as_nobody = 1;
+  sample_run(&text);
+  sample_run_expect_status(&text, 0);
+  for (at = json.out; (at = strstr(at, "\"result\":\"")) != NULL; at += 10) {
+    yes += strncmp(at + 10, "yes\"", 4) == 0;
+    no += strncmp(at + 10, "no\"", 3) == 0;
+    unknown += strncmp(at + 10, "unknown\"", 8) == 0;
+  }
+  assert_true(yes + no + unknown > 50);
+  snprintf(summary, sizeof(summary), "\n%zu yes, %zu no, %zu not known\n", yes,
+           no, unknown);
+  sample_run_expect_text(text.out, summary);
+  for (at = text.out; *at != '\0'; at += strcspn(at, "\n") + 1)
+    assert_true(strcspn(at, "\n") < 80);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(answers_are_the_kernels),
+      cmocka_unit_test(answers_without_privileges_are_the_kernels),
+      cmocka_unit_test(unprivileged_at_paranoid_2_is_told_what_works),
+      cmocka_unit_test(perfmon_without_admin_is_enough_but_for_uprobes),
+      cmocka_unit_test(filter_is_the_reason_for_everything),
+      cmocka_unit_test(few_fds_are_told),
+      cmocka_unit_test(tracefs_that_is_not_there_is_told),
+      cmocka_unit_test(user_namespace_is_told_of_in_remedies),
+      cmocka_unit_test(tracefs_that_may_not_be_read_is_told),
+      cmocka_unit_test(tracepoints_are_answered_where_tracefs_is),
+      cmocka_unit_test(limits_are_those_of_the_system),
+      cmocka_unit_test(bits_that_the_kernel_does_not_know_are_listed),
+      cmocka_unit_test(text_has_what_json_has),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* How doctor treats bad input, and an output that nobody takes. */
+#include "sample_run.h"
+#include "sample_usage.h"
+
+#include <errno.h>
+
+static void bad_options_exit_2_with_a_message(void **state) {
+  static const sample_usage_t cases[] = {
+      {{"--json=1"}, "'--json' takes no value"},
+      {{"--help=1"}, "'--help' takes no value"},
+      {{"-Q"}, "unknown option '-Q'"},
+      {{"--json", "-j"}, "unknown option '-j'"},
+      {{"--yaml"}, "unknown option '--yaml'"},
+      {{"cycles"}, "unknown argument 'cycles'"},
+      {{"--", "cycles"}, "unknown argument 'cycles'"},
+      {{""}, "unknown argument ''"},
+  };
+
+  (void)state;
+  sample_usage_refused(DOCTOR_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void help_goes_to_stdout(void **state) {
+  (void)state;
+  sample_usage_help(DOCTOR_PATH, "Usage: doctor");
+}
+
+static void output_that_cannot_be_written_is_told(void **state) {
+  sample_run_t text = {
+      .args = {"/bin/sh", "-c", "\"$0\" >/dev/full", DOCTOR_PATH}};
+  sample_run_t json = {
+      .args = {"/bin/sh", "-c", "\"$0\" --json >/dev/full", DOCTOR_PATH}};
+
+  (void)state;
+  sample_run(&text);
+  sample_run_expect_status(&text, 1);
+  sample_run_expect_text(text.err, "doctor: stdout could not be written");
+  sample_run(&json);
+  sample_run_expect_status(&json, 1);
+  sample_run_expect_text(json.err, "doctor: stdout could not be written");
+}
+
+/* uv_loop_close() asserts that its fds are none of the first three. */
+static void standard_fds_closed_do_not_abort(void **state) {
+  sample_run_t run = {
+      .args = {"/bin/sh", "-c",
+               "\"$0\" <&- >/dev/null && \"$0\" 2>&- >/dev/null; "
+               "echo $?; \"$0\" >&-; echo $?",
+               DOCTOR_PATH}};
+
+  (void)state;
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_string_equal(run.out, "0\n0\n");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bad_options_exit_2_with_a_message),
+      cmocka_unit_test(help_goes_to_stdout),
+      cmocka_unit_test(output_that_cannot_be_written_is_told),
+      cmocka_unit_test(standard_fds_closed_do_not_abort),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
