@@ -32,3 +32,12 @@ check_cxx() {
     skip "$1" "a C++ compiler"
   fi
 }
+
+# The same, for a check of the component uvperf_tracepoint of the plain build.
+check_tracepoint() {
+  if [ -f "$build/libuvperf_tracepoint.so" ]; then
+    check "$@"
+  else
+    skip "$1" "libtraceevent"
+  fi
+}

@@ -68,23 +68,24 @@ headers_without_libuv() {
   return "$rc"
 }
 
-# Prints the functions that the headers declare as exported, sorted.
+# Prints the functions that the headers declare as exported, sorted:
+# declared_names header …
 declared_names() {
-  cat "$root"/include/uvperf/*.h | grep -v '#define' | tr '\n' ' ' |
+  cat "$@" | grep -v '#define' | tr '\n' ' ' |
     sed 's/UVPERF_EXTERN/\n&/g' |
     sed -n 's/^UVPERF_EXTERN [^(]*[ *]\(uvperf_[a-z0-9_]*\)(.*/\1/p' |
     LC_ALL=C sort
 }
 
-# Prints the names of the symbol map, in its order.
+# Prints the names of a symbol map, in its order.
 mapped_names() {
-  sed -n 's/^    \([a-z0-9_]*\);$/\1/p' "$root/lib/uvperf.map"
+  sed -n 's/^    \([a-z0-9_]*\);$/\1/p' "$root/lib/$1"
 }
 
-# Prints what the shared library exports, sorted; not the node of the map, which
+# Prints what a shared library exports, sorted; not the node of the map, which
 # is an absolute symbol.
 exported_names() {
-  nm -D --defined-only "$build/libuvperf.so" | awk '$2 != "A" { print $3 }' |
+  nm -D --defined-only "$build/$1" | awk '$2 != "A" { print $3 }' |
     sed 's/@.*//' | LC_ALL=C sort
 }
 
@@ -93,32 +94,50 @@ lacks() {
   LC_ALL=C comm -23 "$1" "$2" | sed "s|.*|$3|" | grep .
 }
 
-# The headers, the symbol map and the shared library name the same functions.
+# The headers, the symbol map and the shared library name the same functions:
+# exports map library header …
 # (The linker takes no notice of a name in the map that is not defined.)
 exports() {
   rc=0
-  declared_names >"$results.declared"
-  mapped_names >"$results.mapped"
-  exported_names >"$results.exported"
-  if [ "$(grep -c uvperf_version "$results.declared")" -ne 2 ] ||
-    [ "$(cat "$root"/include/uvperf/*.h | grep -c '^UVPERF_EXTERN')" -ne \
+  map=$1
+  library=$2
+  shift 2
+  declared_names "$@" >"$results.declared"
+  mapped_names "$map" >"$results.mapped"
+  exported_names "$library" >"$results.exported"
+  if [ ! -s "$results.declared" ] ||
+    [ "$(cat "$@" | grep -c '^UVPERF_EXTERN')" -ne \
       "$(wc -l <"$results.declared")" ]; then
     echo "this check cannot read the headers"
     return 1
   fi
   if ! LC_ALL=C sort -c "$results.mapped"; then
-    echo "lib/uvperf.map is not sorted"
+    echo "lib/$map is not sorted"
     return 1
   fi
   lacks "$results.declared" "$results.mapped" \
-    "lib/uvperf.map lacks the line '    &;'" && rc=1
+    "lib/$map lacks the line '    &;'" && rc=1
   lacks "$results.mapped" "$results.declared" \
-    "lib/uvperf.map has the line '    &;', but no header declares it" && rc=1
+    "lib/$map has the line '    &;', but no header declares it" && rc=1
   lacks "$results.mapped" "$results.exported" \
-    "lib/uvperf.map has &, but no file of lib/ defines it" && rc=1
+    "lib/$map has &, but no file of lib/ defines it" && rc=1
   lacks "$results.exported" "$results.mapped" \
-    "libuvperf.so exports &, which lib/uvperf.map has not" && rc=1
+    "$library exports &, which lib/$map has not" && rc=1
   return "$rc"
+}
+
+# Of the headers but for that of the component.
+core_exports() {
+  set -- uvperf.map libuvperf.so
+  for path in "$root"/include/uvperf/*.h; do
+    [ "${path##*/}" = tracepoint.h ] || set -- "$@" "$path"
+  done
+  exports "$@"
+}
+
+tracepoint_exports() {
+  exports tracepoint/uvperf_tracepoint.map libuvperf_tracepoint.so \
+    "$root/include/uvperf/tracepoint.h"
 }
 
 # Prints the number behind a name in version.h.
@@ -134,14 +153,22 @@ versions() {
     echo "CMake took another version than $minor from version.h"
     return 1
   fi
-  if ! grep -q "^UVPERF_$minor {\$" "$root/lib/uvperf.map"; then
-    echo "lib/uvperf.map must begin with 'UVPERF_$minor {'"
+  versions_of uvperf.map UVPERF libuvperf.so || return 1
+  [ -f "$build/libuvperf_tracepoint.so" ] || return 0
+  versions_of tracepoint/uvperf_tracepoint.map UVPERF_TRACEPOINT \
+    libuvperf_tracepoint.so
+}
+
+# The same of one library: versions_of map node library
+versions_of() {
+  if ! grep -q "^$2_$minor {\$" "$root/lib/$1"; then
+    echo "lib/$1 must begin with '$2_$minor {'"
     return 1
   fi
-  readelf -d "$build/libuvperf.so" >"$results.elf" || return 1
-  if ! grep -q "SONAME.*\[libuvperf\.so\.$minor\]" "$results.elf"; then
+  readelf -d "$build/$3" >"$results.elf" || return 1
+  if ! grep -q "SONAME.*\[$3\.$minor\]" "$results.elf"; then
     grep SONAME "$results.elf"
-    echo "the soname of libuvperf.so must be libuvperf.so.$minor"
+    echo "the soname of $3 must be $3.$minor"
     return 1
   fi
 }
@@ -279,7 +306,9 @@ check headers_alone_compile_as_c11 headers_c11
 check headers_alone_compile_as_gnu99 headers_gnu99
 check_cxx headers_alone_compile_as_cxx11 headers_cxx11
 check headers_below_event_need_no_libuv headers_without_libuv
-check headers_symbol_map_and_exports_are_the_same exports
+check headers_symbol_map_and_exports_are_the_same core_exports
+check_tracepoint tracepoint_component_exports_what_its_header_declares \
+  tracepoint_exports
 check version_is_the_same_everywhere versions
 check layers_below_watch_do_not_know_libuv layers_libuv
 check layers_above_sys_make_no_perf_calls layers_sys

@@ -119,18 +119,21 @@ read_xml() {
 }
 
 # Notes a skip, if it is allowed: for root that is a line "name: reason" of
-# skips.txt, so that a listed test may not skip for any other reason. The reason
-# is what the test printed: "skipped: name: needs what".
-judge_skip() {
-  reason=$(sed -n "s/^skipped: $1: //p" "$output" | head -n 1)
-  if [ -z "$reason" ]; then
+# skips.txt, so that a listed test may not skip for any other reason.
+note_skip() {
+  if [ -z "$2" ]; then
     note failed "$1" "skipped without a reason"
   elif [ "$(id -u)" -eq 0 ] &&
-    ! grep -qxF "$1: $reason" "$root/test/skips.txt"; then
-    note failed "$1" "skipped, and is not in skips.txt: $reason"
+    ! grep -qxF "$1: $2" "$root/test/skips.txt"; then
+    note failed "$1" "skipped, and is not in skips.txt: $2"
   else
-    note skipped "$1" "$reason"
+    note skipped "$1" "$2"
   fi
+}
+
+# The reason is what the test printed: "skipped: name: needs what".
+judge_skip() {
+  note_skip "$1" "$(sed -n "s/^skipped: $1: //p" "$output" | head -n 1)"
 }
 
 # Notes what a program did: what it told of its tests, and how it ended. 99 is
@@ -190,6 +193,14 @@ run() {
   say "$program"
 }
 
+# The same for a program that was not built: skip_program name reason
+skip_program() {
+  before=$(wc -l <"$results/all")
+  output=/dev/null
+  note_skip "$1" "$2"
+  say "$1"
+}
+
 build_all() {
   setup_build "$build" -DUVPERF_WERROR=ON -DUVPERF_BUILD_TESTS=ON \
     -DUVPERF_SANITIZE=address,undefined -DUVPERF_BUILD_SHARED=OFF \
@@ -200,6 +211,7 @@ build_all() {
 }
 
 setup_require compiler sanitizers make cmake pkg-config libuv cmocka
+setup_wish libtraceevent
 say_privileges
 started=$(date +%s)
 echo "Building in $build with ASan and UBSan, then without."
@@ -225,6 +237,13 @@ for script in checks install; do
 done
 for source in "$root"/test/test_*.c; do
   name=$(basename "$source" .c)
+  case $name in
+    test_tracepoint_*)
+      if ! setup_has libtraceevent; then
+        skip_program "$name" "needs libtraceevent"
+        continue
+      fi ;;
+  esac
   run "$name" "$build/test/$name"
 done
 finish

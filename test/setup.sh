@@ -38,6 +38,9 @@ setup_has() {
     libuv)
       "${PKG_CONFIG:-pkg-config}" --atleast-version=1.44 libuv 2>/dev/null ;;
     cmocka) "${PKG_CONFIG:-pkg-config}" --exists cmocka 2>/dev/null ;;
+    libtraceevent)
+      "${PKG_CONFIG:-pkg-config}" --atleast-version=1.5 libtraceevent \
+        2>/dev/null ;;
   esac
 }
 
@@ -60,6 +63,7 @@ setup_packages() {
       debian:sanitizers) echo gcc ;;
       debian:libuv) echo libuv1-dev ;;
       debian:cmocka) echo libcmocka-dev ;;
+      debian:libtraceevent) echo libtraceevent-dev ;;
       fedora:compiler) echo gcc glibc-devel ;;
       fedora:sanitizers) echo libasan libubsan ;;
       fedora:pkg-config) echo pkgconf-pkg-config ;;
@@ -100,6 +104,13 @@ setup_apt() {
   fi
 }
 
+setup_try_install() {
+  # A fresh machine may be at its own updates: wait for them.
+  setup_apt update -qq &&
+    setup_apt -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 install -y -qq \
+      --no-install-recommends "$@"
+}
+
 setup_install() {
   setup_line="apt-get install -y --no-install-recommends $*"
   setup_remedy="Run this as root, then try again:
@@ -109,10 +120,7 @@ setup_install() {
     exit 1
   fi
   echo "Installing them with apt-get."
-  # A fresh machine may be at its own updates: wait for them.
-  setup_apt update -qq &&
-    setup_apt -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 install -y -qq \
-      --no-install-recommends "$@" && return
+  setup_try_install "$@" && return
   echo "apt-get failed. $setup_remedy"
   exit 1
 }
@@ -128,6 +136,21 @@ setup_require() {
   [ $# -eq 0 ] && return
   echo "$setup_says, even now: $*. CC is '${CC:-cc}'."
   exit 1
+}
+
+# The same for what can be done without: says so and goes on where it cannot be
+# had.
+setup_wish() {
+  set -- $(setup_missing "$@")
+  [ $# -eq 0 ] && return
+  if command -v apt-get >/dev/null &&
+    { [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null; }; then
+    echo "Wanted, and not here: $*. Installing" \
+      "$(setup_packages debian "$@") with apt-get."
+    setup_try_install $(setup_packages debian "$@")
+  fi
+  set -- $(setup_missing "$@")
+  [ $# -eq 0 ] || echo "Going on without $*."
 }
 
 # Configures and builds: setup_build directory -Doption=value …

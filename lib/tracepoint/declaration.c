@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* What C says of a field: whether it is an array, a string, a pointer, and how
+ * large its elements are. The kernel prints the type as the source of the
+ * tracepoint has it, so that sizes of elements are known by name only. Offsets
+ * and sizes are told by the rest of the line, see format.c. */
+#include "declaration.h"
+
+#include <string.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char data_loc[] = "__data_loc ";
+static const char rel_loc[] = "__rel_loc ";
+
+static int is_name_byte(char byte) {
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+         (byte >= '0' && byte <= '9') || byte == '_';
+}
+
+static size_t without_spaces(const char *text, size_t length) {
+  while (length > 0 && text[length - 1] == ' ')
+    length -= 1;
+  return length;
+}
+
+/* Where the brackets begin with which the text ends; its length if it does not
+ * end so or if they have no partner. */
+static size_t find_brackets(const char *text, size_t length) {
+  size_t depth = 0;
+  size_t i;
+
+  if (length == 0 || text[length - 1] != ']')
+    return length;
+  for (i = length; i > 0; i--) {
+    if (text[i - 1] == ']')
+      depth += 1;
+    else if (text[i - 1] == '[')
+      depth -= 1;
+    if (depth == 0)
+      return i - 1;
+  }
+  return length;
+}
+
+int uvperf__declaration_split(uvperf__declaration_t *declaration,
+                              const char *text, size_t length) {
+  size_t end = without_spaces(text, length);
+  size_t begin = end;
+  size_t type_end;
+  size_t from;
+
+  /* Once for each dimension. */
+  for (from = find_brackets(text, begin); from != begin;
+       from = find_brackets(text, begin))
+    begin = from;
+  declaration->brackets.text = text + begin;
+  declaration->brackets.length = end - begin;
+  end = without_spaces(text, begin);
+  begin = end;
+  while (begin > 0 && is_name_byte(text[begin - 1]))
+    begin -= 1;
+  declaration->name.text = text + begin;
+  declaration->name.length = end - begin;
+  type_end = without_spaces(text, begin);
+  declaration->type.text = text;
+  declaration->type.length = type_end;
+  return end > begin && (text[begin] < '0' || text[begin] > '9') &&
+         type_end > 0;
+}
+
+static int begins_with(const uvperf__span_t *span, const char *word) {
+  size_t length = strlen(word);
+
+  return span->length >= length && memcmp(span->text, word, length) == 0;
+}
+
+static void skip(uvperf__span_t *span, size_t bytes) {
+  span->text += bytes;
+  span->length -= bytes;
+}
+
+/* Bytes of a type by its name; 0: not known. */
+static uint32_t type_size(uvperf__span_t type) {
+  static const struct {
+    const char *name;
+    uint32_t size;
+  } types[] = {
+      {"char", 1},
+      {"bool", 1},
+      {"_Bool", 1},
+      {"u8", 1},
+      {"s8", 1},
+      {"__u8", 1},
+      {"__s8", 1},
+      {"uint8_t", 1},
+      {"int8_t", 1},
+      {"short", 2},
+      {"short int", 2},
+      {"u16", 2},
+      {"s16", 2},
+      {"__u16", 2},
+      {"__s16", 2},
+      {"__le16", 2},
+      {"__be16", 2},
+      {"uint16_t", 2},
+      {"int16_t", 2},
+      {"umode_t", 2},
+      {"int", 4},
+      {"unsigned", 4},
+      {"u32", 4},
+      {"s32", 4},
+      {"__u32", 4},
+      {"__s32", 4},
+      {"__le32", 4},
+      {"__be32", 4},
+      {"uint32_t", 4},
+      {"int32_t", 4},
+      {"pid_t", 4},
+      {"dev_t", 4},
+      {"gfp_t", 4},
+      {"long long", 8},
+      {"u64", 8},
+      {"s64", 8},
+      {"__u64", 8},
+      {"__s64", 8},
+      {"__le64", 8},
+      {"__be64", 8},
+      {"uint64_t", 8},
+      {"int64_t", 8},
+      {"long", sizeof(long)},
+      {"long int", sizeof(long)},
+      {"size_t", sizeof(long)},
+      {"ssize_t", sizeof(long)},
+      {"uintptr_t", sizeof(long)},
+      {"cpumask_t", sizeof(long)}, /* the words of __cpumask */
+  };
+  size_t i;
+
+  if (begins_with(&type, "const "))
+    skip(&type, 6);
+  if (begins_with(&type, "enum "))
+    return 4;
+  if (begins_with(&type, "unsigned "))
+    skip(&type, 9);
+  else if (begins_with(&type, "signed "))
+    skip(&type, 7);
+  for (i = 0; i < COUNT_OF(types); i++)
+    if (type.length == strlen(types[i].name) &&
+        begins_with(&type, types[i].name))
+      return types[i].size;
+  return 0;
+}
+
+/* The number in "[16]"; 0: it is no number, or there are several. */
+static uint32_t dimension(const uvperf__span_t *brackets) {
+  uint32_t number = 0;
+  size_t i;
+
+  for (i = 1; i + 1 < brackets->length; i++) {
+    char byte = brackets->text[i];
+
+    if (byte < '0' || byte > '9' || i > 8)
+      return 0;
+    number = number * 10 + (uint32_t)(byte - '0');
+  }
+  return number;
+}
+
+static void set_elements(uvperf_field_t *field, uint32_t number,
+                         uint32_t known_size) {
+  field->element_size = 0;
+  field->count = 0;
+  if ((field->flags & UVPERF_FIELD_DYNAMIC) != 0) {
+    field->element_size = known_size;
+  } else if (number != 0 && field->size % number == 0) {
+    field->element_size = field->size / number;
+    field->count = number;
+  } else if (known_size != 0 && field->size % known_size == 0) {
+    field->element_size = known_size;
+    field->count = field->size / known_size;
+  }
+}
+
+static int is_number_size(uint32_t size) {
+  return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+/* unsigned char and u8 are bytes, as those of a hardware address. */
+static int is_char(uvperf__span_t type) {
+  if (begins_with(&type, "const "))
+    skip(&type, 6);
+  if (begins_with(&type, "signed "))
+    skip(&type, 7);
+  return type.length == 4 && begins_with(&type, "char");
+}
+
+/* Takes away what tells that the field is dynamic, or an array. */
+static void strip(uvperf__span_t *type, uvperf_field_t *field) {
+  size_t from;
+
+  if (begins_with(type, data_loc)) {
+    field->flags |= UVPERF_FIELD_DYNAMIC;
+    skip(type, strlen(data_loc));
+  } else if (begins_with(type, rel_loc)) {
+    field->flags |= UVPERF_FIELD_DYNAMIC | UVPERF_FIELD_RELATIVE;
+    skip(type, strlen(rel_loc));
+  }
+  from = find_brackets(type->text, type->length);
+  if (from != type->length)
+    field->flags |= UVPERF_FIELD_ARRAY;
+  type->length = without_spaces(type->text, from);
+}
+
+void uvperf__declaration_apply(const uvperf__declaration_t *declaration,
+                               uvperf_field_t *field) {
+  uvperf__span_t type = declaration->type;
+  int is_struct;
+
+  if (declaration->brackets.length > 0)
+    field->flags |= UVPERF_FIELD_ARRAY;
+  strip(&type, field);
+  if (memchr(type.text, '*', type.length) != NULL)
+    field->flags |= UVPERF_FIELD_POINTER;
+  if ((field->flags & (UVPERF_FIELD_ARRAY | UVPERF_FIELD_DYNAMIC)) == 0) {
+    is_struct = (field->flags & UVPERF_FIELD_POINTER) == 0 &&
+                (begins_with(&type, "struct ") || begins_with(&type, "union "));
+    field->element_size = field->size;
+    field->count = 1;
+    if (!is_struct && is_number_size(field->size))
+      field->flags |= UVPERF_FIELD_VALUE;
+    return;
+  }
+  set_elements(field, dimension(&declaration->brackets),
+               (field->flags & UVPERF_FIELD_POINTER) != 0 ? sizeof(void *)
+                                                          : type_size(type));
+  if ((field->flags & UVPERF_FIELD_ARRAY) != 0 && is_char(type))
+    field->flags |= UVPERF_FIELD_STRING;
+}

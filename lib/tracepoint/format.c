@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads the lines of a format file as f_show() in kernel/trace/trace_events.c
+ * writes them, up to the "print fmt", which is libtraceevent's (print.c). Not
+ * by libtraceevent: of a text that is not quite right it reads through NULL and
+ * loses memory, and of the sizes of elements it knows few. */
+#include "format.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "declaration.h"
+
+static const char field_begin[] = "\tfield:";
+
+typedef struct cursor_s {
+  const char *text;
+  size_t at;
+  size_t end;
+  const char *wanted; /* what was not found last */
+} cursor_t;
+
+static int is_next(const cursor_t *cursor, const char *literal) {
+  size_t length = strlen(literal);
+
+  return cursor->end - cursor->at >= length &&
+         memcmp(cursor->text + cursor->at, literal, length) == 0;
+}
+
+static int take(cursor_t *cursor, const char *literal) {
+  if (!is_next(cursor, literal)) {
+    cursor->wanted = literal;
+    return 0;
+  }
+  cursor->at += strlen(literal);
+  return 1;
+}
+
+/* Of at most nine digits, so that sums of two fit into 32 bits. */
+static int take_number(cursor_t *cursor, uint32_t *number) {
+  size_t begin = cursor->at;
+
+  *number = 0;
+  while (cursor->at < cursor->end && cursor->at - begin < 9 &&
+         cursor->text[cursor->at] >= '0' && cursor->text[cursor->at] <= '9') {
+    *number = *number * 10 + (uint32_t)(cursor->text[cursor->at] - '0');
+    cursor->at += 1;
+  }
+  cursor->wanted = "a number";
+  return cursor->at > begin;
+}
+
+/* Printable bytes before `stop`, at least one. */
+static int take_until(cursor_t *cursor, char stop, uvperf__span_t *span) {
+  size_t begin = cursor->at;
+
+  while (cursor->at < cursor->end && cursor->text[cursor->at] != stop &&
+         cursor->text[cursor->at] >= ' ' && cursor->text[cursor->at] <= '~')
+    cursor->at += 1;
+  span->text = cursor->text + begin;
+  span->length = cursor->at - begin;
+  cursor->wanted = "a name";
+  return span->length > 0;
+}
+
+/* Room for it is there, see allocate(). */
+static char *keep(char **room, uvperf__span_t first, uvperf__span_t second) {
+  char *text = *room;
+
+  memcpy(text, first.text, first.length);
+  memcpy(text + first.length, second.text, second.length);
+  text[first.length + second.length] = '\0';
+  *room += first.length + second.length + 1;
+  return text;
+}
+
+/* "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n", where the sign
+ * came with Linux 2.6.33. */
+static int take_field(cursor_t *cursor, uvperf_field_t *field,
+                      uvperf__declaration_t *declaration) {
+  uint32_t is_signed = 0;
+  uvperf__span_t span;
+  size_t begin;
+
+  if (!take(cursor, field_begin))
+    return 0;
+  begin = cursor->at;
+  if (!take_until(cursor, ';', &span) || !take(cursor, ";\toffset:") ||
+      !take_number(cursor, &field->offset) || !take(cursor, ";\tsize:") ||
+      !take_number(cursor, &field->size) || !take(cursor, ";"))
+    return 0;
+  if (is_next(cursor, "\tsigned:") &&
+      (!take(cursor, "\tsigned:") || !take_number(cursor, &is_signed) ||
+       !take(cursor, ";")))
+    return 0;
+  if (!take(cursor, "\n"))
+    return 0;
+  if (is_signed != 0)
+    field->flags |= UVPERF_FIELD_SIGNED;
+  if (!uvperf__declaration_split(declaration, span.text, span.length)) {
+    cursor->at = begin;
+    cursor->wanted = "a type and a name";
+    return 0;
+  }
+  uvperf__declaration_apply(declaration, field);
+  if ((field->flags & UVPERF_FIELD_DYNAMIC) != 0 && field->size != 4) {
+    cursor->at = begin;
+    cursor->wanted = "a dynamic field of 4 bytes";
+    return 0;
+  }
+  return 1;
+}
+
+static int take_fields(cursor_t *cursor, uvperf__format_t *format, char **room,
+                       uint32_t flags) {
+  static const uvperf__span_t nothing = {"", 0};
+  uvperf__declaration_t declaration;
+
+  while (is_next(cursor, field_begin)) {
+    uvperf_field_t *field = &format->fields[format->nr_fields];
+
+    field->flags = flags;
+    if (!take_field(cursor, field, &declaration))
+      return 0;
+    field->name = keep(room, declaration.name, nothing);
+    field->type = keep(room, declaration.type, declaration.brackets);
+    if (format->size < (size_t)field->offset + field->size)
+      format->size = (size_t)field->offset + field->size;
+    format->nr_fields += 1;
+  }
+  /* The empty line behind the last field may be missing at the end. */
+  return cursor->at == cursor->end || take(cursor, "\n");
+}
+
+static int take_format(cursor_t *cursor, uvperf__format_t *format) {
+  static const uvperf__span_t nothing = {"", 0};
+  char *room = format->texts;
+  uvperf__span_t name;
+  uint32_t id;
+
+  if (!take(cursor, "name: ") || !take_until(cursor, ' ', &name) ||
+      !take(cursor, "\n") || !take(cursor, "ID: ") ||
+      !take_number(cursor, &id) || !take(cursor, "\nformat:\n"))
+    return 0;
+  format->name = keep(&room, name, nothing);
+  format->id = id;
+  return take_fields(cursor, format, &room, UVPERF_FIELD_COMMON) &&
+         take_fields(cursor, format, &room, 0);
+}
+
+static size_t count_fields(const char *text, size_t bytes) {
+  cursor_t cursor = {text, 0, bytes, NULL};
+  size_t nr = 0;
+
+  for (; cursor.at < bytes; cursor.at++)
+    if (text[cursor.at] == '\t' && is_next(&cursor, field_begin))
+      nr += 1;
+  return nr;
+}
+
+/* The words before a name or a declaration are longer than the two NULs that
+ * come with it: all texts together are not longer than the file. */
+static int allocate(uvperf__format_t *format, const char *text, size_t bytes) {
+  size_t nr = count_fields(text, bytes);
+
+  memset(format, 0, sizeof(*format));
+  format->texts = malloc(bytes + 1);
+  format->fields = calloc(nr + 1, sizeof(*format->fields));
+  if (format->texts != NULL && format->fields != NULL)
+    return 0;
+  uvperf__format_free(format);
+  return -ENOMEM;
+}
+
+int uvperf__format_parse(uvperf__format_t *format, const char *text,
+                         size_t bytes, uvperf__format_fault_t *fault) {
+  cursor_t cursor = {text, 0, bytes, ""};
+  int rc;
+
+  memset(format, 0, sizeof(*format));
+  if (bytes > UVPERF__FORMAT_BYTES)
+    return -EFBIG;
+  rc = allocate(format, text, bytes);
+  if (rc != 0)
+    return rc;
+  if (take_format(&cursor, format))
+    return 0;
+  fault->at = cursor.at;
+  fault->wanted = cursor.wanted;
+  uvperf__format_free(format);
+  return -EPROTO;
+}
+
+void uvperf__format_free(uvperf__format_t *format) {
+  free(format->texts);
+  free(format->fields);
+  memset(format, 0, sizeof(*format));
+}

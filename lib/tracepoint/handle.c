@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds a tracepoint in tracefs, holds its fields, and explains what failed. */
+#include "handle.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "uvperf/tracefs.h"
+
+static int explain(uvperf_error_t *error, int code, int cause,
+                   const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static int explain(uvperf_error_t *error, int code, int cause,
+                   const char *format, ...) {
+  va_list arguments;
+
+  if (error == NULL)
+    return code;
+  memset(error, 0, sizeof(*error));
+  error->code = code;
+  error->cause = cause;
+  va_start(arguments, format);
+  vsnprintf(error->reason, sizeof(error->reason), format, arguments);
+  va_end(arguments);
+  return code;
+}
+
+static int explain_memory(uvperf_error_t *error) {
+  return explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                 "there is no memory for the tracepoint");
+}
+
+static int explain_size(uvperf_error_t *error) {
+  explain(error, -EFBIG, UVPERF_CAUSE_NOT_SUPPORTED,
+          "the format of the tracepoint is of more than %zu bytes",
+          UVPERF__FORMAT_BYTES);
+  if (error != NULL)
+    error->limit = UVPERF__FORMAT_BYTES;
+  return -EFBIG;
+}
+
+/* The texts that are looked for have tabs and ends of lines in them. */
+static void spell(const char *wanted, char *text, size_t size) {
+  size_t at = 0;
+
+  for (; *wanted != '\0' && at + 3 < size; wanted++) {
+    if (*wanted == '\t' || *wanted == '\n')
+      text[at++] = '\\';
+    text[at++] = *wanted == '\t' ? 't' : *wanted == '\n' ? 'n' : *wanted;
+  }
+  text[at] = '\0';
+}
+
+static int explain_fault(uvperf_error_t *error,
+                         const uvperf__format_fault_t *fault) {
+  char wanted[64];
+
+  spell(fault->wanted, wanted, sizeof(wanted));
+  explain(error, -EPROTO, UVPERF_CAUSE_ARGUMENT,
+          "this is not the text of a tracepoint's format file: at byte %zu "
+          "there should be \"%s\"",
+          fault->at + 1, wanted);
+  if (error != NULL)
+    error->column = (uint32_t)fault->at + 1;
+  return -EPROTO;
+}
+
+static char *copy_of(const char *text, size_t bytes) {
+  char *copy = malloc(bytes + 1);
+
+  if (copy != NULL) {
+    memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+  }
+  return copy;
+}
+
+static int make(uvperf_tracepoint_t **tracepoint, const char *category,
+                size_t category_length, const char *text, size_t bytes,
+                uvperf_error_t *error) {
+  uvperf__format_fault_t fault = {0, ""};
+  uvperf_tracepoint_t *made;
+  int rc;
+
+  made = calloc(1, sizeof(*made));
+  if (made == NULL)
+    return explain_memory(error);
+  rc = uvperf__format_parse(&made->format, text, bytes, &fault);
+  if (rc == 0) {
+    made->category = copy_of(category, category_length);
+    made->text = copy_of(text, bytes);
+    made->bytes = bytes;
+    made->common_type = uvperf_tracepoint_find(made, "common_type");
+    if (made->category == NULL || made->text == NULL)
+      rc = -ENOMEM;
+  }
+  if (rc == 0) {
+    *tracepoint = made;
+    return 0;
+  }
+  uvperf_tracepoint_free(made);
+  if (rc == -EFBIG)
+    return explain_size(error);
+  return rc == -EPROTO ? explain_fault(error, &fault) : explain_memory(error);
+}
+
+int uvperf_tracepoint_new_from_format(uvperf_tracepoint_t **tracepoint,
+                                      const char *category, const char *text,
+                                      size_t bytes, uvperf_error_t *error) {
+  if (tracepoint == NULL)
+    return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "tracepoint is NULL");
+  *tracepoint = NULL;
+  if (text == NULL)
+    return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "text is NULL");
+  if (category == NULL)
+    category = "";
+  return make(tracepoint, category, strlen(category), text, bytes, error);
+}
+
+/* Whether it is one component of a path. */
+static int is_component(const char *text, size_t length) {
+  if (length == 0 || length > NAME_MAX || memchr(text, '/', length) != NULL)
+    return 0;
+  return !(text[0] == '.' && (length == 1 || (length == 2 && text[1] == '.')));
+}
+
+/* 0 and what was read; or -errno. One byte more than may be tells that there is
+ * more. */
+static int read_file(const char *path, char **text, size_t *bytes) {
+  FILE *file = fopen(path, "re");
+  int rc = 0;
+
+  if (file == NULL)
+    return -errno;
+  *text = malloc(UVPERF__FORMAT_BYTES + 1);
+  if (*text == NULL) {
+    fclose(file);
+    return -ENOMEM;
+  }
+  errno = 0;
+  *bytes = fread(*text, 1, UVPERF__FORMAT_BYTES + 1, file);
+  if (ferror(file))
+    rc = errno != 0 ? -errno : -EIO;
+  fclose(file);
+  if (rc != 0)
+    free(*text);
+  return rc;
+}
+
+static int explain_read(uvperf_error_t *error, int rc, const char *path,
+                        const char *name) {
+  switch (rc) {
+    case -ENOENT:
+    case -ENOTDIR:
+      return explain(error, -ENOENT, UVPERF_CAUSE_NO_EVENT,
+                     "this kernel has no tracepoint %.80s", name);
+    case -EACCES:
+      return explain(error, -EACCES, UVPERF_CAUSE_PERMISSION,
+                     "%.120s may not be read: only root may by default; mount "
+                     "tracefs with gid= or mode=",
+                     path);
+    case -ENOMEM:
+      return explain_memory(error);
+    default:
+      return explain(error, rc, UVPERF_CAUSE_UNKNOWN,
+                     "%.120s cannot be read: errno %d", path, -rc);
+  }
+}
+
+int uvperf__handle_new(uvperf_tracepoint_t **tracepoint, const char *tracefs,
+                       const char *name, uvperf_error_t *error) {
+  const char *colon = strchr(name, ':');
+  char path[PATH_MAX];
+  char *text = NULL;
+  size_t bytes = 0;
+  size_t length;
+  int rc;
+
+  if (colon == NULL || !is_component(name, (size_t)(colon - name)) ||
+      !is_component(colon + 1, strlen(colon + 1)) ||
+      strchr(colon + 1, ':') != NULL)
+    return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                   "a tracepoint is named as in \"sched:sched_switch\", "
+                   "\"%.80s\" is no such name",
+                   name);
+  length = (size_t)(colon - name);
+  snprintf(path, sizeof(path), "%s/events/%.*s/%s/format", tracefs, (int)length,
+           name, colon + 1);
+  rc = read_file(path, &text, &bytes);
+  if (rc != 0)
+    return explain_read(error, rc, path, name);
+  rc = make(tracepoint, name, length, text, bytes, error);
+  free(text);
+  return rc;
+}
+
+int uvperf_tracepoint_new(uvperf_tracepoint_t **tracepoint, const char *name,
+                          uvperf_error_t *error) {
+  char path[PATH_MAX / 2];
+  size_t size = sizeof(path);
+  int rc;
+
+  if (tracepoint == NULL)
+    return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "tracepoint is NULL");
+  *tracepoint = NULL;
+  if (name == NULL)
+    return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "name is NULL");
+  rc = uvperf_tracefs_path(path, &size);
+  if (rc == -ENODEV)
+    return explain(error, rc, UVPERF_CAUSE_NOT_SUPPORTED,
+                   "tracefs is not mounted: as root, mount -t tracefs tracefs "
+                   "/sys/kernel/tracing");
+  if (rc != 0)
+    return explain_read(error, rc, "tracefs", name);
+  return uvperf__handle_new(tracepoint, path, name, error);
+}
+
+void uvperf_tracepoint_free(uvperf_tracepoint_t *tracepoint) {
+  if (tracepoint == NULL)
+    return;
+  if (tracepoint->tep != NULL)
+    uvperf__print_free(tracepoint->tep);
+  uvperf__format_free(&tracepoint->format);
+  free(tracepoint->category);
+  free(tracepoint->text);
+  free(tracepoint);
+}
+
+uint64_t uvperf_tracepoint_id(const uvperf_tracepoint_t *tracepoint) {
+  return tracepoint->format.id;
+}
+
+const char *uvperf_tracepoint_name(const uvperf_tracepoint_t *tracepoint) {
+  return tracepoint->format.name;
+}
+
+const char *uvperf_tracepoint_category(const uvperf_tracepoint_t *tracepoint) {
+  return tracepoint->category;
+}
+
+size_t uvperf_tracepoint_count(const uvperf_tracepoint_t *tracepoint) {
+  return tracepoint->format.nr_fields;
+}
+
+const uvperf_field_t *
+uvperf_tracepoint_field(const uvperf_tracepoint_t *tracepoint, size_t index) {
+  if (index >= tracepoint->format.nr_fields)
+    return NULL;
+  return &tracepoint->format.fields[index];
+}
+
+const uvperf_field_t *
+uvperf_tracepoint_find(const uvperf_tracepoint_t *tracepoint,
+                       const char *name) {
+  size_t i;
+
+  for (i = 0; i < tracepoint->format.nr_fields; i++)
+    if (strcmp(tracepoint->format.fields[i].name, name) == 0)
+      return &tracepoint->format.fields[i];
+  return NULL;
+}
+
+int uvperf_tracepoint_fits(const uvperf_tracepoint_t *tracepoint,
+                           const void *raw, size_t raw_size) {
+  const uvperf_field_t *type = tracepoint->common_type;
+
+  if (raw == NULL || raw_size < tracepoint->format.size)
+    return 0;
+  return type == NULL || (type->flags & UVPERF_FIELD_VALUE) == 0 ||
+         uvperf_field_load(type, raw) == tracepoint->format.id;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The component uvperf_tracepoint: what a tracepoint is inside. */
+#ifndef UVPERF_LIB_TRACEPOINT_HANDLE_H
+#define UVPERF_LIB_TRACEPOINT_HANDLE_H
+
+#include <stddef.h>
+
+#include "format.h"
+
+struct uvperf_tracepoint_s {
+  uvperf__format_t format;
+  const uvperf_field_t *common_type; /* NULL: the format has none */
+  char *category;
+  char *text; /* of the format file */
+  size_t bytes;
+  void *tep; /* print.c: struct tep_handle, made by the first text */
+};
+
+/* uvperf_tracepoint_new, of a tracefs that is mounted at a path. */
+int uvperf__handle_new(uvperf_tracepoint_t **tracepoint, const char *tracefs,
+                       const char *name, uvperf_error_t *error);
+
+/* Frees what the texts of a tracepoint have needed. */
+void uvperf__print_free(void *tep);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* The text of a record, by libtraceevent: the only file that knows it. It reads
+ * numbers and strings out of a record without looking where the record ends, so
+ * that what is cheap to look at is looked at before, and a copy with room behind
+ * it is what it gets. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <event-parse.h>
+#include <trace-seq.h>
+
+#include "handle.h"
+
+/* Ends strings that have no NUL, and is where numbers are read of fields that
+ * are used as if they were larger. */
+#define ROOM_BYTES 64
+
+static int make_tep(uvperf_tracepoint_t *tracepoint) {
+  struct tep_handle *tep = tep_alloc();
+
+  if (tep == NULL)
+    return -ENOMEM;
+  tep_set_file_bigendian(tep, tep_is_bigendian() ? TEP_BIG_ENDIAN
+                                                 : TEP_LITTLE_ENDIAN);
+  tep_set_long_size(tep, sizeof(long));
+  tep_set_page_size(tep, (int)sysconf(_SC_PAGESIZE));
+  /* What can be wrong with the lines of the fields was found by format.c. */
+  if (tep_parse_event(tep, tracepoint->text, tracepoint->bytes,
+                      tracepoint->category) != 0) {
+    tep_free(tep);
+    return -ENOMEM;
+  }
+  tracepoint->tep = tep;
+  return 0;
+}
+
+void uvperf__print_free(void *tep) {
+  tep_free(tep);
+}
+
+static int is_whole(const uvperf_tracepoint_t *tracepoint, const void *raw,
+                    size_t raw_size) {
+  const void *bytes;
+  size_t size;
+  size_t i;
+
+  if (!uvperf_tracepoint_fits(tracepoint, raw, raw_size))
+    return 0;
+  for (i = 0; i < tracepoint->format.nr_fields; i++)
+    if (uvperf_field_bytes(&tracepoint->format.fields[i], raw, raw_size, &bytes,
+                           &size) != 0)
+      return 0;
+  return 1;
+}
+
+static int print_copy(const uvperf_tracepoint_t *tracepoint, void *copy,
+                      size_t raw_size, char *text, size_t *size) {
+  struct tep_record record;
+  struct trace_seq seq;
+  int rc = 0;
+
+  memset(&record, 0, sizeof(record));
+  record.data = copy;
+  record.size = (int)raw_size;
+  record.record_size = (int)raw_size;
+  trace_seq_init(&seq);
+  tep_print_event(tracepoint->tep, &seq, &record, "%s", TEP_PRINT_INFO);
+  trace_seq_terminate(&seq);
+  if (seq.state != TRACE_SEQ__GOOD) {
+    *size = 0;
+    rc = -ENOMEM;
+  } else {
+    rc = seq.len < *size ? 0 : -ENOBUFS;
+    if (rc == 0)
+      memcpy(text, seq.buffer, (size_t)seq.len + 1);
+    *size = (size_t)seq.len + 1;
+  }
+  if (seq.state != TRACE_SEQ__MEM_ALLOC_FAILED)
+    trace_seq_destroy(&seq);
+  return rc;
+}
+
+static int print_raw(const uvperf_tracepoint_t *tracepoint, const void *raw,
+                     size_t raw_size, char *text, size_t *size) {
+  char *copy = calloc(1, raw_size + ROOM_BYTES);
+  int rc;
+
+  if (copy == NULL) {
+    *size = 0;
+    return -ENOMEM;
+  }
+  memcpy(copy, raw, raw_size);
+  rc = print_copy(tracepoint, copy, raw_size, text, size);
+  free(copy);
+  return rc;
+}
+
+int uvperf_tracepoint_print(uvperf_tracepoint_t *tracepoint, const void *raw,
+                            size_t raw_size, char *text, size_t *size) {
+  int rc = 0;
+
+  if (size == NULL)
+    return -EINVAL;
+  /* The size of a record is 16 bits of its header. */
+  if (tracepoint == NULL || raw == NULL || (text == NULL && *size != 0))
+    rc = -EINVAL;
+  else if (raw_size > UINT16_MAX || !is_whole(tracepoint, raw, raw_size))
+    rc = -EPROTO;
+  else if (tracepoint->tep == NULL)
+    rc = make_tep(tracepoint);
+  if (rc != 0) {
+    *size = 0;
+    return rc;
+  }
+  return print_raw(tracepoint, raw, raw_size, text, size);
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/* Tracepoints by name: in a tracefs made by the test, and each of this machine,
+ * whose fields are compared with what the test reads itself and with what
+ * libtraceevent makes of them. */
+#include "support.h"
+#include "temp_tree.h"
+#include "tracepoint_text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <unistd.h>
+
+#include <event-parse.h>
+
+#include "tracepoint/handle.h"
+
+/* -- a tracefs made by the test
+ * ----------------------------------------------- */
+
+static int look_up(const temp_tree_t *tree, const char *name,
+                   uvperf_error_t *error) {
+  uvperf_tracepoint_t *tracepoint = NULL;
+  int rc;
+
+  memset(error, 0, sizeof(*error));
+  rc = uvperf__handle_new(&tracepoint, tree->root, name, error);
+  assert_int_equal(error->code, rc);
+  uvperf_tracepoint_free(tracepoint);
+  return rc;
+}
+
+static void tracepoint_is_found_by_its_name(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf_tracepoint_t *tracepoint = NULL;
+
+  temp_tree_write(tree, "/events/sched/sched_switch/format", TEXT_SWITCH);
+  assert_int_equal(
+      uvperf__handle_new(&tracepoint, tree->root, "sched:sched_switch", NULL),
+      0);
+  assert_int_equal(uvperf_tracepoint_id(tracepoint), 372);
+  assert_string_equal(uvperf_tracepoint_category(tracepoint), "sched");
+  assert_string_equal(uvperf_tracepoint_name(tracepoint), "sched_switch");
+  assert_int_equal(uvperf_tracepoint_count(tracepoint), 11);
+  uvperf_tracepoint_free(tracepoint);
+}
+
+static void tracepoint_of_a_bad_name_is_einval(void **state) {
+  static const char *const names[] = {
+      "",      "sched",     ":",   "sched:",  ":sched_switch",
+      "..:x",  "sched:..",  ".:x", "sched:.", "a/b:c",
+      "a:b/c", "sched:x:y", "/:x", "a:/",     "::",
+  };
+  uvperf_error_t error;
+  char name[600];
+  size_t i;
+
+  for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    assert_int_equal(look_up(*state, names[i], &error), -EINVAL);
+    assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+    assert_non_null(strstr(error.reason, names[i]));
+  }
+  memset(name, 'x', sizeof(name));
+  name[sizeof(name) - 1] = '\0';
+  name[100] = ':';
+  assert_int_equal(look_up(*state, name, &error), -EINVAL);
+  name[100] = 'x';
+  name[400] = ':';
+  assert_int_equal(look_up(*state, name, &error), -EINVAL);
+}
+
+static void tracepoint_that_is_not_there_is_enoent(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf_error_t error;
+
+  temp_tree_write(tree, "/events/sched/enable", "0\n");
+  assert_int_equal(look_up(tree, "sched:none", &error), -ENOENT);
+  assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
+  assert_non_null(strstr(error.reason, "sched:none"));
+  assert_int_equal(look_up(tree, "none:none", &error), -ENOENT);
+  assert_int_equal(look_up(tree, "sched:enable", &error), -ENOENT);
+}
+
+static void tracepoint_whose_format_is_damaged_is_eproto(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf_error_t error;
+
+  temp_tree_write(tree, "/events/a/b/format", "name: b\nID: one\n");
+  assert_int_equal(look_up(tree, "a:b", &error), -EPROTO);
+  assert_int_equal(error.column, 13);
+  temp_tree_write(tree, "/events/a/empty/format", "");
+  assert_int_equal(look_up(tree, "a:empty", &error), -EPROTO);
+}
+
+static void tracepoint_whose_format_is_too_long_is_efbig(void **state) {
+  static char text[(256 << 10) + 2];
+  const temp_tree_t *tree = *state;
+  uvperf_error_t error;
+
+  memset(text, '\n', sizeof(text) - 1);
+  memcpy(text, TEXT_SWITCH, strlen(TEXT_SWITCH));
+  temp_tree_write(tree, "/events/a/long/format", text);
+  assert_int_equal(look_up(tree, "a:long", &error), -EFBIG);
+  text[sizeof(text) - 2] = '\0';
+  temp_tree_write(tree, "/events/a/long/format", text);
+  assert_int_equal(look_up(tree, "a:long", &error), 0);
+}
+
+static void tracepoint_whose_format_is_no_file_is_an_error(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf_error_t error;
+
+  temp_tree_write(tree, "/events/a/b/format/x", "");
+  assert_int_equal(look_up(tree, "a:b", &error), -EISDIR);
+  assert_int_equal(error.cause, UVPERF_CAUSE_UNKNOWN);
+}
+
+static void tracepoint_without_arguments_is_einval(void **state) {
+  uvperf_tracepoint_t *tracepoint = (void *)1;
+  uvperf_error_t error;
+
+  (void)state;
+  assert_int_equal(uvperf_tracepoint_new(&tracepoint, NULL, &error), -EINVAL);
+  assert_null(tracepoint);
+  assert_int_equal(uvperf_tracepoint_new(NULL, "a:b", &error), -EINVAL);
+  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(uvperf_tracepoint_new(NULL, "a:b", NULL), -EINVAL);
+}
+
+/* -- without privileges
+ * ------------------------------------------------------- */
+
+/* What a child without privileges is told, or 99. */
+static int look_up_as_nobody(void *arg) {
+  uvperf_tracepoint_t *tracepoint;
+  uvperf_error_t error;
+  int rc;
+
+  (void)arg;
+  if (setgid(65534) != 0 || setuid(65534) != 0)
+    return 99;
+  rc = uvperf_tracepoint_new(&tracepoint, "sched:sched_switch", &error);
+  if (rc == -EACCES && error.cause != UVPERF_CAUSE_PERMISSION)
+    return 98;
+  return -rc;
+}
+
+static void live_tracepoint_that_may_not_be_read_is_eacces(void **state) {
+  (void)state;
+  support_need_root(__func__);
+  support_need_tracepoint(__func__, "sched:sched_switch");
+  assert_int_equal(support_wait(support_fork(look_up_as_nobody, NULL)), EACCES);
+}
+
+/* -- each tracepoint of this machine
+ * ------------------------------------------ */
+
+typedef struct totals_s {
+  unsigned tracepoints;
+  unsigned fields;
+  unsigned dynamic;
+  unsigned strings;
+} totals_t;
+
+static const char *tracefs(void) {
+  return access("/sys/kernel/tracing/events", R_OK) == 0
+             ? "/sys/kernel/tracing/events"
+             : "/sys/kernel/debug/tracing/events";
+}
+
+/* The text of a file: freed by the caller. */
+static char *slurp(const char *path, size_t *bytes) {
+  FILE *file = fopen(path, "r");
+  char *text = malloc(1 << 18);
+
+  assert_non_null(file);
+  assert_non_null(text);
+  *bytes = fread(text, 1, (1 << 18) - 1, file);
+  text[*bytes] = '\0';
+  fclose(file);
+  return text;
+}
+
+/* The name and the offset, size and sign of a field line, by other means than
+ * the library has. */
+static void expect_line(const uvperf_field_t *field, char *line) {
+  unsigned offset;
+  unsigned size;
+  unsigned is_signed;
+  char *numbers = strstr(line, ";\toffset:");
+  char *bracket;
+  char *name;
+
+  assert_non_null(numbers);
+  assert_int_equal(sscanf(numbers, ";\toffset:%u;\tsize:%u;\tsigned:%u;",
+                          &offset, &size, &is_signed),
+                   3);
+  *numbers = '\0';
+  name = strrchr(line, ' ') + 1;
+  bracket = strchr(name, '[');
+  if (bracket != NULL)
+    *bracket = '\0';
+  while (*name == '*')
+    name += 1;
+  assert_string_equal(field->name, name);
+  assert_int_equal(field->offset, offset);
+  assert_int_equal(field->size, size);
+  assert_int_equal((field->flags & UVPERF_FIELD_SIGNED) != 0, is_signed);
+  assert_int_equal((field->flags & UVPERF_FIELD_DYNAMIC) != 0,
+                   strstr(line, "__data_loc") != NULL ||
+                       strstr(line, "__rel_loc") != NULL);
+  assert_int_equal((field->flags & UVPERF_FIELD_COMMON) != 0,
+                   strncmp(name, "common_", 7) == 0);
+}
+
+static void expect_lines(const uvperf_tracepoint_t *tracepoint, char *text) {
+  size_t nr = 0;
+  char *rest = text;
+  char *line;
+
+  for (line = strtok_r(text, "\n", &rest); line != NULL;
+       line = strtok_r(NULL, "\n", &rest)) {
+    const uvperf_field_t *field;
+
+    if (strncmp(line, "\tfield:", 7) != 0)
+      continue;
+    field = uvperf_tracepoint_field(tracepoint, nr);
+    assert_non_null(field);
+    expect_line(field, line + 7);
+    nr += 1;
+  }
+  assert_int_equal(nr, uvperf_tracepoint_count(tracepoint));
+}
+
+/* The types differ by spaces. */
+static void expect_type(const char *ours, const char *theirs) {
+  const char *a = ours;
+  const char *b = theirs;
+
+  for (; *a != '\0' || *b != '\0'; a++, b++) {
+    while (*a == ' ')
+      a += 1;
+    while (*b == ' ')
+      b += 1;
+    if (*a != *b)
+      fail_msg("type %s, by libtraceevent %s", ours, theirs);
+    if (*a == '\0')
+      break;
+  }
+}
+
+static void expect_tep_field(const uvperf_field_t *field,
+                             const struct tep_format_field *tep) {
+  static const struct {
+    unsigned long tep;
+    uint32_t flag;
+  } pairs[] = {{TEP_FIELD_IS_ARRAY, UVPERF_FIELD_ARRAY},
+               {TEP_FIELD_IS_POINTER, UVPERF_FIELD_POINTER},
+               {TEP_FIELD_IS_SIGNED, UVPERF_FIELD_SIGNED},
+               {TEP_FIELD_IS_DYNAMIC, UVPERF_FIELD_DYNAMIC},
+               {TEP_FIELD_IS_RELATIVE, UVPERF_FIELD_RELATIVE}};
+  size_t i;
+
+  assert_string_equal(field->name, tep->name);
+  expect_type(field->type, tep->type);
+  assert_int_equal(field->offset, tep->offset);
+  assert_int_equal(field->size, tep->size);
+  for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+    assert_int_equal((field->flags & pairs[i].flag) != 0,
+                     (tep->flags & pairs[i].tep) != 0);
+  /* It takes u8 and unsigned char for strings, too. */
+  if ((field->flags & UVPERF_FIELD_STRING) != 0)
+    assert_true((tep->flags & TEP_FIELD_IS_STRING) != 0);
+  if (tep->arraylen != 0)
+    assert_int_equal(field->count, tep->arraylen);
+  if (tep->elementsize != 0)
+    assert_int_equal(field->element_size, tep->elementsize);
+}
+
+/* Of the text without its "print fmt", some of which it does not know. */
+static void expect_tep(const uvperf_tracepoint_t *tracepoint, const char *text,
+                       size_t bytes) {
+  const char *print = strstr(text, "print fmt:");
+  char *fields = malloc(bytes + 32);
+  struct tep_handle *tep = tep_alloc();
+  const struct tep_format_field *field;
+  struct tep_event *event;
+  size_t nr = 0;
+
+  assert_non_null(print);
+  assert_non_null(fields);
+  assert_non_null(tep);
+  tep_set_long_size(tep, sizeof(long));
+  snprintf(fields, bytes + 32, "%.*sprint fmt: \"\"\n", (int)(print - text),
+           text);
+  assert_int_equal(
+      tep_parse_format(tep, &event, fields, strlen(fields), "test"), 0);
+  assert_int_equal(event->id, uvperf_tracepoint_id(tracepoint));
+  for (field = event->format.common_fields; field != NULL; field = field->next)
+    expect_tep_field(uvperf_tracepoint_field(tracepoint, nr++), field);
+  for (field = event->format.fields; field != NULL; field = field->next)
+    expect_tep_field(uvperf_tracepoint_field(tracepoint, nr++), field);
+  assert_int_equal(nr, uvperf_tracepoint_count(tracepoint));
+  tep_free(tep);
+  free(fields);
+}
+
+static void add_fields(const uvperf_tracepoint_t *tracepoint,
+                       totals_t *totals) {
+  size_t i;
+
+  for (i = 0; i < uvperf_tracepoint_count(tracepoint); i++) {
+    uint32_t flags = uvperf_tracepoint_field(tracepoint, i)->flags;
+
+    totals->fields += 1;
+    totals->dynamic += (flags & UVPERF_FIELD_DYNAMIC) != 0;
+    totals->strings += (flags & UVPERF_FIELD_STRING) != 0;
+  }
+  totals->tracepoints += 1;
+}
+
+static void check_tracepoint(const char *category, const char *name,
+                             totals_t *totals) {
+  uvperf_tracepoint_t *tracepoint;
+  uvperf_error_t error;
+  char path[1024];
+  size_t bytes;
+  char *text;
+
+  snprintf(path, sizeof(path), "%s/%s/%s/format", tracefs(), category, name);
+  if (access(path, R_OK) != 0)
+    return; /* the files "enable" and "filter" of the category */
+  text = slurp(path, &bytes);
+  snprintf(path, sizeof(path), "%s:%s", category, name);
+  if (uvperf_tracepoint_new(&tracepoint, path, &error) != 0)
+    fail_msg("%s: %s", path, error.reason);
+  assert_string_equal(uvperf_tracepoint_category(tracepoint), category);
+  assert_string_equal(uvperf_tracepoint_name(tracepoint), name);
+  expect_tep(tracepoint, text, bytes);
+  expect_lines(tracepoint, text);
+  add_fields(tracepoint, totals);
+  uvperf_tracepoint_free(tracepoint);
+  free(text);
+}
+
+static void check_category(const char *category, totals_t *totals) {
+  char path[512];
+  const struct dirent *entry;
+  DIR *directory;
+
+  snprintf(path, sizeof(path), "%s/%s", tracefs(), category);
+  directory = opendir(path);
+  if (directory == NULL)
+    return;
+  while ((entry = readdir(directory)) != NULL)
+    if (entry->d_name[0] != '.')
+      check_tracepoint(category, entry->d_name, totals);
+  closedir(directory);
+}
+
+static void live_fields_of_each_tracepoint_are_those_of_its_file(void **state) {
+  totals_t totals = {0, 0, 0, 0};
+  const struct dirent *entry;
+  DIR *directory;
+
+  (void)state;
+  support_need_tracepoint(__func__, "sched:sched_switch");
+  directory = opendir(tracefs());
+  assert_non_null(directory);
+  while ((entry = readdir(directory)) != NULL)
+    if (entry->d_name[0] != '.')
+      check_category(entry->d_name, &totals);
+  closedir(directory);
+  printf("%u tracepoints, %u fields: %u dynamic, %u strings\n",
+         totals.tracepoints, totals.fields, totals.dynamic, totals.strings);
+  assert_true(totals.tracepoints > 100);
+  assert_true(totals.fields > 4 * totals.tracepoints);
+  assert_true(totals.strings > 0);
+}
+
+#define WITH_TREE(test)                                                        \
+  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_TREE(tracepoint_is_found_by_its_name),
+      WITH_TREE(tracepoint_of_a_bad_name_is_einval),
+      WITH_TREE(tracepoint_that_is_not_there_is_enoent),
+      WITH_TREE(tracepoint_whose_format_is_damaged_is_eproto),
+      WITH_TREE(tracepoint_whose_format_is_too_long_is_efbig),
+      WITH_TREE(tracepoint_whose_format_is_no_file_is_an_error),
+      cmocka_unit_test(tracepoint_without_arguments_is_einval),
+      cmocka_unit_test(live_tracepoint_that_may_not_be_read_is_eacces),
+      cmocka_unit_test(live_fields_of_each_tracepoint_are_those_of_its_file),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* The text of a record: what the "print fmt" makes of it, and records that have
+ * none. */
+#include "support.h"
+#include "tracepoint_text.h"
+
+#include <errno.h>
+
+#include "uvperf/tracepoint.h"
+
+static uvperf_tracepoint_t *parsed(const char *text) {
+  uvperf_tracepoint_t *tracepoint;
+  uvperf_error_t error;
+
+  if (uvperf_tracepoint_new_from_format(&tracepoint, "sched", text,
+                                        strlen(text), &error) != 0)
+    fail_msg("%s", error.reason);
+  return tracepoint;
+}
+
+#define SWITCH_BYTES 64
+#define SWITCH_TEXT                                                            \
+  "prev_comm=cat prev_pid=-5 prev_prio=120 prev_state=S|D ==> "                \
+  "next_comm=sixteenbytes1234 next_pid=7 next_prio=0"
+
+static void put_number(unsigned char *raw, size_t offset, int32_t number) {
+  memcpy(raw + offset, &number, sizeof(number));
+}
+
+/* On the heap, of exactly its size; freed by the caller. */
+static unsigned char *switch_raw(void) {
+  unsigned char *raw = calloc(1, SWITCH_BYTES);
+  int64_t state = 3;
+
+  assert_non_null(raw);
+  put_number(raw, 0, 372);
+  memcpy(raw + 8, "cat", 3);
+  put_number(raw, 24, -5);
+  put_number(raw, 28, 120);
+  memcpy(raw + 32, &state, sizeof(state));
+  memcpy(raw + 40, "sixteenbytes1234", 16); /* not terminated */
+  put_number(raw, 56, 7);
+  return raw;
+}
+
+static void text_is_that_of_the_print_fmt(void **state) {
+  uvperf_tracepoint_t *tracepoint = parsed(TEXT_SWITCH);
+  unsigned char *raw = switch_raw();
+  char text[200];
+  int i;
+
+  (void)state;
+  for (i = 0; i < 2; i++) { /* the second does not parse anew */
+    size_t size = sizeof(text);
+
+    memset(text, 'x', sizeof(text));
+    assert_int_equal(
+        uvperf_tracepoint_print(tracepoint, raw, SWITCH_BYTES, text, &size), 0);
+    assert_string_equal(text, SWITCH_TEXT);
+    assert_int_equal(size, sizeof(SWITCH_TEXT));
+  }
+  free(raw);
+  uvperf_tracepoint_free(tracepoint);
+}
+
+static void text_without_room_is_enobufs(void **state) {
+  uvperf_tracepoint_t *tracepoint = parsed(TEXT_SWITCH);
+  unsigned char *raw = switch_raw();
+  char text[sizeof(SWITCH_TEXT)] = "left";
+  size_t size = 0;
+
+  (void)state;
+  assert_int_equal(
+      uvperf_tracepoint_print(tracepoint, raw, SWITCH_BYTES, NULL, &size),
+      -ENOBUFS);
+  assert_int_equal(size, sizeof(SWITCH_TEXT));
+  size = sizeof(SWITCH_TEXT) - 1;
+  assert_int_equal(
+      uvperf_tracepoint_print(tracepoint, raw, SWITCH_BYTES, text, &size),
+      -ENOBUFS);
+  assert_int_equal(size, sizeof(SWITCH_TEXT));
+  assert_string_equal(text, "left");
+  assert_int_equal(
+      uvperf_tracepoint_print(tracepoint, raw, SWITCH_BYTES, text, &size), 0);
+  assert_string_equal(text, SWITCH_TEXT);
+  free(raw);
+  uvperf_tracepoint_free(tracepoint);
+}
+
+#define TEXT_ALL                                                               \
+  TEXT_HEAD("all", 9)                                                          \
+  TEXT_FIELD("long x", 8, 8, 1)                                                \
+  TEXT_FIELD("__data_loc char[] s", 16, 4, 0)                                  \
+  TEXT_FIELD("unsigned short n", 20, 2, 0)                                     \
+  TEXT_FIELD("void * p", 32, 8, 0)                                             \
+  "\nprint fmt: \"x=%ld s=%s n=%u p=%s\", REC->x, __get_str(s), REC->n, "      \
+  "REC->p\n"
+
+/* Of a libtraceevent that was told another order of bytes the numbers would be
+ * others, and of one that was told another size of long p would be text. */
+static void text_has_numbers_and_strings(void **state) {
+  uvperf_tracepoint_t *tracepoint = parsed(TEXT_ALL);
+  int64_t x = -123456789012345;
+  unsigned char raw[40] = {0};
+  char text[100];
+  size_t size = sizeof(text);
+
+  (void)state;
+  put_number(raw, 0, 9);
+  memcpy(raw + 8, &x, sizeof(x));
+  put_number(raw, 16, 24 | 4 << 16);
+  put_number(raw, 20, 0x1234);
+  put_number(raw, 32, 0x4142);
+  memcpy(raw + 24, "abc", 3);
+  assert_int_equal(
+      uvperf_tracepoint_print(tracepoint, raw, sizeof(raw), text, &size), 0);
+  assert_string_equal(text, "x=-123456789012345 s=abc n=4660 p=4142");
+  uvperf_tracepoint_free(tracepoint);
+}
+
+static void text_of_an_unknown_print_fmt_gives_the_fields(void **state) {
+  static const char format[] = TEXT_HEAD("odd", 9) TEXT_FIELD(
+      "int x", 8, 4, 1) "\nprint fmt: \"%d\", no_such_function(REC->x)\n";
+  uvperf_tracepoint_t *tracepoint = parsed(format);
+  unsigned char raw[12] = {0};
+  char text[100];
+  size_t size = sizeof(text);
+
+  (void)state;
+  put_number(raw, 0, 9);
+  put_number(raw, 8, -3);
+  assert_int_equal(
+      uvperf_tracepoint_print(tracepoint, raw, sizeof(raw), text, &size), 0);
+  assert_string_equal(text, "[FAILED TO PARSE] x=-3");
+  uvperf_tracepoint_free(tracepoint);
+}
+
+static void expect_none(uvperf_tracepoint_t *tracepoint, const void *raw,
+                        size_t raw_size, int rc) {
+  char text[200] = "left";
+  size_t size = sizeof(text);
+
+  assert_int_equal(
+      uvperf_tracepoint_print(tracepoint, raw, raw_size, text, &size), rc);
+  assert_string_equal(text, "left");
+  assert_int_equal(size, 0);
+}
+
+static void text_of_raw_that_is_cut_is_eproto(void **state) {
+  uvperf_tracepoint_t *tracepoint = parsed(TEXT_SWITCH);
+  unsigned char *whole = switch_raw();
+  size_t size;
+
+  (void)state;
+  for (size = 1; size < SWITCH_BYTES - 1; size++) {
+    unsigned char *raw = malloc(size);
+
+    assert_non_null(raw);
+    memcpy(raw, whole, size);
+    expect_none(tracepoint, raw, size, -EPROTO);
+    free(raw);
+  }
+  free(whole);
+  uvperf_tracepoint_free(tracepoint);
+}
+
+static void text_of_raw_that_points_outside_is_eproto(void **state) {
+  static const char format[] = TEXT_HEAD("dynamic", 9) TEXT_FIELD(
+      "__data_loc char[] s", 8, 4, 0) "\nprint fmt: \"%s\", __get_str(s)\n";
+  uvperf_tracepoint_t *tracepoint = parsed(format);
+  unsigned char raw[16] = {0};
+  char text[20];
+  size_t size = sizeof(text);
+
+  (void)state;
+  put_number(raw, 0, 9);
+  put_number(raw, 8, 12 | 5 << 16);
+  expect_none(tracepoint, raw, sizeof(raw), -EPROTO);
+  put_number(raw, 8, 12 | 4 << 16);
+  memcpy(raw + 12, "abcd", 4); /* up to the end, not terminated */
+  assert_int_equal(
+      uvperf_tracepoint_print(tracepoint, raw, sizeof(raw), text, &size), 0);
+  assert_string_equal(text, "abcd");
+  put_number(raw, 0, 10);
+  expect_none(tracepoint, raw, sizeof(raw), -EPROTO);
+  uvperf_tracepoint_free(tracepoint);
+}
+
+static void text_without_arguments_is_einval(void **state) {
+  uvperf_tracepoint_t *tracepoint = parsed(TEXT_SWITCH);
+  unsigned char *raw = switch_raw();
+  char text[20];
+  size_t size = sizeof(text);
+
+  (void)state;
+  expect_none(NULL, raw, SWITCH_BYTES, -EINVAL);
+  expect_none(tracepoint, NULL, SWITCH_BYTES, -EINVAL);
+  assert_int_equal(
+      uvperf_tracepoint_print(tracepoint, raw, SWITCH_BYTES, text, NULL),
+      -EINVAL);
+  assert_int_equal(
+      uvperf_tracepoint_print(tracepoint, raw, SWITCH_BYTES, NULL, &size),
+      -EINVAL);
+  free(raw);
+  uvperf_tracepoint_free(tracepoint);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(text_is_that_of_the_print_fmt),
+      cmocka_unit_test(text_without_room_is_enobufs),
+      cmocka_unit_test(text_has_numbers_and_strings),
+      cmocka_unit_test(text_of_an_unknown_print_fmt_gives_the_fields),
+      cmocka_unit_test(text_of_raw_that_is_cut_is_eproto),
+      cmocka_unit_test(text_of_raw_that_points_outside_is_eproto),
+      cmocka_unit_test(text_without_arguments_is_einval),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
