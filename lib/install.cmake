@@ -5,19 +5,32 @@ include(CMakePackageConfigHelpers)
 set(UVPERF_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/uvperf)
 set(UVPERF_PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# The header of a component goes with its libraries.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-
-set(UVPERF_INSTALLED uvperf_static)
-if(UVPERF_BUILD_SHARED)
-  list(APPEND UVPERF_INSTALLED uvperf)
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
+        PATTERN tracepoint.h EXCLUDE)
+if(UVPERF_HAS_TRACEPOINT)
+  install(FILES ${PROJECT_SOURCE_DIR}/include/uvperf/tracepoint.h
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/uvperf)
 endif()
-install(TARGETS ${UVPERF_INSTALLED} EXPORT uvperf-targets
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
-install(EXPORT uvperf-targets NAMESPACE uvperf::
-        DESTINATION ${UVPERF_PACKAGE_DIR})
+# The libraries of this name, and a file that tells find_package of them.
+function(uvperf_install name export)
+  set(targets ${name}_static)
+  if(UVPERF_BUILD_SHARED)
+    list(APPEND targets ${name})
+  endif()
+  install(TARGETS ${targets} EXPORT ${export}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT ${export} NAMESPACE uvperf::
+          DESTINATION ${UVPERF_PACKAGE_DIR})
+endfunction()
+
+uvperf_install(uvperf uvperf-targets)
+if(UVPERF_HAS_TRACEPOINT)
+  uvperf_install(uvperf_tracepoint uvperf-tracepoint-targets)
+endif()
 configure_file(${PROJECT_SOURCE_DIR}/lib/uvperf-config.cmake.in
                ${PROJECT_BINARY_DIR}/uvperf-config.cmake @ONLY)
 # 0.x promises nothing between minor versions.
@@ -28,7 +41,7 @@ install(FILES ${PROJECT_BINARY_DIR}/uvperf-config.cmake
               ${PROJECT_BINARY_DIR}/uvperf-config-version.cmake
         DESTINATION ${UVPERF_PACKAGE_DIR})
 
-# The prefix of uvperf.pc is found from where that file lies, so that it may be
+# The prefix of a .pc file is found from where that file lies, so that it may be
 # moved and --prefix may change it; not so where the libraries have a place of
 # their own, outside of the prefix. An absolute directory stays as it is.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
@@ -44,6 +57,13 @@ foreach(directory LIBDIR INCLUDEDIR)
     set(UVPERF_PC_${directory} "\${prefix}/${UVPERF_PC_${directory}}")
   endif()
 endforeach()
-configure_file(${PROJECT_SOURCE_DIR}/lib/uvperf.pc.in
-               ${PROJECT_BINARY_DIR}/uvperf.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/uvperf.pc DESTINATION ${UVPERF_PC_DIR})
+function(uvperf_install_pc name template)
+  configure_file(${template} ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${UVPERF_PC_DIR})
+endfunction()
+
+uvperf_install_pc(uvperf ${PROJECT_SOURCE_DIR}/lib/uvperf.pc.in)
+if(UVPERF_HAS_TRACEPOINT)
+  uvperf_install_pc(uvperf_tracepoint
+    ${PROJECT_SOURCE_DIR}/lib/tracepoint/uvperf_tracepoint.pc.in)
+endif()

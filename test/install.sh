@@ -10,7 +10,7 @@
 # both libraries.
 #
 # Flags are lists of words, and the checks are called by name:
-# shellcheck disable=SC2046,SC2086,SC2317
+# shellcheck disable=SC2030,SC2031,SC2046,SC2086,SC2317
 set -u
 unset DESTDIR
 
@@ -50,18 +50,42 @@ pkg_config() {
 # Prints the files under a directory, sorted; one is named for the build's type.
 list() {
   (cd "$1" && find . ! -type d) |
-    sed 's/uvperf-targets-[a-z]*\./uvperf-targets-type./' | LC_ALL=C sort
+    sed 's/-targets-[a-z]*\./-targets-type./' | LC_ALL=C sort
+}
+
+# The libraries of a name, and what finds them: library_files name targets
+library_files() {
+  for file in "lib$1.a" "lib$1.so" "lib$1.so.$minor" "lib$1.so.$version" \
+    "pkgconfig/$1.pc" "cmake/uvperf/$2.cmake" "cmake/uvperf/$2-type.cmake"; do
+    echo "./$libdir/$file"
+  done
+}
+
+# Whether the build has the component uvperf_tracepoint.
+has_tracepoint() {
+  [ -f "$build/libuvperf_tracepoint.so" ]
+}
+
+# Prints those of a list that are not of the component.
+without_tracepoint() {
+  grep -v 'tracepoint'
+}
+
+tracepoint_files() {
+  echo "./$includedir/uvperf/tracepoint.h"
+  library_files uvperf_tracepoint uvperf-tracepoint-targets
 }
 
 expected_files() {
-  (cd "$root/include" && find . -name '*.h') | sed "s|^\.|./$includedir|"
-  for file in libuvperf.a libuvperf.so "libuvperf.so.$minor" \
-    "libuvperf.so.$version" pkgconfig/uvperf.pc \
-    cmake/uvperf/uvperf-config.cmake cmake/uvperf/uvperf-config-version.cmake \
-    cmake/uvperf/uvperf-targets.cmake cmake/uvperf/uvperf-targets-type.cmake
-  do
-    echo "./$libdir/$file"
+  (cd "$root/include" && find . -name '*.h') | sed "s|^\.|./$includedir|" |
+    without_tracepoint
+  library_files uvperf uvperf-targets
+  for file in uvperf-config.cmake uvperf-config-version.cmake; do
+    echo "./$libdir/cmake/uvperf/$file"
   done
+  if has_tracepoint; then
+    tracepoint_files
+  fi
 }
 
 # Says what two lists of files have not in common.
@@ -88,13 +112,15 @@ install_staged() {
 }
 
 soname() {
-  library=$prefix/$libdir/libuvperf.so
-  readelf -d "$library" >"$scratch/elf" || return 1
-  if ! grep -q "(SONAME).*\[libuvperf\.so\.$minor\]" "$scratch/elf" ||
-    grep -E '\((RPATH|RUNPATH)\)' "$scratch/elf"; then
-    echo "$library must have the soname libuvperf.so.$minor and no path in it"
-    return 1
-  fi
+  for library in "$prefix/$libdir"/lib*.so; do
+    wanted=${library##*/}.$minor
+    readelf -d "$library" >"$scratch/elf" || return 1
+    if ! grep -q "(SONAME).*\[$wanted\]" "$scratch/elf" ||
+      grep -E '\((RPATH|RUNPATH)\)' "$scratch/elf"; then
+      echo "$library must have the soname $wanted and no path in it"
+      return 1
+    fi
+  done
 }
 
 headers() {
@@ -114,18 +140,23 @@ headers() {
 paths() {
   rm -rf "$scratch/stripped"
   cp -R "$prefix" "$scratch/stripped" &&
-    strip --strip-debug "$scratch/stripped/$libdir"/libuvperf.* || return 1
+    strip --strip-debug "$scratch/stripped/$libdir"/libuvperf*.* || return 1
   if grep -rlF -e "$root" -e "$build" -e "$scratch" "$scratch/stripped"; then
     echo "these name $root, $build or $scratch"
     return 1
   fi
 }
 
-# Compiles and runs the program: program name flag …
+# Compiles and runs a program: compile source name flag …
+compile() {
+  source=$consumer/$1
+  name=$scratch/program_$2
+  shift 2
+  quietly ${CC:-cc} -o "$name" "$source" "$@" && quietly "$name"
+}
+
 program() {
-  name=$scratch/program_$1
-  shift
-  quietly ${CC:-cc} -o "$name" "$consumer/program.c" "$@" && quietly "$name"
+  compile program.c "$@"
 }
 
 # Whether a program was linked with the shared library: uses_shared program
@@ -213,6 +244,49 @@ unknown_component() {
     quietly consume components "-DUVPERF_COMPONENTS=shared;static"
 }
 
+# Runs a command for which pkg-config finds nothing but libuv.
+only_libuv() (
+  mkdir -p "$scratch/only_libuv" &&
+    cp "$("${PKG_CONFIG:-pkg-config}" --variable=pcfiledir libuv)/libuv.pc" \
+      "$scratch/only_libuv" || return 1
+  PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=$scratch/only_libuv
+  export PKG_CONFIG_PATH PKG_CONFIG_LIBDIR
+  "$@"
+)
+
+# The archives by their names, where there are no shared libraries.
+tracepoint_pkg_config() {
+  flags=$(pkg_config --cflags --libs "uvperf_tracepoint = $version") ||
+    return 1
+  compile tracepoint.c tracepoint $flags "-Wl,-rpath,$prefix/$libdir" &&
+    uses_shared "$scratch/program_tracepoint" || return 1
+  flags=$(pkg_config --cflags --libs --static uvperf_tracepoint) || return 1
+  mkdir "$scratch/archives" &&
+    cp "$prefix/$libdir"/lib*.a "$scratch/archives" &&
+    compile tracepoint.c tracepoint_static "-L$scratch/archives" $flags &&
+    ! uses_shared "$scratch/program_tracepoint_static"
+}
+
+# Only if it is asked for, as it needs libtraceevent.
+tracepoint_find_package() {
+  quietly consume tracepoint -DUVPERF_COMPONENTS=tracepoint &&
+    build_consumer tracepoint c_uvperf c_tracepoint c_tracepoint_static &&
+    uses_shared "$scratch/tracepoint/c_tracepoint" &&
+    ! uses_shared "$scratch/tracepoint/c_tracepoint_static" || return 1
+  quietly consume core && ! [ -e "$scratch/core/c_tracepoint" ] || return 1
+  only_libuv refused "no component tracepoint that could be used: it needs" \
+    -DUVPERF_COMPONENTS=tracepoint
+}
+
+# ON is not AUTO.
+tracepoint_refused() {
+  only_libuv refused \
+    "uvperf_tracepoint needs libtraceevent >= 1.5, and pkg-config does not" \
+    "-DUVPERF_SOURCE=$root" -DUVPERF_TRACEPOINT=ON || return 1
+  only_libuv consume auto "-DUVPERF_SOURCE=$root" >"$scratch/output" 2>&1 &&
+    grep -q "uvperf_tracepoint: is not built" "$scratch/output"
+}
+
 # What the package's version file says of a version that is asked for.
 version_file() {
   cat >"$scratch/version.cmake" <<'END'
@@ -258,19 +332,21 @@ subdirectory() {
   same_files "$scratch/expected_theirs" "$scratch/installed_theirs"
 }
 
-# The same, installed with the other project, without the shared library and with
-# assertions, which say where they are.
+# The same, installed with the other project, without the shared library, without
+# the component, and with assertions, which say where they are.
 subdirectory_installed() {
-  quietly consume sub -DUVPERF_INSTALL=ON && build_consumer sub || return 1
+  quietly consume sub -DUVPERF_INSTALL=ON -DUVPERF_TRACEPOINT=OFF &&
+    build_consumer sub || return 1
   prefix=$scratch/static
   quietly cmake --install "$scratch/sub" --prefix "$prefix" || return 1
-  grep -vF .so "$scratch/expected" |
+  grep -vF .so "$scratch/expected" | without_tracepoint |
     cat - "$scratch/expected_theirs" | LC_ALL=C sort >"$scratch/expected_static"
   list "$prefix" >"$scratch/installed_static"
   same_files "$scratch/expected_static" "$scratch/installed_static" &&
     quietly consume only_static &&
     build_consumer only_static c_uvperf_static &&
-    refused "no component shared" -DUVPERF_COMPONENTS=shared && paths &&
+    refused "no component shared" -DUVPERF_COMPONENTS=shared &&
+    refused "no component tracepoint" -DUVPERF_COMPONENTS=tracepoint && paths &&
     program by_name $(pkg_config --cflags --libs --static uvperf)
 }
 
@@ -298,6 +374,11 @@ check find_package_program_runs_with_both_libraries find_package_c
 check_cxx find_package_cxx_program_runs_with_both_libraries find_package_cxx
 check find_package_without_libuv_says_so without_libuv
 check find_package_of_unknown_component_is_refused unknown_component
+check_tracepoint tracepoint_component_is_found_by_pkg_config \
+  tracepoint_pkg_config
+check_tracepoint tracepoint_component_is_found_by_find_package \
+  tracepoint_find_package
+check tracepoint_component_that_cannot_be_built_says_why tracepoint_refused
 check find_package_takes_the_same_minor_version_only version_file
 check moved_prefix_works_as_before moved
 check subdirectory_program_runs_and_is_not_installed subdirectory
