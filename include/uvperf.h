@@ -16,6 +16,7 @@
 #include "uvperf/count.h"
 #include "uvperf/system.h"
 #include "uvperf/tracefs.h"
+#include "uvperf/event_name.h"
 #include "uvperf/event.h"
 #include "uvperf/event_control.h"
 

@@ -233,6 +233,14 @@ int uvperf__generic_name(uint32_t type, uint64_t config, char *name,
   }
 }
 
+const char *uvperf__generic_alias(uint32_t type, uint64_t config) {
+  if (type == PERF_TYPE_HARDWARE && config < COUNT_OF(hardware))
+    return hardware[config][1];
+  if (type == PERF_TYPE_SOFTWARE && config < COUNT_OF(software))
+    return software[config][1];
+  return NULL;
+}
+
 static int each_cache(uvperf__generic_each_fn each, void *data) {
   char name[UVPERF__GENERIC_NAME_BYTES];
   uint64_t cache, operation, result;

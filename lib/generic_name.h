@@ -31,6 +31,10 @@ typedef int (*uvperf__generic_each_fn)(const char *name, void *data);
 int uvperf__generic_each(uint32_t type, uvperf__generic_each_fn each,
                          void *data);
 
+/* The other spelling of an event of PERF_TYPE_HARDWARE or _SOFTWARE, static;
+ * NULL where there is none, as for any other type. */
+const char *uvperf__generic_alias(uint32_t type, uint64_t config);
+
 /* The other spellings of these; none of cache events. */
 int uvperf__generic_each_alias(uint32_t type, uvperf__generic_each_fn each,
                                void *data);

@@ -254,6 +254,17 @@ static void generic_each_alias_leads_to_another_name(void **state) {
   assert_int_equal(software.nr, 3);
 }
 
+static void generic_alias_is_the_other_spelling_if_there_is_one(void **state) {
+  (void)state;
+  assert_string_equal(uvperf__generic_alias(PERF_TYPE_HARDWARE, 0), "cycles");
+  assert_string_equal(uvperf__generic_alias(PERF_TYPE_SOFTWARE, 2), "faults");
+  assert_null(uvperf__generic_alias(PERF_TYPE_HARDWARE, 1));
+  assert_null(uvperf__generic_alias(PERF_TYPE_HARDWARE, 10));
+  assert_null(uvperf__generic_alias(PERF_TYPE_SOFTWARE, 12));
+  assert_null(uvperf__generic_alias(PERF_TYPE_SOFTWARE, UINT64_MAX));
+  assert_null(uvperf__generic_alias(PERF_TYPE_HW_CACHE, 0));
+}
+
 static void generic_name_of_what_has_none_is_an_error(void **state) {
   static const struct {
     uint32_t type;
@@ -302,6 +313,7 @@ int main(void) {
       cmocka_unit_test(generic_each_name_is_found_and_named_again),
       cmocka_unit_test(generic_each_ends_when_told),
       cmocka_unit_test(generic_each_alias_leads_to_another_name),
+      cmocka_unit_test(generic_alias_is_the_other_spelling_if_there_is_one),
       cmocka_unit_test(generic_name_of_what_has_none_is_an_error),
       cmocka_unit_test(generic_name_is_cut_to_the_room),
   };

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: MIT */
+/* The walk over names of events, under scripted roots. */
+#include "support.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#include <linux/perf_event.h>
+
+#include "event_name.h"
+#include "event_name_walk.h"
+#include "pmu.h"
+
+#define PMUS   "/sys/bus/event_source/devices"
+#define EVENTS "/sys/kernel/tracing/events"
+
+/* What was told: each name between blanks, and the last with its strings. */
+typedef struct told_s {
+  char text[8192];
+  size_t nr;
+  size_t end_at; /* 0: never */
+  int end_with;
+  uvperf_event_name_t last;
+  char name[8192];
+  char alias[64];
+  char pmu[64];
+  char event[64];
+  char terms[UVPERF__PMU_TEXT_BYTES];
+  char unit[64];
+  char cpus[64];
+} told_t;
+
+static void copy(char *to, size_t size, const char *text) {
+  assert_true(snprintf(to, size, "%s", text == NULL ? "NULL" : text) <
+              (int)size);
+}
+
+static int take(const uvperf_event_name_t *name, void *arg) {
+  told_t *told = arg;
+  size_t at = strlen(told->text);
+
+  assert_true(at + strlen(name->name) + 3 < sizeof(told->text));
+  sprintf(told->text + at, " %s ", name->name);
+  told->last = *name;
+  copy(told->name, sizeof(told->name), name->name);
+  copy(told->alias, sizeof(told->alias), name->alias);
+  copy(told->pmu, sizeof(told->pmu), name->pmu);
+  copy(told->event, sizeof(told->event), name->event);
+  copy(told->terms, sizeof(told->terms), name->terms);
+  copy(told->unit, sizeof(told->unit), name->unit);
+  copy(told->cpus, sizeof(told->cpus), name->cpus);
+  told->nr += 1;
+  return told->nr == told->end_at ? told->end_with : 0;
+}
+
+static int has(const told_t *told, const char *name) {
+  char blank[512];
+
+  snprintf(blank, sizeof(blank), " %s ", name);
+  return strstr(told->text, blank) != NULL;
+}
+
+static int walk(const temp_tree_t *tree, const char *pattern, uint32_t kinds,
+                told_t *told) {
+  memset(told, 0, sizeof(*told));
+  return uvperf__event_name_walk(tree->root, pattern, kinds, take, told);
+}
+
+/* A machine with a PMU of the CPU, one beside the CPUs, and tracepoints. */
+static void make_machine(const temp_tree_t *tree) {
+  temp_tree_write(tree, PMUS "/cpu/type", "4\n");
+  temp_tree_write(tree, PMUS "/cpu/cpus", "0-3\n");
+  temp_tree_write(tree, PMUS "/cpu/events/cpu-cycles", "event=0x3c\n");
+  temp_tree_write(tree, PMUS "/power/type", "21\n");
+  temp_tree_write(tree, PMUS "/power/cpumask", "0,64\n");
+  temp_tree_write(tree, PMUS "/power/events/energy-pkg", "event=0x02\n");
+  temp_tree_write(tree, PMUS "/power/events/energy-pkg.scale", "0.25\n");
+  temp_tree_write(tree, PMUS "/power/events/energy-pkg.unit", "Joules\n");
+  temp_tree_write(tree, PMUS "/software/type", "1\n");
+  temp_tree_write(tree, EVENTS "/sched/sched_switch/id", "316\n");
+  temp_tree_write(tree, EVENTS "/sched/sched_waking/id", "317\n");
+  temp_tree_write(tree, EVENTS "/irq/irq_handler_entry/id", "99\n");
+  temp_tree_write(tree, EVENTS "/ftrace/bprint/format", "no id\n");
+}
+
+/* -- what is told --------------------------------------------------------- */
+
+typedef struct kinds_s {
+  size_t nr[PERF_TYPE_MAX];
+} kinds_t;
+
+static int parse_back(const uvperf_event_name_t *name, void *arg) {
+  kinds_t *kinds = arg;
+  struct perf_event_attr attr;
+
+  assert_int_equal(uvperf_attr_parse(&attr, name->name, NULL), 0);
+  assert_int_equal(attr.type, name->type);
+  assert_true(attr.config == name->config);
+  if (name->alias != NULL) {
+    assert_string_not_equal(name->alias, name->name);
+    assert_int_equal(uvperf_attr_parse(&attr, name->alias, NULL), 0);
+    assert_int_equal(attr.type, name->type);
+    assert_true(attr.config == name->config);
+  }
+  assert_true(name->scale == 1);
+  assert_null(name->pmu);
+  assert_null(name->event);
+  assert_null(name->terms);
+  assert_null(name->unit);
+  assert_null(name->cpus);
+  kinds->nr[name->type] += 1;
+  return 0;
+}
+
+static void event_name_walk_tells_generic_names_that_parse(void **state) {
+  const temp_tree_t *tree = *state;
+  uint32_t kinds =
+      UVPERF_NAME_HARDWARE | UVPERF_NAME_SOFTWARE | UVPERF_NAME_CACHE;
+  kinds_t seen = {{0}};
+
+  assert_int_equal(
+      uvperf__event_name_walk(tree->root, NULL, kinds, parse_back, &seen), 0);
+  assert_int_equal(seen.nr[PERF_TYPE_HARDWARE], 10);
+  assert_int_equal(seen.nr[PERF_TYPE_SOFTWARE], 12);
+  /* Four caches with three operations, three with one or two; hits and
+   * misses. */
+  assert_int_equal(seen.nr[PERF_TYPE_HW_CACHE], (4 * 3 + 2 + 1 + 1) * 2);
+}
+
+static void event_name_walk_tells_the_other_spelling(void **state) {
+  told_t told;
+
+  assert_int_equal(walk(*state, "cpu-cycles", UVPERF_NAME_HARDWARE, &told), 0);
+  assert_string_equal(told.alias, "cycles");
+  assert_int_equal(
+      walk(*state, "context-switches", UVPERF_NAME_SOFTWARE, &told), 0);
+  assert_string_equal(told.alias, "cs");
+  assert_int_equal(walk(*state, "instructions", UVPERF_NAME_HARDWARE, &told),
+                   0);
+  assert_string_equal(told.alias, "NULL");
+  assert_int_equal(walk(*state, "LLC-loads", UVPERF_NAME_CACHE, &told), 0);
+  assert_string_equal(told.alias, "NULL");
+}
+
+static void event_name_walk_tells_all_of_a_pmus_event(void **state) {
+  told_t told;
+
+  make_machine(*state);
+  temp_tree_write(*state, PMUS "/power/events/energy-pkg.per-pkg", "1\n");
+  assert_int_equal(walk(*state, "energy-pkg", 0, &told), 0);
+  assert_int_equal(told.nr, 1);
+  assert_string_equal(told.name, "power/energy-pkg/");
+  assert_int_equal(told.last.kind, UVPERF_NAME_PMU);
+  assert_int_equal(told.last.type, 21);
+  assert_string_equal(told.alias, "NULL");
+  assert_string_equal(told.pmu, "power");
+  assert_string_equal(told.event, "energy-pkg");
+  assert_string_equal(told.terms, "event=0x02");
+  assert_string_equal(told.unit, "Joules");
+  assert_true(told.last.scale == 0.25);
+  assert_string_equal(told.cpus, "0,64");
+  assert_int_equal(told.last.is_per_package, 1);
+  assert_int_equal(told.last.is_snapshot, 0);
+  assert_int_equal(told.last.needs_value, 0);
+}
+
+/* Their list says which CPUs have the PMU: an event goes with its task. */
+static void event_name_walk_tells_no_cpus_of_a_cpus_own_pmu(void **state) {
+  told_t told;
+
+  make_machine(*state);
+  temp_tree_write(*state, PMUS "/cpu/events/count.snapshot", "1\n");
+  temp_tree_write(*state, PMUS "/cpu/events/count", "event=0x1\n");
+  assert_int_equal(walk(*state, "cpu/*", UVPERF_NAME_PMU, &told), 0);
+  assert_int_equal(told.nr, 2);
+  assert_true(has(&told, "cpu/cpu-cycles/"));
+  assert_string_equal(told.cpus, "NULL");
+  assert_string_equal(told.unit, "");
+  assert_true(told.last.scale == 1);
+  assert_int_equal(walk(*state, "count", UVPERF_NAME_PMU, &told), 0);
+  assert_int_equal(told.last.is_snapshot, 1);
+}
+
+static void event_name_walk_shows_terms_that_want_a_value(void **state) {
+  static const char *const terms[][2] = {
+      {"request=0x10,core=?,offset=8", "hv/tb,core=?/"},
+      {"core=?", "hv/tb,core=?/"},
+      {"a=?,b=0,c=?", "hv/tb,a=?,c=?/"},
+  };
+  told_t told;
+  size_t i;
+
+  temp_tree_write(*state, PMUS "/hv/type", "30\n");
+  for (i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
+    temp_tree_write(*state, PMUS "/hv/events/tb", terms[i][0]);
+    assert_int_equal(walk(*state, NULL, UVPERF_NAME_PMU, &told), 0);
+    assert_string_equal(told.name, terms[i][1]);
+    assert_int_equal(told.last.needs_value, 1);
+    assert_string_equal(told.terms, terms[i][0]);
+  }
+  temp_tree_write(*state, PMUS "/hv/events/tb", "a=1,b,");
+  assert_int_equal(walk(*state, NULL, UVPERF_NAME_PMU, &told), 0);
+  assert_string_equal(told.name, "hv/tb/");
+  assert_int_equal(told.last.needs_value, 0);
+}
+
+static int measure(const uvperf_event_name_t *name, void *arg) {
+  *(size_t *)arg = strlen(name->name);
+  assert_string_equal(name->name + strlen(name->name) - 3, "=?/");
+  return 0;
+}
+
+/* The longest of everything: 255, 255 and 4096 bytes. */
+static void event_name_walk_has_room_for_the_longest_name(void **state) {
+  const temp_tree_t *tree = *state;
+  char pmu[256] = "", event[256] = "", terms[UVPERF__PMU_TEXT_BYTES] = "";
+  char path[PATH_MAX];
+  size_t length = 0;
+
+  memset(pmu, 'p', 255);
+  memset(event, 'e', 255);
+  memset(terms, 't', 4094);
+  strcat(terms, "=?");
+  snprintf(path, sizeof(path), PMUS "/%s/type", pmu);
+  temp_tree_write(tree, path, "30\n");
+  snprintf(path, sizeof(path), PMUS "/%s/events/%s", pmu, event);
+  temp_tree_write(tree, path, terms);
+  assert_int_equal(uvperf__event_name_walk(tree->root, NULL, UVPERF_NAME_PMU,
+                                           measure, &length),
+                   0);
+  assert_int_equal(length, 255 + 1 + 255 + 1 + 4096 + 1);
+}
+
+static void event_name_walk_leaves_out_what_cannot_be_written(void **state) {
+  static const char *const odd[] = {"a,b", "a:b", "a b",  "a{b",
+                                    "a}b", "a=b", "a\"b", "a'b"};
+  char path[128];
+  told_t told;
+  size_t i;
+
+  make_machine(*state);
+  for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+    snprintf(path, sizeof(path), PMUS "/cpu/events/%s", odd[i]);
+    temp_tree_write(*state, path, "event=1\n");
+    snprintf(path, sizeof(path), PMUS "/%s/type", odd[i]);
+    temp_tree_write(*state, path, "40\n");
+    snprintf(path, sizeof(path), PMUS "/%s/events/x", odd[i]);
+    temp_tree_write(*state, path, "event=1\n");
+    snprintf(path, sizeof(path), EVENTS "/sched/%s/id", odd[i]);
+    temp_tree_write(*state, path, "7\n");
+    snprintf(path, sizeof(path), EVENTS "/%s/x/id", odd[i]);
+    temp_tree_write(*state, path, "7\n");
+  }
+  assert_int_equal(
+      walk(*state, NULL, UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT, &told), 0);
+  assert_int_equal(told.nr, 5);
+}
+
+static void event_name_walk_tells_tracepoints_with_an_id(void **state) {
+  told_t told;
+
+  make_machine(*state);
+  assert_int_equal(walk(*state, NULL, UVPERF_NAME_TRACEPOINT, &told), 0);
+  assert_int_equal(told.nr, 3);
+  assert_true(has(&told, "sched:sched_switch"));
+  assert_true(has(&told, "sched:sched_waking"));
+  assert_true(has(&told, "irq:irq_handler_entry"));
+  assert_int_equal(walk(*state, "irq:*", 0, &told), 0);
+  assert_int_equal(told.last.kind, UVPERF_NAME_TRACEPOINT);
+  assert_int_equal(told.last.type, PERF_TYPE_TRACEPOINT);
+  assert_int_equal(told.last.config, 99);
+}
+
+/* -- which ---------------------------------------------------------------- */
+
+static void event_name_walk_tells_the_kinds_that_are_wanted(void **state) {
+  static const struct {
+    uint32_t kinds;
+    size_t nr;
+  } cases[] = {
+      {UVPERF_NAME_HARDWARE, 10},
+      {UVPERF_NAME_SOFTWARE, 12},
+      {UVPERF_NAME_CACHE, 32},
+      {UVPERF_NAME_PMU, 2},
+      {UVPERF_NAME_TRACEPOINT, 3},
+      {UVPERF_NAME_PMU | UVPERF_NAME_SOFTWARE, 14},
+      {0, 59},
+  };
+  told_t told;
+  size_t i;
+
+  make_machine(*state);
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    assert_int_equal(walk(*state, NULL, cases[i].kinds, &told), 0);
+    assert_int_equal(told.nr, cases[i].nr);
+  }
+}
+
+static void event_name_walk_by_pattern_tells_what_fits(void **state) {
+  static const struct {
+    const char *pattern;
+    const char *names;
+  } cases[] = {
+      {"cycles", " cpu-cycles "},
+      {"cyc*", " cpu-cycles "},
+      {"*-cycles", " cpu-cycles  bus-cycles  ref-cycles  cpu/cpu-cycles/ "},
+      {"cpu-cycles", " cpu-cycles  cpu/cpu-cycles/ "},
+      {"cycle", ""},
+      {"CYCLES", ""},
+      {"power/*/", " power/energy-pkg/ "},
+      {"energy-???", " power/energy-pkg/ "},
+      {"sched:sched_switch", " sched:sched_switch "},
+      {"sched:*_switch", " sched:sched_switch "},
+      {"*:sched_switch", " sched:sched_switch "},
+      {"*:*_entry", " irq:irq_handler_entry "},
+      {"irq*", " irq:irq_handler_entry "},
+      {"*q:i*", " irq:irq_handler_entry "},
+      {"[i]rq:*", " irq:irq_handler_entry "},
+      {"irq[:]irq*", " irq:irq_handler_entry "},
+      {"irq[a:b]irq*", " irq:irq_handler_entry "},
+      {"sched:", ""},
+      {":sched_switch", ""},
+      {"sched_switch", ""},
+      {"sched:sched:switch", ""},
+      {"*:*:*", ""},
+      {"", ""},
+      {":", ""},
+  };
+  told_t told;
+  size_t i;
+
+  make_machine(*state);
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    assert_int_equal(walk(*state, cases[i].pattern, 0, &told), 0);
+    assert_string_equal(told.text, cases[i].names);
+  }
+}
+
+static void event_name_walk_takes_patterns_of_any_length(void **state) {
+  char pattern[1024];
+  told_t told;
+
+  make_machine(*state);
+  memset(pattern, '*', sizeof(pattern));
+  strcpy(pattern + 600, ":irq_*");
+  assert_int_equal(walk(*state, pattern, 0, &told), 0);
+  assert_string_equal(told.text, " irq:irq_handler_entry ");
+}
+
+static void event_name_walk_ends_when_told(void **state) {
+  size_t at;
+  told_t told;
+
+  make_machine(*state);
+  /* Of each source one, and codes that look like an error of a source. */
+  for (at = 1; at <= 59; at += 29) {
+    memset(&told, 0, sizeof(told));
+    told.end_at = at;
+    told.end_with = at == 1 ? 7 : -ENOENT;
+    assert_int_equal(uvperf__event_name_walk(((temp_tree_t *)*state)->root,
+                                             NULL, 0, take, &told),
+                     told.end_with);
+    assert_int_equal(told.nr, at);
+  }
+}
+
+static void event_name_walk_ends_among_events_of_pmus(void **state) {
+  told_t told = {.end_at = 1, .end_with = -ENOENT};
+
+  make_machine(*state);
+  assert_int_equal(uvperf__event_name_walk(
+                       ((temp_tree_t *)*state)->root, NULL,
+                       UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT, take, &told),
+                   -ENOENT);
+  assert_int_equal(told.nr, 1);
+  assert_int_equal(told.last.kind, UVPERF_NAME_PMU);
+}
+
+/* -- what cannot be read -------------------------------------------------- */
+
+static void event_name_walk_without_tracefs_tells_the_rest(void **state) {
+  told_t told;
+
+  temp_tree_write(*state, PMUS "/msr/type", "9\n");
+  temp_tree_write(*state, PMUS "/msr/events/tsc", "event=0x00\n");
+  assert_int_equal(walk(*state, NULL, 0, &told), -ENODEV);
+  assert_int_equal(told.nr, 55);
+  assert_true(has(&told, "msr/tsc/"));
+  assert_int_equal(walk(*state, "tsc", 0, &told), 0);
+  assert_int_equal(walk(*state, "cycles", 0, &told), 0);
+  assert_int_equal(walk(*state, "*cycles", 0, &told), -ENODEV);
+  assert_int_equal(walk(*state, "sched:sched_switch", 0, &told), -ENODEV);
+}
+
+static void event_name_walk_without_pmus_tells_the_rest(void **state) {
+  told_t told;
+
+  temp_tree_write(*state, EVENTS "/sched/sched_switch/id", "316\n");
+  assert_int_equal(walk(*state, NULL, 0, &told), -ENOENT);
+  assert_int_equal(told.nr, 55);
+  assert_true(has(&told, "sched:sched_switch"));
+}
+
+static void event_name_walk_returns_the_first_of_two_errors(void **state) {
+  told_t told;
+
+  assert_int_equal(walk(*state, NULL, 0, &told), -ENOENT);
+  assert_int_equal(told.nr, 54);
+}
+
+static void event_name_walk_tells_of_the_pmu_that_cannot_be_read(void **state) {
+  told_t told;
+
+  make_machine(*state);
+  temp_tree_write(*state, PMUS "/loop/type", "50\n");
+  temp_tree_link(*state, PMUS "/loop/events", "events");
+  assert_int_equal(walk(*state, NULL, UVPERF_NAME_PMU, &told), -ELOOP);
+  assert_int_equal(told.nr, 2);
+}
+
+static void event_name_walk_passes_over_what_makes_no_sense(void **state) {
+  told_t told;
+
+  make_machine(*state);
+  temp_tree_write(*state, PMUS "/typeless/events/x", "event=1\n");
+  temp_tree_write(*state, PMUS "/cpu/events/empty", "");
+  temp_tree_write(*state, PMUS "/cpu/events/scaled", "event=1\n");
+  temp_tree_write(*state, PMUS "/cpu/events/scaled.scale", "much\n");
+  temp_tree_write(*state, EVENTS "/sched/odd/id", "x\n");
+  assert_int_equal(walk(*state, NULL, 0, &told), 0);
+  assert_int_equal(told.nr, 59);
+}
+
+static void event_name_walk_refuses_bad_arguments(void **state) {
+  told_t told = {.nr = 0};
+
+  (void)state;
+  assert_int_equal(uvperf_event_name_walk(NULL, 0, NULL, NULL), -EINVAL);
+  assert_int_equal(uvperf_event_name_walk(NULL, 32, take, &told), -EINVAL);
+  assert_int_equal(uvperf_event_name_walk(NULL, UINT32_MAX, take, &told),
+                   -EINVAL);
+  assert_int_equal(told.nr, 0);
+}
+
+#define WITH_TREE(f)                                                           \
+  cmocka_unit_test_setup_teardown(f, temp_tree_setup, temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_TREE(event_name_walk_tells_generic_names_that_parse),
+      WITH_TREE(event_name_walk_tells_the_other_spelling),
+      WITH_TREE(event_name_walk_tells_all_of_a_pmus_event),
+      WITH_TREE(event_name_walk_tells_no_cpus_of_a_cpus_own_pmu),
+      WITH_TREE(event_name_walk_shows_terms_that_want_a_value),
+      WITH_TREE(event_name_walk_has_room_for_the_longest_name),
+      WITH_TREE(event_name_walk_leaves_out_what_cannot_be_written),
+      WITH_TREE(event_name_walk_tells_tracepoints_with_an_id),
+      WITH_TREE(event_name_walk_tells_the_kinds_that_are_wanted),
+      WITH_TREE(event_name_walk_by_pattern_tells_what_fits),
+      WITH_TREE(event_name_walk_takes_patterns_of_any_length),
+      WITH_TREE(event_name_walk_ends_when_told),
+      WITH_TREE(event_name_walk_ends_among_events_of_pmus),
+      WITH_TREE(event_name_walk_without_tracefs_tells_the_rest),
+      WITH_TREE(event_name_walk_without_pmus_tells_the_rest),
+      WITH_TREE(event_name_walk_returns_the_first_of_two_errors),
+      WITH_TREE(event_name_walk_tells_of_the_pmu_that_cannot_be_read),
+      WITH_TREE(event_name_walk_passes_over_what_makes_no_sense),
+      cmocka_unit_test(event_name_walk_refuses_bad_arguments),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
