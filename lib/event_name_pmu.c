@@ -138,31 +138,35 @@ int uvperf__pmu_build_event(uvperf__event_build_t *build, uvperf__span_t word) {
   return rc != 0 ? rc : 1;
 }
 
-/* Generic names are of the CPU's PMUs: "cpu", or those of hybrid machines,
- * which tell their CPUs. */
-static int is_core(const char *root, const char *pmu) {
+/* Hardware and cache events are of the CPU's PMUs: "cpu", or those of hybrid
+ * machines, which tell their CPUs; software events are of "software". */
+static int has_generic(const uvperf__event_build_t *build, uint32_t type) {
   char list[UVPERF__PMU_TEXT_BYTES];
+  const char *pmu = build->event.pmu;
   int is_mask;
 
+  if (type == PERF_TYPE_SOFTWARE)
+    return build->event.wide.attr.type == PERF_TYPE_SOFTWARE;
   return strcmp(pmu, "cpu") == 0 ||
-         (uvperf__pmu_cpus(root, pmu, list, &is_mask) == 0 && !is_mask);
+         (uvperf__pmu_cpus(build->parse->root, pmu, list, &is_mask) == 0 &&
+          !is_mask);
 }
 
 /* perf_event_open(2): the type of the PMU goes into the upper half of config.
  * That of "cpu" is what 0 there means, which older kernels know as well. */
 static int apply_generic(uvperf__event_build_t *build, uvperf__span_t word) {
   struct perf_event_attr *attr = &build->event.wide.attr;
-  uint64_t pmu_type = attr->type == PERF_TYPE_RAW ? 0 : attr->type;
   uint64_t config;
   uint32_t type;
 
   if (uvperf__generic_find(word.at, uvperf__span_length(word), &type,
                            &config) != 0 ||
-      type == PERF_TYPE_SOFTWARE ||
-      !is_core(build->parse->root, build->event.pmu))
+      !has_generic(build, type))
     return -ENOENT;
+  if (type != PERF_TYPE_SOFTWARE && attr->type != PERF_TYPE_RAW)
+    config |= (uint64_t)attr->type << 32;
   attr->type = type;
-  attr->config = config | pmu_type << 32;
+  attr->config = config;
   return 0;
 }
 

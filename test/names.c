@@ -64,7 +64,10 @@ int names_pmus_setup(void **state) {
       {"split/events/wrong", "event=0x1000\n"},
       {"split/events/noscale", "event=1\n"},
       {"split/events/noscale.scale", "x\n"},
+      {"split/events/read", "event=0x66\n"},
       {"split/events/r12", "event=0x77\n"},
+      {"software/type", "1\n"},
+      {"intel_pt/type", "7\n"},
       {"typeless/format/event", "config:0-7\n"},
       {"badtype/type", "x\n"},
   };

@@ -4,6 +4,8 @@
 #include "names.h"
 #include "temp_tree.h"
 
+#include <ftw.h>
+
 #include "event_list.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -25,6 +27,96 @@ static void list_events_of_pmus_have_cpus_scale_and_unit(void **state) {
   assert_int_equal(item->nr_cpus, 4);
   assert_int_equal(item->cpus[3], 3);
   assert_null(uvperf_event_list_get(list, 2)->cpus);
+  uvperf_event_list_free(list);
+}
+
+static void list_events_of_pmus_may_have_names(void **state) {
+  static const char complex[] =
+      "COMPLEX_CYCLES_NAME:orig=cycles,desc=chip-clock-ticks";
+  const temp_tree_t *tree = *state;
+  uvperf_event_list_t *list =
+      names_list(tree->root, "cpu/config=1,name=krava/u,cpu/config=2/u,"
+                             "cpu/name='COMPLEX_CYCLES_NAME:orig=cycles,"
+                             "desc=chip-clock-ticks',period=0x1,event=0x2/ukp");
+  const uvperf_event_item_t *item = uvperf_event_list_get(list, 2);
+
+  assert_string_equal(uvperf_event_list_get(list, 0)->label, "krava");
+  assert_int_equal(uvperf_event_list_get(list, 0)->attr->config, 1);
+  assert_string_equal(uvperf_event_list_get(list, 1)->label, "cpu/config=2/u");
+  assert_string_equal(item->label, complex);
+  assert_int_equal(item->attr->sample_period, 1);
+  assert_int_equal(item->attr->config, 2);
+  assert_int_equal(item->attr->precise_ip, 1);
+  uvperf_event_list_free(list);
+}
+
+static void
+list_pmus_of_which_some_lack_an_event_give_the_others(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf_event_list_t *list;
+  uvperf_error_t error;
+
+  temp_tree_write(tree, NAMES_PMUS "/uncore_imc_2/type", "17\n");
+  temp_tree_write(tree, NAMES_PMUS "/uncore_imc_x/type", "18\n");
+  list = names_list(tree->root, "uncore_imc_[0-9x]/cas_read/");
+  assert_int_equal(uvperf_event_list_count(list), 2);
+  uvperf_event_list_free(list);
+  list = names_list(tree->root, "uncore_imc//");
+  assert_int_equal(uvperf_event_list_count(list), 3);
+  uvperf_event_list_free(list);
+  assert_int_equal(
+      uvperf__event_list_parse(tree->root, &list, "cs,imc/cas_red/", &error),
+      -ENOENT);
+  assert_int_equal(error.column, 8);
+  assert_int_equal(error.attr_index, 1);
+  assert_null(list);
+}
+
+static void list_of_bad_cpus_in_sysfs_is_an_error(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf_event_list_t *list;
+  uvperf_error_t error;
+
+  temp_tree_write(tree, NAMES_PMUS "/split/cpumask", "0-\n");
+  assert_int_equal(
+      uvperf__event_list_parse(tree->root, &list, "cs, split/deep/", &error),
+      -EINVAL);
+  assert_int_equal(error.cause, UVPERF_CAUSE_NOT_SUPPORTED);
+  assert_int_equal(error.column, 5);
+  temp_tree_write(tree, NAMES_PMUS "/split/cpumask", "\n");
+  list = names_list(tree->root, "split/deep/");
+  assert_null(uvperf_event_list_get(list, 0)->cpus);
+  uvperf_event_list_free(list);
+}
+
+static size_t nr_ids;
+
+static int count_id(const char *path, const struct stat *status, int type,
+                    struct FTW *ftw) {
+  (void)status;
+  nr_ids +=
+      type == FTW_F && ftw->level == 3 && strcmp(path + ftw->base, "id") == 0;
+  return 0;
+}
+
+static void list_of_all_tracepoints_of_this_machine_is_complete(void **state) {
+  uvperf_event_list_t *list;
+  size_t i;
+
+  (void)state;
+  support_need_tracepoint(__func__, "sched:sched_switch");
+  nr_ids = 0;
+  assert_int_equal(nftw("/sys/kernel/tracing/events", count_id, 8, FTW_PHYS),
+                   0);
+  list = names_list("", "*:*");
+  assert_int_equal(uvperf_event_list_count(list), nr_ids);
+  for (i = 0; i < uvperf_event_list_count(list); i++) {
+    const uvperf_event_item_t *item = uvperf_event_list_get(list, i);
+
+    assert_int_equal(item->attr->type, PERF_TYPE_TRACEPOINT);
+    assert_true(item->attr->config > 0);
+    assert_non_null(strchr(item->label, ':'));
+  }
   uvperf_event_list_free(list);
 }
 
@@ -118,6 +210,14 @@ int main(void) {
       cmocka_unit_test_setup_teardown(
           list_events_of_pmus_have_cpus_scale_and_unit, names_pmus_setup,
           temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(list_events_of_pmus_may_have_names,
+                                      names_pmus_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(
+          list_pmus_of_which_some_lack_an_event_give_the_others,
+          names_pmus_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(list_of_bad_cpus_in_sysfs_is_an_error,
+                                      names_pmus_setup, temp_tree_teardown),
+      cmocka_unit_test(list_of_all_tracepoints_of_this_machine_is_complete),
       cmocka_unit_test_setup_teardown(list_tells_per_package_and_snapshot,
                                       names_pmus_setup, temp_tree_teardown),
       cmocka_unit_test_setup_teardown(list_patterns_give_each_pmu_that_fits,

@@ -36,10 +36,15 @@ static void pmu_terms_go_where_format_says(void **state) {
        {CPU, .config = 1, .sample_period = 100000,
         .sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_TIME}},
       {"split/period=5/", {SPLIT, .config1 = 5}},
+      {"intel_pt//u", {.type = 7, ONLY_USER}},
+      {"cpu/config=10,config1,config2=3,umask=1,r0xead/",
+       {CPU, .config = 0xead, .config1 = 1, .config2 = 3}},
       {"cpu/event=0x2/ukp",
        {CPU, .config = 2, .exclude_hv = 1, .precise_ip = 1}},
       {" cpu/ event = 0x2 , umask /", {CPU, .config = 0x102}},
       {"cpu/r1a8/", {CPU, .config = 0x1a8}},
+      /* An event comes before a raw code of the same letters. */
+      {"split/read/", {SPLIT, .config = 0x66}},
       {"split/r12,core=1/", {SPLIT, .config = 0x77, .config2 = 1}},
   };
   const temp_tree_t *tree = *state;
@@ -103,10 +108,17 @@ static void pmu_has_generic_events_where_it_is_of_cpus(void **state) {
        {.type = PERF_TYPE_HW_CACHE, .config = UINT64_C(8) << 32 | 0x10000}},
       {"cpu/cycles,period=7/",
        {.type = PERF_TYPE_HARDWARE, .sample_period = 7}},
+      {"software/page-faults/u",
+       {.type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_PAGE_FAULTS,
+        ONLY_USER}},
+      {"software/config=1/", {.type = PERF_TYPE_SOFTWARE, .config = 1}},
+      {"software/r0x1a/", {.type = PERF_TYPE_SOFTWARE, .config = 0x1a}},
       {"cpu/LLC-loads/", {.type = PERF_TYPE_HW_CACHE, .config = 2}},
   };
   static const names_bad_t bad[] = {
       {"uncore_imc_0/cycles/", -ENOENT, NONE, 14, "no term or event 'cycles'"},
+      {"software/cycles/", -ENOENT, NONE, 10, "no term or event 'cycles'"},
       {"cpu/page-faults/", -ENOENT, NONE, 5, "no term or event"},
       {"cpu/iTLB-stores/", -ENOENT, NONE, 5, "no term or event"},
   };
