@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A strict reader of JSON without arrays, true and false. It shares no code with what it checks, and
- * decodes nothing. */
+/* A strict reader of JSON. It shares no code with what it checks, and decodes
+ * nothing. */
 #include "json_check.h"
 
 #include <ctype.h>
@@ -61,6 +61,16 @@ static const char *skip_string(const char *text) {
   return text == NULL ? NULL : text + 1;
 }
 
+static const char *skip_exponent(const char *text) {
+  size_t nr;
+
+  if (*text != 'e' && *text != 'E')
+    return text;
+  text += text[1] == '-' || text[1] == '+' ? 2 : 1;
+  nr = strspn(text, "0123456789");
+  return nr == 0 ? NULL : text + nr;
+}
+
 static const char *skip_number(const char *text) {
   size_t nr;
 
@@ -74,7 +84,7 @@ static const char *skip_number(const char *text) {
     nr = strspn(text + 1, "0123456789");
     text = nr == 0 ? NULL : text + 1 + nr;
   }
-  return text;
+  return text == NULL ? NULL : skip_exponent(text);
 }
 
 /* Deep enough for what there is, and a bound for what is wrong. */
@@ -83,16 +93,22 @@ static const char *skip_number(const char *text) {
 static const char *skip_object(const char *text, int depth);
 
 static const char *skip_value(const char *text, int depth) {
+  static const char *const words[] = {"null", "true", "false"};
+  size_t i;
+
   if (*text == '"')
     return skip_string(text);
   if (depth > 0 && *text == '{')
     return skip_object(text, depth - 1);
-  if (depth > 0 && strncmp(text, "null", 4) == 0)
-    return text + 4;
+  for (i = 0; depth > 0 && i < sizeof(words) / sizeof(words[0]); i++) {
+    if (strncmp(text, words[i], strlen(words[i])) == 0)
+      return text + strlen(words[i]);
+  }
   return skip_number(text);
 }
 
-/* Reads an object in which objects may be, to a depth, and null above that. */
+/* Reads an object in which objects may be, to a depth, and null, true and false
+ * above that. */
 static const char *skip_object(const char *text, int depth) {
   if (*text++ != '{')
     return NULL;
@@ -117,4 +133,19 @@ int json_is_object(const char *line) {
 
 int json_is_tree(const char *line) {
   return ends(skip_object(line, MAX_DEPTH));
+}
+
+int json_is_list(const char *text) {
+  const char *separator = "[\n";
+
+  if (strcmp(text, "[]\n") == 0)
+    return 1;
+  while (text != NULL && strncmp(text, separator, 2) == 0) {
+    text = skip_object(text + 2, MAX_DEPTH);
+    if (text != NULL && *text == ',')
+      separator = ",\n";
+    else
+      return text != NULL && strcmp(text, "\n]\n") == 0;
+  }
+  return 0;
 }
