@@ -85,3 +85,14 @@ size_t shared_text_json(char json[SHARED_TEXT_JSON_BYTES], const char *name) {
     snprintf(json, SHARED_TEXT_JSON_BYTES, "%.*s", (int)nr, name);
   return nr == 0 ? 1 : nr;
 }
+
+void shared_text_put_json(FILE *file, const char *name) {
+  char json[SHARED_TEXT_JSON_BYTES];
+
+  fputc('"', file);
+  while (*name != '\0') {
+    name += shared_text_json(json, name);
+    fputs(json, file);
+  }
+  fputc('"', file);
+}

@@ -4,6 +4,7 @@
 #define SHARED_TEXT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* Bytes of the UTF-8 character at the start of a name; 0 at its end, or if what
  * stands there is not UTF-8 (overlong forms and surrogates are not). */
@@ -25,5 +26,8 @@ void shared_text_clean(char *clean, size_t size, const char *name);
  * a string of JSON; a byte that is not UTF-8 as U+FFFD. How many bytes of the
  * name that was. */
 size_t shared_text_json(char json[SHARED_TEXT_JSON_BYTES], const char *name);
+
+/* Writes a name as a string of JSON, with its quotation marks. */
+void shared_text_put_json(FILE *file, const char *name);
 
 #endif
