@@ -37,6 +37,7 @@ fi
 
 profile=$build/samples/profile
 echo "$build/samples/watch --help: another sample, the live story of processes."
+echo "$build/samples/list --help: another, the names of events."
 if has_perfmon; then
   exec "$profile" -d 5 -a
 fi

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/* What list shows of this machine, against the walk of the library and against
+ * what the test itself can open. */
+#include "json_check.h"
+#include "sample_run.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "uvperf.h"
+
+#define EVENT "syscalls:sys_enter_getpgid"
+
+/* All that one run wrote. */
+static char *run_to_the_end(sample_run_t *run) {
+  char *text;
+  long size;
+
+  run->file = tmpfile();
+  assert_non_null(run->file);
+  sample_run(run);
+  size = ftell(run->file);
+  assert_true(size >= 0);
+  rewind(run->file);
+  text = calloc((size_t)size + 1, 1);
+  assert_non_null(text);
+  assert_int_equal(fread(text, 1, (size_t)size, run->file), size);
+  fclose(run->file);
+  return text;
+}
+
+static size_t count_lines(const char *text, const char *begin) {
+  size_t nr = 0;
+
+  for (; text != NULL; text = strchr(text, '\n')) {
+    text += *text == '\n';
+    nr += strncmp(text, begin, strlen(begin)) == 0;
+  }
+  return nr;
+}
+
+/* -- all of it ------------------------------------------------------------ */
+
+/* What was written, and how much of it was compared. */
+typedef struct expected_s {
+  const char *text;
+  size_t nr;
+} expected_t;
+
+static int find_object(const uvperf_event_name_t *name, void *arg) {
+  const char *quote = name->alias == NULL ? "" : "\"";
+  struct perf_event_attr attr;
+  expected_t *expected = arg;
+  char begin[1024], numbers[128];
+  const char *object;
+
+  snprintf(begin, sizeof(begin), "\n{\"name\":\"%s\",\"alias\":%s%s%s,",
+           name->name, quote, name->alias == NULL ? "null" : name->alias,
+           quote);
+  object = strstr(expected->text, begin);
+  if (object == NULL)
+    print_error("no object of %s\n", name->name);
+  assert_non_null(object);
+  assert_int_equal(uvperf_attr_parse(&attr, name->name, NULL), 0);
+  snprintf(numbers, sizeof(numbers), ",\"type\":%u,\"config\":\"0x%llx\",",
+           name->type, (unsigned long long)attr.config);
+  assert_true(strstr(object, numbers) < strchr(object + 1, '\n'));
+  assert_non_null(strstr(object, numbers));
+  expected->nr += 1;
+  return 0;
+}
+
+static void json_has_each_event_of_the_walk_once(void **state) {
+  sample_run_t run = {.args = {LIST_PATH, "--json"}};
+  expected_t expected = {NULL, 0};
+  char *text;
+
+  (void)state;
+  support_need_tracepoint(__func__, EVENT);
+  text = run_to_the_end(&run);
+  sample_run_expect_status(&run, 0);
+  assert_true(json_is_list(text));
+  expected.text = text;
+  assert_int_equal(uvperf_event_name_walk(NULL, 0, find_object, &expected), 0);
+  assert_int_equal(count_lines(text, "{\"name\":"), expected.nr);
+  assert_string_equal(run.err, "");
+  printf("%zu events\n", expected.nr);
+  free(text);
+}
+
+/* Behind the name of a PMU's event there may be more. */
+static int find_line(const uvperf_event_name_t *name, void *arg) {
+  const char *end = name->kind == UVPERF_NAME_PMU ? "" : "\n";
+  expected_t *expected = arg;
+  char line[512];
+
+  if (name->alias != NULL)
+    snprintf(line, sizeof(line), "\n  %s OR %s\n", name->name, name->alias);
+  else
+    snprintf(line, sizeof(line), "\n  %s%s", name->name, end);
+  if (strstr(expected->text, line) == NULL)
+    print_error("no line of %s\n", name->name);
+  assert_non_null(strstr(expected->text, line));
+  expected->nr += 1;
+  return 0;
+}
+
+static void text_has_each_event_of_the_walk_once(void **state) {
+  sample_run_t run = {
+      .args = {LIST_PATH, "hw", "sw", "cache", "pmu", "tracepoint"}};
+  expected_t expected = {NULL, 0};
+  char *text;
+
+  (void)state;
+  support_need_tracepoint(__func__, EVENT);
+  text = run_to_the_end(&run);
+  sample_run_expect_status(&run, 0);
+  expected.text = text;
+  assert_int_equal(uvperf_event_name_walk(NULL, 0, find_line, &expected), 0);
+  assert_int_equal(count_lines(text, "  "), expected.nr);
+  assert_string_equal(run.err, "");
+  free(text);
+}
+
+static void text_is_in_groups_by_name(void **state) {
+  sample_run_t run = {.args = {LIST_PATH, "cache", "software"}};
+  char *line, *last = NULL;
+  int is_cache = 0;
+
+  (void)state;
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_int_equal(
+      strncmp(run.out, "Software events\n  alignment-faults\n  bpf-output\n",
+              46),
+      0);
+  for (line = strtok(run.out, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+    if (line[0] != ' ') {
+      is_cache += strcmp(line, "Hardware cache events") == 0;
+      last = NULL;
+      continue;
+    }
+    if (last != NULL)
+      assert_true(strcmp(last, line) < 0);
+    last = line;
+  }
+  assert_int_equal(is_cache, 1);
+}
+
+/* -- which ---------------------------------------------------------------- */
+
+/* Other machines have other tracepoints, which may fit too. */
+static void words_choose_kinds_parts_and_patterns(void **state) {
+  static const struct {
+    const char *words[3];
+    const char *lines;
+  } cases[] = {
+      {{"sw"}, "\n  bpf-output\n  cgroup-switches\n"},
+      {{"pf-outpu"}, "Software events\n  bpf-output\n"},
+      {{"ALIGNMENT-F"}, "Software events\n  alignment-faults\n"},
+      {{"task-cl*"}, "Software events\n  task-clock\n"},
+      {{"igrations"}, "Software events\n  cpu-migrations OR migrations\n"},
+      {{"MIGR*"}, "Software events\n  cpu-migrations OR migrations\n"},
+      {{"idle-cycles-?[r]ontend"},
+       "Hardware events\n"
+       "  stalled-cycles-frontend OR idle-cycles-frontend\n"},
+      {{"l1-icache-pre*", "dummy"},
+       "Hardware cache events\n  L1-icache-prefetch-misses\n"
+       "  L1-icache-prefetches\n"},
+  };
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    sample_run_t run = {.args = {LIST_PATH}};
+
+    memcpy(run.args + 1, cases[i].words, sizeof(cases[i].words));
+    sample_run(&run);
+    sample_run_expect_status(&run, 0);
+    sample_run_expect_text(run.out, cases[i].lines);
+    assert_int_equal(strstr(run.out, "  bpf-output\n") != NULL, i < 2);
+    assert_int_equal(strstr(run.out, "  dummy\n") != NULL, i == 0 || i == 7);
+  }
+}
+
+static void words_of_kinds_have_synonyms(void **state) {
+  static const struct {
+    const char *words[2];
+    size_t nr;
+  } cases[] = {{{"hw", "hardware"}, 10},
+               {{"sw", "software"}, 12},
+               {{"cache", "hwcache"}, 32}};
+  size_t i, j;
+
+  (void)state;
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (j = 0; j < 2; j++) {
+      sample_run_t run = {.args = {LIST_PATH, cases[i].words[j]}};
+
+      sample_run(&run);
+      sample_run_expect_status(&run, 0);
+      assert_int_equal(count_lines(run.out, "  "), cases[i].nr);
+    }
+}
+
+static void patterns_fit_a_whole_tracepoint_or_its_own_name(void **state) {
+  static const char *const patterns[] = {
+      EVENT, "sys_enter_getpgid", "syscalls:*_enter_getpgi?",
+      "sys_enter_getpg[i]*", "SYSCALLS:sys_enter_getpgid"};
+  size_t i;
+
+  (void)state;
+  support_need_tracepoint(__func__, EVENT);
+  for (i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+    sample_run_t run = {.args = {LIST_PATH, patterns[i]}};
+
+    sample_run(&run);
+    sample_run_expect_status(&run, 0);
+    assert_string_equal(run.out, "Tracepoints\n  " EVENT "\n");
+  }
+}
+
+static void details_are_the_numbers_of_the_event(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, EVENT);
+  sample_run_t run = {.args = {LIST_PATH, EVENT, "-v", "LLC-store-misses"}};
+  char line[64];
+
+  (void)state;
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, "  LLC-store-misses\n"
+                                  "      type=3,config=0x10102\n");
+  snprintf(line, sizeof(line), "  " EVENT "\n      type=2,config=0x%llx\n",
+           (unsigned long long)id);
+  sample_run_expect_text(run.out, line);
+}
+
+/* -- forms ---------------------------------------------------------------- */
+
+static int find_term(const uvperf_pmu_format_t *format, void *arg) {
+  sample_run_expect_text(arg, format->name);
+  return 0;
+}
+
+/* Of a PMU without terms no line is looked at. */
+static int find_terms(const uvperf_pmu_t *pmu, void *arg) {
+  char line[128], none[] = "";
+  sample_run_t *run = arg;
+  char *place;
+
+  snprintf(line, sizeof(line), "\n    %s/ ", pmu->name);
+  place = strstr(run->out, line);
+  return uvperf_pmu_walk_formats(pmu->name, find_term,
+                                 place == NULL ? none : place);
+}
+
+static void forms_have_the_terms_of_each_pmu(void **state) {
+  sample_run_t run = {.args = {LIST_PATH, "forms"}};
+
+  (void)state;
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, "Other forms\n  rNNN ");
+  sample_run_expect_text(run.out, "\n  mem:ADDR");
+  assert_int_equal(uvperf_pmu_walk(find_terms, &run), 0);
+}
+
+/* -- what can be measured ------------------------------------------------- */
+
+/* By hand: whether the calling thread may be counted. */
+static int can_open(const uvperf_event_name_t *name) {
+  struct perf_event_attr attr;
+  long fd;
+
+  assert_int_equal(uvperf_attr_parse(&attr, name->name, NULL), 0);
+  attr.disabled = 1;
+  fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+  if (fd >= 0)
+    close((int)fd);
+  return fd >= 0;
+}
+
+static int compare_answer(const uvperf_event_name_t *name, void *arg) {
+  expected_t *answers = arg;
+  char start[256];
+  const char *object, *answer;
+
+  if (name->cpus != NULL || name->needs_value)
+    return 0;
+  snprintf(start, sizeof(start), "{\"name\":\"%s\",", name->name);
+  object = strstr(answers->text, start);
+  assert_non_null(object);
+  answer = strstr(object, "\"available\":");
+  assert_non_null(answer);
+  answer += strlen("\"available\":");
+  if (can_open(name))
+    assert_int_equal(strncmp(answer, "\"yes\",\"errno\":null", 18), 0);
+  else
+    assert_int_equal(strncmp(answer, "\"no\",\"errno\":\"E", 15), 0);
+  answers->nr += 1;
+  return 0;
+}
+
+static void available_is_what_can_be_opened(void **state) {
+  sample_run_t run = {
+      .args = {LIST_PATH, "--available", "--json", "hw", "sw", "cache", "pmu"}};
+  expected_t answers = {NULL, 0};
+  char *text;
+
+  (void)state;
+  support_need_kernel_side(__func__);
+  text = run_to_the_end(&run);
+  sample_run_expect_status(&run, 0);
+  assert_true(json_is_list(text));
+  answers.text = text;
+  assert_int_equal(
+      uvperf_event_name_walk(NULL,
+                             UVPERF_NAME_HARDWARE | UVPERF_NAME_SOFTWARE |
+                                 UVPERF_NAME_CACHE | UVPERF_NAME_PMU,
+                             compare_answer, &answers),
+      0);
+  assert_true(answers.nr >= 54);
+  free(text);
+}
+
+static void available_tracepoint_is_tried_too(void **state) {
+  sample_run_t run = {.args = {LIST_PATH, "--available", "-v", EVENT}};
+
+  (void)state;
+  support_need_tracepoint(__func__, EVENT);
+  support_need_kernel_side(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, "\n      yes\n");
+}
+
+static void available_to_a_plain_user_is_the_user_side(void **state) {
+  sample_run_t run = {.args = {LIST_PATH, "--available", "sw"}, .as_nobody = 1};
+
+  (void)state;
+  support_need_root(__func__);
+  if (sample_run_paranoid() != 2)
+    support_skip(__func__, "kernel.perf_event_paranoid 2");
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_int_equal(count_lines(run.out, "  "), 12);
+  sample_run_expect_text(
+      run.out,
+      "  cpu-clock                                         user side only\n");
+}
+
+static void nothing_available_is_told(void **state) {
+  sample_run_t run = {.args = {LIST_PATH, "--available", "msr/tsc/"},
+                      .as_nobody = 1};
+  uvperf_error_t error;
+  struct perf_event_attr attr;
+
+  (void)state;
+  support_need_root(__func__);
+  if (uvperf_attr_parse(&attr, "msr/tsc/", &error) != 0 ||
+      sample_run_paranoid() < 2)
+    support_skip(__func__, "the PMU msr, and kernel.perf_event_paranoid 2");
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  assert_string_equal(run.out, "");
+  sample_run_expect_text(run.err, "may measure none of the 1 that fit");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(json_has_each_event_of_the_walk_once),
+      cmocka_unit_test(text_has_each_event_of_the_walk_once),
+      cmocka_unit_test(text_is_in_groups_by_name),
+      cmocka_unit_test(words_choose_kinds_parts_and_patterns),
+      cmocka_unit_test(words_of_kinds_have_synonyms),
+      cmocka_unit_test(patterns_fit_a_whole_tracepoint_or_its_own_name),
+      cmocka_unit_test(details_are_the_numbers_of_the_event),
+      cmocka_unit_test(forms_have_the_terms_of_each_pmu),
+      cmocka_unit_test(available_is_what_can_be_opened),
+      cmocka_unit_test(available_tracepoint_is_tried_too),
+      cmocka_unit_test(available_to_a_plain_user_is_the_user_side),
+      cmocka_unit_test(nothing_available_is_told),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* How list treats bad input, words that nothing fits, users who may not read
+ * tracefs, and an output that nobody takes. */
+#include "sample_run.h"
+#include "sample_usage.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+
+static void bad_options_exit_2_with_a_message(void **state) {
+  static const sample_usage_t cases[] = {
+      {{"--json=1"}, "'--json' takes no value"},
+      {{"-Q"}, "unknown option '-Q'"},
+      {{"hw", "-Q"}, "unknown option '-Q'"},
+      {{"-vQ"}, "unknown option '-Q'"},
+      {{"--yaml"}, "unknown option '--yaml'"},
+      {{""}, "a pattern is empty"},
+      {{"hw", ""}, "a pattern is empty"},
+      {{"forms", "--json"}, "forms are no events"},
+  };
+
+  (void)state;
+  sample_usage_refused(LIST_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void help_goes_to_stdout(void **state) {
+  (void)state;
+  sample_usage_help(LIST_PATH, "Usage: list");
+}
+
+static void word_that_nothing_fits_is_told_with_what_was_meant(void **state) {
+  static const struct {
+    const char *word;
+    const char *message;
+  } cases[] = {
+      {"cylces", "list: nothing fits 'cylces': there is no event 'cylces' "
+                 "(did you mean 'cycles'?)\n"},
+      {"contextswitches", "(did you mean 'context-switches'?)\n"},
+      {"nothing*", "list: nothing fits 'nothing*'\n"},
+      {"no thing,", "list: nothing fits 'no thing,'\n"},
+      {"cycles:u", "list: nothing fits 'cycles:u', but it is an event: "
+                   "type=0,config=0x0\n"},
+      {"r1a8", "but it is an event: type=4,config=0x1a8\n"},
+  };
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    sample_run_t run = {.args = {LIST_PATH, cases[i].word}};
+
+    sample_run(&run);
+    sample_run_expect_status(&run, 1);
+    sample_run_expect_text(run.err, cases[i].message);
+    assert_string_equal(run.out, "");
+  }
+}
+
+static void one_word_that_nothing_fits_does_not_hide_the_others(void **state) {
+  sample_run_t run = {.args = {LIST_PATH, "cylces", "cpu-cloc?"}};
+
+  (void)state;
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "'cylces'");
+  assert_null(strstr(run.err, "'cpu-cloc?'"));
+  assert_string_equal(run.out, "Software events\n  cpu-clock\n");
+}
+
+static void array_of_nothing_is_empty(void **state) {
+  sample_run_t run = {.args = {LIST_PATH, "--json", "nothing*"}};
+
+  (void)state;
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  assert_string_equal(run.out, "[]\n");
+}
+
+static void words_behind_two_dashes_are_patterns(void **state) {
+  sample_run_t run = {.args = {LIST_PATH, "--", "--json"}};
+
+  (void)state;
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "nothing fits '--json'");
+}
+
+/* -- tracefs that may not be read ----------------------------------------- */
+
+static void need_tracefs_of_root(const char *test) {
+  struct stat status;
+
+  support_need_root(test);
+  support_need_tracepoint(test, "syscalls:sys_enter_getpgid");
+  if (stat("/sys/kernel/tracing", &status) != 0 || (status.st_mode & 5) != 0)
+    support_skip(test, "tracefs that is for root alone");
+}
+
+static void plain_user_is_told_what_is_missing(void **state) {
+  sample_run_t run = {.args = {LIST_PATH}, .as_nobody = 1};
+
+  (void)state;
+  need_tracefs_of_root(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "list: the tracepoints could not all be "
+                                  "read: EACCES: ");
+  sample_run_expect_text(run.err, "root");
+  sample_run_expect_text(run.out, "\n  cpu-clock\n");
+  sample_run_expect_text(run.out, "\nOther forms\n");
+  assert_null(strstr(run.out, "Tracepoints"));
+}
+
+static void plain_user_is_not_told_of_what_was_not_asked_for(void **state) {
+  sample_run_t run = {.args = {LIST_PATH, "sw"}, .as_nobody = 1};
+
+  (void)state;
+  support_need_root(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_string_equal(run.err, "");
+}
+
+static void plain_user_who_asks_for_tracepoints_gets_none(void **state) {
+  sample_run_t run = {.args = {LIST_PATH, "--json", "tracepoint"},
+                      .as_nobody = 1};
+
+  (void)state;
+  need_tracefs_of_root(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "EACCES");
+  assert_string_equal(run.out, "[]\n");
+}
+
+/* -- the output ----------------------------------------------------------- */
+
+static void output_that_cannot_be_written_is_told(void **state) {
+  sample_run_t run = {
+      .args = {"/bin/sh", "-c", "\"$0\" >/dev/full", LIST_PATH}};
+
+  (void)state;
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "list: stdout could not be written");
+}
+
+/* More than a pipe holds, so that it is written to after the reader went. */
+static void reader_that_has_enough_ends_it_quietly(void **state) {
+  sample_run_t run = {
+      .args = {"/bin/sh", "-c", "\"$0\" --json | head -n 2", LIST_PATH}};
+
+  (void)state;
+  support_need_tracepoint(__func__, "syscalls:sys_enter_getpgid");
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, "[\n{\"name\":\"branch-instructions\",");
+  assert_string_equal(run.err, "");
+}
+
+static void interrupt_ends_it_at_once(void **state) {
+  sample_run_t run = {.args = {LIST_PATH, "--available", "syscalls:*"},
+                      .interrupt_at = "list: to try ",
+                      .interrupt_with = SIGINT};
+
+  (void)state;
+  support_need_tracepoint(__func__, "syscalls:sys_enter_getpgid");
+  sample_run(&run);
+  sample_run_expect_status(&run, 128 + SIGINT);
+  assert_string_equal(run.out, "");
+}
+
+/* uv_loop_close() asserts that its fds are none of the first three. */
+static void standard_fds_closed_do_not_abort(void **state) {
+  sample_run_t run = {.args = {"/bin/sh", "-c",
+                               "\"$0\" --available sw <&- >/dev/null && "
+                               "\"$0\" --available sw 2>&- >/dev/null && "
+                               "\"$0\" --available sw >&-",
+                               LIST_PATH}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bad_options_exit_2_with_a_message),
+      cmocka_unit_test(help_goes_to_stdout),
+      cmocka_unit_test(word_that_nothing_fits_is_told_with_what_was_meant),
+      cmocka_unit_test(one_word_that_nothing_fits_does_not_hide_the_others),
+      cmocka_unit_test(array_of_nothing_is_empty),
+      cmocka_unit_test(words_behind_two_dashes_are_patterns),
+      cmocka_unit_test(plain_user_is_told_what_is_missing),
+      cmocka_unit_test(plain_user_is_not_told_of_what_was_not_asked_for),
+      cmocka_unit_test(plain_user_who_asks_for_tracepoints_gets_none),
+      cmocka_unit_test(output_that_cannot_be_written_is_told),
+      cmocka_unit_test(reader_that_has_enough_ends_it_quietly),
+      cmocka_unit_test(interrupt_ends_it_at_once),
+      cmocka_unit_test(standard_fds_closed_do_not_abort),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
