@@ -10,29 +10,18 @@
 
 static const char *const words[] = {"yes", "no", "unknown", ""};
 
-static void put_string(FILE *file, const char *text) {
-  char json[SHARED_TEXT_JSON_BYTES];
-
-  fputc('"', file);
-  while (*text != '\0') {
-    text += shared_text_json(json, text);
-    fputs(json, file);
-  }
-  fputc('"', file);
-}
-
 static void put_value(FILE *file, const doctor_item_t *item) {
   if (item->has_number)
     fprintf(file, "%" PRId64, item->number);
   else if (item->text[0] != '\0')
-    put_string(file, item->text);
+    shared_text_put_json(file, item->text);
   else
     fputs("null", file);
 }
 
 static void put_member(FILE *file, const char *key, const char *text) {
   fprintf(file, ",\"%s\":", key);
-  put_string(file, text);
+  shared_text_put_json(file, text);
 }
 
 static void put_why(FILE *file, const doctor_item_t *item) {
