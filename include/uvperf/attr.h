@@ -96,7 +96,7 @@ enum uvperf_attr_field {
   UVPERF_ATTR_AUX_ACTION = 82, /* Linux 6.13: start_paused, pause, resume */
   UVPERF_ATTR_SIG_DATA = 83,   /* Linux 5.13 */
   UVPERF_ATTR_CONFIG3 = 84,    /* Linux 6.3 */
-  UVPERF_ATTR_CONFIG4 = 85     /* Linux 6.18 */
+  UVPERF_ATTR_CONFIG4 = 85     /* Linux 6.19 */
 };
 
 /** Zeroes a struct perf_event_attr of a given size and sets size, type and
