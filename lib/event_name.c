@@ -10,6 +10,7 @@
 #include "event_name_modifier.h"
 #include "event_name_term.h"
 #include "explain.h"
+#include "pmu.h"
 
 #define MAX_PRECISE 3
 
@@ -25,11 +26,29 @@ void uvperf__event_build_begin(uvperf__event_build_t *build) {
   build->nr_files = 0;
 }
 
+/* The config1 of a probe is a pointer to a string, which uvperf_attr_label and
+ * the kernel follow: a text may give the string, but no number. */
+static int refuse_pointer(const uvperf__event_build_t *build) {
+  const uvperf__named_event_t *event = &build->event;
+  const char *root = build->parse->root;
+  uint32_t type = event->wide.attr.type;
+
+  if (event->wide.attr.config1 == 0 || event->string.at != NULL ||
+      !(uvperf__pmu_is(root, type, "uprobe") ||
+        uvperf__pmu_is(root, type, "kprobe")))
+    return 0;
+  return uvperf__parse_bad(build->parse, build->text->head.at,
+                           "config1 of a probe is a pointer: write "
+                           "uprobe/path=.../ or kprobe/func=.../");
+}
+
 int uvperf__event_build_end(uvperf__event_build_t *build) {
   uvperf__named_event_t *event = &build->event;
   uvperf__modifiers_t modifiers;
-  int rc = uvperf__event_build_chain(build);
+  int rc = refuse_pointer(build);
 
+  if (rc == 0)
+    rc = uvperf__event_build_chain(build);
   if (rc == 0)
     rc = uvperf__modifiers_parse(build->parse, build->text->modifiers,
                                  &modifiers);

@@ -117,6 +117,8 @@ static void probes_that_cannot_be_right_are_refused(void **state) {
       {"uprobe/path=/usr/bin/x,offset=1/", -EINVAL, ARG, 13,
        "uvperf_event_list_parse"},
       {"kprobe/func=f/", -EINVAL, ARG, 13, "uvperf_event_list_parse"},
+      {"kprobe/addr=1,config1=5/", -EINVAL, ARG, 1, "is a pointer"},
+      {"type=9,config=0,config1=5", -EINVAL, ARG, 1, "is a pointer"},
       {"uprobe//", -EINVAL, ARG, 1, "needs a file"},
       {"uprobe/retprobe/", -EINVAL, ARG, 1, "needs a file"},
       {"uprobe/offset=1/", -EINVAL, ARG, 1, "needs a file"},

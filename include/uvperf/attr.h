@@ -242,7 +242,8 @@ UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
  *  stands for already, the last one counts. A PMU's own terms win over these of
  *  any event:
  *
- *    config, config1 to config4        the field
+ *    config, config1 to config4        the field; config1 of a probe, being a
+ *                                      pointer, is -EINVAL
  *    period, freq                      sample_period, or sample_freq and freq
  *    time[=0]                          PERF_SAMPLE_TIME in sample_type
  *    call-graph=fp                     PERF_SAMPLE_CALLCHAIN
