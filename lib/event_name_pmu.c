@@ -163,7 +163,7 @@ static int apply_generic(uvperf__event_build_t *build, uvperf__span_t word) {
                            &config) != 0 ||
       !has_generic(build, type))
     return -ENOENT;
-  if (type != PERF_TYPE_SOFTWARE && attr->type != PERF_TYPE_RAW)
+  if (type != PERF_TYPE_SOFTWARE && strcmp(build->event.pmu, "cpu") != 0)
     config |= (uint64_t)attr->type << 32;
   attr->type = type;
   attr->config = config;
