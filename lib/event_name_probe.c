@@ -131,8 +131,10 @@ static int open_fault(const uvperf__parse_t *parse, uvperf__span_t path,
       parse, path.at, code,
       code == -EMFILE || code == -ENFILE ? UVPERF_CAUSE_FILES
                                          : UVPERF_CAUSE_NO_EVENT,
-      code == -ENOENT ? "there is no file '%s'"
-                      : "file '%s' cannot be opened (errno %d)",
+      code == -ENOENT   ? "there is no file '%s'"
+      : code == -EISDIR ? "'%s' is a directory"
+      : code == -ENXIO  ? "'%s' is no regular file"
+                        : "file '%s' cannot be opened (errno %d)",
       shown, -code);
 }
 
@@ -141,7 +143,7 @@ static int find_symbol(const uvperf__parse_t *parse,
                        uint64_t *offset) {
   char name[SYMBOL_BYTES];
   uvperf__elf_symbol_t symbol;
-  int fd = uvperf__file_open(path);
+  int fd = uvperf__file_open_regular(path);
   int rc;
 
   if (fd < 0)

@@ -6,6 +6,7 @@
 #include "temp_tree.h"
 
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "elf_symbol.h"
@@ -132,8 +133,7 @@ static void probes_that_cannot_be_right_are_refused(void **state) {
       {"uprobe/path=/x,func=f/", -ENOENT, NONE, 16, "no term or event 'func'"},
       {"uprobe/path=/x,ofset=1/", -ENOENT, NONE, 16, "mean 'offset'?"},
       {"uprobe/path=/nonexistent/x,symbol=f/", -ENOENT, NONE, 13, "no file"},
-      {"uprobe/path=/,symbol=f/", -EISDIR, UVPERF_CAUSE_UNKNOWN, 22,
-       "cannot be read"},
+      {"uprobe/path=/,symbol=f/", -EISDIR, NONE, 13, "is a directory"},
       {"uprobe/path=/proc/self/status,symbol=f/", -ENOEXEC, NONE, 38,
        "no program"},
       {"kprobe//", -EINVAL, ARG, 1, "needs a place"},
@@ -227,6 +227,32 @@ static void probes_of_unknown_symbols_tell_the_nearest(void **state) {
                       -ENODATA, "it is stripped");
 }
 
+static void expect_path_error(const char *root, const char *path, int code,
+                              const char *text) {
+  uvperf_event_list_t *list;
+  uvperf_error_t error;
+  char name[PATH_MAX];
+
+  probe_name(name, sizeof(name), path, "symbol=x");
+  assert_int_equal(uvperf__event_list_parse(root, &list, name, &error), code);
+  assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
+  assert_int_equal(error.column, strstr(name, path) - name + 1);
+  assert_non_null(strstr(error.reason, text));
+}
+
+/* A FIFO that is opened waits for a writer, a device may do anything. */
+static void probes_of_symbols_in_no_regular_file_are_refused(void **state) {
+  const temp_tree_t *tree = *state;
+  char path[128];
+
+  expect_path_error(tree->root, tree->root, -EISDIR, "is a directory");
+  snprintf(path, sizeof(path), "%s/fifo", tree->root);
+  expect_path_error(tree->root, path, -ENOENT, "there is no file");
+  assert_int_equal(mkfifo(path, 0600), 0);
+  expect_path_error(tree->root, path, -ENXIO, "is no regular file");
+  expect_path_error(tree->root, "/dev/null", -ENXIO, "is no regular file");
+}
+
 /* -- live ------------------------------------------------------------------ */
 
 __attribute__((noinline)) void event_name_probe_target(void);
@@ -292,6 +318,9 @@ int main(void) {
                                       probes_setup, temp_tree_teardown),
       cmocka_unit_test_setup_teardown(probes_of_symbols_are_where_the_file_says,
                                       probes_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(
+          probes_of_symbols_in_no_regular_file_are_refused, probes_setup,
+          temp_tree_teardown),
       cmocka_unit_test_setup_teardown(
           probes_of_unknown_symbols_tell_the_nearest, probes_setup,
           temp_tree_teardown),
