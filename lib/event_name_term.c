@@ -115,6 +115,23 @@ static int need_value(const uvperf__event_build_t *build,
 
 /* The levels alone, u, k and hv, mean any branch there, as in perf(1)'s
  * parse_branch_str(). */
+static uint64_t branch_bits(size_t i) {
+  uint64_t bits = branch_types[i].bits;
+
+  if (bits != 0 && !(bits & ~(uint64_t)PERF_SAMPLE_BRANCH_PLM_ALL))
+    bits |= PERF_SAMPLE_BRANCH_ANY;
+  return bits;
+}
+
+const char *uvperf__branch_type_name(uint64_t bits) {
+  size_t i;
+
+  for (i = 0; i < COUNT_OF(branch_types); i++)
+    if (bits != 0 && branch_bits(i) == bits)
+      return branch_types[i].name;
+  return NULL;
+}
+
 static int apply_branch(uvperf__event_build_t *build,
                         const uvperf__term_t *term) {
   struct perf_event_attr *attr = &build->event.wide.attr;
@@ -125,13 +142,11 @@ static int apply_branch(uvperf__event_build_t *build,
   uvperf__near_miss_init(&miss, term->value.at,
                          uvperf__span_length(term->value));
   for (i = 0; i < COUNT_OF(branch_types); i++) {
-    uint64_t bits = branch_types[i].bits;
+    uint64_t bits = branch_bits(i);
 
     uvperf__near_miss_try(&miss, branch_types[i].name);
     if (!uvperf__span_is(term->value, branch_types[i].name))
       continue;
-    if (bits != 0 && !(bits & ~(uint64_t)PERF_SAMPLE_BRANCH_PLM_ALL))
-      bits |= PERF_SAMPLE_BRANCH_ANY;
     attr->branch_sample_type = bits;
     attr->sample_type &= ~(uint64_t)PERF_SAMPLE_BRANCH_STACK;
     if (bits != 0)

@@ -16,6 +16,9 @@ int uvperf__term_apply(uvperf__event_build_t *build,
  * explained. */
 int uvperf__terms_apply(uvperf__event_build_t *build, uvperf__span_t span);
 
+/* What follows branch_type= to set these bits, NULL: nothing does; static. */
+const char *uvperf__branch_type_name(uint64_t bits);
+
 /* Tries the names of these terms. */
 void uvperf__term_near_miss(uvperf__near_miss_t *miss);
 

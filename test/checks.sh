@@ -180,7 +180,7 @@ layers_libuv() {
   for path in "$root"/lib/*.c; do
     case ${path##*/} in
       watch.c | ring_poll.c | slice.c | teardown.c) continue ;;
-      event_name*.c | event_list*.c | event_label.c) ;;
+      event_name*.c | event_list*.c | event_label*.c) ;;
       event.c | event_*.c) continue ;;
       set.c | bpf_reader.c | count.c | measure.c) continue ;;
       version.c) continue ;;

@@ -294,6 +294,49 @@ static inline int uvperf_attr_parse(struct perf_event_attr *attr,
   return uvperf_attr_parse_sized(attr, sizeof(*attr), name, error);
 }
 
+/** Names an event, as uvperf_attr_parse reads it: the reverse. Short, for
+ *  display and logs too. The first of these that parses to the same event:
+ *
+ *    cpu-cycles, page-faults, LLC-loads  generic events, by perf(1)'s first
+ *    cpu_core/cpu-cycles/                spelling; on the PMU in the upper half
+ *                                        of config
+ *    sched:sched_switch                  tracepoints, where tracefs can be read
+ *    mem:0x1000/8:rw                     breakpoints
+ *    uprobe/path="/x",offset=0x4/        probes: what config1 points to
+ *    msr/tsc/                            an event that the PMU has a name for
+ *    cpu/event=0x3c,umask=0x1/           terms of the PMU's format
+ *    r1a8                                raw events
+ *    type=9,config=0x1,config1=0x2       all others, and where sysfs or tracefs
+ *                                        cannot be read
+ *
+ *  The label says of the attr: type, config to config4, bp_type; sample_period
+ *  and freq, sample_max_stack, inherit, write_backward, aux_output; precise_ip,
+ *  exclude_idle, pinned, exclusive; exclude_user, _kernel and _hv unless all
+ *  three are set, which no modifiers say, and likewise exclude_host and _guest;
+ *  and sample_type, with the fields of its bits, if terms can say all of it:
+ *  PERF_SAMPLE_TIME, READ, CALLCHAIN and so on, see uvperf_attr_parse. Of a
+ *  sample_type with other bits, such as TID, and of all other fields nothing is
+ *  said. So the label of an attr that was parsed parses to the same attr, and
+ *  that of any other attr to the same event; only that of a probe whose string
+ *  no label can hold (both kinds of quotation marks are in it, or it has some
+ *  thousand bytes) does not parse.
+ *
+ *  Reads sysfs and tracefs. To name a tracepoint takes some hundredths of a
+ *  second, others less than one.
+ *  @param attr   Caller's. The config1 of an event of the PMU uprobe or kprobe
+ *    must be 0 or point to a string of this process, as the kernel has it: set
+ *    it to 0 in an attr that comes from elsewhere, such as a file.
+ *  @param label  Caller's; receives the label and its end. NULL if *size is 0.
+ *  @param size   Room in bytes; receives what the label needs with its end.
+ *  @return 0, or
+ *    -ENOBUFS  there is too little room: *size is what is needed, and the label
+ *      is not written;
+ *    -EINVAL   attr or size is NULL, or label is and *size is not 0, or
+ *      attr->size is neither 0 nor at least 64: nothing is written.
+ *  Source: perf-list(1); tools/perf/util/evsel.c, evsel__name. */
+UVPERF_EXTERN int uvperf_attr_label(const struct perf_event_attr *attr,
+                                    char *label, size_t *size);
+
 /** Samples every so many events.
  *  @param attr           Caller's.
  *  @param period_events  Events between samples; nanoseconds for cpu-clock and
