@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* libFuzzer's target for the parser of event names and for their labels, which
+ * see the sysfs of test/names/tree.txt:
+ *
+ *   CC=clang cmake -S . -B build/fuzz -DUVPERF_FUZZ=ON
+ *   make -C build/fuzz fuzz_event_name
+ *   build/fuzz/test/fuzz_event_name corpus test/fuzz/event_name */
+#include <ftw.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event_name_check.h"
+#include "names_tree.h"
+
+static char root[] = "/tmp/uvperf-fuzz-XXXXXX";
+
+static int remove_one(const char *path, const struct stat *status, int type,
+                      struct FTW *ftw) {
+  (void)status;
+  (void)type;
+  (void)ftw;
+  return remove(path);
+}
+
+static void remove_tree(void) {
+  nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+  (void)argc;
+  (void)argv;
+  if (mkdtemp(root) == NULL || names_tree_plant(root, "tree.txt") != 0)
+    abort();
+  return atexit(remove_tree);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  char *text = malloc(size + 1);
+  const char *fault;
+  int code;
+
+  if (text == NULL)
+    return 0;
+  memcpy(text, data, size);
+  text[size] = '\0';
+  fault = event_name_check(root, text, &code);
+  if (fault != NULL) {
+    fprintf(stderr, "%s: '%s'\n", fault, text);
+    abort();
+  }
+  free(text);
+  return 0;
+}
