@@ -272,6 +272,9 @@ static void few_fds_are_told(void **state) {
     run.args[4] = number;
     snprintf(number, sizeof(number), "%d", nr);
     sample_run(&run);
+    /* With inherited fds there may be too few for the loader already. */
+    if (run.status == 127)
+      continue;
     if (run.status != 0) {
       sample_run_expect_status(&run, 1);
       sample_run_expect_text(run.err, "doctor: ");
