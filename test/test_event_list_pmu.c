@@ -126,10 +126,17 @@ static void list_tells_per_package_and_snapshot(void **state) {
 
   temp_tree_write(tree, NAMES_PMUS "/split/events/deep.per-pkg", "1\n");
   temp_tree_write(tree, NAMES_PMUS "/split/events/deep.snapshot", "1\n");
-  list = names_list(tree->root, "split/deep/,split/event=1/");
+  list = names_list(tree->root,
+                    "split/deep/,split/event=1/,{split/deep/,split/deep/P}:PW");
   assert_int_equal(uvperf_event_list_get(list, 0)->flags,
                    UVPERF_ITEM_PER_PACKAGE | UVPERF_ITEM_SNAPSHOT);
   assert_int_equal(uvperf_event_list_get(list, 1)->flags, 0);
+  assert_int_equal(uvperf_event_list_get(list, 2)->flags,
+                   UVPERF_ITEM_PER_PACKAGE | UVPERF_ITEM_SNAPSHOT |
+                       UVPERF_ITEM_PRECISE_MAX | UVPERF_ITEM_WEAK);
+  assert_int_equal(uvperf_event_list_get(list, 3)->flags,
+                   UVPERF_ITEM_PER_PACKAGE | UVPERF_ITEM_SNAPSHOT |
+                       UVPERF_ITEM_PRECISE_MAX | UVPERF_ITEM_WEAK);
   uvperf_event_list_free(list);
 }
 

@@ -268,6 +268,10 @@ static void attr_parse_points_at_bad_syntax(void **state) {
       {"cycles/type=1/", -EINVAL, ARG, 8, "said by the event's name"},
       {"cycles/name=x/", -EINVAL, ARG, 13, "uvperf_event_list_parse"},
       {"cycles\x01", -ENOENT, NONE, 1, "'cycles?'"},
+      {"cycles\x7f", -ENOENT, NONE, 1, "'cycles?'"},
+      {"cycles\xc3\xa4", -ENOENT, NONE, 1, "'cycles?\?'"},
+      {"x123456789012345678901234567890123456789012345678901234567890", -ENOENT,
+       NONE, 1, "'x12345678901234567890123456789012345678901234567...'"},
   };
 
   (void)state;

@@ -66,6 +66,10 @@ static void pmu_events_stand_for_terms(void **state) {
       {"split/whole,core=1/",
        {SPLIT, .config = 0x12, .config1 = 5, .config2 = 1}},
       {"split/deep/", {SPLIT, .config = 1}},
+      {"cpu/mem-loads,period=5,call-graph=fp/",
+       {CPU, .config = 0x1cd, .config1 = 3, .sample_period = 5,
+        .sample_type = PERF_SAMPLE_CALLCHAIN}},
+      {"split/deep,deep,deep,deep,deep,deep/", {SPLIT, .config = 1}},
   };
   const temp_tree_t *tree = *state;
 
@@ -160,6 +164,7 @@ static void pmu_errors_point_at_the_term(void **state) {
       {"cpu/event=256/", -EINVAL, ARG, 11, "the most is 0xff"},
       {"cpu/edge=2/", -EINVAL, ARG, 10, "the most is 0x1"},
       {"cpu/umask=x/", -EINVAL, ARG, 11, "'x' is not a number"},
+      {"cpu/mem-loads,event=?/", -EINVAL, ARG, 21, "'?' is not a number"},
       {"cpu/event=?/", -EINVAL, ARG, 11, "'?' is not a number"},
       {"split/event=0x1000/", -EINVAL, ARG, 13, "the most is 0xfff"},
       {"split/odd=1/", -EINVAL, SUPP, 7, "'odd' of PMU split"},

@@ -59,6 +59,18 @@ static void near_miss_counts_each_error_once(void **state) {
   assert_int_equal(miss.distance, 0);
 }
 
+/* A third of the bytes may be wrong, rounded to the nearest. */
+static void near_miss_bears_one_error_in_three_bytes(void **state) {
+  uvperf__near_miss_t miss;
+
+  (void)state;
+  assert_string_equal(nearest(&miss, "abcde", "abcxy"), "abcxy");
+  assert_string_equal(nearest(&miss, "abcd", "abxy"), "");
+  assert_string_equal(nearest(&miss, "abcd", "abcx"), "abcx");
+  assert_string_equal(nearest(&miss, "abcdefg", "abcdexy"), "abcdexy");
+  assert_string_equal(nearest(&miss, "abcdefg", "abcdxyz"), "");
+}
+
 static void near_miss_keeps_the_nearest_and_of_equals_the_first(void **state) {
   uvperf__near_miss_t miss;
 
@@ -103,6 +115,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(near_miss_finds_typing_errors),
       cmocka_unit_test(near_miss_counts_each_error_once),
+      cmocka_unit_test(near_miss_bears_one_error_in_three_bytes),
       cmocka_unit_test(near_miss_keeps_the_nearest_and_of_equals_the_first),
       cmocka_unit_test(near_miss_of_long_names_is_none),
       cmocka_unit_test(near_miss_reads_no_more_than_the_length),
