@@ -60,11 +60,11 @@ static doctor_result_t precise(doctor_try_t *try,
                                const doctor_machine_t *machine,
                                const doctor_check_t *check,
                                doctor_item_t *item) {
-  try->attr.precise_ip = check->arg & 3;
-  uvperf_attr_set_period(&try->attr, 1000000);
+  (void)machine, (void)item;
   try->attr.type = PERF_TYPE_HARDWARE;
   try->attr.config = PERF_COUNT_HW_CPU_CYCLES;
-  (void)machine, (void)item;
+  try->attr.precise_ip = check->arg & 3;
+  uvperf_attr_set_period(&try->attr, 1000000);
   return DOCTOR_YES;
 }
 
@@ -131,8 +131,8 @@ static doctor_result_t system_call(doctor_try_t *try,
   return tracepoint(try, item, "syscalls", "sys_enter_openat");
 }
 
-/* Of the user side like the rest, so that it is the data that is refused: with
- * it goes the kernel side, for which all these are. */
+/* Of the user side like the rest, so that it is the data that is refused;
+ * whoever may have that may have the kernel side too. */
 static doctor_result_t scheduler(doctor_try_t *try,
                                  const doctor_machine_t *machine,
                                  const doctor_check_t *check,

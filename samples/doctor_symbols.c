@@ -6,8 +6,8 @@
 #include <inttypes.h>
 
 /* kernel/ksyms_common.c, kallsyms_show_value: who may see them is decided when
- * the file is opened; to others they are 0. Symbols of each CPU's data are at 0 for everybody, code never is. 1, 0, or
- * -errno. */
+ * the file is opened; to others they are 0. Symbols of each CPU's data are at 0
+ * for everybody, code never is. 1, 0, or -errno. */
 static int has_addresses(FILE *symbols) {
   char line[256], type;
   uint64_t address;
