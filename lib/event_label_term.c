@@ -169,9 +169,17 @@ static void put_sample_type(uvperf__label_t *label) {
     put_number(label, "aux-sample-size", UVPERF_ATTR_AUX_SAMPLE_SIZE);
 }
 
+/* That means call chains too, unless they are denied. */
+static void put_max_stack(uvperf__label_t *label) {
+  put_number(label, "max-stack", UVPERF_ATTR_SAMPLE_MAX_STACK);
+  if (is_set(label, UVPERF_ATTR_SAMPLE_MAX_STACK) &&
+      !(label->attr->sample_type & PERF_SAMPLE_CALLCHAIN))
+    uvperf__label_put_term(label, "call-graph=no");
+}
+
 static void put_terms(uvperf__label_t *label) {
   put_period(label);
-  put_number(label, "max-stack", UVPERF_ATTR_SAMPLE_MAX_STACK);
+  put_max_stack(label);
   put_bit(label, "inherit", UVPERF_ATTR_INHERIT);
   put_bit(label, "overwrite", UVPERF_ATTR_WRITE_BACKWARD);
   put_bit(label, "aux-output", UVPERF_ATTR_AUX_OUTPUT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What call-graph= and stack-size= of an event's name mean together, as in
- * evsel__config_callchain() of perf(1). */
+/* What call-graph=, stack-size= and max-stack= of an event's name mean together,
+ * as in apply_config_terms() and evsel__config_callchain() of perf(1). */
 #include "event_name_build.h"
 
 #include <errno.h>
@@ -63,6 +63,10 @@ int uvperf__event_build_chain(uvperf__event_build_t *build) {
     return uvperf__parse_bad(build->parse, build->stack_at,
                              "stack-size is for call-graph=dwarf");
   switch (build->chain) {
+    case UVPERF__CHAIN_UNSAID: /* who bounds call chains wants some */
+      if (build->event.wide.attr.sample_max_stack != 0)
+        build->event.wide.attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+      return 0;
     case UVPERF__CHAIN_FP:
       build->event.wide.attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
       return 0;

@@ -253,7 +253,8 @@ UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
  *    call-graph=lbr                    CALLCHAIN, and BRANCH_STACK with the
  *                                      user side's CALL_STACK
  *    call-graph=no                     none of these
- *    max-stack=n                       sample_max_stack
+ *    max-stack=n                       sample_max_stack, and call-graph=fp if
+ *                                      no other is said
  *    branch_type=any (and so on)       BRANCH_STACK, and branch_sample_type
  *    inherit, no-inherit               inherit
  *    overwrite, no-overwrite           write_backward
