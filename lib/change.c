@@ -67,15 +67,16 @@ static const char *reason_of(const uvperf_change_t *change) {
 int uvperf_change_describe(const uvperf_change_t *change, char *text,
                            size_t *size) {
   char from[32], to[32], whole[128];
-  size_t room = *size;
+  size_t room;
 
+  if (change == NULL || size == NULL || (text == NULL && *size != 0))
+    return -EINVAL;
   describe_value(from, sizeof(from), change, 0);
   describe_value(to, sizeof(to), change, 1);
   snprintf(whole, sizeof(whole), "%s %s -> %s: %s",
            uvperf__attr_field_name(change->field), from, to, reason_of(change));
+  room = *size;
   *size = strlen(whole) + 1;
-  if (room > 0)
-    *text = '\0';
   if (room < *size)
     return -ENOBUFS;
   memcpy(text, whole, *size);

@@ -339,10 +339,7 @@ int uvperf__tracefs_current_tracer(const char *root, char *tracer,
   char text[4096];
   int rc = read_line(root, "current_tracer", text);
 
-  if (rc == 0)
-    return give(text, tracer, size);
-  *size = 0;
-  return rc;
+  return rc == 0 ? give(text, tracer, size) : rc;
 }
 
 /* t_show of kernel/trace/trace.c puts a space between two of them. */
@@ -372,10 +369,7 @@ int uvperf_tracefs_path(char *path, size_t *size) {
   if (size == NULL || (path == NULL && *size != 0))
     return -EINVAL;
   rc = uvperf__tracefs_path("", place, sizeof(place));
-  if (rc == 0)
-    return give(place, path, size);
-  *size = 0;
-  return rc;
+  return rc == 0 ? give(place, path, size) : rc;
 }
 
 int uvperf_tracefs_id(const char *category, const char *name, uint64_t *id) {

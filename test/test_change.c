@@ -18,8 +18,9 @@ static void assert_described(uint32_t fallback, uint32_t field, uint64_t from,
   assert_string_equal(text, expected);
   assert_int_equal(size, length + 1);
   size = length;
+  strcpy(text, "left");
   assert_int_equal(uvperf_change_describe(&change, text, &size), -ENOBUFS);
-  assert_string_equal(text, "");
+  assert_string_equal(text, "left");
   assert_int_equal(size, length + 1);
   size = 0;
   assert_int_equal(uvperf_change_describe(&change, NULL, &size), -ENOBUFS);
@@ -84,12 +85,27 @@ static void change_that_is_none_is_described_harmlessly(void **state) {
                    "0xffffffffffffffff: this kernel does not know the rest");
 }
 
+static void change_without_an_argument_is_einval(void **state) {
+  uvperf_change_t change = {UVPERF_FALLBACK_USER, UVPERF_ATTR_EXCLUDE_HV, 0, 1,
+                            0};
+  char text[8] = "left";
+  size_t size = sizeof(text);
+
+  (void)state;
+  assert_int_equal(uvperf_change_describe(NULL, text, &size), -EINVAL);
+  assert_int_equal(uvperf_change_describe(&change, NULL, &size), -EINVAL);
+  assert_int_equal(uvperf_change_describe(&change, text, NULL), -EINVAL);
+  assert_string_equal(text, "left");
+  assert_int_equal(size, sizeof(text));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(change_to_a_clock_names_the_events),
       cmocka_unit_test(change_to_user_and_less_precise_says_why),
       cmocka_unit_test(change_to_what_the_kernel_knows_tells_the_bits),
       cmocka_unit_test(change_that_is_none_is_described_harmlessly),
+      cmocka_unit_test(change_without_an_argument_is_einval),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,7 +192,8 @@ static int look_elsewhere(void *arg) {
     return 3;
   if (umount(place->path) != 0)
     return CANNOT_MOUNT;
-  if (uvperf_tracefs_path(path, &size) != -ENODEV || size != 0)
+  if (uvperf_tracefs_path(path, &size) != -ENODEV ||
+      size != strlen(place->path) + 1)
     return 4;
   return uvperf_tracefs_id("syscalls", "sys_enter_getpgid", &id) != -ENODEV;
 }
@@ -331,7 +332,8 @@ static void current_tracer_is_the_files(void **state) {
   temp_tree_write(tree, TRACING "/events/enable", "0\n");
   assert_int_equal(uvperf__tracefs_current_tracer(tree->root, tracer, &size),
                    -ENOENT);
-  assert_int_equal(size, 0);
+  assert_int_equal(size, sizeof(tracer));
+  assert_string_equal(tracer, "left");
   temp_tree_write(tree, TRACING "/current_tracer", "function\n");
   size = 8;
   assert_int_equal(uvperf__tracefs_current_tracer(tree->root, tracer, &size),

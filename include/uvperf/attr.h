@@ -329,11 +329,10 @@ static inline int uvperf_attr_parse(struct perf_event_attr *attr,
  *    it to 0 in an attr that comes from elsewhere, such as a file.
  *  @param label  Caller's; receives the label and its end. NULL if *size is 0.
  *  @param size   Room in bytes; receives what the label needs with its end.
- *  @return 0, or
- *    -ENOBUFS  there is too little room: *size is what is needed, and the label
- *      is not written;
+ *  @return 0, or, with label and, but for -ENOBUFS, *size left alone,
+ *    -ENOBUFS  there is too little room: *size is what is needed;
  *    -EINVAL   attr or size is NULL, or label is and *size is not 0, or
- *      attr->size is neither 0 nor at least 64: nothing is written.
+ *      attr->size is neither 0 nor at least 64.
  *  Source: perf-list(1); tools/perf/util/evsel.c, evsel__name. */
 UVPERF_EXTERN int uvperf_attr_label(const struct perf_event_attr *attr,
                                     char *label, size_t *size);

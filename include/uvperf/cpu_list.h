@@ -21,10 +21,10 @@ extern "C" {
  *    NULL where *nr is 0.
  *  @param nr    Caller's: the ids that cpus has room for; receives how many
  *    there are.
- *  @return 0, or, cpus being unchanged,
+ *  @return 0, or, with cpus and, but for -ENOBUFS, *nr left alone,
  *    -ENOBUFS  cpus has too little room; *nr is how many ids there are;
  *    -EINVAL   the text is no list, or has a CPU above 65535; or an argument is
- *      NULL. *nr is unchanged.
+ *      NULL.
  *  Source: Linux's Documentation/admin-guide/cputopology.rst. */
 UVPERF_EXTERN int uvperf_cpu_list_parse(const char *list, int *cpus,
                                         size_t *nr);
@@ -34,7 +34,7 @@ UVPERF_EXTERN int uvperf_cpu_list_parse(const char *list, int *cpus,
  *    0.
  *  @param nr    Caller's: the ids that cpus has room for; receives how many
  *    there are. More may be online at the next call.
- *  @return 0, or, cpus being unchanged,
+ *  @return 0, or, with cpus and, but for -ENOBUFS, *nr left alone,
  *    -ENOBUFS  cpus has too little room; *nr is how many ids there are;
  *    -EINVAL   an argument is NULL, or the file holds no list;
  *    -ENOENT   sysfs is not mounted; or what else open(2) and read(2) say, such

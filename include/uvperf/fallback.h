@@ -64,12 +64,13 @@ typedef struct uvperf_change_s {
 /** Describes a change in words, as in "precise_ip 3 -> 1: the PMU can do no
  *  more".
  *  @param change  Caller's, or of uvperf_event_changes.
- *  @param text    Caller's; receives the terminated text; may be NULL if *size
+ *  @param text    Caller's; receives the text, terminated. May be NULL if *size
  *    is 0.
- *  @param size    In: bytes in text. Out: the bytes that it takes, with the
- *    terminating one. 128 are enough for any change.
- *  @return 0, or
- *    -ENOBUFS  text is too small; it is empty then. */
+ *  @param size    Bytes of text; receives the bytes needed, with the ending
+ *    NUL. 128 are enough for any change.
+ *  @return 0, or, with text and, but for -ENOBUFS, *size left alone,
+ *    -ENOBUFS  text is too small: *size is what it needs;
+ *    -EINVAL   an argument is NULL. */
 UVPERF_EXTERN int uvperf_change_describe(const uvperf_change_t *change,
                                          char *text, size_t *size);
 

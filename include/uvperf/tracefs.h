@@ -23,8 +23,8 @@ extern "C" {
  *  @param path  Caller's; receives for example "/sys/kernel/tracing". May be
  *    NULL if *size is 0.
  *  @param size  Bytes of `path`; receives the bytes needed, with the ending
- *    NUL. 0 where tracefs was not found.
- *  @return 0, or, with `path` left alone,
+ *    NUL.
+ *  @return 0, or, with `path` and, but for -ENOBUFS, *size left alone,
  *    -EINVAL   an argument is NULL;
  *    -ENOBUFS  `path` is too small: *size is what it needs;
  *    -ENODEV   tracefs is not mounted: `mount -t tracefs tracefs
@@ -85,7 +85,7 @@ UVPERF_EXTERN int uvperf_tracefs_walk(const char *category, const char *name,
  *  a measurement sees; perf events neither need nor change it.
  *  @param tracer  Caller's; receives its name. May be NULL if *size is 0.
  *  @param size    Bytes of `tracer`; receives the bytes needed, with the ending
- *    NUL; 0 on errors but -ENOBUFS.
+ *    NUL.
  *  @return as uvperf_tracefs_path; -ENOENT where the kernel has no tracers.
  *  Source: Documentation/trace/ftrace.rst, "current_tracer". */
 UVPERF_EXTERN int uvperf_tracefs_current_tracer(char *tracer, size_t *size);

@@ -189,9 +189,9 @@ UVPERF_EXTERN int uvperf_tracepoint_fits(const uvperf_tracepoint_t *tracepoint,
  *  @param text        Caller's; receives the text, terminated. May be NULL if
  *    *size is 0.
  *  @param size        Bytes of `text`; receives the bytes needed, with the
- *    ending NUL; 0 on errors but -ENOBUFS.
- *  @return 0, or
- *    -ENOBUFS  `text` is too small, and left alone: *size is what it needs;
+ *    ending NUL.
+ *  @return 0, or, with `text` and, but for -ENOBUFS, *size left alone,
+ *    -ENOBUFS  `text` is too small: *size is what it needs;
  *    -EPROTO   the raw data does not fit (see uvperf_tracepoint_fits), or a
  *      dynamic field lies outside of it;
  *    -EINVAL   a pointer is NULL;

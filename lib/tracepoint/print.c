@@ -69,7 +69,6 @@ static int print_copy(const uvperf_tracepoint_t *tracepoint, void *copy,
   tep_print_event(tracepoint->tep, &seq, &record, "%s", TEP_PRINT_INFO);
   trace_seq_terminate(&seq);
   if (seq.state != TRACE_SEQ__GOOD) {
-    *size = 0;
     rc = -ENOMEM;
   } else {
     rc = seq.len < *size ? 0 : -ENOBUFS;
@@ -87,10 +86,8 @@ static int print_raw(const uvperf_tracepoint_t *tracepoint, const void *raw,
   char *copy = calloc(1, raw_size + ROOM_BYTES);
   int rc;
 
-  if (copy == NULL) {
-    *size = 0;
+  if (copy == NULL)
     return -ENOMEM;
-  }
   memcpy(copy, raw, raw_size);
   rc = print_copy(tracepoint, copy, raw_size, text, size);
   free(copy);
@@ -110,9 +107,7 @@ int uvperf_tracepoint_print(uvperf_tracepoint_t *tracepoint, const void *raw,
     rc = -EPROTO;
   else if (tracepoint->tep == NULL)
     rc = make_tep(tracepoint);
-  if (rc != 0) {
-    *size = 0;
+  if (rc != 0)
     return rc;
-  }
   return print_raw(tracepoint, raw, raw_size, text, size);
 }
