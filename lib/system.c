@@ -20,6 +20,13 @@ static int join(char path[PATH_MAX], const char *root, const char *rest) {
   return length < 0 || length >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
+static int open_file(const char *root, const char *rest) {
+  char path[PATH_MAX];
+  int rc = join(path, root, rest);
+
+  return rc != 0 ? rc : uvperf__file_open(path);
+}
+
 /* The search for the first line that starts with a key. */
 typedef struct search_s {
   const char *key; /* the part that the line has still to show */
@@ -74,14 +81,10 @@ static int search_file(search_t *search, int fd) {
 int uvperf__system_line(const char *root, const char *path, const char *key,
                         char *text, size_t size) {
   search_t search = {key, key, text, size, 0, 0, 0};
-  char full[PATH_MAX];
-  int fd;
-  int rc = join(full, root, path);
+  int fd = open_file(root, path);
+  int rc;
 
   text[0] = '\0';
-  if (rc != 0)
-    return rc;
-  fd = uvperf__file_open(full);
   if (fd < 0)
     return fd;
   rc = search_file(&search, fd);
@@ -112,14 +115,10 @@ static int read_whole(int fd, char *text, size_t size) {
 
 int uvperf__system_text(const char *root, const char *path, char *text,
                         size_t size) {
-  char full[PATH_MAX];
-  int fd;
-  int rc = join(full, root, path);
+  int fd = open_file(root, path);
+  int rc;
 
   text[0] = '\0';
-  if (rc != 0)
-    return rc;
-  fd = uvperf__file_open(full);
   if (fd < 0)
     return fd;
   rc = read_whole(fd, text, size);
