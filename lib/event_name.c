@@ -113,8 +113,10 @@ static int has_beyond(const uvperf__wide_attr_t *wide, size_t size) {
   return 0;
 }
 
-int uvperf__wide_attr_copy(struct perf_event_attr *attr, size_t size,
-                           const uvperf__wide_attr_t *wide) {
+/* Copies an attr into a caller's of another size. 0; -E2BIG where something
+ * that is not 0 lies behind it: nothing is written then. */
+static int copy_attr(struct perf_event_attr *attr, size_t size,
+                     const uvperf__wide_attr_t *wide) {
   if (has_beyond(wide, size))
     return -E2BIG;
   memset(attr, 0, size);
@@ -200,7 +202,7 @@ int uvperf__attr_parse(const char *root, struct perf_event_attr *attr,
   rc = parse_single(&single);
   if (rc != 0)
     return rc;
-  rc = uvperf__wide_attr_copy(attr, size, &single.wide);
+  rc = copy_attr(attr, size, &single.wide);
   if (rc != 0)
     return uvperf__parse_fail(&parse, name, rc, UVPERF_CAUSE_ARGUMENT,
                               "the event needs a field that lies behind the "

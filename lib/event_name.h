@@ -54,9 +54,4 @@ int uvperf__event_name_each(const uvperf__parse_t *parse,
  * named) and type. */
 uint32_t uvperf__precise_max(const char *root, const char *pmu, uint32_t type);
 
-/* Copies an attr into a caller's of another size. 0; -E2BIG where something
- * that is not 0 lies behind it: nothing is written then. */
-int uvperf__wide_attr_copy(struct perf_event_attr *attr, size_t size,
-                           const uvperf__wide_attr_t *wide);
-
 #endif
