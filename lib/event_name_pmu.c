@@ -25,6 +25,11 @@ int uvperf__pmu_build_fail(const uvperf__parse_t *parse, const char *at,
   if (code == -ENODATA || code == -ENOENT)
     return uvperf__parse_fail(parse, at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
                               "PMU %s has no '%s' in sysfs", pmu, file);
+  if (uvperf__parse_cause(code) != UVPERF_CAUSE_UNKNOWN)
+    return uvperf__parse_fail(parse, at, code, uvperf__parse_cause(code),
+                              "'%s' of PMU %s in sysfs cannot be read (errno "
+                              "%d)",
+                              file, pmu, -code);
   return uvperf__parse_fail(parse, at, code, UVPERF_CAUSE_NOT_SUPPORTED,
                             "'%s' of PMU %s in sysfs is not understood "
                             "(errno %d)",

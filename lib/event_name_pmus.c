@@ -134,13 +134,22 @@ int uvperf__event_build_pmu(uvperf__event_build_t *build) {
 
 /* -- a word alone ---------------------------------------------------------- */
 
+/* What is wrong with one PMU's file hides it alone; this process's own trouble
+ * would hide every event there is. */
 static int count_event(const char *pmu, void *data) {
   char text[UVPERF__PMU_TEXT_BYTES];
   pmus_t *pmus = data;
+  int rc = uvperf__pmu_event(pmus->build->parse->root, pmu, pmus->wanted, text);
 
-  if (uvperf__pmu_event(pmus->build->parse->root, pmu, pmus->wanted, text) == 0)
+  if (rc == 0)
     pmus->nr += 1;
-  return 0;
+  return rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM ? rc : 0;
+}
+
+static int without_pmus(const uvperf__event_build_t *build, int code) {
+  return uvperf__parse_fail(
+      build->parse, build->text->head.at, code, uvperf__parse_cause(code),
+      "the PMUs in sysfs cannot be read (errno %d)", -code);
 }
 
 static int build_event(const char *pmu, void *data) {
@@ -167,11 +176,14 @@ static int build_event(const char *pmu, void *data) {
 int uvperf__event_build_alias(uvperf__event_build_t *build) {
   pmus_t pmus = {.build = build};
   const char *root = build->parse->root;
+  int rc;
 
   if (!uvperf__span_is_file_name(build->text->head) ||
       uvperf__span_copy(build->text->head, pmus.wanted, sizeof(pmus.wanted)))
     return 0;
-  uvperf__pmu_each(root, count_event, &pmus);
+  rc = uvperf__pmu_each(root, count_event, &pmus);
+  if (rc != 0 && rc != -ENOENT)
+    return without_pmus(build, rc);
   if (pmus.nr == 0)
     return 0;
   pmus.is_one = pmus.nr == 1;

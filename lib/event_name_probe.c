@@ -112,10 +112,9 @@ static int bad_symbol(const uvperf__parse_t *parse, uvperf__span_t symbol,
     if (faults[i].code == code)
       return uvperf__parse_fail(parse, symbol.at, code, UVPERF_CAUSE_NO_EVENT,
                                 "function '%s': %s", shown, faults[i].text);
-  return uvperf__parse_fail(
-      parse, symbol.at, code,
-      code == -ENOMEM ? UVPERF_CAUSE_MEMORY : UVPERF_CAUSE_UNKNOWN,
-      "function '%s': its file cannot be read (errno %d)", shown, -code);
+  return uvperf__parse_fail(parse, symbol.at, code, uvperf__parse_cause(code),
+                            "function '%s': its file cannot be read (errno %d)",
+                            shown, -code);
 }
 
 static int open_fault(const uvperf__parse_t *parse, uvperf__span_t path,
@@ -127,15 +126,16 @@ static int open_fault(const uvperf__parse_t *parse, uvperf__span_t path,
     return uvperf__parse_fail(parse, path.at, code, UVPERF_CAUSE_PERMISSION,
                               "file '%s' may not be read by this process",
                               shown);
-  return uvperf__parse_fail(
-      parse, path.at, code,
-      code == -EMFILE || code == -ENFILE ? UVPERF_CAUSE_FILES
-                                         : UVPERF_CAUSE_NO_EVENT,
-      code == -ENOENT   ? "there is no file '%s'"
-      : code == -EISDIR ? "'%s' is a directory"
-      : code == -ENXIO  ? "'%s' is no regular file"
-                        : "file '%s' cannot be opened (errno %d)",
-      shown, -code);
+  return uvperf__parse_fail(parse, path.at, code,
+                            uvperf__parse_cause(code) == UVPERF_CAUSE_UNKNOWN
+                                ? UVPERF_CAUSE_NO_EVENT
+                                : uvperf__parse_cause(code),
+                            code == -ENOENT   ? "there is no file '%s'"
+                            : code == -EISDIR ? "'%s' is a directory"
+                            : code == -ENXIO
+                                ? "'%s' is no regular file"
+                                : "file '%s' cannot be opened (errno %d)",
+                            shown, -code);
 }
 
 static int find_symbol(const uvperf__parse_t *parse,

@@ -65,6 +65,20 @@ int uvperf__parse_bad(const uvperf__parse_t *parse, const char *at,
   return code;
 }
 
+int uvperf__parse_cause(int code) {
+  switch (code) {
+    case -EACCES:
+      return UVPERF_CAUSE_PERMISSION;
+    case -EMFILE:
+    case -ENFILE:
+      return UVPERF_CAUSE_FILES;
+    case -ENOMEM:
+      return UVPERF_CAUSE_MEMORY;
+    default:
+      return UVPERF_CAUSE_UNKNOWN;
+  }
+}
+
 const char *uvperf__parse_meant(const char *best,
                                 char text[UVPERF__MEANT_BYTES]) {
   text[0] = '\0';

@@ -40,6 +40,9 @@ int uvperf__parse_bad(const uvperf__parse_t *parse, const char *at,
                       const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The cause, for users, of a system file that could not be read. */
+int uvperf__parse_cause(int code);
+
 /* " (did you mean 'x'?)", or nothing where `best` is "". */
 #define UVPERF__MEANT_BYTES 96
 const char *uvperf__parse_meant(const char *best,

@@ -84,7 +84,7 @@ static int not_found(const tracepoint_t *tracepoint, int code) {
                                 "tracefs /sys/kernel/tracing",
                                 shown);
     default:
-      return uvperf__parse_fail(parse, both.at, code, UVPERF_CAUSE_UNKNOWN,
+      return uvperf__parse_fail(parse, both.at, code, uvperf__parse_cause(code),
                                 "%s: reading tracefs failed (errno %d)", shown,
                                 -code);
   }

@@ -3,6 +3,10 @@
 #include "names.h"
 #include "temp_tree.h"
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "event_name.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -228,6 +232,49 @@ static void pmu_events_have_scale_and_unit(void **state) {
   assert_string_equal(event.measure.unit, "");
 }
 
+/* Whether that is what is told of a name for want of fds. */
+static int is_for_want_of_fds(const char *root, const char *name) {
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  int rc = uvperf__attr_parse(root, &attr, sizeof(attr), name, &error);
+
+  return rc == -EMFILE && error.cause == UVPERF_CAUSE_FILES &&
+         error.column == 1 && strstr(error.reason, "cannot be read") != NULL;
+}
+
+/* Without an fd, and with one, the directory's: in a child, whose limit it is.
+ * All events would look as if there were none. */
+static int parse_without_fds(void *arg) {
+  const temp_tree_t *tree = arg;
+  int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  struct rlimit limit = {(rlim_t)next, (rlim_t)next};
+
+  close(next);
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return 1;
+  if (!is_for_want_of_fds(tree->root, "mem-loads"))
+    return 2;
+  if (!is_for_want_of_fds(tree->root, "cpu/mem-loads/"))
+    return 3;
+  return 0;
+}
+
+static int parse_with_one_fd(void *arg) {
+  const temp_tree_t *tree = arg;
+  int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  struct rlimit limit = {(rlim_t)next + 1, (rlim_t)next + 1};
+
+  close(next);
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return 1;
+  return !is_for_want_of_fds(tree->root, "mem-loads");
+}
+
+static void pmu_events_without_fds_are_emfile(void **state) {
+  assert_int_equal(support_wait(support_fork(parse_without_fds, *state)), 0);
+  assert_int_equal(support_wait(support_fork(parse_with_one_fd, *state)), 0);
+}
+
 static void pmu_of_this_machine_counts_the_time_stamp(void **state) {
   struct perf_event_attr attr, again;
   uvperf_error_t error;
@@ -258,6 +305,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(pmu_of_a_number_may_be_named_without_it,
                                       names_pmus_setup, temp_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_events_have_scale_and_unit,
+                                      names_pmus_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(pmu_events_without_fds_are_emfile,
                                       names_pmus_setup, temp_tree_teardown),
       cmocka_unit_test(pmu_of_this_machine_counts_the_time_stamp),
   };

@@ -287,7 +287,9 @@ UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
  *    -E2BIG       the event needs a field that lies behind the struct of the
  *      caller's header (ARGUMENT);
  *    -EOPNOTSUPP  call-graph=dwarf on a machine whose registers are not known
- *      (NOT_SUPPORTED).
+ *      (NOT_SUPPORTED);
+ *    -EMFILE, -ENFILE, -ENOMEM  files of sysfs or tracefs cannot be opened now
+ *      (FILES, MEMORY); or what else open(2) and read(2) say of them.
  *  Source: perf-list(1), "EVENT MODIFIERS" and "RAW HARDWARE EVENT DESCRIPTOR";
  *    perf-record(1), "-e"; tools/perf/util/parse-events.{l,y,c} of Linux. */
 static inline int uvperf_attr_parse(struct perf_event_attr *attr,
