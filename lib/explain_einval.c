@@ -108,7 +108,7 @@ static void explain_combination(const uvperf__attempt_t *attempt) {
 static void explain_tracepoint(const uvperf__attempt_t *attempt) {
   char name[32];
   int rc = uvperf__tracefs_name(attempt->root, attempt->attr->config, name,
-                                   sizeof(name));
+                                sizeof(name));
 
   if (rc == 0 && strncmp(name, "ftrace:", 7) == 0)
     explain_known_tracepoint(attempt, name);

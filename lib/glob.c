@@ -27,8 +27,8 @@ static int is_member(const char *member, unsigned char byte, const char **end) {
 }
 
 /* Whether one byte fits what the pattern begins with, which is no star; *next
- * is set behind it. last_closing is the pattern's last ], or NULL: to search for
- * it at every [ could take the cube of the length. */
+ * is set behind it. last_closing is the pattern's last ], or NULL: to search
+ * for it at every [ could take the cube of the length. */
 static int match_one(const char *pattern, const char *last_closing,
                      unsigned char byte, const char **next) {
   const char *member = pattern + 1;

@@ -22,16 +22,16 @@ typedef int (*uvperf__tracefs_event_fn)(const char *category, const char *name,
 int uvperf__tracefs_path(const char *root, char *path, size_t size);
 
 /* The id of category:name. -EINVAL: one of them is no name of a directory (it
- * is empty, ".", ".." or has a slash); -ENOENT: no such tracepoint (or none with
- * an id: the kernel gives one to all that perf events can be opened of);
+ * is empty, ".", ".." or has a slash); -ENOENT: no such tracepoint (or none
+ * with an id: the kernel gives one to all that perf events can be opened of);
  * others as uvperf__tracefs_path. */
 int uvperf__tracefs_id(const char *root, const char *category, const char *name,
                        uint64_t *id);
 
-/* Each category, also one whose events may not be read; each event of a category
- * that has an id. In the order of the directory. -ENOENT and -EINVAL as
- * uvperf__tracefs_id. Events that may not be read are passed over, and told by
- * -EACCES at the end. */
+/* Each category, also one whose events may not be read; each event of a
+ * category that has an id. In the order of the directory. -ENOENT and -EINVAL
+ * as uvperf__tracefs_id. Events that may not be read are passed over, and told
+ * by -EACCES at the end. */
 int uvperf__tracefs_each_category(const char *root,
                                   uvperf__tracefs_each_fn each, void *data);
 int uvperf__tracefs_each_event(const char *root, const char *category,

@@ -205,7 +205,7 @@ static void system_cpu_list_with_ranges_is_read(void **state) {
 }
 
 static void system_cpu_list_of_garbage_is_einval(void **state) {
-  const char *const bad[] = {"x\n",   "0,\n",  "3-1\n",
+  const char *const bad[] = {"x\n",   "0,\n", "3-1\n",
                              "0;1\n", "-2\n", "0-99999999999\n"};
   const temp_tree_t *tree = *state;
   size_t i;

@@ -180,7 +180,8 @@ static int64_t read_number(const char *path) {
   return nr == 1 ? value : UVPERF_LIMIT_UNKNOWN;
 }
 
-/* perf_event_max_sample_rate is not looked at: the kernel lowers it at times. */
+/* perf_event_max_sample_rate is not looked at: the kernel lowers it at
+ * times. */
 static void limits_of_this_system_are_its_files(void **state) {
   struct utsname name;
   uvperf_limits_t limits;

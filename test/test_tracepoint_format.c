@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Format files of tracepoints: what they say of each field, and damaged ones. */
+/* Format files of tracepoints: what they say of each field, and damaged
+ * ones. */
 #include "support.h"
 #include "tracepoint_text.h"
 
@@ -16,7 +17,8 @@
 #define POINTER  UVPERF_FIELD_POINTER
 #define COMMON   UVPERF_FIELD_COMMON
 
-/* From a copy of exactly its size, which is gone when the tracepoint is read. */
+/* From a copy of exactly its size, which is gone when the tracepoint is
+ * read. */
 static int parse(uvperf_tracepoint_t **tracepoint, const char *text,
                  size_t bytes, uvperf_error_t *error) {
   char *copy = malloc(bytes > 0 ? bytes : 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts of format files as Linux 6.18 has them, for the tests of tracepoints. */
+/* Texts of format files as Linux 6.18 has them, for the tests of
+ * tracepoints. */
 #ifndef UVPERF_TEST_TRACEPOINT_TEXT_H
 #define UVPERF_TEST_TRACEPOINT_TEXT_H
 

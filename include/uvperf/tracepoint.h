@@ -17,7 +17,8 @@
  *
  * A tracepoint is not changed by what takes a const pointer to it, which any
  * number of threads may do at once. Functions that return int return 0 or a
- * negative errno, the same value as libuv's UV_E*, unless they say otherwise. */
+ * negative errno, the same value as libuv's UV_E*, unless they say
+ * otherwise. */
 #ifndef UVPERF_TRACEPOINT_H
 #define UVPERF_TRACEPOINT_H
 

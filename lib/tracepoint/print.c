@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The text of a record, by libtraceevent: the only file that knows it. It reads
  * numbers and strings out of a record without looking where the record ends, so
- * that what is cheap to look at is looked at before, and a copy with room behind
- * it is what it gets. */
+ * that what is cheap to look at is looked at before, and a copy with room
+ * behind it is what it gets. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
