@@ -290,7 +290,13 @@ has_lines() {
 # FACTS has a line for each fact of polling, and names tests that exist.
 facts() {
   has_lines FACTS P1 P2 P3 P4 P5 P6 P7 P8 P9 P10 P11 P12 P13 P14 P15 P16 P17 \
-    P18 P19 P20 P21 P22 P23 && names_tests FACTS P && names_tests FACTS R
+    P18 P19 P20 P21 P22 P23 && names_tests FACTS P &&
+    names_tests FACTS R && names_tests FACTS N
+}
+
+# ORIGINS names tests that exist, of each of the systems.
+origins() {
+  names_tests ORIGINS "go-perf " && names_tests ORIGINS "perf-utils "
 }
 
 # EXPLANATIONS has a line for each errno that lib/explain*.c looks for, and names
@@ -315,6 +321,6 @@ check layers_above_sys_make_no_perf_calls layers_sys
 check memory_comes_from_the_allocator_alone memory
 check readme_program_compiles readme
 check facts_name_tests_that_exist facts
-check origins_name_tests_that_exist names_tests ORIGINS "go-perf "
+check origins_name_tests_that_exist origins
 check explanations_name_each_errno_and_tests_that_exist explanations
 exit $failed

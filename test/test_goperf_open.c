@@ -188,6 +188,36 @@ static void open_of_hardware_events_counts_or_names_them(void **state) {
     count_or_name(*state, &events[i]);
 }
 
+/* Opens an attr, which may fall back to a clock, and labels what was opened. */
+static void expect_label(uv_loop_t *loop, const struct perf_event_attr *attr,
+                         const char *as_asked, const char *as_clock) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t collector;
+  char label[64];
+  size_t size = sizeof(label);
+  size_t changes;
+
+  options.fallbacks = UVPERF_FALLBACK_CLOCK;
+  live_init(loop, &collector, attr, &options);
+  assert_int_equal(
+      uvperf_attr_label(uvperf_event_attr(&collector.event), label, &size), 0);
+  uvperf_event_changes(&collector.event, &changes);
+  assert_string_equal(label, changes == 0 ? as_asked : as_clock);
+  live_close(&collector);
+}
+
+/* go-perf TestOpen/PopulatesLabel: nobody gave a label, and an open event has
+ * one; also where it is another event than was asked for. */
+static void open_events_have_the_label_of_what_was_opened(void **state) {
+  struct perf_event_attr attr;
+
+  support_need_own_events(__func__);
+  assert_int_equal(uvperf_attr_parse(&attr, "faults:u", NULL), 0);
+  expect_label(*state, &attr, "page-faults:u", "none");
+  assert_int_equal(uvperf_attr_parse(&attr, "cycles:u", NULL), 0);
+  expect_label(*state, &attr, "cpu-cycles:u", "task-clock:u");
+}
+
 /* -- TestCount/Tracepoint ------------------------------------------------- */
 
 enum {
@@ -283,6 +313,7 @@ int main(void) {
       support_loop_test(open_in_the_group_of_a_zeroed_leader_is_einval),
       support_loop_test(open_of_one_attr_on_two_cpus_gives_two_ids),
       support_loop_test(open_of_hardware_events_counts_or_names_them),
+      support_loop_test(open_events_have_the_label_of_what_was_opened),
       support_loop_test(count_of_a_tracepoint_is_the_calls_made),
   };
 
