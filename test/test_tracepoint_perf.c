@@ -186,8 +186,7 @@ static void side_free(side_t *side) {
   free(side->perfs.hits);
 }
 
-/* -- perf's side
- * -------------------------------------------------------------- */
+/* -- perf's side ---------------------------------------------------------- */
 
 typedef struct perf_s {
   char directory[32];
@@ -306,8 +305,7 @@ static void perf_read(perf_t *perf, side_t *sides, size_t nr_sides) {
   rmdir(perf->directory);
 }
 
-/* -- both
- * --------------------------------------------------------------------- */
+/* -- both ----------------------------------------------------------------- */
 
 /* For each of perf's hits the first of ours at or after it, or the last at or
  * before it. */
