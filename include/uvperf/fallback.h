@@ -34,7 +34,10 @@ enum uvperf_fallback {
   UVPERF_FALLBACK_CLOCK = 1,
   /* User and kernel side -> the user side alone (exclude_kernel, exclude_hv),
    * where perf_event_paranoid forbids the kernel side (EACCES, EPERM). Not for
-   * an attr that excludes the user side or the kernel side itself. */
+   * an attr that excludes the user side or the kernel side itself. Of what
+   * happens in the kernel alone, as context switches do and tracepoints other
+   * than those of system calls, nothing is left: such an event opens, and
+   * counts 0. */
   UVPERF_FALLBACK_USER = 2,
   /* precise_ip -> the highest below it that the PMU can do, 0 at last
    * (EOPNOTSUPP, EINVAL, ENOENT). */
