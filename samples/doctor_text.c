@@ -7,34 +7,12 @@
 #include <string.h>
 
 #include "shared_text.h"
+#include "shared_words.h"
 
-#define LINE_COLUMNS 79
 #define TITLE_COLUMN 7
 #define VALUE_COLUMN 38
 
 static const char *const words[] = {"yes", "no", "?", ""};
-
-/* Writes words from a column on; where a line is full they go on at another. */
-static void put_wrapped(FILE *file, size_t column, size_t indent,
-                        const char *text) {
-  int is_first = 1;
-  size_t size;
-
-  for (; *text != '\0'; text += size + strspn(text + size, " ")) {
-    size = strcspn(text, " ");
-    if (!is_first && column + 1 + size > LINE_COLUMNS) {
-      fprintf(file, "\n%*s", (int)indent, "");
-      column = indent;
-    } else if (!is_first) {
-      fputc(' ', file);
-      column++;
-    }
-    fprintf(file, "%.*s", (int)size, text);
-    column += size;
-    is_first = 0;
-  }
-  fputc('\n', file);
-}
 
 static int has_value(const doctor_item_t *item) {
   return item->has_number || item->text[0] != '\0';
@@ -92,12 +70,12 @@ static void put_why(const doctor_item_t *item, FILE *file) {
   snprintf(text, sizeof(text), "%s: %s",
            uv_err_name_r(item->error.code, name, sizeof(name)), clean);
   fprintf(file, "%*s", TITLE_COLUMN, "");
-  put_wrapped(file, TITLE_COLUMN, TITLE_COLUMN, text);
+  shared_words_put(file, TITLE_COLUMN, TITLE_COLUMN, text);
   if (item->remedy[0] == '\0')
     return;
   fprintf(file, "%*sremedy: ", TITLE_COLUMN, "");
-  put_wrapped(file, TITLE_COLUMN + strlen("remedy: "), TITLE_COLUMN,
-              item->remedy);
+  shared_words_put(file, TITLE_COLUMN + strlen("remedy: "), TITLE_COLUMN,
+                   item->remedy);
 }
 
 static void put_item(const doctor_report_t *report, const doctor_item_t *item,
@@ -114,7 +92,7 @@ static void put_item(const doctor_report_t *report, const doctor_item_t *item,
   fprintf(file, "  %-3s  ", words[item->result]);
   if (value[0] != '\0') {
     fprintf(file, "%-*s ", VALUE_COLUMN - TITLE_COLUMN - 1, item->title);
-    put_wrapped(file, VALUE_COLUMN, VALUE_COLUMN, value);
+    shared_words_put(file, VALUE_COLUMN, VALUE_COLUMN, value);
   } else {
     fprintf(file, "%s\n", item->title);
   }

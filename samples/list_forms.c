@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "shared_text.h"
+#include "shared_words.h"
 
 #define WORDS_COLUMN 40
 
@@ -28,7 +29,7 @@ static void put_form(FILE *file, const char *form, const char *words) {
     width = 0;
   }
   fprintf(file, "%*s", WORDS_COLUMN - width, "");
-  list_print_words(file, WORDS_COLUMN, words);
+  shared_words_put(file, WORDS_COLUMN, WORDS_COLUMN, words);
 }
 
 static int add_term(const uvperf_pmu_format_t *format, void *arg) {

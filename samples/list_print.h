@@ -17,8 +17,4 @@ void list_print_json(const list_names_t *names, FILE *file);
 /* What can be written that is no name, for people. */
 void list_print_forms(FILE *file);
 
-/* Writes words from a column on; where a line is full they go on at the same
- * column of another. */
-void list_print_words(FILE *file, int column, const char *words);
-
 #endif

@@ -3,11 +3,10 @@
 #include "list_print.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "shared_text.h"
+#include "shared_words.h"
 
-#define LINE_COLUMNS   79
 #define MEASURE_COLUMN 52
 #define DETAIL_COLUMN  6
 
@@ -27,27 +26,6 @@ static const char *heading_of(uint32_t kind) {
     default:
       return "Tracepoints";
   }
-}
-
-void list_print_words(FILE *file, int column, const char *words) {
-  int at = column, size;
-  int is_first = 1;
-
-  for (; *words != '\0'; words += strspn(words, " ")) {
-    size = (int)strcspn(words, " ");
-    if (!is_first && at + 1 + size > LINE_COLUMNS) {
-      fprintf(file, "\n%*s", column, "");
-      at = column;
-    } else if (!is_first) {
-      fputc(' ', file);
-      at++;
-    }
-    fprintf(file, "%.*s", size, words);
-    at += size;
-    words += size;
-    is_first = 0;
-  }
-  fputc('\n', file);
 }
 
 /* What one count is worth, and what is to be known of it. */
@@ -133,7 +111,7 @@ static void put_details(const list_name_t *name, int is_tried, FILE *file) {
   snprintf(text, sizeof(text), "%s%s%s", answers[name->answer],
            clean[0] != '\0' ? ": " : "", clean);
   fprintf(file, "%*s", DETAIL_COLUMN, "");
-  list_print_words(file, DETAIL_COLUMN, text);
+  shared_words_put(file, DETAIL_COLUMN, DETAIL_COLUMN, text);
 }
 
 static int is_shown(const list_name_t *name, const list_options_t *options) {
