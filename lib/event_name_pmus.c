@@ -61,6 +61,12 @@ static int build_terms(uvperf__event_build_t *build, const char *pmu) {
   return rc != 0 ? rc : uvperf__event_build_end(build);
 }
 
+/* This process's own trouble, which makes every PMU look as if it lacked what
+ * is looked for. */
+static int is_shortage(int code) {
+  return code == -EMFILE || code == -ENFILE || code == -ENOMEM;
+}
+
 /* One of several: those that do not know the terms are passed over. */
 static int build_fitting(const char *name, void *data) {
   pmus_t *pmus = data;
@@ -87,7 +93,7 @@ static int build_fitting(const char *name, void *data) {
     pmus->nr += 1;
   else if (!build->is_given && pmus->failed[0] == '\0')
     snprintf(pmus->failed, sizeof(pmus->failed), "%s", name);
-  return build->is_given ? rc : 0;
+  return build->is_given || is_shortage(rc) ? rc : 0;
 }
 
 static int unknown_pmu(const pmus_t *pmus) {
@@ -134,8 +140,7 @@ int uvperf__event_build_pmu(uvperf__event_build_t *build) {
 
 /* -- a word alone ---------------------------------------------------------- */
 
-/* What is wrong with one PMU's file hides it alone; this process's own trouble
- * would hide every event there is. */
+/* What is wrong with one PMU's file hides it alone. */
 static int count_event(const char *pmu, void *data) {
   char text[UVPERF__PMU_TEXT_BYTES];
   pmus_t *pmus = data;
@@ -143,7 +148,7 @@ static int count_event(const char *pmu, void *data) {
 
   if (rc == 0)
     pmus->nr += 1;
-  return rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM ? rc : 0;
+  return is_shortage(rc) ? rc : 0;
 }
 
 static int without_pmus(const uvperf__event_build_t *build, int code) {

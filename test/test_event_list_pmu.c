@@ -4,7 +4,10 @@
 #include "names.h"
 #include "temp_tree.h"
 
+#include <fcntl.h>
 #include <ftw.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "event_list.h"
 
@@ -212,6 +215,94 @@ static void list_patterns_give_each_tracepoint_that_fits(void **state) {
   uvperf_event_list_free(list);
 }
 
+/* -- out of fds ------------------------------------------------------------ */
+
+static int is_whole(const uvperf_event_list_t *list,
+                    const uvperf_event_list_t *whole) {
+  size_t i, nr = uvperf_event_list_count(whole);
+
+  if (uvperf_event_list_count(list) != nr)
+    return 0;
+  for (i = 0; i < nr; i++) {
+    const uvperf_event_item_t *item = uvperf_event_list_get(list, i);
+    const uvperf_event_item_t *other = uvperf_event_list_get(whole, i);
+
+    if (strcmp(item->label, other->label) != 0 ||
+        strcmp(item->unit, other->unit) != 0 ||
+        item->nr_cpus != other->nr_cpus || item->flags != other->flags ||
+        item->attr->type != other->attr->type ||
+        item->attr->config != other->attr->config ||
+        item->attr->config2 != other->attr->config2)
+      return 0;
+  }
+  return 1;
+}
+
+typedef struct scarce_s {
+  const char *root;
+  const char *names;
+  rlim_t fds; /* how many more may be opened */
+} scarce_t;
+
+/* In a child, whose limit it is. 0: refused for want of fds; 100: all is as
+ * with plenty of them. */
+static int parse_with_few_fds(void *arg) {
+  const scarce_t *scarce = arg;
+  uvperf_event_list_t *list, *whole = names_list(scarce->root, scarce->names);
+  int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  struct rlimit limit = {(rlim_t)next + scarce->fds,
+                         (rlim_t)next + scarce->fds};
+  uvperf_error_t error;
+  int rc;
+
+  close(next);
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return 1;
+  rc = uvperf__event_list_parse(scarce->root, &list, scarce->names, &error);
+  if (rc == 0)
+    rc = is_whole(list, whole) ? 100 : 2;
+  else
+    rc = rc == -EMFILE && error.cause == UVPERF_CAUSE_FILES && list == NULL ? 0
+                                                                            : 3;
+  uvperf_event_list_free(whole);
+  if (rc == 100)
+    uvperf_event_list_free(list);
+  return rc;
+}
+
+/* What could not be looked at must not be taken for what is not there. */
+static void list_is_whole_or_refused_when_fds_run_out(void **state) {
+  static const char *const texts[] = {
+      "uncore_imc_0/cas_read/",
+      "uncore_imc/cas_read/",
+      "*/clockticks/",
+      "clockticks",
+      "mem-loads",
+      "cpu_core/event=1/",
+      "sched:sched_a",
+      "sched:*",
+      "*:*",
+      "uprobe/path=\"/proc/self/exe\",symbol=main/",
+  };
+  const temp_tree_t *tree = *state;
+  scarce_t scarce = {tree->root, NULL, 0};
+  size_t i;
+
+  temp_tree_write(tree, NAMES_PMUS "/uprobe/type", "8\n");
+  temp_tree_write(tree, "/sys/kernel/tracing/events/sched/sched_a/id", "1\n");
+  temp_tree_write(tree, "/sys/kernel/tracing/events/sched/sched_b/id", "2\n");
+  for (i = 0; i < COUNT_OF(texts); i++) {
+    int rc = 0;
+
+    scarce.names = texts[i];
+    for (scarce.fds = 0; rc == 0; scarce.fds++) {
+      rc = support_wait(support_fork(parse_with_few_fds, &scarce));
+      if (rc != 0 && (rc != 100 || scarce.fds == 0))
+        fail_msg("%s with %d fds: %d", texts[i], (int)scarce.fds, rc);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(
@@ -234,6 +325,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(
           list_patterns_give_each_tracepoint_that_fits, temp_tree_setup,
           temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(list_is_whole_or_refused_when_fds_run_out,
+                                      names_pmus_setup, temp_tree_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
