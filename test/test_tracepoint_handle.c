@@ -8,6 +8,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <event-parse.h>
@@ -141,6 +143,8 @@ static int look_up_as_nobody(void *arg) {
   rc = uvperf_tracepoint_new(&tracepoint, "sched:sched_switch", &error);
   if (rc == -EACCES && error.cause != UVPERF_CAUSE_PERMISSION)
     return 98;
+  if (rc == -EACCES && strstr(error.reason, "gid=GROUP,mode=750") == NULL)
+    return 97;
   return -rc;
 }
 
@@ -149,6 +153,36 @@ static void live_tracepoint_that_may_not_be_read_is_eacces(void **state) {
   support_need_root(__func__);
   support_need_tracepoint(__func__, "sched:sched_switch");
   assert_int_equal(support_wait(support_fork(look_up_as_nobody, NULL)), EACCES);
+}
+
+/* In a child, whose limit it is: no fd is left, then one. */
+static int look_up_without_fds(void *arg) {
+  uvperf_tracepoint_t *tracepoint;
+  uvperf_error_t error;
+  int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  struct rlimit limit = {(rlim_t)next, (rlim_t)next + 1};
+
+  (void)arg;
+  close(next);
+  setrlimit(RLIMIT_NOFILE, &limit);
+  if (uvperf_tracepoint_new(&tracepoint, "sched:sched_switch", &error) !=
+      -EMFILE)
+    return 1;
+  if (error.cause != UVPERF_CAUSE_FILES ||
+      strstr(error.reason, "RLIMIT_NOFILE") == NULL)
+    return 2;
+  limit.rlim_cur += 1;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  if (uvperf_tracepoint_new(&tracepoint, "sched:sched_switch", &error) != 0)
+    return 3;
+  uvperf_tracepoint_free(tracepoint);
+  return 0;
+}
+
+static void live_tracepoint_without_fds_is_emfile(void **state) {
+  (void)state;
+  support_need_tracepoint(__func__, "sched:sched_switch");
+  assert_int_equal(support_wait(support_fork(look_up_without_fds, NULL)), 0);
 }
 
 /* -- each tracepoint of this machine
@@ -390,6 +424,7 @@ int main(void) {
       WITH_TREE(tracepoint_whose_format_is_no_file_is_an_error),
       cmocka_unit_test(tracepoint_without_arguments_is_einval),
       cmocka_unit_test(live_tracepoint_that_may_not_be_read_is_eacces),
+      cmocka_unit_test(live_tracepoint_without_fds_is_emfile),
       cmocka_unit_test(live_fields_of_each_tracepoint_are_those_of_its_file),
   };
 

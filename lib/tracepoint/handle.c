@@ -160,12 +160,18 @@ static int explain_read(uvperf_error_t *error, int rc, const char *path,
       return explain(error, -ENOENT, UVPERF_CAUSE_NO_EVENT,
                      "this kernel has no tracepoint %.80s", name);
     case -EACCES:
-      return explain(error, -EACCES, UVPERF_CAUSE_PERMISSION,
-                     "%.120s may not be read: only root may by default; mount "
-                     "tracefs with gid= or mode=",
-                     path);
+      return explain(
+          error, -EACCES, UVPERF_CAUSE_PERMISSION,
+          "%.100s may not be read by this process: run it as root, or "
+          "have root mount tracefs with gid=GROUP,mode=750",
+          path);
     case -ENOMEM:
       return explain_memory(error);
+    case -EMFILE:
+    case -ENFILE:
+      return explain(error, rc, UVPERF_CAUSE_FILES,
+                     "%.120s cannot be read: too many files are open: raise %s",
+                     path, rc == -EMFILE ? "RLIMIT_NOFILE" : "fs.file-max");
     default:
       return explain(error, rc, UVPERF_CAUSE_UNKNOWN,
                      "%.120s cannot be read: errno %d", path, -rc);
