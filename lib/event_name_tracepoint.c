@@ -75,8 +75,9 @@ static int not_found(const tracepoint_t *tracepoint, int code) {
     case -EACCES:
       return uvperf__parse_fail(parse, both.at, code, UVPERF_CAUSE_PERMISSION,
                                 "%s: tracefs may not be read by this process: "
-                                "run it as root, or let root mount tracefs "
-                                "with -o gid=, or give the id, type=2,config=",
+                                "run it as root, have root mount it with "
+                                "gid=GROUP,mode=750, or give the id, "
+                                "type=2,config=ID",
                                 shown);
     case -ENODEV:
       return uvperf__parse_fail(parse, both.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,

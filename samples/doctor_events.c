@@ -97,7 +97,8 @@ static doctor_result_t without_id(doctor_item_t *item, int rc,
   const char *remedy = "as root: mount -t tracefs tracefs /sys/kernel/tracing";
 
   if (rc == -EACCES)
-    remedy = "as root: mount -o remount,mode=755 /sys/kernel/tracing";
+    remedy = "run it as root, or as root: mount -o "
+             "remount,gid=GROUP,mode=750 /sys/kernel/tracing";
   else if (rc == -ENOENT)
     remedy = "a kernel with CONFIG_FTRACE_SYSCALLS and others of tracing";
   else if (rc != -ENODEV)

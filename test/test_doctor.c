@@ -353,7 +353,8 @@ static void tracefs_that_may_not_be_read_is_told(void **state) {
   doctor_run(&run, DOCTOR_PATH, NULL, 1);
   doctor_expect(&run, "events", "tracepoint", "result", "unknown");
   doctor_expect(&run, "events", "tracepoint", "errno", "EACCES");
-  doctor_expect_part(&run, "events", "tracepoint", "remedy", "mode=755");
+  doctor_expect_part(&run, "events", "tracepoint", "remedy",
+                     "gid=GROUP,mode=750");
 }
 
 static void tracepoints_are_answered_where_tracefs_is(void **state) {

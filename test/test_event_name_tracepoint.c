@@ -134,7 +134,9 @@ static int parse_as_nobody(void *arg) {
     return 3;
   if (error.cause != UVPERF_CAUSE_PERMISSION || error.column != 1)
     return 4;
-  return strstr(error.reason, "as root") == NULL;
+  if (strstr(error.reason, "as root") == NULL)
+    return 5;
+  return strstr(error.reason, "gid=GROUP,mode=750") == NULL;
 }
 
 static void
