@@ -151,8 +151,10 @@ static const char *paranoid_need(const uvperf__attempt_t *attempt,
   if (attempt->pid == -1 || attempt->cgroup >= 0)
     return "a whole CPU";
   *level = 1;
-  if (!attr->exclude_kernel)
-    return "the kernel side (exclude_kernel avoids it)";
+  if (!attr->exclude_kernel) /* PERF_PMU_CAP_NO_EXCLUDE: msr, for one */
+    return attr->type < PERF_TYPE_MAX
+               ? "the kernel side (exclude_kernel avoids it)"
+               : "the kernel side (exclude_kernel avoids it, if this PMU can)";
   if (attr->sample_type & PERF_SAMPLE_PHYS_ADDR)
     return "PERF_SAMPLE_PHYS_ADDR";
   if (has_kernel_branches(attr))

@@ -38,6 +38,10 @@ static void eacces_names_what_lifts_paranoid(void **state) {
          "is 2) or CAP_PERFMON");
   expect(*state, -EACCES, &attr, -1, 0,
          "a whole CPU needs kernel.perf_event_paranoid <= 0 (it is 2)");
+  uvperf_attr_init(&attr, PERF_TYPE_MAX + 90, 0);
+  expect(*state, -EACCES, &attr, 0, -1,
+         "(exclude_kernel avoids it, if this PMU can) needs "
+         "kernel.perf_event_paranoid <= 1 (it is 2)");
   explain_user_clock(&attr);
   attr.sample_type = PERF_SAMPLE_PHYS_ADDR;
   expect(*state, -EACCES, &attr, 0, -1,

@@ -75,7 +75,10 @@ static void msr(nobody_report_t *report) {
 
   uvperf_attr_init(&attr, type_of(report, "msr"), 0);
   if (attr.type != 0)
-    nobody_refused(report, &attr, 0, -1, UV_EACCES, KERNEL_SIDE);
+    nobody_refused(
+        report, &attr, 0, -1, UV_EACCES,
+        "the kernel side (exclude_kernel avoids it, if this PMU can) "
+        "needs kernel.perf_event_paranoid <= 1 (it is 2) or CAP_");
 }
 
 static void unprivileged_kernel_side_is_refused(void **state) {
