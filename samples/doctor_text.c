@@ -10,7 +10,7 @@
 #include "shared_words.h"
 
 #define TITLE_COLUMN 7
-#define VALUE_COLUMN 38
+#define VALUE_COLUMN 41
 
 static const char *const words[] = {"yes", "no", "?", ""};
 

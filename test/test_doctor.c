@@ -417,10 +417,19 @@ static void bits_that_the_kernel_does_not_know_are_listed(void **state) {
                    ask(&deferred) == EINVAL);
 }
 
-/* The same number of answers, no longer than a terminal. */
+/* Where the value begins that is behind a title of one word. */
+static size_t value_column(const char *line) {
+  size_t title = strspn(line, " ");
+
+  title += strcspn(line + title, " ");
+  return title + strspn(line + title, " ");
+}
+
+/* The same number of answers, no longer than a terminal, the values below each
+ * other. */
 static void text_has_what_json_has(void **state) {
   static sample_run_t json, text = {.args = {DOCTOR_PATH}};
-  size_t yes = 0, no = 0, unknown = 0;
+  size_t yes = 0, no = 0, unknown = 0, column;
   char summary[64];
   const char *at;
 
@@ -440,6 +449,12 @@ static void text_has_what_json_has(void **state) {
   sample_run_expect_text(text.out, summary);
   for (at = text.out; *at != '\0'; at += strcspn(at, "\n") + 1)
     assert_true(strcspn(at, "\n") < 80);
+  at = strstr(text.out, "  uvperf ");
+  assert_non_null(at);
+  column = value_column(at);
+  at = strstr(text.out, "  perf_event_max_contexts_per_stack ");
+  assert_non_null(at);
+  assert_int_equal(value_column(at), column);
 }
 
 int main(void) {
