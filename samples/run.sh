@@ -38,6 +38,7 @@ fi
 profile=$build/samples/profile
 echo "$build/samples/watch --help: another sample, the live story of processes."
 echo "$build/samples/list --help: another, the names of events."
+echo "$build/samples/doctor: another, tells what you may measure, and why not."
 if has_perfmon; then
   exec "$profile" -d 5 -a
 fi
