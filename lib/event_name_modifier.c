@@ -35,9 +35,10 @@ static int refuse(const uvperf__parse_t *parse, const char *at) {
                              "modifier '%c' is for perf(1) itself, "
                              "not for the kernel",
                              *at);
-  return uvperf__parse_bad(parse, at, "there is no modifier '%s': %s are",
-                           uvperf__span_show(letter, shown),
-                           "u k h G H I p P S D e and, of groups, W");
+  return uvperf__parse_bad(parse, at,
+                           "there is no modifier '%s', only u k h G H I p P S "
+                           "D e and, for groups, W",
+                           uvperf__span_show(letter, shown));
 }
 
 int uvperf__modifiers_parse(const uvperf__parse_t *parse, uvperf__span_t span,

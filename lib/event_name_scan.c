@@ -205,7 +205,7 @@ int uvperf__parse_number(const uvperf__parse_t *parse, uvperf__span_t span,
 
   if (rc == -EINVAL)
     return uvperf__parse_bad(parse, span.at,
-                             "'%s' is not a number: 10 and 0xa are",
+                             "'%s' is not a number such as 10 or 0xa",
                              uvperf__span_show(span, shown));
   if (rc == -ERANGE || number > most) {
     uvperf__parse_bad(parse, span.at, "%s is too large: the most is %#llx",

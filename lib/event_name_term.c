@@ -176,10 +176,10 @@ static int apply_chain(uvperf__event_build_t *build,
       build->chain = chains[i].chain;
       return 0;
     }
-  return uvperf__parse_bad(build->parse, term->value.at,
-                           "there is no call-graph '%s': no, fp, dwarf and lbr "
-                           "are",
-                           uvperf__span_show(term->value, shown));
+  return uvperf__parse_bad(
+      build->parse, term->value.at,
+      "there is no call-graph '%s', only no, fp, dwarf and lbr",
+      uvperf__span_show(term->value, shown));
 }
 
 /* The kernel wants stacks of whole words, and records are smaller than 64 KiB:
