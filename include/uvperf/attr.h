@@ -281,7 +281,8 @@ UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
  *      uvperf_event_list_parse (ARGUMENT); `limit` has the most of a number
  *      that is too large; or sysfs has a file of the PMU that is not understood
  *      (NOT_SUPPORTED);
- *    -ENOENT      no such event, PMU or term here (NO_EVENT);
+ *    -ENOENT      no such event, PMU or term here, or tracefs is not mounted
+ *      (NO_EVENT);
  *    -EACCES      tracefs or sysfs may not be read by this process
  *      (PERMISSION);
  *    -E2BIG       the event needs a field that lies behind the struct of the

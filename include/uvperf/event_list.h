@@ -26,12 +26,17 @@
  *
  * Of probes, the term retprobe means the return from there, and ref_ctr_offset
  * where a semaphore of the file is. A path without quotation marks ends at the
- * next comma, so it cannot be the last term.
+ * next comma, so it cannot be the last term. Between quotation marks, "" or '',
+ * all but the mark itself stands for itself.
  *
  * Groups: modifier S makes the leader sample all values, by PERF_SAMPLE_READ
  * and PERF_FORMAT_GROUP and ID in its read_format; members sample only by terms
  * of their own. W allows to open the members without their group where the PMU
- * cannot hold it. D and e are for leaders alone. */
+ * cannot hold it. D and e are for leaders alone.
+ *
+ * Each event is opened with its attr, in the order of the list: a member of a
+ * group with options.leader, as its leader comes before it; one with
+ * UVPERF_ITEM_CPU_WIDE for all tasks (pid -1) on each of its CPUs. */
 #ifndef UVPERF_EVENT_LIST_H
 #define UVPERF_EVENT_LIST_H
 
@@ -68,7 +73,10 @@ typedef struct uvperf_event_list_s uvperf_event_list_t;
  * uvperf_event_list_free. */
 typedef struct uvperf_event_item_s {
   /* As uvperf_attr_parse fills it. attr->size is that of the library's
-   * <linux/perf_event.h>, or more where config3 or config4 are not 0. */
+   * <linux/perf_event.h>, or more where config3 or config4 are not 0. A copy,
+   * to be changed, has attr->size bytes, which may be more than the struct of
+   * the caller's header. config1 of a probe points to a string of the list,
+   * which the kernel reads when the event is opened, and uvperf_attr_label. */
   const struct perf_event_attr *attr;
   /* name=, or the text as written, without white space around it; of patterns
    * and of names that mean several PMUs, what stands for this event. */

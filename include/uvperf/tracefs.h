@@ -4,7 +4,8 @@
  *
  * tracefs is looked for at each call: at /sys/kernel/tracing, then at
  * /sys/kernel/debug/tracing, then where /proc/self/mounts says. A place counts
- * only if its directory events/ is there. By default only root may read it.
+ * only if its directory events/ is there. By default only root may read it, and
+ * after `mount -o remount,gid=GROUP,mode=750 /sys/kernel/tracing` a group.
  * Functions that return int return 0 or a negative errno, the same value as
  * libuv's UV_E*. They take no memory, and leave no file open. */
 #ifndef UVPERF_TRACEFS_H
