@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "shared_loop.h"
 #include "shared_memory.h"
 
 /* It dies with us, whatever ends us. */
@@ -83,22 +84,6 @@ static int64_t count_fds(void) {
   return nr;
 }
 
-/* libuv aborts where it finds no fds for its first ones, a pipe and an epoll
- * set. */
-static int has_fds(void) {
-  int fds[4];
-  size_t nr, i;
-
-  for (nr = 0; nr < 4; nr++) {
-    fds[nr] = dup(STDERR_FILENO);
-    if (fds[nr] < 0)
-      break;
-  }
-  for (i = 0; i < nr; i++)
-    close(fds[i]);
-  return nr == 4;
-}
-
 int doctor_machine_init(doctor_machine_t *machine) {
   int rc;
 
@@ -116,13 +101,9 @@ int doctor_machine_init(doctor_machine_t *machine) {
     machine->child_code = -errno;
     machine->child = 0;
   }
-  rc = has_fds() ? uv_loop_init(&machine->loop) : UV_EMFILE;
+  rc = shared_loop_init(&machine->loop);
   machine->fds_open = count_fds();
-  if (rc == 0)
-    return 0;
-  fprintf(stderr, "doctor: a loop cannot be opened: %s%s\n", uv_strerror(rc),
-          rc == UV_EMFILE ? ": raise the limit of open files, ulimit -n" : "");
-  return 1;
+  return rc;
 }
 
 void doctor_machine_free(doctor_machine_t *machine) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared_loop.h"
 #include "shared_memory.h"
 
 /* The kernel waits for all CPUs while it turns a tracepoint on and off. */
@@ -91,12 +92,9 @@ static void announce(const list_names_t *names) {
 int list_names_try(list_names_t *names) {
   uv_loop_t loop;
   size_t i;
-  int rc = uv_loop_init(&loop);
 
-  if (rc != 0) {
-    fprintf(stderr, "list: a loop cannot be opened: %s\n", uv_strerror(rc));
+  if (shared_loop_init(&loop) != 0)
     return 1;
-  }
   announce(names);
   for (i = 0; i < names->nr; i++)
     try_one(&loop, &names->names[i]);

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "shared_loop.h"
+
 /* How long a command may take to end after SIGTERM. */
 #define END_MS 2000
 
@@ -99,13 +101,8 @@ int shared_session_fork(shared_session_t *session, char **command) {
 }
 
 int shared_session_init(shared_session_t *session) {
-  int rc = uv_loop_init(&session->loop);
-
-  if (rc != 0) {
-    fprintf(stderr, "%s: no event loop: %s\n", program_invocation_short_name,
-            uv_strerror(rc));
+  if (shared_loop_init(&session->loop) != 0)
     return 1;
-  }
   uv_signal_init(&session->loop, &session->interrupt);
   uv_signal_init(&session->loop, &session->terminate);
   uv_signal_init(&session->loop, &session->hangup);

@@ -183,6 +183,26 @@ static void standard_fds_closed_do_not_abort(void **state) {
   sample_run_expect_status(&run, 0);
 }
 
+/* With each number of fds it either says that there are too few, or tries. */
+static void few_fds_do_not_abort(void **state) {
+  char number[8];
+  int told = 0, nr;
+
+  (void)state;
+  for (nr = 4; nr < 24; nr++) {
+    sample_run_t run = {.args = {"/bin/sh", "-c",
+                                 "ulimit -n $1; exec \"$0\" --available sw",
+                                 LIST_PATH, number}};
+
+    snprintf(number, sizeof(number), "%d", nr);
+    sample_run(&run);
+    /* With inherited fds there may be too few for the loader already. */
+    assert_true(run.status <= 1 || run.status == 127);
+    told += run.status == 1 && strstr(run.err, "ulimit -n") != NULL;
+  }
+  assert_true(told > 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bad_options_exit_2_with_a_message),
@@ -198,6 +218,7 @@ int main(void) {
       cmocka_unit_test(reader_that_has_enough_ends_it_quietly),
       cmocka_unit_test(interrupt_ends_it_at_once),
       cmocka_unit_test(standard_fds_closed_do_not_abort),
+      cmocka_unit_test(few_fds_do_not_abort),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
