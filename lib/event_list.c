@@ -8,6 +8,7 @@
 
 #include "alloc.h"
 #include "cpu_list.h"
+#include "file.h"
 #include "pmu.h"
 
 typedef struct node_s {
@@ -121,6 +122,8 @@ static int copy_cpus(const uvperf__parse_t *parse, node_t *node,
     rc = uvperf__cpu_list_parse(list, NULL, &nr);
   if (rc == 0) /* an empty list */
     return 0;
+  if (uvperf__is_shortage(rc))
+    return uvperf__parse_shortage(parse, node->at, rc);
   if (rc != -ENOBUFS)
     return uvperf__parse_fail(parse, node->at, rc, UVPERF_CAUSE_NOT_SUPPORTED,
                               "the CPUs of PMU %s in sysfs are not understood",

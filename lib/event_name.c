@@ -10,6 +10,7 @@
 #include "event_name_modifier.h"
 #include "event_name_term.h"
 #include "explain.h"
+#include "file.h"
 #include "pmu.h"
 
 #define MAX_PRECISE 3
@@ -26,16 +27,38 @@ void uvperf__event_build_begin(uvperf__event_build_t *build) {
   build->nr_files = 0;
 }
 
+/* 1; 0; or the want of fds that leaves it unknown. */
+static int is_probe(const char *root, uint32_t type) {
+  static const char *const probes[] = {"uprobe", "kprobe"};
+  size_t i;
+
+  for (i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
+    uint32_t its;
+    int rc = uvperf__pmu_type(root, probes[i], &its);
+
+    if (uvperf__is_shortage(rc))
+      return rc;
+    if (rc == 0 && its == type)
+      return 1;
+  }
+  return 0;
+}
+
 /* The config1 of a probe is a pointer to a string, which uvperf_attr_label and
- * the kernel follow: a text may give the string, but no number. */
+ * the kernel follow: a text may give the string, but no number. The types below
+ * PERF_TYPE_MAX are fixed, and no probes. */
 static int refuse_pointer(const uvperf__event_build_t *build) {
   const uvperf__named_event_t *event = &build->event;
-  const char *root = build->parse->root;
   uint32_t type = event->wide.attr.type;
+  int rc;
 
   if (event->wide.attr.config1 == 0 || event->string.at != NULL ||
-      !(uvperf__pmu_is(root, type, "uprobe") ||
-        uvperf__pmu_is(root, type, "kprobe")))
+      type < PERF_TYPE_MAX)
+    return 0;
+  rc = is_probe(build->parse->root, type);
+  if (rc < 0)
+    return uvperf__parse_shortage(build->parse, build->text->head.at, rc);
+  if (rc == 0)
     return 0;
   return uvperf__parse_bad(build->parse, build->text->head.at,
                            "config1 of a probe is a pointer: write "

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "event_name_term.h"
+#include "file.h"
 #include "generic_name.h"
 #include "near_miss.h"
 #include "pmu.h"
@@ -18,6 +19,8 @@
 
 int uvperf__pmu_build_fail(const uvperf__parse_t *parse, const char *at,
                            int code, const char *pmu, const char *file) {
+  if (uvperf__is_shortage(code))
+    return uvperf__parse_shortage(parse, at, code);
   if (code == -EACCES)
     return uvperf__parse_fail(parse, at, code, UVPERF_CAUSE_PERMISSION,
                               "sysfs of PMU %s may not be read by this process",
@@ -25,11 +28,6 @@ int uvperf__pmu_build_fail(const uvperf__parse_t *parse, const char *at,
   if (code == -ENODATA || code == -ENOENT)
     return uvperf__parse_fail(parse, at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
                               "PMU %s has no '%s' in sysfs", pmu, file);
-  if (uvperf__parse_cause(code) != UVPERF_CAUSE_UNKNOWN)
-    return uvperf__parse_fail(parse, at, code, uvperf__parse_cause(code),
-                              "'%s' of PMU %s in sysfs cannot be read (errno "
-                              "%d)",
-                              file, pmu, -code);
   return uvperf__parse_fail(parse, at, code, UVPERF_CAUSE_NOT_SUPPORTED,
                             "'%s' of PMU %s in sysfs is not understood "
                             "(errno %d)",

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "event_name_pmu.h"
+#include "file.h"
 #include "glob.h"
 #include "near_miss.h"
 #include "pmu.h"
@@ -21,6 +22,7 @@ typedef struct pmus_s {
   int is_pattern;
   size_t nr;                           /* how many gave an event */
   int is_one;                          /* whether there is one at most */
+  int is_told;                         /* why it failed is explained */
   char failed[UVPERF__PMU_NAME_BYTES]; /* the first that gave none */
 } pmus_t;
 
@@ -61,12 +63,6 @@ static int build_terms(uvperf__event_build_t *build, const char *pmu) {
   return rc != 0 ? rc : uvperf__event_build_end(build);
 }
 
-/* This process's own trouble, which makes every PMU look as if it lacked what
- * is looked for. */
-static int is_shortage(int code) {
-  return code == -EMFILE || code == -ENFILE || code == -ENOMEM;
-}
-
 /* One of several: those that do not know the terms are passed over. */
 static int build_fitting(const char *name, void *data) {
   pmus_t *pmus = data;
@@ -93,7 +89,7 @@ static int build_fitting(const char *name, void *data) {
     pmus->nr += 1;
   else if (!build->is_given && pmus->failed[0] == '\0')
     snprintf(pmus->failed, sizeof(pmus->failed), "%s", name);
-  return build->is_given || is_shortage(rc) ? rc : 0;
+  return build->is_given || uvperf__is_shortage(rc) ? rc : 0;
 }
 
 static int unknown_pmu(const pmus_t *pmus) {
@@ -148,12 +144,15 @@ static int count_event(const char *pmu, void *data) {
 
   if (rc == 0)
     pmus->nr += 1;
-  return is_shortage(rc) ? rc : 0;
+  return uvperf__is_shortage(rc) ? rc : 0;
 }
 
 static int without_pmus(const uvperf__event_build_t *build, int code) {
+  if (uvperf__is_shortage(code))
+    return uvperf__parse_shortage(build->parse, build->text->head.at, code);
   return uvperf__parse_fail(
-      build->parse, build->text->head.at, code, uvperf__parse_cause(code),
+      build->parse, build->text->head.at, code,
+      code == -EACCES ? UVPERF_CAUSE_PERMISSION : UVPERF_CAUSE_UNKNOWN,
       "the PMUs in sysfs cannot be read (errno %d)", -code);
 }
 
@@ -162,10 +161,11 @@ static int build_event(const char *pmu, void *data) {
   char text[UVPERF__PMU_TEXT_BYTES];
   pmus_t *pmus = data;
   uvperf__event_build_t *build = pmus->build;
-  int rc;
+  int rc = uvperf__pmu_event(build->parse->root, pmu, pmus->wanted, text);
 
-  if (uvperf__pmu_event(build->parse->root, pmu, pmus->wanted, text) != 0)
-    return 0;
+  if (rc != 0)
+    return uvperf__is_shortage(rc) ? rc : 0;
+  pmus->is_told = 1;
   rc = uvperf__pmu_build_begin(build, pmu);
   if (rc != 0)
     return rc;
@@ -175,7 +175,10 @@ static int build_event(const char *pmu, void *data) {
     build->event.rest = build->text->head.end;
   }
   rc = uvperf__pmu_build_event(build, build->text->head);
-  return rc < 0 ? rc : uvperf__event_build_end(build);
+  if (rc >= 0)
+    rc = uvperf__event_build_end(build);
+  pmus->is_told = rc != 0;
+  return rc;
 }
 
 int uvperf__event_build_alias(uvperf__event_build_t *build) {
@@ -187,10 +190,10 @@ int uvperf__event_build_alias(uvperf__event_build_t *build) {
       uvperf__span_copy(build->text->head, pmus.wanted, sizeof(pmus.wanted)))
     return 0;
   rc = uvperf__pmu_each(root, count_event, &pmus);
-  if (rc != 0 && rc != -ENOENT)
-    return without_pmus(build, rc);
-  if (pmus.nr == 0)
-    return 0;
   pmus.is_one = pmus.nr == 1;
-  return uvperf__pmu_each(root, build_event, &pmus);
+  if (rc == 0 && pmus.nr > 0)
+    rc = uvperf__pmu_each(root, build_event, &pmus);
+  if (rc == 0 || rc == -ENOENT || pmus.is_told)
+    return pmus.is_told ? rc : 0;
+  return without_pmus(build, rc);
 }

@@ -83,7 +83,8 @@ static int unknown_symbol(const uvperf__parse_t *parse, uvperf__span_t symbol,
   uvperf__near_miss_t miss;
 
   uvperf__near_miss_init(&miss, symbol.at, uvperf__span_length(symbol));
-  uvperf__elf_each_symbol(path, try_symbol, &miss);
+  if (uvperf__elf_each_symbol(path, try_symbol, &miss) == -ENOMEM)
+    return uvperf__parse_shortage(parse, symbol.at, -ENOMEM);
   return uvperf__parse_fail(parse, symbol.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
                             "the file has no function '%s'%s",
                             uvperf__span_show(symbol, shown),
@@ -107,29 +108,31 @@ static int bad_symbol(const uvperf__parse_t *parse, uvperf__span_t symbol,
   char shown[UVPERF__SHOW_BYTES];
   size_t i;
 
+  if (uvperf__is_shortage(code))
+    return uvperf__parse_shortage(parse, symbol.at, code);
   uvperf__span_show(symbol, shown);
   for (i = 0; i < COUNT_OF(faults); i++)
     if (faults[i].code == code)
       return uvperf__parse_fail(parse, symbol.at, code, UVPERF_CAUSE_NO_EVENT,
                                 "function '%s': %s", shown, faults[i].text);
-  return uvperf__parse_fail(parse, symbol.at, code, uvperf__parse_cause(code),
-                            "function '%s': its file cannot be read (errno %d)",
-                            shown, -code);
+  return uvperf__parse_fail(
+      parse, symbol.at, code,
+      code == -EACCES ? UVPERF_CAUSE_PERMISSION : UVPERF_CAUSE_UNKNOWN,
+      "function '%s': its file cannot be read (errno %d)", shown, -code);
 }
 
 static int open_fault(const uvperf__parse_t *parse, uvperf__span_t path,
                       int code) {
   char shown[UVPERF__SHOW_BYTES];
 
+  if (uvperf__is_shortage(code))
+    return uvperf__parse_shortage(parse, path.at, code);
   uvperf__span_show(path, shown);
   if (code == -EACCES)
     return uvperf__parse_fail(parse, path.at, code, UVPERF_CAUSE_PERMISSION,
                               "file '%s' may not be read by this process",
                               shown);
-  return uvperf__parse_fail(parse, path.at, code,
-                            uvperf__parse_cause(code) == UVPERF_CAUSE_UNKNOWN
-                                ? UVPERF_CAUSE_NO_EVENT
-                                : uvperf__parse_cause(code),
+  return uvperf__parse_fail(parse, path.at, code, UVPERF_CAUSE_NO_EVENT,
                             code == -ENOENT   ? "there is no file '%s'"
                             : code == -EISDIR ? "'%s' is a directory"
                             : code == -ENXIO

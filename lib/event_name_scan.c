@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "explain.h"
 
@@ -65,18 +66,28 @@ int uvperf__parse_bad(const uvperf__parse_t *parse, const char *at,
   return code;
 }
 
-int uvperf__parse_cause(int code) {
-  switch (code) {
-    case -EACCES:
-      return UVPERF_CAUSE_PERMISSION;
-    case -EMFILE:
-    case -ENFILE:
-      return UVPERF_CAUSE_FILES;
-    case -ENOMEM:
-      return UVPERF_CAUSE_MEMORY;
-    default:
-      return UVPERF_CAUSE_UNKNOWN;
+int uvperf__parse_shortage(const uvperf__parse_t *parse, const char *at,
+                           int code) {
+  struct rlimit files = {0, 0};
+
+  if (code == -ENOMEM)
+    return uvperf__parse_fail(parse, at, code, UVPERF_CAUSE_MEMORY,
+                              "files cannot be read: memory ran out");
+  if (code == -ENFILE)
+    return uvperf__parse_fail(parse, at, code, UVPERF_CAUSE_FILES,
+                              "files cannot be read: the system's "
+                              "table of open files is full: raise "
+                              "fs.file-max");
+  getrlimit(RLIMIT_NOFILE, &files);
+  uvperf__parse_fail(parse, at, code, UVPERF_CAUSE_FILES,
+                     "files cannot be read: all %llu fds that "
+                     "RLIMIT_NOFILE allows are open: raise it",
+                     (unsigned long long)files.rlim_cur);
+  if (parse->error != NULL) {
+    parse->error->limit = files.rlim_cur;
+    parse->error->needed = (uint64_t)files.rlim_cur + 1;
   }
+  return code;
 }
 
 const char *uvperf__parse_meant(const char *best,

@@ -40,8 +40,10 @@ int uvperf__parse_bad(const uvperf__parse_t *parse, const char *at,
                       const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The cause, for users, of a system file that could not be read. */
-int uvperf__parse_cause(int code);
+/* The same for want of fds or memory, by which nothing is known of the event:
+ * the code. */
+int uvperf__parse_shortage(const uvperf__parse_t *parse, const char *at,
+                           int code);
 
 /* " (did you mean 'x'?)", or nothing where `best` is "". */
 #define UVPERF__MEANT_BYTES 96

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "file.h"
 #include "generic_name.h"
 #include "glob.h"
 #include "near_miss.h"
@@ -45,10 +46,12 @@ static int unknown_name(const tracepoint_t *tracepoint) {
   const uvperf__event_build_t *build = tracepoint->build;
   uvperf__span_t tail = build->text->tail;
   uvperf__near_miss_t miss;
+  int rc;
 
   uvperf__near_miss_init(&miss, tail.at, uvperf__span_length(tail));
-  if (uvperf__tracefs_each_event(build->parse->root, tracepoint->category,
-                                 uvperf__near_miss_each, &miss) != 0)
+  rc = uvperf__tracefs_each_event(build->parse->root, tracepoint->category,
+                                  uvperf__near_miss_each, &miss);
+  if (rc == -ENOENT || rc == -EINVAL)
     return unknown_category(tracepoint);
   return uvperf__parse_fail(
       build->parse, tail.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
@@ -63,6 +66,8 @@ static int not_found(const tracepoint_t *tracepoint, int code) {
   uvperf__span_t both = {text->head.at, text->tail.end};
   char shown[UVPERF__SHOW_BYTES];
 
+  if (uvperf__is_shortage(code))
+    return uvperf__parse_shortage(parse, both.at, code);
   uvperf__span_show(both, shown);
   switch (code) {
     case -ENOENT:
@@ -85,7 +90,7 @@ static int not_found(const tracepoint_t *tracepoint, int code) {
                                 "tracefs /sys/kernel/tracing",
                                 shown);
     default:
-      return uvperf__parse_fail(parse, both.at, code, uvperf__parse_cause(code),
+      return uvperf__parse_fail(parse, both.at, code, UVPERF_CAUSE_UNKNOWN,
                                 "%s: reading tracefs failed (errno %d)", shown,
                                 -code);
   }
@@ -150,10 +155,14 @@ int uvperf__event_build_perhaps_tracepoint(uvperf__event_build_t *build) {
 
   if (text.terms.at != NULL || text.modifiers.at == NULL ||
       uvperf__span_copy(text.head, tracepoint.category, NAME_BYTES) ||
-      uvperf__span_copy(text.modifiers, tracepoint.name, NAME_BYTES) ||
-      uvperf__tracefs_id(build->parse->root, tracepoint.category,
-                         tracepoint.name, &id) != 0)
+      uvperf__span_copy(text.modifiers, tracepoint.name, NAME_BYTES))
     return 0;
+  rc = uvperf__tracefs_id(build->parse->root, tracepoint.category,
+                          tracepoint.name, &id);
+  if (rc != 0)
+    return uvperf__is_shortage(rc)
+               ? uvperf__parse_shortage(build->parse, text.head.at, rc)
+               : 0;
   text.tail = text.modifiers;
   text.modifiers.at = text.modifiers.end = NULL;
   build->text = &text;

@@ -60,6 +60,10 @@ void uvperf__file_close(int fd) {
   close(fd);
 }
 
+int uvperf__is_shortage(int code) {
+  return code == -EMFILE || code == -ENFILE || code == -ENOMEM;
+}
+
 int uvperf__directory_open(uvperf__directory_t *directory, const char *path) {
   directory->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   directory->at = 0;

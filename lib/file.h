@@ -26,6 +26,10 @@ ssize_t uvperf__file_read_at(int fd, void *buffer, size_t size,
 
 void uvperf__file_close(int fd);
 
+/* Whether a code means that the process or the machine has run out of fds or
+ * memory: it says nothing of the file. */
+int uvperf__is_shortage(int code);
+
 /* An open directory. Private. */
 typedef struct uvperf__directory_s {
   int fd;

@@ -86,13 +86,14 @@ static int open_directory(uvperf__directory_t *directory, const char *root,
   return uvperf__directory_open(directory, path);
 }
 
-static int has_pmu(const char *root, const char *pmu) {
+/* Whether there is such a PMU: 0, or -errno. */
+static int find_pmu(const char *root, const char *pmu) {
   uvperf__directory_t directory;
+  int rc = open_directory(&directory, root, pmu, "");
 
-  if (open_directory(&directory, root, pmu, "") != 0)
-    return 0;
-  uvperf__file_close(directory.fd);
-  return 1;
+  if (rc == 0)
+    uvperf__file_close(directory.fd);
+  return uvperf__is_shortage(rc) || rc == 0 ? rc : -ENOENT;
 }
 
 /* Each entry of an open directory, which it closes; those that begin with a dot
@@ -119,7 +120,7 @@ static int each_part(const char *root, const char *pmu, const char *part,
                      int (*is_wanted)(const char *), uvperf__pmu_each_fn each,
                      void *data) {
   uvperf__directory_t directory;
-  int rc;
+  int rc, found;
 
   if (!is_component(pmu))
     return -EINVAL;
@@ -128,9 +129,8 @@ static int each_part(const char *root, const char *pmu, const char *part,
     return each_entry(&directory, is_wanted, each, data);
   if (rc != -ENOENT && rc != -ENOTDIR)
     return rc;
-  if (!has_pmu(root, pmu))
-    return -ENOENT;
-  return rc == -ENOENT ? 0 : rc;
+  found = find_pmu(root, pmu);
+  return found != 0 || rc == -ENOENT ? found : rc;
 }
 
 static int is_any(const char *name) {
@@ -175,7 +175,10 @@ int uvperf__pmu_each_event(const char *root, const char *pmu,
 int uvperf__pmu_type(const char *root, const char *pmu, uint32_t *type) {
   int rc = read_u32(root, pmu, "type", type);
 
-  return rc == -ENOENT && has_pmu(root, pmu) ? -ENODATA : rc;
+  if (rc != -ENOENT)
+    return rc;
+  rc = find_pmu(root, pmu);
+  return rc == 0 ? -ENODATA : rc;
 }
 
 typedef struct search_s {

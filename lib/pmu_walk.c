@@ -7,12 +7,13 @@
 #include <limits.h>
 #include <string.h>
 
+#include "file.h"
 #include "pmu.h"
 
 /* What is wrong with one file is no reason to hide the others, but for this
  * process's own trouble: it would make all files look wrong. */
 static int leave_out(int code) {
-  return code == -EMFILE || code == -ENFILE || code == -ENOMEM ? code : 0;
+  return uvperf__is_shortage(code) ? code : 0;
 }
 
 typedef struct walk_s {

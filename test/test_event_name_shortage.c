@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Names that are looked up while fds or memory are short: that is told, and
+ * nothing is taken for missing, as it only cannot be read now. */
+#include "fake_kernel.h"
+#include "support.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "event_list.h"
+#include "event_name.h"
+#include "names_tree.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *const names[] = {
+    "tsc",
+    "msr/tsc/",
+    "msr/event=tsc/",
+    "msr/tcs/",
+    "mrs/tsc/",
+    "nope",
+    "nope:u",
+    "sched:sched_switch",
+    "sched:sched_swich",
+    "schd:sched_switch",
+    "sched:*",
+    "*:*",
+    "clockticks",
+    "imc/clockticks/",
+    "uncore_imc/clockticks/",
+    "uncore_*/clockticks/",
+    "uncore_imc_0/data_reads/",
+    "cpu/cycles/",
+    "cpu/mem-lodas/",
+    "kprobe/func=f/",
+    "uprobe/path=\"/proc/self/exe\",symbol=main/",
+    "uprobe/path=\"/proc/self/exe\",symbol=mian/",
+    "type=8,config=0,config1=0x1000",
+};
+
+/* What a text is with enough of all. */
+typedef struct plenty_s {
+  int code;
+  size_t nr;
+  size_t nr_cpus;
+} plenty_t;
+
+static void parse_in_plenty(const char *root, const char *text,
+                            plenty_t *plenty) {
+  uvperf_event_list_t *list;
+
+  memset(plenty, 0, sizeof(*plenty));
+  plenty->code = uvperf__event_list_parse(root, &list, text, NULL);
+  if (plenty->code != 0)
+    return;
+  plenty->nr = uvperf_event_list_count(list);
+  plenty->nr_cpus = uvperf_event_list_get(list, 0)->nr_cpus;
+  uvperf_event_list_free(list);
+}
+
+/* Whether want of fds is told, or made no difference. */
+static int is_honest(const char *root, const char *text, rlim_t limit,
+                     const plenty_t *plenty) {
+  uvperf_error_t error = {0};
+  uvperf_event_list_t *list;
+  int is_same;
+  int code = uvperf__event_list_parse(root, &list, text, &error);
+
+  if (code == -EMFILE)
+    return list == NULL && error.code == code &&
+           error.cause == UVPERF_CAUSE_FILES && error.column == 1 &&
+           error.limit == limit && error.needed == limit + 1;
+  if (code != 0)
+    return code == plenty->code;
+  is_same = code == plenty->code &&
+            uvperf_event_list_count(list) == plenty->nr &&
+            uvperf_event_list_get(list, 0)->nr_cpus == plenty->nr_cpus;
+  uvperf_event_list_free(list);
+  return is_same;
+}
+
+/* In a child, whose limit it is. */
+static int parse_with_few_fds(void *arg) {
+  const temp_tree_t *tree = arg;
+  plenty_t plenty[COUNT_OF(names)];
+  int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  struct rlimit limit;
+  size_t i;
+
+  close(next);
+  for (i = 0; i < COUNT_OF(names); i++)
+    parse_in_plenty(tree->root, names[i], &plenty[i]);
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return 1;
+  for (limit.rlim_cur = (rlim_t)next; limit.rlim_cur < (rlim_t)next + 4;
+       limit.rlim_cur++) {
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+      return 1;
+    for (i = 0; i < COUNT_OF(names); i++)
+      if (!is_honest(tree->root, names[i], limit.rlim_cur, &plenty[i])) {
+        print_message("%s with %llu fds more\n", names[i],
+                      (unsigned long long)(limit.rlim_cur - (rlim_t)next));
+        return 2;
+      }
+  }
+  return 0;
+}
+
+static void names_looked_up_without_fds_are_emfile(void **state) {
+  assert_int_equal(support_wait(support_fork(parse_with_few_fds, *state)), 0);
+}
+
+static int parse_without_fds(void *arg) {
+  const temp_tree_t *tree = arg;
+  struct rlimit limit = {0, 0};
+  size_t i;
+
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return 1;
+  for (i = 0; i < COUNT_OF(names); i++) {
+    plenty_t none;
+
+    parse_in_plenty(tree->root, names[i], &none);
+    if (none.code != -EMFILE)
+      return 2;
+  }
+  return 0;
+}
+
+static void no_name_is_missing_where_no_file_can_be_opened(void **state) {
+  assert_int_equal(support_wait(support_fork(parse_without_fds, *state)), 0);
+}
+
+/* The near miss of a function is looked for in memory of its own. */
+static void near_miss_without_memory_is_an_error(void **state) {
+  static const char text[] = "uprobe/path=\"/proc/self/exe\",symbol=mian/";
+  const temp_tree_t *tree = *state;
+  uvperf_event_list_t *list;
+  uvperf_error_t error;
+  unsigned nth;
+  int code;
+
+  for (nth = 1;; nth++) {
+    fake_kernel_reset();
+    fake_fail(FAKE_CALLOC, nth, -ENOMEM);
+    code = uvperf__event_list_parse(tree->root, &list, text, &error);
+    assert_null(list);
+    assert_int_equal(fake_live_allocations(), 0);
+    if (fake_failures() == 0)
+      break;
+    assert_int_equal(code, -ENOMEM);
+    assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
+    assert_in_range(error.column, 1, sizeof(text));
+  }
+  fake_kernel_reset();
+  assert_true(nth > 3);
+  assert_int_equal(code, -ENOENT);
+  assert_non_null(strstr(error.reason, "did you mean 'main'?"));
+}
+
+static int tree_setup(void **state) {
+  temp_tree_t *tree;
+
+  if (temp_tree_setup(state) != 0)
+    return -1;
+  tree = *state;
+  return names_tree_plant(tree->root, "tree.txt");
+}
+
+#define WITH_TREE(test)                                                        \
+  cmocka_unit_test_setup_teardown(test, tree_setup, temp_tree_teardown)
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {
+      WITH_TREE(names_looked_up_without_fds_are_emfile),
+      WITH_TREE(no_name_is_missing_where_no_file_can_be_opened),
+      WITH_TREE(near_miss_without_memory_is_an_error),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
