@@ -65,16 +65,35 @@ static size_t distance(const char *a, size_t length, const char *b, size_t nr) {
   return rows[0][nr];
 }
 
+/* With how many bytes of the wanted name another begins. */
+static size_t common(const uvperf__near_miss_t *miss, const char *name) {
+  size_t i = 0;
+
+  while (i < miss->length && name[i] != '\0' &&
+         lower(name[i]) == lower(miss->wanted[i]))
+    i++;
+  return i;
+}
+
+/* Of equally near names the one that begins alike: who writes "syscall" means
+ * "syscalls" rather than "vsyscall". */
+static int is_nearer(const uvperf__near_miss_t *miss, const char *name,
+                     size_t found) {
+  if (found != miss->distance)
+    return found < miss->distance;
+  return miss->best[0] != '\0' && common(miss, name) > common(miss, miss->best);
+}
+
 void uvperf__near_miss_try(uvperf__near_miss_t *miss, const char *name) {
   size_t length = strnlen(name, UVPERF__NEAR_MISS_MOST + 1);
   size_t gap =
       length > miss->length ? length - miss->length : miss->length - length;
   size_t found;
 
-  if (length > UVPERF__NEAR_MISS_MOST || gap >= miss->distance)
+  if (length > UVPERF__NEAR_MISS_MOST || gap > miss->distance)
     return;
   found = distance(miss->wanted, miss->length, name, length);
-  if (found >= miss->distance)
+  if (!is_nearer(miss, name, found))
     return;
   miss->distance = found;
   memcpy(miss->best, name, length + 1);

@@ -21,7 +21,8 @@ typedef struct uvperf__near_miss_s {
 void uvperf__near_miss_init(uvperf__near_miss_t *miss, const char *wanted,
                             size_t length);
 
-/* Compares one more name; the first of equally near ones is kept. */
+/* Compares one more name. Of equally near ones that is kept which begins with
+ * more bytes of the wanted one, else the first. */
 void uvperf__near_miss_try(uvperf__near_miss_t *miss, const char *name);
 
 /* The same, for walks: `data` is the search; always 0. */

@@ -45,6 +45,23 @@ static void near_miss_finds_typing_errors(void **state) {
     assert_string_equal(nearest(&miss, cases[i].wanted, words), cases[i].best);
 }
 
+/* In whatever order a directory has them. */
+static void near_miss_of_equals_begins_alike(void **state) {
+  uvperf__near_miss_t miss;
+
+  (void)state;
+  assert_string_equal(nearest(&miss, "syscall", "vsyscall syscalls"),
+                      "syscalls");
+  assert_string_equal(nearest(&miss, "syscall", "syscalls vsyscall"),
+                      "syscalls");
+  assert_string_equal(
+      nearest(&miss, "LLC-load-mis", "LLC-loads LLC-load-misses"),
+      "LLC-load-misses");
+  assert_string_equal(nearest(&miss, "sched", "schedx schedy"), "schedx");
+  assert_string_equal(nearest(&miss, "abcdef", "xxxxxx"), "");
+  assert_string_equal(nearest(&miss, "abcdef", "abcxxx"), "");
+}
+
 static void near_miss_counts_each_error_once(void **state) {
   uvperf__near_miss_t miss;
 
@@ -114,6 +131,7 @@ static void near_miss_reads_no_more_than_the_length(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(near_miss_finds_typing_errors),
+      cmocka_unit_test(near_miss_of_equals_begins_alike),
       cmocka_unit_test(near_miss_counts_each_error_once),
       cmocka_unit_test(near_miss_bears_one_error_in_three_bytes),
       cmocka_unit_test(near_miss_keeps_the_nearest_and_of_equals_the_first),
