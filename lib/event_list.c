@@ -240,15 +240,16 @@ static void lead_sampling(node_t *leader) {
 static int join_group(const uvperf__parse_t *parse, node_t *node,
                       const node_t *leader,
                       const uvperf__modifiers_t *modifiers) {
+  uvperf__span_t label = {node->label, node->label + strlen(node->label)};
   struct perf_event_attr *attr = &node->wide.attr;
+  char shown[UVPERF__SHOW_BYTES];
   int rc;
 
   if (node != leader && (attr->pinned || attr->exclusive))
-    return uvperf__parse_bad(
-        parse, node->at,
-        "'%.40s' is not the leader of its group: only that "
-        "can be pinned or exclusive, {...}:D",
-        node->label);
+    return uvperf__parse_bad(parse, node->at,
+                             "'%s' is not the leader of its group: only that "
+                             "can be pinned or exclusive, {...}:D",
+                             uvperf__span_show(label, shown));
   if (uvperf__modifiers_have(modifiers, 'P'))
     node->item.flags |= UVPERF_ITEM_PRECISE_MAX;
   if (node->item.flags & UVPERF_ITEM_PRECISE_MAX)

@@ -90,11 +90,20 @@ int uvperf__parse_shortage(const uvperf__parse_t *parse, const char *at,
   return code;
 }
 
+static char visible(char c) {
+  return (char)(c >= ' ' && c < 0x7f ? c : '?');
+}
+
+/* The name may come from a file that another user wrote. */
 const char *uvperf__parse_meant(const char *best,
                                 char text[UVPERF__MEANT_BYTES]) {
+  char *at;
+
   text[0] = '\0';
   if (best[0] != '\0')
     snprintf(text, UVPERF__MEANT_BYTES, " (did you mean '%s'?)", best);
+  for (at = text; *at != '\0'; at++)
+    *at = visible(*at);
   return text;
 }
 
@@ -132,7 +141,7 @@ const char *uvperf__span_show(uvperf__span_t span,
   size_t i;
 
   for (i = 0; i < length && i < UVPERF__SHOW_BYTES - 4; i++)
-    text[i] = (char)(span.at[i] >= ' ' && span.at[i] < 0x7f ? span.at[i] : '?');
+    text[i] = visible(span.at[i]);
   strcpy(text + i, i < length ? "..." : "");
   return text;
 }

@@ -303,6 +303,24 @@ static void list_is_whole_or_refused_when_fds_run_out(void **state) {
   }
 }
 
+/* Names of sysfs and labels may have any byte but '/'. */
+static void list_reasons_have_no_bytes_that_terminals_heed(void **state) {
+  static const char *const names[] = {"pmux[31m//",
+                                      "{cs,cs/name='\033[31m'/D}"};
+  const temp_tree_t *tree = *state;
+  uvperf_event_list_t *list;
+  uvperf_error_t error;
+  size_t i;
+
+  temp_tree_write(tree, NAMES_PMUS "/pmu\033[31m/type", "77\n");
+  for (i = 0; i < COUNT_OF(names); i++) {
+    assert_true(uvperf__event_list_parse(tree->root, &list, names[i], &error) <
+                0);
+    assert_non_null(strstr(error.reason, "?[31m'"));
+    assert_null(strchr(error.reason, '\033'));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(
@@ -318,6 +336,9 @@ int main(void) {
       cmocka_unit_test(list_of_all_tracepoints_of_this_machine_is_complete),
       cmocka_unit_test_setup_teardown(list_tells_per_package_and_snapshot,
                                       names_pmus_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(
+          list_reasons_have_no_bytes_that_terminals_heed, names_pmus_setup,
+          temp_tree_teardown),
       cmocka_unit_test_setup_teardown(list_patterns_give_each_pmu_that_fits,
                                       names_pmus_setup, temp_tree_teardown),
       cmocka_unit_test_setup_teardown(list_words_give_each_pmu_that_has_them,
