@@ -130,7 +130,7 @@ int uvperf__pmu_build_event(uvperf__event_build_t *build, uvperf__span_t word) {
 
   if (name_of(word, name) != 0)
     return 0;
-  rc = uvperf__pmu_event(root, pmu, name, text);
+  rc = uvperf__pmu_event_of_any_case(root, pmu, name, text);
   if (rc == -ENOENT)
     return 0;
   if (rc == 0 && build->depth == 0)
@@ -178,8 +178,14 @@ static int unknown_term(const uvperf__event_build_t *build,
   char shown[UVPERF__SHOW_BYTES], meant[UVPERF__MEANT_BYTES];
   const char *root = build->parse->root;
   uvperf__near_miss_t miss;
+  uint32_t type;
 
+  if (build->parse->error == NULL)
+    return -ENOENT;
   uvperf__near_miss_init(&miss, word.at, uvperf__span_length(word));
+  for (type = PERF_TYPE_HARDWARE; type <= PERF_TYPE_HW_CACHE; type++)
+    if (has_generic(build, type))
+      uvperf__generic_each(type, uvperf__near_miss_each, &miss);
   uvperf__pmu_each_format(root, build->event.pmu, uvperf__near_miss_each,
                           &miss);
   uvperf__pmu_each_event(root, build->event.pmu, uvperf__near_miss_each, &miss);

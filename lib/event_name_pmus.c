@@ -136,11 +136,22 @@ int uvperf__event_build_pmu(uvperf__event_build_t *build) {
 
 /* -- a word alone ---------------------------------------------------------- */
 
-/* What is wrong with one PMU's file hides it alone. */
-static int count_event(const char *pmu, void *data) {
+/* Receives the name that sysfs has for what is wanted. */
+static int find_event(const pmus_t *pmus, const char *pmu,
+                      char name[UVPERF__PMU_NAME_BYTES]) {
   char text[UVPERF__PMU_TEXT_BYTES];
+
+  memcpy(name, pmus->wanted, UVPERF__PMU_NAME_BYTES);
+  return uvperf__pmu_event_of_any_case(pmus->build->parse->root, pmu, name,
+                                       text);
+}
+
+/* What is wrong with one PMU's file hides it alone; this process's own trouble
+ * would hide every event there is. */
+static int count_event(const char *pmu, void *data) {
   pmus_t *pmus = data;
-  int rc = uvperf__pmu_event(pmus->build->parse->root, pmu, pmus->wanted, text);
+  char name[UVPERF__PMU_NAME_BYTES];
+  int rc = find_event(pmus, pmu, name);
 
   if (rc == 0)
     pmus->nr += 1;
@@ -157,11 +168,10 @@ static int without_pmus(const uvperf__event_build_t *build, int code) {
 }
 
 static int build_event(const char *pmu, void *data) {
-  char expanded[2 * UVPERF__PMU_NAME_BYTES];
-  char text[UVPERF__PMU_TEXT_BYTES];
+  char expanded[2 * UVPERF__PMU_NAME_BYTES], name[UVPERF__PMU_NAME_BYTES];
   pmus_t *pmus = data;
   uvperf__event_build_t *build = pmus->build;
-  int rc = uvperf__pmu_event(build->parse->root, pmu, pmus->wanted, text);
+  int rc = find_event(pmus, pmu, name);
 
   if (rc != 0)
     return uvperf__is_shortage(rc) ? rc : 0;
@@ -169,7 +179,7 @@ static int build_event(const char *pmu, void *data) {
   rc = uvperf__pmu_build_begin(build, pmu);
   if (rc != 0)
     return rc;
-  snprintf(expanded, sizeof(expanded), "%s/%s/", pmu, pmus->wanted);
+  snprintf(expanded, sizeof(expanded), "%s/%s/", pmu, name);
   if (!pmus->is_one) {
     build->event.expanded = expanded;
     build->event.rest = build->text->head.end;

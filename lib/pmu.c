@@ -311,6 +311,33 @@ int uvperf__pmu_event(const char *root, const char *pmu, const char *event,
   return terms[0] == '\0' ? -EINVAL : 0;
 }
 
+/* Turns the letters from `first` on, 'A' or 'a', into the other case. Not
+ * tolower(3): in a Turkish locale "I" would not be "i". 1: there were some. */
+static int turn_case(char *name, char first) {
+  int turned = 0;
+
+  for (; *name != '\0'; name++)
+    if (*name >= first && *name <= first + ('z' - 'a')) {
+      *name ^= 'a' ^ 'A';
+      turned = 1;
+    }
+  return turned;
+}
+
+/* sysfs-bus-event_source-devices-events has names in lower or in upper case
+ * alone, so that perf(1), which takes any case, need not search. */
+int uvperf__pmu_event_of_any_case(const char *root, const char *pmu,
+                                  char event[UVPERF__PMU_NAME_BYTES],
+                                  char terms[UVPERF__PMU_TEXT_BYTES]) {
+  int rc = uvperf__pmu_event(root, pmu, event, terms);
+
+  if (rc == -ENOENT && turn_case(event, 'A'))
+    rc = uvperf__pmu_event(root, pmu, event, terms);
+  if (rc == -ENOENT && turn_case(event, 'a'))
+    rc = uvperf__pmu_event(root, pmu, event, terms);
+  return rc;
+}
+
 /* Reads a file beside an event: 1, 0 where there is none, or -errno. */
 static int read_beside(const char *root, const char *pmu, const char *event,
                        const char *suffix, char text[UVPERF__PMU_TEXT_BYTES]) {

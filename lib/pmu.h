@@ -72,6 +72,11 @@ uint64_t uvperf__pmu_gather(uint64_t mask, uint64_t bits);
  * -ENOENT: no such event, or PMU; -EINVAL: an event without terms. */
 int uvperf__pmu_event(const char *root, const char *pmu, const char *event,
                       char terms[UVPERF__PMU_TEXT_BYTES]);
+/* The same for an event in upper or lower case; receives its name as sysfs has
+ * it, where there is one. */
+int uvperf__pmu_event_of_any_case(const char *root, const char *pmu,
+                                  char event[UVPERF__PMU_NAME_BYTES],
+                                  char terms[UVPERF__PMU_TEXT_BYTES]);
 /* Each named event, without the files EVENT.scale, .unit, .per-pkg and
  * .snapshot that go with it; a PMU may have none. -ENOENT: no such PMU. */
 int uvperf__pmu_each_event(const char *root, const char *pmu,

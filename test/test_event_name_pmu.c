@@ -194,6 +194,44 @@ static void pmu_errors_point_at_the_term(void **state) {
   names_check_bad(tree->root, bad, COUNT_OF(bad));
 }
 
+/* perf(1) takes any case, as sysfs has names of one case alone. */
+static void pmu_events_are_known_in_any_case(void **state) {
+  static const names_good_t good[] = {
+      {"cpu/MEM-LOADS/", {.type = 4, .config = 0x1cd, .config1 = 3}},
+      {"cpu/Mem-Loads/", {.type = 4, .config = 0x1cd, .config1 = 3}},
+      {"cpu/event=Mem-Loads/", {.type = 4, .config = 0x1cd, .config1 = 3}},
+      {"Mem-Loads:u", {.type = 4, .config = 0x1cd, .config1 = 3, ONLY_USER}},
+      {"cpu/l2_rqsts/", {.type = 4, .config = 0x24}},
+      {"cpu/L2_rqsts/", {.type = 4, .config = 0x24}},
+      {"L2_RQSTS", {.type = 4, .config = 0x24}},
+  };
+  static const names_bad_t bad[] = {
+      {"CPU/mem-loads/", -ENOENT, NONE, 1, "did you mean 'cpu'?"},
+      {"cpu/EVENT=1/", -ENOENT, NONE, 5, "did you mean 'event'?"},
+  };
+  const temp_tree_t *tree = *state;
+
+  temp_tree_write(tree, NAMES_PMUS "/cpu/events/L2_RQSTS", "event=0x24\n");
+  names_check_good(tree->root, good, COUNT_OF(good));
+  names_check_bad(tree->root, bad, COUNT_OF(bad));
+}
+
+static void pmu_generic_events_are_near_misses_where_it_has_them(void **state) {
+  static const names_bad_t bad[] = {
+      {"software/cpu-clok/", -ENOENT, NONE, 10, "did you mean 'cpu-clock'?"},
+      {"cpu_core/instrctions/", -ENOENT, NONE, 10, "mean 'instructions'?"},
+      {"uncore_imc_0/instrctions/", -ENOENT, NONE, 14, "event 'instrctions'"},
+  };
+  const temp_tree_t *tree = *state;
+  uvperf_error_t error;
+  struct perf_event_attr attr;
+
+  temp_tree_write(tree, NAMES_PMUS "/software/type", "1\n");
+  names_check_bad(tree->root, bad, COUNT_OF(bad));
+  uvperf__attr_parse(tree->root, &attr, sizeof(attr), bad[2].name, &error);
+  assert_null(strstr(error.reason, "did you mean"));
+}
+
 static void pmu_of_a_number_may_be_named_without_it(void **state) {
   static const names_good_t good[] = {
       {"uncore_imc_free_running/dclk/", {.type = 16, .config = 0xff}},
@@ -289,6 +327,11 @@ static void pmu_of_this_machine_counts_the_time_stamp(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(pmu_events_are_known_in_any_case,
+                                      names_pmus_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(
+          pmu_generic_events_are_near_misses_where_it_has_them,
+          names_pmus_setup, temp_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_terms_go_where_format_says,
                                       names_pmus_setup, temp_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_events_stand_for_terms,

@@ -228,7 +228,8 @@ UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
  *      …,config4=…,bp_type=…                 attr's fields
  *    cpu/event=0x3c,umask=1/                 an event of a PMU, by the terms
  *    cpu/mem-loads,ldlat=30/                 in its format/ and events/ of
- *    mem-loads                               sysfs; one of its own names alone
+ *    mem-loads                               sysfs; one of its events alone;
+ *                                            events in any case
  *    cpu_core/cycles/, cpu_core/r1a8/        a generic or raw event of the PMU
  *    sched:sched_switch                      a tracepoint, by tracefs
  *    kprobe/addr=0xffffffff81000000/         a place in the kernel's code
