@@ -96,9 +96,10 @@ static int judge(const uvperf__named_event_t *event, void *data) {
   size_t length = uvperf__span_length(event->string);
 
   truth->nr++;
-  truth->is_true = event->string.at == NULL ||
-                   (string != NULL && strlen(string) == length &&
-                    memcmp(string, event->string.at, length) == 0);
+  truth->is_true = !event->is_pattern;
+  truth->is_true &= event->string.at == NULL ||
+                    (string != NULL && strlen(string) == length &&
+                     memcmp(string, event->string.at, length) == 0);
   if (event->string.at != NULL)
     parsed.attr.config1 = truth->said->attr.config1;
   truth->is_true &= memcmp(&parsed, truth->said, sizeof(parsed)) == 0;

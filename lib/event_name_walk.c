@@ -68,6 +68,11 @@ static int is_word(const char *name) {
   return uvperf__scan_word(name, end).end == end;
 }
 
+/* Whether it means this PMU or tracepoint and no others. */
+static int is_plain_word(const char *name) {
+  return is_word(name) && !uvperf__glob_is_pattern(name);
+}
+
 /* -- generic events ------------------------------------------------------- */
 
 static int tell_generic(const char *canonical, void *data) {
@@ -154,7 +159,7 @@ static int visit_pmu(const uvperf_pmu_t *pmu, void *data) {
   walk_t *walk = data;
   int rc;
 
-  if (!is_word(pmu->name))
+  if (!is_plain_word(pmu->name))
     return 0;
   walk->pmu = pmu;
   rc = uvperf__pmu_walk_events(walk->root, pmu->name, tell_pmu_event, walk);
@@ -176,7 +181,7 @@ static int tell_tracepoint(const char *category, const char *event, uint64_t id,
   char text[2 * NAME_MAX + 3];
   uvperf_event_name_t name;
 
-  if (!is_word(category) || !is_word(event))
+  if (!is_plain_word(category) || !is_plain_word(event))
     return 0;
   snprintf(text, sizeof(text), "%s:%s", category, event);
   begin(&name, UVPERF_NAME_TRACEPOINT, PERF_TYPE_TRACEPOINT, text);

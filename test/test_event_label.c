@@ -282,6 +282,20 @@ static void label_of_bits_without_terms_is_raw_or_numbers(void **state) {
   expect_pairs(state, pairs, COUNT_OF(pairs));
 }
 
+/* Such a name would be a pattern, which is for lists. */
+static void label_avoids_names_that_are_patterns(void **state) {
+  struct perf_event_attr attr;
+
+  temp_tree_write(*state, "/sys/bus/event_source/devices/a*/type", "90\n");
+  temp_tree_write(*state, "/sys/bus/event_source/devices/a*/format/event",
+                  "config:0-7\n");
+  temp_tree_write(*state, "/sys/kernel/tracing/events/sched/x?/id", "77\n");
+  uvperf_attr_init(&attr, 90, 1);
+  expect(state, &attr, "type=90,config=0x1");
+  uvperf_attr_tracepoint(&attr, 77);
+  expect(state, &attr, "type=2,config=0x4d");
+}
+
 static void label_of_hybrid_event_names_its_pmu(void **state) {
   static const pair_t pairs[] = {
       {"cpu_atom/cycles/u", "cpu_atom/cpu-cycles/u"},
@@ -445,6 +459,7 @@ int main(void) {
       ON_TREE(label_of_pmu_event_without_name_is_its_terms),
       ON_TREE(label_takes_one_of_the_terms_that_overlap),
       ON_TREE(label_of_bits_without_terms_is_raw_or_numbers),
+      ON_TREE(label_avoids_names_that_are_patterns),
       ON_HYBRID_TREE(label_of_hybrid_event_names_its_pmu),
       ON_HYBRID_TREE(label_of_hybrid_event_avoids_the_names_of_the_pmu),
       ON_TREE(label_of_uprobe_has_path_and_offset),

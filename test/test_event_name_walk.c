@@ -257,6 +257,22 @@ static void event_name_walk_leaves_out_what_cannot_be_written(void **state) {
   assert_int_equal(told.nr, 5);
 }
 
+/* Such names are patterns, which several may fit. */
+static void event_name_walk_leaves_out_patterns(void **state) {
+  told_t told;
+
+  make_machine(*state);
+  temp_tree_write(*state, PMUS "/a*/type", "40\n");
+  temp_tree_write(*state, PMUS "/a*/events/x", "event=1\n");
+  temp_tree_write(*state, PMUS "/cpu/events/y?", "event=1\n");
+  temp_tree_write(*state, EVENTS "/sched/x?/id", "7\n");
+  temp_tree_write(*state, EVENTS "/s[a]/x/id", "7\n");
+  assert_int_equal(
+      walk(*state, NULL, UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT, &told), 0);
+  assert_int_equal(told.nr, 6);
+  assert_true(has(&told, "cpu/y?/"));
+}
+
 static void event_name_walk_tells_tracepoints_with_an_id(void **state) {
   told_t told;
 
@@ -455,6 +471,7 @@ int main(void) {
       WITH_TREE(event_name_walk_shows_terms_that_want_a_value),
       WITH_TREE(event_name_walk_has_room_for_the_longest_name),
       WITH_TREE(event_name_walk_leaves_out_what_cannot_be_written),
+      WITH_TREE(event_name_walk_leaves_out_patterns),
       WITH_TREE(event_name_walk_tells_tracepoints_with_an_id),
       WITH_TREE(event_name_walk_tells_the_kinds_that_are_wanted),
       WITH_TREE(event_name_walk_by_pattern_tells_what_fits),

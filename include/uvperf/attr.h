@@ -322,9 +322,10 @@ static inline int uvperf_attr_parse(struct perf_event_attr *attr,
  *  PERF_SAMPLE_TIME, READ, CALLCHAIN and so on, see uvperf_attr_parse. Of a
  *  sample_type with other bits, such as TID, and of all other fields nothing is
  *  said. So the label of an attr that was parsed parses to the same attr, and
- *  that of any other attr to the same event; only that of a probe whose string
- *  no label can hold (both kinds of quotation marks are in it, or it has some
- *  thousand bytes) does not parse.
+ *  that of any other attr to the same event; only that of a probe does not
+ *  parse whose string no label can hold (both kinds of quotation marks are in
+ *  it, or it has some thousand bytes), or that has bits which are no terms of
+ *  its PMU.
  *
  *  Reads sysfs and tracefs. To name a tracepoint takes some hundredths of a
  *  second, others less than one.
