@@ -53,7 +53,11 @@ static int read_value(const uvperf__parse_t *parse, uvperf__terms_t *terms,
     end--;
   term->value.end = end;
   if (term->value.at == end)
-    return uvperf__parse_bad(parse, end, "a value is missing behind '='");
+    return uvperf__parse_bad(parse, end,
+                             is_at(parse, end, '/')
+                                 ? "a value is missing behind '=': one with "
+                                   "'/' needs quotation marks"
+                                 : "a value is missing behind '='");
   if (is_path && terms->at == terms->end && terms->end == parse->end)
     return uvperf__parse_bad(
         parse, term->value.at,

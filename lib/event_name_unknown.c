@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "generic_name.h"
+#include "glob.h"
 #include "near_miss.h"
 #include "pmu.h"
+#include "tracefs.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -52,6 +54,29 @@ static int is_pmu(const uvperf__event_build_t *build) {
          uvperf__pmu_type(build->parse->root, name, &type) == 0;
 }
 
+static int keep_whole(const char *category, const char *name, uint64_t id,
+                      void *data) {
+  uvperf__near_miss_t *miss = data;
+  size_t length = strlen(category);
+
+  (void)id;
+  if (length + 1 + strlen(name) >= sizeof(miss->best))
+    return 0;
+  memcpy(miss->best, category, length);
+  miss->best[length] = ':';
+  strcpy(miss->best + length + 1, name);
+  return 1;
+}
+
+/* The name of a tracepoint without its category, "sched_switch". */
+static void try_tracepoints(unknown_t *unknown, uvperf__span_t word) {
+  char name[UVPERF__PMU_NAME_BYTES];
+
+  if (uvperf__span_copy(word, name, sizeof(name)) == 0 &&
+      !uvperf__glob_is_pattern(name))
+    uvperf__tracefs_walk(unknown->root, NULL, name, keep_whole, &unknown->miss);
+}
+
 int uvperf__event_build_unknown(const uvperf__event_build_t *build) {
   char shown[UVPERF__SHOW_BYTES], meant[UVPERF__MEANT_BYTES];
   uvperf__span_t word = build->text->head;
@@ -60,12 +85,15 @@ int uvperf__event_build_unknown(const uvperf__event_build_t *build) {
   uvperf__near_miss_t *miss = &unknown.miss;
   uint32_t type;
 
+  if (build->parse->error == NULL)
+    return -ENOENT;
   uvperf__near_miss_init(miss, word.at, uvperf__span_length(word));
   for (type = PERF_TYPE_HARDWARE; type <= PERF_TYPE_HW_CACHE; type++) {
     uvperf__generic_each(type, uvperf__near_miss_each, miss);
     uvperf__generic_each_alias(type, uvperf__near_miss_each, miss);
   }
   uvperf__pmu_each(unknown.root, try_events, &unknown);
+  try_tracepoints(&unknown, word);
   if (is_tool_event(word))
     hint = ": perf(1) measures it by itself";
   else if (is_pmu(build))

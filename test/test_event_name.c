@@ -237,6 +237,8 @@ static void attr_parse_points_at_bad_syntax(void **state) {
       {"cycles}", -EINVAL, ARG, 7, "'}' does not belong"},
       {"cycles/period=1", -EINVAL, ARG, 7, "no other '/'"},
       {"cycles/period=/", -EINVAL, ARG, 15, "a value is missing"},
+      {"uretprobe/path=/x,offset=1/", -EINVAL, ARG, 16,
+       "needs quotation marks"},
       {"cycles/period=x/", -EINVAL, ARG, 15, "'x' is not a number"},
       {"cycles/period=-1/", -EINVAL, ARG, 15, "'-1' is not a number"},
       {"cycles/period=0x/", -EINVAL, ARG, 15, "'0x' is not a number"},
