@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads ELF files by small pieces. What symbols mean is not known here. */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include "elf_file.h"
 
 #include <elf.h>

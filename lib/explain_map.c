@@ -25,10 +25,18 @@ static int64_t status_kib(const char *root, const char *key) {
   return strtoll(text, NULL, 10);
 }
 
-static uint64_t rlimit_of(int resource) {
+/* Two functions, as the type of a resource is not everywhere the same. */
+static uint64_t locked_limit(void) {
   struct rlimit limit = {0, 0};
 
-  getrlimit(resource, &limit);
+  getrlimit(RLIMIT_MEMLOCK, &limit);
+  return limit.rlim_cur;
+}
+
+static uint64_t space_limit(void) {
+  struct rlimit limit = {0, 0};
+
+  getrlimit(RLIMIT_AS, &limit);
   return limit.rlim_cur;
 }
 
@@ -50,7 +58,7 @@ static int is_unlimited(const char *root) {
 static void explain_locked(uvperf_error_t *error, int code, const char *root,
                            size_t bytes) {
   uint64_t needed = (uint64_t)bytes + page_bytes();
-  uint64_t locked = rlimit_of(RLIMIT_MEMLOCK);
+  uint64_t locked = locked_limit();
   uint64_t limit;
   int64_t kb = 0;
   int cpus = uvperf__system_online_cpus(root);
@@ -83,7 +91,7 @@ static void explain_locked(uvperf_error_t *error, int code, const char *root,
 /* mlock_future_ok of mm/mmap.c, after mlockall(2) with MCL_FUTURE. */
 static void explain_mlockall(uvperf_error_t *error, int code, const char *root,
                              size_t bytes) {
-  uint64_t locked = rlimit_of(RLIMIT_MEMLOCK);
+  uint64_t locked = locked_limit();
   int64_t used = status_kib(root, "VmLck:");
 
   uvperf__explain(error, code, UVPERF_CAUSE_LOCKED_MEMORY,
@@ -99,7 +107,7 @@ static void explain_mlockall(uvperf_error_t *error, int code, const char *root,
 /* Any of these; which, the kernel does not tell. */
 static void explain_memory(uvperf_error_t *error, int code, const char *root,
                            const char *event, size_t bytes) {
-  uint64_t space = rlimit_of(RLIMIT_AS);
+  uint64_t space = space_limit();
   int64_t most = 0;
 
   uvperf__system_number(root, "/proc/sys/vm/max_map_count", &most);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include "file.h"
 
 #include <errno.h>

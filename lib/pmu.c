@@ -2,7 +2,7 @@
 /* Reads what the kernel's Documentation/ABI/testing/sysfs-bus-event_source-*
  * describe: PMUs, their types, terms, named events and CPUs. What an event
  * needs of it is for the parser of names. */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include "pmu.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The system calls that perf events need, one function each. What they mean and
  * when to call them is for the layers above. */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include "sys.h"
 
 #include <errno.h>

@@ -321,10 +321,11 @@ moved() {
     pkg_config_shared
 }
 
-# As part of another project, with flags and wishes of its own.
+# As part of another project, with flags and wishes of its own. Many define
+# _GNU_SOURCE for all that they build.
 subdirectory() {
   quietly consume sub "-DUVPERF_SOURCE=$root" -DUVPERF_BUILD_SHARED=OFF \
-    "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror" &&
+    "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror -D_GNU_SOURCE" &&
     build_consumer sub c_uvperf_static || return 1
   quietly cmake --install "$scratch/sub" --prefix "$scratch/theirs" || return 1
   echo ./share/consumer/program.c >"$scratch/expected_theirs"
