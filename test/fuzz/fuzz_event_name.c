@@ -4,7 +4,12 @@
  *
  *   CC=clang cmake -S . -B build/fuzz -DUVPERF_FUZZ=ON
  *   make -C build/fuzz fuzz_event_name
- *   build/fuzz/test/fuzz_event_name corpus test/fuzz/event_name */
+ *   mkdir -p build/corpus
+ *   build/fuzz/test/fuzz/fuzz_event_name -max_total_time=300 build/corpus \
+ *     test/fuzz/event_name
+ *
+ * What it finds goes into build/corpus. One that is interrupted leaves its tree
+ * in /tmp. */
 #include <ftw.h>
 #include <stdint.h>
 #include <stdio.h>
