@@ -6,6 +6,9 @@
 #include "doctor_machine.h"
 #include "doctor_report.h"
 
+#define DOCTOR_MOUNT_PROC  "as root: mount -t proc proc /proc"
+#define DOCTOR_MOUNT_SYSFS "as root: mount -t sysfs sysfs /sys"
+
 /* What the kernel asks for, of which the remedy is made. */
 typedef enum doctor_need_e {
   DOCTOR_NEED_OWN,     /* perf_event_paranoid 2 or less */
@@ -49,6 +52,15 @@ void doctor_try_software(doctor_try_t *try, uint64_t config);
 /* Opens and closes it: 0, or a UV_E* and why. *ring_bytes may be NULL. */
 int doctor_try_open(const doctor_try_t *try, doctor_machine_t *machine,
                     size_t *ring_bytes, uvperf_error_t *error);
+
+/* Answers that it is not known, as a file could not be read; `mount` is what
+ * helps where there is none. */
+doctor_result_t doctor_unreadable(doctor_item_t *item,
+                                  const doctor_machine_t *machine, int code,
+                                  const char *what, const char *mount);
+
+/* Whether setcap(8) can give the program a capability, by its number. */
+int doctor_can_setcap(const doctor_machine_t *machine, int capability);
 
 /* Says what would help against the item's error, unless that is said. */
 void doctor_remedy(doctor_item_t *item, const doctor_machine_t *machine,

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <link.h>
+#include <unistd.h>
 
 #include <linux/hw_breakpoint.h>
 
@@ -91,8 +92,10 @@ static doctor_result_t breakpoint(doctor_try_t *try,
   return DOCTOR_YES;
 }
 
-/* Without tracefs one may have the id from elsewhere: that is not a no. */
-static doctor_result_t without_id(doctor_item_t *item, int rc,
+/* Without tracefs one may have the id from elsewhere: that is not a no. The
+ * files of ids are for the user and the group, not for others. */
+static doctor_result_t without_id(doctor_item_t *item,
+                                  const doctor_machine_t *machine, int rc,
                                   const char *name) {
   const char *remedy = "as root: mount -t tracefs tracefs /sys/kernel/tracing";
 
@@ -102,7 +105,7 @@ static doctor_result_t without_id(doctor_item_t *item, int rc,
   else if (rc == -ENOENT)
     remedy = "a kernel with CONFIG_FTRACE_SYSCALLS and others of tracing";
   else if (rc != -ENODEV)
-    remedy = "";
+    return doctor_unreadable(item, machine, rc, "tracefs", "");
   snprintf(item->remedy, sizeof(item->remedy), "%s", remedy);
   return doctor_cannot(item, rc == -ENOENT ? DOCTOR_NO : DOCTOR_UNKNOWN, rc,
                        rc == -EACCES ? UVPERF_CAUSE_PERMISSION
@@ -110,13 +113,15 @@ static doctor_result_t without_id(doctor_item_t *item, int rc,
                        "%s: tracefs does not tell its id", name);
 }
 
-static doctor_result_t tracepoint(doctor_try_t *try, doctor_item_t *item,
-                                  const char *category, const char *name) {
+static doctor_result_t tracepoint(doctor_try_t *try,
+                                  const doctor_machine_t *machine,
+                                  doctor_item_t *item, const char *category,
+                                  const char *name) {
   uint64_t id;
   int rc = uvperf_tracefs_id(category, name, &id);
 
   if (rc != 0)
-    return without_id(item, rc, name);
+    return without_id(item, machine, rc, name);
   try->attr.type = PERF_TYPE_TRACEPOINT;
   try->attr.config = id;
   try->attr.sample_type = PERF_SAMPLE_RAW;
@@ -128,8 +133,8 @@ static doctor_result_t system_call(doctor_try_t *try,
                                    const doctor_machine_t *machine,
                                    const doctor_check_t *check,
                                    doctor_item_t *item) {
-  (void)machine, (void)check;
-  return tracepoint(try, item, "syscalls", "sys_enter_openat");
+  (void)check;
+  return tracepoint(try, machine, item, "syscalls", "sys_enter_openat");
 }
 
 /* Of the user side like the rest, so that it is the data that is refused;
@@ -142,7 +147,7 @@ static doctor_result_t scheduler(doctor_try_t *try,
     try->options.pid = -1;
     try->options.cpu = machine->cpus.ids[0];
   }
-  return tracepoint(try, item, "sched", "sched_switch");
+  return tracepoint(try, machine, item, "sched", "sched_switch");
 }
 
 /* Makes the type that of a PMU by its name. */
@@ -153,6 +158,9 @@ static doctor_result_t pmu(doctor_try_t *try, const doctor_machine_t *machine,
 
   if (rc == 0)
     return DOCTOR_YES;
+  if (machine->pmus_code != 0)
+    return doctor_unreadable(item, machine, machine->pmus_code, "sysfs",
+                             DOCTOR_MOUNT_SYSFS);
   snprintf(item->remedy, sizeof(item->remedy), "a kernel with %s", option);
   return doctor_cannot(item, DOCTOR_NO, rc, UVPERF_CAUSE_NO_EVENT,
                        "this kernel has no PMU %s", name);
@@ -185,13 +193,18 @@ static doctor_result_t uprobe(doctor_try_t *try,
                               const doctor_check_t *check,
                               doctor_item_t *item) {
   segment_t segment = {(uintptr_t)place, 0};
+  doctor_result_t result;
 
   (void)check;
   dl_iterate_phdr(find_segment, &segment);
   try->attr.config = 0;
   try->attr.config1 = (uintptr_t) "/proc/self/exe";
   try->attr.config2 = segment.offset;
-  return pmu(try, machine, item, "uprobe", "CONFIG_UPROBE_EVENTS");
+  result = pmu(try, machine, item, "uprobe", "CONFIG_UPROBE_EVENTS");
+  if (result == DOCTOR_YES && access("/proc/self/exe", F_OK) != 0)
+    return doctor_unreadable(item, machine, -errno, "/proc/self/exe",
+                             DOCTOR_MOUNT_PROC);
+  return result;
 }
 
 static doctor_result_t kprobe(doctor_try_t *try,

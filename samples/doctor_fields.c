@@ -63,6 +63,9 @@ static doctor_result_t aux(doctor_try_t *try, const doctor_machine_t *machine,
     doctor_item_text(item, "%s", names[i]);
     return DOCTOR_YES;
   }
+  if (machine->pmus_code != 0)
+    return doctor_unreadable(item, machine, machine->pmus_code, "sysfs",
+                             DOCTOR_MOUNT_SYSFS);
   snprintf(item->remedy, sizeof(item->remedy), "a CPU that has one");
   return doctor_cannot(item, DOCTOR_NO, -ENOENT, UVPERF_CAUSE_NO_EVENT,
                        "no PMU with an AUX area: neither intel_pt, intel_bts, "

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,18 +85,31 @@ static int64_t count_fds(void) {
   return nr;
 }
 
+/* Where /sys is not there, the scheduler knows some. */
+static void find_cpus(doctor_machine_t *machine) {
+  cpu_set_t ours;
+  int cpu;
+
+  machine->cpus_code = shared_cpus_online(&machine->cpus);
+  if (machine->cpus.nr > 0)
+    return;
+  CPU_ZERO(&ours);
+  sched_getaffinity(0, sizeof(ours), &ours);
+  for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+    if (CPU_ISSET((size_t)cpu, &ours))
+      shared_ids_add(&machine->cpus, cpu);
+  if (machine->cpus.nr == 0)
+    shared_ids_add(&machine->cpus, 0);
+}
+
 int doctor_machine_init(doctor_machine_t *machine) {
   int rc;
 
   memset(machine, 0, sizeof(*machine));
   uvperf_system_limits(&machine->limits);
-  uvperf_pmu_walk(add_pmu, machine);
+  machine->pmus_code = uvperf_pmu_walk(add_pmu, machine);
   machine->seccomp = seccomp_mode();
-  rc = shared_cpus_online(&machine->cpus);
-  if (rc != 0) {
-    fprintf(stderr, "doctor: the CPUs that are online: %s\n", strerror(-rc));
-    return 1;
-  }
+  find_cpus(machine);
   machine->child = fork_waiter();
   if (machine->child < 0) {
     machine->child_code = -errno;

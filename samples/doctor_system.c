@@ -53,14 +53,14 @@ static void privileges(doctor_report_t *report,
   const uvperf_limits_t *limits = &machine->limits;
   const struct {
     const char *name;
-    int has;
+    int64_t has; /* 1, 0, or not known */
   } capabilities[] = {
-      {"perfmon", limits->cap_perfmon == 1},
-      {"sys_admin", limits->cap_sys_admin == 1},
-      {"ipc_lock", limits->cap_ipc_lock == 1},
-      {"bpf", limits->cap_bpf == 1},
-      {"syslog", limits->cap_syslog == 1},
-      {"sys_ptrace", limits->cap_sys_ptrace == 1},
+      {"perfmon", limits->cap_perfmon},
+      {"sys_admin", limits->cap_sys_admin},
+      {"ipc_lock", limits->cap_ipc_lock},
+      {"bpf", limits->cap_bpf},
+      {"syslog", limits->cap_syslog},
+      {"sys_ptrace", limits->cap_sys_ptrace},
   };
   doctor_item_t *item;
   size_t i;
@@ -68,10 +68,10 @@ static void privileges(doctor_report_t *report,
   number(report, "uid", "user", (int64_t)geteuid(), "");
   item = fact(report, "capabilities", "capabilities");
   for (i = 0; i < COUNT_OF(capabilities); i++) {
-    if (capabilities[i].has)
+    if (capabilities[i].has == 1)
       append(item, capabilities[i].name);
   }
-  if (item->text[0] == '\0')
+  if (item->text[0] == '\0' && capabilities[0].has == 0)
     append(item, "none");
   item = fact(report, "user_namespace", "user namespace");
   if (limits->is_user_namespace != UVPERF_LIMIT_UNKNOWN)
@@ -115,7 +115,10 @@ static void places(doctor_report_t *report, const doctor_machine_t *machine) {
   doctor_item_t *item;
   size_t size, i;
 
-  number(report, "cpus_online", "CPUs online", (int64_t)machine->cpus.nr, "");
+  number(report, "cpus_online", "CPUs online",
+         machine->cpus_code == 0 ? (int64_t)machine->cpus.nr
+                                 : UVPERF_LIMIT_UNKNOWN,
+         "");
   item = fact(report, "pmus", "PMUs");
   for (i = 0; i < machine->nr_pmus; i++)
     append(item, machine->pmus[i].name);

@@ -57,7 +57,7 @@ static doctor_result_t cpu(doctor_try_t *try, const doctor_machine_t *machine,
 }
 
 /* Opens the first cgroup of the hierarchy that has perf_event: a v1 one if it
- * is mounted, else v2. -ENOENT where there is neither. */
+ * is mounted, else v2. -ENODEV where there is neither. */
 static int open_cgroup(doctor_item_t *item) {
   FILE *mounts = setmntent("/proc/self/mounts", "re");
   struct mntent *mount;
@@ -73,7 +73,7 @@ static int open_cgroup(doctor_item_t *item) {
   }
   endmntent(mounts);
   if (item->text[0] == '\0')
-    return -ENOENT;
+    return -ENODEV;
   fd = open(item->text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   return fd >= 0 ? fd : -errno;
 }
@@ -90,14 +90,16 @@ static doctor_result_t cgroup(doctor_try_t *try,
   try->options.cpu = machine->cpus.ids[0];
   if (fd >= 0)
     return DOCTOR_YES;
-  if (fd == -ENOENT)
-    snprintf(item->remedy, sizeof(item->remedy),
-             "as root: mount -t cgroup2 cgroup2 /sys/fs/cgroup");
+  if (fd != -ENODEV)
+    return doctor_unreadable(item, machine, fd,
+                             item->text[0] == '\0' ? "/proc/self/mounts"
+                                                   : "the cgroup's directory",
+                             item->text[0] == '\0' ? DOCTOR_MOUNT_PROC : "");
+  snprintf(item->remedy, sizeof(item->remedy),
+           "as root: mount -t cgroup2 cgroup2 /sys/fs/cgroup");
   return doctor_cannot(item, DOCTOR_UNKNOWN, fd, UVPERF_CAUSE_UNKNOWN,
-                       fd == -ENOENT
-                           ? "neither cgroup v2 nor a hierarchy with "
-                             "perf_event is mounted"
-                           : "the cgroup's directory cannot be opened");
+                       "neither cgroup v2 nor a hierarchy with perf_event is "
+                       "mounted");
 }
 
 static const doctor_check_t checks[] = {

@@ -221,7 +221,8 @@ static void perfmon_without_admin_is_enough_but_for_uprobes(void **state) {
   doctor_expect(&run, "targets", "cpu", "result", "yes");
   doctor_expect(&run, "records", "namespaces", "result", "yes");
   if (strcmp(doctor_member(&run, "events", "uprobe", "errno"), "EACCES") == 0)
-    doctor_expect_part(&run, "events", "uprobe", "remedy", "cap_sys_admin=ep");
+    doctor_expect_part(&run, "events", "uprobe", "remedy",
+                       "--cap-add SYS_ADMIN");
 }
 
 static void filter(void) {

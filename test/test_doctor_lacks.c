@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* What the doctor says where something of the system is not there, and that
+ * what it says to do would help. */
+#include "doctor_run.h"
+#include "explain_check.h"
+#include "json_check.h"
+#include "uvperf.h"
+
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <linux/capability.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* In a mount namespace of its own. */
+static void hide(const char *path) {
+  if (unshare(CLONE_NEWNS) != 0 ||
+      mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+      mount("none", path, "tmpfs", 0, NULL) != 0)
+    _exit(1);
+}
+
+/* All but the directory of the process, by its number, which the leak sanitizer
+ * does not do without. */
+static void hide_proc(void) {
+  static const char aside[] = "/mnt";
+  char own[32];
+
+  snprintf(own, sizeof(own), "/proc/%d", (int)getpid());
+  hide(aside);
+  if (mount(own, aside, NULL, MS_BIND, NULL) != 0 ||
+      mount("none", "/proc", "tmpfs", 0, NULL) != 0 || mkdir(own, 0755) != 0 ||
+      mount(aside, own, NULL, MS_BIND, NULL) != 0)
+    _exit(1);
+}
+
+static void hide_sys(void) {
+  hide("/sys");
+}
+
+static void what_procfs_would_tell_is_not_guessed(void **state) {
+  static const char *const unknown[][2] = {
+      {"targets", "cgroup"}, {"events", "uprobe"}, {"symbols", "kernel"}};
+  static sample_run_t run = {.args = {DOCTOR_PATH, "--json"},
+                             .prepare = hide_proc};
+  size_t i;
+
+  (void)state;
+  support_need_root(__func__);
+  if (access("/sys/bus/event_source/devices/uprobe", F_OK) != 0)
+    support_skip(__func__, "the PMU uprobe");
+  /* The address sanitizer says on stderr that it misses it too. */
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_true(json_is_tree(run.out));
+  doctor_expect(&run, "system", "capabilities", NULL, "null");
+  for (i = 0; i < COUNT_OF(unknown); i++) {
+    doctor_expect(&run, unknown[i][0], unknown[i][1], "result", "unknown");
+    doctor_expect(&run, unknown[i][0], unknown[i][1], "errno", "ENOENT");
+    doctor_expect(&run, unknown[i][0], unknown[i][1], "remedy",
+                  "as root: mount -t proc proc /proc");
+  }
+}
+
+static void what_sysfs_would_tell_is_not_guessed(void **state) {
+  static const char *const unknown[][2] = {
+      {"events", "uprobe"}, {"events", "kprobe"}, {"fields", "aux"}};
+  static sample_run_t run;
+  size_t i;
+
+  (void)state;
+  support_need_root(__func__);
+  support_need_cpu_wide(__func__);
+  doctor_run(&run, DOCTOR_PATH, hide_sys, 0);
+  doctor_expect(&run, "system", "cpus_online", NULL, "null");
+  doctor_expect(&run, "system", "pmus", NULL, "null");
+  doctor_expect(&run, "targets", "cpu", "result", "yes");
+  for (i = 0; i < COUNT_OF(unknown); i++) {
+    doctor_expect(&run, unknown[i][0], unknown[i][1], "result", "unknown");
+    doctor_expect(&run, unknown[i][0], unknown[i][1], "remedy",
+                  "as root: mount -t sysfs sysfs /sys");
+  }
+}
+
+/* The first number of fds with which it can begin leaves none. */
+static void
+files_that_no_fd_is_left_for_are_no_lack_of_the_kernel(void **state) {
+  static const char *const unknown[][2] = {
+      {"targets", "cgroup"}, {"events", "tracepoint"}, {"symbols", "kernel"}};
+  static sample_run_t run;
+  static char number[8];
+  size_t i;
+  int nr;
+
+  (void)state;
+  for (nr = 4; nr < 24 && (nr == 4 || run.status != 0); nr++) {
+    memset(&run, 0, sizeof(run));
+    run.args[0] = "/bin/sh";
+    run.args[1] = "-c";
+    run.args[2] = "ulimit -n $1; exec \"$0\" --json";
+    run.args[3] = DOCTOR_PATH;
+    run.args[4] = number;
+    snprintf(number, sizeof(number), "%d", nr);
+    sample_run(&run);
+  }
+  sample_run_expect_status(&run, 0);
+  for (i = 0; i < COUNT_OF(unknown); i++) {
+    doctor_expect(&run, unknown[i][0], unknown[i][1], "result", "unknown");
+    doctor_expect(&run, unknown[i][0], unknown[i][1], "errno", "EMFILE");
+    doctor_expect(&run, unknown[i][0], unknown[i][1], "cause", "files");
+    doctor_expect_part(&run, unknown[i][0], unknown[i][1], "remedy",
+                       "ulimit -n");
+  }
+}
+
+/* A tracefs of the test's own would be the same: its options are of all of
+ * them. So only what the remedy is made of is looked at. */
+static void ids_of_tracepoints_are_for_a_group(void **state) {
+  static const char path[] = "/sys/kernel/tracing/events/sched/sched_switch/id";
+  static sample_run_t run;
+  struct stat about;
+
+  (void)state;
+  explain_need_paranoid(__func__, 2, 2);
+  support_need_root(__func__);
+  support_need_tracepoint(__func__, "sched:sched_switch");
+  doctor_run(&run, DOCTOR_PATH, NULL, 1);
+  if (strcmp(doctor_member(&run, "events", "tracepoint", "errno"), "EACCES") !=
+          0 ||
+      stat(path, &about) != 0)
+    support_skip(__func__, "tracefs at its place and for root alone");
+  if ((about.st_mode & S_IROTH) == 0)
+    doctor_expect_part(&run, "events", "tracepoint", "remedy", "gid=");
+}
+
+/* -- capabilities that setcap(8) cannot give ------------------------------ */
+
+static void drop_perfmon(void) {
+  if (prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0) != 0 ||
+      prctl(PR_CAPBSET_DROP, CAP_PERFMON, 0, 0, 0) != 0 ||
+      prctl(PR_CAPBSET_DROP, CAP_SYSLOG, 0, 0, 0) != 0)
+    _exit(1);
+}
+
+static void forbid_new_privileges(void) {
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+    _exit(1);
+}
+
+static void enter_user_namespace(void) {
+  if (unshare(CLONE_NEWUSER) != 0)
+    _exit(1);
+}
+
+static int try_user_namespace(void *arg) {
+  (void)arg;
+  return unshare(CLONE_NEWUSER) != 0;
+}
+
+static void expect_no_setcap(const sample_run_t *run, const char *instead) {
+  assert_null(strstr(run->out, "setcap cap_perfmon"));
+  assert_null(strstr(run->out, "setcap cap_sys_admin"));
+  assert_null(strstr(run->out, "setcap cap_syslog"));
+  doctor_expect_part(run, "targets", "cpu", "remedy",
+                     "sysctl kernel.perf_event_paranoid=0, or ");
+  doctor_expect_part(run, "targets", "cpu", "remedy", instead);
+  doctor_expect_part(run, "records", "namespaces", "remedy", instead);
+}
+
+static void setcap_is_no_remedy_outside_of_the_bounding_set(void **state) {
+  static sample_run_t run;
+
+  (void)state;
+  explain_need_paranoid(__func__, 2, 2);
+  support_need_root(__func__);
+  doctor_run(&run, DOCTOR_PATH, drop_perfmon, 0);
+  expect_no_setcap(&run, "start it as root with CAP_PERFMON");
+  /* It is root. */
+  assert_null(strstr(run.out, "run it as root"));
+  assert_null(strstr(run.out, "run it as the process's user"));
+}
+
+static void setcap_is_no_remedy_without_new_privileges(void **state) {
+  static sample_run_t run;
+
+  (void)state;
+  explain_need_paranoid(__func__, 2, 2);
+  support_need_root(__func__);
+  doctor_run(&run, DOCTOR_PATH, forbid_new_privileges, 1);
+  expect_no_setcap(&run, "start it as root with CAP_PERFMON");
+}
+
+static void setcap_is_no_remedy_in_a_user_namespace(void **state) {
+  static sample_run_t run;
+
+  (void)state;
+  explain_need_paranoid(__func__, 2, 2);
+  support_need_root(__func__);
+  if (support_wait(support_fork(try_user_namespace, NULL)) != 0)
+    support_skip(__func__, "user namespaces, which a chroot does not have");
+  doctor_run(&run, DOCTOR_PATH, enter_user_namespace, 0);
+  expect_no_setcap(&run, "run it as root outside of the user namespace");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_procfs_would_tell_is_not_guessed),
+      cmocka_unit_test(what_sysfs_would_tell_is_not_guessed),
+      cmocka_unit_test(files_that_no_fd_is_left_for_are_no_lack_of_the_kernel),
+      cmocka_unit_test(ids_of_tracepoints_are_for_a_group),
+      cmocka_unit_test(setcap_is_no_remedy_outside_of_the_bounding_set),
+      cmocka_unit_test(setcap_is_no_remedy_without_new_privileges),
+      cmocka_unit_test(setcap_is_no_remedy_in_a_user_namespace),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
