@@ -159,6 +159,10 @@ static int find_symbol(const uvperf__parse_t *parse,
     return unknown_symbol(parse, probe->symbol, path);
   if (rc != 0)
     return bad_symbol(parse, probe->symbol, rc);
+  /* To the kernel a negative offset is no error, but one that nobody hits. */
+  if (*offset > INT64_MAX - symbol.offset)
+    return uvperf__parse_bad(parse, probe->offset.at,
+                             "no file has so many bytes behind '%s'", name);
   *offset += symbol.offset;
   return 0;
 }

@@ -227,6 +227,23 @@ static void probes_of_unknown_symbols_tell_the_nearest(void **state) {
                       -ENODATA, "it is stripped");
 }
 
+/* perf_event_open(2) takes a negative offset, and counts nothing. */
+static void
+probes_of_more_behind_a_symbol_than_a_file_has_are_refused(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf_event_list_t *list;
+  uvperf_error_t error;
+  char name[PATH_MAX];
+
+  probe_name(name, sizeof(name), ELF_PIE,
+             "symbol=elf_target_exported,offset=0x7fffffffffffffff");
+  assert_int_equal(uvperf__event_list_parse(tree->root, &list, name, &error),
+                   -EINVAL);
+  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(error.column, strstr(name, "0x7f") - name + 1);
+  assert_non_null(strstr(error.reason, "behind 'elf_target_exported'"));
+}
+
 static void expect_path_error(const char *root, const char *path, int code,
                               const char *text) {
   uvperf_event_list_t *list;
@@ -321,6 +338,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(
           probes_of_symbols_in_no_regular_file_are_refused, probes_setup,
           temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(
+          probes_of_more_behind_a_symbol_than_a_file_has_are_refused,
+          probes_setup, temp_tree_teardown),
       cmocka_unit_test_setup_teardown(
           probes_of_unknown_symbols_tell_the_nearest, probes_setup,
           temp_tree_teardown),
