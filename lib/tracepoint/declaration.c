@@ -68,19 +68,19 @@ int uvperf__declaration_split(uvperf__declaration_t *declaration,
          type_end > 0;
 }
 
-static int begins_with(const uvperf__span_t *span, const char *word) {
+static int begins_with(const uvperf__text_t *span, const char *word) {
   size_t length = strlen(word);
 
   return span->length >= length && memcmp(span->text, word, length) == 0;
 }
 
-static void skip(uvperf__span_t *span, size_t bytes) {
+static void skip(uvperf__text_t *span, size_t bytes) {
   span->text += bytes;
   span->length -= bytes;
 }
 
 /* Bytes of a type by its name; 0: not known. */
-static uint32_t type_size(uvperf__span_t type) {
+static uint32_t type_size(uvperf__text_t type) {
   static const struct {
     const char *name;
     uint32_t size;
@@ -152,7 +152,7 @@ static uint32_t type_size(uvperf__span_t type) {
 }
 
 /* The number in "[16]"; 0: it is no number, or there are several. */
-static uint32_t dimension(const uvperf__span_t *brackets) {
+static uint32_t dimension(const uvperf__text_t *brackets) {
   uint32_t number = 0;
   size_t i;
 
@@ -186,7 +186,7 @@ static int is_number_size(uint32_t size) {
 }
 
 /* unsigned char and u8 are bytes, as those of a hardware address. */
-static int is_char(uvperf__span_t type) {
+static int is_char(uvperf__text_t type) {
   if (begins_with(&type, "const "))
     skip(&type, 6);
   if (begins_with(&type, "signed "))
@@ -195,7 +195,7 @@ static int is_char(uvperf__span_t type) {
 }
 
 /* Takes away what tells that the field is dynamic, or an array. */
-static void strip(uvperf__span_t *type, uvperf_field_t *field) {
+static void strip(uvperf__text_t *type, uvperf_field_t *field) {
   size_t from;
 
   if (begins_with(type, data_loc)) {
@@ -213,7 +213,7 @@ static void strip(uvperf__span_t *type, uvperf_field_t *field) {
 
 void uvperf__declaration_apply(const uvperf__declaration_t *declaration,
                                uvperf_field_t *field) {
-  uvperf__span_t type = declaration->type;
+  uvperf__text_t type = declaration->type;
   int is_struct;
 
   if (declaration->brackets.length > 0)

@@ -12,12 +12,12 @@
 typedef struct uvperf__span_s {
   const char *text;
   size_t length;
-} uvperf__span_t;
+} uvperf__text_t;
 
 typedef struct uvperf__declaration_s {
-  uvperf__span_t type; /* without the brackets behind the name */
-  uvperf__span_t name;
-  uvperf__span_t brackets; /* behind the name, "[16]"; empty: none */
+  uvperf__text_t type; /* without the brackets behind the name */
+  uvperf__text_t name;
+  uvperf__text_t brackets; /* behind the name, "[16]"; empty: none */
 } uvperf__declaration_t;
 
 /* 1, or 0 if it has no type or no name, or if brackets have no partner. */

@@ -51,7 +51,7 @@ static int take_number(cursor_t *cursor, uint32_t *number) {
 }
 
 /* Printable bytes before `stop`, at least one. */
-static int take_until(cursor_t *cursor, char stop, uvperf__span_t *span) {
+static int take_until(cursor_t *cursor, char stop, uvperf__text_t *span) {
   size_t begin = cursor->at;
 
   while (cursor->at < cursor->end && cursor->text[cursor->at] != stop &&
@@ -64,7 +64,7 @@ static int take_until(cursor_t *cursor, char stop, uvperf__span_t *span) {
 }
 
 /* Room for it is there, see allocate(). */
-static char *keep(char **room, uvperf__span_t first, uvperf__span_t second) {
+static char *keep(char **room, uvperf__text_t first, uvperf__text_t second) {
   char *text = *room;
 
   memcpy(text, first.text, first.length);
@@ -79,7 +79,7 @@ static char *keep(char **room, uvperf__span_t first, uvperf__span_t second) {
 static int take_field(cursor_t *cursor, uvperf_field_t *field,
                       uvperf__declaration_t *declaration) {
   uint32_t is_signed = 0;
-  uvperf__span_t span;
+  uvperf__text_t span;
   size_t begin;
 
   if (!take(cursor, field_begin))
@@ -113,7 +113,7 @@ static int take_field(cursor_t *cursor, uvperf_field_t *field,
 
 static int take_fields(cursor_t *cursor, uvperf__format_t *format, char **room,
                        uint32_t flags) {
-  static const uvperf__span_t nothing = {"", 0};
+  static const uvperf__text_t nothing = {"", 0};
   uvperf__declaration_t declaration;
 
   while (is_next(cursor, field_begin)) {
@@ -133,9 +133,9 @@ static int take_fields(cursor_t *cursor, uvperf__format_t *format, char **room,
 }
 
 static int take_format(cursor_t *cursor, uvperf__format_t *format) {
-  static const uvperf__span_t nothing = {"", 0};
+  static const uvperf__text_t nothing = {"", 0};
   char *room = format->texts;
-  uvperf__span_t name;
+  uvperf__text_t name;
   uint32_t id;
 
   if (!take(cursor, "name: ") || !take_until(cursor, ' ', &name) ||
