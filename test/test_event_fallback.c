@@ -259,14 +259,18 @@ static void event_that_no_fallback_helps_tells_the_first_failure(void **state) {
 static void event_too_big_for_two_reasons_is_refused(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_ALL);
   play_kernel_t *kernel = play_kernel();
-  struct perf_event_attr attr;
   uvperf_error_t error;
+  union {
+    struct perf_event_attr attr;
+    uint8_t bytes[128];
+  } wide;
 
   kernel->attr_size = 112;
   kernel->cycles = -E2BIG;
-  uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
-  uvperf_attr_set(&attr, UVPERF_ATTR_SIG_DATA, 1);
-  assert_refused(*state, &attr, &options, &error, UV_E2BIG);
+  uvperf_attr_init_sized(&wide.attr, sizeof(wide.bytes), PERF_TYPE_HARDWARE,
+                         PERF_COUNT_HW_CPU_CYCLES);
+  assert_int_equal(uvperf_attr_set(&wide.attr, UVPERF_ATTR_SIG_DATA, 1), 0);
+  assert_refused(*state, &wide.attr, &options, &error, UV_E2BIG);
   assert_int_equal(error.cause, UVPERF_CAUSE_OLD_KERNEL);
   assert_int_equal(fake_count(FAKE_OPEN), 2);
 }
