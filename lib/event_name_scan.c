@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "explain.h"
+#include "letter_case.h"
 
 void uvperf__parse_init(uvperf__parse_t *parse, const char *root,
                         const char *text, uvperf_error_t *error) {
@@ -111,16 +112,11 @@ size_t uvperf__span_length(uvperf__span_t span) {
   return (size_t)(span.end - span.at);
 }
 
-/* Not tolower(3): in a Turkish locale "I" would not be "i". */
-static char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 int uvperf__span_is(uvperf__span_t span, const char *word) {
   const char *at;
 
   for (at = span.at; at < span.end; at++, word++)
-    if (*word == '\0' || lower(*at) != lower(*word))
+    if (*word == '\0' || uvperf__lower(*at) != uvperf__lower(*word))
       return 0;
   return *word == '\0';
 }
@@ -156,13 +152,13 @@ int uvperf__span_is_file_name(uvperf__span_t span) {
 static int digit_of(char c) {
   if (c >= '0' && c <= '9')
     return c - '0';
-  c = lower(c);
+  c = uvperf__lower(c);
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
 }
 
 static int has_hex_mark(uvperf__span_t span) {
   return uvperf__span_length(span) > 2 && span.at[0] == '0' &&
-         lower(span.at[1]) == 'x';
+         uvperf__lower(span.at[1]) == 'x';
 }
 
 static int read_digits(uvperf__span_t span, uint64_t base, uint64_t *value) {

@@ -64,6 +64,11 @@ int uvperf__is_shortage(int code) {
   return code == -EMFILE || code == -ENFILE || code == -ENOMEM;
 }
 
+int uvperf__file_is_name(const char *name) {
+  return name[0] != '\0' && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+         strchr(name, '/') == NULL;
+}
+
 int uvperf__directory_open(uvperf__directory_t *directory, const char *path) {
   directory->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   directory->at = 0;

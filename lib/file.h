@@ -30,6 +30,10 @@ void uvperf__file_close(int fd);
  * memory: it says nothing of the file. */
 int uvperf__is_shortage(int code);
 
+/* Whether a name can be that of an entry of a directory, and of no other
+ * directory than that: not empty, ".", "..", and without a slash. */
+int uvperf__file_is_name(const char *name);
+
 /* An open directory. Private. */
 typedef struct uvperf__directory_s {
   int fd;

@@ -10,6 +10,8 @@
 
 #include <linux/perf_event.h>
 
+#include "letter_case.h"
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Headers before Linux 5.13 lack it. */
@@ -89,17 +91,12 @@ static const unsigned int cache_operations[] = {
     [PERF_COUNT_HW_CACHE_NODE] = OP_ALL,
 };
 
-/* Not tolower(3): in a Turkish locale "I" would not be "i". */
-static char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 /* How many bytes of the text a spelling takes: all of its own, or 0. */
 static size_t match(const char *spelling, const char *text, size_t length) {
   size_t i;
 
   for (i = 0; spelling[i] != '\0'; i++)
-    if (i == length || lower(spelling[i]) != lower(text[i]))
+    if (i == length || uvperf__lower(spelling[i]) != uvperf__lower(text[i]))
       return 0;
   return i;
 }

@@ -6,9 +6,7 @@
 
 #include <string.h>
 
-static unsigned char lower(char c) {
-  return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
+#include "letter_case.h"
 
 static size_t least(size_t a, size_t b) {
   return a < b ? a : b;
@@ -37,12 +35,12 @@ static void next_row(const char *a, size_t i, const char *b, size_t nr,
 
   rows[0][0] = i;
   for (j = 1; j <= nr; j++) {
-    size_t cost = lower(a[i - 1]) != lower(b[j - 1]);
+    size_t cost = uvperf__lower(a[i - 1]) != uvperf__lower(b[j - 1]);
 
     rows[0][j] =
         least(least(rows[1][j], rows[0][j - 1]) + 1, rows[1][j - 1] + cost);
-    if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
-        lower(a[i - 2]) == lower(b[j - 1]))
+    if (i > 1 && j > 1 && uvperf__lower(a[i - 1]) == uvperf__lower(b[j - 2]) &&
+        uvperf__lower(a[i - 2]) == uvperf__lower(b[j - 1]))
       rows[0][j] = least(rows[0][j], rows[2][j - 2] + 1);
   }
 }
@@ -70,7 +68,7 @@ static size_t common(const uvperf__near_miss_t *miss, const char *name) {
   size_t i = 0;
 
   while (i < miss->length && name[i] != '\0' &&
-         lower(name[i]) == lower(miss->wanted[i]))
+         uvperf__lower(name[i]) == uvperf__lower(miss->wanted[i]))
     i++;
   return i;
 }

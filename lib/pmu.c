@@ -23,8 +23,7 @@
 /* -- Paths ---------------------------------------------------------------- */
 
 static int is_component(const char *name) {
-  return name[0] != '\0' && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
-         strchr(name, '/') == NULL && strlen(name) <= NAME_MAX;
+  return uvperf__file_is_name(name) && strlen(name) <= NAME_MAX;
 }
 
 /* The path, without the root, of a file of a PMU: "cpumask"; of one in a
@@ -311,8 +310,8 @@ int uvperf__pmu_event(const char *root, const char *pmu, const char *event,
   return terms[0] == '\0' ? -EINVAL : 0;
 }
 
-/* Turns the letters from `first` on, 'A' or 'a', into the other case. Not
- * tolower(3): in a Turkish locale "I" would not be "i". 1: there were some. */
+/* Turns the letters from `first` on, 'A' or 'a', into the other case, whatever
+ * the locale. 1: there were some. */
 static int turn_case(char *name, char first) {
   int turned = 0;
 

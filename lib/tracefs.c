@@ -85,12 +85,6 @@ static int file_path(const char *root, const char *file, char path[PATH_MAX]) {
 
 /* -- ids ------------------------------------------------------------------ */
 
-/* A name from elsewhere may not lead to another directory. */
-static int is_component(const char *name) {
-  return name[0] != '\0' && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
-         strchr(name, '/') == NULL;
-}
-
 /* Of an event that is just going event_id_read says ENODEV, or nothing. */
 static int read_id(const char *events, const char *category, const char *name,
                    uint64_t *id) {
@@ -117,7 +111,7 @@ int uvperf__tracefs_id(const char *root, const char *category, const char *name,
   int rc;
 
   *id = 0;
-  if (!is_component(category) || !is_component(name))
+  if (!uvperf__file_is_name(category) || !uvperf__file_is_name(name))
     return -EINVAL;
   rc = file_path(root, "events", events);
   return rc != 0 ? rc : read_id(events, category, name, id);
@@ -246,7 +240,7 @@ int uvperf__tracefs_each_event(const char *root, const char *category,
   uvperf__directory_t directory;
   int rc;
 
-  if (!is_component(category))
+  if (!uvperf__file_is_name(category))
     return -EINVAL;
   rc = file_path(root, "events", walk.events);
   if (rc == 0)

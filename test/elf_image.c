@@ -3,6 +3,8 @@
 
 #include "elf_image.h"
 
+#include "elf_symbol.h"
+
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define NATIVE_ORDER ELFDATA2LSB
 #else
@@ -307,4 +309,24 @@ void elf_image_make_usual(elf_image_t *image, int is_64) {
   elf_image_set_version(image, 2);
   elf_image_add(image, ELF_IMAGE_DYNSYM, "two", STB_GLOBAL, STT_FUNC, 0x30);
   elf_image_set_version(image, 3 | 0x8000);
+}
+
+static int read_name(const uvperf__elf_symbol_t *symbol, void *data) {
+  size_t *bytes = data;
+
+  *bytes += strlen(symbol->name);
+  return 0;
+}
+
+int elf_image_walk(const char *path) {
+  size_t bytes = 0;
+
+  return uvperf__elf_each_symbol(path, read_name, &bytes);
+}
+
+int elf_image_search(const char *path, const char *name) {
+  uvperf__elf_symbol_t symbol;
+
+  elf_image_walk(path);
+  return uvperf__elf_symbol(path, name, &symbol);
 }

@@ -83,4 +83,10 @@ void elf_image_write(elf_image_t *image, const char *path);
 /* Writes so many bytes to a file. */
 void elf_image_write_bytes(const char *path, const void *bytes, size_t size);
 
+/* What a walk over all functions of a file gives that reads their names. */
+int elf_image_walk(const char *path);
+
+/* What the search for a function gives in a file, after such a walk. */
+int elf_image_search(const char *path, const char *name);
+
 #endif

@@ -21,22 +21,6 @@ static int setup(void **state) {
   return rc;
 }
 
-static int ignore(const uvperf__elf_symbol_t *symbol, void *data) {
-  size_t *bytes = data;
-
-  *bytes += strlen(symbol->name);
-  return 0;
-}
-
-/* What the search for a name gives in the file as it is now, after a walk. */
-static int search(const char *name) {
-  uvperf__elf_symbol_t symbol;
-  size_t bytes = 0;
-
-  uvperf__elf_each_symbol(path, ignore, &bytes);
-  return uvperf__elf_symbol(path, name, &symbol);
-}
-
 /* -- damage at random ----------------------------------------------------- */
 
 /* What is damaged in a file of `size` bytes: some bytes, some of which are put
@@ -80,14 +64,14 @@ static unsigned int damage_often(random_run_t *run, const uint8_t *bytes,
     int rc;
 
     damage(run, fd, bytes, dense, at, nr);
-    rc = search(name);
+    rc = elf_image_search(path, name);
     random_run_expect(run, is_promised(rc), "another error", rc);
     failed += rc != 0;
     for (i = 0; i < nr; i++)
       assert_int_equal(pwrite(fd, bytes + at[i], 1, (off_t)at[i]), 1);
   }
   close(fd);
-  assert_int_equal(search(name), 0);
+  assert_int_equal(elf_image_search(path, name), 0);
   return failed;
 }
 

@@ -23,25 +23,9 @@ static int setup(void **state) {
   return rc;
 }
 
-static int ignore(const uvperf__elf_symbol_t *symbol, void *data) {
-  size_t *bytes = data;
-
-  *bytes += strlen(symbol->name);
-  return 0;
-}
-
-/* What the search for a name gives in the file as it is now, after a walk. */
-static int search(const char *name) {
-  uvperf__elf_symbol_t symbol;
-  size_t bytes = 0;
-
-  uvperf__elf_each_symbol(path, ignore, &bytes);
-  return uvperf__elf_symbol(path, name, &symbol);
-}
-
 static int search_in(elf_image_t *image, const char *name) {
   elf_image_write(image, path);
-  return search(name);
+  return elf_image_search(path, name);
 }
 
 /* -- one fault ------------------------------------------------------------ */
@@ -319,7 +303,6 @@ static void name_beyond_the_strings_is_ebadmsg(void **state) {
   uvperf__elf_symbol_t symbol;
   elf_image_t image;
   Elf64_Sym last;
-  size_t bytes = 0;
 
   (void)state;
   elf_image_make_usual(&image, 1);
@@ -327,19 +310,19 @@ static void name_beyond_the_strings_is_ebadmsg(void **state) {
   last.st_name = (uint32_t)image.sections[ELF_IMAGE_STRTAB].sh_size;
   elf_image_put_last(&image, ELF_IMAGE_SYMTAB, &last);
   elf_image_write(&image, path);
-  assert_int_equal(uvperf__elf_each_symbol(path, ignore, &bytes), -EBADMSG);
+  assert_int_equal(elf_image_walk(path), -EBADMSG);
   last.st_name += 0x100; /* where other strings are */
   elf_image_put_last(&image, ELF_IMAGE_SYMTAB, &last);
   elf_image_write(&image, path);
-  assert_int_equal(uvperf__elf_each_symbol(path, ignore, &bytes), -EBADMSG);
+  assert_int_equal(elf_image_walk(path), -EBADMSG);
   last.st_name -= 0x102;
   elf_image_put_last(&image, ELF_IMAGE_SYMTAB, &last);
   elf_image_write(&image, path);
-  assert_int_equal(uvperf__elf_each_symbol(path, ignore, &bytes), 0);
+  assert_int_equal(elf_image_walk(path), 0);
   /* The strings end before the NUL. */
   image.sections[ELF_IMAGE_STRTAB].sh_size--;
   elf_image_write(&image, path);
-  assert_int_equal(uvperf__elf_each_symbol(path, ignore, &bytes), -EBADMSG);
+  assert_int_equal(elf_image_walk(path), -EBADMSG);
   assert_int_equal(uvperf__elf_symbol(path, "one", &symbol), 0);
   assert_int_equal(uvperf__elf_symbol(path, "l", &symbol), -ENOENT);
 }
@@ -373,7 +356,7 @@ static void more_segments_than_are_loaded_is_ebadmsg(void **state) {
         (Elf64_Half)(65536 / sizeof(Elf64_Phdr) + (unsigned)more);
     elf_image_write(&image, path);
     assert_int_equal(truncate(path, 100000), 0);
-    assert_int_equal(search("one"), more ? -EBADMSG : -ENOENT);
+    assert_int_equal(elf_image_search(path, "one"), more ? -EBADMSG : -ENOENT);
   }
 }
 
@@ -401,7 +384,7 @@ static void file_cut_anywhere_is_an_error(void **state) {
   end = (size_t)image.header.e_shoff + sizeof(image.sections);
   for (size = 0; size < end; size += 61) {
     elf_image_write_bytes(path, image.bytes, size);
-    assert_int_equal(search("one"),
+    assert_int_equal(elf_image_search(path, "one"),
                      size < sizeof(Elf64_Ehdr) ? -ENOEXEC : -EBADMSG);
   }
 }
@@ -434,8 +417,8 @@ static void failed_search_keeps_nothing(void **state) {
     assert_int_equal(uvperf__elf_symbol(path, "one", &symbol), -ENOMEM);
   }
   fake_kernel_reset();
-  assert_int_equal(search("one"), 0);
-  assert_int_equal(search("nothing"), -ENOENT);
+  assert_int_equal(elf_image_search(path, "one"), 0);
+  assert_int_equal(elf_image_search(path, "nothing"), -ENOENT);
   image.header.e_machine = EM_PPC64;
   image.header.e_flags = 1;
   assert_int_equal(search_in(&image, "one"), -ENOTSUP);

@@ -51,6 +51,19 @@ static void read_at_reads_from_any_place(void **state) {
   assert_int_equal(uvperf__file_read_at(fd, bytes, 8, 0), -EBADF);
 }
 
+static void names_lead_to_no_other_directory(void **state) {
+  static const char *const none[] = {"",   ".",    "..",   "/",
+                                     "a/", "../a", "a/..", "/a"};
+  static const char *const names[] = {"a", "...", ".a", "a..", "a b", "*"};
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+    assert_int_equal(uvperf__file_is_name(none[i]), 0);
+  for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    assert_int_equal(uvperf__file_is_name(names[i]), 1);
+}
+
 #define WITH_TREE(test)                                                        \
   cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
 
@@ -58,6 +71,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       WITH_TREE(open_regular_takes_no_other_kind_of_file),
       WITH_TREE(read_at_reads_from_any_place),
+      cmocka_unit_test(names_lead_to_no_other_directory),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
