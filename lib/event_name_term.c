@@ -25,7 +25,8 @@ enum kind {
   KIND_STACK,
   KIND_BRANCH,
   KIND_NAME,
-  KIND_PERF /* what perf(1) does by itself */
+  KIND_LACKING, /* what perf(1) has and this language has not */
+  KIND_PERF     /* what perf(1) does by itself */
 };
 
 typedef struct generic_term_s {
@@ -61,7 +62,7 @@ static const generic_term_t terms[] = {
     {"percore", KIND_PERF, UVPERF_ATTR_CONFIG, 0},
     {"metric-id", KIND_PERF, UVPERF_ATTR_CONFIG, 0},
     {"driver-config", KIND_PERF, UVPERF_ATTR_CONFIG, 0},
-    {"aux-action", KIND_PERF, UVPERF_ATTR_CONFIG, 0},
+    {"aux-action", KIND_LACKING, UVPERF_ATTR_AUX_ACTION, 0},
     {"ratio-to-prev", KIND_PERF, UVPERF_ATTR_CONFIG, 0},
     {"cpu", KIND_PERF, UVPERF_ATTR_CONFIG, 0},
 };
@@ -252,6 +253,11 @@ static int apply(uvperf__event_build_t *build, const uvperf__term_t *term,
       return uvperf__parse_bad(build->parse, term->key.at,
                                "'%s' is for perf(1) itself, not for the kernel",
                                generic->name);
+    case KIND_LACKING:
+      return uvperf__parse_bad(build->parse, term->key.at,
+                               "names cannot say '%s': set that field of the "
+                               "attr by uvperf_attr_set",
+                               generic->name);
     case KIND_NAME:
     case KIND_CHAIN:
     case KIND_STACK:
@@ -298,7 +304,7 @@ void uvperf__term_near_miss(uvperf__near_miss_t *miss) {
   size_t i;
 
   for (i = 0; i < COUNT_OF(terms); i++)
-    if (terms[i].kind != KIND_PERF && terms[i].kind != KIND_TYPE)
+    if (terms[i].kind < KIND_LACKING && terms[i].kind != KIND_TYPE)
       uvperf__near_miss_try(miss, terms[i].name);
 }
 

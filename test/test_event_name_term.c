@@ -167,6 +167,7 @@ static void terms_that_cannot_be_right_are_refused(void **state) {
       {"cycles/percore/", -EINVAL, ARG, 8, "for perf(1) itself"},
       {"cycles/metric-id=x/", -EINVAL, ARG, 8, "for perf(1) itself"},
       {"cycles/nr=3/", -EINVAL, ARG, 8, "for perf(1) itself"},
+      {"cycles/aux-action=pause/", -EINVAL, ARG, 8, "uvperf_attr_set"},
       {"cycles/@sink=x/", -EINVAL, ARG, 8, "for perf(1) itself"},
   };
 
