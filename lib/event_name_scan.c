@@ -8,9 +8,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "explain.h"
+#include "file.h"
 #include "letter_case.h"
 
 void uvperf__parse_init(uvperf__parse_t *parse, const char *root,
@@ -69,7 +69,7 @@ int uvperf__parse_bad(const uvperf__parse_t *parse, const char *at,
 
 int uvperf__parse_shortage(const uvperf__parse_t *parse, const char *at,
                            int code) {
-  struct rlimit files = {0, 0};
+  uvperf__fd_limits_t fds;
 
   if (code == -ENOMEM)
     return uvperf__parse_fail(parse, at, code, UVPERF_CAUSE_MEMORY,
@@ -79,14 +79,14 @@ int uvperf__parse_shortage(const uvperf__parse_t *parse, const char *at,
                               "files cannot be read: the system's "
                               "table of open files is full: raise "
                               "fs.file-max");
-  getrlimit(RLIMIT_NOFILE, &files);
+  uvperf__fd_limits(&fds);
   uvperf__parse_fail(parse, at, code, UVPERF_CAUSE_FILES,
                      "files cannot be read: all %llu fds that "
                      "RLIMIT_NOFILE allows are open: raise it",
-                     (unsigned long long)files.rlim_cur);
+                     (unsigned long long)fds.soft);
   if (parse->error != NULL) {
-    parse->error->limit = files.rlim_cur;
-    parse->error->needed = (uint64_t)files.rlim_cur + 1;
+    parse->error->limit = fds.soft;
+    parse->error->needed = fds.needed;
   }
   return code;
 }

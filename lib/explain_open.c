@@ -7,11 +7,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "attempt.h"
 #include "attr.h"
+#include "file.h"
 #include "pmu.h"
 #include "sys.h"
 #include "system.h"
@@ -161,22 +161,17 @@ static void explain_esrch(const uvperf__attempt_t *attempt) {
         "there is no such thread in this PID namespace, or it has ended");
 }
 
-/* Opens nothing to look: there is no fd left for it. The lowest free number may
- * be above the limit, if that was lowered. */
 static void explain_emfile(const uvperf__attempt_t *attempt) {
-  struct rlimit files = {0, 0};
-  rlim_t fd;
+  uvperf__fd_limits_t fds;
 
-  getrlimit(RLIMIT_NOFILE, &files);
-  for (fd = files.rlim_cur; fcntl((int)fd, F_GETFD) >= 0; fd++)
-    continue;
+  uvperf__fd_limits(&fds);
   uvperf__attempt_say(
       attempt, UVPERF_CAUSE_FILES,
       "all %llu fds that RLIMIT_NOFILE allows are open: raise it (hard limit "
       "%llu); each event takes one per CPU",
-      (unsigned long long)files.rlim_cur, (unsigned long long)files.rlim_max);
-  attempt->error->limit = files.rlim_cur;
-  attempt->error->needed = (uint64_t)fd + 1;
+      (unsigned long long)fds.soft, (unsigned long long)fds.hard);
+  attempt->error->limit = fds.soft;
+  attempt->error->needed = fds.needed;
 }
 
 static void explain_enfile(const uvperf__attempt_t *attempt) {

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -62,6 +63,20 @@ void uvperf__file_close(int fd) {
 
 int uvperf__is_shortage(int code) {
   return code == -EMFILE || code == -ENFILE || code == -ENOMEM;
+}
+
+/* Opens nothing to look: there may be no fd left for it. The lowest free number
+ * may be above the limit, if that was lowered. */
+void uvperf__fd_limits(uvperf__fd_limits_t *limits) {
+  struct rlimit files = {0, 0};
+  rlim_t fd;
+
+  getrlimit(RLIMIT_NOFILE, &files);
+  for (fd = files.rlim_cur; fcntl((int)fd, F_GETFD) >= 0; fd++)
+    continue;
+  limits->soft = files.rlim_cur;
+  limits->hard = files.rlim_max;
+  limits->needed = (uint64_t)fd + 1;
 }
 
 int uvperf__file_is_name(const char *name) {

@@ -30,6 +30,16 @@ void uvperf__file_close(int fd);
  * memory: it says nothing of the file. */
 int uvperf__is_shortage(int code);
 
+/* What RLIMIT_NOFILE allows, as far as it may be raised, and what it would have
+ * to be for one more fd. */
+typedef struct uvperf__fd_limits_s {
+  uint64_t soft;
+  uint64_t hard;
+  uint64_t needed;
+} uvperf__fd_limits_t;
+
+void uvperf__fd_limits(uvperf__fd_limits_t *limits);
+
 /* Whether a name can be that of an entry of a directory, and of no other
  * directory than that: not empty, ".", "..", and without a slash. */
 int uvperf__file_is_name(const char *name);
