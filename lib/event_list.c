@@ -19,8 +19,8 @@ typedef struct node_s {
   char *string;
   char *group_name; /* the leader's, for all of its group */
   int *cpus;
-  uint32_t most_precise; /* what modifier P means */
-  const char *at;        /* in the text, while that is read */
+  char *pmu;      /* by which it was named; NULL: by none */
+  const char *at; /* in the text, while that is read */
 } node_t;
 
 struct uvperf_event_list_s {
@@ -39,6 +39,7 @@ static void free_node(node_t *node) {
   uvperf__free(node->string);
   uvperf__free(node->group_name);
   uvperf__free(node->cpus);
+  uvperf__free(node->pmu);
   uvperf__free(node);
 }
 
@@ -156,29 +157,45 @@ static void fill_item(node_t *node, const uvperf__named_event_t *event) {
     item->flags |= UVPERF_ITEM_PRECISE_MAX;
 }
 
-static void set_precise(node_t *node) {
+/* Modifier P, which the event or its group has. Only then sysfs is asked. */
+static void set_precise(const uvperf__parse_t *parse, node_t *node) {
+  struct perf_event_attr *attr = &node->wide.attr;
+
   if (node->item.flags & UVPERF_ITEM_PRECISE_MAX)
-    node->wide.attr.precise_ip = node->most_precise & 3;
+    attr->precise_ip =
+        uvperf__precise_max(parse->root, node->pmu, attr->type) & 3;
+}
+
+/* What outlives the text. */
+static int copy_texts(const uvperf__parse_t *parse, node_t *node,
+                      const uvperf__named_event_t *event) {
+  uvperf__span_t nothing = {event->text->whole.end, event->text->whole.end};
+
+  node->label = make_label(event);
+  if (event->string.at != NULL)
+    node->string = join("", event->string);
+  if (event->pmu != NULL)
+    node->pmu = join(event->pmu, nothing);
+  if (node->label == NULL || (event->string.at != NULL && !node->string) ||
+      (event->pmu != NULL && !node->pmu))
+    return out_of_memory(parse, node->at);
+  return 0;
 }
 
 static int fill_node(const uvperf__parse_t *parse, node_t *node,
                      const uvperf__named_event_t *event) {
+  int rc;
+
   node->at = event->text->whole.at;
   node->wide = event->wide;
-  node->label = make_label(event);
-  if (node->label == NULL)
-    return out_of_memory(parse, node->at);
-  if (event->string.at != NULL) {
-    node->string = join("", event->string);
-    if (node->string == NULL)
-      return out_of_memory(parse, node->at);
+  rc = copy_texts(parse, node, event);
+  if (rc != 0)
+    return rc;
+  if (node->string != NULL)
     node->wide.attr.config1 = (uintptr_t)node->string;
-  }
   fit_size(node);
   fill_item(node, event);
-  node->most_precise =
-      uvperf__precise_max(parse->root, event->pmu, event->wide.attr.type);
-  set_precise(node);
+  set_precise(parse, node);
   return copy_cpus(parse, node, event);
 }
 
@@ -257,7 +274,7 @@ static int join_group(const uvperf__parse_t *parse, node_t *node,
   rc = uvperf__modifiers_apply_group(parse, modifiers, attr, node == leader);
   if (rc != 0)
     return rc;
-  set_precise(node);
+  set_precise(parse, node);
   if (uvperf__modifiers_have(modifiers, 'W'))
     node->item.flags |= UVPERF_ITEM_WEAK;
   node->item.group = leader->item.group;
