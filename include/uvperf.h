@@ -14,6 +14,7 @@
 #include "uvperf/fallback.h"
 #include "uvperf/record.h"
 #include "uvperf/count.h"
+#include "uvperf/set_options.h"
 #include "uvperf/system.h"
 #include "uvperf/tracefs.h"
 #include "uvperf/event_name.h"

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* What a set of events measures: which attrs, where, and what may go wrong.
+ * Needs no libuv. */
+#ifndef UVPERF_SET_OPTIONS_H
+#define UVPERF_SET_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/perf_event.h>
+
+#include "uvperf/error.h"
+#include "uvperf/event_list.h"
+#include "uvperf/version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What to measure all attrs of a set on. */
+enum uvperf_target_type {
+  /* The thread that calls uvperf_set_init or uvperf_set_add_target. */
+  UVPERF_TARGET_SELF = 0,
+  /* Every task that runs on some CPUs. */
+  UVPERF_TARGET_CPUS = 1,
+  /* One thread. */
+  UVPERF_TARGET_THREAD = 2,
+  /* A process: the threads that it has now, and those and the child processes
+   * that they make from now on (by attr.inherit, which is set for this). A
+   * thread that is made while the threads are being listed can be missed. */
+  UVPERF_TARGET_PROCESS = 3,
+  /* A child that has been forked and has not called execve(2) yet: counting
+   * begins by itself when it does (attr.enable_on_exec), also of what it
+   * forks. uvperf_set_enable and uvperf_set_disable leave it alone before. */
+  UVPERF_TARGET_COMMAND = 4,
+  /* Every task in a cgroup and those below it, on some CPUs. */
+  UVPERF_TARGET_CGROUP = 5
+};
+
+/* Does not set attr.inherit for a process or a command. */
+#define UVPERF_TARGET_NO_INHERIT 1u
+
+/* Where to measure. Start from UVPERF_TARGET_INIT. Fields are only ever
+ * appended; in an array `size` is the same everywhere. */
+typedef struct uvperf_target_s {
+  /* sizeof(uvperf_target_t). */
+  size_t size;
+  /* enum uvperf_target_type. */
+  uint32_t type;
+  /* THREAD: the thread's id; PROCESS and COMMAND: the process's. Else 0. */
+  int32_t pid;
+  /* A list such as "0-3,8". NULL: for CPUS and CGROUP those that are online
+   * now; for the others one event that follows the task to every CPU. Of a
+   * task on some CPUs counts cannot be scaled: see time_enabled in reading.h. */
+  const char *cpus;
+  /* CGROUP: the directory of the cgroup, absolute ("/sys/fs/cgroup/x") or as
+   * /proc/PID/cgroup names it, below the place where the hierarchy is mounted:
+   * that of v1 with perf_event, else v2. Else NULL. */
+  const char *cgroup;
+  /* UVPERF_TARGET_*. */
+  uint32_t flags;
+  uint32_t reserved; /* 0 */
+} uvperf_target_t;
+
+#define UVPERF_TARGET_INIT                                                     \
+  { sizeof(uvperf_target_t), UVPERF_TARGET_SELF, 0, NULL, NULL, 0, 0 }
+
+/* Refuses what cannot be opened completely. Without it what can be opened is,
+ * and uvperf_set_failures tells the rest. */
+#define UVPERF_SET_STRICT 1u
+/* Maps a page of each event of the calling thread, so that its counts are read
+ * without a system call where CPU and kernel allow it (rdpmc); else, and from
+ * another thread, by read(2) as without it. */
+#define UVPERF_SET_USER_READ 2u
+
+/* What to measure. Start from UVPERF_SET_OPTIONS_INIT. All that it points to is
+ * the caller's and is copied, but for what config1 and config2 of a probe point
+ * to where `attrs` is used: that must stay while targets are added. Fields are
+ * only ever appended. */
+typedef struct uvperf_set_options_s {
+  /* sizeof(uvperf_set_options_t). */
+  size_t size;
+  /* The attrs, by pointers, as their sizes may differ; or NULL and `events`. */
+  const struct perf_event_attr *const *attrs;
+  size_t nr_attrs;
+  /* Of each attr the index of its group's leader, which comes before it: its
+   * own for a leader and for one in no group. NULL: there are no groups. */
+  const size_t *leaders;
+  /* Instead of attrs: a list by uvperf_event_list_parse, with its groups, and
+   * what its items tell of CPUs, packages and flags. May be freed after
+   * init. */
+  const uvperf_event_list_t *events;
+  /* May be NULL and 0: targets can be added later. */
+  const uvperf_target_t *targets;
+  size_t nr_targets;
+  /* UVPERF_SET_*. */
+  uint32_t flags;
+  /* enum uvperf_fallback: what may be changed of an attr if the kernel refuses
+   * it. The first place where an attr opens decides for all others of it, so
+   * that its counts can be added; uvperf_set_changes tells. */
+  uint32_t fallbacks;
+} uvperf_set_options_t;
+
+#define UVPERF_SET_OPTIONS_INIT                                                \
+  { sizeof(uvperf_set_options_t), NULL, 0, NULL, NULL, NULL, 0, 0, 0 }
+
+/* One event of a set that could not be opened. */
+typedef struct uvperf_set_failure_s {
+  /* Why; attr_index is the attr, target_index the target (counted from 0 in the
+   * order in which targets were given and added; never used twice). */
+  uvperf_error_t error;
+  /* Where: -1 for any, as perf_event_open(2) takes them; the pid of the calling
+   * thread is its id. */
+  int32_t pid;
+  int32_t cpu;
+  uint64_t reserved[2];
+} uvperf_set_failure_t;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
