@@ -15,6 +15,7 @@
 #include "uvperf/record.h"
 #include "uvperf/count.h"
 #include "uvperf/set_options.h"
+#include "uvperf/reading.h"
 #include "uvperf/system.h"
 #include "uvperf/tracefs.h"
 #include "uvperf/event_name.h"
