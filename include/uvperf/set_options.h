@@ -50,8 +50,8 @@ typedef struct uvperf_target_s {
   /* THREAD: the thread's id; PROCESS and COMMAND: the process's. Else 0. */
   int32_t pid;
   /* A list such as "0-3,8". NULL: for CPUS and CGROUP those that are online
-   * now; for the others one event that follows the task to every CPU. Of a
-   * task on some CPUs counts cannot be scaled: see time_enabled in reading.h. */
+   * now; for the others one event that follows the task to every CPU. The
+   * counts of a task by CPU are not scaled: see time_enabled in reading.h. */
   const char *cpus;
   /* CGROUP: the directory of the cgroup, absolute ("/sys/fs/cgroup/x") or as
    * /proc/PID/cgroup names it, below the place where the hierarchy is mounted:
