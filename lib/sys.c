@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -87,4 +88,13 @@ int uvperf__sys_close(int fd) {
 
 pid_t uvperf__sys_getpid(void) {
   return getpid();
+}
+
+pid_t uvperf__sys_gettid(void) {
+  /* glibc has a function for it since 2.30. */
+  return (pid_t)syscall(SYS_gettid);
+}
+
+int uvperf__sys_has_task(pid_t task) {
+  return kill(task, 0) < 0 ? -errno : 0;
 }

@@ -39,4 +39,11 @@ int uvperf__sys_close(int fd);
 /* getpid(2), by which a forked child is told from the process that opened. */
 pid_t uvperf__sys_getpid(void);
 
+/* gettid(2), the calling thread as perf_event_open(2) names it to others. */
+pid_t uvperf__sys_gettid(void);
+
+/* kill(2) without a signal: 0 where a task has this id, also a zombie; -EPERM
+ * where it is another user's; -ESRCH where no task has it. */
+int uvperf__sys_has_task(pid_t task);
+
 #endif

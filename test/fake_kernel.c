@@ -29,6 +29,8 @@ int __real_uvperf__sys_poll(int fd, short events);
 ssize_t __real_uvperf__sys_read(int fd, void *buffer, size_t size);
 int __real_uvperf__sys_close(int fd);
 pid_t __real_uvperf__sys_getpid(void);
+pid_t __real_uvperf__sys_gettid(void);
+int __real_uvperf__sys_has_task(pid_t task);
 void *__real_uvperf__calloc(size_t nr, size_t size);
 void __real_uvperf__free(void *memory);
 
@@ -43,6 +45,8 @@ int __wrap_uvperf__sys_poll(int fd, short events);
 ssize_t __wrap_uvperf__sys_read(int fd, void *buffer, size_t size);
 int __wrap_uvperf__sys_close(int fd);
 pid_t __wrap_uvperf__sys_getpid(void);
+pid_t __wrap_uvperf__sys_gettid(void);
+int __wrap_uvperf__sys_has_task(pid_t task);
 void *__wrap_uvperf__calloc(size_t nr, size_t size);
 void __wrap_uvperf__free(void *memory);
 
@@ -504,6 +508,19 @@ pid_t __wrap_uvperf__sys_getpid(void) {
   if (scripted(FAKE_GETPID, &code))
     return code;
   return kernel.pid != 0 ? kernel.pid : __real_uvperf__sys_getpid();
+}
+
+pid_t __wrap_uvperf__sys_gettid(void) {
+  int code;
+
+  return scripted(FAKE_GETTID, &code) ? code : __real_uvperf__sys_gettid();
+}
+
+int __wrap_uvperf__sys_has_task(pid_t task) {
+  int code;
+
+  return scripted(FAKE_HAS_TASK, &code) ? code
+                                        : __real_uvperf__sys_has_task(task);
 }
 
 static block_t *find_block(const void *memory) {

@@ -38,6 +38,8 @@ enum fake_call {
   FAKE_READ,
   FAKE_CLOSE,
   FAKE_GETPID,
+  FAKE_GETTID,
+  FAKE_HAS_TASK,
   FAKE_CALLOC,
   FAKE_FREE,
   FAKE_CALLS
@@ -121,8 +123,8 @@ unsigned fake_failures(void);
 /* How often the function was called since the reset. */
 unsigned fake_count(enum fake_call call);
 
-/* What was called since the reset or the last clear, in order, but for getpid
- * and memory: "open, mmap, ioctl ID, read failed, close". */
+/* What was called since the reset or the last clear, in order, but for tasks and
+ * memory: "open, mmap, ioctl ID, read failed, close". */
 const char *fake_log(void);
 void fake_log_clear(void);
 

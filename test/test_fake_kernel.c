@@ -275,6 +275,16 @@ static void getpid_is_the_scripted_one(void **state) {
   assert_int_equal(uvperf__sys_getpid(), getpid());
 }
 
+static void tasks_are_the_scripted_ones_once(void **state) {
+  (void)state;
+  fake_fail(FAKE_GETTID, 1, 12);
+  assert_int_equal(uvperf__sys_gettid(), 12);
+  assert_int_equal(uvperf__sys_gettid(), getpid());
+  fake_fail(FAKE_HAS_TASK, 1, -EPERM);
+  assert_int_equal(uvperf__sys_has_task(getpid()), -EPERM);
+  assert_int_equal(uvperf__sys_has_task(getpid()), 0);
+}
+
 static void live_allocations_are_counted(void **state) {
   void *memory;
 
@@ -363,6 +373,8 @@ int main(void) {
                              fake_kernel_setup),
       cmocka_unit_test_setup(log_tells_the_order, fake_kernel_setup),
       cmocka_unit_test_setup(getpid_is_the_scripted_one, fake_kernel_setup),
+      cmocka_unit_test_setup(tasks_are_the_scripted_ones_once,
+                             fake_kernel_setup),
       cmocka_unit_test_setup(live_allocations_are_counted, fake_kernel_setup),
       cmocka_unit_test_setup(misuse_is_noticed, fake_kernel_setup),
   };

@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <linux/filter.h>
@@ -301,6 +303,53 @@ static void getpid_of_a_forked_child_is_its_own(void **state) {
   assert_int_equal(support_wait(support_fork(has_another_pid, &parent)), 0);
 }
 
+static void note_gettid(void *arg) {
+  *(pid_t *)arg = uvperf__sys_gettid();
+}
+
+static void gettid_is_the_threads_and_getpid_the_processs(void **state) {
+  uv_thread_t thread;
+  pid_t other = 0;
+
+  (void)state;
+  assert_int_equal(uvperf__sys_gettid(), getpid());
+  assert_int_equal(uv_thread_create(&thread, note_gettid, &other), 0);
+  assert_int_equal(uv_thread_join(&thread), 0);
+  assert_true(other > 0);
+  assert_int_not_equal(other, getpid());
+}
+
+static int end_at_once(void *arg) {
+  (void)arg;
+  return 0;
+}
+
+static void has_task_until_it_was_waited_for(void **state) {
+  siginfo_t info;
+  pid_t child;
+
+  (void)state;
+  assert_int_equal(uvperf__sys_has_task(uvperf__sys_gettid()), 0);
+  child = support_fork(end_at_once, NULL);
+  assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+  assert_int_equal(uvperf__sys_has_task(child), 0);
+  assert_int_equal(support_wait(child), 0);
+  assert_int_equal(uvperf__sys_has_task(child), -ESRCH);
+}
+
+static int look_as_nobody(void *arg) {
+  (void)arg;
+  if (setresuid(65534, 65534, 65534) != 0)
+    return 1;
+  return uvperf__sys_has_task(getppid()) == -EPERM ? 0 : 2;
+}
+
+static void has_task_of_another_user_is_eperm(void **state) {
+  (void)state;
+  support_need_root(__func__);
+  assert_int_equal(support_wait(support_fork(look_as_nobody, NULL)), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(open_of_an_unknown_type_is_enoent,
@@ -324,6 +373,12 @@ int main(void) {
       cmocka_unit_test_setup(read_gives_bytes_or_the_errno, fake_kernel_setup),
       cmocka_unit_test_setup(close_twice_is_ebadf, fake_kernel_setup),
       cmocka_unit_test_setup(getpid_of_a_forked_child_is_its_own,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(gettid_is_the_threads_and_getpid_the_processs,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(has_task_until_it_was_waited_for,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(has_task_of_another_user_is_eperm,
                              fake_kernel_setup),
   };
 
