@@ -18,6 +18,7 @@ typedef struct line_s {
   size_t length; /* of the field, also of what did not fit */
   char place[PATH_MAX];
   char type[32];
+  char options[512];
 } line_t;
 
 static int is_octal(char byte) {
@@ -52,27 +53,37 @@ static void start_field(line_t *line, int field) {
   } else if (field == 2) {
     line->text = line->type;
     line->size = sizeof(line->type);
+  } else if (field == 3) {
+    line->text = line->options;
+    line->size = sizeof(line->options);
   }
 }
 
+/* A place that is cut would be another's. */
 static void end_field(line_t *line) {
-  if (line->text != NULL)
-    line->text[line->length < line->size ? line->length : 0] = '\0';
+  if (line->text == NULL)
+    return;
+  if (line->length < line->size)
+    line->text[line->length] = '\0';
+  else
+    line->text[line->field == 3 ? line->size - 1 : 0] = '\0';
 }
 
 static void start_line(line_t *line) {
   line->place[0] = '\0';
   line->type[0] = '\0';
+  line->options[0] = '\0';
   start_field(line, 0);
 }
 
 static int end_line(line_t *line, uvperf__mounts_each_fn each, void *data) {
+  uvperf__mount_t mount = {line->place, line->type, line->options};
   int rc = 0;
 
   end_field(line);
   unescape(line->place);
   if (line->place[0] == '/' && line->type[0] != '\0')
-    rc = each(line->place, line->type, data);
+    rc = each(&mount, data);
   start_line(line);
   return rc;
 }
@@ -83,7 +94,7 @@ static int read_byte(line_t *line, char byte, uvperf__mounts_each_fn each,
     return end_line(line, each, data);
   if (byte == ' ') {
     end_field(line);
-    start_field(line, line->field < 3 ? line->field + 1 : 3);
+    start_field(line, line->field < 4 ? line->field + 1 : 4);
   } else {
     if (line->text != NULL && line->length < line->size)
       line->text[line->length] = byte;
@@ -124,4 +135,18 @@ int uvperf__mounts_each(const char *root, uvperf__mounts_each_fn each,
   rc = read_lines(fd, each, data);
   uvperf__file_close(fd);
   return rc;
+}
+
+int uvperf__mount_has(const uvperf__mount_t *mount, const char *option) {
+  size_t length = strlen(option);
+  const char *at = mount->options;
+
+  while (strncmp(at, option, length) != 0 ||
+         (at[length] != '\0' && at[length] != ',')) {
+    at = strchr(at, ',');
+    if (at == NULL)
+      return 0;
+    at += 1;
+  }
+  return 1;
 }

@@ -4,10 +4,19 @@
 #ifndef UVPERF_LIB_MOUNTS_H
 #define UVPERF_LIB_MOUNTS_H
 
-/* Called with the place and the type of each mount, valid during the call; what
- * it returns other than 0 ends the walk and is returned. */
-typedef int (*uvperf__mounts_each_fn)(const char *place, const char *type,
-                                      void *data);
+/* A mount, valid during the call that it is given to. */
+typedef struct uvperf__mount_s {
+  const char *place;
+  const char *type;
+  const char *options; /* "rw,nosuid,…", cut to 511 bytes */
+} uvperf__mount_t;
+
+/* Called with each mount; what it returns other than 0 ends the walk and is
+ * returned. */
+typedef int (*uvperf__mounts_each_fn)(const uvperf__mount_t *mount, void *data);
+
+/* Whether an option stands among those of a mount. */
+int uvperf__mount_has(const uvperf__mount_t *mount, const char *option);
 
 /* Each mount, in the order of the file. Places that no path can name (longer
  * than PATH_MAX, or not absolute) and types of more than 31 bytes are passed

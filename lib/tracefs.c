@@ -50,11 +50,11 @@ static int try_place(search_t *search, const char *place, const char *rest) {
   return 1;
 }
 
-static int try_mount(const char *place, const char *type, void *data) {
-  if (strcmp(type, "tracefs") == 0)
-    return try_place(data, place, "");
-  if (strcmp(type, "debugfs") == 0)
-    return try_place(data, place, "/tracing");
+static int try_mount(const uvperf__mount_t *mount, void *data) {
+  if (strcmp(mount->type, "tracefs") == 0)
+    return try_place(data, mount->place, "");
+  if (strcmp(mount->type, "debugfs") == 0)
+    return try_place(data, mount->place, "/tracing");
   return 0;
 }
 

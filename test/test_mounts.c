@@ -11,17 +11,35 @@
 #define MOUNTS "/proc/self/mounts"
 
 /* Writes each mount as "place type;" into a text of 512 bytes. */
-static int note(const char *place, const char *type, void *data) {
+static int note(const uvperf__mount_t *mount, void *data) {
   char *text = data;
   size_t length = strlen(text);
 
-  snprintf(text + length, 512 - length, "%s %s;", place, type);
+  snprintf(text + length, 512 - length, "%s %s;", mount->place, mount->type);
   return 0;
 }
 
-static int stop_at_proc(const char *place, const char *type, void *data) {
+/* Writes of each mount its options, and those of some that it has. */
+static int note_options(const uvperf__mount_t *mount, void *data) {
+  static const char *const some[] = {"perf_event", "rw", "cpu"};
+  char *text = data;
+  size_t length, i;
+
+  strcat(text, mount->options);
+  for (i = 0; i < sizeof(some) / sizeof(some[0]); i++)
+    if (uvperf__mount_has(mount, some[i])) {
+      length = strlen(text);
+      snprintf(text + length, 1024 - length, " %s", some[i]);
+    }
+  strcat(text, ";");
+  return 0;
+}
+
+static int stop_at_proc(const uvperf__mount_t *mount, void *data) {
   *(int *)data += 1;
-  return strcmp(place, "/proc") == 0 && strcmp(type, "proc") == 0 ? -7 : 0;
+  return strcmp(mount->place, "/proc") == 0 && strcmp(mount->type, "proc") == 0
+             ? -7
+             : 0;
 }
 
 static void expect(const temp_tree_t *tree, const char *mounts,
@@ -88,6 +106,45 @@ static void mounts_with_long_lines_are_read(void **state) {
   expect(tree, mounts, "/t tracefs;");
 }
 
+static void mounts_options_are_found_whole(void **state) {
+  const temp_tree_t *tree = *state;
+  char text[1024] = "";
+
+  temp_tree_write(tree, MOUNTS,
+                  "c /a cgroup rw,perf_event 0 0\n"
+                  "c /b cgroup perf_event,cpuacct,rw 0 0\n"
+                  "c /c cgroup ro,perf_event2,xperf_event,cpu,acct=rw\n"
+                  "c /d cgroup perf_even,,cpu,\n"
+                  "c /e cgroup\n"
+                  "c /f cgroup  \n"
+                  "c /g cgroup perf_event more perf_event,rw\n");
+  assert_int_equal(uvperf__mounts_each(tree->root, note_options, text), 0);
+  assert_string_equal(text, "rw,perf_event perf_event rw;"
+                            "perf_event,cpuacct,rw perf_event rw;"
+                            "ro,perf_event2,xperf_event,cpu,acct=rw cpu;"
+                            "perf_even,,cpu, cpu;"
+                            ";;perf_event perf_event;");
+}
+
+/* Of all lengths around that for which there is room. */
+static void mounts_long_options_are_cut(void **state) {
+  const temp_tree_t *tree = *state;
+  char mounts[1024], text[1024], expected[1024];
+  size_t length;
+
+  for (length = 500; length < 520; length++) {
+    strcpy(mounts, "o / overlay rw,");
+    memset(mounts + 15, 'l', length - 3);
+    strcpy(mounts + 12 + length, " 0 0\n");
+    temp_tree_write(tree, MOUNTS, mounts);
+    text[0] = '\0';
+    assert_int_equal(uvperf__mounts_each(tree->root, note_options, text), 0);
+    snprintf(expected, sizeof(expected), "%.*s rw;",
+             (int)(length < 511 ? length : 511), mounts + 12);
+    assert_string_equal(text, expected);
+  }
+}
+
 static void mounts_callback_ends_the_walk(void **state) {
   const temp_tree_t *tree = *state;
   int calls = 0;
@@ -127,6 +184,8 @@ int main(void) {
       WITH_TREE(mounts_escapes_are_undone),
       WITH_TREE(mounts_of_lines_that_are_none_are_passed_over),
       WITH_TREE(mounts_with_long_lines_are_read),
+      WITH_TREE(mounts_options_are_found_whole),
+      WITH_TREE(mounts_long_options_are_cut),
       WITH_TREE(mounts_callback_ends_the_walk),
       WITH_TREE(mounts_that_cannot_be_read_are_an_error),
       cmocka_unit_test(mounts_of_this_process_include_proc),
