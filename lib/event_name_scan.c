@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "explain.h"
-#include "file.h"
 #include "letter_case.h"
 
 void uvperf__parse_init(uvperf__parse_t *parse, const char *root,
@@ -29,6 +28,14 @@ static uint32_t column(const uvperf__parse_t *parse, const char *at) {
   return offset < UINT32_MAX ? (uint32_t)offset + 1 : UINT32_MAX;
 }
 
+/* Tells in the error which event and where. */
+static void locate(const uvperf__parse_t *parse, const char *at) {
+  if (parse->error == NULL)
+    return;
+  parse->error->column = column(parse, at);
+  parse->error->attr_index = parse->event;
+}
+
 static int fail_at(const uvperf__parse_t *parse, const char *at, int code,
                    int cause, const char *format, va_list args)
     __attribute__((format(printf, 5, 0)));
@@ -41,8 +48,7 @@ static int fail_at(const uvperf__parse_t *parse, const char *at, int code,
     return code;
   vsnprintf(reason, sizeof(reason), format, args);
   uvperf__explain(parse->error, code, cause, "%s", reason);
-  parse->error->column = column(parse, at);
-  parse->error->attr_index = parse->event;
+  locate(parse, at);
   return code;
 }
 
@@ -69,30 +75,9 @@ int uvperf__parse_bad(const uvperf__parse_t *parse, const char *at,
 
 int uvperf__parse_shortage(const uvperf__parse_t *parse, const char *at,
                            int code) {
-  uvperf__fd_limits_t fds;
-
-  if (code == -ENOMEM)
-    return uvperf__parse_fail(parse, at, code, UVPERF_CAUSE_MEMORY,
-                              "files cannot be read: memory ran out");
-  if (code == -ENFILE)
-    return uvperf__parse_fail(parse, at, code, UVPERF_CAUSE_FILES,
-                              "files cannot be read: the system's "
-                              "table of open files is full: raise "
-                              "fs.file-max");
-  uvperf__fd_limits(&fds);
-  uvperf__parse_fail(parse, at, code, UVPERF_CAUSE_FILES,
-                     "files cannot be read: all %llu fds that "
-                     "RLIMIT_NOFILE allows are open: raise it",
-                     (unsigned long long)fds.soft);
-  if (parse->error != NULL) {
-    parse->error->limit = fds.soft;
-    parse->error->needed = fds.needed;
-  }
+  uvperf__explain_shortage(parse->error, code, "files cannot be read");
+  locate(parse, at);
   return code;
-}
-
-static char visible(char c) {
-  return (char)(c >= ' ' && c < 0x7f ? c : '?');
 }
 
 /* The name may come from a file that another user wrote. */
@@ -104,7 +89,7 @@ const char *uvperf__parse_meant(const char *best,
   if (best[0] != '\0')
     snprintf(text, UVPERF__MEANT_BYTES, " (did you mean '%s'?)", best);
   for (at = text; *at != '\0'; at++)
-    *at = visible(*at);
+    *at = uvperf__visible(*at);
   return text;
 }
 
@@ -137,7 +122,7 @@ const char *uvperf__span_show(uvperf__span_t span,
   size_t i;
 
   for (i = 0; i < length && i < UVPERF__SHOW_BYTES - 4; i++)
-    text[i] = visible(span.at[i]);
+    text[i] = uvperf__visible(span.at[i]);
   strcpy(text + i, i < length ? "..." : "");
   return text;
 }

@@ -16,6 +16,10 @@ int uvperf__explain(uvperf_error_t *error, int code, int cause,
                     const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Fds or memory ran out (uvperf__is_shortage) while `what` was tried: "files
+ * cannot be read". */
+int uvperf__explain_shortage(uvperf_error_t *error, int code, const char *what);
+
 /* One perf_event_open(2) that failed. */
 typedef struct uvperf__attempt_s {
   uvperf_error_t *error; /* to be filled; NULL: nobody wants to know */
