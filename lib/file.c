@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* Where getdents64(2) puts d_reclen and d_name of an entry: struct
@@ -59,6 +60,18 @@ ssize_t uvperf__file_read_at(int fd, void *buffer, size_t size,
 
 void uvperf__file_close(int fd) {
   close(fd);
+}
+
+int uvperf__file_system(int fd, uint64_t *magic) {
+  struct statfs status;
+  int rc;
+
+  do
+    rc = fstatfs(fd, &status);
+  while (rc < 0 && errno == EINTR);
+  /* Of 32 bits, in a type that is signed on some architectures. */
+  *magic = rc < 0 ? 0 : (uint32_t)status.f_type;
+  return rc < 0 ? -errno : 0;
 }
 
 int uvperf__is_shortage(int code) {

@@ -26,6 +26,10 @@ ssize_t uvperf__file_read_at(int fd, void *buffer, size_t size,
 
 void uvperf__file_close(int fd);
 
+/* Which kind of file system an open file is on, by the number that
+ * <linux/magic.h> has for it: 0, or -errno. */
+int uvperf__file_system(int fd, uint64_t *magic);
+
 /* Whether a code means that the process or the machine has run out of fds or
  * memory: it says nothing of the file. */
 int uvperf__is_shortage(int code);
