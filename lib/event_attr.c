@@ -3,22 +3,15 @@
  * asks for. */
 #include "event.h"
 
-#include "attr.h"
-#include "explain.h"
+#include "attr_copy.h"
 
 int uvperf__event_attr_copy(struct perf_event_attr **copy,
                             const struct perf_event_attr *attr, uint32_t flags,
                             uvperf_error_t *error) {
-  int rc;
+  int rc = uvperf__attr_copy(copy, attr, error);
 
-  rc = uvperf__attr_dup(copy, attr);
-  if (rc == UV_ENOMEM)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
-                           "no memory for a copy of the attr");
   if (rc != 0)
-    return uvperf__explain(
-        error, rc, UVPERF_CAUSE_ARGUMENT,
-        "attr.size %u is not a size of struct perf_event_attr", attr->size);
+    return rc;
   (*copy)->disabled = 1;
   if ((*copy)->read_format & PERF_FORMAT_GROUP)
     (*copy)->read_format |= PERF_FORMAT_ID;
