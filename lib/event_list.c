@@ -4,6 +4,7 @@
 #include "event_list.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "alloc.h"
@@ -28,10 +29,23 @@ struct uvperf_event_list_s {
   size_t nr;
   size_t room;
   int nr_groups;
+  /* The user, and each set: these may be of several threads. */
+  atomic_uint holders;
 };
 
 uvperf_event_list_t *uvperf__event_list_new(void) {
-  return uvperf__calloc(1, sizeof(uvperf_event_list_t));
+  uvperf_event_list_t *list = uvperf__calloc(1, sizeof(*list));
+
+  if (list != NULL)
+    atomic_init(&list->holders, 1);
+  return list;
+}
+
+uvperf_event_list_t *uvperf__event_list_hold(const uvperf_event_list_t *list) {
+  uvperf_event_list_t *held = (uvperf_event_list_t *)(uintptr_t)list;
+
+  atomic_fetch_add(&held->holders, 1);
+  return held;
 }
 
 static void free_node(node_t *node) {
@@ -46,7 +60,7 @@ static void free_node(node_t *node) {
 void uvperf_event_list_free(uvperf_event_list_t *list) {
   size_t i;
 
-  if (list == NULL)
+  if (list == NULL || atomic_fetch_sub(&list->holders, 1) != 1)
     return;
   for (i = 0; i < list->nr; i++)
     free_node(list->nodes[i]);

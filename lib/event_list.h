@@ -18,6 +18,10 @@ int uvperf__event_list_parse(const char *root, uvperf_event_list_t **list,
 /* An empty list, or NULL. */
 uvperf_event_list_t *uvperf__event_list_new(void);
 
+/* Keeps a list alive until one more uvperf_event_list_free: a set holds it for
+ * the strings that the attrs of probes point to. */
+uvperf_event_list_t *uvperf__event_list_hold(const uvperf_event_list_t *list);
+
 /* Adds an event that was found. 0 or -errno, explained. */
 int uvperf__event_list_add(const uvperf__parse_t *parse,
                            uvperf_event_list_t *list,
