@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -90,6 +91,15 @@ void uvperf__fd_limits(uvperf__fd_limits_t *limits) {
   limits->soft = files.rlim_cur;
   limits->hard = files.rlim_max;
   limits->needed = (uint64_t)fd + 1;
+}
+
+/* An fd gets the lowest free number. There are none above INT_MAX. */
+uint64_t uvperf__fds_needed(uint64_t more) {
+  int fd = 0;
+
+  for (; more > 0 && fd < INT_MAX; fd++)
+    more -= fcntl(fd, F_GETFD) < 0;
+  return (uint64_t)fd + more;
 }
 
 int uvperf__file_is_name(const char *name) {

@@ -44,6 +44,9 @@ typedef struct uvperf__fd_limits_s {
 
 void uvperf__fd_limits(uvperf__fd_limits_t *limits);
 
+/* What RLIMIT_NOFILE would have to be for so many more fds. */
+uint64_t uvperf__fds_needed(uint64_t more);
+
 /* Whether a name can be that of an entry of a directory, and of no other
  * directory than that: not empty, ".", "..", and without a slash. */
 int uvperf__file_is_name(const char *name);
