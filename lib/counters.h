@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 4: events of several attrs at many places, opened, controlled and read
+ * together: what a set is made of, and a measurement without a loop. No loop
+ * and no uv.h.
+ *
+ * A target stands for places; an attr at a place is one event, with an fd of
+ * its own. Returned codes are 0 or -errno; `error` may be NULL. In a forked
+ * child every function but _free and the getters gives -EPERM. */
+#ifndef UVPERF_LIB_COUNTERS_H
+#define UVPERF_LIB_COUNTERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uvperf/fallback.h"
+#include "uvperf/set_options.h"
+
+#include "reading.h"
+
+typedef struct uvperf__counters_s uvperf__counters_t;
+
+/* Opens every attr at every place of every target, disabled. `options` is a
+ * full, own copy (uvperf__options_copy was done); what it points to is copied.
+ * 0 if anything could be opened, or there are no targets; or a code and the
+ * error, and nothing is left open: that of the failure that tells most; with
+ * UVPERF_SET_STRICT of the first; and of a shortage of fds or memory in any
+ * case. */
+int uvperf__counters_new(uvperf__counters_t **counters,
+                         const uvperf_set_options_t *options,
+                         uvperf_error_t *error);
+
+/* Closes every fd and frees. NULL is allowed. Also for a forked child: closing
+ * its fds does nothing to the parent's events. */
+void uvperf__counters_free(uvperf__counters_t *counters);
+
+/* Opens every attr at every place of one more target, and enables it if the
+ * rest is enabled. *index, if not NULL, receives its index. 0 if anything could
+ * be opened, or a code and the error, as above, and nothing was added. */
+int uvperf__counters_add_target(uvperf__counters_t *counters,
+                                const uvperf_target_t *target, uint32_t *index,
+                                uvperf_error_t *error);
+
+/* Closes the events of a target; its places and failures are no more. -ENOENT
+ * for an index that no target has. */
+int uvperf__counters_remove_target(uvperf__counters_t *counters,
+                                   uint32_t index);
+
+/* Enables or disables the events, but for those of a command that has not
+ * called execve(2) yet: the kernel enables them then. Goes on after a failure
+ * and gives the first. */
+int uvperf__counters_enable(uvperf__counters_t *counters,
+                            uvperf_error_t *error);
+int uvperf__counters_disable(uvperf__counters_t *counters,
+                             uvperf_error_t *error);
+
+/* Whether the last of these two that did anything was to enable. */
+int uvperf__counters_is_enabled(const uvperf__counters_t *counters);
+
+/* From now on counts and times are told without what they are now. */
+int uvperf__counters_reset(uvperf__counters_t *counters);
+
+/* Fills a reading. What cannot be read of an event is its state: the call
+ * fails, but for a fork, only with -ENOMEM, and leaves the reading alone
+ * then. */
+int uvperf__counters_read(uvperf__counters_t *counters,
+                          uvperf_reading_t *reading);
+
+/* For one attr at every place, also of targets that are added later. Go on
+ * after a failure and give the first; a later target gets what was taken at
+ * one place or more, or, while there are none, was given last. -EINVAL for an
+ * attr that there is not. */
+int uvperf__counters_set_filter(uvperf__counters_t *counters, size_t attr,
+                                const char *filter, uvperf_error_t *error);
+int uvperf__counters_set_period(uvperf__counters_t *counters, size_t attr,
+                                uint64_t period, uvperf_error_t *error);
+/* Keeps a duplicate of the fd. */
+int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
+                             int prog_fd, uvperf_error_t *error);
+
+/* What is not open, ordered by target, place and attr; valid until a target is
+ * added or removed. */
+const uvperf_set_failure_t *
+uvperf__counters_failures(const uvperf__counters_t *counters, size_t *nr);
+
+size_t uvperf__counters_nr_attrs(const uvperf__counters_t *counters);
+
+/* How many events are open. */
+size_t uvperf__counters_nr_open(const uvperf__counters_t *counters);
+
+/* What is known of an attr, NULL where there is none. item->attr is the attr as
+ * it is opened, but for what depends on the target: disabled, inherit and
+ * enable_on_exec. */
+const uvperf_event_item_t *
+uvperf__counters_item(const uvperf__counters_t *counters, size_t attr);
+
+/* What fallbacks changed of an attr, NULL and 0 for nothing. */
+const uvperf_change_t *
+uvperf__counters_changes(const uvperf__counters_t *counters, size_t attr,
+                         size_t *nr);
+
+/* The fd of an attr at the place of this serial number, -1 where it is not
+ * open. */
+int uvperf__counters_fd(const uvperf__counters_t *counters, size_t attr,
+                        uint64_t serial);
+
+#endif

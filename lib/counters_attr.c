@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* What the counters measure: their own copies of the attrs, and what is known
+ * of each, from a list of events or from the attr alone. */
+#include "counters_impl.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "attr.h"
+#include "attr_copy.h"
+#include "event_label.h"
+#include "event_list.h"
+#include "explain.h"
+#include "kernel_knows.h"
+
+/* -- arguments ------------------------------------------------------------ */
+
+static int bad(uvperf_error_t *error, const char *what) {
+  return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "%s", what);
+}
+
+/* Names the attr that an error is of. */
+static int of_attr(uvperf_error_t *error, size_t attr, int rc) {
+  if (error != NULL)
+    error->attr_index = (uint32_t)attr;
+  return rc;
+}
+
+static int check_leaders(const uvperf_set_options_t *options,
+                         uvperf_error_t *error) {
+  const size_t *leaders = options->leaders;
+  size_t i;
+
+  for (i = 0; leaders != NULL && i < options->nr_attrs; i++) {
+    if (leaders[i] <= i && leaders[leaders[i]] == leaders[i])
+      continue;
+    uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                    "options.leaders[%zu] is %zu: a leader comes before the "
+                    "rest of its group, and leads itself",
+                    i, leaders[i]);
+    return of_attr(error, i, -EINVAL);
+  }
+  return 0;
+}
+
+static int check_attrs(const uvperf_set_options_t *options,
+                       uvperf_error_t *error) {
+  size_t i;
+
+  if (options->events != NULL) {
+    if (options->attrs != NULL || options->nr_attrs != 0 ||
+        options->leaders != NULL)
+      return bad(error, "options have both attrs and events");
+    return 0;
+  }
+  if (options->attrs == NULL || options->nr_attrs == 0)
+    return bad(error, "options have neither attrs nor events");
+  if (options->nr_attrs > UVPERF__EVENT_LIST_MOST) {
+    uvperf__explain(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
+                    "options.nr_attrs %zu is more than %d", options->nr_attrs,
+                    UVPERF__EVENT_LIST_MOST);
+    if (error != NULL)
+      error->limit = UVPERF__EVENT_LIST_MOST;
+    return -E2BIG;
+  }
+  for (i = 0; i < options->nr_attrs; i++)
+    if (options->attrs[i] == NULL)
+      return of_attr(error, i, bad(error, "one of options.attrs is NULL"));
+  return check_leaders(options, error);
+}
+
+/* -- what is known of an attr --------------------------------------------- */
+
+static int no_memory(uvperf_error_t *error) {
+  return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                         "no memory for the attrs");
+}
+
+static int make_label(uvperf__counters_t *counters, counter_attr_t *own,
+                      uvperf_error_t *error) {
+  char label[UVPERF__LABEL_BYTES];
+  size_t size = sizeof(label);
+  int rc = uvperf__attr_label(counters->root, own->asked, label, &size);
+
+  if (rc != 0)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
+                           "the attr's event has no name");
+  own->label = uvperf__calloc(1, size);
+  if (own->label == NULL)
+    return no_memory(error);
+  memcpy(own->label, label, size);
+  own->item.label = own->label;
+  return 0;
+}
+
+/* Attrs without a list. */
+static int know_attr(uvperf__counters_t *counters, size_t index,
+                     const uvperf_set_options_t *options,
+                     uvperf_error_t *error) {
+  uvperf_event_item_t *item = &counters->attrs[index].item;
+
+  item->scale = 1;
+  item->unit = "";
+  item->group_name = "";
+  item->group = -1;
+  item->leader = options->leaders != NULL ? options->leaders[index] : index;
+  return make_label(counters, &counters->attrs[index], error);
+}
+
+/* Leaders get the number of their group once a second member is there. */
+static void number_groups(uvperf__counters_t *counters) {
+  counter_attr_t *leader;
+  int nr = 0;
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++) {
+    leader = &counters->attrs[counters->attrs[i].item.leader];
+    if (leader == &counters->attrs[i])
+      continue;
+    if (leader->item.group < 0)
+      leader->item.group = nr++;
+    counters->attrs[i].item.group = leader->item.group;
+  }
+}
+
+/* -- copies --------------------------------------------------------------- */
+
+/* The times say whether a count is to be trusted, ids which value of a group is
+ * whose. Where the kernel does not answer (EMFILE, say) LOST is left out. */
+static void choose_read_formats(uvperf__counters_t *counters) {
+  uint64_t format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+                    PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID;
+  counter_attr_t *attrs = counters->attrs;
+  size_t i, leader;
+
+  if (uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST) == 1)
+    format |= UVPERF_FORMAT_LOST;
+  for (i = 0; i < counters->nr_attrs; i++) {
+    leader = attrs[i].item.leader;
+    attrs[i].asked->read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
+    attrs[i].asked->read_format |= format;
+    if (leader == i)
+      continue;
+    attrs[i].asked->read_format |= PERF_FORMAT_GROUP;
+    attrs[leader].asked->read_format |= PERF_FORMAT_GROUP;
+  }
+  for (i = 0; i < counters->nr_attrs; i++)
+    attrs[i].attr->read_format = attrs[i].asked->read_format;
+}
+
+static int copy_attr(uvperf__counters_t *counters, size_t index,
+                     const struct perf_event_attr *given,
+                     uvperf_error_t *error) {
+  counter_attr_t *own = &counters->attrs[index];
+  size_t bytes = sizeof(*own->asked);
+  int rc;
+
+  rc = uvperf__attr_copy(&own->asked, given, error);
+  if (rc == 0)
+    rc = uvperf__attr_copy(&own->attr, given, error);
+  if (rc != 0)
+    return rc;
+  if (bytes < own->asked->size)
+    bytes = own->asked->size;
+  if (counters->attr_bytes < bytes)
+    counters->attr_bytes = bytes;
+  return 0;
+}
+
+static uint8_t reading_flags(const uvperf_event_item_t *item) {
+  uint8_t flags = 0;
+
+  if (item->flags & UVPERF_ITEM_SNAPSHOT)
+    flags |= UVPERF__READING_SNAPSHOT;
+  if (item->cpus != NULL && (item->flags & UVPERF_ITEM_CPU_WIDE) == 0)
+    flags |= UVPERF__READING_PART_TIME;
+  return flags;
+}
+
+static int copy_attr_and_item(uvperf__counters_t *counters, size_t index,
+                              const uvperf_set_options_t *options,
+                              uvperf_error_t *error) {
+  counter_attr_t *own = &counters->attrs[index];
+  int rc;
+
+  own->bpf_fd = -1;
+  if (counters->list != NULL) {
+    own->item = *uvperf_event_list_get(counters->list, index);
+    rc = copy_attr(counters, index, own->item.attr, error);
+  } else {
+    rc = copy_attr(counters, index, options->attrs[index], error);
+    if (rc == 0)
+      rc = know_attr(counters, index, options, error);
+  }
+  own->item.attr = own->attr;
+  counters->attr_flags[index] = reading_flags(&own->item);
+  return rc;
+}
+
+static int copy_attrs(uvperf__counters_t *counters,
+                      const uvperf_set_options_t *options,
+                      uvperf_error_t *error) {
+  size_t i;
+  int rc;
+
+  for (i = 0; i < counters->nr_attrs; i++) {
+    rc = copy_attr_and_item(counters, i, options, error);
+    if (rc != 0)
+      return of_attr(error, i, rc);
+  }
+  if (counters->list == NULL)
+    number_groups(counters);
+  choose_read_formats(counters);
+  return 0;
+}
+
+int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
+                                const uvperf_set_options_t *options,
+                                uvperf_error_t *error) {
+  int rc = check_attrs(options, error);
+
+  if (rc != 0)
+    return rc;
+  counters->nr_attrs = options->nr_attrs;
+  if (options->events != NULL) {
+    counters->list = uvperf__event_list_hold(options->events);
+    counters->nr_attrs = uvperf_event_list_count(counters->list);
+  }
+  counters->attrs =
+      uvperf__calloc(counters->nr_attrs, sizeof(counters->attrs[0]));
+  counters->attr_flags = uvperf__calloc(counters->nr_attrs, 1);
+  if (counters->attrs == NULL || counters->attr_flags == NULL)
+    return no_memory(error);
+  rc = copy_attrs(counters, options, error);
+  if (rc != 0)
+    return rc;
+  counters->scratch = uvperf__calloc(2, counters->attr_bytes);
+  return counters->scratch == NULL ? no_memory(error) : 0;
+}
+
+void uvperf__counter_attr_restore(counter_attr_t *attr) {
+  memcpy(attr->attr, attr->asked, attr->asked->size);
+  uvperf__free(attr->changes);
+  attr->changes = NULL;
+  attr->nr_changes = 0;
+  attr->is_fixed = 0;
+}
+
+static void free_attr(counter_attr_t *attr) {
+  uvperf__free(attr->label);
+  uvperf__free(attr->asked);
+  uvperf__free(attr->attr);
+  uvperf__free(attr->changes);
+  uvperf__free(attr->filter);
+}
+
+void uvperf__counters_free_attrs(uvperf__counters_t *counters) {
+  size_t i;
+
+  for (i = 0; counters->attrs != NULL && i < counters->nr_attrs; i++)
+    free_attr(&counters->attrs[i]);
+  uvperf__free(counters->attrs);
+  uvperf__free(counters->attr_flags);
+  uvperf__free(counters->scratch);
+  uvperf_event_list_free(counters->list);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* What could not be opened: kept for each attr and place, and which of it tells
+ * most where nothing could. */
+#include "counters_impl.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "explain.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static int make_room(uvperf__counters_t *counters) {
+  size_t room = counters->room_failures == 0 ? 8 : 2 * counters->room_failures;
+  uvperf_set_failure_t *failures;
+
+  if (counters->nr_failures < counters->room_failures)
+    return 0;
+  failures = uvperf__calloc(room, sizeof(failures[0]));
+  if (failures == NULL)
+    return -ENOMEM;
+  if (counters->nr_failures > 0)
+    memcpy(failures, counters->failures,
+           counters->nr_failures * sizeof(failures[0]));
+  uvperf__free(counters->failures);
+  counters->failures = failures;
+  counters->room_failures = room;
+  return 0;
+}
+
+int uvperf__counters_fail(uvperf__counters_t *counters,
+                          const uvperf_place_t *place, size_t attr,
+                          const uvperf_error_t *why, uvperf_error_t *error) {
+  uvperf_set_failure_t *failure;
+
+  if (make_room(counters) != 0)
+    return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for what could not be opened");
+  failure = &counters->failures[counters->nr_failures++];
+  memset(failure, 0, sizeof(*failure));
+  failure->error = *why;
+  failure->error.attr_index = (uint32_t)attr;
+  failure->error.target_index = place->target;
+  failure->pid = place->pid;
+  failure->cpu = place->cpu;
+  return 0;
+}
+
+void uvperf__counters_forget(uvperf__counters_t *counters, uint32_t target) {
+  size_t kept = 0;
+  size_t i;
+
+  for (i = 0; i < counters->nr_failures; i++)
+    if (counters->failures[i].error.target_index != target)
+      counters->failures[kept++] = counters->failures[i];
+  counters->nr_failures = kept;
+}
+
+/* What helps first is told first. What stands in the way of this process alone
+ * comes before what may not be possible on this machine, and that before what is
+ * not there: of {cycles, faults} without privileges in a virtual machine cycles
+ * has no PMU, which is true, but that paranoid is 3 is what ends the matter. A
+ * cause that is not here comes last. */
+static const int causes[] = {
+    /* Nothing of perf works before this does. */
+    UVPERF_CAUSE_NO_PERF,
+    UVPERF_CAUSE_PERMISSION,
+    /* A limit to raise, or something to wait for. */
+    UVPERF_CAUSE_LOCKED_MEMORY,
+    UVPERF_CAUSE_BUSY,
+    UVPERF_CAUSE_BREAKPOINT_SLOTS,
+    UVPERF_CAUSE_SAMPLE_RATE,
+    UVPERF_CAUSE_MAX_STACK,
+    UVPERF_CAUSE_EXISTS,
+    UVPERF_CAUSE_BPF_PROGRAMS,
+    /* The program is wrong, on any machine. */
+    UVPERF_CAUSE_ARGUMENT,
+    /* Another kernel, PMU or event would do. */
+    UVPERF_CAUSE_OLD_KERNEL,
+    UVPERF_CAUSE_NOT_SUPPORTED,
+    UVPERF_CAUSE_NO_EVENT,
+    /* The events are there, and what was to be measured is not. */
+    UVPERF_CAUSE_NO_CPU,
+    UVPERF_CAUSE_NO_TASK,
+};
+
+static size_t rank_of(int cause) {
+  size_t rank = 0;
+
+  while (rank < COUNT_OF(causes) && causes[rank] != cause)
+    rank++;
+  return rank;
+}
+
+int uvperf__counters_tell(const uvperf__counters_t *counters, size_t first,
+                          uvperf_error_t *error) {
+  const uvperf_set_failure_t *failures = counters->failures;
+  size_t most = first;
+  size_t i;
+
+  for (i = first + 1; i < counters->nr_failures; i++)
+    if (rank_of(failures[i].error.cause) < rank_of(failures[most].error.cause))
+      most = i;
+  if (error != NULL)
+    *error = failures[most].error;
+  return failures[most].error.code;
+}

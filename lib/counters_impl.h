@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 4: what the files of the counters share. For them alone; the others
+ * include counters.h. */
+#ifndef UVPERF_LIB_COUNTERS_IMPL_H
+#define UVPERF_LIB_COUNTERS_IMPL_H
+
+#include <sys/types.h>
+
+#include "counters.h"
+#include "target.h"
+
+/* What a group's read(2) can give at most: perf_event_validate_size in
+ * kernel/events/core.c. */
+#define UVPERF__COUNTERS_WORDS (16 * 1024 / sizeof(uint64_t))
+
+/* What an event has counted since it was opened. */
+typedef struct counted_s {
+  uint64_t value;
+  uint64_t enabled;
+  uint64_t running;
+  uint64_t lost;
+} counted_t;
+
+enum counter_state {
+  COUNTER_NONE,    /* it is not to be opened here */
+  COUNTER_PLANNED, /* it is to be opened */
+  COUNTER_FAILED,  /* it could not be opened: `code` */
+  COUNTER_OPEN
+};
+
+/* One attr at one place. */
+typedef struct counter_s {
+  enum counter_state state;
+  int code; /* why it is not open, or could not be read last; or 0 */
+  int fd;
+  int has_bpf; /* the program of the attr was attached through it */
+  /* Who reads it: the attr that leads its group at this place, its own if that
+   * is this one, or if it is in none. */
+  size_t leader;
+  uint64_t id;
+  counted_t last; /* when it was last read */
+  counted_t base; /* when it was last reset */
+} counter_t;
+
+typedef struct counter_place_s {
+  uvperf_place_t place;
+  uint64_t start; /* of the task, for uvperf__task_is_gone */
+  int is_gone;
+  int was_read;
+  int has_begun;     /* of a command: it has called execve(2) */
+  counter_t *events; /* one for each attr */
+} counter_place_t;
+
+typedef struct counter_target_s {
+  uint32_t index;
+  uint32_t type; /* enum uvperf_target_type */
+  int inherit;
+  int on_exec;
+  int cgroup; /* fd while its events are opened, else -1 */
+  size_t nr_places;
+  counter_place_t *places;
+  counter_t *events; /* those of all places */
+} counter_target_t;
+
+typedef struct counter_attr_s {
+  uvperf_event_item_t item;
+  char *label; /* its own, NULL: the list's */
+  /* As the user gave it, and as it is opened: where a fallback has helped once,
+   * or none was needed, that is how it is opened everywhere. */
+  struct perf_event_attr *asked;
+  struct perf_event_attr *attr;
+  int is_fixed;
+  uvperf_change_t *changes;
+  size_t nr_changes;
+  size_t nr_open;
+  /* What later places get too; NULL and -1 for none. */
+  char *filter;
+  int bpf_fd;
+} counter_attr_t;
+
+struct uvperf__counters_s {
+  const char *root;          /* of /proc and /sys; "" is the real one */
+  uvperf_event_list_t *list; /* what the items point to; NULL: of `attrs` */
+  uint32_t flags;
+  uint32_t fallbacks;
+  pid_t pid; /* of the process that opened it all */
+
+  counter_attr_t *attrs;
+  size_t nr_attrs;
+  uint8_t *attr_flags; /* of each: UVPERF__READING_* */
+  size_t attr_bytes;   /* of the longest one */
+  void *scratch;       /* for an attr and its leader's, as they are opened */
+
+  counter_target_t **targets;
+  size_t nr_targets;
+  size_t room_targets;
+  uint32_t next_target;
+  uint64_t next_serial;
+  size_t nr_places;
+  size_t nr_open;
+
+  uvperf_set_failure_t *failures;
+  size_t nr_failures;
+  size_t room_failures;
+
+  int is_enabled;
+  uint64_t born;   /* ns */
+  uint64_t since;  /* the last reset, or when it was made */
+  uint64_t resets; /* how many there were */
+};
+
+/* Whether the event at this place is the one that is read. */
+static inline int uvperf__counter_leads(const counter_place_t *place,
+                                        size_t attr) {
+  return place->events[attr].state == COUNTER_OPEN &&
+         place->events[attr].leader == attr;
+}
+
+/* -- counters.c -- */
+
+/* uvperf__counters_new with the system's files under a root, which must
+ * last. */
+int uvperf__counters_make(const char *root, uvperf__counters_t **counters,
+                          const uvperf_set_options_t *options,
+                          uvperf_error_t *error);
+
+/* UV_EPERM and the error in a forked child; else 0. */
+int uvperf__counters_check(const uvperf__counters_t *counters,
+                           uvperf_error_t *error);
+
+/* CLOCK_MONOTONIC in nanoseconds. */
+uint64_t uvperf__counters_now(void);
+
+/* -- counters_attr.c: what is measured -- */
+
+/* Copies the attrs of the options, or of their list. 0, or a code and the
+ * error. */
+int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
+                                const uvperf_set_options_t *options,
+                                uvperf_error_t *error);
+void uvperf__counters_free_attrs(uvperf__counters_t *counters);
+
+/* The attr as the user gave it, without what fallbacks did. */
+void uvperf__counter_attr_restore(counter_attr_t *attr);
+
+/* -- counters_plan.c: where -- */
+
+/* Makes a target with its places; what of them is to be opened is
+ * COUNTER_PLANNED, what never can be is a failure. 0, or a code and the
+ * error. */
+int uvperf__counters_plan(uvperf__counters_t *counters,
+                          const uvperf_target_t *target,
+                          counter_target_t **planned, uvperf_error_t *error);
+
+/* How many events are to be opened. */
+size_t uvperf__counters_nr_planned(const uvperf__counters_t *counters,
+                                   const counter_target_t *target);
+
+/* -- counters_open.c -- */
+
+/* Opens what is planned. 0, or a code and the error: a shortage, or, with
+ * UVPERF_SET_STRICT, the first failure. */
+int uvperf__counters_open(uvperf__counters_t *counters,
+                          counter_target_t *target, uvperf_error_t *error);
+
+/* Closes all that is open of a target, and frees it. NULL is allowed. */
+void uvperf__counters_close(uvperf__counters_t *counters,
+                            counter_target_t *target);
+
+/* -- counters_control.c -- */
+
+/* Enables or disables the events of the targets from the first-th on. Goes on
+ * after a failure and gives the first. */
+int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
+                            int enable, uvperf_error_t *error);
+
+/* -- counters_failure.c -- */
+
+/* Notes that an attr is not at a place, and `why`. 0 or -ENOMEM, explained in
+ * the error. */
+int uvperf__counters_fail(uvperf__counters_t *counters,
+                          const uvperf_place_t *place, size_t attr,
+                          const uvperf_error_t *why, uvperf_error_t *error);
+
+/* Forgets the failures of a target. */
+void uvperf__counters_forget(uvperf__counters_t *counters, uint32_t target);
+
+/* Gives the one that tells most of the failures from the first-th on, of which
+ * there is one or more: its code and the error. */
+int uvperf__counters_tell(const uvperf__counters_t *counters, size_t first,
+                          uvperf_error_t *error);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens what is planned for a target, and closes it. The order is place by
+ * place, and at a place as the attrs are, so that leaders come first.
+ *
+ * A leader is opened disabled and its siblings are not: the kernel counts these
+ * only while the leader is enabled (__perf_effective_state in
+ * kernel/events/core.c), so that one ioctl on the leader starts and stops the
+ * whole group at once. Siblings that are enabled after their leader would wait
+ * for the next tick if they are of another PMU (Linux 6.12). */
+#include "counters_impl.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "alloc.h"
+#include "explain.h"
+#include "fallback.h"
+#include "file.h"
+#include "sys.h"
+
+/* An event that is being opened. */
+typedef struct job_s {
+  uvperf__counters_t *counters;
+  const counter_target_t *target;
+  counter_place_t *place;
+  size_t attr;
+  int has_leader;
+  size_t leader; /* the attr's index */
+} job_t;
+
+/* -- one try -------------------------------------------------------------- */
+
+/* The attr as it is opened there: in `to`, which has room for any. */
+static void shape(const job_t *job, size_t index, int leads,
+                  struct perf_event_attr *to) {
+  const counter_target_t *target = job->target;
+  const struct perf_event_attr *attr = job->counters->attrs[index].attr;
+
+  memset(to, 0, job->counters->attr_bytes);
+  memcpy(to, attr, attr->size);
+  to->disabled = leads != 0;
+  if (target->inherit)
+    to->inherit = 1;
+  if (target->on_exec && leads)
+    to->enable_on_exec = 1;
+}
+
+static int explain(const job_t *job, const struct perf_event_attr *attr,
+                   uint32_t asked_size, int code, uvperf_error_t *error) {
+  const uvperf_place_t *place = &job->place->place;
+  int pid = job->target->type == UVPERF_TARGET_SELF ? 0 : place->pid;
+  int cgroup = job->target->cgroup;
+  uvperf__attempt_t attempt = {
+      error, job->counters->root,   attr,       asked_size,
+      code,  cgroup >= 0 ? 0 : pid, place->cpu, cgroup,
+      NULL};
+  uvperf__attempt_t of_leader = attempt;
+  struct perf_event_attr *leader =
+      (void *)((char *)job->counters->scratch + job->counters->attr_bytes);
+
+  if (!job->has_leader)
+    return uvperf__explain_open(&attempt);
+  shape(job, job->leader, 1, leader);
+  of_leader.attr = leader;
+  attempt.leader = &of_leader;
+  return uvperf__explain_open(&attempt);
+}
+
+/* 0, or a code and the error; *size is attr.size then, as the kernel left
+ * it. */
+static int try_open(const job_t *job, uint32_t *size, uvperf_error_t *error) {
+  counter_place_t *place = job->place;
+  counter_t *event = &place->events[job->attr];
+  struct perf_event_attr *attr = job->counters->scratch;
+  int group_fd = job->has_leader ? place->events[job->leader].fd : -1;
+  unsigned long flags = PERF_FLAG_FD_CLOEXEC;
+  int pid = place->place.pid;
+  uint32_t asked_size;
+
+  shape(job, job->attr, !job->has_leader, attr);
+  asked_size = attr->size;
+  if (job->target->cgroup >= 0) {
+    flags |= PERF_FLAG_PID_CGROUP;
+    pid = job->target->cgroup;
+  }
+  event->fd = uvperf__sys_open(attr, pid, place->place.cpu, group_fd, flags);
+  if (event->fd >= 0)
+    return 0;
+  *size = attr->size;
+  return explain(job, attr, asked_size, event->fd, error);
+}
+
+/* -- fallbacks ------------------------------------------------------------ */
+
+static int keep_changes(counter_attr_t *attr,
+                        const uvperf__fallback_t *fallback,
+                        uvperf_error_t *error) {
+  if (fallback->nr == 0)
+    return 0;
+  attr->changes = uvperf__calloc(fallback->nr, sizeof(*attr->changes));
+  if (attr->changes == NULL)
+    return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for what the fallbacks changed");
+  memcpy(attr->changes, fallback->changes,
+         fallback->nr * sizeof(*attr->changes));
+  attr->nr_changes = fallback->nr;
+  return 0;
+}
+
+static int is_of_cpu(const counter_target_t *target) {
+  return target->type == UVPERF_TARGET_CPUS ||
+         target->type == UVPERF_TARGET_CGROUP;
+}
+
+static uint32_t allowed_fallbacks(const job_t *job) {
+  const counter_attr_t *attr = &job->counters->attrs[job->attr];
+  uint32_t allowed = job->counters->fallbacks;
+
+  if (attr->item.flags & UVPERF_ITEM_PRECISE_MAX)
+    allowed |= UVPERF_FALLBACK_PRECISE;
+  return attr->is_fixed ? 0 : allowed;
+}
+
+/* The causes decide, so the error is not NULL. Changes that do not help are
+ * undone: at another place the attr may do as it was asked for. */
+static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
+  counter_attr_t *attr = &job->counters->attrs[job->attr];
+  uvperf__fallback_t fallback = {job->counters->root,
+                                 allowed_fallbacks(job),
+                                 is_of_cpu(job->target),
+                                 0,
+                                 {{0, 0, 0, 0, 0}}};
+  uvperf_error_t failed;
+  uint32_t asked_size;
+  int rc;
+
+  rc = try_open(job, &asked_size, error);
+  failed = *error;
+  while (rc != 0 && fallback.allowed != 0) {
+    uint32_t size = attr->attr->size;
+
+    /* E2BIG has put the kernel's own size into the attr that was tried. */
+    attr->attr->size = asked_size;
+    if (!uvperf__fallback_next(&fallback, attr->attr, size, &failed))
+      break;
+    rc = try_open(job, &asked_size, &failed);
+  }
+  if (rc == 0)
+    return keep_changes(attr, &fallback, error);
+  uvperf__fallback_say(&fallback, error);
+  if (fallback.nr != 0)
+    uvperf__counter_attr_restore(attr);
+  return error->code;
+}
+
+/* -- one event ------------------------------------------------------------ */
+
+static void close_event(uvperf__counters_t *counters, counter_t *event,
+                        size_t attr) {
+  if (event->fd < 0)
+    return;
+  uvperf__sys_close(event->fd);
+  event->fd = -1;
+  if (event->state != COUNTER_OPEN)
+    return;
+  counters->attrs[attr].nr_open--;
+  counters->nr_open--;
+}
+
+/* Which event of its group leads it at this place: the first that is open. */
+static void find_leader(job_t *job) {
+  const counter_attr_t *attrs = job->counters->attrs;
+  size_t leader = attrs[job->attr].item.leader;
+  size_t i;
+
+  job->has_leader = 0;
+  for (i = leader; i < job->attr; i++) {
+    if (attrs[i].item.leader != leader ||
+        job->place->events[i].state != COUNTER_OPEN)
+      continue;
+    job->has_leader = 1;
+    job->leader = i;
+    return;
+  }
+}
+
+static int know_id(const job_t *job, uvperf_error_t *error) {
+  counter_t *event = &job->place->events[job->attr];
+  int rc = uvperf__sys_ioctl_ptr(event->fd, PERF_EVENT_IOC_ID, &event->id);
+
+  return rc >= 0 ? 0
+                 : uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
+                                   "PERF_EVENT_IOC_ID failed");
+}
+
+static int open_event(job_t *job, uvperf_error_t *error) {
+  uvperf__counters_t *counters = job->counters;
+  counter_attr_t *attr = &counters->attrs[job->attr];
+  counter_t *event = &job->place->events[job->attr];
+  int rc;
+
+  find_leader(job);
+  rc = open_or_fall_back(job, error);
+  if (rc == -EINVAL && job->has_leader &&
+      (attr->item.flags & UVPERF_ITEM_WEAK)) {
+    job->has_leader = 0;
+    rc = open_or_fall_back(job, error);
+  }
+  if (rc == 0)
+    rc = know_id(job, error);
+  if (rc != 0) {
+    close_event(counters, event, job->attr);
+    if (!attr->is_fixed)
+      uvperf__counter_attr_restore(attr);
+    return rc;
+  }
+  event->state = COUNTER_OPEN;
+  event->leader = job->has_leader ? job->leader : job->attr;
+  attr->is_fixed = 1;
+  attr->nr_open++;
+  counters->nr_open++;
+  return 0;
+}
+
+/* -- all of a target ------------------------------------------------------ */
+
+/* Neither says anything of the event: with more fds or memory it would be
+ * there. Less than all of the set would be a matter of luck. */
+static int is_shortage(const uvperf_error_t *error) {
+  return uvperf__is_shortage(error->code) &&
+         (error->cause == UVPERF_CAUSE_FILES ||
+          error->cause == UVPERF_CAUSE_MEMORY);
+}
+
+static int open_at(uvperf__counters_t *counters, const counter_target_t *target,
+                   counter_place_t *place, size_t attr, uvperf_error_t *error) {
+  job_t job = {counters, target, place, attr, 0, 0};
+  counter_t *event = &place->events[attr];
+  uvperf_error_t why;
+  int rc;
+
+  if (event->state != COUNTER_PLANNED)
+    return 0;
+  memset(&why, 0, sizeof(why));
+  rc = open_event(&job, &why);
+  if (rc == 0)
+    return 0;
+  if (is_shortage(&why) || (counters->flags & UVPERF_SET_STRICT)) {
+    why.attr_index = (uint32_t)attr;
+    why.target_index = target->index;
+    if (error != NULL)
+      *error = why;
+    return rc;
+  }
+  event->state = COUNTER_FAILED;
+  event->code = rc;
+  return uvperf__counters_fail(counters, &place->place, attr, &why, error);
+}
+
+int uvperf__counters_open(uvperf__counters_t *counters,
+                          counter_target_t *target, uvperf_error_t *error) {
+  size_t place, attr;
+  int rc = 0;
+
+  for (place = 0; place < target->nr_places && rc == 0; place++)
+    for (attr = 0; attr < counters->nr_attrs && rc == 0; attr++)
+      rc = open_at(counters, target, &target->places[place], attr, error);
+  if (target->cgroup >= 0)
+    uvperf__file_close(target->cgroup);
+  target->cgroup = -1;
+  return rc;
+}
+
+void uvperf__counters_close(uvperf__counters_t *counters,
+                            counter_target_t *target) {
+  size_t i;
+
+  if (target == NULL)
+    return;
+  if (target->cgroup >= 0)
+    uvperf__file_close(target->cgroup);
+  for (i = 0; i < target->nr_places * counters->nr_attrs; i++)
+    close_event(counters, &target->events[i], i % counters->nr_attrs);
+  uvperf__free(target->places);
+  uvperf__free(target->events);
+  uvperf__free(target);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads all events, a group by one read(2), and makes a reading of it. What of
+ * it has been counted before the last reset is taken off here. */
+#include "counters_impl.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "read_format.h"
+#include "sys.h"
+
+/* So often a group is read again that was forking. */
+#define TRIES 4
+
+/* -- one read ------------------------------------------------------------- */
+
+/* The values of a group, or of a single event. 0, or a code:
+ * -EBADF  0 bytes: an event in error state, as a pinned one that the PMU could
+ *         not hold (__perf_read in kernel/events/core.c);
+ * -EPROTO  what cannot be such values;
+ * another  what read(2) says. */
+static int read_values(int fd, uint64_t format, uint64_t *words, size_t size,
+                       uvperf_read_t *read) {
+  int tries = TRIES;
+  ssize_t rc;
+  size_t used;
+
+  /* -ECHILD: a task that inherited the group is about to be in it, or has just
+   * left (__perf_read_group_add, Linux 6.6): the next moment it is or was. */
+  do
+    rc = uvperf__sys_read(fd, words, size);
+  while (rc == -ECHILD && --tries > 0);
+  if (rc < 0)
+    return (int)rc;
+  if (rc == 0)
+    return -EBADF;
+  if (uvperf__read_format_parse(format, words, (size_t)rc, &used, read) != 0 ||
+      used != (size_t)rc)
+    return -EPROTO;
+  return 0;
+}
+
+/* The value of an event of the group: mostly that of the `likely`-th. */
+static int find_value(const uvperf_read_t *read, uint64_t id, uint64_t likely,
+                      uvperf_count_t *count) {
+  if (uvperf_read_get(read, likely, count) == 0 && count->id == id)
+    return 0;
+  return uvperf_read_find(read, id, count) == 0 ? 0 : -EPROTO;
+}
+
+/* Fills `last` and `code` of all events that this one leads at the place: of
+ * one that could not be read `last` stays. */
+static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
+                     size_t leader) {
+  uint64_t words[UVPERF__COUNTERS_WORDS];
+  uint64_t format = counters->attrs[leader].attr->read_format;
+  uvperf_count_t count;
+  uvperf_read_t read;
+  uint64_t position = 0;
+  counter_t *event;
+  size_t i;
+  int rc;
+
+  rc = read_values(place->events[leader].fd, format, words, sizeof(words),
+                   &read);
+  for (i = leader; i < counters->nr_attrs; i++) {
+    event = &place->events[i];
+    if (event->state != COUNTER_OPEN || event->leader != leader)
+      continue;
+    event->code = rc != 0 ? rc : find_value(&read, event->id, position, &count);
+    position++;
+    if (event->code != 0)
+      continue;
+    event->last.value = count.value;
+    event->last.enabled = count.time_enabled;
+    event->last.running = count.time_running;
+    event->last.lost = count.lost;
+  }
+}
+
+/* Reads all events of a place. Whether any of them is, and whether any was
+ * enabled since it was read before. */
+static void read_place(const uvperf__counters_t *counters,
+                       counter_place_t *place, int *is_open, int *went_on) {
+  uint64_t enabled;
+  size_t i;
+
+  *is_open = 0;
+  *went_on = 0;
+  for (i = 0; i < counters->nr_attrs; i++) {
+    if (!uvperf__counter_leads(place, i))
+      continue;
+    enabled = place->events[i].last.enabled;
+    read_led(counters, place, i);
+    *is_open = 1;
+    *went_on |= place->events[i].last.enabled != enabled;
+  }
+}
+
+/* -- gone ----------------------------------------------------------------- */
+
+/* The events of a task that is gone are read as ever: children that inherited
+ * them go on, and the kernel has no state that read(2) would tell. So /proc is
+ * asked, but not of a task that has run since the last reading: the time of its
+ * events goes on only while it runs (update_context_time in
+ * kernel/events/core.c), so that it may be gone since, but has not been for
+ * longer. Places of CPUs are never asked for. What it did between the reading
+ * and the question is read then. */
+static void look_for_end(const uvperf__counters_t *counters,
+                         counter_place_t *place, int went_on) {
+  int is_known = place->was_read && went_on;
+  int is_open;
+
+  place->was_read = 1;
+  if (place->is_gone || is_known || place->place.pid <= 0)
+    return;
+  if (uvperf__task_is_gone(counters->root, place->place.pid, place->start) != 1)
+    return;
+  place->is_gone = 1;
+  read_place(counters, place, &is_open, &went_on);
+}
+
+/* -- readings ------------------------------------------------------------- */
+
+/* What is less than it was has been reset by others, with PERF_EVENT_IOC_RESET,
+ * and has begun again. */
+static uint64_t since(uint64_t last, uint64_t base) {
+  return last >= base ? last - base : last;
+}
+
+static void fill_cell(const counter_t *event, int is_snapshot, int is_gone,
+                      uvperf__cell_t *cell) {
+  if (event->state == COUNTER_NONE)
+    return;
+  cell->code = event->code;
+  if (event->state != COUNTER_OPEN) {
+    cell->state = UVPERF_COUNT_NOT_AVAILABLE;
+    return;
+  }
+  if (event->code != 0) {
+    cell->state = UVPERF_COUNT_ERROR;
+    return;
+  }
+  cell->value = is_snapshot ? event->last.value
+                            : since(event->last.value, event->base.value);
+  cell->enabled = since(event->last.enabled, event->base.enabled);
+  cell->running = since(event->last.running, event->base.running);
+  cell->lost = since(event->last.lost, event->base.lost);
+  cell->state = uvperf__cell_state(cell, is_gone);
+}
+
+/* Reads the events of a place into the nr-th place of the reading. */
+static void fill_place(const uvperf__counters_t *counters,
+                       counter_place_t *place, uvperf_reading_t *reading,
+                       size_t nr) {
+  int is_open, went_on;
+  size_t i;
+
+  read_place(counters, place, &is_open, &went_on);
+  if (is_open)
+    look_for_end(counters, place, went_on);
+  *uvperf__reading_place(reading, nr) = place->place;
+  for (i = 0; i < counters->nr_attrs; i++)
+    fill_cell(&place->events[i],
+              counters->attr_flags[i] & UVPERF__READING_SNAPSHOT,
+              place->is_gone, uvperf__reading_cell(reading, i, nr));
+}
+
+int uvperf__counters_read(uvperf__counters_t *counters,
+                          uvperf_reading_t *reading) {
+  uvperf__reading_origin_t origin = {counters, counters->born};
+  const counter_target_t *target;
+  size_t i, place;
+  size_t nr = 0;
+  int rc = uvperf__counters_check(counters, NULL);
+
+  if (rc == 0)
+    rc = uvperf__reading_begin(reading, &origin, counters->resets,
+                               counters->since, uvperf__counters_now(),
+                               counters->nr_attrs, counters->attr_flags,
+                               counters->nr_places);
+  if (rc != 0)
+    return rc;
+  for (i = 0; i < counters->nr_targets; i++) {
+    target = counters->targets[i];
+    for (place = 0; place < target->nr_places; place++)
+      fill_place(counters, &target->places[place], reading, nr++);
+  }
+  uvperf__reading_end(reading);
+  return 0;
+}
+
+/* -- reset ---------------------------------------------------------------- */
+
+static void reset_place(const uvperf__counters_t *counters,
+                        counter_place_t *place) {
+  int is_open, went_on;
+  size_t i;
+
+  read_place(counters, place, &is_open, &went_on);
+  for (i = 0; i < counters->nr_attrs; i++)
+    place->events[i].base = place->events[i].last;
+}
+
+/* Not by PERF_EVENT_IOC_RESET: that leaves the times as they are, and what
+ * children that are gone have counted (_perf_event_reset sets event->count to
+ * 0, perf_event_count adds event->child_count). */
+int uvperf__counters_reset(uvperf__counters_t *counters) {
+  const counter_target_t *target;
+  size_t i, place;
+  int rc = uvperf__counters_check(counters, NULL);
+
+  if (rc != 0)
+    return rc;
+  for (i = 0; i < counters->nr_targets; i++) {
+    target = counters->targets[i];
+    for (place = 0; place < target->nr_places; place++)
+      reset_place(counters, &target->places[place]);
+  }
+  counters->resets++;
+  counters->since = uvperf__counters_now();
+  return 0;
+}
