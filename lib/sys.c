@@ -55,8 +55,23 @@ int uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
   return 0;
 }
 
+int uvperf__sys_mmap_private(void **address, size_t size) {
+  void *mapped;
+
+  mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                -1, 0);
+  if (mapped == MAP_FAILED)
+    return -errno;
+  *address = mapped;
+  return 0;
+}
+
 int uvperf__sys_munmap(void *address, size_t size) {
   return munmap(address, size) < 0 ? -errno : 0;
+}
+
+int uvperf__sys_madvise(void *address, size_t size, int advice) {
+  return madvise(address, size, advice) < 0 ? -errno : 0;
 }
 
 int uvperf__sys_poll(int fd, short events) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Layer 0: the only calls of the perf system calls. Each function is one system
- * call, returns -errno and knows no policy. They never call each other, so that
+ * call, or instruction, returns -errno and knows no policy. They never call each other, so that
  * tests can replace each by the linker's --wrap. */
 #ifndef UVPERF_LIB_SYS_H
 #define UVPERF_LIB_SYS_H
@@ -26,7 +26,13 @@ int uvperf__sys_ioctl_ptr(int fd, unsigned long request, void *arg);
 int uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
                      off_t offset);
 
+/* mmap(2) of memory of one's own, all zero: 0 and *address, or -errno. */
+int uvperf__sys_mmap_private(void **address, size_t size);
+
 int uvperf__sys_munmap(void *address, size_t size);
+
+/* madvise(2): 0, or -errno. */
+int uvperf__sys_madvise(void *address, size_t size, int advice);
 
 /* poll(2) on one fd without waiting: the revents, or -errno. */
 int uvperf__sys_poll(int fd, short events);
@@ -45,5 +51,18 @@ pid_t uvperf__sys_gettid(void);
 /* kill(2) without a signal: 0 where a task has this id, also a zombie; -EPERM
  * where it is another user's; -ESRCH where no task has it. */
 int uvperf__sys_has_task(pid_t task);
+
+/* No calls, but what needs the kernel's leave as well and what tests script: in
+ * sys_counter.c. */
+
+/* What a counter of this CPU's PMU holds, by its number: x86: rdpmc; aarch64:
+ * pmccntr_el0 for 31, pmevcntrN_el0 below. Where it is not allowed, and for a
+ * counter that is not there, the instruction faults and the signal ends the
+ * process. 0 on any other architecture. */
+uint64_t uvperf__sys_rdpmc(uint32_t counter);
+
+/* The clock that the times of an event's page are told in: x86: rdtsc; aarch64:
+ * cntvct_el0. 0 on any other architecture. */
+uint64_t uvperf__sys_cycles(void);
 
 #endif

@@ -210,7 +210,7 @@ layers_sys() {
     echo "nm does not see the ioctl in sys.c: this check is worth nothing"
     return 1
   fi
-  if calls 'ioctl|mmap|munmap|poll|ppoll' 'sys' ||
+  if calls 'ioctl|mmap|munmap|madvise|poll|ppoll' 'sys' ||
     calls 'syscall|open|openat|read|pread|close' 'sys|file'
   then
     echo "these belong in lib/sys.c, or in lib/file.c"

@@ -16,6 +16,7 @@
 #define EVENTS_MAX 64
 #define RULES_MAX  64
 #define BLOCKS_MAX 256
+#define MAPS_MAX   16
 
 /* The linker gives the functions of the library these names. */
 int __real_uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
@@ -24,13 +25,17 @@ int __real_uvperf__sys_ioctl(int fd, unsigned long request, long arg);
 int __real_uvperf__sys_ioctl_ptr(int fd, unsigned long request, void *arg);
 int __real_uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
                             off_t offset);
+int __real_uvperf__sys_mmap_private(void **address, size_t size);
 int __real_uvperf__sys_munmap(void *address, size_t size);
+int __real_uvperf__sys_madvise(void *address, size_t size, int advice);
 int __real_uvperf__sys_poll(int fd, short events);
 ssize_t __real_uvperf__sys_read(int fd, void *buffer, size_t size);
 int __real_uvperf__sys_close(int fd);
 pid_t __real_uvperf__sys_getpid(void);
 pid_t __real_uvperf__sys_gettid(void);
 int __real_uvperf__sys_has_task(pid_t task);
+uint64_t __real_uvperf__sys_rdpmc(uint32_t counter);
+uint64_t __real_uvperf__sys_cycles(void);
 void *__real_uvperf__calloc(size_t nr, size_t size);
 void __real_uvperf__free(void *memory);
 
@@ -40,13 +45,17 @@ int __wrap_uvperf__sys_ioctl(int fd, unsigned long request, long arg);
 int __wrap_uvperf__sys_ioctl_ptr(int fd, unsigned long request, void *arg);
 int __wrap_uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
                             off_t offset);
+int __wrap_uvperf__sys_mmap_private(void **address, size_t size);
 int __wrap_uvperf__sys_munmap(void *address, size_t size);
+int __wrap_uvperf__sys_madvise(void *address, size_t size, int advice);
 int __wrap_uvperf__sys_poll(int fd, short events);
 ssize_t __wrap_uvperf__sys_read(int fd, void *buffer, size_t size);
 int __wrap_uvperf__sys_close(int fd);
 pid_t __wrap_uvperf__sys_getpid(void);
 pid_t __wrap_uvperf__sys_gettid(void);
 int __wrap_uvperf__sys_has_task(pid_t task);
+uint64_t __wrap_uvperf__sys_rdpmc(uint32_t counter);
+uint64_t __wrap_uvperf__sys_cycles(void);
 void *__wrap_uvperf__calloc(size_t nr, size_t size);
 void __wrap_uvperf__free(void *memory);
 
@@ -63,6 +72,12 @@ typedef struct block_s {
   size_t size;
 } block_t;
 
+/* A private mapping of the library's. */
+typedef struct map_s {
+  void *address; /* NULL where there is none */
+  size_t size;
+} map_t;
+
 static struct {
   fake_event_t events[EVENTS_MAX];
   size_t added;
@@ -73,7 +88,10 @@ static struct {
   unsigned failures;
   block_t blocks[BLOCKS_MAX];
   size_t live;
+  map_t maps[MAPS_MAX];
   int (*on_open)(struct perf_event_attr *attr);
+  uint64_t (*on_rdpmc)(uint32_t counter);
+  uint64_t (*on_cycles)(void);
   pid_t pid;  /* what getpid gives */
   pid_t home; /* the process of the test */
   char log[4096];
@@ -97,6 +115,9 @@ void fake_kernel_reset(void) {
     if (fake->region != NULL)
       munmap(fake->region, fake->region_size);
   }
+  for (i = 0; i < MAPS_MAX; i++)
+    if (kernel.maps[i].address != NULL)
+      munmap(kernel.maps[i].address, kernel.maps[i].size);
   memset(&kernel, 0, sizeof(kernel));
   kernel.home = getpid();
 }
@@ -155,6 +176,14 @@ void fake_on_open(int (*on_open)(struct perf_event_attr *attr)) {
   kernel.on_open = on_open;
 }
 
+void fake_on_rdpmc(uint64_t (*on_rdpmc)(uint32_t counter)) {
+  kernel.on_rdpmc = on_rdpmc;
+}
+
+void fake_on_cycles(uint64_t (*on_cycles)(void)) {
+  kernel.on_cycles = on_cycles;
+}
+
 unsigned fake_failures(void) {
   return kernel.failures;
 }
@@ -188,6 +217,9 @@ void fake_assert_clean(void) {
     if (kernel.events[i].page != NULL)
       fail_msg("scripted event %zu is still mapped", i);
   }
+  for (i = 0; i < MAPS_MAX; i++)
+    if (kernel.maps[i].address != NULL)
+      fail_msg("a private mapping of %zu bytes is left", kernel.maps[i].size);
   if (kernel.live != 0)
     fail_msg("%zu allocations are left", kernel.live);
 }
@@ -334,8 +366,9 @@ int __wrap_uvperf__sys_ioctl_ptr(int fd, unsigned long request, void *arg) {
   return code;
 }
 
-/* 1 + 2^n pages, as perf_mmap wants them, and a page behind them that may not
- * be touched, so that a read over the end is a SIGSEGV. */
+/* 1 or 1 + 2^n pages, as perf_mmap wants them, and a page behind them that may
+ * not be touched, so that a read over the end is a SIGSEGV; so is one in a
+ * forked child, which has no mappings of events (VM_DONTCOPY). */
 static int map_event(fake_event_t *fake, void **address, size_t size,
                      off_t offset) {
   size_t first;
@@ -344,7 +377,7 @@ static int map_event(fake_event_t *fake, void **address, size_t size,
 
   first = (size_t)sysconf(_SC_PAGESIZE);
   data = size - first;
-  if (size < 2 * first || data % first != 0 || (data & (data - 1)) != 0 ||
+  if (size < first || data % first != 0 || (data & (data - 1)) != 0 ||
       offset != 0)
     return -EINVAL;
   if (fake->region != NULL)
@@ -353,6 +386,7 @@ static int map_event(fake_event_t *fake, void **address, size_t size,
                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   assert_true(region != MAP_FAILED);
   assert_int_equal(mprotect((uint8_t *)region + size, first, PROT_NONE), 0);
+  assert_int_equal(madvise(region, size + first, MADV_DONTFORK), 0);
   fake->region = region;
   fake->region_size = size + first;
   fake->page = region;
@@ -382,6 +416,43 @@ int __wrap_uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
   return code;
 }
 
+/* The one at the address; of NULL one that is free. */
+static map_t *find_map(const void *address) {
+  size_t i;
+
+  for (i = 0; i < MAPS_MAX; i++)
+    if (kernel.maps[i].address == address)
+      return &kernel.maps[i];
+  return NULL;
+}
+
+int __wrap_uvperf__sys_mmap_private(void **address, size_t size) {
+  map_t *map;
+  int code;
+
+  if (!scripted(FAKE_MMAP_PRIVATE, &code)) {
+    code = __real_uvperf__sys_mmap_private(address, size);
+    map = find_map(NULL);
+    if (code == 0 && map == NULL)
+      broken("more private mappings than the fake has room for");
+    if (code == 0) {
+      map->address = *address;
+      map->size = size;
+    }
+  }
+  note("mmap private", "", code < 0);
+  return code;
+}
+
+int __wrap_uvperf__sys_madvise(void *address, size_t size, int advice) {
+  int code;
+
+  if (!scripted(FAKE_MADVISE, &code))
+    code = __real_uvperf__sys_madvise(address, size, advice);
+  note("madvise", "", code < 0);
+  return code;
+}
+
 /* The memory stays until the reset, untouchable: no later mapping gets the same
  * address, so that a second munmap is known for what it is. */
 static void unmap_event(fake_event_t *fake, size_t size) {
@@ -392,6 +463,17 @@ static void unmap_event(fake_event_t *fake, size_t size) {
   assert_int_equal(mprotect(fake->region, fake->region_size, PROT_NONE), 0);
   fake->page = NULL;
   fake->ring = NULL;
+}
+
+static int unmap_other(void *address, size_t size) {
+  map_t *map;
+
+  map = address != NULL ? find_map(address) : NULL;
+  if (map != NULL && size != map->size)
+    broken("a private mapping is unmapped with another size");
+  if (map != NULL)
+    map->address = NULL;
+  return __real_uvperf__sys_munmap(address, size);
 }
 
 int __wrap_uvperf__sys_munmap(void *address, size_t size) {
@@ -408,7 +490,7 @@ int __wrap_uvperf__sys_munmap(void *address, size_t size) {
     if (fake != NULL)
       unmap_event(fake, size);
     else
-      code = __real_uvperf__sys_munmap(address, size);
+      code = unmap_other(address, size);
   }
   note("munmap", "", code < 0);
   return code;
@@ -521,6 +603,19 @@ int __wrap_uvperf__sys_has_task(pid_t task) {
 
   return scripted(FAKE_HAS_TASK, &code) ? code
                                         : __real_uvperf__sys_has_task(task);
+}
+
+uint64_t __wrap_uvperf__sys_rdpmc(uint32_t counter) {
+  kernel.counts[FAKE_RDPMC]++;
+  if (kernel.on_rdpmc != NULL)
+    return kernel.on_rdpmc(counter);
+  return __real_uvperf__sys_rdpmc(counter);
+}
+
+uint64_t __wrap_uvperf__sys_cycles(void) {
+  kernel.counts[FAKE_CYCLES]++;
+  return kernel.on_cycles != NULL ? kernel.on_cycles()
+                                  : __real_uvperf__sys_cycles();
 }
 
 static block_t *find_block(const void *memory) {

@@ -33,13 +33,17 @@ enum fake_call {
   FAKE_IOCTL,
   FAKE_IOCTL_PTR,
   FAKE_MMAP,
+  FAKE_MMAP_PRIVATE,
   FAKE_MUNMAP,
+  FAKE_MADVISE,
   FAKE_POLL,
   FAKE_READ,
   FAKE_CLOSE,
   FAKE_GETPID,
   FAKE_GETTID,
   FAKE_HAS_TASK,
+  FAKE_RDPMC,
+  FAKE_CYCLES,
   FAKE_CALLOC,
   FAKE_FREE,
   FAKE_CALLS
@@ -58,7 +62,8 @@ struct fake_event_s {
   const void
       *read_data;   /* what read gives: -ENOSPC if the buffer is smaller, */
   size_t read_size; /* as from the kernel; 0 bytes is the default */
-  /* Called when the ring was mapped, to spoil or fill the page; or NULL. */
+  /* Called when the page, or page and ring, was mapped, to spoil or fill it; or
+   * NULL. */
   void (*on_map)(fake_event_t *fake);
   /* Called at the start of each poll of it, to let something happen between a
    * drain and a probe; or NULL. */
@@ -117,14 +122,20 @@ void fake_fail_from(enum fake_call call, unsigned nth, int code);
  * the real kernel. NULL: none. */
 void fake_on_open(int (*on_open)(struct perf_event_attr *attr));
 
+/* What the counters of the PMU and their clock give; NULL: the real ones, where
+ * a counter that the process may not read is a SIGSEGV. No script makes these
+ * fail. */
+void fake_on_rdpmc(uint64_t (*on_rdpmc)(uint32_t counter));
+void fake_on_cycles(uint64_t (*on_cycles)(void));
+
 /* How often a script made a call fail: 0 ends a loop over "the i-th fails". */
 unsigned fake_failures(void);
 
 /* How often the function was called since the reset. */
 unsigned fake_count(enum fake_call call);
 
-/* What was called since the reset or the last clear, in order, but for tasks and
- * memory: "open, mmap, ioctl ID, read failed, close". */
+/* What was called since the reset or the last clear, in order, but for tasks,
+ * memory and instructions: "open, mmap, ioctl ID, read failed, close". */
 const char *fake_log(void);
 void fake_log_clear(void);
 
@@ -134,7 +145,8 @@ void fake_getpid(pid_t pid);
 /* Blocks of uvperf__calloc that are not freed. */
 size_t fake_live_allocations(void);
 
-/* Fails the test if a scripted event is open or mapped, or memory is left. */
+/* Fails the test if a scripted event is open or mapped, or memory or a private
+ * mapping is left. */
 void fake_assert_clean(void);
 
 /* Writes behind data_head, wrapping as the kernel does, and moves data_head.
