@@ -232,6 +232,33 @@ static void mmap_maps_and_munmap_unmaps(void **state) {
   assert_int_equal(uvperf__sys_close(fd), 0);
 }
 
+static int is_wiped(void *arg) {
+  const uint8_t *memory = arg;
+
+  return *memory == 0 ? 0 : 1;
+}
+
+static void mmap_private_maps_memory_that_a_fork_can_wipe(void **state) {
+  size_t bytes = support_page_bytes();
+  void *address = NULL;
+  uint8_t *memory;
+
+  (void)state;
+  assert_int_equal(uvperf__sys_mmap_private(&address, 0), -EINVAL);
+  assert_null(address);
+  assert_int_equal(uvperf__sys_mmap_private(&address, bytes), 0);
+  memory = address;
+  assert_int_equal(*memory, 0);
+  *memory = 1;
+  assert_int_equal(support_wait(support_fork(is_wiped, memory)), 1);
+  assert_int_equal(uvperf__sys_madvise(memory, bytes, MADV_WIPEONFORK), 0);
+  assert_int_equal(support_wait(support_fork(is_wiped, memory)), 0);
+  assert_int_equal(*memory, 1);
+  assert_int_equal(uvperf__sys_madvise(memory, bytes, 12345), -EINVAL);
+  assert_int_equal(uvperf__sys_munmap(memory, bytes), 0);
+  fake_assert_clean();
+}
+
 static void poll_gives_revents_without_waiting(void **state) {
   int fd[2];
 
@@ -366,6 +393,8 @@ int main(void) {
       cmocka_unit_test_setup(mmap_that_fails_leaves_the_address,
                              fake_kernel_setup),
       cmocka_unit_test_setup(mmap_maps_and_munmap_unmaps, fake_kernel_setup),
+      cmocka_unit_test_setup(mmap_private_maps_memory_that_a_fork_can_wipe,
+                             fake_kernel_setup),
       cmocka_unit_test_setup(poll_gives_revents_without_waiting,
                              fake_kernel_setup),
       cmocka_unit_test_setup(poll_that_fails_gives_the_errno,

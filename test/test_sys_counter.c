@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* The instructions, on this CPU. */
+#include "support.h"
+
+#include <signal.h>
+
+#include "fake_kernel.h"
+#include "sys.h"
+
+static void need_instructions(const char *test) {
+#if !defined(__x86_64__) && !defined(__i386__) && !defined(__aarch64__)
+  support_skip(test, "an architecture that sys_counter.c knows");
+#endif
+  (void)test;
+}
+
+static void cycles_pass(void **state) {
+  uint64_t before = uvperf__sys_cycles();
+
+  (void)state;
+  need_instructions(__func__);
+  while (uvperf__sys_cycles() == before)
+    continue;
+}
+
+/* Whether an administrator has allowed it to all, whatever they have open. */
+static int rdpmc_is_free(void) {
+  FILE *file = fopen("/sys/devices/cpu/rdpmc", "re");
+  int c;
+
+  if (file == NULL)
+    return 0;
+  c = fgetc(file);
+  fclose(file);
+  return c == '2';
+}
+
+static int read_counter(void *arg) {
+  (void)arg;
+  /* Not the handlers of sanitizers and cmocka. */
+  signal(SIGSEGV, SIG_DFL);
+  signal(SIGILL, SIG_DFL);
+  uvperf__sys_rdpmc(0);
+  return 0;
+}
+
+static void rdpmc_without_a_page_ends_the_process(void **state) {
+  int status;
+
+  (void)state;
+  need_instructions(__func__);
+  if (rdpmc_is_free())
+    support_skip(__func__, "less than 2 in /sys/devices/cpu/rdpmc");
+  status = support_wait(support_fork(read_counter, NULL));
+  assert_true(status == 128 + SIGSEGV || status == 128 + SIGILL);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(cycles_pass, fake_kernel_setup),
+      cmocka_unit_test_setup(rdpmc_without_a_page_ends_the_process,
+                             fake_kernel_setup),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
