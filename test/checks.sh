@@ -179,10 +179,10 @@ layers_libuv() {
   rc=0
   for path in "$root"/lib/*.c; do
     case ${path##*/} in
-      watch.c | ring_poll.c | slice.c | teardown.c) continue ;;
+      watch.c | ring_poll.c | slice.c | teardown.c | ticker.c) continue ;;
       event_name*.c | event_list*.c | event_label*.c) ;;
       event.c | event_*.c) continue ;;
-      set.c | bpf_reader.c | count.c | measure.c) continue ;;
+      set.c | set_*.c | bpf_reader.c | count.c | measure.c) continue ;;
       version.c) continue ;;
     esac
     ${CC:-cc} -I "$root/include" $uv -M "$path" >"$results.d" || rc=1

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "fake_clock.h"
+
+#include "support.h"
+
+static uint64_t now_ns;
+
+uint64_t __real_uv_hrtime(void);
+uint64_t __wrap_uv_hrtime(void);
+
+uint64_t __wrap_uv_hrtime(void) {
+  return now_ns != 0 ? now_ns : __real_uv_hrtime();
+}
+
+void fake_clock_set(uint64_t ns) {
+  now_ns = ns;
+}
+
+typedef struct found_s {
+  uv_timer_t *timer;
+  unsigned nr;
+} found_t;
+
+static void find(uv_handle_t *handle, void *arg) {
+  found_t *found = arg;
+
+  if (handle->type != UV_TIMER || !uv_is_active(handle))
+    return;
+  found->timer = (uv_timer_t *)handle;
+  found->nr += 1;
+}
+
+uv_timer_t *fake_clock_timer(uv_loop_t *loop) {
+  found_t found = {NULL, 0};
+
+  uv_walk(loop, find, &found);
+  assert_int_equal(found.nr, 1);
+  return found.timer;
+}
+
+void fake_clock_fire(uv_timer_t *timer) {
+  uv_timer_stop(timer);
+  timer->timer_cb(timer);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* A scripted clock: every test program is linked with --wrap for uv_hrtime, by
+ * which the library knows when a tick is due. The loop's own clock, inside
+ * libuv, is the real one: a test that has set the time lets a timer fire by
+ * itself instead of running the loop. */
+#ifndef UVPERF_TEST_FAKE_CLOCK_H
+#define UVPERF_TEST_FAKE_CLOCK_H
+
+#include <stdint.h>
+
+#include <uv.h>
+
+/* What uv_hrtime gives from now on; 0 is the real time again. */
+void fake_clock_set(uint64_t ns);
+
+/* The only active timer of a loop; fails the test if there is none, or
+ * another. */
+uv_timer_t *fake_clock_timer(uv_loop_t *loop);
+
+/* Lets it fire, as libuv does: it is stopped before it is called. */
+void fake_clock_fire(uv_timer_t *timer);
+
+#endif

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+/* The ticker by a scripted clock, and on a loop by the real one. */
+#include "live.h"
+
+#include <signal.h>
+
+#include "fake_clock.h"
+#include "fake_kernel.h"
+#include "ticker.h"
+
+#define MS UINT64_C(1000000)
+
+/* Some uptime. */
+#define START (12345678 * MS + 987654)
+
+typedef struct owner_s {
+  uvperf__ticker_t *ticker;
+  uint64_t ticks;
+  int closes;
+  int closed;
+  void (*hook)(struct owner_s *owner);
+  /* Of the live tests. */
+  uint64_t start_ns; /* just before the ticker was started */
+  uint64_t interval_ns;
+  uint64_t wrong;
+} owner_t;
+
+static void tick(void *arg) {
+  owner_t *owner = arg;
+
+  owner->ticks += 1;
+  if (owner->hook != NULL)
+    owner->hook(owner);
+}
+
+static void close_by_walk(void *arg) {
+  owner_t *owner = arg;
+
+  owner->closes += 1;
+  uvperf__ticker_close(owner->ticker);
+}
+
+static void closed(void *arg) {
+  owner_t *owner = arg;
+
+  owner->closed += 1;
+}
+
+static const uvperf__ticker_ops_t ops = {tick, close_by_walk, closed};
+
+static void make(uv_loop_t *loop, owner_t *owner) {
+  memset(owner, 0, sizeof(*owner));
+  assert_int_equal(uvperf__ticker_new(&owner->ticker, loop, &ops, owner), 0);
+}
+
+static void run_to_end(uv_loop_t *loop) {
+  int turns;
+
+  for (turns = 0; uv_run(loop, UV_RUN_NOWAIT) != 0 && turns < 100; turns++)
+    continue;
+  assert_in_range(turns, 0, 99);
+}
+
+static void unmake(uv_loop_t *loop, owner_t *owner) {
+  uvperf__ticker_close(owner->ticker);
+  assert_int_equal(owner->closed, 0);
+  run_to_end(loop);
+  assert_int_equal(owner->closed, 1);
+  fake_assert_clean();
+}
+
+/* Fires at a time, and gives how often that ticked. */
+static uint64_t fire_at(uv_loop_t *loop, owner_t *owner, uint64_t ns) {
+  uint64_t before = owner->ticks;
+
+  fake_clock_set(ns);
+  fake_clock_fire(fake_clock_timer(loop));
+  return owner->ticks - before;
+}
+
+/* What the timer was asked for, less a part of a millisecond. */
+static uint64_t aimed_ms(uv_loop_t *loop) {
+  return uv_timer_get_due_in(fake_clock_timer(loop)) - 1;
+}
+
+/* -- when ----------------------------------------------------------------- */
+
+static void ticker_ticks_once_at_each_multiple_of_interval(void **state) {
+  owner_t owner;
+  uint64_t late;
+  uint64_t i;
+
+  make(*state, &owner);
+  fake_clock_set(START);
+  assert_int_equal(uvperf__ticker_start(owner.ticker, 10), 0);
+  for (i = 1; i <= 1000; i++) {
+    assert_int_equal(fire_at(*state, &owner, START + 10 * i * MS - 1), 0);
+    late = i * 7919 % (10 * MS);
+    assert_int_equal(fire_at(*state, &owner, START + 10 * i * MS + late), 1);
+    /* However late this one was: the next is aimed at its own time. */
+    assert_int_equal(aimed_ms(*state), (10 * MS - late) / MS);
+  }
+  unmake(*state, &owner);
+}
+
+/* As a timer is that was started from an old time of the loop. */
+static void ticker_timer_fires_early_does_not_tick_and_waits(void **state) {
+  owner_t owner;
+
+  make(*state, &owner);
+  fake_clock_set(START);
+  assert_int_equal(uvperf__ticker_start(owner.ticker, 1000), 0);
+  assert_int_equal(aimed_ms(*state), 1000);
+  assert_int_equal(fire_at(*state, &owner, START), 0);
+  assert_int_equal(aimed_ms(*state), 1000);
+  assert_int_equal(fire_at(*state, &owner, START + 1000 * MS - 1), 0);
+  assert_int_equal(aimed_ms(*state), 0);
+  assert_int_equal(fire_at(*state, &owner, START + 1000 * MS), 1);
+  unmake(*state, &owner);
+}
+
+static void ticker_late_for_several_intervals_ticks_once(void **state) {
+  owner_t owner;
+
+  make(*state, &owner);
+  fake_clock_set(START);
+  assert_int_equal(uvperf__ticker_start(owner.ticker, 10), 0);
+  assert_int_equal(fire_at(*state, &owner, START + 35 * MS), 1);
+  assert_int_equal(aimed_ms(*state), 5);
+  assert_int_equal(fire_at(*state, &owner, START + 40 * MS - 1), 0);
+  assert_int_equal(fire_at(*state, &owner, START + 40 * MS), 1);
+  assert_int_equal(fire_at(*state, &owner, START + 1000000 * MS), 1);
+  assert_int_equal(fire_at(*state, &owner, START + 1000010 * MS - 1), 0);
+  assert_int_equal(fire_at(*state, &owner, START + 1000010 * MS), 1);
+  unmake(*state, &owner);
+}
+
+static void ticker_longest_interval_does_not_overflow(void **state) {
+  uint64_t century = UINT64_C(100) * 365 * 86400 * 1000 * MS;
+  owner_t owner;
+
+  make(*state, &owner);
+  fake_clock_set(START);
+  assert_int_equal(uvperf__ticker_start(owner.ticker, UINT64_MAX), 0);
+  assert_int_equal(fire_at(*state, &owner, START + century), 0);
+  assert_int_equal(fire_at(*state, &owner, START + 2 * century), 0);
+  unmake(*state, &owner);
+}
+
+/* -- start and stop ------------------------------------------------------- */
+
+static void ticker_stopped_and_started_counts_from_the_start(void **state) {
+  owner_t owner;
+
+  make(*state, &owner);
+  assert_int_equal(uvperf__ticker_is_active(owner.ticker), 0);
+  fake_clock_set(START);
+  assert_int_equal(uvperf__ticker_start(owner.ticker, 10), 0);
+  assert_int_equal(uvperf__ticker_is_active(owner.ticker), 1);
+  uvperf__ticker_stop(owner.ticker);
+  uvperf__ticker_stop(owner.ticker);
+  assert_int_equal(uvperf__ticker_is_active(owner.ticker), 0);
+  fake_clock_set(START + 7 * MS);
+  assert_int_equal(uvperf__ticker_start(owner.ticker, 10), 0);
+  assert_int_equal(fire_at(*state, &owner, START + 17 * MS - 1), 0);
+  assert_int_equal(fire_at(*state, &owner, START + 17 * MS), 1);
+  unmake(*state, &owner);
+}
+
+static void stop_ticker(owner_t *owner) {
+  uvperf__ticker_stop(owner->ticker);
+}
+
+static void ticker_stopped_in_tick_stays_stopped(void **state) {
+  owner_t owner;
+
+  make(*state, &owner);
+  owner.hook = stop_ticker;
+  fake_clock_set(START);
+  assert_int_equal(uvperf__ticker_start(owner.ticker, 10), 0);
+  assert_int_equal(fire_at(*state, &owner, START + 10 * MS), 1);
+  assert_int_equal(uvperf__ticker_is_active(owner.ticker), 0);
+  unmake(*state, &owner);
+}
+
+static void start_with_3(owner_t *owner) {
+  uvperf__ticker_stop(owner->ticker);
+  assert_int_equal(uvperf__ticker_start(owner->ticker, 3), 0);
+}
+
+static void ticker_started_anew_in_tick_has_the_new_interval(void **state) {
+  owner_t owner;
+
+  make(*state, &owner);
+  owner.hook = start_with_3;
+  fake_clock_set(START);
+  assert_int_equal(uvperf__ticker_start(owner.ticker, 10), 0);
+  assert_int_equal(fire_at(*state, &owner, START + 11 * MS), 1);
+  owner.hook = NULL;
+  assert_int_equal(fire_at(*state, &owner, START + 14 * MS - 1), 0);
+  assert_int_equal(fire_at(*state, &owner, START + 14 * MS), 1);
+  assert_int_equal(fire_at(*state, &owner, START + 17 * MS), 1);
+  unmake(*state, &owner);
+}
+
+static void ticker_keeps_loop_alive_while_started_unless_unrefd(void **state) {
+  owner_t owner;
+
+  make(*state, &owner);
+  assert_int_equal(uvperf__ticker_has_ref(owner.ticker), 1);
+  assert_int_equal(uv_loop_alive(*state), 0);
+  assert_int_equal(uvperf__ticker_start(owner.ticker, 1000000), 0);
+  assert_int_equal(uv_loop_alive(*state), 1);
+  uvperf__ticker_set_ref(owner.ticker, 0);
+  assert_int_equal(uvperf__ticker_has_ref(owner.ticker), 0);
+  assert_int_equal(uv_loop_alive(*state), 0);
+  assert_int_equal(uvperf__ticker_is_active(owner.ticker), 1);
+  uvperf__ticker_set_ref(owner.ticker, 1);
+  assert_int_equal(uv_loop_alive(*state), 1);
+  uvperf__ticker_stop(owner.ticker);
+  assert_int_equal(uv_loop_alive(*state), 0);
+  unmake(*state, &owner);
+}
+
+static void ticker_in_forked_child_stops_without_a_tick(void **state) {
+  owner_t owner;
+
+  make(*state, &owner);
+  fake_clock_set(START);
+  assert_int_equal(uvperf__ticker_start(owner.ticker, 10), 0);
+  fake_getpid(4711);
+  assert_int_equal(fire_at(*state, &owner, START + 10 * MS), 0);
+  assert_int_equal(uvperf__ticker_is_active(owner.ticker), 0);
+  unmake(*state, &owner);
+}
+
+static void ticker_new_without_memory_is_enomem(void **state) {
+  uvperf__ticker_t *ticker;
+
+  fake_fail(FAKE_CALLOC, 1, 0);
+  assert_int_equal(uvperf__ticker_new(&ticker, *state, &ops, NULL), UV_ENOMEM);
+  fake_assert_clean();
+}
+
+/* -- close ---------------------------------------------------------------- */
+
+static void close_ticker(owner_t *owner) {
+  uvperf__ticker_close(owner->ticker);
+}
+
+static void ticker_closed_in_tick_is_clean(void **state) {
+  owner_t owner;
+
+  make(*state, &owner);
+  owner.hook = close_ticker;
+  fake_clock_set(START);
+  assert_int_equal(uvperf__ticker_start(owner.ticker, 10), 0);
+  assert_int_equal(fire_at(*state, &owner, START + 10 * MS), 1);
+  assert_int_equal(owner.closed, 0);
+  run_to_end(*state);
+  assert_int_equal(owner.closed, 1);
+  assert_int_equal(owner.ticks, 1);
+  fake_assert_clean();
+}
+
+static void walk_close(uv_handle_t *handle, void *arg) {
+  unsigned *ours = arg;
+
+  if (uvperf__ticker_close_owner(handle))
+    *ours += 1;
+  else if (!uv_is_closing(handle))
+    uv_close(handle, NULL);
+}
+
+static void not_ours(uv_timer_t *timer) {
+  (void)timer;
+}
+
+static void
+ticker_is_found_by_its_timer_and_foreign_ones_are_not(void **state) {
+  int poison = 0x5a;
+  unsigned ours = 0;
+  uv_timer_t timers[2];
+  owner_t owner;
+  uv_idle_t idle;
+
+  make(*state, &owner);
+  uv_timer_init(*state, &timers[0]);
+  uv_timer_init(*state, &timers[1]);
+  uv_timer_start(&timers[1], not_ours, 1000, 0);
+  uv_idle_init(*state, &idle);
+  timers[0].data = timers[1].data = idle.data = &poison;
+  uv_walk(*state, walk_close, &ours);
+  /* And once more, while it closes. */
+  uv_walk(*state, walk_close, &ours);
+  assert_int_equal(ours, 2);
+  assert_int_equal(owner.closes, 1);
+  run_to_end(*state);
+  assert_int_equal(owner.closed, 1);
+  fake_assert_clean();
+}
+
+static void uv_close_all(uv_handle_t *handle, void *arg) {
+  (void)arg;
+  if (!uv_is_closing(handle))
+    uv_close(handle, NULL);
+}
+
+static void ticker_timer_uv_closed_by_others_is_survived(void **state) {
+  owner_t owner;
+
+  make(*state, &owner);
+  assert_int_equal(uvperf__ticker_start(owner.ticker, 1), 0);
+  uv_walk(*state, uv_close_all, NULL);
+  assert_int_equal(uvperf__ticker_is_active(owner.ticker), 0);
+  uvperf__ticker_stop(owner.ticker);
+  assert_int_equal(uvperf__ticker_start(owner.ticker, 1), UV_EINVAL);
+  unmake(*state, &owner);
+  assert_int_equal(owner.ticks, 0);
+}
+
+static void
+ticker_closed_after_others_closed_its_timer_frees_all(void **state) {
+  owner_t owner;
+
+  make(*state, &owner);
+  assert_int_equal(uvperf__ticker_start(owner.ticker, 1), 0);
+  uv_walk(*state, uv_close_all, NULL);
+  run_to_end(*state);
+  uvperf__ticker_set_ref(owner.ticker, 0);
+  uvperf__ticker_set_ref(owner.ticker, 1);
+  assert_int_equal(uvperf__ticker_start(owner.ticker, 1), UV_EINVAL);
+  unmake(*state, &owner);
+}
+
+static int close_twice(void *arg) {
+  owner_t *owner = arg;
+
+  uvperf__ticker_close(owner->ticker);
+  uvperf__ticker_close(owner->ticker);
+  return 0;
+}
+
+static void ticker_closed_twice_aborts(void **state) {
+  owner_t owner;
+
+#ifdef NDEBUG
+  support_skip(__func__, "a build with asserts (no NDEBUG)");
+#endif
+  make(*state, &owner);
+  assert_int_equal(support_wait(support_fork(close_twice, &owner)),
+                   128 + SIGABRT);
+  unmake(*state, &owner);
+}
+
+/* -- on a loop ------------------------------------------------------------ */
+
+/* The nth tick is not before n intervals are over. */
+static void judge(owner_t *owner) {
+  uint64_t since = uv_hrtime() - owner->start_ns;
+
+  owner->wrong += since < owner->ticks * owner->interval_ns;
+}
+
+static void spin(uint64_t ns) {
+  uint64_t start = uv_hrtime();
+
+  while (uv_hrtime() - start < ns)
+    continue;
+}
+
+/* Every third time the loop is late for the next two ticks. */
+static void judge_and_block(owner_t *owner) {
+  judge(owner);
+  if (owner->ticks % 3 == 0)
+    spin(owner->interval_ns * 5 / 2);
+}
+
+static void run_for_ticks(uv_loop_t *loop, owner_t *owner, uint64_t ms,
+                          uint64_t nr) {
+  owner->interval_ns = ms * MS;
+  owner->start_ns = uv_hrtime();
+  assert_int_equal(uvperf__ticker_start(owner->ticker, ms), 0);
+  assert_true(live_run_until(loop, &owner->ticks, nr));
+  assert_int_equal(owner->wrong, 0);
+}
+
+static void live_ticks_are_never_early_nor_two_for_an_interval(void **state) {
+  owner_t owner;
+
+  make(*state, &owner);
+  owner.hook = judge;
+  run_for_ticks(*state, &owner, 1, 100);
+  unmake(*state, &owner);
+}
+
+static void live_ticks_of_a_blocked_loop_are_not_made_up_for(void **state) {
+  owner_t owner;
+
+  make(*state, &owner);
+  owner.hook = judge_and_block;
+  run_for_ticks(*state, &owner, 2, 30);
+  unmake(*state, &owner);
+}
+
+/* A timer that is started after long work is early by as much, as libuv counts
+ * from its cached time. */
+static void live_tick_after_long_work_is_not_early(void **state) {
+  owner_t owner;
+
+  make(*state, &owner);
+  owner.hook = judge;
+  uv_update_time(*state);
+  spin(50 * MS);
+  run_for_ticks(*state, &owner, 40, 1);
+  unmake(*state, &owner);
+}
+
+static int setup(void **state) {
+  fake_clock_set(0);
+  return fake_kernel_loop_setup(state);
+}
+
+#define TICKER(test)                                                           \
+  support_loop_test_setup_teardown(test, setup, fake_kernel_loop_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TICKER(ticker_ticks_once_at_each_multiple_of_interval),
+      TICKER(ticker_timer_fires_early_does_not_tick_and_waits),
+      TICKER(ticker_late_for_several_intervals_ticks_once),
+      TICKER(ticker_longest_interval_does_not_overflow),
+      TICKER(ticker_stopped_and_started_counts_from_the_start),
+      TICKER(ticker_stopped_in_tick_stays_stopped),
+      TICKER(ticker_started_anew_in_tick_has_the_new_interval),
+      TICKER(ticker_keeps_loop_alive_while_started_unless_unrefd),
+      TICKER(ticker_in_forked_child_stops_without_a_tick),
+      TICKER(ticker_new_without_memory_is_enomem),
+      TICKER(ticker_closed_in_tick_is_clean),
+      TICKER(ticker_is_found_by_its_timer_and_foreign_ones_are_not),
+      TICKER(ticker_timer_uv_closed_by_others_is_survived),
+      TICKER(ticker_closed_after_others_closed_its_timer_frees_all),
+      TICKER(ticker_closed_twice_aborts),
+      TICKER(live_ticks_are_never_early_nor_two_for_an_interval),
+      TICKER(live_ticks_of_a_blocked_loop_are_not_made_up_for),
+      TICKER(live_tick_after_long_work_is_not_early),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
