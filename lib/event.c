@@ -97,15 +97,6 @@ static const uvperf__watch_ops_t watch_ops = {
 
 /* -- init ----------------------------------------------------------------- */
 
-int uvperf__event_bad_options(uvperf_error_t *error, int code,
-                              const char *what) {
-  return uvperf__explain(error, code, UVPERF_CAUSE_ARGUMENT,
-                         code == UV_E2BIG
-                             ? "%s has fields that this version does not know"
-                             : "%s.size is too small: use its initializer",
-                         what);
-}
-
 static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
                         int *group_fd, uvperf_error_t *error) {
   event_t *leader;
@@ -135,7 +126,7 @@ static int check_options(const uvperf_event_options_t *options,
                            "options.fallbacks 0x%x has unknown bits",
                            options->fallbacks);
   if (options->reserved != 0)
-    return uvperf__event_bad_options(error, UV_E2BIG, "uvperf_event_options_t");
+    return uvperf__explain_options(error, UV_E2BIG, "uvperf_event_options_t");
   if ((options->flags & UVPERF_EVENT_NO_RING) && options->ring_bytes != 0)
     return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                            "UVPERF_EVENT_NO_RING contradicts ring_bytes");
@@ -300,7 +291,7 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
   rc = uvperf__options_copy(
       &own, sizeof(own), offsetof(uvperf_event_options_t, fallbacks), options);
   if (rc != 0)
-    return uvperf__event_bad_options(error, rc, "uvperf_event_options_t");
+    return uvperf__explain_options(error, rc, "uvperf_event_options_t");
   impl = uvperf__calloc(1, sizeof(*impl));
   if (impl == NULL)
     return uvperf__explain(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,

@@ -86,12 +86,6 @@ static inline int uvperf__event_is_watched(const event_t *impl) {
   return impl->ring.page != NULL && !impl->ring.overwrite;
 }
 
-/* -- event.c -- */
-
-/* Explains what uvperf__options_copy gave, and gives it back. */
-int uvperf__event_bad_options(uvperf_error_t *error, int code,
-                              const char *what);
-
 /* -- event_attr.c -- */
 
 /* A copy of the user's attr as a handle with the UVPERF_EVENT_* flags gives it

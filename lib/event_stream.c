@@ -166,7 +166,7 @@ int uvperf_event_start(uvperf_event_t *event,
 
   rc = uvperf__options_copy(&own, sizeof(own), sizeof(own), options);
   if (rc != 0)
-    return uvperf__event_bad_options(error, rc, "uvperf_stream_options_t");
+    return uvperf__explain_options(error, rc, "uvperf_stream_options_t");
   rc = uvperf__event_check_process(impl, error);
   if (rc != 0)
     return rc;

@@ -3,6 +3,7 @@
  * never overrun. Which cause an errno has is for explain_*.c. */
 #include "explain.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,6 +70,14 @@ int uvperf__explain(uvperf_error_t *error, int code, int cause,
   fill(error, code, cause, "", format, args);
   va_end(args);
   return code;
+}
+
+int uvperf__explain_options(uvperf_error_t *error, int code, const char *name) {
+  return uvperf__explain(error, code, UVPERF_CAUSE_ARGUMENT,
+                         code == -E2BIG
+                             ? "%s has fields that this version does not know"
+                             : "%s.size is too small: use its initializer",
+                         name);
 }
 
 /* Puts what was tried before the reason. */

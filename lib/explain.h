@@ -64,4 +64,7 @@ int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
 const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
                                      int code);
 
+/* Why uvperf__options_copy refused an option struct of this name. */
+int uvperf__explain_options(uvperf_error_t *error, int code, const char *name);
+
 #endif
