@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+/* Differences of readings. */
+#include "reading_builder.h"
+
+#include <errno.h>
+
+#include "record_builder.h"
+
+/* An older reading, a newer one, and the difference. */
+typedef struct pair_s {
+  uvperf_reading_t *older;
+  uvperf_reading_t *newer;
+  uvperf_reading_t *delta;
+} pair_t;
+
+static void pair_free(pair_t *pair) {
+  uvperf_reading_free(pair->older);
+  uvperf_reading_free(pair->newer);
+  uvperf_reading_free(pair->delta);
+}
+
+static pair_t pair_of(const build_t *older, const build_t *newer) {
+  pair_t pair = {build_reading(older), build_reading(newer), NULL};
+
+  assert_int_equal(uvperf_reading_new(&pair.delta), 0);
+  assert_int_equal(uvperf_reading_delta(pair.delta, pair.older, pair.newer), 0);
+  return pair;
+}
+
+/* The difference of two cells. */
+static uvperf_set_count_t delta_of(uvperf__cell_t before,
+                                   uvperf__cell_t after) {
+  build_t older = {.nr_attrs = 1, .nr_places = 1, .cells = &before};
+  build_t newer = {.time = 1, .nr_attrs = 1, .nr_places = 1, .cells = &after};
+  pair_t pair = pair_of(&older, &newer);
+  uvperf_set_count_t count = build_count(pair.delta, 0, 0);
+  uvperf_set_count_t total = build_total(pair.delta, 0);
+
+  assert_memory_equal(&total, &count, sizeof(count));
+  pair_free(&pair);
+  return count;
+}
+
+/* -- one count ------------------------------------------------------------ */
+
+static void delta_is_scaled_by_the_ratio_of_the_interval(void **state) {
+  uvperf__cell_t before = build_cell(1000, 900, 900);
+  uvperf__cell_t after = build_cell(1010, 1200, 1000);
+  uvperf_set_count_t count;
+
+  (void)state;
+  before.lost = 3;
+  after.lost = 5;
+  count = delta_of(before, after);
+  assert_counted(count, UVPERF_COUNT_COUNTING, 10, 30, 300, 100);
+  assert_true(count.ratio > 0.33 && count.ratio < 0.34);
+  assert_int_equal(count.lost, 2);
+  assert_int_equal(count.nr_counts, 1);
+}
+
+static void delta_of_what_did_not_run_in_it_has_no_value(void **state) {
+  uvperf_set_count_t count =
+      delta_of(build_cell(10, 300, 100), build_cell(10, 400, 100));
+
+  (void)state;
+  assert_counted(count, UVPERF_COUNT_NEVER_SCHEDULED, 0, 0, 100, 0);
+  assert_int_equal(count.nr_missing, 1);
+  count = delta_of(build_cell(10, 300, 100), build_cell(10, 300, 100));
+  assert_counted(count, UVPERF_COUNT_NOT_ENABLED, 0, 0, 0, 0);
+  assert_int_equal(count.nr_counts, 1);
+}
+
+static void delta_of_what_ran_for_the_first_time_is_its_own(void **state) {
+  (void)state;
+  assert_counted(delta_of(build_cell(0, 300, 0), build_cell(10, 500, 100)),
+                 UVPERF_COUNT_COUNTING, 10, 20, 200, 100);
+}
+
+static void delta_of_what_others_reset_begins_there(void **state) {
+  (void)state;
+  /* As PERF_EVENT_IOC_RESET does it. */
+  assert_counted(delta_of(build_cell(10, 300, 100), build_cell(4, 400, 150)),
+                 UVPERF_COUNT_COUNTING, 4, 8, 100, 50);
+  /* Another event. */
+  assert_counted(delta_of(build_cell(10, 300, 100), build_cell(4, 200, 150)),
+                 UVPERF_COUNT_COUNTING, 4, 5, 200, 150);
+  assert_counted(delta_of(build_cell(10, 300, 100), build_cell(4, 400, 50)),
+                 UVPERF_COUNT_COUNTING, 4, 32, 400, 50);
+}
+
+static void delta_of_a_task_that_went_is_its_last(void **state) {
+  uvperf__cell_t last = build_gone(15, 500, 200);
+
+  (void)state;
+  assert_counted(delta_of(build_cell(10, 300, 100), last), UVPERF_COUNT_GONE, 5,
+                 10, 200, 100);
+  /* And then it is 0 for ever. */
+  assert_counted(delta_of(last, last), UVPERF_COUNT_GONE, 0, 0, 0, 0);
+  assert_int_equal(delta_of(last, last).nr_counts, 1);
+  /* Unless children go on. */
+  assert_counted(delta_of(last, build_gone(17, 600, 300)), UVPERF_COUNT_GONE, 2,
+                 2, 100, 100);
+}
+
+static void delta_of_a_task_that_went_without_running_has_none(void **state) {
+  uvperf__cell_t last = build_gone(0, 500, 0);
+
+  (void)state;
+  assert_int_equal(delta_of(build_cell(0, 300, 0), last).state,
+                   UVPERF_COUNT_NEVER_SCHEDULED);
+  assert_int_equal(
+      delta_of(build_cell(7, 300, 50), build_gone(7, 500, 50)).state,
+      UVPERF_COUNT_NEVER_SCHEDULED);
+  /* In the interval after it there is nothing that is not known. */
+  assert_counted(delta_of(last, last), UVPERF_COUNT_GONE, 0, 0, 0, 0);
+}
+
+/* What the difference of two states is, as the table in lib/reading_delta.c
+ * says; in rows the newer. */
+enum result {
+  NEWER,
+  DIFFERENCE,
+  OLDER_ERROR
+};
+
+static void delta_of_each_two_states_is_as_the_table_says(void **state) {
+  static const enum result results[BUILD_STATES][BUILD_STATES] = {
+      [UVPERF_COUNT_NONE] = {NEWER},
+      [UVPERF_COUNT_NOT_AVAILABLE] = {NEWER},
+      [UVPERF_COUNT_ERROR] = {NEWER},
+      /* NONE, COUNTING, NOT_ENABLED, NEVER_SCHEDULED, NOT_AVAILABLE, … */
+      [UVPERF_COUNT_COUNTING] = {NEWER, DIFFERENCE, DIFFERENCE, DIFFERENCE,
+                                 NEWER, DIFFERENCE, OLDER_ERROR},
+      [UVPERF_COUNT_NOT_ENABLED] = {NEWER, DIFFERENCE, DIFFERENCE, DIFFERENCE,
+                                    NEWER, DIFFERENCE, OLDER_ERROR},
+      [UVPERF_COUNT_NEVER_SCHEDULED] = {NEWER, DIFFERENCE, DIFFERENCE,
+                                        DIFFERENCE, NEWER, DIFFERENCE,
+                                        OLDER_ERROR},
+      [UVPERF_COUNT_GONE] = {NEWER, DIFFERENCE, DIFFERENCE, DIFFERENCE, NEWER,
+                             DIFFERENCE, OLDER_ERROR}};
+  const uvperf__cell_t before[BUILD_STATES] = {
+      [UVPERF_COUNT_NONE] = build_failed(UVPERF_COUNT_NONE, 0),
+      [UVPERF_COUNT_COUNTING] = build_cell(3, 4, 4),
+      [UVPERF_COUNT_NOT_ENABLED] = build_cell(0, 0, 0),
+      [UVPERF_COUNT_NEVER_SCHEDULED] = build_cell(0, 5, 0),
+      [UVPERF_COUNT_NOT_AVAILABLE] =
+          build_failed(UVPERF_COUNT_NOT_AVAILABLE, -ENODEV),
+      [UVPERF_COUNT_GONE] = build_gone(3, 4, 4),
+      [UVPERF_COUNT_ERROR] = build_failed(UVPERF_COUNT_ERROR, -EBADF)};
+  uvperf__cell_t after[BUILD_STATES];
+  uint32_t older, newer;
+
+  (void)state;
+  memcpy(after, before, sizeof(after));
+  after[UVPERF_COUNT_COUNTING] = build_cell(30, 40, 40);
+  after[UVPERF_COUNT_NEVER_SCHEDULED] = build_cell(0, 50, 0);
+  after[UVPERF_COUNT_NOT_AVAILABLE].code = -ENOENT;
+  after[UVPERF_COUNT_GONE] = build_gone(30, 40, 40);
+  after[UVPERF_COUNT_ERROR].code = -EIO;
+  for (newer = 0; newer < BUILD_STATES; newer++) {
+    for (older = 0; older < BUILD_STATES; older++) {
+      uvperf__cell_t from = before[older], to = after[newer];
+      uvperf_set_count_t count = delta_of(from, to);
+
+      assert_int_equal(to.state, newer);
+      if (results[newer][older] == OLDER_ERROR) {
+        assert_counted(count, UVPERF_COUNT_ERROR, 0, 0, 0, 0);
+        assert_int_equal(count.code, -EBADF);
+        assert_int_equal(count.nr_missing, 1);
+        continue;
+      }
+      assert_int_equal(count.code, to.code);
+      if (results[newer][older] == DIFFERENCE) {
+        /* Some go back, as nothing does: a reset. */
+        int went_on = to.enabled >= from.enabled && to.running >= from.running;
+
+        to.value -= to.value >= from.value ? from.value : 0;
+        to.enabled -= went_on ? from.enabled : 0;
+        to.running -= went_on ? from.running : 0;
+      }
+      assert_counted(count, newer, to.value, to.value, to.enabled, to.running);
+    }
+  }
+}
+
+/* A pinned event that was in error and is enabled again counts on from where it
+ * was: what it gained is not known. */
+static void delta_after_an_error_never_jumps(void **state) {
+  uvperf__cell_t good = build_cell(1000000, 400, 400);
+  uvperf__cell_t error = build_failed(UVPERF_COUNT_ERROR, -EBADF);
+  uvperf_set_count_t count = delta_of(error, good);
+
+  (void)state;
+  assert_int_equal(count.state, UVPERF_COUNT_ERROR);
+  assert_int_equal(count.value, 0);
+  assert_int_equal(count.scaled, 0);
+  assert_int_equal(delta_of(good, error).value, 0);
+  assert_int_equal(delta_of(good, build_cell(1000005, 500, 500)).value, 5);
+}
+
+static void delta_of_a_task_by_cpu_is_not_scaled(void **state) {
+  static const uvperf__cell_t cells[] = {
+      {.value = 10, .enabled = 300, .running = 100, .state = 1},
+      {.value = 14, .enabled = 500, .running = 200, .state = 1},
+      {.value = 14, .enabled = 900, .running = 200, .state = 1}};
+  static const uvperf__reading_origin_t origin = {&origin, 1};
+  uvperf_reading_t *readings[3], *delta;
+  size_t i;
+
+  (void)state;
+  assert_int_equal(uvperf_reading_new(&delta), 0);
+  for (i = 0; i < 3; i++) {
+    assert_int_equal(uvperf_reading_new(&readings[i]), 0);
+    assert_int_equal(
+        uvperf__reading_begin(readings[i], &origin, 0, 0, i, 1, NULL, 1), 0);
+    uvperf__reading_place(readings[i], 0)->pid = 17;
+    *uvperf__reading_cell(readings[i], 0, 0) = cells[i];
+    uvperf__reading_end(readings[i]);
+  }
+  assert_int_equal(uvperf_reading_delta(delta, readings[0], readings[1]), 0);
+  assert_counted(build_count(delta, 0, 0), UVPERF_COUNT_COUNTING, 4, 4, 200,
+                 100);
+  /* It was elsewhere all the time. */
+  assert_int_equal(uvperf_reading_delta(delta, readings[1], readings[2]), 0);
+  assert_counted(build_count(delta, 0, 0), UVPERF_COUNT_NOT_ENABLED, 0, 0, 400,
+                 0);
+  assert_int_equal(build_total(delta, 0).nr_missing, 0);
+  for (i = 0; i < 3; i++)
+    uvperf_reading_free(readings[i]);
+  uvperf_reading_free(delta);
+}
+
+/* -- a reading ------------------------------------------------------------ */
+
+static void delta_matches_places_by_their_serials(void **state) {
+  static const uint64_t before[] = {1, 2, 5, 7}, after[] = {2, 3, 7, 9};
+  uvperf__cell_t old[4], new[4];
+  build_t older = {.time = 10, .nr_attrs = 1, .nr_places = 4};
+  build_t newer = {.time = 30, .nr_attrs = 1, .nr_places = 4};
+  static const uint64_t expected[] = {50 - 2, 51, 52 - 4, 53};
+  pair_t pair;
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < 4; i++) {
+    old[i] = build_cell(1 + i, 10, 10);
+    new[i] = build_cell(50 + i, 20, 20);
+  }
+  older.cells = old;
+  older.serials = before;
+  newer.cells = new;
+  newer.serials = after;
+  pair = pair_of(&older, &newer);
+  assert_int_equal(uvperf_reading_nr_places(pair.delta), 4);
+  for (i = 0; i < 4; i++) {
+    assert_int_equal(uvperf_reading_place(pair.delta, i)->serial, after[i]);
+    assert_int_equal(uvperf_reading_place(pair.delta, i)->target,
+                     after[i] + 100);
+    assert_int_equal(build_count(pair.delta, 0, i).value, expected[i]);
+  }
+  assert_int_equal(build_total(pair.delta, 0).value, 48 + 51 + 48 + 53);
+  assert_int_equal(uvperf_reading_time(pair.delta), 30);
+  assert_int_equal(uvperf_reading_interval(pair.delta), 20);
+  pair_free(&pair);
+}
+
+static void delta_over_a_reset_is_the_newer(void **state) {
+  const uvperf__cell_t cells[] = {build_cell(10, 300, 300),
+                                  build_failed(UVPERF_COUNT_ERROR, -EBADF)};
+  const uvperf__cell_t more[] = {build_cell(50, 600, 600),
+                                 build_cell(60, 600, 600)};
+  build_t older = {
+      .resets = 3, .time = 100, .nr_attrs = 2, .nr_places = 1, .cells = cells};
+  build_t newer = {.resets = 4,
+                   .since = 130,
+                   .time = 150,
+                   .nr_attrs = 2,
+                   .nr_places = 1,
+                   .cells = more};
+  pair_t pair = pair_of(&older, &newer);
+
+  (void)state;
+  assert_same_reading(pair.delta, pair.newer);
+  assert_int_equal(uvperf_reading_interval(pair.delta), 20);
+  assert_int_equal(build_count(pair.delta, 1, 0).value, 60);
+  pair_free(&pair);
+}
+
+static void delta_of_snapshots_is_the_newer(void **state) {
+  static const uint8_t flags[] = {0, UVPERF__READING_SNAPSHOT};
+  const uvperf__cell_t cells[] = {build_cell(10, 300, 300),
+                                  build_cell(10, 300, 300)};
+  const uvperf__cell_t more[] = {build_cell(12, 500, 400),
+                                 build_cell(9, 500, 250)};
+  build_t older = {
+      .nr_attrs = 2, .nr_places = 1, .cells = cells, .attr_flags = flags};
+  build_t newer = {
+      .nr_attrs = 2, .nr_places = 1, .cells = more, .attr_flags = flags};
+  pair_t pair = pair_of(&older, &newer);
+
+  (void)state;
+  assert_counted(build_count(pair.delta, 0, 0), UVPERF_COUNT_COUNTING, 2, 4,
+                 200, 100);
+  assert_counted(build_count(pair.delta, 1, 0), UVPERF_COUNT_COUNTING, 9, 18,
+                 500, 250);
+  pair_free(&pair);
+}
+
+static void delta_without_an_older_is_the_newer(void **state) {
+  const uvperf__cell_t cells[] = {build_cell(10, 300, 100),
+                                  build_failed(UVPERF_COUNT_ERROR, -EBADF)};
+  build_t build = {
+      .since = 5, .time = 9, .nr_attrs = 1, .nr_places = 2, .cells = cells};
+  uvperf_reading_t *newer = build_reading(&build), *empty, *delta;
+
+  (void)state;
+  assert_int_equal(uvperf_reading_new(&empty), 0);
+  assert_int_equal(uvperf_reading_new(&delta), 0);
+  assert_int_equal(uvperf_reading_delta(delta, NULL, newer), 0);
+  assert_same_reading(delta, newer);
+  assert_int_equal(uvperf_reading_delta(delta, empty, newer), 0);
+  assert_same_reading(delta, newer);
+  uvperf_reading_free(newer);
+  uvperf_reading_free(empty);
+  uvperf_reading_free(delta);
+}
+
+static void delta_of_a_reading_with_itself_is_nothing(void **state) {
+  const uvperf__cell_t cells[] = {build_cell(10, 300, 100)};
+  build_t build = {.time = 9, .nr_attrs = 1, .nr_places = 1, .cells = cells};
+  uvperf_reading_t *reading = build_reading(&build), *delta;
+
+  (void)state;
+  assert_int_equal(uvperf_reading_new(&delta), 0);
+  assert_int_equal(uvperf_reading_delta(delta, reading, reading), 0);
+  assert_int_equal(uvperf_reading_interval(delta), 0);
+  assert_counted(build_total(delta, 0), UVPERF_COUNT_NOT_ENABLED, 0, 0, 0, 0);
+  uvperf_reading_free(reading);
+  uvperf_reading_free(delta);
+}
+
+/* -- many ----------------------------------------------------------------- */
+
+#define ATTRS  3
+#define PLACES 8
+
+/* What the kernel would count, for places of which some come and go. */
+typedef struct world_s {
+  uint64_t random;
+  uvperf__cell_t cells[PLACES * ATTRS];
+  uint64_t serials[PLACES];
+  size_t nr_places;
+  uint64_t next_serial;
+  uint64_t sums[ATTRS]; /* of all that was ever counted */
+  uint64_t time;
+} world_t;
+
+static void world_count(world_t *world) {
+  size_t i;
+
+  for (i = 0; i < world->nr_places * ATTRS; i++) {
+    uvperf__cell_t *cell = &world->cells[i];
+    uint64_t ran = record_random(&world->random) % 3 * 100;
+    uint64_t more = ran != 0 ? record_random(&world->random) % 1000 : 0;
+
+    *cell = build_cell(cell->value + more, cell->enabled + 200,
+                       cell->running + ran);
+    world->sums[i % ATTRS] += more;
+  }
+  world->time++;
+}
+
+/* One place less, or one more: what it counted is read before. */
+static void world_change(world_t *world) {
+  size_t place;
+
+  if (world->nr_places == PLACES ||
+      (world->nr_places > 0 && record_random(&world->random) % 2 == 0)) {
+    place = (size_t)(record_random(&world->random) % world->nr_places);
+    world->nr_places--;
+    memmove(&world->serials[place], &world->serials[place + 1],
+            (world->nr_places - place) * sizeof(world->serials[0]));
+    memmove(&world->cells[place * ATTRS], &world->cells[(place + 1) * ATTRS],
+            (world->nr_places - place) * ATTRS * sizeof(world->cells[0]));
+    return;
+  }
+  place = world->nr_places++;
+  world->serials[place] = world->next_serial++;
+  memset(&world->cells[place * ATTRS], 0, ATTRS * sizeof(world->cells[0]));
+}
+
+static void world_read(const world_t *world, uvperf_reading_t *reading) {
+  build_t build = {.time = world->time,
+                   .nr_attrs = ATTRS,
+                   .nr_places = world->nr_places,
+                   .cells = world->cells,
+                   .serials = world->serials};
+
+  build_fill(reading, &build);
+}
+
+/* The sum of all differences is all that was counted: nothing is lost, and
+ * nothing is told twice. */
+static void deltas_in_a_row_are_all_that_was_counted(void **state) {
+  world_t world = {.random = 1, .next_serial = 1};
+  uvperf_reading_t *readings[2], *delta;
+  uint64_t told[ATTRS] = {0};
+  size_t i, attr;
+
+  (void)state;
+  assert_int_equal(uvperf_reading_new(&readings[0]), 0);
+  assert_int_equal(uvperf_reading_new(&readings[1]), 0);
+  assert_int_equal(uvperf_reading_new(&delta), 0);
+  for (i = 0; i < 2000; i++) {
+    world_change(&world);
+    world_count(&world);
+    world_read(&world, readings[i % 2]);
+    assert_int_equal(
+        uvperf_reading_delta(delta, readings[1 - i % 2], readings[i % 2]), 0);
+    for (attr = 0; attr < ATTRS; attr++)
+      told[attr] += build_total(delta, attr).value;
+  }
+  for (attr = 0; attr < ATTRS; attr++) {
+    assert_int_equal(told[attr], world.sums[attr]);
+    assert_int_not_equal(told[attr], 0);
+  }
+  uvperf_reading_free(readings[0]);
+  uvperf_reading_free(readings[1]);
+  uvperf_reading_free(delta);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(delta_is_scaled_by_the_ratio_of_the_interval),
+      cmocka_unit_test(delta_of_what_did_not_run_in_it_has_no_value),
+      cmocka_unit_test(delta_of_what_ran_for_the_first_time_is_its_own),
+      cmocka_unit_test(delta_of_what_others_reset_begins_there),
+      cmocka_unit_test(delta_of_a_task_that_went_is_its_last),
+      cmocka_unit_test(delta_of_a_task_that_went_without_running_has_none),
+      cmocka_unit_test(delta_of_each_two_states_is_as_the_table_says),
+      cmocka_unit_test(delta_after_an_error_never_jumps),
+      cmocka_unit_test(delta_of_a_task_by_cpu_is_not_scaled),
+      cmocka_unit_test(delta_matches_places_by_their_serials),
+      cmocka_unit_test(delta_over_a_reset_is_the_newer),
+      cmocka_unit_test(delta_of_snapshots_is_the_newer),
+      cmocka_unit_test(delta_without_an_older_is_the_newer),
+      cmocka_unit_test(delta_of_a_reading_with_itself_is_nothing),
+      cmocka_unit_test(deltas_in_a_row_are_all_that_was_counted),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
