@@ -136,6 +136,41 @@ static void count_on_one_cpu_leaves_the_others_out(void **state) {
   live_unpin(&old);
 }
 
+/* event_filter_match() keeps it from running, not from being enabled: its times
+ * tell nothing of a shared PMU, and its count is not to be scaled by them. */
+static void count_on_one_cpu_is_enabled_on_the_others_too(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_count_t there, back, delta;
+  cpu_set_t old;
+  cpu_set_t ignored;
+  int cpus[2];
+
+  support_need_breakpoints(__func__);
+  if (live_cpus(cpus, 2) < 2)
+    support_skip(__func__, "two CPUs");
+  live_write_attr(&attr, 0);
+  uvperf_attr_set_period(&attr, 0);
+  attr.read_format =
+      PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  options.cpu = cpus[1];
+  live_pin(cpus[1], &old);
+  live_begin(*state, &collector, &attr, &options, NULL, NULL);
+  live_write(3);
+  live_pin(cpus[0], &ignored);
+  assert_int_equal(uvperf_event_read(&collector.event, &there), 0);
+  live_write(4);
+  assert_int_equal(uvperf_event_read(&collector.event, &back), 0);
+  assert_int_equal(uvperf_count_delta(&there, &back, &delta), 0);
+  assert_int_equal(there.value, 3);
+  assert_int_equal(delta.value, 0);
+  assert_int_equal(delta.time_running, 0);
+  assert_int_not_equal(delta.time_enabled, 0);
+  live_close(&collector);
+  live_unpin(&old);
+}
+
 /* Nobody else asks for a process group in the meantime, or nearly nobody. */
 static void count_of_every_task_on_a_cpu_has_all_of_them(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
@@ -202,6 +237,7 @@ int main(void) {
       support_loop_test(count_of_an_inherited_event_has_the_childrens),
       support_loop_test(count_with_enable_on_exec_starts_with_the_exec),
       support_loop_test(count_on_one_cpu_leaves_the_others_out),
+      support_loop_test(count_on_one_cpu_is_enabled_on_the_others_too),
       support_loop_test(count_of_every_task_on_a_cpu_has_all_of_them),
       support_loop_test(count_of_a_cgroup_has_its_members_only),
   };
