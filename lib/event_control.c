@@ -8,15 +8,13 @@
 
 #include <sys/ioctl.h>
 
+#include "control_fd.h"
 #include "explain.h"
 #include "sys.h"
-#include "system.h"
 
 /* BPF_TRACE_MAX_PROGS in include/linux/trace_events.h: of so many programs a
  * tracepoint tells the ids; room for more is E2BIG. */
 #define MOST_PROGRAMS 64
-
-#define NS_PER_SECOND UINT64_C(1000000000)
 
 /* struct perf_event_query_bpf, whose array has no size. */
 typedef struct query_s {
@@ -139,36 +137,14 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
   return 0;
 }
 
-/* perf_swevent_init_hrtimer has made nanoseconds of a clock's frequency and has
- * cleared the kernel's attr.freq, so nanoseconds is what PERF_EVENT_IOC_PERIOD
- * takes; what it would check of a frequency is checked here. */
-static int period_argument(const struct perf_event_attr *attr, uint64_t period,
-                           uint64_t *argument) {
-  int64_t most;
-
-  *argument = period;
-  if (!attr->freq || attr->type != PERF_TYPE_SOFTWARE ||
-      (attr->config != PERF_COUNT_SW_CPU_CLOCK &&
-       attr->config != PERF_COUNT_SW_TASK_CLOCK))
-    return 0;
-  if (period == 0 || (uvperf__system_max_sample_rate("", &most) == 0 &&
-                      most >= 0 && period > (uint64_t)most))
-    return UV_EINVAL;
-  *argument = NS_PER_SECOND / period;
-  return 0;
-}
-
 int uvperf_event_set_period(uvperf_event_t *event, uint64_t period,
                             uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
-  uint64_t argument;
   int rc = uvperf__event_check_process(impl, error);
 
   if (rc != 0)
     return rc;
-  rc = period_argument(impl->attr, period, &argument);
-  if (rc == 0)
-    rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_PERIOD, &argument);
+  rc = uvperf__control_period(impl->fd, impl->attr, period);
   /* The kernel's attr has it now, and modify must be given the same. */
   if (rc >= 0) {
     impl->attr->sample_period = period;
@@ -189,12 +165,7 @@ int uvperf_event_set_filter(uvperf_event_t *event, const char *filter,
   if (filter == NULL)
     return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                            "filter must not be NULL");
-  rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_SET_FILTER,
-                             (void *)(uintptr_t)filter);
-  /* parse_pred() in kernel/trace/trace_events_filter.c gives -1, which is no
-   * errno, where the name of a field is missing. */
-  if (rc == UV_EPERM && impl->attr->type == PERF_TYPE_TRACEPOINT)
-    rc = UV_EINVAL;
+  rc = uvperf__control_filter(impl->fd, impl->attr, filter);
   return rc >= 0 ? 0 : uvperf__explain_control(error, rc, "", &control);
 }
 
