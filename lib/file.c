@@ -75,6 +75,12 @@ int uvperf__file_system(int fd, uint64_t *magic) {
   return rc < 0 ? -errno : 0;
 }
 
+int uvperf__file_dup(int fd) {
+  int rc = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+  return rc < 0 ? -errno : rc;
+}
+
 int uvperf__is_shortage(int code) {
   return code == -EMFILE || code == -ENFILE || code == -ENOMEM;
 }

@@ -26,6 +26,9 @@ ssize_t uvperf__file_read_at(int fd, void *buffer, size_t size,
 
 void uvperf__file_close(int fd);
 
+/* Another fd of the same file, which is close-on-exec; or -errno. */
+int uvperf__file_dup(int fd);
+
 /* Which kind of file system an open file is on, by the number that
  * <linux/magic.h> has for it: 0, or -errno. */
 int uvperf__file_system(int fd, uint64_t *magic);
