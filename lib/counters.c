@@ -83,6 +83,7 @@ static void drop(uvperf__counters_t *counters, size_t at) {
   counters->nr_places -= target->nr_places;
   uvperf__counters_forget(counters, target->index);
   uvperf__counters_close(counters, target);
+  uvperf__counters_reattach(counters);
 }
 
 /* Closes the targets from the first-th on. What a fallback did for them does

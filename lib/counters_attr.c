@@ -12,6 +12,7 @@
 #include "event_label.h"
 #include "event_list.h"
 #include "explain.h"
+#include "file.h"
 #include "kernel_knows.h"
 
 /* -- arguments ------------------------------------------------------------ */
@@ -184,7 +185,6 @@ static int copy_attr_and_item(uvperf__counters_t *counters, size_t index,
   counter_attr_t *own = &counters->attrs[index];
   int rc;
 
-  own->bpf_fd = -1;
   if (counters->list != NULL) {
     own->item = *uvperf_event_list_get(counters->list, index);
     rc = copy_attr(counters, index, own->item.attr, error);
@@ -218,6 +218,7 @@ static int copy_attrs(uvperf__counters_t *counters,
 int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
                                 const uvperf_set_options_t *options,
                                 uvperf_error_t *error) {
+  size_t i;
   int rc = check_attrs(options, error);
 
   if (rc != 0)
@@ -232,6 +233,8 @@ int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
   counters->attr_flags = uvperf__calloc(counters->nr_attrs, 1);
   if (counters->attrs == NULL || counters->attr_flags == NULL)
     return no_memory(error);
+  for (i = 0; i < counters->nr_attrs; i++)
+    counters->attrs[i].bpf_fd = -1;
   rc = copy_attrs(counters, options, error);
   if (rc != 0)
     return rc;
@@ -253,6 +256,8 @@ static void free_attr(counter_attr_t *attr) {
   uvperf__free(attr->attr);
   uvperf__free(attr->changes);
   uvperf__free(attr->filter);
+  if (attr->bpf_fd >= 0)
+    uvperf__file_close(attr->bpf_fd);
 }
 
 void uvperf__counters_free_attrs(uvperf__counters_t *counters) {

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What is done to all events at once: enabling and disabling, filters, periods
- * and BPF programs. */
+/* Enables and disables all events at once. */
 #include "counters_impl.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/ioctl.h>
 
-#include "alloc.h"
 #include "explain.h"
-#include "file.h"
 #include "sys.h"
 
 /* -- enable, disable ------------------------------------------------------ */

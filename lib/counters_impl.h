@@ -174,6 +174,16 @@ void uvperf__counters_close(uvperf__counters_t *counters,
 int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
                             int enable, uvperf_error_t *error);
 
+/* -- counters_setting.c: what later places get too -- */
+
+/* Gives an event that has just been opened the filter and the program of its
+ * attr. 0, or a code and the error. */
+int uvperf__counters_prepare(const uvperf__counters_t *counters, size_t attr,
+                             counter_t *event, uvperf_error_t *error);
+
+/* Attaches programs again that were attached through events that are closed. */
+void uvperf__counters_reattach(const uvperf__counters_t *counters);
+
 /* -- counters_failure.c -- */
 
 /* Notes that an attr is not at a place, and `why`. 0 or -ENOMEM, explained in

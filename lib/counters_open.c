@@ -162,6 +162,7 @@ static void close_event(uvperf__counters_t *counters, counter_t *event,
     return;
   uvperf__sys_close(event->fd);
   event->fd = -1;
+  event->has_bpf = 0;
   if (event->state != COUNTER_OPEN)
     return;
   counters->attrs[attr].nr_open--;
@@ -209,6 +210,8 @@ static int open_event(job_t *job, uvperf_error_t *error) {
   }
   if (rc == 0)
     rc = know_id(job, error);
+  if (rc == 0)
+    rc = uvperf__counters_prepare(counters, job->attr, event, error);
   if (rc != 0) {
     close_event(counters, event, job->attr);
     if (!attr->is_fixed)
