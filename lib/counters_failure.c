@@ -58,10 +58,10 @@ void uvperf__counters_forget(uvperf__counters_t *counters, uint32_t target) {
 }
 
 /* What helps first is told first. What stands in the way of this process alone
- * comes before what may not be possible on this machine, and that before what is
- * not there: of {cycles, faults} without privileges in a virtual machine cycles
- * has no PMU, which is true, but that paranoid is 3 is what ends the matter. A
- * cause that is not here comes last. */
+ * comes before what may not be possible on this machine, and that before what
+ * is not there: of {cycles, faults} without privileges in a virtual machine
+ * cycles has no PMU, which is true, but that paranoid is 3 is what ends the
+ * matter. A cause that is not here comes last. */
 static const int causes[] = {
     /* Nothing of perf works before this does. */
     UVPERF_CAUSE_NO_PERF,

@@ -19,6 +19,9 @@
 #include "file.h"
 #include "sys.h"
 
+/* So often a group is opened again whose task goes on making others. */
+#define TRIES 8
+
 /* An event that is being opened. */
 typedef struct job_s {
   uvperf__counters_t *counters;
@@ -226,7 +229,7 @@ static int open_event(job_t *job, uvperf_error_t *error) {
   return 0;
 }
 
-/* -- all of a target ------------------------------------------------------ */
+/* -- one event of a place ------------------------------------------------- */
 
 /* Neither says anything of the event: with more fds or memory it would be
  * there. Less than all of the set would be a matter of luck. */
@@ -261,14 +264,71 @@ static int open_at(uvperf__counters_t *counters, const counter_target_t *target,
   return uvperf__counters_fail(counters, &place->place, attr, &why, error);
 }
 
-int uvperf__counters_open(uvperf__counters_t *counters,
-                          counter_target_t *target, uvperf_error_t *error) {
-  size_t place, attr;
+/* -- groups that are inherited -------------------------------------------- */
+
+/* Whether a task of this group was made after its leader was opened and before
+ * the rest was: that task has inherited less than the group, and while it lives
+ * reading the group is refused (group_generation in __perf_read_group_add,
+ * Linux 6.6). */
+static int is_torn(const uvperf__counters_t *counters,
+                   const counter_target_t *target, const counter_place_t *place,
+                   size_t leader) {
+  uint64_t words[UVPERF__COUNTERS_WORDS];
+  const counter_attr_t *attr = &counters->attrs[leader];
+
+  return uvperf__counter_leads(place, leader) &&
+         (attr->attr->read_format & PERF_FORMAT_GROUP) &&
+         (target->inherit || attr->attr->inherit) &&
+         uvperf__sys_read(place->events[leader].fd, words, sizeof(words)) ==
+             -ECHILD;
+}
+
+/* Not the leader alone: it is the first that is opened. */
+static int open_again(uvperf__counters_t *counters,
+                      const counter_target_t *target, counter_place_t *place,
+                      size_t leader, uvperf_error_t *error) {
+  counter_t *event;
+  size_t i;
   int rc = 0;
 
-  for (place = 0; place < target->nr_places && rc == 0; place++)
-    for (attr = 0; attr < counters->nr_attrs && rc == 0; attr++)
-      rc = open_at(counters, target, &target->places[place], attr, error);
+  for (i = leader; i < counters->nr_attrs; i++) {
+    event = &place->events[i];
+    if (event->state != COUNTER_OPEN || event->leader != leader)
+      continue;
+    close_event(counters, event, i);
+    event->state = COUNTER_PLANNED;
+  }
+  for (i = leader; i < counters->nr_attrs && rc == 0; i++)
+    rc = open_at(counters, target, place, i, error);
+  return rc;
+}
+
+static int open_place(uvperf__counters_t *counters,
+                      const counter_target_t *target, counter_place_t *place,
+                      uvperf_error_t *error) {
+  size_t attr;
+  int tries;
+  int rc = 0;
+
+  for (attr = 0; attr < counters->nr_attrs && rc == 0; attr++)
+    rc = open_at(counters, target, place, attr, error);
+  for (attr = 0; attr < counters->nr_attrs && rc == 0; attr++)
+    for (tries = TRIES;
+         tries > 0 && rc == 0 && is_torn(counters, target, place, attr);
+         tries--)
+      rc = open_again(counters, target, place, attr, error);
+  return rc;
+}
+
+/* -- a target ------------------------------------------------------------- */
+
+int uvperf__counters_open(uvperf__counters_t *counters,
+                          counter_target_t *target, uvperf_error_t *error) {
+  size_t i;
+  int rc = 0;
+
+  for (i = 0; i < target->nr_places && rc == 0; i++)
+    rc = open_place(counters, target, &target->places[i], error);
   if (target->cgroup >= 0)
     uvperf__file_close(target->cgroup);
   target->cgroup = -1;
