@@ -13,7 +13,7 @@
 #include "alloc.h"
 #include "sys.h"
 
-#define EVENTS_MAX 64
+#define EVENTS_MAX 512
 #define RULES_MAX  64
 #define BLOCKS_MAX 256
 #define MAPS_MAX   16

@@ -107,7 +107,7 @@ int fake_kernel_loop_setup(void **state);
 int fake_kernel_loop_teardown(void **state);
 
 /* Scripts an event: opens give the added ones in this order, then the real
- * kernel's. Room for 64. */
+ * kernel's. Room for 512. */
 fake_event_t *fake_event_add(uint64_t id);
 
 /* Makes the nth call from now on (1: the next) fail with the code (a -errno),
