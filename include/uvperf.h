@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* uvperf: perf_event_open(2) for libuv programs. This header includes all the
- * others, of which event.h and event_control.h alone need libuv. */
+ * others, of which event.h, event_control.h and set.h alone need libuv. */
 #ifndef UVPERF_H
 #define UVPERF_H
 
@@ -21,5 +21,6 @@
 #include "uvperf/event_name.h"
 #include "uvperf/event.h"
 #include "uvperf/event_control.h"
+#include "uvperf/set.h"
 
 #endif

@@ -17,6 +17,7 @@
 #include "explain.h"
 #include "options.h"
 #include "sys.h"
+#include "ticker.h"
 
 /* -- close ---------------------------------------------------------------- */
 
@@ -88,7 +89,8 @@ void uvperf_event_close(uvperf_event_t *event, uvperf_event_close_cb close_cb) {
 }
 
 int uvperf_walk_close(uv_handle_t *handle) {
-  return uvperf__watch_close_owner(handle);
+  return uvperf__watch_close_owner(handle) ||
+         uvperf__ticker_close_owner(handle);
 }
 
 static const uvperf__watch_ops_t watch_ops = {

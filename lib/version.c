@@ -5,10 +5,12 @@
 #define TEXT_(x) #x
 #define TEXT(x)  TEXT_(x)
 
-/* A caller allocates the handle, so its size may never change: four pointers
- * of our own and four reserved. */
+/* A caller allocates the handles, so their sizes may never change: four
+ * pointers of our own and four reserved. */
 _Static_assert(sizeof(uvperf_event_t) == 8 * sizeof(void *),
                "uvperf_event_t is ABI");
+_Static_assert(sizeof(uvperf_set_t) == 8 * sizeof(void *),
+               "uvperf_set_t is ABI");
 
 unsigned int uvperf_version(void) {
   return UVPERF_VERSION_HEX;

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* Several events as one libuv handle: attrs × targets, opened together, enabled
+ * together and read together.
+ *
+ *   init -> enable <-> disable -> close -> close_cb
+ *            read, read_start <-> read_stop
+ *
+ * A target stands for one or more places: a CPU, a thread, a thread on a CPU.
+ * Each attr is opened at each place, in its group if it is in one; a group is
+ * read by one system call at each place. What a place cannot give is told by
+ * uvperf_set_failures and in readings, and the rest works.
+ *
+ * Rules that hold for every function here:
+ * - One handle, one loop, one thread: call from the loop's thread only.
+ * - Returned codes are 0 or a negative UV_E*.
+ * - `error` may be NULL; it receives the cause, the reason and the remedy of a
+ *   failure.
+ * - All functions may be called inside the handle's callback.
+ * - After fork(2) the child must call uv_loop_fork and close the handles before
+ *   it runs the loop; there, all but close and the getters return UV_EPERM, and
+ *   close leaves the parent's events alone.
+ * - Calling anything but ref, unref, has_ref, is_active and is_closing after
+ *   uvperf_set_close is a programming error and asserts (but for a library
+ *   built with NDEBUG).
+ * - Nothing waits for the kernel but init and add_target (for the first event
+ *   of a task up to 15 ms) and what reaches another CPU, which waits for that
+ *   one: enable some hundred microseconds a place, read some tens. */
+#ifndef UVPERF_SET_H
+#define UVPERF_SET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+#include "uvperf/error.h"
+#include "uvperf/event_list.h"
+#include "uvperf/fallback.h"
+#include "uvperf/reading.h"
+#include "uvperf/set_options.h"
+#include "uvperf/version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct uvperf_set_s uvperf_set_t;
+
+/** Called for each reading of uvperf_set_read_start, on the loop's thread.
+ *  @param set      The handle.
+ *  @param status   0; or UV_ENOMEM, with reading and delta NULL: this one could
+ *    not be read, and the next delta covers its interval too.
+ *  @param reading  What was counted since init or the last uvperf_set_reset.
+ *    What single events could not tell is in the states of their counts. The
+ *    set's, valid until the callback returns.
+ *  @param delta    What was counted since the last callback with status 0, or
+ *    since uvperf_set_read_start; uvperf_reading_interval tells how long that
+ *    was. As valid. */
+typedef void (*uvperf_set_read_cb)(uvperf_set_t *set, int status,
+                                   const uvperf_reading_t *reading,
+                                   const uvperf_reading_t *delta);
+
+/** Called once when a closed handle is done; the memory of the handle is the
+ *  caller's again and may be freed here. */
+typedef void (*uvperf_set_close_cb)(uvperf_set_t *set);
+
+/* The caller allocates it and keeps it in place until close_cb. */
+struct uvperf_set_s {
+  /* public: the user's, never touched */
+  void *data;
+  /* read-only */
+  uv_loop_t *loop;
+  /* private */
+  void *impl;
+  uvperf_set_close_cb close_cb;
+  void *reserved[4];
+};
+
+/** Opens every attr at every place of every target. Nothing counts before
+ *  uvperf_set_enable; of a UVPERF_TARGET_COMMAND nothing before its execve(2),
+ *  and that by itself. Opening takes 3 to 20 microseconds for each event.
+ *
+ *  What cannot be opened is left out, and told by uvperf_set_failures, unless
+ *  options.flags has UVPERF_SET_STRICT: then the first failure is that of the
+ *  call. Without it the call fails if there are targets and nothing could be
+ *  opened at all, and where fds or memory run out: a set of half of its CPUs
+ *  would be no set.
+ *  @param loop     Must outlive the handle.
+ *  @param set      Caller's, uninitialized. On error it is the caller's again
+ *    at once, and nothing is left open or known to the loop. `data` is not
+ *    touched.
+ *  @param options  Caller's; it and what it points to are copied, see there. Of
+ *    an attr are changed: disabled and, as the target says, inherit and
+ *    enable_on_exec; read_format, to what the library reads; and what
+ *    options.fallbacks allow.
+ *  @param error    Receives why it failed: of several failures the one that
+ *    tells most; attr_index and target_index say where it was.
+ *  @return 0 if an event was opened, or there are no targets yet; or
+ *    UV_EINVAL  loop, set or options is NULL; no attrs, or attrs and events,
+ *      or one of the attrs is NULL; a leader that is not before its member, or
+ *      is a member itself; a target that cannot be right (see its fields);
+ *      unknown flags or fallbacks; or what uvperf_event_init says of EINVAL;
+ *    UV_E2BIG   options, a target or an attr have fields that the library, or
+ *      the kernel, does not know;
+ *    UV_EMFILE, UV_ENFILE  the fds do not suffice (cause files): error->needed
+ *      is the RLIMIT_NOFILE that the whole set takes, error->limit that of now;
+ *    UV_ENOMEM  out of memory;
+ *    UV_ESRCH   no such thread or process;
+ *    UV_ENOENT  no such cgroup; no such PMU or event here;
+ *    UV_ENODEV  the CPUs are offline; or the event's PMU counts on others;
+ *    UV_EACCES, UV_EPERM  perf_event_paranoid, or the target's owner, forbids
+ *      it: targets other than one's own tasks need CAP_PERFMON nearly
+ *      everywhere, one's own an attr with exclude_kernel;
+ *    another    as uvperf_event_init gives it, or as error->reason tells.
+ *  Source: perf_event_open(2), "ERRORS". */
+UVPERF_EXTERN int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
+                                  const uvperf_set_options_t *options,
+                                  uvperf_error_t *error);
+
+/** Has everything count that is open, and what targets that are added later
+ *  open. The members of a group begin together, at each place. A command that
+ *  has not called execve(2) yet is left alone: the kernel enables it then. A
+ *  pinned event that was in error state is tried again.
+ *  @param error  Receives the first failure; attr_index and target_index say
+ *    where it was.
+ *  @return 0, also if it was enabled before; or, with all enabled that could
+ *    be,
+ *    UV_EPERM   in a forked child (cause argument); or a seccomp filter or a
+ *      security module forbids it (cause permission);
+ *    UV_EACCES  a security module forbids it (cause permission);
+ *    UV_ENODEV  an event's PMU is gone (cause no_event).
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
+UVPERF_EXTERN int uvperf_set_enable(uvperf_set_t *set, uvperf_error_t *error);
+
+/** Has everything stop counting, and no target that is added later begin. What
+ *  was counted stays; uvperf_set_enable goes on from there. A command that has
+ *  not called execve(2) yet is left alone: it counts from then on all the same.
+ *  @param error  As of uvperf_set_enable.
+ *  @return 0, also if it was disabled before; or, with all disabled that could
+ *    be, as uvperf_set_enable.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
+UVPERF_EXTERN int uvperf_set_disable(uvperf_set_t *set, uvperf_error_t *error);
+
+/** Has all counts and times begin at 0 again, those of each group as one,
+ *  running or not. It reads, and from then on takes off what it read:
+ *  PERF_EVENT_IOC_RESET would leave the times as they are, and what children
+ *  that are gone have counted. Values that are no sums (UVPERF_ITEM_SNAPSHOT)
+ *  are left. A delta over a reset counts from it.
+ *  @return 0, or
+ *    UV_ENOMEM  out of memory; nothing was reset;
+ *    UV_EPERM   in a forked child. */
+UVPERF_EXTERN int uvperf_set_reset(uvperf_set_t *set);
+
+/** Reads everything, by one read(2) for each group, and for each attr that is
+ *  in none, at each place. One that cannot be read does not fail the reading:
+ *  the state of its counts tells.
+ *  @param reading  Caller's, of uvperf_reading_new; filled anew.
+ *  @return 0, or, with reading left alone,
+ *    UV_EINVAL  reading is NULL;
+ *    UV_ENOMEM  out of memory;
+ *    UV_EPERM   in a forked child.
+ *  Source: perf_event_open(2), "Reading results". */
+UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading);
+
+/** Reads everything at once and then every so many milliseconds, and tells what
+ *  is new. The kth callback is not before k intervals after this call are over;
+ *  a loop that was late for several gets one callback, whose delta is of all
+ *  the time, and the next at the next multiple of the interval. So there are
+ *  never two for one interval, and the deltas add up to what was counted since
+ *  this call. Counting is not switched on by it: that is uvperf_set_enable's.
+ *
+ *  The handle keeps the loop alive (unless unref'd) until it is stopped, also
+ *  where every task that it measures is gone: a target can be added.
+ *  @param interval_ms  Milliseconds, at least 1.
+ *  @param cb           Called for each.
+ *  @return 0, or
+ *    UV_EINVAL    interval_ms is 0, or cb is NULL; or somebody else has closed
+ *      the inner handle;
+ *    UV_EALREADY  already started: stop it first;
+ *    UV_ENOMEM    out of memory;
+ *    UV_EPERM     in a forked child. */
+UVPERF_EXTERN int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
+                                        uvperf_set_read_cb cb);
+
+/** Ends that at once: no callback comes after it. Counting goes on.
+ *  @return 0, also when not started; or
+ *    UV_EPERM  in a forked child. */
+UVPERF_EXTERN int uvperf_set_read_stop(uvperf_set_t *set);
+
+/** Opens every attr at every place of one target more, with the filters,
+ *  periods and BPF programs that were set; it counts at once if the set is
+ *  enabled. What cannot be opened is treated as by uvperf_set_init.
+ *  @param target  Caller's, copied.
+ *  @param index   Receives the target's index, as it is in failures and places:
+ *    one that no other target of the set has or had. May be NULL.
+ *  @param error   Receives why it failed, as of uvperf_set_init.
+ *  @return 0, or, with nothing added,
+ *    UV_EINVAL  target is NULL;
+ *    UV_EPERM   in a forked child (cause argument);
+ *    another    what uvperf_set_init says of targets. */
+UVPERF_EXTERN int uvperf_set_add_target(uvperf_set_t *set,
+                                        const uvperf_target_t *target,
+                                        uint32_t *index, uvperf_error_t *error);
+
+/** Closes the events of one target and forgets its failures. Its places are in
+ *  no reading from then on, and its counts in no total.
+ *  @param index  The target's: those of options count from 0.
+ *  @return 0, or
+ *    UV_ENOENT  there is no such target;
+ *    UV_EPERM   in a forked child. */
+UVPERF_EXTERN int uvperf_set_remove_target(uvperf_set_t *set, uint32_t index);
+
+/** Sets the filter of one attr at all places, those of targets that are added
+ *  later too; see uvperf_event_set_filter. Once for each attr.
+ *  @param attr    The attr's index.
+ *  @param filter  Copied.
+ *  @param error   Receives the first failure.
+ *  @return 0, or
+ *    UV_EINVAL  there is no such attr, or filter is NULL;
+ *    UV_ENOMEM  out of memory;
+ *    UV_EPERM   in a forked child (cause argument);
+ *    another    what uvperf_event_set_filter gives.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_FILTER. */
+UVPERF_EXTERN int uvperf_set_set_filter(uvperf_set_t *set, size_t attr,
+                                        const char *filter,
+                                        uvperf_error_t *error);
+
+/** Sets the period of one attr at all places, those of targets that are added
+ *  later too; see uvperf_event_set_period. For attrs that sample: a set maps no
+ *  ring, so that nothing is written, but BPF programs run at their samples.
+ *  @param attr    The attr's index.
+ *  @param period  As of uvperf_event_set_period.
+ *  @param error   Receives the first failure.
+ *  @return 0, or
+ *    UV_EINVAL  there is no such attr, or it does not sample;
+ *    UV_EPERM   in a forked child (cause argument);
+ *    another    what uvperf_event_set_period gives.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_PERIOD. */
+UVPERF_EXTERN int uvperf_set_set_period(uvperf_set_t *set, size_t attr,
+                                        uint64_t period, uvperf_error_t *error);
+
+/** Attaches a BPF program to one attr at all places, those of targets that are
+ *  added later too; see uvperf_event_set_bpf. Once for each attr. A tracepoint
+ *  gets it through one place, as it runs there for the hits of all of them;
+ *  other events each have it.
+ *  @param attr     The attr's index.
+ *  @param prog_fd  An fd of the program, the caller's; it may be closed then.
+ *  @param error    Receives the first failure.
+ *  @return 0, or
+ *    UV_EINVAL  there is no such attr;
+ *    UV_EEXIST  it has a program;
+ *    UV_EMFILE  out of fds: the set keeps a duplicate;
+ *    UV_EPERM   in a forked child (cause argument);
+ *    another    what uvperf_event_set_bpf gives.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_BPF. */
+UVPERF_EXTERN int uvperf_set_set_bpf(uvperf_set_t *set, size_t attr,
+                                     int prog_fd, uvperf_error_t *error);
+
+/** Gets what could not be opened, of the targets of now: one failure for each
+ *  attr and place, or, where a target could not be told into places, for each
+ *  attr.
+ *  @param nr  Receives how many there are.
+ *  @return The set's own, ordered by target, place and attr; valid until a
+ *    target is added or removed, or close. NULL if there are none. */
+UVPERF_EXTERN const uvperf_set_failure_t *
+uvperf_set_failures(const uvperf_set_t *set, size_t *nr);
+
+/** Tells how many attrs the set has, opened or not.
+ *  @return at least 1. */
+UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
+
+/** Gets what is known of an attr: label, scale, unit, group. Its `attr` is as
+ *  opened, fallbacks applied; without a place as it will be tried.
+ *  @param attr  The attr's index.
+ *  @return The set's own, valid until close; NULL where there is none. */
+UVPERF_EXTERN const uvperf_event_item_t *
+uvperf_set_item(const uvperf_set_t *set, size_t attr);
+
+/** Gets what fallbacks changed of an attr, at all places alike.
+ *  @param attr  The attr's index.
+ *  @param nr    Receives how many changes there are: 0 if it is open as it was
+ *    given, or nowhere, or there is no such attr.
+ *  @return The set's own, in the order in which they were made; valid until a
+ *    target is added, or close. NULL if there are none. */
+UVPERF_EXTERN const uvperf_change_t *
+uvperf_set_changes(const uvperf_set_t *set, size_t attr, size_t *nr);
+
+/** Tells how many events, and so fds, are open.
+ *  @return 0 and more. */
+UVPERF_EXTERN size_t uvperf_set_nr_open(const uvperf_set_t *set);
+
+/** Gets the fd of an attr at a place, for what the library does not do: to put
+ *  it into a BPF map (where it is looked up by CPU, for example). It is
+ *  close-on-exec. Do not close it.
+ *  @param attr    The attr's index.
+ *  @param serial  Of the place, uvperf_place_t.serial.
+ *  @return The fd, the set's, valid until its target is removed, or close; -1
+ *    where it is not open. */
+UVPERF_EXTERN int uvperf_set_fd(const uvperf_set_t *set, size_t attr,
+                                uint64_t serial);
+
+/** Closes the handle. Returns at once; everything is disabled, and no reading
+ *  comes after it. On a later turn of the loop the fds are closed and close_cb
+ *  is called. Exactly once (a second call asserts), except that after
+ *  uvperf_walk_close, or after somebody else uv_closed the inner handle, it is
+ *  still to be called: then it stores close_cb, or calls it at once if
+ *  uvperf_walk_close's teardown is over. Call it while the loop is open.
+ *  @param close_cb  May be NULL. */
+UVPERF_EXTERN void uvperf_set_close(uvperf_set_t *set,
+                                    uvperf_set_close_cb close_cb);
+
+/** Lets the handle keep the loop alive between uvperf_set_read_start and
+ *  uvperf_set_read_stop, as uv_ref. The default. */
+UVPERF_EXTERN void uvperf_set_ref(uvperf_set_t *set);
+
+/** Lets the loop end although readings were started, as uv_unref. */
+UVPERF_EXTERN void uvperf_set_unref(uvperf_set_t *set);
+
+/** Tells whether the handle is ref'd, as uv_has_ref.
+ *  @return 1 or 0. */
+UVPERF_EXTERN int uvperf_set_has_ref(const uvperf_set_t *set);
+
+/** Tells whether the handle is active, as uv_is_active: between
+ *  uvperf_set_read_start and uvperf_set_read_stop.
+ *  @return 1 or 0. */
+UVPERF_EXTERN int uvperf_set_is_active(const uvperf_set_t *set);
+
+/** Tells whether the handle is closing or closed, as uv_is_closing.
+ *  @return 1 or 0. */
+UVPERF_EXTERN int uvperf_set_is_closing(const uvperf_set_t *set);
+
+/** Gets sizeof(uvperf_set_t), for other languages.
+ *  @return Bytes. */
+UVPERF_EXTERN size_t uvperf_set_size(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
