@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "live_set.h"
+
+/* -- plans ---------------------------------------------------------------- */
+
+void live_plan_begin(live_plan_t *plan) {
+  const uvperf_set_options_t init = UVPERF_SET_OPTIONS_INIT;
+
+  memset(plan, 0, sizeof(*plan));
+  plan->options = init;
+  plan->options.attrs = plan->pointers;
+  plan->options.leaders = plan->leaders;
+  plan->options.targets = plan->targets;
+}
+
+struct perf_event_attr *live_plan_attr(live_plan_t *plan) {
+  size_t index = plan->options.nr_attrs;
+
+  assert_in_range(index, 0, LIVE_SET_MOST - 1);
+  plan->pointers[index] = &plan->attrs[index];
+  plan->leaders[index] = index;
+  plan->options.nr_attrs += 1;
+  return &plan->attrs[index];
+}
+
+void live_plan_software(live_plan_t *plan, uint64_t config) {
+  uvperf_attr_software(live_plan_attr(plan), config);
+}
+
+void live_plan_syscall(live_plan_t *plan, uint64_t tracepoint) {
+  uvperf_attr_tracepoint(live_plan_attr(plan), tracepoint);
+}
+
+void live_plan_group(live_plan_t *plan) {
+  memset(plan->leaders, 0, sizeof(plan->leaders));
+}
+
+uvperf_target_t *live_plan_target(live_plan_t *plan, uint32_t type) {
+  const uvperf_target_t init = UVPERF_TARGET_INIT;
+  uvperf_target_t *target = &plan->targets[plan->options.nr_targets];
+
+  assert_in_range(plan->options.nr_targets, 0, LIVE_SET_MOST - 1);
+  plan->options.nr_targets += 1;
+  *target = init;
+  target->type = type;
+  return target;
+}
+
+/* -- sets ----------------------------------------------------------------- */
+
+void live_set_open(uv_loop_t *loop, live_set_t *live,
+                   const uvperf_set_options_t *options) {
+  uvperf_error_t error;
+  int rc;
+
+  memset(live, 0, sizeof(*live));
+  error.reason[0] = '\0';
+  rc = uvperf_set_init(loop, &live->set, options, &error);
+  if (rc != 0)
+    fail_msg("uvperf_set_init: %d: %s", rc, error.reason);
+  live->set.data = live;
+  assert_int_equal(uvperf_reading_new(&live->reading), 0);
+}
+
+void live_set_begin(uv_loop_t *loop, live_set_t *live,
+                    const uvperf_set_options_t *options) {
+  live_set_open(loop, live, options);
+  assert_int_equal(uvperf_set_enable(&live->set, NULL), 0);
+}
+
+uvperf_set_count_t live_set_read(live_set_t *live, size_t attr) {
+  uvperf_set_count_t count;
+
+  assert_int_equal(uvperf_set_read(&live->set, live->reading), 0);
+  assert_int_equal(uvperf_reading_total(live->reading, attr, &count), 0);
+  return count;
+}
+
+void live_set_on_read(uvperf_set_t *set, int status,
+                      const uvperf_reading_t *reading,
+                      const uvperf_reading_t *delta) {
+  live_set_t *live = set->data;
+
+  live->callbacks += 1;
+  live->status = status;
+  live->failures += status != 0;
+  if (status == 0) {
+    uvperf_reading_total(reading, 0, &live->total);
+    uvperf_reading_total(delta, 0, &live->delta);
+    live->sum += live->delta.value;
+    live->interval_ns = uvperf_reading_interval(delta);
+  }
+  if (live->hook != NULL)
+    live->hook(live);
+}
+
+void live_set_on_close(uvperf_set_t *set) {
+  live_set_t *live = set->data;
+
+  live->closed += 1;
+}
+
+void live_set_wait_closed(live_set_t *live) {
+  uv_loop_t *loop = live->set.loop;
+  int turns;
+
+  assert_int_equal(live->closed, 0);
+  for (turns = 0; live->closed == 0 && turns < 100; turns++)
+    uv_run(loop, UV_RUN_NOWAIT);
+  assert_int_equal(live->closed, 1);
+  uvperf_reading_free(live->reading);
+  live->reading = NULL;
+}
+
+void live_set_close(live_set_t *live) {
+  uvperf_set_close(&live->set, live_set_on_close);
+  live_set_wait_closed(live);
+}

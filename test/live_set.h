@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of sets share: a plan of what to measure, and a set with what
+ * its readings said. */
+#ifndef UVPERF_TEST_LIVE_SET_H
+#define UVPERF_TEST_LIVE_SET_H
+
+#include "live.h"
+
+#define LIVE_SET_MOST 16
+
+/* What to measure. `options` is ready at any time; its pointers are into the
+ * plan, which must stay where it is. */
+typedef struct live_plan_s {
+  uvperf_set_options_t options;
+  struct perf_event_attr attrs[LIVE_SET_MOST];
+  const struct perf_event_attr *pointers[LIVE_SET_MOST];
+  size_t leaders[LIVE_SET_MOST];
+  uvperf_target_t targets[LIVE_SET_MOST];
+} live_plan_t;
+
+void live_plan_begin(live_plan_t *plan);
+/* One attr more, in no group; to be filled. */
+struct perf_event_attr *live_plan_attr(live_plan_t *plan);
+/* The same for a software event, and for getpgid (live_syscall). */
+void live_plan_software(live_plan_t *plan, uint64_t config);
+void live_plan_syscall(live_plan_t *plan, uint64_t tracepoint);
+/* Makes one group of all attrs. */
+void live_plan_group(live_plan_t *plan);
+/* One target more. */
+uvperf_target_t *live_plan_target(live_plan_t *plan, uint32_t type);
+
+typedef struct live_set_s live_set_t;
+struct live_set_s {
+  uvperf_set_t set;
+  uvperf_reading_t *reading; /* of live_set_read */
+  int closed;
+  /* What came of uvperf_set_read_start. */
+  uint64_t callbacks;
+  uint64_t failures;        /* those with a status */
+  int status;               /* of the last */
+  uvperf_set_count_t total; /* of attr 0, of the last that did not fail */
+  uvperf_set_count_t delta; /* the same */
+  uint64_t sum;             /* of the values of all deltas of attr 0 */
+  uint64_t interval_ns;     /* of the last delta */
+  /* Called at the end of each callback; may be NULL. */
+  void (*hook)(live_set_t *live);
+  void *hook_data;
+};
+
+/* Opens it; fails the test on error. */
+void live_set_open(uv_loop_t *loop, live_set_t *live,
+                   const uvperf_set_options_t *options);
+/* Opens it and enables it. */
+void live_set_begin(uv_loop_t *loop, live_set_t *live,
+                    const uvperf_set_options_t *options);
+/* Reads it, into live->reading, and gives the total of an attr. */
+uvperf_set_count_t live_set_read(live_set_t *live, size_t attr);
+/* The callback of uvperf_set_read_start. */
+void live_set_on_read(uvperf_set_t *set, int status,
+                      const uvperf_reading_t *reading,
+                      const uvperf_reading_t *delta);
+/* Closes it and runs the loop until its close callback was called. */
+void live_set_close(live_set_t *live);
+/* The same where uvperf_set_close has been called, with live_set_on_close. */
+void live_set_on_close(uvperf_set_t *set);
+void live_set_wait_closed(live_set_t *live);
+
+#endif

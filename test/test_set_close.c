@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* The life of a set: closing, by the user at every moment and by others. What
+ * is closed inside its callback is in test_set_read.c. */
+#include "live_set.h"
+
+#include <signal.h>
+
+#include "fake_kernel.h"
+
+/* Two dummies of the calling thread: any user may have them. */
+static void plan_own(live_plan_t *plan) {
+  live_plan_begin(plan);
+  live_plan_software(plan, PERF_COUNT_SW_DUMMY);
+  plan->attrs[0].exclude_kernel = 1;
+  live_plan_software(plan, PERF_COUNT_SW_DUMMY);
+  plan->attrs[1].exclude_kernel = 1;
+  live_plan_target(plan, UVPERF_TARGET_SELF);
+}
+
+static void open_own(uv_loop_t *loop, live_set_t *live) {
+  live_plan_t plan;
+
+  plan_own(&plan);
+  live_set_begin(loop, live, &plan.options);
+}
+
+static void start(live_set_t *live) {
+  assert_int_equal(uvperf_set_read_start(&live->set, 1, live_set_on_read), 0);
+}
+
+static void run_to_end(uv_loop_t *loop) {
+  int turns;
+
+  for (turns = 0; uv_run(loop, UV_RUN_NOWAIT) != 0 && turns < 100; turns++)
+    continue;
+  assert_in_range(turns, 0, 99);
+}
+
+static void set_close_right_after_init_is_clean(void **state) {
+  size_t fds = support_count_fds();
+  live_plan_t plan;
+  live_set_t live;
+
+  support_need_own_events(__func__);
+  plan_own(&plan);
+  live_set_open(*state, &live, &plan.options);
+  assert_int_equal(support_count_fds(), fds + 2);
+  assert_int_equal(uvperf_set_is_closing(&live.set), 0);
+  live_set_close(&live);
+  assert_int_equal(support_count_fds(), fds);
+  fake_assert_clean();
+}
+
+static void set_close_ends_readings_at_once(void **state) {
+  live_set_t live;
+
+  support_need_own_events(__func__);
+  open_own(*state, &live);
+  start(&live);
+  assert_true(live_run_until(*state, &live.callbacks, 1));
+  live.callbacks = 0;
+  uvperf_set_close(&live.set, live_set_on_close);
+  assert_int_equal(uvperf_set_is_closing(&live.set), 1);
+  assert_int_equal(uvperf_set_is_active(&live.set), 0);
+  live_turns_in(*state, 10);
+  assert_int_equal(live.callbacks, 0);
+  assert_int_equal(live.closed, 1);
+  assert_int_equal(uvperf_set_is_closing(&live.set), 1);
+  uvperf_reading_free(live.reading);
+  fake_assert_clean();
+}
+
+/* Without a close callback: the handle's memory is needed until the loop has
+ * run. */
+static void set_close_without_callback_is_clean(void **state) {
+  live_set_t live;
+
+  support_need_own_events(__func__);
+  open_own(*state, &live);
+  uvperf_set_close(&live.set, NULL);
+  run_to_end(*state);
+  uvperf_reading_free(live.reading);
+  fake_assert_clean();
+}
+
+static void free_set(uvperf_set_t *set) {
+  free(set);
+}
+
+static void set_freed_in_close_callback_is_clean(void **state) {
+  uvperf_set_t *set = malloc(sizeof(*set));
+  live_plan_t plan;
+
+  support_need_own_events(__func__);
+  plan_own(&plan);
+  assert_int_equal(uvperf_set_init(*state, set, &plan.options, NULL), 0);
+  uvperf_set_close(set, free_set);
+  run_to_end(*state);
+  fake_assert_clean();
+}
+
+/* The loop knows of nothing: it need not run before uv_loop_close. */
+static void set_init_fails_leaves_struct_and_loop_alone(void **state) {
+  uvperf_set_t *set = malloc(sizeof(*set));
+  uvperf_error_t error;
+  live_plan_t plan;
+  uv_loop_t loop;
+
+  (void)state;
+  support_need_own_events(__func__);
+  plan_own(&plan);
+  plan.attrs[0].type = plan.attrs[1].type = 42;
+  assert_int_equal(uv_loop_init(&loop), 0);
+  memset(set, 0x5a, sizeof(*set));
+  assert_int_equal(uvperf_set_init(&loop, set, &plan.options, &error),
+                   UV_ENOENT);
+  assert_int_equal(error.code, UV_ENOENT);
+  assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
+  assert_int_equal(uv_loop_close(&loop), 0);
+  free(set);
+  fake_assert_clean();
+}
+
+static void set_1000_cycles_leave_fds_and_memory_as_they_were(void **state) {
+  size_t fds = support_count_fds();
+  live_set_t live;
+  int i;
+
+  support_need_own_events(__func__);
+  for (i = 0; i < 1000; i++) {
+    open_own(*state, &live);
+    start(&live);
+    if (i % 100 == 0)
+      assert_true(live_run_until(*state, &live.callbacks, 1));
+    live_set_close(&live);
+  }
+  assert_int_equal(support_count_fds(), fds);
+  fake_assert_clean();
+}
+
+/* -- what happens when ---------------------------------------------------- */
+
+/* Nothing counts once close was called; fds are closed by the loop. */
+static void set_close_disables_at_once_and_closes_later(void **state) {
+  live_plan_t plan;
+  live_set_t live;
+
+  fake_event_add(1);
+  fake_event_add(2);
+  plan_own(&plan);
+  live_set_begin(*state, &live, &plan.options);
+  fake_log_clear();
+  uvperf_set_close(&live.set, live_set_on_close);
+  assert_string_equal(fake_log(), "ioctl DISABLE, ioctl DISABLE");
+  live_set_wait_closed(&live);
+  assert_string_equal(fake_log(), "ioctl DISABLE, ioctl DISABLE, close, close");
+  fake_assert_clean();
+}
+
+static void set_closed_in_forked_child_only_closes_fds(void **state) {
+  live_plan_t plan;
+  live_set_t live;
+
+  fake_event_add(1);
+  fake_event_add(2);
+  plan_own(&plan);
+  live_set_begin(*state, &live, &plan.options);
+  start(&live);
+  fake_getpid(4711);
+  fake_log_clear();
+  live_turns_in(*state, 5);
+  assert_int_equal(live.callbacks, 0);
+  assert_string_equal(fake_log(), "");
+  live_set_close(&live);
+  assert_string_equal(fake_log(), "close, close");
+  fake_getpid(0);
+  fake_assert_clean();
+}
+
+/* -- teardown by others --------------------------------------------------- */
+
+static void walk_close(uv_handle_t *handle, void *arg) {
+  int *ours = arg;
+
+  if (uvperf_walk_close(handle))
+    *ours += 1;
+  else if (!uv_is_closing(handle))
+    uv_close(handle, NULL);
+}
+
+static void uv_close_all(uv_handle_t *handle, void *arg) {
+  (void)arg;
+  if (!uv_is_closing(handle))
+    uv_close(handle, NULL);
+}
+
+static void walk_close_closes_sets_and_leaves_foreign_timers(void **state) {
+  size_t fds = support_count_fds();
+  int poison = 0x5a;
+  live_set_t live;
+  uv_timer_t timer;
+  int ours = 0;
+
+  support_need_own_events(__func__);
+  open_own(*state, &live);
+  start(&live);
+  uv_timer_init(*state, &timer);
+  timer.data = &poison;
+  uv_walk(*state, walk_close, &ours);
+  assert_int_equal(ours, 1);
+  assert_int_equal(uvperf_set_is_closing(&live.set), 1);
+  uvperf_set_close(&live.set, live_set_on_close);
+  live_set_wait_closed(&live);
+  assert_int_equal(live.callbacks, 0);
+  assert_int_equal(support_count_fds(), fds);
+  fake_assert_clean();
+}
+
+static void
+walk_close_then_close_of_set_after_teardown_calls_back(void **state) {
+  live_set_t live;
+  int ours = 0;
+
+  support_need_own_events(__func__);
+  open_own(*state, &live);
+  uv_walk(*state, walk_close, &ours);
+  run_to_end(*state);
+  assert_int_equal(ours, 1);
+  assert_int_equal(uvperf_set_is_closing(&live.set), 1);
+  assert_int_equal(uvperf_set_is_active(&live.set), 0);
+  assert_int_equal(uvperf_set_has_ref(&live.set), 0);
+  uvperf_set_close(&live.set, live_set_on_close);
+  assert_int_equal(live.closed, 1);
+  uvperf_reading_free(live.reading);
+  fake_assert_clean();
+}
+
+static void set_timer_uv_closed_by_others_is_survived(void **state) {
+  size_t fds = support_count_fds();
+  live_set_t live;
+
+  support_need_own_events(__func__);
+  open_own(*state, &live);
+  start(&live);
+  uv_walk(*state, uv_close_all, NULL);
+  assert_int_equal(uvperf_set_is_active(&live.set), 0);
+  assert_int_equal(uvperf_set_is_closing(&live.set), 0);
+  live_set_close(&live);
+  assert_int_equal(live.callbacks, 0);
+  assert_int_equal(support_count_fds(), fds);
+  fake_assert_clean();
+}
+
+/* It can still be read and controlled, but not on the loop. */
+static void set_closed_after_others_closed_its_timer_frees_all(void **state) {
+  size_t fds = support_count_fds();
+  live_set_t live;
+
+  support_need_own_events(__func__);
+  open_own(*state, &live);
+  start(&live);
+  uv_walk(*state, uv_close_all, NULL);
+  run_to_end(*state);
+  assert_int_equal(live.closed, 0);
+  assert_int_equal(uvperf_set_read_start(&live.set, 1, live_set_on_read),
+                   UV_EALREADY);
+  assert_int_equal(uvperf_set_read_stop(&live.set), 0);
+  assert_int_equal(uvperf_set_read_start(&live.set, 1, live_set_on_read),
+                   UV_EINVAL);
+  assert_int_equal(uvperf_set_is_active(&live.set), 0);
+  assert_int_equal(live_set_read(&live, 0).state, UVPERF_COUNT_COUNTING);
+  assert_int_equal(uvperf_set_disable(&live.set, NULL), 0);
+  live_set_close(&live);
+  assert_int_equal(support_count_fds(), fds);
+  fake_assert_clean();
+}
+
+/* -- programming errors --------------------------------------------------- */
+
+static int close_twice(void *arg) {
+  live_set_t *live = arg;
+
+  uvperf_set_close(&live->set, NULL);
+  uvperf_set_close(&live->set, NULL);
+  return 0;
+}
+
+static int close_after_close_callback(void *arg) {
+  live_set_t *live = arg;
+
+  uv_loop_fork(live->set.loop);
+  live_set_close(live);
+  uvperf_set_close(&live->set, NULL);
+  return 0;
+}
+
+static int read_after_close(void *arg) {
+  live_set_t *live = arg;
+
+  uvperf_set_close(&live->set, NULL);
+  uvperf_set_read(&live->set, live->reading);
+  return 0;
+}
+
+static int ask_after_close(void *arg) {
+  live_set_t *live = arg;
+
+  uvperf_set_close(&live->set, NULL);
+  uvperf_set_ref(&live->set);
+  uvperf_set_unref(&live->set);
+  uvperf_set_has_ref(&live->set);
+  return uvperf_set_is_active(&live->set) + !uvperf_set_is_closing(&live->set);
+}
+
+static void set_closed_twice_or_used_after_it_aborts(void **state) {
+  live_set_t live;
+
+#ifdef NDEBUG
+  support_skip(__func__, "a build with asserts (no NDEBUG)");
+#endif
+  support_need_own_events(__func__);
+  open_own(*state, &live);
+  assert_int_equal(support_wait(support_fork(close_twice, &live)),
+                   128 + SIGABRT);
+  assert_int_equal(
+      support_wait(support_fork(close_after_close_callback, &live)),
+      128 + SIGABRT);
+  assert_int_equal(support_wait(support_fork(read_after_close, &live)),
+                   128 + SIGABRT);
+  assert_int_equal(support_wait(support_fork(ask_after_close, &live)), 0);
+  live_set_close(&live);
+}
+
+static void set_size_is_that_of_the_struct(void **state) {
+  (void)state;
+  assert_int_equal(uvperf_set_size(), sizeof(uvperf_set_t));
+}
+
+#define SET_CLOSE(test)                                                        \
+  support_loop_test_setup_teardown(test, fake_kernel_loop_setup,               \
+                                   fake_kernel_loop_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      SET_CLOSE(set_close_right_after_init_is_clean),
+      SET_CLOSE(set_close_ends_readings_at_once),
+      SET_CLOSE(set_close_without_callback_is_clean),
+      SET_CLOSE(set_freed_in_close_callback_is_clean),
+      SET_CLOSE(set_init_fails_leaves_struct_and_loop_alone),
+      SET_CLOSE(set_1000_cycles_leave_fds_and_memory_as_they_were),
+      SET_CLOSE(set_close_disables_at_once_and_closes_later),
+      SET_CLOSE(set_closed_in_forked_child_only_closes_fds),
+      SET_CLOSE(walk_close_closes_sets_and_leaves_foreign_timers),
+      SET_CLOSE(walk_close_then_close_of_set_after_teardown_calls_back),
+      SET_CLOSE(set_timer_uv_closed_by_others_is_survived),
+      SET_CLOSE(set_closed_after_others_closed_its_timer_frees_all),
+      SET_CLOSE(set_closed_twice_or_used_after_it_aborts),
+      SET_CLOSE(set_size_is_that_of_the_struct),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
