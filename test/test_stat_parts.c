@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/* How stat prints counts for people, and what it derives of them. The expected
+ * columns and numbers are those that perf-stat(1) of Linux 6.1 prints of the
+ * same counts, without the blanks at the end of its lines. */
+#include "stat_table.h"
+#include "support.h"
+
+#include "stat_math.h"
+
+static double deviation_of(const double *values, size_t nr, double *mean) {
+  stat_series_t series = {0, 0, 0};
+  size_t i;
+
+  for (i = 0; i < nr; i++)
+    stat_series_add(&series, values[i]);
+  *mean = series.mean;
+  return stat_series_deviation_percent(&series);
+}
+
+static void expect_near(double value, double expected) {
+  if (value < expected * (1 - 1e-12) || value > expected * (1 + 1e-12))
+    fail_msg("%.17g is not %.17g", value, expected);
+}
+
+/* The last one: three runs of which perf-stat(1) told 26.24%. */
+static void series_gives_mean_and_its_deviation(void **state) {
+  static const double eight[] = {2, 4, 4, 4, 5, 5, 7, 9};
+  static const double large[] = {1e15 + 1, 1e15 + 2, 1e15 + 3};
+  static const double forks[] = {32, 12, 22};
+  char text[16];
+  double mean;
+
+  (void)state;
+  /* squares of differences: 32; variance of the mean: 32 / 7 / 8 */
+  expect_near(deviation_of(eight, 8, &mean), 15.118578920369089);
+  expect_near(mean, 5);
+  /* 1 / sqrt(3) */
+  expect_near(deviation_of(large, 3, &mean) * mean / 100, 0.57735026918962576);
+  expect_near(mean, 1e15 + 2);
+  snprintf(text, sizeof(text), "%.2f", deviation_of(forks, 3, &mean));
+  assert_string_equal(text, "26.24");
+}
+
+static void series_without_spread_deviates_by_0(void **state) {
+  static const double zeros[] = {0, 0}, alike[] = {7, 7, 7}, around[] = {-1, 1};
+  double mean;
+
+  (void)state;
+  assert_true(deviation_of(alike, 0, &mean) <= 0);
+  assert_true(deviation_of(alike, 1, &mean) <= 0);
+  assert_true(deviation_of(alike, 3, &mean) <= 0);
+  expect_near(mean, 7);
+  assert_true(deviation_of(zeros, 2, &mean) <= 0);
+  assert_true(deviation_of(around, 2, &mean) <= 0);
+}
+
+static void software_events_are_told_by_the_second(void **state) {
+  stat_table_t table;
+
+  (void)state;
+  stat_table_init(&table);
+  stat_table_add(&table, "task-clock", PERF_TYPE_SOFTWARE,
+                 PERF_COUNT_SW_TASK_CLOCK, 1500000000);
+  stat_table_add(&table, "context-switches", PERF_TYPE_SOFTWARE,
+                 PERF_COUNT_SW_CONTEXT_SWITCHES, 1500);
+  stat_table_add(&table, "page-faults", PERF_TYPE_SOFTWARE,
+                 PERF_COUNT_SW_PAGE_FAULTS, 1501);
+  stat_table_add(&table, "a", PERF_TYPE_TRACEPOINT, 17, 1501000000);
+  stat_table_add(&table, "b", PERF_TYPE_TRACEPOINT, 18, 1501000000000);
+  stat_table_add(&table, "c", PERF_TYPE_TRACEPOINT, 19, 1501000000000000);
+  stat_table_add(&table, "d", PERF_TYPE_TRACEPOINT, 20, 0);
+  stat_table_expect(
+      &table, stat_text_lines,
+      "           1500.00 msec task-clock                       #    0.750 "
+      "CPUs "
+      "utilized\n"
+      "              1500      context-switches                 # 1000.000 "
+      "/sec\n"
+      "              1501      page-faults                      #    1.001 "
+      "K/sec\n"
+      "        1501000000      a                                #    1.001 "
+      "G/sec\n"
+      "     1501000000000      b                                # 1000.667 "
+      "G/sec\n"
+      "  1501000000000000      c                                # 1000666.667 "
+      "G/sec\n"
+      "                 0      d                                #    0.000 "
+      "/sec\n");
+}
+
+static void without_a_clock_nothing_is_told_by_the_second(void **state) {
+  stat_table_t table;
+
+  (void)state;
+  stat_table_init(&table);
+  stat_table_add(&table, "page-faults", PERF_TYPE_SOFTWARE,
+                 PERF_COUNT_SW_PAGE_FAULTS, 48);
+  stat_table_add(&table, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+                 9);
+  stat_table_expect(&table, stat_text_lines,
+                    "                48      page-faults\n"
+                    "                 9      cycles\n");
+}
+
+static void hardware_events_are_compared(void **state) {
+  stat_table_t table;
+  stat_line_t *line;
+
+  (void)state;
+  stat_table_init(&table);
+  stat_table_add(&table, "task-clock", PERF_TYPE_SOFTWARE,
+                 PERF_COUNT_SW_TASK_CLOCK, 1500000000);
+  stat_table_add(&table, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+                 3000000000);
+  line = stat_table_add(&table, "instructions", PERF_TYPE_HARDWARE,
+                        PERF_COUNT_HW_INSTRUCTIONS, 5142857142);
+  line->count.time_running = 1312500000;
+  stat_table_add(&table, "branches", PERF_TYPE_HARDWARE,
+                 PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 600000000);
+  stat_table_add(&table, "branch-misses", PERF_TYPE_HARDWARE,
+                 PERF_COUNT_HW_BRANCH_MISSES, 6000000);
+  stat_table_add(&table, "stalled-cycles-frontend", PERF_TYPE_HARDWARE,
+                 PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, 600000000);
+  stat_table_add(&table, "stalled-cycles-backend", PERF_TYPE_HARDWARE,
+                 PERF_COUNT_HW_STALLED_CYCLES_BACKEND, 900000000);
+  stat_table_add(&table, "cache-references", PERF_TYPE_HARDWARE,
+                 PERF_COUNT_HW_CACHE_REFERENCES, 1000);
+  stat_table_add(&table, "cache-misses", PERF_TYPE_HARDWARE,
+                 PERF_COUNT_HW_CACHE_MISSES, 37);
+  stat_table_expect(
+      &table, stat_text_lines,
+      "           1500.00 msec task-clock                       #    0.750 "
+      "CPUs "
+      "utilized\n"
+      "        3000000000      cycles                           #    2.000 "
+      "GHz\n"
+      "        5142857142      instructions                     #    1.71  "
+      "insn "
+      "per cycle\n"
+      "                                                         #    0.18  "
+      "stalled cycles per insn  (87.50%)\n"
+      "         600000000      branches                         #  400.000 "
+      "M/sec\n"
+      "           6000000      branch-misses                    #    1.00% of "
+      "all branches\n"
+      "         600000000      stalled-cycles-frontend          #   20.00% "
+      "frontend cycles idle\n"
+      "         900000000      stalled-cycles-backend           #   30.00% "
+      "backend cycles idle\n"
+      "              1000      cache-references                 #  666.667 "
+      "/sec\n"
+      "                37      cache-misses                     #    3.700 % "
+      "of "
+      "all cache refs\n");
+}
+
+static void misses_of_each_cache_are_compared(void **state) {
+  static const char *const units[] = {
+      "of all L1-dcache accesses", "of all L1-icache accesses",
+      "of all LL-cache accesses", "of all dTLB cache accesses",
+      "of all iTLB cache accesses"};
+  stat_table_t table;
+  uint64_t cache;
+
+  (void)state;
+  for (cache = 0; cache < 5; cache++) {
+    stat_table_init(&table);
+    stat_table_add(&table, "misses", PERF_TYPE_HW_CACHE, cache | 1 << 16, 20);
+    stat_table_add(&table, "stores", PERF_TYPE_HW_CACHE, cache | 1 << 8, 30);
+    stat_table_add(&table, "loads", PERF_TYPE_HW_CACHE, cache, 1000);
+    stat_table_expect_part(&table, stat_text_lines, "#    2.00% ", 1);
+    stat_table_expect_part(&table, stat_text_lines, units[cache], 1);
+  }
+}
+
+/* Instructions of the user side by cycles of both sides tell nothing, nor do
+ * those of one kind of cores by cycles of the other, or of another CPU. */
+static void what_is_not_alike_is_not_compared(void **state) {
+  stat_table_t table;
+  stat_line_t *line;
+
+  (void)state;
+  stat_table_init(&table);
+  stat_table_add(&table, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+                 10);
+  line = stat_table_add(&table, "instructions", PERF_TYPE_HARDWARE,
+                        PERF_COUNT_HW_INSTRUCTIONS, 30);
+  stat_table_expect_part(&table, stat_text_lines, "   3.00  insn per cycle", 1);
+  table.attrs[1].exclude_kernel = 1;
+  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+  table.attrs[0].exclude_kernel = 1;
+  stat_table_expect_part(&table, stat_text_lines, "insn per cycle", 1);
+  table.attrs[0].config |= UINT64_C(4) << 32;
+  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+  table.attrs[1].config |= UINT64_C(4) << 32;
+  stat_table_expect_part(&table, stat_text_lines, "insn per cycle", 1);
+  line->cpu = 1;
+  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+  line->cpu = -1;
+  table.lines[0].count.state = UVPERF_COUNT_NOT_AVAILABLE;
+  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+}
+
+static void metric_beyond_all_bounds_is_left_out(void **state) {
+  stat_table_t table;
+
+  (void)state;
+  stat_table_init(&table);
+  stat_table_add(&table, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+                 1)
+      ->mean = 1e-300;
+  stat_table_add(&table, "instructions", PERF_TYPE_HARDWARE,
+                 PERF_COUNT_HW_INSTRUCTIONS, 1)
+      ->mean = 1e300;
+  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+}
+
+static void event_of_other_cpus_has_no_line(void **state) {
+  stat_table_t table;
+
+  (void)state;
+  stat_table_init(&table);
+  table.report.per_cpu = 1;
+  stat_table_add(&table, "cycles", PERF_TYPE_HARDWARE, 0, 5)->cpu = 0;
+  stat_table_line(&table, 0, 1, 0)->count.state = UVPERF_COUNT_NONE;
+  stat_table_expect(&table, stat_text_lines,
+                    "CPU0                        5      cycles\n");
+}
+
+/* The clock of each CPU, whatever the order of the lines is. */
+static void intervals_by_cpu_have_both_columns(void **state) {
+  stat_table_t table;
+
+  (void)state;
+  stat_table_init(&table);
+  table.report.is_interval = 1;
+  table.report.per_cpu = 1;
+  table.report.at_ns = UINT64_C(1234567890123);
+  table.report.elapsed_ns = 100000000;
+  stat_table_add(&table, "cpu-clock", PERF_TYPE_SOFTWARE,
+                 PERF_COUNT_SW_CPU_CLOCK, 100000000)
+      ->cpu = 0;
+  stat_table_add(&table, "page-faults", PERF_TYPE_SOFTWARE,
+                 PERF_COUNT_SW_PAGE_FAULTS, 5)
+      ->cpu = 0;
+  stat_table_line(&table, 0, 12, 50000000);
+  stat_table_line(&table, 1, 12, 5);
+  stat_table_expect(
+      &table, stat_text_head,
+      "#           time CPU                    counts unit events\n");
+  stat_table_expect(&table, stat_text_lines,
+                    "  1234.567890123 CPU0                   100.00 msec "
+                    "cpu-clock            "
+                    "            #    1.000 CPUs utilized\n"
+                    "  1234.567890123 CPU0                        5      "
+                    "page-faults          "
+                    "            #   50.000 /sec\n"
+                    "  1234.567890123 CPU12                   50.00 msec "
+                    "cpu-clock            "
+                    "            #    0.500 CPUs utilized\n"
+                    "  1234.567890123 CPU12                       5      "
+                    "page-faults          "
+                    "            #  100.000 /sec\n");
+  stat_table_expect(&table, stat_text_tail, "");
+  table.report.per_cpu = 0;
+  stat_table_expect(&table, stat_text_head,
+                    "#           time             counts unit events\n");
+}
+
+static void long_unit_moves_all_columns_alike(void **state) {
+  stat_table_t table;
+
+  (void)state;
+  stat_table_init(&table);
+  table.report.is_interval = 1;
+  stat_table_add(&table, "power/energy-pkg/", 21, 2, 0)->mean = 1234.5678;
+  table.events[0].unit = "Joules";
+  table.events[0].scale = 0.25;
+  stat_table_add(&table, "dummy", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, 3);
+  stat_table_expect(&table, stat_text_head,
+                    "#           time             counts   unit events\n");
+  stat_table_expect(
+      &table, stat_text_lines,
+      "     0.000000000            1234.57 Joules power/energy-pkg/\n"
+      "     0.000000000                  3        dummy\n");
+}
+
+static void several_runs_tell_how_far_they_differ(void **state) {
+  stat_table_t table;
+  stat_line_t *line;
+
+  (void)state;
+  stat_table_init(&table);
+  table.report.nr_runs = 3;
+  table.report.elapsed_ns = 725600;
+  table.report.elapsed_deviation = 2.48;
+  line = stat_table_add(&table, "task-clock", PERF_TYPE_SOFTWARE,
+                        PERF_COUNT_SW_TASK_CLOCK, 400000);
+  line->deviation = 3.55;
+  stat_table_add(&table, "page-faults", PERF_TYPE_SOFTWARE,
+                 PERF_COUNT_SW_PAGE_FAULTS, 49);
+  stat_table_expect(&table, stat_text_head,
+                    "\n Performance counter stats for 'true' (3 runs):\n\n");
+  stat_table_expect(
+      &table, stat_text_lines,
+      "              0.40 msec task-clock                       #    0.551 "
+      "CPUs "
+      "utilized            ( +-  3.55% )\n"
+      "                49      page-faults                      #  122.500 "
+      "K/sec\n");
+  stat_table_expect(
+      &table, stat_text_tail,
+      "\n         0.0007256 +- 0.0000180 seconds time elapsed  ( +-  2.48% )\n"
+      "\n");
+}
+
+static void digits_of_the_elapsed_time_follow_its_deviation(void **state) {
+  static const struct {
+    uint64_t ns;
+    double percent;
+    const char *expected;
+  } times[] = {
+      {UINT64_C(100000000000), 20, "            100.00 +- 20.00 seconds"},
+      {UINT64_C(100000000000), 0.5, "           100.000 +- 0.500 seconds"},
+      {1000000000, 1, "            1.0000 +- 0.0100 seconds"},
+      {1000, 1e-9, "       0.000001000 +- 0.000000000 seconds"},
+      {1000000000, 0, "       1.000000000 +- 0.000000000 seconds"},
+  };
+  stat_table_t table;
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+    stat_table_init(&table);
+    table.report.nr_runs = 2;
+    table.report.elapsed_ns = times[i].ns;
+    table.report.elapsed_deviation = times[i].percent;
+    stat_table_expect_part(&table, stat_text_tail, times[i].expected, 1);
+    stat_table_expect_part(&table, stat_text_tail, "( +-",
+                           times[i].percent > 0);
+  }
+}
+
+static void one_run_ends_with_its_times(void **state) {
+  stat_table_t table;
+
+  (void)state;
+  stat_table_init(&table);
+  stat_table_expect(&table, stat_text_head,
+                    "\n Performance counter stats for 'true':\n\n");
+  stat_table_expect(&table, stat_text_tail,
+                    "\n       2.000000000 seconds time elapsed\n\n");
+  table.report.has_times = 1;
+  table.report.user_ns = 1234567000;
+  table.report.system_ns = UINT64_C(98765432109000);
+  stat_table_expect(&table, stat_text_tail,
+                    "\n       2.000000000 seconds time elapsed\n"
+                    "\n       1.234567000 seconds user\n"
+                    "   98765.432109000 seconds sys\n\n");
+}
+
+/* Of what users name nothing gets to the terminal that could be a command. */
+static void names_are_cleaned_for_terminals(void **state) {
+  stat_table_t table;
+
+  (void)state;
+  stat_table_init(&table);
+  table.report.title = "'\033]0;x\a \xc2\x9b"
+                       "1m \xe2\x80\xae y\n \xff'";
+  stat_table_expect(&table, stat_text_head,
+                    "\n Performance counter stats for '?]0;x? ??1m ??? y? ?':"
+                    "\n\n");
+  stat_table_add(&table, "u\tn\xc3\xa4me", PERF_TYPE_TRACEPOINT, 1, 1);
+  stat_table_add(&table, "task-clock", PERF_TYPE_SOFTWARE,
+                 PERF_COUNT_SW_TASK_CLOCK, 1000000000);
+  table.events[0].unit = "\r\n";
+  stat_table_expect(
+      &table, stat_text_lines,
+      "                 1 ??   u?n\xc3\xa4me                           #    "
+      "1.000 /sec\n"
+      "           1000.00 msec task-clock                       #    0.500 "
+      "CPUs "
+      "utilized\n");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(series_gives_mean_and_its_deviation),
+      cmocka_unit_test(series_without_spread_deviates_by_0),
+      cmocka_unit_test(software_events_are_told_by_the_second),
+      cmocka_unit_test(without_a_clock_nothing_is_told_by_the_second),
+      cmocka_unit_test(hardware_events_are_compared),
+      cmocka_unit_test(misses_of_each_cache_are_compared),
+      cmocka_unit_test(what_is_not_alike_is_not_compared),
+      cmocka_unit_test(metric_beyond_all_bounds_is_left_out),
+      cmocka_unit_test(event_of_other_cpus_has_no_line),
+      cmocka_unit_test(intervals_by_cpu_have_both_columns),
+      cmocka_unit_test(long_unit_moves_all_columns_alike),
+      cmocka_unit_test(several_runs_tell_how_far_they_differ),
+      cmocka_unit_test(digits_of_the_elapsed_time_follow_its_deviation),
+      cmocka_unit_test(one_run_ends_with_its_times),
+      cmocka_unit_test(names_are_cleaned_for_terminals),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
