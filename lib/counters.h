@@ -53,6 +53,10 @@ int uvperf__counters_enable(uvperf__counters_t *counters,
 int uvperf__counters_disable(uvperf__counters_t *counters,
                              uvperf_error_t *error);
 
+/* Disables without asking whose process it is, which is a system call: a
+ * measurement has asked before, and would measure that call too. */
+int uvperf__counters_stop(uvperf__counters_t *counters, uvperf_error_t *error);
+
 /* Whether the last of these two that did anything was to enable. */
 int uvperf__counters_is_enabled(const uvperf__counters_t *counters);
 

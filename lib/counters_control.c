@@ -83,12 +83,14 @@ int uvperf__counters_enable(uvperf__counters_t *counters,
   return uvperf__counters_switch(counters, 0, 1, error);
 }
 
+int uvperf__counters_stop(uvperf__counters_t *counters, uvperf_error_t *error) {
+  counters->is_enabled = 0;
+  return uvperf__counters_switch(counters, 0, 0, error);
+}
+
 int uvperf__counters_disable(uvperf__counters_t *counters,
                              uvperf_error_t *error) {
   int rc = uvperf__counters_check(counters, error);
 
-  if (rc != 0)
-    return rc;
-  counters->is_enabled = 0;
-  return uvperf__counters_switch(counters, 0, 0, error);
+  return rc != 0 ? rc : uvperf__counters_stop(counters, error);
 }
