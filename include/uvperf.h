@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* uvperf: perf_event_open(2) for libuv programs. This header includes all the
- * others, of which event.h, event_control.h and set.h alone need libuv. */
+ * others, of which event.h, event_control.h, set.h and measure.h alone need
+ * libuv. */
 #ifndef UVPERF_H
 #define UVPERF_H
 
@@ -22,5 +23,6 @@
 #include "uvperf/event.h"
 #include "uvperf/event_control.h"
 #include "uvperf/set.h"
+#include "uvperf/measure.h"
 
 #endif
