@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "measure_run.h"
+
+/* -- sets ----------------------------------------------------------------- */
+
+static void open_with(uv_loop_t *loop, measure_run_t *run,
+                      uvperf_set_options_t *options,
+                      const uvperf_target_t *target) {
+  uvperf_target_t self = UVPERF_TARGET_INIT;
+  uvperf_error_t error;
+
+  options->targets = target != NULL ? target : &self;
+  options->nr_targets = 1;
+  memset(&error, 0, sizeof(error));
+  if (uvperf_set_init(loop, &run->set, options, &error) != 0)
+    fail_msg("a set does not open: %s", error.reason);
+  assert_int_equal(uvperf_reading_new(&run->reading), 0);
+}
+
+void measure_open(uv_loop_t *loop, measure_run_t *run, const char *names,
+                  const uvperf_target_t *target) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  uvperf_event_list_t *list;
+  uvperf_error_t error;
+
+  memset(&error, 0, sizeof(error));
+  if (uvperf_event_list_parse(&list, names, &error) != 0)
+    fail_msg("%s: %s", names, error.reason);
+  options.events = list;
+  open_with(loop, run, &options, target);
+  uvperf_event_list_free(list);
+}
+
+void measure_open_attrs(uv_loop_t *loop, measure_run_t *run,
+                        const struct perf_event_attr *const *attrs, size_t nr) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+
+  options.attrs = attrs;
+  options.nr_attrs = nr;
+  open_with(loop, run, &options, NULL);
+}
+
+void measure_do(measure_run_t *run, uvperf_measure_fn fn, void *arg) {
+  assert_int_equal(uvperf_measure(&run->set, fn, arg, run->reading), 0);
+}
+
+static void on_close(uvperf_set_t *set) {
+  int *closed = set->data;
+
+  *closed = 1;
+}
+
+void measure_close(measure_run_t *run) {
+  uv_loop_t *loop = run->set.loop;
+  int closed = 0;
+
+  uvperf_reading_free(run->reading);
+  run->reading = NULL;
+  run->set.data = &closed;
+  uvperf_set_close(&run->set, on_close);
+  while (!closed)
+    uv_run(loop, UV_RUN_ONCE);
+}
+
+/* -- counts --------------------------------------------------------------- */
+
+uvperf_set_count_t measure_total(const measure_run_t *run, size_t attr) {
+  uvperf_set_count_t count;
+
+  memset(&count, 0xa5, sizeof(count));
+  assert_int_equal(uvperf_reading_total(run->reading, attr, &count), 0);
+  return count;
+}
+
+void measure_count_is(const uvperf_set_count_t *count, uint64_t value) {
+  assert_string_equal(uvperf_count_state_name(count->state), "counting");
+  assert_int_equal(count->code, 0);
+  assert_int_equal(count->value, value);
+  assert_int_equal(count->scaled, value);
+  assert_true(count->time_enabled > 0);
+  assert_int_equal(count->time_running, count->time_enabled);
+  assert_true(count->ratio == 1);
+  assert_int_equal(count->nr_missing, 0);
+}
+
+void measure_is(const measure_run_t *run, size_t attr, uint64_t value) {
+  uvperf_set_count_t count = measure_total(run, attr);
+
+  measure_count_is(&count, value);
+}
+
+/* -- work ----------------------------------------------------------------- */
+
+void measure_nothing(void *arg) {
+  (void)arg;
+}
+
+void measure_syscalls(void *arg) {
+  live_syscall(*(const uint64_t *)arg);
+}
+
+void measure_writes(void *arg) {
+  live_write(*(const uint64_t *)arg);
+}
+
+void measure_touch(void *arg) {
+  live_touch(arg);
+}
+
+void measure_note(void *arg) {
+  *(int *)arg += 1;
+}
+
+const char *measure_writes_name(char name[MEASURE_NAME_BYTES]) {
+  snprintf(name, MEASURE_NAME_BYTES, "mem:%#llx/8:w:u",
+           (unsigned long long)(uintptr_t)&live_word);
+  return name;
+}
+
+const char *measure_calls_name(char name[MEASURE_NAME_BYTES]) {
+  snprintf(name, MEASURE_NAME_BYTES, "mem:%#llx:x:u",
+           (unsigned long long)(uintptr_t)live_called);
+  return name;
+}
+
+/* -- a scripted PMU ------------------------------------------------------- */
+
+void measure_pmu_add(measure_pmu_t *pmu, size_t nr, uint64_t id) {
+  size_t i;
+
+  assert_in_range(nr, 1, MEASURE_PMU_MOST);
+  memset(pmu, 0, sizeof(*pmu));
+  /* It is found out by opening: not by opening one of these. */
+  uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST);
+  pmu->nr = nr;
+  for (i = 0; i < nr; i++)
+    pmu->events[i] = fake_event_add(id + i);
+  measure_pmu_tell(pmu);
+}
+
+/* The read_format of all events of sets. */
+static uint64_t format_of(const measure_pmu_t *pmu) {
+  uint64_t format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+                    PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID;
+
+  if (uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST) == 1)
+    format |= UVPERF_FORMAT_LOST;
+  return pmu->nr > 1 ? format | PERF_FORMAT_GROUP : format;
+}
+
+/* As perf_read_group() and perf_read_one() write it. */
+void measure_pmu_tell(measure_pmu_t *pmu) {
+  uint64_t format = format_of(pmu);
+  uint64_t *word = pmu->words;
+  size_t i;
+
+  if (pmu->events[0]->opened)
+    assert_true(pmu->events[0]->attr.read_format == format);
+  if (pmu->nr > 1)
+    *word++ = pmu->nr;
+  else
+    *word++ = pmu->values[0];
+  *word++ = pmu->enabled;
+  *word++ = pmu->running;
+  for (i = 0; i < pmu->nr; i++) {
+    if (pmu->nr > 1)
+      *word++ = pmu->values[i];
+    *word++ = pmu->events[i]->id;
+    if (format & UVPERF_FORMAT_LOST)
+      *word++ = 0;
+  }
+  pmu->events[0]->read_data = pmu->words;
+  pmu->events[0]->read_size = (size_t)(word - pmu->words) * sizeof(*word);
+}
+
+void measure_pmu_work(void *arg) {
+  measure_pmu_t *pmu = arg;
+  size_t i;
+
+  for (i = 0; i < pmu->nr; i++)
+    pmu->values[i] += 1000 + i;
+  pmu->enabled += 2000;
+  pmu->running += 1000;
+  measure_pmu_tell(pmu);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of measuring functions share: a set of events by their names
+ * with a reading of its own, work that is a uvperf_measure_fn, and a PMU that is
+ * scripted and counts what the test says. */
+#ifndef UVPERF_TEST_MEASURE_RUN_H
+#define UVPERF_TEST_MEASURE_RUN_H
+
+#include "fake_kernel.h"
+#include "live.h"
+
+typedef struct measure_run_s {
+  uvperf_set_t set;
+  uvperf_reading_t *reading;
+} measure_run_t;
+
+/* Opens the events that a list names, on the target; NULL: on the calling
+ * thread. Fails the test on error. */
+void measure_open(uv_loop_t *loop, measure_run_t *run, const char *names,
+                  const uvperf_target_t *target);
+/* The same for attrs that are no group. */
+void measure_open_attrs(uv_loop_t *loop, measure_run_t *run,
+                        const struct perf_event_attr *const *attrs, size_t nr);
+/* Measures one call; it must succeed. */
+void measure_do(measure_run_t *run, uvperf_measure_fn fn, void *arg);
+/* Closes it, and runs the loop until its close callback was called. */
+void measure_close(measure_run_t *run);
+
+/* The sum of an attr over all places. */
+uvperf_set_count_t measure_total(const measure_run_t *run, size_t attr);
+/* Fails the test unless that is so many, all of the time on a counter. */
+void measure_is(const measure_run_t *run, size_t attr, uint64_t value);
+/* Fails the test unless a count is what that says. */
+void measure_count_is(const uvperf_set_count_t *count, uint64_t value);
+
+/* Work of known effect: see live.h. The argument is a uint64_t *, how often; of
+ * measure_touch a live_region(). */
+void measure_nothing(void *arg);
+void measure_syscalls(void *arg);
+void measure_writes(void *arg);
+void measure_touch(void *arg);
+/* Adds 1 to the int. */
+void measure_note(void *arg);
+
+/* Lists of events by names: of writes to live_word, of calls of live_called,
+ * both by breakpoints on the user's side. */
+#define MEASURE_NAME_BYTES 64
+const char *measure_writes_name(char name[MEASURE_NAME_BYTES]);
+const char *measure_calls_name(char name[MEASURE_NAME_BYTES]);
+
+/* -- a scripted PMU -------------------------------------------------------- */
+
+#define MEASURE_PMU_MOST 32
+
+/* One event, or a group; what of it is changed holds once it is told. */
+typedef struct measure_pmu_s {
+  fake_event_t *events[MEASURE_PMU_MOST];
+  size_t nr;
+  uint64_t values[MEASURE_PMU_MOST];
+  uint64_t enabled;
+  uint64_t running;
+  uint64_t words[3 + 3 * MEASURE_PMU_MOST]; /* what read gives */
+} measure_pmu_t;
+
+/* Scripts the next `nr` opens: the events of a group, or one; their ids are id,
+ * id + 1 and so on. */
+void measure_pmu_add(measure_pmu_t *pmu, size_t nr, uint64_t id);
+/* Makes its read give the values and times. */
+void measure_pmu_tell(measure_pmu_t *pmu);
+/* A uvperf_measure_fn: counts as the PMU does, the ith event 1000 + i of its
+ * kind, in 2 us of which it was on a counter for 1 us. */
+void measure_pmu_work(void *pmu);
+
+#endif
