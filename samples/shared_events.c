@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "shared_files.h"
 #include "shared_memory.h"
 
 #define MAX_RING_BYTES  ((size_t)512 << 10)
@@ -50,21 +51,11 @@ static size_t choose_ring_bytes(size_t nr_rings, size_t nr_cpus) {
   return bytes > page ? bytes : page;
 }
 
-/* Each event needs an fd; what the user allows is taken. */
-static void raise_file_limit(void) {
-  struct rlimit limit;
-
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-  }
-}
-
 void shared_events_init(shared_events_t *events, size_t nr_rings,
                         size_t nr_cpus) {
   memset(events, 0, sizeof(*events));
   events->ring_bytes = choose_ring_bytes(nr_rings, nr_cpus);
-  raise_file_limit();
+  shared_files_raise(NULL);
 }
 
 void shared_events_follow(struct perf_event_attr *attr) {
