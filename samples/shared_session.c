@@ -60,7 +60,11 @@ void shared_session_stop_soon(shared_session_t *session) {
 static void on_signal(uv_signal_t *handle, int number) {
   shared_session_t *session = handle->data;
 
-  (void)number;
+  session->signal = number;
+  /* A terminal sends it to the command as well, which decides what it means. */
+  if (number == SIGINT && session->leave_int && session->command.pid != 0 &&
+      !session->stopping)
+    return;
   if (!session->stopping)
     shared_session_stop(session);
   else
@@ -125,7 +129,8 @@ void shared_session_start(shared_session_t *session, uint64_t tick_ms,
                           uint64_t duration_ms) {
   /* The loop's idea of the time is that of its last turn. */
   uv_update_time(&session->loop);
-  uv_timer_start(&session->tick, on_tick, tick_ms, tick_ms);
+  if (tick_ms > 0)
+    uv_timer_start(&session->tick, on_tick, tick_ms, tick_ms);
   if (duration_ms > 0)
     uv_timer_start(&session->end, on_end, duration_ms, 0);
 }

@@ -17,7 +17,9 @@ struct shared_session_s {
   uv_loop_t loop;
   shared_command_t command;
   int stopping;
-  void *data; /* the owner's */
+  int signal;    /* the last SIGINT, SIGTERM or SIGHUP that came; 0 for none */
+  void *data;    /* the owner's */
+  int leave_int; /* SIGINT is the command's: it does not stop one that runs */
   /* Stops measuring. Never called inside a record callback. */
   void (*on_stop)(shared_session_t *session);
   /* Every so often, until it stops. */
@@ -44,7 +46,8 @@ int shared_session_init(shared_session_t *session);
 /* Begins to listen for signals. */
 void shared_session_listen(shared_session_t *session);
 
-/* Starts the ticks, and the time to run in milliseconds, 0 for no bound. */
+/* Starts the ticks, 0 for none, and the time to run in milliseconds, 0 for no
+ * bound. */
 void shared_session_start(shared_session_t *session, uint64_t tick_ms,
                           uint64_t duration_ms);
 
