@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Turns options into targets, and into words. Opens nothing. */
+#include "stat_targets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared_memory.h"
+
+static uvperf_target_t *add(stat_targets_t *targets, uint32_t type) {
+  static const uvperf_target_t init = UVPERF_TARGET_INIT;
+  uvperf_target_t *target = &targets->targets[targets->nr++];
+
+  *target = init;
+  target->type = type;
+  return target;
+}
+
+static void add_ids(stat_targets_t *targets, const shared_ids_t *ids,
+                    uint32_t type, uint32_t flags) {
+  uvperf_target_t *target;
+  size_t i;
+
+  for (i = 0; i < ids->nr; i++) {
+    target = add(targets, type);
+    target->pid = ids->ids[i];
+    target->flags = flags;
+  }
+}
+
+static void add_cgroups(stat_targets_t *targets,
+                        const stat_options_t *options) {
+  uvperf_target_t *target;
+  size_t i;
+
+  for (i = 0; i < options->nr_cgroups; i++) {
+    target = add(targets, UVPERF_TARGET_CGROUP);
+    target->cgroup = options->cgroups[i];
+    target->cpus = options->cpus;
+  }
+}
+
+int stat_targets_is_command(const stat_options_t *options) {
+  return !options->all && options->pids.nr == 0 && options->tids.nr == 0 &&
+         options->nr_cgroups == 0;
+}
+
+void stat_targets_make(stat_targets_t *targets, const stat_options_t *options,
+                       pid_t command) {
+  size_t most = options->pids.nr + options->tids.nr + options->nr_cgroups + 1;
+  uint32_t flags = options->no_inherit ? UVPERF_TARGET_NO_INHERIT : 0;
+  uvperf_target_t *target;
+
+  targets->targets = shared_calloc(most, sizeof(*targets->targets));
+  targets->nr = 0;
+  add_ids(targets, &options->pids, UVPERF_TARGET_PROCESS, flags);
+  add_ids(targets, &options->tids, UVPERF_TARGET_THREAD, 0);
+  add_cgroups(targets, options);
+  if (options->all) {
+    target = add(targets, UVPERF_TARGET_CPUS);
+    target->cpus = options->cpus;
+  } else if (stat_targets_is_command(options)) {
+    target = add(targets, UVPERF_TARGET_COMMAND);
+    target->pid = command;
+    target->flags = flags;
+  }
+}
+
+void stat_targets_free(stat_targets_t *targets) {
+  free(targets->targets);
+  memset(targets, 0, sizeof(*targets));
+}
+
+static void put_ids(FILE *file, const char *what, const shared_ids_t *ids) {
+  size_t i;
+
+  fprintf(file, "%s id '", what);
+  for (i = 0; i < ids->nr; i++)
+    fprintf(file, "%s%d", i == 0 ? "" : ",", ids->ids[i]);
+  fputc('\'', file);
+}
+
+static void put_command(FILE *file, char *const *words) {
+  size_t i;
+
+  fputc('\'', file);
+  for (i = 0; words[i] != NULL; i++)
+    fprintf(file, "%s%s", i == 0 ? "" : " ", words[i]);
+  fputc('\'', file);
+}
+
+static void put_cgroups(FILE *file, const stat_options_t *options) {
+  size_t i;
+
+  fputs("cgroup '", file);
+  for (i = 0; i < options->nr_cgroups; i++)
+    fprintf(file, "%s%s", i == 0 ? "" : ",", options->cgroups[i]);
+  fputc('\'', file);
+}
+
+static void put_title(FILE *file, const stat_options_t *options) {
+  if (options->pids.nr > 0)
+    put_ids(file, "process", &options->pids);
+  else if (options->tids.nr > 0)
+    put_ids(file, "thread", &options->tids);
+  else if (options->nr_cgroups > 0)
+    put_cgroups(file, options);
+  else if (options->cpus != NULL)
+    fprintf(file, "'CPU(s) %s'", options->cpus);
+  else if (options->all)
+    fputs("'system wide'", file);
+  else
+    put_command(file, options->command);
+}
+
+char *stat_targets_title(const stat_options_t *options) {
+  char *title = NULL;
+  size_t size = 0;
+  FILE *file = open_memstream(&title, &size);
+
+  if (file == NULL)
+    return shared_calloc(1, 1);
+  put_title(file, options);
+  if (fclose(file) != 0 || title == NULL)
+    return shared_calloc(1, 1);
+  return title;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Whom stat counts, as the targets of a set. */
+#ifndef STAT_TARGETS_H
+#define STAT_TARGETS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "stat_options.h"
+#include "uvperf.h"
+
+typedef struct stat_targets_s {
+  uvperf_target_t *targets;
+  size_t nr;
+} stat_targets_t;
+
+/* Makes them of what was asked for; the command, 0 for none, is one only if
+ * nobody else is. The strings stay the options'. */
+void stat_targets_make(stat_targets_t *targets, const stat_options_t *options,
+                       pid_t command);
+void stat_targets_free(stat_targets_t *targets);
+
+/* Whether it is the command that is counted. */
+int stat_targets_is_command(const stat_options_t *options);
+
+/* Names them for the title of a table; for free(). */
+char *stat_targets_title(const stat_options_t *options);
+
+#endif
