@@ -153,7 +153,6 @@ static void subtract_place(uvperf_reading_t *reading, size_t place,
     uint64_t cost = uvperf__reading_see(overhead, attr, at)->value;
 
     if (!is_snapshot(reading, attr) &&
-        uvperf__reading_has_value(reading, attr, place) &&
         uvperf__reading_has_value(overhead, attr, at))
       cell->value = cell->value > cost ? cell->value - cost : 0;
   }

@@ -203,15 +203,18 @@ static void reading_that_cannot_grow_is_as_it_was(void **state) {
 }
 
 static void reading_of_more_than_memory_can_be_is_enomem(void **state) {
-  static const size_t sizes[][2] = {{SIZE_MAX, 1},
-                                    {1, SIZE_MAX},
-                                    {SIZE_MAX, SIZE_MAX},
-                                    {SIZE_MAX / 2 + 1, 2},
-                                    {SIZE_MAX / sizeof(uvperf__cell_t), 1},
-                                    {1, SIZE_MAX / sizeof(uvperf__cell_t)},
-                                    {SIZE_MAX / sizeof(uvperf_set_count_t), 0},
-                                    {SIZE_MAX, 0},
-                                    {0, SIZE_MAX}};
+  /* Of its square a size_t has nothing but zeroes. */
+  const size_t root = (size_t)1 << (sizeof(size_t) * 4 + 1);
+  const size_t sizes[][2] = {{root, root},
+                             {SIZE_MAX, 1},
+                             {1, SIZE_MAX},
+                             {SIZE_MAX, SIZE_MAX},
+                             {SIZE_MAX / 2 + 1, 2},
+                             {SIZE_MAX / sizeof(uvperf__cell_t), 1},
+                             {1, SIZE_MAX / sizeof(uvperf__cell_t)},
+                             {SIZE_MAX / sizeof(uvperf_set_count_t), 0},
+                             {SIZE_MAX, 0},
+                             {0, SIZE_MAX}};
   uvperf_reading_t *reading;
   unsigned int calls;
   size_t i;

@@ -86,6 +86,9 @@ static void subtract_of_another_set_is_einval(void **state) {
   assert_int_equal(uvperf_reading_subtract(reading, empty), -EINVAL);
   assert_int_equal(uvperf_reading_subtract(empty, reading), -EINVAL);
   assert_int_equal(uvperf_reading_subtract(reading, other), -EINVAL);
+  other->origin.born--;
+  other->is_filled = 0; /* only begun */
+  assert_int_equal(uvperf_reading_subtract(reading, other), -EINVAL);
   assert_same_reading(reading, same);
   uvperf_reading_free(reading);
   uvperf_reading_free(same);

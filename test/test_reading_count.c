@@ -51,6 +51,7 @@ static void count_is_scaled_by_its_times(void **state) {
   count = count_of(build_cell(10, 300, 300));
   assert_counted(count, UVPERF_COUNT_COUNTING, 10, 10, 300, 300);
   assert_true(count.ratio == 1);
+  assert_true(count_of(build_cell(10, 300, 301)).ratio == 1);
   count = count_of(build_cell(UINT64_MAX, 300, 299));
   assert_int_equal(count.scaled, UINT64_MAX);
 }

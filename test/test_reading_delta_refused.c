@@ -63,6 +63,7 @@ static void delta_of_deltas_is_einval(void **state) {
   assert_int_equal(uvperf_reading_delta(other, NULL, it.delta), -EINVAL);
   assert_int_equal(uvperf_reading_nr_attrs(other), 0);
   assert_int_equal(uvperf_reading_delta(it.delta, it.older, other), -EINVAL);
+  assert_int_equal(uvperf_reading_delta(it.delta, NULL, other), -EINVAL);
   uvperf_reading_free(other);
   refusal_end(&it);
 }
