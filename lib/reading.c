@@ -142,8 +142,9 @@ int uvperf__cell_was_read(const uvperf__cell_t *cell) {
 }
 
 /* An event of a task that can be on a counter on some CPUs only is enabled
- * while the task runs on the others, too: event_filter_match and pmu_filter in
- * kernel/events/core.c keep it from being scheduled, not from being enabled. */
+ * while the task runs on the others, too: event_filter_match and the filter of
+ * its PMU keep it from being scheduled, not from being enabled
+ * (kernel/events/core.c). */
 static int is_part_time(const uvperf_reading_t *reading, size_t attr,
                         size_t place) {
   const uvperf_place_t *at = &reading->places[place];
