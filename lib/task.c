@@ -132,7 +132,7 @@ int uvperf__task_is_gone(const char *root, int id, uint64_t start) {
 /* -- the threads of a process --------------------------------------------- */
 
 /* How often they are listed at most. */
-#define LISTINGS 16
+#define LISTINGS 8
 
 void uvperf__tasks_free(uvperf__tasks_t *tasks) {
   uvperf__free(tasks->tasks);
