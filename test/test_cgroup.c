@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* Directories of cgroups: where they are looked for, under a scripted root whose
+ * mounts lead to the cgroups of this machine, and what is none. */
+#include "fake_kernel.h"
+#include "live.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cgroup.h"
+
+#define MOUNTS "/proc/self/mounts"
+#define V2     "v2 /cg/v2 cgroup2 rw 0 0\n"
+#define PERF   "v1 /cg/perf cgroup rw,perf_event 0 0\n"
+#define CPU    "v1 /cg/cpu cgroup rw,cpu,cpuacct 0 0\n"
+
+static void refused(const temp_tree_t *tree, const char *path, int code,
+                    int cause, const char *piece) {
+  size_t fds = support_count_fds();
+  uvperf_error_t error = {0};
+
+  assert_int_equal(uvperf__cgroup_open(tree->root, path, &error), code);
+  assert_int_equal(error.code, code);
+  assert_int_equal(error.cause, cause);
+  if (strstr(error.reason, piece) == NULL)
+    fail_msg("'%s' is not in '%s'", piece, error.reason);
+  assert_int_equal(uvperf__cgroup_open(tree->root, path, NULL), code);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+/* -- where it is looked for ----------------------------------------------- */
+
+/* Each path, and where it is looked for: nothing is there. */
+static void cgroup_is_looked_for_by_the_mounts(void **state) {
+  static const struct {
+    const char *mounts;
+    const char *path;
+    const char *place;
+  } all[] = {
+      {V2, "/", ": /cg/v2/"},
+      {V2, "/a/b", ": /cg/v2/a/b"},
+      {V2, "a/b", ": /cg/v2/a/b"},
+      {V2, ".", ": /cg/v2/."},
+      {V2, "/cg/v2", ": /cg/v2"},
+      {V2, "/cg/v2/", ": /cg/v2/"},
+      {V2, "/cg/v2/a", ": /cg/v2/a"},
+      {V2, "/cg/v2//a/../b", ": /cg/v2//a/../b"},
+      {V2, "/cg/v22", ": /cg/v2/cg/v22"},
+      {V2, "/cg", ": /cg/v2/cg"},
+      {V2, "/cg/v", ": /cg/v2/cg/v"},
+      {V2, "cg/v2/a", ": /cg/v2/cg/v2/a"},
+      /* v1 with perf_event goes before v2, the first before the second. */
+      {CPU V2 PERF, "/a", ": /cg/perf/a"},
+      {PERF V2 CPU, "/a", ": /cg/perf/a"},
+      {CPU V2, "/a", ": /cg/v2/a"},
+      {V2 "v2 /cg/other cgroup2 rw 0 0\n", "/a", ": /cg/v2/a"},
+      {PERF "v1 /cg/other cgroup perf_event 0 0\n", "/a", ": /cg/perf/a"},
+      /* What is given in full may be of any. */
+      {CPU V2 PERF, "/cg/cpu/a", ": /cg/cpu/a"},
+      {PERF V2, "/cg/v2/a", ": /cg/v2/a"},
+      {V2 "v2 /cg/other cgroup2 rw 0 0\n", "/cg/other/a", ": /cg/other/a"},
+      {"t /cg tmpfs rw,perf_event 0 0\n" V2, "/cg/a", ": /cg/v2/cg/a"},
+      {"v2 /a\\040b cgroup2 rw 0 0\n", "/c", ": /a b/c"},
+      {V2, "/\x1b[31m\n", ": /cg/v2/?[31m?"},
+  };
+  const temp_tree_t *tree = *state;
+  uvperf_error_t error;
+  const char *at;
+  size_t i;
+
+  for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+    temp_tree_write(tree, MOUNTS, all[i].mounts);
+    assert_int_equal(uvperf__cgroup_open(tree->root, all[i].path, &error),
+                     -ENOENT);
+    assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+    at = strrchr(error.reason, ':');
+    assert_non_null(at);
+    assert_string_equal(at, all[i].place);
+  }
+}
+
+static void cgroup_without_a_hierarchy_is_enoent(void **state) {
+  const temp_tree_t *tree = *state;
+
+  refused(tree, "/a", -ENOENT, UVPERF_CAUSE_UNKNOWN, "/proc/self/mounts");
+  temp_tree_write(tree, MOUNTS, "");
+  refused(tree, "/a", -ENOENT, UVPERF_CAUSE_NOT_SUPPORTED,
+          "mount -t cgroup2 none /sys/fs/cgroup");
+  temp_tree_write(tree, MOUNTS, CPU "t /a tmpfs rw 0 0\n");
+  refused(tree, "/a", -ENOENT, UVPERF_CAUSE_NOT_SUPPORTED, "no cgroups");
+}
+
+/* -- what is none --------------------------------------------------------- */
+
+static void directory_that_is_no_cgroup_is_einval(void **state) {
+  const temp_tree_t *tree = *state;
+  char path[128];
+
+  temp_tree_write(tree, MOUNTS, V2);
+  temp_tree_write(tree, "/cg/v2/a/file", "");
+  refused(tree, "/a", -EINVAL, UVPERF_CAUSE_ARGUMENT,
+          "no directory of a cgroup: /cg/v2/a");
+  refused(tree, "/a/file", -ENOTDIR, UVPERF_CAUSE_ARGUMENT,
+          "no directory of a cgroup: /cg/v2/a/file");
+  refused(tree, "/a/file/b", -ENOTDIR, UVPERF_CAUSE_ARGUMENT, "/a/file/b");
+  /* An open(2) of a pipe would wait for one who writes. */
+  snprintf(path, sizeof(path), "%s/cg/v2/a/pipe", tree->root);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  refused(tree, "/a/pipe", -ENOTDIR, UVPERF_CAUSE_ARGUMENT, "/a/pipe");
+  temp_tree_link(tree, "/cg/v2/loop", "loop");
+  refused(tree, "/loop", -ELOOP, UVPERF_CAUSE_UNKNOWN, "errno 40");
+}
+
+static void path_of_any_length_is_an_error_only(void **state) {
+  const temp_tree_t *tree = *state;
+  static char path[PATH_MAX + 64];
+  uvperf_error_t error;
+  size_t length;
+  int rc;
+
+  temp_tree_write(tree, MOUNTS, V2);
+  temp_tree_write(tree, "/cg/v2/cgroup.procs", "");
+  memset(path, 'a', sizeof(path));
+  for (length = PATH_MAX - 80; length < sizeof(path); length++) {
+    path[length] = '\0';
+    rc = uvperf__cgroup_open(tree->root, path, &error);
+    /* A name of more than 255 bytes, or all of it more than a path's. */
+    assert_int_equal(rc, -ENAMETOOLONG);
+    assert_int_equal(error.code, rc);
+    path[length] = 'a';
+  }
+}
+
+static int open_as_nobody(void *arg) {
+  const temp_tree_t *tree = arg;
+  uvperf_error_t error = {0};
+
+  if (chmod(tree->root, 0755) != 0 || setgid(65534) != 0 || setuid(65534) != 0)
+    return 1;
+  if (uvperf__cgroup_open(tree->root, "/a", &error) != -EACCES)
+    return 2;
+  return error.cause == UVPERF_CAUSE_PERMISSION &&
+                 strstr(error.reason, "/cg/v2/a") != NULL
+             ? 0
+             : 3;
+}
+
+static void cgroup_of_others_is_eacces(void **state) {
+  const temp_tree_t *tree = *state;
+  char path[128];
+
+  support_need_root(__func__);
+  temp_tree_write(tree, MOUNTS, V2);
+  temp_tree_write(tree, "/cg/v2/a/file", "");
+  snprintf(path, sizeof(path), "%s/cg/v2/a", tree->root);
+  assert_int_equal(chmod(path, 0700), 0);
+  assert_int_equal(support_wait(support_fork(open_as_nobody, *state)), 0);
+}
+
+static int open_with_few_fds(void *arg) {
+  const temp_tree_t *tree = arg;
+  int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  uvperf_error_t error = {0};
+  struct rlimit limit;
+
+  close(next);
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return 1;
+  limit.rlim_cur = (rlim_t)next;
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return 1;
+  if (uvperf__cgroup_open(tree->root, "/a", &error) != -EMFILE ||
+      error.cause != UVPERF_CAUSE_FILES || error.limit != limit.rlim_cur ||
+      error.needed != limit.rlim_cur + 1)
+    return 2;
+  return 0;
+}
+
+static void cgroup_without_fds_is_emfile(void **state) {
+  const temp_tree_t *tree = *state;
+
+  temp_tree_write(tree, MOUNTS, V2);
+  assert_int_equal(support_wait(support_fork(open_with_few_fds, *state)), 0);
+}
+
+/* -- cgroups of this machine ---------------------------------------------- */
+
+/* The fd is one that perf_event_open(2) takes: of the directory with this
+ * inode, not O_PATH, and not left to a program that is executed. */
+static void expect_cgroup(const char *root, const char *path, uint64_t id) {
+  size_t fds = support_count_fds();
+  uvperf_error_t error = {0};
+  struct stat status;
+  int fd = uvperf__cgroup_open(root, path, &error);
+
+  if (fd < 0)
+    fail_msg("%s: %s", path, error.reason);
+  assert_int_equal(fstat(fd, &status), 0);
+  assert_true(S_ISDIR(status.st_mode));
+  assert_true(status.st_ino == id);
+  assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+  assert_int_equal(fcntl(fd, F_GETFL) & O_PATH, 0);
+  assert_int_equal(error.code, 0);
+  close(fd);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+/* A program that has a v1 hierarchy with perf_event mounted is led there. */
+static void cgroup_of_this_machine_is_opened(void **state) {
+  const temp_tree_t *tree = *state;
+  live_cgroup_t cgroup;
+  char name[64];
+
+  live_cgroup_make(__func__, &cgroup);
+  expect_cgroup("", cgroup.path, cgroup.id);
+  snprintf(name, sizeof(name), "%s", strrchr(cgroup.path, '/'));
+  *strrchr(cgroup.path, '/') = '\0';
+  temp_tree_write(tree, MOUNTS, CPU V2);
+  temp_tree_link(tree, "/cg/v2", cgroup.path);
+  strcat(cgroup.path, name);
+  expect_cgroup(tree->root, name, cgroup.id);
+  expect_cgroup(tree->root, name + 1, cgroup.id);
+  snprintf(name, sizeof(name), "/cg/v2/uvperf-%d/../uvperf-%d/.", (int)getpid(),
+           (int)getpid());
+  expect_cgroup(tree->root, name, cgroup.id);
+  refused(tree, strcat(name, "/cgroup.procs"), -ENOTDIR, UVPERF_CAUSE_ARGUMENT,
+          "no directory");
+  live_cgroup_remove(&cgroup);
+}
+
+static void
+cgroup_of_the_calling_process_is_opened_as_proc_names_it(void **state) {
+  uint64_t id = live_cgroup_own(__func__);
+  FILE *file = fopen("/proc/self/cgroup", "re");
+  char line[PATH_MAX] = "", *at = NULL;
+
+  (void)state;
+  assert_non_null(file);
+  while (at == NULL && fgets(line, sizeof(line), file) != NULL) {
+    if (strstr(line, "perf_event") != NULL)
+      support_skip(__func__, "perf_event on cgroup v2");
+    if (strncmp(line, "0::", 3) == 0)
+      at = line + 3;
+  }
+  fclose(file);
+  assert_non_null(at);
+  at[strcspn(at, "\n")] = '\0';
+  expect_cgroup("", at, id);
+}
+
+#define WITH_TREE(test)                                                        \
+  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_TREE(cgroup_is_looked_for_by_the_mounts),
+      WITH_TREE(cgroup_without_a_hierarchy_is_enoent),
+      WITH_TREE(directory_that_is_no_cgroup_is_einval),
+      WITH_TREE(path_of_any_length_is_an_error_only),
+      WITH_TREE(cgroup_of_others_is_eacces),
+      WITH_TREE(cgroup_without_fds_is_emfile),
+      WITH_TREE(cgroup_of_this_machine_is_opened),
+      cmocka_unit_test(
+          cgroup_of_the_calling_process_is_opened_as_proc_names_it),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT */
+/* Tasks and threads as files of /proc tell them, under a scripted root. */
+#include "fake_kernel.h"
+#include "support.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "task.h"
+
+/* What is between the state and the start, and behind it. */
+#define FIELDS_4_TO_21 "1 2 3 0 -1 4194560 5 6 7 8 9 10 11 12 20 0 1 0"
+#define FIELDS_23_ON   "1 2 18446744073709551615 0 0"
+
+static void write_file(const temp_tree_t *tree, int process, int id,
+                       const char *text) {
+  char path[64];
+
+  snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", process, id);
+  temp_tree_write(tree, path, text);
+}
+
+static void write_stat(const temp_tree_t *tree, int process, int id,
+                       const char *name, char state, uint64_t start) {
+  char text[512];
+
+  snprintf(text, sizeof(text), "%d (%s) %c " FIELDS_4_TO_21 " %llu %s\n", id,
+           name, state, (unsigned long long)start, FIELDS_23_ON);
+  write_file(tree, process, id, text);
+}
+
+static void write_status(const temp_tree_t *tree, int process, int id,
+                         unsigned threads) {
+  char text[128], path[64];
+
+  snprintf(text, sizeof(text), "Name:\tx\nTgid:\t%d\nPid:\t%d\nThreads:\t%u\n",
+           process, id, threads);
+  snprintf(path, sizeof(path), "/proc/%d/status", id);
+  temp_tree_write(tree, path, text);
+}
+
+/* -- one task ------------------------------------------------------------- */
+
+static void task_name_may_hold_anything(void **state) {
+  static const char *const names[] = {"a",
+                                      "(sd-pam)",
+                                      ") Z 1 2 3",
+                                      "(",
+                                      ")",
+                                      "a) Z 1 (b",
+                                      "a b\n1 (x) Z 0",
+                                      "   ",
+                                      "))))",
+                                      "",
+                                      "0123456789abcdef0123456789abcdef"};
+  const temp_tree_t *tree = *state;
+  uvperf__task_t task;
+  size_t i;
+
+  for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    write_stat(tree, 12, 12, names[i], 'S', 1000 + i);
+    assert_int_equal(uvperf__task_look(tree->root, 12, &task), 0);
+    assert_int_equal(task.id, 12);
+    assert_int_equal(task.has_ended, 0);
+    assert_true(task.start == 1000 + i);
+  }
+}
+
+static void task_has_ended_in_two_states(void **state) {
+  static const char states[] = "RSDTtIPZX";
+  const temp_tree_t *tree = *state;
+  uvperf__task_t task;
+  size_t i;
+
+  for (i = 0; i + 1 < sizeof(states); i++) {
+    write_stat(tree, 12, 12, "a", states[i], 7);
+    assert_int_equal(uvperf__task_look(tree->root, 12, &task), 0);
+    assert_int_equal(task.has_ended, states[i] == 'Z' || states[i] == 'X');
+    assert_int_equal(uvperf__task_is_gone(tree->root, 12, 7), task.has_ended);
+  }
+}
+
+static void task_start_has_64_bits(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf__task_t task;
+
+  write_stat(tree, 12, 12, "a", 'R', UINT64_MAX);
+  assert_int_equal(uvperf__task_look(tree->root, 12, &task), 0);
+  assert_true(task.start == UINT64_MAX);
+  /* The last field, and no newline. */
+  write_file(tree, 12, 12, "12 (a) R " FIELDS_4_TO_21 " 77");
+  assert_int_equal(uvperf__task_look(tree->root, 12, &task), 0);
+  assert_true(task.start == 77);
+}
+
+static void task_stat_that_is_none_is_an_error(void **state) {
+  static const char *const bad[] = {
+      "",
+      "12",
+      "12 (a",
+      "12 (a)",
+      "12 (a)R " FIELDS_4_TO_21 " 77",
+      "12 (a) R",
+      "12 (a) R " FIELDS_4_TO_21,
+      "12 (a) R " FIELDS_4_TO_21 " ",
+      "12 (a) R " FIELDS_4_TO_21 " x",
+      "12 (a) R " FIELDS_4_TO_21 " -7 0",
+      "12 (a) R " FIELDS_4_TO_21 " 77x 0",
+  };
+  const temp_tree_t *tree = *state;
+  char much[3000];
+  uvperf__task_t task;
+  size_t i;
+
+  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    write_file(tree, 12, 12, bad[i]);
+    assert_int_equal(uvperf__task_look(tree->root, 12, &task), -EINVAL);
+    assert_int_equal(uvperf__task_is_gone(tree->root, 12, 77), -EINVAL);
+  }
+  memset(much, '1', sizeof(much));
+  much[sizeof(much) - 1] = '\0';
+  write_file(tree, 12, 12, much);
+  assert_int_equal(uvperf__task_look(tree->root, 12, &task), -EFBIG);
+  temp_tree_write(tree, "/proc/13/task/13/stat/is/a/directory", "");
+  assert_int_equal(uvperf__task_look(tree->root, 13, &task), -EISDIR);
+}
+
+static void task_without_a_file_is_told_from_a_hidden_one(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf__tasks_t threads;
+  uvperf__task_t task;
+
+  fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
+  assert_int_equal(uvperf__task_look(tree->root, 12, &task), -ESRCH);
+  assert_int_equal(uvperf__task_process(tree->root, 12), -ESRCH);
+  assert_int_equal(uvperf__task_threads(tree->root, 12, &threads), -ESRCH);
+  fake_kernel_reset();
+  fake_fail_from(FAKE_HAS_TASK, 1, -EPERM);
+  assert_int_equal(uvperf__task_look(tree->root, 12, &task), -EACCES);
+  assert_int_equal(uvperf__task_process(tree->root, 12), -EACCES);
+  assert_int_equal(uvperf__task_threads(tree->root, 12, &threads), -EACCES);
+  fake_kernel_reset();
+  fake_fail_from(FAKE_HAS_TASK, 1, 0);
+  assert_int_equal(uvperf__task_look(tree->root, 12, &task), -EACCES);
+}
+
+static void task_process_is_the_one_that_it_is_of(void **state) {
+  const temp_tree_t *tree = *state;
+
+  write_status(tree, 12, 12, 2);
+  write_status(tree, 12, 15, 2);
+  assert_int_equal(uvperf__task_process(tree->root, 12), 12);
+  assert_int_equal(uvperf__task_process(tree->root, 15), 12);
+  temp_tree_write(tree, "/proc/16/status", "Tgid:\tx\n");
+  assert_int_equal(uvperf__task_process(tree->root, 16), -EINVAL);
+  temp_tree_write(tree, "/proc/16/status", "Name:\tx\n");
+  assert_int_equal(uvperf__task_process(tree->root, 16), -ENODATA);
+}
+
+static void proc_is_own_where_a_task_has_one_id(void **state) {
+  static const struct {
+    const char *status;
+    int is_own;
+  } files[] = {
+      {"Name:\tx\nNSpid:\t12\nThreads:\t1\n", 1},
+      {"NSpid:\t12", 1},
+      {"NSpid:\t12\t1\n", 0},
+      {"NSpid:\t4711\t12\t1\n", 0},
+      {"Name:\tx\nPid:\t12\n", 1}, /* before Linux 4.1 */
+  };
+  const temp_tree_t *tree = *state;
+  size_t i;
+
+  assert_int_equal(uvperf__task_proc_is_own(tree->root), 0);
+  for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+    temp_tree_write(tree, "/proc/self/status", files[i].status);
+    assert_int_equal(uvperf__task_proc_is_own(tree->root), files[i].is_own);
+  }
+}
+
+/* -- whether it is gone --------------------------------------------------- */
+
+static void task_is_gone_when_its_id_is_anothers(void **state) {
+  const temp_tree_t *tree = *state;
+
+  write_stat(tree, 12, 12, "a", 'S', 100);
+  assert_int_equal(uvperf__task_is_gone(tree->root, 12, 100), 0);
+  assert_int_equal(uvperf__task_is_gone(tree->root, 12, 99), 1);
+  assert_int_equal(uvperf__task_is_gone(tree->root, 12, 101), 1);
+  assert_int_equal(fake_count(FAKE_HAS_TASK), 0);
+}
+
+static void task_is_gone_only_if_nobody_has_its_id(void **state) {
+  const temp_tree_t *tree = *state;
+
+  fake_fail(FAKE_HAS_TASK, 1, -ESRCH);
+  assert_int_equal(uvperf__task_is_gone(tree->root, 12, 100), 1);
+  assert_int_equal(fake_count(FAKE_HAS_TASK), 1);
+  /* Hidden: asked again, as it might have been made in between. */
+  fake_fail_from(FAKE_HAS_TASK, 1, -EPERM);
+  assert_int_equal(uvperf__task_is_gone(tree->root, 12, 100), -EACCES);
+  assert_int_equal(fake_count(FAKE_HAS_TASK), 3);
+  fake_kernel_reset();
+  fake_fail(FAKE_HAS_TASK, 1, 0);
+  fake_fail(FAKE_HAS_TASK, 2, -ESRCH);
+  assert_int_equal(uvperf__task_is_gone(tree->root, 12, 100), 1);
+}
+
+static void task_of_unknown_start_is_gone_only_without_its_id(void **state) {
+  const temp_tree_t *tree = *state;
+
+  write_stat(tree, 12, 12, "a", 'Z', 100);
+  fake_fail(FAKE_HAS_TASK, 1, 0);
+  fake_fail(FAKE_HAS_TASK, 2, -EPERM);
+  fake_fail(FAKE_HAS_TASK, 3, -ESRCH);
+  assert_int_equal(uvperf__task_is_gone(tree->root, 12, 0), 0);
+  assert_int_equal(uvperf__task_is_gone(tree->root, 12, 0), 0);
+  assert_int_equal(uvperf__task_is_gone(tree->root, 12, 0), 1);
+}
+
+static void task_that_is_every_task_is_never_gone(void **state) {
+  const temp_tree_t *tree = *state;
+
+  fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
+  assert_int_equal(uvperf__task_is_gone(tree->root, -1, 0), 0);
+  assert_int_equal(uvperf__task_is_gone(tree->root, -1, 5), 0);
+  assert_int_equal(fake_count(FAKE_HAS_TASK), 0);
+}
+
+/* -- the threads of a process --------------------------------------------- */
+
+static void expect_threads(const temp_tree_t *tree, int process, size_t nr,
+                           const int *ids) {
+  size_t fds = support_count_fds();
+  uvperf__tasks_t threads;
+  size_t i;
+
+  assert_int_equal(uvperf__task_threads(tree->root, process, &threads), 0);
+  assert_int_equal(threads.nr, nr);
+  for (i = 0; i < nr; i++) {
+    assert_int_equal(threads.tasks[i].id, ids[i]);
+    assert_true(threads.tasks[i].start == 1000 + (uint64_t)ids[i]);
+    assert_int_equal(threads.tasks[i].has_ended, 0);
+  }
+  uvperf__tasks_free(&threads);
+  uvperf__tasks_free(&threads);
+  assert_int_equal(support_count_fds(), fds);
+  fake_assert_clean();
+}
+
+static void write_thread(const temp_tree_t *tree, int process, int id,
+                         char state) {
+  write_stat(tree, process, id, "a", state, 1000 + (uint64_t)id);
+}
+
+static void threads_come_by_ascending_ids(void **state) {
+  static const int ids[] = {9, 10, 12, 99, 100, 101, 32768, INT32_MAX};
+  static const int order[] = {3, 7, 0, 6, 5, 1, 4, 2};
+  const temp_tree_t *tree = *state;
+  size_t i;
+
+  for (i = 0; i < 8; i++)
+    write_thread(tree, 100, ids[order[i]], 'S');
+  write_status(tree, 100, 100, 8);
+  temp_tree_write(tree, "/proc/100/task/12x/stat", "");
+  temp_tree_write(tree, "/proc/100/task/0/stat", "");
+  temp_tree_write(tree, "/proc/100/task/2147483648/stat", "");
+  temp_tree_write(tree, "/proc/100/task/99999999999999999999/stat", "");
+  temp_tree_write(tree, "/proc/100/task/x", "");
+  expect_threads(tree, 100, 8, ids);
+}
+
+#define MANY 700
+
+static void threads_of_any_number_are_listed(void **state) {
+  const temp_tree_t *tree = *state;
+  int ids[MANY];
+  int i;
+
+  /* Each once, as 11 does not divide MANY, and out of order. */
+  for (i = 0; i < MANY; i++) {
+    ids[i] = 50 + i;
+    write_thread(tree, 50, 50 + i * 11 % MANY, 'S');
+  }
+  write_status(tree, 50, 50, MANY);
+  expect_threads(tree, 50, MANY, ids);
+}
+
+static void threads_that_have_ended_are_left_out(void **state) {
+  static const int ids[] = {13, 15};
+  const temp_tree_t *tree = *state;
+  uvperf__tasks_t threads;
+
+  write_thread(tree, 12, 12, 'Z');
+  write_thread(tree, 12, 13, 'S');
+  write_thread(tree, 12, 14, 'X');
+  write_thread(tree, 12, 15, 'R');
+  temp_tree_write(tree, "/proc/12/task/16/comm", "gone when looked at\n");
+  write_status(tree, 12, 12, 4);
+  expect_threads(tree, 12, 2, ids);
+  write_thread(tree, 12, 13, 'Z');
+  write_thread(tree, 12, 15, 'Z');
+  assert_int_equal(uvperf__task_threads(tree->root, 12, &threads), -ESRCH);
+  assert_null(threads.tasks);
+  fake_assert_clean();
+}
+
+/* Changes the threads of a process while they are listed, as the file that says
+ * how many there are is a pipe: one who reads it has looked at the directory. */
+typedef struct change_s {
+  const temp_tree_t *tree;
+  char path[128]; /* of the pipe */
+} change_t;
+
+static void change_threads(void *arg) {
+  static const char status[] = "Tgid:\t12\nThreads:\t4\n";
+  const change_t *change = arg;
+  char gone[160];
+  int fd = open(change->path, O_WRONLY | O_CLOEXEC);
+
+  write_thread(change->tree, 12, 14, 'S');
+  write_thread(change->tree, 12, 15, 'S');
+  write_thread(change->tree, 12, 16, 'S');
+  snprintf(gone, sizeof(gone), "%s/proc/12/task/13/stat", change->tree->root);
+  unlink(gone);
+  /* What is read the next time is a file. */
+  unlink(change->path);
+  temp_tree_write(change->tree, "/proc/12/status", status);
+  if (fd < 0 || write(fd, status, sizeof(status) - 1) < 0)
+    abort();
+  close(fd);
+}
+
+static void threads_that_a_listing_lacked_are_in_the_next(void **state) {
+  static const int ids[] = {12, 14, 15, 16};
+  const temp_tree_t *tree = *state;
+  change_t change = {tree, ""};
+  uvperf__tasks_t threads;
+  uv_thread_t thread;
+  size_t i;
+
+  write_thread(tree, 12, 12, 'S');
+  write_thread(tree, 12, 13, 'S');
+  snprintf(change.path, sizeof(change.path), "%s/proc/12/status", tree->root);
+  assert_int_equal(mkfifo(change.path, 0600), 0);
+  assert_int_equal(uv_thread_create(&thread, change_threads, &change), 0);
+  assert_int_equal(uvperf__task_threads(tree->root, 12, &threads), 0);
+  assert_int_equal(uv_thread_join(&thread), 0);
+  assert_int_equal(threads.nr, 4);
+  for (i = 0; i < 4; i++)
+    assert_int_equal(threads.tasks[i].id, ids[i]);
+  uvperf__tasks_free(&threads);
+}
+
+/* A process whose threads come and go all the time is not listed for ever. */
+static void threads_that_are_never_all_listed_are_as_listed(void **state) {
+  static const int ids[] = {12, 13};
+  const temp_tree_t *tree = *state;
+
+  write_thread(tree, 12, 12, 'S');
+  write_thread(tree, 12, 13, 'S');
+  write_status(tree, 12, 12, 3);
+  expect_threads(tree, 12, 2, ids);
+  /* Whose number is not told. */
+  temp_tree_write(tree, "/proc/12/status", "Tgid:\t12\n");
+  expect_threads(tree, 12, 2, ids);
+}
+
+static void threads_that_cannot_be_read_are_an_error(void **state) {
+  const temp_tree_t *tree = *state;
+  char root[4200];
+  uvperf__tasks_t threads;
+
+  write_thread(tree, 12, 12, 'S');
+  write_status(tree, 12, 12, 2);
+  write_file(tree, 12, 13, "no stat file");
+  assert_int_equal(uvperf__task_threads(tree->root, 12, &threads), -EINVAL);
+  temp_tree_write(tree, "/proc/14/task", "no directory");
+  assert_int_equal(uvperf__task_threads(tree->root, 14, &threads), -ENOTDIR);
+  memset(root, '/', sizeof(root));
+  root[sizeof(root) - 1] = '\0';
+  assert_int_equal(uvperf__task_threads(root, 12, &threads), -ENAMETOOLONG);
+  assert_null(threads.tasks);
+  fake_assert_clean();
+}
+
+static void threads_without_memory_are_enomem(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf__tasks_t threads;
+  unsigned nth;
+  int i, rc;
+
+  for (i = 12; i < 212; i++)
+    write_thread(tree, 12, i, 'S');
+  write_status(tree, 12, 12, 200);
+  for (nth = 1;; nth++) {
+    fake_kernel_reset();
+    fake_fail(FAKE_CALLOC, nth, -ENOMEM);
+    rc = uvperf__task_threads(tree->root, 12, &threads);
+    if (fake_failures() == 0)
+      break;
+    assert_int_equal(rc, -ENOMEM);
+    assert_null(threads.tasks);
+    assert_int_equal(fake_live_allocations(), 0);
+  }
+  assert_int_equal(rc, 0);
+  assert_int_equal(nth, 4); /* for 64, 128 and 256 */
+  uvperf__tasks_free(&threads);
+}
+
+/* In a child, whose limit it is: what a call that may open `more` fds gives. */
+static int is_honest(const temp_tree_t *tree, rlim_t more) {
+  uvperf__tasks_t threads;
+  uvperf__task_t task;
+  int rc = uvperf__task_threads(tree->root, 12, &threads);
+
+  if (more == 0)
+    return rc == -EMFILE &&
+           uvperf__task_look(tree->root, 12, &task) == -EMFILE &&
+           uvperf__task_process(tree->root, 12) == -EMFILE &&
+           uvperf__task_is_gone(tree->root, 12, 1012) == -EMFILE &&
+           uvperf__task_proc_is_own(tree->root) == -EMFILE;
+  return rc == 0 && threads.nr == 1;
+}
+
+static int look_with_few_fds(void *arg) {
+  int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  struct rlimit limit;
+  rlim_t more;
+
+  close(next);
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return 1;
+  for (more = 0; more < 2; more++) {
+    limit.rlim_cur = (rlim_t)next + more;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+      return 1;
+    if (!is_honest(arg, more))
+      return 2;
+  }
+  return 0;
+}
+
+static void tasks_without_fds_are_emfile(void **state) {
+  const temp_tree_t *tree = *state;
+
+  temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\n");
+  write_thread(tree, 12, 12, 'S');
+  write_status(tree, 12, 12, 1);
+  assert_int_equal(support_wait(support_fork(look_with_few_fds, *state)), 0);
+}
+
+static int tree_setup(void **state) {
+  fake_kernel_reset();
+  return temp_tree_setup(state);
+}
+
+#define WITH_TREE(test)                                                        \
+  cmocka_unit_test_setup_teardown(test, tree_setup, temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_TREE(task_name_may_hold_anything),
+      WITH_TREE(task_has_ended_in_two_states),
+      WITH_TREE(task_start_has_64_bits),
+      WITH_TREE(task_stat_that_is_none_is_an_error),
+      WITH_TREE(task_without_a_file_is_told_from_a_hidden_one),
+      WITH_TREE(task_process_is_the_one_that_it_is_of),
+      WITH_TREE(proc_is_own_where_a_task_has_one_id),
+      WITH_TREE(task_is_gone_when_its_id_is_anothers),
+      WITH_TREE(task_is_gone_only_if_nobody_has_its_id),
+      WITH_TREE(task_of_unknown_start_is_gone_only_without_its_id),
+      WITH_TREE(task_that_is_every_task_is_never_gone),
+      WITH_TREE(threads_come_by_ascending_ids),
+      WITH_TREE(threads_of_any_number_are_listed),
+      WITH_TREE(threads_that_have_ended_are_left_out),
+      WITH_TREE(threads_that_a_listing_lacked_are_in_the_next),
+      WITH_TREE(threads_that_are_never_all_listed_are_as_listed),
+      WITH_TREE(threads_that_cannot_be_read_are_an_error),
+      WITH_TREE(threads_without_memory_are_enomem),
+      WITH_TREE(tasks_without_fds_are_emfile),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
