@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "counters_make.h"
+
+#include "kernel_knows.h"
+
+/* What scripted events give: words of all of them. */
+static struct {
+  uint64_t words[4096];
+  size_t used;
+} given;
+
+int counters_make_setup(void **state) {
+  (void)state;
+  fake_kernel_reset();
+  memset(&given, 0, sizeof(given));
+  uvperf__known[UVPERF__WORD_READ_FORMAT].yes = UVPERF_FORMAT_LOST;
+  uvperf__known[UVPERF__WORD_READ_FORMAT].no = 0;
+  return 0;
+}
+
+void counters_make(counters_make_t *make, size_t nr_attrs) {
+  static const uvperf_set_options_t init = UVPERF_SET_OPTIONS_INIT;
+  static const uint64_t configs[COUNTERS_MOST] = {
+      PERF_COUNT_SW_TASK_CLOCK,      PERF_COUNT_SW_PAGE_FAULTS,
+      PERF_COUNT_SW_DUMMY,           PERF_COUNT_SW_CONTEXT_SWITCHES,
+      PERF_COUNT_SW_CPU_MIGRATIONS,  PERF_COUNT_SW_PAGE_FAULTS_MIN,
+      PERF_COUNT_SW_PAGE_FAULTS_MAJ, PERF_COUNT_SW_CPU_CLOCK};
+  size_t i;
+
+  assert_true(nr_attrs <= COUNTERS_MOST);
+  memset(make, 0, sizeof(*make));
+  for (i = 0; i < nr_attrs; i++) {
+    uvperf_attr_software(&make->attrs[i], configs[i % 8]);
+    make->pointers[i] = &make->attrs[i];
+    make->leaders[i] = i;
+  }
+  make->options = init;
+  make->options.attrs = make->pointers;
+  make->options.nr_attrs = nr_attrs;
+  make->options.leaders = make->leaders;
+  make->options.targets = make->targets;
+}
+
+void counters_group(counters_make_t *make, size_t first, size_t nr) {
+  size_t i;
+
+  for (i = first; i < first + nr; i++)
+    make->leaders[i] = first;
+}
+
+uvperf_target_t *counters_add(counters_make_t *make, uint32_t type) {
+  static const uvperf_target_t init = UVPERF_TARGET_INIT;
+  uvperf_target_t *target;
+
+  assert_true(make->options.nr_targets < COUNTERS_MOST);
+  target = &make->targets[make->options.nr_targets++];
+  *target = init;
+  target->type = type;
+  return target;
+}
+
+void counters_add_cpus(counters_make_t *make, const char *cpus) {
+  counters_add(make, UVPERF_TARGET_CPUS)->cpus = cpus;
+}
+
+void counters_add_thread(counters_make_t *make, int32_t pid) {
+  counters_add(make, UVPERF_TARGET_THREAD)->pid = pid;
+}
+
+uvperf__counters_t *counters_open(const counters_make_t *make) {
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+  int rc;
+
+  memset(&error, 0, sizeof(error));
+  rc = uvperf__counters_new(&counters, &make->options, &error);
+  if (rc != 0)
+    fail_msg("uvperf__counters_new gave %d: %s", rc, error.reason);
+  return counters;
+}
+
+void counters_refused(const counters_make_t *make, uvperf_error_t *error,
+                      int code, int cause) {
+  uvperf__counters_t *counters = (void *)error;
+  size_t fds = support_count_fds();
+  int rc;
+
+  memset(error, 0, sizeof(*error));
+  rc = uvperf__counters_new(&counters, &make->options, error);
+  if (rc != code || error->code != code || error->cause != cause)
+    fail_msg("%d, not %d; %s, not %s: %s", rc, code,
+             uvperf_cause_name(error->cause), uvperf_cause_name(cause),
+             error->reason);
+  assert_null(counters);
+  assert_int_equal(support_count_fds(), fds);
+  fake_assert_clean();
+}
+
+void counters_script(fake_event_t **events, size_t nr) {
+  size_t i;
+
+  for (i = 0; i < nr; i++)
+    events[i] = fake_event_add(100 + i);
+}
+
+static uint64_t *take(size_t nr) {
+  uint64_t *words = given.words + given.used;
+
+  assert_true(given.used + nr <= sizeof(given.words) / sizeof(words[0]));
+  given.used += nr;
+  return words;
+}
+
+void counters_give(fake_event_t *fake, uint64_t value, uint64_t enabled,
+                   uint64_t running) {
+  uint64_t *words = take(5);
+
+  words[0] = value;
+  words[1] = enabled;
+  words[2] = running;
+  words[3] = fake->id;
+  words[4] = 0;
+  fake->read_data = words;
+  fake->read_size = 5 * sizeof(words[0]);
+}
+
+void counters_give_group(fake_event_t *fake, uint64_t enabled, uint64_t running,
+                         const uint64_t *ids, const uint64_t *values,
+                         size_t nr) {
+  uint64_t *words = take(3 + 3 * nr);
+  size_t i;
+
+  words[0] = nr;
+  words[1] = enabled;
+  words[2] = running;
+  for (i = 0; i < nr; i++) {
+    words[3 + 3 * i] = values[i];
+    words[4 + 3 * i] = ids[i];
+    words[5 + 3 * i] = 0;
+  }
+  fake->read_data = words;
+  fake->read_size = (3 + 3 * nr) * sizeof(words[0]);
+}
+
+static uvperf_reading_t *read_all(uvperf__counters_t *counters) {
+  uvperf_reading_t *reading;
+
+  assert_int_equal(uvperf_reading_new(&reading), 0);
+  assert_int_equal(uvperf__counters_read(counters, reading), 0);
+  return reading;
+}
+
+uvperf_set_count_t counters_total(uvperf__counters_t *counters, size_t attr) {
+  uvperf_reading_t *reading = read_all(counters);
+  uvperf_set_count_t count;
+
+  assert_int_equal(uvperf_reading_total(reading, attr, &count), 0);
+  uvperf_reading_free(reading);
+  return count;
+}
+
+uvperf_set_count_t counters_at(uvperf__counters_t *counters, size_t attr,
+                               size_t place) {
+  uvperf_reading_t *reading = read_all(counters);
+  uvperf_set_count_t count;
+
+  assert_int_equal(uvperf_reading_count(reading, attr, place, &count), 0);
+  uvperf_reading_free(reading);
+  return count;
+}
+
+size_t counters_nr_places(uvperf__counters_t *counters) {
+  uvperf_reading_t *reading = read_all(counters);
+  size_t nr = uvperf_reading_nr_places(reading);
+
+  uvperf_reading_free(reading);
+  return nr;
+}
+
+const uvperf_set_failure_t *counters_failure(const uvperf__counters_t *counters,
+                                             size_t nth) {
+  const uvperf_set_failure_t *failures;
+  size_t nr;
+
+  failures = uvperf__counters_failures(counters, &nr);
+  assert_true(nth < nr);
+  return &failures[nth];
+}
+
+size_t counters_nr_failures(const uvperf__counters_t *counters) {
+  size_t nr;
+
+  uvperf__counters_failures(counters, &nr);
+  return nr;
+}

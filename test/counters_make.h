@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of counters share: options that are quickly made, counters
+ * that must open or must not, and what scripted events give when they are
+ * read. */
+#ifndef UVPERF_TEST_COUNTERS_MAKE_H
+#define UVPERF_TEST_COUNTERS_MAKE_H
+
+#include "fake_kernel.h"
+#include "support.h"
+
+#include "counters.h"
+#include "uvperf.h"
+
+#define COUNTERS_MOST 16
+
+/* Options and all that they point to. */
+typedef struct counters_make_s {
+  struct perf_event_attr attrs[COUNTERS_MOST];
+  const struct perf_event_attr *pointers[COUNTERS_MOST];
+  size_t leaders[COUNTERS_MOST];
+  uvperf_target_t targets[COUNTERS_MOST];
+  uvperf_set_options_t options;
+} counters_make_t;
+
+/* Setup for cmocka: an empty scripted kernel that knows PERF_FORMAT_LOST, so
+ * that nothing is opened to ask for it. */
+int counters_make_setup(void **state);
+
+/* So many software events, each another one, in no group and at no target. */
+void counters_make(counters_make_t *make, size_t nr_attrs);
+
+/* Makes a group of so many attrs from the first-th on. */
+void counters_group(counters_make_t *make, size_t first, size_t nr);
+
+/* Adds a target, and gives it to be filled. */
+uvperf_target_t *counters_add(counters_make_t *make, uint32_t type);
+/* The CPUs of this list; a thread. */
+void counters_add_cpus(counters_make_t *make, const char *cpus);
+void counters_add_thread(counters_make_t *make, int32_t pid);
+
+/* Opens, which must work. */
+uvperf__counters_t *counters_open(const counters_make_t *make);
+
+/* Opens, which must fail like that and leave nothing. */
+void counters_refused(const counters_make_t *make, uvperf_error_t *error,
+                      int code, int cause);
+
+/* Adds so many scripted events, whose ids are 100, 101…; they are
+ * events[0], events[1]…. */
+void counters_script(fake_event_t **events, size_t nr);
+
+/* What reading a scripted event gives: a value alone; or so many values of a
+ * group with these ids. It is valid until the next setup. */
+void counters_give(fake_event_t *fake, uint64_t value, uint64_t enabled,
+                   uint64_t running);
+void counters_give_group(fake_event_t *fake, uint64_t enabled, uint64_t running,
+                         const uint64_t *ids, const uint64_t *values,
+                         size_t nr);
+
+/* Reads, and gives the sum of an attr, or its count at the nth place. */
+uvperf_set_count_t counters_total(uvperf__counters_t *counters, size_t attr);
+uvperf_set_count_t counters_at(uvperf__counters_t *counters, size_t attr,
+                               size_t place);
+size_t counters_nr_places(uvperf__counters_t *counters);
+
+/* The nth failure, which must be there. */
+const uvperf_set_failure_t *counters_failure(const uvperf__counters_t *counters,
+                                             size_t nth);
+size_t counters_nr_failures(const uvperf__counters_t *counters);
+
+#endif
