@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: at which of a target's places an event is opened, by what sysfs
+ * tells of its PMU. The machine has four CPUs in two packages, a PMU of some
+ * CPUs for all tasks (uncore), one of each kind of core (hybrid), and events
+ * that are counted once a package. */
+#include "counters_make.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "counters_impl.h"
+#include "event_list.h"
+
+#define PMUS "/sys/bus/event_source/devices"
+#define CPU  "/sys/devices/system/cpu"
+
+#define EVENTS 32
+
+typedef struct machine_s {
+  temp_tree_t *tree;
+  fake_event_t *events[EVENTS];
+  counters_make_t make;
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+} machine_t;
+
+static int setup(void **state) {
+  static const struct {
+    const char *path;
+    const char *text;
+  } files[] = {
+      {PMUS "/uncore/type", "20\n"},
+      {PMUS "/uncore/cpumask", "0,2\n"},
+      {PMUS "/uncore/format/event", "config:0-7\n"},
+      {PMUS "/far/type", "21\n"},
+      {PMUS "/far/cpumask", "8-11,16\n"},
+      {PMUS "/far/format/event", "config:0-7\n"},
+      {PMUS "/core/type", "22\n"},
+      {PMUS "/core/cpus", "0-1\n"},
+      {PMUS "/core/format/event", "config:0-7\n"},
+      {PMUS "/atom/type", "23\n"},
+      {PMUS "/atom/cpus", "2-3\n"},
+      {PMUS "/atom/format/event", "config:0-7\n"},
+      {PMUS "/pkg/type", "24\n"},
+      {PMUS "/pkg/format/event", "config:0-7\n"},
+      {PMUS "/pkg/events/joules", "event=2\n"},
+      {PMUS "/pkg/events/joules.per-pkg", "1\n"},
+      {PMUS "/pkg/events/watts", "event=3\n"},
+      {PMUS "/pkg/events/watts.per-pkg", "1\n"},
+      {PMUS "/pkg/events/watts.snapshot", "1\n"},
+      {CPU "/cpu0/topology/physical_package_id", "0\n"},
+      {CPU "/cpu1/topology/physical_package_id", "1\n"},
+      {CPU "/cpu2/topology/physical_package_id", "0\n"},
+      {CPU "/cpu3/topology/physical_package_id", "1\n"},
+  };
+  static machine_t machine;
+  size_t i;
+
+  if (temp_tree_setup(state) != 0)
+    return -1;
+  for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+    temp_tree_write(*state, files[i].path, files[i].text);
+  memset(&machine, 0, sizeof(machine));
+  machine.tree = *state;
+  counters_make_setup(NULL);
+  counters_script(machine.events, EVENTS);
+  *state = &machine;
+  return 0;
+}
+
+static int teardown(void **state) {
+  machine_t *machine = *state;
+
+  uvperf__counters_free(machine->counters);
+  *state = machine->tree;
+  return temp_tree_teardown(state);
+}
+
+/* Opens these events at the one target. */
+static int try_open(machine_t *machine, const char *names, uint32_t type,
+                    const char *cpus) {
+  const char *root = machine->tree->root;
+  uvperf_event_list_t *list;
+  counters_make_t *make = &machine->make;
+  int rc;
+
+  memset(&machine->error, 0, sizeof(machine->error));
+  rc = uvperf__event_list_parse(root, &list, names, &machine->error);
+  if (rc != 0)
+    fail_msg("%s", machine->error.reason);
+  counters_make(make, 0);
+  make->options.attrs = NULL;
+  make->options.leaders = NULL;
+  make->options.events = list;
+  counters_add(make, type)->cpus = cpus;
+  if (type == UVPERF_TARGET_THREAD)
+    make->targets[0].pid = getpid();
+  rc = uvperf__counters_make(root, &machine->counters, &make->options,
+                             &machine->error);
+  uvperf_event_list_free(list);
+  return rc;
+}
+
+static void open_all(machine_t *machine, const char *names, uint32_t type,
+                     const char *cpus) {
+  if (try_open(machine, names, type, cpus) != 0)
+    fail_msg("%s", machine->error.reason);
+}
+
+/* What was opened, as in "0:20 2:20": the CPU and the PMU's type of each. */
+static void check_opened(const machine_t *machine, const char *wanted) {
+  char text[512] = "";
+  size_t used = 0;
+  size_t i;
+
+  for (i = 0; i < EVENTS; i++)
+    if (machine->events[i]->opened)
+      used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d:%u",
+                               used == 0 ? "" : " ", machine->events[i]->cpu,
+                               machine->events[i]->attr.type);
+  assert_string_equal(text, wanted);
+}
+
+static uint32_t state_at(machine_t *machine, size_t attr, size_t place) {
+  return counters_at(machine->counters, attr, place).state;
+}
+
+/* -- CPUs ----------------------------------------------------------------- */
+
+static void uncore_event_is_opened_on_its_cpus(void **state) {
+  machine_t *machine = *state;
+
+  open_all(machine, "uncore/event=1/,dummy", UVPERF_TARGET_CPUS, "0-3");
+  check_opened(machine, "0:20 0:1 1:1 2:20 2:1 3:1");
+  assert_int_equal(counters_nr_failures(machine->counters), 0);
+  assert_int_equal(state_at(machine, 0, 1), UVPERF_COUNT_NONE);
+  assert_int_equal(state_at(machine, 1, 1), UVPERF_COUNT_ERROR);
+  assert_int_equal(counters_total(machine->counters, 0).nr_missing, 2);
+}
+
+static void event_of_other_cpus_is_one_failure(void **state) {
+  machine_t *machine = *state;
+  const uvperf_set_failure_t *failure;
+  size_t i;
+
+  open_all(machine, "dummy,far/event=1/", UVPERF_TARGET_CPUS, "0-3");
+  check_opened(machine, "0:1 1:1 2:1 3:1");
+  assert_int_equal(counters_nr_failures(machine->counters), 1);
+  failure = counters_failure(machine->counters, 0);
+  assert_int_equal(failure->pid, -1);
+  assert_int_equal(failure->cpu, -1);
+  assert_int_equal(failure->error.attr_index, 1);
+  assert_int_equal(failure->error.code, -ENODEV);
+  assert_int_equal(failure->error.cause, UVPERF_CAUSE_NO_CPU);
+  assert_string_equal(failure->error.reason,
+                      "'far/event=1/' counts on CPUs 8-11,16, and none of them "
+                      "is to be measured");
+  for (i = 0; i < 4; i++)
+    assert_int_equal(state_at(machine, 1, i), UVPERF_COUNT_NOT_AVAILABLE);
+}
+
+static void event_of_other_cpus_alone_is_no_set(void **state) {
+  machine_t *machine = *state;
+
+  assert_int_equal(try_open(machine, "far/event=1/", UVPERF_TARGET_CPUS, "0-3"),
+                   -ENODEV);
+  assert_int_equal(machine->error.cause, UVPERF_CAUSE_NO_CPU);
+  assert_null(machine->counters);
+  fake_assert_clean();
+}
+
+static void hybrid_events_are_opened_on_their_cores(void **state) {
+  machine_t *machine = *state;
+
+  open_all(machine, "core/event=1/,atom/event=1/", UVPERF_TARGET_CPUS, "0-3");
+  check_opened(machine, "0:22 1:22 2:23 3:23");
+  assert_int_equal(state_at(machine, 0, 2), UVPERF_COUNT_NONE);
+  assert_int_equal(state_at(machine, 1, 0), UVPERF_COUNT_NONE);
+}
+
+static void event_of_a_package_is_opened_once_in_each(void **state) {
+  machine_t *machine = *state;
+
+  open_all(machine, "pkg/joules/,pkg/event=9/", UVPERF_TARGET_CPUS, "1-3");
+  check_opened(machine, "1:24 1:24 2:24 2:24 3:24");
+  assert_int_equal(state_at(machine, 0, 2), UVPERF_COUNT_NONE);
+}
+
+/* An offline CPU has no topology: that it is offline is the kernel's to say. */
+static void cpu_without_package_is_one_of_its_own(void **state) {
+  machine_t *machine = *state;
+
+  open_all(machine, "pkg/joules/", UVPERF_TARGET_CPUS, "0-5");
+  check_opened(machine, "0:24 1:24 4:24 5:24");
+}
+
+static void event_of_a_package_of_some_cpus_is_both(void **state) {
+  machine_t *machine = *state;
+
+  temp_tree_write(machine->tree, PMUS "/pkg/cpumask", "2-3\n");
+  open_all(machine, "pkg/joules/", UVPERF_TARGET_CPUS, "0-3");
+  check_opened(machine, "2:24 3:24");
+}
+
+/* -- groups --------------------------------------------------------------- */
+
+static void sibling_goes_where_its_leader_goes(void **state) {
+  machine_t *machine = *state;
+
+  open_all(machine, "{uncore/event=1/,dummy},dummy", UVPERF_TARGET_CPUS, "0-3");
+  check_opened(machine, "0:20 0:1 0:1 1:1 2:20 2:1 2:1 3:1");
+  assert_int_equal(machine->events[1]->group_fd, machine->events[0]->fd);
+  assert_int_equal(state_at(machine, 1, 1), UVPERF_COUNT_NONE);
+}
+
+static void group_of_a_package_event_is_of_a_package(void **state) {
+  machine_t *machine = *state;
+
+  open_all(machine, "{pkg/joules/,pkg/event=9/}", UVPERF_TARGET_CPUS, "0-3");
+  check_opened(machine, "0:24 0:24 1:24 1:24");
+}
+
+/* What would be counted twice, or is of other CPUs, is left out of it there. */
+static void sibling_that_cannot_be_everywhere_is_where_it_can(void **state) {
+  machine_t *machine = *state;
+
+  open_all(machine, "{dummy,uncore/event=1/,pkg/joules/}", UVPERF_TARGET_CPUS,
+           "0-3");
+  check_opened(machine, "0:1 0:20 0:24 1:1 1:24 2:1 2:20 3:1");
+}
+
+/* The group's first that can be anywhere says where. */
+static void leader_that_cannot_be_does_not_take_the_group_along(void **state) {
+  machine_t *machine = *state;
+
+  open_all(machine, "{far/event=1/,uncore/event=1/,dummy}", UVPERF_TARGET_CPUS,
+           "0-3");
+  check_opened(machine, "0:20 0:1 2:20 2:1");
+  assert_int_equal(machine->events[0]->attr.disabled, 1);
+  assert_int_equal(machine->events[1]->group_fd, machine->events[0]->fd);
+  assert_int_equal(counters_nr_failures(machine->counters), 1);
+}
+
+static void sibling_that_is_nowhere_its_leader_is_is_a_failure(void **state) {
+  machine_t *machine = *state;
+
+  open_all(machine, "{core/event=1/,atom/event=1/}", UVPERF_TARGET_CPUS, "0-3");
+  check_opened(machine, "0:22 1:22");
+  assert_non_null(
+      strstr(counters_failure(machine->counters, 0)->error.reason,
+             "counts on CPUs 2-3, and none of them is to be measured where the "
+             "leader of its group is"));
+}
+
+/* -- tasks and cgroups ---------------------------------------------------- */
+
+static void uncore_event_of_a_task_is_a_failure(void **state) {
+  machine_t *machine = *state;
+  const uvperf_set_failure_t *failure;
+
+  open_all(machine, "uncore/event=1/,dummy", UVPERF_TARGET_THREAD, NULL);
+  check_opened(machine, "-1:1");
+  failure = counters_failure(machine->counters, 0);
+  assert_int_equal(failure->pid, getpid());
+  assert_int_equal(failure->error.code, -EINVAL);
+  assert_int_equal(failure->error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_non_null(strstr(failure->error.reason, "measure CPUs"));
+}
+
+static void sibling_of_an_uncore_event_leads_in_a_task(void **state) {
+  machine_t *machine = *state;
+
+  open_all(machine, "{uncore/event=1/,dummy}", UVPERF_TARGET_THREAD, NULL);
+  check_opened(machine, "-1:1");
+  assert_int_equal(machine->events[0]->attr.disabled, 1);
+}
+
+/* The kernel counts it while the task runs on the CPUs of its PMU. */
+static void hybrid_events_of_a_task_are_opened_everywhere(void **state) {
+  machine_t *machine = *state;
+
+  open_all(machine, "core/event=1/,atom/event=1/", UVPERF_TARGET_THREAD, NULL);
+  check_opened(machine, "-1:22 -1:23");
+}
+
+static void hybrid_events_of_a_task_on_a_cpu_are_of_that(void **state) {
+  machine_t *machine = *state;
+
+  open_all(machine, "core/event=1/,atom/event=1/", UVPERF_TARGET_THREAD, "1-2");
+  check_opened(machine, "1:22 2:23");
+}
+
+/* Each thread has a part of what is counted there. */
+static void event_of_a_package_of_a_task_is_opened_as_any(void **state) {
+  machine_t *machine = *state;
+
+  open_all(machine, "pkg/joules/", UVPERF_TARGET_THREAD, "0-3");
+  check_opened(machine, "0:24 1:24 2:24 3:24");
+}
+
+/* -- values that are no sums ---------------------------------------------- */
+
+static void snapshot_is_not_changed_by_reset(void **state) {
+  machine_t *machine = *state;
+  uvperf_set_count_t count;
+
+  open_all(machine, "pkg/watts/,pkg/event=9/", UVPERF_TARGET_CPUS, "0");
+  counters_give(machine->events[0], 40, 10, 10);
+  counters_give(machine->events[1], 40, 10, 10);
+  assert_int_equal(uvperf__counters_reset(machine->counters), 0);
+  counters_give(machine->events[0], 41, 13, 13);
+  counters_give(machine->events[1], 41, 13, 13);
+  count = counters_total(machine->counters, 0);
+  assert_int_equal(count.value, 41);
+  assert_int_equal(count.time_enabled, 3);
+  assert_int_equal(counters_total(machine->counters, 1).value, 1);
+}
+
+/* -- shortages ------------------------------------------------------------ */
+
+static void every_failing_calloc_leaves_nothing(void **state) {
+  machine_t *machine = *state;
+  unsigned nth;
+  int rc = 0;
+
+  for (nth = 1; nth < 200; nth++) {
+    uvperf_event_list_t *list;
+
+    counters_make_setup(NULL);
+    counters_script(machine->events, EVENTS);
+    assert_int_equal(uvperf__event_list_parse(
+                         machine->tree->root, &list,
+                         "{uncore/event=1/,dummy},pkg/joules/,far//", NULL),
+                     0);
+    counters_make(&machine->make, 0);
+    machine->make.options.attrs = NULL;
+    machine->make.options.leaders = NULL;
+    machine->make.options.events = list;
+    counters_add_cpus(&machine->make, "0-3");
+    fake_fail(FAKE_CALLOC, nth, 0);
+    memset(&machine->error, 0, sizeof(machine->error));
+    rc = uvperf__counters_make(machine->tree->root, &machine->counters,
+                               &machine->make.options, &machine->error);
+    uvperf_event_list_free(list);
+    if (fake_failures() == 0)
+      break;
+    assert_int_equal(rc, -ENOMEM);
+    assert_int_equal(machine->error.code, -ENOMEM);
+    assert_int_equal(machine->error.cause, UVPERF_CAUSE_MEMORY);
+    assert_null(machine->counters);
+    fake_assert_clean();
+  }
+  assert_true(nth > 10);
+  assert_int_equal(rc, 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(uncore_event_is_opened_on_its_cpus),
+      TEST(event_of_other_cpus_is_one_failure),
+      TEST(event_of_other_cpus_alone_is_no_set),
+      TEST(hybrid_events_are_opened_on_their_cores),
+      TEST(event_of_a_package_is_opened_once_in_each),
+      TEST(cpu_without_package_is_one_of_its_own),
+      TEST(event_of_a_package_of_some_cpus_is_both),
+      TEST(sibling_goes_where_its_leader_goes),
+      TEST(group_of_a_package_event_is_of_a_package),
+      TEST(sibling_that_cannot_be_everywhere_is_where_it_can),
+      TEST(leader_that_cannot_be_does_not_take_the_group_along),
+      TEST(sibling_that_is_nowhere_its_leader_is_is_a_failure),
+      TEST(uncore_event_of_a_task_is_a_failure),
+      TEST(sibling_of_an_uncore_event_leads_in_a_task),
+      TEST(hybrid_events_of_a_task_are_opened_everywhere),
+      TEST(hybrid_events_of_a_task_on_a_cpu_are_of_that),
+      TEST(event_of_a_package_of_a_task_is_opened_as_any),
+      TEST(snapshot_is_not_changed_by_reset),
+      TEST(every_failing_calloc_leaves_nothing),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
