@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: what is made of what read(2) gives. */
+#include "counters_make.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A group of three at one place. */
+static uvperf__counters_t *open_group(fake_event_t **events) {
+  counters_make_t make;
+
+  counters_script(events, 3);
+  counters_make(&make, 3);
+  counters_group(&make, 0, 3);
+  counters_add_cpus(&make, "0");
+  return counters_open(&make);
+}
+
+/* One event at so many places. */
+static uvperf__counters_t *open_on_cpus(fake_event_t **events, size_t nr,
+                                        const char *cpus) {
+  counters_make_t make;
+
+  counters_script(events, nr);
+  counters_make(&make, 1);
+  counters_add_cpus(&make, cpus);
+  return counters_open(&make);
+}
+
+static void finish(uvperf__counters_t *counters) {
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+static void check_values(uvperf__counters_t *counters, const uint64_t *values,
+                         size_t nr) {
+  size_t i;
+
+  for (i = 0; i < nr; i++) {
+    assert_int_equal(counters_total(counters, i).state, UVPERF_COUNT_COUNTING);
+    assert_int_equal(counters_total(counters, i).value, values[i]);
+  }
+}
+
+/* -- groups --------------------------------------------------------------- */
+
+static void group_is_read_once_for_each_place(void **state) {
+  static const uint64_t ids[] = {100, 101, 102, 103, 104};
+  static const uint64_t values[] = {1, 2, 3, 4, 5};
+  fake_event_t *events[15];
+  uvperf__counters_t *counters;
+  uvperf_reading_t *reading;
+  counters_make_t make;
+
+  (void)state;
+  counters_script(events, 15);
+  counters_make(&make, 5);
+  counters_group(&make, 0, 5);
+  counters_add_cpus(&make, "0-2");
+  counters = counters_open(&make);
+  counters_give_group(events[0], 10, 10, ids, values, 5);
+  assert_int_equal(uvperf_reading_new(&reading), 0);
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_read(counters, reading), 0);
+  assert_string_equal(fake_log(), "read, read, read");
+  uvperf_reading_free(reading);
+  finish(counters);
+}
+
+static void values_of_a_group_are_found_by_id(void **state) {
+  static const uint64_t orders[][3] = {{100, 101, 102}, {100, 102, 101},
+                                       {101, 100, 102}, {101, 102, 100},
+                                       {102, 100, 101}, {102, 101, 100}};
+  uvperf__counters_t *counters;
+  fake_event_t *events[3];
+  size_t order, i;
+
+  (void)state;
+  counters = open_group(events);
+  for (order = 0; order < 6; order++) {
+    uint64_t values[3], wanted[3];
+
+    for (i = 0; i < 3; i++) {
+      values[i] = 1000 + orders[order][i];
+      wanted[i] = 1100 + i;
+    }
+    counters_give_group(events[0], 10, 10, orders[order], values, 3);
+    check_values(counters, wanted, 3);
+  }
+  finish(counters);
+}
+
+/* A sibling that was closed by others, say. */
+static void value_that_a_group_lacks_is_an_error_of_its_own(void **state) {
+  static const uint64_t ids[] = {100, 102};
+  static const uint64_t values[] = {7, 9};
+  uvperf__counters_t *counters;
+  fake_event_t *events[3];
+
+  (void)state;
+  counters = open_group(events);
+  counters_give_group(events[0], 10, 10, ids, values, 2);
+  assert_int_equal(counters_total(counters, 0).value, 7);
+  assert_int_equal(counters_total(counters, 1).state, UVPERF_COUNT_ERROR);
+  assert_int_equal(counters_total(counters, 1).code, -EPROTO);
+  assert_int_equal(counters_total(counters, 2).value, 9);
+  finish(counters);
+}
+
+/* One more than was opened is no harm. */
+static void value_of_a_stranger_is_left_out(void **state) {
+  static const uint64_t ids[] = {100, 555, 101, 102};
+  static const uint64_t values[] = {7, 8, 9, 10};
+  static const uint64_t wanted[] = {7, 9, 10};
+  uvperf__counters_t *counters;
+  fake_event_t *events[3];
+
+  (void)state;
+  counters = open_group(events);
+  counters_give_group(events[0], 10, 10, ids, values, 4);
+  check_values(counters, wanted, 3);
+  finish(counters);
+}
+
+static void times_of_a_group_are_those_of_its_leader(void **state) {
+  static const uint64_t ids[] = {100, 101, 102};
+  static const uint64_t values[] = {10, 20, 30};
+  uvperf__counters_t *counters;
+  uvperf_set_count_t count;
+  fake_event_t *events[3];
+  size_t i;
+
+  (void)state;
+  counters = open_group(events);
+  counters_give_group(events[0], 40, 10, ids, values, 3);
+  for (i = 0; i < 3; i++) {
+    count = counters_total(counters, i);
+    assert_int_equal(count.time_enabled, 40);
+    assert_int_equal(count.time_running, 10);
+    assert_int_equal(count.scaled, 4 * values[i]);
+  }
+  finish(counters);
+}
+
+/* -- what cannot be read -------------------------------------------------- */
+
+static void check_error(uvperf__counters_t *counters, int code) {
+  size_t i;
+
+  for (i = 0; i < 3; i++) {
+    assert_int_equal(counters_total(counters, i).state, UVPERF_COUNT_ERROR);
+    assert_int_equal(counters_total(counters, i).code, code);
+  }
+}
+
+/* A pinned one that the PMU could not hold. */
+static void no_bytes_are_ebadf(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[3];
+
+  (void)state;
+  counters = open_group(events);
+  check_error(counters, -EBADF);
+  finish(counters);
+}
+
+static void sizes_that_do_not_fit_are_eproto(void **state) {
+  static const uint64_t ids[] = {100, 101, 102};
+  static const uint64_t values[] = {7, 8, 9};
+  uvperf__counters_t *counters;
+  fake_event_t *events[3];
+  size_t whole, size;
+
+  (void)state;
+  counters = open_group(events);
+  counters_give_group(events[0], 10, 10, ids, values, 3);
+  whole = events[0]->read_size;
+  for (size = 1; size < whole; size++) {
+    events[0]->read_size = size;
+    check_error(counters, -EPROTO);
+  }
+  events[0]->read_size = whole;
+  check_values(counters, values, 3);
+  /* More of it than it says. */
+  counters_give_group(events[0], 10, 10, ids, values, 3);
+  ((uint64_t *)(uintptr_t)events[0]->read_data)[0] = 2;
+  check_error(counters, -EPROTO);
+  ((uint64_t *)(uintptr_t)events[0]->read_data)[0] = UINT64_MAX;
+  check_error(counters, -EPROTO);
+  finish(counters);
+}
+
+static void error_of_one_event_is_no_failure_of_the_reading(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[3];
+  uvperf_set_count_t count;
+
+  (void)state;
+  counters = open_on_cpus(events, 3, "0-2");
+  counters_give(events[0], 5, 10, 10);
+  counters_give(events[2], 6, 10, 10);
+  fake_fail(FAKE_READ, 2, -EIO);
+  count = counters_total(counters, 0);
+  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
+  assert_int_equal(count.value, 11);
+  assert_int_equal(count.code, -EIO);
+  assert_int_equal(count.nr_missing, 1);
+  counters_give(events[1], 4, 10, 10);
+  assert_int_equal(counters_total(counters, 0).value, 15);
+  finish(counters);
+}
+
+static void race_with_a_fork_is_tried_again(void **state) {
+  static const uint64_t ids[] = {100, 101, 102};
+  static const uint64_t values[] = {7, 8, 9};
+  uvperf__counters_t *counters;
+  fake_event_t *events[3];
+
+  (void)state;
+  counters = open_group(events);
+  counters_give_group(events[0], 10, 10, ids, values, 3);
+  fake_fail(FAKE_READ, 1, -ECHILD);
+  fake_fail(FAKE_READ, 2, -ECHILD);
+  check_values(counters, values, 3);
+  fake_fail_from(FAKE_READ, 1, -ECHILD);
+  check_error(counters, -ECHILD);
+  finish(counters);
+}
+
+/* -- states --------------------------------------------------------------- */
+
+static void states_follow_the_times(void **state) {
+  static const struct {
+    uint64_t value, enabled, running;
+    uint32_t state;
+  } cases[] = {
+      {0, 0, 0, UVPERF_COUNT_NOT_ENABLED},
+      {0, 10, 0, UVPERF_COUNT_NEVER_SCHEDULED},
+      {0, 10, 10, UVPERF_COUNT_COUNTING},
+      {4, 10, 5, UVPERF_COUNT_COUNTING},
+  };
+  uvperf__counters_t *counters;
+  fake_event_t *events[1];
+  size_t i;
+
+  (void)state;
+  counters = open_on_cpus(events, 1, "0");
+  for (i = 0; i < 4; i++) {
+    counters_give(events[0], cases[i].value, cases[i].enabled,
+                  cases[i].running);
+    assert_int_equal(counters_total(counters, 0).state, cases[i].state);
+  }
+  finish(counters);
+}
+
+static void lost_records_are_told(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[1];
+
+  (void)state;
+  counters = open_on_cpus(events, 1, "0");
+  counters_give(events[0], 5, 10, 10);
+  ((uint64_t *)(uintptr_t)events[0]->read_data)[4] = 3;
+  assert_int_equal(counters_total(counters, 0).lost, 3);
+  finish(counters);
+}
+
+/* -- reset ---------------------------------------------------------------- */
+
+static void reset_takes_off_counts_and_times(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_set_count_t count;
+  fake_event_t *events[1];
+
+  (void)state;
+  counters = open_on_cpus(events, 1, "0");
+  counters_give(events[0], 50, 100, 80);
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_reset(counters), 0);
+  assert_string_equal(fake_log(), "read");
+  count = counters_total(counters, 0);
+  assert_int_equal(count.state, UVPERF_COUNT_NOT_ENABLED);
+  assert_int_equal(count.value, 0);
+  counters_give(events[0], 57, 120, 90);
+  count = counters_total(counters, 0);
+  assert_int_equal(count.value, 7);
+  assert_int_equal(count.time_enabled, 20);
+  assert_int_equal(count.time_running, 10);
+  assert_int_equal(count.scaled, 14);
+  /* Not those before the one before. */
+  assert_int_equal(uvperf__counters_reset(counters), 0);
+  counters_give(events[0], 60, 130, 100);
+  assert_int_equal(counters_total(counters, 0).value, 3);
+  finish(counters);
+}
+
+/* By PERF_EVENT_IOC_RESET, which leaves the times. */
+static void reset_by_others_does_not_run_below_zero(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_set_count_t count;
+  fake_event_t *events[1];
+
+  (void)state;
+  counters = open_on_cpus(events, 1, "0");
+  counters_give(events[0], 50, 100, 80);
+  assert_int_equal(uvperf__counters_reset(counters), 0);
+  counters_give(events[0], 3, 110, 90);
+  count = counters_total(counters, 0);
+  assert_int_equal(count.value, 3);
+  assert_int_equal(count.time_enabled, 10);
+  finish(counters);
+}
+
+/* It takes off what was read last. */
+static void reset_of_what_cannot_be_read_counts_from_the_last(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[1];
+
+  (void)state;
+  counters = open_on_cpus(events, 1, "0");
+  counters_give(events[0], 50, 100, 80);
+  assert_int_equal(counters_total(counters, 0).value, 50);
+  fake_fail(FAKE_READ, 1, -EIO);
+  assert_int_equal(uvperf__counters_reset(counters), 0);
+  counters_give(events[0], 60, 110, 90);
+  assert_int_equal(counters_total(counters, 0).value, 10);
+  finish(counters);
+}
+
+static void reset_is_told_to_deltas(void **state) {
+  uvperf_reading_t *older, *newer, *delta;
+  uvperf__counters_t *counters;
+  uvperf_set_count_t count;
+  fake_event_t *events[1];
+
+  (void)state;
+  assert_int_equal(uvperf_reading_new(&older), 0);
+  assert_int_equal(uvperf_reading_new(&newer), 0);
+  assert_int_equal(uvperf_reading_new(&delta), 0);
+  counters = open_on_cpus(events, 1, "0");
+  counters_give(events[0], 50, 100, 100);
+  assert_int_equal(uvperf__counters_read(counters, older), 0);
+  assert_int_equal(uvperf__counters_reset(counters), 0);
+  counters_give(events[0], 150, 300, 300);
+  assert_int_equal(uvperf__counters_read(counters, newer), 0);
+  assert_int_equal(uvperf_reading_delta(delta, older, newer), 0);
+  assert_int_equal(uvperf_reading_total(delta, 0, &count), 0);
+  assert_int_equal(count.value, 100); /* not 50 */
+  assert_int_equal(count.time_enabled, 200);
+  uvperf_reading_free(older);
+  uvperf_reading_free(newer);
+  uvperf_reading_free(delta);
+  finish(counters);
+}
+
+/* -- gone ----------------------------------------------------------------- */
+
+static int end_at_once(void *arg) {
+  (void)arg;
+  return 0;
+}
+
+static int stay(void *arg) {
+  (void)arg;
+  return pause();
+}
+
+/* A child that has ended, and is still to be waited for. */
+static pid_t gone_child(void) {
+  pid_t pid = support_fork(end_at_once, NULL);
+  siginfo_t info;
+
+  assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+  return pid;
+}
+
+/* Whatever its time says. */
+static void task_that_is_gone_is_so_at_the_first_reading(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  fake_event_t *events[1];
+  pid_t pid = gone_child();
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 1);
+  counters_add(&make, UVPERF_TARGET_COMMAND)->pid = pid;
+  counters = counters_open(&make);
+  counters_give(events[0], 1, 10, 10);
+  assert_int_equal(uvperf__counters_reset(counters), 0);
+  counters_give(events[0], 2, 20, 20);
+  assert_int_equal(counters_total(counters, 0).state, UVPERF_COUNT_GONE);
+  finish(counters);
+  assert_int_equal(support_wait(pid), 0);
+}
+
+static void task_whose_time_goes_on_is_alive(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  fake_event_t *events[1];
+  pid_t pid;
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 1);
+  pid = support_fork(stay, NULL);
+  counters_add(&make, UVPERF_TARGET_COMMAND)->pid = pid;
+  counters = counters_open(&make);
+  counters_give(events[0], 1, 10, 10);
+  assert_int_equal(counters_total(counters, 0).state, UVPERF_COUNT_COUNTING);
+  kill(pid, SIGKILL);
+  support_wait(pid);
+  counters_give(events[0], 2, 20, 20);
+  assert_int_equal(counters_total(counters, 0).state, UVPERF_COUNT_COUNTING);
+  assert_int_equal(counters_total(counters, 0).state, UVPERF_COUNT_GONE);
+  assert_int_equal(counters_total(counters, 0).value, 2);
+  /* It stays gone, and its children may still count. */
+  counters_give(events[0], 3, 30, 30);
+  assert_int_equal(counters_total(counters, 0).state, UVPERF_COUNT_GONE);
+  assert_int_equal(counters_total(counters, 0).value, 3);
+  finish(counters);
+}
+
+/* What it did after it was read and before it was looked for. */
+static void task_found_gone_is_read_once_more(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_reading_t *reading;
+  counters_make_t make;
+  fake_event_t *events[1];
+  pid_t pid = gone_child();
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 1);
+  counters_add(&make, UVPERF_TARGET_COMMAND)->pid = pid;
+  counters = counters_open(&make);
+  counters_give(events[0], 1, 10, 10);
+  assert_int_equal(uvperf_reading_new(&reading), 0);
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_read(counters, reading), 0);
+  assert_string_equal(fake_log(), "read, read");
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_read(counters, reading), 0);
+  assert_string_equal(fake_log(), "read");
+  uvperf_reading_free(reading);
+  finish(counters);
+  assert_int_equal(support_wait(pid), 0);
+}
+
+/* -- the rest ------------------------------------------------------------- */
+
+static void reading_without_memory_is_enomem_and_left_alone(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_reading_t *reading;
+  fake_event_t *events[1];
+  unsigned reads;
+
+  (void)state;
+  counters = open_on_cpus(events, 1, "0");
+  assert_int_equal(uvperf_reading_new(&reading), 0);
+  reads = fake_count(FAKE_READ);
+  fake_fail(FAKE_CALLOC, 1, 0);
+  assert_int_equal(uvperf__counters_read(counters, reading), -ENOMEM);
+  assert_int_equal(fake_count(FAKE_READ), reads);
+  assert_int_equal(uvperf_reading_nr_attrs(reading), 0);
+  assert_int_equal(uvperf__counters_read(counters, reading), 0);
+  assert_int_equal(uvperf_reading_nr_attrs(reading), 1);
+  uvperf_reading_free(reading);
+  finish(counters);
+}
+
+static void second_reading_takes_no_memory(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_reading_t *reading;
+  fake_event_t *events[3];
+  unsigned callocs;
+
+  (void)state;
+  counters = open_group(events);
+  assert_int_equal(uvperf_reading_new(&reading), 0);
+  assert_int_equal(uvperf__counters_read(counters, reading), 0);
+  callocs = fake_count(FAKE_CALLOC);
+  assert_int_equal(uvperf__counters_read(counters, reading), 0);
+  assert_int_equal(uvperf__counters_reset(counters), 0);
+  assert_int_equal(fake_count(FAKE_CALLOC), callocs);
+  uvperf_reading_free(reading);
+  finish(counters);
+}
+
+static void places_are_told_in_the_order_of_targets(void **state) {
+  static const int cpus[] = {3, 4, 0};
+  uvperf__counters_t *counters;
+  uvperf_reading_t *reading;
+  counters_make_t make;
+  fake_event_t *events[3];
+  uint64_t serial = 0;
+  size_t i;
+
+  (void)state;
+  counters_script(events, 3);
+  counters_make(&make, 1);
+  counters_add_cpus(&make, "3-4");
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  assert_int_equal(uvperf_reading_new(&reading), 0);
+  assert_int_equal(uvperf__counters_read(counters, reading), 0);
+  assert_int_equal(uvperf_reading_nr_places(reading), 3);
+  for (i = 0; i < 3; i++) {
+    const uvperf_place_t *place = uvperf_reading_place(reading, i);
+
+    assert_int_equal(place->target, i == 2);
+    assert_int_equal(place->pid, -1);
+    assert_int_equal(place->cpu, cpus[i]);
+    assert_true(i == 0 || place->serial > serial);
+    serial = place->serial;
+    assert_int_equal(uvperf__counters_fd(counters, 0, serial), events[i]->fd);
+    assert_int_equal(uvperf__counters_fd(counters, 1, serial), -1);
+  }
+  assert_int_equal(uvperf__counters_fd(counters, 0, serial + 1), -1);
+  uvperf_reading_free(reading);
+  finish(counters);
+}
+
+#define TEST(f) cmocka_unit_test_setup(f, counters_make_setup)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(group_is_read_once_for_each_place),
+      TEST(values_of_a_group_are_found_by_id),
+      TEST(value_that_a_group_lacks_is_an_error_of_its_own),
+      TEST(value_of_a_stranger_is_left_out),
+      TEST(times_of_a_group_are_those_of_its_leader),
+      TEST(no_bytes_are_ebadf),
+      TEST(sizes_that_do_not_fit_are_eproto),
+      TEST(error_of_one_event_is_no_failure_of_the_reading),
+      TEST(race_with_a_fork_is_tried_again),
+      TEST(states_follow_the_times),
+      TEST(lost_records_are_told),
+      TEST(reset_takes_off_counts_and_times),
+      TEST(reset_by_others_does_not_run_below_zero),
+      TEST(reset_of_what_cannot_be_read_counts_from_the_last),
+      TEST(reset_is_told_to_deltas),
+      TEST(task_that_is_gone_is_so_at_the_first_reading),
+      TEST(task_whose_time_goes_on_is_alive),
+      TEST(task_found_gone_is_read_once_more),
+      TEST(reading_without_memory_is_enomem_and_left_alone),
+      TEST(second_reading_takes_no_memory),
+      TEST(places_are_told_in_the_order_of_targets),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
