@@ -26,7 +26,9 @@ uint64_t uvperf__counters_now(void) {
 
 int uvperf__counters_check(const uvperf__counters_t *counters,
                            uvperf_error_t *error) {
-  if (uvperf__sys_getpid() == counters->pid)
+  /* The reader of the pages needs no system call to know. */
+  if (uvperf__user_reader_is_mine(&counters->reader) ||
+      uvperf__sys_getpid() == counters->pid)
     return 0;
   return uvperf__explain(error, -EPERM, UVPERF_CAUSE_ARGUMENT,
                          "the events belong to the parent process");
@@ -253,7 +255,7 @@ int uvperf__counters_remove_target(uvperf__counters_t *counters,
 
 static int check_options(const uvperf_set_options_t *options,
                          uvperf_error_t *error) {
-  if (options->flags & ~UVPERF_SET_STRICT)
+  if (options->flags & ~(UVPERF_SET_STRICT | UVPERF_SET_USER_READ))
     return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
                            "options.flags 0x%x has unknown bits",
                            options->flags);
@@ -307,6 +309,7 @@ void uvperf__counters_free(uvperf__counters_t *counters) {
     return;
   for (i = 0; i < counters->nr_targets; i++)
     uvperf__counters_close(counters, counters->targets[i]);
+  uvperf__user_reader_end(&counters->reader);
   uvperf__counters_free_attrs(counters);
   uvperf__free(counters->targets);
   uvperf__free(counters->failures);

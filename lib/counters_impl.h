@@ -8,6 +8,7 @@
 
 #include "counters.h"
 #include "target.h"
+#include "user_page.h"
 
 /* What a group's read(2) can give at most: perf_event_validate_size in
  * kernel/events/core.c. */
@@ -38,6 +39,8 @@ typedef struct counter_s {
    * is this one, or if it is in none. */
   size_t leader;
   uint64_t id;
+  /* Its page, if its whole group is read by pages where possible; or NULL. */
+  const struct perf_event_mmap_page *page;
   counted_t last; /* when it was last read */
   counted_t base; /* when it was last reset */
 } counter_t;
@@ -84,6 +87,8 @@ struct uvperf__counters_s {
   uint32_t flags;
   uint32_t fallbacks;
   pid_t pid; /* of the process that opened it all */
+  /* Who reads the pages of events; nobody before there may be any. */
+  uvperf__user_reader_t reader;
 
   counter_attr_t *attrs;
   size_t nr_attrs;
@@ -183,6 +188,23 @@ int uvperf__counters_prepare(const uvperf__counters_t *counters, size_t attr,
 
 /* Attaches programs again that were attached through events that are closed. */
 void uvperf__counters_reattach(const uvperf__counters_t *counters);
+
+/* -- counters_user.c: without a system call -- */
+
+/* Maps the pages of a target's events that the calling thread may read by
+ * them, if that was asked for. The rest is read by read(2), as all is if there
+ * is no memory or no leave. */
+void uvperf__counters_map(uvperf__counters_t *counters,
+                          counter_target_t *target);
+
+/* Unmaps the page of an event, if it has one. */
+void uvperf__counters_unmap(const uvperf__counters_t *counters,
+                            counter_t *event);
+
+/* Reads all events that this one leads at the place by their pages: 1; or 0,
+ * and read(2) has to. */
+int uvperf__counters_read_user(const uvperf__counters_t *counters,
+                               counter_place_t *place, size_t leader);
 
 /* -- counters_failure.c -- */
 

@@ -163,6 +163,7 @@ static void close_event(uvperf__counters_t *counters, counter_t *event,
                         size_t attr) {
   if (event->fd < 0)
     return;
+  uvperf__counters_unmap(counters, event);
   uvperf__sys_close(event->fd);
   event->fd = -1;
   event->has_bpf = 0;
@@ -332,6 +333,8 @@ int uvperf__counters_open(uvperf__counters_t *counters,
   if (target->cgroup >= 0)
     uvperf__file_close(target->cgroup);
   target->cgroup = -1;
+  if (rc == 0)
+    uvperf__counters_map(counters, target);
   return rc;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads all events, a group by one read(2), and makes a reading of it. What of
- * it has been counted before the last reset is taken off here. */
+/* Reads all events, a group by one read(2) or by its pages, and makes a reading
+ * of it. What of it has been counted before the last reset is taken off here. */
 #include "counters_impl.h"
 
 #include <errno.h>
@@ -61,6 +61,8 @@ static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
   size_t i;
   int rc;
 
+  if (uvperf__counters_read_user(counters, place, leader))
+    return;
   rc = read_values(place->events[leader].fd, format, words, sizeof(words),
                    &read);
   for (i = leader; i < counters->nr_attrs; i++) {
