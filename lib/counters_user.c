@@ -52,8 +52,7 @@ void uvperf__counters_map(uvperf__counters_t *counters,
   size_t place, attr;
 
   if ((counters->flags & UVPERF_SET_USER_READ) == 0 ||
-      target->type != UVPERF_TARGET_SELF || target->inherit ||
-      !is_reader(counters))
+      target->type != UVPERF_TARGET_SELF || !is_reader(counters))
     return;
   for (place = 0; place < target->nr_places; place++)
     for (attr = 0; attr < counters->nr_attrs; attr++)
