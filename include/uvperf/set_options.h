@@ -70,7 +70,12 @@ typedef struct uvperf_target_s {
 #define UVPERF_SET_STRICT 1u
 /* Maps a page of each event of the calling thread, so that its counts are read
  * without a system call where CPU and kernel allow it (rdpmc); else, and from
- * another thread, by read(2) as without it. */
+ * another thread, by read(2) as without it. So are events with attr.inherit,
+ * and those of a group of which one cannot be read so. The page counts against
+ * perf_event_mlock_kb. On aarch64 the event must ask for it, by bit 1 of
+ * attr.config1 (`rdpmc=1`), and kernel.perf_user_access be 1. An administrator
+ * who forbids it while it is in use, by 0 there or, on x86, in
+ * /sys/devices/cpu/rdpmc, ends the process by a signal at the next reading. */
 #define UVPERF_SET_USER_READ 2u
 
 /* What to measure. Start from UVPERF_SET_OPTIONS_INIT. All that it points to is
