@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: what can be done to a set beside reading it, and targets that fork and
+ * execute. */
+#include "live_set.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake_kernel.h"
+#include "live_bpf.h"
+#include "live_thread.h"
+
+/* What the program does that this one becomes; see main. */
+#define COMMAND_CALLS 25
+
+static void syscalls(void *arg) {
+  live_syscall(*(const uint64_t *)arg);
+}
+
+/* A filter is of one attr, at each place and at those to come. */
+static void set_filter_holds_at_places_that_come_later(void **state) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  uint64_t tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  live_thread_t thread;
+  uint64_t work = 30;
+  uvperf_error_t error;
+  live_plan_t plan;
+  live_set_t live;
+
+  live_plan_begin(&plan);
+  live_plan_syscall(&plan, tracepoint);
+  live_plan_syscall(&plan, tracepoint);
+  live_plan_target(&plan, UVPERF_TARGET_SELF);
+  live_thread_start(&thread, syscalls, &work);
+  live_set_begin(*state, &live, &plan.options);
+  assert_int_equal(uvperf_set_set_filter(&live.set, 0, "pid == 1", &error), 0);
+  target.type = UVPERF_TARGET_THREAD;
+  target.pid = (int32_t)thread.tid;
+  assert_int_equal(uvperf_set_add_target(&live.set, &target, NULL, NULL), 0);
+  live_syscall(5);
+  live_thread_do(&thread);
+  assert_true(getpgid(1) >= 0);
+  assert_int_equal(live_set_read(&live, 0).value, 1);
+  assert_int_equal(live_set_read(&live, 1).value, 36);
+  assert_int_equal(uvperf_set_set_filter(&live.set, 0, "pid == 2", &error),
+                   UV_EEXIST);
+  assert_int_equal(error.cause, UVPERF_CAUSE_EXISTS);
+  assert_int_equal(uvperf_set_set_filter(&live.set, 1, "nonsense", &error),
+                   UV_EINVAL);
+  assert_int_equal(error.attr_index, 1);
+  assert_int_equal(uvperf_set_set_filter(&live.set, 1, NULL, &error),
+                   UV_EINVAL);
+  assert_int_equal(uvperf_set_set_filter(&live.set, 2, "pid == 1", &error),
+                   UV_EINVAL);
+  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+  live_thread_end(&thread);
+  live_set_close(&live);
+}
+
+static void set_period_is_for_attrs_that_sample(void **state) {
+  uvperf_error_t error;
+  live_plan_t plan;
+  live_set_t live;
+
+  support_need_own_events(__func__);
+  live_plan_begin(&plan);
+  live_plan_software(&plan, PERF_COUNT_SW_PAGE_FAULTS);
+  uvperf_attr_set_period(&plan.attrs[0], 1000);
+  live_plan_software(&plan, PERF_COUNT_SW_PAGE_FAULTS);
+  plan.attrs[0].exclude_kernel = plan.attrs[1].exclude_kernel = 1;
+  live_plan_target(&plan, UVPERF_TARGET_SELF);
+  live_set_begin(*state, &live, &plan.options);
+  assert_int_equal(uvperf_set_set_period(&live.set, 0, 77, &error), 0);
+  assert_int_equal(uvperf_set_item(&live.set, 0)->attr->sample_period, 77);
+  assert_int_equal(uvperf_set_set_period(&live.set, 1, 77, &error), UV_EINVAL);
+  assert_int_equal(error.attr_index, 1);
+  assert_int_equal(uvperf_set_set_period(&live.set, 2, 77, &error), UV_EINVAL);
+  live_set_close(&live);
+}
+
+/* A pid that no other process asks for: what a program does to the hits of a
+ * tracepoint it does to those of anybody. */
+static int own_argument(void) {
+  return LIVE_PGID + getpid();
+}
+
+static void own_calls(void *arg) {
+  uint64_t i;
+
+  for (i = 0; i < *(const uint64_t *)arg; i++)
+    if (getpgid(own_argument()) >= 0)
+      abort();
+}
+
+/* A program that drops hits is of the tracepoint, and so of all places. */
+static void set_bpf_program_runs_for_all_places(void **state) {
+  uint64_t tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  int prog = live_bpf_by_argument(__func__, 0, own_argument(), 0);
+  live_thread_t thread;
+  uint64_t work = 30;
+  uvperf_error_t error;
+  live_plan_t plan;
+  live_set_t live;
+
+  live_plan_begin(&plan);
+  live_plan_syscall(&plan, tracepoint);
+  live_plan_target(&plan, UVPERF_TARGET_SELF);
+  live_thread_start(&thread, own_calls, &work);
+  live_plan_target(&plan, UVPERF_TARGET_THREAD)->pid = (int32_t)thread.tid;
+  live_set_begin(*state, &live, &plan.options);
+  own_calls(&work);
+  live_thread_do(&thread);
+  assert_int_equal(live_set_read(&live, 0).value, 60);
+  assert_int_equal(uvperf_set_set_bpf(&live.set, 0, prog, &error), 0);
+  close(prog);
+  own_calls(&work);
+  live_thread_do(&thread);
+  live_syscall(1);
+  assert_int_equal(live_set_read(&live, 0).value, 61);
+  assert_int_equal(uvperf_set_set_bpf(&live.set, 1, 0, &error), UV_EINVAL);
+  live_thread_end(&thread);
+  live_set_close(&live);
+}
+
+/* -- fallbacks ------------------------------------------------------------ */
+
+static int no_hardware(struct perf_event_attr *attr) {
+  return attr->type == PERF_TYPE_HARDWARE ? -ENOENT : 0;
+}
+
+/* Where there is no PMU: told once, for all places. */
+static void set_fallback_is_told_and_in_the_item(void **state) {
+  const uvperf_change_t *changes;
+  live_plan_t plan;
+  live_set_t live;
+  size_t nr;
+
+  support_need_own_events(__func__);
+  fake_on_open(no_hardware);
+  live_plan_begin(&plan);
+  uvperf_attr_hardware(live_plan_attr(&plan), PERF_COUNT_HW_CPU_CYCLES);
+  live_plan_software(&plan, PERF_COUNT_SW_DUMMY);
+  plan.attrs[0].exclude_kernel = plan.attrs[1].exclude_kernel = 1;
+  plan.options.fallbacks = UVPERF_FALLBACK_CLOCK;
+  live_plan_target(&plan, UVPERF_TARGET_SELF);
+  live_plan_target(&plan, UVPERF_TARGET_SELF);
+  live_set_begin(*state, &live, &plan.options);
+  changes = uvperf_set_changes(&live.set, 0, &nr);
+  assert_true(nr > 0);
+  assert_int_equal(changes[0].fallback, UVPERF_FALLBACK_CLOCK);
+  assert_int_equal(uvperf_set_item(&live.set, 0)->attr->type,
+                   PERF_TYPE_SOFTWARE);
+  assert_int_equal(uvperf_set_item(&live.set, 0)->attr->config,
+                   PERF_COUNT_SW_TASK_CLOCK);
+  assert_null(uvperf_set_changes(&live.set, 1, &nr));
+  assert_int_equal(nr, 0);
+  assert_null(uvperf_set_changes(&live.set, 2, &nr));
+  assert_int_equal(nr, 0);
+  live_set_read(&live, 0);
+  assert_true(live_set_read(&live, 0).value > 0);
+  live_set_close(&live);
+}
+
+/* -- tasks that fork and execute ------------------------------------------ */
+
+/* Whatever it does before is not counted. */
+static void become_command(void *arg) {
+  (void)arg;
+  live_syscall(100);
+  execl("/proc/self/exe", "command", "work", (char *)NULL);
+  abort();
+}
+
+/* Enabled or not before its exec: the kernel does that. */
+static void count_command(const char *test, uv_loop_t *loop, int enable) {
+  uvperf_target_t *target;
+  live_worker_t worker;
+  live_plan_t plan;
+  live_set_t live;
+
+  live_plan_begin(&plan);
+  live_plan_syscall(&plan, support_need_tracepoint(test, LIVE_SYSCALL));
+  live_worker_fork(&worker, become_command, NULL);
+  target = live_plan_target(&plan, UVPERF_TARGET_COMMAND);
+  target->pid = worker.pid;
+  live_set_open(loop, &live, &plan.options);
+  if (enable)
+    assert_int_equal(uvperf_set_enable(&live.set, NULL), 0);
+  live_worker_do(&worker);
+  live_worker_end(&worker);
+  assert_int_equal(live_set_read(&live, 0).value, COMMAND_CALLS);
+  live_set_read(&live, 0);
+  assert_int_equal(live_set_read(&live, 0).value, COMMAND_CALLS);
+  assert_int_equal(live_set_read(&live, 0).state, UVPERF_COUNT_GONE);
+  live_set_close(&live);
+}
+
+static void set_of_command_counts_from_its_exec(void **state) {
+  count_command(__func__, *state, 0);
+  count_command(__func__, *state, 1);
+}
+
+/* Itself, and a child. */
+static void fork_and_call(void *arg) {
+  pid_t pid = fork();
+  int status;
+
+  (void)arg;
+  live_syscall(pid == 0 ? 5 : 3);
+  if (pid == 0)
+    _exit(0);
+  if (waitpid(pid, &status, 0) != pid || status != 0)
+    abort();
+}
+
+static void count_process(const char *test, uv_loop_t *loop, uint32_t flags,
+                          uint64_t each) {
+  uvperf_target_t *target;
+  live_worker_t worker;
+  live_plan_t plan;
+  live_set_t live;
+
+  live_plan_begin(&plan);
+  live_plan_syscall(&plan, support_need_tracepoint(test, LIVE_SYSCALL));
+  live_worker_fork(&worker, fork_and_call, NULL);
+  target = live_plan_target(&plan, UVPERF_TARGET_PROCESS);
+  target->pid = worker.pid;
+  target->flags = flags;
+  live_set_begin(loop, &live, &plan.options);
+  live_worker_do(&worker);
+  live_worker_do(&worker);
+  assert_int_equal(live_set_read(&live, 0).value, 2 * each);
+  /* What children that are gone have counted is reset too. */
+  assert_int_equal(uvperf_set_reset(&live.set), 0);
+  live_worker_do(&worker);
+  assert_int_equal(live_set_read(&live, 0).value, each);
+  live_worker_end(&worker);
+  live_set_close(&live);
+}
+
+static void set_of_process_counts_its_children(void **state) {
+  count_process(__func__, *state, 0, 8);
+  count_process(__func__, *state, UVPERF_TARGET_NO_INHERIT, 3);
+}
+
+static void set_of_cgroup_counts_what_is_in_it(void **state) {
+  uvperf_target_t *target;
+  live_cgroup_t cgroup;
+  live_worker_t worker;
+  live_plan_t plan;
+  live_set_t live;
+  uint64_t tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
+
+  support_need_cpu_wide(__func__);
+  live_cgroup_make(__func__, &cgroup);
+  live_plan_begin(&plan);
+  live_plan_syscall(&plan, tracepoint);
+  live_worker_fork(&worker, fork_and_call, NULL);
+  target = live_plan_target(&plan, UVPERF_TARGET_CGROUP);
+  target->cgroup = cgroup.path;
+  live_set_begin(*state, &live, &plan.options);
+  live_worker_do(&worker);
+  assert_int_equal(live_set_read(&live, 0).value, 0);
+  live_cgroup_add(&cgroup, worker.pid);
+  live_worker_do(&worker);
+  assert_int_equal(live_set_read(&live, 0).value, 8);
+  live_worker_end(&worker);
+  live_set_close(&live);
+  live_cgroup_remove(&cgroup);
+}
+
+#define CONTROL(test)                                                          \
+  support_loop_test_setup_teardown(test, fake_kernel_loop_setup,               \
+                                   fake_kernel_loop_teardown)
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      CONTROL(set_filter_holds_at_places_that_come_later),
+      CONTROL(set_period_is_for_attrs_that_sample),
+      CONTROL(set_bpf_program_runs_for_all_places),
+      CONTROL(set_fallback_is_told_and_in_the_item),
+      CONTROL(set_of_command_counts_from_its_exec),
+      CONTROL(set_of_process_counts_its_children),
+      CONTROL(set_of_cgroup_counts_what_is_in_it),
+  };
+
+  if (argc == 2 && strcmp(argv[1], "work") == 0) {
+    live_syscall(COMMAND_CALLS);
+    return 0;
+  }
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
