@@ -81,6 +81,8 @@ static void put_value(fields_t *fields, const stat_report_t *report,
     put(fields, stat_value_word(line));
   put(fields, stat_value_unit(event));
   put(fields, event->label);
+  if (event->cgroup != NULL)
+    put(fields, event->cgroup);
   if (report->nr_runs > 1)
     put_number(fields, line->deviation, 2, "%");
   snprintf(text, sizeof(text), "%" PRIu64, stat_value_runtime(report, line));
@@ -110,7 +112,10 @@ static void put_line(FILE *file, const char *separator,
   fields_t fields = {file, separator, 0};
   stat_metric_t metrics[STAT_METRICS] = {{0, 0, 0, "", ""}};
   size_t i, j, nr = stat_metrics(report, line, metrics);
+  size_t nr_fields = report->nr_runs > 1 ? 6 : 5;
 
+  if (report->events[line->event].cgroup != NULL)
+    nr_fields++;
   put_begin(&fields, report, line);
   put_value(&fields, report, line);
   if (nr == 0) {
@@ -122,7 +127,7 @@ static void put_line(FILE *file, const char *separator,
       fputc('\n', file);
       fields.nr = 0;
       put_begin(&fields, report, line);
-      for (j = 0; j < (report->nr_runs > 1 ? 6 : 5); j++)
+      for (j = 0; j < nr_fields; j++)
         put(&fields, "");
     }
     put_metric(&fields, &metrics[i]);

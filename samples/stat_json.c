@@ -32,6 +32,14 @@ static void put_begin(FILE *file, const stat_report_t *report,
     fprintf(file, "\"cpu\":\"%" PRId32 "\",", line->cpu);
 }
 
+static void put_event(FILE *file, const stat_event_t *event) {
+  put_string(file, "event", event->label);
+  if (event->cgroup == NULL)
+    return;
+  fputc(',', file);
+  put_string(file, "cgroup", event->cgroup);
+}
+
 /* perf-stat(1) has values as strings, as there may be words instead. */
 static void put_value(FILE *file, const stat_report_t *report,
                       const stat_line_t *line) {
@@ -46,7 +54,7 @@ static void put_value(FILE *file, const stat_report_t *report,
   fputc(',', file);
   put_string(file, "unit", stat_value_unit(event));
   fputc(',', file);
-  put_string(file, "event", event->label);
+  put_event(file, event);
   if (report->nr_runs > 1)
     put_number(file, "variance", line->deviation, 2);
   fprintf(file, ",\"event-runtime\":%" PRIu64,
@@ -88,7 +96,7 @@ static void put_line(FILE *file, const stat_report_t *report,
   fputs("}\n", file);
   for (i = 1; i < nr; i++) {
     put_begin(file, report, line);
-    put_string(file, "event", report->events[line->event].label);
+    put_event(file, &report->events[line->event]);
     put_metric(file, &metrics[i]);
     fputs("}\n", file);
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Derives what perf-stat(1) derives, and by its rules: an event is compared
- * with one of the same privilege levels and the same PMU, on the same CPU; what
+ * with one of the same privilege levels and the same PMU, on the same CPU and
+ * in the same cgroup; what
  * has no other to be compared with is told by the second that the clock
  * counted. */
 #include "stat_metric.h"
@@ -63,6 +64,13 @@ static int is_alike(const struct perf_event_attr *one,
          one->exclude_idle == other->exclude_idle;
 }
 
+/* Whether two lines are of the same tasks on the same CPUs. */
+static int is_beside(const stat_report_t *report, const stat_line_t *line,
+                     const stat_line_t *other) {
+  return other->cpu == line->cpu && report->events[other->event].cgroup ==
+                                        report->events[line->event].cgroup;
+}
+
 /* The value of the event of this config that is beside a line; 0 if there is
  * none. */
 static double value_beside(const stat_report_t *report, const stat_line_t *line,
@@ -74,7 +82,7 @@ static double value_beside(const stat_report_t *report, const stat_line_t *line,
     const stat_line_t *other = &report->lines[i];
     const struct perf_event_attr *with = report->events[other->event].attr;
 
-    if (other->cpu == line->cpu && is_event(with, attr->type, config) &&
+    if (is_beside(report, line, other) && is_event(with, attr->type, config) &&
         is_alike(attr, with) && stat_value_is_counted(other))
       return other->mean;
   }
@@ -89,7 +97,7 @@ static double clock_beside(const stat_report_t *report,
   for (i = 0; i < report->nr_lines; i++) {
     const stat_line_t *other = &report->lines[i];
 
-    if (other->cpu == line->cpu &&
+    if (is_beside(report, line, other) &&
         stat_value_is_clock(&report->events[other->event]) &&
         stat_value_is_counted(other))
       return stat_value_ns(report, other);

@@ -17,6 +17,8 @@ typedef struct stat_event_s {
   const char *unit;                   /* "" for none */
   double scale;                       /* of a count, in that unit: 1 */
   const struct perf_event_attr *attr; /* as opened: for what is derived */
+  const char *cgroup; /* NULL, or the one that it is counted in: one pointer for
+                         all events of it */
 } stat_event_t;
 
 /* What is known of an event at one place. */
@@ -71,7 +73,8 @@ void stat_text_tail(FILE *file, const stat_report_t *report);
 
 /* The lines as fields, in the order of `perf stat -x`, whatever LC_NUMERIC is:
  *
- *   [time,][CPU,]value,unit,event,[deviation,]runtime,percent,metric,unit
+ *   [time,][CPU,]value,unit,event,[cgroup,][deviation,]runtime,percent,metric,
+ *   unit
  *
  * A field that has the separator or a quotation mark in it is put in quotation
  * marks, and those in it are doubled (RFC 4180); perf-stat(1) does not do that.
@@ -84,9 +87,10 @@ void stat_csv_lines(FILE *file, const char *separator,
 
 /* The lines as objects of JSON, each on a line of its own, with the keys of
  * `perf stat -j`: interval (seconds), cpu, counter-value (a string, as it may
- * be words), unit, event, variance (percent, with several runs), event-runtime
- * (nanoseconds), pcnt-running, and where there is a metric, metric-value and
- * metric-unit; a second metric has an object with event and these two. And of
+ * be words), unit, event, cgroup, variance (percent, with several runs),
+ * event-runtime (nanoseconds), pcnt-running, and where there is a metric,
+ * metric-value and metric-unit; a second metric has an object with event, cgroup
+ * and these two. And of
  * our own: state (uvperf_count_state_name); error, why there is no value or not
  * all of it; and counts and missing, of how many counts the value is the sum
  * and how many are missing in it, where some are. */

@@ -20,6 +20,7 @@ enum {
   COUNT_WIDTH = 18,
   UNIT_WIDTH = 4, /* at least: there is a heading */
   LABEL_WIDTH = 32,
+  NAME_WIDTH = 25, /* of that, before a cgroup */
   METRIC_WIDTH = 35
 };
 
@@ -113,6 +114,16 @@ static void put_value(row_t *row, const stat_report_t *report,
   row->blanks++;
 }
 
+static void put_event(row_t *row, const stat_event_t *event) {
+  if (event->cgroup == NULL) {
+    put_name(row, event->label, LABEL_WIDTH);
+    return;
+  }
+  put_name(row, event->label, NAME_WIDTH);
+  row->blanks++;
+  put_name(row, event->cgroup, LABEL_WIDTH - NAME_WIDTH - 1);
+}
+
 static void put_metric(row_t *row, const stat_metric_t *metric) {
   char text[STAT_NUMBER_BYTES + 64];
 
@@ -154,7 +165,7 @@ static void put_line(FILE *file, const stat_report_t *report,
   put_begin(&row, report, line);
   put_value(&row, report, line);
   put_name(&row, stat_value_unit(event), units + 1);
-  put_name(&row, event->label, LABEL_WIDTH);
+  put_event(&row, event);
   nr = stat_metrics(report, line, metrics);
   if (nr == 0)
     row.blanks += METRIC_WIDTH;
