@@ -149,25 +149,17 @@ static size_t fill_ratio(const stat_report_t *report, const stat_line_t *line,
   return nr;
 }
 
-static size_t fill_clock(const stat_report_t *report, const stat_line_t *line,
-                         stat_metric_t *metric) {
-  double elapsed = (double)report->elapsed_ns;
-
-  if (report->elapsed_ns == 0)
-    return 0;
-  *metric = (stat_metric_t){stat_value_ns(report, line) / elapsed, 8, 3, "",
-                            "CPUs utilized"};
-  return 1;
-}
-
 static size_t fill(const stat_report_t *report, const stat_line_t *line,
                    stat_metric_t metrics[STAT_METRICS]) {
   const stat_event_t *event = &report->events[line->event];
-  double ns;
+  double ns = stat_value_ns(report, line);
   size_t i;
 
-  if (stat_value_is_clock(event))
-    return fill_clock(report, line, metrics);
+  if (stat_value_is_clock(event)) {
+    metrics[0] = (stat_metric_t){ns / (double)report->elapsed_ns, 8, 3, "",
+                                 "CPUs utilized"};
+    return 1;
+  }
   for (i = 0; i < sizeof(ratios) / sizeof(ratios[0]); i++) {
     if (is_event(event->attr, ratios[i].type, ratios[i].config))
       return fill_ratio(report, line, i, metrics);
@@ -191,5 +183,5 @@ size_t stat_metrics(const stat_report_t *report, const stat_line_t *line,
   nr = fill(report, line, metrics);
   for (i = 0; i < nr && isfinite(metrics[i].value); i++)
     ;
-  return i; /* a number beyond all bounds tells nothing */
+  return i; /* what was divided by 0 tells nothing */
 }

@@ -28,16 +28,15 @@ int stat_note_missing(const stat_line_t *line, char text[STAT_NOTE_BYTES]) {
 
 int stat_note_why(const stat_line_t *line, char text[STAT_NOTE_BYTES]) {
   const uvperf_set_count_t *count = &line->count;
-  int is_counted = stat_value_is_counted(line);
 
   text[0] = '\0';
-  if (is_counted && count->nr_missing == 0)
+  if (stat_value_is_counted(line) && count->nr_missing == 0)
     return 0;
   if (line->why != NULL)
     snprintf(text, STAT_NOTE_BYTES, "%s", line->why);
   else if (count->code != 0)
     uv_strerror_r(count->code, text, STAT_NOTE_BYTES);
-  else if (!is_counted && count->state == UVPERF_COUNT_NEVER_SCHEDULED)
+  else if (count->state == UVPERF_COUNT_NEVER_SCHEDULED)
     snprintf(text, STAT_NOTE_BYTES,
              "no counter was free for it; count fewer hardware events at once, "
              "or turn off what else uses the PMU (kernel.nmi_watchdog)");

@@ -16,8 +16,7 @@ int stat_value_is_counted(const stat_line_t *line) {
   if (count->state != UVPERF_COUNT_COUNTING &&
       count->state != UVPERF_COUNT_GONE)
     return 0;
-  return count->time_enabled > 0 && count->time_running > 0 &&
-         isfinite(line->mean);
+  return count->time_running > 0 && isfinite(line->mean);
 }
 
 const char *stat_value_word(const stat_line_t *line) {
@@ -47,10 +46,7 @@ const char *stat_value_unit(const stat_event_t *event) {
 }
 
 int stat_value_decimals(const stat_event_t *event) {
-  return is_msec(event) || event->scale < floor(event->scale) ||
-                 event->scale > floor(event->scale)
-             ? 2
-             : 0;
+  return is_msec(event) || event->scale > floor(event->scale) ? 2 : 0;
 }
 
 double stat_value_ns(const stat_report_t *report, const stat_line_t *line) {

@@ -190,6 +190,16 @@ static void what_is_not_alike_is_not_compared(void **state) {
   stat_table_expect_part(&table, stat_text_lines, "#", 0);
   table.attrs[0].exclude_kernel = 1;
   stat_table_expect_part(&table, stat_text_lines, "insn per cycle", 1);
+  table.attrs[0].exclude_user = 1;
+  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+  table.attrs[1].exclude_user = table.attrs[1].exclude_hv = 1;
+  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+  table.attrs[0].exclude_hv = table.attrs[0].exclude_host = 1;
+  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+  table.attrs[1].exclude_host = table.attrs[1].exclude_idle = 1;
+  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+  table.attrs[0].exclude_idle = 1;
+  stat_table_expect_part(&table, stat_text_lines, "insn per cycle", 1);
   table.attrs[0].config |= UINT64_C(4) << 32;
   stat_table_expect_part(&table, stat_text_lines, "#", 0);
   table.attrs[1].config |= UINT64_C(4) << 32;
@@ -205,6 +215,11 @@ static void metric_beyond_all_bounds_is_left_out(void **state) {
   stat_table_t table;
 
   (void)state;
+  stat_table_init(&table);
+  table.report.elapsed_ns = 0;
+  stat_table_add(&table, "task-clock", PERF_TYPE_SOFTWARE,
+                 PERF_COUNT_SW_TASK_CLOCK, 1);
+  stat_table_expect_part(&table, stat_text_lines, "#", 0);
   stat_table_init(&table);
   stat_table_add(&table, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
                  1)

@@ -146,6 +146,11 @@ static void second_metric_is_a_line_of_empty_fields(void **state) {
       "\"metric-unit\":\"stalled cycles per insn\"}\n",
       1);
   expect_objects(&table, 4);
+  table.lines[2].count.nr_missing = 1;
+  stat_table_expect_part(&table, print_commas,
+                         "0.50,insn per cycle,1 of 2 missing\n"
+                         ",,,,,0.50,stalled cycles per insn\n",
+                         1);
   table.report.nr_runs = 2;
   table.report.is_interval = 1;
   stat_table_expect_part(&table, print_commas,
@@ -268,8 +273,10 @@ static void number_that_is_none_is_not_counted(void **state) {
   stat_table_init(&table);
   stat_table_add(&table, "a", 4, 1, 0)->mean = 1e308 * 10;
   stat_table_add(&table, "b", 4, 1, 0)->mean = 1e308;
+  stat_table_add(&table, "c", 4, 1, 0)->count.time_enabled = 0;
   stat_table_expect_part(&table, print_commas, "<not counted>,,a", 1);
-  expect_objects(&table, 2);
+  stat_table_expect_part(&table, print_commas, ",c,1500000000,100.00,", 1);
+  expect_objects(&table, 3);
 }
 
 /* A locale with a decimal comma and a point between thousands, xx_XX. */

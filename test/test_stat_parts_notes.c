@@ -18,6 +18,9 @@ static void what_was_not_counted_is_not_0(void **state) {
   line = stat_table_add(&table, "x", PERF_TYPE_HARDWARE, 7, 0);
   line->count.state = UVPERF_COUNT_NEVER_SCHEDULED;
   line->count.time_running = 0;
+  line = stat_table_add(&table, "y", PERF_TYPE_HARDWARE, 8, 0);
+  line->count.time_running = line->count.time_enabled = 0;
+  stat_table_add(&table, "z", PERF_TYPE_HARDWARE, 9, 6)->count.time_enabled = 0;
   stat_table_expect(
       &table, stat_text_lines,
       "     <not counted>      none\n"
@@ -28,7 +31,9 @@ static void what_was_not_counted_is_not_0(void **state) {
       "                 5      gone\n"
       "     <not counted>      error\n"
       "     <not counted>      x                                             "
-      "                       (0.00%)\n");
+      "                       (0.00%)\n"
+      "     <not counted>      y\n"
+      "                 6      z\n");
 }
 
 static void missing_part_is_told_beside_the_value(void **state) {
