@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the tests of measuring functions share: a set of events by their names
- * with a reading of its own, work that is a uvperf_measure_fn, and a PMU that is
- * scripted and counts what the test says. */
+ * with a reading of its own, work that is a uvperf_measure_fn, and a PMU that
+ * is scripted and counts what the test says. */
 #ifndef UVPERF_TEST_MEASURE_RUN_H
 #define UVPERF_TEST_MEASURE_RUN_H
 
@@ -47,7 +47,7 @@ void measure_note(void *arg);
 const char *measure_writes_name(char name[MEASURE_NAME_BYTES]);
 const char *measure_calls_name(char name[MEASURE_NAME_BYTES]);
 
-/* -- a scripted PMU -------------------------------------------------------- */
+/* -- a scripted PMU ------------------------------------------------------- */
 
 #define MEASURE_PMU_MOST 32
 

@@ -15,7 +15,7 @@
 #define WITH_ME "{cycles:u,instructions:u,dummy:u}"
 #define L1      "{L1-dcache-load-misses:u,L1-icache-load-misses:u}"
 
-/* -- hardware, scripted ---------------------------------------------------- */
+/* -- hardware, scripted --------------------------------------------------- */
 
 /* What each member has counted, and that its time is the group's. */
 static void check_group(uv_loop_t *loop, const char *names, size_t nr) {
@@ -122,7 +122,33 @@ static void group_is_opened_so_that_its_leader_holds_it(void **state) {
   fake_assert_clean();
 }
 
-/* -- hardware, live -------------------------------------------------------- */
+/* Whichever of a group does not tell its id, its fd does not stay. */
+static void group_of_which_one_has_no_id_leaves_no_fd(void **state) {
+  uvperf_set_count_t count;
+  measure_pmu_t pmu;
+  measure_run_t run;
+  unsigned nth;
+
+  for (nth = 1; nth <= 3; nth++) {
+    fake_kernel_reset();
+    play_kernel();
+    measure_pmu_add(&pmu, 3, 10);
+    fake_fail(FAKE_IOCTL_PTR, nth, -EIO);
+    measure_open(*state, &run, WITH_ME, NULL);
+    assert_int_equal(uvperf_set_nr_open(&run.set), 2);
+    measure_close(&run);
+    fake_assert_clean();
+  }
+  fake_kernel_reset();
+  measure_pmu_add(&pmu, 1, 10);
+  fake_fail(FAKE_IOCTL_PTR, 1, -EIO);
+  assert_int_equal(
+      uvperf_measure_event("dummy:u", measure_nothing, NULL, &count, NULL),
+      UV_EIO);
+  fake_assert_clean();
+}
+
+/* -- hardware, live ------------------------------------------------------- */
 
 static void work_hard(void *arg) {
   uint64_t *sum = arg;
@@ -182,7 +208,7 @@ static void live_hardware_counts_or_names_why_not(void **state) {
   check_live(*state, "L1-dcache-load-misses:u");
 }
 
-/* -- system calls ---------------------------------------------------------- */
+/* -- system calls --------------------------------------------------------- */
 
 typedef struct once_s {
   const char *name;
@@ -270,7 +296,7 @@ static void group_of_two_system_calls_is_one_hit_each(void **state) {
   close(once.fd);
 }
 
-/* -- ids ------------------------------------------------------------------- */
+/* -- ids ------------------------------------------------------------------ */
 
 static uint64_t id_by_ioctl(int fd) {
   uint64_t id = 0;
@@ -328,7 +354,7 @@ static void ids_of_one_attr_differ_by_cpu(void **state) {
   measure_close(&run);
 }
 
-/* -- commands -------------------------------------------------------------- */
+/* -- commands ------------------------------------------------------------- */
 
 static uvperf_target_t command(const live_worker_t *worker) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
@@ -416,6 +442,7 @@ int main(void) {
       play_loop_test(l1_data_misses_are_counted_by_name),
       play_loop_test(group_is_told_apart_by_ids_and_not_by_order),
       play_loop_test(group_is_opened_so_that_its_leader_holds_it),
+      play_loop_test(group_of_which_one_has_no_id_leaves_no_fd),
       support_loop_test(live_hardware_counts_or_names_why_not),
       support_loop_test(one_system_call_is_one_hit),
       support_loop_test(three_system_calls_are_three_hits),

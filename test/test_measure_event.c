@@ -201,7 +201,7 @@ static void measure_event_within_another(void **state) {
   measure_count_is(&within.count, 4);
 }
 
-/* -- what is left ---------------------------------------------------------- */
+/* -- what is left --------------------------------------------------------- */
 
 static void measure_event_leaves_no_fd(void **state) {
   size_t fds = support_count_fds();
@@ -239,6 +239,7 @@ static void measure_event_leaves_the_threads_cpus_alone(void **state) {
 
 static void assert_no_one_event(const char *name, int code, int cause,
                                 const char *piece) {
+  size_t allocations = fake_live_allocations();
   uvperf_set_count_t count;
   uvperf_set_count_t same;
   uvperf_error_t error;
@@ -257,6 +258,7 @@ static void assert_no_one_event(const char *name, int code, int cause,
   assert_memory_equal(&count, &same, sizeof(count));
   assert_int_equal(
       uvperf_measure_event(name, measure_note, &called, &count, NULL), code);
+  assert_int_equal(fake_live_allocations(), allocations);
 }
 
 static void measure_event_of_several_events_is_einval(void **state) {

@@ -7,7 +7,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* -- the order ------------------------------------------------------------- */
+/* -- the order ------------------------------------------------------------ */
 
 /* What had been called when the function was, and what after it. */
 static char log_before[4096];
@@ -63,7 +63,7 @@ static void measure_of_two_events_enables_both_before_the_call(void **state) {
   fake_assert_clean();
 }
 
-/* -- counts ----------------------------------------------------------------- */
+/* -- counts --------------------------------------------------------------- */
 
 static void assert_half(const uvperf_set_count_t *count, uint64_t value) {
   assert_int_equal(count->state, UVPERF_COUNT_COUNTING);
@@ -132,7 +132,7 @@ static void measure_without_a_counter_is_no_count_of_0(void **state) {
   fake_assert_clean();
 }
 
-/* -- overhead -------------------------------------------------------------- */
+/* -- overhead ------------------------------------------------------------- */
 
 static const uint64_t *costs; /* of one measurement each */
 
@@ -208,7 +208,7 @@ static void measure_overhead_that_fails_says_so(void **state) {
   fake_assert_clean();
 }
 
-/* -- failures -------------------------------------------------------------- */
+/* -- failures ------------------------------------------------------------- */
 
 static void measure_without_set_function_or_reading_is_einval(void **state) {
   measure_pmu_t pmu;

@@ -57,7 +57,7 @@ static void profile(measure_run_t *run, uvperf_measure_fn fn, void *arg) {
   assert_int_equal(uvperf_set_disable(&run->set, NULL), 0);
 }
 
-/* -- profilers, scripted --------------------------------------------------- */
+/* -- profilers, scripted -------------------------------------------------- */
 
 /* Each event was on a counter for a time of its own. */
 static void count_differently(void *arg) {
@@ -131,7 +131,7 @@ static void profiler_of_caches_has_the_kernels_names(void **state) {
   fake_assert_clean();
 }
 
-/* -- profilers of which nothing opens -------------------------------------- */
+/* -- profilers of which nothing opens ------------------------------------- */
 
 static void check_nothing(uv_loop_t *loop, const char *names) {
   play_kernel_t *kernel = play_kernel();
@@ -236,7 +236,7 @@ static void group_members_keep_their_own_bits(void **state) {
   fake_assert_clean();
 }
 
-/* -- profilers, live ------------------------------------------------------- */
+/* -- profilers, live ------------------------------------------------------ */
 
 /* What opens counts, and what does not says why. */
 static void check_live(uv_loop_t *loop, const char *names, size_t nr) {
@@ -337,7 +337,61 @@ static void live_group_of_migrations_and_faults_counts_both(void **state) {
   live_unpin(&old);
 }
 
-/* -- processes ------------------------------------------------------------- */
+/* NewProfiler of an event, a process, a CPU and a thread that there are not. */
+static void assert_not_there(uv_loop_t *loop, uint32_t type,
+                             const uvperf_target_t *target, int code,
+                             int cause) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  const struct perf_event_attr *attrs[1];
+  size_t fds = support_count_fds();
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  uvperf_set_t set;
+
+  uvperf_attr_init(&attr, type, PERF_COUNT_SW_PAGE_FAULTS);
+  attr.exclude_kernel = 1;
+  attrs[0] = &attr;
+  options.attrs = attrs;
+  options.nr_attrs = 1;
+  options.targets = target;
+  options.nr_targets = 1;
+  memset(&error, 0, sizeof(error));
+  assert_int_equal(uvperf_set_init(loop, &set, &options, &error), code);
+  assert_int_equal(error.code, code);
+  assert_int_equal(error.cause, cause);
+  assert_true(error.reason[0] != '\0');
+  uv_run(loop, UV_RUN_NOWAIT);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+static int nothing_to_do(void *arg) {
+  (void)arg;
+  return 0;
+}
+
+static void live_profiler_of_what_is_not_there_names_it(void **state) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  pid_t pid = support_fork(nothing_to_do, NULL);
+
+  assert_int_equal(support_wait(pid), 0);
+  support_need_own_events(__func__);
+  assert_not_there(*state, 4242, &target, UV_ENOENT, UVPERF_CAUSE_NO_EVENT);
+  target.type = UVPERF_TARGET_PROCESS;
+  target.pid = pid;
+  assert_not_there(*state, PERF_TYPE_SOFTWARE, &target, UV_ESRCH,
+                   UVPERF_CAUSE_NO_TASK);
+  target.type = UVPERF_TARGET_THREAD;
+  assert_not_there(*state, PERF_TYPE_SOFTWARE, &target, UV_ESRCH,
+                   UVPERF_CAUSE_NO_TASK);
+  support_need_cpu_wide(__func__);
+  target.type = UVPERF_TARGET_CPUS;
+  target.pid = 0;
+  target.cpus = "8000";
+  assert_not_there(*state, PERF_TYPE_SOFTWARE, &target, UV_EINVAL,
+                   UVPERF_CAUSE_NO_CPU);
+}
+
+/* -- processes ------------------------------------------------------------ */
 
 #define THREADS 4
 
@@ -439,7 +493,7 @@ static void process_with_children_counts_each_run_alone(void **state) {
   measure_close(&run);
 }
 
-/* -- benchmarks ------------------------------------------------------------ */
+/* -- benchmarks ----------------------------------------------------------- */
 
 typedef struct bench_s {
   uint64_t calls;
@@ -462,6 +516,7 @@ static void benchmark_of_several_events_is_one_run(void **state) {
   char names[3 * MEASURE_NAME_BYTES + 8];
   char writes[MEASURE_NAME_BYTES];
   bench_t work = {.calls = 3, .writes = 5};
+  size_t fds = support_count_fds();
   measure_run_t run;
 
   support_need_tracepoint(__func__, LIVE_SYSCALL);
@@ -475,6 +530,7 @@ static void benchmark_of_several_events_is_one_run(void **state) {
   measure_is(&run, 1, 5);
   measure_is(&run, 2, 5);
   measure_close(&run);
+  assert_int_equal(support_count_fds(), fds);
 }
 
 /* "lock" and "no lock": of the thread, of the process. Neither moves it to
@@ -515,6 +571,7 @@ int main(void) {
       support_loop_test(live_profilers_of_hardware_count_or_name_why_not),
       support_loop_test(live_profiler_of_software_counts_each),
       support_loop_test(live_group_of_migrations_and_faults_counts_both),
+      support_loop_test(live_profiler_of_what_is_not_there_names_it),
       support_loop_test(process_has_each_of_its_threads_once),
       support_loop_test(process_with_children_counts_each_run_alone),
       support_loop_test(benchmark_of_several_events_is_one_run),

@@ -158,7 +158,7 @@ static void helper_of_each_name_without_a_pmu_says_so(void **state) {
   }
 }
 
-/* -- live ------------------------------------------------------------------ */
+/* -- live ----------------------------------------------------------------- */
 
 /* A count is one by the kernel's own words, or it is told why there is none;
  * software events need no more than what the tests need. */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* What of measuring functions works without any privilege, at
+ * perf_event_paranoid 2, and what is refused there. */
+#include "measure_run.h"
+#include "nobody.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Made before the child has dropped what it takes. */
+static char *regions[2];
+
+static void event_of_the_users_side_is_counted(nobody_report_t *report) {
+  uvperf_set_count_t count;
+  uvperf_error_t error;
+  int i;
+
+  for (i = 0; i < 2; i++) { /* the first for nothing: its code is new */
+    error.reason[0] = '\0';
+    if (uvperf_measure_event("page-faults:u", measure_touch, regions[i], &count,
+                             &error) != 0) {
+      nobody_wrong(report, "page-faults:u: %s", error.reason);
+      return;
+    }
+  }
+  if (count.state != UVPERF_COUNT_COUNTING || count.value != LIVE_PAGES)
+    nobody_wrong(report, "%s %llu", uvperf_count_state_name(count.state),
+                 (unsigned long long)count.value);
+}
+
+/* An error that says what would help, and nothing less instead. */
+static void event_of_the_kernels_side_is_refused(nobody_report_t *report) {
+  uvperf_set_count_t count;
+  uvperf_error_t error;
+  int called = 0;
+  int rc;
+
+  memset(&error, 0, sizeof(error));
+  rc = uvperf_measure_event("page-faults", measure_note, &called, &count,
+                            &error);
+  if (rc != UV_EACCES || error.code != rc || called != 0 ||
+      error.cause != UVPERF_CAUSE_PERMISSION ||
+      strstr(error.reason, "perf_event_paranoid") == NULL)
+    nobody_wrong(report, "%d, called %d: %s", rc, called, error.reason);
+}
+
+static void measure_without_privileges(void **state) {
+  static const nobody_line_t lines[] = {
+      {"event_of_the_users_side_is_counted",
+       event_of_the_users_side_is_counted},
+      {"event_of_the_kernels_side_is_refused",
+       event_of_the_kernels_side_is_refused},
+  };
+
+  (void)state;
+  regions[0] = live_region();
+  regions[1] = live_region();
+  nobody_run(__func__, lines, COUNT_OF(lines));
+  live_region_free(regions[0]);
+  live_region_free(regions[1]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(measure_without_privileges),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
