@@ -75,6 +75,27 @@ static int make_room(uvperf_reading_t *reading, size_t bytes) {
   return 0;
 }
 
+int uvperf_reading_copy(uvperf_reading_t *copy,
+                        const uvperf_reading_t *reading) {
+  void *memory;
+  size_t bytes, room;
+
+  if (copy == NULL || reading == NULL || copy == reading ||
+      !reading->is_filled)
+    return -EINVAL;
+  if (measure(reading->nr_attrs, reading->nr_places, &bytes) != 0 ||
+      make_room(copy, bytes) != 0)
+    return -ENOMEM;
+  memory = copy->memory;
+  room = copy->room;
+  *copy = *reading;
+  copy->memory = memory;
+  copy->room = room;
+  lay_out(copy);
+  memcpy(copy->memory, reading->memory, bytes);
+  return 0;
+}
+
 /* -- filling -------------------------------------------------------------- */
 
 int uvperf__reading_begin(uvperf_reading_t *reading,

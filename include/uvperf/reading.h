@@ -110,6 +110,17 @@ UVPERF_EXTERN int uvperf_reading_new(uvperf_reading_t **reading);
  *  @param reading  NULL is allowed. */
 UVPERF_EXTERN void uvperf_reading_free(uvperf_reading_t *reading);
 
+/** Copies a reading, or a delta: to keep what a callback of
+ *  uvperf_set_read_start was given, for a delta of one's own.
+ *  @param copy     Caller's; filled anew. Not the other one.
+ *  @param reading  What to copy.
+ *  @return 0, or, with copy left alone,
+ *    -EINVAL  copy or reading is NULL, or they are the same; reading was never
+ *      filled;
+ *    -ENOMEM  out of memory. */
+UVPERF_EXTERN int uvperf_reading_copy(uvperf_reading_t *copy,
+                                      const uvperf_reading_t *reading);
+
 /** Tells how many attrs a reading has: those of the set.
  *  @param reading  A reading.
  *  @return 0 for one that was never filled. */
