@@ -176,7 +176,11 @@ static int parse_intervals(stat_options_t *options, const char *text) {
 /* Shells make no tab of \t; perf-stat(1) takes the two characters for one. */
 static int parse_separator(stat_options_t *options, const char *text) {
   options->separator = strcmp(text, "\\t") == 0 ? "\t" : text;
-  return text[0] != '\0' ? 0 : shared_options_bad("-x wants a separator");
+  if (text[0] == '\0' || strchr(text, '"') != NULL)
+    return shared_options_bad("-x wants a separator without quotation marks, "
+                              "not '%s'",
+                              text);
+  return 0;
 }
 
 static int parse_file(stat_options_t *options, const char *text) {
