@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: what counters are made of, and what is refused; targets that come
+ * and go; forks; and memory that runs out at any moment. */
+#include "counters_make.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "counters_impl.h"
+#include "event_list.h"
+
+static counters_make_t make;
+
+static int add_cpus(uvperf__counters_t *counters, const char *cpus,
+                    uint32_t *index, uvperf_error_t *error) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+
+  target.type = UVPERF_TARGET_CPUS;
+  target.cpus = cpus;
+  return uvperf__counters_add_target(counters, &target, index, error);
+}
+
+/* Makes options of `nr` attrs and a list that must not be freed before. */
+static uvperf_event_list_t *make_list(const char *names) {
+  uvperf_event_list_t *list;
+
+  assert_int_equal(uvperf_event_list_parse(&list, names, NULL), 0);
+  counters_make(&make, 0);
+  make.options.attrs = NULL;
+  make.options.leaders = NULL;
+  make.options.events = list;
+  return list;
+}
+
+static void finish(uvperf__counters_t *counters) {
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* -- arguments ------------------------------------------------------------ */
+
+static void options_that_contradict_themselves_are_refused(void **state) {
+  uvperf_event_list_t *list;
+  uvperf_error_t error;
+
+  (void)state;
+  counters_make(&make, 0);
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  counters_make(&make, 1);
+  make.options.attrs = NULL;
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  counters_make(&make, 3);
+  make.pointers[2] = NULL;
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(error.attr_index, 2);
+  counters_make(&make, 1);
+  make.options.flags = 1u << 31;
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  counters_make(&make, 1);
+  make.options.fallbacks = 1u << 31;
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  counters_make(&make, 1);
+  make.options.nr_attrs = UVPERF__EVENT_LIST_MOST + 1;
+  counters_refused(&make, &error, -E2BIG, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(error.limit, UVPERF__EVENT_LIST_MOST);
+  counters_make(&make, 1);
+  make.options.targets = NULL;
+  make.options.nr_targets = 1;
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  list = make_list("dummy");
+  make.options.leaders = make.leaders;
+  assert_int_equal(uvperf__counters_new(&(uvperf__counters_t *){NULL},
+                                        &make.options, &error),
+                   -EINVAL);
+  make.options.leaders = NULL;
+  make.options.attrs = make.pointers;
+  assert_int_equal(
+      uvperf__counters_new(&(uvperf__counters_t *){NULL}, &make.options, NULL),
+      -EINVAL);
+  uvperf_event_list_free(list);
+  fake_assert_clean();
+}
+
+static void leaders_that_lead_nobody_are_refused(void **state) {
+  static const struct {
+    size_t leaders[4];
+    uint32_t bad;
+  } cases[] = {
+      {{1, 1, 2, 3}, 0}, /* behind its member */
+      {{0, 0, 1, 3}, 2}, /* a member leads */
+      {{0, 1, 2, 4}, 3}, /* no such attr */
+      {{0, 1, 2, SIZE_MAX}, 3},
+  };
+  uvperf_error_t error;
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < 4; i++) {
+    counters_make(&make, 4);
+    memcpy(make.leaders, cases[i].leaders, sizeof(cases[i].leaders));
+    counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+    assert_int_equal(error.attr_index, cases[i].bad);
+  }
+}
+
+static void attr_of_no_size_is_refused(void **state) {
+  uvperf_error_t error;
+
+  (void)state;
+  counters_make(&make, 2);
+  make.attrs[1].size = 63;
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(error.attr_index, 1);
+  make.attrs[1].size = 1u << 20;
+  counters_refused(&make, &error, -E2BIG, UVPERF_CAUSE_ARGUMENT);
+}
+
+/* Also where others could be opened. */
+static void bad_target_is_refused_as_a_whole(void **state) {
+  uvperf_error_t error;
+
+  (void)state;
+  counters_make(&make, 1);
+  counters_add_cpus(&make, "0");
+  counters_add_cpus(&make, "zero");
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(error.target_index, 1);
+  assert_int_equal(fake_count(FAKE_OPEN), 0);
+  counters_make(&make, 1);
+  counters_add_cpus(&make, "0");
+  counters_add_cpus(&make, "0");
+  make.targets[1].size = 3;
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(error.target_index, 1);
+}
+
+/* Of a later version: longer, and 0 behind what we know. */
+static void targets_of_another_size_are_read_by_it(void **state) {
+  struct {
+    uvperf_target_t target;
+    uint64_t more[3];
+  } targets[2];
+  static const uvperf_target_t init = UVPERF_TARGET_INIT;
+  uvperf__counters_t *counters;
+  fake_event_t *events[2];
+  uvperf_error_t error;
+  size_t i;
+
+  (void)state;
+  counters_script(events, 2);
+  counters_make(&make, 1);
+  memset(targets, 0, sizeof(targets));
+  for (i = 0; i < 2; i++) {
+    targets[i].target = init;
+    targets[i].target.size = sizeof(targets[i]);
+    targets[i].target.type = UVPERF_TARGET_CPUS;
+    targets[i].target.cpus = i == 0 ? "4" : "6";
+  }
+  make.options.targets = &targets[0].target;
+  make.options.nr_targets = 2;
+  counters = counters_open(&make);
+  assert_int_equal(events[0]->cpu, 4);
+  assert_int_equal(events[1]->cpu, 6);
+  finish(counters);
+  targets[1].more[2] = 1;
+  counters_refused(&make, &error, -E2BIG, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(error.target_index, 1);
+}
+
+/* -- what is measured ----------------------------------------------------- */
+
+static void attrs_are_copied(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[1];
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 1);
+  counters = counters_open(&make);
+  assert_int_equal(uvperf__counters_nr_open(counters), 0);
+  assert_int_equal(counters_nr_places(counters), 0);
+  memset(&make, 0xff, sizeof(make));
+  assert_int_equal(add_cpus(counters, "0", NULL, NULL), 0);
+  assert_int_equal(events[0]->attr.config, PERF_COUNT_SW_TASK_CLOCK);
+  assert_int_equal(uvperf__counters_nr_open(counters), 1);
+  finish(counters);
+}
+
+/* Longer than the struct of this header, and shorter. */
+static void attrs_keep_their_size(void **state) {
+  union {
+    struct perf_event_attr attr;
+    uint8_t bytes[300];
+  } wide;
+  uvperf__counters_t *counters;
+  fake_event_t *events[2];
+
+  (void)state;
+  counters_script(events, 2);
+  counters_make(&make, 2);
+  memset(&wide, 0, sizeof(wide));
+  wide.attr = make.attrs[0];
+  wide.attr.size = sizeof(wide);
+  wide.bytes[299] = 7;
+  make.pointers[0] = &wide.attr;
+  make.attrs[1].size = PERF_ATTR_SIZE_VER0;
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  assert_int_equal(events[0]->attr.size, sizeof(wide));
+  assert_int_equal(events[0]->attr_bytes[299], 7);
+  assert_int_equal(events[1]->attr.size, PERF_ATTR_SIZE_VER0);
+  finish(counters);
+}
+
+static void items_of_attrs_are_known_by_them(void **state) {
+  const uvperf_event_item_t *item;
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters_make(&make, 5);
+  /* Members need not follow their leader. */
+  make.leaders[3] = 1;
+  make.leaders[4] = 0;
+  counters = counters_open(&make);
+  assert_int_equal(uvperf__counters_nr_attrs(counters), 5);
+  item = uvperf__counters_item(counters, 3);
+  assert_string_equal(item->label, "context-switches");
+  assert_int_equal(item->leader, 1);
+  assert_int_equal(item->group, 0);
+  assert_int_equal(item->attr->config, PERF_COUNT_SW_CONTEXT_SWITCHES);
+  assert_true(item->scale == 1);
+  assert_string_equal(item->unit, "");
+  assert_string_equal(item->group_name, "");
+  assert_null(item->cpus);
+  assert_int_equal(uvperf__counters_item(counters, 1)->group, 0);
+  assert_int_equal(uvperf__counters_item(counters, 0)->group, 1);
+  assert_int_equal(uvperf__counters_item(counters, 2)->group, -1);
+  assert_null(uvperf__counters_item(counters, 5));
+  finish(counters);
+}
+
+static void items_of_a_list_are_its_own(void **state) {
+  const uvperf_event_item_t *item;
+  uvperf__counters_t *counters;
+  uvperf_event_list_t *list;
+
+  (void)state;
+  list = make_list("dummy,{task-clock/name=x/,page-faults}");
+  counters = counters_open(&make);
+  item = uvperf__counters_item(counters, 2);
+  assert_true(item->attr != uvperf_event_list_get(list, 2)->attr);
+  uvperf_event_list_free(list);
+  assert_string_equal(item->label, "page-faults");
+  assert_string_equal(uvperf__counters_item(counters, 1)->label, "x");
+  assert_int_equal(item->leader, 1);
+  assert_int_equal(item->group, 0);
+  finish(counters);
+}
+
+/* The kernel reads the string at each open. */
+static const char *seen_path;
+static int see_path(struct perf_event_attr *attr) {
+  if (attr->type == 99)
+    seen_path = (const char *)(uintptr_t)attr->config1;
+  return 0;
+}
+
+static void strings_of_probes_outlive_their_list(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_event_list_t *list;
+  fake_event_t *events[1];
+  temp_tree_t *tree;
+  void *tree_state;
+
+  (void)state;
+  assert_int_equal(temp_tree_setup(&tree_state), 0);
+  tree = tree_state;
+  temp_tree_write(tree, "/sys/bus/event_source/devices/uprobe/type", "99\n");
+  assert_int_equal(
+      uvperf__event_list_parse(tree->root, &list,
+                               "uprobe/path=\"/bin/sh\",offset=64/", NULL),
+      0);
+  counters_script(events, 1);
+  counters_make(&make, 0);
+  make.options.attrs = NULL;
+  make.options.leaders = NULL;
+  make.options.events = list;
+  counters = counters_open(&make);
+  uvperf_event_list_free(list);
+  fake_on_open(see_path);
+  assert_int_equal(add_cpus(counters, "0", NULL, NULL), 0);
+  assert_string_equal(seen_path, "/bin/sh");
+  finish(counters);
+  assert_int_equal(temp_tree_teardown(&tree_state), 0);
+}
+
+/* -- targets -------------------------------------------------------------- */
+
+static void targets_come_and_go(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[6];
+  uint32_t index = 99;
+
+  (void)state;
+  counters_script(events, 6);
+  counters_make(&make, 2);
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  assert_int_equal(add_cpus(counters, "1", &index, NULL), 0);
+  assert_int_equal(index, 1);
+  assert_int_equal(counters_nr_places(counters), 2);
+  assert_int_equal(uvperf__counters_nr_open(counters), 4);
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_string_equal(fake_log(), "close, close");
+  assert_int_equal(events[0]->fd, -1);
+  assert_int_equal(counters_nr_places(counters), 1);
+  assert_int_equal(uvperf__counters_nr_open(counters), 2);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), -ENOENT);
+  assert_int_equal(uvperf__counters_remove_target(counters, 7), -ENOENT);
+  /* The index of one that is gone is not used again. */
+  assert_int_equal(add_cpus(counters, "2", &index, NULL), 0);
+  assert_int_equal(index, 2);
+  finish(counters);
+}
+
+static void failures_go_with_their_target(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[3];
+  uint32_t index;
+
+  (void)state;
+  counters_script(events, 3);
+  counters_make(&make, 2);
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  assert_int_equal(counters_nr_failures(counters), 0);
+  fake_fail(FAKE_OPEN, 2, -ENODEV);
+  assert_int_equal(add_cpus(counters, "9", &index, NULL), 0);
+  assert_int_equal(counters_nr_failures(counters), 1);
+  assert_int_equal(counters_failure(counters, 0)->error.target_index, index);
+  assert_int_equal(uvperf__counters_remove_target(counters, index), 0);
+  assert_int_equal(counters_nr_failures(counters), 0);
+  finish(counters);
+}
+
+static void target_of_which_nothing_opens_is_not_added(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[2];
+  uvperf_error_t error;
+  uint32_t index = 99;
+
+  (void)state;
+  counters_script(events, 2);
+  counters_make(&make, 1);
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  fake_fail(FAKE_OPEN, 1, -ENODEV);
+  assert_int_equal(add_cpus(counters, "1", &index, &error), -ENODEV);
+  assert_int_equal(error.code, -ENODEV);
+  assert_int_equal(index, 99);
+  assert_int_equal(add_cpus(counters, "none", &index, &error), -EINVAL);
+  assert_int_equal(uvperf__counters_add_target(counters, NULL, &index, &error),
+                   -EINVAL);
+  assert_int_equal(counters_nr_places(counters), 1);
+  assert_int_equal(counters_nr_failures(counters), 0);
+  assert_int_equal(add_cpus(counters, "1", &index, &error), 0);
+  assert_true(index > 0);
+  assert_int_equal(counters_nr_places(counters), 2);
+  finish(counters);
+}
+
+static void shortage_of_a_later_target_leaves_the_others(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[3];
+  uvperf_error_t error;
+  size_t nr;
+
+  (void)state;
+  counters_script(events, 3);
+  counters_make(&make, 1);
+  uvperf_attr_hardware(&make.attrs[0], PERF_COUNT_HW_CPU_CYCLES);
+  make.options.fallbacks = UVPERF_FALLBACK_CLOCK;
+  counters = counters_open(&make);
+  /* It falls back, and then the fds are used up: nothing is decided. */
+  fake_fail(FAKE_OPEN, 1, -ENOENT);
+  fake_fail(FAKE_OPEN, 3, -EMFILE);
+  assert_int_equal(add_cpus(counters, "0-1", NULL, &error), -EMFILE);
+  assert_int_equal(events[0]->attr.type, PERF_TYPE_SOFTWARE);
+  assert_int_equal(uvperf__counters_nr_open(counters), 0);
+  assert_null(uvperf__counters_changes(counters, 0, &nr));
+  assert_int_equal(add_cpus(counters, "0-1", NULL, &error), 0);
+  assert_int_equal(events[1]->attr.type, PERF_TYPE_HARDWARE);
+  /* And now it is. */
+  fake_fail(FAKE_OPEN, 1, -EMFILE);
+  assert_int_equal(add_cpus(counters, "2", NULL, &error), -EMFILE);
+  assert_int_equal(uvperf__counters_nr_open(counters), 2);
+  assert_int_equal(uvperf__counters_item(counters, 0)->attr->type,
+                   PERF_TYPE_HARDWARE);
+  finish(counters);
+}
+
+/* -- forks ---------------------------------------------------------------- */
+
+static void forked_child_may_only_free(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_reading_t *reading;
+  fake_event_t *events[1];
+  uvperf_error_t error;
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 1);
+  make.attrs[0].sample_period = 7;
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  assert_int_equal(uvperf_reading_new(&reading), 0);
+  fake_getpid(getpid() + 1);
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_enable(counters, &error), -EPERM);
+  assert_int_equal(error.code, -EPERM);
+  assert_int_equal(uvperf__counters_disable(counters, NULL), -EPERM);
+  assert_int_equal(uvperf__counters_reset(counters), -EPERM);
+  assert_int_equal(uvperf__counters_read(counters, reading), -EPERM);
+  assert_int_equal(uvperf__counters_set_filter(counters, 0, "x", NULL), -EPERM);
+  assert_int_equal(uvperf__counters_set_period(counters, 0, 9, NULL), -EPERM);
+  assert_int_equal(uvperf__counters_set_bpf(counters, 0, 0, NULL), -EPERM);
+  assert_int_equal(add_cpus(counters, "1", NULL, NULL), -EPERM);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), -EPERM);
+  assert_string_equal(fake_log(), "");
+  assert_int_equal(uvperf__counters_nr_open(counters), 1);
+  uvperf__counters_free(counters);
+  assert_string_equal(fake_log(), "close");
+  uvperf_reading_free(reading);
+  fake_assert_clean();
+}
+
+/* -- memory --------------------------------------------------------------- */
+
+/* All that takes memory: 0, or what failed first. */
+static int live_through(uvperf__counters_t **counters, uvperf_error_t *error) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  int rc;
+
+  *counters = NULL;
+  counters_make(&make, 3);
+  counters_group(&make, 0, 2);
+  uvperf_attr_hardware(&make.attrs[2], PERF_COUNT_HW_CPU_CYCLES);
+  make.options.fallbacks = UVPERF_FALLBACK_CLOCK;
+  counters_add_cpus(&make, "0-1");
+  counters_add(&make, UVPERF_TARGET_PROCESS)->pid = INT32_MAX;
+  counters_add(&make, UVPERF_TARGET_PROCESS)->pid = getpid();
+  rc = uvperf__counters_new(counters, &make.options, error);
+  if (rc != 0)
+    return rc;
+  rc = uvperf__counters_set_filter(*counters, 0, "pid == 7", error);
+  target.type = UVPERF_TARGET_CPUS;
+  target.cpus = "2-9";
+  if (rc == 0)
+    rc = uvperf__counters_add_target(*counters, &target, NULL, error);
+  if (rc == 0)
+    rc = uvperf__counters_add_target(*counters, &target, NULL, error);
+  return rc;
+}
+
+static int no_cycles(struct perf_event_attr *attr) {
+  return attr->type == PERF_TYPE_HARDWARE ? -ENOENT : 0;
+}
+
+static void every_failing_calloc_is_survived(void **state) {
+  fake_event_t *events[64];
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+  size_t fds = support_count_fds();
+  unsigned nth;
+  int rc = 0;
+
+  (void)state;
+  for (nth = 1; nth < 300; nth++) {
+    counters_make_setup(NULL);
+    counters_script(events, 64);
+    fake_fail(FAKE_CALLOC, nth, 0);
+    fake_on_open(no_cycles);
+    memset(&error, 0, sizeof(error));
+    rc = live_through(&counters, &error);
+    if (fake_failures() != 0) {
+      assert_int_equal(rc, -ENOMEM);
+      assert_int_equal(error.code, -ENOMEM);
+      assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
+    }
+    /* What there is works as before. */
+    if (counters != NULL)
+      assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
+    finish(counters);
+    assert_int_equal(support_count_fds(), fds);
+    if (fake_failures() == 0)
+      break;
+  }
+  assert_int_equal(rc, 0);
+  assert_true(nth > 25);
+}
+
+static void free_of_nothing_is_nothing(void **state) {
+  (void)state;
+  uvperf__counters_free(NULL);
+}
+
+#define TEST(f) cmocka_unit_test_setup(f, counters_make_setup)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(options_that_contradict_themselves_are_refused),
+      TEST(leaders_that_lead_nobody_are_refused),
+      TEST(attr_of_no_size_is_refused),
+      TEST(bad_target_is_refused_as_a_whole),
+      TEST(targets_of_another_size_are_read_by_it),
+      TEST(attrs_are_copied),
+      TEST(attrs_keep_their_size),
+      TEST(items_of_attrs_are_known_by_them),
+      TEST(items_of_a_list_are_its_own),
+      TEST(strings_of_probes_outlive_their_list),
+      TEST(targets_come_and_go),
+      TEST(failures_go_with_their_target),
+      TEST(target_of_which_nothing_opens_is_not_added),
+      TEST(shortage_of_a_later_target_leaves_the_others),
+      TEST(forked_child_may_only_free),
+      TEST(every_failing_calloc_is_survived),
+      TEST(free_of_nothing_is_nothing),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
