@@ -231,10 +231,10 @@ int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
   counters->attrs =
       uvperf__calloc(counters->nr_attrs, sizeof(counters->attrs[0]));
   counters->attr_flags = uvperf__calloc(counters->nr_attrs, 1);
+  for (i = 0; counters->attrs != NULL && i < counters->nr_attrs; i++)
+    counters->attrs[i].bpf_fd = -1;
   if (counters->attrs == NULL || counters->attr_flags == NULL)
     return no_memory(error);
-  for (i = 0; i < counters->nr_attrs; i++)
-    counters->attrs[i].bpf_fd = -1;
   rc = copy_attrs(counters, options, error);
   if (rc != 0)
     return rc;
