@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of an event: pages written here, with counters that a script plays,
- * as on few machines they can be read; and real pages as far as there are some.
- */
-#include "support.h"
+/* What the page of an event tells: pages written here, with counters that a
+ * script plays, as on few machines they can be read. */
+#include "user_events.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 
-#include <linux/perf_event.h>
-
-#include "fake_kernel.h"
-#include "sys.h"
 #include "user_page.h"
 
 /* Where headers before Linux 5.12 have no names. */
@@ -89,13 +83,6 @@ static int setup(void **state) {
   return 0;
 }
 
-static void need_counters(const char *test) {
-#if !defined(__x86_64__) && !defined(__i386__) && !defined(__aarch64__)
-  support_skip(test, "an architecture with user_page.c's counters");
-#endif
-  (void)test;
-}
-
 static uvperf__user_count_t read_page(void) {
   uvperf__user_count_t count = {1, 2, 3};
 
@@ -126,7 +113,7 @@ static uint64_t next_random(void) {
 
 static void read_adds_the_counter_to_the_offset(void **state) {
   (void)state;
-  need_counters(__func__);
+  user_events_need(__func__);
   assert_int_equal(read_page().value, 5042);
   assert_int_equal(world.counter, 2);
   assert_int_equal(fake_count(FAKE_RDPMC), 1);
@@ -137,7 +124,7 @@ static void read_extends_a_counter_below_zero_by_its_width(void **state) {
   size_t i;
 
   (void)state;
-  need_counters(__func__);
+  user_events_need(__func__);
   for (i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
     world.page.pmc_width = widths[i];
     world.pmc = (uint64_t)-5 << (64 - widths[i]) >> (64 - widths[i]);
@@ -155,7 +142,7 @@ static void read_extends_a_counter_below_zero_by_its_width(void **state) {
 
 static void read_with_an_offset_below_zero_wraps(void **state) {
   (void)state;
-  need_counters(__func__);
+  user_events_need(__func__);
   world.page.offset = -40;
   assert_int_equal(read_page().value, 2);
   world.page.offset = INT64_MAX;
@@ -169,7 +156,7 @@ static void read_of_every_width_equals_exact_arithmetic(void **state) {
   int i;
 
   (void)state;
-  need_counters(__func__);
+  user_events_need(__func__);
   for (i = 0; i < 6400; i++) {
     width = (unsigned)i % 64 + 1;
     world.page.pmc_width = (uint16_t)width;
@@ -187,7 +174,7 @@ static void read_brings_both_times_up_to_now(void **state) {
   uvperf__user_count_t count;
 
   (void)state;
-  need_counters(__func__);
+  user_events_need(__func__);
   world.cycles = 1250;
   count = read_page();
   assert_int_equal(count.enabled, 950);
@@ -201,7 +188,7 @@ static void read_scales_the_clock_as_exact_arithmetic_does(void **state) {
   int i;
 
   (void)state;
-  need_counters(__func__);
+  user_events_need(__func__);
   for (i = 0; i < 6400; i++) {
     world.cycles = next_random() >> (next_random() % 64);
     world.page.time_shift = (uint16_t)(i % 64);
@@ -216,7 +203,7 @@ static void read_scales_the_clock_as_exact_arithmetic_does(void **state) {
 
 static void read_of_a_short_clock_that_wrapped_goes_on(void **state) {
   (void)state;
-  need_counters(__func__);
+  user_events_need(__func__);
   world.bytes[40] |= SHORT_BIT;
   put(TIME_CYCLES_AT, 0x7fffffff0);
   put(TIME_MASK_AT, 0xffffffff);
@@ -229,7 +216,7 @@ static void read_of_a_short_clock_that_wrapped_goes_on(void **state) {
 
 static void read_of_an_older_page_takes_no_notice_of_what_is_behind(void **s) {
   (void)s;
-  need_counters(__func__);
+  user_events_need(__func__);
   world.page.size = TIME_CYCLES_AT;
   put(TIME_CYCLES_AT, UINT64_MAX);
   put(TIME_MASK_AT, 1);
@@ -248,7 +235,7 @@ static void read_of_a_page_that_changes_is_made_again(void **state) {
   uvperf__user_count_t count;
 
   (void)state;
-  need_counters(__func__);
+  user_events_need(__func__);
   world.changes = 1;
   world.change = move_to_another_counter;
   count = read_page();
@@ -265,7 +252,7 @@ static uint64_t change_between(void) {
 
 static void read_sees_a_change_before_the_counter_is_read(void **state) {
   (void)state;
-  need_counters(__func__);
+  user_events_need(__func__);
   fake_on_cycles(change_between);
   world.changes = 1;
   world.change = move_to_another_counter;
@@ -279,7 +266,7 @@ static void leave_the_counter(void) {
 
 static void read_of_an_event_that_leaves_its_counter_is_refused(void **state) {
   (void)state;
-  need_counters(__func__);
+  user_events_need(__func__);
   world.changes = 1;
   world.change = leave_the_counter;
   assert_refused();
@@ -305,7 +292,7 @@ static void move_on(void) {
 
 static void read_of_a_page_that_changes_for_ever_ends(void **state) {
   (void)state;
-  need_counters(__func__);
+  user_events_need(__func__);
   world.changes = UINT32_MAX;
   world.change = move_on;
   assert_refused();
@@ -314,7 +301,7 @@ static void read_of_a_page_that_changes_for_ever_ends(void **state) {
 
 static void read_of_a_page_written_in_the_future_is_refused(void **state) {
   (void)state;
-  need_counters(__func__);
+  user_events_need(__func__);
   world.cycles = 999;
   assert_refused();
   world.cycles = 1000;
@@ -398,265 +385,53 @@ static void read_of_a_page_that_cannot_be_is_refused(void **state) {
   }
 }
 
-#if defined(__x86_64__) || defined(__i386__)
+/* Whether an index tells a counter whose bits are a sum. */
+static int is_read(uint32_t index) {
+  uvperf__user_count_t count;
 
-static void read_of_intel_slots_and_metrics_is_refused(void **state) {
-  (void)state;
-  world.page.index = INTEL_FIXED + 2;
-  assert_int_equal(read_page().value, 5042);
-  assert_true(world.counter == INTEL_FIXED + 1);
-  world.page.index = INTEL_FIXED + 3 + 1;
-  assert_refused();
-  world.page.index = (1u << 29) + 1;
-  assert_refused();
+  world.page.index = index;
+  return uvperf__user_page_read(&world.page, &count) == 0;
 }
 
-#else
-
-static void read_of_the_cycle_counter_is_made(void **state) {
+static void read_is_made_of_counters_that_hold_sums(void **state) {
   (void)state;
-  need_counters(__func__);
-  world.page.index = 32;
-  assert_int_equal(read_page().value, 5042);
+  user_events_need(__func__);
+#if defined(__aarch64__)
+  /* The last are the cycles. */
+  assert_true(is_read(32));
   assert_int_equal(world.counter, 31);
-}
-
+  assert_false(is_read(33));
+#else
+  /* Intel's fixed counters, but for slots; and the metrics. */
+  assert_true(is_read(INTEL_FIXED + 2));
+  assert_true(world.counter == INTEL_FIXED + 1);
+  assert_false(is_read(INTEL_FIXED + 3 + 1));
+  assert_false(is_read(INTEL_FIXED + 16 + 1));
+  assert_false(is_read((1u << 29) + 1));
 #endif
-
-static void ask_whose(void *arg) {
-  const uvperf__user_reader_t *reader = arg;
-
-  if (uvperf__user_reader_is_mine(reader))
-    abort();
-}
-
-static void reader_is_the_thread_that_made_it_alone(void **state) {
-  uvperf__user_reader_t reader;
-  uv_thread_t thread;
-
-  (void)state;
-  assert_int_equal(uvperf__user_reader_init(&reader), 0);
-  assert_true(uvperf__user_reader_is_mine(&reader));
-  assert_int_equal(uv_thread_create(&thread, ask_whose, &reader), 0);
-  assert_int_equal(uv_thread_join(&thread), 0);
-  assert_true(uvperf__user_reader_is_mine(&reader));
-  uvperf__user_reader_end(&reader);
-  assert_false(uvperf__user_reader_is_mine(&reader));
-  uvperf__user_reader_end(&reader);
-  fake_assert_clean();
-}
-
-static void become_reader(void *arg) {
-  uvperf__user_reader_t *reader = arg;
-
-  if (uvperf__user_reader_init(reader) != 0 ||
-      !uvperf__user_reader_is_mine(reader))
-    abort();
-}
-
-static void reader_whose_thread_ended_is_not_the_caller(void **state) {
-  uvperf__user_reader_t reader;
-  uv_thread_t thread;
-
-  (void)state;
-  assert_int_equal(uv_thread_create(&thread, become_reader, &reader), 0);
-  assert_int_equal(uv_thread_join(&thread), 0);
-  assert_false(uvperf__user_reader_is_mine(&reader));
-  uvperf__user_reader_end(&reader);
-  fake_assert_clean();
-}
-
-static void reader_of_all_zero_is_nobody(void **state) {
-  uvperf__user_reader_t reader;
-
-  (void)state;
-  memset(&reader, 0, sizeof(reader));
-  assert_false(uvperf__user_reader_is_mine(&reader));
-  uvperf__user_reader_end(&reader);
-  assert_int_equal(fake_count(FAKE_MUNMAP), 0);
-}
-
-static int is_nobody(void *arg) {
-  uvperf__user_reader_t *reader = arg;
-  int mine = uvperf__user_reader_is_mine(reader);
-
-  uvperf__user_reader_end(reader);
-  return mine == 0 && !uvperf__user_reader_is_mine(reader) ? 0 : 1;
-}
-
-static void reader_is_not_a_forked_child(void **state) {
-  uvperf__user_reader_t reader;
-
-  (void)state;
-  assert_int_equal(uvperf__user_reader_init(&reader), 0);
-  assert_int_equal(support_wait(support_fork(is_nobody, &reader)), 0);
-  assert_true(uvperf__user_reader_is_mine(&reader));
-  uvperf__user_reader_end(&reader);
-}
-
-static void reader_without_memory_or_wiping_is_nobody(void **state) {
-  uvperf__user_reader_t reader;
-
-  (void)state;
-  fake_fail(FAKE_MMAP_PRIVATE, 1, -ENOMEM);
-  assert_int_equal(uvperf__user_reader_init(&reader), -ENOMEM);
-  assert_false(uvperf__user_reader_is_mine(&reader));
-  fake_fail(FAKE_MADVISE, 1, -EINVAL);
-  assert_int_equal(uvperf__user_reader_init(&reader), -EINVAL);
-  assert_false(uvperf__user_reader_is_mine(&reader));
-  uvperf__user_reader_end(&reader);
-  fake_assert_clean();
-}
-
-/* A scripted event, opened. */
-static int open_event(void (*on_map)(fake_event_t *fake)) {
-  struct perf_event_attr attr;
-  fake_event_t *fake = fake_event_add(1);
-
-  fake->on_map = on_map;
-  memset(&attr, 0, sizeof(attr));
-  attr.size = sizeof(attr);
-  return uvperf__sys_open(&attr, 0, -1, -1, 0);
-}
-
-static void fill_mapped(fake_event_t *fake) {
-  fill_page(fake->page);
-}
-
-static void fill_software(fake_event_t *fake) {
-  fake->page->cap_bit0_is_deprecated = 1;
-  fake->page->size = HEAD_SIZE;
-}
-
-static void map_gives_a_page_that_is_read(void **state) {
-  const struct perf_event_mmap_page *page;
-  uvperf__user_count_t count;
-  int fd = open_event(fill_mapped);
-
-  (void)state;
-  need_counters(__func__);
-  assert_int_equal(uvperf__user_page_map(fd, &page), 0);
-  assert_int_equal(uvperf__user_page_read(page, &count), 0);
-  assert_int_equal(count.value, 5042);
-  uvperf__user_page_unmap(page);
-  uvperf__user_page_unmap(NULL);
-  assert_int_equal(uvperf__sys_close(fd), 0);
-  assert_string_equal(fake_log(), "open, mmap, munmap, close");
-  fake_assert_clean();
-}
-
-static void map_of_a_page_that_never_tells_a_count_is_taken_back(void **state) {
-  const struct perf_event_mmap_page *page = &world.page;
-  int fd = open_event(fill_software);
-
-  (void)state;
-  assert_int_equal(uvperf__user_page_map(fd, &page), -EOPNOTSUPP);
-  assert_ptr_equal(page, &world.page);
-  assert_int_equal(uvperf__sys_close(fd), 0);
-  fake_assert_clean();
-}
-
-static void map_that_is_refused_tells_why(void **state) {
-  const struct perf_event_mmap_page *page = &world.page;
-  int fd = open_event(fill_mapped);
-
-  (void)state;
-  need_counters(__func__);
-  fake_fail(FAKE_MMAP, 1, -EPERM);
-  assert_int_equal(uvperf__user_page_map(fd, &page), -EPERM);
-  assert_ptr_equal(page, &world.page);
-  assert_int_equal(uvperf__sys_close(fd), 0);
-  fake_assert_clean();
-}
-
-static int open_software(void) {
-  struct perf_event_attr attr;
-  int fd;
-
-  memset(&attr, 0, sizeof(attr));
-  attr.size = sizeof(attr);
-  attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = PERF_COUNT_SW_PAGE_FAULTS;
-  attr.exclude_kernel = 1;
-  fd = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-  assert_true(fd >= 0);
-  return fd;
-}
-
-static void map_of_a_real_software_event_is_taken_back(void **state) {
-  const struct perf_event_mmap_page *page;
-  size_t before;
-  size_t bytes;
-  int fd;
-
-  (void)state;
-  support_need_own_events(__func__);
-  support_count_rings(&before);
-  fd = open_software();
-  assert_int_equal(uvperf__user_page_map(fd, &page), -EOPNOTSUPP);
-  support_count_rings(&bytes);
-  assert_int_equal(bytes, before);
-  assert_int_equal(uvperf__sys_close(fd), 0);
-}
-
-/* Past map, which would take it back: a real page of one page is as this file
- * expects it. */
-static void read_of_a_real_software_event_is_refused(void **state) {
-  const struct perf_event_mmap_page *page;
-  uvperf__user_count_t count;
-  void *address;
-  int fd;
-
-  (void)state;
-  support_need_own_events(__func__);
-  fd = open_software();
-  assert_int_equal(
-      uvperf__sys_mmap(&address, support_page_bytes(), PROT_READ, fd, 0), 0);
-  page = address;
-  assert_true(page->cap_bit0_is_deprecated);
-  assert_in_range(page->size, TIME_CYCLES_AT, 1024);
-  assert_int_equal(page->compat_version, 0);
-  assert_int_equal(page->index, 0);
-  assert_int_equal(uvperf__user_page_read(page, &count), -EAGAIN);
-  assert_int_equal(uvperf__sys_munmap(address, support_page_bytes()), 0);
-  assert_int_equal(uvperf__sys_close(fd), 0);
 }
 
 #define scripted(f) cmocka_unit_test_setup(f, setup)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    scripted(read_adds_the_counter_to_the_offset),
-    scripted(read_extends_a_counter_below_zero_by_its_width),
-    scripted(read_with_an_offset_below_zero_wraps),
-    scripted(read_of_every_width_equals_exact_arithmetic),
-    scripted(read_brings_both_times_up_to_now),
-    scripted(read_scales_the_clock_as_exact_arithmetic_does),
-    scripted(read_of_a_short_clock_that_wrapped_goes_on),
-    scripted(read_of_an_older_page_takes_no_notice_of_what_is_behind),
-    scripted(read_of_a_page_that_changes_is_made_again),
-    scripted(read_sees_a_change_before_the_counter_is_read),
-    scripted(read_of_an_event_that_leaves_its_counter_is_refused),
-    scripted(read_of_an_event_on_no_counter_is_refused),
-    scripted(read_of_a_page_that_is_locked_for_ever_ends),
-    scripted(read_of_a_page_that_changes_for_ever_ends),
-    scripted(read_of_a_page_written_in_the_future_is_refused),
-    scripted(read_of_a_page_that_cannot_be_is_refused),
-#if defined(__x86_64__) || defined(__i386__)
-    scripted(read_of_intel_slots_and_metrics_is_refused),
-#else
-    scripted(read_of_the_cycle_counter_is_made),
-#endif
-    scripted(reader_is_the_thread_that_made_it_alone),
-    scripted(reader_whose_thread_ended_is_not_the_caller),
-    scripted(reader_of_all_zero_is_nobody),
-    scripted(reader_is_not_a_forked_child),
-    scripted(reader_without_memory_or_wiping_is_nobody),
-    scripted(map_gives_a_page_that_is_read),
-    scripted(map_of_a_page_that_never_tells_a_count_is_taken_back),
-    scripted(map_that_is_refused_tells_why),
-    scripted(map_of_a_real_software_event_is_taken_back),
-    scripted(read_of_a_real_software_event_is_refused),
+      scripted(read_adds_the_counter_to_the_offset),
+      scripted(read_extends_a_counter_below_zero_by_its_width),
+      scripted(read_with_an_offset_below_zero_wraps),
+      scripted(read_of_every_width_equals_exact_arithmetic),
+      scripted(read_brings_both_times_up_to_now),
+      scripted(read_scales_the_clock_as_exact_arithmetic_does),
+      scripted(read_of_a_short_clock_that_wrapped_goes_on),
+      scripted(read_of_an_older_page_takes_no_notice_of_what_is_behind),
+      scripted(read_of_a_page_that_changes_is_made_again),
+      scripted(read_sees_a_change_before_the_counter_is_read),
+      scripted(read_of_an_event_that_leaves_its_counter_is_refused),
+      scripted(read_of_an_event_on_no_counter_is_refused),
+      scripted(read_of_a_page_that_is_locked_for_ever_ends),
+      scripted(read_of_a_page_that_changes_for_ever_ends),
+      scripted(read_of_a_page_written_in_the_future_is_refused),
+      scripted(read_of_a_page_that_cannot_be_is_refused),
+      scripted(read_is_made_of_counters_that_hold_sums),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* UVPERF_SET_USER_READ with this kernel's events. */
+#include "live.h"
+
+#include <unistd.h>
+
+#include "user_events.h"
+#include "uvperf/attr.h"
+#include "uvperf/event_name.h"
+
+/* Counts a syscall in a group with page faults: neither has a counter. */
+static uvperf_set_count_t count_syscalls(const char *test, uint32_t flags) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  const struct perf_event_attr *attrs[2];
+  struct perf_event_attr attr, faults;
+  size_t leaders[2] = {0, 0};
+  uvperf__counters_t *counters;
+  uvperf_set_count_t count;
+  uvperf_reading_t *reading;
+
+  live_syscall_attr(&attr, support_need_tracepoint(test, LIVE_SYSCALL), 0);
+  attr.sample_period = 0;
+  live_touch_attr(&faults, 0);
+  faults.sample_period = 0;
+  attrs[0] = &attr;
+  attrs[1] = &faults;
+  options.attrs = attrs;
+  options.leaders = leaders;
+  options.nr_attrs = 2;
+  options.targets = &target;
+  options.nr_targets = 1;
+  options.flags = flags;
+  reading = user_events_reading();
+  assert_int_equal(uvperf__counters_new(&counters, &options, NULL), 0);
+  assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
+  live_syscall(11);
+  assert_int_equal(uvperf__counters_read(counters, reading), 0);
+  live_syscall(6);
+  assert_int_equal(uvperf__counters_read(counters, reading), 0);
+  assert_int_equal(uvperf_reading_total(reading, 0, &count), 0);
+  uvperf_reading_free(reading);
+  uvperf__counters_free(counters);
+  return count;
+}
+
+static void live_events_without_a_counter_count_as_ever(void **state) {
+  uvperf_set_count_t with, without;
+  size_t fds = support_count_fds();
+  size_t before, after;
+
+  (void)state;
+  support_need_own_events(__func__);
+  support_count_rings(&before);
+  with = count_syscalls(__func__, UVPERF_SET_USER_READ);
+  without = count_syscalls(__func__, 0);
+  assert_int_equal(with.value, 17);
+  assert_int_equal(with.value, without.value);
+  assert_int_equal(with.state, without.state);
+  assert_int_equal(support_count_fds(), fds);
+  support_count_rings(&after);
+  assert_int_equal(after, before);
+  fake_assert_clean();
+}
+
+/* Opens and enables one event of the calling thread. 0, or the code. */
+static int open_one(const struct perf_event_attr *attr,
+                    uvperf__counters_t **counters) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  int rc;
+
+  options.attrs = &attr;
+  options.nr_attrs = 1;
+  options.targets = &target;
+  options.nr_targets = 1;
+  options.flags = UVPERF_SET_USER_READ;
+  rc = uvperf__counters_new(counters, &options, NULL);
+  if (rc == 0)
+    rc = uvperf__counters_enable(*counters, NULL);
+  return rc;
+}
+
+static void live_tsc_has_no_page(void **state) {
+  uvperf_reading_t *reading;
+  uvperf__counters_t *counters;
+  struct perf_event_attr attr;
+  uvperf_set_count_t count;
+  uvperf_error_t error;
+  size_t before, after;
+
+  (void)state;
+  uvperf_attr_init(&attr, 0, 0);
+  if (uvperf_attr_parse(&attr, "msr/tsc/", &error) != 0)
+    support_skip(__func__, "PMU msr with its event tsc");
+  reading = user_events_reading();
+  support_count_rings(&before);
+  assert_int_equal(open_one(&attr, &counters), 0);
+  support_count_rings(&after);
+  assert_int_equal(after, before);
+  assert_int_equal(uvperf__counters_read(counters, reading), 0);
+  assert_int_equal(uvperf_reading_total(reading, 0, &count), 0);
+  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
+  assert_true(count.value > 0);
+  uvperf_reading_free(reading);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* By read(2), past the counters. */
+static uvperf_set_count_t read_fd(int fd) {
+  uvperf_set_count_t count;
+  uint64_t words[8];
+
+  memset(&count, 0, sizeof(count));
+  assert_true(read(fd, words, sizeof(words)) >= 4 * (ssize_t)sizeof(words[0]));
+  count.value = words[0];
+  count.time_enabled = words[1];
+  count.time_running = words[2];
+  return count;
+}
+
+static void assert_not_before(const uvperf_set_count_t *count,
+                              const uvperf_set_count_t *older) {
+  assert_true(count->value >= older->value);
+  assert_true(count->time_enabled >= older->time_enabled);
+  assert_true(count->time_running >= older->time_running);
+}
+
+/* With a PMU that may be read so these are pages; else the task's clock. */
+static void live_count_lies_between_two_of_read(void **state) {
+  uvperf_reading_t *reading;
+  uvperf_set_count_t before, count, after;
+  uvperf__counters_t *counters;
+  struct perf_event_attr attr;
+  int fd;
+  int i;
+
+  (void)state;
+  support_need_own_events(__func__);
+  reading = user_events_reading();
+  uvperf_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  attr.exclude_kernel = 1;
+  if (open_one(&attr, &counters) != 0) {
+    attr.type = PERF_TYPE_SOFTWARE;
+    attr.config = PERF_COUNT_SW_TASK_CLOCK;
+    assert_int_equal(open_one(&attr, &counters), 0);
+  }
+  fd = uvperf__counters_fd(counters, 0, 0);
+  assert_true(fd >= 0);
+  for (i = 0; i < 1000; i++) {
+    before = read_fd(fd);
+    assert_int_equal(uvperf__counters_read(counters, reading), 0);
+    after = read_fd(fd);
+    assert_int_equal(uvperf_reading_total(reading, 0, &count), 0);
+    assert_not_before(&count, &before);
+    assert_not_before(&after, &count);
+  }
+  assert_true(count.value > 0);
+  uvperf_reading_free(reading);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(live_events_without_a_counter_count_as_ever,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(live_tsc_has_no_page, fake_kernel_setup),
+      cmocka_unit_test_setup(live_count_lies_between_two_of_read,
+                             fake_kernel_setup),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* Who may read the pages of events, and which are mapped: scripted ones and
+ * those of this kernel. */
+#include "user_events.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "sys.h"
+#include "user_page.h"
+
+/* Where headers before Linux 5.12 have no name. */
+#define TIME_CYCLES_AT 80
+
+static const struct perf_event_mmap_page untouched;
+
+static void ask_whose(void *arg) {
+  const uvperf__user_reader_t *reader = arg;
+
+  if (uvperf__user_reader_is_mine(reader))
+    abort();
+}
+
+static void reader_is_the_thread_that_made_it_alone(void **state) {
+  uvperf__user_reader_t reader;
+  uv_thread_t thread;
+
+  (void)state;
+  assert_int_equal(uvperf__user_reader_init(&reader), 0);
+  assert_true(uvperf__user_reader_is_mine(&reader));
+  assert_int_equal(uv_thread_create(&thread, ask_whose, &reader), 0);
+  assert_int_equal(uv_thread_join(&thread), 0);
+  assert_true(uvperf__user_reader_is_mine(&reader));
+  uvperf__user_reader_end(&reader);
+  assert_false(uvperf__user_reader_is_mine(&reader));
+  uvperf__user_reader_end(&reader);
+  fake_assert_clean();
+}
+
+static void become_reader(void *arg) {
+  uvperf__user_reader_t *reader = arg;
+
+  if (uvperf__user_reader_init(reader) != 0 ||
+      !uvperf__user_reader_is_mine(reader))
+    abort();
+}
+
+static void reader_whose_thread_ended_is_not_the_caller(void **state) {
+  uvperf__user_reader_t reader;
+  uv_thread_t thread;
+
+  (void)state;
+  assert_int_equal(uv_thread_create(&thread, become_reader, &reader), 0);
+  assert_int_equal(uv_thread_join(&thread), 0);
+  assert_false(uvperf__user_reader_is_mine(&reader));
+  uvperf__user_reader_end(&reader);
+  fake_assert_clean();
+}
+
+static void reader_of_all_zero_is_nobody(void **state) {
+  uvperf__user_reader_t reader;
+
+  (void)state;
+  memset(&reader, 0, sizeof(reader));
+  assert_false(uvperf__user_reader_is_mine(&reader));
+  uvperf__user_reader_end(&reader);
+  assert_int_equal(fake_count(FAKE_MUNMAP), 0);
+}
+
+static int is_nobody(void *arg) {
+  uvperf__user_reader_t *reader = arg;
+  int mine = uvperf__user_reader_is_mine(reader);
+
+  uvperf__user_reader_end(reader);
+  return mine == 0 && !uvperf__user_reader_is_mine(reader) ? 0 : 1;
+}
+
+static void reader_is_not_a_forked_child(void **state) {
+  uvperf__user_reader_t reader;
+
+  (void)state;
+  assert_int_equal(uvperf__user_reader_init(&reader), 0);
+  assert_int_equal(support_wait(support_fork(is_nobody, &reader)), 0);
+  assert_true(uvperf__user_reader_is_mine(&reader));
+  uvperf__user_reader_end(&reader);
+}
+
+static void reader_without_memory_or_wiping_is_nobody(void **state) {
+  uvperf__user_reader_t reader;
+
+  (void)state;
+  fake_fail(FAKE_MMAP_PRIVATE, 1, -ENOMEM);
+  assert_int_equal(uvperf__user_reader_init(&reader), -ENOMEM);
+  assert_false(uvperf__user_reader_is_mine(&reader));
+  fake_fail(FAKE_MADVISE, 1, -EINVAL);
+  assert_int_equal(uvperf__user_reader_init(&reader), -EINVAL);
+  assert_false(uvperf__user_reader_is_mine(&reader));
+  uvperf__user_reader_end(&reader);
+  fake_assert_clean();
+}
+
+/* A scripted event, opened. */
+static int open_event(void (*on_map)(fake_event_t *fake)) {
+  struct perf_event_attr attr;
+  fake_event_t *fake = fake_event_add(1);
+
+  fake->on_map = on_map;
+  memset(&attr, 0, sizeof(attr));
+  attr.size = sizeof(attr);
+  return uvperf__sys_open(&attr, 0, -1, -1, 0);
+}
+
+static void fill_mapped(fake_event_t *fake) {
+  user_events_fill_page(fake->page, 0);
+}
+
+static uint64_t play_rdpmc(uint32_t counter) {
+  assert_int_equal(counter, 0);
+  return 42;
+}
+
+static void map_gives_a_page_that_is_read(void **state) {
+  const struct perf_event_mmap_page *page;
+  uvperf__user_count_t count;
+  int fd = open_event(fill_mapped);
+
+  (void)state;
+  user_events_need(__func__);
+  fake_on_rdpmc(play_rdpmc);
+  assert_int_equal(uvperf__user_page_map(fd, &page), 0);
+  assert_int_equal(uvperf__user_page_read(page, &count), 0);
+  assert_int_equal(count.value, 1042);
+  uvperf__user_page_unmap(page);
+  uvperf__user_page_unmap(NULL);
+  assert_int_equal(uvperf__sys_close(fd), 0);
+  assert_string_equal(fake_log(), "open, mmap, munmap, close");
+  fake_assert_clean();
+}
+
+static void map_of_a_page_that_never_tells_a_count_is_taken_back(void **state) {
+  const struct perf_event_mmap_page *page = &untouched;
+  int fd = open_event(user_events_fill_software);
+
+  (void)state;
+  assert_int_equal(uvperf__user_page_map(fd, &page), -EOPNOTSUPP);
+  assert_ptr_equal(page, &untouched);
+  assert_int_equal(uvperf__sys_close(fd), 0);
+  fake_assert_clean();
+}
+
+static void map_that_is_refused_tells_why(void **state) {
+  const struct perf_event_mmap_page *page = &untouched;
+  int fd = open_event(fill_mapped);
+
+  (void)state;
+  user_events_need(__func__);
+  fake_fail(FAKE_MMAP, 1, -EPERM);
+  assert_int_equal(uvperf__user_page_map(fd, &page), -EPERM);
+  assert_ptr_equal(page, &untouched);
+  assert_int_equal(uvperf__sys_close(fd), 0);
+  fake_assert_clean();
+}
+
+static int open_software(void) {
+  struct perf_event_attr attr;
+  int fd;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.size = sizeof(attr);
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_PAGE_FAULTS;
+  attr.exclude_kernel = 1;
+  fd = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  assert_true(fd >= 0);
+  return fd;
+}
+
+static void map_of_a_real_software_event_is_taken_back(void **state) {
+  const struct perf_event_mmap_page *page;
+  size_t before;
+  size_t bytes;
+  int fd;
+
+  (void)state;
+  support_need_own_events(__func__);
+  support_count_rings(&before);
+  fd = open_software();
+  assert_int_equal(uvperf__user_page_map(fd, &page), -EOPNOTSUPP);
+  support_count_rings(&bytes);
+  assert_int_equal(bytes, before);
+  assert_int_equal(uvperf__sys_close(fd), 0);
+}
+
+/* Past map, which would take it back: a real page of one page is as this file
+ * expects it. */
+static void read_of_a_real_software_event_is_refused(void **state) {
+  const struct perf_event_mmap_page *page;
+  uvperf__user_count_t count;
+  void *address;
+  int fd;
+
+  (void)state;
+  support_need_own_events(__func__);
+  fd = open_software();
+  assert_int_equal(
+      uvperf__sys_mmap(&address, support_page_bytes(), PROT_READ, fd, 0), 0);
+  page = address;
+  assert_true(page->cap_bit0_is_deprecated);
+  assert_in_range(page->size, TIME_CYCLES_AT, 1024);
+  assert_int_equal(page->compat_version, 0);
+  assert_int_equal(page->index, 0);
+  assert_int_equal(uvperf__user_page_read(page, &count), -EAGAIN);
+  assert_int_equal(uvperf__sys_munmap(address, support_page_bytes()), 0);
+  assert_int_equal(uvperf__sys_close(fd), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(reader_is_the_thread_that_made_it_alone,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(reader_whose_thread_ended_is_not_the_caller,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(reader_of_all_zero_is_nobody, fake_kernel_setup),
+      cmocka_unit_test_setup(reader_is_not_a_forked_child, fake_kernel_setup),
+      cmocka_unit_test_setup(reader_without_memory_or_wiping_is_nobody,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(map_gives_a_page_that_is_read, fake_kernel_setup),
+      cmocka_unit_test_setup(
+          map_of_a_page_that_never_tells_a_count_is_taken_back,
+          fake_kernel_setup),
+      cmocka_unit_test_setup(map_that_is_refused_tells_why, fake_kernel_setup),
+      cmocka_unit_test_setup(map_of_a_real_software_event_is_taken_back,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(read_of_a_real_software_event_is_refused,
+                             fake_kernel_setup),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
