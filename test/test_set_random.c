@@ -503,13 +503,13 @@ static void run_seed(uv_loop_t *loop, uint64_t tracepoint, uint64_t seed) {
   free(world);
 }
 
-/* One that stays open: the first event of a task would wait for the kernel
- * (perf_sched_events in kernel/events/core.c) in each set. */
-static int open_another(void) {
+/* One that stays open: closing a tracepoint's last event waits for the kernel
+ * (perf_trace_event_unreg in kernel/trace/trace_event_perf.c), at each set. */
+static int open_another(uint64_t tracepoint) {
   struct perf_event_attr attr;
   int fd;
 
-  uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
+  uvperf_attr_tracepoint(&attr, tracepoint);
   fd = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
   assert_true(fd >= 0);
   return fd;
@@ -517,7 +517,7 @@ static int open_another(void) {
 
 static void set_random_calls_agree_with_the_model(void **state) {
   uint64_t tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
-  int another = open_another();
+  int another = open_another(tracepoint);
   size_t fds = support_count_fds();
   uint64_t first, last;
 
