@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Derives what perf-stat(1) derives, and by its rules: an event is compared
  * with one of the same privilege levels and the same PMU, on the same CPU and
- * in the same cgroup; what
- * has no other to be compared with is told by the second that the clock
- * counted. */
+ * in the same cgroup; what has no other to be compared with is told by the
+ * second that the clock counted. */
 #include "stat_metric.h"
 
 #include <math.h>

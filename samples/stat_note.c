@@ -69,6 +69,15 @@ static void print_clean(FILE *file, const char *text) {
   free(clean);
 }
 
+static void print_event(FILE *file, const stat_event_t *event) {
+  print_clean(file, event->label);
+  if (event->cgroup == NULL)
+    return;
+  fputs(" (", file);
+  print_clean(file, event->cgroup);
+  fputc(')', file);
+}
+
 /* Prints the note of a line, for all those behind it too that share it. */
 static void print_note(FILE *file, const stat_report_t *report, size_t index,
                        const char *why) {
@@ -86,7 +95,7 @@ static void print_note(FILE *file, const stat_report_t *report, size_t index,
     if (nr++ >= MAX_LABELS)
       continue;
     fputs(nr == 1 ? " " : ", ", file);
-    print_clean(file, report->events[event].label);
+    print_event(file, &report->events[event]);
   }
   free(seen);
   if (nr > MAX_LABELS)

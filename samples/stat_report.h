@@ -73,8 +73,8 @@ void stat_text_tail(FILE *file, const stat_report_t *report);
 
 /* The lines as fields, in the order of `perf stat -x`, whatever LC_NUMERIC is:
  *
- *   [time,][CPU,]value,unit,event,[cgroup,][deviation,]runtime,percent,metric,
- *   unit
+ *   [time,][CPU,]value,unit,event,[cgroup,][deviation,]runtime,percent,
+ *   metric,unit
  *
  * A field that has the separator or a quotation mark in it is put in quotation
  * marks, and those in it are doubled (RFC 4180); perf-stat(1) does not do that.
@@ -89,11 +89,11 @@ void stat_csv_lines(FILE *file, const char *separator,
  * `perf stat -j`: interval (seconds), cpu, counter-value (a string, as it may
  * be words), unit, event, cgroup, variance (percent, with several runs),
  * event-runtime (nanoseconds), pcnt-running, and where there is a metric,
- * metric-value and metric-unit; a second metric has an object with event, cgroup
- * and these two. And of
- * our own: state (uvperf_count_state_name); error, why there is no value or not
- * all of it; and counts and missing, of how many counts the value is the sum
- * and how many are missing in it, where some are. */
+ * metric-value and metric-unit; a second metric has an object with event,
+ * cgroup and these two. And of our own: state (uvperf_count_state_name); error,
+ * why there is no value or not all of it; and counts and missing, of how many
+ * counts the value is the sum and how many are missing in it, where some
+ * are. */
 void stat_json_lines(FILE *file, const stat_report_t *report);
 
 #endif

@@ -20,7 +20,6 @@ enum {
   COUNT_WIDTH = 18,
   UNIT_WIDTH = 4, /* at least: there is a heading */
   LABEL_WIDTH = 32,
-  NAME_WIDTH = 25, /* of that, before a cgroup */
   METRIC_WIDTH = 35
 };
 
@@ -81,6 +80,19 @@ static size_t unit_width(const stat_report_t *report) {
   return width;
 }
 
+/* 0: there are none. */
+static size_t cgroup_width(const stat_report_t *report) {
+  size_t width = 0, i;
+
+  for (i = 0; i < report->nr_events; i++) {
+    const char *cgroup = report->events[i].cgroup;
+    size_t columns = cgroup == NULL ? 0 : columns_of(cgroup);
+
+    width = columns > width ? columns : width;
+  }
+  return width;
+}
+
 static void put_begin(row_t *row, const stat_report_t *report,
                       const stat_line_t *line) {
   char text[32];
@@ -114,14 +126,12 @@ static void put_value(row_t *row, const stat_report_t *report,
   row->blanks++;
 }
 
-static void put_event(row_t *row, const stat_event_t *event) {
-  if (event->cgroup == NULL) {
-    put_name(row, event->label, LABEL_WIDTH);
+/* In the last column before the metrics, which begin at one place for all. */
+static void put_cgroup(row_t *row, const char *cgroup, size_t width) {
+  if (width == 0)
     return;
-  }
-  put_name(row, event->label, NAME_WIDTH);
   row->blanks++;
-  put_name(row, event->cgroup, LABEL_WIDTH - NAME_WIDTH - 1);
+  put_name(row, cgroup == NULL ? "" : cgroup, width);
 }
 
 static void put_metric(row_t *row, const stat_metric_t *metric) {
@@ -158,14 +168,15 @@ static void put_line(FILE *file, const stat_report_t *report,
                      const stat_line_t *line) {
   const stat_event_t *event = &report->events[line->event];
   stat_metric_t metrics[STAT_METRICS];
-  size_t units = unit_width(report);
+  size_t units = unit_width(report), cgroups = cgroup_width(report);
   row_t row = {file, 0};
   size_t i, nr;
 
   put_begin(&row, report, line);
   put_value(&row, report, line);
   put_name(&row, stat_value_unit(event), units + 1);
-  put_event(&row, event);
+  put_name(&row, event->label, LABEL_WIDTH);
+  put_cgroup(&row, event->cgroup, cgroups);
   nr = stat_metrics(report, line, metrics);
   if (nr == 0)
     row.blanks += METRIC_WIDTH;
@@ -175,6 +186,7 @@ static void put_line(FILE *file, const stat_report_t *report,
       row.blanks = 0;
       put_begin(&row, report, line);
       row.blanks += COUNT_WIDTH + 1 + units + 1 + LABEL_WIDTH;
+      row.blanks += cgroups == 0 ? 0 : 1 + cgroups;
     }
     put_metric(&row, &metrics[i]);
   }

@@ -211,6 +211,40 @@ static void what_is_not_alike_is_not_compared(void **state) {
   stat_table_expect_part(&table, stat_text_lines, "#", 0);
 }
 
+static void cgroup_stands_behind_its_events(void **state) {
+  static const char one[] = "/", other[] = "sys\ttem.slice";
+  stat_table_t table;
+  size_t i;
+
+  (void)state;
+  stat_table_init(&table);
+  stat_table_add(&table, "cpu-clock", PERF_TYPE_SOFTWARE,
+                 PERF_COUNT_SW_CPU_CLOCK, 1000000000);
+  for (i = 0; i < 2; i++)
+    stat_table_add(&table, "stalled-cycles-backend", PERF_TYPE_HARDWARE,
+                   PERF_COUNT_HW_STALLED_CYCLES_BACKEND, 8);
+  stat_table_add(&table, "instructions", PERF_TYPE_HARDWARE,
+                 PERF_COUNT_HW_INSTRUCTIONS, 16);
+  stat_table_add(&table, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+                 32);
+  table.events[0].cgroup = table.events[1].cgroup = one;
+  for (i = 2; i < 5; i++)
+    table.events[i].cgroup = other;
+  stat_table_expect(
+      &table, stat_text_lines,
+      "           1000.00 msec cpu-clock                        /             "
+      "#    0.500 CPUs utilized\n"
+      "                 8      stalled-cycles-backend           /\n"
+      "                 8      stalled-cycles-backend           sys?tem.slice "
+      "#   25.00% backend cycles idle\n"
+      "                16      instructions                     sys?tem.slice "
+      "#    0.50  insn per cycle\n"
+      "                                                                       "
+      "#    0.50  stalled cycles per insn\n"
+      "                32      cycles                           "
+      "sys?tem.slice\n");
+}
+
 static void metric_beyond_all_bounds_is_left_out(void **state) {
   stat_table_t table;
 
@@ -407,6 +441,7 @@ int main(void) {
       cmocka_unit_test(hardware_events_are_compared),
       cmocka_unit_test(misses_of_each_cache_are_compared),
       cmocka_unit_test(what_is_not_alike_is_not_compared),
+      cmocka_unit_test(cgroup_stands_behind_its_events),
       cmocka_unit_test(metric_beyond_all_bounds_is_left_out),
       cmocka_unit_test(event_of_other_cpus_has_no_line),
       cmocka_unit_test(intervals_by_cpu_have_both_columns),

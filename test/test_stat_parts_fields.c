@@ -121,6 +121,35 @@ static void fields_of_an_interval_begin_with_time_and_cpu(void **state) {
   expect_objects(&table, 3);
 }
 
+static void fields_and_objects_of_a_cgroup_name_it(void **state) {
+  stat_table_t table;
+
+  (void)state;
+  stat_table_init(&table);
+  stat_table_add(&table, "stalled-cycles-backend", PERF_TYPE_HARDWARE,
+                 PERF_COUNT_HW_STALLED_CYCLES_BACKEND, 50);
+  stat_table_add(&table, "instructions", PERF_TYPE_HARDWARE,
+                 PERF_COUNT_HW_INSTRUCTIONS, 100);
+  table.events[0].cgroup = table.events[1].cgroup = "a,b";
+  stat_table_expect(
+      &table, print_commas,
+      "50,,stalled-cycles-backend,\"a,b\",1500000000,100.00,,\n"
+      "100,,instructions,\"a,b\",1500000000,100.00,0.50,stalled cycles per "
+      "insn\n");
+  stat_table_expect_part(&table, stat_json_lines,
+                         "\"event\":\"instructions\",\"cgroup\":\"a,b\",", 1);
+  stat_table_add(&table, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+                 200);
+  table.events[2].cgroup = table.events[0].cgroup;
+  stat_table_expect_part(&table, print_commas,
+                         "\n,,,,,,0.50,stalled cycles per insn\n", 1);
+  stat_table_expect_part(&table, stat_json_lines,
+                         "\n{\"event\":\"instructions\",\"cgroup\":\"a,b\","
+                         "\"metric-value\":0.500000,",
+                         1);
+  expect_objects(&table, 4);
+}
+
 /* With the separator at its place, which perf-stat(1) forgets. */
 static void second_metric_is_a_line_of_empty_fields(void **state) {
   stat_table_t table;
@@ -359,6 +388,7 @@ int main(void) {
       cmocka_unit_test(fields_are_those_of_perf_stat),
       cmocka_unit_test(fields_of_runs_have_the_deviation),
       cmocka_unit_test(fields_of_an_interval_begin_with_time_and_cpu),
+      cmocka_unit_test(fields_and_objects_of_a_cgroup_name_it),
       cmocka_unit_test(second_metric_is_a_line_of_empty_fields),
       cmocka_unit_test(fields_with_the_separator_are_quoted),
       cmocka_unit_test(value_with_a_fault_has_one_field_more),

@@ -83,6 +83,9 @@ static void reason_is_told_once_behind_all_that_it_is_of(void **state) {
   stat_table_expect(
       &table, stat_text_tail,
       " a, b, c, d, e, f, g, h and 2 more: not supported: no PMU\n");
+  table.events[1].cgroup = "x\ny";
+  stat_table_expect_part(&table, stat_text_tail, " a, b (x?y), c, d, e", 1);
+  table.events[1].cgroup = NULL;
   table.lines[2].why = table.lines[3].why = "a\033b";
   table.lines[4].count.state = UVPERF_COUNT_ERROR;
   table.lines[5].count.state = UVPERF_COUNT_NEVER_SCHEDULED;
