@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+/* Targets: what is wrong with them on any machine, and which places they stand
+ * for, under a scripted root. */
+#include "fake_kernel.h"
+#include "support.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "target.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define ONLINE          "/sys/devices/system/cpu/online"
+/* Of a stat file, from the state to the start. */
+#define FIELDS "S 1 2 3 0 -1 4194560 5 6 7 8 9 10 11 12 20 0 1 0"
+
+/* -- what is wrong on any machine ----------------------------------------- */
+
+static void target_that_can_be_right_is_accepted(void **state) {
+  static const uvperf_target_t targets[] = {
+      UVPERF_TARGET_INIT,
+      {sizeof(uvperf_target_t), UVPERF_TARGET_SELF, 0, "0-3,8", NULL,
+       UVPERF_TARGET_NO_INHERIT, 0},
+      {sizeof(uvperf_target_t), UVPERF_TARGET_CPUS, 0, NULL, NULL, 0, 0},
+      {sizeof(uvperf_target_t), UVPERF_TARGET_CPUS, 0, "65535", NULL, 0, 0},
+      {sizeof(uvperf_target_t), UVPERF_TARGET_THREAD, 1, NULL, NULL, 0, 0},
+      {sizeof(uvperf_target_t), UVPERF_TARGET_PROCESS, 1, "1", NULL, 0, 0},
+      {sizeof(uvperf_target_t), UVPERF_TARGET_COMMAND, INT32_MAX, NULL, NULL,
+       UVPERF_TARGET_NO_INHERIT, 0},
+      {sizeof(uvperf_target_t), UVPERF_TARGET_CGROUP, 0, NULL, "/", 0, 0},
+      {sizeof(uvperf_target_t), UVPERF_TARGET_CGROUP, 0, "0", "a", 0, 0},
+  };
+  uvperf_error_t error;
+  size_t i;
+
+  (void)state;
+  memset(&error, 0xa5, sizeof(error));
+  for (i = 0; i < COUNT_OF(targets); i++)
+    assert_int_equal(uvperf__target_check(&targets[i], &error), 0);
+  assert_int_equal((unsigned)error.code, 0xa5a5a5a5u);
+}
+
+static void target_that_cannot_be_right_is_told_by_its_field(void **state) {
+  static const struct {
+    uvperf_target_t target;
+    int code;
+    const char *piece;
+  } bad[] = {
+      {{0, 6, 0, NULL, NULL, 0, 0}, -EINVAL, "target.type 6"},
+      {{0, UINT32_MAX, 0, NULL, NULL, 0, 0}, -EINVAL, "target.type 4294967295"},
+      {{0, UVPERF_TARGET_SELF, 0, NULL, NULL, 2, 0},
+       -EINVAL,
+       "target.flags 0x2"},
+      {{0, UVPERF_TARGET_SELF, 0, NULL, NULL, 0, 1}, -E2BIG, "target.reserved"},
+      {{0, UVPERF_TARGET_SELF, 1, NULL, NULL, 0, 0},
+       -EINVAL,
+       "target.pid is 1, but UVPERF_TARGET_SELF"},
+      {{0, UVPERF_TARGET_CPUS, -1, NULL, NULL, 0, 0},
+       -EINVAL,
+       "target.pid is -1, but UVPERF_TARGET_CPUS"},
+      {{0, UVPERF_TARGET_CGROUP, 12, NULL, "/", 0, 0},
+       -EINVAL,
+       "target.pid is 12, but UVPERF_TARGET_CGROUP"},
+      {{0, UVPERF_TARGET_THREAD, 0, NULL, NULL, 0, 0},
+       -EINVAL,
+       "target.pid 0 is no id of a task, which UVPERF_TARGET_THREAD"},
+      {{0, UVPERF_TARGET_PROCESS, -1, NULL, NULL, 0, 0},
+       -EINVAL,
+       "target.pid -1 is no id of a task, which UVPERF_TARGET_PROCESS"},
+      {{0, UVPERF_TARGET_COMMAND, INT32_MIN, NULL, NULL, 0, 0},
+       -EINVAL,
+       "target.pid -2147483648 is no id of a task, which "
+       "UVPERF_TARGET_COMMAND"},
+      {{0, UVPERF_TARGET_CPUS, 0, "3-1", NULL, 0, 0},
+       -EINVAL,
+       "target.cpus is no list"},
+      {{0, UVPERF_TARGET_SELF, 0, "0,", NULL, 0, 0},
+       -EINVAL,
+       "target.cpus is no list"},
+      {{0, UVPERF_TARGET_CGROUP, 0, "65536", "/", 0, 0},
+       -EINVAL,
+       "at most 65535"},
+      {{0, UVPERF_TARGET_CPUS, 0, "", NULL, 0, 0},
+       -EINVAL,
+       "target.cpus lists no CPU"},
+      {{0, UVPERF_TARGET_THREAD, 1, " \n", NULL, 0, 0},
+       -EINVAL,
+       "target.cpus lists no CPU"},
+      {{0, UVPERF_TARGET_CGROUP, 0, NULL, NULL, 0, 0},
+       -EINVAL,
+       "target.cgroup is NULL"},
+      {{0, UVPERF_TARGET_CGROUP, 0, NULL, "", 0, 0},
+       -EINVAL,
+       "target.cgroup is empty"},
+      {{0, UVPERF_TARGET_CPUS, 0, NULL, "/", 0, 0},
+       -EINVAL,
+       "target.cgroup is given, but UVPERF_TARGET_CPUS"},
+      {{0, UVPERF_TARGET_PROCESS, 1, NULL, "", 0, 0},
+       -EINVAL,
+       "target.cgroup is given, but UVPERF_TARGET_PROCESS"},
+  };
+  uvperf_error_t error;
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < COUNT_OF(bad); i++) {
+    memset(&error, 0, sizeof(error));
+    assert_int_equal(uvperf__target_check(&bad[i].target, &error), bad[i].code);
+    assert_int_equal(error.code, bad[i].code);
+    assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+    if (strstr(error.reason, bad[i].piece) == NULL)
+      fail_msg("'%s' is not in '%s'", bad[i].piece, error.reason);
+    assert_int_equal(uvperf__target_check(&bad[i].target, NULL), bad[i].code);
+  }
+}
+
+/* -- the places ----------------------------------------------------------- */
+
+static uvperf_target_t target_of(uint32_t type, int pid, const char *cpus) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+
+  target.type = type;
+  target.pid = pid;
+  target.cpus = cpus;
+  return target;
+}
+
+/* Gives the places as "pid:cpu:start …", with what is to be set. */
+static void show(const uvperf__target_spots_t *spots, char text[512]) {
+  size_t i, used = 0;
+
+  text[0] = '\0';
+  for (i = 0; i < spots->nr_spots; i++)
+    used += (size_t)snprintf(text + used, 512 - used, "%s%d:%d:%llu",
+                             i == 0 ? "" : " ", spots->spots[i].pid,
+                             spots->spots[i].cpu,
+                             (unsigned long long)spots->spots[i].start);
+  snprintf(text + used, 512 - used, "%s%s", spots->inherit ? " inherit" : "",
+           spots->on_exec ? " on_exec" : "");
+}
+
+static void expect(const temp_tree_t *tree, const uvperf_target_t *target,
+                   const char *expected) {
+  size_t fds = support_count_fds();
+  uvperf__target_spots_t spots;
+  uvperf_error_t error = {0};
+  char text[512];
+
+  if (uvperf__target_expand(tree->root, target, &spots, &error) != 0)
+    fail_msg("%s: %s", expected, error.reason);
+  assert_int_equal(spots.cgroup_fd, -1);
+  assert_int_equal(error.code, 0);
+  show(&spots, text);
+  assert_string_equal(text, expected);
+  uvperf__target_free(&spots);
+  uvperf__target_free(&spots);
+  assert_int_equal(support_count_fds(), fds);
+  fake_assert_clean();
+}
+
+static void refused(const temp_tree_t *tree, const uvperf_target_t *target,
+                    int code, int cause, const char *piece) {
+  size_t fds = support_count_fds();
+  uvperf__target_spots_t spots;
+  uvperf_error_t error = {0};
+
+  assert_int_equal(uvperf__target_expand(tree->root, target, &spots, &error),
+                   code);
+  assert_int_equal(error.code, code);
+  assert_int_equal(error.cause, cause);
+  if (strstr(error.reason, piece) == NULL)
+    fail_msg("'%s' is not in '%s'", piece, error.reason);
+  assert_null(spots.spots);
+  assert_int_equal(spots.nr_spots, 0);
+  assert_int_equal(spots.cgroup_fd, -1);
+  uvperf__target_free(&spots);
+  assert_int_equal(uvperf__target_expand(tree->root, target, &spots, NULL),
+                   code);
+  assert_int_equal(support_count_fds(), fds);
+  fake_assert_clean();
+}
+
+static void cpus_are_those_online_or_those_listed(void **state) {
+  uvperf_target_t online = target_of(UVPERF_TARGET_CPUS, 0, NULL);
+  uvperf_target_t listed = target_of(UVPERF_TARGET_CPUS, 0, "9,4-5,4");
+  const temp_tree_t *tree = *state;
+
+  temp_tree_write(tree, ONLINE, "0,2-3\n");
+  expect(tree, &online, "-1:0:0 -1:2:0 -1:3:0");
+  /* Whether they are online is seen when they are opened. */
+  expect(tree, &listed, "-1:4:0 -1:5:0 -1:9:0");
+}
+
+static void cpus_that_sysfs_does_not_tell_are_an_error(void **state) {
+  uvperf_target_t target = target_of(UVPERF_TARGET_CPUS, 0, NULL);
+  const temp_tree_t *tree = *state;
+
+  refused(tree, &target, -ENOENT, UVPERF_CAUSE_NO_CPU, "mount sysfs on /sys");
+  temp_tree_write(tree, ONLINE, "\n");
+  refused(tree, &target, -ENODATA, UVPERF_CAUSE_NO_CPU, "errno 61");
+  temp_tree_write(tree, ONLINE, "all\n");
+  refused(tree, &target, -EINVAL, UVPERF_CAUSE_NO_CPU, "errno 22");
+}
+
+static void write_task(const temp_tree_t *tree, int process, int id,
+                       int threads) {
+  char path[64], text[256];
+
+  snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", process, id);
+  snprintf(text, sizeof(text), "%d (a) " FIELDS " %d 0\n", id, 1000 + id);
+  temp_tree_write(tree, path, text);
+  snprintf(path, sizeof(path), "/proc/%d/status", id);
+  snprintf(text, sizeof(text), "Tgid:\t%d\nThreads:\t%d\n", process, threads);
+  temp_tree_write(tree, path, text);
+}
+
+static void own_proc(const temp_tree_t *tree) {
+  temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\n");
+}
+
+static void self_is_the_calling_thread(void **state) {
+  uvperf_target_t target = target_of(UVPERF_TARGET_SELF, 0, NULL);
+  const temp_tree_t *tree = *state;
+  char expected[64];
+
+  own_proc(tree);
+  write_task(tree, 77, 77, 1);
+  fake_fail(FAKE_GETTID, 1, 77);
+  expect(tree, &target, "77:-1:1077");
+  target.cpus = "0,2";
+  fake_fail(FAKE_GETTID, 1, 77);
+  expect(tree, &target, "77:0:1077 77:2:1077");
+  /* Whose start /proc does not tell. */
+  snprintf(expected, sizeof(expected), "%d:-1:0", (int)getpid());
+  target.cpus = NULL;
+  expect(tree, &target, expected);
+}
+
+static void thread_is_as_named(void **state) {
+  uvperf_target_t target = target_of(UVPERF_TARGET_THREAD, 78, NULL);
+  const temp_tree_t *tree = *state;
+
+  /* Without /proc, and where it is not told whose that is. */
+  write_task(tree, 78, 78, 1);
+  expect(tree, &target, "78:-1:0");
+  own_proc(tree);
+  expect(tree, &target, "78:-1:1078");
+  target.cpus = "3,1";
+  expect(tree, &target, "78:1:1078 78:3:1078");
+  target.pid = 79; /* the kernel will know */
+  fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
+  expect(tree, &target, "79:1:0 79:3:0");
+  /* In another PID namespace it is the start of another. */
+  temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\t1\n");
+  target = target_of(UVPERF_TARGET_THREAD, 78, NULL);
+  expect(tree, &target, "78:-1:0");
+}
+
+static void command_is_enabled_by_exec(void **state) {
+  uvperf_target_t target = target_of(UVPERF_TARGET_COMMAND, 78, NULL);
+  const temp_tree_t *tree = *state;
+
+  own_proc(tree);
+  write_task(tree, 78, 78, 1);
+  expect(tree, &target, "78:-1:1078 inherit on_exec");
+  target.flags = UVPERF_TARGET_NO_INHERIT;
+  target.cpus = "1";
+  expect(tree, &target, "78:1:1078 on_exec");
+}
+
+static void process_is_its_threads_on_each_cpu(void **state) {
+  uvperf_target_t target = target_of(UVPERF_TARGET_PROCESS, 78, NULL);
+  const temp_tree_t *tree = *state;
+
+  own_proc(tree);
+  write_task(tree, 78, 78, 3);
+  write_task(tree, 78, 9, 3);
+  write_task(tree, 78, 100, 3);
+  expect(tree, &target, "9:-1:1009 78:-1:1078 100:-1:1100 inherit");
+  target.flags = UVPERF_TARGET_NO_INHERIT;
+  target.cpus = "4,0";
+  expect(tree, &target,
+         "9:0:1009 9:4:1009 78:0:1078 78:4:1078 100:0:1100 100:4:1100");
+}
+
+static void process_that_cannot_be_listed_is_told_why(void **state) {
+  uvperf_target_t target = target_of(UVPERF_TARGET_PROCESS, 78, NULL);
+  const temp_tree_t *tree = *state;
+
+  refused(tree, &target, -ESRCH, UVPERF_CAUSE_NO_TASK,
+          "/proc is not mounted, or shows another PID namespace");
+  own_proc(tree);
+  fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
+  refused(tree, &target, -ESRCH, UVPERF_CAUSE_NO_TASK, "no process 78");
+  fake_kernel_reset();
+  fake_fail_from(FAKE_HAS_TASK, 1, -EPERM);
+  refused(tree, &target, -EACCES, UVPERF_CAUSE_PERMISSION,
+          "does not show process 78");
+  fake_kernel_reset();
+  write_task(tree, 78, 78, 1);
+  write_task(tree, 78, 100, 1);
+  target.pid = 100;
+  refused(tree, &target, -ESRCH, UVPERF_CAUSE_NO_TASK,
+          "100 is no process but a thread of process 78");
+  target.pid = 78;
+  temp_tree_write(tree, "/proc/78/task/100/stat", "garbage");
+  refused(tree, &target, -EINVAL, UVPERF_CAUSE_UNKNOWN, "errno 22");
+}
+
+static void cgroup_that_is_none_is_told(void **state) {
+  uvperf_target_t target = target_of(UVPERF_TARGET_CGROUP, 0, NULL);
+  const temp_tree_t *tree = *state;
+
+  target.cgroup = "/a";
+  temp_tree_write(tree, ONLINE, "0-1\n");
+  temp_tree_write(tree, "/proc/self/mounts", "c /cg cgroup2 rw 0 0\n");
+  refused(tree, &target, -ENOENT, UVPERF_CAUSE_ARGUMENT, "/cg/a");
+}
+
+/* -- shortages ------------------------------------------------------------ */
+
+static void targets_without_memory_are_enomem(void **state) {
+  const uvperf_target_t targets[] = {
+      target_of(UVPERF_TARGET_SELF, 0, NULL),
+      target_of(UVPERF_TARGET_SELF, 0, "0,1"),
+      target_of(UVPERF_TARGET_CPUS, 0, NULL),
+      target_of(UVPERF_TARGET_PROCESS, 78, NULL),
+      target_of(UVPERF_TARGET_PROCESS, 78, "0-7"),
+      target_of(UVPERF_TARGET_COMMAND, 78, NULL),
+  };
+  const temp_tree_t *tree = *state;
+  size_t fds = support_count_fds(), i;
+  uvperf__target_spots_t spots;
+  uvperf_error_t error;
+  unsigned nth;
+  int rc;
+
+  own_proc(tree);
+  temp_tree_write(tree, ONLINE, "0-1\n");
+  for (i = 0; i < 100; i++)
+    write_task(tree, 78, 78 + (int)i, 100);
+  for (i = 0; i < COUNT_OF(targets); i++) {
+    for (nth = 1;; nth++) {
+      fake_kernel_reset();
+      fake_fail(FAKE_CALLOC, nth, -ENOMEM);
+      rc = uvperf__target_expand(tree->root, &targets[i], &spots, &error);
+      if (fake_failures() == 0)
+        break;
+      assert_int_equal(rc, -ENOMEM);
+      assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
+      assert_int_equal(fake_live_allocations(), 0);
+      assert_int_equal(support_count_fds(), fds);
+    }
+    assert_int_equal(rc, 0);
+    assert_true(nth > 2);
+    uvperf__target_free(&spots);
+    fake_assert_clean();
+  }
+}
+
+/* Whether want of fds is told, of each file that is read. */
+static int is_honest(const temp_tree_t *tree, const uvperf_target_t *target,
+                     rlim_t limit) {
+  uvperf__target_spots_t spots;
+  uvperf_error_t error = {0};
+
+  return uvperf__target_expand(tree->root, target, &spots, &error) == -EMFILE &&
+         error.cause == UVPERF_CAUSE_FILES && error.limit == limit &&
+         error.needed == limit + 1;
+}
+
+static int expand_without_fds(void *arg) {
+  const uvperf_target_t targets[] = {
+      target_of(UVPERF_TARGET_SELF, 0, NULL),
+      target_of(UVPERF_TARGET_CPUS, 0, NULL),
+      target_of(UVPERF_TARGET_THREAD, 78, NULL),
+      target_of(UVPERF_TARGET_PROCESS, 78, NULL),
+      target_of(UVPERF_TARGET_COMMAND, 78, NULL),
+  };
+  int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  struct rlimit limit;
+  size_t i;
+
+  close(next);
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return 1;
+  limit.rlim_cur = (rlim_t)next;
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return 1;
+  for (i = 0; i < COUNT_OF(targets); i++)
+    if (!is_honest(arg, &targets[i], limit.rlim_cur))
+      return 2 + (int)i;
+  return 0;
+}
+
+static void targets_without_fds_are_emfile(void **state) {
+  const temp_tree_t *tree = *state;
+
+  own_proc(tree);
+  temp_tree_write(tree, ONLINE, "0-1\n");
+  write_task(tree, 78, 78, 1);
+  assert_int_equal(support_wait(support_fork(expand_without_fds, *state)), 0);
+}
+
+static int tree_setup(void **state) {
+  fake_kernel_reset();
+  return temp_tree_setup(state);
+}
+
+#define WITH_TREE(test)                                                        \
+  cmocka_unit_test_setup_teardown(test, tree_setup, temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(target_that_can_be_right_is_accepted),
+      cmocka_unit_test(target_that_cannot_be_right_is_told_by_its_field),
+      WITH_TREE(cpus_are_those_online_or_those_listed),
+      WITH_TREE(cpus_that_sysfs_does_not_tell_are_an_error),
+      WITH_TREE(self_is_the_calling_thread),
+      WITH_TREE(thread_is_as_named),
+      WITH_TREE(command_is_enabled_by_exec),
+      WITH_TREE(process_is_its_threads_on_each_cpu),
+      WITH_TREE(process_that_cannot_be_listed_is_told_why),
+      WITH_TREE(cgroup_that_is_none_is_told),
+      WITH_TREE(targets_without_memory_are_enomem),
+      WITH_TREE(targets_without_fds_are_emfile),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
