@@ -496,10 +496,10 @@ static void run_seed(uv_loop_t *loop, uint64_t tracepoint, uint64_t seed) {
     call_close(world);
   if (world->set != NULL)
     run_to_end(world);
-  random_run_check(&world->run, seed);
   for (i = 1; i < ACTORS; i++)
     end_actor(&world->actors[i]);
   uvperf_reading_free(world->reading);
+  random_run_check(&world->run, seed);
   free(world);
 }
 

@@ -357,27 +357,31 @@ static void set_read_started_anew_in_callback_begins_there(void **state) {
 }
 
 /* What the callback is given stays as it is until it returns, whatever is done
- * in it. */
+ * in it: from the second one on, so that each of the set's two readings has its
+ * turn. */
 static void busy(uvperf_set_t *set, int status, const uvperf_reading_t *reading,
                  const uvperf_reading_t *delta) {
   live_set_t *live = set->data;
   uvperf_target_t target = UVPERF_TARGET_INIT;
   uint32_t index;
 
-  assert_int_equal(status, 0);
-  live_syscall(4);
-  assert_int_equal(live_set_read(live, 0).value, live->callbacks == 0 ? 11 : 5);
-  assert_int_equal(uvperf_set_add_target(set, &target, &index, NULL), 0);
-  live_syscall(1);
-  assert_int_equal(uvperf_set_reset(set), 0);
-  assert_int_equal(uvperf_set_remove_target(set, index), 0);
-  assert_int_equal(uvperf_set_read_stop(set), 0);
-  assert_int_equal(uvperf_set_read_start(set, INTERVAL_MS, busy), 0);
+  if (live->callbacks > 0) {
+    live_syscall(4);
+    assert_int_equal(uvperf_set_add_target(set, &target, &index, NULL), 0);
+    live_syscall(1);
+    assert_int_equal(uvperf_set_reset(set), 0);
+    assert_int_equal(uvperf_set_remove_target(set, index), 0);
+    assert_int_equal(uvperf_set_read_stop(set), 0);
+    assert_int_equal(uvperf_set_read_start(set, INTERVAL_MS, busy), 0);
+    live_syscall(8);
+    assert_int_equal(live_set_read(live, 0).value, 8);
+  }
   live_set_on_read(set, status, reading, delta);
 }
 
 static void set_used_in_its_callback_leaves_the_reading_as_it_is(void **state) {
   live_set_t live;
+  uint64_t i;
 
   begin(__func__, *state, &live);
   assert_int_equal(uvperf_set_read_stop(&live.set), 0);
@@ -385,9 +389,14 @@ static void set_used_in_its_callback_leaves_the_reading_as_it_is(void **state) {
   live_syscall(7);
   fire_at(*state, INTERVAL_MS);
   expect(&live, 1, 7, 7);
-  live_syscall(1);
+  live_syscall(2);
   fire_at(*state, 2 * INTERVAL_MS);
-  expect(&live, 2, 1, 1);
+  expect(&live, 2, 9, 2);
+  for (i = 3; i < 7; i++) {
+    live_syscall(i);
+    fire_at(*state, i * INTERVAL_MS);
+    expect(&live, i, 8 + i, 8 + i);
+  }
   live_set_close(&live);
 }
 
