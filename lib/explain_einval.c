@@ -97,6 +97,17 @@ static int explain_aux(const uvperf__attempt_t *attempt) {
   return 1;
 }
 
+/* set_ext_hw_attr in arch/x86/events/core.c: what is not in the CPU's table of
+ * caches is ENOENT, and what this kind of CPU never counts of one EINVAL. */
+static int explain_cache(const uvperf__attempt_t *attempt) {
+  if (attempt->attr->type != PERF_TYPE_HW_CACHE)
+    return 0;
+  uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
+                      "the CPU's PMU has no such event of this cache, or there "
+                      "is no such cache: try another operation or result");
+  return 1;
+}
+
 static void explain_combination(const uvperf__attempt_t *attempt) {
   uvperf__attempt_say(attempt, UVPERF_CAUSE_UNKNOWN,
                       "the kernel or PMU takes no such combination of config, "
@@ -138,6 +149,7 @@ void uvperf__attempt_einval(const uvperf__attempt_t *attempt) {
     explain_tracepoint(attempt);
   else if (!uvperf__attempt_breakpoint(attempt) &&
            !uvperf__attempt_probe(attempt) && !uvperf__attempt_group(attempt) &&
-           !explain_aux(attempt) && !explain_pmu(attempt))
+           !explain_aux(attempt) && !explain_pmu(attempt) &&
+           !explain_cache(attempt))
     explain_combination(attempt);
 }

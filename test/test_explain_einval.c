@@ -42,6 +42,20 @@ static void einval_of_target_is_argument(void **state) {
   explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "a cgroup needs a cpu");
 }
 
+static void einval_of_a_cache_event_is_no_event(void **state) {
+  struct perf_event_attr attr;
+
+  uvperf_attr_init(&attr, PERF_TYPE_HW_CACHE,
+                   PERF_COUNT_HW_CACHE_NODE |
+                       PERF_COUNT_HW_CACHE_OP_PREFETCH << 8 |
+                       PERF_COUNT_HW_CACHE_RESULT_MISS << 16);
+  expect(*state, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
+         "has no such event of this cache");
+  attr.type = PERF_TYPE_HARDWARE;
+  attr.config = PERF_COUNT_HW_INSTRUCTIONS;
+  expect(*state, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "no such combination");
+}
+
 static void einval_of_frequency_gives_limit_and_need(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
@@ -342,6 +356,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       WITH_MACHINE(einval_of_no_such_cpu_gives_the_possible),
       WITH_MACHINE(einval_of_target_is_argument),
+      WITH_MACHINE(einval_of_a_cache_event_is_no_event),
       WITH_MACHINE(einval_of_frequency_gives_limit_and_need),
       WITH_MACHINE(einval_of_newer_bit_is_old_kernel),
       WITH_MACHINE(einval_of_older_bit_is_not_old_kernel),
