@@ -482,6 +482,24 @@ static void measure_of_another_process_is_what_it_did_meanwhile(void **state) {
   live_worker_end(&worker);
 }
 
+/* Nobody else asks for a process group in the meantime, or nearly nobody. */
+static void measure_on_every_cpu_has_the_callers_part(void **state) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  measure_run_t run;
+  uint64_t nr = 1000;
+
+  support_need_cpu_wide(__func__);
+  support_need_tracepoint(__func__, LIVE_SYSCALL);
+  target.type = UVPERF_TARGET_CPUS;
+  measure_open(*state, &run, LIVE_SYSCALL, &target);
+  measure_do(&run, measure_syscalls, &nr);
+  assert_int_equal(uvperf_reading_nr_places(run.reading),
+                   sysconf(_SC_NPROCESSORS_ONLN));
+  assert_int_equal(measure_total(&run, 0).nr_missing, 0);
+  assert_in_range(measure_total(&run, 0).value, nr, nr + 500);
+  measure_close(&run);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(measure_counts_exactly_the_calls_made),
@@ -500,6 +518,7 @@ int main(void) {
       support_loop_test(measure_of_targets_that_come_and_go),
       support_loop_test(measure_of_a_function_that_disables_or_resets),
       support_loop_test(measure_of_another_process_is_what_it_did_meanwhile),
+      support_loop_test(measure_on_every_cpu_has_the_callers_part),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
