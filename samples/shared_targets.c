@@ -17,6 +17,16 @@ void shared_ids_add(shared_ids_t *list, int32_t id) {
   list->ids[list->nr++] = id;
 }
 
+int shared_ids_has(const shared_ids_t *list, int32_t id) {
+  size_t i;
+
+  for (i = 0; i < list->nr; i++) {
+    if (list->ids[i] == id)
+      return 1;
+  }
+  return 0;
+}
+
 void shared_ids_free(shared_ids_t *list) {
   free(list->ids);
   memset(list, 0, sizeof(*list));

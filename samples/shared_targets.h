@@ -13,6 +13,7 @@ typedef struct shared_ids_s {
 } shared_ids_t;
 
 void shared_ids_add(shared_ids_t *list, int32_t id);
+int shared_ids_has(const shared_ids_t *list, int32_t id);
 void shared_ids_free(shared_ids_t *list);
 
 /* Fills an empty list with the CPUs that are online: 0, or -errno. */

@@ -14,7 +14,7 @@
 #define MAX_PLACES 4
 
 /* A reason begins with the event and the place, which are told otherwise here;
- * but not that of a target which could not be looked up. */
+ * but not that of a target which could not be told into places. */
 static const char *reason_of(const uvperf_set_failure_t *failure) {
   const char *reason = failure->error.reason, *why = strstr(reason, ": ");
 
@@ -62,7 +62,8 @@ static void add(why_t *why, const uvperf_set_failure_t *failure) {
     why->nr_others++;
     return;
   }
-  if (failure->pid < 0 && failure->cpu < 0)
+  /* That of a whole target names it. */
+  if (reason_of(failure) == failure->error.reason)
     return;
   if (why->nr_places++ >= MAX_PLACES)
     return;

@@ -129,6 +129,10 @@ void stat_lines_read(stat_lines_t *lines, const stat_sums_t *sums,
     drop_unmeasured(lines);
   for (i = 0; i < lines->nr; i++) {
     line = &lines->lines[i];
+    /* It is open somewhere, where nothing ran: the event is supported. */
+    if (line->count.state == UVPERF_COUNT_NOT_AVAILABLE &&
+        line->count.nr_counts > 0)
+      line->count.state = UVPERF_COUNT_NOT_ENABLED;
     line->mean = (double)line->count.scaled * sums->events[line->event].scale;
   }
 }

@@ -30,18 +30,24 @@ int stat_messages_refused(const stat_options_t *options,
   return options->all_by_default ? SHARED_EXIT_USAGE : 1;
 }
 
-/* The failure of a target that could not be looked up has no place; it is the
- * same for each event. */
-static int is_of_target(const uvperf_set_failure_t *failure) {
-  return failure->pid < 0 && failure->cpu < 0;
+/* What the user has named is not there, and not only one of its threads. */
+static int is_of_target(const stat_options_t *options,
+                        const uvperf_set_failure_t *failure) {
+  if (failure->pid < 0)
+    return failure->cpu < 0;
+  return failure->error.cause == UVPERF_CAUSE_NO_TASK &&
+         (shared_ids_has(&options->pids, failure->pid) ||
+          shared_ids_has(&options->tids, failure->pid));
 }
 
-static void tell_missing_targets(const uvperf_set_failure_t *list, size_t nr) {
+/* The failures of one target are the same for each event. */
+static void tell_missing_targets(const stat_options_t *options,
+                                 const uvperf_set_failure_t *list, size_t nr) {
   uint32_t last = UINT32_MAX;
   size_t told = 0, i;
 
   for (i = 0; i < nr; i++) {
-    if (!is_of_target(&list[i]) || list[i].error.target_index == last)
+    if (!is_of_target(options, &list[i]) || list[i].error.target_index == last)
       continue;
     last = list[i].error.target_index;
     if (told++ < MAX_TARGETS)
@@ -80,7 +86,7 @@ void stat_messages_opened(const stat_options_t *options,
 
   list = uvperf_set_failures(set, &nr);
   if (!options->verbose) {
-    tell_missing_targets(list, nr);
+    tell_missing_targets(options, list, nr);
     return;
   }
   for (i = 0; i < nr; i++)

@@ -65,16 +65,6 @@ static int add_events(stat_options_t *options, const char *text) {
   return 0;
 }
 
-static int has_id(const shared_ids_t *list, int32_t id) {
-  size_t i;
-
-  for (i = 0; i < list->nr; i++) {
-    if (list->ids[i] == id)
-      return 1;
-  }
-  return 0;
-}
-
 /* What is named twice is counted once. */
 static int parse_ids(const char *option, const char *text, shared_ids_t *list) {
   unsigned long number;
@@ -88,7 +78,7 @@ static int parse_ids(const char *option, const char *text, shared_ids_t *list) {
         shared_options_number(digits, INT32_MAX, &number) != 0)
       return shared_options_bad("%s wants ids such as 17 or 17,18, not '%s'",
                                 option, optarg);
-    if (!has_id(list, (int32_t)number))
+    if (!shared_ids_has(list, (int32_t)number))
       shared_ids_add(list, (int32_t)number);
     if (text[size] == '\0')
       return 0;

@@ -63,16 +63,6 @@ static int open_target(watch_events_t *events, const open_plan_t *plan,
   return 0;
 }
 
-static int has_id(const shared_ids_t *list, int32_t id) {
-  size_t i;
-
-  for (i = 0; i < list->nr; i++) {
-    if (list->ids[i] == id)
-      return 1;
-  }
-  return 0;
-}
-
 /* Another user's thread, a setuid child for example, is left out, but for the
  * process that was asked for. */
 static int open_threads(watch_events_t *events, const open_plan_t *plan,
@@ -84,7 +74,7 @@ static int open_threads(watch_events_t *events, const open_plan_t *plan,
 
   shared_threads_of(&threads, process);
   for (i = 0; i < threads.nr && rc == 0; i++) {
-    if (has_id(done, threads.ids[i]))
+    if (shared_ids_has(done, threads.ids[i]))
       continue;
     shared_ids_add(done, threads.ids[i]);
     rc = open_target(events, plan, threads.ids[i], error);
