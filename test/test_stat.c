@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* stat counts a command: exactly, with what it starts, whatever signals come,
+ * and leaves it as it is. */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "stat_fields.h"
+#include "stat_serve.h"
+
+static void need_calls(const char *test) {
+  support_need_cpu_wide(test);
+  support_need_tracepoint(test, STAT_SERVE_EVENT);
+}
+
+static void command_is_counted_exactly(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "-x,", "-e", STAT_SERVE_EVENT, "-e",
+                               "page-faults", TARGET_PATH, "calls", "1234"}};
+
+  (void)state;
+  need_calls(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_int_equal(stat_fields_value(run.err, STAT_SERVE_EVENT), 1234);
+  assert_true(stat_fields_value(run.err, "page-faults") > 0);
+  assert_string_equal(run.out, "");
+}
+
+static void what_the_command_starts_is_counted(void **state) {
+  sample_run_t children = {.args = {STAT_PATH, "-x,", "-e", STAT_SERVE_EVENT,
+                                    TARGET_PATH, "children", "5", "7"}};
+  sample_run_t threads = {.args = {STAT_PATH, "-x,", "-e", STAT_SERVE_EVENT,
+                                   TARGET_PATH, "threads", "4", "11"}};
+
+  (void)state;
+  need_calls(__func__);
+  sample_run(&children);
+  sample_run_expect_status(&children, 0);
+  assert_int_equal(stat_fields_value(children.err, STAT_SERVE_EVENT), 35);
+  sample_run(&threads);
+  sample_run_expect_status(&threads, 0);
+  assert_int_equal(stat_fields_value(threads.err, STAT_SERVE_EVENT), 44);
+}
+
+static void what_the_command_starts_is_left_out_with_no_inherit(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "-i", "-x,", "-e", STAT_SERVE_EVENT,
+                               TARGET_PATH, "children", "5", "7"}};
+
+  (void)state;
+  need_calls(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_int_equal(stat_fields_value(run.err, STAT_SERVE_EVENT), 0);
+}
+
+static void members_of_a_group_are_all_counted(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "-x,", "-e",
+                               "{page-faults," STAT_SERVE_EVENT
+                               ",minor-faults}",
+                               TARGET_PATH, "children", "3", "50"}};
+
+  (void)state;
+  need_calls(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_int_equal(stat_fields_value(run.err, STAT_SERVE_EVENT), 150);
+  assert_int_equal(stat_fields_value(run.err, "page-faults"),
+                   stat_fields_value(run.err, "minor-faults"));
+}
+
+/* On a machine that has a PMU nothing is missing. */
+static void usual_events_are_counted_or_explained_once(void **state) {
+  static const char *const events[] = {
+      "task-clock", "context-switches", "cpu-migrations", "page-faults",
+      "cycles",     "instructions",     "branches",       "branch-misses"};
+  sample_run_t run = {.args = {STAT_PATH, "true"}};
+  const char *reason;
+  size_t i;
+
+  (void)state;
+  support_need_kernel_side(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  for (i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+    sample_run_expect_text(run.err, events[i]);
+  sample_run_expect_text(run.err, "Performance counter stats for 'true':");
+  sample_run_expect_text(run.err, "seconds time elapsed");
+  sample_run_expect_text(run.err, "seconds user");
+  if (strstr(run.err, "<not supported>") == NULL)
+    return;
+  reason = strstr(run.err, "branch-misses: not supported: ");
+  assert_non_null(reason);
+  assert_null(strstr(strchr(reason, '\n'), "not supported"));
+}
+
+static void status_is_that_of_the_command(void **state) {
+  sample_run_t exits = {
+      .args = {STAT_PATH, "-e", "task-clock", "--", "sh", "-c", "exit 3"}};
+  sample_run_t killed = {.args = {STAT_PATH, "-e", "task-clock", "--", "sh",
+                                  "-c", "kill -KILL $$"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&exits);
+  sample_run_expect_status(&exits, 3);
+  sample_run_expect_text(exits.err, "seconds time elapsed");
+  sample_run(&killed);
+  sample_run_expect_status(&killed, 128 + SIGKILL);
+  sample_run_expect_text(killed.err, "seconds time elapsed");
+}
+
+/* Its input and output are its own, and so are its limits and signals, in each
+ * run. */
+static void command_runs_as_it_would_alone(void **state) {
+  static const char alone[] = "ulimit -Sn 123; exec \"$0\" -r 2 -x, -e "
+                              "task-clock -- sh -c 'ulimit -Sn; grep -E "
+                              "\"Sig(Blk|Ign)\" /proc/self/status; cat'";
+  sample_run_t run = {.args = {"/bin/sh", "-c", alone, STAT_PATH}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_string_equal(run.out, "123\n"
+                               "SigBlk:\t0000000000000000\n"
+                               "SigIgn:\t0000000000000000\n"
+                               "123\n"
+                               "SigBlk:\t0000000000000000\n"
+                               "SigIgn:\t0000000000000000\n");
+}
+
+/* -- signals ---------------------------------------------------------------
+ *
+ * The command tells on stderr when it waits. */
+
+static void lead_a_group(void) {
+  setpgid(0, 0);
+}
+
+/* As a terminal does. */
+static void interrupt_group(sample_run_t *run) {
+  kill(-run->pid, SIGINT);
+}
+
+static void interrupt_is_for_the_command(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "-x,", "-e", STAT_SERVE_EVENT, "--",
+                               "sh", "-c", "exec \"$0\" trap 17 >&2",
+                               TARGET_PATH}};
+
+  (void)state;
+  need_calls(__func__);
+  run.prepare = lead_a_group;
+  run.interrupt_at = "waiting";
+  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.work = interrupt_group;
+  sample_run(&run);
+  /* What it did because of the signal is counted, and its status told. */
+  sample_run_expect_status(&run, 7);
+  assert_int_equal(stat_fields_value(run.err, STAT_SERVE_EVENT), 17);
+}
+
+static void interrupted_command_prints_what_there_is(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "-e", "task-clock", "--", "sh", "-c",
+                               "echo waiting >&2; exec \"$0\" spin",
+                               TARGET_PATH}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  run.prepare = lead_a_group;
+  run.interrupt_at = "waiting";
+  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.work = interrupt_group;
+  sample_run(&run);
+  sample_run_expect_status(&run, 128 + SIGINT);
+  sample_run_expect_text(run.err, "task-clock");
+  sample_run_expect_text(run.err, "seconds time elapsed");
+}
+
+static void expect_terminated(int with, const char *test) {
+  sample_run_t run = {
+      .args = {STAT_PATH, "-v", "-e", "task-clock", "--", TARGET_PATH, "spin"}};
+
+  support_need_own_events(test);
+  run.interrupt_at = "counting";
+  run.interrupt_with = with;
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "seconds time elapsed");
+}
+
+/* The run returns when the command is gone too: it has our pipe. */
+static void sigterm_prints_and_terminates_the_command(void **state) {
+  (void)state;
+  expect_terminated(SIGTERM, __func__);
+}
+
+static void sighup_prints_and_terminates_the_command(void **state) {
+  (void)state;
+  expect_terminated(SIGHUP, __func__);
+}
+
+static void timeout_prints_and_terminates_the_command(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "--timeout", "20", "-e", "task-clock",
+                               "--", TARGET_PATH, "spin"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "seconds time elapsed");
+}
+
+/* -- runs ------------------------------------------------------------------ */
+
+static void runs_give_mean_and_deviation(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "-r", "4", "-x,", "-e",
+                               STAT_SERVE_EVENT, "--", TARGET_PATH, "calls",
+                               "25"}};
+  stat_fields_t line;
+
+  (void)state;
+  need_calls(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_true(stat_fields_line(run.err, ',', 8, 0, &line));
+  assert_string_equal(line.field[0], "25");
+  assert_string_equal(line.field[2], STAT_SERVE_EVENT);
+  assert_string_equal(line.field[3], "0.00%");
+  assert_false(stat_fields_line(run.err, ',', 8, 1, &line));
+}
+
+/* 10 calls, then 20, then 30 …: mean 30 of five, and a deviation of the mean of
+ * 10 * sqrt(2.5) / sqrt(5) = 7.071, which is 23.57 % of it. */
+static void runs_that_differ_deviate(void **state) {
+  char path[] = "/tmp/uvperf-stat-XXXXXX";
+  sample_run_t run = {.args = {STAT_PATH, "-r", "5", "-x,", "-e",
+                               STAT_SERVE_EVENT, "--", "sh", "-c",
+                               "echo >>\"$0\"; exec \"$1\" calls "
+                               "$((10 * $(wc -l <\"$0\")))",
+                               path, TARGET_PATH}};
+  stat_fields_t line;
+  int fd;
+
+  (void)state;
+  need_calls(__func__);
+  fd = mkstemp(path);
+  assert_true(fd >= 0);
+  close(fd);
+  sample_run(&run);
+  unlink(path);
+  sample_run_expect_status(&run, 0);
+  assert_true(stat_fields_line(run.err, ',', 8, 0, &line));
+  assert_string_equal(line.field[0], "30");
+  assert_string_equal(line.field[3], "23.57%");
+}
+
+static void runs_are_named_in_the_title(void **state) {
+  sample_run_t run = {
+      .args = {STAT_PATH, "-v", "-r", "3", "-e", "page-faults", "true"}};
+
+  (void)state;
+  support_need_kernel_side(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "stat: run 1 of 3\n");
+  sample_run_expect_text(run.err, "stat: run 3 of 3\n");
+  sample_run_expect_text(run.err, "'true' (3 runs):");
+  assert_null(strstr(run.err, "seconds user"));
+}
+
+/* The run in which the signal came is no whole one, and not counted. */
+static void interrupt_ends_the_runs(void **state) {
+  sample_run_t run = {
+      .args = {STAT_PATH, "-v", "-r", "1000000", "-e", "page-faults", "true"}};
+  unsigned runs;
+
+  (void)state;
+  support_need_kernel_side(__func__);
+  run.prepare = lead_a_group;
+  run.interrupt_at = "run 3 of";
+  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.work = interrupt_group;
+  sample_run(&run);
+  sample_run_expect_text(run.err, "seconds time elapsed");
+  sample_run_expect_text(run.err, "stat: interrupted: ");
+  assert_int_equal(sscanf(strstr(run.err, "interrupted: "),
+                          "interrupted: %u of 1000000 runs are counted", &runs),
+                   1);
+  assert_true(runs >= 2 && runs < 1000000);
+}
+
+static void runs_for_ever_have_a_table_each(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "-v", "-r", "0", "-x,", "-e",
+                               STAT_SERVE_EVENT, "--", TARGET_PATH, "calls",
+                               "5"}};
+  stat_fields_t line;
+
+  (void)state;
+  need_calls(__func__);
+  run.prepare = lead_a_group;
+  run.interrupt_at = "run 4\n";
+  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.work = interrupt_group;
+  sample_run(&run);
+  assert_true(stat_fields_line(run.err, ',', 7, 2, &line));
+  assert_string_equal(line.field[0], "5");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(command_is_counted_exactly),
+      cmocka_unit_test(what_the_command_starts_is_counted),
+      cmocka_unit_test(what_the_command_starts_is_left_out_with_no_inherit),
+      cmocka_unit_test(members_of_a_group_are_all_counted),
+      cmocka_unit_test(usual_events_are_counted_or_explained_once),
+      cmocka_unit_test(status_is_that_of_the_command),
+      cmocka_unit_test(command_runs_as_it_would_alone),
+      cmocka_unit_test(interrupt_is_for_the_command),
+      cmocka_unit_test(interrupted_command_prints_what_there_is),
+      cmocka_unit_test(sigterm_prints_and_terminates_the_command),
+      cmocka_unit_test(sighup_prints_and_terminates_the_command),
+      cmocka_unit_test(timeout_prints_and_terminates_the_command),
+      cmocka_unit_test(runs_give_mean_and_deviation),
+      cmocka_unit_test(runs_that_differ_deviate),
+      cmocka_unit_test(runs_are_named_in_the_title),
+      cmocka_unit_test(interrupt_ends_the_runs),
+      cmocka_unit_test(runs_for_ever_have_a_table_each),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* stat counts what runs already: processes, threads, CPUs, cgroups; until they
+ * are gone, or until it is told to end. */
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "live.h"
+#include "stat_fields.h"
+#include "stat_serve.h"
+
+static void need_calls(const char *test) {
+  support_need_cpu_wide(test);
+  support_need_tracepoint(test, STAT_SERVE_EVENT);
+}
+
+/* -- tasks ----------------------------------------------------------------- */
+
+static void serve_123(sample_run_t *run) {
+  stat_serve_calls(run->data, 123);
+}
+
+static void process_is_counted_until_ctrl_c(void **state) {
+  stat_serve_t serve;
+  sample_run_t run = {
+      .args = {STAT_PATH, "-v", "-x,", "-e", STAT_SERVE_EVENT, "-p", serve.id}};
+
+  (void)state;
+  need_calls(__func__);
+  stat_serve_start(&serve, TARGET_PATH);
+  stat_serve_calls(&serve, 1000); /* before: not counted */
+  run.interrupt_at = "counting";
+  run.work = serve_123;
+  run.data = &serve;
+  sample_run(&run);
+  stat_serve_end(&serve);
+  sample_run_expect_status(&run, 0);
+  assert_int_equal(stat_fields_value(run.err, STAT_SERVE_EVENT), 123);
+}
+
+static void serve_and_end(sample_run_t *run) {
+  stat_serve_calls(run->data, 45);
+  stat_serve_end(run->data);
+}
+
+static void process_that_ends_ends_the_count(void **state) {
+  stat_serve_t serve;
+  sample_run_t run = {
+      .args = {STAT_PATH, "-v", "-x,", "-e", STAT_SERVE_EVENT, "-p", serve.id}};
+
+  (void)state;
+  need_calls(__func__);
+  stat_serve_start(&serve, TARGET_PATH);
+  run.interrupt_at = "counting";
+  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.work = serve_and_end;
+  run.data = &serve;
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_int_equal(stat_fields_value(run.err, STAT_SERVE_EVENT), 45);
+}
+
+typedef struct two_s {
+  stat_serve_t serves[2];
+  char ids[64];
+} two_t;
+
+static void serve_two(sample_run_t *run) {
+  two_t *two = run->data;
+
+  stat_serve_calls(&two->serves[0], 3);
+  stat_serve_calls(&two->serves[1], 40);
+  stat_serve_end(&two->serves[0]);
+  stat_serve_calls(&two->serves[1], 500);
+  stat_serve_end(&two->serves[1]);
+}
+
+static void two_processes_are_summed_until_both_are_gone(void **state) {
+  two_t two;
+  sample_run_t run = {
+      .args = {STAT_PATH, "-v", "-x,", "-e", STAT_SERVE_EVENT, "-p", two.ids}};
+
+  (void)state;
+  need_calls(__func__);
+  stat_serve_start(&two.serves[0], TARGET_PATH);
+  stat_serve_start(&two.serves[1], TARGET_PATH);
+  /* One of them twice: it is counted once. */
+  snprintf(two.ids, sizeof(two.ids), "%s,%s,%s", two.serves[0].id,
+           two.serves[1].id, two.serves[0].id);
+  run.interrupt_at = "counting";
+  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.work = serve_two;
+  run.data = &two;
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_int_equal(stat_fields_value(run.err, STAT_SERVE_EVENT), 543);
+}
+
+/* It is told before counting begins. */
+static void process_that_is_not_there_is_told_and_others_counted(void **state) {
+  stat_serve_t serve;
+  char ids[40];
+  sample_run_t run = {
+      .args = {STAT_PATH, "-v", "-e", STAT_SERVE_EVENT, "-p", ids}};
+
+  (void)state;
+  need_calls(__func__);
+  stat_serve_start(&serve, TARGET_PATH);
+  snprintf(ids, sizeof(ids), "%s,2147483647", serve.id);
+  run.interrupt_at = "counting";
+  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.work = serve_and_end;
+  run.data = &serve;
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "2147483647 in this PID namespace, or it has "
+                                  "ended\nstat: counting");
+  sample_run_expect_text(run.err, "1 of 2 missing");
+}
+
+static void thread_is_counted_alone(void **state) {
+  stat_serve_t serve;
+  sample_run_t run = {
+      .args = {STAT_PATH, "-v", "-x,", "-e", STAT_SERVE_EVENT, "-t", serve.id}};
+
+  (void)state;
+  need_calls(__func__);
+  stat_serve_start(&serve, TARGET_PATH);
+  run.interrupt_at = "counting";
+  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.work = serve_and_end;
+  run.data = &serve;
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_int_equal(stat_fields_value(run.err, STAT_SERVE_EVENT), 45);
+}
+
+/* The command tells how long; it is not counted itself. */
+static void command_beside_a_process_is_a_clock(void **state) {
+  stat_serve_t serve;
+  sample_run_t run = {.args = {STAT_PATH, "-x,", "-e", STAT_SERVE_EVENT, "-p",
+                               serve.id, "--", "sh", "-c",
+                               "\"$0\" calls 9; exit 4", TARGET_PATH}};
+
+  (void)state;
+  need_calls(__func__);
+  stat_serve_start(&serve, TARGET_PATH);
+  sample_run(&run);
+  stat_serve_end(&serve);
+  sample_run_expect_status(&run, 4);
+  sample_run_expect_text(run.err, "<not counted>,," STAT_SERVE_EVENT);
+}
+
+/* -- CPUs ------------------------------------------------------------------ */
+
+static void machine_is_counted_until_ctrl_c(void **state) {
+  sample_run_t run = {
+      .args = {STAT_PATH, "-v", "-a", "-e", "cpu-clock,context-switches"}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  run.interrupt_at = "counting";
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "'system wide'");
+  sample_run_expect_text(run.err, "cpu-clock");
+  assert_null(strstr(run.err, "<not"));
+  assert_null(strstr(run.err, "seconds user"));
+}
+
+static void nothing_chosen_is_the_whole_machine(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "--timeout", "1"}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "'system wide'");
+  sample_run_expect_text(run.err, "msec cpu-clock");
+  sample_run_expect_text(run.err, "CPUs utilized");
+}
+
+/* Nobody else makes this call. */
+static void cpus_add_up_to_what_the_command_did(void **state) {
+  sample_run_t all = {.args = {STAT_PATH, "-a", "-x,", "-e", STAT_SERVE_EVENT,
+                               "--", TARGET_PATH, "children", "20", "10"}};
+  sample_run_t each = {.args = {STAT_PATH, "--per-cpu", "-a", "-x,", "-e",
+                                STAT_SERVE_EVENT, "--", TARGET_PATH, "children",
+                                "20", "10"}};
+  stat_fields_t line;
+  size_t i;
+  int cpus[64];
+
+  (void)state;
+  need_calls(__func__);
+  sample_run(&all);
+  sample_run_expect_status(&all, 0);
+  assert_int_equal(stat_fields_value(all.err, STAT_SERVE_EVENT), 200);
+  sample_run(&each);
+  sample_run_expect_status(&each, 0);
+  assert_int_equal(stat_fields_sum(each.err, STAT_SERVE_EVENT, 1), 200);
+  for (i = 0; stat_fields_line(each.err, ',', 8, i, &line); i++)
+    assert_int_equal(strncmp(line.field[0], "CPU", 3), 0);
+  /* Those of this process may be fewer than are online. */
+  assert_true(i >= live_cpus(cpus, 64) || i >= 64);
+}
+
+static void list_of_cpus_leaves_others_out(void **state) {
+  char here[16];
+  cpu_set_t before;
+  sample_run_t on = {.args = {STAT_PATH, "-C", here, "-x,", "-e",
+                              STAT_SERVE_EVENT, "--", TARGET_PATH, "calls",
+                              "50"}};
+  sample_run_t off = {.args = {STAT_PATH, "-C", "0", "-x,", "-e",
+                               STAT_SERVE_EVENT, "--", TARGET_PATH, "calls",
+                               "50"}};
+
+  (void)state;
+  need_calls(__func__);
+  if (live_last_cpu() == 0)
+    support_skip(__func__, "two CPUs");
+  snprintf(here, sizeof(here), "%d", live_last_cpu());
+  live_pin(live_last_cpu(), &before); /* what it starts stays there too */
+  sample_run(&on);
+  sample_run(&off);
+  live_unpin(&before);
+  sample_run_expect_status(&on, 0);
+  assert_int_equal(stat_fields_value(on.err, STAT_SERVE_EVENT), 50);
+  sample_run_expect_status(&off, 0);
+  assert_int_equal(stat_fields_value(off.err, STAT_SERVE_EVENT), 0);
+}
+
+/* The value is of the others, and says so. */
+static void cpu_that_is_not_there_is_missing(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "-C", "0,4000", "-e",
+                               "cpu-clock,page-faults", "true"}};
+  const char *why;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "(1 of 2 missing)");
+  why = strstr(run.err, "cpu-clock, page-faults: counted in part: CPU 4000: ");
+  assert_non_null(why);
+  assert_null(strstr(strchr(why, '\n'), "counted in part"));
+}
+
+/* -- cgroups --------------------------------------------------------------- */
+
+typedef struct groups_s {
+  live_cgroup_t one;
+  live_cgroup_t below; /* in that one: what it counts, that one does too */
+  stat_serve_t serve;
+  char names[1100];
+} groups_t;
+
+static void serve_in_both(sample_run_t *run) {
+  groups_t *groups = run->data;
+
+  stat_serve_calls(&groups->serve, 700);
+  live_cgroup_add(&groups->one, groups->serve.pid);
+  stat_serve_calls(&groups->serve, 11);
+  live_cgroup_add(&groups->below, groups->serve.pid);
+  stat_serve_calls(&groups->serve, 22);
+}
+
+static void run_in_cgroups(const char *test, groups_t *groups,
+                           sample_run_t *run) {
+  live_cgroup_make(test, &groups->one);
+  snprintf(groups->below.path, sizeof(groups->below.path), "%.500s/below",
+           groups->one.path);
+  assert_int_equal(mkdir(groups->below.path, 0700), 0);
+  stat_serve_start(&groups->serve, TARGET_PATH);
+  snprintf(groups->names, sizeof(groups->names), "%s,%s", groups->one.path,
+           groups->below.path);
+  run->interrupt_at = "counting";
+  run->work = serve_in_both;
+  run->data = groups;
+  sample_run(run);
+  stat_serve_end(&groups->serve);
+  assert_int_equal(rmdir(groups->below.path), 0);
+  live_cgroup_remove(&groups->one);
+  sample_run_expect_status(run, 0);
+}
+
+static void cgroups_are_counted_each(void **state) {
+  groups_t groups;
+  sample_run_t run = {.args = {STAT_PATH, "-v", "-x,", "-e", STAT_SERVE_EVENT,
+                               "-G", groups.names}};
+  stat_fields_t line;
+
+  (void)state;
+  need_calls(__func__);
+  run_in_cgroups(__func__, &groups, &run);
+  assert_true(stat_fields_line(run.err, ',', 8, 0, &line));
+  assert_string_equal(line.field[0], "33");
+  assert_string_equal(line.field[3], groups.one.path);
+  assert_true(stat_fields_line(run.err, ',', 8, 1, &line));
+  assert_string_equal(line.field[0], "22");
+  assert_string_equal(line.field[3], groups.below.path);
+}
+
+static void cgroups_by_cpu_add_up(void **state) {
+  groups_t groups;
+  sample_run_t run = {.args = {STAT_PATH, "-v", "-x,", "--per-cpu", "-e",
+                               STAT_SERVE_EVENT, "-G", groups.names}};
+  stat_fields_t line;
+  unsigned long sums[2] = {0, 0};
+  size_t i;
+
+  (void)state;
+  need_calls(__func__);
+  run_in_cgroups(__func__, &groups, &run);
+  for (i = 0; stat_fields_line(run.err, ',', 9, i, &line); i++)
+    sums[strcmp(line.field[4], groups.one.path) != 0] +=
+        strtoul(line.field[1], NULL, 10);
+  assert_int_equal(sums[0], 33);
+  assert_int_equal(sums[1], 22);
+}
+
+/* -- without privileges ---------------------------------------------------- */
+
+static void unprivileged_user_counts_own_command(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "-e", "page-faults,task-clock",
+                               "/bin/sh", "-c", "exit 0"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  if (sample_run_paranoid() != 2)
+    support_skip(__func__, "kernel.perf_event_paranoid at 2");
+  run.as_nobody = 1;
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "page-faults:u");
+  sample_run_expect_text(run.err, "task-clock:u");
+  sample_run_expect_text(run.err, "kernel.perf_event_paranoid <= 1");
+  assert_true(strtoul(strstr(run.err, ":\n\n") + 3, NULL, 10) > 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(process_is_counted_until_ctrl_c),
+      cmocka_unit_test(process_that_ends_ends_the_count),
+      cmocka_unit_test(two_processes_are_summed_until_both_are_gone),
+      cmocka_unit_test(process_that_is_not_there_is_told_and_others_counted),
+      cmocka_unit_test(thread_is_counted_alone),
+      cmocka_unit_test(command_beside_a_process_is_a_clock),
+      cmocka_unit_test(machine_is_counted_until_ctrl_c),
+      cmocka_unit_test(nothing_chosen_is_the_whole_machine),
+      cmocka_unit_test(cpus_add_up_to_what_the_command_did),
+      cmocka_unit_test(list_of_cpus_leaves_others_out),
+      cmocka_unit_test(cpu_that_is_not_there_is_missing),
+      cmocka_unit_test(cgroups_are_counted_each),
+      cmocka_unit_test(cgroups_by_cpu_add_up),
+      cmocka_unit_test(unprivileged_user_counts_own_command),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* How stat treats bad input and what it cannot count: a message and an exit
+ * status. */
+#include <sys/resource.h>
+
+#include "sample_run.h"
+#include "sample_usage.h"
+
+static void bad_options_exit_2_with_a_message(void **state) {
+  static const sample_usage_t cases[] = {
+      {{"-p", "self"}, "-p wants ids such as 17 or 17,18, not 'self'"},
+      {{"-p", "0"}, "-p wants"},
+      {{"-p", "17,"}, "-p wants"},
+      {{"-p", "17,,18"}, "-p wants"},
+      {{"-p", "99999999999"}, "-p wants"},
+      {{"-t", "-1"}, "-t wants"},
+      {{"-t"}, "'-t' wants a value"},
+      {{"-C", "x"}, "-C wants"},
+      {{"-C", ""}, "-C wants"},
+      {{"-C", "3-1"}, "-C wants"},
+      {{"-G", ""}, "-G wants"},
+      {{"-G", "a,,b"}, "-G wants"},
+      {{"-I", "0"}, "-I wants"},
+      {{"-I", "1s"}, "-I wants"},
+      {{"--timeout", "-5"}, "--timeout wants"},
+      {{"--interval-count", "0", "-I", "10"}, "--interval-count wants"},
+      {{"--interval-count", "2", "-a"}, "--interval-count goes with -I"},
+      {{"-r", "many", "true"}, "-r wants"},
+      {{"-r", "-1", "true"}, "-r wants"},
+      {{"-r", "3", "-a"}, "-r wants a command"},
+      {{"-r", "3", "-I", "10", "true"}, "choose one of -r and -I"},
+      {{"-x", "", "true"}, "-x wants"},
+      {{"-x", "\",\"", "true"}, "-x wants"},
+      {{"-x,", "--json", "true"}, "choose one of -x and --json"},
+      {{"-o", "", "true"}, "-o wants"},
+      {{"-a", "-p", "1"}, "choose one of -p, -t, and"},
+      {{"-t", "1", "-p", "1"}, "choose one of -p, -t, and"},
+      {{"-G", "x", "-t", "1"}, "choose one of -p, -t, and"},
+      {{"-C", "0", "-p", "1"}, "choose one of -p, -t, and"},
+      {{"--per-cpu", "true"}, "--per-cpu goes with"},
+      {{"-A", "-p", "1"}, "--per-cpu goes with"},
+      {{"-i", "-a", "true"}, "-i is for tasks"},
+      {{"--"}, "command is missing"},
+      {{"-a", "--"}, "command is missing"},
+      {{"-Q"}, "unknown option '-Q'"},
+      {{"--nonsense"}, "unknown option '--nonsense'"},
+      {{"--json=1"}, "'--json' takes no value"},
+  };
+
+  (void)state;
+  sample_usage_refused(STAT_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void help_goes_to_stdout(void **state) {
+  (void)state;
+  sample_usage_help(STAT_PATH, "Usage: stat");
+}
+
+static void help_fits_into_a_terminal(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "-h"}};
+  const char *line;
+
+  (void)state;
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  for (line = run.out; *line != '\0'; line += strcspn(line, "\n") + 1) {
+    if (strcspn(line, "\n") >= 80)
+      print_error("%.*s\n", (int)strcspn(line, "\n"), line);
+    assert_true(strcspn(line, "\n") < 80);
+  }
+}
+
+static void every_option_is_in_the_help(void **state) {
+  static const char *const options[] = {
+      "-e EVENTS", "-p PID",    "-t TID",       "-a ",
+      "-C CPUS",   "-G CGROUP", "-I ms",        "-r runs",
+      "-x SEP",    "--json",    "-o FILE",      "--interval-count",
+      "--timeout", "-d ",       "--no-inherit", "--per-cpu",
+      "-v ",       "--help",    "command..."};
+  sample_run_t run = {.args = {STAT_PATH, "--help"}};
+  size_t i;
+
+  (void)state;
+  sample_run(&run);
+  for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+    sample_run_expect_text(run.out, options[i]);
+}
+
+static void event_that_is_not_there_is_told_and_pointed_at(void **state) {
+  sample_run_t run = {
+      .args = {STAT_PATH, "-e", "page-faults", "-e", "page-fault", "true"}};
+
+  (void)state;
+  sample_run(&run);
+  sample_run_expect_status(&run, 2);
+  sample_run_expect_text(run.err, "page-fault");
+  sample_run_expect_text(run.err, "page-faults,page-fault\n");
+  sample_run_expect_text(run.err, "             ^\n");
+}
+
+static void missing_command_is_told_with_status_127(void **state) {
+  (void)state;
+  support_need_own_events(__func__);
+  sample_usage_missing_command(STAT_PATH);
+}
+
+/* It is found out in the first run, and no other is tried. */
+static void missing_command_is_told_once_for_several_runs(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "-r", "5", "/nonexistent/command"}};
+  const char *first;
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 127);
+  first = strstr(run.err, "cannot run");
+  assert_non_null(first);
+  assert_null(strstr(first + 1, "cannot run"));
+}
+
+static void process_that_is_not_there_is_told(void **state) {
+  (void)state;
+  sample_usage_missing_process(STAT_PATH);
+}
+
+static void thread_that_is_not_there_is_told(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "-t", "2147483647"}};
+
+  (void)state;
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "thread");
+  sample_run_expect_text(run.err, "2147483647");
+}
+
+static void cgroup_that_is_not_there_is_told(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "-G", "nonexistent/x", "true"}};
+
+  (void)state;
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "nonexistent/x");
+}
+
+static void cpu_that_is_not_there_is_told(void **state) {
+  sample_run_t run = {
+      .args = {STAT_PATH, "-C", "4000", "-e", "context-switches", "true"}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "4000");
+}
+
+static void unprivileged_user_without_target_learns_what_works(void **state) {
+  (void)state;
+  sample_usage_unprivileged(STAT_PATH, "stat -- command", __func__);
+}
+
+static void file_that_cannot_be_opened_is_told(void **state) {
+  sample_run_t run = {
+      .args = {STAT_PATH, "-o", "/nonexistent/file", "--", "echo", "ran"}};
+
+  (void)state;
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "/nonexistent/file: ");
+  assert_string_equal(run.out, "");
+}
+
+static void file_that_cannot_be_written_is_told(void **state) {
+  sample_run_t run = {
+      .args = {STAT_PATH, "-o", "/dev/full", "-e", "task-clock", "true"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "/dev/full could not be written");
+}
+
+static void lower_file_limit(void) {
+  static const struct rlimit limit = {30, 30};
+
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Nothing is counted in part then. */
+static void too_many_events_for_the_fds_are_told(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, NULL}, .prepare = lower_file_limit};
+  char events[2048] = "page-faults";
+  size_t i;
+
+  (void)state;
+  support_need_own_events(__func__);
+  for (i = 0; i < 99; i++)
+    strcat(events, ",page-faults");
+  run.args[1] = "-e";
+  run.args[2] = events;
+  run.args[3] = "true";
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "RLIMIT_NOFILE");
+  sample_run_expect_text(run.err, "30");
+  assert_null(strstr(run.err, "page-faults\n"));
+}
+
+/* uv_loop_close() asserts that its fds are none of the first three. */
+static void standard_fds_closed_do_not_abort(void **state) {
+  sample_run_t run = {.args = {"/bin/sh", "-c",
+                               "\"$0\" -e task-clock true <&- >&- && "
+                               "\"$0\" -e task-clock true 2>&-",
+                               STAT_PATH}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bad_options_exit_2_with_a_message),
+      cmocka_unit_test(help_goes_to_stdout),
+      cmocka_unit_test(help_fits_into_a_terminal),
+      cmocka_unit_test(every_option_is_in_the_help),
+      cmocka_unit_test(event_that_is_not_there_is_told_and_pointed_at),
+      cmocka_unit_test(missing_command_is_told_with_status_127),
+      cmocka_unit_test(missing_command_is_told_once_for_several_runs),
+      cmocka_unit_test(process_that_is_not_there_is_told),
+      cmocka_unit_test(thread_that_is_not_there_is_told),
+      cmocka_unit_test(cgroup_that_is_not_there_is_told),
+      cmocka_unit_test(cpu_that_is_not_there_is_told),
+      cmocka_unit_test(unprivileged_user_without_target_learns_what_works),
+      cmocka_unit_test(file_that_cannot_be_opened_is_told),
+      cmocka_unit_test(file_that_cannot_be_written_is_told),
+      cmocka_unit_test(too_many_events_for_the_fds_are_told),
+      cmocka_unit_test(standard_fds_closed_do_not_abort),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
