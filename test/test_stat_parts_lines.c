@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/* How stat sums up readings of places to lines, and lines of runs; how it names
+ * what it counts, and tells whether it still lives. */
+#include "support.h"
+
+#include <stdlib.h>
+
+#include "../samples/stat_alive.h"
+#include "../samples/stat_events.h"
+#include "../samples/stat_lines.h"
+#include "../samples/stat_targets.h"
+#include "reading.h"
+#include "stat_table.h"
+
+#define NR_ATTRS 2
+
+/* -- readings -------------------------------------------------------------- */
+
+static const uvperf__reading_origin_t origin = {&origin, 1};
+
+typedef struct cell_s {
+  uint32_t state;
+  uint64_t value;
+} cell_t;
+
+typedef struct place_s {
+  uint32_t target;
+  int32_t cpu;
+  cell_t cells[NR_ATTRS];
+} place_t;
+
+static uvperf_reading_t *make(const place_t *places, size_t nr) {
+  uvperf_reading_t *reading;
+  uvperf__cell_t *cell;
+  size_t i, attr;
+
+  assert_int_equal(uvperf_reading_new(&reading), 0);
+  assert_int_equal(
+      uvperf__reading_begin(reading, &origin, 0, 0, 100, NR_ATTRS, NULL, nr),
+      0);
+  for (i = 0; i < nr; i++) {
+    uvperf__reading_place(reading, i)->serial = i + 1;
+    uvperf__reading_place(reading, i)->target = places[i].target;
+    uvperf__reading_place(reading, i)->cpu = places[i].cpu;
+    for (attr = 0; attr < NR_ATTRS; attr++) {
+      cell = uvperf__reading_cell(reading, attr, i);
+      cell->state = places[i].cells[attr].state;
+      cell->value = places[i].cells[attr].value;
+      if (cell->state == UVPERF_COUNT_COUNTING)
+        cell->enabled = cell->running = 100;
+    }
+  }
+  uvperf__reading_end(reading);
+  return reading;
+}
+
+#define COUNTED(value)                                                         \
+  { UVPERF_COUNT_COUNTING, value }
+#define NONE                                                                   \
+  { UVPERF_COUNT_NONE, 0 }
+#define REFUSED                                                                \
+  { UVPERF_COUNT_NOT_AVAILABLE, 0 }
+#define IDLE                                                                   \
+  { UVPERF_COUNT_NOT_ENABLED, 0 }
+
+static stat_event_t events[NR_ATTRS * 2] = {
+    {"a", "", 1, NULL, NULL},
+    {"b", "J", 0.5, NULL, NULL},
+    {"a", "", 1, NULL, "x"},
+    {"b", "J", 0.5, NULL, "x"},
+};
+
+static void read_places(stat_lines_t *lines, size_t nr_groups, int per_cpu,
+                        const place_t *places, size_t nr) {
+  stat_sums_t sums = {events, nr_groups, per_cpu};
+  uvperf_reading_t *reading = make(places, nr);
+
+  memset(lines, 0, sizeof(*lines));
+  stat_lines_read(lines, &sums, reading);
+  uvperf_reading_free(reading);
+}
+
+static void expect(const stat_lines_t *lines, size_t index, size_t event,
+                   int32_t cpu, double mean) {
+  assert_true(index < lines->nr);
+  assert_int_equal(lines->lines[index].event, event);
+  assert_int_equal(lines->lines[index].cpu, cpu);
+  assert_true(lines->lines[index].mean >= mean &&
+              lines->lines[index].mean <= mean);
+}
+
+static void lines_are_the_sums_of_all_places(void **state) {
+  static const place_t places[] = {
+      {0, 3, {COUNTED(5), COUNTED(50)}},
+      {0, 1, {COUNTED(7), COUNTED(70)}},
+      {1, -1, {COUNTED(9), COUNTED(90)}},
+  };
+  stat_lines_t lines;
+
+  (void)state;
+  read_places(&lines, 1, 0, places, 3);
+  assert_int_equal(lines.nr, 2);
+  expect(&lines, 0, 0, -1, 21);
+  expect(&lines, 1, 1, -1, 105); /* in units of half a count */
+  assert_int_equal(lines.lines[1].count.value, 210);
+  stat_lines_free(&lines);
+}
+
+/* CPU by CPU, ascending, whatever the order of the places is; that of a target
+ * that could not be looked up is on none. */
+static void lines_by_cpu_are_those_of_its_places(void **state) {
+  static const place_t places[] = {
+      {0, 8, {COUNTED(5), NONE}},
+      {0, 1, {COUNTED(7), COUNTED(70)}},
+      {1, 8, {COUNTED(9), NONE}},
+      {2, -1, {REFUSED, REFUSED}},
+  };
+  stat_lines_t lines;
+
+  (void)state;
+  read_places(&lines, 1, 1, places, 4);
+  assert_int_equal(lines.nr, 3); /* b is not of CPU 8 */
+  expect(&lines, 0, 0, 1, 7);
+  expect(&lines, 1, 1, 1, 35);
+  expect(&lines, 2, 0, 8, 14);
+  stat_lines_free(&lines);
+}
+
+static void lines_of_groups_are_those_of_their_targets(void **state) {
+  static const place_t places[] = {
+      {0, 0, {COUNTED(1), COUNTED(2)}},
+      {0, 1, {COUNTED(10), COUNTED(20)}},
+      {1, 0, {COUNTED(100), COUNTED(200)}},
+      {1, 1, {COUNTED(1000), COUNTED(2000)}},
+  };
+  stat_lines_t lines;
+
+  (void)state;
+  read_places(&lines, 2, 0, places, 4);
+  assert_int_equal(lines.nr, 4);
+  expect(&lines, 0, 0, -1, 11);
+  expect(&lines, 1, 1, -1, 11);
+  expect(&lines, 2, 2, -1, 1100);
+  expect(&lines, 3, 3, -1, 1100);
+  stat_lines_free(&lines);
+  read_places(&lines, 2, 1, places, 4);
+  assert_int_equal(lines.nr, 8);
+  expect(&lines, 2, 2, 0, 100);
+  expect(&lines, 7, 3, 1, 1000);
+  stat_lines_free(&lines);
+}
+
+static void lines_of_no_place_are_none(void **state) {
+  stat_lines_t lines;
+
+  (void)state;
+  read_places(&lines, 1, 0, NULL, 0);
+  assert_int_equal(lines.nr, 2);
+  assert_int_equal(lines.lines[0].count.state, UVPERF_COUNT_NONE);
+  stat_lines_free(&lines);
+  read_places(&lines, 1, 1, NULL, 0);
+  assert_int_equal(lines.nr, 0);
+  stat_lines_free(&lines);
+}
+
+/* What is open and idle is no unsupported event because another place has
+ * none. */
+static void line_that_is_open_somewhere_is_supported(void **state) {
+  static const place_t places[] = {
+      {0, -1, {IDLE, REFUSED}},
+      {1, -1, {REFUSED, REFUSED}},
+  };
+  stat_lines_t lines;
+
+  (void)state;
+  read_places(&lines, 1, 0, places, 2);
+  assert_int_equal(lines.lines[0].count.state, UVPERF_COUNT_NOT_ENABLED);
+  assert_int_equal(lines.lines[0].count.nr_missing, 1);
+  assert_int_equal(lines.lines[1].count.state, UVPERF_COUNT_NOT_AVAILABLE);
+  stat_lines_free(&lines);
+}
+
+/* -- runs ------------------------------------------------------------------ */
+
+static void add_run(stat_lines_t *sum, const place_t *places, size_t nr,
+                    int per_cpu) {
+  stat_lines_t lines;
+
+  read_places(&lines, 1, per_cpu, places, nr);
+  stat_lines_add(sum, &lines);
+  stat_lines_free(&lines);
+}
+
+/* Of 4, 6 and 8 the mean is 6, and the standard deviation of it 2 / sqrt(3),
+ * 19.245 %. */
+static void runs_have_a_mean_and_its_deviation(void **state) {
+  stat_lines_t sum;
+  uint64_t i;
+
+  (void)state;
+  memset(&sum, 0, sizeof(sum));
+  for (i = 4; i <= 8; i += 2) {
+    place_t place = {0, -1, {COUNTED(i), REFUSED}};
+
+    add_run(&sum, &place, 1, 0);
+  }
+  expect(&sum, 0, 0, -1, 6);
+  assert_true(sum.lines[0].deviation > 19.24 && sum.lines[0].deviation < 19.25);
+  assert_int_equal(sum.lines[0].count.value, 18);
+  assert_int_equal(sum.lines[1].count.state, UVPERF_COUNT_NOT_AVAILABLE);
+  assert_true(sum.lines[1].mean <= 0);
+  stat_lines_free(&sum);
+}
+
+/* The mean is of those runs in which it was counted. */
+static void run_without_a_value_is_not_in_the_mean(void **state) {
+  static const place_t counted = {0, -1, {COUNTED(10), COUNTED(4)}};
+  static const place_t idle = {0, -1, {IDLE, COUNTED(4)}};
+  stat_lines_t sum;
+
+  (void)state;
+  memset(&sum, 0, sizeof(sum));
+  add_run(&sum, &idle, 1, 0);
+  add_run(&sum, &counted, 1, 0);
+  expect(&sum, 0, 0, -1, 10);
+  expect(&sum, 1, 1, -1, 2);
+  stat_lines_free(&sum);
+}
+
+/* A CPU went offline and another came. */
+static void runs_on_other_cpus_keep_their_lines(void **state) {
+  static const place_t first[] = {{0, 0, {COUNTED(1), COUNTED(2)}},
+                                  {0, 1, {COUNTED(3), COUNTED(4)}}};
+  static const place_t second[] = {{0, 1, {COUNTED(5), COUNTED(6)}},
+                                   {0, 2, {COUNTED(7), COUNTED(8)}}};
+  stat_lines_t sum;
+
+  (void)state;
+  memset(&sum, 0, sizeof(sum));
+  add_run(&sum, first, 2, 1);
+  add_run(&sum, second, 2, 1);
+  assert_int_equal(sum.nr, 6);
+  expect(&sum, 0, 0, 0, 1);
+  expect(&sum, 2, 0, 1, 4);
+  expect(&sum, 3, 1, 1, 2.5);
+  expect(&sum, 4, 0, 2, 7);
+  stat_lines_free(&sum);
+}
+
+/* -- names ----------------------------------------------------------------- */
+
+static void label_of_the_user_side_is_that_of_perf_stat(void **state) {
+  static const struct {
+    const char *label;
+    int is_tracepoint;
+    const char *user;
+  } cases[] = {
+      {"cycles", 0, "cycles:u"},
+      {"cycles:p", 0, "cycles:pu"},
+      {"cpu/event=0x3c/", 0, "cpu/event=0x3c/u"},
+      {"cpu/event=0x3c/p", 0, "cpu/event=0x3c/pu"},
+      {"r1234", 0, "r1234:u"},
+      {"sched:sched_switch", 1, "sched:sched_switch:u"},
+      {"sched:sched_switch:D", 1, "sched:sched_switch:Du"},
+  };
+  char *label;
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    label = stat_events_user_label(cases[i].label, cases[i].is_tracepoint);
+    assert_string_equal(label, cases[i].user);
+    free(label);
+  }
+}
+
+static void expect_title(char **argv, int argc, const char *title) {
+  stat_options_t options;
+  char *text;
+
+  optind = 0; /* getopt(3): begin anew */
+  assert_int_equal(stat_options_parse(&options, argc, argv), 0);
+  text = stat_targets_title(&options);
+  assert_string_equal(text, title);
+  free(text);
+  stat_options_free(&options);
+}
+
+static void title_names_who_is_counted(void **state) {
+  char stat[] = "stat", p[] = "-p7,9,7", t[] = "-t8", a[] = "-a", c[] = "-C0-3",
+       g[] = "-Gx,y,x", ls[] = "ls", l[] = "-l";
+
+  (void)state;
+  expect_title((char *[]){stat, ls, l, NULL}, 3, "'ls -l'");
+  expect_title((char *[]){stat, p, ls, NULL}, 3, "process id '7,9'");
+  expect_title((char *[]){stat, t, NULL}, 2, "thread id '8'");
+  expect_title((char *[]){stat, NULL}, 1, "'system wide'");
+  expect_title((char *[]){stat, a, ls, NULL}, 3, "'system wide'");
+  expect_title((char *[]){stat, a, c, NULL}, 3, "'CPU(s) 0-3'");
+  expect_title((char *[]){stat, g, c, NULL}, 3, "cgroup 'x,y'");
+}
+
+/* -- what still lives ------------------------------------------------------ */
+
+static void stat_of_a_task_is_read_whatever_its_name_is(void **state) {
+  static const char text[] =
+      "17 (a) Z 1 (b) R 2) S 1 17 17 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 12 0 "
+      "98765432109 21 22 23";
+  uint64_t start;
+  long nr_threads;
+  char task_state;
+
+  (void)state;
+  assert_int_equal(stat_alive_parse(text, &task_state, &nr_threads, &start), 0);
+  assert_int_equal(task_state, 'S');
+  assert_int_equal(nr_threads, 12);
+  assert_int_equal(start, UINT64_C(98765432109));
+}
+
+static void stat_that_is_cut_is_refused(void **state) {
+  uint64_t start;
+  long nr_threads;
+  char task_state;
+
+  (void)state;
+  assert_int_equal(stat_alive_parse("", &task_state, &nr_threads, &start), -1);
+  assert_int_equal(stat_alive_parse("17 (a", &task_state, &nr_threads, &start),
+                   -1);
+  assert_int_equal(
+      stat_alive_parse("17 (a) S 1 17", &task_state, &nr_threads, &start), -1);
+}
+
+/* -- cgroups --------------------------------------------------------------- */
+
+static void make_cgroups(stat_table_t *table) {
+  static const char *const names[] = {"one", "t,wo"};
+  size_t i;
+
+  stat_table_init(table);
+  for (i = 0; i < 2; i++) {
+    stat_table_add(table, "task-clock", PERF_TYPE_SOFTWARE,
+                   PERF_COUNT_SW_TASK_CLOCK, 1000000000 * (i + 1));
+    stat_table_add(table, "page-faults", PERF_TYPE_SOFTWARE,
+                   PERF_COUNT_SW_PAGE_FAULTS, 500);
+    table->events[i * 2].cgroup = table->events[i * 2 + 1].cgroup = names[i];
+  }
+}
+
+static void print_commas(FILE *file, const stat_report_t *report) {
+  stat_csv_lines(file, ",", report);
+}
+
+/* Each event is compared with the clock of its own cgroup. */
+static void cgroups_are_told_behind_the_event(void **state) {
+  stat_table_t table;
+
+  (void)state;
+  make_cgroups(&table);
+  stat_table_expect(
+      &table, print_commas,
+      "1000.00,msec,task-clock,one,1500000000,100.00,0.500,CPUs utilized\n"
+      "500,,page-faults,one,1500000000,100.00,500.000,/sec\n"
+      "2000.00,msec,task-clock,\"t,wo\",1500000000,100.00,1.000,CPUs utilized\n"
+      "500,,page-faults,\"t,wo\",1500000000,100.00,250.000,/sec\n");
+  stat_table_expect_part(&table, stat_json_lines,
+                         "\"event\":\"page-faults\",\"cgroup\":\"t,wo\",", 1);
+  stat_table_expect_part(&table, stat_text_lines,
+                         " msec task-clock                t,wo   # ", 1);
+}
+
+static void event_of_two_cgroups_is_named_once_in_a_note(void **state) {
+  stat_table_t table;
+  size_t i;
+
+  (void)state;
+  make_cgroups(&table);
+  for (i = 0; i < 4; i++) {
+    table.lines[i].count.state = UVPERF_COUNT_NOT_AVAILABLE;
+    table.lines[i].why = "because";
+  }
+  stat_table_expect_part(&table, stat_text_tail,
+                         " task-clock, page-faults: not supported: because\n",
+                         1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(lines_are_the_sums_of_all_places),
+      cmocka_unit_test(lines_by_cpu_are_those_of_its_places),
+      cmocka_unit_test(lines_of_groups_are_those_of_their_targets),
+      cmocka_unit_test(lines_of_no_place_are_none),
+      cmocka_unit_test(line_that_is_open_somewhere_is_supported),
+      cmocka_unit_test(runs_have_a_mean_and_its_deviation),
+      cmocka_unit_test(run_without_a_value_is_not_in_the_mean),
+      cmocka_unit_test(runs_on_other_cpus_keep_their_lines),
+      cmocka_unit_test(label_of_the_user_side_is_that_of_perf_stat),
+      cmocka_unit_test(title_names_who_is_counted),
+      cmocka_unit_test(stat_of_a_task_is_read_whatever_its_name_is),
+      cmocka_unit_test(stat_that_is_cut_is_refused),
+      cmocka_unit_test(cgroups_are_told_behind_the_event),
+      cmocka_unit_test(event_of_two_cgroups_is_named_once_in_a_note),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
