@@ -334,7 +334,7 @@ static void note_gettid(void *arg) {
   *(pid_t *)arg = uvperf__sys_gettid();
 }
 
-static void gettid_is_the_threads_and_getpid_the_processs(void **state) {
+static void gettid_is_of_the_calling_thread(void **state) {
   uv_thread_t thread;
   pid_t other = 0;
 
@@ -403,7 +403,7 @@ int main(void) {
       cmocka_unit_test_setup(close_twice_is_ebadf, fake_kernel_setup),
       cmocka_unit_test_setup(getpid_of_a_forked_child_is_its_own,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(gettid_is_the_threads_and_getpid_the_processs,
+      cmocka_unit_test_setup(gettid_is_of_the_calling_thread,
                              fake_kernel_setup),
       cmocka_unit_test_setup(has_task_until_it_was_waited_for,
                              fake_kernel_setup),
