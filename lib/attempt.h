@@ -32,6 +32,8 @@ void uvperf__attempt_denied(const uvperf__attempt_t *attempt);
 void uvperf__attempt_einval(const uvperf__attempt_t *attempt);
 int uvperf__attempt_attr(const uvperf__attempt_t *attempt);
 int uvperf__attempt_group(const uvperf__attempt_t *attempt);
+/* ENODEV and EINVAL, if the thread of a group has ended. */
+int uvperf__attempt_dead_group(const uvperf__attempt_t *attempt);
 
 /* Whether the event is of the PMU of this name, "uprobe" or "kprobe". */
 int uvperf__attempt_is_probe(const uvperf__attempt_t *attempt, const char *pmu);

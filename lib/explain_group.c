@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* EINVAL for an event that does not fit its group's leader: what
+/* EINVAL and ENODEV for an event that does not fit its group's leader: what
  * perf_event_open of kernel/events/core.c asks of the two. */
+#include <errno.h>
+
 #include "attempt.h"
 #include "attr.h"
 #include "system.h"
+#include "task.h"
 
 /* pid 0 is the calling thread, also for the leader: both are of one loop. */
 static int thread_of(const uvperf__attempt_t *attempt, int pid) {
@@ -62,8 +65,28 @@ static const char *group_fault(const uvperf__attempt_t *attempt) {
   return NULL;
 }
 
+/* The leader is looked at before the task is looked for. One whose task has
+ * ended is ENODEV (PERF_EVENT_STATE_DEAD, Linux 6.15), and EINVAL for a moment
+ * before that, while it is not of the task's context any more. */
+int uvperf__attempt_dead_group(const uvperf__attempt_t *attempt) {
+  uvperf__task_t task;
+  int rc;
+
+  if (attempt->leader == NULL || attempt->pid <= 0)
+    return 0;
+  rc = uvperf__task_look(attempt->root, attempt->pid, &task);
+  if (rc != -ESRCH && (rc != 0 || !task.has_ended))
+    return 0;
+  uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_TASK,
+                      "the thread has ended since its group's leader was "
+                      "opened");
+  return 1;
+}
+
 int uvperf__attempt_group(const uvperf__attempt_t *attempt) {
-  return attempt->leader != NULL &&
+  if (attempt->leader == NULL)
+    return 0;
+  return uvperf__attempt_dead_group(attempt) ||
          uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
                                group_fault(attempt));
 }

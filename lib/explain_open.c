@@ -80,7 +80,8 @@ static void explain_enoent(const uvperf__attempt_t *attempt) {
 }
 
 static void explain_enodev(const uvperf__attempt_t *attempt) {
-  if (!uvperf__attempt_cpu(attempt, "online", "the CPU is offline"))
+  if (!uvperf__attempt_cpu(attempt, "online", "the CPU is offline") &&
+      !uvperf__attempt_dead_group(attempt))
     uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
                         "the device of the PMU%s is gone, or does not serve "
                         "this CPU",

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -228,12 +229,51 @@ static void live_group_of_two_cgroups_is_refused(void **state) {
   live_cgroup_remove(&cgroup);
 }
 
+static int end_when_told(void *arg) {
+  char byte;
+
+  return read(*(int *)arg, &byte, 1) == 1 ? 0 : 1;
+}
+
+/* Linux 6.15 and later look at the leader first, which is ENODEV, others at the
+ * thread, which is ESRCH; a zombie is as gone as one that was waited for. */
+static void live_member_whose_thread_has_ended_is_no_task(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+  uvperf_event_t leader, member;
+  uvperf_error_t error;
+  siginfo_t info;
+  int go[2];
+  int i;
+
+  support_need_own_events(__func__);
+  explain_user_dummy(&attr);
+  assert_int_equal(pipe(go), 0);
+  options.pid = support_fork(end_when_told, &go[0]);
+  opened(*state, &leader, &attr, &options);
+  assert_int_equal(write(go[1], "e", 1), 1);
+  assert_int_equal(waitid(P_PID, (id_t)options.pid, &info, WEXITED | WNOWAIT),
+                   0);
+  options.leader = &leader;
+  for (i = 0; i < 2; i++) {
+    assert_true(uvperf_event_init(*state, &member, &attr, &options, &error) !=
+                0);
+    assert_int_equal(error.cause, UVPERF_CAUSE_NO_TASK);
+    if (i == 0)
+      assert_int_equal(support_wait(options.pid), 0);
+  }
+  done(*state, &leader);
+  close(go[0]);
+  close(go[1]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(live_member_that_differs_in_its_attr_is_refused),
       support_loop_test(live_member_of_another_target_is_refused),
       support_loop_test(live_member_by_its_own_id_is_of_the_same_thread),
       support_loop_test(live_member_of_a_member_is_refused),
+      support_loop_test(live_member_whose_thread_has_ended_is_no_task),
       support_loop_test(live_leader_that_is_no_fd_is_argument),
       support_loop_test(live_group_of_hundreds_is_too_large_to_read),
       support_loop_test(live_cgroup_that_is_none_is_argument),
