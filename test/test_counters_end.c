@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: tasks that end while they are counted. */
+#include "counters_make.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void finish(uvperf__counters_t *counters) {
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+static int end_at_once(void *arg) {
+  (void)arg;
+  return 0;
+}
+
+static int stay(void *arg) {
+  (void)arg;
+  return pause();
+}
+
+/* A child that has ended, and is still to be waited for. */
+static pid_t gone_child(void) {
+  pid_t pid = support_fork(end_at_once, NULL);
+  siginfo_t info;
+
+  assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+  return pid;
+}
+
+/* Whatever its time says. */
+static void task_that_is_gone_is_so_at_the_first_reading(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  fake_event_t *events[1];
+  pid_t pid = gone_child();
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 1);
+  counters_add(&make, UVPERF_TARGET_COMMAND)->pid = pid;
+  counters = counters_open(&make);
+  counters_give(events[0], 1, 10, 10);
+  assert_int_equal(uvperf__counters_reset(counters), 0);
+  counters_give(events[0], 2, 20, 20);
+  assert_int_equal(counters_total(counters, 0).state, UVPERF_COUNT_GONE);
+  finish(counters);
+  assert_int_equal(support_wait(pid), 0);
+}
+
+static void task_whose_time_goes_on_is_alive(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  fake_event_t *events[1];
+  pid_t pid;
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 1);
+  pid = support_fork(stay, NULL);
+  counters_add(&make, UVPERF_TARGET_COMMAND)->pid = pid;
+  counters = counters_open(&make);
+  counters_give(events[0], 1, 10, 10);
+  assert_int_equal(counters_total(counters, 0).state, UVPERF_COUNT_COUNTING);
+  kill(pid, SIGKILL);
+  support_wait(pid);
+  counters_give(events[0], 2, 20, 20);
+  assert_int_equal(counters_total(counters, 0).state, UVPERF_COUNT_COUNTING);
+  assert_int_equal(counters_total(counters, 0).state, UVPERF_COUNT_GONE);
+  assert_int_equal(counters_total(counters, 0).value, 2);
+  /* It stays gone, and its children may still count. */
+  counters_give(events[0], 3, 30, 30);
+  assert_int_equal(counters_total(counters, 0).state, UVPERF_COUNT_GONE);
+  assert_int_equal(counters_total(counters, 0).value, 3);
+  finish(counters);
+}
+
+/* What it did after it was read and before it was looked for. */
+static void task_found_gone_is_read_once_more(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_reading_t *reading;
+  counters_make_t make;
+  fake_event_t *events[1];
+  pid_t pid = gone_child();
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 1);
+  counters_add(&make, UVPERF_TARGET_COMMAND)->pid = pid;
+  counters = counters_open(&make);
+  counters_give(events[0], 1, 10, 10);
+  assert_int_equal(uvperf_reading_new(&reading), 0);
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_read(counters, reading), 0);
+  assert_string_equal(fake_log(), "read, read");
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_read(counters, reading), 0);
+  assert_string_equal(fake_log(), "read");
+  uvperf_reading_free(reading);
+  finish(counters);
+  assert_int_equal(support_wait(pid), 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup(f, counters_make_setup)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(task_that_is_gone_is_so_at_the_first_reading),
+      TEST(task_whose_time_goes_on_is_alive),
+      TEST(task_found_gone_is_read_once_more),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: events of counters that cannot be opened, and what is told of
+ * them. */
+#include "counters_make.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/* A kernel that refuses one software event. */
+static struct {
+  uint64_t config;
+  int code;
+} refused;
+
+static int refuse(struct perf_event_attr *attr) {
+  return attr->type == PERF_TYPE_SOFTWARE && attr->config == refused.config
+             ? refused.code
+             : 0;
+}
+
+static void play_refusal(uint64_t config, int code) {
+  refused.config = config;
+  refused.code = code;
+  fake_on_open(refuse);
+}
+
+/* -- what cannot be opened ------------------------------------------------ */
+
+static void offline_cpu_is_told_and_the_rest_is_open(void **state) {
+  const uvperf_set_failure_t *failure;
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  fake_event_t *events[4];
+  size_t i;
+
+  (void)state;
+  counters_script(events, 4);
+  counters_make(&make, 2);
+  counters_add_cpus(&make, "0-2");
+  fake_fail(FAKE_OPEN, 3, -ENODEV);
+  fake_fail(FAKE_OPEN, 4, -ENODEV);
+  counters = counters_open(&make);
+  assert_int_equal(uvperf__counters_nr_open(counters), 4);
+  assert_int_equal(counters_nr_failures(counters), 2);
+  for (i = 0; i < 2; i++) {
+    failure = counters_failure(counters, i);
+    assert_int_equal(failure->pid, -1);
+    assert_int_equal(failure->cpu, 1);
+    assert_int_equal(failure->error.code, -ENODEV);
+    assert_int_equal(failure->error.attr_index, i);
+    assert_int_equal(failure->error.target_index, 0);
+    assert_non_null(strstr(failure->error.reason, "CPU 1"));
+    assert_int_equal(counters_at(counters, i, 1).state,
+                     UVPERF_COUNT_NOT_AVAILABLE);
+    assert_int_equal(counters_at(counters, i, 1).code, -ENODEV);
+    assert_int_equal(counters_total(counters, i).nr_missing, 3);
+  }
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+static void thread_that_ended_after_it_was_listed_is_told(void **state) {
+  const uvperf_set_failure_t *failure;
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  fake_event_t *events[1];
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 1);
+  counters_add_thread(&make, getpid());
+  counters_add_thread(&make, getppid());
+  fake_fail(FAKE_OPEN, 2, -ESRCH);
+  counters = counters_open(&make);
+  assert_int_equal(uvperf__counters_nr_open(counters), 1);
+  assert_int_equal(counters_nr_failures(counters), 1);
+  failure = counters_failure(counters, 0);
+  assert_int_equal(failure->pid, getppid());
+  assert_int_equal(failure->cpu, -1);
+  assert_int_equal(failure->error.cause, UVPERF_CAUSE_NO_TASK);
+  assert_int_equal(failure->error.target_index, 1);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+static void unknown_pmu_of_three_attrs_is_told(void **state) {
+  const uvperf_set_failure_t *failure;
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  fake_event_t *events[4];
+
+  (void)state;
+  counters_script(events, 4);
+  counters_make(&make, 3);
+  make.attrs[1].type = 4711;
+  counters_add_cpus(&make, "0-1");
+  fake_fail(FAKE_OPEN, 2, -ENOENT);
+  fake_fail(FAKE_OPEN, 5, -ENOENT);
+  counters = counters_open(&make);
+  assert_int_equal(uvperf__counters_nr_open(counters), 4);
+  assert_int_equal(counters_nr_failures(counters), 2);
+  failure = counters_failure(counters, 1);
+  assert_int_equal(failure->error.attr_index, 1);
+  assert_int_equal(failure->cpu, 1);
+  assert_int_equal(failure->error.cause, UVPERF_CAUSE_NO_EVENT);
+  assert_non_null(strstr(failure->error.reason, "no PMU has this type"));
+  assert_int_equal(counters_total(counters, 1).state,
+                   UVPERF_COUNT_NOT_AVAILABLE);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* Also where its target is not even there. */
+static void target_that_is_not_there_is_told_for_each_attr(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  fake_event_t *events[2];
+  size_t i;
+
+  (void)state;
+  counters_script(events, 2);
+  counters_make(&make, 2);
+  counters_add(&make, UVPERF_TARGET_PROCESS)->pid = INT32_MAX;
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  assert_int_equal(uvperf__counters_nr_open(counters), 2);
+  assert_int_equal(counters_nr_places(counters), 2);
+  assert_int_equal(counters_nr_failures(counters), 2);
+  for (i = 0; i < 2; i++) {
+    assert_int_equal(counters_failure(counters, i)->pid, INT32_MAX);
+    assert_int_equal(counters_failure(counters, i)->error.attr_index, i);
+    assert_int_equal(counters_failure(counters, i)->error.target_index, 0);
+    assert_int_equal(counters_failure(counters, i)->error.cause,
+                     UVPERF_CAUSE_NO_TASK);
+    assert_int_equal(counters_at(counters, i, 0).state,
+                     UVPERF_COUNT_NOT_AVAILABLE);
+    assert_int_equal(counters_at(counters, i, 0).code, -ESRCH);
+  }
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+static void strict_refuses_what_is_not_complete(void **state) {
+  fake_event_t *events[3];
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  counters_script(events, 3);
+  counters_make(&make, 2);
+  make.options.flags = UVPERF_SET_STRICT;
+  counters_add_cpus(&make, "0-1");
+  fake_fail(FAKE_OPEN, 4, -ENODEV);
+  counters_refused(&make, &error, -ENODEV, UVPERF_CAUSE_NO_EVENT);
+  assert_int_equal(error.attr_index, 1);
+  assert_int_equal(fake_count(FAKE_CLOSE), 3);
+}
+
+static void strict_refuses_a_target_that_is_not_there(void **state) {
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  counters_make(&make, 1);
+  make.options.flags = UVPERF_SET_STRICT;
+  counters_add_cpus(&make, "0");
+  counters_add(&make, UVPERF_TARGET_PROCESS)->pid = INT32_MAX;
+  counters_refused(&make, &error, -ESRCH, UVPERF_CAUSE_NO_TASK);
+  assert_int_equal(error.target_index, 1);
+  assert_int_equal(fake_count(FAKE_OPEN), 0);
+}
+
+/* -- what is told where nothing could be opened --------------------------- */
+
+/* Of these failures of three attrs the one that is told. */
+static void check_told(const int codes[3], size_t told) {
+  counters_make_t make;
+  uvperf_error_t error;
+  unsigned i;
+
+  counters_make_setup(NULL);
+  counters_make(&make, 3);
+  counters_add_cpus(&make, "0");
+  for (i = 0; i < 3; i++)
+    fake_fail(FAKE_OPEN, i + 1, codes[i]);
+  memset(&error, 0, sizeof(error));
+  assert_int_equal(uvperf__counters_new(&(uvperf__counters_t *){NULL},
+                                        &make.options, &error),
+                   codes[told]);
+  assert_int_equal(error.code, codes[told]);
+  assert_int_equal(error.attr_index, told);
+  fake_assert_clean();
+}
+
+static void of_many_failures_the_most_telling_is_told(void **state) {
+  static const struct {
+    int codes[3];
+    size_t told;
+  } failures[] = {
+      {{-EACCES, -EACCES, -EACCES}, 0}, {{-ENOENT, -EACCES, -ENODEV}, 1},
+      {{-ENOENT, -EBUSY, -EACCES}, 2},  {{-ENOENT, -EBUSY, -ESRCH}, 1},
+      {{-ESRCH, -ENODEV, -ENOENT}, 1},  {{-ESRCH, -EOPNOTSUPP, -ENOENT}, 1},
+      {{-EINVAL, -ESRCH, -EUCLEAN}, 1},
+  };
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(failures) / sizeof(failures[0]); i++)
+    check_told(failures[i].codes, failures[i].told);
+}
+
+/* -- shortages ------------------------------------------------------------ */
+
+/* What RLIMIT_NOFILE has to be for 8 more fds: they get the lowest numbers. */
+static uint64_t needed_for_eight(void) {
+  uint64_t most = 0;
+  int fds[8];
+  size_t i;
+
+  for (i = 0; i < 8; i++) {
+    fds[i] = dup(0);
+    assert_true(fds[i] >= 0);
+    if (most < (uint64_t)fds[i])
+      most = (uint64_t)fds[i];
+  }
+  for (i = 0; i < 8; i++)
+    close(fds[i]);
+  return most + 1;
+}
+
+static void want_of_fds_is_never_partial(void **state) {
+  fake_event_t *events[5];
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  counters_script(events, 5);
+  counters_make(&make, 2);
+  counters_add_cpus(&make, "0-3");
+  fake_fail_from(FAKE_OPEN, 6, -EMFILE);
+  counters_refused(&make, &error, -EMFILE, UVPERF_CAUSE_FILES);
+  assert_int_equal(error.attr_index, 1);
+  assert_int_equal(error.needed, needed_for_eight());
+  assert_int_equal(error.limit, (uint64_t)sysconf(_SC_OPEN_MAX));
+  assert_non_null(strstr(error.reason, "8 events"));
+  assert_int_equal(fake_count(FAKE_CLOSE), 5);
+}
+
+static void want_of_memory_in_the_kernel_is_never_partial(void **state) {
+  fake_event_t *events[1];
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 1);
+  counters_add_cpus(&make, "0-3");
+  fake_fail(FAKE_OPEN, 2, -ENOMEM);
+  counters_refused(&make, &error, -ENOMEM, UVPERF_CAUSE_MEMORY);
+}
+
+/* A stack that is too deep is the attr's fault. */
+static void enomem_of_the_attr_is_a_failure_as_any(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  fake_event_t *events[1];
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 2);
+  make.attrs[0].sample_max_stack = 60000;
+  counters_add_cpus(&make, "0");
+  fake_fail(FAKE_OPEN, 1, -ENOMEM);
+  counters = counters_open(&make);
+  assert_int_equal(counters_failure(counters, 0)->error.cause,
+                   UVPERF_CAUSE_MAX_STACK);
+  uvperf__counters_free(counters);
+}
+
+static void id_that_is_not_told_is_a_failure(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  fake_event_t *events[2];
+
+  (void)state;
+  counters_script(events, 2);
+  counters_make(&make, 2);
+  counters_add_cpus(&make, "0");
+  fake_fail(FAKE_IOCTL_PTR, 1, -ENOTTY);
+  counters = counters_open(&make);
+  assert_int_equal(uvperf__counters_nr_open(counters), 1);
+  assert_int_equal(counters_failure(counters, 0)->error.code, -ENOTTY);
+  assert_int_equal(events[0]->fd, -1);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* Not every failure of a leader hides that the sibling was refused for it. */
+static void failure_of_a_sibling_is_explained_with_its_leader(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  fake_event_t *events[1];
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 2);
+  counters_group(&make, 0, 2);
+  make.attrs[1].pinned = 1;
+  counters_add_cpus(&make, "0");
+  fake_fail(FAKE_OPEN, 2, -EINVAL);
+  counters = counters_open(&make);
+  assert_non_null(strstr(counters_failure(counters, 0)->error.reason,
+                         "only the leader may be pinned"));
+  uvperf__counters_free(counters);
+}
+
+static void
+refusal_of_one_event_everywhere_is_told_of_each_place(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  fake_event_t *events[20];
+  size_t i;
+
+  (void)state;
+  counters_script(events, 20);
+  counters_make(&make, 2);
+  counters_add_cpus(&make, "0-19");
+  play_refusal(make.attrs[1].config, -ENOENT);
+  counters = counters_open(&make);
+  assert_int_equal(counters_nr_failures(counters), 20);
+  for (i = 0; i < 20; i++) {
+    assert_int_equal(counters_failure(counters, i)->cpu, i);
+    assert_int_equal(counters_failure(counters, i)->error.attr_index, 1);
+  }
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+#define TEST(f) cmocka_unit_test_setup(f, counters_make_setup)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(offline_cpu_is_told_and_the_rest_is_open),
+      TEST(thread_that_ended_after_it_was_listed_is_told),
+      TEST(unknown_pmu_of_three_attrs_is_told),
+      TEST(target_that_is_not_there_is_told_for_each_attr),
+      TEST(strict_refuses_what_is_not_complete),
+      TEST(strict_refuses_a_target_that_is_not_there),
+      TEST(of_many_failures_the_most_telling_is_told),
+      TEST(want_of_fds_is_never_partial),
+      TEST(want_of_memory_in_the_kernel_is_never_partial),
+      TEST(enomem_of_the_attr_is_a_failure_as_any),
+      TEST(id_that_is_not_told_is_a_failure),
+      TEST(failure_of_a_sibling_is_explained_with_its_leader),
+      TEST(refusal_of_one_event_everywhere_is_told_of_each_place),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters of processes and commands, and all that they make: how often they
+ * call getpgid is known exactly. */
+#include "counters_make.h"
+#include "live_thread.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static counters_make_t make;
+
+/* Counts calls of getpgid by the first attr. */
+static void count_calls(const char *test) {
+  uint64_t id = support_need_tracepoint(test, LIVE_SYSCALL);
+
+  support_need_own_events(test);
+  counters_make(&make, 1);
+  live_syscall_attr(&make.attrs[0], id, 0);
+  make.attrs[0].sample_period = 0;
+}
+
+static void enable(uvperf__counters_t *counters) {
+  assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
+}
+
+static void disable(uvperf__counters_t *counters) {
+  assert_int_equal(uvperf__counters_disable(counters, NULL), 0);
+}
+
+static void assert_counted(uvperf__counters_t *counters, uint64_t value) {
+  uvperf_set_count_t count = counters_total(counters, 0);
+
+  if (count.state != UVPERF_COUNT_COUNTING || count.value != value ||
+      count.nr_missing != 0)
+    fail_msg("%s, %u missing: %llu, not %llu",
+             uvperf_count_state_name(count.state), count.nr_missing,
+             (unsigned long long)count.value, (unsigned long long)value);
+  assert_int_equal(count.scaled, value);
+}
+
+static void call_as_told(void *arg) {
+  live_syscall(*(uint64_t *)arg);
+}
+
+/* -- processes ------------------------------------------------------------ */
+
+static void call_twice(void *arg) {
+  (void)arg;
+  live_syscall(2);
+}
+
+static int call_thrice(void *arg) {
+  (void)arg;
+  live_syscall(3);
+  return 0;
+}
+
+/* Three threads with 2 calls each and a child with 3, and 1 of its own: 10. */
+static void make_ten_calls(void *arg) {
+  live_thread_t threads[3];
+  size_t i;
+
+  (void)arg;
+  for (i = 0; i < 3; i++) {
+    live_thread_start(&threads[i], call_twice, NULL);
+    live_thread_do(&threads[i]);
+  }
+  waitpid(support_fork(call_thrice, NULL), NULL, 0);
+  live_syscall(1);
+  for (i = 0; i < 3; i++)
+    live_thread_end(&threads[i]);
+}
+
+static void process_counts_all_that_it_makes(void **state) {
+  uvperf__counters_t *counters;
+  live_worker_t worker;
+
+  (void)state;
+  count_calls(__func__);
+  live_worker_fork(&worker, make_ten_calls, NULL);
+  counters_add(&make, UVPERF_TARGET_PROCESS)->pid = worker.pid;
+  counters = counters_open(&make);
+  live_worker_do(&worker); /* inherited while it is disabled */
+  enable(counters);
+  live_worker_do(&worker);
+  live_worker_do(&worker);
+  assert_counted(counters, 20);
+  /* Also what those have counted that are gone. */
+  assert_int_equal(uvperf__counters_reset(counters), 0);
+  live_worker_do(&worker);
+  assert_counted(counters, 10);
+  live_worker_end(&worker);
+  uvperf__counters_free(counters);
+}
+
+static void process_without_inherit_counts_what_it_has(void **state) {
+  uvperf__counters_t *counters;
+  live_worker_t worker;
+
+  (void)state;
+  count_calls(__func__);
+  live_worker_fork(&worker, make_ten_calls, NULL);
+  counters_add(&make, UVPERF_TARGET_PROCESS)->pid = worker.pid;
+  make.targets[0].flags = UVPERF_TARGET_NO_INHERIT;
+  counters = counters_open(&make);
+  enable(counters);
+  live_worker_do(&worker);
+  assert_counted(counters, 1);
+  live_worker_end(&worker);
+  uvperf__counters_free(counters);
+}
+
+static void process_has_a_place_for_each_thread(void **state) {
+  uint64_t calls = 6;
+  uvperf__counters_t *counters;
+  uvperf_reading_t *reading;
+  live_thread_t thread;
+  size_t i;
+
+  (void)state;
+  count_calls(__func__);
+  live_thread_start(&thread, call_as_told, &calls);
+  counters_add(&make, UVPERF_TARGET_PROCESS)->pid = getpid();
+  counters = counters_open(&make);
+  enable(counters);
+  live_thread_do(&thread);
+  live_syscall(2);
+  disable(counters);
+  assert_int_equal(uvperf_reading_new(&reading), 0);
+  assert_int_equal(uvperf__counters_read(counters, reading), 0);
+  for (i = 0; i < uvperf_reading_nr_places(reading); i++) {
+    int32_t tid = uvperf_reading_place(reading, i)->pid;
+    uvperf_set_count_t count;
+
+    assert_int_equal(uvperf_reading_count(reading, 0, i, &count), 0);
+    assert_int_equal(count.value, tid == (int32_t)thread.tid   ? 6
+                                  : tid == (int32_t)live_tid() ? 2
+                                                               : 0);
+  }
+  assert_true(i >= 2);
+  uvperf_reading_free(reading);
+  uvperf__counters_free(counters);
+  live_thread_end(&thread);
+}
+
+/* It makes threads all the time: tasks inherit some of a group, and not the
+ * rest, while it is being opened. */
+static void rest(void *arg) {
+  (void)arg;
+}
+
+static int make_threads(void *arg) {
+  live_thread_t thread;
+
+  (void)arg;
+  while (getppid() != 1) {
+    live_thread_start(&thread, rest, NULL);
+    live_thread_do(&thread);
+    live_thread_end(&thread);
+  }
+  return 0;
+}
+
+static void assert_no_error(uvperf__counters_t *counters) {
+  uvperf_reading_t *reading;
+  uvperf_set_count_t count;
+  size_t attr, place;
+
+  assert_int_equal(uvperf_reading_new(&reading), 0);
+  assert_int_equal(uvperf__counters_read(counters, reading), 0);
+  for (place = 0; place < uvperf_reading_nr_places(reading); place++)
+    for (attr = 0; attr < 8; attr++) {
+      assert_int_equal(uvperf_reading_count(reading, attr, place, &count), 0);
+      if (count.state == UVPERF_COUNT_ERROR)
+        fail_msg("attr %zu at place %zu: %d", attr, place, count.code);
+    }
+  uvperf_reading_free(reading);
+}
+
+/* Threads end while they are opened: that is no error. */
+static void group_of_a_busy_process_can_be_read(void **state) {
+  uvperf__counters_t *counters;
+  pid_t pid;
+  size_t i;
+
+  (void)state;
+  support_need_own_events(__func__);
+  pid = support_fork(make_threads, NULL);
+  for (i = 0; i < 100; i++) {
+    counters_make(&make, 8);
+    counters_group(&make, 0, 8);
+    counters_add(&make, UVPERF_TARGET_PROCESS)->pid = pid;
+    counters = counters_open(&make);
+    enable(counters);
+    assert_no_error(counters);
+    uvperf__counters_free(counters);
+  }
+  kill(pid, SIGKILL);
+  assert_int_equal(support_wait(pid), 128 + SIGKILL);
+}
+
+/* -- commands ------------------------------------------------------------- */
+
+#define AS_COMMAND "--eleven-calls"
+
+typedef struct command_s {
+  int go[2];
+} command_t;
+
+static int execute(void *arg) {
+  const command_t *command = arg;
+  char *argv[] = {"test_counters_process", AS_COMMAND, NULL};
+  char byte;
+
+  close(command->go[1]);
+  if (read(command->go[0], &byte, 1) != 0)
+    return 2;
+  live_syscall(7);
+  execv("/proc/self/exe", argv);
+  return 3;
+}
+
+static void command_counts_from_its_exec_on(void **state) {
+  uvperf__counters_t *counters;
+  command_t command;
+  uvperf_set_count_t count;
+  pid_t pid;
+  int i;
+
+  (void)state;
+  for (i = 0; i < 2; i++) {
+    count_calls(__func__);
+    assert_int_equal(pipe(command.go), 0);
+    pid = support_fork(execute, &command);
+    close(command.go[0]);
+    counters_add(&make, UVPERF_TARGET_COMMAND)->pid = pid;
+    counters = counters_open(&make);
+    assert_int_equal(counters_total(counters, 0).state,
+                     UVPERF_COUNT_NOT_ENABLED);
+    /* It is left alone, whatever is said before. */
+    if (i == 1) {
+      enable(counters);
+      disable(counters);
+      enable(counters);
+    }
+    close(command.go[1]);
+    assert_int_equal(support_wait(pid), 0);
+    count = counters_total(counters, 0);
+    assert_int_equal(count.value, 11);
+    count = counters_total(counters, 0);
+    assert_int_equal(count.state, UVPERF_COUNT_GONE);
+    assert_int_equal(count.value, 11);
+    uvperf__counters_free(counters);
+  }
+}
+
+#define TEST(f) cmocka_unit_test_setup(f, counters_make_setup)
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      TEST(process_counts_all_that_it_makes),
+      TEST(process_without_inherit_counts_what_it_has),
+      TEST(process_has_a_place_for_each_thread),
+      TEST(group_of_a_busy_process_can_be_read),
+      TEST(command_counts_from_its_exec_on),
+  };
+
+  if (argc == 2 && strcmp(argv[1], AS_COMMAND) == 0) {
+    live_syscall(11);
+    return 0;
+  }
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: filters, periods and programs of all events, also of targets that
+ * come later. */
+#include "counters_make.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static counters_make_t make;
+
+static uvperf__counters_t *open_on_cpus(fake_event_t **events, size_t nr_attrs,
+                                        const char *cpus, size_t nr_events) {
+  counters_script(events, nr_events);
+  counters_make(&make, nr_attrs);
+  counters_add_cpus(&make, cpus);
+  return counters_open(&make);
+}
+
+static int add_cpu(uvperf__counters_t *counters, const char *cpu,
+                   uint32_t *index, uvperf_error_t *error) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+
+  target.type = UVPERF_TARGET_CPUS;
+  target.cpus = cpu;
+  return uvperf__counters_add_target(counters, &target, index, error);
+}
+
+static void finish(uvperf__counters_t *counters) {
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* -- filters -------------------------------------------------------------- */
+
+static char last_filter[64];
+static uint64_t last_number;
+static int refuse_setting;
+
+/* Notes what an ioctl was given. */
+static int note_ioctl(fake_event_t *fake, unsigned long request,
+                      uintptr_t argument) {
+  (void)fake;
+  if (refuse_setting != 0 && request != PERF_EVENT_IOC_ENABLE)
+    return refuse_setting;
+  if (request == PERF_EVENT_IOC_SET_FILTER)
+    snprintf(last_filter, sizeof(last_filter), "%s", (const char *)argument);
+  else if (request == PERF_EVENT_IOC_PERIOD)
+    memcpy(&last_number, (void *)argument, sizeof(last_number));
+  else if (request == PERF_EVENT_IOC_SET_BPF)
+    last_number = argument;
+  return 0;
+}
+
+static void note_ioctls(fake_event_t **events, size_t nr) {
+  size_t i;
+
+  last_filter[0] = '\0';
+  last_number = 0;
+  refuse_setting = 0;
+  for (i = 0; i < nr; i++)
+    events[i]->on_ioctl = note_ioctl;
+}
+
+static void filter_is_set_at_all_places_and_later_ones(void **state) {
+  fake_event_t *events[6];
+  uvperf__counters_t *counters;
+  char filter[] = "pid == 7";
+
+  (void)state;
+  counters = open_on_cpus(events, 2, "0-1", 6);
+  note_ioctls(events, 6);
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_set_filter(counters, 1, filter, NULL), 0);
+  assert_string_equal(fake_log(), "ioctl SET_FILTER, ioctl SET_FILTER");
+  memset(filter, 'x', sizeof(filter) - 1); /* it is a copy that is kept */
+  last_filter[0] = '\0';
+  assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
+  fake_log_clear();
+  assert_int_equal(add_cpu(counters, "2", NULL, NULL), 0);
+  assert_string_equal(fake_log(),
+                      "open, ioctl ID, open, ioctl ID, ioctl SET_FILTER, ioctl "
+                      "ENABLE, ioctl ENABLE");
+  assert_string_equal(last_filter, "pid == 7");
+  finish(counters);
+}
+
+/* Unfiltered it would count what was not asked for. */
+static void later_event_that_takes_no_filter_is_a_failure(void **state) {
+  fake_event_t *events[5];
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters_script(events, 5);
+  counters_make(&make, 2);
+  counters_group(&make, 0, 2);
+  make.attrs[0].type = PERF_TYPE_TRACEPOINT;
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  note_ioctls(events, 5);
+  assert_int_equal(uvperf__counters_set_filter(counters, 0, "pid == 7", NULL),
+                   0);
+  refuse_setting = -EINVAL;
+  assert_int_equal(add_cpu(counters, "1", NULL, NULL), 0);
+  assert_int_equal(counters_nr_failures(counters), 1);
+  assert_int_equal(counters_failure(counters, 0)->error.attr_index, 0);
+  assert_int_equal(counters_failure(counters, 0)->error.target_index, 1);
+  assert_non_null(
+      strstr(counters_failure(counters, 0)->error.reason, "SET_FILTER of"));
+  assert_int_equal(events[2]->fd, -1);
+  /* Its sibling leads. */
+  assert_int_equal(events[3]->group_fd, -1);
+  assert_int_equal(events[3]->attr.disabled, 1);
+  finish(counters);
+}
+
+static void filter_that_nothing_takes_is_forgotten(void **state) {
+  fake_event_t *events[3];
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+
+  (void)state;
+  counters = open_on_cpus(events, 1, "0-1", 3);
+  note_ioctls(events, 3);
+  refuse_setting = -EINVAL;
+  assert_int_equal(uvperf__counters_set_filter(counters, 0, "pid == 7", &error),
+                   -EINVAL);
+  assert_int_equal(error.cause, UVPERF_CAUSE_NOT_SUPPORTED);
+  refuse_setting = 0;
+  fake_log_clear();
+  assert_int_equal(add_cpu(counters, "2", NULL, NULL), 0);
+  assert_string_equal(fake_log(), "open, ioctl ID");
+  finish(counters);
+}
+
+static void filter_that_some_take_is_kept(void **state) {
+  fake_event_t *events[4];
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+
+  (void)state;
+  counters = open_on_cpus(events, 1, "0-2", 4);
+  note_ioctls(events, 4);
+  fake_fail(FAKE_IOCTL_PTR, 2, -EEXIST);
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_set_filter(counters, 0, "pid == 7", &error),
+                   -EEXIST);
+  assert_string_equal(fake_log(), "ioctl SET_FILTER, ioctl SET_FILTER failed, "
+                                  "ioctl SET_FILTER");
+  last_filter[0] = '\0';
+  assert_int_equal(add_cpu(counters, "3", NULL, NULL), 0);
+  assert_string_equal(last_filter, "pid == 7");
+  finish(counters);
+}
+
+static void filter_before_any_target_is_for_the_first(void **state) {
+  fake_event_t *events[1];
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 1);
+  counters = counters_open(&make);
+  note_ioctls(events, 1);
+  assert_int_equal(uvperf__counters_set_filter(counters, 0, "a", NULL), 0);
+  assert_int_equal(uvperf__counters_set_filter(counters, 0, "pid == 8", NULL),
+                   0);
+  assert_int_equal(add_cpu(counters, "2", NULL, NULL), 0);
+  assert_string_equal(last_filter, "pid == 8");
+  finish(counters);
+}
+
+static void settings_with_bad_arguments_are_refused(void **state) {
+  fake_event_t *events[1];
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+
+  (void)state;
+  counters = open_on_cpus(events, 1, "0", 1);
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_set_filter(counters, 1, "x", &error),
+                   -EINVAL);
+  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(uvperf__counters_set_filter(counters, 0, NULL, &error),
+                   -EINVAL);
+  assert_int_equal(uvperf__counters_set_period(counters, 1, 5, &error),
+                   -EINVAL);
+  assert_int_equal(uvperf__counters_set_bpf(counters, 1, 0, &error), -EINVAL);
+  assert_int_equal(uvperf__counters_set_bpf(counters, 0, -1, &error), -EBADF);
+  assert_non_null(strstr(error.reason, "-1 is not an open fd"));
+  assert_string_equal(fake_log(), "");
+  fake_fail(FAKE_CALLOC, 1, 0);
+  assert_int_equal(uvperf__counters_set_filter(counters, 0, "x", &error),
+                   -ENOMEM);
+  assert_string_equal(fake_log(), "");
+  finish(counters);
+}
+
+/* -- periods -------------------------------------------------------------- */
+
+static void period_is_set_at_all_places_and_later_ones(void **state) {
+  fake_event_t *events[3];
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters_script(events, 3);
+  counters_make(&make, 1);
+  make.attrs[0].sample_period = 100;
+  counters_add_cpus(&make, "0-1");
+  counters = counters_open(&make);
+  note_ioctls(events, 3);
+  assert_int_equal(uvperf__counters_set_period(counters, 0, 700, NULL), 0);
+  assert_int_equal(last_number, 700);
+  assert_int_equal(uvperf__counters_item(counters, 0)->attr->sample_period,
+                   700);
+  assert_int_equal(add_cpu(counters, "2", NULL, NULL), 0);
+  assert_int_equal(events[2]->attr.sample_period, 700);
+  finish(counters);
+}
+
+static void frequency_of_a_clock_is_given_as_nanoseconds(void **state) {
+  fake_event_t *events[1];
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 1);
+  make.attrs[0].sample_freq = 10;
+  make.attrs[0].freq = 1;
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  note_ioctls(events, 1);
+  assert_int_equal(uvperf__counters_set_period(counters, 0, 100, NULL), 0);
+  assert_int_equal(last_number, 10000000);
+  finish(counters);
+}
+
+static void period_of_what_only_counts_is_refused(void **state) {
+  fake_event_t *events[2];
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+
+  (void)state;
+  counters_script(events, 2);
+  counters_make(&make, 2);
+  make.attrs[1].sample_period = 100;
+  counters = counters_open(&make);
+  assert_int_equal(uvperf__counters_set_period(counters, 0, 700, &error),
+                   -EINVAL);
+  assert_non_null(strstr(error.reason, "it only counts"));
+  assert_int_equal(uvperf__counters_set_period(counters, 1, 0, &error),
+                   -EINVAL);
+  assert_non_null(strstr(error.reason, "0 is no period"));
+  assert_int_equal(error.attr_index, 1);
+  assert_int_equal(uvperf__counters_set_period(counters, 1, 700, &error), 0);
+  assert_int_equal(add_cpu(counters, "2", NULL, NULL), 0);
+  assert_int_equal(events[0]->attr.sample_period, 0);
+  assert_int_equal(events[1]->attr.sample_period, 700);
+  finish(counters);
+}
+
+static void period_that_nothing_takes_is_forgotten(void **state) {
+  fake_event_t *events[2];
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters_script(events, 2);
+  counters_make(&make, 1);
+  make.attrs[0].sample_period = 100;
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  note_ioctls(events, 2);
+  refuse_setting = -EINVAL;
+  assert_int_equal(uvperf__counters_set_period(counters, 0, 700, NULL),
+                   -EINVAL);
+  assert_int_equal(add_cpu(counters, "1", NULL, NULL), 0);
+  assert_int_equal(events[1]->attr.sample_period, 100);
+  finish(counters);
+}
+
+/* -- programs ------------------------------------------------------------- */
+
+/* The fd is no program's: the fake does not mind. */
+static int some_fd(void) {
+  int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+  assert_true(fd >= 0);
+  return fd;
+}
+
+static void program_is_duplicated_for_later_places(void **state) {
+  fake_event_t *events[3];
+  uvperf__counters_t *counters;
+  size_t fds = support_count_fds();
+  int fd = some_fd();
+
+  (void)state;
+  counters = open_on_cpus(events, 1, "0-1", 3);
+  note_ioctls(events, 3);
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, NULL), 0);
+  assert_string_equal(fake_log(), "ioctl SET_BPF, ioctl SET_BPF");
+  close(fd);
+  last_number = 0;
+  assert_int_equal(add_cpu(counters, "2", NULL, NULL), 0);
+  assert_int_equal(fcntl((int)last_number, F_GETFD), FD_CLOEXEC);
+  finish(counters);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+static void second_program_is_refused(void **state) {
+  fake_event_t *events[2];
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+  int fd = some_fd();
+
+  (void)state;
+  counters = open_on_cpus(events, 1, "0-1", 2);
+  note_ioctls(events, 2);
+  assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, NULL), 0);
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, &error), -EEXIST);
+  assert_int_equal(error.cause, UVPERF_CAUSE_EXISTS);
+  assert_string_equal(fake_log(), "");
+  close(fd);
+  finish(counters);
+}
+
+static void program_that_nothing_takes_is_closed(void **state) {
+  fake_event_t *events[2];
+  uvperf__counters_t *counters;
+  size_t fds;
+  int fd = some_fd();
+
+  (void)state;
+  counters = open_on_cpus(events, 1, "0-1", 2);
+  fds = support_count_fds();
+  note_ioctls(events, 2);
+  refuse_setting = -EINVAL;
+  assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, NULL), -EINVAL);
+  assert_int_equal(support_count_fds(), fds);
+  /* And another may be. */
+  refuse_setting = 0;
+  assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, NULL), 0);
+  close(fd);
+  finish(counters);
+}
+
+/* A tracepoint has a list of programs for all of its events. */
+static size_t nr_attached;
+static int attach_once(fake_event_t *fake, unsigned long request,
+                       uintptr_t argument) {
+  (void)fake;
+  (void)argument;
+  if (request != PERF_EVENT_IOC_SET_BPF)
+    return 0;
+  return nr_attached++ == 0 ? 0 : -EEXIST;
+}
+
+static void program_of_a_tracepoint_is_attached_once(void **state) {
+  fake_event_t *events[4];
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+  int fd = some_fd();
+  size_t i;
+
+  (void)state;
+  counters_script(events, 4);
+  counters_make(&make, 1);
+  make.attrs[0].type = PERF_TYPE_TRACEPOINT;
+  counters_add_cpus(&make, "0");
+  counters_add_cpus(&make, "1-2");
+  counters = counters_open(&make);
+  nr_attached = 0;
+  for (i = 0; i < 4; i++)
+    events[i]->on_ioctl = attach_once;
+  assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, &error), 0);
+  assert_int_equal(nr_attached, 3);
+  assert_int_equal(add_cpu(counters, "3", NULL, &error), 0);
+  assert_int_equal(counters_nr_failures(counters), 0);
+  /* The event through which it is attached is closed: another takes it. */
+  nr_attached = 0;
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_string_equal(fake_log(), "close, ioctl SET_BPF");
+  assert_int_equal(nr_attached, 1);
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_remove_target(counters, 2), 0);
+  assert_string_equal(fake_log(), "close");
+  close(fd);
+  finish(counters);
+}
+
+/* It is attached by others already. */
+static void
+program_of_a_tracepoint_that_others_attached_is_refused(void **state) {
+  fake_event_t *events[2];
+  uvperf__counters_t *counters;
+  int fd = some_fd();
+  size_t i;
+
+  (void)state;
+  counters_script(events, 2);
+  counters_make(&make, 1);
+  make.attrs[0].type = PERF_TYPE_TRACEPOINT;
+  counters_add_cpus(&make, "0-1");
+  counters = counters_open(&make);
+  nr_attached = 1;
+  for (i = 0; i < 2; i++)
+    events[i]->on_ioctl = attach_once;
+  assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, NULL), -EEXIST);
+  close(fd);
+  finish(counters);
+}
+
+#define TEST(f) cmocka_unit_test_setup(f, counters_make_setup)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(filter_is_set_at_all_places_and_later_ones),
+      TEST(later_event_that_takes_no_filter_is_a_failure),
+      TEST(filter_that_nothing_takes_is_forgotten),
+      TEST(filter_that_some_take_is_kept),
+      TEST(filter_before_any_target_is_for_the_first),
+      TEST(settings_with_bad_arguments_are_refused),
+      TEST(period_is_set_at_all_places_and_later_ones),
+      TEST(frequency_of_a_clock_is_given_as_nanoseconds),
+      TEST(period_of_what_only_counts_is_refused),
+      TEST(period_that_nothing_takes_is_forgotten),
+      TEST(program_is_duplicated_for_later_places),
+      TEST(second_program_is_refused),
+      TEST(program_that_nothing_takes_is_closed),
+      TEST(program_of_a_tracepoint_is_attached_once),
+      TEST(program_of_a_tracepoint_that_others_attached_is_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
