@@ -22,9 +22,11 @@
  * - Calling anything but ref, unref, has_ref, is_active and is_closing after
  *   uvperf_set_close is a programming error and asserts (but for a library
  *   built with NDEBUG).
- * - Nothing waits for the kernel but init and add_target (for the first event
- *   of a task up to 15 ms) and what reaches another CPU, which waits for that
- *   one: enable some hundred microseconds a place, read some tens. */
+ * - The loop waits for the kernel: to open the first event of a task up to 15
+ *   ms; to close the last one that anybody has of a tracepoint some tens of ms,
+ *   for each tracepoint (perf_trace_event_unreg), in remove_target and before
+ *   close_cb; and for each other CPU some hundred microseconds to enable and
+ *   some tens to read. */
 #ifndef UVPERF_SET_H
 #define UVPERF_SET_H
 
@@ -52,7 +54,7 @@ typedef struct uvperf_set_s uvperf_set_t;
  *    not be read, and the next delta covers its interval too.
  *  @param reading  What was counted since init or the last uvperf_set_reset.
  *    What single events could not tell is in the states of their counts. The
- *    set's, valid until the callback returns.
+ *    set's, valid until the callback returns: uvperf_reading_copy keeps it.
  *  @param delta    What was counted since the last callback with status 0, or
  *    since uvperf_set_read_start; uvperf_reading_interval tells how long that
  *    was. As valid. */
@@ -147,8 +149,7 @@ UVPERF_EXTERN int uvperf_set_disable(uvperf_set_t *set, uvperf_error_t *error);
  *  that are gone have counted. Values that are no sums (UVPERF_ITEM_SNAPSHOT)
  *  are left. A delta over a reset counts from it.
  *  @return 0, or
- *    UV_ENOMEM  out of memory; nothing was reset;
- *    UV_EPERM   in a forked child. */
+ *    UV_EPERM  in a forked child. */
 UVPERF_EXTERN int uvperf_set_reset(uvperf_set_t *set);
 
 /** Reads everything, by one read(2) for each group, and for each attr that is
