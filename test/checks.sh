@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What compilers and nm can tell of the source and of the plain build: that the
 # headers compile alone, that the shared library exports only what is public,
-# that each layer keeps to itself, that README.md's program compiles, and that
+# that each layer keeps to itself, that README.md's programs compile, and that
 # FACTS and ORIGINS name tests that exist.
 #
 #   checks.sh build-directory results
@@ -238,16 +238,28 @@ memory() {
   fi
 }
 
-# The first C program of the README is complete.
+# Prints the nth piece of C of the README.
+readme_piece() {
+  awk -v nth="$1" '/^```c$/ { on = ++nr == nth; next }
+    /^```/ { on = 0 }
+    on' "$root/README.md"
+}
+
+# The C programs of the README are complete.
 readme() {
-  awk '/^```c$/ { on = 1; next } /^```/ && on { exit } on' \
-    "$root/README.md" >"$results.c"
-  if ! grep -q 'int main' "$results.c"; then
+  nth=1
+  programs=0
+  while readme_piece "$nth" >"$results.c" && [ -s "$results.c" ]; do
+    nth=$((nth + 1))
+    grep -q 'int main' "$results.c" || continue
+    programs=$((programs + 1))
+    ${CC:-cc} -Wall -Wextra -Werror -I "$root/include" $uv -fsyntax-only \
+      "$results.c" || return 1
+  done
+  if [ "$programs" -eq 0 ]; then
     echo "README.md has no C program"
     return 1
   fi
-  ${CC:-cc} -Wall -Wextra -Werror -I "$root/include" $uv -fsyntax-only \
-    "$results.c"
 }
 
 # The lines of a file that begin so are of the form "what | how | tests", and name
@@ -321,7 +333,7 @@ check version_is_the_same_everywhere versions
 check layers_below_watch_do_not_know_libuv layers_libuv
 check layers_above_sys_make_no_perf_calls layers_sys
 check memory_comes_from_the_allocator_alone memory
-check readme_program_compiles readme
+check readme_programs_compile readme
 check facts_name_tests_that_exist facts
 check origins_name_tests_that_exist origins
 check explanations_name_each_errno_and_tests_that_exist explanations
