@@ -10,7 +10,6 @@
 #include "../samples/stat_lines.h"
 #include "../samples/stat_targets.h"
 #include "reading.h"
-#include "stat_table.h"
 
 #define NR_ATTRS 2
 
@@ -330,59 +329,6 @@ static void stat_that_is_cut_is_refused(void **state) {
       stat_alive_parse("17 (a) S 1 17", &task_state, &nr_threads, &start), -1);
 }
 
-/* -- cgroups --------------------------------------------------------------- */
-
-static void make_cgroups(stat_table_t *table) {
-  static const char *const names[] = {"one", "t,wo"};
-  size_t i;
-
-  stat_table_init(table);
-  for (i = 0; i < 2; i++) {
-    stat_table_add(table, "task-clock", PERF_TYPE_SOFTWARE,
-                   PERF_COUNT_SW_TASK_CLOCK, 1000000000 * (i + 1));
-    stat_table_add(table, "page-faults", PERF_TYPE_SOFTWARE,
-                   PERF_COUNT_SW_PAGE_FAULTS, 500);
-    table->events[i * 2].cgroup = table->events[i * 2 + 1].cgroup = names[i];
-  }
-}
-
-static void print_commas(FILE *file, const stat_report_t *report) {
-  stat_csv_lines(file, ",", report);
-}
-
-/* Each event is compared with the clock of its own cgroup. */
-static void cgroups_are_told_behind_the_event(void **state) {
-  stat_table_t table;
-
-  (void)state;
-  make_cgroups(&table);
-  stat_table_expect(
-      &table, print_commas,
-      "1000.00,msec,task-clock,one,1500000000,100.00,0.500,CPUs utilized\n"
-      "500,,page-faults,one,1500000000,100.00,500.000,/sec\n"
-      "2000.00,msec,task-clock,\"t,wo\",1500000000,100.00,1.000,CPUs utilized\n"
-      "500,,page-faults,\"t,wo\",1500000000,100.00,250.000,/sec\n");
-  stat_table_expect_part(&table, stat_json_lines,
-                         "\"event\":\"page-faults\",\"cgroup\":\"t,wo\",", 1);
-  stat_table_expect_part(&table, stat_text_lines,
-                         " msec task-clock                t,wo   # ", 1);
-}
-
-static void event_of_two_cgroups_is_named_once_in_a_note(void **state) {
-  stat_table_t table;
-  size_t i;
-
-  (void)state;
-  make_cgroups(&table);
-  for (i = 0; i < 4; i++) {
-    table.lines[i].count.state = UVPERF_COUNT_NOT_AVAILABLE;
-    table.lines[i].why = "because";
-  }
-  stat_table_expect_part(&table, stat_text_tail,
-                         " task-clock, page-faults: not supported: because\n",
-                         1);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lines_are_the_sums_of_all_places),
@@ -397,8 +343,6 @@ int main(void) {
       cmocka_unit_test(title_names_who_is_counted),
       cmocka_unit_test(stat_of_a_task_is_read_whatever_its_name_is),
       cmocka_unit_test(stat_that_is_cut_is_refused),
-      cmocka_unit_test(cgroups_are_told_behind_the_event),
-      cmocka_unit_test(event_of_two_cgroups_is_named_once_in_a_note),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

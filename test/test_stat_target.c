@@ -247,6 +247,19 @@ static void cpu_that_is_not_there_is_missing(void **state) {
   assert_null(strstr(strchr(why, '\n'), "counted in part"));
 }
 
+static void many_places_are_counted_and_not_all_named(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "-C", "0,4000-4009", "-e",
+                               "cpu-clock", "true"}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "(10 of 11 missing)");
+  sample_run_expect_text(run.err, " cpu-clock: counted in part: CPU 4000, CPU "
+                                  "4001, CPU 4002, CPU 4003 and 6 more: ");
+}
+
 /* -- cgroups --------------------------------------------------------------- */
 
 typedef struct groups_s {
@@ -352,6 +365,7 @@ int main(void) {
       cmocka_unit_test(cpus_add_up_to_what_the_command_did),
       cmocka_unit_test(list_of_cpus_leaves_others_out),
       cmocka_unit_test(cpu_that_is_not_there_is_missing),
+      cmocka_unit_test(many_places_are_counted_and_not_all_named),
       cmocka_unit_test(cgroups_are_counted_each),
       cmocka_unit_test(cgroups_by_cpu_add_up),
       cmocka_unit_test(unprivileged_user_counts_own_command),
