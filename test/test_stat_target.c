@@ -248,8 +248,8 @@ static void cpu_that_is_not_there_is_missing(void **state) {
 }
 
 static void many_places_are_counted_and_not_all_named(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-C", "0,4000-4009", "-e",
-                               "cpu-clock", "true"}};
+  sample_run_t run = {
+      .args = {STAT_PATH, "-C", "0,4000-4009", "-e", "cpu-clock", "true"}};
 
   (void)state;
   support_need_cpu_wide(__func__);
