@@ -112,9 +112,9 @@ static void status_is_that_of_the_command(void **state) {
 /* Its input and output are its own, and so are its limits and signals, in each
  * run. */
 static void command_runs_as_it_would_alone(void **state) {
-  static const char alone[] = "ulimit -Sn 123; exec \"$0\" -r 2 -x, -e "
-                              "task-clock -- sh -c 'ulimit -Sn; grep -E "
-                              "\"Sig(Blk|Ign)\" /proc/self/status; cat'";
+  static const char alone[] =
+      "ulimit -Sn 123; echo input | \"$0\" -r 2 -x, -e task-clock -- sh -c "
+      "'ulimit -Sn; grep -E \"Sig(Blk|Ign)\" /proc/self/status; cat'";
   sample_run_t run = {.args = {"/bin/sh", "-c", alone, STAT_PATH}};
 
   (void)state;
@@ -124,6 +124,7 @@ static void command_runs_as_it_would_alone(void **state) {
   assert_string_equal(run.out, "123\n"
                                "SigBlk:\t0000000000000000\n"
                                "SigIgn:\t0000000000000000\n"
+                               "input\n"
                                "123\n"
                                "SigBlk:\t0000000000000000\n"
                                "SigIgn:\t0000000000000000\n");
