@@ -106,7 +106,7 @@ static void read_place(const uvperf__counters_t *counters,
  * asked, but not of a task that has run since the last reading: the time of its
  * events goes on only while it runs (update_context_time in
  * kernel/events/core.c), so that it may be gone since, but has not been for
- * longer. Places of CPUs are never asked for. What it did between the reading
+ * longer. Those of CPUs, whose id is -1, never end. What it did between the reading
  * and the question is read then. */
 static void look_for_end(const uvperf__counters_t *counters,
                          counter_place_t *place, int went_on) {
@@ -114,7 +114,7 @@ static void look_for_end(const uvperf__counters_t *counters,
   int is_open;
 
   place->was_read = 1;
-  if (place->is_gone || is_known || place->place.pid <= 0)
+  if (place->is_gone || is_known)
     return;
   if (uvperf__task_is_gone(counters->root, place->place.pid, place->start) != 1)
     return;

@@ -401,6 +401,28 @@ static void shortage_of_a_later_target_leaves_the_others(void **state) {
   finish(counters);
 }
 
+static void what_fell_back_stays_so_while_it_is_open(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[1];
+  size_t nr;
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 1);
+  uvperf_attr_hardware(&make.attrs[0], PERF_COUNT_HW_CPU_CYCLES);
+  make.options.fallbacks = UVPERF_FALLBACK_CLOCK;
+  counters_add_cpus(&make, "0");
+  fake_fail(FAKE_OPEN, 1, -ENOENT);
+  counters = counters_open(&make);
+  fake_fail(FAKE_OPEN, 1, -EMFILE);
+  assert_int_equal(add_cpus(counters, "1", NULL, NULL), -EMFILE);
+  assert_int_equal(uvperf__counters_item(counters, 0)->attr->type,
+                   PERF_TYPE_SOFTWARE);
+  uvperf__counters_changes(counters, 0, &nr);
+  assert_int_equal(nr, 1);
+  finish(counters);
+}
+
 /* -- forks ---------------------------------------------------------------- */
 
 static void forked_child_may_only_free(void **state) {
@@ -524,6 +546,7 @@ int main(void) {
       TEST(failures_go_with_their_target),
       TEST(target_of_which_nothing_opens_is_not_added),
       TEST(shortage_of_a_later_target_leaves_the_others),
+      TEST(what_fell_back_stays_so_while_it_is_open),
       TEST(forked_child_may_only_free),
       TEST(every_failing_calloc_is_survived),
       TEST(free_of_nothing_is_nothing),

@@ -2,6 +2,7 @@
 /* Scripted: events of counters that cannot be opened, and what is told of
  * them. */
 #include "counters_make.h"
+#include "live.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -236,14 +237,33 @@ static void want_of_fds_is_never_partial(void **state) {
   (void)state;
   counters_script(events, 5);
   counters_make(&make, 2);
-  counters_add_cpus(&make, "0-3");
+  counters_add_cpus(&make, "0");
+  counters_add_cpus(&make, "1-3");
   fake_fail_from(FAKE_OPEN, 6, -EMFILE);
   counters_refused(&make, &error, -EMFILE, UVPERF_CAUSE_FILES);
+  assert_int_equal(error.target_index, 1);
   assert_int_equal(error.attr_index, 1);
   assert_int_equal(error.needed, needed_for_eight());
   assert_int_equal(error.limit, (uint64_t)sysconf(_SC_OPEN_MAX));
   assert_non_null(strstr(error.reason, "8 events"));
   assert_int_equal(fake_count(FAKE_CLOSE), 5);
+}
+
+/* While a cgroup's events are opened its directory is open too. */
+static void want_of_fds_counts_the_directory_of_a_cgroup(void **state) {
+  live_cgroup_t cgroup;
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  live_cgroup_make(__func__, &cgroup);
+  counters_make(&make, 7);
+  counters_add(&make, UVPERF_TARGET_CGROUP)->cgroup = cgroup.path;
+  make.targets[0].cpus = "0";
+  fake_fail(FAKE_OPEN, 1, -EMFILE);
+  counters_refused(&make, &error, -EMFILE, UVPERF_CAUSE_FILES);
+  assert_int_equal(error.needed, needed_for_eight());
+  live_cgroup_remove(&cgroup);
 }
 
 static void want_of_memory_in_the_kernel_is_never_partial(void **state) {
@@ -348,6 +368,7 @@ int main(void) {
       TEST(strict_refuses_a_target_that_is_not_there),
       TEST(of_many_failures_the_most_telling_is_told),
       TEST(want_of_fds_is_never_partial),
+      TEST(want_of_fds_counts_the_directory_of_a_cgroup),
       TEST(want_of_memory_in_the_kernel_is_never_partial),
       TEST(enomem_of_the_attr_is_a_failure_as_any),
       TEST(id_that_is_not_told_is_a_failure),

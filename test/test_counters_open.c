@@ -83,6 +83,7 @@ static void siblings_are_opened_enabled_behind_their_leader(void **state) {
                      i != 0);
     assert_int_equal(events[i]->attr.pinned, i == 1);
   }
+  assert_int_equal(fake_count(FAKE_READ), 0);
   uvperf__counters_free(counters);
   fake_assert_clean();
 }
@@ -220,6 +221,40 @@ static void weak_member_is_opened_alone(void **state) {
   assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
   assert_string_equal(fake_log(), "ioctl ENABLE, ioctl ENABLE");
   assert_int_equal(events[1]->enabled, 1);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* In the group it is refused whatever its precise_ip is. */
+static int refuse_first_four(struct perf_event_attr *attr) {
+  (void)attr;
+  return fake_count(FAKE_OPEN) >= 2 && fake_count(FAKE_OPEN) <= 5 ? -EINVAL : 0;
+}
+
+static void weak_member_is_opened_alone_as_it_was_asked_for(void **state) {
+  uvperf_event_list_t *list;
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  fake_event_t *events[2];
+  size_t nr;
+
+  (void)state;
+  assert_int_equal(
+      uvperf_event_list_parse(&list, "{cycles,instructions:ppp}:W", NULL), 0);
+  counters_script(events, 2);
+  counters_make(&make, 0);
+  make.options.attrs = NULL;
+  make.options.leaders = NULL;
+  make.options.events = list;
+  make.options.fallbacks = UVPERF_FALLBACK_PRECISE;
+  counters_add_cpus(&make, "0");
+  fake_on_open(refuse_first_four);
+  counters = counters_open(&make);
+  uvperf_event_list_free(list);
+  assert_int_equal(fake_count(FAKE_OPEN), 6);
+  assert_int_equal(events[1]->group_fd, -1);
+  assert_int_equal(events[1]->attr.precise_ip, 3);
+  assert_null(uvperf__counters_changes(counters, 1, &nr));
   uvperf__counters_free(counters);
   fake_assert_clean();
 }
@@ -385,6 +420,55 @@ static void fallback_that_did_not_help_is_undone(void **state) {
   fake_assert_clean();
 }
 
+/* It opens with less, and is closed again for another reason. */
+static void fallback_of_what_is_closed_at_once_is_undone(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  fake_event_t *events[2];
+  size_t nr;
+
+  (void)state;
+  counters_script(events, 2);
+  counters_make(&make, 1);
+  uvperf_attr_hardware(&make.attrs[0], PERF_COUNT_HW_CPU_CYCLES);
+  make.options.fallbacks = UVPERF_FALLBACK_ALL;
+  counters_add_cpus(&make, "0-1");
+  fake_fail(FAKE_OPEN, 1, -ENOENT);
+  fake_fail(FAKE_IOCTL_PTR, 1, -EIO);
+  counters = counters_open(&make);
+  assert_int_equal(events[0]->attr.type, PERF_TYPE_SOFTWARE);
+  assert_int_equal(events[1]->attr.type, PERF_TYPE_HARDWARE);
+  assert_null(uvperf__counters_changes(counters, 0, &nr));
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* E2BIG leaves the kernel's size in the attr that was tried. */
+static void fields_that_the_kernel_does_not_know_are_cut(void **state) {
+  const uvperf_change_t *changes;
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  fake_event_t *events[2];
+  size_t nr;
+
+  (void)state;
+  counters_script(events, 2);
+  counters_make(&make, 1);
+  assert_int_equal(uvperf_attr_set(&make.attrs[0], UVPERF_ATTR_SIG_DATA, 7), 0);
+  make.options.fallbacks = UVPERF_FALLBACK_KERNEL;
+  counters_add_cpus(&make, "0-1");
+  fake_fail(FAKE_OPEN, 1, -E2BIG);
+  counters = counters_open(&make);
+  assert_int_equal(fake_count(FAKE_OPEN), 3);
+  assert_int_equal(events[0]->attr.size, FAKE_ATTR_SIZE);
+  assert_int_equal(events[1]->attr.size, FAKE_ATTR_SIZE);
+  changes = uvperf__counters_changes(counters, 0, &nr);
+  assert_int_equal(nr, 1);
+  assert_int_equal(changes[0].field, UVPERF_ATTR_SIG_DATA);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
 /* PRECISE_MAX is allowed by its item, without any option. */
 static int no_precise(struct perf_event_attr *attr) {
   return attr->precise_ip > 1 ? -EOPNOTSUPP : 0;
@@ -429,6 +513,7 @@ int main(void) {
       TEST(command_enables_its_leaders_on_exec),
       TEST(next_member_leads_where_the_leader_cannot_be),
       TEST(weak_member_is_opened_alone),
+      TEST(weak_member_is_opened_alone_as_it_was_asked_for),
       TEST(member_of_an_ordinary_group_is_not_opened_alone),
       TEST(group_that_was_torn_is_opened_again),
       TEST(group_that_goes_on_tearing_is_left_as_it_is),
@@ -436,6 +521,8 @@ int main(void) {
       TEST(clock_of_a_task_is_the_task_clock),
       TEST(attr_that_opened_as_asked_does_not_fall_back_later),
       TEST(fallback_that_did_not_help_is_undone),
+      TEST(fallback_of_what_is_closed_at_once_is_undone),
+      TEST(fields_that_the_kernel_does_not_know_are_cut),
       TEST(modifier_P_lowers_precise_ip_alone),
   };
 

@@ -195,6 +195,15 @@ static void cpu_without_package_is_one_of_its_own(void **state) {
   check_opened(machine, "0:24 1:24 4:24 5:24");
 }
 
+static void cpu_without_package_is_not_of_the_first(void **state) {
+  machine_t *machine = *state;
+
+  temp_tree_write(machine->tree, CPU "/cpu9/topology/physical_package_id",
+                  "0\n");
+  open_all(machine, "pkg/joules/", UVPERF_TARGET_CPUS, "5,9");
+  check_opened(machine, "5:24 9:24");
+}
+
 static void event_of_a_package_of_some_cpus_is_both(void **state) {
   machine_t *machine = *state;
 
@@ -365,6 +374,7 @@ int main(void) {
       TEST(hybrid_events_are_opened_on_their_cores),
       TEST(event_of_a_package_is_opened_once_in_each),
       TEST(cpu_without_package_is_one_of_its_own),
+      TEST(cpu_without_package_is_not_of_the_first),
       TEST(event_of_a_package_of_some_cpus_is_both),
       TEST(sibling_goes_where_its_leader_goes),
       TEST(group_of_a_package_event_is_of_a_package),

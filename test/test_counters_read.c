@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "counters_impl.h"
+
 /* A group of three at one place. */
 static uvperf__counters_t *open_group(fake_event_t **events) {
   counters_make_t make;
@@ -327,6 +329,7 @@ static void reset_of_what_cannot_be_read_counts_from_the_last(void **state) {
 }
 
 static void reset_is_told_to_deltas(void **state) {
+  uint64_t before;
   uvperf_reading_t *older, *newer, *delta;
   uvperf__counters_t *counters;
   uvperf_set_count_t count;
@@ -339,9 +342,12 @@ static void reset_is_told_to_deltas(void **state) {
   counters = open_on_cpus(events, 1, "0");
   counters_give(events[0], 50, 100, 100);
   assert_int_equal(uvperf__counters_read(counters, older), 0);
+  before = uvperf__counters_now();
   assert_int_equal(uvperf__counters_reset(counters), 0);
   counters_give(events[0], 150, 300, 300);
   assert_int_equal(uvperf__counters_read(counters, newer), 0);
+  assert_true(uvperf_reading_interval(newer) <=
+              uvperf__counters_now() - before);
   assert_int_equal(uvperf_reading_delta(delta, older, newer), 0);
   assert_int_equal(uvperf_reading_total(delta, 0, &count), 0);
   assert_int_equal(count.value, 100); /* not 50 */

@@ -260,6 +260,24 @@ static void period_of_what_only_counts_is_refused(void **state) {
   finish(counters);
 }
 
+/* What undoes fallbacks does not undo it. */
+static void period_outlives_a_target_that_could_not_be_added(void **state) {
+  fake_event_t *events[1];
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 1);
+  make.attrs[0].sample_period = 100;
+  counters = counters_open(&make);
+  assert_int_equal(uvperf__counters_set_period(counters, 0, 700, NULL), 0);
+  fake_fail(FAKE_OPEN, 1, -ENODEV);
+  assert_int_equal(add_cpu(counters, "1", NULL, NULL), -ENODEV);
+  assert_int_equal(add_cpu(counters, "2", NULL, NULL), 0);
+  assert_int_equal(events[0]->attr.sample_period, 700);
+  finish(counters);
+}
+
 static void period_that_nothing_takes_is_forgotten(void **state) {
   fake_event_t *events[2];
   uvperf__counters_t *counters;
@@ -392,6 +410,23 @@ static void program_of_a_tracepoint_is_attached_once(void **state) {
   finish(counters);
 }
 
+/* Of other events each has its own. */
+static void program_that_an_event_refuses_is_told(void **state) {
+  fake_event_t *events[2];
+  uvperf__counters_t *counters;
+  int fd = some_fd();
+  size_t i;
+
+  (void)state;
+  counters = open_on_cpus(events, 1, "0-1", 2);
+  nr_attached = 0;
+  for (i = 0; i < 2; i++)
+    events[i]->on_ioctl = attach_once;
+  assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, NULL), -EEXIST);
+  close(fd);
+  finish(counters);
+}
+
 /* It is attached by others already. */
 static void
 program_of_a_tracepoint_that_others_attached_is_refused(void **state) {
@@ -427,11 +462,13 @@ int main(void) {
       TEST(period_is_set_at_all_places_and_later_ones),
       TEST(frequency_of_a_clock_is_given_as_nanoseconds),
       TEST(period_of_what_only_counts_is_refused),
+      TEST(period_outlives_a_target_that_could_not_be_added),
       TEST(period_that_nothing_takes_is_forgotten),
       TEST(program_is_duplicated_for_later_places),
       TEST(second_program_is_refused),
       TEST(program_that_nothing_takes_is_closed),
       TEST(program_of_a_tracepoint_is_attached_once),
+      TEST(program_that_an_event_refuses_is_told),
       TEST(program_of_a_tracepoint_that_others_attached_is_refused),
   };
 
