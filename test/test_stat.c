@@ -269,25 +269,50 @@ static void runs_are_named_in_the_title(void **state) {
   assert_null(strstr(run.err, "seconds user"));
 }
 
-/* The run in which the signal came is no whole one, and not counted. */
+/* Two runs of 5 calls; the third waits for Ctrl-C, and is no whole one then. */
 static void interrupt_ends_the_runs(void **state) {
-  sample_run_t run = {
-      .args = {STAT_PATH, "-v", "-r", "1000000", "-e", "page-faults", "true"}};
-  unsigned runs;
+  char path[] = "/tmp/uvperf-stat-XXXXXX";
+  sample_run_t run = {.args = {STAT_PATH, "-r", "10", "-x,", "-e",
+                               STAT_SERVE_EVENT, "--", "sh", "-c",
+                               "echo >>\"$0\"; [ $(wc -l <\"$0\") -lt 3 ] && "
+                               "exec \"$1\" calls 5; exec \"$1\" trap 9 >&2",
+                               path, TARGET_PATH}};
+  int fd;
 
   (void)state;
-  support_need_kernel_side(__func__);
+  need_calls(__func__);
+  fd = mkstemp(path);
+  assert_true(fd >= 0);
+  close(fd);
   run.prepare = lead_a_group;
-  run.interrupt_at = "run 3 of";
+  run.interrupt_at = "waiting";
   run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
   run.work = interrupt_group;
   sample_run(&run);
-  sample_run_expect_text(run.err, "seconds time elapsed");
-  sample_run_expect_text(run.err, "stat: interrupted: ");
-  assert_int_equal(sscanf(strstr(run.err, "interrupted: "),
-                          "interrupted: %u of 1000000 runs are counted", &runs),
-                   1);
-  assert_true(runs >= 2 && runs < 1000000);
+  unlink(path);
+  sample_run_expect_status(&run, 7);
+  sample_run_expect_text(run.err, "\n5,," STAT_SERVE_EVENT ",0.00%,");
+  sample_run_expect_text(run.err,
+                         "stat: interrupted: 2 of 10 runs are counted\n");
+}
+
+/* Then there is nothing better. */
+static void interrupted_first_run_is_counted(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "-r", "10", "-x,", "-e",
+                               STAT_SERVE_EVENT, "--", "sh", "-c",
+                               "exec \"$0\" trap 9 >&2", TARGET_PATH}};
+
+  (void)state;
+  need_calls(__func__);
+  run.prepare = lead_a_group;
+  run.interrupt_at = "waiting";
+  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.work = interrupt_group;
+  sample_run(&run);
+  sample_run_expect_status(&run, 7);
+  sample_run_expect_text(run.err, "\n9,," STAT_SERVE_EVENT ",");
+  sample_run_expect_text(run.err,
+                         "stat: interrupted: 1 of 10 runs are counted\n");
 }
 
 static void runs_for_ever_have_a_table_each(void **state) {
@@ -325,6 +350,7 @@ int main(void) {
       cmocka_unit_test(runs_that_differ_deviate),
       cmocka_unit_test(runs_are_named_in_the_title),
       cmocka_unit_test(interrupt_ends_the_runs),
+      cmocka_unit_test(interrupted_first_run_is_counted),
       cmocka_unit_test(runs_for_ever_have_a_table_each),
   };
 

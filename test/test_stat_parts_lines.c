@@ -3,7 +3,12 @@
  * what it counts, and tells whether it still lives. */
 #include "support.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "../samples/stat_alive.h"
 #include "../samples/stat_events.h"
@@ -316,6 +321,96 @@ static void stat_of_a_task_is_read_whatever_its_name_is(void **state) {
   assert_int_equal(start, UINT64_C(98765432109));
 }
 
+/* Whether stat would go on for a process that has this id. */
+static int is_alive(pid_t pid) {
+  stat_options_t options;
+  stat_alive_t alive;
+  int any;
+
+  memset(&options, 0, sizeof(options));
+  shared_ids_add(&options.pids, pid);
+  stat_alive_begin(&alive, &options);
+  any = stat_alive_any(&alive);
+  stat_alive_end(&alive);
+  stat_options_free(&options);
+  return any;
+}
+
+static void *wait_for_ever(void *arg) {
+  for (;;)
+    pause();
+  return arg;
+}
+
+/* Its first thread is a zombie then, of a process that runs. */
+static int leave_a_thread(void *arg) {
+  pthread_t thread;
+
+  if (pthread_create(&thread, NULL, wait_for_ever, arg) != 0)
+    return 1;
+  syscall(SYS_exit, 0); /* this thread alone */
+  return 1;
+}
+
+static void wait_for_zombie(pid_t pid) {
+  char path[32], text[512], task_state = '?';
+  uint64_t start;
+  long nr_threads;
+  FILE *file;
+
+  snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+  while (task_state != 'Z') {
+    sched_yield();
+    file = fopen(path, "re");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof(text), file));
+    fclose(file);
+    assert_int_equal(stat_alive_parse(text, &task_state, &nr_threads, &start),
+                     0);
+  }
+}
+
+static void process_lives_as_long_as_one_of_its_threads(void **state) {
+  pid_t pid = support_fork(leave_a_thread, NULL);
+
+  (void)state;
+  wait_for_zombie(pid);
+  assert_true(is_alive(pid));
+  assert_int_equal(kill(pid, SIGKILL), 0);
+  assert_int_equal(support_wait(pid), 128 + SIGKILL);
+  assert_false(is_alive(pid));
+}
+
+static int exit_at_once(void *arg) {
+  (void)arg;
+  return 0;
+}
+
+/* Nobody need have waited for it. */
+static void process_that_has_ended_does_not_live(void **state) {
+  pid_t pid = support_fork(exit_at_once, NULL);
+
+  (void)state;
+  wait_for_zombie(pid);
+  assert_false(is_alive(pid));
+  assert_int_equal(support_wait(pid), 0);
+}
+
+static void process_with_the_id_of_another_is_not_that_one(void **state) {
+  stat_options_t options;
+  stat_alive_t alive;
+
+  (void)state;
+  memset(&options, 0, sizeof(options));
+  shared_ids_add(&options.pids, getpid());
+  stat_alive_begin(&alive, &options);
+  assert_true(stat_alive_any(&alive));
+  alive.tasks[0].start--;
+  assert_false(stat_alive_any(&alive));
+  stat_alive_end(&alive);
+  stat_options_free(&options);
+}
+
 static void stat_that_is_cut_is_refused(void **state) {
   uint64_t start;
   long nr_threads;
@@ -342,6 +437,9 @@ int main(void) {
       cmocka_unit_test(label_of_the_user_side_is_that_of_perf_stat),
       cmocka_unit_test(title_names_who_is_counted),
       cmocka_unit_test(stat_of_a_task_is_read_whatever_its_name_is),
+      cmocka_unit_test(process_lives_as_long_as_one_of_its_threads),
+      cmocka_unit_test(process_that_has_ended_does_not_live),
+      cmocka_unit_test(process_with_the_id_of_another_is_not_that_one),
       cmocka_unit_test(stat_that_is_cut_is_refused),
   };
 

@@ -119,6 +119,22 @@ static void process_that_is_not_there_is_told_and_others_counted(void **state) {
   sample_run_expect_text(run.err, "1 of 2 missing");
 }
 
+static void process_that_is_not_there_is_told_beside_the_table(void **state) {
+  stat_serve_t serve;
+  char ids[40];
+  sample_run_t run = {.args = {STAT_PATH, "-o", "/dev/null", "-e",
+                               "page-faults", "-p", ids, "true"}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  stat_serve_start(&serve, TARGET_PATH);
+  snprintf(ids, sizeof(ids), "%s,2147483647", serve.id);
+  sample_run(&run);
+  stat_serve_end(&serve);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "stat: there is no process 2147483647");
+}
+
 static void thread_is_counted_alone(void **state) {
   stat_serve_t serve;
   sample_run_t run = {
@@ -333,6 +349,28 @@ static void cgroups_by_cpu_add_up(void **state) {
   assert_int_equal(sums[1], 22);
 }
 
+static void cgroup_that_is_not_there_leaves_the_other(void **state) {
+  live_cgroup_t cgroup;
+  char names[600];
+  sample_run_t run = {
+      .args = {STAT_PATH, "-j", "-e", "page-faults", "-G", names, "true"}};
+  const char *other;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  live_cgroup_make(__func__, &cgroup);
+  snprintf(names, sizeof(names), "%s,nonexistent/x", cgroup.path);
+  sample_run(&run);
+  live_cgroup_remove(&cgroup);
+  sample_run_expect_status(&run, 0);
+  other = strstr(run.err, "\"cgroup\":\"nonexistent/x\"");
+  assert_non_null(other);
+  sample_run_expect_text(other, "\"error\":\"no such cgroup");
+  assert_null(strstr(strchr(other, '\n'), "error"));
+  sample_run_expect_text(run.err, cgroup.path);
+  assert_true(strstr(run.err, "\"error\"") > other);
+}
+
 /* -- without privileges ---------------------------------------------------- */
 
 static void unprivileged_user_counts_own_command(void **state) {
@@ -358,6 +396,7 @@ int main(void) {
       cmocka_unit_test(process_that_ends_ends_the_count),
       cmocka_unit_test(two_processes_are_summed_until_both_are_gone),
       cmocka_unit_test(process_that_is_not_there_is_told_and_others_counted),
+      cmocka_unit_test(process_that_is_not_there_is_told_beside_the_table),
       cmocka_unit_test(thread_is_counted_alone),
       cmocka_unit_test(command_beside_a_process_is_a_clock),
       cmocka_unit_test(machine_is_counted_until_ctrl_c),
@@ -368,6 +407,7 @@ int main(void) {
       cmocka_unit_test(many_places_are_counted_and_not_all_named),
       cmocka_unit_test(cgroups_are_counted_each),
       cmocka_unit_test(cgroups_by_cpu_add_up),
+      cmocka_unit_test(cgroup_that_is_not_there_leaves_the_other),
       cmocka_unit_test(unprivileged_user_counts_own_command),
   };
 
