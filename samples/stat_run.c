@@ -184,7 +184,10 @@ static int start(stat_run_t *run) {
     return 1;
   }
   stat_messages_counting(options, &run->set);
-  run->started_ns = uv_hrtime();
+  /* To enable thousands of events takes a while, which the intervals have in
+   * them. */
+  run->started_ns =
+      options->interval_ms > 0 ? uvperf_reading_time(run->told) : uv_hrtime();
   status = shared_session_go(&run->session);
   /* With a command it is the command that says how long. */
   shared_session_start(&run->session,
