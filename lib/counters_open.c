@@ -123,6 +123,14 @@ static uint32_t allowed_fallbacks(const job_t *job) {
   return attr->is_fixed ? 0 : allowed;
 }
 
+/* Neither says anything of the event: with more fds or memory it would be
+ * there. Less than all of the set would be a matter of luck. */
+static int is_shortage(const uvperf_error_t *error) {
+  return uvperf__is_shortage(error->code) &&
+         (error->cause == UVPERF_CAUSE_FILES ||
+          error->cause == UVPERF_CAUSE_MEMORY);
+}
+
 /* The causes decide, so the error is not NULL. Changes that do not help are
  * undone: at another place the attr may do as it was asked for. */
 static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
@@ -149,7 +157,11 @@ static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
   }
   if (rc == 0)
     return keep_changes(attr, &fallback, error);
-  uvperf__fallback_say(&fallback, error);
+  /* Whether the change would have helped is not known where fds ran out. */
+  if (is_shortage(&failed))
+    *error = failed;
+  else
+    uvperf__fallback_say(&fallback, error);
   if (fallback.nr != 0)
     uvperf__counter_attr_restore(attr);
   return error->code;
@@ -229,14 +241,6 @@ static int open_event(job_t *job, uvperf_error_t *error) {
 }
 
 /* -- one event of a place ------------------------------------------------- */
-
-/* Neither says anything of the event: with more fds or memory it would be
- * there. Less than all of the set would be a matter of luck. */
-static int is_shortage(const uvperf_error_t *error) {
-  return uvperf__is_shortage(error->code) &&
-         (error->cause == UVPERF_CAUSE_FILES ||
-          error->cause == UVPERF_CAUSE_MEMORY);
-}
 
 static int open_at(uvperf__counters_t *counters, const counter_target_t *target,
                    counter_place_t *place, size_t attr, uvperf_error_t *error) {

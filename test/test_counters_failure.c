@@ -249,6 +249,26 @@ static void want_of_fds_is_never_partial(void **state) {
   assert_int_equal(fake_count(FAKE_CLOSE), 5);
 }
 
+/* The fds run out when the event is tried with less. */
+static void want_of_fds_in_a_fallback_is_never_partial(void **state) {
+  fake_event_t *events[1];
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 2);
+  uvperf_attr_hardware(&make.attrs[1], PERF_COUNT_HW_CPU_CYCLES);
+  make.options.fallbacks = UVPERF_FALLBACK_CLOCK;
+  counters_add_cpus(&make, "0");
+  fake_fail(FAKE_OPEN, 2, -ENOENT);
+  fake_fail(FAKE_OPEN, 3, -EMFILE);
+  counters_refused(&make, &error, -EMFILE, UVPERF_CAUSE_FILES);
+  assert_int_equal(error.attr_index, 1);
+  assert_non_null(strstr(error.reason, "2 events"));
+  assert_int_equal(fake_count(FAKE_CLOSE), 1);
+}
+
 /* While a cgroup's events are opened its directory is open too. */
 static void want_of_fds_counts_the_directory_of_a_cgroup(void **state) {
   live_cgroup_t cgroup;
@@ -368,6 +388,7 @@ int main(void) {
       TEST(strict_refuses_a_target_that_is_not_there),
       TEST(of_many_failures_the_most_telling_is_told),
       TEST(want_of_fds_is_never_partial),
+      TEST(want_of_fds_in_a_fallback_is_never_partial),
       TEST(want_of_fds_counts_the_directory_of_a_cgroup),
       TEST(want_of_memory_in_the_kernel_is_never_partial),
       TEST(enomem_of_the_attr_is_a_failure_as_any),
