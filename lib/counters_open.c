@@ -78,6 +78,7 @@ static int try_open(const job_t *job, uint32_t *size, uvperf_error_t *error) {
   unsigned long flags = PERF_FLAG_FD_CLOEXEC;
   int pid = place->place.pid;
   uint32_t asked_size;
+  int fd;
 
   shape(job, job->attr, !job->has_leader, attr);
   asked_size = attr->size;
@@ -85,11 +86,13 @@ static int try_open(const job_t *job, uint32_t *size, uvperf_error_t *error) {
     flags |= PERF_FLAG_PID_CGROUP;
     pid = job->target->cgroup;
   }
-  event->fd = uvperf__sys_open(attr, pid, place->place.cpu, group_fd, flags);
-  if (event->fd >= 0)
+  fd = uvperf__sys_open(attr, pid, place->place.cpu, group_fd, flags);
+  if (fd >= 0) {
+    event->fd = fd;
     return 0;
+  }
   *size = attr->size;
-  return explain(job, attr, asked_size, event->fd, error);
+  return explain(job, attr, asked_size, fd, error);
 }
 
 /* -- fallbacks ------------------------------------------------------------ */

@@ -47,6 +47,7 @@ static void plan_unknown(const char *test, live_plan_t *plan) {
 static void
 set_of_three_attrs_one_unknown_counts_two_and_says_so(void **state) {
   const uvperf_set_failure_t *failures;
+  const uvperf_place_t *place;
   uvperf_set_count_t count;
   live_plan_t plan;
   live_set_t live;
@@ -67,6 +68,9 @@ set_of_three_attrs_one_unknown_counts_two_and_says_so(void **state) {
   assert_int_equal(count.state, UVPERF_COUNT_NOT_AVAILABLE);
   assert_int_equal(count.code, UV_ENOENT);
   assert_int_equal(count.nr_missing, 1);
+  place = uvperf_reading_place(live.reading, 0);
+  assert_true(uvperf_set_fd(&live.set, 0, place->serial) >= 0);
+  assert_int_equal(uvperf_set_fd(&live.set, 1, place->serial), -1);
   live_set_close(&live);
 }
 
