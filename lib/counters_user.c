@@ -30,8 +30,8 @@ static void unmap_group(uvperf__counters_t *counters, counter_place_t *place,
       uvperf__counters_unmap(counters, &place->events[i]);
 }
 
-/* All or none: where one must be read by read(2) that reads the others too. What
- * children count (attr.inherit) is in no page. */
+/* All or none: where one must be read by read(2) that reads the others too.
+ * What children count (attr.inherit) is in no page. */
 static void map_group(uvperf__counters_t *counters, counter_place_t *place,
                       size_t leader) {
   size_t i;
@@ -85,8 +85,8 @@ static int keep(counter_t *event, uint64_t value,
 }
 
 /* The times are the leader's for all of the group, as they are in what read(2)
- * gives, so that they never go back if that is asked next. What it may have lost
- * stays: an event without a ring loses no records, mapped or not
+ * gives, so that they never go back if that is asked next. What it may have
+ * lost stays: an event without a ring loses no records, mapped or not
  * (__perf_output_begin in kernel/events/ring_buffer.c). */
 int uvperf__counters_read_user(const uvperf__counters_t *counters,
                                counter_place_t *place, size_t leader) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 0: the only calls of the perf system calls. Each function is one system
- * call, or instruction, returns -errno and knows no policy. They never call each other, so that
- * tests can replace each by the linker's --wrap. */
+/* Layer 0: the only calls of the perf system calls, and the instructions that
+ * read a counter. Each function is one system call or instruction, returns
+ * -errno if it can fail, and knows no policy. They never call each other, so
+ * that tests can replace each by the linker's --wrap. */
 #ifndef UVPERF_LIB_SYS_H
 #define UVPERF_LIB_SYS_H
 

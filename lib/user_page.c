@@ -99,10 +99,10 @@ static int can_tell(const volatile head_t *head) {
 /* Whether a counter is there and holds the number of what happened. */
 static int is_sum(uint32_t counter) {
 #if defined(__x86_64__) || defined(__i386__)
-  /* General ones count from 0, fixed ones from 1 << 30. That of slots (3) is set
-   * to 0 at each read(2), and the page is not told, if it is used together with
-   * PERF_METRICS (1 << 29), which holds fractions: intel_update_topdown_event
-   * and x86_pmu_event_idx, arch/x86/events. */
+  /* General ones count from 0, fixed ones from 1 << 30. That of slots (3) is
+   * set to 0 at each read(2), and the page is not told, if it is used together
+   * with PERF_METRICS (1 << 29), which holds fractions:
+   * intel_update_topdown_event and x86_pmu_event_idx, arch/x86/events. */
   const uint32_t fixed = 1u << 30;
 
   if (counter < fixed)

@@ -12,12 +12,13 @@
 
 struct perf_event_mmap_page;
 
-/* Who may read some pages: the thread that is measured, as the numbers in a page
- * are those of the counters of the CPU on which that thread runs. It is told by
- * pthread_self(): while it lives no other thread has the same, and when it has
- * ended its pages say so. A forked child has the same too; it is told by memory
- * that the kernel wipes there. (One by vfork(2) has that memory as it is, but its
- * parent waits: the pages say that it is on no CPU.) All zero is nobody. */
+/* Who may read some pages: the thread that is measured, as the numbers in a
+ * page are those of the counters of the CPU on which that thread runs. It is
+ * told by pthread_self(): while it lives no other thread has the same, and when
+ * it has ended its pages say so. A forked child has the same too; it is told by
+ * memory that the kernel wipes there. (One by vfork(2) has that memory as it
+ * is, but its parent waits: the pages say that it is on no CPU.) All zero is
+ * nobody. */
 typedef struct uvperf__user_reader_s {
   pthread_t thread;
   /* A page that holds 1, and in a forked child 0. */
@@ -35,10 +36,10 @@ void uvperf__user_reader_end(uvperf__user_reader_t *reader);
 /* Whether this is the thread, and no forked child; no system call. */
 int uvperf__user_reader_is_mine(const uvperf__user_reader_t *reader);
 
-/* Maps the page of an event: 0 and *page; -EOPNOTSUPP where it will never tell a
- * count, as with software events; or what mmap(2) says, such as -EPERM when all
- * of perf_event_mlock_kb is used up. Events with attr.inherit are not for this:
- * a page has not what the children count. */
+/* Maps the page of an event: 0 and *page; -EOPNOTSUPP where it will never tell
+ * a count, as with software events; or what mmap(2) says, such as -EPERM when
+ * all of perf_event_mlock_kb is used up. Events with attr.inherit are not for
+ * this: a page has not what the children count. */
 int uvperf__user_page_map(int fd, const struct perf_event_mmap_page **page);
 
 /* Not in a forked child: the page is not there (VM_DONTCOPY in perf_mmap), but
@@ -58,10 +59,10 @@ typedef struct uvperf__user_count_s {
  * process. It also ends if an administrator takes that leave from all: 0
  * written to /sys/devices/cpu/rdpmc, or to kernel.perf_user_access on aarch64.
  *
- * 0, or -EAGAIN where only read(2) can tell, and *count is left alone: the event
- * is not on a counter now; kernel or CPU do not allow it, or do not tell the
- * times; the page is of a layout that is not known here, changes all the time,
- * or says what cannot be. */
+ * 0, or -EAGAIN where only read(2) can tell, and *count is left alone: the
+ * event is not on a counter now; kernel or CPU do not allow it, or do not tell
+ * the times; the page is of a layout that is not known here, changes all the
+ * time, or says what cannot be. */
 int uvperf__user_page_read(const struct perf_event_mmap_page *page,
                            uvperf__user_count_t *count);
 
