@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads all events, a group by one read(2) or by its pages, and makes a reading
- * of it. What of it has been counted before the last reset is taken off here. */
+ * of it. What of it has been counted before the last reset is taken off
+ * here. */
 #include "counters_impl.h"
 
 #include <errno.h>

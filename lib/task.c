@@ -189,8 +189,8 @@ static int add_listed(const char *root, int process, uvperf__tasks_t *tasks) {
   return rc;
 }
 
-/* Puts the one at `at` below those that are greater, in a heap whose greatest is
- * the first. */
+/* Puts the one at `at` below those that are greater, in a heap whose greatest
+ * is the first. */
 static void sift(uvperf__task_t *tasks, size_t at, size_t nr) {
   uvperf__task_t task = tasks[at];
   size_t child;

@@ -28,7 +28,8 @@ typedef struct uvperf__tasks_s {
  * 0, or -errno. In another's, the same numbers are other tasks. */
 int uvperf__task_proc_is_own(const char *root);
 
-/* Tells what /proc says of a task. 0, -ESRCH, -EACCES, or what reading gives. */
+/* Tells what /proc says of a task. 0, -ESRCH, -EACCES, or what reading
+ * gives. */
 int uvperf__task_look(const char *root, int id, uvperf__task_t *task);
 
 /* Which process a task is of: the id of that, or an error as
