@@ -43,6 +43,7 @@ typedef struct counter_s {
   const struct perf_event_mmap_page *page;
   counted_t last; /* when it was last read */
   counted_t base; /* when it was last reset */
+  int base_code;  /* 0, or why that is not known: it could not be read */
 } counter_t;
 
 typedef struct counter_place_s {

@@ -126,12 +126,27 @@ static void look_for_end(const uvperf__counters_t *counters,
 /* -- readings ------------------------------------------------------------- */
 
 /* What is less than it was has been reset by others, with PERF_EVENT_IOC_RESET,
- * and has begun again. */
-static uint64_t since(uint64_t last, uint64_t base) {
-  return last >= base ? last - base : last;
+ * and has begun again: nothing of before is in it any more. */
+static uint64_t since(uint64_t last, uint64_t *base) {
+  if (last < *base)
+    *base = 0;
+  return last - *base;
 }
 
-static void fill_cell(const counter_t *event, int is_snapshot, int is_gone,
+/* An event that could not be read when it was reset counts from the first time
+ * that it can be. What it has counted up to then may be of before the reset: it
+ * is not told. */
+static int begin_late(counter_t *event, uvperf__cell_t *cell) {
+  if (event->base_code == 0)
+    return 0;
+  cell->state = UVPERF_COUNT_ERROR;
+  cell->code = event->base_code;
+  event->base = event->last;
+  event->base_code = 0;
+  return 1;
+}
+
+static void fill_cell(counter_t *event, int is_snapshot, int is_gone,
                       uvperf__cell_t *cell) {
   if (event->state == COUNTER_NONE)
     return;
@@ -144,11 +159,13 @@ static void fill_cell(const counter_t *event, int is_snapshot, int is_gone,
     cell->state = UVPERF_COUNT_ERROR;
     return;
   }
+  if (begin_late(event, cell))
+    return;
   cell->value = is_snapshot ? event->last.value
-                            : since(event->last.value, event->base.value);
-  cell->enabled = since(event->last.enabled, event->base.enabled);
-  cell->running = since(event->last.running, event->base.running);
-  cell->lost = since(event->last.lost, event->base.lost);
+                            : since(event->last.value, &event->base.value);
+  cell->enabled = since(event->last.enabled, &event->base.enabled);
+  cell->running = since(event->last.running, &event->base.running);
+  cell->lost = since(event->last.lost, &event->base.lost);
   cell->state = uvperf__cell_state(cell, is_gone);
 }
 
@@ -201,8 +218,10 @@ static void reset_place(const uvperf__counters_t *counters,
   size_t i;
 
   read_place(counters, place, &is_open, &went_on);
-  for (i = 0; i < counters->nr_attrs; i++)
+  for (i = 0; i < counters->nr_attrs; i++) {
     place->events[i].base = place->events[i].last;
+    place->events[i].base_code = place->events[i].code;
+  }
 }
 
 /* Not by PERF_EVENT_IOC_RESET: that leaves the times as they are, and what

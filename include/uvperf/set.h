@@ -147,7 +147,9 @@ UVPERF_EXTERN int uvperf_set_disable(uvperf_set_t *set, uvperf_error_t *error);
  *  running or not. It reads, and from then on takes off what it read:
  *  PERF_EVENT_IOC_RESET would leave the times as they are, and what children
  *  that are gone have counted. Values that are no sums (UVPERF_ITEM_SNAPSHOT)
- *  are left. A delta over a reset counts from it.
+ *  are left. A delta over a reset counts from it. An event that cannot be read
+ *  now is ERROR also in the first reading in which it can be, and counts from
+ *  that.
  *  @return 0, or
  *    UV_EPERM  in a forked child. */
 UVPERF_EXTERN int uvperf_set_reset(uvperf_set_t *set);
