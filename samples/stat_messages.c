@@ -97,9 +97,10 @@ void stat_messages_opened(const stat_options_t *options,
 
 void stat_messages_counting(const stat_options_t *options,
                             const uvperf_set_t *set) {
+  size_t nr = uvperf_set_nr_open(set);
+
   if (options->verbose)
-    fprintf(stderr, "stat: counting, by %zu perf events\n",
-            uvperf_set_nr_open(set));
+    fprintf(stderr, "stat: counting, by %zu fd%s\n", nr, nr == 1 ? "" : "s");
 }
 
 void stat_messages_run(const stat_options_t *options, uint64_t run) {
