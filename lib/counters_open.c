@@ -126,14 +126,6 @@ static uint32_t allowed_fallbacks(const job_t *job) {
   return attr->is_fixed ? 0 : allowed;
 }
 
-/* Neither says anything of the event: with more fds or memory it would be
- * there. Less than all of the set would be a matter of luck. */
-static int is_shortage(const uvperf_error_t *error) {
-  return uvperf__is_shortage(error->code) &&
-         (error->cause == UVPERF_CAUSE_FILES ||
-          error->cause == UVPERF_CAUSE_MEMORY);
-}
-
 /* The causes decide, so the error is not NULL. Changes that do not help are
  * undone: at another place the attr may do as it was asked for. */
 static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
@@ -161,7 +153,7 @@ static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
   if (rc == 0)
     return keep_changes(attr, &fallback, error);
   /* Whether the change would have helped is not known where fds ran out. */
-  if (is_shortage(&failed))
+  if (uvperf__is_explained_shortage(&failed))
     *error = failed;
   else
     uvperf__fallback_say(&fallback, error);
@@ -258,7 +250,9 @@ static int open_at(uvperf__counters_t *counters, const counter_target_t *target,
   rc = open_event(&job, &why);
   if (rc == 0)
     return 0;
-  if (is_shortage(&why) || (counters->flags & UVPERF_SET_STRICT)) {
+  /* Less than all of the set would be a matter of luck. */
+  if (uvperf__is_explained_shortage(&why) ||
+      (counters->flags & UVPERF_SET_STRICT)) {
     why.attr_index = (uint32_t)attr;
     why.target_index = target->index;
     if (error != NULL)

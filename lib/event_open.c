@@ -81,7 +81,11 @@ static int open_with_fallbacks(event_t *impl,
   }
   if (rc == 0)
     return keep_changes(impl, &fallback, error);
-  uvperf__fallback_say(&fallback, &first);
+  /* Whether the change would have helped is not known where fds ran out. */
+  if (uvperf__is_explained_shortage(&failed))
+    first = failed;
+  else
+    uvperf__fallback_say(&fallback, &first);
   if (error != NULL)
     *error = first;
   return first.code;

@@ -20,6 +20,10 @@ int uvperf__explain(uvperf_error_t *error, int code, int cause,
  * cannot be read". */
 int uvperf__explain_shortage(uvperf_error_t *error, int code, const char *what);
 
+/* Whether an error is such a want, which says nothing of what was tried: with
+ * more fds or memory it might be there. (ENOMEM has other causes as well.) */
+int uvperf__is_explained_shortage(const uvperf_error_t *error);
+
 /* One perf_event_open(2) that failed. */
 typedef struct uvperf__attempt_s {
   uvperf_error_t *error; /* to be filled; NULL: nobody wants to know */

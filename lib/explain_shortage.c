@@ -30,3 +30,9 @@ int uvperf__explain_shortage(uvperf_error_t *error, int code,
   }
   return code;
 }
+
+int uvperf__is_explained_shortage(const uvperf_error_t *error) {
+  return uvperf__is_shortage(error->code) &&
+         (error->cause == UVPERF_CAUSE_FILES ||
+          error->cause == UVPERF_CAUSE_MEMORY);
+}

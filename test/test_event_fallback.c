@@ -51,6 +51,20 @@ static void assert_refused(uv_loop_t *loop, const struct perf_event_attr *attr,
   fake_assert_clean();
 }
 
+/* Not that the kernel side is forbidden: that would have been mended. */
+static void event_without_fds_in_a_fallback_says_so(void **state) {
+  uvperf_event_options_t options = allow(UVPERF_FALLBACK_ALL);
+  play_kernel_t *kernel = play_kernel();
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  kernel->allows_user_only = 1;
+  fake_fail(FAKE_OPEN, 2, -EMFILE);
+  uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
+  assert_refused(*state, &attr, &options, &error, UV_EMFILE);
+  assert_int_equal(error.cause, UVPERF_CAUSE_FILES);
+}
+
 /* -- what is opened ------------------------------------------------------- */
 
 static void event_that_opens_as_asked_has_no_changes(void **state) {
@@ -372,6 +386,7 @@ static void event_with_unknown_fallbacks_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      play_loop_test(event_without_fds_in_a_fallback_says_so),
       play_loop_test(event_that_opens_as_asked_has_no_changes),
       play_loop_test(event_without_fallbacks_is_tried_once),
       play_loop_test(event_of_cycles_without_a_pmu_is_a_task_clock),
