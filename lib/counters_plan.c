@@ -308,7 +308,7 @@ static int plan_target(plan_t *plan, const uvperf_target_t *target) {
     return rc;
   }
   why.target_index = plan->target->index;
-  if (!uvperf__is_shortage(rc) && !(counters->flags & UVPERF_SET_STRICT))
+  if (!uvperf__is_shortage(rc))
     return plan_nothing(plan, &why);
   if (plan->error != NULL)
     *plan->error = why;

@@ -82,9 +82,12 @@ static void failure_to_enable_does_not_stop_the_rest(void **state) {
   assert_int_equal(events[0]->enabled, 1);
   assert_int_equal(events[3]->enabled, 1);
   fake_fail(FAKE_IOCTL, 3, -EACCES);
+  fake_fail(FAKE_IOCTL, 4, -ENOMEM);
   assert_int_equal(uvperf__counters_disable(counters, &error), -EACCES);
+  assert_int_equal(error.code, -EACCES);
+  assert_int_equal(error.attr_index, 0);
   assert_int_equal(error.target_index, 1);
-  assert_int_equal(events[3]->enabled, 0);
+  assert_int_equal(events[1]->enabled, 0);
   finish(counters);
 }
 

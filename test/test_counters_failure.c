@@ -5,6 +5,7 @@
 #include "live.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* A kernel that refuses one software event. */
@@ -269,6 +270,31 @@ static void want_of_fds_in_a_fallback_is_never_partial(void **state) {
   assert_int_equal(fake_count(FAKE_CLOSE), 1);
 }
 
+/* Of what was not yet listed nobody knows how many fds it needs. */
+static void want_of_fds_for_the_list_is_told_as_that(void **state) {
+  struct rlimit old, low;
+  counters_make_t make;
+  uvperf_error_t error;
+  int rc;
+
+  (void)state;
+  counters_make(&make, 1);
+  counters_add(&make, UVPERF_TARGET_PROCESS)->pid = getpid();
+  memset(&error, 0, sizeof(error));
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+  low = old;
+  low.rlim_cur = 0;
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+  rc = uvperf__counters_new(&(uvperf__counters_t *){NULL}, &make.options,
+                            &error);
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+  assert_int_equal(rc, -EMFILE);
+  assert_int_equal(error.cause, UVPERF_CAUSE_FILES);
+  assert_null(strstr(error.reason, "0 events"));
+  assert_true(error.needed > 0);
+  fake_assert_clean();
+}
+
 /* While a cgroup's events are opened its directory is open too. */
 static void want_of_fds_counts_the_directory_of_a_cgroup(void **state) {
   live_cgroup_t cgroup;
@@ -335,6 +361,26 @@ static void id_that_is_not_told_is_a_failure(void **state) {
   fake_assert_clean();
 }
 
+static void
+failure_of_a_sibling_is_explained_by_its_leaders_attr(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  fake_event_t *events[1];
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 2);
+  counters_group(&make, 0, 2);
+  make.attrs[0].use_clockid = 1;
+  make.attrs[0].clockid = 1;
+  counters_add_cpus(&make, "0");
+  fake_fail(FAKE_OPEN, 2, -EINVAL);
+  counters = counters_open(&make);
+  assert_non_null(strstr(counters_failure(counters, 0)->error.reason,
+                         "clockid must be the leader's"));
+  uvperf__counters_free(counters);
+}
+
 /* Not every failure of a leader hides that the sibling was refused for it. */
 static void failure_of_a_sibling_is_explained_with_its_leader(void **state) {
   uvperf__counters_t *counters;
@@ -389,10 +435,12 @@ int main(void) {
       TEST(of_many_failures_the_most_telling_is_told),
       TEST(want_of_fds_is_never_partial),
       TEST(want_of_fds_in_a_fallback_is_never_partial),
+      TEST(want_of_fds_for_the_list_is_told_as_that),
       TEST(want_of_fds_counts_the_directory_of_a_cgroup),
       TEST(want_of_memory_in_the_kernel_is_never_partial),
       TEST(enomem_of_the_attr_is_a_failure_as_any),
       TEST(id_that_is_not_told_is_a_failure),
+      TEST(failure_of_a_sibling_is_explained_by_its_leaders_attr),
       TEST(failure_of_a_sibling_is_explained_with_its_leader),
       TEST(refusal_of_one_event_everywhere_is_told_of_each_place),
   };

@@ -77,34 +77,39 @@ static int teardown(void **state) {
   return temp_tree_teardown(state);
 }
 
-/* Opens these events at the one target. */
-static int try_open(machine_t *machine, const char *names, uint32_t type,
-                    const char *cpus) {
-  const char *root = machine->tree->root;
+static uvperf_event_list_t *names(machine_t *machine, const char *text) {
   uvperf_event_list_t *list;
+
+  memset(&machine->error, 0, sizeof(machine->error));
+  if (uvperf__event_list_parse(machine->tree->root, &list, text,
+                               &machine->error) != 0)
+    fail_msg("%s", machine->error.reason);
+  counters_make(&machine->make, 0);
+  machine->make.options.attrs = NULL;
+  machine->make.options.leaders = NULL;
+  machine->make.options.events = list;
+  return list;
+}
+
+/* Opens these events at the one target. */
+static int try_open(machine_t *machine, const char *text, uint32_t type,
+                    const char *cpus) {
+  uvperf_event_list_t *list = names(machine, text);
   counters_make_t *make = &machine->make;
   int rc;
 
-  memset(&machine->error, 0, sizeof(machine->error));
-  rc = uvperf__event_list_parse(root, &list, names, &machine->error);
-  if (rc != 0)
-    fail_msg("%s", machine->error.reason);
-  counters_make(make, 0);
-  make->options.attrs = NULL;
-  make->options.leaders = NULL;
-  make->options.events = list;
   counters_add(make, type)->cpus = cpus;
   if (type == UVPERF_TARGET_THREAD)
     make->targets[0].pid = getpid();
-  rc = uvperf__counters_make(root, &machine->counters, &make->options,
-                             &machine->error);
+  rc = uvperf__counters_make(machine->tree->root, &machine->counters,
+                             &make->options, &machine->error);
   uvperf_event_list_free(list);
   return rc;
 }
 
-static void open_all(machine_t *machine, const char *names, uint32_t type,
+static void open_all(machine_t *machine, const char *text, uint32_t type,
                      const char *cpus) {
-  if (try_open(machine, names, type, cpus) != 0)
+  if (try_open(machine, text, type, cpus) != 0)
     fail_msg("%s", machine->error.reason);
 }
 
@@ -168,6 +173,60 @@ static void event_of_other_cpus_alone_is_no_set(void **state) {
   assert_int_equal(machine->error.cause, UVPERF_CAUSE_NO_CPU);
   assert_null(machine->counters);
   fake_assert_clean();
+}
+
+static void strict_refuses_events_of_other_cpus(void **state) {
+  machine_t *machine = *state;
+  uvperf_event_list_t *list = names(machine, "dummy,far/event=1/");
+
+  machine->make.options.flags = UVPERF_SET_STRICT;
+  counters_add_cpus(&machine->make, "0-3");
+  assert_int_equal(
+      uvperf__counters_make(machine->tree->root, &machine->counters,
+                            &machine->make.options, &machine->error),
+      -ENODEV);
+  uvperf_event_list_free(list);
+  assert_int_equal(machine->error.attr_index, 1);
+  assert_int_equal(fake_count(FAKE_OPEN), 0);
+  fake_assert_clean();
+}
+
+/* Which CPUs are online is not told. */
+static void cpus_that_are_not_known_are_a_failure(void **state) {
+  machine_t *machine = *state;
+  uvperf_event_list_t *list = names(machine, "dummy");
+
+  counters_add(&machine->make, UVPERF_TARGET_CPUS);
+  counters_add_cpus(&machine->make, "0");
+  assert_int_equal(
+      uvperf__counters_make(machine->tree->root, &machine->counters,
+                            &machine->make.options, &machine->error),
+      0);
+  uvperf_event_list_free(list);
+  check_opened(machine, "0:1");
+  assert_int_equal(counters_failure(machine->counters, 0)->pid, -1);
+  assert_int_equal(counters_failure(machine->counters, 0)->cpu, -1);
+  assert_int_equal(counters_failure(machine->counters, 0)->error.code, -ENOENT);
+}
+
+/* What was planned is forgotten with its target. */
+static void failures_of_a_target_without_memory_are_forgotten(void **state) {
+  machine_t *machine = *state;
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  unsigned nth;
+  int rc = -ENOMEM;
+
+  open_all(machine, "far/event=1/,pkg/joules/", UVPERF_TARGET_CPUS, "0");
+  target.type = UVPERF_TARGET_CPUS;
+  target.cpus = "1-2";
+  for (nth = 1; rc != 0; nth++) {
+    assert_int_equal(rc, -ENOMEM);
+    assert_int_equal(counters_nr_failures(machine->counters), 1);
+    fake_fail(FAKE_CALLOC, nth, 0);
+    rc = uvperf__counters_add_target(machine->counters, &target, NULL, NULL);
+  }
+  assert_true(nth > 4);
+  assert_int_equal(counters_nr_failures(machine->counters), 2);
 }
 
 static void hybrid_events_are_opened_on_their_cores(void **state) {
@@ -338,14 +397,7 @@ static void every_failing_calloc_leaves_nothing(void **state) {
 
     counters_make_setup(NULL);
     counters_script(machine->events, EVENTS);
-    assert_int_equal(uvperf__event_list_parse(
-                         machine->tree->root, &list,
-                         "{uncore/event=1/,dummy},pkg/joules/,far//", NULL),
-                     0);
-    counters_make(&machine->make, 0);
-    machine->make.options.attrs = NULL;
-    machine->make.options.leaders = NULL;
-    machine->make.options.events = list;
+    list = names(machine, "{uncore/event=1/,dummy},pkg/joules/,far//");
     counters_add_cpus(&machine->make, "0-3");
     fake_fail(FAKE_CALLOC, nth, 0);
     memset(&machine->error, 0, sizeof(machine->error));
@@ -371,6 +423,9 @@ int main(void) {
       TEST(uncore_event_is_opened_on_its_cpus),
       TEST(event_of_other_cpus_is_one_failure),
       TEST(event_of_other_cpus_alone_is_no_set),
+      TEST(strict_refuses_events_of_other_cpus),
+      TEST(cpus_that_are_not_known_are_a_failure),
+      TEST(failures_of_a_target_without_memory_are_forgotten),
       TEST(hybrid_events_are_opened_on_their_cores),
       TEST(event_of_a_package_is_opened_once_in_each),
       TEST(cpu_without_package_is_one_of_its_own),

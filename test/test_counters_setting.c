@@ -143,11 +143,13 @@ static void filter_that_some_take_is_kept(void **state) {
   counters = open_on_cpus(events, 1, "0-2", 4);
   note_ioctls(events, 4);
   fake_fail(FAKE_IOCTL_PTR, 2, -EEXIST);
+  fake_fail(FAKE_IOCTL_PTR, 3, -EINVAL);
   fake_log_clear();
   assert_int_equal(uvperf__counters_set_filter(counters, 0, "pid == 7", &error),
                    -EEXIST);
+  assert_int_equal(error.code, -EEXIST);
   assert_string_equal(fake_log(), "ioctl SET_FILTER, ioctl SET_FILTER failed, "
-                                  "ioctl SET_FILTER");
+                                  "ioctl SET_FILTER failed");
   last_filter[0] = '\0';
   assert_int_equal(add_cpu(counters, "3", NULL, NULL), 0);
   assert_string_equal(last_filter, "pid == 7");
