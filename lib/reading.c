@@ -169,9 +169,9 @@ int uvperf__cell_was_read(const uvperf__cell_t *cell) {
 static int is_part_time(const uvperf_reading_t *reading, size_t attr,
                         size_t place) {
   const uvperf_place_t *at = &reading->places[place];
+  uint32_t flags = reading->attr_flags[attr];
 
-  return (at->pid > 0 && at->cpu >= 0) ||
-         (reading->attr_flags[attr] & UVPERF__READING_PART_TIME) != 0;
+  return at->pid > 0 && (at->cpu >= 0 || (flags & UVPERF__READING_PART_TIME));
 }
 
 /* The state that is told. That it never ran means less for a part-time event,

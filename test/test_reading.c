@@ -167,6 +167,9 @@ static void reading_filled_again_has_nothing_of_before(void **state) {
   uvperf_reading_t *reading = build_reading(&build);
 
   (void)state;
+  /* Of a task: of every task it would be scaled all the same. */
+  uvperf__reading_place(reading, 0)->pid = 17;
+  uvperf__reading_end(reading);
   assert_int_equal(build_count(reading, 0, 0).scaled, 10);
   assert_int_equal(uvperf__reading_begin(reading, &origin, 0, 0, 1, 1, NULL, 1),
                    0);

@@ -167,6 +167,11 @@ static void count_of_a_pmu_of_some_cpus_is_not_scaled(void **state) {
                  UVPERF_COUNT_COUNTING, 10, 10, 300, 100);
   assert_counted(count_at(17, -1, flags, build_cell(0, 300, 0)),
                  UVPERF_COUNT_NOT_ENABLED, 0, 0, 300, 0);
+  /* For every task it is opened on its own CPUs alone. */
+  assert_counted(count_at(-1, 3, flags, build_cell(10, 300, 100)),
+                 UVPERF_COUNT_COUNTING, 10, 30, 300, 100);
+  assert_int_equal(count_at(-1, 3, flags, build_cell(0, 300, 0)).state,
+                   UVPERF_COUNT_NEVER_SCHEDULED);
   flags = UVPERF__READING_SNAPSHOT;
   assert_int_equal(count_at(17, -1, flags, build_cell(10, 300, 100)).scaled,
                    30);
