@@ -10,8 +10,9 @@
 #include "read_format.h"
 #include "sys.h"
 
-/* So often a group is read again that was forking. */
-#define TRIES 4
+/* So often a group is read again that was forking: for longer than a fork takes
+ * to inherit a group of some events. */
+#define TRIES 128
 
 /* -- one read ------------------------------------------------------------- */
 
