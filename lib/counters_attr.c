@@ -128,7 +128,8 @@ static void number_groups(uvperf__counters_t *counters) {
 /* -- copies --------------------------------------------------------------- */
 
 /* The times say whether a count is to be trusted, ids which value of a group is
- * whose. Where the kernel does not answer (EMFILE, say) LOST is left out. */
+ * whose. Where the kernel does not answer (EMFILE, say) LOST is left out. What
+ * the user asked for does not matter: nobody else reads these events. */
 static void choose_read_formats(uvperf__counters_t *counters) {
   uint64_t format = PERF_FORMAT_TOTAL_TIME_ENABLED |
                     PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID;
@@ -139,8 +140,7 @@ static void choose_read_formats(uvperf__counters_t *counters) {
     format |= UVPERF_FORMAT_LOST;
   for (i = 0; i < counters->nr_attrs; i++) {
     leader = attrs[i].item.leader;
-    attrs[i].asked->read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
-    attrs[i].asked->read_format |= format;
+    attrs[i].asked->read_format = format;
     if (leader == i)
       continue;
     attrs[i].asked->read_format |= PERF_FORMAT_GROUP;

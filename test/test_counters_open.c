@@ -55,6 +55,7 @@ static void lost_is_not_asked_of_a_kernel_without_it(void **state) {
   uvperf__known[UVPERF__WORD_READ_FORMAT].no = UVPERF_FORMAT_LOST;
   counters_script(events, 1);
   counters_make(&make, 1);
+  make.attrs[0].read_format = UVPERF_FORMAT_LOST;
   counters_add_cpus(&make, "0");
   counters = counters_open(&make);
   assert_int_equal(events[0]->attr.read_format & UVPERF_FORMAT_LOST, 0);
@@ -101,14 +102,17 @@ static void attr_is_otherwise_as_it_was_given(void **state) {
   make.attrs[0].exclude_kernel = 1;
   make.attrs[0].sample_period = 5;
   make.attrs[0].sample_type = PERF_SAMPLE_READ;
-  make.attrs[0].read_format = PERF_FORMAT_GROUP;
+  make.attrs[0].read_format = PERF_FORMAT_GROUP | UINT64_C(1) << 40;
   counters_add_cpus(&make, "0");
   counters = counters_open(&make);
   assert_int_equal(events[0]->attr.inherit, 1);
   assert_int_equal(events[0]->attr.exclude_kernel, 1);
   assert_int_equal(events[0]->attr.sample_period, 5);
   assert_int_equal(events[0]->attr.sample_type, PERF_SAMPLE_READ);
-  assert_int_equal(events[0]->attr.read_format & PERF_FORMAT_GROUP, 0);
+  assert_int_equal(events[0]->attr.read_format,
+                   PERF_FORMAT_TOTAL_TIME_ENABLED |
+                       PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID |
+                       UVPERF_FORMAT_LOST);
   assert_string_equal(fake_log(), "open, ioctl ID"); /* and no mmap */
   uvperf__counters_free(counters);
 }
@@ -274,48 +278,6 @@ static void member_of_an_ordinary_group_is_not_opened_alone(void **state) {
   assert_int_equal(fake_count(FAKE_OPEN), 3);
   assert_int_equal(counters_nr_failures(counters), 1);
   assert_int_equal(events[1]->group_fd, events[0]->fd);
-  uvperf__counters_free(counters);
-  fake_assert_clean();
-}
-
-/* The first read after opening says that a task has inherited a part of it. */
-static void group_that_was_torn_is_opened_again(void **state) {
-  uvperf__counters_t *counters;
-  counters_make_t make;
-  fake_event_t *events[6];
-
-  (void)state;
-  counters_script(events, 6);
-  counters_make(&make, 3);
-  counters_group(&make, 1, 2);
-  counters_add(&make, UVPERF_TARGET_PROCESS)->pid = getpid();
-  fake_fail(FAKE_READ, 1, -ECHILD);
-  counters = counters_open(&make);
-  assert_int_equal(uvperf__counters_nr_open(counters), 3);
-  assert_int_equal(events[1]->fd, -1);
-  assert_int_equal(events[2]->fd, -1);
-  assert_int_equal(events[3]->attr.config, make.attrs[1].config);
-  assert_int_equal(events[4]->group_fd, events[3]->fd);
-  assert_false(events[5]->opened);
-  uvperf__counters_free(counters);
-  fake_assert_clean();
-}
-
-static void group_that_goes_on_tearing_is_left_as_it_is(void **state) {
-  uvperf__counters_t *counters;
-  counters_make_t make;
-  fake_event_t *events[18];
-
-  (void)state;
-  counters_script(events, 18);
-  counters_make(&make, 2);
-  counters_group(&make, 0, 2);
-  counters_add(&make, UVPERF_TARGET_PROCESS)->pid = getpid();
-  fake_fail_from(FAKE_READ, 1, -ECHILD);
-  counters = counters_open(&make);
-  assert_int_equal(fake_count(FAKE_OPEN), 18);
-  assert_int_equal(counters_total(counters, 0).state, UVPERF_COUNT_ERROR);
-  assert_int_equal(counters_total(counters, 0).code, -ECHILD);
   uvperf__counters_free(counters);
   fake_assert_clean();
 }
@@ -515,8 +477,6 @@ int main(void) {
       TEST(weak_member_is_opened_alone),
       TEST(weak_member_is_opened_alone_as_it_was_asked_for),
       TEST(member_of_an_ordinary_group_is_not_opened_alone),
-      TEST(group_that_was_torn_is_opened_again),
-      TEST(group_that_goes_on_tearing_is_left_as_it_is),
       TEST(fallback_is_decided_at_the_first_place),
       TEST(clock_of_a_task_is_the_task_clock),
       TEST(attr_that_opened_as_asked_does_not_fall_back_later),
