@@ -30,6 +30,7 @@ typedef struct job_s {
   size_t attr;
   int has_leader;
   size_t leader; /* the attr's index */
+  int is_cut;    /* the group takes no more: see is_cut_off */
 } job_t;
 
 /* -- one try -------------------------------------------------------------- */
@@ -162,6 +163,43 @@ static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
   return error->code;
 }
 
+/* -- groups of a task that forks ------------------------------------------ */
+
+static int inherits(const uvperf__counters_t *counters,
+                    const counter_target_t *target, size_t attr) {
+  return target->inherit || counters->attrs[attr].attr->inherit;
+}
+
+/* Whether nothing can join the group any more. A task and a child that has
+ * inherited all of its events may swap them when one is switched to the other
+ * (perf_event_context_sched_out in kernel/events/core.c): then the leader is in
+ * the child's context, and a sibling in the task's own is EINVAL, or ENODEV once
+ * the child has ended. Both have other causes too, so one is tried that any
+ * group takes. */
+static int is_cut_off(const job_t *job, int code) {
+  struct perf_event_attr *attr = job->counters->scratch;
+  int fd;
+
+  if ((code != -EINVAL && code != -ENODEV) || !job->has_leader ||
+      !inherits(job->counters, job->target, job->leader))
+    return 0;
+  shape(job, job->leader, 0, attr);
+  attr->type = PERF_TYPE_SOFTWARE;
+  attr->config = PERF_COUNT_SW_DUMMY;
+  attr->config1 = 0;
+  attr->config2 = 0;
+  attr->sample_period = 0;
+  attr->freq = 0;
+  attr->pinned = 0;
+  attr->exclusive = 0;
+  fd = uvperf__sys_open(attr, job->place->place.pid, job->place->place.cpu,
+                        job->place->events[job->leader].fd,
+                        PERF_FLAG_FD_CLOEXEC);
+  if (fd >= 0)
+    uvperf__sys_close(fd);
+  return fd == -EINVAL || fd == -ENODEV;
+}
+
 /* -- one event ------------------------------------------------------------ */
 
 static void close_event(uvperf__counters_t *counters, counter_t *event,
@@ -178,20 +216,24 @@ static void close_event(uvperf__counters_t *counters, counter_t *event,
   counters->nr_open--;
 }
 
-/* Which event of its group leads it at this place: the first that is open. */
+/* Which event of its group leads it at this place: the first that is open. One
+ * that is still to be opened was cut off, and so are those after it. */
 static void find_leader(job_t *job) {
   const counter_attr_t *attrs = job->counters->attrs;
+  const counter_t *events = job->place->events;
   size_t leader = attrs[job->attr].item.leader;
   size_t i;
 
   job->has_leader = 0;
   for (i = leader; i < job->attr; i++) {
-    if (attrs[i].item.leader != leader ||
-        job->place->events[i].state != COUNTER_OPEN)
+    if (attrs[i].item.leader != leader)
+      continue;
+    if (events[i].state == COUNTER_PLANNED)
+      job->is_cut = 1;
+    if (events[i].state != COUNTER_OPEN || job->has_leader)
       continue;
     job->has_leader = 1;
     job->leader = i;
-    return;
   }
 }
 
@@ -210,9 +252,9 @@ static int open_event(job_t *job, uvperf_error_t *error) {
   counter_t *event = &job->place->events[job->attr];
   int rc;
 
-  find_leader(job);
   rc = open_or_fall_back(job, error);
-  if (rc == -EINVAL && job->has_leader &&
+  job->is_cut = is_cut_off(job, rc);
+  if (rc == -EINVAL && job->has_leader && !job->is_cut &&
       (attr->item.flags & UVPERF_ITEM_WEAK)) {
     job->has_leader = 0;
     rc = open_or_fall_back(job, error);
@@ -237,18 +279,23 @@ static int open_event(job_t *job, uvperf_error_t *error) {
 
 /* -- one event of a place ------------------------------------------------- */
 
+/* If its group was cut off, and there is another try, it stays planned. */
 static int open_at(uvperf__counters_t *counters, const counter_target_t *target,
-                   counter_place_t *place, size_t attr, uvperf_error_t *error) {
-  job_t job = {counters, target, place, attr, 0, 0};
+                   counter_place_t *place, size_t attr, int is_last,
+                   uvperf_error_t *error) {
+  job_t job = {counters, target, place, attr, 0, 0, 0};
   counter_t *event = &place->events[attr];
   uvperf_error_t why;
   int rc;
 
   if (event->state != COUNTER_PLANNED)
     return 0;
+  find_leader(&job);
+  if (job.is_cut)
+    return 0;
   memset(&why, 0, sizeof(why));
   rc = open_event(&job, &why);
-  if (rc == 0)
+  if (rc == 0 || (job.is_cut && !is_last))
     return 0;
   /* Less than all of the set would be a matter of luck. */
   if (uvperf__is_explained_shortage(&why) ||
@@ -266,27 +313,52 @@ static int open_at(uvperf__counters_t *counters, const counter_target_t *target,
 
 /* -- groups that are inherited -------------------------------------------- */
 
+static int is_of_group(const uvperf__counters_t *counters, size_t attr,
+                       size_t leader) {
+  return counters->attrs[attr].item.leader ==
+         counters->attrs[leader].item.leader;
+}
+
+/* Whether a sibling could not be opened because its group was cut off. */
+static int is_short(const uvperf__counters_t *counters,
+                    const counter_place_t *place, size_t leader) {
+  size_t i;
+
+  for (i = leader; i < counters->nr_attrs; i++)
+    if (is_of_group(counters, i, leader) &&
+        place->events[i].state == COUNTER_PLANNED)
+      return 1;
+  return 0;
+}
+
 /* Whether a task of this group was made after its leader was opened and before
  * the rest was: that task has inherited less than the group, and while it lives
  * reading the group is refused (group_generation in __perf_read_group_add,
  * Linux 6.6). */
-static int is_torn(const uvperf__counters_t *counters,
-                   const counter_target_t *target, const counter_place_t *place,
-                   size_t leader) {
+static int is_torn(const counter_place_t *place, size_t leader) {
   uint64_t words[UVPERF__COUNTERS_WORDS];
-  const counter_attr_t *attr = &counters->attrs[leader];
+
+  return uvperf__sys_read(place->events[leader].fd, words, sizeof(words)) ==
+         -ECHILD;
+}
+
+/* Whether this is the leader of a group that must be opened again, as its task
+ * has forked meanwhile. */
+static int is_spoilt(const uvperf__counters_t *counters,
+                     const counter_target_t *target,
+                     const counter_place_t *place, size_t leader) {
+  const struct perf_event_attr *attr = counters->attrs[leader].attr;
 
   return uvperf__counter_leads(place, leader) &&
-         (attr->attr->read_format & PERF_FORMAT_GROUP) &&
-         (target->inherit || attr->attr->inherit) &&
-         uvperf__sys_read(place->events[leader].fd, words, sizeof(words)) ==
-             -ECHILD;
+         (attr->read_format & PERF_FORMAT_GROUP) &&
+         inherits(counters, target, leader) &&
+         (is_short(counters, place, leader) || is_torn(place, leader));
 }
 
 /* Not the leader alone: it is the first that is opened. */
 static int open_again(uvperf__counters_t *counters,
                       const counter_target_t *target, counter_place_t *place,
-                      size_t leader, uvperf_error_t *error) {
+                      size_t leader, int is_last, uvperf_error_t *error) {
   counter_t *event;
   size_t i;
   int rc = 0;
@@ -299,7 +371,8 @@ static int open_again(uvperf__counters_t *counters,
     event->state = COUNTER_PLANNED;
   }
   for (i = leader; i < counters->nr_attrs && rc == 0; i++)
-    rc = open_at(counters, target, place, i, error);
+    if (is_of_group(counters, i, leader))
+      rc = open_at(counters, target, place, i, is_last, error);
   return rc;
 }
 
@@ -311,12 +384,12 @@ static int open_place(uvperf__counters_t *counters,
   int rc = 0;
 
   for (attr = 0; attr < counters->nr_attrs && rc == 0; attr++)
-    rc = open_at(counters, target, place, attr, error);
+    rc = open_at(counters, target, place, attr, 0, error);
   for (attr = 0; attr < counters->nr_attrs && rc == 0; attr++)
     for (tries = TRIES;
-         tries > 0 && rc == 0 && is_torn(counters, target, place, attr);
+         tries > 0 && rc == 0 && is_spoilt(counters, target, place, attr);
          tries--)
-      rc = open_again(counters, target, place, attr, error);
+      rc = open_again(counters, target, place, attr, tries == 1, error);
   return rc;
 }
 
