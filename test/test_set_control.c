@@ -196,9 +196,55 @@ static void count_command(const char *test, uv_loop_t *loop, int enable) {
   live_set_close(&live);
 }
 
+static void on_exit_status(uv_process_t *process, int64_t status, int signal) {
+  assert_int_equal(status, 0);
+  assert_int_equal(signal, 0);
+  uv_close((uv_handle_t *)process, NULL);
+}
+
 static void set_of_command_counts_from_its_exec(void **state) {
   count_command(__func__, *state, 0);
   count_command(__func__, *state, 1);
+}
+
+/* uv_spawn has no stop before execve(2): a shell waits instead. */
+static void set_of_command_of_uv_spawn_counts_from_its_exec(void **state) {
+  static char read_and_exec[] = "read go <&3; exec 3<&- \"$@\"";
+  char self[4096];
+  char *args[] = {"sh", "-c", read_and_exec, "sh", self, "work", NULL};
+  uv_stdio_container_t stdio[4];
+  uv_process_options_t spawn;
+  uv_process_t process;
+  uv_buf_t line = uv_buf_init("\n", 1);
+  ssize_t size;
+  uv_pipe_t gate;
+  live_plan_t plan;
+  live_set_t live;
+
+  size = readlink("/proc/self/exe", self, sizeof(self) - 1);
+  assert_true(size > 0);
+  self[size] = '\0';
+  memset(&spawn, 0, sizeof(spawn));
+  memset(stdio, 0, sizeof(stdio));
+  live_plan_begin(&plan);
+  live_plan_syscall(&plan, support_need_tracepoint(__func__, LIVE_SYSCALL));
+  assert_int_equal(uv_pipe_init(*state, &gate, 0), 0);
+  stdio[3].flags = UV_CREATE_PIPE | UV_READABLE_PIPE;
+  stdio[3].data.stream = (uv_stream_t *)&gate;
+  spawn.file = "/bin/sh";
+  spawn.args = args;
+  spawn.stdio = stdio;
+  spawn.stdio_count = 4;
+  spawn.exit_cb = on_exit_status;
+  assert_int_equal(uv_spawn(*state, &process, &spawn), 0);
+  live_plan_target(&plan, UVPERF_TARGET_COMMAND)->pid = process.pid;
+  live_set_open(*state, &live, &plan.options);
+  assert_int_equal(live_set_read(&live, 0).state, UVPERF_COUNT_NOT_ENABLED);
+  assert_int_equal(uv_try_write((uv_stream_t *)&gate, &line, 1), 1);
+  uv_close((uv_handle_t *)&gate, NULL);
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_int_equal(live_set_read(&live, 0).value, COMMAND_CALLS);
+  live_set_close(&live);
 }
 
 /* Itself, and a child. */
@@ -281,6 +327,7 @@ int main(int argc, char **argv) {
       CONTROL(set_bpf_program_runs_for_all_places),
       CONTROL(set_fallback_is_told_and_in_the_item),
       CONTROL(set_of_command_counts_from_its_exec),
+      CONTROL(set_of_command_of_uv_spawn_counts_from_its_exec),
       CONTROL(set_of_process_counts_its_children),
       CONTROL(set_of_cgroup_counts_what_is_in_it),
   };

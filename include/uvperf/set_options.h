@@ -19,19 +19,24 @@ extern "C" {
 
 /* What to measure all attrs of a set on. */
 enum uvperf_target_type {
-  /* The thread that calls uvperf_set_init or uvperf_set_add_target. */
+  /* The thread that calls uvperf_set_init or uvperf_set_add_target; where
+   * attr.inherit is set also what it starts from then on. */
   UVPERF_TARGET_SELF = 0,
   /* Every task that runs on some CPUs. */
   UVPERF_TARGET_CPUS = 1,
-  /* One thread. */
+  /* One thread, as SELF. */
   UVPERF_TARGET_THREAD = 2,
   /* A process: the threads that it has now, and those and the child processes
-   * that they make from now on (by attr.inherit, which is set for this). A
-   * thread that is made while the threads are being listed can be missed. */
+   * that they make from now on (by attr.inherit, which is set for this). The
+   * child processes that it has now are targets of their own. A thread that is
+   * made while the threads are being listed can be missed. */
   UVPERF_TARGET_PROCESS = 3,
   /* A child that has been forked and has not called execve(2) yet: counting
    * begins by itself when it does (attr.enable_on_exec), also of what it
-   * forks. uvperf_set_enable and uvperf_set_disable leave it alone before. */
+   * forks. uvperf_set_enable and uvperf_set_disable leave it alone before.
+   * uv_spawn returns when its child has called execve(2): have it start a shell
+   * that waits, sh -c 'read go <&3; exec 3<&- "$@"' sh COMMAND ARG…, and write
+   * a newline into a pipe that is its fd 3 once the set is made. */
   UVPERF_TARGET_COMMAND = 4,
   /* Every task in a cgroup and those below it, on some CPUs. */
   UVPERF_TARGET_CGROUP = 5
