@@ -38,7 +38,9 @@ enum uvperf_count_state {
   UVPERF_COUNT_NOT_AVAILABLE = 4,
   /* Its task is gone: value is its last one (what children that inherited it
    * count is still added). One that was never on a counter before its task went
-   * is NEVER_SCHEDULED. */
+   * is NEVER_SCHEDULED. A reading looks for that only if neither the task nor
+   * such a child has run since the one before: the first after the end has the
+   * last value, and can still be COUNTING. */
   UVPERF_COUNT_GONE = 5,
   /* It cannot be read: `code` is UV_EBADF for one that is pinned and that the
    * PMU could not hold, else what read(2) says. value means nothing. */
@@ -54,12 +56,15 @@ typedef struct uvperf_set_count_s {
   /* 0, or why there is no value: a UV_E*. Of a sum: the first, also if others
    * count. */
   int32_t code;
-  /* As counted, in units of the event. */
+  /* As counted, in units of the event: events, or nanoseconds for the clocks.
+   * That of a list's item is item->scale times as much in item->unit, which
+   * neither value nor scaled has been multiplied by. */
   uint64_t value;
   /* What it would be had it been on a counter for as long as it was enabled:
    * value * time_enabled / time_running, exact, rounded down; of a sum each is
    * scaled by itself. UINT64_MAX where it does not fit. The value itself for a
-   * task on one CPU, see time_enabled. */
+   * task on one CPU, see time_enabled. Being an estimate it can be less than in
+   * an older reading; what must never fall is a sum of the deltas' scaled. */
   uint64_t scaled;
   /* Nanoseconds; of a sum, all of them added. Less running than enabled means
    * that the PMU was shared (multiplexed). But of a task on one CPU the kernel
@@ -143,7 +148,8 @@ UVPERF_EXTERN uint64_t uvperf_reading_time(const uvperf_reading_t *reading);
  *  @return nanoseconds; 0 for one that was never filled. */
 UVPERF_EXTERN uint64_t uvperf_reading_interval(const uvperf_reading_t *reading);
 
-/** Gives the sum of an attr over all places.
+/** Gives the sum of an attr over all places. What two targets share, as a
+ *  cgroup and one below it do, is in it twice.
  *  @param reading  A reading.
  *  @param attr     The attr's index.
  *  @param count    Receives the sum.
