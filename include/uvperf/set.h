@@ -273,7 +273,8 @@ uvperf_set_failures(const uvperf_set_t *set, size_t *nr);
 UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
 
 /** Gets what is known of an attr: label, scale, unit, group. Its `attr` is as
- *  opened, fallbacks applied; without a place as it will be tried.
+ *  opened, fallbacks applied, but for disabled, inherit and enable_on_exec,
+ *  which are as given; without a place as it will be tried.
  *  @param attr  The attr's index.
  *  @return The set's own, valid until close; NULL where there is none. */
 UVPERF_EXTERN const uvperf_event_item_t *
