@@ -21,6 +21,9 @@ typedef void (*uvperf_measure_fn)(void *arg);
 /** Measures one call of a function: resets the set (as uvperf_set_reset),
  *  enables it, calls, disables it and reads it. Counts and times are of this
  *  call alone, of each member of a group too, and never add up over several.
+ *  Groups, and attrs that are in none, are switched one after the other, so
+ *  that on the kernel's side each also counts the switching of others. The
+ *  members of one group are switched as one.
  *
  *  The set's targets say who is measured. With UVPERF_TARGET_SELF that is the
  *  thread that made the set: call from this thread. Other targets are measured
@@ -36,7 +39,8 @@ typedef void (*uvperf_measure_fn)(void *arg);
  *  @param fn       Called once, or, where it is said so, not at all.
  *  @param arg      Passed to fn.
  *  @param reading  The caller's; filled. Of an attr that could not be opened
- *    the state says so, as after uvperf_set_read.
+ *    the state says so, as after uvperf_set_read. How long the call took is in
+ *    time_enabled of its counts; the interval of the reading is longer.
  *  @return 0, or, fn not called and the set disabled,
  *    UV_EINVAL  set, fn or reading is NULL;
  *    UV_EBUSY   the set is enabled, by uvperf_set_enable or since it is being
@@ -52,8 +56,9 @@ UVPERF_EXTERN int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn,
                                  void *arg, uvperf_reading_t *reading);
 
 /** Measures what measuring itself adds to a count, which is the end of one
- *  system call and the beginning of another: the least of each count in so many
- *  measurements of a function that does nothing. uvperf_reading_subtract takes
+ *  system call and the beginning of another, and those between that switch
+ *  other groups and places: the least of each count in so many measurements of
+ *  a function that does nothing. uvperf_reading_subtract takes
  *  it off a reading of uvperf_measure. It depends on the attrs, the targets and
  *  the machine, so measure it where and when you measure the rest.
  *  @param set       As for uvperf_measure.
