@@ -108,8 +108,9 @@ static void read_place(const uvperf__counters_t *counters,
  * asked, but not of a task that has run since the last reading: the time of its
  * events goes on only while it runs (update_context_time in
  * kernel/events/core.c), so that it may be gone since, but has not been for
- * longer. Those of CPUs, whose id is -1, never end. What it did between the
- * reading and the question is read then. */
+ * longer; or while a child that inherited them runs, and then what is counted
+ * has not ended. Those of CPUs, whose id is -1, never end. What it did between
+ * the reading and the question is read then. */
 static void look_for_end(const uvperf__counters_t *counters,
                          counter_place_t *place, int went_on) {
   int is_known = place->was_read && went_on;
