@@ -69,7 +69,7 @@ static const char when[] =
     "Ctrl-C prints what there is. While a command runs Ctrl-C is for the\n"
     "command, which gets it from the terminal: its end is waited for, and no\n"
     "other run begins. SIGTERM and SIGHUP print what there is and terminate\n"
-    "the command.\n"
+    "the command; SIGHUP not under nohup.\n"
     "\n";
 
 static const char output[] =

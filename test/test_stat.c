@@ -200,6 +200,23 @@ static void sighup_prints_and_terminates_the_command(void **state) {
   expect_terminated(SIGHUP, __func__);
 }
 
+static void ignore_hangup(void) {
+  signal(SIGHUP, SIG_IGN);
+}
+
+/* As nohup(1) has it: neither the run ends nor the series. */
+static void sighup_that_is_ignored_stays_so(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "-r2", "-e", "task-clock", "--", "sh",
+                               "-c", "kill -HUP $PPID; exit 7"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  run.prepare = ignore_hangup;
+  sample_run(&run);
+  sample_run_expect_status(&run, 7);
+  sample_run_expect_text(run.err, "(2 runs)");
+}
+
 static void timeout_prints_and_terminates_the_command(void **state) {
   sample_run_t run = {.args = {STAT_PATH, "--timeout", "20", "-e", "task-clock",
                                "--", TARGET_PATH, "spin"}};
@@ -345,6 +362,7 @@ int main(void) {
       cmocka_unit_test(interrupted_command_prints_what_there_is),
       cmocka_unit_test(sigterm_prints_and_terminates_the_command),
       cmocka_unit_test(sighup_prints_and_terminates_the_command),
+      cmocka_unit_test(sighup_that_is_ignored_stays_so),
       cmocka_unit_test(timeout_prints_and_terminates_the_command),
       cmocka_unit_test(runs_give_mean_and_deviation),
       cmocka_unit_test(runs_that_differ_deviate),
