@@ -222,7 +222,8 @@ UVPERF_EXTERN int uvperf_reading_subtract(uvperf_reading_t *reading,
  *    or a number would not fit it becomes the greatest that does.
  *  @param count  What to add: a count, or a sum. May be `sum`.
  *  @return 0, or
- *    -EINVAL  one is NULL, or has a state that is none; sum is left alone. */
+ *    -EINVAL  one is NULL, or its state is not of enum uvperf_count_state; sum
+ *      is left alone. */
 UVPERF_EXTERN int uvperf_set_count_add(uvperf_set_count_t *sum,
                                        const uvperf_set_count_t *count);
 
