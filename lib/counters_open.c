@@ -173,9 +173,9 @@ static int inherits(const uvperf__counters_t *counters,
 /* Whether nothing can join the group any more. A task and a child that has
  * inherited all of its events may swap them when one is switched to the other
  * (perf_event_context_sched_out in kernel/events/core.c): then the leader is in
- * the child's context, and a sibling in the task's own is EINVAL, or ENODEV once
- * the child has ended. Both have other causes too, so one is tried that any
- * group takes. */
+ * the child's context, and a sibling in the task's own is EINVAL, or ENODEV
+ * once the child has ended. Both have other causes too, so one is tried that
+ * any group takes. */
 static int is_cut_off(const job_t *job, int code) {
   struct perf_event_attr *attr = job->counters->scratch;
   int fd;

@@ -80,8 +80,7 @@ int uvperf_reading_copy(uvperf_reading_t *copy,
   void *memory;
   size_t bytes, room;
 
-  if (copy == NULL || reading == NULL || copy == reading ||
-      !reading->is_filled)
+  if (copy == NULL || reading == NULL || copy == reading || !reading->is_filled)
     return -EINVAL;
   if (measure(reading->nr_attrs, reading->nr_places, &bytes) != 0 ||
       make_room(copy, bytes) != 0)

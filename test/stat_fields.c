@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads lines of fields. Does not know quotation marks: the names of events that
- * the tests count have none. */
+/* Reads lines of fields. Does not know quotation marks: the names of events
+ * that the tests count have none. */
 #include "stat_fields.h"
 
 static void split(stat_fields_t *line, char separator) {

@@ -18,8 +18,9 @@ int stat_fields_line(const char *text, char separator, size_t least,
                      size_t index, stat_fields_t *line);
 
 /* Of a table by "-x," alone: the value of an event, and the sum over all lines
- * of it (of CPUs or intervals, with so many fields before the value). Each fails
- * the test, and shows the text, if the event is not there or not counted. */
+ * of it (of CPUs or intervals, with so many fields before the value). Each
+ * fails the test, and shows the text, if the event is not there or not
+ * counted. */
 uint64_t stat_fields_value(const char *text, const char *event);
 uint64_t stat_fields_sum(const char *text, const char *event, size_t before);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Directories of cgroups: where they are looked for, under a scripted root whose
- * mounts lead to the cgroups of this machine, and what is none. */
+/* Directories of cgroups: where they are looked for, under a scripted root
+ * whose mounts lead to the cgroups of this machine, and what is none. */
 #include "fake_kernel.h"
 #include "live.h"
 #include "temp_tree.h"

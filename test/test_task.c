@@ -310,7 +310,8 @@ static void threads_that_have_ended_are_left_out(void **state) {
 }
 
 /* Changes the threads of a process while they are listed, as the file that says
- * how many there are is a pipe: one who reads it has looked at the directory. */
+ * how many there are is a pipe: one who reads it has looked at the
+ * directory. */
 typedef struct change_s {
   const temp_tree_t *tree;
   char path[128]; /* of the pipe */

@@ -35,7 +35,8 @@ void user_events_count(uint64_t first, uint64_t second, uint64_t ns);
 void user_events_fill_page(struct perf_event_mmap_page *page, size_t nr);
 void user_events_fill_software(fake_event_t *fake);
 
-/* Skips the test on an architecture whose counters user_page.c does not know. */
+/* Skips the test on an architecture whose counters user_page.c does not
+ * know. */
 void user_events_need(const char *test);
 
 /* What to ask for to get them, with the flag; group: the first leads. */
