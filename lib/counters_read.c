@@ -103,6 +103,25 @@ static void read_place(const uvperf__counters_t *counters,
 
 /* -- gone ----------------------------------------------------------------- */
 
+/* What /proc has said of a task in this reading: its places, one for each CPU,
+ * follow one another. */
+typedef struct answer_s {
+  int pid; /* 0: of none */
+  int is_gone;
+} answer_t;
+
+static int is_gone(const uvperf__counters_t *counters,
+                   const counter_place_t *place, answer_t *answer) {
+  int pid = place->place.pid;
+
+  if (answer->pid != pid) {
+    answer->pid = pid;
+    answer->is_gone =
+        uvperf__task_is_gone(counters->root, pid, place->start) == 1;
+  }
+  return answer->is_gone;
+}
+
 /* The events of a task that is gone are read as ever: children that inherited
  * them go on, and the kernel has no state that read(2) would tell. So /proc is
  * asked, but not of a task that has run since the last reading: the time of its
@@ -112,14 +131,15 @@ static void read_place(const uvperf__counters_t *counters,
  * has not ended. Those of CPUs, whose id is -1, never end. What it did between
  * the reading and the question is read then. */
 static void look_for_end(const uvperf__counters_t *counters,
-                         counter_place_t *place, int went_on) {
+                         counter_place_t *place, int went_on,
+                         answer_t *answer) {
   int is_known = place->was_read && went_on;
   int is_open;
 
   place->was_read = 1;
   if (place->is_gone || is_known)
     return;
-  if (uvperf__task_is_gone(counters->root, place->place.pid, place->start) != 1)
+  if (!is_gone(counters, place, answer))
     return;
   place->is_gone = 1;
   read_place(counters, place, &is_open, &went_on);
@@ -174,13 +194,13 @@ static void fill_cell(counter_t *event, int is_snapshot, int is_gone,
 /* Reads the events of a place into the nr-th place of the reading. */
 static void fill_place(const uvperf__counters_t *counters,
                        counter_place_t *place, uvperf_reading_t *reading,
-                       size_t nr) {
+                       size_t nr, answer_t *answer) {
   int is_open, went_on;
   size_t i;
 
   read_place(counters, place, &is_open, &went_on);
   if (is_open)
-    look_for_end(counters, place, went_on);
+    look_for_end(counters, place, went_on, answer);
   *uvperf__reading_place(reading, nr) = place->place;
   for (i = 0; i < counters->nr_attrs; i++)
     fill_cell(&place->events[i],
@@ -192,6 +212,7 @@ int uvperf__counters_read(uvperf__counters_t *counters,
                           uvperf_reading_t *reading) {
   uvperf__reading_origin_t origin = {counters, counters->born};
   const counter_target_t *target;
+  answer_t answer = {0, 0};
   size_t i, place;
   size_t nr = 0;
   int rc = uvperf__counters_check(counters, NULL);
@@ -205,8 +226,9 @@ int uvperf__counters_read(uvperf__counters_t *counters,
     return rc;
   for (i = 0; i < counters->nr_targets; i++) {
     target = counters->targets[i];
+    answer.pid = 0;
     for (place = 0; place < target->nr_places; place++)
-      fill_place(counters, &target->places[place], reading, nr++);
+      fill_place(counters, &target->places[place], reading, nr++, &answer);
   }
   uvperf__reading_end(reading);
   return 0;

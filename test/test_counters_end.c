@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: tasks that end while they are counted. */
+/* Scripted: tasks that end while they are counted, and how that is found
+ * out. */
 #include "counters_make.h"
 
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "counters_impl.h"
 
 static void finish(uvperf__counters_t *counters) {
   uvperf__counters_free(counters);
@@ -103,6 +106,35 @@ static void task_found_gone_is_read_once_more(void **state) {
   assert_int_equal(support_wait(pid), 0);
 }
 
+/* Where there is no /proc each question is one call. A task has a place for each
+ * CPU, and is asked for once in a reading. */
+static void task_on_many_cpus_is_asked_for_once(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_reading_t *reading;
+  counters_make_t make;
+  fake_event_t *events[6];
+  unsigned asked;
+  int i;
+
+  (void)state;
+  counters_script(events, 6);
+  counters_make(&make, 1);
+  for (i = 0; i < 2; i++) {
+    counters_add_thread(&make, i == 0 ? getpid() : getppid());
+    make.targets[i].cpus = "0-2";
+  }
+  assert_int_equal(
+      uvperf__counters_make("/nowhere", &counters, &make.options, NULL), 0);
+  assert_int_equal(uvperf_reading_new(&reading), 0);
+  for (i = 0; i < 2; i++) {
+    asked = fake_count(FAKE_HAS_TASK);
+    assert_int_equal(uvperf__counters_read(counters, reading), 0);
+    assert_int_equal(fake_count(FAKE_HAS_TASK) - asked, 2);
+  }
+  uvperf_reading_free(reading);
+  finish(counters);
+}
+
 #define TEST(f) cmocka_unit_test_setup(f, counters_make_setup)
 
 int main(void) {
@@ -110,6 +142,7 @@ int main(void) {
       TEST(task_that_is_gone_is_so_at_the_first_reading),
       TEST(task_whose_time_goes_on_is_alive),
       TEST(task_found_gone_is_read_once_more),
+      TEST(task_on_many_cpus_is_asked_for_once),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
