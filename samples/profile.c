@@ -264,6 +264,7 @@ int main(int argc, char **argv) {
   profile_t profile = {.session = SHARED_SESSION_INIT};
   int status;
 
+  shared_signals_take(&profile.session.command.signals);
   shared_stdio_init();
   status = profile_options_parse(&profile.options, argc, argv);
   if (status == 0 && profile.options.help) {

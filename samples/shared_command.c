@@ -22,15 +22,12 @@ static ssize_t read_all(int fd, void *bytes, size_t size) {
 }
 
 /* Never returns. Only async-signal-safe functions, and execvp. */
-static void run_child(char **argv, const sigset_t *mask, int go_fd,
+static void run_child(char **argv, const shared_signals_t *signals, int go_fd,
                       int error_fd) {
   char byte;
   int error;
 
-  /* What the command started with before it was ours. */
-  signal(SIGPIPE, SIG_DFL);
-  if (mask != NULL)
-    sigprocmask(SIG_SETMASK, mask, NULL);
+  shared_signals_give_back(signals);
   /* However this program dies, no command is left behind. */
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (read_all(go_fd, &byte, 1) != 1)
@@ -68,7 +65,7 @@ int shared_command_fork(shared_command_t *command, char **argv) {
   if (command->pid == 0) {
     /* Its own copy of the writing end would keep it waiting for ever. */
     close(go[1]);
-    run_child(argv, command->mask, go[0], error[1]);
+    run_child(argv, &command->signals, go[0], error[1]);
   }
   close(go[0]);
   close(error[1]);

@@ -3,23 +3,23 @@
 #ifndef SHARED_COMMAND_H
 #define SHARED_COMMAND_H
 
-#include <signal.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+#include "shared_signals.h"
 
 typedef struct shared_command_s {
   pid_t pid;    /* 0 once it was reaped, or if there is none */
   int go_fd;    /* -1, or where a byte lets the child go on to exec */
   int error_fd; /* -1, or where the child tells the errno of exec */
   const char *name;
-  const sigset_t *mask; /* signals that it has blocked; NULL: those of now */
+  shared_signals_t signals; /* that it is to find; to be taken before */
 } shared_command_t;
 
 #define SHARED_COMMAND_INIT                                                    \
-  { 0, -1, -1, NULL, NULL }
+  { .go_fd = -1, .error_fd = -1 }
 
-/* Forks a child that waits; the strings and the mask stay the caller's. 0, or
- * -errno. */
+/* Forks a child that waits; the strings stay the caller's. 0, or -errno. */
 int shared_command_fork(shared_command_t *command, char **argv);
 
 /* Lets the child exec and waits until it has. 0, or the -errno of exec. */

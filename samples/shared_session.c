@@ -118,19 +118,14 @@ int shared_session_init(shared_session_t *session) {
   return 0;
 }
 
-/* nohup(1) starts programs that are to outlive their terminal like that. */
-static int is_ignored(int number) {
-  struct sigaction action;
-
-  return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
+/* One that nohup(1) has started is to go on when the terminal is gone. */
 void shared_session_listen(shared_session_t *session) {
   uv_signal_start(&session->interrupt, on_signal, SIGINT);
   uv_signal_start(&session->terminate, on_signal, SIGTERM);
-  if (!is_ignored(SIGHUP))
+  if (!shared_signals_is_ignored(SIGHUP))
     uv_signal_start(&session->hangup, on_signal, SIGHUP);
   uv_signal_start(&session->child, on_child, SIGCHLD);
+  shared_signals_let_come();
 }
 
 void shared_session_start(shared_session_t *session, uint64_t tick_ms,

@@ -43,7 +43,7 @@ int shared_session_fork(shared_session_t *session, char **command);
 /* Opens the loop; the callbacks must be set. 0, or 1 after a message. */
 int shared_session_init(shared_session_t *session);
 
-/* Begins to listen for signals. */
+/* Begins to listen for signals, those that are blocked too. */
 void shared_session_listen(shared_session_t *session);
 
 /* Starts the ticks, 0 for none, and the time to run in milliseconds, 0 for no

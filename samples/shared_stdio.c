@@ -9,12 +9,13 @@
 #include <unistd.h>
 
 /* uv_loop_close asserts that none of its fds is one of the first three, so none
- * of them may be free when the loop opens its own. */
+ * of them may be free when the loop opens its own. A command finds them closed,
+ * as they were. */
 static void fill_standard_fds(void) {
   int fd;
 
   do
-    fd = open("/dev/null", O_RDWR);
+    fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   while (fd >= 0 && fd <= STDERR_FILENO);
   if (fd >= 0)
     close(fd);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stat: counts events while a command runs, or of what runs already. This file
  * goes from the command line over the runs to the table. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include "stat_targets.h"
 
 typedef struct stat_s {
+  shared_signals_t signals; /* as they were */
   stat_options_t options;
   stat_events_t events;
   stat_failures_t failures;
@@ -133,18 +133,19 @@ static void forget_runs(stat_t *stat) {
 
 /* -- the runs -------------------------------------------------------------- */
 
-static int run_once(stat_t *stat, const sigset_t *mask, int *is_last) {
+static int run_once(stat_t *stat, int *is_last) {
   stat_run_t run;
   int status;
 
   memset(&run, 0, sizeof(run));
   run.options = &stat->options;
   run.events = stat->events.list;
+  run.signals = &stat->signals;
   run.data = stat;
   run.on_open = on_open;
   run.on_interval = on_interval;
   stat_messages_run(&stat->options, stat->nr_begun++);
-  status = stat_run(&run, mask);
+  status = stat_run(&run);
   if (status == 0 && stat->options.interval_ms == 0)
     add_run(stat, &run);
   stat->status = run.command_status;
@@ -155,17 +156,16 @@ static int run_once(stat_t *stat, const sigset_t *mask, int *is_last) {
 
 static int run_all(stat_t *stat) {
   int is_last, status;
-  sigset_t mask;
 
-  stat_run_hold_signals(&mask);
   do {
-    status = run_once(stat, &mask, &is_last);
+    status = run_once(stat, &is_last);
     if (stat->options.nr_runs == 0 && stat->nr_runs > 0) {
       tell_runs(stat);
       forget_runs(stat);
     }
   } while (status == 0 && !is_last && !ferror(stat->output.file));
-  stat_run_free_signals(&mask);
+  /* What came too late is forgotten; the table is printed. */
+  shared_signals_end_session(&stat->signals);
   return status;
 }
 
@@ -209,6 +209,7 @@ int main(int argc, char **argv) {
   int status;
 
   memset(&stat, 0, sizeof(stat));
+  shared_signals_take(&stat.signals);
   shared_stdio_init();
   status = stat_options_parse(&stat.options, argc, argv);
   if (status == 0 && stat.options.help) {

@@ -17,38 +17,9 @@
 /* How often the tasks of -p and -t are looked for. */
 #define ALIVE_MS 100
 
-/* -- signals ---------------------------------------------------------------
- *
- * A signal that comes while no loop listens, between two runs, would end the
+/* A signal that comes while no loop listens, between two runs, would end the
  * program before it has printed anything; so would the end of a command be
  * missed that is killed before its exec. They wait until somebody listens. */
-
-static const int held[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
-
-#define NR_HELD (sizeof(held) / sizeof(held[0]))
-
-void stat_run_hold_signals(sigset_t *before) {
-  sigset_t set;
-  size_t i;
-
-  sigemptyset(&set);
-  for (i = 0; i < NR_HELD; i++)
-    sigaddset(&set, held[i]);
-  sigprocmask(SIG_BLOCK, &set, before);
-}
-
-/* A signal that waits is dropped when it is ignored. libuv leaves none of them
- * as it was found. */
-void stat_run_free_signals(const sigset_t *before) {
-  size_t i;
-
-  for (i = 0; i < NR_HELD; i++) {
-    signal(held[i], SIG_IGN);
-    signal(held[i], SIG_DFL);
-  }
-  sigprocmask(SIG_SETMASK, before, NULL);
-}
-
 static int is_signal_waiting(void) {
   sigset_t set;
 
@@ -125,7 +96,7 @@ static void on_tick(shared_session_t *session) {
 static void on_close(shared_session_t *session) {
   stat_run_t *run = session->data;
 
-  stat_run_hold_signals(NULL);
+  shared_signals_hold();
   if (run->has_set)
     uvperf_set_close(&run->set, NULL);
 }
@@ -219,18 +190,18 @@ static int run_session(stat_run_t *run) {
     status = make_readings(run);
   if (status == 0) {
     shared_session_listen(session);
-    sigprocmask(SIG_SETMASK, session->command.mask, NULL);
     status = start(run);
   }
   return shared_session_run(session, status);
 }
 
-static int run_command(stat_run_t *run, const sigset_t *mask) {
+static int run_command(stat_run_t *run) {
   uint64_t user_before, system_before;
   struct rlimit files;
   int status;
 
-  run->session.command.mask = mask;
+  shared_signals_hold();
+  run->session.command.signals = *run->signals;
   take_times(&user_before, &system_before);
   status = shared_session_fork(&run->session, run->options->command);
   if (status != 0)
@@ -246,7 +217,7 @@ static int run_command(stat_run_t *run, const sigset_t *mask) {
   return status;
 }
 
-int stat_run(stat_run_t *run, const sigset_t *mask) {
+int stat_run(stat_run_t *run) {
   static const shared_session_t init = SHARED_SESSION_INIT;
   int status;
 
@@ -258,7 +229,7 @@ int stat_run(stat_run_t *run, const sigset_t *mask) {
   run->session.on_close = on_close;
   run->session.leave_int = 1;
   stat_alive_begin(&run->alive, run->options);
-  status = run_command(run, mask);
+  status = run_command(run);
   stat_alive_end(&run->alive);
   uvperf_reading_free(run->told);
   uvperf_reading_free(run->delta);

@@ -4,7 +4,6 @@
 #ifndef STAT_RUN_H
 #define STAT_RUN_H
 
-#include <signal.h>
 #include <stdint.h>
 
 #include "shared_session.h"
@@ -17,7 +16,8 @@ typedef struct stat_run_s stat_run_t;
 struct stat_run_s {
   const stat_options_t *options;
   const uvperf_event_list_t *events;
-  void *data; /* the owner's */
+  const shared_signals_t *signals; /* for the command */
+  void *data;                      /* the owner's */
   /* The events are open, nothing has been counted yet. */
   void (*on_open)(stat_run_t *run, const uvperf_set_t *set);
   /* With -I: what was counted in an interval, the last and shorter one too. */
@@ -39,17 +39,10 @@ struct stat_run_s {
   int failed;
 };
 
-/* Makes the signals that end a run wait until one listens to them. *before,
- * unless it is NULL, receives the mask that was. */
-void stat_run_hold_signals(sigset_t *before);
-
-/* Ends that; what came in between is forgotten. */
-void stat_run_free_signals(const sigset_t *before);
-
 /* Counts: 0, or the status to exit with after a message. What is public but the
- * results is to be set, all else to be 0; for each run anew. Signals are to be
- * held, and are when it returns; `mask` is that of before, for the command. */
-int stat_run(stat_run_t *run, const sigset_t *mask);
+ * results is to be set, all else to be 0; for each run anew. Signals are held when
+ * it returns: one that comes between two runs is for the next. */
+int stat_run(stat_run_t *run);
 
 /* Frees the reading. */
 void stat_run_free(stat_run_t *run);

@@ -303,6 +303,7 @@ int main(int argc, char **argv) {
   watch_t watch = {.session = SHARED_SESSION_INIT};
   int status;
 
+  shared_signals_take(&watch.session.command.signals);
   shared_stdio_init();
   status = watch_options_parse(&watch.options, argc, argv);
   if (status == 0 && watch.options.help) {

@@ -130,6 +130,56 @@ static void command_runs_as_it_would_alone(void **state) {
                                "SigIgn:\t0000000000000000\n");
 }
 
+static void close_stdin(void) {
+  close(STDIN_FILENO);
+}
+
+static void command_finds_closed_what_was_closed(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "-e", "task-clock", "--", "sh", "-c",
+                               "test -e /proc/self/fd/0; echo $?"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  run.prepare = close_stdin;
+  sample_run(&run);
+  assert_string_equal(run.out, "1\n");
+}
+
+/* As parents leave them that handle signals in a thread of their own. */
+static void block_and_ignore(void) {
+  sigset_t set;
+  int i;
+
+  for (i = 1; i < NSIG; i++)
+    signal(i, SIG_DFL);
+  signal(SIGHUP, SIG_IGN);
+  signal(SIGINT, SIG_IGN);
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGCHLD, SIG_IGN);
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGCHLD);
+  sigprocmask(SIG_SETMASK, &set, NULL);
+}
+
+/* stat hears of its end all the same. */
+static void command_finds_signals_as_stat_did(void **state) {
+  sample_run_t run = {.args = {STAT_PATH, "-r2", "-e", "task-clock", "--",
+                               "grep", "-E", "Sig(Blk|Ign)",
+                               "/proc/self/status"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  run.prepare = block_and_ignore;
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_string_equal(run.out, "SigBlk:\t0000000000014200\n"
+                               "SigIgn:\t0000000000011003\n"
+                               "SigBlk:\t0000000000014200\n"
+                               "SigIgn:\t0000000000011003\n");
+}
+
 /* -- signals ---------------------------------------------------------------
  *
  * The command tells on stderr when it waits. */
@@ -358,6 +408,8 @@ int main(void) {
       cmocka_unit_test(usual_events_are_counted_or_explained_once),
       cmocka_unit_test(status_is_that_of_the_command),
       cmocka_unit_test(command_runs_as_it_would_alone),
+      cmocka_unit_test(command_finds_closed_what_was_closed),
+      cmocka_unit_test(command_finds_signals_as_stat_did),
       cmocka_unit_test(interrupt_is_for_the_command),
       cmocka_unit_test(interrupted_command_prints_what_there_is),
       cmocka_unit_test(sigterm_prints_and_terminates_the_command),
