@@ -15,14 +15,29 @@
 
 #define EXIT_NOT_RUN 127
 
+/* The signals do not keep the loop running any more. */
 static void close_all(shared_session_t *session) {
+  session->stopping = 1;
   session->on_close(session);
-  uv_close((uv_handle_t *)&session->interrupt, NULL);
-  uv_close((uv_handle_t *)&session->terminate, NULL);
-  uv_close((uv_handle_t *)&session->hangup, NULL);
+  uv_unref((uv_handle_t *)&session->interrupt);
+  uv_unref((uv_handle_t *)&session->terminate);
+  uv_unref((uv_handle_t *)&session->hangup);
   uv_close((uv_handle_t *)&session->child, NULL);
   uv_close((uv_handle_t *)&session->tick, NULL);
   uv_close((uv_handle_t *)&session->end, NULL);
+}
+
+/* A signal that came while the session ended is still in libuv's pipe, and
+ * closing its handle would forget it: the loop looks once more. */
+static void close_signals(shared_session_t *session) {
+  uv_ref((uv_handle_t *)&session->interrupt);
+  uv_ref((uv_handle_t *)&session->terminate);
+  uv_ref((uv_handle_t *)&session->hangup);
+  uv_run(&session->loop, UV_RUN_NOWAIT);
+  uv_close((uv_handle_t *)&session->interrupt, NULL);
+  uv_close((uv_handle_t *)&session->terminate, NULL);
+  uv_close((uv_handle_t *)&session->hangup, NULL);
+  uv_run(&session->loop, UV_RUN_DEFAULT);
 }
 
 static void on_kill(uv_timer_t *timer) {
@@ -157,6 +172,7 @@ int shared_session_run(shared_session_t *session, int status) {
   if (status != 0)
     close_all(session);
   uv_run(&session->loop, UV_RUN_DEFAULT);
+  close_signals(session);
   rc = uv_loop_close(&session->loop);
   if (rc == 0)
     return status;

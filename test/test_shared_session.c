@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* A session of the samples hears of every signal, whenever it comes. */
+#include <signal.h>
+
+#include "shared_session.h"
+#include "support.h"
+
+typedef struct told_s {
+  shared_signals_t signals;
+  int number; /* that comes while the session stops; 0 for none */
+  int nr_stops, nr_closes;
+} told_t;
+
+static void on_stop(shared_session_t *session) {
+  told_t *told = session->data;
+
+  told->nr_stops++;
+  if (told->number != 0)
+    raise(told->number);
+}
+
+static void on_close(shared_session_t *session) {
+  told_t *told = session->data;
+
+  told->nr_closes++;
+  shared_signals_hold();
+}
+
+static void begin(shared_session_t *session, told_t *told) {
+  static const shared_session_t init = SHARED_SESSION_INIT;
+
+  *session = init;
+  session->data = told;
+  session->on_stop = on_stop;
+  session->on_close = on_close;
+  shared_signals_take(&told->signals);
+  assert_int_equal(shared_session_init(session), 0);
+  shared_session_listen(session);
+}
+
+static void end(told_t *told) {
+  shared_signals_end_session(&told->signals);
+  assert_int_equal(told->nr_closes, 1);
+}
+
+/* It was lost: a series of runs went on. */
+static void signal_while_the_session_stops_is_told(void **state) {
+  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+    told_t told = {.number = numbers[i]};
+    shared_session_t session;
+
+    begin(&session, &told);
+    shared_session_stop_soon(&session);
+    assert_int_equal(shared_session_run(&session, 0), 0);
+    assert_int_equal(session.signal, numbers[i]);
+    assert_int_equal(told.nr_stops, 1);
+    end(&told);
+  }
+}
+
+static void session_without_a_signal_tells_none(void **state) {
+  told_t told = {.number = 0};
+  shared_session_t session;
+
+  (void)state;
+  begin(&session, &told);
+  shared_session_stop_soon(&session);
+  assert_int_equal(shared_session_run(&session, 0), 0);
+  assert_int_equal(session.signal, 0);
+  end(&told);
+}
+
+/* What was not opened is not to be stopped. */
+static void signal_before_a_failure_stops_nothing(void **state) {
+  told_t told = {.number = 0};
+  shared_session_t session;
+
+  (void)state;
+  begin(&session, &told);
+  raise(SIGINT);
+  assert_int_equal(shared_session_run(&session, 3), 3);
+  assert_int_equal(session.signal, SIGINT);
+  assert_int_equal(told.nr_stops, 0);
+  end(&told);
+}
+
+/* As nohup(1) has it. */
+static void hangup_that_is_ignored_is_not_told(void **state) {
+  told_t told = {.number = SIGHUP};
+  shared_session_t session;
+
+  (void)state;
+  signal(SIGHUP, SIG_IGN);
+  begin(&session, &told);
+  shared_session_stop_soon(&session);
+  assert_int_equal(shared_session_run(&session, 0), 0);
+  assert_int_equal(session.signal, 0);
+  end(&told);
+  assert_true(shared_signals_is_ignored(SIGHUP));
+  signal(SIGHUP, SIG_DFL);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(signal_while_the_session_stops_is_told),
+      cmocka_unit_test(session_without_a_signal_tells_none),
+      cmocka_unit_test(signal_before_a_failure_stops_nothing),
+      cmocka_unit_test(hangup_that_is_ignored_is_not_told),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
