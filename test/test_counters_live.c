@@ -363,14 +363,30 @@ static void filter_holds_for_later_threads_too(void **state) {
   live_thread_end(&thread);
 }
 
-/* The program says that no call is to be counted, on whichever CPU it is. */
+/* A program on a tracepoint decides for everybody who measures it: this one is
+ * for calls with an argument that no other process uses. */
+static int own_argument(void) {
+  return LIVE_PGID + getpid();
+}
+
+/* Calls on a CPU: five that the program drops, and one. */
+static void call_on(int cpu) {
+  cpu_set_t old;
+  int i;
+
+  live_pin(cpu, &old);
+  for (i = 0; i < 5; i++)
+    assert_int_equal(getpgid(own_argument()), -1);
+  live_syscall(1);
+  live_unpin(&old);
+}
+
 static void program_of_a_tracepoint_holds_on_all_cpus(void **state) {
   uvperf__counters_t *counters;
   uvperf_error_t error;
   int cpus[64];
   size_t nr = live_cpus(cpus, 64);
   char list[2][8];
-  cpu_set_t old;
   size_t i;
   int fd;
 
@@ -379,7 +395,7 @@ static void program_of_a_tracepoint_holds_on_all_cpus(void **state) {
   count_calls(__func__);
   if (nr < 2)
     support_skip(__func__, "two CPUs");
-  fd = live_bpf_constant(__func__, BPF_PROG_TYPE_TRACEPOINT, 0);
+  fd = live_bpf_by_argument(__func__, 0, own_argument(), 0);
   for (i = 0; i < 2; i++) {
     snprintf(list[i], sizeof(list[i]), "%d", cpus[i]);
     counters_add_cpus(&make, list[i]);
@@ -391,18 +407,14 @@ static void program_of_a_tracepoint_holds_on_all_cpus(void **state) {
   close(fd);
   count_own_thread_alone(counters);
   enable(counters);
-  for (i = 0; i < 2; i++) {
-    live_pin(cpus[i], &old);
-    live_syscall(5);
-    live_unpin(&old);
-  }
-  assert_counted(counters, 0);
-  /* The first held the program: the other takes it over. */
+  call_on(cpus[0]);
+  call_on(cpus[1]);
+  assert_counted(counters, 2);
+  /* The first held the program: the other takes it over. What the first has
+   * counted leaves with it. */
   assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
-  live_pin(cpus[1], &old);
-  live_syscall(5);
-  live_unpin(&old);
-  assert_counted(counters, 0);
+  call_on(cpus[1]);
+  assert_counted(counters, 2);
   uvperf__counters_free(counters);
 }
 
