@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* stat counts what perf stat counts, and writes the same fields. */
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+
 #include "stat_fields.h"
 #include "stat_serve.h"
 
 #define RUNS 4
+
+/* How often perf stat is run until it says something. */
+#define TRIES 20
+
+/* How often a process that is counted is to work, and waits after it. */
+#define ANSWERS 50
 
 /* Looked for in PATH, and by a shell, as each distribution has it elsewhere. */
 static int perf_works(void) {
@@ -98,12 +108,84 @@ static void page_faults_are_counted_as_by_perf(void **state) {
     assert_true(ours[i] >= least && ours[i] <= most);
 }
 
+/* One process of which perf stat and stat count the same while: from before it
+ * begins, as perf stat counts it while stat runs and stat tells when it does,
+ * until it is gone. */
+static void answer_and_end(sample_run_t *run) {
+  unsigned i;
+
+  for (i = 0; i < ANSWERS; i++)
+    stat_serve_calls(run->data, 1000);
+  stat_serve_end(run->data);
+}
+
+/* So that it is not switched between the beginning of the one and that of the
+ * other. */
+static void wait_until_it_waits(const stat_serve_t *serve) {
+  char path[32], text[256];
+  FILE *file;
+  size_t nr;
+
+  snprintf(path, sizeof(path), "/proc/%s/stat", serve->id);
+  do {
+    sched_yield();
+    file = fopen(path, "re");
+    assert_non_null(file);
+    nr = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[nr] = '\0';
+  } while (strstr(text, ") S ") == NULL);
+}
+
+static double milliseconds(const char *text) {
+  stat_fields_t line;
+
+  assert_true(stat_fields_line(text, ',', 7, 1, &line));
+  assert_string_equal(line.field[2], "task-clock");
+  return strtod(line.field[0], NULL);
+}
+
+/* Two runs differ by far more, as the machine has other things to do. */
+static void clock_and_switches_of_one_run_are_those_of_perf(void **state) {
+  static const char events[] = "-x, -e context-switches,task-clock";
+  double theirs, ours;
+  stat_serve_t serve;
+  char line[512];
+  sample_run_t run = {.args = {"/bin/sh", "-c", line}};
+
+  (void)state;
+  need_perf(__func__);
+  stat_serve_start(&serve, TARGET_PATH);
+  wait_until_it_waits(&serve);
+  snprintf(line, sizeof(line),
+           "exec perf stat --log-fd 1 %s -p %s %s -v %s -p %s", events,
+           serve.id, STAT_PATH, events, serve.id);
+  run.interrupt_at = "counting";
+  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.work = answer_and_end;
+  run.data = &serve;
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_true(stat_fields_value(run.err, "context-switches") >= ANSWERS);
+  assert_int_equal(stat_fields_value(run.err, "context-switches"),
+                   stat_fields_value(run.out, "context-switches"));
+  theirs = milliseconds(run.out);
+  ours = milliseconds(run.err);
+  print_message("perf: %.2f msec, stat: %.2f msec\n", theirs, ours);
+  assert_true(theirs > 0);
+  assert_true(fabs(ours - theirs) < 0.01 * theirs + 0.01);
+}
+
 /* The same fields are there, with the same words in them. */
 static void expect_same_fields(const char *args, size_t nr, size_t event) {
   sample_run_t perf, stat;
   stat_fields_t theirs, ours;
+  int tries = TRIES;
 
-  run_perf(&perf, "", args);
+  /* With -I it says nothing of a command that ends before it looks. */
+  do
+    run_perf(&perf, "", args);
+  while (perf.err[0] == '\0' && --tries > 0);
   run_stat(&stat, "", args);
   assert_true(stat_fields_line(perf.err, ',', nr, 0, &theirs));
   assert_true(stat_fields_line(stat.err, ',', nr, 0, &ours));
@@ -158,6 +240,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tracepoint_is_counted_as_by_perf),
       cmocka_unit_test(page_faults_are_counted_as_by_perf),
+      cmocka_unit_test(clock_and_switches_of_one_run_are_those_of_perf),
       cmocka_unit_test(fields_are_those_of_perf),
       cmocka_unit_test(fields_of_cpus_and_cgroups_are_those_of_perf),
       cmocka_unit_test(event_that_is_not_there_has_the_fields_of_perf),
