@@ -63,26 +63,28 @@ static size_t row_of(const shared_ids_t *cpus, const uvperf_place_t *place) {
   return found == NULL ? SIZE_MAX : (size_t)(found - cpus->ids);
 }
 
-/* A line of each event on each CPU, with nothing in them. */
+/* A line of each event on each CPU, with nothing in them; in the order of
+ * perf-stat(1), all CPUs of an event together. */
 static void lay_out(stat_lines_t *lines, const shared_ids_t *cpus,
                     size_t nr_events) {
   size_t i, event;
 
   lines->nr = 0;
-  for (i = 0; i < cpus->nr; i++) {
-    for (event = 0; event < nr_events; event++)
+  for (event = 0; event < nr_events; event++) {
+    for (i = 0; i < cpus->nr; i++)
       append(lines, event, cpus->ids[i]);
   }
 }
 
-static void add_place(stat_line_t *lines, const uvperf_reading_t *reading,
-                      size_t place) {
+/* Each event's line is so many lines behind that of the one before. */
+static void add_place(stat_line_t *lines, size_t apart,
+                      const uvperf_reading_t *reading, size_t place) {
   size_t nr = uvperf_reading_nr_attrs(reading), attr;
   uvperf_set_count_t count;
 
   for (attr = 0; attr < nr; attr++) {
     if (uvperf_reading_count(reading, attr, place, &count) == 0)
-      uvperf_set_count_add(&lines[attr].count, &count);
+      uvperf_set_count_add(&lines[attr * apart].count, &count);
   }
 }
 
@@ -97,8 +99,8 @@ static void add_places(stat_lines_t *lines, const shared_ids_t *cpus,
     row = row_of(cpus, place);
     group = nr_groups > 1 ? place->target : 0;
     if (row != SIZE_MAX && group < nr_groups)
-      add_place(&lines->lines[(row * nr_groups + group) * nr_attrs], reading,
-                i);
+      add_place(&lines->lines[group * nr_attrs * cpus->nr + row], cpus->nr,
+                reading, i);
   }
 }
 

@@ -110,8 +110,8 @@ static void lines_are_the_sums_of_all_places(void **state) {
   stat_lines_free(&lines);
 }
 
-/* CPU by CPU, ascending, whatever the order of the places is; that of a target
- * that could not be looked up is on none. */
+/* Event by event, and of each its CPUs, ascending, whatever the order of the
+ * places is; that of a target that could not be looked up is on none. */
 static void lines_by_cpu_are_those_of_its_places(void **state) {
   static const place_t places[] = {
       {0, 8, {COUNTED(5), NONE}},
@@ -125,8 +125,8 @@ static void lines_by_cpu_are_those_of_its_places(void **state) {
   read_places(&lines, 1, 1, places, 4);
   assert_int_equal(lines.nr, 3); /* b is not of CPU 8 */
   expect(&lines, 0, 0, 1, 7);
-  expect(&lines, 1, 1, 1, 35);
-  expect(&lines, 2, 0, 8, 14);
+  expect(&lines, 1, 0, 8, 14);
+  expect(&lines, 2, 1, 1, 35);
   stat_lines_free(&lines);
 }
 
@@ -149,7 +149,9 @@ static void lines_of_groups_are_those_of_their_targets(void **state) {
   stat_lines_free(&lines);
   read_places(&lines, 2, 1, places, 4);
   assert_int_equal(lines.nr, 8);
-  expect(&lines, 2, 2, 0, 100);
+  expect(&lines, 1, 0, 1, 10);
+  expect(&lines, 2, 1, 0, 1);
+  expect(&lines, 4, 2, 0, 100);
   expect(&lines, 7, 3, 1, 1000);
   stat_lines_free(&lines);
 }
@@ -245,7 +247,7 @@ static void runs_on_other_cpus_keep_their_lines(void **state) {
   add_run(&sum, second, 2, 1);
   assert_int_equal(sum.nr, 6);
   expect(&sum, 0, 0, 0, 1);
-  expect(&sum, 2, 0, 1, 4);
+  expect(&sum, 1, 0, 1, 4);
   expect(&sum, 3, 1, 1, 2.5);
   expect(&sum, 4, 0, 2, 7);
   stat_lines_free(&sum);
