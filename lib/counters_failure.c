@@ -29,6 +29,14 @@ static int make_room(uvperf__counters_t *counters) {
   return 0;
 }
 
+/* Whether it is of a later attr of the same place. */
+static int is_after(const uvperf_set_failure_t *failure,
+                    const uvperf_place_t *place, uint32_t attr) {
+  return failure->error.target_index == place->target &&
+         failure->pid == place->pid && failure->cpu == place->cpu &&
+         failure->error.attr_index > attr;
+}
+
 int uvperf__counters_fail(uvperf__counters_t *counters,
                           const uvperf_place_t *place, size_t attr,
                           const uvperf_error_t *why, uvperf_error_t *error) {
@@ -38,6 +46,11 @@ int uvperf__counters_fail(uvperf__counters_t *counters,
     return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
                            "no memory for what could not be opened");
   failure = &counters->failures[counters->nr_failures++];
+  /* A group that is opened again fails after what comes behind it. */
+  for (; failure != counters->failures &&
+         is_after(&failure[-1], place, (uint32_t)attr);
+       failure--)
+    *failure = failure[-1];
   memset(failure, 0, sizeof(*failure));
   failure->error = *why;
   failure->error.attr_index = (uint32_t)attr;

@@ -38,6 +38,30 @@ static void group_that_was_torn_is_opened_again(void **state) {
   fake_assert_clean();
 }
 
+/* Open 3 is of the attr behind the group, 5 of the sibling once more. */
+static void group_that_is_opened_again_fails_in_order(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  fake_event_t *events[3];
+
+  (void)state;
+  counters_script(events, 3);
+  counters_make(&make, 3);
+  counters_group(&make, 0, 2);
+  counters_add(&make, UVPERF_TARGET_PROCESS)->pid = getpid();
+  fake_fail(FAKE_READ, 1, -ECHILD);
+  fake_fail(FAKE_OPEN, 3, -ENOENT);
+  fake_fail(FAKE_OPEN, 5, -EBUSY);
+  counters = counters_open(&make);
+  assert_int_equal(counters_nr_failures(counters), 2);
+  assert_int_equal(counters_failure(counters, 0)->error.attr_index, 1);
+  assert_int_equal(counters_failure(counters, 0)->error.code, -EBUSY);
+  assert_int_equal(counters_failure(counters, 1)->error.attr_index, 2);
+  assert_int_equal(counters_failure(counters, 1)->error.code, -ENOENT);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
 static void group_that_goes_on_tearing_is_left_as_it_is(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -162,6 +186,7 @@ static void member_that_a_group_does_not_take_is_no_cut(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(group_that_was_torn_is_opened_again),
+      TEST(group_that_is_opened_again_fails_in_order),
       TEST(group_that_goes_on_tearing_is_left_as_it_is),
       TEST(group_that_was_cut_off_is_opened_again),
       TEST(weak_member_that_was_cut_off_is_in_its_group),
