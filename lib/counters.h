@@ -33,6 +33,10 @@ int uvperf__counters_new(uvperf__counters_t **counters,
  * its fds does nothing to the parent's events. */
 void uvperf__counters_free(uvperf__counters_t *counters);
 
+/* UV_EPERM and the error in a forked child; else 0. */
+int uvperf__counters_check(const uvperf__counters_t *counters,
+                           uvperf_error_t *error);
+
 /* Opens every attr at every place of one more target, and enables it if the
  * rest is enabled. *index, if not NULL, receives its index. 0 if anything could
  * be opened, or a code and the error, as above, and nothing was added. */

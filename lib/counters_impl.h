@@ -130,10 +130,6 @@ int uvperf__counters_make(const char *root, uvperf__counters_t **counters,
                           const uvperf_set_options_t *options,
                           uvperf_error_t *error);
 
-/* UV_EPERM and the error in a forked child; else 0. */
-int uvperf__counters_check(const uvperf__counters_t *counters,
-                           uvperf_error_t *error);
-
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t uvperf__counters_now(void);
 

@@ -51,9 +51,11 @@ int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn, void *arg,
   if (set == NULL || fn == NULL || reading == NULL)
     return UV_EINVAL;
   counters = uvperf__set_counters(set);
-  if (uvperf__counters_is_enabled(counters))
-    return UV_EBUSY;
-  rc = make_room(counters, reading);
+  rc = uvperf__counters_check(counters, NULL);
+  if (rc == 0 && uvperf__counters_is_enabled(counters))
+    rc = UV_EBUSY;
+  if (rc == 0)
+    rc = make_room(counters, reading);
   if (rc == 0)
     rc = uvperf__counters_reset(counters);
   if (rc == 0)

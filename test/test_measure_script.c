@@ -285,6 +285,11 @@ static void measure_in_a_forked_child_is_eperm(void **state) {
   assert_int_equal(called, 0);
   assert_int_equal(pmu.events[0]->enabled, 0);
   fake_getpid(0);
+  assert_int_equal(uvperf_set_enable(&run.set, NULL), 0);
+  fake_getpid(1);
+  assert_int_equal(uvperf_measure(&run.set, measure_note, &called, run.reading),
+                   UV_EPERM);
+  fake_getpid(0);
   measure_close(&run);
   fake_assert_clean();
 }
