@@ -45,11 +45,7 @@ static int copy_target(uvperf_target_t *own, const uvperf_target_t *target,
   rc = uvperf__options_copy(own, sizeof(*own), sizeof(*own), target);
   if (rc == 0)
     return uvperf__target_check(own, error);
-  return uvperf__explain(error, rc, UVPERF_CAUSE_ARGUMENT,
-                         rc == -E2BIG ? "uvperf_target_t has fields that this "
-                                        "version does not know"
-                                      : "uvperf_target_t.size is too small: "
-                                        "use its initializer");
+  return uvperf__explain_options(error, rc, "uvperf_target_t");
 }
 
 static int push(uvperf__counters_t *counters, counter_target_t *target,

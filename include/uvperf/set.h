@@ -103,7 +103,7 @@ struct uvperf_set_s {
  *      is a member itself; a target that cannot be right (see its fields);
  *      unknown flags or fallbacks; or what uvperf_event_init says of EINVAL;
  *    UV_E2BIG   options, a target or an attr have fields that the library, or
- *      the kernel, does not know;
+ *      the kernel, does not know; or there are more than 65536 attrs;
  *    UV_EMFILE, UV_ENFILE  the fds do not suffice (cause files): error->needed
  *      is the RLIMIT_NOFILE that the whole set takes, error->limit that of now;
  *    UV_ENOMEM  out of memory;
@@ -122,7 +122,8 @@ UVPERF_EXTERN int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
 /** Has everything count that is open, and what targets that are added later
  *  open. The members of a group begin together, at each place. A command that
  *  has not called execve(2) yet is left alone: the kernel enables it then. A
- *  pinned event that was in error state is tried again.
+ *  pinned event that was in error state is tried again, and events of a CPU
+ *  that was offline, which the kernel leaves turned off, count again.
  *  @param error  Receives the first failure; attr_index and target_index say
  *    where it was.
  *  @return 0, also if it was enabled before; or, with all enabled that could
@@ -156,7 +157,9 @@ UVPERF_EXTERN int uvperf_set_reset(uvperf_set_t *set);
 
 /** Reads everything, by one read(2) for each group, and for each attr that is
  *  in none, at each place. One that cannot be read does not fail the reading:
- *  the state of its counts tells.
+ *  the state of its counts tells. For each task that has not run since the
+ *  reading before, /proc is asked whether it is gone, which takes longer than a
+ *  read: some 15 microseconds.
  *  @param reading  Caller's, of uvperf_reading_new; filled anew.
  *  @return 0, or, with reading left alone,
  *    UV_EINVAL  reading is NULL;
