@@ -129,7 +129,9 @@ static void number_groups(uvperf__counters_t *counters) {
 
 /* The times say whether a count is to be trusted, ids which value of a group is
  * whose. Where the kernel does not answer (EMFILE, say) LOST is left out. What
- * the user asked for does not matter: nobody else reads these events. */
+ * the user asked for does not matter: nobody else reads these events, or gets
+ * samples of them, for which PERF_SAMPLE_READ would be; with inherit that is
+ * EINVAL (has_inherit_and_sample_read in kernel/events/core.c). */
 static void choose_read_formats(uvperf__counters_t *counters) {
   uint64_t format = PERF_FORMAT_TOTAL_TIME_ENABLED |
                     PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID;
@@ -141,13 +143,16 @@ static void choose_read_formats(uvperf__counters_t *counters) {
   for (i = 0; i < counters->nr_attrs; i++) {
     leader = attrs[i].item.leader;
     attrs[i].asked->read_format = format;
+    attrs[i].asked->sample_type &= ~(uint64_t)PERF_SAMPLE_READ;
     if (leader == i)
       continue;
     attrs[i].asked->read_format |= PERF_FORMAT_GROUP;
     attrs[leader].asked->read_format |= PERF_FORMAT_GROUP;
   }
-  for (i = 0; i < counters->nr_attrs; i++)
+  for (i = 0; i < counters->nr_attrs; i++) {
     attrs[i].attr->read_format = attrs[i].asked->read_format;
+    attrs[i].attr->sample_type = attrs[i].asked->sample_type;
+  }
 }
 
 static int copy_attr(uvperf__counters_t *counters, size_t index,

@@ -101,14 +101,14 @@ static void attr_is_otherwise_as_it_was_given(void **state) {
   make.attrs[0].inherit = 1;
   make.attrs[0].exclude_kernel = 1;
   make.attrs[0].sample_period = 5;
-  make.attrs[0].sample_type = PERF_SAMPLE_READ;
+  make.attrs[0].sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
   make.attrs[0].read_format = PERF_FORMAT_GROUP | UINT64_C(1) << 40;
   counters_add_cpus(&make, "0");
   counters = counters_open(&make);
   assert_int_equal(events[0]->attr.inherit, 1);
   assert_int_equal(events[0]->attr.exclude_kernel, 1);
   assert_int_equal(events[0]->attr.sample_period, 5);
-  assert_int_equal(events[0]->attr.sample_type, PERF_SAMPLE_READ);
+  assert_int_equal(events[0]->attr.sample_type, PERF_SAMPLE_TID);
   assert_int_equal(events[0]->attr.read_format,
                    PERF_FORMAT_TOTAL_TIME_ENABLED |
                        PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID |

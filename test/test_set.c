@@ -3,6 +3,8 @@
  * is in test_set_partial.c, readings on the loop are in test_set_read.c. */
 #include "live_set.h"
 
+#include <unistd.h>
+
 #include "explain_check.h"
 #include "fake_kernel.h"
 #include "live_thread.h"
@@ -45,6 +47,31 @@ static void set_counts_the_calling_threads_calls_exactly(void **state) {
   assert_int_equal(uvperf_set_enable(&live.set, NULL), 0);
   live_syscall(7);
   assert_int_equal(live_set_read(&live, 0).value, 7);
+  live_set_close(&live);
+}
+
+/* With inherit the kernel refuses PERF_SAMPLE_READ, which modifier S asks for:
+ * for records, of which a set has none. */
+static void set_of_a_group_that_samples_its_leader_is_inherited(void **state) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  uvperf_event_list_t *list;
+  live_set_t live;
+
+  support_need_own_events(__func__);
+  assert_int_equal(
+      uvperf_event_list_parse(&list, "{task-clock:u,page-faults:u}:S", NULL),
+      0);
+  target.type = UVPERF_TARGET_PROCESS;
+  target.pid = getpid();
+  options.events = list;
+  options.targets = &target;
+  options.nr_targets = 1;
+  options.flags = UVPERF_SET_STRICT;
+  live_set_begin(*state, &live, &options);
+  uvperf_event_list_free(list);
+  assert_int_equal(live_set_read(&live, 0).state, UVPERF_COUNT_COUNTING);
+  assert_int_equal(live_set_read(&live, 1).state, UVPERF_COUNT_COUNTING);
   live_set_close(&live);
 }
 
@@ -331,6 +358,7 @@ int main(void) {
       SET(set_counts_the_calling_threads_calls_exactly),
       SET(set_tells_each_attr_at_each_place),
       SET(set_of_a_list_has_its_labels_and_groups),
+      SET(set_of_a_group_that_samples_its_leader_is_inherited),
       SET(set_of_all_cpus_reads_a_group_of_5_once_a_cpu),
       SET(set_without_targets_gets_them_later),
       SET(set_target_that_cannot_be_added_leaves_it_as_it_was),

@@ -93,7 +93,8 @@ struct uvperf_set_s {
  *    touched.
  *  @param options  Caller's; it and what it points to are copied, see there. Of
  *    an attr are changed: disabled and, as the target says, inherit and
- *    enable_on_exec; read_format, to what the library reads; and what
+ *    enable_on_exec; read_format, to what the library reads; sample_type, that
+ *    has no PERF_SAMPLE_READ, since there are no records; and what
  *    options.fallbacks allow.
  *  @param error    Receives why it failed: of several failures the one that
  *    tells most; attr_index and target_index say where it was.
