@@ -153,11 +153,7 @@ static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
   }
   if (rc == 0)
     return keep_changes(attr, &fallback, error);
-  /* Whether the change would have helped is not known where fds ran out. */
-  if (uvperf__is_explained_shortage(&failed))
-    *error = failed;
-  else
-    uvperf__fallback_say(&fallback, error);
+  uvperf__fallback_tell(&fallback, &failed, error);
   if (fallback.nr != 0)
     uvperf__counter_attr_restore(attr);
   return error->code;

@@ -81,11 +81,7 @@ static int open_with_fallbacks(event_t *impl,
   }
   if (rc == 0)
     return keep_changes(impl, &fallback, error);
-  /* Whether the change would have helped is not known where fds ran out. */
-  if (uvperf__is_explained_shortage(&failed))
-    first = failed;
-  else
-    uvperf__fallback_say(&fallback, &first);
+  uvperf__fallback_tell(&fallback, &failed, &first);
   if (error != NULL)
     *error = first;
   return first.code;

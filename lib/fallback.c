@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "attr.h"
+#include "explain.h"
 #include "kernel_knows.h"
 #include "system.h"
 
@@ -247,8 +248,20 @@ static int was_applied(const uvperf__fallback_t *fallback, uint32_t which) {
   return 0;
 }
 
-void uvperf__fallback_say(const uvperf__fallback_t *fallback,
-                          uvperf_error_t *error) {
+/* Privileges do not help where the user side alone is not there either; and
+ * whether the change would have helped is not known where fds ran out. */
+static int is_beside_the_matter(const uvperf__fallback_t *fallback,
+                                const uvperf_error_t *last,
+                                const uvperf_error_t *error) {
+  if (uvperf__is_explained_shortage(last))
+    return 1;
+  return error->cause == UVPERF_CAUSE_PERMISSION &&
+         (last->cause == UVPERF_CAUSE_NO_EVENT ||
+          last->cause == UVPERF_CAUSE_NOT_SUPPORTED) &&
+         !was_applied(fallback, UVPERF_FALLBACK_CLOCK);
+}
+
+static void say(const uvperf__fallback_t *fallback, uvperf_error_t *error) {
   char text[128] = "; nor did it help to fall back to ";
   size_t used = strlen(text);
   size_t i;
@@ -262,4 +275,12 @@ void uvperf__fallback_say(const uvperf__fallback_t *fallback,
                                fallbacks[i].name);
   if (strlen(error->reason) + used < sizeof(error->reason))
     memcpy(error->reason + strlen(error->reason), text, used + 1);
+}
+
+void uvperf__fallback_tell(const uvperf__fallback_t *fallback,
+                           const uvperf_error_t *last, uvperf_error_t *error) {
+  if (is_beside_the_matter(fallback, last, error))
+    *error = *last;
+  else
+    say(fallback, error);
 }

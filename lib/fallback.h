@@ -33,9 +33,11 @@ int uvperf__fallback_next(uvperf__fallback_t *fallback,
                           struct perf_event_attr *attr, uint32_t asked_size,
                           const uvperf_error_t *failed);
 
-/* Puts behind the reason of a failure which fallbacks did not help, if there is
- * room. */
-void uvperf__fallback_say(const uvperf__fallback_t *fallback,
-                          uvperf_error_t *error);
+/* Which error to tell of an event that cannot be opened: *error is that of the
+ * first try and stays, with which fallbacks did not help put behind its reason
+ * if there is room; but where the last try has shown that what it says is not
+ * the matter, it becomes that of the last. */
+void uvperf__fallback_tell(const uvperf__fallback_t *fallback,
+                           const uvperf_error_t *last, uvperf_error_t *error);
 
 #endif

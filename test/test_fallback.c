@@ -276,6 +276,14 @@ static void fallback_that_is_not_allowed_is_not_tried(void **state) {
   assert_int_equal(fallback.nr, 0);
 }
 
+/* As if the last try had failed like the first. */
+static void tell_first(const uvperf__fallback_t *fallback,
+                       uvperf_error_t *error) {
+  uvperf_error_t last = *error;
+
+  uvperf__fallback_tell(fallback, &last, error);
+}
+
 static void fallback_says_what_did_not_help(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_ALL);
   struct perf_event_attr attr;
@@ -286,14 +294,14 @@ static void fallback_says_what_did_not_help(void **state) {
   play_kernel();
   memset(&error, 0, sizeof(error));
   strcpy(error.reason, "no");
-  uvperf__fallback_say(&fallback, &error);
+  tell_first(&fallback, &error);
   assert_string_equal(error.reason, "no");
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   attr.precise_ip = 1;
   fallback_next(&fallback, &attr, -EACCES, UVPERF_CAUSE_PERMISSION);
   fallback_next(&fallback, &attr, -ENOENT, UVPERF_CAUSE_NO_EVENT);
   fallback_next(&fallback, &attr, -ENOENT, UVPERF_CAUSE_NO_EVENT);
-  uvperf__fallback_say(&fallback, &error);
+  tell_first(&fallback, &error);
   assert_string_equal(error.reason,
                       "no; nor did it help to fall back to user side only, "
                       "lower precise_ip, a clock");
@@ -301,10 +309,10 @@ static void fallback_says_what_did_not_help(void **state) {
   length = strlen(error.reason) - 2;
   memset(error.reason, 'x', sizeof(error.reason));
   error.reason[sizeof(error.reason) - length] = '\0';
-  uvperf__fallback_say(&fallback, &error);
+  tell_first(&fallback, &error);
   assert_int_equal(strlen(error.reason), sizeof(error.reason) - length);
   error.reason[sizeof(error.reason) - length - 1] = '\0';
-  uvperf__fallback_say(&fallback, &error);
+  tell_first(&fallback, &error);
   assert_int_equal(strlen(error.reason), sizeof(error.reason) - 1);
 }
 
@@ -318,10 +326,51 @@ static void fallback_names_all_four(void **state) {
   for (i = 0; i < 4; i++)
     fallback.changes[i].fallback = 1u << i;
   fallback.nr = 4;
-  uvperf__fallback_say(&fallback, &error);
+  tell_first(&fallback, &error);
   assert_string_equal(error.reason,
                       "; nor did it help to fall back to bits this kernel "
                       "knows, user side only, lower precise_ip, a clock");
+}
+
+static uvperf_error_t failure(int code, int cause, const char *reason) {
+  uvperf_error_t error;
+
+  memset(&error, 0, sizeof(error));
+  error.code = code;
+  error.cause = cause;
+  strcpy(error.reason, reason);
+  return error;
+}
+
+static void fallback_to_what_is_not_there_tells_that(void **state) {
+  uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_ALL);
+  uvperf_error_t error = failure(-EACCES, UVPERF_CAUSE_PERMISSION, "no");
+  uvperf_error_t last = failure(-ENOENT, UVPERF_CAUSE_NO_EVENT, "none");
+
+  (void)state;
+  fallback.nr = 1;
+  fallback.changes[0].fallback = UVPERF_FALLBACK_USER;
+  uvperf__fallback_tell(&fallback, &last, &error);
+  assert_int_equal(error.code, -ENOENT);
+  assert_string_equal(error.reason, "none");
+  /* A clock may lack what the event had. */
+  error = failure(-EACCES, UVPERF_CAUSE_PERMISSION, "no");
+  fallback.changes[1].fallback = UVPERF_FALLBACK_CLOCK;
+  fallback.nr = 2;
+  uvperf__fallback_tell(&fallback, &last, &error);
+  assert_int_equal(error.code, -EACCES);
+}
+
+static void fallback_that_lacks_fds_tells_that(void **state) {
+  uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_ALL);
+  uvperf_error_t error = failure(-ENOENT, UVPERF_CAUSE_NO_EVENT, "none");
+  uvperf_error_t last = failure(-EMFILE, UVPERF_CAUSE_FILES, "fds");
+
+  (void)state;
+  fallback.nr = 1;
+  fallback.changes[0].fallback = UVPERF_FALLBACK_CLOCK;
+  uvperf__fallback_tell(&fallback, &last, &error);
+  assert_int_equal(error.code, -EMFILE);
 }
 
 int main(void) {
@@ -341,6 +390,8 @@ int main(void) {
       play_test(fallback_that_is_not_allowed_is_not_tried),
       play_test(fallback_says_what_did_not_help),
       play_test(fallback_names_all_four),
+      play_test(fallback_to_what_is_not_there_tells_that),
+      play_test(fallback_that_lacks_fds_tells_that),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
