@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "file.h"
 #include "generic_name.h"
 #include "pmu.h"
 
@@ -61,13 +62,29 @@ void uvperf__describe_event(char *text, size_t size, const char *root,
   }
 }
 
+/* Names of directories may hold anything, and a reason may be printed. */
+static void describe_cgroup(char *text, size_t size, int cgroup) {
+  char path[64];
+  size_t i;
+
+  if (uvperf__file_path_of(cgroup, path, sizeof(path)) != 0 || path[0] != '/') {
+    snprintf(text, size, " of cgroup fd %d", cgroup);
+    return;
+  }
+  for (i = 0; path[i] != '\0'; i++)
+    if (path[i] < ' ' || path[i] > '~')
+      path[i] = '?';
+  snprintf(text, size, " of cgroup %s%s", path,
+           i < sizeof(path) - 1 ? "" : "...");
+}
+
 void uvperf__describe_target(char *text, size_t size, int pid, int cpu,
                              int cgroup) {
-  char task[32] = " of the calling thread";
+  char task[80] = " of the calling thread";
   char where[24] = "";
 
   if (cgroup >= 0)
-    snprintf(task, sizeof(task), " of cgroup fd %d", cgroup);
+    describe_cgroup(task, sizeof(task), cgroup);
   else if (pid == -1)
     snprintf(task, sizeof(task), " of every task");
   else if (pid != 0)

@@ -8,7 +8,7 @@
 #include "uvperf/attr.h"
 
 /* Room for any text of this file, its end included. */
-#define UVPERF__DESCRIBE_BYTES 96
+#define UVPERF__DESCRIBE_BYTES 104
 
 /* "software event page-faults", "tracepoint 316", "event 0x1 of PMU msr" …; the
  * names of PMUs are read under `root`. Cut, never overrun. */

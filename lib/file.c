@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -79,6 +80,18 @@ int uvperf__file_dup(int fd) {
   int rc = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
   return rc < 0 ? -errno : rc;
+}
+
+int uvperf__file_path_of(int fd, char *path, size_t size) {
+  char link[32];
+  ssize_t length;
+
+  snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+  length = readlink(link, path, size - 1);
+  if (length < 0)
+    return -errno;
+  path[length] = '\0';
+  return 0;
 }
 
 int uvperf__is_shortage(int code) {

@@ -6,7 +6,10 @@
 #include "temp_tree.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 #define STATUS   "/proc/self/status"
@@ -191,11 +194,42 @@ static void expect_cgroup(const temp_tree_t *tree, int code,
 }
 
 static void explain_of_cgroup_names_it(void **state) {
+  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
+  char expected[512];
+  char name[64] = "a\nb\033";
+  int fds[2];
+  int fd;
 
   explain_user_clock(&attr);
-  expect_cgroup(*state, -ENOENT, &attr, 0, UVPERF_CAUSE_ARGUMENT,
-                "of cgroup fd 0 on CPU 1: the cgroup was removed");
+  assert_int_equal(pipe(fds), 0);
+  snprintf(expected, sizeof(expected),
+           "of cgroup fd %d on CPU 1: the cgroup was removed", fds[0]);
+  expect_cgroup(*state, -ENOENT, &attr, fds[0], UVPERF_CAUSE_ARGUMENT,
+                expected);
+  close(fds[0]);
+  close(fds[1]);
+  /* Nothing of a name gets to a terminal but letters. */
+  fd = open(tree->root, O_RDONLY | O_DIRECTORY);
+  assert_int_equal(mkdirat(fd, name, 0700), 0);
+  close(fd);
+  snprintf(expected, sizeof(expected), "%s/%s", tree->root, name);
+  fd = open(expected, O_RDONLY | O_DIRECTORY);
+  assert_true(fd >= 0);
+  snprintf(expected, sizeof(expected), "of cgroup %s/a?b? on CPU 1: the",
+           tree->root);
+  expect_cgroup(*state, -ENOENT, &attr, fd, UVPERF_CAUSE_ARGUMENT, expected);
+  close(fd);
+  memset(name, 'x', sizeof(name) - 1);
+  fd = open(tree->root, O_RDONLY | O_DIRECTORY);
+  assert_int_equal(mkdirat(fd, name, 0700), 0);
+  close(fd);
+  snprintf(expected, sizeof(expected), "%s/%s", tree->root, name);
+  fd = open(expected, O_RDONLY | O_DIRECTORY);
+  assert_true(fd >= 0);
+  expect_cgroup(*state, -ENOENT, &attr, fd, UVPERF_CAUSE_ARGUMENT,
+                "xx... on CPU 1: the cgroup was removed");
+  close(fd);
   expect_cgroup(*state, -EBADF, &attr, 0, UVPERF_CAUSE_ARGUMENT,
                 "not on the directory of a cgroup");
   expect_cgroup(*state, -EBADF, &attr, INT32_MAX, UVPERF_CAUSE_ARGUMENT,
