@@ -194,10 +194,12 @@ static void group_of_a_busy_process_can_be_read(void **state) {
   (void)state;
   support_need_own_events(__func__);
   pid = support_fork(make_threads, NULL);
+  counters_make(&make, 8);
+  for (i = 0; i < 8; i++)
+    make.attrs[i].exclude_kernel = 1;
+  counters_group(&make, 0, 8);
+  counters_add(&make, UVPERF_TARGET_PROCESS)->pid = pid;
   for (i = 0; i < 100; i++) {
-    counters_make(&make, 8);
-    counters_group(&make, 0, 8);
-    counters_add(&make, UVPERF_TARGET_PROCESS)->pid = pid;
     counters = counters_open(&make);
     enable(counters);
     end = live_now() + LONGEST_NS;

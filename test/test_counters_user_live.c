@@ -93,6 +93,7 @@ static void live_tsc_has_no_page(void **state) {
   uvperf_attr_init(&attr, 0, 0);
   if (uvperf_attr_parse(&attr, "msr/tsc/", &error) != 0)
     support_skip(__func__, "PMU msr with its event tsc");
+  support_need_kernel_side(__func__); /* it cannot be left out of such events */
   reading = user_events_reading();
   support_count_rings(&before);
   assert_int_equal(open_one(&attr, &counters), 0);

@@ -460,6 +460,7 @@ static void set_read_start_out_of_memory_starts_nothing(void **state) {
   support_need_own_events(__func__);
   live_plan_begin(&plan);
   live_plan_software(&plan, PERF_COUNT_SW_DUMMY);
+  plan.attrs[0].exclude_kernel = 1;
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   for (i = 1, rc = UV_ENOMEM; rc != 0; i++) {
     live_set_begin(*state, &live, &plan.options);

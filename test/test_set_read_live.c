@@ -89,6 +89,7 @@ static void live_set_read_intervals_add_up(void **state) {
   support_need_own_events(__func__);
   live_plan_begin(&plan);
   live_plan_software(&plan, PERF_COUNT_SW_DUMMY);
+  plan.attrs[0].exclude_kernel = 1;
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_set_begin(*state, &live, &plan.options);
   live.hook = add_interval;
