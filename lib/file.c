@@ -82,16 +82,20 @@ int uvperf__file_dup(int fd) {
   return rc < 0 ? -errno : rc;
 }
 
-int uvperf__file_path_of(int fd, char *path, size_t size) {
-  char link[32];
-  ssize_t length;
+int uvperf__file_link(const char *path, char *text, size_t size) {
+  ssize_t length = readlink(path, text, size - 1);
 
-  snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-  length = readlink(link, path, size - 1);
   if (length < 0)
     return -errno;
-  path[length] = '\0';
+  text[length] = '\0';
   return 0;
+}
+
+int uvperf__file_path_of(int fd, char *path, size_t size) {
+  char link[32];
+
+  snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+  return uvperf__file_link(link, path, size);
 }
 
 int uvperf__is_shortage(int code) {

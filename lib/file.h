@@ -26,6 +26,9 @@ ssize_t uvperf__file_read_at(int fd, void *buffer, size_t size,
 
 void uvperf__file_close(int fd);
 
+/* readlink(2), with an ending NUL, cut to `size`: 0 or -errno. */
+int uvperf__file_link(const char *path, char *text, size_t size);
+
 /* The path of what is open, as /proc tells it, cut to `size`: 0 or -errno. */
 int uvperf__file_path_of(int fd, char *path, size_t size);
 

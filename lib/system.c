@@ -196,16 +196,9 @@ int uvperf__system_has_perfmon(const char *root) {
 /* Reads a symbolic link. */
 static int read_link(const char *root, const char *rest, char text[64]) {
   char path[PATH_MAX];
-  ssize_t length;
   int rc = join(path, root, rest);
 
-  if (rc != 0)
-    return rc;
-  length = readlink(path, text, 63);
-  if (length < 0)
-    return -errno;
-  text[length] = '\0';
-  return 0;
+  return rc != 0 ? rc : uvperf__file_link(path, text, 64);
 }
 
 /* user_namespaces(7): the initial one maps each uid to itself. */
