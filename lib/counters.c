@@ -12,6 +12,7 @@
 #include "alloc.h"
 #include "explain.h"
 #include "file.h"
+#include "grow.h"
 #include "options.h"
 #include "sys.h"
 
@@ -50,21 +51,14 @@ static int copy_target(uvperf_target_t *own, const uvperf_target_t *target,
 
 static int push(uvperf__counters_t *counters, counter_target_t *target,
                 uvperf_error_t *error) {
-  size_t room = counters->room_targets == 0 ? 4 : 2 * counters->room_targets;
-  counter_target_t **targets = counters->targets;
+  counter_target_t **targets =
+      uvperf__grow(counters->targets, counters->nr_targets,
+                   &counters->room_targets, 4, sizeof(targets[0]));
 
-  if (counters->nr_targets == counters->room_targets) {
-    targets = uvperf__calloc(room, sizeof(targets[0]));
-    if (targets == NULL)
-      return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory for one more target");
-    if (counters->nr_targets > 0)
-      memcpy(targets, counters->targets,
-             counters->nr_targets * sizeof(targets[0]));
-    uvperf__free(counters->targets);
-    counters->targets = targets;
-    counters->room_targets = room;
-  }
+  if (targets == NULL)
+    return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for one more target");
+  counters->targets = targets;
   targets[counters->nr_targets++] = target;
   counters->nr_places += target->nr_places;
   return 0;

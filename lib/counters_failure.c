@@ -6,26 +6,19 @@
 #include <errno.h>
 #include <string.h>
 
-#include "alloc.h"
 #include "explain.h"
+#include "grow.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static int make_room(uvperf__counters_t *counters) {
-  size_t room = counters->room_failures == 0 ? 8 : 2 * counters->room_failures;
-  uvperf_set_failure_t *failures;
+  uvperf_set_failure_t *failures =
+      uvperf__grow(counters->failures, counters->nr_failures,
+                   &counters->room_failures, 8, sizeof(failures[0]));
 
-  if (counters->nr_failures < counters->room_failures)
-    return 0;
-  failures = uvperf__calloc(room, sizeof(failures[0]));
   if (failures == NULL)
     return -ENOMEM;
-  if (counters->nr_failures > 0)
-    memcpy(failures, counters->failures,
-           counters->nr_failures * sizeof(failures[0]));
-  uvperf__free(counters->failures);
   counters->failures = failures;
-  counters->room_failures = room;
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "alloc.h"
 #include "cpu_list.h"
 #include "file.h"
+#include "grow.h"
 #include "pmu.h"
 
 typedef struct node_s {
@@ -214,19 +215,12 @@ static int fill_node(const uvperf__parse_t *parse, node_t *node,
 }
 
 static int make_room(uvperf_event_list_t *list) {
-  size_t room = list->room == 0 ? 8 : 2 * list->room;
-  node_t **nodes;
+  node_t **nodes =
+      uvperf__grow(list->nodes, list->nr, &list->room, 8, sizeof(nodes[0]));
 
-  if (list->nr < list->room)
-    return 0;
-  nodes = uvperf__calloc(room, sizeof(nodes[0]));
   if (nodes == NULL)
     return -ENOMEM;
-  if (list->nr > 0)
-    memcpy(nodes, list->nodes, list->nr * sizeof(nodes[0]));
-  uvperf__free(list->nodes);
   list->nodes = nodes;
-  list->room = room;
   return 0;
 }
 

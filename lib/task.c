@@ -10,6 +10,7 @@
 
 #include "alloc.h"
 #include "file.h"
+#include "grow.h"
 #include "sys.h"
 #include "system.h"
 
@@ -139,22 +140,9 @@ void uvperf__tasks_free(uvperf__tasks_t *tasks) {
   memset(tasks, 0, sizeof(*tasks));
 }
 
-static int grow(uvperf__tasks_t *tasks) {
-  size_t room = tasks->room == 0 ? 64 : 2 * tasks->room;
-  uvperf__task_t *grown = uvperf__calloc(room, sizeof(*grown));
-
-  if (grown == NULL)
-    return -ENOMEM;
-  if (tasks->nr > 0)
-    memcpy(grown, tasks->tasks, tasks->nr * sizeof(*grown));
-  uvperf__free(tasks->tasks);
-  tasks->tasks = grown;
-  tasks->room = room;
-  return 0;
-}
-
 /* Adds the task that an entry of the directory names, if it does. */
 static int add_name(uvperf__tasks_t *tasks, const char *name) {
+  uvperf__task_t *grown;
   char *end;
   long id;
 
@@ -163,8 +151,11 @@ static int add_name(uvperf__tasks_t *tasks, const char *name) {
   id = strtol(name, &end, 10);
   if (*end != '\0' || id <= 0 || id > INT_MAX)
     return 0;
-  if (tasks->nr == tasks->room && grow(tasks) != 0)
+  grown = uvperf__grow(tasks->tasks, tasks->nr, &tasks->room, 64,
+                       sizeof(tasks->tasks[0]));
+  if (grown == NULL)
     return -ENOMEM;
+  tasks->tasks = grown;
   tasks->tasks[tasks->nr++].id = (int)id;
   return 0;
 }
