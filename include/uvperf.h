@@ -20,6 +20,7 @@
 #include "uvperf/system.h"
 #include "uvperf/tracefs.h"
 #include "uvperf/event_name.h"
+#include "uvperf/stream.h"
 #include "uvperf/event.h"
 #include "uvperf/event_control.h"
 #include "uvperf/set.h"

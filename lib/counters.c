@@ -43,7 +43,8 @@ static int copy_target(uvperf_target_t *own, const uvperf_target_t *target,
   int rc;
 
   *own = init;
-  rc = uvperf__options_copy(own, sizeof(*own), sizeof(*own), target);
+  rc = uvperf__options_copy(own, sizeof(*own), offsetof(uvperf_target_t, data),
+                            target);
   if (rc == 0)
     return uvperf__target_check(own, error);
   return uvperf__explain_options(error, rc, "uvperf_target_t");

@@ -107,8 +107,8 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
   if (loop == NULL || set == NULL || options == NULL)
     return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                            "loop, set and options must not be NULL");
-  /* This is the first version. */
-  rc = uvperf__options_copy(&own, sizeof(own), sizeof(own), options);
+  rc = uvperf__options_copy(&own, sizeof(own),
+                            offsetof(uvperf_set_options_t, side_band), options);
   if (rc != 0)
     return uvperf__explain_options(error, rc, "uvperf_set_options_t");
   impl = uvperf__calloc(1, sizeof(*impl));

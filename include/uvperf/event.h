@@ -32,6 +32,7 @@
 #include "uvperf/error.h"
 #include "uvperf/fallback.h"
 #include "uvperf/record.h"
+#include "uvperf/stream.h"
 #include "uvperf/version.h"
 
 #ifdef __cplusplus
@@ -123,64 +124,6 @@ typedef struct uvperf_event_options_s {
 
 #define UVPERF_EVENT_OPTIONS_INIT                                              \
   { sizeof(uvperf_event_options_t), 0, -1, -1, 0, NULL, 0, 0, 0 }
-
-/* Does not enable the event when started: the user does (or the kernel, by
- * enable_on_exec, which implies it). What start did not enable stop does not
- * disable. */
-#define UVPERF_START_NO_ENABLE 1u
-/* Tells the end of each slice that delivered something: status 0, no record. */
-#define UVPERF_START_SLICE_END 2u
-
-/* How to deliver. Start from UVPERF_STREAM_OPTIONS_INIT; NULL means the same.
- * A slice is what is delivered in one turn of the loop; it ends with the first
- * of the three bounds, and the rest goes on in the next turn. */
-typedef struct uvperf_stream_options_s {
-  /* sizeof(uvperf_stream_options_t). */
-  size_t size;
-  /* Records in a slice; 0 is the default, 4096. */
-  uint32_t slice_records;
-  /* Microseconds of a slice, callbacks included; 0 is the default, 1000. The
-   * clock is looked at after the first record, and then so often that a steady
-   * callback overruns little, at least once every 32 records. */
-  uint32_t slice_us;
-  /* Bytes in a slice; 0 is the default, 1 MiB. At least one record is
-   * delivered. */
-  uint64_t slice_bytes;
-  /* Looks for records below the wakeup watermark every so many milliseconds,
-   * by an unref'd timer; 0 never; -1 is the default: never with a wakeup for
-   * each record, else 100. With 0 and a watermark that leaves no room in the
-   * ring for one more record, the ring can fill without ever waking. A loop
-   * whose backend fd is polled by an outer loop (Electron, GLib) loses wakeups
-   * by that, and needs it. */
-  int32_t flush_ms;
-  /* UVPERF_START_*. */
-  uint32_t flags;
-} uvperf_stream_options_t;
-
-#define UVPERF_STREAM_OPTIONS_INIT                                             \
-  { sizeof(uvperf_stream_options_t), 0, 0, 0, -1, 0 }
-
-/* What a handle has seen since init. */
-typedef struct uvperf_stats_s {
-  /* Delivered, those with UV_EPROTO included. */
-  uint64_t records;
-  /* Of those records. */
-  uint64_t bytes;
-  /* Poll callbacks. */
-  uint64_t wakeups;
-  /* Turns of the loop in which something was delivered. */
-  uint64_t slices;
-  /* Records that came with UV_EPROTO, and 1 for a ring that was not sound. */
-  uint64_t corrupt;
-  /* Most bytes ever found waiting in the ring. */
-  uint64_t high_water_bytes;
-  /* Records that the kernel told to be lost, in LOST and LOST_SAMPLES records.
-   * Overlaps with uvperf_count_t.lost: never add the two. */
-  uint64_t lost_records;
-  /* Records of an overwritable ring that newer ones had overwritten in part. */
-  uint64_t cut_records;
-  uint64_t reserved[7];
-} uvperf_stats_t;
 
 /** Opens a perf event, disabled, and maps its ring if it produces records. The
  *  first task-bound event that a process opens can block for some milliseconds

@@ -46,9 +46,15 @@ typedef struct uvperf_source_s {
   /* The target: pid (0 the opener, -1 any) and cpu (-1 any). */
   int32_t pid;
   int32_t cpu;
-  /* The user's; never touched. In the records of a handle it is the
-   * uvperf_event_t that wrote them, NULL once that is closed. */
+  /* The user's; never touched. In the records of an event's handle it is the
+   * uvperf_event_t that wrote them, NULL once that is closed; in those of a set
+   * the `data` of the target. */
   void *data;
+  /* In the records of a set, else 0: the attr's index, the target's index, and
+   * the uvperf_place_t.serial of the place. */
+  uint32_t attr_index;
+  uint32_t target_index;
+  uint64_t serial;
 } uvperf_source_t;
 
 /* Values in the format of read(2): PERF_SAMPLE_READ and PERF_RECORD_READ. Take

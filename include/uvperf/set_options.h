@@ -55,8 +55,10 @@ typedef struct uvperf_target_s {
   /* THREAD: the thread's id; PROCESS and COMMAND: the process's. Else 0. */
   int32_t pid;
   /* A list such as "0-3,8". NULL: for CPUS and CGROUP those that are online
-   * now; for the others one event that follows the task to every CPU. The
-   * counts of a task by CPU are not scaled: see time_enabled in reading.h. */
+   * now, and with UVPERF_SET_FOLLOW_CPUS those that come; for the others one
+   * event that follows the task to every CPU, or, with UVPERF_SET_RECORDS, one
+   * for each CPU that is present, as a ring is of one CPU. The counts of a task
+   * by CPU are not scaled: see time_enabled in reading.h. */
   const char *cpus;
   /* CGROUP: the directory of the cgroup, absolute ("/sys/fs/cgroup/x") or as
    * /proc/PID/cgroup names it, below the place where the hierarchy is mounted:
@@ -65,10 +67,12 @@ typedef struct uvperf_target_s {
   /* UVPERF_TARGET_*. */
   uint32_t flags;
   uint32_t reserved; /* 0 */
+  /* The user's, never touched: uvperf_source_t.data of its records. */
+  void *data;
 } uvperf_target_t;
 
 #define UVPERF_TARGET_INIT                                                     \
-  { sizeof(uvperf_target_t), UVPERF_TARGET_SELF, 0, NULL, NULL, 0, 0 }
+  { sizeof(uvperf_target_t), UVPERF_TARGET_SELF, 0, NULL, NULL, 0, 0, NULL }
 
 /* Refuses what cannot be opened completely. Without it what can be opened is,
  * and uvperf_set_failures tells the rest. */
@@ -82,6 +86,47 @@ typedef struct uvperf_target_s {
  * who forbids it while it is in use, by 0 there or, on x86, in
  * /sys/devices/cpu/rdpmc, ends the process by a signal at the next reading. */
 #define UVPERF_SET_USER_READ 2u
+/* Maps a ring for each CPU that is measured, into which all events there write
+ * their records: see set_stream.h. Each attr gets PERF_SAMPLE_IDENTIFIER and
+ * sample_id_all, so that each record tells whose it is, and keeps
+ * PERF_SAMPLE_READ. A ring belongs to an event that counts nothing, of the
+ * calling thread, so that it outlives targets and CPUs: one fd for each CPU
+ * more. Not for overwritable rings (attr.write_backward). */
+#define UVPERF_SET_RECORDS 4u
+/* Delivers the records of all rings in the order of their time: see
+ * uvperf_set_start. Adds PERF_SAMPLE_TIME to each attr and, where none of them
+ * has use_clockid, CLOCK_MONOTONIC, which is the clock of uv_hrtime. Needs
+ * UVPERF_SET_RECORDS. */
+#define UVPERF_SET_TIME_ORDER 8u
+/* Opens anew the events of a CPU that comes back online, as the kernel has
+ * turned the old ones off for good, and those of one that comes for the first
+ * time, for targets whose `cpus` is NULL; the handle must be started, or
+ * reading, and its loop run. Counts go on from what they were. */
+#define UVPERF_SET_FOLLOW_CPUS 16u
+
+/* What a set can tell beside its attrs' records, by an attr more: a dummy event
+ * (PERF_COUNT_SW_DUMMY) that comes after all others, but is opened and enabled
+ * before them at each place, so that no mapping is missed. */
+/* FORK, EXIT and COMM, that of an execve(2) with PERF_RECORD_MISC_COMM_EXEC. */
+#define UVPERF_SIDE_BAND_TASKS 1u
+/* MMAP2 of what is mapped executable. */
+#define UVPERF_SIDE_BAND_MMAP 2u
+/* MMAP2 of other mappings (PERF_RECORD_MISC_MMAP_DATA). */
+#define UVPERF_SIDE_BAND_MMAP_DATA 4u
+/* MMAP2 with the build id of the file, not its inode (Linux 5.12). */
+#define UVPERF_SIDE_BAND_BUILD_ID 8u
+/* SWITCH, or of CPUs SWITCH_CPU_WIDE. */
+#define UVPERF_SIDE_BAND_SWITCH 16u
+/* NAMESPACES: needs CAP_PERFMON. */
+#define UVPERF_SIDE_BAND_NAMESPACES 32u
+/* KSYMBOL (Linux 5.1). */
+#define UVPERF_SIDE_BAND_KSYMBOL 64u
+/* BPF_EVENT (Linux 5.1). */
+#define UVPERF_SIDE_BAND_BPF_EVENT 128u
+/* CGROUP (Linux 5.7). */
+#define UVPERF_SIDE_BAND_CGROUP 256u
+/* TEXT_POKE (Linux 5.9). */
+#define UVPERF_SIDE_BAND_TEXT_POKE 512u
 
 /* What to measure. Start from UVPERF_SET_OPTIONS_INIT. All that it points to is
  * the caller's and is copied, but for what config1 and config2 of a probe point
@@ -109,10 +154,31 @@ typedef struct uvperf_set_options_s {
    * it. The first place where an attr opens decides for all others of it, so
    * that its counts can be added; uvperf_set_changes tells. */
   uint32_t fallbacks;
+  /* With UVPERF_SET_RECORDS, else 0: */
+  /* UVPERF_SIDE_BAND_*. */
+  uint32_t side_band;
+  /* Wakes the loop when so many bytes were written into a ring since the last
+   * wakeup, at most half of the ring; 0 is the default, a quarter of it, and 1
+   * wakes for each record. An attr's own wakeup_events wake beside it; its
+   * wakeup_watermark means nothing. */
+  uint32_t wakeup_bytes;
+  /* Size of the data part of each ring in bytes, rounded up to a power of two
+   * of pages; never made smaller behind the caller's back. 0 is the default:
+   * 512 KiB, or as much less (down to one page) as perf_event_mlock_kb
+   * allows. */
+  size_t ring_bytes;
+  /* With UVPERF_SET_TIME_ORDER, else 0: so many microseconds a record may take
+   * from its time stamp until it can be seen in its ring; 0 is the default,
+   * 1000. Records younger than that wait. */
+  uint32_t slack_us;
+  uint32_t reserved; /* 0 */
 } uvperf_set_options_t;
 
 #define UVPERF_SET_OPTIONS_INIT                                                \
-  { sizeof(uvperf_set_options_t), NULL, 0, NULL, NULL, NULL, 0, 0, 0 }
+  {                                                                            \
+    sizeof(uvperf_set_options_t), NULL, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, \
+        0, 0                                                                   \
+  }
 
 /* One event of a set that could not be opened. */
 typedef struct uvperf_set_failure_s {
