@@ -65,7 +65,7 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
     case 'F':
       return parse_frequency(options, optarg);
     case 'd':
-      return shared_options_seconds(optarg, &options->duration_ms);
+      return shared_options_seconds("-d", optarg, &options->duration_ms);
     case 'p':
       return shared_options_pid(optarg, &options->pid);
     case 'a':

@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "uvperf/cpu_list.h"
+
 #define MAX_DURATION_S 1e7
+#define MAX_RING_MIB   1024u
 
 int shared_options_bad(const char *format, ...) {
   va_list args;
@@ -66,7 +69,8 @@ int shared_options_number(const char *text, unsigned long max,
   return 0;
 }
 
-int shared_options_seconds(const char *text, uint64_t *duration_ms) {
+int shared_options_seconds(const char *option, const char *text,
+                           uint64_t *duration_ms) {
   char *end;
   double seconds;
 
@@ -74,8 +78,8 @@ int shared_options_seconds(const char *text, uint64_t *duration_ms) {
   seconds = strtod(text, &end);
   if (errno != 0 || end == text || *end != '\0' || !isfinite(seconds) ||
       seconds < 0.001 || seconds > MAX_DURATION_S)
-    return shared_options_bad("-d wants seconds, 0.001 to %.0f, not '%s'",
-                              MAX_DURATION_S, text);
+    return shared_options_bad("%s wants seconds, 0.001 to %.0f, not '%s'",
+                              option, MAX_DURATION_S, text);
   *duration_ms = (uint64_t)(seconds * 1000.0 + 0.5);
   return 0;
 }
@@ -86,6 +90,60 @@ int shared_options_pid(const char *text, int32_t *pid) {
   if (shared_options_number(text, INT32_MAX, &number) != 0)
     return shared_options_bad("-p wants the id of a process, not '%s'", text);
   *pid = (int32_t)number;
+  return 0;
+}
+
+/* What is named twice is measured once. */
+int shared_options_ids(const char *option, const char *text,
+                       shared_ids_t *list) {
+  const char *all = text;
+  unsigned long number;
+  char digits[16];
+  size_t size;
+
+  for (;;) {
+    size = strcspn(text, ",");
+    snprintf(digits, sizeof(digits), "%.*s", (int)size, text);
+    if (size >= sizeof(digits) ||
+        shared_options_number(digits, INT32_MAX, &number) != 0)
+      return shared_options_bad("%s wants ids such as 17 or 17,18, not '%s'",
+                                option, all);
+    if (!shared_ids_has(list, (int32_t)number))
+      shared_ids_add(list, (int32_t)number);
+    if (text[size] == '\0')
+      return 0;
+    text += size + 1;
+  }
+}
+
+int shared_options_cpus(const char *option, const char *text) {
+  size_t nr = 0;
+  int rc = uvperf_cpu_list_parse(text, NULL, &nr);
+
+  if (nr > 0 && (rc == 0 || rc == -ENOBUFS))
+    return 0;
+  return shared_options_bad("%s wants a list of CPUs such as 0 or 0-3,8, "
+                            "not '%s'",
+                            option, text);
+}
+
+int shared_options_ring(const char *text, size_t *bytes) {
+  static const char units[] = "KM";
+  size_t size = strlen(text), unit = 1;
+  unsigned long number;
+  char digits[16];
+  const char *letter;
+
+  if (size > 0 && (letter = strchr(units, text[size - 1])) != NULL) {
+    unit = letter == units ? 1024 : 1024 * 1024;
+    size--;
+  }
+  snprintf(digits, sizeof(digits), "%.*s", (int)size, text);
+  if (size >= sizeof(digits) ||
+      shared_options_number(digits, (MAX_RING_MIB << 20) / unit, &number) != 0)
+    return shared_options_bad("-m wants bytes, 1 to %uM, not '%s'",
+                              MAX_RING_MIB, text);
+  *bytes = number * unit;
   return 0;
 }
 

@@ -4,7 +4,10 @@
 #define SHARED_OPTIONS_H
 
 #include <getopt.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "shared_targets.h"
 
 /* Exit status for a command line that cannot be right. */
 #define SHARED_EXIT_USAGE 2
@@ -21,9 +24,19 @@ int shared_options_refused(int option, const struct option *names, char **argv);
 int shared_options_number(const char *text, unsigned long max,
                           unsigned long *number);
 
-/* The values of -d and -p: 0, or SHARED_EXIT_USAGE after a message. */
-int shared_options_seconds(const char *text, uint64_t *duration_ms);
+/* The values of options: 0, or SHARED_EXIT_USAGE after a message, which names
+ * the option. */
+int shared_options_seconds(const char *option, const char *text,
+                           uint64_t *duration_ms);
+/* Of -p. */
 int shared_options_pid(const char *text, int32_t *pid);
+/* Adds ids such as "17,18" to a list, each once. */
+int shared_options_ids(const char *option, const char *text,
+                       shared_ids_t *list);
+/* Looks whether a text is a list of CPUs such as "0-3,8". */
+int shared_options_cpus(const char *option, const char *text);
+/* The size of a ring, such as "512K", of -m. */
+int shared_options_ring(const char *text, size_t *bytes);
 
 /* Finds the command behind the options: 0, or SHARED_EXIT_USAGE after a message
  * if there is a "--" and nothing behind it. *command is NULL if there is

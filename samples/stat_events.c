@@ -2,11 +2,11 @@
 /* Names the events, before they are opened and after. Opens nothing. */
 #include "stat_events.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared_list.h"
 #include "shared_memory.h"
 #include "stat_targets.h"
 
@@ -44,25 +44,10 @@ static void put_names(FILE *file, const stat_options_t *options) {
   }
 }
 
-/* What there is none of is the user's mistake; what cannot be looked up now is
- * not. */
-static int explain(const char *names, const uvperf_error_t *error) {
-  int status = SHARED_EXIT_USAGE;
-
-  if (error->cause == UVPERF_CAUSE_FILES || error->cause == UVPERF_CAUSE_MEMORY)
-    status = 1;
-  fprintf(stderr, "stat: %s\n", error->reason);
-  if (error->column > 0)
-    fprintf(stderr, "stat:   %s\nstat:   %*s\n", names, (int)error->column,
-            "^");
-  return status;
-}
-
 int stat_events_parse(stat_events_t *events, const stat_options_t *options) {
   char *names = NULL;
   size_t size = 0;
   FILE *file = open_memstream(&names, &size);
-  uvperf_error_t error;
   int rc;
 
   memset(events, 0, sizeof(*events));
@@ -73,40 +58,11 @@ int stat_events_parse(stat_events_t *events, const stat_options_t *options) {
     free(names);
     return 1;
   }
-  rc = uvperf_event_list_parse(&events->list, names, &error);
-  if (rc != 0)
-    rc = explain(names, &error);
-  else
+  rc = shared_list_parse(&events->list, names);
+  if (rc == 0)
     events->nr_attrs = uvperf_event_list_count(events->list);
   free(names);
   return rc;
-}
-
-/* A tracepoint has a colon before it has modifiers; behind a slash there is
- * none. */
-char *stat_events_user_label(const char *label, int is_tracepoint) {
-  const char *colon = strchr(label, ':');
-  const char *between = ":";
-  size_t size = strlen(label) + 3;
-  char *user = shared_calloc(1, size);
-
-  if (is_tracepoint && colon != NULL)
-    colon = strchr(colon + 1, ':');
-  if (colon != NULL || strchr(label, '/') != NULL)
-    between = "";
-  snprintf(user, size, "%s%su", label, between);
-  return user;
-}
-
-static int is_user_only(const uvperf_set_t *set, size_t attr) {
-  size_t nr, i;
-  const uvperf_change_t *changes = uvperf_set_changes(set, attr, &nr);
-
-  for (i = 0; i < nr; i++) {
-    if (changes[i].fallback == UVPERF_FALLBACK_USER)
-      return 1;
-  }
-  return 0;
 }
 
 static void *copy_bytes(const void *bytes, size_t size) {
@@ -122,7 +78,7 @@ static void describe(stat_event_t *event, const uvperf_set_t *set, size_t attr,
   const uvperf_event_item_t *item = uvperf_set_item(set, attr);
 
   event->label =
-      user_only ? stat_events_user_label(item->label, item->attr->type ==
+      user_only ? shared_list_user_label(item->label, item->attr->type ==
                                                           PERF_TYPE_TRACEPOINT)
                 : copy_text(item->label);
   event->unit = copy_text(item->unit);
@@ -155,7 +111,7 @@ void stat_events_describe(stat_events_t *events, const stat_options_t *options,
   for (i = 0; i < events->nr_events; i++) {
     if (options->nr_cgroups > 0)
       events->events[i].cgroup = options->cgroups[i / events->nr_attrs];
-    user_only = is_user_only(set, i % events->nr_attrs);
+    user_only = shared_list_is_user_only(set, i % events->nr_attrs);
     describe(&events->events[i], set, i % events->nr_attrs, user_only);
     events->has_user_only |= user_only;
   }

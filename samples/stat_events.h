@@ -27,10 +27,6 @@ int stat_events_parse(stat_events_t *events, const stat_options_t *options);
 void stat_events_describe(stat_events_t *events, const stat_options_t *options,
                           const uvperf_set_t *set);
 
-/* How an event is called whose user side alone is counted: the label with an u
- * among its modifiers, as perf stat does it; for free(). */
-char *stat_events_user_label(const char *label, int is_tracepoint);
-
 void stat_events_free(stat_events_t *events);
 
 #endif

@@ -4,14 +4,13 @@
  * opening it. Letters and long names are those of perf-stat(1). */
 #include "stat_options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared_list.h"
 #include "shared_memory.h"
-#include "uvperf/cpu_list.h"
 
 #define MAX_MS   1000000000ul
 #define MAX_RUNS 1000000ul
@@ -49,43 +48,6 @@ static const struct option names[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* Each -e adds to the list; that it is empty or wrong is told when it is
- * parsed. */
-static int add_events(stat_options_t *options, const char *text) {
-  size_t used = options->events == NULL ? 0 : strlen(options->events) + 1;
-  size_t size = strlen(text) + 1;
-  char *events = shared_calloc(1, used + size);
-
-  if (used > 0)
-    snprintf(events, used + size, "%s,%s", options->events, text);
-  else
-    memcpy(events, text, size);
-  free(options->events);
-  options->events = events;
-  return 0;
-}
-
-/* What is named twice is counted once. */
-static int parse_ids(const char *option, const char *text, shared_ids_t *list) {
-  unsigned long number;
-  char digits[16];
-  size_t size;
-
-  for (;;) {
-    size = strcspn(text, ",");
-    snprintf(digits, sizeof(digits), "%.*s", (int)size, text);
-    if (size >= sizeof(digits) ||
-        shared_options_number(digits, INT32_MAX, &number) != 0)
-      return shared_options_bad("%s wants ids such as 17 or 17,18, not '%s'",
-                                option, optarg);
-    if (!shared_ids_has(list, (int32_t)number))
-      shared_ids_add(list, (int32_t)number);
-    if (text[size] == '\0')
-      return 0;
-    text += size + 1;
-  }
-}
-
 static void add_cgroup(stat_options_t *options, const char *text, size_t size) {
   size_t i;
 
@@ -116,18 +78,6 @@ static int parse_cgroups(stat_options_t *options, const char *text) {
       return 0;
     text += size + 1;
   }
-}
-
-static int parse_cpus(stat_options_t *options, const char *text) {
-  size_t nr = 0;
-  int rc = uvperf_cpu_list_parse(text, NULL, &nr);
-
-  options->cpus = text;
-  if (nr > 0 && (rc == 0 || rc == -ENOBUFS))
-    return 0;
-  return shared_options_bad("-C wants a list of CPUs such as 0 or 0-3,8, "
-                            "not '%s'",
-                            text);
 }
 
 static int parse_ms(const char *option, const char *text, uint64_t *ms) {
@@ -182,13 +132,15 @@ static int parse_file(stat_options_t *options, const char *text) {
 static int parse_value(stat_options_t *options, int option, char **argv) {
   switch (option) {
     case 'e':
-      return add_events(options, optarg);
+      shared_list_add(&options->events, optarg);
+      return 0;
     case 'p':
-      return parse_ids("-p", optarg, &options->pids);
+      return shared_options_ids("-p", optarg, &options->pids);
     case 't':
-      return parse_ids("-t", optarg, &options->tids);
+      return shared_options_ids("-t", optarg, &options->tids);
     case 'C':
-      return parse_cpus(options, optarg);
+      options->cpus = optarg;
+      return shared_options_cpus("-C", optarg);
     case 'G':
       return parse_cgroups(options, optarg);
     case 'I':

@@ -3,13 +3,9 @@
  * the machine: whether a target can be watched is found out by opening it. */
 #include "watch_options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define MAX_RING_MIB 1024u
 
 static const char help_text[] =
     "Usage: watch [-d seconds] [-m bytes] [-o FILE] [--json] [--threads]\n"
@@ -79,32 +75,12 @@ static const struct option names[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int parse_ring(watch_options_t *options, const char *text) {
-  static const char units[] = "KM";
-  size_t size = strlen(text), bytes = 1;
-  unsigned long number;
-  char digits[16];
-  const char *unit;
-
-  if (size > 0 && (unit = strchr(units, text[size - 1])) != NULL) {
-    bytes = unit == units ? 1024 : 1024 * 1024;
-    size--;
-  }
-  snprintf(digits, sizeof(digits), "%.*s", (int)size, text);
-  if (size >= sizeof(digits) ||
-      shared_options_number(digits, (MAX_RING_MIB << 20) / bytes, &number) != 0)
-    return shared_options_bad("-m wants bytes, 1 to %uM, not '%s'",
-                              MAX_RING_MIB, text);
-  options->ring_bytes = number * bytes;
-  return 0;
-}
-
 static int parse_option(watch_options_t *options, int option, char **argv) {
   switch (option) {
     case 'd':
-      return shared_options_seconds(optarg, &options->duration_ms);
+      return shared_options_seconds("-d", optarg, &options->duration_ms);
     case 'm':
-      return parse_ring(options, optarg);
+      return shared_options_ring(optarg, &options->ring_bytes);
     case 'p':
       return shared_options_pid(optarg, &options->pid);
     case 'o':

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../samples/shared_list.h"
 #include "../samples/stat_alive.h"
 #include "../samples/stat_events.h"
 #include "../samples/stat_lines.h"
@@ -274,7 +275,7 @@ static void label_of_the_user_side_is_that_of_perf_stat(void **state) {
 
   (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    label = stat_events_user_label(cases[i].label, cases[i].is_tracepoint);
+    label = shared_list_user_label(cases[i].label, cases[i].is_tracepoint);
     assert_string_equal(label, cases[i].user);
     free(label);
   }
