@@ -19,7 +19,7 @@
 #include "watch_events.h"
 #include "watch_notes.h"
 #include "watch_options.h"
-#include "watch_output.h"
+#include "shared_output.h"
 #include "watch_proc.h"
 #include "watch_story.h"
 
@@ -42,7 +42,7 @@ typedef struct watch_s {
   watch_options_t options;
   watch_events_t events;
   watch_story_t story;
-  watch_output_t output;
+  shared_output_t output;
   uint64_t lost_told;
   uint64_t ticks;
   size_t running; /* events whose target is not gone */
@@ -60,22 +60,22 @@ static void end_json(watch_t *watch) {
   const watch_counts_t *counts = &watch->story.counts;
   uint64_t now = uv_hrtime();
 
-  watch_buffer_print(
+  shared_buffer_print(
       &watch->output.buffer,
       "{\"time\":%" PRIu64 ".%09" PRIu64 ",\"type\":\"end\",\"forks\":%" PRIu64
       ",\"execs\":%" PRIu64,
       now / 1000000000, now % 1000000000, counts->forks, counts->execs);
-  watch_buffer_print(&watch->output.buffer,
-                     ",\"exits\":%" PRIu64 ",\"maps\":%" PRIu64
-                     ",\"lost\":%" PRIu64 ",\"late\":%" PRIu64 "}\n",
-                     counts->exits, counts->maps, counts->lost, counts->late);
+  shared_buffer_print(&watch->output.buffer,
+                      ",\"exits\":%" PRIu64 ",\"maps\":%" PRIu64
+                      ",\"lost\":%" PRIu64 ",\"late\":%" PRIu64 "}\n",
+                      counts->exits, counts->maps, counts->lost, counts->late);
 }
 
 /* A reader that has enough is no failure. */
 static void finish_output(watch_t *watch) {
-  watch_output_t *output = &watch->output;
+  shared_output_t *output = &watch->output;
 
-  if (!watch_output_finish(output, END_WAIT_MS))
+  if (!shared_output_finish(output, END_WAIT_MS))
     fprintf(stderr, "watch: nobody reads: %zu bytes were not written\n",
             output->buffer.used);
   else if (output->error != 0 && output->error != EPIPE)
@@ -121,7 +121,7 @@ static void tell(watch_t *watch) {
 
 /* A closed stdout is how a reader such as head says that it has enough. */
 static int has_reader(watch_t *watch) {
-  watch_output_push(&watch->output, 0);
+  shared_output_push(&watch->output, 0);
   if (watch->output.error == 0)
     return 1;
   shared_session_stop(&watch->session);
@@ -163,7 +163,7 @@ static void on_record(uvperf_event_t *event, int status,
     /* The longer this takes, the fewer come in a turn of the loop. */
     if (watch_story_waiting(&watch->story) > MAX_WAITING_BYTES &&
         !watch->session.stopping)
-      watch_output_push(&watch->output, WAIT_MS);
+      shared_output_push(&watch->output, WAIT_MS);
   } else if (status == UV_EOF) {
     one_less(watch);
   } else if (record == NULL) {
@@ -279,7 +279,7 @@ static int run(watch_t *watch) {
   if (started == 0)
     watch_notes_end(&watch->options, &watch->story.counts);
   watch_story_free(&watch->story);
-  watch_buffer_free(&watch->output.buffer);
+  shared_buffer_free(&watch->output.buffer);
   shared_events_free(&watch->events.all);
   if (status == 0 && watch->failed)
     status = 1;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "watch_output.h"
+#include "shared_output.h"
 
 int watch_notes_refused(const watch_options_t *options,
                         const uvperf_error_t *error) {
@@ -47,7 +47,7 @@ void watch_notes_opened(const watch_options_t *options,
 }
 
 void watch_notes_lost(uint64_t lost, uint64_t *told) {
-  if (lost == *told || !watch_output_is_ready(STDERR_FILENO))
+  if (lost == *told || !shared_output_is_ready(STDERR_FILENO))
     return;
   fprintf(stderr, "watch: %" PRIu64 " records were lost, %" PRIu64 " in all\n",
           lost - *told, lost);

@@ -17,7 +17,7 @@
 #define EXEC_WAIT_NS UINT64_C(1000000000)
 
 int watch_story_init(watch_story_t *story, const struct perf_event_attr *attr,
-                     watch_buffer_t *buffer) {
+                     shared_buffer_t *buffer) {
   const uvperf_source_t *source = &story->source;
 
   story->buffer = buffer;

@@ -9,7 +9,7 @@
 #include "uvperf.h"
 
 #include "shared_order.h"
-#include "watch_buffer.h"
+#include "shared_buffer.h"
 #include "watch_line.h"
 #include "watch_tasks.h"
 
@@ -28,7 +28,7 @@ typedef struct watch_story_s {
   /* Whether a process that records say may live on does: asked where records
    * cannot be trusted, as some were lost. It may change the threads. */
   int (*is_alive)(watch_process_t *process);
-  watch_buffer_t *buffer; /* where the lines go */
+  shared_buffer_t *buffer; /* where the lines go */
   /* private */
   shared_order_t order;
   uvperf_decoder_t *decoder;
@@ -43,7 +43,7 @@ typedef struct watch_story_s {
 /* The attr is that of all records; it and the buffer must live as long as the
  * story, which must be zeroed. 0, or a negative errno. */
 int watch_story_init(watch_story_t *story, const struct perf_event_attr *attr,
-                     watch_buffer_t *buffer);
+                     shared_buffer_t *buffer);
 void watch_story_free(watch_story_t *story);
 
 /* Takes in a record as a ring delivers it. */

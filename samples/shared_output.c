@@ -2,7 +2,7 @@
 /* Writes without being held by a reader who does not read, so that signals and
  * timers are still served. Not by O_NONBLOCK: that would be the state of an
  * open file which others have too, the shell for example. */
-#include "watch_output.h"
+#include "shared_output.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,18 +17,18 @@ static int wait_for(int fd, int wait_ms) {
   return poll(&poller, 1, wait_ms) > 0 ? poller.revents : 0;
 }
 
-int watch_output_is_ready(int fd) {
+int shared_output_is_ready(int fd) {
   return wait_for(fd, 0) != 0;
 }
 
-static void fail(watch_output_t *output, int error) {
+static void fail(shared_output_t *output, int error) {
   output->error = error;
   output->buffer.used = 0;
 }
 
 /* A pipe that is POLLOUT takes PIPE_BUF bytes without waiting (pipe(7)). */
-static int write_some(watch_output_t *output) {
-  watch_buffer_t *buffer = &output->buffer;
+static int write_some(shared_output_t *output) {
+  shared_buffer_t *buffer = &output->buffer;
   size_t done = 0, size;
   ssize_t nr;
 
@@ -44,11 +44,11 @@ static int write_some(watch_output_t *output) {
     done += (size_t)nr;
   }
   if (done > 0)
-    watch_buffer_drop(buffer, done);
+    shared_buffer_drop(buffer, done);
   return done > 0;
 }
 
-int watch_output_push(watch_output_t *output, int wait_ms) {
+int shared_output_push(shared_output_t *output, int wait_ms) {
   if (output->error != 0) {
     output->buffer.used = 0;
     return 1;
@@ -67,7 +67,7 @@ int watch_output_push(watch_output_t *output, int wait_ms) {
   return output->buffer.used == 0;
 }
 
-int watch_output_finish(watch_output_t *output, int wait_ms) {
+int shared_output_finish(shared_output_t *output, int wait_ms) {
   sigset_t all, old;
   size_t before;
   int is_done;
@@ -77,7 +77,7 @@ int watch_output_finish(watch_output_t *output, int wait_ms) {
   sigprocmask(SIG_BLOCK, &all, &old);
   do {
     before = output->buffer.used;
-    is_done = watch_output_push(output, wait_ms);
+    is_done = shared_output_push(output, wait_ms);
   } while (!is_done && output->buffer.used < before);
   sigprocmask(SIG_SETMASK, &old, NULL);
   return is_done;

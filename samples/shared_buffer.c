@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Text that grows at its end and goes at its start. Knows nothing of what it
  * says. */
-#include "watch_buffer.h"
+#include "shared_buffer.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,14 +10,14 @@
 
 #include "shared_memory.h"
 
-void watch_buffer_add(watch_buffer_t *buffer, const char *text, size_t size) {
+void shared_buffer_add(shared_buffer_t *buffer, const char *text, size_t size) {
   while (size > buffer->capacity - buffer->used)
     buffer->text = shared_grow(buffer->text, &buffer->capacity, 1);
   memcpy(buffer->text + buffer->used, text, size);
   buffer->used += size;
 }
 
-void watch_buffer_print(watch_buffer_t *buffer, const char *format, ...) {
+void shared_buffer_print(shared_buffer_t *buffer, const char *format, ...) {
   char text[256];
   va_list args;
   int size;
@@ -26,17 +26,17 @@ void watch_buffer_print(watch_buffer_t *buffer, const char *format, ...) {
   size = vsnprintf(text, sizeof(text), format, args);
   va_end(args);
   if (size > 0)
-    watch_buffer_add(buffer, text,
-                     (size_t)size < sizeof(text) ? (size_t)size
-                                                 : sizeof(text) - 1);
+    shared_buffer_add(buffer, text,
+                      (size_t)size < sizeof(text) ? (size_t)size
+                                                  : sizeof(text) - 1);
 }
 
-void watch_buffer_drop(watch_buffer_t *buffer, size_t size) {
+void shared_buffer_drop(shared_buffer_t *buffer, size_t size) {
   memmove(buffer->text, buffer->text + size, buffer->used - size);
   buffer->used -= size;
 }
 
-void watch_buffer_free(watch_buffer_t *buffer) {
+void shared_buffer_free(shared_buffer_t *buffer) {
   free(buffer->text);
   memset(buffer, 0, sizeof(*buffer));
 }
