@@ -5,158 +5,23 @@
 
 #include <errno.h>
 
-#include "alloc.h"
-#include "attr.h"
 #include "bytes.h"
 #include "record.h"
 #include "sample_id.h"
 
 #define HEADER_SIZE sizeof(struct perf_event_header)
 
-/* Fibonacci hashing: ids are small and dense, the high bits are the good
- * ones. */
-static size_t slot_of(const uvperf_decoder_t *decoder, uint64_t id) {
-  uint64_t hash = id * UINT64_C(0x9E3779B97F4A7C15);
-
-  return (size_t)(hash >> 32) & (decoder->nr_slots - 1);
-}
-
-static uvperf__slot_t *find_slot(const uvperf_decoder_t *decoder, uint64_t id) {
-  size_t i = slot_of(decoder, id);
-
-  while (decoder->slots[i].reader != NULL && decoder->slots[i].id != id)
-    i = (i + 1) & (decoder->nr_slots - 1);
-  return &decoder->slots[i];
-}
-
-static int check_source(const uvperf_source_t *source) {
-  if (source == NULL || source->size != sizeof(*source) || source->attr == NULL)
-    return -EINVAL;
-  if (uvperf__attr_size(source->attr) < PERF_ATTR_SIZE_VER0)
-    return -EINVAL;
-  return source->nr_ids != 0 && source->ids == NULL ? -EINVAL : 0;
-}
-
-static int add_readers(uvperf_decoder_t *decoder,
-                       const uvperf_source_t *const *sources, size_t nr) {
-  uvperf__layout_t layout;
-  size_t i;
-
-  decoder->readers = uvperf__calloc(nr, sizeof(*decoder->readers));
-  if (decoder->readers == NULL)
-    return -ENOMEM;
-  decoder->nr_readers = nr;
-  for (i = 0; i < nr; i++) {
-    uvperf__reader_t *reader = &decoder->readers[i];
-
-    uvperf__layout_read(&layout, sources[i]->attr);
-    uvperf__sample_plan(&reader->plan, &layout, &reader->sample);
-    reader->sample.source = sources[i];
-    reader->source = sources[i];
-  }
-  return 0;
-}
-
-/* Records can be told apart only where the id is at one place in all. */
-static int place_id(uvperf_decoder_t *decoder) {
-  size_t i;
-
-  for (i = 0; i < decoder->nr_readers; i++) {
-    const uvperf__layout_t *layout = &decoder->readers[i].plan.layout;
-    size_t front = uvperf__layout_id_front(layout);
-    size_t back = uvperf__layout_id_back(layout);
-
-    if (front == 0 || back == 0 || decoder->readers[i].source->nr_ids == 0)
-      return -EINVAL;
-    if (i > 0 && (front != decoder->id_front || back != decoder->id_back))
-      return -EINVAL;
-    decoder->id_front = front;
-    decoder->id_back = back;
-  }
-  return 0;
-}
-
-static int make_slots(uvperf_decoder_t *decoder) {
-  size_t nr_ids = 0, i;
-
-  for (i = 0; i < decoder->nr_readers; i++)
-    nr_ids += decoder->readers[i].source->nr_ids;
-  decoder->nr_slots = 4;
-  while (decoder->nr_slots / 2 < nr_ids)
-    decoder->nr_slots *= 2;
-  decoder->slots = uvperf__calloc(decoder->nr_slots, sizeof(*decoder->slots));
-  return decoder->slots == NULL ? -ENOMEM : 0;
-}
-
-static int add_ids(uvperf_decoder_t *decoder, uvperf__reader_t *reader) {
-  size_t i;
-
-  for (i = 0; i < reader->source->nr_ids; i++) {
-    uvperf__slot_t *slot = find_slot(decoder, reader->source->ids[i]);
-
-    if (slot->reader != NULL && slot->reader != reader)
-      return -EINVAL;
-    slot->id = reader->source->ids[i];
-    slot->reader = reader;
-  }
-  return 0;
-}
-
-static int index_ids(uvperf_decoder_t *decoder) {
-  size_t i;
-  int rc;
-
-  rc = place_id(decoder);
-  if (rc == 0)
-    rc = make_slots(decoder);
-  for (i = 0; i < decoder->nr_readers && rc == 0; i++)
-    rc = add_ids(decoder, &decoder->readers[i]);
-  return rc;
-}
-
-int uvperf_decoder_new(uvperf_decoder_t **decoder,
-                       const uvperf_source_t *const *sources, size_t nr) {
-  uvperf_decoder_t *made;
-  size_t i;
-  int rc;
-
-  *decoder = NULL;
-  if (sources == NULL || nr == 0)
-    return -EINVAL;
-  for (i = 0; i < nr; i++)
-    if (check_source(sources[i]) != 0)
-      return -EINVAL;
-  made = uvperf__calloc(1, sizeof(*made));
-  if (made == NULL)
-    return -ENOMEM;
-  rc = add_readers(made, sources, nr);
-  if (rc == 0 && nr > 1)
-    rc = index_ids(made);
-  if (rc != 0) {
-    uvperf_decoder_free(made);
-    return rc;
-  }
-  *decoder = made;
-  return 0;
-}
-
-void uvperf_decoder_free(uvperf_decoder_t *decoder) {
-  if (decoder == NULL)
-    return;
-  uvperf__free(decoder->slots);
-  uvperf__free(decoder->readers);
-  uvperf__free(decoder);
-}
-
 /* Whose record it is; NULL where the id is missing or nobody's. The id is never
- * that of STREAM_ID: inherited events have their own there. */
-static uvperf__reader_t *find_reader(const uvperf_decoder_t *decoder,
-                                     const struct perf_event_header *header,
-                                     const uint8_t *bytes) {
+ * that of STREAM_ID: inherited events have their own there. Inline, as a call
+ * of it was a twentieth of decoding a sample. */
+static inline const uvperf__id_slot_t *
+find_writer(const uvperf_decoder_t *decoder,
+            const struct perf_event_header *header, const uint8_t *bytes) {
+  const uvperf__id_slot_t *slot;
   size_t at = decoder->id_front;
 
-  if (decoder->nr_readers == 1)
-    return &decoder->readers[0];
+  if (decoder->only.reader != NULL)
+    return &decoder->only;
   if (header->type != PERF_RECORD_SAMPLE) {
     if (header->size < HEADER_SIZE + decoder->id_back)
       return NULL;
@@ -164,7 +29,8 @@ static uvperf__reader_t *find_reader(const uvperf_decoder_t *decoder,
   }
   if (header->size < at + sizeof(uint64_t))
     return NULL;
-  return find_slot(decoder, uvperf__u64(bytes + at))->reader;
+  slot = uvperf__id_table_find(&decoder->ids, uvperf__u64(bytes + at));
+  return slot->reader != NULL ? slot : NULL;
 }
 
 static void set_header(uvperf_record_t *record,
@@ -177,21 +43,26 @@ static void set_header(uvperf_record_t *record,
 }
 
 static const uvperf_record_t *raw_record(uvperf_decoder_t *decoder,
-                                         const uvperf__reader_t *reader,
+                                         const uvperf__id_slot_t *writer,
                                          const struct perf_event_header *header,
                                          const uint8_t *bytes) {
   uvperf_record_t *raw = &decoder->raw;
 
   set_header(raw, header, bytes);
-  raw->source = reader != NULL ? reader->source : NULL;
+  raw->source = writer != NULL ? writer->source : NULL;
   uvperf__sample_id_decode(0, bytes, raw);
   return raw;
 }
 
-static int decode_sample(uvperf__reader_t *reader,
+static int decode_sample(uvperf_decoder_t *decoder,
+                         const uvperf__id_slot_t *writer,
                          const struct perf_event_header *header,
                          const uint8_t *bytes) {
+  uvperf__reader_t *reader = writer->reader;
+
+  decoder->last = reader;
   set_header(&reader->sample, header, bytes);
+  reader->sample.source = writer->source;
   return uvperf__sample_decode(&reader->plan, bytes, header->size,
                                &reader->sample);
 }
@@ -199,10 +70,10 @@ static int decode_sample(uvperf__reader_t *reader,
 /* The trailer is found from the record's end, as the kernel pads strings before
  * it. */
 static int decode_side_band(uvperf_decoder_t *decoder,
-                            const uvperf__reader_t *reader,
+                            const uvperf__id_slot_t *writer,
                             const struct perf_event_header *header,
                             const uint8_t *bytes) {
-  const uvperf__layout_t *layout = &reader->plan.layout;
+  const uvperf__layout_t *layout = &writer->reader->plan.layout;
   uvperf_record_t *record = &decoder->side_band;
   size_t end;
 
@@ -210,7 +81,7 @@ static int decode_side_band(uvperf_decoder_t *decoder,
     return -EPROTO;
   end = header->size - layout->trailer_size;
   set_header(record, header, bytes);
-  record->source = reader->source;
+  record->source = writer->source;
   uvperf__sample_id_decode(layout->trailer_type, bytes + end, record);
   return uvperf__record_decode(layout, bytes + HEADER_SIZE, end - HEADER_SIZE,
                                record);
@@ -219,14 +90,14 @@ static int decode_side_band(uvperf_decoder_t *decoder,
 /* A type that is newer than the library: raw, with the trailer that every
  * record but a sample has had so far, if there is room for one. */
 static const uvperf_record_t *
-decode_unknown(uvperf_decoder_t *decoder, const uvperf__reader_t *reader,
+decode_unknown(uvperf_decoder_t *decoder, const uvperf__id_slot_t *writer,
                const struct perf_event_header *header, const uint8_t *bytes) {
   const uvperf__layout_t *layout;
 
-  raw_record(decoder, reader, header, bytes);
-  if (reader == NULL)
+  raw_record(decoder, writer, header, bytes);
+  if (writer == NULL)
     return &decoder->raw;
-  layout = &reader->plan.layout;
+  layout = &writer->reader->plan.layout;
   if (header->size >= HEADER_SIZE + layout->trailer_size)
     uvperf__sample_id_decode(layout->trailer_type,
                              bytes + header->size - layout->trailer_size,
@@ -238,21 +109,21 @@ decode_unknown(uvperf_decoder_t *decoder, const uvperf__reader_t *reader,
 static int decode(uvperf_decoder_t *decoder,
                   const struct perf_event_header *header, const uint8_t *bytes,
                   const uvperf_record_t **record) {
-  uvperf__reader_t *reader = find_reader(decoder, header, bytes);
+  const uvperf__id_slot_t *writer = find_writer(decoder, header, bytes);
   int rc = -EPROTO;
 
-  if (reader != NULL && header->type == PERF_RECORD_SAMPLE) {
-    *record = &reader->sample;
-    rc = decode_sample(reader, header, bytes);
+  if (writer != NULL && header->type == PERF_RECORD_SAMPLE) {
+    *record = &writer->reader->sample;
+    rc = decode_sample(decoder, writer, header, bytes);
   } else if (!uvperf__record_is_known(header->type)) {
-    *record = decode_unknown(decoder, reader, header, bytes);
+    *record = decode_unknown(decoder, writer, header, bytes);
     return 0;
-  } else if (reader != NULL) {
+  } else if (writer != NULL) {
     *record = &decoder->side_band;
-    rc = decode_side_band(decoder, reader, header, bytes);
+    rc = decode_side_band(decoder, writer, header, bytes);
   }
   if (rc != 0)
-    *record = raw_record(decoder, reader, header, bytes);
+    *record = raw_record(decoder, writer, header, bytes);
   return rc;
 }
 
@@ -270,4 +141,30 @@ int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes, size_t size,
       header.size > size)
     return -EPROTO;
   return decode(decoder, &header, bytes, record);
+}
+
+int uvperf__decoder_time(const uvperf_decoder_t *decoder, const void *bytes,
+                         size_t size, uint64_t *time) {
+  const uvperf__id_slot_t *writer;
+  const uvperf__reader_t *reader;
+  struct perf_event_header header;
+  size_t at;
+
+  memcpy(&header, bytes, sizeof(header));
+  writer = header.size <= size ? find_writer(decoder, &header, bytes) : NULL;
+  if (writer == NULL)
+    return 0;
+  reader = writer->reader;
+  if (header.type == PERF_RECORD_SAMPLE) {
+    if (reader->time_front == 0 || header.size < reader->plan.front_size)
+      return 0;
+    at = reader->time_front;
+  } else {
+    if (reader->time_back == 0 ||
+        header.size < HEADER_SIZE + reader->plan.layout.trailer_size)
+      return 0;
+    at = header.size - reader->time_back;
+  }
+  *time = uvperf__u64((const uint8_t *)bytes + at);
+  return 1;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 3: what is behind a uvperf_decoder_t. */
+/* Layer 3: what is behind a uvperf_decoder_t, and a decoder whose sources come
+ * and go. */
 #ifndef UVPERF_LIB_DECODER_H
 #define UVPERF_LIB_DECODER_H
 
@@ -8,36 +9,79 @@
 
 #include "uvperf/record.h"
 
+#include "id_table.h"
 #include "sample.h"
 
-/* How to read the records of one source, and its sample record. */
+/* How to read the records of all sources with one attr, and their sample
+ * record. Each is allocated by itself, so that a record in the user's hands
+ * never moves. */
 typedef struct uvperf__reader_s {
-  const uvperf_source_t *source;
+  const struct perf_event_attr *attr;
+  size_t nr_sources; /* that have this attr */
   uvperf__sample_plan_t plan;
+  /* Where the time is, as layout.h has it. */
+  size_t time_front;
+  size_t time_back;
   /* Of the fields that were asked for each sample writes all, the others are 0
    * from the start, so that nothing is cleared per sample. */
   uvperf_record_t sample;
 } uvperf__reader_t;
 
-/* One place of the table from id to reader. */
-typedef struct uvperf__slot_s {
-  uint64_t id;
-  uvperf__reader_t *reader; /* NULL: free */
-} uvperf__slot_t;
-
 struct uvperf_decoder_s {
-  uvperf__reader_t *readers;
-  size_t nr_readers;
-  /* With several readers only: a table of nr_slots places, a power of two and
-   * at most half full, and where the id is, as layout.h has it. */
-  uvperf__slot_t *slots;
-  size_t nr_slots;
+  /* The one source of a decoder that takes every id; reader is NULL where there
+   * are several, or may be. */
+  uvperf__id_slot_t only;
+  /* Where there may be several: from each id to its source, and where the id
+   * is, as layout.h has it, in all of them. */
+  uvperf__id_table_t ids;
   size_t id_front;
   size_t id_back;
+  size_t nr_sources;
+  /* From the address of each attr to its reader. */
+  uvperf__id_table_t attrs;
+  /* The reader whose sample was given last: the user may have it still. */
+  uvperf__reader_t *last;
+  /* That one, if it has lost its last source. */
+  uvperf__reader_t *kept;
   /* The record of all other known types. */
   uvperf_record_t side_band;
   /* That of unknown types and broken records; its union stays 0. */
   uvperf_record_t raw;
 };
+
+/* Makes a decoder whose sources come and go: each record is told by its id,
+ * also while there is one source, or none (then every record is of nobody). To
+ * be freed by uvperf_decoder_free. 0 or -ENOMEM. */
+int uvperf__decoder_make(uvperf_decoder_t **decoder);
+
+/* Adds a source with its ids to a decoder of uvperf__decoder_make. Sources with
+ * one attr (the same pointer) share how that is read, which is found out when
+ * the first of them is added, so that thousands of events take little: a table
+ * entry each. The source, and its ids as they are, must stay until
+ * uvperf__decoder_remove; a record that is in the user's hands stays as it is.
+ * 0; -EINVAL and -E2BIG as uvperf_decoder_new says for several sources; -EEXIST
+ * for an id that another has; -ENOMEM. Nothing is changed then. */
+int uvperf__decoder_add(uvperf_decoder_t *decoder,
+                        const uvperf_source_t *source);
+
+/* Forgets a source that was added, and its ids; and, with the last one of an
+ * attr, how that is read, so that the attr may go. A record that is in the
+ * user's hands stays as it is until the next uvperf_decode, but for its
+ * `source`, if that is freed. */
+void uvperf__decoder_remove(uvperf_decoder_t *decoder,
+                            const uvperf_source_t *source);
+
+/* The source that has an id, of a decoder of uvperf__decoder_make; or NULL. */
+const uvperf_source_t *uvperf__decoder_source(const uvperf_decoder_t *decoder,
+                                              uint64_t id);
+
+/* Finds when a record was written, without decoding it: 1 and *time; or 0 where
+ * it does not tell (its id is nobody's, or its source has no PERF_SAMPLE_TIME
+ * or, unless it is a sample, no sample_id_all, or it is too short). What
+ * uvperf_decode makes of the same record has the same time. Reads nothing
+ * outside of header.size, which the caller has checked: a multiple of 8, and at
+ * most `size`. The decoder's record is left alone. */
+int uvperf__decoder_time(const uvperf_decoder_t *decoder, const void *bytes,
+                         size_t size, uint64_t *time);
 
 #endif

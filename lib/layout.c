@@ -54,3 +54,21 @@ size_t uvperf__layout_id_back(const uvperf__layout_t *layout) {
     return sizeof(uint64_t) * (1 + uvperf__bits(layout->trailer_type & after));
   return 0;
 }
+
+size_t uvperf__layout_time_front(const uvperf__layout_t *layout) {
+  uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID;
+
+  if (!(layout->sample_type & PERF_SAMPLE_TIME))
+    return 0;
+  return sizeof(struct perf_event_header) +
+         sizeof(uint64_t) * uvperf__bits(layout->sample_type & before);
+}
+
+size_t uvperf__layout_time_back(const uvperf__layout_t *layout) {
+  uint64_t after = PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
+                   PERF_SAMPLE_IDENTIFIER;
+
+  if (!(layout->trailer_type & PERF_SAMPLE_TIME))
+    return 0;
+  return sizeof(uint64_t) * (1 + uvperf__bits(layout->trailer_type & after));
+}

@@ -39,4 +39,8 @@ void uvperf__layout_read(uvperf__layout_t *layout,
 size_t uvperf__layout_id_front(const uvperf__layout_t *layout);
 size_t uvperf__layout_id_back(const uvperf__layout_t *layout);
 
+/* The same of the time. */
+size_t uvperf__layout_time_front(const uvperf__layout_t *layout);
+size_t uvperf__layout_time_back(const uvperf__layout_t *layout);
+
 #endif

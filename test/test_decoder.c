@@ -44,15 +44,45 @@ static void new_with_a_bad_source_is_refused(void **state) {
   init_source(&source, NULL);
   assert_refused(&source, 1);
   init_source(&source, &attr);
-  source.size--;
-  assert_refused(&source, 1);
-  source.size += 2;
+  source.size = offsetof(uvperf_source_t, attr_index) - 1;
   assert_refused(&source, 1);
   source.size = 0;
   assert_refused(&source, 1);
   init_source(&source, &attr);
   source.nr_ids = 1; /* but no ids */
   assert_refused(&source, 1);
+}
+
+/* Of a program that was built with another version of the header. */
+static void new_with_an_older_or_newer_source_is_accepted(void **state) {
+  struct {
+    uvperf_source_t source;
+    uint64_t newer[2];
+  } longer;
+  const uvperf_source_t *sources[1] = {&longer.source};
+  struct perf_event_attr attr;
+  uvperf_decoder_t *decoder;
+  size_t size;
+
+  (void)state;
+  init_attr(&attr);
+  memset(&longer, 0, sizeof(longer));
+  init_source(&longer.source, &attr);
+  for (size = offsetof(uvperf_source_t, attr_index); size <= sizeof(longer);
+       size++) {
+    longer.source.size = size;
+    assert_int_equal(uvperf_decoder_new(&decoder, sources, 1), 0);
+    uvperf_decoder_free(decoder);
+  }
+  longer.source.size = sizeof(longer);
+  longer.newer[1] = UINT64_C(1) << 63;
+  assert_int_equal(uvperf_decoder_new(&decoder, sources, 1), -E2BIG);
+  assert_null(decoder);
+  longer.source.size = sizeof(longer) - 1; /* and so the last byte is not its */
+  longer.newer[1] = 0;
+  *((uint8_t *)&longer + sizeof(longer) - 1) = 1;
+  assert_int_equal(uvperf_decoder_new(&decoder, sources, 1), 0);
+  uvperf_decoder_free(decoder);
 }
 
 static void new_with_a_bad_attr_size_is_refused(void **state) {
@@ -286,6 +316,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(new_without_sources_is_refused),
       cmocka_unit_test(new_with_a_bad_source_is_refused),
+      cmocka_unit_test(new_with_an_older_or_newer_source_is_accepted),
       cmocka_unit_test(new_with_a_bad_attr_size_is_refused),
       cmocka_unit_test(new_with_a_newer_or_older_attr_size_is_accepted),
       cmocka_unit_test(decode_of_fewer_bytes_than_a_header_is_refused),

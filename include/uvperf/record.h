@@ -33,7 +33,7 @@ extern "C" {
  * were opened with it on one target. Filled and owned by the caller of
  * uvperf_decoder_new, or by a handle. */
 typedef struct uvperf_source_s {
-  /* sizeof(uvperf_source_t). */
+  /* sizeof(uvperf_source_t); an older, shorter one is taken too. */
   size_t size;
   /* What the event was opened with; decoding follows its sample_type,
    * read_format, branch_sample_type, regs masks and sample_id_all. */
@@ -352,9 +352,12 @@ typedef struct uvperf_decoder_s uvperf_decoder_t;
  *    must lie at one and the same place in all of them.
  *  @return 0, or
  *    -EINVAL  nr is 0; a source has no attr, an attr.size between 1 and 63, or
- *      a size that is not sizeof(uvperf_source_t); with several sources: one
- *      has no ids, two share an id, sample_id_all is not set everywhere, or
- *      PERF_SAMPLE_IDENTIFIER (or ID at one fixed place) is not;
+ *      a size that is less than that of the first version (up to `data`); with
+ *      several sources: one has no ids, two share an id, sample_id_all is not
+ *      set everywhere, or PERF_SAMPLE_IDENTIFIER (or ID at one fixed place) is
+ *      not;
+ *    -E2BIG   a source is longer than the library knows, and behind that not
+ *      all 0 (or longer than a page);
  *    -ENOMEM  out of memory.
  *  Source: perf_event_open(2), PERF_SAMPLE_IDENTIFIER. */
 UVPERF_EXTERN int uvperf_decoder_new(uvperf_decoder_t **decoder,
