@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* When a record was written, found without decoding it: what decoding it says,
+ * from memory of exactly the record's size. */
+#include "support.h"
+
+#include <errno.h>
+
+#include "decoder.h"
+#include "record_check.h"
+
+/* Two sources, so that ids must be right; and a decoder of the first alone. */
+typedef struct pair_s {
+  struct perf_event_attr attrs[2];
+  uint64_t ids[2];
+  uvperf_source_t sources[2];
+  uvperf_decoder_t *both;
+  uvperf_decoder_t *one;
+} pair_t;
+
+static void init_pair(pair_t *pair, uint64_t sample_type, int sample_id_all) {
+  const uvperf_source_t *first = &pair->sources[0];
+  size_t i;
+
+  memset(pair, 0, sizeof(*pair));
+  assert_int_equal(uvperf__decoder_make(&pair->both), 0);
+  for (i = 0; i < 2; i++) {
+    pair->attrs[i].size = sizeof(pair->attrs[i]);
+    pair->attrs[i].sample_type = PERF_SAMPLE_IDENTIFIER;
+    pair->attrs[i].sample_id_all = 1;
+    pair->ids[i] = 100 + i;
+    pair->sources[i].size = sizeof(pair->sources[i]);
+    pair->sources[i].attr = &pair->attrs[i];
+    pair->sources[i].ids = &pair->ids[i];
+    pair->sources[i].nr_ids = 1;
+  }
+  pair->attrs[0].sample_type = sample_type;
+  pair->attrs[0].sample_id_all = sample_id_all != 0;
+  if ((sample_type & PERF_SAMPLE_IDENTIFIER) && sample_id_all)
+    for (i = 0; i < 2; i++)
+      assert_int_equal(uvperf__decoder_add(pair->both, &pair->sources[i]), 0);
+  assert_int_equal(uvperf_decoder_new(&pair->one, &first, 1), 0);
+}
+
+static void free_pair(pair_t *pair) {
+  uvperf_decoder_free(pair->both);
+  uvperf_decoder_free(pair->one);
+}
+
+/* Whether a decoder tells a time; it must be that of the decoded record, which
+ * must have none where it tells none. */
+static int tells_time(uvperf_decoder_t *decoder, const void *bytes, size_t size,
+                      uint64_t *time) {
+  const uvperf_record_t *record;
+  int rc, told;
+
+  told = uvperf__decoder_time(decoder, bytes, size, time);
+  rc = uvperf_decode(decoder, bytes, size, &record);
+  if (rc != 0)
+    return told;
+  assert_int_equal(told, (record->present & PERF_SAMPLE_TIME) != 0);
+  if (told)
+    assert_true(*time == record->time);
+  return told;
+}
+
+/* A whole record of each type. */
+static void check_types(pair_t *pair, uint64_t expected_id, int known) {
+  static record_builder_t builder;
+  record_values_t values;
+  uint64_t time;
+  uint32_t type;
+
+  record_values_init(&values);
+  values.id = expected_id;
+  for (type = 1; type <= BUILD_TYPES + 1; type++) {
+    const struct perf_event_attr *attr = &pair->attrs[0];
+    int has = (attr->sample_type & PERF_SAMPLE_TIME) &&
+              (type == PERF_RECORD_SAMPLE || attr->sample_id_all);
+    void *bytes;
+
+    values.time = UINT64_MAX - type;
+    record_build(&builder, type, attr, &values);
+    bytes = record_cut(&builder, builder.size);
+    assert_int_equal(tells_time(pair->one, bytes, builder.size, &time), has);
+    if (has)
+      assert_true(time == values.time);
+    assert_int_equal(tells_time(pair->both, bytes, builder.size, &time),
+                     has && known);
+    free(bytes);
+  }
+}
+
+static void time_of_each_type_and_bit_is_that_of_the_record(void **state) {
+  const uint64_t base = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME;
+  uint64_t type;
+  pair_t pair;
+  unsigned bit;
+
+  (void)state;
+  for (bit = 0; bit < 25; bit++) {
+    type = base ^ (UINT64_C(1) << bit);
+    init_pair(&pair, type, 1);
+    check_types(&pair, 100, (type & PERF_SAMPLE_IDENTIFIER) != 0);
+    free_pair(&pair);
+    init_pair(&pair, type, 0);
+    check_types(&pair, 100, 0);
+    free_pair(&pair);
+  }
+}
+
+static void time_with_any_bits_is_that_of_the_record(void **state) {
+  uint64_t random = 11;
+  pair_t pair;
+  unsigned i;
+
+  (void)state;
+  for (i = 0; i < 400; i++) {
+    init_pair(&pair,
+              (record_random(&random) & BUILD_SAMPLE_ALL) |
+                  PERF_SAMPLE_IDENTIFIER,
+              1);
+    check_types(&pair, 100, 1);
+    free_pair(&pair);
+  }
+}
+
+static void time_of_what_is_nobodys_is_not_told(void **state) {
+  pair_t pair;
+
+  (void)state;
+  init_pair(&pair, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME, 1);
+  check_types(&pair, 102, 0);
+  uvperf__decoder_remove(pair.both, &pair.sources[0]);
+  check_types(&pair, 100, 0);
+  uvperf__decoder_remove(pair.both, &pair.sources[1]);
+  check_types(&pair, 100, 0);
+  free_pair(&pair);
+}
+
+/* ASan sees a byte that is read outside. */
+static void time_of_a_record_cut_anywhere_is_told_from_what_is_there(void **s) {
+  static record_builder_t builder;
+  record_values_t values;
+  uint64_t time;
+  uint32_t type;
+  pair_t pair;
+  size_t size;
+
+  (void)s;
+  init_pair(&pair, BUILD_SAMPLE_ALL, 1);
+  record_values_init(&values);
+  values.id = 100;
+  for (type = 1; type <= BUILD_TYPES + 1; type++) {
+    record_build(&builder, type, &pair.attrs[0], &values);
+    for (size = 8; size < builder.size; size += 8) {
+      void *bytes = record_cut(&builder, size);
+
+      tells_time(pair.one, bytes, size, &time);
+      tells_time(pair.both, bytes, size, &time);
+      free(bytes);
+    }
+  }
+  free_pair(&pair);
+}
+
+static void time_of_a_record_longer_than_the_bytes_is_not_told(void **state) {
+  static record_builder_t builder;
+  record_values_t values;
+  uint64_t time;
+  pair_t pair;
+  void *bytes;
+
+  (void)state;
+  init_pair(&pair, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME, 1);
+  record_values_init(&values);
+  values.id = 100;
+  record_build(&builder, PERF_RECORD_SAMPLE, &pair.attrs[0], &values);
+  bytes = malloc(builder.size - 8);
+  memcpy(bytes, builder.words, builder.size - 8);
+  assert_int_equal(
+      uvperf__decoder_time(pair.both, bytes, builder.size - 8, &time), 0);
+  assert_int_equal(
+      uvperf__decoder_time(pair.one, bytes, builder.size - 8, &time), 0);
+  free(bytes);
+  free_pair(&pair);
+}
+
+/* Also of what would not decode: where it is put among others has no bearing on
+ * what is told of it. */
+static void time_of_a_broken_body_is_told(void **state) {
+  static record_builder_t builder;
+  const uvperf_record_t *record;
+  record_values_t values;
+  uint64_t time;
+  pair_t pair;
+
+  (void)state;
+  init_pair(&pair, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME, 1);
+  record_values_init(&values);
+  values.id = 100;
+  record_begin(&builder, PERF_RECORD_MMAP, 0); /* all of its body is missing */
+  record_put_trailer(&builder, &pair.attrs[0], &values);
+  record_end(&builder);
+  assert_int_equal(
+      uvperf_decode(pair.both, builder.words, builder.size, &record), -EPROTO);
+  assert_int_equal(
+      uvperf__decoder_time(pair.both, builder.words, builder.size, &time), 1);
+  assert_true(time == values.time);
+  free_pair(&pair);
+}
+
+static void record_with_random_damage_has_one_time(void **state) {
+  static record_builder_t builder;
+  record_values_t values;
+  uint64_t random = 5, time;
+  pair_t pair;
+  unsigned i, j;
+
+  (void)state;
+  record_values_init(&values);
+  values.id = 100;
+  for (i = 0; i < 20000; i++) {
+    uint32_t type = 1 + (uint32_t)(record_random(&random) % BUILD_TYPES);
+    size_t size;
+    void *bytes;
+
+    init_pair(&pair,
+              (record_random(&random) & BUILD_SAMPLE_ALL) |
+                  PERF_SAMPLE_IDENTIFIER,
+              1);
+    record_build(&builder, type, &pair.attrs[0], &values);
+    for (j = 0; j < 1 + i % 4; j++) {
+      size_t at = 8 + record_random(&random) % (builder.size - 8);
+
+      ((uint8_t *)builder.words)[at] ^= (uint8_t)record_random(&random);
+    }
+    size = 8 + record_random(&random) % (builder.size / 8) * 8;
+    bytes = record_cut(&builder, size);
+    tells_time(pair.one, bytes, size, &time);
+    tells_time(pair.both, bytes, size, &time);
+    free(bytes);
+    free_pair(&pair);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(time_of_each_type_and_bit_is_that_of_the_record),
+      cmocka_unit_test(time_with_any_bits_is_that_of_the_record),
+      cmocka_unit_test(time_of_what_is_nobodys_is_not_told),
+      cmocka_unit_test(
+          time_of_a_record_cut_anywhere_is_told_from_what_is_there),
+      cmocka_unit_test(time_of_a_record_longer_than_the_bytes_is_not_told),
+      cmocka_unit_test(time_of_a_broken_body_is_told),
+      cmocka_unit_test(record_with_random_damage_has_one_time),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
