@@ -94,8 +94,12 @@ int uvperf_walk_close(uv_handle_t *handle) {
 }
 
 static const uvperf__watch_ops_t watch_ops = {
-    uvperf__event_drain, uvperf__event_slice_end, uvperf__event_end,
-    begin_close, closed};
+    .drain = uvperf__event_drain,
+    .slice_end = uvperf__event_slice_end,
+    .end = uvperf__event_end,
+    .close = begin_close,
+    .closed = closed,
+};
 
 /* -- init ----------------------------------------------------------------- */
 
@@ -234,16 +238,17 @@ static int make_decoder(event_t *impl, const uvperf_event_options_t *options,
 /* Last, so that nothing is registered with the loop when anything else
  * fails. */
 static int watch_ring(event_t *impl, uv_loop_t *loop, uvperf_error_t *error) {
-  size_t nr_rings = (size_t)uvperf__event_is_watched(impl);
-  int rc;
+  int rc = uvperf__watch_new(&impl->watch, loop, &watch_ops, impl);
 
-  rc = uvperf__watch_new(&impl->watch, loop, nr_rings, &watch_ops, impl);
   if (rc != 0)
     return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
                            "no memory for the inner handles");
-  if (nr_rings == 0)
+  if (!uvperf__event_is_watched(impl))
     return 0;
   rc = uvperf__watch_add(impl->watch, &impl->ring, impl->fds, impl->nr_fds);
+  if (rc == UV_ENOMEM)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
+                           "no memory to watch the ring");
   if (rc != 0)
     return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
                            "uv_poll_init refused the perf event's fd");

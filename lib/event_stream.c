@@ -131,12 +131,15 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
   const uvperf__control_t enable = {PERF_EVENT_IOC_ENABLE, impl->attr, 0, NULL,
                                     NULL};
   uvperf__watch_options_t chosen;
-  int rc;
+  int rc = 0;
 
   if (!impl->delivering)
     take_back(impl);
   choose_stream(impl, options, &chosen);
-  rc = impl->unsound ? UV_EOF : uvperf__watch_start(impl->watch, &chosen);
+  if (impl->unsound)
+    rc = UV_EOF;
+  else if (uvperf__event_is_watched(impl))
+    rc = uvperf__watch_start(impl->watch, &chosen);
   if (rc == UV_EOF)
     return uvperf__explain(error, rc, UVPERF_CAUSE_NO_TASK,
                            "delivery has ended: nothing more will come");

@@ -26,9 +26,24 @@ typedef struct uvperf__watch_ops_s {
    * uvperf__slice_take says otherwise. UVPERF__DRAINED, _CUT, _STOPPED, or a
    * negative code that ends the ring. */
   int (*drain)(void *owner, size_t ring_index, uvperf__slice_t *slice);
+  /* NULL, or instead of drain, for rings that are read together: the same for
+   * all rings, once in a turn in which any is queued. A ring that ends is told
+   * by uvperf__watch_end_ring; what is left for later (for its time to come)
+   * waits for uvperf__watch_look_in, or the flush timer. UVPERF__DRAINED, _CUT
+   * (it is called again in the next turn) or _STOPPED. */
+  int (*drain_all)(void *owner, uvperf__slice_t *slice);
   /* A turn that delivered something is over. May be NULL. */
   void (*slice_end)(void *owner);
-  /* The last ring has ended, with UV_EOF or what ended it. */
+  /* A turn is over, and the watch still started; is_drained: nothing of the
+   * queue is left. May be NULL. */
+  void (*turned)(void *owner, int is_drained);
+  /* The flush timer has fired, and queued the rings that hold something. May be
+   * NULL. */
+  void (*ticked)(void *owner);
+  /* A ring has ended, with UV_EOF or what ended it, and others have not. May be
+   * NULL. */
+  void (*ring_end)(void *owner, size_t ring_index, int status);
+  /* The last ring has ended, and the watch is stopped. */
   void (*end)(void *owner, int status);
   /* An inner handle was found by uvperf__watch_close_owner: close. */
   void (*close)(void *owner);
@@ -43,16 +58,18 @@ typedef struct uvperf__watch_options_s {
   uint64_t flush_ms; /* 0: no timer */
 } uvperf__watch_options_t;
 
-/* Makes a watch with room for some rings and registers its inner handles with
- * the loop: from here on it can only be freed by uvperf__watch_close. 0 or
- * UV_ENOMEM. */
-int uvperf__watch_new(uvperf__watch_t **watch, uv_loop_t *loop, size_t nr_rings,
+/* Makes a watch without rings and registers its inner handles with the loop:
+ * from here on it can only be freed by uvperf__watch_close. 0 or UV_ENOMEM. */
+int uvperf__watch_new(uvperf__watch_t **watch, uv_loop_t *loop,
                       const uvperf__watch_ops_t *ops, void *owner);
 
-/* Adds a ring, with the fds of all events that write into it, its own first.
- * The ring and the array are the owner's and stay until `closed`. Exactly one
- * of the fds is polled; when that one hangs up another that lives takes its
- * place. 0 or what uv_poll_init gives. */
+/* Adds a ring, with the fds of all events that write into it, its own first:
+ * its index is how many there were before. The ring and the array are the
+ * owner's and stay until `closed`. Exactly one of the fds is polled; when that
+ * one hangs up another that lives takes its place. May be called at any time,
+ * inside a callback too; a watch that is started polls it at once. 0,
+ * UV_ENOMEM, what uv_poll_init gives (nothing is added then), or what
+ * uv_poll_start gives (it is added, and has ended). */
 int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
                       const int *fds, size_t nr_fds);
 
@@ -67,13 +84,26 @@ void uvperf__watch_set_flush(uvperf__watch_t *watch, uint64_t flush_ms);
 /* Whether a ring has ended: nothing will ever be drained from it. */
 int uvperf__watch_has_ended(const uvperf__watch_t *watch, size_t ring_index);
 
+/* Has a ring drained no more and not polled, as if drain had given `status`;
+ * from inside drain_all. The callbacks for that are called in here.
+ * UVPERF__DRAINED to go on, UVPERF__STOPPED to return at once. */
+int uvperf__watch_end_ring(uvperf__watch_t *watch, size_t ring_index,
+                           int status, const uvperf__slice_t *slice);
+
+size_t uvperf__watch_nr_rings(const uvperf__watch_t *watch);
+
 /* Starts to poll. 0; UV_EOF when every ring has ended; or what uv_poll_start
- * gives (nothing is polled then). */
+ * gives (nothing is polled then). Without a ring it keeps the loop alive. */
 int uvperf__watch_start(uvperf__watch_t *watch,
                         const uvperf__watch_options_t *options);
 
 /* Stops to poll; nothing is delivered after it. */
 void uvperf__watch_stop(uvperf__watch_t *watch);
+
+/* Has all rings looked at, and a turn taken: in the next check phase with ms 0,
+ * else once so many milliseconds are over, if no earlier look is waited for.
+ * Nothing while it is stopped. */
+void uvperf__watch_look_in(uvperf__watch_t *watch, uint64_t ms);
 
 /* Delivers what every ring holds at one look, unsliced. 0, or UV_EBUSY inside a
  * callback of this watch. */
@@ -92,7 +122,11 @@ int uvperf__watch_has_ref(const uvperf__watch_t *watch);
 /* Whether it is started and some ring has not ended. */
 int uvperf__watch_is_active(const uvperf__watch_t *watch);
 
+/* Poll callbacks, of all rings or of one. */
 uint64_t uvperf__watch_wakeups(const uvperf__watch_t *watch);
+uint64_t uvperf__watch_ring_wakeups(const uvperf__watch_t *watch,
+                                    size_t ring_index);
+/* Turns in which something was delivered. */
 uint64_t uvperf__watch_slices(const uvperf__watch_t *watch);
 
 #endif

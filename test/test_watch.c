@@ -86,8 +86,8 @@ static void closed(void *owner) {
   watched->closed += 1;
 }
 
-static const uvperf__watch_ops_t ops = {drain, NULL, end, close_by_walk,
-                                        closed};
+static const uvperf__watch_ops_t ops = {
+    .drain = drain, .end = end, .close = close_by_walk, .closed = closed};
 
 static const uvperf__watch_options_t plain = {4096, 1 << 20, 1000000000, 0};
 
@@ -114,13 +114,12 @@ static void add(watched_t *watched, int fd, const int *fds, size_t nr_fds) {
       0);
 }
 
-static watched_t *make(uv_loop_t *loop, size_t nr_rings) {
+static watched_t *make(uv_loop_t *loop) {
   watched_t *watched = calloc(1, sizeof(*watched));
 
   assert_non_null(watched);
   watched->loop = loop;
-  assert_int_equal(
-      uvperf__watch_new(&watched->watch, loop, nr_rings, &ops, watched), 0);
+  assert_int_equal(uvperf__watch_new(&watched->watch, loop, &ops, watched), 0);
   return watched;
 }
 
@@ -140,7 +139,7 @@ static void unmake(watched_t *watched) {
 
 /* Rings of the calling thread, each of its own event. */
 static watched_t *make_own(uv_loop_t *loop, size_t nr_rings) {
-  watched_t *watched = make(loop, nr_rings);
+  watched_t *watched = make(loop);
   size_t i;
 
   for (i = 0; i < nr_rings; i++) {
@@ -205,7 +204,7 @@ static void watch_flush_timer_drains_every_ring_with_records(void **state) {
   size_t i;
 
   support_need_own_events(__func__);
-  watched = make(*state, 2);
+  watched = make(*state);
   for (i = 0; i < 2; i++) {
     live_comm_attr(&attr);
     uvperf_attr_set_wakeup_bytes(&attr, 2048);
@@ -249,7 +248,7 @@ static void make_shared(uv_loop_t *loop, shared_t *shared,
     pin_to_cpu_0(shared->children[i].pid);
     shared->fds[i] = open_comm(shared->children[i].pid, 0);
   }
-  shared->watched = make(loop, 1);
+  shared->watched = make(loop);
   add(shared->watched, shared->fds[0], shared->fds, 2);
   assert_int_equal(uvperf__sys_ioctl(shared->fds[1], PERF_EVENT_IOC_SET_OUTPUT,
                                      shared->fds[0]),
