@@ -10,21 +10,10 @@
 
 #include "attr.h"
 #include "explain.h"
-#include "options.h"
+#include "stream.h"
 #include "sys.h"
 
 /* -- delivery ------------------------------------------------------------- */
-
-static void account(event_t *impl, const uvperf_record_t *record, int status) {
-  impl->stats.records += 1;
-  impl->stats.bytes += record->size;
-  if (status != 0)
-    impl->stats.corrupt += 1;
-  else if (record->type == PERF_RECORD_LOST)
-    impl->stats.lost_records += record->lost.lost;
-  else if (record->type == PERF_RECORD_LOST_SAMPLES)
-    impl->stats.lost_records += record->lost_samples.lost;
-}
 
 /* Takes back the record that was lent to the user, and the decoder that made it
  * if there is a new one since. */
@@ -54,7 +43,7 @@ int uvperf__event_drain(void *owner, size_t ring_index,
     if (rc <= 0)
       break;
     status = uvperf_decode(impl->decoder, bytes, size, &record);
-    account(impl, record, status);
+    uvperf__stream_account(&impl->stats, record, status);
     impl->lent = size;
     impl->delivering = 1;
     impl->cb(impl->handle, status, record);
@@ -95,35 +84,6 @@ void uvperf__event_end(void *owner, int status) {
 
 /* -- start, stop, flush --------------------------------------------------- */
 
-static void choose_stream(const event_t *impl,
-                          const uvperf_stream_options_t *options,
-                          uvperf__watch_options_t *chosen) {
-  chosen->slice_records =
-      options->slice_records == 0 ? 4096 : options->slice_records;
-  chosen->slice_bytes =
-      options->slice_bytes == 0 ? 1024 * 1024 : options->slice_bytes;
-  chosen->slice_ns =
-      (options->slice_us == 0 ? 1000 : (uint64_t)options->slice_us) * 1000;
-  chosen->flush_ms = options->flush_ms >= 0 ? (uint64_t)options->flush_ms
-                                            : uvperf__event_default_flush(impl);
-}
-
-static int check_stream(const event_t *impl,
-                        const uvperf_stream_options_t *options,
-                        uvperf_record_cb cb, uvperf_error_t *error) {
-  const uint32_t known = UVPERF_START_NO_ENABLE | UVPERF_START_SLICE_END;
-
-  if ((options->flags & ~known) || options->flush_ms < -1)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "flags 0x%x or flush_ms %d of the stream options "
-                           "are not known",
-                           options->flags, options->flush_ms);
-  if (cb == NULL && uvperf__event_is_watched(impl))
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "an event with a ring needs a record callback");
-  return 0;
-}
-
 /* Registers with the loop, then enables, so that the first record finds a
  * reader. */
 static int start(event_t *impl, const uvperf_stream_options_t *options,
@@ -135,7 +95,7 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
 
   if (!impl->delivering)
     take_back(impl);
-  choose_stream(impl, options, &chosen);
+  uvperf__stream_choose(options, uvperf__event_default_flush(impl), &chosen);
   if (impl->unsound)
     rc = UV_EOF;
   else if (uvperf__event_is_watched(impl))
@@ -163,22 +123,22 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
 int uvperf_event_start(uvperf_event_t *event,
                        const uvperf_stream_options_t *options,
                        uvperf_record_cb cb, uvperf_error_t *error) {
-  uvperf_stream_options_t own = UVPERF_STREAM_OPTIONS_INIT;
   event_t *impl = uvperf__event_impl(event);
+  uvperf_stream_options_t own;
   int rc;
 
-  rc = uvperf__options_copy(&own, sizeof(own), sizeof(own), options);
-  if (rc != 0)
-    return uvperf__explain_options(error, rc, "uvperf_stream_options_t");
-  rc = uvperf__event_check_process(impl, error);
+  rc = uvperf__stream_copy(&own, options, error);
+  if (rc == 0)
+    rc = uvperf__event_check_process(impl, error);
   if (rc != 0)
     return rc;
   if (impl->started)
     return uvperf__explain(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
                            "already started");
-  rc = check_stream(impl, &own, cb, error);
-  if (rc == 0)
-    rc = start(impl, &own, error);
+  if (cb == NULL && uvperf__event_is_watched(impl))
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "an event with a ring needs a record callback");
+  rc = start(impl, &own, error);
   if (rc != 0)
     return rc;
   impl->started = 1;
@@ -310,7 +270,7 @@ int uvperf_event_next(uvperf_event_t *event, const uvperf_record_t **record) {
   if (rc < 0)
     return rc;
   rc = uvperf_decode(impl->decoder, bytes, size, record);
-  account(impl, *record, rc);
+  uvperf__stream_account(&impl->stats, *record, rc);
   impl->lent = size;
   return rc;
 }

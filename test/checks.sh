@@ -181,7 +181,7 @@ layers_libuv() {
   rc=0
   for path in "$root"/lib/*.c; do
     case ${path##*/} in
-      watch.c | watch_turn.c | ring_poll.c | slice.c | teardown.c | ticker.c) continue ;;
+      watch.c | watch_turn.c | ring_poll.c | slice.c | stream.c | teardown.c | ticker.c) continue ;;
       event_name*.c | event_list*.c | event_label*.c) ;;
       event.c | event_*.c) continue ;;
       set.c | set_*.c | bpf_reader.c | count.c | measure.c) continue ;;
