@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel takes in another form than the attr has it, and what it
- * answers by a number that is no errno. */
+/* What the kernel takes in another form than the attr has it, or in one of two
+ * ways, and what it answers by a number that is no errno. */
 #include "control_fd.h"
 
 #include <errno.h>
@@ -38,6 +38,37 @@ int uvperf__control_period(int fd, const struct perf_event_attr *attr,
   if (rc == 0)
     rc = uvperf__sys_ioctl_ptr(fd, PERF_EVENT_IOC_PERIOD, &argument);
   return rc < 0 ? rc : 0;
+}
+
+/* Whether there may be no link although the event takes the program. EINVAL is
+ * what a kernel without such links says (link_create in kernel/bpf/syscall.c),
+ * and of a program that does not fit; EPERM and EACCES are
+ * kernel.unprivileged_bpf_disabled, seccomp filters and security modules, which
+ * forbid bpf(2) and not the ioctl; and a link takes an fd. */
+static int may_do_without(int code) {
+  return code == -EINVAL || code == -ENOSYS || code == -EPERM ||
+         code == -EACCES || code == -EMFILE || code == -ENFILE;
+}
+
+int uvperf__control_bpf(int fd, int prog_fd, int *has_no_links, int *link) {
+  int refused = 0;
+  int rc;
+
+  *link = -1;
+  if (!*has_no_links) {
+    refused = uvperf__sys_bpf_link(prog_fd, fd);
+    if (refused >= 0)
+      *link = refused;
+    if (refused >= 0 || !may_do_without(refused))
+      return refused < 0 ? refused : 0;
+  }
+  rc = uvperf__sys_ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd);
+  if (rc < 0)
+    return rc;
+  /* It was not the program. Fds may be there next time. */
+  if (refused != -EMFILE && refused != -ENFILE)
+    *has_no_links = 1;
+  return 0;
 }
 
 int uvperf__control_filter(int fd, const struct perf_event_attr *attr,

@@ -85,6 +85,11 @@ int uvperf__counters_set_period(uvperf__counters_t *counters, size_t attr,
 int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
                              int prog_fd, uvperf_error_t *error);
 
+/* Takes the programs off the events, which should be disabled, where they are
+ * attached by links: it is over with them before the events are closed. For the
+ * end: the attrs keep their programs. Nothing in a forked child. */
+void uvperf__counters_detach(uvperf__counters_t *counters);
+
 /* What is not open, ordered by target, place and attr; valid until a target is
  * added or removed. */
 const uvperf_set_failure_t *

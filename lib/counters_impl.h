@@ -34,7 +34,10 @@ typedef struct counter_s {
   enum counter_state state;
   int code; /* why it is not open, or could not be read last; or 0 */
   int fd;
-  int has_bpf; /* the program of the attr was attached through it */
+  /* The program of the attr was attached through it; by the link with this fd,
+   * or, if that is -1, for as long as the event is open. */
+  int has_bpf;
+  int bpf_link;
   /* Who reads it: the attr that leads its group at this place, its own if that
    * is this one, or if it is in none. */
   size_t leader;
@@ -109,6 +112,7 @@ struct uvperf__counters_s {
   size_t nr_failures;
   size_t room_failures;
 
+  int has_no_links; /* for programs: see uvperf__control_bpf */
   int is_enabled;
   uint64_t born;   /* ns */
   uint64_t since;  /* the last reset, or when it was made */
@@ -180,11 +184,15 @@ int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
 
 /* Gives an event that has just been opened the filter and the program of its
  * attr. 0, or a code and the error. */
-int uvperf__counters_prepare(const uvperf__counters_t *counters, size_t attr,
+int uvperf__counters_prepare(uvperf__counters_t *counters, size_t attr,
                              counter_t *event, uvperf_error_t *error);
 
+/* Takes the program off an event that is about to be closed. */
+void uvperf__counters_unprepare(const uvperf__counters_t *counters,
+                                counter_t *event);
+
 /* Attaches programs again that were attached through events that are closed. */
-void uvperf__counters_reattach(const uvperf__counters_t *counters);
+void uvperf__counters_reattach(uvperf__counters_t *counters);
 
 /* -- counters_user.c: without a system call -- */
 

@@ -203,9 +203,9 @@ static void close_event(uvperf__counters_t *counters, counter_t *event,
   if (event->fd < 0)
     return;
   uvperf__counters_unmap(counters, event);
+  uvperf__counters_unprepare(counters, event);
   uvperf__sys_close(event->fd);
   event->fd = -1;
-  event->has_bpf = 0;
   if (event->state != COUNTER_OPEN)
     return;
   counters->attrs[attr].nr_open--;

@@ -164,17 +164,61 @@ static int is_attached(const uvperf__counters_t *counters, size_t attr) {
 /* A tracepoint's program is run for every event of it, at all places, and is
  * attached once: bpf_prog_array_copy in kernel/bpf/core.c refuses it the second
  * time. Of other events each has its own. */
-static int attach(const uvperf__counters_t *counters, size_t attr,
-                  counter_t *event) {
+static int attach(uvperf__counters_t *counters, size_t attr, counter_t *event) {
   const counter_attr_t *own = &counters->attrs[attr];
-  int rc = uvperf__sys_ioctl(event->fd, PERF_EVENT_IOC_SET_BPF, own->bpf_fd);
+  int link;
+  int rc = uvperf__control_bpf(event->fd, own->bpf_fd, &counters->has_no_links,
+                               &link);
 
-  if (rc >= 0)
+  if (rc == 0) {
     event->has_bpf = 1;
-  else if (rc != -EEXIST || own->attr->type != PERF_TYPE_TRACEPOINT ||
-           !is_attached(counters, attr))
+    event->bpf_link = link;
+  } else if (rc != -EEXIST || own->attr->type != PERF_TYPE_TRACEPOINT ||
+             !is_attached(counters, attr)) {
     return rc;
+  }
   return 0;
+}
+
+static int is_linked(const counter_t *event) {
+  return event->has_bpf && event->bpf_link >= 0;
+}
+
+/* The end of an event ends its program, but a link goes before it, and what the
+ * program drops would be written: the event stops first, if it is not the
+ * parent's. */
+void uvperf__counters_unprepare(const uvperf__counters_t *counters,
+                                counter_t *event) {
+  if (is_linked(event)) {
+    if (uvperf__counters_check(counters, NULL) == 0)
+      uvperf__sys_ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
+    uvperf__sys_close(event->bpf_link);
+  }
+  event->has_bpf = 0;
+}
+
+static void detach_place(const uvperf__counters_t *counters,
+                         counter_place_t *place) {
+  counter_t *event;
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++) {
+    event = &place->events[i];
+    if (!is_linked(event))
+      continue;
+    uvperf__sys_close(event->bpf_link);
+    event->has_bpf = 0;
+  }
+}
+
+void uvperf__counters_detach(uvperf__counters_t *counters) {
+  size_t i, place;
+
+  if (uvperf__counters_check(counters, NULL) != 0)
+    return;
+  for (i = 0; i < counters->nr_targets; i++)
+    for (place = 0; place < counters->targets[i]->nr_places; place++)
+      detach_place(counters, &counters->targets[i]->places[place]);
 }
 
 static int apply_bpf(const setting_t *setting, counter_t *event) {
@@ -218,7 +262,7 @@ int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
 
 /* -- later places --------------------------------------------------------- */
 
-int uvperf__counters_prepare(const uvperf__counters_t *counters, size_t attr,
+int uvperf__counters_prepare(uvperf__counters_t *counters, size_t attr,
                              counter_t *event, uvperf_error_t *error) {
   const counter_attr_t *own = &counters->attrs[attr];
   uvperf__control_t control = {PERF_EVENT_IOC_SET_FILTER, own->attr, 0,
@@ -238,7 +282,7 @@ int uvperf__counters_prepare(const uvperf__counters_t *counters, size_t attr,
 }
 
 /* There is room for it: the kernel has just detached it. */
-static void reattach(const uvperf__counters_t *counters, size_t attr) {
+static void reattach(uvperf__counters_t *counters, size_t attr) {
   const counter_target_t *target;
   counter_t *event;
   size_t i, place;
@@ -253,7 +297,7 @@ static void reattach(const uvperf__counters_t *counters, size_t attr) {
   }
 }
 
-void uvperf__counters_reattach(const uvperf__counters_t *counters) {
+void uvperf__counters_reattach(uvperf__counters_t *counters) {
   const counter_attr_t *attr;
   size_t i;
 

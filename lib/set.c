@@ -48,13 +48,15 @@ static void closed(void *owner) {
 }
 
 /* Closing fds can wait for the loop, but nothing counts, and no program at an
- * event runs, from now on. In a forked child the counters leave the events, the
+ * event runs, from now on: a tracepoint runs its programs whether its events
+ * are enabled or not. In a forked child the counters leave the events, the
  * parent's, alone. */
 static void begin_close(void *owner) {
   set_t *impl = owner;
 
   impl->closing = 1;
   uvperf__counters_disable(impl->counters, NULL);
+  uvperf__counters_detach(impl->counters);
   uvperf__ticker_close(impl->ticker);
 }
 

@@ -43,6 +43,10 @@ ssize_t uvperf__sys_read(int fd, void *buffer, size_t size);
 
 int uvperf__sys_close(int fd);
 
+/* bpf(2), BPF_LINK_CREATE of a program and an event: the fd of the link, which
+ * is close-on-exec, or -errno. */
+int uvperf__sys_bpf_link(int prog_fd, int event_fd);
+
 /* getpid(2), by which a forked child is told from the process that opened. */
 pid_t uvperf__sys_getpid(void);
 

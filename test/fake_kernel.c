@@ -31,6 +31,7 @@ int __real_uvperf__sys_madvise(void *address, size_t size, int advice);
 int __real_uvperf__sys_poll(int fd, short events);
 ssize_t __real_uvperf__sys_read(int fd, void *buffer, size_t size);
 int __real_uvperf__sys_close(int fd);
+int __real_uvperf__sys_bpf_link(int prog_fd, int event_fd);
 pid_t __real_uvperf__sys_getpid(void);
 pid_t __real_uvperf__sys_gettid(void);
 int __real_uvperf__sys_has_task(pid_t task);
@@ -51,6 +52,7 @@ int __wrap_uvperf__sys_madvise(void *address, size_t size, int advice);
 int __wrap_uvperf__sys_poll(int fd, short events);
 ssize_t __wrap_uvperf__sys_read(int fd, void *buffer, size_t size);
 int __wrap_uvperf__sys_close(int fd);
+int __wrap_uvperf__sys_bpf_link(int prog_fd, int event_fd);
 pid_t __wrap_uvperf__sys_getpid(void);
 pid_t __wrap_uvperf__sys_gettid(void);
 int __wrap_uvperf__sys_has_task(pid_t task);
@@ -112,6 +114,8 @@ void fake_kernel_reset(void) {
     fake = &kernel.events[i];
     if (fake->fd >= 0)
       close(fake->fd);
+    if (fake->link >= 0)
+      close(fake->link);
     if (fake->region != NULL)
       munmap(fake->region, fake->region_size);
   }
@@ -148,6 +152,8 @@ fake_event_t *fake_event_add(uint64_t id) {
   fake->id = id;
   fake->fd = -1;
   fake->old_fd = -1;
+  fake->link = -1;
+  fake->old_link = -1;
   return fake;
 }
 
@@ -216,6 +222,8 @@ void fake_assert_clean(void) {
       fail_msg("scripted event %zu is still open", i);
     if (kernel.events[i].page != NULL)
       fail_msg("scripted event %zu is still mapped", i);
+    if (kernel.events[i].link >= 0)
+      fail_msg("scripted event %zu is still linked", i);
   }
   for (i = 0; i < MAPS_MAX; i++)
     if (kernel.maps[i].address != NULL)
@@ -558,19 +566,57 @@ static int was_closed(int fd) {
   size_t i;
 
   for (i = 0; fd >= 0 && i < kernel.added; i++)
-    if (kernel.events[i].old_fd == fd)
+    if (kernel.events[i].old_fd == fd || kernel.events[i].old_link == fd)
       return 1;
   return 0;
 }
 
+static fake_event_t *by_link(int fd) {
+  size_t i;
+
+  for (i = 0; fd >= 0 && i < kernel.added; i++)
+    if (kernel.events[i].link == fd)
+      return &kernel.events[i];
+  return NULL;
+}
+
+static int link_event(fake_event_t *fake, int prog_fd) {
+  int code;
+
+  if (fake->link >= 0)
+    return -EEXIST;
+  code = fake->on_link != NULL ? fake->on_link(fake, prog_fd) : 0;
+  if (code < 0)
+    return code;
+  fake->link = eventfd(0, EFD_CLOEXEC);
+  return fake->link >= 0 ? fake->link : -errno;
+}
+
+int __wrap_uvperf__sys_bpf_link(int prog_fd, int event_fd) {
+  fake_event_t *fake;
+  int code;
+
+  fake = by_fd(event_fd);
+  if (scripted(FAKE_BPF_LINK, &code))
+    ;
+  else if (fake != NULL)
+    code = link_event(fake, prog_fd);
+  else
+    code = __real_uvperf__sys_bpf_link(prog_fd, event_fd);
+  note("bpf link", "", code < 0);
+  return code;
+}
+
 int __wrap_uvperf__sys_close(int fd) {
   fake_event_t *fake;
+  fake_event_t *linked;
   int failed;
   int code;
   int rc;
 
   failed = scripted(FAKE_CLOSE, &code);
   fake = by_fd(fd);
+  linked = by_link(fd);
   rc = __real_uvperf__sys_close(fd);
   if (rc == -EBADF && was_closed(fd))
     broken("a scripted event is closed twice");
@@ -578,9 +624,13 @@ int __wrap_uvperf__sys_close(int fd) {
     fake->old_fd = fd;
     fake->fd = -1;
   }
+  if (linked != NULL) {
+    linked->old_link = fd;
+    linked->link = -1;
+  }
   if (!failed)
     code = rc;
-  note("close", "", code < 0);
+  note("close", linked != NULL ? "link" : "", code < 0);
   return code;
 }
 

@@ -39,6 +39,7 @@ enum fake_call {
   FAKE_POLL,
   FAKE_READ,
   FAKE_CLOSE,
+  FAKE_BPF_LINK,
   FAKE_GETPID,
   FAKE_GETTID,
   FAKE_HAS_TASK,
@@ -72,10 +73,15 @@ struct fake_event_s {
    * gives the ioctl gives. The argument is a number, or a pointer; or NULL. */
   int (*on_ioctl)(fake_event_t *fake, unsigned long request,
                   uintptr_t argument);
+  /* Called with each program that is to be linked to it and that no script makes
+   * fail; a -errno refuses it. NULL: it takes one, and -EEXIST is the next. The
+   * library is given a link, whose close is "close link" in the log. */
+  int (*on_link)(fake_event_t *fake, int prog_fd);
   void *data; /* the test's */
 
   /* Noted by the fake. */
   int fd;      /* -1 before open and after close */
+  int link;    /* of a program: its fd, -1 while there is none */
   int opened;  /* whether open gave it away; stays 1 after close */
   int enabled; /* by the last ENABLE or DISABLE, else !attr.disabled */
   union {
@@ -92,6 +98,7 @@ struct fake_event_s {
 
   /* Private. */
   int old_fd;
+  int old_link;
   void *region;
   size_t region_size;
 };
@@ -145,8 +152,8 @@ void fake_getpid(pid_t pid);
 /* Blocks of uvperf__calloc that are not freed. */
 size_t fake_live_allocations(void);
 
-/* Fails the test if a scripted event is open or mapped, or memory or a private
- * mapping is left. */
+/* Fails the test if a scripted event is open, mapped or linked, or memory or a
+ * private mapping is left. */
 void fake_assert_clean(void);
 
 /* Writes behind data_head, wrapping as the kernel does, and moves data_head.

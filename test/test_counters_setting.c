@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: filters, periods and programs of all events, also of targets that
- * come later. */
+/* Scripted: filters and periods of all events, also of targets that come
+ * later. */
 #include "counters_make.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 static counters_make_t make;
 
@@ -48,8 +46,6 @@ static int note_ioctl(fake_event_t *fake, unsigned long request,
     snprintf(last_filter, sizeof(last_filter), "%s", (const char *)argument);
   else if (request == PERF_EVENT_IOC_PERIOD)
     memcpy(&last_number, (void *)argument, sizeof(last_number));
-  else if (request == PERF_EVENT_IOC_SET_BPF)
-    last_number = argument;
   return 0;
 }
 
@@ -299,158 +295,6 @@ static void period_that_nothing_takes_is_forgotten(void **state) {
   finish(counters);
 }
 
-/* -- programs ------------------------------------------------------------- */
-
-/* The fd is no program's: the fake does not mind. */
-static int some_fd(void) {
-  int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-  assert_true(fd >= 0);
-  return fd;
-}
-
-static void program_is_duplicated_for_later_places(void **state) {
-  fake_event_t *events[3];
-  uvperf__counters_t *counters;
-  size_t fds = support_count_fds();
-  int fd = some_fd();
-
-  (void)state;
-  counters = open_on_cpus(events, 1, "0-1", 3);
-  note_ioctls(events, 3);
-  fake_log_clear();
-  assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, NULL), 0);
-  assert_string_equal(fake_log(), "ioctl SET_BPF, ioctl SET_BPF");
-  close(fd);
-  last_number = 0;
-  assert_int_equal(add_cpu(counters, "2", NULL, NULL), 0);
-  assert_int_equal(fcntl((int)last_number, F_GETFD), FD_CLOEXEC);
-  finish(counters);
-  assert_int_equal(support_count_fds(), fds);
-}
-
-static void second_program_is_refused(void **state) {
-  fake_event_t *events[2];
-  uvperf__counters_t *counters;
-  uvperf_error_t error;
-  int fd = some_fd();
-
-  (void)state;
-  counters = open_on_cpus(events, 1, "0-1", 2);
-  note_ioctls(events, 2);
-  assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, NULL), 0);
-  fake_log_clear();
-  assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, &error), -EEXIST);
-  assert_int_equal(error.cause, UVPERF_CAUSE_EXISTS);
-  assert_string_equal(fake_log(), "");
-  close(fd);
-  finish(counters);
-}
-
-static void program_that_nothing_takes_is_closed(void **state) {
-  fake_event_t *events[2];
-  uvperf__counters_t *counters;
-  size_t fds;
-  int fd = some_fd();
-
-  (void)state;
-  counters = open_on_cpus(events, 1, "0-1", 2);
-  fds = support_count_fds();
-  note_ioctls(events, 2);
-  refuse_setting = -EINVAL;
-  assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, NULL), -EINVAL);
-  assert_int_equal(support_count_fds(), fds);
-  /* And another may be. */
-  refuse_setting = 0;
-  assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, NULL), 0);
-  close(fd);
-  finish(counters);
-}
-
-/* A tracepoint has a list of programs for all of its events. */
-static size_t nr_attached;
-static int attach_once(fake_event_t *fake, unsigned long request,
-                       uintptr_t argument) {
-  (void)fake;
-  (void)argument;
-  if (request != PERF_EVENT_IOC_SET_BPF)
-    return 0;
-  return nr_attached++ == 0 ? 0 : -EEXIST;
-}
-
-static void program_of_a_tracepoint_is_attached_once(void **state) {
-  fake_event_t *events[4];
-  uvperf__counters_t *counters;
-  uvperf_error_t error;
-  int fd = some_fd();
-  size_t i;
-
-  (void)state;
-  counters_script(events, 4);
-  counters_make(&make, 1);
-  make.attrs[0].type = PERF_TYPE_TRACEPOINT;
-  counters_add_cpus(&make, "0");
-  counters_add_cpus(&make, "1-2");
-  counters = counters_open(&make);
-  nr_attached = 0;
-  for (i = 0; i < 4; i++)
-    events[i]->on_ioctl = attach_once;
-  assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, &error), 0);
-  assert_int_equal(nr_attached, 3);
-  assert_int_equal(add_cpu(counters, "3", NULL, &error), 0);
-  assert_int_equal(counters_nr_failures(counters), 0);
-  /* The event through which it is attached is closed: another takes it. */
-  nr_attached = 0;
-  fake_log_clear();
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
-  assert_string_equal(fake_log(), "close, ioctl SET_BPF");
-  assert_int_equal(nr_attached, 1);
-  fake_log_clear();
-  assert_int_equal(uvperf__counters_remove_target(counters, 2), 0);
-  assert_string_equal(fake_log(), "close");
-  close(fd);
-  finish(counters);
-}
-
-/* Of other events each has its own. */
-static void program_that_an_event_refuses_is_told(void **state) {
-  fake_event_t *events[2];
-  uvperf__counters_t *counters;
-  int fd = some_fd();
-  size_t i;
-
-  (void)state;
-  counters = open_on_cpus(events, 1, "0-1", 2);
-  nr_attached = 0;
-  for (i = 0; i < 2; i++)
-    events[i]->on_ioctl = attach_once;
-  assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, NULL), -EEXIST);
-  close(fd);
-  finish(counters);
-}
-
-/* It is attached by others already. */
-static void
-program_of_a_tracepoint_that_others_attached_is_refused(void **state) {
-  fake_event_t *events[2];
-  uvperf__counters_t *counters;
-  int fd = some_fd();
-  size_t i;
-
-  (void)state;
-  counters_script(events, 2);
-  counters_make(&make, 1);
-  make.attrs[0].type = PERF_TYPE_TRACEPOINT;
-  counters_add_cpus(&make, "0-1");
-  counters = counters_open(&make);
-  nr_attached = 1;
-  for (i = 0; i < 2; i++)
-    events[i]->on_ioctl = attach_once;
-  assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, NULL), -EEXIST);
-  close(fd);
-  finish(counters);
-}
-
 #define TEST(f) cmocka_unit_test_setup(f, counters_make_setup)
 
 int main(void) {
@@ -466,12 +310,6 @@ int main(void) {
       TEST(period_of_what_only_counts_is_refused),
       TEST(period_outlives_a_target_that_could_not_be_added),
       TEST(period_that_nothing_takes_is_forgotten),
-      TEST(program_is_duplicated_for_later_places),
-      TEST(second_program_is_refused),
-      TEST(program_that_nothing_takes_is_closed),
-      TEST(program_of_a_tracepoint_is_attached_once),
-      TEST(program_that_an_event_refuses_is_told),
-      TEST(program_of_a_tracepoint_that_others_attached_is_refused),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -267,6 +267,27 @@ static void log_tells_the_order(void **state) {
   fake_assert_clean();
 }
 
+static void link_is_an_fd_of_its_own_until_it_is_closed(void **state) {
+  fake_event_t *fake;
+  int fd, link;
+
+  (void)state;
+  fake = fake_event_add(1);
+  fd = open_event();
+  link = uvperf__sys_bpf_link(0, fd);
+  assert_true(link >= 0);
+  assert_int_equal(fake->link, link);
+  assert_int_equal(uvperf__sys_bpf_link(0, fd), -EEXIST);
+  fake_log_clear();
+  uvperf__sys_close(link);
+  assert_int_equal(fake->link, -1);
+  fake_fail(FAKE_BPF_LINK, 1, -ENOSYS);
+  assert_int_equal(uvperf__sys_bpf_link(0, fd), -ENOSYS);
+  uvperf__sys_close(fd);
+  assert_string_equal(fake_log(), "close link, bpf link failed, close");
+  fake_assert_clean();
+}
+
 static void getpid_is_the_scripted_one(void **state) {
   (void)state;
   fake_getpid(12);
@@ -372,6 +393,8 @@ int main(void) {
       cmocka_unit_test_setup(append_wraps_and_moves_the_head,
                              fake_kernel_setup),
       cmocka_unit_test_setup(log_tells_the_order, fake_kernel_setup),
+      cmocka_unit_test_setup(link_is_an_fd_of_its_own_until_it_is_closed,
+                             fake_kernel_setup),
       cmocka_unit_test_setup(getpid_is_the_scripted_one, fake_kernel_setup),
       cmocka_unit_test_setup(tasks_are_the_scripted_ones_once,
                              fake_kernel_setup),

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: the programs of all events, also of targets that come later: by
+ * links, and where the kernel has none. */
+#include "counters_make.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static counters_make_t make;
+
+/* The fd is no program's: the fake does not mind. */
+static int some_fd(void) {
+  int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+  assert_true(fd >= 0);
+  return fd;
+}
+
+static int last_program;
+static int refuse_program;
+
+static int note_link(fake_event_t *fake, int prog_fd) {
+  (void)fake;
+  last_program = prog_fd;
+  return refuse_program;
+}
+
+static int note_ioctl(fake_event_t *fake, unsigned long request,
+                      uintptr_t argument) {
+  (void)fake;
+  if (request != PERF_EVENT_IOC_SET_BPF)
+    return 0;
+  last_program = (int)argument;
+  return refuse_program;
+}
+
+static uvperf__counters_t *open_on_cpus(fake_event_t **events, uint32_t type,
+                                        const char *cpus, size_t nr_events) {
+  uvperf__counters_t *counters;
+  size_t i;
+
+  counters_script(events, nr_events);
+  counters_make(&make, 1);
+  make.attrs[0].type = type;
+  counters_add_cpus(&make, cpus);
+  counters = counters_open(&make);
+  last_program = -1;
+  refuse_program = 0;
+  for (i = 0; i < nr_events; i++) {
+    events[i]->on_link = note_link;
+    events[i]->on_ioctl = note_ioctl;
+  }
+  fake_log_clear();
+  return counters;
+}
+
+static int add_cpu(uvperf__counters_t *counters, const char *cpu) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+
+  target.type = UVPERF_TARGET_CPUS;
+  target.cpus = cpu;
+  return uvperf__counters_add_target(counters, &target, NULL, NULL);
+}
+
+static int set_program(uvperf__counters_t *counters, uvperf_error_t *error) {
+  int fd = some_fd();
+  int rc = uvperf__counters_set_bpf(counters, 0, fd, error);
+
+  close(fd);
+  return rc;
+}
+
+static void finish(uvperf__counters_t *counters) {
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* -- each event its own --------------------------------------------------- */
+
+static void program_is_duplicated_for_later_places(void **state) {
+  fake_event_t *events[3];
+  uvperf__counters_t *counters;
+  size_t fds = support_count_fds();
+
+  (void)state;
+  counters = open_on_cpus(events, PERF_TYPE_SOFTWARE, "0-1", 3);
+  assert_int_equal(set_program(counters, NULL), 0);
+  assert_string_equal(fake_log(), "bpf link, bpf link");
+  last_program = -1;
+  fake_log_clear();
+  assert_int_equal(add_cpu(counters, "2"), 0);
+  assert_string_equal(fake_log(), "open, ioctl ID, bpf link");
+  assert_int_equal(fcntl(last_program, F_GETFD), FD_CLOEXEC);
+  finish(counters);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+static void program_of_an_attr_without_places_is_for_the_first(void **state) {
+  fake_event_t *events[1];
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 1);
+  counters = counters_open(&make);
+  fake_log_clear();
+  assert_int_equal(set_program(counters, NULL), 0);
+  assert_string_equal(fake_log(), "");
+  assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
+  assert_int_equal(add_cpu(counters, "0"), 0);
+  assert_string_equal(fake_log(), "open, ioctl ID, bpf link, ioctl ENABLE");
+  finish(counters);
+}
+
+static void second_program_is_refused(void **state) {
+  fake_event_t *events[2];
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+
+  (void)state;
+  counters = open_on_cpus(events, PERF_TYPE_SOFTWARE, "0-1", 2);
+  assert_int_equal(set_program(counters, NULL), 0);
+  fake_log_clear();
+  assert_int_equal(set_program(counters, &error), -EEXIST);
+  assert_int_equal(error.cause, UVPERF_CAUSE_EXISTS);
+  assert_string_equal(fake_log(), "");
+  finish(counters);
+}
+
+/* The ioctl says so too, and that is what is told. */
+static void program_that_nothing_takes_is_closed(void **state) {
+  fake_event_t *events[2];
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+  size_t fds;
+
+  (void)state;
+  counters = open_on_cpus(events, PERF_TYPE_SOFTWARE, "0-1", 2);
+  fds = support_count_fds();
+  refuse_program = -EINVAL;
+  assert_int_equal(set_program(counters, &error), -EINVAL);
+  assert_non_null(strstr(error.reason, "SET_BPF of"));
+  assert_string_equal(fake_log(), "bpf link failed, ioctl SET_BPF failed, "
+                                  "bpf link failed, ioctl SET_BPF failed");
+  assert_int_equal(support_count_fds(), fds);
+  /* And another may be, by links all the same. */
+  refuse_program = 0;
+  fake_log_clear();
+  assert_int_equal(set_program(counters, NULL), 0);
+  assert_string_equal(fake_log(), "bpf link, bpf link");
+  finish(counters);
+}
+
+static void program_that_one_event_refuses_is_told(void **state) {
+  fake_event_t *events[2];
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+
+  (void)state;
+  counters = open_on_cpus(events, PERF_TYPE_SOFTWARE, "0-1", 2);
+  fake_fail(FAKE_BPF_LINK, 2, -EEXIST);
+  assert_int_equal(set_program(counters, &error), -EEXIST);
+  assert_int_equal(error.cause, UVPERF_CAUSE_EXISTS);
+  assert_string_equal(fake_log(), "bpf link, bpf link failed");
+  finish(counters);
+}
+
+static void link_without_memory_is_enomem(void **state) {
+  fake_event_t *events[2];
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+
+  (void)state;
+  counters = open_on_cpus(events, PERF_TYPE_SOFTWARE, "0", 2);
+  fake_fail(FAKE_BPF_LINK, 1, -ENOMEM);
+  assert_int_equal(set_program(counters, &error), -ENOMEM);
+  assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
+  assert_string_equal(fake_log(), "bpf link failed");
+  /* Of a target that is added it fails the call. */
+  assert_int_equal(set_program(counters, NULL), 0);
+  fake_fail(FAKE_BPF_LINK, 1, -ENOMEM);
+  assert_int_equal(add_cpu(counters, "1"), -ENOMEM);
+  assert_int_equal(events[1]->fd, -1);
+  finish(counters);
+}
+
+/* -- where there are no links --------------------------------------------- */
+
+static void kernel_without_links_is_asked_once(void **state) {
+  static const int codes[] = {-EINVAL, -ENOSYS, -EPERM, -EACCES};
+  fake_event_t *events[3];
+  uvperf__counters_t *counters;
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+    counters = open_on_cpus(events, PERF_TYPE_SOFTWARE, "0-1", 3);
+    fake_fail(FAKE_BPF_LINK, 1, codes[i]);
+    assert_int_equal(set_program(counters, NULL), 0);
+    assert_string_equal(fake_log(),
+                        "bpf link failed, ioctl SET_BPF, ioctl SET_BPF");
+    fake_log_clear();
+    assert_int_equal(add_cpu(counters, "2"), 0);
+    assert_string_equal(fake_log(), "open, ioctl ID, ioctl SET_BPF");
+    fake_log_clear();
+    uvperf__counters_detach(counters);
+    assert_string_equal(fake_log(), "");
+    finish(counters);
+    assert_string_equal(fake_log(), "close, close, close");
+  }
+}
+
+/* The next one may have it: it is not the kernel. */
+static void link_without_an_fd_is_an_ioctl(void **state) {
+  static const int codes[] = {-EMFILE, -ENFILE};
+  fake_event_t *events[2];
+  uvperf__counters_t *counters;
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+    counters = open_on_cpus(events, PERF_TYPE_SOFTWARE, "0-1", 2);
+    fake_fail(FAKE_BPF_LINK, 1, codes[i]);
+    assert_int_equal(set_program(counters, NULL), 0);
+    assert_string_equal(fake_log(), "bpf link failed, ioctl SET_BPF, bpf link");
+    finish(counters);
+  }
+}
+
+/* -- tracepoints ---------------------------------------------------------- */
+
+/* A tracepoint has a list of programs for all of its events. */
+static size_t nr_attached;
+
+static int attach_once(fake_event_t *fake, int prog_fd) {
+  (void)fake;
+  (void)prog_fd;
+  return nr_attached++ == 0 ? 0 : -EEXIST;
+}
+
+static int attach_once_by_ioctl(fake_event_t *fake, unsigned long request,
+                                uintptr_t argument) {
+  if (request != PERF_EVENT_IOC_SET_BPF)
+    return 0;
+  return attach_once(fake, (int)argument);
+}
+
+static void share_tracepoint(fake_event_t **events, size_t nr) {
+  size_t i;
+
+  nr_attached = 0;
+  for (i = 0; i < nr; i++) {
+    events[i]->on_link = attach_once;
+    events[i]->on_ioctl = attach_once_by_ioctl;
+  }
+}
+
+static void program_of_a_tracepoint_is_attached_once(void **state) {
+  fake_event_t *events[4];
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = open_on_cpus(events, PERF_TYPE_TRACEPOINT, "0", 4);
+  assert_int_equal(add_cpu(counters, "1-2"), 0);
+  share_tracepoint(events, 4);
+  assert_int_equal(set_program(counters, NULL), 0);
+  assert_int_equal(nr_attached, 3);
+  assert_int_equal(add_cpu(counters, "3"), 0);
+  assert_int_equal(counters_nr_failures(counters), 0);
+  /* The event through which it is attached is closed: another takes it. It has
+   * stopped before. */
+  nr_attached = 0;
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_string_equal(fake_log(), "ioctl DISABLE, close link, close, bpf link");
+  assert_int_equal(nr_attached, 1);
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_remove_target(counters, 2), 0);
+  assert_string_equal(fake_log(), "close");
+  finish(counters);
+}
+
+static void
+program_of_a_tracepoint_is_attached_once_without_links(void **state) {
+  fake_event_t *events[3];
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = open_on_cpus(events, PERF_TYPE_TRACEPOINT, "0", 3);
+  assert_int_equal(add_cpu(counters, "1-2"), 0);
+  share_tracepoint(events, 3);
+  fake_fail_from(FAKE_BPF_LINK, 1, -EINVAL);
+  fake_log_clear();
+  assert_int_equal(set_program(counters, NULL), 0);
+  assert_string_equal(
+      fake_log(), "bpf link failed, ioctl SET_BPF, ioctl SET_BPF failed, ioctl "
+                  "SET_BPF failed");
+  nr_attached = 0;
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_string_equal(fake_log(), "close, ioctl SET_BPF");
+  finish(counters);
+}
+
+static void
+program_of_a_tracepoint_that_others_attached_is_refused(void **state) {
+  fake_event_t *events[2];
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = open_on_cpus(events, PERF_TYPE_TRACEPOINT, "0-1", 2);
+  share_tracepoint(events, 2);
+  nr_attached = 1;
+  assert_int_equal(set_program(counters, NULL), -EEXIST);
+  finish(counters);
+}
+
+/* -- the end -------------------------------------------------------------- */
+
+static void
+detached_events_stay_open_and_close_without_their_links(void **state) {
+  fake_event_t *events[2];
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = open_on_cpus(events, PERF_TYPE_SOFTWARE, "0-1", 2);
+  assert_int_equal(set_program(counters, NULL), 0);
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_disable(counters, NULL), 0);
+  uvperf__counters_detach(counters);
+  assert_string_equal(fake_log(), "ioctl DISABLE, ioctl DISABLE, close link, "
+                                  "close link");
+  uvperf__counters_detach(counters);
+  fake_log_clear();
+  finish(counters);
+  assert_string_equal(fake_log(), "close, close");
+}
+
+/* Its fds of the links are closed with those of the events; neither is the end
+ * of what the parent has. */
+static void forked_child_stops_none_of_the_parents_events(void **state) {
+  fake_event_t *events[2];
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = open_on_cpus(events, PERF_TYPE_SOFTWARE, "0-1", 2);
+  assert_int_equal(set_program(counters, NULL), 0);
+  fake_getpid(getpid() + 1);
+  assert_int_equal(set_program(counters, NULL), -EPERM);
+  fake_log_clear();
+  uvperf__counters_detach(counters);
+  assert_string_equal(fake_log(), "");
+  finish(counters);
+  assert_string_equal(fake_log(), "close link, close, close link, close");
+}
+
+#define TEST(f) cmocka_unit_test_setup(f, counters_make_setup)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(program_is_duplicated_for_later_places),
+      TEST(program_of_an_attr_without_places_is_for_the_first),
+      TEST(second_program_is_refused),
+      TEST(program_that_nothing_takes_is_closed),
+      TEST(program_that_one_event_refuses_is_told),
+      TEST(link_without_memory_is_enomem),
+      TEST(kernel_without_links_is_asked_once),
+      TEST(link_without_an_fd_is_an_ioctl),
+      TEST(program_of_a_tracepoint_is_attached_once),
+      TEST(program_of_a_tracepoint_is_attached_once_without_links),
+      TEST(program_of_a_tracepoint_that_others_attached_is_refused),
+      TEST(detached_events_stay_open_and_close_without_their_links),
+      TEST(forked_child_stops_none_of_the_parents_events),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
