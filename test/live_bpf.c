@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "live_bpf.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -127,6 +128,115 @@ int live_bpf_by_argument(const char *test, int nth, int32_t argument,
   };
 
   return load_for(test, BPF_PROG_TYPE_TRACEPOINT, insns, COUNT_OF(insns));
+}
+
+/* -- counters ------------------------------------------------------------- */
+
+/* The CPUs that it can tell. */
+#define COUNTER_CPUS 1024
+
+static int make_map(uint32_t entries) {
+  union bpf_attr attr;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.map_type = BPF_MAP_TYPE_ARRAY;
+  attr.key_size = sizeof(uint32_t);
+  attr.value_size = sizeof(uint64_t);
+  attr.max_entries = entries;
+  return bpf(BPF_MAP_CREATE, &attr);
+}
+
+void live_bpf_counter_open(const char *test, live_bpf_counter_t *counter,
+                           uint32_t type, int32_t argument) {
+  struct bpf_insn insns[] = {
+      /* The first argument, as in live_bpf_by_argument, or go to the end. */
+      {BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_2, BPF_REG_1, 16, 0},
+      {BPF_JMP | BPF_JNE | BPF_K, BPF_REG_2, 0, 10, argument},
+      {BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_get_smp_processor_id},
+      {BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_0, -4, 0},
+      {BPF_LD | BPF_IMM | BPF_DW, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, 0},
+      {0, 0, 0, 0, 0},
+      {BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_2, BPF_REG_10, 0, 0},
+      {BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_2, 0, 0, -4},
+      {BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_map_lookup_elem},
+      {BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 2, 0},
+      {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_1, 0, 0, 1},
+      {BPF_STX | BPF_XADD | BPF_DW, BPF_REG_0, BPF_REG_1, 0, 0},
+      {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 1},
+      {BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
+  };
+  uint32_t skip = type == BPF_PROG_TYPE_TRACEPOINT ? 0 : 2;
+  live_bpf_t program;
+
+  live_bpf_need(test, type);
+  counter->map = make_map(COUNTER_CPUS);
+  assert_true(counter->map >= 0);
+  insns[4].imm = counter->map;
+  live_bpf_load(&program, type, "", insns + skip,
+                (uint32_t)COUNT_OF(insns) - skip);
+  counter->fd = program.fd;
+}
+
+static uint64_t look_up(int map, uint32_t key) {
+  union bpf_attr attr;
+  uint64_t value = 0;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.map_fd = (uint32_t)map;
+  attr.key = (uintptr_t)&key;
+  attr.value = (uintptr_t)&value;
+  assert_int_equal(bpf(BPF_MAP_LOOKUP_ELEM, &attr), 0);
+  return value;
+}
+
+uint64_t live_bpf_counter_runs(const live_bpf_counter_t *counter, int cpu) {
+  uint64_t runs = 0;
+  long nr = sysconf(_SC_NPROCESSORS_CONF);
+  long i;
+
+  if (cpu >= 0)
+    return look_up(counter->map, (uint32_t)cpu);
+  for (i = 0; i < nr; i++)
+    runs += look_up(counter->map, (uint32_t)i);
+  return runs;
+}
+
+void live_bpf_counter_close(live_bpf_counter_t *counter) {
+  close(counter->fd);
+  close(counter->map);
+}
+
+/* bpf_link_show_fdinfo in kernel/bpf/syscall.c. */
+static int is_link_to(const char *fd, uint32_t id) {
+  char path[300], line[128];
+  unsigned int found;
+  int is_perf = 0;
+  int is_of_id = 0;
+  FILE *file;
+
+  snprintf(path, sizeof(path), "/proc/self/fdinfo/%s", fd);
+  file = fopen(path, "re");
+  while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+    is_perf |= strcmp(line, "link_type:\tperf\n") == 0;
+    if (sscanf(line, "prog_id: %u", &found) == 1)
+      is_of_id = found == id;
+  }
+  if (file != NULL)
+    fclose(file);
+  return is_perf && is_of_id;
+}
+
+size_t live_bpf_links(int fd) {
+  uint32_t id = live_bpf_id(fd);
+  DIR *dir = opendir("/proc/self/fdinfo");
+  struct dirent *entry;
+  size_t nr = 0;
+
+  assert_non_null(dir);
+  while ((entry = readdir(dir)) != NULL)
+    nr += (size_t)is_link_to(entry->d_name, id);
+  closedir(dir);
+  return nr;
 }
 
 uint32_t live_bpf_id(int fd) {

@@ -44,6 +44,24 @@ int live_bpf_constant(const char *test, uint32_t type, int32_t verdict);
 int live_bpf_by_argument(const char *test, int nth, int32_t argument,
                          int32_t verdict);
 
+/* A program that counts how often it ran on each CPU, and passes. */
+typedef struct live_bpf_counter_s {
+  int fd; /* of the program */
+  int map;
+} live_bpf_counter_t;
+
+/* Skips the test where none can be loaded: call it before anything is opened.
+ * One of BPF_PROG_TYPE_TRACEPOINT is for a system call, and counts those whose
+ * first argument is this. */
+void live_bpf_counter_open(const char *test, live_bpf_counter_t *counter,
+                           uint32_t type, int32_t argument);
+/* How often it ran on a CPU; on all, by -1. */
+uint64_t live_bpf_counter_runs(const live_bpf_counter_t *counter, int cpu);
+void live_bpf_counter_close(live_bpf_counter_t *counter);
+
+/* How many links of perf events to the program this process has fds of. */
+size_t live_bpf_links(int fd);
+
 /* The id that the kernel gave the program behind an fd. */
 uint32_t live_bpf_id(int fd);
 

@@ -247,9 +247,22 @@ UVPERF_EXTERN int uvperf_set_set_period(uvperf_set_t *set, size_t attr,
                                         uint64_t period, uvperf_error_t *error);
 
 /** Attaches a BPF program to one attr at all places, those of targets that are
- *  added later too; see uvperf_event_set_bpf. Once for each attr. A tracepoint
- *  gets it through one place, as it runs there for the hits of all of them;
- *  other events each have it.
+ *  added later too; see uvperf_event_set_bpf for which programs and what they
+ *  decide. Once for each attr, and until uvperf_set_close, which has detached
+ *  it when it returns.
+ *
+ *  A program of samples is attached to each event, and runs while that is
+ *  enabled. A tracepoint gets it through the event of one place, and if that
+ *  goes, of another: it runs there for the hits of all of them, and from this
+ *  call on, as the kernel does not ask whether they are enabled. If it must not
+ *  run before uvperf_set_enable, call this right before that. So it is with a
+ *  kprobe or uprobe, but each event of these (by the PMUs of that name) is a
+ *  probe of its own: on so many CPUs the program runs so many times for a hit.
+ *  For one run measure one CPU: the probe is on all.
+ *
+ *  It is attached by a BPF link for each event (Linux 5.15), which takes an fd;
+ *  where bpf(2) gives none, by PERF_EVENT_IOC_SET_BPF: then a tracepoint runs
+ *  it until close_cb.
  *  @param attr     The attr's index.
  *  @param prog_fd  An fd of the program, the caller's; it may be closed then.
  *  @param error    Receives the first failure.
@@ -259,7 +272,7 @@ UVPERF_EXTERN int uvperf_set_set_period(uvperf_set_t *set, size_t attr,
  *    UV_EMFILE  out of fds: the set keeps a duplicate;
  *    UV_EPERM   in a forked child (cause argument);
  *    another    what uvperf_event_set_bpf gives.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_BPF. */
+ *  Source: bpf(2); perf_event_open(2), PERF_EVENT_IOC_SET_BPF. */
 UVPERF_EXTERN int uvperf_set_set_bpf(uvperf_set_t *set, size_t attr,
                                      int prog_fd, uvperf_error_t *error);
 
