@@ -5,10 +5,7 @@
 
 #include <inttypes.h>
 
-#include "shared_text.h"
-
-/* How many targets that are not there are told. */
-#define MAX_TARGETS 8
+#include "shared_failures.h"
 
 static int is_of_cpus(const stat_options_t *options) {
   return options->all || options->nr_cgroups > 0;
@@ -30,69 +27,12 @@ int stat_messages_refused(const stat_options_t *options,
   return options->all_by_default ? SHARED_EXIT_USAGE : 1;
 }
 
-/* What the user has named is not there, and not only one of its threads. */
-static int is_of_target(const stat_options_t *options,
-                        const uvperf_set_failure_t *failure) {
-  if (failure->pid < 0)
-    return failure->cpu < 0;
-  return failure->error.cause == UVPERF_CAUSE_NO_TASK &&
-         (shared_ids_has(&options->pids, failure->pid) ||
-          shared_ids_has(&options->tids, failure->pid));
-}
-
-/* The failures of one target are the same for each event. */
-static void tell_missing_targets(const stat_options_t *options,
-                                 const uvperf_set_failure_t *list, size_t nr) {
-  uint32_t last = UINT32_MAX;
-  size_t told = 0, i;
-
-  for (i = 0; i < nr; i++) {
-    if (!is_of_target(options, &list[i]) || list[i].error.target_index == last)
-      continue;
-    last = list[i].error.target_index;
-    if (told++ < MAX_TARGETS)
-      fprintf(stderr, "stat: %s\n", list[i].error.reason);
-  }
-  if (told > MAX_TARGETS)
-    fprintf(stderr, "stat: and %zu more targets are not there\n",
-            told - MAX_TARGETS);
-}
-
-static void tell_of_event(const uvperf_set_t *set, size_t attr,
-                          const char *text) {
-  char label[256];
-
-  shared_text_clean(label, sizeof(label), uvperf_set_item(set, attr)->label);
-  fprintf(stderr, "stat: %s: %s\n", label, text);
-}
-
-static void tell_changes(const uvperf_set_t *set, size_t attr) {
-  const uvperf_change_t *changes;
-  size_t nr, i, size;
-  char text[128];
-
-  changes = uvperf_set_changes(set, attr, &nr);
-  for (i = 0; i < nr; i++) {
-    size = sizeof(text);
-    if (uvperf_change_describe(&changes[i], text, &size) == 0)
-      tell_of_event(set, attr, text);
-  }
-}
-
 void stat_messages_opened(const stat_options_t *options,
                           const uvperf_set_t *set) {
-  const uvperf_set_failure_t *list;
-  size_t nr, i;
-
-  list = uvperf_set_failures(set, &nr);
-  if (!options->verbose) {
-    tell_missing_targets(options, list, nr);
-    return;
-  }
-  for (i = 0; i < nr; i++)
-    tell_of_event(set, list[i].error.attr_index, list[i].error.reason);
-  for (i = 0; i < uvperf_set_nr_attrs(set); i++)
-    tell_changes(set, i);
+  if (options->verbose)
+    shared_failures_all(set);
+  else
+    shared_failures_missing(set, &options->pids, &options->tids);
 }
 
 void stat_messages_counting(const stat_options_t *options,

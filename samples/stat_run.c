@@ -105,7 +105,7 @@ static void on_close(shared_session_t *session) {
 
 static int open_set(stat_run_t *run) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
-  stat_targets_t targets;
+  shared_target_list_t targets;
   uvperf_error_t error;
   int rc;
 
@@ -115,7 +115,7 @@ static int open_set(stat_run_t *run) {
   options.nr_targets = targets.nr;
   options.fallbacks = UVPERF_FALLBACK_USER;
   rc = uvperf_set_init(&run->session.loop, &run->set, &options, &error);
-  stat_targets_free(&targets);
+  shared_target_list_free(&targets);
   if (rc != 0)
     return stat_messages_refused(run->options, &error);
   run->set.data = run;

@@ -8,34 +8,13 @@
 
 #include "shared_memory.h"
 
-static uvperf_target_t *add(stat_targets_t *targets, uint32_t type) {
-  static const uvperf_target_t init = UVPERF_TARGET_INIT;
-  uvperf_target_t *target = &targets->targets[targets->nr++];
-
-  *target = init;
-  target->type = type;
-  return target;
-}
-
-static void add_ids(stat_targets_t *targets, const shared_ids_t *ids,
-                    uint32_t type, uint32_t flags) {
-  uvperf_target_t *target;
-  size_t i;
-
-  for (i = 0; i < ids->nr; i++) {
-    target = add(targets, type);
-    target->pid = ids->ids[i];
-    target->flags = flags;
-  }
-}
-
-static void add_cgroups(stat_targets_t *targets,
+static void add_cgroups(shared_target_list_t *targets,
                         const stat_options_t *options) {
   uvperf_target_t *target;
   size_t i;
 
   for (i = 0; i < options->nr_cgroups; i++) {
-    target = add(targets, UVPERF_TARGET_CGROUP);
+    target = shared_target_list_add(targets, UVPERF_TARGET_CGROUP);
     target->cgroup = options->cgroups[i];
     target->cpus = options->cpus;
   }
@@ -46,30 +25,24 @@ int stat_targets_is_command(const stat_options_t *options) {
          options->nr_cgroups == 0;
 }
 
-void stat_targets_make(stat_targets_t *targets, const stat_options_t *options,
-                       pid_t command) {
-  size_t most = options->pids.nr + options->tids.nr + options->nr_cgroups + 1;
+void stat_targets_make(shared_target_list_t *targets,
+                       const stat_options_t *options, pid_t command) {
   uint32_t flags = options->no_inherit ? UVPERF_TARGET_NO_INHERIT : 0;
   uvperf_target_t *target;
 
-  targets->targets = shared_calloc(most, sizeof(*targets->targets));
-  targets->nr = 0;
-  add_ids(targets, &options->pids, UVPERF_TARGET_PROCESS, flags);
-  add_ids(targets, &options->tids, UVPERF_TARGET_THREAD, 0);
+  memset(targets, 0, sizeof(*targets));
+  shared_target_list_add_ids(targets, &options->pids, UVPERF_TARGET_PROCESS,
+                             flags);
+  shared_target_list_add_ids(targets, &options->tids, UVPERF_TARGET_THREAD, 0);
   add_cgroups(targets, options);
   if (options->all) {
-    target = add(targets, UVPERF_TARGET_CPUS);
+    target = shared_target_list_add(targets, UVPERF_TARGET_CPUS);
     target->cpus = options->cpus;
   } else if (stat_targets_is_command(options)) {
-    target = add(targets, UVPERF_TARGET_COMMAND);
+    target = shared_target_list_add(targets, UVPERF_TARGET_COMMAND);
     target->pid = command;
     target->flags = flags;
   }
-}
-
-void stat_targets_free(stat_targets_t *targets) {
-  free(targets->targets);
-  memset(targets, 0, sizeof(*targets));
 }
 
 static void put_ids(FILE *file, const char *what, const shared_ids_t *ids) {

@@ -3,23 +3,15 @@
 #ifndef STAT_TARGETS_H
 #define STAT_TARGETS_H
 
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
+#include "shared_target_list.h"
 #include "stat_options.h"
-#include "uvperf.h"
-
-typedef struct stat_targets_s {
-  uvperf_target_t *targets;
-  size_t nr;
-} stat_targets_t;
 
 /* Makes them of what was asked for; the command, 0 for none, is one only if
  * nobody else is. The strings stay the options'. */
-void stat_targets_make(stat_targets_t *targets, const stat_options_t *options,
-                       pid_t command);
-void stat_targets_free(stat_targets_t *targets);
+void stat_targets_make(shared_target_list_t *targets,
+                       const stat_options_t *options, pid_t command);
 
 /* Whether it is the command that is counted. */
 int stat_targets_is_command(const stat_options_t *options);
