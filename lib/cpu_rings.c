@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens the owners of rings and maps these. Which events write into them, and
+ * what is written, is not known here. */
+#include "cpu_rings.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <sys/types.h>
+
+#include "alloc.h"
+#include "attr.h"
+#include "explain.h"
+#include "grow.h"
+#include "sys.h"
+
+struct uvperf__cpu_rings_s {
+  uvperf__cpu_rings_options_t options;
+  pid_t pid; /* of the process that opened them */
+  uvperf__cpu_ring_t **rings;
+  size_t nr;
+  size_t room;
+};
+
+/* -- sizes ---------------------------------------------------------------- */
+
+/* Of the first ring that is tried. 0: there is none of that size. */
+static size_t first_bytes(const uvperf__cpu_rings_options_t *options) {
+  return uvperf__ring_round(options->ring_bytes != 0
+                                ? options->ring_bytes
+                                : UVPERF__RING_DEFAULT_BYTES);
+}
+
+/* Whether a ring is large enough for the wakeups that were asked for. One whose
+ * watermark is near its size would drop records before it wakes anybody. */
+static int has_room(const uvperf__cpu_rings_options_t *options, size_t bytes) {
+  return options->wakeup_bytes <= bytes / 2;
+}
+
+int uvperf__cpu_rings_check(const uvperf__cpu_rings_options_t *options,
+                            uvperf_error_t *error) {
+  size_t bytes = first_bytes(options);
+
+  if (bytes == 0)
+    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "options.ring_bytes %zu: there are no such rings",
+                           options->ring_bytes);
+  if (!has_room(options, bytes))
+    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "options.wakeup_bytes %u is more than half of a "
+                           "ring of %zu bytes, which could fill up before it "
+                           "wakes anybody",
+                           options->wakeup_bytes, bytes);
+  return 0;
+}
+
+/* -- one ring ------------------------------------------------------------- */
+
+/* The kernel takes the watermark of a ring from the event that it is mapped by,
+ * when it is mapped: ring_buffer_init() in kernel/events/ring_buffer.c. */
+static void shape_owner(const uvperf__cpu_rings_options_t *options,
+                        size_t bytes, struct perf_event_attr *attr) {
+  size_t quarter = bytes / 4;
+
+  uvperf_attr_init(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+  attr->disabled = 1;
+  attr->exclude_kernel = 1;
+  attr->exclude_hv = 1;
+  attr->watermark = 1;
+  attr->wakeup_watermark = options->wakeup_bytes;
+  if (options->wakeup_bytes == 0)
+    attr->wakeup_watermark =
+        quarter < UINT32_MAX ? (uint32_t)quarter : UINT32_MAX;
+  if (options->clockid >= 0) {
+    attr->use_clockid = 1;
+    attr->clockid = options->clockid;
+  }
+}
+
+static int open_owner(const uvperf__cpu_rings_options_t *options,
+                      uvperf__cpu_ring_t *ring, struct perf_event_attr *attr,
+                      uvperf_error_t *error) {
+  uvperf__attempt_t attempt = {error, options->root, attr, attr->size, 0,
+                               0,     ring->cpu,     -1,   NULL};
+
+  ring->fd = uvperf__sys_open(attr, 0, ring->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+  if (ring->fd >= 0)
+    return 0;
+  attempt.code = ring->fd;
+  return uvperf__explain_open(&attempt);
+}
+
+/* EPERM is perf_mmap's answer above perf_event_mlock_kb. A ring that is halved
+ * gets an owner anew, for its watermark to be a quarter of it. */
+static int open_ring(const uvperf__cpu_rings_options_t *options,
+                     uvperf__cpu_ring_t *ring, uvperf_error_t *error) {
+  size_t bytes = first_bytes(options);
+  struct perf_event_attr attr;
+  int is_last;
+  int rc;
+
+  for (;;) {
+    shape_owner(options, bytes, &attr);
+    rc = open_owner(options, ring, &attr, error);
+    if (rc != 0)
+      return rc;
+    rc = uvperf__ring_map(&ring->ring, ring->fd, bytes, 0);
+    if (rc == 0)
+      return 0;
+    uvperf__sys_close(ring->fd);
+    is_last = options->ring_bytes != 0 || bytes / 2 < uvperf__ring_round(1) ||
+              !has_room(options, bytes / 2);
+    if (rc != -EPERM || is_last)
+      return uvperf__explain_map(error, rc, options->root, &attr, ring->cpu,
+                                 bytes);
+    bytes /= 2;
+  }
+}
+
+static void close_ring(uvperf__cpu_ring_t *ring, int is_forked) {
+  if (!is_forked)
+    uvperf__ring_unmap(&ring->ring);
+  uvperf__sys_close(ring->fd);
+  uvperf__free(ring);
+}
+
+/* -- all of them ---------------------------------------------------------- */
+
+int uvperf__cpu_rings_new(uvperf__cpu_rings_t **rings,
+                          const uvperf__cpu_rings_options_t *options) {
+  *rings = uvperf__calloc(1, sizeof(**rings));
+  if (*rings == NULL)
+    return -ENOMEM;
+  (*rings)->options = *options;
+  (*rings)->pid = uvperf__sys_getpid();
+  return 0;
+}
+
+void uvperf__cpu_rings_cut(uvperf__cpu_rings_t *rings, size_t nr) {
+  int is_forked = uvperf__sys_getpid() != rings->pid;
+
+  while (rings->nr > nr)
+    close_ring(rings->rings[--rings->nr], is_forked);
+}
+
+void uvperf__cpu_rings_free(uvperf__cpu_rings_t *rings) {
+  if (rings == NULL)
+    return;
+  uvperf__cpu_rings_cut(rings, 0);
+  uvperf__free(rings->rings);
+  uvperf__free(rings);
+}
+
+static uvperf__cpu_ring_t *find(const uvperf__cpu_rings_t *rings, int cpu) {
+  size_t i;
+
+  for (i = 0; i < rings->nr; i++)
+    if (rings->rings[i]->cpu == cpu)
+      return rings->rings[i];
+  return NULL;
+}
+
+int uvperf__cpu_rings_has(const uvperf__cpu_rings_t *rings, int cpu) {
+  return find(rings, cpu) != NULL;
+}
+
+static int no_memory(uvperf_error_t *error) {
+  return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                         "no memory for one more ring");
+}
+
+/* Room first, so that nothing can fail once the ring is there. */
+static int add(uvperf__cpu_rings_t *rings, int cpu, uvperf__cpu_ring_t **ring,
+               uvperf_error_t *error) {
+  uvperf__cpu_ring_t **grown =
+      uvperf__grow(rings->rings, rings->nr, &rings->room, 4, sizeof(*grown));
+  uvperf__cpu_ring_t *made;
+  int rc;
+
+  if (grown == NULL)
+    return no_memory(error);
+  rings->rings = grown;
+  made = uvperf__calloc(1, sizeof(*made));
+  if (made == NULL)
+    return no_memory(error);
+  made->index = rings->nr;
+  made->cpu = cpu;
+  rc = open_ring(&rings->options, made, error);
+  if (rc != 0) {
+    uvperf__free(made);
+    return rc;
+  }
+  grown[rings->nr++] = made;
+  *ring = made;
+  return 0;
+}
+
+int uvperf__cpu_rings_get(uvperf__cpu_rings_t *rings, int cpu,
+                          uvperf__cpu_ring_t **ring, uvperf_error_t *error) {
+  *ring = find(rings, cpu);
+  return *ring != NULL ? 0 : add(rings, cpu, ring, error);
+}
+
+size_t uvperf__cpu_rings_nr(const uvperf__cpu_rings_t *rings) {
+  return rings->nr;
+}
+
+uvperf__cpu_ring_t *uvperf__cpu_rings_at(const uvperf__cpu_rings_t *rings,
+                                         size_t index) {
+  return rings->rings[index];
+}
+
+/* -- events --------------------------------------------------------------- */
+
+int uvperf__cpu_ring_join(uvperf__cpu_ring_t *ring, int fd) {
+  int rc = uvperf__sys_ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd);
+
+  if (rc < 0)
+    return rc;
+  ring->nr_events++;
+  return 0;
+}
+
+void uvperf__cpu_ring_leave(uvperf__cpu_ring_t *ring) {
+  ring->nr_events--;
+}

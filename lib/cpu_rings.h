@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 4: rings, one for each CPU, into which any number of events there write
+ * their records. No loop, no uv.h.
+ *
+ * A ring belongs to an event of its own: a dummy of the calling thread on that
+ * CPU (perf_event_set_output() in kernel/events/core.c wants the same CPU and
+ * clock, not the same task). It counts nothing and writes nothing, never hangs
+ * up while that thread lives, can be opened while its CPU is offline, and
+ * outlives every target; it needs no privileges. */
+#ifndef UVPERF_LIB_CPU_RINGS_H
+#define UVPERF_LIB_CPU_RINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uvperf/error.h"
+#include "uvperf/stream.h"
+
+#include "ring.h"
+
+typedef struct uvperf__cpu_rings_s uvperf__cpu_rings_t;
+
+typedef struct uvperf__cpu_ring_s {
+  size_t index; /* a ring keeps it */
+  int cpu;
+  int fd; /* of its owner: the one to poll */
+  uvperf__ring_t ring;
+  size_t nr_events; /* that write into it now */
+  /* Kept by who drains it. */
+  uvperf_stats_t stats;
+  int is_over; /* nothing more is read from it */
+} uvperf__cpu_ring_t;
+
+typedef struct uvperf__cpu_rings_options_s {
+  const char *root;      /* of /proc and /sys; "" is the real one */
+  size_t ring_bytes;     /* 0: the default, halved as far as need be */
+  uint32_t wakeup_bytes; /* 0: a quarter of the ring */
+  int clockid;           /* that of all events; -1: the kernel's own clock */
+} uvperf__cpu_rings_options_t;
+
+/* 0, or -EINVAL and the error: a ring of ring_bytes cannot be, or is less than
+ * twice wakeup_bytes. The names in the error are those of
+ * uvperf_set_options_t. */
+int uvperf__cpu_rings_check(const uvperf__cpu_rings_options_t *options,
+                            uvperf_error_t *error);
+
+/* For options that were checked. 0 or -ENOMEM. */
+int uvperf__cpu_rings_new(uvperf__cpu_rings_t **rings,
+                          const uvperf__cpu_rings_options_t *options);
+
+/* Unmaps and closes all, in this order for each; in a forked child it leaves
+ * the mappings, which it has not got, alone. NULL is allowed. */
+void uvperf__cpu_rings_free(uvperf__cpu_rings_t *rings);
+
+/* Finds the ring of a CPU, or opens one, which stays. 0 and *ring, which keeps
+ * its address; or a code and the error: what opening (EMFILE, ENOSYS, EACCES at
+ * paranoid 3…) or mapping gives. */
+int uvperf__cpu_rings_get(uvperf__cpu_rings_t *rings, int cpu,
+                          uvperf__cpu_ring_t **ring, uvperf_error_t *error);
+
+/* Whether a CPU has a ring. */
+int uvperf__cpu_rings_has(const uvperf__cpu_rings_t *rings, int cpu);
+
+/* Unmaps and closes the rings from the nr-th on, of which nobody has heard:
+ * those that a call opened which has failed. */
+void uvperf__cpu_rings_cut(uvperf__cpu_rings_t *rings, size_t nr);
+
+/* Has an event on the ring's CPU write into it (PERF_EVENT_IOC_SET_OUTPUT), and
+ * counts it. 0 or -errno. uvperf__cpu_ring_leave: the event is being closed. */
+int uvperf__cpu_ring_join(uvperf__cpu_ring_t *ring, int fd);
+void uvperf__cpu_ring_leave(uvperf__cpu_ring_t *ring);
+
+size_t uvperf__cpu_rings_nr(const uvperf__cpu_rings_t *rings);
+/* The index-th ring. */
+uvperf__cpu_ring_t *uvperf__cpu_rings_at(const uvperf__cpu_rings_t *rings,
+                                         size_t index);
+
+#endif
