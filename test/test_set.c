@@ -280,9 +280,9 @@ static void set_init_refuses_what_cannot_be(void **state) {
   assert_int_equal(uvperf_set_init(*state, NULL, options, NULL), UV_EINVAL);
   assert_int_equal(uvperf_set_init(*state, &set, NULL, &error), UV_EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
-  options->size -= 8;
+  options->size = offsetof(uvperf_set_options_t, side_band) - 8;
   refused(*state, options, UV_EINVAL, "uvperf_set_options_t.size");
-  options->size += 8;
+  options->size = sizeof(*options);
   options->flags = 1u << 31;
   refused(*state, options, UV_EINVAL, "flags");
   options->flags = 0;
@@ -298,9 +298,9 @@ static void set_init_refuses_what_cannot_be(void **state) {
   options->targets = NULL;
   refused(*state, options, UV_EINVAL, "target");
   options->targets = plan.targets;
-  plan.targets[0].size -= 8;
+  plan.targets[0].size = offsetof(uvperf_target_t, data) - 8;
   refused(*state, options, UV_EINVAL, "uvperf_target_t.size");
-  plan.targets[0].size += 8;
+  plan.targets[0].size = sizeof(plan.targets[0]);
   plan.targets[0].pid = 17;
   refused(*state, options, UV_EINVAL, "pid");
 }
