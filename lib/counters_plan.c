@@ -301,7 +301,7 @@ static int plan_target(plan_t *plan, const uvperf_target_t *target) {
   int rc;
 
   memset(&why, 0, sizeof(why));
-  rc = uvperf__target_expand(counters->root, target, &spots, &why);
+  rc = uvperf__target_expand(counters->root, target, 0, &spots, &why);
   if (rc == 0) {
     rc = plan_spots(plan, &spots);
     uvperf__target_free(&spots);

@@ -17,6 +17,7 @@
 typedef struct expand_s {
   const char *root;
   const uvperf_target_t *target;
+  int has_rings;
   uvperf__target_spots_t *spots;
   uvperf_error_t *error;
   int *cpus; /* those of each task; owned */
@@ -25,10 +26,26 @@ typedef struct expand_s {
 
 /* -- CPUs ----------------------------------------------------------------- */
 
-/* Those that the target lists, else those that are online. */
+static int is_of_cpus(const uvperf_target_t *target) {
+  return target->type == UVPERF_TARGET_CPUS ||
+         target->type == UVPERF_TARGET_CGROUP;
+}
+
+/* Those that the target lists, else those that are online; of a task those that
+ * are present, as its events can be opened also where a CPU is offline, and
+ * count once it is not. */
 static int list_cpus(const expand_t *expand, int *cpus, size_t *nr) {
+  size_t room = *nr;
+  int rc;
+
   if (expand->target->cpus != NULL)
     return uvperf__cpu_list_parse(expand->target->cpus, cpus, nr);
+  if (!is_of_cpus(expand->target)) {
+    rc = uvperf__system_cpus(expand->root, "present", cpus, nr);
+    if (rc == 0 || rc == -ENOBUFS || uvperf__is_shortage(rc))
+      return rc;
+    *nr = room;
+  }
   return uvperf__system_cpus(expand->root, "online", cpus, nr);
 }
 
@@ -58,9 +75,10 @@ static int take_cpus(expand_t *expand) {
   return rc != 0 ? explain_cpus(expand, rc) : 0;
 }
 
-/* Of a task: an event that follows it, if no CPUs are listed. */
+/* Of a task: an event that follows it, if no CPUs are listed and no ring wants
+ * one. */
 static int take_task_cpus(expand_t *expand) {
-  if (expand->target->cpus != NULL)
+  if (expand->target->cpus != NULL || expand->has_rings)
     return take_cpus(expand);
   expand->cpus = uvperf__calloc(1, sizeof(*expand->cpus));
   if (expand->cpus == NULL)
@@ -211,7 +229,7 @@ static int expand_process(expand_t *expand) {
 }
 
 int uvperf__target_expand(const char *root, const uvperf_target_t *target,
-                          uvperf__target_spots_t *spots,
+                          int has_rings, uvperf__target_spots_t *spots,
                           uvperf_error_t *error) {
   static int (*const by_type[])(expand_t *) = {
       [UVPERF_TARGET_SELF] = expand_self,
@@ -221,7 +239,7 @@ int uvperf__target_expand(const char *root, const uvperf_target_t *target,
       [UVPERF_TARGET_COMMAND] = expand_command,
       [UVPERF_TARGET_CGROUP] = expand_cgroup,
   };
-  expand_t expand = {root, target, spots, error, NULL, 0};
+  expand_t expand = {root, target, has_rings, spots, error, NULL, 0};
   int rc;
 
   memset(spots, 0, sizeof(*spots));

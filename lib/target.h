@@ -36,8 +36,10 @@ typedef struct uvperf__target_spots_s {
  * copy. 0, or -EINVAL; or -E2BIG for fields of a later version. Explained. */
 int uvperf__target_check(const uvperf_target_t *target, uvperf_error_t *error);
 
-/* Finds out which places a target, which was checked, stands for. 0, and spots
- * is to be freed by uvperf__target_free; or a code, explained:
+/* Finds out which places a target, which was checked, stands for; where its CPUs
+ * are not named a task has one place that follows it, or, with `has_rings`, one
+ * for each CPU that is present, offline ones too: a ring is of one CPU. 0, and
+ * spots is to be freed by uvperf__target_free; or a code, explained:
  *   -ESRCH   there is no such process, or all its threads have ended (NO_TASK);
  *   -EACCES  /proc hides it, or the cgroup may not be opened (PERMISSION);
  *   -ENOENT  no such cgroup, or no hierarchy for it is mounted; CPUs were not
@@ -47,7 +49,8 @@ int uvperf__target_check(const uvperf_target_t *target, uvperf_error_t *error);
  * A thread, and the child that is about to be a command, are taken as named:
  * whether they are there is seen when they are opened. */
 int uvperf__target_expand(const char *root, const uvperf_target_t *target,
-                          uvperf__target_spots_t *spots, uvperf_error_t *error);
+                          int has_rings, uvperf__target_spots_t *spots,
+                          uvperf_error_t *error);
 
 /* Closes and frees; what was freed, or is all zero but cgroup_fd -1, is left
  * alone. */

@@ -14,6 +14,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define ONLINE          "/sys/devices/system/cpu/online"
+#define PRESENT         "/sys/devices/system/cpu/present"
 /* Of a stat file, from the state to the start. */
 #define FIELDS "S 1 2 3 0 -1 4194560 5 6 7 8 9 10 11 12 20 0 1 0"
 
@@ -156,7 +157,7 @@ static void expect(const temp_tree_t *tree, const uvperf_target_t *target,
   uvperf_error_t error = {0};
   char text[512];
 
-  if (uvperf__target_expand(tree->root, target, &spots, &error) != 0)
+  if (uvperf__target_expand(tree->root, target, 0, &spots, &error) != 0)
     fail_msg("%s: %s", expected, error.reason);
   assert_int_equal(spots.cgroup_fd, -1);
   assert_int_equal(error.code, 0);
@@ -174,7 +175,7 @@ static void refused(const temp_tree_t *tree, const uvperf_target_t *target,
   uvperf__target_spots_t spots;
   uvperf_error_t error = {0};
 
-  assert_int_equal(uvperf__target_expand(tree->root, target, &spots, &error),
+  assert_int_equal(uvperf__target_expand(tree->root, target, 0, &spots, &error),
                    code);
   assert_int_equal(error.code, code);
   assert_int_equal(error.cause, cause);
@@ -184,10 +185,57 @@ static void refused(const temp_tree_t *tree, const uvperf_target_t *target,
   assert_int_equal(spots.nr_spots, 0);
   assert_int_equal(spots.cgroup_fd, -1);
   uvperf__target_free(&spots);
-  assert_int_equal(uvperf__target_expand(tree->root, target, &spots, NULL),
+  assert_int_equal(uvperf__target_expand(tree->root, target, 0, &spots, NULL),
                    code);
   assert_int_equal(support_count_fds(), fds);
   fake_assert_clean();
+}
+
+static void expect_for_rings(const temp_tree_t *tree,
+                             const uvperf_target_t *target,
+                             const char *expected) {
+  uvperf__target_spots_t spots;
+  uvperf_error_t error = {0};
+  char text[512];
+
+  if (uvperf__target_expand(tree->root, target, 1, &spots, &error) != 0)
+    fail_msg("%s: %s", expected, error.reason);
+  show(&spots, text);
+  assert_string_equal(text, expected);
+  uvperf__target_free(&spots);
+  fake_assert_clean();
+}
+
+/* A ring is of one CPU; the events of a task can be opened also where that is
+ * offline. */
+static void task_for_rings_is_on_each_cpu_that_is_present(void **state) {
+  uvperf_target_t thread = target_of(UVPERF_TARGET_THREAD, 7, NULL);
+  uvperf_target_t listed = target_of(UVPERF_TARGET_THREAD, 7, "2");
+  uvperf_target_t cpus = target_of(UVPERF_TARGET_CPUS, 0, NULL);
+  const temp_tree_t *tree = *state;
+
+  temp_tree_write(tree, ONLINE, "0\n");
+  temp_tree_write(tree, PRESENT, "0-2\n");
+  expect_for_rings(tree, &thread, "7:0:0 7:1:0 7:2:0");
+  expect_for_rings(tree, &listed, "7:2:0");
+  expect_for_rings(tree, &cpus, "-1:0:0");
+}
+
+static void
+task_for_rings_is_where_cpus_are_online_if_no_more_is_told(void **state) {
+  uvperf_target_t thread = target_of(UVPERF_TARGET_THREAD, 7, NULL);
+  const temp_tree_t *tree = *state;
+  uvperf__target_spots_t spots;
+  uvperf_error_t error;
+
+  temp_tree_write(tree, ONLINE, "0,3\n");
+  expect_for_rings(tree, &thread, "7:0:0 7:3:0");
+  temp_tree_write(tree, PRESENT, "all\n");
+  expect_for_rings(tree, &thread, "7:0:0 7:3:0");
+  temp_tree_write(tree, ONLINE, "all\n");
+  assert_int_equal(
+      uvperf__target_expand(tree->root, &thread, 1, &spots, &error), -EINVAL);
+  assert_int_equal(error.cause, UVPERF_CAUSE_NO_CPU);
 }
 
 static void cpus_are_those_online_or_those_listed(void **state) {
@@ -353,7 +401,7 @@ static void targets_without_memory_are_enomem(void **state) {
     for (nth = 1;; nth++) {
       fake_kernel_reset();
       fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-      rc = uvperf__target_expand(tree->root, &targets[i], &spots, &error);
+      rc = uvperf__target_expand(tree->root, &targets[i], 0, &spots, &error);
       if (fake_failures() == 0)
         break;
       assert_int_equal(rc, -ENOMEM);
@@ -374,7 +422,8 @@ static int is_honest(const temp_tree_t *tree, const uvperf_target_t *target,
   uvperf__target_spots_t spots;
   uvperf_error_t error = {0};
 
-  return uvperf__target_expand(tree->root, target, &spots, &error) == -EMFILE &&
+  return uvperf__target_expand(tree->root, target, 0, &spots, &error) ==
+             -EMFILE &&
          error.cause == UVPERF_CAUSE_FILES && error.limit == limit &&
          error.needed == limit + 1;
 }
@@ -424,6 +473,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(target_that_can_be_right_is_accepted),
       cmocka_unit_test(target_that_cannot_be_right_is_told_by_its_field),
+      WITH_TREE(task_for_rings_is_on_each_cpu_that_is_present),
+      WITH_TREE(task_for_rings_is_where_cpus_are_online_if_no_more_is_told),
       WITH_TREE(cpus_are_those_online_or_those_listed),
       WITH_TREE(cpus_that_sysfs_does_not_tell_are_an_error),
       WITH_TREE(self_is_the_calling_thread),

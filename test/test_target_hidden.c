@@ -107,7 +107,7 @@ static int expand(const char *root, uint32_t type, int pid,
 
   target.type = type;
   target.pid = pid;
-  return uvperf__target_expand(root, &target, spots, error);
+  return uvperf__target_expand(root, &target, 0, spots, error);
 }
 
 static int is_hidden_process(const char *root, int pid) {
