@@ -10,9 +10,13 @@
 
 #include "shared_memory.h"
 
-void shared_buffer_add(shared_buffer_t *buffer, const char *text, size_t size) {
-  while (size > buffer->capacity - buffer->used)
+void shared_buffer_reserve(shared_buffer_t *buffer, size_t size) {
+  while (size > buffer->capacity)
     buffer->text = shared_grow(buffer->text, &buffer->capacity, 1);
+}
+
+void shared_buffer_add(shared_buffer_t *buffer, const char *text, size_t size) {
+  shared_buffer_reserve(buffer, buffer->used + size);
   memcpy(buffer->text + buffer->used, text, size);
   buffer->used += size;
 }

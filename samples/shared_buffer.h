@@ -11,6 +11,9 @@ typedef struct shared_buffer_s {
   size_t capacity;
 } shared_buffer_t;
 
+/* Makes the whole as large as `size` bytes, or larger. */
+void shared_buffer_reserve(shared_buffer_t *buffer, size_t size);
+
 void shared_buffer_add(shared_buffer_t *buffer, const char *text, size_t size);
 
 /* For lines of numbers and fixed words, at most 255 bytes at once. */

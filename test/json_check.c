@@ -91,6 +91,18 @@ static const char *skip_number(const char *text) {
 #define MAX_DEPTH 8
 
 static const char *skip_object(const char *text, int depth);
+static const char *skip_value(const char *text, int depth);
+
+static const char *skip_array(const char *text, int depth) {
+  if (text[1] == ']')
+    return text + 2;
+  do {
+    text = skip_value(text + 1, depth);
+    if (text == NULL)
+      return NULL;
+  } while (*text == ',');
+  return *text == ']' ? text + 1 : NULL;
+}
 
 static const char *skip_value(const char *text, int depth) {
   static const char *const words[] = {"null", "true", "false"};
@@ -100,6 +112,8 @@ static const char *skip_value(const char *text, int depth) {
     return skip_string(text);
   if (depth > 0 && *text == '{')
     return skip_object(text, depth - 1);
+  if (depth > 0 && *text == '[')
+    return skip_array(text, depth - 1);
   for (i = 0; depth > 0 && i < sizeof(words) / sizeof(words[0]); i++) {
     if (strncmp(text, words[i], strlen(words[i])) == 0)
       return text + strlen(words[i]);
@@ -107,11 +121,13 @@ static const char *skip_value(const char *text, int depth) {
   return skip_number(text);
 }
 
-/* Reads an object in which objects may be, to a depth, and null, true and false
- * above that. */
+/* Reads an object in which objects and arrays may be, to a depth, and null,
+ * true and false above that. */
 static const char *skip_object(const char *text, int depth) {
   if (*text++ != '{')
     return NULL;
+  if (depth < MAX_DEPTH && *text == '}')
+    return text + 1;
   do {
     text = skip_string(text);
     if (text == NULL || *text++ != ':')

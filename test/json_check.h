@@ -8,7 +8,8 @@
  * follow. */
 int json_is_object(const char *line);
 
-/* The same, but members may be null, true, false and such objects too. */
+/* The same, but members may be null, true, false, such objects and arrays of
+ * all these too. */
 int json_is_tree(const char *line);
 
 /* Whether a text is an array of such objects, each on a line of its own. */

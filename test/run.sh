@@ -238,7 +238,7 @@ done
 for source in "$root"/test/test_*.c; do
   name=$(basename "$source" .c)
   case $name in
-    test_tracepoint_*)
+    test_tracepoint_* | test_trace_parts_fields)
       if ! setup_has libtraceevent; then
         skip_program "$name" "needs libtraceevent"
         continue

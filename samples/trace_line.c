@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes hits down. Names and strings come from other processes, which choose
+ * them as they like. */
+#include "trace_line.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "shared_name.h"
+
+static void put_time(shared_buffer_t *buffer, uint64_t time) {
+  shared_buffer_print(buffer, "%" PRIu64 ".%06" PRIu64, time / 1000000000,
+                      time / 1000 % 1000000);
+}
+
+static void put_json_begin(shared_buffer_t *buffer, uint64_t time,
+                           const char *type) {
+  shared_buffer_print(buffer,
+                      "{\"time\":%" PRIu64 ".%09" PRIu64 ",\"type\":\"%s\"",
+                      time / 1000000000, time % 1000000000, type);
+}
+
+/* Into the scratch: 1, or 0 if the kernel's words cannot be had. */
+static int has_words(trace_form_t *form, const trace_hit_t *hit) {
+  const uvperf_sample_t *sample = &hit->record->sample;
+
+  form->scratch.used = 0;
+  return form->print_fmt &&
+         trace_fields_print(hit->fields, &form->scratch, sample->raw.data,
+                            sample->raw.size) == 0;
+}
+
+static void put_text_fields(shared_buffer_t *buffer, trace_form_t *form,
+                            const trace_hit_t *hit) {
+  const uvperf_sample_t *sample = &hit->record->sample;
+
+  if (hit->fields == NULL) {
+    shared_buffer_print(buffer, " ip=0x%" PRIx64 " addr=0x%" PRIx64, sample->ip,
+                        sample->addr);
+  } else if (has_words(form, hit)) {
+    shared_buffer_add(buffer, " ", 1);
+    shared_name_text(buffer, form->scratch.text);
+  } else {
+    trace_fields_text(hit->fields, buffer, sample->raw.data, sample->raw.size);
+  }
+}
+
+static void put_text(shared_buffer_t *buffer, trace_form_t *form,
+                     const trace_hit_t *hit) {
+  const uvperf_record_t *record = hit->record;
+
+  put_time(buffer, record->time);
+  shared_buffer_print(buffer, " [%03u] ", record->cpu);
+  shared_name_text(buffer, hit->comm[0] != '\0' ? hit->comm : "?");
+  shared_buffer_print(buffer, " %" PRId32, (int32_t)record->pid);
+  if (record->tid != record->pid)
+    shared_buffer_print(buffer, "/%" PRId32, (int32_t)record->tid);
+  shared_buffer_add(buffer, " ", 1);
+  shared_name_text(buffer, hit->label);
+  put_text_fields(buffer, form, hit);
+}
+
+static void put_json_fields(shared_buffer_t *buffer, trace_form_t *form,
+                            const trace_hit_t *hit) {
+  const uvperf_sample_t *sample = &hit->record->sample;
+
+  if (hit->fields == NULL)
+    shared_buffer_print(buffer,
+                        ",\"ip\":\"0x%" PRIx64 "\",\"addr\":\"0x%" PRIx64 "\"",
+                        sample->ip, sample->addr);
+  else if (has_words(form, hit))
+    shared_name_json(buffer, "print", form->scratch.text);
+  else
+    trace_fields_json(hit->fields, buffer, sample->raw.data, sample->raw.size);
+}
+
+static void put_json(shared_buffer_t *buffer, trace_form_t *form,
+                     const trace_hit_t *hit) {
+  const uvperf_record_t *record = hit->record;
+
+  put_json_begin(buffer, record->time, "hit");
+  shared_buffer_print(
+      buffer, ",\"cpu\":%" PRIu32 ",\"pid\":%" PRId32 ",\"tid\":%" PRId32,
+      record->cpu, (int32_t)record->pid, (int32_t)record->tid);
+  if (hit->comm[0] != '\0')
+    shared_name_json(buffer, "comm", hit->comm);
+  shared_name_json(buffer, "event", hit->label);
+  put_json_fields(buffer, form, hit);
+  shared_buffer_add(buffer, "}", 1);
+}
+
+void trace_line_hit(shared_buffer_t *buffer, trace_form_t *form,
+                    const trace_hit_t *hit) {
+  if (form->json)
+    put_json(buffer, form, hit);
+  else
+    put_text(buffer, form, hit);
+  shared_buffer_add(buffer, "\n", 1);
+}
+
+void trace_line_lost(shared_buffer_t *buffer, const trace_form_t *form,
+                     const uvperf_record_t *record) {
+  uint64_t lost = record->lost.lost;
+
+  if (form->json) {
+    put_json_begin(buffer, record->time, "lost");
+    shared_buffer_print(buffer, ",\"lost\":%" PRIu64 ",\"cpu\":%" PRIu32 "}\n",
+                        lost, record->cpu);
+    return;
+  }
+  put_time(buffer, record->time);
+  shared_buffer_print(buffer, " [%03u] lost %" PRIu64 " record%s\n",
+                      record->cpu, lost, lost == 1 ? "" : "s");
+}
+
+void trace_line_end(shared_buffer_t *buffer, uint64_t time, uint64_t hits,
+                    uint64_t lost, uint64_t late) {
+  put_json_begin(buffer, time, "end");
+  shared_buffer_print(buffer,
+                      ",\"hits\":%" PRIu64 ",\"lost\":%" PRIu64
+                      ",\"late\":%" PRIu64 "}\n",
+                      hits, lost, late);
+}
