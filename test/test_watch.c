@@ -2,7 +2,7 @@
 /* Live: rings of this kernel on a loop, drained by a test that only walks
  * headers. What one event shows is in test_event_*.c; here are several rings,
  * and several events on one ring. */
-#include "live.h"
+#include "watched.h"
 
 #include <linux/perf_event.h>
 #include <sched.h>
@@ -10,144 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ring.h"
 #include "sys.h"
-#include "watch.h"
-
-#define MAX_RINGS 16
-
-typedef struct watched_s {
-  uv_loop_t *loop;
-  uvperf__watch_t *watch;
-  uvperf__ring_t rings[MAX_RINGS];
-  int fds[MAX_RINGS];
-  size_t nr;
-  uint64_t drains[MAX_RINGS];
-  uint64_t records[MAX_RINGS];
-  uint64_t total;
-  /* The rings in which the first COMM records lay. */
-  size_t order[64];
-  size_t nr_order;
-  uint64_t ends;
-  int end_status;
-  int closed;
-  uint8_t scratch[UVPERF__RING_SCRATCH_BYTES];
-} watched_t;
-
-/* An event with the comm bit writes EXIT records too: perf_event_task_match()
- * in kernel/events/core.c. */
-static void count(watched_t *watched, size_t index, const void *bytes) {
-  struct perf_event_header header;
-
-  memcpy(&header, bytes, sizeof(header));
-  if (header.type != PERF_RECORD_COMM)
-    return;
-  watched->records[index] += 1;
-  watched->total += 1;
-  if (watched->nr_order < 64)
-    watched->order[watched->nr_order++] = index;
-}
-
-static int drain(void *owner, size_t index, uvperf__slice_t *slice) {
-  watched_t *watched = owner;
-  uvperf__ring_t *ring = &watched->rings[index];
-  const void *bytes;
-  size_t size;
-  int rc;
-
-  watched->drains[index] += 1;
-  rc = uvperf__ring_begin(ring);
-  while (rc == 0 &&
-         (rc = uvperf__ring_next(ring, watched->scratch, &bytes, &size)) > 0) {
-    count(watched, index, bytes);
-    uvperf__ring_consume(ring, size);
-    rc = uvperf__slice_take(slice, size);
-  }
-  uvperf__ring_end(ring);
-  return rc;
-}
-
-static void end(void *owner, int status) {
-  watched_t *watched = owner;
-
-  watched->ends += 1;
-  watched->end_status = status;
-}
-
-static void close_by_walk(void *owner) {
-  watched_t *watched = owner;
-
-  uvperf__watch_close(watched->watch);
-}
-
-static void closed(void *owner) {
-  watched_t *watched = owner;
-
-  watched->closed += 1;
-}
-
-static const uvperf__watch_ops_t ops = {
-    .drain = drain, .end = end, .close = close_by_walk, .closed = closed};
-
-static const uvperf__watch_options_t plain = {4096, 1 << 20, 1000000000, 0};
-
-static int open_comm(pid_t pid, int cpu) {
-  struct perf_event_attr attr;
-  int fd;
-
-  live_comm_attr(&attr);
-  fd = uvperf__sys_open(&attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-  if (fd < 0)
-    fail_msg("perf_event_open: %d", fd);
-  return fd;
-}
-
-static void add(watched_t *watched, int fd, const int *fds, size_t nr_fds) {
-  size_t index = watched->nr++;
-
-  watched->fds[index] = fd;
-  assert_int_equal(
-      uvperf__ring_map(&watched->rings[index], fd, uvperf__ring_round(1), 0),
-      0);
-  assert_int_equal(
-      uvperf__watch_add(watched->watch, &watched->rings[index], fds, nr_fds),
-      0);
-}
-
-static watched_t *make(uv_loop_t *loop) {
-  watched_t *watched = calloc(1, sizeof(*watched));
-
-  assert_non_null(watched);
-  watched->loop = loop;
-  assert_int_equal(uvperf__watch_new(&watched->watch, loop, &ops, watched), 0);
-  return watched;
-}
-
-static void unmake(watched_t *watched) {
-  size_t i;
-
-  uvperf__watch_close(watched->watch);
-  for (i = 0; i < 100 && !watched->closed; i++)
-    uv_run(watched->loop, UV_RUN_NOWAIT);
-  assert_int_equal(watched->closed, 1);
-  for (i = 0; i < watched->nr; i++) {
-    uvperf__ring_unmap(&watched->rings[i]);
-    uvperf__sys_close(watched->fds[i]);
-  }
-  free(watched);
-}
-
-/* Rings of the calling thread, each of its own event. */
-static watched_t *make_own(uv_loop_t *loop, size_t nr_rings) {
-  watched_t *watched = make(loop);
-  size_t i;
-
-  for (i = 0; i < nr_rings; i++) {
-    watched->fds[i] = open_comm(0, -1);
-    add(watched, watched->fds[i], &watched->fds[i], 1);
-  }
-  return watched;
-}
 
 /* P23: looking at every head costs as much as a wakeup. */
 static void watch_one_of_ten_rings_is_active_drains_that_one(void **state) {
@@ -156,8 +19,9 @@ static void watch_one_of_ten_rings_is_active_drains_that_one(void **state) {
   size_t i;
 
   support_need_own_events(__func__);
-  watched = make_own(*state, 10);
-  assert_int_equal(uvperf__watch_start(watched->watch, &plain), 0);
+  watched = watched_make(*state);
+  watched_add_own(watched, 10);
+  watched_start(watched);
   live_turns_in(*state, 20);
   for (i = 0; i < 10; i++)
     if (i != 3)
@@ -172,18 +36,19 @@ static void watch_one_of_ten_rings_is_active_drains_that_one(void **state) {
       assert_true(watched->drains[i] >= 1);
     else
       assert_int_equal(watched->drains[i], 0);
-  unmake(watched);
+  watched_unmake(watched);
 }
 
 /* Fairness among the rings of one watch. */
 static void watch_slice_of_one_record_lets_rings_take_turns(void **state) {
-  uvperf__watch_options_t options = plain;
+  uvperf__watch_options_t options = watched_plain;
   watched_t *watched;
   uint64_t next = 0;
   size_t i;
 
   support_need_own_events(__func__);
-  watched = make_own(*state, 3);
+  watched = watched_make(*state);
+  watched_add_own(watched, 3);
   live_comm(&next, 5);
   options.slice_records = 1;
   assert_int_equal(uvperf__watch_start(watched->watch, &options), 0);
@@ -193,23 +58,23 @@ static void watch_slice_of_one_record_lets_rings_take_turns(void **state) {
     assert_int_equal(watched->order[i], watched->order[i - 3]);
   assert_int_not_equal(watched->order[0], watched->order[1]);
   assert_int_not_equal(watched->order[1], watched->order[2]);
-  unmake(watched);
+  watched_unmake(watched);
 }
 
 static void watch_flush_timer_drains_every_ring_with_records(void **state) {
-  uvperf__watch_options_t options = plain;
+  uvperf__watch_options_t options = watched_plain;
   struct perf_event_attr attr;
   watched_t *watched;
   uint64_t next = 0;
   size_t i;
 
   support_need_own_events(__func__);
-  watched = make(*state);
+  watched = watched_make(*state);
   for (i = 0; i < 2; i++) {
     live_comm_attr(&attr);
     uvperf_attr_set_wakeup_bytes(&attr, 2048);
     watched->fds[i] = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    add(watched, watched->fds[i], &watched->fds[i], 1);
+    watched_add(watched, watched->fds[i], &watched->fds[i], 1);
   }
   options.flush_ms = 10;
   assert_int_equal(uvperf__watch_start(watched->watch, &options), 0);
@@ -217,7 +82,7 @@ static void watch_flush_timer_drains_every_ring_with_records(void **state) {
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &watched->total, 4));
   assert_int_equal(uvperf__watch_wakeups(watched->watch), 0);
-  unmake(watched);
+  watched_unmake(watched);
 }
 
 /* -- several events on one ring ------------------------------------------- */
@@ -246,17 +111,17 @@ static void make_shared(uv_loop_t *loop, shared_t *shared,
   for (i = 0; i < 2; i++) {
     live_child_fork(&shared->children[i], records[i]);
     pin_to_cpu_0(shared->children[i].pid);
-    shared->fds[i] = open_comm(shared->children[i].pid, 0);
+    shared->fds[i] = watched_open(shared->children[i].pid, 0);
   }
-  shared->watched = make(loop);
-  add(shared->watched, shared->fds[0], shared->fds, 2);
+  shared->watched = watched_make(loop);
+  watched_add(shared->watched, shared->fds[0], shared->fds, 2);
   assert_int_equal(uvperf__sys_ioctl(shared->fds[1], PERF_EVENT_IOC_SET_OUTPUT,
                                      shared->fds[0]),
                    0);
 }
 
 static void unmake_shared(shared_t *shared) {
-  unmake(shared->watched);
+  watched_unmake(shared->watched);
   uvperf__sys_close(shared->fds[1]);
 }
 
@@ -267,7 +132,7 @@ static void watch_shared_ring_polls_one_fd_and_gets_all(void **state) {
 
   support_need_own_events(__func__);
   make_shared(*state, &shared, records);
-  assert_int_equal(uvperf__watch_start(shared.watched->watch, &plain), 0);
+  watched_start(shared.watched);
   live_turns_in(*state, 5);
   live_child_go(&shared.children[1]);
   live_child_wait(&shared.children[1]);
@@ -290,7 +155,7 @@ static void watch_owner_of_ring_dies_polls_the_follower(void **state) {
 
   support_need_own_events(__func__);
   make_shared(*state, &shared, records);
-  assert_int_equal(uvperf__watch_start(shared.watched->watch, &plain), 0);
+  watched_start(shared.watched);
   live_child_go(&shared.children[0]);
   live_child_wait(&shared.children[0]);
   assert_true(live_run_until(*state, &shared.watched->total, 10));
@@ -319,7 +184,7 @@ static void watch_closed_while_replacing_is_clean(void **state) {
   support_need_own_events(__func__);
   for (i = 0; i < 6; i++) {
     make_shared(*state, &shared, records);
-    assert_int_equal(uvperf__watch_start(shared.watched->watch, &plain), 0);
+    watched_start(shared.watched);
     live_child_go(&shared.children[0]);
     live_child_wait(&shared.children[0]);
     for (int turn = 0; turn < i; turn++)
