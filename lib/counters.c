@@ -6,6 +6,7 @@
 #include "counters_impl.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -79,13 +80,15 @@ static void drop(uvperf__counters_t *counters, size_t at) {
   uvperf__counters_reattach(counters);
 }
 
-/* Closes the targets from the first-th on. What a fallback did for them does
- * not bind those to come. */
-static void take_back(uvperf__counters_t *counters, size_t first) {
+/* Closes the targets from the first-th on, and the rings from the nr-th on.
+ * What a fallback did for them does not bind those to come. */
+static void take_back(uvperf__counters_t *counters, size_t first,
+                      size_t nr_rings) {
   size_t i;
 
   while (counters->nr_targets > first)
     drop(counters, counters->nr_targets - 1);
+  uvperf__counters_cut_rings(counters, nr_rings);
   for (i = 0; i < counters->nr_attrs; i++)
     if (counters->attrs[i].nr_open == 0)
       uvperf__counter_attr_restore(&counters->attrs[i]);
@@ -148,20 +151,24 @@ static size_t count_fds(const uvperf__counters_t *counters, size_t first) {
 }
 
 /* One event more would not help: what the whole call needs is told. */
-static void explain_fds(size_t nr, uvperf_error_t *error) {
+static void explain_fds(size_t nr_events, size_t nr_rings,
+                        uvperf_error_t *error) {
+  uint64_t needed = uvperf__fds_needed(nr_events + nr_rings);
+  char rings[32] = "";
   uvperf_error_t own;
   uvperf__fd_limits_t fds;
-  uint64_t needed = uvperf__fds_needed(nr);
 
   if (error == NULL || error->code != -EMFILE)
     return;
+  if (nr_rings != 0)
+    snprintf(rings, sizeof(rings), " and %zu rings", nr_rings);
   uvperf__fd_limits(&fds);
   uvperf__explain(&own, -EMFILE, UVPERF_CAUSE_FILES,
-                  "%zu events take as many fds: that needs RLIMIT_NOFILE %llu, "
-                  "and it is %llu (hard limit %llu): raise it by setrlimit(2) "
-                  "or ulimit -n",
-                  nr, (unsigned long long)needed, (unsigned long long)fds.soft,
-                  (unsigned long long)fds.hard);
+                  "%zu events%s take as many fds: that needs RLIMIT_NOFILE "
+                  "%llu, and it is %llu (hard limit %llu): raise it by "
+                  "setrlimit(2) or ulimit -n",
+                  nr_events, rings, (unsigned long long)needed,
+                  (unsigned long long)fds.soft, (unsigned long long)fds.hard);
   own.limit = fds.soft;
   own.needed = needed;
   own.attr_index = error->attr_index;
@@ -187,21 +194,24 @@ static int add_targets(uvperf__counters_t *counters,
   size_t first = counters->nr_targets;
   size_t nr_failures = counters->nr_failures;
   size_t nr_open = counters->nr_open;
+  size_t nr_rings = uvperf__counters_nr_rings(counters);
   size_t nr_fds = 0;
+  size_t nr_new = 0;
   int rc;
 
   rc = plan_all(counters, targets, nr, error);
   if (rc == 0) {
     nr_fds = count_fds(counters, first);
+    nr_new = uvperf__counters_nr_new_rings(counters, first);
     rc = open_all(counters, first, error);
   }
   if (rc == 0 && nr != 0 && counters->nr_open == nr_open)
     rc = uvperf__counters_tell(counters, nr_failures, error);
   if (rc == 0)
     return 0;
-  take_back(counters, first);
+  take_back(counters, first, nr_rings);
   if (nr_fds != 0)
-    explain_fds(nr_fds, error);
+    explain_fds(nr_fds, nr_new, error);
   return rc;
 }
 
@@ -209,6 +219,7 @@ int uvperf__counters_add_target(uvperf__counters_t *counters,
                                 const uvperf_target_t *target, uint32_t *index,
                                 uvperf_error_t *error) {
   size_t first = counters->nr_targets;
+  size_t nr_rings = uvperf__counters_nr_rings(counters);
   int rc = uvperf__counters_check(counters, error);
 
   if (rc == 0)
@@ -218,7 +229,7 @@ int uvperf__counters_add_target(uvperf__counters_t *counters,
   if (counters->is_enabled) {
     rc = uvperf__counters_switch(counters, first, 1, error);
     if (rc != 0) {
-      take_back(counters, first);
+      take_back(counters, first, nr_rings);
       return rc;
     }
   }
@@ -246,7 +257,8 @@ int uvperf__counters_remove_target(uvperf__counters_t *counters,
 
 static int check_options(const uvperf_set_options_t *options,
                          uvperf_error_t *error) {
-  if (options->flags & ~(UVPERF_SET_STRICT | UVPERF_SET_USER_READ))
+  if (options->flags & ~(UVPERF_SET_STRICT | UVPERF_SET_USER_READ |
+                         UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER))
     return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
                            "options.flags 0x%x has unknown bits",
                            options->flags);
@@ -254,7 +266,7 @@ static int check_options(const uvperf_set_options_t *options,
     return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
                            "options.fallbacks 0x%x has unknown bits",
                            options->fallbacks);
-  return 0;
+  return uvperf__counters_check_records(options, error);
 }
 
 int uvperf__counters_make(const char *root, uvperf__counters_t **counters,
@@ -274,9 +286,12 @@ int uvperf__counters_make(const char *root, uvperf__counters_t **counters,
   made->flags = options->flags;
   made->fallbacks = options->fallbacks;
   made->pid = uvperf__sys_getpid();
+  made->clockid = -1;
   made->born = uvperf__counters_now();
   made->since = made->born;
   rc = uvperf__counters_copy_attrs(made, options, error);
+  if (rc == 0)
+    rc = uvperf__counters_begin_records(made, options, error);
   if (rc == 0)
     rc = add_targets(made, options->targets, options->nr_targets, error);
   if (rc != 0) {
@@ -300,6 +315,7 @@ void uvperf__counters_free(uvperf__counters_t *counters) {
     return;
   for (i = 0; i < counters->nr_targets; i++)
     uvperf__counters_close(counters, counters->targets[i]);
+  uvperf__counters_end_records(counters);
   uvperf__user_reader_end(&counters->reader);
   uvperf__counters_free_attrs(counters);
   uvperf__free(counters->targets);

@@ -13,8 +13,10 @@
 #include <stdint.h>
 
 #include "uvperf/fallback.h"
+#include "uvperf/record.h"
 #include "uvperf/set_options.h"
 
+#include "cpu_rings.h"
 #include "reading.h"
 
 typedef struct uvperf__counters_s uvperf__counters_t;
@@ -115,5 +117,23 @@ uvperf__counters_changes(const uvperf__counters_t *counters, size_t attr,
  * open. */
 int uvperf__counters_fd(const uvperf__counters_t *counters, size_t attr,
                         uint64_t serial);
+
+/* -- records -- */
+
+/* The rings into which all events write; NULL without UVPERF_SET_RECORDS. New
+ * ones may be there after each call that opens events. */
+uvperf__cpu_rings_t *uvperf__counters_rings(const uvperf__counters_t *counters);
+
+/* Decodes the records of all rings; NULL without UVPERF_SET_RECORDS. */
+uvperf_decoder_t *uvperf__counters_decoder(const uvperf__counters_t *counters);
+
+/* The clock of all events: what clock_gettime(2) takes, or -1 for the kernel's
+ * own. */
+int uvperf__counters_clockid(const uvperf__counters_t *counters);
+
+/* Frees what is known of events that are closed, once every ring has been read
+ * behind what they wrote. To be called when a turn is over; never inside a
+ * record callback. */
+void uvperf__counters_settle(uvperf__counters_t *counters);
 
 #endif

@@ -55,6 +55,9 @@ static int check_attrs(const uvperf_set_options_t *options,
       return bad(error, "options have both attrs and events");
     return 0;
   }
+  if (options->attrs == NULL && options->nr_attrs == 0 &&
+      options->side_band != 0)
+    return 0;
   if (options->attrs == NULL || options->nr_attrs == 0)
     return bad(error, "options have neither attrs nor events");
   if (options->nr_attrs > UVPERF__EVENT_LIST_MOST) {
@@ -96,8 +99,7 @@ static int make_label(uvperf__counters_t *counters, counter_attr_t *own,
 }
 
 /* Attrs without a list. */
-static int know_attr(uvperf__counters_t *counters, size_t index,
-                     const uvperf_set_options_t *options,
+static int know_attr(uvperf__counters_t *counters, size_t index, size_t leader,
                      uvperf_error_t *error) {
   uvperf_event_item_t *item = &counters->attrs[index].item;
 
@@ -105,7 +107,7 @@ static int know_attr(uvperf__counters_t *counters, size_t index,
   item->unit = "";
   item->group_name = "";
   item->group = -1;
-  item->leader = options->leaders != NULL ? options->leaders[index] : index;
+  item->leader = leader;
   return make_label(counters, &counters->attrs[index], error);
 }
 
@@ -129,8 +131,9 @@ static void number_groups(uvperf__counters_t *counters) {
 
 /* The times say whether a count is to be trusted, ids which value of a group is
  * whose. Where the kernel does not answer (EMFILE, say) LOST is left out. What
- * the user asked for does not matter: nobody else reads these events, or gets
- * samples of them, for which PERF_SAMPLE_READ would be; with inherit that is
+ * the user asked for does not matter: nobody else reads these events; samples
+ * of them, for which PERF_SAMPLE_READ is, have values in the same format, and
+ * without rings nobody gets them: then it is left out, as with inherit it is
  * EINVAL (has_inherit_and_sample_read in kernel/events/core.c). */
 static void choose_read_formats(uvperf__counters_t *counters) {
   uint64_t format = PERF_FORMAT_TOTAL_TIME_ENABLED |
@@ -143,7 +146,8 @@ static void choose_read_formats(uvperf__counters_t *counters) {
   for (i = 0; i < counters->nr_attrs; i++) {
     leader = attrs[i].item.leader;
     attrs[i].asked->read_format = format;
-    attrs[i].asked->sample_type &= ~(uint64_t)PERF_SAMPLE_READ;
+    if ((counters->flags & UVPERF_SET_RECORDS) == 0)
+      attrs[i].asked->sample_type &= ~(uint64_t)PERF_SAMPLE_READ;
     if (leader == i)
       continue;
     attrs[i].asked->read_format |= PERF_FORMAT_GROUP;
@@ -184,19 +188,45 @@ static uint8_t reading_flags(const uvperf_event_item_t *item) {
   return flags;
 }
 
+static int is_side_band(const uvperf__counters_t *counters, size_t index) {
+  return counters->has_side_band && index == counters->nr_attrs - 1;
+}
+
+static int copy_given(uvperf__counters_t *counters, size_t index,
+                      const uvperf_set_options_t *options,
+                      uvperf_error_t *error) {
+  const size_t *leaders = options->leaders;
+  int rc = copy_attr(counters, index, options->attrs[index], error);
+
+  return rc != 0 ? rc
+                 : know_attr(counters, index,
+                             leaders != NULL ? leaders[index] : index, error);
+}
+
+static int copy_side_band(uvperf__counters_t *counters, size_t index,
+                          const uvperf_set_options_t *options,
+                          uvperf_error_t *error) {
+  struct perf_event_attr attr;
+  int rc;
+
+  uvperf__counters_side_band(options->side_band, &attr);
+  rc = copy_attr(counters, index, &attr, error);
+  return rc != 0 ? rc : know_attr(counters, index, index, error);
+}
+
 static int copy_attr_and_item(uvperf__counters_t *counters, size_t index,
                               const uvperf_set_options_t *options,
                               uvperf_error_t *error) {
   counter_attr_t *own = &counters->attrs[index];
   int rc;
 
-  if (counters->list != NULL) {
+  if (is_side_band(counters, index)) {
+    rc = copy_side_band(counters, index, options, error);
+  } else if (counters->list != NULL) {
     own->item = *uvperf_event_list_get(counters->list, index);
     rc = copy_attr(counters, index, own->item.attr, error);
   } else {
-    rc = copy_attr(counters, index, options->attrs[index], error);
-    if (rc == 0)
-      rc = know_attr(counters, index, options, error);
+    rc = copy_given(counters, index, options, error);
   }
   own->item.attr = own->attr;
   counters->attr_flags[index] = reading_flags(&own->item);
@@ -217,13 +247,58 @@ static int copy_attrs(uvperf__counters_t *counters,
   if (counters->list == NULL)
     number_groups(counters);
   choose_read_formats(counters);
+  if (counters->flags & UVPERF_SET_RECORDS)
+    return uvperf__counters_shape_records(counters, error);
   return 0;
+}
+
+static void put_in_order(uvperf__counters_t *counters, int is_early,
+                         size_t *nr) {
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++)
+    if (counters->attrs[i].is_early == is_early)
+      counters->order[(*nr)++] = i;
+}
+
+/* Dummies write of tasks and mappings, which what other events sample is to be
+ * found in: these come first, with what they lead. Another member of a group
+ * comes after its leader in any case. */
+static void choose_order(uvperf__counters_t *counters) {
+  counter_attr_t *attr;
+  size_t nr = 0;
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++) {
+    attr = &counters->attrs[i];
+    attr->is_early = (counters->flags & UVPERF_SET_RECORDS) != 0 &&
+                     attr->item.leader == i &&
+                     attr->asked->type == PERF_TYPE_SOFTWARE &&
+                     attr->asked->config == PERF_COUNT_SW_DUMMY;
+  }
+  put_in_order(counters, 1, &nr);
+  put_in_order(counters, 0, &nr);
+}
+
+static int make_attrs(uvperf__counters_t *counters) {
+  size_t i;
+
+  counters->attrs =
+      uvperf__calloc(counters->nr_attrs, sizeof(counters->attrs[0]));
+  counters->attr_flags = uvperf__calloc(counters->nr_attrs, 1);
+  counters->order =
+      uvperf__calloc(counters->nr_attrs, sizeof(counters->order[0]));
+  for (i = 0; counters->attrs != NULL && i < counters->nr_attrs; i++)
+    counters->attrs[i].bpf_fd = -1;
+  return counters->attrs == NULL || counters->attr_flags == NULL ||
+                 counters->order == NULL
+             ? -ENOMEM
+             : 0;
 }
 
 int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
                                 const uvperf_set_options_t *options,
                                 uvperf_error_t *error) {
-  size_t i;
   int rc = check_attrs(options, error);
 
   if (rc != 0)
@@ -233,16 +308,14 @@ int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
     counters->list = uvperf__event_list_hold(options->events);
     counters->nr_attrs = uvperf_event_list_count(counters->list);
   }
-  counters->attrs =
-      uvperf__calloc(counters->nr_attrs, sizeof(counters->attrs[0]));
-  counters->attr_flags = uvperf__calloc(counters->nr_attrs, 1);
-  for (i = 0; counters->attrs != NULL && i < counters->nr_attrs; i++)
-    counters->attrs[i].bpf_fd = -1;
-  if (counters->attrs == NULL || counters->attr_flags == NULL)
+  counters->has_side_band = options->side_band != 0;
+  counters->nr_attrs += counters->has_side_band;
+  if (make_attrs(counters) != 0)
     return no_memory(error);
   rc = copy_attrs(counters, options, error);
   if (rc != 0)
     return rc;
+  choose_order(counters);
   counters->scratch = uvperf__calloc(2, counters->attr_bytes);
   return counters->scratch == NULL ? no_memory(error) : 0;
 }
@@ -253,6 +326,8 @@ void uvperf__counter_attr_restore(counter_attr_t *attr) {
   attr->changes = NULL;
   attr->nr_changes = 0;
   attr->is_fixed = 0;
+  uvperf__counter_shape_release(attr->shape);
+  attr->shape = NULL;
 }
 
 static void free_attr(counter_attr_t *attr) {
@@ -260,6 +335,7 @@ static void free_attr(counter_attr_t *attr) {
   uvperf__free(attr->asked);
   uvperf__free(attr->attr);
   uvperf__free(attr->changes);
+  uvperf__counter_shape_release(attr->shape);
   uvperf__free(attr->filter);
   if (attr->bpf_fd >= 0)
     uvperf__file_close(attr->bpf_fd);
@@ -272,6 +348,7 @@ void uvperf__counters_free_attrs(uvperf__counters_t *counters) {
     free_attr(&counters->attrs[i]);
   uvperf__free(counters->attrs);
   uvperf__free(counters->attr_flags);
+  uvperf__free(counters->order);
   uvperf__free(counters->scratch);
   uvperf_event_list_free(counters->list);
 }

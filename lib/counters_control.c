@@ -9,6 +9,12 @@
 
 /* -- enable, disable ------------------------------------------------------ */
 
+/* Of a place the events that are switched at once. */
+enum part {
+  PART_EARLY,
+  PART_LATE
+};
+
 /* Whether a command has not called execve(2) yet: enabled by hand it would
  * count the program that forked it, and disabled by hand it would be enabled
  * all the same. time_enabled is the second word of a group's values and of a
@@ -27,7 +33,7 @@ static int is_waiting(counter_place_t *place, size_t leader) {
 }
 
 static int switch_place(uvperf__counters_t *counters, counter_place_t *place,
-                        int is_command, unsigned long request,
+                        enum part part, int is_command, unsigned long request,
                         uvperf_error_t *error) {
   uvperf__control_t control = {request, NULL, 0, NULL, NULL};
   int first = 0;
@@ -35,7 +41,8 @@ static int switch_place(uvperf__counters_t *counters, counter_place_t *place,
   int rc;
 
   for (i = 0; i < counters->nr_attrs; i++) {
-    if (!uvperf__counter_leads(place, i))
+    if (!uvperf__counter_leads(place, i) ||
+        counters->attrs[i].is_early != (part == PART_EARLY))
       continue;
     if (is_command && is_waiting(place, i))
       return first;
@@ -52,10 +59,9 @@ static int switch_place(uvperf__counters_t *counters, counter_place_t *place,
   return first;
 }
 
-int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
-                            int enable, uvperf_error_t *error) {
-  unsigned long request =
-      enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+static int switch_part(uvperf__counters_t *counters, size_t first,
+                       enum part part, unsigned long request,
+                       uvperf_error_t *error) {
   counter_target_t *target;
   size_t i, place;
   int failed = 0;
@@ -64,13 +70,38 @@ int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
   for (i = first; i < counters->nr_targets; i++) {
     target = counters->targets[i];
     for (place = 0; place < target->nr_places; place++) {
-      rc = switch_place(counters, &target->places[place], target->on_exec,
+      rc = switch_place(counters, &target->places[place], part, target->on_exec,
                         request, failed == 0 ? error : NULL);
       if (failed == 0)
         failed = rc;
     }
   }
   return failed;
+}
+
+static int has_early(const uvperf__counters_t *counters) {
+  return counters->attrs[counters->order[0]].is_early;
+}
+
+/* Dummies write from before the others begin until after these have ended, at
+ * all places: a task goes from one CPU to another. */
+int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
+                            int enable, uvperf_error_t *error) {
+  int early = 0;
+  int late = 0;
+
+  if (enable && has_early(counters))
+    early =
+        switch_part(counters, first, PART_EARLY, PERF_EVENT_IOC_ENABLE, error);
+  late = switch_part(counters, first, PART_LATE,
+                     enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
+                     early == 0 ? error : NULL);
+  if (early != 0)
+    return early;
+  if (!enable && has_early(counters))
+    early = switch_part(counters, first, PART_EARLY, PERF_EVENT_IOC_DISABLE,
+                        late == 0 ? error : NULL);
+  return late != 0 ? late : early;
 }
 
 int uvperf__counters_enable(uvperf__counters_t *counters,

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "counters.h"
+#include "cpu_rings.h"
 #include "target.h"
 #include "user_page.h"
 
@@ -29,6 +30,26 @@ enum counter_state {
   COUNTER_OPEN
 };
 
+/* An attr as its records are decoded: that of all events that were opened with
+ * it so, and kept while one of their sources is. */
+typedef struct counter_shape_s {
+  size_t nr_users;
+  struct perf_event_attr *attr;
+} counter_shape_t;
+
+/* What of an event that writes into a ring outlives it, as its records do. */
+typedef struct counter_source_s {
+  uvperf_source_t source;
+  uint64_t id;
+  counter_shape_t *shape;
+  uvperf__cpu_ring_t *ring;
+  /* Of an event that is closed: */
+  struct counter_source_s *next;
+  uint64_t left_at; /* ns */
+  int has_end;
+  uint64_t end; /* where in the ring its records end, once that is known */
+} counter_source_t;
+
 /* One attr at one place. */
 typedef struct counter_s {
   enum counter_state state;
@@ -44,9 +65,10 @@ typedef struct counter_s {
   uint64_t id;
   /* Its page, if its whole group is read by pages where possible; or NULL. */
   const struct perf_event_mmap_page *page;
-  counted_t last; /* when it was last read */
-  counted_t base; /* when it was last reset */
-  int base_code;  /* 0, or why that is not known: it could not be read */
+  counter_source_t *source; /* NULL: it writes into no ring */
+  counted_t last;           /* when it was last read */
+  counted_t base;           /* when it was last reset */
+  int base_code; /* 0, or why that is not known: it could not be read */
 } counter_t;
 
 typedef struct counter_place_s {
@@ -61,6 +83,7 @@ typedef struct counter_place_s {
 typedef struct counter_target_s {
   uint32_t index;
   uint32_t type; /* enum uvperf_target_type */
+  void *data;    /* the user's */
   int inherit;
   int on_exec;
   int cgroup; /* fd while its events are opened, else -1 */
@@ -77,6 +100,8 @@ typedef struct counter_attr_s {
   struct perf_event_attr *asked;
   struct perf_event_attr *attr;
   int is_fixed;
+  int is_early;           /* opened and enabled before others: a dummy */
+  counter_shape_t *shape; /* of `attr`; NULL: no event of it writes yet */
   uvperf_change_t *changes;
   size_t nr_changes;
   size_t nr_open;
@@ -96,9 +121,11 @@ struct uvperf__counters_s {
 
   counter_attr_t *attrs;
   size_t nr_attrs;
-  uint8_t *attr_flags; /* of each: UVPERF__READING_* */
-  size_t attr_bytes;   /* of the longest one */
-  void *scratch;       /* for an attr and its leader's, as they are opened */
+  size_t has_side_band; /* 1: the last attr is that of options.side_band */
+  size_t *order;        /* their indexes, as they are opened at a place */
+  uint8_t *attr_flags;  /* of each: UVPERF__READING_* */
+  size_t attr_bytes;    /* of the longest one */
+  void *scratch;        /* for an attr and its leader's, as they are opened */
 
   counter_target_t **targets;
   size_t nr_targets;
@@ -113,6 +140,14 @@ struct uvperf__counters_s {
   size_t room_failures;
 
   int has_no_links; /* for programs: see uvperf__control_bpf */
+  /* With UVPERF_SET_RECORDS, else NULL. */
+  uvperf__cpu_rings_t *rings;
+  uvperf_decoder_t *decoder;
+  int clockid; /* of all events that write; -1: the kernel's own clock */
+  /* Sources of closed events, in the order in which these were closed. */
+  counter_source_t *first_retired;
+  counter_source_t *last_retired;
+
   int is_enabled;
   uint64_t born;   /* ns */
   uint64_t since;  /* the last reset, or when it was made */
@@ -149,6 +184,21 @@ void uvperf__counters_free_attrs(uvperf__counters_t *counters);
 /* The attr as the user gave it, without what fallbacks did. */
 void uvperf__counter_attr_restore(counter_attr_t *attr);
 
+/* -- counters_record_attr.c: what records take of attrs -- */
+
+/* Checks what the options say of records. 0, or -EINVAL or -E2BIG and the
+ * error. */
+int uvperf__counters_check_records(const uvperf_set_options_t *options,
+                                   uvperf_error_t *error);
+
+/* The attr of UVPERF_SIDE_BAND_* bits. */
+void uvperf__counters_side_band(uint32_t bits, struct perf_event_attr *attr);
+
+/* Has the attrs tell whose their records are, and when they were written, and
+ * finds their clock. 0, or -EINVAL and the error. */
+int uvperf__counters_shape_records(uvperf__counters_t *counters,
+                                   uvperf_error_t *error);
+
 /* -- counters_plan.c: where -- */
 
 /* Makes a target with its places; what of them is to be opened is
@@ -179,6 +229,42 @@ void uvperf__counters_close(uvperf__counters_t *counters,
  * after a failure and gives the first. */
 int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
                             int enable, uvperf_error_t *error);
+
+/* -- counters_record.c: into which ring events write, and whose records are */
+
+/* Makes rings and decoder, if records were asked for. 0, or a code and the
+ * error. */
+int uvperf__counters_begin_records(uvperf__counters_t *counters,
+                                   const uvperf_set_options_t *options,
+                                   uvperf_error_t *error);
+
+/* Closes and frees them, when all targets are closed. */
+void uvperf__counters_end_records(uvperf__counters_t *counters);
+
+/* Has an event that was just opened write into the ring of its CPU, if it
+ * writes at all. 0, or a code and the error; *is_vital then, if that is no
+ * matter of this event: there is no ring, or no memory. */
+int uvperf__counters_join(uvperf__counters_t *counters,
+                          const counter_target_t *target,
+                          const counter_place_t *place, size_t attr,
+                          int *is_vital, uvperf_error_t *error);
+
+/* Retires the source of an event that was just closed, if it has one. */
+void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event);
+
+/* How many rings there are, 0 without UVPERF_SET_RECORDS; and closes those from
+ * the nr-th on, which a call opened that has failed: no event writes into
+ * them. */
+size_t uvperf__counters_nr_rings(const uvperf__counters_t *counters);
+void uvperf__counters_cut_rings(uvperf__counters_t *counters, size_t nr);
+
+/* How many rings are to be opened for what is planned of the targets from the
+ * first-th on. */
+size_t uvperf__counters_nr_new_rings(const uvperf__counters_t *counters,
+                                     size_t first);
+
+/* Releases a shape; NULL is allowed. */
+void uvperf__counter_shape_release(counter_shape_t *shape);
 
 /* -- counters_setting.c: what later places get too -- */
 

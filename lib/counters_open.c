@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens what is planned for a target, and closes it. The order is place by
- * place, and at a place as the attrs are, so that leaders come first.
+ * place, and at a place as the attrs are, so that leaders come first; where
+ * there are rings dummies come before them.
  *
  * A leader is opened disabled and its siblings are not: the kernel counts these
  * only while the leader is enabled (__perf_effective_state in
@@ -31,6 +32,7 @@ typedef struct job_s {
   int has_leader;
   size_t leader; /* the attr's index */
   int is_cut;    /* the group takes no more: see is_cut_off */
+  int is_vital;  /* what failed is no matter of this event */
 } job_t;
 
 /* -- one try -------------------------------------------------------------- */
@@ -206,6 +208,7 @@ static void close_event(uvperf__counters_t *counters, counter_t *event,
   uvperf__counters_unprepare(counters, event);
   uvperf__sys_close(event->fd);
   event->fd = -1;
+  uvperf__counters_leave(counters, event);
   if (event->state != COUNTER_OPEN)
     return;
   counters->attrs[attr].nr_open--;
@@ -259,6 +262,9 @@ static int open_event(job_t *job, uvperf_error_t *error) {
     rc = know_id(job, error);
   if (rc == 0)
     rc = uvperf__counters_prepare(counters, job->attr, event, error);
+  if (rc == 0)
+    rc = uvperf__counters_join(counters, job->target, job->place, job->attr,
+                               &job->is_vital, error);
   if (rc != 0) {
     close_event(counters, event, job->attr);
     if (!attr->is_fixed)
@@ -279,7 +285,7 @@ static int open_event(job_t *job, uvperf_error_t *error) {
 static int open_at(uvperf__counters_t *counters, const counter_target_t *target,
                    counter_place_t *place, size_t attr, int is_last,
                    uvperf_error_t *error) {
-  job_t job = {counters, target, place, attr, 0, 0, 0};
+  job_t job = {counters, target, place, attr, 0, 0, 0, 0};
   counter_t *event = &place->events[attr];
   uvperf_error_t why;
   int rc;
@@ -294,7 +300,7 @@ static int open_at(uvperf__counters_t *counters, const counter_target_t *target,
   if (rc == 0 || (job.is_cut && !is_last))
     return 0;
   /* Less than all of the set would be a matter of luck. */
-  if (uvperf__is_explained_shortage(&why) ||
+  if (job.is_vital || uvperf__is_explained_shortage(&why) ||
       (counters->flags & UVPERF_SET_STRICT)) {
     why.attr_index = (uint32_t)attr;
     why.target_index = target->index;
@@ -375,12 +381,12 @@ static int open_again(uvperf__counters_t *counters,
 static int open_place(uvperf__counters_t *counters,
                       const counter_target_t *target, counter_place_t *place,
                       uvperf_error_t *error) {
-  size_t attr;
+  size_t i, attr;
   int tries;
   int rc = 0;
 
-  for (attr = 0; attr < counters->nr_attrs && rc == 0; attr++)
-    rc = open_at(counters, target, place, attr, 0, error);
+  for (i = 0; i < counters->nr_attrs && rc == 0; i++)
+    rc = open_at(counters, target, place, counters->order[i], 0, error);
   for (attr = 0; attr < counters->nr_attrs && rc == 0; attr++)
     for (tries = TRIES;
          tries > 0 && rc == 0 && is_spoilt(counters, target, place, attr);

@@ -301,7 +301,8 @@ static int plan_target(plan_t *plan, const uvperf_target_t *target) {
   int rc;
 
   memset(&why, 0, sizeof(why));
-  rc = uvperf__target_expand(counters->root, target, 0, &spots, &why);
+  rc = uvperf__target_expand(counters->root, target, counters->rings != NULL,
+                             &spots, &why);
   if (rc == 0) {
     rc = plan_spots(plan, &spots);
     uvperf__target_free(&spots);
@@ -328,6 +329,7 @@ int uvperf__counters_plan(uvperf__counters_t *counters,
     return no_memory(error);
   plan.target->index = counters->next_target++;
   plan.target->type = target->type;
+  plan.target->data = target->data;
   plan.target->cgroup = -1;
   rc = plan_target(&plan, target);
   if (rc != 0) {

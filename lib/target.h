@@ -36,10 +36,11 @@ typedef struct uvperf__target_spots_s {
  * copy. 0, or -EINVAL; or -E2BIG for fields of a later version. Explained. */
 int uvperf__target_check(const uvperf_target_t *target, uvperf_error_t *error);
 
-/* Finds out which places a target, which was checked, stands for; where its CPUs
- * are not named a task has one place that follows it, or, with `has_rings`, one
- * for each CPU that is present, offline ones too: a ring is of one CPU. 0, and
- * spots is to be freed by uvperf__target_free; or a code, explained:
+/* Finds out which places a target, which was checked, stands for. Where its
+ * CPUs are not named a task has one place that follows it, or, with
+ * `has_rings`, one for each CPU that is present, offline ones too: a ring is of
+ * one CPU. 0, and spots is to be freed by uvperf__target_free; or a code,
+ * explained:
  *   -ESRCH   there is no such process, or all its threads have ended (NO_TASK);
  *   -EACCES  /proc hides it, or the cgroup may not be opened (PERMISSION);
  *   -ENOENT  no such cgroup, or no hierarchy for it is mounted; CPUs were not

@@ -193,3 +193,39 @@ size_t counters_nr_failures(const uvperf__counters_t *counters) {
   uvperf__counters_failures(counters, &nr);
   return nr;
 }
+
+/* -- records -------------------------------------------------------------- */
+
+static size_t drain_ring(uvperf__ring_t *ring, uvperf_decoder_t *decoder,
+                         counters_record_cb cb, void *data) {
+  static _Alignas(8) uint8_t scratch[UVPERF__RING_SCRATCH_BYTES];
+  const uvperf_record_t *record;
+  const void *bytes;
+  size_t nr = 0;
+  size_t size;
+  int rc;
+
+  assert_int_equal(uvperf__ring_begin(ring), 0);
+  while ((rc = uvperf__ring_next(ring, scratch, &bytes, &size)) == 1) {
+    rc = uvperf_decode(decoder, bytes, size, &record);
+    if (cb != NULL)
+      cb(data, rc, record);
+    uvperf__ring_consume(ring, size);
+    nr++;
+  }
+  assert_int_equal(rc, 0);
+  uvperf__ring_end(ring);
+  return nr;
+}
+
+size_t counters_drain(uvperf__counters_t *counters, counters_record_cb cb,
+                      void *data) {
+  uvperf__cpu_rings_t *rings = uvperf__counters_rings(counters);
+  uvperf_decoder_t *decoder = uvperf__counters_decoder(counters);
+  size_t nr = 0;
+  size_t i;
+
+  for (i = 0; i < uvperf__cpu_rings_nr(rings); i++)
+    nr += drain_ring(&uvperf__cpu_rings_at(rings, i)->ring, decoder, cb, data);
+  return nr;
+}

@@ -68,4 +68,15 @@ const uvperf_set_failure_t *counters_failure(const uvperf__counters_t *counters,
                                              size_t nth);
 size_t counters_nr_failures(const uvperf__counters_t *counters);
 
+/* -- records -- */
+
+/* Called with each record of counters_drain; status as of uvperf_decode. */
+typedef void (*counters_record_cb)(void *data, int status,
+                                   const uvperf_record_t *record);
+
+/* Reads all rings, one after another, to where they end now: so many
+ * records. */
+size_t counters_drain(uvperf__counters_t *counters, counters_record_cb cb,
+                      void *data);
+
 #endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* UVPERF_SET_RECORDS: into which ring each event writes, and by what its
+ * records are decoded, also those that are read after it was closed. Who waits
+ * for the rings is not known here. */
+#include "counters_impl.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+
+#include "alloc.h"
+#include "attr.h"
+#include "cpu_list.h"
+#include "decoder.h"
+#include "explain.h"
+
+/* close(2) does not wait for a record that a CPU is just writing: the event is
+ * taken off by an interrupt there, which may have come in the middle of it, and
+ * the head moves when it is done. That is within microseconds, or as long as a
+ * hypervisor has taken the CPU away. */
+#define LATEST_RECORD_NS (100 * UINT64_C(1000000))
+
+static int no_memory(uvperf_error_t *error) {
+  return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                         "no memory for what tells whose records are");
+}
+
+/* -- begin and end -------------------------------------------------------- */
+
+int uvperf__counters_begin_records(uvperf__counters_t *counters,
+                                   const uvperf_set_options_t *options,
+                                   uvperf_error_t *error) {
+  const uvperf__cpu_rings_options_t rings = {
+      counters->root, options->ring_bytes, options->wakeup_bytes,
+      counters->clockid};
+
+  if ((counters->flags & UVPERF_SET_RECORDS) == 0)
+    return 0;
+  if (uvperf__cpu_rings_new(&counters->rings, &rings) != 0 ||
+      uvperf__decoder_make(&counters->decoder) != 0)
+    return no_memory(error);
+  return 0;
+}
+
+static void free_source(counter_source_t *source) {
+  uvperf__counter_shape_release(source->shape);
+  uvperf__free(source);
+}
+
+void uvperf__counters_end_records(uvperf__counters_t *counters) {
+  counter_source_t *source;
+
+  uvperf_decoder_free(counters->decoder);
+  while ((source = counters->first_retired) != NULL) {
+    counters->first_retired = source->next;
+    free_source(source);
+  }
+  uvperf__cpu_rings_free(counters->rings);
+}
+
+/* -- what records are decoded by ------------------------------------------ */
+
+void uvperf__counter_shape_release(counter_shape_t *shape) {
+  if (shape == NULL || --shape->nr_users != 0)
+    return;
+  uvperf__free(shape->attr);
+  uvperf__free(shape);
+}
+
+/* Of the attr as it is open everywhere, by which the decoder knows the events
+ * of one attr. Records outlive it where a fallback is undone. */
+static int take_shape(counter_attr_t *attr, counter_shape_t **taken) {
+  counter_shape_t *shape = attr->shape;
+
+  if (shape == NULL) {
+    shape = uvperf__calloc(1, sizeof(*shape));
+    if (shape == NULL)
+      return -ENOMEM;
+    if (uvperf__attr_dup(&shape->attr, attr->attr) != 0) {
+      uvperf__free(shape);
+      return -ENOMEM;
+    }
+    shape->nr_users = 1;
+    attr->shape = shape;
+  }
+  shape->nr_users++;
+  *taken = shape;
+  return 0;
+}
+
+static counter_source_t *make_source(uvperf__counters_t *counters,
+                                     const counter_target_t *target,
+                                     const counter_place_t *place,
+                                     size_t attr) {
+  counter_source_t *made = uvperf__calloc(1, sizeof(*made));
+  uvperf_source_t *source;
+
+  if (made == NULL)
+    return NULL;
+  if (take_shape(&counters->attrs[attr], &made->shape) != 0) {
+    uvperf__free(made);
+    return NULL;
+  }
+  made->id = place->events[attr].id;
+  source = &made->source;
+  source->size = sizeof(*source);
+  source->attr = made->shape->attr;
+  source->ids = &made->id;
+  source->nr_ids = 1;
+  source->pid = place->place.pid;
+  source->cpu = place->place.cpu;
+  source->data = target->data;
+  source->attr_index = (uint32_t)attr;
+  source->target_index = target->index;
+  source->serial = place->place.serial;
+  return made;
+}
+
+/* -- events --------------------------------------------------------------- */
+
+static int explain_join(const uvperf__counters_t *counters, size_t attr,
+                        int code, uvperf_error_t *error) {
+  const uvperf__control_t control = {PERF_EVENT_IOC_SET_OUTPUT,
+                                     counters->attrs[attr].attr, 0, NULL, NULL};
+
+  return uvperf__explain_control(error, code, counters->root, &control);
+}
+
+static int explain_source(int code, uvperf_error_t *error) {
+  if (code == -ENOMEM)
+    return no_memory(error);
+  return uvperf__explain(error, code, UVPERF_CAUSE_UNKNOWN,
+                         "the kernel has given an id that another event has");
+}
+
+/* The decoder comes first: nothing is left to fail once the kernel has
+ * agreed. */
+static int join(uvperf__counters_t *counters, counter_source_t *source,
+                counter_t *event, size_t attr, uvperf_error_t *error) {
+  int rc = uvperf__decoder_add(counters->decoder, &source->source);
+
+  if (rc != 0)
+    return explain_source(rc, error);
+  rc = uvperf__cpu_ring_join(source->ring, event->fd);
+  if (rc == 0)
+    return 0;
+  uvperf__decoder_remove(counters->decoder, &source->source);
+  return explain_join(counters, attr, rc, error);
+}
+
+int uvperf__counters_join(uvperf__counters_t *counters,
+                          const counter_target_t *target,
+                          const counter_place_t *place, size_t attr,
+                          int *is_vital, uvperf_error_t *error) {
+  counter_t *event = &place->events[attr];
+  counter_source_t *source;
+  uvperf__cpu_ring_t *ring;
+  int rc;
+
+  if (counters->rings == NULL ||
+      !uvperf__attr_writes_records(counters->attrs[attr].attr))
+    return 0;
+  rc = uvperf__cpu_rings_get(counters->rings, place->place.cpu, &ring, error);
+  *is_vital = rc != 0;
+  if (rc != 0)
+    return rc;
+  source = make_source(counters, target, place, attr);
+  if (source == NULL) {
+    *is_vital = 1;
+    return no_memory(error);
+  }
+  source->ring = ring;
+  rc = join(counters, source, event, attr, error);
+  if (rc == 0)
+    event->source = source;
+  else
+    free_source(source);
+  *is_vital = rc == -ENOMEM;
+  return rc;
+}
+
+void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event) {
+  counter_source_t *source = event->source;
+
+  if (source == NULL)
+    return;
+  event->source = NULL;
+  uvperf__cpu_ring_leave(source->ring);
+  source->left_at = uvperf__counters_now();
+  if (counters->first_retired == NULL)
+    counters->first_retired = source;
+  else
+    counters->last_retired->next = source;
+  counters->last_retired = source;
+}
+
+/* -- sources of events that are closed ------------------------------------ */
+
+static int is_read(counter_source_t *source) {
+  uvperf__cpu_ring_t *ring = source->ring;
+
+  if (ring->is_over)
+    return 1;
+  if (!source->has_end) {
+    source->has_end = 1;
+    source->end = uvperf__ring_head(&ring->ring);
+  }
+  return (int64_t)(ring->ring.tail - source->end) >= 0;
+}
+
+/* Frees those that `is_done` says of; it gives -1 where no later one is. */
+static void settle(uvperf__counters_t *counters,
+                   int (*is_done)(counter_source_t *source, uint64_t data),
+                   uint64_t data) {
+  counter_source_t **link = &counters->first_retired;
+  counter_source_t *last = NULL;
+  counter_source_t *source;
+  int done;
+
+  while ((source = *link) != NULL) {
+    done = is_done(source, data);
+    if (done < 0)
+      return;
+    if (!done) {
+      last = source;
+      link = &source->next;
+      continue;
+    }
+    *link = source->next;
+    uvperf__decoder_remove(counters->decoder, &source->source);
+    free_source(source);
+  }
+  counters->last_retired = last;
+}
+
+static int is_settled(counter_source_t *source, uint64_t now) {
+  if (now - source->left_at < LATEST_RECORD_NS)
+    return -1;
+  return is_read(source);
+}
+
+void uvperf__counters_settle(uvperf__counters_t *counters) {
+  if (counters->first_retired != NULL &&
+      uvperf__counters_check(counters, NULL) == 0)
+    settle(counters, is_settled, uvperf__counters_now());
+}
+
+static int is_of_cut(counter_source_t *source, uint64_t nr) {
+  return source->ring->index >= nr;
+}
+
+void uvperf__counters_cut_rings(uvperf__counters_t *counters, size_t nr) {
+  if (counters->rings == NULL)
+    return;
+  settle(counters, is_of_cut, nr);
+  uvperf__cpu_rings_cut(counters->rings, nr);
+}
+
+/* -- what is to come ------------------------------------------------------ */
+
+static int is_to_write(const uvperf__counters_t *counters,
+                       const counter_place_t *place) {
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++)
+    if (place->events[i].state == COUNTER_PLANNED &&
+        uvperf__attr_writes_records(counters->attrs[i].attr))
+      return 1;
+  return 0;
+}
+
+size_t uvperf__counters_nr_new_rings(const uvperf__counters_t *counters,
+                                     size_t first) {
+  uint8_t seen[(UVPERF__MAX_CPU + 8) / 8] = {0};
+  const counter_target_t *target;
+  size_t nr = 0;
+  size_t i, place;
+  int cpu;
+
+  for (i = first; counters->rings != NULL && i < counters->nr_targets; i++) {
+    target = counters->targets[i];
+    for (place = 0; place < target->nr_places; place++) {
+      cpu = target->places[place].place.cpu;
+      if (cpu < 0 || (seen[cpu / 8] >> cpu % 8 & 1) ||
+          !is_to_write(counters, &target->places[place]))
+        continue;
+      seen[cpu / 8] |= (uint8_t)(1 << cpu % 8);
+      nr += !uvperf__cpu_rings_has(counters->rings, cpu);
+    }
+  }
+  return nr;
+}
+
+/* -- getters -------------------------------------------------------------- */
+
+size_t uvperf__counters_nr_rings(const uvperf__counters_t *counters) {
+  return counters->rings == NULL ? 0 : uvperf__cpu_rings_nr(counters->rings);
+}
+
+uvperf__cpu_rings_t *
+uvperf__counters_rings(const uvperf__counters_t *counters) {
+  return counters->rings;
+}
+
+uvperf_decoder_t *uvperf__counters_decoder(const uvperf__counters_t *counters) {
+  return counters->decoder;
+}
+
+int uvperf__counters_clockid(const uvperf__counters_t *counters) {
+  return counters->clockid;
+}
