@@ -64,6 +64,15 @@ void uvperf__file_close(int fd) {
   close(fd);
 }
 
+int uvperf__file_inode(const char *path, uint64_t *inode) {
+  struct stat status;
+
+  if (stat(path, &status) != 0)
+    return -errno;
+  *inode = status.st_ino;
+  return 0;
+}
+
 int uvperf__file_system(int fd, uint64_t *magic) {
   struct statfs status;
   int rc;

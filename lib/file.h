@@ -35,6 +35,10 @@ int uvperf__file_path_of(int fd, char *path, size_t size);
 /* Another fd of the same file, which is close-on-exec; or -errno. */
 int uvperf__file_dup(int fd);
 
+/* The number of a file or directory, which another that takes its place does
+ * not have: 0, or -errno. */
+int uvperf__file_inode(const char *path, uint64_t *inode);
+
 /* Which kind of file system an open file is on, by the number that
  * <linux/magic.h> has for it: 0, or -errno. */
 int uvperf__file_system(int fd, uint64_t *magic);

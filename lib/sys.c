@@ -8,15 +8,21 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <linux/netlink.h>
 #include <linux/perf_event.h>
 
 /* In <linux/bpf.h> of Linux 5.7 and 5.15. */
 #define LINK_CREATE 28
 #define PERF_EVENT  41
+
+/* The group to which the kernel sends uevents; 2 is udev's. */
+#define UEVENTS_OF_KERNEL 1
 
 int uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
                      int group_fd, unsigned long flags) {
@@ -133,4 +139,38 @@ pid_t uvperf__sys_gettid(void) {
 
 int uvperf__sys_has_task(pid_t task) {
   return kill(task, 0) < 0 ? -errno : 0;
+}
+
+int uvperf__sys_uevents_open(void) {
+  struct sockaddr_nl address;
+  int fd, rc;
+
+  fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
+              NETLINK_KOBJECT_UEVENT);
+  if (fd < 0)
+    return -errno;
+  memset(&address, 0, sizeof(address));
+  address.nl_family = AF_NETLINK;
+  address.nl_groups = UEVENTS_OF_KERNEL;
+  if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+    return fd;
+  rc = -errno;
+  close(fd);
+  return rc;
+}
+
+ssize_t uvperf__sys_uevents_read(int fd, void *buffer, size_t size,
+                                 int *from_kernel) {
+  struct sockaddr_nl sender;
+  socklen_t length;
+  ssize_t rc;
+
+  do {
+    memset(&sender, 0, sizeof(sender));
+    length = sizeof(sender);
+    rc = recvfrom(fd, buffer, size, 0, (struct sockaddr *)&sender, &length);
+  } while (rc < 0 && errno == EINTR);
+  *from_kernel = rc >= 0 && sender.nl_family == AF_NETLINK &&
+                 sender.nl_pid == 0 && sender.nl_groups == UEVENTS_OF_KERNEL;
+  return rc < 0 ? -errno : rc;
 }

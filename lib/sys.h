@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 0: the only calls of the perf system calls, and the instructions that
- * read a counter. Each function is one system call or instruction, returns
- * -errno if it can fail, and knows no policy. They never call each other, so
+/* Layer 0: the only calls of the perf system calls and of netlink, and the
+ * instructions that read a counter. Each function is one system call or
+ * instruction, returns -errno if it can fail, and knows no policy. They never call each other, so
  * that tests can replace each by the linker's --wrap. */
 #ifndef UVPERF_LIB_SYS_H
 #define UVPERF_LIB_SYS_H
@@ -56,6 +56,17 @@ pid_t uvperf__sys_gettid(void);
 /* kill(2) without a signal: 0 where a task has this id, also a zombie; -EPERM
  * where it is another user's; -ESRCH where no task has it. */
 int uvperf__sys_has_task(pid_t task);
+
+/* The kernel's uevents, by a netlink socket (socket(2) and bind(2)), which needs
+ * no privileges: its fd, close-on-exec and non-blocking; or -errno. */
+int uvperf__sys_uevents_open(void);
+
+/* recvfrom(2): the bytes of the next one, cut to `size`; -EAGAIN where none is
+ * there, -ENOBUFS where some were lost, or another -errno. *from_kernel is
+ * whether the kernel has sent it: a process that has CAP_NET_ADMIN could, too
+ * (netlink_sendmsg in net/netlink/af_netlink.c). */
+ssize_t uvperf__sys_uevents_read(int fd, void *buffer, size_t size,
+                                 int *from_kernel);
 
 /* No calls, but what needs the kernel's leave as well and what tests script: in
  * sys_counter.c. */

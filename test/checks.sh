@@ -182,6 +182,7 @@ layers_libuv() {
   for path in "$root"/lib/*.c; do
     case ${path##*/} in
       watch.c | watch_turn.c | ring_poll.c | slice.c | stream.c | teardown.c | ticker.c) continue ;;
+      hotplug.c) continue ;;
       event_name*.c | event_list*.c | event_label*.c) ;;
       event.c | event_*.c) continue ;;
       set.c | set_*.c | bpf_reader.c | count.c | measure.c) continue ;;
@@ -213,6 +214,7 @@ layers_sys() {
     return 1
   fi
   if calls 'ioctl|mmap|munmap|madvise|poll|ppoll' 'sys' ||
+    calls 'socket|bind|recv|recvfrom|recvmsg' 'sys' ||
     calls 'syscall|open|openat|read|pread|close' 'sys|file'
   then
     echo "these belong in lib/sys.c, or in lib/file.c"

@@ -67,10 +67,26 @@ static void names_lead_to_no_other_directory(void **state) {
 #define WITH_TREE(test)                                                        \
   cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
 
+static void inode_is_of_what_is_there_now(void **state) {
+  const temp_tree_t *tree = *state;
+  uint64_t inode, other;
+  char path[128];
+
+  snprintf(path, sizeof(path), "%s/a", tree->root);
+  assert_int_equal(uvperf__file_inode(path, &inode), -ENOENT);
+  temp_tree_write(tree, "/a", "");
+  assert_int_equal(uvperf__file_inode(path, &inode), 0);
+  assert_int_equal(uvperf__file_inode(tree->root, &other), 0);
+  assert_true(inode != other);
+  assert_int_equal(uvperf__file_inode(path, &other), 0);
+  assert_true(inode == other);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       WITH_TREE(open_regular_takes_no_other_kind_of_file),
       WITH_TREE(read_at_reads_from_any_place),
+      WITH_TREE(inode_is_of_what_is_there_now),
       cmocka_unit_test(names_lead_to_no_other_directory),
   };
 

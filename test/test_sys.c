@@ -10,11 +10,13 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <linux/filter.h>
+#include <linux/netlink.h>
 #include <linux/perf_event.h>
 #include <linux/seccomp.h>
 
@@ -410,6 +412,69 @@ static void has_task_of_another_user_is_eperm(void **state) {
   assert_int_equal(support_wait(support_fork(look_as_nobody, NULL)), 0);
 }
 
+/* -- uevents -------------------------------------------------------------- */
+
+/* The next one that names this device: its size, and whether the kernel sent
+ * it. */
+static ssize_t wait_uevent(int fd, const char *device, int *from_kernel) {
+  struct pollfd pfd = {fd, POLLIN, 0};
+  char text[256];
+  ssize_t size;
+
+  for (;;) {
+    assert_int_equal(poll(&pfd, 1, 20000), 1);
+    size = uvperf__sys_uevents_read(fd, text, sizeof(text) - 1, from_kernel);
+    assert_true(size >= 0);
+    text[size] = '\0';
+    if (strstr(text, device) != NULL)
+      return size;
+  }
+}
+
+static void uevents_of_the_kernel_are_told_from_a_processes(void **state) {
+  static const char forged[] = "online@/devices/system/cpu/cpu-forged";
+  struct sockaddr_nl address;
+  socklen_t length = sizeof(address);
+  int from_kernel = -1;
+  char byte;
+  int fd, null;
+
+  (void)state;
+  support_need_root(__func__);
+  null = open("/sys/devices/virtual/mem/null/uevent", O_WRONLY | O_CLOEXEC);
+  if (null < 0)
+    support_skip(__func__, "sysfs that can be written");
+  fd = uvperf__sys_uevents_open();
+  assert_true(fd >= 0);
+  assert_int_equal(uvperf__sys_uevents_read(fd, &byte, 1, &from_kernel),
+                   -EAGAIN);
+  assert_int_equal(from_kernel, 0);
+  assert_int_equal(write(null, "change", 6), 6);
+  wait_uevent(fd, "change@/devices/virtual/mem/null", &from_kernel);
+  assert_int_equal(from_kernel, 1);
+  assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);
+  address.nl_groups = 0;
+  assert_int_equal(sendto(fd, forged, sizeof(forged), 0,
+                          (const struct sockaddr *)&address, length),
+                   sizeof(forged));
+  assert_int_equal(wait_uevent(fd, "cpu-forged", &from_kernel), sizeof(forged));
+  assert_int_equal(from_kernel, 0);
+  close(null);
+  close(fd);
+}
+
+static void uevents_without_an_fd_left_are_emfile(void **state) {
+  struct rlimit old, none;
+
+  (void)state;
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+  none = old;
+  none.rlim_cur = 0;
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+  assert_int_equal(uvperf__sys_uevents_open(), -EMFILE);
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(open_of_an_unknown_type_is_enoent,
@@ -446,6 +511,8 @@ int main(void) {
                              fake_kernel_setup),
       cmocka_unit_test_setup(has_task_of_another_user_is_eperm,
                              fake_kernel_setup),
+      cmocka_unit_test(uevents_of_the_kernel_are_told_from_a_processes),
+      cmocka_unit_test(uevents_without_an_fd_left_are_emfile),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

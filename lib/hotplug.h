@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 4: tells on a loop which CPUs have come online and gone offline. What
+ * is so is read from sysfs; when to look there is told by the kernel's uevents
+ * (a netlink socket, which needs no privileges, but is silent in a network
+ * namespace that another than the initial user namespace owns: uevent_net_init
+ * in lib/kobject_uevent.c), and every so often all the same. Its handles never
+ * keep the loop alive. */
+#ifndef UVPERF_LIB_HOTPLUG_H
+#define UVPERF_LIB_HOTPLUG_H
+
+#include <stdint.h>
+
+#include <uv.h>
+
+typedef struct uvperf__hotplug_s uvperf__hotplug_t;
+
+/* The owner may stop and close in each of these. */
+typedef struct uvperf__hotplug_ops_s {
+  /* A CPU is online that was not, and is wholly up. */
+  void (*come)(void *owner, int cpu);
+  /* A CPU is offline that was online. One that has come back before anybody
+   * looked is told too: gone, then come. */
+  void (*gone)(void *owner, int cpu);
+  /* An inner handle was found by uvperf__hotplug_close_owner: close. */
+  void (*close)(void *owner);
+  /* Every inner handle is closed and the hotplug is freed. */
+  void (*closed)(void *owner);
+} uvperf__hotplug_ops_t;
+
+/* Notes the CPUs that are online now, and registers its handles with the loop:
+ * from here on it is only freed by close. `root` of sysfs as elsewhere, must
+ * last. 0 or UV_ENOMEM. */
+int uvperf__hotplug_new(uvperf__hotplug_t **hotplug, uv_loop_t *loop,
+                        const char *root, const uvperf__hotplug_ops_t *ops,
+                        void *owner);
+
+/* Tells from the next turn of the loop on what has changed since it was made or
+ * last told; sysfs is read at least every rescan_ms (above 0). A socket that
+ * cannot be had (EMFILE, EPROTONOSUPPORT, seccomp) leaves that alone. 0, also
+ * when started; or why sysfs could not be read; or UV_EINVAL where somebody
+ * else has closed the inner handle, UV_EPERM in a forked child. */
+int uvperf__hotplug_start(uvperf__hotplug_t *hotplug, uint64_t rescan_ms);
+
+/* Nothing is told after it. */
+void uvperf__hotplug_stop(uvperf__hotplug_t *hotplug);
+
+/* Stops, closes the inner handles and, when they are gone, calls `closed`.
+ * Once. */
+void uvperf__hotplug_close(uvperf__hotplug_t *hotplug);
+
+/* If the handle is an inner one of any hotplug: has its owner close, unless it
+ * does already, and gives 1; else 0. */
+int uvperf__hotplug_close_owner(uv_handle_t *handle);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "hotplug_owner.h"
+
+#include "cpu_tree.h"
+#include "fake_clock.h"
+#include "fake_kernel.h"
+#include "fake_uevents.h"
+
+static void tell(hotplug_owner_t *owner, const char *what, int cpu) {
+  size_t used = strlen(owner->told);
+
+  snprintf(owner->told + used, sizeof(owner->told) - used, "%s%s %d",
+           used == 0 ? "" : ", ", what, cpu);
+  owner->nr++;
+  if (owner->hook != NULL)
+    owner->hook(owner);
+}
+
+static void come(void *arg, int cpu) {
+  tell(arg, "come", cpu);
+}
+
+static void gone(void *arg, int cpu) {
+  tell(arg, "gone", cpu);
+}
+
+static void close_by_walk(void *arg) {
+  hotplug_owner_t *owner = arg;
+
+  owner->closes++;
+  uvperf__hotplug_close(owner->hotplug);
+}
+
+static void closed(void *arg) {
+  hotplug_owner_t *owner = arg;
+
+  owner->closed++;
+}
+
+static const uvperf__hotplug_ops_t ops = {come, gone, close_by_walk, closed};
+
+int hotplug_setup(void **state) {
+  if (cpu_tree_begin(3) != 0)
+    return -1;
+  fake_uevents_begin();
+  return fake_kernel_loop_setup(state);
+}
+
+int hotplug_teardown(void **state) {
+  int rc = fake_kernel_loop_teardown(state);
+
+  fake_uevents_end();
+  return cpu_tree_end() != 0 ? -1 : rc;
+}
+
+void hotplug_make_on(uv_loop_t *loop, hotplug_owner_t *owner,
+                     const char *root) {
+  memset(owner, 0, sizeof(*owner));
+  assert_int_equal(
+      uvperf__hotplug_new(&owner->hotplug, loop, root, &ops, owner), 0);
+}
+
+void hotplug_make(uv_loop_t *loop, hotplug_owner_t *owner) {
+  memset(owner, 0, sizeof(*owner));
+  assert_int_equal(
+      uvperf__hotplug_new(&owner->hotplug, loop, cpu_tree_root(), &ops, owner),
+      0);
+}
+
+static void stay(uv_idle_t *idle) {
+  (void)idle;
+}
+
+/* Its handles keep no loop alive. */
+void hotplug_run(uv_loop_t *loop) {
+  uv_idle_t idle;
+  int turns;
+
+  uv_idle_init(loop, &idle);
+  uv_idle_start(&idle, stay);
+  for (turns = 0; turns < 10; turns++)
+    uv_run(loop, UV_RUN_NOWAIT);
+  uv_close((uv_handle_t *)&idle, NULL);
+  uv_run(loop, UV_RUN_NOWAIT);
+}
+
+void hotplug_look(uv_loop_t *loop) {
+  fake_clock_fire(fake_clock_timer(loop));
+}
+
+void hotplug_start(uv_loop_t *loop, hotplug_owner_t *owner) {
+  assert_int_equal(uvperf__hotplug_start(owner->hotplug, HOTPLUG_NEVER), 0);
+  hotplug_look(loop);
+}
+
+void hotplug_begin(uv_loop_t *loop, hotplug_owner_t *owner) {
+  hotplug_make(loop, owner);
+  hotplug_start(loop, owner);
+  assert_string_equal(owner->told, "");
+}
+
+void hotplug_expect(uv_loop_t *loop, hotplug_owner_t *owner, const char *told) {
+  hotplug_run(loop);
+  assert_string_equal(owner->told, told);
+  owner->told[0] = '\0';
+}
+
+void hotplug_expect_by_look(uv_loop_t *loop, hotplug_owner_t *owner,
+                            const char *told) {
+  hotplug_look(loop);
+  assert_string_equal(owner->told, told);
+  owner->told[0] = '\0';
+}
+
+void hotplug_end(uv_loop_t *loop, hotplug_owner_t *owner) {
+  uvperf__hotplug_close(owner->hotplug);
+  assert_int_equal(owner->closed, 0);
+  hotplug_run(loop);
+  assert_int_equal(owner->closed, 1);
+  fake_assert_clean();
+}

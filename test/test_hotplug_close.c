@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* The life of what tells of CPUs, scripted; and with a CPU of this machine where
+ * that is asked for. */
+#include "hotplug_owner.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "cpu_tree.h"
+#include "fake_kernel.h"
+#include "fake_uevents.h"
+#include "live.h"
+
+/* -- start and stop ------------------------------------------------------- */
+
+static void hotplug_what_changed_before_the_start_is_told(void **state) {
+  hotplug_owner_t owner;
+
+  hotplug_make(*state, &owner);
+  cpu_tree_take_down(1);
+  cpu_tree_list("0,2\n");
+  hotplug_start(*state, &owner);
+  assert_string_equal(owner.told, "gone 1");
+  hotplug_end(*state, &owner);
+}
+
+static void hotplug_stopped_tells_it_when_started_again(void **state) {
+  hotplug_owner_t owner;
+
+  hotplug_begin(*state, &owner);
+  uvperf__hotplug_stop(owner.hotplug);
+  uvperf__hotplug_stop(owner.hotplug);
+  cpu_tree_bring_up(1);
+  fake_uevents_say("offline", 1);
+  fake_uevents_say("online", 1);
+  hotplug_expect(*state, &owner, "");
+  assert_int_equal(uvperf__hotplug_start(owner.hotplug, HOTPLUG_NEVER), 0);
+  assert_int_equal(uvperf__hotplug_start(owner.hotplug, HOTPLUG_NEVER), 0);
+  hotplug_expect(*state, &owner, "gone 1, come 1");
+  hotplug_end(*state, &owner);
+}
+
+static void stop(hotplug_owner_t *owner) {
+  uvperf__hotplug_stop(owner->hotplug);
+}
+
+static void hotplug_stopped_in_a_callback_tells_the_rest_later(void **state) {
+  hotplug_owner_t owner;
+
+  hotplug_begin(*state, &owner);
+  owner.hook = stop;
+  cpu_tree_bring_up(1);
+  cpu_tree_take_down(2);
+  cpu_tree_list("0-1\n");
+  fake_uevents_say("offline", 1);
+  fake_uevents_say("online", 1);
+  fake_uevents_say("offline", 2);
+  hotplug_expect(*state, &owner, "gone 1");
+  owner.hook = NULL;
+  hotplug_start(*state, &owner);
+  assert_string_equal(owner.told, "come 1, gone 2");
+  hotplug_end(*state, &owner);
+}
+
+static void close_in_callback(hotplug_owner_t *owner) {
+  uvperf__hotplug_close(owner->hotplug);
+}
+
+static void hotplug_closed_in_a_callback_tells_no_more(void **state) {
+  hotplug_owner_t owner;
+
+  hotplug_begin(*state, &owner);
+  owner.hook = close_in_callback;
+  cpu_tree_take_down(1);
+  cpu_tree_take_down(2);
+  cpu_tree_list("0\n");
+  fake_uevents_say("offline", 1);
+  fake_uevents_say("offline", 2);
+  hotplug_expect(*state, &owner, "gone 1");
+  assert_int_equal(owner.closed, 1);
+  fake_assert_clean();
+}
+
+static void hotplug_keeps_no_loop_alive(void **state) {
+  hotplug_owner_t owner;
+
+  hotplug_begin(*state, &owner);
+  assert_int_equal(uv_loop_alive(*state), 0);
+  hotplug_end(*state, &owner);
+}
+
+static void hotplug_in_forked_child_takes_nothing(void **state) {
+  unsigned reads;
+  hotplug_owner_t owner;
+
+  hotplug_begin(*state, &owner);
+  reads = fake_uevents_reads();
+  fake_getpid(4711);
+  cpu_tree_take_down(1);
+  cpu_tree_list("0,2\n");
+  fake_uevents_say("offline", 1);
+  hotplug_expect(*state, &owner, "");
+  assert_int_equal(fake_uevents_reads(), reads);
+  uvperf__hotplug_stop(owner.hotplug);
+  assert_int_equal(uvperf__hotplug_start(owner.hotplug, HOTPLUG_NEVER),
+                   UV_EPERM);
+  hotplug_end(*state, &owner);
+}
+
+static void hotplug_out_of_memory_at_any_place_goes_on_later(void **state) {
+  hotplug_owner_t owner;
+  unsigned nth;
+
+  fake_fail(FAKE_CALLOC, 1, 0);
+  assert_int_equal(uvperf__hotplug_new(&owner.hotplug, *state, cpu_tree_root(),
+                                       NULL, &owner),
+                   UV_ENOMEM);
+  for (nth = 2; nth < 4; nth++) {
+    fake_kernel_reset();
+    fake_fail(FAKE_CALLOC, nth, 0);
+    hotplug_make(*state, &owner);
+    assert_int_equal(fake_failures(), 1);
+    assert_int_equal(uvperf__hotplug_start(owner.hotplug, HOTPLUG_NEVER), 0);
+    hotplug_end(*state, &owner);
+    fake_uevents_end();
+    fake_uevents_begin();
+  }
+  hotplug_make(*state, &owner);
+  hotplug_start(*state, &owner);
+  cpu_tree_bring_up(300);
+  cpu_tree_list("0-2,300\n");
+  fake_fail(FAKE_CALLOC, 1, 0);
+  hotplug_expect_by_look(*state, &owner, "");
+  assert_int_equal(fake_failures(), 2);
+  hotplug_expect_by_look(*state, &owner, "");
+  hotplug_expect_by_look(*state, &owner, "come 300");
+  hotplug_end(*state, &owner);
+}
+
+/* -- close ---------------------------------------------------------------- */
+
+static void walk_close(uv_handle_t *handle, void *arg) {
+  unsigned *ours = arg;
+
+  if (uvperf__hotplug_close_owner(handle))
+    *ours += 1;
+  else if (!uv_is_closing(handle))
+    uv_close(handle, NULL);
+}
+
+static void not_ours(uv_timer_t *timer) {
+  (void)timer;
+}
+
+static void
+hotplug_is_found_by_its_handles_and_foreign_ones_are_not(void **state) {
+  int poison = 0x5a;
+  unsigned ours = 0;
+  uv_timer_t timer;
+  hotplug_owner_t owner;
+  uv_idle_t idle;
+
+  hotplug_begin(*state, &owner);
+  uv_timer_init(*state, &timer);
+  uv_timer_start(&timer, not_ours, 1000, 0);
+  uv_idle_init(*state, &idle);
+  timer.data = idle.data = &poison;
+  uv_walk(*state, walk_close, &ours);
+  assert_int_equal(ours, 2);
+  assert_int_equal(owner.closes, 1);
+  hotplug_run(*state);
+  assert_int_equal(owner.closed, 1);
+  fake_assert_clean();
+}
+
+static void uv_close_all(uv_handle_t *handle, void *arg) {
+  (void)arg;
+  if (!uv_is_closing(handle))
+    uv_close(handle, NULL);
+}
+
+static void hotplug_handles_uv_closed_by_others_are_survived(void **state) {
+  hotplug_owner_t owner;
+
+  hotplug_begin(*state, &owner);
+  uv_walk(*state, uv_close_all, NULL);
+  uvperf__hotplug_stop(owner.hotplug);
+  assert_int_equal(uvperf__hotplug_start(owner.hotplug, HOTPLUG_NEVER),
+                   UV_EINVAL);
+  hotplug_run(*state);
+  uvperf__hotplug_stop(owner.hotplug);
+  hotplug_end(*state, &owner);
+}
+
+static int close_twice(void *arg) {
+  hotplug_owner_t *owner = arg;
+
+  uvperf__hotplug_close(owner->hotplug);
+  uvperf__hotplug_close(owner->hotplug);
+  return 0;
+}
+
+static void hotplug_closed_twice_aborts(void **state) {
+  hotplug_owner_t owner;
+
+#ifdef NDEBUG
+  support_skip(__func__, "a build with asserts (no NDEBUG)");
+#endif
+  hotplug_begin(*state, &owner);
+  assert_int_equal(support_wait(support_fork(close_twice, &owner)),
+                   128 + SIGABRT);
+  hotplug_end(*state, &owner);
+}
+
+static void hotplug_leaves_no_fd_behind(void **state) {
+  size_t fds = support_count_fds();
+  hotplug_owner_t owner;
+
+  fake_uevents_end();
+  hotplug_make(*state, &owner);
+  hotplug_start(*state, &owner);
+  hotplug_end(*state, &owner);
+  /* Two of the test's own were closed. */
+  assert_int_equal(support_count_fds(), fds - 2);
+}
+
+/* -- live ----------------------------------------------------------------- */
+
+static int setup_live(void **state) {
+  fake_uevents_end();
+  return fake_kernel_loop_setup(state);
+}
+
+static int open_switch(int cpu) {
+  char path[64];
+
+  snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+  return open(path, O_WRONLY | O_CLOEXEC);
+}
+
+/* Only where it is asked for: UVPERF_TEST_OFFLINE_CPU=1. */
+static void live_cpu_goes_and_comes(void **state) {
+  const char *name = getenv("UVPERF_TEST_OFFLINE_CPU");
+  char expected[64];
+  ssize_t went, came;
+  hotplug_owner_t owner;
+  int cpu, fd;
+
+  if (name == NULL)
+    support_skip(__func__, "UVPERF_TEST_OFFLINE_CPU, a CPU to be taken away");
+  cpu = atoi(name);
+  fd = open_switch(cpu);
+  assert_true(fd >= 0);
+  hotplug_make_on(*state, &owner, "");
+  /* Only the uevents can tell. */
+  hotplug_start(*state, &owner);
+  went = write(fd, "0", 1);
+  hotplug_run(*state);
+  came = write(fd, "1", 1);
+  assert_int_equal(went, 1);
+  assert_int_equal(came, 1);
+  snprintf(expected, sizeof(expected), "gone %d, come %d", cpu, cpu);
+  assert_true(live_run_until(*state, &owner.nr, 2));
+  assert_string_equal(owner.told, expected);
+  owner.told[0] = '\0';
+  went = write(fd, "0", 1);
+  came = write(fd, "1", 1);
+  assert_int_equal(went, 1);
+  assert_int_equal(came, 1);
+  assert_true(live_run_until(*state, &owner.nr, 4));
+  assert_string_equal(owner.told, expected);
+  close(fd);
+  hotplug_end(*state, &owner);
+}
+
+/* A uevent that has to do with no CPU, as root may ask for: it is read, and
+ * told to nobody. */
+static void live_uevent_of_another_device_is_nothing(void **state) {
+  unsigned reads = fake_uevents_reads();
+  hotplug_owner_t owner;
+  uint64_t read;
+  int fd;
+
+  support_need_root(__func__);
+  hotplug_make_on(*state, &owner, "");
+  hotplug_start(*state, &owner);
+  fd = open("/sys/devices/virtual/mem/null/uevent", O_WRONLY | O_CLOEXEC);
+  assert_true(fd >= 0);
+  assert_int_equal(write(fd, "change", 6), 6);
+  close(fd);
+  hotplug_run(*state);
+  read = fake_uevents_reads();
+  assert_true(read > reads);
+  assert_string_equal(owner.told, "");
+  hotplug_end(*state, &owner);
+}
+
+#define HOTPLUG(test)                                                          \
+  support_loop_test_setup_teardown(test, hotplug_setup, hotplug_teardown)
+#define LIVE(test)                                                             \
+  support_loop_test_setup_teardown(test, setup_live, fake_kernel_loop_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      HOTPLUG(hotplug_what_changed_before_the_start_is_told),
+      HOTPLUG(hotplug_stopped_tells_it_when_started_again),
+      HOTPLUG(hotplug_stopped_in_a_callback_tells_the_rest_later),
+      HOTPLUG(hotplug_closed_in_a_callback_tells_no_more),
+      HOTPLUG(hotplug_keeps_no_loop_alive),
+      HOTPLUG(hotplug_in_forked_child_takes_nothing),
+      HOTPLUG(hotplug_out_of_memory_at_any_place_goes_on_later),
+      HOTPLUG(hotplug_is_found_by_its_handles_and_foreign_ones_are_not),
+      HOTPLUG(hotplug_handles_uv_closed_by_others_are_survived),
+      HOTPLUG(hotplug_closed_twice_aborts),
+      HOTPLUG(hotplug_leaves_no_fd_behind),
+      LIVE(live_cpu_goes_and_comes),
+      LIVE(live_uevent_of_another_device_is_nothing),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
