@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* How record reads its command line, and what attrs it makes of it. */
+#include "support.h"
+
+#include <getopt.h>
+
+#include "../samples/record_attrs.h"
+#include "../samples/record_options.h"
+
+#define MAX_ARGS 12
+
+typedef struct fixture_s {
+  record_options_t options;
+  record_attrs_t attrs;
+} fixture_t;
+
+/* Parses words, which are separated by spaces. */
+static void parse(fixture_t *fixture, const char *words) {
+  static char text[512];
+  char *argv[MAX_ARGS] = {0}, *save = NULL, *word;
+  int argc = 0;
+
+  snprintf(text, sizeof(text), "record %s", words);
+  for (word = strtok_r(text, " ", &save); word != NULL;
+       word = strtok_r(NULL, " ", &save)) {
+    assert_true(argc < MAX_ARGS - 1);
+    argv[argc++] = word;
+  }
+  optind = 0; /* getopt(3): begin anew */
+  assert_int_equal(record_options_parse(&fixture->options, argc, argv), 0);
+}
+
+static void make(fixture_t *fixture, const char *words) {
+  parse(fixture, words);
+  assert_int_equal(record_attrs_make(&fixture->attrs, &fixture->options), 0);
+}
+
+static void end(fixture_t *fixture) {
+  record_attrs_free(&fixture->attrs);
+  record_options_free(&fixture->options);
+}
+
+/* -- the command line ------------------------------------------------------ */
+
+static void command_line_without_anything_means_the_machine(void **state) {
+  fixture_t f = {0};
+
+  (void)state;
+  parse(&f, "");
+  assert_true(f.options.all && f.options.all_by_default);
+  assert_string_equal(f.options.file, "perf.data");
+  assert_false(record_options_is_command(&f.options));
+  record_options_free(&f.options);
+}
+
+static void command_is_recorded_unless_there_is_another_target(void **state) {
+  fixture_t f = {0};
+
+  (void)state;
+  parse(&f, "-g true -x");
+  assert_true(record_options_is_command(&f.options));
+  assert_string_equal(f.options.command[1], "-x");
+  record_options_free(&f.options);
+  parse(&f, "-a true");
+  assert_false(record_options_is_command(&f.options));
+  assert_false(f.options.all_by_default);
+  record_options_free(&f.options);
+  parse(&f, "-p 7,8,7 true");
+  assert_false(record_options_is_command(&f.options));
+  assert_int_equal(f.options.pids.nr, 2);
+  record_options_free(&f.options);
+}
+
+static void sizes_of_stacks_are_rounded_up_to_words(void **state) {
+  static const struct {
+    const char *words;
+    uint32_t bytes;
+  } cases[] = {{"--call-graph dwarf", 8192},
+               {"--call-graph dwarf,1", 8},
+               {"--call-graph dwarf,4097", 4104},
+               {"--call-graph dwarf,65528", 65528}};
+  fixture_t f = {0};
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    parse(&f, cases[i].words);
+    assert_int_equal(f.options.stack, RECORD_STACK_DWARF);
+    assert_int_equal(f.options.stack_bytes, cases[i].bytes);
+    record_options_free(&f.options);
+  }
+}
+
+static void filter_is_of_the_events_of_one_option(void **state) {
+  fixture_t f = {0};
+
+  (void)state;
+  parse(&f, "-e cs,faults -e migrations --filter a -e cs --filter b");
+  assert_string_equal(f.options.events, "cs,faults,migrations,cs");
+  assert_int_equal(f.options.nr_filters, 2);
+  assert_int_equal(f.options.filters[0].begin, strlen("cs,faults,"));
+  assert_int_equal(f.options.filters[0].end, strlen("cs,faults,migrations"));
+  assert_int_equal(f.options.filters[1].begin, strlen("cs,faults,migrations,"));
+  assert_string_equal(f.options.filters[1].text, "b");
+  record_options_free(&f.options);
+}
+
+/* -- attrs ----------------------------------------------------------------- */
+
+#define USUAL (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
+
+static void attr_of_a_command_begins_with_its_exec(void **state) {
+  const struct perf_event_attr *attr;
+  fixture_t f = {0};
+
+  (void)state;
+  make(&f, "-e page-faults -F 100 true");
+  attr = f.attrs.attrs[0];
+  assert_int_equal(attr->sample_type, USUAL | PERF_SAMPLE_PERIOD);
+  assert_true(attr->freq && attr->disabled && attr->enable_on_exec);
+  assert_true(attr->inherit);
+  assert_int_equal(attr->sample_freq, 100);
+  end(&f);
+}
+
+static void attr_of_cpus_tells_the_cpu(void **state) {
+  const struct perf_event_attr *attr;
+  fixture_t f = {0};
+
+  (void)state;
+  make(&f, "-a -e page-faults -c 7");
+  attr = f.attrs.attrs[0];
+  assert_int_equal(attr->sample_type, USUAL | PERF_SAMPLE_CPU);
+  assert_false(attr->freq || attr->enable_on_exec || attr->inherit);
+  assert_int_equal(attr->sample_period, 7);
+  end(&f);
+}
+
+static void attr_with_its_own_terms_keeps_them(void **state) {
+  fixture_t f = {0};
+
+  (void)state;
+  make(&f, "-c 7 -e cpu-clock/period=99999/,cpu-clock/freq=50/ true");
+  assert_int_equal(f.attrs.attrs[0]->sample_period, 99999);
+  assert_false(f.attrs.attrs[0]->freq);
+  assert_true(f.attrs.attrs[1]->freq);
+  assert_int_equal(f.attrs.attrs[1]->sample_freq, 50);
+  end(&f);
+}
+
+static void attr_of_a_breakpoint_samples_each_hit(void **state) {
+  fixture_t f = {0};
+
+  (void)state;
+  make(&f, "-e mem:0x1000/8:w true");
+  assert_int_equal(f.attrs.attrs[0]->sample_period, 1);
+  assert_int_equal(f.attrs.attrs[0]->sample_type, USUAL | PERF_SAMPLE_ADDR);
+  end(&f);
+}
+
+static void attr_of_a_tracepoint_has_its_fields(void **state) {
+  fixture_t f = {0};
+
+  (void)state;
+  support_need_tracepoint(__func__, "sched:sched_switch");
+  make(&f, "-e sched:sched_switch true");
+  assert_int_equal(f.attrs.attrs[0]->sample_period, 1);
+  assert_int_equal(f.attrs.attrs[0]->sample_type, USUAL | PERF_SAMPLE_CPU |
+                                                      PERF_SAMPLE_PERIOD |
+                                                      PERF_SAMPLE_RAW);
+  end(&f);
+}
+
+static void frames_are_of_the_kernel_or_of_registers_and_stack(void **state) {
+  const struct perf_event_attr *attr;
+  fixture_t f = {0};
+
+  (void)state;
+  make(&f, "-g --max-stack 9 -e page-faults true");
+  attr = f.attrs.attrs[0];
+  assert_int_equal(attr->sample_type,
+                   USUAL | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN);
+  assert_int_equal(attr->sample_max_stack, 9);
+  end(&f);
+  make(&f, "--call-graph dwarf,4096 -e page-faults true");
+  attr = f.attrs.attrs[0];
+  assert_int_equal(attr->sample_type,
+                   USUAL | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN |
+                       PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+  assert_int_equal(attr->sample_stack_user, 4096);
+  assert_true(attr->exclude_callchain_user);
+  assert_int_not_equal(attr->sample_regs_user, 0);
+  end(&f);
+}
+
+/* The members of a group each sample for themselves; with :S the leader does,
+ * for all, and of its own tasks alone. */
+static void leader_samples_for_a_group_that_is_read(void **state) {
+  fixture_t f = {0};
+
+  (void)state;
+  make(&f, "-F 100 -e {page-faults,context-switches} true");
+  assert_int_equal(f.attrs.attrs[1]->sample_freq, 100);
+  assert_true(f.attrs.attrs[1]->inherit);
+  assert_int_equal(f.attrs.leaders[1], 0);
+  end(&f);
+  make(&f, "-F 100 -e {page-faults,context-switches}:S true");
+  assert_true(f.attrs.reads_groups);
+  assert_int_equal(f.attrs.attrs[0]->sample_type,
+                   USUAL | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ);
+  assert_int_equal(f.attrs.attrs[1]->sample_type,
+                   f.attrs.attrs[0]->sample_type);
+  assert_int_equal(f.attrs.attrs[1]->sample_period, 0);
+  assert_false(f.attrs.attrs[0]->inherit);
+  assert_false(f.attrs.attrs[1]->disabled || f.attrs.attrs[1]->enable_on_exec);
+  end(&f);
+}
+
+static void side_band_is_what_options_ask_for(void **state) {
+  uint32_t usual = UVPERF_SIDE_BAND_TASKS | UVPERF_SIDE_BAND_MMAP |
+                   UVPERF_SIDE_BAND_KSYMBOL | UVPERF_SIDE_BAND_BPF_EVENT;
+  fixture_t f = {0};
+
+  (void)state;
+  parse(&f, "-g true");
+  assert_int_equal(record_attrs_side_band(&f.options), usual);
+  record_options_free(&f.options);
+  parse(&f, "--call-graph dwarf --switch-events --namespaces --all-cgroups x");
+  assert_int_equal(record_attrs_side_band(&f.options),
+                   usual | UVPERF_SIDE_BAND_MMAP_DATA |
+                       UVPERF_SIDE_BAND_SWITCH | UVPERF_SIDE_BAND_NAMESPACES |
+                       UVPERF_SIDE_BAND_CGROUP);
+  record_options_free(&f.options);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(command_line_without_anything_means_the_machine),
+      cmocka_unit_test(command_is_recorded_unless_there_is_another_target),
+      cmocka_unit_test(sizes_of_stacks_are_rounded_up_to_words),
+      cmocka_unit_test(filter_is_of_the_events_of_one_option),
+      cmocka_unit_test(attr_of_a_command_begins_with_its_exec),
+      cmocka_unit_test(attr_of_cpus_tells_the_cpu),
+      cmocka_unit_test(attr_with_its_own_terms_keeps_them),
+      cmocka_unit_test(attr_of_a_breakpoint_samples_each_hit),
+      cmocka_unit_test(attr_of_a_tracepoint_has_its_fields),
+      cmocka_unit_test(frames_are_of_the_kernel_or_of_registers_and_stack),
+      cmocka_unit_test(leader_samples_for_a_group_that_is_read),
+      cmocka_unit_test(side_band_is_what_options_ask_for),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
