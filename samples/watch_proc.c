@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads /proc/PID/task/TID/stat. Knows nothing of events or records. */
+/* Knows nothing of events or records. */
 #include "watch_proc.h"
 
 #include <stdio.h>
@@ -7,51 +7,22 @@
 #include <string.h>
 
 #include "shared_memory.h"
-
-typedef struct proc_stat_s {
-  char comm[WATCH_COMM_BYTES];
-  char state;
-  uint32_t ppid;
-} proc_stat_t;
-
-/* "pid (comm) state ppid ...", proc(5); the name may hold anything, parentheses
- * and newlines too. */
-static int read_stat(int32_t pid, int32_t tid, proc_stat_t *stat) {
-  char path[64], text[512], *name, *end;
-  FILE *file;
-  size_t nr;
-
-  snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
-  file = fopen(path, "re");
-  if (file == NULL)
-    return 0;
-  nr = fread(text, 1, sizeof(text) - 1, file);
-  fclose(file);
-  text[nr] = '\0';
-  name = strchr(text, '(');
-  end = strrchr(text, ')');
-  if (name == NULL || end == NULL || end < name ||
-      sscanf(end + 1, " %c %u", &stat->state, &stat->ppid) != 2)
-    return 0;
-  *end = '\0';
-  snprintf(stat->comm, sizeof(stat->comm), "%s", name + 1);
-  return 1;
-}
+#include "shared_proc.h"
 
 /* A first thread that ended before the others stays as a zombie. */
-static int is_dead(const proc_stat_t *stat) {
+static int is_dead(const shared_proc_stat_t *stat) {
   return stat->state == 'Z' || stat->state == 'X';
 }
 
 int watch_proc_is_alive(watch_process_t *process) {
   shared_ids_t tids = {NULL, 0, 0};
-  proc_stat_t stat;
+  shared_proc_stat_t stat;
   int alive = 0;
   size_t i;
 
   if (shared_threads_of(&tids, (int32_t)process->pid) == 0) {
     for (i = 0; i < tids.nr; i++) {
-      if (!read_stat((int32_t)process->pid, tids.ids[i], &stat) ||
+      if (shared_proc_stat((int32_t)process->pid, tids.ids[i], &stat) != 0 ||
           is_dead(&stat))
         continue;
       if (!alive)
@@ -66,10 +37,10 @@ int watch_proc_is_alive(watch_process_t *process) {
 
 static void scan_process(watch_tasks_t *tasks, int32_t pid) {
   watch_process_t *process;
-  proc_stat_t stat;
+  shared_proc_stat_t stat;
 
   if (watch_tasks_find(tasks, (uint32_t)pid) != NULL ||
-      !read_stat(pid, pid, &stat))
+      shared_proc_stat(pid, pid, &stat) != 0)
     return;
   process = watch_tasks_add(tasks, (uint32_t)pid);
   process->ppid = stat.ppid;
