@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Rings that are made by hand, a merge of them, and a model of what it must
+ * give: after each look at the rings all first records are searched for the
+ * oldest one. */
+#ifndef UVPERF_TEST_MERGE_WORLD_H
+#define UVPERF_TEST_MERGE_WORLD_H
+
+#include <linux/perf_event.h>
+
+#include "support.h"
+
+#include "decoder.h"
+#include "merge.h"
+
+#define MERGE_RINGS   512
+#define MERGE_RECORDS 4096 /* of a ring */
+
+/* The least that merge_write makes. */
+#define MERGE_LEAST_BYTES 48
+
+enum merge_kind {
+  MERGE_SAMPLE,   /* with a time at a fixed place */
+  MERGE_SIDEBAND, /* with one in its trailer */
+  MERGE_TIMELESS, /* of nobody */
+  MERGE_BROKEN    /* its header cannot be right */
+};
+
+typedef struct merge_record_s {
+  enum merge_kind kind;
+  uint64_t time; /* of MERGE_TIMELESS: of the one before it */
+  size_t size;
+} merge_record_t;
+
+typedef struct merge_ring_s {
+  uvperf__ring_t ring;
+  size_t index;
+  merge_record_t records[MERGE_RECORDS];
+  size_t written;
+  size_t seen; /* by the last begin */
+  size_t consumed;
+  uint64_t tail;
+  uint64_t published;
+  int is_in;     /* takes part in what is between begin and end */
+  int is_spoilt; /* its head cannot be right, */
+  int is_found;  /* and begin has seen that */
+  int is_dropped;
+} merge_ring_t;
+
+typedef struct merge_world_s {
+  struct perf_event_attr attr;
+  uint64_t id;
+  uvperf_source_t source;
+  uvperf_decoder_t *decoder;
+  uint64_t scratch[UVPERF__RING_SCRATCH_BYTES / sizeof(uint64_t)];
+  uvperf__merge_t *merge;
+  merge_ring_t *rings[MERGE_RINGS];
+  size_t nr_rings;
+  merge_ring_t *given; /* whose record next gave last */
+  uint64_t newest;     /* of the records that were consumed */
+  uint64_t late;       /* as counted here */
+} merge_world_t;
+
+void merge_world_init(merge_world_t *world);
+void merge_world_free(merge_world_t *world);
+
+/* Makes a ring of so many bytes, a power of two, and adds it. */
+merge_ring_t *merge_world_add(merge_world_t *world, size_t bytes);
+
+/* Writes a record of a multiple of 8 bytes into a ring, as the kernel does:
+ * only where what was published leaves room for it, else 0. */
+int merge_write(merge_ring_t *ring, enum merge_kind kind, uint64_t time,
+                size_t size);
+/* The same of a sample of MERGE_LEAST_BYTES for which there must be room. */
+void merge_put(merge_ring_t *ring, uint64_t time);
+
+void merge_spoil(merge_ring_t *ring);
+void merge_drop(merge_world_t *world, merge_ring_t *ring);
+void merge_begin(merge_world_t *world);
+
+/* Calls next and asserts that it gives what the model says, whatever that
+ * is. */
+int merge_next(merge_world_t *world, uint64_t horizon);
+
+/* Consumes what it gave; asserts whether that was late, and what the kernel
+ * sees of it. */
+void merge_consume(merge_world_t *world);
+void merge_end(merge_world_t *world);
+
+/* Gives and consumes up to `most` records; how many that were. */
+size_t merge_take(merge_world_t *world, uint64_t horizon, size_t most);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Anything that may happen to a merge, in any order, against the model of
+ * merge_world.h. UVPERF_RANDOM_SEEDS=first:last chooses other seeds than the
+ * usual. */
+#include "merge_world.h"
+
+#include "random_run.h"
+
+typedef struct run_s {
+  merge_world_t world;
+  random_run_t random;
+  uint64_t clock;
+  size_t most_rings;
+  size_t ring_bytes;
+  unsigned inversions; /* one record of so many is older than the one before */
+  unsigned breaks;     /* so many of 4096 steps break a ring or drop one */
+} run_t;
+
+static run_t run;
+
+static uint64_t draw(uint64_t below) {
+  return random_run_draw(&run.random, below);
+}
+
+static merge_ring_t *any_ring(void) {
+  return run.world.rings[draw(run.world.nr_rings)];
+}
+
+static enum merge_kind any_kind(void) {
+  uint64_t drawn = draw(4096);
+
+  if (drawn < run.breaks)
+    return MERGE_BROKEN;
+  if (drawn < 400)
+    return MERGE_TIMELESS;
+  return drawn < 1500 ? MERGE_SIDEBAND : MERGE_SAMPLE;
+}
+
+/* Some records into some rings: runs in one, or turns, of equal times too. */
+static void write_some(void) {
+  uint64_t nr = draw(40);
+  merge_ring_t *ring = any_ring();
+
+  while (nr-- > 0) {
+    uint64_t time = run.clock;
+
+    if (draw(4) == 0)
+      ring = any_ring();
+    if (draw(run.inversions) == 0)
+      time -= draw(20);
+    merge_write(ring, any_kind(), time,
+                MERGE_LEAST_BYTES + 8 * draw(run.ring_bytes / 32));
+    run.clock += draw(4);
+  }
+}
+
+static uint64_t any_horizon(void) {
+  return draw(4) == 0 ? UINT64_MAX : run.clock - draw(60);
+}
+
+/* What a record's callback may do. */
+static void act_inside(void) {
+  uint64_t drawn = draw(4096);
+
+  if (drawn < 200)
+    write_some();
+  else if (drawn < 220 && run.world.nr_rings < run.most_rings)
+    merge_world_add(&run.world, run.ring_bytes);
+  else if (drawn < 220 + run.breaks)
+    merge_drop(&run.world, draw(2) ? run.world.given : any_ring());
+}
+
+/* A turn of a loop: cut, or until there is no more. */
+static void take_a_turn(void) {
+  uint64_t horizon = any_horizon();
+  uint64_t left = draw(4) == 0 ? UINT64_MAX : draw(100);
+  int rc = 1;
+
+  merge_begin(&run.world);
+  while (left-- > 0 && rc != 0) {
+    rc = merge_next(&run.world, horizon);
+    if (rc == 1)
+      act_inside();
+    if (rc == 1 && draw(64) == 0)
+      break; /* not consumed */
+    if (rc == 1)
+      merge_consume(&run.world);
+    if (draw(16) == 0)
+      horizon = any_horizon();
+  }
+  if (draw(16) != 0)
+    merge_end(&run.world);
+}
+
+static void play(uint64_t seed) {
+  unsigned step;
+
+  memset(&run, 0, sizeof(run));
+  random_run_seed(&run.random, seed);
+  run.clock = 1000;
+  run.most_rings = 1 + (seed % 5 == 0 ? 300 : seed % 12);
+  run.ring_bytes = (size_t)256 << seed % 4;
+  run.inversions = seed % 3 == 0 ? 4 : 1000;
+  run.breaks = seed % 4 == 0 ? 30 : 0;
+  merge_world_init(&run.world);
+  while (run.world.nr_rings == 0 || draw(run.most_rings) != 0)
+    if (run.world.nr_rings < run.most_rings)
+      merge_world_add(&run.world, run.ring_bytes);
+  for (step = 0; step < 60; step++) {
+    write_some();
+    if (draw(200) < run.breaks / 10)
+      merge_spoil(any_ring());
+    if (draw(3) == 0)
+      take_a_turn();
+  }
+  merge_begin(&run.world);
+  while (merge_next(&run.world, UINT64_MAX) != 0)
+    if (run.world.given != NULL)
+      merge_consume(&run.world);
+  merge_end(&run.world);
+  merge_world_free(&run.world);
+}
+
+static uint64_t seed;
+
+static void merge_of_anything_gives_what_the_model_says(void **state) {
+  uint64_t last;
+
+  (void)state;
+  for (random_run_seeds(1000, &seed, &last); seed <= last; seed++)
+    play(seed);
+}
+
+static int tell_seed(void **state) {
+  (void)state;
+  print_message("it ended at seed %llu\n", (unsigned long long)seed);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_teardown(merge_of_anything_gives_what_the_model_says,
+                                tell_seed),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
