@@ -132,9 +132,9 @@ static void number_groups(uvperf__counters_t *counters) {
 /* The times say whether a count is to be trusted, ids which value of a group is
  * whose. Where the kernel does not answer (EMFILE, say) LOST is left out. What
  * the user asked for does not matter: nobody else reads these events; samples
- * of them, for which PERF_SAMPLE_READ is, have values in the same format, and
- * without rings nobody gets them: then it is left out, as with inherit it is
- * EINVAL (has_inherit_and_sample_read in kernel/events/core.c). */
+ * of them, for which PERF_SAMPLE_READ is, have values in the same format. Where
+ * nobody gets samples it is left out, as with inherit it is EINVAL
+ * (has_inherit_and_sample_read in kernel/events/core.c). */
 static void choose_read_formats(uvperf__counters_t *counters) {
   uint64_t format = PERF_FORMAT_TOTAL_TIME_ENABLED |
                     PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID;
@@ -146,7 +146,8 @@ static void choose_read_formats(uvperf__counters_t *counters) {
   for (i = 0; i < counters->nr_attrs; i++) {
     leader = attrs[i].item.leader;
     attrs[i].asked->read_format = format;
-    if ((counters->flags & UVPERF_SET_RECORDS) == 0)
+    if ((counters->flags & UVPERF_SET_RECORDS) == 0 ||
+        !uvperf__attr_writes_records(attrs[i].asked))
       attrs[i].asked->sample_type &= ~(uint64_t)PERF_SAMPLE_READ;
     if (leader == i)
       continue;

@@ -37,7 +37,8 @@ typedef struct counter_shape_s {
   struct perf_event_attr *attr;
 } counter_shape_t;
 
-/* What of an event that writes into a ring outlives it, as its records do. */
+/* What of an event outlives it, as records do that it has written, or that have
+ * its count (PERF_SAMPLE_READ). */
 typedef struct counter_source_s {
   uvperf_source_t source;
   uint64_t id;
@@ -66,6 +67,7 @@ typedef struct counter_s {
   /* Its page, if its whole group is read by pages where possible; or NULL. */
   const struct perf_event_mmap_page *page;
   counter_source_t *source; /* NULL: it writes into no ring */
+  counter_source_t *silent; /* of one that does not, where there are rings */
   counted_t last;           /* when it was last read */
   counted_t base;           /* when it was last reset */
   int base_code; /* 0, or why that is not known: it could not be read */
@@ -242,14 +244,14 @@ int uvperf__counters_begin_records(uvperf__counters_t *counters,
 void uvperf__counters_end_records(uvperf__counters_t *counters);
 
 /* Has an event that was just opened write into the ring of its CPU, if it
- * writes at all. 0, or a code and the error; *is_vital then, if that is no
- * matter of this event: there is no ring, or no memory. */
+ * writes at all, and be known by its id. 0, or a code and the error; *is_vital
+ * then, if that is no matter of this event: there is no ring, or no memory. */
 int uvperf__counters_join(uvperf__counters_t *counters,
                           const counter_target_t *target,
                           const counter_place_t *place, size_t attr,
                           int *is_vital, uvperf_error_t *error);
 
-/* Retires the source of an event that was just closed, if it has one. */
+/* Retires what is known of an event that was just closed. */
 void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event);
 
 /* How many rings there are, 0 without UVPERF_SET_RECORDS; and closes those from

@@ -125,22 +125,24 @@ static int explain_join(const uvperf__counters_t *counters, size_t attr,
   return uvperf__explain_control(error, code, counters->root, &control);
 }
 
-static int explain_source(int code, uvperf_error_t *error) {
-  if (code == -ENOMEM)
+static int know_source(uvperf__counters_t *counters,
+                       const counter_source_t *source, uvperf_error_t *error) {
+  int rc = uvperf__decoder_add(counters->decoder, &source->source);
+
+  if (rc == 0)
+    return 0;
+  if (rc == -ENOMEM)
     return no_memory(error);
-  return uvperf__explain(error, code, UVPERF_CAUSE_UNKNOWN,
+  return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
                          "the kernel has given an id that another event has");
 }
 
-/* The decoder comes first: nothing is left to fail once the kernel has
- * agreed. */
-static int join(uvperf__counters_t *counters, counter_source_t *source,
-                counter_t *event, size_t attr, uvperf_error_t *error) {
-  int rc = uvperf__decoder_add(counters->decoder, &source->source);
+/* Comes last: nothing is left to fail once the kernel has agreed. */
+static int redirect(uvperf__counters_t *counters, counter_source_t *source,
+                    int fd, uvperf_error_t *error) {
+  uint32_t attr = source->source.attr_index;
+  int rc = uvperf__cpu_ring_join(source->ring, fd);
 
-  if (rc != 0)
-    return explain_source(rc, error);
-  rc = uvperf__cpu_ring_join(source->ring, event->fd);
   if (rc == 0)
     return 0;
   uvperf__decoder_remove(counters->decoder, &source->source);
@@ -151,46 +153,65 @@ int uvperf__counters_join(uvperf__counters_t *counters,
                           const counter_target_t *target,
                           const counter_place_t *place, size_t attr,
                           int *is_vital, uvperf_error_t *error) {
+  int writes = uvperf__attr_writes_records(counters->attrs[attr].attr);
   counter_t *event = &place->events[attr];
   counter_source_t *source;
-  uvperf__cpu_ring_t *ring;
-  int rc;
+  int rc = 0;
 
-  if (counters->rings == NULL ||
-      !uvperf__attr_writes_records(counters->attrs[attr].attr))
+  if (counters->rings == NULL)
     return 0;
-  rc = uvperf__cpu_rings_get(counters->rings, place->place.cpu, &ring, error);
-  *is_vital = rc != 0;
-  if (rc != 0)
-    return rc;
+  *is_vital = 1;
   source = make_source(counters, target, place, attr);
-  if (source == NULL) {
-    *is_vital = 1;
+  if (source == NULL)
     return no_memory(error);
+  if (writes)
+    rc = uvperf__cpu_rings_get(counters->rings, place->place.cpu, &source->ring,
+                               error);
+  if (rc == 0) {
+    rc = know_source(counters, source, error);
+    *is_vital = rc == -ENOMEM;
   }
-  source->ring = ring;
-  rc = join(counters, source, event, attr, error);
-  if (rc == 0)
+  if (rc == 0 && writes)
+    rc = redirect(counters, source, event->fd, error);
+  if (rc != 0)
+    free_source(source);
+  else if (writes)
     event->source = source;
   else
-    free_source(source);
-  *is_vital = rc == -ENOMEM;
+    event->silent = source;
   return rc;
 }
 
-void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event) {
-  counter_source_t *source = event->source;
-
-  if (source == NULL)
-    return;
-  event->source = NULL;
-  uvperf__cpu_ring_leave(source->ring);
+static void retire(uvperf__counters_t *counters, counter_source_t *source) {
   source->left_at = uvperf__counters_now();
   if (counters->first_retired == NULL)
     counters->first_retired = source;
   else
     counters->last_retired->next = source;
   counters->last_retired = source;
+}
+
+/* Its count may be in the records that others of its group have written. */
+static void leave_silent(uvperf__counters_t *counters,
+                         counter_source_t *source) {
+  source->ring = uvperf__cpu_rings_find(counters->rings, source->source.cpu);
+  if (source->ring != NULL) {
+    retire(counters, source);
+    return;
+  }
+  uvperf__decoder_remove(counters->decoder, &source->source);
+  free_source(source);
+}
+
+void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event) {
+  if (event->source != NULL) {
+    uvperf__cpu_ring_leave(event->source->ring);
+    retire(counters, event->source);
+  }
+  if (event->silent != NULL)
+    leave_silent(counters, event->silent);
+  event->source = NULL;
+  event->silent = NULL;
 }
 
 /* -- sources of events that are closed ------------------------------------ */
@@ -284,7 +305,7 @@ size_t uvperf__counters_nr_new_rings(const uvperf__counters_t *counters,
           !is_to_write(counters, &target->places[place]))
         continue;
       seen[cpu / 8] |= (uint8_t)(1 << cpu % 8);
-      nr += !uvperf__cpu_rings_has(counters->rings, cpu);
+      nr += uvperf__cpu_rings_find(counters->rings, cpu) == NULL;
     }
   }
   return nr;

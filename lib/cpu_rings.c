@@ -150,17 +150,14 @@ void uvperf__cpu_rings_free(uvperf__cpu_rings_t *rings) {
   uvperf__free(rings);
 }
 
-static uvperf__cpu_ring_t *find(const uvperf__cpu_rings_t *rings, int cpu) {
+uvperf__cpu_ring_t *uvperf__cpu_rings_find(const uvperf__cpu_rings_t *rings,
+                                           int cpu) {
   size_t i;
 
   for (i = 0; i < rings->nr; i++)
     if (rings->rings[i]->cpu == cpu)
       return rings->rings[i];
   return NULL;
-}
-
-int uvperf__cpu_rings_has(const uvperf__cpu_rings_t *rings, int cpu) {
-  return find(rings, cpu) != NULL;
 }
 
 static int no_memory(uvperf_error_t *error) {
@@ -196,7 +193,7 @@ static int add(uvperf__cpu_rings_t *rings, int cpu, uvperf__cpu_ring_t **ring,
 
 int uvperf__cpu_rings_get(uvperf__cpu_rings_t *rings, int cpu,
                           uvperf__cpu_ring_t **ring, uvperf_error_t *error) {
-  *ring = find(rings, cpu);
+  *ring = uvperf__cpu_rings_find(rings, cpu);
   return *ring != NULL ? 0 : add(rings, cpu, ring, error);
 }
 

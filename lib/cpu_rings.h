@@ -58,8 +58,9 @@ void uvperf__cpu_rings_free(uvperf__cpu_rings_t *rings);
 int uvperf__cpu_rings_get(uvperf__cpu_rings_t *rings, int cpu,
                           uvperf__cpu_ring_t **ring, uvperf_error_t *error);
 
-/* Whether a CPU has a ring. */
-int uvperf__cpu_rings_has(const uvperf__cpu_rings_t *rings, int cpu);
+/* The ring of a CPU, or NULL. */
+uvperf__cpu_ring_t *uvperf__cpu_rings_find(const uvperf__cpu_rings_t *rings,
+                                           int cpu);
 
 /* Unmaps and closes the rings from the nr-th on, of which nobody has heard:
  * those that a call opened which has failed. */
