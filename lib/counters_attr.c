@@ -55,8 +55,7 @@ static int check_attrs(const uvperf_set_options_t *options,
       return bad(error, "options have both attrs and events");
     return 0;
   }
-  if (options->attrs == NULL && options->nr_attrs == 0 &&
-      options->side_band != 0)
+  if (options->nr_attrs == 0 && options->side_band != 0)
     return 0;
   if (options->attrs == NULL || options->nr_attrs == 0)
     return bad(error, "options have neither attrs nor events");

@@ -3,10 +3,15 @@
 
 #include "support.h"
 
+#include "counters_impl.h"
+
 static uint64_t now_ns;
+static uint64_t counters_ns;
 
 uint64_t __real_uv_hrtime(void);
 uint64_t __wrap_uv_hrtime(void);
+uint64_t __real_uvperf__counters_now(void);
+uint64_t __wrap_uvperf__counters_now(void);
 
 uint64_t __wrap_uv_hrtime(void) {
   return now_ns != 0 ? now_ns : __real_uv_hrtime();
@@ -14,6 +19,14 @@ uint64_t __wrap_uv_hrtime(void) {
 
 void fake_clock_set(uint64_t ns) {
   now_ns = ns;
+}
+
+uint64_t __wrap_uvperf__counters_now(void) {
+  return counters_ns != 0 ? counters_ns : __real_uvperf__counters_now();
+}
+
+void fake_clock_set_counters(uint64_t ns) {
+  counters_ns = ns;
 }
 
 typedef struct found_s {

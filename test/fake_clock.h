@@ -13,6 +13,9 @@
 /* What uv_hrtime gives from now on; 0 is the real time again. */
 void fake_clock_set(uint64_t ns);
 
+/* The same for the time by which counters know when events were closed. */
+void fake_clock_set_counters(uint64_t ns);
+
 /* The only active timer of a loop; fails the test if there is none, or
  * another. */
 uv_timer_t *fake_clock_timer(uv_loop_t *loop);

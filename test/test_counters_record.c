@@ -1,0 +1,738 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: into which rings events write, in which order they begin, what
+ * fails, and for how long a closed event is remembered. */
+#include "counters_make.h"
+#include "decoder.h"
+#include "fake_clock.h"
+#include "file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define SOON_NS         (100 * UINT64_C(1000000))
+
+/* So many attrs that sample, and in a ring each of the smallest size. */
+static void records_of(counters_make_t *make, size_t nr_attrs) {
+  size_t i;
+
+  counters_make(make, nr_attrs);
+  make->options.flags = UVPERF_SET_RECORDS;
+  make->options.ring_bytes = 1;
+  for (i = 0; i < nr_attrs; i++) {
+    make->attrs[i].config = PERF_COUNT_SW_CPU_CLOCK;
+    make->attrs[i].sample_period = 1000;
+    make->attrs[i].sample_type = PERF_SAMPLE_TID;
+  }
+}
+
+static uvperf__cpu_ring_t *ring_of(const uvperf__counters_t *counters,
+                                   size_t index) {
+  return uvperf__cpu_rings_at(uvperf__counters_rings(counters), index);
+}
+
+/* -- opening -------------------------------------------------------------- */
+
+static int joined[8]; /* fds of owners, in order */
+static size_t nr_joined;
+
+static int note_join(fake_event_t *fake, unsigned long request,
+                     uintptr_t argument) {
+  (void)fake;
+  if (request == PERF_EVENT_IOC_SET_OUTPUT && nr_joined < COUNT_OF(joined))
+    joined[nr_joined++] = (int)argument;
+  return 0;
+}
+
+/* Of each CPU: an event, the owner of the ring, the other event. */
+static void events_of_a_cpu_write_into_its_ring(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[6];
+  counters_make_t make;
+  size_t i;
+
+  (void)state;
+  counters_script(events, 6);
+  for (i = 0; i < 6; i++)
+    events[i]->on_ioctl = note_join;
+  nr_joined = 0;
+  records_of(&make, 2);
+  counters_add_cpus(&make, "0-1");
+  counters = counters_open(&make);
+  assert_string_equal(fake_log(),
+                      "open, ioctl ID, open, mmap, ioctl SET_OUTPUT, "
+                      "open, ioctl ID, ioctl SET_OUTPUT, "
+                      "open, ioctl ID, open, mmap, ioctl SET_OUTPUT, "
+                      "open, ioctl ID, ioctl SET_OUTPUT");
+  assert_int_equal(nr_joined, 4);
+  for (i = 0; i < 2; i++) {
+    assert_int_equal(ring_of(counters, i)->cpu, i);
+    assert_int_equal(ring_of(counters, i)->fd, events[1 + 3 * i]->fd);
+    assert_int_equal(ring_of(counters, i)->nr_events, 2);
+    assert_int_equal(joined[2 * i], events[1 + 3 * i]->fd);
+    assert_int_equal(joined[2 * i + 1], events[1 + 3 * i]->fd);
+  }
+  assert_int_equal(uvperf__counters_nr_open(counters), 4);
+  fake_log_clear();
+  uvperf__counters_free(counters);
+  assert_string_equal(fake_log(), "close, close, close, close, "
+                                  "munmap, close, munmap, close");
+  fake_assert_clean();
+}
+
+static const uvperf_source_t *source_of(const uvperf__counters_t *counters,
+                                        uint64_t id) {
+  return uvperf__decoder_source(uvperf__counters_decoder(counters), id);
+}
+
+static void sources_say_what_their_events_are(void **state) {
+  static const uvperf_target_t init = UVPERF_TARGET_INIT;
+  uvperf__counters_t *counters;
+  const uvperf_source_t *source;
+  fake_event_t *events[5];
+  counters_make_t make;
+  uvperf_target_t late = init;
+  uint32_t index;
+
+  (void)state;
+  counters_script(events, 5);
+  records_of(&make, 2);
+  counters_add_cpus(&make, "3");
+  counters = counters_open(&make);
+  late.type = UVPERF_TARGET_THREAD;
+  late.pid = (int32_t)getpid();
+  late.cpus = "3";
+  late.data = &late;
+  assert_int_equal(uvperf__counters_add_target(counters, &late, &index, NULL),
+                   0);
+  assert_null(source_of(counters, 101)); /* the owner's */
+  source = source_of(counters, 102);
+  assert_int_equal(source->attr_index, 1);
+  assert_int_equal(source->target_index, 0);
+  assert_int_equal(source->pid, -1);
+  assert_int_equal(source->cpu, 3);
+  assert_null(source->data);
+  assert_int_equal(source->attr->sample_type,
+                   PERF_SAMPLE_TID | PERF_SAMPLE_IDENTIFIER);
+  source = source_of(counters, 104);
+  assert_int_equal(source->size, sizeof(*source));
+  assert_int_equal(source->attr_index, 1);
+  assert_int_equal(source->target_index, index);
+  assert_int_equal(source->pid, getpid());
+  assert_int_equal(source->serial, 1);
+  assert_ptr_equal(source->data, &late);
+  assert_int_equal(uvperf__counters_fd(counters, 1, source->serial),
+                   events[4]->fd);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* Its count is in the samples of the group. */
+static void event_that_only_counts_is_known_and_not_redirected(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[3];
+  counters_make_t make;
+
+  (void)state;
+  counters_script(events, 3);
+  records_of(&make, 2);
+  counters_group(&make, 0, 2);
+  make.attrs[0].sample_type |= PERF_SAMPLE_READ;
+  make.attrs[1].sample_period = 0;
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  assert_string_equal(fake_log(),
+                      "open, ioctl ID, open, mmap, ioctl SET_OUTPUT, "
+                      "open, ioctl ID");
+  assert_int_equal(ring_of(counters, 0)->nr_events, 1);
+  assert_int_equal(source_of(counters, 102)->attr_index, 1);
+  fake_clock_set_counters(1);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  uvperf__counters_settle(counters);
+  assert_non_null(source_of(counters, 102));
+  fake_clock_set_counters(1 + SOON_NS);
+  uvperf__counters_settle(counters);
+  assert_null(source_of(counters, 102));
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+static void counts_alone_open_no_ring(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[1];
+  counters_make_t make;
+
+  (void)state;
+  counters_script(events, 1);
+  records_of(&make, 1);
+  make.attrs[0].sample_period = 0;
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  assert_int_equal(uvperf__cpu_rings_nr(uvperf__counters_rings(counters)), 0);
+  assert_non_null(source_of(counters, 100));
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_null(source_of(counters, 100));
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* -- order ---------------------------------------------------------------- */
+
+static char switched[128]; /* ids, in order */
+
+static int note_switch(fake_event_t *fake, unsigned long request,
+                       uintptr_t argument) {
+  size_t used = strlen(switched);
+
+  (void)argument;
+  if (request == PERF_EVENT_IOC_ENABLE || request == PERF_EVENT_IOC_DISABLE)
+    snprintf(switched + used, sizeof(switched) - used, " %u",
+             (unsigned)fake->id);
+  return 0;
+}
+
+/* Attr 1 is a dummy, and so is the side-band, attr 2. */
+static void dummies_begin_before_the_others_and_end_after(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[8];
+  counters_make_t make;
+  size_t i;
+
+  (void)state;
+  counters_script(events, 8);
+  for (i = 0; i < 8; i++)
+    events[i]->on_ioctl = note_switch;
+  records_of(&make, 2);
+  make.attrs[1].config = PERF_COUNT_SW_DUMMY;
+  make.attrs[1].comm = 1;
+  make.options.side_band = UVPERF_SIDE_BAND_MMAP;
+  counters_add_cpus(&make, "0-1");
+  counters = counters_open(&make);
+  for (i = 0; i < 8; i += 4) {
+    assert_true(events[i]->attr.comm);     /* attr 1; 101 and 105 own rings */
+    assert_true(events[i + 2]->attr.mmap); /* attr 2 */
+    assert_int_equal(events[i + 3]->attr.config, PERF_COUNT_SW_CPU_CLOCK);
+  }
+  switched[0] = '\0';
+  assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
+  assert_string_equal(switched, " 100 102 104 106 103 107");
+  switched[0] = '\0';
+  assert_int_equal(uvperf__counters_disable(counters, NULL), 0);
+  assert_string_equal(switched, " 103 107 100 102 104 106");
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+static void dummy_in_a_group_comes_with_its_leader(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[4];
+  counters_make_t make;
+
+  (void)state;
+  counters_script(events, 4);
+  records_of(&make, 3);
+  counters_group(&make, 0, 2);
+  make.attrs[1].config = PERF_COUNT_SW_DUMMY;
+  make.attrs[2].config = PERF_COUNT_SW_DUMMY;
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  assert_int_equal(events[0]->attr.config, PERF_COUNT_SW_DUMMY);
+  assert_int_equal(events[0]->group_fd, -1);
+  assert_int_equal(events[2]->attr.config, PERF_COUNT_SW_CPU_CLOCK);
+  assert_int_equal(events[3]->group_fd, events[2]->fd);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+static int fail_switch(fake_event_t *fake, unsigned long request,
+                       uintptr_t argument) {
+  (void)argument;
+  return request == PERF_EVENT_IOC_ENABLE || request == PERF_EVENT_IOC_DISABLE
+             ? -(int)fake->id
+             : 0;
+}
+
+/* Ids are 100 and more, and so are no code that the first has. */
+static void failure_of_enabling_is_the_first(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[3];
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  counters_script(events, 3);
+  records_of(&make, 1);
+  make.options.side_band = UVPERF_SIDE_BAND_MMAP;
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  events[2]->on_ioctl = fail_switch;
+  assert_int_equal(uvperf__counters_enable(counters, &error), -102);
+  assert_int_equal(error.attr_index, 0);
+  assert_true(events[0]->enabled);
+  events[0]->on_ioctl = fail_switch;
+  assert_int_equal(uvperf__counters_enable(counters, &error), -100);
+  assert_int_equal(error.attr_index, 1);
+  assert_int_equal(uvperf__counters_disable(counters, &error), -102);
+  assert_int_equal(error.attr_index, 0);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* -- failures ------------------------------------------------------------- */
+
+/* Of one attr on two CPUs: open, open (owner), open, open (owner). */
+static void set_without_all_rings_is_none(void **state) {
+  const struct {
+    enum fake_call call;
+    unsigned nth;
+    int code;
+    int cause;
+  } cases[] = {
+      {FAKE_OPEN, 2, -EMFILE, UVPERF_CAUSE_FILES},
+      {FAKE_OPEN, 4, -EMFILE, UVPERF_CAUSE_FILES},
+      {FAKE_OPEN, 4, -ENFILE, UVPERF_CAUSE_FILES},
+      {FAKE_OPEN, 2, -ENOMEM, UVPERF_CAUSE_MEMORY},
+      {FAKE_OPEN, 2, -ENOSYS, UVPERF_CAUSE_NO_PERF},
+      {FAKE_MMAP, 1, -EAGAIN, UVPERF_CAUSE_LOCKED_MEMORY},
+      {FAKE_MMAP, 2, -EAGAIN, UVPERF_CAUSE_LOCKED_MEMORY},
+      {FAKE_MMAP, 2, -ENOMEM, UVPERF_CAUSE_MEMORY},
+      {FAKE_MMAP, 2, -EACCES, UVPERF_CAUSE_PERMISSION},
+  };
+  fake_event_t *events[4];
+  counters_make_t make;
+  uvperf_error_t error;
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < COUNT_OF(cases); i++) {
+    fake_kernel_reset();
+    counters_script(events, 4);
+    records_of(&make, 1);
+    counters_add_cpus(&make, "0-1");
+    fake_fail(cases[i].call, cases[i].nth, cases[i].code);
+    counters_refused(&make, &error, cases[i].code, cases[i].cause);
+  }
+}
+
+static void fds_that_the_rings_need_are_told(void **state) {
+  uint64_t needed = uvperf__fds_needed(6);
+  fake_event_t *events[6];
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  counters_script(events, 6);
+  records_of(&make, 2);
+  counters_add_cpus(&make, "0-1");
+  fake_fail(FAKE_OPEN, 6, -EMFILE);
+  counters_refused(&make, &error, -EMFILE, UVPERF_CAUSE_FILES);
+  assert_int_equal(error.needed, needed);
+  assert_non_null(strstr(error.reason, "4 events and 2 rings take as many"));
+}
+
+static void event_that_is_not_redirected_is_a_failure(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[3];
+  counters_make_t make;
+
+  (void)state;
+  counters_script(events, 3);
+  records_of(&make, 2);
+  counters_add_cpus(&make, "0");
+  fake_fail(FAKE_IOCTL, 1, -EINVAL);
+  counters = counters_open(&make);
+  assert_int_equal(counters_nr_failures(counters), 1);
+  assert_int_equal(counters_failure(counters, 0)->error.code, -EINVAL);
+  assert_int_equal(counters_failure(counters, 0)->error.attr_index, 0);
+  assert_int_equal(events[0]->fd, -1);
+  assert_null(source_of(counters, 100));
+  assert_non_null(source_of(counters, 102));
+  assert_int_equal(ring_of(counters, 0)->nr_events, 1);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* Nobody asks for a ring there. */
+static void cpu_that_is_offline_is_a_failure(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[2];
+  counters_make_t make;
+
+  (void)state;
+  counters_script(events, 2);
+  records_of(&make, 1);
+  counters_add_cpus(&make, "0-1");
+  fake_fail(FAKE_OPEN, 3, -ENODEV);
+  counters = counters_open(&make);
+  assert_int_equal(counters_nr_failures(counters), 1);
+  assert_int_equal(counters_failure(counters, 0)->error.code, -ENODEV);
+  assert_int_equal(counters_failure(counters, 0)->cpu, 1);
+  assert_int_equal(uvperf__cpu_rings_nr(uvperf__counters_rings(counters)), 1);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* Of its three CPUs the first has a ring, and the last gets none. */
+static void target_that_fails_leaves_no_ring(void **state) {
+  static const uvperf_target_t init = UVPERF_TARGET_INIT;
+  uvperf__counters_t *counters;
+  fake_event_t *events[7];
+  counters_make_t make;
+  uvperf_target_t late = init;
+  uvperf_error_t error;
+  size_t fds;
+
+  (void)state;
+  counters_script(events, 7);
+  records_of(&make, 1);
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  fds = support_count_fds();
+  late.type = UVPERF_TARGET_CPUS;
+  late.cpus = "0-2";
+  fake_fail(FAKE_MMAP, 2, -EAGAIN);
+  assert_int_equal(uvperf__counters_add_target(counters, &late, NULL, &error),
+                   -EAGAIN);
+  assert_int_equal(error.target_index, 1);
+  assert_int_equal(support_count_fds(), fds);
+  assert_int_equal(uvperf__cpu_rings_nr(uvperf__counters_rings(counters)), 1);
+  assert_int_equal(ring_of(counters, 0)->nr_events, 1);
+  /* The event that has written into the ring that stays is remembered. */
+  assert_non_null(source_of(counters, 102));
+  assert_null(source_of(counters, 103));
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* A target of two CPUs, and one more. */
+static int open_and_add(const counters_make_t *make,
+                        uvperf__counters_t **counters, uvperf_error_t *error) {
+  uvperf_target_t late = make->targets[0];
+  int rc = uvperf__counters_new(counters, &make->options, error);
+
+  late.cpus = "1-2";
+  return rc != 0 ? rc
+                 : uvperf__counters_add_target(*counters, &late, NULL, error);
+}
+
+static void records_without_memory_are_enomem(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[16];
+  counters_make_t make;
+  uvperf_error_t error;
+  unsigned nth;
+  int rc;
+
+  (void)state;
+  for (nth = 1;; nth++) {
+    counters_make_setup(state);
+    counters_script(events, 16);
+    records_of(&make, 2);
+    make.options.side_band = UVPERF_SIDE_BAND_TASKS;
+    counters_add_cpus(&make, "0-1");
+    fake_fail(FAKE_CALLOC, nth, -ENOMEM);
+    rc = open_and_add(&make, &counters, &error);
+    uvperf__counters_free(counters);
+    fake_assert_clean();
+    if (fake_failures() == 0)
+      break;
+    assert_int_equal(rc, -ENOMEM);
+    assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
+  }
+  assert_int_equal(rc, 0);
+  assert_true(nth > 40);
+}
+
+/* -- closed events -------------------------------------------------------- */
+
+/* A sample, as of PERF_SAMPLE_TID. */
+typedef struct sample_s {
+  struct perf_event_header header;
+  uint64_t id;
+  uint32_t pid;
+  uint32_t tid;
+} sample_t;
+
+static void append(fake_event_t *owner, uint64_t id) {
+  sample_t sample = {{PERF_RECORD_SAMPLE, 0, sizeof(sample)}, id, 7, 8};
+
+  fake_ring_append(owner, &sample, sizeof(sample));
+}
+
+typedef struct seen_s {
+  unsigned known;
+  unsigned unknown;
+} seen_t;
+
+static void see(void *data, int status, const uvperf_record_t *record) {
+  seen_t *seen = data;
+
+  assert_int_equal(status, record->source != NULL ? 0 : -EPROTO);
+  seen->known += record->source != NULL;
+  seen->unknown += record->source == NULL;
+}
+
+/* One target on CPU 0, whose event is 100 and whose ring is 101's. */
+static uvperf__counters_t *open_one(fake_event_t **owner) {
+  fake_event_t *events[3];
+  counters_make_t make;
+
+  counters_script(events, 3);
+  *owner = events[1];
+  records_of(&make, 1);
+  counters_add_cpus(&make, "0");
+  return counters_open(&make);
+}
+
+static void closed_event_is_known_until_its_records_are_read(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *owner;
+  seen_t seen = {0, 0};
+
+  (void)state;
+  counters = open_one(&owner);
+  append(owner, 100);
+  fake_clock_set_counters(1);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(ring_of(counters, 0)->nr_events, 0);
+  fake_clock_set_counters(1 + SOON_NS);
+  uvperf__counters_settle(counters);
+  assert_non_null(source_of(counters, 100));
+  /* What others write later keeps nothing of it. */
+  append(owner, 555);
+  assert_int_equal(counters_drain(counters, see, &seen), 2);
+  assert_int_equal(seen.known, 1);
+  assert_int_equal(seen.unknown, 1);
+  assert_non_null(source_of(counters, 100));
+  uvperf__counters_settle(counters);
+  assert_null(source_of(counters, 100));
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* The head does not move before the record is written that a CPU was just
+ * writing when its event was closed. */
+static void record_that_was_being_written_is_known(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *owner;
+  seen_t seen = {0, 0};
+
+  (void)state;
+  counters = open_one(&owner);
+  fake_clock_set_counters(1);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  fake_clock_set_counters(SOON_NS);
+  uvperf__counters_settle(counters);
+  append(owner, 100);
+  fake_clock_set_counters(1 + SOON_NS);
+  uvperf__counters_settle(counters);
+  assert_int_equal(counters_drain(counters, see, &seen), 1);
+  assert_int_equal(seen.known, 1);
+  uvperf__counters_settle(counters);
+  assert_null(source_of(counters, 100));
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+static void ring_that_is_over_keeps_nobody(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *owner;
+
+  (void)state;
+  counters = open_one(&owner);
+  append(owner, 100);
+  fake_clock_set_counters(1);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  ring_of(counters, 0)->is_over = 1;
+  fake_clock_set_counters(1 + SOON_NS);
+  uvperf__counters_settle(counters);
+  assert_null(source_of(counters, 100));
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* Of three on two CPUs that are closed one after another the second can go
+ * first; then one that is closed later. */
+static void closed_events_are_forgotten_each_in_its_time(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[8];
+  counters_make_t make;
+  uint32_t target;
+
+  (void)state;
+  counters_script(events, 8);
+  records_of(&make, 1);
+  counters_add_cpus(&make, "0"); /* 100, ring 101 */
+  counters_add_cpus(&make, "1"); /* 102, ring 103 */
+  counters_add_cpus(&make, "0"); /* 104 */
+  counters_add_cpus(&make, "1"); /* 105 */
+  counters = counters_open(&make);
+  append(events[1], 100);
+  for (target = 0; target < 3; target++) {
+    fake_clock_set_counters(10 + target);
+    assert_int_equal(uvperf__counters_remove_target(counters, target), 0);
+  }
+  fake_clock_set_counters(11 + SOON_NS);
+  uvperf__counters_settle(counters);
+  assert_non_null(source_of(counters, 100)); /* not read */
+  assert_null(source_of(counters, 102));
+  assert_non_null(source_of(counters, 104)); /* too early */
+  assert_int_equal(uvperf__counters_remove_target(counters, 3), 0);
+  counters_drain(counters, NULL, NULL);
+  fake_clock_set_counters(12 + SOON_NS);
+  uvperf__counters_settle(counters);
+  assert_null(source_of(counters, 100));
+  assert_null(source_of(counters, 104));
+  assert_non_null(source_of(counters, 105));
+  fake_clock_set_counters(11 + 2 * SOON_NS);
+  uvperf__counters_settle(counters);
+  assert_null(source_of(counters, 105));
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* Churn for ever takes no more memory than what is closed at one time. */
+static void targets_that_come_and_go_leave_no_memory(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  uint64_t now = 1;
+  size_t live = 0;
+  uint32_t index;
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < 202; i++)
+    fake_event_add(100 + i);
+  records_of(&make, 1);
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  for (i = 0; i < 200; i++) {
+    fake_clock_set_counters(now += SOON_NS / 4);
+    assert_int_equal(
+        uvperf__counters_add_target(counters, &make.targets[0], &index, NULL),
+        0);
+    assert_int_equal(uvperf__counters_remove_target(counters, index), 0);
+    uvperf__counters_settle(counters);
+    if (i == 20)
+      live = fake_live_allocations();
+  }
+  assert_int_equal(fake_live_allocations(), live);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* A group that was torn is opened again: 100 and 102 are closed. */
+static void group_that_is_opened_again_has_new_sources(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[5];
+  counters_make_t make;
+
+  (void)state;
+  counters_script(events, 5);
+  records_of(&make, 2);
+  counters_group(&make, 0, 2);
+  counters_add(&make, UVPERF_TARGET_PROCESS)->pid = getpid();
+  make.targets[0].cpus = "0";
+  fake_fail(FAKE_READ, 1, -ECHILD);
+  counters = counters_open(&make);
+  assert_int_equal(events[2]->fd, -1);
+  assert_int_equal(ring_of(counters, 0)->nr_events, 2);
+  assert_int_equal(source_of(counters, 103)->attr_index, 0);
+  assert_int_equal(source_of(counters, 104)->attr_index, 1);
+  /* The same shape for all. */
+  assert_ptr_equal(source_of(counters, 103)->attr,
+                   source_of(counters, 100)->attr);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* What a fallback changed is undone with the last event, but not for records
+ * that were written so. */
+static void closed_event_is_decoded_as_it_was_opened(void **state) {
+  uvperf__counters_t *counters;
+  const uvperf_source_t *source;
+  fake_event_t *events[3];
+  counters_make_t make;
+
+  (void)state;
+  counters_script(events, 3);
+  records_of(&make, 1);
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  source = source_of(counters, 100);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  /* A target that fails undoes what was tried for it. */
+  fake_fail(FAKE_OPEN, 1, -ENOENT);
+  assert_int_equal(
+      uvperf__counters_add_target(counters, &make.targets[0], NULL, NULL),
+      -ENOENT);
+  assert_int_equal(
+      uvperf__counters_add_target(counters, &make.targets[0], NULL, NULL), 0);
+  assert_ptr_not_equal(source_of(counters, 102)->attr, source->attr);
+  assert_int_equal(source->attr->sample_type,
+                   PERF_SAMPLE_TID | PERF_SAMPLE_IDENTIFIER);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* -- fork ----------------------------------------------------------------- */
+
+static int free_in_child(void *arg) {
+  uvperf__counters_t *counters = arg;
+
+  fake_log_clear();
+  uvperf__counters_settle(counters);
+  uvperf__counters_free(counters);
+  return strcmp(fake_log(), "close, close") != 0;
+}
+
+static void rings_of_the_parent_are_left_alone(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *owner;
+  seen_t seen = {0, 0};
+
+  (void)state;
+  counters = open_one(&owner);
+  assert_int_equal(support_wait(support_fork(free_in_child, counters)), 0);
+  append(owner, 100);
+  assert_int_equal(counters_drain(counters, see, &seen), 1);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+static int setup(void **state) {
+  fake_clock_set_counters(0);
+  return counters_make_setup(state);
+}
+
+#define test(f) cmocka_unit_test_setup(f, setup)
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {
+      test(events_of_a_cpu_write_into_its_ring),
+      test(sources_say_what_their_events_are),
+      test(event_that_only_counts_is_known_and_not_redirected),
+      test(counts_alone_open_no_ring),
+      test(dummies_begin_before_the_others_and_end_after),
+      test(dummy_in_a_group_comes_with_its_leader),
+      test(failure_of_enabling_is_the_first),
+      test(set_without_all_rings_is_none),
+      test(fds_that_the_rings_need_are_told),
+      test(event_that_is_not_redirected_is_a_failure),
+      test(cpu_that_is_offline_is_a_failure),
+      test(target_that_fails_leaves_no_ring),
+      test(records_without_memory_are_enomem),
+      test(closed_event_is_known_until_its_records_are_read),
+      test(record_that_was_being_written_is_known),
+      test(ring_that_is_over_keeps_nobody),
+      test(closed_events_are_forgotten_each_in_its_time),
+      test(targets_that_come_and_go_leave_no_memory),
+      test(group_that_is_opened_again_has_new_sources),
+      test(closed_event_is_decoded_as_it_was_opened),
+      test(rings_of_the_parent_are_left_alone),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: what options may say of records, and what they make of attrs. */
+#include "counters_make.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static void records_of(counters_make_t *make, size_t nr_attrs) {
+  counters_make(make, nr_attrs);
+  make->options.flags = UVPERF_SET_RECORDS;
+}
+
+/* An attr that samples. */
+static void sample(counters_make_t *make, size_t attr, uint64_t sample_type) {
+  make->attrs[attr].sample_period = 1000;
+  make->attrs[attr].sample_type = sample_type;
+}
+
+/* -- options -------------------------------------------------------------- */
+
+static void options_that_cannot_be_are_refused(void **state) {
+  const struct {
+    uint32_t flags;
+    uint32_t side_band;
+    uint32_t wakeup_bytes;
+    size_t ring_bytes;
+    uint32_t slack_us;
+    uint32_t reserved;
+    int code;
+    const char *piece;
+  } cases[] = {
+      {UVPERF_SET_TIME_ORDER, 0, 0, 0, 0, 0, -EINVAL,
+       "UVPERF_SET_TIME_ORDER is of records"},
+      {0, UVPERF_SIDE_BAND_TASKS, 0, 0, 0, 0, -EINVAL,
+       "options.side_band is of records"},
+      {0, 0, 1, 0, 0, 0, -EINVAL, "options.wakeup_bytes is of rings"},
+      {0, 0, 0, 4096, 0, 0, -EINVAL, "options.ring_bytes is of rings"},
+      {UVPERF_SET_RECORDS, 0, 0, 0, 1, 0, -EINVAL,
+       "options.slack_us is of the order of time"},
+      {UVPERF_SET_RECORDS, 0, 0, 0, 0, 1, -E2BIG, "options.reserved"},
+      {0, 0, 0, 0, 0, 1, -E2BIG, "options.reserved"},
+      {UVPERF_SET_RECORDS, 1u << 31, 0, 0, 0, 0, -EINVAL,
+       "options.side_band 0x80000000 has unknown bits"},
+      {UVPERF_SET_RECORDS, 1024, 0, 0, 0, 0, -EINVAL,
+       "options.side_band 0x400 has unknown bits"},
+      {UVPERF_SET_RECORDS, UVPERF_SIDE_BAND_BUILD_ID, 0, 0, 0, 0, -EINVAL,
+       "UVPERF_SIDE_BAND_BUILD_ID is of mappings"},
+      {UVPERF_SET_RECORDS, 0, 1 << 30, 0, 0, 0, -EINVAL,
+       "options.wakeup_bytes 1073741824 is more than half of a ring"},
+      {UVPERF_SET_RECORDS, 0, 0, SIZE_MAX, 0, 0, -EINVAL, "options.ring_bytes"},
+  };
+  counters_make_t make;
+  uvperf_error_t error;
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < COUNT_OF(cases); i++) {
+    counters_make(&make, 1);
+    make.options.flags = cases[i].flags;
+    make.options.side_band = cases[i].side_band;
+    make.options.wakeup_bytes = cases[i].wakeup_bytes;
+    make.options.ring_bytes = cases[i].ring_bytes;
+    make.options.slack_us = cases[i].slack_us;
+    make.options.reserved = cases[i].reserved;
+    counters_refused(&make, &error, cases[i].code, UVPERF_CAUSE_ARGUMENT);
+    if (strstr(error.reason, cases[i].piece) == NULL)
+      fail_msg("%s: %s", cases[i].piece, error.reason);
+  }
+}
+
+static void options_of_records_are_taken_together(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  (void)state;
+  records_of(&make, 1);
+  make.options.flags |= UVPERF_SET_TIME_ORDER;
+  make.options.side_band = UVPERF_SIDE_BAND_MMAP | UVPERF_SIDE_BAND_BUILD_ID;
+  make.options.ring_bytes = 16384;
+  make.options.wakeup_bytes = 8192;
+  make.options.slack_us = 5;
+  counters = counters_open(&make);
+  assert_non_null(uvperf__counters_rings(counters));
+  assert_non_null(uvperf__counters_decoder(counters));
+  /* There is nothing to measure yet. */
+  assert_int_equal(uvperf__cpu_rings_nr(uvperf__counters_rings(counters)), 0);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+static void counters_without_records_have_no_rings(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  (void)state;
+  counters_make(&make, 1);
+  sample(&make, 0, PERF_SAMPLE_IP);
+  counters_add_cpus(&make, "0");
+  fake_event_add(1);
+  counters = counters_open(&make);
+  assert_null(uvperf__counters_rings(counters));
+  assert_null(uvperf__counters_decoder(counters));
+  assert_int_equal(uvperf__counters_clockid(counters), -1);
+  uvperf__counters_settle(counters);
+  assert_string_equal(fake_log(), "open, ioctl ID");
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+static void backward_ring_is_refused(void **state) {
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  records_of(&make, 2);
+  make.attrs[1].write_backward = 1;
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(error.attr_index, 1);
+  assert_non_null(strstr(error.reason, "attr 1 has write_backward"));
+}
+
+/* -- what attrs get ------------------------------------------------------- */
+
+static const struct perf_event_attr *attr_of(const uvperf__counters_t *counters,
+                                             size_t attr) {
+  return uvperf__counters_item(counters, attr)->attr;
+}
+
+static void records_of_each_attr_tell_whose_they_are(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  size_t i;
+
+  (void)state;
+  records_of(&make, 3);
+  sample(&make, 0, PERF_SAMPLE_IP | PERF_SAMPLE_READ);
+  make.attrs[0].wakeup_events = 7;
+  make.attrs[1].comm = 1;
+  make.attrs[2].sample_type = PERF_SAMPLE_READ;
+  counters = counters_open(&make);
+  for (i = 0; i < 3; i++)
+    assert_true(attr_of(counters, i)->sample_id_all);
+  assert_int_equal(attr_of(counters, 0)->sample_type,
+                   PERF_SAMPLE_IP | PERF_SAMPLE_READ | PERF_SAMPLE_IDENTIFIER);
+  assert_int_equal(attr_of(counters, 0)->wakeup_events, 7);
+  assert_int_equal(attr_of(counters, 0)->read_format & PERF_FORMAT_ID,
+                   PERF_FORMAT_ID);
+  assert_int_equal(attr_of(counters, 1)->sample_type, PERF_SAMPLE_IDENTIFIER);
+  /* It has no samples to be read in. */
+  assert_int_equal(attr_of(counters, 2)->sample_type, PERF_SAMPLE_IDENTIFIER);
+  for (i = 0; i < 3; i++)
+    assert_false(attr_of(counters, i)->use_clockid);
+  assert_int_equal(uvperf__counters_clockid(counters), -1);
+  uvperf__counters_free(counters);
+}
+
+static void time_order_adds_time_and_a_clock(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  (void)state;
+  records_of(&make, 3);
+  make.options.flags |= UVPERF_SET_TIME_ORDER;
+  make.options.side_band = UVPERF_SIDE_BAND_TASKS;
+  sample(&make, 0, PERF_SAMPLE_IP);
+  sample(&make, 1, PERF_SAMPLE_IP);
+  make.attrs[1].size = PERF_ATTR_SIZE_VER0;
+  counters = counters_open(&make);
+  assert_int_equal(attr_of(counters, 0)->sample_type,
+                   PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER);
+  assert_true(attr_of(counters, 0)->use_clockid);
+  assert_int_equal(attr_of(counters, 0)->clockid, CLOCK_MONOTONIC);
+  assert_int_equal(attr_of(counters, 0)->size, sizeof(make.attrs[0]));
+  /* Its first version has no clock. */
+  assert_int_equal(attr_of(counters, 1)->size, PERF_ATTR_SIZE_VER3);
+  assert_int_equal(attr_of(counters, 1)->clockid, CLOCK_MONOTONIC);
+  /* It writes nothing. */
+  assert_false(attr_of(counters, 2)->use_clockid);
+  assert_int_equal(attr_of(counters, 2)->sample_type & PERF_SAMPLE_TIME, 0);
+  assert_true(attr_of(counters, 3)->use_clockid);
+  assert_int_equal(attr_of(counters, 3)->clockid, CLOCK_MONOTONIC);
+  assert_int_equal(uvperf__counters_clockid(counters), CLOCK_MONOTONIC);
+  uvperf__counters_free(counters);
+}
+
+static void clock_of_the_attrs_is_that_of_all(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  (void)state;
+  records_of(&make, 3);
+  make.options.flags |= UVPERF_SET_TIME_ORDER;
+  make.options.side_band = UVPERF_SIDE_BAND_TASKS;
+  sample(&make, 1, PERF_SAMPLE_IP);
+  sample(&make, 2, PERF_SAMPLE_IP);
+  make.attrs[1].use_clockid = make.attrs[2].use_clockid = 1;
+  make.attrs[1].clockid = make.attrs[2].clockid = CLOCK_BOOTTIME;
+  counters = counters_open(&make);
+  assert_int_equal(uvperf__counters_clockid(counters), CLOCK_BOOTTIME);
+  assert_int_equal(attr_of(counters, 1)->clockid, CLOCK_BOOTTIME);
+  assert_int_equal(attr_of(counters, 3)->clockid, CLOCK_BOOTTIME);
+  uvperf__counters_free(counters);
+}
+
+static void clocks_that_differ_are_refused(void **state) {
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  records_of(&make, 3);
+  sample(&make, 0, PERF_SAMPLE_IP);
+  sample(&make, 2, PERF_SAMPLE_IP);
+  make.attrs[2].use_clockid = 1;
+  make.attrs[2].clockid = CLOCK_MONOTONIC;
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(error.attr_index, 2);
+  assert_non_null(strstr(error.reason, "attrs 0 and 2 write into one ring"));
+  assert_non_null(strstr(error.reason, "the first is the kernel's own, of the "
+                                       "other clockid 1"));
+  /* What writes nothing has no clock. */
+  make.attrs[0].sample_period = 0;
+  uvperf__counters_free(counters_open(&make));
+  fake_assert_clean();
+}
+
+/* -- side-band ------------------------------------------------------------ */
+
+static void side_band_is_one_attr_more(void **state) {
+  static const struct {
+    uint32_t bit;
+    uint64_t fields[4]; /* UVPERF_ATTR_* beside comm_exec; ended by 0 */
+  } bits[] = {
+      {UVPERF_SIDE_BAND_TASKS, {UVPERF_ATTR_TASK, UVPERF_ATTR_COMM}},
+      {UVPERF_SIDE_BAND_MMAP, {UVPERF_ATTR_MMAP, UVPERF_ATTR_MMAP2}},
+      {UVPERF_SIDE_BAND_MMAP_DATA, {UVPERF_ATTR_MMAP_DATA, UVPERF_ATTR_MMAP2}},
+      {UVPERF_SIDE_BAND_MMAP | UVPERF_SIDE_BAND_BUILD_ID,
+       {UVPERF_ATTR_MMAP, UVPERF_ATTR_MMAP2, UVPERF_ATTR_BUILD_ID}},
+      {UVPERF_SIDE_BAND_SWITCH, {UVPERF_ATTR_CONTEXT_SWITCH}},
+      {UVPERF_SIDE_BAND_NAMESPACES, {UVPERF_ATTR_NAMESPACES}},
+      {UVPERF_SIDE_BAND_KSYMBOL, {UVPERF_ATTR_KSYMBOL}},
+      {UVPERF_SIDE_BAND_BPF_EVENT, {UVPERF_ATTR_BPF_EVENT}},
+      {UVPERF_SIDE_BAND_CGROUP, {UVPERF_ATTR_CGROUP}},
+      {UVPERF_SIDE_BAND_TEXT_POKE, {UVPERF_ATTR_TEXT_POKE}},
+  };
+  uvperf__counters_t *counters;
+  struct perf_event_attr expected;
+  counters_make_t make;
+  size_t i, field;
+
+  (void)state;
+  for (i = 0; i < COUNT_OF(bits); i++) {
+    records_of(&make, 1);
+    make.options.side_band = bits[i].bit;
+    counters = counters_open(&make);
+    assert_int_equal(uvperf__counters_nr_attrs(counters), 2);
+    uvperf_attr_software(&expected, PERF_COUNT_SW_DUMMY);
+    expected.exclude_kernel = expected.exclude_hv = 1;
+    expected.comm_exec = 1;
+    expected.sample_id_all = 1;
+    expected.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                           PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+    expected.read_format = attr_of(counters, 1)->read_format;
+    for (field = 0; field < 4 && bits[i].fields[field] != 0; field++)
+      assert_int_equal(uvperf_attr_set(&expected, bits[i].fields[field], 1), 0);
+    assert_memory_equal(attr_of(counters, 1), &expected, sizeof(expected));
+    assert_string_equal(uvperf__counters_item(counters, 1)->label, "dummy:u");
+    assert_int_equal(uvperf__counters_item(counters, 1)->leader, 1);
+    assert_int_equal(uvperf__counters_item(counters, 1)->group, -1);
+    uvperf__counters_free(counters);
+  }
+  fake_assert_clean();
+}
+
+static void side_band_alone_needs_no_attrs(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  records_of(&make, 0);
+  make.options.attrs = NULL;
+  make.options.leaders = NULL;
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  make.options.side_band = UVPERF_SIDE_BAND_TASKS;
+  counters = counters_open(&make);
+  assert_int_equal(uvperf__counters_nr_attrs(counters), 1);
+  assert_true(attr_of(counters, 0)->comm);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+static void side_band_comes_behind_a_list(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_event_list_t *list;
+  counters_make_t make;
+
+  (void)state;
+  assert_int_equal(
+      uvperf_event_list_parse(&list, "{task-clock,page-faults}:S", NULL), 0);
+  records_of(&make, 0);
+  make.options.attrs = NULL;
+  make.options.leaders = NULL;
+  make.options.events = list;
+  make.options.side_band = UVPERF_SIDE_BAND_MMAP;
+  counters = counters_open(&make);
+  uvperf_event_list_free(list);
+  assert_int_equal(uvperf__counters_nr_attrs(counters), 3);
+  assert_string_equal(uvperf__counters_item(counters, 0)->label, "task-clock");
+  assert_int_equal(uvperf__counters_item(counters, 1)->leader, 0);
+  assert_string_equal(uvperf__counters_item(counters, 2)->label, "dummy:u");
+  assert_true(attr_of(counters, 2)->mmap2);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+#define test(f) cmocka_unit_test_setup(f, counters_make_setup)
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {
+      test(options_that_cannot_be_are_refused),
+      test(options_of_records_are_taken_together),
+      test(counters_without_records_have_no_rings),
+      test(backward_ring_is_refused),
+      test(records_of_each_attr_tell_whose_they_are),
+      test(time_order_adds_time_and_a_clock),
+      test(clock_of_the_attrs_is_that_of_all),
+      test(clocks_that_differ_are_refused),
+      test(side_band_is_one_attr_more),
+      test(side_band_alone_needs_no_attrs),
+      test(side_band_comes_behind_a_list),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
