@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads a perf.data file by the library's decoder alone, to be compared with
+ * what perf(1) says of it. Source:
+ * tools/perf/Documentation/perf.data-file-format.txt. */
+#ifndef UVPERF_TEST_PERF_DATA_H
+#define UVPERF_TEST_PERF_DATA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uvperf/record.h"
+
+/* Room for any attr that a file can have. */
+#define PERF_DATA_ATTR_BYTES 256
+
+typedef struct perf_data_event_s {
+  union {
+    struct perf_event_attr attr;
+    unsigned char bytes[PERF_DATA_ATTR_BYTES];
+  };
+  char name[256]; /* "" where the file does not tell */
+} perf_data_event_t;
+
+typedef struct perf_data_s {
+  unsigned char *bytes; /* the whole file */
+  size_t size;
+  uint64_t data_offset, data_size;
+  uint64_t features; /* the first 64 bits of its bitmap */
+  perf_data_event_t *events;
+  uvperf_source_t *sources;
+  size_t nr;
+  /* Of records that carry an id, and of synthesized ones, whose id is 0. */
+  uvperf_decoder_t *decoder, *synthesized;
+} perf_data_t;
+
+/* Fails the test where the file cannot be right. */
+void perf_data_open(perf_data_t *data, const char *path);
+void perf_data_close(perf_data_t *data);
+
+typedef struct perf_data_record_s {
+  uint64_t offset; /* in the file */
+  uint32_t type;
+  uint16_t size;
+  /* NULL for what perf(1) itself made (types from 64 on). */
+  const uvperf_record_t *record;
+} perf_data_record_t;
+
+/* Calls for each record, in the order of the file; a record is valid until the
+ * callback returns. How many there are. */
+size_t perf_data_walk(const perf_data_t *data,
+                      void (*cb)(void *arg, const perf_data_record_t *record),
+                      void *arg);
+
+/* The name of the event that wrote a record, "" for none. */
+const char *perf_data_event_name(const perf_data_t *data,
+                                 const uvperf_record_t *record);
+
+/* Whether the file has a feature: HEADER_* of tools/perf/util/header.h. */
+int perf_data_has(const perf_data_t *data, unsigned feature);
+
+#endif
