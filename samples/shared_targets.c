@@ -77,13 +77,12 @@ int shared_processes(shared_ids_t *processes) {
   return list_numbers(processes, "/proc");
 }
 
-/* The process to which a thread belongs (itself for a process), or -errno. */
-static int32_t process_of(int32_t pid) {
+int32_t shared_process_of(int32_t tid) {
   char path[64], line[256];
   int32_t process = -ESRCH;
   FILE *file;
 
-  snprintf(path, sizeof(path), "/proc/%d/status", pid);
+  snprintf(path, sizeof(path), "/proc/%d/status", tid);
   file = fopen(path, "re");
   if (file == NULL)
     return errno == ENOENT ? -ESRCH : -errno;
@@ -100,7 +99,7 @@ int shared_process_asked(int32_t *pid) {
 
   if (asked == 0)
     return 0;
-  *pid = process_of(asked);
+  *pid = shared_process_of(asked);
   if (*pid > 0)
     return 0;
   if (*pid == -ESRCH)

@@ -25,6 +25,9 @@ int shared_threads_of(shared_ids_t *threads, int32_t pid);
 /* The processes that there are now: 0, or -errno. */
 int shared_processes(shared_ids_t *processes);
 
+/* The process to which a thread belongs (itself for a process), or -errno. */
+int32_t shared_process_of(int32_t tid);
+
 /* Makes the id that was asked for, of a process or of one of its threads, that
  * of the process; 0 stays. 0, or 1 after a message if there is none. */
 int shared_process_asked(int32_t *pid);

@@ -5,6 +5,7 @@
 #include <getopt.h>
 
 #include "../samples/record_attrs.h"
+#include "../samples/record_lost.h"
 #include "../samples/record_options.h"
 
 #define MAX_ARGS 12
@@ -233,6 +234,38 @@ static void side_band_is_what_options_ask_for(void **state) {
   record_options_free(&f.options);
 }
 
+/* -- losses ---------------------------------------------------------------- */
+
+/* As perf record writes it, and as a kernel's trailer is read. */
+static void losses_of_an_event_are_a_record_of_its_own(void **state) {
+  static const uint64_t ids[] = {4711};
+  uvperf_place_t place = {.pid = 12, .cpu = 3};
+  uvperf_source_t source = {.size = sizeof(source), .ids = ids, .nr_ids = 1};
+  const uvperf_source_t *sources = &source;
+  uint64_t words[RECORD_LOST_WORDS];
+  const uvperf_record_t *record;
+  struct perf_event_attr attr;
+  uvperf_decoder_t *decoder;
+  size_t size;
+
+  (void)state;
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  attr.sample_id_all = 1;
+  attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                     PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+  source.attr = &attr;
+  assert_int_equal(uvperf_decoder_new(&decoder, &sources, 1), 0);
+  size = record_lost_fill(words, &attr, &place, ids[0], 99);
+  assert_int_equal(uvperf_decode(decoder, words, size, &record), 0);
+  assert_int_equal(record->type, PERF_RECORD_LOST_SAMPLES);
+  assert_int_equal(record->size, size);
+  assert_int_equal(record->lost_samples.lost, 99);
+  assert_int_equal(record->tid, 12);
+  assert_int_equal(record->cpu, 3);
+  assert_int_equal(record->id, ids[0]);
+  uvperf_decoder_free(decoder);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(command_line_without_anything_means_the_machine),
@@ -247,6 +280,7 @@ int main(void) {
       cmocka_unit_test(frames_are_of_the_kernel_or_of_registers_and_stack),
       cmocka_unit_test(leader_samples_for_a_group_that_is_read),
       cmocka_unit_test(side_band_is_what_options_ask_for),
+      cmocka_unit_test(losses_of_an_event_are_a_record_of_its_own),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
