@@ -1,93 +1,119 @@
 /* SPDX-License-Identifier: MIT */
-/* Asserts that a decoded record stays inside of its bytes, whatever these
- * were. */
-#include "support.h"
+#include "record_bounds.h"
 
-#include "record_check.h"
+#include <string.h>
+
+/* The record and the first thing that was wrong with it. */
+typedef struct bounds_s {
+  const uvperf_record_t *record;
+  const char *fault;
+} bounds_t;
+
+static void expect(bounds_t *bounds, int is_so, const char *fault) {
+  if (!is_so && bounds->fault == NULL)
+    bounds->fault = fault;
+}
 
 /* Reads all bytes, so that ASan sees those that are not the record's. */
-static void inside(const uvperf_record_t *r, const void *data, uint64_t nr,
+static void inside(bounds_t *bounds, const void *data, uint64_t nr,
                    size_t each) {
-  const uint8_t *start = r->bytes;
+  const uint8_t *start = bounds->record->bytes;
+  const uint8_t *end = start + bounds->record->size;
   const uint8_t *at = data;
   volatile uint8_t sink = 0;
   uint64_t i;
 
   if (nr == 0)
     return;
-  assert_true(at >= start + 8 && at <= start + r->size);
-  assert_true(nr <= (uint64_t)(start + r->size - at) / each);
+  expect(bounds, at >= start + 8 && at <= end, "a pointer to outside");
+  if (bounds->fault == NULL)
+    expect(bounds, nr <= (uint64_t)(end - at) / each, "more than there is");
+  if (bounds->fault != NULL)
+    return;
   for (i = 0; i < nr * each; i++)
     sink = (uint8_t)(sink ^ at[i]);
 }
 
-static void text_inside(const uvperf_record_t *r, const char *text,
-                        size_t size) {
-  inside(r, text, size + 1, 1);
-  assert_int_equal(strlen(text), size);
+static void text_inside(bounds_t *bounds, const char *text, size_t size) {
+  inside(bounds, text, (uint64_t)size + 1, 1);
+  if (bounds->fault == NULL)
+    expect(bounds, strlen(text) == size, "a text of another length");
 }
 
-static void read_inside(const uvperf_record_t *r, const uvperf_read_t *read) {
+static void read_inside(bounds_t *bounds, const uvperf_read_t *read) {
   uvperf_count_t count;
   uint64_t i;
 
   if (read->words == NULL)
     return;
-  inside(r, read->words, 1, 8);
-  for (i = 0; i < read->nr; i++)
-    assert_int_equal(uvperf_read_get(read, i, &count), 0);
+  inside(bounds, read->words, 1, 8);
+  for (i = 0; i < read->nr && bounds->fault == NULL; i++)
+    expect(bounds, uvperf_read_get(read, i, &count) == 0,
+           "a value that cannot be read");
 }
 
-static void sample_inside(const uvperf_record_t *r) {
-  const uvperf_sample_t *s = &r->sample;
+static void sample_inside(bounds_t *bounds) {
+  const uvperf_sample_t *s = &bounds->record->sample;
 
-  read_inside(r, &s->read);
-  inside(r, s->callchain.ips, s->callchain.nr, 8);
-  inside(r, s->raw.data, s->raw.size, 1);
-  inside(r, s->branch.entries, s->branch.nr, sizeof(struct perf_branch_entry));
+  read_inside(bounds, &s->read);
+  inside(bounds, s->callchain.ips, s->callchain.nr, 8);
+  inside(bounds, s->raw.data, s->raw.size, 1);
+  inside(bounds, s->branch.entries, s->branch.nr,
+         sizeof(struct perf_branch_entry));
   if (s->branch.counters != NULL)
-    inside(r, s->branch.counters, s->branch.nr, 8);
-  inside(r, s->regs_user.regs, s->regs_user.nr, 8);
-  inside(r, s->stack_user.data, s->stack_user.size, 1);
-  assert_true(s->stack_user.dyn_size <= s->stack_user.size);
-  inside(r, s->regs_intr.regs, s->regs_intr.nr, 8);
-  inside(r, s->aux.data, s->aux.size, 1);
+    inside(bounds, s->branch.counters, s->branch.nr, 8);
+  inside(bounds, s->regs_user.regs, s->regs_user.nr, 8);
+  inside(bounds, s->stack_user.data, s->stack_user.size, 1);
+  expect(bounds, s->stack_user.dyn_size <= s->stack_user.size,
+         "a stack larger than its room");
+  inside(bounds, s->regs_intr.regs, s->regs_intr.nr, 8);
+  inside(bounds, s->aux.data, s->aux.size, 1);
 }
 
-void record_check_bounds(const uvperf_record_t *r) {
+static void mmap_inside(bounds_t *bounds) {
+  const uvperf_mmap_t *mmap = &bounds->record->mmap;
+
+  text_inside(bounds, mmap->filename, mmap->filename_size);
+  expect(bounds, mmap->build_id_size <= sizeof(mmap->build_id),
+         "a build id that is too long");
+}
+
+const char *record_bounds_fault(const uvperf_record_t *r) {
+  bounds_t bounds = {r, NULL};
+
   switch (r->type) {
     case PERF_RECORD_SAMPLE:
-      sample_inside(r);
+      sample_inside(&bounds);
       break;
     case PERF_RECORD_MMAP:
     case PERF_RECORD_MMAP2:
-      text_inside(r, r->mmap.filename, r->mmap.filename_size);
-      assert_true(r->mmap.build_id_size <= sizeof(r->mmap.build_id));
+      mmap_inside(&bounds);
       break;
     case PERF_RECORD_COMM:
-      text_inside(r, r->comm.comm, r->comm.comm_size);
+      text_inside(&bounds, r->comm.comm, r->comm.comm_size);
       break;
     case PERF_RECORD_READ:
-      read_inside(r, &r->read.values);
+      read_inside(&bounds, &r->read.values);
       break;
     case PERF_RECORD_NAMESPACES:
-      inside(r, r->namespaces.links, r->namespaces.nr,
+      inside(&bounds, r->namespaces.links, r->namespaces.nr,
              sizeof(uvperf_namespace_t));
       break;
     case PERF_RECORD_KSYMBOL:
-      text_inside(r, r->ksymbol.name, r->ksymbol.name_size);
+      text_inside(&bounds, r->ksymbol.name, r->ksymbol.name_size);
       break;
     case PERF_RECORD_CGROUP:
-      text_inside(r, r->cgroup.path, r->cgroup.path_size);
+      text_inside(&bounds, r->cgroup.path, r->cgroup.path_size);
       break;
     case PERF_RECORD_TEXT_POKE:
-      inside(r, r->text_poke.old_bytes, r->text_poke.old_len, 1);
-      inside(r, r->text_poke.new_bytes, r->text_poke.new_len, 1);
+      inside(&bounds, r->text_poke.old_bytes, r->text_poke.old_len, 1);
+      inside(&bounds, r->text_poke.new_bytes, r->text_poke.new_len, 1);
       break;
     case UVPERF_RECORD_CALLCHAIN_DEFERRED:
-      inside(r, r->callchain_deferred.ips, r->callchain_deferred.nr, 8);
+      inside(&bounds, r->callchain_deferred.ips, r->callchain_deferred.nr, 8);
       break;
     default: /* no pointers */
       break;
   }
+  return bounds.fault;
 }

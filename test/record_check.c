@@ -2,6 +2,7 @@
 /* What must come out of the records that record_builder.c makes. */
 #include "support.h"
 
+#include "record_bounds.h"
 #include "record_check.h"
 
 /* Whether the i-th word at `words` is that of the builder. */
@@ -417,6 +418,13 @@ void record_check_raw(const uvperf_record_t *r, const void *bytes,
   raw.source = source;
   assert_non_null(r);
   assert_memory_equal(r, &raw, sizeof(raw));
+}
+
+void record_check_bounds(const uvperf_record_t *record) {
+  const char *fault = record_bounds_fault(record);
+
+  if (fault != NULL)
+    fail_msg("record of type %u: %s", record->type, fault);
 }
 
 uvperf_decoder_t *record_decoder(uvperf_source_t *source,
