@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* uvperf: perf_event_open(2) for libuv programs. This header includes all the
- * others, of which event.h, event_control.h, set.h and measure.h alone need
- * libuv. */
+ * others, of which event.h, event_control.h, set.h, set_stream.h and measure.h
+ * alone need libuv. */
 #ifndef UVPERF_H
 #define UVPERF_H
 
@@ -24,6 +24,7 @@
 #include "uvperf/event.h"
 #include "uvperf/event_control.h"
 #include "uvperf/set.h"
+#include "uvperf/set_stream.h"
 #include "uvperf/measure.h"
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Several events as one libuv handle: makes the counters that hold the events,
- * and the ticker that is its one inner handle, and closes both. Readings on the
- * loop are in set_read.c, all else that can be done is in set_control.c. */
+ * and the inner handles: a ticker, and from the first start on a watch; and
+ * closes it all. Readings on the loop are in set_read.c, the delivery of records
+ * in set_stream.c, and all else that can be done in set_control.c. */
 #include "set.h"
 
 #include <assert.h>
@@ -11,6 +12,10 @@
 #include "explain.h"
 #include "options.h"
 #include "sys.h"
+
+#define NS_PER_US        ((uint64_t)1000)
+#define DEFAULT_FLUSH_MS 100
+#define DEFAULT_SLACK_US 1000
 
 set_t *uvperf__set_impl(const uvperf_set_t *set) {
   set_t *impl = set->impl;
@@ -23,9 +28,16 @@ uvperf__counters_t *uvperf__set_counters(const uvperf_set_t *set) {
   return uvperf__set_impl(set)->counters;
 }
 
+int uvperf__set_is_forked(const set_t *impl) {
+  return uvperf__sys_getpid() != impl->pid;
+}
+
 /* -- close ---------------------------------------------------------------- */
 
 static void release(set_t *impl) {
+  uvperf__merge_free(impl->merge);
+  uvperf__free(impl->rings);
+  uvperf__free(impl->scratch);
   uvperf__counters_free(impl->counters);
   uvperf_reading_free(impl->readings[0]);
   uvperf_reading_free(impl->readings[1]);
@@ -33,11 +45,16 @@ static void release(set_t *impl) {
   uvperf__free(impl);
 }
 
-static void closed(void *owner) {
+/* The last of them lets go of everything: as said in event.c, no fd that was
+ * polled, and no ring, is let go of before. */
+void uvperf__set_inner_closed(void *owner) {
   set_t *impl = owner;
   uvperf_set_t *handle = impl->handle;
   int closed_by_user = impl->closed_by_user;
 
+  impl->nr_inner -= 1;
+  if (impl->nr_inner > 0)
+    return;
   release(impl);
   handle->impl = NULL;
   /* What tells a close that is still owed from a second one. */
@@ -51,13 +68,17 @@ static void closed(void *owner) {
  * event runs, from now on: a tracepoint runs its programs whether its events
  * are enabled or not. In a forked child the counters leave the events, the
  * parent's, alone. */
-static void begin_close(void *owner) {
+void uvperf__set_begin_close(void *owner) {
   set_t *impl = owner;
 
   impl->closing = 1;
+  impl->session += 1;
+  impl->is_started = 0;
   uvperf__counters_disable(impl->counters, NULL);
   uvperf__counters_detach(impl->counters);
   uvperf__ticker_close(impl->ticker);
+  if (impl->watch != NULL)
+    uvperf__watch_close(impl->watch);
 }
 
 void uvperf_set_close(uvperf_set_t *set, uvperf_set_close_cb close_cb) {
@@ -75,11 +96,11 @@ void uvperf_set_close(uvperf_set_t *set, uvperf_set_close_cb close_cb) {
   impl->closed_by_user = 1;
   set->close_cb = close_cb;
   if (!impl->closing)
-    begin_close(impl);
+    uvperf__set_begin_close(impl);
 }
 
-static const uvperf__ticker_ops_t ticker_ops = {uvperf__set_tick, begin_close,
-                                                closed};
+static const uvperf__ticker_ops_t ticker_ops = {
+    uvperf__set_tick, uvperf__set_begin_close, uvperf__set_inner_closed};
 
 /* -- init ----------------------------------------------------------------- */
 
@@ -96,6 +117,7 @@ static int open_set(set_t *impl, uv_loop_t *loop,
   if (rc != 0)
     return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
                            "no memory for the inner handle");
+  impl->nr_inner = 1;
   return 0;
 }
 
@@ -120,6 +142,10 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
   impl->handle = set;
   impl->pid = uvperf__sys_getpid();
   impl->lent = -1;
+  impl->flags = own.flags;
+  impl->default_flush_ms = own.wakeup_bytes == 1 ? 0 : DEFAULT_FLUSH_MS;
+  impl->slack_ns =
+      (own.slack_us == 0 ? DEFAULT_SLACK_US : own.slack_us) * NS_PER_US;
   rc = open_set(impl, loop, &own, error);
   if (rc != 0) {
     release(impl);
@@ -137,18 +163,24 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
 /* These may be asked of a closing handle too, and of one that is closed (impl
  * NULL) while its memory lives. */
 
+static void set_ref(set_t *impl, int ref) {
+  uvperf__ticker_set_ref(impl->ticker, ref);
+  if (impl->watch != NULL)
+    uvperf__watch_set_ref(impl->watch, ref);
+}
+
 void uvperf_set_ref(uvperf_set_t *set) {
   set_t *impl = set->impl;
 
   if (impl != NULL && !impl->closing)
-    uvperf__ticker_set_ref(impl->ticker, 1);
+    set_ref(impl, 1);
 }
 
 void uvperf_set_unref(uvperf_set_t *set) {
   set_t *impl = set->impl;
 
   if (impl != NULL && !impl->closing)
-    uvperf__ticker_set_ref(impl->ticker, 0);
+    set_ref(impl, 0);
 }
 
 int uvperf_set_has_ref(const uvperf_set_t *set) {
@@ -161,7 +193,7 @@ int uvperf_set_is_active(const uvperf_set_t *set) {
   const set_t *impl = set->impl;
 
   return impl != NULL && !impl->closing &&
-         uvperf__ticker_is_active(impl->ticker);
+         (impl->is_started || uvperf__ticker_is_active(impl->ticker));
 }
 
 int uvperf_set_is_closing(const uvperf_set_t *set) {

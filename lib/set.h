@@ -7,16 +7,27 @@
 #include <sys/types.h>
 
 #include "uvperf/set.h"
+#include "uvperf/set_stream.h"
 
 #include "counters.h"
+#include "cpu_rings.h"
+#include "merge.h"
 #include "ticker.h"
+#include "watch.h"
+
+/* What delivery knows of one ring, beside what cpu_rings.h does. */
+typedef struct set_ring_s {
+  uint64_t turn; /* uvperf__slice_t.start_ns of the last that gave something */
+} set_ring_t;
 
 /* What uvperf_set_t.impl points to; freed in the last inner close callback. */
 typedef struct set_s {
   uvperf_set_t *handle;
   uvperf__counters_t *counters;
+  pid_t pid;       /* of the process that opened it */
+  size_t nr_inner; /* of the following that are not closed yet */
   uvperf__ticker_t *ticker;
-  pid_t pid; /* of the process that opened it */
+  uvperf__watch_t *watch; /* NULL before the first uvperf_set_start */
 
   /* Of uvperf_set_read_start; the readings live on for the next. */
   uvperf_set_read_cb cb; /* NULL: not started */
@@ -25,6 +36,26 @@ typedef struct set_s {
   int last; /* which of the two the next delta begins at */
   int lent; /* which is in the user's hands, -1 for none */
 
+  /* Of uvperf_set_start. */
+  uvperf_set_record_cb record_cb; /* of the last; NULL: never started */
+  uvperf_set_end_cb end_cb;
+  uvperf_set_cpu_cb cpu_cb;
+  uint32_t start_flags;
+  int is_started;
+  int enabled_by_start;
+  uint64_t session;  /* one more with each start, stop, end and close */
+  uint64_t flush_ms; /* of the last start */
+  uint64_t default_flush_ms;
+  uint64_t slack_ns;
+  int in_callback; /* any of the handle */
+  int is_flushing;
+  void *scratch;          /* for a record that wraps: of all rings */
+  uvperf__merge_t *merge; /* NULL without UVPERF_SET_TIME_ORDER */
+  size_t nr_merged;
+  set_ring_t *rings; /* as many as the watch has */
+  size_t room_rings;
+
+  uint32_t flags; /* UVPERF_SET_* */
   int closing;
   int closed_by_user;
 } set_t;
@@ -38,9 +69,38 @@ set_t *uvperf__set_impl(const uvperf_set_t *set);
 /* The same, for what is measured without the loop. */
 uvperf__counters_t *uvperf__set_counters(const uvperf_set_t *set);
 
+/* Whether this process is a forked child of the one that made the set. */
+int uvperf__set_is_forked(const set_t *impl);
+
+/* Has the handle close, for what finds an inner handle being walked. */
+void uvperf__set_begin_close(void *owner);
+
+/* One of nr_inner is closed. */
+void uvperf__set_inner_closed(void *owner);
+
 /* -- set_read.c -- */
 
 /* The ticker ticks: reads and calls back. */
 void uvperf__set_tick(void *owner);
+
+/* -- set_stream.c -- */
+
+/* Rings may be new: has them watched, if the watch is there. 0, UV_ENOMEM, or
+ * what uvperf__watch_add gives. */
+int uvperf__set_watch_rings(set_t *impl);
+
+/* Stops delivery, and disables what start enabled. */
+void uvperf__set_end_delivery(set_t *impl);
+
+/* -- set_drain.c -- */
+
+int uvperf__set_drain(void *owner, size_t ring_index, uvperf__slice_t *slice);
+int uvperf__set_drain_all(void *owner, uvperf__slice_t *slice);
+void uvperf__set_slice_end(void *owner);
+void uvperf__set_ring_end(void *owner, size_t ring_index, int status);
+void uvperf__set_end(void *owner, int status);
+
+/* A record callback without a record. */
+void uvperf__set_tell(set_t *impl, int status);
 
 #endif

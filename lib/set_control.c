@@ -3,6 +3,8 @@
  * the counters'. */
 #include "set.h"
 
+#include "explain.h"
+
 int uvperf_set_enable(uvperf_set_t *set, uvperf_error_t *error) {
   return uvperf__counters_enable(uvperf__set_counters(set), error);
 }
@@ -15,10 +17,27 @@ int uvperf_set_reset(uvperf_set_t *set) {
   return uvperf__counters_reset(uvperf__set_counters(set));
 }
 
+/* A target whose records nobody would read is none. */
 int uvperf_set_add_target(uvperf_set_t *set, const uvperf_target_t *target,
                           uint32_t *index, uvperf_error_t *error) {
-  return uvperf__counters_add_target(uvperf__set_counters(set), target, index,
-                                     error);
+  set_t *impl = uvperf__set_impl(set);
+  uint32_t added;
+  int rc;
+
+  rc = uvperf__counters_add_target(impl->counters, target, &added, error);
+  if (rc != 0)
+    return rc;
+  rc = uvperf__set_watch_rings(impl);
+  if (rc != 0) {
+    uvperf__counters_remove_target(impl->counters, added);
+    return uvperf__explain(
+        error, rc, rc == UV_ENOMEM ? UVPERF_CAUSE_MEMORY : UVPERF_CAUSE_LOOP,
+        rc == UV_ENOMEM ? "no memory to watch the rings"
+                        : "libuv refused to poll the fd of a ring");
+  }
+  if (index != NULL)
+    *index = added;
+  return 0;
 }
 
 int uvperf_set_remove_target(uvperf_set_t *set, uint32_t index) {

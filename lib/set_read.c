@@ -2,8 +2,6 @@
 /* Readings of a set, at once and on the loop at each tick. */
 #include "set.h"
 
-#include "sys.h"
-
 int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading) {
   set_t *impl = uvperf__set_impl(set);
 
@@ -24,15 +22,17 @@ void uvperf__set_tick(void *owner) {
   if (rc == 0)
     rc = uvperf_reading_delta(impl->delta, impl->readings[impl->last],
                               impl->readings[newer]);
+  impl->in_callback = 1;
   if (rc != 0) {
     cb(impl->handle, rc, NULL, NULL);
-    return;
+  } else {
+    impl->last = newer;
+    impl->lent = newer;
+    cb(impl->handle, 0, impl->readings[newer], impl->delta);
   }
-  impl->last = newer;
-  impl->lent = newer;
-  cb(impl->handle, 0, impl->readings[newer], impl->delta);
   /* Also if it was closed in there: impl lives until the loop turns. */
   impl->lent = -1;
+  impl->in_callback = 0;
 }
 
 /* They are kept, and take memory again only if the set has grown. */
@@ -61,7 +61,7 @@ int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
 
   if (interval_ms == 0 || cb == NULL)
     return UV_EINVAL;
-  if (uvperf__sys_getpid() != impl->pid)
+  if (uvperf__set_is_forked(impl))
     return UV_EPERM;
   if (impl->cb != NULL)
     return UV_EALREADY;
@@ -80,7 +80,7 @@ int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
 int uvperf_set_read_stop(uvperf_set_t *set) {
   set_t *impl = uvperf__set_impl(set);
 
-  if (uvperf__sys_getpid() != impl->pid)
+  if (uvperf__set_is_forked(impl))
     return UV_EPERM;
   uvperf__ticker_stop(impl->ticker);
   impl->cb = NULL;

@@ -321,20 +321,20 @@ UVPERF_EXTERN int uvperf_set_fd(const uvperf_set_t *set, size_t attr,
                                 uint64_t serial);
 
 /** Closes the handle. Returns at once; everything is disabled, and no reading
- *  comes after it. On a later turn of the loop the fds are closed and close_cb
+ *  and no record comes after it, also in the middle of a turn. On a later turn of the loop the fds are closed and close_cb
  *  is called. Exactly once (a second call asserts), except that after
- *  uvperf_walk_close, or after somebody else uv_closed the inner handle, it is
+ *  uvperf_walk_close, or after somebody else uv_closed an inner handle, it is
  *  still to be called: then it stores close_cb, or calls it at once if
  *  uvperf_walk_close's teardown is over. Call it while the loop is open.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_set_close(uvperf_set_t *set,
                                     uvperf_set_close_cb close_cb);
 
-/** Lets the handle keep the loop alive between uvperf_set_read_start and
- *  uvperf_set_read_stop, as uv_ref. The default. */
+/** Lets the handle keep the loop alive while it is active, as uv_ref. The
+ *  default. */
 UVPERF_EXTERN void uvperf_set_ref(uvperf_set_t *set);
 
-/** Lets the loop end although readings were started, as uv_unref. */
+/** Lets the loop end although the handle is active, as uv_unref. */
 UVPERF_EXTERN void uvperf_set_unref(uvperf_set_t *set);
 
 /** Tells whether the handle is ref'd, as uv_has_ref.
@@ -342,7 +342,8 @@ UVPERF_EXTERN void uvperf_set_unref(uvperf_set_t *set);
 UVPERF_EXTERN int uvperf_set_has_ref(const uvperf_set_t *set);
 
 /** Tells whether the handle is active, as uv_is_active: between
- *  uvperf_set_read_start and uvperf_set_read_stop.
+ *  uvperf_set_read_start and uvperf_set_read_stop, or between uvperf_set_start
+ *  and uvperf_set_stop or the end of all that it measures.
  *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_set_is_active(const uvperf_set_t *set);
 

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* The records of a set: many events on many CPUs or tasks, one ring for each
+ * CPU, one callback. The set is made with UVPERF_SET_RECORDS.
+ *
+ *   init -> start <-> stop -> close -> close_cb
+ *
+ * The rules of set.h hold here too; all functions but uvperf_set_flush may be
+ * called inside any callback of the handle. */
+#ifndef UVPERF_SET_STREAM_H
+#define UVPERF_SET_STREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uvperf/error.h"
+#include "uvperf/record.h"
+#include "uvperf/set.h"
+#include "uvperf/stream.h"
+#include "uvperf/version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Called for each record, on the loop's thread.
+ *  @param set     The handle.
+ *  @param status
+ *    0           a record, or, with UVPERF_START_SLICE_END, the end of a slice
+ *                (record is NULL);
+ *    UV_EPROTO   with a record: its header is sound but its body is not, or its
+ *                id is unknown; it comes raw and delivery goes on;
+ *    UV_EPROTO   without a record: a ring cannot be right; nothing more comes
+ *                from it, and delivery from the others goes on;
+ *    UV_EOF      without a record: every task that was to be measured is gone
+ *                and every record was delivered; delivery has stopped;
+ *    another     without a record: libuv could not go on polling a ring;
+ *                nothing more comes from it.
+ *  @param record  The library's, valid, with all it points to, until the
+ *    callback returns. record->source tells the attr (attr_index: see
+ *    uvperf_set_item), the target (target_index), the place and the target's
+ *    `data`. It is NULL where the record does not tell whose it is. */
+typedef void (*uvperf_set_record_cb)(uvperf_set_t *set, int status,
+                                     const uvperf_record_t *record);
+
+/** Called when a target is gone: each of its tasks, and of what they made if
+ *  attr.inherit had those measured. All of its records were delivered before.
+ *  The target stays in the set until uvperf_set_remove_target, which may be
+ *  called in here.
+ *  @param set     The handle.
+ *  @param target  The target's index. */
+typedef void (*uvperf_set_end_cb)(uvperf_set_t *set, uint32_t target);
+
+/** Called when a CPU has gone offline or come online, and what that takes is
+ *  done.
+ *  @param set     The handle.
+ *  @param cpu     The CPU's id.
+ *  @param status  UV_ENODEV: it has gone, its events have stopped, and its ring
+ *    is being drained. 0: it has come, and its events are open and, if the
+ *    set's are, enabled. Another: it has come, and this is the first failure of
+ *    those that uvperf_set_failures tells.
+ *  @param error   Of a failure, valid until the callback returns; else NULL. */
+typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
+                                  const uvperf_error_t *error);
+
+/** Starts delivery, and enables the set as uvperf_set_enable does. A handle
+ *  that delivers keeps the loop alive (unless unref'd) until it is stopped or
+ *  its last target is gone; with CPUs, cgroups, or no target at all, until it
+ *  is stopped.
+ *
+ *  Without UVPERF_SET_TIME_ORDER a ring's records come in the order in which
+ *  the kernel wrote them, and rings take turns. With it all records come in the
+ *  order of their time: a turn of the loop takes the time, looks at all rings,
+ *  and delivers what is older than that by slack_us; the rest waits in its
+ *  ring for the next turn, which comes within flush_ms or, if that is 0, soon
+ *  after slack_us. So a quiet ring holds up nobody. Nothing is copied or
+ *  sorted: beside the rings it takes 64 bytes for each. A ring that is more
+ *  than half full does not wait for the slack. A record that becomes visible
+ *  later than that, or that an interrupt has put behind a younger one, is
+ *  delivered when it is found, and counted in uvperf_stats_t.late_records.
+ *  @param set      Initialized with UVPERF_SET_RECORDS.
+ *  @param options  Caller's, copied; NULL for the defaults. flush_ms -1 is 0
+ *    where wakeup_bytes is 1, else 100.
+ *  @param cb       Called for each record.
+ *  @param error    May be NULL; receives the reason of a failure.
+ *  @return 0, or
+ *    UV_EALREADY  already started;
+ *    UV_EOF       every target is gone, and every record was delivered;
+ *    UV_EINVAL    no UVPERF_SET_RECORDS, no cb, bad options or flags; or
+ *      somebody else has closed an inner handle;
+ *    UV_E2BIG     options that the library does not know;
+ *    UV_ENOMEM    out of memory;
+ *    UV_EPERM     in a forked child;
+ *    another      uv_poll_start failed, or what uvperf_set_enable gives: the
+ *      handle is stopped.
+ *  Source: perf_event_open(2), "MMAP layout". */
+UVPERF_EXTERN int uvperf_set_start(uvperf_set_t *set,
+                                   const uvperf_stream_options_t *options,
+                                   uvperf_set_record_cb cb,
+                                   uvperf_error_t *error);
+
+/** Disables the set, if start enabled it, and cancels delivery at once: no
+ *  record callback runs after it until the next start or flush. Records that
+ *  were not delivered stay in the rings and come then.
+ *  @return 0, also when not started; or
+ *    UV_EPERM  in a forked child. */
+UVPERF_EXTERN int uvperf_set_stop(uvperf_set_t *set);
+
+/** Delivers, unsliced and before it returns, the records that one look at the
+ *  rings shows, through the callback of the last start; in the order of time,
+ *  without waiting for slack_us, where that was asked for. Works between stop
+ *  and start too.
+ *  @return 0, also when the rings are empty or delivery has ended; or
+ *    UV_EINVAL  never started;
+ *    UV_EBUSY   called inside a callback of the handle;
+ *    UV_EPERM   in a forked child. */
+UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
+
+/** Has the end of each target told, while the handle is started.
+ *  @param cb  NULL for nobody. */
+UVPERF_EXTERN void uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb);
+
+/** Has it told when CPUs come and go, while the handle is started or reading,
+ *  of a set with UVPERF_SET_FOLLOW_CPUS.
+ *  @param cb  NULL for nobody. */
+UVPERF_EXTERN void uvperf_set_on_cpu(uvperf_set_t *set, uvperf_set_cpu_cb cb);
+
+/** Finds the event with an id, as in LOST and THROTTLE records and in the
+ *  values of PERF_SAMPLE_READ.
+ *  @param id  PERF_EVENT_IOC_ID's.
+ *  @return The set's own, valid until its target is removed, its CPU comes
+ *    back, or close; inside a record callback until that returns. NULL if there
+ *    is none. */
+UVPERF_EXTERN const uvperf_source_t *uvperf_set_source(const uvperf_set_t *set,
+                                                       uint64_t id);
+
+/** Gets what the handle has seen, of all rings.
+ *  @param stats  Receives the totals since init. */
+UVPERF_EXTERN void uvperf_set_stats(const uvperf_set_t *set,
+                                    uvperf_stats_t *stats);
+
+/* One ring of a set. */
+typedef struct uvperf_set_ring_s {
+  int32_t cpu;
+  /* The one fd that is polled: of the ring's owner. Do not close it. */
+  int32_t fd;
+  /* Bytes of the data part. */
+  uint64_t bytes;
+  /* Bytes that wait in it now. */
+  uint64_t waiting;
+  /* Events that write into it. */
+  uint64_t nr_events;
+  uint64_t reserved[4];
+  /* wakeups and slices are those of this ring. */
+  uvperf_stats_t stats;
+} uvperf_set_ring_t;
+
+/** Tells how many rings there are: one for each CPU that was ever measured.
+ *  @return 0 without UVPERF_SET_RECORDS. */
+UVPERF_EXTERN size_t uvperf_set_nr_rings(const uvperf_set_t *set);
+
+/** Gets what is known of one ring.
+ *  @param index  Below uvperf_set_nr_rings; a ring keeps its index.
+ *  @param ring   Receives it.
+ *  @return 0, or
+ *    UV_EINVAL  there is no such ring. */
+UVPERF_EXTERN int uvperf_set_ring(const uvperf_set_t *set, size_t index,
+                                  uvperf_set_ring_t *ring);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

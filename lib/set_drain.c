@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* How the records of a set's rings reach the user: ring by ring in the order in
+ * which the kernel wrote them, or all rings together in the order of time. */
+#include "set.h"
+
+#include <time.h>
+
+#include "stream.h"
+#include "sys.h"
+
+#define NS_PER_S  1000000000u
+#define NS_PER_MS 1000000u
+
+/* -- one record ----------------------------------------------------------- */
+
+/* What was delivered of a ring in a turn of the loop counts as a slice of it
+ * once; a flush is no turn. */
+static void account(set_t *impl, uvperf__cpu_ring_t *ring,
+                    const uvperf_record_t *record, int status,
+                    const uvperf__slice_t *slice) {
+  set_ring_t *own = &impl->rings[ring->index];
+
+  uvperf__stream_account(&ring->stats, record, status);
+  if (slice->start_ns != own->turn && !impl->is_flushing) {
+    own->turn = slice->start_ns;
+    ring->stats.slices += 1;
+  }
+}
+
+/* 1, or 0 if the ring must not be touched any more: the callback has closed the
+ * handle and forked, in whichever order, and this is the child. */
+static int deliver(set_t *impl, uvperf__cpu_ring_t *ring, const void *bytes,
+                   size_t size, const uvperf__slice_t *slice) {
+  const uvperf_record_t *record;
+  int status;
+
+  status = uvperf_decode(uvperf__counters_decoder(impl->counters), bytes, size,
+                         &record);
+  account(impl, ring, record, status, slice);
+  impl->in_callback = 1;
+  impl->record_cb(impl->handle, status, record);
+  impl->in_callback = 0;
+  return !(impl->closing && uvperf__set_is_forked(impl));
+}
+
+void uvperf__set_tell(set_t *impl, int status) {
+  impl->in_callback = 1;
+  impl->record_cb(impl->handle, status, NULL);
+  impl->in_callback = 0;
+}
+
+static uvperf__cpu_ring_t *ring_at(const set_t *impl, size_t index) {
+  return uvperf__cpu_rings_at(uvperf__counters_rings(impl->counters), index);
+}
+
+/* -- ring by ring --------------------------------------------------------- */
+
+int uvperf__set_drain(void *owner, size_t ring_index, uvperf__slice_t *slice) {
+  set_t *impl = owner;
+  uvperf__cpu_ring_t *ring = ring_at(impl, ring_index);
+  const void *bytes;
+  size_t size;
+  int rc;
+
+  rc = uvperf__ring_begin(&ring->ring);
+  while (rc == 0) {
+    rc = uvperf__ring_next(&ring->ring, impl->scratch, &bytes, &size);
+    if (rc <= 0)
+      break;
+    if (!deliver(impl, ring, bytes, size, slice))
+      return UVPERF__STOPPED;
+    uvperf__ring_consume(&ring->ring, size);
+    rc = uvperf__slice_take(slice, size);
+  }
+  uvperf__ring_end(&ring->ring);
+  if (rc < 0)
+    ring->stats.corrupt += 1;
+  return rc;
+}
+
+/* -- in the order of time ------------------------------------------------- */
+
+/* Now, by the clock of the events; the end of time if that is not to be had. */
+static uint64_t now_of(const set_t *impl) {
+  int clockid = uvperf__counters_clockid(impl->counters);
+  struct timespec now;
+
+  if (clockid < 0 || clock_gettime(clockid, &now) != 0)
+    return UINT64_MAX;
+  return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* A ring that the merge has found to be unsound. */
+static int end_unsound(set_t *impl, size_t ring_index,
+                       const uvperf__slice_t *slice) {
+  ring_at(impl, ring_index)->stats.corrupt += 1;
+  return uvperf__watch_end_ring(impl->watch, ring_index, UV_EPROTO,
+                                impl->is_flushing ? NULL : slice);
+}
+
+/* Delivers what is not younger than the horizon. UVPERF__DRAINED, _CUT or
+ * _STOPPED, or a negative number: it must not be touched any more. */
+static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
+  uvperf__cpu_ring_t *ring;
+  uvperf__merged_t merged;
+  int rc;
+
+  for (;;) {
+    rc = uvperf__merge_next(impl->merge, horizon, &merged);
+    if (rc == 0)
+      return UVPERF__DRAINED;
+    if (rc < 0) {
+      rc = end_unsound(impl, merged.ring, slice);
+    } else {
+      ring = ring_at(impl, merged.ring);
+      if (!deliver(impl, ring, merged.bytes, merged.size, slice))
+        return -1;
+      if (uvperf__merge_consume(impl->merge))
+        ring->stats.late_records += 1;
+      rc = uvperf__slice_take(slice, merged.size);
+    }
+    if (rc != UVPERF__DRAINED)
+      return rc;
+  }
+}
+
+/* What is left for its time to come is found by the flush timer; where there is
+ * none, by a look of its own. */
+static void look_later(set_t *impl) {
+  if (impl->flush_ms == 0)
+    uvperf__watch_look_in(impl->watch, impl->slack_ns / NS_PER_MS + 1);
+}
+
+int uvperf__set_drain_all(void *owner, uvperf__slice_t *slice) {
+  set_t *impl = owner;
+  uint64_t records = slice->records;
+  uint64_t now = impl->is_flushing ? UINT64_MAX : now_of(impl);
+  uint64_t slack = now < impl->slack_ns ? now : impl->slack_ns;
+  int is_pressed;
+  int rc;
+
+  /* The clock comes before the heads: what is older than that by the slack is
+   * visible now, in whichever ring it is. */
+  uvperf__merge_begin(impl->merge);
+  is_pressed = uvperf__merge_is_pressed(impl->merge);
+  if (now == UINT64_MAX || is_pressed)
+    slack = 0;
+  rc = merge_until(impl, now - slack, slice);
+  /* A clock that was set back has all records come from the future. */
+  if (rc == UVPERF__DRAINED && is_pressed && slice->records == records)
+    rc = merge_until(impl, UINT64_MAX, slice);
+  if (rc < 0) {
+    uvperf__merge_forget(impl->merge);
+    return UVPERF__STOPPED;
+  }
+  if (rc == UVPERF__DRAINED && uvperf__merge_has_more(impl->merge))
+    look_later(impl);
+  uvperf__merge_end(impl->merge);
+  return rc;
+}
+
+/* -- what else the watch tells -------------------------------------------- */
+
+void uvperf__set_slice_end(void *owner) {
+  set_t *impl = owner;
+
+  if (impl->start_flags & UVPERF_START_SLICE_END)
+    uvperf__set_tell(impl, 0);
+}
+
+/* Nothing more is read from a ring. */
+static void give_up(set_t *impl, size_t ring_index) {
+  ring_at(impl, ring_index)->is_over = 1;
+  if (impl->merge != NULL)
+    uvperf__merge_drop(impl->merge, ring_index);
+}
+
+/* The hang-up of a ring's owner is not the end of what is measured, but nobody
+ * will wake us for the ring any more. */
+static int told_status(int status) {
+  return status == UV_EOF ? UV_EBADF : status;
+}
+
+void uvperf__set_ring_end(void *owner, size_t ring_index, int status) {
+  set_t *impl = owner;
+
+  give_up(impl, ring_index);
+  uvperf__set_tell(impl, told_status(status));
+}
+
+void uvperf__set_end(void *owner, int status) {
+  set_t *impl = owner;
+  size_t i;
+
+  for (i = 0; i < uvperf__watch_nr_rings(impl->watch); i++)
+    give_up(impl, i);
+  uvperf__set_end_delivery(impl);
+  uvperf__set_tell(impl, told_status(status));
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* The delivery of a set's records: started, stopped, flushed. What happens in a
+ * turn of the loop is in set_drain.c. */
+#include "set.h"
+
+#include "alloc.h"
+#include "explain.h"
+#include "grow.h"
+#include "stream.h"
+#include "sys.h"
+
+/* -- rings ---------------------------------------------------------------- */
+
+/* The watch, the merge and `rings` count as the rings do. */
+static int watch_ring(set_t *impl, uvperf__cpu_ring_t *ring) {
+  set_ring_t *rings;
+  int rc = 0;
+
+  rings = uvperf__grow(impl->rings, ring->index, &impl->room_rings, 4,
+                       sizeof(*rings));
+  if (rings == NULL)
+    return UV_ENOMEM;
+  impl->rings = rings;
+  if (impl->merge != NULL && impl->nr_merged == ring->index) {
+    rc = uvperf__merge_add(impl->merge, &ring->ring);
+    if (rc != 0)
+      return rc;
+    impl->nr_merged += 1;
+  }
+  rc = uvperf__watch_add(impl->watch, &ring->ring, &ring->fd, 1);
+  /* It is never polled: nothing of it is to be delivered. */
+  if (rc != 0 && impl->merge != NULL &&
+      uvperf__watch_nr_rings(impl->watch) > ring->index)
+    uvperf__merge_drop(impl->merge, ring->index);
+  return rc;
+}
+
+int uvperf__set_watch_rings(set_t *impl) {
+  uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);
+  size_t i;
+  int rc;
+
+  if (impl->watch == NULL)
+    return 0;
+  for (i = uvperf__watch_nr_rings(impl->watch); i < uvperf__cpu_rings_nr(rings);
+       i++) {
+    rc = watch_ring(impl, uvperf__cpu_rings_at(rings, i));
+    if (rc != 0)
+      return rc;
+  }
+  return 0;
+}
+
+static void on_turned(void *owner, int is_drained) {
+  set_t *impl = owner;
+
+  (void)is_drained;
+  uvperf__counters_settle(impl->counters);
+}
+
+static const uvperf__watch_ops_t by_ring = {
+    .drain = uvperf__set_drain,
+    .slice_end = uvperf__set_slice_end,
+    .turned = on_turned,
+    .ring_end = uvperf__set_ring_end,
+    .end = uvperf__set_end,
+    .close = uvperf__set_begin_close,
+    .closed = uvperf__set_inner_closed,
+};
+
+static const uvperf__watch_ops_t by_time = {
+    .drain_all = uvperf__set_drain_all,
+    .slice_end = uvperf__set_slice_end,
+    .turned = on_turned,
+    .ring_end = uvperf__set_ring_end,
+    .end = uvperf__set_end,
+    .close = uvperf__set_begin_close,
+    .closed = uvperf__set_inner_closed,
+};
+
+/* At the first start, and not in init, so that an init that fails leaves
+ * nothing with the loop. */
+static int make_watch(set_t *impl) {
+  int in_order = (impl->flags & UVPERF_SET_TIME_ORDER) != 0;
+  int rc;
+
+  if (impl->watch != NULL)
+    return 0;
+  if (impl->scratch == NULL)
+    impl->scratch = uvperf__calloc(1, UVPERF__RING_SCRATCH_BYTES);
+  if (impl->scratch == NULL)
+    return UV_ENOMEM;
+  if (in_order && impl->merge == NULL) {
+    rc = uvperf__merge_new(
+        &impl->merge, uvperf__counters_decoder(impl->counters), impl->scratch);
+    if (rc != 0)
+      return rc;
+  }
+  rc = uvperf__watch_new(&impl->watch, impl->handle->loop,
+                         in_order ? &by_time : &by_ring, impl);
+  if (rc != 0)
+    return rc;
+  impl->nr_inner += 1;
+  uvperf__watch_set_ref(impl->watch, uvperf__ticker_has_ref(impl->ticker));
+  return 0;
+}
+
+/* -- start ---------------------------------------------------------------- */
+
+static int check_start(const set_t *impl, uvperf_set_record_cb cb,
+                       uvperf_error_t *error) {
+  if (uvperf__counters_rings(impl->counters) == NULL)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "there are no records without UVPERF_SET_RECORDS");
+  if (cb == NULL)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "a record callback is needed");
+  if (impl->is_started)
+    return uvperf__explain(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
+                           "already started");
+  return 0;
+}
+
+static int start_watch(set_t *impl, const uvperf_stream_options_t *options,
+                       uvperf_error_t *error) {
+  uvperf__watch_options_t chosen;
+  int rc;
+
+  uvperf__stream_choose(options, impl->default_flush_ms, &chosen);
+  rc = make_watch(impl);
+  if (rc == 0)
+    rc = uvperf__set_watch_rings(impl);
+  if (rc == 0)
+    rc = uvperf__watch_start(impl->watch, &chosen);
+  if (rc == 0)
+    impl->flush_ms = chosen.flush_ms;
+  if (rc == UV_ENOMEM)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
+                           "no memory to watch the rings");
+  if (rc == UV_EOF)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
+                           "delivery has ended: no ring can be read");
+  if (rc != 0)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
+                           "libuv refused to poll the fd of a ring");
+  return 0;
+}
+
+/* The watch comes first, so that the first record finds a reader. */
+static int start(set_t *impl, const uvperf_stream_options_t *options,
+                 uvperf_error_t *error) {
+  int enables = !(options->flags & UVPERF_START_NO_ENABLE);
+  int rc;
+
+  rc = start_watch(impl, options, error);
+  if (rc != 0)
+    return rc;
+  if (enables)
+    rc = uvperf__counters_enable(impl->counters, error);
+  impl->enabled_by_start = enables;
+  if (rc != 0)
+    uvperf__set_end_delivery(impl);
+  return rc;
+}
+
+int uvperf_set_start(uvperf_set_t *set, const uvperf_stream_options_t *options,
+                     uvperf_set_record_cb cb, uvperf_error_t *error) {
+  set_t *impl = uvperf__set_impl(set);
+  uvperf_stream_options_t own;
+  int rc;
+
+  rc = uvperf__stream_copy(&own, options, error);
+  if (rc == 0)
+    rc = uvperf__counters_check(impl->counters, error);
+  if (rc == 0)
+    rc = check_start(impl, cb, error);
+  if (rc == 0)
+    rc = start(impl, &own, error);
+  if (rc != 0)
+    return rc;
+  impl->session += 1;
+  impl->is_started = 1;
+  impl->start_flags = own.flags;
+  impl->record_cb = cb;
+  return 0;
+}
+
+/* -- stop and flush ------------------------------------------------------- */
+
+void uvperf__set_end_delivery(set_t *impl) {
+  impl->session += 1;
+  impl->is_started = 0;
+  /* Also when it is not started: this may be inside a flush. */
+  if (impl->watch != NULL)
+    uvperf__watch_stop(impl->watch);
+  if (impl->enabled_by_start)
+    uvperf__counters_disable(impl->counters, NULL);
+  impl->enabled_by_start = 0;
+}
+
+int uvperf_set_stop(uvperf_set_t *set) {
+  set_t *impl = uvperf__set_impl(set);
+
+  if (uvperf__set_is_forked(impl))
+    return UV_EPERM;
+  uvperf__set_end_delivery(impl);
+  return 0;
+}
+
+int uvperf_set_flush(uvperf_set_t *set) {
+  set_t *impl = uvperf__set_impl(set);
+
+  if (uvperf__set_is_forked(impl))
+    return UV_EPERM;
+  if (impl->record_cb == NULL)
+    return UV_EINVAL;
+  if (impl->in_callback)
+    return UV_EBUSY;
+  impl->is_flushing = 1;
+  uvperf__watch_flush(impl->watch);
+  impl->is_flushing = 0;
+  if (!impl->closing)
+    uvperf__counters_settle(impl->counters);
+  return 0;
+}
+
+void uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb) {
+  uvperf__set_impl(set)->end_cb = cb;
+}
+
+void uvperf_set_on_cpu(uvperf_set_t *set, uvperf_set_cpu_cb cb) {
+  uvperf__set_impl(set)->cpu_cb = cb;
+}

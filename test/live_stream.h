@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* What the live tests of a set's records share: plans of events whose records
+ * come exactly as often as one asks, and a set with what its callbacks said. */
+#ifndef UVPERF_TEST_LIVE_STREAM_H
+#define UVPERF_TEST_LIVE_STREAM_H
+
+#include "live_set.h"
+
+#define LIVE_STREAM_ENDS 64
+
+typedef struct live_stream_s live_stream_t;
+struct live_stream_s {
+  live_set_t live; /* first: the set's `data` is its address */
+  uint64_t records;
+  uint64_t comms;        /* COMM records whose name is "live<n>" */
+  uint64_t out_of_order; /* of those: not the one that was to come */
+  uint64_t by_attr[LIVE_SET_MOST];
+  uint64_t by_target[LIVE_SET_MOST];
+  uint64_t foreign; /* whose source or data is not what the plan says */
+  uint64_t samples;
+  uint64_t corrupt; /* UV_EPROTO with a record */
+  uint64_t faults;  /* a status but UV_EOF without a record */
+  int fault;        /* the last of them */
+  uint64_t slice_ends;
+  uint64_t eofs;
+  uint64_t after_end; /* anything after UV_EOF */
+  /* An independent count of records that are younger than one before. */
+  uint64_t last_time;
+  uint64_t inversions;
+  /* Targets that ended, and how many records had come by then. */
+  uint64_t nr_ends;
+  uint32_t ended[LIVE_STREAM_ENDS];
+  uint64_t records_at_end[LIVE_STREAM_ENDS];
+  /* Called at the end of each callback; may be NULL. */
+  void (*on_record)(live_stream_t *stream, const uvperf_record_t *record);
+  void (*on_end)(live_stream_t *stream, uint32_t target);
+  void *hook_data;
+};
+
+/* An attr of COMM records, and a plan of sets with records, each of which
+ * wakes. */
+void live_stream_plan(live_plan_t *plan);
+struct perf_event_attr *live_stream_plan_comm(live_plan_t *plan);
+/* How the records are delivered: 0 ring by ring, 1 in the order of time. */
+#define LIVE_STREAM_MODES 2
+void live_stream_plan_mode(live_plan_t *plan, size_t mode);
+/* One target more, with its index as `data`. */
+uvperf_target_t *live_stream_plan_target(live_plan_t *plan, uint32_t type,
+                                         pid_t pid);
+/* The plan of most: COMM records of the calling thread. */
+void live_stream_plan_own(live_plan_t *plan);
+
+/* Opens it; fails the test on error. */
+void live_stream_open(uv_loop_t *loop, live_stream_t *stream,
+                      const uvperf_set_options_t *options);
+/* Starts it, by default without a flush timer and with slices that time does
+ * not end. */
+void live_stream_start(live_stream_t *stream,
+                       const uvperf_stream_options_t *options);
+extern const uvperf_stream_options_t live_stream_plain;
+/* All of it. */
+void live_stream_begin(uv_loop_t *loop, live_stream_t *stream,
+                       const live_plan_t *plan);
+void live_stream_close(live_stream_t *stream);
+
+/* The callbacks. */
+void live_stream_on_record(uvperf_set_t *set, int status,
+                           const uvperf_record_t *record);
+void live_stream_on_end(uvperf_set_t *set, uint32_t target);
+
+#endif
