@@ -8,7 +8,10 @@
 #include <errno.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include "decoder.h"
 
 #define MANY 100
 
@@ -194,12 +197,342 @@ static void samples_and_side_band_share_a_ring(void **state) {
   uvperf__counters_free(counters);
 }
 
+/* -- groups --------------------------------------------------------------- */
+
+typedef struct group_s {
+  uvperf_decoder_t *decoder;
+  unsigned samples;
+} group_t;
+
+/* The values are those of both events, each by its id: the leader's is how many
+ * samples there were, the other's how many pages were touched. */
+static void expect_both_values(void *data, int status,
+                               const uvperf_record_t *record) {
+  const uvperf_read_t *read = &record->sample.read;
+  const uvperf_source_t *source;
+  group_t *group = data;
+  uvperf_count_t count;
+  uint64_t i;
+
+  assert_int_equal(status, 0);
+  assert_int_equal(record->type, PERF_RECORD_SAMPLE);
+  assert_int_equal(record->source->attr_index, 0);
+  group->samples++;
+  assert_int_equal(read->nr, 2);
+  for (i = 0; i < 2; i++) {
+    assert_int_equal(uvperf_read_get(read, i, &count), 0);
+    source = uvperf__decoder_source(group->decoder, count.id);
+    assert_non_null(source);
+    assert_int_equal(count.value,
+                     source->attr_index == 0 ? group->samples : LIVE_PAGES);
+  }
+}
+
+static void samples_of_a_group_have_the_counts_of_both(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  group_t group = {NULL, 0};
+  uint64_t tracepoint;
+  cpu_set_t old;
+  char *region;
+
+  (void)state;
+  support_need_own_events(__func__);
+  tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  record_counters(&make, 2);
+  live_syscall_attr(&make.attrs[0], tracepoint, PERF_SAMPLE_READ);
+  live_touch_attr(&make.attrs[1], 0);
+  make.attrs[1].sample_period = 0;
+  make.attrs[1].wakeup_events = 0;
+  counters_group(&make, 0, 2);
+  counters_add(&make, UVPERF_TARGET_SELF);
+  live_pin(live_last_cpu(), &old);
+  counters = counters_open(&make);
+  group.decoder = uvperf__counters_decoder(counters);
+  region = live_region();
+  enable(counters);
+  live_touch(region);
+  live_syscall(4);
+  assert_int_equal(uvperf__counters_disable(counters, NULL), 0);
+  live_unpin(&old);
+  assert_int_equal(counters_drain(counters, expect_both_values, &group), 4);
+  assert_int_equal(group.samples, 4);
+  /* Readings go on. */
+  assert_int_equal(counters_total(counters, 0).value, 4);
+  assert_int_equal(counters_total(counters, 1).value, LIVE_PAGES);
+  live_region_free(region);
+  uvperf__counters_free(counters);
+}
+
+/* -- what tasks make ------------------------------------------------------ */
+
+static void call_twice(void *arg) {
+  (void)arg;
+  live_syscall(2);
+}
+
+static int call_thrice(void *arg) {
+  (void)arg;
+  live_syscall(3);
+  return 0;
+}
+
+/* Two threads with 2 calls each and a child with 3, and 1 of its own: 8. */
+static void make_eight_calls(void *arg) {
+  live_thread_t threads[2];
+  size_t i;
+
+  (void)arg;
+  for (i = 0; i < 2; i++) {
+    live_thread_start(&threads[i], call_twice, NULL);
+    live_thread_do(&threads[i]);
+  }
+  waitpid(support_fork(call_thrice, NULL), NULL, 0);
+  live_syscall(1);
+  for (i = 0; i < 2; i++)
+    live_thread_end(&threads[i]);
+}
+
+typedef struct tree_s {
+  pid_t process;
+  unsigned samples;
+  unsigned of_process;
+  unsigned forks;
+  unsigned exits;
+} tree_t;
+
+static void count_tree(void *data, int status, const uvperf_record_t *record) {
+  tree_t *tree = data;
+
+  assert_int_equal(status, 0);
+  assert_int_equal(record->source->pid, tree->process);
+  if (record->type == PERF_RECORD_SAMPLE) {
+    assert_int_equal(record->source->attr_index, 0);
+    tree->samples++;
+    tree->of_process += record->pid == (uint32_t)tree->process;
+    return;
+  }
+  assert_int_equal(record->source->attr_index, 1);
+  tree->forks += record->type == PERF_RECORD_FORK;
+  tree->exits += record->type == PERF_RECORD_EXIT;
+}
+
+static void process_tells_all_that_it_makes(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  live_worker_t worker;
+  uint64_t tracepoint;
+  tree_t tree = {0};
+
+  (void)state;
+  support_need_own_events(__func__);
+  tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  live_worker_fork(&worker, make_eight_calls, NULL);
+  tree.process = worker.pid;
+  record_counters(&make, 1);
+  live_syscall_attr(&make.attrs[0], tracepoint, PERF_SAMPLE_TID);
+  make.options.side_band = UVPERF_SIDE_BAND_TASKS;
+  counters_add(&make, UVPERF_TARGET_PROCESS)->pid = worker.pid;
+  counters = counters_open(&make);
+  enable(counters);
+  live_worker_do(&worker);
+  live_worker_end(&worker);
+  counters_drain(counters, count_tree, &tree);
+  assert_int_equal(tree.samples, 8);
+  assert_int_equal(tree.of_process, 5);
+  assert_int_equal(tree.forks, 3);
+  assert_int_equal(tree.exits, 4);
+  uvperf__counters_free(counters);
+}
+
+/* -- targets that come and go --------------------------------------------- */
+
+typedef struct calls_s {
+  unsigned of_target[4];
+  unsigned unknown;
+} calls_t;
+
+static void count_calls(void *data, int status, const uvperf_record_t *record) {
+  calls_t *calls = data;
+
+  if (record->source == NULL) {
+    calls->unknown++;
+    return;
+  }
+  assert_int_equal(status, 0);
+  assert_in_range(record->source->target_index, 0, 3);
+  calls->of_target[record->source->target_index]++;
+}
+
+/* Two threads, of which the first is removed before its records are read. */
+static void removed_target_is_known_while_its_records_wait(void **state) {
+  uvperf_target_t late = UVPERF_TARGET_INIT;
+  uvperf__counters_t *counters;
+  live_thread_t threads[2];
+  calls_t calls = {{0}, 0};
+  counters_make_t make;
+  uint64_t tracepoint;
+  uint32_t index;
+
+  (void)state;
+  support_need_own_events(__func__);
+  tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  live_thread_start(&threads[0], call_twice, NULL);
+  live_thread_start(&threads[1], call_twice, NULL);
+  record_counters(&make, 1);
+  live_syscall_attr(&make.attrs[0], tracepoint, PERF_SAMPLE_RAW);
+  counters_add_thread(&make, (int32_t)threads[0].tid);
+  counters = counters_open(&make);
+  enable(counters);
+  live_thread_do(&threads[0]);
+  late.type = UVPERF_TARGET_THREAD;
+  late.pid = (int32_t)threads[1].tid;
+  assert_int_equal(uvperf__counters_add_target(counters, &late, &index, NULL),
+                   0);
+  assert_int_equal(index, 1);
+  live_thread_do(&threads[0]);
+  live_thread_do(&threads[1]);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  live_thread_do(&threads[0]);
+  live_thread_do(&threads[1]);
+  uvperf__counters_settle(counters);
+  assert_int_equal(counters_drain(counters, count_calls, &calls), 8);
+  assert_int_equal(calls.of_target[0], 4);
+  assert_int_equal(calls.of_target[1], 4);
+  assert_int_equal(calls.unknown, 0);
+  live_thread_end(&threads[0]);
+  live_thread_end(&threads[1]);
+  uvperf__counters_free(counters);
+}
+
+/* -- clocks --------------------------------------------------------------- */
+
+typedef struct times_s {
+  uint64_t least;
+  uint64_t most;
+  unsigned nr;
+} times_t;
+
+static void expect_time(void *data, int status, const uvperf_record_t *record) {
+  times_t *times = data;
+
+  assert_int_equal(status, 0);
+  assert_in_range(record->time, times->least, times->most);
+  times->nr++;
+}
+
+static void times_of_all_rings_are_of_the_loops_clock(void **state) {
+  int cpus[CPU_SETSIZE];
+  size_t nr_cpus = live_cpus(cpus, CPU_SETSIZE);
+  uvperf__counters_t *counters;
+  times_t times = {0, 0, 0};
+  counters_make_t make;
+  size_t i;
+
+  (void)state;
+  support_need_own_events(__func__);
+  record_counters(&make, 1);
+  comm_attr(&make.attrs[0], 0);
+  make.options.flags |= UVPERF_SET_TIME_ORDER;
+  counters_add(&make, UVPERF_TARGET_SELF);
+  counters = counters_open(&make);
+  enable(counters);
+  times.least = uv_hrtime();
+  for (i = 0; i < nr_cpus; i++)
+    name_on(cpus[i], "times");
+  times.most = uv_hrtime();
+  counters_drain(counters, expect_time, &times);
+  assert_int_equal(times.nr, nr_cpus);
+  uvperf__counters_free(counters);
+}
+
+/* -- with other options --------------------------------------------------- */
+
+/* An event that writes has no page of its own to be read by. */
+static void counts_beside_rings_are_read_as_ever(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  uint64_t tracepoint;
+
+  (void)state;
+  support_need_own_events(__func__);
+  tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  record_counters(&make, 2);
+  make.options.flags |= UVPERF_SET_USER_READ;
+  live_syscall_attr(&make.attrs[0], tracepoint, PERF_SAMPLE_RAW);
+  live_syscall_attr(&make.attrs[1], tracepoint, 0);
+  make.attrs[1].sample_period = 0;
+  make.options.side_band = UVPERF_SIDE_BAND_TASKS;
+  counters_add(&make, UVPERF_TARGET_SELF);
+  counters = counters_open(&make);
+  enable(counters);
+  live_syscall(6);
+  assert_int_equal(uvperf__counters_disable(counters, NULL), 0);
+  assert_int_equal(counters_total(counters, 0).value, 6);
+  assert_int_equal(counters_total(counters, 1).value, 6);
+  assert_int_equal(counters_total(counters, 2).value, 0);
+  assert_int_equal(counters_total(counters, 2).nr_missing, 0);
+  assert_int_equal(counters_drain(counters, NULL, NULL), 6);
+  uvperf__counters_free(counters);
+}
+
+/* Not on a CPU, or in a cgroup, unless another bit is there: see
+ * uvperf__counters_side_band. */
+static void cgroup_made_on_a_cpu_is_told(void **state) {
+  uvperf__counters_t *counters;
+  live_cgroup_t cgroup;
+  counters_make_t make;
+  size_t nr;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  live_cgroup_own(__func__);
+  record_counters(&make, 0);
+  make.options.side_band = UVPERF_SIDE_BAND_CGROUP;
+  counters_add(&make, UVPERF_TARGET_CPUS);
+  counters = counters_open(&make);
+  enable(counters);
+  live_cgroup_make(__func__, &cgroup);
+  nr = counters_drain(counters, NULL, NULL);
+  live_cgroup_remove(&cgroup);
+  uvperf__counters_free(counters);
+  assert_in_range(nr, 1, 1000);
+}
+
+static void sets_of_records_leave_nothing(void **state) {
+  size_t fds = support_count_fds();
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  size_t bytes;
+  size_t rings = support_count_rings(&bytes);
+
+  (void)state;
+  support_need_own_events(__func__);
+  record_counters(&make, 1);
+  comm_attr(&make.attrs[0], 0);
+  counters_add(&make, UVPERF_TARGET_SELF);
+  counters = counters_open(&make);
+  assert_true(support_count_rings(&bytes) > rings);
+  enable(counters);
+  name_on(live_last_cpu(), "nothing");
+  uvperf__counters_free(counters);
+  assert_int_equal(support_count_fds(), fds);
+  assert_int_equal(support_count_rings(&bytes), rings);
+}
+
 #define test(f) cmocka_unit_test_setup(f, counters_make_setup)
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
       test(records_of_200_events_are_told_apart),
       test(samples_and_side_band_share_a_ring),
+      test(samples_of_a_group_have_the_counts_of_both),
+      test(process_tells_all_that_it_makes),
+      test(removed_target_is_known_while_its_records_wait),
+      test(times_of_all_rings_are_of_the_loops_clock),
+      test(counts_beside_rings_are_read_as_ever),
+      test(cgroup_made_on_a_cpu_is_told),
+      test(sets_of_records_leave_nothing),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
