@@ -94,20 +94,25 @@ struct uvperf_set_s {
  *  @param options  Caller's; it and what it points to are copied, see there. Of
  *    an attr are changed: disabled and, as the target says, inherit and
  *    enable_on_exec; read_format, to what the library reads; sample_type, that
- *    has no PERF_SAMPLE_READ, since there are no records; and what
- *    options.fallbacks allow.
+ *    has no PERF_SAMPLE_READ where there are no records; with
+ *    UVPERF_SET_RECORDS what is said there; and what options.fallbacks allow.
  *  @param error    Receives why it failed: of several failures the one that
  *    tells most; attr_index and target_index say where it was.
  *  @return 0 if an event was opened, or there are no targets yet; or
  *    UV_EINVAL  loop, set or options is NULL; no attrs, or attrs and events,
  *      or one of the attrs is NULL; a leader that is not before its member, or
  *      is a member itself; a target that cannot be right (see its fields);
- *      unknown flags or fallbacks; or what uvperf_event_init says of EINVAL;
+ *      unknown flags or fallbacks; options of records without
+ *      UVPERF_SET_RECORDS, unknown bits of side_band, wakeup_bytes of more than
+ *      half of a ring, attrs with different clocks or write_backward; or what
+ *      uvperf_event_init says of EINVAL;
  *    UV_E2BIG   options, a target or an attr have fields that the library, or
  *      the kernel, does not know; or there are more than 65536 attrs;
  *    UV_EMFILE, UV_ENFILE  the fds do not suffice (cause files): error->needed
  *      is the RLIMIT_NOFILE that the whole set takes, error->limit that of now;
  *    UV_ENOMEM  out of memory;
+ *    UV_EPERM, UV_EAGAIN  a ring cannot be locked in memory (cause
+ *      locked_memory), with UVPERF_SET_RECORDS;
  *    UV_ESRCH   no such thread or process;
  *    UV_ENOENT  no such cgroup; no such PMU or event here;
  *    UV_ENODEV  the CPUs are offline; or the event's PMU counts on others;
@@ -233,8 +238,9 @@ UVPERF_EXTERN int uvperf_set_set_filter(uvperf_set_t *set, size_t attr,
                                         uvperf_error_t *error);
 
 /** Sets the period of one attr at all places, those of targets that are added
- *  later too; see uvperf_event_set_period. For attrs that sample: a set maps no
- *  ring, so that nothing is written, but BPF programs run at their samples.
+ *  later too; see uvperf_event_set_period. For attrs that sample: without
+ *  UVPERF_SET_RECORDS nothing is written, but BPF programs run at their
+ *  samples.
  *  @param attr    The attr's index.
  *  @param period  As of uvperf_event_set_period.
  *  @param error   Receives the first failure.
@@ -285,7 +291,8 @@ UVPERF_EXTERN int uvperf_set_set_bpf(uvperf_set_t *set, size_t attr,
 UVPERF_EXTERN const uvperf_set_failure_t *
 uvperf_set_failures(const uvperf_set_t *set, size_t *nr);
 
-/** Tells how many attrs the set has, opened or not.
+/** Tells how many attrs the set has, opened or not; that of options.side_band
+ *  is the last.
  *  @return at least 1. */
 UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
 
@@ -306,7 +313,7 @@ uvperf_set_item(const uvperf_set_t *set, size_t attr);
 UVPERF_EXTERN const uvperf_change_t *
 uvperf_set_changes(const uvperf_set_t *set, size_t attr, size_t *nr);
 
-/** Tells how many events, and so fds, are open.
+/** Tells how many events, and so fds, are open; beside those that own rings.
  *  @return 0 and more. */
 UVPERF_EXTERN size_t uvperf_set_nr_open(const uvperf_set_t *set);
 

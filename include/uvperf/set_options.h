@@ -91,7 +91,11 @@ typedef struct uvperf_target_s {
  * sample_id_all, so that each record tells whose it is, and keeps
  * PERF_SAMPLE_READ. A ring belongs to an event that counts nothing, of the
  * calling thread, so that it outlives targets and CPUs: one fd for each CPU
- * more. Not for overwritable rings (attr.write_backward). */
+ * more. Not for overwritable rings (attr.write_backward). Attrs that write
+ * records have one clock. Of a software event that several events sample at
+ * once on a CPU (page-faults of two attrs, or of a task and its CPU) Linux 6.18
+ * gives each sample the id of the first, also where that is another program's:
+ * have one event sample it. */
 #define UVPERF_SET_RECORDS 4u
 /* Delivers the records of all rings in the order of their time: see
  * uvperf_set_start. Adds PERF_SAMPLE_TIME to each attr and, where none of them
@@ -105,15 +109,20 @@ typedef struct uvperf_target_s {
 #define UVPERF_SET_FOLLOW_CPUS 16u
 
 /* What a set can tell beside its attrs' records, by an attr more: a dummy event
- * (PERF_COUNT_SW_DUMMY) that comes after all others, but is opened and enabled
- * before them at each place, so that no mapping is missed. */
+ * (PERF_COUNT_SW_DUMMY, "dummy:u") that comes after all others, but is opened
+ * and enabled before them at each place, and disabled after them, so that no
+ * mapping is missed. So are attrs of the user's that are such events and lead
+ * no group or their own. Its records have PERF_SAMPLE_TID, TIME and CPU; it
+ * counts nothing, and in readings it is 0. A bit that the kernel does not know
+ * is a failure of that attr. */
 /* FORK, EXIT and COMM, that of an execve(2) with PERF_RECORD_MISC_COMM_EXEC. */
 #define UVPERF_SIDE_BAND_TASKS 1u
-/* MMAP2 of what is mapped executable. */
+/* MMAP2 of what is mapped executable; the kernel tells FORK and EXIT too. */
 #define UVPERF_SIDE_BAND_MMAP 2u
-/* MMAP2 of other mappings (PERF_RECORD_MISC_MMAP_DATA). */
+/* MMAP2 of other mappings (PERF_RECORD_MISC_MMAP_DATA); those of MMAP too. */
 #define UVPERF_SIDE_BAND_MMAP_DATA 4u
-/* MMAP2 with the build id of the file, not its inode (Linux 5.12). */
+/* MMAP2 with the build id of the file, not its inode (Linux 5.12); together
+ * with one of these two. */
 #define UVPERF_SIDE_BAND_BUILD_ID 8u
 /* SWITCH, or of CPUs SWITCH_CPU_WIDE. */
 #define UVPERF_SIDE_BAND_SWITCH 16u
@@ -135,7 +144,8 @@ typedef struct uvperf_target_s {
 typedef struct uvperf_set_options_s {
   /* sizeof(uvperf_set_options_t). */
   size_t size;
-  /* The attrs, by pointers, as their sizes may differ; or NULL and `events`. */
+  /* The attrs, by pointers, as their sizes may differ; or NULL and `events`; or
+   * none, with `side_band`. */
   const struct perf_event_attr *const *attrs;
   size_t nr_attrs;
   /* Of each attr the index of its group's leader, which comes before it: its
