@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Records of one's own tasks without any privilege, at perf_event_paranoid 2:
+ * the owners of rings and the side-band need none. */
+#include "counters_make.h"
+#include "nobody.h"
+
+#include <sys/prctl.h>
+
+/* How many records of a type wait in all rings, each of a source. */
+static unsigned count_records(uvperf__counters_t *counters, uint32_t type) {
+  static _Alignas(8) uint8_t scratch[UVPERF__RING_SCRATCH_BYTES];
+  uvperf__cpu_rings_t *rings = uvperf__counters_rings(counters);
+  const uvperf_record_t *record;
+  uvperf__ring_t *ring;
+  const void *bytes;
+  unsigned nr = 0;
+  size_t size, i;
+
+  for (i = 0; i < uvperf__cpu_rings_nr(rings); i++) {
+    ring = &uvperf__cpu_rings_at(rings, i)->ring;
+    for (uvperf__ring_begin(ring);
+         uvperf__ring_next(ring, scratch, &bytes, &size) == 1;
+         uvperf__ring_consume(ring, size))
+      nr += uvperf_decode(uvperf__counters_decoder(counters), bytes, size,
+                          &record) == 0 &&
+            record->source != NULL && record->type == type;
+  }
+  return nr;
+}
+
+static uvperf__counters_t *open_own(nobody_report_t *report,
+                                    counters_make_t *make) {
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+  size_t nr;
+
+  make->options.flags = UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER;
+  counters_add(make, UVPERF_TARGET_SELF);
+  if (uvperf__counters_new(&counters, &make->options, &error) != 0) {
+    nobody_wrong(report, "%s", error.reason);
+    return NULL;
+  }
+  if (uvperf__counters_failures(counters, &nr) != NULL)
+    nobody_wrong(report, "%s",
+                 uvperf__counters_failures(counters, &nr)->error.reason);
+  uvperf__counters_enable(counters, NULL);
+  return counters;
+}
+
+static void expect(nobody_report_t *report, uvperf__counters_t *counters,
+                   uint32_t type, unsigned least) {
+  unsigned nr = count_records(counters, type);
+
+  if (nr < least)
+    nobody_wrong(report, "%u records of type %u", nr, type);
+  uvperf__counters_free(counters);
+}
+
+static void samples_come(nobody_report_t *report) {
+  char *region = live_region();
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  counters_make(&make, 1);
+  live_touch_attr(&make.attrs[0], PERF_SAMPLE_IP);
+  counters = open_own(report, &make);
+  live_touch(region);
+  if (counters != NULL)
+    expect(report, counters, PERF_RECORD_SAMPLE, LIVE_PAGES);
+  live_region_free(region);
+}
+
+static void side_band_comes(nobody_report_t *report) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  counters_make(&make, 0);
+  make.options.side_band = UVPERF_SIDE_BAND_TASKS | UVPERF_SIDE_BAND_MMAP |
+                           UVPERF_SIDE_BAND_SWITCH | UVPERF_SIDE_BAND_KSYMBOL;
+  counters = open_own(report, &make);
+  prctl(PR_SET_NAME, "nobody");
+  if (counters != NULL)
+    expect(report, counters, PERF_RECORD_COMM, 1);
+}
+
+static void unprivileged_records_come(void **state) {
+  static const nobody_line_t lines[] = {
+      {"samples", samples_come},
+      {"side-band", side_band_comes},
+  };
+
+  (void)state;
+  nobody_run(__func__, lines, sizeof(lines) / sizeof(lines[0]));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(unprivileged_records_come),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
