@@ -257,8 +257,9 @@ int uvperf__counters_remove_target(uvperf__counters_t *counters,
 
 static int check_options(const uvperf_set_options_t *options,
                          uvperf_error_t *error) {
-  if (options->flags & ~(UVPERF_SET_STRICT | UVPERF_SET_USER_READ |
-                         UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER))
+  if (options->flags &
+      ~(UVPERF_SET_STRICT | UVPERF_SET_USER_READ | UVPERF_SET_RECORDS |
+        UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS))
     return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
                            "options.flags 0x%x has unknown bits",
                            options->flags);
@@ -359,18 +360,35 @@ uvperf__counters_changes(const uvperf__counters_t *counters, size_t attr,
   return counters->attrs[attr].changes;
 }
 
-/* The serials of a target's places follow one another. */
+/* The place of a target, whose serials ascend, with this one; or NULL. */
+static const counter_place_t *find_place(const counter_target_t *target,
+                                         uint64_t serial) {
+  size_t first = 0;
+  size_t end = target->nr_places;
+  size_t middle;
+
+  while (first < end) {
+    middle = first + (end - first) / 2;
+    if (target->places[middle].place.serial < serial)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first < target->nr_places &&
+                 target->places[first].place.serial == serial
+             ? &target->places[first]
+             : NULL;
+}
+
 int uvperf__counters_fd(const uvperf__counters_t *counters, size_t attr,
                         uint64_t serial) {
-  const counter_target_t *target;
-  uint64_t first;
+  const counter_place_t *place;
   size_t i;
 
   for (i = 0; attr < counters->nr_attrs && i < counters->nr_targets; i++) {
-    target = counters->targets[i];
-    first = target->places[0].place.serial;
-    if (serial >= first && serial - first < target->nr_places)
-      return target->places[serial - first].events[attr].fd;
+    place = find_place(counters->targets[i], serial);
+    if (place != NULL)
+      return place->events[attr].fd;
   }
   return -1;
 }

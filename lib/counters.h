@@ -93,7 +93,7 @@ int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
 void uvperf__counters_detach(uvperf__counters_t *counters);
 
 /* What is not open, ordered by target, place and attr; valid until a target is
- * added or removed. */
+ * added or removed, or a CPU comes. */
 const uvperf_set_failure_t *
 uvperf__counters_failures(const uvperf__counters_t *counters, size_t *nr);
 
@@ -135,5 +135,22 @@ int uvperf__counters_clockid(const uvperf__counters_t *counters);
  * behind what they wrote. To be called when a turn is over; never inside a
  * record callback. */
 void uvperf__counters_settle(uvperf__counters_t *counters);
+
+/* -- CPUs that come and go: counters_cpu.c -- */
+
+/* A CPU is online (again): opens anew the events that are bound to it alone
+ * (pid -1, cgroups), with the filters, periods and programs that were set,
+ * enabled if the set is; their counts go on. Those that have gone on without
+ * it, as their PMU's driver moves them to another CPU, are left alone
+ * (perf_pmu_migrate_context in kernel/events/core.c). Tries anew what could not
+ * be opened there. Targets whose `cpus` is NULL get places on a CPU that is new
+ * to them, but for tasks that have a place that follows them. 0, or, with all
+ * done that could be, the first failure. */
+int uvperf__counters_cpu_come(uvperf__counters_t *counters, int cpu,
+                              uvperf_error_t *error);
+
+/* A CPU has gone: its events have stopped, most of them for good. Notes where
+ * they are, so that those that go on are known when it is back. */
+void uvperf__counters_cpu_gone(uvperf__counters_t *counters, int cpu);
 
 #endif

@@ -104,6 +104,20 @@ int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
   return late != 0 ? late : early;
 }
 
+int uvperf__counters_switch_place(uvperf__counters_t *counters,
+                                  const counter_target_t *target,
+                                  counter_place_t *place, int enable,
+                                  uvperf_error_t *error) {
+  unsigned long request =
+      enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+  int early = switch_place(counters, place, enable ? PART_EARLY : PART_LATE,
+                           target->on_exec, request, error);
+  int late = switch_place(counters, place, enable ? PART_LATE : PART_EARLY,
+                          target->on_exec, request, early == 0 ? error : NULL);
+
+  return early != 0 ? early : late;
+}
+
 int uvperf__counters_enable(uvperf__counters_t *counters,
                             uvperf_error_t *error) {
   int rc = uvperf__counters_check(counters, error);

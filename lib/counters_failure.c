@@ -63,6 +63,90 @@ void uvperf__counters_forget(uvperf__counters_t *counters, uint32_t target) {
   counters->nr_failures = kept;
 }
 
+/* -- when CPUs come back -------------------------------------------------- */
+
+/* Keeps those that are not of the one place, or attr. */
+static void forget_at(uvperf__counters_t *counters, uint32_t target, int pid,
+                      int cpu, size_t attr) {
+  const uvperf_set_failure_t *failure;
+  size_t kept = 0;
+  size_t i;
+
+  for (i = 0; i < counters->nr_failures; i++) {
+    failure = &counters->failures[i];
+    if (failure->error.target_index != target || failure->cpu != cpu ||
+        (pid != 0 && failure->pid != pid) ||
+        (attr != SIZE_MAX && failure->error.attr_index != attr))
+      counters->failures[kept++] = *failure;
+  }
+  counters->nr_failures = kept;
+}
+
+void uvperf__counters_forget_place(uvperf__counters_t *counters,
+                                   const uvperf_place_t *place) {
+  forget_at(counters, place->target, place->pid, place->cpu, SIZE_MAX);
+}
+
+void uvperf__counters_forget_misfit(uvperf__counters_t *counters,
+                                    uint32_t target, size_t attr) {
+  forget_at(counters, target, 0, -1, attr);
+}
+
+/* Where the place of a failure comes among those of its target: one that is of
+ * no place of it comes first. */
+static size_t rank_of_place(const counter_target_t *target,
+                            const uvperf_set_failure_t *failure) {
+  const uvperf_place_t *place;
+  size_t i;
+
+  for (i = 0; i < target->nr_places; i++) {
+    place = &target->places[i].place;
+    if (place->pid == failure->pid && place->cpu == failure->cpu)
+      return i + 1;
+  }
+  return 0;
+}
+
+static const counter_target_t *find_target(const uvperf__counters_t *counters,
+                                           uint32_t index) {
+  size_t i = 0;
+
+  while (counters->targets[i]->index != index)
+    i++;
+  return counters->targets[i];
+}
+
+static int belongs_before(const uvperf__counters_t *counters,
+                          const uvperf_set_failure_t *a,
+                          const uvperf_set_failure_t *b) {
+  const counter_target_t *target;
+  size_t rank_a, rank_b;
+
+  if (a->error.target_index != b->error.target_index)
+    return a->error.target_index < b->error.target_index;
+  target = find_target(counters, a->error.target_index);
+  rank_a = rank_of_place(target, a);
+  rank_b = rank_of_place(target, b);
+  return rank_a != rank_b ? rank_a < rank_b
+                          : a->error.attr_index < b->error.attr_index;
+}
+
+void uvperf__counters_order_failures(uvperf__counters_t *counters) {
+  uvperf_set_failure_t *failures = counters->failures;
+  uvperf_set_failure_t failure;
+  size_t i, to;
+
+  for (i = 1; i < counters->nr_failures; i++) {
+    failure = failures[i];
+    for (to = i;
+         to > 0 && belongs_before(counters, &failure, &failures[to - 1]); to--)
+      failures[to] = failures[to - 1];
+    failures[to] = failure;
+  }
+}
+
+/* -- which one tells most ------------------------------------------------- */
+
 /* What helps first is told first. What stands in the way of this process alone
  * comes before what may not be possible on this machine, and that before what
  * is not there: of {cycles, faults} without privileges in a virtual machine

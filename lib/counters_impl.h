@@ -68,9 +68,15 @@ typedef struct counter_s {
   const struct perf_event_mmap_page *page;
   counter_source_t *source; /* NULL: it writes into no ring */
   counter_source_t *silent; /* of one that does not, where there are rings */
-  counted_t last;           /* when it was last read */
-  counted_t base;           /* when it was last reset */
-  int base_code; /* 0, or why that is not known: it could not be read */
+  int is_unfit;             /* FAILED by the plan: it is not to be tried here */
+  /* What it had counted when it was closed, to be opened anew; and whether it
+   * was. */
+  counted_t carry;
+  int is_carried;
+  uint64_t left;  /* `last.enabled` when its CPU was found to be gone */
+  counted_t last; /* when it was last read */
+  counted_t base; /* when it was last reset */
+  int base_code;  /* 0, or why that is not known: it could not be read */
 } counter_t;
 
 typedef struct counter_place_s {
@@ -78,7 +84,10 @@ typedef struct counter_place_s {
   uint64_t start; /* of the task, for uvperf__task_is_gone */
   int is_gone;
   int was_read;
-  int has_begun;     /* of a command: it has called execve(2) */
+  int has_begun;   /* of a command: it has called execve(2) */
+  int is_away;     /* its CPU has gone, see counters_cpu.c */
+  int has_package; /* its CPU's, where that was asked for and is known */
+  uint64_t package;
   counter_t *events; /* one for each attr */
 } counter_place_t;
 
@@ -88,7 +97,9 @@ typedef struct counter_target_s {
   void *data;    /* the user's */
   int inherit;
   int on_exec;
-  int cgroup; /* fd while its events are opened, else -1 */
+  int follows_cpus;  /* it is of each CPU that there is */
+  int cgroup;        /* fd while its events are opened, else -1 */
+  char *cgroup_path; /* of the user's options; or NULL */
   size_t nr_places;
   counter_place_t *places;
   counter_t *events; /* those of all places */
@@ -210,6 +221,24 @@ int uvperf__counters_plan(uvperf__counters_t *counters,
                           const uvperf_target_t *target,
                           counter_target_t **planned, uvperf_error_t *error);
 
+/* Gives a target so many places more, behind those that it has. 0, or -ENOMEM
+ * and the error. */
+int uvperf__counters_add_places(uvperf__counters_t *counters,
+                                counter_target_t *target, size_t nr,
+                                uvperf_error_t *error);
+
+/* Plans one place more, whose pid and cpu are filled, as if it had been there
+ * when the target was planned. */
+void uvperf__counters_plan_place(uvperf__counters_t *counters,
+                                 counter_target_t *target,
+                                 counter_place_t *place);
+
+/* Whether another place of the target measures the attr for the package that
+ * this place's CPU is in, once a package being enough. */
+int uvperf__counters_has_package(const uvperf__counters_t *counters,
+                                 const counter_target_t *target,
+                                 counter_place_t *place, size_t attr);
+
 /* How many events are to be opened. */
 size_t uvperf__counters_nr_planned(const uvperf__counters_t *counters,
                                    const counter_target_t *target);
@@ -221,6 +250,15 @@ size_t uvperf__counters_nr_planned(const uvperf__counters_t *counters,
 int uvperf__counters_open(uvperf__counters_t *counters,
                           counter_target_t *target, uvperf_error_t *error);
 
+/* The same of one place. */
+int uvperf__counters_open_place(uvperf__counters_t *counters,
+                                const counter_target_t *target,
+                                counter_place_t *place, uvperf_error_t *error);
+
+/* Closes an event, if it is open. */
+void uvperf__counters_close_event(uvperf__counters_t *counters,
+                                  counter_t *event, size_t attr);
+
 /* Closes all that is open of a target, and frees it. NULL is allowed. */
 void uvperf__counters_close(uvperf__counters_t *counters,
                             counter_target_t *target);
@@ -231,6 +269,20 @@ void uvperf__counters_close(uvperf__counters_t *counters,
  * after a failure and gives the first. */
 int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
                             int enable, uvperf_error_t *error);
+
+/* The same of one place. */
+int uvperf__counters_switch_place(uvperf__counters_t *counters,
+                                  const counter_target_t *target,
+                                  counter_place_t *place, int enable,
+                                  uvperf_error_t *error);
+
+/* -- counters_read.c -- */
+
+/* Reads all events of a place. Whether any of them is open, and whether any was
+ * enabled since it was read before. */
+void uvperf__counters_read_place(const uvperf__counters_t *counters,
+                                 counter_place_t *place, int *is_open,
+                                 int *went_on);
 
 /* -- counters_record.c: into which ring events write, and whose records are */
 
@@ -309,6 +361,17 @@ int uvperf__counters_fail(uvperf__counters_t *counters,
 
 /* Forgets the failures of a target. */
 void uvperf__counters_forget(uvperf__counters_t *counters, uint32_t target);
+
+/* Forgets those of one place; of one attr that was none for the target at all
+ * (cpu -1). */
+void uvperf__counters_forget_place(uvperf__counters_t *counters,
+                                   const uvperf_place_t *place);
+void uvperf__counters_forget_misfit(uvperf__counters_t *counters,
+                                    uint32_t target, size_t attr);
+
+/* Orders them by target, place and attr, as those that came last need not
+ * be. */
+void uvperf__counters_order_failures(uvperf__counters_t *counters);
 
 /* Gives the one that tells most of the failures from the first-th on, of which
  * there is one or more: its code and the error. */

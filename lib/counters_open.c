@@ -200,8 +200,8 @@ static int is_cut_off(const job_t *job, int code) {
 
 /* -- one event ------------------------------------------------------------ */
 
-static void close_event(uvperf__counters_t *counters, counter_t *event,
-                        size_t attr) {
+void uvperf__counters_close_event(uvperf__counters_t *counters,
+                                  counter_t *event, size_t attr) {
   if (event->fd < 0)
     return;
   uvperf__counters_unmap(counters, event);
@@ -266,7 +266,7 @@ static int open_event(job_t *job, uvperf_error_t *error) {
     rc = uvperf__counters_join(counters, job->target, job->place, job->attr,
                                &job->is_vital, error);
   if (rc != 0) {
-    close_event(counters, event, job->attr);
+    uvperf__counters_close_event(counters, event, job->attr);
     if (!attr->is_fixed)
       uvperf__counter_attr_restore(attr);
     return rc;
@@ -369,7 +369,7 @@ static int open_again(uvperf__counters_t *counters,
     event = &place->events[i];
     if (event->state != COUNTER_OPEN || event->leader != leader)
       continue;
-    close_event(counters, event, i);
+    uvperf__counters_close_event(counters, event, i);
     event->state = COUNTER_PLANNED;
   }
   for (i = leader; i < counters->nr_attrs && rc == 0; i++)
@@ -378,9 +378,9 @@ static int open_again(uvperf__counters_t *counters,
   return rc;
 }
 
-static int open_place(uvperf__counters_t *counters,
-                      const counter_target_t *target, counter_place_t *place,
-                      uvperf_error_t *error) {
+int uvperf__counters_open_place(uvperf__counters_t *counters,
+                                const counter_target_t *target,
+                                counter_place_t *place, uvperf_error_t *error) {
   size_t i, attr;
   int tries;
   int rc = 0;
@@ -403,7 +403,8 @@ int uvperf__counters_open(uvperf__counters_t *counters,
   int rc = 0;
 
   for (i = 0; i < target->nr_places && rc == 0; i++)
-    rc = open_place(counters, target, &target->places[i], error);
+    rc = uvperf__counters_open_place(counters, target, &target->places[i],
+                                     error);
   if (target->cgroup >= 0)
     uvperf__file_close(target->cgroup);
   target->cgroup = -1;
@@ -421,7 +422,9 @@ void uvperf__counters_close(uvperf__counters_t *counters,
   if (target->cgroup >= 0)
     uvperf__file_close(target->cgroup);
   for (i = 0; i < target->nr_places * counters->nr_attrs; i++)
-    close_event(counters, &target->events[i], i % counters->nr_attrs);
+    uvperf__counters_close_event(counters, &target->events[i],
+                                 i % counters->nr_attrs);
+  uvperf__free(target->cgroup_path);
   uvperf__free(target->places);
   uvperf__free(target->events);
   uvperf__free(target);

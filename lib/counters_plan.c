@@ -11,18 +11,11 @@
 #include "explain.h"
 #include "file.h"
 
-/* The package of a place's CPU, where sysfs tells it: an offline CPU has
- * none. */
-typedef struct package_s {
-  int is_known;
-  uint64_t number;
-} package_t;
-
 typedef struct plan_s {
   uvperf__counters_t *counters;
   counter_target_t *target;
-  int pid;             /* of the target, for what is of no place of it */
-  package_t *packages; /* of each place; NULL: nobody has asked */
+  int pid;          /* of the target, for what is of no place of it */
+  int has_packages; /* its places have them, where sysfs tells them */
   uvperf_error_t *error;
 } plan_t;
 
@@ -33,26 +26,56 @@ static int no_memory(uvperf_error_t *error) {
 
 /* -- places --------------------------------------------------------------- */
 
-static int make_places(uvperf__counters_t *counters, counter_target_t *target,
-                       size_t nr, uvperf_error_t *error) {
+static void take_places(counter_target_t *target, counter_place_t *places,
+                        counter_t *events, size_t nr_attrs) {
   size_t i;
 
-  target->places = uvperf__calloc(nr, sizeof(target->places[0]));
+  if (target->nr_places != 0) {
+    memcpy(places, target->places, target->nr_places * sizeof(*places));
+    memcpy(events, target->events,
+           target->nr_places * nr_attrs * sizeof(*events));
+    for (i = 0; i < target->nr_places; i++)
+      places[i].events = &events[i * nr_attrs];
+  }
+  uvperf__free(target->places);
+  uvperf__free(target->events);
+  target->places = places;
+  target->events = events;
+}
+
+int uvperf__counters_add_places(uvperf__counters_t *counters,
+                                counter_target_t *target, size_t nr,
+                                uvperf_error_t *error) {
+  size_t old = target->nr_places;
+  counter_place_t *places;
+  counter_t *events = NULL;
+  size_t i;
+
+  places = uvperf__calloc(old + nr, sizeof(*places));
   /* The product may be too large for a size_t where that has 32 bits. */
-  if (nr <= SIZE_MAX / counters->nr_attrs)
-    target->events =
-        uvperf__calloc(nr * counters->nr_attrs, sizeof(target->events[0]));
-  if (target->places == NULL || target->events == NULL)
+  if (old + nr <= SIZE_MAX / counters->nr_attrs)
+    events = uvperf__calloc((old + nr) * counters->nr_attrs, sizeof(*events));
+  if (places == NULL || events == NULL) {
+    uvperf__free(places);
+    uvperf__free(events);
     return no_memory(error);
-  target->nr_places = nr;
-  for (i = 0; i < nr * counters->nr_attrs; i++)
-    target->events[i].fd = -1;
-  for (i = 0; i < nr; i++) {
-    target->places[i].events = &target->events[i * counters->nr_attrs];
-    target->places[i].place.target = target->index;
-    target->places[i].place.serial = counters->next_serial++;
+  }
+  take_places(target, places, events, counters->nr_attrs);
+  target->nr_places = old + nr;
+  for (i = old * counters->nr_attrs; i < (old + nr) * counters->nr_attrs; i++)
+    events[i].fd = -1;
+  for (i = old; i < old + nr; i++) {
+    places[i].events = &events[i * counters->nr_attrs];
+    places[i].place.target = target->index;
+    places[i].place.serial = counters->next_serial++;
   }
   return 0;
+}
+
+static void make_unfit(counter_t *event, int code) {
+  event->state = COUNTER_FAILED;
+  event->code = code;
+  event->is_unfit = 1;
 }
 
 /* A target that is not there is one place, at which nothing is. */
@@ -60,7 +83,7 @@ static int plan_nothing(plan_t *plan, uvperf_error_t *why) {
   counter_target_t *target = plan->target;
   counter_place_t *place;
   size_t i;
-  int rc = make_places(plan->counters, target, 1, plan->error);
+  int rc = uvperf__counters_add_places(plan->counters, target, 1, plan->error);
 
   if (rc != 0)
     return rc;
@@ -68,8 +91,7 @@ static int plan_nothing(plan_t *plan, uvperf_error_t *why) {
   place->place.pid = plan->pid;
   place->place.cpu = -1;
   for (i = 0; i < plan->counters->nr_attrs && rc == 0; i++) {
-    place->events[i].state = COUNTER_FAILED;
-    place->events[i].code = why->code;
+    make_unfit(&place->events[i], why->code);
     rc = uvperf__counters_fail(plan->counters, &place->place, i, why,
                                plan->error);
   }
@@ -170,10 +192,8 @@ static int fail_everywhere(plan_t *plan, size_t attr) {
   size_t i;
 
   explain_misfit(item, target, &why);
-  for (i = 0; i < target->nr_places; i++) {
-    target->places[i].events[attr].state = COUNTER_FAILED;
-    target->places[i].events[attr].code = why.code;
-  }
+  for (i = 0; i < target->nr_places; i++)
+    make_unfit(&target->places[i].events[attr], why.code);
   memset(&everywhere, 0, sizeof(everywhere));
   everywhere.target = target->index;
   everywhere.pid = plan->pid;
@@ -184,43 +204,77 @@ static int fail_everywhere(plan_t *plan, size_t attr) {
 
 /* -- packages ------------------------------------------------------------- */
 
+/* Of a CPU that is offline sysfs tells none. 0, or the code of a shortage. */
+static int find_package(const uvperf__counters_t *counters,
+                        counter_place_t *place) {
+  int rc =
+      uvperf__cpu_package(counters->root, place->place.cpu, &place->package);
+
+  if (rc == 0)
+    place->has_package = 1;
+  return uvperf__is_shortage(rc) ? rc : 0;
+}
+
 static int find_packages(plan_t *plan) {
-  const counter_target_t *target = plan->target;
-  package_t *package;
+  counter_target_t *target = plan->target;
   size_t i;
   int rc;
 
-  if (plan->packages != NULL)
+  if (plan->has_packages)
     return 0;
-  plan->packages = uvperf__calloc(target->nr_places, sizeof(*package));
-  if (plan->packages == NULL)
-    return no_memory(plan->error);
   for (i = 0; i < target->nr_places; i++) {
-    package = &plan->packages[i];
-    rc = uvperf__cpu_package(plan->counters->root, target->places[i].place.cpu,
-                             &package->number);
-    if (uvperf__is_shortage(rc))
+    rc = find_package(plan->counters, &target->places[i]);
+    if (rc != 0)
       return uvperf__explain_shortage(plan->error, rc,
                                       "the package of a CPU cannot be read");
-    package->is_known = rc == 0;
   }
+  plan->has_packages = 1;
   return 0;
+}
+
+static int are_of_one_package(const counter_place_t *a,
+                              const counter_place_t *b) {
+  return a->has_package && b->has_package && a->package == b->package;
 }
 
 /* Leaves the attr planned at the first place of each package. */
 static void leave_one_of_package(plan_t *plan, size_t attr) {
-  const package_t *packages = plan->packages;
   counter_place_t *places = plan->target->places;
   size_t i, j;
 
   for (i = 0; i < plan->target->nr_places; i++) {
-    if (places[i].events[attr].state != COUNTER_PLANNED ||
-        !packages[i].is_known)
+    if (places[i].events[attr].state != COUNTER_PLANNED)
       continue;
     for (j = i + 1; j < plan->target->nr_places; j++)
-      if (packages[j].is_known && packages[j].number == packages[i].number)
+      if (are_of_one_package(&places[i], &places[j]))
         places[j].events[attr].state = COUNTER_NONE;
   }
+}
+
+static int is_once_a_package(const uvperf__counters_t *counters,
+                             const counter_target_t *target, size_t attr) {
+  return target->type == UVPERF_TARGET_CPUS &&
+         (counters->attrs[attr].item.flags & UVPERF_ITEM_PER_PACKAGE) != 0;
+}
+
+int uvperf__counters_has_package(const uvperf__counters_t *counters,
+                                 const counter_target_t *target,
+                                 counter_place_t *place, size_t attr) {
+  const counter_place_t *other;
+  size_t i;
+
+  if (!is_once_a_package(counters, target, attr))
+    return 0;
+  if (!place->has_package)
+    find_package(counters, place);
+  for (i = 0; i < target->nr_places; i++) {
+    other = &target->places[i];
+    if (other != place && are_of_one_package(other, place) &&
+        (other->events[attr].state == COUNTER_OPEN ||
+         other->events[attr].state == COUNTER_PLANNED))
+      return 1;
+  }
+  return 0;
 }
 
 /* -- the plan ------------------------------------------------------------- */
@@ -260,8 +314,7 @@ static int plan_attr(plan_t *plan, size_t attr) {
   }
   if (nr == 0)
     return fail_everywhere(plan, attr);
-  if (target->type != UVPERF_TARGET_CPUS ||
-      (item->flags & UVPERF_ITEM_PER_PACKAGE) == 0)
+  if (!is_once_a_package(plan->counters, target, attr))
     return 0;
   rc = find_packages(plan);
   if (rc == 0)
@@ -269,12 +322,60 @@ static int plan_attr(plan_t *plan, size_t attr) {
   return rc;
 }
 
+/* It was nowhere to be measured, and is now. */
+static void make_fit(plan_t *plan, size_t attr) {
+  counter_target_t *target = plan->target;
+  counter_t *event;
+  size_t i;
+
+  for (i = 0; i < target->nr_places; i++) {
+    event = &target->places[i].events[attr];
+    if (!event->is_unfit)
+      continue;
+    event->state = COUNTER_NONE;
+    event->code = 0;
+    event->is_unfit = 0;
+  }
+  uvperf__counters_forget_misfit(plan->counters, target->index, attr);
+}
+
+static int is_to_be_at(plan_t *plan, counter_place_t *place, size_t attr) {
+  const uvperf_event_item_t *item = &plan->counters->attrs[attr].item;
+  size_t first = first_of_group(plan, attr);
+
+  return can_be_at(item, place) &&
+         (first == attr || place->events[first].state == COUNTER_PLANNED) &&
+         !uvperf__counters_has_package(plan->counters, plan->target, place,
+                                       attr);
+}
+
+void uvperf__counters_plan_place(uvperf__counters_t *counters,
+                                 counter_target_t *target,
+                                 counter_place_t *place) {
+  plan_t plan = {counters, target, place->place.pid, 0, NULL};
+  const counter_t *elsewhere;
+  size_t attr;
+
+  for (attr = 0; attr < counters->nr_attrs; attr++) {
+    elsewhere = &target->places[0].events[attr];
+    if (fits(&counters->attrs[attr].item, target) &&
+        is_to_be_at(&plan, place, attr)) {
+      if (elsewhere->is_unfit)
+        make_fit(&plan, attr);
+      place->events[attr].state = COUNTER_PLANNED;
+    } else if (elsewhere->is_unfit) {
+      make_unfit(&place->events[attr], elsewhere->code);
+    }
+  }
+}
+
 static int plan_spots(plan_t *plan, uvperf__target_spots_t *spots) {
   counter_target_t *target = plan->target;
   size_t i;
   int rc;
 
-  rc = make_places(plan->counters, target, spots->nr_spots, plan->error);
+  rc = uvperf__counters_add_places(plan->counters, target, spots->nr_spots,
+                                   plan->error);
   if (rc != 0)
     return rc;
   target->inherit = spots->inherit;
@@ -290,8 +391,24 @@ static int plan_spots(plan_t *plan, uvperf__target_spots_t *spots) {
     plan->pid = target->places[0].place.pid;
   for (i = 0; i < plan->counters->nr_attrs && rc == 0; i++)
     rc = plan_attr(plan, i);
-  uvperf__free(plan->packages);
   return rc;
+}
+
+/* What is needed of it when CPUs come. */
+static int keep_target(plan_t *plan, const uvperf_target_t *target) {
+  counter_target_t *own = plan->target;
+  size_t size;
+
+  own->follows_cpus = target->cpus == NULL && own->places[0].place.cpu >= 0;
+  if (target->cgroup == NULL ||
+      !(plan->counters->flags & UVPERF_SET_FOLLOW_CPUS))
+    return 0;
+  size = strlen(target->cgroup) + 1;
+  own->cgroup_path = uvperf__calloc(1, size);
+  if (own->cgroup_path == NULL)
+    return no_memory(plan->error);
+  memcpy(own->cgroup_path, target->cgroup, size);
+  return 0;
 }
 
 static int plan_target(plan_t *plan, const uvperf_target_t *target) {
@@ -305,6 +422,8 @@ static int plan_target(plan_t *plan, const uvperf_target_t *target) {
                              &spots, &why);
   if (rc == 0) {
     rc = plan_spots(plan, &spots);
+    if (rc == 0)
+      rc = keep_target(plan, target);
     uvperf__target_free(&spots);
     return rc;
   }
@@ -321,7 +440,7 @@ int uvperf__counters_plan(uvperf__counters_t *counters,
                           counter_target_t **planned, uvperf_error_t *error) {
   int is_of_task = target->type != UVPERF_TARGET_CPUS &&
                    target->type != UVPERF_TARGET_CGROUP;
-  plan_t plan = {counters, NULL, is_of_task ? target->pid : -1, NULL, error};
+  plan_t plan = {counters, NULL, is_of_task ? target->pid : -1, 0, error};
   int rc;
 
   plan.target = uvperf__calloc(1, sizeof(*plan.target));

@@ -50,6 +50,29 @@ static int find_value(const uvperf_read_t *read, uint64_t id, uint64_t likely,
   return uvperf_read_find(read, id, count) == 0 ? 0 : -EPROTO;
 }
 
+/* When a CPU goes offline the kernel takes the groups of its events apart, and
+ * reading a leader gives its own value alone (perf_event_exit_cpu in
+ * kernel/events/core.c, DETACH_GROUP): then the event's own fd has its value.
+ * 0, or -EPROTO. */
+static int read_alone(const uvperf__counters_t *counters,
+                      const counter_t *event, uvperf_count_t *count) {
+  uint64_t words[UVPERF__COUNTERS_WORDS];
+  uvperf_read_t read;
+  int rc;
+
+  rc = read_values(event->fd, counters->attrs[event->leader].attr->read_format,
+                   words, sizeof(words), &read);
+  return rc == 0 ? find_value(&read, event->id, 0, count) : -EPROTO;
+}
+
+/* What it has counted, also before it was opened anew. */
+static void keep_count(counter_t *event, const uvperf_count_t *count) {
+  event->last.value = event->carry.value + count->value;
+  event->last.enabled = event->carry.enabled + count->time_enabled;
+  event->last.running = event->carry.running + count->time_running;
+  event->last.lost = event->carry.lost + count->lost;
+}
+
 /* Fills `last` and `code` of all events that this one leads at the place: of
  * one that could not be read `last` stays. */
 static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
@@ -73,19 +96,16 @@ static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
       continue;
     event->code = rc != 0 ? rc : find_value(&read, event->id, position, &count);
     position++;
-    if (event->code != 0)
-      continue;
-    event->last.value = count.value;
-    event->last.enabled = count.time_enabled;
-    event->last.running = count.time_running;
-    event->last.lost = count.lost;
+    if (rc == 0 && event->code != 0)
+      event->code = read_alone(counters, event, &count);
+    if (event->code == 0)
+      keep_count(event, &count);
   }
 }
 
-/* Reads all events of a place. Whether any of them is, and whether any was
- * enabled since it was read before. */
-static void read_place(const uvperf__counters_t *counters,
-                       counter_place_t *place, int *is_open, int *went_on) {
+void uvperf__counters_read_place(const uvperf__counters_t *counters,
+                                 counter_place_t *place, int *is_open,
+                                 int *went_on) {
   uint64_t enabled;
   size_t i;
 
@@ -142,7 +162,7 @@ static void look_for_end(const uvperf__counters_t *counters,
   if (!is_gone(counters, place, answer))
     return;
   place->is_gone = 1;
-  read_place(counters, place, &is_open, &went_on);
+  uvperf__counters_read_place(counters, place, &is_open, &went_on);
 }
 
 /* -- readings ------------------------------------------------------------- */
@@ -174,7 +194,10 @@ static void fill_cell(counter_t *event, int is_snapshot, int is_gone,
     return;
   cell->code = event->code;
   if (event->state != COUNTER_OPEN) {
-    cell->state = UVPERF_COUNT_NOT_AVAILABLE;
+    /* What it has counted before is told, and comes back if it does: it must
+     * not look as if it were all new then. */
+    cell->state =
+        event->is_carried ? UVPERF_COUNT_ERROR : UVPERF_COUNT_NOT_AVAILABLE;
     return;
   }
   if (event->code != 0) {
@@ -198,7 +221,7 @@ static void fill_place(const uvperf__counters_t *counters,
   int is_open, went_on;
   size_t i;
 
-  read_place(counters, place, &is_open, &went_on);
+  uvperf__counters_read_place(counters, place, &is_open, &went_on);
   if (is_open)
     look_for_end(counters, place, went_on, answer);
   *uvperf__reading_place(reading, nr) = place->place;
@@ -241,7 +264,7 @@ static void reset_place(const uvperf__counters_t *counters,
   int is_open, went_on;
   size_t i;
 
-  read_place(counters, place, &is_open, &went_on);
+  uvperf__counters_read_place(counters, place, &is_open, &went_on);
   for (i = 0; i < counters->nr_attrs; i++) {
     place->events[i].base = place->events[i].last;
     place->events[i].base_code = place->events[i].code;

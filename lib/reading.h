@@ -70,7 +70,8 @@ uvperf__cell_t *uvperf__reading_cell(uvperf_reading_t *reading, size_t attr,
 /* The same, to look at only. */
 const uvperf__cell_t *uvperf__reading_see(const uvperf_reading_t *reading,
                                           size_t attr, size_t place);
-/* All cells and places (serials ascending) are filled: makes the totals. */
+/* All cells and places (by target, then by serial) are filled: makes the
+ * totals. */
 void uvperf__reading_end(uvperf_reading_t *reading);
 /* The state of a cell that was read (value, enabled, running are filled):
  * NOT_ENABLED, NEVER_SCHEDULED, COUNTING or, where gone, GONE. */

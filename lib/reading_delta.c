@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Two readings of one set, place by place: the difference, what measuring
- * costs, the least. Places are matched by their serials, as targets come and
- * go. */
+ * costs, the least. Places are matched by their serials, as targets and CPUs
+ * come and go. */
 #include "reading.h"
 
 #include <errno.h>
@@ -10,14 +10,21 @@
 
 #include "uvperf/count.h"
 
-/* Places ascend by their serials, so a place of one is looked for in the other
- * from where the last one was found. */
-static int find_place(const uvperf_reading_t *reading, uint64_t serial,
-                      size_t *place) {
-  while (*place < reading->nr_places && reading->places[*place].serial < serial)
+/* Places ascend by their targets, and those of one by their serials: one that a
+ * target gets later is behind its others, and before those of later targets. */
+static int is_before(const uvperf_place_t *a, const uvperf_place_t *b) {
+  return a->target != b->target ? a->target < b->target : a->serial < b->serial;
+}
+
+/* So a place of one is looked for in the other from where the last one was
+ * found. */
+static int find_place(const uvperf_reading_t *reading,
+                      const uvperf_place_t *which, size_t *place) {
+  while (*place < reading->nr_places &&
+         is_before(&reading->places[*place], which))
     (*place)++;
   return *place < reading->nr_places &&
-         reading->places[*place].serial == serial;
+         reading->places[*place].serial == which->serial;
 }
 
 static int is_snapshot(const uvperf_reading_t *reading, size_t attr) {
@@ -135,7 +142,7 @@ int uvperf_reading_delta(uvperf_reading_t *delta, const uvperf_reading_t *older,
   if (older != NULL && older->resets == newer->resets) {
     delta->interval = newer->time - older->time;
     for (place = 0; place < delta->nr_places; place++)
-      if (find_place(older, delta->places[place].serial, &at))
+      if (find_place(older, &delta->places[place], &at))
         delta_place(delta, place, older, at);
   }
   uvperf__reading_end(delta);
@@ -165,7 +172,7 @@ int uvperf_reading_subtract(uvperf_reading_t *reading,
   if (reading == NULL || overhead == NULL || !same_set(reading, overhead))
     return -EINVAL;
   for (place = 0; place < reading->nr_places; place++)
-    if (find_place(overhead, reading->places[place].serial, &at))
+    if (find_place(overhead, &reading->places[place], &at))
       subtract_place(reading, place, overhead, at);
   uvperf__reading_end(reading);
   return 0;
@@ -199,7 +206,7 @@ int uvperf__reading_least(uvperf_reading_t *least,
   if (!same_set(least, other))
     return -EINVAL;
   for (place = 0; place < least->nr_places; place++)
-    if (find_place(other, least->places[place].serial, &at))
+    if (find_place(other, &least->places[place], &at))
       least_place(least, place, other, at);
   uvperf__reading_end(least);
   return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "counters_make.h"
 
+#include "counters_impl.h"
 #include "kernel_knows.h"
 
 /* What scripted events give: words of all of them. */
@@ -67,16 +68,21 @@ void counters_add_thread(counters_make_t *make, int32_t pid) {
   counters_add(make, UVPERF_TARGET_THREAD)->pid = pid;
 }
 
-uvperf__counters_t *counters_open(const counters_make_t *make) {
+uvperf__counters_t *counters_open_on(const char *root,
+                                     const counters_make_t *make) {
   uvperf__counters_t *counters;
   uvperf_error_t error;
   int rc;
 
   memset(&error, 0, sizeof(error));
-  rc = uvperf__counters_new(&counters, &make->options, &error);
+  rc = uvperf__counters_make(root, &counters, &make->options, &error);
   if (rc != 0)
-    fail_msg("uvperf__counters_new gave %d: %s", rc, error.reason);
+    fail_msg("the counters gave %d: %s", rc, error.reason);
   return counters;
+}
+
+uvperf__counters_t *counters_open(const counters_make_t *make) {
+  return counters_open_on("", make);
 }
 
 void counters_refused(const counters_make_t *make, uvperf_error_t *error,

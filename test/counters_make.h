@@ -41,6 +41,10 @@ void counters_add_thread(counters_make_t *make, int32_t pid);
 /* Opens, which must work. */
 uvperf__counters_t *counters_open(const counters_make_t *make);
 
+/* The same with the system's files under this root. */
+uvperf__counters_t *counters_open_on(const char *root,
+                                     const counters_make_t *make);
+
 /* Opens, which must fail like that and leave nothing. */
 void counters_refused(const counters_make_t *make, uvperf_error_t *error,
                       int code, int cause);

@@ -11,6 +11,10 @@ static struct {
   unsigned generation;
 } sysfs;
 
+void cpu_tree_write(const char *path, const char *text) {
+  temp_tree_write(sysfs.tree, path, text);
+}
+
 void cpu_tree_list(const char *list) {
   temp_tree_write(sysfs.tree, "/sys/devices/system/cpu/online", list);
 }

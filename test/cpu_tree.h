@@ -11,6 +11,9 @@ int cpu_tree_end(void);
 /* Its root, valid until the end. */
 const char *cpu_tree_root(void);
 
+/* Writes another file of it. */
+void cpu_tree_write(const char *path, const char *text);
+
 /* What /sys/devices/system/cpu/online says from now on. */
 void cpu_tree_list(const char *list);
 

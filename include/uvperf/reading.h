@@ -27,8 +27,8 @@ enum uvperf_count_state {
   UVPERF_COUNT_NONE = 0,
   /* It was on a counter, all of the time or a part of it. */
   UVPERF_COUNT_COUNTING = 1,
-  /* It was never enabled, or its task did not run here since: nothing can have
-   * happened. value is 0. (Of a task on one CPU this stands for NEVER_SCHEDULED
+  /* It was never enabled, or its task did not run here since, or its CPU was
+   * offline: nothing can have happened. value is 0. (Of a task on one CPU this stands for NEVER_SCHEDULED
    * too: see time_enabled.) */
   UVPERF_COUNT_NOT_ENABLED = 2,
   /* It was enabled and never on a counter, since others had them all: what
@@ -43,7 +43,9 @@ enum uvperf_count_state {
    * last value, and can still be COUNTING. */
   UVPERF_COUNT_GONE = 5,
   /* It cannot be read: `code` is UV_EBADF for one that is pinned and that the
-   * PMU could not hold, else what read(2) says. value means nothing. */
+   * PMU could not hold, else what read(2) says; or why it could not be opened
+   * again when its CPU had come back (UVPERF_SET_FOLLOW_CPUS). value means
+   * nothing. */
   UVPERF_COUNT_ERROR = 6
 };
 
@@ -172,7 +174,8 @@ UVPERF_EXTERN int uvperf_reading_count(const uvperf_reading_t *reading,
 
 /** Tells what a place is.
  *  @param reading  A reading.
- *  @param place    The place's index; they are in the order of their serials.
+ *  @param place    The place's index; they are in the order of their targets,
+ *    and those of a target in the order of their serials.
  *  @return the reading's own, valid until it is filled again or freed; NULL
  *    where there is none. */
 UVPERF_EXTERN const uvperf_place_t *

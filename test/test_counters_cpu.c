@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: CPUs that go and come back. An event of a CPU that went counts no
+ * more, whatever is done to it. */
+#include "counters_make.h"
+
+#include <errno.h>
+
+#include "counters_impl.h"
+#include "cpu_tree.h"
+
+#define EVENTS 64
+
+static fake_event_t *events[EVENTS];
+
+/* CPUs 0 to 2 are online. */
+static int setup(void **state) {
+  if (counters_make_setup(state) != 0 || cpu_tree_begin(3) != 0)
+    return -1;
+  counters_script(events, EVENTS);
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  return cpu_tree_end();
+}
+
+static uvperf__counters_t *open_it(counters_make_t *make) {
+  make->options.flags |= UVPERF_SET_FOLLOW_CPUS;
+  return counters_open_on(cpu_tree_root(), make);
+}
+
+/* So many attrs on these CPUs, enabled. */
+static uvperf__counters_t *begin(size_t nr_attrs, const char *cpus) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  counters_make(&make, nr_attrs);
+  counters_add_cpus(&make, cpus);
+  counters = open_it(&make);
+  assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
+  return counters;
+}
+
+static void end(uvperf__counters_t *counters) {
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+static void come(uvperf__counters_t *counters, int cpu) {
+  uvperf_error_t error;
+  int rc;
+
+  rc = uvperf__counters_cpu_come(counters, cpu, &error);
+  if (rc != 0)
+    fail_msg("%d: %s", rc, error.reason);
+}
+
+static void come_back(uvperf__counters_t *counters, int cpu) {
+  uvperf__counters_cpu_gone(counters, cpu);
+  come(counters, cpu);
+}
+
+/* -- counts go on --------------------------------------------------------- */
+
+static void cpu_that_came_back_counts_on_from_where_it_was(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_set_count_t count;
+
+  (void)state;
+  counters = begin(1, NULL);
+  counters_give(events[0], 1, 10, 10);
+  counters_give(events[1], 100, 20, 10);
+  counters_give(events[2], 2, 10, 10);
+  uvperf__counters_cpu_gone(counters, 1);
+  count = counters_at(counters, 0, 1);
+  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
+  assert_int_equal(count.value, 100);
+  fake_log_clear();
+  come(counters, 1);
+  assert_string_equal(fake_log(), "read, close, open, ioctl ID, ioctl ENABLE");
+  assert_false(events[1]->fd >= 0);
+  assert_int_equal(events[3]->cpu, 1);
+  assert_int_equal(events[3]->pid, -1);
+  assert_true(events[3]->enabled);
+  assert_int_equal(uvperf__counters_fd(counters, 0, 1), events[3]->fd);
+  counters_give(events[3], 0, 0, 0);
+  assert_int_equal(counters_at(counters, 0, 1).value, 100);
+  counters_give(events[3], 7, 5, 4);
+  count = counters_at(counters, 0, 1);
+  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
+  assert_int_equal(count.value, 107);
+  assert_int_equal(count.time_enabled, 25);
+  assert_int_equal(count.time_running, 14);
+  assert_int_equal(counters_total(counters, 0).value, 110);
+  assert_int_equal(counters_nr_places(counters), 3);
+  come_back(counters, 1);
+  counters_give(events[4], 3, 1, 1);
+  assert_int_equal(counters_at(counters, 0, 1).value, 110);
+  end(counters);
+}
+
+/* What hotplug tells of one that went and came back unseen. */
+static void cpu_that_comes_without_having_gone_is_opened_anew(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = begin(1, "1");
+  counters_give(events[0], 100, 20, 20);
+  come(counters, 1);
+  counters_give(events[1], 7, 5, 5);
+  assert_int_equal(counters_at(counters, 0, 0).value, 107);
+  end(counters);
+}
+
+static void cpu_that_is_away_counts_nothing_and_lacks_nothing(void **state) {
+  uvperf_reading_t *older, *newer, *delta;
+  uvperf__counters_t *counters;
+  uvperf_set_count_t count;
+
+  (void)state;
+  counters = begin(1, "1");
+  assert_int_equal(uvperf_reading_new(&older), 0);
+  assert_int_equal(uvperf_reading_new(&newer), 0);
+  assert_int_equal(uvperf_reading_new(&delta), 0);
+  counters_give(events[0], 100, 20, 20);
+  uvperf__counters_cpu_gone(counters, 1);
+  assert_int_equal(uvperf__counters_read(counters, older), 0);
+  assert_int_equal(uvperf__counters_read(counters, newer), 0);
+  assert_int_equal(uvperf_reading_delta(delta, older, newer), 0);
+  assert_int_equal(uvperf_reading_count(delta, 0, 0, &count), 0);
+  assert_int_equal(count.state, UVPERF_COUNT_NOT_ENABLED);
+  assert_int_equal(count.nr_missing, 0);
+  come(counters, 1);
+  counters_give(events[1], 7, 5, 5);
+  assert_int_equal(uvperf__counters_read(counters, newer), 0);
+  assert_int_equal(uvperf_reading_delta(delta, older, newer), 0);
+  assert_int_equal(uvperf_reading_count(delta, 0, 0, &count), 0);
+  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
+  assert_int_equal(count.value, 7);
+  assert_int_equal(count.time_enabled, 5);
+  uvperf_reading_free(older);
+  uvperf_reading_free(newer);
+  uvperf_reading_free(delta);
+  end(counters);
+}
+
+static void reset_before_or_while_away_is_kept(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = begin(1, "1");
+  counters_give(events[0], 100, 20, 20);
+  assert_int_equal(uvperf__counters_reset(counters), 0);
+  counters_give(events[0], 130, 30, 30);
+  come_back(counters, 1);
+  counters_give(events[1], 7, 5, 5);
+  assert_int_equal(counters_at(counters, 0, 0).value, 37);
+  uvperf__counters_cpu_gone(counters, 1);
+  assert_int_equal(uvperf__counters_reset(counters), 0);
+  assert_int_equal(counters_at(counters, 0, 0).value, 0);
+  come(counters, 1);
+  counters_give(events[2], 3, 2, 2);
+  assert_int_equal(counters_at(counters, 0, 0).value, 3);
+  assert_int_equal(counters_at(counters, 0, 0).time_enabled, 2);
+  end(counters);
+}
+
+/* -- groups --------------------------------------------------------------- */
+
+static void group_that_the_kernel_took_apart_is_read_one_by_one(void **state) {
+  static const uint64_t ids[] = {100, 101};
+  static const uint64_t values[] = {7, 9};
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  (void)state;
+  counters_make(&make, 2);
+  counters_group(&make, 0, 2);
+  counters_add_cpus(&make, "1");
+  counters = open_it(&make);
+  assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
+  counters_give_group(events[0], 10, 10, ids, values, 1);
+  counters_give_group(events[1], 10, 10, ids + 1, values + 1, 1);
+  assert_int_equal(counters_at(counters, 0, 0).value, 7);
+  assert_int_equal(counters_at(counters, 1, 0).value, 9);
+  assert_int_equal(counters_at(counters, 1, 0).state, UVPERF_COUNT_COUNTING);
+  fake_log_clear();
+  come_back(counters, 1);
+  assert_string_equal(fake_log(), "read, read, read, read, close, close, open, "
+                                  "ioctl ID, open, ioctl ID, ioctl ENABLE");
+  assert_int_equal(events[2]->group_fd, -1);
+  assert_int_equal(events[3]->group_fd, events[2]->fd);
+  end(counters);
+}
+
+static void group_that_came_back_counts_on(void **state) {
+  static const uint64_t ids[] = {100, 101}, new_ids[] = {102, 103};
+  static const uint64_t values[] = {7, 9}, new_values[] = {10, 20};
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  (void)state;
+  counters_make(&make, 2);
+  counters_group(&make, 0, 2);
+  counters_add_cpus(&make, "1");
+  counters = open_it(&make);
+  assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
+  counters_give_group(events[0], 10, 10, ids, values, 2);
+  come_back(counters, 1);
+  counters_give_group(events[2], 10, 10, new_ids, new_values, 2);
+  assert_int_equal(counters_at(counters, 0, 0).value, 17);
+  assert_int_equal(counters_at(counters, 1, 0).value, 29);
+  assert_int_equal(counters_at(counters, 1, 0).time_enabled, 20);
+  end(counters);
+}
+
+/* -- what was set --------------------------------------------------------- */
+
+static void set_that_is_not_enabled_is_not_when_a_cpu_comes(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = begin(1, "1");
+  assert_int_equal(uvperf__counters_disable(counters, NULL), 0);
+  fake_log_clear();
+  come_back(counters, 1);
+  assert_null(strstr(fake_log(), "ENABLE"));
+  assert_false(events[1]->enabled);
+  end(counters);
+}
+
+static void filter_period_and_program_are_set_anew(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  (void)state;
+  counters_make(&make, 1);
+  make.attrs[0].type = PERF_TYPE_TRACEPOINT;
+  make.attrs[0].config = 5;
+  make.attrs[0].sample_period = 10;
+  counters_add_cpus(&make, "0-1");
+  counters = open_it(&make);
+  assert_int_equal(uvperf__counters_set_filter(counters, 0, "a == 1", NULL), 0);
+  assert_int_equal(uvperf__counters_set_period(counters, 0, 20, NULL), 0);
+  assert_int_equal(uvperf__counters_set_bpf(counters, 0, 0, NULL), 0);
+  fake_log_clear();
+  come_back(counters, 1);
+  assert_string_equal(fake_log(), "read, read, ioctl DISABLE, close link, "
+                                  "close, open, ioctl ID, ioctl SET_FILTER, "
+                                  "bpf link");
+  assert_int_equal(events[2]->attr.sample_period, 20);
+  end(counters);
+}
+
+/* -- failures ------------------------------------------------------------- */
+
+static void cpu_that_was_offline_at_first_begins_to_count(void **state) {
+  const uvperf_set_failure_t *failure;
+  uvperf__counters_t *counters;
+
+  (void)state;
+  fake_fail(FAKE_OPEN, 2, -ENODEV);
+  counters = begin(1, "0-2");
+  assert_int_equal(counters_nr_failures(counters), 1);
+  failure = counters_failure(counters, 0);
+  assert_int_equal(failure->cpu, 1);
+  assert_int_equal(counters_at(counters, 0, 1).state,
+                   UVPERF_COUNT_NOT_AVAILABLE);
+  come(counters, 1);
+  assert_int_equal(counters_nr_failures(counters), 0);
+  counters_give(events[2], 7, 5, 5);
+  assert_int_equal(counters_at(counters, 0, 1).value, 7);
+  assert_int_equal(uvperf__counters_nr_open(counters), 3);
+  end(counters);
+}
+
+/* It must not look as if it had all been counted anew when it is back. */
+static void event_that_cannot_be_opened_again_is_an_error(void **state) {
+  uvperf_reading_t *older, *newer, *delta;
+  uvperf__counters_t *counters;
+  uvperf_set_count_t count;
+  uvperf_error_t error;
+
+  (void)state;
+  assert_int_equal(uvperf_reading_new(&older), 0);
+  assert_int_equal(uvperf_reading_new(&newer), 0);
+  assert_int_equal(uvperf_reading_new(&delta), 0);
+  counters = begin(1, "1");
+  counters_give(events[0], 100, 20, 20);
+  fake_fail(FAKE_OPEN, 1, -ENODEV);
+  uvperf__counters_cpu_gone(counters, 1);
+  cpu_tree_list("0,2\n");
+  assert_int_equal(uvperf__counters_cpu_come(counters, 1, &error), -ENODEV);
+  assert_int_equal(error.cause, UVPERF_CAUSE_NO_CPU);
+  assert_int_equal(counters_nr_failures(counters), 1);
+  count = counters_at(counters, 0, 0);
+  assert_int_equal(count.state, UVPERF_COUNT_ERROR);
+  assert_int_equal(count.code, -ENODEV);
+  assert_int_equal(count.nr_missing, 1);
+  assert_int_equal(uvperf__counters_read(counters, older), 0);
+  come(counters, 1);
+  assert_int_equal(counters_nr_failures(counters), 0);
+  counters_give(events[1], 7, 5, 5);
+  assert_int_equal(counters_at(counters, 0, 0).value, 107);
+  assert_int_equal(uvperf__counters_read(counters, newer), 0);
+  assert_int_equal(uvperf_reading_delta(delta, older, newer), 0);
+  assert_int_equal(uvperf_reading_count(delta, 0, 0, &count), 0);
+  assert_int_equal(count.state, UVPERF_COUNT_ERROR);
+  uvperf_reading_free(older);
+  uvperf_reading_free(newer);
+  uvperf_reading_free(delta);
+  end(counters);
+}
+
+/* All of the place, with the fds that are left; the other places go on. */
+static void fds_that_do_not_suffice_are_a_failure_of_the_place(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+
+  (void)state;
+  counters = begin(3, "0-1");
+  fake_fail_from(FAKE_OPEN, 2, -EMFILE);
+  uvperf__counters_cpu_gone(counters, 1);
+  assert_int_equal(uvperf__counters_cpu_come(counters, 1, &error), -EMFILE);
+  assert_int_equal(error.cause, UVPERF_CAUSE_FILES);
+  assert_int_equal(error.attr_index, 1);
+  assert_int_equal(counters_nr_failures(counters), 2);
+  assert_int_equal(counters_failure(counters, 0)->error.attr_index, 1);
+  assert_int_equal(counters_failure(counters, 1)->error.attr_index, 2);
+  assert_int_equal(counters_failure(counters, 1)->cpu, 1);
+  assert_int_equal(uvperf__counters_nr_open(counters), 4);
+  end(counters);
+}
+
+static void strict_set_keeps_what_can_be_opened(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  (void)state;
+  counters_make(&make, 2);
+  counters_add_cpus(&make, "0-1");
+  make.options.flags = UVPERF_SET_STRICT;
+  counters = open_it(&make);
+  fake_fail(FAKE_OPEN, 1, -ENOENT);
+  uvperf__counters_cpu_gone(counters, 1);
+  assert_int_equal(uvperf__counters_cpu_come(counters, 1, NULL), -ENOENT);
+  assert_int_equal(uvperf__counters_nr_open(counters), 3);
+  assert_int_equal(counters_nr_failures(counters), 1);
+  end(counters);
+}
+
+static void failures_stay_in_order(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  size_t i;
+
+  (void)state;
+  counters_make(&make, 2);
+  counters_add_cpus(&make, "0-2");
+  counters_add_cpus(&make, "0-2");
+  fake_fail(FAKE_OPEN, 5, -ENODEV);  /* target 0, CPU 2, attr 0 */
+  fake_fail(FAKE_OPEN, 10, -ENODEV); /* target 1, CPU 1, attr 1 */
+  fake_fail(FAKE_OPEN, 12, -ENODEV); /* target 1, CPU 2, attr 1 */
+  counters = open_it(&make);
+  assert_int_equal(counters_nr_failures(counters), 3);
+  fake_fail_from(FAKE_OPEN, 1, -ENODEV);
+  uvperf__counters_cpu_gone(counters, 1);
+  assert_int_equal(uvperf__counters_cpu_come(counters, 1, NULL), -ENODEV);
+  assert_int_equal(counters_nr_failures(counters), 6);
+  for (i = 0; i < 6; i++) {
+    static const unsigned wanted[6][3] = {{0, 1, 0}, {0, 1, 1}, {0, 2, 0},
+                                          {1, 1, 0}, {1, 1, 1}, {1, 2, 1}};
+    const uvperf_set_failure_t *failure = counters_failure(counters, i);
+
+    assert_int_equal(failure->error.target_index, wanted[i][0]);
+    assert_int_equal(failure->cpu, wanted[i][1]);
+    assert_int_equal(failure->error.attr_index, wanted[i][2]);
+  }
+  end(counters);
+}
+
+/* -- what goes on --------------------------------------------------------- */
+
+/* As those of a package, which their driver moves to another CPU. */
+static void event_that_has_gone_on_is_left_alone(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = begin(1, "1");
+  counters_give(events[0], 100, 20, 20);
+  uvperf__counters_cpu_gone(counters, 1);
+  counters_give(events[0], 120, 30, 30);
+  assert_int_equal(counters_at(counters, 0, 0).value, 120);
+  fake_log_clear();
+  come(counters, 1);
+  assert_null(strstr(fake_log(), "open"));
+  counters_give(events[0], 130, 35, 35);
+  assert_int_equal(counters_at(counters, 0, 0).value, 130);
+  end(counters);
+}
+
+/* Events of tasks on a CPU go on by themselves when it is back. */
+static void events_of_tasks_are_opened_only_where_they_failed(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  (void)state;
+  counters_make(&make, 2);
+  counters_add_thread(&make, 4711);
+  make.targets[0].cpus = "0-1";
+  fake_fail(FAKE_OPEN, 4, -ENODEV);
+  counters = open_it(&make);
+  assert_int_equal(counters_nr_failures(counters), 1);
+  uvperf__counters_cpu_gone(counters, 1);
+  fake_log_clear();
+  come(counters, 1);
+  assert_string_equal(fake_log(), "open, ioctl ID");
+  assert_int_equal(events[3]->pid, 4711);
+  assert_int_equal(events[3]->cpu, 1);
+  assert_int_equal(counters_nr_failures(counters), 0);
+  end(counters);
+}
+
+/* -- in a forked child --------------------------------------------------- */
+
+static void forked_child_opens_nothing(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = begin(1, NULL);
+  fake_getpid(4711);
+  fake_log_clear();
+  uvperf__counters_cpu_gone(counters, 1);
+  assert_int_equal(uvperf__counters_cpu_come(counters, 1, NULL), -EPERM);
+  assert_string_equal(fake_log(), "");
+  fake_getpid(0);
+  end(counters);
+}
+
+#define CPU(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      CPU(cpu_that_came_back_counts_on_from_where_it_was),
+      CPU(cpu_that_comes_without_having_gone_is_opened_anew),
+      CPU(cpu_that_is_away_counts_nothing_and_lacks_nothing),
+      CPU(reset_before_or_while_away_is_kept),
+      CPU(group_that_the_kernel_took_apart_is_read_one_by_one),
+      CPU(group_that_came_back_counts_on),
+      CPU(set_that_is_not_enabled_is_not_when_a_cpu_comes),
+      CPU(filter_period_and_program_are_set_anew),
+      CPU(cpu_that_was_offline_at_first_begins_to_count),
+      CPU(event_that_cannot_be_opened_again_is_an_error),
+      CPU(fds_that_do_not_suffice_are_a_failure_of_the_place),
+      CPU(strict_set_keeps_what_can_be_opened),
+      CPU(failures_stay_in_order),
+      CPU(event_that_has_gone_on_is_left_alone),
+      CPU(events_of_tasks_are_opened_only_where_they_failed),
+      CPU(forked_child_opens_nothing),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: CPUs that are new to a set. */
+#include "counters_make.h"
+
+#include <errno.h>
+
+#include "counters_impl.h"
+#include "cpu_tree.h"
+#include "event_list.h"
+
+#define EVENTS 64
+
+static fake_event_t *events[EVENTS];
+
+/* CPUs 0 to 2 are online. */
+static int setup(void **state) {
+  if (counters_make_setup(state) != 0 || cpu_tree_begin(3) != 0)
+    return -1;
+  counters_script(events, EVENTS);
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  return cpu_tree_end();
+}
+
+static uvperf__counters_t *open_it(counters_make_t *make) {
+  make->options.flags |= UVPERF_SET_FOLLOW_CPUS;
+  return counters_open_on(cpu_tree_root(), make);
+}
+
+static void end(uvperf__counters_t *counters) {
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+static void come(uvperf__counters_t *counters, int cpu) {
+  uvperf_error_t error;
+  int rc;
+
+  rc = uvperf__counters_cpu_come(counters, cpu, &error);
+  if (rc != 0)
+    fail_msg("%d: %s", rc, error.reason);
+}
+
+static void come_back(uvperf__counters_t *counters, int cpu) {
+  uvperf__counters_cpu_gone(counters, cpu);
+  come(counters, cpu);
+}
+
+/* -- CPUs that are new ---------------------------------------------------- */
+
+static void cpu_that_is_new_is_a_place_of_targets_that_name_none(void **state) {
+  uvperf__counters_t *counters;
+  const uvperf_place_t *place;
+  uvperf_reading_t *reading;
+  counters_make_t make;
+  size_t i;
+
+  (void)state;
+  counters_make(&make, 1);
+  counters_add_cpus(&make, NULL);
+  counters_add_cpus(&make, "0-1");
+  counters = open_it(&make);
+  assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
+  fake_log_clear();
+  come(counters, 7);
+  assert_string_equal(fake_log(), "open, ioctl ID, ioctl ENABLE");
+  assert_int_equal(uvperf_reading_new(&reading), 0);
+  assert_int_equal(uvperf__counters_read(counters, reading), 0);
+  assert_int_equal(uvperf_reading_nr_places(reading), 6);
+  for (i = 0; i < 6; i++) {
+    static const struct {
+      uint32_t target;
+      int cpu;
+      uint64_t serial;
+    } wanted[6] = {{0, 0, 0}, {0, 1, 1}, {0, 2, 2},
+                   {0, 7, 5}, {1, 0, 3}, {1, 1, 4}};
+
+    place = uvperf_reading_place(reading, i);
+    assert_int_equal(place->target, wanted[i].target);
+    assert_int_equal(place->cpu, wanted[i].cpu);
+    assert_int_equal(place->serial, wanted[i].serial);
+    assert_int_equal(uvperf__counters_fd(counters, 0, place->serial),
+                     events[wanted[i].serial]->fd);
+  }
+  assert_int_equal(uvperf__counters_fd(counters, 0, 6), -1);
+  come_back(counters, 7);
+  assert_int_equal(counters_nr_places(counters), 6);
+  uvperf_reading_free(reading);
+  end(counters);
+}
+
+static void delta_over_a_cpu_that_is_new_has_all_others(void **state) {
+  uvperf_reading_t *older, *newer, *delta;
+  uvperf__counters_t *counters;
+  uvperf_set_count_t count;
+  counters_make_t make;
+  size_t i;
+
+  (void)state;
+  counters_make(&make, 1);
+  counters_add_cpus(&make, NULL);
+  counters_add_cpus(&make, "0-1");
+  counters = open_it(&make);
+  assert_int_equal(uvperf_reading_new(&older), 0);
+  assert_int_equal(uvperf_reading_new(&newer), 0);
+  assert_int_equal(uvperf_reading_new(&delta), 0);
+  for (i = 0; i < 5; i++)
+    counters_give(events[i], 100, 10, 10);
+  assert_int_equal(uvperf__counters_read(counters, older), 0);
+  come(counters, 7);
+  for (i = 0; i < 6; i++)
+    counters_give(events[i], 100 + i, 20, 20);
+  assert_int_equal(uvperf__counters_read(counters, newer), 0);
+  assert_int_equal(uvperf_reading_delta(delta, older, newer), 0);
+  for (i = 0; i < 6; i++) {
+    static const unsigned wanted[6] = {0, 1, 2, 105, 3, 4};
+
+    assert_int_equal(uvperf_reading_count(delta, 0, i, &count), 0);
+    assert_int_equal(count.value, wanted[i]);
+  }
+  uvperf_reading_free(older);
+  uvperf_reading_free(newer);
+  uvperf_reading_free(delta);
+  end(counters);
+}
+
+static void failures_of_a_cpu_that_is_new_are_before_later_targets(void **s) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  (void)s;
+  counters_make(&make, 1);
+  counters_add_cpus(&make, NULL);
+  counters_add_cpus(&make, "0-1");
+  fake_fail(FAKE_OPEN, 4, -ENODEV); /* target 1, CPU 0 */
+  counters = open_it(&make);
+  fake_fail(FAKE_OPEN, 1, -ENODEV);
+  assert_int_equal(uvperf__counters_cpu_come(counters, 7, NULL), -ENODEV);
+  assert_int_equal(counters_nr_failures(counters), 2);
+  assert_int_equal(counters_failure(counters, 0)->cpu, 7);
+  assert_int_equal(counters_failure(counters, 1)->cpu, 0);
+  end(counters);
+}
+
+static void task_that_is_followed_everywhere_has_no_new_place(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  (void)state;
+  counters_make(&make, 1);
+  counters_add_thread(&make, 4711);
+  counters = open_it(&make);
+  fake_log_clear();
+  come_back(counters, 7);
+  assert_string_equal(fake_log(), "");
+  assert_int_equal(counters_nr_places(counters), 1);
+  end(counters);
+}
+
+/* -- PMUs ----------------------------------------------------------------- */
+
+#define PMUS "/sys/bus/event_source/devices"
+
+static uvperf__counters_t *open_names(const char *names) {
+  uvperf__counters_t *counters;
+  uvperf_event_list_t *list;
+  counters_make_t make;
+
+  cpu_tree_write(PMUS "/far/type", "21\n");
+  cpu_tree_write(PMUS "/far/cpus", "6-8\n");
+  cpu_tree_write(PMUS "/far/format/event", "config:0-7\n");
+  cpu_tree_write(PMUS "/pkg/type", "24\n");
+  cpu_tree_write(PMUS "/pkg/format/event", "config:0-7\n");
+  cpu_tree_write(PMUS "/pkg/events/joules", "event=2\n");
+  cpu_tree_write(PMUS "/pkg/events/joules.per-pkg", "1\n");
+  assert_int_equal(
+      uvperf__event_list_parse(cpu_tree_root(), &list, names, NULL), 0);
+  counters_make(&make, 0);
+  make.options.attrs = NULL;
+  make.options.leaders = NULL;
+  make.options.events = list;
+  counters_add_cpus(&make, NULL);
+  counters = open_it(&make);
+  uvperf_event_list_free(list);
+  return counters;
+}
+
+static void write_package(int cpu, const char *package) {
+  char path[128];
+
+  snprintf(path, sizeof(path),
+           "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+  cpu_tree_write(path, package);
+}
+
+static void event_of_other_cpus_is_no_failure_once_one_comes(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = open_names("cpu-clock,far/event=1/");
+  assert_int_equal(counters_nr_failures(counters), 1);
+  assert_int_equal(counters_failure(counters, 0)->cpu, -1);
+  come(counters, 7);
+  assert_int_equal(counters_nr_failures(counters), 0);
+  assert_int_equal(counters_at(counters, 1, 0).state, UVPERF_COUNT_NONE);
+  assert_int_equal(events[4]->cpu, 7);
+  assert_int_equal(events[4]->attr.type, 21);
+  counters_give(events[4], 7, 5, 5);
+  assert_int_equal(counters_at(counters, 1, 3).value, 7);
+  end(counters);
+}
+
+static void event_of_other_cpus_stays_a_failure_when_others_come(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = open_names("cpu-clock,far/event=1/");
+  assert_int_equal(uvperf__counters_cpu_come(counters, 5, NULL), 0);
+  assert_int_equal(counters_nr_failures(counters), 1);
+  assert_int_equal(counters_at(counters, 1, 3).state,
+                   UVPERF_COUNT_NOT_AVAILABLE);
+  end(counters);
+}
+
+static void package_is_counted_once_whoever_comes(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  write_package(0, "0\n");
+  write_package(1, "0\n");
+  write_package(2, "1\n");
+  counters = open_names("pkg/joules/");
+  assert_int_equal(uvperf__counters_nr_open(counters), 2);
+  cpu_tree_bring_up(7);
+  write_package(7, "1\n");
+  come(counters, 7);
+  assert_int_equal(uvperf__counters_nr_open(counters), 2);
+  assert_int_equal(counters_at(counters, 0, 3).state, UVPERF_COUNT_NONE);
+  cpu_tree_bring_up(8);
+  write_package(8, "2\n");
+  come(counters, 8);
+  assert_int_equal(uvperf__counters_nr_open(counters), 3);
+  come_back(counters, 1);
+  assert_int_equal(uvperf__counters_nr_open(counters), 3);
+  end(counters);
+}
+
+/* An offline CPU tells no package: it was tried, and is not needed. */
+static void cpu_whose_package_is_counted_is_not_tried_again(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  write_package(0, "0\n");
+  write_package(2, "1\n");
+  fake_fail(FAKE_OPEN, 2, -ENODEV);
+  counters = open_names("pkg/joules/");
+  assert_int_equal(counters_nr_failures(counters), 1);
+  write_package(1, "0\n");
+  come(counters, 1);
+  assert_int_equal(counters_nr_failures(counters), 0);
+  assert_int_equal(uvperf__counters_nr_open(counters), 2);
+  assert_int_equal(counters_at(counters, 0, 1).state, UVPERF_COUNT_NONE);
+  end(counters);
+}
+
+/* -- what can go wrong ---------------------------------------------------- */
+
+static void cpu_that_comes_without_memory_leaves_what_there_was(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  unsigned nth;
+  int rc = -1;
+
+  (void)state;
+  for (nth = 1; rc != 0; nth++) {
+    assert_in_range(nth, 1, 9);
+    counters_make(&make, 2);
+    counters_add_cpus(&make, NULL);
+    counters = open_it(&make);
+    fake_fail(FAKE_CALLOC, nth, 0);
+    rc = uvperf__counters_cpu_come(counters, 7, NULL);
+    assert_true(rc == 0 || rc == -ENOMEM);
+    assert_int_equal(counters->nr_places, rc == 0 ? 4 : 3);
+    uvperf__counters_free(counters);
+    fake_kernel_reset();
+    counters_script(events, EVENTS);
+  }
+  assert_true(nth > 2);
+}
+
+#define CPU(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      CPU(cpu_that_is_new_is_a_place_of_targets_that_name_none),
+      CPU(delta_over_a_cpu_that_is_new_has_all_others),
+      CPU(failures_of_a_cpu_that_is_new_are_before_later_targets),
+      CPU(task_that_is_followed_everywhere_has_no_new_place),
+      CPU(event_of_other_cpus_is_no_failure_once_one_comes),
+      CPU(event_of_other_cpus_stays_a_failure_when_others_come),
+      CPU(package_is_counted_once_whoever_comes),
+      CPU(cpu_whose_package_is_counted_is_not_tried_again),
+      CPU(cpu_that_comes_without_memory_leaves_what_there_was),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
