@@ -49,7 +49,8 @@ struct uvperf__hotplug_s {
   int fd; /* of the socket, which is polled; -1: none */
   uvperf__teardown_t teardown;
   uint64_t rescan_ms;
-  int is_noted; /* what is online was read once */
+  int is_attached; /* a loop knows of it */
+  int is_noted;    /* what is online was read once */
   int is_started;
   int is_closing;
   cpu_t *cpus; /* by id */
@@ -305,9 +306,8 @@ static void open_socket(uvperf__hotplug_t *hotplug, uv_loop_t *loop) {
 
 /* -- start and stop ------------------------------------------------------- */
 
-int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out, uv_loop_t *loop,
-                        const char *root, const uvperf__hotplug_ops_t *ops,
-                        void *owner) {
+int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out, const char *root,
+                        const uvperf__hotplug_ops_t *ops, void *owner) {
   uvperf__hotplug_t *hotplug = uvperf__calloc(1, sizeof(*hotplug));
 
   if (hotplug == NULL)
@@ -317,14 +317,34 @@ int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out, uv_loop_t *loop,
   hotplug->root = root;
   hotplug->pid = uvperf__sys_getpid();
   hotplug->fd = -1;
-  uv_timer_init(loop, &hotplug->timer);
-  hotplug->timer.data = hotplug;
-  hotplug->timer.timer_cb = on_timer;
-  uv_unref((uv_handle_t *)&hotplug->timer);
   /* Where it fails start tells why. */
   note_cpus(hotplug);
   *hotplug_out = hotplug;
   return 0;
+}
+
+void uvperf__hotplug_free(uvperf__hotplug_t *hotplug) {
+  if (hotplug == NULL)
+    return;
+  assert(!hotplug->is_attached);
+  uvperf__free(hotplug->cpus);
+  uvperf__free(hotplug->list);
+  uvperf__free(hotplug);
+}
+
+int uvperf__hotplug_attach(uvperf__hotplug_t *hotplug, uv_loop_t *loop) {
+  if (hotplug->is_attached)
+    return 0;
+  hotplug->is_attached = 1;
+  uv_timer_init(loop, &hotplug->timer);
+  hotplug->timer.data = hotplug;
+  hotplug->timer.timer_cb = on_timer;
+  uv_unref((uv_handle_t *)&hotplug->timer);
+  return 1;
+}
+
+int uvperf__hotplug_is_attached(const uvperf__hotplug_t *hotplug) {
+  return hotplug->is_attached;
 }
 
 /* Whether somebody else has not closed it: libuv aborts when such a one is
@@ -374,9 +394,8 @@ static void all_closed(void *owner) {
 
   if (hotplug->fd >= 0)
     uvperf__sys_close(hotplug->fd);
-  uvperf__free(hotplug->cpus);
-  uvperf__free(hotplug->list);
-  uvperf__free(hotplug);
+  hotplug->is_attached = 0;
+  uvperf__hotplug_free(hotplug);
   ops->closed(user);
 }
 

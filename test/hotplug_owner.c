@@ -56,15 +56,13 @@ int hotplug_teardown(void **state) {
 void hotplug_make_on(uv_loop_t *loop, hotplug_owner_t *owner,
                      const char *root) {
   memset(owner, 0, sizeof(*owner));
-  assert_int_equal(
-      uvperf__hotplug_new(&owner->hotplug, loop, root, &ops, owner), 0);
+  assert_int_equal(uvperf__hotplug_new(&owner->hotplug, root, &ops, owner), 0);
+  assert_true(uvperf__hotplug_attach(owner->hotplug, loop));
+  assert_false(uvperf__hotplug_attach(owner->hotplug, loop));
 }
 
 void hotplug_make(uv_loop_t *loop, hotplug_owner_t *owner) {
-  memset(owner, 0, sizeof(*owner));
-  assert_int_equal(
-      uvperf__hotplug_new(&owner->hotplug, loop, cpu_tree_root(), &ops, owner),
-      0);
+  hotplug_make_on(loop, owner, cpu_tree_root());
 }
 
 static void stay(uv_idle_t *idle) {

@@ -82,6 +82,18 @@ static void hotplug_closed_in_a_callback_tells_no_more(void **state) {
   fake_assert_clean();
 }
 
+static void hotplug_that_no_loop_knows_is_freed_at_once(void **state) {
+  hotplug_owner_t owner;
+
+  (void)state;
+  assert_int_equal(
+      uvperf__hotplug_new(&owner.hotplug, cpu_tree_root(), NULL, &owner), 0);
+  assert_false(uvperf__hotplug_is_attached(owner.hotplug));
+  uvperf__hotplug_free(owner.hotplug);
+  uvperf__hotplug_free(NULL);
+  fake_assert_clean();
+}
+
 static void hotplug_keeps_no_loop_alive(void **state) {
   hotplug_owner_t owner;
 
@@ -113,9 +125,9 @@ static void hotplug_out_of_memory_at_any_place_goes_on_later(void **state) {
   unsigned nth;
 
   fake_fail(FAKE_CALLOC, 1, 0);
-  assert_int_equal(uvperf__hotplug_new(&owner.hotplug, *state, cpu_tree_root(),
-                                       NULL, &owner),
-                   UV_ENOMEM);
+  assert_int_equal(
+      uvperf__hotplug_new(&owner.hotplug, cpu_tree_root(), NULL, &owner),
+      UV_ENOMEM);
   for (nth = 2; nth < 4; nth++) {
     fake_kernel_reset();
     fake_fail(FAKE_CALLOC, nth, 0);
@@ -307,6 +319,7 @@ int main(void) {
       HOTPLUG(hotplug_stopped_tells_it_when_started_again),
       HOTPLUG(hotplug_stopped_in_a_callback_tells_the_rest_later),
       HOTPLUG(hotplug_closed_in_a_callback_tells_no_more),
+      HOTPLUG(hotplug_that_no_loop_knows_is_freed_at_once),
       HOTPLUG(hotplug_keeps_no_loop_alive),
       HOTPLUG(hotplug_in_forked_child_takes_nothing),
       HOTPLUG(hotplug_out_of_memory_at_any_place_goes_on_later),
