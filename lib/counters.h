@@ -152,5 +152,23 @@ int uvperf__counters_cpu_come(uvperf__counters_t *counters, int cpu,
 /* A CPU has gone: its events have stopped, most of them for good. Notes where
  * they are, so that those that go on are known when it is back. */
 void uvperf__counters_cpu_gone(uvperf__counters_t *counters, int cpu);
+/* -- the end of targets --------------------------------------------------- */
+
+/* Asks whether targets that were there so far are gone: by poll(2) of one event
+ * of each that was found to live before; more only where that is gone. It eats
+ * wakeups of the rings: look at all of them after it. A target none of whose
+ * events writes records is asked for in /proc, which takes some 15
+ * microseconds. How many have newly ended. */
+size_t uvperf__counters_probe(uvperf__counters_t *counters);
+
+/* Gives one target that probe found gone and that was not given yet: 1 and
+ * *index; else 0. */
+int uvperf__counters_take_ended(uvperf__counters_t *counters, uint32_t *index);
+
+/* Whether there is a target that can end and has not: one of tasks. */
+int uvperf__counters_can_end(const uvperf__counters_t *counters);
+
+/* Whether there are targets, and probe found every one of them gone. */
+int uvperf__counters_have_ended(const uvperf__counters_t *counters);
 
 #endif

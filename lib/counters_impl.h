@@ -103,6 +103,14 @@ typedef struct counter_target_s {
   size_t nr_places;
   counter_place_t *places;
   counter_t *events; /* those of all places */
+  /* Where its end was looked for last: the place and attr of an event that
+   * lived, the place of a task that did. */
+  size_t alive_place;
+  size_t alive_attr;
+  size_t alive_task;
+  int has_writer; /* an event that writes into a ring */
+  int has_ended;
+  int is_end_taken;
 } counter_target_t;
 
 typedef struct counter_attr_s {

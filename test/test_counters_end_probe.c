@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: targets whose events hang up, how often they are asked, and where
+ * /proc is asked instead. */
+#include "counters_make.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static counters_make_t make;
+
+static void finish(uvperf__counters_t *counters) {
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* So many attrs that sample, and so many scripted events, those that own the
+ * rings among them. */
+static void begin(size_t nr_attrs, fake_event_t **events, size_t nr_events) {
+  size_t i;
+
+  counters_script(events, nr_events);
+  counters_make(&make, nr_attrs);
+  make.options.flags = UVPERF_SET_RECORDS;
+  for (i = 0; i < nr_attrs; i++)
+    make.attrs[i].sample_period = 1000;
+}
+
+static uvperf_target_t *add_thread_on(int32_t pid, const char *cpus) {
+  uvperf_target_t *target = counters_add(&make, UVPERF_TARGET_THREAD);
+
+  target->pid = pid;
+  target->cpus = cpus;
+  return target;
+}
+
+/* Has events of a task hang up, the first so many of them; those that own rings
+ * are of the calling thread (0). */
+static void hang_up(fake_event_t **events, size_t nr_events, pid_t pid,
+                    size_t nr) {
+  size_t i;
+
+  for (i = 0; i < nr_events && nr > 0; i++) {
+    if (events[i]->fd < 0 || events[i]->pid != pid)
+      continue;
+    events[i]->revents = POLLHUP;
+    nr--;
+  }
+  assert_int_equal(nr, 0);
+}
+
+/* Probes, and gives how many events were asked. */
+static unsigned probe(uvperf__counters_t *counters, size_t nr_ended) {
+  unsigned before = fake_count(FAKE_POLL);
+
+  assert_int_equal(uvperf__counters_probe(counters), nr_ended);
+  return fake_count(FAKE_POLL) - before;
+}
+
+static int end_at_once(void *arg) {
+  (void)arg;
+  return 0;
+}
+
+/* A child that has ended, and is still to be waited for. */
+static pid_t gone_child(void) {
+  pid_t pid = support_fork(end_at_once, NULL);
+  siginfo_t info;
+
+  assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+  return pid;
+}
+
+/* -- by hang-up ----------------------------------------------------------- */
+
+static void target_that_lives_is_asked_by_one_poll(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[16];
+
+  (void)state;
+  begin(3, events, 16);
+  add_thread_on(getpid(), "0-1");
+  add_thread_on(getpid(), "0-1");
+  counters = counters_open(&make);
+  assert_int_equal(probe(counters, 0), 2);
+  assert_int_equal(probe(counters, 0), 2);
+  assert_int_equal(uvperf__counters_can_end(counters), 1);
+  assert_int_equal(uvperf__counters_have_ended(counters), 0);
+  finish(counters);
+}
+
+/* Two attrs on two CPUs: each that has hung up is passed once. */
+static void event_that_hung_up_is_asked_once(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[8];
+  uint32_t index = 7;
+
+  (void)state;
+  begin(2, events, 8);
+  add_thread_on(getpid(), "0-1");
+  counters = counters_open(&make);
+  assert_int_equal(uvperf__counters_nr_open(counters), 4);
+  hang_up(events, 8, getpid(), 3);
+  assert_int_equal(probe(counters, 0), 4);
+  assert_int_equal(probe(counters, 0), 1);
+  hang_up(events, 8, getpid(), 4);
+  assert_int_equal(uvperf__counters_take_ended(counters, &index), 0);
+  assert_int_equal(probe(counters, 1), 1);
+  assert_int_equal(uvperf__counters_can_end(counters), 0);
+  assert_int_equal(uvperf__counters_have_ended(counters), 1);
+  assert_int_equal(uvperf__counters_take_ended(counters, &index), 1);
+  assert_int_equal(index, 0);
+  /* Told once, and asked no more. */
+  assert_int_equal(probe(counters, 0), 0);
+  assert_int_equal(uvperf__counters_take_ended(counters, &index), 0);
+  assert_int_equal(uvperf__counters_have_ended(counters), 1);
+  finish(counters);
+}
+
+static void event_in_error_state_does_not_end_a_living_task(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[4];
+  size_t i;
+
+  (void)state;
+  begin(1, events, 4);
+  add_thread_on(getpid(), "0-1");
+  counters = counters_open(&make);
+  for (i = 0; i < 4; i++)
+    events[i]->revents = POLLERR;
+  assert_int_equal(probe(counters, 0), 1);
+  finish(counters);
+}
+
+/* Its PMU was unregistered: it would never hang up. */
+static void event_in_error_state_of_a_task_that_is_gone_ends(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[4];
+  pid_t pid = gone_child();
+  size_t i;
+
+  (void)state;
+  begin(1, events, 4);
+  add_thread_on(pid, "0-1");
+  counters = counters_open(&make);
+  for (i = 0; i < 4; i++)
+    events[i]->revents = POLLERR;
+  assert_int_equal(probe(counters, 1), 2);
+  finish(counters);
+  assert_int_equal(support_wait(pid), 0);
+}
+
+static void event_that_cannot_be_asked_is_taken_to_live(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[2];
+
+  (void)state;
+  begin(1, events, 2);
+  add_thread_on(getpid(), "0");
+  counters = counters_open(&make);
+  hang_up(events, 2, getpid(), 1);
+  fake_fail(FAKE_POLL, 1, -ENOMEM);
+  assert_int_equal(probe(counters, 0), 1);
+  assert_int_equal(probe(counters, 1), 1);
+  finish(counters);
+}
+
+/* It would eat the parent's wakeups. */
+static void forked_child_asks_nothing(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[2];
+
+  (void)state;
+  begin(1, events, 2);
+  add_thread_on(getpid(), "0");
+  counters = counters_open(&make);
+  hang_up(events, 2, getpid(), 1);
+  fake_getpid(getpid() + 1);
+  assert_int_equal(probe(counters, 0), 0);
+  fake_getpid(0);
+  assert_int_equal(probe(counters, 1), 1);
+  finish(counters);
+}
+
+/* -- several targets ------------------------------------------------------ */
+
+static void cpus_never_end(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[4];
+  uint32_t index;
+  size_t i;
+
+  (void)state;
+  begin(1, events, 4);
+  counters_add_cpus(&make, "0-1");
+  counters = counters_open(&make);
+  for (i = 0; i < 4; i++)
+    events[i]->revents = POLLHUP;
+  assert_int_equal(probe(counters, 0), 0);
+  assert_int_equal(uvperf__counters_can_end(counters), 0);
+  assert_int_equal(uvperf__counters_have_ended(counters), 0);
+  assert_int_equal(uvperf__counters_take_ended(counters, &index), 0);
+  finish(counters);
+}
+
+static void counters_without_targets_have_not_ended(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[1];
+
+  (void)state;
+  begin(1, events, 1);
+  counters = counters_open(&make);
+  assert_int_equal(probe(counters, 0), 0);
+  assert_int_equal(uvperf__counters_can_end(counters), 0);
+  assert_int_equal(uvperf__counters_have_ended(counters), 0);
+  finish(counters);
+}
+
+/* Two tasks and a CPU. */
+static void targets_end_one_by_one_and_are_told_in_order(void **state) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  uvperf__counters_t *counters;
+  fake_event_t *events[8];
+  pid_t pid = getppid();
+  uint32_t index;
+
+  (void)state;
+  begin(1, events, 8);
+  add_thread_on(getpid(), "0");
+  add_thread_on(pid, "0");
+  counters = counters_open(&make);
+  hang_up(events, 8, pid, 1);
+  assert_int_equal(probe(counters, 1), 2);
+  assert_int_equal(uvperf__counters_have_ended(counters), 0);
+  hang_up(events, 8, getpid(), 1);
+  assert_int_equal(probe(counters, 1), 1);
+  assert_int_equal(uvperf__counters_have_ended(counters), 1);
+  assert_int_equal(uvperf__counters_take_ended(counters, &index), 1);
+  assert_int_equal(index, 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_take_ended(counters, &index), 1);
+  assert_int_equal(index, 1);
+  assert_int_equal(uvperf__counters_take_ended(counters, &index), 0);
+  /* One that is added lives. */
+  target.type = UVPERF_TARGET_CPUS;
+  target.cpus = "0";
+  assert_int_equal(uvperf__counters_add_target(counters, &target, NULL, NULL),
+                   0);
+  assert_int_equal(uvperf__counters_have_ended(counters), 0);
+  assert_int_equal(uvperf__counters_can_end(counters), 0);
+  finish(counters);
+}
+
+static void target_that_was_removed_is_not_told(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[4];
+  uint32_t index;
+
+  (void)state;
+  begin(1, events, 4);
+  add_thread_on(getpid(), "0");
+  add_thread_on(getpid(), "0");
+  counters = counters_open(&make);
+  hang_up(events, 4, getpid(), 2);
+  assert_int_equal(probe(counters, 2), 2);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_take_ended(counters, &index), 1);
+  assert_int_equal(index, 1);
+  assert_int_equal(uvperf__counters_take_ended(counters, &index), 0);
+  finish(counters);
+}
+
+/* -- by /proc ------------------------------------------------------------- */
+
+/* What only counts has no ring, and hangs up always. */
+static void target_that_writes_nothing_is_looked_for_in_proc(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[4];
+  pid_t pid = gone_child();
+  uint32_t index;
+  size_t i;
+
+  (void)state;
+  begin(1, events, 4);
+  make.attrs[0].sample_period = 0;
+  add_thread_on(getpid(), "0-1");
+  add_thread_on(pid, "0-1");
+  counters = counters_open(&make);
+  for (i = 0; i < 4; i++)
+    events[i]->revents = POLLHUP;
+  assert_int_equal(probe(counters, 1), 0);
+  assert_int_equal(uvperf__counters_take_ended(counters, &index), 1);
+  assert_int_equal(index, 1);
+  assert_int_equal(probe(counters, 0), 0);
+  finish(counters);
+  assert_int_equal(support_wait(pid), 0);
+}
+
+/* Of two attrs the one that counts is not asked. */
+static void event_that_writes_nothing_is_not_asked(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[3];
+  size_t i;
+
+  (void)state;
+  begin(2, events, 3);
+  make.attrs[0].sample_period = 0;
+  add_thread_on(getpid(), "0");
+  counters = counters_open(&make);
+  for (i = 0; i < 3; i++)
+    if (events[i]->pid == getpid() && events[i]->attr.sample_period == 0)
+      events[i]->revents = POLLHUP;
+  assert_int_equal(probe(counters, 0), 1);
+  hang_up(events, 3, getpid(), 2);
+  assert_int_equal(probe(counters, 1), 1);
+  finish(counters);
+}
+
+/* The id may be another task's by now, as here. */
+static void task_that_was_gone_when_it_was_opened_is_so(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[2];
+  uint32_t index;
+
+  (void)state;
+  begin(1, events, 2);
+  add_thread_on(getpid(), "0");
+  add_thread_on(getpid(), "0");
+  fake_fail(FAKE_OPEN, 1, -ESRCH);
+  counters = counters_open(&make);
+  assert_int_equal(counters_nr_failures(counters), 1);
+  assert_int_equal(probe(counters, 1), 1);
+  assert_int_equal(uvperf__counters_take_ended(counters, &index), 1);
+  assert_int_equal(index, 0);
+  finish(counters);
+}
+
+/* Nobody is told that it has ended, as nobody knows. */
+static void task_that_may_not_be_measured_lives(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[2];
+
+  (void)state;
+  begin(1, events, 2);
+  add_thread_on(getpid(), "0");
+  add_thread_on(getpid(), "0");
+  fake_fail(FAKE_OPEN, 1, -EACCES);
+  counters = counters_open(&make);
+  assert_int_equal(counters_nr_failures(counters), 1);
+  assert_int_equal(probe(counters, 0), 1);
+  assert_int_equal(uvperf__counters_can_end(counters), 1);
+  finish(counters);
+}
+
+/* There is no place of it at all. */
+static void target_that_is_not_there_has_ended(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[2];
+  pid_t pid = gone_child();
+  uint32_t index;
+
+  (void)state;
+  assert_int_equal(support_wait(pid), 0);
+  begin(1, events, 2);
+  add_thread_on(getpid(), "0");
+  counters_add(&make, UVPERF_TARGET_PROCESS)->pid = pid;
+  counters = counters_open(&make);
+  assert_int_equal(probe(counters, 1), 1);
+  assert_int_equal(uvperf__counters_take_ended(counters, &index), 1);
+  assert_int_equal(index, 1);
+  finish(counters);
+}
+
+#define TEST(f) cmocka_unit_test_setup(f, counters_make_setup)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(target_that_lives_is_asked_by_one_poll),
+      TEST(event_that_hung_up_is_asked_once),
+      TEST(event_in_error_state_does_not_end_a_living_task),
+      TEST(event_in_error_state_of_a_task_that_is_gone_ends),
+      TEST(event_that_cannot_be_asked_is_taken_to_live),
+      TEST(forked_child_asks_nothing),
+      TEST(cpus_never_end),
+      TEST(counters_without_targets_have_not_ended),
+      TEST(targets_end_one_by_one_and_are_told_in_order),
+      TEST(target_that_was_removed_is_not_told),
+      TEST(target_that_writes_nothing_is_looked_for_in_proc),
+      TEST(event_that_writes_nothing_is_not_asked),
+      TEST(task_that_was_gone_when_it_was_opened_is_so),
+      TEST(task_that_may_not_be_measured_lives),
+      TEST(target_that_is_not_there_has_ended),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
