@@ -18,6 +18,7 @@
 /* What delivery knows of one ring, beside what cpu_rings.h does. */
 typedef struct set_ring_s {
   uint64_t turn; /* uvperf__slice_t.start_ns of the last that gave something */
+  uint64_t mark; /* its head when ends of targets were found */
 } set_ring_t;
 
 /* What uvperf_set_t.impl points to; freed in the last inner close callback. */
@@ -54,6 +55,11 @@ typedef struct set_s {
   size_t nr_merged;
   set_ring_t *rings; /* as many as the watch has */
   size_t room_rings;
+
+  /* The end of targets: set_end.c. */
+  int ends_found;    /* and every ring's mark set; not all are told yet */
+  int eof_told;      /* since the last start */
+  uint64_t probe_at; /* when to ask next, by uv_now */
 
   uint32_t flags; /* UVPERF_SET_* */
   int closing;
@@ -102,5 +108,14 @@ void uvperf__set_end(void *owner, int status);
 
 /* A record callback without a record. */
 void uvperf__set_tell(set_t *impl, int status);
+
+/* -- set_end.c -- */
+
+/* A record told that a task has exited: targets may be gone soon. */
+void uvperf__set_saw_exit(set_t *impl);
+
+/* A turn is over: asks for ends when it is time to, and tells those whose
+ * records were all delivered. */
+void uvperf__set_turned(void *owner, int is_drained);
 
 #endif

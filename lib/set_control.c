@@ -17,6 +17,13 @@ int uvperf_set_reset(uvperf_set_t *set) {
   return uvperf__counters_reset(uvperf__set_counters(set));
 }
 
+/* With the targets of now delivery may have an end that it had not, or be at
+ * it. */
+static void look_for_ends(set_t *impl) {
+  if (impl->is_started)
+    uvperf__watch_look_in(impl->watch, 0);
+}
+
 /* A target whose records nobody would read is none. */
 int uvperf_set_add_target(uvperf_set_t *set, const uvperf_target_t *target,
                           uint32_t *index, uvperf_error_t *error) {
@@ -37,11 +44,17 @@ int uvperf_set_add_target(uvperf_set_t *set, const uvperf_target_t *target,
   }
   if (index != NULL)
     *index = added;
+  look_for_ends(impl);
   return 0;
 }
 
 int uvperf_set_remove_target(uvperf_set_t *set, uint32_t index) {
-  return uvperf__counters_remove_target(uvperf__set_counters(set), index);
+  set_t *impl = uvperf__set_impl(set);
+  int rc = uvperf__counters_remove_target(impl->counters, index);
+
+  if (rc == 0)
+    look_for_ends(impl);
+  return rc;
 }
 
 int uvperf_set_set_filter(uvperf_set_t *set, size_t attr, const char *filter,

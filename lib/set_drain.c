@@ -37,6 +37,8 @@ static int deliver(set_t *impl, uvperf__cpu_ring_t *ring, const void *bytes,
   status = uvperf_decode(uvperf__counters_decoder(impl->counters), bytes, size,
                          &record);
   account(impl, ring, record, status, slice);
+  if (status == 0 && record->type == PERF_RECORD_EXIT)
+    uvperf__set_saw_exit(impl);
   impl->in_callback = 1;
   impl->record_cb(impl->handle, status, record);
   impl->in_callback = 0;
@@ -125,9 +127,9 @@ static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
 }
 
 /* What is left for its time to come is found by the flush timer; where there is
- * none, by a look of its own. */
+ * none, or the end of a target waits for it, by a look of its own. */
 static void look_later(set_t *impl) {
-  if (impl->flush_ms == 0)
+  if (impl->flush_ms == 0 || impl->ends_found)
     uvperf__watch_look_in(impl->watch, impl->slack_ns / NS_PER_MS + 1);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The delivery of a set's records: started, stopped, flushed. What happens in a
- * turn of the loop is in set_drain.c. */
+ * turn of the loop is in set_drain.c and set_end.c. */
 #include "set.h"
 
 #include "alloc.h"
@@ -51,17 +51,10 @@ int uvperf__set_watch_rings(set_t *impl) {
   return 0;
 }
 
-static void on_turned(void *owner, int is_drained) {
-  set_t *impl = owner;
-
-  (void)is_drained;
-  uvperf__counters_settle(impl->counters);
-}
-
 static const uvperf__watch_ops_t by_ring = {
     .drain = uvperf__set_drain,
     .slice_end = uvperf__set_slice_end,
-    .turned = on_turned,
+    .turned = uvperf__set_turned,
     .ring_end = uvperf__set_ring_end,
     .end = uvperf__set_end,
     .close = uvperf__set_begin_close,
@@ -71,7 +64,7 @@ static const uvperf__watch_ops_t by_ring = {
 static const uvperf__watch_ops_t by_time = {
     .drain_all = uvperf__set_drain_all,
     .slice_end = uvperf__set_slice_end,
-    .turned = on_turned,
+    .turned = uvperf__set_turned,
     .ring_end = uvperf__set_ring_end,
     .end = uvperf__set_end,
     .close = uvperf__set_begin_close,
@@ -118,6 +111,9 @@ static int check_start(const set_t *impl, uvperf_set_record_cb cb,
   if (impl->is_started)
     return uvperf__explain(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
                            "already started");
+  if (impl->eof_told && uvperf__counters_have_ended(impl->counters))
+    return uvperf__explain(error, UV_EOF, UVPERF_CAUSE_NO_TASK,
+                           "every target is gone: nothing more will come");
   return 0;
 }
 
@@ -182,6 +178,8 @@ int uvperf_set_start(uvperf_set_t *set, const uvperf_stream_options_t *options,
   impl->is_started = 1;
   impl->start_flags = own.flags;
   impl->record_cb = cb;
+  impl->eof_told = 0;
+  impl->probe_at = 0;
   return 0;
 }
 

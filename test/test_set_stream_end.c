@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: the end of a set's targets, ring by ring and in the order of time: each
+ * is told once, when all of its records were delivered, and UV_EOF when the
+ * last is gone. */
+#include "live_stream.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Children of COMM records that wait to be told, each a target. */
+typedef struct family_s {
+  live_plan_t plan;
+  live_child_t children[LIVE_SET_MOST];
+  size_t nr;
+} family_t;
+
+static void make_family(family_t *family, size_t mode, size_t nr,
+                        uint64_t records) {
+  size_t i;
+
+  live_stream_plan(&family->plan);
+  live_stream_plan_mode(&family->plan, mode);
+  live_stream_plan_comm(&family->plan);
+  family->nr = nr;
+  for (i = 0; i < nr; i++) {
+    live_child_fork(&family->children[i], records);
+    live_stream_plan_target(&family->plan, UVPERF_TARGET_THREAD,
+                            family->children[i].pid);
+  }
+}
+
+static void end_child(family_t *family, size_t i) {
+  live_child_go(&family->children[i]);
+  live_child_wait(&family->children[i]);
+}
+
+static void check_ended(live_stream_t *stream) {
+  uvperf_error_t error;
+
+  assert_int_equal(stream->eofs, 1);
+  assert_int_equal(stream->foreign, 0);
+  assert_int_equal(uvperf_set_is_active(&stream->live.set), 0);
+  assert_int_equal(uv_loop_alive(stream->live.set.loop), 0);
+  assert_int_equal(
+      uvperf_set_start(&stream->live.set, NULL, live_stream_on_record, &error),
+      UV_EOF);
+  assert_int_equal(error.cause, UVPERF_CAUSE_NO_TASK);
+  assert_int_equal(uvperf_set_stop(&stream->live.set), 0);
+  assert_int_equal(stream->after_end, 0);
+}
+
+/* -- one target ----------------------------------------------------------- */
+
+static void set_target_exits_tells_it_after_its_last_record(void **state) {
+  live_stream_t stream;
+  family_t family;
+  size_t mode;
+
+  support_need_own_events(__func__);
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    make_family(&family, mode, 1, 50);
+    live_stream_begin(*state, &stream, &family.plan);
+    live_turns_in(*state, 10);
+    end_child(&family, 0);
+    assert_true(live_run_until(*state, &stream.eofs, 1));
+    assert_int_equal(stream.comms, 50);
+    assert_int_equal(stream.nr_ends, 1);
+    assert_int_equal(stream.ended[0], 0);
+    assert_int_equal(stream.records_at_end[0], stream.records);
+    check_ended(&stream);
+    live_stream_close(&stream);
+  }
+}
+
+static void set_target_exits_in_slices_delivers_all_before_it(void **state) {
+  uvperf_stream_options_t options = live_stream_plain;
+  live_stream_t stream;
+  family_t family;
+  size_t mode;
+
+  support_need_own_events(__func__);
+  options.slice_records = 1;
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    make_family(&family, mode, 1, 50);
+    live_stream_open(*state, &stream, &family.plan.options);
+    live_stream_start(&stream, &options);
+    end_child(&family, 0);
+    assert_true(live_run_until(*state, &stream.eofs, 1));
+    assert_int_equal(stream.comms, 50);
+    assert_int_equal(stream.records_at_end[0], stream.records);
+    check_ended(&stream);
+    live_stream_close(&stream);
+  }
+}
+
+/* No record wakes, and none is old enough for long. */
+static void set_target_exits_with_records_that_wait(void **state) {
+  live_stream_t stream;
+  family_t family;
+  size_t mode;
+
+  support_need_own_events(__func__);
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    make_family(&family, mode, 1, 20);
+    family.plan.options.wakeup_bytes = 0;
+    family.plan.options.slack_us = mode == 1 ? 100000 : 0;
+    live_stream_begin(*state, &stream, &family.plan);
+    live_turns_in(*state, 10);
+    end_child(&family, 0);
+    assert_true(live_run_until(*state, &stream.eofs, 1));
+    assert_int_equal(stream.comms, 20);
+    check_ended(&stream);
+    live_stream_close(&stream);
+  }
+}
+
+static void touch(void *region) {
+  live_touch(region);
+}
+
+/* Nothing but the question tells of this one: it has no EXIT record. */
+static void set_target_without_exit_records_ends_too(void **state) {
+  live_worker_t worker;
+  live_stream_t stream;
+  live_plan_t plan;
+  char *region;
+
+  support_need_own_events(__func__);
+  live_stream_plan(&plan);
+  live_touch_attr(live_plan_attr(&plan), PERF_SAMPLE_TID);
+  region = live_region();
+  live_worker_fork(&worker, touch, region);
+  live_stream_plan_target(&plan, UVPERF_TARGET_PROCESS, worker.pid);
+  live_stream_begin(*state, &stream, &plan);
+  live_worker_do(&worker);
+  assert_true(live_run_until(*state, &stream.samples, LIVE_PAGES));
+  live_turns_in(*state, 150);
+  assert_int_equal(stream.nr_ends, 0);
+  live_worker_end(&worker);
+  assert_true(live_run_until(*state, &stream.eofs, 1));
+  assert_int_equal(stream.nr_ends, 1);
+  check_ended(&stream);
+  live_stream_close(&stream);
+  live_region_free(region);
+}
+
+static void set_target_gone_before_start_ends_at_once(void **state) {
+  live_stream_t stream;
+  family_t family;
+  size_t mode;
+
+  support_need_own_events(__func__);
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    make_family(&family, mode, 1, 5);
+    live_stream_open(*state, &stream, &family.plan.options);
+    assert_int_equal(uvperf_set_enable(&stream.live.set, NULL), 0);
+    end_child(&family, 0);
+    live_stream_start(&stream, NULL);
+    assert_true(live_run_until(*state, &stream.eofs, 1));
+    assert_int_equal(stream.comms, 5);
+    assert_int_equal(stream.nr_ends, 1);
+    check_ended(&stream);
+    live_stream_close(&stream);
+  }
+}
+
+/* -- several -------------------------------------------------------------- */
+
+/* P10: the dead do not spin the loop, stall the living, or end the stream. */
+static void set_targets_die_while_another_lives(void **state) {
+  live_stream_t stream;
+  family_t family;
+  uint64_t i;
+  size_t mode;
+
+  support_need_own_events(__func__);
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    make_family(&family, mode, 4, 10);
+    live_stream_begin(*state, &stream, &family.plan);
+    live_turns_in(*state, 10);
+    for (i = 0; i < 3; i++) {
+      end_child(&family, i);
+      assert_true(live_run_until(*state, &stream.nr_ends, i + 1));
+      assert_int_equal(stream.ended[i], i);
+      assert_true(live_turns_in(*state, 250) < 60);
+    }
+    assert_int_equal(stream.eofs, 0);
+    assert_int_equal(stream.comms, 30);
+    assert_int_equal(uvperf_set_is_active(&stream.live.set), 1);
+    end_child(&family, 3);
+    assert_true(live_run_until(*state, &stream.eofs, 1));
+    assert_int_equal(stream.comms, 40);
+    assert_int_equal(stream.nr_ends, 4);
+    check_ended(&stream);
+    live_stream_close(&stream);
+  }
+}
+
+static void set_targets_that_end_together_are_told_once_each(void **state) {
+  live_stream_t stream;
+  family_t family;
+  size_t mode;
+  size_t i;
+
+  support_need_own_events(__func__);
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    make_family(&family, mode, 12, 10);
+    live_stream_begin(*state, &stream, &family.plan);
+    for (i = 0; i < 12; i++)
+      live_child_go(&family.children[i]);
+    assert_true(live_run_until(*state, &stream.eofs, 1));
+    assert_int_equal(stream.comms, 120);
+    assert_int_equal(stream.nr_ends, 12);
+    for (i = 0; i < 12; i++) {
+      live_child_wait(&family.children[i]);
+      assert_true(stream.by_target[i] >= 10);
+    }
+    check_ended(&stream);
+    live_stream_close(&stream);
+  }
+}
+
+/* The last that lived is taken out, and the others were told before. */
+static void set_last_living_target_removed_is_the_end(void **state) {
+  live_stream_t stream;
+  family_t family;
+
+  support_need_own_events(__func__);
+  make_family(&family, 0, 2, 5);
+  live_stream_begin(*state, &stream, &family.plan);
+  end_child(&family, 0);
+  assert_true(live_run_until(*state, &stream.nr_ends, 1));
+  assert_int_equal(uvperf_set_remove_target(&stream.live.set, 1), 0);
+  assert_true(live_run_until(*state, &stream.eofs, 1));
+  assert_int_equal(stream.nr_ends, 1);
+  check_ended(&stream);
+  live_stream_close(&stream);
+  end_child(&family, 1);
+}
+
+static void set_all_targets_removed_waits_for_others(void **state) {
+  live_stream_t stream;
+  family_t family;
+
+  support_need_own_events(__func__);
+  make_family(&family, 0, 1, 5);
+  live_stream_begin(*state, &stream, &family.plan);
+  assert_int_equal(uvperf_set_remove_target(&stream.live.set, 0), 0);
+  end_child(&family, 0);
+  live_turns_in(*state, 150);
+  assert_int_equal(stream.nr_ends, 0);
+  assert_int_equal(stream.eofs, 0);
+  assert_int_equal(uvperf_set_is_active(&stream.live.set), 1);
+  live_stream_close(&stream);
+}
+
+/* -- in the callback ------------------------------------------------------ */
+
+static void stop_at_end(live_stream_t *stream, uint32_t target) {
+  (void)target;
+  assert_int_equal(uvperf_set_flush(&stream->live.set), UV_EBUSY);
+  assert_int_equal(uvperf_set_stop(&stream->live.set), 0);
+}
+
+static void set_stopped_at_an_end_tells_the_others_later(void **state) {
+  live_stream_t stream;
+  family_t family;
+  uint64_t i;
+  size_t mode;
+
+  support_need_own_events(__func__);
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    make_family(&family, mode, 3, 5);
+    live_stream_begin(*state, &stream, &family.plan);
+    stream.on_end = stop_at_end;
+    for (i = 0; i < 3; i++)
+      end_child(&family, i);
+    for (i = 0; i < 3; i++) {
+      assert_true(live_run_until(*state, &stream.nr_ends, i + 1));
+      live_turns_in(*state, 10);
+      assert_int_equal(stream.nr_ends, i + 1);
+      assert_int_equal(stream.eofs, 0);
+      assert_int_equal(uvperf_set_is_active(&stream.live.set), 0);
+      live_stream_start(&stream, NULL);
+    }
+    assert_true(live_run_until(*state, &stream.eofs, 1));
+    assert_int_equal(stream.comms, 15);
+    assert_int_equal(stream.nr_ends, 3);
+    check_ended(&stream);
+    live_stream_close(&stream);
+  }
+}
+
+/* Of one that was closed in a callback: it may be done already. */
+static void wait_closed(live_stream_t *stream) {
+  live_turns_in(stream->live.set.loop, 10);
+  assert_int_equal(stream->live.closed, 1);
+  uvperf_reading_free(stream->live.reading);
+}
+
+static void close_at_end(live_stream_t *stream, uint32_t target) {
+  (void)target;
+  uvperf_set_close(&stream->live.set, live_set_on_close);
+}
+
+static void close_at_eof(live_stream_t *stream, const uvperf_record_t *record) {
+  (void)record;
+  if (stream->eofs > 0)
+    uvperf_set_close(&stream->live.set, live_set_on_close);
+}
+
+static void set_closed_at_an_end_tells_nothing_more(void **state) {
+  live_stream_t stream;
+  family_t family;
+  size_t mode;
+
+  support_need_own_events(__func__);
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    make_family(&family, mode, 2, 5);
+    live_stream_begin(*state, &stream, &family.plan);
+    stream.on_end = close_at_end;
+    end_child(&family, 0);
+    end_child(&family, 1);
+    assert_true(live_run_until(*state, &stream.nr_ends, 1));
+    wait_closed(&stream);
+    assert_int_equal(stream.nr_ends, 1);
+    assert_int_equal(stream.eofs, 0);
+  }
+}
+
+static void set_closed_at_eof_is_clean(void **state) {
+  live_stream_t stream;
+  family_t family;
+  size_t mode;
+
+  support_need_own_events(__func__);
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    make_family(&family, mode, 1, 5);
+    live_stream_begin(*state, &stream, &family.plan);
+    stream.on_record = close_at_eof;
+    end_child(&family, 0);
+    assert_true(live_run_until(*state, &stream.eofs, 1));
+    wait_closed(&stream);
+    assert_int_equal(stream.comms, 5);
+  }
+}
+
+static void replace_at_end(live_stream_t *stream, uint32_t target) {
+  uvperf_target_t other = UVPERF_TARGET_INIT;
+  uint32_t index;
+
+  stream->on_end = NULL;
+  other.type = UVPERF_TARGET_THREAD;
+  other.pid = *(pid_t *)stream->hook_data;
+  other.data = (void *)2;
+  assert_int_equal(
+      uvperf_set_add_target(&stream->live.set, &other, &index, NULL), 0);
+  assert_int_equal(index, 1);
+  assert_int_equal(uvperf_set_remove_target(&stream->live.set, target), 0);
+}
+
+static void set_target_replaced_when_it_ends_goes_on(void **state) {
+  live_stream_t stream;
+  live_child_t other;
+  family_t family;
+  size_t mode;
+
+  support_need_own_events(__func__);
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    make_family(&family, mode, 1, 5);
+    live_child_fork(&other, 7);
+    live_stream_begin(*state, &stream, &family.plan);
+    stream.on_end = replace_at_end;
+    stream.hook_data = &other.pid;
+    end_child(&family, 0);
+    assert_true(live_run_until(*state, &stream.nr_ends, 1));
+    live_turns_in(*state, 150);
+    assert_int_equal(stream.eofs, 0);
+    live_child_go(&other);
+    live_child_wait(&other);
+    assert_true(live_run_until(*state, &stream.eofs, 1));
+    assert_int_equal(stream.comms, 12);
+    assert_int_equal(stream.nr_ends, 2);
+    assert_int_equal(stream.ended[1], 1);
+    check_ended(&stream);
+    live_stream_close(&stream);
+  }
+}
+
+static void set_with_a_new_target_starts_again_after_eof(void **state) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  live_stream_t stream;
+  family_t family;
+  uint64_t next;
+  size_t mode;
+
+  support_need_own_events(__func__);
+  target.data = (void *)2;
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    make_family(&family, mode, 1, 5);
+    live_stream_begin(*state, &stream, &family.plan);
+    end_child(&family, 0);
+    assert_true(live_run_until(*state, &stream.eofs, 1));
+    assert_int_equal(
+        uvperf_set_add_target(&stream.live.set, &target, NULL, NULL), 0);
+    live_stream_start(&stream, NULL);
+    next = 5;
+    live_comm(&next, 3);
+    assert_true(live_run_until(*state, &stream.comms, 8));
+    live_turns_in(*state, 150);
+    assert_int_equal(stream.eofs, 1);
+    assert_int_equal(stream.nr_ends, 1);
+    live_stream_close(&stream);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(set_target_exits_tells_it_after_its_last_record),
+      support_loop_test(set_target_exits_in_slices_delivers_all_before_it),
+      support_loop_test(set_target_exits_with_records_that_wait),
+      support_loop_test(set_target_without_exit_records_ends_too),
+      support_loop_test(set_target_gone_before_start_ends_at_once),
+      support_loop_test(set_targets_die_while_another_lives),
+      support_loop_test(set_targets_that_end_together_are_told_once_each),
+      support_loop_test(set_last_living_target_removed_is_the_end),
+      support_loop_test(set_all_targets_removed_waits_for_others),
+      support_loop_test(set_stopped_at_an_end_tells_the_others_later),
+      support_loop_test(set_closed_at_an_end_tells_nothing_more),
+      support_loop_test(set_closed_at_eof_is_clean),
+      support_loop_test(set_target_replaced_when_it_ends_goes_on),
+      support_loop_test(set_with_a_new_target_starts_again_after_eof),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

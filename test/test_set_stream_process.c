@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: the records of processes and commands with all that they make, until
+ * the last of it is gone; and of CPUs, which have no end. */
+#include "live_stream.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "live_thread.h"
+
+#define COMMS 5 /* that each task makes each time */
+
+static void make_comms(void *arg) {
+  uint64_t next = 0;
+
+  (void)arg;
+  live_comm(&next, COMMS);
+}
+
+/* End of file is a parent that has failed: just go. */
+static void wait_for(int fd) {
+  char byte;
+
+  while (read(fd, &byte, 1) < 0 && errno == EINTR)
+    continue;
+}
+
+static void tell(int fd) {
+  char byte = 0;
+
+  if (write(fd, &byte, 1) != 1)
+    abort();
+}
+
+/* -- a process ------------------------------------------------------------ */
+
+/* Each is a pipe, read from [0] and written to [1]. */
+typedef struct tree_s {
+  pid_t pid;
+  int ready[2];
+  int go[2];
+  int release[2];
+} tree_t;
+
+static void leave_grandchild(const tree_t *tree) {
+  if (fork() != 0)
+    return;
+  make_comms(NULL);
+  wait_for(tree->release[0]);
+  make_comms(NULL);
+  _exit(0);
+}
+
+/* With a thread that is there when it is looked at, one that comes, and a child
+ * that outlives it. */
+static int be_tree(void *arg) {
+  live_thread_t early, late;
+  tree_t *tree = arg;
+
+  close(tree->release[1]);
+  close(tree->go[1]);
+  live_thread_start(&early, make_comms, NULL);
+  tell(tree->ready[1]);
+  wait_for(tree->go[0]);
+  live_thread_do(&early);
+  live_thread_start(&late, make_comms, NULL);
+  live_thread_do(&late);
+  live_thread_end(&late);
+  live_thread_end(&early);
+  make_comms(NULL);
+  leave_grandchild(tree);
+  return 0;
+}
+
+static void grow(tree_t *tree) {
+  assert_int_equal(pipe(tree->ready), 0);
+  assert_int_equal(pipe(tree->go), 0);
+  assert_int_equal(pipe(tree->release), 0);
+  tree->pid = support_fork(be_tree, tree);
+  wait_for(tree->ready[0]);
+}
+
+static void close_pipes(tree_t *tree) {
+  int i;
+
+  for (i = 0; i < 2; i++) {
+    close(tree->ready[i]);
+    close(tree->go[i]);
+    close(tree->release[i]);
+  }
+}
+
+static void set_process_ends_with_the_last_that_it_made(void **state) {
+  live_stream_t stream;
+  live_plan_t plan;
+  tree_t tree;
+  size_t mode;
+
+  support_need_own_events(__func__);
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    grow(&tree);
+    live_stream_plan(&plan);
+    live_stream_plan_mode(&plan, mode);
+    live_stream_plan_comm(&plan);
+    live_stream_plan_target(&plan, UVPERF_TARGET_PROCESS, tree.pid);
+    live_stream_begin(*state, &stream, &plan);
+    live_turns_in(*state, 5);
+    assert_int_equal(stream.comms, 0);
+    tell(tree.go[1]);
+    assert_true(live_run_until(*state, &stream.comms, 4 * COMMS));
+    assert_int_equal(support_wait(tree.pid), 0);
+    assert_true(live_turns_in(*state, 250) < 60);
+    assert_int_equal(stream.nr_ends, 0);
+    tell(tree.release[1]);
+    assert_true(live_run_until(*state, &stream.eofs, 1));
+    assert_int_equal(stream.nr_ends, 1);
+    assert_int_equal(stream.comms, 5 * COMMS);
+    assert_int_equal(stream.foreign, 0);
+    assert_int_equal(stream.by_target[0], stream.records);
+    live_stream_close(&stream);
+    close_pipes(&tree);
+  }
+}
+
+/* -- a command ------------------------------------------------------------ */
+
+static int be_command(void *arg) {
+  tree_t *tree = arg;
+
+  close(tree->go[1]);
+  wait_for(tree->go[0]);
+  execl("/bin/sh", "sh", "-c", "(exit 0); exit 7", (char *)NULL);
+  return 1;
+}
+
+typedef struct told_s {
+  uint64_t execs;
+  uint64_t forks;
+  uint64_t before; /* the first exec */
+} told_t;
+
+static void note(live_stream_t *stream, const uvperf_record_t *record) {
+  told_t *told = stream->hook_data;
+
+  if (record == NULL)
+    return;
+  told->execs += uvperf_record_is_exec(record) != 0;
+  told->forks += record->type == PERF_RECORD_FORK;
+  told->before += told->execs == 0;
+}
+
+static void set_command_is_told_from_its_execve_to_its_end(void **state) {
+  live_stream_t stream;
+  live_plan_t plan;
+  tree_t tree;
+  size_t mode;
+  told_t told;
+  pid_t pid;
+
+  support_need_own_events(__func__);
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    memset(&told, 0, sizeof(told));
+    assert_int_equal(pipe(tree.go), 0);
+    pid = support_fork(be_command, &tree);
+    live_stream_plan(&plan);
+    live_stream_plan_mode(&plan, mode);
+    live_stream_plan_comm(&plan)->comm_exec = 1;
+    live_stream_plan_target(&plan, UVPERF_TARGET_COMMAND, pid);
+    live_stream_open(*state, &stream, &plan.options);
+    stream.on_record = note;
+    stream.hook_data = &told;
+    live_stream_start(&stream, NULL);
+    live_turns_in(*state, 150);
+    assert_int_equal(stream.records, 0);
+    assert_int_equal(stream.nr_ends, 0);
+    tell(tree.go[1]);
+    assert_true(live_run_until(*state, &stream.eofs, 1));
+    assert_int_equal(support_wait(pid), 7);
+    assert_int_equal(told.execs, 1);
+    assert_int_equal(told.forks, 1);
+    assert_int_equal(told.before, 0);
+    assert_int_equal(stream.nr_ends, 1);
+    live_stream_close(&stream);
+    close(tree.go[0]);
+    close(tree.go[1]);
+  }
+}
+
+/* -- CPUs ----------------------------------------------------------------- */
+
+static void set_of_cpus_has_no_end(void **state) {
+  live_stream_t stream;
+  live_child_t child;
+  live_plan_t plan;
+  size_t mode;
+
+  support_need_cpu_wide(__func__);
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    live_child_fork(&child, 5);
+    live_stream_plan(&plan);
+    live_stream_plan_mode(&plan, mode);
+    live_stream_plan_comm(&plan);
+    live_stream_plan_target(&plan, UVPERF_TARGET_CPUS, 0);
+    live_stream_plan_target(&plan, UVPERF_TARGET_THREAD, child.pid);
+    live_stream_begin(*state, &stream, &plan);
+    live_child_go(&child);
+    live_child_wait(&child);
+    assert_true(live_run_until(*state, &stream.comms, 10));
+    assert_true(live_run_until(*state, &stream.nr_ends, 1));
+    assert_int_equal(stream.ended[0], 1);
+    live_turns_in(*state, 150);
+    assert_int_equal(stream.eofs, 0);
+    assert_int_equal(stream.nr_ends, 1);
+    assert_int_equal(uvperf_set_is_active(&stream.live.set), 1);
+    live_stream_close(&stream);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(set_process_ends_with_the_last_that_it_made),
+      support_loop_test(set_command_is_told_from_its_execve_to_its_end),
+      support_loop_test(set_of_cpus_has_no_end),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
