@@ -2,6 +2,7 @@
 #include "counters_make.h"
 
 #include "counters_impl.h"
+#include "decoder.h"
 #include "kernel_knows.h"
 
 /* What scripted events give: words of all of them. */
@@ -201,6 +202,29 @@ size_t counters_nr_failures(const uvperf__counters_t *counters) {
 }
 
 /* -- records -------------------------------------------------------------- */
+
+void counters_make_records(counters_make_t *make, size_t nr_attrs) {
+  size_t i;
+
+  counters_make(make, nr_attrs);
+  make->options.flags = UVPERF_SET_RECORDS;
+  make->options.ring_bytes = 1;
+  for (i = 0; i < nr_attrs; i++) {
+    make->attrs[i].config = PERF_COUNT_SW_CPU_CLOCK;
+    make->attrs[i].sample_period = 1000;
+    make->attrs[i].sample_type = PERF_SAMPLE_TID;
+  }
+}
+
+uvperf__cpu_ring_t *counters_ring(const uvperf__counters_t *counters,
+                                  size_t index) {
+  return uvperf__cpu_rings_at(uvperf__counters_rings(counters), index);
+}
+
+const uvperf_source_t *counters_source(const uvperf__counters_t *counters,
+                                       uint64_t id) {
+  return uvperf__decoder_source(uvperf__counters_decoder(counters), id);
+}
 
 static size_t drain_ring(uvperf__ring_t *ring, uvperf_decoder_t *decoder,
                          counters_record_cb cb, void *data) {

@@ -74,6 +74,15 @@ size_t counters_nr_failures(const uvperf__counters_t *counters);
 
 /* -- records -- */
 
+/* So many attrs that sample, in rings of the smallest size. */
+void counters_make_records(counters_make_t *make, size_t nr_attrs);
+
+/* The index-th ring; the source that has an id, or NULL. */
+uvperf__cpu_ring_t *counters_ring(const uvperf__counters_t *counters,
+                                  size_t index);
+const uvperf_source_t *counters_source(const uvperf__counters_t *counters,
+                                       uint64_t id);
+
 /* Called with each record of counters_drain; status as of uvperf_decode. */
 typedef void (*counters_record_cb)(void *data, int status,
                                    const uvperf_record_t *record);

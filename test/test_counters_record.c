@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: into which rings events write, in which order they begin, what
- * fails, and for how long a closed event is remembered. */
+/* Scripted: into which rings events write, in which order they begin, and what
+ * fails. */
 #include "counters_make.h"
-#include "decoder.h"
 #include "fake_clock.h"
 #include "file.h"
 
@@ -13,25 +12,6 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define SOON_NS         (100 * UINT64_C(1000000))
-
-/* So many attrs that sample, and in a ring each of the smallest size. */
-static void records_of(counters_make_t *make, size_t nr_attrs) {
-  size_t i;
-
-  counters_make(make, nr_attrs);
-  make->options.flags = UVPERF_SET_RECORDS;
-  make->options.ring_bytes = 1;
-  for (i = 0; i < nr_attrs; i++) {
-    make->attrs[i].config = PERF_COUNT_SW_CPU_CLOCK;
-    make->attrs[i].sample_period = 1000;
-    make->attrs[i].sample_type = PERF_SAMPLE_TID;
-  }
-}
-
-static uvperf__cpu_ring_t *ring_of(const uvperf__counters_t *counters,
-                                   size_t index) {
-  return uvperf__cpu_rings_at(uvperf__counters_rings(counters), index);
-}
 
 /* -- opening -------------------------------------------------------------- */
 
@@ -58,7 +38,7 @@ static void events_of_a_cpu_write_into_its_ring(void **state) {
   for (i = 0; i < 6; i++)
     events[i]->on_ioctl = note_join;
   nr_joined = 0;
-  records_of(&make, 2);
+  counters_make_records(&make, 2);
   counters_add_cpus(&make, "0-1");
   counters = counters_open(&make);
   assert_string_equal(fake_log(),
@@ -68,9 +48,9 @@ static void events_of_a_cpu_write_into_its_ring(void **state) {
                       "open, ioctl ID, ioctl SET_OUTPUT");
   assert_int_equal(nr_joined, 4);
   for (i = 0; i < 2; i++) {
-    assert_int_equal(ring_of(counters, i)->cpu, i);
-    assert_int_equal(ring_of(counters, i)->fd, events[1 + 3 * i]->fd);
-    assert_int_equal(ring_of(counters, i)->nr_events, 2);
+    assert_int_equal(counters_ring(counters, i)->cpu, i);
+    assert_int_equal(counters_ring(counters, i)->fd, events[1 + 3 * i]->fd);
+    assert_int_equal(counters_ring(counters, i)->nr_events, 2);
     assert_int_equal(joined[2 * i], events[1 + 3 * i]->fd);
     assert_int_equal(joined[2 * i + 1], events[1 + 3 * i]->fd);
   }
@@ -80,11 +60,6 @@ static void events_of_a_cpu_write_into_its_ring(void **state) {
   assert_string_equal(fake_log(), "close, close, close, close, "
                                   "munmap, close, munmap, close");
   fake_assert_clean();
-}
-
-static const uvperf_source_t *source_of(const uvperf__counters_t *counters,
-                                        uint64_t id) {
-  return uvperf__decoder_source(uvperf__counters_decoder(counters), id);
 }
 
 static void sources_say_what_their_events_are(void **state) {
@@ -98,7 +73,7 @@ static void sources_say_what_their_events_are(void **state) {
 
   (void)state;
   counters_script(events, 5);
-  records_of(&make, 2);
+  counters_make_records(&make, 2);
   counters_add_cpus(&make, "3");
   counters = counters_open(&make);
   late.type = UVPERF_TARGET_THREAD;
@@ -107,8 +82,8 @@ static void sources_say_what_their_events_are(void **state) {
   late.data = &late;
   assert_int_equal(uvperf__counters_add_target(counters, &late, &index, NULL),
                    0);
-  assert_null(source_of(counters, 101)); /* the owner's */
-  source = source_of(counters, 102);
+  assert_null(counters_source(counters, 101)); /* the owner's */
+  source = counters_source(counters, 102);
   assert_int_equal(source->attr_index, 1);
   assert_int_equal(source->target_index, 0);
   assert_int_equal(source->pid, -1);
@@ -116,7 +91,7 @@ static void sources_say_what_their_events_are(void **state) {
   assert_null(source->data);
   assert_int_equal(source->attr->sample_type,
                    PERF_SAMPLE_TID | PERF_SAMPLE_IDENTIFIER);
-  source = source_of(counters, 104);
+  source = counters_source(counters, 104);
   assert_int_equal(source->size, sizeof(*source));
   assert_int_equal(source->attr_index, 1);
   assert_int_equal(source->target_index, index);
@@ -137,7 +112,7 @@ static void event_that_only_counts_is_known_and_not_redirected(void **state) {
 
   (void)state;
   counters_script(events, 3);
-  records_of(&make, 2);
+  counters_make_records(&make, 2);
   counters_group(&make, 0, 2);
   make.attrs[0].sample_type |= PERF_SAMPLE_READ;
   make.attrs[1].sample_period = 0;
@@ -146,15 +121,15 @@ static void event_that_only_counts_is_known_and_not_redirected(void **state) {
   assert_string_equal(fake_log(),
                       "open, ioctl ID, open, mmap, ioctl SET_OUTPUT, "
                       "open, ioctl ID");
-  assert_int_equal(ring_of(counters, 0)->nr_events, 1);
-  assert_int_equal(source_of(counters, 102)->attr_index, 1);
+  assert_int_equal(counters_ring(counters, 0)->nr_events, 1);
+  assert_int_equal(counters_source(counters, 102)->attr_index, 1);
   fake_clock_set_counters(1);
   assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
   uvperf__counters_settle(counters);
-  assert_non_null(source_of(counters, 102));
+  assert_non_null(counters_source(counters, 102));
   fake_clock_set_counters(1 + SOON_NS);
   uvperf__counters_settle(counters);
-  assert_null(source_of(counters, 102));
+  assert_null(counters_source(counters, 102));
   uvperf__counters_free(counters);
   fake_assert_clean();
 }
@@ -166,14 +141,14 @@ static void counts_alone_open_no_ring(void **state) {
 
   (void)state;
   counters_script(events, 1);
-  records_of(&make, 1);
+  counters_make_records(&make, 1);
   make.attrs[0].sample_period = 0;
   counters_add_cpus(&make, "0");
   counters = counters_open(&make);
   assert_int_equal(uvperf__cpu_rings_nr(uvperf__counters_rings(counters)), 0);
-  assert_non_null(source_of(counters, 100));
+  assert_non_null(counters_source(counters, 100));
   assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
-  assert_null(source_of(counters, 100));
+  assert_null(counters_source(counters, 100));
   uvperf__counters_free(counters);
   fake_assert_clean();
 }
@@ -204,7 +179,7 @@ static void dummies_begin_before_the_others_and_end_after(void **state) {
   counters_script(events, 8);
   for (i = 0; i < 8; i++)
     events[i]->on_ioctl = note_switch;
-  records_of(&make, 2);
+  counters_make_records(&make, 2);
   make.attrs[1].config = PERF_COUNT_SW_DUMMY;
   make.attrs[1].comm = 1;
   make.options.side_band = UVPERF_SIDE_BAND_MMAP;
@@ -232,7 +207,7 @@ static void dummy_in_a_group_comes_with_its_leader(void **state) {
 
   (void)state;
   counters_script(events, 4);
-  records_of(&make, 3);
+  counters_make_records(&make, 3);
   counters_group(&make, 0, 2);
   make.attrs[1].config = PERF_COUNT_SW_DUMMY;
   make.attrs[2].config = PERF_COUNT_SW_DUMMY;
@@ -263,7 +238,7 @@ static void failure_of_enabling_is_the_first(void **state) {
 
   (void)state;
   counters_script(events, 3);
-  records_of(&make, 1);
+  counters_make_records(&make, 1);
   make.options.side_band = UVPERF_SIDE_BAND_MMAP;
   counters_add_cpus(&make, "0");
   counters = counters_open(&make);
@@ -309,7 +284,7 @@ static void set_without_all_rings_is_none(void **state) {
   for (i = 0; i < COUNT_OF(cases); i++) {
     fake_kernel_reset();
     counters_script(events, 4);
-    records_of(&make, 1);
+    counters_make_records(&make, 1);
     counters_add_cpus(&make, "0-1");
     fake_fail(cases[i].call, cases[i].nth, cases[i].code);
     counters_refused(&make, &error, cases[i].code, cases[i].cause);
@@ -324,7 +299,7 @@ static void fds_that_the_rings_need_are_told(void **state) {
 
   (void)state;
   counters_script(events, 6);
-  records_of(&make, 2);
+  counters_make_records(&make, 2);
   counters_add_cpus(&make, "0-1");
   fake_fail(FAKE_OPEN, 6, -EMFILE);
   counters_refused(&make, &error, -EMFILE, UVPERF_CAUSE_FILES);
@@ -339,7 +314,7 @@ static void event_that_is_not_redirected_is_a_failure(void **state) {
 
   (void)state;
   counters_script(events, 3);
-  records_of(&make, 2);
+  counters_make_records(&make, 2);
   counters_add_cpus(&make, "0");
   fake_fail(FAKE_IOCTL, 1, -EINVAL);
   counters = counters_open(&make);
@@ -347,9 +322,9 @@ static void event_that_is_not_redirected_is_a_failure(void **state) {
   assert_int_equal(counters_failure(counters, 0)->error.code, -EINVAL);
   assert_int_equal(counters_failure(counters, 0)->error.attr_index, 0);
   assert_int_equal(events[0]->fd, -1);
-  assert_null(source_of(counters, 100));
-  assert_non_null(source_of(counters, 102));
-  assert_int_equal(ring_of(counters, 0)->nr_events, 1);
+  assert_null(counters_source(counters, 100));
+  assert_non_null(counters_source(counters, 102));
+  assert_int_equal(counters_ring(counters, 0)->nr_events, 1);
   uvperf__counters_free(counters);
   fake_assert_clean();
 }
@@ -362,7 +337,7 @@ static void cpu_that_is_offline_is_a_failure(void **state) {
 
   (void)state;
   counters_script(events, 2);
-  records_of(&make, 1);
+  counters_make_records(&make, 1);
   counters_add_cpus(&make, "0-1");
   fake_fail(FAKE_OPEN, 3, -ENODEV);
   counters = counters_open(&make);
@@ -386,7 +361,7 @@ static void target_that_fails_leaves_no_ring(void **state) {
 
   (void)state;
   counters_script(events, 7);
-  records_of(&make, 1);
+  counters_make_records(&make, 1);
   counters_add_cpus(&make, "0");
   counters = counters_open(&make);
   fds = support_count_fds();
@@ -398,10 +373,10 @@ static void target_that_fails_leaves_no_ring(void **state) {
   assert_int_equal(error.target_index, 1);
   assert_int_equal(support_count_fds(), fds);
   assert_int_equal(uvperf__cpu_rings_nr(uvperf__counters_rings(counters)), 1);
-  assert_int_equal(ring_of(counters, 0)->nr_events, 1);
+  assert_int_equal(counters_ring(counters, 0)->nr_events, 1);
   /* The event that has written into the ring that stays is remembered. */
-  assert_non_null(source_of(counters, 102));
-  assert_null(source_of(counters, 103));
+  assert_non_null(counters_source(counters, 102));
+  assert_null(counters_source(counters, 103));
   uvperf__counters_free(counters);
   fake_assert_clean();
 }
@@ -429,7 +404,7 @@ static void records_without_memory_are_enomem(void **state) {
   for (nth = 1;; nth++) {
     counters_make_setup(state);
     counters_script(events, 16);
-    records_of(&make, 2);
+    counters_make_records(&make, 2);
     make.options.side_band = UVPERF_SIDE_BAND_TASKS;
     counters_add_cpus(&make, "0-1");
     fake_fail(FAKE_CALLOC, nth, -ENOMEM);
@@ -443,263 +418,6 @@ static void records_without_memory_are_enomem(void **state) {
   }
   assert_int_equal(rc, 0);
   assert_true(nth > 40);
-}
-
-/* -- closed events -------------------------------------------------------- */
-
-/* A sample, as of PERF_SAMPLE_TID. */
-typedef struct sample_s {
-  struct perf_event_header header;
-  uint64_t id;
-  uint32_t pid;
-  uint32_t tid;
-} sample_t;
-
-static void append(fake_event_t *owner, uint64_t id) {
-  sample_t sample = {{PERF_RECORD_SAMPLE, 0, sizeof(sample)}, id, 7, 8};
-
-  fake_ring_append(owner, &sample, sizeof(sample));
-}
-
-typedef struct seen_s {
-  unsigned known;
-  unsigned unknown;
-} seen_t;
-
-static void see(void *data, int status, const uvperf_record_t *record) {
-  seen_t *seen = data;
-
-  assert_int_equal(status, record->source != NULL ? 0 : -EPROTO);
-  seen->known += record->source != NULL;
-  seen->unknown += record->source == NULL;
-}
-
-/* One target on CPU 0, whose event is 100 and whose ring is 101's. */
-static uvperf__counters_t *open_one(fake_event_t **owner) {
-  fake_event_t *events[3];
-  counters_make_t make;
-
-  counters_script(events, 3);
-  *owner = events[1];
-  records_of(&make, 1);
-  counters_add_cpus(&make, "0");
-  return counters_open(&make);
-}
-
-static void closed_event_is_known_until_its_records_are_read(void **state) {
-  uvperf__counters_t *counters;
-  fake_event_t *owner;
-  seen_t seen = {0, 0};
-
-  (void)state;
-  counters = open_one(&owner);
-  append(owner, 100);
-  fake_clock_set_counters(1);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
-  assert_int_equal(ring_of(counters, 0)->nr_events, 0);
-  fake_clock_set_counters(1 + SOON_NS);
-  uvperf__counters_settle(counters);
-  assert_non_null(source_of(counters, 100));
-  /* What others write later keeps nothing of it. */
-  append(owner, 555);
-  assert_int_equal(counters_drain(counters, see, &seen), 2);
-  assert_int_equal(seen.known, 1);
-  assert_int_equal(seen.unknown, 1);
-  assert_non_null(source_of(counters, 100));
-  uvperf__counters_settle(counters);
-  assert_null(source_of(counters, 100));
-  uvperf__counters_free(counters);
-  fake_assert_clean();
-}
-
-/* The head does not move before the record is written that a CPU was just
- * writing when its event was closed. */
-static void record_that_was_being_written_is_known(void **state) {
-  uvperf__counters_t *counters;
-  fake_event_t *owner;
-  seen_t seen = {0, 0};
-
-  (void)state;
-  counters = open_one(&owner);
-  fake_clock_set_counters(1);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
-  fake_clock_set_counters(SOON_NS);
-  uvperf__counters_settle(counters);
-  append(owner, 100);
-  fake_clock_set_counters(1 + SOON_NS);
-  uvperf__counters_settle(counters);
-  assert_int_equal(counters_drain(counters, see, &seen), 1);
-  assert_int_equal(seen.known, 1);
-  uvperf__counters_settle(counters);
-  assert_null(source_of(counters, 100));
-  uvperf__counters_free(counters);
-  fake_assert_clean();
-}
-
-static void ring_that_is_over_keeps_nobody(void **state) {
-  uvperf__counters_t *counters;
-  fake_event_t *owner;
-
-  (void)state;
-  counters = open_one(&owner);
-  append(owner, 100);
-  fake_clock_set_counters(1);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
-  ring_of(counters, 0)->is_over = 1;
-  fake_clock_set_counters(1 + SOON_NS);
-  uvperf__counters_settle(counters);
-  assert_null(source_of(counters, 100));
-  uvperf__counters_free(counters);
-  fake_assert_clean();
-}
-
-/* Of three on two CPUs that are closed one after another the second can go
- * first; then one that is closed later. */
-static void closed_events_are_forgotten_each_in_its_time(void **state) {
-  uvperf__counters_t *counters;
-  fake_event_t *events[8];
-  counters_make_t make;
-  uint32_t target;
-
-  (void)state;
-  counters_script(events, 8);
-  records_of(&make, 1);
-  counters_add_cpus(&make, "0"); /* 100, ring 101 */
-  counters_add_cpus(&make, "1"); /* 102, ring 103 */
-  counters_add_cpus(&make, "0"); /* 104 */
-  counters_add_cpus(&make, "1"); /* 105 */
-  counters = counters_open(&make);
-  append(events[1], 100);
-  for (target = 0; target < 3; target++) {
-    fake_clock_set_counters(10 + target);
-    assert_int_equal(uvperf__counters_remove_target(counters, target), 0);
-  }
-  fake_clock_set_counters(11 + SOON_NS);
-  uvperf__counters_settle(counters);
-  assert_non_null(source_of(counters, 100)); /* not read */
-  assert_null(source_of(counters, 102));
-  assert_non_null(source_of(counters, 104)); /* too early */
-  assert_int_equal(uvperf__counters_remove_target(counters, 3), 0);
-  counters_drain(counters, NULL, NULL);
-  fake_clock_set_counters(12 + SOON_NS);
-  uvperf__counters_settle(counters);
-  assert_null(source_of(counters, 100));
-  assert_null(source_of(counters, 104));
-  assert_non_null(source_of(counters, 105));
-  fake_clock_set_counters(11 + 2 * SOON_NS);
-  uvperf__counters_settle(counters);
-  assert_null(source_of(counters, 105));
-  uvperf__counters_free(counters);
-  fake_assert_clean();
-}
-
-/* Churn for ever takes no more memory than what is closed at one time. */
-static void targets_that_come_and_go_leave_no_memory(void **state) {
-  uvperf__counters_t *counters;
-  counters_make_t make;
-  uint64_t now = 1;
-  size_t live = 0;
-  uint32_t index;
-  size_t i;
-
-  (void)state;
-  for (i = 0; i < 202; i++)
-    fake_event_add(100 + i);
-  records_of(&make, 1);
-  counters_add_cpus(&make, "0");
-  counters = counters_open(&make);
-  for (i = 0; i < 200; i++) {
-    fake_clock_set_counters(now += SOON_NS / 4);
-    assert_int_equal(
-        uvperf__counters_add_target(counters, &make.targets[0], &index, NULL),
-        0);
-    assert_int_equal(uvperf__counters_remove_target(counters, index), 0);
-    uvperf__counters_settle(counters);
-    if (i == 20)
-      live = fake_live_allocations();
-  }
-  assert_int_equal(fake_live_allocations(), live);
-  uvperf__counters_free(counters);
-  fake_assert_clean();
-}
-
-/* A group that was torn is opened again: 100 and 102 are closed. */
-static void group_that_is_opened_again_has_new_sources(void **state) {
-  uvperf__counters_t *counters;
-  fake_event_t *events[5];
-  counters_make_t make;
-
-  (void)state;
-  counters_script(events, 5);
-  records_of(&make, 2);
-  counters_group(&make, 0, 2);
-  counters_add(&make, UVPERF_TARGET_PROCESS)->pid = getpid();
-  make.targets[0].cpus = "0";
-  fake_fail(FAKE_READ, 1, -ECHILD);
-  counters = counters_open(&make);
-  assert_int_equal(events[2]->fd, -1);
-  assert_int_equal(ring_of(counters, 0)->nr_events, 2);
-  assert_int_equal(source_of(counters, 103)->attr_index, 0);
-  assert_int_equal(source_of(counters, 104)->attr_index, 1);
-  /* The same shape for all. */
-  assert_ptr_equal(source_of(counters, 103)->attr,
-                   source_of(counters, 100)->attr);
-  uvperf__counters_free(counters);
-  fake_assert_clean();
-}
-
-/* What a fallback changed is undone with the last event, but not for records
- * that were written so. */
-static void closed_event_is_decoded_as_it_was_opened(void **state) {
-  uvperf__counters_t *counters;
-  const uvperf_source_t *source;
-  fake_event_t *events[3];
-  counters_make_t make;
-
-  (void)state;
-  counters_script(events, 3);
-  records_of(&make, 1);
-  counters_add_cpus(&make, "0");
-  counters = counters_open(&make);
-  source = source_of(counters, 100);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
-  /* A target that fails undoes what was tried for it. */
-  fake_fail(FAKE_OPEN, 1, -ENOENT);
-  assert_int_equal(
-      uvperf__counters_add_target(counters, &make.targets[0], NULL, NULL),
-      -ENOENT);
-  assert_int_equal(
-      uvperf__counters_add_target(counters, &make.targets[0], NULL, NULL), 0);
-  assert_ptr_not_equal(source_of(counters, 102)->attr, source->attr);
-  assert_int_equal(source->attr->sample_type,
-                   PERF_SAMPLE_TID | PERF_SAMPLE_IDENTIFIER);
-  uvperf__counters_free(counters);
-  fake_assert_clean();
-}
-
-/* -- fork ----------------------------------------------------------------- */
-
-static int free_in_child(void *arg) {
-  uvperf__counters_t *counters = arg;
-
-  fake_log_clear();
-  uvperf__counters_settle(counters);
-  uvperf__counters_free(counters);
-  return strcmp(fake_log(), "close, close") != 0;
-}
-
-static void rings_of_the_parent_are_left_alone(void **state) {
-  uvperf__counters_t *counters;
-  fake_event_t *owner;
-  seen_t seen = {0, 0};
-
-  (void)state;
-  counters = open_one(&owner);
-  assert_int_equal(support_wait(support_fork(free_in_child, counters)), 0);
-  append(owner, 100);
-  assert_int_equal(counters_drain(counters, see, &seen), 1);
-  uvperf__counters_free(counters);
-  fake_assert_clean();
 }
 
 static int setup(void **state) {
@@ -724,14 +442,6 @@ int main(void) {
       test(cpu_that_is_offline_is_a_failure),
       test(target_that_fails_leaves_no_ring),
       test(records_without_memory_are_enomem),
-      test(closed_event_is_known_until_its_records_are_read),
-      test(record_that_was_being_written_is_known),
-      test(ring_that_is_over_keeps_nobody),
-      test(closed_events_are_forgotten_each_in_its_time),
-      test(targets_that_come_and_go_leave_no_memory),
-      test(group_that_is_opened_again_has_new_sources),
-      test(closed_event_is_decoded_as_it_was_opened),
-      test(rings_of_the_parent_are_left_alone),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
