@@ -11,6 +11,7 @@
 #include "fake_kernel.h"
 #include "fake_uevents.h"
 #include "live.h"
+#include "offline_cpu.h"
 
 /* -- start and stop ------------------------------------------------------- */
 
@@ -244,45 +245,24 @@ static int setup_live(void **state) {
   return fake_kernel_loop_setup(state);
 }
 
-static int open_switch(int cpu) {
-  char path[64];
-
-  snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-  return open(path, O_WRONLY | O_CLOEXEC);
-}
-
-/* Only where it is asked for: UVPERF_TEST_OFFLINE_CPU=1. */
 static void live_cpu_goes_and_comes(void **state) {
-  const char *name = getenv("UVPERF_TEST_OFFLINE_CPU");
-  char expected[64];
-  ssize_t went, came;
+  int cpu = offline_cpu_need(__func__);
   hotplug_owner_t owner;
-  int cpu, fd;
+  char expected[64];
 
-  if (name == NULL)
-    support_skip(__func__, "UVPERF_TEST_OFFLINE_CPU, a CPU to be taken away");
-  cpu = atoi(name);
-  fd = open_switch(cpu);
-  assert_true(fd >= 0);
   hotplug_make_on(*state, &owner, "");
   /* Only the uevents can tell. */
   hotplug_start(*state, &owner);
-  went = write(fd, "0", 1);
+  offline_cpu_take(cpu);
   hotplug_run(*state);
-  came = write(fd, "1", 1);
-  assert_int_equal(went, 1);
-  assert_int_equal(came, 1);
+  offline_cpu_give_back(cpu);
   snprintf(expected, sizeof(expected), "gone %d, come %d", cpu, cpu);
   assert_true(live_run_until(*state, &owner.nr, 2));
   assert_string_equal(owner.told, expected);
   owner.told[0] = '\0';
-  went = write(fd, "0", 1);
-  came = write(fd, "1", 1);
-  assert_int_equal(went, 1);
-  assert_int_equal(came, 1);
+  offline_cpu_bounce(cpu);
   assert_true(live_run_until(*state, &owner.nr, 4));
   assert_string_equal(owner.told, expected);
-  close(fd);
   hotplug_end(*state, &owner);
 }
 

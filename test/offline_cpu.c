@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "offline_cpu.h"
+
+#include "support.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+/* The one that is away, 0: none. */
+static int away;
+
+static int write_switch(int cpu, const char *to) {
+  char path[64];
+  ssize_t written;
+  int fd;
+
+  snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+  fd = open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0)
+    return 0;
+  written = write(fd, to, 1);
+  close(fd);
+  return written == 1;
+}
+
+static void give_back_at_exit(void) {
+  if (away != 0)
+    write_switch(away, "1");
+}
+
+int offline_cpu_need(const char *test) {
+  const char *name = getenv("UVPERF_TEST_OFFLINE_CPU");
+  static int is_registered;
+
+  if (name == NULL)
+    support_skip(test, "UVPERF_TEST_OFFLINE_CPU, a CPU to be taken away");
+  support_need_cpu_wide(test);
+  if (!is_registered)
+    atexit(give_back_at_exit);
+  is_registered = 1;
+  /* One that an earlier test has left so. */
+  give_back_at_exit();
+  away = 0;
+  return atoi(name);
+}
+
+void offline_cpu_take(int cpu) {
+  away = cpu;
+  assert_true(write_switch(cpu, "0"));
+}
+
+void offline_cpu_give_back(int cpu) {
+  away = 0;
+  assert_true(write_switch(cpu, "1"));
+}
+
+void offline_cpu_bounce(int cpu) {
+  offline_cpu_take(cpu);
+  offline_cpu_give_back(cpu);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel does to the events of a CPU that goes offline and comes back,
+ * and what becomes of their counts. Only where it is asked for, by
+ * UVPERF_TEST_OFFLINE_CPU=1: it takes that CPU away from the machine. */
+#include "counters_make.h"
+
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "counters_impl.h"
+#include "live.h"
+#include "offline_cpu.h"
+
+static int open_raw(uint64_t config, int cpu, int group_fd, int is_disabled) {
+  struct perf_event_attr attr;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.size = sizeof(attr);
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = config;
+  attr.disabled = is_disabled != 0;
+  attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+                     PERF_FORMAT_TOTAL_TIME_RUNNING;
+  return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, group_fd,
+                      PERF_FLAG_FD_CLOEXEC);
+}
+
+/* nr, time_enabled, time_running, values. */
+static void read_raw(int fd, uint64_t words[8]) {
+  memset(words, 0, 8 * sizeof(words[0]));
+  assert_true(read(fd, words, 8 * sizeof(words[0])) > 0);
+}
+
+/* Runs there, and sleeps there, so that it switches. */
+static void work_on(int cpu) {
+  cpu_set_t old;
+
+  live_pin(cpu, &old);
+  usleep(1000);
+  live_unpin(&old);
+}
+
+static void
+events_of_a_cpu_that_came_back_stay_off_though_enabled(void **state) {
+  int cpu = offline_cpu_need(__func__);
+  uint64_t before[8], after[8];
+  int leader, member;
+
+  (void)state;
+  leader = open_raw(PERF_COUNT_SW_CPU_CLOCK, cpu, -1, 1);
+  assert_true(leader >= 0);
+  member = open_raw(PERF_COUNT_SW_CONTEXT_SWITCHES, cpu, leader, 0);
+  assert_true(member >= 0);
+  assert_int_equal(ioctl(leader, PERF_EVENT_IOC_ENABLE, 0), 0);
+  work_on(cpu);
+  read_raw(leader, before);
+  assert_int_equal(before[0], 2);
+  assert_true(before[1] > 0);
+  offline_cpu_bounce(cpu);
+  read_raw(leader, before);
+  assert_int_equal(before[0], 1);
+  read_raw(member, after);
+  assert_int_equal(after[0], 1);
+  assert_int_equal(ioctl(leader, PERF_EVENT_IOC_ENABLE, 0), 0);
+  work_on(cpu);
+  read_raw(leader, after);
+  assert_memory_equal(before, after, sizeof(before));
+  close(member);
+  close(leader);
+}
+
+/* A group of two on this CPU and the first one, enabled. */
+static uvperf__counters_t *begin(int cpu, uint32_t flags) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  char cpus[32];
+
+  snprintf(cpus, sizeof(cpus), "0,%d", cpu);
+  counters_make(&make, 2);
+  uvperf_attr_software(&make.attrs[0], PERF_COUNT_SW_CPU_CLOCK);
+  uvperf_attr_software(&make.attrs[1], PERF_COUNT_SW_CONTEXT_SWITCHES);
+  counters_group(&make, 0, 2);
+  counters_add_cpus(&make, cpus);
+  make.options.flags = flags | UVPERF_SET_FOLLOW_CPUS;
+  counters = counters_open(&make);
+  assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
+  return counters;
+}
+
+static void counts_of_a_cpu_that_came_back_go_on(void **state) {
+  int cpu = offline_cpu_need(__func__);
+  uvperf_set_count_t before, after, switches;
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+  size_t i;
+
+  (void)state;
+  counters = begin(cpu, 0);
+  work_on(cpu);
+  before = counters_at(counters, 0, 1);
+  assert_true(before.value > 0);
+  for (i = 0; i < 3; i++) {
+    offline_cpu_bounce(cpu);
+    /* As if nobody had followed it. */
+    work_on(cpu);
+    after = counters_at(counters, 0, 1);
+    switches = counters_at(counters, 1, 1);
+    assert_true(after.value >= before.value);
+    uvperf__counters_cpu_gone(counters, cpu);
+    assert_int_equal(uvperf__counters_cpu_come(counters, cpu, &error), 0);
+    work_on(cpu);
+    assert_int_equal(counters_at(counters, 0, 1).state, UVPERF_COUNT_COUNTING);
+    assert_int_equal(counters_at(counters, 1, 1).state, UVPERF_COUNT_COUNTING);
+    assert_true(counters_at(counters, 0, 1).value > after.value);
+    assert_true(counters_at(counters, 1, 1).value > switches.value);
+    assert_int_equal(counters_at(counters, 0, 0).state, UVPERF_COUNT_COUNTING);
+    assert_int_equal(uvperf__counters_nr_open(counters), 4);
+  }
+  uvperf__counters_free(counters);
+}
+
+static void set_made_while_a_cpu_is_offline_counts_it_when_it_came(void **s) {
+  int cpu = offline_cpu_need(__func__);
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+  size_t nr;
+
+  (void)s;
+  offline_cpu_take(cpu);
+  counters = begin(cpu, 0);
+  nr = counters_nr_failures(counters);
+  offline_cpu_give_back(cpu);
+  assert_int_equal(nr, 2);
+  assert_int_equal(uvperf__counters_cpu_come(counters, cpu, &error), 0);
+  assert_int_equal(counters_nr_failures(counters), 0);
+  work_on(cpu);
+  assert_true(counters_at(counters, 0, 1).value > 0);
+  uvperf__counters_free(counters);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(events_of_a_cpu_that_came_back_stay_off_though_enabled),
+      cmocka_unit_test(counts_of_a_cpu_that_came_back_go_on),
+      cmocka_unit_test(set_made_while_a_cpu_is_offline_counts_it_when_it_came),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
