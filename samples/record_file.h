@@ -28,7 +28,8 @@ void record_file_set_group(record_file_t *file, size_t leader,
 
 /* One more id of an event. Ids may come until close (a CPU that comes back has
  * new ones). In the format of pipes those that come after the first record
- * become an event more, of the same attr and name. */
+ * become an event more, of the same attr and name; but those of tracepoints
+ * get lost there, with what has them. */
 void record_file_add_id(record_file_t *file, size_t event, uint64_t id);
 
 /* One record, as the kernel wrote it or as it was synthesized. 0, or -errno (of
