@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/* A perf.data file can be read after each write(2) that makes it, and so
+ * whenever its program is killed; and what was written before a failure stays.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../samples/record_file.h"
+#include "data_file.h"
+#include "record_builder.h"
+#include "support.h"
+#include "temp_tree.h"
+#include "uvperf.h"
+
+/* -- pwrite(2), as it is and as it can be ---------------------------------- */
+
+typedef struct disk_s {
+  uint64_t calls;
+  size_t most;        /* bytes that one call takes; 0: all */
+  uint64_t interrupt; /* each call of which this is a divisor is EINTR first */
+  int interrupted;
+  uint64_t full_at; /* no byte at or behind this offset; 0: never full */
+  int full_error;
+  int is_checked;   /* what there is is read back after each call */
+  uint64_t records; /* found when it was last read */
+  uint64_t ids;
+} disk_t;
+
+static disk_t disk;
+
+ssize_t __real_pwrite(int fd, const void *bytes, size_t size, off_t offset);
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t size, off_t offset);
+
+/* Opened anew, as fd is for writing. */
+static void check(int fd) {
+  const struct perf_event_header *record = NULL;
+  uint64_t records = 0;
+  data_file_t file;
+  char path[64];
+  size_t nr, ids = 0, i;
+  int again;
+
+  snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+  again = open(path, O_RDONLY | O_CLOEXEC);
+  assert_true(again >= 0);
+  if (data_file_read_fd(&file, again)) {
+    while ((record = data_file_next(&file, record)) != NULL)
+      records++;
+    for (i = 0; i < data_file_nr_attrs(&file); i++) {
+      data_file_ids(&file, i, &nr);
+      ids += nr;
+    }
+    data_file_free(&file);
+  }
+  close(again);
+  assert_true(records >= disk.records); /* nothing gets lost again */
+  assert_true(ids >= disk.ids);
+  disk.records = records;
+  disk.ids = ids;
+}
+
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t size, off_t offset) {
+  ssize_t nr;
+
+  if (disk.interrupt != 0 && !disk.interrupted &&
+      disk.calls % disk.interrupt == 0) {
+    disk.interrupted = 1;
+    errno = EINTR;
+    return -1;
+  }
+  disk.interrupted = 0;
+  disk.calls++;
+  if (disk.most != 0 && size > disk.most)
+    size = disk.most;
+  if (disk.full_at != 0 && (uint64_t)offset + size > disk.full_at) {
+    if ((uint64_t)offset >= disk.full_at) {
+      errno = disk.full_error;
+      return -1;
+    }
+    size = disk.full_at - (uint64_t)offset;
+  }
+  nr = __real_pwrite(fd, bytes, size, offset);
+  if (disk.is_checked)
+    check(fd);
+  return nr;
+}
+
+/* -- a recording ----------------------------------------------------------- */
+
+typedef struct recording_s {
+  record_file_t *file;
+  char path[128];
+  record_builder_t sample;
+  uint64_t written;
+  uint64_t ids;
+} recording_t;
+
+static void begin(recording_t *recording, void **state, size_t nr_events) {
+  struct perf_event_attr attr;
+  record_values_t values;
+  size_t i;
+
+  memset(&disk, 0, sizeof(disk));
+  disk.full_error = ENOSPC;
+  memset(recording, 0, sizeof(*recording));
+  snprintf(recording->path, sizeof(recording->path), "%s/perf.data",
+           ((temp_tree_t *)*state)->root);
+  recording->file = record_file_open(recording->path);
+  assert_non_null(recording->file);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  attr.sample_type =
+      PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN;
+  for (i = 0; i < nr_events; i++)
+    record_file_add_event(recording->file, &attr, "clock");
+  record_values_init(&values);
+  values.callchain_nr = 100;
+  record_build(&recording->sample, PERF_RECORD_SAMPLE, &attr, &values);
+}
+
+static void add_id(recording_t *recording, size_t event) {
+  record_file_add_id(recording->file, event, ++recording->ids);
+}
+
+static int write_some(recording_t *recording, uint64_t nr) {
+  uint64_t i;
+  int rc;
+
+  for (i = 0; i < nr; i++) {
+    rc = record_file_write(recording->file, recording->sample.words,
+                           recording->sample.size);
+    if (rc != 0)
+      return rc;
+    recording->written++;
+  }
+  return 0;
+}
+
+static uint64_t count(const recording_t *recording) {
+  const struct perf_event_header *record = NULL;
+  data_file_t file;
+  uint64_t nr = 0;
+
+  data_file_read(&file, recording->path);
+  while ((record = data_file_next(&file, record)) != NULL) {
+    assert_int_equal(record->size, recording->sample.size);
+    assert_memory_equal(record, recording->sample.words, record->size);
+    nr++;
+  }
+  data_file_free(&file);
+  return nr;
+}
+
+/* -- whenever it is killed ------------------------------------------------- */
+
+/* Many are fewer than it takes for the data to reach the attrs several times;
+ * with ids that come all the while. */
+static void file_is_readable_after_each_write(void **state) {
+  recording_t recording;
+  unsigned i;
+
+  begin(&recording, state, 3);
+  disk.is_checked = 1;
+  for (i = 0; i < 60; i++) {
+    if (i % 3 == 0)
+      add_id(&recording, i % 2);
+    assert_int_equal(write_some(&recording, 50), 0);
+    assert_int_equal(record_file_sync(recording.file), 0);
+    assert_int_equal(disk.records, recording.written);
+    assert_int_equal(disk.ids, recording.ids);
+  }
+  assert_int_equal(record_file_close(recording.file, NULL), 0);
+  assert_int_equal(count(&recording), recording.written);
+}
+
+/* The same where a write may be cut anywhere. */
+static void file_is_readable_after_each_part_of_a_write(void **state) {
+  recording_t recording;
+  unsigned i;
+
+  begin(&recording, state, 2);
+  disk.is_checked = 1;
+  disk.most = 4096;
+  for (i = 0; i < 10; i++) {
+    add_id(&recording, 1);
+    assert_int_equal(write_some(&recording, 40), 0);
+    assert_int_equal(record_file_sync(recording.file), 0);
+  }
+  assert_int_equal(record_file_close(recording.file, NULL), 0);
+  assert_int_equal(count(&recording), recording.written);
+}
+
+/* More than any room that could have been kept free for them. */
+static void many_ids_may_come_late(void **state) {
+  recording_t recording;
+  data_file_t file;
+  const uint64_t *ids;
+  size_t nr, i;
+
+  begin(&recording, state, 2);
+  add_id(&recording, 0);
+  assert_int_equal(write_some(&recording, 10), 0);
+  assert_int_equal(record_file_sync(recording.file), 0);
+  for (i = 0; i < 100000; i++)
+    add_id(&recording, 1);
+  assert_int_equal(record_file_sync(recording.file), 0);
+  assert_int_equal(count(&recording), 10);
+  assert_int_equal(write_some(&recording, 10), 0);
+  assert_int_equal(record_file_close(recording.file, NULL), 0);
+  data_file_read(&file, recording.path);
+  ids = data_file_ids(&file, 1, &nr);
+  assert_int_equal(nr, 100000);
+  for (i = 0; i < nr; i++)
+    assert_int_equal(ids[i], i + 2);
+  data_file_free(&file);
+  assert_int_equal(count(&recording), 20);
+}
+
+/* A file of which the rest was cut is as long as what there is. */
+static void finished_file_has_nothing_behind_it(void **state) {
+  recording_t recording;
+  data_file_t file;
+
+  begin(&recording, state, 1);
+  add_id(&recording, 0);
+  assert_int_equal(write_some(&recording, 10), 0);
+  assert_int_equal(record_file_close(recording.file, NULL), 0);
+  data_file_read(&file, recording.path);
+  assert_int_equal(file.header.attrs.offset + file.header.attrs.size +
+                       sizeof(uint64_t),
+                   file.size);
+  assert_true(file.size < 65536);
+  data_file_free(&file);
+}
+
+static void killed_program_leaves_what_was_synced(void **state) {
+  recording_t recording;
+  int status;
+  pid_t pid;
+
+  begin(&recording, state, 1);
+  add_id(&recording, 0);
+  pid = fork();
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    if (write_some(&recording, 1000) != 0 ||
+        record_file_sync(recording.file) != 0 ||
+        write_some(&recording, 10) != 0)
+      _exit(1);
+    raise(SIGKILL);
+  }
+  assert_int_equal(waitpid(pid, &status, 0), pid);
+  assert_true(WIFSIGNALED(status));
+  assert_int_equal(count(&recording), 1000);
+  assert_int_equal(record_file_close(recording.file, NULL), 0);
+}
+
+/* -- failures -------------------------------------------------------------- */
+
+static void interrupted_and_short_writes_are_gone_on_with(void **state) {
+  recording_t recording;
+
+  begin(&recording, state, 2);
+  disk.interrupt = 2;
+  disk.most = 1000;
+  add_id(&recording, 0);
+  assert_int_equal(write_some(&recording, 1000), 0);
+  assert_int_equal(record_file_close(recording.file, NULL), 0);
+  assert_int_equal(count(&recording), 1000);
+}
+
+/* The one in the middle of which it happened is not told of. */
+static void full_disk_leaves_whole_records(void **state) {
+  recording_t recording;
+  uint64_t at, found;
+  int rc;
+
+  for (at = 700001; at < 710000; at += 1111) {
+    begin(&recording, state, 2);
+    add_id(&recording, 0);
+    /* Where attrs are, as blocks that are allocated. */
+    assert_int_equal(record_file_sync(recording.file), 0);
+    disk.full_at = at;
+    disk.is_checked = 1;
+    rc = write_some(&recording, 5000);
+    assert_int_equal(rc, -ENOSPC);
+    assert_int_equal(record_file_sync(recording.file), -ENOSPC);
+    assert_int_equal(write_some(&recording, 1), -ENOSPC);
+    assert_int_equal(record_file_round(recording.file), -ENOSPC);
+    assert_int_equal(record_file_close(recording.file, NULL), -ENOSPC);
+    found = count(&recording);
+    assert_true(found > 0);
+    assert_true(found * recording.sample.size <= at);
+  }
+}
+
+/* Attrs lie behind the data, but not in the way of them. */
+static void limit_of_the_size_is_made_use_of(void **state) {
+  recording_t recording;
+
+  begin(&recording, state, 2);
+  add_id(&recording, 0);
+  disk.full_at = 2000000;
+  disk.full_error = EFBIG;
+  disk.is_checked = 1;
+  assert_int_equal(write_some(&recording, 5000), -EFBIG);
+  assert_int_equal(record_file_close(recording.file, NULL), -EFBIG);
+  assert_true(count(&recording) * recording.sample.size > 2000000 * 3 / 4);
+}
+
+static void live_limit_of_the_size_leaves_what_was_written(void **state) {
+  struct rlimit limit, before;
+  recording_t recording;
+
+  begin(&recording, state, 2);
+  add_id(&recording, 0);
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  limit = before;
+  limit.rlim_cur = 1000000;
+  assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  assert_int_equal(write_some(&recording, 5000), -EFBIG);
+  assert_int_equal(record_file_close(recording.file, NULL), -EFBIG);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  assert_true(count(&recording) * recording.sample.size > 700000);
+}
+
+/* Room for the data, and none for what comes behind them. */
+static void disk_that_is_full_at_the_end_keeps_the_records(void **state) {
+  recording_t recording;
+
+  begin(&recording, state, 1);
+  add_id(&recording, 0);
+  assert_int_equal(write_some(&recording, 100), 0);
+  assert_int_equal(record_file_sync(recording.file), 0);
+  disk.full_at = record_file_bytes(recording.file);
+  disk.is_checked = 1;
+  assert_int_equal(record_file_close(recording.file, NULL), -ENOSPC);
+  assert_int_equal(count(&recording), 100);
+}
+
+static void pipe_that_nobody_reads_is_an_error(void **state) {
+  recording_t recording;
+  char path[128];
+  int fd;
+
+  begin(&recording, state, 1);
+  assert_int_equal(record_file_close(recording.file, NULL), 0);
+  snprintf(path, sizeof(path), "%s/pipe", ((temp_tree_t *)*state)->root);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  assert_true(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
+  fd = open(path, O_RDWR | O_CLOEXEC);
+  assert_true(fd >= 0);
+  recording.file = record_file_open(path);
+  assert_non_null(recording.file);
+  close(fd);
+  assert_int_equal(write_some(&recording, 1), -EPIPE);
+  assert_int_equal(record_file_close(recording.file, NULL), -EPIPE);
+}
+
+#define TEST(name)                                                             \
+  cmocka_unit_test_setup_teardown(name, temp_tree_setup, temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(file_is_readable_after_each_write),
+      TEST(file_is_readable_after_each_part_of_a_write),
+      TEST(many_ids_may_come_late),
+      TEST(finished_file_has_nothing_behind_it),
+      TEST(killed_program_leaves_what_was_synced),
+      TEST(interrupted_and_short_writes_are_gone_on_with),
+      TEST(full_disk_leaves_whole_records),
+      TEST(limit_of_the_size_is_made_use_of),
+      TEST(live_limit_of_the_size_leaves_what_was_written),
+      TEST(disk_that_is_full_at_the_end_keeps_the_records),
+      TEST(pipe_that_nobody_reads_is_an_error),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
