@@ -24,8 +24,8 @@ typedef struct disk_s {
   size_t most;        /* bytes that one call takes; 0: all */
   uint64_t interrupt; /* each call of which this is a divisor is EINTR first */
   int interrupted;
-  uint64_t full_at; /* no byte at or behind this offset; 0: never full */
-  int full_error;
+  uint64_t full_at; /* no byte at or behind this offset; 0: no limit */
+  uint64_t room;    /* bytes behind the header that may be written yet */
   int is_checked;   /* what there is is read back after each call */
   uint64_t records; /* found when it was last read */
   uint64_t ids;
@@ -79,11 +79,18 @@ ssize_t __wrap_pwrite(int fd, const void *bytes, size_t size, off_t offset) {
     size = disk.most;
   if (disk.full_at != 0 && (uint64_t)offset + size > disk.full_at) {
     if ((uint64_t)offset >= disk.full_at) {
-      errno = disk.full_error;
+      errno = EFBIG;
       return -1;
     }
     size = disk.full_at - (uint64_t)offset;
   }
+  if (offset > 0 && size > disk.room)
+    size = disk.room;
+  if (size == 0) {
+    errno = ENOSPC;
+    return -1;
+  }
+  disk.room -= offset > 0 ? size : 0;
   nr = __real_pwrite(fd, bytes, size, offset);
   if (disk.is_checked)
     check(fd);
@@ -106,7 +113,7 @@ static void begin(recording_t *recording, void **state, size_t nr_events) {
   size_t i;
 
   memset(&disk, 0, sizeof(disk));
-  disk.full_error = ENOSPC;
+  disk.room = UINT64_MAX;
   memset(recording, 0, sizeof(*recording));
   snprintf(recording->path, sizeof(recording->path), "%s/perf.data",
            ((temp_tree_t *)*state)->root);
@@ -184,10 +191,13 @@ static void file_is_readable_after_each_part_of_a_write(void **state) {
 
   begin(&recording, state, 2);
   disk.is_checked = 1;
-  disk.most = 4096;
+  disk.most = 128;
   for (i = 0; i < 10; i++) {
     add_id(&recording, 1);
-    assert_int_equal(write_some(&recording, 40), 0);
+    assert_int_equal(record_file_sync(recording.file), 0);
+    add_id(&recording, 0);
+    assert_int_equal(record_file_sync(recording.file), 0);
+    assert_int_equal(write_some(&recording, 4), 0);
     assert_int_equal(record_file_sync(recording.file), 0);
   }
   assert_int_equal(record_file_close(recording.file, NULL), 0);
@@ -218,6 +228,30 @@ static void many_ids_may_come_late(void **state) {
     assert_int_equal(ids[i], i + 2);
   data_file_free(&file);
   assert_int_equal(count(&recording), 20);
+}
+
+/* The attrs that hold until it is finished are where features come to lie. */
+static void file_is_readable_while_it_is_finished(void **state) {
+  recording_t recording;
+  data_file_t file;
+  uint64_t attrs;
+
+  begin(&recording, state, 1);
+  add_id(&recording, 0);
+  assert_int_equal(record_file_sync(recording.file), 0);
+  data_file_read(&file, recording.path);
+  attrs = file.header.attrs.offset;
+  data_file_free(&file);
+  while (record_file_bytes(recording.file) + recording.sample.size <= attrs)
+    assert_int_equal(write_some(&recording, 1), 0);
+  assert_int_equal(record_file_sync(recording.file), 0);
+  data_file_read(&file, recording.path);
+  assert_int_equal(file.header.attrs.offset, attrs);
+  data_file_free(&file);
+  disk.is_checked = 1;
+  disk.most = 256;
+  assert_int_equal(record_file_close(recording.file, NULL), 0);
+  assert_int_equal(count(&recording), recording.written);
 }
 
 /* A file of which the rest was cut is as long as what there is. */
@@ -282,9 +316,7 @@ static void full_disk_leaves_whole_records(void **state) {
   for (at = 700001; at < 710000; at += 1111) {
     begin(&recording, state, 2);
     add_id(&recording, 0);
-    /* Where attrs are, as blocks that are allocated. */
-    assert_int_equal(record_file_sync(recording.file), 0);
-    disk.full_at = at;
+    disk.room = at;
     disk.is_checked = 1;
     rc = write_some(&recording, 5000);
     assert_int_equal(rc, -ENOSPC);
@@ -298,18 +330,22 @@ static void full_disk_leaves_whole_records(void **state) {
   }
 }
 
-/* Attrs lie behind the data, but not in the way of them. */
+/* Attrs lie behind the data, but not in the way of them: at most what is kept
+ * back is lost, and they themselves. */
 static void limit_of_the_size_is_made_use_of(void **state) {
   recording_t recording;
+  uint64_t limit;
 
-  begin(&recording, state, 2);
-  add_id(&recording, 0);
-  disk.full_at = 2000000;
-  disk.full_error = EFBIG;
-  disk.is_checked = 1;
-  assert_int_equal(write_some(&recording, 5000), -EFBIG);
-  assert_int_equal(record_file_close(recording.file, NULL), -EFBIG);
-  assert_true(count(&recording) * recording.sample.size > 2000000 * 3 / 4);
+  for (limit = 1000000; limit < 2000000; limit += 50000) {
+    begin(&recording, state, 2);
+    add_id(&recording, 0);
+    disk.full_at = limit;
+    disk.is_checked = 1;
+    assert_int_equal(write_some(&recording, 5000), -EFBIG);
+    assert_int_equal(record_file_close(recording.file, NULL), -EFBIG);
+    assert_true(count(&recording) * recording.sample.size + 262144 + 8192 >
+                limit);
+  }
 }
 
 static void live_limit_of_the_size_leaves_what_was_written(void **state) {
@@ -337,7 +373,7 @@ static void disk_that_is_full_at_the_end_keeps_the_records(void **state) {
   add_id(&recording, 0);
   assert_int_equal(write_some(&recording, 100), 0);
   assert_int_equal(record_file_sync(recording.file), 0);
-  disk.full_at = record_file_bytes(recording.file);
+  disk.room = 100;
   disk.is_checked = 1;
   assert_int_equal(record_file_close(recording.file, NULL), -ENOSPC);
   assert_int_equal(count(&recording), 100);
@@ -370,6 +406,7 @@ int main(void) {
       TEST(file_is_readable_after_each_write),
       TEST(file_is_readable_after_each_part_of_a_write),
       TEST(many_ids_may_come_late),
+      TEST(file_is_readable_while_it_is_finished),
       TEST(finished_file_has_nothing_behind_it),
       TEST(killed_program_leaves_what_was_synced),
       TEST(interrupted_and_short_writes_are_gone_on_with),
