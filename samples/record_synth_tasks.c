@@ -36,7 +36,7 @@ static int write_fork(task_t *task, uint32_t ppid) {
   uint32_t parent = task->tid == task->pid ? ppid : (uint32_t)task->pid;
 
   record_synth_begin(&task->build, PERF_RECORD_FORK,
-                     PERF_RECORD_MISC_COMM_EXEC);
+                     PERF_RECORD_MISC_FORK_EXEC);
   record_synth_put_u32(&task->build, (uint32_t)task->pid);
   record_synth_put_u32(&task->build, parent);
   record_synth_put_u32(&task->build, (uint32_t)task->tid);
