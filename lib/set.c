@@ -193,7 +193,8 @@ int uvperf_set_is_active(const uvperf_set_t *set) {
   const set_t *impl = set->impl;
 
   return impl != NULL && !impl->closing &&
-         (impl->is_started || uvperf__ticker_is_active(impl->ticker));
+         (uvperf__ticker_is_active(impl->ticker) ||
+          (impl->watch != NULL && uvperf__watch_is_started(impl->watch)));
 }
 
 int uvperf_set_is_closing(const uvperf_set_t *set) {

@@ -27,9 +27,13 @@ static void account(set_t *impl, uvperf__cpu_ring_t *ring,
   }
 }
 
-/* 1, or 0 if the ring must not be touched any more: the callback has closed the
- * handle and forked, in whichever order, and this is the child. */
-static int deliver(set_t *impl, uvperf__cpu_ring_t *ring, const void *bytes,
+/* A callback has closed the handle and forked, in whichever order, and this is
+ * the child: it has no ring whose tail could be moved. */
+static int has_no_rings(const set_t *impl) {
+  return impl->closing && uvperf__set_is_forked(impl);
+}
+
+static void deliver(set_t *impl, uvperf__cpu_ring_t *ring, const void *bytes,
                    size_t size, const uvperf__slice_t *slice) {
   const uvperf_record_t *record;
   int status;
@@ -42,7 +46,6 @@ static int deliver(set_t *impl, uvperf__cpu_ring_t *ring, const void *bytes,
   impl->in_callback = 1;
   impl->record_cb(impl->handle, status, record);
   impl->in_callback = 0;
-  return !(impl->closing && uvperf__set_is_forked(impl));
 }
 
 void uvperf__set_tell(set_t *impl, int status) {
@@ -69,7 +72,8 @@ int uvperf__set_drain(void *owner, size_t ring_index, uvperf__slice_t *slice) {
     rc = uvperf__ring_next(&ring->ring, impl->scratch, &bytes, &size);
     if (rc <= 0)
       break;
-    if (!deliver(impl, ring, bytes, size, slice))
+    deliver(impl, ring, bytes, size, slice);
+    if (has_no_rings(impl))
       return UVPERF__STOPPED;
     uvperf__ring_consume(&ring->ring, size);
     rc = uvperf__slice_take(slice, size);
@@ -101,7 +105,7 @@ static int end_unsound(set_t *impl, size_t ring_index,
 }
 
 /* Delivers what is not younger than the horizon. UVPERF__DRAINED, _CUT or
- * _STOPPED, or a negative number: it must not be touched any more. */
+ * _STOPPED. */
 static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
   uvperf__cpu_ring_t *ring;
   uvperf__merged_t merged;
@@ -115,8 +119,9 @@ static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
       rc = end_unsound(impl, merged.ring, slice);
     } else {
       ring = ring_at(impl, merged.ring);
-      if (!deliver(impl, ring, merged.bytes, merged.size, slice))
-        return -1;
+      deliver(impl, ring, merged.bytes, merged.size, slice);
+      if (has_no_rings(impl))
+        return UVPERF__STOPPED;
       if (uvperf__merge_consume(impl->merge))
         ring->stats.late_records += 1;
       rc = uvperf__slice_take(slice, merged.size);
@@ -151,7 +156,7 @@ int uvperf__set_drain_all(void *owner, uvperf__slice_t *slice) {
   /* A clock that was set back has all records come from the future. */
   if (rc == UVPERF__DRAINED && is_pressed && slice->records == records)
     rc = merge_until(impl, UINT64_MAX, slice);
-  if (rc < 0) {
+  if (has_no_rings(impl)) {
     uvperf__merge_forget(impl->merge);
     return UVPERF__STOPPED;
   }

@@ -294,6 +294,10 @@ int uvperf__watch_has_ref(const uvperf__watch_t *watch) {
   return !watch->unref;
 }
 
+int uvperf__watch_is_started(const uvperf__watch_t *watch) {
+  return watch->started;
+}
+
 int uvperf__watch_is_active(const uvperf__watch_t *watch) {
   return watch->started && watch->nr_live > 0;
 }

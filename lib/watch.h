@@ -119,6 +119,10 @@ int uvperf__watch_close_owner(uv_handle_t *handle);
 void uvperf__watch_set_ref(uvperf__watch_t *watch, int ref);
 int uvperf__watch_has_ref(const uvperf__watch_t *watch);
 
+/* Whether it is started: also a forked child's is not, once its loop has found
+ * out. */
+int uvperf__watch_is_started(const uvperf__watch_t *watch);
+
 /* Whether it is started and some ring has not ended. */
 int uvperf__watch_is_active(const uvperf__watch_t *watch);
 
