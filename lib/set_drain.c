@@ -34,7 +34,7 @@ static int has_no_rings(const set_t *impl) {
 }
 
 static void deliver(set_t *impl, uvperf__cpu_ring_t *ring, const void *bytes,
-                   size_t size, const uvperf__slice_t *slice) {
+                    size_t size, const uvperf__slice_t *slice) {
   const uvperf_record_t *record;
   int status;
 
