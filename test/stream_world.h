@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* What the scripted tests of a set's records share: a set of one sampling attr
+ * on two CPUs, whose rings the test writes. */
+#ifndef UVPERF_TEST_STREAM_WORLD_H
+#define UVPERF_TEST_STREAM_WORLD_H
+
+#include "live_stream.h"
+
+#include "counters_make.h"
+
+/* A time that no clock reaches. */
+#define STREAM_WORLD_FUTURE (UINT64_MAX / 2)
+
+typedef struct stream_world_s {
+  live_stream_t stream;
+  counters_make_t make;
+  /* Of each CPU an event, whose ids are 100 and 102, and the owner of its
+   * ring. */
+  fake_event_t *events[4];
+  uint64_t asked; /* the test's */
+} stream_world_t;
+
+/* With an empty scripted kernel: plans it, delivered as live_stream_plan_mode
+ * says; opens it; starts it. */
+void stream_world_plan(stream_world_t *world, size_t mode);
+void stream_world_open(uv_loop_t *loop, stream_world_t *world, size_t mode);
+void stream_world_begin(uv_loop_t *loop, stream_world_t *world, size_t mode);
+/* Closes it, and fails the test if anything is left. */
+void stream_world_close(stream_world_t *world);
+
+/* Writes a sample of the event with an id into the ring of a CPU. */
+void stream_world_sample(stream_world_t *world, size_t cpu, uint64_t id,
+                         uint64_t time);
+/* Makes that ring one that cannot be right. */
+void stream_world_spoil(stream_world_t *world, size_t cpu);
+/* Wakes its reader, and runs the loop for a while. */
+void stream_world_wake(stream_world_t *world, size_t cpu);
+
+/* A test with a loop. */
+#define stream_world_test(f)                                                   \
+  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
+                                   fake_kernel_loop_teardown)
+
+#endif

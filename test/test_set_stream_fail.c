@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: what fails when a set starts or gets a target, and which calls come
+ * before which. */
+#include "stream_world.h"
+
+#include <errno.h>
+
+#include "alloc.h"
+
+/* -- what fails ----------------------------------------------------------- */
+
+/* Nothing counts, and the loop is not held. */
+static void set_start_that_cannot_enable_is_stopped(void **state) {
+  uvperf_error_t error;
+  uvperf_set_t *set;
+  stream_world_t world;
+
+  stream_world_open(*state, &world, 0);
+  set = &world.stream.live.set;
+  fake_fail(FAKE_IOCTL, 2, -EACCES);
+  assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, &error),
+                   UV_EACCES);
+  assert_int_equal(error.code, UV_EACCES);
+  assert_int_equal(world.events[0]->enabled, 0);
+  assert_int_equal(world.events[2]->enabled, 0);
+  assert_int_equal(uvperf_set_is_active(set), 0);
+  assert_int_equal(uv_loop_alive(*state), 0);
+  assert_int_equal(uvperf_set_flush(set), UV_EINVAL);
+  live_stream_start(&world.stream, NULL);
+  assert_int_equal(world.events[2]->enabled, 1);
+  stream_world_close(&world);
+}
+
+static void set_start_out_of_memory_can_be_called_again(void **state) {
+  unsigned nth, failures;
+  uvperf_error_t error;
+  uvperf_set_t *set;
+  size_t mode;
+  stream_world_t world;
+  int rc;
+
+  set = &world.stream.live.set;
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    rc = UV_ENOMEM;
+    for (nth = 1; rc != 0; nth++) {
+      stream_world_open(*state, &world, mode);
+      fake_fail(FAKE_CALLOC, nth, 0);
+      rc = uvperf_set_start(set, NULL, live_stream_on_record, &error);
+      failures = fake_failures();
+      assert_int_equal(rc, failures > 0 ? UV_ENOMEM : 0);
+      if (rc != 0) {
+        assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
+        assert_int_equal(uvperf_set_is_active(set), 0);
+        live_stream_start(&world.stream, NULL);
+      } else {
+        uvperf__free(uvperf__calloc(1, 1));
+      }
+      stream_world_sample(&world, 1, 102, 1);
+      assert_true(live_run_until(*state, &world.stream.samples, 1));
+      stream_world_close(&world);
+    }
+    assert_in_range(nth, 5, 30);
+  }
+}
+
+/* Of CPU 0 alone. */
+static void begin_small_world(uv_loop_t *loop, stream_world_t *world,
+                              size_t mode) {
+  stream_world_plan(world, mode);
+  world->make.targets[0].cpus = "0";
+  live_stream_open(loop, &world->stream, &world->make.options);
+  live_stream_start(&world->stream, NULL);
+}
+
+/* Of CPU 1, which the set had not so far: all or nothing. */
+static void set_target_on_a_new_ring_out_of_memory_is_not_added(void **state) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  uvperf_error_t error;
+  uvperf_set_t *set;
+  uint32_t index;
+  unsigned nth;
+  size_t mode;
+  stream_world_t world;
+  int rc;
+
+  target.type = UVPERF_TARGET_CPUS;
+  target.cpus = "1";
+  set = &world.stream.live.set;
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    rc = UV_ENOMEM;
+    for (nth = 1; rc != 0; nth++) {
+      begin_small_world(*state, &world, mode);
+      index = 4711;
+      fake_fail(FAKE_CALLOC, nth, 0);
+      rc = uvperf_set_add_target(set, &target, &index, &error);
+      assert_int_equal(rc, fake_failures() > 0 ? UV_ENOMEM : 0);
+      assert_int_equal(uvperf_set_nr_open(set), rc == 0 ? 2 : 1);
+      assert_int_equal(index, rc == 0 ? 1 : 4711);
+      if (rc != 0)
+        assert_int_equal(error.code, UV_ENOMEM);
+      else
+        uvperf__free(uvperf__calloc(1, 1));
+      live_turns_in(*state, 1);
+      stream_world_close(&world);
+    }
+    assert_in_range(nth, 5, 60);
+  }
+}
+
+/* -- the order of calls --------------------------------------------------- */
+
+/* Nothing counts once close was called; a ring is unmapped, and its owner
+ * closed, when nobody polls it any more. */
+static void set_stream_close_disables_then_closes_then_unmaps(void **state) {
+  stream_world_t world;
+
+  stream_world_begin(*state, &world, 0);
+  live_turns_in(*state, 5);
+  fake_log_clear();
+  uvperf_set_close(&world.stream.live.set, live_set_on_close);
+  assert_string_equal(fake_log(), "ioctl DISABLE, ioctl DISABLE");
+  fake_log_clear();
+  live_set_wait_closed(&world.stream.live);
+  assert_string_equal(fake_log(), "close, close, munmap, close, munmap, close");
+  fake_assert_clean();
+}
+
+static void set_stream_closed_in_forked_child_only_closes_fds(void **state) {
+  size_t mode;
+  stream_world_t world;
+
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    stream_world_begin(*state, &world, mode);
+    stream_world_sample(&world, 0, 100, 1);
+    fake_getpid(4711);
+    fake_log_clear();
+    live_turns_in(*state, 5);
+    assert_int_equal(world.stream.records, 0);
+    assert_int_equal(uvperf_set_is_active(&world.stream.live.set), 0);
+    live_stream_close(&world.stream);
+    assert_string_equal(fake_log(), "close, close, close, close");
+    fake_getpid(0);
+    fake_kernel_reset();
+  }
+}
+
+/* The watch is there first, so that the first record finds a reader. */
+static void set_start_enables_and_stop_disables(void **state) {
+  uvperf_set_t *set;
+  stream_world_t world;
+
+  stream_world_open(*state, &world, 0);
+  set = &world.stream.live.set;
+  fake_log_clear();
+  live_stream_start(&world.stream, NULL);
+  assert_int_equal(world.events[0]->enabled, 1);
+  assert_int_equal(world.events[2]->enabled, 1);
+  assert_int_equal(uvperf_set_stop(set), 0);
+  assert_int_equal(world.events[0]->enabled, 0);
+  assert_int_equal(uvperf_set_stop(set), 0);
+  assert_string_equal(fake_log(), "ioctl ENABLE, ioctl ENABLE, "
+                                  "ioctl DISABLE, ioctl DISABLE");
+  stream_world_close(&world);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      stream_world_test(set_start_that_cannot_enable_is_stopped),
+      stream_world_test(set_start_out_of_memory_can_be_called_again),
+      stream_world_test(set_target_on_a_new_ring_out_of_memory_is_not_added),
+      stream_world_test(set_stream_close_disables_then_closes_then_unmaps),
+      stream_world_test(set_stream_closed_in_forked_child_only_closes_fds),
+      stream_world_test(set_start_enables_and_stop_disables),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
