@@ -15,6 +15,7 @@
 #include "alloc.h"
 #include "attr.h"
 #include "explain.h"
+#include "hotplug.h"
 #include "options.h"
 #include "sys.h"
 #include "ticker.h"
@@ -90,7 +91,8 @@ void uvperf_event_close(uvperf_event_t *event, uvperf_event_close_cb close_cb) {
 
 int uvperf_walk_close(uv_handle_t *handle) {
   return uvperf__watch_close_owner(handle) ||
-         uvperf__ticker_close_owner(handle);
+         uvperf__ticker_close_owner(handle) ||
+         uvperf__hotplug_close_owner(handle);
 }
 
 static const uvperf__watch_ops_t watch_ops = {

@@ -38,6 +38,7 @@ static void release(set_t *impl) {
   uvperf__merge_free(impl->merge);
   uvperf__free(impl->rings);
   uvperf__free(impl->scratch);
+  uvperf__hotplug_free(impl->hotplug);
   uvperf__counters_free(impl->counters);
   uvperf_reading_free(impl->readings[0]);
   uvperf_reading_free(impl->readings[1]);
@@ -79,6 +80,7 @@ void uvperf__set_begin_close(void *owner) {
   uvperf__ticker_close(impl->ticker);
   if (impl->watch != NULL)
     uvperf__watch_close(impl->watch);
+  uvperf__set_close_cpus(impl);
 }
 
 void uvperf_set_close(uvperf_set_t *set, uvperf_set_close_cb close_cb) {
@@ -109,8 +111,13 @@ static const uvperf__ticker_ops_t ticker_ops = {
 static int open_set(set_t *impl, uv_loop_t *loop,
                     const uvperf_set_options_t *options,
                     uvperf_error_t *error) {
-  int rc = uvperf__counters_new(&impl->counters, options, error);
+  int rc;
 
+  if (impl->flags & UVPERF_SET_FOLLOW_CPUS &&
+      uvperf__set_make_hotplug(impl, "") != 0)
+    return uvperf__explain(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory to follow the CPUs");
+  rc = uvperf__counters_new(&impl->counters, options, error);
   if (rc != 0)
     return rc;
   rc = uvperf__ticker_new(&impl->ticker, loop, &ticker_ops, impl);

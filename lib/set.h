@@ -11,6 +11,7 @@
 
 #include "counters.h"
 #include "cpu_rings.h"
+#include "hotplug.h"
 #include "merge.h"
 #include "ticker.h"
 #include "watch.h"
@@ -29,6 +30,9 @@ typedef struct set_s {
   size_t nr_inner; /* of the following that are not closed yet */
   uvperf__ticker_t *ticker;
   uvperf__watch_t *watch; /* NULL before the first uvperf_set_start */
+  /* NULL without UVPERF_SET_FOLLOW_CPUS; with the loop from the first start or
+   * read_start on. */
+  uvperf__hotplug_t *hotplug;
 
   /* Of uvperf_set_read_start; the readings live on for the next. */
   uvperf_set_read_cb cb; /* NULL: not started */
@@ -41,6 +45,8 @@ typedef struct set_s {
   uvperf_set_record_cb record_cb; /* of the last; NULL: never started */
   uvperf_set_end_cb end_cb;
   uvperf_set_cpu_cb cpu_cb;
+  uint64_t cpus_gone;
+  uint64_t cpus_come;
   uint32_t start_flags;
   int is_started;
   int enabled_by_start;
@@ -97,6 +103,22 @@ int uvperf__set_watch_rings(set_t *impl);
 
 /* Stops delivery, and disables what start enabled. */
 void uvperf__set_end_delivery(set_t *impl);
+
+/* -- set_cpu.c -- */
+
+/* Notes the CPUs that are online, by sysfs under a root, which must last: before
+ * the events are opened. 0 or UV_ENOMEM. */
+int uvperf__set_make_hotplug(set_t *impl, const char *root);
+
+/* Follows CPUs from now on, if that was asked for. 0, or a code and the
+ * error. */
+int uvperf__set_follow_cpus(set_t *impl, uvperf_error_t *error);
+
+/* Does so no more, if the handle is neither started nor reading. */
+void uvperf__set_leave_cpus(set_t *impl);
+
+/* Closes what does it. */
+void uvperf__set_close_cpus(set_t *impl);
 
 /* -- set_drain.c -- */
 

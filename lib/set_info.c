@@ -39,6 +39,8 @@ void uvperf_set_stats(const uvperf_set_t *set, uvperf_stats_t *stats) {
   size_t i;
 
   memset(stats, 0, sizeof(*stats));
+  stats->cpus_gone = impl->cpus_gone;
+  stats->cpus_come = impl->cpus_come;
   for (i = 0; i < nr; i++) {
     get_stats(impl, uvperf__cpu_rings_at(rings_of(set), i), &one);
     stats->records += one.records;

@@ -72,6 +72,11 @@ int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
     rc = uvperf__ticker_start(impl->ticker, interval_ms);
   if (rc != 0)
     return rc;
+  rc = uvperf__set_follow_cpus(impl, NULL);
+  if (rc != 0) {
+    uvperf__ticker_stop(impl->ticker);
+    return rc;
+  }
   impl->last = first;
   impl->cb = cb;
   return 0;
@@ -84,5 +89,6 @@ int uvperf_set_read_stop(uvperf_set_t *set) {
     return UV_EPERM;
   uvperf__ticker_stop(impl->ticker);
   impl->cb = NULL;
+  uvperf__set_leave_cpus(impl);
   return 0;
 }

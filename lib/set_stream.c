@@ -151,9 +151,11 @@ static int start(set_t *impl, const uvperf_stream_options_t *options,
   rc = start_watch(impl, options, error);
   if (rc != 0)
     return rc;
-  if (enables)
+  rc = uvperf__set_follow_cpus(impl, error);
+  if (rc == 0 && enables) {
+    impl->enabled_by_start = 1;
     rc = uvperf__counters_enable(impl->counters, error);
-  impl->enabled_by_start = enables;
+  }
   if (rc != 0)
     uvperf__set_end_delivery(impl);
   return rc;
@@ -194,6 +196,7 @@ void uvperf__set_end_delivery(set_t *impl) {
   if (impl->enabled_by_start)
     uvperf__counters_disable(impl->counters, NULL);
   impl->enabled_by_start = 0;
+  uvperf__set_leave_cpus(impl);
 }
 
 int uvperf_set_stop(uvperf_set_t *set) {

@@ -128,8 +128,9 @@ UVPERF_EXTERN int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
 /** Has everything count that is open, and what targets that are added later
  *  open. The members of a group begin together, at each place. A command that
  *  has not called execve(2) yet is left alone: the kernel enables it then. A
- *  pinned event that was in error state is tried again, and events of a CPU
- *  that was offline, which the kernel leaves turned off, count again.
+ *  pinned event that was in error state is tried again. Events of a CPU that
+ *  was offline stay turned off, although the kernel says that they are enabled:
+ *  see UVPERF_SET_FOLLOW_CPUS.
  *  @param error  Receives the first failure; attr_index and target_index say
  *    where it was.
  *  @return 0, also if it was enabled before; or, with all enabled that could
@@ -287,7 +288,8 @@ UVPERF_EXTERN int uvperf_set_set_bpf(uvperf_set_t *set, size_t attr,
  *  attr.
  *  @param nr  Receives how many there are.
  *  @return The set's own, ordered by target, place and attr; valid until a
- *    target is added or removed, or close. NULL if there are none. */
+ *    target is added or removed, a CPU comes (uvperf_set_on_cpu), or close. NULL
+ *    if there are none. */
 UVPERF_EXTERN const uvperf_set_failure_t *
 uvperf_set_failures(const uvperf_set_t *set, size_t *nr);
 
@@ -322,8 +324,8 @@ UVPERF_EXTERN size_t uvperf_set_nr_open(const uvperf_set_t *set);
  *  close-on-exec. Do not close it.
  *  @param attr    The attr's index.
  *  @param serial  Of the place, uvperf_place_t.serial.
- *  @return The fd, the set's, valid until its target is removed, or close; -1
- *    where it is not open. */
+ *  @return The fd, the set's, valid until its target is removed, its CPU comes
+ *    back (uvperf_set_on_cpu), or close; -1 where it is not open. */
 UVPERF_EXTERN int uvperf_set_fd(const uvperf_set_t *set, size_t attr,
                                 uint64_t serial);
 

@@ -105,7 +105,12 @@ typedef struct uvperf_target_s {
 /* Opens anew the events of a CPU that comes back online, as the kernel has
  * turned the old ones off for good, and those of one that comes for the first
  * time, for targets whose `cpus` is NULL; the handle must be started, or
- * reading, and its loop run. Counts go on from what they were. */
+ * reading, and its loop run. Counts go on from what they were; what happens on
+ * that CPU until its events are open is not in them. Events of tasks go on by
+ * themselves, and so do those of a PMU that the kernel moves to another CPU of
+ * the package; of others that are counted once a package no other CPU takes the
+ * place. A task's children, made before a CPU was there for the first time, are
+ * not measured on it. */
 #define UVPERF_SET_FOLLOW_CPUS 16u
 
 /* What a set can tell beside its attrs' records, by an attr more: a dummy event

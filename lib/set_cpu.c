@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Follows the CPUs that go and come while a set delivers anything on its
+ * loop. */
+#include "set.h"
+
+#include "explain.h"
+
+/* How often sysfs is read where no uevents come. */
+#define RESCAN_MS 1000
+
+static void tell(set_t *impl, int cpu, int status,
+                 const uvperf_error_t *error) {
+  if (impl->cpu_cb == NULL)
+    return;
+  impl->in_callback = 1;
+  impl->cpu_cb(impl->handle, cpu, status, error);
+  impl->in_callback = 0;
+}
+
+/* What its events have written is in the ring to its end: nobody writes there
+ * but events of tasks, and those only when it is back. Less than the watermark
+ * would wake nobody. */
+static void on_gone(void *owner, int cpu) {
+  set_t *impl = owner;
+
+  impl->cpus_gone += 1;
+  uvperf__counters_cpu_gone(impl->counters, cpu);
+  if (impl->watch != NULL)
+    uvperf__watch_look_in(impl->watch, 0);
+  tell(impl, cpu, UV_ENODEV, NULL);
+}
+
+static void on_come(void *owner, int cpu) {
+  set_t *impl = owner;
+  uvperf_error_t error;
+  int status;
+  int rc;
+
+  impl->cpus_come += 1;
+  status = uvperf__counters_cpu_come(impl->counters, cpu, &error);
+  rc = uvperf__set_watch_rings(impl);
+  if (rc != 0 && status == 0)
+    status = uvperf__explain(
+        &error, rc, rc == UV_ENOMEM ? UVPERF_CAUSE_MEMORY : UVPERF_CAUSE_LOOP,
+        "the ring of CPU %d cannot be watched", cpu);
+  tell(impl, cpu, status, status == 0 ? NULL : &error);
+}
+
+static void on_closed(void *owner) {
+  set_t *impl = owner;
+
+  impl->hotplug = NULL;
+  uvperf__set_inner_closed(impl);
+}
+
+int uvperf__set_make_hotplug(set_t *impl, const char *root) {
+  static const uvperf__hotplug_ops_t ops = {on_come, on_gone,
+                                            uvperf__set_begin_close, on_closed};
+
+  return uvperf__hotplug_new(&impl->hotplug, root, &ops, impl);
+}
+
+int uvperf__set_follow_cpus(set_t *impl, uvperf_error_t *error) {
+  int rc;
+
+  if (impl->hotplug == NULL)
+    return 0;
+  if (uvperf__hotplug_attach(impl->hotplug, impl->handle->loop))
+    impl->nr_inner += 1;
+  rc = uvperf__hotplug_start(impl->hotplug, RESCAN_MS);
+  if (rc == 0)
+    return 0;
+  if (rc == UV_ENOMEM)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
+                           "no memory to follow the CPUs");
+  if (rc == UV_EINVAL)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
+                           "somebody else has closed an inner handle");
+  return uvperf__explain(error, rc, UVPERF_CAUSE_NO_CPU,
+                         "/sys/devices/system/cpu/online does not tell which "
+                         "CPUs are online (errno %d): mount sysfs on /sys, or "
+                         "do without UVPERF_SET_FOLLOW_CPUS",
+                         -rc);
+}
+
+void uvperf__set_leave_cpus(set_t *impl) {
+  if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug) &&
+      !impl->is_started && impl->cb == NULL)
+    uvperf__hotplug_stop(impl->hotplug);
+}
+
+void uvperf__set_close_cpus(set_t *impl) {
+  if (impl->hotplug == NULL)
+    return;
+  if (uvperf__hotplug_is_attached(impl->hotplug)) {
+    uvperf__hotplug_close(impl->hotplug);
+    return;
+  }
+  uvperf__hotplug_free(impl->hotplug);
+  impl->hotplug = NULL;
+}
