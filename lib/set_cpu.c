@@ -23,6 +23,9 @@ static void tell(set_t *impl, int cpu, int status,
 static void on_gone(void *owner, int cpu) {
   set_t *impl = owner;
 
+  /* The callback before this one may have forked. */
+  if (uvperf__set_is_forked(impl))
+    return;
   impl->cpus_gone += 1;
   uvperf__counters_cpu_gone(impl->counters, cpu);
   if (impl->watch != NULL)
@@ -36,6 +39,8 @@ static void on_come(void *owner, int cpu) {
   int status;
   int rc;
 
+  if (uvperf__set_is_forked(impl))
+    return;
   impl->cpus_come += 1;
   status = uvperf__counters_cpu_come(impl->counters, cpu, &error);
   rc = uvperf__set_watch_rings(impl);

@@ -370,6 +370,24 @@ static void set_in_a_forked_child_opens_nothing(void **state) {
   live_set_close(&world.live);
 }
 
+static void fork_it(world_t *world) {
+  (void)world;
+  fake_getpid(4711);
+}
+
+static void set_forked_when_a_cpu_went_tells_the_child_nothing(void **state) {
+  world_t world;
+
+  begin(*state, &world);
+  start(&world);
+  world.hook = fork_it;
+  take_down();
+  bring_up();
+  expect(&world, "1 ENODEV");
+  assert_int_equal(world.events[2]->opened, 0);
+  live_set_close(&world.live);
+}
+
 #define SET(test) support_loop_test_setup_teardown(test, setup, teardown)
 
 int main(void) {
@@ -388,6 +406,7 @@ int main(void) {
       SET(set_is_found_by_what_follows_the_cpus),
       SET(set_whose_handles_others_closed_frees_all),
       SET(set_in_a_forked_child_opens_nothing),
+      SET(set_forked_when_a_cpu_went_tells_the_child_nothing),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
