@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: the switches of a CPU while two threads play ping-pong on it: go-perf
  * TestReadRecord/CPUWideSwitch. */
+#include "live_stream.h"
 #include "live_thread.h"
 
 #define TRIPS 4
@@ -78,9 +79,7 @@ static void end_players(game_t *game) {
   }
 }
 
-static void note_turn(live_collector_t *collector,
-                      const uvperf_record_t *record) {
-  game_t *game = collector->hook_data;
+static void note_turn(game_t *game, const uvperf_record_t *record) {
   turn_t *turn = &game->turns[game->nr_turns];
 
   if (record->type != PERF_RECORD_SWITCH_CPU_WIDE ||
@@ -124,6 +123,11 @@ static void assert_player(const game_t *game, uint32_t tid) {
   assert_in_range(times, TRIPS, MOST);
 }
 
+static void note_turn_of_event(live_collector_t *collector,
+                               const uvperf_record_t *record) {
+  note_turn(collector->hook_data, record);
+}
+
 static void open_switches(uv_loop_t *loop, live_collector_t *collector,
                           game_t *game) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
@@ -135,7 +139,24 @@ static void open_switches(uv_loop_t *loop, live_collector_t *collector,
   attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_CPU;
   options.pid = -1;
   options.cpu = game->cpu;
-  live_begin(loop, collector, &attr, &options, note_turn, game);
+  live_begin(loop, collector, &attr, &options, note_turn_of_event, game);
+}
+
+static void play_game(game_t *game) {
+  int i;
+
+  for (i = 0; i < 2; i++)
+    live_thread_go(&game->players[i]);
+  for (i = 0; i < 2; i++)
+    live_thread_wait(&game->players[i]);
+}
+
+static void assert_players(const game_t *game) {
+  int i;
+
+  assert_int_equal(game->odd, 0);
+  for (i = 0; i < 2; i++)
+    assert_player(game, game->players[i].tid);
 }
 
 /* go-perf TestReadRecord/CPUWideSwitch. This thread is on the CPU when it
@@ -147,7 +168,6 @@ static void switches_of_two_threads_on_a_cpu_come_in_pairs(void **state) {
   uvperf_stats_t stats;
   game_t *game;
   cpu_set_t old;
-  int i;
 
   support_need_cpu_wide(__func__);
   game = calloc(1, sizeof(*game));
@@ -156,19 +176,63 @@ static void switches_of_two_threads_on_a_cpu_come_in_pairs(void **state) {
   start_players(game, players);
   live_pin(game->cpu, &old);
   open_switches(*state, &collector, game);
-  for (i = 0; i < 2; i++)
-    live_thread_go(&game->players[i]);
-  for (i = 0; i < 2; i++)
-    live_thread_wait(&game->players[i]);
+  play_game(game);
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
   live_unpin(&old);
   assert_int_equal(uvperf_event_flush(&collector.event), 0);
   uvperf_event_stats(&collector.event, &stats);
   assert_int_equal(stats.lost_records + stats.corrupt, 0);
-  assert_int_equal(game->odd, 0);
-  for (i = 0; i < 2; i++)
-    assert_player(game, game->players[i].tid);
+  assert_players(game);
   live_close(&collector);
+  end_players(game);
+  free(game);
+}
+
+static void note_turn_of_set(live_stream_t *stream,
+                             const uvperf_record_t *record) {
+  game_t *game = stream->hook_data;
+
+  if (record == NULL)
+    game->odd += 1;
+  else
+    note_turn(game, record);
+}
+
+/* The same by the side-band of a set, beside an attr that has nothing to
+ * tell. */
+static void set_tells_the_switches_of_two_threads_on_a_cpu(void **state) {
+  player_t players[2];
+  live_stream_t stream;
+  uvperf_stats_t stats;
+  live_plan_t plan;
+  game_t *game;
+  char cpu[16];
+  cpu_set_t old;
+
+  support_need_cpu_wide(__func__);
+  game = calloc(1, sizeof(*game));
+  assert_non_null(game);
+  game->cpu = live_last_cpu();
+  snprintf(cpu, sizeof(cpu), "%d", game->cpu);
+  live_stream_plan(&plan);
+  plan.options.side_band = UVPERF_SIDE_BAND_SWITCH;
+  live_plan_software(&plan, PERF_COUNT_SW_CPU_MIGRATIONS);
+  live_stream_plan_target(&plan, UVPERF_TARGET_CPUS, 0)->cpus = cpu;
+  start_players(game, players);
+  live_pin(game->cpu, &old);
+  live_stream_open(*state, &stream, &plan.options);
+  stream.on_record = note_turn_of_set;
+  stream.hook_data = game;
+  live_stream_start(&stream, NULL);
+  play_game(game);
+  assert_int_equal(uvperf_set_disable(&stream.live.set, NULL), 0);
+  live_unpin(&old);
+  assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
+  uvperf_set_stats(&stream.live.set, &stats);
+  assert_int_equal(stats.lost_records + stats.corrupt, 0);
+  assert_int_equal(stream.foreign, 0);
+  assert_players(game);
+  live_stream_close(&stream);
   end_players(game);
   free(game);
 }
@@ -176,6 +240,7 @@ static void switches_of_two_threads_on_a_cpu_come_in_pairs(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(switches_of_two_threads_on_a_cpu_come_in_pairs),
+      support_loop_test(set_tells_the_switches_of_two_threads_on_a_cpu),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
