@@ -259,13 +259,15 @@ UVPERF_EXTERN int uvperf_set_set_period(uvperf_set_t *set, size_t attr,
  *  it when it returns.
  *
  *  A program of samples is attached to each event, and runs while that is
- *  enabled. A tracepoint gets it through the event of one place, and if that
- *  goes, of another: it runs there for the hits of all of them, and from this
- *  call on, as the kernel does not ask whether they are enabled. If it must not
- *  run before uvperf_set_enable, call this right before that. So it is with a
- *  kprobe or uprobe, but each event of these (by the PMUs of that name) is a
- *  probe of its own: on so many CPUs the program runs so many times for a hit.
- *  For one run measure one CPU: the probe is on all.
+ *  enabled; a sample for which it returns 0 is not written, not while the
+ *  event is being closed either. A tracepoint gets it through the event of one
+ *  place, and if that goes, of another, with a moment between the two: it runs
+ *  there for the hits of all of them, and from this call on, as the kernel does
+ *  not ask whether they are enabled. If it must not run before
+ *  uvperf_set_enable, call this right before that. So it is with a kprobe or
+ *  uprobe, but each event of these (by the PMUs of that name) is a probe of its
+ *  own: on so many CPUs the program runs so many times for a hit. For one run
+ *  measure one CPU: the probe is on all.
  *
  *  It is attached by a BPF link for each event (Linux 5.15), which takes an fd;
  *  where bpf(2) gives none, by PERF_EVENT_IOC_SET_BPF: then a tracepoint runs
