@@ -69,6 +69,30 @@ static void event_program_on_a_tracepoint_passes_by_1(void **state) {
   close(program);
 }
 
+/* No event has to be enabled for it, and none that is measures its hits. */
+static void event_program_on_a_tracepoint_runs_once_attached(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  live_bpf_counter_t counter;
+  live_collector_t collector;
+
+  live_bpf_counter_open(__func__, &counter, BPF_PROG_TYPE_TRACEPOINT,
+                        own_argument());
+  open_syscall(*state, &collector, id);
+  call_getpgid(own_argument(), 2);
+  assert_int_equal(uvperf_event_set_bpf(&collector.event, counter.fd, NULL), 0);
+  assert_int_equal(live_bpf_links(counter.fd), 0);
+  call_getpgid(own_argument(), 3);
+  assert_int_equal(live_bpf_counter_runs(&counter, -1), 3);
+  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  call_getpgid(own_argument(), 4);
+  assert_int_equal(live_bpf_counter_runs(&counter, -1), 7);
+  control_expect_records(&collector, 4);
+  live_close(&collector);
+  call_getpgid(own_argument(), 5);
+  assert_int_equal(live_bpf_counter_runs(&counter, -1), 7);
+  live_bpf_counter_close(&counter);
+}
+
 static void event_program_on_samples_drops_by_0_passes_by_1(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -268,6 +292,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(event_program_on_a_tracepoint_drops_by_0),
       support_loop_test(event_program_on_a_tracepoint_passes_by_1),
+      support_loop_test(event_program_on_a_tracepoint_runs_once_attached),
       support_loop_test(event_program_on_samples_drops_by_0_passes_by_1),
       support_loop_test(event_program_on_a_clock_drops_by_0),
       support_loop_test(event_set_bpf_of_what_does_not_fit_is_refused),

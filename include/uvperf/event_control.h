@@ -117,11 +117,12 @@ UVPERF_EXTERN int uvperf_event_set_filter(uvperf_event_t *event,
 
 /** Attaches a BPF program, for as long as the event is open. A tracepoint takes
  *  BPF_PROG_TYPE_TRACEPOINT, a kprobe or uprobe BPF_PROG_TYPE_KPROBE: up to 64
- *  such programs run there at every hit that any event measures, and a hit for
- *  which one returns 0 is neither counted nor sampled, by no event of
- *  anybody's. One that means its own target must look at the task. Other events
- *  take BPF_PROG_TYPE_PERF_EVENT, which runs at their own samples and drops
- *  those for which it returns 0; they are counted.
+ *  such programs run there at every hit, on any CPU, from this call on and
+ *  whether the event is enabled or not; and a hit for which one returns 0 is
+ *  neither counted nor sampled, by no event of anybody's. One that means its
+ *  own target must look at the task. Other events take
+ *  BPF_PROG_TYPE_PERF_EVENT, which runs at their own samples and drops those
+ *  for which it returns 0; they are counted.
  *  @param prog_fd  An fd of the program, the caller's; it may be closed then.
  *  @return 0, or see the top, or
  *    UV_EBADF   prog_fd is not an open fd;
