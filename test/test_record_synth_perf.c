@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* What is synthesized is what perf record synthesizes of the same process. */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "../samples/record_file.h"
+#include "../samples/record_synth.h"
+#include "perf_dump.h"
+#include "support.h"
+#include "temp_tree.h"
+#include "uvperf.h"
+
+#define LINES 1000
+
+typedef struct lines_s {
+  char *lines[LINES];
+  size_t nr;
+} lines_t;
+
+/* Of the kernel, or of this process. */
+static int is_compared(const char *line) {
+  char map[64], task[64], comm[64];
+
+  snprintf(map, sizeof(map), "PERF_RECORD_MMAP2 %d/", getpid());
+  snprintf(task, sizeof(task), "PERF_RECORD_FORK(%d:", getpid());
+  snprintf(comm, sizeof(comm), ":%d/", getpid());
+  return strncmp(line, "PERF_RECORD_MMAP -1/0: ", 23) == 0 ||
+         strncmp(line, map, strlen(map)) == 0 ||
+         strncmp(line, task, strlen(task)) == 0 ||
+         (strncmp(line, "PERF_RECORD_COMM: ", 18) == 0 &&
+          strstr(line, comm) != NULL);
+}
+
+/* Without a time; the CPU stands before it, if there is one. */
+static int is_synthesized(const char *line) {
+  return strncmp(line, "0 0x", 4) == 0 || strncmp(line, "0 0 0x", 6) == 0;
+}
+
+static int compare(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The synthesized records of this process and of the kernel, in the words of
+ * perf script -D: those without a time. */
+static void dump(lines_t *lines, const char *path) {
+  char words[256], line[8192], *at;
+  FILE *file;
+
+  lines->nr = 0;
+  snprintf(words, sizeof(words), "script -D -i %s", path);
+  file = perf_dump_run(words);
+  while (fgets(line, sizeof(line), file) != NULL) {
+    at = strstr(line, "]: PERF_RECORD_");
+    if (at == NULL || !is_synthesized(line) || !is_compared(at + 3))
+      continue;
+    assert_true(lines->nr < LINES);
+    lines->lines[lines->nr] = strdup(at + 3);
+    assert_non_null(lines->lines[lines->nr++]);
+  }
+  fclose(file);
+  qsort(lines->lines, lines->nr, sizeof(*lines->lines), compare);
+}
+
+static void free_lines(lines_t *lines) {
+  size_t i;
+
+  for (i = 0; i < lines->nr; i++)
+    free(lines->lines[i]);
+}
+
+static int write_record(void *arg, const void *bytes, size_t size) {
+  return record_file_write(arg, bytes, size);
+}
+
+static void synthesize(const char *path) {
+  int32_t pid = getpid();
+  shared_ids_t pids = {&pid, 1, 1};
+  struct perf_event_attr attr;
+  record_synth_t synth = {write_record, NULL, &attr, 0, 0, NULL, 0};
+  record_file_t *file = record_file_open(path);
+
+  assert_non_null(file);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+  attr.sample_id_all = 1;
+  record_file_add_event(file, &attr, "cpu-clock");
+  synth.arg = file;
+  assert_int_equal(record_synth_kernel(&synth), 0);
+  assert_int_equal(record_synth_processes(&synth, &pids), 0);
+  assert_int_equal(record_file_close(file, NULL), 0);
+}
+
+static void record_by_perf(const char *path) {
+  char line[256];
+
+  snprintf(line, sizeof(line),
+           "perf record -q -a -e cpu-clock -o %s -- sleep 0.1 </dev/null",
+           path);
+  assert_int_equal(system(line), 0);
+}
+
+static void *wait_at(void *arg) {
+  pthread_barrier_wait(arg);
+  pthread_barrier_wait(arg);
+  return NULL;
+}
+
+static void live_synthesized_records_are_those_of_perf_record(void **state) {
+  char path[128], other[128];
+  pthread_barrier_t barrier;
+  lines_t ours, perfs;
+  pthread_t thread;
+  size_t i;
+
+  perf_dump_need(__func__);
+  support_need_kernel_side(__func__);
+  snprintf(path, sizeof(path), "%s/a", ((temp_tree_t *)*state)->root);
+  snprintf(other, sizeof(other), "%s/b", ((temp_tree_t *)*state)->root);
+  assert_int_equal(pthread_barrier_init(&barrier, NULL, 2), 0);
+  assert_int_equal(pthread_create(&thread, NULL, wait_at, &barrier), 0);
+  pthread_barrier_wait(&barrier);
+  record_by_perf(other);
+  synthesize(path);
+  pthread_barrier_wait(&barrier);
+  pthread_join(thread, NULL);
+  pthread_barrier_destroy(&barrier);
+  dump(&ours, path);
+  dump(&perfs, other);
+  for (i = 0; i < ours.nr && i < perfs.nr; i++)
+    assert_string_equal(ours.lines[i], perfs.lines[i]);
+  assert_int_equal(ours.nr, perfs.nr);
+  print_message("%lu records\n", (unsigned long)ours.nr);
+  assert_true(ours.nr > 6); /* the kernel, two threads, mappings */
+  free_lines(&ours);
+  free_lines(&perfs);
+}
+
+#define TEST(name)                                                             \
+  cmocka_unit_test_setup_teardown(name, temp_tree_setup, temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(live_synthesized_records_are_those_of_perf_record),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
