@@ -33,7 +33,9 @@ typedef struct record_synth_s {
 /* To be called when the events run, so that nothing falls between. What ends
  * meanwhile is no error. Each gives 0, or what write gave. */
 
-/* The mappings of the kernel and of its modules. */
+/* The mappings of the kernel and of its modules. They change so seldom that it
+ * may be called before the events run: to read /proc/kallsyms takes some 80 ms,
+ * in which a ring may fill. */
 int record_synth_kernel(record_synth_t *synth);
 
 /* All processes. */

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/* Which build ids a perf.data file tells of what was mapped: those of the files
+ * that were mapped, not of others that have their names now. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../samples/record_build_ids.h"
+#include "../samples/record_elf_note.h"
+#include "record_builder.h"
+#include "support.h"
+#include "temp_tree.h"
+
+#define ID_BYTES RECORD_BUILD_ID_BYTES
+
+/* -- files ----------------------------------------------------------------- */
+
+/* A program of one segment of notes, which holds one build id. */
+typedef struct image_s {
+  Elf64_Ehdr elf;
+  Elf64_Phdr segment;
+  Elf64_Nhdr other;
+  char other_name[8];
+  char other_desc[4];
+  Elf64_Nhdr note;
+  char name[4];
+  unsigned char id[ID_BYTES];
+} image_t;
+
+static void make_image(image_t *image, unsigned char first) {
+  const uint16_t one = 1;
+  size_t i;
+
+  memset(image, 0, sizeof(*image));
+  memcpy(image->elf.e_ident, ELFMAG, SELFMAG);
+  image->elf.e_ident[EI_CLASS] = ELFCLASS64;
+  image->elf.e_ident[EI_DATA] =
+      *(const unsigned char *)&one ? ELFDATA2LSB : ELFDATA2MSB;
+  image->elf.e_phoff = offsetof(image_t, segment);
+  image->elf.e_phnum = 1;
+  image->elf.e_phentsize = sizeof(image->segment);
+  image->segment.p_type = PT_NOTE;
+  image->segment.p_offset = offsetof(image_t, other);
+  image->segment.p_filesz = sizeof(*image) - offsetof(image_t, other);
+  image->other.n_namesz = 5;
+  image->other.n_descsz = 3;
+  image->other.n_type = NT_GNU_BUILD_ID;
+  memcpy(image->other_name, "Some", 5);
+  image->note.n_namesz = 4;
+  image->note.n_descsz = ID_BYTES;
+  image->note.n_type = NT_GNU_BUILD_ID;
+  memcpy(image->name, "GNU", 4);
+  for (i = 0; i < ID_BYTES; i++)
+    image->id[i] = (unsigned char)(first + i);
+}
+
+static size_t note_of(const temp_tree_t *tree, const void *bytes, size_t size,
+                      unsigned char id[ID_BYTES]) {
+  char path[128];
+  size_t nr;
+  int fd;
+
+  temp_tree_write_bytes(tree, "/image", bytes, size);
+  snprintf(path, sizeof(path), "%s/image", tree->root);
+  fd = open(path, O_RDONLY | O_CLOEXEC);
+  assert_true(fd >= 0);
+  nr = record_elf_note_of_file(fd, id);
+  close(fd);
+  assert_true(nr <= ID_BYTES);
+  return nr;
+}
+
+static void build_id_is_that_of_gnus_note(void **state) {
+  unsigned char id[ID_BYTES];
+  image_t image;
+
+  make_image(&image, 3);
+  assert_int_equal(note_of(*state, &image, sizeof(image), id), ID_BYTES);
+  assert_memory_equal(id, image.id, ID_BYTES);
+}
+
+static void short_build_id_is_told_as_it_is(void **state) {
+  unsigned char id[ID_BYTES];
+  image_t image;
+
+  make_image(&image, 3);
+  image.note.n_descsz = 8; /* as of --build-id=fast */
+  assert_int_equal(note_of(*state, &image, sizeof(image), id), 8);
+  assert_memory_equal(id, image.id, 8);
+}
+
+/* A library's own, read from memory. */
+static int find_own(struct dl_phdr_info *info, size_t size, void *arg) {
+  int i;
+
+  (void)size;
+  for (i = 0; i < info->dlpi_phnum; i++) {
+    if (info->dlpi_phdr[i].p_type == PT_NOTE &&
+        record_elf_note_find((const char *)info->dlpi_addr +
+                                 info->dlpi_phdr[i].p_vaddr,
+                             info->dlpi_phdr[i].p_memsz, arg) > 0)
+      return 1;
+  }
+  return -1; /* this program is the first */
+}
+
+static void live_build_id_of_this_program_is_that_in_memory(void **state) {
+  unsigned char id[ID_BYTES], loaded[ID_BYTES] = {0};
+  int fd;
+
+  (void)state;
+  if (dl_iterate_phdr(find_own, loaded) != 1)
+    support_skip(__func__, "a linker that writes build ids");
+  fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  assert_true(fd >= 0);
+  assert_true(record_elf_note_of_file(fd, id) > 0);
+  close(fd);
+  assert_memory_equal(id, loaded, ID_BYTES);
+}
+
+/* Whatever a file is, nothing is read outside of it: ASan looks. */
+static void damaged_program_has_a_build_id_or_none(void **state) {
+  unsigned char id[ID_BYTES];
+  uint64_t random = 1;
+  image_t image;
+  size_t size, i, at;
+
+  make_image(&image, 3);
+  for (size = 0; size < offsetof(image_t, id) + ID_BYTES; size++)
+    assert_int_equal(note_of(*state, &image, size, id), 0);
+  for (i = 0; i < 3000; i++) {
+    make_image(&image, 3);
+    at = record_random(&random) % sizeof(image);
+    ((unsigned char *)&image)[at] = (unsigned char)record_random(&random);
+    note_of(*state, &image, sizeof(image), id);
+  }
+}
+
+static void damaged_notes_end_where_they_end(void **state) {
+  unsigned char id[ID_BYTES], *notes;
+  uint64_t random = 2;
+  image_t image;
+  size_t size = sizeof(image) - offsetof(image_t, other), i, cut;
+
+  (void)state;
+  for (i = 0; i < 20000; i++) {
+    make_image(&image, 3);
+    cut = record_random(&random) % (size + 1);
+    notes = malloc(cut + 1);
+    assert_non_null(notes);
+    memcpy(notes + 1, (unsigned char *)&image + offsetof(image_t, other), cut);
+    if (cut > 0)
+      notes[1 + record_random(&random) % cut] =
+          (unsigned char)record_random(&random);
+    record_elf_note_find(notes + 1, cut, id);
+    free(notes);
+  }
+}
+
+/* -- mappings -------------------------------------------------------------- */
+
+typedef struct maps_s {
+  record_build_ids_t *ids;
+  record_bytes_t bytes;
+} maps_t;
+
+static void map(maps_t *maps, uint32_t type, uint16_t misc, int32_t pid,
+                uint64_t inode, const char *name) {
+  record_builder_t *builder = malloc(sizeof(*builder));
+  void *record;
+
+  assert_non_null(builder);
+  record_begin(builder, type, misc);
+  record_put_u32(builder, (uint32_t)pid);
+  record_put_u32(builder, (uint32_t)pid);
+  record_put_u64(builder, 0x1000);
+  record_put_u64(builder, 0x1000);
+  record_put_u64(builder, 0);
+  if (type == PERF_RECORD_MMAP2) {
+    record_put_u64(builder, 0);
+    record_put_u64(builder, inode);
+    record_put_u64(builder, 0);
+    record_put_u64(builder, 0);
+  }
+  record_put(builder, name, strlen(name) + 1);
+  while (builder->size % 8 != 0)
+    record_put(builder, "", 1);
+  record_end(builder);
+  record = record_cut(builder, builder->size);
+  record_build_ids_map(maps->ids, record, builder->size);
+  free(record);
+  free(builder);
+}
+
+static void begin(maps_t *maps) {
+  memset(maps, 0, sizeof(*maps));
+  maps->ids = record_build_ids_new();
+}
+
+/* The id that is told of a name, or NULL. */
+static const unsigned char *told(maps_t *maps, const char *name) {
+  const unsigned char *found = NULL;
+  struct perf_event_header header;
+  size_t at = 0;
+
+  maps->bytes.used = 0;
+  record_build_ids_put(maps->ids, &maps->bytes);
+  while (at < maps->bytes.used) {
+    memcpy(&header, maps->bytes.bytes + at, sizeof(header));
+    assert_true(header.size >= 36 + 64);
+    assert_int_equal(header.size % 4, 0);
+    if (strcmp((char *)maps->bytes.bytes + at + 36, name) == 0) {
+      assert_null(found); /* once only */
+      found = maps->bytes.bytes + at + 12;
+    }
+    at += header.size;
+  }
+  assert_int_equal(at, maps->bytes.used);
+  return found;
+}
+
+static void end(maps_t *maps) {
+  record_build_ids_free(maps->ids);
+  record_bytes_free(&maps->bytes);
+}
+
+static pid_t dead_process(void) {
+  pid_t pid = fork();
+
+  assert_true(pid >= 0);
+  if (pid == 0)
+    _exit(0);
+  assert_int_equal(waitpid(pid, NULL, 0), pid);
+  return pid;
+}
+
+static uint64_t write_image(void **state, unsigned char first, char path[128]) {
+  struct stat stat_of;
+  image_t image;
+
+  make_image(&image, first);
+  snprintf(path, 128, "%s/program", ((temp_tree_t *)*state)->root);
+  unlink(path);
+  temp_tree_write_bytes(*state, "/program", &image, sizeof(image));
+  assert_int_equal(stat(path, &stat_of), 0);
+  return stat_of.st_ino;
+}
+
+static void build_id_is_read_when_the_file_is_first_mapped(void **state) {
+  char path[128];
+  uint64_t inode;
+  maps_t maps;
+
+  inode = write_image(state, 1, path);
+  begin(&maps);
+  map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), inode, path);
+  write_image(state, 101, path); /* another */
+  map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), inode, path);
+  assert_non_null(told(&maps, path));
+  assert_int_equal(told(&maps, path)[0], 1);
+  assert_int_equal(told(&maps, path)[ID_BYTES], ID_BYTES);
+  end(&maps);
+}
+
+/* What now has its name may be another file, unless the inode says not. */
+static void process_that_is_gone_has_the_file_of_its_inode(void **state) {
+  pid_t pid = dead_process();
+  char path[128];
+  uint64_t inode;
+  maps_t maps;
+
+  inode = write_image(state, 1, path);
+  begin(&maps);
+  map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, pid, inode, path);
+  assert_non_null(told(&maps, path));
+  end(&maps);
+  begin(&maps);
+  map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, pid, inode + 1, path);
+  assert_null(told(&maps, path));
+  end(&maps);
+  begin(&maps);
+  map(&maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER, pid, 0, path);
+  assert_non_null(told(&maps, path));
+  end(&maps);
+}
+
+static void what_is_no_program_has_none(void **state) {
+  static const char *const names[] = {
+      "//anon",    "[heap]",        "[stack]",           "/dev/zero (deleted)",
+      "/dev/null", "/proc/cpuinfo", "/no/such/program",  "",
+      "/",         "relative",      "/memfd:x (deleted)"};
+  char path[128];
+  size_t i;
+  maps_t maps;
+
+  begin(&maps);
+  for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+    map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), 0, names[i]);
+  snprintf(path, sizeof(path), "%s/fifo", ((temp_tree_t *)*state)->root);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), 0, path);
+  assert_int_equal(record_build_ids_put(maps.ids, &maps.bytes), 0);
+  assert_int_equal(maps.bytes.used, 0);
+  end(&maps);
+}
+
+static void mapping_of_data_is_not_looked_at(void **state) {
+  char path[128];
+  maps_t maps;
+
+  write_image(state, 1, path);
+  begin(&maps);
+  map(&maps, PERF_RECORD_MMAP2,
+      PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA, getpid(), 0, path);
+  assert_null(told(&maps, path));
+  end(&maps);
+}
+
+/* A record's name that does not end within it. */
+static void record_without_a_name_is_not_looked_at(void **state) {
+  struct perf_event_header header = {PERF_RECORD_MMAP2, 2, 80};
+  unsigned char *record;
+  maps_t maps;
+  size_t size;
+
+  (void)state;
+  begin(&maps);
+  for (size = sizeof(header); size <= 80; size += 8) {
+    record = malloc(size);
+    assert_non_null(record);
+    memset(record, '/', size);
+    header.size = (uint16_t)size;
+    memcpy(record, &header, sizeof(header));
+    record_build_ids_map(maps.ids, record, size);
+    free(record);
+  }
+  assert_int_equal(record_build_ids_put(maps.ids, &maps.bytes), 0);
+  end(&maps);
+}
+
+static void live_kernel_and_vdso_have_theirs(void **state) {
+  unsigned char id[ID_BYTES];
+  char notes[65536];
+  maps_t maps;
+  ssize_t size;
+  int fd;
+
+  (void)state;
+  fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    support_skip(__func__, "/sys/kernel/notes");
+  size = read(fd, notes, sizeof(notes));
+  close(fd);
+  assert_true(size > 0);
+  assert_int_equal(record_elf_note_find(notes, (size_t)size, id), ID_BYTES);
+  begin(&maps);
+  map(&maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, -1, 0,
+      "[kernel.kallsyms]_text");
+  map(&maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, -1, 0,
+      "[kernel.kallsyms]_stext");
+  map(&maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, -1, 0,
+      "[no_such_module]");
+  map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), 0, "[vdso]");
+  assert_non_null(told(&maps, "[kernel.kallsyms]"));
+  assert_memory_equal(told(&maps, "[kernel.kallsyms]"), id, ID_BYTES);
+  assert_null(told(&maps, "[no_such_module]"));
+  if (record_elf_note_of_vdso(id) > 0)
+    assert_memory_equal(told(&maps, "[vdso]"), id, ID_BYTES);
+  end(&maps);
+}
+
+#define TEST(name)                                                             \
+  cmocka_unit_test_setup_teardown(name, temp_tree_setup, temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(build_id_is_that_of_gnus_note),
+      TEST(short_build_id_is_told_as_it_is),
+      TEST(live_build_id_of_this_program_is_that_in_memory),
+      TEST(damaged_program_has_a_build_id_or_none),
+      TEST(damaged_notes_end_where_they_end),
+      TEST(build_id_is_read_when_the_file_is_first_mapped),
+      TEST(process_that_is_gone_has_the_file_of_its_inode),
+      TEST(what_is_no_program_has_none),
+      TEST(mapping_of_data_is_not_looked_at),
+      TEST(record_without_a_name_is_not_looked_at),
+      TEST(live_kernel_and_vdso_have_theirs),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* The format of pipes: what a file has in its header comes as records. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../samples/record_features.h"
+#include "../samples/record_file.h"
+#include "record_builder.h"
+#include "support.h"
+#include "temp_tree.h"
+#include "uvperf.h"
+
+/* Types of tools/lib/perf/include/perf/event.h. */
+enum {
+  ATTR = 64,
+  TRACING_DATA = 66,
+  ROUND = 68,
+  UPDATE = 78,
+  FEATURE = 80
+};
+
+/* -- a recording, and what came of it -------------------------------------- */
+
+typedef struct stream_s {
+  record_file_t *file;
+  struct perf_event_attr attr;
+  char path[128];
+  int saved; /* stdout */
+  unsigned char *bytes;
+  size_t size;
+} stream_t;
+
+/* With "-", as stdout leads to a file here. */
+static void begin(stream_t *stream, void **state) {
+  int fd;
+
+  memset(stream, 0, sizeof(*stream));
+  snprintf(stream->path, sizeof(stream->path), "%s/stream",
+           ((temp_tree_t *)*state)->root);
+  fflush(stdout);
+  stream->saved = dup(STDOUT_FILENO);
+  fd = open(stream->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  assert_true(fd >= 0);
+  assert_int_equal(dup2(fd, STDOUT_FILENO), STDOUT_FILENO);
+  close(fd);
+  stream->file = record_file_open("-");
+  assert_int_equal(dup2(stream->saved, STDOUT_FILENO), STDOUT_FILENO);
+  close(stream->saved);
+  assert_non_null(stream->file);
+  uvperf_attr_software(&stream->attr, PERF_COUNT_SW_CPU_CLOCK);
+  stream->attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME;
+}
+
+static void put_sample(stream_t *stream) {
+  static record_builder_t builder;
+  record_values_t values;
+
+  record_values_init(&values);
+  record_build(&builder, PERF_RECORD_SAMPLE, &stream->attr, &values);
+  assert_int_equal(record_file_write(stream->file, builder.words, builder.size),
+                   0);
+}
+
+static void finish(stream_t *stream) {
+  static char *args[] = {(char *)"record", (char *)"-a", NULL};
+  uint64_t bytes;
+  struct stat stat_of;
+  int fd;
+
+  assert_int_equal(record_file_close(stream->file, args), 0);
+  fd = open(stream->path, O_RDONLY | O_CLOEXEC);
+  assert_true(fd >= 0);
+  assert_int_equal(fstat(fd, &stat_of), 0);
+  stream->size = (size_t)stat_of.st_size;
+  stream->bytes = malloc(stream->size);
+  assert_non_null(stream->bytes);
+  assert_int_equal(read(fd, stream->bytes, stream->size), stream->size);
+  close(fd);
+  assert_true(stream->size > 16);
+  assert_memory_equal(stream->bytes, "PERFILE2", 8);
+  memcpy(&bytes, stream->bytes + 8, sizeof(bytes));
+  assert_int_equal(bytes, 16);
+}
+
+static void end(stream_t *stream) {
+  free(stream->bytes);
+}
+
+/* The record of a type behind an offset, or NULL; the data of TRACING_DATA lie
+ * behind the record. */
+static const unsigned char *find(const stream_t *stream, size_t *at,
+                                 uint32_t type) {
+  struct perf_event_header header;
+  const unsigned char *bytes;
+  uint32_t data;
+
+  if (*at == 0)
+    *at = 16;
+  while (*at < stream->size) {
+    bytes = stream->bytes + *at;
+    assert_true(stream->size - *at >= sizeof(header));
+    memcpy(&header, bytes, sizeof(header));
+    assert_true(header.size >= sizeof(header));
+    assert_int_equal(header.size % 8, 0);
+    assert_true(header.size <= stream->size - *at);
+    *at += header.size;
+    if (header.type == TRACING_DATA) {
+      memcpy(&data, bytes + sizeof(header), sizeof(data));
+      assert_int_equal(data % 8, 0);
+      assert_true(data <= stream->size - *at);
+      *at += data;
+    }
+    if (header.type == type)
+      return bytes;
+  }
+  return NULL;
+}
+
+static size_t size_of(const unsigned char *record) {
+  struct perf_event_header header;
+
+  memcpy(&header, record, sizeof(header));
+  return header.size;
+}
+
+static uint64_t word(const unsigned char *record, size_t offset) {
+  uint64_t value;
+
+  memcpy(&value, record + offset, sizeof(value));
+  return value;
+}
+
+/* An attr, with these ids. */
+static void expect_attr(const unsigned char *record, const uint64_t *ids,
+                        size_t nr) {
+  struct perf_event_attr attr;
+
+  assert_non_null(record);
+  memset(&attr, 0, sizeof(attr));
+  memcpy(&attr, record + 8, PERF_ATTR_SIZE_VER0);
+  assert_int_equal(attr.config, PERF_COUNT_SW_CPU_CLOCK);
+  assert_int_equal(size_of(record), 8 + attr.size + nr * sizeof(*ids));
+  if (nr > 0)
+    assert_memory_equal(record + 8 + attr.size, ids, nr * sizeof(*ids));
+}
+
+static void expect_name(const unsigned char *record, uint64_t id,
+                        const char *name) {
+  assert_non_null(record);
+  assert_int_equal(word(record, 8), 2); /* PERF_EVENT_UPDATE__NAME */
+  assert_int_equal(word(record, 16), id);
+  assert_string_equal((const char *)record + 24, name);
+}
+
+/* -- tests ----------------------------------------------------------------- */
+
+static void events_come_before_records(void **state) {
+  static const uint64_t ids[] = {11, 12};
+  size_t at = 0, sample = 0;
+  stream_t stream;
+
+  begin(&stream, state);
+  record_file_add_event(stream.file, &stream.attr, "clock");
+  record_file_add_id(stream.file, 0, 11);
+  record_file_add_id(stream.file, 0, 12);
+  put_sample(&stream);
+  assert_int_equal(record_file_round(stream.file), 0);
+  finish(&stream);
+  assert_non_null(find(&stream, &sample, PERF_RECORD_SAMPLE));
+  expect_attr(find(&stream, &at, ATTR), ids, 2);
+  expect_name(find(&stream, &at, UPDATE), 11, "clock");
+  assert_true(at < sample);
+  at = sample;
+  assert_null(find(&stream, &at, ATTR));
+  assert_non_null(find(&stream, &sample, ROUND));
+  end(&stream);
+}
+
+static void features_come_where_they_are_known(void **state) {
+  uint64_t before = 0, behind = 0;
+  const unsigned char *record;
+  size_t at = 0, sample = 0;
+  stream_t stream;
+
+  begin(&stream, state);
+  record_file_add_event(stream.file, &stream.attr, "clock");
+  record_file_add_id(stream.file, 0, 11);
+  put_sample(&stream);
+  finish(&stream);
+  assert_non_null(find(&stream, &sample, PERF_RECORD_SAMPLE));
+  while ((record = find(&stream, &at, FEATURE)) != NULL) {
+    assert_true(word(record, 8) < 64);
+    if (at <= sample)
+      before |= UINT64_C(1) << word(record, 8);
+    else
+      behind |= UINT64_C(1) << word(record, 8);
+  }
+  assert_true(before >> RECORD_HOSTNAME & 1);
+  assert_true(before >> RECORD_EVENT_DESC & 1);
+  assert_int_equal(before >> RECORD_CMDLINE & 1, 0);
+  assert_int_equal(behind, UINT64_C(1) << RECORD_CMDLINE |
+                               UINT64_C(1) << RECORD_SAMPLE_TIME);
+  end(&stream);
+}
+
+static void late_id_makes_an_event_more(void **state) {
+  static const uint64_t first = 11, late = 12;
+  size_t at = 0, samples = 0;
+  stream_t stream;
+
+  begin(&stream, state);
+  record_file_add_event(stream.file, &stream.attr, "clock");
+  record_file_add_id(stream.file, 0, first);
+  put_sample(&stream);
+  record_file_add_id(stream.file, 0, late);
+  put_sample(&stream);
+  finish(&stream);
+  expect_attr(find(&stream, &at, ATTR), &first, 1);
+  assert_non_null(find(&stream, &samples, PERF_RECORD_SAMPLE));
+  at = samples;
+  expect_attr(find(&stream, &at, ATTR), &late, 1);
+  expect_name(find(&stream, &at, UPDATE), late, "clock");
+  assert_non_null(find(&stream, &at, PERF_RECORD_SAMPLE));
+  end(&stream);
+}
+
+/* perf(1) crashes on a tracepoint that comes behind the formats. */
+static void late_id_of_a_tracepoint_makes_none(void **state) {
+  size_t at = 0;
+  stream_t stream;
+
+  begin(&stream, state);
+  stream.attr.type = PERF_TYPE_TRACEPOINT;
+  record_file_add_event(stream.file, &stream.attr, "none:such");
+  record_file_add_id(stream.file, 0, 11);
+  put_sample(&stream);
+  record_file_add_id(stream.file, 0, 12);
+  put_sample(&stream);
+  finish(&stream);
+  assert_non_null(find(&stream, &at, ATTR));
+  assert_null(find(&stream, &at, ATTR));
+  end(&stream);
+}
+
+/* Sizes of records have 16 bits. */
+static void many_ids_come_in_more_than_one_record(void **state) {
+  const unsigned char *record;
+  size_t at = 0, nr = 0, events = 0, i;
+  struct perf_event_attr attr;
+  stream_t stream;
+
+  begin(&stream, state);
+  record_file_add_event(stream.file, &stream.attr, "clock");
+  for (i = 0; i < 20000; i++)
+    record_file_add_id(stream.file, 0, i + 1);
+  put_sample(&stream);
+  finish(&stream);
+  while ((record = find(&stream, &at, ATTR)) != NULL) {
+    memcpy(&attr, record + 8, PERF_ATTR_SIZE_VER0);
+    for (i = 8 + attr.size; i < size_of(record); i += 8)
+      assert_int_equal(word(record, i), ++nr);
+    events++;
+  }
+  assert_int_equal(nr, 20000);
+  assert_int_equal(events, 3);
+  end(&stream);
+}
+
+static void pipe_without_records_has_a_header(void **state) {
+  size_t at = 0;
+  stream_t stream;
+
+  begin(&stream, state);
+  record_file_add_event(stream.file, &stream.attr, "clock");
+  finish(&stream);
+  expect_attr(find(&stream, &at, ATTR), NULL, 0);
+  end(&stream);
+}
+
+static void device_gets_the_format_of_pipes(void **state) {
+  record_file_t *file = record_file_open("/dev/null");
+  stream_t stream;
+
+  begin(&stream, state);
+  assert_non_null(file);
+  record_file_add_event(file, &stream.attr, "clock");
+  assert_int_equal(record_file_close(file, NULL), 0);
+  finish(&stream);
+  end(&stream);
+  assert_int_not_equal(access("/dev/null.old", F_OK), 0);
+}
+
+static void full_device_is_an_error(void **state) {
+  record_file_t *file = record_file_open("/dev/full");
+
+  (void)state;
+  assert_non_null(file);
+  assert_int_equal(record_file_sync(file), -ENOSPC);
+  assert_int_equal(record_file_round(file), -ENOSPC);
+  assert_int_equal(record_file_close(file, NULL), -ENOSPC);
+}
+
+#define TEST(name)                                                             \
+  cmocka_unit_test_setup_teardown(name, temp_tree_setup, temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(events_come_before_records),
+      TEST(features_come_where_they_are_known),
+      TEST(late_id_makes_an_event_more),
+      TEST(late_id_of_a_tracepoint_makes_none),
+      TEST(many_ids_come_in_more_than_one_record),
+      TEST(pipe_without_records_has_a_header),
+      TEST(device_gets_the_format_of_pipes),
+      TEST(full_device_is_an_error),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
