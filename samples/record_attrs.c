@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "shared_list.h"
 #include "shared_memory.h"
@@ -126,6 +127,13 @@ static void set_stack(struct perf_event_attr *attr,
 
 /* -- the attrs ------------------------------------------------------------- */
 
+/* One clock for all, that of uv_hrtime: rings are put into the order of time,
+ * and a group has one. */
+static void set_clock(struct perf_event_attr *attr) {
+  attr->use_clockid = 1;
+  attr->clockid = CLOCK_MONOTONIC;
+}
+
 static void *copy_bytes(const void *bytes, size_t size) {
   return memcpy(shared_calloc(1, size), bytes, size);
 }
@@ -151,6 +159,7 @@ static void fill(record_attrs_t *attrs, const record_options_t *options,
   set_stack(attr, stack, options);
   if (leader != attr && attr->sample_period == 0)
     attr->sample_type = leader->sample_type;
+  set_clock(attr);
   attr->disabled = leader == attr;
   attr->enable_on_exec = leader == attr && record_options_is_command(options);
 }
@@ -256,13 +265,18 @@ static char *copy_text(const char *text) {
   return copy_bytes(text, strlen(text) + 1);
 }
 
-static int is_changed(const uvperf_set_t *set, size_t index,
-                      uint32_t fallback) {
+const char *record_attrs_label(const record_attrs_t *attrs, size_t index) {
+  if (index >= attrs->nr)
+    return "news of tasks and mappings";
+  return uvperf_event_list_get(attrs->list, index)->label;
+}
+
+int record_attrs_is_clock(const uvperf_set_t *set, size_t index) {
   size_t nr, i;
   const uvperf_change_t *changes = uvperf_set_changes(set, index, &nr);
 
   for (i = 0; i < nr; i++) {
-    if (changes[i].fallback == fallback)
+    if (changes[i].fallback == UVPERF_FALLBACK_CLOCK)
       return 1;
   }
   return 0;
@@ -290,9 +304,9 @@ char *record_attrs_name(const record_attrs_t *attrs, const uvperf_set_t *set,
 
   if (index >= attrs->nr)
     return copy_text(item->label);
-  if (is_changed(set, index, UVPERF_FALLBACK_CLOCK))
+  if (record_attrs_is_clock(set, index))
     return name_anew(item->attr);
-  label = uvperf_event_list_get(attrs->list, index)->label;
+  label = record_attrs_label(attrs, index);
   if (shared_list_is_user_only(set, index))
     return shared_list_user_label(label,
                                   item->attr->type == PERF_TYPE_TRACEPOINT);

@@ -28,8 +28,15 @@ uint32_t record_attrs_side_band(const record_options_t *options);
 /* Sets the filters at all places: 0, or 1 after a message. */
 int record_attrs_filter(const record_options_t *options, uvperf_set_t *set);
 
-/* How an event of the set is called, with what fallbacks made of it; also the
- * one that is added for side_band, which comes last. For free(). */
+/* How an event was called on the command line; of the one that is added for
+ * side_band, which comes last, what it is. */
+const char *record_attrs_label(const record_attrs_t *attrs, size_t index);
+
+/* Whether it is a clock, as there are no cycles. */
+int record_attrs_is_clock(const uvperf_set_t *set, size_t index);
+
+/* How an event of the set is called, with what fallbacks made of it. For
+ * free(). */
 char *record_attrs_name(const record_attrs_t *attrs, const uvperf_set_t *set,
                         size_t index);
 

@@ -5,13 +5,8 @@
 
 #include <stdio.h>
 
-#include "record_synth.h"
 #include "shared_memory.h"
 #include "uvperf/cpu_list.h"
-
-static int write_record(void *arg, const void *bytes, size_t size) {
-  return record_file_write(arg, bytes, size);
-}
 
 /* The threads that are measured: -1 for each of a CPU. */
 static void list_threads(shared_ids_t *threads, const record_options_t *options,
@@ -95,12 +90,12 @@ static int write_tasks(record_synth_t *synth, const record_options_t *options,
 
 int record_running_write(const record_options_t *options, pid_t command,
                          const struct perf_event_attr *attr,
-                         record_file_t *file) {
+                         record_synth_cb write, void *arg) {
   record_synth_t synth = {0};
   int rc;
 
-  synth.write = write_record;
-  synth.arg = file;
+  synth.write = write;
+  synth.arg = arg;
   synth.attr = attr;
   synth.mmap_data = options->stack == RECORD_STACK_DWARF;
   synth.namespaces = options->namespaces;

@@ -7,14 +7,14 @@
 
 #include <linux/perf_event.h>
 
-#include "record_file.h"
 #include "record_options.h"
+#include "record_synth.h"
 
-/* Writes what is known of the kernel and of the tasks that are recorded; the
- * command, 0 for none, has not called execve(2) yet. `attr` is of the first
- * event. 0, or what record_file_write gives. */
+/* Gives what is known of the kernel and of the tasks that are recorded to
+ * `write`, one by one; the command, 0 for none, has not called execve(2) yet.
+ * `attr` is of the first event. 0, or what write gave. */
 int record_running_write(const record_options_t *options, pid_t command,
                          const struct perf_event_attr *attr,
-                         record_file_t *file);
+                         record_synth_cb write, void *arg);
 
 #endif

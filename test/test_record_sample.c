@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* What record writes: every hit, of those that were asked for, in the order of
+ * time; and what it tells of it. */
+#include "record_files.h"
+#include "stat_serve.h"
+#include "uvperf.h"
+
+static void expect_told(const sample_run_t *run, unsigned long expected) {
+  unsigned long samples, lost;
+
+  if (!record_files_told(run, &samples, &lost))
+    print_error("%s\n", run->err);
+  assert_true(record_files_told(run, &samples, &lost));
+  assert_int_equal(samples, expected);
+  assert_int_equal(lost, 0);
+}
+
+static void run_well(const char *words) {
+  static sample_run_t run;
+
+  memset(&run, 0, sizeof(run));
+  record_files_run(&run, RECORD_PATH, words);
+  sample_run_expect_status(&run, 0);
+}
+
+/* -- whom ------------------------------------------------------------------ */
+
+static void command_is_recorded_with_its_children_and_threads(void **state) {
+  static sample_run_t run;
+  record_files_count_t count;
+
+  (void)state;
+  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
+  memset(&run, 0, sizeof(run));
+  record_files_run(&run, RECORD_PATH,
+                   "-e " STAT_SERVE_EVENT " " STAT_TARGET " children 3 1234");
+  sample_run_expect_status(&run, 0);
+  expect_told(&run, 3702);
+  record_files_count(&count);
+  assert_int_equal(count.nr_of_event[0], 3702);
+  assert_int_equal(count.nr_other_pids, 2 * 1234);
+  assert_true(count.nr_of_type[PERF_RECORD_FORK] >= 3);
+  assert_true(count.nr_of_type[PERF_RECORD_EXIT] >= 3);
+  run_well("-e " STAT_SERVE_EVENT " " STAT_TARGET " threads 4 500");
+  record_files_count(&count);
+  assert_int_equal(count.nr_of_event[0], 2000);
+  assert_int_equal(count.nr_other_pids, 0);
+}
+
+static void command_without_inherit_is_recorded_alone(void **state) {
+  record_files_count_t count;
+
+  (void)state;
+  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
+  run_well("-i -e " STAT_SERVE_EVENT " " STAT_TARGET " children 3 1234");
+  record_files_count(&count);
+  assert_int_equal(count.nr_of_event[0], 0);
+}
+
+static void call_and_end(sample_run_t *run) {
+  stat_serve_calls(run->data, 777);
+  stat_serve_end(run->data);
+}
+
+/* Its end is that of the recording. */
+static void process_is_recorded_until_it_is_gone(void **state) {
+  static sample_run_t run;
+  record_files_count_t count;
+  stat_serve_t serve;
+  char words[128];
+
+  (void)state;
+  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
+  stat_serve_start(&serve, STAT_TARGET);
+  memset(&run, 0, sizeof(run));
+  run.interrupt_at = "recording";
+  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.work = call_and_end;
+  run.data = &serve;
+  snprintf(words, sizeof(words), "-v -e %s -p %s", STAT_SERVE_EVENT, serve.id);
+  record_files_run(&run, RECORD_PATH, words);
+  sample_run_expect_status(&run, 0);
+  expect_told(&run, 777);
+  record_files_count(&count);
+  assert_int_equal(count.nr_of_event[0], 777);
+  assert_int_equal(count.first_pid, serve.pid);
+}
+
+static void machine_is_recorded_while_a_command_runs(void **state) {
+  record_files_count_t count;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
+  run_well("-a -e " STAT_SERVE_EVENT " " STAT_TARGET " children 2 100");
+  record_files_count(&count);
+  assert_int_equal(count.nr_of_event[0], 200);
+  /* What ran already is in it too. */
+  assert_true(count.nr_of_type[PERF_RECORD_COMM] > 3);
+  run_well("-C 0 -e cpu-clock -c 1000000 " STAT_TARGET " children 9 9999");
+  record_files_count(&count);
+  assert_true(count.nr_of_cpu[0] > 0);
+  assert_int_equal(count.nr_of_cpu[1], 0);
+}
+
+/* -- what ------------------------------------------------------------------ */
+
+static void several_events_are_told_from_each_other(void **state) {
+  record_files_count_t count;
+
+  (void)state;
+  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
+  run_well("-e " STAT_SERVE_EVENT " -e page-faults/period=1/ " STAT_TARGET
+           " calls 321");
+  record_files_count(&count);
+  assert_int_equal(count.nr_of_event[0], 321);
+  assert_true(count.nr_of_event[1] > 20);
+  assert_int_equal(count.nr_inversions, 0);
+}
+
+static void group_that_is_read_has_the_counts_of_all(void **state) {
+  record_files_count_t count;
+
+  (void)state;
+  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
+  run_well("-e '{" STAT_SERVE_EVENT ",page-faults,cs}:S' " STAT_TARGET
+           " calls 50");
+  record_files_count(&count);
+  assert_int_equal(count.nr_of_event[0], 50);
+  assert_int_equal(count.nr_of_event[1], 0);
+  assert_int_equal(count.nr_values, 150);
+}
+
+static void filter_lets_through_what_fits(void **state) {
+  record_files_count_t count;
+
+  (void)state;
+  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
+  run_well("-e page-faults -e " STAT_SERVE_EVENT
+           " --filter 'policy == 1' " STAT_TARGET " calls 99");
+  record_files_count(&count);
+  assert_int_equal(count.nr_of_event[1], 0);
+  run_well("-e page-faults -e " STAT_SERVE_EVENT
+           " --filter 'policy == 0' " STAT_TARGET " calls 99");
+  record_files_count(&count);
+  assert_int_equal(count.nr_of_event[1], 99);
+}
+
+static void stacks_are_frames_or_registers_and_bytes(void **state) {
+  record_files_count_t count;
+  size_t nr;
+
+  (void)state;
+  support_need_kernel_side(__func__);
+  run_well("-g -e page-faults -c 1 " STAT_TARGET " touch 10");
+  record_files_count(&count);
+  assert_true(count.nr_frames > 3 * count.nr_of_event[0]);
+  assert_int_equal(count.nr_regs, 0);
+  run_well("--call-graph dwarf,1024 -e page-faults -c 1 " STAT_TARGET
+           " touch 10");
+  record_files_count(&count);
+  nr = count.nr_of_event[0];
+  assert_true(nr > 10);
+  assert_true(count.nr_regs > 8 * nr);
+  assert_true(count.nr_stack_bytes > 0 && count.nr_stack_bytes <= 1024 * nr);
+}
+
+static void switches_are_recorded_when_asked_for(void **state) {
+  record_files_count_t count;
+
+  (void)state;
+  support_need_own_events(__func__);
+  run_well("-e page-faults " STAT_TARGET " children 2 1");
+  record_files_count(&count);
+  assert_int_equal(count.nr_of_type[PERF_RECORD_SWITCH], 0);
+  run_well("--switch-events -e page-faults " STAT_TARGET " children 2 1");
+  record_files_count(&count);
+  assert_true(count.nr_of_type[PERF_RECORD_SWITCH] > 2);
+}
+
+/* -- losses ---------------------------------------------------------------- */
+
+/* Each hit is in the file or counted as lost, by the kernel's own count. */
+static void hits_that_find_no_room_are_counted(void **state) {
+  static sample_run_t run;
+  record_files_count_t count;
+  unsigned long samples, lost;
+
+  (void)state;
+  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
+  if (uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, 1 << 4) != 1)
+    support_skip(__func__, "Linux 6.0, for PERF_FORMAT_LOST");
+  memset(&run, 0, sizeof(run));
+  record_files_run(&run, RECORD_PATH,
+                   "-m 4096 -e " STAT_SERVE_EVENT " " STAT_TARGET
+                   " threads 2 100000");
+  sample_run_expect_status(&run, 0);
+  assert_true(record_files_told(&run, &samples, &lost));
+  print_message("%lu samples, %lu lost\n", samples, lost);
+  assert_true(lost > 0);
+  record_files_count(&count);
+  assert_int_equal(count.nr_of_event[0], samples);
+  /* Other records were lost too, FORK for one. */
+  assert_true(samples + count.lost >= 200000);
+  assert_int_equal(count.lost, lost);
+  assert_true(count.nr_of_type[PERF_RECORD_LOST] > 0);
+  sample_run_expect_text(run.err, "a larger -m");
+}
+
+/* -- what is told ---------------------------------------------------------- */
+
+static void command_keeps_its_streams_and_its_status(void **state) {
+  static sample_run_t run;
+
+  (void)state;
+  support_need_own_events(__func__);
+  memset(&run, 0, sizeof(run));
+  record_files_run(&run, RECORD_PATH,
+                   "-q -e page-faults -- sh -c 'cat; echo err >&2; exit 7' "
+                   "<<END\nwords\nEND");
+  sample_run_expect_status(&run, 7);
+  assert_string_equal(run.out, "words\n");
+  assert_string_equal(run.err, "err\n");
+  memset(&run, 0, sizeof(run));
+  record_files_run(&run, RECORD_PATH, "-e page-faults sh -c 'kill -9 $$'");
+  sample_run_expect_status(&run, 128 + 9);
+  sample_run_expect_text(run.err, "ended by signal 9");
+}
+
+static void cycles_that_are_not_there_become_a_clock(void **state) {
+  static sample_run_t run;
+  perf_data_t data;
+
+  (void)state;
+  support_need_kernel_side(__func__);
+  memset(&run, 0, sizeof(run));
+  record_files_run(&run, RECORD_PATH, STAT_TARGET " calls 1");
+  sample_run_expect_status(&run, 0);
+  if (strstr(run.err, "no PMU here") == NULL)
+    support_skip(__func__, "a machine without a hardware PMU");
+  sample_run_expect_text(run.err, "cycles:P: no PMU here can do it: "
+                                  "task-clock instead");
+  perf_data_open(&data, record_files_path());
+  assert_string_equal(data.events[0].name, "task-clock");
+  perf_data_close(&data);
+}
+
+static void unprivileged_user_records_the_user_side(void **state) {
+  static sample_run_t run;
+  record_files_count_t count;
+
+  (void)state;
+  if (sample_run_paranoid() != 2)
+    support_skip(__func__, "kernel.perf_event_paranoid 2");
+  memset(&run, 0, sizeof(run));
+  run.as_nobody = 1;
+  record_files_run(&run, RECORD_PATH, "-g -e page-faults -c 1 ls /");
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "page-faults: exclude_kernel");
+  record_files_count(&count);
+  assert_true(count.nr_user > 10);
+  assert_int_equal(count.nr_kernel, 0);
+  assert_true(count.nr_of_type[PERF_RECORD_MMAP2] > 3);
+}
+
+static void old_file_is_kept_under_another_name(void **state) {
+  char old[64];
+
+  (void)state;
+  support_need_own_events(__func__);
+  snprintf(old, sizeof(old), "%s.old", record_files_path());
+  record_files_shell("echo old >@");
+  run_well("-e page-faults true");
+  record_files_shell("grep -q old @.old");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      record_files_test(command_is_recorded_with_its_children_and_threads),
+      record_files_test(command_without_inherit_is_recorded_alone),
+      record_files_test(process_is_recorded_until_it_is_gone),
+      record_files_test(machine_is_recorded_while_a_command_runs),
+      record_files_test(several_events_are_told_from_each_other),
+      record_files_test(group_that_is_read_has_the_counts_of_all),
+      record_files_test(filter_lets_through_what_fits),
+      record_files_test(stacks_are_frames_or_registers_and_bytes),
+      record_files_test(switches_are_recorded_when_asked_for),
+      record_files_test(hits_that_find_no_room_are_counted),
+      record_files_test(command_keeps_its_streams_and_its_status),
+      record_files_test(cycles_that_are_not_there_become_a_clock),
+      record_files_test(unprivileged_user_records_the_user_side),
+      record_files_test(old_file_is_kept_under_another_name),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

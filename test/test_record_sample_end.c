@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* However a recording ends, what was written can be read. */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "record_files.h"
+
+#define HEADER_EVENT_DESC 12
+
+/* Until the file says that it has samples: it is looked at as it is. */
+static void wait_for_samples(sample_run_t *run) {
+  record_files_count_t count;
+
+  (void)run;
+  do {
+    sched_yield();
+    record_files_count(&count);
+  } while (count.nr_of_type[PERF_RECORD_SAMPLE] == 0);
+}
+
+static void expect_features(int expected) {
+  perf_data_t data;
+
+  perf_data_open(&data, record_files_path());
+  assert_int_equal(perf_data_has(&data, HEADER_EVENT_DESC), expected);
+  perf_data_close(&data);
+}
+
+static void end_by(int number, const char *words, int status) {
+  static sample_run_t run;
+
+  memset(&run, 0, sizeof(run));
+  run.interrupt_at = "recording";
+  run.interrupt_with = number;
+  run.work = wait_for_samples;
+  record_files_run(&run, RECORD_PATH, words);
+  sample_run_expect_status(&run, status);
+  expect_features(number != SIGKILL);
+}
+
+static void interrupted_recording_is_complete(void **state) {
+  record_files_count_t count;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  end_by(SIGINT, "-v -a -e cpu-clock -F 500", 0);
+  record_files_count(&count);
+  assert_int_equal(count.nr_inversions, 0);
+}
+
+static void terminated_recording_ends_its_command(void **state) {
+  (void)state;
+  support_need_own_events(__func__);
+  end_by(SIGTERM, "-v -e cpu-clock:u -F 500 " STAT_TARGET " spin", 0);
+}
+
+/* All but the features and the last second; the command dies with it. */
+static void killed_recording_can_be_read(void **state) {
+  (void)state;
+  support_need_own_events(__func__);
+  end_by(SIGKILL, "-v -e cpu-clock:u -F 500 " STAT_TARGET " spin",
+         128 + SIGKILL);
+}
+
+static void recording_ends_when_its_time_is_over(void **state) {
+  static sample_run_t run;
+
+  (void)state;
+  support_need_own_events(__func__);
+  memset(&run, 0, sizeof(run));
+  record_files_run(&run, RECORD_PATH,
+                   "--duration 0.1 -e cpu-clock:u -F 500 " STAT_TARGET " spin");
+  sample_run_expect_status(&run, 0);
+  expect_features(1);
+}
+
+/* -- a file that cannot grow ----------------------------------------------- */
+
+static void limit_file(void) {
+  static const struct rlimit limit = {1 << 20, 1 << 20};
+
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void expect_full(void (*prepare)(void), const char *reason) {
+  static sample_run_t run;
+  record_files_count_t count;
+
+  memset(&run, 0, sizeof(run));
+  run.prepare = prepare;
+  record_files_run(&run, RECORD_PATH,
+                   "--call-graph dwarf -e page-faults:u -c 1 " STAT_TARGET
+                   " touch 4000");
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, record_files_path());
+  sample_run_expect_text(run.err, reason);
+  record_files_count(&count);
+  assert_true(count.nr_of_event[0] > 0);
+}
+
+static void file_that_may_not_grow_keeps_what_it_has(void **state) {
+  (void)state;
+  support_need_own_events(__func__);
+  expect_full(limit_file, strerror(EFBIG));
+}
+
+static void full_disk_keeps_what_it_has(void **state) {
+  char directory[64];
+  int rc;
+
+  (void)state;
+  support_need_root(__func__);
+  support_need_own_events(__func__);
+  snprintf(directory, sizeof(directory), "%s", record_files_path());
+  *strrchr(directory, '/') = '\0';
+  rc = mount("uvperf", directory, "tmpfs", 0, "size=1m");
+  if (rc != 0)
+    support_skip(__func__, "a tmpfs that can be mounted");
+  expect_full(NULL, strerror(ENOSPC));
+  assert_int_equal(umount2(directory, MNT_DETACH), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      record_files_test(interrupted_recording_is_complete),
+      record_files_test(terminated_recording_ends_its_command),
+      record_files_test(killed_recording_can_be_read),
+      record_files_test(recording_ends_when_its_time_is_over),
+      record_files_test(file_that_may_not_grow_keeps_what_it_has),
+      record_files_test(full_disk_keeps_what_it_has),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* How record treats bad input and what it cannot record: a message and an exit
+ * status, and an old file is left alone. */
+#include <unistd.h>
+
+#include "sample_run.h"
+#include "sample_usage.h"
+
+static void bad_options_exit_2_with_a_message(void **state) {
+  static const sample_usage_t cases[] = {
+      {{"-p", "self"}, "-p wants ids such as 17 or 17,18, not 'self'"},
+      {{"-p", "17,"}, "-p wants ids such as 17 or 17,18, not '17,'"},
+      {{"-t", "0"}, "-t wants"},
+      {{"-C", "3-1"}, "-C wants"},
+      {{"-F", "0"}, "-F wants"},
+      {{"-F", "many"}, "-F wants"},
+      {{"-F", "4000000000", "true"}, "kernel.perf_event_max_sample_rate"},
+      {{"-c", "-1"}, "-c wants"},
+      {{"-c", "9223372036854775808"}, "-c wants"},
+      {{"-c", "5", "-F", "6"}, "choose one of -F and -c"},
+      {{"--call-graph", "lbr"}, "--call-graph wants fp, dwarf"},
+      {{"--call-graph", "dwarf,"}, "--call-graph dwarf,SIZE wants"},
+      {{"--call-graph", "dwarf,65529"}, "8 to 65528, not '65529'"},
+      {{"--max-stack", "65536"}, "--max-stack wants"},
+      {{"--duration", "0"}, "--duration wants seconds"},
+      {{"-m", "0"}, "-m wants"},
+      {{"-m", "2G"}, "-m wants"},
+      {{"-o", ""}, "-o wants"},
+      {{"--filter", "x", "true"}, "--filter goes behind the -e"},
+      {{"-ecs", "--filter=x", "--filter=y"}, "one --filter for each -e"},
+      {{"-q", "-v"}, "choose one of -q and -v"},
+      {{"-a", "-p", "1"}, "choose one of -p, -t, and -a or -C"},
+      {{"-C", "0", "-t", "1"}, "choose one of -p, -t, and -a or -C"},
+      {{"-i", "-a"}, "-i is for tasks"},
+      {{"--"}, "command is missing"},
+      {{"-Q"}, "unknown option '-Q'"},
+      {{"--nonsense"}, "unknown option '--nonsense'"},
+      {{"--quiet=1"}, "'--quiet' takes no value"},
+  };
+
+  (void)state;
+  sample_usage_refused(RECORD_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void help_goes_to_stdout_and_fits_into_a_terminal(void **state) {
+  sample_run_t run = {.args = {RECORD_PATH, "-h"}};
+  const char *line;
+
+  (void)state;
+  sample_usage_help(RECORD_PATH, "Usage: record");
+  sample_run(&run);
+  for (line = run.out; *line != '\0'; line += strcspn(line, "\n") + 1)
+    assert_true(strcspn(line, "\n") < 80);
+}
+
+static void every_option_is_in_the_help(void **state) {
+  static const char *const options[] = {
+      "-e EVENTS",     "--filter F",   "-F HZ",     "-c N",
+      "-g ",           "--call-graph", "-a ",       "-C, --cpu CPUS",
+      "-p PID",        "-t TID",       "-i, ",      "--duration S",
+      "-m SIZE",       "-o FILE",      "-q ",       "-v ",
+      "--max-stack N", "--sample-cpu", "--switch-", "--namespaces",
+      "--all-cgroups", "--help",       "command..."};
+  sample_run_t run = {.args = {RECORD_PATH, "--help"}};
+  size_t i;
+
+  (void)state;
+  sample_run(&run);
+  for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+    sample_run_expect_text(run.out, options[i]);
+}
+
+/* -- what leaves an old file alone ----------------------------------------- */
+
+static char path[64];
+
+static int make_file(void **state) {
+  FILE *file;
+  int fd;
+
+  (void)state;
+  snprintf(path, sizeof(path), "/tmp/uvperf_record_XXXXXX");
+  fd = mkstemp(path);
+  file = fd < 0 ? NULL : fdopen(fd, "w");
+  if (file == NULL)
+    return -1;
+  fputs("old", file);
+  return fclose(file);
+}
+
+static int remove_file(void **state) {
+  (void)state;
+  return unlink(path);
+}
+
+static void expect_old_file(void) {
+  char text[8] = "";
+  FILE *file = fopen(path, "re");
+
+  assert_non_null(file);
+  assert_non_null(fgets(text, sizeof(text), file));
+  fclose(file);
+  assert_string_equal(text, "old");
+}
+
+static void event_that_is_not_there_is_told_and_pointed_at(void **state) {
+  sample_run_t run = {.args = {RECORD_PATH, "-o", path, "-e", "cs", "-e",
+                               "page-fault", "true"}};
+
+  (void)state;
+  sample_run(&run);
+  sample_run_expect_status(&run, 2);
+  sample_run_expect_text(run.err, "record:   cs,page-fault\n");
+  sample_run_expect_text(run.err, "record:      ^\n");
+  expect_old_file();
+}
+
+static void process_that_is_not_there_is_told(void **state) {
+  sample_run_t run = {.args = {RECORD_PATH, "-o", path, "-p", "2147483647"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "2147483647");
+  expect_old_file();
+}
+
+static void event_that_opens_nowhere_is_told(void **state) {
+  sample_run_t run = {.args = {RECORD_PATH, "-o", path, "-e",
+                               "cpu-clock,{L1-dcache-loads,cs}", "true"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  if (run.status == 0)
+    support_skip(__func__, "a machine without a hardware PMU");
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "L1-dcache-loads: ");
+  expect_old_file();
+}
+
+static void filter_of_what_has_no_fields_is_told(void **state) {
+  sample_run_t run = {.args = {RECORD_PATH, "-o", path, "-e", "cpu-clock",
+                               "--filter", "x == 1", "true"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "--filter 'x == 1': ");
+  expect_old_file();
+}
+
+static void missing_command_is_told_with_status_127(void **state) {
+  sample_run_t run = {
+      .args = {RECORD_PATH, "-o", "/dev/null", "/nonexistent/command"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 127);
+  sample_run_expect_text(run.err, "/nonexistent/command");
+}
+
+static void unprivileged_user_without_target_learns_what_works(void **state) {
+  (void)state;
+  sample_usage_unprivileged(RECORD_PATH, "record -- command", __func__);
+}
+
+static void file_that_cannot_be_made_is_told(void **state) {
+  sample_run_t run = {
+      .args = {RECORD_PATH, "-o", "/nonexistent/file", "--", "echo", "ran"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "/nonexistent/file: ");
+  assert_string_equal(run.out, "");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bad_options_exit_2_with_a_message),
+      cmocka_unit_test(help_goes_to_stdout_and_fits_into_a_terminal),
+      cmocka_unit_test(every_option_is_in_the_help),
+      cmocka_unit_test_setup_teardown(
+          event_that_is_not_there_is_told_and_pointed_at, make_file,
+          remove_file),
+      cmocka_unit_test_setup_teardown(process_that_is_not_there_is_told,
+                                      make_file, remove_file),
+      cmocka_unit_test_setup_teardown(event_that_opens_nowhere_is_told,
+                                      make_file, remove_file),
+      cmocka_unit_test_setup_teardown(filter_of_what_has_no_fields_is_told,
+                                      make_file, remove_file),
+      cmocka_unit_test(missing_command_is_told_with_status_127),
+      cmocka_unit_test(unprivileged_user_without_target_learns_what_works),
+      cmocka_unit_test(file_that_cannot_be_made_is_told),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
