@@ -32,17 +32,21 @@ typedef struct perf_dump_s {
   perf_dump_item_t *items; /* in the order of their offsets */
   size_t nr;
   size_t capacity;
+  /* 0, or how many lines perf script prints where that is not one of each
+   * sample: then samples lack their events. */
+  size_t nr_lines;
 } perf_dump_t;
 
 /* Skips the test if there is no perf(1). */
 void perf_dump_need(const char *test);
 
 /* Runs perf with these words of a shell; fails the test if it does not succeed,
- * or says anything on stderr. Its stdout, from the beginning, for fclose. */
-FILE *perf_dump_run(const char *words);
+ * or says anything on stderr, but for what it says of losses if these are to be
+ * expected. Its stdout, from the beginning, for fclose. */
+FILE *perf_dump_run(const char *words, int has_losses);
 
-/* Dumps a file, and fails the test where perf complains. */
-void perf_dump_open(perf_dump_t *dump, const char *path);
+/* Dumps a file; as perf_dump_run. */
+void perf_dump_open(perf_dump_t *dump, const char *path, int has_losses);
 void perf_dump_close(perf_dump_t *dump);
 
 #endif

@@ -1,49 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* perf(1) reads what record writes, and reads the same as the library's
- * decoder. */
-#include <unistd.h>
-
+/* perf(1) reads what record writes without a word of complaint, and reads the
+ * same as the library's decoder. */
 #include "perf_check.h"
-#include "sample_run.h"
+#include "record_files.h"
+#include "stat_serve.h"
 
-/* In a directory of the test's own. */
-static char path[] = "/tmp/uvperf_record_XXXXXX/perf.data";
-
-#define DIRECTORY_BYTES (sizeof(path) - sizeof("/perf.data"))
-
-static int make_directory(void **state) {
-  (void)state;
-  memcpy(strrchr(path, '/') - 6, "XXXXXX", 6);
-  path[DIRECTORY_BYTES] = '\0';
-  if (mkdtemp(path) == NULL)
-    return -1;
-  path[DIRECTORY_BYTES] = '/';
-  return 0;
+static void need(const char *test) {
+  support_need_cpu_wide(test);
+  support_need_tracepoint(test, STAT_SERVE_EVENT);
+  perf_dump_need(test);
 }
 
-static int remove_directory(void **state) {
-  char old[sizeof(path) + 4];
-
-  (void)state;
-  snprintf(old, sizeof(old), "%s.old", path);
-  unlink(old);
-  unlink(path);
-  path[DIRECTORY_BYTES] = '\0';
-  return rmdir(path);
-}
-
-/* Runs words of a shell, which are a format for the path. */
-static void run_words(const char *format) {
+static void record(const char *words) {
   static sample_run_t run;
-  char words[512];
 
   memset(&run, 0, sizeof(run));
-  snprintf(words, sizeof(words), "%.*s%s%s", (int)strcspn(format, "@"), format,
-           path, format + strcspn(format, "@") + 1);
-  run.args[0] = "/bin/sh";
-  run.args[1] = "-c";
-  run.args[2] = words;
-  sample_run(&run);
+  record_files_run(&run, RECORD_PATH, words);
   sample_run_expect_status(&run, 0);
 }
 
@@ -53,26 +25,191 @@ static void decoder_reads_of_perfs_files_what_perf_reads(void **state) {
   perf_check_t check;
 
   (void)state;
-  support_need_cpu_wide(__func__);
-  support_need_tracepoint(__func__, "sched:sched_switch");
-  perf_dump_need(__func__);
-  run_words("perf record -q -o @ -e cpu-clock,sched:sched_switch -g -a -- "
-            "sleep 0.1");
-  perf_check_file(&check, path);
+  need(__func__);
+  record_files_shell("perf record -q -o @ -e cpu-clock,sched:sched_switch -g "
+                     "-a -- sleep 0.1");
+  perf_check_file_with_losses(&check, record_files_path());
   assert_true(check.nr_of_event[1] > 0 && check.nr_named > 0);
-  run_words("perf record -q -o @ -e page-faults -c 1 --call-graph dwarf -- "
-            "ls /");
-  perf_check_file(&check, path);
+  record_files_shell(
+      "perf record -q -o @ -m 4M -e page-faults -c 1 --call-graph "
+      "dwarf -- ls /");
+  perf_check_file(&check, record_files_path());
   assert_int_equal(check.nr_of_event[0], check.nr_of_type[PERF_RECORD_SAMPLE]);
   assert_int_equal(check.nr_of_event[0], check.nr_named);
   assert_true(check.nr_named > 10);
 }
 
+/* What all of a busy machine does can be too much for a ring, of perf(1) too:
+ * then both tell of losses. */
+
+/* -- every record, every field --------------------------------------------- */
+
+static void command_is_read_by_perf(void **state) {
+  perf_check_t check;
+
+  (void)state;
+  need(__func__);
+  record("-F 2000 " TARGET_PATH " 40");
+  perf_check_file(&check, record_files_path());
+  assert_true(check.nr_of_event[0] > 0);
+  assert_int_equal(check.nr_of_event[0], check.nr_named);
+  record("-e page-faults -c 1 --sample-cpu sh -c 'ls / >/dev/null; (:)'");
+  perf_check_file(&check, record_files_path());
+  assert_true(check.nr_of_event[0] > 100);
+  assert_int_equal(check.nr_of_event[0], check.nr_named);
+}
+
+static void machine_is_read_by_perf(void **state) {
+  perf_check_t check;
+
+  (void)state;
+  need(__func__);
+  record("-a --switch-events --namespaces -F 500 sh -c '" TARGET_PATH
+         " 40; ls / >/dev/null'");
+  perf_check_file_with_losses(&check, record_files_path());
+  assert_true(check.nr_of_event[0] > 0 && check.nr_named > 0);
+  assert_true(check.nr_of_type[PERF_RECORD_SWITCH_CPU_WIDE] > 0);
+  assert_true(check.nr_of_type[PERF_RECORD_NAMESPACES] > 0);
+  assert_true(check.nr_of_type[PERF_RECORD_MMAP2] > 0);
+  record("-C 0 -g -F 500 -e page-faults -e cpu-clock ls /");
+  perf_check_file_with_losses(&check, record_files_path());
+  assert_true(check.nr_of_event[1] > 0);
+}
+
+static void end_it(sample_run_t *run) {
+  stat_serve_calls(run->data, 777);
+  stat_serve_end(run->data);
+}
+
+static void process_is_read_by_perf(void **state) {
+  static sample_run_t run;
+  perf_check_t check;
+  stat_serve_t serve;
+  char words[128];
+
+  (void)state;
+  need(__func__);
+  stat_serve_start(&serve, STAT_TARGET);
+  memset(&run, 0, sizeof(run));
+  run.interrupt_at = "recording";
+  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.work = end_it;
+  run.data = &serve;
+  snprintf(words, sizeof(words), "-v -e %s,cs -p %s", STAT_SERVE_EVENT,
+           serve.id);
+  record_files_run(&run, RECORD_PATH, words);
+  sample_run_expect_status(&run, 0);
+  perf_check_file(&check, record_files_path());
+  assert_int_equal(check.nr_of_event[0], 777);
+  /* Its name is from before: it has not changed since. */
+  assert_int_equal(check.nr_named, check.nr_of_type[PERF_RECORD_SAMPLE]);
+}
+
+static void stacks_are_read_by_perf(void **state) {
+  perf_check_t check;
+
+  (void)state;
+  need(__func__);
+  record("-g --max-stack 7 -e page-faults -c 1 " STAT_TARGET " touch 100");
+  perf_check_file(&check, record_files_path());
+  assert_true(check.nr_of_event[0] > 100);
+  record("-m 4M --call-graph dwarf,4096 -e page-faults -c 1 " STAT_TARGET
+         " touch 100");
+  perf_check_file(&check, record_files_path());
+  assert_true(check.nr_of_event[0] > 100);
+}
+
+static void events_of_several_kinds_are_read_by_perf(void **state) {
+  perf_check_t check;
+
+  (void)state;
+  need(__func__);
+  record("-e " STAT_SERVE_EVENT " -e '{page-faults,cpu-clock}' -e cs "
+         "-e sched:sched_process_exit " STAT_TARGET " children 3 100");
+  perf_check_file(&check, record_files_path());
+  assert_int_equal(check.nr_of_event[0], 300);
+  assert_int_equal(check.nr_of_event[4], 4);
+}
+
+static void group_that_is_read_is_read_by_perf(void **state) {
+  perf_check_t check;
+
+  (void)state;
+  need(__func__);
+  record("-e '{" STAT_SERVE_EVENT ",page-faults,cs}:S' " STAT_TARGET
+         " calls 50");
+  perf_check_file(&check, record_files_path());
+  assert_int_equal(check.nr_of_event[0], 50);
+  /* perf(1) makes a line of each value that has changed. */
+  assert_true(check.nr_lines > 50);
+}
+
+static void losses_are_read_by_perf(void **state) {
+  perf_check_t check;
+
+  (void)state;
+  need(__func__);
+  record("-m 4096 -e " STAT_SERVE_EVENT " " STAT_TARGET " threads 2 20000");
+  perf_check_file_with_losses(&check, record_files_path());
+  assert_true(check.nr_of_type[PERF_RECORD_LOST] > 0);
+}
+
+/* -- names ----------------------------------------------------------------- */
+
+/* Of each sample of record_inner by whom it was called: as many as there are, in
+ * *nr, and those whose chain is right. */
+static size_t count_chains(size_t *nr) {
+  static const char *const chain[] = {"record_inner", "record_middle",
+                                      "record_outer", "main"};
+  char words[256], line[512], symbol[256];
+  size_t right = 0, depth = 0;
+  FILE *file;
+
+  *nr = 0;
+  snprintf(words, sizeof(words), "script -F ip,sym -i %s", record_files_path());
+  file = perf_dump_run(words, 0);
+  while (fgets(line, sizeof(line), file) != NULL) {
+    if (sscanf(line, "%*x %255s", symbol) != 1) {
+      depth = 0;
+      continue;
+    }
+    *nr += depth == 0 && strcmp(symbol, chain[0]) == 0;
+    if (depth < 4 && strcmp(symbol, chain[depth]) == 0)
+      right += ++depth == 4;
+    else
+      depth = 5;
+  }
+  fclose(file);
+  return right;
+}
+
+static void functions_are_called_by_their_names_as_in_perfs_file(void **state) {
+  size_t right, nr;
+
+  (void)state;
+  need(__func__);
+  record_files_shell(
+      "perf record -q -o @ -g -e task-clock:u -F 2000 " TARGET_PATH " 40");
+  right = count_chains(&nr);
+  print_message("perf: %zu of %zu chains", right, nr);
+  assert_true(nr > 10 && right == nr);
+  record("-g -e task-clock:u -F 2000 " TARGET_PATH " 40");
+  right = count_chains(&nr);
+  print_message(", record: %zu of %zu chains\n", right, nr);
+  assert_true(nr > 10 && right == nr);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(
-          decoder_reads_of_perfs_files_what_perf_reads, make_directory,
-          remove_directory),
+      record_files_test(decoder_reads_of_perfs_files_what_perf_reads),
+      record_files_test(command_is_read_by_perf),
+      record_files_test(machine_is_read_by_perf),
+      record_files_test(process_is_read_by_perf),
+      record_files_test(stacks_are_read_by_perf),
+      record_files_test(events_of_several_kinds_are_read_by_perf),
+      record_files_test(group_that_is_read_is_read_by_perf),
+      record_files_test(losses_are_read_by_perf),
+      record_files_test(functions_are_called_by_their_names_as_in_perfs_file),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

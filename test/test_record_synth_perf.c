@@ -48,7 +48,7 @@ static void dump(lines_t *lines, const char *path) {
 
   lines->nr = 0;
   snprintf(words, sizeof(words), "script -D -i %s", path);
-  file = perf_dump_run(words);
+  file = perf_dump_run(words, 0);
   while (fgets(line, sizeof(line), file) != NULL) {
     at = strstr(line, "]: PERF_RECORD_");
     if (at == NULL || !is_synthesized(line) || !is_compared(at + 3))
