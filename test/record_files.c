@@ -72,6 +72,7 @@ void record_files_shell(const char *words) {
   memset(&run, 0, sizeof(run));
   run_line(&run, line);
   sample_run_expect_status(&run, 0);
+  assert_string_equal(run.err, "");
 }
 
 int record_files_told(const sample_run_t *run, unsigned long *samples,

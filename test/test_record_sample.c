@@ -62,28 +62,55 @@ static void call_and_end(sample_run_t *run) {
   stat_serve_end(run->data);
 }
 
-/* Its end is that of the recording. */
-static void process_is_recorded_until_it_is_gone(void **state) {
-  static sample_run_t run;
-  record_files_count_t count;
+/* Records a process that makes 777 calls and ends once `at` was told; its end is
+ * that of the recording. */
+static void record_served(sample_run_t *run, const char *at,
+                          const char *options, record_files_count_t *count) {
   stat_serve_t serve;
   char words[128];
 
+  stat_serve_start(&serve, STAT_TARGET);
+  memset(run, 0, sizeof(*run));
+  run->interrupt_at = at;
+  run->interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run->work = call_and_end;
+  run->data = &serve;
+  snprintf(words, sizeof(words), "-e %s %s%s", STAT_SERVE_EVENT, options,
+           serve.id);
+  record_files_run(run, RECORD_PATH, words);
+  sample_run_expect_status(run, 0);
+  record_files_count(count);
+  assert_int_equal(count->nr_of_event[0], 777);
+  assert_int_equal(count->first_pid, serve.pid);
+}
+
+static void process_is_recorded_until_it_is_gone(void **state) {
+  static sample_run_t run;
+  record_files_count_t count;
+
   (void)state;
   support_need_tracepoint(__func__, STAT_SERVE_EVENT);
-  stat_serve_start(&serve, STAT_TARGET);
-  memset(&run, 0, sizeof(run));
-  run.interrupt_at = "recording";
-  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
-  run.work = call_and_end;
-  run.data = &serve;
-  snprintf(words, sizeof(words), "-v -e %s -p %s", STAT_SERVE_EVENT, serve.id);
-  record_files_run(&run, RECORD_PATH, words);
-  sample_run_expect_status(&run, 0);
+  record_served(&run, "recording", "-v -p ", &count);
   expect_told(&run, 777);
-  record_files_count(&count);
-  assert_int_equal(count.nr_of_event[0], 777);
-  assert_int_equal(count.first_pid, serve.pid);
+}
+
+static void thread_is_recorded_until_it_is_gone(void **state) {
+  static sample_run_t run;
+  record_files_count_t count;
+
+  (void)state;
+  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
+  record_served(&run, "recording", "-v -t ", &count);
+}
+
+/* The others are recorded all the same. */
+static void process_that_is_not_there_is_told(void **state) {
+  static sample_run_t run;
+  record_files_count_t count;
+
+  (void)state;
+  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
+  record_served(&run, "2147483647", "-p 2147483647,", &count);
 }
 
 static void machine_is_recorded_while_a_command_runs(void **state) {
@@ -279,6 +306,8 @@ int main(void) {
       record_files_test(command_is_recorded_with_its_children_and_threads),
       record_files_test(command_without_inherit_is_recorded_alone),
       record_files_test(process_is_recorded_until_it_is_gone),
+      record_files_test(process_that_is_not_there_is_told),
+      record_files_test(thread_is_recorded_until_it_is_gone),
       record_files_test(machine_is_recorded_while_a_command_runs),
       record_files_test(several_events_are_told_from_each_other),
       record_files_test(group_that_is_read_has_the_counts_of_all),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* perf(1) reads what record writes without a word of complaint, and reads the
  * same as the library's decoder. */
+#include <signal.h>
+
 #include "perf_check.h"
 #include "record_files.h"
 #include "stat_serve.h"
@@ -154,6 +156,55 @@ static void losses_are_read_by_perf(void **state) {
   assert_true(check.nr_of_type[PERF_RECORD_LOST] > 0);
 }
 
+/* -- files that have not ended --------------------------------------------- */
+
+static size_t count_lines(const char *words) {
+  char all[256], line[512];
+  size_t nr = 0;
+  FILE *file;
+
+  snprintf(all, sizeof(all), "%s -i %s", words, record_files_path());
+  file = perf_dump_run(all, 1);
+  while (fgets(line, sizeof(line), file) != NULL)
+    nr++;
+  fclose(file);
+  return nr;
+}
+
+static void read_growing_file(sample_run_t *run) {
+  size_t *nr = run->data;
+
+  while ((*nr = count_lines("script -F comm,ip,sym")) == 0)
+    continue;
+}
+
+static void file_of_a_killed_recording_is_read_by_perf(void **state) {
+  static sample_run_t run;
+  size_t nr;
+
+  (void)state;
+  need(__func__);
+  memset(&run, 0, sizeof(run));
+  run.interrupt_at = "recording";
+  run.interrupt_with = SIGKILL;
+  run.work = read_growing_file;
+  run.data = &nr;
+  record_files_run(&run, RECORD_PATH,
+                   "-v -e cpu-clock -F 500 " STAT_TARGET " spin");
+  sample_run_expect_status(&run, 128 + SIGKILL);
+  assert_true(count_lines("script -F comm,ip,sym") >= nr);
+  assert_true(count_lines("report --stdio") > 10);
+  assert_int_equal(count_lines("evlist"), 2);
+}
+
+static void pipe_is_read_by_perf(void **state) {
+  (void)state;
+  need(__func__);
+  record_files_shell(RECORD_PATH " -q -o - -e page-faults -c 1 " STAT_TARGET
+                                 " touch 100 | perf script -F comm -G -i - >@");
+  record_files_shell("test $(grep -c stat_target @) -gt 100");
+}
+
 /* -- names ----------------------------------------------------------------- */
 
 /* Of each sample of record_inner by whom it was called: as many as there are, in
@@ -209,6 +260,8 @@ int main(void) {
       record_files_test(events_of_several_kinds_are_read_by_perf),
       record_files_test(group_that_is_read_is_read_by_perf),
       record_files_test(losses_are_read_by_perf),
+      record_files_test(file_of_a_killed_recording_is_read_by_perf),
+      record_files_test(pipe_is_read_by_perf),
       record_files_test(functions_are_called_by_their_names_as_in_perfs_file),
   };
 
