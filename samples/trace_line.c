@@ -99,16 +99,16 @@ void trace_line_hit(shared_buffer_t *buffer, trace_form_t *form,
 }
 
 void trace_line_lost(shared_buffer_t *buffer, const trace_form_t *form,
-                     const uvperf_record_t *record) {
+                     uint64_t time, const uvperf_record_t *record) {
   uint64_t lost = record->lost.lost;
 
   if (form->json) {
-    put_json_begin(buffer, record->time, "lost");
+    put_json_begin(buffer, time, "lost");
     shared_buffer_print(buffer, ",\"lost\":%" PRIu64 ",\"cpu\":%" PRIu32 "}\n",
                         lost, record->cpu);
     return;
   }
-  put_time(buffer, record->time);
+  put_time(buffer, time);
   shared_buffer_print(buffer, " [%03u] lost %" PRIu64 " record%s\n",
                       record->cpu, lost, lost == 1 ? "" : "s");
 }

@@ -27,8 +27,10 @@ typedef struct trace_hit_s {
 /* Each adds a line, with its end, to a buffer. */
 void trace_line_hit(shared_buffer_t *buffer, trace_form_t *form,
                     const trace_hit_t *hit);
+/* Of a LOST record, at a time of its own: it is stamped later than the record
+ * behind it. */
 void trace_line_lost(shared_buffer_t *buffer, const trace_form_t *form,
-                     const uvperf_record_t *record);
+                     uint64_t time, const uvperf_record_t *record);
 void trace_line_end(shared_buffer_t *buffer, uint64_t time, uint64_t hits,
                     uint64_t lost, uint64_t late);
 

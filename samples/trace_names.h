@@ -8,9 +8,7 @@
 
 #include "uvperf/record.h"
 
-/* The kernel's names have at most 16 bytes, those that /proc shows of kernel
- * threads 64. */
-#define TRACE_COMM_BYTES 64
+#include "shared_proc.h"
 
 #define TRACE_NAME_BUCKETS 4096
 /* Of so many threads that ended last the names are kept: on its way out a
@@ -20,7 +18,7 @@
 typedef struct trace_name_s {
   uint32_t tid;
   int is_ended;
-  char comm[TRACE_COMM_BYTES];
+  char comm[SHARED_PROC_COMM_BYTES];
   struct trace_name_s *next;
 } trace_name_t;
 

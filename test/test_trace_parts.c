@@ -196,17 +196,17 @@ static void fields_without_libtraceevent_are_bytes(void **state) {
 }
 
 static void loss_is_one_line(void **state) {
-  uvperf_record_t record = {.type = PERF_RECORD_LOST, .time = 1000, .cpu = 3};
+  uvperf_record_t record = {.type = PERF_RECORD_LOST, .time = 5000, .cpu = 3};
   trace_form_t form = {.json = 0};
   shared_buffer_t buffer = {NULL, 0, 0};
 
   (void)state;
   record.lost.lost = 1;
-  trace_line_lost(&buffer, &form, &record);
+  trace_line_lost(&buffer, &form, 1000, &record);
   record.lost.lost = 2;
-  trace_line_lost(&buffer, &form, &record);
+  trace_line_lost(&buffer, &form, 1000, &record);
   form.json = 1;
-  trace_line_lost(&buffer, &form, &record);
+  trace_line_lost(&buffer, &form, 1000, &record);
   shared_buffer_add(&buffer, "", 1);
   assert_string_equal(buffer.text, "0.000001 [003] lost 1 record\n"
                                    "0.000001 [003] lost 2 records\n"

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* CPUs that go and come while they are measured. */
+#ifndef SHARED_CPU_H
+#define SHARED_CPU_H
+
+#include "uvperf.h"
+
+/* Says so; for uvperf_set_on_cpu. */
+void shared_cpu_note(uvperf_set_t *set, int cpu, int status,
+                     const uvperf_error_t *error);
+
+#endif

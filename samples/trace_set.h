@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The set of events that trace has the records of. */
+#ifndef TRACE_SET_H
+#define TRACE_SET_H
+
+#include <stdint.h>
+
+#include "uvperf.h"
+
+#include "trace_events.h"
+#include "trace_options.h"
+
+/* Opens the events of a command, which waits (0 for none), or of what else the
+ * options say, with their filters. *is_open says whether the set must be
+ * closed, on failure too. 0, or a UV_E*. */
+int trace_set_open(uvperf_set_t *set, uv_loop_t *loop,
+                   const trace_options_t *options, const trace_events_t *events,
+                   int32_t command, int *is_open, uvperf_error_t *error);
+
+/* Hits that the kernel could not write. Those at the end of a stream are told
+ * in no LOST record, but when the events are read. */
+uint64_t trace_set_lost(uvperf_set_t *set, size_t nr_events);
+
+#endif

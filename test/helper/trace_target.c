@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Makes a known number of system calls that nobody else makes: getpriority(2)
+ * with 0, 1, 2 … for whom.
+ *
+ *   trace_target calls N     N of them
+ *   trace_target wait N      so many once its stdin is closed, and then a child
+ *                            as many
+ *   trace_target turns N     N in turns by two processes, each on a CPU of its
+ *                            own
+ *   trace_target name NAME   one under that name */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void call(unsigned int who) {
+  (void)getpriority(PRIO_USER, who);
+}
+
+static void calls(unsigned int nr) {
+  unsigned int i;
+
+  for (i = 0; i < nr; i++)
+    call(i);
+}
+
+static int wait_for(pid_t pid) {
+  int status;
+
+  return waitpid(pid, &status, 0) == pid && status == 0 ? 0 : 1;
+}
+
+static int calls_later(unsigned int nr) {
+  char byte;
+  pid_t pid;
+
+  while (read(STDIN_FILENO, &byte, 1) > 0)
+    continue;
+  calls(nr);
+  pid = fork();
+  if (pid == 0) {
+    calls(nr);
+    _exit(0);
+  }
+  return wait_for(pid);
+}
+
+/* The nth CPU that this may run on, counted round. */
+static int pin(int nth) {
+  cpu_set_t all, one;
+  int left = nth;
+  size_t cpu;
+
+  if (sched_getaffinity(0, sizeof(all), &all) != 0)
+    return -1;
+  left %= CPU_COUNT(&all);
+  for (cpu = 0; !CPU_ISSET(cpu, &all) || left-- > 0; cpu++)
+    continue;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  return sched_setaffinity(0, sizeof(one), &one);
+}
+
+/* Each waits for the other's byte, calls, and hands it on. */
+static int take_turns(int nth, unsigned int nr, int in, int out) {
+  unsigned int i;
+  char byte = 0;
+
+  if (pin(nth) != 0)
+    return 1;
+  for (i = (unsigned int)nth; i < nr; i += 2) {
+    if (i > 0 && read(in, &byte, 1) != 1)
+      return 1;
+    call(i);
+    if (write(out, &byte, 1) != 1)
+      return 1;
+  }
+  return 0;
+}
+
+static int turns(unsigned int nr) {
+  int there[2], back[2];
+  pid_t pid;
+
+  if (pipe(there) != 0 || pipe(back) != 0)
+    return 1;
+  pid = fork();
+  if (pid == 0)
+    _exit(take_turns(1, nr, there[0], back[1]));
+  return take_turns(0, nr, back[0], there[1]) != 0 || wait_for(pid) != 0;
+}
+
+int main(int argc, char **argv) {
+  unsigned int nr;
+
+  if (argc != 3)
+    return 2;
+  nr = (unsigned int)strtoul(argv[2], NULL, 10);
+  if (strcmp(argv[1], "calls") == 0)
+    calls(nr);
+  else if (strcmp(argv[1], "wait") == 0)
+    return calls_later(nr);
+  else if (strcmp(argv[1], "turns") == 0)
+    return turns(nr);
+  else if (strcmp(argv[1], "name") == 0 &&
+           prctl(PR_SET_NAME, argv[2], 0, 0, 0) == 0)
+    call(0);
+  else
+    return 2;
+  return 0;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs trace as a user would and checks what it tells against a program whose
+ * system calls are known. */
+#include "trace_lines.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#define ENTER "syscalls:sys_enter_getpriority"
+#define EXIT  "syscalls:sys_exit_getpriority"
+
+/* Whose comes one after the other, each once. */
+static void expect_calls(const trace_lines_t *lines, size_t nr) {
+  size_t i, next = 0;
+
+  for (i = 0; i < lines->nr; i++) {
+    if (strcmp(lines->lines[i].event, ENTER) != 0)
+      continue;
+    assert_int_equal(lines->lines[i].who, next);
+    next++;
+  }
+  assert_int_equal(next, nr);
+}
+
+static void need_fields(const char *test, const sample_run_t *run) {
+  if (strstr(run->err, "built without libtraceevent") != NULL)
+    support_skip(test, "libtraceevent");
+}
+
+static void each_of_100000_hits_is_told_once_with_its_fields(void **state) {
+  static sample_run_t run = {.args = {TRACE_PATH, "--json", "-m", "16M", "-e",
+                                      ENTER, TARGET_PATH, "calls", "100000"}};
+  trace_lines_t lines;
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  trace_lines_run(&lines, &run, 0);
+  need_fields(__func__, &run);
+  assert_int_equal(lines.nr, 100000 + 1);
+  expect_calls(&lines, 100000);
+  assert_string_equal(lines.lines[0].comm, "trace_target");
+  assert_int_equal(lines.lines[0].pid, lines.lines[0].tid);
+  assert_int_equal(trace_lines_number(&lines.lines[0], "which"), 2);
+  assert_int_equal(trace_lines_number(trace_lines_end(&lines), "hits"), 100000);
+  sample_run_expect_text(run.err, "trace: 100000 hits in ");
+  sample_run_expect_text(run.err, "/s, 0 lost\n");
+  trace_lines_free(&lines);
+}
+
+/* Nobody reads the rings while trace is stopped, so that small ones
+ * overflow. */
+static void told_and_lost_are_all_that_happened(void **state) {
+  static sample_run_t run = {
+      .args = {TRACE_PATH, "--json", "-m", "4K", "-e", ENTER, "sh", "-c",
+               "kill -STOP $PPID; \"$0\" calls 20000; kill -CONT $PPID; "
+               "\"$0\" calls 1000",
+               TARGET_PATH}};
+  size_t i, told = 0;
+  trace_lines_t lines;
+  long lost;
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  trace_lines_run(&lines, &run, 0);
+  told = trace_lines_count(&lines, ENTER);
+  lost = trace_lines_number(trace_lines_end(&lines), "lost");
+  assert_true(lost > 0);
+  assert_int_equal(told + (size_t)lost, 21000);
+  assert_int_equal(trace_lines_number(trace_lines_end(&lines), "hits"), told);
+  for (i = 0; i < lines.nr && strcmp(lines.lines[i].type, "lost") != 0; i++)
+    continue;
+  assert_true(i < lines.nr);
+  sample_run_expect_text(run.err, "try a larger -m");
+  assert_null(strstr(run.err, " 0 lost\n"));
+  trace_lines_free(&lines);
+}
+
+/* Two processes on two CPUs call in turns: time on one CPU has to fit that on
+ * the other. */
+static void hits_of_all_cpus_are_in_the_order_in_which_they_came(void **state) {
+  static sample_run_t run = {.args = {TRACE_PATH, "--json", "-a", "-e", ENTER,
+                                      TARGET_PATH, "turns", "2000"}};
+  trace_lines_t lines;
+  size_t i, changes = 0;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  support_need_tracepoint(__func__, ENTER);
+  if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+    support_skip(__func__, "two CPUs");
+  trace_lines_run(&lines, &run, 0);
+  need_fields(__func__, &run);
+  expect_calls(&lines, 2000);
+  for (i = 1; i + 1 < lines.nr; i++)
+    changes += lines.lines[i].cpu != lines.lines[i - 1].cpu;
+  assert_int_equal(changes, 1999);
+  trace_lines_free(&lines);
+}
+
+static void filter_leaves_what_fits(void **state) {
+  static sample_run_t run = {.args = {TRACE_PATH, "--json", "-e", ENTER,
+                                      "--filter", "who < 10", "-e", EXIT,
+                                      TARGET_PATH, "calls", "50"}};
+  trace_lines_t lines;
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  trace_lines_run(&lines, &run, 0);
+  assert_int_equal(trace_lines_count(&lines, ENTER), 10);
+  assert_int_equal(trace_lines_count(&lines, EXIT), 50);
+  trace_lines_free(&lines);
+}
+
+static void pattern_is_each_event_that_fits_once(void **state) {
+  static sample_run_t run = {.args = {TRACE_PATH, "--json", "-e",
+                                      "syscalls:sys_*_getpriority", "-e", ENTER,
+                                      TARGET_PATH, "calls", "20"}};
+  trace_lines_t lines;
+  size_t i;
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  trace_lines_run(&lines, &run, 0);
+  assert_int_equal(lines.nr, 2 * 20 + 1);
+  for (i = 0; i < 40; i++)
+    assert_string_equal(lines.lines[i].event, i % 2 == 0 ? ENTER : EXIT);
+  trace_lines_free(&lines);
+}
+
+static void limit_ends_it_after_so_many_lines(void **state) {
+  static sample_run_t run = {
+      .args = {TRACE_PATH, "--json", "-l", "7", "-e", ENTER, "sh", "-c",
+               "\"$0\" calls 1000; exec sleep 60", TARGET_PATH}};
+  trace_lines_t lines;
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  trace_lines_run(&lines, &run, 0);
+  assert_int_equal(lines.nr, 7 + 1);
+  sample_run_expect_text(run.err, "trace: 7 hits in ");
+  trace_lines_free(&lines);
+}
+
+/* A process and what it makes, until both are gone. */
+static void start_waiting(const char *nr, int *go, pid_t *pid) {
+  int fds[2];
+
+  assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+  *pid = fork();
+  assert_true(*pid >= 0);
+  if (*pid == 0) {
+    dup2(fds[0], STDIN_FILENO);
+    execl(TARGET_PATH, "trace_target", "wait", nr, (char *)NULL);
+    _exit(125);
+  }
+  close(fds[0]);
+  *go = fds[1];
+}
+
+static void let_go(sample_run_t *run) {
+  close(*(int *)run->data);
+}
+
+static void process_is_traced_with_its_child_until_they_are_gone(void **state) {
+  static sample_run_t run = {.args = {TRACE_PATH, "--json", "-e", ENTER, "-p"}};
+  char text[16];
+  trace_lines_t lines;
+  size_t i, own = 0;
+  pid_t pid;
+  int go;
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  start_waiting("100", &go, &pid);
+  snprintf(text, sizeof(text), "%d", pid);
+  run.args[5] = text;
+  run.interrupt_at = "Ctrl-C ends it";
+  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.work = let_go;
+  run.data = &go;
+  /* It must end by itself, once the target is a zombie. */
+  trace_lines_run(&lines, &run, 0);
+  assert_int_equal(support_wait(pid), 0);
+  assert_int_equal(lines.nr, 200 + 1);
+  for (i = 0; i < 200; i++) {
+    own += lines.lines[i].pid == pid;
+    assert_string_equal(lines.lines[i].comm, "trace_target");
+  }
+  assert_int_equal(own, 100);
+  trace_lines_free(&lines);
+}
+
+static void thread_is_told_by_the_name_that_it_has_then(void **state) {
+  static sample_run_t run = {.args = {TRACE_PATH, "--json", "-e", ENTER,
+                                      TARGET_PATH, "name", "a \"b\"\n"}};
+  trace_lines_t lines;
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  trace_lines_run(&lines, &run, 0);
+  assert_int_equal(lines.nr, 1 + 1);
+  assert_string_equal(lines.lines[0].comm, "a \\\"b\\\"\\u000a");
+  trace_lines_free(&lines);
+}
+
+/* Its own writing would be most of what it writes. */
+static void what_trace_does_itself_is_left_out_unless_asked_for(void **state) {
+  static const char write_event[] = "syscalls:sys_enter_write";
+  static sample_run_t run = {.args = {TRACE_PATH, "--json", "-a", "-e",
+                                      write_event, "sh", "-c",
+                                      "for i in 1 2 3; do echo x >/dev/null; "
+                                      "sleep 0.1; done"}};
+  static sample_run_t self = {
+      .args = {TRACE_PATH, "--json", "--self", "-a", "-e", write_event, "sh",
+               "-c", "for i in 1 2 3; do echo x >/dev/null; sleep 0.1; done"}};
+  trace_lines_t lines;
+  size_t i, own = 0;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  support_need_tracepoint(__func__, write_event);
+  trace_lines_run(&lines, &run, 0);
+  assert_true(lines.nr > 3);
+  for (i = 0; i < lines.nr; i++)
+    assert_int_not_equal(lines.lines[i].pid, run.pid);
+  trace_lines_free(&lines);
+  trace_lines_run(&lines, &self, 0);
+  for (i = 0; i < lines.nr; i++)
+    own += lines.lines[i].pid == self.pid;
+  assert_true(own > 0);
+  trace_lines_free(&lines);
+}
+
+static void software_events_are_told_by_their_address(void **state) {
+  static sample_run_t run = {
+      .args = {TRACE_PATH, "--json", "-e", "page-faults:u", "true"}};
+  trace_lines_t lines;
+
+  (void)state;
+  support_need_own_events(__func__);
+  trace_lines_run(&lines, &run, 0);
+  assert_true(lines.nr > 10);
+  assert_non_null(strstr(lines.lines[0].text, ",\"ip\":\"0x"));
+  assert_non_null(strstr(lines.lines[0].text, ",\"addr\":\"0x"));
+  trace_lines_free(&lines);
+}
+
+/* The string is not at a fixed place in the record. */
+static void string_fields_are_those_of_the_event(void **state) {
+  static sample_run_t run = {.args = {TRACE_PATH, "--json", "-e",
+                                      "sched:sched_process_exec", "sh", "-c",
+                                      "/bin/true; exit 3"}};
+  trace_lines_t lines;
+
+  (void)state;
+  support_need_kernel_side(__func__);
+  support_need_tracepoint(__func__, "sched:sched_process_exec");
+  trace_lines_run(&lines, &run, 3);
+  need_fields(__func__, &run);
+  assert_int_equal(lines.nr, 2 + 1);
+  assert_string_equal(lines.lines[1].comm, "true");
+  assert_non_null(strstr(lines.lines[1].text, "\"filename\":\"/bin/true\""));
+  assert_int_equal(trace_lines_number(&lines.lines[1], "old_pid"),
+                   lines.lines[1].tid);
+  trace_lines_free(&lines);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_of_100000_hits_is_told_once_with_its_fields),
+      cmocka_unit_test(told_and_lost_are_all_that_happened),
+      cmocka_unit_test(hits_of_all_cpus_are_in_the_order_in_which_they_came),
+      cmocka_unit_test(filter_leaves_what_fits),
+      cmocka_unit_test(pattern_is_each_event_that_fits_once),
+      cmocka_unit_test(limit_ends_it_after_so_many_lines),
+      cmocka_unit_test(process_is_traced_with_its_child_until_they_are_gone),
+      cmocka_unit_test(thread_is_told_by_the_name_that_it_has_then),
+      cmocka_unit_test(what_trace_does_itself_is_left_out_unless_asked_for),
+      cmocka_unit_test(software_events_are_told_by_their_address),
+      cmocka_unit_test(string_fields_are_those_of_the_event),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

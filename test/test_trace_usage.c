@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs trace as a user would: command lines, ends, privileges, readers. */
+#include "sample_run.h"
+#include "sample_usage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ENTER "syscalls:sys_enter_getpriority"
+
+static void bad_options_exit_2_with_a_message(void **state) {
+  static const sample_usage_t cases[] = {
+      {{"true"}, "-e says what to trace"},
+      {{"--filter", "a == 1"}, "--filter is for the -e before it"},
+      {{"-e", "a:b", "--filter", "x", "--filter=y"},
+       "'a:b' has a filter already"},
+      {{"-e", "a:b", "--filter", ""}, "--filter wants an expression"},
+      {{"-e"}, "option '-e' wants a value"},
+      {{"-e", "a:b", "-d", "0"}, "-d wants seconds"},
+      {{"-e", "a:b", "-l", "0"}, "-l wants a number of hits"},
+      {{"-e", "a:b", "-p", "x"}, "-p wants ids"},
+      {{"-e", "a:b", "-C", "1-"}, "-C wants a list of CPUs"},
+      {{"-e", "a:b", "-m", "1G"}, "-m wants bytes"},
+      {{"-e", "a:b", "-o", ""}, "-o wants a file's name"},
+      {{"-e", "a:b", "-a", "-p", "1"}, "choose one of -a and -p"},
+      {{"-e", "a:b", "--"}, "a command is missing after --"},
+      {{"--json=1"}, "option '--json' takes no value"},
+      {{"-Q"}, "unknown option '-Q'"},
+      {{"--mmap"}, "unknown option '--mmap'"},
+  };
+
+  (void)state;
+  sample_usage_refused(TRACE_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void help_goes_to_stdout(void **state) {
+  (void)state;
+  sample_usage_help(TRACE_PATH, "Usage: trace");
+}
+
+static void unknown_name_is_told_with_the_one_that_was_meant(void **state) {
+  sample_run_t run = {.args = {TRACE_PATH, "-e", "sched:sched_swich", "true"}};
+
+  (void)state;
+  support_need_tracepoint(__func__, "sched:sched_switch");
+  sample_run(&run);
+  sample_run_expect_status(&run, 2);
+  sample_run_expect_text(run.err, "sched_switch");
+  sample_run_expect_text(run.err, "^");
+}
+
+static void filter_that_does_not_fit_is_told(void **state) {
+  sample_run_t run = {
+      .args = {TRACE_PATH, "-e", ENTER, "--filter", "nobody == 1", "true"}};
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "trace: ");
+  sample_run_expect_text(run.err, "filter");
+}
+
+/* At a period of one they would stop the machine. */
+static void clocks_and_counters_are_refused(void **state) {
+  sample_run_t run = {.args = {TRACE_PATH, "-e", "cpu-clock", "true"}};
+
+  (void)state;
+  sample_run(&run);
+  sample_run_expect_status(&run, 2);
+  sample_run_expect_text(run.err, "cpu-clock does not happen at a moment");
+}
+
+static void status_of_the_command_is_that_of_trace(void **state) {
+  sample_run_t run = {.args = {TRACE_PATH, "-e", ENTER, "sh", "-c", "exit 5"}};
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  sample_run(&run);
+  sample_run_expect_status(&run, 5);
+  sample_run_expect_text(run.err, "trace: 0 hits in ");
+}
+
+static void missing_command_is_told_with_status_127(void **state) {
+  sample_run_t run = {
+      .args = {TRACE_PATH, "-e", ENTER, "--", "/nonexistent/command"}};
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  sample_run(&run);
+  sample_run_expect_status(&run, 127);
+  sample_run_expect_text(run.err, "/nonexistent/command");
+}
+
+static void process_that_is_not_there_is_told(void **state) {
+  sample_run_t run = {.args = {TRACE_PATH, "-e", ENTER, "-p", "2147483647"}};
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "2147483647");
+}
+
+static void interrupt_ends_with_the_last_line(void **state) {
+  sample_run_t run = {.args = {TRACE_PATH, "-a", "-e", ENTER}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  support_need_tracepoint(__func__, ENTER);
+  run.interrupt_at = "Ctrl-C ends it";
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, " 0 lost\n");
+}
+
+static void duration_ends_it(void **state) {
+  sample_run_t run = {
+      .args = {TRACE_PATH, "-d", "0.2", "-e", ENTER, "--", "sleep", "60"}};
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "trace: 0 hits in ");
+}
+
+/* The run returns when the command is gone too: it has our pipe. */
+static void reader_that_has_enough_ends_it(void **state) {
+  sample_run_t run = {
+      .args = {"/bin/sh", "-c",
+               "\"$0\" -e \"$2\" -- sh -c 'while :; do \"$0\" calls 9; done' "
+               "\"$1\" | head -n 1",
+               TRACE_PATH, TARGET_PATH, ENTER}};
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, " trace_target ");
+  sample_run_expect_text(run.out, " " ENTER " ");
+  sample_run_expect_text(run.err, " lost\n");
+}
+
+/* Nobody reads until the end: what does not fit into pipe, text and rings is
+ * lost, and told. */
+static void reader_that_never_reads_does_not_hold_it(void **state) {
+  char directory[] = "/tmp/uvperf-trace-XXXXXX", fifo[64];
+  sample_run_t run = {
+      .args = {"/bin/sh", "-c",
+               "{ \"$0\" -e \"$2\" -- sh -c 'exec \"$0\" calls 5000' \"$1\"; "
+               "echo $? >&2; echo >$3; } | read end <$3",
+               TRACE_PATH, TARGET_PATH, ENTER, fifo}};
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  assert_non_null(mkdtemp(directory));
+  snprintf(fifo, sizeof(fifo), "%s/end", directory);
+  assert_int_equal(mkfifo(fifo, 0600), 0);
+  sample_run(&run);
+  unlink(fifo);
+  rmdir(directory);
+  sample_run_expect_text(run.err, "nobody reads");
+  sample_run_expect_text(run.err, "trace: 5000 hits in ");
+  sample_run_expect_text(run.err, " lost\n1\n");
+}
+
+static void file_gets_the_lines_and_stdout_is_the_commands(void **state) {
+  char path[] = "/tmp/uvperf-trace-XXXXXX", text[4096] = "";
+  sample_run_t run = {.args = {TRACE_PATH, "-o", path, "-e",
+                               "syscalls:sys_enter_write", "--", "echo",
+                               "hello"}};
+  int fd;
+
+  (void)state;
+  support_need_tracepoint(__func__, "syscalls:sys_enter_write");
+  fd = mkstemp(path);
+  assert_true(fd >= 0);
+  sample_run(&run);
+  assert_true(sample_run_append(fd, text, sizeof(text)));
+  close(fd);
+  unlink(path);
+  sample_run_expect_status(&run, 0);
+  assert_string_equal(run.out, "hello\n");
+  sample_run_expect_text(text, " echo ");
+  sample_run_expect_text(text, " syscalls:sys_enter_write ");
+}
+
+static void file_that_cannot_be_written_is_told(void **state) {
+  sample_run_t full = {.args = {TRACE_PATH, "-o", "/dev/full", "-e", ENTER,
+                                TARGET_PATH, "calls", "1"}};
+  sample_run_t none = {
+      .args = {TRACE_PATH, "-o", "/nonexistent/file", "-e", ENTER, "true"}};
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  sample_run(&full);
+  sample_run_expect_status(&full, 1);
+  sample_run_expect_text(full.err, "trace: /dev/full: ");
+  sample_run_expect_text(full.err, strerror(ENOSPC));
+  sample_run(&none);
+  sample_run_expect_status(&none, 1);
+  sample_run_expect_text(none.err, "trace: /nonexistent/file: ");
+}
+
+static void fds_that_do_not_suffice_are_told(void **state) {
+  sample_run_t run = {.args = {"/bin/sh", "-c",
+                               "ulimit -n 24; exec \"$0\" -a -e "
+                               "'syscalls:sys_enter_*at'",
+                               TRACE_PATH}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  support_need_tracepoint(__func__, "syscalls:sys_enter_openat");
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "RLIMIT_NOFILE");
+}
+
+/* tracefs is root's. */
+static void unprivileged_user_learns_that_names_cannot_be_read(void **state) {
+  sample_run_t run = {.args = {TRACE_PATH, "-e", ENTER, "true"}};
+  struct stat tracefs;
+
+  (void)state;
+  support_need_root(__func__);
+  support_need_tracepoint(__func__, ENTER);
+  if (stat("/sys/kernel/tracing", &tracefs) != 0 || tracefs.st_mode & 7)
+    support_skip(__func__, "a tracefs that only root may read");
+  run.as_nobody = 1;
+  sample_run(&run);
+  sample_run_expect_status(&run, 2);
+  sample_run_expect_text(run.err, "tracefs may not be read by this process");
+  sample_run_expect_text(run.err, "gid=GROUP,mode=750");
+}
+
+/* As one who may read all files and has no other privilege. */
+static void unprivileged_user_traces_own_system_calls(void **state) {
+  sample_run_t run = {
+      .args = {"/bin/sh", "-c",
+               "exec setpriv --reuid 65534 --regid 65534 --clear-groups "
+               "--inh-caps +dac_read_search --ambient-caps +dac_read_search "
+               "\"$0\" -e \"$2\" -- \"$1\" calls 3",
+               TRACE_PATH, TARGET_PATH, ENTER}};
+
+  (void)state;
+  support_need_root(__func__);
+  support_need_tracepoint(__func__, ENTER);
+  if (sample_run_paranoid() > 2)
+    support_skip(__func__, "kernel.perf_event_paranoid at 2 or less");
+  if (system("setpriv --version >/dev/null 2>&1") != 0)
+    support_skip(__func__, "setpriv(1)");
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  if (strstr(run.err, "built without libtraceevent") != NULL)
+    support_skip(__func__, "libtraceevent");
+  sample_run_expect_text(run.out, " who=2\n");
+  sample_run_expect_text(run.err, "trace: 3 hits in ");
+}
+
+static void unprivileged_user_without_target_learns_what_works(void **state) {
+  sample_run_t run = {.args = {TRACE_PATH, "-e", "page-faults:u"}};
+
+  (void)state;
+  if (sample_run_paranoid() <= 0)
+    support_skip(__func__, "kernel.perf_event_paranoid above 0");
+  run.as_nobody = 1;
+  sample_run(&run);
+  sample_run_expect_status(&run, 2);
+  sample_run_expect_text(run.err, "CAP_PERFMON");
+  sample_run_expect_text(run.err, "trace -e 'syscalls:*' -- command");
+}
+
+/* uv_loop_close() asserts that its fds are none of the first three. */
+static void standard_fds_closed_do_not_abort(void **state) {
+  sample_run_t run = {.args = {"/bin/sh", "-c",
+                               "\"$0\" -e $1 -- true <&- && "
+                               "\"$0\" -e $1 -- true >&- && "
+                               "\"$0\" -e $1 -- true 2>&-",
+                               TRACE_PATH, "page-faults:u"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bad_options_exit_2_with_a_message),
+      cmocka_unit_test(help_goes_to_stdout),
+      cmocka_unit_test(unknown_name_is_told_with_the_one_that_was_meant),
+      cmocka_unit_test(filter_that_does_not_fit_is_told),
+      cmocka_unit_test(clocks_and_counters_are_refused),
+      cmocka_unit_test(status_of_the_command_is_that_of_trace),
+      cmocka_unit_test(missing_command_is_told_with_status_127),
+      cmocka_unit_test(process_that_is_not_there_is_told),
+      cmocka_unit_test(interrupt_ends_with_the_last_line),
+      cmocka_unit_test(duration_ends_it),
+      cmocka_unit_test(reader_that_has_enough_ends_it),
+      cmocka_unit_test(reader_that_never_reads_does_not_hold_it),
+      cmocka_unit_test(file_gets_the_lines_and_stdout_is_the_commands),
+      cmocka_unit_test(file_that_cannot_be_written_is_told),
+      cmocka_unit_test(fds_that_do_not_suffice_are_told),
+      cmocka_unit_test(unprivileged_user_learns_that_names_cannot_be_read),
+      cmocka_unit_test(unprivileged_user_traces_own_system_calls),
+      cmocka_unit_test(unprivileged_user_without_target_learns_what_works),
+      cmocka_unit_test(standard_fds_closed_do_not_abort),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
