@@ -508,7 +508,7 @@ static void set_stream_random_calls_deliver_each_record_once(void **state) {
   uint64_t seed, last;
 
   support_need_own_events(__func__);
-  random_run_seeds(12, &seed, &last);
+  random_run_seeds(40, &seed, &last);
   for (; seed <= last; seed++)
     run_seed(*state, seed);
 }
