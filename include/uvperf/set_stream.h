@@ -44,8 +44,9 @@ typedef void (*uvperf_set_record_cb)(uvperf_set_t *set, int status,
 
 /** Called when a target is gone: each of its tasks, and of what they made if
  *  attr.inherit had those measured. All of its records were delivered before.
- *  The target stays in the set until uvperf_set_remove_target, which may be
- *  called in here.
+ *  (Of a target whose events all only count, or could not be opened, its own
+ *  tasks are looked for in /proc, and not what they made.) The target stays in
+ *  the set until uvperf_set_remove_target, which may be called in here.
  *  @param set     The handle.
  *  @param target  The target's index. */
 typedef void (*uvperf_set_end_cb)(uvperf_set_t *set, uint32_t target);
