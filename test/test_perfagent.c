@@ -227,7 +227,6 @@ static void probe_of_cycles_is_a_clock_where_there_are_none(void **state) {
   live_set_t live;
   size_t i;
 
-  support_need_cpu_wide(__func__);
   for (i = 0; i < sizeof(lacking) / sizeof(lacking[0]); i++) {
     play_kernel()->cycles = lacking[i];
     plan_cycles(&plan);
