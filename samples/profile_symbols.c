@@ -10,31 +10,7 @@
 #include <string.h>
 
 #include "shared_memory.h"
-
-/* The whole file as a string, or NULL with errno set; /proc tells no size. */
-static char *read_whole(const char *path) {
-  FILE *file = fopen(path, "re");
-  size_t size = 1 << 20, used = 0, nr;
-  char *text, *grown;
-
-  if (file == NULL)
-    return NULL;
-  text = malloc(size);
-  while (text != NULL && (nr = fread(text + used, 1, size - used, file)) > 0) {
-    used += nr;
-    if (used < size)
-      continue;
-    size *= 2;
-    grown = realloc(text, size);
-    if (grown == NULL)
-      free(text);
-    text = grown;
-  }
-  if (text != NULL)
-    text[used] = '\0';
-  fclose(file);
-  return text;
-}
+#include "shared_small_file.h"
 
 /* A line is "ffffffff81000000 T name" with "\t[module]" for one of a module. */
 static void add_line(profile_symbols_t *symbols, char *line) {
@@ -68,9 +44,10 @@ static int compare(const void *a, const void *b) {
 
 void profile_symbols_load(profile_symbols_t *symbols, const char *path) {
   char *line, *next;
+  size_t size;
 
   memset(symbols, 0, sizeof(*symbols));
-  symbols->text = read_whole(path);
+  symbols->text = shared_file_read(path, &size);
   if (symbols->text == NULL) {
     snprintf(symbols->reason, sizeof(symbols->reason), "%s: %s", path,
              strerror(errno));

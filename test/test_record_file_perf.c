@@ -88,6 +88,15 @@ static void need_perf(const char *test) {
     support_skip(test, "perf(1)");
 }
 
+/* A recording of which perf(1) is to read the file. */
+static void make(const char *test, place_t *place, void **state,
+                 record_live_t *live) {
+  need_perf(test);
+  begin(place, state);
+  live->path = place->path;
+  record_live_make(test, place->loop, live);
+}
+
 static uint64_t count_lines(const char *text, const char *with,
                             const char *and_with) {
   const char *line = text, *next;
@@ -111,10 +120,7 @@ static void live_samples_are_those_that_perf_script_prints(void **state) {
   sample_run_t run;
   place_t place;
 
-  need_perf(__func__);
-  begin(&place, state);
-  live.path = place.path;
-  record_live_make(__func__, place.loop, &live);
+  make(__func__, &place, state, &live);
   read_by_perf(&run, NULL, "script -i", place.path);
   assert_int_equal(live.hit_samples, HITS);
   assert_int_equal(count_lines(run.out, LIVE_SYSCALL ":", "pid: 0x01234567"),
@@ -178,10 +184,7 @@ static void live_records_of_each_type_are_those_that_perf_dumps(void **state) {
   FILE *dump;
   size_t i;
 
-  need_perf(__func__);
-  begin(&place, state);
-  live.path = place.path;
-  record_live_make(__func__, place.loop, &live);
+  make(__func__, &place, state, &live);
   read_by_perf(&run, &dump, "script -D -i", place.path);
   for (i = 0; i < sizeof(types) / sizeof(*types); i++) {
     print_message("%s: %lu\n", types[i].name,
@@ -204,10 +207,7 @@ static void live_report_names_what_ran_before(void **state) {
   sample_run_t run;
   place_t place;
 
-  need_perf(__func__);
-  begin(&place, state);
-  live.path = place.path;
-  record_live_make(__func__, place.loop, &live);
+  make(__func__, &place, state, &live);
   read_by_perf(&run, NULL, "report --stdio -i", place.path);
   sample_run_expect_text(run.out, "event 'cpu-clock:pppH'");
   sample_run_expect_text(run.out, "event '" LIVE_SYSCALL "'");
@@ -223,10 +223,7 @@ static void live_evlist_tells_the_events(void **state) {
   sample_run_t run;
   place_t place;
 
-  need_perf(__func__);
-  begin(&place, state);
-  live.path = place.path;
-  record_live_make(__func__, place.loop, &live);
+  make(__func__, &place, state, &live);
   read_by_perf(&run, NULL, "evlist -v -i", place.path);
   sample_run_expect_text(run.out, "cpu-clock:pppH: type: 1, size: ");
   sample_run_expect_text(
@@ -235,6 +232,17 @@ static void live_evlist_tells_the_events(void **state) {
                "disabled: 1, mmap: 1, comm: 1, task: 1, sample_id_all: 1, "
                "mmap2: 1, comm_exec: 1, use_clockid: 1, clockid: 1\n");
   sample_run_expect_text(run.out, LIVE_SYSCALL ": type: 2, ");
+  end(&place);
+}
+
+static void live_evlist_tells_the_group(void **state) {
+  record_live_t live = {.hits = HITS, .is_group = 1};
+  sample_run_t run;
+  place_t place;
+
+  make(__func__, &place, state, &live);
+  read_by_perf(&run, NULL, "evlist -g -i", place.path);
+  sample_run_expect_text(run.out, "{cpu-clock:pppH," LIVE_SYSCALL "}\n");
   end(&place);
 }
 
@@ -289,10 +297,7 @@ static void live_header_tells_what_that_of_perf_record_tells(void **state) {
   unsigned nr = 0;
   place_t place;
 
-  need_perf(__func__);
-  begin(&place, state);
-  live.path = place.path;
-  record_live_make(__func__, place.loop, &live);
+  make(__func__, &place, state, &live);
   record_by_perf("-k CLOCK_MONOTONIC", place.other);
   read_by_perf(&perfs, NULL, "report --header-only -I -i", place.other);
   read_by_perf(&ours, NULL, "report --header-only -I -i", place.path);
@@ -324,10 +329,7 @@ static void live_build_ids_are_those_of_perf_record(void **state) {
   char object[1024];
   place_t place;
 
-  need_perf(__func__);
-  begin(&place, state);
-  live.path = place.path;
-  record_live_make(__func__, place.loop, &live);
+  make(__func__, &place, state, &live);
   record_by_perf("--buildid-all", place.other);
   read_by_perf(&perfs, NULL, "buildid-list -i", place.other);
   read_by_perf(&ours, NULL, "buildid-list -i", place.path);
@@ -355,11 +357,8 @@ static void live_file_that_is_only_synced_is_read(void **state) {
   sample_run_t run;
   place_t place;
 
-  need_perf(__func__);
-  begin(&place, state);
-  live.path = place.path;
   live.synced = place.other;
-  record_live_make(__func__, place.loop, &live);
+  make(__func__, &place, state, &live);
   read_by_perf(&run, NULL, "script -F comm,tid,time,event,ip,sym -i",
                place.other);
   assert_int_equal(count_lines(run.out, "cpu-clock", "recorded"),
@@ -383,11 +382,13 @@ static pid_t drain(const char *pipe, const char *path) {
   return pid;
 }
 
-static void make_by_pipe(const char *test, place_t *place,
+static void make_by_pipe(const char *test, place_t *place, void **state,
                          record_live_t *live) {
   int status;
   pid_t pid;
 
+  need_perf(test);
+  begin(place, state);
   assert_int_equal(mkfifo(place->path, 0600), 0);
   pid = drain(place->path, place->other);
   live->path = place->path;
@@ -401,9 +402,7 @@ static void live_pipe_is_read_as_a_file_is(void **state) {
   sample_run_t run;
   place_t place;
 
-  need_perf(__func__);
-  begin(&place, state);
-  make_by_pipe(__func__, &place, &live);
+  make_by_pipe(__func__, &place, state, &live);
   read_by_perf(&run, NULL, "script -i", place.other);
   assert_int_equal(count_lines(run.out, LIVE_SYSCALL ":", "pid: 0x01234567"),
                    HITS);
@@ -420,10 +419,7 @@ static void live_ids_that_come_late_are_known(void **state) {
   sample_run_t run;
   place_t place;
 
-  need_perf(__func__);
-  begin(&place, state);
-  live.path = place.path;
-  record_live_make(__func__, place.loop, &live);
+  make(__func__, &place, state, &live);
   read_by_perf(&run, NULL, "script -F comm,tid,time,event,ip,sym -i",
                place.path);
   assert_int_equal(count_lines(run.out, LIVE_SYSCALL ":", "recorded"), HITS);
@@ -435,9 +431,7 @@ static void live_ids_that_come_late_by_a_pipe_are_known(void **state) {
   sample_run_t run;
   place_t place;
 
-  need_perf(__func__);
-  begin(&place, state);
-  make_by_pipe(__func__, &place, &live);
+  make_by_pipe(__func__, &place, state, &live);
   read_by_perf(&run, NULL, "script -i", place.other);
   assert_int_equal(count_lines(run.out, "cpu-clock:pppH:", "recorded"),
                    live.clock_samples);
@@ -452,6 +446,7 @@ int main(void) {
       support_loop_test(live_records_of_each_type_are_those_that_perf_dumps),
       support_loop_test(live_report_names_what_ran_before),
       support_loop_test(live_evlist_tells_the_events),
+      support_loop_test(live_evlist_tells_the_group),
       support_loop_test(live_header_tells_what_that_of_perf_record_tells),
       support_loop_test(live_build_ids_are_those_of_perf_record),
       support_loop_test(live_file_that_is_only_synced_is_read),

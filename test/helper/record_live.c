@@ -169,8 +169,9 @@ void record_live_make(const char *test, uv_loop_t *loop, record_live_t *live) {
   add(live, writing.file, &clock, "cpu-clock:pppH");
   if (!live->without_tracepoint)
     add(live, writing.file, &hits, LIVE_SYSCALL);
-  if (!live->without_synthesis)
-    synthesize(&writing, uvperf_event_attr(&clock));
+  if (live->is_group)
+    record_file_set_group(writing.file, 0, 2);
+  synthesize(&writing, uvperf_event_attr(&clock));
   if (live->late_id != 0)
     assert_int_equal(record_file_sync(writing.file), 0);
   assert_int_equal(uvperf_event_enable(&clock, NULL), 0);

@@ -16,7 +16,7 @@ typedef struct record_live_s {
   /* What is wanted. */
   const char *path;
   int without_tracepoint;
-  int without_synthesis;
+  int is_group;       /* so the file says of the two */
   const char *synced; /* a copy of the file before it is closed, or NULL */
   /* The event whose id comes when the file was synced: 1 the clock, 2 the
    * tracepoint. */
