@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What is synthesized is what perf record synthesizes of the same process. */
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "../samples/record_file.h"
@@ -135,11 +138,54 @@ static void live_synthesized_records_are_those_of_perf_record(void **state) {
   free_lines(&perfs);
 }
 
+/* A page of a file so called, which is unlinked if that is asked for. */
+static void *map_file(const char *path, int is_unlinked) {
+  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0700);
+  void *map;
+
+  assert_true(fd >= 0);
+  assert_int_equal(ftruncate(fd, 4096), 0);
+  map = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+  assert_true(map != MAP_FAILED);
+  close(fd);
+  if (is_unlinked)
+    assert_int_equal(unlink(path), 0);
+  return map;
+}
+
+static void live_odd_names_are_read_by_perf(void **state) {
+  static const char *const names[] = {"a \x01\xff\\z [x]", "%s%n", "-",
+                                      "]: ", "\xe2\x80\xae"};
+  static const char *const words[] = {"script -D -i", "script -i",
+                                      "buildid-list -i"};
+  const char *root = ((temp_tree_t *)*state)->root;
+  char path[256], line[512];
+  void *maps[5];
+  size_t i;
+
+  perf_dump_need(__func__);
+  assert_int_equal(prctl(PR_SET_NAME, "\x01\xff\n)%s"), 0);
+  for (i = 0; i < 5; i++) {
+    snprintf(path, sizeof(path), "%s/%s", root, names[i]);
+    maps[i] = map_file(path, i % 2);
+  }
+  snprintf(path, sizeof(path), "%s/data", root);
+  synthesize(path);
+  assert_int_equal(prctl(PR_SET_NAME, "test"), 0);
+  for (i = 0; i < 5; i++)
+    munmap(maps[i], 4096);
+  for (i = 0; i < sizeof(words) / sizeof(*words); i++) {
+    snprintf(line, sizeof(line), "%s %s", words[i], path);
+    fclose(perf_dump_run(line, 0));
+  }
+}
+
 #define TEST(name)                                                             \
   cmocka_unit_test_setup_teardown(name, temp_tree_setup, temp_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      TEST(live_odd_names_are_read_by_perf),
       TEST(live_synthesized_records_are_those_of_perf_record),
   };
 
