@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "shared_failures.h"
+#include "shared_list.h"
 #include "shared_text.h"
 
 /* Of how many events it is told what was changed. */
@@ -53,20 +54,31 @@ int record_messages_event_refused(const record_attrs_t *attrs,
   return 1;
 }
 
-/* All that has become of cycles is one thing. */
+/* In one line what several fields say. */
+static int sum_up(const record_attrs_t *attrs, const uvperf_set_t *set,
+                  size_t attr, char *text, size_t size) {
+  char *name = record_attrs_name(attrs, set, attr);
+  int is_clock = record_attrs_is_clock(set, attr);
+  int is_user_only = shared_list_is_user_only(set, attr);
+
+  if (is_clock)
+    snprintf(text, size, "no PMU here can do it: %s instead", name);
+  else
+    snprintf(text, size, "the kernel side is not allowed: %s instead", name);
+  free(name);
+  return is_clock || is_user_only;
+}
+
 static void tell_changes_of(const record_options_t *options,
                             const record_attrs_t *attrs,
                             const uvperf_set_t *set, size_t attr) {
   const uvperf_change_t *changes;
   size_t nr, size, i;
-  char text[256], *name;
+  char text[512];
 
   changes = uvperf_set_changes(set, attr, &nr);
-  if (!options->verbose && record_attrs_is_clock(set, attr)) {
-    name = record_attrs_name(attrs, set, attr);
-    snprintf(text, sizeof(text), "no PMU here can do it: %s instead", name);
+  if (!options->verbose && sum_up(attrs, set, attr, text, sizeof(text))) {
     tell_of_event(attrs, attr, text);
-    free(name);
     return;
   }
   for (i = 0; i < nr; i++) {

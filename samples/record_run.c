@@ -163,11 +163,32 @@ static void on_tick(shared_session_t *session) {
   run->told = run->totals;
 }
 
-/* The file's end is to be written also if somebody asks twice. */
+/* What was written before a failure can be read all the same. */
+static void finish_file(record_run_t *run) {
+  int rc;
+
+  if (run->file == NULL)
+    return;
+  rc = record_file_close(run->file, run->argv);
+  run->file = NULL;
+  if (run->write_error == 0)
+    run->write_error = rc;
+  if (run->write_error != 0) {
+    fprintf(stderr, "record: %s: %s\n", run->options->file,
+            strerror(-run->write_error));
+    run->failed = 1;
+  }
+  if (run->has_begun)
+    record_messages_end(run->options, &run->totals);
+}
+
+/* The file's end is to be written also if somebody asks twice, and before the
+ * events are closed: of hundreds of tracepoints that takes seconds. */
 static void on_close(shared_session_t *session) {
   record_run_t *run = session->data;
 
   shared_signals_hold();
+  finish_file(run);
   if (run->has_set)
     uvperf_set_close(&run->set, NULL);
 }
@@ -318,6 +339,7 @@ static int start(record_run_t *run) {
     return 1;
   record_messages_recording(run->options, &run->set);
   rc = shared_session_go(&run->session);
+  run->has_begun = rc == 0;
   shared_session_start(&run->session, TICK_MS, run->options->duration_ms);
   return rc;
 }

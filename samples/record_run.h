@@ -16,12 +16,13 @@
 typedef struct record_run_s {
   const record_options_t *options;
   const record_attrs_t *attrs;
+  char **argv; /* for the file */
   /* -- what came out -- */
-  record_file_t *file; /* to be closed; NULL if it was not made */
-  record_totals_t totals;
-  int write_error;    /* -errno of the file, which ended it */
   int command_status; /* to exit with; 0 if the command was terminated */
   /* -- private -- */
+  record_file_t *file;
+  record_totals_t totals;
+  int write_error; /* -errno of the file, which ended it */
   shared_session_t session;
   uvperf_set_t set;
   record_ids_t ids;
@@ -30,12 +31,14 @@ typedef struct record_run_s {
   uint64_t round_ms;    /* when the last round ended, by uv_now */
   uint64_t nr_running;  /* records of what ran before */
   int has_set;
+  int has_begun;
   int has_line;
   int failed;
 } record_run_t;
 
-/* Records: 0, or the status to exit with after a message. options, attrs and
- * signals, as they were for the command, are to be set, all else to be 0. */
+/* Records into a file: 0, or the status to exit with after a message. options,
+ * attrs and argv are to be set, all else to be 0; signals are as they were, for
+ * the command. */
 int record_run(record_run_t *run, const shared_signals_t *signals);
 
 #endif

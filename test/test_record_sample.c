@@ -283,7 +283,9 @@ static void unprivileged_user_records_the_user_side(void **state) {
   run.as_nobody = 1;
   record_files_run(&run, RECORD_PATH, "-g -e page-faults -c 1 ls /");
   sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, "page-faults: exclude_kernel");
+  sample_run_expect_text(
+      run.err,
+      "page-faults: the kernel side is not allowed: page-faults:u instead");
   record_files_count(&count);
   assert_true(count.nr_user > 10);
   assert_int_equal(count.nr_kernel, 0);

@@ -161,6 +161,7 @@ static void missing_command_is_told_with_status_127(void **state) {
   sample_run(&run);
   sample_run_expect_status(&run, 127);
   sample_run_expect_text(run.err, "/nonexistent/command");
+  assert_null(strstr(run.err, "wrote"));
 }
 
 static void unprivileged_user_without_target_learns_what_works(void **state) {
