@@ -156,6 +156,103 @@ static void losses_are_read_by_perf(void **state) {
   assert_true(check.nr_of_type[PERF_RECORD_LOST] > 0);
 }
 
+/* -- attrs ----------------------------------------------------------------- */
+
+/* A line of perf evlist -v as words between commas, but for fields that differ
+ * for a reason:
+ * - attrs are as short in the file as can be;
+ * - one clock that programs can read, for the order of time, so use_clockid;
+ * - a set reads its counts with their times, so read_format, and tells records
+ *   from each other by PERF_SAMPLE_IDENTIFIER, never by ID;
+ * - news of tasks and mappings are an event of their own, also of tasks;
+ * - names without G or H mean guests too, as everywhere in this library;
+ * - inherit does nothing on CPUs;
+ * - of a stack for DWARF neither addresses nor data sources are needed. */
+static void read_fields(const char *line, char fields[32][128]) {
+  static const char *const differs[] = {
+      "size:",         "read_format:", "use_clockid:", "clockid:",
+      "mmap:",         "comm:",        "task:",        "mmap2:",
+      "comm_exec:",    "ksymbol:",     "bpf_event:",   "mmap_data:",
+      "inherit:",      "namespaces:",  "cgroup:",      "context_switch:",
+      "exclude_guest:"};
+  size_t size, nr = 0, i;
+
+  memset(fields, 0, 32 * sizeof(*fields));
+  for (; *line != '\0'; line += size + strspn(line + size, ", \n")) {
+    size = strcspn(line, ",\n");
+    for (i = 0; i < sizeof(differs) / sizeof(differs[0]); i++) {
+      if (strncmp(line, differs[i], strlen(differs[i])) == 0)
+        break;
+    }
+    if (i < sizeof(differs) / sizeof(differs[0]))
+      continue;
+    assert_true(nr < 32);
+    snprintf(fields[nr++], sizeof(fields[0]), "%.*s", (int)size, line);
+  }
+}
+
+/* "sample_type: IP|TID": without a bit. */
+static void drop_bit(char fields[32][128], const char *bit) {
+  char *at;
+  size_t i;
+
+  for (i = 0; i < 32; i++) {
+    at = strstr(fields[i], bit);
+    if (strncmp(fields[i], "sample_type:", 12) == 0 && at != NULL)
+      memmove(at, at + strlen(bit), strlen(at + strlen(bit)) + 1);
+  }
+}
+
+static void read_first_event(char fields[32][128]) {
+  static const char *const bits[] = {"|IDENTIFIER", "|ID", "|ADDR",
+                                     "|DATA_SRC"};
+  char words[256], line[1024];
+  FILE *file;
+  size_t i;
+
+  snprintf(words, sizeof(words), "evlist -v -i %s", record_files_path());
+  file = perf_dump_run(words, 0);
+  assert_non_null(fgets(line, sizeof(line), file));
+  fclose(file);
+  read_fields(line, fields);
+  for (i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+    drop_bit(fields, bits[i]);
+}
+
+static void attrs_are_those_of_perf(void **state) {
+  static const char *const options[] = {
+      "-e cpu-clock true",
+      "-a -e cpu-clock -F 99 true",
+      "-g -e page-faults -c 7 true",
+      "--call-graph dwarf,4096 -e page-faults true",
+      "-e sched:sched_switch true",
+      "-C 0 -e sched:sched_switch -c 3 true",
+      "--switch-events --namespaces -e cs:u -F 50 true",
+      "--all-cgroups -a -e cs true",
+      "--sample-cpu -i -e '{cs,page-faults}' true",
+      "-e '{page-faults,cs}:S' true",
+      "-e cpu-clock/period=100000,call-graph=fp/ true",
+      "-e mem:0x1000:w true"};
+  char theirs[32][128], ours[32][128], words[256];
+  size_t i, field;
+
+  (void)state;
+  need(__func__);
+  for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+    snprintf(words, sizeof(words), "perf record -q -o @ %s", options[i]);
+    record_files_shell(words);
+    read_first_event(theirs);
+    snprintf(words, sizeof(words), "-q %s", options[i]);
+    record(words);
+    read_first_event(ours);
+    for (field = 0; field < 32; field++) {
+      if (strcmp(theirs[field], ours[field]) != 0)
+        print_error("%s\n", options[i]);
+      assert_string_equal(ours[field], theirs[field]);
+    }
+  }
+}
+
 /* -- files that have not ended --------------------------------------------- */
 
 static size_t count_lines(const char *words) {
@@ -260,6 +357,7 @@ int main(void) {
       record_files_test(events_of_several_kinds_are_read_by_perf),
       record_files_test(group_that_is_read_is_read_by_perf),
       record_files_test(losses_are_read_by_perf),
+      record_files_test(attrs_are_those_of_perf),
       record_files_test(file_of_a_killed_recording_is_read_by_perf),
       record_files_test(pipe_is_read_by_perf),
       record_files_test(functions_are_called_by_their_names_as_in_perfs_file),
