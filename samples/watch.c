@@ -13,6 +13,8 @@
 
 #include "uvperf.h"
 
+#include "shared_cpu.h"
+#include "shared_output.h"
 #include "shared_session.h"
 #include "shared_stdio.h"
 #include "shared_targets.h"
@@ -26,13 +28,9 @@
 #define TICK_MS 50
 /* In ticks: how often losses are told and dead processes are looked for. */
 #define SLOW_TICKS 20
-/* A record is stamped a moment before it is in its ring, in one go; a virtual
- * CPU may be held up in between. */
-#define STAMP_NS UINT64_C(5000000)
-/* How much may wait for a slow reader: text, then records, then the rings. */
-#define MAX_TEXT_BYTES    ((size_t)1 << 20)
-#define MAX_WAITING_BYTES ((size_t)16 << 20)
-#define WAIT_MS           100
+/* How much text may wait for a slow reader; then the rings do. */
+#define MAX_TEXT_BYTES ((size_t)16 << 20)
+#define WAIT_MS        100
 /* How long a reader may not read before what is left is given up, at the
  * end. */
 #define END_WAIT_MS 2000
@@ -45,7 +43,7 @@ typedef struct watch_s {
   shared_output_t output;
   uint64_t lost_told;
   uint64_t ticks;
-  size_t running; /* events whose target is not gone */
+  size_t nr_broken; /* rings that cannot be read any more */
   int command_status;
   int failed;
 } watch_t;
@@ -53,7 +51,8 @@ typedef struct watch_s {
 static void on_close(shared_session_t *session) {
   watch_t *watch = session->data;
 
-  shared_events_close(&watch->events.all);
+  if (watch->events.is_open)
+    uvperf_set_close(&watch->events.set, NULL);
 }
 
 static void end_json(watch_t *watch) {
@@ -90,8 +89,9 @@ static void finish_output(watch_t *watch) {
 static void on_stop(shared_session_t *session) {
   watch_t *watch = session->data;
 
-  shared_events_stop(&watch->events.all);
-  watch_story_until(&watch->story, UINT64_MAX, SIZE_MAX);
+  uvperf_set_stop(&watch->events.set);
+  uvperf_set_flush(&watch->events.set);
+  watch_story_until(&watch->story, UINT64_MAX);
   watch->story.counts.lost = watch_events_lost(&watch->events);
   if (watch->options.pid != 0 && watch->story.tasks.nr_shown == 0)
     fprintf(stderr, "watch: process %d and its descendants are gone\n",
@@ -106,17 +106,6 @@ static void on_command(shared_session_t *session, int status) {
 
   watch->command_status =
       WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-/* What all rings hold now is taken in before anything of before now is told, so
- * that what one CPU did comes after what another did earlier. */
-static void tell(watch_t *watch) {
-  uint64_t now = uv_hrtime();
-
-  if (watch->output.buffer.used >= MAX_TEXT_BYTES)
-    return;
-  shared_events_flush(&watch->events.all);
-  watch_story_until(&watch->story, now - STAMP_NS, MAX_TEXT_BYTES);
 }
 
 /* A closed stdout is how a reader such as head says that it has enough. */
@@ -139,7 +128,7 @@ static void on_slow_tick(watch_t *watch) {
 static void on_tick(shared_session_t *session) {
   watch_t *watch = session->data;
 
-  tell(watch);
+  watch_story_until(&watch->story, uv_hrtime());
   if (!has_reader(watch))
     return;
   if (++watch->ticks % SLOW_TICKS == 0)
@@ -148,29 +137,29 @@ static void on_tick(shared_session_t *session) {
     shared_session_stop(session);
 }
 
-static void one_less(watch_t *watch) {
-  watch->running--;
-  if (watch->running == 0 && watch->session.command.pid == 0)
+static void on_broken(watch_t *watch, int status) {
+  fprintf(stderr, "watch: a ring cannot be read any more: %s\n",
+          uv_strerror(status));
+  watch->failed = 1;
+  if (++watch->nr_broken == uvperf_set_nr_rings(&watch->events.set))
     shared_session_stop_soon(&watch->session);
 }
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
-  watch_t *watch = event->data;
+  watch_t *watch = set->data;
 
   if (status == 0) {
     watch_story_record(&watch->story, record);
     /* The longer this takes, the fewer come in a turn of the loop. */
-    if (watch_story_waiting(&watch->story) > MAX_WAITING_BYTES &&
-        !watch->session.stopping)
+    if (watch->output.buffer.used > MAX_TEXT_BYTES && !watch->session.stopping)
       shared_output_push(&watch->output, WAIT_MS);
   } else if (status == UV_EOF) {
-    one_less(watch);
+    /* A command's end is told by SIGCHLD. */
+    if (watch->session.command.pid == 0)
+      shared_session_stop_soon(&watch->session);
   } else if (record == NULL) {
-    fprintf(stderr, "watch: a ring cannot be read any more: %s\n",
-            uv_strerror(status));
-    watch->failed = 1;
-    one_less(watch);
+    on_broken(watch, status);
   }
 }
 
@@ -199,63 +188,43 @@ static void read_running(watch_t *watch, const shared_ids_t *tree) {
   tasks->show_all |= watch->events.of_tree;
 }
 
-static int start(watch_t *watch, const shared_ids_t *tree, size_t nr_cpus) {
+static int start(watch_t *watch, const shared_ids_t *tree) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   uvperf_error_t error;
   int rc;
 
-  rc = watch_story_init(&watch->story, &watch->events.attr,
-                        &watch->output.buffer);
-  if (rc != 0) {
-    fprintf(stderr, "watch: the records cannot be decoded: %s\n",
-            strerror(-rc));
-    return 1;
-  }
+  options.flush_ms = TICK_MS;
+  watch->events.set.data = watch;
+  watch->story.buffer = &watch->output.buffer;
   shared_session_listen(&watch->session);
-  if (shared_events_start(&watch->events.all, on_record, &error) != 0) {
+  uvperf_set_on_cpu(&watch->events.set, shared_cpu_note);
+  if (uvperf_set_start(&watch->events.set, &options, on_record, &error) != 0) {
     fprintf(stderr, "watch: %s\n", error.reason);
     return 1;
   }
   read_running(watch, tree);
-  watch_notes_opened(&watch->options, &watch->events, nr_cpus);
+  watch_notes_opened(&watch->options, &watch->events);
   rc = shared_session_go(&watch->session);
   shared_session_start(&watch->session, TICK_MS, watch->options.duration_ms);
   return rc;
 }
 
-static int open_on(watch_t *watch, const shared_ids_t *cpus) {
+static int open_and_start(watch_t *watch) {
   shared_ids_t tree = {NULL, 0, 0};
   uvperf_error_t error;
   int status;
 
+  if (shared_process_asked(&watch->options.pid) != 0)
+    return 1;
   memset(&error, 0, sizeof(error));
   if (root_of(watch) != 0)
     watch_proc_tree(&tree, root_of(watch));
-  if (watch_events_open(&watch->events, &watch->session.loop, cpus,
-                        root_of(watch), watch->options.ring_bytes, watch,
-                        &error) != 0) {
+  if (watch_events_open(&watch->events, &watch->session.loop, root_of(watch),
+                        watch->options.ring_bytes, &error) != 0)
     status = watch_notes_refused(&watch->options, &error);
-  } else {
-    watch->running = watch->events.all.nr;
-    status = start(watch, &tree, cpus->nr);
-  }
+  else
+    status = start(watch, &tree);
   shared_ids_free(&tree);
-  return status;
-}
-
-static int open_and_start(watch_t *watch) {
-  shared_ids_t cpus = {NULL, 0, 0};
-  int rc = shared_cpus_online(&cpus), status;
-
-  if (rc != 0) {
-    fprintf(stderr, "watch: /sys/devices/system/cpu/online: %s\n",
-            strerror(-rc));
-    status = 1;
-  } else {
-    status = shared_process_asked(&watch->options.pid);
-  }
-  if (status == 0)
-    status = open_on(watch, &cpus);
-  shared_ids_free(&cpus);
   return status;
 }
 
@@ -280,7 +249,6 @@ static int run(watch_t *watch) {
     watch_notes_end(&watch->options, &watch->story.counts);
   watch_story_free(&watch->story);
   shared_buffer_free(&watch->output.buffer);
-  shared_events_free(&watch->events.all);
   if (status == 0 && watch->failed)
     status = 1;
   return status != 0 ? status : watch->command_status;

@@ -9,26 +9,22 @@
 
 #include "uvperf.h"
 
-#include "shared_events.h"
-#include "shared_targets.h"
-
 typedef struct watch_events_s {
-  shared_events_t all;
-  struct perf_event_attr attr; /* of all, but for the wakeup watermark */
-  int of_tree;                 /* they are of a tree's threads only */
-  size_t refused;              /* threads that may not be watched */
+  uvperf_set_t set;
+  int is_open;    /* the set */
+  int of_tree;    /* they are of a tree's threads only */
+  size_t refused; /* threads that may not be watched */
 } watch_events_t;
 
 /* Opens the events, disabled: of all tasks if that is allowed, else of the tree
  * of a process, if there is one (0 for none). `ring_bytes` is the size of a
- * ring or 0. `data` becomes the data of each event. 0, or a UV_E*; on failure
- * those that were opened stay open until shared_events_close. */
-int watch_events_open(watch_events_t *events, uv_loop_t *loop,
-                      const shared_ids_t *cpus, int32_t pid, size_t ring_bytes,
-                      void *data, uvperf_error_t *error);
+ * ring or 0. 0, or a UV_E*; the set is to be closed if it is open, on failure
+ * too. */
+int watch_events_open(watch_events_t *events, uv_loop_t *loop, int32_t pid,
+                      size_t ring_bytes, uvperf_error_t *error);
 
 /* Records that the kernel could not write. Those at the end of a stream are
  * told in no LOST record, but when the events are read. */
-uint64_t watch_events_lost(const watch_events_t *events);
+uint64_t watch_events_lost(watch_events_t *events);
 
 #endif

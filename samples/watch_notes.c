@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "shared_output.h"
@@ -28,16 +29,20 @@ int watch_notes_refused(const watch_options_t *options,
 }
 
 void watch_notes_opened(const watch_options_t *options,
-                        const watch_events_t *events, size_t nr_cpus) {
+                        const watch_events_t *events) {
+  size_t nr_cpus = uvperf_set_nr_rings(&events->set);
+  uvperf_set_ring_t ring;
+
+  memset(&ring, 0, sizeof(ring));
+  uvperf_set_ring(&events->set, 0, &ring);
   if (options->pid != 0)
     fprintf(stderr, "watch: process %d and its descendants", options->pid);
   else if (options->command != NULL)
     fputs("watch: the command and its descendants", stderr);
   else
     fputs("watch: all processes", stderr);
-  fprintf(stderr, ", %zu CPU%s, %zu KiB each%s\n", nr_cpus,
-          nr_cpus == 1 ? "" : "s",
-          uvperf_event_ring_bytes(events->all.events[0]) / 1024,
+  fprintf(stderr, ", %zu CPU%s, %" PRIu64 " KiB each%s\n", nr_cpus,
+          nr_cpus == 1 ? "" : "s", ring.bytes / 1024,
           options->duration_ms == 0 ? "; Ctrl-C ends it" : "");
   if (events->refused > 0)
     fprintf(stderr,

@@ -15,7 +15,7 @@ int watch_notes_refused(const watch_options_t *options,
 
 /* Says what is watched, and what is not. */
 void watch_notes_opened(const watch_options_t *options,
-                        const watch_events_t *events, size_t nr_cpus);
+                        const watch_events_t *events);
 
 /* Says what was lost since the last time, if anything. Says nothing if that
  * would have to wait for a reader, and then says it the next time. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows processes through FORK, COMM, MMAP2 and EXIT. All records wait until
- * older ones of other rings can no longer come; what happened is then written
- * down in this order. Does not print and does not know where records come
- * from. */
+/* Follows processes through FORK, COMM, MMAP2 and EXIT. Does not print and does
+ * not know where records come from. */
 #include "watch_story.h"
 
 #include <stdlib.h>
@@ -16,18 +14,6 @@
  * nothing. */
 #define EXEC_WAIT_NS UINT64_C(1000000000)
 
-int watch_story_init(watch_story_t *story, const struct perf_event_attr *attr,
-                     shared_buffer_t *buffer) {
-  const uvperf_source_t *source = &story->source;
-
-  story->buffer = buffer;
-  story->source.size = sizeof(story->source);
-  story->source.attr = attr;
-  story->source.pid = -1;
-  story->source.cpu = -1;
-  return uvperf_decoder_new(&story->decoder, &source, 1);
-}
-
 static void free_event(watch_event_t *event) {
   free(event->path);
   free(event);
@@ -40,38 +26,7 @@ void watch_story_free(watch_story_t *story) {
     story->first = event->next;
     free_event(event);
   }
-  uvperf_decoder_free(story->decoder);
-  shared_order_free(&story->order);
-  free(story->newest);
   watch_tasks_free(&story->tasks);
-}
-
-/* A LOST record is written, and stamped, when the next record fits: what was
- * lost was younger than what its CPU wrote before. It is told as early as may
- * be, but not before what was told already. */
-static uint64_t order_of(watch_story_t *story, const uvperf_record_t *record) {
-  size_t nr = story->nr_newest;
-  uint64_t *newest;
-
-  while (record->cpu >= story->nr_newest)
-    story->newest =
-        shared_grow(story->newest, &story->nr_newest, sizeof(*story->newest));
-  memset(story->newest + nr, 0,
-         (story->nr_newest - nr) * sizeof(*story->newest));
-  newest = &story->newest[record->cpu];
-  if (record->type == PERF_RECORD_LOST && *newest != 0)
-    return *newest > story->now ? *newest : story->now;
-  *newest = record->time;
-  return record->time;
-}
-
-void watch_story_record(watch_story_t *story, const uvperf_record_t *record) {
-  shared_order_add(&story->order, order_of(story, record), record->bytes,
-                   record->size);
-}
-
-size_t watch_story_waiting(const watch_story_t *story) {
-  return story->order.bytes;
 }
 
 static watch_event_t *tell(watch_story_t *story, watch_kind_t kind,
@@ -311,18 +266,16 @@ void watch_story_sweep(watch_story_t *story) {
   }
 }
 
-void watch_story_until(watch_story_t *story, uint64_t time, size_t buffer_max) {
-  const uvperf_record_t *record;
-  shared_item_t *item;
+/* What a LOST record tells of was lost at any time since what came before. */
+void watch_story_record(watch_story_t *story, const uvperf_record_t *record) {
+  if (record->type != PERF_RECORD_LOST || story->now == 0)
+    story->now = record->time;
+  else if (story->now < story->told)
+    story->now = story->told;
+  follow(story, record);
+  write_until(story, story->now);
+}
 
-  while (story->buffer->used < buffer_max &&
-         (item = shared_order_take(&story->order, time)) != NULL) {
-    story->now = item->time;
-    if (uvperf_decode(story->decoder, item->bytes, item->size, &record) == 0)
-      follow(story, record);
-    write_until(story, item->time);
-    free(item);
-  }
-  if (story->buffer->used < buffer_max)
-    write_until(story, time);
+void watch_story_until(watch_story_t *story, uint64_t time) {
+  write_until(story, time);
 }

@@ -8,7 +8,6 @@
 
 #include "uvperf.h"
 
-#include "shared_order.h"
 #include "shared_buffer.h"
 #include "watch_line.h"
 #include "watch_tasks.h"
@@ -30,36 +29,24 @@ typedef struct watch_story_s {
   int (*is_alive)(watch_process_t *process);
   shared_buffer_t *buffer; /* where the lines go */
   /* private */
-  shared_order_t order;
-  uvperf_decoder_t *decoder;
-  uvperf_source_t source;
   watch_event_t *first, *last; /* told, but for an exec without its path */
   uint64_t told;               /* time of the youngest */
   uint64_t now;                /* time of what is followed */
-  uint64_t *newest;            /* by CPU: time of what was taken in last */
-  size_t nr_newest;
 } watch_story_t;
 
-/* The attr is that of all records; it and the buffer must live as long as the
- * story, which must be zeroed. 0, or a negative errno. */
-int watch_story_init(watch_story_t *story, const struct perf_event_attr *attr,
-                     shared_buffer_t *buffer);
+/* All zero at first, but for what is not private. */
 void watch_story_free(watch_story_t *story);
 
-/* Takes in a record as a ring delivers it. */
+/* Takes in a record, in the order of time, and writes down what happened. */
 void watch_story_record(watch_story_t *story, const uvperf_record_t *record);
 
-/* Bytes of records that wait. */
-size_t watch_story_waiting(const watch_story_t *story);
-
 /* Forgets processes that are gone though no record says so, as it was lost. To
- * be called so rarely that what was written before one call has been told by
- * the next. */
+ * be called so rarely that what was written before one call has been taken in
+ * by the next. */
 void watch_story_sweep(watch_story_t *story);
 
-/* Tells what happened up to a time: all that was written before it must have
- * been taken in. Goes on until the buffer holds so many bytes. UINT64_MAX tells
- * all that is left. */
-void watch_story_until(watch_story_t *story, uint64_t time, size_t buffer_max);
+/* Writes down what has waited in vain: nothing older than the time will be
+ * taken in. UINT64_MAX writes all that is left. */
+void watch_story_until(watch_story_t *story, uint64_t time);
 
 #endif

@@ -303,7 +303,8 @@ static void watch_waiting(sample_run_t *run, helper_t *helper, int as_nobody) {
   run->as_nobody = as_nobody;
   run->interrupt_at = "Ctrl-C ends it";
   run->interrupt_with = SAMPLE_RUN_NO_SIGNAL;
-  run->work = let_go;
+  if (run->work == NULL)
+    run->work = let_go;
   run->data = helper;
   run->file = tmpfile();
   assert_non_null(run->file);
@@ -344,8 +345,28 @@ static void unprivileged_user_follows_own_tree(void **state) {
   watch_tree(&run, 1);
 }
 
-/* Each thread needs a ring on each CPU, and no ring may take what the others
- * need. */
+/* The perf rings that a process has mapped. */
+static long count_rings(pid_t pid) {
+  char path[32], line[512];
+  long nr = 0;
+  FILE *maps;
+
+  snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+  maps = fopen(path, "re");
+  assert_non_null(maps);
+  while (fgets(line, sizeof(line), maps) != NULL)
+    nr += strstr(line, "anon_inode:[perf_event]") != NULL;
+  fclose(maps);
+  return nr;
+}
+
+static void count_rings_and_let_go(sample_run_t *run) {
+  assert_int_equal(count_rings(run->pid), sysconf(_SC_NPROCESSORS_CONF));
+  let_go(run);
+}
+
+/* All threads share a ring on each CPU: what a user may lock in memory does not
+ * bound how many there can be. */
 static void unprivileged_user_follows_a_process_of_many_threads(void **state) {
   static sample_run_t run;
   helper_t helper = {.mode = "threads", .argument = "40"};
@@ -354,6 +375,7 @@ static void unprivileged_user_follows_a_process_of_many_threads(void **state) {
   support_need_own_events(__func__);
   if (sample_run_paranoid() < 1)
     support_skip(__func__, "kernel.perf_event_paranoid at 1 or more");
+  run.work = count_rings_and_let_go;
   watch_waiting(&run, &helper, 1);
   fclose(run.file);
   sample_run_expect_text(run.err, "watch: 40 forks, 40 execs, 41 exits, ");
