@@ -15,14 +15,12 @@
 #include "profile_options.h"
 #include "profile_proc.h"
 #include "profile_report.h"
+#include "shared_cpu.h"
 #include "shared_session.h"
 #include "shared_stdio.h"
 #include "shared_targets.h"
 
 #define LIVE_MS 1000
-/* Records wait for so long until older ones can no longer arrive: all rings are
- * looked at every 100 ms, the default of flush_ms. */
-#define SETTLE_NS UINT64_C(1000000000)
 
 typedef struct profile_s {
   shared_session_t session;
@@ -35,13 +33,14 @@ typedef struct profile_s {
   profile_totals_t totals;
   uint64_t samples;
   uint64_t live_samples; /* what the last live line said */
-  size_t running;        /* events whose target is not gone */
+  size_t nr_cpus;        /* that were sampled */
+  size_t nr_broken;      /* rings that cannot be read any more */
   int failed;
 } profile_t;
 
-/* The handles count no more once they are closed. */
+/* The handle counts no more once it is closed. */
 static void take_totals(profile_t *profile, uint64_t now) {
-  shared_events_stats(&profile->events.all, &profile->stats);
+  uvperf_set_stats(&profile->events.set, &profile->stats);
   profile->totals.samples = profile->samples;
   profile->totals.records = profile->stats.records;
   profile->totals.lost = profile->stats.lost_records;
@@ -51,16 +50,18 @@ static void take_totals(profile_t *profile, uint64_t now) {
 static void on_close(shared_session_t *session) {
   profile_t *profile = session->data;
 
-  shared_events_close(&profile->events.all);
+  if (profile->events.is_open)
+    uvperf_set_close(&profile->events.set, NULL);
 }
 
 static void on_stop(shared_session_t *session) {
   profile_t *profile = session->data;
   uint64_t now = uv_hrtime();
 
-  shared_events_stop(&profile->events.all);
+  uvperf_set_stop(&profile->events.set);
+  uvperf_set_flush(&profile->events.set);
   take_totals(profile, now);
-  profile_account_until(&profile->account, UINT64_MAX);
+  profile->nr_cpus = uvperf_set_nr_rings(&profile->events.set);
   profile_notes_live_end();
 }
 
@@ -75,7 +76,7 @@ static void on_tick(shared_session_t *session) {
   uint64_t new_samples = profile->samples - profile->live_samples;
 
   profile->live_samples = profile->samples;
-  profile_account_until(&profile->account, now - SETTLE_NS);
+  profile_account_reap(&profile->account, now);
   take_totals(profile, now);
   profile_notes_live(&profile->totals, new_samples);
   /* Nobody is there any more to see how it goes on. */
@@ -83,81 +84,54 @@ static void on_tick(shared_session_t *session) {
     shared_session_stop(session);
 }
 
-/* The end of an event's target. A command's end is told by SIGCHLD instead: an
- * exec of a setuid program ends its events too. */
-static void one_less(profile_t *profile) {
-  profile->running--;
-  if (profile->running == 0 && profile->session.command.pid == 0)
+static void on_broken(profile_t *profile, int status) {
+  fprintf(stderr, "profile: a ring cannot be read any more: %s\n",
+          uv_strerror(status));
+  profile->failed = 1;
+  if (++profile->nr_broken == uvperf_set_nr_rings(&profile->events.set))
     shared_session_stop_soon(&profile->session);
 }
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
-  profile_t *profile = event->data;
+  profile_t *profile = set->data;
 
   if (status == 0) {
     if (record->type == PERF_RECORD_SAMPLE)
       profile->samples++;
     profile_account_record(&profile->account, record);
   } else if (status == UV_EOF) {
-    one_less(profile);
+    /* A command's end is told by SIGCHLD instead: an exec of a setuid program
+     * ends its events too. */
+    if (profile->session.command.pid == 0)
+      shared_session_stop_soon(&profile->session);
   } else if (record == NULL) {
-    fprintf(stderr, "profile: a ring cannot be read any more: %s\n",
-            uv_strerror(status));
-    profile->failed = 1;
-    one_less(profile);
+    on_broken(profile, status);
   }
 }
 
-static int open_on(profile_t *profile, const shared_ids_t *cpus,
-                   const shared_ids_t *threads) {
-  profile_plan_t plan = {0};
+static int open_events(profile_t *profile) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
   uvperf_error_t error;
 
-  memset(&error, 0, sizeof(error));
-  plan.frequency_hz = profile->options.frequency_hz;
-  plan.cpus = cpus;
-  plan.threads = profile->options.all ? NULL : threads;
-  plan.on_exec = profile->options.command != NULL;
-  if (profile_events_open(&profile->events, &profile->session.loop, &plan,
-                          profile, &error) != 0)
-    return profile_notes_refused(&profile->options, &error);
-  profile->running = profile->events.all.nr;
-  profile_notes_opened(&profile->options, &profile->events, cpus->nr);
-  return 0;
-}
-
-static int find_threads(profile_t *profile, shared_ids_t *threads) {
-  int rc;
-
-  if (profile->session.command.pid != 0)
-    shared_ids_add(threads, profile->session.command.pid);
-  if (profile->options.pid == 0)
-    return 0;
   if (shared_process_asked(&profile->options.pid) != 0)
     return 1;
-  rc = shared_threads_of(threads, profile->options.pid);
-  if (rc != 0)
-    fprintf(stderr, "profile: process %d: %s\n", profile->options.pid,
-            strerror(-rc));
-  return rc != 0;
-}
-
-static int open_events(profile_t *profile) {
-  shared_ids_t cpus = {0}, threads = {0};
-  int rc, status = 1;
-
-  rc = shared_cpus_online(&cpus);
-  if (rc != 0)
-    fprintf(stderr, "profile: /sys/devices/system/cpu/online: %s\n",
-            strerror(-rc));
-  else
-    status = find_threads(profile, &threads);
-  if (status == 0)
-    status = open_on(profile, &cpus, &threads);
-  shared_ids_free(&cpus);
-  shared_ids_free(&threads);
-  return status;
+  memset(&error, 0, sizeof(error));
+  if (profile->options.all) {
+    target.type = UVPERF_TARGET_CPUS;
+  } else if (profile->options.pid != 0) {
+    target.type = UVPERF_TARGET_PROCESS;
+    target.pid = profile->options.pid;
+  } else {
+    target.type = UVPERF_TARGET_COMMAND;
+    target.pid = profile->session.command.pid;
+  }
+  if (profile_events_open(&profile->events, &profile->session.loop, &target,
+                          profile->options.frequency_hz, &error) != 0)
+    return profile_notes_refused(&profile->options, &error);
+  profile->events.set.data = profile;
+  profile_notes_opened(&profile->options, &profile->events);
+  return 0;
 }
 
 static void load_symbols(profile_t *profile) {
@@ -196,14 +170,9 @@ static int start(profile_t *profile) {
   int rc;
 
   load_symbols(profile);
-  rc = profile_account_attr(&profile->account, &profile->events.attr);
-  if (rc != 0) {
-    fprintf(stderr, "profile: the records cannot be decoded: %s\n",
-            strerror(-rc));
-    return 1;
-  }
   shared_session_listen(&profile->session);
-  if (shared_events_start(&profile->events.all, on_record, &error) != 0) {
+  uvperf_set_on_cpu(&profile->events.set, shared_cpu_note);
+  if (uvperf_set_start(&profile->events.set, NULL, on_record, &error) != 0) {
     fprintf(stderr, "profile: %s\n", error.reason);
     return 1;
   }
@@ -218,8 +187,7 @@ static int start(profile_t *profile) {
 static int report(profile_t *profile) {
   profile_report_table(stdout, &profile->account, &profile->totals);
   profile_notes_stats(&profile->options, &profile->stats);
-  profile_notes_idle(&profile->options, &profile->totals,
-                     profile->events.all.nr);
+  profile_notes_idle(&profile->options, &profile->totals, profile->nr_cpus);
   if (profile->folded != NULL)
     profile_report_folded(profile->folded, &profile->account);
   return profile->failed;
@@ -245,7 +213,6 @@ static int run(profile_t *profile) {
   if (opened == 0)
     status |= report(profile);
   profile_account_free(&profile->account);
-  shared_events_free(&profile->events.all);
   return status;
 }
 

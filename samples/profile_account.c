@@ -32,8 +32,6 @@ void profile_account_init(profile_account_t *account, int want_stacks) {
 }
 
 void profile_account_free(profile_account_t *account) {
-  uvperf_decoder_free(account->decoder);
-  shared_order_free(&account->order);
   profile_tasks_free(&account->tasks);
   profile_symbols_free(&account->symbols);
   profile_tally_free(&account->places);
@@ -41,25 +39,6 @@ void profile_account_free(profile_account_t *account) {
   profile_names_free(&account->names);
   free(account->words);
   memset(account, 0, sizeof(*account));
-}
-
-int profile_account_attr(profile_account_t *account,
-                         const struct perf_event_attr *attr) {
-  const uvperf_source_t *source = &account->source;
-
-  /* All events have the same attr, so that one source without ids stands for
-   * them all. */
-  account->source.size = sizeof(account->source);
-  account->source.attr = attr;
-  account->source.pid = -1;
-  account->source.cpu = -1;
-  return uvperf_decoder_new(&account->decoder, &source, 1);
-}
-
-void profile_account_record(profile_account_t *account,
-                            const uvperf_record_t *record) {
-  shared_order_add(&account->order, record->time, record->bytes, record->size);
-  profile_account_until(account, 0);
 }
 
 static profile_frame_t kernel_frame(const profile_account_t *account,
@@ -195,7 +174,8 @@ static void follow_comm(profile_account_t *account,
                      profile_names_add(&account->names, record->comm.comm));
 }
 
-static void handle(profile_account_t *account, const uvperf_record_t *record) {
+void profile_account_record(profile_account_t *account,
+                            const uvperf_record_t *record) {
   switch (record->type) {
     case PERF_RECORD_SAMPLE:
       count_sample(account, record);
@@ -218,15 +198,7 @@ static void handle(profile_account_t *account, const uvperf_record_t *record) {
   }
 }
 
-void profile_account_until(profile_account_t *account, uint64_t time) {
-  const uvperf_record_t *record;
-  shared_item_t *item;
-
-  while ((item = shared_order_take(&account->order, time)) != NULL) {
-    if (uvperf_decode(account->decoder, item->bytes, item->size, &record) == 0)
-      handle(account, record);
-    free(item);
-  }
+void profile_account_reap(profile_account_t *account, uint64_t time) {
   if (time > DEAD_NS)
     profile_tasks_reap(&account->tasks, time - DEAD_NS);
 }

@@ -9,7 +9,6 @@
 #include "uvperf.h"
 
 #include "profile_names.h"
-#include "shared_order.h"
 #include "profile_symbols.h"
 #include "profile_tally.h"
 #include "profile_tasks.h"
@@ -26,31 +25,24 @@ typedef struct profile_account_s {
   profile_names_t names;
   profile_symbols_t symbols;
   profile_tasks_t tasks;
-  shared_order_t order;
   profile_tally_t places; /* command, frame */
   profile_tally_t stacks; /* command, frames from the innermost on */
   int want_stacks;
   uint32_t kernel, anon, unknown; /* ids of names */
-  uvperf_decoder_t *decoder;
-  uvperf_source_t source;
-  uint64_t *words; /* room for the key of a stack */
+  uint64_t *words;                /* room for the key of a stack */
   size_t word_capacity;
 } profile_account_t;
 
 void profile_account_init(profile_account_t *account, int want_stacks);
 void profile_account_free(profile_account_t *account);
 
-/* Sets what the records' events were opened with; the attr must live as long as
- * the account. 0, or a negative errno. */
-int profile_account_attr(profile_account_t *account,
-                         const struct perf_event_attr *attr);
-
-/* Takes in a record as a ring delivers it. */
+/* Takes in a record: in the order of time. */
 void profile_account_record(profile_account_t *account,
                             const uvperf_record_t *record);
 
-/* Counts the records up to a time; UINT64_MAX for all that are left. */
-void profile_account_until(profile_account_t *account, uint64_t time);
+/* Forgets tasks that died so long before a time that no more samples of them
+ * come. */
+void profile_account_reap(profile_account_t *account, uint64_t time);
 
 /* Writes a frame such as "libc.so.6+0x2a0b0" or "do_syscall_64". */
 void profile_account_frame(const profile_account_t *account,

@@ -3,21 +3,20 @@
  * records are for. */
 #include "profile_events.h"
 
-static void fill_attr(profile_events_t *events, const profile_plan_t *plan) {
-  struct perf_event_attr *attr = &events->attr;
+#include "shared_files.h"
+#include "shared_tasks.h"
 
+static void fill_attr(const profile_events_t *events, int is_of_cpus,
+                      uint64_t frequency_hz, struct perf_event_attr *attr) {
   if (events->hardware)
     uvperf_attr_hardware(attr, PERF_COUNT_HW_CPU_CYCLES);
   else
     uvperf_attr_software(attr, PERF_COUNT_SW_CPU_CLOCK);
-  uvperf_attr_set_frequency(attr, plan->frequency_hz);
-  uvperf_attr_set_wakeup_bytes(attr, (uint32_t)(events->all.ring_bytes / 4));
-  attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
-                      PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
-                      PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN;
-  shared_events_follow(attr);
-  attr->inherit = plan->threads != NULL;
-  attr->enable_on_exec = plan->on_exec != 0;
+  uvperf_attr_set_frequency(attr, frequency_hz);
+  attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                      PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+                      PERF_SAMPLE_CALLCHAIN;
+  shared_tasks_follow(attr);
   if (!events->kernel) {
     attr->exclude_kernel = 1;
     attr->exclude_hv = 1;
@@ -25,17 +24,13 @@ static void fill_attr(profile_events_t *events, const profile_plan_t *plan) {
   }
   /* A CPU that idles is no place where time goes. Cycles do not count then;
    * some PMUs refuse the bit. */
-  if (!events->hardware && plan->threads == NULL)
+  if (!events->hardware && is_of_cpus)
     attr->exclude_idle = 1;
 }
 
 /* Gives up what the last attempt could not have. 0 if there is nothing to give
- * up. Only the first event chooses: the others must be like it. */
+ * up. */
 static int settle_for_less(profile_events_t *events, int cause) {
-  if (cause == UVPERF_CAUSE_LOCKED_MEMORY && shared_events_shrink(&events->all))
-    return 1;
-  if (events->all.nr > 0)
-    return 0;
   if (cause == UVPERF_CAUSE_PERMISSION && events->kernel) {
     events->kernel = 0;
     return 1;
@@ -48,44 +43,27 @@ static int settle_for_less(profile_events_t *events, int cause) {
   return 0;
 }
 
-static int open_target(profile_events_t *events, uv_loop_t *loop,
-                       const profile_plan_t *plan, int32_t pid, int32_t cpu,
-                       void *data, uvperf_error_t *error) {
-  int rc;
-
-  do {
-    fill_attr(events, plan);
-    rc = shared_events_open(&events->all, loop, &events->attr, pid, cpu, data,
-                            error);
-  } while (rc != 0 && settle_for_less(events, error->cause));
-  if (rc != 0 && (error->cause == UVPERF_CAUSE_NO_CPU ||
-                  error->cause == UVPERF_CAUSE_NO_TASK))
-    return 0;
-  return rc;
-}
-
 int profile_events_open(profile_events_t *events, uv_loop_t *loop,
-                        const profile_plan_t *plan, void *data,
+                        const uvperf_target_t *target, uint64_t frequency_hz,
                         uvperf_error_t *error) {
-  int32_t every_task = -1;
-  const shared_ids_t all = {&every_task, 1, 1};
-  const shared_ids_t *threads = plan->threads ? plan->threads : &all;
-  size_t cpu, thread;
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  const struct perf_event_attr *attrs[1];
+  struct perf_event_attr attr;
   int rc;
 
+  shared_files_raise(NULL);
   events->hardware = events->kernel = 1;
-  shared_events_init(&events->all, threads->nr * plan->cpus->nr,
-                     plan->cpus->nr);
-  /* Inherited events cannot be mapped with cpu -1 (kernel/events/core.c,
-   * perf_mmap): hence one for each CPU even where it is about threads. */
-  for (thread = 0; thread < threads->nr; thread++) {
-    for (cpu = 0; cpu < plan->cpus->nr; cpu++) {
-      rc = open_target(events, loop, plan, threads->ids[thread],
-                       plan->cpus->ids[cpu], data, error);
-      if (rc != 0)
-        return rc;
-    }
-  }
-  /* The error is the one of the last target that was left out. */
-  return events->all.nr > 0 ? 0 : error->code;
+  attrs[0] = &attr;
+  options.attrs = attrs;
+  options.nr_attrs = 1;
+  options.targets = target;
+  options.nr_targets = 1;
+  options.flags =
+      UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
+  do {
+    fill_attr(events, target->type == UVPERF_TARGET_CPUS, frequency_hz, &attr);
+    rc = uvperf_set_init(loop, &events->set, &options, error);
+  } while (rc != 0 && settle_for_less(events, error->cause));
+  events->is_open = rc == 0;
+  return rc;
 }

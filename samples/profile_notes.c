@@ -27,7 +27,9 @@ int profile_notes_refused(const profile_options_t *options,
 }
 
 void profile_notes_opened(const profile_options_t *options,
-                          const profile_events_t *events, size_t nr_cpus) {
+                          const profile_events_t *events) {
+  size_t nr_cpus = uvperf_set_nr_rings(&events->set);
+
   fprintf(stderr, "profile: %s, %" PRIu64 " Hz, %zu CPU%s, %s%s\n",
           events->hardware ? "hardware cycles"
                            : "cpu-clock (there are no hardware cycles here)",

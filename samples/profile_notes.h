@@ -17,7 +17,7 @@ int profile_notes_refused(const profile_options_t *options,
 
 /* Says what is sampled, and what more privileges would add. */
 void profile_notes_opened(const profile_options_t *options,
-                          const profile_events_t *events, size_t nr_cpus);
+                          const profile_events_t *events);
 
 /* The line of every second; `new_samples` came since the last one. On a
  * terminal it overwrites the last one. */
