@@ -3,10 +3,11 @@
  * mapped, and unmapped again. */
 #include "doctor_check.h"
 
+#include <stdlib.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include "shared_events.h"
+#include "shared_memory.h"
 
 /* What uvperf_event_init maps if it may. */
 #define DEFAULT_BYTES ((size_t)512 << 10)
@@ -104,19 +105,21 @@ static void largest_ring(doctor_report_t *report, doctor_machine_t *machine) {
 /* Has a ring on each CPU at once: on how many there was one. */
 static size_t map_on_all(doctor_machine_t *machine, size_t bytes,
                          uvperf_error_t *error) {
-  shared_events_t events = {.ring_bytes = bytes};
+  uvperf_event_t *events = shared_calloc(machine->cpus.nr, sizeof(*events));
   doctor_try_t try;
-  size_t nr;
+  size_t nr, i;
 
   try_ring(&try, bytes);
-  while (events.nr < machine->cpus.nr &&
-         shared_events_open(&events, &machine->loop, &try.attr, 0,
-                            machine->cpus.ids[events.nr], NULL, error) == 0)
-    continue;
-  nr = events.nr;
-  shared_events_close(&events);
+  for (nr = 0; nr < machine->cpus.nr; nr++) {
+    try.options.cpu = machine->cpus.ids[nr];
+    if (uvperf_event_init(&machine->loop, &events[nr], &try.attr, &try.options,
+                          error) != 0)
+      break;
+  }
+  for (i = 0; i < nr; i++)
+    uvperf_event_close(&events[i], NULL);
   uv_run(&machine->loop, UV_RUN_DEFAULT);
-  shared_events_free(&events);
+  free(events);
   return nr;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the profiler that need no kernel: names, the order of records,
- * maps of tasks, kernel symbols, counters. */
+/* The parts of the profiler that need no kernel: names, maps of
+ * tasks, kernel symbols, counters. */
 #include "support.h"
 
 #include <unistd.h>
@@ -9,7 +9,6 @@
 #include "profile_symbols.h"
 #include "profile_tally.h"
 #include "profile_tasks.h"
-#include "shared_order.h"
 #include "shared_text.h"
 
 static void expect_clean(const char *name, const char *expected) {
@@ -59,27 +58,6 @@ static void same_name_has_one_id(void **state) {
   assert_string_equal(profile_names_get(&names, first), "first");
   assert_int_equal(names.nr, 5002);
   profile_names_free(&names);
-}
-
-static void records_come_out_by_time_then_arrival(void **state) {
-  static const uint64_t times[] = {5, 3, 9, 3, 1, 7};
-  static const uint64_t expected[] = {4, 1, 3, 0, 5};
-  shared_order_t order = {NULL, 0, 0, 0, 0};
-  shared_item_t *item;
-  uint64_t i;
-
-  (void)state;
-  for (i = 0; i < 6; i++)
-    shared_order_add(&order, times[i], &i, sizeof(i));
-  for (i = 0; i < 5; i++) {
-    item = shared_order_take(&order, 8);
-    assert_non_null(item);
-    assert_int_equal(item->bytes[0], expected[i]);
-    free(item);
-  }
-  assert_null(shared_order_take(&order, 8));
-  assert_int_equal(order.nr, 1);
-  shared_order_free(&order);
 }
 
 static void expect_map(const profile_tasks_t *tasks, uint32_t pid,
@@ -230,7 +208,6 @@ int main(void) {
       cmocka_unit_test(name_with_control_characters_becomes_safe),
       cmocka_unit_test(long_name_is_cut_between_characters),
       cmocka_unit_test(same_name_has_one_id),
-      cmocka_unit_test(records_come_out_by_time_then_arrival),
       cmocka_unit_test(map_over_another_leaves_what_sticks_out),
       cmocka_unit_test(forked_process_has_its_parents_maps_until_exec),
       cmocka_unit_test(dead_task_is_known_until_it_is_reaped),
