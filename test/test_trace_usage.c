@@ -220,6 +220,23 @@ static void fds_that_do_not_suffice_are_told(void **state) {
   sample_run_expect_text(run.err, "RLIMIT_NOFILE");
 }
 
+/* The limit that can be raised is, and the command has its own. */
+static void fds_are_raised_for_trace_and_not_for_the_command(void **state) {
+  sample_run_t run = {.args = {"/bin/sh", "-c",
+                               "ulimit -Sn 24; exec \"$0\" -e "
+                               "'syscalls:sys_enter_get*' -o /dev/null "
+                               "sh -c 'ulimit -Sn'",
+                               TRACE_PATH}};
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_string_equal(run.out, "24\n");
+  sample_run_expect_text(run.err, "trace: closing ");
+  sample_run_expect_text(run.err, "tens of milliseconds each");
+}
+
 /* tracefs is root's. */
 static void unprivileged_user_learns_that_names_cannot_be_read(void **state) {
   sample_run_t run = {.args = {TRACE_PATH, "-e", ENTER, "true"}};
@@ -305,6 +322,7 @@ int main(void) {
       cmocka_unit_test(file_gets_the_lines_and_stdout_is_the_commands),
       cmocka_unit_test(file_that_cannot_be_written_is_told),
       cmocka_unit_test(fds_that_do_not_suffice_are_told),
+      cmocka_unit_test(fds_are_raised_for_trace_and_not_for_the_command),
       cmocka_unit_test(unprivileged_user_learns_that_names_cannot_be_read),
       cmocka_unit_test(unprivileged_user_traces_own_system_calls),
       cmocka_unit_test(unprivileged_user_without_target_learns_what_works),

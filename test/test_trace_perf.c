@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* trace and perf(1) tell the same of the same work, hit for hit. */
+#include "sample_run.h"
+
+#include <unistd.h>
+
+#define EVENTS "syscalls:sys_enter_getpriority,syscalls:sys_exit_getpriority"
+
+/* perf record and perf script of the same command: a line for each hit, of
+ * name, event and words. */
+static char *perf_lines(void) {
+  static sample_run_t run = {
+      .args = {"/bin/sh", "-c",
+               "file=$(mktemp) && trap 'rm -f $file' EXIT &&"
+               "perf record -q -o $file -e \"$1\" \"$0\" calls 300 && "
+               "perf script -i $file -F comm,event,trace | tr -s ' ' | "
+               "sed 's/^ //; s/ $//; s/: / /'",
+               TARGET_PATH, EVENTS}};
+
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  return run.out;
+}
+
+/* The same of trace: without time, CPU and pid. */
+static char *trace_lines(void) {
+  static sample_run_t run = {
+      .args = {"/bin/sh", "-c",
+               "\"$0\" --print-fmt -e \"$2\" \"$1\" calls 300 | "
+               "cut -d ' ' -f 3,5- | sed 's/ $//'",
+               TRACE_PATH, TARGET_PATH, EVENTS}};
+
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  if (strstr(run.err, "built without libtraceevent") != NULL)
+    support_skip("hits_are_told_as_by_perf_script", "libtraceevent");
+  return run.out;
+}
+
+static void hits_are_told_as_by_perf_script(void **state) {
+  const char *perf, *trace;
+
+  (void)state;
+  support_need_own_events(__func__);
+  support_need_tracepoint(__func__, "syscalls:sys_enter_getpriority");
+  if (system("perf --version >/dev/null 2>&1") != 0)
+    support_skip(__func__, "perf(1)");
+  trace = trace_lines();
+  perf = perf_lines();
+  sample_run_expect_text(trace, "trace_target syscalls:sys_enter_getpriority "
+                                "which: 0x00000002, who: 0x0000012b\n");
+  assert_string_equal(trace, perf);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(hits_are_told_as_by_perf_script),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
