@@ -76,6 +76,7 @@ static void drop(uvperf__counters_t *counters, size_t at) {
   counters->nr_targets--;
   counters->nr_places -= target->nr_places;
   uvperf__counters_forget(counters, target->index);
+  uvperf__counters_hush(counters, target);
   uvperf__counters_close(counters, target);
   uvperf__counters_reattach(counters);
 }

@@ -311,6 +311,11 @@ int uvperf__counters_join(uvperf__counters_t *counters,
                           const counter_place_t *place, size_t attr,
                           int *is_vital, uvperf_error_t *error);
 
+/* Has the events of a target that is about to be closed write nothing more,
+ * whoever else holds their files. */
+void uvperf__counters_hush(const uvperf__counters_t *counters,
+                           const counter_target_t *target);
+
 /* Retires what is known of an event that was just closed. */
 void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event);
 

@@ -12,6 +12,7 @@
 #include "cpu_list.h"
 #include "decoder.h"
 #include "explain.h"
+#include "sys.h"
 
 /* close(2) does not wait for a record that a CPU is just writing: the event is
  * taken off by an interrupt there, which may have come in the middle of it, and
@@ -180,6 +181,18 @@ int uvperf__counters_join(uvperf__counters_t *counters,
   else
     event->silent = source;
   return rc;
+}
+
+/* close(2) alone ends an event only where nobody else has its file: a child that
+ * was forked and runs no other program has, and so has a BPF map into which the
+ * fd was put. */
+void uvperf__counters_hush(const uvperf__counters_t *counters,
+                           const counter_target_t *target) {
+  size_t i;
+
+  for (i = 0; i < target->nr_places * counters->nr_attrs; i++)
+    if (target->events[i].source != NULL)
+      uvperf__sys_ioctl(target->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
 static void retire(uvperf__counters_t *counters, counter_source_t *source) {
