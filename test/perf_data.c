@@ -157,8 +157,8 @@ void perf_data_close(perf_data_t *data) {
   free(data->bytes);
 }
 
-/* Whether the trailer of a record that is no sample ends in an id of 0: nobody's
- * but that of who made the record himself. */
+/* Whether the trailer of a record that is no sample ends in an id of 0: that is
+ * nobody's but of who made the record himself. */
 static int is_synthesized(const perf_data_t *data,
                           const perf_data_record_t *record) {
   return record->type != PERF_RECORD_SAMPLE && record->size >= 16 &&

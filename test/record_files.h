@@ -20,8 +20,8 @@ const char *record_files_path(void);
 void record_files_run(sample_run_t *run, const char *program,
                       const char *words);
 
-/* Runs words of a shell in which each @ stands for the path; they are to succeed
- * and to say nothing on stderr. */
+/* Runs words of a shell in which each @ stands for the path; they are to
+ * succeed and to say nothing on stderr. */
 void record_files_shell(const char *words);
 
 /* What the last line says: 1, or 0 if there is none. */

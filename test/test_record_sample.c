@@ -62,8 +62,8 @@ static void call_and_end(sample_run_t *run) {
   stat_serve_end(run->data);
 }
 
-/* Records a process that makes 777 calls and ends once `at` was told; its end is
- * that of the recording. */
+/* Records a process that makes 777 calls and ends once `at` was told; its end
+ * is that of the recording. */
 static void record_served(sample_run_t *run, const char *at,
                           const char *options, record_files_count_t *count) {
   stat_serve_t serve;

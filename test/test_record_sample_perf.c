@@ -304,8 +304,8 @@ static void pipe_is_read_by_perf(void **state) {
 
 /* -- names ----------------------------------------------------------------- */
 
-/* Of each sample of record_inner by whom it was called: as many as there are, in
- * *nr, and those whose chain is right. */
+/* Of the samples of record_inner: how many there are, in *nr, and of how many
+ * the chain is right. */
 static size_t count_chains(size_t *nr) {
   static const char *const chain[] = {"record_inner", "record_middle",
                                       "record_outer", "main"};
