@@ -21,6 +21,31 @@ void shared_buffer_add(shared_buffer_t *buffer, const char *text, size_t size) {
   buffer->used += size;
 }
 
+void shared_buffer_text(shared_buffer_t *buffer, const char *text) {
+  shared_buffer_add(buffer, text, strlen(text));
+}
+
+void shared_buffer_number(shared_buffer_t *buffer, uint64_t number,
+                          int digits) {
+  char text[24], *end = text + sizeof(text), *at = end;
+
+  while (number > 0 || end - at < digits) {
+    *--at = (char)('0' + number % 10);
+    number /= 10;
+  }
+  shared_buffer_add(buffer, at, (size_t)(end - at));
+}
+
+void shared_buffer_hex(shared_buffer_t *buffer, uint64_t number) {
+  char text[16], *end = text + sizeof(text), *at = end;
+
+  do {
+    *--at = "0123456789abcdef"[number & 15];
+    number >>= 4;
+  } while (number > 0);
+  shared_buffer_add(buffer, at, (size_t)(end - at));
+}
+
 void shared_buffer_print(shared_buffer_t *buffer, const char *format, ...) {
   char text[256];
   va_list args;

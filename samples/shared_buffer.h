@@ -4,6 +4,7 @@
 #define SHARED_BUFFER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct shared_buffer_s {
   char *text; /* not terminated */
@@ -15,6 +16,12 @@ typedef struct shared_buffer_s {
 void shared_buffer_reserve(shared_buffer_t *buffer, size_t size);
 
 void shared_buffer_add(shared_buffer_t *buffer, const char *text, size_t size);
+
+/* For what is written often, in the time that it takes to copy it: a text; a
+ * number with at least so many digits; a number in hexadecimal. */
+void shared_buffer_text(shared_buffer_t *buffer, const char *text);
+void shared_buffer_number(shared_buffer_t *buffer, uint64_t number, int digits);
+void shared_buffer_hex(shared_buffer_t *buffer, uint64_t number);
 
 /* For lines of numbers and fixed words, at most 255 bytes at once. */
 void shared_buffer_print(shared_buffer_t *buffer, const char *format, ...)

@@ -4,7 +4,6 @@
 #include "trace_fields_named.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,14 +150,18 @@ static void put_number(shared_buffer_t *buffer, const field_plan_t *plan,
     value &= (UINT64_C(1) << plan->bits) - 1;
   if (plan->bits == 32 && plan->is_signed)
     value = (uint64_t)(int64_t)(int32_t)value;
-  if (plan->is_signed)
-    shared_buffer_print(buffer, "%" PRId64, (int64_t)value);
-  else
-    shared_buffer_print(buffer, "%" PRIu64, value);
+  if (plan->is_signed && (int64_t)value < 0) {
+    shared_buffer_text(buffer, "-");
+    value = 0 - value;
+  }
+  shared_buffer_number(buffer, value, 1);
 }
 
 static void put_address(shared_buffer_t *buffer, uint64_t value, int json) {
-  shared_buffer_print(buffer, json ? "\"0x%" PRIx64 "\"" : "0x%" PRIx64, value);
+  shared_buffer_text(buffer, json ? "\"0x" : "0x");
+  shared_buffer_hex(buffer, value);
+  if (json)
+    shared_buffer_text(buffer, "\"");
 }
 
 static void put_elements(shared_buffer_t *buffer, const field_plan_t *plan,
@@ -203,7 +206,9 @@ static const char *string_of(trace_fields_t *fields, const field_plan_t *plan,
 
 static void put_text(trace_fields_t *fields, const field_plan_t *plan,
                      shared_buffer_t *buffer, const void *raw, size_t size) {
-  shared_buffer_print(buffer, " %s=", plan->field->name);
+  shared_buffer_text(buffer, " ");
+  shared_buffer_text(buffer, plan->field->name);
+  shared_buffer_text(buffer, "=");
   switch (plan->kind) {
     case FIELD_NUMBER:
       put_number(buffer, plan, uvperf_field_load(plan->field, raw));
@@ -231,7 +236,9 @@ static void put_json(trace_fields_t *fields, const field_plan_t *plan,
                      string_of(fields, plan, raw, size));
     return;
   }
-  shared_buffer_print(buffer, ",\"%s\":", plan->field->name);
+  shared_buffer_text(buffer, ",\"");
+  shared_buffer_text(buffer, plan->field->name);
+  shared_buffer_text(buffer, "\":");
   switch (plan->kind) {
     case FIELD_NUMBER:
       put_number(buffer, plan, uvperf_field_load(plan->field, raw));
@@ -256,7 +263,7 @@ void trace_fields_text(trace_fields_t *fields, shared_buffer_t *buffer,
   size_t i;
 
   if (!uvperf_tracepoint_fits(fields->tracepoint, raw, size)) {
-    shared_buffer_print(buffer, " raw=");
+    shared_buffer_text(buffer, " raw=");
     trace_bytes(buffer, raw, size);
     return;
   }
@@ -269,21 +276,21 @@ void trace_fields_json(trace_fields_t *fields, shared_buffer_t *buffer,
   size_t i, first;
 
   if (!uvperf_tracepoint_fits(fields->tracepoint, raw, size)) {
-    shared_buffer_print(buffer, ",\"raw\":\"");
+    shared_buffer_text(buffer, ",\"raw\":\"");
     trace_bytes(buffer, raw, size);
-    shared_buffer_print(buffer, "\"");
+    shared_buffer_text(buffer, "\"");
     return;
   }
-  shared_buffer_print(buffer, ",\"fields\":");
+  shared_buffer_text(buffer, ",\"fields\":");
   first = buffer->used;
   for (i = 0; i < fields->nr; i++)
     put_json(fields, &fields->plan[i], buffer, raw, size);
   /* The comma of the first member becomes the brace before it. */
   if (fields->nr == 0)
-    shared_buffer_print(buffer, "{");
+    shared_buffer_text(buffer, "{");
   else
     buffer->text[first] = '{';
-  shared_buffer_print(buffer, "}");
+  shared_buffer_text(buffer, "}");
 }
 
 int trace_fields_print(trace_fields_t *fields, shared_buffer_t *buffer,

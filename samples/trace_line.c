@@ -4,20 +4,39 @@
 #include "trace_line.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "shared_name.h"
 
 static void put_time(shared_buffer_t *buffer, uint64_t time) {
-  shared_buffer_print(buffer, "%" PRIu64 ".%06" PRIu64, time / 1000000000,
-                      time / 1000 % 1000000);
+  shared_buffer_number(buffer, time / 1000000000, 1);
+  shared_buffer_text(buffer, ".");
+  shared_buffer_number(buffer, time / 1000 % 1000000, 6);
+}
+
+static void put_cpu(shared_buffer_t *buffer, uint32_t cpu) {
+  shared_buffer_text(buffer, " [");
+  shared_buffer_number(buffer, cpu, 3);
+  shared_buffer_text(buffer, "] ");
+}
+
+/* -1 for a thread that has none any more. */
+static void put_id(shared_buffer_t *buffer, const char *before, uint32_t id) {
+  shared_buffer_text(buffer, before);
+  if (id == UINT32_MAX)
+    shared_buffer_text(buffer, "-1");
+  else
+    shared_buffer_number(buffer, id, 1);
 }
 
 static void put_json_begin(shared_buffer_t *buffer, uint64_t time,
                            const char *type) {
-  shared_buffer_print(buffer,
-                      "{\"time\":%" PRIu64 ".%09" PRIu64 ",\"type\":\"%s\"",
-                      time / 1000000000, time % 1000000000, type);
+  shared_buffer_text(buffer, "{\"time\":");
+  shared_buffer_number(buffer, time / 1000000000, 1);
+  shared_buffer_text(buffer, ".");
+  shared_buffer_number(buffer, time % 1000000000, 9);
+  shared_buffer_text(buffer, ",\"type\":\"");
+  shared_buffer_text(buffer, type);
+  shared_buffer_text(buffer, "\"");
 }
 
 /* Into the scratch: 1, or 0 if the kernel's words cannot be had. */
@@ -50,12 +69,12 @@ static void put_text(shared_buffer_t *buffer, trace_form_t *form,
   const uvperf_record_t *record = hit->record;
 
   put_time(buffer, record->time);
-  shared_buffer_print(buffer, " [%03u] ", record->cpu);
+  put_cpu(buffer, record->cpu);
   shared_name_text(buffer, hit->comm[0] != '\0' ? hit->comm : "?");
-  shared_buffer_print(buffer, " %" PRId32, (int32_t)record->pid);
+  put_id(buffer, " ", record->pid);
   if (record->tid != record->pid)
-    shared_buffer_print(buffer, "/%" PRId32, (int32_t)record->tid);
-  shared_buffer_add(buffer, " ", 1);
+    put_id(buffer, "/", record->tid);
+  shared_buffer_text(buffer, " ");
   shared_name_text(buffer, hit->label);
   put_text_fields(buffer, form, hit);
 }
@@ -109,8 +128,9 @@ void trace_line_lost(shared_buffer_t *buffer, const trace_form_t *form,
     return;
   }
   put_time(buffer, time);
-  shared_buffer_print(buffer, " [%03u] lost %" PRIu64 " record%s\n",
-                      record->cpu, lost, lost == 1 ? "" : "s");
+  put_cpu(buffer, record->cpu);
+  shared_buffer_print(buffer, "lost %" PRIu64 " record%s\n", lost,
+                      lost == 1 ? "" : "s");
 }
 
 void trace_line_end(shared_buffer_t *buffer, uint64_t time, uint64_t hits,
