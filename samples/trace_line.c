@@ -98,9 +98,9 @@ static void put_json(shared_buffer_t *buffer, trace_form_t *form,
   const uvperf_record_t *record = hit->record;
 
   put_json_begin(buffer, record->time, "hit");
-  shared_buffer_print(
-      buffer, ",\"cpu\":%" PRIu32 ",\"pid\":%" PRId32 ",\"tid\":%" PRId32,
-      record->cpu, (int32_t)record->pid, (int32_t)record->tid);
+  put_id(buffer, ",\"cpu\":", record->cpu);
+  put_id(buffer, ",\"pid\":", record->pid);
+  put_id(buffer, ",\"tid\":", record->tid);
   if (hit->comm[0] != '\0')
     shared_name_json(buffer, "comm", hit->comm);
   shared_name_json(buffer, "event", hit->label);
