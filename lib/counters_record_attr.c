@@ -181,11 +181,24 @@ static int choose_clock(uvperf__counters_t *counters, size_t nr_given,
 
 /* -- attrs ---------------------------------------------------------------- */
 
-static int refuse_backward(size_t index, uvperf_error_t *error) {
-  uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                  "attr %zu has write_backward: a set has no overwritable "
-                  "rings, open it as an event",
-                  index);
+/* The READ record of a child is written where that ends (sync_child_event in
+ * kernel/events/core.c asks for no CPU), while the CPU that the ring is of may
+ * be writing, and no lock is there for two: records are lost untold, headers
+ * are torn, and the head may never move again. */
+static int check_attr(const struct perf_event_attr *attr, size_t index,
+                      uvperf_error_t *error) {
+  const char *why;
+
+  if (attr->write_backward)
+    why = "write_backward: a set has no overwritable rings, open it as an "
+          "event";
+  else if (attr->inherit_stat)
+    why = "inherit_stat: the kernel writes such records on whatever CPU a "
+          "child ends on, and spoils the ring, which is of one CPU";
+  else
+    return 0;
+  uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr %zu has %s",
+                  index, why);
   if (error != NULL)
     error->attr_index = (uint32_t)index;
   return -EINVAL;
@@ -211,9 +224,11 @@ int uvperf__counters_shape_records(uvperf__counters_t *counters,
   size_t i;
   int rc;
 
-  for (i = 0; i < counters->nr_attrs; i++)
-    if (counters->attrs[i].asked->write_backward)
-      return refuse_backward(i, error);
+  for (i = 0; i < counters->nr_attrs; i++) {
+    rc = check_attr(counters->attrs[i].asked, i, error);
+    if (rc != 0)
+      return rc;
+  }
   rc = choose_clock(counters, counters->nr_attrs - counters->has_side_band,
                     error);
   if (rc != 0)

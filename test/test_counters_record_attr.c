@@ -121,6 +121,19 @@ static void backward_ring_is_refused(void **state) {
   assert_non_null(strstr(error.reason, "attr 1 has write_backward"));
 }
 
+static void read_records_of_children_are_refused(void **state) {
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  records_of(&make, 2);
+  make.attrs[1].inherit = 1;
+  make.attrs[1].inherit_stat = 1;
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(error.attr_index, 1);
+  assert_non_null(strstr(error.reason, "attr 1 has inherit_stat"));
+}
+
 /* -- what attrs get ------------------------------------------------------- */
 
 static const struct perf_event_attr *attr_of(const uvperf__counters_t *counters,
@@ -323,6 +336,7 @@ int main(void) {
       test(options_of_records_are_taken_together),
       test(counters_without_records_have_no_rings),
       test(backward_ring_is_refused),
+      test(read_records_of_children_are_refused),
       test(records_of_each_attr_tell_whose_they_are),
       test(time_order_adds_time_and_a_clock),
       test(clock_of_the_attrs_is_that_of_all),

@@ -104,8 +104,8 @@ struct uvperf_set_s {
  *      is a member itself; a target that cannot be right (see its fields);
  *      unknown flags or fallbacks; options of records without
  *      UVPERF_SET_RECORDS, unknown bits of side_band, wakeup_bytes of more than
- *      half of a ring, attrs with different clocks or write_backward; or what
- *      uvperf_event_init says of EINVAL;
+ *      half of a ring, attrs with different clocks, write_backward or
+ *      inherit_stat; or what uvperf_event_init says of EINVAL;
  *    UV_E2BIG   options, a target or an attr have fields that the library, or
  *      the kernel, does not know; or there are more than 65536 attrs;
  *    UV_EMFILE, UV_ENFILE  the fds do not suffice (cause files): error->needed

@@ -91,11 +91,12 @@ typedef struct uvperf_target_s {
  * sample_id_all, so that each record tells whose it is, and keeps
  * PERF_SAMPLE_READ. A ring belongs to an event that counts nothing, of the
  * calling thread, so that it outlives targets and CPUs: one fd for each CPU
- * more. Not for overwritable rings (attr.write_backward). Attrs that write
- * records have one clock. Of a software event that several events sample at
- * once on a CPU (page-faults of two attrs, or of a task and its CPU) Linux 6.18
- * gives each sample the id of the first, also where that is another program's:
- * have one event sample it. */
+ * more. Not for overwritable rings (attr.write_backward), and not for
+ * attr.inherit_stat, whose records Linux writes into the ring of another CPU
+ * without a lock. Attrs that write records have one clock. Of a software event
+ * that several events sample at once on a CPU (page-faults of two attrs, or of
+ * a task and its CPU) Linux 6.18 gives each sample the id of the first, also
+ * where that is another program's: have one event sample it. */
 #define UVPERF_SET_RECORDS 4u
 /* Delivers the records of all rings in the order of their time: see
  * uvperf_set_start. Adds PERF_SAMPLE_TIME to each attr and, where none of them
