@@ -132,15 +132,24 @@ static int time_offset(const struct perf_event_attr *attr, size_t *offset) {
   return 0;
 }
 
+/* A dummy event has no samples. */
+static int has_samples(const struct perf_event_attr *attr) {
+  return attr->type != PERF_TYPE_SOFTWARE ||
+         attr->config != PERF_COUNT_SW_DUMMY;
+}
+
 int record_events_time(const record_events_t *events, size_t *offset) {
   struct perf_event_attr attr;
-  size_t i, of_this;
+  size_t i, of_this, nr = 0;
 
   for (i = 0; i < events->nr; i++) {
     record_events_head(&events->events[i], &attr);
-    if (time_offset(&attr, &of_this) != 0 || (i > 0 && of_this != *offset))
+    if (!has_samples(&attr))
+      continue;
+    if (time_offset(&attr, &of_this) != 0 || (nr > 0 && of_this != *offset))
       return -1;
     *offset = of_this;
+    nr++;
   }
-  return events->nr > 0 ? 0 : -1;
+  return nr > 0 ? 0 : -1;
 }

@@ -151,8 +151,10 @@ static size_t whole_records(const unsigned char *bytes, size_t size) {
   return used;
 }
 
-static int flush_file(record_file_t *file) {
-  uint64_t end = file->end + file->used;
+/* Whole records behind the data, and attrs behind them. */
+static int append(record_file_t *file, const unsigned char *bytes,
+                  size_t size) {
+  uint64_t end = file->end + size;
   size_t done;
   int rc = 0;
 
@@ -160,12 +162,28 @@ static int flush_file(record_file_t *file) {
     rc = move_attrs(file, end);
   if (rc != 0)
     return rc;
-  rc = record_output_at(file->fd, file->end, file->buffer, file->used, &done);
-  file->end += whole_records(file->buffer, done);
-  file->used = 0;
+  rc = record_output_at(file->fd, file->end, bytes, size, &done);
+  file->end += whole_records(bytes, done);
   if (rc == 0)
     return write_header(file, 0);
   write_header(file, 0); /* leads to what was written */
+  return rc;
+}
+
+/* Where not all of it fits into a limit of the file's size, as much as does. */
+static int flush_file(record_file_t *file) {
+  size_t done = 0, size = file->used;
+  uint64_t start = file->end;
+  int rc;
+
+  do {
+    rc = append(file, file->buffer + done, size);
+    done = (size_t)(file->end - start);
+    size = size / 2 < file->used - done ? size / 2 : file->used - done;
+    size =
+        rc == 0 ? file->used - done : whole_records(file->buffer + done, size);
+  } while (size > 0 && (rc == 0 || rc == -EFBIG));
+  file->used = 0;
   return rc;
 }
 

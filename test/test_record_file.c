@@ -54,6 +54,7 @@ static void write_file(const char *path) {
   make_attr(&dummy);
   dummy.config = PERF_COUNT_SW_DUMMY;
   dummy.comm = 1;
+  dummy.sample_type &= ~(uint64_t)PERF_SAMPLE_IP;
   assert_int_equal(record_file_add_event(file, &attr, "clock"), 0);
   assert_int_equal(record_file_add_event(file, &dummy, "dummy:HG"), 1);
   record_file_add_id(file, 0, 11);
