@@ -30,11 +30,12 @@ extern "C" {
  *    UV_EPROTO   with a record: its header is sound but its body is not, or its
  *                id is unknown; it comes raw and delivery goes on;
  *    UV_EPROTO   without a record: a ring cannot be right; nothing more comes
- *                from it, and delivery from the others goes on;
+ *                from it, and delivery from the others goes on; with the last
+ *                of them it has stopped;
  *    UV_EOF      without a record: every task that was to be measured is gone
  *                and every record was delivered; delivery has stopped;
- *    another     without a record: libuv could not go on polling a ring;
- *                nothing more comes from it.
+ *    another     without a record: libuv could not go on polling a ring, or
+ *                (UV_EBADF) the thread that made the set is gone; the same.
  *  @param record  The library's, valid, with all it points to, until the
  *    callback returns. record->source tells the attr (attr_index: see
  *    uvperf_set_item), the target (target_index), the place and the target's
@@ -85,7 +86,8 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *  @param error    May be NULL; receives the reason of a failure.
  *  @return 0, or
  *    UV_EALREADY  already started;
- *    UV_EOF       every target is gone, and every record was delivered;
+ *    UV_EOF       every target is gone, and every record was delivered; or no
+ *      ring can be read any more;
  *    UV_EINVAL    no UVPERF_SET_RECORDS, no cb, bad options or flags; or
  *      somebody else has closed an inner handle;
  *    UV_E2BIG     options that the library does not know;
@@ -116,7 +118,9 @@ UVPERF_EXTERN int uvperf_set_stop(uvperf_set_t *set);
  *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
 
-/** Has the end of each target told, while the handle is started.
+/** Has the end of each target told, while the handle is started. Targets of
+ *  tasks are asked for every 100 ms, and 10 ms after an EXIT record, by one
+ *  poll(2) for each that lives; what waits in the rings then is delivered.
  *  @param cb  NULL for nobody. */
 UVPERF_EXTERN void uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb);
 
