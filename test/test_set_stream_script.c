@@ -3,6 +3,8 @@
  * middle of records. */
 #include "stream_world.h"
 
+#include <poll.h>
+
 #include "fake_clock.h"
 
 /* -- what is not sound ---------------------------------------------------- */
@@ -72,6 +74,33 @@ static void set_ring_found_unsound_in_a_flush_is_told_there(void **state) {
     assert_int_equal(world.stream.samples, 1);
     assert_int_equal(world.stream.slice_ends, 0);
     assert_int_equal(uvperf_set_is_active(&world.stream.live.set), 0);
+    stream_world_close(&world);
+  }
+}
+
+/* Its owner, a dummy of the thread that made the set, hangs up: that is no end
+ * of what is measured. */
+static void
+set_ring_whose_owner_hangs_up_is_told_not_to_be_polled(void **state) {
+  stream_world_t world;
+  size_t mode;
+
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    stream_world_begin(*state, &world, mode);
+    live_turns_in(*state, 5);
+    stream_world_sample(&world, 0, 100, 1);
+    world.events[1]->revents = POLLHUP;
+    stream_world_wake(&world, 0);
+    assert_true(live_run_until(*state, &world.stream.faults, 1));
+    assert_int_equal(world.stream.fault, UV_EBADF);
+    assert_int_equal(world.stream.samples, 1);
+    stream_world_sample(&world, 0, 100, 2);
+    stream_world_sample(&world, 1, 102, 3);
+    stream_world_wake(&world, 1);
+    assert_int_equal(world.stream.samples, 2);
+    assert_int_equal(world.stream.faults, 1);
+    assert_int_equal(world.stream.eofs, 0);
+    assert_int_equal(uvperf_set_is_active(&world.stream.live.set), 1);
     stream_world_close(&world);
   }
 }
@@ -196,6 +225,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       stream_world_test(set_ring_that_cannot_be_right_leaves_the_others),
       stream_world_test(set_ring_found_unsound_in_a_flush_is_told_there),
+      stream_world_test(set_ring_whose_owner_hangs_up_is_told_not_to_be_polled),
       stream_world_test(
           set_events_of_an_unsound_ring_are_forgotten_once_closed),
       stream_world_test(set_record_that_is_not_sound_comes_raw),
