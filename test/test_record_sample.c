@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What record writes: every hit, of those that were asked for, in the order of
  * time; and what it tells of it. */
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "record_files.h"
 #include "stat_serve.h"
 #include "uvperf.h"
@@ -292,6 +295,51 @@ static void unprivileged_user_records_the_user_side(void **state) {
   assert_true(count.nr_of_type[PERF_RECORD_MMAP2] > 3);
 }
 
+static int terminal = -1;
+
+static void use_terminal(void) {
+  int fd = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+  if (fd < 0 || dup2(fd, STDERR_FILENO) < 0)
+    _exit(125);
+}
+
+/* What it prints is so little that the terminal holds it until the end. */
+static void progress_is_told_on_a_terminal(void **state) {
+  static sample_run_t run;
+  char text[2048] = "";
+
+  (void)state;
+  support_need_own_events(__func__);
+  terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  assert_true(terminal >= 0);
+  assert_int_equal(grantpt(terminal) | unlockpt(terminal), 0);
+  memset(&run, 0, sizeof(run));
+  run.prepare = use_terminal;
+  record_files_run(&run, RECORD_PATH,
+                   "--duration 1.5 -e cpu-clock:u -F 100 " STAT_TARGET " spin");
+  sample_run_expect_status(&run, 0);
+  while (sample_run_append(terminal, text, sizeof(text)))
+    continue;
+  close(terminal);
+  sample_run_expect_text(text, "\r0.");
+  sample_run_expect_text(text, " records, ");
+  sample_run_expect_text(text, " 0 lost, 0/s");
+  sample_run_expect_text(text, "\n[ record: wrote ");
+}
+
+static void progress_is_not_told_elsewhere(void **state) {
+  static sample_run_t run;
+
+  (void)state;
+  support_need_own_events(__func__);
+  memset(&run, 0, sizeof(run));
+  record_files_run(&run, RECORD_PATH,
+                   "--duration 1.5 -e cpu-clock:u -F 100 " STAT_TARGET " spin");
+  sample_run_expect_status(&run, 0);
+  assert_null(strchr(run.err, '\r'));
+}
+
 static void old_file_is_kept_under_another_name(void **state) {
   char old[64];
 
@@ -320,6 +368,8 @@ int main(void) {
       record_files_test(command_keeps_its_streams_and_its_status),
       record_files_test(cycles_that_are_not_there_become_a_clock),
       record_files_test(unprivileged_user_records_the_user_side),
+      record_files_test(progress_is_told_on_a_terminal),
+      record_files_test(progress_is_not_told_elsewhere),
       record_files_test(old_file_is_kept_under_another_name),
   };
 
