@@ -4,64 +4,25 @@
 #include "trace_lines.h"
 
 #include "json_check.h"
-
-static const char *find_value(const char *text, const char *key) {
-  char pattern[32];
-  const char *found;
-
-  snprintf(pattern, sizeof(pattern), "\"%s\":", key);
-  found = strstr(text, pattern);
-  return found == NULL ? NULL : found + strlen(pattern);
-}
-
-static long number_or(const char *text, const char *key, long missing) {
-  const char *value = find_value(text, key);
-
-  return value == NULL ? missing : strtol(value, NULL, 10);
-}
+#include "json_pick.h"
 
 long trace_lines_number(const trace_lines_line_t *line, const char *key) {
-  if (find_value(line->text, key) == NULL)
-    print_error("no %s in %s\n", key, line->text);
-  assert_non_null(find_value(line->text, key));
-  return number_or(line->text, key, 0);
-}
-
-static void copy_string(const char *text, const char *key, char *copy,
-                        size_t size) {
-  const char *value = find_value(text, key);
-  size_t i;
-
-  copy[0] = '\0';
-  if (value == NULL || *value++ != '"')
-    return;
-  for (i = 0; value[i] != '"' && i + 2 < size; i++) {
-    copy[i] = value[i];
-    if (value[i] == '\\') {
-      i++;
-      copy[i] = value[i];
-    }
-  }
-  copy[i] = '\0';
+  return (long)json_pick_double(line->text, key);
 }
 
 static void parse(trace_lines_line_t *line, const char *text) {
-  const char *value;
-
   snprintf(line->text, sizeof(line->text), "%s", text);
   if (!json_is_tree(text))
     print_error("no JSON: %s\n", text);
   assert_true(json_is_tree(text));
-  value = find_value(text, "time");
-  assert_non_null(value);
-  line->time = strtod(value, NULL);
-  copy_string(text, "type", line->type, sizeof(line->type));
-  copy_string(text, "comm", line->comm, sizeof(line->comm));
-  copy_string(text, "event", line->event, sizeof(line->event));
-  line->pid = number_or(text, "pid", -2);
-  line->tid = number_or(text, "tid", -2);
-  line->cpu = number_or(text, "cpu", -2);
-  line->who = number_or(text, "who", -1);
+  line->time = json_pick_double(text, "time");
+  json_pick_string(text, "type", line->type, sizeof(line->type));
+  json_pick_string(text, "comm", line->comm, sizeof(line->comm));
+  json_pick_string(text, "event", line->event, sizeof(line->event));
+  line->pid = json_pick_number(text, "pid", -2);
+  line->tid = json_pick_number(text, "tid", -2);
+  line->cpu = json_pick_number(text, "cpu", -2);
+  line->who = json_pick_number(text, "who", -1);
 }
 
 static void read_all(trace_lines_t *lines, FILE *file) {

@@ -4,58 +4,26 @@
 #include "watch_lines.h"
 
 #include "json_check.h"
+#include "json_pick.h"
 #include "support.h"
 
-static const char *find_value(const char *text, const char *key) {
-  char pattern[32];
-  const char *found;
-
-  snprintf(pattern, sizeof(pattern), "\"%s\":", key);
-  found = strstr(text, pattern);
-  return found == NULL ? NULL : found + strlen(pattern);
-}
-
 long watch_lines_number(const watch_lines_line_t *line, const char *key) {
-  const char *value = find_value(line->text, key);
-
-  return value == NULL ? 0 : strtol(value, NULL, 10);
-}
-
-static void copy_string(const char *text, const char *key, char *copy,
-                        size_t size) {
-  const char *value = find_value(text, key);
-  size_t i;
-
-  copy[0] = '\0';
-  if (value == NULL || *value++ != '"')
-    return;
-  for (i = 0; value[i] != '"' && i + 2 < size; i++) {
-    copy[i] = value[i];
-    if (value[i] == '\\') {
-      i++;
-      copy[i] = value[i];
-    }
-  }
-  copy[i] = '\0';
+  return json_pick_number(line->text, key, 0);
 }
 
 static void parse(watch_lines_line_t *line, const char *text) {
-  const char *value;
-
   snprintf(line->text, sizeof(line->text), "%s", text);
   if (!json_is_object(text))
     print_error("no JSON: %s\n", text);
   assert_true(json_is_object(text));
-  value = find_value(text, "time");
-  assert_non_null(value);
-  line->time = strtod(value, NULL);
-  copy_string(text, "type", line->type, sizeof(line->type));
+  line->time = json_pick_double(text, "time");
+  json_pick_string(text, "type", line->type, sizeof(line->type));
   line->pid = watch_lines_number(line, "pid");
   line->ppid = watch_lines_number(line, "ppid");
   line->tid = watch_lines_number(line, "tid");
-  copy_string(text, "comm", line->comm, sizeof(line->comm));
-  copy_string(text, strcmp(line->type, "exec") == 0 ? "exe" : "path",
-              line->path, sizeof(line->path));
+  json_pick_string(text, "comm", line->comm, sizeof(line->comm));
+  json_pick_string(text, strcmp(line->type, "exec") == 0 ? "exe" : "path",
+                   line->path, sizeof(line->path));
 }
 
 void watch_lines_read(watch_lines_t *lines, FILE *file) {
