@@ -5,10 +5,17 @@
 #include "shared_output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+
+/* How long a reader may not read before what is left is given up, at the
+ * end. */
+#define END_WAIT_MS 2000
 
 /* Of POLLOUT, POLLERR and POLLHUP, 0 if none is there in time. */
 static int wait_for(int fd, int wait_ms) {
@@ -67,7 +74,7 @@ int shared_output_push(shared_output_t *output, int wait_ms) {
   return output->buffer.used == 0;
 }
 
-int shared_output_finish(shared_output_t *output, int wait_ms) {
+static int write_rest(shared_output_t *output) {
   sigset_t all, old;
   size_t before;
   int is_done;
@@ -77,8 +84,33 @@ int shared_output_finish(shared_output_t *output, int wait_ms) {
   sigprocmask(SIG_BLOCK, &all, &old);
   do {
     before = output->buffer.used;
-    is_done = shared_output_push(output, wait_ms);
+    is_done = shared_output_push(output, END_WAIT_MS);
   } while (!is_done && output->buffer.used < before);
   sigprocmask(SIG_SETMASK, &old, NULL);
   return is_done;
+}
+
+int shared_output_finish(shared_output_t *output, const char *file) {
+  const char *program = program_invocation_short_name;
+
+  if (!write_rest(output))
+    fprintf(stderr, "%s: nobody reads: %zu bytes were not written\n", program,
+            output->buffer.used);
+  else if (output->error != 0 && output->error != EPIPE)
+    fprintf(stderr, "%s: %s: %s\n", program, file != NULL ? file : "stdout",
+            strerror(output->error));
+  else
+    return 0;
+  return 1;
+}
+
+int shared_output_open(shared_output_t *output, const char *file) {
+  output->fd = STDOUT_FILENO;
+  if (file != NULL)
+    output->fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (output->fd >= 0)
+    return 0;
+  fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, file,
+          strerror(errno));
+  return 1;
 }

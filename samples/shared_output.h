@@ -11,14 +11,18 @@ typedef struct shared_output_s {
   int error;              /* 0, or the errno with which writing ended */
 } shared_output_t;
 
+/* Opens a file, or stdout for NULL: 0, or 1 after a message. */
+int shared_output_open(shared_output_t *output, const char *file);
+
 /* Writes what is in the buffer, and waits at most so long in all for a reader
  * who does not read. 1, or 0 if something is left. After an error nothing is
  * written any more, and the buffer is empty. */
 int shared_output_push(shared_output_t *output, int wait_ms);
 
-/* The same, for the last time: waits as long as there is progress every
- * wait_ms. */
-int shared_output_finish(shared_output_t *output, int wait_ms);
+/* The same, for the last time: waits as long as there is progress, for a while
+ * each time. 0, or 1 after a message; a reader that has enough is no failure.
+ * The file is what was opened. */
+int shared_output_finish(shared_output_t *output, const char *file);
 
 /* Whether writing to an fd would not wait. */
 int shared_output_is_ready(int fd);

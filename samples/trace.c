@@ -2,8 +2,6 @@
 /* trace: the hits of tracepoints on a libuv loop. This file is its life-cycle:
  * open, start, run the loop until something ends it, stop. What is opened and
  * how a hit is written down is elsewhere. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -13,6 +11,7 @@
 
 #include "shared_cpu.h"
 #include "shared_files.h"
+#include "shared_lost.h"
 #include "shared_output.h"
 #include "shared_session.h"
 #include "shared_stdio.h"
@@ -31,9 +30,6 @@
 #define WRITE_BYTES    ((size_t)64 << 10)
 #define MAX_TEXT_BYTES ((size_t)1 << 20)
 #define WAIT_MS        100
-/* How long a reader may not read before what is left is given up, at the
- * end. */
-#define END_WAIT_MS 2000
 
 typedef struct trace_s {
   shared_session_t session;
@@ -114,22 +110,6 @@ static void on_record(uvperf_set_t *set, int status,
 
 /* -- while it runs, and its end -------------------------------------------- */
 
-/* A reader that has enough is no failure. */
-static void finish_output(trace_t *trace) {
-  shared_output_t *output = &trace->output;
-
-  if (!shared_output_finish(output, END_WAIT_MS))
-    fprintf(stderr, "trace: nobody reads: %zu bytes were not written\n",
-            output->buffer.used);
-  else if (output->error != 0 && output->error != EPIPE)
-    fprintf(stderr, "trace: %s: %s\n",
-            trace->options.file != NULL ? trace->options.file : "stdout",
-            strerror(output->error));
-  else
-    return;
-  trace->failed = 1;
-}
-
 static void take_sums(trace_t *trace, uint64_t now) {
   uvperf_stats_t stats;
 
@@ -151,7 +131,7 @@ static void on_stop(shared_session_t *session) {
   if (trace->options.json)
     trace_line_end(&trace->output.buffer, now, sums->hits, sums->lost,
                    sums->late);
-  finish_output(trace);
+  trace->failed |= shared_output_finish(&trace->output, trace->options.file);
   trace_notes_closing(&trace->events);
   trace_notes_end(&trace->options, sums);
 }
@@ -176,7 +156,7 @@ static void on_tick(shared_session_t *session) {
   if (++trace->ticks % SLOW_TICKS != 0)
     return;
   uvperf_set_stats(&trace->set, &stats);
-  trace_notes_lost(stats.lost_records, &trace->lost_told);
+  shared_lost_note(stats.lost_records, &trace->lost_told);
 }
 
 static void on_close(shared_session_t *session) {
@@ -245,25 +225,12 @@ static int run(trace_t *trace) {
   return status != 0 ? status : trace->command_status;
 }
 
-static int open_output(trace_t *trace) {
-  const char *file = trace->options.file;
-
-  trace->output.fd = STDOUT_FILENO;
-  if (file == NULL)
-    return 0;
-  trace->output.fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (trace->output.fd >= 0)
-    return 0;
-  fprintf(stderr, "trace: %s: %s\n", file, strerror(errno));
-  return 1;
-}
-
 static int trace_all(trace_t *trace) {
   struct rlimit files;
   int status = trace_events_parse(&trace->events, &trace->options);
 
   if (status == 0)
-    status = open_output(trace);
+    status = shared_output_open(&trace->output, trace->options.file);
   if (status == 0)
     status = shared_session_fork(&trace->session, trace->options.command);
   if (status != 0)

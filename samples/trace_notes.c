@@ -7,10 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "shared_memory.h"
-#include "shared_output.h"
 
 /* From so many tracepoints on it takes a second to close them. */
 #define MANY_TRACEPOINTS 25
@@ -97,14 +95,6 @@ void trace_notes_opened(const trace_options_t *options,
   fprintf(stderr, ", %zu CPU%s, %" PRIu64 " KiB each%s\n", nr_cpus,
           nr_cpus == 1 ? "" : "s", ring.bytes / 1024,
           options->duration_ms == 0 ? "; Ctrl-C ends it" : "");
-}
-
-void trace_notes_lost(uint64_t lost, uint64_t *told) {
-  if (lost == *told || !shared_output_is_ready(STDERR_FILENO))
-    return;
-  fprintf(stderr, "trace: %" PRIu64 " records were lost, %" PRIu64 " in all\n",
-          lost - *told, lost);
-  *told = lost;
 }
 
 void trace_notes_end(const trace_options_t *options, const trace_sums_t *sums) {

@@ -29,10 +29,6 @@ int trace_notes_refused(const trace_options_t *options,
 void trace_notes_opened(const trace_options_t *options,
                         const trace_events_t *events, const uvperf_set_t *set);
 
-/* Says what was lost since the last time, if anything. Says nothing if that
- * would have to wait for a reader, and then says it the next time. */
-void trace_notes_lost(uint64_t lost, uint64_t *told);
-
 /* The last line, and before it what is wrong with what was told. */
 void trace_notes_end(const trace_options_t *options, const trace_sums_t *sums);
 

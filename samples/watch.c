@@ -3,17 +3,15 @@
  * life-cycle: open, start, look at what is already running, run the loop until
  * something ends it, stop. What happened and how it is written down is
  * elsewhere. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "uvperf.h"
 
 #include "shared_cpu.h"
+#include "shared_lost.h"
 #include "shared_output.h"
 #include "shared_session.h"
 #include "shared_stdio.h"
@@ -21,7 +19,6 @@
 #include "watch_events.h"
 #include "watch_notes.h"
 #include "watch_options.h"
-#include "shared_output.h"
 #include "watch_proc.h"
 #include "watch_story.h"
 
@@ -31,9 +28,6 @@
 /* How much text may wait for a slow reader; then the rings do. */
 #define MAX_TEXT_BYTES ((size_t)16 << 20)
 #define WAIT_MS        100
-/* How long a reader may not read before what is left is given up, at the
- * end. */
-#define END_WAIT_MS 2000
 
 typedef struct watch_s {
   shared_session_t session;
@@ -70,22 +64,6 @@ static void end_json(watch_t *watch) {
                       counts->exits, counts->maps, counts->lost, counts->late);
 }
 
-/* A reader that has enough is no failure. */
-static void finish_output(watch_t *watch) {
-  shared_output_t *output = &watch->output;
-
-  if (!shared_output_finish(output, END_WAIT_MS))
-    fprintf(stderr, "watch: nobody reads: %zu bytes were not written\n",
-            output->buffer.used);
-  else if (output->error != 0 && output->error != EPIPE)
-    fprintf(stderr, "watch: %s: %s\n",
-            watch->options.file != NULL ? watch->options.file : "stdout",
-            strerror(output->error));
-  else
-    return;
-  watch->failed = 1;
-}
-
 static void on_stop(shared_session_t *session) {
   watch_t *watch = session->data;
 
@@ -98,7 +76,7 @@ static void on_stop(shared_session_t *session) {
             watch->options.pid);
   if (watch->options.json)
     end_json(watch);
-  finish_output(watch);
+  watch->failed |= shared_output_finish(&watch->output, watch->options.file);
 }
 
 static void on_command(shared_session_t *session, int status) {
@@ -119,7 +97,7 @@ static int has_reader(watch_t *watch) {
 
 static void on_slow_tick(watch_t *watch) {
   /* Not what the story has come to: that waits for the reader. */
-  watch_notes_lost(watch_events_lost(&watch->events), &watch->lost_told);
+  shared_lost_note(watch_events_lost(&watch->events), &watch->lost_told);
   /* What does not get through yet tells nothing about who is gone. */
   if (watch->output.buffer.used == 0)
     watch_story_sweep(&watch->story);
@@ -254,19 +232,6 @@ static int run(watch_t *watch) {
   return status != 0 ? status : watch->command_status;
 }
 
-static int open_output(watch_t *watch) {
-  const char *file = watch->options.file;
-
-  watch->output.fd = STDOUT_FILENO;
-  if (file == NULL)
-    return 0;
-  watch->output.fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (watch->output.fd >= 0)
-    return 0;
-  fprintf(stderr, "watch: %s: %s\n", file, strerror(errno));
-  return 1;
-}
-
 int main(int argc, char **argv) {
   watch_t watch = {.session = SHARED_SESSION_INIT};
   int status;
@@ -279,7 +244,7 @@ int main(int argc, char **argv) {
     return shared_stdio_close(stdout, "stdout");
   }
   if (status == 0)
-    status = open_output(&watch);
+    status = shared_output_open(&watch.output, watch.options.file);
   if (status == 0)
     status = shared_session_fork(&watch.session, watch.options.command);
   if (status == 0)

@@ -6,9 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-#include "shared_output.h"
 
 int watch_notes_refused(const watch_options_t *options,
                         const uvperf_error_t *error) {
@@ -49,14 +46,6 @@ void watch_notes_opened(const watch_options_t *options,
             "watch: %zu thread%s of the tree may not be watched: of another "
             "user\n",
             events->refused, events->refused == 1 ? "" : "s");
-}
-
-void watch_notes_lost(uint64_t lost, uint64_t *told) {
-  if (lost == *told || !shared_output_is_ready(STDERR_FILENO))
-    return;
-  fprintf(stderr, "watch: %" PRIu64 " records were lost, %" PRIu64 " in all\n",
-          lost - *told, lost);
-  *told = lost;
 }
 
 void watch_notes_end(const watch_options_t *options,

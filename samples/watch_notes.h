@@ -17,10 +17,6 @@ int watch_notes_refused(const watch_options_t *options,
 void watch_notes_opened(const watch_options_t *options,
                         const watch_events_t *events);
 
-/* Says what was lost since the last time, if anything. Says nothing if that
- * would have to wait for a reader, and then says it the next time. */
-void watch_notes_lost(uint64_t lost, uint64_t *told);
-
 /* The last line. */
 void watch_notes_end(const watch_options_t *options,
                      const watch_counts_t *counts);
