@@ -200,6 +200,8 @@ static int open_and_start(trace_t *trace) {
                      &trace->events, trace->session.command.pid,
                      &trace->is_open, &error) != 0)
     return trace_notes_refused(&trace->options, &error);
+  if (trace_set_filter(&trace->set, &trace->events, &error) != 0)
+    return trace_notes_filter(&trace->events, &error);
   trace->set.data = trace;
   return start(trace);
 }

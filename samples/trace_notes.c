@@ -48,6 +48,17 @@ int trace_notes_refused(const trace_options_t *options,
   return options->all_by_default ? SHARED_EXIT_USAGE : 1;
 }
 
+/* Of several events that a pattern stands for the user cannot know which. */
+int trace_notes_filter(const trace_events_t *events,
+                       const uvperf_error_t *error) {
+  const char *label = error->attr_index < events->nr
+                          ? events->events[error->attr_index].label
+                          : "--filter";
+
+  fprintf(stderr, "trace: %s: %s\n", label, error->reason);
+  return error->cause == UVPERF_CAUSE_ARGUMENT ? SHARED_EXIT_USAGE : 1;
+}
+
 /* Each event once, and what is the same for all of them once. */
 static void tell_failures(const trace_events_t *events,
                           const uvperf_set_t *set) {

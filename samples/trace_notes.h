@@ -25,6 +25,10 @@ void trace_notes_closing(const trace_events_t *events);
 int trace_notes_refused(const trace_options_t *options,
                         const uvperf_error_t *error);
 
+/* The same of the filter of the event that the error is of. */
+int trace_notes_filter(const trace_events_t *events,
+                       const uvperf_error_t *error);
+
 /* Says what is traced, and what is not. */
 void trace_notes_opened(const trace_options_t *options,
                         const trace_events_t *events, const uvperf_set_t *set);

@@ -20,21 +20,6 @@ static void make_targets(shared_target_list_t *targets,
     targets->targets[i].cpus = options->cpus;
 }
 
-static int set_filters(uvperf_set_t *set, const trace_events_t *events,
-                       uvperf_error_t *error) {
-  size_t i;
-  int rc;
-
-  for (i = 0; i < events->nr; i++) {
-    if (events->events[i].filter == NULL)
-      continue;
-    rc = uvperf_set_set_filter(set, i, events->events[i].filter, error);
-    if (rc != 0)
-      return rc;
-  }
-  return 0;
-}
-
 int trace_set_open(uvperf_set_t *set, uv_loop_t *loop,
                    const trace_options_t *options, const trace_events_t *events,
                    int32_t command, int *is_open, uvperf_error_t *error) {
@@ -61,7 +46,24 @@ int trace_set_open(uvperf_set_t *set, uv_loop_t *loop,
   shared_target_list_free(&targets);
   free(attrs);
   *is_open = rc == 0;
-  return rc != 0 ? rc : set_filters(set, events, error);
+  return rc;
+}
+
+int trace_set_filter(uvperf_set_t *set, const trace_events_t *events,
+                     uvperf_error_t *error) {
+  size_t i;
+  int rc;
+
+  for (i = 0; i < events->nr; i++) {
+    if (events->events[i].filter == NULL)
+      continue;
+    rc = uvperf_set_set_filter(set, i, events->events[i].filter, error);
+    if (rc != 0) {
+      error->attr_index = (uint32_t)i;
+      return rc;
+    }
+  }
+  return 0;
 }
 
 /* Before Linux 6.0 events do not tell: then it is all that was lost, names of

@@ -53,15 +53,15 @@ static void unknown_name_is_told_with_the_one_that_was_meant(void **state) {
 }
 
 static void filter_that_does_not_fit_is_told(void **state) {
-  sample_run_t run = {
-      .args = {TRACE_PATH, "-e", ENTER, "--filter", "nobody == 1", "true"}};
+  sample_run_t run = {.args = {TRACE_PATH, "-e", "syscalls:sys_*_getpriority",
+                               "--filter", "who == 1", "true"}};
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
   sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "trace: ");
-  sample_run_expect_text(run.err, "filter");
+  sample_run_expect_status(&run, 2);
+  sample_run_expect_text(run.err, "trace: syscalls:sys_exit_getpriority: ");
+  sample_run_expect_text(run.err, "\"who == 1\"");
 }
 
 /* At a period of one they would stop the machine. */
