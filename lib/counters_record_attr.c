@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "attr.h"
@@ -219,6 +220,73 @@ static void shape_attr(const uvperf__counters_t *counters,
   uvperf__counter_attr_restore(attr);
 }
 
+/* -- attrs of one software event ------------------------------------------ */
+
+/* What decides how samples look, and is not told by their bytes. */
+typedef struct look_s {
+  uint64_t sample_type;
+  uint64_t read_format;
+  uint64_t regs_user;
+  uint64_t regs_intr;
+} look_t;
+
+/* PERF_COUNT_SW_MAX of any kernel is below it. */
+#define NR_SOFTWARE 64
+
+/* Clocks are samples of timers, each its own, and the outputs of a program are
+ * for one event. */
+static int is_shared(const struct perf_event_attr *attr) {
+  return attr->type == PERF_TYPE_SOFTWARE && attr->sample_period != 0 &&
+         attr->config < NR_SOFTWARE &&
+         attr->config != PERF_COUNT_SW_CPU_CLOCK &&
+         attr->config != PERF_COUNT_SW_TASK_CLOCK &&
+         attr->config != PERF_COUNT_SW_BPF_OUTPUT;
+}
+
+static void take_look(look_t *look, const struct perf_event_attr *attr) {
+  look->sample_type |= attr->sample_type;
+  look->read_format |= attr->read_format;
+  look->regs_user |= uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_USER);
+  look->regs_intr |= uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_INTR);
+}
+
+/* The copy has room for all that some other attr has. */
+static void give_look(const look_t *look, struct perf_event_attr *attr) {
+  attr->sample_type = look->sample_type;
+  attr->read_format = look->read_format;
+  if (look->regs_user != 0 && attr->size < PERF_ATTR_SIZE_VER3)
+    attr->size = PERF_ATTR_SIZE_VER3;
+  if (look->regs_intr != 0 && attr->size < PERF_ATTR_SIZE_VER4)
+    attr->size = PERF_ATTR_SIZE_VER4;
+  if (look->regs_user != 0)
+    attr->sample_regs_user = look->regs_user;
+  if (look->regs_intr != 0)
+    attr->sample_regs_intr = look->regs_intr;
+}
+
+/* Where events sample the same software event, do_perf_sw_event in
+ * kernel/events/core.c fills one perf_sample_data for all of them, and the id
+ * is that of the first. So they get each other's fields: whichever of them a
+ * sample is taken for, it is read as it was written. */
+static void unify_software(uvperf__counters_t *counters) {
+  look_t looks[NR_SOFTWARE];
+  struct perf_event_attr *asked;
+  size_t i;
+
+  memset(looks, 0, sizeof(looks));
+  for (i = 0; i < counters->nr_attrs; i++)
+    if (is_shared(counters->attrs[i].asked))
+      take_look(&looks[counters->attrs[i].asked->config],
+                counters->attrs[i].asked);
+  for (i = 0; i < counters->nr_attrs; i++) {
+    asked = counters->attrs[i].asked;
+    if (!is_shared(asked))
+      continue;
+    give_look(&looks[asked->config], asked);
+    uvperf__counter_attr_restore(&counters->attrs[i]);
+  }
+}
+
 int uvperf__counters_shape_records(uvperf__counters_t *counters,
                                    uvperf_error_t *error) {
   size_t i;
@@ -235,5 +303,6 @@ int uvperf__counters_shape_records(uvperf__counters_t *counters,
     return rc;
   for (i = 0; i < counters->nr_attrs; i++)
     shape_attr(counters, &counters->attrs[i]);
+  unify_software(counters);
   return 0;
 }

@@ -96,7 +96,9 @@ typedef struct uvperf_target_s {
  * without a lock. Attrs that write records have one clock. Of a software event
  * that several events sample at once on a CPU (page-faults of two attrs, or of
  * a task and its CPU) Linux 6.18 gives each sample the id of the first, also
- * where that is another program's: have one event sample it. */
+ * where that is another program's: have one event sample it. Attrs that sample
+ * the same one get each other's PERF_SAMPLE_* and registers, so that each such
+ * record can be read. */
 #define UVPERF_SET_RECORDS 4u
 /* Delivers the records of all rings in the order of their time: see
  * uvperf_set_start. Adds PERF_SAMPLE_TIME to each attr and, where none of them

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Several events that sample the same software event: Linux 6.18 gives the
+ * samples of all of them what it has found out for the first (do_perf_sw_event
+ * in kernel/events/core.c), its id too. */
+#include "counters_make.h"
+#include "live.h"
+
+#define STREAM (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_TID)
+
+typedef struct seen_s {
+  const char *region;
+  unsigned samples;
+} seen_t;
+
+static void expect_a_touch(void *data, int status,
+                           const uvperf_record_t *record) {
+  seen_t *seen = data;
+  uint64_t i = seen->samples++ / 2;
+
+  assert_int_equal(status, 0);
+  assert_int_equal(record->type, PERF_RECORD_SAMPLE);
+  assert_int_equal(record->tid, live_tid());
+  assert_int_equal(record->sample.addr, live_touched(seen->region, i));
+  if (record->present & PERF_SAMPLE_PERIOD)
+    assert_int_equal(record->sample.period, 1);
+  if (record->present & PERF_SAMPLE_STREAM_ID)
+    assert_true(record->stream_id > 1);
+  if (record->present & PERF_SAMPLE_CALLCHAIN)
+    assert_in_range(record->sample.callchain.nr, 1, 64);
+  if (record->present & PERF_SAMPLE_REGS_USER)
+    assert_int_equal(record->sample.regs_user.nr, 2);
+}
+
+/* Each page that is touched is a sample of both attrs. */
+static void expect_both(const struct perf_event_attr *attrs) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  seen_t seen = {NULL, 0};
+  cpu_set_t old;
+  char *region;
+
+  counters_make_records(&make, 2);
+  make.options.ring_bytes = 16 * support_page_bytes();
+  memcpy(make.attrs, attrs, 2 * sizeof(attrs[0]));
+  counters_add(&make, UVPERF_TARGET_SELF);
+  live_pin(live_last_cpu(), &old);
+  counters = counters_open(&make);
+  region = live_region();
+  seen.region = region;
+  assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
+  live_touch(region);
+  assert_int_equal(uvperf__counters_disable(counters, NULL), 0);
+  live_unpin(&old);
+  counters_drain(counters, expect_a_touch, &seen);
+  assert_int_equal(seen.samples, 2 * LIVE_PAGES);
+  live_region_free(region);
+  uvperf__counters_free(counters);
+}
+
+static void samples_of_one_software_event_are_read_right(void **state) {
+  static const uint64_t types[][2] = {
+      {PERF_SAMPLE_TID, PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD},
+      {PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD, STREAM},
+      {STREAM, PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD},
+      {PERF_SAMPLE_TID, PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN},
+      {PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_TID},
+      {STREAM | PERF_SAMPLE_READ, PERF_SAMPLE_TID},
+      {PERF_SAMPLE_TID, PERF_SAMPLE_TID | PERF_SAMPLE_REGS_USER},
+      {PERF_SAMPLE_TID | PERF_SAMPLE_REGS_USER,
+       PERF_SAMPLE_TID | PERF_SAMPLE_REGS_USER},
+  };
+  struct perf_event_attr attrs[2];
+  size_t i, j;
+
+  (void)state;
+  support_need_own_events(__func__);
+  for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    for (j = 0; j < 2; j++) {
+      live_touch_attr(&attrs[j], types[i][j] | PERF_SAMPLE_ADDR);
+      if (types[i][j] & PERF_SAMPLE_REGS_USER)
+        attrs[j].sample_regs_user = 3;
+    }
+    if (types[i][0] & types[i][1] & PERF_SAMPLE_REGS_USER) {
+      attrs[0].sample_regs_user = 1;
+      attrs[1].sample_regs_user = 2;
+    }
+    expect_both(attrs);
+  }
+}
+
+/* An attr of the first version has no room for registers. */
+static void attrs_of_one_software_event_get_each_others_fields(void **state) {
+  const struct perf_event_attr *opened;
+  uvperf__counters_t *counters;
+  fake_event_t *events[4];
+  counters_make_t make;
+  size_t i;
+
+  (void)state;
+  counters_script(events, 4);
+  counters_make_records(&make, 3);
+  for (i = 0; i < 3; i++) {
+    make.attrs[i].config = PERF_COUNT_SW_PAGE_FAULTS;
+    make.attrs[i].sample_type = PERF_SAMPLE_TID;
+  }
+  make.attrs[0].size = PERF_ATTR_SIZE_VER0;
+  make.attrs[1].sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_REGS_INTR;
+  make.attrs[1].sample_regs_intr = 6;
+  make.attrs[2].config = PERF_COUNT_SW_CPU_CLOCK;
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  for (i = 0; i < 2; i++) {
+    opened = uvperf__counters_item(counters, i)->attr;
+    assert_int_equal(opened->sample_type, PERF_SAMPLE_TID | PERF_SAMPLE_IP |
+                                              PERF_SAMPLE_REGS_INTR |
+                                              PERF_SAMPLE_IDENTIFIER);
+    assert_int_equal(opened->sample_regs_intr, 6);
+    assert_in_range(opened->size, PERF_ATTR_SIZE_VER4, sizeof(*opened));
+  }
+  opened = uvperf__counters_item(counters, 2)->attr;
+  assert_int_equal(opened->sample_type,
+                   PERF_SAMPLE_TID | PERF_SAMPLE_IDENTIFIER);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(samples_of_one_software_event_are_read_right,
+                             counters_make_setup),
+      cmocka_unit_test_setup(attrs_of_one_software_event_get_each_others_fields,
+                             counters_make_setup),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
