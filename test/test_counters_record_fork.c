@@ -29,8 +29,8 @@ static int hold(void *arg) {
   return read(ends[0], &byte, 1) != 0;
 }
 
-static void removed_target_is_silent_though_a_child_holds_its_events(
-    void **state) {
+static void
+removed_target_is_silent_though_a_child_holds_its_events(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
   uint64_t tracepoint;
