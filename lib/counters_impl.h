@@ -44,6 +44,7 @@ typedef struct counter_source_s {
   uint64_t id;
   counter_shape_t *shape;
   uvperf__cpu_ring_t *ring;
+  uint64_t begin; /* where in the ring its records can begin */
   /* Of an event that is closed: */
   struct counter_source_s *next;
   uint64_t left_at; /* ns */

@@ -118,6 +118,17 @@ static counter_source_t *make_source(uvperf__counters_t *counters,
 
 /* -- events --------------------------------------------------------------- */
 
+/* Of one that does not write they are those of others that have its count, into
+ * a ring that may be opened later. */
+static void note_begin(const uvperf__counters_t *counters,
+                       counter_source_t *source) {
+  const uvperf__cpu_ring_t *ring = source->ring;
+
+  if (ring == NULL)
+    ring = uvperf__cpu_rings_find(counters->rings, source->source.cpu);
+  source->begin = ring != NULL ? uvperf__ring_head(&ring->ring) : 0;
+}
+
 static int explain_join(const uvperf__counters_t *counters, size_t attr,
                         int code, uvperf_error_t *error) {
   const uvperf__control_t control = {PERF_EVENT_IOC_SET_OUTPUT,
@@ -169,6 +180,7 @@ int uvperf__counters_join(uvperf__counters_t *counters,
     rc = uvperf__cpu_rings_get(counters->rings, place->place.cpu, &source->ring,
                                error);
   if (rc == 0) {
+    note_begin(counters, source);
     rc = know_source(counters, source, error);
     *is_vital = rc == -ENOMEM;
   }
@@ -238,7 +250,10 @@ static int is_read(counter_source_t *source) {
     source->has_end = 1;
     source->end = uvperf__ring_head(&ring->ring);
   }
-  return (int64_t)(ring->ring.tail - source->end) >= 0;
+  /* Of one that wrote nothing nothing is to be read: it does not wait for a
+   * reader, so that while nobody reads, as many are kept as wrote. */
+  return source->end == source->begin ||
+         (int64_t)(ring->ring.tail - source->end) >= 0;
 }
 
 /* Frees those that `is_done` says of; it gives -1 where no later one is. */
