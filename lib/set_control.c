@@ -24,6 +24,13 @@ static void look_for_ends(set_t *impl) {
     uvperf__watch_look_in(impl->watch, 0);
 }
 
+/* What is known of events that are closed goes at the end of turns, which there
+ * may be none of; but never while a record is in the user's hands. */
+static void settle(set_t *impl) {
+  if (!impl->in_callback)
+    uvperf__counters_settle(impl->counters);
+}
+
 /* A target whose records nobody would read is none. */
 int uvperf_set_add_target(uvperf_set_t *set, const uvperf_target_t *target,
                           uint32_t *index, uvperf_error_t *error) {
@@ -31,6 +38,7 @@ int uvperf_set_add_target(uvperf_set_t *set, const uvperf_target_t *target,
   uint32_t added;
   int rc;
 
+  settle(impl);
   rc = uvperf__counters_add_target(impl->counters, target, &added, error);
   if (rc != 0)
     return rc;

@@ -33,6 +33,8 @@ void uvperf__set_tick(void *owner) {
   /* Also if it was closed in there: impl lives until the loop turns. */
   impl->lent = -1;
   impl->in_callback = 0;
+  /* Of a set that nobody starts there are no other turns. */
+  uvperf__counters_settle(impl->counters);
 }
 
 /* They are kept, and take memory again only if the set has grown. */
