@@ -20,6 +20,33 @@ static void make_targets(shared_target_list_t *targets,
     targets->targets[i].cpus = options->cpus;
 }
 
+/* Of the events, not the side-band's alone: 0, or why there is none. */
+static int has_events(uvperf_set_t *set, size_t nr_events,
+                      uvperf_error_t *error) {
+  const uvperf_set_failure_t *failures;
+  uvperf_reading_t *reading;
+  uvperf_set_count_t count;
+  size_t nr, i;
+  int rc;
+
+  failures = uvperf_set_failures(set, &nr);
+  if (nr == 0)
+    return 0;
+  *error = failures[0].error;
+  rc = uvperf_reading_new(&reading);
+  if (rc != 0)
+    return rc;
+  rc = uvperf_set_read(set, reading);
+  if (rc == 0)
+    rc = error->code;
+  for (i = 0; i < nr_events; i++) {
+    if (uvperf_reading_total(reading, i, &count) == 0 && count.nr_counts > 0)
+      rc = 0;
+  }
+  uvperf_reading_free(reading);
+  return rc;
+}
+
 int trace_set_open(uvperf_set_t *set, uv_loop_t *loop,
                    const trace_options_t *options, const trace_events_t *events,
                    int32_t command, int *is_open, uvperf_error_t *error) {
@@ -46,7 +73,7 @@ int trace_set_open(uvperf_set_t *set, uv_loop_t *loop,
   shared_target_list_free(&targets);
   free(attrs);
   *is_open = rc == 0;
-  return rc;
+  return rc != 0 ? rc : has_events(set, events->nr, error);
 }
 
 int trace_set_filter(uvperf_set_t *set, const trace_events_t *events,

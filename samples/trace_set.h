@@ -11,7 +11,8 @@
 #include "trace_options.h"
 
 /* Opens the events of a command, which waits (0 for none), or of what else the
- * options say. *is_open says whether the set must be closed. 0, or a UV_E*. */
+ * options say. *is_open says whether the set must be closed, on failure too. 0,
+ * or a UV_E*, also if only what goes with the events could be opened. */
 int trace_set_open(uvperf_set_t *set, uv_loop_t *loop,
                    const trace_options_t *options, const trace_events_t *events,
                    int32_t command, int *is_open, uvperf_error_t *error);

@@ -255,26 +255,47 @@ static void unprivileged_user_learns_that_names_cannot_be_read(void **state) {
 }
 
 /* As one who may read all files and has no other privilege. */
-static void unprivileged_user_traces_own_system_calls(void **state) {
-  sample_run_t run = {
+static void run_as_reader(const char *test, const char *event,
+                          sample_run_t *run) {
+  *run = (sample_run_t){
       .args = {"/bin/sh", "-c",
                "exec setpriv --reuid 65534 --regid 65534 --clear-groups "
                "--inh-caps +dac_read_search --ambient-caps +dac_read_search "
                "\"$0\" -e \"$2\" -- \"$1\" calls 3",
-               TRACE_PATH, TARGET_PATH, ENTER}};
+               TRACE_PATH, TARGET_PATH, event}};
+  support_need_root(test);
+  support_need_tracepoint(test, ENTER);
+  if (sample_run_paranoid() != 2)
+    support_skip(test, "kernel.perf_event_paranoid at 2");
+  if (system("setpriv --version >/dev/null 2>&1") != 0)
+    support_skip(test, "setpriv(1)");
+  sample_run(run);
+}
+
+static void unprivileged_user_traces_own_system_calls(void **state) {
+  static sample_run_t run;
 
   (void)state;
-  support_need_root(__func__);
-  support_need_tracepoint(__func__, ENTER);
-  if (sample_run_paranoid() > 2)
-    support_skip(__func__, "kernel.perf_event_paranoid at 2 or less");
-  if (system("setpriv --version >/dev/null 2>&1") != 0)
-    support_skip(__func__, "setpriv(1)");
-  sample_run(&run);
+  run_as_reader(__func__, ENTER, &run);
   sample_run_expect_status(&run, 0);
   if (strstr(run.err, "built without libtraceevent") != NULL)
     support_skip(__func__, "libtraceevent");
   sample_run_expect_text(run.out, " who=2\n");
+  sample_run_expect_text(run.err, "trace: 3 hits in ");
+}
+
+/* Names of tasks alone are no reason to go on. */
+static void events_that_may_not_be_traced_are_told_and_end_it(void **state) {
+  static sample_run_t run;
+
+  (void)state;
+  run_as_reader(__func__, "sched:sched_switch", &run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "needs kernel.perf_event_paranoid");
+  assert_null(strstr(run.err, " hits in "));
+  run_as_reader(__func__, "sched:sched_switch," ENTER, &run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "trace: sched:sched_switch: ");
   sample_run_expect_text(run.err, "trace: 3 hits in ");
 }
 
@@ -325,6 +346,7 @@ int main(void) {
       cmocka_unit_test(fds_are_raised_for_trace_and_not_for_the_command),
       cmocka_unit_test(unprivileged_user_learns_that_names_cannot_be_read),
       cmocka_unit_test(unprivileged_user_traces_own_system_calls),
+      cmocka_unit_test(events_that_may_not_be_traced_are_told_and_end_it),
       cmocka_unit_test(unprivileged_user_without_target_learns_what_works),
       cmocka_unit_test(standard_fds_closed_do_not_abort),
   };
