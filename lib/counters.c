@@ -188,10 +188,11 @@ static int open_all(uvperf__counters_t *counters, size_t first,
   return rc;
 }
 
-/* All of them, as far as they can be opened; or none. */
-static int add_targets(uvperf__counters_t *counters,
+/* Plans and opens. On failure all of it is closed again, and *nr_opened is how
+ * many rings were open by then. */
+static int try_targets(uvperf__counters_t *counters,
                        const uvperf_target_t *targets, size_t nr,
-                       uvperf_error_t *error) {
+                       size_t *nr_opened, uvperf_error_t *error) {
   size_t first = counters->nr_targets;
   size_t nr_failures = counters->nr_failures;
   size_t nr_open = counters->nr_open;
@@ -210,9 +211,31 @@ static int add_targets(uvperf__counters_t *counters,
     rc = uvperf__counters_tell(counters, nr_failures, error);
   if (rc == 0)
     return 0;
+  *nr_opened = uvperf__counters_nr_rings(counters) - nr_rings;
   take_back(counters, first, nr_rings);
   if (nr_fds != 0)
     explain_fds(nr_fds, nr_new, error);
+  return rc;
+}
+
+/* All of them, as far as they can be opened; or none. Rings that took so much
+ * that nothing was left for others are opened smaller. */
+static int add_targets(uvperf__counters_t *counters,
+                       const uvperf_target_t *targets, size_t nr,
+                       uvperf_error_t *error) {
+  uint32_t index = counters->next_target;
+  uvperf_error_t why;
+  size_t nr_opened;
+  int rc;
+
+  do {
+    memset(&why, 0, sizeof(why));
+    nr_opened = 0;
+    counters->next_target = index;
+    rc = try_targets(counters, targets, nr, &nr_opened, &why);
+  } while (rc != 0 && uvperf__counters_shrink_rings(counters, nr_opened));
+  if (rc != 0 && error != NULL)
+    *error = why;
   return rc;
 }
 

@@ -326,6 +326,10 @@ void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event);
 size_t uvperf__counters_nr_rings(const uvperf__counters_t *counters);
 void uvperf__counters_cut_rings(uvperf__counters_t *counters, size_t nr);
 
+/* When so many rings were opened by a call that has failed, and closed again: 1
+ * if it may succeed with smaller ones, as which they are opened next. */
+int uvperf__counters_shrink_rings(uvperf__counters_t *counters, size_t nr);
+
 /* How many rings are to be opened for what is planned of the targets from the
  * first-th on. */
 size_t uvperf__counters_nr_new_rings(const uvperf__counters_t *counters,

@@ -304,6 +304,11 @@ void uvperf__counters_cut_rings(uvperf__counters_t *counters, size_t nr) {
   uvperf__cpu_rings_cut(counters->rings, nr);
 }
 
+int uvperf__counters_shrink_rings(uvperf__counters_t *counters, size_t nr) {
+  return counters->rings != NULL &&
+         uvperf__cpu_rings_shrink(counters->rings, nr);
+}
+
 /* -- what is to come ------------------------------------------------------ */
 
 static int is_to_write(const uvperf__counters_t *counters,

@@ -15,7 +15,9 @@
 
 struct uvperf__cpu_rings_s {
   uvperf__cpu_rings_options_t options;
-  pid_t pid; /* of the process that opened them */
+  pid_t pid;        /* of the process that opened them */
+  size_t try_bytes; /* what is tried first for the next ring */
+  int has_no_lock;  /* the last could not be locked in memory, of any size */
   uvperf__cpu_ring_t **rings;
   size_t nr;
   size_t room;
@@ -89,13 +91,17 @@ static int open_owner(const uvperf__cpu_rings_options_t *options,
   return uvperf__explain_open(&attempt);
 }
 
+static int can_be_halved(const uvperf__cpu_rings_options_t *options,
+                         size_t bytes) {
+  return options->ring_bytes == 0 && bytes / 2 >= uvperf__ring_round(1) &&
+         has_room(options, bytes / 2);
+}
+
 /* EPERM is perf_mmap's answer above perf_event_mlock_kb. A ring that is halved
  * gets an owner anew, for its watermark to be a quarter of it. */
-static int open_ring(const uvperf__cpu_rings_options_t *options,
+static int open_ring(const uvperf__cpu_rings_options_t *options, size_t bytes,
                      uvperf__cpu_ring_t *ring, uvperf_error_t *error) {
-  size_t bytes = first_bytes(options);
   struct perf_event_attr attr;
-  int is_last;
   int rc;
 
   for (;;) {
@@ -107,9 +113,7 @@ static int open_ring(const uvperf__cpu_rings_options_t *options,
     if (rc == 0)
       return 0;
     uvperf__sys_close(ring->fd);
-    is_last = options->ring_bytes != 0 || bytes / 2 < uvperf__ring_round(1) ||
-              !has_room(options, bytes / 2);
-    if (rc != -EPERM || is_last)
+    if (rc != -EPERM || !can_be_halved(options, bytes))
       return uvperf__explain_map(error, rc, options->root, &attr, ring->cpu,
                                  bytes);
     bytes /= 2;
@@ -132,7 +136,18 @@ int uvperf__cpu_rings_new(uvperf__cpu_rings_t **rings,
     return -ENOMEM;
   (*rings)->options = *options;
   (*rings)->pid = uvperf__sys_getpid();
+  (*rings)->try_bytes = first_bytes(options);
   return 0;
+}
+
+int uvperf__cpu_rings_shrink(uvperf__cpu_rings_t *rings, size_t nr) {
+  int can_shrink = rings->has_no_lock && nr > 0 &&
+                   can_be_halved(&rings->options, rings->try_bytes);
+
+  rings->has_no_lock = 0;
+  rings->try_bytes =
+      can_shrink ? rings->try_bytes / 2 : first_bytes(&rings->options);
+  return can_shrink;
 }
 
 void uvperf__cpu_rings_cut(uvperf__cpu_rings_t *rings, size_t nr) {
@@ -181,8 +196,10 @@ static int add(uvperf__cpu_rings_t *rings, int cpu, uvperf__cpu_ring_t **ring,
     return no_memory(error);
   made->index = rings->nr;
   made->cpu = cpu;
-  rc = open_ring(&rings->options, made, error);
+  rc = open_ring(&rings->options, rings->try_bytes, made, error);
   if (rc != 0) {
+    /* There was an owner, and so it was the mapping. */
+    rings->has_no_lock = rc == -EPERM && made->fd >= 0;
     uvperf__free(made);
     return rc;
   }

@@ -66,6 +66,11 @@ uvperf__cpu_ring_t *uvperf__cpu_rings_find(const uvperf__cpu_rings_t *rings,
  * those that a call opened which has failed. */
 void uvperf__cpu_rings_cut(uvperf__cpu_rings_t *rings, size_t nr);
 
+/* When nr rings were opened, one more could not be, and they are closed again:
+ * 1 if that was for want of locked memory that smaller ones might leave for it.
+ * Then the next are opened half as large; else as large as at first. */
+int uvperf__cpu_rings_shrink(uvperf__cpu_rings_t *rings, size_t nr);
+
 /* Has an event on the ring's CPU write into it (PERF_EVENT_IOC_SET_OUTPUT), and
  * counts it. 0 or -errno. uvperf__cpu_ring_leave: the event is being closed. */
 int uvperf__cpu_ring_join(uvperf__cpu_ring_t *ring, int fd);

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* How large the rings of a set are where little memory may be locked. */
+#include "counters_make.h"
+#include "nobody.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+#include "counters_impl.h"
+#include "sys.h"
+
+#define DEFAULT_BYTES (512 * 1024)
+
+/* 512 KiB down to one page. */
+static unsigned nr_sizes(void) {
+  size_t bytes = DEFAULT_BYTES;
+  unsigned nr = 1;
+
+  for (; bytes > support_page_bytes(); bytes /= 2)
+    nr++;
+  return nr;
+}
+
+static void fail_mmaps(unsigned first, unsigned nr) {
+  unsigned i;
+
+  for (i = 0; i < nr; i++)
+    fake_fail(FAKE_MMAP, first + i, -EPERM);
+}
+
+/* The cause depends on who runs the test: root may lock all. */
+static void expect_refused(const counters_make_t *make) {
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+
+  assert_int_equal(uvperf__counters_new(&counters, &make->options, &error),
+                   -EPERM);
+  assert_int_equal(error.code, -EPERM);
+  fake_assert_clean();
+}
+
+static void plan(counters_make_t *make) {
+  counters_make_records(make, 1);
+  make->options.ring_bytes = 0;
+  counters_add_cpus(make, "0-7");
+  counters_add_cpus(make, "8-15");
+}
+
+/* After eight of 512 KiB there is nothing more, so that all are halved; and
+ * what counts targets begins anew. */
+static void rings_of_many_cpus_share_what_may_be_locked(void **state) {
+  uvperf_error_t error = {.code = 4711};
+  fake_event_t *events[64];
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  size_t begin = 17 + nr_sizes(); /* of the second try */
+  size_t i;
+
+  (void)state;
+  counters_script(events, 64);
+  plan(&make);
+  fail_mmaps(9, nr_sizes());
+  assert_int_equal(uvperf__counters_make("", &counters, &make.options, &error),
+                   0);
+  assert_int_equal(error.code, 4711);
+  assert_int_equal(uvperf__cpu_rings_nr(uvperf__counters_rings(counters)), 16);
+  for (i = 0; i < 16; i++)
+    assert_int_equal(counters_ring(counters, i)->ring.size, DEFAULT_BYTES / 2);
+  assert_int_equal(uvperf__counters_nr_open(counters), 16);
+  assert_int_equal(counters_source(counters, events[begin]->id)->target_index,
+                   0);
+  assert_int_equal(
+      counters_source(counters, events[begin + 16]->id)->target_index, 1);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* The first ring has none beside it that could be smaller; and rings of a size
+ * that was asked for are never made smaller. */
+static void ring_that_cannot_be_locked_is_tried_once(void **state) {
+  fake_event_t *events[64];
+  counters_make_t make;
+
+  (void)state;
+  counters_script(events, 64);
+  plan(&make);
+  fail_mmaps(1, nr_sizes());
+  expect_refused(&make);
+  assert_int_equal(fake_count(FAKE_MMAP), nr_sizes());
+  fail_mmaps(2, 1);
+  make.options.ring_bytes = DEFAULT_BYTES;
+  expect_refused(&make);
+  assert_int_equal(fake_count(FAKE_MMAP), nr_sizes() + 2);
+}
+
+/* Smaller ones do not help either. */
+static void rings_that_cannot_be_locked_of_any_size_are_refused(void **state) {
+  fake_event_t *events[200];
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  unsigned size;
+  unsigned at = 2;
+
+  (void)state;
+  counters_script(events, 200);
+  plan(&make);
+  for (size = nr_sizes(); size > 0; size--) {
+    fail_mmaps(at, size);
+    at += size + 1;
+  }
+  expect_refused(&make);
+  assert_int_equal(fake_failures(), nr_sizes() * (nr_sizes() + 1) / 2);
+  counters = counters_open(&make);
+  assert_int_equal(counters_ring(counters, 15)->ring.size, DEFAULT_BYTES);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* -- live ----------------------------------------------------------------- */
+
+/* Takes half of what two CPUs may lock, so that one ring of the default size
+ * leaves nothing for another. */
+static void half_is_enough(nobody_report_t *report) {
+  const struct rlimit none = {0, 0};
+  uvperf__counters_t *counters;
+  struct perf_event_attr attr;
+  counters_make_t make;
+  uvperf_error_t error;
+  uvperf__ring_t hog;
+  int fd;
+
+  setrlimit(RLIMIT_MEMLOCK, &none);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
+  attr.exclude_kernel = 1;
+  fd = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (fd < 0 || uvperf__ring_map(&hog, fd, DEFAULT_BYTES, 0) != 0) {
+    nobody_absent(report, "memory that nobody else has locked");
+    return;
+  }
+  counters_make(&make, 0);
+  make.options.flags = UVPERF_SET_RECORDS;
+  make.options.side_band = UVPERF_SIDE_BAND_TASKS;
+  counters_add(&make, UVPERF_TARGET_SELF);
+  if (uvperf__counters_new(&counters, &make.options, &error) != 0)
+    nobody_wrong(report, "%s", error.reason);
+  else
+    uvperf__counters_free(counters);
+  uvperf__ring_unmap(&hog);
+  uvperf__sys_close(fd);
+}
+
+static void unprivileged_rings_share_what_may_be_locked(void **state) {
+  static const nobody_line_t lines[] = {{"half", half_is_enough}};
+
+  (void)state;
+  nobody_run(__func__, lines, 1);
+}
+
+#define test(f) cmocka_unit_test_setup(f, counters_make_setup)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      test(rings_of_many_cpus_share_what_may_be_locked),
+      test(ring_that_cannot_be_locked_is_tried_once),
+      test(rings_that_cannot_be_locked_of_any_size_are_refused),
+      test(unprivileged_rings_share_what_may_be_locked),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
