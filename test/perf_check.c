@@ -105,10 +105,19 @@ static int item_by_time(const void *a, const void *b) {
          ((*one)->offset < (*other)->offset);
 }
 
+/* perf(1) prints names as they are: those of others may have the end of a line
+ * in them. */
+static int is_plain(const char *comm) {
+  for (; *comm > ' ' && *comm <= '~'; comm++)
+    continue;
+  return *comm == '\0';
+}
+
 static void expect_name(walk_t *walk, const perf_dump_item_t *item) {
   const task_t *task = find_task(walk, item->tid);
 
-  if (task == NULL || task->comm[0] == '\0' || item->tid == 0)
+  if (task == NULL || task->comm[0] == '\0' || item->tid == 0 ||
+      !is_plain(task->comm))
     return;
   if (strcmp(item->comm, task->comm) != 0)
     print_error("task %u at %#llx is %s, by perf %s\n", item->tid,
