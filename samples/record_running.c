@@ -88,6 +88,20 @@ static int write_tasks(record_synth_t *synth, const record_options_t *options,
   return rc;
 }
 
+static int write_kernel(record_synth_t *synth,
+                        const record_options_t *options) {
+  int rc = record_synth_kernel(synth);
+
+  if (synth->kernel_hidden && !synth->attr->exclude_kernel && !options->quiet)
+    fputs("record: the kernel's addresses are hidden (kptr_restrict): what is "
+          "recorded of\n"
+          "  the kernel has no names\n",
+          stderr);
+  return rc;
+}
+
+/* Tasks first: what is gone when it is their turn has neither name nor maps. To
+ * read /proc/kallsyms takes as long as hundreds of them. */
 int record_running_write(const record_options_t *options, pid_t command,
                          const struct perf_event_attr *attr,
                          record_synth_cb write, void *arg) {
@@ -99,16 +113,10 @@ int record_running_write(const record_options_t *options, pid_t command,
   synth.attr = attr;
   synth.mmap_data = options->stack == RECORD_STACK_DWARF;
   synth.namespaces = options->namespaces;
-  rc = record_synth_kernel(&synth);
-  if (rc == 0 && synth.kernel_hidden && !attr->exclude_kernel &&
-      !options->quiet)
-    fputs("record: the kernel's addresses are hidden (kptr_restrict): what is "
-          "recorded of\n"
-          "  the kernel has no names\n",
-          stderr);
+  rc = write_tasks(&synth, options, command);
   if (rc == 0)
     rc = write_maps(&synth, options, command);
   if (rc == 0 && options->cgroups)
     rc = record_synth_cgroups(&synth);
-  return rc == 0 ? write_tasks(&synth, options, command) : rc;
+  return rc == 0 ? write_kernel(&synth, options) : rc;
 }
