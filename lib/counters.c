@@ -188,6 +188,16 @@ static int open_all(uvperf__counters_t *counters, size_t first,
   return rc;
 }
 
+/* How many of those are open that were asked for: what is told beside them is
+ * no stand-in. */
+static size_t nr_asked_open(const uvperf__counters_t *counters) {
+  const counter_attr_t *last = &counters->attrs[counters->nr_attrs - 1];
+
+  if (counters->has_side_band && counters->nr_attrs > 1)
+    return counters->nr_open - last->nr_open;
+  return counters->nr_open;
+}
+
 /* Plans and opens. On failure all of it is closed again, and *nr_opened is how
  * many rings were open by then. */
 static int try_targets(uvperf__counters_t *counters,
@@ -195,7 +205,7 @@ static int try_targets(uvperf__counters_t *counters,
                        size_t *nr_opened, uvperf_error_t *error) {
   size_t first = counters->nr_targets;
   size_t nr_failures = counters->nr_failures;
-  size_t nr_open = counters->nr_open;
+  size_t nr_open = nr_asked_open(counters);
   size_t nr_rings = uvperf__counters_nr_rings(counters);
   size_t nr_fds = 0;
   size_t nr_new = 0;
@@ -207,7 +217,7 @@ static int try_targets(uvperf__counters_t *counters,
     nr_new = uvperf__counters_nr_new_rings(counters, first);
     rc = open_all(counters, first, error);
   }
-  if (rc == 0 && nr != 0 && counters->nr_open == nr_open)
+  if (rc == 0 && nr != 0 && nr_asked_open(counters) == nr_open)
     rc = uvperf__counters_tell(counters, nr_failures, error);
   if (rc == 0)
     return 0;

@@ -328,6 +328,33 @@ static void side_band_comes_behind_a_list(void **state) {
   fake_assert_clean();
 }
 
+/* The dummy is opened first, and then the ring's owner. */
+static void side_band_alone_is_not_what_was_asked_for(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[4];
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  counters_script(events, 4);
+  records_of(&make, 1);
+  make.options.side_band = UVPERF_SIDE_BAND_TASKS;
+  counters_add_cpus(&make, "0");
+  fake_fail(FAKE_OPEN, 3, -EACCES);
+  counters_refused(&make, &error, -EACCES, UVPERF_CAUSE_PERMISSION);
+  assert_int_equal(error.attr_index, 0);
+
+  make.options.nr_targets = 0;
+  counters = counters_open(&make);
+  fake_fail(FAKE_OPEN, 3, -EACCES);
+  assert_int_equal(
+      uvperf__counters_add_target(counters, &make.targets[0], NULL, &error),
+      -EACCES);
+  assert_int_equal(uvperf__counters_nr_open(counters), 0);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
 #define test(f) cmocka_unit_test_setup(f, counters_make_setup)
 
 int main(void) {
@@ -344,6 +371,7 @@ int main(void) {
       test(side_band_is_one_attr_more),
       test(side_band_alone_needs_no_attrs),
       test(side_band_comes_behind_a_list),
+      test(side_band_alone_is_not_what_was_asked_for),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

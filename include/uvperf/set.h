@@ -85,8 +85,8 @@ struct uvperf_set_s {
  *  What cannot be opened is left out, and told by uvperf_set_failures, unless
  *  options.flags has UVPERF_SET_STRICT: then the first failure is that of the
  *  call. Without it the call fails if there are targets and nothing could be
- *  opened at all, and where fds or memory run out: a set of half of its CPUs
- *  would be no set.
+ *  opened at all (but what options.side_band adds), and where fds or memory run
+ *  out: a set of half of its CPUs would be no set.
  *  @param loop     Must outlive the handle.
  *  @param set      Caller's, uninitialized. On error it is the caller's again
  *    at once, and nothing is left open or known to the loop. `data` is not
