@@ -211,12 +211,13 @@ static void shape_attr(const uvperf__counters_t *counters,
 
   asked->sample_type |= PERF_SAMPLE_IDENTIFIER;
   asked->sample_id_all = 1;
-  if (uvperf__attr_writes_records(asked)) {
-    if (counters->flags & UVPERF_SET_TIME_ORDER)
-      asked->sample_type |= PERF_SAMPLE_TIME;
-    if (counters->clockid >= 0)
-      set_clock(asked, counters->clockid);
-  }
+  if ((counters->flags & UVPERF_SET_TIME_ORDER) &&
+      uvperf__attr_writes_records(asked))
+    asked->sample_type |= PERF_SAMPLE_TIME;
+  /* Of those that only count as well: a group has one clock (perf_event_open()
+   * in kernel/events/core.c). */
+  if (counters->clockid >= 0)
+    set_clock(asked, counters->clockid);
   uvperf__counter_attr_restore(attr);
 }
 

@@ -228,7 +228,7 @@ static void expect_both_values(void *data, int status,
   }
 }
 
-static void samples_of_a_group_have_the_counts_of_both(void **state) {
+static void sample_group(const char *test, uint32_t flags) {
   uvperf__counters_t *counters;
   counters_make_t make;
   group_t group = {NULL, 0};
@@ -236,10 +236,10 @@ static void samples_of_a_group_have_the_counts_of_both(void **state) {
   cpu_set_t old;
   char *region;
 
-  (void)state;
-  support_need_own_events(__func__);
-  tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  support_need_own_events(test);
+  tracepoint = support_need_tracepoint(test, LIVE_SYSCALL);
   record_counters(&make, 2);
+  make.options.flags |= flags;
   live_syscall_attr(&make.attrs[0], tracepoint, PERF_SAMPLE_READ);
   live_touch_attr(&make.attrs[1], 0);
   make.attrs[1].sample_period = 0;
@@ -262,6 +262,17 @@ static void samples_of_a_group_have_the_counts_of_both(void **state) {
   assert_int_equal(counters_total(counters, 1).value, LIVE_PAGES);
   live_region_free(region);
   uvperf__counters_free(counters);
+}
+
+static void samples_of_a_group_have_the_counts_of_both(void **state) {
+  (void)state;
+  sample_group(__func__, 0);
+}
+
+/* The one that only counts has the clock of the group too. */
+static void group_of_one_that_samples_can_be_in_order(void **state) {
+  (void)state;
+  sample_group(__func__, UVPERF_SET_TIME_ORDER);
 }
 
 /* -- what tasks make ------------------------------------------------------ */
@@ -527,6 +538,7 @@ int main(void) {
       test(records_of_200_events_are_told_apart),
       test(samples_and_side_band_share_a_ring),
       test(samples_of_a_group_have_the_counts_of_both),
+      test(group_of_one_that_samples_can_be_in_order),
       test(process_tells_all_that_it_makes),
       test(removed_target_is_known_while_its_records_wait),
       test(times_of_all_rings_are_of_the_loops_clock),
