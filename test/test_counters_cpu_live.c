@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What the kernel does to the events of a CPU that goes offline and comes back,
- * and what becomes of their counts. Only where it is asked for, by
+ * and what becomes of their counts. Most of it only where it is asked for, by
  * UVPERF_TEST_OFFLINE_CPU=1: it takes that CPU away from the machine. */
 #include "counters_make.h"
 
+#include <errno.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -139,10 +140,53 @@ static void set_made_while_a_cpu_is_offline_counts_it_when_it_came(void **s) {
   uvperf__counters_free(counters);
 }
 
+static void work_there(void *arg) {
+  work_on(*(const int *)arg);
+}
+
+/* No CPU goes: of a set that is not enabled all is opened anew. */
+static void cgroup_on_a_cpu_that_came_back_is_found_by_its_path(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+  live_cgroup_t cgroup;
+  live_worker_t worker;
+  counters_make_t make;
+  int cpu = 0;
+  size_t nr;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  live_cgroup_make(__func__, &cgroup);
+  live_worker_fork(&worker, work_there, &cpu);
+  live_cgroup_add(&cgroup, worker.pid);
+  counters_make(&make, 1);
+  uvperf_attr_software(&make.attrs[0], PERF_COUNT_SW_CONTEXT_SWITCHES);
+  counters_add(&make, UVPERF_TARGET_CGROUP)->cgroup = cgroup.path;
+  make.options.flags = UVPERF_SET_FOLLOW_CPUS;
+  counters = counters_open(&make);
+  nr = uvperf__counters_nr_open(counters);
+  uvperf__counters_cpu_gone(counters, cpu);
+  assert_int_equal(uvperf__counters_cpu_come(counters, cpu, &error), 0);
+  assert_int_equal(uvperf__counters_nr_open(counters), nr);
+  assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
+  live_worker_do(&worker);
+  /* By this cgroup's task, and not by all that switches there. */
+  assert_in_range(counters_at(counters, 0, 0).value, 1, 20);
+  live_worker_end(&worker);
+  live_cgroup_remove(&cgroup);
+  assert_int_equal(uvperf__counters_disable(counters, NULL), 0);
+  assert_int_equal(uvperf__counters_cpu_come(counters, cpu, &error), -ENOENT);
+  assert_int_equal(error.target_index, 0);
+  assert_int_equal(counters_nr_failures(counters), 1);
+  assert_int_equal(counters_failure(counters, 0)->cpu, cpu);
+  uvperf__counters_free(counters);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(events_of_a_cpu_that_came_back_stay_off_though_enabled),
       cmocka_unit_test(counts_of_a_cpu_that_came_back_go_on),
+      cmocka_unit_test(cgroup_on_a_cpu_that_came_back_is_found_by_its_path),
       cmocka_unit_test(set_made_while_a_cpu_is_offline_counts_it_when_it_came),
   };
 
