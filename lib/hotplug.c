@@ -254,21 +254,24 @@ static int take_uevent(uvperf__hotplug_t *hotplug, const char *text) {
 
 /* Reads what the socket has. Whether there is anything to look at: a uevent of
  * a CPU, or the loss of some (ENOBUFS). Those that the kernel has not sent are
- * nobody's word. */
-static int take_uevents(uvperf__hotplug_t *hotplug) {
+ * nobody's word. *is_sound: more can come. */
+static int take_uevents(uvperf__hotplug_t *hotplug, int *is_sound) {
   char text[UEVENT_BYTES];
   int has_news = 0;
   int from_kernel;
   ssize_t size;
   int i;
 
+  *is_sound = 1;
   for (i = 0; i < MOST_UEVENTS; i++) {
     size = uvperf__sys_uevents_read(hotplug->fd, text, sizeof(text) - 1,
                                     &from_kernel);
-    if (size == -ENOBUFS)
+    if (size == -ENOBUFS) {
       has_news = 1;
-    else if (size < 0)
+    } else if (size < 0) {
+      *is_sound = size == -EAGAIN;
       break;
+    }
     if (size <= 0 || !from_kernel)
       continue;
     text[size] = '\0';
@@ -277,15 +280,25 @@ static int take_uevents(uvperf__hotplug_t *hotplug) {
   return has_news;
 }
 
-/* Of a status libuv has stopped the handle: the timer goes on. */
+/* Of a status libuv has stopped the handle. Of a socket that has overrun, on
+ * which the kernel has put ENOBUFS (netlink_overrun in
+ * net/netlink/af_netlink.c), reading has taken that off; of one that gives
+ * nothing more the timer is left. */
 static void on_poll(uv_poll_t *poll, int status, int events) {
   uvperf__hotplug_t *hotplug = poll->data;
+  int has_news, is_sound;
 
-  (void)status;
   (void)events;
-  if (is_forked(hotplug))
+  if (is_forked(hotplug)) {
     uv_poll_stop(poll);
-  else if (take_uevents(hotplug))
+    return;
+  }
+  has_news = take_uevents(hotplug, &is_sound);
+  if (!is_sound)
+    uv_poll_stop(poll);
+  else if (status < 0)
+    uv_poll_start(poll, UV_READABLE, on_poll);
+  if (has_news)
     look(hotplug);
 }
 

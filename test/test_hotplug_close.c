@@ -240,6 +240,9 @@ static void hotplug_leaves_no_fd_behind(void **state) {
 
 /* -- live ----------------------------------------------------------------- */
 
+/* Uevents of which the socket holds a part. */
+#define OVERRUN 4000
+
 static int setup_live(void **state) {
   fake_uevents_end();
   return fake_kernel_loop_setup(state);
@@ -288,6 +291,33 @@ static void live_uevent_of_another_device_is_nothing(void **state) {
   hotplug_end(*state, &owner);
 }
 
+/* More than the socket holds: the kernel puts ENOBUFS on it, so that epoll says
+ * EPOLLERR, at which libuv stops the handle. The next one is read all the
+ * same. */
+static void live_uevents_are_read_after_an_overrun(void **state) {
+  hotplug_owner_t owner;
+  unsigned reads;
+  int fd, i;
+
+  support_need_root(__func__);
+  hotplug_make_on(*state, &owner, "");
+  hotplug_start(*state, &owner);
+  fd = open("/sys/devices/virtual/mem/null/uevent", O_WRONLY | O_CLOEXEC);
+  assert_true(fd >= 0);
+  for (i = 0; i < OVERRUN; i++)
+    assert_int_equal(write(fd, "change", 6), 6);
+  hotplug_run(*state);
+  reads = fake_uevents_reads();
+  assert_true(reads > 0);
+  assert_true(reads < OVERRUN);
+  assert_int_equal(write(fd, "change", 6), 6);
+  close(fd);
+  hotplug_run(*state);
+  assert_true(fake_uevents_reads() > reads);
+  assert_string_equal(owner.told, "");
+  hotplug_end(*state, &owner);
+}
+
 #define HOTPLUG(test)                                                          \
   support_loop_test_setup_teardown(test, hotplug_setup, hotplug_teardown)
 #define LIVE(test)                                                             \
@@ -309,6 +339,7 @@ int main(void) {
       HOTPLUG(hotplug_leaves_no_fd_behind),
       LIVE(live_cpu_goes_and_comes),
       LIVE(live_uevent_of_another_device_is_nothing),
+      LIVE(live_uevents_are_read_after_an_overrun),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
