@@ -98,7 +98,11 @@ void uvperf__set_turned(void *owner, int is_drained) {
     find_ends(impl);
   else if (are_read_to_marks(impl))
     tell_ends(impl);
-  if (impl->session != session || !uvperf__counters_can_end(impl->counters))
+  /* Nothing is asked before those that were found are told: the turn in which
+   * they are comes by itself (look_later in set_drain.c, or what is left of a
+   * slice). */
+  if (impl->session != session || impl->ends_found ||
+      !uvperf__counters_can_end(impl->counters))
     return;
   uvperf__watch_look_in(impl->watch,
                         impl->probe_at > now ? impl->probe_at - now : 1);

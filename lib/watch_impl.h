@@ -26,6 +26,7 @@ typedef struct watched_ring_s {
   int was_queued;
   int was_gone;
   uint64_t was_tail;
+  uint64_t was_head; /* as the look before saw it */
 } watched_ring_t;
 
 struct uvperf__watch_s {

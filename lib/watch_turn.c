@@ -163,14 +163,14 @@ int uvperf__watch_end_ring(uvperf__watch_t *watch, size_t ring_index,
 
 /* A drain of the ring is over, and gave no code: UVPERF__DRAINED, _STOPPED, or
  * _CUT where the turn is to be ended. `gone` is why it was known to be gone
- * when that drain took its look. */
-static int judge(watched_ring_t *ring, int gone, int has_read,
+ * when that drain took its look, 0 also if the drain has left anything. */
+static int judge(watched_ring_t *ring, int gone, int has_news,
                  const uvperf__slice_t *slice) {
   uvperf__watch_t *watch = ring->watch;
   int woken = ring->woken;
 
   ring->woken = 0;
-  if (has_read)
+  if (has_news)
     ring->empty_wakeups = 0;
   /* So this was all, unless a callback had another event write into the
    * ring. */
@@ -183,7 +183,7 @@ static int judge(watched_ring_t *ring, int gone, int has_read,
     }
     return uvperf__watch_end_ring(watch, ring->index, gone, slice);
   }
-  if (!woken || has_read || ++ring->empty_wakeups < EMPTY_WAKEUPS_BEFORE_PROBE)
+  if (!woken || has_news || ++ring->empty_wakeups < EMPTY_WAKEUPS_BEFORE_PROBE)
     return UVPERF__DRAINED;
   /* It eats a pending wakeup, so the ring is queued to be drained once
    * more. */
@@ -234,16 +234,19 @@ static int take_queue(uvperf__watch_t *watch) {
     ring->was_queued = ring->queued;
     ring->was_gone = ring->ring_poll.gone;
     ring->was_tail = ring->ring->tail;
+    ring->was_head = ring->ring->head;
   }
   while (dequeue(watch) != NULL)
     continue;
   return any;
 }
 
-/* A ring in which something waits for its time was not found empty. */
+/* A ring in which something waits for its time has not come to its end; but its
+ * fd may be one that is readable for ever all the same. */
 static void drain_together(uvperf__watch_t *watch, uvperf__slice_t *slice) {
   watched_ring_t *ring;
-  int has_read;
+  int has_news;
+  int gone;
   size_t i;
   int rc;
 
@@ -261,10 +264,10 @@ static void drain_together(uvperf__watch_t *watch, uvperf__slice_t *slice) {
     if (ring->ended || !ring->was_queued)
       continue;
     ring->was_queued = 0;
-    has_read = ring->ring->tail != ring->was_tail;
-    if (uvperf__ring_has_data(ring->ring))
-      ring->woken = 0;
-    else if (judge(ring, ring->was_gone, has_read, slice) != UVPERF__DRAINED)
+    has_news = ring->ring->tail != ring->was_tail ||
+               ring->ring->head != ring->was_head;
+    gone = uvperf__ring_has_data(ring->ring) ? 0 : ring->was_gone;
+    if (judge(ring, gone, has_news, slice) != UVPERF__DRAINED)
       return;
   }
 }

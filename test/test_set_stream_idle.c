@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* How often the loop turns while a set waits: not for ever, and not again and
+ * again for what its time has not come. */
+#include "stream_world.h"
+
+#include <poll.h>
+
+/* -- live ----------------------------------------------------------------- */
+
+/* The end of one waits for the slack, and others can end meanwhile. */
+static void set_end_that_waits_for_the_slack_lets_the_loop_sleep(void **state) {
+  live_child_t children[2];
+  live_stream_t stream;
+  live_plan_t plan;
+  int i;
+
+  support_need_own_events(__func__);
+  live_stream_plan(&plan);
+  live_stream_plan_mode(&plan, 1);
+  live_stream_plan_comm(&plan);
+  plan.options.slack_us = 600000;
+  for (i = 0; i < 2; i++) {
+    live_child_fork(&children[i], 3);
+    live_stream_plan_target(&plan, UVPERF_TARGET_THREAD, children[i].pid);
+  }
+  live_stream_begin(*state, &stream, &plan);
+  live_turns_in(*state, 10);
+  live_child_go(&children[0]);
+  live_child_wait(&children[0]);
+  assert_true(live_turns_in(*state, 400) < 60);
+  assert_true(live_run_until(*state, &stream.nr_ends, 1));
+  assert_int_equal(stream.comms, 3);
+  live_child_go(&children[1]);
+  live_child_wait(&children[1]);
+  assert_true(live_run_until(*state, &stream.eofs, 1));
+  assert_int_equal(stream.comms, 6);
+  live_stream_close(&stream);
+}
+
+/* -- scripted ------------------------------------------------------------- */
+
+/* P7: a ring whose owner has hung up is readable for ever, also while what is
+ * in it has to wait. */
+static void set_ring_that_waits_and_has_hung_up_does_not_spin(void **state) {
+  stream_world_t world;
+
+  stream_world_begin(*state, &world, 1);
+  live_turns_in(*state, 5);
+  stream_world_sample(&world, 0, 100, STREAM_WORLD_FUTURE);
+  world.events[1]->revents = POLLHUP;
+  fake_event_wake(world.events[1]);
+  assert_true(live_turns_in(*state, 100) < 150);
+  assert_int_equal(world.stream.samples, 0);
+  assert_int_equal(world.stream.faults, 0);
+  /* The record comes before the end is told. */
+  assert_int_equal(uvperf_set_flush(&world.stream.live.set), 0);
+  assert_int_equal(world.stream.samples, 1);
+  assert_true(live_run_until(*state, &world.stream.faults, 1));
+  assert_int_equal(world.stream.fault, UV_EBADF);
+  assert_int_equal(uvperf_set_is_active(&world.stream.live.set), 1);
+  fake_event_quiet(world.events[1]);
+  stream_world_close(&world);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(set_end_that_waits_for_the_slack_lets_the_loop_sleep),
+      stream_world_test(set_ring_that_waits_and_has_hung_up_does_not_spin),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
