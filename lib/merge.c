@@ -8,7 +8,6 @@
 #include "merge.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "alloc.h"
 #include "decoder.h"
@@ -184,18 +183,6 @@ void uvperf__merge_forget(uvperf__merge_t *merge) {
 
 /* -- reading --------------------------------------------------------------- */
 
-/* A LOST record is stamped when there is room again, with the record behind it
- * or, by older kernels, later (__perf_output_begin in
- * kernel/events/ring_buffer.c), while what it tells of was lost at any time
- * since the record before it: who keeps account by the records of all rings has
- * to know that before younger ones of others. */
-static int is_lost(const void *bytes) {
-  struct perf_event_header header;
-
-  memcpy(&header, bytes, sizeof(header));
-  return header.type == PERF_RECORD_LOST;
-}
-
 /* Looks at the first record of a ring: 1, also where the ring turns out to be
  * broken; 0 if there is none. */
 static int look(const uvperf__merge_t *merge, track_t *track) {
@@ -208,8 +195,7 @@ static int look(const uvperf__merge_t *merge, track_t *track) {
     return track->is_broken;
   }
   /* Where there is none the one before it stays. */
-  track->has_time = !is_lost(track->bytes) &&
-                    uvperf__decoder_time(merge->decoder, track->bytes,
+  track->has_time = uvperf__decoder_time(merge->decoder, track->bytes,
                                          track->size, &track->time);
   return 1;
 }

@@ -55,8 +55,7 @@ int uvperf__merge_is_pressed(const uvperf__merge_t *merge);
  * 0 if there is none; or -EPROTO and merged->ring: that ring cannot be right,
  * has been dropped, and the rest goes on. Records of one time come in the order
  * of their rings. A record without a time is as old as the one before it in its
- * ring, and so is a LOST record, whose time is taken for none. Must be followed
- * by consume (or by end) before the next. */
+ * ring. Must be followed by consume (or by end) before the next. */
 int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
                        uvperf__merged_t *merged);
 

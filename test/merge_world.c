@@ -53,10 +53,6 @@ merge_ring_t *merge_world_add(merge_world_t *world, size_t bytes) {
 
 /* -- records --------------------------------------------------------------- */
 
-static int has_time(const merge_record_t *record) {
-  return record->kind != MERGE_TIMELESS && record->kind != MERGE_LOST;
-}
-
 static void fill_sample(const merge_record_t *record, uint64_t who,
                         uint64_t *words) {
   words[1] = record->kind == MERGE_TIMELESS ? NOBODYS_ID : 7;
@@ -68,13 +64,11 @@ static void fill_sample(const merge_record_t *record, uint64_t who,
 static void fill_sideband(const merge_record_t *record, uint64_t who,
                           uint64_t *words) {
   uint64_t *trailer = words + record->size / 8 - 3;
-  int is_lost = record->kind == MERGE_LOST;
 
   words[1] = who;
-  if (!is_lost)
-    memcpy(&words[2], "name\0\0\0", 8);
+  memcpy(&words[2], "name\0\0\0", 8);
   trailer[0] = who;
-  trailer[1] = is_lost ? record->time + 1000000 : record->time;
+  trailer[1] = record->time;
   trailer[2] = 7;
 }
 
@@ -89,9 +83,8 @@ static void fill(const merge_ring_t *ring, size_t index, uint64_t *words) {
 
   for (i = 0; i < record->size / 8; i++)
     words[i] = who * 31 + i;
-  if (record->kind == MERGE_SIDEBAND || record->kind == MERGE_LOST) {
-    header.type =
-        record->kind == MERGE_LOST ? PERF_RECORD_LOST : PERF_RECORD_COMM;
+  if (record->kind == MERGE_SIDEBAND) {
+    header.type = PERF_RECORD_COMM;
     memset(words, 0, record->size);
     fill_sideband(record, who, words);
   } else {
@@ -117,7 +110,7 @@ int merge_write(merge_ring_t *ring, enum merge_kind kind, uint64_t time,
   record->kind = kind;
   record->size = size;
   record->time = time;
-  if (!has_time(record))
+  if (kind == MERGE_TIMELESS)
     record->time = ring->written > 0 ? record[-1].time : 0;
   fill(ring, ring->written, words);
   for (i = 0; i < size; i += 8) {
@@ -202,7 +195,7 @@ static void assert_given(const merge_ring_t *ring,
   assert_int_equal(merged->ring, ring->index);
   assert_int_equal(merged->size, record->size);
   assert_memory_equal(merged->bytes, words, record->size);
-  assert_int_equal(merged->has_time, has_time(record));
+  assert_int_equal(merged->has_time, record->kind != MERGE_TIMELESS);
   assert_true(merged->time == record->time);
 }
 
@@ -232,7 +225,7 @@ void merge_consume(merge_world_t *world) {
   const merge_record_t *record = &ring->records[ring->consumed];
   int is_late = 0;
 
-  if (has_time(record)) {
+  if (record->kind != MERGE_TIMELESS) {
     is_late = record->time < world->newest;
     if (!is_late)
       world->newest = record->time;

@@ -22,13 +22,12 @@ enum merge_kind {
   MERGE_SAMPLE,   /* with a time at a fixed place */
   MERGE_SIDEBAND, /* with one in its trailer */
   MERGE_TIMELESS, /* of nobody */
-  MERGE_LOST,     /* with a time that means nothing */
   MERGE_BROKEN    /* its header cannot be right */
 };
 
 typedef struct merge_record_s {
   enum merge_kind kind;
-  uint64_t time; /* of MERGE_TIMELESS and MERGE_LOST: of the one before it */
+  uint64_t time; /* of MERGE_TIMELESS: of the one before it */
   size_t size;
 } merge_record_t;
 

@@ -212,29 +212,6 @@ static void record_without_time_comes_after_the_one_before_it(void **state) {
   merge_end(&world);
 }
 
-/* It may be stamped after the record behind it, and tells of what was lost
- * before that. */
-static void loss_is_given_where_it_was_and_makes_nothing_late(void **state) {
-  merge_ring_t *first, *second;
-
-  (void)state;
-  first = merge_world_add(&world, 4096);
-  second = merge_world_add(&world, 4096);
-  merge_put(second, 10);
-  assert_int_equal(merge_write(second, MERGE_LOST, 0, 48), 1);
-  merge_put(second, 20);
-  merge_put(first, 15);
-  merge_put(first, 21);
-  merge_begin(&world);
-  expect(1, 10);
-  expect(1, 10);
-  expect(0, 15);
-  expect(1, 20);
-  expect(0, 21);
-  assert_int_equal(world.late, 0);
-  merge_end(&world);
-}
-
 /* -- the horizon ----------------------------------------------------------- */
 
 static void what_is_younger_than_the_horizon_waits(void **state) {
@@ -570,7 +547,6 @@ int main(void) {
       TEST(record_that_an_interrupt_put_behind_is_given_late),
       TEST(record_that_is_seen_too_late_is_counted),
       TEST(record_without_time_comes_after_the_one_before_it),
-      TEST(loss_is_given_where_it_was_and_makes_nothing_late),
       TEST(what_is_younger_than_the_horizon_waits),
       TEST(ring_that_is_quiet_holds_nothing_up),
       TEST(what_is_written_after_begin_waits_for_the_next),

@@ -30,7 +30,6 @@ typedef struct producer_s {
   uint32_t comms;  /* that came */
   uint64_t lost;   /* that did not, as LOST tells */
   int is_unsorted; /* a name came before an older one */
-  uint64_t stamp;  /* of a LOST record that came last, else 0 */
 } producer_t;
 
 typedef struct stream_s {
@@ -122,16 +121,12 @@ static void hear(const uvperf__merged_t *merged) {
   assert_int_equal(
       uvperf_decode(stream.decoder, merged->bytes, merged->size, &record), 0);
   assert_ptr_equal(record->source, &producer->source);
-  assert_int_equal(merged->has_time, record->type != PERF_RECORD_LOST);
+  assert_int_equal(merged->has_time, 1);
+  assert_true(merged->time == record->time);
   if (record->type == PERF_RECORD_LOST) {
     producer->lost += record->lost.lost;
-    producer->stamp = record->time;
     return;
   }
-  assert_true(merged->time == record->time);
-  /* Why the time of a LOST record is taken for none. */
-  assert_true(producer->stamp == 0 || record->time <= producer->stamp);
-  producer->stamp = 0;
   assert_int_equal(record->type, PERF_RECORD_COMM);
   assert_int_equal(record->tid, producer->thread.tid);
   number = (uint32_t)strtoul(record->comm.comm + 1, NULL, 10);
@@ -149,9 +144,9 @@ static size_t take(uint64_t horizon) {
   while ((rc = uvperf__merge_next(stream.merge, horizon, &merged)) == 1) {
     hear(&merged);
     stream.beyond += merged.time > horizon;
-    if (merged.has_time && merged.time < stream.latest)
+    if (merged.time < stream.latest)
       stream.late++;
-    else if (merged.has_time)
+    else
       stream.latest = merged.time;
     stream.told_late += (unsigned)uvperf__merge_consume(stream.merge);
     taken++;

@@ -33,8 +33,6 @@ static enum merge_kind any_kind(void) {
     return MERGE_BROKEN;
   if (drawn < 400)
     return MERGE_TIMELESS;
-  if (drawn < 600)
-    return MERGE_LOST;
   return drawn < 1500 ? MERGE_SIDEBAND : MERGE_SAMPLE;
 }
 

@@ -79,8 +79,8 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *  than half full does not wait for the slack. A record that becomes visible
  *  later than that, or that an interrupt has put behind a younger one, is
  *  delivered when it is found, and counted in uvperf_stats_t.late_records.
- *  A LOST record comes where its ring's records end, and is never late: its time
- *  is not that of the loss, which was somewhere since the record before it.
+ *  A LOST record has the time at which there was room again (before the record
+ *  behind it in its ring); the loss was somewhere since the record before it.
  *  @param set      Initialized with UVPERF_SET_RECORDS.
  *  @param options  Caller's, copied; NULL for the defaults. flush_ms -1 is 0
  *    where wakeup_bytes is 1, else 100.

@@ -134,9 +134,6 @@ static void on_record(uvperf_set_t *set, int status,
     bench->delivered++;
   else
     bench->others++;
-  /* What a LOST record is stamped with is not when the loss was. */
-  if (record->type == PERF_RECORD_LOST)
-    return;
   if (record->time < bench->newest)
     bench->inversions++;
   else
