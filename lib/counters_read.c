@@ -65,12 +65,17 @@ static int read_alone(const uvperf__counters_t *counters,
   return rc == 0 ? find_value(&read, event->id, 0, count) : -EPROTO;
 }
 
-/* What it has counted, also before it was opened anew. */
+/* What it has counted, also before it was opened anew. While a child lives that
+ * has inherited a group, the kernel tells what that has lost in place of the
+ * sum (__perf_read_group_add in kernel/events/core.c). */
 static void keep_count(counter_t *event, const uvperf_count_t *count) {
+  uint64_t lost = event->carry.lost + count->lost;
+
   event->last.value = event->carry.value + count->value;
   event->last.enabled = event->carry.enabled + count->time_enabled;
   event->last.running = event->carry.running + count->time_running;
-  event->last.lost = event->carry.lost + count->lost;
+  if (event->last.lost < lost)
+    event->last.lost = lost;
 }
 
 /* Fills `last` and `code` of all events that this one leads at the place: of
