@@ -54,7 +54,9 @@ typedef struct set_s {
   uint64_t flush_ms; /* of the last start */
   uint64_t default_flush_ms;
   uint64_t slack_ns;
-  int in_callback; /* any of the handle */
+  uint64_t clock_ns; /* of the events, at the last look in the order of time */
+  int was_set_back;  /* it is to deliver all that is there */
+  int in_callback;   /* any of the handle */
   int is_flushing;
   void *scratch;          /* for a record that wraps: of all rings */
   uvperf__merge_t *merge; /* NULL without UVPERF_SET_TIME_ORDER */

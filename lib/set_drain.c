@@ -96,6 +96,21 @@ static uint64_t now_of(const set_t *impl) {
   return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
+/* How young a record may be that is delivered now. A ring that is pressed does
+ * not wait for the slack; and where the clock was set back (CLOCK_REALTIME and
+ * CLOCK_TAI can be) what was written before then is from the future, and waits
+ * for nothing, until all of it is delivered. */
+static uint64_t horizon_at(set_t *impl, uint64_t now, int is_pressed) {
+  uint64_t slack = now < impl->slack_ns ? now : impl->slack_ns;
+
+  if (now < impl->clock_ns)
+    impl->was_set_back = 1;
+  impl->clock_ns = now;
+  if (impl->was_set_back)
+    return UINT64_MAX;
+  return is_pressed ? now : now - slack;
+}
+
 /* A ring that the merge has found to be unsound. */
 static int end_unsound(set_t *impl, size_t ring_index,
                        const uvperf__slice_t *slice) {
@@ -141,8 +156,8 @@ static void look_later(set_t *impl) {
 int uvperf__set_drain_all(void *owner, uvperf__slice_t *slice) {
   set_t *impl = owner;
   uint64_t records = slice->records;
-  uint64_t now = impl->is_flushing ? UINT64_MAX : now_of(impl);
-  uint64_t slack = now < impl->slack_ns ? now : impl->slack_ns;
+  uint64_t horizon = UINT64_MAX;
+  uint64_t now = now_of(impl);
   int is_pressed;
   int rc;
 
@@ -150,16 +165,18 @@ int uvperf__set_drain_all(void *owner, uvperf__slice_t *slice) {
    * visible now, in whichever ring it is. */
   uvperf__merge_begin(impl->merge);
   is_pressed = uvperf__merge_is_pressed(impl->merge);
-  if (now == UINT64_MAX || is_pressed)
-    slack = 0;
-  rc = merge_until(impl, now - slack, slice);
-  /* A clock that was set back has all records come from the future. */
+  if (!impl->is_flushing && now != UINT64_MAX)
+    horizon = horizon_at(impl, now, is_pressed);
+  rc = merge_until(impl, horizon, slice);
+  /* Nobody knew of the clock before it was set back. */
   if (rc == UVPERF__DRAINED && is_pressed && slice->records == records)
     rc = merge_until(impl, UINT64_MAX, slice);
   if (has_no_rings(impl)) {
     uvperf__merge_forget(impl->merge);
     return UVPERF__STOPPED;
   }
+  if (rc == UVPERF__DRAINED)
+    impl->was_set_back = 0;
   if (rc == UVPERF__DRAINED && uvperf__merge_has_more(impl->merge))
     look_later(impl);
   uvperf__merge_end(impl->merge);

@@ -76,7 +76,8 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *  ring for the next turn, which comes within flush_ms or, if that is 0, soon
  *  after slack_us. So a quiet ring holds up nobody. Nothing is copied or
  *  sorted: beside the rings it takes 64 bytes for each. A ring that is more
- *  than half full does not wait for the slack. A record that becomes visible
+ *  than half full does not wait for the slack, and neither does what was there
+ *  when the clock is found to have been set back. A record that becomes visible
  *  later than that, or that an interrupt has put behind a younger one, is
  *  delivered when it is found, and counted in uvperf_stats_t.late_records.
  *  A LOST record has the time at which there was room again (before the record

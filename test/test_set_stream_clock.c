@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: records in the order of a clock that is set back. The program is
+ * linked with --wrap for clock_gettime. */
+#include "stream_world.h"
+
+#include <time.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/* Nanoseconds that CLOCK_REALTIME is behind. */
+static uint64_t behind;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time) {
+  int rc = __real_clock_gettime(clock, time);
+
+  if (clock == CLOCK_REALTIME)
+    time->tv_sec -= (time_t)(behind / NS_PER_S);
+  return rc;
+}
+
+static uint64_t now(void) {
+  struct timespec time;
+
+  clock_gettime(CLOCK_REALTIME, &time);
+  return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
+static void begin(uv_loop_t *loop, stream_world_t *world) {
+  behind = 0;
+  stream_world_plan(world, 1);
+  world->make.attrs[0].use_clockid = 1;
+  world->make.attrs[0].clockid = CLOCK_REALTIME;
+  live_stream_open(loop, &world->stream, &world->make.options);
+  live_stream_start(&world->stream, NULL);
+  live_turns_in(loop, 5);
+}
+
+/* What was written before is from the future: it need not wait until that is
+ * reached. */
+static void set_in_time_order_of_a_clock_set_back_goes_on(void **state) {
+  stream_world_t world;
+
+  begin(*state, &world);
+  stream_world_sample(&world, 0, 100, now());
+  stream_world_wake(&world, 0);
+  assert_true(live_run_until(*state, &world.stream.samples, 1));
+  stream_world_sample(&world, 0, 100, now());
+  behind = 3600 * NS_PER_S;
+  stream_world_sample(&world, 1, 102, now());
+  stream_world_wake(&world, 0);
+  assert_true(live_run_until(*state, &world.stream.samples, 3));
+  /* And what comes after it waits for its own time. */
+  stream_world_sample(&world, 1, 102, now() + 60 * NS_PER_S);
+  stream_world_wake(&world, 1);
+  assert_int_equal(world.stream.samples, 3);
+  stream_world_sample(&world, 0, 100, now());
+  stream_world_wake(&world, 0);
+  assert_true(live_run_until(*state, &world.stream.samples, 4));
+  stream_world_close(&world);
+}
+
+/* While something else is written all the time. */
+static void set_ring_of_the_future_beside_a_busy_one_comes(void **state) {
+  uvperf_stats_t stats;
+  stream_world_t world;
+  uint64_t n;
+
+  begin(*state, &world);
+  for (n = 0; n < 20; n++)
+    stream_world_sample(&world, 0, 100, now());
+  behind = 3600 * NS_PER_S;
+  stream_world_sample(&world, 1, 102, now() - NS_PER_S);
+  stream_world_wake(&world, 1);
+  assert_true(live_run_until(*state, &world.stream.samples, n + 1));
+  for (n = 0; n < 5; n++)
+    stream_world_sample(&world, 1, 102, now() - NS_PER_S);
+  stream_world_wake(&world, 1);
+  assert_true(live_run_until(*state, &world.stream.samples, 26));
+  uvperf_set_stats(&world.stream.live.set, &stats);
+  assert_int_equal(stats.late_records, world.stream.inversions);
+  stream_world_close(&world);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      stream_world_test(set_in_time_order_of_a_clock_set_back_goes_on),
+      stream_world_test(set_ring_of_the_future_beside_a_busy_one_comes),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
