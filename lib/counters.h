@@ -152,7 +152,8 @@ int uvperf__counters_cpu_come(uvperf__counters_t *counters, int cpu,
 /* A CPU has gone: its events have stopped, most of them for good. Notes where
  * they are, so that those that go on are known when it is back. */
 void uvperf__counters_cpu_gone(uvperf__counters_t *counters, int cpu);
-/* -- the end of targets --------------------------------------------------- */
+
+/* -- the end of targets: counters_end.c -- */
 
 /* Asks whether targets that were there so far are gone: by poll(2) of one event
  * of each that was found to live before; more only where that is gone. It eats

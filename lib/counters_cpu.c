@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* CPUs that come and go. The events of a CPU that goes offline are turned off,
  * and stay so when it is back, whatever PERF_EVENT_IOC_ENABLE says: they are
- * out of the lists of its context (perf_event_exit_cpu in kernel/events/core.c).
- * They can be read as ever, and so they stay open until it is back; then others
- * take their places, whose counts are added to what they had.
+ * out of the lists of its context (perf_event_exit_cpu in
+ * kernel/events/core.c). They can be read as ever, and so they stay open until
+ * it is back; then others take their places, whose counts are added to what
+ * they had.
  *
  * Events of PMUs of a package are moved to another CPU of it by their drivers,
  * and go on. No attr tells these from others, but the time that they were

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which targets are gone, told by the hang-up of their events: is_event_hup() in
- * kernel/events/core.c says POLLHUP of an event whose task has ended, and, if
- * it is inherited, whose every child has too. It stays so for good.
+/* Which targets are gone, told by the hang-up of their events: is_event_hup()
+ * in kernel/events/core.c says POLLHUP of an event whose task has ended, and,
+ * if it is inherited, whose every child has too. It stays so for good.
  *
  * An event without a ring hangs up always (perf_poll), so that only events that
  * write into one are asked, which are those with a source; where a target has

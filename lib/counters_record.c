@@ -195,9 +195,9 @@ int uvperf__counters_join(uvperf__counters_t *counters,
   return rc;
 }
 
-/* close(2) alone ends an event only where nobody else has its file: a child that
- * was forked and runs no other program has, and so has a BPF map into which the
- * fd was put. */
+/* close(2) alone ends an event only where nobody else has its file: a child
+ * that was forked and runs no other program has, and so has a BPF map into
+ * which the fd was put. */
 void uvperf__counters_hush(const uvperf__counters_t *counters,
                            const counter_target_t *target) {
   size_t i;

@@ -27,8 +27,8 @@ typedef struct uvperf__hotplug_ops_s {
   void (*closed)(void *owner);
 } uvperf__hotplug_ops_t;
 
-/* Notes the CPUs that are online now. `root` of sysfs as elsewhere, must last. 0
- * or UV_ENOMEM. */
+/* Notes the CPUs that are online now. `root` of sysfs as elsewhere, must last.
+ * 0 or UV_ENOMEM. */
 int uvperf__hotplug_new(uvperf__hotplug_t **hotplug, const char *root,
                         const uvperf__hotplug_ops_t *ops, void *owner);
 
@@ -40,11 +40,12 @@ void uvperf__hotplug_free(uvperf__hotplug_t *hotplug);
 int uvperf__hotplug_attach(uvperf__hotplug_t *hotplug, uv_loop_t *loop);
 int uvperf__hotplug_is_attached(const uvperf__hotplug_t *hotplug);
 
-/* Of one that is attached. Tells from the next turn of the loop on what has changed since it was made or
- * last told; sysfs is read at least every rescan_ms (above 0). A socket that
- * cannot be had (EMFILE, EPROTONOSUPPORT, seccomp) leaves that alone. 0, also
- * when started; or why sysfs could not be read; or UV_EINVAL where somebody
- * else has closed the inner handle, UV_EPERM in a forked child. */
+/* Of one that is attached. Tells from the next turn of the loop on what has
+ * changed since it was made or last told; sysfs is read at least every
+ * rescan_ms (above 0). A socket that cannot be had (EMFILE, EPROTONOSUPPORT,
+ * seccomp) leaves that alone. 0, also when started; or why sysfs could not be
+ * read; or UV_EINVAL where somebody else has closed the inner handle, UV_EPERM
+ * in a forked child. */
 int uvperf__hotplug_start(uvperf__hotplug_t *hotplug, uint64_t rescan_ms);
 
 /* Nothing is told after it. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Several events as one libuv handle: makes the counters that hold the events,
- * and the inner handles: a ticker, and from the first start on a watch; and
- * closes it all. Readings on the loop are in set_read.c, the delivery of records
- * in set_stream.c, and all else that can be done in set_control.c. */
+ * and the ticker; closes these and the inner handles that the first start or
+ * read_start adds (a watch, a hotplug). Readings on the loop are in set_read.c,
+ * the delivery of records in set_stream.c, CPUs in set_cpu.c, and all else that
+ * can be done in set_control.c. */
 #include "set.h"
 
 #include <assert.h>

@@ -108,8 +108,8 @@ void uvperf__set_end_delivery(set_t *impl);
 
 /* -- set_cpu.c -- */
 
-/* Notes the CPUs that are online, by sysfs under a root, which must last: before
- * the events are opened. 0 or UV_ENOMEM. */
+/* Notes the CPUs that are online, by sysfs under a root, which must last:
+ * before the events are opened. 0 or UV_ENOMEM. */
 int uvperf__set_make_hotplug(set_t *impl, const char *root);
 
 /* Follows CPUs from now on, if that was asked for. 0, or a code and the

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Layer 0: the only calls of the perf system calls and of netlink, and the
  * instructions that read a counter. Each function is one system call or
- * instruction, returns -errno if it can fail, and knows no policy. They never call each other, so
- * that tests can replace each by the linker's --wrap. */
+ * instruction (of a socket the two that make it), returns -errno if it can
+ * fail, and knows no policy. They never call each other, so that tests can
+ * replace each by the linker's --wrap. */
 #ifndef UVPERF_LIB_SYS_H
 #define UVPERF_LIB_SYS_H
 
@@ -57,8 +58,8 @@ pid_t uvperf__sys_gettid(void);
  * where it is another user's; -ESRCH where no task has it. */
 int uvperf__sys_has_task(pid_t task);
 
-/* The kernel's uevents, by a netlink socket (socket(2) and bind(2)), which needs
- * no privileges: its fd, close-on-exec and non-blocking; or -errno. */
+/* The kernel's uevents, by a netlink socket (socket(2) and bind(2)), which
+ * needs no privileges: its fd, close-on-exec and non-blocking; or -errno. */
 int uvperf__sys_uevents_open(void);
 
 /* recvfrom(2): the bytes of the next one, cut to `size`; -EAGAIN where none is

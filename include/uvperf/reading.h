@@ -28,8 +28,8 @@ enum uvperf_count_state {
   /* It was on a counter, all of the time or a part of it. */
   UVPERF_COUNT_COUNTING = 1,
   /* It was never enabled, or its task did not run here since, or its CPU was
-   * offline: nothing can have happened. value is 0. (Of a task on one CPU this stands for NEVER_SCHEDULED
-   * too: see time_enabled.) */
+   * offline: nothing can have happened. value is 0. (Of a task on one CPU this
+   * stands for NEVER_SCHEDULED too: see time_enabled.) */
   UVPERF_COUNT_NOT_ENABLED = 2,
   /* It was enabled and never on a counter, since others had them all: what
    * happened is not known. value is 0 and means nothing. */

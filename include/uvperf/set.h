@@ -290,8 +290,8 @@ UVPERF_EXTERN int uvperf_set_set_bpf(uvperf_set_t *set, size_t attr,
  *  attr.
  *  @param nr  Receives how many there are.
  *  @return The set's own, ordered by target, place and attr; valid until a
- *    target is added or removed, a CPU comes (uvperf_set_on_cpu), or close. NULL
- *    if there are none. */
+ *    target is added or removed, a CPU comes (uvperf_set_on_cpu), or close.
+ *    NULL if there are none. */
 UVPERF_EXTERN const uvperf_set_failure_t *
 uvperf_set_failures(const uvperf_set_t *set, size_t *nr);
 
@@ -332,11 +332,12 @@ UVPERF_EXTERN int uvperf_set_fd(const uvperf_set_t *set, size_t attr,
                                 uint64_t serial);
 
 /** Closes the handle. Returns at once; everything is disabled, and no reading
- *  and no record comes after it, also in the middle of a turn. On a later turn of the loop the fds are closed and close_cb
- *  is called. Exactly once (a second call asserts), except that after
- *  uvperf_walk_close, or after somebody else uv_closed an inner handle, it is
- *  still to be called: then it stores close_cb, or calls it at once if
- *  uvperf_walk_close's teardown is over. Call it while the loop is open.
+ *  and no record comes after it, also in the middle of a turn. On a later turn
+ *  of the loop the fds are closed and close_cb is called. Exactly once (a
+ *  second call asserts), except that after uvperf_walk_close, or after somebody
+ *  else uv_closed an inner handle, it is still to be called: then it stores
+ *  close_cb, or calls it at once if uvperf_walk_close's teardown is over. Call
+ *  it while the loop is open.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_set_close(uvperf_set_t *set,
                                     uvperf_set_close_cb close_cb);
