@@ -140,6 +140,6 @@ void uvperf__set_saw_exit(set_t *impl);
 
 /* A turn is over: asks for ends when it is time to, and tells those whose
  * records were all delivered. */
-void uvperf__set_turned(void *owner, int is_drained);
+void uvperf__set_turned(void *owner);
 
 #endif

@@ -87,12 +87,11 @@ static void tell_ends(set_t *impl) {
   uvperf__set_tell(impl, UV_EOF);
 }
 
-void uvperf__set_turned(void *owner, int is_drained) {
+void uvperf__set_turned(void *owner) {
   set_t *impl = owner;
   uint64_t session = impl->session;
   uint64_t now = uv_now(impl->handle->loop);
 
-  (void)is_drained;
   uvperf__counters_settle(impl->counters);
   if (!impl->ends_found)
     find_ends(impl);

@@ -34,12 +34,8 @@ typedef struct uvperf__watch_ops_s {
   int (*drain_all)(void *owner, uvperf__slice_t *slice);
   /* A turn that delivered something is over. May be NULL. */
   void (*slice_end)(void *owner);
-  /* A turn is over, and the watch still started; is_drained: nothing of the
-   * queue is left. May be NULL. */
-  void (*turned)(void *owner, int is_drained);
-  /* The flush timer has fired, and queued the rings that hold something. May be
-   * NULL. */
-  void (*ticked)(void *owner);
+  /* A turn is over, and the watch still started. May be NULL. */
+  void (*turned)(void *owner);
   /* A ring has ended, with UV_EOF or what ended it, and others have not. May be
    * NULL. */
   void (*ring_end)(void *owner, size_t ring_index, int status);

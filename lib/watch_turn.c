@@ -276,7 +276,6 @@ static void turn(uvperf__watch_t *watch) {
   int registered = watch->idled;
   uint64_t settles = watch->settles;
   uvperf__slice_t slice;
-  int is_drained;
 
   uvperf__slice_begin(&slice, &watch->session, watch->options.slice_records,
                       watch->options.slice_bytes, watch->options.slice_ns);
@@ -286,13 +285,12 @@ static void turn(uvperf__watch_t *watch) {
     drain_together(watch, &slice);
   else
     drain_queue(watch, &slice);
-  is_drained = watch->first == NULL;
   if (slice.records > 0)
     watch->slices += 1;
   tell_slice(watch, &slice);
   watch->delivering = 0;
   if (watch->session == slice.own_session && watch->ops->turned != NULL)
-    watch->ops->turned(watch->owner, is_drained);
+    watch->ops->turned(watch->owner);
   if (watch->session != slice.own_session)
     return;
 
@@ -356,8 +354,6 @@ void uvperf__watch_on_flush(uv_timer_t *timer) {
       enqueue(watch->rings[i]);
   if (watch->first != NULL)
     uvperf__watch_schedule(watch);
-  if (watch->ops->ticked != NULL)
-    watch->ops->ticked(watch->owner);
 }
 
 void uvperf__watch_on_look(uv_timer_t *timer) {

@@ -235,7 +235,6 @@ static void watch_together_drains_once_in_a_turn(void **state) {
   assert_int_equal(watched->drains_all, 1);
   assert_int_equal(watched->turned, 1);
   assert_int_equal(watched->slice_ends, 1);
-  assert_int_equal(watched->turned_cut, 0);
   watched_unmake(watched);
 }
 
@@ -252,7 +251,6 @@ static void watch_together_slice_of_one_record_delivers_the_rest(void **state) {
   assert_int_equal(uvperf__watch_start(watched->watch, &options), 0);
   assert_true(live_run_until(*state, &watched->total, 15));
   assert_int_equal(watched->slice_ends, 15);
-  assert_int_equal(watched->turned_cut, 15);
   assert_true(live_turns_in(*state, 50) < 20);
   watched_unmake(watched);
 }
@@ -384,23 +382,6 @@ static void watch_look_in_does_not_keep_an_unrefd_one_alive(void **state) {
   watched_unmake(watched);
 }
 
-static void watch_flush_timer_tells_its_ticks(void **state) {
-  uvperf__watch_options_t options = watched_plain;
-  watched_t *watched;
-
-  support_need_own_events(__func__);
-  watched = watched_make(*state);
-  watched_add_own(watched, 1);
-  options.flush_ms = 2;
-  assert_int_equal(uvperf__watch_start(watched->watch, &options), 0);
-  assert_true(live_run_until(*state, &watched->ticked, 3));
-  uvperf__watch_stop(watched->watch);
-  watched->ticked = 0;
-  live_turns_in(*state, 10);
-  assert_int_equal(watched->ticked, 0);
-  watched_unmake(watched);
-}
-
 static void count_ours(uv_handle_t *handle, void *arg) {
   *(int *)arg += uvperf__watch_close_owner(handle);
 }
@@ -446,7 +427,6 @@ int main(void) {
       support_loop_test(watch_look_in_keeps_the_earlier_of_two),
       support_loop_test(watch_look_in_of_a_stopped_one_is_nothing),
       support_loop_test(watch_look_in_does_not_keep_an_unrefd_one_alive),
-      support_loop_test(watch_flush_timer_tells_its_ticks),
       support_loop_test(watch_walked_over_closes_once),
   };
 

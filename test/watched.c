@@ -70,19 +70,12 @@ static void slice_end(void *owner) {
   watched->slice_ends += 1;
 }
 
-static void turned(void *owner, int is_drained) {
+static void turned(void *owner) {
   watched_t *watched = owner;
 
   watched->turned += 1;
-  watched->turned_cut += !is_drained;
   if (watched->turned_hook != NULL)
     watched->turned_hook(watched);
-}
-
-static void ticked(void *owner) {
-  watched_t *watched = owner;
-
-  watched->ticked += 1;
 }
 
 static void ring_end(void *owner, size_t index, int status) {
@@ -116,7 +109,6 @@ static const uvperf__watch_ops_t by_ring = {
     .drain = drain,
     .slice_end = slice_end,
     .turned = turned,
-    .ticked = ticked,
     .ring_end = ring_end,
     .end = end,
     .close = close_by_walk,
@@ -127,7 +119,6 @@ static const uvperf__watch_ops_t together = {
     .drain_all = drain_all,
     .slice_end = slice_end,
     .turned = turned,
-    .ticked = ticked,
     .ring_end = ring_end,
     .end = end,
     .close = close_by_walk,

@@ -26,8 +26,6 @@ struct watched_s {
   size_t nr_order;
   uint64_t drains_all; /* of rings that are read together */
   uint64_t turned;
-  uint64_t turned_cut; /* of those: with something left in the queue */
-  uint64_t ticked;
   uint64_t slice_ends;
   uint64_t ring_ends;
   size_t ended_ring; /* the last of them */
