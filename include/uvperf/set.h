@@ -15,7 +15,8 @@
  * - Returned codes are 0 or a negative UV_E*.
  * - `error` may be NULL; it receives the cause, the reason and the remedy of a
  *   failure.
- * - All functions may be called inside the handle's callback.
+ * - All functions may be called inside the handle's callbacks (but for
+ *   uvperf_set_flush of set_stream.h).
  * - After fork(2) the child must call uv_loop_fork and close the handles before
  *   it runs the loop; there, all but close and the getters return UV_EPERM, and
  *   close leaves the parent's events alone.
@@ -103,9 +104,11 @@ struct uvperf_set_s {
  *      or one of the attrs is NULL; a leader that is not before its member, or
  *      is a member itself; a target that cannot be right (see its fields);
  *      unknown flags or fallbacks; options of records without
- *      UVPERF_SET_RECORDS, unknown bits of side_band, wakeup_bytes of more than
- *      half of a ring, attrs with different clocks, write_backward or
- *      inherit_stat; or what uvperf_event_init says of EINVAL;
+ *      UVPERF_SET_RECORDS, slack_us without UVPERF_SET_TIME_ORDER, unknown bits
+ *      of side_band, its BUILD_ID without mappings, no such ring_bytes,
+ *      wakeup_bytes of more than half of a ring, attrs with different clocks,
+ *      write_backward or inherit_stat; or what uvperf_event_init says of
+ *      EINVAL;
  *    UV_E2BIG   options, a target or an attr have fields that the library, or
  *      the kernel, does not know; or there are more than 65536 attrs;
  *    UV_EMFILE, UV_ENFILE  the fds do not suffice (cause files): error->needed
@@ -191,7 +194,9 @@ UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading);
  *      the inner handle;
  *    UV_EALREADY  already started: stop it first;
  *    UV_ENOMEM    out of memory;
- *    UV_EPERM     in a forked child. */
+ *    UV_EPERM     in a forked child;
+ *    another      with UVPERF_SET_FOLLOW_CPUS: why
+ *      /sys/devices/system/cpu/online cannot be read. */
 UVPERF_EXTERN int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
                                         uvperf_set_read_cb cb);
 
@@ -210,13 +215,15 @@ UVPERF_EXTERN int uvperf_set_read_stop(uvperf_set_t *set);
  *  @return 0, or, with nothing added,
  *    UV_EINVAL  target is NULL;
  *    UV_EPERM   in a forked child (cause argument);
- *    another    what uvperf_set_init says of targets. */
+ *    another    what uvperf_set_init says of targets, and uvperf_set_enable of
+ *      events; or uv_poll_init or uv_poll_start failed on a new ring. */
 UVPERF_EXTERN int uvperf_set_add_target(uvperf_set_t *set,
                                         const uvperf_target_t *target,
                                         uint32_t *index, uvperf_error_t *error);
 
 /** Closes the events of one target and forgets its failures. Its places are in
- *  no reading from then on, and its counts in no total.
+ *  no reading from then on, and its counts in no total. Records that it has
+ *  written, and that wait in rings, come all the same, with their source.
  *  @param index  The target's: those of options count from 0.
  *  @return 0, or
  *    UV_ENOENT  there is no such target;

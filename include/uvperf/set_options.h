@@ -80,30 +80,31 @@ typedef struct uvperf_target_s {
 /* Maps a page of each event of the calling thread, so that its counts are read
  * without a system call where CPU and kernel allow it (rdpmc); else, and from
  * another thread, by read(2) as without it. So are events with attr.inherit,
- * and those of a group of which one cannot be read so. The page counts against
- * perf_event_mlock_kb. On aarch64 the event must ask for it, by bit 1 of
- * attr.config1 (`rdpmc=1`), and kernel.perf_user_access be 1. An administrator
- * who forbids it while it is in use, by 0 there or, on x86, in
- * /sys/devices/cpu/rdpmc, ends the process by a signal at the next reading. */
+ * those that write into the rings of UVPERF_SET_RECORDS, and those of a group
+ * of which one cannot be read so. The page counts against perf_event_mlock_kb.
+ * On aarch64 the event must ask for it, by bit 1 of attr.config1 (`rdpmc=1`),
+ * and kernel.perf_user_access be 1. An administrator who forbids it while it is
+ * in use, by 0 there or, on x86, in /sys/devices/cpu/rdpmc, ends the process by
+ * a signal at the next reading. */
 #define UVPERF_SET_USER_READ 2u
 /* Maps a ring for each CPU that is measured, into which all events there write
  * their records: see set_stream.h. Each attr gets PERF_SAMPLE_IDENTIFIER and
  * sample_id_all, so that each record tells whose it is, and keeps
- * PERF_SAMPLE_READ. A ring belongs to an event that counts nothing, of the
- * calling thread, so that it outlives targets and CPUs: one fd for each CPU
- * more. Not for overwritable rings (attr.write_backward), and not for
- * attr.inherit_stat, whose records Linux writes into the ring of another CPU
- * without a lock. Attrs that write records have one clock. Of a software event
- * that several events sample at once on a CPU (page-faults of two attrs, or of
- * a task and its CPU) Linux 6.18 gives each sample the id of the first, also
- * where that is another program's: have one event sample it. Attrs that sample
- * the same one get each other's PERF_SAMPLE_* and registers, so that each such
- * record can be read. */
+ * PERF_SAMPLE_READ if it writes records. A ring belongs to an event that
+ * counts nothing, of the calling thread, so that it outlives targets and CPUs:
+ * one fd for each CPU more. Not for overwritable rings (attr.write_backward),
+ * and not for attr.inherit_stat, whose records Linux writes into the ring of
+ * another CPU without a lock. Attrs that write records have one clock. Of a
+ * software event that several events sample at once on a CPU (page-faults of
+ * two attrs, or of a task and its CPU) Linux 6.18 gives each sample the id of
+ * the first, also where that is another program's: have one event sample it.
+ * Attrs that sample the same one get each other's PERF_SAMPLE_* and registers,
+ * so that each such record can be read. */
 #define UVPERF_SET_RECORDS 4u
 /* Delivers the records of all rings in the order of their time: see
- * uvperf_set_start. Adds PERF_SAMPLE_TIME to each attr and, where none of them
- * has use_clockid, CLOCK_MONOTONIC, which is the clock of uv_hrtime. Needs
- * UVPERF_SET_RECORDS. */
+ * uvperf_set_start. Adds PERF_SAMPLE_TIME to each attr that writes records and,
+ * where none of these has use_clockid, CLOCK_MONOTONIC, which is the clock of
+ * uv_hrtime. Needs UVPERF_SET_RECORDS. */
 #define UVPERF_SET_TIME_ORDER 8u
 /* Opens anew the events of a CPU that comes back online, as the kernel has
  * turned the old ones off for good, and those of one that comes for the first
@@ -113,7 +114,9 @@ typedef struct uvperf_target_s {
  * themselves, and so do those of a PMU that the kernel moves to another CPU of
  * the package; of others that are counted once a package no other CPU takes the
  * place. A task's children, made before a CPU was there for the first time, are
- * not measured on it. */
+ * not measured on it. It takes one fd more, of a socket on which the kernel
+ * tells what has changed; where that is not to be had (a seccomp filter), or
+ * silent (some containers), it is found within about a second all the same. */
 #define UVPERF_SET_FOLLOW_CPUS 16u
 
 /* What a set can tell beside its attrs' records, by an attr more: a dummy event
@@ -182,8 +185,8 @@ typedef struct uvperf_set_options_s {
   uint32_t wakeup_bytes;
   /* Size of the data part of each ring in bytes, rounded up to a power of two
    * of pages; never made smaller behind the caller's back. 0 is the default:
-   * 512 KiB, or as much less (down to one page) as perf_event_mlock_kb
-   * allows. */
+   * 512 KiB, or as much less (down to one page, or to twice wakeup_bytes) as
+   * perf_event_mlock_kb allows. */
   size_t ring_bytes;
   /* With UVPERF_SET_TIME_ORDER, else 0: so many microseconds a record may take
    * from its time stamp until it can be seen in its ring; 0 is the default,

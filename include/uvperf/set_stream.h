@@ -74,12 +74,13 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *  order of their time: a turn of the loop takes the time, looks at all rings,
  *  and delivers what is older than that by slack_us; the rest waits in its
  *  ring for the next turn, which comes within flush_ms or, if that is 0, soon
- *  after slack_us. So a quiet ring holds up nobody. Nothing is copied or
- *  sorted: beside the rings it takes 64 bytes for each. A ring that is more
- *  than half full does not wait for the slack, and neither does what was there
- *  when the clock is found to have been set back. A record that becomes visible
- *  later than that, or that an interrupt has put behind a younger one, is
- *  delivered when it is found, and counted in uvperf_stats_t.late_records.
+ *  after slack_us. So a quiet ring holds up nobody. Nothing is copied (but a
+ *  record that wraps) or sorted: beside the rings it takes about a hundred
+ *  bytes for each. While any ring is more than half full nothing waits for the
+ *  slack, and neither does what was there when the clock is found to have been
+ *  set back. A record that becomes visible later than that, or that an
+ *  interrupt has put behind a younger one, is delivered when it is found, and
+ *  counted in uvperf_stats_t.late_records.
  *  A LOST record has the time at which there was room again (before the record
  *  behind it in its ring); the loss was somewhere since the record before it.
  *  @param set      Initialized with UVPERF_SET_RECORDS.
@@ -96,8 +97,9 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *    UV_E2BIG     options that the library does not know;
  *    UV_ENOMEM    out of memory;
  *    UV_EPERM     in a forked child;
- *    another      uv_poll_start failed, or what uvperf_set_enable gives: the
- *      handle is stopped.
+ *    another      uv_poll_start failed; or, with UVPERF_SET_FOLLOW_CPUS, why
+ *      /sys/devices/system/cpu/online cannot be read (cause no_cpu); or what
+ *      uvperf_set_enable gives: the handle is stopped.
  *  Source: perf_event_open(2), "MMAP layout". */
 UVPERF_EXTERN int uvperf_set_start(uvperf_set_t *set,
                                    const uvperf_stream_options_t *options,
@@ -162,7 +164,8 @@ typedef struct uvperf_set_ring_s {
   uvperf_stats_t stats;
 } uvperf_set_ring_t;
 
-/** Tells how many rings there are: one for each CPU that was ever measured.
+/** Tells how many rings there are: one for each CPU on which an event that
+ *  writes records was ever opened.
  *  @return 0 without UVPERF_SET_RECORDS. */
 UVPERF_EXTERN size_t uvperf_set_nr_rings(const uvperf_set_t *set);
 
