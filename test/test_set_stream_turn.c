@@ -180,8 +180,8 @@ static void set_counts_and_streams_at_once(void **state) {
     live_comm(&next, 2);
     live_touch(region);
     assert_true(live_run_until(*state, &stream.comms, 2));
+    assert_true(live_run_until(*state, &stream.samples, LIVE_PAGES));
     assert_true(live_run_until(*state, &stream.live.callbacks, 2));
-    assert_true(stream.samples >= LIVE_PAGES);
     assert_int_equal(uvperf_set_stop(&stream.live.set), 0);
     assert_int_equal(uvperf_set_is_active(&stream.live.set), 1);
     assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
