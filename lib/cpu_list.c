@@ -54,22 +54,36 @@ static int read_list(cpu_bits_t *bits, const char *list) {
   return 0;
 }
 
+/* Gives how many CPUs there are, and lists them if cpus is not NULL. Most words
+ * are empty. */
+static size_t list_bits(const cpu_bits_t *bits, int *cpus) {
+  size_t found = 0;
+  uint64_t word;
+  int i, cpu;
+
+  for (i = 0; i < WORDS; i++) {
+    for (word = bits->words[i], cpu = 64 * i; word != 0; word >>= 1, cpu++) {
+      if ((word & 1) == 0)
+        continue;
+      if (cpus != NULL)
+        cpus[found] = cpu;
+      found++;
+    }
+  }
+  return found;
+}
+
 int uvperf__cpu_list_parse(const char *list, int *cpus, size_t *nr) {
-  size_t room = *nr, found = 0;
   cpu_bits_t bits;
-  unsigned int cpu;
+  size_t room = *nr;
   int rc = read_list(&bits, list);
 
   if (rc != 0)
     return rc;
-  for (cpu = 0; cpu <= UVPERF__MAX_CPU; cpu++)
-    found += (size_t)has(&bits, cpu);
-  *nr = found;
-  if (found > room)
+  *nr = list_bits(&bits, NULL);
+  if (*nr > room)
     return -ENOBUFS;
-  for (cpu = 0, found = 0; found < *nr; cpu++)
-    if (has(&bits, cpu))
-      cpus[found++] = (int)cpu;
+  list_bits(&bits, cpus);
   return 0;
 }
 

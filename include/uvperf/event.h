@@ -112,7 +112,10 @@ typedef struct uvperf_event_options_s {
    * of pages; never made smaller behind the caller's back. 0 is the default: no
    * ring for an attr that only counts, else 512 KiB, or as much less (down to
    * one page) as perf_event_mlock_kb allows; uvperf_event_ring_bytes tells. The
-   * READ records of an attr that only counts (inherit_stat) need a size. */
+   * READ records of an attr that only counts (inherit_stat) need a size. The
+   * kernel writes these on the CPU on which a child ends, and no lock keeps it
+   * from writing into the ring of this one at the same time: have nothing else
+   * write into such a ring, or have all children end on this CPU. */
   size_t ring_bytes;
   /* enum uvperf_fallback: what may be changed of the attr if the kernel refuses
    * it. Each is tried where it fits the failure, on top of the others, until
