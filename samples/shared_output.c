@@ -74,7 +74,15 @@ int shared_output_push(shared_output_t *output, int wait_ms) {
   return output->buffer.used == 0;
 }
 
-static int write_rest(shared_output_t *output) {
+/* Whoever asks for the end once more has no more patience with the reader. */
+static int is_asked_to_end(void) {
+  sigset_t pending;
+
+  return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 ||
+                                       sigismember(&pending, SIGTERM) == 1);
+}
+
+int shared_output_drain(shared_output_t *output) {
   sigset_t all, old;
   size_t before;
   int is_done;
@@ -85,7 +93,7 @@ static int write_rest(shared_output_t *output) {
   do {
     before = output->buffer.used;
     is_done = shared_output_push(output, END_WAIT_MS);
-  } while (!is_done && output->buffer.used < before);
+  } while (!is_done && output->buffer.used < before && !is_asked_to_end());
   sigprocmask(SIG_SETMASK, &old, NULL);
   return is_done;
 }
@@ -93,7 +101,7 @@ static int write_rest(shared_output_t *output) {
 int shared_output_finish(shared_output_t *output, const char *file) {
   const char *program = program_invocation_short_name;
 
-  if (!write_rest(output))
+  if (!shared_output_drain(output))
     fprintf(stderr, "%s: nobody reads: %zu bytes were not written\n", program,
             output->buffer.used);
   else if (output->error != 0 && output->error != EPIPE)

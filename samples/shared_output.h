@@ -20,8 +20,11 @@ int shared_output_open(shared_output_t *output, const char *file);
 int shared_output_push(shared_output_t *output, int wait_ms);
 
 /* The same, for the last time: waits as long as there is progress, for a while
- * each time. 0, or 1 after a message; a reader that has enough is no failure.
- * The file is what was opened. */
+ * each time, and until SIGINT or SIGTERM comes. */
+int shared_output_drain(shared_output_t *output);
+
+/* The same, and tells how it went: 0, or 1 after a message; a reader that has
+ * enough is no failure. The file is what was opened. */
 int shared_output_finish(shared_output_t *output, const char *file);
 
 /* Whether writing to an fd would not wait. */
