@@ -54,6 +54,7 @@ record_file_t *record_file_open(const char *path) {
   file = shared_calloc(1, sizeof(*file));
   file->fd = fd;
   file->is_pipe = is_pipe;
+  file->output.fd = fd;
   file->buffer = shared_calloc(1, RECORD_BUFFER_BYTES);
   file->end = is_pipe ? 0 : sizeof(header_t);
   file->attrs_changed = 1;
@@ -192,13 +193,7 @@ static int flush(record_file_t *file) {
 
   if (file->error != 0)
     return file->error;
-  if (!file->is_pipe) {
-    rc = flush_file(file);
-  } else {
-    rc = record_output_next(file->fd, file->buffer, file->used);
-    file->end += file->used;
-    file->used = 0;
-  }
+  rc = file->is_pipe ? record_pipe_push(file) : flush_file(file);
   return fail(file, rc);
 }
 
@@ -222,6 +217,22 @@ static void look_at(record_file_t *file, const struct perf_event_header *header,
   file->last_time = time > file->last_time ? time : file->last_time;
 }
 
+/* Keeps it back until it is worth a system call. */
+static int put(record_file_t *file, const void *bytes, size_t size) {
+  int rc;
+
+  if (file->is_pipe)
+    return fail(file, record_pipe_write(file, bytes, size));
+  if (RECORD_BUFFER_BYTES - file->used < size) {
+    rc = flush(file);
+    if (rc != 0)
+      return rc;
+  }
+  memcpy(file->buffer + file->used, bytes, size);
+  file->used += size;
+  return 0;
+}
+
 int record_file_write(record_file_t *file, const void *bytes, size_t size) {
   struct perf_event_header header;
   int rc;
@@ -238,15 +249,14 @@ int record_file_write(record_file_t *file, const void *bytes, size_t size) {
     if (rc != 0)
       return rc;
   }
-  if (RECORD_BUFFER_BYTES - file->used < size) {
-    rc = flush(file);
-    if (rc != 0)
-      return rc;
-  }
-  memcpy(file->buffer + file->used, bytes, size);
-  file->used += size;
-  look_at(file, &header, bytes);
-  return 0;
+  rc = put(file, bytes, size);
+  if (rc == 0)
+    look_at(file, &header, bytes);
+  return rc;
+}
+
+void record_file_hurry(record_file_t *file, int is_hurried) {
+  file->is_hurried = is_hurried;
 }
 
 int record_file_round(record_file_t *file) {
@@ -330,15 +340,16 @@ int record_file_close(record_file_t *file, char **argv) {
 
   file->argv = argv;
   rc = record_file_sync(file);
+  if (rc == 0)
+    rc = file->is_pipe ? record_pipe_end(file) : finish_file(file);
   if (rc == 0 && file->is_pipe)
-    rc = record_pipe_end(file);
-  else if (rc == 0)
-    rc = finish_file(file);
+    rc = record_pipe_drain(file);
   if (close(file->fd) != 0 && rc == 0 && errno != EINTR)
     rc = -errno;
   record_events_free(&file->events);
   record_build_ids_free(file->build_ids);
   free(file->buffer);
+  shared_buffer_free(&file->output.buffer);
   free(file);
   return rc;
 }

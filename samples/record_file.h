@@ -37,6 +37,12 @@ void record_file_add_id(record_file_t *file, size_t event, uint64_t id);
  * has no sound header, as perf(1) would stop there, is -EINVAL and left out. */
 int record_file_write(record_file_t *file, const void *bytes, size_t size);
 
+/* A pipe's reader may be slow, or not read at all. What it does not take is kept,
+ * and when that is much, each write waits for a moment, so that others come in
+ * between. With 1 it does not wait: what comes is not to be lost, or there is no
+ * time. At first 0. */
+void record_file_hurry(record_file_t *file, int is_hurried);
+
 /* All records that are to come are younger than those that came two rounds
  * before (PERF_RECORD_FINISHED_ROUND). */
 int record_file_round(record_file_t *file);
@@ -50,7 +56,8 @@ uint64_t record_file_bytes(const record_file_t *file);
 int record_file_sync(record_file_t *file);
 
 /* Features, attrs, header; closes and frees. argv is the program's own. 0, or
- * -errno of the first failure; what was written before it can be read. */
+ * -errno of the first failure, -EAGAIN if nobody reads a pipe; what was written
+ * before it can be read. */
 int record_file_close(record_file_t *file, char **argv);
 
 #endif

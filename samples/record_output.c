@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,30 +26,6 @@ int record_output_at(int fd, uint64_t offset, const void *bytes, size_t size,
     if (nr == 0) /* POSIX allows it where nothing fits */
       return -ENOSPC;
     *done += (size_t)nr;
-  }
-  return 0;
-}
-
-/* Whoever gave us stdout may have made it non-blocking. */
-static void wait_for_room(int fd) {
-  struct pollfd pollfd = {fd, POLLOUT, 0};
-
-  poll(&pollfd, 1, -1);
-}
-
-int record_output_next(int fd, const void *bytes, size_t size) {
-  const char *from = bytes;
-  size_t done = 0;
-  ssize_t nr;
-
-  while (done < size) {
-    nr = write(fd, from + done, size - done);
-    if (nr >= 0)
-      done += (size_t)nr;
-    else if (errno == EAGAIN)
-      wait_for_room(fd);
-    else if (errno != EINTR)
-      return -errno;
   }
   return 0;
 }

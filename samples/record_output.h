@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes to a file or a pipe, all of them. */
+/* Bytes to a file, all of them; and what files and pipes are opened by. */
 #ifndef RECORD_OUTPUT_H
 #define RECORD_OUTPUT_H
 
@@ -9,9 +9,6 @@
 /* At an offset of a file: 0, or -errno and in *done how many were written. */
 int record_output_at(int fd, uint64_t offset, const void *bytes, size_t size,
                      size_t *done);
-
-/* To a pipe: 0, or -errno. */
-int record_output_next(int fd, const void *bytes, size_t size);
 
 /* Opens the file to write to, see record_file_open: an fd, or -1 after a
  * message. */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "record_features.h"
-#include "record_output.h"
 #include "record_state.h"
 
 /* Of tools/lib/perf/include/perf/event.h. */
@@ -22,6 +21,12 @@ enum {
 #define UPDATE_NAME 2
 
 #define MOST_BYTES 65528
+
+/* What is kept back until it is worth a system call, and what may wait for a
+ * slow reader: then the rings do. */
+#define PUSH_BYTES    ((size_t)64 << 10)
+#define WAITING_BYTES ((size_t)1 << 20)
+#define WAIT_MS       100
 
 static void begin_record(record_bytes_t *bytes, uint32_t type) {
   struct perf_event_header header = {type, 0, 0};
@@ -109,10 +114,37 @@ static void put_tracing_data(const record_file_t *file, record_bytes_t *bytes) {
          sizeof(size));
 }
 
-static int write_out(record_file_t *file, record_bytes_t *bytes) {
-  int rc = record_output_next(file->fd, bytes->bytes, bytes->used);
+static int push(record_file_t *file, int wait_ms) {
+  shared_output_push(&file->output, wait_ms);
+  return -file->output.error;
+}
 
-  file->end += bytes->used;
+int record_pipe_push(record_file_t *file) {
+  return push(file, 0);
+}
+
+int record_pipe_write(record_file_t *file, const void *bytes, size_t size) {
+  size_t used;
+
+  shared_buffer_add(&file->output.buffer, bytes, size);
+  file->end += size;
+  used = file->output.buffer.used;
+  if (used >= WAITING_BYTES && !file->is_hurried)
+    return push(file, WAIT_MS);
+  return used >= PUSH_BYTES ? push(file, 0) : 0;
+}
+
+int record_pipe_drain(record_file_t *file) {
+  if (!shared_output_drain(&file->output))
+    return -EAGAIN;
+  return -file->output.error;
+}
+
+static int write_out(record_file_t *file, record_bytes_t *bytes) {
+  int rc = record_pipe_write(file, bytes->bytes, bytes->used);
+
+  if (rc == 0)
+    rc = push(file, 0);
   record_bytes_free(bytes);
   return rc;
 }

@@ -4,6 +4,7 @@
  * are chosen nor how the file is made. */
 #include "record_run.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,6 +132,8 @@ static void write_losses(record_run_t *run) {
 static void on_stop(shared_session_t *session) {
   record_run_t *run = session->data;
 
+  if (run->file != NULL)
+    record_file_hurry(run->file, 1);
   uvperf_set_disable(&run->set, NULL);
   uvperf_set_flush(&run->set);
   uvperf_set_stop(&run->set);
@@ -175,7 +178,9 @@ static void finish_file(record_run_t *run) {
     run->write_error = rc;
   if (run->write_error != 0) {
     fprintf(stderr, "record: %s: %s\n", run->options->file,
-            strerror(-run->write_error));
+            run->write_error == -EAGAIN
+                ? "nobody reads: the end was not written"
+                : strerror(-run->write_error));
     run->failed = 1;
   }
   if (run->has_begun)
@@ -313,10 +318,13 @@ static int write_running(void *arg, const void *bytes, size_t size) {
  * then seen by one of the two, or by both, which does no harm. From here on the
  * file can be read. */
 static int write_beginning(record_run_t *run) {
-  int rc = record_running_write(run->options, run->session.command.pid,
-                                uvperf_set_item(&run->set, 0)->attr,
-                                write_running, run);
+  int rc;
 
+  record_file_hurry(run->file, 1); /* no loop to serve in between yet */
+  rc = record_running_write(run->options, run->session.command.pid,
+                            uvperf_set_item(&run->set, 0)->attr, write_running,
+                            run);
+  record_file_hurry(run->file, 0);
   if (rc == 0)
     rc = record_file_sync(run->file);
   run->write_error = rc;

@@ -9,6 +9,7 @@
 #include "record_build_ids.h"
 #include "record_events.h"
 #include "record_file.h"
+#include "shared_output.h"
 
 /* What is kept back until it is worth a system call. */
 #define RECORD_BUFFER_BYTES ((size_t)256 << 10)
@@ -16,13 +17,15 @@
 struct record_file_s {
   int fd;
   int is_pipe;
-  int error; /* -errno of the first write that failed, or 0 */
+  shared_output_t output; /* of a pipe, with what it has not taken yet */
+  int is_hurried;         /* does not wait for a pipe's reader */
+  int error;              /* -errno of the first write that failed, or 0 */
   record_events_t events;
   record_build_ids_t *build_ids;
-  /* Records that are not written yet. */
+  /* Records that are not written yet, of a file. */
   unsigned char *buffer;
   size_t used;
-  uint64_t end; /* where the file's data end, or bytes of the pipe */
+  uint64_t end; /* where the file's data end, or bytes for the pipe */
   /* Attrs and ids lie somewhere behind the data, which grow towards them: see
    * record_file.c. */
   uint64_t attrs_offset;
@@ -37,6 +40,16 @@ struct record_file_s {
   uint64_t first_time, last_time; /* UINT64_MAX and 0: none yet */
   char **argv;
 };
+
+/* Bytes for a pipe: 0, or -errno. What its reader does not take stays in memory;
+ * when that is much, it waits for the reader, for a moment. */
+int record_pipe_write(record_file_t *file, const void *bytes, size_t size);
+
+/* Writes what the reader takes at once: 0, or -errno. */
+int record_pipe_push(record_file_t *file);
+
+/* Writes the rest: 0, or -errno, -EAGAIN if nobody reads. */
+int record_pipe_drain(record_file_t *file);
 
 /* Begins the format of pipes, with the events that there are. 0, or -errno. */
 int record_pipe_begin(record_file_t *file);

@@ -124,6 +124,29 @@ static void full_disk_keeps_what_it_has(void **state) {
   assert_int_equal(umount2(directory, MNT_DETACH), 0);
 }
 
+/* -- a pipe ----------------------------------------------------------------- */
+
+/* Nobody reads until the end: what does not fit into pipe, memory and rings is
+ * lost, and told. */
+static void pipe_that_nobody_reads_does_not_hold_it(void **state) {
+  sample_run_t run = {
+      .args = {"/bin/sh", "-c",
+               "mkfifo \"$2\"; { \"$0\" --call-graph dwarf -e page-faults:u "
+               "-c 1 -o - \"$1\" touch 4000; echo $? >&2; echo >\"$2\"; } | "
+               "read end <\"$2\"",
+               RECORD_PATH, STAT_TARGET, record_files_path()}};
+  unsigned long samples, lost;
+
+  (void)state;
+  support_need_own_events(__func__);
+  sample_run(&run);
+  sample_run_expect_text(run.err, "nobody reads");
+  sample_run_expect_text(run.err, "\n1\n");
+  assert_true(record_files_told(&run, &samples, &lost));
+  assert_true(samples > 0);
+  assert_true(samples + lost >= 4000);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       record_files_test(interrupted_recording_is_complete),
@@ -132,6 +155,7 @@ int main(void) {
       record_files_test(recording_ends_when_its_time_is_over),
       record_files_test(file_that_may_not_grow_keeps_what_it_has),
       record_files_test(full_disk_keeps_what_it_has),
+      record_files_test(pipe_that_nobody_reads_does_not_hold_it),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
