@@ -7,8 +7,10 @@
  * they had.
  *
  * Events of PMUs of a package are moved to another CPU of it by their drivers,
- * and go on. No attr tells these from others, but the time that they were
- * enabled goes on. */
+ * and go on. No attr tells these from others, but the time that they ran goes
+ * on; that which they were enabled does so, too, of one that is enabled when
+ * its CPU is back, although it is in no list (__perf_event_enable does not
+ * ask). */
 #include "counters_impl.h"
 
 #include <string.h>
@@ -29,7 +31,7 @@ static void leave(const uvperf__counters_t *counters, counter_place_t *place) {
 
   uvperf__counters_read_place(counters, place, &is_open, &went_on);
   for (i = 0; i < counters->nr_attrs; i++)
-    place->events[i].left = place->events[i].last.enabled;
+    place->events[i].left = place->events[i].last.running;
   place->is_away = 1;
 }
 
@@ -54,7 +56,7 @@ void uvperf__counters_cpu_gone(uvperf__counters_t *counters, int cpu) {
 static int has_gone_on(const uvperf__counters_t *counters,
                        const counter_t *event) {
   return counters->is_enabled && event->code == 0 &&
-         event->last.enabled != event->left;
+         event->last.running != event->left;
 }
 
 static void retire(uvperf__counters_t *counters, counter_t *event,

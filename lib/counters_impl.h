@@ -74,7 +74,7 @@ typedef struct counter_s {
    * was. */
   counted_t carry;
   int is_carried;
-  uint64_t left;  /* `last.enabled` when its CPU was found to be gone */
+  uint64_t left;  /* `last.running` when its CPU was found to be gone */
   counted_t last; /* when it was last read */
   counted_t base; /* when it was last reset */
   int base_code;  /* 0, or why that is not known: it could not be read */

@@ -400,6 +400,25 @@ static void event_that_has_gone_on_is_left_alone(void **state) {
   end(counters);
 }
 
+/* Enabled when the CPU was back and nobody had looked yet, it is taken to wait
+ * for a counter (__perf_event_enable in kernel/events/core.c does not ask
+ * whether it is in its context), and its time goes on while others count
+ * there. */
+static void
+event_that_was_enabled_and_does_not_run_is_opened_anew(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = begin(1, "1");
+  counters_give(events[0], 100, 20, 20);
+  uvperf__counters_cpu_gone(counters, 1);
+  counters_give(events[0], 100, 30, 20);
+  come(counters, 1);
+  counters_give(events[1], 7, 5, 5);
+  assert_int_equal(counters_at(counters, 0, 0).value, 107);
+  end(counters);
+}
+
 /* Events of tasks on a CPU go on by themselves when it is back. */
 static void events_of_tasks_are_opened_only_where_they_failed(void **state) {
   uvperf__counters_t *counters;
@@ -456,6 +475,7 @@ int main(void) {
       CPU(strict_set_keeps_what_can_be_opened),
       CPU(failures_stay_in_order),
       CPU(event_that_has_gone_on_is_left_alone),
+      CPU(event_that_was_enabled_and_does_not_run_is_opened_anew),
       CPU(events_of_tasks_are_opened_only_where_they_failed),
       CPU(forked_child_opens_nothing),
   };
