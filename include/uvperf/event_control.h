@@ -109,7 +109,10 @@ UVPERF_EXTERN int uvperf_event_set_period(uvperf_event_t *event,
  *    UV_ENOSPC, UV_E2BIG  too many conditions for a kernel before 4.17;
  *    UV_ENOMEM  out of memory;
  *    UV_ENOTSUP an address filter that this PMU cannot do;
- *    UV_ENOENT  an address filter whose file is not there.
+ *    UV_ENOENT  an address filter whose file is not there; of a tracepoint's
+ *      filter a bracket that is not closed;
+ *    UV_ESRCH   a quotation mark that is not closed (calc_stack in
+ *      kernel/trace/trace_events_filter.c).
  *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_FILTER. */
 UVPERF_EXTERN int uvperf_event_set_filter(uvperf_event_t *event,
                                           const char *filter,
