@@ -47,7 +47,10 @@ typedef void (*uvperf_set_record_cb)(uvperf_set_t *set, int status,
  *  attr.inherit had those measured. All of its records were delivered before.
  *  (Of a target whose events all only count, or could not be opened, its own
  *  tasks are looked for in /proc, and not what they made.) The target stays in
- *  the set until uvperf_set_remove_target, which may be called in here.
+ *  the set until uvperf_set_remove_target, which may be called in here. UV_EOF
+ *  comes after the last one, unless that was removed: a set without targets
+ *  waits for more. After UV_EOF one that is added is delivered from the next
+ *  uvperf_set_start on.
  *  @param set     The handle.
  *  @param target  The target's index. */
 typedef void (*uvperf_set_end_cb)(uvperf_set_t *set, uint32_t target);
