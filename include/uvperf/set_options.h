@@ -46,8 +46,8 @@ enum uvperf_target_type {
  * uprobe and kprobe that name a file or a function: with attr.inherit Linux
  * reads that name again, at config1, in the memory of the task that forks, and
  * as it is not there fork(2) and pthread_create(3) of what is measured fail,
- * with EFAULT (perf_uprobe_init in kernel/trace/trace_event_perf.c). To
- * count what a task starts too, measure CPUs. */
+ * with EFAULT (perf_uprobe_init in kernel/trace/trace_event_perf.c). For what
+ * a task starts too measure CPUs. */
 #define UVPERF_TARGET_NO_INHERIT 1u
 
 /* Where to measure. Start from UVPERF_TARGET_INIT. Fields are only ever
@@ -169,7 +169,10 @@ typedef struct uvperf_set_options_s {
   const size_t *leaders;
   /* Instead of attrs: a list by uvperf_event_list_parse, with its groups, and
    * what its items tell of CPUs, packages and flags. May be freed after
-   * init. */
+   * init. Samples have what the names ask for (time, call-graph=) and what
+   * tells their source, no more: for PERF_SAMPLE_IP, TID, CPU or RAW give
+   * copies of the items' attrs as `attrs`, with their `leader` as `leaders`.
+   * What has neither period= nor freq= counts only, tracepoints too. */
   const uvperf_event_list_t *events;
   /* May be NULL and 0: targets can be added later. */
   const uvperf_target_t *targets;
