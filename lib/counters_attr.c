@@ -14,6 +14,7 @@
 #include "explain.h"
 #include "file.h"
 #include "kernel_knows.h"
+#include "pmu.h"
 
 /* -- arguments ------------------------------------------------------------ */
 
@@ -214,6 +215,13 @@ static int copy_side_band(uvperf__counters_t *counters, size_t index,
   return rc != 0 ? rc : know_attr(counters, index, index, error);
 }
 
+static int names_probe(const uvperf__counters_t *counters,
+                       const struct perf_event_attr *attr) {
+  return attr->type >= PERF_TYPE_MAX && attr->config1 != 0 &&
+         (uvperf__pmu_is(counters->root, attr->type, "uprobe") ||
+          uvperf__pmu_is(counters->root, attr->type, "kprobe"));
+}
+
 static int copy_attr_and_item(uvperf__counters_t *counters, size_t index,
                               const uvperf_set_options_t *options,
                               uvperf_error_t *error) {
@@ -228,9 +236,12 @@ static int copy_attr_and_item(uvperf__counters_t *counters, size_t index,
   } else {
     rc = copy_given(counters, index, options, error);
   }
+  if (rc != 0)
+    return rc;
+  own->names_probe = names_probe(counters, own->asked);
   own->item.attr = own->attr;
   counters->attr_flags[index] = reading_flags(&own->item);
-  return rc;
+  return 0;
 }
 
 static int copy_attrs(uvperf__counters_t *counters,

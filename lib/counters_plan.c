@@ -135,9 +135,19 @@ static int is_of_no_task(const uvperf_event_item_t *item,
          target->type != UVPERF_TARGET_CPUS;
 }
 
-static int fits(const uvperf_event_item_t *item,
-                const counter_target_t *target) {
-  return !is_of_no_task(item, target) && can_be_anywhere(item, target);
+/* The kernel makes the probe anew for each task that inherits it, and reads its
+ * name again, by our pointer, in the task that forks: what is not there is
+ * EFAULT, of its fork(2) and pthread_create(3) (perf_uprobe_init in
+ * kernel/trace/trace_event_perf.c). */
+static int would_break_forks(const counter_attr_t *attr,
+                             const counter_target_t *target) {
+  return attr->names_probe && (target->inherit || attr->attr->inherit);
+}
+
+static int fits(const counter_attr_t *attr, const counter_target_t *target) {
+  return !is_of_no_task(&attr->item, target) &&
+         !would_break_forks(attr, target) &&
+         can_be_anywhere(&attr->item, target);
 }
 
 /* -- what is told of an event that cannot be ------------------------------ */
@@ -162,15 +172,24 @@ static void print_cpus(char *text, size_t size,
   }
 }
 
-static void explain_misfit(const uvperf_event_item_t *item,
+static void explain_misfit(const counter_attr_t *attr,
                            const counter_target_t *target,
                            uvperf_error_t *why) {
+  const uvperf_event_item_t *item = &attr->item;
   char cpus[96];
 
   if (is_of_no_task(item, target)) {
     uvperf__explain(why, -EINVAL, UVPERF_CAUSE_ARGUMENT,
                     "'%.80s': no event of this PMU is of a task or a cgroup: "
                     "measure CPUs",
+                    item->label);
+    return;
+  }
+  if (would_break_forks(attr, target)) {
+    uvperf__explain(why, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                    "'%.80s': what inherits this probe could not fork any more "
+                    "(EFAULT): measure CPUs, or do without attr.inherit "
+                    "(UVPERF_TARGET_NO_INHERIT)",
                     item->label);
     return;
   }
@@ -185,13 +204,12 @@ static void explain_misfit(const uvperf_event_item_t *item,
 
 /* Once for all of the target's places. */
 static int fail_everywhere(plan_t *plan, size_t attr) {
-  const uvperf_event_item_t *item = &plan->counters->attrs[attr].item;
   counter_target_t *target = plan->target;
   uvperf_place_t everywhere;
   uvperf_error_t why;
   size_t i;
 
-  explain_misfit(item, target, &why);
+  explain_misfit(&plan->counters->attrs[attr], target, &why);
   for (i = 0; i < target->nr_places; i++)
     make_unfit(&target->places[i].events[attr], why.code);
   memset(&everywhere, 0, sizeof(everywhere));
@@ -288,7 +306,7 @@ static size_t first_of_group(const plan_t *plan, size_t attr) {
   size_t i;
 
   for (i = leader; i < attr; i++)
-    if (attrs[i].item.leader == leader && fits(&attrs[i].item, plan->target))
+    if (attrs[i].item.leader == leader && fits(&attrs[i], plan->target))
       return i;
   return attr;
 }
@@ -302,7 +320,7 @@ static int plan_attr(plan_t *plan, size_t attr) {
   size_t i;
   int rc;
 
-  if (!fits(item, target))
+  if (!fits(&plan->counters->attrs[attr], target))
     return fail_everywhere(plan, attr);
   for (i = 0; i < target->nr_places; i++) {
     place = &target->places[i];
@@ -358,7 +376,7 @@ void uvperf__counters_plan_place(uvperf__counters_t *counters,
 
   for (attr = 0; attr < counters->nr_attrs; attr++) {
     elsewhere = &target->places[0].events[attr];
-    if (fits(&counters->attrs[attr].item, target) &&
+    if (fits(&counters->attrs[attr], target) &&
         is_to_be_at(&plan, place, attr)) {
       if (elsewhere->is_unfit)
         make_fit(&plan, attr);

@@ -92,7 +92,8 @@ typedef struct uvperf_event_options_s {
   /* A thread's id; 0 the calling thread, -1 every task (needs a cpu). A
    * process's id is that of its first thread: with attr.inherit the threads and
    * children that it makes from now on are measured too, but with a ring that
-   * takes one event for each cpu. */
+   * takes one event for each cpu. (Not for uprobes and kprobes by name: see
+   * UVPERF_TARGET_NO_INHERIT.) */
   int32_t pid;
   /* A CPU's id; -1 whichever the task runs on. */
   int32_t cpu;

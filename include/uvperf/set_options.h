@@ -42,12 +42,12 @@ enum uvperf_target_type {
   UVPERF_TARGET_CGROUP = 5
 };
 
-/* Does not set attr.inherit for a process or a command. For events of the PMUs
- * uprobe and kprobe that name a file or a function: with attr.inherit Linux
- * reads that name again, at config1, in the memory of the task that forks, and
- * as it is not there fork(2) and pthread_create(3) of what is measured fail,
- * with EFAULT (perf_uprobe_init in kernel/trace/trace_event_perf.c). For what
- * a task starts too measure CPUs. */
+/* Does not set attr.inherit for a process or a command. Events of the PMUs
+ * uprobe and kprobe that name a file or a function need it there, or are a
+ * failure (UV_EINVAL), as they are with attr.inherit anywhere: Linux reads that
+ * name again, at config1, in the memory of each task that forks, and as it is
+ * not there fork(2) and pthread_create(3) of what is measured would fail, with
+ * EFAULT. To have what a task starts too, measure CPUs. */
 #define UVPERF_TARGET_NO_INHERIT 1u
 
 /* Where to measure. Start from UVPERF_TARGET_INIT. Fields are only ever
