@@ -141,9 +141,8 @@ void record_messages_recording(const record_options_t *options,
 
 void record_messages_cpu(const record_options_t *options, int cpu, int status,
                          const uvperf_error_t *error) {
-  if (status != 0 && status != UV_ENODEV)
-    fprintf(stderr, "record: CPU %d is online: %s\n", cpu,
-            error != NULL ? error->reason : uv_strerror(status));
+  if (error != NULL)
+    fprintf(stderr, "record: CPU %d is online: %s\n", cpu, error->reason);
   else if (!options->quiet)
     fprintf(stderr, "record: CPU %d is %s\n", cpu,
             status == 0 ? "online" : "offline");

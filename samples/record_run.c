@@ -109,7 +109,7 @@ static void on_cpu(uvperf_set_t *set, int cpu, int status,
   record_run_t *run = set->data;
 
   record_messages_cpu(run->options, cpu, status, error);
-  if (status != UV_ENODEV)
+  if (status != UV_ENODEV || error != NULL)
     run->failed |= add_ids(run);
 }
 

@@ -9,7 +9,7 @@ void shared_cpu_note(uvperf_set_t *set, int cpu, int status,
   const char *program = program_invocation_short_name;
 
   (void)set;
-  if (status == UV_ENODEV)
+  if (status == UV_ENODEV && error == NULL)
     fprintf(stderr, "%s: CPU %d went offline\n", program, cpu);
   else if (status == 0)
     fprintf(stderr, "%s: CPU %d came online\n", program, cpu);

@@ -59,10 +59,11 @@ typedef void (*uvperf_set_end_cb)(uvperf_set_t *set, uint32_t target);
  *  done.
  *  @param set     The handle.
  *  @param cpu     The CPU's id.
- *  @param status  UV_ENODEV: it has gone, its events have stopped, and its ring
- *    is being drained. 0: it has come, and its events are open and, if the
- *    set's are, enabled. Another: it has come, and this is the first failure of
- *    those that uvperf_set_failures tells.
+ *  @param status  UV_ENODEV without an error: it has gone, its events have
+ *    stopped, and its ring is being drained. 0: it has come, and its events are
+ *    open and, if the set's are, enabled. Any with an error: it has come, and
+ *    this is the first failure there of those that uvperf_set_failures tells;
+ *    UV_ENODEV too, of an event whose PMU counts on others.
  *  @param error   Of a failure, valid until the callback returns; else NULL. */
 typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
                                   const uvperf_error_t *error);
