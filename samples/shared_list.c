@@ -9,6 +9,7 @@
 
 #include "shared_memory.h"
 #include "shared_options.h"
+#include "shared_text.h"
 
 void shared_list_add(char **names, const char *text) {
   size_t used = *names == NULL ? 0 : strlen(*names) + 1;
@@ -27,14 +28,20 @@ void shared_list_add(char **names, const char *text) {
  * not. */
 static int explain(const char *names, const uvperf_error_t *error) {
   const char *program = program_invocation_short_name;
+  size_t size = strlen(names) + 1;
   int status = SHARED_EXIT_USAGE;
+  char *clean;
 
   if (error->cause == UVPERF_CAUSE_FILES || error->cause == UVPERF_CAUSE_MEMORY)
     status = 1;
   fprintf(stderr, "%s: %s\n", program, error->reason);
-  if (error->column > 0)
-    fprintf(stderr, "%s:   %s\n%s:   %*s\n", program, names, program,
-            (int)error->column, "^");
+  if (error->column == 0)
+    return status;
+  clean = shared_calloc(1, size);
+  shared_text_clean(clean, size, names);
+  fprintf(stderr, "%s:   %s\n%s:   %*s\n", program, clean, program,
+          (int)error->column, "^");
+  free(clean);
   return status;
 }
 
