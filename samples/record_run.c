@@ -5,7 +5,6 @@
 #include "record_run.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -385,10 +384,8 @@ int record_run(record_run_t *run, const shared_signals_t *signals) {
   status = shared_session_fork(&run->session, run->options->command);
   if (status != 0)
     return status;
-  /* The command keeps the limits that it would have without us. A file that may
-   * grow no more is a failed write and no signal. */
+  /* The command keeps the limits that it would have without us. */
   shared_files_raise(NULL);
-  signal(SIGXFSZ, SIG_IGN);
   status = run_session(run);
   shared_command_end(&run->session.command);
   record_ids_free(&run->ids);

@@ -6,11 +6,12 @@
 
 #include <stddef.h>
 
-/* Those of a session, and behind them the one that shared_stdio_init ignores. */
-static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE};
+/* Those of a session, and behind them those that shared_stdio_init ignores. */
+static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP,
+                              SIGCHLD, SIGPIPE, SIGXFSZ};
 
 #define NR_NUMBERS    (sizeof(numbers) / sizeof(numbers[0]))
-#define NR_OF_SESSION (NR_NUMBERS - 1)
+#define NR_OF_SESSION (NR_NUMBERS - 2)
 
 int shared_signals_is_ignored(int number) {
   struct sigaction action;

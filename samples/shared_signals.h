@@ -16,7 +16,8 @@ void shared_signals_take(shared_signals_t *signals);
 /* Makes all of them be like that again, for a command, in the forked child. */
 void shared_signals_give_back(const shared_signals_t *signals);
 
-/* The same when a session has ended; SIGPIPE is still ignored. */
+/* The same when a session has ended; SIGPIPE and SIGXFSZ are still
+ * ignored. */
 void shared_signals_end_session(const shared_signals_t *signals);
 
 /* Whether this one is ignored now. */

@@ -24,6 +24,7 @@ static void fill_standard_fds(void) {
 void shared_stdio_init(void) {
   fill_standard_fds();
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
 }
 
 int shared_stdio_close(FILE *file, const char *name) {

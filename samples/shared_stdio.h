@@ -6,7 +6,8 @@
 #include <stdio.h>
 
 /* To be called first: makes that stdin, stdout and stderr are all open, and
- * that a reader who goes away is a failed write and not a signal. */
+ * that a reader who goes away, and a file that may grow no more, is a failed
+ * write and not a signal. */
 void shared_stdio_init(void);
 
 /* Closes a file; 1, after a message, if something in it could not be written,

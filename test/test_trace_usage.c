@@ -52,6 +52,17 @@ static void unknown_name_is_told_with_the_one_that_was_meant(void **state) {
   sample_run_expect_text(run.err, "^");
 }
 
+/* Nor can a name write to the terminal, where it is shown. */
+static void name_of_no_event_is_shown_clean(void **state) {
+  sample_run_t run = {.args = {TRACE_PATH, "-e", "cs,\033[31m:x", "true"}};
+
+  (void)state;
+  sample_run(&run);
+  sample_run_expect_status(&run, 2);
+  sample_run_expect_text(run.err, "trace:   cs,?[31m:x\n");
+  assert_null(strchr(run.err, '\033'));
+}
+
 static void filter_that_does_not_fit_is_told(void **state) {
   sample_run_t run = {.args = {TRACE_PATH, "-e", "syscalls:sys_*_getpriority",
                                "--filter", "who == 1", "true"}};
@@ -206,6 +217,47 @@ static void file_that_cannot_be_written_is_told(void **state) {
   sample_run_expect_text(none.err, "trace: /nonexistent/file: ");
 }
 
+/* Each of the page faults of a shell makes a line. */
+static void file_that_may_not_grow_is_told(void **state) {
+  char path[] = "/tmp/uvperf-trace-XXXXXX";
+  sample_run_t run = {.args = {"/bin/sh", "-c",
+                               "ulimit -f 1; exec \"$0\" -e page-faults:u -o "
+                               "\"$1\" -- sh -c :",
+                               TRACE_PATH, path}};
+  int fd;
+
+  (void)state;
+  support_need_own_events(__func__);
+  fd = mkstemp(path);
+  assert_true(fd >= 0);
+  sample_run(&run);
+  close(fd);
+  unlink(path);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, strerror(EFBIG));
+  sample_run_expect_text(run.err, " lost\n");
+}
+
+/* What trace ignores the command need not. */
+static void command_is_ended_by_its_own_file_that_may_not_grow(void **state) {
+  char path[] = "/tmp/uvperf-trace-XXXXXX";
+  sample_run_t run = {.args = {"/bin/sh", "-c",
+                               "ulimit -f 1; exec \"$0\" -e page-faults:u -o "
+                               "/dev/null -- dd if=/dev/zero bs=4096 count=2 "
+                               "of=\"$1\"",
+                               TRACE_PATH, path}};
+  int fd;
+
+  (void)state;
+  support_need_own_events(__func__);
+  fd = mkstemp(path);
+  assert_true(fd >= 0);
+  sample_run(&run);
+  close(fd);
+  unlink(path);
+  sample_run_expect_status(&run, 128 + SIGXFSZ);
+}
+
 static void fds_that_do_not_suffice_are_told(void **state) {
   sample_run_t run = {.args = {"/bin/sh", "-c",
                                "ulimit -n 24; exec \"$0\" -a -e "
@@ -328,6 +380,7 @@ static void standard_fds_closed_do_not_abort(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(name_of_no_event_is_shown_clean),
       cmocka_unit_test(bad_options_exit_2_with_a_message),
       cmocka_unit_test(help_goes_to_stdout),
       cmocka_unit_test(unknown_name_is_told_with_the_one_that_was_meant),
@@ -342,6 +395,8 @@ int main(void) {
       cmocka_unit_test(reader_that_never_reads_does_not_hold_it),
       cmocka_unit_test(file_gets_the_lines_and_stdout_is_the_commands),
       cmocka_unit_test(file_that_cannot_be_written_is_told),
+      cmocka_unit_test(file_that_may_not_grow_is_told),
+      cmocka_unit_test(command_is_ended_by_its_own_file_that_may_not_grow),
       cmocka_unit_test(fds_that_do_not_suffice_are_told),
       cmocka_unit_test(fds_are_raised_for_trace_and_not_for_the_command),
       cmocka_unit_test(unprivileged_user_learns_that_names_cannot_be_read),
