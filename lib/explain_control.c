@@ -236,8 +236,18 @@ static void filter_enotsup(const refusal_t *refusal) {
       "kind: see its nr_addr_filters in /sys");
 }
 
+/* What calc_stack of kernel/trace/trace_events_filter.c counts as -2 and -3
+ * comes out as these errnos. */
 static void filter_enoent(const refusal_t *refusal) {
-  say(refusal, UVPERF_CAUSE_ARGUMENT, "there is no file as \"%.48s\" names it",
+  say(refusal, UVPERF_CAUSE_ARGUMENT,
+      is_tracing(refusal) ? "a bracket of \"%.48s\" is not closed"
+                          : "there is no file as \"%.48s\" names it",
+      refusal->control->filter);
+}
+
+static void filter_esrch(const refusal_t *refusal) {
+  say(refusal, UVPERF_CAUSE_ARGUMENT,
+      "a quotation mark of \"%.48s\" is not closed",
       refusal->control->filter);
 }
 
@@ -445,6 +455,7 @@ static const struct {
     {PERF_EVENT_IOC_SET_FILTER, -E2BIG, filter_enospc},
     {PERF_EVENT_IOC_SET_FILTER, -EOPNOTSUPP, filter_enotsup},
     {PERF_EVENT_IOC_SET_FILTER, -ENOENT, filter_enoent},
+    {PERF_EVENT_IOC_SET_FILTER, -ESRCH, filter_esrch},
     {PERF_EVENT_IOC_SET_BPF, -EBADF, bpf_ebadf},
     {PERF_EVENT_IOC_SET_BPF, -EINVAL, bpf_einval},
     {PERF_EVENT_IOC_SET_BPF, -EEXIST, bpf_eexist},

@@ -85,6 +85,23 @@ static void event_set_filter_that_cannot_be_is_einval(void **state) {
   free(longest);
 }
 
+static void event_set_filter_that_is_not_closed_is_told(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  live_init(*state, &collector, &attr, NULL);
+  control_expect_refused(
+      uvperf_event_set_filter(&collector.event, "(pid == 1", &error), &error,
+      UV_ENOENT, UVPERF_CAUSE_ARGUMENT, "a bracket of \"(pid == 1\"");
+  control_expect_refused(
+      uvperf_event_set_filter(&collector.event, "comm ~ \"x", &error), &error,
+      UV_ESRCH, UVPERF_CAUSE_ARGUMENT, "a quotation mark of");
+  live_close(&collector);
+}
+
 /* -- PAUSE_OUTPUT --------------------------------------------------------- */
 
 static void on_lost(live_collector_t *collector,
@@ -271,6 +288,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(event_set_filter_passes_what_matches),
       support_loop_test(event_set_filter_that_cannot_be_is_einval),
+      support_loop_test(event_set_filter_that_is_not_closed_is_told),
       support_loop_test(event_pause_drops_and_resume_tells_how_many),
       support_loop_test(event_paused_hits_are_lost_in_the_count),
       support_loop_test(event_pause_before_start_lasts_until_resume),
