@@ -136,6 +136,9 @@ static int start_watch(set_t *impl, const uvperf_stream_options_t *options,
   if (rc == UV_EOF)
     return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
                            "delivery has ended: no ring can be read");
+  if (rc == UV_EINVAL)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
+                           "somebody else has closed an inner handle");
   if (rc != 0)
     return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
                            "libuv refused to poll the fd of a ring");

@@ -117,6 +117,15 @@ void uvperf__watch_set_flush(uvperf__watch_t *watch, uint64_t flush_ms) {
     uv_timer_stop(&watch->timer);
 }
 
+/* Without one of them nothing, or not all that was asked for, would be
+ * delivered. */
+static int can_turn(const uvperf__watch_t *watch) {
+  return uvperf__watch_can_use(&watch->idle) &&
+         uvperf__watch_can_use(&watch->check) &&
+         uvperf__watch_can_use(&watch->timer) &&
+         uvperf__watch_can_use(&watch->look);
+}
+
 int uvperf__watch_start(uvperf__watch_t *watch,
                         const uvperf__watch_options_t *options) {
   watched_ring_t *ring;
@@ -125,6 +134,8 @@ int uvperf__watch_start(uvperf__watch_t *watch,
 
   if (watch->nr_rings > 0 && watch->nr_live == 0)
     return UV_EOF;
+  if (!can_turn(watch))
+    return UV_EINVAL;
   watch->options = *options;
   for (i = 0; i < watch->nr_rings; i++) {
     ring = watch->rings[i];

@@ -88,8 +88,9 @@ int uvperf__watch_end_ring(uvperf__watch_t *watch, size_t ring_index,
 
 size_t uvperf__watch_nr_rings(const uvperf__watch_t *watch);
 
-/* Starts to poll. 0; UV_EOF when every ring has ended; or what uv_poll_start
- * gives (nothing is polled then). Without a ring it keeps the loop alive. */
+/* Starts to poll. 0; UV_EOF when every ring has ended; UV_EINVAL where somebody
+ * else has closed an inner handle; or what uv_poll_start gives (nothing is
+ * polled then). Without a ring it keeps the loop alive. */
 int uvperf__watch_start(uvperf__watch_t *watch,
                         const uvperf__watch_options_t *options);
 

@@ -208,6 +208,11 @@ static void uv_close_all(uv_handle_t *handle, void *arg) {
     uv_close(handle, NULL);
 }
 
+static void uv_close_type(uv_handle_t *handle, void *arg) {
+  if (handle->type == *(uv_handle_type *)arg && !uv_is_closing(handle))
+    uv_close(handle, NULL);
+}
+
 static void set_stream_uv_closed_by_others_is_survived(void **state) {
   live_stream_t stream;
   uvperf_set_t *set = &stream.live.set;
@@ -229,6 +234,33 @@ static void set_stream_uv_closed_by_others_is_survived(void **state) {
                      UV_EINVAL);
     assert_int_equal(uvperf_set_flush(set), 0);
     assert_int_equal(uvperf_set_is_closing(set), 0);
+    live_stream_close(&stream);
+    assert_as(&before);
+  }
+}
+
+/* Each of the others alone: without one of them records would wait for ever, or
+ * targets end unseen. */
+static void set_stream_of_a_closed_inner_handle_is_not_started(void **state) {
+  const uv_handle_type types[] = {UV_IDLE, UV_CHECK, UV_TIMER};
+  live_stream_t stream;
+  live_plan_t plan;
+  before_t before;
+  size_t i;
+
+  support_need_own_events(__func__);
+  look(&before);
+  for (i = 0; i < 2 * sizeof(types) / sizeof(types[0]); i++) {
+    live_stream_plan_own(&plan);
+    plan.options.nr_targets = i / 3;
+    live_stream_begin(*state, &stream, &plan);
+    live_turns_in(*state, 5);
+    assert_int_equal(uvperf_set_stop(&stream.live.set), 0);
+    uv_walk(*state, uv_close_type, (void *)&types[i % 3]);
+    assert_int_equal(
+        uvperf_set_start(&stream.live.set, NULL, live_stream_on_record, NULL),
+        UV_EINVAL);
+    assert_int_equal(uvperf_set_is_active(&stream.live.set), 0);
     live_stream_close(&stream);
     assert_as(&before);
   }
@@ -374,6 +406,7 @@ int main(void) {
       support_loop_test(set_stream_200_cycles_leave_all_as_it_was),
       support_loop_test(walk_close_finds_each_inner_handle_of_a_stream),
       support_loop_test(set_stream_uv_closed_by_others_is_survived),
+      support_loop_test(set_stream_of_a_closed_inner_handle_is_not_started),
       support_loop_test(set_stream_forked_child_leaves_the_parent_alone),
       support_loop_test(set_stream_forked_child_delivers_nothing),
       support_loop_test(set_stream_forked_in_its_callback_is_clean),
