@@ -240,8 +240,10 @@ int uvperf__merge_has_more(const uvperf__merge_t *merge) {
   return merge->nr_heap > 0;
 }
 
-static int give_up(uvperf__merge_t *merge, size_t ring) {
-  uvperf__merge_drop(merge, ring);
+/* Of the ring at the top. Its owner drops it once that is told, which may be
+ * after another start only. */
+static int give_up(uvperf__merge_t *merge) {
+  take_out(merge, 0);
   return -EPROTO;
 }
 
@@ -255,12 +257,12 @@ int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
   merged->ring = merge->heap[0].ring;
   track = &merge->tracks[merged->ring];
   if (track->is_broken)
-    return give_up(merge, merged->ring);
+    return give_up(merge);
   /* Another ring's record may be in the scratch by now. */
   if (track->bytes == merge->scratch &&
       uvperf__ring_next(track->ring, merge->scratch, &track->bytes,
                         &track->size) != 1)
-    return give_up(merge, merged->ring);
+    return give_up(merge);
   merged->bytes = track->bytes;
   merged->size = track->size;
   merged->has_time = track->has_time;

@@ -53,9 +53,10 @@ int uvperf__merge_is_pressed(const uvperf__merge_t *merge);
 
 /* Gives the oldest record that is not younger than the horizon: 1 and *merged;
  * 0 if there is none; or -EPROTO and merged->ring: that ring cannot be right,
- * has been dropped, and the rest goes on. Records of one time come in the order
- * of their rings. A record without a time is as old as the one before it in its
- * ring. Must be followed by consume (or by end) before the next. */
+ * and the rest goes on; it is told again after the next begin, if it has not
+ * been dropped by then. Records of one time come in the order of their rings. A
+ * record without a time is as old as the one before it in its ring. Must be
+ * followed by consume (or by end) before the next. */
 int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
                        uvperf__merged_t *merged);
 

@@ -211,7 +211,7 @@ int merge_next(merge_world_t *world, uint64_t horizon) {
   } else if (is_broken(expected)) {
     assert_int_equal(rc, -EPROTO);
     assert_int_equal(merged.ring, expected->index);
-    expected->is_dropped = 1;
+    merge_drop(world, expected);
   } else {
     assert_int_equal(rc, 1);
     assert_given(expected, &merged);

@@ -78,6 +78,40 @@ static void set_ring_found_unsound_in_a_flush_is_told_there(void **state) {
   }
 }
 
+static void stop_at_slice_end(live_stream_t *stream,
+                              const uvperf_record_t *record) {
+  if (record == NULL)
+    assert_int_equal(uvperf_set_stop(&stream->live.set), 0);
+}
+
+/* The end of the slice before it comes first, and who stops there. */
+static void set_last_ring_unsound_is_told_after_the_next_start(void **state) {
+  uvperf_stream_options_t options = live_stream_plain;
+  stream_world_t world;
+  size_t mode;
+
+  options.flags = UVPERF_START_SLICE_END;
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    stream_world_open(*state, &world, mode);
+    live_stream_start(&world.stream, &options);
+    stream_world_spoil(&world, 1);
+    stream_world_wake(&world, 1);
+    assert_int_equal(world.stream.faults, 1);
+    stream_world_sample(&world, 0, 100, 1);
+    stream_world_spoil(&world, 0);
+    world.stream.on_record = stop_at_slice_end;
+    stream_world_wake(&world, 0);
+    assert_int_equal(world.stream.slice_ends, 1);
+    assert_int_equal(world.stream.faults, 1);
+    world.stream.on_record = NULL;
+    live_stream_start(&world.stream, &options);
+    live_turns_in(*state, 5);
+    assert_int_equal(world.stream.faults, 2);
+    assert_int_equal(uvperf_set_is_active(&world.stream.live.set), 0);
+    stream_world_close(&world);
+  }
+}
+
 /* Its owner, a dummy of the thread that made the set, hangs up: that is no end
  * of what is measured. */
 static void
@@ -225,6 +259,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       stream_world_test(set_ring_that_cannot_be_right_leaves_the_others),
       stream_world_test(set_ring_found_unsound_in_a_flush_is_told_there),
+      stream_world_test(set_last_ring_unsound_is_told_after_the_next_start),
       stream_world_test(set_ring_whose_owner_hangs_up_is_told_not_to_be_polled),
       stream_world_test(
           set_events_of_an_unsound_ring_are_forgotten_once_closed),
