@@ -247,8 +247,7 @@ static void filter_enoent(const refusal_t *refusal) {
 
 static void filter_esrch(const refusal_t *refusal) {
   say(refusal, UVPERF_CAUSE_ARGUMENT,
-      "a quotation mark of \"%.48s\" is not closed",
-      refusal->control->filter);
+      "a quotation mark of \"%.48s\" is not closed", refusal->control->filter);
 }
 
 /* -- SET_BPF, QUERY_BPF --------------------------------------------------- */

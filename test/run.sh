@@ -11,7 +11,7 @@ root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$root/test/setup.sh"
 
 build=${UVPERF_BUILD_DIR:-$root/build/test}
-run_seconds=600
+run_seconds=1200
 program_seconds=100
 
 # One line per test: passed, failed or skipped, a tab, its name, a tab, why.
