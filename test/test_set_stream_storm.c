@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: a process with very many children that live for a moment, under each
+ * way to deliver. All that was made is told, and the end once and last. */
+#include "live_stream.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "live_thread.h"
+
+#define CHILDREN 100
+#define COMMS    3
+#define MOST_NS  UINT64_C(20000000000)
+
+static void make_comms(uint64_t nr) {
+  uint64_t next = 0;
+
+  live_comm(&next, nr);
+}
+
+static void be_thread(void *arg) {
+  (void)arg;
+  make_comms(COMMS);
+}
+
+/* Each fourth child has a thread, and some are zombies for a while. */
+static int be_storm(void *arg) {
+  int go = *(int *)arg;
+  live_thread_t thread;
+  char byte;
+  int i;
+
+  if (read(go, &byte, 1) < 0)
+    return 1;
+  for (i = 0; i < CHILDREN; i++) {
+    if (fork() == 0) {
+      make_comms(COMMS);
+      if (i % 4 == 0) {
+        live_thread_start(&thread, be_thread, NULL);
+        live_thread_do(&thread);
+        live_thread_end(&thread);
+      }
+      _exit(0);
+    }
+    if (i % 8 == 7)
+      while (waitpid(-1, NULL, WNOHANG) > 0)
+        continue;
+  }
+  while (waitpid(-1, NULL, 0) > 0)
+    continue;
+  return 0;
+}
+
+typedef struct way_s {
+  size_t mode;
+  uint32_t wakeup_bytes;
+  int32_t flush_ms;
+  uint32_t slice_records;
+  uv_run_mode run;
+} way_t;
+
+static const way_t ways[] = {
+    {0, 1, 0, 0, UV_RUN_ONCE},      {1, 1, 0, 0, UV_RUN_ONCE},
+    {0, 0, 0, 0, UV_RUN_ONCE},      {1, 0, 0, 0, UV_RUN_ONCE},
+    {0, 1, 1, 1, UV_RUN_NOWAIT},    {1, 1, 1, 1, UV_RUN_NOWAIT},
+    {0, 0, 1000, 7, UV_RUN_NOWAIT}, {1, 0, 1000, 7, UV_RUN_NOWAIT},
+};
+
+/* Both attrs tell of each: that of COMM records and the side-band's. */
+static void run_storm(uv_loop_t *loop, const way_t *way) {
+  uvperf_stream_options_t options = live_stream_plain;
+  uvperf_stats_t stats;
+  live_stream_t stream;
+  live_plan_t plan;
+  uint64_t start;
+  int go[2];
+  pid_t pid;
+
+  assert_int_equal(pipe(go), 0);
+  pid = support_fork(be_storm, &go[0]);
+  live_stream_plan(&plan);
+  live_stream_plan_mode(&plan, way->mode);
+  live_stream_plan_comm(&plan);
+  plan.options.wakeup_bytes = way->wakeup_bytes;
+  plan.options.ring_bytes = 1 << 20;
+  plan.options.side_band = UVPERF_SIDE_BAND_TASKS;
+  live_stream_plan_target(&plan, UVPERF_TARGET_PROCESS, pid);
+  live_stream_open(loop, &stream, &plan.options);
+  options.flush_ms = way->flush_ms;
+  options.slice_records = way->slice_records;
+  live_stream_start(&stream, &options);
+  assert_int_equal(write(go[1], "", 1), 1);
+  start = live_now();
+  while (stream.eofs == 0 && live_now() - start < MOST_NS)
+    uv_run(loop, way->run);
+  uvperf_set_stats(&stream.live.set, &stats);
+  assert_int_equal(stats.lost_records, 0);
+  assert_int_equal(stream.comms, 2 * COMMS * (CHILDREN + CHILDREN / 4));
+  assert_int_equal(stream.by_attr[0], stream.by_attr[1]);
+  assert_int_equal(stream.eofs, 1);
+  assert_int_equal(stream.nr_ends, 1);
+  assert_int_equal(stream.foreign, 0);
+  assert_int_equal(stream.corrupt, 0);
+  assert_int_equal(support_wait(pid), 0);
+  live_turns_in(loop, 20);
+  assert_int_equal(stream.after_end, 0);
+  live_stream_close(&stream);
+  close(go[0]);
+  close(go[1]);
+}
+
+static void set_storm_of_children_is_told_to_its_end(void **state) {
+  size_t i;
+
+  support_need_own_events(__func__);
+  for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+    run_storm(*state, &ways[i]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(set_storm_of_children_is_told_to_its_end),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
