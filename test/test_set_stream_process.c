@@ -122,6 +122,70 @@ static void set_process_ends_with_the_last_that_it_made(void **state) {
   }
 }
 
+/* The first thread and any other end by it, and the one that has called it goes
+ * on with the id of the first: de_thread in fs/exec.c. */
+static void exec_in_thread(void *arg) {
+  tree_t *tree = arg;
+
+  wait_for(tree->go[0]);
+  execl("/bin/sh", "sh", "-c", "read go; (exit 0); exit 0", (char *)NULL);
+  _exit(1);
+}
+
+static int be_exec_in_thread(void *arg) {
+  live_thread_t thread;
+  tree_t *tree = arg;
+
+  if (dup2(tree->release[0], 0) != 0)
+    return 1;
+  close(tree->go[1]);
+  close(tree->release[1]);
+  live_thread_start(&thread, exec_in_thread, tree);
+  /* What a pipe may take at once, and so comes as one. */
+  if (write(tree->ready[1], &thread.tid, sizeof(thread.tid)) < 0)
+    return 1;
+  live_thread_do(&thread);
+  return 1;
+}
+
+static void set_thread_that_calls_execve_lives_on(void **state) {
+  live_stream_t stream;
+  live_plan_t plan;
+  uint32_t tid;
+  tree_t tree;
+  size_t mode;
+  int is_whole;
+
+  support_need_own_events(__func__);
+  for (is_whole = 0; is_whole < 2; is_whole++)
+    for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+      assert_int_equal(pipe(tree.ready), 0);
+      assert_int_equal(pipe(tree.go), 0);
+      assert_int_equal(pipe(tree.release), 0);
+      tree.pid = support_fork(be_exec_in_thread, &tree);
+      assert_int_equal(read(tree.ready[0], &tid, sizeof(tid)), sizeof(tid));
+      live_stream_plan(&plan);
+      live_stream_plan_mode(&plan, mode);
+      live_stream_plan_comm(&plan);
+      live_stream_plan_target(
+          &plan, is_whole ? UVPERF_TARGET_PROCESS : UVPERF_TARGET_THREAD,
+          is_whole ? tree.pid : (pid_t)tid);
+      live_stream_begin(*state, &stream, &plan);
+      live_turns_in(*state, 5);
+      tell(tree.go[1]);
+      assert_true(live_run_until(*state, &stream.records, 1));
+      live_turns_in(*state, 250);
+      assert_int_equal(stream.nr_ends, 0);
+      assert_int_equal(stream.foreign, 0);
+      assert_int_equal(write(tree.release[1], "\n", 1), 1);
+      assert_true(live_run_until(*state, &stream.eofs, 1));
+      assert_int_equal(stream.nr_ends, 1);
+      assert_int_equal(support_wait(tree.pid), 0);
+      live_stream_close(&stream);
+      close_pipes(&tree);
+    }
+}
+
 /* -- a command ------------------------------------------------------------ */
 
 static int be_command(void *arg) {
@@ -219,6 +283,7 @@ static void set_of_cpus_has_no_end(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(set_process_ends_with_the_last_that_it_made),
+      support_loop_test(set_thread_that_calls_execve_lives_on),
       support_loop_test(set_command_is_told_from_its_execve_to_its_end),
       support_loop_test(set_of_cpus_has_no_end),
   };
