@@ -24,9 +24,15 @@ static uvperf__ring_t *ring_at(const set_t *impl, size_t index) {
   return &uvperf__cpu_rings_at(rings, index)->ring;
 }
 
+/* Without memory for it a ring is not merged yet. */
+static size_t nr_read(const set_t *impl) {
+  return impl->merge != NULL ? impl->nr_merged
+                             : uvperf__watch_nr_rings(impl->watch);
+}
+
 /* Marks where in each ring the last record may be of those that are gone. */
 static void mark_rings(set_t *impl) {
-  size_t nr = uvperf__watch_nr_rings(impl->watch);
+  size_t nr = nr_read(impl);
   size_t i;
 
   for (i = 0; i < nr; i++)
@@ -35,7 +41,7 @@ static void mark_rings(set_t *impl) {
 
 /* Not whether the rings are empty: others may write as fast as is read. */
 static int are_read_to_marks(const set_t *impl) {
-  size_t nr = uvperf__watch_nr_rings(impl->watch);
+  size_t nr = nr_read(impl);
   size_t i;
 
   for (i = 0; i < nr; i++)

@@ -11,44 +11,51 @@
 
 /* -- rings ---------------------------------------------------------------- */
 
-/* The watch, the merge and `rings` count as the rings do. */
+/* The watch and `rings` count as the rings do. */
 static int watch_ring(set_t *impl, uvperf__cpu_ring_t *ring) {
   set_ring_t *rings;
-  int rc = 0;
 
   rings = uvperf__grow(impl->rings, ring->index, &impl->room_rings, 4,
                        sizeof(*rings));
   if (rings == NULL)
     return UV_ENOMEM;
   impl->rings = rings;
-  if (impl->merge != NULL && impl->nr_merged == ring->index) {
-    rc = uvperf__merge_add(impl->merge, &ring->ring);
-    if (rc != 0)
-      return rc;
-    impl->nr_merged += 1;
-  }
-  rc = uvperf__watch_add(impl->watch, &ring->ring, &ring->fd, 1);
-  /* It is never polled: nothing of it is to be delivered. */
-  if (rc != 0 && impl->merge != NULL &&
-      uvperf__watch_nr_rings(impl->watch) > ring->index)
-    uvperf__merge_drop(impl->merge, ring->index);
-  return rc;
+  return uvperf__watch_add(impl->watch, &ring->ring, &ring->fd, 1);
 }
 
-int uvperf__set_watch_rings(set_t *impl) {
+/* The merge follows the watch, so that it reads no ring that is not watched. Of
+ * one that could not be polled nothing is to be delivered. */
+static int merge_rings(set_t *impl) {
   uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);
   size_t i;
   int rc;
 
-  if (impl->watch == NULL)
+  if (impl->merge == NULL)
     return 0;
-  for (i = uvperf__watch_nr_rings(impl->watch); i < uvperf__cpu_rings_nr(rings);
-       i++) {
-    rc = watch_ring(impl, uvperf__cpu_rings_at(rings, i));
+  while (impl->nr_merged < uvperf__watch_nr_rings(impl->watch)) {
+    i = impl->nr_merged;
+    rc = uvperf__merge_add(impl->merge, &uvperf__cpu_rings_at(rings, i)->ring);
     if (rc != 0)
       return rc;
+    impl->nr_merged += 1;
+    if (uvperf__watch_has_ended(impl->watch, i))
+      uvperf__merge_drop(impl->merge, i);
   }
   return 0;
+}
+
+int uvperf__set_watch_rings(set_t *impl) {
+  uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);
+  int merged, rc = 0;
+  size_t i;
+
+  if (impl->watch == NULL)
+    return 0;
+  for (i = uvperf__watch_nr_rings(impl->watch);
+       i < uvperf__cpu_rings_nr(rings) && rc == 0; i++)
+    rc = watch_ring(impl, uvperf__cpu_rings_at(rings, i));
+  merged = merge_rings(impl);
+  return rc != 0 ? rc : merged;
 }
 
 static const uvperf__watch_ops_t by_ring = {

@@ -107,6 +107,49 @@ static void set_target_on_a_new_ring_out_of_memory_is_not_added(void **state) {
   }
 }
 
+/* A ring that has come, and for whose watch there was no memory: it is not read
+ * before there is, whatever is in it. How often that was so. */
+static unsigned try_unwatched(uv_loop_t *loop, size_t mode, unsigned nth) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  stream_world_t world;
+  uvperf_set_t *set = &world.stream.live.set;
+  unsigned is_unwatched;
+  int rc;
+
+  target.type = UVPERF_TARGET_CPUS;
+  target.cpus = "1";
+  begin_small_world(loop, &world, mode);
+  fake_event_add(104);
+  fake_fail(FAKE_CALLOC, nth, 0);
+  rc = uvperf_set_add_target(set, &target, NULL, NULL);
+  if (rc == 0)
+    uvperf__free(uvperf__calloc(1, 1));
+  is_unwatched = rc != 0 && world.events[3]->page != NULL;
+  if (is_unwatched) {
+    stream_world_spoil(&world, 1);
+    assert_int_equal(uvperf_set_flush(set), 0);
+    assert_int_equal(world.stream.faults, 0);
+    assert_int_equal(uvperf_set_add_target(set, &target, NULL, NULL), 0);
+    assert_int_equal(uvperf_set_flush(set), 0);
+    assert_int_equal(world.stream.faults, 1);
+    assert_int_equal(uvperf_set_is_active(set), 1);
+  }
+  stream_world_close(&world);
+  return is_unwatched;
+}
+
+static void set_ring_that_is_not_watched_is_not_read(void **state) {
+  unsigned nr, nth;
+  size_t mode;
+
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    nr = 0;
+    for (nth = 1; nth < 60; nth++)
+      nr += try_unwatched(*state, mode, nth);
+    assert_true(nr > 0);
+  }
+}
+
 /* -- the order of calls --------------------------------------------------- */
 
 /* Nothing counts once close was called; a ring is unmapped, and its owner
@@ -168,6 +211,7 @@ int main(void) {
       stream_world_test(set_start_that_cannot_enable_is_stopped),
       stream_world_test(set_start_out_of_memory_can_be_called_again),
       stream_world_test(set_target_on_a_new_ring_out_of_memory_is_not_added),
+      stream_world_test(set_ring_that_is_not_watched_is_not_read),
       stream_world_test(set_stream_close_disables_then_closes_then_unmaps),
       stream_world_test(set_stream_closed_in_forked_child_only_closes_fds),
       stream_world_test(set_start_enables_and_stop_disables),
