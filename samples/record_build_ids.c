@@ -77,17 +77,34 @@ static size_t bucket_of(const char *name, size_t size) {
   return (size_t)(hash % BUCKETS);
 }
 
+/* Opens what can be a program, with this inode if it is not 0: an fd, or -1.
+ * Names come from others: a process that is gone may have mapped a file of its
+ * own under the name that a device has here, and to open that does something (a
+ * watchdog begins to run), as it does to read /proc/kmsg or trace_pipe, whose
+ * size is 0. O_PATH finds out without, and /proc leads to the same file. */
+static int open_program(const char *path, uint64_t inode) {
+  int fd = open(path, O_PATH | O_CLOEXEC), opened = -1;
+  struct stat stat;
+  char link[64];
+
+  if (fd < 0)
+    return -1;
+  snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+  if (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) && stat.st_size > 0 &&
+      (inode == 0 || stat.st_ino == inode))
+    opened = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  close(fd);
+  return opened;
+}
+
 static size_t read_file(const char *path, uint64_t inode,
                         unsigned char id[RECORD_BUILD_ID_BYTES]) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  struct stat stat;
-  size_t nr = 0;
+  int fd = open_program(path, inode);
+  size_t nr;
 
   if (fd < 0)
     return 0;
-  if (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) &&
-      (inode == 0 || stat.st_ino == inode))
-    nr = record_elf_note_of_file(fd, id);
+  nr = record_elf_note_of_file(fd, id);
   close(fd);
   return nr;
 }

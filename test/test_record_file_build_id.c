@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -308,6 +309,34 @@ static void what_is_no_program_has_none(void **state) {
   end(&maps);
 }
 
+/* To open them may do something. */
+static void what_is_no_program_is_not_opened(void **state) {
+  static const char *const names[] = {"/fifo", "/empty", "/other"};
+  char path[128], events[4096];
+  int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+  maps_t maps;
+  size_t i;
+
+  assert_true(fd >= 0);
+  snprintf(path, sizeof(path), "%s/fifo", ((temp_tree_t *)*state)->root);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  temp_tree_write_bytes(*state, "/empty", "", 0);
+  temp_tree_write_bytes(*state, "/other", "other", 5);
+  begin(&maps);
+  for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+    snprintf(path, sizeof(path), "%s%s", ((temp_tree_t *)*state)->root,
+             names[i]);
+    assert_true(inotify_add_watch(fd, path, IN_OPEN) >= 0);
+    map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, dead_process(),
+        UINT64_MAX, path);
+  }
+  assert_int_equal(read(fd, events, sizeof(events)), -1);
+  assert_int_equal(errno, EAGAIN);
+  assert_int_equal(record_build_ids_put(maps.ids, &maps.bytes), 0);
+  close(fd);
+  end(&maps);
+}
+
 static void mapping_of_data_is_not_looked_at(void **state) {
   char path[128];
   maps_t maps;
@@ -386,6 +415,7 @@ int main(void) {
       TEST(build_id_is_read_when_the_file_is_first_mapped),
       TEST(process_that_is_gone_has_the_file_of_its_inode),
       TEST(what_is_no_program_has_none),
+      TEST(what_is_no_program_is_not_opened),
       TEST(mapping_of_data_is_not_looked_at),
       TEST(record_without_a_name_is_not_looked_at),
       TEST(live_kernel_and_vdso_have_theirs),
