@@ -197,9 +197,9 @@ static int add(uvperf__cpu_rings_t *rings, int cpu, uvperf__cpu_ring_t **ring,
   made->index = rings->nr;
   made->cpu = cpu;
   rc = open_ring(&rings->options, rings->try_bytes, made, error);
+  /* If there was an owner it was the mapping. */
+  rings->has_no_lock = rc == -EPERM && made->fd >= 0;
   if (rc != 0) {
-    /* There was an owner, and so it was the mapping. */
-    rings->has_no_lock = rc == -EPERM && made->fd >= 0;
     uvperf__free(made);
     return rc;
   }

@@ -116,6 +116,25 @@ static void rings_that_cannot_be_locked_of_any_size_are_refused(void **state) {
   fake_assert_clean();
 }
 
+/* A ring of a CPU that came, say: what fails next need not be for that. */
+static void ring_that_is_locked_makes_up_for_one_that_was_not(void **state) {
+  const uvperf__cpu_rings_options_t options = {"", 0, 0, -1};
+  uvperf__cpu_ring_t *ring;
+  uvperf__cpu_rings_t *rings;
+  fake_event_t *events[4];
+
+  (void)state;
+  counters_script(events, 4);
+  assert_int_equal(uvperf__cpu_rings_new(&rings, &options), 0);
+  fail_mmaps(1, nr_sizes());
+  assert_int_equal(uvperf__cpu_rings_get(rings, 0, &ring, NULL), -EPERM);
+  assert_int_equal(uvperf__cpu_rings_get(rings, 1, &ring, NULL), 0);
+  uvperf__cpu_rings_cut(rings, 0);
+  assert_int_equal(uvperf__cpu_rings_shrink(rings, 1), 0);
+  uvperf__cpu_rings_free(rings);
+  fake_assert_clean();
+}
+
 /* -- live ----------------------------------------------------------------- */
 
 /* Takes half of what two CPUs may lock, so that one ring of the default size
@@ -163,6 +182,7 @@ int main(void) {
       test(rings_of_many_cpus_share_what_may_be_locked),
       test(ring_that_cannot_be_locked_is_tried_once),
       test(rings_that_cannot_be_locked_of_any_size_are_refused),
+      test(ring_that_is_locked_makes_up_for_one_that_was_not),
       test(unprivileged_rings_share_what_may_be_locked),
   };
 

@@ -30,8 +30,9 @@ extern "C" {
  *    UV_EPROTO   with a record: its header is sound but its body is not, or its
  *                id is unknown; it comes raw and delivery goes on;
  *    UV_EPROTO   without a record: a ring cannot be right; nothing more comes
- *                from it, and delivery from the others goes on; with the last
- *                of them it has stopped;
+ *                from it, nor from its CPU, whatever target is added, and
+ *                delivery from the others goes on; with the last of them it
+ *                has stopped;
  *    UV_EOF      without a record: every task that was to be measured is gone
  *                and every record was delivered; delivery has stopped;
  *    another     without a record: libuv could not go on polling a ring, or
