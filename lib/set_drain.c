@@ -79,8 +79,6 @@ int uvperf__set_drain(void *owner, size_t ring_index, uvperf__slice_t *slice) {
     rc = uvperf__slice_take(slice, size);
   }
   uvperf__ring_end(&ring->ring);
-  if (rc < 0)
-    ring->stats.corrupt += 1;
   return rc;
 }
 
@@ -114,7 +112,6 @@ static uint64_t horizon_at(set_t *impl, uint64_t now, int is_pressed) {
 /* A ring that the merge has found to be unsound. */
 static int end_unsound(set_t *impl, size_t ring_index,
                        const uvperf__slice_t *slice) {
-  ring_at(impl, ring_index)->stats.corrupt += 1;
   return uvperf__watch_end_ring(impl->watch, ring_index, UV_EPROTO,
                                 impl->is_flushing ? NULL : slice);
 }
@@ -193,8 +190,12 @@ void uvperf__set_slice_end(void *owner) {
 }
 
 /* Nothing more is read from a ring. */
-static void give_up(set_t *impl, size_t ring_index) {
-  ring_at(impl, ring_index)->is_over = 1;
+static void give_up(set_t *impl, size_t ring_index, int status) {
+  uvperf__cpu_ring_t *ring = ring_at(impl, ring_index);
+
+  if (status == UV_EPROTO && !ring->is_over)
+    ring->stats.corrupt += 1;
+  ring->is_over = 1;
   if (impl->merge != NULL)
     uvperf__merge_drop(impl->merge, ring_index);
 }
@@ -208,7 +209,7 @@ static int told_status(int status) {
 void uvperf__set_ring_end(void *owner, size_t ring_index, int status) {
   set_t *impl = owner;
 
-  give_up(impl, ring_index);
+  give_up(impl, ring_index, status);
   uvperf__set_tell(impl, told_status(status));
 }
 
@@ -217,7 +218,7 @@ void uvperf__set_end(void *owner, int status) {
   size_t i;
 
   for (i = 0; i < uvperf__watch_nr_rings(impl->watch); i++)
-    give_up(impl, i);
+    give_up(impl, i, status);
   uvperf__set_end_delivery(impl);
   uvperf__set_tell(impl, told_status(status));
 }

@@ -87,6 +87,7 @@ static void stop_at_slice_end(live_stream_t *stream,
 /* The end of the slice before it comes first, and who stops there. */
 static void set_last_ring_unsound_is_told_after_the_next_start(void **state) {
   uvperf_stream_options_t options = live_stream_plain;
+  uvperf_stats_t stats;
   stream_world_t world;
   size_t mode;
 
@@ -107,6 +108,8 @@ static void set_last_ring_unsound_is_told_after_the_next_start(void **state) {
     live_stream_start(&world.stream, &options);
     live_turns_in(*state, 5);
     assert_int_equal(world.stream.faults, 2);
+    uvperf_set_stats(&world.stream.live.set, &stats);
+    assert_int_equal(stats.corrupt, 2);
     assert_int_equal(uvperf_set_is_active(&world.stream.live.set), 0);
     stream_world_close(&world);
   }
