@@ -216,25 +216,17 @@ static void retire(uvperf__counters_t *counters, counter_source_t *source) {
   counters->last_retired = source;
 }
 
-/* Its count may be in the records that others of its group have written. */
-static void leave_silent(uvperf__counters_t *counters,
-                         counter_source_t *source) {
-  source->ring = uvperf__cpu_rings_find(counters->rings, source->source.cpu);
-  if (source->ring != NULL) {
-    retire(counters, source);
-    return;
-  }
-  uvperf__decoder_remove(counters->decoder, &source->source);
-  free_source(source);
-}
-
 void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event) {
   if (event->source != NULL) {
     uvperf__cpu_ring_leave(event->source->ring);
     retire(counters, event->source);
   }
-  if (event->silent != NULL)
-    leave_silent(counters, event->silent);
+  /* Its count may be in the records that others of its group have written. */
+  if (event->silent != NULL) {
+    event->silent->ring =
+        uvperf__cpu_rings_find(counters->rings, event->silent->source.cpu);
+    retire(counters, event->silent);
+  }
   event->source = NULL;
   event->silent = NULL;
 }
@@ -244,7 +236,7 @@ void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event) {
 static int is_read(counter_source_t *source) {
   uvperf__cpu_ring_t *ring = source->ring;
 
-  if (ring->is_over)
+  if (ring == NULL || ring->is_over)
     return 1;
   if (!source->has_end) {
     source->has_end = 1;
@@ -294,7 +286,7 @@ void uvperf__counters_settle(uvperf__counters_t *counters) {
 }
 
 static int is_of_cut(counter_source_t *source, uint64_t nr) {
-  return source->ring->index >= nr;
+  return source->ring != NULL && source->ring->index >= nr;
 }
 
 void uvperf__counters_cut_rings(uvperf__counters_t *counters, size_t nr) {

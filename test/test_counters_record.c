@@ -134,6 +134,7 @@ static void event_that_only_counts_is_known_and_not_redirected(void **state) {
   fake_assert_clean();
 }
 
+/* A callback that removes the target may have asked for the source before. */
 static void counts_alone_open_no_ring(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[1];
@@ -146,8 +147,11 @@ static void counts_alone_open_no_ring(void **state) {
   counters_add_cpus(&make, "0");
   counters = counters_open(&make);
   assert_int_equal(uvperf__cpu_rings_nr(uvperf__counters_rings(counters)), 0);
-  assert_non_null(counters_source(counters, 100));
+  fake_clock_set_counters(1);
   assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(counters_source(counters, 100)->attr_index, 0);
+  fake_clock_set_counters(1 + SOON_NS);
+  uvperf__counters_settle(counters);
   assert_null(counters_source(counters, 100));
   uvperf__counters_free(counters);
   fake_assert_clean();
