@@ -1,40 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* One ring for each CPU: who owns it, how large it is and when it wakes;
- * scripted, and live what only the kernel can show. */
+ * scripted. */
+#include "cpu_rings_make.h"
 #include "fake_kernel.h"
-#include "live.h"
+#include "support.h"
 #include "temp_tree.h"
+#include "uvperf.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <time.h>
 
 #include "cpu_rings.h"
 #include "sys.h"
-
-static const uvperf__cpu_rings_options_t defaults = {"", 0, 0, -1};
-
-static uvperf__cpu_rings_t *
-make_rings(const uvperf__cpu_rings_options_t *options) {
-  uvperf__cpu_rings_t *rings;
-  uvperf_error_t error;
-
-  if (uvperf__cpu_rings_check(options, &error) != 0)
-    fail_msg("%s", error.reason);
-  assert_int_equal(uvperf__cpu_rings_new(&rings, options), 0);
-  return rings;
-}
-
-static uvperf__cpu_ring_t *get_ring(uvperf__cpu_rings_t *rings, int cpu) {
-  uvperf__cpu_ring_t *ring;
-  uvperf_error_t error;
-
-  if (uvperf__cpu_rings_get(rings, cpu, &ring, &error) != 0)
-    fail_msg("%s", error.reason);
-  return ring;
-}
 
 /* Gets a ring on a machine where limits hold, which must fail like that and
  * leave nothing. */
@@ -48,7 +26,7 @@ static void get_fails(const temp_tree_t *tree,
   size_t fds = support_count_fds();
 
   options.root = tree->root;
-  rings = make_rings(&options);
+  rings = cpu_rings_make(&options);
   memset(&error, 0, sizeof(error));
   assert_int_equal(uvperf__cpu_rings_get(rings, 1, &ring, &error), code);
   assert_int_equal(error.code, code);
@@ -77,7 +55,7 @@ static void check_of_sizes_that_cannot_be_is_einval(void **state) {
       {SIZE_MAX, 1, -EINVAL},
       {SIZE_MAX / 2 + 2, 1, -EINVAL},
   };
-  uvperf__cpu_rings_options_t options = defaults;
+  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
   uvperf_error_t error;
   size_t i;
 
@@ -96,7 +74,7 @@ static void check_of_sizes_that_cannot_be_is_einval(void **state) {
 /* -- owners --------------------------------------------------------------- */
 
 static void ring_of_a_cpu_is_opened_once(void **state) {
-  uvperf__cpu_rings_t *rings = make_rings(&defaults);
+  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
   fake_event_t *owners[6];
   uvperf__cpu_ring_t *found[6];
   int cpu;
@@ -106,11 +84,11 @@ static void ring_of_a_cpu_is_opened_once(void **state) {
     owners[cpu] = fake_event_add((uint64_t)cpu);
   for (cpu = 5; cpu >= 0; cpu--) {
     assert_null(uvperf__cpu_rings_find(rings, cpu));
-    found[cpu] = get_ring(rings, cpu);
+    found[cpu] = cpu_rings_of(rings, cpu);
     assert_ptr_equal(uvperf__cpu_rings_find(rings, cpu), found[cpu]);
   }
   for (cpu = 0; cpu < 6; cpu++) {
-    assert_ptr_equal(get_ring(rings, cpu), found[cpu]);
+    assert_ptr_equal(cpu_rings_of(rings, cpu), found[cpu]);
     assert_int_equal(found[cpu]->cpu, cpu);
     assert_int_equal(found[cpu]->index, 5 - cpu);
     assert_ptr_equal(uvperf__cpu_rings_at(rings, found[cpu]->index),
@@ -125,14 +103,14 @@ static void ring_of_a_cpu_is_opened_once(void **state) {
 }
 
 static void owner_is_a_dummy_of_the_calling_thread(void **state) {
-  uvperf__cpu_rings_options_t options = defaults;
+  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
   uvperf__cpu_rings_t *rings;
   fake_event_t *owner = fake_event_add(1);
 
   (void)state;
   options.clockid = CLOCK_MONOTONIC;
-  rings = make_rings(&options);
-  get_ring(rings, 3);
+  rings = cpu_rings_make(&options);
+  cpu_rings_of(rings, 3);
   assert_int_equal(owner->pid, 0);
   assert_int_equal(owner->group_fd, -1);
   assert_int_equal(owner->flags, PERF_FLAG_FD_CLOEXEC);
@@ -147,11 +125,11 @@ static void owner_is_a_dummy_of_the_calling_thread(void **state) {
 }
 
 static void owner_without_a_clock_has_the_kernels(void **state) {
-  uvperf__cpu_rings_t *rings = make_rings(&defaults);
+  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
   fake_event_t *owner = fake_event_add(1);
 
   (void)state;
-  get_ring(rings, 0);
+  cpu_rings_of(rings, 0);
   assert_false(owner->attr.use_clockid);
   uvperf__cpu_rings_free(rings);
 }
@@ -159,9 +137,9 @@ static void owner_without_a_clock_has_the_kernels(void **state) {
 /* -- sizes and wakeups ---------------------------------------------------- */
 
 static void ring_wakes_at_a_quarter_by_default(void **state) {
-  uvperf__cpu_rings_t *rings = make_rings(&defaults);
+  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
   fake_event_t *owner = fake_event_add(1);
-  uvperf__cpu_ring_t *ring = get_ring(rings, 0);
+  uvperf__cpu_ring_t *ring = cpu_rings_of(rings, 0);
 
   (void)state;
   assert_int_equal(ring->ring.size, UVPERF__RING_DEFAULT_BYTES);
@@ -171,21 +149,21 @@ static void ring_wakes_at_a_quarter_by_default(void **state) {
 }
 
 static void ring_of_a_given_size_is_rounded_up(void **state) {
-  uvperf__cpu_rings_options_t options = defaults;
+  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
   uvperf__cpu_rings_t *rings;
   fake_event_t *owner = fake_event_add(1);
 
   (void)state;
   options.ring_bytes = 3 * support_page_bytes();
   options.wakeup_bytes = 1;
-  rings = make_rings(&options);
-  assert_int_equal(get_ring(rings, 0)->ring.size, 4 * support_page_bytes());
+  rings = cpu_rings_make(&options);
+  assert_int_equal(cpu_rings_of(rings, 0)->ring.size, 4 * support_page_bytes());
   assert_int_equal(owner->attr.wakeup_watermark, 1);
   uvperf__cpu_rings_free(rings);
 }
 
 static void ring_that_is_halved_wakes_at_its_own_quarter(void **state) {
-  uvperf__cpu_rings_t *rings = make_rings(&defaults);
+  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
   fake_event_t *owners[3];
   uvperf__cpu_ring_t *ring;
   size_t i;
@@ -195,7 +173,7 @@ static void ring_that_is_halved_wakes_at_its_own_quarter(void **state) {
     owners[i] = fake_event_add(i);
   fake_fail(FAKE_MMAP, 1, -EPERM);
   fake_fail(FAKE_MMAP, 2, -EPERM);
-  ring = get_ring(rings, 0);
+  ring = cpu_rings_of(rings, 0);
   assert_string_equal(fake_log(), "open, mmap failed, close, "
                                   "open, mmap failed, close, open, mmap");
   assert_int_equal(ring->ring.size, UVPERF__RING_DEFAULT_BYTES / 4);
@@ -215,13 +193,13 @@ static void ring_is_halved_down_to_one_page(void **state) {
   for (bytes = 0; bytes < 2 * sizes; bytes++)
     fake_event_add(bytes);
   fake_fail_from(FAKE_MMAP, 1, -EPERM);
-  get_fails(*state, &defaults, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY);
+  get_fails(*state, &cpu_rings_defaults, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY);
   assert_int_equal(fake_count(FAKE_MMAP), 2 * sizes);
 }
 
 /* A smaller ring would be none that wakes as was asked for. */
 static void ring_is_not_halved_below_twice_its_wakeup(void **state) {
-  uvperf__cpu_rings_options_t options = defaults;
+  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
   size_t i;
 
   options.wakeup_bytes = UVPERF__RING_DEFAULT_BYTES / 4;
@@ -233,7 +211,7 @@ static void ring_is_not_halved_below_twice_its_wakeup(void **state) {
 }
 
 static void ring_of_a_given_size_is_not_made_smaller(void **state) {
-  uvperf__cpu_rings_options_t options = defaults;
+  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
 
   options.ring_bytes = UVPERF__RING_DEFAULT_BYTES;
   fake_event_add(1);
@@ -260,12 +238,12 @@ static void ring_whose_owner_cannot_be_opened_is_explained(void **state) {
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     fake_kernel_reset();
     fake_fail_from(FAKE_OPEN, 1, cases[i].code);
-    get_fails(*state, &defaults, cases[i].code, cases[i].cause);
+    get_fails(*state, &cpu_rings_defaults, cases[i].code, cases[i].cause);
   }
   /* Another size does not help. */
   fake_kernel_reset();
   fake_fail_from(FAKE_OPEN, 1, -EPERM);
-  get_fails(*state, &defaults, -EPERM, UVPERF_CAUSE_PERMISSION);
+  get_fails(*state, &cpu_rings_defaults, -EPERM, UVPERF_CAUSE_PERMISSION);
   assert_int_equal(fake_count(FAKE_OPEN), 2);
 }
 
@@ -273,7 +251,7 @@ static void ring_that_cannot_be_mapped_is_explained(void **state) {
   fake_event_add(1);
   fake_event_add(2);
   fake_fail_from(FAKE_MMAP, 1, -ENOMEM);
-  get_fails(*state, &defaults, -ENOMEM, UVPERF_CAUSE_MEMORY);
+  get_fails(*state, &cpu_rings_defaults, -ENOMEM, UVPERF_CAUSE_MEMORY);
   assert_int_equal(fake_count(FAKE_MMAP), 2);
 }
 
@@ -301,7 +279,7 @@ static void rings_without_memory_are_enomem(void **state) {
     for (i = 0; i < 5; i++)
       fake_event_add((uint64_t)i);
     fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-    rc = uvperf__cpu_rings_new(&rings, &defaults);
+    rc = uvperf__cpu_rings_new(&rings, &cpu_rings_defaults);
     if (rc != 0) {
       assert_null(rings);
     } else {
@@ -322,13 +300,13 @@ static void rings_without_memory_are_enomem(void **state) {
 /* -- the end -------------------------------------------------------------- */
 
 static void rings_are_unmapped_then_closed(void **state) {
-  uvperf__cpu_rings_t *rings = make_rings(&defaults);
+  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
 
   (void)state;
   fake_event_add(1);
   fake_event_add(2);
-  get_ring(rings, 0);
-  get_ring(rings, 1);
+  cpu_rings_of(rings, 0);
+  cpu_rings_of(rings, 1);
   fake_log_clear();
   uvperf__cpu_rings_free(rings);
   assert_string_equal(fake_log(), "munmap, close, munmap, close");
@@ -337,21 +315,21 @@ static void rings_are_unmapped_then_closed(void **state) {
 }
 
 static void rings_of_a_call_that_failed_are_cut(void **state) {
-  uvperf__cpu_rings_t *rings = make_rings(&defaults);
+  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
   fake_event_t *kept = fake_event_add(1);
   uvperf__cpu_ring_t *ring;
 
   (void)state;
   fake_event_add(2);
   fake_event_add(3);
-  ring = get_ring(rings, 0);
-  get_ring(rings, 1);
+  ring = cpu_rings_of(rings, 0);
+  cpu_rings_of(rings, 1);
   uvperf__cpu_rings_cut(rings, 1);
   assert_int_equal(uvperf__cpu_rings_nr(rings), 1);
   assert_true(kept->fd >= 0);
-  assert_ptr_equal(get_ring(rings, 0), ring);
+  assert_ptr_equal(cpu_rings_of(rings, 0), ring);
   assert_null(uvperf__cpu_rings_find(rings, 1));
-  assert_int_equal(get_ring(rings, 1)->index, 1);
+  assert_int_equal(cpu_rings_of(rings, 1)->index, 1);
   uvperf__cpu_rings_free(rings);
   fake_assert_clean();
 }
@@ -363,12 +341,12 @@ static int free_in_child(void *arg) {
 }
 
 static void rings_in_a_forked_child_are_closed_only(void **state) {
-  uvperf__cpu_rings_t *rings = make_rings(&defaults);
+  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
   uvperf__cpu_ring_t *ring;
 
   (void)state;
   fake_event_add(1);
-  ring = get_ring(rings, 0);
+  ring = cpu_rings_of(rings, 0);
   assert_int_equal(support_wait(support_fork(free_in_child, rings)), 0);
   assert_int_equal(ring->ring.page->data_head, 0);
   uvperf__cpu_rings_free(rings);
@@ -388,7 +366,7 @@ static int on_join(fake_event_t *fake, unsigned long request,
 }
 
 static void join_redirects_into_the_owners_ring(void **state) {
-  uvperf__cpu_rings_t *rings = make_rings(&defaults);
+  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
   struct perf_event_attr attr;
   fake_event_t *event;
   uvperf__cpu_ring_t *ring;
@@ -399,7 +377,7 @@ static void join_redirects_into_the_owners_ring(void **state) {
   fake_event_add(1);
   event = fake_event_add(2);
   event->on_ioctl = on_join;
-  ring = get_ring(rings, 0);
+  ring = cpu_rings_of(rings, 0);
   fd = uvperf__sys_open(&attr, 0, 0, -1, 0);
   assert_int_equal(uvperf__cpu_ring_join(ring, fd), 0);
   assert_int_equal(joined_to, ring->fd);
@@ -412,162 +390,6 @@ static void join_redirects_into_the_owners_ring(void **state) {
   uvperf__sys_close(fd);
   uvperf__cpu_rings_free(rings);
   fake_assert_clean();
-}
-
-/* -- live ----------------------------------------------------------------- */
-
-/* An event of a thread's COMM records on a CPU, in the ring there. */
-static int open_comm(uvperf__cpu_ring_t *ring, pid_t pid) {
-  struct perf_event_attr attr;
-  int fd;
-
-  uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
-  attr.exclude_kernel = 1;
-  attr.comm = 1;
-  fd = uvperf__sys_open(&attr, pid, ring->cpu, -1, PERF_FLAG_FD_CLOEXEC);
-  assert_true(fd >= 0);
-  assert_int_equal(uvperf__cpu_ring_join(ring, fd), 0);
-  return fd;
-}
-
-static void comm_on(int cpu, unsigned nr) {
-  cpu_set_t old;
-
-  live_pin(cpu, &old);
-  for (; nr > 0; nr--)
-    assert_int_equal(prctl(PR_SET_NAME, "rings"), 0);
-  live_unpin(&old);
-}
-
-/* How many records wait; they are read then. */
-static unsigned drain(uvperf__cpu_ring_t *ring) {
-  static _Alignas(8) uint8_t scratch[UVPERF__RING_SCRATCH_BYTES];
-  const void *bytes;
-  unsigned nr = 0;
-  size_t size;
-
-  assert_int_equal(uvperf__ring_begin(&ring->ring), 0);
-  while (uvperf__ring_next(&ring->ring, scratch, &bytes, &size) == 1) {
-    uvperf__ring_consume(&ring->ring, size);
-    nr++;
-  }
-  uvperf__ring_end(&ring->ring);
-  return nr;
-}
-
-static void records_of_each_cpu_are_in_its_ring(void **state) {
-  uvperf__cpu_rings_t *rings;
-  int cpus[CPU_SETSIZE];
-  int fds[CPU_SETSIZE];
-  size_t nr = live_cpus(cpus, CPU_SETSIZE);
-  size_t i;
-
-  (void)state;
-  support_need_own_events(__func__);
-  rings = make_rings(&defaults);
-  for (i = 0; i < nr; i++)
-    fds[i] = open_comm(get_ring(rings, cpus[i]), 0);
-  for (i = 0; i < nr; i++)
-    comm_on(cpus[i], 3 + (unsigned)i);
-  for (i = 0; i < nr; i++)
-    assert_int_equal(drain(uvperf__cpu_rings_at(rings, i)), 3 + i);
-  for (i = 0; i < nr; i++)
-    uvperf__sys_close(fds[i]);
-  uvperf__cpu_rings_free(rings);
-}
-
-static void wakeup_comes_behind_the_quarter(void **state) {
-  uvperf__cpu_rings_options_t options = defaults;
-  uvperf__cpu_rings_t *rings;
-  uvperf__cpu_ring_t *ring;
-  uint64_t written = 0;
-  uint64_t before = 0;
-  int fd;
-
-  (void)state;
-  support_need_own_events(__func__);
-  options.ring_bytes = 8 * support_page_bytes();
-  rings = make_rings(&options);
-  ring = get_ring(rings, live_last_cpu());
-  fd = open_comm(ring, 0);
-  while (uvperf__sys_poll(ring->fd, POLLIN) == 0) {
-    before = written;
-    comm_on(ring->cpu, 1);
-    written = uvperf__ring_head(&ring->ring);
-    assert_true(written < ring->ring.size);
-  }
-  assert_true(before <= ring->ring.size / 4);
-  assert_true(written > ring->ring.size / 4);
-  uvperf__sys_close(fd);
-  uvperf__cpu_rings_free(rings);
-}
-
-static void two_comms(void *arg) {
-  (void)arg;
-  comm_on(live_last_cpu(), 2);
-}
-
-static void owner_outlives_the_tasks_that_write(void **state) {
-  uvperf__cpu_rings_t *rings;
-  uvperf__cpu_ring_t *ring;
-  live_worker_t worker;
-  int fd;
-
-  (void)state;
-  support_need_own_events(__func__);
-  live_worker_fork(&worker, two_comms, NULL);
-  rings = make_rings(&defaults);
-  ring = get_ring(rings, live_last_cpu());
-  fd = open_comm(ring, worker.pid);
-  live_worker_do(&worker);
-  live_worker_end(&worker);
-  /* The event tells its end, and the owner of the ring does not. */
-  assert_int_equal(uvperf__sys_poll(fd, POLLIN) & POLLHUP, POLLHUP);
-  assert_int_equal(uvperf__sys_poll(ring->fd, POLLIN) & POLLHUP, 0);
-  /* Two of COMM and the task's EXIT. */
-  assert_int_equal(drain(ring), 3);
-  uvperf__cpu_ring_leave(ring);
-  uvperf__sys_close(fd);
-  fd = open_comm(ring, 0);
-  comm_on(ring->cpu, 1);
-  assert_int_equal(drain(ring), 1);
-  uvperf__sys_close(fd);
-  uvperf__cpu_rings_free(rings);
-}
-
-static void events_of_all_tasks_write_into_it(void **state) {
-  uvperf__cpu_rings_t *rings;
-  uvperf__cpu_ring_t *ring;
-  int own, all;
-
-  (void)state;
-  support_need_cpu_wide(__func__);
-  rings = make_rings(&defaults);
-  ring = get_ring(rings, live_last_cpu());
-  own = open_comm(ring, 0);
-  all = open_comm(ring, -1);
-  comm_on(ring->cpu, 5);
-  assert_true(drain(ring) >= 10);
-  uvperf__sys_close(own);
-  uvperf__sys_close(all);
-  uvperf__cpu_rings_free(rings);
-}
-
-static void rings_leave_neither_fds_nor_mappings(void **state) {
-  size_t fds = support_count_fds();
-  uvperf__cpu_rings_t *rings;
-  size_t bytes;
-  size_t nr = support_count_rings(&bytes);
-
-  (void)state;
-  support_need_own_events(__func__);
-  rings = make_rings(&defaults);
-  get_ring(rings, 0);
-  get_ring(rings, live_last_cpu());
-  assert_true(support_count_rings(&bytes) > nr);
-  uvperf__cpu_rings_free(rings);
-  assert_int_equal(support_count_rings(&bytes), nr);
-  assert_int_equal(support_count_fds(), fds);
 }
 
 static int setup_limits(void **state) {
@@ -598,11 +420,6 @@ int main(void) {
       scripted(rings_of_a_call_that_failed_are_cut),
       scripted(rings_in_a_forked_child_are_closed_only),
       scripted(join_redirects_into_the_owners_ring),
-      scripted(records_of_each_cpu_are_in_its_ring),
-      scripted(wakeup_comes_behind_the_quarter),
-      scripted(owner_outlives_the_tasks_that_write),
-      scripted(events_of_all_tasks_write_into_it),
-      scripted(rings_leave_neither_fds_nor_mappings),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
