@@ -44,6 +44,8 @@ static void check_attrs(const data_file_t *file) {
   assert_true(file->header.attr_size >=
               PERF_ATTR_SIZE_VER0 + sizeof(data_section_t));
   assert_int_equal(file->header.attrs.size % file->header.attr_size, 0);
+  assert_int_equal(file->header.attrs.offset % sizeof(uint64_t), 0);
+  assert_int_equal(file->header.attr_size % sizeof(uint64_t), 0);
   for (i = 0; i < data_file_nr_attrs(file); i++) {
     data_file_attr(file, i, &attr);
     assert_int_equal(attr.size,
@@ -107,14 +109,18 @@ size_t data_file_nr_attrs(const data_file_t *file) {
   return (size_t)(file->header.attrs.size / file->header.attr_size);
 }
 
+const struct perf_event_attr *data_file_attr_at(const data_file_t *file,
+                                                size_t index) {
+  return (const void *)(file->bytes + file->header.attrs.offset +
+                        index * file->header.attr_size);
+}
+
 void data_file_attr(const data_file_t *file, size_t index,
                     struct perf_event_attr *attr) {
   size_t size = (size_t)file->header.attr_size - sizeof(data_section_t);
 
   memset(attr, 0, sizeof(*attr));
-  memcpy(attr,
-         file->bytes + file->header.attrs.offset +
-             index * file->header.attr_size,
+  memcpy(attr, data_file_attr_at(file, index),
          size < sizeof(*attr) ? size : sizeof(*attr));
 }
 

@@ -43,7 +43,11 @@ size_t data_file_nr_attrs(const data_file_t *file);
 /* attr->size bytes of it are copied, the rest is 0. */
 void data_file_attr(const data_file_t *file, size_t index,
                     struct perf_event_attr *attr);
-/* Ids are 8-byte aligned in the file. */
+/* As it lies in the file: attr->size bytes, which may be more than the struct
+ * here has. */
+const struct perf_event_attr *data_file_attr_at(const data_file_t *file,
+                                                size_t index);
+/* Attrs and ids are 8-byte aligned in the file. */
 const uint64_t *data_file_ids(const data_file_t *file, size_t index,
                               size_t *nr);
 

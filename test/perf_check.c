@@ -221,7 +221,7 @@ static void expect_silence(const char *path, int has_losses) {
 }
 
 static int has_groups(const perf_data_t *data) {
-  return (data->events[0].attr.sample_type & PERF_SAMPLE_READ) != 0;
+  return (data->sources[0].attr->sample_type & PERF_SAMPLE_READ) != 0;
 }
 
 static void check_file(perf_check_t *check, const char *path, int has_losses) {

@@ -1,33 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a perf.data file by the library's decoder alone, to be compared with
- * what perf(1) says of it. Source:
- * tools/perf/Documentation/perf.data-file-format.txt. */
+/* Reads the records of a perf.data file by the library's decoder alone, to be
+ * compared with what perf(1) says of it. */
 #ifndef UVPERF_TEST_PERF_DATA_H
 #define UVPERF_TEST_PERF_DATA_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "data_file.h"
 #include "uvperf/record.h"
 
-/* Room for any attr that a file can have. */
-#define PERF_DATA_ATTR_BYTES 256
-
-typedef struct perf_data_event_s {
-  union {
-    struct perf_event_attr attr;
-    unsigned char bytes[PERF_DATA_ATTR_BYTES];
-  };
-  char name[256]; /* "" where the file does not tell */
-} perf_data_event_t;
-
 typedef struct perf_data_s {
-  unsigned char *bytes; /* the whole file */
-  size_t size;
-  uint64_t data_offset, data_size;
-  uint64_t features; /* the first 64 bits of its bitmap */
-  perf_data_event_t *events;
-  uvperf_source_t *sources;
+  data_file_t file;
+  uvperf_source_t *sources; /* one for each of its attrs */
+  const char **names;       /* of these; NULL where the file does not tell */
   size_t nr;
   /* Of records that carry an id, and of synthesized ones, whose id is 0. */
   uvperf_decoder_t *decoder, *synthesized;

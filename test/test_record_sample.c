@@ -271,7 +271,7 @@ static void cycles_that_are_not_there_become_a_clock(void **state) {
   sample_run_expect_text(run.err, "cycles:P: no PMU here can do it: "
                                   "task-clock instead");
   perf_data_open(&data, record_files_path());
-  assert_string_equal(data.events[0].name, "task-clock");
+  assert_string_equal(data.names[0], "task-clock");
   perf_data_close(&data);
 }
 
