@@ -195,7 +195,8 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
  *  @return 0, or
  *    UV_EALREADY  already started;
  *    UV_EOF       delivery has ended (target gone or ring unsound);
- *    UV_EINVAL    no cb, bad options or flags;
+ *    UV_EINVAL    no cb, bad options or flags; or somebody else has closed an
+ *      inner handle;
  *    UV_E2BIG     options that the library does not know;
  *    UV_EPERM     in a forked child;
  *    another      PERF_EVENT_IOC_ENABLE or uv_poll_start failed; the handle is
