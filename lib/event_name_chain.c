@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What call-graph=, stack-size= and max-stack= of an event's name mean together,
- * as in apply_config_terms() and evsel__config_callchain() of perf(1). */
+/* What call-graph=, stack-size= and max-stack= of an event's name mean
+ * together, as in apply_config_terms() and evsel__config_callchain() of
+ * perf(1). */
 #include "event_name_build.h"
 
 #include <errno.h>

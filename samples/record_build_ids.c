@@ -138,7 +138,8 @@ static size_t read_notes(const char *path,
   return nr;
 }
 
-/* ".../xfs.ko", ".../xfs.ko.zst" or "[xfs]". In sysfs a dash is an underscore. */
+/* ".../xfs.ko", ".../xfs.ko.zst" or "[xfs]". In sysfs a dash is an
+ * underscore. */
 static size_t read_module(const char *name,
                           unsigned char id[RECORD_BUILD_ID_BYTES]) {
   const char *base = strrchr(name, '/');

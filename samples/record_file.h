@@ -17,7 +17,8 @@ typedef struct record_file_s record_file_t;
  * NULL after a message. SIGPIPE and SIGXFSZ are to be ignored. */
 record_file_t *record_file_open(const char *path);
 
-/* An event: its attr (copied, attr->size bytes) and name. Its index: 0, 1, ... */
+/* An event: its attr (copied, attr->size bytes) and name. Its index: 0, 1,
+ * ... */
 size_t record_file_add_event(record_file_t *file,
                              const struct perf_event_attr *attr,
                              const char *name);
@@ -37,10 +38,10 @@ void record_file_add_id(record_file_t *file, size_t event, uint64_t id);
  * has no sound header, as perf(1) would stop there, is -EINVAL and left out. */
 int record_file_write(record_file_t *file, const void *bytes, size_t size);
 
-/* A pipe's reader may be slow, or not read at all. What it does not take is kept,
- * and when that is much, each write waits for a moment, so that others come in
- * between. With 1 it does not wait: what comes is not to be lost, or there is no
- * time. At first 0. */
+/* A pipe's reader may be slow, or not read at all. What it does not take is
+ * kept, and when that is much, each write waits for a moment, so that others
+ * come in between. With 1 it does not wait: what comes is not to be lost, or
+ * there is no time. At first 0. */
 void record_file_hurry(record_file_t *file, int is_hurried);
 
 /* All records that are to come are younger than those that came two rounds

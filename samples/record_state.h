@@ -41,8 +41,8 @@ struct record_file_s {
   char **argv;
 };
 
-/* Bytes for a pipe: 0, or -errno. What its reader does not take stays in memory;
- * when that is much, it waits for the reader, for a moment. */
+/* Bytes for a pipe: 0, or -errno. What its reader does not take stays in
+ * memory; when that is much, it waits for the reader, for a moment. */
 int record_pipe_write(record_file_t *file, const void *bytes, size_t size);
 
 /* Writes what the reader takes at once: 0, or -errno. */

@@ -76,8 +76,8 @@ static int write_map(const record_synth_t *synth, record_synth_build_t *build,
 
 /* -- modules --------------------------------------------------------------- */
 
-/* Whether "kernel/fs/xfs/xfs.ko.xz" is the file of a module of that name; a dash
- * there is an underscore here. */
+/* Whether "kernel/fs/xfs/xfs.ko.xz" is the file of a module of that name; a
+ * dash there is an underscore here. */
 static int is_dep_path(const char *path, size_t size, const char *module) {
   const char *end = path + size, *base = end;
   size_t i;

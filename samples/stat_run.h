@@ -40,8 +40,8 @@ struct stat_run_s {
 };
 
 /* Counts: 0, or the status to exit with after a message. What is public but the
- * results is to be set, all else to be 0; for each run anew. Signals are held when
- * it returns: one that comes between two runs is for the next. */
+ * results is to be set, all else to be 0; for each run anew. Signals are held
+ * when it returns: one that comes between two runs is for the next. */
 int stat_run(stat_run_t *run);
 
 /* Frees the reading. */

@@ -73,9 +73,10 @@ struct fake_event_s {
    * gives the ioctl gives. The argument is a number, or a pointer; or NULL. */
   int (*on_ioctl)(fake_event_t *fake, unsigned long request,
                   uintptr_t argument);
-  /* Called with each program that is to be linked to it and that no script makes
-   * fail; a -errno refuses it. NULL: it takes one, and -EEXIST is the next. The
-   * library is given a link, whose close is "close link" in the log. */
+  /* Called with each program that is to be linked to it and that no script
+   * makes fail; a -errno refuses it. NULL: it takes one, and -EEXIST is the
+   * next. The library is given a link, whose close is "close link" in the
+   * log. */
   int (*on_link)(fake_event_t *fake, int prog_fd);
   void *data; /* the test's */
 

@@ -106,8 +106,8 @@ static void task_found_gone_is_read_once_more(void **state) {
   assert_int_equal(support_wait(pid), 0);
 }
 
-/* Where there is no /proc each question is one call. A task has a place for each
- * CPU, and is asked for once in a reading. */
+/* Where there is no /proc each question is one call. A task has a place for
+ * each CPU, and is asked for once in a reading. */
 static void task_on_many_cpus_is_asked_for_once(void **state) {
   uvperf__counters_t *counters;
   uvperf_reading_t *reading;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of what tells of CPUs, scripted; and with a CPU of this machine where
- * that is asked for. */
+/* The life of what tells of CPUs, scripted; and with a CPU of this machine
+ * where that is asked for. */
 #include "hotplug_owner.h"
 
 #include <fcntl.h>

@@ -124,7 +124,7 @@ static void full_disk_keeps_what_it_has(void **state) {
   assert_int_equal(umount2(directory, MNT_DETACH), 0);
 }
 
-/* -- a pipe ----------------------------------------------------------------- */
+/* -- a pipe --------------------------------------------------------------- */
 
 /* Nobody reads until the end: what does not fit into pipe, memory and rings is
  * lost, and told. */

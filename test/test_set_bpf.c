@@ -240,8 +240,8 @@ static void set_program_of_a_tracepoint_runs_once_for_each_hit(void **state) {
   live_bpf_counter_close(&counter);
 }
 
-/* perf_syscall_enter in kernel/trace/trace_syscalls.c asks for programs, not for
- * events. So the link must go for it to end before the fds are closed. */
+/* perf_syscall_enter in kernel/trace/trace_syscalls.c asks for programs, not
+ * for events. So the link must go for it to end before the fds are closed. */
 static void
 set_program_of_a_tracepoint_runs_from_set_bpf_until_close(void **state) {
   live_bpf_counter_t counter;

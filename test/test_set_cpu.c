@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what a set makes of CPUs that go and come, by a tree that stands for
- * sysfs and uevents of the test's own. Its events count nothing by
+/* Scripted: what a set makes of CPUs that go and come, by a tree that stands
+ * for sysfs and uevents of the test's own. Its events count nothing by
  * themselves. */
 #include "live_set.h"
 

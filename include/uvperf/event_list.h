@@ -27,9 +27,9 @@
  * Of probes, the term retprobe means the return from there, and ref_ctr_offset
  * where a semaphore of the file is. A path without quotation marks ends at the
  * next comma, so it cannot be the last term. Between quotation marks, "" or '',
- * all but the mark itself stands for itself. A relative path is looked up by the
- * parser, for symbol=, and again by the kernel when the event is opened: the
- * working directory has to be the same.
+ * all but the mark itself stands for itself. A relative path is looked up by
+ * the parser, for symbol=, and again by the kernel when the event is opened:
+ * the working directory has to be the same.
  *
  * Groups: modifier S makes the leader sample all values, by PERF_SAMPLE_READ
  * and PERF_FORMAT_GROUP and ID in its read_format; members sample only by terms

@@ -8,8 +8,8 @@
  *   thread        a child in which a second thread execs "true"
  *   name NAME     a child that calls itself so
  *   exec PATH     a child that execs PATH
- *   threads N     N threads, each of which forks a child that execs "true", once
- *                 stdin is closed
+ *   threads N     N threads, each of which forks a child that execs "true",
+ *                 once stdin is closed
  *   tree          once stdin is closed: a child that forks a grandchild and
  *                 ends; the grandchild then execs "true" */
 #include <pthread.h>
