@@ -124,6 +124,8 @@ void live_syscall(uint64_t nr);
 void live_touch_attr(struct perf_event_attr *attr, uint64_t sample_type);
 void live_write_attr(struct perf_event_attr *attr, uint64_t sample_type);
 void live_called_attr(struct perf_event_attr *attr, uint64_t sample_type);
+/* A uprobe at live_called of this program, as a list that is the caller's. */
+uvperf_event_list_t *live_called_list(void);
 void live_syscall_attr(struct perf_event_attr *attr, uint64_t tracepoint,
                        uint64_t sample_type);
 

@@ -126,6 +126,20 @@ void live_called_attr(struct perf_event_attr *attr, uint64_t sample_type) {
   sample_each(attr, sample_type);
 }
 
+uvperf_event_list_t *live_called_list(void) {
+  uvperf_event_list_t *events;
+  uvperf_error_t error;
+  char path[512], name[600];
+  ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+  assert_true(length > 0);
+  path[length] = '\0';
+  snprintf(name, sizeof(name), "uprobe/path=\"%s\",symbol=live_called/", path);
+  if (uvperf_event_list_parse(&events, name, &error) != 0)
+    fail_msg("%s", error.reason);
+  return events;
+}
+
 void live_syscall_attr(struct perf_event_attr *attr, uint64_t tracepoint,
                        uint64_t sample_type) {
   uvperf_attr_tracepoint(attr, tracepoint);

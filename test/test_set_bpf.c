@@ -4,7 +4,6 @@
 #include "live_set.h"
 
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "fake_kernel.h"
 
@@ -293,16 +292,8 @@ static void set_program_of_a_tracepoint_outlives_its_target(void **state) {
 static void open_uprobes(uv_loop_t *loop, live_set_t *live, const char *cpus) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t target = UVPERF_TARGET_INIT;
-  uvperf_event_list_t *events;
-  uvperf_error_t error;
-  char path[512], name[600];
-  ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+  uvperf_event_list_t *events = live_called_list();
 
-  assert_true(length > 0);
-  path[length] = '\0';
-  snprintf(name, sizeof(name), "uprobe/path=\"%s\",symbol=live_called/", path);
-  if (uvperf_event_list_parse(&events, name, &error) != 0)
-    fail_msg("%s", error.reason);
   target.type = UVPERF_TARGET_CPUS;
   target.cpus = cpus;
   options.events = events;

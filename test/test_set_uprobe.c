@@ -5,21 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A probe at live_called of this program. */
-static uvperf_event_list_t *list_probe(void) {
-  uvperf_event_list_t *events;
-  uvperf_error_t error;
-  char path[512], name[600];
-  ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-  assert_true(length > 0);
-  path[length] = '\0';
-  snprintf(name, sizeof(name), "uprobe/path=\"%s\",symbol=live_called/", path);
-  if (uvperf_event_list_parse(&events, name, &error) != 0)
-    fail_msg("%s", error.reason);
-  return events;
-}
-
 /* A shell that has another one run, once it is told to. */
 typedef struct shell_s {
   pid_t pid;
@@ -65,7 +50,7 @@ static void task_with_an_inherited_uprobe_cannot_fork(void **state) {
   shell_t shell;
 
   support_need_root(__func__);
-  events = list_probe();
+  events = live_called_list();
   attr = *uvperf_event_list_get(events, 0)->attr;
   attr.inherit = 1;
   start_shell(&shell);
@@ -90,7 +75,7 @@ static void set_of_a_process_has_no_uprobe_that_is_inherited(void **state) {
   target.type = UVPERF_TARGET_PROCESS;
   start_shell(&shell);
   target.pid = shell.pid;
-  options.events = list_probe();
+  options.events = live_called_list();
   options.targets = &target;
   options.nr_targets = 1;
   assert_int_equal(uvperf_set_init(*state, &set, &options, &error), UV_EINVAL);
