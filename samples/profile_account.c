@@ -12,6 +12,7 @@
 
 #include "profile_proc.h"
 #include "shared_memory.h"
+#include "shared_tasks.h"
 #include "shared_text.h"
 
 /* How long a dead task is remembered: with -a it is still sampled, in the
@@ -27,8 +28,11 @@ void profile_account_init(profile_account_t *account, int want_stacks) {
   account->kernel = profile_names_add(&account->names, "[kernel]");
   account->anon = profile_names_add(&account->names, "[anon]");
   account->unknown = profile_names_add(&account->names, "[unknown]");
-  profile_tasks_name(&account->tasks, 0,
-                     profile_names_add(&account->names, "swapper"));
+  profile_tasks_name(
+      &account->tasks, 0,
+      profile_names_add(&account->names, shared_tasks_has_outsiders()
+                                             ? "[outside]"
+                                             : "swapper"));
 }
 
 void profile_account_free(profile_account_t *account) {
@@ -157,7 +161,8 @@ static void follow_map(profile_account_t *account,
   profile_map_t map;
 
   /* Maps of the kernel's own have pid -1; kallsyms covers them. */
-  if (uvperf_record_cpu_mode(record->misc) != PERF_RECORD_MISC_USER)
+  if (uvperf_record_cpu_mode(record->misc) != PERF_RECORD_MISC_USER ||
+      !shared_tasks_has_id(record->mmap.pid))
     return;
   map.start = record->mmap.addr;
   map.end = record->mmap.addr + record->mmap.len;
@@ -168,10 +173,25 @@ static void follow_map(profile_account_t *account,
 
 static void follow_comm(profile_account_t *account,
                         const uvperf_record_t *record) {
+  if (!shared_tasks_has_id(record->comm.tid))
+    return;
   if (uvperf_record_is_exec(record))
     profile_tasks_exec(&account->tasks, record->comm.pid);
   profile_tasks_name(&account->tasks, record->comm.tid,
                      profile_names_add(&account->names, record->comm.comm));
+}
+
+static void follow_fork(profile_account_t *account,
+                        const uvperf_record_t *record) {
+  if (shared_tasks_has_id(record->task.tid))
+    profile_tasks_fork(&account->tasks, record->task.pid, record->task.tid,
+                       record->task.ppid, record->task.ptid);
+}
+
+static void follow_exit(profile_account_t *account,
+                        const uvperf_record_t *record) {
+  if (shared_tasks_has_id(record->task.tid))
+    profile_tasks_exit(&account->tasks, record->task.tid, record->time);
 }
 
 void profile_account_record(profile_account_t *account,
@@ -187,11 +207,10 @@ void profile_account_record(profile_account_t *account,
       follow_comm(account, record);
       break;
     case PERF_RECORD_FORK:
-      profile_tasks_fork(&account->tasks, record->task.pid, record->task.tid,
-                         record->task.ppid, record->task.ptid);
+      follow_fork(account, record);
       break;
     case PERF_RECORD_EXIT:
-      profile_tasks_exit(&account->tasks, record->task.tid, record->time);
+      follow_exit(account, record);
       break;
     default:
       break;

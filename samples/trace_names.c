@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "shared_memory.h"
+#include "shared_tasks.h"
 
 static trace_name_t **place_of(trace_names_t *names, uint32_t tid) {
   trace_name_t **link = &names->buckets[tid % TRACE_NAME_BUCKETS];
@@ -84,24 +85,18 @@ static void follow_exit(trace_names_t *names, uint32_t tid) {
     remove_at(link);
 }
 
-/* Tasks that are not in the pid namespace of the one who opened the event have
- * the id 0, or -1 (kernel/events/core.c, perf_event_pid_type). */
-static int has_id(uint32_t tid) {
-  return tid != 0 && tid != UINT32_MAX;
-}
-
 void trace_names_record(trace_names_t *names, const uvperf_record_t *record) {
   switch (record->type) {
     case PERF_RECORD_FORK:
-      if (has_id(record->task.tid))
+      if (shared_tasks_has_id(record->task.tid))
         follow_fork(names, &record->task);
       break;
     case PERF_RECORD_COMM:
-      if (has_id(record->comm.tid))
+      if (shared_tasks_has_id(record->comm.tid))
         trace_names_set(names, record->comm.tid, record->comm.comm);
       break;
     case PERF_RECORD_EXIT:
-      if (has_id(record->task.tid))
+      if (shared_tasks_has_id(record->task.tid))
         follow_exit(names, record->task.tid);
       break;
     default:

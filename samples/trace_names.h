@@ -27,6 +27,7 @@ typedef struct trace_names_s {
   trace_name_t *buckets[TRACE_NAME_BUCKETS];
   uint32_t ended[TRACE_NAMES_ENDED]; /* a ring */
   size_t nr_ended;                   /* that were ever put into it */
+  int has_outsiders; /* tasks of other pid namespaces, whose id is 0 here */
 } trace_names_t;
 
 void trace_names_free(trace_names_t *names);

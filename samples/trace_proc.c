@@ -4,6 +4,7 @@
 
 #include "shared_proc.h"
 #include "shared_targets.h"
+#include "shared_tasks.h"
 
 const char *trace_proc_name(trace_names_t *names, uint32_t pid, uint32_t tid) {
   const char *known = trace_names_get(names, tid);
@@ -13,7 +14,7 @@ const char *trace_proc_name(trace_names_t *names, uint32_t pid, uint32_t tid) {
     return known;
   /* Each CPU has an idle task, and /proc none of them. */
   if (tid == 0)
-    return "swapper";
+    return names->has_outsiders ? "" : "swapper";
   /* So dead that it has no id any more (perf_event_pid_type in
    * kernel/events/core.c). */
   if (tid == UINT32_MAX)
@@ -40,6 +41,7 @@ void trace_proc_scan(trace_names_t *names) {
   shared_ids_t pids = {NULL, 0, 0};
   size_t i;
 
+  names->has_outsiders = shared_tasks_has_outsiders();
   shared_processes(&pids);
   for (i = 0; i < pids.nr; i++)
     scan_process(names, pids.ids[i]);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "shared_memory.h"
+#include "shared_tasks.h"
 
 /* An exec is told together with the executable, the first file that is mapped
  * after it (fs/binfmt_elf.c). That takes microseconds, unless the process is
@@ -185,30 +186,24 @@ static void follow_lost(watch_story_t *story, const uvperf_record_t *record) {
   story->counts.lost += record->lost.lost;
 }
 
-/* Tasks that are not in the pid namespace of the one who opened the event have
- * the id 0, or -1 (kernel/events/core.c, perf_event_pid_type). */
-static int has_id(uint32_t pid) {
-  return pid != 0 && pid != UINT32_MAX;
-}
-
 static void follow(watch_story_t *story, const uvperf_record_t *record) {
   switch (record->type) {
     case PERF_RECORD_FORK:
-      if (has_id(record->task.pid))
+      if (shared_tasks_has_id(record->task.pid))
         follow_fork(story, record);
       else
         story->counts.hidden++;
       break;
     case PERF_RECORD_EXIT:
-      if (has_id(record->task.pid))
+      if (shared_tasks_has_id(record->task.pid))
         follow_exit(story, record);
       break;
     case PERF_RECORD_COMM:
-      if (has_id(record->comm.pid))
+      if (shared_tasks_has_id(record->comm.pid))
         follow_comm(story, record);
       break;
     case PERF_RECORD_MMAP2:
-      if (has_id(record->mmap.pid))
+      if (shared_tasks_has_id(record->mmap.pid))
         follow_mmap(story, record);
       break;
     case PERF_RECORD_LOST:

@@ -267,8 +267,27 @@ static void control_characters_in_names_are_not_printed(void **state) {
   assert_null(strchr(run.out, '\033'));
 }
 
+/* They all have the same id: the name and the mappings of one are not those of
+ * another. */
+static void live_tasks_outside_of_the_pid_namespace_are_one(void **state) {
+  sample_run_t run = {
+      .args = {"/bin/sh", "-c",
+               "while :; do /bin/true; done & unshare -pf --mount-proc \"$0\" "
+               "-a -F 997 -d 1; kill $!",
+               PROFILE_PATH}};
+
+  (void)state;
+  support_need_root(__func__);
+  support_need_cpu_wide(__func__);
+  sample_run(&run);
+  sample_run_expect_text(run.out, " [outside] ");
+  assert_null(strstr(run.out, " true "));
+  assert_null(strstr(run.out, " swapper "));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(live_tasks_outside_of_the_pid_namespace_are_one),
       cmocka_unit_test(busy_loop_is_named_as_hottest_place),
       cmocka_unit_test(busy_loop_in_a_grandchild_is_named),
       cmocka_unit_test(running_process_is_profiled_by_pid),

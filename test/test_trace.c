@@ -265,8 +265,26 @@ static void string_fields_are_those_of_the_event(void **state) {
   trace_lines_free(&lines);
 }
 
+/* Nothing idle executes anything. */
+static void live_tasks_outside_of_the_pid_namespace_have_no_name(void **state) {
+  sample_run_t run = {
+      .args = {"/bin/sh", "-c",
+               "while :; do /bin/true; done & unshare -pf --mount-proc \"$0\" "
+               "-a -l 3 -e sched:sched_process_exec; kill $!",
+               TRACE_PATH}};
+
+  (void)state;
+  support_need_root(__func__);
+  support_need_cpu_wide(__func__);
+  support_need_tracepoint(__func__, "sched:sched_process_exec");
+  sample_run(&run);
+  sample_run_expect_text(run.out, "] ? 0 sched:sched_process_exec ");
+  assert_null(strstr(run.out, "swapper"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(live_tasks_outside_of_the_pid_namespace_have_no_name),
       cmocka_unit_test(each_of_100000_hits_is_told_once_with_its_fields),
       cmocka_unit_test(told_and_lost_are_all_that_happened),
       cmocka_unit_test(hits_of_all_cpus_are_in_the_order_in_which_they_came),
