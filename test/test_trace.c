@@ -76,10 +76,12 @@ static void told_and_lost_are_all_that_happened(void **state) {
 }
 
 /* Two processes on two CPUs call in turns: time on one CPU has to fit that on
- * the other. */
+ * the other. Calls of others on this machine do not have our pid as `which`. */
 static void hits_of_all_cpus_are_in_the_order_in_which_they_came(void **state) {
+  char which[16], filter[32];
   static sample_run_t run = {.args = {TRACE_PATH, "--json", "-a", "-e", ENTER,
-                                      TARGET_PATH, "turns", "2000"}};
+                                      "--filter", NULL, TARGET_PATH, "turns",
+                                      "2000", NULL}};
   trace_lines_t lines;
   size_t i, changes = 0;
 
@@ -88,6 +90,10 @@ static void hits_of_all_cpus_are_in_the_order_in_which_they_came(void **state) {
   support_need_tracepoint(__func__, ENTER);
   if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
     support_skip(__func__, "two CPUs");
+  snprintf(which, sizeof(which), "%d", getpid());
+  snprintf(filter, sizeof(filter), "which == %s", which);
+  run.args[6] = filter;
+  run.args[10] = which;
   trace_lines_run(&lines, &run, 0);
   need_fields(__func__, &run);
   expect_calls(&lines, 2000);

@@ -5,8 +5,8 @@
  *   trace_target calls N     N of them
  *   trace_target wait N      so many once its stdin is closed, and then a child
  *                            as many
- *   trace_target turns N     N in turns by two processes, each on a CPU of its
- *                            own
+ *   trace_target turns N W   N in turns by two processes, each on a CPU of its
+ *                            own, with W as `which`: refused, but seen
  *   trace_target name NAME   one under that name */
 #include <sched.h>
 #include <stdio.h>
@@ -14,11 +14,17 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static void call(unsigned int who) {
   (void)getpriority(PRIO_USER, who);
+}
+
+/* As the wrapper of the C library may be declared with an enum. */
+static void call_which(unsigned int which, unsigned int who) {
+  (void)syscall(SYS_getpriority, which, who);
 }
 
 static void calls(unsigned int nr) {
@@ -66,7 +72,8 @@ static int pin(int nth) {
 }
 
 /* Each waits for the other's byte, calls, and hands it on. */
-static int take_turns(int nth, unsigned int nr, int in, int out) {
+static int take_turns(int nth, unsigned int nr, unsigned int which, int in,
+                      int out) {
   unsigned int i;
   char byte = 0;
 
@@ -75,14 +82,14 @@ static int take_turns(int nth, unsigned int nr, int in, int out) {
   for (i = (unsigned int)nth; i < nr; i += 2) {
     if (i > 0 && read(in, &byte, 1) != 1)
       return 1;
-    call(i);
+    call_which(which, i);
     if (write(out, &byte, 1) != 1)
       return 1;
   }
   return 0;
 }
 
-static int turns(unsigned int nr) {
+static int turns(unsigned int nr, unsigned int which) {
   int there[2], back[2];
   pid_t pid;
 
@@ -90,22 +97,26 @@ static int turns(unsigned int nr) {
     return 1;
   pid = fork();
   if (pid == 0)
-    _exit(take_turns(1, nr, there[0], back[1]));
-  return take_turns(0, nr, back[0], there[1]) != 0 || wait_for(pid) != 0;
+    _exit(take_turns(1, nr, which, there[0], back[1]));
+  return take_turns(0, nr, which, back[0], there[1]) != 0 || wait_for(pid) != 0;
+}
+
+static unsigned int number(const char *text) {
+  return (unsigned int)strtoul(text, NULL, 10);
 }
 
 int main(int argc, char **argv) {
   unsigned int nr;
 
+  if (argc == 4 && strcmp(argv[1], "turns") == 0)
+    return turns(number(argv[2]), number(argv[3]));
   if (argc != 3)
     return 2;
-  nr = (unsigned int)strtoul(argv[2], NULL, 10);
+  nr = number(argv[2]);
   if (strcmp(argv[1], "calls") == 0)
     calls(nr);
   else if (strcmp(argv[1], "wait") == 0)
     return calls_later(nr);
-  else if (strcmp(argv[1], "turns") == 0)
-    return turns(nr);
   else if (strcmp(argv[1], "name") == 0 &&
            prctl(PR_SET_NAME, argv[2], 0, 0, 0) == 0)
     call(0);
