@@ -74,6 +74,16 @@ void live_stream_close(live_stream_t *stream) {
   live_set_close(&stream->live);
 }
 
+void live_stream_comm(uint64_t *next, uint64_t nr) {
+  cpu_set_t old;
+  int cpu;
+
+  live_cpus(&cpu, 1);
+  live_pin(cpu, &old);
+  live_comm(next, nr);
+  live_unpin(&old);
+}
+
 /* -- callbacks ------------------------------------------------------------ */
 
 static void count_comm(live_stream_t *stream, const char *comm) {

@@ -63,6 +63,11 @@ void live_stream_begin(uv_loop_t *loop, live_stream_t *stream,
                        const live_plan_t *plan);
 void live_stream_close(live_stream_t *stream);
 
+/* live_comm on the first CPU that the calling thread may use: from one ring
+ * after the other records come in the order in which they were made only if all
+ * are in one. */
+void live_stream_comm(uint64_t *next, uint64_t nr);
+
 /* The callbacks. */
 void live_stream_on_record(uvperf_set_t *set, int status,
                            const uvperf_record_t *record);

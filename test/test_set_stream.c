@@ -31,7 +31,7 @@ static void set_records_come_with_their_attr_and_target(void **state) {
     live_stream_plan_mode(&plan, mode);
     next = 0;
     live_stream_begin(*state, &stream, &plan);
-    live_comm(&next, 5);
+    live_stream_comm(&next, 5);
     assert_true(live_run_until(*state, &stream.comms, 5));
     assert_int_equal(stream.out_of_order, 0);
     assert_int_equal(stream.foreign, 0);
@@ -118,7 +118,7 @@ static void set_of_200_events_polls_one_fd_for_each_cpu(void **state) {
     assert_true(ring.bytes >= support_page_bytes());
   }
   assert_int_equal(uvperf_set_ring(set, i, &ring), UV_EINVAL);
-  live_comm(&next, 3);
+  live_stream_comm(&next, 3);
   assert_true(live_run_until(*state, &stream.records, 300));
   live_turns_in(*state, 10);
   assert_int_equal(stream.records, 300);
@@ -152,7 +152,7 @@ static void set_stats_of_rings_add_up_to_those_of_the_set(void **state) {
     live_stream_begin(*state, &stream, &plan);
     for (i = 0; i < nr_cpus; i++) {
       live_pin(cpus[i], &old);
-      live_comm(&next, i + 1);
+      live_stream_comm(&next, i + 1);
       live_unpin(&old);
       assert_true(live_run_until(*state, &stream.comms, next));
     }
@@ -316,11 +316,11 @@ static void set_without_targets_starts_and_waits_for_one(void **state) {
     target.data = (void *)1;
     assert_int_equal(
         uvperf_set_add_target(&stream.live.set, &target, &index, NULL), 0);
-    live_comm(&next, 3);
+    live_stream_comm(&next, 3);
     assert_true(live_run_until(*state, &stream.comms, 3));
     assert_int_equal(stream.eofs, 0);
     assert_int_equal(uvperf_set_remove_target(&stream.live.set, index), 0);
-    live_comm(&next, 3);
+    live_stream_comm(&next, 3);
     assert_true(live_turns_in(*state, 50) < 20);
     assert_int_equal(stream.comms, 3);
     assert_int_equal(stream.eofs, 0);
@@ -340,16 +340,16 @@ static void set_start_without_enable_leaves_that_to_the_user(void **state) {
   live_stream_open(*state, &stream, &plan.options);
   options.flags = UVPERF_START_NO_ENABLE;
   live_stream_start(&stream, &options);
-  live_comm(&next, 2);
+  live_stream_comm(&next, 2);
   live_turns_in(*state, 10);
   assert_int_equal(stream.records, 0);
   assert_int_equal(uvperf_set_enable(&stream.live.set, NULL), 0);
   next = 0;
-  live_comm(&next, 2);
+  live_stream_comm(&next, 2);
   assert_true(live_run_until(*state, &stream.comms, 2));
   /* What start did not enable stop does not disable. */
   assert_int_equal(uvperf_set_stop(&stream.live.set), 0);
-  live_comm(&next, 2);
+  live_stream_comm(&next, 2);
   live_stream_start(&stream, &options);
   assert_true(live_run_until(*state, &stream.comms, 4));
   assert_int_equal(stream.out_of_order, 0);
@@ -371,17 +371,17 @@ static void set_stop_keeps_records_for_the_next_start(void **state) {
     live_stream_plan_mode(&plan, mode);
     next = 0;
     live_stream_begin(*state, &stream, &plan);
-    live_comm(&next, 3);
+    live_stream_comm(&next, 3);
     assert_int_equal(uvperf_set_stop(set), 0);
     assert_int_equal(uvperf_set_stop(set), 0);
     live_turns_in(*state, 10);
     assert_int_equal(stream.records, 0);
     /* It has disabled what start enabled. */
     next = 100;
-    live_comm(&next, 3);
+    live_stream_comm(&next, 3);
     live_stream_start(&stream, NULL);
     next = 3;
-    live_comm(&next, 2);
+    live_stream_comm(&next, 2);
     assert_true(live_run_until(*state, &stream.comms, 5));
     live_turns_in(*state, 10);
     assert_int_equal(stream.comms, 5);
@@ -410,7 +410,7 @@ static void set_stopped_in_its_callback_delivers_no_more(void **state) {
     next = 0;
     live_stream_begin(*state, &stream, &plan);
     stream.on_record = stop_at_third;
-    live_comm(&next, 10);
+    live_stream_comm(&next, 10);
     assert_true(live_run_until(*state, &stream.comms, 3));
     live_turns_in(*state, 10);
     assert_int_equal(stream.comms, 3);
@@ -441,7 +441,7 @@ static void set_restarted_in_its_callback_delivers_the_rest(void **state) {
     next = 0;
     live_stream_begin(*state, &stream, &plan);
     stream.on_record = restart_each;
-    live_comm(&next, 10);
+    live_stream_comm(&next, 10);
     assert_true(live_run_until(*state, &stream.comms, 10));
     assert_int_equal(stream.out_of_order, 0);
     live_stream_close(&stream);

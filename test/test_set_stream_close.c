@@ -66,7 +66,7 @@ static void set_closed_in_its_record_callback_delivers_no_more(void **state) {
     next = 0;
     begin_own(*state, &stream, mode);
     stream.on_record = close_at_third;
-    live_comm(&next, 10);
+    live_stream_comm(&next, 10);
     run_to_end(*state);
     assert_int_equal(stream.comms, 3);
     assert_int_equal(stream.live.closed, 1);
@@ -87,7 +87,7 @@ static void set_closed_in_a_flush_delivers_no_more(void **state) {
     next = 0;
     begin_own(*state, &stream, mode);
     stream.on_record = close_at_third;
-    live_comm(&next, 10);
+    live_stream_comm(&next, 10);
     assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
     assert_int_equal(stream.comms, 3);
     live_set_wait_closed(&stream.live);
@@ -119,7 +119,7 @@ static void set_closed_at_the_end_of_a_slice_is_clean(void **state) {
     live_stream_open(*state, &stream, &plan.options);
     live_stream_start(&stream, &options);
     stream.on_record = close_at_slice_end;
-    live_comm(&next, 3);
+    live_stream_comm(&next, 3);
     run_to_end(*state);
     assert_int_equal(stream.slice_ends, 1);
     assert_int_equal(stream.live.closed, 1);
@@ -140,7 +140,7 @@ static void set_closed_after_any_number_of_turns_is_clean(void **state) {
   for (turns = 0; turns < 8; turns++) {
     next = 0;
     begin_own(*state, &stream, (size_t)turns % 2);
-    live_comm(&next, 3);
+    live_stream_comm(&next, 3);
     for (i = 0; i < turns / 2; i++)
       uv_run(*state, UV_RUN_NOWAIT);
     if (turns % 4 > 1)
@@ -166,7 +166,7 @@ static void set_stream_200_cycles_leave_all_as_it_was(void **state) {
   for (i = 0; i < 200; i++) {
     next = 0;
     begin_own(*state, &stream, i % 2);
-    live_comm(&next, 2);
+    live_stream_comm(&next, 2);
     assert_true(live_run_until(*state, &stream.comms, i % 3));
     live_stream_close(&stream);
   }
@@ -225,7 +225,7 @@ static void set_stream_uv_closed_by_others_is_survived(void **state) {
   for (turns = 0; turns < 4; turns++) {
     next = 0;
     begin_own(*state, &stream, (size_t)turns % 2);
-    live_comm(&next, 3);
+    live_stream_comm(&next, 3);
     uv_walk(*state, uv_close_all, NULL);
     if (turns > 1)
       run_to_end(*state);
@@ -308,12 +308,12 @@ static void set_stream_forked_child_leaves_the_parent_alone(void **state) {
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     next = 0;
     begin_own(*state, &stream, mode);
-    live_comm(&next, 3);
+    live_stream_comm(&next, 3);
     assert_int_equal(support_wait(support_fork(child_by_the_rules, &stream)),
                      0);
-    live_comm(&next, 3);
+    live_stream_comm(&next, 3);
     assert_true(live_run_until(*state, &stream.comms, 6));
-    live_comm(&next, 3);
+    live_stream_comm(&next, 3);
     assert_true(live_run_until(*state, &stream.comms, 9));
     assert_int_equal(stream.out_of_order, 0);
     live_stream_close(&stream);
@@ -340,7 +340,7 @@ static void set_stream_forked_child_delivers_nothing(void **state) {
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     next = 0;
     begin_own(*state, &stream, mode);
-    live_comm(&next, 3);
+    live_stream_comm(&next, 3);
     assert_int_equal(support_wait(support_fork(run_without_close, &stream)), 0);
     assert_true(live_run_until(*state, &stream.comms, 3));
     live_stream_close(&stream);
@@ -377,7 +377,7 @@ static void set_stream_forked_in_its_callback_is_clean(void **state) {
     begin_own(loop, &stream, mode);
     stream.on_record = fork_in_callback;
     stream.hook_data = &pid;
-    live_comm(&next, 5);
+    live_stream_comm(&next, 5);
     while (pid == -1)
       uv_run(loop, UV_RUN_ONCE);
     if (pid == 0) {
@@ -390,7 +390,7 @@ static void set_stream_forked_in_its_callback_is_clean(void **state) {
     }
     assert_int_equal(support_wait(pid), 0);
     assert_true(live_run_until(loop, &stream.comms, 5));
-    live_comm(&next, 2);
+    live_stream_comm(&next, 2);
     assert_true(live_run_until(loop, &stream.comms, 7));
     assert_int_equal(stream.out_of_order, 0);
     live_stream_close(&stream);

@@ -32,14 +32,14 @@ static void set_flush_delivers_what_is_there_at_once(void **state) {
     options.slice_records = 1;
     live_stream_start(&stream, &options);
     live_turns_in(*state, 5);
-    live_comm(&next, 5);
+    live_stream_comm(&next, 5);
     stream.on_record = flush_inside;
     stream.hook_data = &code;
     assert_int_equal(uvperf_set_flush(set), 0);
     assert_int_equal(stream.comms, 5);
     assert_int_equal(code, UV_EBUSY);
     stream.on_record = NULL;
-    live_comm(&next, 3);
+    live_stream_comm(&next, 3);
     assert_int_equal(uvperf_set_stop(set), 0);
     assert_int_equal(uvperf_set_flush(set), 0);
     assert_int_equal(uvperf_set_flush(set), 0);
@@ -68,7 +68,7 @@ static void set_stopped_in_a_flush_keeps_the_rest(void **state) {
     live_stream_plan_mode(&plan, mode);
     next = 0;
     live_stream_begin(*state, &stream, &plan);
-    live_comm(&next, 10);
+    live_stream_comm(&next, 10);
     assert_int_equal(uvperf_set_stop(&stream.live.set), 0);
     stream.on_record = stop_at_third;
     assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
@@ -99,7 +99,7 @@ static void set_slice_of_one_record_delivers_the_rest_in_turns(void **state) {
     next = 0;
     live_stream_open(*state, &stream, &plan.options);
     live_stream_start(&stream, &options);
-    live_comm(&next, 10);
+    live_stream_comm(&next, 10);
     assert_true(live_run_until(*state, &stream.comms, 10));
     assert_true(live_run_until(*state, &stream.slice_ends, 10));
     assert_true(live_turns_in(*state, 50) < 20);
@@ -128,7 +128,7 @@ static void set_records_below_the_watermark_come_by_flush_timer(void **state) {
     live_stream_open(*state, &stream, &plan.options);
     live_stream_start(&stream, &options);
     live_turns_in(*state, 5);
-    live_comm(&next, 3);
+    live_stream_comm(&next, 3);
     assert_true(live_run_until(*state, &stream.comms, 3));
     uvperf_set_stats(&stream.live.set, &stats);
     assert_int_equal(stats.wakeups, 0);
@@ -148,7 +148,7 @@ static void set_in_time_order_looks_again_when_the_slack_is_over(void **state) {
   plan.options.slack_us = 30000;
   live_stream_begin(*state, &stream, &plan);
   live_turns_in(*state, 5);
-  live_comm(&next, 3);
+  live_stream_comm(&next, 3);
   uv_run(*state, UV_RUN_NOWAIT);
   assert_int_equal(stream.comms, 0);
   assert_true(live_run_until(*state, &stream.comms, 3));
@@ -177,7 +177,7 @@ static void set_counts_and_streams_at_once(void **state) {
     live_stream_begin(*state, &stream, &plan);
     assert_int_equal(
         uvperf_set_read_start(&stream.live.set, 2, live_set_on_read), 0);
-    live_comm(&next, 2);
+    live_stream_comm(&next, 2);
     live_touch(region);
     assert_true(live_run_until(*state, &stream.comms, 2));
     assert_true(live_run_until(*state, &stream.samples, LIVE_PAGES));
@@ -221,10 +221,10 @@ static void set_targets_come_and_go_in_a_record_callback(void **state) {
     next = 0;
     live_stream_begin(*state, &stream, &plan);
     stream.on_record = add_another;
-    live_comm(&next, 4);
+    live_stream_comm(&next, 4);
     assert_true(live_run_until(*state, &stream.comms, 4));
     assert_int_equal(stream.by_target[0], 4);
-    live_comm(&next, 4);
+    live_stream_comm(&next, 4);
     assert_true(live_run_until(*state, &stream.comms, 8));
     assert_int_equal(stream.by_target[1], 4);
     assert_int_equal(stream.foreign, 0);
