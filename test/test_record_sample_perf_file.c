@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* perf(1) finds in what record writes what it finds in its own: attrs, names of
+ * functions, and all of it also where the file has not ended. */
+#include <signal.h>
+
+#include "perf_dump.h"
+#include "record_files.h"
+#include "stat_serve.h"
+
+static void need(const char *test) {
+  support_need_cpu_wide(test);
+  support_need_tracepoint(test, STAT_SERVE_EVENT);
+  perf_dump_need(test);
+}
+
+static void record(const char *words) {
+  static sample_run_t run;
+
+  memset(&run, 0, sizeof(run));
+  record_files_run(&run, RECORD_PATH, words);
+  sample_run_expect_status(&run, 0);
+}
+
+/* -- attrs ----------------------------------------------------------------- */
+
+/* A line of perf evlist -v as words between commas, but for fields that differ
+ * for a reason:
+ * - attrs are as short in the file as can be;
+ * - one clock that programs can read, for the order of time, so use_clockid;
+ * - a set reads its counts with their times, so read_format, and tells records
+ *   from each other by PERF_SAMPLE_IDENTIFIER, never by ID;
+ * - news of tasks and mappings are an event of their own, also of tasks;
+ * - names without G or H mean guests too, as everywhere in this library;
+ * - inherit does nothing on CPUs;
+ * - of a stack for DWARF neither addresses nor data sources are needed. */
+static void read_fields(const char *line, char fields[32][128]) {
+  static const char *const differs[] = {
+      "size:",         "read_format:", "use_clockid:", "clockid:",
+      "mmap:",         "comm:",        "task:",        "mmap2:",
+      "comm_exec:",    "ksymbol:",     "bpf_event:",   "mmap_data:",
+      "inherit:",      "namespaces:",  "cgroup:",      "context_switch:",
+      "exclude_guest:"};
+  size_t size, nr = 0, i;
+
+  memset(fields, 0, 32 * sizeof(*fields));
+  for (; *line != '\0'; line += size + strspn(line + size, ", \n")) {
+    size = strcspn(line, ",\n");
+    for (i = 0; i < sizeof(differs) / sizeof(differs[0]); i++) {
+      if (strncmp(line, differs[i], strlen(differs[i])) == 0)
+        break;
+    }
+    if (i < sizeof(differs) / sizeof(differs[0]))
+      continue;
+    assert_true(nr < 32);
+    snprintf(fields[nr++], sizeof(fields[0]), "%.*s", (int)size, line);
+  }
+}
+
+/* "sample_type: IP|TID": without a bit. */
+static void drop_bit(char fields[32][128], const char *bit) {
+  char *at;
+  size_t i;
+
+  for (i = 0; i < 32; i++) {
+    at = strstr(fields[i], bit);
+    if (strncmp(fields[i], "sample_type:", 12) == 0 && at != NULL)
+      memmove(at, at + strlen(bit), strlen(at + strlen(bit)) + 1);
+  }
+}
+
+static void read_first_event(char fields[32][128]) {
+  static const char *const bits[] = {"|IDENTIFIER", "|ID", "|ADDR",
+                                     "|DATA_SRC"};
+  char words[256], line[1024];
+  FILE *file;
+  size_t i;
+
+  snprintf(words, sizeof(words), "evlist -v -i %s", record_files_path());
+  file = perf_dump_run(words, 0);
+  assert_non_null(fgets(line, sizeof(line), file));
+  fclose(file);
+  read_fields(line, fields);
+  for (i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+    drop_bit(fields, bits[i]);
+}
+
+static void attrs_are_those_of_perf(void **state) {
+  static const char *const options[] = {
+      "-e cpu-clock true",
+      "-a -e cpu-clock -F 99 true",
+      "-g -e page-faults -c 7 true",
+      "--call-graph dwarf,4096 -e page-faults true",
+      "-e sched:sched_switch true",
+      "-C 0 -e sched:sched_switch -c 3 true",
+      "--switch-events --namespaces -e cs:u -F 50 true",
+      "--all-cgroups -a -e cs true",
+      "--sample-cpu -i -e '{cs,page-faults}' true",
+      "-e '{page-faults,cs}:S' true",
+      "-e cpu-clock/period=100000,call-graph=fp/ true",
+      "-e mem:0x1000:w true"};
+  char theirs[32][128], ours[32][128], words[256];
+  size_t i, field;
+
+  (void)state;
+  need(__func__);
+  for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+    snprintf(words, sizeof(words), "perf record -q -o @ %s", options[i]);
+    record_files_shell(words);
+    read_first_event(theirs);
+    snprintf(words, sizeof(words), "-q %s", options[i]);
+    record(words);
+    read_first_event(ours);
+    for (field = 0; field < 32; field++) {
+      if (strcmp(theirs[field], ours[field]) != 0)
+        print_error("%s\n", options[i]);
+      assert_string_equal(ours[field], theirs[field]);
+    }
+  }
+}
+
+/* -- files that have not ended --------------------------------------------- */
+
+static size_t count_lines(const char *words) {
+  char all[256], line[512];
+  size_t nr = 0;
+  FILE *file;
+
+  snprintf(all, sizeof(all), "%s -i %s", words, record_files_path());
+  file = perf_dump_run(all, 1);
+  while (fgets(line, sizeof(line), file) != NULL)
+    nr++;
+  fclose(file);
+  return nr;
+}
+
+static void read_growing_file(sample_run_t *run) {
+  size_t *nr = run->data;
+
+  while ((*nr = count_lines("script -F comm,ip,sym")) == 0)
+    continue;
+}
+
+static void file_of_a_killed_recording_is_read_by_perf(void **state) {
+  static sample_run_t run;
+  size_t nr;
+
+  (void)state;
+  need(__func__);
+  memset(&run, 0, sizeof(run));
+  run.interrupt_at = "recording";
+  run.interrupt_with = SIGKILL;
+  run.work = read_growing_file;
+  run.data = &nr;
+  record_files_run(&run, RECORD_PATH,
+                   "-v -e cpu-clock -F 500 " STAT_TARGET " spin");
+  sample_run_expect_status(&run, 128 + SIGKILL);
+  assert_true(count_lines("script -F comm,ip,sym") >= nr);
+  assert_true(count_lines("report --stdio") > 10);
+  assert_int_equal(count_lines("evlist"), 2);
+}
+
+static void pipe_is_read_by_perf(void **state) {
+  (void)state;
+  need(__func__);
+  record_files_shell(RECORD_PATH " -q -o - -e page-faults -c 1 " STAT_TARGET
+                                 " touch 100 | perf script -F comm -G -i - >@");
+  record_files_shell("test $(grep -c stat_target @) -gt 100");
+}
+
+/* -- names ----------------------------------------------------------------- */
+
+/* Of the samples of record_inner: how many there are, in *nr, and of how many
+ * the chain is right. */
+static size_t count_chains(size_t *nr) {
+  static const char *const chain[] = {"record_inner", "record_middle",
+                                      "record_outer", "main"};
+  char words[256], line[512], symbol[256];
+  size_t right = 0, depth = 0;
+  FILE *file;
+
+  *nr = 0;
+  snprintf(words, sizeof(words), "script -F ip,sym -i %s", record_files_path());
+  file = perf_dump_run(words, 0);
+  while (fgets(line, sizeof(line), file) != NULL) {
+    if (sscanf(line, "%*x %255s", symbol) != 1) {
+      depth = 0;
+      continue;
+    }
+    *nr += depth == 0 && strcmp(symbol, chain[0]) == 0;
+    if (depth < 4 && strcmp(symbol, chain[depth]) == 0)
+      right += ++depth == 4;
+    else
+      depth = 5;
+  }
+  fclose(file);
+  return right;
+}
+
+static void functions_are_called_by_their_names_as_in_perfs_file(void **state) {
+  size_t right, nr;
+
+  (void)state;
+  need(__func__);
+  record_files_shell(
+      "perf record -q -o @ -g -e task-clock:u -F 2000 " TARGET_PATH " 40");
+  right = count_chains(&nr);
+  print_message("perf: %zu of %zu chains", right, nr);
+  assert_true(nr > 10 && right == nr);
+  record("-g -e task-clock:u -F 2000 " TARGET_PATH " 40");
+  right = count_chains(&nr);
+  print_message(", record: %zu of %zu chains\n", right, nr);
+  assert_true(nr > 10 && right == nr);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      record_files_test(attrs_are_those_of_perf),
+      record_files_test(file_of_a_killed_recording_is_read_by_perf),
+      record_files_test(pipe_is_read_by_perf),
+      record_files_test(functions_are_called_by_their_names_as_in_perfs_file),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
