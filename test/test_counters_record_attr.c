@@ -243,7 +243,7 @@ static void clocks_that_differ_are_refused(void **state) {
 static void side_band_is_one_attr_more(void **state) {
   static const struct {
     uint32_t bit;
-    uint64_t fields[4]; /* UVPERF_ATTR_* beside comm_exec; ended by 0 */
+    enum uvperf_attr_field fields[4]; /* beside comm_exec; ended by 0 */
   } bits[] = {
       {UVPERF_SIDE_BAND_TASKS, {UVPERF_ATTR_TASK, UVPERF_ATTR_COMM}},
       {UVPERF_SIDE_BAND_MMAP, {UVPERF_ATTR_MMAP, UVPERF_ATTR_MMAP2}},
