@@ -275,16 +275,18 @@ static void cycles_that_are_not_there_become_a_clock(void **state) {
   perf_data_close(&data);
 }
 
+/* Without a shell in between, which may not reach record below /root. */
 static void unprivileged_user_records_the_user_side(void **state) {
-  static sample_run_t run;
+  static sample_run_t run = {.args = {RECORD_PATH, "-o", NULL, "-g", "-e",
+                                      "page-faults", "-c", "1", "ls", "/"},
+                             .as_nobody = 1};
   record_files_count_t count;
 
   (void)state;
   if (sample_run_paranoid() != 2)
     support_skip(__func__, "kernel.perf_event_paranoid 2");
-  memset(&run, 0, sizeof(run));
-  run.as_nobody = 1;
-  record_files_run(&run, RECORD_PATH, "-g -e page-faults -c 1 ls /");
+  run.args[2] = record_files_path();
+  sample_run(&run);
   sample_run_expect_status(&run, 0);
   sample_run_expect_text(
       run.err,
@@ -312,7 +314,8 @@ static void progress_is_told_on_a_terminal(void **state) {
   (void)state;
   support_need_own_events(__func__);
   terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-  assert_true(terminal >= 0);
+  if (terminal < 0)
+    support_skip(__func__, "/dev/ptmx");
   assert_int_equal(grantpt(terminal) | unlockpt(terminal), 0);
   memset(&run, 0, sizeof(run));
   run.prepare = use_terminal;
