@@ -38,7 +38,6 @@ fi
 profile=$build/samples/profile
 echo "$build/samples/watch --help: another sample, the live story of processes."
 echo "$build/samples/trace --help: another, the hits of tracepoints."
-echo "$build/samples/trace --help: another, the hits of tracepoints."
 echo "$build/samples/record --help: another, records into perf.data."
 echo "$build/samples/stat --help: another, counts events as perf stat does."
 echo "$build/samples/list --help: another, the names of events."
