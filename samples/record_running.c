@@ -113,6 +113,7 @@ int record_running_write(const record_options_t *options, pid_t command,
   synth.attr = attr;
   synth.mmap_data = options->stack == RECORD_STACK_DWARF;
   synth.namespaces = options->namespaces;
+  synth.command = command;
   rc = write_tasks(&synth, options, command);
   if (rc == 0)
     rc = write_maps(&synth, options, command);

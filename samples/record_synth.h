@@ -23,6 +23,10 @@ typedef struct record_synth_s {
   const struct perf_event_attr *attr;
   int mmap_data;  /* mappings that are not executable too */
   int namespaces; /* NAMESPACES records */
+  /* A child of our own that has not called execve(2) yet, 0 for none: what it
+   * has mapped is ours, and gone then. perf(1) would not forget it, and unwinds
+   * by the lowest mapping that a file ever had. */
+  int32_t command;
   /* What stands in front of the paths of the kernel's files; NULL: nothing. */
   const char *root;
   /* Receives, if the kernel's addresses are hidden (kptr_restrict), so that

@@ -139,7 +139,7 @@ static int write_process(task_t *task, int32_t pid) {
   for (i = 0; rc == 0 && i < tids.nr; i++) {
     task->tid = tids.ids[i];
     rc = write_thread(task);
-    if (rc == 0 && task->tid == pid) {
+    if (rc == 0 && task->tid == pid && pid != task->synth->command) {
       shared_proc_maps(pid, write_map, task);
       rc = task->failure;
     }

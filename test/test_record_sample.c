@@ -50,6 +50,29 @@ static void command_is_recorded_with_its_children_and_threads(void **state) {
   assert_int_equal(count.nr_other_pids, 0);
 }
 
+static void note_own_map(void *arg, const perf_data_record_t *record) {
+  size_t *nr = arg;
+
+  if (record->record != NULL && record->type == PERF_RECORD_MMAP2 &&
+      strcmp(record->record->mmap.filename, RECORD_PATH) == 0)
+    ++*nr;
+}
+
+/* The command is forked before it is another program. */
+static void
+command_has_nothing_mapped_of_the_program_that_forked_it(void **state) {
+  perf_data_t data;
+  size_t nr = 0;
+
+  (void)state;
+  support_need_own_events(__func__);
+  run_well("-e cpu-clock:u /bin/true");
+  perf_data_open(&data, record_files_path());
+  assert_true(perf_data_walk(&data, note_own_map, &nr) > 0);
+  perf_data_close(&data);
+  assert_int_equal(nr, 0);
+}
+
 static void command_without_inherit_is_recorded_alone(void **state) {
   record_files_count_t count;
 
@@ -357,6 +380,8 @@ static void old_file_is_kept_under_another_name(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       record_files_test(command_is_recorded_with_its_children_and_threads),
+      record_files_test(
+          command_has_nothing_mapped_of_the_program_that_forked_it),
       record_files_test(command_without_inherit_is_recorded_alone),
       record_files_test(process_is_recorded_until_it_is_gone),
       record_files_test(process_that_is_not_there_is_told),
