@@ -154,3 +154,10 @@ void live_stream_on_end(uvperf_set_t *set, uint32_t target) {
   if (stream->on_end != NULL)
     stream->on_end(stream, target);
 }
+
+void live_stream_stop_at_third(live_stream_t *stream,
+                               const uvperf_record_t *record) {
+  (void)record;
+  if (stream->comms == 3)
+    assert_int_equal(uvperf_set_stop(&stream->live.set), 0);
+}

@@ -1,34 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: CPUs that go and come back. An event of a CPU that went counts no
  * more, whatever is done to it. */
-#include "counters_make.h"
+#include "counters_follow.h"
 
 #include <errno.h>
 
 #include "counters_impl.h"
-#include "cpu_tree.h"
-
-#define EVENTS 64
-
-static fake_event_t *events[EVENTS];
-
-/* CPUs 0 to 2 are online. */
-static int setup(void **state) {
-  if (counters_make_setup(state) != 0 || cpu_tree_begin(3) != 0)
-    return -1;
-  counters_script(events, EVENTS);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  return cpu_tree_end();
-}
-
-static uvperf__counters_t *open_it(counters_make_t *make) {
-  make->options.flags |= UVPERF_SET_FOLLOW_CPUS;
-  return counters_open_on(cpu_tree_root(), make);
-}
 
 /* So many attrs on these CPUs, enabled. */
 static uvperf__counters_t *begin(size_t nr_attrs, const char *cpus) {
@@ -37,28 +14,9 @@ static uvperf__counters_t *begin(size_t nr_attrs, const char *cpus) {
 
   counters_make(&make, nr_attrs);
   counters_add_cpus(&make, cpus);
-  counters = open_it(&make);
+  counters = counters_follow_open(&make);
   assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
   return counters;
-}
-
-static void end(uvperf__counters_t *counters) {
-  uvperf__counters_free(counters);
-  fake_assert_clean();
-}
-
-static void come(uvperf__counters_t *counters, int cpu) {
-  uvperf_error_t error;
-  int rc;
-
-  rc = uvperf__counters_cpu_come(counters, cpu, &error);
-  if (rc != 0)
-    fail_msg("%d: %s", rc, error.reason);
-}
-
-static void come_back(uvperf__counters_t *counters, int cpu) {
-  uvperf__counters_cpu_gone(counters, cpu);
-  come(counters, cpu);
 }
 
 /* -- counts go on --------------------------------------------------------- */
@@ -69,24 +27,25 @@ static void cpu_that_came_back_counts_on_from_where_it_was(void **state) {
 
   (void)state;
   counters = begin(1, NULL);
-  counters_give(events[0], 1, 10, 10);
-  counters_give(events[1], 100, 20, 10);
-  counters_give(events[2], 2, 10, 10);
+  counters_give(counters_follow_events[0], 1, 10, 10);
+  counters_give(counters_follow_events[1], 100, 20, 10);
+  counters_give(counters_follow_events[2], 2, 10, 10);
   uvperf__counters_cpu_gone(counters, 1);
   count = counters_at(counters, 0, 1);
   assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
   assert_int_equal(count.value, 100);
   fake_log_clear();
-  come(counters, 1);
+  counters_follow_come(counters, 1);
   assert_string_equal(fake_log(), "read, close, open, ioctl ID, ioctl ENABLE");
-  assert_false(events[1]->fd >= 0);
-  assert_int_equal(events[3]->cpu, 1);
-  assert_int_equal(events[3]->pid, -1);
-  assert_true(events[3]->enabled);
-  assert_int_equal(uvperf__counters_fd(counters, 0, 1), events[3]->fd);
-  counters_give(events[3], 0, 0, 0);
+  assert_false(counters_follow_events[1]->fd >= 0);
+  assert_int_equal(counters_follow_events[3]->cpu, 1);
+  assert_int_equal(counters_follow_events[3]->pid, -1);
+  assert_true(counters_follow_events[3]->enabled);
+  assert_int_equal(uvperf__counters_fd(counters, 0, 1),
+                   counters_follow_events[3]->fd);
+  counters_give(counters_follow_events[3], 0, 0, 0);
   assert_int_equal(counters_at(counters, 0, 1).value, 100);
-  counters_give(events[3], 7, 5, 4);
+  counters_give(counters_follow_events[3], 7, 5, 4);
   count = counters_at(counters, 0, 1);
   assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
   assert_int_equal(count.value, 107);
@@ -94,10 +53,10 @@ static void cpu_that_came_back_counts_on_from_where_it_was(void **state) {
   assert_int_equal(count.time_running, 14);
   assert_int_equal(counters_total(counters, 0).value, 110);
   assert_int_equal(counters_nr_places(counters), 3);
-  come_back(counters, 1);
-  counters_give(events[4], 3, 1, 1);
+  counters_follow_come_back(counters, 1);
+  counters_give(counters_follow_events[4], 3, 1, 1);
   assert_int_equal(counters_at(counters, 0, 1).value, 110);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 /* What hotplug tells of one that went and came back unseen. */
@@ -106,11 +65,11 @@ static void cpu_that_comes_without_having_gone_is_opened_anew(void **state) {
 
   (void)state;
   counters = begin(1, "1");
-  counters_give(events[0], 100, 20, 20);
-  come(counters, 1);
-  counters_give(events[1], 7, 5, 5);
+  counters_give(counters_follow_events[0], 100, 20, 20);
+  counters_follow_come(counters, 1);
+  counters_give(counters_follow_events[1], 7, 5, 5);
   assert_int_equal(counters_at(counters, 0, 0).value, 107);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 static void cpu_that_is_away_counts_nothing_and_lacks_nothing(void **state) {
@@ -123,7 +82,7 @@ static void cpu_that_is_away_counts_nothing_and_lacks_nothing(void **state) {
   assert_int_equal(uvperf_reading_new(&older), 0);
   assert_int_equal(uvperf_reading_new(&newer), 0);
   assert_int_equal(uvperf_reading_new(&delta), 0);
-  counters_give(events[0], 100, 20, 20);
+  counters_give(counters_follow_events[0], 100, 20, 20);
   uvperf__counters_cpu_gone(counters, 1);
   assert_int_equal(uvperf__counters_read(counters, older), 0);
   assert_int_equal(uvperf__counters_read(counters, newer), 0);
@@ -131,8 +90,8 @@ static void cpu_that_is_away_counts_nothing_and_lacks_nothing(void **state) {
   assert_int_equal(uvperf_reading_count(delta, 0, 0, &count), 0);
   assert_int_equal(count.state, UVPERF_COUNT_NOT_ENABLED);
   assert_int_equal(count.nr_missing, 0);
-  come(counters, 1);
-  counters_give(events[1], 7, 5, 5);
+  counters_follow_come(counters, 1);
+  counters_give(counters_follow_events[1], 7, 5, 5);
   assert_int_equal(uvperf__counters_read(counters, newer), 0);
   assert_int_equal(uvperf_reading_delta(delta, older, newer), 0);
   assert_int_equal(uvperf_reading_count(delta, 0, 0, &count), 0);
@@ -142,7 +101,7 @@ static void cpu_that_is_away_counts_nothing_and_lacks_nothing(void **state) {
   uvperf_reading_free(older);
   uvperf_reading_free(newer);
   uvperf_reading_free(delta);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 static void reset_before_or_while_away_is_kept(void **state) {
@@ -150,20 +109,20 @@ static void reset_before_or_while_away_is_kept(void **state) {
 
   (void)state;
   counters = begin(1, "1");
-  counters_give(events[0], 100, 20, 20);
+  counters_give(counters_follow_events[0], 100, 20, 20);
   assert_int_equal(uvperf__counters_reset(counters), 0);
-  counters_give(events[0], 130, 30, 30);
-  come_back(counters, 1);
-  counters_give(events[1], 7, 5, 5);
+  counters_give(counters_follow_events[0], 130, 30, 30);
+  counters_follow_come_back(counters, 1);
+  counters_give(counters_follow_events[1], 7, 5, 5);
   assert_int_equal(counters_at(counters, 0, 0).value, 37);
   uvperf__counters_cpu_gone(counters, 1);
   assert_int_equal(uvperf__counters_reset(counters), 0);
   assert_int_equal(counters_at(counters, 0, 0).value, 0);
-  come(counters, 1);
-  counters_give(events[2], 3, 2, 2);
+  counters_follow_come(counters, 1);
+  counters_give(counters_follow_events[2], 3, 2, 2);
   assert_int_equal(counters_at(counters, 0, 0).value, 3);
   assert_int_equal(counters_at(counters, 0, 0).time_enabled, 2);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 /* -- groups --------------------------------------------------------------- */
@@ -178,20 +137,22 @@ static void group_that_the_kernel_took_apart_is_read_one_by_one(void **state) {
   counters_make(&make, 2);
   counters_group(&make, 0, 2);
   counters_add_cpus(&make, "1");
-  counters = open_it(&make);
+  counters = counters_follow_open(&make);
   assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
-  counters_give_group(events[0], 10, 10, ids, values, 1);
-  counters_give_group(events[1], 10, 10, ids + 1, values + 1, 1);
+  counters_give_group(counters_follow_events[0], 10, 10, ids, values, 1);
+  counters_give_group(counters_follow_events[1], 10, 10, ids + 1, values + 1,
+                      1);
   assert_int_equal(counters_at(counters, 0, 0).value, 7);
   assert_int_equal(counters_at(counters, 1, 0).value, 9);
   assert_int_equal(counters_at(counters, 1, 0).state, UVPERF_COUNT_COUNTING);
   fake_log_clear();
-  come_back(counters, 1);
+  counters_follow_come_back(counters, 1);
   assert_string_equal(fake_log(), "read, read, read, read, close, close, open, "
                                   "ioctl ID, open, ioctl ID, ioctl ENABLE");
-  assert_int_equal(events[2]->group_fd, -1);
-  assert_int_equal(events[3]->group_fd, events[2]->fd);
-  end(counters);
+  assert_int_equal(counters_follow_events[2]->group_fd, -1);
+  assert_int_equal(counters_follow_events[3]->group_fd,
+                   counters_follow_events[2]->fd);
+  counters_follow_end(counters);
 }
 
 static void group_that_came_back_counts_on(void **state) {
@@ -204,15 +165,16 @@ static void group_that_came_back_counts_on(void **state) {
   counters_make(&make, 2);
   counters_group(&make, 0, 2);
   counters_add_cpus(&make, "1");
-  counters = open_it(&make);
+  counters = counters_follow_open(&make);
   assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
-  counters_give_group(events[0], 10, 10, ids, values, 2);
-  come_back(counters, 1);
-  counters_give_group(events[2], 10, 10, new_ids, new_values, 2);
+  counters_give_group(counters_follow_events[0], 10, 10, ids, values, 2);
+  counters_follow_come_back(counters, 1);
+  counters_give_group(counters_follow_events[2], 10, 10, new_ids, new_values,
+                      2);
   assert_int_equal(counters_at(counters, 0, 0).value, 17);
   assert_int_equal(counters_at(counters, 1, 0).value, 29);
   assert_int_equal(counters_at(counters, 1, 0).time_enabled, 20);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 /* -- what was set --------------------------------------------------------- */
@@ -224,10 +186,10 @@ static void set_that_is_not_enabled_is_not_when_a_cpu_comes(void **state) {
   counters = begin(1, "1");
   assert_int_equal(uvperf__counters_disable(counters, NULL), 0);
   fake_log_clear();
-  come_back(counters, 1);
+  counters_follow_come_back(counters, 1);
   assert_null(strstr(fake_log(), "ENABLE"));
-  assert_false(events[1]->enabled);
-  end(counters);
+  assert_false(counters_follow_events[1]->enabled);
+  counters_follow_end(counters);
 }
 
 static void filter_period_and_program_are_set_anew(void **state) {
@@ -240,17 +202,17 @@ static void filter_period_and_program_are_set_anew(void **state) {
   make.attrs[0].config = 5;
   make.attrs[0].sample_period = 10;
   counters_add_cpus(&make, "0-1");
-  counters = open_it(&make);
+  counters = counters_follow_open(&make);
   assert_int_equal(uvperf__counters_set_filter(counters, 0, "a == 1", NULL), 0);
   assert_int_equal(uvperf__counters_set_period(counters, 0, 20, NULL), 0);
   assert_int_equal(uvperf__counters_set_bpf(counters, 0, 0, NULL), 0);
   fake_log_clear();
-  come_back(counters, 1);
+  counters_follow_come_back(counters, 1);
   assert_string_equal(fake_log(), "read, read, ioctl DISABLE, close link, "
                                   "close, open, ioctl ID, ioctl SET_FILTER, "
                                   "bpf link");
-  assert_int_equal(events[2]->attr.sample_period, 20);
-  end(counters);
+  assert_int_equal(counters_follow_events[2]->attr.sample_period, 20);
+  counters_follow_end(counters);
 }
 
 /* -- failures ------------------------------------------------------------- */
@@ -267,12 +229,12 @@ static void cpu_that_was_offline_at_first_begins_to_count(void **state) {
   assert_int_equal(failure->cpu, 1);
   assert_int_equal(counters_at(counters, 0, 1).state,
                    UVPERF_COUNT_NOT_AVAILABLE);
-  come(counters, 1);
+  counters_follow_come(counters, 1);
   assert_int_equal(counters_nr_failures(counters), 0);
-  counters_give(events[2], 7, 5, 5);
+  counters_give(counters_follow_events[2], 7, 5, 5);
   assert_int_equal(counters_at(counters, 0, 1).value, 7);
   assert_int_equal(uvperf__counters_nr_open(counters), 3);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 /* It must not look as if it had all been counted anew when it is back. */
@@ -287,7 +249,7 @@ static void event_that_cannot_be_opened_again_is_an_error(void **state) {
   assert_int_equal(uvperf_reading_new(&newer), 0);
   assert_int_equal(uvperf_reading_new(&delta), 0);
   counters = begin(1, "1");
-  counters_give(events[0], 100, 20, 20);
+  counters_give(counters_follow_events[0], 100, 20, 20);
   fake_fail(FAKE_OPEN, 1, -ENODEV);
   uvperf__counters_cpu_gone(counters, 1);
   cpu_tree_list("0,2\n");
@@ -299,9 +261,9 @@ static void event_that_cannot_be_opened_again_is_an_error(void **state) {
   assert_int_equal(count.code, -ENODEV);
   assert_int_equal(count.nr_missing, 1);
   assert_int_equal(uvperf__counters_read(counters, older), 0);
-  come(counters, 1);
+  counters_follow_come(counters, 1);
   assert_int_equal(counters_nr_failures(counters), 0);
-  counters_give(events[1], 7, 5, 5);
+  counters_give(counters_follow_events[1], 7, 5, 5);
   assert_int_equal(counters_at(counters, 0, 0).value, 107);
   assert_int_equal(uvperf__counters_read(counters, newer), 0);
   assert_int_equal(uvperf_reading_delta(delta, older, newer), 0);
@@ -310,7 +272,7 @@ static void event_that_cannot_be_opened_again_is_an_error(void **state) {
   uvperf_reading_free(older);
   uvperf_reading_free(newer);
   uvperf_reading_free(delta);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 /* All of the place, with the fds that are left; the other places go on. */
@@ -330,7 +292,7 @@ static void fds_that_do_not_suffice_are_a_failure_of_the_place(void **state) {
   assert_int_equal(counters_failure(counters, 1)->error.attr_index, 2);
   assert_int_equal(counters_failure(counters, 1)->cpu, 1);
   assert_int_equal(uvperf__counters_nr_open(counters), 4);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 static void strict_set_keeps_what_can_be_opened(void **state) {
@@ -341,13 +303,13 @@ static void strict_set_keeps_what_can_be_opened(void **state) {
   counters_make(&make, 2);
   counters_add_cpus(&make, "0-1");
   make.options.flags = UVPERF_SET_STRICT;
-  counters = open_it(&make);
+  counters = counters_follow_open(&make);
   fake_fail(FAKE_OPEN, 1, -ENOENT);
   uvperf__counters_cpu_gone(counters, 1);
   assert_int_equal(uvperf__counters_cpu_come(counters, 1, NULL), -ENOENT);
   assert_int_equal(uvperf__counters_nr_open(counters), 3);
   assert_int_equal(counters_nr_failures(counters), 1);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 static void failures_stay_in_order(void **state) {
@@ -362,7 +324,7 @@ static void failures_stay_in_order(void **state) {
   fake_fail(FAKE_OPEN, 5, -ENODEV);  /* target 0, CPU 2, attr 0 */
   fake_fail(FAKE_OPEN, 10, -ENODEV); /* target 1, CPU 1, attr 1 */
   fake_fail(FAKE_OPEN, 12, -ENODEV); /* target 1, CPU 2, attr 1 */
-  counters = open_it(&make);
+  counters = counters_follow_open(&make);
   assert_int_equal(counters_nr_failures(counters), 3);
   fake_fail_from(FAKE_OPEN, 1, -ENODEV);
   uvperf__counters_cpu_gone(counters, 1);
@@ -377,7 +339,7 @@ static void failures_stay_in_order(void **state) {
     assert_int_equal(failure->cpu, wanted[i][1]);
     assert_int_equal(failure->error.attr_index, wanted[i][2]);
   }
-  end(counters);
+  counters_follow_end(counters);
 }
 
 /* -- what goes on --------------------------------------------------------- */
@@ -388,16 +350,16 @@ static void event_that_has_gone_on_is_left_alone(void **state) {
 
   (void)state;
   counters = begin(1, "1");
-  counters_give(events[0], 100, 20, 20);
+  counters_give(counters_follow_events[0], 100, 20, 20);
   uvperf__counters_cpu_gone(counters, 1);
-  counters_give(events[0], 120, 30, 30);
+  counters_give(counters_follow_events[0], 120, 30, 30);
   assert_int_equal(counters_at(counters, 0, 0).value, 120);
   fake_log_clear();
-  come(counters, 1);
+  counters_follow_come(counters, 1);
   assert_null(strstr(fake_log(), "open"));
-  counters_give(events[0], 130, 35, 35);
+  counters_give(counters_follow_events[0], 130, 35, 35);
   assert_int_equal(counters_at(counters, 0, 0).value, 130);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 /* Enabled when the CPU was back and nobody had looked yet, it is taken to wait
@@ -410,13 +372,13 @@ event_that_was_enabled_and_does_not_run_is_opened_anew(void **state) {
 
   (void)state;
   counters = begin(1, "1");
-  counters_give(events[0], 100, 20, 20);
+  counters_give(counters_follow_events[0], 100, 20, 20);
   uvperf__counters_cpu_gone(counters, 1);
-  counters_give(events[0], 100, 30, 20);
-  come(counters, 1);
-  counters_give(events[1], 7, 5, 5);
+  counters_give(counters_follow_events[0], 100, 30, 20);
+  counters_follow_come(counters, 1);
+  counters_give(counters_follow_events[1], 7, 5, 5);
   assert_int_equal(counters_at(counters, 0, 0).value, 107);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 /* Events of tasks on a CPU go on by themselves when it is back. */
@@ -429,16 +391,16 @@ static void events_of_tasks_are_opened_only_where_they_failed(void **state) {
   counters_add_thread(&make, 4711);
   make.targets[0].cpus = "0-1";
   fake_fail(FAKE_OPEN, 4, -ENODEV);
-  counters = open_it(&make);
+  counters = counters_follow_open(&make);
   assert_int_equal(counters_nr_failures(counters), 1);
   uvperf__counters_cpu_gone(counters, 1);
   fake_log_clear();
-  come(counters, 1);
+  counters_follow_come(counters, 1);
   assert_string_equal(fake_log(), "open, ioctl ID");
-  assert_int_equal(events[3]->pid, 4711);
-  assert_int_equal(events[3]->cpu, 1);
+  assert_int_equal(counters_follow_events[3]->pid, 4711);
+  assert_int_equal(counters_follow_events[3]->cpu, 1);
   assert_int_equal(counters_nr_failures(counters), 0);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 /* -- in a forked child --------------------------------------------------- */
@@ -454,10 +416,12 @@ static void forked_child_opens_nothing(void **state) {
   assert_int_equal(uvperf__counters_cpu_come(counters, 1, NULL), -EPERM);
   assert_string_equal(fake_log(), "");
   fake_getpid(0);
-  end(counters);
+  counters_follow_end(counters);
 }
 
-#define CPU(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define CPU(test)                                                              \
+  cmocka_unit_test_setup_teardown(test, counters_follow_setup,                 \
+                                  counters_follow_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -1,53 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: CPUs that are new to a set. */
-#include "counters_make.h"
+#include "counters_follow.h"
 
 #include <errno.h>
 
 #include "counters_impl.h"
-#include "cpu_tree.h"
 #include "event_list.h"
-
-#define EVENTS 64
-
-static fake_event_t *events[EVENTS];
-
-/* CPUs 0 to 2 are online. */
-static int setup(void **state) {
-  if (counters_make_setup(state) != 0 || cpu_tree_begin(3) != 0)
-    return -1;
-  counters_script(events, EVENTS);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  return cpu_tree_end();
-}
-
-static uvperf__counters_t *open_it(counters_make_t *make) {
-  make->options.flags |= UVPERF_SET_FOLLOW_CPUS;
-  return counters_open_on(cpu_tree_root(), make);
-}
-
-static void end(uvperf__counters_t *counters) {
-  uvperf__counters_free(counters);
-  fake_assert_clean();
-}
-
-static void come(uvperf__counters_t *counters, int cpu) {
-  uvperf_error_t error;
-  int rc;
-
-  rc = uvperf__counters_cpu_come(counters, cpu, &error);
-  if (rc != 0)
-    fail_msg("%d: %s", rc, error.reason);
-}
-
-static void come_back(uvperf__counters_t *counters, int cpu) {
-  uvperf__counters_cpu_gone(counters, cpu);
-  come(counters, cpu);
-}
 
 /* -- CPUs that are new ---------------------------------------------------- */
 
@@ -62,10 +20,10 @@ static void cpu_that_is_new_is_a_place_of_targets_that_name_none(void **state) {
   counters_make(&make, 1);
   counters_add_cpus(&make, NULL);
   counters_add_cpus(&make, "0-1");
-  counters = open_it(&make);
+  counters = counters_follow_open(&make);
   assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
   fake_log_clear();
-  come(counters, 7);
+  counters_follow_come(counters, 7);
   assert_string_equal(fake_log(), "open, ioctl ID, ioctl ENABLE");
   assert_int_equal(uvperf_reading_new(&reading), 0);
   assert_int_equal(uvperf__counters_read(counters, reading), 0);
@@ -83,13 +41,13 @@ static void cpu_that_is_new_is_a_place_of_targets_that_name_none(void **state) {
     assert_int_equal(place->cpu, wanted[i].cpu);
     assert_int_equal(place->serial, wanted[i].serial);
     assert_int_equal(uvperf__counters_fd(counters, 0, place->serial),
-                     events[wanted[i].serial]->fd);
+                     counters_follow_events[wanted[i].serial]->fd);
   }
   assert_int_equal(uvperf__counters_fd(counters, 0, 6), -1);
-  come_back(counters, 7);
+  counters_follow_come_back(counters, 7);
   assert_int_equal(counters_nr_places(counters), 6);
   uvperf_reading_free(reading);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 static void delta_over_a_cpu_that_is_new_has_all_others(void **state) {
@@ -103,16 +61,16 @@ static void delta_over_a_cpu_that_is_new_has_all_others(void **state) {
   counters_make(&make, 1);
   counters_add_cpus(&make, NULL);
   counters_add_cpus(&make, "0-1");
-  counters = open_it(&make);
+  counters = counters_follow_open(&make);
   assert_int_equal(uvperf_reading_new(&older), 0);
   assert_int_equal(uvperf_reading_new(&newer), 0);
   assert_int_equal(uvperf_reading_new(&delta), 0);
   for (i = 0; i < 5; i++)
-    counters_give(events[i], 100, 10, 10);
+    counters_give(counters_follow_events[i], 100, 10, 10);
   assert_int_equal(uvperf__counters_read(counters, older), 0);
-  come(counters, 7);
+  counters_follow_come(counters, 7);
   for (i = 0; i < 6; i++)
-    counters_give(events[i], 100 + i, 20, 20);
+    counters_give(counters_follow_events[i], 100 + i, 20, 20);
   assert_int_equal(uvperf__counters_read(counters, newer), 0);
   assert_int_equal(uvperf_reading_delta(delta, older, newer), 0);
   for (i = 0; i < 6; i++) {
@@ -124,7 +82,7 @@ static void delta_over_a_cpu_that_is_new_has_all_others(void **state) {
   uvperf_reading_free(older);
   uvperf_reading_free(newer);
   uvperf_reading_free(delta);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 static void failures_of_a_cpu_that_is_new_are_before_later_targets(void **s) {
@@ -136,13 +94,13 @@ static void failures_of_a_cpu_that_is_new_are_before_later_targets(void **s) {
   counters_add_cpus(&make, NULL);
   counters_add_cpus(&make, "0-1");
   fake_fail(FAKE_OPEN, 4, -ENODEV); /* target 1, CPU 0 */
-  counters = open_it(&make);
+  counters = counters_follow_open(&make);
   fake_fail(FAKE_OPEN, 1, -ENODEV);
   assert_int_equal(uvperf__counters_cpu_come(counters, 7, NULL), -ENODEV);
   assert_int_equal(counters_nr_failures(counters), 2);
   assert_int_equal(counters_failure(counters, 0)->cpu, 7);
   assert_int_equal(counters_failure(counters, 1)->cpu, 0);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 static void task_that_is_followed_everywhere_has_no_new_place(void **state) {
@@ -152,12 +110,12 @@ static void task_that_is_followed_everywhere_has_no_new_place(void **state) {
   (void)state;
   counters_make(&make, 1);
   counters_add_thread(&make, 4711);
-  counters = open_it(&make);
+  counters = counters_follow_open(&make);
   fake_log_clear();
-  come_back(counters, 7);
+  counters_follow_come_back(counters, 7);
   assert_string_equal(fake_log(), "");
   assert_int_equal(counters_nr_places(counters), 1);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 /* -- PMUs ----------------------------------------------------------------- */
@@ -183,7 +141,7 @@ static uvperf__counters_t *open_names(const char *names) {
   make.options.leaders = NULL;
   make.options.events = list;
   counters_add_cpus(&make, NULL);
-  counters = open_it(&make);
+  counters = counters_follow_open(&make);
   uvperf_event_list_free(list);
   return counters;
 }
@@ -203,14 +161,14 @@ static void event_of_other_cpus_is_no_failure_once_one_comes(void **state) {
   counters = open_names("cpu-clock,far/event=1/");
   assert_int_equal(counters_nr_failures(counters), 1);
   assert_int_equal(counters_failure(counters, 0)->cpu, -1);
-  come(counters, 7);
+  counters_follow_come(counters, 7);
   assert_int_equal(counters_nr_failures(counters), 0);
   assert_int_equal(counters_at(counters, 1, 0).state, UVPERF_COUNT_NONE);
-  assert_int_equal(events[4]->cpu, 7);
-  assert_int_equal(events[4]->attr.type, 21);
-  counters_give(events[4], 7, 5, 5);
+  assert_int_equal(counters_follow_events[4]->cpu, 7);
+  assert_int_equal(counters_follow_events[4]->attr.type, 21);
+  counters_give(counters_follow_events[4], 7, 5, 5);
   assert_int_equal(counters_at(counters, 1, 3).value, 7);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 static void event_of_other_cpus_stays_a_failure_when_others_come(void **state) {
@@ -222,7 +180,7 @@ static void event_of_other_cpus_stays_a_failure_when_others_come(void **state) {
   assert_int_equal(counters_nr_failures(counters), 1);
   assert_int_equal(counters_at(counters, 1, 3).state,
                    UVPERF_COUNT_NOT_AVAILABLE);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 static void package_is_counted_once_whoever_comes(void **state) {
@@ -236,16 +194,16 @@ static void package_is_counted_once_whoever_comes(void **state) {
   assert_int_equal(uvperf__counters_nr_open(counters), 2);
   cpu_tree_bring_up(7);
   write_package(7, "1\n");
-  come(counters, 7);
+  counters_follow_come(counters, 7);
   assert_int_equal(uvperf__counters_nr_open(counters), 2);
   assert_int_equal(counters_at(counters, 0, 3).state, UVPERF_COUNT_NONE);
   cpu_tree_bring_up(8);
   write_package(8, "2\n");
-  come(counters, 8);
+  counters_follow_come(counters, 8);
   assert_int_equal(uvperf__counters_nr_open(counters), 3);
-  come_back(counters, 1);
+  counters_follow_come_back(counters, 1);
   assert_int_equal(uvperf__counters_nr_open(counters), 3);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 /* An offline CPU tells no package: it was tried, and is not needed. */
@@ -259,11 +217,11 @@ static void cpu_whose_package_is_counted_is_not_tried_again(void **state) {
   counters = open_names("pkg/joules/");
   assert_int_equal(counters_nr_failures(counters), 1);
   write_package(1, "0\n");
-  come(counters, 1);
+  counters_follow_come(counters, 1);
   assert_int_equal(counters_nr_failures(counters), 0);
   assert_int_equal(uvperf__counters_nr_open(counters), 2);
   assert_int_equal(counters_at(counters, 0, 1).state, UVPERF_COUNT_NONE);
-  end(counters);
+  counters_follow_end(counters);
 }
 
 /* -- what can go wrong ---------------------------------------------------- */
@@ -279,19 +237,21 @@ static void cpu_that_comes_without_memory_leaves_what_there_was(void **state) {
     assert_in_range(nth, 1, 9);
     counters_make(&make, 2);
     counters_add_cpus(&make, NULL);
-    counters = open_it(&make);
+    counters = counters_follow_open(&make);
     fake_fail(FAKE_CALLOC, nth, 0);
     rc = uvperf__counters_cpu_come(counters, 7, NULL);
     assert_true(rc == 0 || rc == -ENOMEM);
     assert_int_equal(counters->nr_places, rc == 0 ? 4 : 3);
     uvperf__counters_free(counters);
     fake_kernel_reset();
-    counters_script(events, EVENTS);
+    counters_script(counters_follow_events, COUNTERS_FOLLOW_EVENTS);
   }
   assert_true(nth > 2);
 }
 
-#define CPU(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define CPU(test)                                                              \
+  cmocka_unit_test_setup_teardown(test, counters_follow_setup,                 \
+                                  counters_follow_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -390,13 +390,6 @@ static void set_stop_keeps_records_for_the_next_start(void **state) {
   }
 }
 
-static void stop_at_third(live_stream_t *stream,
-                          const uvperf_record_t *record) {
-  (void)record;
-  if (stream->comms == 3)
-    assert_int_equal(uvperf_set_stop(&stream->live.set), 0);
-}
-
 static void set_stopped_in_its_callback_delivers_no_more(void **state) {
   live_stream_t stream;
   uint64_t next;
@@ -409,7 +402,7 @@ static void set_stopped_in_its_callback_delivers_no_more(void **state) {
     live_stream_plan_mode(&plan, mode);
     next = 0;
     live_stream_begin(*state, &stream, &plan);
-    stream.on_record = stop_at_third;
+    stream.on_record = live_stream_stop_at_third;
     live_stream_comm(&next, 10);
     assert_true(live_run_until(*state, &stream.comms, 3));
     live_turns_in(*state, 10);

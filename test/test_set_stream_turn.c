@@ -49,13 +49,6 @@ static void set_flush_delivers_what_is_there_at_once(void **state) {
   }
 }
 
-static void stop_at_third(live_stream_t *stream,
-                          const uvperf_record_t *record) {
-  (void)record;
-  if (stream->comms == 3)
-    assert_int_equal(uvperf_set_stop(&stream->live.set), 0);
-}
-
 static void set_stopped_in_a_flush_keeps_the_rest(void **state) {
   live_stream_t stream;
   uint64_t next;
@@ -70,7 +63,7 @@ static void set_stopped_in_a_flush_keeps_the_rest(void **state) {
     live_stream_begin(*state, &stream, &plan);
     live_stream_comm(&next, 10);
     assert_int_equal(uvperf_set_stop(&stream.live.set), 0);
-    stream.on_record = stop_at_third;
+    stream.on_record = live_stream_stop_at_third;
     assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
     assert_int_equal(stream.comms, 3);
     stream.on_record = NULL;
