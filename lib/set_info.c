@@ -58,7 +58,7 @@ void uvperf_set_stats(const uvperf_set_t *set, uvperf_stats_t *stats) {
 
 /* A forked child has not got the mapping. */
 int uvperf_set_ring(const uvperf_set_t *set, size_t index,
-                    uvperf_set_ring_t *ring) {
+                    uvperf_ring_info_t *ring) {
   const set_t *impl = uvperf__set_impl(set);
   const uvperf__cpu_ring_t *own;
 

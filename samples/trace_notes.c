@@ -89,7 +89,7 @@ static void tell_failures(const trace_events_t *events,
 void trace_notes_opened(const trace_options_t *options,
                         const trace_events_t *events, const uvperf_set_t *set) {
   size_t nr_cpus = uvperf_set_nr_rings(set);
-  uvperf_set_ring_t ring;
+  uvperf_ring_info_t ring;
 
   tell_failures(events, set);
   if (trace_fields_lack() != NULL && events->nr_tracepoints > 0)

@@ -28,7 +28,7 @@ int watch_notes_refused(const watch_options_t *options,
 void watch_notes_opened(const watch_options_t *options,
                         const watch_events_t *events) {
   size_t nr_cpus = uvperf_set_nr_rings(&events->set);
-  uvperf_set_ring_t ring;
+  uvperf_ring_info_t ring;
 
   memset(&ring, 0, sizeof(ring));
   uvperf_set_ring(&events->set, 0, &ring);

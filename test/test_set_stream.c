@@ -71,7 +71,7 @@ static size_t count_polled(uv_loop_t *loop, const int *fds, size_t nr_fds) {
 static void check_polled(live_stream_t *stream) {
   uvperf_set_t *set = &stream->live.set;
   size_t nr_rings = uvperf_set_nr_rings(set);
-  uvperf_set_ring_t ring;
+  uvperf_ring_info_t ring;
   uint64_t serial;
   size_t nr = 0;
   int fds[1000];
@@ -95,7 +95,7 @@ static void check_polled(live_stream_t *stream) {
 
 /* Of two CPUs it is 200. */
 static void set_of_200_events_polls_one_fd_for_each_cpu(void **state) {
-  uvperf_set_ring_t ring;
+  uvperf_ring_info_t ring;
   live_stream_t stream;
   uvperf_set_t *set = &stream.live.set;
   uint64_t next = 0;
@@ -132,7 +132,7 @@ static void set_of_200_events_polls_one_fd_for_each_cpu(void **state) {
 /* Each CPU's records are in its own ring, and that is counted. */
 static void set_stats_of_rings_add_up_to_those_of_the_set(void **state) {
   uvperf_stats_t stats, sum;
-  uvperf_set_ring_t ring;
+  uvperf_ring_info_t ring;
   int cpus[CPU_SETSIZE];
   live_stream_t stream;
   uint64_t next = 0;
@@ -240,7 +240,7 @@ static void set_without_records_cannot_start(void **state) {
   uvperf_stats_t stats;
   live_stream_t stream;
   uvperf_set_t *set = &stream.live.set;
-  uvperf_set_ring_t ring;
+  uvperf_ring_info_t ring;
   live_plan_t plan;
 
   support_need_own_events(__func__);

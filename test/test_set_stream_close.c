@@ -269,7 +269,7 @@ static void set_stream_of_a_closed_inner_handle_is_not_started(void **state) {
 /* -- a forked child ------------------------------------------------------- */
 
 static int is_refused(uvperf_set_t *set) {
-  uvperf_set_ring_t ring;
+  uvperf_ring_info_t ring;
   uvperf_error_t error;
   uvperf_stats_t stats;
 

@@ -125,7 +125,7 @@ static void set_in_time_order_of_two_cpus_by_turns(void **state) {
 /* A ring that is more than half full does not wait. */
 static void set_in_time_order_gives_up_the_slack_under_pressure(void **state) {
   live_stream_t stream;
-  uvperf_set_ring_t ring;
+  uvperf_ring_info_t ring;
   uint64_t tracepoint;
   live_plan_t plan;
   cpu_set_t old;

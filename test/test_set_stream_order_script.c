@@ -5,7 +5,7 @@
 /* -- the order of time ---------------------------------------------------- */
 
 static void set_in_time_order_takes_the_oldest_of_all_rings(void **state) {
-  uvperf_set_ring_t ring;
+  uvperf_ring_info_t ring;
   uvperf_stats_t stats;
   uint64_t i;
   stream_world_t world;
@@ -32,7 +32,7 @@ static void set_in_time_order_takes_the_oldest_of_all_rings(void **state) {
 }
 
 static void set_in_time_order_counts_what_is_late(void **state) {
-  uvperf_set_ring_t ring;
+  uvperf_ring_info_t ring;
   uvperf_stats_t stats;
   stream_world_t world;
 
@@ -71,7 +71,7 @@ static void set_in_time_order_looks_when_its_time_has_come(void **state) {
 /* Its time has not come, as far as the clock knows: it waits, the loop sleeps,
  * and what is old does not wait for it. */
 static void set_in_time_order_of_the_future_waits(void **state) {
-  uvperf_set_ring_t ring;
+  uvperf_ring_info_t ring;
   stream_world_t world;
 
   stream_world_begin(*state, &world, 1);
@@ -90,7 +90,7 @@ static void set_in_time_order_of_the_future_waits(void **state) {
 
 /* Nor does it for ever: CLOCK_REALTIME can be set back. */
 static void set_in_time_order_of_the_future_under_pressure_comes(void **state) {
-  uvperf_set_ring_t ring;
+  uvperf_ring_info_t ring;
   uint64_t n = 0;
   stream_world_t world;
 

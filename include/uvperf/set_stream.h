@@ -153,22 +153,6 @@ UVPERF_EXTERN const uvperf_source_t *uvperf_set_source(const uvperf_set_t *set,
 UVPERF_EXTERN void uvperf_set_stats(const uvperf_set_t *set,
                                     uvperf_stats_t *stats);
 
-/* One ring of a set. */
-typedef struct uvperf_set_ring_s {
-  int32_t cpu;
-  /* The one fd that is polled: of the ring's owner. Do not close it. */
-  int32_t fd;
-  /* Bytes of the data part. */
-  uint64_t bytes;
-  /* Bytes that wait in it now. */
-  uint64_t waiting;
-  /* Events that write into it. */
-  uint64_t nr_events;
-  uint64_t reserved[4];
-  /* wakeups and slices are those of this ring. */
-  uvperf_stats_t stats;
-} uvperf_set_ring_t;
-
 /** Tells how many rings there are: one for each CPU on which an event that
  *  writes records was ever opened.
  *  @return 0 without UVPERF_SET_RECORDS. */
@@ -180,7 +164,7 @@ UVPERF_EXTERN size_t uvperf_set_nr_rings(const uvperf_set_t *set);
  *  @return 0, or
  *    UV_EINVAL  there is no such ring. */
 UVPERF_EXTERN int uvperf_set_ring(const uvperf_set_t *set, size_t index,
-                                  uvperf_set_ring_t *ring);
+                                  uvperf_ring_info_t *ring);
 
 #ifdef __cplusplus
 }

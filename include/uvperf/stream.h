@@ -77,6 +77,22 @@ typedef struct uvperf_stats_s {
   uint64_t reserved[4];
 } uvperf_stats_t;
 
+/* One ring of several. */
+typedef struct uvperf_ring_info_s {
+  int32_t cpu;
+  /* The one fd that is polled: of the ring's owner. Do not close it. */
+  int32_t fd;
+  /* Bytes of the data part. */
+  uint64_t bytes;
+  /* Bytes that wait in it now. */
+  uint64_t waiting;
+  /* Events that write into it. */
+  uint64_t nr_events;
+  uint64_t reserved[4];
+  /* wakeups and slices are those of this ring. */
+  uvperf_stats_t stats;
+} uvperf_ring_info_t;
+
 #ifdef __cplusplus
 }
 #endif

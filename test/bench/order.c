@@ -188,7 +188,7 @@ static int report(bench_t *bench) {
   double seconds = (double)(bench->ended - bench->began) / 1e9;
   uvperf_set_count_t count;
   uvperf_reading_t *reading;
-  uvperf_set_ring_t ring;
+  uvperf_ring_info_t ring;
   uvperf_stats_t stats;
   uint64_t bytes = 0;
   size_t i;
