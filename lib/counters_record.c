@@ -32,7 +32,7 @@ int uvperf__counters_begin_records(uvperf__counters_t *counters,
                                    uvperf_error_t *error) {
   const uvperf__cpu_rings_options_t rings = {
       counters->root, options->ring_bytes, options->wakeup_bytes,
-      counters->clockid};
+      counters->clockid, 0};
 
   if ((counters->flags & UVPERF_SET_RECORDS) == 0)
     return 0;

@@ -58,7 +58,7 @@ static int check_side_band(uint32_t bits, uvperf_error_t *error) {
 int uvperf__counters_check_records(const uvperf_set_options_t *options,
                                    uvperf_error_t *error) {
   const uvperf__cpu_rings_options_t rings = {NULL, options->ring_bytes,
-                                             options->wakeup_bytes, -1};
+                                             options->wakeup_bytes, -1, 0};
   int rc;
 
   if (options->reserved != 0)

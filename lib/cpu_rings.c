@@ -67,6 +67,7 @@ static void shape_owner(const uvperf__cpu_rings_options_t *options,
   attr->disabled = 1;
   attr->exclude_kernel = 1;
   attr->exclude_hv = 1;
+  attr->write_backward = options->overwrite != 0;
   attr->watermark = 1;
   attr->wakeup_watermark = options->wakeup_bytes;
   if (options->wakeup_bytes == 0)
@@ -109,7 +110,7 @@ static int open_ring(const uvperf__cpu_rings_options_t *options, size_t bytes,
     rc = open_owner(options, ring, &attr, error);
     if (rc != 0)
       return rc;
-    rc = uvperf__ring_map(&ring->ring, ring->fd, bytes, 0);
+    rc = uvperf__ring_map(&ring->ring, ring->fd, bytes, options->overwrite);
     if (rc == 0)
       return 0;
     uvperf__sys_close(ring->fd);

@@ -36,6 +36,7 @@ typedef struct uvperf__cpu_rings_options_s {
   size_t ring_bytes;     /* 0: the default, halved as far as need be */
   uint32_t wakeup_bytes; /* 0: a quarter of the ring */
   int clockid;           /* that of all events; -1: the kernel's own clock */
+  int overwrite;         /* overwritable rings: all events write backward */
 } uvperf__cpu_rings_options_t;
 
 /* 0, or -EINVAL and the error: a ring of ring_bytes cannot be, or is less than

@@ -241,6 +241,16 @@ void uvperf__ring_end(uvperf__ring_t *ring) {
     publish(ring);
 }
 
+uint64_t uvperf__ring_waiting(const uvperf__ring_t *ring) {
+  uint64_t head = uvperf__ring_head(ring);
+  uint64_t waiting;
+
+  if (!ring->overwrite)
+    return head - ring->tail;
+  waiting = ring->newest - head;
+  return waiting < ring->size ? waiting : ring->size;
+}
+
 int uvperf__ring_has_data(const uvperf__ring_t *ring) {
   return __atomic_load_n(&ring->page->data_head, __ATOMIC_RELAXED) !=
          ring->tail;

@@ -84,6 +84,10 @@ void uvperf__ring_end(uvperf__ring_t *ring);
 /* Where the kernel writes next: a fresh look. */
 uint64_t uvperf__ring_head(const uvperf__ring_t *ring);
 
+/* How many bytes wait to be read, of an overwritable ring since begin last took
+ * a snapshot: a fresh look. */
+uint64_t uvperf__ring_waiting(const uvperf__ring_t *ring);
+
 /* Whether the kernel has written anything behind the tail: a fresh look. */
 int uvperf__ring_has_data(const uvperf__ring_t *ring);
 

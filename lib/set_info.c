@@ -70,7 +70,7 @@ int uvperf_set_ring(const uvperf_set_t *set, size_t index,
   ring->fd = own->fd;
   ring->bytes = own->ring.size;
   if (!uvperf__set_is_forked(impl))
-    ring->waiting = uvperf__ring_head(&own->ring) - own->ring.tail;
+    ring->waiting = uvperf__ring_waiting(&own->ring);
   ring->nr_events = own->nr_events;
   get_stats(impl, own, &ring->stats);
   return 0;

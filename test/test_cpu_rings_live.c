@@ -17,6 +17,7 @@ static int open_comm(uvperf__cpu_ring_t *ring, pid_t pid) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.exclude_kernel = 1;
   attr.comm = 1;
+  attr.write_backward = ring->ring.overwrite != 0;
   fd = uvperf__sys_open(&attr, pid, ring->cpu, -1, PERF_FLAG_FD_CLOEXEC);
   assert_true(fd >= 0);
   assert_int_equal(uvperf__cpu_ring_join(ring, fd), 0);
@@ -91,6 +92,32 @@ static void wakeup_comes_behind_the_quarter(void **state) {
   }
   assert_true(before <= ring->ring.size / 4);
   assert_true(written > ring->ring.size / 4);
+  uvperf__sys_close(fd);
+  uvperf__cpu_rings_free(rings);
+}
+
+/* What has gone round holds the newest, as many as there is room for. */
+static void overwritable_ring_holds_what_was_written_last(void **state) {
+  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
+  uvperf__cpu_rings_t *rings;
+  uvperf__cpu_ring_t *ring;
+  unsigned nr;
+  int fd;
+
+  (void)state;
+  support_need_own_events(__func__);
+  options.ring_bytes = support_page_bytes();
+  options.overwrite = 1;
+  rings = cpu_rings_make(&options);
+  ring = cpu_rings_of(rings, live_last_cpu());
+  fd = open_comm(ring, 0);
+  comm_on(ring->cpu, 3);
+  nr = (unsigned)(uvperf__ring_waiting(&ring->ring) / 3);
+  assert_int_equal(drain(ring), 3);
+  assert_int_equal(uvperf__ring_waiting(&ring->ring), 0);
+  comm_on(ring->cpu, 1000);
+  assert_int_equal(uvperf__ring_waiting(&ring->ring), ring->ring.size);
+  assert_int_equal(drain(ring), ring->ring.size / nr);
   uvperf__sys_close(fd);
   uvperf__cpu_rings_free(rings);
 }
@@ -171,6 +198,7 @@ int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(records_of_each_cpu_are_in_its_ring),
       cmocka_unit_test(wakeup_comes_behind_the_quarter),
+      cmocka_unit_test(overwritable_ring_holds_what_was_written_last),
       cmocka_unit_test(owner_outlives_the_tasks_that_write),
       cmocka_unit_test(events_of_all_tasks_write_into_it),
       cmocka_unit_test(rings_leave_neither_fds_nor_mappings),

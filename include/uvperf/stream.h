@@ -84,7 +84,8 @@ typedef struct uvperf_ring_info_s {
   int32_t fd;
   /* Bytes of the data part. */
   uint64_t bytes;
-  /* Bytes that wait in it now. */
+  /* Bytes that wait in it now; of an overwritable ring those that were written
+   * since its last snapshot, at most all. */
   uint64_t waiting;
   /* Events that write into it. */
   uint64_t nr_events;
