@@ -123,6 +123,16 @@ soname() {
   done
 }
 
+# What tests and samples need is none of those who link the library.
+without_libbpf() {
+  ! find "$prefix/$libdir" \( -name '*.pc' -o -name '*.cmake' \) \
+    -exec grep -i bpf {} + || return 1
+  for library in "$prefix/$libdir"/lib*.so; do
+    readelf -d "$library" >"$scratch/elf" || return 1
+    ! grep -E '\(NEEDED\).*libbpf' "$scratch/elf" || return 1
+  done
+}
+
 headers() {
   rc=0
   flags=$(pkg_config --cflags uvperf) || return 1
@@ -367,6 +377,7 @@ absolute_libdir() {
 check install_puts_exactly_these_files install_prefix
 check install_with_destdir_puts_the_same_files install_staged
 check installed_library_has_its_soname soname
+check installed_library_does_without_libbpf without_libbpf
 check installed_headers_compile_alone headers
 check installed_files_do_not_name_the_build paths
 check pkg_config_program_runs_with_shared_library pkg_config_shared

@@ -211,7 +211,7 @@ build_all() {
 }
 
 setup_require compiler sanitizers make cmake pkg-config libuv cmocka
-setup_wish libtraceevent
+setup_wish libtraceevent libbpf
 say_privileges
 started=$(date +%s)
 echo "Building in $build with ASan and UBSan, then without."
@@ -241,6 +241,11 @@ for source in "$root"/test/test_*.c; do
     test_tracepoint_* | test_trace_parts_fields)
       if ! setup_has libtraceevent; then
         skip_program "$name" "needs libtraceevent"
+        continue
+      fi ;;
+    test_*_libbpf)
+      if ! setup_has libbpf; then
+        skip_program "$name" "needs libbpf"
         continue
       fi ;;
   esac

@@ -41,6 +41,8 @@ setup_has() {
     libtraceevent)
       "${PKG_CONFIG:-pkg-config}" --atleast-version=1.5 libtraceevent \
         2>/dev/null ;;
+    libbpf)
+      "${PKG_CONFIG:-pkg-config}" --atleast-version=1.0 libbpf 2>/dev/null ;;
   esac
 }
 
@@ -64,11 +66,13 @@ setup_packages() {
       debian:libuv) echo libuv1-dev ;;
       debian:cmocka) echo libcmocka-dev ;;
       debian:libtraceevent) echo libtraceevent-dev ;;
+      debian:libbpf | alpine:libbpf) echo libbpf-dev ;;
       fedora:compiler) echo gcc glibc-devel ;;
       fedora:sanitizers) echo libasan libubsan ;;
       fedora:pkg-config) echo pkgconf-pkg-config ;;
       fedora:libuv) echo libuv-devel ;;
       fedora:cmocka) echo libcmocka-devel ;;
+      fedora:libbpf) echo libbpf-devel ;;
       arch:compiler | arch:sanitizers) echo gcc ;;
       alpine:compiler) echo gcc musl-dev linux-headers ;;
       # gcc has no sanitizers with musl: use CC=clang.
@@ -138,8 +142,16 @@ setup_require() {
   exit 1
 }
 
-# The same for what can be done without: says so and goes on where it cannot be
-# had.
+# apt-get installs all packages or none: those that it has, one by one.
+setup_wish_each() {
+  [ $# -gt 1 ] || return 0
+  for setup_each in "$@"; do
+    setup_try_install $(setup_packages debian "$setup_each")
+  done
+}
+
+# The same as setup_require for what can be done without: says so and goes on
+# where it cannot be had.
 setup_wish() {
   set -- $(setup_missing "$@")
   [ $# -eq 0 ] && return
@@ -147,7 +159,7 @@ setup_wish() {
     { [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null; }; then
     echo "Wanted, and not here: $*. Installing" \
       "$(setup_packages debian "$@") with apt-get."
-    setup_try_install $(setup_packages debian "$@")
+    setup_try_install $(setup_packages debian "$@") || setup_wish_each "$@"
   fi
   set -- $(setup_missing "$@")
   [ $# -eq 0 ] || echo "Going on without $*."
