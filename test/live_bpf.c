@@ -14,7 +14,7 @@ static const struct bpf_insn shortest[] = {
     {BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
 };
 
-static int bpf(int command, union bpf_attr *attr) {
+int live_bpf_call(int command, union bpf_attr *attr) {
   return (int)syscall(SYS_bpf, command, attr, sizeof(*attr));
 }
 
@@ -33,7 +33,7 @@ static int load(uint32_t type, const char *name, const struct bpf_insn *insns,
     attr.log_buf = (uintptr_t)log;
     attr.log_size = log_size;
   }
-  return bpf(BPF_PROG_LOAD, &attr);
+  return live_bpf_call(BPF_PROG_LOAD, &attr);
 }
 
 /* A kernel that knows a shorter or longer struct takes this one all the same:
@@ -51,7 +51,7 @@ static void find_info(live_bpf_t *program) {
   attr.info.bpf_fd = (uint32_t)program->fd;
   attr.info.info_len = sizeof(info);
   attr.info.info = (uintptr_t)&info;
-  assert_int_equal(bpf(BPF_OBJ_GET_INFO_BY_FD, &attr), 0);
+  assert_int_equal(live_bpf_call(BPF_OBJ_GET_INFO_BY_FD, &attr), 0);
   program->id = info.id;
   memcpy(program->tag, info.tag, sizeof(program->tag));
   assert_true(info.nr_jited_ksyms <= LIVE_BPF_FUNCTIONS);
@@ -143,7 +143,7 @@ static int make_map(uint32_t entries) {
   attr.key_size = sizeof(uint32_t);
   attr.value_size = sizeof(uint64_t);
   attr.max_entries = entries;
-  return bpf(BPF_MAP_CREATE, &attr);
+  return live_bpf_call(BPF_MAP_CREATE, &attr);
 }
 
 void live_bpf_counter_open(const char *test, live_bpf_counter_t *counter,
@@ -185,7 +185,7 @@ static uint64_t look_up(int map, uint32_t key) {
   attr.map_fd = (uint32_t)map;
   attr.key = (uintptr_t)&key;
   attr.value = (uintptr_t)&value;
-  assert_int_equal(bpf(BPF_MAP_LOOKUP_ELEM, &attr), 0);
+  assert_int_equal(live_bpf_call(BPF_MAP_LOOKUP_ELEM, &attr), 0);
   return value;
 }
 
@@ -251,7 +251,7 @@ int live_bpf_enable_stats(void) {
 
   memset(&attr, 0, sizeof(attr));
   attr.enable_stats.type = BPF_STATS_RUN_TIME;
-  return bpf(BPF_ENABLE_STATS, &attr);
+  return live_bpf_call(BPF_ENABLE_STATS, &attr);
 }
 
 void live_bpf_close(live_bpf_t *program) {

@@ -21,6 +21,9 @@ typedef struct live_bpf_s {
   uint32_t len[LIVE_BPF_FUNCTIONS]; /* bytes */
 } live_bpf_t;
 
+/* bpf(2): -1 and errno on failure. */
+int live_bpf_call(int command, union bpf_attr *attr);
+
 /* Skips the test where no program of this BPF_PROG_TYPE_* can be loaded. */
 void live_bpf_need(const char *test, uint32_t type);
 
