@@ -28,7 +28,8 @@ typedef struct uvperf__cpu_ring_s {
   size_t nr_events; /* that write into it now */
   /* Kept by who drains it. */
   uvperf_stats_t stats;
-  int is_over; /* nothing more is read from it */
+  uint64_t turn; /* uvperf__slice_t.start_ns of the last that gave something */
+  int is_over;   /* nothing more is read from it */
 } uvperf__cpu_ring_t;
 
 typedef struct uvperf__cpu_rings_options_s {

@@ -18,6 +18,7 @@
 
 #include "alloc.h"
 #include "cpu_list.h"
+#include "explain.h"
 #include "file.h"
 #include "sys.h"
 #include "system.h"
@@ -388,6 +389,21 @@ int uvperf__hotplug_start(uvperf__hotplug_t *hotplug, uint64_t rescan_ms) {
   if (has_poll(hotplug))
     uv_poll_start(&hotplug->poll, UV_READABLE, on_poll);
   return 0;
+}
+
+int uvperf__hotplug_explain(uvperf_error_t *error, int code,
+                            const char *remedy) {
+  if (code == UV_ENOMEM)
+    return uvperf__explain(error, code, UVPERF_CAUSE_MEMORY,
+                           "no memory to follow the CPUs");
+  if (code == UV_EINVAL)
+    return uvperf__explain(error, code, UVPERF_CAUSE_LOOP,
+                           "somebody else has closed an inner handle");
+  return uvperf__explain(error, code, UVPERF_CAUSE_NO_CPU,
+                         "/sys/devices/system/cpu/online does not tell which "
+                         "CPUs are online (errno %d): mount sysfs on /sys, or "
+                         "%s",
+                         -code, remedy);
 }
 
 void uvperf__hotplug_stop(uvperf__hotplug_t *hotplug) {

@@ -12,6 +12,8 @@
 
 #include <uv.h>
 
+#include "uvperf/error.h"
+
 typedef struct uvperf__hotplug_s uvperf__hotplug_t;
 
 /* The owner may stop and close in each of these. */
@@ -47,6 +49,14 @@ int uvperf__hotplug_is_attached(const uvperf__hotplug_t *hotplug);
  * read; or UV_EINVAL where somebody else has closed the inner handle, UV_EPERM
  * in a forked child. */
 int uvperf__hotplug_start(uvperf__hotplug_t *hotplug, uint64_t rescan_ms);
+
+/* How often sysfs is read by default, for where no uevents come. */
+#define UVPERF__HOTPLUG_RESCAN_MS 1000
+
+/* Why it could not be started, and what the user can do, beside mounting sysfs:
+ * "do without …". Gives the code. */
+int uvperf__hotplug_explain(uvperf_error_t *error, int code,
+                            const char *remedy);
 
 /* Nothing is told after it. */
 void uvperf__hotplug_stop(uvperf__hotplug_t *hotplug);

@@ -18,7 +18,6 @@
 
 /* What delivery knows of one ring, beside what cpu_rings.h does. */
 typedef struct set_ring_s {
-  uint64_t turn; /* uvperf__slice_t.start_ns of the last that gave something */
   uint64_t mark; /* its head when ends of targets were found */
 } set_ring_t;
 

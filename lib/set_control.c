@@ -3,7 +3,7 @@
  * the counters'. */
 #include "set.h"
 
-#include "explain.h"
+#include "ring_report.h"
 
 int uvperf_set_enable(uvperf_set_t *set, uvperf_error_t *error) {
   return uvperf__counters_enable(uvperf__set_counters(set), error);
@@ -45,10 +45,7 @@ int uvperf_set_add_target(uvperf_set_t *set, const uvperf_target_t *target,
   rc = uvperf__set_watch_rings(impl);
   if (rc != 0) {
     uvperf__counters_remove_target(impl->counters, added);
-    return uvperf__explain(
-        error, rc, rc == UV_ENOMEM ? UVPERF_CAUSE_MEMORY : UVPERF_CAUSE_LOOP,
-        rc == UV_ENOMEM ? "no memory to watch the rings"
-                        : "libuv refused to poll the fd of a ring");
+    return uvperf__ring_report_refused(error, rc);
   }
   if (index != NULL)
     *index = added;

@@ -3,10 +3,7 @@
  * loop. */
 #include "set.h"
 
-#include "explain.h"
-
-/* How often sysfs is read where no uevents come. */
-#define RESCAN_MS 1000
+#include "ring_report.h"
 
 static void tell(set_t *impl, int cpu, int status,
                  const uvperf_error_t *error) {
@@ -45,9 +42,7 @@ static void on_come(void *owner, int cpu) {
   status = uvperf__counters_cpu_come(impl->counters, cpu, &error);
   rc = uvperf__set_watch_rings(impl);
   if (rc != 0 && status == 0)
-    status = uvperf__explain(
-        &error, rc, rc == UV_ENOMEM ? UVPERF_CAUSE_MEMORY : UVPERF_CAUSE_LOOP,
-        "the ring of CPU %d cannot be watched", cpu);
+    status = uvperf__ring_report_unwatched(&error, rc, cpu);
   tell(impl, cpu, status, status == 0 ? NULL : &error);
 }
 
@@ -72,20 +67,10 @@ int uvperf__set_follow_cpus(set_t *impl, uvperf_error_t *error) {
     return 0;
   if (uvperf__hotplug_attach(impl->hotplug, impl->handle->loop))
     impl->nr_inner += 1;
-  rc = uvperf__hotplug_start(impl->hotplug, RESCAN_MS);
-  if (rc == 0)
-    return 0;
-  if (rc == UV_ENOMEM)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
-                           "no memory to follow the CPUs");
-  if (rc == UV_EINVAL)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
-                           "somebody else has closed an inner handle");
-  return uvperf__explain(error, rc, UVPERF_CAUSE_NO_CPU,
-                         "/sys/devices/system/cpu/online does not tell which "
-                         "CPUs are online (errno %d): mount sysfs on /sys, or "
-                         "do without UVPERF_SET_FOLLOW_CPUS",
-                         -rc);
+  rc = uvperf__hotplug_start(impl->hotplug, UVPERF__HOTPLUG_RESCAN_MS);
+  return rc == 0 ? 0
+                 : uvperf__hotplug_explain(error, rc,
+                                           "do without UVPERF_SET_FOLLOW_CPUS");
 }
 
 void uvperf__set_leave_cpus(set_t *impl) {

@@ -5,27 +5,13 @@
 
 #include <time.h>
 
-#include "stream.h"
+#include "ring_report.h"
 #include "sys.h"
 
 #define NS_PER_S  1000000000u
 #define NS_PER_MS 1000000u
 
 /* -- one record ----------------------------------------------------------- */
-
-/* What was delivered of a ring in a turn of the loop counts as a slice of it
- * once; a flush is no turn. */
-static void account(set_t *impl, uvperf__cpu_ring_t *ring,
-                    const uvperf_record_t *record, int status,
-                    const uvperf__slice_t *slice) {
-  set_ring_t *own = &impl->rings[ring->index];
-
-  uvperf__stream_account(&ring->stats, record, status);
-  if (slice->start_ns != own->turn && !impl->is_flushing) {
-    own->turn = slice->start_ns;
-    ring->stats.slices += 1;
-  }
-}
 
 /* A callback has closed the handle and forked, in whichever order, and this is
  * the child: it has no ring whose tail could be moved. */
@@ -40,7 +26,7 @@ static void deliver(set_t *impl, uvperf__cpu_ring_t *ring, const void *bytes,
 
   status = uvperf_decode(uvperf__counters_decoder(impl->counters), bytes, size,
                          &record);
-  account(impl, ring, record, status, slice);
+  uvperf__ring_report_record(ring, record, status, slice);
   if (status == 0 && record->type == PERF_RECORD_EXIT)
     uvperf__set_saw_exit(impl);
   impl->in_callback = 1;
@@ -191,26 +177,16 @@ void uvperf__set_slice_end(void *owner) {
 
 /* Nothing more is read from a ring. */
 static void give_up(set_t *impl, size_t ring_index, int status) {
-  uvperf__cpu_ring_t *ring = ring_at(impl, ring_index);
-
-  if (status == UV_EPROTO && !ring->is_over)
-    ring->stats.corrupt += 1;
-  ring->is_over = 1;
+  uvperf__ring_report_end(ring_at(impl, ring_index), status);
   if (impl->merge != NULL)
     uvperf__merge_drop(impl->merge, ring_index);
-}
-
-/* The hang-up of a ring's owner is not the end of what is measured, but nobody
- * will wake us for the ring any more. */
-static int told_status(int status) {
-  return status == UV_EOF ? UV_EBADF : status;
 }
 
 void uvperf__set_ring_end(void *owner, size_t ring_index, int status) {
   set_t *impl = owner;
 
   give_up(impl, ring_index, status);
-  uvperf__set_tell(impl, told_status(status));
+  uvperf__set_tell(impl, uvperf__ring_report_status(status));
 }
 
 void uvperf__set_end(void *owner, int status) {
@@ -220,5 +196,5 @@ void uvperf__set_end(void *owner, int status) {
   for (i = 0; i < uvperf__watch_nr_rings(impl->watch); i++)
     give_up(impl, i, status);
   uvperf__set_end_delivery(impl);
-  uvperf__set_tell(impl, told_status(status));
+  uvperf__set_tell(impl, uvperf__ring_report_status(status));
 }

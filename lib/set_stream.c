@@ -6,6 +6,7 @@
 #include "alloc.h"
 #include "explain.h"
 #include "grow.h"
+#include "ring_report.h"
 #include "stream.h"
 #include "sys.h"
 
@@ -135,20 +136,9 @@ static int start_watch(set_t *impl, const uvperf_stream_options_t *options,
     rc = uvperf__set_watch_rings(impl);
   if (rc == 0)
     rc = uvperf__watch_start(impl->watch, &chosen);
-  if (rc == 0)
-    impl->flush_ms = chosen.flush_ms;
-  if (rc == UV_ENOMEM)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
-                           "no memory to watch the rings");
-  if (rc == UV_EOF)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
-                           "delivery has ended: no ring can be read");
-  if (rc == UV_EINVAL)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
-                           "somebody else has closed an inner handle");
   if (rc != 0)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
-                           "libuv refused to poll the fd of a ring");
+    return uvperf__ring_report_refused(error, rc);
+  impl->flush_ms = chosen.flush_ms;
   return 0;
 }
 

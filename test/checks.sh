@@ -182,7 +182,7 @@ layers_libuv() {
   for path in "$root"/lib/*.c; do
     case ${path##*/} in
       watch.c | watch_turn.c | ring_poll.c | slice.c | stream.c | teardown.c | ticker.c) continue ;;
-      hotplug.c) continue ;;
+      hotplug.c | ring_report.c) continue ;;
       event_name*.c | event_list*.c | event_label*.c) ;;
       event.c | event_*.c) continue ;;
       set.c | set_*.c | bpf_reader.c | count.c | measure.c) continue ;;

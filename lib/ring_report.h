@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 4: what was delivered of the rings of CPUs on a loop, counted, and told
+ * by stats and ring infos; and why one could not be watched. The same for each
+ * handle that has such rings. */
+#ifndef UVPERF_LIB_RING_REPORT_H
+#define UVPERF_LIB_RING_REPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uvperf/error.h"
+#include "uvperf/record.h"
+#include "uvperf/stream.h"
+
+#include "cpu_rings.h"
+#include "slice.h"
+#include "stream.h"
+#include "watch.h"
+
+/* Counts a record that is delivered with this status. What comes of a ring in a
+ * turn of the loop counts as a slice of it once; a flush is no turn, and its
+ * slice begins at no time. */
+static inline void uvperf__ring_report_record(uvperf__cpu_ring_t *ring,
+                                              const uvperf_record_t *record,
+                                              int status,
+                                              const uvperf__slice_t *slice) {
+  uvperf__stream_account(&ring->stats, record, status);
+  if (slice->start_ns != ring->turn && slice->start_ns != 0) {
+    ring->turn = slice->start_ns;
+    ring->stats.slices += 1;
+  }
+}
+
+/* Nothing more is read from a ring, whose end was this. */
+void uvperf__ring_report_end(uvperf__cpu_ring_t *ring, int status);
+
+/* What the user is told of the end of a ring. The hang-up of a ring's owner is
+ * not the end of what is measured, but nobody will wake us for the ring any
+ * more. */
+int uvperf__ring_report_status(int status);
+
+/* The totals of all rings, NULL for none. `watch` has the first of them, in
+ * their order; or is NULL. */
+void uvperf__ring_report_stats(const uvperf__cpu_rings_t *rings,
+                               const uvperf__watch_t *watch,
+                               uvperf_stats_t *stats);
+
+/* The index-th ring: 0 or -EINVAL. A forked child has not got the mapping. */
+int uvperf__ring_report_info(const uvperf__cpu_rings_t *rings, size_t index,
+                             const uvperf__watch_t *watch, int is_forked,
+                             uvperf_ring_info_t *info);
+
+/* Why rings could not be watched, or the watch not be started. Gives the
+ * code. */
+int uvperf__ring_report_refused(uvperf_error_t *error, int code);
+
+/* Why the ring of a CPU that has come cannot be watched. Gives the code. */
+int uvperf__ring_report_unwatched(uvperf_error_t *error, int code, int cpu);
+
+#endif
