@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <linux/membarrier.h>
 #include <linux/netlink.h>
 #include <linux/perf_event.h>
 
@@ -126,6 +127,10 @@ int uvperf__sys_bpf_link(int prog_fd, int event_fd) {
     fd = syscall(SYS_bpf, LINK_CREATE, &create, sizeof(create));
   while (fd < 0 && errno == EINTR);
   return fd < 0 ? -errno : (int)fd;
+}
+
+int uvperf__sys_membarrier(void) {
+  return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0 ? -errno : 0;
 }
 
 pid_t uvperf__sys_getpid(void) {

@@ -48,6 +48,12 @@ int uvperf__sys_close(int fd);
  * is close-on-exec, or -errno. */
 int uvperf__sys_bpf_link(int prog_fd, int event_fd);
 
+/* membarrier(2), MEMBARRIER_CMD_GLOBAL: returns when all that runs in the
+ * kernel inside of rcu_read_lock() now has come out of it, after some
+ * milliseconds. 0; -EINVAL where a CPU is nohz_full; -ENOSYS, or what a seccomp
+ * filter gives. */
+int uvperf__sys_membarrier(void);
+
 /* getpid(2), by which a forked child is told from the process that opened. */
 pid_t uvperf__sys_getpid(void);
 

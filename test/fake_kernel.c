@@ -32,6 +32,7 @@ int __real_uvperf__sys_poll(int fd, short events);
 ssize_t __real_uvperf__sys_read(int fd, void *buffer, size_t size);
 int __real_uvperf__sys_close(int fd);
 int __real_uvperf__sys_bpf_link(int prog_fd, int event_fd);
+int __real_uvperf__sys_membarrier(void);
 pid_t __real_uvperf__sys_getpid(void);
 pid_t __real_uvperf__sys_gettid(void);
 int __real_uvperf__sys_has_task(pid_t task);
@@ -53,6 +54,7 @@ int __wrap_uvperf__sys_poll(int fd, short events);
 ssize_t __wrap_uvperf__sys_read(int fd, void *buffer, size_t size);
 int __wrap_uvperf__sys_close(int fd);
 int __wrap_uvperf__sys_bpf_link(int prog_fd, int event_fd);
+int __wrap_uvperf__sys_membarrier(void);
 pid_t __wrap_uvperf__sys_getpid(void);
 pid_t __wrap_uvperf__sys_gettid(void);
 int __wrap_uvperf__sys_has_task(pid_t task);
@@ -92,6 +94,7 @@ static struct {
   size_t live;
   map_t maps[MAPS_MAX];
   int (*on_open)(struct perf_event_attr *attr);
+  void (*on_membarrier)(void);
   uint64_t (*on_rdpmc)(uint32_t counter);
   uint64_t (*on_cycles)(void);
   pid_t pid;  /* what getpid gives */
@@ -180,6 +183,10 @@ void fake_fail_from(enum fake_call call, unsigned nth, int code) {
 
 void fake_on_open(int (*on_open)(struct perf_event_attr *attr)) {
   kernel.on_open = on_open;
+}
+
+void fake_on_membarrier(void (*on_membarrier)(void)) {
+  kernel.on_membarrier = on_membarrier;
 }
 
 void fake_on_rdpmc(uint64_t (*on_rdpmc)(uint32_t counter)) {
@@ -607,6 +614,19 @@ int __wrap_uvperf__sys_bpf_link(int prog_fd, int event_fd) {
   return code;
 }
 
+int __wrap_uvperf__sys_membarrier(void) {
+  int code = 0;
+
+  if (scripted(FAKE_MEMBARRIER, &code))
+    ;
+  else if (kernel.on_membarrier != NULL)
+    kernel.on_membarrier();
+  else
+    code = __real_uvperf__sys_membarrier();
+  note("membarrier", "", code < 0);
+  return code;
+}
+
 int __wrap_uvperf__sys_close(int fd) {
   fake_event_t *fake;
   fake_event_t *linked;
@@ -713,22 +733,37 @@ void __wrap_uvperf__free(void *memory) {
   __real_uvperf__free(memory);
 }
 
+/* Wrapping as the kernel does. */
+static void write_ring(fake_event_t *fake, uint64_t from, const void *bytes,
+                       size_t size) {
+  size_t at = (size_t)(from & (fake->ring_size - 1));
+  size_t first = fake->ring_size - at;
+
+  if (first > size)
+    first = size;
+  memcpy(fake->ring + at, bytes, first);
+  memcpy(fake->ring, (const uint8_t *)bytes + first, size - first);
+}
+
 void fake_ring_append(fake_event_t *fake, const void *bytes, size_t size) {
   uint64_t head;
   uint64_t tail;
-  size_t first;
-  size_t at;
 
   assert_non_null(fake->page);
   head = fake->page->data_head;
   tail = __atomic_load_n(&fake->page->data_tail, __ATOMIC_ACQUIRE);
   if (head - tail + size > fake->ring_size)
     fail_msg("no room for %zu bytes in the scripted ring", size);
-  at = (size_t)(head & (fake->ring_size - 1));
-  first = fake->ring_size - at;
-  if (first > size)
-    first = size;
-  memcpy(fake->ring + at, bytes, first);
-  memcpy(fake->ring, (const uint8_t *)bytes + first, size - first);
+  write_ring(fake, head, bytes, size);
   __atomic_store_n(&fake->page->data_head, head + size, __ATOMIC_RELEASE);
+}
+
+void fake_ring_prepend(fake_event_t *fake, const void *bytes, size_t size) {
+  uint64_t head;
+
+  assert_non_null(fake->page);
+  assert_true(size <= fake->ring_size);
+  head = fake->page->data_head - size;
+  write_ring(fake, head, bytes, size);
+  __atomic_store_n(&fake->page->data_head, head, __ATOMIC_RELEASE);
 }

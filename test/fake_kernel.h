@@ -40,6 +40,7 @@ enum fake_call {
   FAKE_READ,
   FAKE_CLOSE,
   FAKE_BPF_LINK,
+  FAKE_MEMBARRIER,
   FAKE_GETPID,
   FAKE_GETTID,
   FAKE_HAS_TASK,
@@ -130,6 +131,10 @@ void fake_fail_from(enum fake_call call, unsigned nth, int code);
  * the real kernel. NULL: none. */
 void fake_on_open(int (*on_open)(struct perf_event_attr *attr));
 
+/* Called instead of each membarrier that no script makes fail, which then gives
+ * 0: for what other CPUs do before it returns. NULL: the real one. */
+void fake_on_membarrier(void (*on_membarrier)(void));
+
 /* What the counters of the PMU and their clock give; NULL: the real ones, where
  * a counter that the process may not read is a SIGSEGV. No script makes these
  * fail. */
@@ -160,6 +165,10 @@ void fake_assert_clean(void);
 /* Writes behind data_head, wrapping as the kernel does, and moves data_head.
  * Fails the test if there is no room. */
 void fake_ring_append(fake_event_t *fake, const void *bytes, size_t size);
+
+/* Writes as the kernel does into an overwritable ring (attr.write_backward):
+ * below data_head, which it moves down, over whatever is there. */
+void fake_ring_prepend(fake_event_t *fake, const void *bytes, size_t size);
 
 /* Makes the fd readable, for libuv until fake_event_quiet, or until the library
  * itself polls it: that clears the readiness, as perf_poll does. */

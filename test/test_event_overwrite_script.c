@@ -6,16 +6,13 @@
 #include <errno.h>
 #include <poll.h>
 
-/* Writes as __perf_output_begin does with a backward ring. The record's misc is
- * its number. */
+/* The record's misc is its number. */
 static void write_record(fake_event_t *fake, uint16_t number) {
-  struct perf_event_header header = {PERF_RECORD_SWITCH, number, 64};
-  uint64_t head = fake->page->data_head - header.size;
-  uint8_t *at = fake->ring + head % fake->ring_size;
+  const struct perf_event_header header = {PERF_RECORD_SWITCH, number, 64};
+  uint8_t bytes[64] = {0};
 
-  memset(at, 0, header.size);
-  memcpy(at, &header, sizeof(header));
-  fake->page->data_head = head;
+  memcpy(bytes, &header, sizeof(header));
+  fake_ring_prepend(fake, bytes, sizeof(bytes));
 }
 
 static void recorder_attr(struct perf_event_attr *attr) {

@@ -248,6 +248,24 @@ static void append_wraps_and_moves_the_head(void **state) {
   assert_memory_equal(fake->ring, bytes + 8, 8);
 }
 
+static void prepend_wraps_over_what_is_there(void **state) {
+  static const uint8_t bytes[16] = {1, 2,  3,  4,  5,  6,  7,  8,
+                                    9, 10, 11, 12, 13, 14, 15, 16};
+  fake_event_t *fake;
+
+  (void)state;
+  fake = fake_event_add(1);
+  map(open_event(), 2);
+  memset(fake->ring, 0xdd, support_page_bytes());
+  fake->page->data_head = 8;
+  fake_ring_prepend(fake, bytes, sizeof(bytes));
+  assert_int_equal(fake->page->data_head, UINT64_MAX - 7);
+  assert_memory_equal(fake->ring + support_page_bytes() - 8, bytes, 8);
+  assert_memory_equal(fake->ring, bytes + 8, 8);
+  fake_ring_prepend(fake, fake->ring + 8, support_page_bytes() - 16);
+  assert_memory_equal(fake->ring, bytes + 8, 8);
+}
+
 static void log_tells_the_order(void **state) {
   uint64_t id;
   void *page;
@@ -304,6 +322,24 @@ static void tasks_are_the_scripted_ones_once(void **state) {
   fake_fail(FAKE_HAS_TASK, 1, -EPERM);
   assert_int_equal(uvperf__sys_has_task(getpid()), -EPERM);
   assert_int_equal(uvperf__sys_has_task(getpid()), 0);
+}
+
+static unsigned barriers;
+
+static void count_barrier(void) {
+  barriers += 1;
+}
+
+static void membarriers_are_the_tests_once_it_asks(void **state) {
+  (void)state;
+  barriers = 0;
+  fake_on_membarrier(count_barrier);
+  fake_fail(FAKE_MEMBARRIER, 2, -ENOSYS);
+  assert_int_equal(uvperf__sys_membarrier(), 0);
+  assert_int_equal(uvperf__sys_membarrier(), -ENOSYS);
+  assert_int_equal(barriers, 1);
+  assert_int_equal(fake_count(FAKE_MEMBARRIER), 2);
+  assert_string_equal(fake_log(), "membarrier, membarrier failed");
 }
 
 static void live_allocations_are_counted(void **state) {
@@ -392,11 +428,15 @@ int main(void) {
                              fake_kernel_setup),
       cmocka_unit_test_setup(append_wraps_and_moves_the_head,
                              fake_kernel_setup),
+      cmocka_unit_test_setup(prepend_wraps_over_what_is_there,
+                             fake_kernel_setup),
       cmocka_unit_test_setup(log_tells_the_order, fake_kernel_setup),
       cmocka_unit_test_setup(link_is_an_fd_of_its_own_until_it_is_closed,
                              fake_kernel_setup),
       cmocka_unit_test_setup(getpid_is_the_scripted_one, fake_kernel_setup),
       cmocka_unit_test_setup(tasks_are_the_scripted_ones_once,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(membarriers_are_the_tests_once_it_asks,
                              fake_kernel_setup),
       cmocka_unit_test_setup(live_allocations_are_counted, fake_kernel_setup),
       cmocka_unit_test_setup(misuse_is_noticed, fake_kernel_setup),

@@ -32,20 +32,14 @@ static void map(void) {
   map_bytes(support_page_bytes());
 }
 
-/* Writes as __perf_output_begin does with a backward ring: downwards from 0,
- * over whatever is there. The record's type is its number. */
+/* The record's type is its number. */
 static void write_record(uint32_t number, size_t size) {
-  uint64_t head = fake->page->data_head - size;
-  struct perf_event_header header;
-  size_t i;
+  static uint8_t bytes[65536];
+  struct perf_event_header header = {number, 0, (uint16_t)size};
 
-  header.type = number;
-  header.misc = 0;
-  header.size = (uint16_t)size;
-  for (i = 0; i < size; i++)
-    fake->ring[(head + i) % fake->ring_size] =
-        i < sizeof(header) ? ((uint8_t *)&header)[i] : (uint8_t)number;
-  fake->page->data_head = head;
+  memset(bytes, (uint8_t)number, size);
+  memcpy(bytes, &header, sizeof(header));
+  fake_ring_prepend(fake, bytes, size);
 }
 
 static void write_records(uint32_t first, uint32_t last, size_t size) {

@@ -412,6 +412,40 @@ static void has_task_of_another_user_is_eperm(void **state) {
   assert_int_equal(support_wait(support_fork(look_as_nobody, NULL)), 0);
 }
 
+/* -- membarrier ----------------------------------------------------------- */
+
+static void membarrier_is_0_or_einval_where_a_cpu_is_nohz_full(void **state) {
+  int rc = uvperf__sys_membarrier();
+
+  (void)state;
+  if (access("/sys/devices/system/cpu/nohz_full", R_OK) != 0)
+    assert_int_equal(rc, 0);
+  else
+    assert_true(rc == 0 || rc == -EINVAL);
+}
+
+static int membarrier_below_a_filter(void *arg) {
+  struct sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {4, steps};
+
+  (void)arg;
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0)
+    return 1;
+  return uvperf__sys_membarrier() == -ENOSYS ? 0 : 2;
+}
+
+static void membarrier_that_is_filtered_gives_the_errno(void **state) {
+  (void)state;
+  assert_int_equal(support_wait(support_fork(membarrier_below_a_filter, NULL)),
+                   0);
+}
+
 /* -- uevents -------------------------------------------------------------- */
 
 /* The next one that names this device: its size, and whether the kernel sent
@@ -510,6 +544,10 @@ int main(void) {
       cmocka_unit_test_setup(has_task_until_it_was_waited_for,
                              fake_kernel_setup),
       cmocka_unit_test_setup(has_task_of_another_user_is_eperm,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(membarrier_is_0_or_einval_where_a_cpu_is_nohz_full,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(membarrier_that_is_filtered_gives_the_errno,
                              fake_kernel_setup),
       cmocka_unit_test(uevents_of_the_kernel_are_told_from_a_processes),
       cmocka_unit_test(uevents_without_an_fd_left_are_emfile),
