@@ -18,6 +18,23 @@ extern "C" {
 /* Tells the end of each slice that delivered something: status 0, no record. */
 #define UVPERF_START_SLICE_END 2u
 
+/* What a snapshot of overwritable rings is to be. */
+/* Each ring's records oldest first. Else the newest comes first, as they lie in
+ * the ring. In either order a LOST record comes right before the one that was
+ * written next. */
+#define UVPERF_SNAPSHOT_OLDEST_FIRST 1u
+/* All that the rings hold. Else what was written since the snapshot before (or
+ * since the look of uvperf_event_next, if that is later). What is delivered
+ * twice by that counts twice in the statistics. */
+#define UVPERF_SNAPSHOT_ALL 2u
+/* Does not wait for records that are just being written on other CPUs. Such a
+ * record is not in the snapshot, but may spoil the oldest one, so of a ring
+ * that has gone round the oldest quarter, at most 64 KiB, is left out, and no
+ * record of it is counted as cut. That is not enough where the records that one
+ * CPU writes at a time (an interrupt's in the middle of a task's) are longer
+ * than that. */
+#define UVPERF_SNAPSHOT_NO_WAIT 4u
+
 /* How to deliver. Start from UVPERF_STREAM_OPTIONS_INIT; NULL means the same.
  * A slice is what is delivered in one turn of the loop; it ends with the first
  * of the three bounds, and the rest goes on in the next turn. */
@@ -65,7 +82,9 @@ typedef struct uvperf_stats_s {
   /* Records that the kernel told to be lost, in LOST and LOST_SAMPLES records.
    * Overlaps with uvperf_count_t.lost: never add the two. */
   uint64_t lost_records;
-  /* Records of an overwritable ring that newer ones had overwritten in part. */
+  /* Records of an overwritable ring that newer ones had overwritten in part
+   * when they were to be given; each at most once. Those that are overwritten
+   * wholly nobody counts. */
   uint64_t cut_records;
   /* Records that were delivered after one with a later time: of a set with
    * UVPERF_SET_TIME_ORDER. */
