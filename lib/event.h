@@ -81,7 +81,7 @@ struct event_s {
 };
 
 /* Whether there is a ring that the watch drains: an overwritable one is read by
- * next alone. */
+ * next and in snapshots alone. */
 static inline int uvperf__event_is_watched(const event_t *impl) {
   return impl->ring.page != NULL && !impl->ring.overwrite;
 }
@@ -109,6 +109,18 @@ int uvperf__event_open(event_t *impl, const uvperf_event_options_t *options,
 int uvperf__event_drain(void *owner, size_t ring_index, uvperf__slice_t *slice);
 void uvperf__event_slice_end(void *owner);
 void uvperf__event_end(void *owner, int status);
+
+/* -- event_stream.c: of the event's ring, or of a copy of it -- */
+
+/* Delivers what one look at the ring shows: as uvperf__watch_ops_t.drain. */
+int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring,
+                          uvperf__slice_t *slice);
+
+/* A callback without a record. */
+void uvperf__event_tell(event_t *impl, int status);
+
+/* Takes back the record that next has lent to the user. */
+void uvperf__event_take_back(event_t *impl);
 
 /* -- event_output.c -- */
 

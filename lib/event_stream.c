@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How the records of an event's ring reach the user: by callbacks between start
  * and stop, by flush, or one by one by next. Opening and closing are in
- * event.c. */
+ * event.c, snapshots in event_snapshot.c. */
 #include "event.h"
 
 #include <poll.h>
@@ -15,31 +15,35 @@
 
 /* -- delivery ------------------------------------------------------------- */
 
-/* Takes back the record that was lent to the user, and the decoder that made it
- * if there is a new one since. */
-static void take_back(event_t *impl) {
+/* Takes back the record of a ring that was lent to the user, and the decoder
+ * that made it if there is a new one since. */
+static void take_back(event_t *impl, uvperf__ring_t *ring) {
   if (impl->lent == 0)
     return;
-  uvperf__ring_consume(&impl->ring, impl->lent);
+  uvperf__ring_consume(ring, impl->lent);
   impl->lent = 0;
   if (impl->old_decoder != NULL)
     uvperf_decoder_free(impl->old_decoder);
   impl->old_decoder = NULL;
 }
 
-int uvperf__event_drain(void *owner, size_t ring_index,
-                        uvperf__slice_t *slice) {
-  event_t *impl = owner;
+void uvperf__event_take_back(event_t *impl) {
+  take_back(impl, &impl->ring);
+}
+
+int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring,
+                          uvperf__slice_t *slice) {
   const uvperf_record_t *record;
   const void *bytes;
   size_t size;
   int status;
   int rc;
 
-  (void)ring_index;
-  rc = uvperf__ring_begin(&impl->ring);
-  while (rc == 0) {
-    rc = uvperf__ring_next(&impl->ring, impl->scratch, &bytes, &size);
+  rc = uvperf__ring_begin(ring);
+  /* One with an overwritable ring can be started without a callback, in the
+   * middle of a snapshot too. */
+  while (rc == 0 && impl->cb != NULL) {
+    rc = uvperf__ring_next(ring, impl->scratch, &bytes, &size);
     if (rc <= 0)
       break;
     status = uvperf_decode(impl->decoder, bytes, size, &record);
@@ -52,17 +56,24 @@ int uvperf__event_drain(void *owner, size_t ring_index,
      * this is the child: it has no ring whose tail could be moved. */
     if (impl->closing && uvperf__event_is_forked(impl))
       return UVPERF__STOPPED;
-    take_back(impl);
+    take_back(impl, ring);
     rc = uvperf__slice_take(slice, size);
   }
-  uvperf__ring_end(&impl->ring);
+  uvperf__ring_end(ring);
   if (rc < 0)
     impl->stats.corrupt += 1;
   return rc;
 }
 
-/* A callback without a record. */
-static void tell(event_t *impl, int status) {
+int uvperf__event_drain(void *owner, size_t ring_index,
+                        uvperf__slice_t *slice) {
+  event_t *impl = owner;
+
+  (void)ring_index;
+  return uvperf__event_deliver(impl, &impl->ring, slice);
+}
+
+void uvperf__event_tell(event_t *impl, int status) {
   impl->delivering = 1;
   impl->cb(impl->handle, status, NULL);
   impl->delivering = 0;
@@ -72,14 +83,14 @@ void uvperf__event_slice_end(void *owner) {
   event_t *impl = owner;
 
   if (impl->start_flags & UVPERF_START_SLICE_END)
-    tell(impl, 0);
+    uvperf__event_tell(impl, 0);
 }
 
 void uvperf__event_end(void *owner, int status) {
   event_t *impl = owner;
 
   impl->started = 0;
-  tell(impl, status);
+  uvperf__event_tell(impl, status);
 }
 
 /* -- start, stop, flush --------------------------------------------------- */
@@ -94,7 +105,7 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
   int rc = 0;
 
   if (!impl->delivering)
-    take_back(impl);
+    uvperf__event_take_back(impl);
   uvperf__stream_choose(options, uvperf__event_default_flush(impl), &chosen);
   if (impl->unsound)
     rc = UV_EOF;
@@ -174,7 +185,7 @@ int uvperf_event_flush(uvperf_event_t *event) {
     return UV_EINVAL;
   if (impl->delivering)
     return UV_EBUSY;
-  take_back(impl);
+  uvperf__event_take_back(impl);
   return impl->unsound ? 0 : uvperf__watch_flush(impl->watch);
 }
 
@@ -256,7 +267,7 @@ int uvperf_event_next(uvperf_event_t *event, const uvperf_record_t **record) {
   if (impl->delivering ||
       (impl->ring.overwrite ? !impl->paused : impl->started))
     return UV_EBUSY;
-  take_back(impl);
+  uvperf__event_take_back(impl);
   if (impl->unsound || (uvperf__event_is_watched(impl) &&
                         uvperf__watch_has_ended(impl->watch, 0)))
     return UV_EOF;

@@ -202,6 +202,10 @@ int uvperf__watch_flush(uvperf__watch_t *watch) {
   return 0;
 }
 
+const uint64_t *uvperf__watch_session(const uvperf__watch_t *watch) {
+  return &watch->session;
+}
+
 /* -- close ---------------------------------------------------------------- */
 
 static void all_closed(void *owner) {

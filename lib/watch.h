@@ -106,6 +106,10 @@ void uvperf__watch_look_in(uvperf__watch_t *watch, uint64_t ms);
  * callback of this watch. */
 int uvperf__watch_flush(uvperf__watch_t *watch);
 
+/* For slices outside of turns and flushes: what changes when the watch is
+ * stopped or closed. */
+const uint64_t *uvperf__watch_session(const uvperf__watch_t *watch);
+
 /* Closes every inner handle and, when they are gone, calls `closed`. Once. */
 void uvperf__watch_close(uvperf__watch_t *watch);
 

@@ -7,8 +7,8 @@
  * Rules that hold for every function here:
  * - One handle, one loop, one thread: call from the loop's thread only.
  * - Returned codes are 0 or a negative UV_E*.
- * - All functions but uvperf_event_flush and uvperf_event_next may be called
- *   inside any callback of the handle.
+ * - All functions but uvperf_event_flush, uvperf_event_snapshot and
+ *   uvperf_event_next may be called inside any callback of the handle.
  * - After fork(2) the child must call uv_loop_fork and close the handles before
  *   it runs the loop, or before the callback returns if it was forked in a
  *   record callback (the child has the ring no more, nor the record); there,
@@ -184,13 +184,14 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
 
 /** Starts delivery and enables the event. An event without a ring is only
  *  enabled, and so is one whose ring is overwritable (attr.write_backward):
- *  that is read by uvperf_event_next. Once started, a handle that delivers
- *  keeps the loop alive (unless unref'd) until it is stopped or its target is
- *  gone.
+ *  what that holds comes by uvperf_event_snapshot, or uvperf_event_next. Once
+ *  started, a handle that delivers keeps the loop alive (unless unref'd) until
+ *  it is stopped or its target is gone.
  *  @param event    Initialized.
  *  @param options  Caller's, copied; NULL for the defaults.
  *  @param cb       Called for each record; may be NULL only where nothing is
- *    delivered: without a ring, or with an overwritable one.
+ *    delivered: without a ring, or with an overwritable one of which there is
+ *    to be no uvperf_event_snapshot.
  *  @param error    May be NULL; receives the reason of a failure.
  *  @return 0, or
  *    UV_EALREADY  already started;
@@ -208,8 +209,8 @@ UVPERF_EXTERN int uvperf_event_start(uvperf_event_t *event,
                                      uvperf_error_t *error);
 
 /** Disables the event, if start enabled it, and cancels delivery at once: no
- *  callback runs after it until the next start or flush. Records that were not
- *  delivered stay in the ring and come then.
+ *  callback runs after it until the next start, flush or snapshot. Records that
+ *  were not delivered stay in the ring and come then.
  *  @return 0, also when not started; or
  *    UV_EPERM  in a forked child.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
@@ -219,7 +220,8 @@ UVPERF_EXTERN int uvperf_event_stop(uvperf_event_t *event);
  *  ring shows, through the callback of the last start. Works between stop and
  *  start too.
  *  @return 0, also when the ring is empty or delivery has ended; or
- *    UV_EINVAL  never started, no ring, or an overwritable one;
+ *    UV_EINVAL  never started, no ring, or an overwritable one, which has
+ *      uvperf_event_snapshot;
  *    UV_EBUSY   called inside a callback of the handle;
  *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
@@ -240,8 +242,8 @@ UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
  *  given, the oldest records first, and spoil them. Where the target runs on
  *  another CPU and the ring has gone round, either let a grace period pass
  *  between pause and next (membarrier(2), MEMBARRIER_CMD_GLOBAL; some
- *  milliseconds), or take so many bytes less than uvperf_event_ring_bytes as
- *  the largest record has.
+ *  milliseconds), as uvperf_event_snapshot does, or take so many bytes less
+ *  than uvperf_event_ring_bytes as the largest record has.
  *  @param event   Not inside a callback of its own, and not started, unless
  *    its ring is overwritable: start delivers nothing then.
  *  @param record  Receives the library's record, valid, with all it points to,
@@ -263,6 +265,43 @@ UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
  *  Source: perf_event_open(2), "MMAP layout". */
 UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
                                     const uvperf_record_t **record);
+
+/** Delivers a snapshot of an overwritable ring (attr.write_backward): the
+ *  newest records that fit into it, each whole, before it returns and unsliced,
+ *  through the callback of the last start. Output is paused while the ring is
+ *  copied, and goes on before the first callback, unless uvperf_event_pause has
+ *  paused it; what was not written in between is told by a LOST record, which
+ *  the next record that is written brings. Can be repeated at any time, also
+ *  after stop and when the target is gone: UV_EOF is not told.
+ *
+ *  Where what it delivers fills the ring, or all but 256 KiB of it, it waits
+ *  until no CPU is still writing a record that it began before the pause
+ *  (membarrier(2), MEMBARRIER_CMD_GLOBAL): some milliseconds, up to some tens,
+ *  in which the loop stands still and the output is paused. So rings of that
+ *  size or less wait whenever there is something to deliver. Where that call is
+ *  not to be had (a seccomp filter, nohz_full) it is as with
+ *  UVPERF_SNAPSHOT_NO_WAIT. Of a record that newer ones have overwritten in
+ *  part nothing is delivered: uvperf_stats_t.cut_records.
+ *
+ *  Snapshots and uvperf_event_next go by what the other has seen; what next has
+ *  still to give of the look that it has begun it gives all the same.
+ *  @param flags  UVPERF_SNAPSHOT_*.
+ *  @return 0, also when there is nothing new; or
+ *    UV_EINVAL  never started with a callback, no ring, one that is not
+ *      overwritable, or unknown flags;
+ *    UV_EBUSY   called inside a callback of the handle;
+ *    UV_ENOMEM  out of memory (it takes as much as the ring for the while);
+ *    UV_EPERM   in a forked child;
+ *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed.
+ *    On error nothing was delivered, and what there is comes in the next one.
+ *  The status of the callback is 0 with a record; UV_EPROTO with a record that
+ *  came raw; or UV_EPROTO without one, last: what is older cannot be read, and
+ *  nothing more comes of this snapshot; later ones have what is written from
+ *  now on. A callback that stops or closes the handle ends the snapshot too;
+ *  what was not delivered is gone, but for UVPERF_SNAPSHOT_ALL.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT;
+ *  __perf_output_begin() in kernel/events/ring_buffer.c. */
+UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags);
 
 /** Has an event write its records into the ring of another, or into none. They
  *  come to the callback of the ring's owner (or by its uvperf_event_next), each
