@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 
 #include "sys.h"
+#include "sys_bpf.h"
 #include "system.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)

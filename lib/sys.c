@@ -18,10 +18,6 @@
 #include <linux/netlink.h>
 #include <linux/perf_event.h>
 
-/* In <linux/bpf.h> of Linux 5.7 and 5.15. */
-#define LINK_CREATE 28
-#define PERF_EVENT  41
-
 /* The group to which the kernel sends uevents; 2 is udev's. */
 #define UEVENTS_OF_KERNEL 1
 
@@ -110,23 +106,6 @@ ssize_t uvperf__sys_read(int fd, void *buffer, size_t size) {
 int uvperf__sys_close(int fd) {
   /* Not again after EINTR: Linux has closed the fd by then, close(2). */
   return close(fd) < 0 ? -errno : 0;
-}
-
-int uvperf__sys_bpf_link(int prog_fd, int event_fd) {
-  /* The beginning of link_create in union bpf_attr; bpf_check_uarg_tail_zero in
-   * kernel/bpf/syscall.c takes the rest as 0. */
-  struct {
-    uint32_t prog_fd;
-    uint32_t target_fd;
-    uint32_t attach_type;
-    uint32_t flags;
-  } create = {(uint32_t)prog_fd, (uint32_t)event_fd, PERF_EVENT, 0};
-  long fd;
-
-  do
-    fd = syscall(SYS_bpf, LINK_CREATE, &create, sizeof(create));
-  while (fd < 0 && errno == EINTR);
-  return fd < 0 ? -errno : (int)fd;
 }
 
 int uvperf__sys_membarrier(void) {

@@ -44,10 +44,6 @@ ssize_t uvperf__sys_read(int fd, void *buffer, size_t size);
 
 int uvperf__sys_close(int fd);
 
-/* bpf(2), BPF_LINK_CREATE of a program and an event: the fd of the link, which
- * is close-on-exec, or -errno. */
-int uvperf__sys_bpf_link(int prog_fd, int event_fd);
-
 /* membarrier(2), MEMBARRIER_CMD_GLOBAL: returns when all that runs in the
  * kernel inside of rcu_read_lock() now has come out of it, after some
  * milliseconds. 0; -EINVAL where a CPU is nohz_full; -ENOSYS, or what a seccomp

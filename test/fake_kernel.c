@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "fake_script.h"
 #include "sys.h"
+#include "sys_bpf.h"
 
 #define EVENTS_MAX 512
 #define RULES_MAX  64
@@ -102,7 +104,7 @@ static struct {
   char log[4096];
 } kernel;
 
-static void broken(const char *what) {
+void fake_broken(const char *what) {
   if (kernel.home == 0 || kernel.home == getpid())
     fail_msg("%s", what);
   fprintf(stderr, "fake_kernel: %s\n", what);
@@ -125,6 +127,7 @@ void fake_kernel_reset(void) {
   for (i = 0; i < MAPS_MAX; i++)
     if (kernel.maps[i].address != NULL)
       munmap(kernel.maps[i].address, kernel.maps[i].size);
+  fake_map_reset();
   memset(&kernel, 0, sizeof(kernel));
   kernel.home = getpid();
 }
@@ -232,6 +235,7 @@ void fake_assert_clean(void) {
     if (kernel.events[i].link >= 0)
       fail_msg("scripted event %zu is still linked", i);
   }
+  fake_map_assert_clean();
   for (i = 0; i < MAPS_MAX; i++)
     if (kernel.maps[i].address != NULL)
       fail_msg("a private mapping of %zu bytes is left", kernel.maps[i].size);
@@ -239,8 +243,7 @@ void fake_assert_clean(void) {
     fail_msg("%zu allocations are left", kernel.live);
 }
 
-/* Counts the call; 1 and *code if a script makes it fail. */
-static int scripted(enum fake_call call, int *code) {
+int fake_scripted(enum fake_call call, int *code) {
   const rule_t *rule;
   unsigned nth;
   size_t i;
@@ -258,7 +261,7 @@ static int scripted(enum fake_call call, int *code) {
 }
 
 /* A log that is full just ends. */
-static void note(const char *call, const char *detail, int failed) {
+void fake_note(const char *call, const char *detail, int failed) {
   size_t used;
 
   used = strlen(kernel.log);
@@ -267,7 +270,7 @@ static void note(const char *call, const char *detail, int failed) {
            failed ? " failed" : "");
 }
 
-static fake_event_t *by_fd(int fd) {
+fake_event_t *fake_event_of(int fd) {
   size_t i;
 
   for (i = 0; fd >= 0 && i < kernel.added; i++)
@@ -279,7 +282,7 @@ static fake_event_t *by_fd(int fd) {
 static int open_event(fake_event_t *fake, const struct perf_event_attr *attr,
                       pid_t pid, int cpu, int group_fd, unsigned long flags) {
   if (attr->size > sizeof(fake->attr_bytes))
-    broken("an attr of more bytes than the fake has room for");
+    fake_broken("an attr of more bytes than the fake has room for");
   fake->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (fake->fd < 0)
     return -errno;
@@ -297,7 +300,7 @@ int __wrap_uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
                             int group_fd, unsigned long flags) {
   int code;
 
-  if (scripted(FAKE_OPEN, &code)) {
+  if (fake_scripted(FAKE_OPEN, &code)) {
     if (code == -E2BIG)
       attr->size = FAKE_ATTR_SIZE;
   } else if (kernel.on_open != NULL && (code = kernel.on_open(attr)) != 0) {
@@ -308,7 +311,7 @@ int __wrap_uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
   } else {
     code = __real_uvperf__sys_open(attr, pid, cpu, group_fd, flags);
   }
-  note("open", "", code < 0);
+  fake_note("open", "", code < 0);
   return code;
 }
 
@@ -347,8 +350,8 @@ int __wrap_uvperf__sys_ioctl(int fd, unsigned long request, long arg) {
   fake_event_t *fake;
   int code;
 
-  fake = by_fd(fd);
-  if (!scripted(FAKE_IOCTL, &code)) {
+  fake = fake_event_of(fd);
+  if (!fake_scripted(FAKE_IOCTL, &code)) {
     code = 0;
     if (fake == NULL)
       code = __real_uvperf__sys_ioctl(fd, request, arg);
@@ -359,7 +362,7 @@ int __wrap_uvperf__sys_ioctl(int fd, unsigned long request, long arg) {
     else if (fake != NULL && code >= 0 && request == PERF_EVENT_IOC_DISABLE)
       fake->enabled = 0;
   }
-  note("ioctl", ioctl_name(request), code < 0);
+  fake_note("ioctl", ioctl_name(request), code < 0);
   return code;
 }
 
@@ -367,8 +370,8 @@ int __wrap_uvperf__sys_ioctl_ptr(int fd, unsigned long request, void *arg) {
   fake_event_t *fake;
   int code;
 
-  fake = by_fd(fd);
-  if (!scripted(FAKE_IOCTL_PTR, &code)) {
+  fake = fake_event_of(fd);
+  if (!fake_scripted(FAKE_IOCTL_PTR, &code)) {
     code = 0;
     if (fake == NULL)
       code = __real_uvperf__sys_ioctl_ptr(fd, request, arg);
@@ -377,7 +380,7 @@ int __wrap_uvperf__sys_ioctl_ptr(int fd, unsigned long request, void *arg) {
     else if (fake->on_ioctl != NULL)
       code = fake->on_ioctl(fake, request, (uintptr_t)arg);
   }
-  note("ioctl", ioctl_name(request), code < 0);
+  fake_note("ioctl", ioctl_name(request), code < 0);
   return code;
 }
 
@@ -396,7 +399,7 @@ static int map_event(fake_event_t *fake, void **address, size_t size,
       offset != 0)
     return -EINVAL;
   if (fake->region != NULL)
-    broken("a scripted event is mapped twice");
+    fake_broken("a scripted event is mapped twice");
   region = mmap(NULL, size + first, PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   assert_true(region != MAP_FAILED);
@@ -420,14 +423,14 @@ int __wrap_uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
   fake_event_t *fake;
   int code;
 
-  fake = by_fd(fd);
-  if (scripted(FAKE_MMAP, &code))
+  fake = fake_event_of(fd);
+  if (fake_scripted(FAKE_MMAP, &code))
     ;
   else if (fake != NULL)
     code = map_event(fake, address, size, offset);
   else
     code = __real_uvperf__sys_mmap(address, size, prot, fd, offset);
-  note("mmap", "", code < 0);
+  fake_note("mmap", "", code < 0);
   return code;
 }
 
@@ -445,26 +448,26 @@ int __wrap_uvperf__sys_mmap_private(void **address, size_t size) {
   map_t *map;
   int code;
 
-  if (!scripted(FAKE_MMAP_PRIVATE, &code)) {
+  if (!fake_scripted(FAKE_MMAP_PRIVATE, &code)) {
     code = __real_uvperf__sys_mmap_private(address, size);
     map = find_map(NULL);
     if (code == 0 && map == NULL)
-      broken("more private mappings than the fake has room for");
+      fake_broken("more private mappings than the fake has room for");
     if (code == 0) {
       map->address = *address;
       map->size = size;
     }
   }
-  note("mmap private", "", code < 0);
+  fake_note("mmap private", "", code < 0);
   return code;
 }
 
 int __wrap_uvperf__sys_madvise(void *address, size_t size, int advice) {
   int code;
 
-  if (!scripted(FAKE_MADVISE, &code))
+  if (!fake_scripted(FAKE_MADVISE, &code))
     code = __real_uvperf__sys_madvise(address, size, advice);
-  note("madvise", "", code < 0);
+  fake_note("madvise", "", code < 0);
   return code;
 }
 
@@ -472,9 +475,9 @@ int __wrap_uvperf__sys_madvise(void *address, size_t size, int advice) {
  * address, so that a second munmap is known for what it is. */
 static void unmap_event(fake_event_t *fake, size_t size) {
   if (fake->page == NULL)
-    broken("a scripted ring is unmapped twice");
+    fake_broken("a scripted ring is unmapped twice");
   if (size != (size_t)(fake->ring - (uint8_t *)fake->page) + fake->ring_size)
-    broken("a scripted ring is unmapped with another size");
+    fake_broken("a scripted ring is unmapped with another size");
   assert_int_equal(mprotect(fake->region, fake->region_size, PROT_NONE), 0);
   fake->page = NULL;
   fake->ring = NULL;
@@ -485,7 +488,7 @@ static int unmap_other(void *address, size_t size) {
 
   map = address != NULL ? find_map(address) : NULL;
   if (map != NULL && size != map->size)
-    broken("a private mapping is unmapped with another size");
+    fake_broken("a private mapping is unmapped with another size");
   if (map != NULL)
     map->address = NULL;
   return __real_uvperf__sys_munmap(address, size);
@@ -500,14 +503,14 @@ int __wrap_uvperf__sys_munmap(void *address, size_t size) {
   for (i = 0; address != NULL && i < kernel.added; i++)
     if (kernel.events[i].region == address)
       fake = &kernel.events[i];
-  if (!scripted(FAKE_MUNMAP, &code)) {
+  if (!fake_scripted(FAKE_MUNMAP, &code)) {
     code = 0;
     if (fake != NULL)
       unmap_event(fake, size);
     else
       code = unmap_other(address, size);
   }
-  note("munmap", "", code < 0);
+  fake_note("munmap", "", code < 0);
   return code;
 }
 
@@ -530,10 +533,10 @@ int __wrap_uvperf__sys_poll(int fd, short events) {
   fake_event_t *fake;
   int code;
 
-  fake = by_fd(fd);
+  fake = fake_event_of(fd);
   if (fake != NULL && fake->on_poll != NULL)
     fake->on_poll(fake);
-  if (scripted(FAKE_POLL, &code))
+  if (fake_scripted(FAKE_POLL, &code))
     ;
   else if (fake != NULL)
     /* poll(2) tells POLLERR, POLLHUP and POLLNVAL unasked. */
@@ -541,7 +544,7 @@ int __wrap_uvperf__sys_poll(int fd, short events) {
            (events | POLLERR | POLLHUP | POLLNVAL);
   else
     code = __real_uvperf__sys_poll(fd, events);
-  note("poll", "", code < 0);
+  fake_note("poll", "", code < 0);
   return code;
 }
 
@@ -558,14 +561,14 @@ ssize_t __wrap_uvperf__sys_read(int fd, void *buffer, size_t size) {
   ssize_t rc;
   int code;
 
-  fake = by_fd(fd);
-  if (scripted(FAKE_READ, &code))
+  fake = fake_event_of(fd);
+  if (fake_scripted(FAKE_READ, &code))
     rc = code;
   else if (fake != NULL)
     rc = read_event(fake, buffer, size);
   else
     rc = __real_uvperf__sys_read(fd, buffer, size);
-  note("read", "", rc < 0);
+  fake_note("read", "", rc < 0);
   return rc;
 }
 
@@ -575,7 +578,7 @@ static int was_closed(int fd) {
   for (i = 0; fd >= 0 && i < kernel.added; i++)
     if (kernel.events[i].old_fd == fd || kernel.events[i].old_link == fd)
       return 1;
-  return 0;
+  return fake_map_was_closed(fd);
 }
 
 static fake_event_t *by_link(int fd) {
@@ -603,27 +606,27 @@ int __wrap_uvperf__sys_bpf_link(int prog_fd, int event_fd) {
   fake_event_t *fake;
   int code;
 
-  fake = by_fd(event_fd);
-  if (scripted(FAKE_BPF_LINK, &code))
+  fake = fake_event_of(event_fd);
+  if (fake_scripted(FAKE_BPF_LINK, &code))
     ;
   else if (fake != NULL)
     code = link_event(fake, prog_fd);
   else
     code = __real_uvperf__sys_bpf_link(prog_fd, event_fd);
-  note("bpf link", "", code < 0);
+  fake_note("bpf link", "", code < 0);
   return code;
 }
 
 int __wrap_uvperf__sys_membarrier(void) {
   int code = 0;
 
-  if (scripted(FAKE_MEMBARRIER, &code))
+  if (fake_scripted(FAKE_MEMBARRIER, &code))
     ;
   else if (kernel.on_membarrier != NULL)
     kernel.on_membarrier();
   else
     code = __real_uvperf__sys_membarrier();
-  note("membarrier", "", code < 0);
+  fake_note("membarrier", "", code < 0);
   return code;
 }
 
@@ -634,12 +637,13 @@ int __wrap_uvperf__sys_close(int fd) {
   int code;
   int rc;
 
-  failed = scripted(FAKE_CLOSE, &code);
-  fake = by_fd(fd);
+  failed = fake_scripted(FAKE_CLOSE, &code);
+  fake = fake_event_of(fd);
   linked = by_link(fd);
+  fake_map_close_fd(fd, kernel.pid != 0);
   rc = __real_uvperf__sys_close(fd);
   if (rc == -EBADF && was_closed(fd))
-    broken("a scripted event is closed twice");
+    fake_broken("a scripted event is closed twice");
   if (fake != NULL) {
     fake->old_fd = fd;
     fake->fd = -1;
@@ -650,14 +654,14 @@ int __wrap_uvperf__sys_close(int fd) {
   }
   if (!failed)
     code = rc;
-  note("close", linked != NULL ? "link" : "", code < 0);
+  fake_note("close", linked != NULL ? "link" : "", code < 0);
   return code;
 }
 
 pid_t __wrap_uvperf__sys_getpid(void) {
   int code;
 
-  if (scripted(FAKE_GETPID, &code))
+  if (fake_scripted(FAKE_GETPID, &code))
     return code;
   return kernel.pid != 0 ? kernel.pid : __real_uvperf__sys_getpid();
 }
@@ -665,14 +669,15 @@ pid_t __wrap_uvperf__sys_getpid(void) {
 pid_t __wrap_uvperf__sys_gettid(void) {
   int code;
 
-  return scripted(FAKE_GETTID, &code) ? code : __real_uvperf__sys_gettid();
+  return fake_scripted(FAKE_GETTID, &code) ? code : __real_uvperf__sys_gettid();
 }
 
 int __wrap_uvperf__sys_has_task(pid_t task) {
   int code;
 
-  return scripted(FAKE_HAS_TASK, &code) ? code
-                                        : __real_uvperf__sys_has_task(task);
+  return fake_scripted(FAKE_HAS_TASK, &code)
+             ? code
+             : __real_uvperf__sys_has_task(task);
 }
 
 uint64_t __wrap_uvperf__sys_rdpmc(uint32_t counter) {
@@ -702,7 +707,7 @@ void *__wrap_uvperf__calloc(size_t nr, size_t size) {
   void *memory;
   int code;
 
-  if (scripted(FAKE_CALLOC, &code))
+  if (fake_scripted(FAKE_CALLOC, &code))
     return NULL;
   memory = __real_uvperf__calloc(nr, size);
   if (memory == NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A scripted kernel. Every test program is linked with --wrap for the functions
- * of lib/sys.h and lib/alloc.h, so each call of the library comes here first.
+ * of lib/sys.h, lib/sys_bpf.h and lib/alloc.h, so each call of the library comes here first.
  * Without a script it goes on to the real one.
  *
  *   fake_kernel_reset();                        in the setup of the test
@@ -17,7 +17,8 @@
  * twice) fails the test on the spot; in a forked child it aborts.
  *
  * It is a poor event: its fd is an eventfd, level-triggered and without
- * hang-up. How a real perf fd wakes a loop needs live tests. */
+ * hang-up. How a real perf fd wakes a loop needs live tests. Scripted maps are in
+ * fake_map.h. */
 #ifndef UVPERF_TEST_FAKE_KERNEL_H
 #define UVPERF_TEST_FAKE_KERNEL_H
 
@@ -41,6 +42,13 @@ enum fake_call {
   FAKE_CLOSE,
   FAKE_BPF_LINK,
   FAKE_MEMBARRIER,
+  FAKE_BPF_INFO,
+  FAKE_BPF_MAP_BY_ID,
+  FAKE_BPF_PINNED,
+  FAKE_BPF_UPDATE,
+  FAKE_BPF_DELETE,
+  FAKE_DUP,
+  FAKE_ACCESS,
   FAKE_GETPID,
   FAKE_GETTID,
   FAKE_HAS_TASK,
@@ -158,8 +166,8 @@ void fake_getpid(pid_t pid);
 /* Blocks of uvperf__calloc that are not freed. */
 size_t fake_live_allocations(void);
 
-/* Fails the test if a scripted event is open, mapped or linked, or memory or a
- * private mapping is left. */
+/* Fails the test if a scripted event is open, mapped or linked, a scripted map
+ * open, or memory or a private mapping is left. */
 void fake_assert_clean(void);
 
 /* Writes behind data_head, wrapping as the kernel does, and moves data_head.

@@ -11,6 +11,7 @@
 #include "alloc.h"
 #include "fake_kernel.h"
 #include "sys.h"
+#include "sys_bpf.h"
 
 static int open_event(void) {
   struct perf_event_attr attr;

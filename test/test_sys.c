@@ -21,7 +21,6 @@
 #include <linux/seccomp.h>
 
 #include "fake_kernel.h"
-#include "live_bpf.h"
 #include "sys.h"
 
 static struct perf_event_attr task_clock(void) {
@@ -326,37 +325,6 @@ static int has_another_pid(void *arg) {
   return uvperf__sys_getpid() == getpid() && getpid() != *parent ? 0 : 1;
 }
 
-/* Which kernel has links is for others to know: one of no fds has none. */
-static void bpf_link_that_fails_gives_the_errno(void **state) {
-  int rc = uvperf__sys_bpf_link(-1, -1);
-
-  (void)state;
-  assert_true(rc == -EBADF || rc == -EINVAL || rc == -EPERM || rc == -ENOSYS);
-}
-
-static void bpf_link_is_an_fd_that_is_closed_on_exec(void **state) {
-  int program = live_bpf_constant(__func__, BPF_PROG_TYPE_PERF_EVENT, 1);
-  struct perf_event_attr attr = task_clock();
-  int event, link;
-
-  (void)state;
-  attr.sample_period = 1000000;
-  event = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-  assert_true(event >= 0);
-  link = uvperf__sys_bpf_link(program, event);
-  if (link == -EINVAL)
-    support_skip(__func__, "BPF links of perf events: Linux 5.15");
-  assert_true(link >= 0);
-  assert_int_equal(fcntl(link, F_GETFD), FD_CLOEXEC);
-  assert_int_equal(uvperf__sys_bpf_link(program, event), -EEXIST);
-  assert_int_equal(uvperf__sys_close(link), 0);
-  /* It was the link that held it there. */
-  assert_int_equal(uvperf__sys_ioctl(event, PERF_EVENT_IOC_SET_BPF, program),
-                   0);
-  assert_int_equal(uvperf__sys_close(event), 0);
-  close(program);
-}
-
 static void getpid_of_a_forked_child_is_its_own(void **state) {
   pid_t parent = uvperf__sys_getpid();
 
@@ -533,10 +501,6 @@ int main(void) {
                              fake_kernel_setup),
       cmocka_unit_test_setup(read_gives_bytes_or_the_errno, fake_kernel_setup),
       cmocka_unit_test_setup(close_twice_is_ebadf, fake_kernel_setup),
-      cmocka_unit_test_setup(bpf_link_that_fails_gives_the_errno,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(bpf_link_is_an_fd_that_is_closed_on_exec,
-                             fake_kernel_setup),
       cmocka_unit_test_setup(getpid_of_a_forked_child_is_its_own,
                              fake_kernel_setup),
       cmocka_unit_test_setup(gettid_is_of_the_calling_thread,

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 0: the only calls of bpf(2), one function for each command, and what of
+ * fcntl(2) fds of BPF objects need. The rules are those of sys.h: -errno for a
+ * failure, no policy, and tests replace each by the linker's --wrap.
+ *
+ * Each fd that is given is close-on-exec. */
+#ifndef UVPERF_LIB_SYS_BPF_H
+#define UVPERF_LIB_SYS_BPF_H
+
+#include <stdint.h>
+
+/* The beginning of struct bpf_map_info in <linux/bpf.h>, which is the same in
+ * every kernel that has it. */
+typedef struct uvperf__bpf_map_info_s {
+  uint32_t type; /* BPF_MAP_TYPE_* */
+  uint32_t id;
+  uint32_t key_size; /* bytes, as value_size */
+  uint32_t value_size;
+  uint32_t max_entries;
+  uint32_t map_flags; /* BPF_F_* */
+} uvperf__bpf_map_info_t;
+
+/* BPF_LINK_CREATE of a program and an event: the fd of the link, or -errno. */
+int uvperf__sys_bpf_link(int prog_fd, int event_fd);
+
+/* BPF_OBJ_GET_INFO_BY_FD of a map: 0, or -errno, of an fd that is not open
+ * -EBADFD. Of another BPF object, which has fields of its own there, what they
+ * are when taken for a map's. */
+int uvperf__sys_bpf_info(int fd, uvperf__bpf_map_info_t *info);
+
+/* BPF_MAP_GET_FD_BY_ID: an fd of a file of one's own, or -errno. The flags are
+ * 0, BPF_F_RDONLY or BPF_F_WRONLY. */
+int uvperf__sys_bpf_map_by_id(uint32_t id, uint32_t flags);
+
+/* BPF_OBJ_GET: an fd, of a file of one's own, of what is pinned there; or
+ * -errno. */
+int uvperf__sys_bpf_pinned(const char *path);
+
+/* BPF_MAP_UPDATE_ELEM with BPF_ANY, of a map whose keys and values are 32 bits:
+ * 0, or -errno. */
+int uvperf__sys_bpf_update(int fd, uint32_t key, uint32_t value);
+
+/* BPF_MAP_DELETE_ELEM, of the same: 0, or -errno. */
+int uvperf__sys_bpf_delete(int fd, uint32_t key);
+
+/* fcntl(2), F_DUPFD_CLOEXEC: another fd of the same file, or -errno. */
+int uvperf__sys_dup(int fd);
+
+/* fcntl(2), F_GETFL: O_RDONLY, O_WRONLY or O_RDWR, or -errno. */
+int uvperf__sys_access(int fd);
+
+#endif

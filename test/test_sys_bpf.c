@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* The commands of bpf(2), against the real kernel: each gives a result or
+ * -errno; and the scripted maps that stand for them. */
+#include "support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <linux/perf_event.h>
+
+#include "fake_kernel.h"
+#include "fake_map.h"
+#include "live_bpf.h"
+#include "live_bpf_array.h"
+#include "sys.h"
+#include "sys_bpf.h"
+
+static struct perf_event_attr task_clock(void) {
+  struct perf_event_attr attr;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.size = sizeof(attr);
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_TASK_CLOCK;
+  attr.exclude_kernel = 1;
+  return attr;
+}
+
+static int open_event(int inherit) {
+  struct perf_event_attr attr = task_clock();
+  int fd;
+
+  attr.inherit = inherit != 0;
+  fd = uvperf__sys_open(&attr, 0, 0, -1, PERF_FLAG_FD_CLOEXEC);
+  assert_true(fd >= 0);
+  return fd;
+}
+
+/* -- links ---------------------------------------------------------------- */
+
+/* Which kernel has links is for others to know: one of no fds has none. */
+static void bpf_link_that_fails_gives_the_errno(void **state) {
+  int rc = uvperf__sys_bpf_link(-1, -1);
+
+  (void)state;
+  assert_true(rc == -EBADF || rc == -EINVAL || rc == -EPERM || rc == -ENOSYS);
+}
+
+static void bpf_link_is_an_fd_that_is_closed_on_exec(void **state) {
+  int program = live_bpf_constant(__func__, BPF_PROG_TYPE_PERF_EVENT, 1);
+  struct perf_event_attr attr = task_clock();
+  int event, link;
+
+  (void)state;
+  attr.sample_period = 1000000;
+  event = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  assert_true(event >= 0);
+  link = uvperf__sys_bpf_link(program, event);
+  if (link == -EINVAL)
+    support_skip(__func__, "BPF links of perf events: Linux 5.15");
+  assert_true(link >= 0);
+  assert_int_equal(fcntl(link, F_GETFD), FD_CLOEXEC);
+  assert_int_equal(uvperf__sys_bpf_link(program, event), -EEXIST);
+  assert_int_equal(uvperf__sys_close(link), 0);
+  /* It was the link that held it there. */
+  assert_int_equal(uvperf__sys_ioctl(event, PERF_EVENT_IOC_SET_BPF, program),
+                   0);
+  assert_int_equal(uvperf__sys_close(event), 0);
+  close(program);
+}
+
+/* -- maps ----------------------------------------------------------------- */
+
+static void info_of_a_map_is_the_kernels(void **state) {
+  int map = live_bpf_array_make(__func__, 3);
+  uvperf__bpf_map_info_t info;
+
+  (void)state;
+  assert_int_equal(uvperf__sys_bpf_info(map, &info), 0);
+  assert_int_equal(info.type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+  assert_int_equal(info.key_size, 4);
+  assert_int_equal(info.value_size, 4);
+  assert_int_equal(info.max_entries, 3);
+  assert_int_equal(info.map_flags, 0);
+  assert_true(info.id > 0);
+  close(map);
+}
+
+static void info_of_no_map_is_an_errno(void **state) {
+  uvperf__bpf_map_info_t info;
+  int ends[2];
+
+  (void)state;
+  live_bpf_need(__func__, BPF_PROG_TYPE_SCHED_CLS);
+  assert_int_equal(uvperf__sys_bpf_info(-1, &info), -EBADFD);
+  assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+  assert_int_equal(uvperf__sys_bpf_info(ends[0], &info), -EINVAL);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+/* Its entries do not go with the caller's fd. */
+static void map_by_id_is_a_file_of_its_own(void **state) {
+  int map = live_bpf_array_make(__func__, 3);
+  uvperf__bpf_map_info_t info;
+  int event = open_event(0);
+  int own;
+
+  (void)state;
+  assert_int_equal(uvperf__sys_bpf_info(map, &info), 0);
+  own = uvperf__sys_bpf_map_by_id(info.id, 0);
+  if (own == -EPERM)
+    support_skip(__func__, "CAP_SYS_ADMIN");
+  assert_true(own >= 0);
+  assert_int_equal(fcntl(own, F_GETFD), FD_CLOEXEC);
+  assert_int_equal(uvperf__sys_access(own), O_RDWR);
+  assert_int_equal(uvperf__sys_bpf_update(own, 1, (uint32_t)event), 0);
+  assert_int_equal(uvperf__sys_close(own), 0);
+  assert_int_equal(uvperf__sys_bpf_delete(map, 1), -ENOENT);
+  close(event);
+  close(map);
+}
+
+static void map_by_id_has_the_access_of_the_flags(void **state) {
+  int map = live_bpf_array_make(__func__, 3);
+  uvperf__bpf_map_info_t info;
+  int own;
+
+  (void)state;
+  assert_int_equal(uvperf__sys_bpf_info(map, &info), 0);
+  own = uvperf__sys_bpf_map_by_id(info.id, BPF_F_RDONLY);
+  if (own == -EPERM)
+    support_skip(__func__, "CAP_SYS_ADMIN");
+  assert_int_equal(uvperf__sys_access(own), O_RDONLY);
+  assert_int_equal(uvperf__sys_bpf_delete(own, 0), -EPERM);
+  assert_int_equal(uvperf__sys_close(own), 0);
+  own = uvperf__sys_bpf_map_by_id(info.id, BPF_F_WRONLY);
+  assert_int_equal(uvperf__sys_access(own), O_WRONLY);
+  assert_int_equal(uvperf__sys_close(own), 0);
+  assert_int_equal(uvperf__sys_bpf_map_by_id(UINT32_MAX, 0), -ENOENT);
+  close(map);
+}
+
+static void update_and_delete_are_of_one_entry(void **state) {
+  int map = live_bpf_array_make(__func__, 3);
+  int event = open_event(0);
+  int inherited = open_event(1);
+
+  (void)state;
+  assert_int_equal(uvperf__sys_bpf_delete(map, 2), -ENOENT);
+  assert_int_equal(uvperf__sys_bpf_update(map, 2, (uint32_t)event), 0);
+  assert_int_equal(uvperf__sys_bpf_update(map, 2, (uint32_t)event), 0);
+  assert_int_equal(uvperf__sys_bpf_delete(map, 1), -ENOENT);
+  assert_int_equal(uvperf__sys_bpf_delete(map, 2), 0);
+  assert_int_equal(uvperf__sys_bpf_delete(map, 2), -ENOENT);
+  assert_int_equal(uvperf__sys_bpf_update(map, 3, (uint32_t)event), -E2BIG);
+  assert_int_equal(uvperf__sys_bpf_delete(map, 3), -E2BIG);
+  assert_int_equal(uvperf__sys_bpf_update(map, 2, (uint32_t)inherited),
+                   -EOPNOTSUPP);
+  assert_int_equal(uvperf__sys_bpf_update(map, 2, (uint32_t)-1), -EBADF);
+  assert_int_equal(uvperf__sys_bpf_update(-1, 2, (uint32_t)event), -EBADF);
+  close(event);
+  close(inherited);
+  close(map);
+}
+
+static void pinned_of_no_pin_is_an_errno(void **state) {
+  (void)state;
+  live_bpf_need(__func__, BPF_PROG_TYPE_SCHED_CLS);
+  assert_int_equal(uvperf__sys_bpf_pinned("/nowhere/at/all"), -ENOENT);
+  assert_int_equal(uvperf__sys_bpf_pinned("/proc/self/status"), -EACCES);
+}
+
+static void dup_is_of_the_same_file_and_closed_on_exec(void **state) {
+  int ends[2];
+  int copy;
+
+  (void)state;
+  assert_int_equal(pipe2(ends, 0), 0);
+  copy = uvperf__sys_dup(ends[1]);
+  assert_true(copy >= 0 && copy != ends[1]);
+  assert_int_equal(fcntl(copy, F_GETFD), FD_CLOEXEC);
+  assert_int_equal(uvperf__sys_access(copy), O_WRONLY);
+  assert_int_equal(uvperf__sys_access(ends[0]), O_RDONLY);
+  assert_int_equal(uvperf__sys_dup(-1), -EBADF);
+  assert_int_equal(uvperf__sys_access(-1), -EBADF);
+  close(copy);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+/* -- scripted maps -------------------------------------------------------- */
+
+static void fake_map_is_as_the_kernels(void **state) {
+  fake_map_t *map = fake_map_add(3);
+  int fd = fake_map_open(map);
+  uvperf__bpf_map_info_t info;
+  int event, own, copy;
+
+  (void)state;
+  fake_event_add(1);
+  event = open_event(0);
+  assert_int_equal(uvperf__sys_bpf_info(fd, &info), 0);
+  assert_int_equal(info.max_entries, 3);
+  own = uvperf__sys_bpf_map_by_id(info.id, 0);
+  copy = uvperf__sys_dup(fd);
+  assert_int_equal(uvperf__sys_bpf_update(own, 0, (uint32_t)event), 0);
+  assert_int_equal(uvperf__sys_bpf_update(copy, 1, (uint32_t)event), 0);
+  assert_int_equal(fake_map_at(map, 0), 0);
+  assert_int_equal(fake_map_at(map, 2), FAKE_MAP_EMPTY);
+  assert_int_equal(uvperf__sys_bpf_update(fd, 3, (uint32_t)event), -E2BIG);
+  assert_int_equal(uvperf__sys_bpf_delete(fd, 2), -ENOENT);
+  assert_int_equal(fake_map_count(map), 2);
+  fake_map_close(fd);
+  assert_int_equal(fake_map_count(map), 2);
+  assert_int_equal(uvperf__sys_close(copy), 0);
+  assert_int_equal(fake_map_count(map), 1);
+  fake_map_put_foreign(map, 0);
+  assert_int_equal(uvperf__sys_close(own), 0);
+  assert_int_equal(fake_map_at(map, 0), FAKE_MAP_FOREIGN);
+  assert_int_equal(uvperf__sys_close(event), 0);
+  fake_assert_clean();
+}
+
+static void fake_map_calls_can_be_made_to_fail(void **state) {
+  uvperf__bpf_map_info_t info;
+
+  (void)state;
+  fake_fail(FAKE_BPF_INFO, 1, -1001);
+  fake_fail(FAKE_BPF_MAP_BY_ID, 1, -1002);
+  fake_fail(FAKE_BPF_PINNED, 1, -1003);
+  fake_fail(FAKE_BPF_UPDATE, 1, -1004);
+  fake_fail(FAKE_BPF_DELETE, 1, -1005);
+  fake_fail(FAKE_DUP, 1, -1006);
+  fake_fail(FAKE_ACCESS, 1, -1007);
+  assert_int_equal(uvperf__sys_bpf_info(-1, &info), -1001);
+  assert_int_equal(uvperf__sys_bpf_map_by_id(0, 0), -1002);
+  assert_int_equal(uvperf__sys_bpf_pinned("/"), -1003);
+  assert_int_equal(uvperf__sys_bpf_update(-1, 5, 0), -1004);
+  assert_int_equal(uvperf__sys_bpf_delete(-1, 6), -1005);
+  assert_int_equal(uvperf__sys_dup(-1), -1006);
+  assert_int_equal(uvperf__sys_access(-1), -1007);
+  assert_string_equal(fake_log(),
+                      "bpf info failed, bpf map by id failed, bpf pinned "
+                      "failed, bpf update 5 failed, bpf delete 6 failed, dup "
+                      "failed");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(bpf_link_that_fails_gives_the_errno,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(bpf_link_is_an_fd_that_is_closed_on_exec,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(info_of_a_map_is_the_kernels, fake_kernel_setup),
+      cmocka_unit_test_setup(info_of_no_map_is_an_errno, fake_kernel_setup),
+      cmocka_unit_test_setup(map_by_id_is_a_file_of_its_own, fake_kernel_setup),
+      cmocka_unit_test_setup(map_by_id_has_the_access_of_the_flags,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(update_and_delete_are_of_one_entry,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(pinned_of_no_pin_is_an_errno, fake_kernel_setup),
+      cmocka_unit_test_setup(dup_is_of_the_same_file_and_closed_on_exec,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(fake_map_is_as_the_kernels, fake_kernel_setup),
+      cmocka_unit_test_setup(fake_map_calls_can_be_made_to_fail,
+                             fake_kernel_setup),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
