@@ -63,6 +63,11 @@ typedef struct uvperf__control_s {
 int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
                             const uvperf__control_t *control);
 
+/* Why a command of bpf(2) gave `code` while `what` was tried: "the map
+ * /sys/fs/bpf/events cannot be opened". */
+int uvperf__explain_bpf(uvperf_error_t *error, int code, const char *root,
+                        const char *what);
+
 /* What of a breakpoint's bp_type, bp_len and bp_addr the kernel refuses by
  * `code`, -EINVAL or -EOPNOTSUPP; NULL for nothing that is known; static. */
 const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,

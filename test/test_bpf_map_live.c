@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/* Maps of this kernel: which files entries live with, whose entries a close
+ * takes out, and what an fd may do. */
+#include "support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bpf_map.h"
+#include "explain_check.h"
+#include "fake_kernel.h"
+#include "live_bpf.h"
+#include "live_bpf_array.h"
+#include "sys.h"
+#include "sys_bpf.h"
+#include "uvperf.h"
+
+#define ENTRIES 4
+
+static int open_event(void) {
+  struct perf_event_attr attr;
+  int fd;
+
+  uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+  attr.sample_type = PERF_SAMPLE_RAW;
+  attr.sample_period = 1;
+  fd = uvperf__sys_open(&attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+  assert_true(fd >= 0);
+  return fd;
+}
+
+static void open_map(uvperf__bpf_map_t *map, int fd, const char *path) {
+  uvperf_error_t error;
+
+  if (uvperf__bpf_map_open(map, "", fd, path, &error) != 0)
+    fail_msg("%s", error.reason);
+}
+
+static void put(const uvperf__bpf_map_t *map, uint32_t key, int event) {
+  uvperf_error_t error;
+
+  if (uvperf__bpf_map_put(map, key, event, &error) != 0)
+    fail_msg("%s", error.reason);
+}
+
+/* Whether an entry of the map is filled, by an fd of it: it is emptied. */
+static int had_entry(int fd, uint32_t key) {
+  int rc = uvperf__sys_bpf_delete(fd, key);
+
+  assert_true(rc == 0 || rc == -ENOENT);
+  return rc == 0;
+}
+
+/* Another fd of the same map, in a file of its own. */
+static int another_file(const char *test, int fd) {
+  uvperf__bpf_map_info_t info;
+  int other;
+
+  assert_int_equal(uvperf__sys_bpf_info(fd, &info), 0);
+  other = uvperf__sys_bpf_map_by_id(info.id, 0);
+  if (other == -EPERM)
+    support_skip(test, "CAP_SYS_ADMIN");
+  assert_true(other >= 0);
+  return other;
+}
+
+static int make_map(uint32_t type, uint32_t flags) {
+  union bpf_attr attr;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.map_type = type;
+  attr.key_size = 4;
+  attr.value_size = 4;
+  attr.max_entries = ENTRIES;
+  attr.map_flags = flags;
+  return live_bpf_call(BPF_MAP_CREATE, &attr);
+}
+
+/* -- whose entries -------------------------------------------------------- */
+
+static void map_outlives_the_callers_fd(void **state) {
+  int fd = live_bpf_array_make(__func__, ENTRIES);
+  int watcher = another_file(__func__, fd);
+  int event = open_event();
+  uvperf__bpf_map_t map;
+
+  (void)state;
+  open_map(&map, fd, NULL);
+  assert_true(map.is_own);
+  assert_int_equal(map.max_entries, ENTRIES);
+  put(&map, 1, event);
+  close(fd);
+  put(&map, 2, event);
+  assert_true(had_entry(watcher, 1));
+  assert_true(had_entry(watcher, 2));
+  uvperf__bpf_map_close(&map);
+  close(event);
+  close(watcher);
+}
+
+static void close_takes_out_its_own_entries_alone(void **state) {
+  int fd = live_bpf_array_make(__func__, ENTRIES);
+  int event = open_event();
+  uvperf__bpf_map_t map;
+
+  (void)state;
+  open_map(&map, fd, NULL);
+  assert_true(uvperf__bpf_map_clears(&map));
+  put(&map, 0, event);
+  put(&map, 1, event);
+  /* By another file, as a second reader does it: in place of ours. */
+  assert_int_equal(uvperf__sys_bpf_update(fd, 1, (uint32_t)event), 0);
+  assert_int_equal(uvperf__sys_bpf_update(fd, 2, (uint32_t)event), 0);
+  uvperf__bpf_map_close(&map);
+  assert_false(had_entry(fd, 0));
+  assert_true(had_entry(fd, 1));
+  assert_true(had_entry(fd, 2));
+  close(event);
+  close(fd);
+}
+
+static void two_maps_of_one_map_clear_their_own(void **state) {
+  int fd = live_bpf_array_make(__func__, ENTRIES);
+  int event = open_event();
+  uvperf__bpf_map_t old, new;
+
+  (void)state;
+  open_map(&old, fd, NULL);
+  open_map(&new, fd, NULL);
+  put(&old, 0, event);
+  put(&old, 1, event);
+  put(&new, 0, event);
+  uvperf__bpf_map_close(&old);
+  assert_false(had_entry(fd, 1));
+  assert_true(had_entry(fd, 0));
+  put(&new, 0, event);
+  uvperf__bpf_map_close(&new);
+  assert_false(had_entry(fd, 0));
+  close(event);
+  close(fd);
+}
+
+/* What is shared with the caller goes with the last of both fds, so whoever
+ * puts takes out by hand. */
+static void shared_file_keeps_entries_until_both_are_closed(void **state) {
+  int fd = live_bpf_array_make(__func__, ENTRIES);
+  int watcher = another_file(__func__, fd);
+  int event = open_event();
+  uvperf__bpf_map_t map;
+
+  (void)state;
+  fake_fail(FAKE_BPF_MAP_BY_ID, 1, -EPERM);
+  open_map(&map, fd, NULL);
+  assert_false(map.is_own);
+  assert_false(uvperf__bpf_map_clears(&map));
+  put(&map, 0, event);
+  close(fd);
+  assert_true(had_entry(watcher, 0));
+  put(&map, 0, event);
+  uvperf__bpf_map_close(&map);
+  assert_false(had_entry(watcher, 0));
+  close(event);
+  close(watcher);
+}
+
+static void map_that_preserves_keeps_what_was_put(void **state) {
+  int probe = live_bpf_array_make(__func__, ENTRIES);
+  int fd = make_map(BPF_MAP_TYPE_PERF_EVENT_ARRAY, BPF_F_PRESERVE_ELEMS);
+  int event = open_event();
+  uvperf__bpf_map_t map;
+
+  (void)state;
+  close(probe);
+  assert_true(fd >= 0);
+  open_map(&map, fd, NULL);
+  assert_true(map.keeps);
+  assert_false(uvperf__bpf_map_clears(&map));
+  put(&map, 0, event);
+  put(&map, 1, event);
+  assert_int_equal(uvperf__bpf_map_take(&map, 1, NULL), 0);
+  assert_int_equal(uvperf__bpf_map_take(&map, 1, NULL), 0);
+  uvperf__bpf_map_close(&map);
+  assert_true(had_entry(fd, 0));
+  assert_false(had_entry(fd, 1));
+  close(event);
+  close(fd);
+}
+
+static int close_copy(void *arg) {
+  uvperf__bpf_map_close(arg);
+  return 0;
+}
+
+static void close_in_a_forked_child_leaves_the_entries(void **state) {
+  int fd = live_bpf_array_make(__func__, ENTRIES);
+  int event = open_event();
+  uvperf__bpf_map_t map;
+
+  (void)state;
+  open_map(&map, fd, NULL);
+  put(&map, 0, event);
+  assert_int_equal(support_wait(support_fork(close_copy, &map)), 0);
+  assert_true(had_entry(fd, 0));
+  uvperf__bpf_map_close(&map);
+  close(event);
+  close(fd);
+}
+
+/* -- pinned --------------------------------------------------------------- */
+
+static int pin(const char *path, int fd) {
+  union bpf_attr attr;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.pathname = (uintptr_t)path;
+  attr.bpf_fd = (uint32_t)fd;
+  return live_bpf_call(BPF_OBJ_PIN, &attr);
+}
+
+static void pinned_map_is_opened_by_its_path(void **state) {
+  char directory[] = "/tmp/uvperf-bpffs-XXXXXX";
+  int fd, event, has_pinned, has_opened;
+  uvperf__bpf_map_t map;
+  uvperf_error_t error;
+  char path[64];
+
+  (void)state;
+  support_need_root(__func__);
+  fd = live_bpf_array_make(__func__, ENTRIES);
+  event = open_event();
+  assert_non_null(mkdtemp(directory));
+  assert_int_equal(mount("bpf", directory, "bpf", 0, NULL), 0);
+  snprintf(path, sizeof(path), "%s/events", directory);
+  has_pinned = pin(path, fd) == 0;
+  has_opened = uvperf__bpf_map_open(&map, "", -1, path, &error) == 0;
+  assert_int_equal(umount2(directory, MNT_DETACH), 0);
+  assert_int_equal(rmdir(directory), 0);
+  assert_true(has_pinned);
+  if (!has_opened)
+    fail_msg("%s", error.reason);
+  assert_true(uvperf__bpf_map_clears(&map));
+  assert_int_equal(fcntl(map.fd, F_GETFD), FD_CLOEXEC);
+  put(&map, 2, event);
+  uvperf__bpf_map_close(&map);
+  assert_false(had_entry(fd, 2));
+  close(event);
+  close(fd);
+}
+
+static void path_of_no_pin_is_told(void **state) {
+  uvperf__bpf_map_t map;
+  uvperf_error_t error;
+
+  (void)state;
+  live_bpf_need(__func__, BPF_PROG_TYPE_SCHED_CLS);
+  assert_int_equal(
+      uvperf__bpf_map_open(&map, "", -1, "/nowhere/at/all", &error), -ENOENT);
+  explain_check(&error, -ENOENT, UVPERF_CAUSE_ARGUMENT, "/nowhere/at/all");
+  assert_int_equal(
+      uvperf__bpf_map_open(&map, "", -1, "/proc/self/status/x", &error),
+      -ENOTDIR);
+  explain_check(&error, -ENOTDIR, UVPERF_CAUSE_ARGUMENT, "nothing is pinned");
+  assert_int_equal(
+      uvperf__bpf_map_open(&map, "", -1, "/proc/self/status", &error), -EACCES);
+  explain_check(&error, -EACCES, UVPERF_CAUSE_PERMISSION, "bpffs");
+  assert_int_equal(map.fd, -1);
+}
+
+/* -- what it is ----------------------------------------------------------- */
+
+static void refuses(int fd, int code, const char *piece) {
+  size_t fds = support_count_fds();
+  uvperf__bpf_map_t map;
+  uvperf_error_t error;
+
+  assert_int_equal(uvperf__bpf_map_open(&map, "", fd, NULL, &error), code);
+  explain_check(&error, code, UVPERF_CAUSE_ARGUMENT, piece);
+  assert_int_equal(uvperf__bpf_map_open(&map, "", fd, NULL, NULL), code);
+  assert_int_equal(map.fd, -1);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+static void fd_of_no_such_map_is_refused(void **state) {
+  live_bpf_t program;
+  int fd, ends[2];
+
+  (void)state;
+  live_bpf_need(__func__, BPF_PROG_TYPE_SCHED_CLS);
+  fd = make_map(BPF_MAP_TYPE_HASH, 0);
+  assert_true(fd >= 0);
+  refuses(fd, -EINVAL, "BPF_MAP_TYPE_HASH (1)");
+  close(fd);
+  refuses(fd, -EBADF, "not an open fd");
+  live_bpf_load_shortest(&program, BPF_PROG_TYPE_SCHED_ACT, "");
+  refuses(program.fd, -EINVAL, "is a BPF program");
+  live_bpf_close(&program);
+  assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+  refuses(ends[0], -EINVAL, "no BPF map");
+  close(ends[0]);
+  close(ends[1]);
+}
+
+static void ring_buffer_is_refused(void **state) {
+  union bpf_attr attr;
+  int fd;
+
+  (void)state;
+  live_bpf_need(__func__, BPF_PROG_TYPE_SCHED_CLS);
+  memset(&attr, 0, sizeof(attr));
+  attr.map_type = BPF_MAP_TYPE_RINGBUF;
+  attr.max_entries = (uint32_t)support_page_bytes();
+  fd = live_bpf_call(BPF_MAP_CREATE, &attr);
+  assert_true(fd >= 0);
+  refuses(fd, -EINVAL, "BPF_MAP_TYPE_RINGBUF (27)");
+  close(fd);
+}
+
+/* -- what it lets one do -------------------------------------------------- */
+
+static void map_that_may_only_be_read_says_so(void **state) {
+  int probe = live_bpf_array_make(__func__, ENTRIES);
+  int event = open_event();
+  uvperf__bpf_map_info_t info;
+  uvperf__bpf_map_t map;
+  uvperf_error_t error;
+  int shared, fd;
+
+  (void)state;
+  assert_int_equal(uvperf__sys_bpf_info(probe, &info), 0);
+  fd = uvperf__sys_bpf_map_by_id(info.id, BPF_F_RDONLY);
+  if (fd == -EPERM)
+    support_skip(__func__, "CAP_SYS_ADMIN");
+  for (shared = 0; shared < 2; shared++) {
+    if (shared)
+      fake_fail(FAKE_BPF_MAP_BY_ID, 1, -EPERM);
+    open_map(&map, fd, NULL);
+    assert_int_equal(uvperf__bpf_map_put(&map, 0, event, &error), -EPERM);
+    explain_check(&error, -EPERM, UVPERF_CAUSE_PERMISSION, "BPF_F_RDONLY");
+    assert_int_equal(uvperf__bpf_map_take(&map, 0, &error), -EPERM);
+    explain_check(&error, -EPERM, UVPERF_CAUSE_PERMISSION, "deleted");
+    uvperf__bpf_map_close(&map);
+  }
+  assert_false(had_entry(probe, 0));
+  close(fd);
+  close(event);
+  close(probe);
+}
+
+/* What was put before stays in it while its file is open. */
+static void map_that_is_frozen_says_so(void **state) {
+  int fd = live_bpf_array_make(__func__, ENTRIES);
+  int event = open_event();
+  union bpf_attr attr;
+  uvperf__bpf_map_t map;
+  uvperf_error_t error;
+
+  (void)state;
+  open_map(&map, fd, NULL);
+  put(&map, 0, event);
+  memset(&attr, 0, sizeof(attr));
+  attr.map_fd = (uint32_t)fd;
+  assert_int_equal(live_bpf_call(BPF_MAP_FREEZE, &attr), 0);
+  assert_int_equal(uvperf__bpf_map_put(&map, 1, event, &error), -EPERM);
+  explain_check(&error, -EPERM, UVPERF_CAUSE_PERMISSION, "BPF_MAP_FREEZE");
+  assert_int_equal(uvperf__bpf_map_take(&map, 0, &error), -EPERM);
+  explain_check(&error, -EPERM, UVPERF_CAUSE_PERMISSION, "BPF_MAP_FREEZE");
+  uvperf__bpf_map_close(&map);
+  close(event);
+  close(fd);
+}
+
+static void event_that_inherits_is_refused(void **state) {
+  int fd = live_bpf_array_make(__func__, ENTRIES);
+  struct perf_event_attr attr;
+  uvperf__bpf_map_t map;
+  uvperf_error_t error;
+  int event;
+
+  (void)state;
+  uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+  attr.inherit = 1;
+  event = uvperf__sys_open(&attr, 0, 0, -1, PERF_FLAG_FD_CLOEXEC);
+  assert_true(event >= 0);
+  open_map(&map, fd, NULL);
+  assert_int_equal(uvperf__bpf_map_put(&map, 0, event, &error), -EOPNOTSUPP);
+  explain_check(&error, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED, "inherit");
+  uvperf__bpf_map_close(&map);
+  close(event);
+  close(fd);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(map_outlives_the_callers_fd, fake_kernel_setup),
+      cmocka_unit_test_setup(close_takes_out_its_own_entries_alone,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(two_maps_of_one_map_clear_their_own,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(shared_file_keeps_entries_until_both_are_closed,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(map_that_preserves_keeps_what_was_put,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(close_in_a_forked_child_leaves_the_entries,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(pinned_map_is_opened_by_its_path,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(path_of_no_pin_is_told, fake_kernel_setup),
+      cmocka_unit_test_setup(fd_of_no_such_map_is_refused, fake_kernel_setup),
+      cmocka_unit_test_setup(ring_buffer_is_refused, fake_kernel_setup),
+      cmocka_unit_test_setup(map_that_may_only_be_read_says_so,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(map_that_is_frozen_says_so, fake_kernel_setup),
+      cmocka_unit_test_setup(event_that_inherits_is_refused, fake_kernel_setup),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
