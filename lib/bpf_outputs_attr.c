@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* The attr of the events by which BPF programs write: the user's, with what the
+ * rings and the map ask for. */
+#include "bpf_outputs_impl.h"
+
+#include <errno.h>
+
+#include "attr.h"
+#include "attr_copy.h"
+#include "explain.h"
+
+int uvperf__bpf_outputs_clock(const struct perf_event_attr *attr) {
+  if (uvperf__attr_value(attr, UVPERF_ATTR_USE_CLOCKID) == 0)
+    return -1;
+  return (int)uvperf__attr_value(attr, UVPERF_ATTR_CLOCKID);
+}
+
+/* perf_output_sample in kernel/events/core.c wakes by the wakeup_events of the
+ * event that writes, unless that has `watermark`; __perf_output_begin in
+ * ring_buffer.c wakes by the watermark of the ring, which is its owner's. */
+static void set_wakeup(struct perf_event_attr *attr,
+                       const uvperf__bpf_outputs_options_t *options) {
+  attr->watermark = options->wakeup_events == 0;
+  if (attr->watermark)
+    attr->wakeup_watermark = options->wakeup_bytes;
+  else
+    attr->wakeup_events = options->wakeup_events;
+}
+
+static int check(const uvperf__bpf_outputs_options_t *options,
+                 uvperf_error_t *error) {
+  if (options->wakeup_events != 0 && options->wakeup_bytes != 0)
+    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "options.wakeup_events %u and options.wakeup_bytes "
+                           "%u: the kernel wakes by one of them, so one must "
+                           "be 0",
+                           options->wakeup_events, options->wakeup_bytes);
+  /* perf_event_read_local in kernel/events/core.c, which
+   * perf_event_fd_array_get_ptr in kernel/bpf/arraymap.c asks. */
+  if (options->attr != NULL && options->attr->inherit)
+    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "the kernel takes no event with attr.inherit into "
+                           "a map");
+  return 0;
+}
+
+int uvperf__bpf_outputs_shape(struct perf_event_attr **attr,
+                              const uvperf__bpf_outputs_options_t *options,
+                              uvperf_error_t *error) {
+  struct perf_event_attr own;
+  int rc = check(options, error);
+
+  if (rc != 0)
+    return rc;
+  uvperf_attr_init(&own, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+  own.sample_type = PERF_SAMPLE_RAW;
+  own.sample_period = 1;
+  rc = uvperf__attr_copy(attr, options->attr != NULL ? options->attr : &own,
+                         error);
+  if (rc != 0)
+    return rc;
+  (*attr)->disabled = 1;
+  (*attr)->write_backward = options->overwrite != 0;
+  set_wakeup(*attr, options);
+  return 0;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* Events in a map of this kernel: what programs hand out comes into the ring of
+ * their CPU. */
+#include "support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "bpf_outputs.h"
+#include "fake_kernel.h"
+#include "live.h"
+#include "live_bpf_array.h"
+#include "sys_bpf.h"
+#include "uvperf.h"
+
+static const uvperf__bpf_outputs_options_t defaults = {"", -1, NULL, NULL, NULL,
+                                                       0,  0,  0,    0,    0};
+
+static uvperf__bpf_outputs_t *
+make(const uvperf__bpf_outputs_options_t *options) {
+  uvperf__bpf_outputs_t *outputs;
+  uvperf_error_t error;
+
+  if (uvperf__bpf_outputs_new(&outputs, options, &error) != 0)
+    fail_msg("%s", error.reason);
+  return outputs;
+}
+
+static uvperf__bpf_outputs_t *make_of(int map) {
+  uvperf__bpf_outputs_options_t options = defaults;
+
+  options.map_fd = map;
+  return make(&options);
+}
+
+static void start(uvperf__bpf_outputs_t *outputs) {
+  uvperf_error_t error;
+
+  if (uvperf__bpf_outputs_enable(outputs, &error) != 0 ||
+      uvperf__bpf_outputs_put(outputs, &error) != 0)
+    fail_msg("%s", error.reason);
+}
+
+/* How many samples are in the ring of a CPU; each must begin with this byte. */
+static uint64_t count(uvperf__bpf_outputs_t *outputs, int cpu, uint8_t byte) {
+  static uint8_t scratch[UVPERF__RING_SCRATCH_BYTES];
+  uvperf__cpu_ring_t *ring =
+      uvperf__cpu_rings_find(uvperf__bpf_outputs_rings(outputs), cpu);
+  const uvperf_record_t *record;
+  const void *bytes;
+  uint64_t nr = 0;
+  size_t size;
+
+  assert_non_null(ring);
+  assert_int_equal(uvperf__ring_begin(&ring->ring), 0);
+  while (uvperf__ring_next(&ring->ring, scratch, &bytes, &size) == 1) {
+    assert_int_equal(uvperf_decode(uvperf__bpf_outputs_decoder(outputs), bytes,
+                                   size, &record),
+                     0);
+    if (record->type == PERF_RECORD_SAMPLE) {
+      assert_true(record->sample.raw.size > 0);
+      assert_int_equal(*(const uint8_t *)record->sample.raw.data, byte);
+      nr++;
+    }
+    uvperf__ring_consume(&ring->ring, size);
+  }
+  uvperf__ring_end(&ring->ring);
+  return nr;
+}
+
+/* -- programs ------------------------------------------------------------- */
+
+static void program_writes_into_the_ring_of_its_cpu(void **state) {
+  int map = live_bpf_array_make(__func__, 0);
+  uvperf__bpf_outputs_t *outputs = make_of(map);
+  live_bpf_output_t output;
+  uint8_t byte;
+  int cpus[64];
+  size_t nr = live_cpus(cpus, 64);
+  size_t i;
+
+  (void)state;
+  live_bpf_output_open(&output, map);
+  for (i = 0; i < nr; i++) {
+    byte = (uint8_t)(i + 1);
+    assert_int_equal(live_bpf_output_on(&output, cpus[i], &byte, 1), -ENOENT);
+  }
+  start(outputs);
+  assert_true(uvperf__bpf_outputs_are_put(outputs));
+  for (i = 0; i < nr; i++) {
+    byte = (uint8_t)(i + 1);
+    assert_int_equal(live_bpf_output_on(&output, cpus[i], &byte, 1), 0);
+    assert_int_equal(live_bpf_output_on(&output, cpus[i], &byte, 1), 0);
+    assert_int_equal(uvperf__bpf_outputs_cpu_status(outputs, cpus[i]), 0);
+  }
+  for (i = 0; i < nr; i++)
+    assert_int_equal(count(outputs, cpus[i], (uint8_t)(i + 1)), 2);
+  live_bpf_output_close(&output);
+  uvperf__bpf_outputs_free(outputs);
+  close(map);
+}
+
+static void take_gives_programs_enoent_and_put_goes_on(void **state) {
+  int map = live_bpf_array_make(__func__, 0);
+  uvperf__bpf_outputs_t *outputs = make_of(map);
+  live_bpf_output_t output;
+  uint8_t byte = 7;
+  int turn;
+
+  (void)state;
+  live_bpf_output_open(&output, map);
+  start(outputs);
+  for (turn = 0; turn < 3; turn++) {
+    assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
+    assert_int_equal(uvperf__bpf_outputs_take(outputs, NULL), 0);
+    assert_int_equal(uvperf__bpf_outputs_take(outputs, NULL), 0);
+    assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -ENOENT);
+    assert_int_equal(uvperf__bpf_outputs_put(outputs, NULL), 0);
+    assert_int_equal(uvperf__bpf_outputs_put(outputs, NULL), 0);
+  }
+  assert_int_equal(count(outputs, 0, 7), 3);
+  live_bpf_output_close(&output);
+  uvperf__bpf_outputs_free(outputs);
+  close(map);
+}
+
+static void map_with_one_entry_has_cpu_0_alone(void **state) {
+  int map = live_bpf_array_make(__func__, 1);
+  uvperf__bpf_outputs_t *outputs = make_of(map);
+  live_bpf_output_t output;
+  int last = live_last_cpu();
+  uint8_t byte = 7;
+
+  (void)state;
+  live_bpf_output_open(&output, map);
+  start(outputs);
+  assert_int_equal(uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(outputs)), 1);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(outputs, 0), 0);
+  if (last != 0) {
+    assert_int_equal(live_bpf_output_on(&output, last, &byte, 1), -E2BIG);
+    assert_int_equal(uvperf__bpf_outputs_cpu_status(outputs, last), -E2BIG);
+  }
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(outputs, 60000), -ENOENT);
+  live_bpf_output_close(&output);
+  uvperf__bpf_outputs_free(outputs);
+  close(map);
+}
+
+static void map_fd_may_be_closed_at_once(void **state) {
+  int map = live_bpf_array_make(__func__, 0);
+  uvperf__bpf_outputs_t *outputs = make_of(map);
+  live_bpf_output_t output;
+  uint8_t byte = 7;
+
+  (void)state;
+  live_bpf_output_open(&output, map);
+  close(map);
+  start(outputs);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
+  assert_int_equal(count(outputs, 0, 7), 1);
+  uvperf__bpf_outputs_free(outputs);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -ENOENT);
+  live_bpf_output_close(&output);
+}
+
+/* With a file that is shared the entries are taken out by hand. */
+static void shared_map_fd_may_be_closed_at_once(void **state) {
+  int map = live_bpf_array_make(__func__, 0);
+  uvperf__bpf_outputs_t *outputs;
+  live_bpf_output_t output;
+  uint8_t byte = 7;
+
+  (void)state;
+  fake_fail(FAKE_BPF_MAP_BY_ID, 1, -EPERM);
+  outputs = make_of(map);
+  live_bpf_output_open(&output, map);
+  start(outputs);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
+  uvperf__bpf_outputs_free(outputs);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -ENOENT);
+  live_bpf_output_close(&output);
+  close(map);
+}
+
+/* A daemon that is replaced by a new one: each writes while it is there. */
+static void second_reader_takes_over(void **state) {
+  int map = live_bpf_array_make(__func__, 0);
+  uvperf__bpf_outputs_t *old = make_of(map);
+  uvperf__bpf_outputs_t *new = make_of(map);
+  live_bpf_output_t output;
+  uint8_t byte = 7;
+
+  (void)state;
+  live_bpf_output_open(&output, map);
+  start(old);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
+  start(new);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
+  uvperf__bpf_outputs_leave_map(old);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
+  assert_int_equal(count(old, 0, 7), 1);
+  assert_int_equal(count(new, 0, 7), 2);
+  uvperf__bpf_outputs_free(old);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
+  assert_int_equal(count(new, 0, 7), 1);
+  uvperf__bpf_outputs_free(new);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -ENOENT);
+  live_bpf_output_close(&output);
+  close(map);
+}
+
+static void disabled_events_answer_programs_by_an_error(void **state) {
+  int map = live_bpf_array_make(__func__, 0);
+  uvperf__bpf_outputs_t *outputs = make_of(map);
+  live_bpf_output_t output;
+  uint8_t byte = 7;
+
+  (void)state;
+  live_bpf_output_open(&output, map);
+  assert_int_equal(uvperf__bpf_outputs_put(outputs, NULL), 0);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -EOPNOTSUPP);
+  assert_int_equal(uvperf__bpf_outputs_enable(outputs, NULL), 0);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
+  uvperf__bpf_outputs_disable(outputs);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -EOPNOTSUPP);
+  assert_int_equal(count(outputs, 0, 7), 1);
+  uvperf__bpf_outputs_free(outputs);
+  live_bpf_output_close(&output);
+  close(map);
+}
+
+/* -- CPUs ----------------------------------------------------------------- */
+
+/* As if it had gone and come back: the kernel's own event of it lives. */
+static void cpu_that_comes_back_goes_on_in_its_ring(void **state) {
+  int map = live_bpf_array_make(__func__, 0);
+  uvperf__bpf_outputs_t *outputs = make_of(map);
+  size_t nr = uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(outputs));
+  size_t fds = support_count_fds();
+  live_bpf_output_t output;
+  uint8_t byte = 7;
+
+  (void)state;
+  live_bpf_output_open(&output, map);
+  start(outputs);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
+  uvperf__bpf_outputs_cpu_gone(outputs, 0);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(outputs, 0), -ENODEV);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -ENOENT);
+  assert_int_equal(uvperf__bpf_outputs_cpu_come(outputs, 0, NULL), 0);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(outputs, 0), 0);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
+  assert_int_equal(count(outputs, 0, 7), 2);
+  assert_int_equal(uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(outputs)),
+                   nr);
+  live_bpf_output_close(&output);
+  assert_int_equal(support_count_fds(), fds);
+  uvperf__bpf_outputs_free(outputs);
+  close(map);
+}
+
+/* -- fork ----------------------------------------------------------------- */
+
+static int free_copy(void *arg) {
+  uvperf__bpf_outputs_free(arg);
+  return 0;
+}
+
+static void free_in_a_forked_child_leaves_the_parents(void **state) {
+  int map = live_bpf_array_make(__func__, 0);
+  uvperf__bpf_outputs_t *outputs;
+  live_bpf_output_t output;
+  uint8_t byte = 7;
+  int shared;
+
+  (void)state;
+  live_bpf_output_open(&output, map);
+  for (shared = 0; shared < 2; shared++) {
+    if (shared)
+      fake_fail(FAKE_BPF_MAP_BY_ID, 1, -EPERM);
+    outputs = make_of(map);
+    start(outputs);
+    assert_int_equal(support_wait(support_fork(free_copy, outputs)), 0);
+    assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
+    assert_int_equal(count(outputs, 0, 7), 1);
+    uvperf__bpf_outputs_free(outputs);
+    assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -ENOENT);
+  }
+  live_bpf_output_close(&output);
+  close(map);
+}
+
+#define live_test(f) cmocka_unit_test_setup(f, fake_kernel_setup)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      live_test(program_writes_into_the_ring_of_its_cpu),
+      live_test(take_gives_programs_enoent_and_put_goes_on),
+      live_test(map_with_one_entry_has_cpu_0_alone),
+      live_test(map_fd_may_be_closed_at_once),
+      live_test(shared_map_fd_may_be_closed_at_once),
+      live_test(second_reader_takes_over),
+      live_test(disabled_events_answer_programs_by_an_error),
+      live_test(cpu_that_comes_back_goes_on_in_its_ring),
+      live_test(free_in_a_forked_child_leaves_the_parents),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
