@@ -44,10 +44,9 @@ static int copy_cpus(uvperf__bpf_outputs_t *outputs, const char *cpus,
 static int make_rings(uvperf__bpf_outputs_t *outputs,
                       const uvperf__bpf_outputs_options_t *options,
                       uvperf_error_t *error) {
-  const uvperf__cpu_rings_options_t rings = {
-      outputs->root, options->ring_bytes, options->wakeup_bytes,
-      uvperf__bpf_outputs_clock(outputs->attr), options->overwrite};
-  int rc = uvperf__cpu_rings_check(&rings, error);
+  uvperf__cpu_rings_options_t rings;
+  int rc =
+      uvperf__bpf_outputs_shape_rings(&rings, options, outputs->attr, error);
 
   if (rc == 0 && uvperf__cpu_rings_new(&outputs->rings, &rings) != 0)
     rc = no_memory(error);
@@ -132,7 +131,7 @@ int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs,
     *outputs = made;
     return 0;
   }
-  nr = made->nr;
+  nr = uvperf__bpf_outputs_nr_to_open(made);
   uvperf__bpf_outputs_free(made);
   explain_fds(nr, error);
   return rc;

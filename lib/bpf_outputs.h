@@ -69,9 +69,9 @@ void uvperf__bpf_outputs_leave_map(uvperf__bpf_outputs_t *outputs);
 /* A CPU has gone: its event is dead, and closed and taken out of the map. What
  * is in its ring stays. */
 void uvperf__bpf_outputs_cpu_gone(uvperf__bpf_outputs_t *outputs, int cpu);
-/* A CPU has come: opens its event anew, if it is to have one; enabled and in the
- * map if the others are. Its ring may be a new one, the last of cpu_rings. 0, or
- * a code and the error. */
+/* A CPU has come: opens its event anew, if it is to have one; enabled and in
+ * the map if the others are. Its ring may be a new one, the last of cpu_rings.
+ * 0, or a code and the error. */
 int uvperf__bpf_outputs_cpu_come(uvperf__bpf_outputs_t *outputs, int cpu,
                                  uvperf_error_t *error);
 /* As uvperf_bpf_reader_cpu_status. */

@@ -9,12 +9,6 @@
 #include "attr_copy.h"
 #include "explain.h"
 
-int uvperf__bpf_outputs_clock(const struct perf_event_attr *attr) {
-  if (uvperf__attr_value(attr, UVPERF_ATTR_USE_CLOCKID) == 0)
-    return -1;
-  return (int)uvperf__attr_value(attr, UVPERF_ATTR_CLOCKID);
-}
-
 /* perf_output_sample in kernel/events/core.c wakes by the wakeup_events of the
  * event that writes, unless that has `watermark`; __perf_output_begin in
  * ring_buffer.c wakes by the watermark of the ring, which is its owner's. */
@@ -63,4 +57,31 @@ int uvperf__bpf_outputs_shape(struct perf_event_attr **attr,
   (*attr)->write_backward = options->overwrite != 0;
   set_wakeup(*attr, options);
   return 0;
+}
+
+static int clock_of(const struct perf_event_attr *attr) {
+  if (uvperf__attr_value(attr, UVPERF_ATTR_USE_CLOCKID) == 0)
+    return -1;
+  return (int)uvperf__attr_value(attr, UVPERF_ATTR_CLOCKID);
+}
+
+/* Of the records beside the samples none counts as an event: where each sample
+ * is to wake the loop, and would find no timer, they do by the first byte. */
+static uint32_t wakeup_bytes(const uvperf__bpf_outputs_options_t *options,
+                             const struct perf_event_attr *attr) {
+  if (options->wakeup_events == 1 && !uvperf__attr_wakes_each(attr))
+    return 1;
+  return options->wakeup_bytes;
+}
+
+int uvperf__bpf_outputs_shape_rings(
+    uvperf__cpu_rings_options_t *rings,
+    const uvperf__bpf_outputs_options_t *options,
+    const struct perf_event_attr *attr, uvperf_error_t *error) {
+  rings->root = options->root;
+  rings->ring_bytes = options->ring_bytes;
+  rings->wakeup_bytes = wakeup_bytes(options, attr);
+  rings->clockid = clock_of(attr);
+  rings->overwrite = options->overwrite;
+  return uvperf__cpu_rings_check(rings, error);
 }

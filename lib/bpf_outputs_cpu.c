@@ -53,6 +53,11 @@ static int is_online(const uvperf__bpf_outputs_t *outputs, int cpu) {
   return uvperf__system_has_cpu(outputs->root, "online", cpu) != 0;
 }
 
+/* Without a list of the user's all that are planned are. */
+static int is_to_open(const uvperf__bpf_outputs_t *outputs, int cpu) {
+  return outputs->cpus == NULL || is_online(outputs, cpu);
+}
+
 static int has_entry(const uvperf__bpf_outputs_t *outputs, int cpu) {
   return (uint32_t)cpu < outputs->map.max_entries;
 }
@@ -217,6 +222,15 @@ static int explain_none(const uvperf__bpf_outputs_t *outputs,
       outputs->cpus != NULL ? "\"" : "", outputs->map.max_entries, online);
 }
 
+size_t uvperf__bpf_outputs_nr_to_open(const uvperf__bpf_outputs_t *outputs) {
+  size_t nr = 0;
+  size_t i;
+
+  for (i = 0; i < outputs->nr; i++)
+    nr += (size_t)is_to_open(outputs, outputs->outputs[i].cpu);
+  return nr;
+}
+
 static void close_all(uvperf__bpf_outputs_t *outputs) {
   size_t i;
 
@@ -236,7 +250,7 @@ static int open_all(uvperf__bpf_outputs_t *outputs, uvperf_error_t *error) {
   explain_none(outputs, &why);
   for (i = 0; i < outputs->nr; i++) {
     output = &outputs->outputs[i];
-    if (!is_online(outputs, output->cpu))
+    if (!is_to_open(outputs, output->cpu))
       continue;
     rc = open_output(outputs, output, &why);
     if (rc != 0 && rc != -ENODEV) {
@@ -329,29 +343,38 @@ static int find_or_add(uvperf__bpf_outputs_t *outputs, int cpu,
   return add(outputs, cpu, output, error);
 }
 
+/* The old one, if there is one, hears programs until the new one does. */
+static int replace(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
+                   uvperf_error_t *error) {
+  size_t nr = uvperf__cpu_rings_nr(outputs->rings);
+  bpf_output_t fresh = {output->cpu, -1, 0, 0, NULL};
+  int rc = open_output(outputs, &fresh, error);
+
+  if (rc == 0 && outputs->is_enabled)
+    rc = enable(outputs, &fresh, error);
+  if (rc == 0 && outputs->is_put)
+    rc = uvperf__bpf_output_put(outputs, &fresh, error);
+  if (rc == 0) {
+    uvperf__bpf_output_close(output);
+    *output = fresh;
+    return 0;
+  }
+  uvperf__bpf_output_close(&fresh);
+  uvperf__cpu_rings_cut(outputs->rings, nr);
+  go(outputs, output);
+  output->status = rc;
+  return rc;
+}
+
 int uvperf__bpf_outputs_cpu_come(uvperf__bpf_outputs_t *outputs, int cpu,
                                  uvperf_error_t *error) {
-  size_t nr = uvperf__cpu_rings_nr(outputs->rings);
   bpf_output_t *output;
   int rc = uvperf__bpf_outputs_check(outputs, error);
 
   if (rc != 0 || outputs->is_fixed)
     return rc;
   rc = find_or_add(outputs, cpu, &output, error);
-  if (rc != 0 || output == NULL)
-    return rc;
-  go(outputs, output);
-  rc = open_output(outputs, output, error);
-  if (rc == 0 && outputs->is_enabled)
-    rc = enable(outputs, output, error);
-  if (rc == 0 && outputs->is_put)
-    rc = uvperf__bpf_output_put(outputs, output, error);
-  if (rc != 0) {
-    go(outputs, output);
-    output->status = rc;
-    uvperf__cpu_rings_cut(outputs->rings, nr);
-  }
-  return rc;
+  return rc != 0 || output == NULL ? rc : replace(outputs, output, error);
 }
 
 /* -- what is so ----------------------------------------------------------- */

@@ -39,12 +39,15 @@ struct uvperf__bpf_outputs_s {
 int uvperf__bpf_outputs_check(const uvperf__bpf_outputs_t *outputs,
                               uvperf_error_t *error);
 
-/* bpf_outputs_attr.c: the attr by the options, 0 or a code and the error; and
- * the clock that its times are told by, -1 for the kernel's own. */
+/* bpf_outputs_attr.c: the attr by the options, and the rings that fit it. 0, or
+ * a code and the error. */
 int uvperf__bpf_outputs_shape(struct perf_event_attr **attr,
                               const uvperf__bpf_outputs_options_t *options,
                               uvperf_error_t *error);
-int uvperf__bpf_outputs_clock(const struct perf_event_attr *attr);
+int uvperf__bpf_outputs_shape_rings(
+    uvperf__cpu_rings_options_t *rings,
+    const uvperf__bpf_outputs_options_t *options,
+    const struct perf_event_attr *attr, uvperf_error_t *error);
 
 /* bpf_outputs_cpu.c: finds the CPUs, and opens their events and rings: 0, or a
  * code and the error, with none of them open. */
@@ -52,6 +55,8 @@ int uvperf__bpf_outputs_plan(uvperf__bpf_outputs_t *outputs,
                              uvperf_error_t *error);
 int uvperf__bpf_outputs_open(uvperf__bpf_outputs_t *outputs,
                              uvperf_error_t *error);
+/* How many CPUs that takes. */
+size_t uvperf__bpf_outputs_nr_to_open(const uvperf__bpf_outputs_t *outputs);
 /* Closes the event of a CPU, if it has one. */
 void uvperf__bpf_output_close(bpf_output_t *output);
 
