@@ -293,7 +293,7 @@ static int check_options(const uvperf_set_options_t *options,
                          uvperf_error_t *error) {
   if (options->flags &
       ~(UVPERF_SET_STRICT | UVPERF_SET_USER_READ | UVPERF_SET_RECORDS |
-        UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS))
+        UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS | UVPERF_SET_OVERWRITE))
     return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
                            "options.flags 0x%x has unknown bits",
                            options->flags);

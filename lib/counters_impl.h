@@ -222,6 +222,11 @@ void uvperf__counters_side_band(uint32_t bits, struct perf_event_attr *attr);
 int uvperf__counters_shape_records(uvperf__counters_t *counters,
                                    uvperf_error_t *error);
 
+/* The largest dump of a stack in a sample of any attr, in bytes: 0, or also the
+ * attr's index. */
+size_t uvperf__counters_largest_stack(const uvperf__counters_t *counters,
+                                      size_t *index);
+
 /* -- counters_plan.c: where -- */
 
 /* Makes a target with its places; what of them is to be opened is

@@ -27,15 +27,46 @@ static int no_memory(uvperf_error_t *error) {
 
 /* -- begin and end -------------------------------------------------------- */
 
+/* An overwritable ring must hold the largest dump of a stack: a record that is
+ * larger than the ring is written over its own header (__perf_output_begin in
+ * kernel/events/ring_buffer.c). */
+static int have_room(const uvperf__counters_t *counters,
+                     uvperf__cpu_rings_options_t *rings,
+                     uvperf_error_t *error) {
+  size_t attr = 0;
+
+  if (!rings->overwrite)
+    return 0;
+  rings->above_bytes = uvperf__counters_largest_stack(counters, &attr);
+  if (uvperf__cpu_rings_fit(rings))
+    return 0;
+  uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                  "sample_stack_user %zu of attr %zu is not below the "
+                  "overwritable rings of options.ring_bytes %zu: no record "
+                  "would be whole",
+                  rings->above_bytes, attr, rings->ring_bytes);
+  if (error != NULL)
+    error->attr_index = (uint32_t)attr;
+  return -EINVAL;
+}
+
 int uvperf__counters_begin_records(uvperf__counters_t *counters,
                                    const uvperf_set_options_t *options,
                                    uvperf_error_t *error) {
-  const uvperf__cpu_rings_options_t rings = {
-      counters->root, options->ring_bytes, options->wakeup_bytes,
-      counters->clockid, 0};
+  uvperf__cpu_rings_options_t rings = {
+      counters->root,
+      options->ring_bytes,
+      options->wakeup_bytes,
+      counters->clockid,
+      (options->flags & UVPERF_SET_OVERWRITE) != 0,
+      0};
+  int rc;
 
   if ((counters->flags & UVPERF_SET_RECORDS) == 0)
     return 0;
+  rc = have_room(counters, &rings, error);
+  if (rc != 0)
+    return rc;
   if (uvperf__cpu_rings_new(&counters->rings, &rings) != 0 ||
       uvperf__decoder_make(&counters->decoder) != 0)
     return no_memory(error);
@@ -233,6 +264,16 @@ void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event) {
 
 /* -- sources of events that are closed ------------------------------------ */
 
+/* A snapshot can give all that an overwritable ring holds, so the last record
+ * of a source must be overwritten: it begins at `end`, and the head moves down.
+ * How often it was read means nothing. */
+static int is_overwritten(const counter_source_t *source) {
+  const uvperf__ring_t *ring = &source->ring->ring;
+  uint64_t written = source->end - uvperf__ring_head(ring);
+
+  return written >= ring->size;
+}
+
 static int is_read(counter_source_t *source) {
   uvperf__cpu_ring_t *ring = source->ring;
 
@@ -244,8 +285,11 @@ static int is_read(counter_source_t *source) {
   }
   /* Of one that wrote nothing nothing is to be read: it does not wait for a
    * reader, so that while nobody reads, as many are kept as wrote. */
-  return source->end == source->begin ||
-         (int64_t)(ring->ring.tail - source->end) >= 0;
+  if (source->end == source->begin)
+    return 1;
+  if (ring->ring.overwrite)
+    return is_overwritten(source);
+  return (int64_t)(ring->ring.tail - source->end) >= 0;
 }
 
 /* Frees those that `is_done` says of; it gives -1 where no later one is. */

@@ -25,6 +25,9 @@ static int check_without_records(const uvperf_set_options_t *options,
   if (options->flags & UVPERF_SET_TIME_ORDER)
     return bad(error, "UVPERF_SET_TIME_ORDER is of records: options.flags must "
                       "have UVPERF_SET_RECORDS too");
+  if (options->flags & UVPERF_SET_OVERWRITE)
+    return bad(error, "UVPERF_SET_OVERWRITE is of rings: options.flags must "
+                      "have UVPERF_SET_RECORDS too");
   if (options->side_band != 0)
     return bad(error, "options.side_band is of records: options.flags must "
                       "have UVPERF_SET_RECORDS");
@@ -55,10 +58,26 @@ static int check_side_band(uint32_t bits, uvperf_error_t *error) {
   return 0;
 }
 
+/* Nobody is woken for an overwritable ring (a wakeup is told to who polls, and
+ * what is there stays), and in a snapshot nothing waits for its time. */
+static int check_overwrite(const uvperf_set_options_t *options,
+                           uvperf_error_t *error) {
+  if (!(options->flags & UVPERF_SET_OVERWRITE))
+    return 0;
+  if (options->wakeup_bytes != 0)
+    return bad(error, "options.wakeup_bytes must be 0 with "
+                      "UVPERF_SET_OVERWRITE: nobody is woken for a ring that "
+                      "can be overwritten");
+  if (options->slack_us != 0)
+    return bad(error, "options.slack_us must be 0 with UVPERF_SET_OVERWRITE: "
+                      "nothing in a snapshot waits for its time");
+  return 0;
+}
+
 int uvperf__counters_check_records(const uvperf_set_options_t *options,
                                    uvperf_error_t *error) {
-  const uvperf__cpu_rings_options_t rings = {NULL, options->ring_bytes,
-                                             options->wakeup_bytes, -1, 0};
+  const uvperf__cpu_rings_options_t rings = {
+      NULL, options->ring_bytes, options->wakeup_bytes, -1, 0, 0};
   int rc;
 
   if (options->reserved != 0)
@@ -71,6 +90,8 @@ int uvperf__counters_check_records(const uvperf_set_options_t *options,
   if (!(options->flags & UVPERF_SET_RECORDS))
     return check_without_records(options, error);
   rc = check_side_band(options->side_band, error);
+  if (rc == 0)
+    rc = check_overwrite(options, error);
   return rc != 0 ? rc : uvperf__cpu_rings_check(&rings, error);
 }
 
@@ -186,13 +207,14 @@ static int choose_clock(uvperf__counters_t *counters, size_t nr_given,
  * kernel/events/core.c asks for no CPU), while the CPU that the ring is of may
  * be writing, and no lock is there for two: records are lost untold, headers
  * are torn, and the head may never move again. */
-static int check_attr(const struct perf_event_attr *attr, size_t index,
+static int check_attr(const uvperf__counters_t *counters, size_t index,
                       uvperf_error_t *error) {
+  const struct perf_event_attr *attr = counters->attrs[index].asked;
   const char *why;
 
-  if (attr->write_backward)
-    why = "write_backward: a set has no overwritable rings, open it as an "
-          "event";
+  if (attr->write_backward && !(counters->flags & UVPERF_SET_OVERWRITE))
+    why = "write_backward: options.flags must have UVPERF_SET_OVERWRITE for "
+          "it, which makes all rings of the set overwritable";
   else if (attr->inherit_stat)
     why = "inherit_stat: the kernel writes such records on whatever CPU a "
           "child ends on, and spoils the ring, which is of one CPU";
@@ -205,6 +227,16 @@ static int check_attr(const struct perf_event_attr *attr, size_t index,
   return -EINVAL;
 }
 
+/* The kernel redirects no event that writes forward into a ring that is written
+ * backward (perf_event_set_output in kernel/events/core.c). The bit lies in the
+ * first version of the attr. A wakeup for each record would only cost the
+ * interrupt that wakes nobody. */
+static void overwrite(struct perf_event_attr *attr) {
+  attr->write_backward = 1;
+  attr->watermark = 0;
+  attr->wakeup_events = 0;
+}
+
 static void shape_attr(const uvperf__counters_t *counters,
                        counter_attr_t *attr) {
   struct perf_event_attr *asked = attr->asked;
@@ -214,6 +246,9 @@ static void shape_attr(const uvperf__counters_t *counters,
   if ((counters->flags & UVPERF_SET_TIME_ORDER) &&
       uvperf__attr_writes_records(asked))
     asked->sample_type |= PERF_SAMPLE_TIME;
+  if ((counters->flags & UVPERF_SET_OVERWRITE) &&
+      uvperf__attr_writes_records(asked))
+    overwrite(asked);
   /* Of those that only count as well: a group has one clock (perf_event_open()
    * in kernel/events/core.c). */
   if (counters->clockid >= 0)
@@ -288,13 +323,32 @@ static void unify_software(uvperf__counters_t *counters) {
   }
 }
 
+/* -- stacks --------------------------------------------------------------- */
+
+size_t uvperf__counters_largest_stack(const uvperf__counters_t *counters,
+                                      size_t *index) {
+  size_t largest = 0;
+  size_t stack;
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++) {
+    stack = uvperf__attr_stack(counters->attrs[i].asked);
+    if (stack <= largest ||
+        !uvperf__attr_writes_records(counters->attrs[i].asked))
+      continue;
+    largest = stack;
+    *index = i;
+  }
+  return largest;
+}
+
 int uvperf__counters_shape_records(uvperf__counters_t *counters,
                                    uvperf_error_t *error) {
   size_t i;
   int rc;
 
   for (i = 0; i < counters->nr_attrs; i++) {
-    rc = check_attr(counters->attrs[i].asked, i, error);
+    rc = check_attr(counters, i, error);
     if (rc != 0)
       return rc;
   }

@@ -38,6 +38,14 @@ static int has_room(const uvperf__cpu_rings_options_t *options, size_t bytes) {
   return options->wakeup_bytes <= bytes / 2;
 }
 
+static int is_above(const uvperf__cpu_rings_options_t *options, size_t bytes) {
+  return options->above_bytes == 0 || bytes > options->above_bytes;
+}
+
+int uvperf__cpu_rings_fit(const uvperf__cpu_rings_options_t *options) {
+  return is_above(options, first_bytes(options));
+}
+
 int uvperf__cpu_rings_check(const uvperf__cpu_rings_options_t *options,
                             uvperf_error_t *error) {
   size_t bytes = first_bytes(options);
@@ -95,7 +103,7 @@ static int open_owner(const uvperf__cpu_rings_options_t *options,
 static int can_be_halved(const uvperf__cpu_rings_options_t *options,
                          size_t bytes) {
   return options->ring_bytes == 0 && bytes / 2 >= uvperf__ring_round(1) &&
-         has_room(options, bytes / 2);
+         has_room(options, bytes / 2) && is_above(options, bytes / 2);
 }
 
 /* EPERM is perf_mmap's answer above perf_event_mlock_kb. A ring that is halved

@@ -38,13 +38,18 @@ typedef struct uvperf__cpu_rings_options_s {
   uint32_t wakeup_bytes; /* 0: a quarter of the ring */
   int clockid;           /* that of all events; -1: the kernel's own clock */
   int overwrite;         /* overwritable rings: all events write backward */
+  size_t above_bytes;    /* a ring has more bytes than that; 0: any will do */
 } uvperf__cpu_rings_options_t;
 
 /* 0, or -EINVAL and the error: a ring of ring_bytes cannot be, or is less than
  * twice wakeup_bytes. The names in the error are those of
- * uvperf_set_options_t. */
+ * uvperf_set_options_t. above_bytes is not looked at: uvperf__cpu_rings_fit. */
 int uvperf__cpu_rings_check(const uvperf__cpu_rings_options_t *options,
                             uvperf_error_t *error);
+
+/* Whether rings of ring_bytes (or of the default size) have more than
+ * above_bytes. */
+int uvperf__cpu_rings_fit(const uvperf__cpu_rings_options_t *options);
 
 /* For options that were checked. 0 or -ENOMEM. */
 int uvperf__cpu_rings_new(uvperf__cpu_rings_t **rings,

@@ -50,6 +50,14 @@ static void options_that_cannot_be_are_refused(void **state) {
       {UVPERF_SET_RECORDS, 0, 1 << 30, 0, 0, 0, -EINVAL,
        "options.wakeup_bytes 1073741824 is more than half of a ring"},
       {UVPERF_SET_RECORDS, 0, 0, SIZE_MAX, 0, 0, -EINVAL, "options.ring_bytes"},
+      {UVPERF_SET_OVERWRITE, 0, 0, 0, 0, 0, -EINVAL,
+       "UVPERF_SET_OVERWRITE is of rings"},
+      {UVPERF_SET_RECORDS | UVPERF_SET_OVERWRITE, 0, 1, 0, 0, 0, -EINVAL,
+       "options.wakeup_bytes must be 0 with UVPERF_SET_OVERWRITE"},
+      {UVPERF_SET_RECORDS | UVPERF_SET_OVERWRITE | UVPERF_SET_TIME_ORDER, 0, 0,
+       0, 5, 0, -EINVAL,
+       "options.slack_us must be 0 with UVPERF_SET_OVERWRITE"},
+      {64, 0, 0, 0, 0, 0, -EINVAL, "options.flags 0x40 has unknown bits"},
   };
   counters_make_t make;
   uvperf_error_t error;
@@ -109,7 +117,7 @@ static void counters_without_records_have_no_rings(void **state) {
   fake_assert_clean();
 }
 
-static void backward_ring_is_refused(void **state) {
+static void backward_attr_without_overwritable_rings_is_refused(void **state) {
   counters_make_t make;
   uvperf_error_t error;
 
@@ -118,7 +126,34 @@ static void backward_ring_is_refused(void **state) {
   make.attrs[1].write_backward = 1;
   counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
   assert_int_equal(error.attr_index, 1);
-  assert_non_null(strstr(error.reason, "attr 1 has write_backward"));
+  assert_non_null(strstr(error.reason, "attr 1 has write_backward: "
+                                       "options.flags must have "
+                                       "UVPERF_SET_OVERWRITE"));
+}
+
+static void overwrite_term_of_a_name_needs_overwritable_rings(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_event_list_t *list;
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  assert_int_equal(
+      uvperf_event_list_parse(&list, "cpu-clock/period=1000,overwrite/", NULL),
+      0);
+  records_of(&make, 0);
+  make.options.attrs = NULL;
+  make.options.leaders = NULL;
+  make.options.events = list;
+  assert_int_equal(uvperf__counters_new(&counters, &make.options, &error),
+                   -EINVAL);
+  assert_non_null(strstr(error.reason, "UVPERF_SET_OVERWRITE"));
+  make.options.flags |= UVPERF_SET_OVERWRITE;
+  counters = counters_open(&make);
+  assert_true(uvperf__counters_item(counters, 0)->attr->write_backward);
+  uvperf__counters_free(counters);
+  uvperf_event_list_free(list);
+  fake_assert_clean();
 }
 
 static void read_records_of_children_are_refused(void **state) {
@@ -235,6 +270,87 @@ static void clocks_that_differ_are_refused(void **state) {
   /* What writes nothing has no clock. */
   make.attrs[0].sample_period = 0;
   uvperf__counters_free(counters_open(&make));
+  fake_assert_clean();
+}
+
+/* -- overwritable rings --------------------------------------------------- */
+
+static void overwritable_rings_have_all_that_write_go_backward(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  (void)state;
+  records_of(&make, 4);
+  make.options.flags |= UVPERF_SET_OVERWRITE;
+  make.options.side_band = UVPERF_SIDE_BAND_TASKS;
+  sample(&make, 0, PERF_SAMPLE_IP);
+  make.attrs[0].wakeup_events = 1;
+  sample(&make, 1, PERF_SAMPLE_IP);
+  make.attrs[1].size = PERF_ATTR_SIZE_VER0;
+  make.attrs[2].comm = 1;
+  make.attrs[2].watermark = 1;
+  make.attrs[2].wakeup_watermark = 4096;
+  make.attrs[2].write_backward = 1;
+  counters = counters_open(&make);
+  assert_true(attr_of(counters, 0)->write_backward);
+  /* The first version has the bit. */
+  assert_true(attr_of(counters, 1)->write_backward);
+  assert_int_equal(attr_of(counters, 1)->size, PERF_ATTR_SIZE_VER0);
+  assert_true(attr_of(counters, 2)->write_backward);
+  assert_false(attr_of(counters, 3)->write_backward); /* it only counts */
+  assert_true(attr_of(counters, 4)->write_backward);
+  /* Nobody is to be woken. */
+  assert_int_equal(attr_of(counters, 0)->wakeup_events, 0);
+  assert_int_equal(attr_of(counters, 2)->wakeup_watermark, 0);
+  assert_false(attr_of(counters, 2)->watermark);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+static void overwritable_rings_in_time_order_have_a_clock(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  (void)state;
+  records_of(&make, 1);
+  make.options.flags |= UVPERF_SET_OVERWRITE | UVPERF_SET_TIME_ORDER;
+  sample(&make, 0, PERF_SAMPLE_IP);
+  counters = counters_open(&make);
+  assert_true(attr_of(counters, 0)->write_backward);
+  assert_true(attr_of(counters, 0)->use_clockid);
+  assert_int_equal(uvperf__counters_clockid(counters), CLOCK_MONOTONIC);
+  uvperf__counters_free(counters);
+}
+
+/* The kernel writes a record that is larger than such a ring over its own
+ * header. */
+static void overwritable_rings_are_above_the_largest_stack(void **state) {
+  uint32_t page = (uint32_t)support_page_bytes();
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  records_of(&make, 3);
+  make.options.flags |= UVPERF_SET_OVERWRITE;
+  make.options.ring_bytes = page;
+  sample(&make, 0, PERF_SAMPLE_STACK_USER);
+  make.attrs[0].sample_stack_user = 8;
+  sample(&make, 1, PERF_SAMPLE_STACK_USER);
+  make.attrs[1].sample_stack_user = page;
+  /* What only counts has no samples. */
+  make.attrs[2].sample_type = PERF_SAMPLE_STACK_USER;
+  make.attrs[2].sample_stack_user = 2 * page;
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(error.attr_index, 1);
+  assert_non_null(strstr(error.reason, "sample_stack_user"));
+  make.options.ring_bytes = page + 1;
+  counters = counters_open(&make);
+  uvperf__counters_free(counters);
+  make.options.ring_bytes = page;
+  make.options.flags &= ~UVPERF_SET_OVERWRITE;
+  counters = counters_open(&make);
+  uvperf__counters_free(counters);
   fake_assert_clean();
 }
 
@@ -362,12 +478,16 @@ int main(void) {
       test(options_that_cannot_be_are_refused),
       test(options_of_records_are_taken_together),
       test(counters_without_records_have_no_rings),
-      test(backward_ring_is_refused),
+      test(backward_attr_without_overwritable_rings_is_refused),
+      test(overwrite_term_of_a_name_needs_overwritable_rings),
       test(read_records_of_children_are_refused),
       test(records_of_each_attr_tell_whose_they_are),
       test(time_order_adds_time_and_a_clock),
       test(clock_of_the_attrs_is_that_of_all),
       test(clocks_that_differ_are_refused),
+      test(overwritable_rings_have_all_that_write_go_backward),
+      test(overwritable_rings_in_time_order_have_a_clock),
+      test(overwritable_rings_are_above_the_largest_stack),
       test(side_band_is_one_attr_more),
       test(side_band_alone_needs_no_attrs),
       test(side_band_comes_behind_a_list),

@@ -71,6 +71,47 @@ static void check_of_sizes_that_cannot_be_is_einval(void **state) {
   }
 }
 
+/* -- what a ring must hold ------------------------------------------------ */
+
+static void rings_fit_where_they_have_more_bytes_than_that(void **state) {
+  const size_t page = support_page_bytes();
+  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
+
+  (void)state;
+  assert_true(uvperf__cpu_rings_fit(&options));
+  options.above_bytes = UVPERF__RING_DEFAULT_BYTES - 1;
+  assert_true(uvperf__cpu_rings_fit(&options));
+  options.above_bytes = UVPERF__RING_DEFAULT_BYTES;
+  assert_false(uvperf__cpu_rings_fit(&options));
+  options.ring_bytes = 1;
+  options.above_bytes = page - 8;
+  assert_true(uvperf__cpu_rings_fit(&options));
+  options.above_bytes = page;
+  assert_false(uvperf__cpu_rings_fit(&options));
+}
+
+static void ring_is_not_halved_to_what_must_fit(void **state) {
+  const size_t page = support_page_bytes();
+  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
+  uvperf__cpu_rings_t *rings;
+  uvperf__cpu_ring_t *ring;
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < 64; i++)
+    fake_event_add(i);
+  options.overwrite = 1;
+  options.above_bytes = 2 * page;
+  rings = cpu_rings_make(&options);
+  fake_fail_from(FAKE_MMAP, 1, -EPERM);
+  assert_int_equal(uvperf__cpu_rings_get(rings, 0, &ring, NULL), -EPERM);
+  /* Down to four pages. */
+  assert_int_equal(fake_count(FAKE_MMAP),
+                   __builtin_ctzl(UVPERF__RING_DEFAULT_BYTES / page) - 1);
+  uvperf__cpu_rings_free(rings);
+  fake_assert_clean();
+}
+
 /* -- owners --------------------------------------------------------------- */
 
 static void ring_of_a_cpu_is_opened_once(void **state) {
@@ -404,6 +445,8 @@ static int setup_limits(void **state) {
 int main(void) {
   static const struct CMUnitTest tests[] = {
       scripted(check_of_sizes_that_cannot_be_is_einval),
+      scripted(rings_fit_where_they_have_more_bytes_than_that),
+      limited(ring_is_not_halved_to_what_must_fit),
       scripted(ring_of_a_cpu_is_opened_once),
       scripted(owner_is_a_dummy_of_the_calling_thread),
       scripted(owner_without_a_clock_has_the_kernels),

@@ -97,10 +97,10 @@ typedef struct uvperf_target_s {
  * sample_id_all, so that each record tells whose it is, and keeps
  * PERF_SAMPLE_READ if it writes records. A ring belongs to an event that
  * counts nothing, of the calling thread, so that it outlives targets and CPUs:
- * one fd for each CPU more. Not for overwritable rings (attr.write_backward),
- * and not for attr.inherit_stat, whose records Linux writes into the ring of
- * another CPU without a lock. Attrs that write records have one clock. Of a
- * software event that several events sample at once on a CPU (page-faults of
+ * one fd for each CPU more. attr.write_backward needs UVPERF_SET_OVERWRITE. Not
+ * for attr.inherit_stat, whose records Linux writes into the ring of another
+ * CPU without a lock. Attrs that write records have one clock. Of a software
+ * event that several events sample at once on a CPU (page-faults of
  * two attrs, or of a task and its CPU) Linux 6.18 gives each sample the id of
  * the first, also where that is another program's: have one event sample it.
  * Attrs that sample the same one get each other's PERF_SAMPLE_* and registers,
@@ -123,6 +123,16 @@ typedef struct uvperf_target_s {
  * tells what has changed; where that is not to be had (a seccomp filter), or
  * silent (some containers), it is found within about a second all the same. */
 #define UVPERF_SET_FOLLOW_CPUS 16u
+/* Has all rings overwritable, and gives each attr that writes records
+ * write_backward, and no wakeups: the newest stay, and nobody is woken;
+ * uvperf_set_snapshot delivers what is there, uvperf_set_start does not. For a
+ * flight recorder. Records that must not be overwritten (the names of tasks,
+ * say) are a set of their own without it. Needs UVPERF_SET_RECORDS;
+ * wakeup_bytes and slack_us must be 0, and each attr's sample_stack_user below
+ * the size of a ring. What is known of a target that was removed, some hundred
+ * bytes for each of its events, is kept until the ring has gone round once
+ * since: for those during whose time anything was written into it. */
+#define UVPERF_SET_OVERWRITE 32u
 
 /* What a set can tell beside its attrs' records, by an attr more: a dummy event
  * (PERF_COUNT_SW_DUMMY, "dummy:u") that comes after all others, but is opened
@@ -193,8 +203,9 @@ typedef struct uvperf_set_options_s {
   uint32_t wakeup_bytes;
   /* Size of the data part of each ring in bytes, rounded up to a power of two
    * of pages; never made smaller behind the caller's back. 0 is the default:
-   * 512 KiB, or as much less (down to one page, or to twice wakeup_bytes) as
-   * perf_event_mlock_kb allows. */
+   * 512 KiB, or as much less (down to one page, to twice wakeup_bytes, or to
+   * more than what must fit with UVPERF_SET_OVERWRITE) as perf_event_mlock_kb
+   * allows. */
   size_t ring_bytes;
   /* With UVPERF_SET_TIME_ORDER, else 0: so many microseconds a record may take
    * from its time stamp until it can be seen in its ring; 0 is the default,
