@@ -2,8 +2,8 @@
 /* Several events as one libuv handle: makes the counters that hold the events,
  * and the ticker; closes these and the inner handles that the first start or
  * read_start adds (a watch, a hotplug). Readings on the loop are in set_read.c,
- * the delivery of records in set_stream.c, CPUs in set_cpu.c, and all else that
- * can be done in set_control.c. */
+ * the delivery of records in set_stream.c, snapshots in set_snapshot.c, CPUs in
+ * set_cpu.c, and all else that can be done in set_control.c. */
 #include "set.h"
 
 #include <assert.h>
@@ -76,6 +76,7 @@ void uvperf__set_begin_close(void *owner) {
   impl->closing = 1;
   impl->session += 1;
   impl->is_started = 0;
+  impl->is_snapping = 0;
   uvperf__counters_disable(impl->counters, NULL);
   uvperf__counters_detach(impl->counters);
   uvperf__ticker_close(impl->ticker);

@@ -57,8 +57,10 @@ typedef struct set_s {
   int was_set_back;  /* it is to deliver all that is there */
   int in_callback;   /* any of the handle */
   int is_flushing;
-  void *scratch;          /* for a record that wraps: of all rings */
-  uvperf__merge_t *merge; /* NULL without UVPERF_SET_TIME_ORDER */
+  int is_snapping; /* a snapshot is being delivered, and nobody has stopped */
+  void *scratch;   /* for a record that wraps: of all rings */
+  uvperf__merge_t *merge; /* NULL without UVPERF_SET_TIME_ORDER, and where
+                           * the rings are overwritable */
   size_t nr_merged;
   set_ring_t *rings; /* as many as the watch has */
   size_t room_rings;
@@ -98,8 +100,8 @@ void uvperf__set_tick(void *owner);
 
 /* -- set_stream.c -- */
 
-/* Rings may be new: has them watched, if the watch is there. 0, UV_ENOMEM, or
- * what uvperf__watch_add gives. */
+/* Rings may be new: has them watched, if the watch is there, and they are not
+ * overwritable. 0, UV_ENOMEM, or what uvperf__watch_add gives. */
 int uvperf__set_watch_rings(set_t *impl);
 
 /* Stops delivery, and disables what start enabled. */
@@ -122,6 +124,12 @@ void uvperf__set_leave_cpus(set_t *impl);
 void uvperf__set_close_cpus(set_t *impl);
 
 /* -- set_drain.c -- */
+
+/* Counts a record of a ring, in this slice, and gives it to the user, who may
+ * close the handle: impl and ring are still there then. */
+void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
+                         const void *bytes, size_t size,
+                         const uvperf__slice_t *slice);
 
 int uvperf__set_drain(void *owner, size_t ring_index, uvperf__slice_t *slice);
 int uvperf__set_drain_all(void *owner, uvperf__slice_t *slice);

@@ -19,8 +19,9 @@ static int has_no_rings(const set_t *impl) {
   return impl->closing && uvperf__set_is_forked(impl);
 }
 
-static void deliver(set_t *impl, uvperf__cpu_ring_t *ring, const void *bytes,
-                    size_t size, const uvperf__slice_t *slice) {
+void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
+                         const void *bytes, size_t size,
+                         const uvperf__slice_t *slice) {
   const uvperf_record_t *record;
   int status;
 
@@ -58,7 +59,7 @@ int uvperf__set_drain(void *owner, size_t ring_index, uvperf__slice_t *slice) {
     rc = uvperf__ring_next(&ring->ring, impl->scratch, &bytes, &size);
     if (rc <= 0)
       break;
-    deliver(impl, ring, bytes, size, slice);
+    uvperf__set_deliver(impl, ring, bytes, size, slice);
     if (has_no_rings(impl))
       return UVPERF__STOPPED;
     uvperf__ring_consume(&ring->ring, size);
@@ -117,7 +118,7 @@ static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
       rc = end_unsound(impl, merged.ring, slice);
     } else {
       ring = ring_at(impl, merged.ring);
-      deliver(impl, ring, merged.bytes, merged.size, slice);
+      uvperf__set_deliver(impl, ring, merged.bytes, merged.size, slice);
       if (has_no_rings(impl))
         return UVPERF__STOPPED;
       if (uvperf__merge_consume(impl->merge))

@@ -45,12 +45,14 @@ static int merge_rings(set_t *impl) {
   return 0;
 }
 
+/* Nobody would be woken for overwritable rings; the watch without a ring takes
+ * the turns in which ends are looked for, and keeps the loop alive. */
 int uvperf__set_watch_rings(set_t *impl) {
   uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);
   int merged, rc = 0;
   size_t i;
 
-  if (impl->watch == NULL)
+  if (impl->watch == NULL || impl->flags & UVPERF_SET_OVERWRITE)
     return 0;
   for (i = uvperf__watch_nr_rings(impl->watch);
        i < uvperf__cpu_rings_nr(rings) && rc == 0; i++)
@@ -82,7 +84,9 @@ static const uvperf__watch_ops_t by_time = {
 /* At the first start, and not in init, so that an init that fails leaves
  * nothing with the loop. */
 static int make_watch(set_t *impl) {
-  int in_order = (impl->flags & UVPERF_SET_TIME_ORDER) != 0;
+  int in_order =
+      (impl->flags & (UVPERF_SET_TIME_ORDER | UVPERF_SET_OVERWRITE)) ==
+      UVPERF_SET_TIME_ORDER;
   int rc;
 
   if (impl->watch != NULL)
@@ -131,6 +135,8 @@ static int start_watch(set_t *impl, const uvperf_stream_options_t *options,
   int rc;
 
   uvperf__stream_choose(options, impl->default_flush_ms, &chosen);
+  if (impl->flags & UVPERF_SET_OVERWRITE)
+    chosen.flush_ms = 0; /* there is nothing that could wait */
   rc = make_watch(impl);
   if (rc == 0)
     rc = uvperf__set_watch_rings(impl);
@@ -204,6 +210,7 @@ int uvperf_set_stop(uvperf_set_t *set) {
 
   if (uvperf__set_is_forked(impl))
     return UV_EPERM;
+  impl->is_snapping = 0;
   uvperf__set_end_delivery(impl);
   return 0;
 }
@@ -213,7 +220,7 @@ int uvperf_set_flush(uvperf_set_t *set) {
 
   if (uvperf__set_is_forked(impl))
     return UV_EPERM;
-  if (impl->record_cb == NULL)
+  if (impl->record_cb == NULL || impl->flags & UVPERF_SET_OVERWRITE)
     return UV_EINVAL;
   if (impl->in_callback)
     return UV_EBUSY;

@@ -35,17 +35,31 @@ void stream_world_close(stream_world_t *world) {
   fake_assert_clean();
 }
 
-void stream_world_sample(stream_world_t *world, size_t cpu, uint64_t id,
-                         uint64_t time) {
+static void build_sample(const stream_world_t *world, record_builder_t *builder,
+                         uint64_t id, uint64_t time) {
   const struct perf_event_attr *attr = &world->events[0]->attr;
-  record_builder_t builder;
   record_values_t values;
 
   record_values_init(&values);
   values.id = id;
   values.time = time;
-  record_build(&builder, PERF_RECORD_SAMPLE, attr, &values);
+  record_build(builder, PERF_RECORD_SAMPLE, attr, &values);
+}
+
+void stream_world_sample(stream_world_t *world, size_t cpu, uint64_t id,
+                         uint64_t time) {
+  record_builder_t builder;
+
+  build_sample(world, &builder, id, time);
   fake_ring_append(world->events[2 * cpu + 1], builder.words, builder.size);
+}
+
+void stream_world_overwrite(stream_world_t *world, size_t cpu, uint64_t id,
+                            uint64_t time) {
+  record_builder_t builder;
+
+  build_sample(world, &builder, id, time);
+  fake_ring_prepend(world->events[2 * cpu + 1], builder.words, builder.size);
 }
 
 void stream_world_spoil(stream_world_t *world, size_t cpu) {

@@ -31,6 +31,9 @@ void stream_world_close(stream_world_t *world);
 /* Writes a sample of the event with an id into the ring of a CPU. */
 void stream_world_sample(stream_world_t *world, size_t cpu, uint64_t id,
                          uint64_t time);
+/* The same where the rings are overwritable. */
+void stream_world_overwrite(stream_world_t *world, size_t cpu, uint64_t id,
+                            uint64_t time);
 /* Makes that ring one that cannot be right. */
 void stream_world_spoil(stream_world_t *world, size_t cpu);
 /* Wakes its reader, and runs the loop for a while. */

@@ -239,6 +239,95 @@ static void closed_event_is_decoded_as_it_was_opened(void **state) {
   fake_assert_clean();
 }
 
+/* -- overwritable rings --------------------------------------------------- */
+
+static void prepend(fake_event_t *owner, uint64_t id, size_t nr) {
+  sample_t sample = {{PERF_RECORD_SAMPLE, 0, sizeof(sample)}, id, 7, 8};
+
+  while (nr-- > 0)
+    fake_ring_prepend(owner, &sample, sizeof(sample));
+}
+
+static uvperf__counters_t *open_overwritable(fake_event_t **events, size_t nr,
+                                             counters_make_t *make) {
+  counters_script(events, nr);
+  counters_make_records(make, 1);
+  make->options.flags |= UVPERF_SET_OVERWRITE;
+  counters_add_cpus(make, "0"); /* 100, ring 101 */
+  return counters_open(make);
+}
+
+/* Whether it was read does not count: a snapshot can be of all that is there. */
+static void
+closed_event_is_known_until_its_records_are_overwritten(void **state) {
+  const size_t nr = support_page_bytes() / sizeof(sample_t);
+  uvperf__counters_t *counters;
+  fake_event_t *events[2];
+  counters_make_t make;
+  size_t i;
+
+  (void)state;
+  counters = open_overwritable(events, 2, &make);
+  assert_true(events[1]->attr.write_backward);
+  prepend(events[1], 100, 3);
+  fake_clock_set_counters(1);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  /* This one was being written. */
+  prepend(events[1], 100, 1);
+  fake_clock_set_counters(1 + SOON_NS);
+  counters_drain(counters, NULL, NULL);
+  for (i = 0; i < nr; i++) {
+    uvperf__counters_settle(counters);
+    assert_non_null(counters_source(counters, 100));
+    prepend(events[1], 555, 1);
+  }
+  /* They do not fill the ring to its last byte. */
+  uvperf__counters_settle(counters);
+  assert_int_equal(counters_source(counters, 100) == NULL,
+                   support_page_bytes() % sizeof(sample_t) == 0);
+  prepend(events[1], 555, 1);
+  uvperf__counters_settle(counters);
+  assert_null(counters_source(counters, 100));
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* Each writes one record: no more are known than the ring has room for. Then
+ * others write nothing, and are forgotten at once. */
+static void
+targets_of_overwritable_rings_come_and_go_in_bounded_memory(void **state) {
+  const size_t fit = support_page_bytes() / sizeof(sample_t) + 1;
+  uvperf__counters_t *counters;
+  fake_event_t *events[502];
+  counters_make_t make;
+  uint64_t now = 1;
+  size_t live = 0;
+  uint32_t index;
+  size_t i;
+
+  (void)state;
+  counters = open_overwritable(events, 502, &make);
+  for (i = 0; i < 500; i++) {
+    fake_clock_set_counters(now += SOON_NS);
+    uvperf__counters_settle(counters);
+    assert_int_equal(
+        uvperf__counters_add_target(counters, &make.targets[0], &index, NULL),
+        0);
+    prepend(events[1], 102 + i, i < 450);
+    assert_int_equal(uvperf__counters_remove_target(counters, index), 0);
+    if (i == fit + 2)
+      live = fake_live_allocations();
+    if (i > fit + 2)
+      assert_in_range(fake_live_allocations(), live - 1, live + 1);
+    if (i == 449)
+      assert_non_null(counters_source(counters, 102 + i - (fit - 3)));
+  }
+  assert_non_null(counters_source(counters, 102 + 449));
+  assert_null(counters_source(counters, 102 + 480));
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
 /* -- fork ----------------------------------------------------------------- */
 
 static int free_in_child(void *arg) {
@@ -280,6 +369,8 @@ int main(void) {
       test(targets_that_come_and_go_leave_no_memory),
       test(group_that_is_opened_again_has_new_sources),
       test(closed_event_is_decoded_as_it_was_opened),
+      test(closed_event_is_known_until_its_records_are_overwritten),
+      test(targets_of_overwritable_rings_come_and_go_in_bounded_memory),
       test(rings_of_the_parent_are_left_alone),
   };
 

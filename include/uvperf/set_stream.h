@@ -4,8 +4,11 @@
  *
  *   init -> start <-> stop -> close -> close_cb
  *
- * The rules of set.h hold here too; all functions but uvperf_set_flush may be
- * called inside any callback of the handle. */
+ * With UVPERF_SET_OVERWRITE the rings hold the newest records, and give them to
+ * uvperf_set_snapshot alone.
+ *
+ * The rules of set.h hold here too; all functions but uvperf_set_flush and
+ * uvperf_set_snapshot may be called inside any callback of the handle. */
 #ifndef UVPERF_SET_STREAM_H
 #define UVPERF_SET_STREAM_H
 
@@ -32,9 +35,12 @@ extern "C" {
  *    UV_EPROTO   without a record: a ring cannot be right; nothing more comes
  *                from it, nor from its CPU, whatever target is added, and
  *                delivery from the others goes on; with the last of them it
- *                has stopped;
+ *                has stopped. In a snapshot: what is older in a ring than
+ *                what came of it (after its records, or after all with
+ *                UVPERF_SET_TIME_ORDER), and the rest goes on;
  *    UV_EOF      without a record: every task that was to be measured is gone
- *                and every record was delivered; delivery has stopped;
+ *                and every record was delivered, or is there for a snapshot;
+ *                delivery has stopped;
  *    another     without a record: libuv could not go on polling a ring, or
  *                (UV_EBADF) the thread that made the set is gone; the same.
  *  @param record  The library's, valid, with all it points to, until the
@@ -45,13 +51,14 @@ typedef void (*uvperf_set_record_cb)(uvperf_set_t *set, int status,
                                      const uvperf_record_t *record);
 
 /** Called when a target is gone: each of its tasks, and of what they made if
- *  attr.inherit had those measured. All of its records were delivered before.
- *  (Of a target whose events all only count, or could not be opened, its own
- *  tasks are looked for in /proc, and not what they made.) The target stays in
- *  the set until uvperf_set_remove_target, which may be called in here. UV_EOF
- *  comes after the last one, unless that was removed: a set without targets
- *  waits for more. After UV_EOF one that is added is delivered from the next
- *  uvperf_set_start on.
+ *  attr.inherit had those measured. All of its records were delivered before,
+ *  or, with UVPERF_SET_OVERWRITE, wait for a snapshot. (Of a target whose
+ *  events all only count, or could not be opened, its own tasks are looked for
+ *  in /proc, and not what they made.) The target stays in the set until
+ *  uvperf_set_remove_target, which may be called in here. UV_EOF comes after
+ *  the last one, unless that was removed: a set without targets waits for more.
+ *  After UV_EOF one that is added is delivered from the next uvperf_set_start
+ *  on.
  *  @param set     The handle.
  *  @param target  The target's index. */
 typedef void (*uvperf_set_end_cb)(uvperf_set_t *set, uint32_t target);
@@ -72,7 +79,8 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
 /** Starts delivery, and enables the set as uvperf_set_enable does. A handle
  *  that delivers keeps the loop alive (unless unref'd) until it is stopped or
  *  its last target is gone; with CPUs, cgroups, or no target at all, until it
- *  is stopped.
+ *  is stopped. So does one with UVPERF_SET_OVERWRITE, which follows CPUs and
+ *  tells ends as others do, but delivers no record.
  *
  *  Without UVPERF_SET_TIME_ORDER a ring's records come in the order in which
  *  the kernel wrote them, and rings take turns. With it all records come in the
@@ -123,14 +131,38 @@ UVPERF_EXTERN int uvperf_set_stop(uvperf_set_t *set);
  *  without waiting for slack_us, where that was asked for. Works between stop
  *  and start too.
  *  @return 0, also when the rings are empty or delivery has ended; or
- *    UV_EINVAL  never started;
+ *    UV_EINVAL  never started; or UVPERF_SET_OVERWRITE: uvperf_set_snapshot
+ *      delivers then;
  *    UV_EBUSY   called inside a callback of the handle;
  *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
 
+/** Delivers a snapshot of all overwritable rings at one time through the
+ *  callback of the last start: see uvperf_event_snapshot, which says what it
+ *  holds, how long it takes and what the flags do. All rings are paused, and
+ *  waited for, together. With UVPERF_SET_TIME_ORDER the records of all rings
+ *  come in the order of their time, oldest first; else ring by ring. (A record
+ *  that an interrupt has put behind a younger one is in late_records, counted
+ *  for each snapshot by itself.) A record tells its source also when its target
+ *  was removed since. Works after stop and UV_EOF too. A callback that stops or
+ *  closes the handle ends the snapshot; what was not delivered is in no other,
+ *  but one with UVPERF_SNAPSHOT_ALL.
+ *  @param flags  UVPERF_SNAPSHOT_*; with UVPERF_SET_TIME_ORDER
+ *    UVPERF_SNAPSHOT_OLDEST_FIRST changes nothing.
+ *  @return 0, also when there is nothing new; or
+ *    UV_EINVAL  never started, no UVPERF_SET_OVERWRITE, or unknown flags;
+ *    UV_EBUSY   called inside a callback of the handle;
+ *    UV_ENOMEM  out of memory (it takes as much as all rings for the while):
+ *      nothing was delivered, and the next snapshot has it;
+ *    UV_EPERM   in a forked child;
+ *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed: nothing was delivered.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT. */
+UVPERF_EXTERN int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags);
+
 /** Has the end of each target told, while the handle is started. Targets of
  *  tasks are asked for every 100 ms, and 10 ms after an EXIT record, by one
- *  poll(2) for each that lives; what waits in the rings then is delivered.
+ *  poll(2) for each that lives; what waits in the rings then is delivered (with
+ *  UVPERF_SET_OVERWRITE it stays, and EXIT records hasten nothing).
  *  @param cb  NULL for nobody. */
 UVPERF_EXTERN void uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb);
 
