@@ -98,7 +98,8 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *  behind it in its ring); the loss was somewhere since the record before it.
  *  @param set      Initialized with UVPERF_SET_RECORDS.
  *  @param options  Caller's, copied; NULL for the defaults. flush_ms -1 is 0
- *    where wakeup_bytes is 1, else 100.
+ *    where wakeup_bytes is 1, else 100; with UVPERF_SET_OVERWRITE it and the
+ *    bounds of slices mean nothing.
  *  @param cb       Called for each record.
  *  @param error    May be NULL; receives the reason of a failure.
  *  @return 0, or
