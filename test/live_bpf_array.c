@@ -418,12 +418,16 @@ int live_bpf_producer_run(const live_bpf_producer_t *producer, uint64_t nr) {
 
 int live_bpf_producer_run_on(const live_bpf_producer_t *producer, int cpu,
                              uint64_t nr) {
-  cpu_set_t old;
+  cpu_set_t old, set;
   int code;
 
-  live_pin(cpu, &old);
+  CPU_ZERO(&set);
+  CPU_SET((size_t)cpu, &set);
+  if (sched_getaffinity(0, sizeof(old), &old) != 0 ||
+      sched_setaffinity(0, sizeof(set), &set) != 0)
+    return -errno;
   code = live_bpf_producer_run(producer, nr);
-  live_unpin(&old);
+  sched_setaffinity(0, sizeof(old), &old);
   return code;
 }
 
