@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* uvperf: perf_event_open(2) for libuv programs. This header includes all the
- * others, of which event.h, event_control.h, set.h, set_stream.h and measure.h
- * alone need libuv. */
+ * others, of which event.h, event_control.h, set.h, set_stream.h, measure.h and
+ * bpf.h alone need libuv. */
 #ifndef UVPERF_H
 #define UVPERF_H
 
@@ -26,5 +26,6 @@
 #include "uvperf/set.h"
 #include "uvperf/set_stream.h"
 #include "uvperf/measure.h"
+#include "uvperf/bpf.h"
 
 #endif

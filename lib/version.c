@@ -11,6 +11,8 @@ _Static_assert(sizeof(uvperf_event_t) == 8 * sizeof(void *),
                "uvperf_event_t is ABI");
 _Static_assert(sizeof(uvperf_set_t) == 8 * sizeof(void *),
                "uvperf_set_t is ABI");
+_Static_assert(sizeof(uvperf_bpf_reader_t) == 8 * sizeof(void *),
+               "uvperf_bpf_reader_t is ABI");
 
 unsigned int uvperf_version(void) {
   return UVPERF_VERSION_HEX;

@@ -58,7 +58,8 @@ headers_without_libuv() {
   for path in "$root"/include/uvperf/*.h; do
     header=${path##*/}
     case $header in
-      event.h | event_control.h | set.h | set_stream.h | measure.h) continue ;;
+      event.h | event_control.h | set.h | set_stream.h) continue ;;
+      measure.h | bpf.h) continue ;;
     esac
     alone "uvperf/$header" ${CC:-cc} -x c -std=c11 $strict || rc=1
     alone "uvperf/$header" ${CC:-cc} -x c -M $uv >"$results.d" || rc=1
@@ -185,7 +186,8 @@ layers_libuv() {
       hotplug.c | ring_report.c) continue ;;
       event_name*.c | event_list*.c | event_label*.c) ;;
       event.c | event_*.c) continue ;;
-      set.c | set_*.c | bpf_reader.c | count.c | measure.c) continue ;;
+      set.c | set_*.c | count.c | measure.c) continue ;;
+      bpf_reader.c | bpf_reader_*.c) continue ;;
       version.c) continue ;;
     esac
     ${CC:-cc} -I "$root/include" $uv -M "$path" >"$results.d" || rc=1

@@ -411,11 +411,11 @@ UVPERF_EXTERN size_t uvperf_event_size(void);
  *
  *  @param handle  Any handle of any loop; it is recognised by its type and
  *    callback, never through foreign `data`.
- *  @return 1 if the handle belongs to a uvperf handle, an event or a set, which
- *    is now closing; 0 if it does not, and nothing was done. The uvperf
- *    handle's memory must stay until the loop has run; one later
- *    uvperf_event_close or uvperf_set_close is allowed, and stores its
- *    callback. */
+ *  @return 1 if the handle belongs to a uvperf handle, an event, a set or a BPF
+ *    reader, which is now closing; 0 if it does not, and nothing was done. The
+ *    uvperf handle's memory must stay until the loop has run; one later
+ *    uvperf_event_close, uvperf_set_close or uvperf_bpf_reader_close is
+ *    allowed, and stores its callback. */
 UVPERF_EXTERN int uvperf_walk_close(uv_handle_t *handle);
 
 #ifdef __cplusplus

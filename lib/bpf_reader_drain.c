@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* How the records of a BPF reader's rings reach the user, ring by ring in the
+ * order in which the kernel wrote them. */
+#include "bpf_reader.h"
+
+#include <string.h>
+
+#include "ring_report.h"
+
+/* -- one record ----------------------------------------------------------- */
+
+static void fill(uvperf_bpf_sample_t *sample, int status,
+                 const uvperf_record_t *record) {
+  sample->reserved = 0;
+  sample->data = NULL;
+  sample->size = 0;
+  sample->lost = 0;
+  sample->record = record;
+  if (status != 0)
+    return;
+  if (record->type == PERF_RECORD_SAMPLE) {
+    sample->data = record->sample.raw.data;
+    sample->size = record->sample.raw.size;
+  } else if (record->type == PERF_RECORD_LOST) {
+    sample->lost = record->lost.lost;
+  } else if (record->type == PERF_RECORD_LOST_SAMPLES) {
+    sample->lost = record->lost_samples.lost;
+  }
+}
+
+void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
+                                const void *bytes, size_t size,
+                                uint64_t remaining,
+                                const uvperf__slice_t *slice) {
+  const uvperf_record_t *record;
+  uvperf_bpf_sample_t sample;
+  int status;
+
+  status = uvperf_decode(impl->decoder, bytes, size, &record);
+  uvperf__ring_report_record(ring, record, status, slice);
+  fill(&sample, status, record);
+  sample.cpu = ring->cpu;
+  sample.remaining = remaining;
+  impl->in_callback = 1;
+  impl->cb(impl->handle, status, &sample);
+  impl->in_callback = 0;
+}
+
+void uvperf__bpf_reader_tell(reader_t *impl, int status) {
+  impl->in_callback = 1;
+  impl->cb(impl->handle, status, NULL);
+  impl->in_callback = 0;
+}
+
+/* -- what the watch tells ------------------------------------------------- */
+
+/* A callback has closed the handle and forked, in whichever order, and this is
+ * the child: it has no ring whose tail could be moved. */
+static int has_no_rings(const reader_t *impl) {
+  return impl->closing && uvperf__bpf_reader_is_forked(impl);
+}
+
+static int drain(void *owner, size_t ring_index, uvperf__slice_t *slice) {
+  reader_t *impl = owner;
+  uvperf__cpu_ring_t *own = uvperf__cpu_rings_at(impl->rings, ring_index);
+  uvperf__ring_t *ring = &own->ring;
+  const void *bytes;
+  size_t size;
+  int rc;
+
+  rc = uvperf__ring_begin(ring);
+  while (rc == 0) {
+    rc = uvperf__ring_next(ring, impl->scratch, &bytes, &size);
+    if (rc <= 0)
+      break;
+    uvperf__bpf_reader_deliver(impl, own, bytes, size,
+                               ring->head - ring->tail - size, slice);
+    if (has_no_rings(impl))
+      return UVPERF__STOPPED;
+    uvperf__ring_consume(ring, size);
+    rc = uvperf__slice_take(slice, size);
+  }
+  uvperf__ring_end(ring);
+  return rc;
+}
+
+static void slice_end(void *owner) {
+  reader_t *impl = owner;
+
+  if (impl->start_flags & UVPERF_START_SLICE_END)
+    uvperf__bpf_reader_tell(impl, 0);
+}
+
+static void ring_end(void *owner, size_t ring_index, int status) {
+  reader_t *impl = owner;
+
+  uvperf__ring_report_end(uvperf__cpu_rings_at(impl->rings, ring_index),
+                          status);
+  uvperf__bpf_reader_tell(impl, uvperf__ring_report_status(status));
+}
+
+/* Of the last ring that could be read: of the others it was told before. */
+static void end(void *owner, int status) {
+  reader_t *impl = owner;
+  size_t i;
+
+  for (i = 0; i < uvperf__watch_nr_rings(impl->watch); i++)
+    uvperf__ring_report_end(uvperf__cpu_rings_at(impl->rings, i), status);
+  uvperf__bpf_reader_end_delivery(impl);
+  uvperf__bpf_reader_tell(impl, uvperf__ring_report_status(status));
+}
+
+const uvperf__watch_ops_t uvperf__bpf_reader_watch_ops = {
+    .drain = drain,
+    .slice_end = slice_end,
+    .ring_end = ring_end,
+    .end = end,
+    .close = uvperf__bpf_reader_begin_close,
+    .closed = uvperf__bpf_reader_inner_closed,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What a BPF reader tells of its CPUs, rings and records. */
+#include "bpf_reader.h"
+
+#include "ring_report.h"
+
+int uvperf_bpf_reader_cpu_status(const uvperf_bpf_reader_t *reader, int cpu) {
+  return uvperf__bpf_outputs_cpu_status(
+      uvperf__bpf_reader_impl(reader)->outputs, cpu);
+}
+
+size_t uvperf_bpf_reader_nr_rings(const uvperf_bpf_reader_t *reader) {
+  return uvperf__cpu_rings_nr(uvperf__bpf_reader_impl(reader)->rings);
+}
+
+int uvperf_bpf_reader_ring(const uvperf_bpf_reader_t *reader, size_t index,
+                           uvperf_ring_info_t *ring) {
+  const reader_t *impl = uvperf__bpf_reader_impl(reader);
+
+  return uvperf__ring_report_info(impl->rings, index, impl->watch,
+                                  uvperf__bpf_reader_is_forked(impl), ring);
+}
+
+void uvperf_bpf_reader_stats(const uvperf_bpf_reader_t *reader,
+                             uvperf_stats_t *stats) {
+  const reader_t *impl = uvperf__bpf_reader_impl(reader);
+
+  uvperf__ring_report_stats(impl->rings, impl->watch, stats);
+  stats->cpus_gone = impl->cpus_gone;
+  stats->cpus_come = impl->cpus_come;
+}
+
+const struct perf_event_attr *
+uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader) {
+  return uvperf__bpf_outputs_attr(uvperf__bpf_reader_impl(reader)->outputs);
+}

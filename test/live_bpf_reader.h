@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of the BPF reader's handle share: a reader with what its
+ * callbacks said, a map of its own, and a program that hands out what is
+ * numbered. */
+#ifndef UVPERF_TEST_LIVE_BPF_READER_H
+#define UVPERF_TEST_LIVE_BPF_READER_H
+
+#include "live.h"
+#include "live_bpf_array.h"
+
+#define LIVE_BPF_READER_CPUS 256
+
+typedef struct live_bpf_reader_s live_bpf_reader_t;
+struct live_bpf_reader_s {
+  uvperf_bpf_reader_t reader; /* `data` is the address of this struct */
+  int array;                  /* -1: none, or closed */
+  live_bpf_output_t output;
+  int has_output;
+  uint64_t sent; /* with success; the number of the next one */
+
+  /* What came. */
+  uint64_t records; /* any */
+  uint64_t samples; /* with data that live_bpf_reader_send has sent */
+  uint64_t by_cpu[LIVE_BPF_READER_CPUS]; /* of those */
+  uint64_t last[LIVE_BPF_READER_CPUS];   /* number + 1 of the last of those */
+  uint64_t strange; /* samples with other data, of another CPU, out of order */
+  uint64_t others;  /* records that are no samples */
+  uint64_t lost;
+  uint64_t corrupt; /* UV_EPROTO with a record */
+  uint64_t faults;  /* a status without a record */
+  int fault;        /* the last of them */
+  uint64_t slice_ends;
+  uint64_t remaining; /* of the last record */
+  int closed;
+  /* What uvperf_bpf_reader_on_cpu told, as in "1 ENODEV, 1 0", and how often. */
+  char told[256];
+  uint64_t nr_told;
+  uvperf_error_t error;
+  /* Called at the end of each callback; may be NULL. */
+  void (*on_sample)(live_bpf_reader_t *live, int status,
+                    const uvperf_bpf_sample_t *sample);
+  void (*on_cpu)(live_bpf_reader_t *live, int cpu, int status);
+  void *hook_data;
+};
+
+/* The options of most: each sample wakes, in rings of 64 KiB. */
+uvperf_bpf_reader_options_t live_bpf_reader_options(void);
+/* Starts without a flush timer, and with slices that time does not end. */
+extern const uvperf_stream_options_t live_bpf_reader_plain;
+
+/* Makes the map (entries as of live_bpf_array_make) and the program; skips the
+ * test as that does. */
+void live_bpf_reader_make(const char *test, live_bpf_reader_t *live,
+                          uint32_t entries);
+/* Opens the reader of its map; fails the test on error. NULL for the options of
+ * most. */
+void live_bpf_reader_open(uv_loop_t *loop, live_bpf_reader_t *live,
+                          const uvperf_bpf_reader_options_t *options);
+/* Starts it; NULL for the plain options. */
+void live_bpf_reader_start(live_bpf_reader_t *live,
+                           const uvperf_stream_options_t *options);
+/* All of it. */
+void live_bpf_reader_begin(const char *test, uv_loop_t *loop,
+                           live_bpf_reader_t *live);
+
+/* Hands out a payload of so many bytes (16 to 60,000) on a CPU: what
+ * bpf_perf_event_output() gave. It is numbered if it was taken. */
+int live_bpf_reader_send(live_bpf_reader_t *live, int cpu, size_t size);
+/* So many of 24 bytes, each of which must be taken. */
+void live_bpf_reader_send_all(live_bpf_reader_t *live, int cpu, uint64_t nr);
+/* What the kernel makes of a size. */
+size_t live_bpf_reader_padded(size_t size);
+
+/* Closes the reader and waits for that. */
+void live_bpf_reader_close(live_bpf_reader_t *live);
+/* The same where uvperf_bpf_reader_close was called, with
+ * live_bpf_reader_on_close. */
+void live_bpf_reader_wait_closed(live_bpf_reader_t *live);
+/* Lets go of map and program. */
+void live_bpf_reader_unmake(live_bpf_reader_t *live);
+/* Both. */
+void live_bpf_reader_end(live_bpf_reader_t *live);
+
+/* The callbacks. */
+void live_bpf_reader_on_sample(uvperf_bpf_reader_t *reader, int status,
+                               const uvperf_bpf_sample_t *sample);
+void live_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader, int cpu, int status,
+                            const uvperf_error_t *error);
+void live_bpf_reader_on_close(uvperf_bpf_reader_t *reader);
+
+#endif

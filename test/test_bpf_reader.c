@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: what BPF programs hand out comes, of each CPU, whole and in order, when
+ * it is to come. */
+#include "live_bpf_reader.h"
+
+#include <errno.h>
+
+#define MOST_CPUS 8
+
+/* -- what comes ----------------------------------------------------------- */
+
+static void reader_delivers_what_each_cpu_hands_out(void **state) {
+  int cpus[MOST_CPUS];
+  size_t nr = live_cpus(cpus, MOST_CPUS);
+  live_bpf_reader_t live;
+  uvperf_stats_t stats;
+  size_t i;
+
+  live_bpf_reader_begin(__func__, *state, &live);
+  live_turns_in(*state, 5); /* what is there before comes without a wakeup */
+  for (i = 0; i < 5 * nr; i++)
+    live_bpf_reader_send_all(&live, cpus[i % nr], 1);
+  assert_true(live_run_until(*state, &live.samples, 5 * nr));
+  for (i = 0; i < nr; i++)
+    assert_int_equal(live.by_cpu[cpus[i]], 5);
+  assert_int_equal(live.strange + live.others + live.faults, 0);
+  uvperf_bpf_reader_stats(&live.reader, &stats);
+  assert_int_equal(stats.records, 5 * nr);
+  assert_int_equal(stats.corrupt + stats.lost_records, 0);
+  assert_true(stats.wakeups > 0);
+  live_bpf_reader_end(&live);
+}
+
+static void reader_delivers_payloads_of_any_size(void **state) {
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  live_bpf_reader_t live;
+  uint64_t sent = 0;
+  size_t size;
+
+  options.ring_bytes = 0;
+  live_bpf_reader_make(__func__, &live, 0);
+  live_bpf_reader_open(*state, &live, &options);
+  live_bpf_reader_start(&live, NULL);
+  for (size = 16; size < LIVE_BPF_MOST; size += 1 + size / 7) {
+    assert_int_equal(live_bpf_reader_send(&live, live_last_cpu(), size), 0);
+    assert_true(live_run_until(*state, &live.samples, ++sent));
+  }
+  assert_int_equal(live_bpf_reader_send(&live, live_last_cpu(), LIVE_BPF_MOST),
+                   0);
+  assert_true(live_run_until(*state, &live.samples, ++sent));
+  assert_int_equal(live.strange, 0);
+  live_bpf_reader_end(&live);
+}
+
+typedef struct seen_s {
+  uint64_t remaining[4];
+  uint64_t size;
+  size_t nr;
+} seen_t;
+
+static void note_remaining(live_bpf_reader_t *live, int status,
+                           const uvperf_bpf_sample_t *sample) {
+  seen_t *seen = live->hook_data;
+
+  assert_int_equal(status, 0);
+  seen->remaining[seen->nr++ % 4] = sample->remaining;
+  seen->size = sample->record->size;
+}
+
+static void sample_tells_what_waits_behind_it(void **state) {
+  live_bpf_reader_t live;
+  seen_t seen = {{0}, 0, 0};
+
+  live_bpf_reader_begin(__func__, *state, &live);
+  live_turns_in(*state, 5);
+  live.on_sample = note_remaining;
+  live.hook_data = &seen;
+  live_bpf_reader_send_all(&live, 0, 3);
+  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(seen.nr, 3);
+  assert_int_equal(seen.remaining[0], 2 * seen.size);
+  assert_int_equal(seen.remaining[1], seen.size);
+  assert_int_equal(seen.remaining[2], 0);
+  live_bpf_reader_end(&live);
+}
+
+/* A LOST record comes with the first that finds room again. */
+static void what_found_no_room_is_told_as_lost(void **state) {
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  uvperf_stats_t stats;
+  live_bpf_reader_t live;
+  uint64_t refused = 0;
+  int i, rc;
+
+  options.ring_bytes = 1;
+  live_bpf_reader_make(__func__, &live, 0);
+  live_bpf_reader_open(*state, &live, &options);
+  live_bpf_reader_start(&live, NULL);
+  for (i = 0; i < 100; i++) {
+    rc = live_bpf_reader_send(&live, 0, 100);
+    assert_true(rc == 0 || rc == -ENOSPC);
+    refused += rc != 0;
+  }
+  assert_true(refused > 0);
+  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(live.lost, 0);
+  live_bpf_reader_send_all(&live, 0, 1);
+  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(live.lost, refused);
+  assert_int_equal(live.samples, live.sent);
+  assert_int_equal(live.others, 1);
+  uvperf_bpf_reader_stats(&live.reader, &stats);
+  assert_int_equal(stats.lost_records, refused);
+  live_bpf_reader_end(&live);
+}
+
+/* -- the user's attr ------------------------------------------------------ */
+
+typedef struct fields_s {
+  uint64_t comms;
+  uint64_t samples;
+  uint64_t wrong;
+  uint64_t last_time;
+} fields_t;
+
+static void check_fields(live_bpf_reader_t *live, int status,
+                         const uvperf_bpf_sample_t *sample) {
+  const uint64_t asked = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+  const uvperf_record_t *record = sample->record;
+  fields_t *fields = live->hook_data;
+
+  if (status != 0 || (record->present & asked) != asked ||
+      record->cpu != (uint32_t)sample->cpu)
+    fields->wrong++;
+  if (record->type == PERF_RECORD_SAMPLE && record->tid == live_tid()) {
+    fields->wrong += record->time < fields->last_time;
+    fields->last_time = record->time;
+    fields->samples++;
+  }
+  if (record->type == PERF_RECORD_COMM && record->tid == live_tid()) {
+    fields->wrong += sample->data != NULL || sample->size != 0;
+    fields->comms += strncmp(record->comm.comm, "live", 4) == 0;
+  }
+}
+
+static void attr_of_the_user_gives_fields_and_other_records(void **state) {
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  fields_t fields = {0, 0, 0, 0};
+  struct perf_event_attr attr;
+  live_bpf_reader_t live;
+  uint64_t next = 0;
+
+  uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+  attr.sample_period = 1;
+  attr.sample_type =
+      PERF_SAMPLE_RAW | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+  attr.comm = 1;
+  attr.sample_id_all = 1;
+  options.attr = &attr;
+  live_bpf_reader_make(__func__, &live, 0);
+  live_bpf_reader_open(*state, &live, &options);
+  assert_int_equal(uvperf_bpf_reader_attr(&live.reader)->comm, 1);
+  live.on_sample = check_fields;
+  live.hook_data = &fields;
+  live_bpf_reader_start(&live, NULL);
+  live_bpf_reader_send_all(&live, 0, 3);
+  live_comm(&next, 2);
+  live_bpf_reader_send_all(&live, 0, 3);
+  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(fields.samples, 6);
+  assert_int_equal(fields.comms, 2);
+  assert_int_equal(fields.wrong, 0);
+  assert_int_equal(live.samples, 6);
+  live_bpf_reader_end(&live);
+}
+
+static void attr_without_raw_gives_samples_without_data(void **state) {
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  struct perf_event_attr attr;
+  live_bpf_reader_t live;
+
+  uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+  attr.sample_period = 1;
+  attr.sample_type = PERF_SAMPLE_TID;
+  options.attr = &attr;
+  live_bpf_reader_make(__func__, &live, 0);
+  live_bpf_reader_open(*state, &live, &options);
+  live_bpf_reader_start(&live, NULL);
+  live_bpf_reader_send_all(&live, 0, 1);
+  assert_true(live_run_until(*state, &live.records, 1));
+  /* It has no data that could be right. */
+  assert_int_equal(live.strange, 1);
+  assert_int_equal(live.corrupt, 0);
+  live_bpf_reader_end(&live);
+}
+
+/* -- when it comes -------------------------------------------------------- */
+
+static void wakeups_come_with_so_many_samples(void **state) {
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  live_bpf_reader_t live;
+  uvperf_stats_t stats;
+
+  options.wakeup_events = 3;
+  live_bpf_reader_make(__func__, &live, 0);
+  live_bpf_reader_open(*state, &live, &options);
+  live_bpf_reader_start(&live, NULL);
+  live_turns_in(*state, 5);
+  live_bpf_reader_send_all(&live, 0, 2);
+  live_turns_in(*state, 20);
+  assert_int_equal(live.samples, 0);
+  live_bpf_reader_send_all(&live, 0, 1);
+  assert_true(live_run_until(*state, &live.samples, 3));
+  uvperf_bpf_reader_stats(&live.reader, &stats);
+  assert_int_equal(stats.wakeups, 1);
+  live_bpf_reader_end(&live);
+}
+
+static void wakeups_come_with_so_many_bytes(void **state) {
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  live_bpf_reader_t live;
+
+  options.wakeup_events = 0;
+  options.wakeup_bytes = 1000;
+  live_bpf_reader_make(__func__, &live, 0);
+  live_bpf_reader_open(*state, &live, &options);
+  live_bpf_reader_start(&live, NULL);
+  live_turns_in(*state, 5);
+  assert_int_equal(live_bpf_reader_send(&live, 0, 500), 0);
+  live_turns_in(*state, 20);
+  assert_int_equal(live.samples, 0);
+  assert_int_equal(live_bpf_reader_send(&live, 0, 500), 0);
+  assert_true(live_run_until(*state, &live.samples, 2));
+  live_bpf_reader_end(&live);
+}
+
+/* A quarter of the ring. */
+static void wakeups_come_by_default_with_a_quarter_of_the_ring(void **state) {
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  live_bpf_reader_t live;
+
+  options.wakeup_events = 0;
+  live_bpf_reader_make(__func__, &live, 0);
+  live_bpf_reader_open(*state, &live, &options);
+  live_bpf_reader_start(&live, NULL);
+  live_turns_in(*state, 5);
+  assert_int_equal(live_bpf_reader_send(&live, 0, 15 * 1024), 0);
+  live_turns_in(*state, 20);
+  assert_int_equal(live.samples, 0);
+  assert_int_equal(live_bpf_reader_send(&live, 0, 2 * 1024), 0);
+  assert_true(live_run_until(*state, &live.samples, 2));
+  live_bpf_reader_end(&live);
+}
+
+static void samples_below_the_watermark_come_by_the_flush_timer(void **state) {
+  uvperf_stream_options_t stream = UVPERF_STREAM_OPTIONS_INIT;
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  uvperf_stats_t stats;
+  live_bpf_reader_t live;
+  int i;
+
+  live_bpf_reader_make(__func__, &live, 0);
+  for (i = 0; i < 2; i++) {
+    options.wakeup_events = i == 0 ? 0 : 1000;
+    stream.flush_ms = i == 0 ? -1 : 1;
+    live.samples = 0;
+    live_bpf_reader_open(*state, &live, &options);
+    live_bpf_reader_start(&live, &stream);
+    live_turns_in(*state, 5);
+    live_bpf_reader_send_all(&live, 0, 2);
+    assert_true(live_run_until(*state, &live.samples, 2));
+    uvperf_bpf_reader_stats(&live.reader, &stats);
+    assert_int_equal(stats.wakeups, 0);
+    live_bpf_reader_close(&live);
+  }
+  live_bpf_reader_unmake(&live);
+}
+
+static void count_timers(uv_handle_t *handle, void *arg) {
+  *(uint32_t *)arg += handle->type == UV_TIMER && uv_is_active(handle);
+}
+
+/* That of the hotplug, and that of flush_ms where one may have to wait. */
+static void flush_timer_is_there_where_not_each_sample_wakes(void **state) {
+  static const uint32_t wakeups[][3] = {
+      {1, 0, 1}, {0, 1, 1}, {2, 0, 2}, {0, 100, 2}, {0, 0, 2}};
+  uvperf_stream_options_t stream = UVPERF_STREAM_OPTIONS_INIT;
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  live_bpf_reader_t live;
+  uint32_t timers;
+  size_t i;
+
+  live_bpf_reader_make(__func__, &live, 0);
+  for (i = 0; i < sizeof(wakeups) / sizeof(wakeups[0]); i++) {
+    options.wakeup_events = wakeups[i][0];
+    options.wakeup_bytes = wakeups[i][1];
+    live_bpf_reader_open(*state, &live, &options);
+    live_bpf_reader_start(&live, &stream);
+    timers = 0;
+    uv_walk(*state, count_timers, &timers);
+    assert_int_equal(timers, wakeups[i][2]);
+    live_bpf_reader_close(&live);
+  }
+  live_bpf_reader_unmake(&live);
+}
+
+static void slices_of_one_record_are_told(void **state) {
+  uvperf_stream_options_t stream = live_bpf_reader_plain;
+  uvperf_ring_info_t ring;
+  uvperf_stats_t stats;
+  live_bpf_reader_t live;
+
+  stream.slice_records = 1;
+  stream.flags = UVPERF_START_SLICE_END;
+  live_bpf_reader_make(__func__, &live, 0);
+  live_bpf_reader_open(*state, &live, NULL);
+  live_bpf_reader_start(&live, &stream);
+  live_bpf_reader_send_all(&live, 0, 10);
+  assert_true(live_run_until(*state, &live.slice_ends, 10));
+  assert_int_equal(live.samples, 10);
+  uvperf_bpf_reader_stats(&live.reader, &stats);
+  assert_int_equal(stats.slices, 10);
+  assert_int_equal(uvperf_bpf_reader_ring(&live.reader, 0, &ring), 0);
+  assert_int_equal(ring.stats.slices, 10);
+  live_bpf_reader_end(&live);
+}
+
+/* -- flush, stop and the rest --------------------------------------------- */
+
+static void flush_inside(live_bpf_reader_t *live, int status,
+                         const uvperf_bpf_sample_t *sample) {
+  (void)status;
+  (void)sample;
+  *(int *)live->hook_data = uvperf_bpf_reader_flush(&live->reader);
+}
+
+static void flush_delivers_what_is_there_at_once(void **state) {
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  uvperf_stream_options_t stream = live_bpf_reader_plain;
+  live_bpf_reader_t live;
+  int code = 0;
+
+  options.wakeup_events = 1000;
+  stream.slice_records = 1;
+  stream.flags = UVPERF_START_SLICE_END;
+  live_bpf_reader_make(__func__, &live, 0);
+  live_bpf_reader_open(*state, &live, &options);
+  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), UV_EINVAL);
+  live_bpf_reader_start(&live, &stream);
+  live_turns_in(*state, 5);
+  live_bpf_reader_send_all(&live, 0, 5);
+  live_bpf_reader_send_all(&live, live_last_cpu(), 5);
+  live.on_sample = flush_inside;
+  live.hook_data = &code;
+  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(live.samples, 10);
+  assert_int_equal(code, UV_EBUSY);
+  assert_int_equal(live.slice_ends, 0);
+  live.on_sample = NULL;
+  live_bpf_reader_send_all(&live, 0, 3);
+  assert_int_equal(uvperf_bpf_reader_stop(&live.reader), 0);
+  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(live.samples, 13);
+  live_bpf_reader_end(&live);
+}
+
+static void stop_at_third(live_bpf_reader_t *live, int status,
+                          const uvperf_bpf_sample_t *sample) {
+  (void)status;
+  (void)sample;
+  if (live->samples == 3)
+    assert_int_equal(uvperf_bpf_reader_stop(&live->reader), 0);
+}
+
+static void stop_leaves_the_rest_for_the_next_start(void **state) {
+  live_bpf_reader_t live;
+  int by_flush;
+
+  live_bpf_reader_begin(__func__, *state, &live);
+  for (by_flush = 0; by_flush < 2; by_flush++) {
+    live.samples = 0;
+    live.on_sample = stop_at_third;
+    live_bpf_reader_send_all(&live, 0, 10);
+    if (by_flush)
+      assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+    assert_true(live_run_until(*state, &live.samples, 3));
+    live_turns_in(*state, 10);
+    assert_int_equal(live.samples, 3);
+    assert_int_equal(uvperf_bpf_reader_is_active(&live.reader), 0);
+    live.on_sample = NULL;
+    live_bpf_reader_start(&live, NULL);
+    assert_true(live_run_until(*state, &live.samples, 10));
+  }
+  assert_int_equal(live.strange, 0);
+  live_bpf_reader_end(&live);
+}
+
+static void start_says_no_to_what_cannot_be(void **state) {
+  uvperf_stream_options_t stream = UVPERF_STREAM_OPTIONS_INIT;
+  live_bpf_reader_t live;
+  uvperf_error_t error;
+
+  live_bpf_reader_make(__func__, &live, 0);
+  live_bpf_reader_open(*state, &live, NULL);
+  assert_int_equal(uvperf_bpf_reader_start(&live.reader, NULL, NULL, &error),
+                   UV_EINVAL);
+  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+  stream.flags = 1u << 31;
+  assert_int_equal(uvperf_bpf_reader_start(&live.reader, &stream,
+                                           live_bpf_reader_on_sample, &error),
+                   UV_EINVAL);
+  assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
+  live_bpf_reader_start(&live, NULL);
+  assert_int_equal(uvperf_bpf_reader_start(&live.reader, NULL,
+                                           live_bpf_reader_on_sample, &error),
+                   UV_EALREADY);
+  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 0), UV_EINVAL);
+  live_bpf_reader_end(&live);
+}
+
+static void reader_keeps_the_loop_alive_while_it_delivers(void **state) {
+  live_bpf_reader_t live;
+
+  live_bpf_reader_make(__func__, &live, 0);
+  live_bpf_reader_open(*state, &live, NULL);
+  assert_int_equal(uvperf_bpf_reader_is_active(&live.reader), 0);
+  assert_int_equal(uvperf_bpf_reader_has_ref(&live.reader), 1);
+  assert_int_equal(uv_loop_alive(*state), 0);
+  live_bpf_reader_start(&live, NULL);
+  assert_int_equal(uvperf_bpf_reader_is_active(&live.reader), 1);
+  assert_int_equal(uv_loop_alive(*state), 1);
+  uvperf_bpf_reader_unref(&live.reader);
+  assert_int_equal(uvperf_bpf_reader_has_ref(&live.reader), 0);
+  assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
+  uvperf_bpf_reader_ref(&live.reader);
+  assert_int_equal(uv_loop_alive(*state), 1);
+  assert_int_equal(uvperf_bpf_reader_stop(&live.reader), 0);
+  assert_int_equal(uvperf_bpf_reader_stop(&live.reader), 0);
+  assert_int_equal(uvperf_bpf_reader_is_active(&live.reader), 0);
+  assert_int_equal(uv_loop_alive(*state), 0);
+  assert_int_equal(uvperf_bpf_reader_size(), sizeof(uvperf_bpf_reader_t));
+  live_bpf_reader_end(&live);
+}
+
+#define LIVE(test) support_loop_test(test)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      LIVE(reader_delivers_what_each_cpu_hands_out),
+      LIVE(reader_delivers_payloads_of_any_size),
+      LIVE(sample_tells_what_waits_behind_it),
+      LIVE(what_found_no_room_is_told_as_lost),
+      LIVE(attr_of_the_user_gives_fields_and_other_records),
+      LIVE(attr_without_raw_gives_samples_without_data),
+      LIVE(wakeups_come_with_so_many_samples),
+      LIVE(wakeups_come_with_so_many_bytes),
+      LIVE(wakeups_come_by_default_with_a_quarter_of_the_ring),
+      LIVE(samples_below_the_watermark_come_by_the_flush_timer),
+      LIVE(flush_timer_is_there_where_not_each_sample_wakes),
+      LIVE(slices_of_one_record_are_told),
+      LIVE(flush_delivers_what_is_there_at_once),
+      LIVE(stop_leaves_the_rest_for_the_next_start),
+      LIVE(start_says_no_to_what_cannot_be),
+      LIVE(reader_keeps_the_loop_alive_while_it_delivers),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: of what a reader can be made, what of its rings is told, and what is
+ * refused, with nothing left. */
+#include "live_bpf_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <linux/bpf.h>
+
+#include "fake_kernel.h"
+#include "live_bpf.h"
+#include "temp_tree.h"
+
+/* -- maps ----------------------------------------------------------------- */
+
+static void reader_goes_on_when_the_caller_closes_the_map(void **state) {
+  live_bpf_reader_t live;
+  int i;
+
+  live_bpf_reader_make(__func__, &live, 0);
+  live_bpf_reader_open(*state, &live, NULL);
+  assert_int_equal(close(live.array), 0);
+  live.array = -1;
+  for (i = 1; i <= 3; i++) {
+    live_bpf_reader_start(&live, NULL);
+    live_bpf_reader_send_all(&live, live_last_cpu(), 1);
+    assert_true(live_run_until(*state, &live.samples, (uint64_t)i));
+    assert_int_equal(uvperf_bpf_reader_stop(&live.reader), 0);
+    assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
+  }
+  live_bpf_reader_end(&live);
+}
+
+/* Closed while the events are in it. */
+static void reader_goes_on_when_the_map_is_closed_later(void **state) {
+  live_bpf_reader_t live;
+
+  live_bpf_reader_begin(__func__, *state, &live);
+  assert_int_equal(close(live.array), 0);
+  live.array = -1;
+  live_bpf_reader_send_all(&live, live_last_cpu(), 1);
+  assert_true(live_run_until(*state, &live.samples, 1));
+  live_bpf_reader_end(&live);
+}
+
+static int pin(int array, const char *path) {
+  union bpf_attr attr;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.pathname = (uintptr_t)path;
+  attr.bpf_fd = (uint32_t)array;
+  return live_bpf_call(BPF_OBJ_PIN, &attr);
+}
+
+static void reader_of_a_pinned_map_delivers(void **state) {
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  char dir[] = "/tmp/uvperf-bpffs-XXXXXX";
+  live_bpf_reader_t live;
+  char path[64];
+  int array;
+
+  live_bpf_reader_make(__func__, &live, 0);
+  assert_non_null(mkdtemp(dir));
+  if (mount("uvperf", dir, "bpf", 0, NULL) != 0) {
+    rmdir(dir);
+    live_bpf_reader_unmake(&live);
+    support_skip(__func__, "bpffs");
+  }
+  snprintf(path, sizeof(path), "%s/events", dir);
+  assert_int_equal(pin(live.array, path), 0);
+  options.path = path;
+  array = live.array;
+  live.array = -1;
+  live_bpf_reader_open(*state, &live, &options);
+  memset(path, 'x', strlen(path)); /* it is copied, or of no use any more */
+  live_bpf_reader_start(&live, NULL);
+  live_bpf_reader_send_all(&live, 0, 2);
+  assert_true(live_run_until(*state, &live.samples, 2));
+  live.array = array;
+  live_bpf_reader_close(&live);
+  assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
+  live_bpf_reader_unmake(&live);
+  assert_int_equal(umount(dir), 0);
+  assert_int_equal(rmdir(dir), 0);
+}
+
+/* Programs on the other CPUs find no entry of theirs. */
+static void map_of_one_entry_is_read_on_that_cpu(void **state) {
+  live_bpf_reader_t live;
+  int last = live_last_cpu();
+
+  live_bpf_reader_make(__func__, &live, 1);
+  if (last == 0) {
+    live_bpf_reader_unmake(&live);
+    support_skip(__func__, "two CPUs");
+  }
+  live_bpf_reader_open(*state, &live, NULL);
+  live_bpf_reader_start(&live, NULL);
+  assert_int_equal(uvperf_bpf_reader_nr_rings(&live.reader), 1);
+  assert_int_equal(uvperf_bpf_reader_cpu_status(&live.reader, 0), 0);
+  assert_int_equal(uvperf_bpf_reader_cpu_status(&live.reader, last), UV_E2BIG);
+  assert_int_equal(uvperf_bpf_reader_cpu_status(&live.reader, -1), UV_ENOENT);
+  live_bpf_reader_send_all(&live, 0, 2);
+  assert_int_equal(live_bpf_reader_send(&live, last, 24), -E2BIG);
+  assert_true(live_run_until(*state, &live.samples, 2));
+  live_bpf_reader_end(&live);
+}
+
+static void cpus_of_the_list_alone_are_read(void **state) {
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  live_bpf_reader_t live;
+  int last = live_last_cpu();
+  char list[16];
+
+  live_bpf_reader_make(__func__, &live, 0);
+  if (last == 0) {
+    live_bpf_reader_unmake(&live);
+    support_skip(__func__, "two CPUs");
+  }
+  snprintf(list, sizeof(list), "%d", last);
+  options.cpus = list;
+  live_bpf_reader_open(*state, &live, &options);
+  live_bpf_reader_start(&live, NULL);
+  assert_int_equal(uvperf_bpf_reader_cpu_status(&live.reader, last), 0);
+  assert_int_equal(uvperf_bpf_reader_cpu_status(&live.reader, 0), UV_ENOENT);
+  live_bpf_reader_send_all(&live, last, 1);
+  assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
+  assert_true(live_run_until(*state, &live.samples, 1));
+  live_bpf_reader_end(&live);
+}
+
+/* -- rings ---------------------------------------------------------------- */
+
+static void rings_are_told(void **state) {
+  const size_t sizes[] = {1, support_page_bytes(), 5 * support_page_bytes(), 0};
+  const size_t expected[] = {support_page_bytes(), support_page_bytes(),
+                             8 * support_page_bytes(), 512 * 1024};
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  uvperf_ring_info_t ring;
+  live_bpf_reader_t live;
+  int cpus[64];
+  size_t nr = sizeof(cpus) / sizeof(cpus[0]);
+  size_t i, at;
+
+  assert_int_equal(uvperf_cpus_online(cpus, &nr), 0);
+  live_bpf_reader_make(__func__, &live, 0);
+  for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    options.ring_bytes = sizes[i];
+    live_bpf_reader_open(*state, &live, &options);
+    assert_int_equal(uvperf_bpf_reader_nr_rings(&live.reader), nr);
+    for (at = 0; at < nr; at++) {
+      assert_int_equal(uvperf_bpf_reader_ring(&live.reader, at, &ring), 0);
+      assert_int_equal(ring.cpu, cpus[at]);
+      assert_int_equal(ring.bytes, expected[i]);
+      assert_int_equal(ring.nr_events, 1);
+      assert_int_equal(ring.waiting, 0);
+      assert_true(ring.fd >= 0);
+    }
+    assert_int_equal(uvperf_bpf_reader_ring(&live.reader, nr, &ring),
+                     UV_EINVAL);
+    live_bpf_reader_close(&live);
+  }
+  live_bpf_reader_unmake(&live);
+}
+
+static void ring_tells_what_waits_and_what_came(void **state) {
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  uvperf_ring_info_t ring;
+  live_bpf_reader_t live;
+
+  options.wakeup_events = 1000;
+  live_bpf_reader_make(__func__, &live, 0);
+  live_bpf_reader_open(*state, &live, &options);
+  live_bpf_reader_start(&live, NULL);
+  live_turns_in(*state, 5);
+  live_bpf_reader_send_all(&live, 0, 4);
+  assert_int_equal(uvperf_bpf_reader_ring(&live.reader, 0, &ring), 0);
+  assert_int_equal(ring.waiting, 4 * 40);
+  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(uvperf_bpf_reader_ring(&live.reader, 0, &ring), 0);
+  assert_int_equal(ring.waiting, 0);
+  assert_int_equal(ring.stats.records, 4);
+  assert_int_equal(ring.stats.bytes, 4 * 40);
+  assert_int_equal(ring.stats.high_water_bytes, 4 * 40);
+  assert_int_equal(ring.stats.slices, 0);
+  live_bpf_reader_end(&live);
+}
+
+/* -- what is refused ------------------------------------------------------ */
+
+typedef struct refused_s {
+  int map_fd;
+  uvperf_bpf_reader_options_t options;
+  int code;
+  int cause;
+  const char *piece; /* of the reason */
+} refused_t;
+
+/* Nothing is left of it, and the memory is the caller's. */
+static void expect_refused(uv_loop_t *loop, const refused_t *refused) {
+  size_t fds = support_count_fds();
+  uvperf_bpf_reader_t reader;
+  uvperf_error_t error;
+  int rc;
+
+  memset(&error, 0, sizeof(error));
+  rc = uvperf_bpf_reader_init(loop, &reader, refused->map_fd, &refused->options,
+                              &error);
+  if (rc != refused->code || error.cause != refused->cause ||
+      strstr(error.reason, refused->piece) == NULL)
+    fail_msg("%d (%d): %s; not %d (%d): %s", rc, error.cause, error.reason,
+             refused->code, refused->cause, refused->piece);
+  assert_int_equal(error.code, rc);
+  assert_int_equal(support_count_fds(), fds);
+  assert_int_equal(uv_loop_alive(loop), 0);
+  fake_assert_clean();
+}
+
+static int make_other_map(void) {
+  union bpf_attr attr;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.map_type = BPF_MAP_TYPE_ARRAY;
+  attr.key_size = 4;
+  attr.value_size = 4;
+  attr.max_entries = 4;
+  return live_bpf_call(BPF_MAP_CREATE, &attr);
+}
+
+static void init_of_what_is_no_such_map_is_refused(void **state) {
+  refused_t refused = {-1, live_bpf_reader_options(), UV_EINVAL,
+                       UVPERF_CAUSE_ARGUMENT, ""};
+  live_bpf_reader_t live;
+
+  live_bpf_reader_make(__func__, &live, 0);
+  expect_refused(*state, &refused); /* neither */
+  refused.options.path = "/sys/fs/bpf/events";
+  refused.map_fd = live.array;
+  expect_refused(*state, &refused); /* both */
+  refused.options.path = NULL;
+  refused.map_fd = make_other_map();
+  assert_true(refused.map_fd >= 0);
+  refused.piece = "BPF_MAP_TYPE_PERF_EVENT_ARRAY";
+  expect_refused(*state, &refused);
+  assert_int_equal(close(refused.map_fd), 0);
+  refused.code = UV_EBADF;
+  refused.piece = "map_fd";
+  expect_refused(*state, &refused);
+  refused.map_fd = live.output.prog;
+  refused.code = UV_EINVAL;
+  expect_refused(*state, &refused);
+  refused.map_fd = eventfd(0, EFD_CLOEXEC);
+  assert_true(refused.map_fd >= 0);
+  expect_refused(*state, &refused);
+  assert_int_equal(close(refused.map_fd), 0);
+  live_bpf_reader_unmake(&live);
+}
+
+static void init_of_a_path_where_no_map_is_pinned_is_refused(void **state) {
+  refused_t refused = {-1, live_bpf_reader_options(), UV_ENOENT,
+                       UVPERF_CAUSE_ARGUMENT, "/nonexistent/events"};
+  live_bpf_reader_t live;
+
+  live_bpf_reader_make(__func__, &live, 0);
+  refused.options.path = "/nonexistent/events";
+  expect_refused(*state, &refused);
+  live_bpf_reader_unmake(&live);
+}
+
+/* Each changes what the options of most say. */
+static void wake_by_both(uvperf_bpf_reader_options_t *options) {
+  options->wakeup_bytes = 100;
+}
+static void wake_beyond_half(uvperf_bpf_reader_options_t *options) {
+  options->wakeup_events = 0;
+  options->wakeup_bytes = 40 * 1024;
+}
+static void have_no_such_ring(uvperf_bpf_reader_options_t *options) {
+  options->ring_bytes = SIZE_MAX;
+}
+static void have_an_unknown_flag(uvperf_bpf_reader_options_t *options) {
+  options->flags = 4;
+}
+static void have_reserved(uvperf_bpf_reader_options_t *options) {
+  options->reserved = 1;
+}
+static void have_no_size(uvperf_bpf_reader_options_t *options) {
+  options->size = 0;
+}
+static void list_nothing(uvperf_bpf_reader_options_t *options) {
+  options->cpus = "first";
+}
+static void list_beyond_the_map(uvperf_bpf_reader_options_t *options) {
+  options->cpus = "4000";
+}
+
+static void init_of_options_that_cannot_be_is_refused(void **state) {
+  static void (*const changes[])(uvperf_bpf_reader_options_t *) = {
+      wake_by_both,  wake_beyond_half, have_no_such_ring, have_an_unknown_flag,
+      have_reserved, have_no_size,     list_nothing,      list_beyond_the_map};
+  static const char *const pieces[] = {
+      "wakeup_events", "wakeup_bytes", "ring_bytes", "flags",
+      "reserved",      "options",      "first",      "4000"};
+  live_bpf_reader_t live;
+  refused_t refused;
+  size_t i;
+
+  live_bpf_reader_make(__func__, &live, 0);
+  for (i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+    refused.map_fd = live.array;
+    refused.options = live_bpf_reader_options();
+    refused.code = UV_EINVAL;
+    refused.cause = UVPERF_CAUSE_ARGUMENT;
+    refused.piece = pieces[i];
+    changes[i](&refused.options);
+    expect_refused(*state, &refused);
+  }
+  live_bpf_reader_unmake(&live);
+}
+
+typedef struct newer_s {
+  uvperf_bpf_reader_options_t known;
+  uint64_t field;
+} newer_t;
+
+static void init_of_newer_options_is_refused_unless_0(void **state) {
+  newer_t newer = {live_bpf_reader_options(), 1};
+  live_bpf_reader_t live;
+  uvperf_error_t error;
+
+  newer.known.size = sizeof(newer);
+  live_bpf_reader_make(__func__, &live, 0);
+  assert_int_equal(uvperf_bpf_reader_init(*state, &live.reader, live.array,
+                                          &newer.known, &error),
+                   UV_E2BIG);
+  newer.field = 0;
+  live_bpf_reader_open(*state, &live, &newer.known);
+  live_bpf_reader_end(&live);
+}
+
+static void init_without_loop_or_handle_is_refused(void **state) {
+  uvperf_bpf_reader_t reader;
+  uvperf_error_t error;
+
+  assert_int_equal(uvperf_bpf_reader_init(NULL, &reader, 0, NULL, &error),
+                   UV_EINVAL);
+  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(uvperf_bpf_reader_init(*state, NULL, 0, NULL, NULL),
+                   UV_EINVAL);
+}
+
+static void reader_of_no_options_has_the_defaults(void **state) {
+  live_bpf_reader_t live;
+  const struct perf_event_attr *attr;
+
+  live_bpf_reader_make(__func__, &live, 0);
+  assert_int_equal(
+      uvperf_bpf_reader_init(*state, &live.reader, live.array, NULL, NULL), 0);
+  live.reader.data = &live;
+  attr = uvperf_bpf_reader_attr(&live.reader);
+  assert_int_equal(attr->type, PERF_TYPE_SOFTWARE);
+  assert_int_equal(attr->config, PERF_COUNT_SW_BPF_OUTPUT);
+  assert_int_equal(attr->sample_type & PERF_SAMPLE_RAW, PERF_SAMPLE_RAW);
+  assert_int_equal(uvperf_bpf_reader_start(&live.reader, NULL,
+                                           live_bpf_reader_on_sample, NULL),
+                   0);
+  live_bpf_reader_send_all(&live, 0, 3);
+  assert_true(live_run_until(*state, &live.samples, 3));
+  live_bpf_reader_end(&live);
+}
+
+/* perf_event_read_local() has no answer for such an event. */
+static void inherited_attr_is_taken_into_no_map(void **state) {
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  struct perf_event_attr attr;
+  live_bpf_reader_t live;
+  uvperf_error_t error;
+
+  uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+  attr.sample_period = 1;
+  attr.sample_type = PERF_SAMPLE_RAW;
+  attr.inherit = 1;
+  options.attr = &attr;
+  live_bpf_reader_make(__func__, &live, 0);
+  assert_int_equal(uvperf_bpf_reader_init(*state, &live.reader, live.array,
+                                          &options, &error),
+                   UV_EINVAL);
+  assert_non_null(strstr(error.reason, "inherit"));
+  live_bpf_reader_unmake(&live);
+}
+
+#define LIVE(test) support_loop_test(test)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      LIVE(reader_goes_on_when_the_caller_closes_the_map),
+      LIVE(reader_goes_on_when_the_map_is_closed_later),
+      LIVE(reader_of_a_pinned_map_delivers),
+      LIVE(map_of_one_entry_is_read_on_that_cpu),
+      LIVE(cpus_of_the_list_alone_are_read),
+      LIVE(rings_are_told),
+      LIVE(ring_tells_what_waits_and_what_came),
+      LIVE(init_of_what_is_no_such_map_is_refused),
+      LIVE(init_of_a_path_where_no_map_is_pinned_is_refused),
+      LIVE(init_of_options_that_cannot_be_is_refused),
+      LIVE(init_of_newer_options_is_refused_unless_0),
+      LIVE(init_without_loop_or_handle_is_refused),
+      LIVE(reader_of_no_options_has_the_defaults),
+      LIVE(inherited_attr_is_taken_into_no_map),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: when the events of a reader are in the map, by start, stop, pause and
+ * resume in any order. */
+#include "live_bpf_reader.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include <linux/bpf.h>
+
+#include "live_bpf.h"
+#include "sys.h"
+
+/* Whether programs find the events. Counts as sent. */
+static int is_in(live_bpf_reader_t *live) {
+  int rc = live_bpf_reader_send(live, live_last_cpu(), 24);
+
+  assert_true(rc == 0 || rc == -ENOENT);
+  return rc == 0;
+}
+
+static void start(live_bpf_reader_t *live, uint32_t flags) {
+  uvperf_stream_options_t stream = live_bpf_reader_plain;
+
+  stream.flags = flags;
+  live_bpf_reader_start(live, &stream);
+}
+
+static void stop(live_bpf_reader_t *live) {
+  assert_int_equal(uvperf_bpf_reader_stop(&live->reader), 0);
+}
+
+static void pause_it(live_bpf_reader_t *live) {
+  assert_int_equal(uvperf_bpf_reader_pause(&live->reader, NULL), 0);
+}
+
+static void resume(live_bpf_reader_t *live) {
+  assert_int_equal(uvperf_bpf_reader_resume(&live->reader, NULL), 0);
+}
+
+/* -- who wants the events in the map -------------------------------------- */
+
+/* s: start, n: start with UVPERF_START_NO_ENABLE, x: stop, p: pause, r: resume;
+ * upper case: the events are in the map then. */
+static void play(uv_loop_t *loop, const char *test, const char *calls) {
+  live_bpf_reader_t live;
+  const char *call;
+
+  live_bpf_reader_make(test, &live, 0);
+  live_bpf_reader_open(loop, &live, NULL);
+  assert_false(is_in(&live));
+  for (call = calls; *call != '\0'; call++) {
+    switch (*call | 0x20) {
+      case 's':
+        start(&live, 0);
+        break;
+      case 'n':
+        start(&live, UVPERF_START_NO_ENABLE);
+        break;
+      case 'x':
+        stop(&live);
+        break;
+      case 'p':
+        pause_it(&live);
+        break;
+      default:
+        resume(&live);
+        break;
+    }
+    if (is_in(&live) != !(*call & 0x20))
+      fail_msg("%s, at %s", calls, call);
+  }
+  start(&live, UVPERF_START_NO_ENABLE);
+  assert_true(live_run_until(loop, &live.samples, live.sent));
+  assert_int_equal(live.strange + live.others + live.faults, 0);
+  live_bpf_reader_end(&live);
+}
+
+static void events_are_in_the_map_while_anybody_wants_it(void **state) {
+  static const char *const plays[] = {
+      "Sx",      "SxSxx",   "SpRx",     "SppRRx",  "SpxsRx",  "psRx",
+      "nx",      "nRX",     "RSX",      "RSpRX",   "RpsRX",   "RpR",
+      "pRXSX",   "SRx",     "SxRX",     "SpxRXSX", "nRpRXpx", "RSXpR",
+      "SpxsxRX", "SxpsxRX", "nRXSXpnxR"};
+  size_t i;
+
+  for (i = 0; i < sizeof(plays) / sizeof(plays[0]); i++)
+    play(*state, __func__, plays[i]);
+}
+
+/* -- what that does to samples -------------------------------------------- */
+
+static void pause_loses_nothing_and_tells_the_programs(void **state) {
+  live_bpf_reader_t live;
+  uvperf_stats_t stats;
+
+  live_bpf_reader_begin(__func__, *state, &live);
+  live_bpf_reader_send_all(&live, 0, 3);
+  pause_it(&live);
+  assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
+  /* What is in the rings is delivered. */
+  assert_true(live_run_until(*state, &live.samples, 3));
+  assert_int_equal(uvperf_bpf_reader_is_active(&live.reader), 1);
+  resume(&live);
+  live_bpf_reader_send_all(&live, 0, 3);
+  assert_true(live_run_until(*state, &live.samples, 6));
+  uvperf_bpf_reader_stats(&live.reader, &stats);
+  assert_int_equal(stats.lost_records, 0);
+  live_bpf_reader_end(&live);
+}
+
+static void what_is_written_before_start_waits_in_the_rings(void **state) {
+  live_bpf_reader_t live;
+  int last = live_last_cpu();
+
+  live_bpf_reader_make(__func__, &live, 0);
+  live_bpf_reader_open(*state, &live, NULL);
+  resume(&live);
+  live_bpf_reader_send_all(&live, 0, 3);
+  live_bpf_reader_send_all(&live, last, 3);
+  live_bpf_reader_start(&live, NULL);
+  assert_true(live_run_until(*state, &live.samples, 6));
+  stop(&live);
+  live_bpf_reader_send_all(&live, last, 3);
+  live_turns_in(*state, 5);
+  assert_int_equal(live.samples, 6);
+  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(live.samples, 9);
+  live_bpf_reader_end(&live);
+}
+
+static void pause_in_callback(live_bpf_reader_t *live, int status,
+                              const uvperf_bpf_sample_t *sample) {
+  (void)status;
+  (void)sample;
+  if (live->samples % 2 == 0)
+    pause_it(live);
+  else
+    resume(live);
+}
+
+static void pause_and_resume_work_in_the_callback(void **state) {
+  live_bpf_reader_t live;
+
+  live_bpf_reader_begin(__func__, *state, &live);
+  live.on_sample = pause_in_callback;
+  live_bpf_reader_send_all(&live, 0, 4);
+  assert_true(live_run_until(*state, &live.samples, 4));
+  assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
+  resume(&live);
+  live_bpf_reader_send_all(&live, 0, 1);
+  assert_true(live_run_until(*state, &live.samples, 5));
+  assert_int_equal(live_bpf_reader_send(&live, 0, 24), 0);
+  live_bpf_reader_end(&live);
+}
+
+static void count_comms(live_bpf_reader_t *live, int status,
+                        const uvperf_bpf_sample_t *sample) {
+  (void)status;
+  if (sample != NULL && sample->record->type == PERF_RECORD_COMM &&
+      strncmp(sample->record->comm.comm, "live", 4) == 0)
+    *(uint64_t *)live->hook_data += 1;
+}
+
+/* They are the event's, not the map's. */
+static void records_beside_samples_go_on_while_paused(void **state) {
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  struct perf_event_attr attr;
+  live_bpf_reader_t live;
+  uint64_t comms = 0;
+  uint64_t next = 0;
+
+  uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+  attr.sample_period = 1;
+  attr.sample_type = PERF_SAMPLE_RAW;
+  attr.comm = 1;
+  options.attr = &attr;
+  live_bpf_reader_make(__func__, &live, 0);
+  live_bpf_reader_open(*state, &live, &options);
+  live.on_sample = count_comms;
+  live.hook_data = &comms;
+  live_bpf_reader_start(&live, NULL);
+  pause_it(&live);
+  live_comm(&next, 2);
+  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(comms, 2);
+  stop(&live);
+  live_comm(&next, 2);
+  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(comms, 2);
+  live_bpf_reader_end(&live);
+}
+
+/* -- others at the map ---------------------------------------------------- */
+
+static void second_reader_takes_the_place_of_the_first(void **state) {
+  live_bpf_reader_t first, second;
+
+  live_bpf_reader_begin(__func__, *state, &first);
+  memset(&second, 0, sizeof(second));
+  second.array = first.array;
+  second.output = first.output;
+  live_bpf_reader_open(*state, &second, NULL);
+  live_bpf_reader_start(&second, NULL);
+  live_bpf_reader_send_all(&second, 0, 2);
+  assert_true(live_run_until(*state, &second.samples, 2));
+  assert_int_equal(first.records, 0);
+  /* And what the first one closes is not that of the second. */
+  live_bpf_reader_close(&first);
+  live_bpf_reader_send_all(&second, 0, 2);
+  assert_true(live_run_until(*state, &second.samples, 4));
+  live_bpf_reader_close(&second);
+  assert_int_equal(live_bpf_reader_send(&second, 0, 24), -ENOENT);
+  live_bpf_reader_unmake(&first);
+}
+
+/* An entry of another CPU than any here, which is somebody else's. */
+static void entries_of_others_stay(void **state) {
+  struct perf_event_attr attr;
+  live_bpf_reader_t live;
+  int cpu = live_last_cpu();
+  int fd;
+
+  live_bpf_reader_make(__func__, &live, 4096);
+  uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+  attr.sample_type = PERF_SAMPLE_RAW;
+  attr.sample_period = 1;
+  fd = uvperf__sys_open(&attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+  assert_true(fd >= 0);
+  assert_int_equal(live_bpf_array_put(live.array, 4000, fd), 0);
+  live_bpf_reader_open(*state, &live, NULL);
+  live_bpf_reader_start(&live, NULL);
+  pause_it(&live);
+  live_bpf_reader_close(&live);
+  assert_int_equal(live_bpf_array_take(live.array, 4000), 0);
+  assert_int_equal(live_bpf_array_take(live.array, 0), -ENOENT);
+  assert_int_equal(close(fd), 0);
+  live_bpf_reader_unmake(&live);
+}
+
+/* The file by which they were put there may live on in a child. */
+static void entries_are_gone_when_close_returns(void **state) {
+  live_bpf_reader_t live;
+
+  live_bpf_reader_begin(__func__, *state, &live);
+  assert_true(is_in(&live));
+  uvperf_bpf_reader_close(&live.reader, live_bpf_reader_on_close);
+  assert_false(is_in(&live));
+  live_bpf_reader_wait_closed(&live);
+  live_bpf_reader_unmake(&live);
+}
+
+/* -- a map that cannot be changed ----------------------------------------- */
+
+static void freeze(int array) {
+  union bpf_attr attr;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.map_fd = (uint32_t)array;
+  assert_int_equal(live_bpf_call(BPF_MAP_FREEZE, &attr), 0);
+}
+
+static void frozen_map_is_not_started(void **state) {
+  live_bpf_reader_t live;
+  uvperf_error_t error;
+
+  live_bpf_reader_make(__func__, &live, 0);
+  freeze(live.array);
+  live_bpf_reader_open(*state, &live, NULL);
+  assert_int_equal(uvperf_bpf_reader_start(&live.reader, NULL,
+                                           live_bpf_reader_on_sample, &error),
+                   UV_EPERM);
+  assert_int_equal(error.cause, UVPERF_CAUSE_PERMISSION);
+  assert_non_null(strstr(error.reason, "BPF_MAP_FREEZE"));
+  assert_int_equal(uvperf_bpf_reader_is_active(&live.reader), 0);
+  assert_int_equal(uvperf_bpf_reader_resume(&live.reader, &error), UV_EPERM);
+  assert_int_equal(uvperf_bpf_reader_pause(&live.reader, NULL), 0);
+  live_bpf_reader_end(&live);
+}
+
+/* Once it is frozen the events cannot be taken out, but they can be turned
+ * off. */
+static void map_frozen_while_started_gets_nothing_after_stop(void **state) {
+  live_bpf_reader_t live;
+  uvperf_error_t error;
+
+  live_bpf_reader_begin(__func__, *state, &live);
+  freeze(live.array);
+  live_bpf_reader_send_all(&live, 0, 2);
+  assert_int_equal(uvperf_bpf_reader_pause(&live.reader, &error), UV_EPERM);
+  assert_int_equal(error.cause, UVPERF_CAUSE_PERMISSION);
+  live_bpf_reader_send_all(&live, 0, 1);
+  assert_true(live_run_until(*state, &live.samples, 3));
+  stop(&live);
+  assert_true(live_bpf_reader_send(&live, 0, 24) < 0);
+  live_bpf_reader_start(&live, NULL);
+  live_bpf_reader_send_all(&live, 0, 1);
+  assert_true(live_run_until(*state, &live.samples, 4));
+  live_bpf_reader_end(&live);
+}
+
+#define LIVE(test) support_loop_test(test)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      LIVE(events_are_in_the_map_while_anybody_wants_it),
+      LIVE(pause_loses_nothing_and_tells_the_programs),
+      LIVE(what_is_written_before_start_waits_in_the_rings),
+      LIVE(pause_and_resume_work_in_the_callback),
+      LIVE(records_beside_samples_go_on_while_paused),
+      LIVE(second_reader_takes_the_place_of_the_first),
+      LIVE(entries_of_others_stay),
+      LIVE(entries_are_gone_when_close_returns),
+      LIVE(frozen_map_is_not_started),
+      LIVE(map_frozen_while_started_gets_nothing_after_stop),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
