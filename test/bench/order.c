@@ -8,7 +8,6 @@
  *
  * Exits with 1 if the accounts differ. */
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "uvperf.h"
 
 #define MOST_CPUS 64
@@ -41,39 +41,13 @@ typedef struct bench_s {
   uint64_t began, ended;
 } bench_t;
 
-/* Memory that the library takes while it delivers. */
-static uint64_t allocations;
-
-static void *count_malloc(size_t size) {
-  allocations++;
-  return malloc(size);
-}
-
-static void *count_realloc(void *old, size_t size) {
-  allocations++;
-  return realloc(old, size);
-}
-
-static void *count_calloc(size_t nr, size_t size) {
-  allocations++;
-  return calloc(nr, size);
-}
-
-static int fail(const char *what, const char *why) {
-  fprintf(stderr, "order: %s: %s\n", what, why);
-  return 1;
-}
-
 /* -- producers ------------------------------------------------------------ */
 
 static void produce(int cpu, int go, uint64_t calls) {
-  cpu_set_t cpus;
   uint64_t i;
   char byte;
 
-  CPU_ZERO(&cpus);
-  CPU_SET((size_t)cpu, &cpus);
-  if (sched_setaffinity(0, sizeof(cpus), &cpus) != 0 || read(go, &byte, 1) != 1)
+  if (bench_pin(cpu) != 0 || read(go, &byte, 1) != 1)
     _exit(1);
   for (i = 0; i < calls; i++)
     syscall(SYS_getppid);
@@ -87,15 +61,15 @@ static int fork_producers(bench_t *bench) {
   int pipes[2];
 
   if (uvperf_cpus_online(cpus, &nr) != 0)
-    return fail("the CPUs", "cannot be listed, or are too many");
+    return bench_fail("the CPUs", "cannot be listed, or are too many");
   for (i = 0; i < nr; i++) {
     if (pipe(pipes) != 0)
-      return fail("pipe", strerror(errno));
+      return bench_fail("pipe", strerror(errno));
     bench->producers[i].cpu = cpus[i];
     bench->producers[i].go = pipes[1];
     bench->producers[i].pid = fork();
     if (bench->producers[i].pid < 0)
-      return fail("fork", strerror(errno));
+      return bench_fail("fork", strerror(errno));
     if (bench->producers[i].pid == 0) {
       close(pipes[1]);
       produce(cpus[i], pipes[0], bench->each);
@@ -161,7 +135,7 @@ static int open_set(bench_t *bench, size_t ring_bytes) {
   uvperf_error_t error;
 
   if (uvperf_attr_parse(&attr, "syscalls:sys_enter_getppid", &error) != 0)
-    return fail("syscalls:sys_enter_getppid", error.reason);
+    return bench_fail("syscalls:sys_enter_getppid", error.reason);
   uvperf_attr_set_period(&attr, 1);
   attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                      PERF_SAMPLE_CPU | PERF_SAMPLE_RAW;
@@ -177,7 +151,7 @@ static int open_set(bench_t *bench, size_t ring_bytes) {
   if (uvperf_set_init(&bench->loop, &bench->set, &options, &error) != 0 ||
       set_filter(bench, &error) != 0 ||
       uvperf_set_start(&bench->set, NULL, on_record, &error) != 0)
-    return fail("the set", error.reason);
+    return bench_fail("the set", error.reason);
   return 0;
 }
 
@@ -195,7 +169,7 @@ static int report(bench_t *bench) {
 
   if (uvperf_reading_new(&reading) != 0 ||
       uvperf_set_read(&bench->set, reading) != 0)
-    return fail("reading", "no memory");
+    return bench_fail("reading", "no memory");
   uvperf_reading_total(reading, 0, &count);
   uvperf_reading_free(reading);
   uvperf_set_stats(&bench->set, &stats);
@@ -217,9 +191,9 @@ static int report(bench_t *bench) {
       i, (unsigned long long)bytes, (unsigned long long)stats.high_water_bytes,
       (unsigned long long)stats.wakeups, (unsigned long long)stats.slices);
   if (bench->delivered + count.lost != produced)
-    return fail("delivered + lost", "is not what was produced");
+    return bench_fail("delivered + lost", "is not what was produced");
   if (bench->inversions != stats.late_records)
-    return fail("late_records", "is not the number of inversions");
+    return bench_fail("late_records", "is not the number of inversions");
   return 0;
 }
 
@@ -231,15 +205,15 @@ static int run(bench_t *bench) {
   bench->child.data = bench;
   uv_signal_start(&bench->child, on_child, SIGCHLD);
   bench->began = uv_hrtime();
-  before = allocations;
+  before = bench_allocations();
   for (i = 0; i < bench->nr_producers; i++)
     if (write(bench->producers[i].go, "", 1) != 1)
-      return fail("write", strerror(errno));
+      return bench_fail("write", strerror(errno));
   uv_run(&bench->loop, UV_RUN_DEFAULT);
   uvperf_set_flush(&bench->set);
   uvperf_set_stop(&bench->set);
   printf("%llu allocations while delivering\n",
-         (unsigned long long)(allocations - before));
+         (unsigned long long)(bench_allocations() - before));
   return report(bench);
 }
 
@@ -251,8 +225,8 @@ int main(int argc, char **argv) {
   long nr = sysconf(_SC_NPROCESSORS_ONLN);
 
   if (records == 0 || nr <= 0)
-    return fail("usage", "order [RECORDS [RING_BYTES]]");
-  uvperf_replace_allocator(count_malloc, count_realloc, count_calloc, free);
+    return bench_fail("usage", "order [RECORDS [RING_BYTES]]");
+  bench_count_allocations();
   bench.each = records / (uint64_t)nr;
   uv_loop_init(&bench.loop);
   status = fork_producers(&bench);
@@ -264,5 +238,6 @@ int main(int argc, char **argv) {
     return status;
   uvperf_set_close(&bench.set, NULL);
   uv_run(&bench.loop, UV_RUN_DEFAULT);
-  return uv_loop_close(&bench.loop) == 0 ? 0 : fail("uv_loop_close", "EBUSY");
+  return uv_loop_close(&bench.loop) == 0 ? 0
+                                         : bench_fail("uv_loop_close", "EBUSY");
 }

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "uvperf.h"
+
+int bench_fail(const char *what, const char *why) {
+  fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what, why);
+  return 1;
+}
+
+int bench_pin(int cpu) {
+  cpu_set_t cpus;
+
+  CPU_ZERO(&cpus);
+  CPU_SET((size_t)cpu, &cpus);
+  return sched_setaffinity(0, sizeof(cpus), &cpus) == 0 ? 0 : -errno;
+}
+
+size_t bench_cpus(int *cpus, size_t most) {
+  cpu_set_t set;
+  size_t nr = 0;
+  int cpu;
+
+  if (sched_getaffinity(0, sizeof(set), &set) != 0)
+    return 0;
+  for (cpu = 0; cpu < CPU_SETSIZE && nr < most; cpu++)
+    if (CPU_ISSET((size_t)cpu, &set))
+      cpus[nr++] = cpu;
+  return nr;
+}
+
+static uint64_t ns_of(const struct timeval *time) {
+  return ((uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec) * 1000;
+}
+
+bench_time_t bench_time(void) {
+  bench_time_t time = {0, 0};
+  struct rusage usage;
+
+  if (getrusage(RUSAGE_THREAD, &usage) == 0) {
+    time.user = ns_of(&usage.ru_utime);
+    time.sys = ns_of(&usage.ru_stime);
+  }
+  return time;
+}
+
+bench_time_t bench_time_since(const bench_time_t *before) {
+  bench_time_t time = bench_time();
+
+  time.user -= before->user;
+  time.sys -= before->sys;
+  return time;
+}
+
+/* -- memory --------------------------------------------------------------- */
+
+static uint64_t allocations;
+
+static void *count_malloc(size_t size) {
+  allocations++;
+  return malloc(size);
+}
+
+static void *count_realloc(void *old, size_t size) {
+  allocations++;
+  return realloc(old, size);
+}
+
+static void *count_calloc(size_t nr, size_t size) {
+  allocations++;
+  return calloc(nr, size);
+}
+
+void bench_count_allocations(void) {
+  uvperf_replace_allocator(count_malloc, count_realloc, count_calloc, free);
+}
+
+uint64_t bench_allocations(void) {
+  return allocations;
+}
+
+/* -- medians -------------------------------------------------------------- */
+
+static int compare(const void *left, const void *right) {
+  double a = *(const double *)left;
+  double b = *(const double *)right;
+
+  return (a > b) - (a < b);
+}
+
+double bench_median(double *values, size_t nr) {
+  qsort(values, nr, sizeof(values[0]), compare);
+  return nr % 2 == 1 ? values[nr / 2]
+                     : (values[nr / 2 - 1] + values[nr / 2]) / 2;
+}
