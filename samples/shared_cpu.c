@@ -4,11 +4,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-void shared_cpu_note(uvperf_set_t *set, int cpu, int status,
-                     const uvperf_error_t *error) {
+void shared_cpu_tell(int cpu, int status, const uvperf_error_t *error) {
   const char *program = program_invocation_short_name;
 
-  (void)set;
   if (status == UV_ENODEV && error == NULL)
     fprintf(stderr, "%s: CPU %d went offline\n", program, cpu);
   else if (status == 0)
@@ -16,4 +14,10 @@ void shared_cpu_note(uvperf_set_t *set, int cpu, int status,
   else
     fprintf(stderr, "%s: CPU %d came online and is left out: %s\n", program,
             cpu, error != NULL ? error->reason : uv_strerror(status));
+}
+
+void shared_cpu_note(uvperf_set_t *set, int cpu, int status,
+                     const uvperf_error_t *error) {
+  (void)set;
+  shared_cpu_tell(cpu, status, error);
 }
