@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs in the kernel at each exec, and hands out who did it and which file. */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "exec.h"
+
+/* Half of the helpers here are for such programs alone. */
+char license_name[] SEC("license") = "Dual MIT/GPL";
+
+/* An entry for each CPU that there can be: libbpf knows how many. */
+struct {
+  __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+  __type(key, __u32);
+  __type(value, __u32);
+} events SEC(".maps");
+
+/* The stack of a program has 512 bytes, which is less than a filename. */
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct exec_event);
+} scratch SEC(".maps");
+
+/* What is wanted, set before it is loaded: 0 and "" are all. */
+const volatile __u32 wanted_pid = 0;
+const volatile char wanted_comm[EXEC_COMM_BYTES] = "";
+
+/* Execs that were wanted and could not be handed out. */
+__u64 lost = 0;
+
+/* /sys/kernel/tracing/events/sched/sched_process_exec/format */
+struct exec_context {
+  __u64 common;
+  __u32 filename_at; /* __data_loc: offset, and from bit 16 on the size */
+  __s32 pid;
+  __s32 old_pid;
+};
+
+/* Of which libbpf finds out, from the kernel's BTF, where the fields are. */
+struct task_struct {
+  struct task_struct *real_parent;
+  int tgid;
+} __attribute__((preserve_access_index));
+
+static __always_inline int is_wanted_comm(const char *comm) {
+  int i;
+
+  if (wanted_comm[0] == '\0')
+    return 1;
+#pragma unroll
+  for (i = 0; i < EXEC_COMM_BYTES; i++) {
+    if (comm[i] != wanted_comm[i])
+      return 0;
+    if (comm[i] == '\0')
+      return 1;
+  }
+  return 1;
+}
+
+static __always_inline int is_wanted(const struct exec_head *head) {
+  if (wanted_pid != 0 && head->pid != wanted_pid && head->ppid != wanted_pid)
+    return 0;
+  return is_wanted_comm(head->comm);
+}
+
+static __always_inline void add_filename(struct exec_event *event,
+                                         const struct exec_context *context) {
+  const char *filename =
+      (const char *)context + (context->filename_at & 0xffff);
+  long bytes =
+      bpf_probe_read_kernel_str(event->filename, EXEC_FILENAME_BYTES, filename);
+
+  event->head.filename_bytes = bytes > 0 ? (__u32)bytes : 0;
+  event->head.filename_bytes_all = context->filename_at >> 16;
+}
+
+SEC("tp/sched/sched_process_exec")
+int on_exec(struct exec_context *context) {
+  struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+  __u32 key = 0;
+  struct exec_event *event = bpf_map_lookup_elem(&scratch, &key);
+  __u64 size;
+
+  if (event == NULL)
+    return 0;
+  event->head.time = bpf_ktime_get_ns();
+  event->head.pid = bpf_get_current_pid_tgid() >> 32;
+  event->head.ppid = (__u32)BPF_CORE_READ(task, real_parent, tgid);
+  bpf_get_current_comm(event->head.comm, sizeof(event->head.comm));
+  if (!is_wanted(&event->head))
+    return 0;
+  add_filename(event, context);
+  size = sizeof(event->head) + event->head.filename_bytes;
+  /* Never so, but the verifier wants to see it. */
+  if (size > sizeof(*event))
+    return 0;
+  if (bpf_perf_event_output(context, &events, BPF_F_CURRENT_CPU, event, size) !=
+      0)
+    __sync_fetch_and_add(&lost, 1);
+  return 0;
+}

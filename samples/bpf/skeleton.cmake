@@ -1,0 +1,89 @@
+# BPF programs in C, for samples: NAME.bpf.c becomes NAME.skel.h, which has the
+# compiled program in it. Without what that takes such samples are left out:
+#
+#   UVPERF_BPF_LACKS  what is missing; empty if nothing is
+#   uvperf_bpf_skeleton(target name)  lets a target include "NAME.skel.h"
+
+set(UVPERF_BPF_DIR ${CMAKE_CURRENT_LIST_DIR})
+set(UVPERF_BPF_LACKS "")
+
+find_program(UVPERF_CLANG clang DOC "A clang that has the target bpf")
+# Not on the PATH of all users.
+find_program(UVPERF_BPFTOOL bpftool PATHS /usr/sbin /sbin
+             DOC "Makes skeletons of BPF programs")
+
+# asm/types.h may lie where only the compiler of this machine looks. What clang
+# has of its own comes before that.
+set(UVPERF_BPF_FLAGS -target bpf -O2 -g -Wall -Wextra)
+foreach(directory ${UVPERF_LIBBPF_INCLUDE_DIRS})
+  list(APPEND UVPERF_BPF_FLAGS -isystem ${directory})
+endforeach()
+foreach(directory ${CMAKE_C_IMPLICIT_INCLUDE_DIRECTORIES})
+  list(APPEND UVPERF_BPF_FLAGS -idirafter ${directory})
+endforeach()
+if(UVPERF_WERROR)
+  list(APPEND UVPERF_BPF_FLAGS -Werror)
+endif()
+
+# Whether a command works: uvperf_bpf_try(variable command…)
+function(uvperf_bpf_try works)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result
+                  OUTPUT_QUIET ERROR_QUIET)
+  set(${works} OFF PARENT_SCOPE)
+  if(result EQUAL 0)
+    set(${works} ON PARENT_SCOPE)
+  endif()
+endfunction()
+
+# A bpftool may be a script that wants another package for each kernel.
+function(uvperf_bpf_find_lacks lacks)
+  set(probe ${CMAKE_CURRENT_BINARY_DIR}/bpf_probe)
+  file(WRITE ${probe}.bpf.c
+       "#include <linux/bpf.h>\n#include <bpf/bpf_helpers.h>\n"
+       "int probe SEC(\".data\") = 1;\n")
+  if(UVPERF_CLANG)
+    uvperf_bpf_try(compiles ${UVPERF_CLANG} ${UVPERF_BPF_FLAGS}
+                   -c ${probe}.bpf.c -o ${probe}.bpf.o)
+  endif()
+  if(UVPERF_BPFTOOL)
+    uvperf_bpf_try(generates ${UVPERF_BPFTOOL} gen skeleton ${probe}.bpf.o)
+  endif()
+  if(NOT UVPERF_LIBBPF_FOUND)
+    set(what "no libbpf >= ${UVPERF_LIBBPF_LEAST} (Debian: libbpf-dev)")
+  elseif(NOT UVPERF_CLANG)
+    set(what "no clang")
+  elseif(NOT compiles)
+    set(what "${UVPERF_CLANG} compiles no BPF program")
+  elseif(NOT UVPERF_BPFTOOL)
+    set(what "no bpftool")
+  elseif(NOT generates)
+    set(what "${UVPERF_BPFTOOL} makes no skeleton")
+  endif()
+  set(${lacks} "${what}" PARENT_SCOPE)
+endfunction()
+
+uvperf_bpf_find_lacks(UVPERF_BPF_LACKS)
+
+function(uvperf_bpf_skeleton target name)
+  set(source ${UVPERF_BPF_DIR}/${name}.bpf.c)
+  set(directory ${CMAKE_CURRENT_BINARY_DIR}/skeleton)
+  set(object ${directory}/${name}.bpf.o)
+  set(skeleton ${directory}/${name}.skel.h)
+  file(MAKE_DIRECTORY ${directory})
+  add_custom_command(
+    OUTPUT ${object}
+    COMMAND ${UVPERF_CLANG} ${UVPERF_BPF_FLAGS} -c ${source} -o ${object}
+    DEPENDS ${source} ${UVPERF_BPF_DIR}/${name}.h
+    COMMENT "Building the BPF program ${name}.bpf.o" VERBATIM)
+  add_custom_command(
+    OUTPUT ${skeleton}
+    COMMAND ${UVPERF_BPFTOOL} gen skeleton ${object} name ${name}_bpf
+            > ${skeleton}.new
+    COMMAND ${CMAKE_COMMAND} -E rename ${skeleton}.new ${skeleton}
+    DEPENDS ${object}
+    COMMENT "Generating ${name}.skel.h" VERBATIM)
+  target_sources(${target} PRIVATE ${skeleton})
+  # It is written as bpftool likes: no place for our warnings.
+  target_include_directories(${target} SYSTEM PRIVATE ${directory})
+  target_link_libraries(${target} PRIVATE PkgConfig::UVPERF_LIBBPF)
+endfunction()
