@@ -42,6 +42,12 @@ echo "$build/samples/record --help: another, records into perf.data."
 echo "$build/samples/stat --help: another, counts events as perf stat does."
 echo "$build/samples/list --help: another, the names of events."
 echo "$build/samples/doctor: another, tells what you may measure, and why not."
+if [ -x "$build/samples/bpf-output" ]; then
+  echo "$build/samples/bpf-output --help: another, execs told by a BPF program."
+else
+  # "samples/bpf-output is left out: no …".
+  sed -n 's|^-- \(samples/bpf-output is left out\)|\1|p' "$build/build.log"
+fi
 if has_perfmon; then
   exec "$profile" -d 5 -a
 fi

@@ -211,7 +211,7 @@ build_all() {
 }
 
 setup_require compiler sanitizers make cmake pkg-config libuv cmocka
-setup_wish libtraceevent libbpf
+setup_wish libtraceevent libbpf clang bpftool
 say_privileges
 started=$(date +%s)
 echo "Building in $build with ASan and UBSan, then without."
@@ -241,6 +241,12 @@ for source in "$root"/test/test_*.c; do
     test_tracepoint_* | test_trace_parts_fields)
       if ! setup_has libtraceevent; then
         skip_program "$name" "needs libtraceevent"
+        continue
+      fi ;;
+    test_bpf_output_sample | test_bpf_output_sample_usage)
+      if [ ! -x "$build/samples/bpf-output" ]; then
+        skip_program "$name" \
+          "needs the sample bpf-output (clang, bpftool, libbpf)"
         continue
       fi ;;
     test_*_libbpf)

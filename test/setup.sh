@@ -43,6 +43,13 @@ setup_has() {
         2>/dev/null ;;
     libbpf)
       "${PKG_CONFIG:-pkg-config}" --atleast-version=1.0 libbpf 2>/dev/null ;;
+    clang)
+      echo 'int probe;' |
+        clang -target bpf -x c -c - -o /dev/null >/dev/null 2>&1 ;;
+    # Not on the PATH of all users. It may be a script that wants another
+    # package for each kernel.
+    bpftool)
+      PATH=$PATH:/usr/sbin:/sbin bpftool version >/dev/null 2>&1 ;;
   esac
 }
 

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* How bpf-output ends, and how it treats bad input and what it cannot have. */
+#include "sample_run.h"
+#include "sample_usage.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+static void need(const char *test) {
+  support_need_root(test);
+  support_need_cpu_wide(test);
+  support_need_tracepoint(test, "sched:sched_process_exec");
+}
+
+static void status_of_the_command_is_that_of_bpf_output(void **state) {
+  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "--", "sh", "-c", "exit 3"}};
+
+  (void)state;
+  need(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 3);
+  sample_run_expect_text(run.out, " sh  ");
+  sample_run_expect_text(run.err, "; 0 lost\n");
+}
+
+static void signal_that_ended_the_command_is_in_the_status(void **state) {
+  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "sh", "-c", "kill -USR1 $$"}};
+
+  (void)state;
+  need(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 128 + SIGUSR1);
+}
+
+/* The kernel tells an exec of another program meanwhile, perhaps. */
+static void missing_command_is_told_with_status_127(void **state) {
+  (void)state;
+  need(__func__);
+  sample_usage_missing_command(BPF_OUTPUT_PATH);
+}
+
+static void process_that_is_not_there_is_told(void **state) {
+  (void)state;
+  sample_usage_missing_process(BPF_OUTPUT_PATH);
+}
+
+static void bad_options_exit_2_with_a_message(void **state) {
+  static const sample_usage_t cases[] = {
+      {{"-d", "0"}, "-d wants"},
+      {{"-m", "4k"}, "-m wants"},
+      {{"-m"}, "'-m' wants a value"},
+      {{"-n", ""}, "-n wants"},
+      {{"-p", "self"}, "-p wants"},
+      {{"-p", "0"}, "-p wants"},
+      {{"--wakeup", "0"}, "--wakeup wants"},
+      {{"--wakeup", "-1"}, "--wakeup wants"},
+      {{"--wakeup", "4294967296"}, "--wakeup wants"},
+      {{"--wakeup", "1x"}, "--wakeup wants"},
+      {{"--"}, "command is missing"},
+      {{"--json=1"}, "'--json' takes no value"},
+      {{"--json", "-Q"}, "unknown option '-Q'"},
+      {{"-w", "1"}, "unknown option '-w'"},
+      {{"--exec"}, "unknown option '--exec'"},
+  };
+
+  (void)state;
+  sample_usage_refused(BPF_OUTPUT_PATH, cases,
+                       sizeof(cases) / sizeof(cases[0]));
+}
+
+static void help_goes_to_stdout(void **state) {
+  (void)state;
+  sample_usage_help(BPF_OUTPUT_PATH, "Usage: bpf-output");
+}
+
+static void unprivileged_user_learns_what_is_needed(void **state) {
+  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "--", "true"}};
+
+  (void)state;
+  run.as_nobody = 1;
+  sample_run(&run);
+  sample_run_expect_status(&run, 2);
+  sample_run_expect_text(run.err, "refuses to load a BPF program");
+  sample_run_expect_text(run.err, "CAP_BPF and CAP_PERFMON");
+  assert_null(strstr(run.err, "libbpf"));
+  assert_string_equal(run.out, "");
+}
+
+/* In the child that becomes the sample: mounts that are its own. */
+static void take_mounts(void) {
+  if (unshare(CLONE_NEWNS) != 0 ||
+      mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+    _exit(124);
+}
+
+/* There an empty directory. */
+static void hide(const char *path) {
+  if (mount("none", path, "tmpfs", 0, NULL) != 0 && errno != ENOENT)
+    _exit(124);
+}
+
+static void hide_btf(void) {
+  take_mounts();
+  hide("/sys/kernel/btf");
+}
+
+static void hide_tracefs(void) {
+  take_mounts();
+  hide("/sys/kernel/tracing");
+  hide("/sys/kernel/debug");
+}
+
+static void kernel_without_btf_is_told(void **state) {
+  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "true"}, .prepare = hide_btf};
+
+  (void)state;
+  need(__func__);
+  sample_run(&run);
+  if (run.status == 124)
+    support_skip(__func__, "mount(2), of a tmpfs");
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "this kernel has no BTF");
+  assert_null(strstr(run.err, "libbpf"));
+  assert_string_equal(run.out, "");
+}
+
+static void tracefs_that_is_not_there_is_told(void **state) {
+  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "true"},
+                      .prepare = hide_tracefs};
+
+  (void)state;
+  need(__func__);
+  sample_run(&run);
+  if (run.status == 124)
+    support_skip(__func__, "mount(2), of a tmpfs");
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "mount -t tracefs");
+  assert_string_equal(run.out, "");
+}
+
+static void expect_end_by(int signal) {
+  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "--json", "--", "sleep", "60"}};
+
+  run.interrupt_at = "Ctrl-C ends it";
+  run.interrupt_with = signal;
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, "\"type\":\"end\"");
+  sample_run_expect_text(run.err, " execs; 0 lost\n");
+}
+
+static void sigint_ends_with_the_last_line(void **state) {
+  (void)state;
+  need(__func__);
+  expect_end_by(SIGINT);
+}
+
+static void sigterm_ends_with_the_last_line(void **state) {
+  (void)state;
+  need(__func__);
+  expect_end_by(SIGTERM);
+}
+
+static void duration_ends_with_the_last_line(void **state) {
+  sample_run_t run = {
+      .args = {BPF_OUTPUT_PATH, "-d", "0.2", "--", "sleep", "60"}};
+
+  (void)state;
+  need(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, " sleep ");
+  sample_run_expect_text(run.err, " execs; 0 lost\n");
+}
+
+static void reader_that_has_enough_ends_it(void **state) {
+  sample_run_t run = {.args = {"/bin/sh", "-c",
+                               "\"$0\" -- sh -c 'while :; do "
+                               "/bin/true; done' | head -n 2",
+                               BPF_OUTPUT_PATH}};
+
+  (void)state;
+  need(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, "FILENAME\n");
+  sample_run_expect_text(run.err, " lost\n");
+}
+
+/* Nothing is told of a name that nobody has. */
+static void reader_that_goes_in_silence_ends_it(void **state) {
+  sample_run_t run = {
+      .args = {"/bin/sh", "-c",
+               "\"$0\" --json -n uvperf/none | :", BPF_OUTPUT_PATH}};
+
+  (void)state;
+  need(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "bpf-output: 0 execs; 0 lost\n");
+}
+
+static void file_gets_the_lines_and_stdout_is_the_commands(void **state) {
+  char path[] = "/tmp/uvperf-exec-XXXXXX", text[65536] = "";
+  sample_run_t run = {
+      .args = {BPF_OUTPUT_PATH, "-o", path, "--", "/bin/echo", "hello"}};
+  int fd;
+
+  (void)state;
+  need(__func__);
+  fd = mkstemp(path);
+  assert_true(fd >= 0);
+  sample_run(&run);
+  assert_true(sample_run_append(fd, text, sizeof(text)));
+  close(fd);
+  unlink(path);
+  sample_run_expect_status(&run, 0);
+  assert_string_equal(run.out, "hello\n");
+  sample_run_expect_text(text, " /bin/echo\n");
+}
+
+static void file_that_cannot_be_written_is_told(void **state) {
+  sample_run_t full = {.args = {BPF_OUTPUT_PATH, "-o", "/dev/full", "true"}};
+  sample_run_t none = {
+      .args = {BPF_OUTPUT_PATH, "-o", "/nonexistent/file", "true"}};
+
+  (void)state;
+  need(__func__);
+  sample_run(&full);
+  sample_run_expect_status(&full, 1);
+  sample_run_expect_text(full.err, "bpf-output: /dev/full: ");
+  sample_run_expect_text(full.err, strerror(ENOSPC));
+  sample_run(&none);
+  sample_run_expect_status(&none, 1);
+  sample_run_expect_text(none.err, "bpf-output: /nonexistent/file: ");
+}
+
+/* In the child that becomes the sample: whoever runs this test may have left
+ * some open. */
+static void close_others(void) {
+  int fd;
+
+  for (fd = 3; fd < 1024; fd++)
+    close(fd);
+}
+
+/* 3 is the directory, of ls. */
+static void command_inherits_no_fds(void **state) {
+  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "-o", "/dev/null", "--", "ls",
+                               "-x", "/proc/self/fd"},
+                      .prepare = close_others};
+
+  (void)state;
+  need(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_string_equal(run.out, "0  1  2  3\n");
+}
+
+static void standard_fds_closed_do_not_abort(void **state) {
+  sample_run_t run = {.args = {"/bin/sh", "-c",
+                               "\"$0\" -- true <&- && \"$0\" -- true >&- && "
+                               "\"$0\" -- true 2>&-",
+                               BPF_OUTPUT_PATH}};
+
+  (void)state;
+  need(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(status_of_the_command_is_that_of_bpf_output),
+      cmocka_unit_test(signal_that_ended_the_command_is_in_the_status),
+      cmocka_unit_test(missing_command_is_told_with_status_127),
+      cmocka_unit_test(process_that_is_not_there_is_told),
+      cmocka_unit_test(bad_options_exit_2_with_a_message),
+      cmocka_unit_test(help_goes_to_stdout),
+      cmocka_unit_test(unprivileged_user_learns_what_is_needed),
+      cmocka_unit_test(kernel_without_btf_is_told),
+      cmocka_unit_test(tracefs_that_is_not_there_is_told),
+      cmocka_unit_test(sigint_ends_with_the_last_line),
+      cmocka_unit_test(sigterm_ends_with_the_last_line),
+      cmocka_unit_test(duration_ends_with_the_last_line),
+      cmocka_unit_test(reader_that_has_enough_ends_it),
+      cmocka_unit_test(reader_that_goes_in_silence_ends_it),
+      cmocka_unit_test(file_gets_the_lines_and_stdout_is_the_commands),
+      cmocka_unit_test(file_that_cannot_be_written_is_told),
+      cmocka_unit_test(command_inherits_no_fds),
+      cmocka_unit_test(standard_fds_closed_do_not_abort),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
