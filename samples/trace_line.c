@@ -5,39 +5,8 @@
 
 #include <inttypes.h>
 
+#include "shared_line.h"
 #include "shared_name.h"
-
-static void put_time(shared_buffer_t *buffer, uint64_t time) {
-  shared_buffer_number(buffer, time / 1000000000, 1);
-  shared_buffer_text(buffer, ".");
-  shared_buffer_number(buffer, time / 1000 % 1000000, 6);
-}
-
-static void put_cpu(shared_buffer_t *buffer, uint32_t cpu) {
-  shared_buffer_text(buffer, " [");
-  shared_buffer_number(buffer, cpu, 3);
-  shared_buffer_text(buffer, "] ");
-}
-
-/* -1 for a thread that has none any more. */
-static void put_id(shared_buffer_t *buffer, const char *before, uint32_t id) {
-  shared_buffer_text(buffer, before);
-  if (id == UINT32_MAX)
-    shared_buffer_text(buffer, "-1");
-  else
-    shared_buffer_number(buffer, id, 1);
-}
-
-static void put_json_begin(shared_buffer_t *buffer, uint64_t time,
-                           const char *type) {
-  shared_buffer_text(buffer, "{\"time\":");
-  shared_buffer_number(buffer, time / 1000000000, 1);
-  shared_buffer_text(buffer, ".");
-  shared_buffer_number(buffer, time % 1000000000, 9);
-  shared_buffer_text(buffer, ",\"type\":\"");
-  shared_buffer_text(buffer, type);
-  shared_buffer_text(buffer, "\"");
-}
 
 /* Into the scratch: 1, or 0 if the kernel's words cannot be had. */
 static int has_words(trace_form_t *form, const trace_hit_t *hit) {
@@ -68,12 +37,8 @@ static void put_text(shared_buffer_t *buffer, trace_form_t *form,
                      const trace_hit_t *hit) {
   const uvperf_record_t *record = hit->record;
 
-  put_time(buffer, record->time);
-  put_cpu(buffer, record->cpu);
-  shared_name_text(buffer, hit->comm[0] != '\0' ? hit->comm : "?");
-  put_id(buffer, " ", record->pid);
-  if (record->tid != record->pid)
-    put_id(buffer, "/", record->tid);
+  shared_line_begin(buffer, record->time, record->cpu);
+  shared_line_task(buffer, hit->comm, record->pid, record->tid);
   shared_buffer_text(buffer, " ");
   shared_name_text(buffer, hit->label);
   put_text_fields(buffer, form, hit);
@@ -97,10 +62,10 @@ static void put_json(shared_buffer_t *buffer, trace_form_t *form,
                      const trace_hit_t *hit) {
   const uvperf_record_t *record = hit->record;
 
-  put_json_begin(buffer, record->time, "hit");
-  put_id(buffer, ",\"cpu\":", record->cpu);
-  put_id(buffer, ",\"pid\":", record->pid);
-  put_id(buffer, ",\"tid\":", record->tid);
+  shared_line_json(buffer, record->time, "hit");
+  shared_line_json_id(buffer, "cpu", record->cpu);
+  shared_line_json_id(buffer, "pid", record->pid);
+  shared_line_json_id(buffer, "tid", record->tid);
   if (hit->comm[0] != '\0')
     shared_name_json(buffer, "comm", hit->comm);
   shared_name_json(buffer, "event", hit->label);
@@ -122,20 +87,19 @@ void trace_line_lost(shared_buffer_t *buffer, const trace_form_t *form,
   uint64_t lost = record->lost.lost;
 
   if (form->json) {
-    put_json_begin(buffer, time, "lost");
-    shared_buffer_print(buffer, ",\"lost\":%" PRIu64 ",\"cpu\":%" PRIu32 "}\n",
-                        lost, record->cpu);
+    shared_line_json(buffer, time, "lost");
+    shared_line_json_number(buffer, "lost", lost);
+    shared_line_json_id(buffer, "cpu", record->cpu);
+    shared_buffer_text(buffer, "}\n");
     return;
   }
-  put_time(buffer, time);
-  put_cpu(buffer, record->cpu);
-  shared_buffer_print(buffer, "lost %" PRIu64 " record%s\n", lost,
-                      lost == 1 ? "" : "s");
+  shared_line_begin(buffer, time, record->cpu);
+  shared_line_lost(buffer, lost);
 }
 
 void trace_line_end(shared_buffer_t *buffer, uint64_t time, uint64_t hits,
                     uint64_t lost, uint64_t late) {
-  put_json_begin(buffer, time, "end");
+  shared_line_json(buffer, time, "end");
   shared_buffer_print(buffer,
                       ",\"hits\":%" PRIu64 ",\"lost\":%" PRIu64
                       ",\"late\":%" PRIu64 "}\n",
