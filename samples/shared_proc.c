@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared_targets.h"
+
 /* A file that is read at once; /proc makes none of these longer. */
 static size_t read_task(int32_t pid, int32_t tid, const char *name, char *text,
                         size_t size) {
@@ -51,6 +53,29 @@ int shared_proc_stat(int32_t pid, int32_t tid, shared_proc_stat_t *stat) {
   *end = '\0';
   snprintf(stat->comm, sizeof(stat->comm), "%s", name + 1);
   return 0;
+}
+
+static void show_threads(int32_t pid, shared_proc_thread_cb cb, void *arg) {
+  shared_ids_t tids = {NULL, 0, 0};
+  char comm[SHARED_PROC_COMM_BYTES];
+  size_t i;
+
+  shared_threads_of(&tids, pid);
+  for (i = 0; i < tids.nr; i++) {
+    if (shared_proc_comm(pid, tids.ids[i], comm) == 0)
+      cb(arg, tids.ids[i], comm);
+  }
+  shared_ids_free(&tids);
+}
+
+void shared_proc_threads(shared_proc_thread_cb cb, void *arg) {
+  shared_ids_t pids = {NULL, 0, 0};
+  size_t i;
+
+  shared_processes(&pids);
+  for (i = 0; i < pids.nr; i++)
+    show_threads(pids.ids[i], cb, arg);
+  shared_ids_free(&pids);
 }
 
 /* The kernel writes a newline of a path as \012 and nothing else so:

@@ -23,6 +23,10 @@ typedef struct shared_proc_stat_s {
 /* 0, or -1 if there is no such thread. */
 int shared_proc_stat(int32_t pid, int32_t tid, shared_proc_stat_t *stat);
 
+/* Shows each thread that lives now, and its name. */
+typedef void (*shared_proc_thread_cb)(void *arg, int32_t tid, const char *comm);
+void shared_proc_threads(shared_proc_thread_cb cb, void *arg);
+
 /* A line of /proc/PID/maps. */
 typedef struct shared_proc_map_s {
   uint64_t start, end; /* end is the first address behind it */

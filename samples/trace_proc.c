@@ -3,7 +3,6 @@
 #include "trace_proc.h"
 
 #include "shared_proc.h"
-#include "shared_targets.h"
 #include "shared_tasks.h"
 
 const char *trace_proc_name(trace_names_t *names, uint32_t pid, uint32_t tid) {
@@ -24,26 +23,11 @@ const char *trace_proc_name(trace_names_t *names, uint32_t pid, uint32_t tid) {
   return trace_names_get(names, tid);
 }
 
-static void scan_process(trace_names_t *names, int32_t pid) {
-  shared_ids_t tids = {NULL, 0, 0};
-  char comm[SHARED_PROC_COMM_BYTES];
-  size_t i;
-
-  shared_threads_of(&tids, pid);
-  for (i = 0; i < tids.nr; i++) {
-    if (shared_proc_comm(pid, tids.ids[i], comm) == 0)
-      trace_names_set(names, (uint32_t)tids.ids[i], comm);
-  }
-  shared_ids_free(&tids);
+static void on_thread(void *arg, int32_t tid, const char *comm) {
+  trace_names_set(arg, (uint32_t)tid, comm);
 }
 
 void trace_proc_scan(trace_names_t *names) {
-  shared_ids_t pids = {NULL, 0, 0};
-  size_t i;
-
   names->has_outsiders = shared_tasks_has_outsiders();
-  shared_processes(&pids);
-  for (i = 0; i < pids.nr; i++)
-    scan_process(names, pids.ids[i]);
-  shared_ids_free(&pids);
+  shared_proc_threads(on_thread, names);
 }
