@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+/* The events of a map on a scripted machine: what is opened, what is refused,
+ * and that nothing is left of what failed. */
+#include "support.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+#include "attr.h"
+#include "outputs_world.h"
+#include "sys.h"
+#include "uvperf.h"
+
+#define world outputs_world
+
+static uvperf__cpu_ring_t *ring_of(int cpu) {
+  return uvperf__cpu_rings_find(uvperf__bpf_outputs_rings(world.outputs), cpu);
+}
+
+/* -- what is opened ------------------------------------------------------- */
+
+static void new_opens_an_event_and_a_ring_for_each_cpu(void **state) {
+  static const int ids[] = {0, 2, 3, 4, 5};
+  fake_event_t *event;
+  size_t i;
+
+  (void)state;
+  outputs_world_cpus("0,2-5\n", "0-7\n");
+  outputs_world_open();
+  for (i = 0; i < 5; i++) {
+    event = world.events[2 * i];
+    assert_int_equal(event->cpu, ids[i]);
+    assert_int_equal(event->pid, -1);
+    assert_int_equal(event->group_fd, -1);
+    assert_int_equal(event->flags, PERF_FLAG_FD_CLOEXEC);
+    assert_int_equal(event->enabled, 0);
+    assert_int_equal(world.events[2 * i + 1]->cpu, ids[i]);
+    assert_int_equal(ring_of(ids[i])->fd, world.events[2 * i + 1]->fd);
+    assert_int_equal(ring_of(ids[i])->nr_events, 1);
+    assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, ids[i]), 0);
+  }
+  assert_null(ring_of(1));
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 1), -ENODEV);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 8), -ENOENT);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, -1), -ENOENT);
+  assert_int_equal(
+      uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(world.outputs)), 5);
+  assert_int_equal(fake_count(FAKE_BPF_UPDATE), 0);
+  assert_false(uvperf__bpf_outputs_are_put(world.outputs));
+}
+
+static void put_goes_by_the_ids_of_the_cpus(void **state) {
+  (void)state;
+  outputs_world_cpus("0,2-5\n", "0-7\n");
+  outputs_world_open();
+  assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
+  assert_string_equal(outputs_world_keys(), "0 2 3 4 5");
+  assert_int_equal(uvperf__bpf_outputs_take(world.outputs, NULL), 0);
+  assert_string_equal(outputs_world_keys(), "");
+}
+
+static void attr_by_default_is_bpf_output_with_raw(void **state) {
+  const struct perf_event_attr *attr;
+
+  (void)state;
+  outputs_world_open();
+  attr = uvperf__bpf_outputs_attr(world.outputs);
+  assert_int_equal(attr->type, PERF_TYPE_SOFTWARE);
+  assert_int_equal(attr->config, PERF_COUNT_SW_BPF_OUTPUT);
+  assert_int_equal(attr->sample_type, PERF_SAMPLE_RAW);
+  assert_int_equal(attr->sample_period, 1);
+  assert_true(attr->disabled);
+  assert_false(attr->write_backward);
+  assert_true(attr->watermark);
+  assert_memory_equal(attr, &world.events[0]->attr, attr->size);
+  assert_false(world.events[1]->attr.write_backward);
+}
+
+static void attr_of_the_user_is_copied(void **state) {
+  struct perf_event_attr attr;
+
+  (void)state;
+  uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+  attr.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_TIME;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  attr.write_backward = 1;
+  attr.wakeup_events = 77;
+  world.options.attr = &attr;
+  outputs_world_open();
+  memset(&attr, 0xff, sizeof(attr));
+  assert_int_equal(world.events[0]->attr.sample_type,
+                   PERF_SAMPLE_RAW | PERF_SAMPLE_TIME);
+  assert_false(world.events[0]->attr.write_backward);
+  assert_true(world.events[0]->attr.disabled);
+  assert_true(world.events[0]->attr.watermark);
+  /* perf_event_set_output wants one clock. */
+  assert_true(world.events[1]->attr.use_clockid);
+  assert_int_equal(world.events[1]->attr.clockid, CLOCK_MONOTONIC);
+  assert_false(world.events[1]->attr.write_backward);
+}
+
+static void attr_of_the_first_size_will_do(void **state) {
+  struct perf_event_attr attr;
+
+  (void)state;
+  uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+  attr.sample_type = PERF_SAMPLE_RAW;
+  attr.size = 0;
+  world.options.attr = &attr;
+  outputs_world_open();
+  assert_int_equal(world.events[0]->attr.size, PERF_ATTR_SIZE_VER0);
+  assert_false(world.events[1]->attr.use_clockid);
+}
+
+static void overwrite_is_of_event_and_ring(void **state) {
+  (void)state;
+  world.options.overwrite = 1;
+  outputs_world_open();
+  assert_true(world.events[0]->attr.write_backward);
+  assert_true(world.events[1]->attr.write_backward);
+  assert_true(ring_of(0)->ring.overwrite);
+}
+
+static void wakeups_are_by_records_or_by_bytes(void **state) {
+  const struct {
+    uint32_t events;
+    uint32_t bytes;
+    int has_comm;
+    uint32_t watermark; /* of the ring's owner */
+  } cases[] = {
+      {0, 0, 0, 1024},
+      {5, 0, 0, 1024},
+      {1, 0, 0, 1024},
+      {0, 300, 0, 300},
+      {0, 1, 1, 1},
+      {5, 0, 1, 1024},
+      /* Each record is to wake, and those beside samples do not count. */
+      {1, 0, 1, 1},
+  };
+  const struct perf_event_attr *event, *owner;
+  struct perf_event_attr attr;
+  size_t i;
+
+  (void)state;
+  uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+  attr.sample_type = PERF_SAMPLE_RAW;
+  world.options.attr = &attr;
+  world.options.ring_bytes = 4096;
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    attr.comm = cases[i].has_comm != 0;
+    world.options.wakeup_events = cases[i].events;
+    world.options.wakeup_bytes = cases[i].bytes;
+    outputs_world_open();
+    event = &world.events[8 * i]->attr;
+    owner = &world.events[8 * i + 1]->attr;
+    assert_int_equal(event->watermark, cases[i].events == 0);
+    if (cases[i].events != 0)
+      assert_int_equal(event->wakeup_events, cases[i].events);
+    assert_true(owner->watermark);
+    assert_int_equal(owner->wakeup_watermark, cases[i].watermark);
+    uvperf__bpf_outputs_free(world.outputs);
+    world.outputs = NULL;
+  }
+}
+
+/* -- what is refused ------------------------------------------------------ */
+
+static void options_that_cannot_be_are_einval(void **state) {
+  const uvperf__bpf_outputs_options_t good = world.options;
+  struct perf_event_attr attr;
+
+  (void)state;
+  world.options.wakeup_events = 1;
+  world.options.wakeup_bytes = 1;
+  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "one must be 0");
+  world.options = good;
+  world.options.wakeup_bytes = (uint32_t)good.ring_bytes / 2 + 1;
+  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "half of a ring");
+  world.options = good;
+  world.options.ring_bytes = SIZE_MAX;
+  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "options.ring_bytes");
+  world.options = good;
+  uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+  world.options.attr = &attr;
+  attr.inherit = 1;
+  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "attr.inherit");
+  attr.inherit = 0;
+  attr.size = 63;
+  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "attr.size 63");
+  attr.size = 1 << 20;
+  outputs_world_refused(-E2BIG, UVPERF_CAUSE_ARGUMENT, "attr.size");
+  assert_int_equal(fake_count(FAKE_OPEN), 0);
+}
+
+static void cpus_that_are_no_list_are_einval(void **state) {
+  static const char *const lists[] = {"",   "x",    "1-",   "3-1",
+                                      "-1", "0,,1", "99999"};
+  char longest[300];
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+    world.options.cpus = lists[i];
+    outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "options.cpus");
+  }
+  memset(longest, 'x', sizeof(longest));
+  longest[sizeof(longest) - 1] = '\0';
+  world.options.cpus = longest;
+  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "no list of CPUs");
+}
+
+static void cpu_without_an_entry_is_einval_in_a_list(void **state) {
+  (void)state;
+  world.map->info.max_entries = 2;
+  world.options.cpus = "1,2";
+  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT,
+                        "CPU 2, and the map has 2 entries");
+  world.options.cpus = "1";
+  outputs_world_open();
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 1), 0);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 0), -ENOENT);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 2), -ENOENT);
+}
+
+static void map_with_fewer_entries_leaves_cpus_out(void **state) {
+  (void)state;
+  world.map->info.max_entries = 1;
+  outputs_world_open();
+  assert_int_equal(
+      uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(world.outputs)), 1);
+  assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
+  assert_string_equal(outputs_world_keys(), "0");
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 1), -E2BIG);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 3), -E2BIG);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 4), -ENOENT);
+}
+
+static void cpus_without_any_entry_or_online_are_enodev(void **state) {
+  (void)state;
+  outputs_world_cpus("2-3\n", "0-3\n");
+  world.map->info.max_entries = 2;
+  outputs_world_refused(-ENODEV, UVPERF_CAUSE_NO_CPU, "online are 2-3");
+  world.options.cpus = "0-1";
+  outputs_world_refused(-ENODEV, UVPERF_CAUSE_NO_CPU, "\"0-1\"");
+  assert_int_equal(fake_count(FAKE_OPEN), 0);
+}
+
+static void sysfs_that_cannot_be_read_is_no_cpu(void **state) {
+  (void)state;
+  world.options.root = "/nowhere/at/all";
+  outputs_world_refused(-ENOENT, UVPERF_CAUSE_NO_CPU, "mount sysfs");
+  /* A list of the user's is tried. */
+  world.options.cpus = "0-1";
+  outputs_world_open();
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 1), 0);
+}
+
+static void cpu_of_a_list_that_is_offline_waits(void **state) {
+  (void)state;
+  outputs_world_cpus("0,3\n", "0-3\n");
+  world.options.cpus = "0-1,3,9";
+  outputs_world_open();
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 0), 0);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 1), -ENODEV);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 2), -ENOENT);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 3), 0);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 9), -ENOENT);
+  assert_int_equal(fake_count(FAKE_OPEN), 4);
+}
+
+static void map_that_is_none_is_refused_before_anything_opens(void **state) {
+  (void)state;
+  world.map->info.type = 1;
+  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT,
+                        "BPF_MAP_TYPE_PERF_EVENT_ARRAY (4)");
+  assert_int_equal(fake_count(FAKE_OPEN), 0);
+}
+
+/* -- failures ------------------------------------------------------------- */
+
+/* Of any CPU's event but ENODEV. */
+static void open_that_fails_is_told_and_undone(void **state) {
+  const struct {
+    int code;
+    int cause;
+  } cases[] = {
+      {-EACCES, UVPERF_CAUSE_PERMISSION},
+      {-EPERM, UVPERF_CAUSE_PERMISSION},
+      {-ENOSYS, UVPERF_CAUSE_NO_PERF},
+      {-ENOENT, UVPERF_CAUSE_NO_EVENT},
+      {-ENOMEM, UVPERF_CAUSE_MEMORY},
+      {-ENFILE, UVPERF_CAUSE_FILES},
+      {-E2BIG, UVPERF_CAUSE_OLD_KERNEL},
+      {-EBUSY, UVPERF_CAUSE_BUSY},
+      {-EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED},
+  };
+  size_t i;
+  unsigned nth;
+
+  (void)state;
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (nth = 1; nth <= 8; nth += 3) {
+      fake_fail(FAKE_OPEN, nth, cases[i].code);
+      outputs_world_refused(cases[i].code, cases[i].cause, "");
+      outputs_world_again();
+    }
+}
+
+/* The attr that the handle gives is as it was asked for. */
+static void open_that_is_e2big_leaves_the_size(void **state) {
+  uint32_t size;
+
+  (void)state;
+  fake_fail(FAKE_OPEN, 1, -E2BIG);
+  outputs_world_refused(-E2BIG, UVPERF_CAUSE_OLD_KERNEL, "bytes");
+  outputs_world_open();
+  size = uvperf__bpf_outputs_attr(world.outputs)->size;
+  assert_int_equal(size, sizeof(struct perf_event_attr));
+  outputs_world_cpus("0-4\n", "0-4\n");
+  fake_fail(FAKE_OPEN, 1, -E2BIG);
+  assert_int_equal(uvperf__bpf_outputs_cpu_come(world.outputs, 4, NULL),
+                   -E2BIG);
+  assert_int_equal(uvperf__bpf_outputs_attr(world.outputs)->size, size);
+}
+
+static void cpu_that_goes_while_it_is_opened_waits(void **state) {
+  (void)state;
+  fake_fail(FAKE_OPEN, 3, -ENODEV);
+  outputs_world_open();
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 0), 0);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 1), -ENODEV);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 2), 0);
+  assert_null(ring_of(1));
+  assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
+  assert_string_equal(outputs_world_keys(), "0 2 3");
+}
+
+static void cpus_that_all_go_while_they_are_opened_are_enodev(void **state) {
+  (void)state;
+  fake_fail_from(FAKE_OPEN, 1, -ENODEV);
+  outputs_world_refused(-ENODEV, UVPERF_CAUSE_NO_EVENT, "does not serve");
+  assert_int_equal(fake_count(FAKE_OPEN), 4);
+}
+
+static void fds_that_are_needed_are_told(void **state) {
+  uvperf_error_t error;
+  unsigned nth;
+
+  (void)state;
+  for (nth = 1; nth <= 8; nth++) {
+    fake_fail(FAKE_OPEN, nth, -EMFILE);
+    assert_int_equal(
+        uvperf__bpf_outputs_new(&world.outputs, &world.options, &error),
+        -EMFILE);
+    explain_check(&error, -EMFILE, UVPERF_CAUSE_FILES, "4 CPUs");
+    assert_true(error.limit > 0);
+    /* Lower numbers are open. */
+    assert_true(error.needed >= 9 + 3);
+    assert_int_equal(
+        uvperf__bpf_outputs_new(&world.outputs, &world.options, NULL), 0);
+    outputs_world_again();
+  }
+}
+
+/* perf_event_mlock_kb is enough for all when they are smaller. */
+static void rings_shrink_together(void **state) {
+  (void)state;
+  world.options.ring_bytes = 0;
+  fake_fail(FAKE_MMAP, 4, -EPERM);
+  fake_fail(FAKE_MMAP, 5, -EPERM);
+  fake_fail(FAKE_MMAP, 6, -EPERM);
+  fake_fail(FAKE_MMAP, 7, -EPERM);
+  fake_fail(FAKE_MMAP, 8, -EPERM);
+  fake_fail(FAKE_MMAP, 9, -EPERM);
+  fake_fail(FAKE_MMAP, 10, -EPERM);
+  fake_fail(FAKE_MMAP, 11, -EPERM);
+  outputs_world_open();
+  assert_int_equal(ring_of(0)->ring.size, UVPERF__RING_DEFAULT_BYTES / 2);
+  assert_int_equal(ring_of(3)->ring.size, UVPERF__RING_DEFAULT_BYTES / 2);
+  assert_int_equal(ring_of(3)->nr_events, 1);
+}
+
+/* Each function failing in turn, from new to free. */
+static void each_call_may_fail_once(void **state) {
+  static const enum fake_call calls[] = {
+      FAKE_OPEN,     FAKE_IOCTL,         FAKE_MMAP,       FAKE_CALLOC,
+      FAKE_BPF_INFO, FAKE_BPF_MAP_BY_ID, FAKE_BPF_UPDATE, FAKE_BPF_DELETE,
+      FAKE_CLOSE,    FAKE_ACCESS,
+  };
+  unsigned nth, failures;
+  uvperf_error_t error;
+  size_t i;
+  int rc;
+
+  (void)state;
+  for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+    for (nth = 1, failures = 1; failures > 0; nth++) {
+      fake_fail(calls[i], nth, -EIO);
+      memset(&error, 0, sizeof(error));
+      rc = uvperf__bpf_outputs_new(&world.outputs, &world.options, &error);
+      if (rc == 0)
+        rc = uvperf__bpf_outputs_enable(world.outputs, &error);
+      if (rc == 0)
+        rc = uvperf__bpf_outputs_put(world.outputs, &error);
+      if (rc == 0) {
+        assert_string_equal(outputs_world_keys(), "0 1 2 3");
+        rc = uvperf__bpf_outputs_take(world.outputs, &error);
+      }
+      if (rc != 0) {
+        assert_int_equal(error.code, rc);
+        assert_true(error.reason[0] != '\0');
+      }
+      uvperf__bpf_outputs_free(world.outputs);
+      world.outputs = NULL;
+      assert_string_equal(outputs_world_keys(), "");
+      failures = fake_failures();
+      outputs_world_again();
+    }
+    assert_true(nth > 2);
+  }
+}
+
+#define world_test(f)                                                          \
+  cmocka_unit_test_setup_teardown(f, outputs_world_setup,                      \
+                                  outputs_world_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      world_test(new_opens_an_event_and_a_ring_for_each_cpu),
+      world_test(put_goes_by_the_ids_of_the_cpus),
+      world_test(attr_by_default_is_bpf_output_with_raw),
+      world_test(attr_of_the_user_is_copied),
+      world_test(attr_of_the_first_size_will_do),
+      world_test(overwrite_is_of_event_and_ring),
+      world_test(wakeups_are_by_records_or_by_bytes),
+      world_test(options_that_cannot_be_are_einval),
+      world_test(cpus_that_are_no_list_are_einval),
+      world_test(cpu_without_an_entry_is_einval_in_a_list),
+      world_test(map_with_fewer_entries_leaves_cpus_out),
+      world_test(cpus_without_any_entry_or_online_are_enodev),
+      world_test(sysfs_that_cannot_be_read_is_no_cpu),
+      world_test(cpu_of_a_list_that_is_offline_waits),
+      world_test(map_that_is_none_is_refused_before_anything_opens),
+      world_test(open_that_fails_is_told_and_undone),
+      world_test(open_that_is_e2big_leaves_the_size),
+      world_test(cpu_that_goes_while_it_is_opened_waits),
+      world_test(cpus_that_all_go_while_they_are_opened_are_enodev),
+      world_test(fds_that_are_needed_are_told),
+      world_test(rings_shrink_together),
+      world_test(each_call_may_fail_once),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
