@@ -25,7 +25,8 @@ static int may_use_bpf(const char *root) {
 }
 
 /* Where kernel.unprivileged_bpf_disabled is not 0 bpf(2) wants the capability,
- * up to Linux 5.18 for every command (__sys_bpf in kernel/bpf/syscall.c). */
+ * up to Linux 5.18 for every command (__sys_bpf in kernel/bpf/syscall.c), and
+ * some commands always do. */
 static int explain_denied(uvperf_error_t *error, int code, const char *root,
                           const char *what) {
   int64_t level = 0;
@@ -35,10 +36,10 @@ static int explain_denied(uvperf_error_t *error, int code, const char *root,
   if (!may_use_bpf(root))
     return uvperf__explain(
         error, code, UVPERF_CAUSE_PERMISSION,
-        "%s: bpf(2) needs CAP_BPF (before Linux 5.8 "
-        "CAP_SYS_ADMIN), as kernel.unprivileged_bpf_disabled "
-        "is %lld",
-        what, (long long)level);
+        "%s: bpf(2) needs CAP_BPF, before Linux 5.8 CAP_SYS_ADMIN "
+        "(kernel.unprivileged_bpf_disabled is %lld)%s",
+        what, (long long)level,
+        has_filter(root) ? ", or a seccomp filter forbids it" : "");
   if (has_filter(root))
     return uvperf__explain(error, code, UVPERF_CAUSE_PERMISSION,
                            "%s: this process has a seccomp filter: let the "

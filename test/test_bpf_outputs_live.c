@@ -4,7 +4,8 @@
 #include "support.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <poll.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bpf_outputs.h"
@@ -231,6 +232,149 @@ static void disabled_events_answer_programs_by_an_error(void **state) {
   close(map);
 }
 
+/* -- wakeups -------------------------------------------------------------- */
+
+static int poll_owner(uvperf__bpf_outputs_t *outputs, int timeout_ms) {
+  struct pollfd pfd = {
+      uvperf__cpu_rings_find(uvperf__bpf_outputs_rings(outputs), 0)->fd, POLLIN,
+      0};
+
+  assert_true(poll(&pfd, 1, timeout_ms) >= 0);
+  return pfd.revents;
+}
+
+/* So many samples of CPU 0 wake whoever polls, and one less does not. */
+static void wakes_at(const uvperf__bpf_outputs_options_t *options, unsigned nr,
+                     const live_bpf_output_t *output) {
+  uvperf__bpf_outputs_t *outputs = make(options);
+  uint8_t byte = 7;
+  unsigned i;
+
+  start(outputs);
+  for (i = 0; i < nr; i++) {
+    assert_int_equal(poll_owner(outputs, 0), 0);
+    assert_int_equal(live_bpf_output_on(output, 0, &byte, 1), 0);
+  }
+  assert_int_equal(poll_owner(outputs, 20000), POLLIN);
+  uvperf__bpf_outputs_free(outputs);
+}
+
+static void samples_wake_by_their_number_or_their_bytes(void **state) {
+  int map = live_bpf_array_make(__func__, 0);
+  uvperf__bpf_outputs_options_t options = defaults;
+  live_bpf_output_t output;
+
+  (void)state;
+  live_bpf_output_open(&output, map);
+  options.map_fd = map;
+  options.wakeup_events = 1;
+  wakes_at(&options, 1, &output);
+  options.wakeup_events = 3;
+  wakes_at(&options, 3, &output);
+  options.wakeup_events = 0;
+  /* Header and size take 12 bytes, and the kernel pads: 16 for a byte. */
+  options.wakeup_bytes = 1;
+  wakes_at(&options, 1, &output);
+  options.wakeup_bytes = 40;
+  wakes_at(&options, 3, &output);
+  options.wakeup_bytes = 0;
+  options.ring_bytes = support_page_bytes();
+  wakes_at(&options, (unsigned)support_page_bytes() / 4 / 16 + 1, &output);
+  live_bpf_output_close(&output);
+  close(map);
+}
+
+/* Which count as no event. */
+static void records_beside_samples_wake_too(void **state) {
+  int map = live_bpf_array_make(__func__, 0);
+  uvperf__bpf_outputs_options_t options = defaults;
+  uvperf__bpf_outputs_t *outputs;
+  struct perf_event_attr attr;
+  uint64_t next = 0;
+  cpu_set_t old;
+
+  (void)state;
+  uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+  attr.sample_type = PERF_SAMPLE_RAW;
+  attr.comm = 1;
+  options.map_fd = map;
+  options.attr = &attr;
+  options.wakeup_events = 1;
+  outputs = make(&options);
+  start(outputs);
+  live_pin(0, &old);
+  live_comm(&next, 1);
+  live_unpin(&old);
+  assert_int_equal(poll_owner(outputs, 20000), POLLIN);
+  uvperf__bpf_outputs_free(outputs);
+  close(map);
+}
+
+/* -- the user's attr ------------------------------------------------------ */
+
+static void attr_of_the_user_tells_more_of_each_sample(void **state) {
+  static uint8_t scratch[UVPERF__RING_SCRATCH_BYTES];
+  int map = live_bpf_array_make(__func__, 0);
+  uvperf__bpf_outputs_options_t options = defaults;
+  uint64_t before = live_now();
+  const uvperf_record_t *record;
+  uvperf__bpf_outputs_t *outputs;
+  struct perf_event_attr attr;
+  live_bpf_output_t output;
+  uvperf__ring_t *ring;
+  const void *bytes;
+  uint8_t byte = 7;
+  size_t size;
+
+  (void)state;
+  uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+  attr.sample_type =
+      PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_TID;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  options.map_fd = map;
+  options.attr = &attr;
+  outputs = make(&options);
+  live_bpf_output_open(&output, map);
+  start(outputs);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
+  ring = &uvperf__cpu_rings_find(uvperf__bpf_outputs_rings(outputs), 0)->ring;
+  assert_int_equal(uvperf__ring_begin(ring), 0);
+  assert_int_equal(uvperf__ring_next(ring, scratch, &bytes, &size), 1);
+  assert_int_equal(
+      uvperf_decode(uvperf__bpf_outputs_decoder(outputs), bytes, size, &record),
+      0);
+  assert_int_equal(record->cpu, 0);
+  assert_int_equal(record->tid, live_tid());
+  assert_true(record->time >= before && record->time <= live_now());
+  assert_int_equal(*(const uint8_t *)record->sample.raw.data, 7);
+  uvperf__bpf_outputs_free(outputs);
+  live_bpf_output_close(&output);
+  close(map);
+}
+
+static void overwritable_rings_are_written_backward(void **state) {
+  int map = live_bpf_array_make(__func__, 0);
+  uvperf__bpf_outputs_options_t options = defaults;
+  uvperf__bpf_outputs_t *outputs;
+  live_bpf_output_t output;
+  uvperf__ring_t *ring;
+  uint8_t byte = 7;
+
+  (void)state;
+  options.map_fd = map;
+  options.overwrite = 1;
+  outputs = make(&options);
+  live_bpf_output_open(&output, map);
+  start(outputs);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
+  ring = &uvperf__cpu_rings_find(uvperf__bpf_outputs_rings(outputs), 0)->ring;
+  assert_true((int64_t)uvperf__ring_head(ring) < 0);
+  uvperf__bpf_outputs_free(outputs);
+  live_bpf_output_close(&output);
+  close(map);
+}
+
 /* -- CPUs ----------------------------------------------------------------- */
 
 /* As if it had gone and come back: the kernel's own event of it lives. */
@@ -303,6 +447,10 @@ int main(void) {
       live_test(shared_map_fd_may_be_closed_at_once),
       live_test(second_reader_takes_over),
       live_test(disabled_events_answer_programs_by_an_error),
+      live_test(samples_wake_by_their_number_or_their_bytes),
+      live_test(records_beside_samples_wake_too),
+      live_test(attr_of_the_user_tells_more_of_each_sample),
+      live_test(overwritable_rings_are_written_backward),
       live_test(cpu_that_comes_back_goes_on_in_its_ring),
       live_test(free_in_a_forked_child_leaves_the_parents),
   };
