@@ -30,21 +30,28 @@ size_t live_bpf_reader_padded(size_t size) {
   return ((size + 4 + 7) & ~(size_t)7) - 4;
 }
 
-int live_bpf_reader_send(live_bpf_reader_t *live, int cpu, size_t size) {
-  uint8_t *payload = malloc(size);
-  head_t head = {live->sent, (uint32_t)cpu, (uint32_t)size};
+void live_bpf_reader_write(live_bpf_reader_t *live, int cpu, void *payload,
+                           size_t size) {
+  head_t head = {live->sent++, (uint32_t)cpu, (uint32_t)size};
+  uint8_t *bytes = payload;
   size_t i;
+
+  assert_in_range(size, sizeof(head), LIVE_BPF_MOST);
+  memcpy(bytes, &head, sizeof(head));
+  for (i = sizeof(head); i < size; i++)
+    bytes[i] = byte_at(&head, i);
+}
+
+int live_bpf_reader_send(live_bpf_reader_t *live, int cpu, size_t size) {
+  void *payload = malloc(size);
   int rc;
 
   assert_non_null(payload);
-  assert_in_range(size, sizeof(head), LIVE_BPF_MOST);
-  memcpy(payload, &head, sizeof(head));
-  for (i = sizeof(head); i < size; i++)
-    payload[i] = byte_at(&head, i);
+  live_bpf_reader_write(live, cpu, payload, size);
   rc = live_bpf_output_on(&live->output, cpu, payload, size);
   free(payload);
-  if (rc == 0)
-    live->sent++;
+  if (rc != 0)
+    live->sent--;
   return rc;
 }
 

@@ -66,6 +66,10 @@ void live_bpf_reader_begin(const char *test, uv_loop_t *loop,
 /* Hands out a payload of so many bytes (16 to 60,000) on a CPU: what
  * bpf_perf_event_output() gave. It is numbered if it was taken. */
 int live_bpf_reader_send(live_bpf_reader_t *live, int cpu, size_t size);
+/* The same payload, for a ring that is written by hand: numbered, as if it was
+ * taken. */
+void live_bpf_reader_write(live_bpf_reader_t *live, int cpu, void *payload,
+                           size_t size);
 /* So many of 24 bytes, each of which must be taken. */
 void live_bpf_reader_send_all(live_bpf_reader_t *live, int cpu, uint64_t nr);
 /* What the kernel makes of a size. */

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: what a BPF reader makes of CPUs whose ids have gaps, that the map
+ * has no entry for, and that go and come, by a tree that stands for sysfs and
+ * uevents of the test's own. */
+#include "bpf_reader_world.h"
+
+#include <errno.h>
+
+#include "alloc.h"
+#include "cpu_tree.h"
+#include "fake_uevents.h"
+#include "hotplug_owner.h"
+
+static void take_down(int cpu, const char *online) {
+  cpu_tree_take_down(cpu);
+  cpu_tree_list(online);
+  fake_uevents_say("offline", cpu);
+}
+
+static void bring_up(int cpu, const char *online) {
+  cpu_tree_bring_up(cpu);
+  cpu_tree_list(online);
+  fake_uevents_say("online", cpu);
+}
+
+static void expect(bpf_reader_world_t *world, const char *told,
+                   const char *entries) {
+  hotplug_run(world->live.reader.loop);
+  assert_string_equal(world->live.told, told);
+  assert_string_equal(bpf_reader_world_entries(world), entries);
+}
+
+static int status_of(const bpf_reader_world_t *world, int cpu) {
+  return uvperf_bpf_reader_cpu_status(&world->live.reader, cpu);
+}
+
+/* -- which CPUs ----------------------------------------------------------- */
+
+/* The key is the CPU's id, never its position. */
+static void cpus_with_gaps_have_the_entries_of_their_ids(void **state) {
+  bpf_reader_world_t world;
+  uvperf_ring_info_t ring;
+
+  cpu_tree_list("0,2-5\n");
+  bpf_reader_world_plan(&world, 8);
+  bpf_reader_world_open(*state, &world);
+  live_bpf_reader_start(&world.live, NULL);
+  expect(&world, "", "0 2 3 4 5");
+  assert_int_equal(uvperf_bpf_reader_nr_rings(&world.live.reader), 5);
+  assert_int_equal(uvperf_bpf_reader_ring(&world.live.reader, 1, &ring), 0);
+  assert_int_equal(ring.cpu, 2);
+  assert_int_equal(status_of(&world, 5), 0);
+  assert_int_equal(status_of(&world, 1), UV_ENODEV);
+  bpf_reader_world_sample(&world, world.events[9]);
+  bpf_reader_world_wake(&world, world.events[9]);
+  assert_int_equal(world.live.by_cpu[5], 1);
+  bpf_reader_world_close(&world);
+}
+
+static void map_with_fewer_entries_has_those_below(void **state) {
+  bpf_reader_world_t world;
+
+  cpu_tree_list("0,2-5\n");
+  bpf_reader_world_plan(&world, 4);
+  bpf_reader_world_open(*state, &world);
+  live_bpf_reader_start(&world.live, NULL);
+  expect(&world, "", "0 2 3");
+  assert_int_equal(status_of(&world, 4), UV_E2BIG);
+  assert_int_equal(status_of(&world, 3), 0);
+  bpf_reader_world_close(&world);
+}
+
+static void cpu_of_the_list_that_is_offline_is_waited_for(void **state) {
+  bpf_reader_world_t world;
+
+  bpf_reader_world_plan(&world, 8);
+  world.options.cpus = "1,3";
+  bpf_reader_world_open(*state, &world);
+  live_bpf_reader_start(&world.live, NULL);
+  expect(&world, "", "1");
+  assert_int_equal(status_of(&world, 3), UV_ENODEV);
+  assert_int_equal(status_of(&world, 0), UV_ENOENT);
+  bring_up(3, "0-1,3\n");
+  expect(&world, "3 0", "1 3");
+  assert_int_equal(status_of(&world, 3), 0);
+  bpf_reader_world_sample(&world, world.events[3]);
+  bpf_reader_world_wake(&world, world.events[3]);
+  assert_int_equal(world.live.by_cpu[3], 1);
+  bpf_reader_world_close(&world);
+}
+
+static void no_cpu_that_the_map_has_is_enodev(void **state) {
+  bpf_reader_world_t world;
+  uvperf_error_t error;
+
+  cpu_tree_list("2-5\n");
+  bpf_reader_world_plan(&world, 2);
+  assert_int_equal(bpf_reader_world_try(*state, &world, &error), UV_ENODEV);
+  assert_int_equal(error.cause, UVPERF_CAUSE_NO_CPU);
+  bpf_reader_world_end(&world);
+}
+
+/* -- CPUs that go and come ------------------------------------------------ */
+
+static void cpu_that_goes_and_comes_is_put_into_the_map_anew(void **state) {
+  bpf_reader_world_t world;
+  uvperf_stats_t stats;
+
+  bpf_reader_world_begin(*state, &world);
+  bpf_reader_world_sample(&world, world.events[3]);
+  take_down(1, "0\n");
+  expect(&world, "1 ENODEV", "0");
+  /* Its ring is drained to its end. */
+  assert_int_equal(world.live.by_cpu[1], 1);
+  assert_int_equal(status_of(&world, 1), UV_ENODEV);
+  bring_up(1, "0-1\n");
+  expect(&world, "1 ENODEV, 1 0", "0 1");
+  assert_int_equal(status_of(&world, 1), 0);
+  assert_int_equal(world.events[4]->cpu, 1);
+  assert_int_equal(world.events[4]->enabled, 1);
+  assert_int_equal(world.events[5]->opened, 0); /* the ring is the old one */
+  assert_int_equal(uvperf_bpf_reader_nr_rings(&world.live.reader), 2);
+  bpf_reader_world_sample(&world, world.events[3]);
+  bpf_reader_world_wake(&world, world.events[3]);
+  assert_int_equal(world.live.by_cpu[1], 2);
+  uvperf_bpf_reader_stats(&world.live.reader, &stats);
+  assert_int_equal(stats.cpus_gone, 1);
+  assert_int_equal(stats.cpus_come, 1);
+  bpf_reader_world_close(&world);
+}
+
+static void cpu_that_comes_for_the_first_time_gets_a_ring(void **state) {
+  bpf_reader_world_t world;
+
+  bpf_reader_world_begin(*state, &world);
+  bring_up(5, "0-1,5\n");
+  expect(&world, "5 0", "0 1 5");
+  assert_int_equal(uvperf_bpf_reader_nr_rings(&world.live.reader), 3);
+  assert_int_equal(world.events[4]->cpu, 5);
+  bpf_reader_world_sample(&world, world.events[5]);
+  bpf_reader_world_wake(&world, world.events[5]);
+  assert_int_equal(world.live.by_cpu[5], 1);
+  bpf_reader_world_close(&world);
+}
+
+static void cpu_beyond_the_map_that_comes_is_told_so(void **state) {
+  bpf_reader_world_t world;
+
+  bpf_reader_world_begin(*state, &world);
+  bring_up(9, "0-1,9\n");
+  expect(&world, "9 fails by E2BIG", "0 1");
+  assert_non_null(strstr(world.live.error.reason, "max_entries"));
+  assert_int_equal(world.events[4]->opened, 0);
+  take_down(9, "0-1\n");
+  expect(&world, "9 fails by E2BIG, 9 ENODEV", "0 1");
+  bpf_reader_world_close(&world);
+}
+
+static void cpu_that_is_not_in_the_list_is_not_told(void **state) {
+  bpf_reader_world_t world;
+  uvperf_stats_t stats;
+
+  bpf_reader_world_plan(&world, 8);
+  world.options.cpus = "0";
+  bpf_reader_world_open(*state, &world);
+  live_bpf_reader_start(&world.live, NULL);
+  take_down(1, "0\n");
+  bring_up(1, "0-1\n");
+  bring_up(2, "0-2\n");
+  expect(&world, "", "0");
+  uvperf_bpf_reader_stats(&world.live.reader, &stats);
+  assert_int_equal(stats.cpus_gone + stats.cpus_come, 0);
+  assert_int_equal(uvperf_bpf_reader_nr_rings(&world.live.reader), 1);
+  bpf_reader_world_close(&world);
+}
+
+static void cpu_that_comes_is_in_the_map_as_the_others_are(void **state) {
+  bpf_reader_world_t world;
+  uvperf_bpf_reader_t *reader = &world.live.reader;
+
+  bpf_reader_world_begin(*state, &world);
+  assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), 0);
+  bring_up(2, "0-2\n");
+  expect(&world, "2 0", "");
+  assert_int_equal(world.events[4]->enabled, 1);
+  assert_int_equal(uvperf_bpf_reader_resume(reader, NULL), 0);
+  expect(&world, "2 0", "0 1 2");
+  assert_int_equal(uvperf_bpf_reader_stop(reader), 0);
+  expect(&world, "2 0", "");
+  assert_int_equal(world.events[4]->enabled, 0);
+  bpf_reader_world_close(&world);
+}
+
+static void cpu_that_cannot_be_opened_again_is_told_why(void **state) {
+  bpf_reader_world_t world;
+
+  bpf_reader_world_begin(*state, &world);
+  take_down(1, "0\n");
+  expect(&world, "1 ENODEV", "0");
+  fake_fail(FAKE_OPEN, 1, -EMFILE);
+  bring_up(1, "0-1\n");
+  expect(&world, "1 ENODEV, 1 fails by EMFILE", "0");
+  assert_int_equal(world.live.error.cause, UVPERF_CAUSE_FILES);
+  assert_int_equal(status_of(&world, 1), UV_EMFILE);
+  take_down(1, "0\n");
+  bring_up(1, "0-1\n");
+  expect(&world, "1 ENODEV, 1 fails by EMFILE, 1 ENODEV, 1 0", "0 1");
+  bpf_reader_world_close(&world);
+}
+
+/* Each allocation that a CPU takes which comes for the first time: none of the
+ * others suffers, and the next time it is well. */
+static void cpu_that_comes_without_memory_is_told_so(void **state) {
+  bpf_reader_world_t world;
+  unsigned failures = 1;
+  unsigned nth;
+
+  for (nth = 1; failures != 0; nth++) {
+    cpu_tree_list("0-1\n");
+    bpf_reader_world_begin(*state, &world);
+    hotplug_run(*state);
+    fake_fail(FAKE_CALLOC, nth, 0);
+    bring_up(2, "0-2\n");
+    hotplug_run(*state);
+    failures = fake_failures();
+    if (failures == 0)
+      uvperf__free(uvperf__calloc(1, 1));
+    bpf_reader_world_sample(&world, world.events[3]);
+    bpf_reader_world_wake(&world, world.events[3]);
+    assert_int_equal(world.live.by_cpu[1], 1);
+    take_down(2, "0-1\n");
+    hotplug_run(*state);
+    bring_up(2, "0-2\n");
+    hotplug_run(*state);
+    assert_int_equal(status_of(&world, 2), 0);
+    assert_string_equal(bpf_reader_world_entries(&world), "0 1 2");
+    take_down(2, "0-1\n");
+    bpf_reader_world_close(&world);
+  }
+  assert_in_range(nth, 3, 30);
+}
+
+/* -- when ----------------------------------------------------------------- */
+
+static void reader_of_fixed_cpus_follows_nobody(void **state) {
+  bpf_reader_world_t world;
+
+  bpf_reader_world_plan(&world, 8);
+  world.options.flags = UVPERF_BPF_READER_FIXED_CPUS;
+  bpf_reader_world_open(*state, &world);
+  live_bpf_reader_start(&world.live, NULL);
+  take_down(1, "0\n");
+  bring_up(1, "0-1\n");
+  bring_up(2, "0-2\n");
+  expect(&world, "", "0 1");
+  assert_int_equal(fake_uevents_reads(), 0);
+  assert_int_equal(status_of(&world, 2), UV_ENOENT);
+  bpf_reader_world_close(&world);
+}
+
+static void reader_that_is_not_started_tells_later(void **state) {
+  bpf_reader_world_t world;
+
+  bpf_reader_world_plan(&world, 8);
+  bpf_reader_world_open(*state, &world);
+  take_down(1, "0\n");
+  expect(&world, "", "");
+  live_bpf_reader_start(&world.live, NULL);
+  assert_true(live_run_until(*state, &world.live.nr_told, 1));
+  expect(&world, "1 ENODEV", "0");
+  assert_int_equal(uvperf_bpf_reader_stop(&world.live.reader), 0);
+  bring_up(1, "0-1\n");
+  expect(&world, "1 ENODEV", "");
+  live_bpf_reader_start(&world.live, NULL);
+  assert_true(live_run_until(*state, &world.live.nr_told, 2));
+  expect(&world, "1 ENODEV, 1 0", "0 1");
+  bpf_reader_world_close(&world);
+}
+
+/* With overwritable rings too, which nobody is woken for. */
+static void overwritable_rings_follow_the_cpus(void **state) {
+  bpf_reader_world_t world;
+
+  bpf_reader_world_plan(&world, 8);
+  world.options.flags = UVPERF_BPF_READER_OVERWRITE;
+  bpf_reader_world_open(*state, &world);
+  live_bpf_reader_start(&world.live, NULL);
+  assert_int_equal(uv_loop_alive(*state), 0);
+  take_down(1, "0\n");
+  bring_up(2, "0,2\n");
+  expect(&world, "1 ENODEV, 2 0", "0 2");
+  assert_int_equal(world.events[4]->attr.write_backward, 1);
+  assert_int_equal(
+      uvperf_bpf_reader_snapshot(&world.live.reader, UVPERF_SNAPSHOT_NO_WAIT),
+      0);
+  bpf_reader_world_close(&world);
+}
+
+static void reader_without_sysfs_is_not_started(void **state) {
+  bpf_reader_world_t world;
+  uvperf_error_t error;
+
+  cpu_tree_list("");
+  bpf_reader_world_plan(&world, 8);
+  world.options.cpus = "0-1";
+  if (bpf_reader_world_try(*state, &world, &error) == 0) {
+    assert_int_not_equal(uvperf_bpf_reader_start(&world.live.reader, NULL,
+                                                 live_bpf_reader_on_sample,
+                                                 &error),
+                         0);
+    assert_non_null(strstr(error.reason, "UVPERF_BPF_READER_FIXED_CPUS"));
+    assert_int_equal(uvperf_bpf_reader_is_active(&world.live.reader), 0);
+    live_bpf_reader_close(&world.live);
+  }
+  assert_int_equal(error.cause, UVPERF_CAUSE_NO_CPU);
+  bpf_reader_world_end(&world);
+}
+
+/* -- in the callback ------------------------------------------------------ */
+
+static void stop_there(live_bpf_reader_t *live, int cpu, int status) {
+  (void)cpu;
+  (void)status;
+  assert_int_equal(uvperf_bpf_reader_flush(&live->reader), UV_EBUSY);
+  assert_int_equal(uvperf_bpf_reader_stop(&live->reader), 0);
+}
+
+static void reader_stopped_when_a_cpu_went_tells_the_rest_later(void **state) {
+  bpf_reader_world_t world;
+
+  bpf_reader_world_begin(*state, &world);
+  world.live.on_cpu = stop_there;
+  take_down(1, "0\n");
+  bring_up(1, "0-1\n");
+  expect(&world, "1 ENODEV", "");
+  world.live.on_cpu = NULL;
+  live_bpf_reader_start(&world.live, NULL);
+  assert_true(live_run_until(*state, &world.live.nr_told, 2));
+  expect(&world, "1 ENODEV, 1 0", "0 1");
+  bpf_reader_world_close(&world);
+}
+
+static void close_there(live_bpf_reader_t *live, int cpu, int status) {
+  (void)cpu;
+  (void)status;
+  uvperf_bpf_reader_close(&live->reader, live_bpf_reader_on_close);
+}
+
+static void reader_closed_when_a_cpu_went_or_came_is_clean(void **state) {
+  bpf_reader_world_t world;
+  int came;
+
+  for (came = 0; came < 2; came++) {
+    cpu_tree_list("0-1\n");
+    bpf_reader_world_begin(*state, &world);
+    hotplug_run(*state);
+    world.live.on_cpu = close_there;
+    if (came)
+      bring_up(2, "0-2\n");
+    else
+      take_down(1, "0\n");
+    expect(&world, came ? "2 0" : "1 ENODEV", "");
+    live_bpf_reader_wait_closed(&world.live);
+    bpf_reader_world_end(&world);
+    if (!came)
+      cpu_tree_bring_up(1);
+  }
+}
+
+static void fork_there(live_bpf_reader_t *live, int cpu, int status) {
+  (void)live;
+  (void)cpu;
+  (void)status;
+  fake_getpid(4711);
+}
+
+static void reader_forked_when_a_cpu_went_tells_the_child_nothing(void **s) {
+  bpf_reader_world_t world;
+
+  bpf_reader_world_begin(*s, &world);
+  world.live.on_cpu = fork_there;
+  take_down(1, "0\n");
+  bring_up(1, "0-1\n");
+  expect(&world, "1 ENODEV", "0");
+  assert_int_equal(world.events[4]->opened, 0);
+  live_bpf_reader_close(&world.live);
+  assert_string_equal(bpf_reader_world_entries(&world), "0");
+  fake_getpid(0);
+  fake_kernel_reset();
+}
+
+#define CPU(test) bpf_reader_world_test(test)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      CPU(cpus_with_gaps_have_the_entries_of_their_ids),
+      CPU(map_with_fewer_entries_has_those_below),
+      CPU(cpu_of_the_list_that_is_offline_is_waited_for),
+      CPU(no_cpu_that_the_map_has_is_enodev),
+      CPU(cpu_that_goes_and_comes_is_put_into_the_map_anew),
+      CPU(cpu_that_comes_for_the_first_time_gets_a_ring),
+      CPU(cpu_beyond_the_map_that_comes_is_told_so),
+      CPU(cpu_that_is_not_in_the_list_is_not_told),
+      CPU(cpu_that_comes_is_in_the_map_as_the_others_are),
+      CPU(cpu_that_cannot_be_opened_again_is_told_why),
+      CPU(cpu_that_comes_without_memory_is_told_so),
+      CPU(reader_of_fixed_cpus_follows_nobody),
+      CPU(reader_that_is_not_started_tells_later),
+      CPU(overwritable_rings_follow_the_cpus),
+      CPU(reader_without_sysfs_is_not_started),
+      CPU(reader_stopped_when_a_cpu_went_tells_the_rest_later),
+      CPU(reader_closed_when_a_cpu_went_or_came_is_clean),
+      CPU(reader_forked_when_a_cpu_went_tells_the_child_nothing),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
