@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: what an event's snapshot calls, what is told of records that are
+ * not sound, and each call that fails. */
+#include "story.h"
+
+#include <errno.h>
+
+static live_collector_t collector;
+
+static void no_writers(void) {
+}
+
+static fake_event_t *begin(uv_loop_t *loop, uvperf_record_cb cb) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  fake_event_t *fake = fake_event_add(7);
+  struct perf_event_attr attr;
+
+  story[0] = '\0';
+  fake_on_membarrier(no_writers);
+  story_attr(&attr);
+  uvperf_attr_set_wakeup_events(&attr, 0);
+  attr.write_backward = 1;
+  options.ring_bytes = 1;
+  live_init(loop, &collector, &attr, &options);
+  assert_int_equal(uvperf_event_start(&collector.event, NULL, cb, NULL), 0);
+  fake_log_clear();
+  return fake;
+}
+
+/* A record of a type without a body, but for its sample_id. */
+static void prepend(fake_event_t *fake, uint32_t type, uint16_t size) {
+  struct perf_event_header header = {type, 0, size};
+  uint8_t bytes[64] = {0};
+
+  memcpy(bytes, &header, sizeof(header));
+  fake_ring_prepend(fake, bytes, 24);
+}
+
+/* With TID and TIME that is all of it. */
+static void prepend_switch(fake_event_t *fake) {
+  prepend(fake, PERF_RECORD_SWITCH, 24);
+}
+
+static int take(uint32_t flags) {
+  story[0] = '\0';
+  return uvperf_event_snapshot(&collector.event, flags);
+}
+
+static void expect(uint32_t flags, const char *told) {
+  assert_int_equal(take(flags), 0);
+  assert_string_equal(story, told);
+}
+
+static void expect_corrupt(uint64_t nr) {
+  uvperf_stats_t stats;
+
+  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(stats.corrupt, nr);
+}
+
+static void end(void) {
+  live_close(&collector);
+  fake_assert_clean();
+}
+
+/* -- what is not sound ---------------------------------------------------- */
+
+static void event_snapshot_of_an_unsound_body_comes_raw(void **state) {
+  fake_event_t *fake = begin(*state, story_on_record);
+
+  prepend_switch(fake);
+  prepend(fake, PERF_RECORD_COMM, 24);
+  prepend_switch(fake);
+  expect(0, "SWITCH EPROTO+raw SWITCH");
+  expect_corrupt(1);
+  end();
+}
+
+static void
+event_snapshot_of_an_unsound_header_has_what_is_newer(void **state) {
+  fake_event_t *fake = begin(*state, story_on_record);
+
+  prepend_switch(fake);
+  prepend(fake, PERF_RECORD_SWITCH, 20);
+  prepend_switch(fake);
+  prepend_switch(fake);
+  expect(UVPERF_SNAPSHOT_OLDEST_FIRST, "SWITCH SWITCH EPROTO");
+  expect_corrupt(1);
+  /* It has not ended by that. */
+  expect(0, "");
+  prepend_switch(fake);
+  expect(0, "SWITCH");
+  expect(UVPERF_SNAPSHOT_ALL, "SWITCH SWITCH SWITCH EPROTO");
+  expect_corrupt(2);
+  end();
+}
+
+static void stop_with_the_second(uvperf_event_t *event, int status,
+                                 const uvperf_record_t *record) {
+  story_on_record(event, status, record);
+  if (strcmp(story, "SWITCH SWITCH") == 0)
+    assert_int_equal(uvperf_event_stop(event), 0);
+}
+
+static void event_snapshot_that_was_stopped_tells_nothing_more(void **state) {
+  fake_event_t *fake = begin(*state, stop_with_the_second);
+
+  prepend(fake, PERF_RECORD_SWITCH, 20);
+  prepend_switch(fake);
+  prepend_switch(fake);
+  expect(0, "SWITCH SWITCH");
+  expect_corrupt(0);
+  end();
+}
+
+static void start_without_cb(uvperf_event_t *event, int status,
+                             const uvperf_record_t *record) {
+  story_on_record(event, status, record);
+  assert_int_equal(uvperf_event_start(event, NULL, NULL, NULL), 0);
+}
+
+/* After its last record, where only the end is left to be told. */
+static void event_snapshot_without_a_callback_left_tells_nobody(void **state) {
+  fake_event_t *fake = begin(*state, start_without_cb);
+
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  prepend(fake, PERF_RECORD_SWITCH, 20);
+  prepend_switch(fake);
+  expect(0, "SWITCH");
+  expect_corrupt(0);
+  end();
+}
+
+static void on_closed(uvperf_event_t *event) {
+  (void)event;
+  collector.closed += 1;
+}
+
+static void close_when_told(uvperf_event_t *event, int status,
+                            const uvperf_record_t *record) {
+  story_on_record(event, status, record);
+  if (record == NULL)
+    uvperf_event_close(event, on_closed);
+}
+
+static void event_snapshot_closed_when_told_is_clean(void **state) {
+  fake_event_t *fake = begin(*state, close_when_told);
+
+  prepend(fake, PERF_RECORD_SWITCH, 20);
+  expect(0, "EPROTO");
+  story_turns(*state, 2);
+  assert_int_equal(collector.closed, 1);
+  fake_assert_clean();
+}
+
+static void event_snapshot_of_a_split_head_is_told_each_time(void **state) {
+  fake_event_t *fake = begin(*state, story_on_record);
+
+  prepend_switch(fake);
+  fake->page->data_head -= 4;
+  expect(0, "EPROTO");
+  expect(0, "EPROTO");
+  fake->page->data_head += 4;
+  expect(0, "SWITCH");
+  end();
+}
+
+/* next has found a header of it to be unsound, and ended. */
+static void event_snapshot_after_next_has_ended_goes_on(void **state) {
+  fake_event_t *fake = begin(*state, story_on_record);
+  uvperf_event_t *event = &collector.event;
+  const uvperf_record_t *record;
+
+  /* The ring is one page, so that next takes an unsound header for one that is
+   * being written over: it can only be the head. */
+  fake->page->data_head -= 4;
+  assert_int_equal(uvperf_event_pause(event, NULL), 0);
+  assert_int_equal(uvperf_event_next(event, &record), UV_EPROTO);
+  assert_int_equal(uvperf_event_next(event, &record), UV_EOF);
+  assert_int_equal(uvperf_event_resume(event, NULL), 0);
+  fake->page->data_head += 4;
+  prepend_switch(fake);
+  expect(0, "SWITCH");
+  end();
+}
+
+/* -- what it calls, and what fails ---------------------------------------- */
+
+static void event_snapshot_pauses_waits_and_resumes(void **state) {
+  fake_event_t *fake = begin(*state, story_on_record);
+
+  prepend_switch(fake);
+  expect(0, "SWITCH");
+  assert_string_equal(fake_log(),
+                      "ioctl PAUSE_OUTPUT, membarrier, ioctl PAUSE_OUTPUT");
+  fake_log_clear();
+  prepend_switch(fake);
+  expect(UVPERF_SNAPSHOT_NO_WAIT, "SWITCH");
+  assert_string_equal(fake_log(), "ioctl PAUSE_OUTPUT, ioctl PAUSE_OUTPUT");
+  fake_log_clear();
+  assert_int_equal(take(8), UV_EINVAL);
+  assert_string_equal(fake_log(), "");
+  end();
+}
+
+static void event_snapshot_that_cannot_pause_delivers_nothing(void **state) {
+  fake_event_t *fake = begin(*state, story_on_record);
+
+  prepend_switch(fake);
+  fake_fail(FAKE_IOCTL, 1, -EINVAL);
+  assert_int_equal(take(0), UV_EINVAL);
+  assert_string_equal(story, "");
+  assert_string_equal(fake_log(), "ioctl PAUSE_OUTPUT failed");
+  expect(0, "SWITCH");
+  end();
+}
+
+static void event_snapshot_that_cannot_wait_or_resume_delivers(void **state) {
+  fake_event_t *fake = begin(*state, story_on_record);
+
+  prepend_switch(fake);
+  fake_fail(FAKE_MEMBARRIER, 1, -EPERM);
+  expect(0, "SWITCH");
+  prepend_switch(fake);
+  fake_fail(FAKE_IOCTL, 2, -EINVAL);
+  expect(0, "SWITCH");
+  end();
+}
+
+static void event_snapshot_without_memory_calls_nothing(void **state) {
+  fake_event_t *fake = begin(*state, story_on_record);
+
+  prepend_switch(fake);
+  fake_fail(FAKE_CALLOC, 1, -ENOMEM);
+  assert_int_equal(take(0), UV_ENOMEM);
+  assert_string_equal(fake_log(), "");
+  expect(0, "SWITCH");
+  end();
+}
+
+#define TEST(f)                                                                \
+  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
+                                   fake_kernel_loop_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(event_snapshot_of_an_unsound_body_comes_raw),
+      TEST(event_snapshot_of_an_unsound_header_has_what_is_newer),
+      TEST(event_snapshot_that_was_stopped_tells_nothing_more),
+      TEST(event_snapshot_without_a_callback_left_tells_nobody),
+      TEST(event_snapshot_closed_when_told_is_clean),
+      TEST(event_snapshot_of_a_split_head_is_told_each_time),
+      TEST(event_snapshot_after_next_has_ended_goes_on),
+      TEST(event_snapshot_pauses_waits_and_resumes),
+      TEST(event_snapshot_that_cannot_pause_delivers_nothing),
+      TEST(event_snapshot_that_cannot_wait_or_resume_delivers),
+      TEST(event_snapshot_without_memory_calls_nothing),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
