@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: programs on all CPUs hand data out as fast as they can, and what comes
+ * is all that they have written, byte by byte and in order, and what is told as
+ * lost is all the rest. */
+#include "live_storm.h"
+
+#include <errno.h>
+
+#define MOST_NS UINT64_C(20000000000)
+
+/* Calls of all storms together. */
+#ifdef __SANITIZE_ADDRESS__
+#define SMALL_CALLS 1000000
+#define LARGE_CALLS 6000
+#else
+#define SMALL_CALLS 5000000
+#define LARGE_CALLS 20000
+#endif
+
+typedef struct way_s {
+  uint64_t share; /* of the calls, per cent */
+  size_t ring_bytes;
+  uint32_t wakeup_events;
+  uint32_t wakeup_bytes;
+  int32_t flush_ms;
+  uint32_t slice_records;
+  int pauses; /* each millisecond: the reader is paused */
+  int others; /* ... a reader of another map is paused, or goes on */
+} way_t;
+
+/* Rings of 4 KiB, rounded up to a page, lose the most; where each sample wakes
+ * a call takes twenty times as long. */
+static const way_t small_ways[] = {
+    {2, 4096, 1, 0, 5, 0, 0, 0},       {12, 4096, 0, 0, 5, 0, 0, 0},
+    {2, 65536, 0, 1, 0, 7, 0, 0},      {14, 65536, 1000, 0, 1, 0, 0, 0},
+    {2, 1 << 20, 1, 0, 0, 0, 0, 0},    {14, 1 << 20, 0, 65536, 5, 0, 0, 0},
+    {18, 1 << 24, 0, 0, 5, 0, 0, 0},   {16, 65536, 0, 0, 5, 0, 1, 0},
+    {2, 1 << 20, 1, 0, 5, 1000, 1, 0}, {18, 65536, 0, 1000, 5, 0, 0, 1},
+};
+
+static const way_t large_ways[] = {
+    {25, 1 << 16, 0, 0, 5, 0, 0, 0},
+    {25, 1 << 20, 1, 0, 0, 0, 0, 0},
+    {25, 1 << 23, 0, 0, 5, 3, 0, 0},
+    {25, 1 << 20, 0, 1, 5, 0, 1, 0},
+};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+typedef struct world_s {
+  live_storm_t storm;
+  uvperf_bpf_reader_t reader;
+  uvperf_bpf_reader_t other; /* of a map of its own */
+  int other_array;
+  const way_t *way;
+  uv_timer_t timer;
+  uint64_t ticks;
+  int is_calm; /* nothing is paused any more */
+  int code;    /* of the first call that failed */
+} world_t;
+
+static void on_sample(uvperf_bpf_reader_t *reader, int status,
+                      const uvperf_bpf_sample_t *sample) {
+  world_t *world = reader->data;
+
+  live_storm_note(&world->storm, status == 0 ? sample : NULL);
+}
+
+/* Until a program was refused: calls that are refused are so fast that few
+ * others would be left. */
+static void pause_for_a_moment(world_t *world) {
+  uint64_t before = live_storm_refused(&world->storm);
+  unsigned looks = 0;
+  int code;
+
+  code = uvperf_bpf_reader_pause(&world->reader, NULL);
+  while (live_storm_is_writing(&world->storm) &&
+         live_storm_refused(&world->storm) == before)
+    if (++looks % 1000 == 0) /* all may be on this CPU */
+      sched_yield();
+  if (code == 0)
+    code = uvperf_bpf_reader_resume(&world->reader, NULL);
+  if (world->code == 0)
+    world->code = code;
+}
+
+static void pause_another(world_t *world) {
+  int code;
+
+  if (world->ticks % 2 == 1)
+    code = uvperf_bpf_reader_pause(&world->other, NULL);
+  else
+    code = uvperf_bpf_reader_resume(&world->other, NULL);
+  if (world->code == 0)
+    world->code = code;
+}
+
+/* The loop never sleeps for long, so that what does not come fails the test in
+ * time; but by this alone nothing is delivered. */
+static void on_tick(uv_timer_t *timer) {
+  world_t *world = timer->data;
+
+  world->ticks += 1;
+  if (world->is_calm)
+    return;
+  if (world->way->pauses)
+    pause_for_a_moment(world);
+  if (world->way->others)
+    pause_another(world);
+}
+
+static void open_reader(uv_loop_t *loop, world_t *world,
+                        uvperf_bpf_reader_t *reader, int array) {
+  uvperf_bpf_reader_options_t options = UVPERF_BPF_READER_OPTIONS_INIT;
+  uvperf_stream_options_t stream = UVPERF_STREAM_OPTIONS_INIT;
+  uvperf_error_t error;
+
+  options.ring_bytes = world->way->ring_bytes;
+  options.wakeup_events = world->way->wakeup_events;
+  options.wakeup_bytes = world->way->wakeup_bytes;
+  if (uvperf_bpf_reader_init(loop, reader, array, &options, &error) != 0)
+    fail_msg("%s", error.reason);
+  reader->data = world;
+  stream.flush_ms = world->way->flush_ms;
+  stream.slice_records = world->way->slice_records;
+  if (uvperf_bpf_reader_start(reader, &stream, on_sample, &error) != 0)
+    fail_msg("%s", error.reason);
+}
+
+static void open_world(uv_loop_t *loop, world_t *world, const way_t *way,
+                       const char *test, uint32_t most) {
+  memset(world, 0, sizeof(*world));
+  world->way = way;
+  live_storm_open(&world->storm, test, 8, most);
+  open_reader(loop, world, &world->reader, world->storm.array);
+  if (way->others) {
+    world->other_array = live_bpf_array_make(test, 0);
+    open_reader(loop, world, &world->other, world->other_array);
+  }
+  uv_timer_init(loop, &world->timer);
+  world->timer.data = world;
+  uv_timer_start(&world->timer, on_tick, 1, 1);
+}
+
+static void close_world(uv_loop_t *loop, world_t *world) {
+  uvperf_bpf_reader_close(&world->reader, NULL);
+  if (world->way->others) {
+    uvperf_bpf_reader_close(&world->other, NULL);
+    close(world->other_array);
+  }
+  uv_close((uv_handle_t *)&world->timer, NULL);
+  uv_run(loop, UV_RUN_DEFAULT);
+  live_storm_close(&world->storm);
+}
+
+/* All that was written has come, without a flush from outside. */
+static void expect_all(uv_loop_t *loop, const world_t *world) {
+  uint64_t start = live_now();
+  uint64_t written = live_storm_written(&world->storm);
+
+  while (live_storm_delivered(&world->storm) < written &&
+         live_now() - start < MOST_NS)
+    uv_run(loop, UV_RUN_ONCE);
+  assert_int_equal(live_storm_delivered(&world->storm), written);
+}
+
+static void expect_stats(const world_t *world) {
+  uvperf_stats_t stats;
+
+  uvperf_bpf_reader_stats(&world->reader, &stats);
+  assert_int_equal(stats.lost_records, live_storm_lost(&world->storm));
+  assert_int_equal(stats.corrupt, 0);
+  assert_in_range(stats.records, live_storm_written(&world->storm), UINT64_MAX);
+}
+
+static void run_storm(uv_loop_t *loop, const way_t *way, const char *test,
+                      uint32_t most, uint64_t calls) {
+  static world_t world;
+  uint64_t nr = calls * way->share / 100;
+  uint64_t start;
+
+  open_world(loop, &world, way, test, most);
+  start = live_now();
+  live_storm_begin(&world.storm, nr);
+  while (live_storm_is_writing(&world.storm) && live_now() - start < MOST_NS)
+    uv_run(loop, UV_RUN_ONCE);
+  live_storm_end(&world.storm);
+  world.is_calm = 1;
+  assert_int_equal(world.code, 0);
+  expect_all(loop, &world);
+  live_storm_one_more(&world.storm);
+  expect_all(loop, &world);
+  live_storm_balance(&world.storm);
+  if (!way->pauses)
+    assert_int_equal(live_storm_refused(&world.storm), 0);
+  expect_stats(&world);
+  close_world(loop, &world);
+}
+
+static void reader_storm_of_small_payloads_is_accounted_for(void **state) {
+  size_t i;
+
+  for (i = 0; i < COUNT_OF(small_ways); i++)
+    run_storm(*state, &small_ways[i], __func__, 256, SMALL_CALLS);
+}
+
+static void reader_storm_of_large_payloads_is_accounted_for(void **state) {
+  size_t i;
+
+  for (i = 0; i < COUNT_OF(large_ways); i++)
+    run_storm(*state, &large_ways[i], __func__, LIVE_BPF_MOST, LARGE_CALLS);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(reader_storm_of_small_payloads_is_accounted_for),
+      support_loop_test(reader_storm_of_large_payloads_is_accounted_for),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
