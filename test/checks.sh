@@ -315,7 +315,8 @@ facts() {
 # ORIGINS names tests that exist, of each of the systems.
 origins() {
   names_tests ORIGINS "go-perf " && names_tests ORIGINS "perf-utils " &&
-    names_tests ORIGINS "perf-agent "
+    names_tests ORIGINS "perf-agent " && names_tests ORIGINS "cilium " &&
+    names_tests ORIGINS "libbpf "
 }
 
 # EXPLANATIONS has a line for each errno that lib/explain*.c looks for, and names

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: what cilium/ebpf's tests of its perf.Reader are after, but for when it
+ * waits: test_cilium_reader_wait.c. A Read that waits is a loop that does. The
+ * whole list is in ORIGINS. */
+#include "cilium_world.h"
+
+#include <errno.h>
+
+static uvperf_ring_info_t ring_here(const cilium_world_t *world) {
+  const uvperf_bpf_reader_t *reader = &world->live.reader;
+  uvperf_ring_info_t ring;
+  size_t i;
+
+  for (i = 0; i < uvperf_bpf_reader_nr_rings(reader); i++) {
+    assert_int_equal(uvperf_bpf_reader_ring(reader, i, &ring), 0);
+    if (ring.cpu == world->cpu)
+      return ring;
+  }
+  fail_msg("CPU %d has no ring", world->cpu);
+  return ring;
+}
+
+/* -- Reader --------------------------------------------------------------- */
+
+static void note_remaining(cilium_world_t *world) {
+  uint64_t *remaining = world->hook_data;
+
+  remaining[world->samples - 1] = world->remaining;
+}
+
+/* cilium TestPerfReader: two samples, what is left behind each, the size of the
+ * ring; then nothing until a timer. */
+static void reader_gives_two_samples_and_then_waits(void **state) {
+  uvperf_bpf_reader_options_t options = cilium_world_every_second();
+  uint64_t remaining[2];
+  cilium_world_t world;
+
+  cilium_world_open(*state, &world, __func__, &options);
+  world.on_sample = note_remaining;
+  world.hook_data = remaining;
+  cilium_world_start(&world, NULL);
+  assert_int_equal(ring_here(&world).bytes, support_page_bytes());
+  assert_int_equal(cilium_world_put_out(&world, 5, 0), 0);
+  assert_int_equal(cilium_world_put_out(&world, 5, 1), 0);
+  assert_int_equal(ring_here(&world).waiting, 2 * 24);
+  cilium_world_wait_for(&world, 2);
+  cilium_world_expect(&world, 5, 1);
+  assert_int_equal(remaining[0], 24);
+  assert_int_equal(remaining[1], 0);
+  assert_int_equal(ring_here(&world).waiting, 0);
+  cilium_world_silence(&world, 4);
+  cilium_world_close(&world);
+}
+
+/* cilium ExampleReader. */
+static void reader_gives_what_the_program_gave(void **state) {
+  static const uint8_t payload[] = {1, 2, 3, 4, 5};
+  uvperf_bpf_reader_options_t options = cilium_world_each_one();
+  cilium_world_t world;
+
+  cilium_world_open(*state, &world, __func__, &options);
+  cilium_world_start(&world, NULL);
+  assert_int_equal(
+      live_bpf_output(&world.live.output, payload, sizeof(payload)), 0);
+  cilium_world_wait_for(&world, 1);
+  assert_int_equal(world.size, 12);
+  assert_memory_equal(world.data, payload, sizeof(payload));
+  cilium_world_close(&world);
+}
+
+/* -- loss ----------------------------------------------------------------- */
+
+/* cilium TestPerfReaderLostSample: samples of 192 bytes fill a page but for 64
+ * or 128 bytes; one more does not fit, and what comes then and fits brings the
+ * record of that loss. */
+static void reader_tells_the_sample_that_did_not_fit(void **state) {
+  uvperf_bpf_reader_options_t options = cilium_world_page();
+  size_t nr = support_page_bytes() / 192;
+  uvperf_stats_t stats;
+  cilium_world_t world;
+  size_t i;
+
+  cilium_world_open(*state, &world, __func__, &options);
+  cilium_world_start(&world, NULL);
+  for (i = 0; i < nr; i++)
+    assert_int_equal(cilium_world_put_out(&world, 180, (uint8_t)i), 0);
+  assert_int_equal(cilium_world_put_out(&world, 180, 99), -ENOSPC);
+  assert_int_equal(cilium_world_put_out(&world, 5, 100), 0);
+  cilium_world_wait_for(&world, nr + 1);
+  cilium_world_expect(&world, 5, 100);
+  assert_int_equal(world.losses, 1);
+  assert_int_equal(world.live.lost, 1);
+  uvperf_bpf_reader_stats(&world.live.reader, &stats);
+  assert_int_equal(stats.lost_records, 1);
+  assert_int_equal(stats.records, nr + 2);
+  cilium_world_close(&world);
+}
+
+/* -- Close ---------------------------------------------------------------- */
+
+static void cancel(uv_timer_t *timer) {
+  cilium_world_t *world = timer->data;
+
+  assert_int_equal(cilium_world_put_out(world, 5, 1), 0);
+  uvperf_bpf_reader_close(&world->live.reader, NULL);
+  uv_close((uv_handle_t *)timer, NULL);
+}
+
+/* cilium TestPerfReaderClose: closed while the loop waits it is over at once,
+ * and nothing comes any more; that a second close and anything after it are
+ * errors is what bpf.h says: they assert. */
+static void reader_closed_while_waiting_ends_the_wait(void **state) {
+  uvperf_bpf_reader_options_t options = cilium_world_each_one();
+  size_t fds = support_count_fds();
+  uv_timer_t timer;
+  cilium_world_t world;
+
+  cilium_world_open(*state, &world, __func__, &options);
+  cilium_world_start(&world, NULL);
+  cilium_world_settle(&world);
+  uv_timer_init(*state, &timer);
+  timer.data = &world;
+  uv_timer_start(&timer, cancel, 10, 0);
+  assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
+  assert_int_equal(world.callbacks, 0);
+  assert_int_equal(uvperf_bpf_reader_is_closing(&world.live.reader), 1);
+  assert_int_equal(cilium_world_put_out(&world, 5, 2), -ENOENT);
+  cilium_world_close_rest(&world);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+/* -- Pause ---------------------------------------------------------------- */
+
+/* cilium TestPause: both as often as one likes; the program is told while it is
+ * paused, and nobody is woken. */
+static void reader_paused_refuses_and_goes_on_when_resumed(void **state) {
+  uvperf_bpf_reader_options_t options = cilium_world_each_one();
+  uvperf_error_t error;
+  cilium_world_t world;
+  int i;
+
+  cilium_world_open(*state, &world, __func__, &options);
+  cilium_world_start(&world, NULL);
+  for (i = 0; i < 2; i++)
+    assert_int_equal(uvperf_bpf_reader_resume(&world.live.reader, &error), 0);
+  assert_int_equal(cilium_world_put_out(&world, 5, 0), 0);
+  cilium_world_wait_for(&world, 1);
+  for (i = 0; i < 2; i++)
+    assert_int_equal(uvperf_bpf_reader_pause(&world.live.reader, &error), 0);
+  assert_int_equal(cilium_world_put_out(&world, 5, 1), -ENOENT);
+  cilium_world_silence(&world, 20);
+  for (i = 0; i < 2; i++)
+    assert_int_equal(uvperf_bpf_reader_resume(&world.live.reader, &error), 0);
+  assert_int_equal(cilium_world_put_out(&world, 5, 2), 0);
+  cilium_world_wait_for(&world, 2);
+  cilium_world_expect(&world, 5, 2);
+  assert_int_equal(world.live.lost, 0);
+  cilium_world_close(&world);
+}
+
+/* What was written before the pause comes all the same. */
+static void reader_paused_gives_what_is_in_its_rings(void **state) {
+  uvperf_bpf_reader_options_t options = cilium_world_each_one();
+  cilium_world_t world;
+
+  cilium_world_open(*state, &world, __func__, &options);
+  cilium_world_start(&world, NULL);
+  cilium_world_settle(&world);
+  assert_int_equal(cilium_world_put_out(&world, 5, 0), 0);
+  assert_int_equal(uvperf_bpf_reader_pause(&world.live.reader, NULL), 0);
+  cilium_world_wait_for(&world, 1);
+  cilium_world_close(&world);
+}
+
+/* -- overwritable --------------------------------------------------------- */
+
+static void expect_newest_first(cilium_world_t *world) {
+  int *next = world->hook_data;
+
+  *next = world->data[1] == *next && world->size == 260 ? *next - 1 : -1000;
+}
+
+/* cilium TestPerfReaderOverwritable: one sample more than there is room for;
+ * the newest come first, and the oldest is gone. Read has no meaning there
+ * while it is not paused, nor has a flush here. */
+static void reader_overwritable_gives_the_newest_first(void **state) {
+  uvperf_bpf_reader_options_t options = cilium_world_page();
+  uint8_t nr = (uint8_t)(support_page_bytes() / 272);
+  int next = nr;
+  cilium_world_t world;
+  int i;
+
+  options.flags = UVPERF_BPF_READER_OVERWRITE;
+  cilium_world_open(*state, &world, __func__, &options);
+  world.on_sample = expect_newest_first;
+  world.hook_data = &next;
+  cilium_world_start(&world, NULL);
+  assert_int_equal(uvperf_bpf_reader_flush(&world.live.reader), UV_EINVAL);
+  for (i = 0; i <= nr; i++)
+    assert_int_equal(cilium_world_put_out(&world, UINT8_MAX, (uint8_t)i), 0);
+  live_turns_in(*state, 5);
+  assert_int_equal(world.callbacks, 0);
+  assert_int_equal(uvperf_bpf_reader_snapshot(&world.live.reader, 0), 0);
+  assert_int_equal(next, 0);
+  assert_int_equal(world.samples, nr);
+  assert_int_equal(uvperf_bpf_reader_pause(&world.live.reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_snapshot(&world.live.reader,
+                                              UVPERF_SNAPSHOT_OLDEST_FIRST),
+                   0);
+  assert_int_equal(world.samples, nr);
+  cilium_world_close(&world);
+}
+
+/* cilium TestPerfReaderOverwritableEmpty. */
+static void reader_overwritable_that_is_empty_gives_nothing(void **state) {
+  uvperf_bpf_reader_options_t options = cilium_world_page();
+  uvperf_bpf_reader_t *reader;
+  cilium_world_t world;
+
+  options.flags = UVPERF_BPF_READER_OVERWRITE;
+  cilium_world_open(*state, &world, __func__, &options);
+  reader = &world.live.reader;
+  cilium_world_start(&world, NULL);
+  assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_snapshot(reader, 0), 0);
+  live_turns_in(*state, 4);
+  assert_int_equal(uvperf_bpf_reader_resume(reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_snapshot(reader, UVPERF_SNAPSHOT_ALL), 0);
+  assert_int_equal(world.callbacks, 0);
+  cilium_world_close(&world);
+}
+
+/* -- the ring ------------------------------------------------------------- */
+
+static int try_ring(uv_loop_t *loop, int array, size_t ring_bytes,
+                    uint32_t wakeup_bytes, uint32_t flags, uint64_t *bytes) {
+  uvperf_bpf_reader_options_t options = UVPERF_BPF_READER_OPTIONS_INIT;
+  uvperf_bpf_reader_t reader;
+  uvperf_ring_info_t ring;
+  uvperf_error_t error;
+  int rc;
+
+  options.ring_bytes = ring_bytes;
+  options.wakeup_bytes = wakeup_bytes;
+  options.flags = flags;
+  rc = uvperf_bpf_reader_init(loop, &reader, array, &options, &error);
+  if (rc != 0) {
+    assert_true(error.reason[0] != '\0');
+    return rc;
+  }
+  assert_int_equal(uvperf_bpf_reader_ring(&reader, 0, &ring), 0);
+  *bytes = ring.bytes;
+  uvperf_bpf_reader_close(&reader, NULL);
+  uv_run(loop, UV_RUN_DEFAULT);
+  return 0;
+}
+
+/* cilium TestPerfEventRing, of rings that are overwritten too. Half of a ring
+ * is the most that can be a watermark, as half of it wakes anyway. */
+static void reader_rings_are_powers_of_two_of_pages(void **state) {
+  static const uint32_t flags[] = {0, UVPERF_BPF_READER_OVERWRITE};
+  const size_t page = support_page_bytes();
+  int array = live_bpf_array_make(__func__, 0);
+  uint64_t bytes;
+  size_t i;
+
+  for (i = 0; i < 2; i++) {
+    assert_int_equal(try_ring(*state, array, 2 * page + 1, 0, flags[i], &bytes),
+                     0);
+    assert_int_equal(bytes, 4 * page);
+    assert_int_equal(try_ring(*state, array, 65537, 0, flags[i], &bytes), 0);
+    assert_int_equal(bytes, 131072);
+    assert_int_equal(try_ring(*state, array, 1, 0, flags[i], &bytes), 0);
+    assert_int_equal(bytes, page);
+  }
+  close(array);
+}
+
+static void reader_watermark_of_the_ring_is_refused(void **state) {
+  static const uint32_t flags[] = {0, UVPERF_BPF_READER_OVERWRITE};
+  const uint32_t page = (uint32_t)support_page_bytes();
+  int array = live_bpf_array_make(__func__, 0);
+  uint64_t bytes;
+  size_t i;
+
+  for (i = 0; i < 2; i++) {
+    assert_int_equal(
+        try_ring(*state, array, 2 * page, 2 * page + 1, flags[i], &bytes),
+        UV_EINVAL);
+    assert_int_equal(
+        try_ring(*state, array, 2 * page, 2 * page, flags[i], &bytes),
+        UV_EINVAL);
+  }
+  assert_int_equal(try_ring(*state, array, 2 * page, page, 0, &bytes), 0);
+  close(array);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(reader_gives_two_samples_and_then_waits),
+      support_loop_test(reader_gives_what_the_program_gave),
+      support_loop_test(reader_tells_the_sample_that_did_not_fit),
+      support_loop_test(reader_closed_while_waiting_ends_the_wait),
+      support_loop_test(reader_paused_refuses_and_goes_on_when_resumed),
+      support_loop_test(reader_paused_gives_what_is_in_its_rings),
+      support_loop_test(reader_overwritable_gives_the_newest_first),
+      support_loop_test(reader_overwritable_that_is_empty_gives_nothing),
+      support_loop_test(reader_rings_are_powers_of_two_of_pages),
+      support_loop_test(reader_watermark_of_the_ring_is_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
