@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the programs of this directory share: failing, pinning, the CPU time of a
- * thread, the memory that the library takes, medians. */
+/* What the programs of this directory share: failing, pinning, the CPU time of
+ * a thread, the memory that the library takes, medians. */
 #ifndef UVPERF_BENCH_BENCH_H
 #define UVPERF_BENCH_BENCH_H
 

@@ -36,12 +36,16 @@ static void hear_payload(bpf_pair_t *pair, int side, int cpu, const void *data,
                          size_t size) {
   bpf_pair_ear_t *ear = ear_of(pair, side, cpu);
   bpf_pair_heard_t heard;
+  uint32_t bytes = 0;
 
   heard.number = bpf_numbered_check(data, size, (uint32_t)cpu);
-  heard.hash = hash_of(data, size);
   heard.size = (uint32_t)size;
   if (heard.number == UINT64_MAX)
     pair->strange++;
+  else
+    memcpy(&bytes, (const char *)data + offsetof(bpf_numbered_payload_t, size),
+           sizeof(bytes));
+  heard.hash = hash_of(data, bytes);
   hear(ear, &heard);
   ear->payloads++;
 }

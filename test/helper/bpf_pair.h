@@ -19,7 +19,7 @@
 /* A record as its reader told it. */
 typedef struct bpf_pair_heard_s {
   uint64_t number; /* of a payload that is whole; of a loss how many */
-  uint64_t hash;   /* of all bytes, those of the padding too */
+  uint64_t hash;   /* of all bytes but the padding */
   uint32_t size;   /* 0: a loss */
 } bpf_pair_heard_t;
 
