@@ -436,6 +436,31 @@ static void free_in_a_forked_child_leaves_the_parents(void **state) {
   close(map);
 }
 
+static void do_nothing(void *arg) {
+  (void)arg;
+}
+
+/* It has the file of the map, and entries go with the last fd of that: until
+ * then they are of events that are off. */
+static void free_while_a_forked_child_has_all_silences_it(void **state) {
+  int map = live_bpf_array_make(__func__, 0);
+  uvperf__bpf_outputs_t *outputs = make_of(map);
+  live_bpf_output_t output;
+  live_worker_t worker;
+  uint8_t byte = 7;
+
+  (void)state;
+  live_bpf_output_open(&output, map);
+  start(outputs);
+  live_worker_fork(&worker, do_nothing, NULL);
+  uvperf__bpf_outputs_free(outputs);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -EOPNOTSUPP);
+  live_worker_end(&worker);
+  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -ENOENT);
+  live_bpf_output_close(&output);
+  close(map);
+}
+
 #define live_test(f) cmocka_unit_test_setup(f, fake_kernel_setup)
 
 int main(void) {
@@ -453,6 +478,7 @@ int main(void) {
       live_test(overwritable_rings_are_written_backward),
       live_test(cpu_that_comes_back_goes_on_in_its_ring),
       live_test(free_in_a_forked_child_leaves_the_parents),
+      live_test(free_while_a_forked_child_has_all_silences_it),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
