@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: what memory a BPF reader takes, by the functions that the user has
+ * given: none while records are delivered, and none that it keeps. */
+#include "live_bpf_reader.h"
+
+#include "uvperf/allocator.h"
+
+static uint64_t taken;
+static uint64_t freed;
+
+static void *count_malloc(size_t size) {
+  taken++;
+  return malloc(size);
+}
+
+static void *count_realloc(void *old, size_t size) {
+  taken++;
+  return realloc(old, size);
+}
+
+static void *count_calloc(size_t nr, size_t size) {
+  taken++;
+  return calloc(nr, size);
+}
+
+static void count_free(void *memory) {
+  freed++;
+  free(memory);
+}
+
+static int put_back(void **state) {
+  uvperf_replace_allocator(malloc, realloc, calloc, free);
+  return support_loop_teardown(state);
+}
+
+/* In slices, by a flush, over a pause, and after another start; large ones wrap
+ * at the end of the ring. */
+static void deliver(uv_loop_t *loop, live_bpf_reader_t *live) {
+  uvperf_stream_options_t stream = live_bpf_reader_plain;
+  uvperf_bpf_reader_t *reader = &live->reader;
+  int i;
+
+  stream.slice_records = 7;
+  live_bpf_reader_send_all(live, 0, 100);
+  assert_true(live_run_until(loop, &live->samples, 100));
+  assert_int_equal(uvperf_bpf_reader_stop(reader), 0);
+  live_bpf_reader_start(live, &stream);
+  live_bpf_reader_send_all(live, live_last_cpu(), 100);
+  assert_true(live_run_until(loop, &live->samples, 200));
+  assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_resume(reader, NULL), 0);
+  for (i = 0; i < 100; i++) {
+    assert_int_equal(live_bpf_reader_send(live, 0, 5000), 0);
+    assert_int_equal(uvperf_bpf_reader_flush(reader), 0);
+  }
+  assert_int_equal(live->samples, 300);
+  assert_int_equal(live->strange, 0);
+}
+
+static void reader_takes_no_memory_to_deliver(void **state) {
+  live_bpf_reader_t live;
+  uint64_t before;
+
+  live_bpf_reader_make(__func__, &live, 0);
+  uvperf_replace_allocator(count_malloc, count_realloc, count_calloc,
+                           count_free);
+  taken = freed = 0;
+  live_bpf_reader_open(*state, &live, NULL);
+  live_bpf_reader_start(&live, NULL);
+  live_turns_in(*state, 5);
+  before = taken;
+  assert_true(before > 0);
+  deliver(*state, &live);
+  assert_true(taken == before);
+  live_bpf_reader_close(&live);
+  assert_true(taken == freed);
+  live_bpf_reader_unmake(&live);
+}
+
+/* A snapshot does, for the while, and as much as its rings. */
+static void snapshots_give_back_what_they_take(void **state) {
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  live_bpf_reader_t live;
+  uint64_t held;
+  int i;
+
+  options.flags = UVPERF_BPF_READER_OVERWRITE;
+  live_bpf_reader_make(__func__, &live, 0);
+  uvperf_replace_allocator(count_malloc, count_realloc, count_calloc,
+                           count_free);
+  taken = freed = 0;
+  live_bpf_reader_open(*state, &live, &options);
+  live_bpf_reader_start(&live, NULL);
+  held = taken - freed;
+  for (i = 0; i < 10; i++) {
+    live_bpf_reader_send_all(&live, 0, 10);
+    assert_int_equal(
+        uvperf_bpf_reader_snapshot(&live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST),
+        0);
+    assert_true(taken - freed == held);
+  }
+  assert_int_equal(live.samples, 100);
+  live_bpf_reader_close(&live);
+  assert_true(taken == freed);
+  live_bpf_reader_unmake(&live);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test_setup_teardown(reader_takes_no_memory_to_deliver,
+                                       support_loop_setup, put_back),
+      support_loop_test_setup_teardown(snapshots_give_back_what_they_take,
+                                       support_loop_setup, put_back),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
