@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of flight-recorder that need no kernel: what records make of
+ * switches and names, and how these are written. */
+#include "support.h"
+
+#include "flight-recorder_line.h"
+#include "flight-recorder_names.h"
+#include "flight-recorder_switches.h"
+#include "json_check.h"
+
+/* -- names ----------------------------------------------------------------- */
+
+static void name_record(flight_names_t *names, uint32_t type, uint64_t time,
+                        uint32_t tid, uint32_t ptid, const char *comm) {
+  uvperf_record_t record;
+
+  memset(&record, 0, sizeof(record));
+  record.type = type;
+  record.time = time;
+  if (type == PERF_RECORD_COMM) {
+    record.comm.tid = tid;
+    record.comm.comm = comm;
+  } else if (type == PERF_RECORD_LOST) {
+    record.lost.lost = 1;
+  } else {
+    record.task.tid = tid;
+    record.task.ptid = ptid;
+  }
+  flight_names_record(names, &record);
+}
+
+static void add_comm(flight_names_t *names, uint64_t time, uint32_t tid,
+                     const char *comm) {
+  name_record(names, PERF_RECORD_COMM, time, tid, 0, comm);
+}
+
+static void add_fork(flight_names_t *names, uint64_t time, uint32_t tid,
+                     uint32_t ptid) {
+  name_record(names, PERF_RECORD_FORK, time, tid, ptid, NULL);
+}
+
+static void add_exit(flight_names_t *names, uint64_t time, uint32_t tid) {
+  name_record(names, PERF_RECORD_EXIT, time, tid, 0, NULL);
+}
+
+static void expect_name(const flight_names_t *names, uint32_t tid,
+                        uint64_t time, const char *comm) {
+  assert_string_equal(flight_names_at(names, tid, time), comm);
+}
+
+static void name_is_that_of_the_time_that_is_asked_for(void **state) {
+  flight_names_t names;
+
+  (void)state;
+  flight_names_init(&names, 100);
+  flight_names_scan_begin(&names);
+  flight_names_scan_found(&names, 5, "sh", 0);
+  flight_names_scan_end(&names, 0);
+  add_fork(&names, 10, 6, 5);
+  add_comm(&names, 20, 6, "ls");
+  add_comm(&names, 30, 6, "ls-two");
+  add_exit(&names, 40, 6);
+  expect_name(&names, 5, 0, "sh");
+  expect_name(&names, 5, 100, "sh");
+  expect_name(&names, 6, 9, "");
+  expect_name(&names, 6, 10, "sh");
+  expect_name(&names, 6, 19, "sh");
+  expect_name(&names, 6, 20, "ls");
+  expect_name(&names, 6, 30, "ls-two");
+  expect_name(&names, 6, 50, "ls-two");
+  expect_name(&names, 7, 50, "");
+  flight_names_free(&names);
+}
+
+static void
+thread_with_the_id_of_one_that_ended_has_its_own_name(void **state) {
+  flight_names_t names;
+
+  (void)state;
+  flight_names_init(&names, 100);
+  add_comm(&names, 1, 5, "old");
+  add_comm(&names, 1, 9, "maker");
+  add_exit(&names, 10, 5);
+  add_fork(&names, 20, 5, 9);
+  add_fork(&names, 30, 5, 8); /* whose maker is not known */
+  expect_name(&names, 5, 19, "old");
+  expect_name(&names, 5, 20, "maker");
+  expect_name(&names, 5, 30, "");
+  flight_names_free(&names);
+}
+
+static void fork_takes_the_name_that_its_maker_had_then(void **state) {
+  flight_names_t names;
+
+  (void)state;
+  flight_names_init(&names, 100);
+  add_comm(&names, 1, 5, "one");
+  add_comm(&names, 9, 5, "two");
+  add_fork(&names, 8, 6, 5); /* it comes late */
+  expect_name(&names, 6, 8, "one");
+  flight_names_free(&names);
+}
+
+static void late_record_does_not_change_what_is_newer(void **state) {
+  flight_names_t names;
+
+  (void)state;
+  flight_names_init(&names, 100);
+  add_comm(&names, 20, 5, "new");
+  add_comm(&names, 10, 5, "old");
+  expect_name(&names, 5, 20, "new");
+  flight_names_free(&names);
+}
+
+static void
+idle_task_is_the_swapper_and_ids_of_others_are_nobody(void **state) {
+  flight_names_t names;
+
+  (void)state;
+  flight_names_init(&names, 100);
+  names.has_outsiders = 0;
+  add_comm(&names, 1, 0, "evil");
+  add_comm(&names, 1, UINT32_MAX, "evil");
+  add_fork(&names, 1, UINT32_MAX, 0);
+  expect_name(&names, 0, 5, "swapper");
+  expect_name(&names, UINT32_MAX, 5, "");
+  names.has_outsiders = 1;
+  expect_name(&names, 0, 5, "");
+  flight_names_free(&names);
+}
+
+/* How many names are kept of a thread. */
+static size_t count_names(const flight_names_t *names, uint32_t tid) {
+  const flight_thread_t *thread = names->buckets[tid % FLIGHT_NAME_BUCKETS];
+
+  while (thread != NULL && thread->tid != tid)
+    thread = thread->next;
+  return thread != NULL ? thread->nr : 0;
+}
+
+static void names_that_are_over_are_bounded_and_the_oldest_go(void **state) {
+  flight_names_t names;
+  char comm[16];
+  uint32_t i;
+
+  (void)state;
+  flight_names_init(&names, 10);
+  add_comm(&names, 1, 1, "stays");
+  for (i = 2; i < 1000; i++) {
+    add_fork(&names, 10 * i, i, 1);
+    add_exit(&names, 10 * i + 5, i);
+  }
+  assert_int_equal(count_names(&names, 989), 0);
+  for (i = 990; i < 1000; i++)
+    expect_name(&names, i, 10 * i, "stays");
+  for (i = 0; i < 60; i++) {
+    snprintf(comm, sizeof(comm), "name-%u", i);
+    add_comm(&names, 20000 + i, 1, comm);
+  }
+  assert_int_equal(count_names(&names, 999), 0);
+  assert_int_equal(count_names(&names, 1), 11);
+  expect_name(&names, 1, 20000 + 48, ""); /* not a younger one */
+  expect_name(&names, 1, 20000 + 49, "name-49");
+  expect_name(&names, 1, 20000 + 59, "name-59");
+  flight_names_free(&names);
+}
+
+/* One that renames itself all the time has few, and others keep theirs. */
+static void names_of_one_thread_do_not_cost_others_theirs(void **state) {
+  flight_names_t names;
+  uint64_t i;
+
+  (void)state;
+  flight_names_init(&names, 100);
+  add_comm(&names, 1, 5, "old");
+  add_comm(&names, 2, 5, "new");
+  for (i = 0; i < 1000; i++)
+    add_comm(&names, 10 + i, 6, i % 2 == 0 ? "even" : "odd");
+  expect_name(&names, 5, 1, "old");
+  assert_int_equal(count_names(&names, 6), FLIGHT_NAMES_OF_ONE);
+  assert_int_equal(names.past_nr, FLIGHT_NAMES_OF_ONE);
+  expect_name(&names, 6, 10 + 999, "odd");
+  expect_name(&names, 6, 10 + 1000 - FLIGHT_NAMES_OF_ONE, "even");
+  expect_name(&names, 6, 10 + 999 - FLIGHT_NAMES_OF_ONE, "");
+  add_exit(&names, 2000, 6);
+  for (i = 0; i < 200; i++) {
+    add_comm(&names, 3000 + i, 10 + (uint32_t)i, "x");
+    add_exit(&names, 3000 + i, 10 + (uint32_t)i);
+  }
+  assert_int_equal(count_names(&names, 6), 0);
+  flight_names_free(&names);
+}
+
+/* Ids that come again and again, in all orders: AddressSanitizer looks. */
+static void names_are_kept_and_forgotten_in_any_order(void **state) {
+  uint64_t random = 88172645463325252u, time;
+  flight_names_t names;
+  uint32_t tid;
+  size_t sum = 0;
+
+  (void)state;
+  flight_names_init(&names, 7);
+  for (time = 1; time < 200000; time++) {
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    tid = 1 + (uint32_t)(random >> 8) % 9;
+    if (random % 1000 == 0) {
+      flight_names_scan_begin(&names);
+      flight_names_scan_found(&names, tid, "found", time);
+      flight_names_scan_end(&names, time);
+    } else if (random % 4 == 0) {
+      add_exit(&names, time, tid);
+    } else if (random % 4 == 1) {
+      add_fork(&names, time, tid, 1 + (uint32_t)(random >> 16) % 9);
+    } else {
+      add_comm(&names, time - random % 3, tid, random % 8 < 4 ? "a" : "b");
+    }
+  }
+  for (tid = 1; tid < 10; tid++)
+    sum += count_names(&names, tid);
+  assert_true(sum <= 9 + 7);
+  flight_names_free(&names);
+}
+
+static void scan_mends_what_lost_records_would_have_told(void **state) {
+  flight_names_t names;
+
+  (void)state;
+  flight_names_init(&names, 100);
+  add_comm(&names, 1, 5, "same");
+  add_comm(&names, 1, 6, "before");
+  add_comm(&names, 1, 7, "gone");
+  add_comm(&names, 60, 8, "younger");
+  name_record(&names, PERF_RECORD_LOST, 40, 0, 0, NULL);
+  assert_int_equal(names.lost, 1);
+  flight_names_scan_begin(&names);
+  flight_names_scan_found(&names, 5, "same", 50);
+  flight_names_scan_found(&names, 6, "after", 50);
+  flight_names_scan_found(&names, 9, "new", 50);
+  flight_names_scan_end(&names, 50);
+  assert_int_equal(names.lost, 0);
+  assert_int_equal(count_names(&names, 5), 1);
+  expect_name(&names, 6, 49, "before");
+  expect_name(&names, 6, 50, "after");
+  expect_name(&names, 7, 50, "gone"); /* it is kept for a while */
+  expect_name(&names, 9, 50, "new");
+  /* Over are the first name of 6, and that of 7, not that of 8. */
+  assert_int_equal(names.past_nr, 2);
+  flight_names_free(&names);
+}
+
+/* -- switches -------------------------------------------------------------- */
+
+static void add_switch(flight_switches_t *switches, uint32_t type,
+                       uint16_t misc, uint64_t time, uint32_t tid,
+                       uint32_t other) {
+  uvperf_record_t record;
+
+  memset(&record, 0, sizeof(record));
+  record.type = type;
+  record.misc = misc;
+  record.time = time;
+  record.size = 48;
+  record.cpu = 1;
+  record.pid = record.tid = tid;
+  if (type == PERF_RECORD_LOST) {
+    record.lost.lost = other;
+  } else if (type == PERF_RECORD_SWITCH_CPU_WIDE) {
+    record.switch_cpu_wide.next_prev_pid = other;
+    record.switch_cpu_wide.next_prev_tid = other;
+  }
+  flight_switches_record(switches, &record);
+}
+
+static void add_out(flight_switches_t *switches, uint64_t time, uint32_t tid,
+                    uint32_t next) {
+  add_switch(switches, PERF_RECORD_SWITCH_CPU_WIDE, PERF_RECORD_MISC_SWITCH_OUT,
+             time, tid, next);
+}
+
+static void add_in(flight_switches_t *switches, uint64_t time, uint32_t tid,
+                   uint32_t prev) {
+  add_switch(switches, PERF_RECORD_SWITCH_CPU_WIDE, 0, time, tid, prev);
+}
+
+static void expect_switch(const flight_switches_t *switches, size_t index,
+                          flight_kind_t kind, uint32_t from, uint32_t to) {
+  assert_true(index < switches->nr);
+  assert_int_equal(switches->list[index].kind, kind);
+  assert_int_equal(switches->list[index].cpu, 1);
+  assert_int_equal(switches->list[index].from.tid, from);
+  assert_int_equal(switches->list[index].to.tid, to);
+}
+
+static void two_records_are_one_switch(void **state) {
+  flight_switches_t switches = {NULL, 0, 0, NULL, 0};
+
+  (void)state;
+  flight_switches_begin(&switches, 0);
+  add_out(&switches, 10, 5, 6);
+  add_in(&switches, 11, 6, 5);
+  add_switch(&switches, PERF_RECORD_SWITCH_CPU_WIDE,
+             PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
+             12, 6, 7);
+  add_in(&switches, 13, 7, 6);
+  assert_int_equal(switches.nr, 2);
+  expect_switch(&switches, 0, FLIGHT_WAITS, 5, 6);
+  expect_switch(&switches, 1, FLIGHT_PREEMPTED, 6, 7);
+  assert_int_equal(switches.list[1].time, 12);
+  flight_switches_free(&switches);
+}
+
+static void switch_of_which_half_was_overwritten_is_told(void **state) {
+  flight_switches_t switches = {NULL, 0, 0, NULL, 0};
+
+  (void)state;
+  flight_switches_begin(&switches, 0);
+  add_in(&switches, 11, 6, 5);
+  add_out(&switches, 12, 6, 7);
+  assert_int_equal(switches.nr, 2);
+  expect_switch(&switches, 0, FLIGHT_SWITCH, 5, 6);
+  expect_switch(&switches, 1, FLIGHT_WAITS, 6, 7);
+  /* Another snapshot of all begins anew, one of what is new does not. */
+  flight_switches_begin(&switches, 0);
+  add_in(&switches, 13, 7, 6);
+  assert_int_equal(switches.nr, 1);
+  add_out(&switches, 14, 7, 8);
+  flight_switches_begin(&switches, 1);
+  add_in(&switches, 15, 8, 7);
+  assert_int_equal(switches.nr, 0);
+  flight_switches_free(&switches);
+}
+
+static void task_without_id_is_the_one_that_came(void **state) {
+  flight_switches_t switches = {NULL, 0, 0, NULL, 0};
+
+  (void)state;
+  flight_switches_begin(&switches, 0);
+  add_out(&switches, 9, UINT32_MAX, 6); /* nobody knows */
+  add_in(&switches, 10, 6, UINT32_MAX);
+  add_out(&switches, 11, UINT32_MAX, 7);
+  expect_switch(&switches, 0, FLIGHT_WAITS, UINT32_MAX, 6);
+  expect_switch(&switches, 1, FLIGHT_WAITS, 6, 7);
+  flight_switches_free(&switches);
+}
+
+static void loss_is_told_and_who_runs_is_not_known_after_it(void **state) {
+  flight_switches_t switches = {NULL, 0, 0, NULL, 0};
+
+  (void)state;
+  flight_switches_begin(&switches, 0);
+  add_out(&switches, 10, 5, 6);
+  add_switch(&switches, PERF_RECORD_LOST, 0, 11, 0, 3);
+  add_in(&switches, 12, 6, 9);
+  assert_int_equal(switches.nr, 3);
+  assert_int_equal(switches.list[1].kind, FLIGHT_LOST);
+  assert_int_equal(switches.list[1].lost, 3);
+  expect_switch(&switches, 2, FLIGHT_SWITCH, 9, 6);
+  /* Without a word of it too. */
+  add_out(&switches, 13, 6, 7);
+  add_in(&switches, 14, 8, 5);
+  expect_switch(&switches, 4, FLIGHT_SWITCH, 5, 8);
+  flight_switches_free(&switches);
+}
+
+static void switches_of_a_task_alone_have_one_side(void **state) {
+  flight_switches_t switches = {NULL, 0, 0, NULL, 0};
+
+  (void)state;
+  flight_switches_begin(&switches, 0);
+  add_switch(&switches, PERF_RECORD_SWITCH, 0, 10, 5, 0);
+  add_switch(&switches, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, 11, 5,
+             0);
+  add_switch(&switches, PERF_RECORD_COMM, 0, 12, 5, 0);
+  assert_int_equal(switches.nr, 2);
+  expect_switch(&switches, 0, FLIGHT_SWITCH, FLIGHT_NONE, 5);
+  expect_switch(&switches, 1, FLIGHT_WAITS, 5, FLIGHT_NONE);
+  flight_switches_free(&switches);
+}
+
+static void ring_that_has_gone_round_holds_what_its_oldest_says(void **state) {
+  flight_switches_t switches = {NULL, 0, 0, NULL, 0};
+  const flight_cpu_t *cpu;
+  uint64_t i;
+
+  (void)state;
+  flight_switches_since(&switches, 1, 100);
+  flight_switches_begin(&switches, 0);
+  cpu = &switches.cpus[1];
+  assert_int_equal(flight_switches_from(cpu, 4096), 100);
+  for (i = 0; i < 10; i++)
+    add_out(&switches, 150 + i, 5, 6);
+  assert_int_equal(flight_switches_from(cpu, 4096), 100);
+  for (; i < 85; i++)
+    add_out(&switches, 150 + i, 5, 6);
+  assert_int_equal(flight_switches_from(cpu, 4096), 150);
+  assert_int_equal(flight_switches_from(cpu, 1 << 20), 100);
+  flight_switches_free(&switches);
+}
+
+/* -- lines ----------------------------------------------------------------- */
+
+static void expect_text(shared_buffer_t *buffer, const char *expected) {
+  shared_buffer_add(buffer, "", 1);
+  assert_string_equal(buffer->text, expected);
+  buffer->used = 0;
+}
+
+static void switch_is_one_line(void **state) {
+  flight_switch_t item = {.time = UINT64_C(12345678901), .cpu = 3};
+  shared_buffer_t buffer = {NULL, 0, 0};
+  flight_names_t names;
+
+  (void)state;
+  flight_names_init(&names, 10);
+  add_comm(&names, 1, 5, "e\033vil");
+  add_comm(&names, 1, 7, "\"\xff");
+  item.kind = FLIGHT_PREEMPTED;
+  item.from.pid = item.from.tid = 5;
+  item.to.pid = 6;
+  item.to.tid = 7;
+  flight_line_switch(&buffer, &item, &names, 0);
+  expect_text(&buffer,
+              "12.345678 [003] e\\x1bvil 5 => \"\\xff 6/7 preempted\n");
+  flight_line_switch(&buffer, &item, &names, 1);
+  shared_buffer_add(&buffer, "", 1);
+  assert_true(json_is_object(buffer.text));
+  assert_non_null(strstr(buffer.text, "\"time\":12.345678901,\"type\":"
+                                      "\"switch\",\"cpu\":3,\"from_pid\":5,"));
+  assert_non_null(strstr(buffer.text, "\"to_comm_hex\":\"22ff\","
+                                      "\"preempted\":1}\n"));
+  buffer.used = 0;
+  item.kind = FLIGHT_WAITS;
+  item.from.pid = item.from.tid = UINT32_MAX;
+  item.to.pid = item.to.tid = FLIGHT_NONE;
+  flight_line_switch(&buffer, &item, &names, 0);
+  expect_text(&buffer, "12.345678 [003] ? -1 => -\n");
+  flight_line_switch(&buffer, &item, &names, 1);
+  expect_text(&buffer, "{\"time\":12.345678901,\"type\":\"switch\",\"cpu\":3,"
+                       "\"from_pid\":-1,\"from_tid\":-1,\"preempted\":0}\n");
+  shared_buffer_free(&buffer);
+  flight_names_free(&names);
+}
+
+static void loss_is_one_line(void **state) {
+  flight_switch_t item = {.time = UINT64_C(12345678901), .cpu = 3};
+  shared_buffer_t buffer = {NULL, 0, 0};
+
+  (void)state;
+  item.kind = FLIGHT_LOST;
+  item.lost = 4;
+  flight_line_switch(&buffer, &item, NULL, 0);
+  expect_text(&buffer, "12.345678 [003] lost 4 records\n");
+  flight_line_switch(&buffer, &item, NULL, 1);
+  expect_text(&buffer, "{\"time\":12.345678901,\"type\":\"lost\",\"cpu\":3,"
+                       "\"lost\":4}\n");
+  shared_buffer_free(&buffer);
+}
+
+static void dump_begins_and_ends_with_lines_of_its_own(void **state) {
+  flight_sums_t sums = {.dump = 2,
+                        .time = UINT64_C(12345678901),
+                        .from = UINT64_C(10000000000),
+                        .date = {1700000000, 7000000},
+                        .switches = 1,
+                        .cut = 4};
+  shared_buffer_t buffer = {NULL, 0, 0};
+
+  (void)state;
+  flight_line_begin(&buffer, &sums, 0);
+  flight_line_cpu(&buffer, &sums, 3, UINT64_C(9000000000), 7, 0);
+  flight_line_end(&buffer, &sums, 0);
+  expect_text(&buffer, "# dump 2 at 12.345678, 2023-11-14T22:13:20.007Z\n"
+                       "# 1 switch; all CPUs from 10.000000 on, 2.345678 s; "
+                       "records lost: 0, cut: 4\n"
+                       "# CPU 3: 7 switches from 9.000000 on\n"
+                       "# end of dump 2\n");
+  flight_line_begin(&buffer, &sums, 1);
+  expect_text(&buffer, "{\"time\":12.345678901,\"type\":\"dump\",\"dump\":2,"
+                       "\"date\":\"2023-11-14T22:13:20.007Z\","
+                       "\"from\":10.000000000,\"switches\":1,\"lost\":0,"
+                       "\"cut\":4}\n");
+  flight_line_cpu(&buffer, &sums, 3, UINT64_C(9000000000), 7, 1);
+  expect_text(&buffer, "{\"time\":12.345678901,\"type\":\"cpu\",\"cpu\":3,"
+                       "\"from\":9.000000000,\"switches\":7}\n");
+  flight_line_end(&buffer, &sums, 1);
+  expect_text(&buffer, "{\"time\":12.345678901,\"type\":\"end\",\"dump\":2}\n");
+  shared_buffer_free(&buffer);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(name_is_that_of_the_time_that_is_asked_for),
+      cmocka_unit_test(thread_with_the_id_of_one_that_ended_has_its_own_name),
+      cmocka_unit_test(fork_takes_the_name_that_its_maker_had_then),
+      cmocka_unit_test(late_record_does_not_change_what_is_newer),
+      cmocka_unit_test(idle_task_is_the_swapper_and_ids_of_others_are_nobody),
+      cmocka_unit_test(names_that_are_over_are_bounded_and_the_oldest_go),
+      cmocka_unit_test(names_of_one_thread_do_not_cost_others_theirs),
+      cmocka_unit_test(names_are_kept_and_forgotten_in_any_order),
+      cmocka_unit_test(scan_mends_what_lost_records_would_have_told),
+      cmocka_unit_test(two_records_are_one_switch),
+      cmocka_unit_test(switch_of_which_half_was_overwritten_is_told),
+      cmocka_unit_test(task_without_id_is_the_one_that_came),
+      cmocka_unit_test(loss_is_told_and_who_runs_is_not_known_after_it),
+      cmocka_unit_test(switches_of_a_task_alone_have_one_side),
+      cmocka_unit_test(ring_that_has_gone_round_holds_what_its_oldest_says),
+      cmocka_unit_test(switch_is_one_line),
+      cmocka_unit_test(loss_is_one_line),
+      cmocka_unit_test(dump_begins_and_ends_with_lines_of_its_own),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
