@@ -8,13 +8,20 @@
 
 /* -- switches -------------------------------------------------------------- */
 
+/* A thread that has no id any more is called as its process. */
+static const char *name_of(const flight_switch_t *item,
+                           const flight_task_t *task,
+                           const flight_names_t *names) {
+  return flight_names_at(names, task->tid == UINT32_MAX ? task->pid : task->tid,
+                         item->time);
+}
+
 static void put_task(shared_buffer_t *buffer, const flight_switch_t *item,
                      const flight_task_t *task, const flight_names_t *names) {
   if (task->tid == FLIGHT_NONE)
     shared_buffer_text(buffer, "-");
   else
-    shared_line_task(buffer, flight_names_at(names, task->tid, item->time),
-                     task->pid, task->tid);
+    shared_line_task(buffer, name_of(item, task, names), task->pid, task->tid);
 }
 
 static void put_text(shared_buffer_t *buffer, const flight_switch_t *item,
@@ -34,10 +41,11 @@ static void put_text(shared_buffer_t *buffer, const flight_switch_t *item,
 static void put_json_task(shared_buffer_t *buffer, const flight_switch_t *item,
                           const flight_task_t *task, const char *const keys[3],
                           const flight_names_t *names) {
-  const char *comm = flight_names_at(names, task->tid, item->time);
+  const char *comm;
 
   if (task->tid == FLIGHT_NONE)
     return;
+  comm = name_of(item, task, names);
   shared_line_json_id(buffer, keys[0], task->pid);
   shared_line_json_id(buffer, keys[1], task->tid);
   if (comm[0] != '\0')

@@ -38,6 +38,8 @@ fi
 profile=$build/samples/profile
 echo "$build/samples/watch --help: another sample, the live story of processes."
 echo "$build/samples/trace --help: another, the hits of tracepoints."
+echo "$build/samples/flight-recorder --help: another, the last context" \
+  "switches of the machine, on demand."
 echo "$build/samples/record --help: another, records into perf.data."
 echo "$build/samples/stat --help: another, counts events as perf stat does."
 echo "$build/samples/list --help: another, the names of events."

@@ -414,6 +414,7 @@ static void switch_is_one_line(void **state) {
 
   (void)state;
   flight_names_init(&names, 10);
+  names.has_outsiders = 0;
   add_comm(&names, 1, 5, "e\033vil");
   add_comm(&names, 1, 7, "\"\xff");
   item.kind = FLIGHT_PREEMPTED;
@@ -436,6 +437,12 @@ static void switch_is_one_line(void **state) {
   item.to.pid = item.to.tid = FLIGHT_NONE;
   flight_line_switch(&buffer, &item, &names, 0);
   expect_text(&buffer, "12.345678 [003] ? -1 => -\n");
+  item.from.pid = 7; /* a thread that is gone, of a process that is there */
+  item.to.pid = item.to.tid = 0;
+  flight_line_switch(&buffer, &item, &names, 0);
+  expect_text(&buffer, "12.345678 [003] \"\\xff 7/-1 => swapper 0\n");
+  item.from.pid = UINT32_MAX;
+  item.to.pid = item.to.tid = FLIGHT_NONE;
   flight_line_switch(&buffer, &item, &names, 1);
   expect_text(&buffer, "{\"time\":12.345678901,\"type\":\"switch\",\"cpu\":3,"
                        "\"from_pid\":-1,\"from_tid\":-1,\"preempted\":0}\n");
