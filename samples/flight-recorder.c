@@ -78,9 +78,9 @@ static void on_switch(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
   flight_t *flight = set->data;
 
-  if (status == 0 && record != NULL)
+  if (status == 0 && record != NULL) {
     flight_switches_record(&flight->dump.switches, record);
-  else if (status != 0 && status != UV_EOF) {
+  } else if (record == NULL && status != 0 && status != UV_EOF) {
     fprintf(stderr, "flight-recorder: a ring cannot be read: %s\n",
             uv_strerror(status));
     flight->failed = 1;

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* How flight-recorder ends, and how it treats bad input and what it cannot
+ * have. */
+#include "sample_run.h"
+#include "sample_usage.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static void bad_options_exit_2_with_a_message(void **state) {
+  static const sample_usage_t cases[] = {
+      {{"-d", "0"}, "-d wants seconds"},
+      {{"-s", "x"}, "-s wants seconds"},
+      {{"-m", "0"}, "-m wants bytes"},
+      {{"-m", "2000M"}, "-m wants bytes"},
+      {{"-C", "x"}, "-C wants a list of CPUs"},
+      {{"-C", ""}, "-C wants a list of CPUs"},
+      {{"-o", ""}, "-o wants a file's name"},
+      {{"-o"}, "option '-o' wants a value"},
+      {{"-p", "1"}, "unknown option '-p'"},
+      {{"--"}, "command is missing"},
+      {{"--json=1"}, "'--json' takes no value"},
+      {{"--news"}, "unknown option '--news'"},
+  };
+
+  (void)state;
+  sample_usage_refused(FLIGHT_RECORDER_PATH, cases,
+                       sizeof(cases) / sizeof(cases[0]));
+}
+
+static void help_goes_to_stdout(void **state) {
+  (void)state;
+  sample_usage_help(FLIGHT_RECORDER_PATH, "Usage: flight-recorder");
+}
+
+static void missing_command_is_told_with_status_127(void **state) {
+  (void)state;
+  support_need_own_events(__func__);
+  sample_usage_missing_command(FLIGHT_RECORDER_PATH);
+}
+
+static void cpu_that_is_not_there_is_told(void **state) {
+  sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-C", "8191"}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, "8191");
+}
+
+static void unprivileged_user_learns_what_works(void **state) {
+  (void)state;
+  sample_usage_unprivileged(FLIGHT_RECORDER_PATH, "flight-recorder -- command",
+                            __func__);
+}
+
+static void unprivileged_user_records_own_command(void **state) {
+  sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "16K", "--", "sh",
+                               "-c", "sleep 0.01; exit 4"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  if (sample_run_paranoid() <= 0)
+    support_skip(__func__, "kernel.perf_event_paranoid above 0");
+  run.as_nobody = 1;
+  sample_run(&run);
+  sample_run_expect_status(&run, 4);
+  sample_run_expect_text(run.err, "the command and its descendants");
+  sample_run_expect_text(run.out, "] - => sleep ");
+  sample_run_expect_text(run.out, " => -\n");
+  sample_run_expect_text(run.out, "# end of dump 1\n");
+}
+
+static void command_ends_it_with_a_dump_and_its_status(void **state) {
+  sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "16K", "--", "sh",
+                               "-c", "sleep 0.01; exit 3"}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 3);
+  sample_run_expect_text(run.err, "all tasks, ");
+  sample_run_expect_text(run.out, "# dump 1 at ");
+  sample_run_expect_text(run.out, "# end of dump 1\n");
+  sample_run_expect_text(run.err, "flight-recorder: 1 dump\n");
+}
+
+/* The recorder's own handling of it is not the command's. */
+static void command_has_the_signal_as_it_was(void **state) {
+  sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "4K", "--", "sh",
+                               "-c", "kill -USR1 $$; exit 3"}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 128 + SIGUSR1);
+}
+
+static void command_may_ask_for_dumps(void **state) {
+  sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "4K", "--", "sh",
+                               "-c", "kill -USR1 $PPID; exec sleep 60"}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  run.interrupt_at = "dump 1: ";
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, "# end of dump 1\n");
+  sample_run_expect_text(run.out, "# end of dump 2\n");
+  sample_run_expect_text(run.err, "flight-recorder: 2 dumps\n");
+}
+
+static void expect_quiet_end(int number) {
+  sample_run_t run = {.args = {FLIGHT_RECORDER_PATH}};
+
+  run.interrupt_at = "recording: ";
+  run.interrupt_with = number;
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_string_equal(run.out, "");
+  sample_run_expect_text(run.err, "flight-recorder: 0 dumps\n");
+}
+
+static void signals_end_it_without_a_dump(void **state) {
+  (void)state;
+  support_need_cpu_wide(__func__);
+  expect_quiet_end(SIGINT);
+  expect_quiet_end(SIGTERM);
+  expect_quiet_end(SIGHUP);
+}
+
+static void end_has_a_dump_if_that_is_asked_for(void **state) {
+  sample_run_t run = {
+      .args = {FLIGHT_RECORDER_PATH, "-m", "4K", "--dump-at-exit"}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  run.interrupt_at = "recording: ";
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, "# end of dump 1\n");
+}
+
+/* The command is ended too: it has our pipe. */
+static void reader_that_has_enough_ends_it(void **state) {
+  sample_run_t run = {.args = {"/bin/sh", "-c",
+                               "\"$0\" -- sh -c 'while :; do kill -USR1 $PPID;"
+                               " sleep 0.01; done' | head -n 1",
+                               FLIGHT_RECORDER_PATH}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.out, "# dump 1 at ");
+}
+
+/* Nothing is written by then. */
+static void reader_that_goes_in_silence_ends_it(void **state) {
+  sample_run_t run = {
+      .args = {"/bin/sh", "-c", "\"$0\" | :", FLIGHT_RECORDER_PATH}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  sample_run_expect_text(run.err, "flight-recorder: 0 dumps\n");
+}
+
+static void file_gets_one_dump_behind_the_other(void **state) {
+  char path[] = "/tmp/uvperf-flight-XXXXXX", text[65536] = "";
+  sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "4K", "-o", path,
+                               "--", "sh", "-c",
+                               "kill -USR1 $PPID; sleep 0.1; echo hello"}};
+  const char *first;
+  int fd;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  fd = mkstemp(path);
+  assert_true(fd >= 0);
+  sample_run(&run);
+  assert_true(sample_run_append(fd, text, sizeof(text)));
+  close(fd);
+  unlink(path);
+  sample_run_expect_status(&run, 0);
+  assert_string_equal(run.out, "hello\n");
+  first = strstr(text, "# end of dump 1\n");
+  assert_non_null(first);
+  sample_run_expect_text(first, "# end of dump 2\n");
+}
+
+static void file_that_cannot_be_written_is_told(void **state) {
+  sample_run_t full = {
+      .args = {FLIGHT_RECORDER_PATH, "-o", "/dev/full", "-m", "4K"}};
+  sample_run_t none = {
+      .args = {FLIGHT_RECORDER_PATH, "-o", "/nonexistent/file", "--", "true"}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  full.interrupt_at = "recording: ";
+  full.interrupt_with = SIGUSR1; /* it ends by itself */
+  sample_run(&full);
+  sample_run_expect_status(&full, 1);
+  sample_run_expect_text(full.err, "flight-recorder: /dev/full: ");
+  sample_run_expect_text(full.err, strerror(ENOSPC));
+  sample_run(&none);
+  sample_run_expect_status(&none, 1);
+  sample_run_expect_text(none.err, "flight-recorder: /nonexistent/file: ");
+}
+
+/* Of a ring that is larger than a file may grow. */
+static void limit_files(void) {
+  struct rlimit limit = {1024, 1024};
+
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void file_that_may_not_grow_is_told(void **state) {
+  char path[] = "/tmp/uvperf-flight-XXXXXX";
+  sample_run_t run = {
+      .args = {FLIGHT_RECORDER_PATH, "-o", path, "-n", "-d", "0.2"}};
+  int fd = mkstemp(path);
+
+  (void)state;
+  assert_true(fd >= 0);
+  close(fd);
+  unlink(path);
+  support_need_cpu_wide(__func__);
+  run.prepare = limit_files;
+  sample_run(&run);
+  unlink(path);
+  sample_run_expect_status(&run, 1);
+  sample_run_expect_text(run.err, strerror(EFBIG));
+}
+
+/* uv_loop_close() asserts that its fds are none of the first three. */
+static void standard_fds_closed_do_not_abort(void **state) {
+  sample_run_t run = {.args = {"/bin/sh", "-c",
+                               "\"$0\" -m 4K -- true <&- >/dev/null && "
+                               "\"$0\" -m 4K -- true >&- && "
+                               "\"$0\" -m 4K -- true >/dev/null 2>&-",
+                               FLIGHT_RECORDER_PATH}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bad_options_exit_2_with_a_message),
+      cmocka_unit_test(help_goes_to_stdout),
+      cmocka_unit_test(missing_command_is_told_with_status_127),
+      cmocka_unit_test(cpu_that_is_not_there_is_told),
+      cmocka_unit_test(unprivileged_user_learns_what_works),
+      cmocka_unit_test(unprivileged_user_records_own_command),
+      cmocka_unit_test(command_ends_it_with_a_dump_and_its_status),
+      cmocka_unit_test(command_has_the_signal_as_it_was),
+      cmocka_unit_test(command_may_ask_for_dumps),
+      cmocka_unit_test(signals_end_it_without_a_dump),
+      cmocka_unit_test(end_has_a_dump_if_that_is_asked_for),
+      cmocka_unit_test(reader_that_has_enough_ends_it),
+      cmocka_unit_test(reader_that_goes_in_silence_ends_it),
+      cmocka_unit_test(file_gets_one_dump_behind_the_other),
+      cmocka_unit_test(file_that_cannot_be_written_is_told),
+      cmocka_unit_test(file_that_may_not_grow_is_told),
+      cmocka_unit_test(standard_fds_closed_do_not_abort),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
