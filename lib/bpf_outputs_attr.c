@@ -83,5 +83,6 @@ int uvperf__bpf_outputs_shape_rings(
   rings->wakeup_bytes = wakeup_bytes(options, attr);
   rings->clockid = clock_of(attr);
   rings->overwrite = options->overwrite;
+  rings->above_bytes = 0;
   return uvperf__cpu_rings_check(rings, error);
 }
