@@ -292,7 +292,7 @@ static void map_frozen_while_started_gets_nothing_after_stop(void **state) {
   live_bpf_reader_send_all(&live, 0, 1);
   assert_true(live_run_until(*state, &live.samples, 3));
   stop(&live);
-  assert_true(live_bpf_reader_send(&live, 0, 24) < 0);
+  assert_int_equal(live_bpf_reader_send(&live, 0, 24), -EOPNOTSUPP);
   live_bpf_reader_start(&live, NULL);
   live_bpf_reader_send_all(&live, 0, 1);
   assert_true(live_run_until(*state, &live.samples, 4));

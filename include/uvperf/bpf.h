@@ -343,10 +343,15 @@ UVPERF_EXTERN const struct perf_event_attr *
 uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader);
 
 /** Closes the handle: this is how one cancels. Takes what it has put into the
- *  map out of it before it returns, and nothing else. No record callback runs
- *  after it, even in the middle of a drain. On a later turn of the loop rings
- *  are unmapped, fds closed and close_cb called. Exactly once (a second call
- *  asserts), except as uvperf_event_close says of uvperf_walk_close.
+ *  map out of it before it returns, and nothing else. (The kernel does that when
+ *  a file of the map is closed that is the handle's own. Without CAP_SYS_ADMIN a
+ *  map_fd gives it none: then it is done by the ids of the CPUs, and what
+ *  somebody else has put there since goes too. While a forked child lives that
+ *  has not closed the handle its events stay in the map, turned off: programs
+ *  get -EOPNOTSUPP.) No record callback runs after it, even in the middle of a
+ *  drain. On a later turn of the loop rings are unmapped, fds closed and
+ *  close_cb called. Exactly once (a second call asserts), except as
+ *  uvperf_event_close says of uvperf_walk_close.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_bpf_reader_close(uvperf_bpf_reader_t *reader,
                                            uvperf_bpf_close_cb close_cb);
