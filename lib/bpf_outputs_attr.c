@@ -4,6 +4,7 @@
 #include "bpf_outputs_impl.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "attr.h"
 #include "attr_copy.h"
@@ -78,11 +79,11 @@ int uvperf__bpf_outputs_shape_rings(
     uvperf__cpu_rings_options_t *rings,
     const uvperf__bpf_outputs_options_t *options,
     const struct perf_event_attr *attr, uvperf_error_t *error) {
+  memset(rings, 0, sizeof(*rings));
   rings->root = options->root;
   rings->ring_bytes = options->ring_bytes;
   rings->wakeup_bytes = wakeup_bytes(options, attr);
   rings->clockid = clock_of(attr);
   rings->overwrite = options->overwrite;
-  rings->above_bytes = 0;
   return uvperf__cpu_rings_check(rings, error);
 }
