@@ -24,6 +24,7 @@ static void reader_delivers_what_each_cpu_hands_out(void **state) {
   for (i = 0; i < nr; i++)
     assert_int_equal(live.by_cpu[cpus[i]], 5);
   assert_int_equal(live.strange + live.others + live.faults, 0);
+  assert_int_equal(live.slice_ends, 0); /* nobody asked */
   uvperf_bpf_reader_stats(&live.reader, &stats);
   assert_int_equal(stats.records, 5 * nr);
   assert_int_equal(stats.corrupt + stats.lost_records, 0);
@@ -322,6 +323,11 @@ static void slices_of_one_record_are_told(void **state) {
   assert_int_equal(stats.slices, 10);
   assert_int_equal(uvperf_bpf_reader_ring(&live.reader, 0, &ring), 0);
   assert_int_equal(ring.stats.slices, 10);
+  live_bpf_reader_send_all(&live, 0, 1);
+  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(uvperf_bpf_reader_ring(&live.reader, 0, &ring), 0);
+  assert_int_equal(ring.stats.records, 11);
+  assert_int_equal(ring.stats.slices, 10); /* a flush is none */
   live_bpf_reader_end(&live);
 }
 

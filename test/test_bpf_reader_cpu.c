@@ -107,7 +107,8 @@ static void cpu_that_goes_and_comes_is_put_into_the_map_anew(void **state) {
   uvperf_stats_t stats;
 
   bpf_reader_world_begin(*state, &world);
-  bpf_reader_world_sample(&world, world.events[3]);
+  hotplug_run(*state);
+  bpf_reader_world_sample(&world, world.events[3]); /* which wakes nobody */
   take_down(1, "0\n");
   expect(&world, "1 ENODEV", "0");
   /* Its ring is drained to its end. */
@@ -378,6 +379,7 @@ static void reader_forked_when_a_cpu_went_tells_the_child_nothing(void **s) {
   bpf_reader_world_t world;
 
   bpf_reader_world_begin(*s, &world);
+  hotplug_run(*s); /* so that both are found in one look */
   world.live.on_cpu = fork_there;
   take_down(1, "0\n");
   bring_up(1, "0-1\n");
@@ -385,6 +387,22 @@ static void reader_forked_when_a_cpu_went_tells_the_child_nothing(void **s) {
   assert_int_equal(world.events[4]->opened, 0);
   live_bpf_reader_close(&world.live);
   assert_string_equal(bpf_reader_world_entries(&world), "0");
+  fake_getpid(0);
+  fake_kernel_reset();
+}
+
+/* Two that go at once. */
+static void reader_forked_when_the_first_of_two_went_tells_no_more(void **s) {
+  bpf_reader_world_t world;
+
+  cpu_tree_bring_up(2);
+  cpu_tree_list("0-2\n");
+  bpf_reader_world_begin(*s, &world);
+  world.live.on_cpu = fork_there;
+  cpu_tree_take_down(1);
+  take_down(2, "0\n");
+  expect(&world, "1 ENODEV", "0 2");
+  live_bpf_reader_close(&world.live);
   fake_getpid(0);
   fake_kernel_reset();
 }
@@ -411,6 +429,7 @@ int main(void) {
       CPU(reader_stopped_when_a_cpu_went_tells_the_rest_later),
       CPU(reader_closed_when_a_cpu_went_or_came_is_clean),
       CPU(reader_forked_when_a_cpu_went_tells_the_child_nothing),
+      CPU(reader_forked_when_the_first_of_two_went_tells_no_more),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,10 +78,10 @@ static void play(uv_loop_t *loop, const char *test, const char *calls) {
 
 static void events_are_in_the_map_while_anybody_wants_it(void **state) {
   static const char *const plays[] = {
-      "Sx",      "SxSxx",   "SpRx",     "SppRRx",  "SpxsRx",  "psRx",
-      "nx",      "nRX",     "RSX",      "RSpRX",   "RpsRX",   "RpR",
-      "pRXSX",   "SRx",     "SxRX",     "SpxRXSX", "nRpRXpx", "RSXpR",
-      "SpxsxRX", "SxpsxRX", "nRXSXpnxR"};
+      "Sx",      "SxSxx",   "SpRx",   "SppRRx",  "SpxsRx",   "psRx",
+      "nx",      "nRX",     "RSX",    "RSpRX",   "RpsRX",    "RpR",
+      "pRXSX",   "SRx",     "SxRX",   "SpxRXSX", "nRpRXpx",  "RSXpR",
+      "SpxsxRX", "SxpsxRX", "SpRxSx", "psRxSx",  "nRXSXpnxR"};
   size_t i;
 
   for (i = 0; i < sizeof(plays) / sizeof(plays[0]); i++)

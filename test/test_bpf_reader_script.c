@@ -44,6 +44,8 @@ static void ring_that_cannot_be_right_leaves_the_others(void **state) {
   bpf_reader_world_spoil(world.events[3]);
   bpf_reader_world_wake(&world, world.events[3]);
   assert_int_equal(live->faults, 2);
+  uvperf_bpf_reader_stats(&live->reader, &stats);
+  assert_int_equal(stats.corrupt, 2);
   assert_int_equal(uvperf_bpf_reader_is_active(&live->reader), 0);
   assert_int_equal(world.events[0]->enabled, 0);
   assert_string_equal(bpf_reader_world_entries(&world), "");
