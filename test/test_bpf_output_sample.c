@@ -17,6 +17,8 @@
 
 #include <linux/bpf.h>
 
+#include "sys.h"
+
 #define MAX_EXECS 500
 /* Children that are there at once. */
 #define BATCH 50
@@ -370,6 +372,39 @@ static void program_is_gone_with_the_sample(void **state) {
   assert_false(is_loaded(id));
 }
 
+/* Counts the execs of children while the sample looks on. */
+static uint64_t hits;
+
+static void count_hits(sample_run_t *run) {
+  static execs_t execs = {
+      .path = "/bin/true", .argv = true_argv, .directory = AT_FDCWD, .nr = 20};
+  struct perf_event_attr attr;
+  int fd;
+
+  assert_int_equal(uvperf_attr_parse(&attr, "sched:sched_process_exec", NULL),
+                   0);
+  attr.inherit = 1;
+  fd = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  assert_true(fd >= 0);
+  run->data = &execs;
+  work(run);
+  assert_int_equal(uvperf__sys_read(fd, &hits, sizeof(hits)), sizeof(hits));
+  uvperf__sys_close(fd);
+}
+
+/* A program that gives 0 would keep it from all of them. */
+static void perf_events_of_others_see_each_exec_too(void **state) {
+  sample_run_t run = {.args = {BPF_OUTPUT_PATH},
+                      .interrupt_at = "Ctrl-C ends it",
+                      .work = count_hits};
+
+  (void)state;
+  need_bpf(__func__);
+  sample_run(&run);
+  sample_run_expect_status(&run, 0);
+  assert_int_equal(hits, 20);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_of_500_execs_of_all_cpus_is_told_once),
@@ -381,6 +416,7 @@ int main(void) {
       cmocka_unit_test(evil_name_of_a_script_is_escaped_in_text),
       cmocka_unit_test(only_the_name_that_is_asked_for_is_told),
       cmocka_unit_test(program_is_gone_with_the_sample),
+      cmocka_unit_test(perf_events_of_others_see_each_exec_too),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
