@@ -61,8 +61,8 @@ void uvperf__bpf_reader_inner_closed(void *owner) {
 }
 
 /* Closing the rest can wait for the loop, but from now on no program finds an
- * event of ours. In a forked child the outputs leave the events and the map, the
- * parent's, alone. */
+ * event of ours. In a forked child the outputs leave the events and the map,
+ * the parent's, alone. */
 void uvperf__bpf_reader_begin_close(void *owner) {
   reader_t *impl = owner;
 

@@ -42,8 +42,9 @@ typedef struct uvperf__cpu_rings_options_s {
 } uvperf__cpu_rings_options_t;
 
 /* 0, or -EINVAL and the error: a ring of ring_bytes cannot be, or is less than
- * twice wakeup_bytes. The names in the error are those of
- * uvperf_set_options_t. above_bytes is not looked at: uvperf__cpu_rings_fit. */
+ * twice wakeup_bytes. The names in the error are those of uvperf_set_options_t
+ * and uvperf_bpf_reader_options_t. above_bytes is not looked at:
+ * uvperf__cpu_rings_fit. */
 int uvperf__cpu_rings_check(const uvperf__cpu_rings_options_t *options,
                             uvperf_error_t *error);
 

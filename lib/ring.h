@@ -8,7 +8,8 @@
  * An overwritable ring (attr.write_backward) is written from its end to its
  * start, the kernel never waits for a reader, and there is no data_tail. The
  * same calls read it, newest record first: begin takes a snapshot of what came
- * since the one before, so the output must be paused. */
+ * since the one before, so the output must be paused. What snapshot.c copies of
+ * it counts as seen by that. */
 #ifndef UVPERF_LIB_RING_H
 #define UVPERF_LIB_RING_H
 
@@ -35,7 +36,8 @@ typedef struct uvperf__ring_s {
   uint64_t published;  /* the data_tail that the kernel sees */
   uint64_t high_water; /* most bytes that begin ever found */
   int overwrite;       /* an overwritable ring */
-  uint64_t newest;     /* of an overwritable one: data_head at the last begin */
+  uint64_t newest;     /* of an overwritable one: data_head at the last begin,
+                        * or when it was copied, if that is later */
   uint64_t cut;        /* of an overwritable one: records lost in part */
 } uvperf__ring_t;
 
@@ -84,8 +86,8 @@ void uvperf__ring_end(uvperf__ring_t *ring);
 /* Where the kernel writes next: a fresh look. */
 uint64_t uvperf__ring_head(const uvperf__ring_t *ring);
 
-/* How many bytes wait to be read, of an overwritable ring since begin last took
- * a snapshot: a fresh look. */
+/* How many bytes wait to be read, of an overwritable ring what was written
+ * since the last snapshot of it (`newest`): a fresh look. */
 uint64_t uvperf__ring_waiting(const uvperf__ring_t *ring);
 
 /* Whether the kernel has written anything behind the tail: a fresh look. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the scripted tests of the BPF reader share: a reader of a scripted map on
- * CPUs of a tree that stands for sysfs, whose rings the test writes. */
+/* What the scripted tests of the BPF reader share: a reader of a scripted map
+ * on CPUs of a tree that stands for sysfs, whose rings the test writes. */
 #ifndef UVPERF_TEST_BPF_READER_WORLD_H
 #define UVPERF_TEST_BPF_READER_WORLD_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A scripted kernel. Every test program is linked with --wrap for the functions
- * of lib/sys.h, lib/sys_bpf.h and lib/alloc.h, so each call of the library comes here first.
- * Without a script it goes on to the real one.
+ * of lib/sys.h, lib/sys_bpf.h and lib/alloc.h, so each call of the library
+ * comes here first. Without a script it goes on to the real one.
  *
  *   fake_kernel_reset();                        in the setup of the test
  *   fake = fake_event_add(7);                   the next open gives this event
@@ -17,8 +17,8 @@
  * twice) fails the test on the spot; in a forked child it aborts.
  *
  * It is a poor event: its fd is an eventfd, level-triggered and without
- * hang-up. How a real perf fd wakes a loop needs live tests. Scripted maps are in
- * fake_map.h. */
+ * hang-up. How a real perf fd wakes a loop needs live tests. Scripted maps are
+ * in fake_map.h. */
 #ifndef UVPERF_TEST_FAKE_KERNEL_H
 #define UVPERF_TEST_FAKE_KERNEL_H
 

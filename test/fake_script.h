@@ -17,8 +17,9 @@ void fake_broken(const char *what);
 /* The scripted event that is open by this fd, or NULL. */
 fake_event_t *fake_event_of(int fd);
 
-/* fake_map.c's part in a reset, in a close (before the fd is closed; if a forked
- * child is played its parent has the file too), and in fake_assert_clean. */
+/* fake_map.c's part in a reset, in a close (before the fd is closed; if a
+ * forked child is played its parent has the file too), and in
+ * fake_assert_clean. */
 void fake_map_reset(void);
 void fake_map_close_fd(int fd, int in_child);
 int fake_map_was_closed(int fd);

@@ -32,7 +32,8 @@ struct live_bpf_reader_s {
   uint64_t slice_ends;
   uint64_t remaining; /* of the last record */
   int closed;
-  /* What uvperf_bpf_reader_on_cpu told, as in "1 ENODEV, 1 0", and how often. */
+  /* What uvperf_bpf_reader_on_cpu told, as in "1 ENODEV, 1 0", and how
+   * often. */
   char told[256];
   uint64_t nr_told;
   uvperf_error_t error;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: random sequences of the calls of bpf.h, outside of callbacks and inside,
- * against a model of what it promises: what each call returns, when programs
- * find the events, that every sample that was taken comes, once and in order,
- * and none when it must not. UVPERF_RANDOM_SEEDS=first:last chooses other seeds
- * than the usual. */
+/* Live: random sequences of the calls of bpf.h, outside of callbacks and
+ * inside, against a model of what it promises: what each call returns, when
+ * programs find the events, that every sample that was taken comes, once and in
+ * order, and none when it must not. UVPERF_RANDOM_SEEDS=first:last chooses
+ * other seeds than the usual. */
 #include "live_bpf_reader.h"
 
 #include <errno.h>

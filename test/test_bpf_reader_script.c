@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: rings of a BPF reader that are not sound, calls that fail, and which
- * call comes before which. */
+/* Scripted: rings of a BPF reader that are not sound, calls that fail, and
+ * which call comes before which. */
 #include "bpf_reader_world.h"
 
 #include <errno.h>

@@ -257,7 +257,8 @@ static uvperf__counters_t *open_overwritable(fake_event_t **events, size_t nr,
   return counters_open(make);
 }
 
-/* Whether it was read does not count: a snapshot can be of all that is there. */
+/* Whether it was read does not count: a snapshot can be of all that is
+ * there. */
 static void
 closed_event_is_known_until_its_records_are_overwritten(void **state) {
   const size_t nr = support_page_bytes() / sizeof(sample_t);

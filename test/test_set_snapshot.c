@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Overwritable rings of a set on this kernel: what snapshots of them hold, while
- * CPUs write as fast as they can, targets come and go, and after their end. */
+/* Overwritable rings of a set on this kernel: what snapshots of them hold,
+ * while CPUs write as fast as they can, targets come and go, and after their
+ * end. */
 #include "live_stream.h"
 #include "live_thread.h"
 #include "offline_cpu.h"

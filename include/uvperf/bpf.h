@@ -94,10 +94,10 @@ typedef void (*uvperf_bpf_sample_cb)(uvperf_bpf_reader_t *reader, int status,
  *  done.
  *  @param reader  The handle.
  *  @param cpu     The CPU's id.
- *  @param status  UV_ENODEV without an error: it has gone, and its ring is being
- *    drained. 0: it has come, and its event is open and, if the others are, in
- *    the map. Any with an error: it has come, and this is why programs there
- *    are not heard.
+ *  @param status  UV_ENODEV without an error: it has gone, and its ring is
+ *    being drained. 0: it has come, and its event is open and, if the others
+ *    are, in the map. Any with an error: it has come, and this is why programs
+ *    there are not heard.
  *  @param error   Of a failure, valid until the callback returns; else NULL. */
 typedef void (*uvperf_bpf_cpu_cb)(uvperf_bpf_reader_t *reader, int cpu,
                                   int status, const uvperf_error_t *error);
@@ -174,8 +174,8 @@ typedef struct uvperf_bpf_reader_options_s {
 /** Opens an event, and maps a ring, for each CPU. The map is not touched before
  *  uvperf_bpf_reader_start: programs get -ENOENT until then.
  *  @param loop     Must outlive the handle.
- *  @param reader   Caller's, uninitialized. On error it is the caller's again at
- *    once, and nothing is left open or known to the loop. `data` is not
+ *  @param reader   Caller's, uninitialized. On error it is the caller's again
+ *    at once, and nothing is left open or known to the loop. `data` is not
  *    touched.
  *  @param map_fd   Of the map; the caller's, and it may be closed then (entries
  *    of such a map die with the last fd of the file by which they were put
@@ -212,12 +212,12 @@ uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
                        uvperf_error_t *error);
 
 /** Starts delivery, and puts the events into the map (all or none), unless it
- *  is paused or flags have UVPERF_START_NO_ENABLE: then uvperf_bpf_reader_resume
- *  does. A handle that delivers keeps the loop alive (unless unref'd) until it
- *  is stopped. With UVPERF_BPF_READER_OVERWRITE it delivers by
- *  uvperf_bpf_reader_snapshot alone, and does not keep the loop alive.
- *  A ring's records come in the order in which the kernel wrote them, and rings
- *  take turns.
+ *  is paused or flags have UVPERF_START_NO_ENABLE: then
+ *  uvperf_bpf_reader_resume does. A handle that delivers keeps the loop alive
+ *  (unless unref'd) until it is stopped. With UVPERF_BPF_READER_OVERWRITE it
+ *  delivers by uvperf_bpf_reader_snapshot alone, and does not keep the loop
+ *  alive. A ring's records come in the order in which the kernel wrote them,
+ *  and rings take turns.
  *  @param reader   Initialized.
  *  @param options  Caller's, copied; NULL for the defaults. flush_ms -1 is 0
  *    where wakeup_events or wakeup_bytes is 1, else 100.
@@ -293,7 +293,7 @@ UVPERF_EXTERN int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader);
  *  ends it; what was not delivered is gone.
  *  @param flags  UVPERF_SNAPSHOT_*.
  *  @return 0, also when there is nothing new; or
- *    UV_EINVAL  never started, unknown flags, or the rings are not overwritable;
+ *    UV_EINVAL  never started, unknown flags, or no overwritable rings;
  *    UV_EBUSY   called inside a callback of the handle;
  *    UV_ENOMEM  out of memory;
  *    UV_EPERM   in a forked child;
@@ -343,15 +343,15 @@ UVPERF_EXTERN const struct perf_event_attr *
 uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader);
 
 /** Closes the handle: this is how one cancels. Takes what it has put into the
- *  map out of it before it returns, and nothing else. (The kernel does that when
- *  a file of the map is closed that is the handle's own. Without CAP_SYS_ADMIN a
- *  map_fd gives it none: then it is done by the ids of the CPUs, and what
- *  somebody else has put there since goes too. While a forked child lives that
- *  has not closed the handle its events stay in the map, turned off: programs
- *  get -EOPNOTSUPP.) No record callback runs after it, even in the middle of a
- *  drain. On a later turn of the loop rings are unmapped, fds closed and
- *  close_cb called. Exactly once (a second call asserts), except as
- *  uvperf_event_close says of uvperf_walk_close.
+ *  map out of it before it returns, and nothing else. (The kernel does that
+ *  when a file of the map is closed that is the handle's own. Without
+ *  CAP_SYS_ADMIN a map_fd gives it none: then it is done by the ids of the
+ *  CPUs, and what somebody else has put there since goes too. While a forked
+ *  child lives that has not closed the handle its events stay in the map,
+ *  turned off: programs get -EOPNOTSUPP.) No record callback runs after it,
+ *  even in the middle of a drain. On a later turn of the loop rings are
+ *  unmapped, fds closed and close_cb called. Exactly once (a second call
+ *  asserts), except as uvperf_event_close says of uvperf_walk_close.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_bpf_reader_close(uvperf_bpf_reader_t *reader,
                                            uvperf_bpf_close_cb close_cb);

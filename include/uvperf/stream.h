@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How the records of rings are delivered on a loop, and what was seen of them:
- * of one event's ring and of a set's alike. Needs no libuv. */
+ * the same of events, sets and BPF readers. Needs no libuv. */
 #ifndef UVPERF_STREAM_H
 #define UVPERF_STREAM_H
 
