@@ -452,8 +452,8 @@ uint8_t live_bpf_byte(uint64_t number, size_t i) {
   return pattern_byte(place_of(number) + i);
 }
 
-/* perf_prepare_sample in kernel/events/core.c: the 4 bytes of the size and the
- * data are rounded up to 8 together. */
+/* perf_sample_save_raw_data in include/linux/perf_event.h: the 4 bytes of the
+ * size and the data are rounded up to 8 together. */
 static size_t padded(size_t size) {
   return (size + 4 + 7) / 8 * 8 - 4;
 }

@@ -53,11 +53,12 @@ typedef struct uvperf_bpf_sample_s {
    * record. It begins 4 bytes behind a multiple of 8: read it by memcpy, or
    * with types that need no more than that. `size` is in bytes, and what the
    * program gave rounded up: the kernel pads, so that it is 4 less than a
-   * multiple of 8, with bytes whose values mean nothing (perf_prepare_sample in
-   * kernel/events/core.c). A program whose data differ in length says in them
-   * how long they are. A record has at most 65528 bytes, so that with
-   * PERF_SAMPLE_RAW alone 65516 are the most that can be handed out: of more the
-   * kernel drops or spoils the record, and gives the program 0 all the same. */
+   * multiple of 8, with bytes whose values mean nothing
+   * (perf_sample_save_raw_data() in include/linux/perf_event.h). A program
+   * whose data differ in length says in them how long they are. A record has at
+   * most 65528 bytes, so that with PERF_SAMPLE_RAW alone 65516 are the most
+   * that can be handed out: of more the kernel drops or spoils the record, and
+   * gives the program 0 all the same. */
   const void *data;
   size_t size;
   /* Samples that did not fit into the ring, of a PERF_RECORD_LOST (or
@@ -254,9 +255,10 @@ UVPERF_EXTERN int uvperf_bpf_reader_stop(uvperf_bpf_reader_t *reader);
 /** Takes the events out of the map, all or none: bpf_perf_event_output() gives
  *  the programs -ENOENT from then on (one that had found its event before may
  *  still write once), and nothing is counted as lost. What is in the rings is
- *  delivered. Lasts until uvperf_bpf_reader_resume, over stop and start. Records
- *  that options.attr asks for beside samples go on. What somebody else has put
- *  under the same keys goes too: to hand a map over to another reader, close.
+ *  delivered. Lasts until uvperf_bpf_reader_resume, over stop and start.
+ *  Records that options.attr asks for beside samples go on. What somebody else
+ *  has put under the same keys goes too: to hand a map over to another reader,
+ *  close.
  *  @param error  Receives why it failed.
  *  @return 0, also when it is paused already; or, with all events where they
  *    were,

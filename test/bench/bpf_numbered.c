@@ -29,7 +29,7 @@ uint64_t bpf_numbered_check(const void *data, size_t size, uint32_t cpu) {
   if (size < BPF_NUMBERED_LEAST)
     return UINT64_MAX;
   memcpy(&head, data, BPF_NUMBERED_LEAST);
-  /* perf_prepare_sample() of the kernel pads what it gives to 4 below a
+  /* perf_sample_save_raw_data() of the kernel pads what it gives to 4 below a
    * multiple of 8. */
   if (head.cpu != cpu || head.size > size || size - head.size >= 8)
     return UINT64_MAX;
