@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #include "bpf/exec.h"
+#include "shared_line.h"
 #include "shared_name.h"
 
 #define COMM_COLUMNS 16
@@ -39,26 +40,20 @@ static int parse(line_t *line, const void *data, size_t size) {
   return line->filename[head->filename_bytes - 1] == '\0' ? 0 : -1;
 }
 
-static void put_json_head(shared_buffer_t *buffer, uint64_t time,
-                          const char *type) {
-  shared_buffer_print(buffer,
-                      "{\"time\":%" PRIu64 ".%09" PRIu64 ",\"type\":\"%s\"",
-                      time / 1000000000, time % 1000000000, type);
-}
-
 static void put_json_exec(shared_buffer_t *buffer, int32_t cpu,
                           const line_t *line) {
-  put_json_head(buffer, line->head.time, "exec");
-  shared_buffer_print(buffer, ",\"cpu\":%d,\"pid\":%u,\"ppid\":%u", cpu,
-                      line->head.pid, line->head.ppid);
+  shared_line_json(buffer, line->head.time, "exec");
+  shared_line_json_id(buffer, "cpu", (uint32_t)cpu);
+  shared_line_json_id(buffer, "pid", line->head.pid);
+  shared_line_json_id(buffer, "ppid", line->head.ppid);
   shared_name_json(buffer, "comm", line->head.comm);
   shared_name_json(buffer, "filename", line->filename);
   shared_buffer_text(buffer, line->is_cut ? ",\"cut\":1}\n" : "}\n");
 }
 
 static void put_text_head(shared_buffer_t *buffer, uint64_t time, int32_t cpu) {
-  shared_buffer_print(buffer, "%" PRIu64 ".%06" PRIu64 " %4d ",
-                      time / 1000000000, time / 1000 % 1000000, cpu);
+  shared_line_time(buffer, time);
+  shared_buffer_print(buffer, " %4d ", cpu);
 }
 
 /* A name, in its column if it fits. */
@@ -104,9 +99,10 @@ int bpf_output_line_exec(shared_buffer_t *buffer, int json, int32_t cpu,
 void bpf_output_line_lost(shared_buffer_t *buffer, int json, int32_t cpu,
                           uint64_t time, uint64_t lost) {
   if (json) {
-    put_json_head(buffer, time, "lost");
-    shared_buffer_print(buffer, ",\"cpu\":%d,\"lost\":%" PRIu64 "}\n", cpu,
-                        lost);
+    shared_line_json(buffer, time, "lost");
+    shared_line_json_id(buffer, "cpu", (uint32_t)cpu);
+    shared_line_json_number(buffer, "lost", lost);
+    shared_buffer_text(buffer, "}\n");
     return;
   }
   put_text_head(buffer, time, cpu);
@@ -117,7 +113,8 @@ void bpf_output_line_end(shared_buffer_t *buffer, int json, uint64_t time,
                          uint64_t execs, uint64_t lost) {
   if (!json)
     return;
-  put_json_head(buffer, time, "end");
-  shared_buffer_print(buffer, ",\"execs\":%" PRIu64 ",\"lost\":%" PRIu64 "}\n",
-                      execs, lost);
+  shared_line_json(buffer, time, "end");
+  shared_line_json_number(buffer, "execs", execs);
+  shared_line_json_number(buffer, "lost", lost);
+  shared_buffer_text(buffer, "}\n");
 }
