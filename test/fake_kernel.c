@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The scripted kernel: the wrapped functions, their scripts and their log. It
- * knows nothing of what the library does with it. */
+/* The scripted kernel: scripted events, and the wrapped functions that go to
+ * them. It knows nothing of what the library does with it. What is scripted and
+ * logged is in fake_script.c, memory in fake_memory.c, rings in fake_ring.c,
+ * bpf(2) in fake_map.c. */
 #include "support.h"
 #include "fake_kernel.h"
 
@@ -10,15 +12,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "alloc.h"
 #include "fake_script.h"
 #include "sys.h"
 #include "sys_bpf.h"
 
 #define EVENTS_MAX 512
-#define RULES_MAX  64
-#define BLOCKS_MAX 256
-#define MAPS_MAX   16
 
 /* The linker gives the functions of the library these names. */
 int __real_uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
@@ -27,9 +25,7 @@ int __real_uvperf__sys_ioctl(int fd, unsigned long request, long arg);
 int __real_uvperf__sys_ioctl_ptr(int fd, unsigned long request, void *arg);
 int __real_uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
                             off_t offset);
-int __real_uvperf__sys_mmap_private(void **address, size_t size);
 int __real_uvperf__sys_munmap(void *address, size_t size);
-int __real_uvperf__sys_madvise(void *address, size_t size, int advice);
 int __real_uvperf__sys_poll(int fd, short events);
 ssize_t __real_uvperf__sys_read(int fd, void *buffer, size_t size);
 int __real_uvperf__sys_close(int fd);
@@ -40,8 +36,6 @@ pid_t __real_uvperf__sys_gettid(void);
 int __real_uvperf__sys_has_task(pid_t task);
 uint64_t __real_uvperf__sys_rdpmc(uint32_t counter);
 uint64_t __real_uvperf__sys_cycles(void);
-void *__real_uvperf__calloc(size_t nr, size_t size);
-void __real_uvperf__free(void *memory);
 
 int __wrap_uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
                             int group_fd, unsigned long flags);
@@ -49,9 +43,7 @@ int __wrap_uvperf__sys_ioctl(int fd, unsigned long request, long arg);
 int __wrap_uvperf__sys_ioctl_ptr(int fd, unsigned long request, void *arg);
 int __wrap_uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
                             off_t offset);
-int __wrap_uvperf__sys_mmap_private(void **address, size_t size);
 int __wrap_uvperf__sys_munmap(void *address, size_t size);
-int __wrap_uvperf__sys_madvise(void *address, size_t size, int advice);
 int __wrap_uvperf__sys_poll(int fd, short events);
 ssize_t __wrap_uvperf__sys_read(int fd, void *buffer, size_t size);
 int __wrap_uvperf__sys_close(int fd);
@@ -62,54 +54,17 @@ pid_t __wrap_uvperf__sys_gettid(void);
 int __wrap_uvperf__sys_has_task(pid_t task);
 uint64_t __wrap_uvperf__sys_rdpmc(uint32_t counter);
 uint64_t __wrap_uvperf__sys_cycles(void);
-void *__wrap_uvperf__calloc(size_t nr, size_t size);
-void __wrap_uvperf__free(void *memory);
-
-typedef struct rule_s {
-  enum fake_call call;
-  unsigned first;
-  unsigned last;
-  int code;
-} rule_t;
-
-/* Memory of the library's; the allocator that gave it may be anybody's. */
-typedef struct block_s {
-  void *memory;
-  size_t size;
-} block_t;
-
-/* A private mapping of the library's. */
-typedef struct map_s {
-  void *address; /* NULL where there is none */
-  size_t size;
-} map_t;
 
 static struct {
   fake_event_t events[EVENTS_MAX];
   size_t added;
   size_t given;
-  rule_t rules[RULES_MAX];
-  size_t rule_count;
-  unsigned counts[FAKE_CALLS];
-  unsigned failures;
-  block_t blocks[BLOCKS_MAX];
-  size_t live;
-  map_t maps[MAPS_MAX];
   int (*on_open)(struct perf_event_attr *attr);
   void (*on_membarrier)(void);
   uint64_t (*on_rdpmc)(uint32_t counter);
   uint64_t (*on_cycles)(void);
-  pid_t pid;  /* what getpid gives */
-  pid_t home; /* the process of the test */
-  char log[4096];
+  pid_t pid; /* what getpid gives */
 } kernel;
-
-void fake_broken(const char *what) {
-  if (kernel.home == 0 || kernel.home == getpid())
-    fail_msg("%s", what);
-  fprintf(stderr, "fake_kernel: %s\n", what);
-  abort();
-}
 
 void fake_kernel_reset(void) {
   fake_event_t *fake;
@@ -124,12 +79,10 @@ void fake_kernel_reset(void) {
     if (fake->region != NULL)
       munmap(fake->region, fake->region_size);
   }
-  for (i = 0; i < MAPS_MAX; i++)
-    if (kernel.maps[i].address != NULL)
-      munmap(kernel.maps[i].address, kernel.maps[i].size);
   fake_map_reset();
+  fake_memory_reset();
+  fake_script_reset();
   memset(&kernel, 0, sizeof(kernel));
-  kernel.home = getpid();
 }
 
 int fake_kernel_setup(void **state) {
@@ -163,27 +116,6 @@ fake_event_t *fake_event_add(uint64_t id) {
   return fake;
 }
 
-static void add_rule(enum fake_call call, unsigned nth, unsigned last,
-                     int code) {
-  rule_t *rule;
-
-  assert_true(kernel.rule_count < RULES_MAX);
-  assert_true(nth > 0);
-  rule = &kernel.rules[kernel.rule_count++];
-  rule->call = call;
-  rule->first = kernel.counts[call] + nth;
-  rule->last = last != 0 ? last : rule->first;
-  rule->code = code;
-}
-
-void fake_fail(enum fake_call call, unsigned nth, int code) {
-  add_rule(call, nth, 0, code);
-}
-
-void fake_fail_from(enum fake_call call, unsigned nth, int code) {
-  add_rule(call, nth, UINT32_MAX, code);
-}
-
 void fake_on_open(int (*on_open)(struct perf_event_attr *attr)) {
   kernel.on_open = on_open;
 }
@@ -200,28 +132,8 @@ void fake_on_cycles(uint64_t (*on_cycles)(void)) {
   kernel.on_cycles = on_cycles;
 }
 
-unsigned fake_failures(void) {
-  return kernel.failures;
-}
-
-unsigned fake_count(enum fake_call call) {
-  return kernel.counts[call];
-}
-
-const char *fake_log(void) {
-  return kernel.log;
-}
-
-void fake_log_clear(void) {
-  kernel.log[0] = '\0';
-}
-
 void fake_getpid(pid_t pid) {
   kernel.pid = pid;
-}
-
-size_t fake_live_allocations(void) {
-  return kernel.live;
 }
 
 void fake_assert_clean(void) {
@@ -236,38 +148,7 @@ void fake_assert_clean(void) {
       fail_msg("scripted event %zu is still linked", i);
   }
   fake_map_assert_clean();
-  for (i = 0; i < MAPS_MAX; i++)
-    if (kernel.maps[i].address != NULL)
-      fail_msg("a private mapping of %zu bytes is left", kernel.maps[i].size);
-  if (kernel.live != 0)
-    fail_msg("%zu allocations are left", kernel.live);
-}
-
-int fake_scripted(enum fake_call call, int *code) {
-  const rule_t *rule;
-  unsigned nth;
-  size_t i;
-
-  nth = ++kernel.counts[call];
-  for (i = 0; i < kernel.rule_count; i++) {
-    rule = &kernel.rules[i];
-    if (rule->call != call || nth < rule->first || nth > rule->last)
-      continue;
-    kernel.failures++;
-    *code = rule->code;
-    return 1;
-  }
-  return 0;
-}
-
-/* A log that is full just ends. */
-void fake_note(const char *call, const char *detail, int failed) {
-  size_t used;
-
-  used = strlen(kernel.log);
-  snprintf(kernel.log + used, sizeof(kernel.log) - used, "%s%s%s%s%s",
-           used == 0 ? "" : ", ", call, *detail == '\0' ? "" : " ", detail,
-           failed ? " failed" : "");
+  fake_memory_assert_clean();
 }
 
 fake_event_t *fake_event_of(int fd) {
@@ -434,43 +315,6 @@ int __wrap_uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
   return code;
 }
 
-/* The one at the address; of NULL one that is free. */
-static map_t *find_map(const void *address) {
-  size_t i;
-
-  for (i = 0; i < MAPS_MAX; i++)
-    if (kernel.maps[i].address == address)
-      return &kernel.maps[i];
-  return NULL;
-}
-
-int __wrap_uvperf__sys_mmap_private(void **address, size_t size) {
-  map_t *map;
-  int code;
-
-  if (!fake_scripted(FAKE_MMAP_PRIVATE, &code)) {
-    code = __real_uvperf__sys_mmap_private(address, size);
-    map = find_map(NULL);
-    if (code == 0 && map == NULL)
-      fake_broken("more private mappings than the fake has room for");
-    if (code == 0) {
-      map->address = *address;
-      map->size = size;
-    }
-  }
-  fake_note("mmap private", "", code < 0);
-  return code;
-}
-
-int __wrap_uvperf__sys_madvise(void *address, size_t size, int advice) {
-  int code;
-
-  if (!fake_scripted(FAKE_MADVISE, &code))
-    code = __real_uvperf__sys_madvise(address, size, advice);
-  fake_note("madvise", "", code < 0);
-  return code;
-}
-
 /* The memory stays until the reset, untouchable: no later mapping gets the same
  * address, so that a second munmap is known for what it is. */
 static void unmap_event(fake_event_t *fake, size_t size) {
@@ -481,17 +325,6 @@ static void unmap_event(fake_event_t *fake, size_t size) {
   assert_int_equal(mprotect(fake->region, fake->region_size, PROT_NONE), 0);
   fake->page = NULL;
   fake->ring = NULL;
-}
-
-static int unmap_other(void *address, size_t size) {
-  map_t *map;
-
-  map = address != NULL ? find_map(address) : NULL;
-  if (map != NULL && size != map->size)
-    fake_broken("a private mapping is unmapped with another size");
-  if (map != NULL)
-    map->address = NULL;
-  return __real_uvperf__sys_munmap(address, size);
 }
 
 int __wrap_uvperf__sys_munmap(void *address, size_t size) {
@@ -508,7 +341,7 @@ int __wrap_uvperf__sys_munmap(void *address, size_t size) {
     if (fake != NULL)
       unmap_event(fake, size);
     else
-      code = unmap_other(address, size);
+      code = fake_memory_unmap(address, size);
   }
   fake_note("munmap", "", code < 0);
   return code;
@@ -681,94 +514,18 @@ int __wrap_uvperf__sys_has_task(pid_t task) {
 }
 
 uint64_t __wrap_uvperf__sys_rdpmc(uint32_t counter) {
-  kernel.counts[FAKE_RDPMC]++;
+  int code;
+
+  fake_scripted(FAKE_RDPMC, &code); /* counted: it cannot fail */
   if (kernel.on_rdpmc != NULL)
     return kernel.on_rdpmc(counter);
   return __real_uvperf__sys_rdpmc(counter);
 }
 
 uint64_t __wrap_uvperf__sys_cycles(void) {
-  kernel.counts[FAKE_CYCLES]++;
-  return kernel.on_cycles != NULL ? kernel.on_cycles()
-                                  : __real_uvperf__sys_cycles();
-}
-
-static block_t *find_block(const void *memory) {
-  size_t i;
-
-  for (i = 0; i < BLOCKS_MAX; i++)
-    if (kernel.blocks[i].memory == memory)
-      return &kernel.blocks[i];
-  return NULL;
-}
-
-void *__wrap_uvperf__calloc(size_t nr, size_t size) {
-  block_t *block;
-  void *memory;
   int code;
 
-  if (fake_scripted(FAKE_CALLOC, &code))
-    return NULL;
-  memory = __real_uvperf__calloc(nr, size);
-  if (memory == NULL)
-    return NULL;
-  kernel.live++;
-  block = find_block(NULL);
-  if (block != NULL) {
-    block->memory = memory;
-    block->size = nr * size;
-  }
-  return memory;
-}
-
-void __wrap_uvperf__free(void *memory) {
-  block_t *block;
-
-  kernel.counts[FAKE_FREE]++;
-  if (memory != NULL) {
-    kernel.live--;
-    block = find_block(memory);
-    /* libuv is not built with sanitizers: whatever it still reads of a handle
-     * that was freed too early must not look well. */
-    if (block != NULL) {
-      memset(memory, 0xdb, block->size);
-      block->memory = NULL;
-    }
-  }
-  __real_uvperf__free(memory);
-}
-
-/* Wrapping as the kernel does. */
-static void write_ring(fake_event_t *fake, uint64_t from, const void *bytes,
-                       size_t size) {
-  size_t at = (size_t)(from & (fake->ring_size - 1));
-  size_t first = fake->ring_size - at;
-
-  if (first > size)
-    first = size;
-  memcpy(fake->ring + at, bytes, first);
-  memcpy(fake->ring, (const uint8_t *)bytes + first, size - first);
-}
-
-void fake_ring_append(fake_event_t *fake, const void *bytes, size_t size) {
-  uint64_t head;
-  uint64_t tail;
-
-  assert_non_null(fake->page);
-  head = fake->page->data_head;
-  tail = __atomic_load_n(&fake->page->data_tail, __ATOMIC_ACQUIRE);
-  if (head - tail + size > fake->ring_size)
-    fail_msg("no room for %zu bytes in the scripted ring", size);
-  write_ring(fake, head, bytes, size);
-  __atomic_store_n(&fake->page->data_head, head + size, __ATOMIC_RELEASE);
-}
-
-void fake_ring_prepend(fake_event_t *fake, const void *bytes, size_t size) {
-  uint64_t head;
-
-  assert_non_null(fake->page);
-  assert_true(size <= fake->ring_size);
-  head = fake->page->data_head - size;
-  write_ring(fake, head, bytes, size);
-  __atomic_store_n(&fake->page->data_head, head, __ATOMIC_RELEASE);
+  fake_scripted(FAKE_CYCLES, &code); /* counted: it cannot fail */
+  return kernel.on_cycles != NULL ? kernel.on_cycles()
+                                  : __real_uvperf__sys_cycles();
 }

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The scripts of the scripted kernel: which calls fail, and what was called. */
+#include "support.h"
+
+#include <unistd.h>
+
+#include "fake_script.h"
+
+#define RULES_MAX 64
+
+typedef struct rule_s {
+  enum fake_call call;
+  unsigned first;
+  unsigned last;
+  int code;
+} rule_t;
+
+static struct {
+  rule_t rules[RULES_MAX];
+  size_t rule_count;
+  unsigned counts[FAKE_CALLS];
+  unsigned failures;
+  pid_t home; /* the process of the test */
+  char log[4096];
+} script;
+
+void fake_script_reset(void) {
+  memset(&script, 0, sizeof(script));
+  script.home = getpid();
+}
+
+void fake_broken(const char *what) {
+  if (script.home == 0 || script.home == getpid())
+    fail_msg("%s", what);
+  fprintf(stderr, "fake_kernel: %s\n", what);
+  abort();
+}
+
+static void add_rule(enum fake_call call, unsigned nth, unsigned last,
+                     int code) {
+  rule_t *rule;
+
+  assert_true(script.rule_count < RULES_MAX);
+  assert_true(nth > 0);
+  rule = &script.rules[script.rule_count++];
+  rule->call = call;
+  rule->first = script.counts[call] + nth;
+  rule->last = last != 0 ? last : rule->first;
+  rule->code = code;
+}
+
+void fake_fail(enum fake_call call, unsigned nth, int code) {
+  add_rule(call, nth, 0, code);
+}
+
+void fake_fail_from(enum fake_call call, unsigned nth, int code) {
+  add_rule(call, nth, UINT32_MAX, code);
+}
+
+unsigned fake_failures(void) {
+  return script.failures;
+}
+
+unsigned fake_count(enum fake_call call) {
+  return script.counts[call];
+}
+
+const char *fake_log(void) {
+  return script.log;
+}
+
+void fake_log_clear(void) {
+  script.log[0] = '\0';
+}
+
+int fake_scripted(enum fake_call call, int *code) {
+  const rule_t *rule;
+  unsigned nth;
+  size_t i;
+
+  nth = ++script.counts[call];
+  for (i = 0; i < script.rule_count; i++) {
+    rule = &script.rules[i];
+    if (rule->call != call || nth < rule->first || nth > rule->last)
+      continue;
+    script.failures++;
+    *code = rule->code;
+    return 1;
+  }
+  return 0;
+}
+
+/* A log that is full just ends. */
+void fake_note(const char *call, const char *detail, int failed) {
+  size_t used;
+
+  used = strlen(script.log);
+  snprintf(script.log + used, sizeof(script.log) - used, "%s%s%s%s%s",
+           used == 0 ? "" : ", ", call, *detail == '\0' ? "" : " ", detail,
+           failed ? " failed" : "");
+}
