@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include "fake_kernel.h"
 #include "live_bpf.h"
 #include "live_bpf_array.h"
+#include "live_bpffs.h"
 #include "sys.h"
 #include "sys_bpf.h"
 #include "uvperf.h"
@@ -211,33 +211,23 @@ static void close_in_a_forked_child_leaves_the_entries(void **state) {
 
 /* -- pinned --------------------------------------------------------------- */
 
-static int pin(const char *path, int fd) {
-  union bpf_attr attr;
-
-  memset(&attr, 0, sizeof(attr));
-  attr.pathname = (uintptr_t)path;
-  attr.bpf_fd = (uint32_t)fd;
-  return live_bpf_call(BPF_OBJ_PIN, &attr);
-}
-
 static void pinned_map_is_opened_by_its_path(void **state) {
-  char directory[] = "/tmp/uvperf-bpffs-XXXXXX";
   int fd, event, has_pinned, has_opened;
   uvperf__bpf_map_t map;
   uvperf_error_t error;
-  char path[64];
+  live_bpffs_t bpffs;
 
   (void)state;
   support_need_root(__func__);
   fd = live_bpf_array_make(__func__, ENTRIES);
+  if (!live_bpffs_mount(&bpffs)) {
+    close(fd);
+    support_skip(__func__, "mount(2), of a bpffs");
+  }
   event = open_event();
-  assert_non_null(mkdtemp(directory));
-  assert_int_equal(mount("bpf", directory, "bpf", 0, NULL), 0);
-  snprintf(path, sizeof(path), "%s/events", directory);
-  has_pinned = pin(path, fd) == 0;
-  has_opened = uvperf__bpf_map_open(&map, "", -1, path, &error) == 0;
-  assert_int_equal(umount2(directory, MNT_DETACH), 0);
-  assert_int_equal(rmdir(directory), 0);
+  has_pinned = live_bpffs_pin(&bpffs, fd) == 0;
+  has_opened = uvperf__bpf_map_open(&map, "", -1, bpffs.path, &error) == 0;
+  live_bpffs_umount(&bpffs);
   assert_true(has_pinned);
   if (!has_opened)
     fail_msg("%s", error.reason);

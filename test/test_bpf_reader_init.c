@@ -6,14 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/eventfd.h>
-#include <sys/mount.h>
 #include <unistd.h>
 
 #include <linux/bpf.h>
 
 #include "fake_kernel.h"
 #include "live_bpf.h"
-#include "temp_tree.h"
+#include "live_bpffs.h"
 
 /* -- maps ----------------------------------------------------------------- */
 
@@ -47,36 +46,24 @@ static void reader_goes_on_when_the_map_is_closed_later(void **state) {
   live_bpf_reader_end(&live);
 }
 
-static int pin(int array, const char *path) {
-  union bpf_attr attr;
-
-  memset(&attr, 0, sizeof(attr));
-  attr.pathname = (uintptr_t)path;
-  attr.bpf_fd = (uint32_t)array;
-  return live_bpf_call(BPF_OBJ_PIN, &attr);
-}
-
 static void reader_of_a_pinned_map_delivers(void **state) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
-  char dir[] = "/tmp/uvperf-bpffs-XXXXXX";
   live_bpf_reader_t live;
-  char path[64];
+  live_bpffs_t bpffs;
   int array;
 
   live_bpf_reader_make(__func__, &live, 0);
-  assert_non_null(mkdtemp(dir));
-  if (mount("uvperf", dir, "bpf", 0, NULL) != 0) {
-    rmdir(dir);
+  if (!live_bpffs_mount(&bpffs)) {
     live_bpf_reader_unmake(&live);
-    support_skip(__func__, "bpffs");
+    support_skip(__func__, "mount(2), of a bpffs");
   }
-  snprintf(path, sizeof(path), "%s/events", dir);
-  assert_int_equal(pin(live.array, path), 0);
-  options.path = path;
+  assert_int_equal(live_bpffs_pin(&bpffs, live.array), 0);
+  options.path = bpffs.path;
   array = live.array;
   live.array = -1;
   live_bpf_reader_open(*state, &live, &options);
-  memset(path, 'x', strlen(path)); /* it is copied, or of no use any more */
+  /* It is copied, or of no use any more. */
+  memset(bpffs.path, 'x', strlen(bpffs.path));
   live_bpf_reader_start(&live, NULL);
   live_bpf_reader_send_all(&live, 0, 2);
   assert_true(live_run_until(*state, &live.samples, 2));
@@ -84,8 +71,7 @@ static void reader_of_a_pinned_map_delivers(void **state) {
   live_bpf_reader_close(&live);
   assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
   live_bpf_reader_unmake(&live);
-  assert_int_equal(umount(dir), 0);
-  assert_int_equal(rmdir(dir), 0);
+  live_bpffs_umount(&bpffs);
 }
 
 /* Programs on the other CPUs find no entry of theirs. */
@@ -142,8 +128,8 @@ static void rings_are_told(void **state) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   uvperf_ring_info_t ring;
   live_bpf_reader_t live;
-  int cpus[64];
-  size_t nr = sizeof(cpus) / sizeof(cpus[0]);
+  int cpus[CPU_SETSIZE];
+  size_t nr = CPU_SETSIZE;
   size_t i, at;
 
   assert_int_equal(uvperf_cpus_online(cpus, &nr), 0);

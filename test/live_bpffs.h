@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* A file system of BPF objects that is mounted for a test alone. */
+#ifndef UVPERF_TEST_LIVE_BPFFS_H
+#define UVPERF_TEST_LIVE_BPFFS_H
+
+typedef struct live_bpffs_s {
+  char directory[32];
+  char path[48]; /* of what is pinned in it: room for one */
+} live_bpffs_t;
+
+/* 1; or 0 where this process may not mount one, with nothing left. */
+int live_bpffs_mount(live_bpffs_t *bpffs);
+
+/* Pins what this fd is of: 0, or -1 and errno. */
+int live_bpffs_pin(const live_bpffs_t *bpffs, int fd);
+
+void live_bpffs_umount(const live_bpffs_t *bpffs);
+
+#endif
