@@ -7,6 +7,7 @@
 
 #include "live.h"
 #include "live_bpf.h"
+#include "sys_bpf.h"
 
 /* -- maps ----------------------------------------------------------------- */
 
@@ -51,6 +52,20 @@ int live_bpf_array_make(const char *test, uint32_t entries) {
     fail_msg("BPF_MAP_CREATE: %s", strerror(errno));
   support_skip(test, "BPF_MAP_TYPE_PERF_EVENT_ARRAY");
   return -1;
+}
+
+void live_bpf_array_need_files(const char *test) {
+  int array = live_bpf_array_make(test, 1);
+  uvperf__bpf_map_info_t info;
+  int other;
+
+  assert_int_equal(uvperf__sys_bpf_info(array, &info), 0);
+  other = uvperf__sys_bpf_map_by_id(info.id, 0);
+  close(array);
+  if (other == -EPERM)
+    support_skip(test, "CAP_SYS_ADMIN");
+  assert_true(other >= 0);
+  close(other);
 }
 
 static int change_entry(int command, int array, uint32_t index, int fd) {

@@ -15,6 +15,9 @@
  * the test where programs cannot be loaded, CPUs not be measured, or no such
  * map made: call it before anything is opened. */
 int live_bpf_array_make(const char *test, uint32_t entries);
+/* Skips the test where that is all that this process may have of a map: another
+ * file of it takes CAP_SYS_ADMIN. Call it before anything is opened. */
+void live_bpf_array_need_files(const char *test);
 /* Puts an event into an entry / takes what is there out: 0 or -errno. */
 int live_bpf_array_put(int array, uint32_t index, int fd);
 int live_bpf_array_take(int array, uint32_t index);

@@ -55,16 +55,19 @@ static int had_entry(int fd, uint32_t key) {
 }
 
 /* Another fd of the same map, in a file of its own. */
-static int another_file(const char *test, int fd) {
+static int another_file(int fd, uint32_t flags) {
   uvperf__bpf_map_info_t info;
   int other;
 
   assert_int_equal(uvperf__sys_bpf_info(fd, &info), 0);
-  other = uvperf__sys_bpf_map_by_id(info.id, 0);
-  if (other == -EPERM)
-    support_skip(test, "CAP_SYS_ADMIN");
+  other = uvperf__sys_bpf_map_by_id(info.id, flags);
   assert_true(other >= 0);
   return other;
+}
+
+static int make_array(const char *test) {
+  live_bpf_array_need_files(test);
+  return live_bpf_array_make(test, ENTRIES);
 }
 
 static int make_map(uint32_t type, uint32_t flags) {
@@ -82,8 +85,8 @@ static int make_map(uint32_t type, uint32_t flags) {
 /* -- whose entries -------------------------------------------------------- */
 
 static void map_outlives_the_callers_fd(void **state) {
-  int fd = live_bpf_array_make(__func__, ENTRIES);
-  int watcher = another_file(__func__, fd);
+  int fd = make_array(__func__);
+  int watcher = another_file(fd, 0);
   int event = open_event();
   uvperf__bpf_map_t map;
 
@@ -102,7 +105,7 @@ static void map_outlives_the_callers_fd(void **state) {
 }
 
 static void close_takes_out_its_own_entries_alone(void **state) {
-  int fd = live_bpf_array_make(__func__, ENTRIES);
+  int fd = make_array(__func__);
   int event = open_event();
   uvperf__bpf_map_t map;
 
@@ -123,7 +126,7 @@ static void close_takes_out_its_own_entries_alone(void **state) {
 }
 
 static void two_maps_of_one_map_clear_their_own(void **state) {
-  int fd = live_bpf_array_make(__func__, ENTRIES);
+  int fd = make_array(__func__);
   int event = open_event();
   uvperf__bpf_map_t old, new;
 
@@ -146,8 +149,8 @@ static void two_maps_of_one_map_clear_their_own(void **state) {
 /* What is shared with the caller goes with the last of both fds, so whoever
  * puts takes out by hand. */
 static void shared_file_keeps_entries_until_both_are_closed(void **state) {
-  int fd = live_bpf_array_make(__func__, ENTRIES);
-  int watcher = another_file(__func__, fd);
+  int fd = make_array(__func__);
+  int watcher = another_file(fd, 0);
   int event = open_event();
   uvperf__bpf_map_t map;
 
@@ -311,18 +314,14 @@ static void ring_buffer_is_refused(void **state) {
 /* -- what it lets one do -------------------------------------------------- */
 
 static void map_that_may_only_be_read_says_so(void **state) {
-  int probe = live_bpf_array_make(__func__, ENTRIES);
+  int probe = make_array(__func__);
   int event = open_event();
-  uvperf__bpf_map_info_t info;
+  int fd = another_file(probe, BPF_F_RDONLY);
   uvperf__bpf_map_t map;
   uvperf_error_t error;
-  int shared, fd;
+  int shared;
 
   (void)state;
-  assert_int_equal(uvperf__sys_bpf_info(probe, &info), 0);
-  fd = uvperf__sys_bpf_map_by_id(info.id, BPF_F_RDONLY);
-  if (fd == -EPERM)
-    support_skip(__func__, "CAP_SYS_ADMIN");
   for (shared = 0; shared < 2; shared++) {
     if (shared)
       fake_fail(FAKE_BPF_MAP_BY_ID, 1, -EPERM);

@@ -187,13 +187,16 @@ static void shared_map_fd_may_be_closed_at_once(void **state) {
 
 /* A daemon that is replaced by a new one: each writes while it is there. */
 static void second_reader_takes_over(void **state) {
-  int map = live_bpf_array_make(__func__, 0);
-  uvperf__bpf_outputs_t *old = make_of(map);
-  uvperf__bpf_outputs_t *new = make_of(map);
+  uvperf__bpf_outputs_t *old, *new;
   live_bpf_output_t output;
   uint8_t byte = 7;
+  int map;
 
   (void)state;
+  live_bpf_array_need_files(__func__);
+  map = live_bpf_array_make(__func__, 0);
+  old = make_of(map);
+  new = make_of(map);
   live_bpf_output_open(&output, map);
   start(old);
   assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
@@ -443,13 +446,16 @@ static void do_nothing(void *arg) {
 /* It has the file of the map, and entries go with the last fd of that: until
  * then they are of events that are off. */
 static void free_while_a_forked_child_has_all_silences_it(void **state) {
-  int map = live_bpf_array_make(__func__, 0);
-  uvperf__bpf_outputs_t *outputs = make_of(map);
+  uvperf__bpf_outputs_t *outputs;
   live_bpf_output_t output;
   live_worker_t worker;
   uint8_t byte = 7;
+  int map;
 
   (void)state;
+  live_bpf_array_need_files(__func__);
+  map = live_bpf_array_make(__func__, 0);
+  outputs = make_of(map);
   live_bpf_output_open(&output, map);
   start(outputs);
   live_worker_fork(&worker, do_nothing, NULL);

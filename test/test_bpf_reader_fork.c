@@ -150,6 +150,7 @@ static void reader_closed_while_a_child_lives_is_off(void **state) {
   int ends[2];
   pid_t pid;
 
+  live_bpf_array_need_files(__func__);
   live_bpf_reader_begin(__func__, *state, &live);
   assert_int_equal(pipe(ends), 0);
   fflush(NULL);

@@ -196,6 +196,7 @@ static void records_beside_samples_go_on_while_paused(void **state) {
 static void second_reader_takes_the_place_of_the_first(void **state) {
   live_bpf_reader_t first, second;
 
+  live_bpf_array_need_files(__func__);
   live_bpf_reader_begin(__func__, *state, &first);
   memset(&second, 0, sizeof(second));
   second.array = first.array;
