@@ -66,21 +66,30 @@ int uvperf__cpu_rings_check(const uvperf__cpu_rings_options_t *options,
 /* -- one ring ------------------------------------------------------------- */
 
 /* The kernel takes the watermark of a ring from the event that it is mapped by,
- * when it is mapped: ring_buffer_init() in kernel/events/ring_buffer.c. */
-static void shape_owner(const uvperf__cpu_rings_options_t *options,
-                        size_t bytes, struct perf_event_attr *attr) {
+ * when it is mapped: ring_buffer_init() in kernel/events/ring_buffer.c, which
+ * cuts one that is larger than the ring, so that an overwritable one, of which
+ * nobody is woken, costs an interrupt for each time that it has gone round and
+ * no more. There it is a signed long. */
+static uint32_t watermark_of(const uvperf__cpu_rings_options_t *options,
+                             size_t bytes) {
   size_t quarter = bytes / 4;
 
+  if (options->overwrite)
+    return INT32_MAX;
+  if (options->wakeup_bytes != 0)
+    return options->wakeup_bytes;
+  return quarter < UINT32_MAX ? (uint32_t)quarter : UINT32_MAX;
+}
+
+static void shape_owner(const uvperf__cpu_rings_options_t *options,
+                        size_t bytes, struct perf_event_attr *attr) {
   uvperf_attr_init(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
   attr->disabled = 1;
   attr->exclude_kernel = 1;
   attr->exclude_hv = 1;
   attr->write_backward = options->overwrite != 0;
   attr->watermark = 1;
-  attr->wakeup_watermark = options->wakeup_bytes;
-  if (options->wakeup_bytes == 0)
-    attr->wakeup_watermark =
-        quarter < UINT32_MAX ? (uint32_t)quarter : UINT32_MAX;
+  attr->wakeup_watermark = watermark_of(options, bytes);
   if (options->clockid >= 0) {
     attr->use_clockid = 1;
     attr->clockid = options->clockid;

@@ -35,7 +35,7 @@ typedef struct uvperf__cpu_ring_s {
 typedef struct uvperf__cpu_rings_options_s {
   const char *root;      /* of /proc and /sys; "" is the real one */
   size_t ring_bytes;     /* 0: the default, halved as far as need be */
-  uint32_t wakeup_bytes; /* 0: a quarter of the ring */
+  uint32_t wakeup_bytes; /* 0: a quarter of the ring; overwritable: nothing */
   int clockid;           /* that of all events; -1: the kernel's own clock */
   int overwrite;         /* overwritable rings: all events write backward */
   size_t above_bytes;    /* a ring has more bytes than that; 0: any will do */

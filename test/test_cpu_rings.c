@@ -189,6 +189,20 @@ static void ring_wakes_at_a_quarter_by_default(void **state) {
   uvperf__cpu_rings_free(rings);
 }
 
+static void ring_that_can_be_overwritten_wakes_nobody(void **state) {
+  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
+  uvperf__cpu_rings_t *rings;
+  fake_event_t *owner = fake_event_add(1);
+
+  (void)state;
+  options.overwrite = 1;
+  rings = cpu_rings_make(&options);
+  cpu_rings_of(rings, 0);
+  assert_true(owner->attr.watermark);
+  assert_int_equal(owner->attr.wakeup_watermark, INT32_MAX);
+  uvperf__cpu_rings_free(rings);
+}
+
 static void ring_of_a_given_size_is_rounded_up(void **state) {
   uvperf__cpu_rings_options_t options = cpu_rings_defaults;
   uvperf__cpu_rings_t *rings;
@@ -451,6 +465,7 @@ int main(void) {
       scripted(owner_is_a_dummy_of_the_calling_thread),
       scripted(owner_without_a_clock_has_the_kernels),
       scripted(ring_wakes_at_a_quarter_by_default),
+      scripted(ring_that_can_be_overwritten_wakes_nobody),
       scripted(ring_of_a_given_size_is_rounded_up),
       scripted(ring_that_is_halved_wakes_at_its_own_quarter),
       limited(ring_is_halved_down_to_one_page),

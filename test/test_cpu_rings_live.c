@@ -96,6 +96,35 @@ static void wakeup_comes_behind_the_quarter(void **state) {
   uvperf__cpu_rings_free(rings);
 }
 
+/* An interrupt that wakes nobody comes once a round, and not with each
+ * quarter. */
+static void overwritable_ring_asks_for_a_wakeup_once_a_round(void **state) {
+  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
+  uvperf__cpu_rings_t *rings;
+  uvperf__cpu_ring_t *ring;
+  uint64_t before = 0;
+  uint64_t written = 0;
+  int fd;
+
+  (void)state;
+  support_need_own_events(__func__);
+  options.ring_bytes = 2 * support_page_bytes();
+  options.overwrite = 1;
+  rings = cpu_rings_make(&options);
+  ring = cpu_rings_of(rings, live_last_cpu());
+  fd = open_comm(ring, 0);
+  while (uvperf__sys_poll(ring->fd, POLLIN) == 0) {
+    before = written;
+    comm_on(ring->cpu, 1);
+    written = -uvperf__ring_head(&ring->ring);
+    assert_true(written < 2 * ring->ring.size);
+  }
+  assert_true(before <= ring->ring.size);
+  assert_true(written > ring->ring.size);
+  uvperf__sys_close(fd);
+  uvperf__cpu_rings_free(rings);
+}
+
 /* What has gone round holds the newest, as many as there is room for. */
 static void overwritable_ring_holds_what_was_written_last(void **state) {
   uvperf__cpu_rings_options_t options = cpu_rings_defaults;
@@ -198,6 +227,7 @@ int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(records_of_each_cpu_are_in_its_ring),
       cmocka_unit_test(wakeup_comes_behind_the_quarter),
+      cmocka_unit_test(overwritable_ring_asks_for_a_wakeup_once_a_round),
       cmocka_unit_test(overwritable_ring_holds_what_was_written_last),
       cmocka_unit_test(owner_outlives_the_tasks_that_write),
       cmocka_unit_test(events_of_all_tasks_write_into_it),
