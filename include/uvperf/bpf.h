@@ -62,7 +62,9 @@ typedef struct uvperf_bpf_sample_s {
   const void *data;
   size_t size;
   /* Samples that did not fit into the ring, of a PERF_RECORD_LOST (or
-   * LOST_SAMPLES); else 0. */
+   * LOST_SAMPLES); else 0. The kernel tells of them before the next record that
+   * fits: of what did not after the last one nobody hears but the programs,
+   * which get -ENOSPC and can count it. */
   uint64_t lost;
   /* Bytes that waited in the ring behind this record when it was looked at
    * last. */
@@ -143,9 +145,12 @@ typedef struct uvperf_bpf_reader_options_s {
   /* NULL: of the type PERF_COUNT_SW_BPF_OUTPUT with PERF_SAMPLE_RAW, which are
    * the samples alone. Or the caller's, copied: attr->size bytes (0 counts as
    * 64), for more PERF_SAMPLE_* of each sample, records such as COMM or MMAP2
-   * beside the samples (of all tasks on these CPUs), or another clock. Without
-   * PERF_SAMPLE_RAW samples have no data. Changed are: disabled,
-   * write_backward, and the wakeups, which are chosen below. */
+   * beside the samples (of all tasks on these CPUs; the kernel tells FORK and
+   * EXIT with either), or another clock. Without PERF_SAMPLE_RAW samples have no
+   * data. Of an event of another type or config its own records come, and no
+   * sample: programs get -EINVAL (__bpf_perf_event_output() in
+   * kernel/trace/bpf_trace.c). Changed are: disabled, write_backward, and the
+   * wakeups, which are chosen below. */
   const struct perf_event_attr *attr;
   /* A list such as "0-3,8"; NULL: all that are online, as
    * /sys/devices/system/cpu/online tells. Of a map with fewer entries than
