@@ -113,11 +113,13 @@ int bpf_output_program_attach(bpf_output_program_t *program) {
   if (error == ENOENT)
     fputs("  Is tracefs there? mount -t tracefs tracefs /sys/kernel/tracing\n",
           stderr);
-  if (error == EACCES)
-    fputs("  Its id is in tracefs, which may be for root alone: see\n"
-          "  /sys/kernel/tracing/events/sched/sched_process_exec/id\n",
-          stderr);
-  return 1;
+  if (error != EACCES)
+    return 1;
+  fputs("  Its id is in tracefs, which this user may not read: be root, or\n"
+        "  have root do it for a group of yours:\n"
+        "  mount -o remount,gid=GROUP,mode=750 /sys/kernel/tracing\n",
+        stderr);
+  return SHARED_EXIT_USAGE;
 }
 
 void bpf_output_program_detach(bpf_output_program_t *program) {

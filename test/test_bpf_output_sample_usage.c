@@ -4,9 +4,12 @@
 #include "sample_usage.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void need(const char *test) {
@@ -138,6 +141,30 @@ static void tracefs_that_is_not_there_is_told(void **state) {
     support_skip(__func__, "mount(2), of a tmpfs");
   sample_run_expect_status(&run, 1);
   sample_run_expect_text(run.err, "mount -t tracefs");
+  assert_string_equal(run.out, "");
+}
+
+/* For nobody, not even root once it may not override that. */
+static void deny_tracefs(void) {
+  hide_tracefs();
+  if (chmod("/sys/kernel/tracing", 0) != 0 ||
+      prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0) != 0 ||
+      prctl(PR_CAPBSET_DROP, CAP_DAC_READ_SEARCH, 0, 0, 0) != 0)
+    _exit(124);
+}
+
+static void tracefs_that_may_not_be_read_is_a_missing_privilege(void **state) {
+  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "true"},
+                      .prepare = deny_tracefs};
+
+  (void)state;
+  need(__func__);
+  sample_run(&run);
+  if (run.status == 124)
+    support_skip(__func__, "mount(2), of a tmpfs");
+  sample_run_expect_status(&run, 2);
+  sample_run_expect_text(run.err, strerror(EACCES));
+  sample_run_expect_text(run.err, "mount -o remount,gid=");
   assert_string_equal(run.out, "");
 }
 
@@ -283,6 +310,7 @@ int main(void) {
       cmocka_unit_test(unprivileged_user_learns_what_is_needed),
       cmocka_unit_test(kernel_without_btf_is_told),
       cmocka_unit_test(tracefs_that_is_not_there_is_told),
+      cmocka_unit_test(tracefs_that_may_not_be_read_is_a_missing_privilege),
       cmocka_unit_test(sigint_ends_with_the_last_line),
       cmocka_unit_test(sigterm_ends_with_the_last_line),
       cmocka_unit_test(duration_ends_with_the_last_line),
