@@ -91,9 +91,8 @@ static const char output_text[] =
     "Exit\n"
     "status: that of the command if it ended by itself (128 and the number of "
     "a\n"
-    "signal), else 0; 1 if flight-recorder failed; 2 for a bad command line; "
-    "127\n"
-    "if the command could not be run.\n";
+    "signal), else 0; 1 if flight-recorder failed; 2 for a bad command\n"
+    "line or missing privileges; 127 if the command could not be run.\n";
 
 static const char letters[] = "+:C:d:hm:no:s:";
 
