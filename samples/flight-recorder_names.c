@@ -3,10 +3,11 @@
  * theirs. A ring of switches is read long after they happened, when the name
  * may be another one and the thread gone. How long that is nobody knows before
  * it is read; but each name that is of use was seen by a switch, which takes
- * room in a ring, so that their number is bounded by that of switches. Knows no
+ * room in a ring, so that their number is bounded by that of switches. Reads no
  * /proc. */
 #include "flight-recorder_names.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,14 +231,29 @@ void flight_names_scan_begin(flight_names_t *names) {
   names->lost = 0;
 }
 
+/* To a kworker's name /proc adds what it works on, or did last, when it is read
+ * (wq_worker_comm() in kernel/workqueue.c): at the time of a switch that was
+ * something else. A rescuer's, kworker/R-NAME, is all its name. */
+static void cut_work(char *comm) {
+  static const char worker[] = "kworker/";
+  char *id = comm + sizeof(worker) - 1;
+
+  if (strncmp(comm, worker, sizeof(worker) - 1) == 0 &&
+      (isdigit((unsigned char)*id) || *id == 'u'))
+    id[strcspn(id, "-+")] = '\0';
+}
+
 void flight_names_scan_found(flight_names_t *names, uint32_t tid,
                              const char *comm, uint64_t time) {
   flight_thread_t *thread = find_or_add(names, tid);
   const flight_name_t *newest = newest_of(thread);
+  char *name = copy_of(comm);
 
+  cut_work(name);
   thread->scan = names->scan;
-  if (newest == NULL || thread->is_ended || strcmp(newest->comm, comm) != 0)
-    begin(names, tid, comm, time);
+  if (newest == NULL || thread->is_ended || strcmp(newest->comm, name) != 0)
+    begin(names, tid, name, time);
+  free(name);
 }
 
 /* Who is not there and has no younger name has ended. With its end another may

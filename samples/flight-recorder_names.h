@@ -55,7 +55,8 @@ const char *flight_names_at(const flight_names_t *names, uint32_t tid,
 
 /* A scan of the threads that live, as records do not tell of all: first begin,
  * then each thread, and end. `time` is when it began, 0 where the names of then
- * are those from the beginning on. */
+ * are those from the beginning on. `comm` is as /proc has it: what that adds to
+ * the name of a kworker is left out. */
 void flight_names_scan_begin(flight_names_t *names);
 void flight_names_scan_found(flight_names_t *names, uint32_t tid,
                              const char *comm, uint64_t time);

@@ -250,6 +250,31 @@ static void scan_mends_what_lost_records_would_have_told(void **state) {
   flight_names_free(&names);
 }
 
+/* What /proc tells of a kworker changes with each piece of work. */
+static void kworker_is_called_what_it_always_is(void **state) {
+  flight_names_t names;
+
+  (void)state;
+  flight_names_init(&names, 100);
+  flight_names_scan_begin(&names);
+  flight_names_scan_found(&names, 5, "kworker/0:1H-kblockd", 0);
+  flight_names_scan_found(&names, 6, "kworker/u8:0+events_unbound", 0);
+  flight_names_scan_found(&names, 7, "kworker/R-rcu_gp", 0);
+  flight_names_scan_found(&names, 8, "my-kworker/0:1-x", 0);
+  flight_names_scan_end(&names, 0);
+  flight_names_scan_begin(&names);
+  flight_names_scan_found(&names, 5, "kworker/0:1H+xfs-log", 50);
+  flight_names_scan_found(&names, 6, "kworker/u8:0", 50);
+  flight_names_scan_end(&names, 50);
+  expect_name(&names, 5, 100, "kworker/0:1H");
+  expect_name(&names, 6, 100, "kworker/u8:0");
+  expect_name(&names, 7, 10, "kworker/R-rcu_gp");
+  expect_name(&names, 8, 10, "my-kworker/0:1-x");
+  assert_int_equal(count_names(&names, 5), 1);
+  assert_int_equal(count_names(&names, 6), 1);
+  flight_names_free(&names);
+}
+
 /* -- switches -------------------------------------------------------------- */
 
 static void add_switch(flight_switches_t *switches, uint32_t type,
@@ -507,6 +532,7 @@ int main(void) {
       cmocka_unit_test(names_of_one_thread_do_not_cost_others_theirs),
       cmocka_unit_test(names_are_kept_and_forgotten_in_any_order),
       cmocka_unit_test(scan_mends_what_lost_records_would_have_told),
+      cmocka_unit_test(kworker_is_called_what_it_always_is),
       cmocka_unit_test(two_records_are_one_switch),
       cmocka_unit_test(switch_of_which_half_was_overwritten_is_told),
       cmocka_unit_test(task_without_id_is_the_one_that_came),
