@@ -48,8 +48,6 @@ static int deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
 }
 
 int uvperf_bpf_reader_snapshot(uvperf_bpf_reader_t *reader, uint32_t flags) {
-  const uint32_t known = UVPERF_SNAPSHOT_OLDEST_FIRST | UVPERF_SNAPSHOT_ALL |
-                         UVPERF_SNAPSHOT_NO_WAIT;
   reader_t *impl = uvperf__bpf_reader_impl(reader);
   size_t nr = uvperf__cpu_rings_nr(impl->rings);
   uvperf__snapshot_t *snapshots;
@@ -59,7 +57,7 @@ int uvperf_bpf_reader_snapshot(uvperf_bpf_reader_t *reader, uint32_t flags) {
   if (uvperf__bpf_reader_is_forked(impl))
     return UV_EPERM;
   if (!(impl->flags & UVPERF_BPF_READER_OVERWRITE) || impl->cb == NULL ||
-      (flags & ~known))
+      (flags & ~UVPERF__SNAPSHOT_FLAGS))
     return UV_EINVAL;
   if (impl->in_callback)
     return UV_EBUSY;

@@ -6,9 +6,6 @@
 
 #include "snapshot.h"
 
-#define KNOWN_FLAGS                                                            \
-  (UVPERF_SNAPSHOT_OLDEST_FIRST | UVPERF_SNAPSHOT_ALL | UVPERF_SNAPSHOT_NO_WAIT)
-
 /* A callback may do with the handle what it likes: the copy is ours. Once it
  * has stopped or closed the handle nothing more of it is touched. */
 static void deliver(event_t *impl, uvperf__snapshot_t *snapshot) {
@@ -30,7 +27,7 @@ int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags) {
 
   if (uvperf__event_is_forked(impl))
     return UV_EPERM;
-  if ((flags & ~(uint32_t)KNOWN_FLAGS) || !impl->ring.overwrite ||
+  if ((flags & ~UVPERF__SNAPSHOT_FLAGS) || !impl->ring.overwrite ||
       impl->cb == NULL)
     return UV_EINVAL;
   if (impl->delivering)

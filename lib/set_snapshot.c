@@ -6,9 +6,6 @@
 #include "alloc.h"
 #include "snapshot.h"
 
-#define KNOWN_FLAGS                                                            \
-  (UVPERF_SNAPSHOT_OLDEST_FIRST | UVPERF_SNAPSHOT_ALL | UVPERF_SNAPSHOT_NO_WAIT)
-
 /* What one call has of its own: callbacks may have rings added, and the handle
  * closed. */
 typedef struct job_s {
@@ -141,7 +138,7 @@ int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags) {
   if (uvperf__set_is_forked(impl))
     return UV_EPERM;
   if (impl->record_cb == NULL || !(impl->flags & UVPERF_SET_OVERWRITE) ||
-      (flags & ~KNOWN_FLAGS))
+      (flags & ~UVPERF__SNAPSHOT_FLAGS))
     return UV_EINVAL;
   if (impl->in_callback)
     return UV_EBUSY;

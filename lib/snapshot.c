@@ -11,8 +11,6 @@
 
 #include <linux/perf_event.h>
 
-#include "uvperf/stream.h"
-
 #include "alloc.h"
 #include "sys.h"
 

@@ -7,7 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "uvperf/stream.h"
+
 #include "ring.h"
+
+/* The flags that there are. */
+#define UVPERF__SNAPSHOT_FLAGS                                                 \
+  (UVPERF_SNAPSHOT_OLDEST_FIRST | UVPERF_SNAPSHOT_ALL | UVPERF_SNAPSHOT_NO_WAIT)
 
 typedef struct uvperf__snapshot_s {
   /* The caller's, before it is taken. */
