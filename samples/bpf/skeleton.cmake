@@ -4,6 +4,8 @@
 #   UVPERF_BPF_LACKS  what is missing; empty if nothing is
 #   uvperf_bpf_skeleton(target name)  lets a target include "NAME.skel.h"
 
+include(CheckStructHasMember)
+
 set(UVPERF_BPF_DIR ${CMAKE_CURRENT_LIST_DIR})
 set(UVPERF_BPF_LACKS "")
 
@@ -11,6 +13,10 @@ find_program(UVPERF_CLANG clang DOC "A clang that has the target bpf")
 # Not on the PATH of all users.
 find_program(UVPERF_BPFTOOL bpftool PATHS /usr/sbin /sbin
              DOC "Makes skeletons of BPF programs")
+
+# What bpf-output asks for; the headers need not be those of libbpf's age.
+check_struct_has_member("struct bpf_prog_info" recursion_misses linux/bpf.h
+                        UVPERF_HAS_RECURSION_MISSES)
 
 # asm/types.h may lie where only the compiler of this machine looks. What clang
 # has of its own comes before that.
@@ -50,6 +56,8 @@ function(uvperf_bpf_find_lacks lacks)
   endif()
   if(NOT UVPERF_LIBBPF_FOUND)
     set(what "no libbpf >= ${UVPERF_LIBBPF_LEAST} (Debian: libbpf-dev)")
+  elseif(NOT UVPERF_HAS_RECURSION_MISSES)
+    set(what "linux/bpf.h is older than Linux 5.12")
   elseif(NOT UVPERF_CLANG)
     set(what "no clang")
   elseif(NOT compiles)
