@@ -241,7 +241,7 @@ uint64_t uvperf__attr_unknown_flags(const struct perf_event_attr *attr) {
 }
 
 uint32_t uvperf__attr_watermark(const struct perf_event_attr *attr) {
-  return attr->watermark ? attr->wakeup_watermark : 0;
+  return attr->watermark && !attr->write_backward ? attr->wakeup_watermark : 0;
 }
 
 uint32_t uvperf__attr_stack(const struct perf_event_attr *attr) {

@@ -35,7 +35,8 @@ uint64_t uvperf__attr_unknown_flags(const struct perf_event_attr *attr);
 
 /* The bytes that must be exceeded for a wakeup, 0 where samples are counted
  * instead. A ring of that many bytes never wakes anybody: __perf_output_begin()
- * in kernel/events/ring_buffer.c. */
+ * in kernel/events/ring_buffer.c. 0 too with write_backward: nobody waits for a
+ * ring that is overwritable, and the largest is what interrupts least. */
 uint32_t uvperf__attr_watermark(const struct perf_event_attr *attr);
 
 /* The most bytes of the stack that a sample has, 0 for none. */

@@ -52,6 +52,24 @@ static void close_event(uv_loop_t *loop, uvperf_event_t *event) {
   fake_assert_clean();
 }
 
+/* Who wants no wakeups gives the largest. */
+static void overwrite_watermark_may_be_beyond_the_ring(void **state) {
+  static const size_t sizes[] = {0, 1};
+  struct perf_event_attr attr;
+  uvperf_event_t event;
+  size_t i;
+
+  for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    fake_event_add(7);
+    recorder_attr(&attr);
+    attr.watermark = 1;
+    attr.wakeup_watermark = UINT32_MAX;
+    assert_int_equal(init(*state, &event, &attr, sizes[i], 0, NULL), 0);
+    assert_int_equal(uvperf_event_attr(&event)->wakeup_watermark, UINT32_MAX);
+    close_event(*state, &event);
+  }
+}
+
 /* It would come after older ones, in what promises the newest first. */
 static void
 overwrite_record_finished_after_the_pause_is_of_the_next(void **state) {
@@ -154,6 +172,7 @@ static void overwrite_ring_below_a_writers_stack_dump_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      TEST(overwrite_watermark_may_be_beyond_the_ring),
       TEST(overwrite_record_finished_after_the_pause_is_of_the_next),
       TEST(overwrite_record_finished_after_the_pause_is_given_before_eof),
       TEST(overwrite_ring_below_the_stack_dump_is_refused),

@@ -68,6 +68,9 @@ static void map_einval_names_the_fault(void **state) {
   map(*state, &error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_ARGUMENT);
   explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
                 "must be smaller than the ring");
+  attr.write_backward = 1;
+  map(*state, &error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN);
+  attr.write_backward = 0;
   uvperf_attr_set_wakeup_bytes(&attr, 65535);
   map(*state, &error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN);
   map(*state, &error, -EINVAL, &attr, 0, 3 * 65536, UVPERF_CAUSE_ARGUMENT);
