@@ -179,9 +179,11 @@ static uint64_t bytes_left(const uvperf__ring_t *ring) {
 
 /* Whether the record at the tail of a snapshot may be one over which the kernel
  * is writing: so it does when the output was paused in the middle of a record
- * that is not in the head yet. */
+ * that is not in the head yet. That may be a later pause than the one in which
+ * begin looked. */
 static int may_be_spoilt(const uvperf__ring_t *ring) {
-  return ring->overwrite && ring->tail - ring->newest + LARGEST_RECORD +
+  return ring->overwrite && ring->tail - uvperf__ring_head(ring) +
+                                    LARGEST_RECORD +
                                     sizeof(struct perf_event_header) >
                                 ring->size;
 }

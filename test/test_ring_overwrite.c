@@ -197,6 +197,23 @@ static void overwrite_ring_spoilt_while_read_drops_the_oldest(void **state) {
   expect_snapshot(last, last, 0);
 }
 
+/* The output went on in the middle of a snapshot, and was paused anew in the
+ * middle of a record that is over the next one to be given. */
+static void overwrite_ring_spoilt_after_going_on_drops_the_rest(void **state) {
+  uint32_t last = 128 * 1024 / 64;
+
+  (void)state;
+  map_bytes(128 * 1024);
+  write_records(1, 10, 64);
+  assert_int_equal(uvperf__ring_begin(&ring), 0);
+  assert_int_equal(take(), 10);
+  write_records(11, last, 64);
+  memset(fake->ring + fake->ring_size - 10 * 64, 0, 10 * 64);
+  assert_int_equal(take(), 0);
+  assert_int_equal(ring.cut, 1);
+  expect_snapshot(last, 11, 0);
+}
+
 static void overwrite_ring_with_a_split_head_is_eproto(void **state) {
   (void)state;
   map();
@@ -228,6 +245,7 @@ int main(void) {
       cmocka_unit_test(overwrite_ring_overtaken_while_read_drops_the_rest),
       cmocka_unit_test(overwrite_ring_with_an_unsound_header_is_eproto),
       cmocka_unit_test(overwrite_ring_spoilt_while_read_drops_the_oldest),
+      cmocka_unit_test(overwrite_ring_spoilt_after_going_on_drops_the_rest),
       cmocka_unit_test(overwrite_ring_with_a_split_head_is_eproto),
       cmocka_unit_test(overwrite_ring_never_moves_a_tail),
   };
