@@ -283,6 +283,11 @@ UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
  *  UVPERF_SNAPSHOT_NO_WAIT. Of a record that newer ones have overwritten in
  *  part nothing is delivered: uvperf_stats_t.cut_records.
  *
+ *  The ring must be larger than any record: of one that is not (a stack dump, a
+ *  call chain and raw data together) the kernel writes the end over the header,
+ *  and what comes of the ring then may be made of the bytes of that end. A ring
+ *  of 64 KiB holds any.
+ *
  *  Snapshots and uvperf_event_next go by what the other has seen; what next has
  *  still to give of the look that it has begun it gives all the same.
  *  @param flags  UVPERF_SNAPSHOT_*.

@@ -129,7 +129,8 @@ typedef struct uvperf_target_s {
  * flight recorder. Records that must not be overwritten (the names of tasks,
  * say) are a set of their own without it. Needs UVPERF_SET_RECORDS;
  * wakeup_bytes and slack_us must be 0, and each attr's sample_stack_user below
- * the size of a ring. What is known of a target that was removed, some hundred
+ * the size of a ring (and so must be each record: see uvperf_event_snapshot).
+ * What is known of a target that was removed, some hundred
  * bytes for each of its events, is kept until the ring has gone round once
  * since: for those during whose time anything was written into it. */
 #define UVPERF_SET_OVERWRITE 32u
