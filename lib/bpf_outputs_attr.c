@@ -75,15 +75,33 @@ static uint32_t wakeup_bytes(const uvperf__bpf_outputs_options_t *options,
   return options->wakeup_bytes;
 }
 
+/* A record that is larger than an overwritable ring is written over its own
+ * header (__perf_output_begin in kernel/events/ring_buffer.c). How large a
+ * payload is to be is not known here, a dump of the stack is. */
+static int have_room(const uvperf__cpu_rings_options_t *rings,
+                     uvperf_error_t *error) {
+  if (uvperf__cpu_rings_fit(rings))
+    return 0;
+  return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                         "attr.sample_stack_user %zu is not below the "
+                         "overwritable rings of options.ring_bytes %zu: no "
+                         "record would be whole",
+                         rings->above_bytes, rings->ring_bytes);
+}
+
 int uvperf__bpf_outputs_shape_rings(
     uvperf__cpu_rings_options_t *rings,
     const uvperf__bpf_outputs_options_t *options,
     const struct perf_event_attr *attr, uvperf_error_t *error) {
+  int rc;
+
   memset(rings, 0, sizeof(*rings));
   rings->root = options->root;
   rings->ring_bytes = options->ring_bytes;
   rings->wakeup_bytes = wakeup_bytes(options, attr);
   rings->clockid = clock_of(attr);
   rings->overwrite = options->overwrite;
-  return uvperf__cpu_rings_check(rings, error);
+  rings->above_bytes = options->overwrite ? uvperf__attr_stack(attr) : 0;
+  rc = uvperf__cpu_rings_check(rings, error);
+  return rc != 0 ? rc : have_room(rings, error);
 }

@@ -123,6 +123,37 @@ static void overwrite_is_of_event_and_ring(void **state) {
   assert_true(ring_of(0)->ring.overwrite);
 }
 
+/* The largest dump of a stack fits into one, also where rings shrink. */
+static void stack_is_below_an_overwritable_ring(void **state) {
+  struct perf_event_attr attr;
+
+  (void)state;
+  uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+  attr.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_STACK_USER;
+  attr.sample_stack_user = (uint32_t)support_page_bytes();
+  world.options.attr = &attr;
+  world.options.overwrite = 1;
+  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "sample_stack_user");
+  assert_int_equal(fake_count(FAKE_OPEN), 0);
+  world.options.ring_bytes = 0;
+  fake_fail_from(FAKE_MMAP, 1, -EPERM);
+  outputs_world_refused(-EPERM, UVPERF_CAUSE_LOCKED_MEMORY, "");
+  /* Down to two pages. */
+  assert_int_equal(
+      fake_count(FAKE_MMAP),
+      __builtin_ctzl(UVPERF__RING_DEFAULT_BYTES / support_page_bytes()));
+  outputs_world_again();
+  /* Without the bit the field means nothing; nor does it of other rings. */
+  attr.sample_type = PERF_SAMPLE_RAW;
+  world.options.attr = &attr;
+  world.options.overwrite = 1;
+  outputs_world_open();
+  uvperf__bpf_outputs_free(world.outputs);
+  attr.sample_type |= PERF_SAMPLE_STACK_USER;
+  world.options.overwrite = 0;
+  outputs_world_open();
+}
+
 static void wakeups_are_by_records_or_by_bytes(void **state) {
   const struct {
     uint32_t events;
@@ -434,6 +465,7 @@ int main(void) {
       world_test(attr_of_the_user_is_copied),
       world_test(attr_of_the_first_size_will_do),
       world_test(overwrite_is_of_event_and_ring),
+      world_test(stack_is_below_an_overwritable_ring),
       world_test(wakeups_are_by_records_or_by_bytes),
       world_test(options_that_cannot_be_are_einval),
       world_test(cpus_that_are_no_list_are_einval),
