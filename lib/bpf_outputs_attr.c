@@ -11,39 +11,60 @@
 #include "explain.h"
 
 /* perf_output_sample in kernel/events/core.c wakes by the wakeup_events of the
- * event that writes, unless that has `watermark`; __perf_output_begin in
- * ring_buffer.c wakes by the watermark of the ring, which is its owner's. */
+ * event that writes, which is signed there, unless that has `watermark`;
+ * __perf_output_begin in ring_buffer.c wakes by the watermark of the ring,
+ * which is its owner's. Nobody is woken for an overwritable ring, and a wakeup
+ * would only cost the interrupt. */
 static void set_wakeup(struct perf_event_attr *attr,
                        const uvperf__bpf_outputs_options_t *options) {
-  attr->watermark = options->wakeup_events == 0;
+  attr->watermark = options->wakeup_events == 0 || options->overwrite;
   if (attr->watermark)
     attr->wakeup_watermark = options->wakeup_bytes;
   else
-    attr->wakeup_events = options->wakeup_events;
+    attr->wakeup_events =
+        options->wakeup_events < INT32_MAX ? options->wakeup_events : INT32_MAX;
 }
 
-static int check(const uvperf__bpf_outputs_options_t *options,
-                 uvperf_error_t *error) {
-  if (options->wakeup_events != 0 && options->wakeup_bytes != 0)
-    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "options.wakeup_events %u and options.wakeup_bytes "
-                           "%u: the kernel wakes by one of them, so one must "
-                           "be 0",
-                           options->wakeup_events, options->wakeup_bytes);
-  /* perf_event_read_local in kernel/events/core.c, which
-   * perf_event_fd_array_get_ptr in kernel/bpf/arraymap.c asks. */
-  if (options->attr != NULL && options->attr->inherit)
-    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "the kernel takes no event with attr.inherit into "
-                           "a map");
-  return 0;
+static int check_wakeups(const uvperf__bpf_outputs_options_t *options,
+                         uvperf_error_t *error) {
+  if (options->wakeup_events == 0 || options->wakeup_bytes == 0)
+    return 0;
+  return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                         "options.wakeup_events %u and options.wakeup_bytes "
+                         "%u: the kernel wakes by one of them, so one must be "
+                         "0",
+                         options->wakeup_events, options->wakeup_bytes);
+}
+
+/* What the kernel takes, and programs, or the ring, do not. Of such a stack
+ * perf_output_sample_ustack in kernel/events/core.c writes 8 bytes more than
+ * perf_prepare_sample has counted: over what is behind the record. */
+static int check_attr(const struct perf_event_attr *attr,
+                      uvperf_error_t *error) {
+  const char *why;
+
+  if (attr->type != PERF_TYPE_SOFTWARE ||
+      attr->config != PERF_COUNT_SW_BPF_OUTPUT)
+    why = "attr is not PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT: of any "
+          "other event bpf_perf_event_output() gives programs -EINVAL";
+  else if (attr->inherit)
+    /* perf_event_read_local in kernel/events/core.c, which
+     * perf_event_fd_array_get_ptr in kernel/bpf/arraymap.c asks. */
+    why = "the kernel takes no event with attr.inherit into a map";
+  else if ((attr->sample_type & PERF_SAMPLE_STACK_USER) &&
+           uvperf__attr_stack(attr) == 0)
+    why = "attr.sample_stack_user 0 with PERF_SAMPLE_STACK_USER: the kernel "
+          "writes such samples over the next record";
+  else
+    return 0;
+  return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "%s", why);
 }
 
 int uvperf__bpf_outputs_shape(struct perf_event_attr **attr,
                               const uvperf__bpf_outputs_options_t *options,
                               uvperf_error_t *error) {
   struct perf_event_attr own;
-  int rc = check(options, error);
+  int rc = check_wakeups(options, error);
 
   if (rc != 0)
     return rc;
@@ -52,6 +73,8 @@ int uvperf__bpf_outputs_shape(struct perf_event_attr **attr,
   own.sample_period = 1;
   rc = uvperf__attr_copy(attr, options->attr != NULL ? options->attr : &own,
                          error);
+  if (rc == 0)
+    rc = check_attr(*attr, error);
   if (rc != 0)
     return rc;
   (*attr)->disabled = 1;

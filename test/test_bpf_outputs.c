@@ -117,8 +117,11 @@ static void attr_of_the_first_size_will_do(void **state) {
 static void overwrite_is_of_event_and_ring(void **state) {
   (void)state;
   world.options.overwrite = 1;
+  world.options.wakeup_events = 1;
   outputs_world_open();
   assert_true(world.events[0]->attr.write_backward);
+  /* No sample asks for a wakeup. */
+  assert_true(world.events[0]->attr.watermark);
   assert_true(world.events[1]->attr.write_backward);
   assert_true(ring_of(0)->ring.overwrite);
 }
@@ -164,6 +167,7 @@ static void wakeups_are_by_records_or_by_bytes(void **state) {
       {0, 0, 0, 1024},
       {5, 0, 0, 1024},
       {1, 0, 0, 1024},
+      {INT32_MAX, 0, 0, 1024},
       {0, 300, 0, 300},
       {0, 1, 1, 1},
       {5, 0, 1, 1024},
@@ -215,14 +219,37 @@ static void options_that_cannot_be_are_einval(void **state) {
   world.options = good;
   uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
   world.options.attr = &attr;
-  attr.inherit = 1;
-  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "attr.inherit");
-  attr.inherit = 0;
   attr.size = 63;
   outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "attr.size 63");
   attr.size = 1 << 20;
   outputs_world_refused(-E2BIG, UVPERF_CAUSE_ARGUMENT, "attr.size");
   assert_int_equal(fake_count(FAKE_OPEN), 0);
+}
+
+/* The kernel opens each of them, and takes all but inherit into the map. */
+static void attr_of_which_nothing_right_comes_is_einval(void **state) {
+  struct perf_event_attr attr;
+
+  (void)state;
+  world.options.attr = &attr;
+  uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+  attr.sample_type = PERF_SAMPLE_RAW;
+  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "gives programs");
+  uvperf_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_SW_BPF_OUTPUT);
+  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "gives programs");
+  uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+  attr.inherit = 1;
+  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "attr.inherit");
+  attr.inherit = 0;
+  attr.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_STACK_USER;
+  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "next record");
+  /* It has no such field. */
+  attr.sample_stack_user = 8;
+  attr.size = PERF_ATTR_SIZE_VER2;
+  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "next record");
+  assert_int_equal(fake_count(FAKE_OPEN), 0);
+  attr.size = sizeof(attr);
+  outputs_world_open();
 }
 
 static void cpus_that_are_no_list_are_einval(void **state) {
@@ -468,6 +495,7 @@ int main(void) {
       world_test(stack_is_below_an_overwritable_ring),
       world_test(wakeups_are_by_records_or_by_bytes),
       world_test(options_that_cannot_be_are_einval),
+      world_test(attr_of_which_nothing_right_comes_is_einval),
       world_test(cpus_that_are_no_list_are_einval),
       world_test(cpu_without_an_entry_is_einval_in_a_list),
       world_test(map_with_fewer_entries_leaves_cpus_out),

@@ -287,6 +287,30 @@ static void samples_wake_by_their_number_or_their_bytes(void **state) {
   close(map);
 }
 
+static void samples_wake_nobody_where_nobody_is_to_be_woken(void **state) {
+  int map = live_bpf_array_make(__func__, 0);
+  uvperf__bpf_outputs_options_t options = defaults;
+  uvperf__bpf_outputs_t *outputs;
+  live_bpf_output_t output;
+  uint8_t byte = 7;
+
+  (void)state;
+  live_bpf_output_open(&output, map);
+  options.map_fd = map;
+  /* More than fit into any ring: in the kernel a negative number. */
+  options.wakeup_events = UINT32_MAX;
+  for (; options.overwrite <= 1; options.overwrite++) {
+    outputs = make(&options);
+    start(outputs);
+    assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
+    assert_int_equal(poll_owner(outputs, 50), 0);
+    uvperf__bpf_outputs_free(outputs);
+    options.wakeup_events = 1;
+  }
+  live_bpf_output_close(&output);
+  close(map);
+}
+
 /* Which count as no event. */
 static void records_beside_samples_wake_too(void **state) {
   int map = live_bpf_array_make(__func__, 0);
@@ -479,6 +503,7 @@ int main(void) {
       live_test(second_reader_takes_over),
       live_test(disabled_events_answer_programs_by_an_error),
       live_test(samples_wake_by_their_number_or_their_bytes),
+      live_test(samples_wake_nobody_where_nobody_is_to_be_woken),
       live_test(records_beside_samples_wake_too),
       live_test(attr_of_the_user_tells_more_of_each_sample),
       live_test(overwritable_rings_are_written_backward),
