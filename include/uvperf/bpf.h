@@ -22,7 +22,9 @@
  *   uvperf_bpf_reader_close is a programming error and asserts (but for a
  *   library built with NDEBUG).
  * - One reader for a map: what a second one puts there takes the place of what
- *   the first has put. */
+ *   the first has put. To hand a map over start the new reader, then close the
+ *   old one without stop and pause: these go by the ids of the CPUs, and take
+ *   out what the new one has put there. */
 #ifndef UVPERF_BPF_H
 #define UVPERF_BPF_H
 
@@ -142,14 +144,12 @@ typedef struct uvperf_bpf_reader_options_s {
   /* Where the map is pinned ("/sys/fs/bpf/events"), with map_fd -1; else NULL.
    * Copied. */
   const char *path;
-  /* NULL: of the type PERF_COUNT_SW_BPF_OUTPUT with PERF_SAMPLE_RAW, which are
-   * the samples alone. Or the caller's, copied: attr->size bytes (0 counts as
-   * 64), for more PERF_SAMPLE_* of each sample, records such as COMM or MMAP2
-   * beside the samples (of all tasks on these CPUs; the kernel tells FORK and
-   * EXIT with either), or another clock. Without PERF_SAMPLE_RAW samples have no
-   * data. Of an event of another type or config its own records come, and no
-   * sample: programs get -EINVAL (__bpf_perf_event_output() in
-   * kernel/trace/bpf_trace.c). Changed are: disabled, write_backward, and the
+  /* NULL: PERF_COUNT_SW_BPF_OUTPUT with PERF_SAMPLE_RAW, which are the samples
+   * alone. Or one of that type and config of the caller's, copied: attr->size
+   * bytes (0 counts as 64), for more PERF_SAMPLE_* of each sample, records such
+   * as COMM or MMAP2 beside the samples (of all tasks on these CPUs; the kernel
+   * tells FORK and EXIT with either), or another clock. Without PERF_SAMPLE_RAW
+   * samples have no data. Changed are: disabled, write_backward, and the
    * wakeups, which are chosen below. */
   const struct perf_event_attr *attr;
   /* A list such as "0-3,8"; NULL: all that are online, as
@@ -160,13 +160,15 @@ typedef struct uvperf_bpf_reader_options_s {
   /* Size of the data part of each ring in bytes, rounded up to a power of two
    * of pages; never made smaller behind the caller's back. 0 is the default:
    * 512 KiB, or as much less (down to one page, or to twice wakeup_bytes) as
-   * perf_event_mlock_kb allows; uvperf_bpf_reader_ring tells. */
+   * perf_event_mlock_kb allows; uvperf_bpf_reader_ring tells. An overwritable
+   * ring must be larger than the largest record: one that is not is written
+   * over its own header, and spoils the snapshots it is in. */
   size_t ring_bytes;
   /* What wakes the loop: so many samples in a ring, or so many bytes (at most
    * half of the ring); one of the two, the other is 0. Both 0 is the default: a
    * quarter of the ring, which wakes beside wakeup_events too. For each sample
    * at once: wakeup_events 1. What is below it waits for flush_ms: see
-   * uvperf_bpf_reader_start. */
+   * uvperf_bpf_reader_start. Of overwritable rings they mean nothing. */
   uint32_t wakeup_events;
   uint32_t wakeup_bytes;
   /* UVPERF_BPF_READER_*. */
@@ -194,8 +196,10 @@ typedef struct uvperf_bpf_reader_options_s {
  *      it is not a map, or of another type (cause argument); wakeup_events and
  *      wakeup_bytes; wakeup_bytes of more than half of a ring; no such
  *      ring_bytes; unknown flags; a list of CPUs that is none, or that has one
- *      that the map has no entry for; what uvperf_event_init says of an attr
- *      (inherit: the kernel takes no such event into a map);
+ *      that the map has no entry for; an attr of another type or config, with
+ *      inherit (the kernel takes no such event into a map), or with
+ *      PERF_SAMPLE_STACK_USER and sample_stack_user 0 or, of overwritable
+ *      rings, not below a ring; what uvperf_event_init says of an attr;
  *    UV_EBADF   map_fd is not open;
  *    UV_ENOENT, UV_EACCES, UV_ENOTDIR…  the path cannot be opened;
  *    UV_E2BIG   options, or the attr, have fields that the library, or the
@@ -352,13 +356,14 @@ uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader);
 /** Closes the handle: this is how one cancels. Takes what it has put into the
  *  map out of it before it returns, and nothing else. (The kernel does that
  *  when a file of the map is closed that is the handle's own. Without
- *  CAP_SYS_ADMIN a map_fd gives it none: then it is done by the ids of the
- *  CPUs, and what somebody else has put there since goes too. While a forked
- *  child lives that has not closed the handle its events stay in the map,
- *  turned off: programs get -EOPNOTSUPP.) No record callback runs after it,
- *  even in the middle of a drain. On a later turn of the loop rings are
- *  unmapped, fds closed and close_cb called. Exactly once (a second call
- *  asserts), except as uvperf_event_close says of uvperf_walk_close.
+ *  CAP_SYS_ADMIN a map_fd gives it none, and with BPF_F_PRESERVE_ELEMS the
+ *  kernel leaves all there: then it is done by the ids of the CPUs, and what
+ *  somebody else has put there since goes too. While a forked child lives that
+ *  has not closed the handle its events stay in the map, turned off: programs
+ *  get -EOPNOTSUPP.) No record callback runs after it, even in the middle of a
+ *  drain. On a later turn of the loop rings are unmapped, fds closed and
+ *  close_cb called. Exactly once (a second call asserts), except as
+ *  uvperf_event_close says of uvperf_walk_close.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_bpf_reader_close(uvperf_bpf_reader_t *reader,
                                            uvperf_bpf_close_cb close_cb);
