@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: a program that runs in a timer's interrupt writes into the ring of the
+ * CPU in the midst of what another writes there, and all of both comes. */
+#include "live_bpf_reader.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "live_bpf.h"
+#include "live_storm.h"
+#include "sys.h"
+
+#define MOST_NS  UINT64_C(20000000000)
+#define MAGIC    0x5a5a5a5a
+#define CPU_IDS  4096
+#define PER_CPU  500 /* interrupts that must have been heard on each */
+#define NR_CALLS 200
+
+/* What the interrupts' program keeps of a CPU. */
+typedef struct interrupts_s {
+  uint64_t number; /* of the next */
+  uint64_t taken;
+  uint64_t refused;
+} interrupts_t;
+
+typedef struct world_s {
+  live_storm_t storm; /* of those that are interrupted */
+  uvperf_bpf_reader_t reader;
+  int interrupts; /* the map of interrupts_t */
+  int prog;
+  int clocks[LIVE_STORM_WRITERS];
+  /* What came, by writer. */
+  uint64_t payloads[LIVE_STORM_WRITERS];
+  uint64_t next_payload[LIVE_STORM_WRITERS];
+  uint64_t ticks[LIVE_STORM_WRITERS];
+  uint64_t next_tick[LIVE_STORM_WRITERS];
+  uint64_t lost;
+  uint64_t wrong;
+} world_t;
+
+/* -- the program in the interrupt ----------------------------------------- */
+
+#define INSN(code, to, from, offset, number)                                   \
+  { (uint8_t)(code), (to), (from), (offset), (number) }
+#define LOAD        (BPF_LDX | BPF_MEM | BPF_DW)
+#define STORE       (BPF_STX | BPF_MEM | BPF_DW)
+#define MOVE        (BPF_ALU64 | BPF_MOV | BPF_X)
+#define MOVE_NUMBER (BPF_ALU64 | BPF_MOV | BPF_K)
+#define ADD_NUMBER  (BPF_ALU64 | BPF_ADD | BPF_K)
+#define CALL        (BPF_JMP | BPF_CALL)
+#define LOAD_MAP    (BPF_LD | BPF_IMM | BPF_DW)
+
+/* Hands out {number, MAGIC, number as 32 bits}, 20 bytes. */
+static int load_interrupt(int array, int interrupts) {
+  const struct bpf_insn insns[] = {
+      INSN(MOVE, 6, 1, 0, 0),
+      INSN(CALL, 0, 0, 0, BPF_FUNC_get_smp_processor_id),
+      INSN(BPF_STX | BPF_MEM | BPF_W, 10, 0, -4, 0),
+      INSN(LOAD_MAP, 1, BPF_PSEUDO_MAP_FD, 0, interrupts),
+      INSN(0, 0, 0, 0, 0),
+      INSN(MOVE, 2, 10, 0, 0),
+      INSN(ADD_NUMBER, 2, 0, 0, -4),
+      INSN(CALL, 0, 0, 0, BPF_FUNC_map_lookup_elem),
+      INSN(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 23, 0),
+      INSN(MOVE, 7, 0, 0, 0),
+      INSN(LOAD, 1, 7, 0, 0),
+      INSN(STORE, 10, 1, -32, 0),
+      INSN(BPF_ST | BPF_MEM | BPF_DW, 10, 0, -24, MAGIC),
+      INSN(STORE, 10, 1, -16, 0),
+      INSN(ADD_NUMBER, 1, 0, 0, 1),
+      INSN(STORE, 7, 1, 0, 0),
+      INSN(MOVE, 1, 6, 0, 0),
+      INSN(LOAD_MAP, 2, BPF_PSEUDO_MAP_FD, 0, array),
+      INSN(0, 0, 0, 0, 0),
+      INSN(BPF_ALU | BPF_MOV | BPF_K, 3, 0, 0, -1), /* BPF_F_CURRENT_CPU */
+      INSN(MOVE, 4, 10, 0, 0),
+      INSN(ADD_NUMBER, 4, 0, 0, -32),
+      INSN(MOVE_NUMBER, 5, 0, 0, 20),
+      INSN(CALL, 0, 0, 0, BPF_FUNC_perf_event_output),
+      INSN(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 4, 0),
+      INSN(LOAD, 1, 7, 16, 0),
+      INSN(ADD_NUMBER, 1, 0, 0, 1),
+      INSN(STORE, 7, 1, 16, 0),
+      INSN(BPF_JMP | BPF_JA, 0, 0, 3, 0),
+      INSN(LOAD, 1, 7, 8, 0),
+      INSN(ADD_NUMBER, 1, 0, 0, 1),
+      INSN(STORE, 7, 1, 8, 0),
+      INSN(MOVE_NUMBER, 0, 0, 0, 0),
+      INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+  };
+  live_bpf_t program;
+
+  live_bpf_load(&program, BPF_PROG_TYPE_PERF_EVENT, "", insns,
+                sizeof(insns) / sizeof(insns[0]));
+  return program.fd;
+}
+
+static int make_interrupts(void) {
+  union bpf_attr attr;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.map_type = BPF_MAP_TYPE_ARRAY;
+  attr.key_size = sizeof(uint32_t);
+  attr.value_size = sizeof(interrupts_t);
+  attr.max_entries = CPU_IDS;
+  return live_bpf_call(BPF_MAP_CREATE, &attr);
+}
+
+static interrupts_t interrupts_of(const world_t *world, int cpu) {
+  uint32_t key = (uint32_t)cpu;
+  interrupts_t interrupts;
+  union bpf_attr attr;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.map_fd = (uint32_t)world->interrupts;
+  attr.key = (uintptr_t)&key;
+  attr.value = (uintptr_t)&interrupts;
+  assert_int_equal(live_bpf_call(BPF_MAP_LOOKUP_ELEM, &attr), 0);
+  return interrupts;
+}
+
+/* A timer's interrupt runs it, 50 us after the last. */
+static int open_clock(int cpu, int prog) {
+  struct perf_event_attr attr;
+  int fd;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  attr.sample_period = 50000;
+  attr.disabled = 1;
+  fd = uvperf__sys_open(&attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+  assert_true(fd >= 0);
+  assert_int_equal(ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog), 0);
+  assert_int_equal(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+  return fd;
+}
+
+/* -- what comes ----------------------------------------------------------- */
+
+/* Some are missing where the ring was full. */
+static void note(uint64_t number, uint64_t *next, uint64_t *nr,
+                 uint64_t *wrong) {
+  *wrong += number < *next;
+  *next = number + 1;
+  *nr += 1;
+}
+
+static int is_tick(const uvperf_bpf_sample_t *sample, uint64_t *number) {
+  uint64_t words[2];
+  uint32_t again;
+
+  if (sample->size != sizeof(words) + sizeof(again))
+    return 0;
+  memcpy(words, sample->data, sizeof(words));
+  memcpy(&again, (const uint8_t *)sample->data + sizeof(words), sizeof(again));
+  *number = words[0];
+  return words[1] == MAGIC && again == (uint32_t)words[0];
+}
+
+static void on_sample(uvperf_bpf_reader_t *reader, int status,
+                      const uvperf_bpf_sample_t *sample) {
+  world_t *world = reader->data;
+  uint64_t number;
+  size_t i;
+
+  if (status != 0 || sample == NULL) {
+    world->wrong++;
+    return;
+  }
+  world->lost += sample->lost;
+  if (sample->record->type == PERF_RECORD_LOST)
+    return;
+  for (i = 0; i < world->storm.nr_writers; i++)
+    if (world->storm.writers[i].cpu == sample->cpu)
+      break;
+  if (i == world->storm.nr_writers)
+    world->wrong++;
+  else if (is_tick(sample, &number))
+    note(number, &world->next_tick[i], &world->ticks[i], &world->wrong);
+  else if (live_bpf_producer_check(&world->storm.producer, sample->cpu,
+                                   sample->data, sample->size, &number))
+    note(number, &world->next_payload[i], &world->payloads[i], &world->wrong);
+  else
+    world->wrong++;
+}
+
+/* -- the world ------------------------------------------------------------ */
+
+static void open_world(uv_loop_t *loop, world_t *world, const char *test,
+                       uint32_t least, uint32_t most, size_t ring_bytes) {
+  uvperf_bpf_reader_options_t options = UVPERF_BPF_READER_OPTIONS_INIT;
+  uvperf_error_t error;
+  size_t i;
+
+  memset(world, 0, sizeof(*world));
+  live_bpf_need(test, BPF_PROG_TYPE_PERF_EVENT);
+  live_storm_open(&world->storm, test, least, most);
+  world->interrupts = make_interrupts();
+  assert_true(world->interrupts >= 0);
+  world->prog = load_interrupt(world->storm.array, world->interrupts);
+  options.ring_bytes = ring_bytes;
+  if (uvperf_bpf_reader_init(loop, &world->reader, world->storm.array, &options,
+                             &error) != 0)
+    fail_msg("%s", error.reason);
+  world->reader.data = world;
+  if (uvperf_bpf_reader_start(&world->reader, NULL, on_sample, &error) != 0)
+    fail_msg("%s", error.reason);
+  for (i = 0; i < world->storm.nr_writers; i++)
+    world->clocks[i] = open_clock(world->storm.writers[i].cpu, world->prog);
+}
+
+static void close_world(uv_loop_t *loop, world_t *world) {
+  uvperf_bpf_reader_close(&world->reader, NULL);
+  uv_run(loop, UV_RUN_DEFAULT);
+  assert_int_equal(close(world->prog), 0);
+  assert_int_equal(close(world->interrupts), 0);
+  live_storm_close(&world->storm);
+}
+
+static int is_enough(const world_t *world) {
+  size_t i;
+
+  for (i = 0; i < world->storm.nr_writers; i++)
+    if (interrupts_of(world, world->storm.writers[i].cpu).taken < PER_CPU)
+      return 0;
+  return 1;
+}
+
+static void write_until_enough(uv_loop_t *loop, world_t *world) {
+  uint64_t start = live_now();
+
+  live_storm_begin(&world->storm, UINT64_MAX);
+  while (live_now() - start < MOST_NS &&
+         (!is_enough(world) || live_storm_written(&world->storm) < NR_CALLS))
+    uv_run(loop, UV_RUN_ONCE);
+  live_storm_end(&world->storm);
+  assert_true(is_enough(world));
+}
+
+/* Nobody writes any more but this: the losses before are told then. */
+static void settle(world_t *world) {
+  size_t i;
+
+  for (i = 0; i < world->storm.nr_writers; i++)
+    assert_int_equal(close(world->clocks[i]), 0);
+  assert_int_equal(uvperf_bpf_reader_flush(&world->reader), 0);
+  live_storm_one_more(&world->storm);
+  assert_int_equal(uvperf_bpf_reader_flush(&world->reader), 0);
+}
+
+static void expect_all(const world_t *world) {
+  const live_bpf_producer_t *producer = &world->storm.producer;
+  uint64_t refused = 0;
+  interrupts_t interrupts;
+  size_t i;
+  int cpu;
+
+  assert_int_equal(world->wrong, 0);
+  for (i = 0; i < world->storm.nr_writers; i++) {
+    cpu = world->storm.writers[i].cpu;
+    interrupts = interrupts_of(world, cpu);
+    assert_int_equal(world->ticks[i], interrupts.taken);
+    assert_int_equal(world->payloads[i],
+                     live_bpf_producer_gave(producer, cpu, 0));
+    refused +=
+        interrupts.refused + live_bpf_producer_gave(producer, cpu, -ENOSPC);
+  }
+  assert_int_equal(world->lost, refused);
+}
+
+static void run_nested(uv_loop_t *loop, const char *test, uint32_t least,
+                       uint32_t most, size_t ring_bytes) {
+  static world_t world;
+
+  open_world(loop, &world, test, least, most, ring_bytes);
+  write_until_enough(loop, &world);
+  settle(&world);
+  expect_all(&world);
+  close_world(loop, &world);
+}
+
+/* Such a copy takes microseconds, in which most interrupts come. */
+static void interrupts_in_large_payloads_are_accounted_for(void **state) {
+  run_nested(*state, __func__, 20000, LIVE_BPF_MOST, 1 << 20);
+}
+
+static void interrupts_in_a_ring_that_is_full_are_accounted_for(void **state) {
+  run_nested(*state, __func__, 24, 2000, support_page_bytes());
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(interrupts_in_large_payloads_are_accounted_for),
+      support_loop_test(interrupts_in_a_ring_that_is_full_are_accounted_for),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
