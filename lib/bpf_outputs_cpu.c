@@ -77,6 +77,9 @@ static int explain_list(const uvperf__bpf_outputs_t *outputs, int code,
                            "options.cpus \"%.64s\" is no list of CPUs such as "
                            "\"0-3,8\"",
                            outputs->cpus);
+  if (uvperf__is_shortage(code))
+    return uvperf__explain_shortage(error, code,
+                                    "the list of CPUs cannot be read");
   return uvperf__explain(error, code, UVPERF_CAUSE_NO_CPU,
                          "/sys/devices/system/cpu/online does not tell which "
                          "CPUs are online (errno %d): mount sysfs on /sys, or "

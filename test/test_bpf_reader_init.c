@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <linux/bpf.h>
@@ -359,6 +360,35 @@ static void reader_of_no_options_has_the_defaults(void **state) {
   live_bpf_reader_end(&live);
 }
 
+/* Whichever fd is the first that cannot be had. */
+static void init_out_of_fds_says_so(void **state) {
+  struct rlimit all, few;
+  live_bpf_reader_t live;
+  uvperf_error_t error;
+  unsigned refused = 0;
+  int rc;
+
+  live_bpf_reader_make(__func__, &live, 0);
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+  few = all;
+  for (few.rlim_cur = 1, rc = UV_EMFILE; rc != 0; few.rlim_cur++) {
+    memset(&error, 0, sizeof(error));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    rc = uvperf_bpf_reader_init(*state, &live.reader, live.array, NULL, &error);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+    if (rc == 0)
+      break;
+    assert_int_equal(rc, UV_EMFILE);
+    if (error.cause != UVPERF_CAUSE_FILES || error.limit != few.rlim_cur ||
+        error.needed <= error.limit)
+      fail_msg("%s: %s", uvperf_cause_name(error.cause), error.reason);
+    refused++;
+  }
+  assert_true(refused > 3);
+  live.reader.data = &live;
+  live_bpf_reader_end(&live);
+}
+
 /* perf_event_read_local() has no answer for such an event. */
 static void inherited_attr_is_taken_into_no_map(void **state) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
@@ -396,6 +426,7 @@ int main(void) {
       LIVE(init_of_newer_options_is_refused_unless_0),
       LIVE(init_without_loop_or_handle_is_refused),
       LIVE(reader_of_no_options_has_the_defaults),
+      LIVE(init_out_of_fds_says_so),
       LIVE(inherited_attr_is_taken_into_no_map),
   };
 
