@@ -86,10 +86,12 @@ static int explain_type(int fd, const char *name, uint32_t type,
   const char *known = type < COUNT_OF(type_names) ? type_names[type] : NULL;
   char text[16];
 
-  if (has_line(fd, "prog_type:", text, sizeof(text)) ||
+  /* Of the type 0 is no map; of BTF that is where a map has its type. */
+  if (type == 0 || has_line(fd, "prog_type:", text, sizeof(text)) ||
       has_line(fd, "link_type:", text, sizeof(text)))
     return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "%s is a BPF program or link, and no map", name);
+                           "%s is a BPF program, link or BTF, and no map",
+                           name);
   return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
                          "%s is a map of the type %s%s (%u); a reader needs "
                          "BPF_MAP_TYPE_PERF_EVENT_ARRAY (4)%s",

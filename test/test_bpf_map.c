@@ -158,6 +158,9 @@ static void object_whose_type_is_the_same_is_no_map(void **state) {
   scripted->info.key_size = 0x12345678;
   scripted->info.value_size = 0x9abcdef0;
   refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT, "PERF_EVENT_ARRAY (4)");
+  /* And of BTF, which is no map of type 0. */
+  scripted->info.type = 0;
+  refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT, "and no map");
 }
 
 static void path_of_another_type_is_closed_again(void **state) {
