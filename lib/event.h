@@ -24,6 +24,7 @@ typedef struct uvperf__writer_s {
   uint64_t left_at; /* uv_hrtime */
   int has_end;      /* it has left so long ago that its records end at `end` */
   uint64_t end;
+  int is_overwritten; /* all that it wrote, of an overwritable ring */
 } uvperf__writer_t;
 
 /* What uvperf_event_t.impl points to; freed in the last inner close

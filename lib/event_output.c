@@ -48,27 +48,39 @@ static void free_attachment(attachment_t *attachment) {
  * long as a hypervisor has taken the CPU away. */
 #define LATEST_RECORD_NS (100 * UINT64_C(1000000))
 
-/* Notes where the records of writers that have left end. */
+/* Of an overwritable ring, whose head moves down. A record in the user's hands
+ * (in a callback there is one), and the rest of the snapshot that is being
+ * delivered, may be in it no more. */
+static int is_overwritten(const event_t *owner, uint64_t end) {
+  return owner->ring.overwrite && owner->lent == 0 &&
+         end - uvperf__ring_head(&owner->ring) >= owner->ring.size;
+}
+
+/* Notes where the records of writers that have left end, and which of them are
+ * gone. The head may move any time, so this is the one look at it. */
 static void note_ends(event_t *owner) {
   uvperf__writer_t *writer;
   uint64_t now = uv_hrtime();
 
   for (writer = owner->writers; writer != NULL; writer = writer->next) {
-    if (!writer->has_left || writer->has_end ||
-        now - writer->left_at < LATEST_RECORD_NS)
+    if (!writer->has_left || now - writer->left_at < LATEST_RECORD_NS)
       continue;
+    if (!writer->has_end)
+      writer->end = uvperf__ring_head(&owner->ring);
     writer->has_end = 1;
-    writer->end = uvperf__ring_head(&owner->ring);
+    writer->is_overwritten = is_overwritten(owner, writer->end);
   }
 }
 
-/* Whether the ring may still hold records of a writer. An overwritable ring is
- * not consumed, so nobody knows. */
+/* Whether the ring may still hold records of a writer. */
 static int is_remembered(const uvperf__writer_t *writer) {
   const uvperf__ring_t *ring = &writer->owner->ring;
 
-  return !writer->has_left || !writer->has_end || ring->overwrite ||
-         (int64_t)(writer->end - ring->tail) > 0;
+  if (!writer->has_left || !writer->has_end)
+    return 1;
+  if (ring->overwrite)
+    return !writer->is_overwritten;
+  return (int64_t)(writer->end - ring->tail) > 0;
 }
 
 /* A decoder of the owner's own records and of those of each writer, of one that

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: overwritable rings while another CPU writes, and such as are
  * smaller than a record. */
+#include "fake_clock.h"
 #include "story.h"
 
 #include <errno.h>
 #include <poll.h>
 
-/* The record's misc is its number. */
-static void write_record(fake_event_t *fake, uint16_t number) {
+/* The record's misc is its number; at its end is the id of its event, where
+ * that is told. */
+static void write_record_of(fake_event_t *fake, uint16_t number, uint64_t id) {
   const struct perf_event_header header = {PERF_RECORD_SWITCH, number, 64};
   uint8_t bytes[64] = {0};
 
   memcpy(bytes, &header, sizeof(header));
+  memcpy(bytes + sizeof(bytes) - sizeof(id), &id, sizeof(id));
   fake_ring_prepend(fake, bytes, sizeof(bytes));
+}
+
+static void write_record(fake_event_t *fake, uint16_t number) {
+  write_record_of(fake, number, 0);
 }
 
 static void recorder_attr(struct perf_event_attr *attr) {
@@ -166,6 +173,82 @@ static void overwrite_ring_below_a_writers_stack_dump_is_refused(void **state) {
   close_event(*state, &owner);
 }
 
+/* A writer that comes, writes one record and goes. */
+static void come_and_go(uv_loop_t *loop, uvperf_event_t *owner,
+                        fake_event_t *ring, uint64_t id) {
+  struct perf_event_attr attr;
+  uvperf_event_t writer;
+
+  recorder_attr(&attr);
+  fake_event_add(id);
+  assert_int_equal(init(loop, &writer, &attr, 0,
+                        UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING, NULL),
+                   0);
+  assert_int_equal(uvperf_event_set_output(&writer, owner, NULL), 0);
+  write_record_of(ring, (uint16_t)id, id);
+  uvperf_event_close(&writer, NULL);
+  story_turns(loop, 2);
+}
+
+/* What a snapshot could still give keeps its source, and no more. */
+static void overwrite_ring_forgets_writers_as_they_are_gone(void **state) {
+  struct perf_event_attr attr;
+  fake_event_t *ring = fake_event_add(7);
+  uvperf_event_t owner;
+  size_t before;
+  uint64_t id, i;
+
+  recorder_attr(&attr);
+  assert_int_equal(init(*state, &owner, &attr, 1, UVPERF_EVENT_IDENTIFY, NULL),
+                   0);
+  fake_clock_set(1);
+  come_and_go(*state, &owner, ring, 8);
+  before = fake_live_allocations();
+  for (id = 9; id < 20; id++) {
+    come_and_go(*state, &owner, ring, id);
+    assert_true(fake_live_allocations() > before);
+    before = fake_live_allocations();
+  }
+  fake_clock_set(1 + 1000 * UINT64_C(1000000));
+  come_and_go(*state, &owner, ring, 20); /* here the records of all end */
+  assert_true(fake_live_allocations() > before);
+  before = fake_live_allocations();
+  for (i = 0; i < support_page_bytes() / 64; i++)
+    write_record(ring, 0);
+  come_and_go(*state, &owner, ring, 21);
+  assert_true(fake_live_allocations() < before);
+  fake_clock_set(0);
+  close_event(*state, &owner);
+}
+
+/* Until the next call that delivers, whatever is written meanwhile. */
+static void overwrite_record_in_hand_keeps_its_writer(void **state) {
+  fake_event_t *ring = fake_event_add(7);
+  const uvperf_record_t *record;
+  struct perf_event_attr attr;
+  uvperf_event_t owner;
+  uint64_t i;
+
+  recorder_attr(&attr);
+  assert_int_equal(init(*state, &owner, &attr, 1, UVPERF_EVENT_IDENTIFY, NULL),
+                   0);
+  fake_clock_set(1);
+  come_and_go(*state, &owner, ring, 8);
+  fake_clock_set(1 + 1000 * UINT64_C(1000000));
+  assert_int_equal(uvperf_event_pause(&owner, NULL), 0);
+  assert_int_equal(uvperf_event_next(&owner, &record), 0);
+  assert_non_null(record->source);
+  assert_int_equal(uvperf_event_resume(&owner, NULL), 0);
+  come_and_go(*state, &owner, ring, 9);
+  for (i = 0; i < support_page_bytes() / 64; i++)
+    write_record(ring, 0);
+  come_and_go(*state, &owner, ring, 10);
+  assert_int_equal(record->source->nr_ids, 1);
+  assert_int_equal(record->source->ids[0], 8);
+  fake_clock_set(0);
+  close_event(*state, &owner);
+}
+
 #define TEST(f)                                                                \
   support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
                                    fake_kernel_loop_teardown)
@@ -177,6 +260,8 @@ int main(void) {
       TEST(overwrite_record_finished_after_the_pause_is_given_before_eof),
       TEST(overwrite_ring_below_the_stack_dump_is_refused),
       TEST(overwrite_ring_below_a_writers_stack_dump_is_refused),
+      TEST(overwrite_ring_forgets_writers_as_they_are_gone),
+      TEST(overwrite_record_in_hand_keeps_its_writer),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
