@@ -238,6 +238,8 @@ static int make_images(uvperf__snapshot_t *snapshots, size_t nr) {
       uvperf__snapshots_free(snapshots, i);
       return -ENOMEM;
     }
+    /* Has its pages there before the output is paused. */
+    memset(page + 1, 0, snapshot->ring->size);
     memset(&snapshot->image, 0, sizeof(snapshot->image));
     snapshot->memory = page;
     snapshot->image.page = page;
