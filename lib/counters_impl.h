@@ -227,6 +227,10 @@ int uvperf__counters_shape_records(uvperf__counters_t *counters,
 size_t uvperf__counters_largest_stack(const uvperf__counters_t *counters,
                                       size_t *index);
 
+/* Gives attrs that sample the same software event the same fields. From then on
+ * a stack is no more only that of the attr that asked for it. */
+void uvperf__counters_unify_software(uvperf__counters_t *counters);
+
 /* -- counters_plan.c: where -- */
 
 /* Makes a target with its places; what of them is to be opened is

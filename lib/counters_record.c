@@ -67,6 +67,7 @@ int uvperf__counters_begin_records(uvperf__counters_t *counters,
   rc = have_room(counters, &rings, error);
   if (rc != 0)
     return rc;
+  uvperf__counters_unify_software(counters);
   if (uvperf__cpu_rings_new(&counters->rings, &rings) != 0 ||
       uvperf__decoder_make(&counters->decoder) != 0)
     return no_memory(error);

@@ -264,6 +264,7 @@ typedef struct look_s {
   uint64_t read_format;
   uint64_t regs_user;
   uint64_t regs_intr;
+  uint32_t stack_user; /* bytes */
 } look_t;
 
 /* PERF_COUNT_SW_MAX of any kernel is below it. */
@@ -280,17 +281,24 @@ static int is_shared(const struct perf_event_attr *attr) {
 }
 
 static void take_look(look_t *look, const struct perf_event_attr *attr) {
+  uint32_t stack = uvperf__attr_stack(attr);
+
   look->sample_type |= attr->sample_type;
   look->read_format |= attr->read_format;
   look->regs_user |= uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_USER);
   look->regs_intr |= uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_INTR);
+  if (look->stack_user < stack)
+    look->stack_user = stack;
 }
 
-/* The copy has room for all that some other attr has. */
+/* The copy has room for all that some other attr has. Of a stack all have the
+ * size of the largest: perf_output_sample_ustack in kernel/events/core.c
+ * writes that of the first event into the records of all. */
 static void give_look(const look_t *look, struct perf_event_attr *attr) {
   attr->sample_type = look->sample_type;
   attr->read_format = look->read_format;
-  if (look->regs_user != 0 && attr->size < PERF_ATTR_SIZE_VER3)
+  if ((look->regs_user != 0 || look->stack_user != 0) &&
+      attr->size < PERF_ATTR_SIZE_VER3)
     attr->size = PERF_ATTR_SIZE_VER3;
   if (look->regs_intr != 0 && attr->size < PERF_ATTR_SIZE_VER4)
     attr->size = PERF_ATTR_SIZE_VER4;
@@ -298,13 +306,15 @@ static void give_look(const look_t *look, struct perf_event_attr *attr) {
     attr->sample_regs_user = look->regs_user;
   if (look->regs_intr != 0)
     attr->sample_regs_intr = look->regs_intr;
+  if (look->stack_user != 0)
+    attr->sample_stack_user = look->stack_user;
 }
 
 /* Where events sample the same software event, do_perf_sw_event in
  * kernel/events/core.c fills one perf_sample_data for all of them, and the id
  * is that of the first. So they get each other's fields: whichever of them a
  * sample is taken for, it is read as it was written. */
-static void unify_software(uvperf__counters_t *counters) {
+void uvperf__counters_unify_software(uvperf__counters_t *counters) {
   look_t looks[NR_SOFTWARE];
   struct perf_event_attr *asked;
   size_t i;
@@ -358,6 +368,5 @@ int uvperf__counters_shape_records(uvperf__counters_t *counters,
     return rc;
   for (i = 0; i < counters->nr_attrs; i++)
     shape_attr(counters, &counters->attrs[i]);
-  unify_software(counters);
   return 0;
 }

@@ -5,6 +5,8 @@
 #include "counters_make.h"
 #include "live.h"
 
+#include <errno.h>
+
 #define STREAM (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_TID)
 
 typedef struct seen_s {
@@ -29,6 +31,13 @@ static void expect_a_touch(void *data, int status,
     assert_in_range(record->sample.callchain.nr, 1, 64);
   if (record->present & PERF_SAMPLE_REGS_USER)
     assert_int_equal(record->sample.regs_user.nr, 2);
+  /* What comes behind the stack in a record. */
+  if (record->present & PERF_SAMPLE_STACK_USER) {
+    assert_int_equal(record->sample.stack_user.size, 512);
+    assert_in_range(record->sample.stack_user.dyn_size, 8, 512);
+    assert_int_not_equal(record->sample.data_src, 0);
+    assert_int_equal(record->sample.regs_intr.nr, 2);
+  }
 }
 
 /* Each page that is touched is a sample of both attrs. */
@@ -88,6 +97,78 @@ static void samples_of_one_software_event_are_read_right(void **state) {
   }
 }
 
+/* Behind the stack are fields of eight bytes: the kernel wrote that many too
+ * many where the second had the bit and no bytes. */
+static void samples_with_a_stack_of_one_attr_are_read_right(void **state) {
+  static const uint32_t sizes[][2] = {{512, 0}, {0, 512}, {512, 64}, {64, 512}};
+  struct perf_event_attr attrs[2];
+  size_t i, j;
+
+  (void)state;
+  support_need_own_events(__func__);
+  for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (j = 0; j < 2; j++) {
+      live_touch_attr(&attrs[j], PERF_SAMPLE_TID | PERF_SAMPLE_ADDR |
+                                     PERF_SAMPLE_DATA_SRC |
+                                     PERF_SAMPLE_REGS_INTR);
+      attrs[j].sample_regs_intr = 3;
+      attrs[j].sample_stack_user = sizes[i][j];
+      if (sizes[i][j] != 0)
+        attrs[j].sample_type |= PERF_SAMPLE_STACK_USER;
+    }
+    expect_both(attrs);
+  }
+}
+
+static void assert_stack(const uvperf__counters_t *counters, size_t nr,
+                         uint32_t bytes) {
+  const struct perf_event_attr *opened;
+  size_t i;
+
+  for (i = 0; i < nr; i++) {
+    opened = uvperf__counters_item(counters, i)->attr;
+    assert_true(opened->sample_type & PERF_SAMPLE_STACK_USER);
+    assert_int_equal(opened->sample_stack_user, bytes);
+    assert_in_range(opened->size, PERF_ATTR_SIZE_VER3, sizeof(*opened));
+  }
+}
+
+/* What has no PERF_SAMPLE_STACK_USER has no stack, whatever its size says; and
+ * the fault of one that does not fit into its ring is told as the attr's that
+ * has it. */
+static void attrs_of_one_software_event_get_the_largest_stack(void **state) {
+  uint32_t page = (uint32_t)support_page_bytes();
+  uvperf__counters_t *counters;
+  fake_event_t *events[4];
+  counters_make_t make;
+  uvperf_error_t error;
+  size_t i;
+
+  (void)state;
+  counters_script(events, 4);
+  counters_make_records(&make, 4);
+  for (i = 0; i < 4; i++) {
+    make.attrs[i].config = PERF_COUNT_SW_PAGE_FAULTS;
+    make.attrs[i].sample_type = PERF_SAMPLE_STACK_USER;
+  }
+  make.attrs[0].size = PERF_ATTR_SIZE_VER0;
+  make.attrs[0].sample_type = PERF_SAMPLE_TID;
+  make.attrs[1].sample_type = PERF_SAMPLE_TID;
+  make.attrs[1].sample_stack_user = 2 * page;
+  make.attrs[2].sample_stack_user = page;
+  make.attrs[3].sample_stack_user = 8;
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  assert_stack(counters, 4, page);
+  uvperf__counters_free(counters);
+  make.options.flags |= UVPERF_SET_OVERWRITE;
+  make.options.ring_bytes = page;
+  make.options.nr_targets = 0;
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(error.attr_index, 2);
+  assert_non_null(strstr(error.reason, "sample_stack_user"));
+}
+
 /* An attr of the first version has no room for registers. */
 static void attrs_of_one_software_event_get_each_others_fields(void **state) {
   const struct perf_event_attr *opened;
@@ -127,6 +208,10 @@ static void attrs_of_one_software_event_get_each_others_fields(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(samples_of_one_software_event_are_read_right,
+                             counters_make_setup),
+      cmocka_unit_test_setup(samples_with_a_stack_of_one_attr_are_read_right,
+                             counters_make_setup),
+      cmocka_unit_test_setup(attrs_of_one_software_event_get_the_largest_stack,
                              counters_make_setup),
       cmocka_unit_test_setup(attrs_of_one_software_event_get_each_others_fields,
                              counters_make_setup),

@@ -104,7 +104,7 @@ typedef struct uvperf_target_s {
  * two attrs, or of a task and its CPU) Linux 6.18 gives each sample the id of
  * the first, also where that is another program's: have one event sample it.
  * Attrs that sample the same one get each other's PERF_SAMPLE_* and registers,
- * so that each such record can be read. */
+ * and the largest sample_stack_user, so that each such record can be read. */
 #define UVPERF_SET_RECORDS 4u
 /* Delivers the records of all rings in the order of their time: see
  * uvperf_set_start. Adds PERF_SAMPLE_TIME to each attr that writes records and,
