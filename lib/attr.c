@@ -259,11 +259,27 @@ static int has_side_band(const struct perf_event_attr *attr) {
   return 0;
 }
 
+static int has_samples(const struct perf_event_attr *attr) {
+  return attr->sample_period != 0 || (attr->type == PERF_TYPE_SOFTWARE &&
+                                      attr->config == PERF_COUNT_SW_BPF_OUTPUT);
+}
+
 int uvperf__attr_writes_records(const struct perf_event_attr *attr) {
-  if (attr->sample_period != 0 || has_side_band(attr))
-    return 1;
-  return attr->type == PERF_TYPE_SOFTWARE &&
-         attr->config == PERF_COUNT_SW_BPF_OUTPUT;
+  return has_samples(attr) || has_side_band(attr);
+}
+
+/* Of a stack of 0 bytes perf_prepare_sample in kernel/events/core.c counts 8
+ * bytes, its size, and perf_output_sample_ustack writes 16: dyn_size too, with
+ * and without PERF_SAMPLE_REGS_USER, for whatever has a user side (kernel
+ * threads have none). It lies over the fields behind the stack, and the last of
+ * them over the next record, the oldest of a ring that is full, or that of an
+ * interrupt. */
+const char *uvperf__attr_fault(const struct perf_event_attr *attr) {
+  if (has_samples(attr) && (attr->sample_type & PERF_SAMPLE_STACK_USER) &&
+      uvperf__attr_stack(attr) == 0)
+    return "sample_stack_user 0 with PERF_SAMPLE_STACK_USER: the kernel "
+           "writes such samples over the next record: leave that bit out";
+  return NULL;
 }
 
 int uvperf__attr_wakes_each(const struct perf_event_attr *attr) {

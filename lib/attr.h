@@ -47,6 +47,10 @@ uint32_t uvperf__attr_stack(const struct perf_event_attr *attr);
  * cgroup, text_poke, aux_output), or is PERF_COUNT_SW_BPF_OUTPUT. */
 int uvperf__attr_writes_records(const struct perf_event_attr *attr);
 
+/* What of an attr spoils the ring that its samples are written into, though the
+ * kernel opens the event: static, as in "attr has …"; NULL for nothing. */
+const char *uvperf__attr_fault(const struct perf_event_attr *attr);
+
 /* Whether each record wakes the reader: watermark 1 with wakeup_watermark 1, or
  * wakeup_events 1 without any side-band bit and without inherit_stat (those
  * wake nobody then). */

@@ -36,9 +36,7 @@ static int check_wakeups(const uvperf__bpf_outputs_options_t *options,
                          options->wakeup_events, options->wakeup_bytes);
 }
 
-/* What the kernel takes, and programs, or the ring, do not. Of such a stack
- * perf_output_sample_ustack in kernel/events/core.c writes 8 bytes more than
- * perf_prepare_sample has counted: over what is behind the record. */
+/* What the kernel takes, and programs, or the ring, do not. */
 static int check_attr(const struct perf_event_attr *attr,
                       uvperf_error_t *error) {
   const char *why;
@@ -51,11 +49,9 @@ static int check_attr(const struct perf_event_attr *attr,
     /* perf_event_read_local in kernel/events/core.c, which
      * perf_event_fd_array_get_ptr in kernel/bpf/arraymap.c asks. */
     why = "the kernel takes no event with attr.inherit into a map";
-  else if ((attr->sample_type & PERF_SAMPLE_STACK_USER) &&
-           uvperf__attr_stack(attr) == 0)
-    why = "attr.sample_stack_user 0 with PERF_SAMPLE_STACK_USER: the kernel "
-          "writes such samples over the next record";
   else
+    why = uvperf__attr_fault(attr);
+  if (why == NULL)
     return 0;
   return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "%s", why);
 }

@@ -177,6 +177,29 @@ static void attr_of_bpf_output_writes_records(void **state) {
   assert_false(uvperf__attr_writes_records(&attr));
 }
 
+/* Of side-band records, and of what only counts, nobody dumps a stack. */
+static void attr_of_samples_with_a_stack_of_0_bytes_has_a_fault(void **state) {
+  struct perf_event_attr attr;
+
+  (void)state;
+  uvperf_attr_software(&attr, PERF_COUNT_SW_BPF_OUTPUT);
+  assert_null(uvperf__attr_fault(&attr));
+  attr.sample_type = PERF_SAMPLE_STACK_USER;
+  assert_non_null(uvperf__attr_fault(&attr));
+  uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
+  attr.sample_type = PERF_SAMPLE_STACK_USER;
+  attr.comm = 1;
+  assert_null(uvperf__attr_fault(&attr));
+  uvperf_attr_set_period(&attr, 1);
+  assert_non_null(uvperf__attr_fault(&attr));
+  attr.sample_stack_user = 8;
+  assert_null(uvperf__attr_fault(&attr));
+  attr.size = PERF_ATTR_SIZE_VER2; /* which has no such field */
+  assert_non_null(uvperf__attr_fault(&attr));
+  attr.sample_type = PERF_SAMPLE_REGS_USER;
+  assert_null(uvperf__attr_fault(&attr));
+}
+
 static void attr_with_side_band_writes_but_wakes_not_each(void **state) {
   struct perf_event_attr attr;
   size_t i;
@@ -295,6 +318,7 @@ int main(void) {
       cmocka_unit_test(attr_that_only_counts_writes_no_records),
       cmocka_unit_test(attr_that_samples_writes_records),
       cmocka_unit_test(attr_of_bpf_output_writes_records),
+      cmocka_unit_test(attr_of_samples_with_a_stack_of_0_bytes_has_a_fault),
       cmocka_unit_test(attr_with_side_band_writes_but_wakes_not_each),
       cmocka_unit_test(attr_wakes_each_only_with_a_bound_of_1),
       cmocka_unit_test(attr_with_inherit_stat_wakes_not_for_read_records),
