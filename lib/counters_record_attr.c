@@ -210,7 +210,7 @@ static int choose_clock(uvperf__counters_t *counters, size_t nr_given,
 static int check_attr(const uvperf__counters_t *counters, size_t index,
                       uvperf_error_t *error) {
   const struct perf_event_attr *attr = counters->attrs[index].asked;
-  const char *why;
+  const char *why = uvperf__attr_fault(attr);
 
   if (attr->write_backward && !(counters->flags & UVPERF_SET_OVERWRITE))
     why = "write_backward: options.flags must have UVPERF_SET_OVERWRITE for "
@@ -218,7 +218,7 @@ static int check_attr(const uvperf__counters_t *counters, size_t index,
   else if (attr->inherit_stat)
     why = "inherit_stat: the kernel writes such records on whatever CPU a "
           "child ends on, and spoils the ring, which is of one CPU";
-  else
+  if (why == NULL)
     return 0;
   uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr %zu has %s",
                   index, why);

@@ -145,6 +145,16 @@ static int check_options(const uvperf_event_options_t *options,
   return 0;
 }
 
+static int check_attr(const struct perf_event_attr *attr,
+                      uvperf_error_t *error) {
+  const char *fault = uvperf__attr_fault(attr);
+
+  if (fault == NULL)
+    return 0;
+  return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "attr has %s",
+                         fault);
+}
+
 /* An overwritable ring must hold the largest stack dump: __perf_output_begin
  * writes a record that is larger than the ring over its own header. */
 static uint32_t stack_in_overwritable(const struct perf_event_attr *attr) {
@@ -270,6 +280,8 @@ static int open_event(event_t *impl, uv_loop_t *loop,
     rc = check_leader(loop, options, &group_fd, error);
   if (rc == 0)
     rc = uvperf__event_attr_copy(&impl->attr, attr, impl->flags, error);
+  if (rc == 0)
+    rc = check_attr(impl->attr, error);
   if (rc == 0)
     rc = choose_ring(impl->attr, options, &ring_bytes, error);
   if (rc == 0)

@@ -131,6 +131,30 @@ static void backward_attr_without_overwritable_rings_is_refused(void **state) {
                                        "UVPERF_SET_OVERWRITE"));
 }
 
+/* Where there are no records nothing is spoilt. */
+static void attr_whose_samples_spoil_the_ring_is_refused(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  records_of(&make, 2);
+  make.attrs[0].sample_type = PERF_SAMPLE_STACK_USER; /* only counts */
+  sample(&make, 1, PERF_SAMPLE_STACK_USER);
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(error.attr_index, 1);
+  assert_non_null(strstr(error.reason, "attr 1 has sample_stack_user 0 with "
+                                       "PERF_SAMPLE_STACK_USER"));
+  make.options.flags = 0;
+  counters = counters_open(&make);
+  uvperf__counters_free(counters);
+  make.options.flags = UVPERF_SET_RECORDS;
+  make.attrs[1].sample_stack_user = 8;
+  counters = counters_open(&make);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
 static void overwrite_term_of_a_name_needs_overwritable_rings(void **state) {
   uvperf__counters_t *counters;
   uvperf_event_list_t *list;
@@ -479,6 +503,7 @@ int main(void) {
       test(options_of_records_are_taken_together),
       test(counters_without_records_have_no_rings),
       test(backward_attr_without_overwritable_rings_is_refused),
+      test(attr_whose_samples_spoil_the_ring_is_refused),
       test(overwrite_term_of_a_name_needs_overwritable_rings),
       test(read_records_of_children_are_refused),
       test(records_of_each_attr_tell_whose_they_are),

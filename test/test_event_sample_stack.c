@@ -4,6 +4,10 @@
 #include "live.h"
 
 #include <asm/perf_regs.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* Names of the registers of this machine: instruction pointer, stack pointer
  * and the first argument of a function. */
@@ -205,6 +209,64 @@ static void sample_stack_user_holds_the_callers_variables(void **state) {
   }
 }
 
+/* The last eight bytes of a page fault's sample of the own thread, and the eight
+ * behind it; what is to be the last of it is the PERF_SAMPLE_DATA_SRC. The ring
+ * is larger than all that is written. */
+static void read_tail(const char *test, struct perf_event_attr *attr,
+                      uint64_t *last, uint64_t *behind) {
+  size_t bytes = 17 * support_page_bytes();
+  struct perf_event_mmap_page *page;
+  const char *end;
+  char *region;
+  int fd;
+
+  fd = (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (fd < 0)
+    support_skip(test, "stacks in samples");
+  page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  assert_true(page != MAP_FAILED);
+  region = live_region();
+  assert_int_equal(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+  live_touch(region);
+  assert_int_equal(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+  assert_in_range(page->data_head, 8, bytes / 2);
+  end = (const char *)page + support_page_bytes() + page->data_head;
+  memcpy(last, end - 8, 8);
+  memcpy(behind, end, 8);
+  live_region_free(region);
+  munmap(page, bytes);
+  close(fd);
+}
+
+/* Why nobody gets such samples. */
+static void kernel_writes_a_stack_of_0_bytes_beyond_the_record(void **state) {
+  static const uint64_t types[] = {0, PERF_SAMPLE_REGS_USER};
+  uvperf_event_t event;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  uint64_t last, behind;
+  size_t i;
+
+  support_need_own_events(__func__);
+  for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    live_touch_attr(&attr,
+                    types[i] | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_DATA_SRC);
+    attr.sample_regs_user = REGS;
+    attr.sample_stack_user = 8;
+    read_tail(__func__, &attr, &last, &behind);
+    assert_int_not_equal(last, 0);
+    assert_int_equal(behind, 0);
+    attr.sample_stack_user = 0;
+    read_tail(__func__, &attr, &last, &behind);
+    if (behind == 0)
+      support_skip(__func__, "a kernel that writes beyond such records");
+    assert_int_equal(last, 0);
+    assert_int_equal(uvperf_event_init(*state, &event, &attr, NULL, &error),
+                     UV_EINVAL);
+    assert_non_null(strstr(error.reason, "sample_stack_user 0"));
+  }
+}
+
 /* -- neither -------------------------------------------------------------- */
 
 static void check_kernel_thread(live_collector_t *collector,
@@ -275,6 +337,7 @@ int main(void) {
       support_loop_test(sample_regs_user_hold_the_argument_of_a_call),
       support_loop_test(sample_regs_intr_hold_the_argument_of_a_call),
       support_loop_test(sample_stack_user_holds_the_callers_variables),
+      support_loop_test(kernel_writes_a_stack_of_0_bytes_beyond_the_record),
       support_loop_test(sample_of_a_kernel_thread_has_no_registers),
 #else
       support_loop_test(sample_registers_of_this_machine_are_known),

@@ -56,6 +56,29 @@ static void event_init_opens_disabled_and_cloexec(void **state) {
   fake_assert_clean();
 }
 
+/* What only counts has no samples. */
+static void event_init_of_samples_that_spoil_the_ring_is_einval(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  fake_event_add(7);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_STACK_USER;
+  uvperf_attr_set_period(&attr, 1000);
+  assert_int_equal(
+      uvperf_event_init(*state, &collector.event, &attr, NULL, &error),
+      UV_EINVAL);
+  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_non_null(strstr(error.reason, "attr has sample_stack_user 0 with "
+                                       "PERF_SAMPLE_STACK_USER"));
+  assert_string_equal(fake_log(), "");
+  attr.sample_period = 0;
+  live_init(*state, &collector, &attr, NULL);
+  live_close(&collector);
+  fake_assert_clean();
+}
+
 static void event_init_passes_target_group_and_cgroup(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   fake_event_t *leader_fake = fake_event_add(7);
@@ -351,6 +374,7 @@ int main(void) {
       SCRIPTED(event_close_disables_then_unmaps_then_closes),
       SCRIPTED(event_closed_in_forked_child_only_closes_the_fd),
       SCRIPTED(event_init_opens_disabled_and_cloexec),
+      SCRIPTED(event_init_of_samples_that_spoil_the_ring_is_einval),
       SCRIPTED(event_init_passes_target_group_and_cgroup),
       SCRIPTED(event_init_each_system_call_fails_leaves_nothing),
       SCRIPTED(event_init_any_allocation_fails_is_enomem),

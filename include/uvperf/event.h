@@ -148,6 +148,8 @@ typedef struct uvperf_event_options_s {
  *      does not know; no such CPU or tracepoint; frequency above
  *      perf_event_max_sample_rate; does not fit the leader; ring_bytes not
  *      above wakeup_watermark, or of an overwritable ring sample_stack_user;
+ *      samples with PERF_SAMPLE_STACK_USER and sample_stack_user 0, which the
+ *      kernel writes over the next record;
  *      inherit with a ring and cpu -1;
  *    UV_E2BIG   options, or the attr, have fields that the library, or the
  *      kernel, does not know; reading the group would give more than 16 KiB;
