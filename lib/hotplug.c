@@ -393,9 +393,8 @@ int uvperf__hotplug_start(uvperf__hotplug_t *hotplug, uint64_t rescan_ms) {
 
 int uvperf__hotplug_explain(uvperf_error_t *error, int code,
                             const char *remedy) {
-  if (code == UV_ENOMEM)
-    return uvperf__explain(error, code, UVPERF_CAUSE_MEMORY,
-                           "no memory to follow the CPUs");
+  if (uvperf__is_shortage(code))
+    return uvperf__explain_shortage(error, code, "the CPUs cannot be followed");
   if (code == UV_EINVAL)
     return uvperf__explain(error, code, UVPERF_CAUSE_LOOP,
                            "somebody else has closed an inner handle");

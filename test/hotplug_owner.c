@@ -117,3 +117,16 @@ void hotplug_end(uv_loop_t *loop, hotplug_owner_t *owner) {
   assert_int_equal(owner->closed, 1);
   fake_assert_clean();
 }
+
+void hotplug_no_fds(struct rlimit *old) {
+  struct rlimit none;
+
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, old), 0);
+  none = *old;
+  none.rlim_cur = 0;
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+}
+
+void hotplug_give_fds(const struct rlimit *old) {
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, old), 0);
+}

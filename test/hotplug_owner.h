@@ -3,6 +3,8 @@
 #ifndef UVPERF_TEST_HOTPLUG_OWNER_H
 #define UVPERF_TEST_HOTPLUG_OWNER_H
 
+#include <sys/resource.h>
+
 #include "support.h"
 
 #include "hotplug.h"
@@ -48,5 +50,9 @@ void hotplug_expect_by_look(uv_loop_t *loop, hotplug_owner_t *owner,
 
 /* Closes it. */
 void hotplug_end(uv_loop_t *loop, hotplug_owner_t *owner);
+
+/* Has no fd left, and then again as many as before. */
+void hotplug_no_fds(struct rlimit *old);
+void hotplug_give_fds(const struct rlimit *old);
 
 #endif

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "alloc.h"
+#include "bpf_reader.h"
 #include "cpu_tree.h"
 #include "fake_uevents.h"
 #include "hotplug_owner.h"
@@ -317,6 +318,33 @@ static void reader_without_sysfs_is_not_started(void **state) {
   bpf_reader_world_end(&world);
 }
 
+/* With fds again it is started. */
+static void reader_started_out_of_fds_says_so(void **state) {
+  uvperf_error_t error = {0};
+  bpf_reader_world_t world;
+  uvperf_bpf_reader_t *reader = &world.live.reader;
+  struct rlimit old;
+  reader_t *impl;
+  int rc;
+
+  bpf_reader_world_plan(&world, 8);
+  bpf_reader_world_open(*state, &world);
+  impl = reader->impl;
+  uvperf__hotplug_free(impl->hotplug);
+  hotplug_no_fds(&old);
+  assert_int_equal(uvperf__bpf_reader_make_hotplug(impl, cpu_tree_root()), 0);
+  rc = uvperf_bpf_reader_start(reader, NULL, live_bpf_reader_on_sample, &error);
+  hotplug_give_fds(&old);
+  assert_int_equal(rc, UV_EMFILE);
+  assert_int_equal(error.cause, UVPERF_CAUSE_FILES);
+  assert_true(error.needed > error.limit);
+  assert_non_null(strstr(error.reason, "the CPUs cannot be followed: all 0 fds "
+                                       "that RLIMIT_NOFILE allows"));
+  assert_int_equal(uvperf_bpf_reader_is_active(reader), 0);
+  live_bpf_reader_start(&world.live, NULL);
+  bpf_reader_world_close(&world);
+}
+
 /* -- in the callback ------------------------------------------------------ */
 
 static void stop_there(live_bpf_reader_t *live, int cpu, int status) {
@@ -426,6 +454,7 @@ int main(void) {
       CPU(reader_that_is_not_started_tells_later),
       CPU(overwritable_rings_follow_the_cpus),
       CPU(reader_without_sysfs_is_not_started),
+      CPU(reader_started_out_of_fds_says_so),
       CPU(reader_stopped_when_a_cpu_went_tells_the_rest_later),
       CPU(reader_closed_when_a_cpu_went_or_came_is_clean),
       CPU(reader_forked_when_a_cpu_went_tells_the_child_nothing),

@@ -13,6 +13,7 @@
 #include "fake_uevents.h"
 #include "hotplug_owner.h"
 #include "set.h"
+#include "stream_world.h"
 
 typedef struct world_s {
   live_set_t live;
@@ -241,6 +242,36 @@ static void set_without_sysfs_is_not_started(void **state) {
   end(&world);
 }
 
+/* With fds again it is started. */
+static void set_started_out_of_fds_says_so(void **state) {
+  uvperf_error_t error = {0};
+  stream_world_t world;
+  uvperf_set_t *set;
+  struct rlimit old;
+  set_t *impl;
+  int rc;
+
+  stream_world_plan(&world, 0);
+  world.make.options.flags |= UVPERF_SET_FOLLOW_CPUS;
+  live_stream_open(*state, &world.stream, &world.make.options);
+  set = &world.stream.live.set;
+  impl = set->impl;
+  uvperf__hotplug_free(impl->hotplug);
+  hotplug_no_fds(&old);
+  assert_int_equal(uvperf__set_make_hotplug(impl, cpu_tree_root()), 0);
+  rc = uvperf_set_start(set, NULL, live_stream_on_record, &error);
+  hotplug_give_fds(&old);
+  assert_int_equal(rc, UV_EMFILE);
+  assert_int_equal(error.cause, UVPERF_CAUSE_FILES);
+  assert_true(error.needed > error.limit);
+  assert_non_null(strstr(error.reason, "the CPUs cannot be followed: all 0 fds "
+                                       "that RLIMIT_NOFILE allows"));
+  assert_int_equal(uvperf_set_is_active(set), 0);
+  assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, &error),
+                   0);
+  stream_world_close(&world);
+}
+
 static void set_init_without_memory_to_follow_leaves_nothing(void **state) {
   live_plan_t plan;
   uvperf_set_t set;
@@ -421,6 +452,7 @@ int main(void) {
       SET(set_that_does_not_follow_makes_no_socket),
       SET(set_that_follows_keeps_no_loop_alive),
       SET(set_without_sysfs_is_not_started),
+      SET(set_started_out_of_fds_says_so),
       SET(set_init_without_memory_to_follow_leaves_nothing),
       SET(set_stopped_when_a_cpu_went_tells_the_rest_later),
       SET(set_closed_when_a_cpu_went_tells_nothing_more),

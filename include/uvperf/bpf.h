@@ -243,8 +243,9 @@ uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
  *    UV_EPERM     in a forked child (cause argument); the map is frozen or was
  *      opened for reading only, or bpf(2) is refused (cause permission);
  *    another      uv_poll_start or PERF_EVENT_IOC_ENABLE failed; why
- *      /sys/devices/system/cpu/online cannot be read (cause no_cpu); or the
- *      kernel takes such an event into no map: the handle is stopped.
+ *      /sys/devices/system/cpu/online cannot be read (cause no_cpu, or files
+ *      where no fd is left for it); or the kernel takes such an event into no
+ *      map: the handle is stopped.
  *  Source: bpf(2), BPF_MAP_UPDATE_ELEM; perf_event_fd_array_get_ptr() in
  *  kernel/bpf/arraymap.c. */
 UVPERF_EXTERN int

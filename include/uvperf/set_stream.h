@@ -112,8 +112,9 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *    UV_ENOMEM    out of memory;
  *    UV_EPERM     in a forked child;
  *    another      uv_poll_start failed; or, with UVPERF_SET_FOLLOW_CPUS, why
- *      /sys/devices/system/cpu/online cannot be read (cause no_cpu); or what
- *      uvperf_set_enable gives: the handle is stopped.
+ *      /sys/devices/system/cpu/online cannot be read (cause no_cpu, or files
+ *      where no fd is left for it); or what uvperf_set_enable gives: the handle
+ *      is stopped.
  *  Source: perf_event_open(2), "MMAP layout". */
 UVPERF_EXTERN int uvperf_set_start(uvperf_set_t *set,
                                    const uvperf_stream_options_t *options,
