@@ -114,6 +114,12 @@ void sample_run_expect_text(const char *text, const char *part) {
   assert_non_null(strstr(text, part));
 }
 
+void sample_run_ends(sample_run_t *run, int status, const char *told) {
+  sample_run(run);
+  sample_run_expect_status(run, status);
+  sample_run_expect_text(run->err, told);
+}
+
 long sample_run_paranoid(void) {
   FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
   long level = 0;

@@ -42,6 +42,9 @@ int sample_run_append(int fd, char *text, size_t size);
 void sample_run_expect_status(const sample_run_t *run, int status);
 void sample_run_expect_text(const char *text, const char *part);
 
+/* Runs it and expects a status and a part of stderr. */
+void sample_run_ends(sample_run_t *run, int status, const char *told);
+
 /* kernel.perf_event_paranoid. */
 long sample_run_paranoid(void);
 

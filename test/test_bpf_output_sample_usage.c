@@ -84,9 +84,7 @@ static void unprivileged_user_learns_what_is_needed(void **state) {
 
   (void)state;
   run.as_nobody = 1;
-  sample_run(&run);
-  sample_run_expect_status(&run, 2);
-  sample_run_expect_text(run.err, "refuses to load a BPF program");
+  sample_run_ends(&run, 2, "refuses to load a BPF program");
   sample_run_expect_text(run.err, "CAP_BPF and CAP_PERFMON");
   assert_null(strstr(run.err, "libbpf"));
   assert_string_equal(run.out, "");
@@ -116,32 +114,29 @@ static void hide_tracefs(void) {
   hide("/sys/kernel/debug");
 }
 
-static void kernel_without_btf_is_told(void **state) {
-  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "true"}, .prepare = hide_btf};
+/* What it says without a part of /sys. */
+static void expect_told(const char *test, void (*prepare)(void), int status,
+                        const char *told) {
+  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "true"}, .prepare = prepare};
 
-  (void)state;
-  need(__func__);
+  need(test);
   sample_run(&run);
   if (run.status == 124)
-    support_skip(__func__, "mount(2), of a tmpfs");
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "this kernel has no BTF");
+    support_skip(test, "mount(2), of a tmpfs");
+  sample_run_expect_status(&run, status);
+  sample_run_expect_text(run.err, told);
   assert_null(strstr(run.err, "libbpf"));
   assert_string_equal(run.out, "");
 }
 
-static void tracefs_that_is_not_there_is_told(void **state) {
-  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "true"},
-                      .prepare = hide_tracefs};
-
+static void kernel_without_btf_is_told(void **state) {
   (void)state;
-  need(__func__);
-  sample_run(&run);
-  if (run.status == 124)
-    support_skip(__func__, "mount(2), of a tmpfs");
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "mount -t tracefs");
-  assert_string_equal(run.out, "");
+  expect_told(__func__, hide_btf, 1, "this kernel has no BTF");
+}
+
+static void tracefs_that_is_not_there_is_told(void **state) {
+  (void)state;
+  expect_told(__func__, hide_tracefs, 1, "mount -t tracefs");
 }
 
 /* For nobody, not even root once it may not override that. */
@@ -154,18 +149,9 @@ static void deny_tracefs(void) {
 }
 
 static void tracefs_that_may_not_be_read_is_a_missing_privilege(void **state) {
-  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "true"},
-                      .prepare = deny_tracefs};
-
   (void)state;
-  need(__func__);
-  sample_run(&run);
-  if (run.status == 124)
-    support_skip(__func__, "mount(2), of a tmpfs");
-  sample_run_expect_status(&run, 2);
-  sample_run_expect_text(run.err, strerror(EACCES));
-  sample_run_expect_text(run.err, "mount -o remount,gid=");
-  assert_string_equal(run.out, "");
+  expect_told(__func__, deny_tracefs, 2, strerror(EACCES));
+  expect_told(__func__, deny_tracefs, 2, "mount -o remount,gid=");
 }
 
 static void expect_end_by(int signal) {
@@ -231,38 +217,21 @@ static void reader_that_goes_in_silence_ends_it(void **state) {
 }
 
 static void file_gets_the_lines_and_stdout_is_the_commands(void **state) {
-  char path[] = "/tmp/uvperf-exec-XXXXXX", text[65536] = "";
-  sample_run_t run = {
-      .args = {BPF_OUTPUT_PATH, "-o", path, "--", "/bin/echo", "hello"}};
-  int fd;
+  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "--", "/bin/echo", "hello"}};
+  char text[65536] = "";
 
   (void)state;
   need(__func__);
-  fd = mkstemp(path);
-  assert_true(fd >= 0);
-  sample_run(&run);
-  assert_true(sample_run_append(fd, text, sizeof(text)));
-  close(fd);
-  unlink(path);
-  sample_run_expect_status(&run, 0);
-  assert_string_equal(run.out, "hello\n");
+  sample_usage_good_file(&run, text, sizeof(text));
   sample_run_expect_text(text, " /bin/echo\n");
 }
 
 static void file_that_cannot_be_written_is_told(void **state) {
-  sample_run_t full = {.args = {BPF_OUTPUT_PATH, "-o", "/dev/full", "true"}};
-  sample_run_t none = {
-      .args = {BPF_OUTPUT_PATH, "-o", "/nonexistent/file", "true"}};
+  const sample_run_t run = {.args = {BPF_OUTPUT_PATH, "true"}};
 
   (void)state;
   need(__func__);
-  sample_run(&full);
-  sample_run_expect_status(&full, 1);
-  sample_run_expect_text(full.err, "bpf-output: /dev/full: ");
-  sample_run_expect_text(full.err, strerror(ENOSPC));
-  sample_run(&none);
-  sample_run_expect_status(&none, 1);
-  sample_run_expect_text(none.err, "bpf-output: /nonexistent/file: ");
+  sample_usage_bad_file(&run, "bpf-output");
 }
 
 /* In the child that becomes the sample: whoever runs this test may have left
@@ -288,15 +257,9 @@ static void command_inherits_no_fds(void **state) {
 }
 
 static void standard_fds_closed_do_not_abort(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "\"$0\" -- true <&- && \"$0\" -- true >&- && "
-                               "\"$0\" -- true 2>&-",
-                               BPF_OUTPUT_PATH}};
-
   (void)state;
   need(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  sample_usage_closed_fds(BPF_OUTPUT_PATH, "-- true");
 }
 
 int main(void) {

@@ -4,10 +4,7 @@
 #include "sample_run.h"
 #include "sample_usage.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 static void bad_options_exit_2_with_a_message(void **state) {
   static const sample_usage_t cases[] = {
@@ -46,9 +43,7 @@ static void cpu_that_is_not_there_is_told(void **state) {
 
   (void)state;
   support_need_cpu_wide(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "8191");
+  sample_run_ends(&run, 1, "8191");
 }
 
 static void unprivileged_user_learns_what_works(void **state) {
@@ -66,9 +61,7 @@ static void unprivileged_user_records_own_command(void **state) {
   if (sample_run_paranoid() <= 0)
     support_skip(__func__, "kernel.perf_event_paranoid above 0");
   run.as_nobody = 1;
-  sample_run(&run);
-  sample_run_expect_status(&run, 4);
-  sample_run_expect_text(run.err, "the command and its descendants");
+  sample_run_ends(&run, 4, "the command and its descendants");
   sample_run_expect_text(run.out, "] - => sleep ");
   sample_run_expect_text(run.out, " => -\n");
   sample_run_expect_text(run.out, "# end of dump 1\n");
@@ -80,9 +73,7 @@ static void command_ends_it_with_a_dump_and_its_status(void **state) {
 
   (void)state;
   support_need_cpu_wide(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 3);
-  sample_run_expect_text(run.err, "all tasks, ");
+  sample_run_ends(&run, 3, "all tasks, ");
   sample_run_expect_text(run.out, "# dump 1 at ");
   sample_run_expect_text(run.out, "# end of dump 1\n");
   sample_run_expect_text(run.err, "flight-recorder: 1 dump\n");
@@ -165,90 +156,48 @@ static void reader_that_goes_in_silence_ends_it(void **state) {
 
   (void)state;
   support_need_cpu_wide(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, "flight-recorder: 0 dumps\n");
+  sample_run_ends(&run, 0, "flight-recorder: 0 dumps\n");
 }
 
 static void file_gets_one_dump_behind_the_other(void **state) {
-  char path[] = "/tmp/uvperf-flight-XXXXXX", text[65536] = "";
-  sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "4K", "-o", path,
-                               "--", "sh", "-c",
+  sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "4K", "--", "sh",
+                               "-c",
                                "kill -USR1 $PPID; sleep 0.1; echo hello"}};
+  char text[65536] = "";
   const char *first;
-  int fd;
 
   (void)state;
   support_need_cpu_wide(__func__);
-  fd = mkstemp(path);
-  assert_true(fd >= 0);
-  sample_run(&run);
-  assert_true(sample_run_append(fd, text, sizeof(text)));
-  close(fd);
-  unlink(path);
-  sample_run_expect_status(&run, 0);
-  assert_string_equal(run.out, "hello\n");
+  sample_usage_good_file(&run, text, sizeof(text));
   first = strstr(text, "# end of dump 1\n");
   assert_non_null(first);
   sample_run_expect_text(first, "# end of dump 2\n");
 }
 
+/* By the dump that is asked for: it ends by itself. */
 static void file_that_cannot_be_written_is_told(void **state) {
-  sample_run_t full = {
-      .args = {FLIGHT_RECORDER_PATH, "-o", "/dev/full", "-m", "4K"}};
-  sample_run_t none = {
-      .args = {FLIGHT_RECORDER_PATH, "-o", "/nonexistent/file", "--", "true"}};
+  const sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "4K"},
+                            .interrupt_at = "recording: ",
+                            .interrupt_with = SIGUSR1};
 
   (void)state;
   support_need_cpu_wide(__func__);
-  full.interrupt_at = "recording: ";
-  full.interrupt_with = SIGUSR1; /* it ends by itself */
-  sample_run(&full);
-  sample_run_expect_status(&full, 1);
-  sample_run_expect_text(full.err, "flight-recorder: /dev/full: ");
-  sample_run_expect_text(full.err, strerror(ENOSPC));
-  sample_run(&none);
-  sample_run_expect_status(&none, 1);
-  sample_run_expect_text(none.err, "flight-recorder: /nonexistent/file: ");
+  sample_usage_bad_file(&run, "flight-recorder");
 }
 
-/* Of a ring that is larger than a file may grow. */
-static void limit_files(void) {
-  struct rlimit limit = {1024, 1024};
-
-  setrlimit(RLIMIT_FSIZE, &limit);
-}
-
+/* Of a dump that is larger. */
 static void file_that_may_not_grow_is_told(void **state) {
-  char path[] = "/tmp/uvperf-flight-XXXXXX";
-  sample_run_t run = {
-      .args = {FLIGHT_RECORDER_PATH, "-o", path, "-n", "-d", "0.2"}};
-  int fd = mkstemp(path);
+  sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-n", "-d", "0.2"}};
 
   (void)state;
-  assert_true(fd >= 0);
-  close(fd);
-  unlink(path);
   support_need_cpu_wide(__func__);
-  run.prepare = limit_files;
-  sample_run(&run);
-  unlink(path);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, strerror(EFBIG));
+  sample_usage_limited_file(&run);
 }
 
-/* uv_loop_close() asserts that its fds are none of the first three. */
 static void standard_fds_closed_do_not_abort(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "\"$0\" -m 4K -- true <&- >/dev/null && "
-                               "\"$0\" -m 4K -- true >&- && "
-                               "\"$0\" -m 4K -- true >/dev/null 2>&-",
-                               FLIGHT_RECORDER_PATH}};
-
   (void)state;
   support_need_cpu_wide(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  sample_usage_closed_fds(FLIGHT_RECORDER_PATH, "-m 4K -- true");
 }
 
 int main(void) {

@@ -59,9 +59,7 @@ static void one_word_that_nothing_fits_does_not_hide_the_others(void **state) {
   sample_run_t run = {.args = {LIST_PATH, "cylces", "cpu-cloc?"}};
 
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, "'cylces'");
+  sample_run_ends(&run, 0, "'cylces'");
   assert_null(strstr(run.err, "'cpu-cloc?'"));
   assert_string_equal(run.out, "Software events\n  cpu-clock\n");
 }
@@ -79,9 +77,7 @@ static void words_behind_two_dashes_are_patterns(void **state) {
   sample_run_t run = {.args = {LIST_PATH, "--", "--json"}};
 
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "nothing fits '--json'");
+  sample_run_ends(&run, 1, "nothing fits '--json'");
 }
 
 /* -- tracefs that may not be read ----------------------------------------- */
@@ -100,10 +96,8 @@ static void plain_user_is_told_what_is_missing(void **state) {
 
   (void)state;
   need_tracefs_of_root(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, "list: the tracepoints could not all be "
-                                  "read: EACCES: ");
+  sample_run_ends(&run, 0,
+                  "list: the tracepoints could not all be read: EACCES: ");
   sample_run_expect_text(run.err, "root");
   sample_run_expect_text(run.out, "\n  cpu-clock\n");
   sample_run_expect_text(run.out, "\nOther forms\n");
@@ -126,9 +120,7 @@ static void plain_user_who_asks_for_tracepoints_gets_none(void **state) {
 
   (void)state;
   need_tracefs_of_root(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "EACCES");
+  sample_run_ends(&run, 1, "EACCES");
   assert_string_equal(run.out, "[]\n");
 }
 
@@ -139,9 +131,7 @@ static void output_that_cannot_be_written_is_told(void **state) {
       .args = {"/bin/sh", "-c", "\"$0\" >/dev/full", LIST_PATH}};
 
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "list: stdout could not be written");
+  sample_run_ends(&run, 1, "list: stdout could not be written");
 }
 
 /* More than a pipe holds, so that it is written to after the reader went. */
@@ -169,18 +159,10 @@ static void interrupt_ends_it_at_once(void **state) {
   assert_string_equal(run.out, "");
 }
 
-/* uv_loop_close() asserts that its fds are none of the first three. */
 static void standard_fds_closed_do_not_abort(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "\"$0\" --available sw <&- >/dev/null && "
-                               "\"$0\" --available sw 2>&- >/dev/null && "
-                               "\"$0\" --available sw >&-",
-                               LIST_PATH}};
-
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  sample_usage_closed_fds(LIST_PATH, "--available sw");
 }
 
 /* With each number of fds it either says that there are too few, or tries. */

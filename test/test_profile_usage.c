@@ -58,9 +58,7 @@ static void frequency_above_the_limit_exits_2(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 2);
-  sample_run_expect_text(run.err, "perf_event_max_sample_rate");
+  sample_run_ends(&run, 2, "perf_event_max_sample_rate");
 }
 
 static void help_goes_to_stdout(void **state) {
@@ -73,17 +71,10 @@ static void unprivileged_user_without_target_learns_what_works(void **state) {
   sample_usage_unprivileged(PROFILE_PATH, "profile -- command", __func__);
 }
 
-/* uv_loop_close() asserts that its fds are none of the first three. */
 static void standard_fds_closed_do_not_abort(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "\"$0\" -d 0.2 -- sleep 20 <&- && "
-                               "\"$0\" -d 0.2 -- sleep 20 2>&-",
-                               PROFILE_PATH}};
-
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  sample_usage_closed_fds(PROFILE_PATH, "-d 0.2 -- sleep 20");
 }
 
 /* The run returns when the command is gone too: it has our pipe. */
@@ -95,9 +86,7 @@ static void reader_of_stderr_gone_ends_the_command(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, "profile: ");
+  sample_run_ends(&run, 0, "profile: ");
 }
 
 int main(void) {

@@ -108,9 +108,7 @@ static void event_that_is_not_there_is_told_and_pointed_at(void **state) {
                                "page-fault", "true"}};
 
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 2);
-  sample_run_expect_text(run.err, "record:   cs,page-fault\n");
+  sample_run_ends(&run, 2, "record:   cs,page-fault\n");
   sample_run_expect_text(run.err, "record:      ^\n");
   expect_old_file();
 }
@@ -120,9 +118,7 @@ static void process_that_is_not_there_is_told(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "2147483647");
+  sample_run_ends(&run, 1, "2147483647");
   expect_old_file();
 }
 
@@ -146,9 +142,7 @@ static void filter_of_what_has_no_fields_is_told(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "--filter 'x == 1': ");
+  sample_run_ends(&run, 1, "--filter 'x == 1': ");
   expect_old_file();
 }
 
@@ -158,9 +152,7 @@ static void missing_command_is_told_with_status_127(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 127);
-  sample_run_expect_text(run.err, "/nonexistent/command");
+  sample_run_ends(&run, 127, "/nonexistent/command");
   assert_null(strstr(run.err, "wrote"));
 }
 
@@ -175,9 +167,7 @@ static void file_that_cannot_be_made_is_told(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "/nonexistent/file: ");
+  sample_run_ends(&run, 1, "/nonexistent/file: ");
   assert_string_equal(run.out, "");
 }
 

@@ -91,9 +91,7 @@ static void event_that_is_not_there_is_told_and_pointed_at(void **state) {
       .args = {STAT_PATH, "-e", "page-faults", "-e", "page-fault", "true"}};
 
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 2);
-  sample_run_expect_text(run.err, "page-fault");
+  sample_run_ends(&run, 2, "page-fault");
   sample_run_expect_text(run.err, "page-faults,page-fault\n");
   sample_run_expect_text(run.err, "             ^\n");
 }
@@ -127,9 +125,7 @@ static void thread_that_is_not_there_is_told(void **state) {
   sample_run_t run = {.args = {STAT_PATH, "-t", "2147483647"}};
 
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "thread");
+  sample_run_ends(&run, 1, "thread");
   sample_run_expect_text(run.err, "2147483647");
 }
 
@@ -137,9 +133,7 @@ static void cgroup_that_is_not_there_is_told(void **state) {
   sample_run_t run = {.args = {STAT_PATH, "-G", "nonexistent/x", "true"}};
 
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "nonexistent/x");
+  sample_run_ends(&run, 1, "nonexistent/x");
 }
 
 static void cpu_that_is_not_there_is_told(void **state) {
@@ -148,9 +142,7 @@ static void cpu_that_is_not_there_is_told(void **state) {
 
   (void)state;
   support_need_cpu_wide(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "4000");
+  sample_run_ends(&run, 1, "4000");
 }
 
 static void unprivileged_user_without_target_learns_what_works(void **state) {
@@ -163,9 +155,7 @@ static void file_that_cannot_be_opened_is_told(void **state) {
       .args = {STAT_PATH, "-o", "/nonexistent/file", "--", "echo", "ran"}};
 
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "/nonexistent/file: ");
+  sample_run_ends(&run, 1, "/nonexistent/file: ");
   assert_string_equal(run.out, "");
 }
 
@@ -175,9 +165,7 @@ static void file_that_cannot_be_written_is_told(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "/dev/full could not be written");
+  sample_run_ends(&run, 1, "/dev/full could not be written");
 }
 
 static void lower_file_limit(void) {
@@ -196,9 +184,7 @@ static void expect_too_many(int as_nobody) {
   for (i = 0; i < 99; i++)
     strcat(events, ",page-faults");
   run.args[2] = events;
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "100 events take as many fds");
+  sample_run_ends(&run, 1, "100 events take as many fds");
   sample_run_expect_text(run.err, "RLIMIT_NOFILE");
   sample_run_expect_text(run.err, "it is 30 (hard limit 30)");
 }
@@ -213,17 +199,10 @@ static void too_many_events_for_the_fds_are_told(void **state) {
     expect_too_many(1);
 }
 
-/* uv_loop_close() asserts that its fds are none of the first three. */
 static void standard_fds_closed_do_not_abort(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "\"$0\" -e task-clock true <&- >&- && "
-                               "\"$0\" -e task-clock true 2>&-",
-                               STAT_PATH}};
-
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  sample_usage_closed_fds(STAT_PATH, "-e task-clock true");
 }
 
 int main(void) {

@@ -46,9 +46,7 @@ static void unknown_name_is_told_with_the_one_that_was_meant(void **state) {
 
   (void)state;
   support_need_tracepoint(__func__, "sched:sched_switch");
-  sample_run(&run);
-  sample_run_expect_status(&run, 2);
-  sample_run_expect_text(run.err, "sched_switch");
+  sample_run_ends(&run, 2, "sched_switch");
   sample_run_expect_text(run.err, "^");
 }
 
@@ -57,9 +55,7 @@ static void name_of_no_event_is_shown_clean(void **state) {
   sample_run_t run = {.args = {TRACE_PATH, "-e", "cs,\033[31m:x", "true"}};
 
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 2);
-  sample_run_expect_text(run.err, "trace:   cs,?[31m:x\n");
+  sample_run_ends(&run, 2, "trace:   cs,?[31m:x\n");
   assert_null(strchr(run.err, '\033'));
 }
 
@@ -69,9 +65,7 @@ static void filter_that_does_not_fit_is_told(void **state) {
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
-  sample_run(&run);
-  sample_run_expect_status(&run, 2);
-  sample_run_expect_text(run.err, "trace: syscalls:sys_exit_getpriority: ");
+  sample_run_ends(&run, 2, "trace: syscalls:sys_exit_getpriority: ");
   sample_run_expect_text(run.err, "\"who == 1\"");
 }
 
@@ -80,9 +74,7 @@ static void clocks_and_counters_are_refused(void **state) {
   sample_run_t run = {.args = {TRACE_PATH, "-e", "cpu-clock", "true"}};
 
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 2);
-  sample_run_expect_text(run.err, "cpu-clock does not happen at a moment");
+  sample_run_ends(&run, 2, "cpu-clock does not happen at a moment");
 }
 
 static void status_of_the_command_is_that_of_trace(void **state) {
@@ -90,9 +82,7 @@ static void status_of_the_command_is_that_of_trace(void **state) {
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
-  sample_run(&run);
-  sample_run_expect_status(&run, 5);
-  sample_run_expect_text(run.err, "trace: 0 hits in ");
+  sample_run_ends(&run, 5, "trace: 0 hits in ");
 }
 
 static void missing_command_is_told_with_status_127(void **state) {
@@ -101,9 +91,7 @@ static void missing_command_is_told_with_status_127(void **state) {
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
-  sample_run(&run);
-  sample_run_expect_status(&run, 127);
-  sample_run_expect_text(run.err, "/nonexistent/command");
+  sample_run_ends(&run, 127, "/nonexistent/command");
 }
 
 static void process_that_is_not_there_is_told(void **state) {
@@ -111,9 +99,7 @@ static void process_that_is_not_there_is_told(void **state) {
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "2147483647");
+  sample_run_ends(&run, 1, "2147483647");
 }
 
 static void interrupt_ends_with_the_last_line(void **state) {
@@ -123,9 +109,7 @@ static void interrupt_ends_with_the_last_line(void **state) {
   support_need_cpu_wide(__func__);
   support_need_tracepoint(__func__, ENTER);
   run.interrupt_at = "Ctrl-C ends it";
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, " 0 lost\n");
+  sample_run_ends(&run, 0, " 0 lost\n");
 }
 
 static void duration_ends_it(void **state) {
@@ -134,9 +118,7 @@ static void duration_ends_it(void **state) {
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, "trace: 0 hits in ");
+  sample_run_ends(&run, 0, "trace: 0 hits in ");
 }
 
 /* The run returns when the command is gone too: it has our pipe. */
@@ -156,85 +138,46 @@ static void reader_that_has_enough_ends_it(void **state) {
   sample_run_expect_text(run.err, " lost\n");
 }
 
-/* Nobody reads until the end: what does not fit into pipe, text and rings is
- * lost, and told. */
+/* What does not fit into pipe, text and rings is lost, and told. */
 static void reader_that_never_reads_does_not_hold_it(void **state) {
-  char directory[] = "/tmp/uvperf-trace-XXXXXX", fifo[64];
   sample_run_t run = {
-      .args = {"/bin/sh", "-c",
-               "{ \"$0\" -e \"$2\" -- sh -c 'exec \"$0\" calls 5000' \"$1\"; "
-               "echo $? >&2; echo >$3; } | read end <$3",
-               TRACE_PATH, TARGET_PATH, ENTER, fifo}};
+      .args = {TRACE_PATH, "-e", ENTER, "--", TARGET_PATH, "calls", "5000"}};
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
-  assert_non_null(mkdtemp(directory));
-  snprintf(fifo, sizeof(fifo), "%s/end", directory);
-  assert_int_equal(mkfifo(fifo, 0600), 0);
-  sample_run(&run);
-  unlink(fifo);
-  rmdir(directory);
-  sample_run_expect_text(run.err, "nobody reads");
+  sample_usage_never_read(&run);
   sample_run_expect_text(run.err, "trace: 5000 hits in ");
-  sample_run_expect_text(run.err, " lost\n1\n");
 }
 
 static void file_gets_the_lines_and_stdout_is_the_commands(void **state) {
-  char path[] = "/tmp/uvperf-trace-XXXXXX", text[4096] = "";
-  sample_run_t run = {.args = {TRACE_PATH, "-o", path, "-e",
-                               "syscalls:sys_enter_write", "--", "echo",
-                               "hello"}};
-  int fd;
+  sample_run_t run = {.args = {TRACE_PATH, "-e", "syscalls:sys_enter_write",
+                               "--", "echo", "hello"}};
+  char text[65536] = "";
 
   (void)state;
   support_need_tracepoint(__func__, "syscalls:sys_enter_write");
-  fd = mkstemp(path);
-  assert_true(fd >= 0);
-  sample_run(&run);
-  assert_true(sample_run_append(fd, text, sizeof(text)));
-  close(fd);
-  unlink(path);
-  sample_run_expect_status(&run, 0);
-  assert_string_equal(run.out, "hello\n");
+  sample_usage_good_file(&run, text, sizeof(text));
   sample_run_expect_text(text, " echo ");
   sample_run_expect_text(text, " syscalls:sys_enter_write ");
 }
 
 static void file_that_cannot_be_written_is_told(void **state) {
-  sample_run_t full = {.args = {TRACE_PATH, "-o", "/dev/full", "-e", ENTER,
-                                TARGET_PATH, "calls", "1"}};
-  sample_run_t none = {
-      .args = {TRACE_PATH, "-o", "/nonexistent/file", "-e", ENTER, "true"}};
+  const sample_run_t run = {
+      .args = {TRACE_PATH, "-e", ENTER, TARGET_PATH, "calls", "1"}};
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
-  sample_run(&full);
-  sample_run_expect_status(&full, 1);
-  sample_run_expect_text(full.err, "trace: /dev/full: ");
-  sample_run_expect_text(full.err, strerror(ENOSPC));
-  sample_run(&none);
-  sample_run_expect_status(&none, 1);
-  sample_run_expect_text(none.err, "trace: /nonexistent/file: ");
+  sample_usage_bad_file(&run, "trace");
 }
 
 /* Each of the page faults of a shell makes a line. */
 static void file_that_may_not_grow_is_told(void **state) {
-  char path[] = "/tmp/uvperf-trace-XXXXXX";
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "ulimit -f 1; exec \"$0\" -e page-faults:u -o "
-                               "\"$1\" -- sh -c :",
-                               TRACE_PATH, path}};
-  int fd;
+  sample_run_t run = {
+      .args = {TRACE_PATH, "-e", "page-faults:u", "--", "sh", "-c", ":"}};
 
   (void)state;
   support_need_own_events(__func__);
-  fd = mkstemp(path);
-  assert_true(fd >= 0);
-  sample_run(&run);
-  close(fd);
-  unlink(path);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, strerror(EFBIG));
+  sample_usage_limited_file(&run);
   sample_run_expect_text(run.err, " lost\n");
 }
 
@@ -267,9 +210,7 @@ static void fds_that_do_not_suffice_are_told(void **state) {
   (void)state;
   support_need_cpu_wide(__func__);
   support_need_tracepoint(__func__, "syscalls:sys_enter_openat");
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "RLIMIT_NOFILE");
+  sample_run_ends(&run, 1, "RLIMIT_NOFILE");
 }
 
 /* The limit that can be raised is, and the command has its own. */
@@ -300,9 +241,7 @@ static void unprivileged_user_learns_that_names_cannot_be_read(void **state) {
   if (stat("/sys/kernel/tracing", &tracefs) != 0 || tracefs.st_mode & 7)
     support_skip(__func__, "a tracefs that only root may read");
   run.as_nobody = 1;
-  sample_run(&run);
-  sample_run_expect_status(&run, 2);
-  sample_run_expect_text(run.err, "tracefs may not be read by this process");
+  sample_run_ends(&run, 2, "tracefs may not be read by this process");
   sample_run_expect_text(run.err, "gid=GROUP,mode=750");
 }
 
@@ -358,24 +297,14 @@ static void unprivileged_user_without_target_learns_what_works(void **state) {
   if (sample_run_paranoid() <= 0)
     support_skip(__func__, "kernel.perf_event_paranoid above 0");
   run.as_nobody = 1;
-  sample_run(&run);
-  sample_run_expect_status(&run, 2);
-  sample_run_expect_text(run.err, "CAP_PERFMON");
+  sample_run_ends(&run, 2, "CAP_PERFMON");
   sample_run_expect_text(run.err, "trace -e 'syscalls:*' -- command");
 }
 
-/* uv_loop_close() asserts that its fds are none of the first three. */
 static void standard_fds_closed_do_not_abort(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "\"$0\" -e $1 -- true <&- && "
-                               "\"$0\" -e $1 -- true >&- && "
-                               "\"$0\" -e $1 -- true 2>&-",
-                               TRACE_PATH, "page-faults:u"}};
-
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  sample_usage_closed_fds(TRACE_PATH, "-e page-faults:u -- true");
 }
 
 int main(void) {

@@ -4,9 +4,7 @@
 #include "sample_run.h"
 #include "sample_usage.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static void status_of_the_command_is_that_of_watch(void **state) {
@@ -103,9 +101,7 @@ static void unprivileged_user_learns_that_a_process_is_not_his(void **state) {
   if (sample_run_paranoid() <= 0)
     support_skip(__func__, "kernel.perf_event_paranoid above 0");
   run.as_nobody = 1;
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "watch: software event dummy of ");
+  sample_run_ends(&run, 1, "watch: software event dummy of ");
 }
 
 static void sigterm_ends_with_the_last_line(void **state) {
@@ -169,26 +165,15 @@ static void reader_that_goes_in_silence_ends_it(void **state) {
   sample_run_expect_text(run.err, "watch: 0 forks, 0 execs, 0 exits, ");
 }
 
-/* The reader is there until watch has ended, and does not read. */
 static void reader_that_never_reads_does_not_hold_it(void **state) {
-  char directory[] = "/tmp/uvperf-watch-XXXXXX", fifo[64];
-  sample_run_t run = {
-      .args = {"/bin/sh", "-c",
-               "{ \"$0\" -- sh -c 'exec \"$0\" storm 500 >/dev/null' \"$1\"; "
-               "echo $? >&2; echo >$2; } | read end <$2",
-               WATCH_PATH, TARGET_PATH, fifo}};
+  sample_run_t run = {.args = {WATCH_PATH, "--", "sh", "-c",
+                               "exec \"$0\" storm 500 >/dev/null",
+                               TARGET_PATH}};
 
   (void)state;
   support_need_own_events(__func__);
-  assert_non_null(mkdtemp(directory));
-  snprintf(fifo, sizeof(fifo), "%s/end", directory);
-  assert_int_equal(mkfifo(fifo, 0600), 0);
-  sample_run(&run);
-  unlink(fifo);
-  rmdir(directory);
-  sample_run_expect_text(run.err, "nobody reads");
+  sample_usage_never_read(&run);
   sample_run_expect_text(run.err, " 502 execs, ");
-  sample_run_expect_text(run.err, " records lost\n1\n");
 }
 
 /* Stopped by its command, it cannot read the rings. */
@@ -202,57 +187,33 @@ static void loss_is_told_while_it_goes_on(void **state) {
   (void)state;
   support_need_own_events(__func__);
   run.interrupt_at = " in all\n";
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, " records were lost, ");
+  sample_run_ends(&run, 0, " records were lost, ");
   sample_run_expect_text(run.err, " records lost\n");
 }
 
 static void file_gets_the_story_and_stdout_is_the_commands(void **state) {
-  char path[] = "/tmp/uvperf-watch-XXXXXX", text[4096] = "";
-  sample_run_t run = {.args = {WATCH_PATH, "-o", path, "--", "echo", "hello"}};
-  int fd;
+  sample_run_t run = {.args = {WATCH_PATH, "--", "echo", "hello"}};
+  char text[65536] = "";
 
   (void)state;
   support_need_own_events(__func__);
-  fd = mkstemp(path);
-  assert_true(fd >= 0);
-  sample_run(&run);
-  assert_true(sample_run_append(fd, text, sizeof(text)));
-  close(fd);
-  unlink(path);
-  sample_run_expect_status(&run, 0);
-  assert_string_equal(run.out, "hello\n");
+  sample_usage_good_file(&run, text, sizeof(text));
   sample_run_expect_text(text, " exec ");
   sample_run_expect_text(text, " exit ");
 }
 
 static void file_that_cannot_be_written_is_told(void **state) {
-  sample_run_t full = {.args = {WATCH_PATH, "-o", "/dev/full", "true"}};
-  sample_run_t none = {.args = {WATCH_PATH, "-o", "/nonexistent/file", "true"}};
+  const sample_run_t run = {.args = {WATCH_PATH, "true"}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&full);
-  sample_run_expect_status(&full, 1);
-  sample_run_expect_text(full.err, "watch: /dev/full: ");
-  sample_run_expect_text(full.err, strerror(ENOSPC));
-  sample_run(&none);
-  sample_run_expect_status(&none, 1);
-  sample_run_expect_text(none.err, "watch: /nonexistent/file: ");
+  sample_usage_bad_file(&run, "watch");
 }
 
-/* uv_loop_close() asserts that its fds are none of the first three. */
 static void standard_fds_closed_do_not_abort(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "\"$0\" -- true <&- && \"$0\" -- true >&- && "
-                               "\"$0\" -- true 2>&-",
-                               WATCH_PATH}};
-
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  sample_usage_closed_fds(WATCH_PATH, "-- true");
 }
 
 int main(void) {
