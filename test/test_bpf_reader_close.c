@@ -132,12 +132,13 @@ static void free_it(uvperf_bpf_reader_t *reader) {
 }
 
 static void reader_is_freed_in_its_close_callback(void **state) {
-  uvperf_bpf_reader_t *reader = malloc(sizeof(*reader));
+  uvperf_bpf_reader_t *reader;
   live_bpf_reader_t live;
   before_t before;
   int closed = 0;
 
   make(__func__, &live, &before);
+  reader = malloc(sizeof(*reader));
   assert_non_null(reader);
   assert_int_equal(
       uvperf_bpf_reader_init(*state, reader, live.array, NULL, NULL), 0);

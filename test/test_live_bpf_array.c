@@ -80,15 +80,17 @@ static size_t take(world_t *world, const uint8_t **payload, uint64_t *lost) {
 
 static void output_hands_out_what_it_is_given(void **state) {
   static const size_t sizes[] = {0, 1, 4, 5, 12, 4096, LIVE_BPF_MOST};
-  uint8_t *payload = malloc(LIVE_BPF_MOST);
   live_bpf_output_t output;
   const uint8_t *found;
+  uint8_t *payload;
   uint64_t lost = 0;
   world_t world;
   size_t i, k;
 
   (void)state;
   open_world(&world, __func__, 4 * LIVE_BPF_MOST);
+  payload = calloc(1, LIVE_BPF_MOST);
+  assert_non_null(payload);
   live_bpf_output_open(&output, world.array);
   assert_int_equal(live_bpf_output(&output, payload, 8), -ENOENT);
   put(&world);
