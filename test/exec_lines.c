@@ -2,10 +2,13 @@
 #include "exec_lines.h"
 
 #include "json_check.h"
+#include "json_lines.h"
 #include "json_pick.h"
 #include "support.h"
 
-static void pick(exec_line_t *line, const char *text) {
+static void pick_line(void *element, const char *text) {
+  exec_line_t *line = element;
+
   line->text = strdup(text);
   assert_non_null(line->text);
   line->time = json_pick_double(text, "time");
@@ -16,20 +19,6 @@ static void pick(exec_line_t *line, const char *text) {
   json_pick_string(text, "type", line->type, sizeof(line->type));
   json_pick_string(text, "comm", line->comm, sizeof(line->comm));
   json_pick_string(text, "filename", line->filename, sizeof(line->filename));
-}
-
-static void add(exec_lines_t *lines, const char *text) {
-  exec_line_t *line;
-
-  if (!json_is_object(text))
-    print_error("no JSON: %s\n", text);
-  assert_true(json_is_object(text));
-  lines->lines = realloc(lines->lines, (lines->nr + 1) * sizeof(*lines->lines));
-  assert_non_null(lines->lines);
-  line = &lines->lines[lines->nr++];
-  pick(line, text);
-  if (strcmp(line->type, "lost") == 0)
-    lines->lost_in_lines += (uint64_t)json_pick_number(text, "lost", -1);
 }
 
 static void expect_order(const exec_lines_t *lines) {
@@ -49,18 +38,19 @@ static void expect_order(const exec_lines_t *lines) {
 
 void exec_lines_read(exec_lines_t *lines, FILE *file) {
   const exec_line_t *last;
-  char *text = NULL;
-  size_t size = 0, i;
+  size_t i;
 
   memset(lines, 0, sizeof(*lines));
-  rewind(file);
-  while (getline(&text, &size, file) > 0)
-    add(lines, text);
-  free(text);
+  lines->lines = json_lines_read(file, json_is_object, pick_line,
+                                 sizeof(lines->lines[0]), &lines->nr);
   assert_true(lines->nr > 0);
-  for (i = 0; i < lines->nr; i++)
+  for (i = 0; i < lines->nr; i++) {
     assert_int_equal(strcmp(lines->lines[i].type, "end") == 0,
                      i + 1 == lines->nr);
+    if (strcmp(lines->lines[i].type, "lost") == 0)
+      lines->lost_in_lines +=
+          (uint64_t)json_pick_number(lines->lines[i].text, "lost", -1);
+  }
   last = &lines->lines[lines->nr - 1];
   lines->execs = (uint64_t)json_pick_number(last->text, "execs", -1);
   lines->lost = (uint64_t)json_pick_number(last->text, "lost", -1);

@@ -4,6 +4,7 @@
 #include "flight_lines.h"
 
 #include "json_check.h"
+#include "json_lines.h"
 #include "json_pick.h"
 #include "support.h"
 
@@ -22,11 +23,9 @@ static uint64_t pick_time(const char *text, const char *key) {
   return seconds * UINT64_C(1000000000) + ns;
 }
 
-static void parse(flight_lines_line_t *line, const char *text) {
-  if (!json_is_object(text))
-    print_error("no JSON: %s\n", text);
-  assert_true(json_is_object(text));
-  memset(line, 0, sizeof(*line));
+static void pick_line(void *element, const char *text) {
+  flight_lines_line_t *line = element;
+
   line->time = pick_time(text, "time");
   json_pick_string(text, "type", line->type, sizeof(line->type));
   json_pick_string(text, "from_comm", line->from_comm, sizeof(line->from_comm));
@@ -43,23 +42,6 @@ static void parse(flight_lines_line_t *line, const char *text) {
     line->number = json_pick_number(text, "lost", -2);
   if (strcmp(line->type, "dump") == 0 || strcmp(line->type, "cpu") == 0)
     line->from = pick_time(text, "from");
-}
-
-static void read_all(flight_lines_t *lines, FILE *file) {
-  size_t size = 0, capacity = 0;
-  char *text = NULL;
-
-  memset(lines, 0, sizeof(*lines));
-  rewind(file);
-  while (getline(&text, &size, file) > 0) {
-    if (lines->nr == capacity) {
-      capacity = capacity == 0 ? 1024 : 2 * capacity;
-      lines->lines = realloc(lines->lines, capacity * sizeof(*lines->lines));
-      assert_non_null(lines->lines);
-    }
-    parse(&lines->lines[lines->nr++], text);
-  }
-  free(text);
 }
 
 /* -- what is so in any dump ------------------------------------------------ */
@@ -132,7 +114,9 @@ void flight_lines_read(flight_lines_t *lines, FILE *file) {
   size_t at = 0;
   int dump;
 
-  read_all(lines, file);
+  memset(lines, 0, sizeof(*lines));
+  lines->lines = json_lines_read(file, json_is_object, pick_line,
+                                 sizeof(lines->lines[0]), &lines->nr);
   while (at < lines->nr)
     at = check_frame(lines, at, ++lines->nr_dumps);
   for (dump = 1; dump <= lines->nr_dumps; dump++)

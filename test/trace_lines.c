@@ -4,17 +4,17 @@
 #include "trace_lines.h"
 
 #include "json_check.h"
+#include "json_lines.h"
 #include "json_pick.h"
 
 long trace_lines_number(const trace_lines_line_t *line, const char *key) {
   return (long)json_pick_double(line->text, key);
 }
 
-static void parse(trace_lines_line_t *line, const char *text) {
+static void pick_line(void *element, const char *text) {
+  trace_lines_line_t *line = element;
+
   snprintf(line->text, sizeof(line->text), "%s", text);
-  if (!json_is_tree(text))
-    print_error("no JSON: %s\n", text);
-  assert_true(json_is_tree(text));
   line->time = json_pick_double(text, "time");
   json_pick_string(text, "type", line->type, sizeof(line->type));
   json_pick_string(text, "comm", line->comm, sizeof(line->comm));
@@ -23,23 +23,6 @@ static void parse(trace_lines_line_t *line, const char *text) {
   line->tid = json_pick_number(text, "tid", -2);
   line->cpu = json_pick_number(text, "cpu", -2);
   line->who = json_pick_number(text, "who", -1);
-}
-
-static void read_all(trace_lines_t *lines, FILE *file) {
-  size_t size = 0, capacity = 0;
-  char *text = NULL;
-
-  memset(lines, 0, sizeof(*lines));
-  rewind(file);
-  while (getline(&text, &size, file) > 0) {
-    if (lines->nr == capacity) {
-      capacity = capacity == 0 ? 1024 : 2 * capacity;
-      lines->lines = realloc(lines->lines, capacity * sizeof(*lines->lines));
-      assert_non_null(lines->lines);
-    }
-    parse(&lines->lines[lines->nr++], text);
-  }
-  free(text);
 }
 
 static void expect_order(const trace_lines_t *lines) {
@@ -61,7 +44,8 @@ void trace_lines_run(trace_lines_t *lines, sample_run_t *run, int status) {
   assert_non_null(run->file);
   sample_run(run);
   sample_run_expect_status(run, status);
-  read_all(lines, run->file);
+  lines->lines = json_lines_read(run->file, json_is_tree, pick_line,
+                                 sizeof(lines->lines[0]), &lines->nr);
   fclose(run->file);
   assert_true(lines->nr > 0);
   assert_string_equal(trace_lines_end(lines)->type, "end");

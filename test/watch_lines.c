@@ -4,6 +4,7 @@
 #include "watch_lines.h"
 
 #include "json_check.h"
+#include "json_lines.h"
 #include "json_pick.h"
 #include "support.h"
 
@@ -11,11 +12,10 @@ long watch_lines_number(const watch_lines_line_t *line, const char *key) {
   return json_pick_number(line->text, key, 0);
 }
 
-static void parse(watch_lines_line_t *line, const char *text) {
+static void pick_line(void *element, const char *text) {
+  watch_lines_line_t *line = element;
+
   snprintf(line->text, sizeof(line->text), "%s", text);
-  if (!json_is_object(text))
-    print_error("no JSON: %s\n", text);
-  assert_true(json_is_object(text));
   line->time = json_pick_double(text, "time");
   json_pick_string(text, "type", line->type, sizeof(line->type));
   line->pid = watch_lines_number(line, "pid");
@@ -27,26 +27,17 @@ static void parse(watch_lines_line_t *line, const char *text) {
 }
 
 void watch_lines_read(watch_lines_t *lines, FILE *file) {
-  size_t size = 0, capacity = 0;
   double youngest = 0;
-  char *text = NULL;
   long late = 0;
+  size_t i;
 
-  memset(lines, 0, sizeof(*lines));
-  rewind(file);
-  while (getline(&text, &size, file) > 0) {
-    if (lines->nr == capacity) {
-      capacity = capacity == 0 ? 1024 : 2 * capacity;
-      lines->lines = realloc(lines->lines, capacity * sizeof(*lines->lines));
-      assert_non_null(lines->lines);
-    }
-    parse(&lines->lines[lines->nr], text);
-    late += lines->lines[lines->nr].time < youngest;
-    if (lines->lines[lines->nr].time > youngest)
-      youngest = lines->lines[lines->nr].time;
-    lines->nr++;
+  lines->lines = json_lines_read(file, json_is_object, pick_line,
+                                 sizeof(lines->lines[0]), &lines->nr);
+  for (i = 0; i < lines->nr; i++) {
+    late += lines->lines[i].time < youngest;
+    if (lines->lines[i].time > youngest)
+      youngest = lines->lines[i].time;
   }
-  free(text);
   assert_true(lines->nr > 0);
   assert_string_equal(lines->lines[lines->nr - 1].type, "end");
   assert_int_equal(watch_lines_number(&lines->lines[lines->nr - 1], "late"),
