@@ -2,36 +2,7 @@
 /* Live: what memory a BPF reader takes, by the functions that the user has
  * given: none while records are delivered, and none that it keeps. */
 #include "live_bpf_reader.h"
-
-#include "uvperf/allocator.h"
-
-static uint64_t taken;
-static uint64_t freed;
-
-static void *count_malloc(size_t size) {
-  taken++;
-  return malloc(size);
-}
-
-static void *count_realloc(void *old, size_t size) {
-  taken++;
-  return realloc(old, size);
-}
-
-static void *count_calloc(size_t nr, size_t size) {
-  taken++;
-  return calloc(nr, size);
-}
-
-static void count_free(void *memory) {
-  freed++;
-  free(memory);
-}
-
-static int put_back(void **state) {
-  uvperf_replace_allocator(malloc, realloc, calloc, free);
-  return support_loop_teardown(state);
-}
+#include "memory_count.h"
 
 /* In slices, by a flush, over a pause, and after another start; large ones wrap
  * at the end of the ring. */
@@ -62,18 +33,16 @@ static void reader_takes_no_memory_to_deliver(void **state) {
   uint64_t before;
 
   live_bpf_reader_make(__func__, &live, 0);
-  uvperf_replace_allocator(count_malloc, count_realloc, count_calloc,
-                           count_free);
-  taken = freed = 0;
+  memory_count_begin();
   live_bpf_reader_open(*state, &live, NULL);
   live_bpf_reader_start(&live, NULL);
   live_turns_in(*state, 5);
-  before = taken;
+  before = memory_count_taken();
   assert_true(before > 0);
   deliver(*state, &live);
-  assert_true(taken == before);
+  assert_int_equal(memory_count_taken(), before);
   live_bpf_reader_close(&live);
-  assert_true(taken == freed);
+  assert_int_equal(memory_count_held(), 0);
   live_bpf_reader_unmake(&live);
 }
 
@@ -86,31 +55,31 @@ static void snapshots_give_back_what_they_take(void **state) {
 
   options.flags = UVPERF_BPF_READER_OVERWRITE;
   live_bpf_reader_make(__func__, &live, 0);
-  uvperf_replace_allocator(count_malloc, count_realloc, count_calloc,
-                           count_free);
-  taken = freed = 0;
+  memory_count_begin();
   live_bpf_reader_open(*state, &live, &options);
   live_bpf_reader_start(&live, NULL);
-  held = taken - freed;
+  held = memory_count_held();
   for (i = 0; i < 10; i++) {
     live_bpf_reader_send_all(&live, 0, 10);
     assert_int_equal(
         uvperf_bpf_reader_snapshot(&live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST),
         0);
-    assert_true(taken - freed == held);
+    assert_int_equal(memory_count_held(), held);
   }
   assert_int_equal(live.samples, 100);
   live_bpf_reader_close(&live);
-  assert_true(taken == freed);
+  assert_int_equal(memory_count_held(), 0);
   live_bpf_reader_unmake(&live);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test_setup_teardown(reader_takes_no_memory_to_deliver,
-                                       support_loop_setup, put_back),
+                                       support_loop_setup,
+                                       memory_count_teardown),
       support_loop_test_setup_teardown(snapshots_give_back_what_they_take,
-                                       support_loop_setup, put_back),
+                                       support_loop_setup,
+                                       memory_count_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
