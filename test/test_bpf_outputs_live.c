@@ -43,6 +43,42 @@ static void start(uvperf__bpf_outputs_t *outputs) {
     fail_msg("%s", error.reason);
 }
 
+/* A map, events in it, and a program that hands out to it. */
+typedef struct world_s {
+  int map; /* the test's to make */
+  uvperf__bpf_outputs_t *outputs;
+  live_bpf_output_t output;
+} world_t;
+
+/* Not started yet; NULL: the defaults. */
+static void open_world(world_t *world,
+                       const uvperf__bpf_outputs_options_t *options) {
+  uvperf__bpf_outputs_options_t of_map = options == NULL ? defaults : *options;
+
+  of_map.map_fd = world->map;
+  world->outputs = make(&of_map);
+  live_bpf_output_open(&world->output, world->map);
+}
+
+static void begin(world_t *world,
+                  const uvperf__bpf_outputs_options_t *options) {
+  open_world(world, options);
+  start(world->outputs);
+}
+
+static void end(world_t *world) {
+  live_bpf_output_close(&world->output);
+  uvperf__bpf_outputs_free(world->outputs);
+  close(world->map);
+}
+
+/* What the program answers that hands a 7 out. */
+static int hand_out(const world_t *world, int cpu) {
+  static const uint8_t byte = 7;
+
+  return live_bpf_output_on(&world->output, cpu, &byte, 1);
+}
+
 /* How many samples are in the ring of a CPU; each must begin with this byte. */
 static uint64_t count(uvperf__bpf_outputs_t *outputs, int cpu, uint8_t byte) {
   static uint8_t scratch[UVPERF__RING_SCRATCH_BYTES];
@@ -73,166 +109,135 @@ static uint64_t count(uvperf__bpf_outputs_t *outputs, int cpu, uint8_t byte) {
 /* -- programs ------------------------------------------------------------- */
 
 static void program_writes_into_the_ring_of_its_cpu(void **state) {
-  int map = live_bpf_array_make(__func__, 0);
-  uvperf__bpf_outputs_t *outputs = make_of(map);
-  live_bpf_output_t output;
+  world_t world = {.map = live_bpf_array_make(__func__, 0)};
   uint8_t byte;
   int cpus[64];
   size_t nr = live_cpus(cpus, 64);
   size_t i;
 
   (void)state;
-  live_bpf_output_open(&output, map);
+  open_world(&world, NULL);
+  for (i = 0; i < nr; i++)
+    assert_int_equal(hand_out(&world, cpus[i]), -ENOENT);
+  start(world.outputs);
+  assert_true(uvperf__bpf_outputs_are_put(world.outputs));
   for (i = 0; i < nr; i++) {
     byte = (uint8_t)(i + 1);
-    assert_int_equal(live_bpf_output_on(&output, cpus[i], &byte, 1), -ENOENT);
-  }
-  start(outputs);
-  assert_true(uvperf__bpf_outputs_are_put(outputs));
-  for (i = 0; i < nr; i++) {
-    byte = (uint8_t)(i + 1);
-    assert_int_equal(live_bpf_output_on(&output, cpus[i], &byte, 1), 0);
-    assert_int_equal(live_bpf_output_on(&output, cpus[i], &byte, 1), 0);
-    assert_int_equal(uvperf__bpf_outputs_cpu_status(outputs, cpus[i]), 0);
+    assert_int_equal(live_bpf_output_on(&world.output, cpus[i], &byte, 1), 0);
+    assert_int_equal(live_bpf_output_on(&world.output, cpus[i], &byte, 1), 0);
+    assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, cpus[i]), 0);
   }
   for (i = 0; i < nr; i++)
-    assert_int_equal(count(outputs, cpus[i], (uint8_t)(i + 1)), 2);
-  live_bpf_output_close(&output);
-  uvperf__bpf_outputs_free(outputs);
-  close(map);
+    assert_int_equal(count(world.outputs, cpus[i], (uint8_t)(i + 1)), 2);
+  end(&world);
 }
 
 static void take_gives_programs_enoent_and_put_goes_on(void **state) {
-  int map = live_bpf_array_make(__func__, 0);
-  uvperf__bpf_outputs_t *outputs = make_of(map);
-  live_bpf_output_t output;
-  uint8_t byte = 7;
+  world_t world = {.map = live_bpf_array_make(__func__, 0)};
   int turn;
 
   (void)state;
-  live_bpf_output_open(&output, map);
-  start(outputs);
+  begin(&world, NULL);
   for (turn = 0; turn < 3; turn++) {
-    assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
-    assert_int_equal(uvperf__bpf_outputs_take(outputs, NULL), 0);
-    assert_int_equal(uvperf__bpf_outputs_take(outputs, NULL), 0);
-    assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -ENOENT);
-    assert_int_equal(uvperf__bpf_outputs_put(outputs, NULL), 0);
-    assert_int_equal(uvperf__bpf_outputs_put(outputs, NULL), 0);
+    assert_int_equal(hand_out(&world, 0), 0);
+    assert_int_equal(uvperf__bpf_outputs_take(world.outputs, NULL), 0);
+    assert_int_equal(uvperf__bpf_outputs_take(world.outputs, NULL), 0);
+    assert_int_equal(hand_out(&world, 0), -ENOENT);
+    assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
+    assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
   }
-  assert_int_equal(count(outputs, 0, 7), 3);
-  live_bpf_output_close(&output);
-  uvperf__bpf_outputs_free(outputs);
-  close(map);
+  assert_int_equal(count(world.outputs, 0, 7), 3);
+  end(&world);
 }
 
 static void map_with_one_entry_has_cpu_0_alone(void **state) {
-  int map = live_bpf_array_make(__func__, 1);
-  uvperf__bpf_outputs_t *outputs = make_of(map);
-  live_bpf_output_t output;
+  world_t world = {.map = live_bpf_array_make(__func__, 1)};
   int last = live_last_cpu();
-  uint8_t byte = 7;
 
   (void)state;
-  live_bpf_output_open(&output, map);
-  start(outputs);
-  assert_int_equal(uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(outputs)), 1);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(outputs, 0), 0);
+  begin(&world, NULL);
+  assert_int_equal(
+      uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(world.outputs)), 1);
+  assert_int_equal(hand_out(&world, 0), 0);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 0), 0);
   if (last != 0) {
-    assert_int_equal(live_bpf_output_on(&output, last, &byte, 1), -E2BIG);
-    assert_int_equal(uvperf__bpf_outputs_cpu_status(outputs, last), -E2BIG);
+    assert_int_equal(hand_out(&world, last), -E2BIG);
+    assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, last),
+                     -E2BIG);
   }
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(outputs, 60000), -ENOENT);
-  live_bpf_output_close(&output);
-  uvperf__bpf_outputs_free(outputs);
-  close(map);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 60000),
+                   -ENOENT);
+  end(&world);
 }
 
 static void map_fd_may_be_closed_at_once(void **state) {
-  int map = live_bpf_array_make(__func__, 0);
-  uvperf__bpf_outputs_t *outputs = make_of(map);
-  live_bpf_output_t output;
-  uint8_t byte = 7;
+  world_t world = {.map = live_bpf_array_make(__func__, 0)};
 
   (void)state;
-  live_bpf_output_open(&output, map);
-  close(map);
-  start(outputs);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
-  assert_int_equal(count(outputs, 0, 7), 1);
-  uvperf__bpf_outputs_free(outputs);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -ENOENT);
-  live_bpf_output_close(&output);
+  open_world(&world, NULL);
+  close(world.map);
+  start(world.outputs);
+  assert_int_equal(hand_out(&world, 0), 0);
+  assert_int_equal(count(world.outputs, 0, 7), 1);
+  uvperf__bpf_outputs_free(world.outputs);
+  assert_int_equal(hand_out(&world, 0), -ENOENT);
+  live_bpf_output_close(&world.output);
 }
 
 /* With a file that is shared the entries are taken out by hand. */
 static void shared_map_fd_may_be_closed_at_once(void **state) {
-  int map = live_bpf_array_make(__func__, 0);
-  uvperf__bpf_outputs_t *outputs;
-  live_bpf_output_t output;
-  uint8_t byte = 7;
+  world_t world = {.map = live_bpf_array_make(__func__, 0)};
 
   (void)state;
   fake_fail(FAKE_BPF_MAP_BY_ID, 1, -EPERM);
-  outputs = make_of(map);
-  live_bpf_output_open(&output, map);
-  start(outputs);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
-  uvperf__bpf_outputs_free(outputs);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -ENOENT);
-  live_bpf_output_close(&output);
-  close(map);
+  begin(&world, NULL);
+  assert_int_equal(hand_out(&world, 0), 0);
+  uvperf__bpf_outputs_free(world.outputs);
+  assert_int_equal(hand_out(&world, 0), -ENOENT);
+  live_bpf_output_close(&world.output);
+  close(world.map);
 }
 
 /* A daemon that is replaced by a new one: each writes while it is there. */
 static void second_reader_takes_over(void **state) {
-  uvperf__bpf_outputs_t *old, *new;
-  live_bpf_output_t output;
-  uint8_t byte = 7;
-  int map;
+  uvperf__bpf_outputs_t *old;
+  world_t world;
 
   (void)state;
   live_bpf_array_need_files(__func__);
-  map = live_bpf_array_make(__func__, 0);
-  old = make_of(map);
-  new = make_of(map);
-  live_bpf_output_open(&output, map);
+  world.map = live_bpf_array_make(__func__, 0);
+  old = make_of(world.map);
+  open_world(&world, NULL);
   start(old);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
-  start(new);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
+  assert_int_equal(hand_out(&world, 0), 0);
+  start(world.outputs);
+  assert_int_equal(hand_out(&world, 0), 0);
   uvperf__bpf_outputs_leave_map(old);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
+  assert_int_equal(hand_out(&world, 0), 0);
   assert_int_equal(count(old, 0, 7), 1);
-  assert_int_equal(count(new, 0, 7), 2);
+  assert_int_equal(count(world.outputs, 0, 7), 2);
   uvperf__bpf_outputs_free(old);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
-  assert_int_equal(count(new, 0, 7), 1);
-  uvperf__bpf_outputs_free(new);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -ENOENT);
-  live_bpf_output_close(&output);
-  close(map);
+  assert_int_equal(hand_out(&world, 0), 0);
+  assert_int_equal(count(world.outputs, 0, 7), 1);
+  uvperf__bpf_outputs_free(world.outputs);
+  assert_int_equal(hand_out(&world, 0), -ENOENT);
+  live_bpf_output_close(&world.output);
+  close(world.map);
 }
 
 static void disabled_events_answer_programs_by_an_error(void **state) {
-  int map = live_bpf_array_make(__func__, 0);
-  uvperf__bpf_outputs_t *outputs = make_of(map);
-  live_bpf_output_t output;
-  uint8_t byte = 7;
+  world_t world = {.map = live_bpf_array_make(__func__, 0)};
 
   (void)state;
-  live_bpf_output_open(&output, map);
-  assert_int_equal(uvperf__bpf_outputs_put(outputs, NULL), 0);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -EOPNOTSUPP);
-  assert_int_equal(uvperf__bpf_outputs_enable(outputs, NULL), 0);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
-  uvperf__bpf_outputs_disable(outputs);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -EOPNOTSUPP);
-  assert_int_equal(count(outputs, 0, 7), 1);
-  uvperf__bpf_outputs_free(outputs);
-  live_bpf_output_close(&output);
-  close(map);
+  open_world(&world, NULL);
+  assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
+  assert_int_equal(hand_out(&world, 0), -EOPNOTSUPP);
+  assert_int_equal(uvperf__bpf_outputs_enable(world.outputs, NULL), 0);
+  assert_int_equal(hand_out(&world, 0), 0);
+  uvperf__bpf_outputs_disable(world.outputs);
+  assert_int_equal(hand_out(&world, 0), -EOPNOTSUPP);
+  assert_int_equal(count(world.outputs, 0, 7), 1);
+  end(&world);
 }
 
 /* -- wakeups -------------------------------------------------------------- */
@@ -339,18 +344,20 @@ static void records_beside_samples_wake_too(void **state) {
 
 /* -- the user's attr ------------------------------------------------------ */
 
+static uvperf__ring_t *ring_of_cpu_0(const world_t *world) {
+  return &uvperf__cpu_rings_find(uvperf__bpf_outputs_rings(world->outputs), 0)
+              ->ring;
+}
+
 static void attr_of_the_user_tells_more_of_each_sample(void **state) {
   static uint8_t scratch[UVPERF__RING_SCRATCH_BYTES];
-  int map = live_bpf_array_make(__func__, 0);
+  world_t world = {.map = live_bpf_array_make(__func__, 0)};
   uvperf__bpf_outputs_options_t options = defaults;
   uint64_t before = live_now();
   const uvperf_record_t *record;
-  uvperf__bpf_outputs_t *outputs;
   struct perf_event_attr attr;
-  live_bpf_output_t output;
   uvperf__ring_t *ring;
   const void *bytes;
-  uint8_t byte = 7;
   size_t size;
 
   (void)state;
@@ -359,77 +366,57 @@ static void attr_of_the_user_tells_more_of_each_sample(void **state) {
       PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_TID;
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
-  options.map_fd = map;
   options.attr = &attr;
-  outputs = make(&options);
-  live_bpf_output_open(&output, map);
-  start(outputs);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
-  ring = &uvperf__cpu_rings_find(uvperf__bpf_outputs_rings(outputs), 0)->ring;
+  begin(&world, &options);
+  assert_int_equal(hand_out(&world, 0), 0);
+  ring = ring_of_cpu_0(&world);
   assert_int_equal(uvperf__ring_begin(ring), 0);
   assert_int_equal(uvperf__ring_next(ring, scratch, &bytes, &size), 1);
-  assert_int_equal(
-      uvperf_decode(uvperf__bpf_outputs_decoder(outputs), bytes, size, &record),
-      0);
+  assert_int_equal(uvperf_decode(uvperf__bpf_outputs_decoder(world.outputs),
+                                 bytes, size, &record),
+                   0);
   assert_int_equal(record->cpu, 0);
   assert_int_equal(record->tid, live_tid());
   assert_true(record->time >= before && record->time <= live_now());
   assert_int_equal(*(const uint8_t *)record->sample.raw.data, 7);
-  uvperf__bpf_outputs_free(outputs);
-  live_bpf_output_close(&output);
-  close(map);
+  end(&world);
 }
 
 static void overwritable_rings_are_written_backward(void **state) {
-  int map = live_bpf_array_make(__func__, 0);
+  world_t world = {.map = live_bpf_array_make(__func__, 0)};
   uvperf__bpf_outputs_options_t options = defaults;
-  uvperf__bpf_outputs_t *outputs;
-  live_bpf_output_t output;
-  uvperf__ring_t *ring;
-  uint8_t byte = 7;
 
   (void)state;
-  options.map_fd = map;
   options.overwrite = 1;
-  outputs = make(&options);
-  live_bpf_output_open(&output, map);
-  start(outputs);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
-  ring = &uvperf__cpu_rings_find(uvperf__bpf_outputs_rings(outputs), 0)->ring;
-  assert_true((int64_t)uvperf__ring_head(ring) < 0);
-  uvperf__bpf_outputs_free(outputs);
-  live_bpf_output_close(&output);
-  close(map);
+  begin(&world, &options);
+  assert_int_equal(hand_out(&world, 0), 0);
+  assert_true((int64_t)uvperf__ring_head(ring_of_cpu_0(&world)) < 0);
+  end(&world);
 }
 
 /* -- CPUs ----------------------------------------------------------------- */
 
 /* As if it had gone and come back: the kernel's own event of it lives. */
 static void cpu_that_comes_back_goes_on_in_its_ring(void **state) {
-  int map = live_bpf_array_make(__func__, 0);
-  uvperf__bpf_outputs_t *outputs = make_of(map);
-  size_t nr = uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(outputs));
-  size_t fds = support_count_fds();
-  live_bpf_output_t output;
-  uint8_t byte = 7;
+  world_t world = {.map = live_bpf_array_make(__func__, 0)};
+  size_t nr, fds;
 
   (void)state;
-  live_bpf_output_open(&output, map);
-  start(outputs);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
-  uvperf__bpf_outputs_cpu_gone(outputs, 0);
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(outputs, 0), -ENODEV);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -ENOENT);
-  assert_int_equal(uvperf__bpf_outputs_cpu_come(outputs, 0, NULL), 0);
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(outputs, 0), 0);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), 0);
-  assert_int_equal(count(outputs, 0, 7), 2);
-  assert_int_equal(uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(outputs)),
-                   nr);
-  live_bpf_output_close(&output);
+  begin(&world, NULL);
+  nr = uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(world.outputs));
+  fds = support_count_fds();
+  assert_int_equal(hand_out(&world, 0), 0);
+  uvperf__bpf_outputs_cpu_gone(world.outputs, 0);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 0), -ENODEV);
+  assert_int_equal(hand_out(&world, 0), -ENOENT);
+  assert_int_equal(uvperf__bpf_outputs_cpu_come(world.outputs, 0, NULL), 0);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 0), 0);
+  assert_int_equal(hand_out(&world, 0), 0);
+  assert_int_equal(count(world.outputs, 0, 7), 2);
+  assert_int_equal(
+      uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(world.outputs)), nr);
   assert_int_equal(support_count_fds(), fds);
-  uvperf__bpf_outputs_free(outputs);
-  close(map);
+  end(&world);
 }
 
 /* -- fork ----------------------------------------------------------------- */
@@ -470,25 +457,20 @@ static void do_nothing(void *arg) {
 /* It has the file of the map, and entries go with the last fd of that: until
  * then they are of events that are off. */
 static void free_while_a_forked_child_has_all_silences_it(void **state) {
-  uvperf__bpf_outputs_t *outputs;
-  live_bpf_output_t output;
   live_worker_t worker;
-  uint8_t byte = 7;
-  int map;
+  world_t world;
 
   (void)state;
   live_bpf_array_need_files(__func__);
-  map = live_bpf_array_make(__func__, 0);
-  outputs = make_of(map);
-  live_bpf_output_open(&output, map);
-  start(outputs);
+  world.map = live_bpf_array_make(__func__, 0);
+  begin(&world, NULL);
   live_worker_fork(&worker, do_nothing, NULL);
-  uvperf__bpf_outputs_free(outputs);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -EOPNOTSUPP);
+  uvperf__bpf_outputs_free(world.outputs);
+  assert_int_equal(hand_out(&world, 0), -EOPNOTSUPP);
   live_worker_end(&worker);
-  assert_int_equal(live_bpf_output_on(&output, 0, &byte, 1), -ENOENT);
-  live_bpf_output_close(&output);
-  close(map);
+  assert_int_equal(hand_out(&world, 0), -ENOENT);
+  live_bpf_output_close(&world.output);
+  close(world.map);
 }
 
 #define live_test(f) cmocka_unit_test_setup(f, fake_kernel_setup)
