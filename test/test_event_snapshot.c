@@ -95,6 +95,15 @@ static void expect(recorder_t *recorder, uint32_t flags, const char *told) {
   assert_string_equal(recorder->told, told);
 }
 
+/* With so many names in the ring; it acts with one of all that come. */
+static void begin_acting(uv_loop_t *loop, recorder_t *recorder, uint64_t names,
+                         uint64_t at, void (*act)(recorder_t *recorder)) {
+  begin(loop, recorder);
+  recorder->act = act;
+  recorder->act_at = at;
+  name(recorder, names);
+}
+
 static void end(recorder_t *recorder) {
   assert_int_equal(recorder->ends, 0);
   recorder->collector.event.data = &recorder->collector;
@@ -295,10 +304,7 @@ static void event_snapshot_inside_its_callback_is_ebusy(void **state) {
   recorder_t recorder;
 
   support_need_own_events(__func__);
-  begin(*state, &recorder);
-  recorder.act = snapshot_inside;
-  recorder.act_at = 2;
-  name(&recorder, 3);
+  begin_acting(*state, &recorder, 3, 2, snapshot_inside);
   expect(&recorder, 0, "2 1 0");
   assert_int_equal(recorder.code, 1);
   end(&recorder);
@@ -328,10 +334,7 @@ static void event_snapshot_stopped_inside_ends_there(void **state) {
   recorder_t recorder;
 
   support_need_own_events(__func__);
-  begin(*state, &recorder);
-  recorder.act = stop_inside;
-  recorder.act_at = 2;
-  name(&recorder, 4);
+  begin_acting(*state, &recorder, 4, 2, stop_inside);
   expect(&recorder, 0, "3 2");
   assert_int_equal(recorder.code, 0);
   expect(&recorder, 0, "");
@@ -348,10 +351,7 @@ static void event_snapshot_restarted_inside_ends_there(void **state) {
   recorder_t recorder;
 
   support_need_own_events(__func__);
-  begin(*state, &recorder);
-  recorder.act = restart_inside;
-  recorder.act_at = 1;
-  name(&recorder, 4);
+  begin_acting(*state, &recorder, 4, 1, restart_inside);
   expect(&recorder, 0, "3");
   assert_int_equal(recorder.code, 0);
   name(&recorder, 1);
@@ -368,10 +368,7 @@ static void event_snapshot_started_inside_without_cb_ends_there(void **state) {
   recorder_t recorder;
 
   support_need_own_events(__func__);
-  begin(*state, &recorder);
-  recorder.act = start_without_cb_inside;
-  recorder.act_at = 2;
-  name(&recorder, 4);
+  begin_acting(*state, &recorder, 4, 2, start_without_cb_inside);
   assert_int_equal(uvperf_event_stop(&recorder.collector.event), 0);
   expect(&recorder, 0, "3 2");
   assert_int_equal(recorder.code, 0);
@@ -388,10 +385,7 @@ static void event_snapshot_has_nothing_of_its_callbacks(void **state) {
   recorder_t recorder;
 
   support_need_own_events(__func__);
-  begin(*state, &recorder);
-  recorder.act = name_inside;
-  recorder.act_at = 1;
-  name(&recorder, 2);
+  begin_acting(*state, &recorder, 2, 1, name_inside);
   expect(&recorder, 0, "1 0");
   expect(&recorder, 0, "3 2");
   end(&recorder);
@@ -412,10 +406,7 @@ static void event_snapshot_closed_inside_ends_there(void **state) {
   recorder_t recorder;
 
   support_need_own_events(__func__);
-  begin(*state, &recorder);
-  recorder.act = close_inside;
-  recorder.act_at = 2;
-  name(&recorder, 4);
+  begin_acting(*state, &recorder, 4, 2, close_inside);
   expect(&recorder, 0, "3 2");
   assert_int_equal(recorder.collector.closed, 0);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
@@ -451,10 +442,7 @@ static void event_snapshot_forked_inside_goes_on_in_the_parent(void **state) {
   recorder_t recorder;
 
   support_need_own_events(__func__);
-  begin(*state, &recorder);
-  recorder.act = fork_inside;
-  recorder.act_at = 2;
-  name(&recorder, 4);
+  begin_acting(*state, &recorder, 4, 2, fork_inside);
   assert_int_equal(take(&recorder, 0), 0);
   if (recorder.pid == 0)
     _exit(child_after_close(&recorder));
