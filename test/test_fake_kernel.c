@@ -12,14 +12,12 @@
 #include "fake_kernel.h"
 #include "sys.h"
 #include "sys_bpf.h"
+#include "uvperf/attr.h"
 
 static int open_event(void) {
   struct perf_event_attr attr;
 
-  memset(&attr, 0, sizeof(attr));
-  attr.size = sizeof(attr);
-  attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = PERF_COUNT_SW_DUMMY;
+  uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.disabled = 1;
   attr.exclude_kernel = 1;
   return uvperf__sys_open(&attr, 0, 3, 7, PERF_FLAG_FD_CLOEXEC);

@@ -22,14 +22,12 @@
 
 #include "fake_kernel.h"
 #include "sys.h"
+#include "uvperf/attr.h"
 
 static struct perf_event_attr task_clock(void) {
   struct perf_event_attr attr;
 
-  memset(&attr, 0, sizeof(attr));
-  attr.size = sizeof(attr);
-  attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = PERF_COUNT_SW_TASK_CLOCK;
+  uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
   attr.exclude_kernel = 1;
   return attr;
 }

@@ -152,10 +152,7 @@ static int open_libbpf(run_t *run) {
     run->buffer =
         perf_buffer__new(map, pages, on_libbpf_sample, NULL, run, NULL);
   } else {
-    memset(&attr, 0, sizeof(attr));
-    attr.size = sizeof(attr);
-    attr.type = PERF_TYPE_SOFTWARE;
-    attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+    uvperf_attr_software(&attr, PERF_COUNT_SW_BPF_OUTPUT);
     attr.sample_type = PERF_SAMPLE_RAW;
     attr.sample_period = 1;
     attr.watermark = 1;

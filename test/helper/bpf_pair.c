@@ -118,10 +118,7 @@ static void open_theirs(bpf_pair_t *pair, const bpf_pair_plan_t *plan) {
         perf_buffer__new(pair->numbered.maps[BPF_PAIR_THEIRS], plan->pages,
                          on_their_sample, on_their_loss, pair, NULL);
   } else {
-    memset(&attr, 0, sizeof(attr));
-    attr.size = sizeof(attr);
-    attr.type = PERF_TYPE_SOFTWARE;
-    attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+    uvperf_attr_software(&attr, PERF_COUNT_SW_BPF_OUTPUT);
     attr.sample_type = PERF_SAMPLE_RAW;
     attr.sample_period = 1;
     attr.watermark = 1;
