@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes and threads: FORK, NAMESPACES, COMM and MMAP2 of each, in this
- * order, as __event__synthesize_thread of tools/perf/util/synthetic-events.c. */
+ * order, as __event__synthesize_thread of
+ * tools/perf/util/synthetic-events.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # What compilers and nm can tell of the source and of the plain build: that the
 # headers compile alone, that the shared library exports only what is public,
-# that each layer keeps to itself, that README.md's programs compile, and that
-# FACTS and ORIGINS name tests that exist.
+# that each layer keeps to itself, that README.md's programs compile, that FACTS
+# and ORIGINS name tests that exist, and that no line is too long.
 #
 #   checks.sh build-directory results
 #
@@ -328,6 +328,27 @@ explanations() {
     names_tests EXPLANATIONS E
 }
 
+# No line of C is longer than 80 columns, but for a URL, or a string alone that
+# has no place to be broken at. Bytes that continue a character of UTF-8 take no
+# column.
+columns() {
+  rc=0
+  find "$root/include" "$root/lib" "$root/samples" "$root/test" \
+    -name '*.[ch]' -type f >"$results.files" || return 1
+  if ! grep -q '/lib/event\.c$' "$results.files"; then
+    echo "find does not see lib/event.c: this check is worth nothing"
+    return 1
+  fi
+  while read -r path; do
+    LC_ALL=C awk -v path="${path#"$root/"}" '
+      { line = $0; gsub(/[\200-\277]/, "") }
+      length() > 80 && !/:\/\// && !/^ *"[^ "]*"[,;)]*$/ {
+        print path ":" NR ": " line; rc = 1 }
+      END { exit rc }' "$path" || rc=1
+  done <"$results.files"
+  return "$rc"
+}
+
 check headers_alone_compile_as_c11 headers_c11
 check headers_alone_compile_as_gnu99 headers_gnu99
 check_cxx headers_alone_compile_as_cxx11 headers_cxx11
@@ -343,4 +364,5 @@ check readme_programs_compile readme
 check facts_name_tests_that_exist facts
 check origins_name_tests_that_exist origins
 check explanations_name_each_errno_and_tests_that_exist explanations
+check lines_have_at_most_80_columns columns
 exit $failed

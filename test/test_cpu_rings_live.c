@@ -151,7 +151,8 @@ static void overwritable_ring_holds_what_was_written_last(void **state) {
   uvperf__cpu_rings_free(rings);
 }
 
-/* It stays there: of its end only an event of the CPU on which it ends tells. */
+/* It stays there: of its end only an event of the CPU on which it ends
+ * tells. */
 static void two_comms(void *arg) {
   cpu_set_t old;
 

@@ -2,7 +2,8 @@
 /* Live: PERF_SAMPLE_READ, of one event and of a group. */
 #include "live.h"
 
-#define TIMES   (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+#define TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+
 #define PERIOD  3
 #define SAMPLES 4
 

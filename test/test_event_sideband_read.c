@@ -6,7 +6,8 @@
 #include <linux/hw_breakpoint.h>
 #include <time.h>
 
-#define TIMES    (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+#define TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+
 #define CHILDREN 2
 
 typedef struct reads_s {
