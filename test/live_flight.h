@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets with overwritable rings on this kernel, and what came in a snapshot of
+ * them. */
+#ifndef UVPERF_TEST_LIVE_FLIGHT_H
+#define UVPERF_TEST_LIVE_FLIGHT_H
+
+#include "live_stream.h"
+
+#define LIVE_FLIGHT_CPUS 2 /* at most, which are written on */
+
+/* What came of one ring in one snapshot: COMM records "live<n>" of one thread
+ * of this process, that stays on its CPU. */
+typedef struct live_flight_track_s {
+  int has_comm;
+  uint64_t first; /* in the order in which they came */
+  uint64_t last;
+  uint64_t comms;
+  uint64_t missing; /* numbers between two that came of one target */
+  uint32_t target;
+  uint64_t lost;
+  uint64_t disordered;
+  uint64_t time;
+  uint64_t inversions;
+} live_flight_track_t;
+
+typedef struct live_flight_s {
+  live_stream_t stream; /* first: the set's `data` is its address */
+  int newest_first;
+  size_t nr_cpus;
+  int cpus[LIVE_FLIGHT_CPUS];
+  live_flight_track_t tracks[LIVE_FLIGHT_CPUS];
+  uint64_t strange; /* what no test has caused, or is not whole */
+  /* In the order in which it came, of whatever ring. */
+  live_flight_track_t all;
+} live_flight_t;
+
+/* Plans rings of so many bytes, with neither events nor targets. */
+void live_flight_plan(live_plan_t *plan, size_t ring_bytes);
+void live_flight_begin(uv_loop_t *loop, live_flight_t *flight,
+                       const live_plan_t *plan);
+
+/* Takes a snapshot, which must be sound: its tracks are of this one alone. */
+void live_flight_snap(live_flight_t *flight, uint32_t flags);
+
+/* Which of the tracks is that of a CPU; LIVE_FLIGHT_CPUS: none. */
+size_t live_flight_cpu_index(const live_flight_t *flight, int32_t cpu);
+
+/* So many COMM records of the calling thread on one CPU. */
+void live_flight_comm_on(const live_flight_t *flight, size_t cpu,
+                         uint64_t *next, uint64_t nr);
+
+#endif
