@@ -293,6 +293,15 @@ static int run_mode(run_t *plan, size_t rounds) {
   return 0;
 }
 
+/* What RUN_MS have at this rate, or at the mode's if it is 0, in whole batches
+ * and at least one. */
+static uint32_t nr_of_run(const wakeup_t *mode, uint32_t rate) {
+  uint64_t nr = (uint64_t)(rate != 0 ? rate : mode->rate) * RUN_MS / 1000;
+
+  nr = (nr + mode->batch - 1) / mode->batch;
+  return (uint32_t)(nr != 0 ? nr : 1) * mode->batch;
+}
+
 int main(int argc, char **argv) {
   size_t rounds = argc > 1 ? (size_t)strtoul(argv[1], NULL, 0) : 11;
   static run_t plan;
@@ -314,7 +323,7 @@ int main(int argc, char **argv) {
   for (i = 0; i < sizeof(modes) / sizeof(modes[0]) && status == 0; i++) {
     plan.mode = &modes[i];
     plan.rate = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : modes[i].rate;
-    plan.nr = modes[i].rate / 1000 * RUN_MS;
+    plan.nr = nr_of_run(&modes[i], plan.rate);
     status = run_mode(&plan, rounds);
   }
   bpf_numbered_close(&numbered);
