@@ -155,11 +155,15 @@ static int map_states(bpf_numbered_t *numbered, uint32_t least, uint32_t most) {
 
 static int make(bpf_numbered_t *numbered, uint32_t entries, uint32_t least,
                 uint32_t most) {
-  LIBBPF_OPTS(bpf_map_create_opts, mmapable, .map_flags = BPF_F_MMAPABLE);
+  struct bpf_map_create_opts mmapable;
   int cpus = libbpf_num_possible_cpus();
   size_t i;
   int code;
 
+  /* As LIBBPF_OPTS does, which is no C11. The padding has to be 0 too. */
+  memset(&mmapable, 0, sizeof(mmapable));
+  mmapable.sz = sizeof(mmapable);
+  mmapable.map_flags = BPF_F_MMAPABLE;
   if (cpus < 0)
     return cpus;
   if (entries == 0)
@@ -214,8 +218,12 @@ void bpf_numbered_close(bpf_numbered_t *numbered) {
 
 int bpf_numbered_send(const bpf_numbered_t *numbered, uint32_t nr) {
   static const char packet[64];
-  LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = packet,
-              .data_size_in = sizeof(packet), .repeat = (int)nr);
+  struct bpf_test_run_opts options;
 
+  memset(&options, 0, sizeof(options));
+  options.sz = sizeof(options);
+  options.data_in = packet;
+  options.data_size_in = sizeof(packet);
+  options.repeat = (int)nr;
   return nr == 0 ? 0 : bpf_prog_test_run_opts(numbered->prog, &options);
 }
