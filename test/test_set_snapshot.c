@@ -200,7 +200,8 @@ static void set_snapshot_has_what_an_offline_cpu_wrote(void **state) {
   uint64_t next = 1000;
   uvperf_stats_t stats;
 
-  live_flight_plan(&plan, 1);
+  /* What else changes its name when a CPU goes has room too. */
+  live_flight_plan(&plan, 1 << 20);
   live_stream_plan_mode(&plan, 1);
   live_stream_plan_comm(&plan);
   live_stream_plan_target(&plan, UVPERF_TARGET_CPUS, 0);
