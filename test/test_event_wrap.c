@@ -94,6 +94,7 @@ static void open_wrap(uv_loop_t *loop, wrap_t *wrap) {
   wrap->attr.branch_sample_type =
       PERF_SAMPLE_BRANCH_ANY | BUILD_BRANCH_HW_INDEX | BUILD_BRANCH_COUNTERS;
   wrap->attr.sample_regs_user = 0xff;
+  wrap->attr.sample_stack_user = 64; /* of none the kernel's own are broken */
   wrap->attr.sample_regs_intr = 0xf0f;
   wrap->fake = fake_event_add(7);
   options.ring_bytes = 16 * 1024;
