@@ -209,9 +209,9 @@ static void sample_stack_user_holds_the_callers_variables(void **state) {
   }
 }
 
-/* The last eight bytes of a page fault's sample of the own thread, and the eight
- * behind it; what is to be the last of it is the PERF_SAMPLE_DATA_SRC. The ring
- * is larger than all that is written. */
+/* The last eight bytes of a page fault's sample of the own thread, and the
+ * eight behind it; what is to be the last of it is the PERF_SAMPLE_DATA_SRC.
+ * The ring is larger than all that is written. */
 static void read_tail(const char *test, struct perf_event_attr *attr,
                       uint64_t *last, uint64_t *behind) {
   size_t bytes = 17 * support_page_bytes();
