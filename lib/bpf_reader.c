@@ -67,7 +67,6 @@ void uvperf__bpf_reader_begin_close(void *owner) {
   reader_t *impl = owner;
 
   impl->closing = 1;
-  impl->session += 1;
   impl->is_started = 0;
   uvperf__bpf_outputs_leave_map(impl->outputs);
   uvperf__bpf_outputs_disable(impl->outputs);

@@ -36,7 +36,6 @@ typedef struct reader_s {
   uint64_t cpus_come;
   uint32_t start_flags;
   int is_started;
-  uint64_t session; /* one more with each start, stop, end and close */
   int in_callback;  /* any of the handle */
 
   /* Who wants the events to be enabled and in the map: see bpf_reader_map.c. */

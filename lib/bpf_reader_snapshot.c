@@ -29,7 +29,7 @@ static int deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
   size_t size;
   int rc;
 
-  uvperf__slice_unbounded(&slice, &impl->session);
+  uvperf__slice_unbounded(&slice, uvperf__watch_session(impl->watch));
   rc = uvperf__ring_begin(image);
   while (rc == 0) {
     rc = uvperf__ring_next(image, impl->scratch, &bytes, &size);
@@ -44,7 +44,7 @@ static int deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
     return rc != UVPERF__STOPPED;
   ring->stats.corrupt += 1;
   uvperf__bpf_reader_tell(impl, snapshot->code);
-  return *slice.session == slice.own_session;
+  return !uvperf__slice_is_stopped(&slice);
 }
 
 int uvperf_bpf_reader_snapshot(uvperf_bpf_reader_t *reader, uint32_t flags) {

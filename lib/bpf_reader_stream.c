@@ -92,7 +92,6 @@ int uvperf_bpf_reader_start(uvperf_bpf_reader_t *reader,
     rc = start(impl, &own, error);
   if (rc != 0)
     return rc;
-  impl->session += 1;
   impl->is_started = 1;
   impl->start_flags = own.flags;
   impl->cb = cb;
@@ -102,7 +101,6 @@ int uvperf_bpf_reader_start(uvperf_bpf_reader_t *reader,
 /* -- stop and flush ------------------------------------------------------- */
 
 void uvperf__bpf_reader_end_delivery(reader_t *impl) {
-  impl->session += 1;
   impl->is_started = 0;
   /* Also when it is not started: this may be inside a flush. */
   uvperf__watch_stop(impl->watch);

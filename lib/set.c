@@ -76,7 +76,6 @@ void uvperf__set_begin_close(void *owner) {
   impl->closing = 1;
   impl->session += 1;
   impl->is_started = 0;
-  impl->is_snapping = 0;
   uvperf__counters_disable(impl->counters, NULL);
   uvperf__counters_detach(impl->counters);
   uvperf__ticker_close(impl->ticker);

@@ -57,7 +57,6 @@ typedef struct set_s {
   int was_set_back;  /* it is to deliver all that is there */
   int in_callback;   /* any of the handle */
   int is_flushing;
-  int is_snapping; /* a snapshot is being delivered, and nobody has stopped */
   void *scratch;   /* for a record that wraps: of all rings */
   uvperf__merge_t *merge; /* NULL without UVPERF_SET_TIME_ORDER, and where
                            * the rings are overwritable */

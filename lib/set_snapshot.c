@@ -50,7 +50,7 @@ static int begin(job_t *job) {
   size_t i;
   int rc = 0;
 
-  uvperf__slice_unbounded(&job->slice, &job->impl->session);
+  uvperf__slice_unbounded(&job->slice, uvperf__watch_session(job->impl->watch));
   job->snapshots = uvperf__calloc(job->nr, sizeof(*job->snapshots));
   if (job->snapshots == NULL)
     return UV_ENOMEM;
@@ -83,19 +83,19 @@ static void deliver_ring(const job_t *job, size_t index) {
   size_t size;
 
   uvperf__ring_begin(image);
-  while (impl->is_snapping &&
+  while (!uvperf__slice_is_stopped(&job->slice) &&
          uvperf__ring_next(image, impl->scratch, &bytes, &size) == 1) {
     uvperf__set_deliver(impl, ring, bytes, size, &job->slice);
     uvperf__ring_consume(image, size);
   }
-  if (impl->is_snapping && snapshot->code != 0)
+  if (!uvperf__slice_is_stopped(&job->slice) && snapshot->code != 0)
     tell_unsound(job, index);
 }
 
 static void deliver_by_ring(const job_t *job) {
   size_t i;
 
-  for (i = 0; job->impl->is_snapping && i < job->nr; i++)
+  for (i = 0; !uvperf__slice_is_stopped(&job->slice) && i < job->nr; i++)
     deliver_ring(job, i);
 }
 
@@ -106,13 +106,13 @@ static void deliver_by_time(const job_t *job) {
   size_t i;
 
   uvperf__merge_begin(job->merge);
-  while (impl->is_snapping &&
+  while (!uvperf__slice_is_stopped(&job->slice) &&
          uvperf__merge_next(job->merge, UINT64_MAX, &merged) == 1) {
     ring = ring_at(job, merged.ring);
     uvperf__set_deliver(impl, ring, merged.bytes, merged.size, &job->slice);
     ring->stats.late_records += (uint64_t)uvperf__merge_consume(job->merge);
   }
-  for (i = 0; impl->is_snapping && i < job->nr; i++)
+  for (i = 0; !uvperf__slice_is_stopped(&job->slice) && i < job->nr; i++)
     if (job->snapshots[i].code != 0)
       tell_unsound(job, i);
 }
@@ -120,14 +120,10 @@ static void deliver_by_time(const job_t *job) {
 /* The images are memory of this call's, so that a callback may do what it
  * likes; also fork, and close in the child. */
 static void deliver(const job_t *job) {
-  set_t *impl = job->impl;
-
-  impl->is_snapping = 1;
   if (job->merge != NULL)
     deliver_by_time(job);
   else
     deliver_by_ring(job);
-  impl->is_snapping = 0;
 }
 
 int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags) {

@@ -210,7 +210,6 @@ int uvperf_set_stop(uvperf_set_t *set) {
 
   if (uvperf__set_is_forked(impl))
     return UV_EPERM;
-  impl->is_snapping = 0;
   uvperf__set_end_delivery(impl);
   return 0;
 }

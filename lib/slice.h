@@ -43,12 +43,17 @@ void uvperf__slice_begin(uvperf__slice_t *slice, const uint64_t *session,
 /* Looks at the clock, for uvperf__slice_take. 1 when the time is over. */
 int uvperf__slice_time_over(uvperf__slice_t *slice);
 
+/* Whether a callback has stopped or closed the handle. */
+static inline int uvperf__slice_is_stopped(const uvperf__slice_t *slice) {
+  return *slice->session != slice->own_session;
+}
+
 /* Accounts for a record whose callback has returned. UVPERF__DRAINED to go on,
  * UVPERF__CUT or UVPERF__STOPPED to return at once. */
 static inline int uvperf__slice_take(uvperf__slice_t *slice, size_t size) {
   slice->records += 1;
   slice->bytes += size;
-  if (*slice->session != slice->own_session)
+  if (uvperf__slice_is_stopped(slice))
     return UVPERF__STOPPED;
   if (slice->records >= slice->max_records || slice->bytes >= slice->max_bytes)
     return UVPERF__CUT;
