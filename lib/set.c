@@ -37,7 +37,6 @@ int uvperf__set_is_forked(const set_t *impl) {
 
 static void release(set_t *impl) {
   uvperf__merge_free(impl->merge);
-  uvperf__free(impl->rings);
   uvperf__free(impl->scratch);
   uvperf__hotplug_free(impl->hotplug);
   uvperf__counters_free(impl->counters);

@@ -16,11 +16,6 @@
 #include "ticker.h"
 #include "watch.h"
 
-/* What delivery knows of one ring, beside what cpu_rings.h does. */
-typedef struct set_ring_s {
-  uint64_t mark; /* its head when ends of targets were found */
-} set_ring_t;
-
 /* What uvperf_set_t.impl points to; freed in the last inner close callback. */
 typedef struct set_s {
   uvperf_set_t *handle;
@@ -57,12 +52,10 @@ typedef struct set_s {
   int was_set_back;  /* it is to deliver all that is there */
   int in_callback;   /* any of the handle */
   int is_flushing;
-  void *scratch;   /* for a record that wraps: of all rings */
+  void *scratch;          /* for a record that wraps: of all rings */
   uvperf__merge_t *merge; /* NULL without UVPERF_SET_TIME_ORDER, and where
                            * the rings are overwritable */
   size_t nr_merged;
-  set_ring_t *rings; /* as many as the watch has */
-  size_t room_rings;
 
   /* The end of targets: set_end.c. */
   int ends_found;    /* and every ring's mark set; not all are told yet */

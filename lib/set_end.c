@@ -18,10 +18,8 @@ void uvperf__set_saw_exit(set_t *impl) {
 
 /* -- have all records been delivered -------------------------------------- */
 
-static uvperf__ring_t *ring_at(const set_t *impl, size_t index) {
-  uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);
-
-  return &uvperf__cpu_rings_at(rings, index)->ring;
+static uvperf__cpu_ring_t *ring_at(const set_t *impl, size_t index) {
+  return uvperf__cpu_rings_at(uvperf__counters_rings(impl->counters), index);
 }
 
 /* Without memory for it a ring is not merged yet. */
@@ -33,21 +31,27 @@ static size_t nr_read(const set_t *impl) {
 /* Marks where in each ring the last record may be of those that are gone. */
 static void mark_rings(set_t *impl) {
   size_t nr = nr_read(impl);
+  uvperf__cpu_ring_t *ring;
   size_t i;
 
-  for (i = 0; i < nr; i++)
-    impl->rings[i].mark = uvperf__ring_head(ring_at(impl, i));
+  for (i = 0; i < nr; i++) {
+    ring = ring_at(impl, i);
+    ring->mark = uvperf__ring_head(&ring->ring);
+  }
 }
 
 /* Not whether the rings are empty: others may write as fast as is read. */
 static int are_read_to_marks(const set_t *impl) {
   size_t nr = nr_read(impl);
+  const uvperf__cpu_ring_t *ring;
   size_t i;
 
-  for (i = 0; i < nr; i++)
+  for (i = 0; i < nr; i++) {
+    ring = ring_at(impl, i);
     if (!uvperf__watch_has_ended(impl->watch, i) &&
-        (int64_t)(ring_at(impl, i)->tail - impl->rings[i].mark) < 0)
+        (int64_t)(ring->ring.tail - ring->mark) < 0)
       return 0;
+  }
   return 1;
 }
 

@@ -5,24 +5,11 @@
 
 #include "alloc.h"
 #include "explain.h"
-#include "grow.h"
 #include "ring_report.h"
 #include "stream.h"
 #include "sys.h"
 
 /* -- rings ---------------------------------------------------------------- */
-
-/* The watch and `rings` count as the rings do. */
-static int watch_ring(set_t *impl, uvperf__cpu_ring_t *ring) {
-  set_ring_t *rings;
-
-  rings = uvperf__grow(impl->rings, ring->index, &impl->room_rings, 4,
-                       sizeof(*rings));
-  if (rings == NULL)
-    return UV_ENOMEM;
-  impl->rings = rings;
-  return uvperf__watch_add(impl->watch, &ring->ring, &ring->fd, 1);
-}
 
 /* The merge follows the watch, so that it reads no ring that is not watched. Of
  * one that could not be polled nothing is to be delivered. */
@@ -49,14 +36,17 @@ static int merge_rings(set_t *impl) {
  * the turns in which ends are looked for, and keeps the loop alive. */
 int uvperf__set_watch_rings(set_t *impl) {
   uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);
+  uvperf__cpu_ring_t *ring;
   int merged, rc = 0;
   size_t i;
 
   if (impl->watch == NULL || impl->flags & UVPERF_SET_OVERWRITE)
     return 0;
   for (i = uvperf__watch_nr_rings(impl->watch);
-       i < uvperf__cpu_rings_nr(rings) && rc == 0; i++)
-    rc = watch_ring(impl, uvperf__cpu_rings_at(rings, i));
+       i < uvperf__cpu_rings_nr(rings) && rc == 0; i++) {
+    ring = uvperf__cpu_rings_at(rings, i);
+    rc = uvperf__watch_add(impl->watch, &ring->ring, &ring->fd, 1);
+  }
   merged = merge_rings(impl);
   return rc != 0 ? rc : merged;
 }
