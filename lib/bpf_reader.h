@@ -115,7 +115,7 @@ int uvperf__bpf_reader_follow_cpus(reader_t *impl, uvperf_error_t *error);
 /* Does so no more. */
 void uvperf__bpf_reader_leave_cpus(reader_t *impl);
 
-/* Closes what does it. */
+/* Closes what does it, if the loop knows of it. */
 void uvperf__bpf_reader_close_cpus(reader_t *impl);
 
 #endif

@@ -89,12 +89,6 @@ void uvperf__bpf_reader_leave_cpus(reader_t *impl) {
 }
 
 void uvperf__bpf_reader_close_cpus(reader_t *impl) {
-  if (impl->hotplug == NULL)
-    return;
-  if (uvperf__hotplug_is_attached(impl->hotplug)) {
+  if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))
     uvperf__hotplug_close(impl->hotplug);
-    return;
-  }
-  uvperf__hotplug_free(impl->hotplug);
-  impl->hotplug = NULL;
 }

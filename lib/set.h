@@ -112,7 +112,7 @@ int uvperf__set_follow_cpus(set_t *impl, uvperf_error_t *error);
 /* Does so no more, if the handle is neither started nor reading. */
 void uvperf__set_leave_cpus(set_t *impl);
 
-/* Closes what does it. */
+/* Closes what does it, if the loop knows of it. */
 void uvperf__set_close_cpus(set_t *impl);
 
 /* -- set_drain.c -- */

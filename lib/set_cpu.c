@@ -80,12 +80,6 @@ void uvperf__set_leave_cpus(set_t *impl) {
 }
 
 void uvperf__set_close_cpus(set_t *impl) {
-  if (impl->hotplug == NULL)
-    return;
-  if (uvperf__hotplug_is_attached(impl->hotplug)) {
+  if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))
     uvperf__hotplug_close(impl->hotplug);
-    return;
-  }
-  uvperf__hotplug_free(impl->hotplug);
-  impl->hotplug = NULL;
 }
