@@ -215,6 +215,29 @@ static void callback_may_end_the_snapshot(void **state) {
   }
 }
 
+static void start_at_third(live_bpf_reader_t *live, int status,
+                           const uvperf_bpf_sample_t *sample) {
+  (void)status;
+  (void)sample;
+  if (live->samples == 3)
+    live_bpf_reader_start(live, NULL);
+}
+
+/* Only stop and close end it. */
+static void callback_that_starts_has_the_rest_of_the_snapshot(void **state) {
+  live_bpf_reader_t live;
+
+  begin(__func__, *state, &live, 64 * 1024);
+  live_bpf_reader_send_all(&live, 0, 8);
+  assert_int_equal(uvperf_bpf_reader_stop(&live.reader), 0);
+  live.on_sample = start_at_third;
+  assert_int_equal(
+      uvperf_bpf_reader_snapshot(&live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST),
+      0);
+  assert_int_equal(live.samples, 8);
+  live_bpf_reader_end(&live);
+}
+
 /* -- what fails ----------------------------------------------------------- */
 
 static void snapshot_that_cannot_pause_delivers_nothing(void **state) {
@@ -310,6 +333,7 @@ int main(void) {
       LIVE(snapshot_says_no_to_what_cannot_be),
       LIVE(snapshot_works_after_stop_and_while_paused),
       LIVE(callback_may_end_the_snapshot),
+      LIVE(callback_that_starts_has_the_rest_of_the_snapshot),
       LIVE(snapshot_that_cannot_pause_delivers_nothing),
       LIVE(snapshot_without_memory_leaves_all_for_the_next),
       LIVE(snapshot_forked_in_its_callback_is_clean),
