@@ -2,12 +2,16 @@
 #include "bench.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
 #include "uvperf.h"
+
+int bench_producer_cpu;
+int bench_consumer_cpu;
 
 int bench_fail(const char *what, const char *why) {
   fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what, why);
@@ -35,6 +39,8 @@ size_t bench_cpus(int *cpus, size_t most) {
   return nr;
 }
 
+/* -- CPU time ------------------------------------------------------------- */
+
 static uint64_t ns_of(const struct timeval *time) {
   return ((uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec) * 1000;
 }
@@ -61,31 +67,53 @@ bench_time_t bench_time_since(const bench_time_t *before) {
 /* -- memory --------------------------------------------------------------- */
 
 static uint64_t allocations;
+static uint64_t held_bytes;
 
-static void *count_malloc(size_t size) {
+/* What malloc has really set aside for it. */
+static void *taken(void *memory) {
   allocations++;
-  return malloc(size);
+  if (memory != NULL)
+    held_bytes += malloc_usable_size(memory);
+  return memory;
 }
 
-static void *count_realloc(void *old, size_t size) {
-  allocations++;
-  return realloc(old, size);
+static void *count_malloc(size_t size) {
+  return taken(malloc(size));
 }
 
 static void *count_calloc(size_t nr, size_t size) {
-  allocations++;
-  return calloc(nr, size);
+  return taken(calloc(nr, size));
+}
+
+static void *count_realloc(void *old, size_t size) {
+  size_t before = old != NULL ? malloc_usable_size(old) : 0;
+  void *memory = taken(realloc(old, size));
+
+  if (memory != NULL)
+    held_bytes -= before;
+  return memory;
+}
+
+static void count_free(void *memory) {
+  if (memory != NULL)
+    held_bytes -= malloc_usable_size(memory);
+  free(memory);
 }
 
 void bench_count_allocations(void) {
-  uvperf_replace_allocator(count_malloc, count_realloc, count_calloc, free);
+  uvperf_replace_allocator(count_malloc, count_realloc, count_calloc,
+                           count_free);
 }
 
 uint64_t bench_allocations(void) {
   return allocations;
 }
 
-/* -- medians -------------------------------------------------------------- */
+uint64_t bench_held_bytes(void) {
+  return held_bytes;
+}
+
+/* -- order statistics ----------------------------------------------------- */
 
 static int compare(const void *left, const void *right) {
   double a = *(const double *)left;
@@ -94,8 +122,13 @@ static int compare(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-double bench_median(double *values, size_t nr) {
+double bench_quantile(double *values, size_t nr, double part) {
+  double place = part * (double)(nr - 1);
+  size_t below = (size_t)place;
+
   qsort(values, nr, sizeof(values[0]), compare);
-  return nr % 2 == 1 ? values[nr / 2]
-                     : (values[nr / 2 - 1] + values[nr / 2]) / 2;
+  if (below + 1 >= nr)
+    return values[nr - 1];
+  return values[below] +
+         (place - (double)below) * (values[below + 1] - values[below]);
 }

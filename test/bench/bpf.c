@@ -262,8 +262,8 @@ static void report(const wakeup_t *mode, uint32_t rate, result_t *results,
   else
     printf("%u a second\n", (unsigned)rate);
   for (i = 0; i < READERS; i++) {
-    medians[i][0] = bench_median(results[i].cost[0], rounds);
-    medians[i][1] = bench_median(results[i].cost[1], rounds);
+    medians[i][0] = bench_quantile(results[i].cost[0], rounds, 0.5);
+    medians[i][1] = bench_quantile(results[i].cost[1], rounds, 0.5);
     printf("  %s: %.1f and %.1f ns a record (%.0f %% in the kernel), "
            "%.1f records a wakeup, %llu lost of %llu; against itself %.3f\n",
            readers[i].name, medians[i][0], medians[i][1],

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds what is in this directory with optimization and runs it:
+# Builds the library and its benchmarks with optimization and runs them:
 #
-#   run.sh                     all of it
-#   run.sh NAME [ARGUMENT…]    one program: order, bpf
+#   run.sh [OPTION…] [BENCHMARK…]    --help tells which there are
 #
-# Needs what the programs say they need: tracefs, libbpf, and root, or
-# CAP_PERFMON (and CAP_BPF).
+# Prints a table, and writes the same as JSON to bench.json where it builds,
+# unless --json names another file. Needs what the benchmarks say they need:
+# tracefs, libbpf, and root, or CAP_PERFMON (and CAP_BPF).
 #
 # UVPERF_BUILD_DIR is where to build (build/bench), CC the compiler.
 set -u
@@ -24,17 +24,4 @@ if ! setup_build "$build" -DCMAKE_BUILD_TYPE=Release -DUVPERF_BUILD_BENCH=ON \
   echo "The build failed."
   exit 1
 fi
-
-if [ $# -gt 0 ]; then
-  name=$1
-  shift
-  exec "$build/test/bench/bench_$name" "$@"
-fi
-rc=0
-for program in "$build"/test/bench/bench_*; do
-  if [ -f "$program" ] && [ -x "$program" ]; then
-    echo "${program##*/bench_}:"
-    "$program" || rc=1
-  fi
-done
-exit $rc
+exec "$build/test/bench/bench" --json "$build/bench.json" "$@"

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* The benchmarks, each in its file. */
+#ifndef UVPERF_BENCH_BENCHMARKS_H
+#define UVPERF_BENCH_BENCHMARKS_H
+
+#include "bench.h"
+
+extern const bench_t bench_decode;
+
+#endif

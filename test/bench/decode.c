@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* What a record costs from the ring to the callback, in memory: no wakeup and
+ * no kernel takes part. The yardsticks read the same bytes and call the same
+ * callback: a walk from header to header, the same touching each byte once, and
+ * a reader that somebody has written for just this attr. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench.h"
+#include "benchmarks.h"
+#include "ring_image.h"
+
+#define PASSES 24 /* of the ring, in a run */
+
+#define FIXED                                                                  \
+  (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |      \
+   PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+
+typedef struct subject_s {
+  ring_image_t image;
+  uvperf_record_cb cb; /* read from memory, so that it stays a call */
+  uint64_t delivered;
+  /* The yardsticks'. */
+  struct perf_event_mmap_page page;
+  uvperf_record_t record;
+  uint64_t sum;
+} subject_t;
+
+static void on_record(uvperf_event_t *event, int status,
+                      const uvperf_record_t *record) {
+  subject_t *subject = event->data;
+
+  (void)status;
+  (void)record;
+  subject->delivered += 1;
+}
+
+static double cpu_ns(void) {
+  struct timespec time;
+
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+/* -- contenders ----------------------------------------------------------- */
+
+static int judge_run(subject_t *subject, uint64_t before, double began,
+                     double *values) {
+  uint64_t nr = subject->image.nr * PASSES;
+
+  values[0] = (cpu_ns() - began) / (double)nr;
+  return subject->delivered - before == nr
+             ? 0
+             : bench_fail("a reader", "has not delivered all");
+}
+
+static int run_uvperf(void *arg, double *values) {
+  subject_t *subject = arg;
+  ring_image_t *image = &subject->image;
+  uint64_t before = subject->delivered;
+  double began = cpu_ns();
+  int i;
+
+  for (i = 0; i < PASSES; i++) {
+    ring_image_offer(image);
+    uvperf_event_flush(&image->events[0]);
+  }
+  return judge_run(subject, before, began, values);
+}
+
+/* Of the yardsticks: reads the bytes of the ring between tail and head. Where
+ * head and tail are they have a page of their own, as the library's tail is
+ * its own affair. */
+typedef void (*reader_fn)(subject_t *subject, const uint8_t *data,
+                          uint64_t tail, uint64_t head);
+
+static int run_reader(subject_t *subject, reader_fn read, double *values) {
+  struct perf_event_mmap_page *page = &subject->page;
+  uint64_t before = subject->delivered;
+  double began = cpu_ns();
+  uint64_t head;
+  int i;
+
+  for (i = 0; i < PASSES; i++) {
+    page->data_head += RING_IMAGE_BYTES;
+    head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+    read(subject, subject->image.data, page->data_tail, head);
+    __atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+  }
+  return judge_run(subject, before, began, values);
+}
+
+/* Whole records only, so that no header goes round the end of the ring; and the
+ * image fills the ring, so that no record does. */
+static const struct perf_event_header *header_at(const uint8_t *data,
+                                                 uint64_t tail) {
+  return (const struct perf_event_header *)(data +
+                                            (tail & (RING_IMAGE_BYTES - 1)));
+}
+
+static void walk(subject_t *subject, const uint8_t *data, uint64_t tail,
+                 uint64_t head) {
+  const struct perf_event_header *header;
+  uvperf_record_cb cb = subject->cb;
+
+  while (tail != head) {
+    header = header_at(data, tail);
+    cb(&subject->image.events[0], 0, &subject->record);
+    tail += header->size;
+  }
+}
+
+static int run_walk(void *arg, double *values) {
+  return run_reader(arg, walk, values);
+}
+
+static void touch(subject_t *subject, const uint8_t *data, uint64_t tail,
+                  uint64_t head) {
+  const struct perf_event_header *header;
+  uvperf_record_cb cb = subject->cb;
+  uint64_t sum = 0;
+  const uint64_t *word, *end;
+
+  while (tail != head) {
+    header = header_at(data, tail);
+    word = (const uint64_t *)header;
+    end = word + header->size / sizeof(*word);
+    for (; word != end; word++)
+      sum += *word;
+    cb(&subject->image.events[0], 0, &subject->record);
+    tail += header->size;
+  }
+  subject->sum += sum;
+}
+
+static int run_touch(void *arg, double *values) {
+  return run_reader(arg, touch, values);
+}
+
+/* -- cases ---------------------------------------------------------------- */
+
+typedef struct case_s {
+  const char *name;
+  double bound; /* of the walk */
+  size_t nr_attrs;
+  uint64_t sample_types[RING_IMAGE_ATTRS];
+  uint32_t type;
+  uint64_t callchain_nr;
+} case_t;
+
+static const case_t cases[] = {
+    {"sample, 56 bytes", 1.7, 1, {FIXED}, PERF_RECORD_SAMPLE, 0},
+    {"16 frames, 192 bytes",
+     2.5,
+     1,
+     {FIXED | PERF_SAMPLE_CALLCHAIN},
+     PERF_RECORD_SAMPLE,
+     16},
+    {"64 frames, 576 bytes",
+     2.5,
+     1,
+     {FIXED | PERF_SAMPLE_CALLCHAIN},
+     PERF_RECORD_SAMPLE,
+     64},
+    {"MMAP2 with trailer", 0, 1, {FIXED}, PERF_RECORD_MMAP2, 0},
+    {"two attrs by IDENTIFIER",
+     2.5,
+     2,
+     {PERF_SAMPLE_IDENTIFIER | FIXED, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
+                                          PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
+                                          PERF_SAMPLE_CPU},
+     PERF_RECORD_SAMPLE,
+     0},
+};
+
+/* In no order that a branch predictor could learn. */
+static void fill(ring_image_t *image, const case_t *about,
+                 const struct perf_event_attr *attrs) {
+  static record_builder_t builder;
+  record_values_t values;
+  uint64_t state = 1;
+  size_t which;
+
+  record_values_init(&values);
+  values.callchain_nr = about->callchain_nr;
+  values.text = "/usr/lib/x86_64-linux-gnu/libc.so.6";
+  do {
+    which = record_random(&state) % about->nr_attrs;
+    values.time += 1000;
+    values.id = ring_image_id(image, which);
+    record_build(&builder, about->type, &attrs[which], &values);
+  } while (ring_image_put(image, &builder));
+  ring_image_fill(image);
+}
+
+static int open_case(subject_t *subject, const case_t *about) {
+  struct perf_event_attr attrs[RING_IMAGE_ATTRS];
+  size_t i;
+
+  memset(subject, 0, sizeof(*subject));
+  for (i = 0; i < about->nr_attrs; i++) {
+    uvperf_attr_software(&attrs[i], PERF_COUNT_SW_DUMMY);
+    attrs[i].sample_type = about->sample_types[i];
+    attrs[i].sample_id_all = 1;
+  }
+  subject->cb = on_record;
+  if (ring_image_open(&subject->image, attrs, about->nr_attrs, on_record,
+                      subject) != 0)
+    return 1;
+  fill(&subject->image, about, attrs);
+  return 0;
+}
+
+static int run_case(bench_report_t *report, const case_t *about) {
+  static const bench_metric_t metric = {"CPU per record", "ns"};
+  static subject_t subject;
+  const bench_contender_t contenders[] = {
+      {"uvperf", run_uvperf, &subject, {0}},
+      {"header walk", run_walk, &subject, {about->bound}},
+      {"each byte once", run_touch, &subject, {0}},
+  };
+  const bench_comparison_t comparison = {about->name, &metric, 1, contenders,
+                                         3};
+  int rc;
+
+  if (open_case(&subject, about) != 0)
+    return 1;
+  rc = bench_compare(report, &comparison);
+  ring_image_close(&subject.image);
+  return rc;
+}
+
+static int run(bench_report_t *report) {
+  size_t i;
+  int rc = 0;
+
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]) && rc == 0; i++)
+    rc = run_case(report, &cases[i]);
+  return rc;
+}
+
+const bench_t bench_decode = {
+    "decode", "a record in memory, from the ring to the callback", run};
