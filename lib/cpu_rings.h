@@ -28,7 +28,7 @@ typedef struct uvperf__cpu_ring_s {
   size_t nr_events; /* that write into it now */
   /* Kept by who drains it. */
   uvperf_stats_t stats;
-  uint64_t turn; /* uvperf__slice_t.start_ns of the last that gave something */
+  uint64_t turn; /* uvperf__slice_t.turn of the last that gave something */
   uint64_t mark; /* its head when ends of targets were found */
   int is_over;   /* nothing more is read from it */
 } uvperf__cpu_ring_t;

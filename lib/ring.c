@@ -257,3 +257,13 @@ int uvperf__ring_has_data(const uvperf__ring_t *ring) {
   return __atomic_load_n(&ring->page->data_head, __ATOMIC_RELAXED) !=
          ring->tail;
 }
+
+int uvperf__ring_has_several(const uvperf__ring_t *ring) {
+  uint64_t waiting = uvperf__ring_head(ring) - ring->tail;
+  struct perf_event_header header;
+
+  if (waiting <= sizeof(header))
+    return 0;
+  memcpy(&header, ring->data + (ring->tail & (ring->size - 1)), sizeof(header));
+  return waiting > header.size;
+}

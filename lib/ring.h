@@ -93,4 +93,8 @@ uint64_t uvperf__ring_waiting(const uvperf__ring_t *ring);
 /* Whether the kernel has written anything behind the tail: a fresh look. */
 int uvperf__ring_has_data(const uvperf__ring_t *ring);
 
+/* Whether it has written more than one record there. Of a ring that is not
+ * overwritable. */
+int uvperf__ring_has_several(const uvperf__ring_t *ring);
+
 #endif

@@ -18,15 +18,14 @@
 #include "watch.h"
 
 /* Counts a record that is delivered with this status. What comes of a ring in a
- * turn of the loop counts as a slice of it once; a flush is no turn, and its
- * slice begins at no time. */
+ * turn of the loop counts as a slice of it once; a flush is no turn. */
 static inline void uvperf__ring_report_record(uvperf__cpu_ring_t *ring,
                                               const uvperf_record_t *record,
                                               int status,
                                               const uvperf__slice_t *slice) {
   uvperf__stream_account(&ring->stats, record, status);
-  if (slice->start_ns != ring->turn && slice->start_ns != 0) {
-    ring->turn = slice->start_ns;
+  if (slice->turn != ring->turn && slice->turn != 0) {
+    ring->turn = slice->turn;
     ring->stats.slices += 1;
   }
 }

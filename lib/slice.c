@@ -27,16 +27,23 @@ void uvperf__slice_begin(uvperf__slice_t *slice, const uint64_t *session,
   slice->max_records = max_records;
   slice->max_bytes = max_bytes;
   slice->max_ns = max_ns;
-  slice->start_ns = uv_hrtime();
   slice->next_look = 1;
 }
 
+void uvperf__slice_start_clock(uvperf__slice_t *slice) {
+  slice->start_ns = uv_hrtime();
+}
+
 int uvperf__slice_time_over(uvperf__slice_t *slice) {
-  uint64_t spent = uv_hrtime() - slice->start_ns;
-  uint64_t per_record = spent / slice->records;
   uint64_t step = MOST_RECORDS_BETWEEN_LOOKS;
+  uint64_t per_record;
+  uint64_t spent;
   uint64_t fit;
 
+  if (slice->start_ns == 0)
+    return 1;
+  spent = uv_hrtime() - slice->start_ns;
+  per_record = spent / slice->records;
   if (spent >= slice->max_ns)
     return 1;
   /* Half of the records that fit into the rest if they cost as those before: a

@@ -17,10 +17,11 @@ typedef struct uvperf__slice_s {
   uint64_t bytes;
   uint64_t max_records;
   uint64_t max_bytes;
-  uint64_t start_ns; /* of uv_hrtime */
+  uint64_t start_ns; /* of uv_hrtime, 0 if the clock was not started */
   uint64_t max_ns;
   /* The count of records at which to look at the clock next. */
   uint64_t next_look;
+  uint64_t turn; /* of the watch, its number from 1 on; 0 outside of turns */
 } uvperf__slice_t;
 
 enum {
@@ -35,10 +36,14 @@ enum {
 /* A slice without bounds. */
 void uvperf__slice_unbounded(uvperf__slice_t *slice, const uint64_t *session);
 
-/* A slice that starts now and ends with the first of its bounds. */
+/* A slice that ends with the first of its bounds. If its clock is not started
+ * before the first record it ends with that one. */
 void uvperf__slice_begin(uvperf__slice_t *slice, const uint64_t *session,
                          uint64_t max_records, uint64_t max_bytes,
                          uint64_t max_ns);
+
+/* The time of the slice begins now. */
+void uvperf__slice_start_clock(uvperf__slice_t *slice);
 
 /* Looks at the clock, for uvperf__slice_take. 1 when the time is over. */
 int uvperf__slice_time_over(uvperf__slice_t *slice);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -114,6 +115,12 @@ int uvperf__sys_membarrier(void) {
 
 pid_t uvperf__sys_getpid(void) {
   return getpid();
+}
+
+int uvperf__sys_thread(void) {
+  clockid_t clock;
+
+  return pthread_getcpuclockid(pthread_self(), &clock) == 0 ? clock : 0;
 }
 
 pid_t uvperf__sys_gettid(void) {

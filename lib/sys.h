@@ -53,6 +53,12 @@ int uvperf__sys_membarrier(void);
 /* getpid(2), by which a forked child is told from the process that opened. */
 pid_t uvperf__sys_getpid(void);
 
+/* A number of the calling thread, without a system call; 0 where it is not to
+ * be had. A forked child has another: pthread_getcpuclockid(3) makes the clock's
+ * id of the thread's, which fork(3) renews in the child, in glibc and in musl.
+ * A raw clone(2) does not. */
+int uvperf__sys_thread(void);
+
 /* gettid(2), the calling thread as perf_event_open(2) names it to others. */
 pid_t uvperf__sys_gettid(void);
 

@@ -35,6 +35,7 @@ struct uvperf__watch_s {
   void *owner;
   uvperf__watch_options_t options;
   pid_t pid;
+  int thread; /* in which the pid was that: uvperf__sys_thread, 0 for none */
   uv_idle_t idle;
   uv_check_t check;
   uv_timer_t timer; /* options.flush_ms */
@@ -52,6 +53,7 @@ struct uvperf__watch_s {
   uint64_t settles; /* how often that began */
   uint64_t session; /* one more with each stop, end and close */
   uint64_t wakeups;
+  uint64_t turns;
   uint64_t slices;
   watched_ring_t *first; /* the queue of rings to be drained */
   watched_ring_t *last;

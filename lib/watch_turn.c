@@ -193,6 +193,12 @@ static int judge(watched_ring_t *ring, int gone, int has_news,
   return UVPERF__DRAINED;
 }
 
+/* Whether a slice that was cut was the single record that it was for, and no
+ * other has come since. */
+static int was_all(const watched_ring_t *ring, const uvperf__slice_t *slice) {
+  return slice->start_ns == 0 && !uvperf__ring_has_data(ring->ring);
+}
+
 static int visit(watched_ring_t *ring, uvperf__slice_t *slice) {
   uvperf__watch_t *watch = ring->watch;
   uint64_t records = slice->records;
@@ -204,7 +210,7 @@ static int visit(watched_ring_t *ring, uvperf__slice_t *slice) {
     return rc;
   if (rc < 0)
     return uvperf__watch_end_ring(watch, ring->index, rc, slice);
-  if (rc == UVPERF__CUT) {
+  if (rc == UVPERF__CUT && !was_all(ring, slice)) {
     ring->woken = 0;
     if (slice->records != records)
       ring->empty_wakeups = 0;
@@ -214,11 +220,23 @@ static int visit(watched_ring_t *ring, uvperf__slice_t *slice) {
   return judge(ring, gone, slice->records != records, slice);
 }
 
-static void drain_queue(uvperf__watch_t *watch, uvperf__slice_t *slice) {
-  watched_ring_t *ring;
+/* A single record is a slice without a clock, which costs more than the record;
+ * so the clock is started only where more is there. 0 where something was
+ * delivered without it: that was the slice then. */
+static int keep_time(uvperf__watch_t *watch, uvperf__slice_t *slice) {
+  if (slice->start_ns != 0)
+    return 1;
+  if (slice->records > 0)
+    return 0;
+  if (watch->first != watch->last ||
+      uvperf__ring_has_several(watch->first->ring))
+    uvperf__slice_start_clock(slice);
+  return 1;
+}
 
-  while ((ring = dequeue(watch)) != NULL)
-    if (visit(ring, slice) != UVPERF__DRAINED)
+static void drain_queue(uvperf__watch_t *watch, uvperf__slice_t *slice) {
+  while (watch->first != NULL && keep_time(watch, slice))
+    if (visit(dequeue(watch), slice) != UVPERF__DRAINED)
       return;
 }
 
@@ -252,6 +270,7 @@ static void drain_together(uvperf__watch_t *watch, uvperf__slice_t *slice) {
 
   if (!take_queue(watch))
     return;
+  uvperf__slice_start_clock(slice);
   rc = watch->ops->drain_all(watch->owner, slice);
   if (rc == UVPERF__STOPPED)
     return;
@@ -279,6 +298,8 @@ static void turn(uvperf__watch_t *watch) {
 
   uvperf__slice_begin(&slice, &watch->session, watch->options.slice_records,
                       watch->options.slice_bytes, watch->options.slice_ns);
+  watch->turns += 1;
+  slice.turn = watch->turns;
   watch->due = 0;
   watch->delivering = 1;
   if (watch->ops->drain_all != NULL)
@@ -304,9 +325,18 @@ static void turn(uvperf__watch_t *watch) {
     turning_stop(watch);
 }
 
-/* A forked child has neither the mapping nor any right to the records. */
-static int is_forked(const uvperf__watch_t *watch) {
-  return uvperf__sys_getpid() != watch->pid;
+/* A forked child has neither the mapping nor any right to the records. As
+ * getpid is a system call it is asked only where the thread is not the one that
+ * had the answer before: in a child, and when the loop has moved to another. */
+static int is_forked(uvperf__watch_t *watch) {
+  int thread = uvperf__sys_thread();
+
+  if (thread == watch->thread && thread != 0)
+    return 0;
+  if (uvperf__sys_getpid() != watch->pid)
+    return 1;
+  watch->thread = thread;
+  return 0;
 }
 
 void uvperf__watch_on_check(uv_check_t *check) {

@@ -7,6 +7,7 @@
 
 static uint64_t now_ns;
 static uint64_t counters_ns;
+static uint64_t looks;
 
 uint64_t __real_uv_hrtime(void);
 uint64_t __wrap_uv_hrtime(void);
@@ -14,11 +15,16 @@ uint64_t __real_uvperf__counters_now(void);
 uint64_t __wrap_uvperf__counters_now(void);
 
 uint64_t __wrap_uv_hrtime(void) {
+  looks += 1;
   return now_ns != 0 ? now_ns : __real_uv_hrtime();
 }
 
 void fake_clock_set(uint64_t ns) {
   now_ns = ns;
+}
+
+uint64_t fake_clock_looks(void) {
+  return looks;
 }
 
 uint64_t __wrap_uvperf__counters_now(void) {

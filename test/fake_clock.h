@@ -16,6 +16,9 @@ void fake_clock_set(uint64_t ns);
 /* The same for the time by which counters know when events were closed. */
 void fake_clock_set_counters(uint64_t ns);
 
+/* How often the library, or a test, has called uv_hrtime. */
+uint64_t fake_clock_looks(void);
+
 /* The only active timer of a loop; fails the test if there is none, or
  * another. */
 uv_timer_t *fake_clock_timer(uv_loop_t *loop);

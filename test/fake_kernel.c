@@ -32,6 +32,7 @@ int __real_uvperf__sys_close(int fd);
 int __real_uvperf__sys_bpf_link(int prog_fd, int event_fd);
 int __real_uvperf__sys_membarrier(void);
 pid_t __real_uvperf__sys_getpid(void);
+int __real_uvperf__sys_thread(void);
 pid_t __real_uvperf__sys_gettid(void);
 int __real_uvperf__sys_has_task(pid_t task);
 uint64_t __real_uvperf__sys_rdpmc(uint32_t counter);
@@ -50,6 +51,7 @@ int __wrap_uvperf__sys_close(int fd);
 int __wrap_uvperf__sys_bpf_link(int prog_fd, int event_fd);
 int __wrap_uvperf__sys_membarrier(void);
 pid_t __wrap_uvperf__sys_getpid(void);
+int __wrap_uvperf__sys_thread(void);
 pid_t __wrap_uvperf__sys_gettid(void);
 int __wrap_uvperf__sys_has_task(pid_t task);
 uint64_t __wrap_uvperf__sys_rdpmc(uint32_t counter);
@@ -497,6 +499,10 @@ pid_t __wrap_uvperf__sys_getpid(void) {
   if (fake_scripted(FAKE_GETPID, &code))
     return code;
   return kernel.pid != 0 ? kernel.pid : __real_uvperf__sys_getpid();
+}
+
+int __wrap_uvperf__sys_thread(void) {
+  return kernel.pid != 0 ? kernel.pid : __real_uvperf__sys_thread();
 }
 
 pid_t __wrap_uvperf__sys_gettid(void) {

@@ -160,7 +160,8 @@ unsigned fake_count(enum fake_call call);
 const char *fake_log(void);
 void fake_log_clear(void);
 
-/* What getpid gives, to play a forked child; 0 is the real one again. */
+/* What getpid gives, and what names the thread, to play a forked child; 0 is
+ * the real one again. */
 void fake_getpid(pid_t pid);
 
 /* Blocks of uvperf__calloc that are not freed. */

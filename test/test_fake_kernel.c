@@ -309,6 +309,7 @@ static void getpid_is_the_scripted_one(void **state) {
   (void)state;
   fake_getpid(12);
   assert_int_equal(uvperf__sys_getpid(), 12);
+  assert_int_equal(uvperf__sys_thread(), 12);
   fake_getpid(0);
   assert_int_equal(uvperf__sys_getpid(), getpid());
 }

@@ -19,8 +19,10 @@ static void slice_ends_with_the_first_bound(void **state) {
 
   (void)state;
   uvperf__slice_begin(&slice, &session, 10, 1000, UINT64_MAX);
+  uvperf__slice_start_clock(&slice);
   assert_int_equal(take_all(&slice, 8, 100), 10);
   uvperf__slice_begin(&slice, &session, 10, 1000, UINT64_MAX);
+  uvperf__slice_start_clock(&slice);
   assert_int_equal(take_all(&slice, 500, 100), 2);
   uvperf__slice_begin(&slice, &session, 1, 1, 1);
   assert_int_equal(take_all(&slice, 8, 100), 1);
@@ -34,6 +36,7 @@ static void slice_of_another_session_is_stopped(void **state) {
 
   (void)state;
   uvperf__slice_begin(&slice, &session, 10, 1000, UINT64_MAX);
+  uvperf__slice_start_clock(&slice);
   assert_int_equal(uvperf__slice_take(&slice, 8), UVPERF__DRAINED);
   session += 1;
   assert_int_equal(uvperf__slice_take(&slice, 8), UVPERF__STOPPED);
@@ -55,9 +58,19 @@ static void slice_whose_time_is_over_ends_within_32_records(void **state) {
 
   (void)state;
   uvperf__slice_begin(&slice, &session, 1000000, UINT64_MAX, 3600000000000);
+  uvperf__slice_start_clock(&slice);
   assert_int_equal(take_all(&slice, 8, 1001), 1001);
   slice.start_ns -= 3600000000000;
   assert_in_range(take_all(&slice, 8, 1000), 1, 33);
+}
+
+static void slice_without_a_clock_ends_with_its_first_record(void **state) {
+  uint64_t session = 1;
+  uvperf__slice_t slice;
+
+  (void)state;
+  uvperf__slice_begin(&slice, &session, 1000000, UINT64_MAX, UINT64_MAX);
+  assert_int_equal(take_all(&slice, 8, 1000), 1);
 }
 
 static void slice_of_slow_records_looks_at_the_clock_for_each(void **state) {
@@ -66,6 +79,7 @@ static void slice_of_slow_records_looks_at_the_clock_for_each(void **state) {
 
   (void)state;
   uvperf__slice_begin(&slice, &session, 1000000, UINT64_MAX, 3600000000000);
+  uvperf__slice_start_clock(&slice);
   /* As if the first record had taken 40 minutes of the hour. */
   slice.start_ns -= 2400000000000;
   assert_int_equal(uvperf__slice_take(&slice, 8), UVPERF__DRAINED);
@@ -79,6 +93,7 @@ int main(void) {
       cmocka_unit_test(slice_of_another_session_is_stopped),
       cmocka_unit_test(slice_without_bounds_never_ends),
       cmocka_unit_test(slice_whose_time_is_over_ends_within_32_records),
+      cmocka_unit_test(slice_without_a_clock_ends_with_its_first_record),
       cmocka_unit_test(slice_of_slow_records_looks_at_the_clock_for_each),
   };
 

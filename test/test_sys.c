@@ -331,6 +331,33 @@ static void getpid_of_a_forked_child_is_its_own(void **state) {
   assert_int_equal(support_wait(support_fork(has_another_pid, &parent)), 0);
 }
 
+static int has_another_thread(void *arg) {
+  const int *parent = arg;
+  int thread = uvperf__sys_thread();
+
+  return thread != 0 && thread != *parent ? 0 : 1;
+}
+
+static void note_thread(void *arg) {
+  *(int *)arg = uvperf__sys_thread();
+}
+
+static void thread_is_another_in_a_forked_child_and_in_a_thread(void **state) {
+  int mine = uvperf__sys_thread();
+  uv_thread_t thread;
+  int other = 0;
+
+  (void)state;
+  assert_int_not_equal(mine, 0);
+  assert_int_equal(uvperf__sys_thread(), mine);
+  assert_int_equal(support_wait(support_fork(has_another_thread, &mine)), 0);
+  assert_int_equal(uv_thread_create(&thread, note_thread, &other), 0);
+  uv_thread_join(&thread);
+  assert_int_not_equal(other, 0);
+  assert_int_not_equal(other, mine);
+  assert_int_equal(uvperf__sys_thread(), mine);
+}
+
 static void note_gettid(void *arg) {
   *(pid_t *)arg = uvperf__sys_gettid();
 }
@@ -501,6 +528,9 @@ int main(void) {
       cmocka_unit_test_setup(close_twice_is_ebadf, fake_kernel_setup),
       cmocka_unit_test_setup(getpid_of_a_forked_child_is_its_own,
                              fake_kernel_setup),
+      cmocka_unit_test_setup(
+          thread_is_another_in_a_forked_child_and_in_a_thread,
+          fake_kernel_setup),
       cmocka_unit_test_setup(gettid_is_of_the_calling_thread,
                              fake_kernel_setup),
       cmocka_unit_test_setup(has_task_until_it_was_waited_for,

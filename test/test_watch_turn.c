@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: what a turn of the loop does not cost, and that it finds out all the
+ * same: no system call to tell a forked child, no clock for a single record. */
+#include "watched.h"
+
+#include <unistd.h>
+
+#include "fake_clock.h"
+#include "fake_kernel.h"
+#include "sys.h"
+
+/* Until the registrations have settled. */
+static watched_t *make_settled(uv_loop_t *loop, size_t rings) {
+  watched_t *watched = watched_make(loop);
+
+  watched_add_own(watched, rings);
+  watched_start(watched);
+  live_turns_in(loop, 20);
+  return watched;
+}
+
+/* -- the process ---------------------------------------------------------- */
+
+static void watch_turns_in_its_thread_ask_no_getpid(void **state) {
+  watched_t *watched;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  watched = make_settled(*state, 1);
+  fake_fail(FAKE_GETPID, 1, 12); /* It would be a child then. */
+  live_comm(&next, 1);
+  assert_true(live_run_until(*state, &watched->total, 1));
+  live_comm(&next, 1);
+  assert_true(live_run_until(*state, &watched->total, 2));
+  assert_int_equal(uvperf__sys_getpid(), 12);
+  watched_unmake(watched);
+}
+
+static void run_in_thread(void *arg) {
+  watched_t *watched = arg;
+
+  live_run_until(watched->loop, &watched->total, 2);
+}
+
+static void watch_loop_moves_to_another_thread_goes_on(void **state) {
+  watched_t *watched;
+  uv_thread_t thread;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  watched = make_settled(*state, 1);
+  live_comm(&next, 1);
+  assert_true(live_run_until(*state, &watched->total, 1));
+  live_comm(&next, 1);
+  assert_int_equal(uv_thread_create(&thread, run_in_thread, watched), 0);
+  uv_thread_join(&thread);
+  assert_int_equal(watched->total, 2);
+  live_comm(&next, 1);
+  assert_true(live_run_until(*state, &watched->total, 3));
+  watched_unmake(watched);
+}
+
+static int run_in_child(void *arg) {
+  watched_t *watched = arg;
+  uint64_t turned = watched->turned;
+
+  if (uv_loop_fork(watched->loop) != 0)
+    return 1;
+  live_turns_in(watched->loop, 20);
+  return watched->turned == turned && watched->total == 1 &&
+                 !uvperf__watch_is_started(watched->watch)
+             ? 0
+             : 2;
+}
+
+/* In the midst of something to do that is not the child's. */
+static int fork_and_wait(watched_t *watched) {
+  live_run_until(watched->loop, &watched->total, 1);
+  uvperf__watch_look_in(watched->watch, 0);
+  return support_wait(support_fork(run_in_child, watched));
+}
+
+typedef struct forker_s {
+  watched_t *watched;
+  int status; /* of the child */
+} forker_t;
+
+static void fork_in_thread(void *arg) {
+  forker_t *forker = arg;
+
+  forker->status = fork_and_wait(forker->watched);
+}
+
+static void watch_forked_child_takes_no_turn(void **state) {
+  watched_t *watched;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  watched = make_settled(*state, 1);
+  live_comm(&next, 1);
+  assert_int_equal(fork_and_wait(watched), 0);
+  watched_unmake(watched);
+}
+
+static void watch_forked_child_of_another_thread_takes_no_turn(void **state) {
+  forker_t forker = {NULL, -1};
+  uv_thread_t thread;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  forker.watched = make_settled(*state, 1);
+  live_comm(&next, 1);
+  assert_int_equal(uv_thread_create(&thread, fork_in_thread, &forker), 0);
+  uv_thread_join(&thread);
+  assert_int_equal(forker.status, 0);
+  assert_int_equal(forker.watched->total, 1);
+  watched_unmake(forker.watched);
+}
+
+/* -- the clock ------------------------------------------------------------ */
+
+static void watch_slice_of_one_record_reads_no_clock(void **state) {
+  watched_t *watched;
+  uint64_t next = 0;
+  uint64_t looks;
+
+  support_need_own_events(__func__);
+  watched = make_settled(*state, 1);
+  looks = fake_clock_looks();
+  live_comm(&next, 1);
+  while (watched->total < 1)
+    uv_run(*state, UV_RUN_ONCE);
+  assert_int_equal(fake_clock_looks(), looks);
+  watched_unmake(watched);
+}
+
+static void write_another(watched_t *watched) {
+  uint64_t next = 20;
+
+  watched->hook = NULL;
+  live_comm(&next, 1);
+}
+
+/* One that comes while the first is delivered is not forgotten. */
+static void watch_record_that_comes_during_the_only_one_is_next(void **state) {
+  watched_t *watched;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  watched = make_settled(*state, 1);
+  watched->hook = write_another;
+  live_comm(&next, 1);
+  assert_true(live_run_until(*state, &watched->total, 2));
+  watched_unmake(watched);
+}
+
+/* As if each callback took more than a slice's time. */
+static void take_long(watched_t *watched) {
+  fake_clock_set(watched->total * 10 * watched_plain.slice_ns);
+}
+
+static void assert_slices(uv_loop_t *loop, watched_t *watched, uint64_t nr) {
+  uint64_t slices = uvperf__watch_slices(watched->watch);
+
+  watched->hook = take_long;
+  fake_clock_set(1);
+  while (uvperf__watch_slices(watched->watch) < slices + nr)
+    uv_run(loop, UV_RUN_ONCE);
+  fake_clock_set(0);
+  assert_int_equal(watched->total, nr);
+  watched_unmake(watched);
+}
+
+static void watch_slow_records_of_one_ring_are_a_slice_each(void **state) {
+  watched_t *watched;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  watched = make_settled(*state, 1);
+  live_comm(&next, 3);
+  assert_slices(*state, watched, 3);
+}
+
+static void watch_slow_records_of_three_rings_are_a_slice_each(void **state) {
+  watched_t *watched;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  watched = make_settled(*state, 3);
+  live_comm(&next, 1);
+  assert_slices(*state, watched, 3);
+}
+
+static void add_ring(watched_t *watched) {
+  uint64_t next = 10;
+
+  take_long(watched);
+  if (watched->nr > 1)
+    return;
+  watched_add_own(watched, 1);
+  live_comm(&next, 1);
+}
+
+/* The slice of a single record has read no clock, so it ends with that. */
+static void
+watch_ring_queued_by_a_single_record_has_its_own_slice(void **state) {
+  watched_t *watched;
+  uint64_t slices;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  watched = make_settled(*state, 1);
+  live_comm(&next, 1);
+  slices = uvperf__watch_slices(watched->watch);
+  watched->hook = add_ring;
+  fake_clock_set(1);
+  while (watched->total < 1)
+    uv_run(*state, UV_RUN_ONCE);
+  assert_int_equal(watched->total, 1);
+  while (watched->total < 3)
+    uv_run(*state, UV_RUN_ONCE);
+  fake_clock_set(0);
+  assert_int_equal(uvperf__watch_slices(watched->watch), slices + 3);
+  watched_unmake(watched);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(watch_turns_in_its_thread_ask_no_getpid),
+      support_loop_test(watch_loop_moves_to_another_thread_goes_on),
+      support_loop_test(watch_forked_child_takes_no_turn),
+      support_loop_test(watch_forked_child_of_another_thread_takes_no_turn),
+      support_loop_test(watch_slice_of_one_record_reads_no_clock),
+      support_loop_test(watch_record_that_comes_during_the_only_one_is_next),
+      support_loop_test(watch_slow_records_of_one_ring_are_a_slice_each),
+      support_loop_test(watch_slow_records_of_three_rings_are_a_slice_each),
+      support_loop_test(watch_ring_queued_by_a_single_record_has_its_own_slice),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
