@@ -29,6 +29,26 @@ static inline uint64_t uvperf__u64(const uint8_t *at) {
   return value;
 }
 
+/* struct perf_event_header as one word, which takes one load: its type, and its
+ * size in bytes. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+static inline uint32_t uvperf__header_type(uint64_t header) {
+  return (uint32_t)header;
+}
+
+static inline size_t uvperf__header_size(uint64_t header) {
+  return (size_t)(header >> 48);
+}
+#else
+static inline uint32_t uvperf__header_type(uint64_t header) {
+  return (uint32_t)(header >> 32);
+}
+
+static inline size_t uvperf__header_size(uint64_t header) {
+  return (size_t)(header & 0xffff);
+}
+#endif
+
 /* How many bits are set. */
 static inline unsigned int uvperf__bits(uint64_t word) {
   unsigned int nr = 0;

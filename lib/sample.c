@@ -21,8 +21,18 @@
 
 _Static_assert(sizeof(struct perf_branch_entry) == 24, "kernel ABI");
 _Static_assert(offsetof(uvperf_record_t, tid) ==
-                   offsetof(uvperf_record_t, pid) + 4,
-               "pid and tid are copied as one word");
+                       offsetof(uvperf_record_t, pid) + 4 &&
+                   offsetof(uvperf_record_t, time) ==
+                       offsetof(uvperf_record_t, pid) + 8,
+               "pid, tid and time are copied as two words");
+
+/* Where decoding stands in a sample. */
+typedef struct uvperf__cursor_s {
+  const uint8_t *at;
+  const uint8_t *end;
+  /* The second reading of a branch stack, see above. */
+  int second;
+} uvperf__cursor_t;
 
 static size_t room(const uvperf__cursor_t *cursor) {
   return (size_t)(cursor->end - cursor->at);
@@ -58,7 +68,7 @@ static int take_words(uvperf__cursor_t *cursor, uint64_t nr,
   return rc;
 }
 
-static int step_read(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
+static int take_read(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
                      uvperf_sample_t *sample) {
   size_t used;
   int rc;
@@ -70,9 +80,7 @@ static int step_read(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
   return rc;
 }
 
-static int step_callchain(const uvperf__layout_t *layout,
-                          uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
-  (void)layout;
+static int take_callchain(uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
   if (take_u64(cursor, &sample->callchain.nr) != 0)
     return -EPROTO;
   return take_words(cursor, sample->callchain.nr, &sample->callchain.ips);
@@ -80,11 +88,9 @@ static int step_callchain(const uvperf__layout_t *layout,
 
 /* The kernel pads the payload so that 4 + size is a multiple of 8; where a
  * sample has none it writes size 4 and four zero bytes. */
-static int step_raw(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
-                    uvperf_sample_t *sample) {
+static int take_raw(uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
   uint32_t size;
 
-  (void)layout;
   if (room(cursor) < sizeof(size))
     return -EPROTO;
   size = uvperf__u32(cursor->at);
@@ -96,9 +102,8 @@ static int step_raw(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
   return 0;
 }
 
-static int step_branch(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
+static int take_branch(uint64_t type, uvperf__cursor_t *cursor,
                        uvperf_sample_t *sample) {
-  uint64_t type = layout->branch_sample_type;
   const void *entries;
   uint64_t nr;
 
@@ -126,22 +131,10 @@ static int take_regs(uvperf__cursor_t *cursor, uint64_t nr,
   return take_words(cursor, regs->nr, &regs->regs);
 }
 
-static int step_regs_user(const uvperf__layout_t *layout,
-                          uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
-  return take_regs(cursor, layout->nr_regs_user, &sample->regs_user);
-}
-
-static int step_regs_intr(const uvperf__layout_t *layout,
-                          uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
-  return take_regs(cursor, layout->nr_regs_intr, &sample->regs_intr);
-}
-
 /* A size of 0 comes alone, without dyn_size: perf_output_sample_ustack. */
-static int step_stack_user(const uvperf__layout_t *layout,
-                           uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
+static int take_stack_user(uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
   uint64_t size, dyn_size = 0;
 
-  (void)layout;
   if (take_u64(cursor, &size) != 0 || size % WORD != 0)
     return -EPROTO;
   if (take_array(cursor, size, 1, &sample->stack_user.data) != 0)
@@ -153,14 +146,14 @@ static int step_stack_user(const uvperf__layout_t *layout,
   return 0;
 }
 
-static int step_weight(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
+static int take_weight(uint64_t type, uvperf__cursor_t *cursor,
                        uvperf_sample_t *sample) {
   uint64_t full;
 
   if (take_u64(cursor, &full) != 0)
     return -EPROTO;
   sample->weight.full = full;
-  if (layout->sample_type & UVPERF_SAMPLE_WEIGHT_STRUCT) {
+  if (type & UVPERF_SAMPLE_WEIGHT_STRUCT) {
     sample->weight.var1_dw = (uint32_t)full;
     sample->weight.var2_w = (uint16_t)(full >> 32);
     sample->weight.var3_w = (uint16_t)(full >> 48);
@@ -168,123 +161,21 @@ static int step_weight(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
   return 0;
 }
 
-static int step_data_src(const uvperf__layout_t *layout,
-                         uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
-  (void)layout;
-  return take_u64(cursor, &sample->data_src);
-}
-
-static int step_transaction(const uvperf__layout_t *layout,
-                            uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
-  (void)layout;
-  return take_u64(cursor, &sample->transaction);
-}
-
-static int step_phys_addr(const uvperf__layout_t *layout,
-                          uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
-  (void)layout;
-  return take_u64(cursor, &sample->phys_addr);
-}
-
-static int step_cgroup(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
-                       uvperf_sample_t *sample) {
-  (void)layout;
-  return take_u64(cursor, &sample->cgroup);
-}
-
-static int step_data_page_size(const uvperf__layout_t *layout,
-                               uvperf__cursor_t *cursor,
-                               uvperf_sample_t *sample) {
-  (void)layout;
-  return take_u64(cursor, &sample->data_page_size);
-}
-
-static int step_code_page_size(const uvperf__layout_t *layout,
-                               uvperf__cursor_t *cursor,
-                               uvperf_sample_t *sample) {
-  (void)layout;
-  return take_u64(cursor, &sample->code_page_size);
-}
-
-static int step_aux(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
-                    uvperf_sample_t *sample) {
-  (void)layout;
+static int take_aux(uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
   if (take_u64(cursor, &sample->aux.size) != 0)
     return -EPROTO;
   return take_array(cursor, sample->aux.size, 1, &sample->aux.data);
 }
 
-/* Fields of one word at the front, in the kernel's order. */
-static const struct {
-  uint64_t bit;
-  uint16_t to;
-} front_fields[] = {
-    {PERF_SAMPLE_IDENTIFIER, offsetof(uvperf_record_t, id)},
-    {PERF_SAMPLE_IP, offsetof(uvperf_record_t, sample.ip)},
-    {PERF_SAMPLE_TID, offsetof(uvperf_record_t, pid)},
-    {PERF_SAMPLE_TIME, offsetof(uvperf_record_t, time)},
-    {PERF_SAMPLE_ADDR, offsetof(uvperf_record_t, sample.addr)},
-    {PERF_SAMPLE_ID, offsetof(uvperf_record_t, id)},
-    {PERF_SAMPLE_STREAM_ID, offsetof(uvperf_record_t, stream_id)},
-    {PERF_SAMPLE_CPU, offsetof(uvperf_record_t, cpu)},
-    {PERF_SAMPLE_PERIOD, offsetof(uvperf_record_t, sample.period)},
-};
-
-/* All that follow, in the kernel's order. */
-static const struct {
-  uint64_t bits;
-  uvperf__sample_step step;
-} step_fields[] = {
-    {PERF_SAMPLE_READ, step_read},
-    {PERF_SAMPLE_CALLCHAIN, step_callchain},
-    {PERF_SAMPLE_RAW, step_raw},
-    {PERF_SAMPLE_BRANCH_STACK, step_branch},
-    {PERF_SAMPLE_REGS_USER, step_regs_user},
-    {PERF_SAMPLE_STACK_USER, step_stack_user},
-    {PERF_SAMPLE_WEIGHT | UVPERF_SAMPLE_WEIGHT_STRUCT, step_weight},
-    {PERF_SAMPLE_DATA_SRC, step_data_src},
-    {PERF_SAMPLE_TRANSACTION, step_transaction},
-    {PERF_SAMPLE_REGS_INTR, step_regs_intr},
-    {PERF_SAMPLE_PHYS_ADDR, step_phys_addr},
-    {PERF_SAMPLE_CGROUP, step_cgroup},
-    {UVPERF_SAMPLE_DATA_PAGE_SIZE, step_data_page_size},
-    {UVPERF_SAMPLE_CODE_PAGE_SIZE, step_code_page_size},
-    {PERF_SAMPLE_AUX, step_aux},
-};
-
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-
-static void plan_front(uvperf__sample_plan_t *plan) {
-  size_t from = sizeof(struct perf_event_header);
-  size_t i;
-
-  plan->nr_copies = 0;
-  plan->cpu_from = 0;
-  for (i = 0; i < LENGTH(front_fields); i++) {
-    if (!(plan->layout.sample_type & front_fields[i].bit))
-      continue;
-    if (front_fields[i].bit == PERF_SAMPLE_CPU) {
-      plan->cpu_from = from; /* 4 bytes, and 4 reserved ones */
-    } else {
-      plan->copies[plan->nr_copies].from = (uint16_t)from;
-      plan->copies[plan->nr_copies++].to = front_fields[i].to;
-    }
-    from += WORD;
-  }
-  plan->front_size = from;
-}
-
 void uvperf__sample_plan(uvperf__sample_plan_t *plan,
                          const uvperf__layout_t *layout,
                          uvperf_record_t *record) {
-  size_t i;
-
   plan->layout = *layout;
-  plan_front(plan);
-  plan->nr_steps = 0;
-  for (i = 0; i < LENGTH(step_fields); i++)
-    if (layout->sample_type & step_fields[i].bits)
-      plan->steps[plan->nr_steps++] = step_fields[i].step;
+  plan->front = layout->sample_type & UVPERF__SAMPLE_FRONT;
+  plan->varying = layout->sample_type & ~UVPERF__SAMPLE_FRONT;
+  plan->front_size =
+      sizeof(struct perf_event_header) + WORD * uvperf__bits(plan->front);
+  plan->fixed_size = plan->varying == 0 ? plan->front_size : SIZE_MAX;
   memset(record, 0, sizeof(*record));
   record->type = PERF_RECORD_SAMPLE;
   record->present = layout->sample_type & UVPERF__SAMPLE_KNOWN;
@@ -294,14 +185,59 @@ void uvperf__sample_plan(uvperf__sample_plan_t *plan,
     record->sample.regs_intr.mask = layout->regs_intr;
 }
 
-static int run_steps(const uvperf__sample_plan_t *plan,
-                     uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
-  size_t i;
+/* The fields that vary, in the kernel's order: those that come first, of any
+ * length. */
+static int take_first(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
+                      uvperf_sample_t *sample) {
+  uint64_t type = layout->sample_type;
 
-  for (i = 0; i < plan->nr_steps; i++)
-    if (plan->steps[i](&plan->layout, cursor, sample) != 0)
-      return -EPROTO;
+  if ((type & PERF_SAMPLE_READ) && take_read(layout, cursor, sample) != 0)
+    return -EPROTO;
+  if ((type & PERF_SAMPLE_CALLCHAIN) && take_callchain(cursor, sample) != 0)
+    return -EPROTO;
+  if ((type & PERF_SAMPLE_RAW) && take_raw(cursor, sample) != 0)
+    return -EPROTO;
+  if ((type & PERF_SAMPLE_BRANCH_STACK) &&
+      take_branch(layout->branch_sample_type, cursor, sample) != 0)
+    return -EPROTO;
+  if ((type & PERF_SAMPLE_REGS_USER) &&
+      take_regs(cursor, layout->nr_regs_user, &sample->regs_user) != 0)
+    return -EPROTO;
+  if ((type & PERF_SAMPLE_STACK_USER) && take_stack_user(cursor, sample) != 0)
+    return -EPROTO;
   return 0;
+}
+
+/* A field of one word, if it was asked for. */
+static int take_word(uint64_t is_there, uvperf__cursor_t *cursor,
+                     uint64_t *value) {
+  return is_there ? take_u64(cursor, value) : 0;
+}
+
+/* Those that follow. */
+static int take_rest(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
+                     uvperf_sample_t *sample) {
+  uint64_t type = layout->sample_type;
+
+  if ((type & (PERF_SAMPLE_WEIGHT | UVPERF_SAMPLE_WEIGHT_STRUCT)) &&
+      take_weight(type, cursor, sample) != 0)
+    return -EPROTO;
+  if (take_word(type & PERF_SAMPLE_DATA_SRC, cursor, &sample->data_src) != 0 ||
+      take_word(type & PERF_SAMPLE_TRANSACTION, cursor, &sample->transaction) !=
+          0)
+    return -EPROTO;
+  if ((type & PERF_SAMPLE_REGS_INTR) &&
+      take_regs(cursor, layout->nr_regs_intr, &sample->regs_intr) != 0)
+    return -EPROTO;
+  if (take_word(type & PERF_SAMPLE_PHYS_ADDR, cursor, &sample->phys_addr) !=
+          0 ||
+      take_word(type & PERF_SAMPLE_CGROUP, cursor, &sample->cgroup) != 0 ||
+      take_word(type & UVPERF_SAMPLE_DATA_PAGE_SIZE, cursor,
+                &sample->data_page_size) != 0 ||
+      take_word(type & UVPERF_SAMPLE_CODE_PAGE_SIZE, cursor,
+                &sample->code_page_size) != 0)
+    return -EPROTO;
+  return type & PERF_SAMPLE_AUX ? take_aux(cursor, sample) : 0;
 }
 
 /* One reading of the fields that vary. With `open_end` bytes may be left over,
@@ -314,7 +250,8 @@ static int attempt(const uvperf__sample_plan_t *plan, const uint8_t *at,
   cursor.at = at;
   cursor.end = end;
   cursor.second = second;
-  if (run_steps(plan, &cursor, sample) != 0)
+  if (take_first(&plan->layout, &cursor, sample) != 0 ||
+      take_rest(&plan->layout, &cursor, sample) != 0)
     return -EPROTO;
   return cursor.at == end || open_end ? 0 : -EPROTO;
 }
@@ -336,21 +273,9 @@ static int attempt_others(const uvperf__sample_plan_t *plan, const uint8_t *at,
   return may_differ ? attempt(plan, at, end, 1, 1, sample) : -EPROTO;
 }
 
-int uvperf__sample_decode(const uvperf__sample_plan_t *plan,
-                          const uint8_t *bytes, size_t size,
-                          uvperf_record_t *record) {
-  const uint8_t *at, *end;
-  size_t i;
-
-  if (size < plan->front_size)
-    return -EPROTO;
-  for (i = 0; i < plan->nr_copies; i++)
-    memcpy((uint8_t *)record + plan->copies[i].to, bytes + plan->copies[i].from,
-           WORD);
-  if (plan->cpu_from != 0)
-    record->cpu = uvperf__u32(bytes + plan->cpu_from);
-  at = bytes + plan->front_size;
-  end = bytes + size;
+int uvperf__sample_decode_varying(const uvperf__sample_plan_t *plan,
+                                  const uint8_t *at, const uint8_t *end,
+                                  uvperf_record_t *record) {
   if (attempt(plan, at, end, 0, 0, &record->sample) == 0)
     return 0;
   return attempt_others(plan, at, end, &record->sample);

@@ -3,41 +3,29 @@
 #ifndef UVPERF_LIB_SAMPLE_H
 #define UVPERF_LIB_SAMPLE_H
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "uvperf/record.h"
 
+#include "bytes.h"
 #include "layout.h"
 
-/* Where decoding stands in a sample. */
-typedef struct uvperf__cursor_s {
-  const uint8_t *at;
-  const uint8_t *end;
-  /* The second reading of a branch stack, see sample.c. */
-  int second;
-} uvperf__cursor_t;
-
-/* Takes one variable field. 0, or -EPROTO if it does not fit. */
-typedef int (*uvperf__sample_step)(const uvperf__layout_t *layout,
-                                   uvperf__cursor_t *cursor,
-                                   uvperf_sample_t *sample);
+/* The fields of one word each at the front of a sample. */
+#define UVPERF__SAMPLE_FRONT                                                   \
+  ((uint64_t)(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |      \
+              PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |           \
+              PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD))
 
 /* How to decode the samples of one event, made once. */
 typedef struct uvperf__sample_plan_s {
-  uvperf__layout_t layout;
-  /* The one-word fields at the front, whose places are fixed: from an offset in
-   * the bytes to one in the record. */
-  struct {
-    uint16_t from;
-    uint16_t to;
-  } copies[8];
-  size_t nr_copies;
-  size_t cpu_from;   /* PERF_SAMPLE_CPU, 0: not asked for */
+  size_t fixed_size; /* bytes of a sample, with the header, if no field varies;
+                      * SIZE_MAX if one does */
   size_t front_size; /* bytes up to the fields that vary, with the header */
-  /* The fields that vary and those behind them, in the kernel's order. */
-  uvperf__sample_step steps[16];
-  size_t nr_steps;
+  uint64_t front;    /* bits of sample_type whose fields have fixed places */
+  uint64_t varying;  /* the others */
+  uvperf__layout_t layout;
 } uvperf__sample_plan_t;
 
 /* Makes the plan, and prepares the record that it is used with: zero but for
@@ -46,11 +34,126 @@ void uvperf__sample_plan(uvperf__sample_plan_t *plan,
                          const uvperf__layout_t *layout,
                          uvperf_record_t *record);
 
-/* Decodes the body of a record of `size` bytes, header included, into a record
- * that was prepared with this plan. Writes all fields that were asked for and
- * no other. 0, or -EPROTO. */
-int uvperf__sample_decode(const uvperf__sample_plan_t *plan,
-                          const uint8_t *bytes, size_t size,
-                          uvperf_record_t *record);
+/* Decodes the fields that vary, which lie between `at` and `end`, into a record
+ * that was prepared with this plan. 0, or -EPROTO. */
+int uvperf__sample_decode_varying(const uvperf__sample_plan_t *plan,
+                                  const uint8_t *at, const uint8_t *end,
+                                  uvperf_record_t *record);
+
+/* Copies the fields at the front to their places in the record, in the kernel's
+ * order. What nearly every sampling event asks for goes without a question for
+ * each. The time follows pid and tid in both. */
+static inline void uvperf__sample_copy_front(uint64_t front, const uint8_t *at,
+                                             uvperf_record_t *record) {
+  const uint64_t usual = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                         PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+  const uint64_t unusual = PERF_SAMPLE_ADDR | PERF_SAMPLE_STREAM_ID;
+  const size_t word = sizeof(uint64_t);
+
+  if (front & PERF_SAMPLE_IDENTIFIER) {
+    record->id = uvperf__u64(at);
+    at += word;
+  }
+  if (__builtin_expect((front & (usual | unusual)) == usual, 1)) {
+    record->sample.ip = uvperf__u64(at);
+    memcpy(&record->pid, at + word, 2 * word);
+    at += 3 * word;
+    if (front & PERF_SAMPLE_ID) {
+      record->id = uvperf__u64(at);
+      at += word;
+    }
+    record->cpu = uvperf__u32(at);
+    record->sample.period = uvperf__u64(at + word);
+    return;
+  }
+  if (front & PERF_SAMPLE_IP) {
+    record->sample.ip = uvperf__u64(at);
+    at += word;
+  }
+  if (front & PERF_SAMPLE_TID) {
+    memcpy(&record->pid, at, word);
+    at += word;
+  }
+  if (front & PERF_SAMPLE_TIME) {
+    record->time = uvperf__u64(at);
+    at += word;
+  }
+  if (front & PERF_SAMPLE_ADDR) {
+    record->sample.addr = uvperf__u64(at);
+    at += word;
+  }
+  if (front & PERF_SAMPLE_ID) {
+    record->id = uvperf__u64(at);
+    at += word;
+  }
+  if (front & PERF_SAMPLE_STREAM_ID) {
+    record->stream_id = uvperf__u64(at);
+    at += word;
+  }
+  if (front & PERF_SAMPLE_CPU) {
+    record->cpu = uvperf__u32(at);
+    at += word;
+  }
+  if (front & PERF_SAMPLE_PERIOD)
+    record->sample.period = uvperf__u64(at);
+}
+
+/* The payload of a sample that ends with it. 1, or 0 where it does not. */
+static inline int uvperf__sample_take_last_raw(const uint8_t *at, size_t room,
+                                               uvperf_record_t *record) {
+  uint32_t size;
+
+  if (room < sizeof(size))
+    return 0;
+  size = uvperf__u32(at);
+  if (size != room - sizeof(size))
+    return 0;
+  record->sample.raw.size = size;
+  record->sample.raw.data = at + sizeof(size);
+  return 1;
+}
+
+/* The same of a call chain that has frames. */
+static inline int uvperf__sample_take_last_chain(const uint8_t *at, size_t room,
+                                                 uvperf_record_t *record) {
+  size_t nr = room / sizeof(uint64_t) - 1;
+  const void *ips = at + sizeof(uint64_t);
+
+  if (room <= sizeof(uint64_t) || uvperf__u64(at) != nr)
+    return 0;
+  record->sample.callchain.nr = nr;
+  record->sample.callchain.ips = ips;
+  return 1;
+}
+
+/* Decodes the body of a record of `size` bytes, header included and a multiple
+ * of 8, into a record that was prepared with this plan. Writes all fields that
+ * were asked for and no other. 0, or -EPROTO. Here, as it is done for each
+ * sample: what ends with a payload or a call chain, and has nothing else that
+ * varies, is decoded without a call. */
+static inline int uvperf__sample_decode(const uvperf__sample_plan_t *plan,
+                                        const uint8_t *bytes, size_t size,
+                                        uvperf_record_t *record) {
+  const uint8_t *body = bytes + sizeof(struct perf_event_header);
+  const uint8_t *at;
+  size_t room;
+
+  if (__builtin_expect(size == plan->fixed_size, 1)) {
+    uvperf__sample_copy_front(plan->front, body, record);
+    return 0;
+  }
+  if (size < plan->front_size)
+    return -EPROTO;
+  uvperf__sample_copy_front(plan->front, body, record);
+  at = bytes + plan->front_size;
+  room = size - plan->front_size;
+  if (plan->varying == PERF_SAMPLE_RAW &&
+      uvperf__sample_take_last_raw(at, room, record))
+    return 0;
+  if (plan->varying == PERF_SAMPLE_CALLCHAIN &&
+      uvperf__sample_take_last_chain(at, room, record))
+    return 0;
+  return uvperf__sample_decode_varying(plan, at, at + room, record);
+}
 
 #endif
