@@ -11,25 +11,30 @@
 
 #define HEADER_SIZE sizeof(struct perf_event_header)
 
+_Static_assert(offsetof(uvperf_record_t, type) ==
+                       offsetof(struct perf_event_header, type) &&
+                   offsetof(uvperf_record_t, misc) ==
+                       offsetof(struct perf_event_header, misc) &&
+                   offsetof(uvperf_record_t, size) ==
+                       offsetof(struct perf_event_header, size),
+               "the header of a sample is copied as one word");
+
 /* Whose record it is; NULL where the id is missing or nobody's. The id is never
- * that of STREAM_ID: inherited events have their own there. Inline, as a call
- * of it was a twentieth of decoding a sample. */
-static inline const uvperf__id_slot_t *
+ * that of STREAM_ID: inherited events have their own there. */
+static const uvperf__id_slot_t *
 find_writer(const uvperf_decoder_t *decoder,
             const struct perf_event_header *header, const uint8_t *bytes) {
   const uvperf__id_slot_t *slot;
-  size_t at = decoder->id_front;
 
   if (decoder->only.reader != NULL)
     return &decoder->only;
-  if (header->type != PERF_RECORD_SAMPLE) {
-    if (header->size < HEADER_SIZE + decoder->id_back)
-      return NULL;
-    at = header->size - decoder->id_back;
-  }
-  if (header->size < at + sizeof(uint64_t))
+  if (header->type == PERF_RECORD_SAMPLE)
+    return uvperf__decoder_find(decoder, bytes, header->size);
+  if (header->size < HEADER_SIZE + decoder->id_back ||
+      decoder->id_back < sizeof(uint64_t))
     return NULL;
-  slot = uvperf__id_table_find(&decoder->ids, uvperf__u64(bytes + at));
+  slot = uvperf__id_table_find(
+      &decoder->ids, uvperf__u64(bytes + header->size - decoder->id_back));
   return slot->reader != NULL ? slot : NULL;
 }
 
@@ -52,19 +57,6 @@ static const uvperf_record_t *raw_record(uvperf_decoder_t *decoder,
   raw->source = writer != NULL ? writer->source : NULL;
   uvperf__sample_id_decode(0, bytes, raw);
   return raw;
-}
-
-static int decode_sample(uvperf_decoder_t *decoder,
-                         const uvperf__id_slot_t *writer,
-                         const struct perf_event_header *header,
-                         const uint8_t *bytes) {
-  uvperf__reader_t *reader = writer->reader;
-
-  decoder->last = reader;
-  set_header(&reader->sample, header, bytes);
-  reader->sample.source = writer->source;
-  return uvperf__sample_decode(&reader->plan, bytes, header->size,
-                               &reader->sample);
 }
 
 /* The trailer is found from the record's end, as the kernel pads strings before
@@ -105,20 +97,18 @@ decode_unknown(uvperf_decoder_t *decoder, const uvperf__id_slot_t *writer,
   return &decoder->raw;
 }
 
-/* Of a record whose header is sound. */
-static int decode(uvperf_decoder_t *decoder,
-                  const struct perf_event_header *header, const uint8_t *bytes,
-                  const uvperf_record_t **record) {
+/* Of a record whose header is sound, and that is no sample or a broken one. */
+static int decode_other(uvperf_decoder_t *decoder,
+                        const struct perf_event_header *header,
+                        const uint8_t *bytes, const uvperf_record_t **record) {
   const uvperf__id_slot_t *writer = find_writer(decoder, header, bytes);
   int rc = -EPROTO;
 
-  if (writer != NULL && header->type == PERF_RECORD_SAMPLE) {
-    *record = &writer->reader->sample;
-    rc = decode_sample(decoder, writer, header, bytes);
-  } else if (!uvperf__record_is_known(header->type)) {
+  if (!uvperf__record_is_known(header->type)) {
     *record = decode_unknown(decoder, writer, header, bytes);
     return 0;
-  } else if (writer != NULL) {
+  }
+  if (writer != NULL && header->type != PERF_RECORD_SAMPLE) {
     *record = &decoder->side_band;
     rc = decode_side_band(decoder, writer, header, bytes);
   }
@@ -140,7 +130,10 @@ int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes, size_t size,
   if (header.size < HEADER_SIZE || header.size % sizeof(uint64_t) != 0 ||
       header.size > size)
     return -EPROTO;
-  return decode(decoder, &header, bytes, record);
+  *record = uvperf__decode_sample(decoder, bytes, uvperf__u64(bytes));
+  if (*record != NULL)
+    return 0;
+  return decode_other(decoder, &header, bytes, record);
 }
 
 int uvperf__decoder_time(const uvperf_decoder_t *decoder, const void *bytes,

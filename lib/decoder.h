@@ -16,15 +16,15 @@
  * record. Each is allocated by itself, so that a record in the user's hands
  * never moves. */
 typedef struct uvperf__reader_s {
+  /* Of the fields that were asked for each sample writes all, the others are 0
+   * from the start, so that nothing is cleared per sample. */
+  uvperf_record_t sample;
   const struct perf_event_attr *attr;
   size_t nr_sources; /* that have this attr */
   uvperf__sample_plan_t plan;
   /* Where the time is, as layout.h has it. */
   size_t time_front;
   size_t time_back;
-  /* Of the fields that were asked for each sample writes all, the others are 0
-   * from the start, so that nothing is cleared per sample. */
-  uvperf_record_t sample;
 } uvperf__reader_t;
 
 struct uvperf_decoder_s {
@@ -39,7 +39,8 @@ struct uvperf_decoder_s {
   size_t nr_sources;
   /* From the address of each attr to its reader. */
   uvperf__id_table_t attrs;
-  /* The reader whose sample was given last: the user may have it still. */
+  /* Where there may be several: the reader whose sample was given last, as the
+   * user may have it still. */
   uvperf__reader_t *last;
   /* That one, if it has lost its last source. */
   uvperf__reader_t *kept;
@@ -83,5 +84,46 @@ const uvperf_source_t *uvperf__decoder_source(const uvperf_decoder_t *decoder,
  * most `size`. The decoder's record is left alone. */
 int uvperf__decoder_time(const uvperf_decoder_t *decoder, const void *bytes,
                          size_t size, uint64_t *time);
+
+/* The slot of a sample's writer, found by its id. */
+static inline const uvperf__id_slot_t *
+uvperf__decoder_find(const uvperf_decoder_t *decoder, const uint8_t *bytes,
+                     size_t size) {
+  const uvperf__id_slot_t *slot;
+
+  if (size < decoder->id_front + sizeof(uint64_t))
+    return NULL;
+  slot = uvperf__id_table_find(&decoder->ids,
+                               uvperf__u64(bytes + decoder->id_front));
+  return slot->reader != NULL ? slot : NULL;
+}
+
+/* Decodes a record whose header, already loaded, is sound, if it is a sample
+ * that can be: else NULL, and uvperf_decode tells what it is. The record is
+ * valid as that of uvperf_decode is. Here, as it is done for each record. */
+static inline const uvperf_record_t *
+uvperf__decode_sample(uvperf_decoder_t *decoder, const uint8_t *bytes,
+                      uint64_t header) {
+  uvperf__reader_t *reader = decoder->only.reader;
+  const uvperf__id_slot_t *slot;
+
+  if (uvperf__header_type(header) != PERF_RECORD_SAMPLE)
+    return NULL;
+  if (__builtin_expect(reader == NULL, 0)) {
+    slot = uvperf__decoder_find(decoder, bytes, uvperf__header_size(header));
+    if (slot == NULL)
+      return NULL;
+    reader = slot->reader;
+    reader->sample.source = slot->source;
+    decoder->last = reader;
+  }
+  /* Type, misc and size lie in a record as they do in the header. */
+  memcpy(&reader->sample, &header, sizeof(header));
+  reader->sample.bytes = bytes;
+  if (uvperf__sample_decode(&reader->plan, bytes, uvperf__header_size(header),
+                            &reader->sample) != 0)
+    return NULL;
+  return &reader->sample;
+}
 
 #endif

@@ -198,6 +198,7 @@ static int make_of_one(uvperf_decoder_t **decoder,
     uvperf_decoder_free(made);
     return -ENOMEM;
   }
+  made->only.reader->sample.source = source;
   *decoder = made;
   return 0;
 }
