@@ -36,7 +36,7 @@ typedef struct reader_s {
   uint64_t cpus_come;
   uint32_t start_flags;
   int is_started;
-  int in_callback;  /* any of the handle */
+  int in_callback; /* any of the handle */
 
   /* Who wants the events to be enabled and in the map: see bpf_reader_map.c. */
   int is_wanted_by_start;

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "decoder.h"
+#include "drain.h"
 #include "ring_report.h"
 
 /* -- one record ----------------------------------------------------------- */
@@ -54,33 +56,62 @@ void uvperf__bpf_reader_tell(reader_t *impl, int status) {
 
 /* -- what the watch tells ------------------------------------------------- */
 
-/* A callback has closed the handle and forked, in whichever order, and this is
- * the child: it has no ring whose tail could be moved. */
-static int has_no_rings(const reader_t *impl) {
+/* One drain of one ring. */
+typedef struct drain_s {
+  reader_t *impl;
+  uvperf__cpu_ring_t *ring;
+  const uvperf__slice_t *slice;
+  uvperf_bpf_sample_t sample; /* with what is the same in all */
+} drain_t;
+
+__attribute__((always_inline)) static inline int
+drain_sample(void *owner, const uint8_t *bytes, uint64_t header,
+             uint64_t behind) {
+  drain_t *drain = owner;
+  uvperf_bpf_sample_t *sample = &drain->sample;
+
+  sample->record = uvperf__decode_sample(drain->impl->decoder, bytes, header);
+  if (sample->record == NULL)
+    return 0;
+  sample->data = sample->record->sample.raw.data;
+  sample->size = sample->record->sample.raw.size;
+  sample->remaining = behind;
+  drain->impl->cb(drain->impl->handle, 0, sample);
+  return 1;
+}
+
+static void drain_record(void *owner, const void *bytes, size_t size,
+                         uint64_t behind) {
+  const drain_t *drain = owner;
+
+  uvperf__bpf_reader_deliver(drain->impl, drain->ring, bytes, size, behind,
+                             drain->slice);
+  drain->impl->in_callback = 1;
+}
+
+static int drain_has_no_ring(const void *owner) {
+  const reader_t *impl = ((const drain_t *)owner)->impl;
+
   return impl->closing && uvperf__bpf_reader_is_forked(impl);
 }
 
+static const uvperf__drain_ops_t drain_ops = {drain_sample, drain_record,
+                                              drain_has_no_ring};
+
 static int drain(void *owner, size_t ring_index, uvperf__slice_t *slice) {
   reader_t *impl = owner;
-  uvperf__cpu_ring_t *own = uvperf__cpu_rings_at(impl->rings, ring_index);
-  uvperf__ring_t *ring = &own->ring;
-  const void *bytes;
-  size_t size;
+  uvperf__cpu_ring_t *ring = uvperf__cpu_rings_at(impl->rings, ring_index);
+  drain_t drain = {.impl = impl, .ring = ring, .slice = slice};
+  uint64_t records = slice->records;
   int rc;
 
-  rc = uvperf__ring_begin(ring);
-  while (rc == 0) {
-    rc = uvperf__ring_next(ring, impl->scratch, &bytes, &size);
-    if (rc <= 0)
-      break;
-    uvperf__bpf_reader_deliver(impl, own, bytes, size,
-                               ring->head - ring->tail - size, slice);
-    if (has_no_rings(impl))
-      return UVPERF__STOPPED;
-    uvperf__ring_consume(ring, size);
-    rc = uvperf__slice_take(slice, size);
-  }
-  uvperf__ring_end(ring);
+  drain.sample.cpu = ring->cpu;
+  impl->in_callback = 1;
+  rc = uvperf__drain(&ring->ring, impl->scratch, slice, &ring->stats,
+                     &drain_ops, &drain);
+  impl->in_callback = 0;
+  if (slice->records != records)
+    uvperf__ring_report_slice(ring, slice);
   return rc;
 }
 

@@ -72,9 +72,11 @@ struct event_s {
    * decoder that made it where another has taken its place since. */
   size_t lent;
   uvperf_decoder_t *old_decoder;
-  int delivering; /* inside a record callback */
-  int was_empty;  /* the last next found nothing */
-  int unsound;    /* next has found the ring to be so */
+  int delivering; /* inside a record callback, or between two of a drain */
+  const uvperf__ring_t *drained; /* the ring in whose drain that is, or the copy
+                                  * of one; NULL for none */
+  int was_empty;                 /* the last next found nothing */
+  int unsound;                   /* next has found the ring to be so */
 
   int closing;
   int closed_by_user;

@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "explain.h"
+#include "stream.h"
 #include "read_format.h"
 #include "sys.h"
 
@@ -93,6 +94,8 @@ void uvperf_event_stats(const uvperf_event_t *event, uvperf_stats_t *stats) {
   event_t *impl = uvperf__event_impl(event);
 
   *stats = impl->stats;
+  if (impl->drained != NULL)
+    uvperf__stream_add_given(stats, impl->drained);
   stats->wakeups = uvperf__watch_wakeups(impl->watch);
   stats->slices = uvperf__watch_slices(impl->watch);
   stats->high_water_bytes = impl->ring.high_water;

@@ -52,7 +52,7 @@ static void free_attachment(attachment_t *attachment) {
  * (in a callback there is one), and the rest of the snapshot that is being
  * delivered, may be in it no more. */
 static int is_overwritten(const event_t *owner, uint64_t end) {
-  return owner->ring.overwrite && owner->lent == 0 &&
+  return owner->ring.overwrite && owner->lent == 0 && !owner->delivering &&
          end - uvperf__ring_head(&owner->ring) >= owner->ring.size;
 }
 
@@ -184,7 +184,7 @@ static int prepare(attachment_t *attachment, event_t *impl, event_t *owner,
 
 /* The record that a user holds is the old decoder's. */
 static void use_decoder(event_t *owner, uvperf_decoder_t *decoder) {
-  if (owner->lent > 0 && owner->old_decoder == NULL)
+  if ((owner->lent > 0 || owner->delivering) && owner->old_decoder == NULL)
     owner->old_decoder = owner->decoder;
   else
     uvperf_decoder_free(owner->decoder);

@@ -9,57 +9,80 @@
 #include <sys/ioctl.h>
 
 #include "attr.h"
+#include "decoder.h"
+#include "drain.h"
 #include "explain.h"
 #include "stream.h"
 #include "sys.h"
 
 /* -- delivery ------------------------------------------------------------- */
 
-/* Takes back the record of a ring that was lent to the user, and the decoder
- * that made it if there is a new one since. */
-static void take_back(event_t *impl, uvperf__ring_t *ring) {
-  if (impl->lent == 0)
-    return;
-  uvperf__ring_consume(ring, impl->lent);
-  impl->lent = 0;
-  if (impl->old_decoder != NULL)
-    uvperf_decoder_free(impl->old_decoder);
+/* The decoder that made the record that was in the user's hands, if there is a
+ * new one since. */
+static void free_old_decoder(event_t *impl) {
+  uvperf_decoder_free(impl->old_decoder);
   impl->old_decoder = NULL;
 }
 
 void uvperf__event_take_back(event_t *impl) {
-  take_back(impl, &impl->ring);
+  if (impl->lent == 0)
+    return;
+  uvperf__ring_consume(&impl->ring, impl->lent);
+  impl->lent = 0;
+  free_old_decoder(impl);
 }
+
+static void call(event_t *impl, int status, const uvperf_record_t *record) {
+  impl->cb(impl->handle, status, record);
+  if (__builtin_expect(impl->old_decoder != NULL, 0))
+    free_old_decoder(impl);
+}
+
+__attribute__((always_inline)) static inline int
+deliver_sample(void *owner, const uint8_t *bytes, uint64_t header,
+               uint64_t behind) {
+  event_t *impl = owner;
+  const uvperf_record_t *record;
+
+  (void)behind;
+  record = uvperf__decode_sample(impl->decoder, bytes, header);
+  if (record == NULL)
+    return 0;
+  call(impl, 0, record);
+  return 1;
+}
+
+static void deliver_record(void *owner, const void *bytes, size_t size,
+                           uint64_t behind) {
+  event_t *impl = owner;
+  const uvperf_record_t *record;
+  int status;
+
+  (void)behind;
+  status = uvperf_decode(impl->decoder, bytes, size, &record);
+  uvperf__stream_account(&impl->stats, record, status);
+  call(impl, status, record);
+}
+
+static int has_no_ring(const void *owner) {
+  const event_t *impl = owner;
+
+  return impl->closing && uvperf__event_is_forked(impl);
+}
+
+static const uvperf__drain_ops_t drain_ops = {deliver_sample, deliver_record,
+                                              has_no_ring};
 
 int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring,
                           uvperf__slice_t *slice) {
-  const uvperf_record_t *record;
-  const void *bytes;
-  size_t size;
-  int status;
   int rc;
 
-  rc = uvperf__ring_begin(ring);
-  /* One with an overwritable ring can be started without a callback, in the
-   * middle of a snapshot too. */
-  while (rc == 0 && impl->cb != NULL) {
-    rc = uvperf__ring_next(ring, impl->scratch, &bytes, &size);
-    if (rc <= 0)
-      break;
-    status = uvperf_decode(impl->decoder, bytes, size, &record);
-    uvperf__stream_account(&impl->stats, record, status);
-    impl->lent = size;
-    impl->delivering = 1;
-    impl->cb(impl->handle, status, record);
-    impl->delivering = 0;
-    /* The callback has closed the handle and forked, in whichever order, and
-     * this is the child: it has no ring whose tail could be moved. */
-    if (impl->closing && uvperf__event_is_forked(impl))
-      return UVPERF__STOPPED;
-    take_back(impl, ring);
-    rc = uvperf__slice_take(slice, size);
-  }
-  uvperf__ring_end(ring);
+  impl->delivering = 1;
+  impl->drained = ring;
+  rc =
+      uvperf__drain(ring, impl->scratch, slice, &impl->stats, &drain_ops, impl);
+  impl->drained = NULL;
+  impl->delivering = 0;
   if (rc < 0)
     impl->stats.corrupt += 1;
   return rc;
@@ -152,6 +175,9 @@ int uvperf_event_start(uvperf_event_t *event,
   rc = start(impl, &own, error);
   if (rc != 0)
     return rc;
+  /* The rest of a snapshot in whose callback this is has none to go to. */
+  if (cb == NULL)
+    uvperf__watch_stop(impl->watch);
   impl->started = 1;
   impl->start_flags = own.flags;
   impl->default_flush = own.flush_ms < 0;

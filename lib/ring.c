@@ -224,6 +224,38 @@ int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
   return 1;
 }
 
+size_t uvperf__ring_piece(const uvperf__ring_t *ring, const uint8_t **bytes) {
+  size_t at = (size_t)(ring->tail & (ring->size - 1));
+  uint64_t piece = ring->head - ring->tail;
+  uint64_t quarter = ring->published + ring->size / 4 - ring->tail;
+
+  *bytes = ring->data + at;
+  if (ring->overwrite)
+    return 0;
+  if (piece > ring->size - at)
+    piece = ring->size - at;
+  if (piece > quarter)
+    piece = quarter;
+  /* A head that is no multiple of 8 is found by next. */
+  return (size_t)piece & ~(sizeof(uint64_t) - 1);
+}
+
+uint64_t uvperf__ring_given(const uvperf__ring_t *ring, uint64_t *bytes) {
+  struct perf_event_header header;
+  const uint8_t *at;
+  uint64_t nr = 0;
+
+  *bytes = 0;
+  if (ring->run == NULL)
+    return 0;
+  for (at = ring->run->start; at <= ring->run->at; at += header.size) {
+    memcpy(&header, at, sizeof(header));
+    *bytes += header.size;
+    nr++;
+  }
+  return nr;
+}
+
 static void publish(uvperf__ring_t *ring) {
   /* Pairs with the load of data_tail in __perf_output_begin, and the branch on
    * it: our reads of the data are done before the kernel writes there again,
@@ -247,8 +279,12 @@ uint64_t uvperf__ring_waiting(const uvperf__ring_t *ring) {
   uint64_t head = uvperf__ring_head(ring);
   uint64_t waiting;
 
-  if (!ring->overwrite)
-    return head - ring->tail;
+  if (!ring->overwrite) {
+    waiting = head - ring->tail;
+    if (ring->run != NULL)
+      waiting -= (uint64_t)(ring->run->at - ring->run->start);
+    return waiting;
+  }
   waiting = ring->newest - head;
   return waiting < ring->size ? waiting : ring->size;
 }

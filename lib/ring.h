@@ -15,8 +15,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
-struct perf_event_mmap_page;
+#include <linux/perf_event.h>
 
 /* Records are at most this long, as header.size is 16 bits; so long is the
  * scratch into which a record that wraps is copied. */
@@ -25,6 +26,13 @@ struct perf_event_mmap_page;
 /* The size that is asked for by default, and the one it is halved down to; the
  * latter is one page whatever the page size. */
 #define UVPERF__RING_DEFAULT_BYTES (512 * 1024)
+
+/* Records that lie behind each other in a ring and are delivered one by one,
+ * while the ring's tail stays where the first of them starts. */
+typedef struct uvperf__run_s {
+  const uint8_t *start;
+  const uint8_t *at; /* the one that is being delivered */
+} uvperf__run_t;
 
 typedef struct uvperf__ring_s {
   struct perf_event_mmap_page *page; /* NULL while not mapped */
@@ -35,10 +43,11 @@ typedef struct uvperf__ring_s {
   uint64_t tail;       /* where the next record starts; runs free in 64 bits */
   uint64_t published;  /* the data_tail that the kernel sees */
   uint64_t high_water; /* most bytes that begin ever found */
-  int overwrite;       /* an overwritable ring */
-  uint64_t newest;     /* of an overwritable one: data_head at the last begin,
+  const uvperf__run_t *run; /* what of it is being delivered; NULL: nothing */
+  int overwrite;            /* an overwritable ring */
+  uint64_t newest; /* of an overwritable one: data_head at the last begin,
                         * or when it was copied, if that is later */
-  uint64_t cut;        /* of an overwritable one: records lost in part */
+  uint64_t cut;    /* of an overwritable one: records lost in part */
 } uvperf__ring_t;
 
 /* Rounds bytes up to a power of two of pages. 0 on overflow. */
@@ -75,7 +84,12 @@ int uvperf__ring_begin(uvperf__ring_t *ring);
 int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
                       size_t *size);
 
-/* Moves the tail behind the record that next gave. Publishes it after each
+/* The bytes from the tail on that lie in one piece and that may be consumed
+ * before the tail has to be published: 0 of an overwritable ring. Their headers
+ * are not checked, and the last record may be behind them in part. */
+size_t uvperf__ring_piece(const uvperf__ring_t *ring, const uint8_t **bytes);
+
+/* Moves the tail behind records that were given. Publishes it after each
  * quarter of the ring, so that a slow reader does not starve the writer. To be
  * called after the callback for the record has returned. */
 void uvperf__ring_consume(uvperf__ring_t *ring, size_t size);
@@ -83,11 +97,16 @@ void uvperf__ring_consume(uvperf__ring_t *ring, size_t size);
 /* Publishes the tail, if there is one. */
 void uvperf__ring_end(uvperf__ring_t *ring);
 
+/* What of the run that is being delivered was given by now, the record in the
+ * callback included: how many records, and *bytes. */
+uint64_t uvperf__ring_given(const uvperf__ring_t *ring, uint64_t *bytes);
+
 /* Where the kernel writes next: a fresh look. */
 uint64_t uvperf__ring_head(const uvperf__ring_t *ring);
 
-/* How many bytes wait to be read, of an overwritable ring what was written
- * since the last snapshot of it (`newest`): a fresh look. */
+/* How many bytes wait to be read, with those of the record in the callback, of
+ * an overwritable ring what was written since the last snapshot of it
+ * (`newest`): a fresh look. */
 uint64_t uvperf__ring_waiting(const uvperf__ring_t *ring);
 
 /* Whether the kernel has written anything behind the tail: a fresh look. */

@@ -23,6 +23,7 @@ int uvperf__ring_report_status(int status) {
 static void get_stats(const uvperf__cpu_ring_t *ring,
                       const uvperf__watch_t *watch, uvperf_stats_t *stats) {
   *stats = ring->stats;
+  uvperf__stream_add_given(stats, &ring->ring);
   stats->high_water_bytes = ring->ring.high_water;
   stats->cut_records = ring->ring.cut;
   stats->wakeups = 0;

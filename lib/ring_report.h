@@ -17,17 +17,23 @@
 #include "stream.h"
 #include "watch.h"
 
-/* Counts a record that is delivered with this status. What comes of a ring in a
- * turn of the loop counts as a slice of it once; a flush is no turn. */
+/* What comes of a ring in a turn of the loop counts as a slice of it once; a
+ * flush is no turn. */
+static inline void uvperf__ring_report_slice(uvperf__cpu_ring_t *ring,
+                                             const uvperf__slice_t *slice) {
+  if (slice->turn != ring->turn && slice->turn != 0) {
+    ring->turn = slice->turn;
+    ring->stats.slices += 1;
+  }
+}
+
+/* Counts a record that is delivered with this status. */
 static inline void uvperf__ring_report_record(uvperf__cpu_ring_t *ring,
                                               const uvperf_record_t *record,
                                               int status,
                                               const uvperf__slice_t *slice) {
   uvperf__stream_account(&ring->stats, record, status);
-  if (slice->turn != ring->turn && slice->turn != 0) {
-    ring->turn = slice->turn;
-    ring->stats.slices += 1;
-  }
+  uvperf__ring_report_slice(ring, slice);
 }
 
 /* Nothing more is read from a ring, whose end was this. */

@@ -5,6 +5,8 @@
 
 #include <time.h>
 
+#include "decoder.h"
+#include "drain.h"
 #include "ring_report.h"
 #include "sys.h"
 
@@ -13,9 +15,9 @@
 
 /* -- one record ----------------------------------------------------------- */
 
-/* A callback has closed the handle and forked, in whichever order, and this is
- * the child: it has no ring whose tail could be moved. */
-static int has_no_rings(const set_t *impl) {
+static int has_no_rings(const void *owner) {
+  const set_t *impl = owner;
+
   return impl->closing && uvperf__set_is_forked(impl);
 }
 
@@ -47,25 +49,57 @@ static uvperf__cpu_ring_t *ring_at(const set_t *impl, size_t index) {
 
 /* -- ring by ring --------------------------------------------------------- */
 
+/* One drain of one ring. */
+typedef struct drain_s {
+  set_t *impl;
+  uvperf_decoder_t *decoder;
+  uvperf__cpu_ring_t *ring;
+  const uvperf__slice_t *slice;
+} drain_t;
+
+__attribute__((always_inline)) static inline int
+drain_sample(void *owner, const uint8_t *bytes, uint64_t header,
+             uint64_t behind) {
+  const drain_t *drain = owner;
+  const uvperf_record_t *record;
+
+  (void)behind;
+  record = uvperf__decode_sample(drain->decoder, bytes, header);
+  if (record == NULL)
+    return 0;
+  drain->impl->record_cb(drain->impl->handle, 0, record);
+  return 1;
+}
+
+static void drain_record(void *owner, const void *bytes, size_t size,
+                         uint64_t behind) {
+  const drain_t *drain = owner;
+
+  (void)behind;
+  uvperf__set_deliver(drain->impl, drain->ring, bytes, size, drain->slice);
+  drain->impl->in_callback = 1;
+}
+
+static int drain_has_no_ring(const void *owner) {
+  return has_no_rings(((const drain_t *)owner)->impl);
+}
+
+static const uvperf__drain_ops_t drain_ops = {drain_sample, drain_record,
+                                              drain_has_no_ring};
+
 int uvperf__set_drain(void *owner, size_t ring_index, uvperf__slice_t *slice) {
   set_t *impl = owner;
   uvperf__cpu_ring_t *ring = ring_at(impl, ring_index);
-  const void *bytes;
-  size_t size;
+  drain_t drain = {impl, uvperf__counters_decoder(impl->counters), ring, slice};
+  uint64_t records = slice->records;
   int rc;
 
-  rc = uvperf__ring_begin(&ring->ring);
-  while (rc == 0) {
-    rc = uvperf__ring_next(&ring->ring, impl->scratch, &bytes, &size);
-    if (rc <= 0)
-      break;
-    uvperf__set_deliver(impl, ring, bytes, size, slice);
-    if (has_no_rings(impl))
-      return UVPERF__STOPPED;
-    uvperf__ring_consume(&ring->ring, size);
-    rc = uvperf__slice_take(slice, size);
-  }
-  uvperf__ring_end(&ring->ring);
+  impl->in_callback = 1;
+  rc = uvperf__drain(&ring->ring, impl->scratch, slice, &ring->stats,
+                     &drain_ops, &drain);
+  impl->in_callback = 0;
+  if (slice->records != records)
+    uvperf__ring_report_slice(ring, slice);
   return rc;
 }
 

@@ -45,7 +45,7 @@ void uvperf__slice_begin(uvperf__slice_t *slice, const uint64_t *session,
 /* The time of the slice begins now. */
 void uvperf__slice_start_clock(uvperf__slice_t *slice);
 
-/* Looks at the clock, for uvperf__slice_take. 1 when the time is over. */
+/* Looks at the clock, for uvperf__slice_check. 1 when the time is over. */
 int uvperf__slice_time_over(uvperf__slice_t *slice);
 
 /* Whether a callback has stopped or closed the handle. */
@@ -53,11 +53,19 @@ static inline int uvperf__slice_is_stopped(const uvperf__slice_t *slice) {
   return *slice->session != slice->own_session;
 }
 
-/* Accounts for a record whose callback has returned. UVPERF__DRAINED to go on,
- * UVPERF__CUT or UVPERF__STOPPED to return at once. */
-static inline int uvperf__slice_take(uvperf__slice_t *slice, size_t size) {
-  slice->records += 1;
-  slice->bytes += size;
+/* Records that may be delivered before uvperf__slice_check, at least 1; it is
+ * called too once slice->max_bytes are reached. */
+static inline uint64_t uvperf__slice_left(const uvperf__slice_t *slice) {
+  uint64_t most = slice->max_records < slice->next_look ? slice->max_records
+                                                        : slice->next_look;
+
+  return most > slice->records ? most - slice->records : 1;
+}
+
+/* To be called when the callbacks of what was added to slice->records and
+ * slice->bytes have returned. UVPERF__DRAINED to go on, UVPERF__CUT or
+ * UVPERF__STOPPED to return at once. */
+static inline int uvperf__slice_check(uvperf__slice_t *slice) {
   if (uvperf__slice_is_stopped(slice))
     return UVPERF__STOPPED;
   if (slice->records >= slice->max_records || slice->bytes >= slice->max_bytes)
@@ -65,6 +73,14 @@ static inline int uvperf__slice_take(uvperf__slice_t *slice, size_t size) {
   if (slice->records >= slice->next_look && uvperf__slice_time_over(slice))
     return UVPERF__CUT;
   return UVPERF__DRAINED;
+}
+
+/* Accounts for a record whose callback has returned. As
+ * uvperf__slice_check. */
+static inline int uvperf__slice_take(uvperf__slice_t *slice, size_t size) {
+  slice->records += 1;
+  slice->bytes += size;
+  return uvperf__slice_check(slice);
 }
 
 #endif

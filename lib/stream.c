@@ -38,3 +38,11 @@ void uvperf__stream_choose(const uvperf_stream_options_t *options,
   chosen->flush_ms =
       options->flush_ms >= 0 ? (uint64_t)options->flush_ms : default_flush_ms;
 }
+
+void uvperf__stream_add_given(uvperf_stats_t *stats,
+                              const uvperf__ring_t *ring) {
+  uint64_t bytes;
+
+  stats->records += uvperf__ring_given(ring, &bytes);
+  stats->bytes += bytes;
+}

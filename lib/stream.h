@@ -21,6 +21,11 @@ void uvperf__stream_choose(const uvperf_stream_options_t *options,
                            uint64_t default_flush_ms,
                            uvperf__watch_options_t *chosen);
 
+/* Adds the samples of a ring that were given by now and that its owner's stats
+ * have not got yet. */
+void uvperf__stream_add_given(uvperf_stats_t *stats,
+                              const uvperf__ring_t *ring);
+
 /* Counts a record that is delivered with this status. */
 static inline void uvperf__stream_account(uvperf_stats_t *stats,
                                           const uvperf_record_t *record,
