@@ -127,8 +127,9 @@ double bench_quantile(double *values, size_t nr, double part) {
   size_t below = (size_t)place;
 
   qsort(values, nr, sizeof(values[0]), compare);
-  if (below + 1 >= nr)
-    return values[nr - 1];
-  return values[below] +
-         (place - (double)below) * (values[below + 1] - values[below]);
+  if (place == (double)below || below + 1 >= nr)
+    return values[below];
+  /* Not by their difference: both may be infinite. */
+  return values[below] * ((double)below + 1 - place) +
+         values[below + 1] * (place - (double)below);
 }
