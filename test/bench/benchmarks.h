@@ -6,5 +6,6 @@
 #include "bench.h"
 
 extern const bench_t bench_decode;
+extern const bench_t bench_storm;
 
 #endif

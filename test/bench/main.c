@@ -12,6 +12,7 @@
 
 static const bench_t *const all[] = {
     &bench_decode,
+    &bench_storm,
 };
 #define NR_ALL (sizeof(all) / sizeof(all[0]))
 
