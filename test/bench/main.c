@@ -13,6 +13,7 @@
 static const bench_t *const all[] = {
     &bench_decode,
     &bench_storm,
+    &bench_latency,
 };
 #define NR_ALL (sizeof(all) / sizeof(all[0]))
 
