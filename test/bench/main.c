@@ -14,6 +14,7 @@ static const bench_t *const all[] = {
     &bench_decode,
     &bench_storm,
     &bench_latency,
+    &bench_bpf,
 };
 #define NR_ALL (sizeof(all) / sizeof(all[0]))
 

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* In place of bpf.c where libbpf is not there. */
+#include "benchmarks.h"
+
+static int run(bench_report_t *report) {
+  bench_report_skip(report, "libbpf");
+  return 0;
+}
+
+const bench_t bench_bpf = {
+    "bpf", "what BPF programs hand out, beside libbpf's perf_buffer", run};
