@@ -9,5 +9,6 @@ extern const bench_t bench_bpf;
 extern const bench_t bench_decode;
 extern const bench_t bench_latency;
 extern const bench_t bench_storm;
+extern const bench_t bench_fairness;
 
 #endif

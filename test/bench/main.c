@@ -15,6 +15,7 @@ static const bench_t *const all[] = {
     &bench_storm,
     &bench_latency,
     &bench_bpf,
+    &bench_fairness,
 };
 #define NR_ALL (sizeof(all) / sizeof(all[0]))
 
