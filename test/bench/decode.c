@@ -13,9 +13,11 @@
 
 #define PASSES 24 /* of the ring, in a run */
 
-#define FIXED                                                                  \
-  (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |      \
-   PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+#define WHERE                                                                  \
+  (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |     \
+   PERF_SAMPLE_PERIOD)
+#define FIXED      (WHERE | PERF_SAMPLE_ID)
+#define IDENTIFIED (WHERE | PERF_SAMPLE_IDENTIFIER)
 
 typedef struct subject_s {
   ring_image_t image;
@@ -142,37 +144,48 @@ static int run_touch(void *arg, double *values) {
 
 typedef struct case_s {
   const char *name;
-  double bound; /* of the walk */
-  size_t nr_attrs;
+  double bound;  /* of the walk; 0: none */
+  uint32_t type; /* 0: PERF_RECORD_SAMPLE */
+  /* Of each attr, up to the first that is 0. */
   uint64_t sample_types[RING_IMAGE_ATTRS];
-  uint32_t type;
   uint64_t callchain_nr;
+  uint32_t raw_size;
 } case_t;
 
 static const case_t cases[] = {
-    {"sample, 56 bytes", 1.7, 1, {FIXED}, PERF_RECORD_SAMPLE, 0},
-    {"16 frames, 192 bytes",
-     2.5,
-     1,
-     {FIXED | PERF_SAMPLE_CALLCHAIN},
-     PERF_RECORD_SAMPLE,
-     16},
-    {"64 frames, 576 bytes",
-     2.5,
-     1,
-     {FIXED | PERF_SAMPLE_CALLCHAIN},
-     PERF_RECORD_SAMPLE,
-     64},
-    {"MMAP2 with trailer", 0, 1, {FIXED}, PERF_RECORD_MMAP2, 0},
-    {"two attrs by IDENTIFIER",
-     2.5,
-     2,
-     {PERF_SAMPLE_IDENTIFIER | FIXED, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
-                                          PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
-                                          PERF_SAMPLE_CPU},
-     PERF_RECORD_SAMPLE,
-     0},
+    {.name = "sample, 56 bytes", .bound = 1.7, .sample_types = {FIXED}},
+    {.name = "16 frames, 192 bytes",
+     .bound = 2.5,
+     .sample_types = {FIXED | PERF_SAMPLE_CALLCHAIN},
+     .callchain_nr = 16},
+    {.name = "64 frames, 576 bytes",
+     .bound = 2.5,
+     .sample_types = {FIXED | PERF_SAMPLE_CALLCHAIN},
+     .callchain_nr = 64},
+    {.name = "of a tracepoint",
+     .sample_types = {FIXED | PERF_SAMPLE_RAW},
+     .raw_size = 36},
+    {.name = "of a BPF program",
+     .sample_types = {PERF_SAMPLE_RAW},
+     .raw_size = 68},
+    {.name = "MMAP2 with trailer",
+     .type = PERF_RECORD_MMAP2,
+     .sample_types = {FIXED}},
+    {.name = "two attrs, same fields",
+     .bound = 2.5,
+     .sample_types = {IDENTIFIED, IDENTIFIED}},
+    {.name = "two attrs, other fields",
+     .bound = 2.5,
+     .sample_types = {IDENTIFIED, IDENTIFIED | PERF_SAMPLE_ADDR}},
 };
+
+static size_t nr_attrs_of(const case_t *about) {
+  size_t nr = 0;
+
+  while (nr < RING_IMAGE_ATTRS && about->sample_types[nr] != 0)
+    nr++;
+  return nr;
+}
 
 /* In no order that a branch predictor could learn. */
 static void fill(ring_image_t *image, const case_t *about,
@@ -184,29 +197,32 @@ static void fill(ring_image_t *image, const case_t *about,
 
   record_values_init(&values);
   values.callchain_nr = about->callchain_nr;
+  values.raw_size = about->raw_size;
   values.text = "/usr/lib/x86_64-linux-gnu/libc.so.6";
   do {
-    which = record_random(&state) % about->nr_attrs;
+    which = record_random(&state) % nr_attrs_of(about);
     values.time += 1000;
     values.id = ring_image_id(image, which);
-    record_build(&builder, about->type, &attrs[which], &values);
+    record_build(&builder, about->type != 0 ? about->type : PERF_RECORD_SAMPLE,
+                 &attrs[which], &values);
   } while (ring_image_put(image, &builder));
   ring_image_fill(image);
 }
 
 static int open_case(subject_t *subject, const case_t *about) {
   struct perf_event_attr attrs[RING_IMAGE_ATTRS];
+  size_t nr_attrs = nr_attrs_of(about);
   size_t i;
 
   memset(subject, 0, sizeof(*subject));
-  for (i = 0; i < about->nr_attrs; i++) {
+  for (i = 0; i < nr_attrs; i++) {
     uvperf_attr_software(&attrs[i], PERF_COUNT_SW_DUMMY);
     attrs[i].sample_type = about->sample_types[i];
     attrs[i].sample_id_all = 1;
   }
   subject->cb = on_record;
-  if (ring_image_open(&subject->image, attrs, about->nr_attrs, on_record,
-                      subject) != 0)
+  if (ring_image_open(&subject->image, attrs, nr_attrs, on_record, subject) !=
+      0)
     return 1;
   fill(&subject->image, about, attrs);
   return 0;
