@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* When a slice ends by time. The clock costs more than a record, so it is not
- * looked at for each. */
+/* When a slice ends by time. The clock costs as much as several records, so it
+ * is not looked at for each, and the less often the more have come. */
 #include "slice.h"
 
 #include <string.h>
 
 #include <uv.h>
 
-/* Records between two looks at the clock, at most. */
-#define MOST_RECORDS_BETWEEN_LOOKS 32
+/* Records between two looks at the clock: at first, and at most. */
+#define FIRST_RECORDS_BETWEEN_LOOKS 32
+#define MOST_RECORDS_BETWEEN_LOOKS  128
 
 void uvperf__slice_unbounded(uvperf__slice_t *slice, const uint64_t *session) {
   memset(slice, 0, sizeof(*slice));
@@ -35,7 +36,7 @@ void uvperf__slice_start_clock(uvperf__slice_t *slice) {
 }
 
 int uvperf__slice_time_over(uvperf__slice_t *slice) {
-  uint64_t step = MOST_RECORDS_BETWEEN_LOOKS;
+  uint64_t step = slice->records;
   uint64_t per_record;
   uint64_t spent;
   uint64_t fit;
@@ -46,6 +47,10 @@ int uvperf__slice_time_over(uvperf__slice_t *slice) {
   per_record = spent / slice->records;
   if (spent >= slice->max_ns)
     return 1;
+  if (step < FIRST_RECORDS_BETWEEN_LOOKS)
+    step = FIRST_RECORDS_BETWEEN_LOOKS;
+  if (step > MOST_RECORDS_BETWEEN_LOOKS)
+    step = MOST_RECORDS_BETWEEN_LOOKS;
   /* Half of the records that fit into the rest if they cost as those before: a
    * steady callback is caught close to the bound. */
   if (per_record > 0) {

@@ -52,7 +52,7 @@ static void slice_without_bounds_never_ends(void **state) {
 }
 
 /* The time of the start is moved instead of waiting. */
-static void slice_whose_time_is_over_ends_within_32_records(void **state) {
+static void slice_whose_time_is_over_ends_within_128_records(void **state) {
   uint64_t session = 1;
   uvperf__slice_t slice;
 
@@ -60,6 +60,19 @@ static void slice_whose_time_is_over_ends_within_32_records(void **state) {
   uvperf__slice_begin(&slice, &session, 1000000, UINT64_MAX, 3600000000000);
   uvperf__slice_start_clock(&slice);
   assert_int_equal(take_all(&slice, 8, 1001), 1001);
+  slice.start_ns -= 3600000000000;
+  assert_in_range(take_all(&slice, 8, 1000), 1, 129);
+}
+
+static void
+slice_that_has_begun_looks_at_the_clock_within_32_records(void **state) {
+  uint64_t session = 1;
+  uvperf__slice_t slice;
+
+  (void)state;
+  uvperf__slice_begin(&slice, &session, 1000000, UINT64_MAX, 3600000000000);
+  uvperf__slice_start_clock(&slice);
+  assert_int_equal(take_all(&slice, 8, 2), 2);
   slice.start_ns -= 3600000000000;
   assert_in_range(take_all(&slice, 8, 1000), 1, 33);
 }
@@ -92,7 +105,9 @@ int main(void) {
       cmocka_unit_test(slice_ends_with_the_first_bound),
       cmocka_unit_test(slice_of_another_session_is_stopped),
       cmocka_unit_test(slice_without_bounds_never_ends),
-      cmocka_unit_test(slice_whose_time_is_over_ends_within_32_records),
+      cmocka_unit_test(slice_whose_time_is_over_ends_within_128_records),
+      cmocka_unit_test(
+          slice_that_has_begun_looks_at_the_clock_within_32_records),
       cmocka_unit_test(slice_without_a_clock_ends_with_its_first_record),
       cmocka_unit_test(slice_of_slow_records_looks_at_the_clock_for_each),
   };

@@ -45,7 +45,7 @@ typedef struct uvperf_stream_options_s {
   uint32_t slice_records;
   /* Microseconds of a slice, callbacks included; 0 is the default, 1000. The
    * clock is looked at after the first record, and then so often that a steady
-   * callback overruns little, at least once every 32 records. */
+   * callback overruns little, at least once every 128 records. */
   uint32_t slice_us;
   /* Bytes in a slice; 0 is the default, 1 MiB. At least one record is
    * delivered. */
