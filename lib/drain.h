@@ -95,7 +95,9 @@ static inline int uvperf__drain(uvperf__ring_t *ring, void *scratch,
 
   rc = uvperf__ring_begin(ring);
   while (rc == UVPERF__DRAINED) {
-    size = uvperf__drain_run(ring, slice, stats, ops, owner);
+    size = 0;
+    if (uvperf__ring_starts_with(ring, PERF_RECORD_SAMPLE))
+      size = uvperf__drain_run(ring, slice, stats, ops, owner);
     if (size == 0) {
       rc = uvperf__ring_next(ring, scratch, &bytes, &size);
       if (rc <= 0)

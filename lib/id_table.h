@@ -56,7 +56,7 @@ static inline uvperf__id_slot_t *
 uvperf__id_table_find(const uvperf__id_table_t *table, uint64_t id) {
   size_t i = uvperf__id_table_home(table, id);
 
-  while (table->slots[i].reader != NULL && table->slots[i].id != id)
+  while (table->slots[i].id != id && table->slots[i].reader != NULL)
     i = (i + 1) & (table->nr_slots - 1);
   return &table->slots[i];
 }

@@ -84,6 +84,18 @@ int uvperf__ring_begin(uvperf__ring_t *ring);
 int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
                       size_t *size);
 
+/* Whether the record at the tail, if there is one, has a type. */
+static inline int uvperf__ring_starts_with(const uvperf__ring_t *ring,
+                                           uint32_t type) {
+  struct perf_event_header header;
+
+  if (ring->tail == ring->head)
+    return 0;
+  /* Never split by the end of the ring: see uvperf__ring_next. */
+  memcpy(&header, ring->data + (ring->tail & (ring->size - 1)), sizeof(header));
+  return header.type == type;
+}
+
 /* The bytes from the tail on that lie in one piece and that may be consumed
  * before the tail has to be published: 0 of an overwritable ring. Their headers
  * are not checked, and the last record may be behind them in part. */

@@ -50,11 +50,11 @@ static inline void uvperf__sample_copy_front(uint64_t front, const uint8_t *at,
   const uint64_t unusual = PERF_SAMPLE_ADDR | PERF_SAMPLE_STREAM_ID;
   const size_t word = sizeof(uint64_t);
 
-  if (front & PERF_SAMPLE_IDENTIFIER) {
-    record->id = uvperf__u64(at);
-    at += word;
-  }
   if (__builtin_expect((front & (usual | unusual)) == usual, 1)) {
+    if (front & PERF_SAMPLE_IDENTIFIER) {
+      record->id = uvperf__u64(at);
+      at += word;
+    }
     record->sample.ip = uvperf__u64(at);
     memcpy(&record->pid, at + word, 2 * word);
     at += 3 * word;
@@ -65,6 +65,10 @@ static inline void uvperf__sample_copy_front(uint64_t front, const uint8_t *at,
     record->cpu = uvperf__u32(at);
     record->sample.period = uvperf__u64(at + word);
     return;
+  }
+  if (front & PERF_SAMPLE_IDENTIFIER) {
+    record->id = uvperf__u64(at);
+    at += word;
   }
   if (front & PERF_SAMPLE_IP) {
     record->sample.ip = uvperf__u64(at);
@@ -144,7 +148,8 @@ static inline int uvperf__sample_decode(const uvperf__sample_plan_t *plan,
   }
   if (size < plan->front_size)
     return -EPROTO;
-  uvperf__sample_copy_front(plan->front, body, record);
+  if (plan->front != 0)
+    uvperf__sample_copy_front(plan->front, body, record);
   at = bytes + plan->front_size;
   room = size - plan->front_size;
   if (plan->varying == PERF_SAMPLE_RAW &&
