@@ -15,7 +15,6 @@
 #include "file.h"
 #include "grow.h"
 #include "options.h"
-#include "sys.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 
@@ -28,9 +27,7 @@ uint64_t uvperf__counters_now(void) {
 
 int uvperf__counters_check(const uvperf__counters_t *counters,
                            uvperf_error_t *error) {
-  /* The reader of the pages needs no system call to know. */
-  if (uvperf__user_reader_is_mine(&counters->reader) ||
-      uvperf__sys_getpid() == counters->pid)
+  if (!uvperf__opener_is_forked(&counters->opener))
     return 0;
   return uvperf__explain(error, -EPERM, UVPERF_CAUSE_ARGUMENT,
                          "the events belong to the parent process");
@@ -320,7 +317,7 @@ int uvperf__counters_make(const char *root, uvperf__counters_t **counters,
   made->root = root;
   made->flags = options->flags;
   made->fallbacks = options->fallbacks;
-  made->pid = uvperf__sys_getpid();
+  uvperf__opener_init(&made->opener);
   made->clockid = -1;
   made->born = uvperf__counters_now();
   made->since = made->born;

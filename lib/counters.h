@@ -59,7 +59,7 @@ int uvperf__counters_enable(uvperf__counters_t *counters,
 int uvperf__counters_disable(uvperf__counters_t *counters,
                              uvperf_error_t *error);
 
-/* Disables without asking whose process it is, which is a system call: a
+/* Disables without asking whose process it is, which can be a system call: a
  * measurement has asked before, and would measure that call too. */
 int uvperf__counters_stop(uvperf__counters_t *counters, uvperf_error_t *error);
 

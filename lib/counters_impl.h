@@ -4,10 +4,9 @@
 #ifndef UVPERF_LIB_COUNTERS_IMPL_H
 #define UVPERF_LIB_COUNTERS_IMPL_H
 
-#include <sys/types.h>
-
 #include "counters.h"
 #include "cpu_rings.h"
+#include "opener.h"
 #include "target.h"
 #include "user_page.h"
 
@@ -138,7 +137,7 @@ struct uvperf__counters_s {
   uvperf_event_list_t *list; /* what the items point to; NULL: of `attrs` */
   uint32_t flags;
   uint32_t fallbacks;
-  pid_t pid; /* of the process that opened it all */
+  uvperf__opener_t opener;
   /* Who reads the pages of events; nobody before there may be any. */
   uvperf__user_reader_t reader;
 

@@ -321,7 +321,7 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
   impl->fds = &impl->fd;
   impl->nr_fds = 1;
   impl->flags = own.flags;
-  impl->pid = uvperf__sys_getpid();
+  uvperf__opener_init(&impl->opener);
   rc = open_event(impl, loop, attr, &own, error);
   if (rc != 0) {
     if (impl->watch != NULL)

@@ -5,6 +5,7 @@
 
 #include "uvperf/event_control.h"
 
+#include "opener.h"
 #include "ring.h"
 #include "watch.h"
 
@@ -39,7 +40,7 @@ struct event_s {
   uvperf_source_t source;
   uint64_t id;
   int fd;
-  pid_t pid;                /* of the process that opened it */
+  uvperf__opener_t opener;  /* that opened it */
   int cgroup;               /* as it was opened: a number, -1 for none */
   uint32_t flags;           /* of its options: UVPERF_EVENT_* */
   uvperf_change_t *changes; /* of attr, by fallbacks; NULL for none */

@@ -22,7 +22,7 @@ event_t *uvperf__event_impl(const uvperf_event_t *event) {
 }
 
 int uvperf__event_is_forked(const event_t *impl) {
-  return uvperf__sys_getpid() != impl->pid;
+  return uvperf__opener_is_forked(&impl->opener);
 }
 
 int uvperf__event_check_process(const event_t *impl, uvperf_error_t *error) {

@@ -12,7 +12,6 @@
 #include "alloc.h"
 #include "explain.h"
 #include "options.h"
-#include "sys.h"
 
 #define NS_PER_US        ((uint64_t)1000)
 #define DEFAULT_FLUSH_MS 100
@@ -30,7 +29,7 @@ uvperf__counters_t *uvperf__set_counters(const uvperf_set_t *set) {
 }
 
 int uvperf__set_is_forked(const set_t *impl) {
-  return uvperf__sys_getpid() != impl->pid;
+  return uvperf__counters_check(impl->counters, NULL) != 0;
 }
 
 /* -- close ---------------------------------------------------------------- */
@@ -147,7 +146,6 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
     return uvperf__explain(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
                            "no memory for the handle");
   impl->handle = set;
-  impl->pid = uvperf__sys_getpid();
   impl->lent = -1;
   impl->flags = own.flags;
   impl->default_flush_ms = own.wakeup_bytes == 1 ? 0 : DEFAULT_FLUSH_MS;

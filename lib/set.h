@@ -4,8 +4,6 @@
 #ifndef UVPERF_LIB_SET_H
 #define UVPERF_LIB_SET_H
 
-#include <sys/types.h>
-
 #include "uvperf/set.h"
 #include "uvperf/set_stream.h"
 
@@ -20,7 +18,6 @@
 typedef struct set_s {
   uvperf_set_t *handle;
   uvperf__counters_t *counters;
-  pid_t pid;       /* of the process that opened it */
   size_t nr_inner; /* of the following that are not closed yet */
   uvperf__ticker_t *ticker;
   uvperf__watch_t *watch; /* NULL before the first uvperf_set_start */
