@@ -47,31 +47,44 @@ int uvperf_event_fd(const uvperf_event_t *event) {
   return uvperf__event_impl(event)->fd;
 }
 
-int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count) {
-  event_t *impl = uvperf__event_impl(event);
+/* __perf_read(): end-of-file is an event in error state. */
+static int failure_of(ssize_t size) {
+  return size == 0 ? UV_EBADF : (int)size;
+}
+
+static int read_of_group(const event_t *impl, uvperf_count_t *count) {
   uint64_t words[MOST_READ_BYTES / sizeof(uint64_t)];
   uvperf_read_t read;
   ssize_t size;
   size_t used;
-  int rc;
+
+  size = uvperf__sys_read(impl->fd, words, sizeof(words));
+  if (size <= 0)
+    return failure_of(size);
+  if (uvperf__read_format_parse(impl->attr->read_format, words, (size_t)size,
+                                &used, &read) != 0 ||
+      used != (size_t)size)
+    return UV_EPROTO;
+  return uvperf_read_find(&read, impl->id, count);
+}
+
+/* Little is left to be done after read(2), as that is where time counts. */
+int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count) {
+  event_t *impl = uvperf__event_impl(event);
+  uint64_t words[UVPERF__READ_FORMAT_SINGLE];
+  ssize_t size;
 
   if (count == NULL)
     return UV_EINVAL;
   if (uvperf__event_is_forked(impl))
     return UV_EPERM;
+  if (impl->attr->read_format & PERF_FORMAT_GROUP)
+    return read_of_group(impl, count);
   size = uvperf__sys_read(impl->fd, words, sizeof(words));
-  if (size < 0)
-    return (int)size;
-  /* __perf_read(): end-of-file is an event in error state. */
-  if (size == 0)
-    return UV_EBADF;
-  rc = uvperf__read_format_parse(impl->attr->read_format, words, (size_t)size,
-                                 &used, &read);
-  if (rc != 0 || used != (size_t)size)
-    return UV_EPROTO;
-  if (read.format & PERF_FORMAT_GROUP)
-    return uvperf_read_find(&read, impl->id, count);
-  return uvperf_read_get(&read, 0, count);
+  if (size <= 0)
+    return failure_of(size);
+  return uvperf__read_format_single(impl->attr->read_format, words,
+                                    (size_t)size, count);
 }
 
 const struct perf_event_attr *uvperf_event_attr(const uvperf_event_t *event) {

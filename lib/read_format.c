@@ -10,16 +10,21 @@
 
 #include "bytes.h"
 
-/* Words of one value: itself, id, lost. */
-static size_t value_words(uint64_t format) {
-  return 1u + uvperf__bits(format & (PERF_FORMAT_ID | UVPERF_FORMAT_LOST));
+/* Where the words are: in a group the shared ones first, nr and the times, and
+ * then all of each value, itself, id, lost; in a single the times stand between
+ * the value and the rest of it. */
+static size_t has(uint64_t format, uint64_t bit) {
+  return (format & bit) != 0;
 }
 
-/* Words that there are once: nr, time_enabled, time_running. */
+static size_t value_words(uint64_t format) {
+  return 1 + has(format, PERF_FORMAT_ID) + has(format, UVPERF_FORMAT_LOST);
+}
+
 static size_t shared_words(uint64_t format) {
-  return uvperf__bits(format &
-                      (PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
-                       PERF_FORMAT_TOTAL_TIME_RUNNING));
+  return has(format, PERF_FORMAT_GROUP) +
+         has(format, PERF_FORMAT_TOTAL_TIME_ENABLED) +
+         has(format, PERF_FORMAT_TOTAL_TIME_RUNNING);
 }
 
 /* The times follow nr in a group, the value in a single. */
@@ -45,7 +50,9 @@ int uvperf__read_format_parse(uint64_t format, const void *bytes, size_t size,
     return -EPROTO;
   if (format & PERF_FORMAT_GROUP)
     nr = uvperf__u64(bytes);
-  if (nr > (room - shared) / each)
+  /* The first lets the product not overflow; a division would take longer than
+   * all the rest. */
+  if (nr > room || nr * each > room - shared)
     return -EPROTO;
   read->format = format;
   read->nr = nr;
@@ -55,8 +62,25 @@ int uvperf__read_format_parse(uint64_t format, const void *bytes, size_t size,
   return 0;
 }
 
-/* Where value, id and lost of the index-th value are. In a single the times
- * stand between the value and the rest. */
+int uvperf__read_format_single(uint64_t format, const uint64_t *words,
+                               size_t size, uvperf_count_t *count) {
+  if (size != (shared_words(format) + value_words(format)) * sizeof(*words))
+    return -EPROTO;
+  memset(count, 0, sizeof(*count));
+  count->present = format;
+  count->value = *words++;
+  if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+    count->time_enabled = *words++;
+  if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+    count->time_running = *words++;
+  if (format & PERF_FORMAT_ID)
+    count->id = *words++;
+  if (format & UVPERF_FORMAT_LOST)
+    count->lost = *words;
+  return 0;
+}
+
+/* Where value, id and lost of the index-th value are. */
 static void locate(const uvperf_read_t *read, uint64_t index,
                    const uint8_t **value, const uint8_t **rest) {
   const uint8_t *words = (const uint8_t *)read->words;

@@ -15,4 +15,12 @@
 int uvperf__read_format_parse(uint64_t format, const void *bytes, size_t size,
                               size_t *used, uvperf_read_t *read);
 
+/* The most words of a value that is not of a group. */
+#define UVPERF__READ_FORMAT_SINGLE 5
+
+/* What those of a value that is not of a group mean, without going through a
+ * uvperf_read_t: 0, or -EPROTO unless they are so many bytes. */
+int uvperf__read_format_single(uint64_t format, const uint64_t *words,
+                               size_t size, uvperf_count_t *count);
+
 #endif
