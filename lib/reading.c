@@ -40,23 +40,20 @@ static int measure(size_t nr_attrs, size_t nr_places, size_t *bytes) {
   if (nr_places != 0 && nr_attrs > SIZE_MAX / nr_places)
     return -ENOMEM;
   if (add_array(bytes, nr_attrs * nr_places, sizeof(uvperf__cell_t)) != 0 ||
-      add_array(bytes, nr_attrs, sizeof(uvperf_set_count_t)) != 0 ||
       add_array(bytes, nr_places, sizeof(uvperf_place_t)) != 0)
     return -ENOMEM;
   return add_array(bytes, nr_attrs, 1);
 }
 
 /* Then each array ends where the next may begin. */
-_Static_assert(_Alignof(uvperf__cell_t) >= _Alignof(uvperf_set_count_t) &&
-                   _Alignof(uvperf_set_count_t) >= _Alignof(uvperf_place_t),
+_Static_assert(_Alignof(uvperf__cell_t) >= _Alignof(uvperf_place_t),
                "the arrays of a reading follow each other without gaps");
 
 static void lay_out(uvperf_reading_t *reading) {
   size_t nr_cells = reading->nr_attrs * reading->nr_places;
 
   reading->cells = reading->memory;
-  reading->totals = (uvperf_set_count_t *)(reading->cells + nr_cells);
-  reading->places = (uvperf_place_t *)(reading->totals + reading->nr_attrs);
+  reading->places = (uvperf_place_t *)(reading->cells + nr_cells);
   reading->attr_flags = (uint8_t *)(reading->places + reading->nr_places);
 }
 
@@ -123,18 +120,8 @@ int uvperf__reading_begin(uvperf_reading_t *reading,
   return 0;
 }
 
-uvperf_place_t *uvperf__reading_place(uvperf_reading_t *reading, size_t place) {
-  return &reading->places[place];
-}
-
-uvperf__cell_t *uvperf__reading_cell(uvperf_reading_t *reading, size_t attr,
-                                     size_t place) {
-  return &reading->cells[place * reading->nr_attrs + attr];
-}
-
-const uvperf__cell_t *uvperf__reading_see(const uvperf_reading_t *reading,
-                                          size_t attr, size_t place) {
-  return &reading->cells[place * reading->nr_attrs + attr];
+void uvperf__reading_end(uvperf_reading_t *reading) {
+  reading->is_filled = 1;
 }
 
 /* It was enabled and is not known to have been on a counter. A value tells that
@@ -219,7 +206,7 @@ static void make_count(const uvperf_reading_t *reading, size_t attr,
   count->time_running = cell->running;
   count->ratio = ratio_of(cell->enabled, cell->running);
   count->lost = cell->lost;
-  if (!uvperf__reading_has_value(reading, attr, place)) {
+  if (count->state == UVPERF_COUNT_NEVER_SCHEDULED) {
     count->nr_missing = 1;
     return;
   }
@@ -294,21 +281,6 @@ int uvperf_set_count_add(uvperf_set_count_t *sum,
   return 0;
 }
 
-void uvperf__reading_end(uvperf_reading_t *reading) {
-  size_t attr, place;
-
-  memset(reading->totals, 0, reading->nr_attrs * sizeof(*reading->totals));
-  for (place = 0; place < reading->nr_places; place++) {
-    for (attr = 0; attr < reading->nr_attrs; attr++) {
-      uvperf_set_count_t count;
-
-      make_count(reading, attr, place, &count);
-      uvperf_set_count_add(&reading->totals[attr], &count);
-    }
-  }
-  reading->is_filled = 1;
-}
-
 /* -- what it tells -------------------------------------------------------- */
 
 size_t uvperf_reading_nr_attrs(const uvperf_reading_t *reading) {
@@ -329,9 +301,19 @@ uint64_t uvperf_reading_interval(const uvperf_reading_t *reading) {
 
 int uvperf_reading_total(const uvperf_reading_t *reading, size_t attr,
                          uvperf_set_count_t *count) {
+  uvperf_set_count_t more;
+  size_t place;
+
   if (count == NULL || attr >= uvperf_reading_nr_attrs(reading))
     return -EINVAL;
-  *count = reading->totals[attr];
+  if (reading->nr_places == 0)
+    memset(count, 0, sizeof(*count));
+  else
+    make_count(reading, attr, 0, count);
+  for (place = 1; place < reading->nr_places; place++) {
+    make_count(reading, attr, place, &more);
+    uvperf_set_count_add(count, &more);
+  }
   return 0;
 }
 

@@ -46,7 +46,6 @@ struct uvperf_reading_s {
   size_t nr_attrs;
   size_t nr_places;
   uvperf__cell_t *cells; /* of the first place, of the second … */
-  uvperf_set_count_t *totals;
   uvperf_place_t *places;
   uint8_t *attr_flags; /* UVPERF__READING_* */
   void *memory;
@@ -64,14 +63,21 @@ int uvperf__reading_begin(uvperf_reading_t *reading,
                           uint64_t resets, uint64_t since, uint64_t now,
                           size_t nr_attrs, const uint8_t *attr_flags,
                           size_t nr_places);
-uvperf_place_t *uvperf__reading_place(uvperf_reading_t *reading, size_t place);
-uvperf__cell_t *uvperf__reading_cell(uvperf_reading_t *reading, size_t attr,
-                                     size_t place);
+static inline uvperf_place_t *uvperf__reading_place(uvperf_reading_t *reading,
+                                                    size_t place) {
+  return &reading->places[place];
+}
+static inline uvperf__cell_t *uvperf__reading_cell(uvperf_reading_t *reading,
+                                                   size_t attr, size_t place) {
+  return &reading->cells[place * reading->nr_attrs + attr];
+}
 /* The same, to look at only. */
-const uvperf__cell_t *uvperf__reading_see(const uvperf_reading_t *reading,
-                                          size_t attr, size_t place);
-/* All cells and places (by target, then by serial) are filled: makes the
- * totals. */
+static inline const uvperf__cell_t *
+uvperf__reading_see(const uvperf_reading_t *reading, size_t attr,
+                    size_t place) {
+  return &reading->cells[place * reading->nr_attrs + attr];
+}
+/* All cells and places (by target, then by serial) are filled. */
 void uvperf__reading_end(uvperf_reading_t *reading);
 /* The state of a cell that was read (value, enabled, running are filled):
  * NOT_ENABLED, NEVER_SCHEDULED, COUNTING or, where gone, GONE. */

@@ -215,7 +215,6 @@ static void reading_of_more_than_memory_can_be_is_enomem(void **state) {
                              {SIZE_MAX / 2 + 1, 2},
                              {SIZE_MAX / sizeof(uvperf__cell_t), 1},
                              {1, SIZE_MAX / sizeof(uvperf__cell_t)},
-                             {SIZE_MAX / sizeof(uvperf_set_count_t), 0},
                              {SIZE_MAX, 0},
                              {0, SIZE_MAX}};
   uvperf_reading_t *reading;

@@ -150,8 +150,8 @@ UVPERF_EXTERN uint64_t uvperf_reading_time(const uvperf_reading_t *reading);
  *  @return nanoseconds; 0 for one that was never filled. */
 UVPERF_EXTERN uint64_t uvperf_reading_interval(const uvperf_reading_t *reading);
 
-/** Gives the sum of an attr over all places. What two targets share, as a
- *  cgroup and one below it do, is in it twice.
+/** Gives the sum of an attr over all places, which it adds up. What two targets
+ *  share, as a cgroup and one below it do, is in it twice.
  *  @param reading  A reading.
  *  @param attr     The attr's index.
  *  @param count    Receives the sum.
