@@ -127,6 +127,15 @@ static void number_groups(uvperf__counters_t *counters) {
   }
 }
 
+/* Reading looks for the members of each group, and must not look through all
+ * attrs for that. */
+static void find_ends(uvperf__counters_t *counters) {
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++)
+    counters->attrs[counters->attrs[i].item.leader].end = i + 1;
+}
+
 /* -- copies --------------------------------------------------------------- */
 
 /* The times say whether a count is to be trusted, ids which value of a group is
@@ -257,6 +266,7 @@ static int copy_attrs(uvperf__counters_t *counters,
   }
   if (counters->list == NULL)
     number_groups(counters);
+  find_ends(counters);
   choose_read_formats(counters);
   if (counters->flags & UVPERF_SET_RECORDS)
     return uvperf__counters_shape_records(counters, error);

@@ -127,6 +127,7 @@ typedef struct counter_attr_s {
   uvperf_change_t *changes;
   size_t nr_changes;
   size_t nr_open;
+  size_t end; /* of a leader: behind the last attr of its group */
   /* What later places get too; NULL and -1 for none. */
   char *filter;
   int bpf_fd;
@@ -181,6 +182,13 @@ static inline int uvperf__counter_leads(const counter_place_t *place,
                                         size_t attr) {
   return place->events[attr].state == COUNTER_OPEN &&
          place->events[attr].leader == attr;
+}
+
+/* Behind the last attr that this one can lead at a place: where a group is
+ * broken up another member than its first may lead. */
+static inline size_t uvperf__counters_end(const uvperf__counters_t *counters,
+                                          size_t leader) {
+  return counters->attrs[counters->attrs[leader].item.leader].end;
 }
 
 /* -- counters.c -- */

@@ -326,7 +326,7 @@ static int is_short(const uvperf__counters_t *counters,
                     const counter_place_t *place, size_t leader) {
   size_t i;
 
-  for (i = leader; i < counters->nr_attrs; i++)
+  for (i = leader; i < uvperf__counters_end(counters, leader); i++)
     if (is_of_group(counters, i, leader) &&
         place->events[i].state == COUNTER_PLANNED)
       return 1;
@@ -365,14 +365,14 @@ static int open_again(uvperf__counters_t *counters,
   size_t i;
   int rc = 0;
 
-  for (i = leader; i < counters->nr_attrs; i++) {
+  for (i = leader; i < uvperf__counters_end(counters, leader); i++) {
     event = &place->events[i];
     if (event->state != COUNTER_OPEN || event->leader != leader)
       continue;
     uvperf__counters_close_event(counters, event, i);
     event->state = COUNTER_PLANNED;
   }
-  for (i = leader; i < counters->nr_attrs && rc == 0; i++)
+  for (i = leader; i < uvperf__counters_end(counters, leader) && rc == 0; i++)
     if (is_of_group(counters, i, leader))
       rc = open_at(counters, target, place, i, is_last, error);
   return rc;

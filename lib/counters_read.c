@@ -42,12 +42,9 @@ static int read_values(int fd, uint64_t format, uint64_t *words, size_t size,
   return 0;
 }
 
-/* The value of an event of the group: mostly that of the `likely`-th. */
 static int find_value(const uvperf_read_t *read, uint64_t id, uint64_t likely,
                       uvperf_count_t *count) {
-  if (uvperf_read_get(read, likely, count) == 0 && count->id == id)
-    return 0;
-  return uvperf_read_find(read, id, count) == 0 ? 0 : -EPROTO;
+  return uvperf__read_format_find(read, id, likely, count) == 0 ? 0 : -EPROTO;
 }
 
 /* When a CPU goes offline the kernel takes the groups of its events apart, and
@@ -88,6 +85,7 @@ static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
   uvperf_read_t read;
   uint64_t position = 0;
   counter_t *event;
+  size_t end = uvperf__counters_end(counters, leader);
   size_t i;
   int rc;
 
@@ -95,7 +93,7 @@ static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
     return;
   rc = read_values(place->events[leader].fd, format, words, sizeof(words),
                    &read);
-  for (i = leader; i < counters->nr_attrs; i++) {
+  for (i = leader; i < end; i++) {
     event = &place->events[i];
     if (event->state != COUNTER_OPEN || event->leader != leader)
       continue;

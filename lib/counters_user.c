@@ -25,7 +25,7 @@ static void unmap_group(uvperf__counters_t *counters, counter_place_t *place,
                         size_t leader) {
   size_t i;
 
-  for (i = leader; i < counters->nr_attrs; i++)
+  for (i = leader; i < uvperf__counters_end(counters, leader); i++)
     if (is_led(place, i, leader))
       uvperf__counters_unmap(counters, &place->events[i]);
 }
@@ -36,7 +36,7 @@ static void map_group(uvperf__counters_t *counters, counter_place_t *place,
                       size_t leader) {
   size_t i;
 
-  for (i = leader; i < counters->nr_attrs; i++) {
+  for (i = leader; i < uvperf__counters_end(counters, leader); i++) {
     if (!is_led(place, i, leader))
       continue;
     if (counters->attrs[i].attr->inherit ||
@@ -97,7 +97,7 @@ int uvperf__counters_read_user(const uvperf__counters_t *counters,
   if (place->events[leader].page == NULL ||
       !uvperf__user_reader_is_mine(&counters->reader))
     return 0;
-  for (i = leader; i < counters->nr_attrs; i++) {
+  for (i = leader; i < uvperf__counters_end(counters, leader); i++) {
     if (!is_led(place, i, leader))
       continue;
     if (uvperf__user_page_read(place->events[i].page, &count) != 0)

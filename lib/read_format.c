@@ -96,13 +96,8 @@ static void locate(const uvperf_read_t *read, uint64_t index,
   }
 }
 
-int uvperf_read_get(const uvperf_read_t *read, uint64_t index,
-                    uvperf_count_t *count) {
-  const uint8_t *value, *rest;
-
-  if (index >= read->nr)
-    return -EINVAL;
-  locate(read, index, &value, &rest);
+static void take_value(const uvperf_read_t *read, const uint8_t *value,
+                       const uint8_t *rest, uvperf_count_t *count) {
   memset(count, 0, sizeof(*count));
   count->present = read->format;
   count->value = uvperf__u64(value);
@@ -114,20 +109,37 @@ int uvperf_read_get(const uvperf_read_t *read, uint64_t index,
   }
   if (read->format & UVPERF_FORMAT_LOST)
     count->lost = uvperf__u64(rest);
+}
+
+int uvperf_read_get(const uvperf_read_t *read, uint64_t index,
+                    uvperf_count_t *count) {
+  const uint8_t *value, *rest;
+
+  if (index >= read->nr)
+    return -EINVAL;
+  locate(read, index, &value, &rest);
+  take_value(read, value, rest, count);
+  return 0;
+}
+
+int uvperf__read_format_find(const uvperf_read_t *read, uint64_t id,
+                             uint64_t likely, uvperf_count_t *count) {
+  const uint8_t *value, *rest;
+  uint64_t i;
+
+  if (!(read->format & PERF_FORMAT_ID) || read->nr == 0)
+    return -ENOENT;
+  locate(read, likely < read->nr ? likely : 0, &value, &rest);
+  for (i = 0; uvperf__u64(rest) != id; i++) {
+    if (i == read->nr)
+      return -ENOENT;
+    locate(read, i, &value, &rest);
+  }
+  take_value(read, value, rest, count);
   return 0;
 }
 
 int uvperf_read_find(const uvperf_read_t *read, uint64_t id,
                      uvperf_count_t *count) {
-  const uint8_t *value, *rest;
-  uint64_t i;
-
-  if (!(read->format & PERF_FORMAT_ID))
-    return -ENOENT;
-  for (i = 0; i < read->nr; i++) {
-    locate(read, i, &value, &rest);
-    if (uvperf__u64(rest) == id)
-      return uvperf_read_get(read, i, count);
-  }
-  return -ENOENT;
+  return uvperf__read_format_find(read, id, 0, count);
 }

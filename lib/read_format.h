@@ -15,6 +15,10 @@
 int uvperf__read_format_parse(uint64_t format, const void *bytes, size_t size,
                               size_t *used, uvperf_read_t *read);
 
+/* uvperf_read_find, of a value that is mostly the `likely`-th. */
+int uvperf__read_format_find(const uvperf_read_t *read, uint64_t id,
+                             uint64_t likely, uvperf_count_t *count);
+
 /* The most words of a value that is not of a group. */
 #define UVPERF__READ_FORMAT_SINGLE 5
 
