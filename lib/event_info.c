@@ -52,12 +52,24 @@ static int failure_of(ssize_t size) {
   return size == 0 ? UV_EBADF : (int)size;
 }
 
-static int read_of_group(const event_t *impl, uvperf_count_t *count) {
+/* Mostly the events are given in the order in which they were opened, which is
+ * that of the kernel's answer. */
+int uvperf_event_read_group(uvperf_event_t *const *events, size_t nr,
+                            uvperf_count_t *counts) {
   uint64_t words[MOST_READ_BYTES / sizeof(uint64_t)];
+  const event_t *impl;
   uvperf_read_t read;
   ssize_t size;
-  size_t used;
+  size_t used, i;
+  int rc = 0;
 
+  if (events == NULL || nr == 0 || counts == NULL)
+    return UV_EINVAL;
+  impl = uvperf__event_impl(events[0]);
+  if ((impl->attr->read_format & PERF_FORMAT_GROUP) == 0)
+    return UV_EINVAL;
+  if (uvperf__event_is_forked(impl))
+    return UV_EPERM;
   size = uvperf__sys_read(impl->fd, words, sizeof(words));
   if (size <= 0)
     return failure_of(size);
@@ -65,7 +77,10 @@ static int read_of_group(const event_t *impl, uvperf_count_t *count) {
                                 &used, &read) != 0 ||
       used != (size_t)size)
     return UV_EPROTO;
-  return uvperf_read_find(&read, impl->id, count);
+  for (i = 0; i < nr && rc == 0; i++)
+    rc = uvperf__read_format_find(&read, uvperf__event_impl(events[i])->id, i,
+                                  &counts[i]);
+  return rc;
 }
 
 /* Little is left to be done after read(2), as that is where time counts. */
@@ -74,12 +89,12 @@ int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count) {
   uint64_t words[UVPERF__READ_FORMAT_SINGLE];
   ssize_t size;
 
+  if (impl->attr->read_format & PERF_FORMAT_GROUP)
+    return uvperf_event_read_group(&event, 1, count);
   if (count == NULL)
     return UV_EINVAL;
   if (uvperf__event_is_forked(impl))
     return UV_EPERM;
-  if (impl->attr->read_format & PERF_FORMAT_GROUP)
-    return read_of_group(impl, count);
   size = uvperf__sys_read(impl->fd, words, sizeof(words));
   if (size <= 0)
     return failure_of(size);

@@ -273,6 +273,37 @@ static void count_of_a_group_finds_each_value_by_id(void **state) {
   }
 }
 
+static void count_of_all_of_a_group_is_read_at_once(void **state) {
+  const uint64_t format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+  uvperf_count_t counts[3];
+  uvperf_event_t *events[3];
+  uint64_t ids[3];
+  group_t group;
+  size_t i;
+
+  support_need_breakpoints(__func__);
+  open_group(*state, &group, format);
+  work_for_group();
+  /* Not in the order in which they were opened. */
+  events[0] = &group.touches.event;
+  events[1] = &group.calls.event;
+  events[2] = &group.writes.event;
+  for (i = 0; i < 3; i++)
+    assert_int_equal(uvperf_event_id(events[i], &ids[i]), 0);
+  assert_int_equal(uvperf_event_read_group(events, 3, counts), 0);
+  assert_int_equal(counts[0].id, ids[0]);
+  assert_in_range(counts[0].value, 2 * LIVE_PAGES, 10000);
+  assert_count(&counts[1], format, ids[1], 2);
+  assert_count(&counts[2], format, ids[2], 5);
+  assert_int_equal(uvperf_event_read_group(events + 1, 1, counts), 0);
+  assert_count(&counts[0], format, ids[1], 2);
+  live_close(&group.touches);
+  assert_int_equal(uvperf_event_read_group(events + 1, 2, counts), 0);
+  assert_count(&counts[1], format, ids[2], 5);
+  live_close(&group.calls);
+  live_close(&group.writes);
+}
+
 static void count_of_a_sibling_outlives_its_leader(void **state) {
   uint64_t format = PERF_FORMAT_GROUP;
   group_t group;
@@ -358,6 +389,7 @@ int main(void) {
       support_loop_test(count_with_a_period_but_no_ring_counts),
       support_loop_test(count_of_each_read_format_has_what_was_asked),
       support_loop_test(count_of_a_group_finds_each_value_by_id),
+      support_loop_test(count_of_all_of_a_group_is_read_at_once),
       support_loop_test(count_of_a_sibling_outlives_its_leader),
       support_loop_test(count_of_a_group_stops_with_its_leader),
       support_loop_test(count_reset_of_a_leader_leaves_its_siblings),

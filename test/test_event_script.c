@@ -365,6 +365,76 @@ static void event_read_of_group_finds_its_own_by_id(void **state) {
   live_close(&collector);
 }
 
+static void event_read_group_matches_by_id_with_one_read(void **state) {
+  const uint64_t words[] = {3, 100, 5, 200, 7, 300, 9};
+  fake_event_t *fakes[] = {fake_event_add(7), fake_event_add(9)};
+  live_collector_t one, other;
+  uvperf_event_t *events[] = {&one.event, &other.event};
+  uvperf_count_t counts[2];
+
+  open_counter(*state, &one, PERF_FORMAT_GROUP);
+  open_counter(*state, &other, PERF_FORMAT_GROUP);
+  fakes[0]->read_data = words;
+  fakes[0]->read_size = sizeof(words);
+  fake_log_clear();
+  assert_int_equal(uvperf_event_read_group(events, 2, counts), 0);
+  assert_string_equal(fake_log(), "read");
+  assert_int_equal(counts[0].value, 200);
+  assert_int_equal(counts[0].id, 7);
+  assert_int_equal(counts[1].value, 300);
+  assert_int_equal(counts[1].id, 9);
+  /* The other has left the group, and another is where it was. */
+  fakes[0]->read_size = 5 * sizeof(words[0]);
+  fakes[0]->read_data = (const uint64_t[]){2, 200, 7, 100, 5};
+  assert_int_equal(uvperf_event_read_group(events, 2, counts), UV_ENOENT);
+  fakes[0]->read_size -= 8;
+  assert_int_equal(uvperf_event_read_group(events, 2, counts), UV_EPROTO);
+  fakes[0]->read_size = 0;
+  assert_int_equal(uvperf_event_read_group(events, 2, counts), UV_EBADF);
+  fake_fail(FAKE_READ, 1, -EIO);
+  assert_int_equal(uvperf_event_read_group(events, 2, counts), UV_EIO);
+  live_close(&other);
+  live_close(&one);
+  fake_assert_clean();
+}
+
+static void event_read_group_of_what_is_none_is_einval(void **state) {
+  live_collector_t collector;
+  uvperf_event_t *events[] = {&collector.event};
+  uvperf_count_t count;
+
+  fake_event_add(7);
+  open_counter(*state, &collector, PERF_FORMAT_ID);
+  fake_log_clear();
+  assert_int_equal(uvperf_event_read_group(events, 1, &count), UV_EINVAL);
+  assert_int_equal(uvperf_event_read_group(NULL, 1, &count), UV_EINVAL);
+  assert_int_equal(uvperf_event_read_group(events, 0, &count), UV_EINVAL);
+  assert_int_equal(uvperf_event_read_group(events, 1, NULL), UV_EINVAL);
+  assert_string_equal(fake_log(), "");
+  live_close(&collector);
+}
+
+static void event_read_in_forked_child_is_eperm(void **state) {
+  const uint64_t formats[] = {0, PERF_FORMAT_GROUP};
+  live_collector_t collector;
+  uvperf_event_t *events[] = {&collector.event};
+  uvperf_count_t count;
+  size_t i;
+
+  for (i = 0; i < 2; i++) {
+    fake_event_add(7);
+    open_counter(*state, &collector, formats[i]);
+    fake_getpid(4711);
+    fake_log_clear();
+    assert_int_equal(uvperf_event_read(events[0], &count), UV_EPERM);
+    if (formats[i] != 0)
+      assert_int_equal(uvperf_event_read_group(events, 1, &count), UV_EPERM);
+    assert_string_equal(fake_log(), "");
+    fake_getpid(0);
+    live_close(&collector);
+  }
+}
+
 #define SCRIPTED(test)                                                         \
   support_loop_test_setup_teardown(test, fake_kernel_loop_setup,               \
                                    fake_kernel_loop_teardown)
@@ -386,6 +456,9 @@ int main(void) {
       SCRIPTED(event_read_of_nothing_is_ebadf),
       SCRIPTED(event_read_takes_every_field),
       SCRIPTED(event_read_of_group_finds_its_own_by_id),
+      SCRIPTED(event_read_group_matches_by_id_with_one_read),
+      SCRIPTED(event_read_group_of_what_is_none_is_einval),
+      SCRIPTED(event_read_in_forked_child_is_eperm),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -364,6 +364,21 @@ UVPERF_EXTERN void uvperf_event_close(uvperf_event_t *event,
 UVPERF_EXTERN int uvperf_event_read(uvperf_event_t *event,
                                     uvperf_count_t *count);
 
+/** Reads the counts of events of one group, by one read(2).
+ *  @param events  At least one; of the same group, in any order. The attr of
+ *    the first has PERF_FORMAT_GROUP; its other bits are what is read of each.
+ *  @param nr      How many, all of the group or some.
+ *  @param counts  Receives nr counts, the i-th of events[i], matched by id.
+ *    After an error they mean nothing.
+ *  @return 0, or
+ *    UV_EINVAL  an argument is NULL or 0, or the first has no
+ *      PERF_FORMAT_GROUP;
+ *    UV_ENOENT  one of them is not in the group, or not any more;
+ *    UV_EBADF, UV_EPROTO, UV_EPERM, another  as uvperf_event_read.
+ *  Source: perf_event_open(2), "Reading results". */
+UVPERF_EXTERN int uvperf_event_read_group(uvperf_event_t *const *events,
+                                          size_t nr, uvperf_count_t *counts);
+
 /** Gets the attr that the event was opened with.
  *  @return The handle's own copy, attr->size bytes; valid until close. */
 UVPERF_EXTERN const struct perf_event_attr *
