@@ -75,6 +75,11 @@ int uvperf__counters_reset(uvperf__counters_t *counters);
 int uvperf__counters_read(uvperf__counters_t *counters,
                           uvperf_reading_t *reading);
 
+/* Gives a reading the room that this takes, and makes it an empty one. 0, or
+ * -ENOMEM and it is left alone. */
+int uvperf__counters_begin_reading(const uvperf__counters_t *counters,
+                                   uvperf_reading_t *reading);
+
 /* For one attr at every place, also of targets that are added later. Go on
  * after a failure and give the first; a later target gets what was taken at
  * one place or more, or, while there are none, was given last. -EINVAL for an

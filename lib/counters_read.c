@@ -129,14 +129,21 @@ void uvperf__counters_read_place(const uvperf__counters_t *counters,
 /* What /proc has said of a task in this reading: its places, one for each CPU,
  * follow one another. */
 typedef struct answer_s {
+  const counter_target_t *target;
   int pid; /* 0: of none */
   int is_gone;
 } answer_t;
+
+static int is_caller(const counter_target_t *target) {
+  return target->thread != 0 && target->thread == uvperf__sys_thread();
+}
 
 static int is_gone(const uvperf__counters_t *counters,
                    const counter_place_t *place, answer_t *answer) {
   int pid = place->place.pid;
 
+  if (is_caller(answer->target))
+    return 0;
   if (answer->pid != pid) {
     answer->pid = pid;
     answer->is_gone =
@@ -151,8 +158,8 @@ static int is_gone(const uvperf__counters_t *counters,
  * events goes on only while it runs (update_context_time in
  * kernel/events/core.c), so that it may be gone since, but has not been for
  * longer; or while a child that inherited them runs, and then what is counted
- * has not ended. Those of CPUs, whose id is -1, never end. What it did between
- * the reading and the question is read then. */
+ * has not ended. Nor of the calling thread. Those of CPUs, whose id is -1,
+ * never end. What it did between the reading and the question is read then. */
 static void look_for_end(const uvperf__counters_t *counters,
                          counter_place_t *place, int went_on,
                          answer_t *answer) {
@@ -234,24 +241,31 @@ static void fill_place(const uvperf__counters_t *counters,
               place->is_gone, uvperf__reading_cell(reading, i, nr));
 }
 
+int uvperf__counters_begin_reading(const uvperf__counters_t *counters,
+                                   uvperf_reading_t *reading) {
+  uvperf__reading_origin_t origin = {counters, counters->born};
+
+  return uvperf__reading_begin(reading, &origin, counters->resets,
+                               counters->since, uvperf__counters_now(),
+                               counters->nr_attrs, counters->attr_flags,
+                               counters->nr_places);
+}
+
 int uvperf__counters_read(uvperf__counters_t *counters,
                           uvperf_reading_t *reading) {
-  uvperf__reading_origin_t origin = {counters, counters->born};
   const counter_target_t *target;
-  answer_t answer = {0, 0};
+  answer_t answer = {NULL, 0, 0};
   size_t i, place;
   size_t nr = 0;
   int rc = uvperf__counters_check(counters, NULL);
 
   if (rc == 0)
-    rc = uvperf__reading_begin(reading, &origin, counters->resets,
-                               counters->since, uvperf__counters_now(),
-                               counters->nr_attrs, counters->attr_flags,
-                               counters->nr_places);
+    rc = uvperf__counters_begin_reading(counters, reading);
   if (rc != 0)
     return rc;
   for (i = 0; i < counters->nr_targets; i++) {
     target = counters->targets[i];
+    answer.target = target;
     answer.pid = 0;
     for (place = 0; place < target->nr_places; place++)
       fill_place(counters, &target->places[place], reading, nr++, &answer);

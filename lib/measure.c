@@ -36,10 +36,11 @@ static int call(uvperf__counters_t *counters, uvperf_measure_fn fn, void *arg,
 
 /* A reading that was filled before has room, so that the call is not for
  * nothing. */
-static int make_room(uvperf__counters_t *counters, uvperf_reading_t *reading) {
+static int make_room(const uvperf__counters_t *counters,
+                     uvperf_reading_t *reading) {
   if (uvperf_reading_nr_places(reading) > 0)
     return 0;
-  return uvperf__counters_read(counters, reading);
+  return uvperf__counters_begin_reading(counters, reading);
 }
 
 int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn, void *arg,

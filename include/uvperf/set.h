@@ -169,9 +169,9 @@ UVPERF_EXTERN int uvperf_set_reset(uvperf_set_t *set);
 
 /** Reads everything, by one read(2) for each group, and for each attr that is
  *  in none, at each place. One that cannot be read does not fail the reading:
- *  the state of its counts tells. For each task that has not run since the
- *  reading before, /proc is asked whether it is gone, which takes longer than a
- *  read: some 15 microseconds.
+ *  the state of its counts tells. For each task but the calling thread that has
+ *  not run since the reading before, /proc is asked whether it is gone, which
+ *  takes longer than a read: some 15 microseconds.
  *  @param reading  Caller's, of uvperf_reading_new; filled anew.
  *  @return 0, or, with reading left alone,
  *    UV_EINVAL  reading is NULL;
