@@ -35,7 +35,8 @@ static void release(event_t *impl) {
   uvperf_decoder_free(impl->decoder);
   uvperf_decoder_free(impl->old_decoder);
   uvperf__event_free_writers(impl);
-  uvperf__free(impl->scratch);
+  uvperf__scratch_free(impl->scratch);
+  uvperf__free(impl->whole);
   uvperf__free(impl->attr);
   uvperf__free(impl->changes);
   uvperf__free(impl);
@@ -201,8 +202,26 @@ static int choose_ring(const struct perf_event_attr *attr,
   return 0;
 }
 
-static int map_ring(event_t *impl, const uvperf_event_options_t *options,
-                    size_t bytes, uvperf_error_t *error) {
+static void note_scratch(void *owner, void *arg) {
+  const event_t *impl = owner;
+  uvperf__scratch_t **found = arg;
+
+  if (impl->scratch != NULL)
+    *found = impl->scratch;
+}
+
+/* That of the events that are on the loop already, closing or not, or a new
+ * one. NULL: no memory. */
+static uvperf__scratch_t *find_scratch(uv_loop_t *loop) {
+  uvperf__scratch_t *found = NULL;
+
+  uvperf__watch_each(loop, &watch_ops, note_scratch, &found);
+  return found != NULL ? uvperf__scratch_share(found) : uvperf__scratch_new();
+}
+
+static int map_ring(event_t *impl, uv_loop_t *loop,
+                    const uvperf_event_options_t *options, size_t bytes,
+                    uvperf_error_t *error) {
   const struct perf_event_attr *attr = impl->attr;
   int overwrite = uvperf__attr_value(attr, UVPERF_ATTR_WRITE_BACKWARD) != 0;
   int rc;
@@ -216,7 +235,7 @@ static int map_ring(event_t *impl, const uvperf_event_options_t *options,
     rc = uvperf__ring_map(&impl->ring, impl->fd, bytes, overwrite);
   if (rc != 0)
     return uvperf__explain_map(error, rc, "", attr, options->cpu, bytes);
-  impl->scratch = uvperf__calloc(1, UVPERF__RING_SCRATCH_BYTES);
+  impl->scratch = find_scratch(loop);
   if (impl->scratch == NULL)
     return uvperf__explain(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
                            "no memory for a record that wraps");
@@ -287,7 +306,7 @@ static int open_event(event_t *impl, uv_loop_t *loop,
   if (rc == 0)
     rc = uvperf__event_open(impl, options, group_fd, error);
   if (rc == 0)
-    rc = map_ring(impl, options, ring_bytes, error);
+    rc = map_ring(impl, loop, options, ring_bytes, error);
   if (rc == 0)
     rc = make_decoder(impl, options, error);
   if (rc == 0)

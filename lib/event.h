@@ -7,6 +7,7 @@
 
 #include "opener.h"
 #include "ring.h"
+#include "scratch.h"
 #include "watch.h"
 
 typedef struct event_s event_t;
@@ -35,7 +36,7 @@ struct event_s {
   uvperf__watch_t *watch;
   struct perf_event_attr *attr;
   uvperf_decoder_t *decoder;
-  void *scratch; /* UVPERF__RING_SCRATCH_BYTES, NULL without a ring */
+  uvperf__scratch_t *scratch; /* of all events on the loop; NULL: no ring */
   uvperf__ring_t ring;
   uvperf_source_t source;
   uint64_t id;
@@ -69,9 +70,11 @@ struct event_s {
   event_t *members; /* of a leader: the first sibling */
   event_t *next_member; /* of a sibling: the next one */
 
-  /* Bytes of the record that is in the user's hands, 0 for none, and the
-   * decoder that made it where another has taken its place since. */
+  /* Bytes of the record that is in the user's hands, 0 for none; where it was
+   * put together, of one that next gave and that wraps; and the decoder that
+   * made it where another has taken its place since. */
   size_t lent;
+  void *whole;
   uvperf_decoder_t *old_decoder;
   int delivering; /* inside a record callback, or between two of a drain */
   const uvperf__ring_t *drained; /* the ring in whose drain that is, or the copy
@@ -116,8 +119,9 @@ void uvperf__event_end(void *owner, int status);
 
 /* -- event_stream.c: of the event's ring, or of a copy of it -- */
 
-/* Delivers what one look at the ring shows: as uvperf__watch_ops_t.drain. */
-int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring,
+/* Delivers what one look at the ring shows: as uvperf__watch_ops_t.drain. The
+ * scratch is for a record that wraps. */
+int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring, void *scratch,
                           uvperf__slice_t *slice);
 
 /* A callback without a record. */

@@ -7,12 +7,13 @@
 #include "snapshot.h"
 
 /* A callback may do with the handle what it likes: the copy is ours. Once it
- * has stopped or closed the handle nothing more of it is touched. */
+ * has stopped or closed the handle nothing more of it is touched. No record
+ * wraps in it. */
 static void deliver(event_t *impl, uvperf__snapshot_t *snapshot) {
   uvperf__slice_t slice;
 
   uvperf__slice_unbounded(&slice, uvperf__watch_session(impl->watch));
-  if (uvperf__event_deliver(impl, &snapshot->image, &slice) !=
+  if (uvperf__event_deliver(impl, &snapshot->image, NULL, &slice) !=
           UVPERF__DRAINED ||
       snapshot->code == 0 || impl->cb == NULL)
     return;

@@ -5,9 +5,11 @@
 #include "event.h"
 
 #include <poll.h>
+#include <string.h>
 
 #include <sys/ioctl.h>
 
+#include "alloc.h"
 #include "attr.h"
 #include "decoder.h"
 #include "drain.h"
@@ -29,6 +31,9 @@ void uvperf__event_take_back(event_t *impl) {
     return;
   uvperf__ring_consume(&impl->ring, impl->lent);
   impl->lent = 0;
+  if (impl->whole != NULL)
+    uvperf__free(impl->whole);
+  impl->whole = NULL;
   free_old_decoder(impl);
 }
 
@@ -73,14 +78,13 @@ static int has_no_ring(const void *owner) {
 static const uvperf__drain_ops_t drain_ops = {deliver_sample, deliver_record,
                                               has_no_ring};
 
-int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring,
+int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring, void *scratch,
                           uvperf__slice_t *slice) {
   int rc;
 
   impl->delivering = 1;
   impl->drained = ring;
-  rc =
-      uvperf__drain(ring, impl->scratch, slice, &impl->stats, &drain_ops, impl);
+  rc = uvperf__drain(ring, scratch, slice, &impl->stats, &drain_ops, impl);
   impl->drained = NULL;
   impl->delivering = 0;
   if (rc < 0)
@@ -91,9 +95,18 @@ int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring,
 int uvperf__event_drain(void *owner, size_t ring_index,
                         uvperf__slice_t *slice) {
   event_t *impl = owner;
+  uvperf__scratch_t *scratch = impl->scratch;
+  void *room = uvperf__scratch_enter(scratch);
+  int rc;
 
   (void)ring_index;
-  return uvperf__event_deliver(impl, &impl->ring, slice);
+  /* Only where a callback has run the loop, inside of a flush: this turn is
+   * made up for by the next. */
+  if (room == NULL)
+    return UVPERF__CUT;
+  rc = uvperf__event_deliver(impl, &impl->ring, room, slice);
+  uvperf__scratch_leave(scratch);
+  return rc;
 }
 
 void uvperf__event_tell(event_t *impl, int status) {
@@ -212,17 +225,46 @@ int uvperf_event_flush(uvperf_event_t *event) {
   if (impl->delivering)
     return UV_EBUSY;
   uvperf__event_take_back(impl);
-  return impl->unsound ? 0 : uvperf__watch_flush(impl->watch);
+  if (impl->unsound)
+    return 0;
+  if (uvperf__scratch_reserve(impl->scratch) != 0)
+    return UV_ENOMEM;
+  return uvperf__watch_flush(impl->watch);
 }
 
 /* -- next ----------------------------------------------------------------- */
 
+/* The user keeps the record while others put together theirs. As
+ * uvperf__ring_next. */
+static int keep_whole(event_t *impl, const void **bytes, size_t size) {
+  impl->whole = uvperf__calloc(1, size);
+  if (impl->whole == NULL)
+    return UV_ENOMEM;
+  memcpy(impl->whole, *bytes, size);
+  *bytes = impl->whole;
+  return 1;
+}
+
+/* As uvperf__ring_next; or UV_ENOMEM, with the record still there. */
+static int next_whole(event_t *impl, const void **bytes, size_t *size) {
+  void *room = uvperf__scratch_enter(impl->scratch);
+  int rc;
+
+  if (room == NULL)
+    return UV_ENOMEM;
+  rc = uvperf__ring_next(&impl->ring, room, bytes, size);
+  if (rc > 0 && *bytes == room)
+    rc = keep_whole(impl, bytes, *size);
+  uvperf__scratch_leave(impl->scratch);
+  return rc;
+}
+
 /* The next record, looking at the head only when those that were seen there are
- * used up. As uvperf__ring_next. */
+ * used up. As next_whole. */
 static int next_bytes(event_t *impl, const void **bytes, size_t *size) {
   int rc;
 
-  rc = uvperf__ring_next(&impl->ring, impl->scratch, bytes, size);
+  rc = next_whole(impl, bytes, size);
   if (rc != 0)
     return rc;
   /* What another CPU was still writing when an overwritable ring was paused is
@@ -234,7 +276,7 @@ static int next_bytes(event_t *impl, const void **bytes, size_t *size) {
   rc = uvperf__ring_begin(&impl->ring);
   if (rc != 0)
     return rc;
-  return uvperf__ring_next(&impl->ring, impl->scratch, bytes, size);
+  return next_whole(impl, bytes, size);
 }
 
 /* Why no event will ever write into the ring again: UV_EOF, UV_EBADF; 0 if one

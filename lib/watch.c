@@ -289,6 +289,31 @@ int uvperf__watch_close_owner(uv_handle_t *handle) {
   return 1;
 }
 
+typedef struct visit_s {
+  const uvperf__watch_ops_t *ops;
+  void (*visit)(void *owner, void *arg);
+  void *arg;
+} visit_t;
+
+/* Each watch has one check handle. */
+static void visit_watch(uv_handle_t *handle, void *arg) {
+  const visit_t *visit = arg;
+  const uvperf__watch_t *watch;
+
+  if (handle->type != UV_CHECK || !is_ours(handle))
+    return;
+  watch = handle->data;
+  if (watch->ops == visit->ops)
+    visit->visit(watch->owner, visit->arg);
+}
+
+void uvperf__watch_each(uv_loop_t *loop, const uvperf__watch_ops_t *ops,
+                        void (*visit)(void *owner, void *arg), void *arg) {
+  visit_t each = {ops, visit, arg};
+
+  uv_walk(loop, visit_watch, &each);
+}
+
 /* -- getters -------------------------------------------------------------- */
 
 void uvperf__watch_set_ref(uvperf__watch_t *watch, int ref) {

@@ -346,6 +346,10 @@ void uvperf__watch_on_check(uv_check_t *check) {
     return;
   if (is_forked(watch))
     uvperf__watch_quiesce(watch);
+  else if (watch->delivering)
+    /* A callback inside of a flush runs the loop: the record at the tail is in
+     * its hands. */
+    uvperf__watch_schedule(watch);
   else if (watch->started)
     turn(watch);
 }

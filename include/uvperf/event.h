@@ -225,6 +225,8 @@ UVPERF_EXTERN int uvperf_event_stop(uvperf_event_t *event);
  *    UV_EINVAL  never started, no ring, or an overwritable one, which has
  *      uvperf_event_snapshot;
  *    UV_EBUSY   called inside a callback of the handle;
+ *    UV_ENOMEM  out of memory, which it can take inside a callback of another
+ *      handle; nothing was delivered;
  *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
 
@@ -263,6 +265,8 @@ UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
  *    UV_EBUSY   started, inside a callback of the handle, or the ring is
  *      overwritable and not paused;
  *    UV_EINVAL  record is NULL; no ring;
+ *    UV_ENOMEM  out of memory, which it takes where the next record begins at
+ *      the end of the ring and goes on at its start; it can be asked for again;
  *    UV_EPERM   in a forked child.
  *  Source: perf_event_open(2), "MMAP layout". */
 UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
