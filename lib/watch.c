@@ -44,13 +44,9 @@ int uvperf__watch_new(uvperf__watch_t **watch_out, uv_loop_t *loop,
   watch->check.check_cb = uvperf__watch_on_check;
   uv_timer_init(loop, &watch->timer);
   watch->timer.data = watch;
-  watch->timer.timer_cb = uvperf__watch_on_flush;
-  uv_timer_init(loop, &watch->look);
-  watch->look.data = watch;
-  watch->look.timer_cb = uvperf__watch_on_look;
-  /* These two never keep the loop alive: the others do. */
+  watch->timer.timer_cb = uvperf__watch_on_timer;
+  /* It never keeps the loop alive: the others do. */
   uv_unref((uv_handle_t *)&watch->timer);
-  uv_unref((uv_handle_t *)&watch->look);
   *watch_out = watch;
   return 0;
 }
@@ -110,12 +106,10 @@ void uvperf__watch_set_fds(uvperf__watch_t *watch, size_t ring_index,
 
 void uvperf__watch_set_flush(uvperf__watch_t *watch, uint64_t flush_ms) {
   watch->options.flush_ms = flush_ms;
-  if (!watch->started || !uvperf__watch_can_use(&watch->timer))
+  if (!watch->started)
     return;
-  if (flush_ms > 0)
-    uv_timer_start(&watch->timer, uvperf__watch_on_flush, flush_ms, flush_ms);
-  else
-    uv_timer_stop(&watch->timer);
+  watch->flush_at = flush_ms > 0 ? uv_now(watch->loop) + flush_ms : 0;
+  uvperf__watch_set_timer(watch);
 }
 
 /* Without one of them nothing, or not all that was asked for, would be
@@ -123,8 +117,7 @@ void uvperf__watch_set_flush(uvperf__watch_t *watch, uint64_t flush_ms) {
 static int can_turn(const uvperf__watch_t *watch) {
   return uvperf__watch_can_use(&watch->idle) &&
          uvperf__watch_can_use(&watch->check) &&
-         uvperf__watch_can_use(&watch->timer) &&
-         uvperf__watch_can_use(&watch->look);
+         uvperf__watch_can_use(&watch->timer);
 }
 
 int uvperf__watch_start(uvperf__watch_t *watch,
@@ -159,6 +152,8 @@ void uvperf__watch_stop(uvperf__watch_t *watch) {
 }
 
 void uvperf__watch_look_in(uvperf__watch_t *watch, uint64_t ms) {
+  uint64_t at = uv_now(watch->loop) + ms;
+
   if (!watch->started)
     return;
   if (ms == 0) {
@@ -166,11 +161,10 @@ void uvperf__watch_look_in(uvperf__watch_t *watch, uint64_t ms) {
     uvperf__watch_schedule(watch);
     return;
   }
-  if (!uvperf__watch_can_use(&watch->look) ||
-      (uv_is_active((uv_handle_t *)&watch->look) &&
-       uv_timer_get_due_in(&watch->look) <= ms))
+  if (watch->look_at != 0 && watch->look_at <= at)
     return;
-  uv_timer_start(&watch->look, uvperf__watch_on_look, ms, 0);
+  watch->look_at = at;
+  uvperf__watch_set_timer(watch);
 }
 
 static void flush_each(uvperf__watch_t *watch, uvperf__slice_t *slice) {
@@ -248,21 +242,17 @@ void uvperf__watch_close(uvperf__watch_t *watch) {
   uvperf__teardown_close(teardown, &watch->idle, on_closed);
   uvperf__teardown_close(teardown, &watch->check, on_closed);
   uvperf__teardown_close(teardown, &watch->timer, on_closed);
-  uvperf__teardown_close(teardown, &watch->look, on_closed);
   uvperf__teardown_end(teardown);
 }
 
 static int is_ours(const uv_handle_t *handle) {
-  const uv_timer_t *timer = (const uv_timer_t *)handle;
-
   switch (handle->type) {
     case UV_IDLE:
       return ((const uv_idle_t *)handle)->idle_cb == uvperf__watch_on_idle;
     case UV_CHECK:
       return ((const uv_check_t *)handle)->check_cb == uvperf__watch_on_check;
     case UV_TIMER:
-      return timer->timer_cb == uvperf__watch_on_flush ||
-             timer->timer_cb == uvperf__watch_on_look;
+      return ((const uv_timer_t *)handle)->timer_cb == uvperf__watch_on_timer;
     default:
       return 0;
   }

@@ -38,8 +38,9 @@ struct uvperf__watch_s {
   int thread; /* in which the pid was that: uvperf__sys_thread, 0 for none */
   uv_idle_t idle;
   uv_check_t check;
-  uv_timer_t timer; /* options.flush_ms */
-  uv_timer_t look;  /* uvperf__watch_look_in */
+  uv_timer_t timer;  /* for the earlier of these */
+  uint64_t flush_at; /* uv_now of the next flush, 0: none; options.flush_ms */
+  uint64_t look_at;  /* that of uvperf__watch_look_in */
   uvperf__teardown_t teardown;
   int closing;
   int started;
@@ -74,13 +75,15 @@ static inline int uvperf__watch_can_use(const void *handle) {
 
 void uvperf__watch_on_idle(uv_idle_t *idle);
 void uvperf__watch_on_check(uv_check_t *check);
-void uvperf__watch_on_flush(uv_timer_t *timer);
-void uvperf__watch_on_look(uv_timer_t *timer);
+void uvperf__watch_on_timer(uv_timer_t *timer);
 /* The kernel woke the reader of a ring: the watched_ring_t. */
 void uvperf__watch_on_woken(void *ring);
 
 /* Queues every ring. */
 void uvperf__watch_enqueue_all(uvperf__watch_t *watch);
+
+/* Has the timer wait for flush_at or look_at, whichever comes first. */
+void uvperf__watch_set_timer(uvperf__watch_t *watch);
 
 /* Has the queue looked at in the check phase of this turn or the next, without
  * waiting for fds before. */

@@ -96,10 +96,9 @@ void uvperf__watch_quiesce(uvperf__watch_t *watch) {
   while (dequeue(watch) != NULL)
     continue;
   turning_stop(watch);
-  if (uvperf__watch_can_use(&watch->timer))
-    uv_timer_stop(&watch->timer);
-  if (uvperf__watch_can_use(&watch->look))
-    uv_timer_stop(&watch->look);
+  watch->flush_at = 0;
+  watch->look_at = 0;
+  uvperf__watch_set_timer(watch);
   for (i = 0; i < watch->nr_rings; i++)
     uvperf__ring_poll_stop(&watch->rings[i]->ring_poll);
 }
@@ -374,15 +373,32 @@ void uvperf__watch_on_woken(void *owner) {
   check_start(watch);
 }
 
+/* -- the timer ------------------------------------------------------------- */
+
+/* The earlier of two times, of which 0 is none. */
+static uint64_t earlier(uint64_t one, uint64_t other) {
+  if (one == 0 || other == 0)
+    return one + other;
+  return one < other ? one : other;
+}
+
+void uvperf__watch_set_timer(uvperf__watch_t *watch) {
+  uint64_t at = earlier(watch->flush_at, watch->look_at);
+  uint64_t now = uv_now(watch->loop);
+
+  if (!uvperf__watch_can_use(&watch->timer))
+    return;
+  if (at == 0)
+    uv_timer_stop(&watch->timer);
+  else
+    uv_timer_start(&watch->timer, uvperf__watch_on_timer,
+                   at > now ? at - now : 0, 0);
+}
+
 /* Records below the watermark wake nobody. */
-void uvperf__watch_on_flush(uv_timer_t *timer) {
-  uvperf__watch_t *watch = timer->data;
+static void flush(uvperf__watch_t *watch) {
   size_t i;
 
-  if (is_forked(watch)) {
-    uvperf__watch_quiesce(watch);
-    return;
-  }
   for (i = 0; i < watch->nr_rings; i++)
     if (!watch->rings[i]->ended && uvperf__ring_has_data(watch->rings[i]->ring))
       enqueue(watch->rings[i]);
@@ -390,13 +406,22 @@ void uvperf__watch_on_flush(uv_timer_t *timer) {
     uvperf__watch_schedule(watch);
 }
 
-void uvperf__watch_on_look(uv_timer_t *timer) {
+void uvperf__watch_on_timer(uv_timer_t *timer) {
   uvperf__watch_t *watch = timer->data;
+  uint64_t now = uv_now(watch->loop);
 
   if (is_forked(watch)) {
     uvperf__watch_quiesce(watch);
     return;
   }
-  uvperf__watch_enqueue_all(watch);
-  uvperf__watch_schedule(watch);
+  if (watch->look_at != 0 && watch->look_at <= now) {
+    watch->look_at = 0;
+    uvperf__watch_enqueue_all(watch);
+    uvperf__watch_schedule(watch);
+  }
+  if (watch->flush_at != 0 && watch->flush_at <= now) {
+    watch->flush_at = now + watch->options.flush_ms;
+    flush(watch);
+  }
+  uvperf__watch_set_timer(watch);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: what a turn of the loop does not cost, and that it finds out all the
- * same: no system call to tell a forked child, no clock for a single record. */
+ * same: no system call to tell a forked child, no clock for a single record, one timer
+ * for two purposes. */
 #include "watched.h"
 
+#include <linux/perf_event.h>
 #include <unistd.h>
 
 #include "fake_clock.h"
@@ -224,6 +226,53 @@ watch_ring_queued_by_a_single_record_has_its_own_slice(void **state) {
   watched_unmake(watched);
 }
 
+/* -- the timer ------------------------------------------------------------- */
+
+/* A watch whose ring wakes nobody. */
+static watched_t *make_silent(uv_loop_t *loop, uint64_t flush_ms) {
+  uvperf__watch_options_t options = watched_plain;
+  watched_t *watched = watched_make(loop);
+  struct perf_event_attr attr;
+
+  live_comm_attr(&attr);
+  uvperf_attr_set_wakeup_bytes(&attr, 2048);
+  watched->fds[0] = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  watched_add(watched, watched->fds[0], &watched->fds[0], 1);
+  options.flush_ms = flush_ms;
+  assert_int_equal(uvperf__watch_start(watched->watch, &options), 0);
+  live_turns_in(loop, 5);
+  return watched;
+}
+
+static void
+watch_flushes_again_and_again_while_a_look_is_waited_for(void **state) {
+  watched_t *watched;
+  uint64_t next = 0;
+  uint64_t nr;
+
+  support_need_own_events(__func__);
+  watched = make_silent(*state, 5);
+  uvperf__watch_look_in(watched->watch, 1000000);
+  for (nr = 1; nr <= 3; nr++) {
+    live_comm(&next, 1);
+    assert_true(live_run_until(*state, &watched->total, nr));
+  }
+  assert_int_equal(uvperf__watch_wakeups(watched->watch), 0);
+  watched_unmake(watched);
+}
+
+static void watch_looks_while_a_flush_is_waited_for(void **state) {
+  watched_t *watched;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  watched = make_silent(*state, 1000000);
+  live_comm(&next, 1);
+  uvperf__watch_look_in(watched->watch, 5);
+  assert_true(live_run_until(*state, &watched->total, 1));
+  watched_unmake(watched);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(watch_turns_in_its_thread_ask_no_getpid),
@@ -235,6 +284,9 @@ int main(void) {
       support_loop_test(watch_slow_records_of_one_ring_are_a_slice_each),
       support_loop_test(watch_slow_records_of_three_rings_are_a_slice_each),
       support_loop_test(watch_ring_queued_by_a_single_record_has_its_own_slice),
+      support_loop_test(
+          watch_flushes_again_and_again_while_a_look_is_waited_for),
+      support_loop_test(watch_looks_while_a_flush_is_waited_for),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
