@@ -6,6 +6,7 @@
 #include "bench.h"
 
 extern const bench_t bench_bpf;
+extern const bench_t bench_counting;
 extern const bench_t bench_decode;
 extern const bench_t bench_latency;
 extern const bench_t bench_storm;

@@ -16,6 +16,7 @@ static const bench_t *const all[] = {
     &bench_latency,
     &bench_bpf,
     &bench_fairness,
+    &bench_counting,
 };
 #define NR_ALL (sizeof(all) / sizeof(all[0]))
 
