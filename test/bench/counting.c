@@ -5,51 +5,34 @@
  * thread, as every machine has them. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "bench.h"
 #include "benchmarks.h"
+#include "own_events.h"
 #include "uvperf.h"
 
 #define READS    40000 /* of one event, in a run */
 #define MEASURES 10000
 #define OPENS    200
 #define PAGES    8 /* that are touched, each for the first time */
-#define GROUP    5
-#define MANY     256
-#define MOST     MANY
-
-/* The first is what a run checks itself by. */
-static const uint64_t configs[GROUP] = {
-    PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_CONTEXT_SWITCHES,
-    PERF_COUNT_SW_CPU_MIGRATIONS, PERF_COUNT_SW_TASK_CLOCK,
-    PERF_COUNT_SW_DUMMY};
-
-/* What a reader by hand keeps of an event. */
-typedef struct own_count_s {
-  uint64_t value;
-  uint64_t enabled;
-  uint64_t running;
-} own_count_t;
+#define GROUP    OWN_GROUP
+#define MANY     OWN_MOST
 
 typedef struct subject_s {
   size_t nr; /* of events */
   uv_loop_t loop;
   char *pages;
   /* The library's. */
-  uvperf_event_t event;
-  uvperf_count_t count;
+  uvperf_event_t events[GROUP];
+  uvperf_event_t *group[GROUP]; /* these */
+  uvperf_count_t event_counts[GROUP];
   uvperf_set_t set;
   uvperf_reading_t *reading;
-  uvperf_set_count_t counts[MOST];
-  /* By hand. */
-  int fds[MOST];
-  uint64_t ids[MOST];
-  own_count_t own[MOST];
+  uvperf_set_count_t counts[MANY];
+  own_events_t own;
   uint64_t failures;
 } subject_t;
 
@@ -75,51 +58,19 @@ static void nothing(void *arg) {
   (void)arg;
 }
 
-/* -- events by hand ------------------------------------------------------- */
-
-static void make_attr(struct perf_event_attr *attr, size_t which) {
-  uvperf_attr_software(attr, configs[which % GROUP]);
-  attr->read_format =
-      PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-}
-
-static int open_own(const struct perf_event_attr *attr, int leader) {
-  return (int)syscall(SYS_perf_event_open, attr, 0, -1, leader,
-                      PERF_FLAG_FD_CLOEXEC);
-}
-
-static int open_all_own(subject_t *subject, int is_group) {
-  struct perf_event_attr attr;
-  size_t i;
-  int leader;
-
-  for (i = 0; i < subject->nr; i++) {
-    make_attr(&attr, i);
-    if (is_group)
-      attr.read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
-    leader = is_group && i > 0 ? subject->fds[0] : -1;
-    subject->fds[i] = open_own(&attr, leader);
-    if (subject->fds[i] < 0 ||
-        ioctl(subject->fds[i], PERF_EVENT_IOC_ID, &subject->ids[i]) != 0)
-      return bench_fail("perf_event_open", "by hand");
-  }
-  return 0;
-}
-
-static void close_all_own(subject_t *subject) {
-  size_t i;
-
-  for (i = 0; i < subject->nr; i++)
-    close(subject->fds[i]);
-}
-
 /* -- readers -------------------------------------------------------------- */
 
 /* Reads everything once, so that the counts are where `subject` has them. */
 typedef void (*read_fn)(subject_t *subject);
 
 static void read_event(subject_t *subject) {
-  if (uvperf_event_read(&subject->event, &subject->count) != 0)
+  if (uvperf_event_read(&subject->events[0], &subject->event_counts[0]) != 0)
+    subject->failures++;
+}
+
+static void read_events(subject_t *subject) {
+  if (uvperf_event_read_group(subject->group, GROUP, subject->event_counts) !=
+      0)
     subject->failures++;
 }
 
@@ -134,82 +85,36 @@ static void read_set(subject_t *subject) {
 }
 
 static void read_own(subject_t *subject) {
-  uint64_t words[3]; /* value, time_enabled, time_running */
-  size_t i;
-
-  for (i = 0; i < subject->nr; i++) {
-    if (read(subject->fds[i], words, sizeof(words)) != (ssize_t)sizeof(words))
-      subject->failures++;
-    subject->own[i].value = words[0];
-    subject->own[i].enabled = words[1];
-    subject->own[i].running = words[2];
-  }
-}
-
-/* The layout of a group with both times and ids. */
-typedef struct group_values_s {
-  uint64_t nr;
-  uint64_t enabled;
-  uint64_t running;
-  struct {
-    uint64_t value;
-    uint64_t id;
-  } values[GROUP];
-} group_values_t;
-
-/* The position of an event's value: mostly that of the event. NULL where the
- * group has it not. */
-static const uint64_t *find_own(const group_values_t *group, uint64_t id,
-                                size_t likely) {
-  uint64_t i;
-
-  if (likely < group->nr && group->values[likely].id == id)
-    return &group->values[likely].value;
-  for (i = 0; i < group->nr; i++)
-    if (group->values[i].id == id)
-      return &group->values[i].value;
-  return NULL;
+  own_read_each(&subject->own);
 }
 
 static void read_own_group(subject_t *subject) {
-  group_values_t group;
-  const uint64_t *value;
-  size_t i;
+  own_read_group(&subject->own);
+}
 
-  if (read(subject->fds[0], &group, sizeof(group)) != (ssize_t)sizeof(group))
-    subject->failures++;
-  for (i = 0; i < GROUP; i++) {
-    value = find_own(&group, subject->ids[i], i);
-    if (value == NULL) {
-      subject->failures++;
-      continue;
-    }
-    subject->own[i].value = *value;
-    subject->own[i].enabled = group.enabled;
-    subject->own[i].running = group.running;
-  }
+static void read_own_scaled(subject_t *subject) {
+  own_read_scaled(&subject->own);
 }
 
 /* What the last read gave of an event. */
 typedef own_count_t (*look_fn)(const subject_t *subject, size_t i);
 
 static own_count_t look_event(const subject_t *subject, size_t i) {
-  const uvperf_count_t *count = &subject->count;
-  own_count_t own = {count->value, count->time_enabled, count->time_running};
+  const uvperf_count_t *count = &subject->event_counts[i];
+  own_count_t own = {count->value, count->time_enabled, count->time_running, 0};
 
-  (void)i;
   return own;
 }
 
 static own_count_t look_set(const subject_t *subject, size_t i) {
   const uvperf_set_count_t *count = &subject->counts[i];
-  own_count_t own = {count->value, count->time_enabled, count->time_running};
+  own_count_t own = {count->value, count->time_enabled, count->time_running, 0};
 
   return own;
 }
 
 static own_count_t look_own(const subject_t *subject, size_t i) {
-  return subject->own[i];
+  return subject->own.counts[i];
 }
 
 /* -- reading -------------------------------------------------------------- */
@@ -221,7 +126,7 @@ static int judge(const subject_t *subject, look_fn look,
   own_count_t now = look(subject, 0);
   size_t i;
 
-  if (subject->failures != 0)
+  if (subject->failures + subject->own.failures != 0)
     return bench_fail("a reader", "has not read all");
   if (now.value - before->value < PAGES)
     return bench_fail("a reader", "has not seen the page faults");
@@ -256,6 +161,10 @@ static int run_event(void *arg, double *values) {
   return run_reads(arg, read_event, look_event, values);
 }
 
+static int run_events(void *arg, double *values) {
+  return run_reads(arg, read_events, look_event, values);
+}
+
 static int run_set(void *arg, double *values) {
   return run_reads(arg, read_set, look_set, values);
 }
@@ -266,6 +175,10 @@ static int run_own(void *arg, double *values) {
 
 static int run_own_group(void *arg, double *values) {
   return run_reads(arg, read_own_group, look_own, values);
+}
+
+static int run_own_scaled(void *arg, double *values) {
+  return run_reads(arg, read_own_scaled, look_own, values);
 }
 
 /* -- measuring ------------------------------------------------------------ */
@@ -280,45 +193,17 @@ static int measure_set(subject_t *subject, uvperf_measure_fn fn) {
                  : uvperf_reading_total(subject->reading, 0, subject->counts);
 }
 
-/* What was counted before is known of the measurement before. */
 static int measure_own(subject_t *subject, uvperf_measure_fn fn) {
-  own_count_t *own = &subject->own[0];
-  own_count_t *last = &subject->own[1];
-  uint64_t words[3];
+  return own_measure(&subject->own, fn, subject);
+}
 
-  if (ioctl(subject->fds[0], PERF_EVENT_IOC_ENABLE, 0) != 0)
-    return 1;
-  fn(subject);
-  if (ioctl(subject->fds[0], PERF_EVENT_IOC_DISABLE, 0) != 0 ||
-      read(subject->fds[0], words, sizeof(words)) != (ssize_t)sizeof(words))
-    return 1;
-  own->value = words[0] - last->value;
-  own->enabled = words[1] - last->enabled;
-  own->running = words[2] - last->running;
-  last->value = words[0];
-  last->enabled = words[1];
-  last->running = words[2];
-  return 0;
+static int measure_open_own(subject_t *subject, uvperf_measure_fn fn) {
+  return own_measure_opened(&subject->own, fn, subject);
 }
 
 static int measure_name(subject_t *subject, uvperf_measure_fn fn) {
   return uvperf_measure_event("page-faults", fn, subject, subject->counts,
                               NULL);
-}
-
-static int measure_open_own(subject_t *subject, uvperf_measure_fn fn) {
-  struct perf_event_attr attr;
-  int rc;
-
-  make_attr(&attr, 0);
-  attr.disabled = 1;
-  subject->fds[0] = open_own(&attr, -1);
-  if (subject->fds[0] < 0)
-    return 1;
-  memset(subject->own, 0, 2 * sizeof(subject->own[0]));
-  rc = measure_own(subject, fn);
-  close(subject->fds[0]);
-  return rc;
 }
 
 static int run_measures(subject_t *subject, measure_fn measure, look_fn look,
@@ -381,24 +266,24 @@ static int end(subject_t *subject, int rc) {
 }
 
 static int compare(bench_report_t *report, const char *name, const char *per,
-                   const bench_contender_t *contenders) {
+                   const bench_contender_t *contenders, size_t nr) {
   const bench_metric_t metric = {per, "ns"};
-  const bench_comparison_t comparison = {name, &metric, 1, contenders, 2};
+  const bench_comparison_t comparison = {name, &metric, 1, contenders, nr};
 
   return bench_compare(report, &comparison);
 }
 
 static int open_set(subject_t *subject, int is_group) {
-  static struct perf_event_attr attrs[MOST];
-  const struct perf_event_attr *pointers[MOST];
-  size_t leaders[MOST];
+  static struct perf_event_attr attrs[MANY];
+  const struct perf_event_attr *pointers[MANY];
+  size_t leaders[MANY];
   uvperf_target_t self = UVPERF_TARGET_INIT;
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_error_t error;
   size_t i;
 
   for (i = 0; i < subject->nr; i++) {
-    make_attr(&attrs[i], i);
+    own_attr(&attrs[i], i);
     pointers[i] = &attrs[i];
     leaders[i] = is_group ? 0 : i;
   }
@@ -420,27 +305,49 @@ static void close_set(subject_t *subject) {
   uvperf_reading_free(subject->reading);
 }
 
-static int compare_event(bench_report_t *report, subject_t *subject) {
-  const bench_contender_t contenders[] = {
+static int open_events(subject_t *subject) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  size_t i;
+
+  for (i = 0; i < subject->nr; i++) {
+    subject->group[i] = &subject->events[i];
+    own_attr(&attr, i);
+    if (subject->nr > 1)
+      attr.read_format |= PERF_FORMAT_GROUP;
+    if (uvperf_event_init(&subject->loop, subject->group[i], &attr, &options,
+                          &error) != 0)
+      return bench_fail("uvperf_event_init", error.reason);
+    options.leader = subject->group[0];
+  }
+  if (uvperf_event_enable_group(subject->group[0], &error) != 0)
+    return bench_fail("uvperf_event_enable_group", error.reason);
+  return 0;
+}
+
+static int compare_events(bench_report_t *report, subject_t *subject,
+                          size_t nr) {
+  const bench_contender_t one[] = {
       {"uvperf_event_read", run_event, subject, {0}},
       {"read(2)", run_own, subject, {1.05}},
   };
-  struct perf_event_attr attr;
-  uvperf_error_t error;
+  const bench_contender_t group[] = {
+      {"uvperf_event_read_group", run_events, subject, {0}},
+      {"read(2)", run_own_group, subject, {1.05}},
+  };
+  size_t i;
   int rc;
 
-  if (begin(subject, 1) != 0)
+  if (begin(subject, nr) != 0 || open_events(subject) != 0)
     return 1;
-  make_attr(&attr, 0);
-  if (uvperf_event_init(&subject->loop, &subject->event, &attr, NULL, &error) !=
-      0)
-    return bench_fail("uvperf_event_init", error.reason);
-  uvperf_event_enable(&subject->event, NULL);
-  rc = open_all_own(subject, 0);
+  rc = own_open(&subject->own, nr, nr > 1);
   if (rc == 0)
-    rc = compare(report, "one event", "CPU per read", contenders);
-  close_all_own(subject);
-  uvperf_event_close(&subject->event, NULL);
+    rc = nr > 1 ? compare(report, "a group of 5", "CPU per read", group, 2)
+                : compare(report, "one event", "CPU per read", one, 2);
+  own_close(&subject->own);
+  for (i = 0; i < nr; i++)
+    uvperf_event_close(subject->group[i], NULL);
   return end(subject, rc);
 }
 
@@ -449,6 +356,7 @@ static int compare_set(bench_report_t *report, subject_t *subject, size_t nr,
   const bench_contender_t group[] = {
       {"uvperf_set_read", run_set, subject, {0}},
       {"read(2)", run_own_group, subject, {1.05}},
+      {"with time, scaled", run_own_scaled, subject, {0}},
   };
   const bench_contender_t many[] = {
       {"uvperf_set_read", run_set, subject, {0}},
@@ -459,11 +367,12 @@ static int compare_set(bench_report_t *report, subject_t *subject, size_t nr,
   if (begin(subject, nr) != 0 || open_set(subject, is_group) != 0)
     return 1;
   uvperf_set_enable(&subject->set, NULL);
-  rc = open_all_own(subject, is_group);
+  rc = own_open(&subject->own, nr, is_group);
   if (rc == 0)
-    rc = is_group ? compare(report, "a group of 5", "CPU per read", group)
-                  : compare(report, "256 events", "CPU per event", many);
-  close_all_own(subject);
+    rc = is_group
+             ? compare(report, "a group of 5, a set", "CPU per read", group, 3)
+             : compare(report, "256 events", "CPU per event", many, 2);
+  own_close(&subject->own);
   close_set(subject);
   return end(subject, rc);
 }
@@ -481,15 +390,15 @@ static int compare_measure(bench_report_t *report, subject_t *subject) {
 
   if (begin(subject, 1) != 0 || open_set(subject, 0) != 0)
     return 1;
-  rc = open_all_own(subject, 0);
-  ioctl(subject->fds[0], PERF_EVENT_IOC_DISABLE, 0);
-  read_own(subject);
-  subject->own[1] = subject->own[0];
+  rc = own_open(&subject->own, 1, 0);
   if (rc == 0)
-    rc = compare(report, "an empty function", "CPU per call", reused);
-  close_all_own(subject);
+    own_stop(&subject->own);
   if (rc == 0)
-    rc = compare(report, "the same, opened each time", "CPU per call", opened);
+    rc = compare(report, "an empty function", "CPU per call", reused, 2);
+  own_close(&subject->own);
+  if (rc == 0)
+    rc = compare(report, "the same, opened each time", "CPU per call", opened,
+                 2);
   close_set(subject);
   return end(subject, rc);
 }
@@ -498,7 +407,9 @@ static int run(bench_report_t *report) {
   static subject_t subject;
   int rc;
 
-  rc = compare_event(report, &subject);
+  rc = compare_events(report, &subject, 1);
+  if (rc == 0)
+    rc = compare_events(report, &subject, GROUP);
   if (rc == 0)
     rc = compare_set(report, &subject, GROUP, 1);
   if (rc == 0)
