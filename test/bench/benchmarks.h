@@ -11,5 +11,6 @@ extern const bench_t bench_decode;
 extern const bench_t bench_latency;
 extern const bench_t bench_storm;
 extern const bench_t bench_fairness;
+extern const bench_t bench_scale;
 
 #endif

@@ -17,6 +17,7 @@ static const bench_t *const all[] = {
     &bench_bpf,
     &bench_fairness,
     &bench_counting,
+    &bench_scale,
 };
 #define NR_ALL (sizeof(all) / sizeof(all[0]))
 

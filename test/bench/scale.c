@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* What grows with the number of rings and events, and what must not. */
+#include "scale.h"
+
+#include <sys/resource.h>
+
+#include "benchmarks.h"
+
+/* The rings of both readers, the events of both sets, and some. */
+#define FILES 4096
+
+/* Whether so many files can be open; root may raise the hard limit too. */
+static int has_files(void) {
+  struct rlimit limit;
+
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return 0;
+  if (limit.rlim_cur >= FILES)
+    return 1;
+  limit.rlim_cur = FILES;
+  if (limit.rlim_max < FILES)
+    limit.rlim_max = FILES;
+  return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+static int run(bench_report_t *report) {
+  int rc;
+
+  if (!has_files()) {
+    bench_report_skip(report, "4,096 open files");
+    return 0;
+  }
+  rc = scale_wakeup(report);
+  if (rc == 0)
+    rc = scale_memory(report);
+  if (rc == 0)
+    rc = scale_set(report);
+  return rc;
+}
+
+const bench_t bench_scale = {
+    "scale", "many rings on a loop of which one is active; many events", run};

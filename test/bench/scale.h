@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of the benchmark `scale`, each in its file. 0, or 1 when it has said
+ * what failed. */
+#ifndef UVPERF_BENCH_SCALE_H
+#define UVPERF_BENCH_SCALE_H
+
+#include "bench.h"
+
+#define SCALE_MOST_RINGS 1000
+#define SCALE_RING_BYTES 4096
+
+/* CPU per wakeup of a loop with many rings, of which one is active. */
+int scale_wakeup(bench_report_t *report);
+
+/* What the library holds for a ring. */
+int scale_memory(bench_report_t *report);
+
+/* Many events, opened, read and closed. */
+int scale_set(bench_report_t *report);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* 1,000 events, of four counters and 250 threads that wait: opened as a set,
+ * read once and closed. The yardstick is the system calls that it takes. */
+#include "scale.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "uvperf.h"
+
+#define ATTRS   4
+#define THREADS 250
+#define EVENTS  (ATTRS * THREADS)
+
+typedef struct waiter_s {
+  uv_thread_t thread;
+  struct world_s *world;
+  pid_t tid;
+} waiter_t;
+
+typedef struct world_s {
+  waiter_t waiters[THREADS];
+  size_t nr_waiters;
+  uv_sem_t is_known;
+  uv_sem_t is_over;
+  struct perf_event_attr attrs[ATTRS];
+  const struct perf_event_attr *attr_list[ATTRS];
+  uvperf_target_t targets[THREADS];
+} world_t;
+
+static double cpu_ns(void) {
+  struct timespec time;
+
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+/* -- contenders ----------------------------------------------------------- */
+
+static int read_set(uvperf_set_t *set) {
+  uvperf_reading_t *reading;
+  int rc;
+
+  rc = uvperf_reading_new(&reading);
+  if (rc != 0)
+    return rc;
+  rc = uvperf_set_read(set, reading);
+  if (rc == 0 && uvperf_reading_nr_places(reading) != THREADS)
+    rc = UV_EPROTO;
+  uvperf_reading_free(reading);
+  return rc;
+}
+
+static int run_set(void *arg, double *values) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  world_t *world = arg;
+  uvperf_error_t error;
+  uvperf_set_t set;
+  uv_loop_t loop;
+  double began;
+  int rc;
+
+  options.attrs = world->attr_list;
+  options.nr_attrs = ATTRS;
+  options.targets = world->targets;
+  options.nr_targets = THREADS;
+  options.flags = UVPERF_SET_STRICT;
+  uv_loop_init(&loop);
+  began = cpu_ns();
+  if (uvperf_set_init(&loop, &set, &options, &error) != 0)
+    return bench_fail("a set", error.reason);
+  rc = read_set(&set);
+  uvperf_set_close(&set, NULL);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  values[0] = (cpu_ns() - began) / EVENTS;
+  uv_loop_close(&loop);
+  return rc == 0 ? 0 : bench_fail("a reading", uv_strerror(rc));
+}
+
+/* With the read_format that a set needs to scale what it reads. */
+static int open_bare(const world_t *world, int *fds, size_t *nr) {
+  struct perf_event_attr attr;
+  int fd;
+
+  for (*nr = 0; *nr < EVENTS; *nr += 1) {
+    attr = world->attrs[*nr % ATTRS];
+    attr.disabled = 1;
+    attr.read_format =
+        PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    fd = (int)syscall(SYS_perf_event_open, &attr,
+                      world->waiters[*nr / ATTRS].tid, -1, -1,
+                      PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0)
+      return bench_fail("perf_event_open", strerror(errno));
+    fds[*nr] = fd;
+  }
+  return 0;
+}
+
+static int run_bare(void *arg, double *values) {
+  static int fds[EVENTS];
+  const world_t *world = arg;
+  double began = cpu_ns();
+  uint64_t counts[3];
+  size_t nr, i;
+  int rc;
+
+  rc = open_bare(world, fds, &nr);
+  for (i = 0; i < nr; i++)
+    if (read(fds[i], counts, sizeof(counts)) != sizeof(counts))
+      rc = bench_fail("read", "not three values");
+  for (i = 0; i < nr; i++)
+    close(fds[i]);
+  values[0] = (cpu_ns() - began) / EVENTS;
+  return rc;
+}
+
+/* -- the threads ---------------------------------------------------------- */
+
+static void wait_for_end(void *arg) {
+  waiter_t *waiter = arg;
+
+  waiter->tid = (pid_t)syscall(SYS_gettid);
+  uv_sem_post(&waiter->world->is_known);
+  uv_sem_wait(&waiter->world->is_over);
+}
+
+static int begin_waiter(world_t *world) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  waiter_t *waiter = &world->waiters[world->nr_waiters];
+  int rc;
+
+  waiter->world = world;
+  rc = uv_thread_create(&waiter->thread, wait_for_end, waiter);
+  if (rc != 0)
+    return bench_fail("a thread", uv_strerror(rc));
+  uv_sem_wait(&world->is_known);
+  target.type = UVPERF_TARGET_THREAD;
+  target.pid = waiter->tid;
+  world->targets[world->nr_waiters++] = target;
+  return 0;
+}
+
+static void end_waiters(world_t *world) {
+  size_t i;
+
+  for (i = 0; i < world->nr_waiters; i++)
+    uv_sem_post(&world->is_over);
+  for (i = 0; i < world->nr_waiters; i++)
+    uv_thread_join(&world->waiters[i].thread);
+}
+
+static void fill_attrs(world_t *world) {
+  static const uint64_t counters[ATTRS] = {
+      PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_CONTEXT_SWITCHES,
+      PERF_COUNT_SW_CPU_MIGRATIONS, PERF_COUNT_SW_PAGE_FAULTS};
+  size_t i;
+
+  for (i = 0; i < ATTRS; i++) {
+    uvperf_attr_software(&world->attrs[i], counters[i]);
+    world->attr_list[i] = &world->attrs[i];
+  }
+}
+
+static int compare(bench_report_t *report, world_t *world) {
+  static const bench_metric_t metric = {"CPU per event", "ns"};
+  const bench_contender_t contenders[] = {
+      {"uvperf_set_t", run_set, world, {0}},
+      {"system calls", run_bare, world, {0}},
+  };
+  const bench_comparison_t comparison = {"1,000 events, open, read, close",
+                                         &metric, 1, contenders, 2};
+
+  return bench_compare(report, &comparison);
+}
+
+int scale_set(bench_report_t *report) {
+  static world_t world;
+  int rc = 0;
+
+  memset(&world, 0, sizeof(world));
+  fill_attrs(&world);
+  if (uv_sem_init(&world.is_known, 0) != 0 ||
+      uv_sem_init(&world.is_over, 0) != 0)
+    return bench_fail("a semaphore", "cannot be made");
+  while (world.nr_waiters < THREADS && rc == 0)
+    rc = begin_waiter(&world);
+  if (rc == 0)
+    rc = compare(report, &world);
+  end_waiters(&world);
+  return rc;
+}
