@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: what a turn of the loop does not cost, and that it finds out all the
- * same: no system call to tell a forked child, no clock for a single record, one timer
- * for two purposes. */
+ * same: no system call to tell a forked child, no clock for a single record,
+ * one timer for two purposes. */
 #include "watched.h"
 
 #include <linux/perf_event.h>

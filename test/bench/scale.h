@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the benchmark `scale`, each in its file. 0, or 1 when it has said
- * what failed. */
+/* The parts of the benchmark `scale`, each in its file. 0, or 1 when it has
+ * said what failed. */
 #ifndef UVPERF_BENCH_SCALE_H
 #define UVPERF_BENCH_SCALE_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* One record at a time, each a wakeup of its own: a thread takes a new name when
- * the reader has had the one before and sleeps again. All rings but the active
- * one are of a thread that never runs. The yardsticks are the library with one
- * ring, which has the bound, and a hand-written uv_poll loop with as many. */
+/* One record at a time, each a wakeup of its own: a thread takes a new name
+ * when the reader has had the one before and sleeps again. All rings but the
+ * active one are of a thread that never runs. The yardsticks are the library
+ * with one ring, which has the bound, and a hand-written uv_poll loop with as
+ * many. */
 #include "scale.h"
 
 #include <errno.h>
