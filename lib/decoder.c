@@ -4,6 +4,7 @@
 #include "decoder.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "bytes.h"
 #include "record.h"
@@ -47,12 +48,14 @@ static void set_header(uvperf_record_t *record,
   record->bytes = bytes;
 }
 
+/* Of unknown types and broken records: its union is 0. */
 static const uvperf_record_t *raw_record(uvperf_decoder_t *decoder,
                                          const uvperf__id_slot_t *writer,
                                          const struct perf_event_header *header,
                                          const uint8_t *bytes) {
-  uvperf_record_t *raw = &decoder->raw;
+  uvperf_record_t *raw = &decoder->other;
 
+  memset(raw, 0, sizeof(*raw));
   set_header(raw, header, bytes);
   raw->source = writer != NULL ? writer->source : NULL;
   uvperf__sample_id_decode(0, bytes, raw);
@@ -66,7 +69,7 @@ static int decode_side_band(uvperf_decoder_t *decoder,
                             const struct perf_event_header *header,
                             const uint8_t *bytes) {
   const uvperf__layout_t *layout = &writer->reader->plan.layout;
-  uvperf_record_t *record = &decoder->side_band;
+  uvperf_record_t *record = &decoder->other;
   size_t end;
 
   if (header->size < HEADER_SIZE + layout->trailer_size)
@@ -88,13 +91,13 @@ decode_unknown(uvperf_decoder_t *decoder, const uvperf__id_slot_t *writer,
 
   raw_record(decoder, writer, header, bytes);
   if (writer == NULL)
-    return &decoder->raw;
+    return &decoder->other;
   layout = &writer->reader->plan.layout;
   if (header->size >= HEADER_SIZE + layout->trailer_size)
     uvperf__sample_id_decode(layout->trailer_type,
                              bytes + header->size - layout->trailer_size,
-                             &decoder->raw);
-  return &decoder->raw;
+                             &decoder->other);
+  return &decoder->other;
 }
 
 /* Of a record whose header is sound, and that is no sample or a broken one. */
@@ -109,7 +112,7 @@ static int decode_other(uvperf_decoder_t *decoder,
     return 0;
   }
   if (writer != NULL && header->type != PERF_RECORD_SAMPLE) {
-    *record = &decoder->side_band;
+    *record = &decoder->other;
     rc = decode_side_band(decoder, writer, header, bytes);
   }
   if (rc != 0)

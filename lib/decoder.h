@@ -44,10 +44,8 @@ struct uvperf_decoder_s {
   uvperf__reader_t *last;
   /* That one, if it has lost its last source. */
   uvperf__reader_t *kept;
-  /* The record of all other known types. */
-  uvperf_record_t side_band;
-  /* That of unknown types and broken records; its union stays 0. */
-  uvperf_record_t raw;
+  /* The record of all other types, and of broken ones. */
+  uvperf_record_t other;
 };
 
 /* Makes a decoder whose sources come and go: each record is told by its id,
