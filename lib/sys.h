@@ -54,9 +54,9 @@ int uvperf__sys_membarrier(void);
 pid_t uvperf__sys_getpid(void);
 
 /* A number of the calling thread, without a system call; 0 where it is not to
- * be had. A forked child has another: pthread_getcpuclockid(3) makes the clock's
- * id of the thread's, which fork(3) renews in the child, in glibc and in musl.
- * A raw clone(2) does not. */
+ * be had. A forked child has another: pthread_getcpuclockid(3) makes the id of
+ * the clock from that of the thread, which fork(3) renews in the child, in
+ * glibc and in musl. A raw clone(2) does not. */
 int uvperf__sys_thread(void);
 
 /* gettid(2), the calling thread as perf_event_open(2) names it to others. */

@@ -173,8 +173,8 @@ static void walk_close(uv_handle_t *handle, void *arg) {
   *(size_t *)arg += (size_t)uvperf_walk_close(handle);
 }
 
-/* A watch's three, one for each ring, and the hotplug's: a timer, and its socket
- * where that is to be had. */
+/* A watch's three, one for each ring, and the hotplug's: a timer, and its
+ * socket where that is to be had. */
 static void walk_close_finds_each_inner_handle_of_a_reader(void **state) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   live_bpf_reader_t live;
