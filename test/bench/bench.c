@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
+#include <time.h>
 
 #include "uvperf.h"
 
@@ -41,27 +41,12 @@ size_t bench_cpus(int *cpus, size_t most) {
 
 /* -- CPU time ------------------------------------------------------------- */
 
-static uint64_t ns_of(const struct timeval *time) {
-  return ((uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec) * 1000;
-}
+/* To the last moment, which getrusage(2) is not. */
+double bench_cpu_ns(void) {
+  struct timespec time;
 
-bench_time_t bench_time(void) {
-  bench_time_t time = {0, 0};
-  struct rusage usage;
-
-  if (getrusage(RUSAGE_THREAD, &usage) == 0) {
-    time.user = ns_of(&usage.ru_utime);
-    time.sys = ns_of(&usage.ru_stime);
-  }
-  return time;
-}
-
-bench_time_t bench_time_since(const bench_time_t *before) {
-  bench_time_t time = bench_time();
-
-  time.user -= before->user;
-  time.sys -= before->sys;
-  return time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
 /* -- memory --------------------------------------------------------------- */

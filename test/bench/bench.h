@@ -32,15 +32,8 @@ int bench_pin(int cpu);
 /* The CPUs that the calling thread may run on, at most `most`: how many. */
 size_t bench_cpus(int *cpus, size_t most);
 
-/* CPU time of the calling thread, in ns. */
-typedef struct bench_time_s {
-  uint64_t user;
-  uint64_t sys;
-} bench_time_t;
-
-bench_time_t bench_time(void);
-/* What has gone since an earlier one. */
-bench_time_t bench_time_since(const bench_time_t *before);
+/* CPU time of the calling thread, user and system, in ns. */
+double bench_cpu_ns(void);
 
 /* Has the library take its memory by functions that count: how often, and how
  * many bytes are held now. */

@@ -39,7 +39,8 @@ typedef struct bench_comparison_s {
   size_t nr_contenders;
 } bench_comparison_t;
 
-/* Of all runs: the middle one, and what a quarter of them is below and above. */
+/* Of all runs: the middle one, and what a quarter of them is below, and
+ * above. */
 typedef struct bench_spread_s {
   double low;
   double median;

@@ -5,7 +5,6 @@
  * a reader that somebody has written for just this attr. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench.h"
 #include "benchmarks.h"
@@ -38,20 +37,13 @@ static void on_record(uvperf_event_t *event, int status,
   subject->delivered += 1;
 }
 
-static double cpu_ns(void) {
-  struct timespec time;
-
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
 /* -- contenders ----------------------------------------------------------- */
 
 static int judge_run(subject_t *subject, uint64_t before, double began,
                      double *values) {
   uint64_t nr = subject->image.nr * PASSES;
 
-  values[0] = (cpu_ns() - began) / (double)nr;
+  values[0] = (bench_cpu_ns() - began) / (double)nr;
   return subject->delivered - before == nr
              ? 0
              : bench_fail("a reader", "has not delivered all");
@@ -61,7 +53,7 @@ static int run_uvperf(void *arg, double *values) {
   subject_t *subject = arg;
   ring_image_t *image = &subject->image;
   uint64_t before = subject->delivered;
-  double began = cpu_ns();
+  double began = bench_cpu_ns();
   int i;
 
   for (i = 0; i < PASSES; i++) {
@@ -80,7 +72,7 @@ typedef void (*reader_fn)(subject_t *subject, const uint8_t *data,
 static int run_reader(subject_t *subject, reader_fn read, double *values) {
   struct perf_event_mmap_page *page = &subject->page;
   uint64_t before = subject->delivered;
-  double began = cpu_ns();
+  double began = bench_cpu_ns();
   uint64_t head;
   int i;
 

@@ -35,8 +35,8 @@ typedef struct own_events_s {
  * faults. */
 void own_attr(struct perf_event_attr *attr, size_t which);
 
-/* Opens so many, enabled; as one group of OWN_GROUP, or each for itself. 0, or 1
- * when it has said what failed. */
+/* Opens so many, enabled; as one group of OWN_GROUP, or each for itself. 0, or
+ * 1 when it has said what failed. */
 int own_open(own_events_t *own, size_t nr, int is_group);
 void own_close(own_events_t *own);
 

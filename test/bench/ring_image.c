@@ -51,8 +51,8 @@ static int open_event(ring_image_t *image, size_t index,
   return 0;
 }
 
-/* Puts plain memory in the place of the ring, as the kernel lets nobody write to
- * its data pages: perf_mmap_fault() in kernel/events/core.c. */
+/* Puts plain memory in the place of the ring, as the kernel lets nobody write
+ * to its data pages: perf_mmap_fault() in kernel/events/core.c. */
 static int replace_ring(ring_image_t *image) {
   size_t first = (size_t)sysconf(_SC_PAGESIZE);
   struct perf_event_mmap_page page;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -128,22 +127,15 @@ const sample_way_t sample_by_uvperf = {uvperf_open, uvperf_wait, uvperf_count,
 
 /* -- readers -------------------------------------------------------------- */
 
-static double cpu_ns(void) {
-  struct timespec time;
-
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
 static int run(sample_reader_t *reader, const traced_plan_t *plan,
                double *cpu) {
-  double began = cpu_ns();
+  double began = bench_cpu_ns();
 
   reader->over = 0;
   if (traced_child_go(&reader->subject->child, plan) != 0 ||
       reader->way->wait(reader) != 0)
     return 1;
-  *cpu = cpu_ns() - began;
+  *cpu = bench_cpu_ns() - began;
   if (reader->over < 0)
     return bench_fail("the traced child", strerror(-reader->over));
   return 0;

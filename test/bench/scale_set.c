@@ -33,13 +33,6 @@ typedef struct world_s {
   uvperf_target_t targets[THREADS];
 } world_t;
 
-static double cpu_ns(void) {
-  struct timespec time;
-
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
 /* -- contenders ----------------------------------------------------------- */
 
 static int read_set(uvperf_set_t *set) {
@@ -71,13 +64,13 @@ static int run_set(void *arg, double *values) {
   options.nr_targets = THREADS;
   options.flags = UVPERF_SET_STRICT;
   uv_loop_init(&loop);
-  began = cpu_ns();
+  began = bench_cpu_ns();
   if (uvperf_set_init(&loop, &set, &options, &error) != 0)
     return bench_fail("a set", error.reason);
   rc = read_set(&set);
   uvperf_set_close(&set, NULL);
   uv_run(&loop, UV_RUN_DEFAULT);
-  values[0] = (cpu_ns() - began) / EVENTS;
+  values[0] = (bench_cpu_ns() - began) / EVENTS;
   uv_loop_close(&loop);
   return rc == 0 ? 0 : bench_fail("a reading", uv_strerror(rc));
 }
@@ -105,7 +98,7 @@ static int open_bare(const world_t *world, int *fds, size_t *nr) {
 static int run_bare(void *arg, double *values) {
   static int fds[EVENTS];
   const world_t *world = arg;
-  double began = cpu_ns();
+  double began = bench_cpu_ns();
   uint64_t counts[3];
   size_t nr, i;
   int rc;
@@ -116,7 +109,7 @@ static int run_bare(void *arg, double *values) {
       rc = bench_fail("read", "not three values");
   for (i = 0; i < nr; i++)
     close(fds[i]);
-  values[0] = (cpu_ns() - began) / EVENTS;
+  values[0] = (bench_cpu_ns() - began) / EVENTS;
   return rc;
 }
 

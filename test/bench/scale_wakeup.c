@@ -15,7 +15,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "uvperf.h"
@@ -26,13 +25,6 @@
 
 /* Two lines, as processors fetch them in pairs. */
 #define CACHE_LINES 128
-
-static uint64_t clock_ns(clockid_t clock) {
-  struct timespec time;
-
-  clock_gettime(clock, &time);
-  return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 /* -- threads that are measured -------------------------------------------- */
 
@@ -48,19 +40,19 @@ typedef struct target_s {
 } target_t;
 
 static int wait_until_delivered(target_t *target, uint64_t nr) {
-  uint64_t since = clock_ns(CLOCK_MONOTONIC);
+  uint64_t since = uv_hrtime();
 
   while (atomic_load_explicit(&target->delivered, memory_order_acquire) < nr)
-    if (clock_ns(CLOCK_MONOTONIC) - since > PATIENCE_NS)
+    if (uv_hrtime() - since > PATIENCE_NS)
       return 0;
   return 1;
 }
 
 /* Long enough for the reader to go to sleep. */
 static void let_sleep(void) {
-  uint64_t since = clock_ns(CLOCK_MONOTONIC);
+  uint64_t since = uv_hrtime();
 
-  while (clock_ns(CLOCK_MONOTONIC) - since < GAP_NS)
+  while (uv_hrtime() - since < GAP_NS)
     continue;
 }
 
@@ -323,16 +315,16 @@ static int open_reader(reader_t *reader, size_t nr, target_t *targets,
 static int run_reader(void *arg, double *values) {
   reader_t *reader = arg;
   target_t *active = reader->active;
-  uint64_t began;
+  double began;
 
   if (reader->enable(reader, 1) != 0)
     return bench_fail("enabling", "refused");
   active->done = &reader->done;
   atomic_store(&active->delivered, 0);
-  began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  began = bench_cpu_ns();
   uv_sem_post(&active->go);
   uv_run(&reader->loop, UV_RUN_DEFAULT);
-  values[0] = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - began) / RECORDS;
+  values[0] = (bench_cpu_ns() - began) / RECORDS;
   if (reader->enable(reader, 0) != 0)
     return bench_fail("disabling", "refused");
   return atomic_load(&active->delivered) == RECORDS && !active->is_late
