@@ -96,8 +96,13 @@ static void locate(const uvperf_read_t *read, uint64_t index,
   }
 }
 
-static void take_value(const uvperf_read_t *read, const uint8_t *value,
-                       const uint8_t *rest, uvperf_count_t *count) {
+int uvperf_read_get(const uvperf_read_t *read, uint64_t index,
+                    uvperf_count_t *count) {
+  const uint8_t *value, *rest;
+
+  if (index >= read->nr)
+    return -EINVAL;
+  locate(read, index, &value, &rest);
   memset(count, 0, sizeof(*count));
   count->present = read->format;
   count->value = uvperf__u64(value);
@@ -109,16 +114,6 @@ static void take_value(const uvperf_read_t *read, const uint8_t *value,
   }
   if (read->format & UVPERF_FORMAT_LOST)
     count->lost = uvperf__u64(rest);
-}
-
-int uvperf_read_get(const uvperf_read_t *read, uint64_t index,
-                    uvperf_count_t *count) {
-  const uint8_t *value, *rest;
-
-  if (index >= read->nr)
-    return -EINVAL;
-  locate(read, index, &value, &rest);
-  take_value(read, value, rest, count);
   return 0;
 }
 
@@ -135,7 +130,14 @@ int uvperf__read_format_find(const uvperf_read_t *read, uint64_t id,
       return -ENOENT;
     locate(read, i, &value, &rest);
   }
-  take_value(read, value, rest, count);
+  count->present = read->format;
+  count->value = uvperf__u64(value);
+  count->time_enabled = read->time_enabled;
+  count->time_running = read->time_running;
+  count->id = id;
+  count->lost =
+      read->format & UVPERF_FORMAT_LOST ? uvperf__u64(rest + sizeof(id)) : 0;
+  memset(count->reserved, 0, sizeof(count->reserved));
   return 0;
 }
 
