@@ -152,7 +152,8 @@ int uvperf__decoder_time(const uvperf_decoder_t *decoder, const void *bytes,
     return 0;
   reader = writer->reader;
   if (header.type == PERF_RECORD_SAMPLE) {
-    if (reader->time_front == 0 || header.size < reader->plan.front_size)
+    if (reader->time_front == 0 ||
+        header.size < uvperf__sample_front_size(&reader->plan))
       return 0;
     at = reader->time_front;
   } else {

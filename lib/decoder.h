@@ -44,6 +44,8 @@ struct uvperf_decoder_s {
   uvperf__reader_t *last;
   /* That one, if it has lost its last source. */
   uvperf__reader_t *kept;
+  /* The owner's: the one before it in a list. */
+  struct uvperf_decoder_s *older;
   /* The record of all other types, and of broken ones. */
   uvperf_record_t other;
 };

@@ -33,7 +33,7 @@ static void release(event_t *impl) {
   if (impl->fd >= 0)
     uvperf__sys_close(impl->fd);
   uvperf_decoder_free(impl->decoder);
-  uvperf_decoder_free(impl->old_decoder);
+  uvperf__event_free_old_decoders(impl);
   uvperf__event_free_writers(impl);
   uvperf__scratch_free(impl->scratch);
   uvperf__free(impl->whole);

@@ -71,11 +71,12 @@ struct event_s {
   event_t *next_member; /* of a sibling: the next one */
 
   /* Bytes of the record that is in the user's hands, 0 for none; where it was
-   * put together, of one that next gave and that wraps; and the decoder that
-   * made it where another has taken its place since. */
+   * put together, of one that next gave and that wraps; and the decoders,
+   * latest first, one of which made it where another has taken its place
+   * since. */
   size_t lent;
   void *whole;
-  uvperf_decoder_t *old_decoder;
+  uvperf_decoder_t *old_decoders;
   int delivering; /* inside a record callback, or between two of a drain */
   const uvperf__ring_t *drained; /* the ring in whose drain that is, or the copy
                                   * of one; NULL for none */
@@ -126,6 +127,10 @@ int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring, void *scratch,
 
 /* A callback without a record. */
 void uvperf__event_tell(event_t *impl, int status);
+
+/* Frees the decoders that made records that were in the user's hands, where
+ * others have taken their place since. */
+void uvperf__event_free_old_decoders(event_t *impl);
 
 /* Takes back the record that next has lent to the user. */
 void uvperf__event_take_back(event_t *impl);

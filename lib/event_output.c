@@ -10,6 +10,7 @@
 
 #include "alloc.h"
 #include "attr.h"
+#include "decoder.h"
 #include "explain.h"
 #include "sys.h"
 
@@ -182,12 +183,15 @@ static int prepare(attachment_t *attachment, event_t *impl, event_t *owner,
   return 0;
 }
 
-/* The record that a user holds is the old decoder's. */
+/* The record that a user holds is the old decoder's, or that of one before
+ * it. */
 static void use_decoder(event_t *owner, uvperf_decoder_t *decoder) {
-  if ((owner->lent > 0 || owner->delivering) && owner->old_decoder == NULL)
-    owner->old_decoder = owner->decoder;
-  else
+  if (owner->lent > 0 || owner->delivering) {
+    owner->decoder->older = owner->old_decoders;
+    owner->old_decoders = owner->decoder;
+  } else {
     uvperf_decoder_free(owner->decoder);
+  }
   owner->decoder = decoder;
 }
 

@@ -19,11 +19,13 @@
 
 /* -- delivery ------------------------------------------------------------- */
 
-/* The decoder that made the record that was in the user's hands, if there is a
- * new one since. */
-static void free_old_decoder(event_t *impl) {
-  uvperf_decoder_free(impl->old_decoder);
-  impl->old_decoder = NULL;
+void uvperf__event_free_old_decoders(event_t *impl) {
+  uvperf_decoder_t *old;
+
+  while ((old = impl->old_decoders) != NULL) {
+    impl->old_decoders = old->older;
+    uvperf_decoder_free(old);
+  }
 }
 
 void uvperf__event_take_back(event_t *impl) {
@@ -34,13 +36,7 @@ void uvperf__event_take_back(event_t *impl) {
   if (impl->whole != NULL)
     uvperf__free(impl->whole);
   impl->whole = NULL;
-  free_old_decoder(impl);
-}
-
-static void call(event_t *impl, int status, const uvperf_record_t *record) {
-  impl->cb(impl->handle, status, record);
-  if (__builtin_expect(impl->old_decoder != NULL, 0))
-    free_old_decoder(impl);
+  uvperf__event_free_old_decoders(impl);
 }
 
 __attribute__((always_inline)) static inline int
@@ -53,7 +49,7 @@ deliver_sample(void *owner, const uint8_t *bytes, uint64_t header,
   record = uvperf__decode_sample(impl->decoder, bytes, header);
   if (record == NULL)
     return 0;
-  call(impl, 0, record);
+  impl->cb(impl->handle, 0, record);
   return 1;
 }
 
@@ -66,7 +62,7 @@ static void deliver_record(void *owner, const void *bytes, size_t size,
   (void)behind;
   status = uvperf_decode(impl->decoder, bytes, size, &record);
   uvperf__stream_account(&impl->stats, record, status);
-  call(impl, status, record);
+  impl->cb(impl->handle, status, record);
 }
 
 static int has_no_ring(const void *owner) {
@@ -87,6 +83,7 @@ int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring, void *scratch,
   rc = uvperf__drain(ring, scratch, slice, &impl->stats, &drain_ops, impl);
   impl->drained = NULL;
   impl->delivering = 0;
+  uvperf__event_free_old_decoders(impl);
   if (rc < 0)
     impl->stats.corrupt += 1;
   return rc;

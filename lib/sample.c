@@ -167,15 +167,30 @@ static int take_aux(uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
   return take_array(cursor, sample->aux.size, 1, &sample->aux.data);
 }
 
+static uint64_t how_it_varies(uint64_t varying) {
+  switch (varying) {
+    case 0:
+      return UVPERF__SAMPLE_FIXED;
+    case PERF_SAMPLE_RAW:
+      return UVPERF__SAMPLE_ENDS_WITH_RAW;
+    case PERF_SAMPLE_CALLCHAIN:
+      return UVPERF__SAMPLE_ENDS_WITH_CHAIN;
+    default:
+      return UVPERF__SAMPLE_VARIES;
+  }
+}
+
 void uvperf__sample_plan(uvperf__sample_plan_t *plan,
                          const uvperf__layout_t *layout,
                          uvperf_record_t *record) {
+  uint64_t front = layout->sample_type & UVPERF__SAMPLE_FRONT;
+  uint64_t varying = layout->sample_type & ~UVPERF__SAMPLE_FRONT;
+  size_t front_size =
+      sizeof(struct perf_event_header) + WORD * uvperf__bits(front);
+
   plan->layout = *layout;
-  plan->front = layout->sample_type & UVPERF__SAMPLE_FRONT;
-  plan->varying = layout->sample_type & ~UVPERF__SAMPLE_FRONT;
-  plan->front_size =
-      sizeof(struct perf_event_header) + WORD * uvperf__bits(plan->front);
-  plan->fixed_size = plan->varying == 0 ? plan->front_size : SIZE_MAX;
+  plan->shape =
+      front | (uint64_t)front_size << 32 | how_it_varies(varying) << 48;
   memset(record, 0, sizeof(*record));
   record->type = PERF_RECORD_SAMPLE;
   record->present = layout->sample_type & UVPERF__SAMPLE_KNOWN;

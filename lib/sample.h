@@ -18,15 +18,27 @@
               PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |           \
               PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD))
 
+/* What of a sample varies, behind the front. */
+enum {
+  UVPERF__SAMPLE_FIXED = 0,
+  UVPERF__SAMPLE_ENDS_WITH_RAW = 1,
+  UVPERF__SAMPLE_ENDS_WITH_CHAIN = 2,
+  UVPERF__SAMPLE_VARIES = 3
+};
+
 /* How to decode the samples of one event, made once. */
 typedef struct uvperf__sample_plan_s {
-  size_t fixed_size; /* bytes of a sample, with the header, if no field varies;
-                      * SIZE_MAX if one does */
-  size_t front_size; /* bytes up to the fields that vary, with the header */
-  uint64_t front;    /* bits of sample_type whose fields have fixed places */
-  uint64_t varying;  /* the others */
+  /* What is asked for each sample, in one word, as a load costs more than a
+   * shift: the bits of UVPERF__SAMPLE_FRONT; from bit 32 on the bytes up to
+   * what varies, with the header; from bit 48 on what varies. */
+  uint64_t shape;
   uvperf__layout_t layout;
 } uvperf__sample_plan_t;
+
+static inline size_t
+uvperf__sample_front_size(const uvperf__sample_plan_t *plan) {
+  return (size_t)(plan->shape >> 32 & 0xffff);
+}
 
 /* Makes the plan, and prepares the record that it is used with: zero but for
  * what is the same in all samples of the event (type, present, masks). */
@@ -43,11 +55,11 @@ int uvperf__sample_decode_varying(const uvperf__sample_plan_t *plan,
 /* Copies the fields at the front to their places in the record, in the kernel's
  * order. What nearly every sampling event asks for goes without a question for
  * each. The time follows pid and tid in both. */
-static inline void uvperf__sample_copy_front(uint64_t front, const uint8_t *at,
+static inline void uvperf__sample_copy_front(uint32_t front, const uint8_t *at,
                                              uvperf_record_t *record) {
-  const uint64_t usual = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+  const uint32_t usual = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                          PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
-  const uint64_t unusual = PERF_SAMPLE_ADDR | PERF_SAMPLE_STREAM_ID;
+  const uint32_t unusual = PERF_SAMPLE_ADDR | PERF_SAMPLE_STREAM_ID;
   const size_t word = sizeof(uint64_t);
 
   if (__builtin_expect((front & (usual | unusual)) == usual, 1)) {
@@ -139,25 +151,34 @@ static inline int uvperf__sample_decode(const uvperf__sample_plan_t *plan,
                                         const uint8_t *bytes, size_t size,
                                         uvperf_record_t *record) {
   const uint8_t *body = bytes + sizeof(struct perf_event_header);
+  uint64_t shape = plan->shape;
+  uint32_t front = (uint32_t)shape;
+  size_t front_size, room;
   const uint8_t *at;
-  size_t room;
 
-  if (__builtin_expect(size == plan->fixed_size, 1)) {
-    uvperf__sample_copy_front(plan->front, body, record);
+  if (__builtin_expect(shape >> 32 == size, 1)) {
+    uvperf__sample_copy_front(front, body, record);
     return 0;
   }
-  if (size < plan->front_size)
+  front_size = uvperf__sample_front_size(plan);
+  if (size < front_size)
     return -EPROTO;
-  if (plan->front != 0)
-    uvperf__sample_copy_front(plan->front, body, record);
-  at = bytes + plan->front_size;
-  room = size - plan->front_size;
-  if (plan->varying == PERF_SAMPLE_RAW &&
-      uvperf__sample_take_last_raw(at, room, record))
-    return 0;
-  if (plan->varying == PERF_SAMPLE_CALLCHAIN &&
-      uvperf__sample_take_last_chain(at, room, record))
-    return 0;
+  if (front != 0)
+    uvperf__sample_copy_front(front, body, record);
+  at = bytes + front_size;
+  room = size - front_size;
+  switch (shape >> 48) {
+    case UVPERF__SAMPLE_ENDS_WITH_RAW:
+      if (uvperf__sample_take_last_raw(at, room, record))
+        return 0;
+      break;
+    case UVPERF__SAMPLE_ENDS_WITH_CHAIN:
+      if (uvperf__sample_take_last_chain(at, room, record))
+        return 0;
+      break;
+    default:
+      break;
+  }
   return uvperf__sample_decode_varying(plan, at, at + room, record);
 }
 
