@@ -10,7 +10,8 @@
 #include "benchmarks.h"
 #include "ring_image.h"
 
-#define PASSES 24 /* of the ring, in a run */
+#define PASSES     24 /* of the ring, in a run */
+#define CACHE_LINE 64
 
 #define WHERE                                                                  \
   (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |     \
@@ -21,9 +22,11 @@
 typedef struct subject_s {
   ring_image_t image;
   uvperf_record_cb cb; /* read from memory, so that it stays a call */
-  uint64_t delivered;
+  /* On a cache line of its own: what else lies on it decides by chance what
+   * counting costs. */
+  _Alignas(CACHE_LINE) uint64_t delivered;
   /* The yardsticks'. */
-  struct perf_event_mmap_page page;
+  _Alignas(CACHE_LINE) struct perf_event_mmap_page page;
   uvperf_record_t record;
   uint64_t sum;
 } subject_t;
