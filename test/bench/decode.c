@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bare_ring.h"
 #include "bench.h"
 #include "benchmarks.h"
 #include "ring_image.h"
@@ -29,6 +30,7 @@ typedef struct subject_s {
   _Alignas(CACHE_LINE) struct perf_event_mmap_page page;
   uvperf_record_t record;
   uint64_t sum;
+  bare_ring_t bare;
 } subject_t;
 
 static void on_record(uvperf_event_t *event, int status,
@@ -135,6 +137,30 @@ static int run_touch(void *arg, double *values) {
   return run_reader(arg, touch, values);
 }
 
+/* By somebody who reads samples with BARE_RING_SAMPLE_TYPE and no others. What
+ * fills the rest of the ring is none, and is passed over. */
+static void on_sample(void *arg, const bare_sample_t *sample) {
+  subject_t *subject = arg;
+
+  (void)sample;
+  subject->delivered += 1;
+}
+
+static int run_by_hand(void *arg, double *values) {
+  subject_t *subject = arg;
+  uint64_t before = subject->delivered;
+  double began = bench_cpu_ns();
+  int i;
+
+  subject->bare.tail = subject->page.data_tail;
+  for (i = 0; i < PASSES; i++) {
+    subject->page.data_head += RING_IMAGE_BYTES;
+    bare_ring_drain(&subject->bare);
+    subject->delivered += subject->image.nr_fillers;
+  }
+  return judge_run(subject, before, began, values);
+}
+
 /* -- cases ---------------------------------------------------------------- */
 
 typedef struct case_s {
@@ -220,6 +246,11 @@ static int open_case(subject_t *subject, const case_t *about) {
       0)
     return 1;
   fill(&subject->image, about, attrs);
+  subject->bare.page = &subject->page;
+  subject->bare.data = subject->image.data;
+  subject->bare.size = RING_IMAGE_BYTES;
+  subject->bare.cb = on_sample;
+  subject->bare.arg = subject;
   return 0;
 }
 
@@ -230,9 +261,11 @@ static int run_case(bench_report_t *report, const case_t *about) {
       {"uvperf", run_uvperf, &subject, {0}},
       {"header walk", run_walk, &subject, {about->bound}},
       {"each byte once", run_touch, &subject, {0}},
+      {"written by hand", run_by_hand, &subject, {0}},
   };
+  int has_hand = about->sample_types[0] == BARE_RING_SAMPLE_TYPE;
   const bench_comparison_t comparison = {about->name, &metric, 1, contenders,
-                                         3};
+                                         has_hand ? 4 : 3};
   int rc;
 
   if (open_case(&subject, about) != 0)

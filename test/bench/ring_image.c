@@ -125,6 +125,7 @@ void ring_image_fill(ring_image_t *image) {
   memcpy(image->data + image->filled, &header, sizeof(header));
   image->filled = RING_IMAGE_BYTES;
   image->nr += 1;
+  image->nr_fillers = 1;
 }
 
 void ring_image_offer(ring_image_t *image) {

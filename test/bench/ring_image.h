@@ -25,9 +25,10 @@ typedef struct ring_image_s {
   size_t nr_events;
   struct perf_event_mmap_page *page; /* the library's mapping */
   uint8_t *data;
-  size_t filled;   /* bytes, up to RING_IMAGE_BYTES */
-  uint64_t nr;     /* records, with the one that fills the rest */
-  uint64_t passes; /* so often it was offered */
+  size_t filled;       /* bytes, up to RING_IMAGE_BYTES */
+  uint64_t nr;         /* records, with the one that fills the rest */
+  uint64_t nr_fillers; /* of these: 1, or 0 if nothing was left */
+  uint64_t passes;     /* so often it was offered */
 } ring_image_t;
 
 /* Opens dummy events with these attrs and starts the first of them with the
