@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT */
+/* The loop that delivers what one look at a ring shows, with an owner of the
+ * test's own: what a run is and where it ends, what is counted and published
+ * when. */
+#include "support.h"
+
+#include "drain.h"
+#include "random_run.h"
+#include "stream.h"
+
+#define RING_BYTES 1024
+#define QUARTER    (RING_BYTES / 4)
+#define MOST       4096
+
+/* A sample with this misc is one that cannot be decoded. */
+#define BROKEN 1
+/* Any record that is no sample. */
+#define OTHER 1000
+
+typedef struct written_s {
+  uint64_t at; /* where it starts, as heads are counted */
+  size_t size;
+} written_t;
+
+typedef struct world_s world_t;
+struct world_s {
+  uint64_t data[RING_BYTES / sizeof(uint64_t)];
+  uint64_t scratch[UVPERF__RING_SCRATCH_BYTES / sizeof(uint64_t)];
+  struct perf_event_mmap_page page;
+  uvperf__ring_t ring;
+  uint64_t session;
+  uvperf__slice_t slice;
+  uvperf_stats_t stats;
+  written_t written[MOST];
+  size_t nr_written;
+  size_t nr_given;
+  uint64_t bytes_given;
+  uint64_t looked; /* the head at the look */
+  /* What came, as in "s8 r64": by sample or by record, and the size. */
+  char story[512];
+  size_t longest_run;
+  size_t run;
+  int is_gone; /* what has_no_ring says */
+  int has_asked;
+  void (*hook)(world_t *world); /* in each callback; may be NULL */
+  random_run_t random;
+};
+
+static world_t world;
+
+/* -- the owner ------------------------------------------------------------ */
+
+/* One record that is given: the next, whole, and counted as it should be. */
+static void check_given(const uint8_t *bytes, size_t size, uint64_t behind) {
+  const written_t *next = &world.written[world.nr_given];
+  const uint8_t *ring = (const uint8_t *)world.data;
+  uint64_t waiting;
+  size_t i;
+
+  assert_true(world.nr_given < world.nr_written);
+  assert_int_equal(size, next->size);
+  for (i = 0; i < size; i++)
+    assert_int_equal(bytes[i], ring[(next->at + i) % RING_BYTES]);
+  assert_true(behind == world.looked - next->at - size);
+  waiting = uvperf__ring_head(&world.ring) - next->at;
+  assert_true(uvperf__ring_waiting(&world.ring) == waiting);
+  assert_true(next->at - world.page.data_tail < QUARTER);
+  world.nr_given += 1;
+  world.bytes_given += size;
+}
+
+/* What is told of it by now. */
+static void check_stats(void) {
+  uvperf_stats_t stats = world.stats;
+
+  uvperf__stream_add_given(&stats, &world.ring);
+  assert_true(stats.records == world.nr_given);
+  assert_true(stats.bytes == world.bytes_given);
+}
+
+static void tell(char kind, size_t size) {
+  size_t used = strlen(world.story);
+
+  snprintf(world.story + used, sizeof(world.story) - used, "%s%c%zu",
+           used > 0 ? " " : "", kind, size);
+}
+
+static void after(char kind, size_t size) {
+  check_stats();
+  tell(kind, size);
+  if (world.hook != NULL)
+    world.hook(&world);
+}
+
+static int on_sample(void *owner, const uint8_t *bytes, uint64_t header,
+                     uint64_t behind) {
+  const struct perf_event_header *at = (const void *)bytes;
+
+  assert_ptr_equal(owner, &world);
+  assert_true(uvperf__u64(bytes) == header);
+  if (at->type != PERF_RECORD_SAMPLE || at->misc == BROKEN)
+    return 0;
+  check_given(bytes, at->size, behind);
+  /* In place, and the tail has not moved since the run began. */
+  assert_ptr_equal(bytes,
+                   (const uint8_t *)world.data +
+                       world.written[world.nr_given - 1].at % RING_BYTES);
+  world.run = world.ring.run->at == world.ring.run->start ? 1 : world.run + 1;
+  if (world.longest_run < world.run)
+    world.longest_run = world.run;
+  after('s', at->size);
+  return 1;
+}
+
+static void on_record(void *owner, const void *bytes, size_t size,
+                      uint64_t behind) {
+  assert_ptr_equal(owner, &world);
+  assert_null(world.ring.run);
+  check_given(bytes, size, behind);
+  world.stats.records += 1;
+  world.stats.bytes += size;
+  after('r', size);
+}
+
+static int has_no_ring(const void *owner) {
+  assert_ptr_equal(owner, &world);
+  world.has_asked = 1;
+  return world.is_gone;
+}
+
+static const uvperf__drain_ops_t ops = {on_sample, on_record, has_no_ring};
+
+/* -- the kernel ----------------------------------------------------------- */
+
+/* A ring whose head and tail are there; and a slice without bounds. */
+static void begin_at(uint64_t start) {
+  random_run_t random = world.random;
+
+  memset(&world, 0, sizeof(world));
+  world.random = random;
+  world.ring.page = &world.page;
+  world.ring.data = (const uint8_t *)world.data;
+  world.ring.size = RING_BYTES;
+  world.ring.head = start;
+  world.ring.tail = start;
+  world.ring.published = start;
+  world.page.data_head = start;
+  world.page.data_tail = start;
+  uvperf__slice_unbounded(&world.slice, &world.session);
+}
+
+static void begin(void) {
+  begin_at(0);
+}
+
+/* Words at the head: a header that says any size, and numbers. */
+static void put(uint32_t type, uint16_t misc, uint16_t size, size_t room) {
+  struct perf_event_header header = {type, misc, size};
+  uint64_t head = world.page.data_head;
+  uint64_t word;
+  size_t i;
+
+  assert_true(head + room - world.page.data_tail <= RING_BYTES);
+  for (i = 0; i < room; i += sizeof(word)) {
+    word = head * 1000 + i;
+    if (i == 0)
+      memcpy(&word, &header, sizeof(word));
+    world.data[(head + i) % RING_BYTES / sizeof(word)] = word;
+  }
+  world.page.data_head = head + room;
+}
+
+static void write_as(uint32_t type, uint16_t misc, size_t size) {
+  written_t *written = &world.written[world.nr_written++];
+
+  assert_true(world.nr_written <= MOST);
+  written->at = world.page.data_head;
+  written->size = size;
+  put(type, misc, (uint16_t)size, size);
+}
+
+static void write_sample(size_t size) {
+  write_as(PERF_RECORD_SAMPLE, 0, size);
+}
+
+static void write_samples(size_t nr, size_t size) {
+  while (nr-- > 0)
+    write_sample(size);
+}
+
+/* -- the tests ------------------------------------------------------------ */
+
+static int drain(void) {
+  int rc;
+
+  world.looked = world.page.data_head;
+  rc = uvperf__drain(&world.ring, world.scratch, &world.slice, &world.stats,
+                     &ops, &world);
+  assert_null(world.ring.run);
+  check_stats();
+  return rc;
+}
+
+/* A drain, what it gives, what came of it, and where the tail is then. */
+static void expect(int rc, const char *story, uint64_t tail) {
+  world.story[0] = '\0';
+  assert_int_equal(drain(), rc);
+  assert_string_equal(world.story, story);
+  assert_true(world.ring.tail == tail);
+  assert_true(world.page.data_tail == tail);
+  assert_int_equal(world.slice.records, world.nr_given);
+  assert_int_equal(world.slice.bytes, world.bytes_given);
+}
+
+static void an_empty_ring_gives_nothing(void **state) {
+  (void)state;
+  begin_at(72);
+  expect(UVPERF__DRAINED, "", 72);
+}
+
+static void samples_are_one_run(void **state) {
+  (void)state;
+  begin();
+  write_samples(5, 40);
+  expect(UVPERF__DRAINED, "s40 s40 s40 s40 s40", 200);
+  assert_int_equal(world.longest_run, 5);
+}
+
+static void samples_of_a_header_alone_are_a_run(void **state) {
+  (void)state;
+  begin();
+  write_samples(3, 8);
+  expect(UVPERF__DRAINED, "s8 s8 s8", 24);
+  assert_int_equal(world.longest_run, 3);
+}
+
+static void other_records_are_between_runs(void **state) {
+  (void)state;
+  begin();
+  write_as(OTHER, 0, 16);
+  write_samples(2, 24);
+  write_as(OTHER, 0, 8);
+  write_as(OTHER, 0, 8);
+  write_sample(32);
+  expect(UVPERF__DRAINED, "r16 s24 s24 r8 r8 s32", 112);
+  assert_int_equal(world.longest_run, 2);
+}
+
+static void a_sample_that_is_broken_is_between_runs(void **state) {
+  (void)state;
+  begin();
+  write_as(PERF_RECORD_SAMPLE, BROKEN, 16);
+  write_samples(2, 24);
+  write_as(PERF_RECORD_SAMPLE, BROKEN, 24);
+  write_sample(24);
+  write_as(PERF_RECORD_SAMPLE, BROKEN, 8);
+  expect(UVPERF__DRAINED, "r16 s24 s24 r24 s24 r8", 120);
+}
+
+static void a_sample_that_wraps_is_put_together(void **state) {
+  (void)state;
+  begin_at(RING_BYTES - 64);
+  write_sample(40);
+  write_sample(32);
+  write_sample(16);
+  expect(UVPERF__DRAINED, "s40 r32 s16", RING_BYTES + 24);
+}
+
+static void a_run_ends_where_the_ring_does(void **state) {
+  (void)state;
+  begin_at(RING_BYTES - 64);
+  write_samples(4, 32);
+  expect(UVPERF__DRAINED, "s32 s32 s32 s32", RING_BYTES + 64);
+  assert_int_equal(world.longest_run, 2);
+}
+
+/* check_given asserts it in each callback. */
+static void the_tail_is_published_after_each_quarter(void **state) {
+  (void)state;
+  begin();
+  write_samples(16, 64);
+  assert_int_equal(drain(), UVPERF__DRAINED);
+  assert_int_equal(world.longest_run, 4);
+  assert_int_equal(world.page.data_tail, RING_BYTES);
+}
+
+static void a_sample_over_a_quarters_end_is_given_by_itself(void **state) {
+  (void)state;
+  begin();
+  write_sample(QUARTER - 8);
+  write_sample(16);
+  write_sample(QUARTER + 8);
+  write_sample(24);
+  expect(UVPERF__DRAINED, "s248 r16 r264 s24", 2 * QUARTER + 40);
+}
+
+static void a_record_as_long_as_the_ring_is_given(void **state) {
+  (void)state;
+  begin_at(8);
+  write_sample(RING_BYTES);
+  expect(UVPERF__DRAINED, "r1024", 8 + RING_BYTES);
+}
+
+static void tails_run_over(void **state) {
+  static const uint64_t starts[] = {UINT64_MAX - 63, UINT32_MAX - UINT64_C(63),
+                                    INT64_MAX - UINT64_C(63), UINT64_MAX - 1023,
+                                    UINT64_MAX - 7};
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+    begin_at(starts[i]);
+    write_samples(9, 40);
+    assert_int_equal(drain(), UVPERF__DRAINED);
+    assert_int_equal(world.nr_given, 9);
+    assert_true(world.page.data_tail == starts[i] + 360);
+  }
+}
+
+/* -- bounds --------------------------------------------------------------- */
+
+static void bound(uint64_t records, uint64_t bytes) {
+  uvperf__slice_begin(&world.slice, &world.session, records, bytes, UINT64_MAX);
+  uvperf__slice_start_clock(&world.slice);
+}
+
+static void a_slice_ends_after_its_records(void **state) {
+  (void)state;
+  begin();
+  write_samples(3, 16);
+  write_as(OTHER, 0, 16);
+  write_samples(3, 16);
+  bound(1, UINT64_MAX);
+  expect(UVPERF__CUT, "s16", 16);
+  begin();
+  write_samples(3, 16);
+  write_as(OTHER, 0, 16);
+  write_samples(3, 16);
+  bound(5, UINT64_MAX);
+  expect(UVPERF__CUT, "s16 s16 s16 r16 s16", 80);
+  begin();
+  write_samples(7, 16);
+  bound(7, UINT64_MAX);
+  expect(UVPERF__CUT, "s16 s16 s16 s16 s16 s16 s16", 112);
+  begin();
+  write_samples(7, 16);
+  bound(8, UINT64_MAX);
+  expect(UVPERF__DRAINED, "s16 s16 s16 s16 s16 s16 s16", 112);
+}
+
+static void a_slice_ends_once_its_bytes_are_reached(void **state) {
+  static const struct {
+    uint64_t bytes;
+    size_t nr;
+  } bounds[] = {{0, 1},  {1, 1},  {23, 1}, {24, 1}, {25, 2},
+                {48, 2}, {49, 3}, {72, 3}, {96, 4}, {UINT64_MAX, 5}};
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+    begin();
+    write_samples(5, 24);
+    bound(UINT64_MAX, bounds[i].bytes);
+    assert_int_equal(drain(), bounds[i].nr < 5 ? UVPERF__CUT : UVPERF__DRAINED);
+    assert_int_equal(world.nr_given, bounds[i].nr);
+    assert_int_equal(world.page.data_tail, 24 * bounds[i].nr);
+  }
+}
+
+/* A slice goes on with the next ring. */
+static void a_slice_that_has_begun_ends_at_its_bounds(void **state) {
+  (void)state;
+  begin();
+  write_samples(2, 24);
+  bound(5, 100);
+  assert_int_equal(drain(), UVPERF__DRAINED);
+  write_samples(4, 24);
+  assert_int_equal(drain(), UVPERF__CUT);
+  assert_int_equal(world.nr_given, 5);
+}
+
+static void write_more(world_t *one) {
+  (void)one;
+  write_sample(16);
+}
+
+static void what_is_written_after_the_look_is_not_given(void **state) {
+  (void)state;
+  begin();
+  world.hook = write_more;
+  write_samples(3, 16);
+  expect(UVPERF__DRAINED, "s16 s16 s16", 48);
+  expect(UVPERF__DRAINED, "s16 s16 s16", 96);
+}
+
+/* -- what is not sound ---------------------------------------------------- */
+
+/* In the middle of a run, at its start, and after another record. */
+static void a_size_that_cannot_be_right_ends_the_ring(void **state) {
+  static const uint16_t sizes[] = {0, 4, 7, 12, 23, 32, 65528, 65535};
+  static const char *const stories[] = {"s16 s16", "", "s16 r16"};
+  size_t i, before;
+
+  (void)state;
+  for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+    for (before = 0; before < 3; before++) {
+      begin();
+      if (before != 1)
+        write_sample(16);
+      if (before != 1)
+        write_as(before == 0 ? PERF_RECORD_SAMPLE : OTHER, 0, 16);
+      put(PERF_RECORD_SAMPLE, 0, sizes[i], 24);
+      expect(-EPROTO, stories[before], before == 1 ? 0 : 32);
+      expect(-EPROTO, "", before == 1 ? 0 : 32);
+    }
+}
+
+static void a_head_that_cannot_be_right_ends_the_ring(void **state) {
+  static const uint64_t moved[] = {4, 12, 15};
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < 3; i++) {
+    begin();
+    write_samples(2, 24);
+    world.page.data_head += moved[i];
+    expect(-EPROTO, "s24 s24", 48);
+  }
+  begin();
+  world.page.data_head = RING_BYTES + 8;
+  expect(-EPROTO, "", 0);
+  begin_at(16);
+  world.page.data_head = 8;
+  expect(-EPROTO, "", 16);
+}
+
+/* -- callbacks ------------------------------------------------------------ */
+
+static void stop_at_third(world_t *one) {
+  if (one->nr_given == 3)
+    one->session += 1;
+}
+
+static void a_callback_that_stops_leaves_the_rest(void **state) {
+  (void)state;
+  begin();
+  world.hook = stop_at_third;
+  write_samples(5, 16);
+  expect(UVPERF__STOPPED, "s16 s16 s16", 48);
+  assert_true(world.has_asked);
+  begin();
+  world.hook = stop_at_third;
+  write_samples(2, 16);
+  write_as(OTHER, 0, 16);
+  write_sample(16);
+  expect(UVPERF__STOPPED, "s16 s16 r16", 48);
+  assert_true(world.has_asked);
+}
+
+/* Neither the ring nor its page are there. */
+static void a_forked_child_that_closes_touches_no_ring(void **state) {
+  (void)state;
+  begin();
+  world.hook = stop_at_third;
+  world.is_gone = 1;
+  write_samples(5, 16);
+  assert_int_equal(drain(), UVPERF__STOPPED);
+  assert_string_equal(world.story, "s16 s16 s16");
+  assert_int_equal(world.page.data_tail, 0);
+  assert_int_equal(world.ring.tail, 0);
+}
+
+static void who_does_not_stop_is_not_asked(void **state) {
+  (void)state;
+  begin();
+  world.is_gone = 1;
+  write_samples(5, 16);
+  write_as(OTHER, 0, 16);
+  expect(UVPERF__DRAINED, "s16 s16 s16 s16 s16 r16", 96);
+  assert_false(world.has_asked);
+}
+
+/* -- at random ------------------------------------------------------------ */
+
+static size_t draw(size_t below) {
+  return (size_t)random_run_draw(&world.random, below);
+}
+
+static void write_at_random(void) {
+  static const size_t largest[] = {1, 3, 16, QUARTER / 4, RING_BYTES / 8};
+  uint64_t room;
+  size_t size, nr;
+
+  for (nr = draw(40); nr > 0; nr--) {
+    size = 8 * (1 + draw(largest[draw(5)]));
+    room = RING_BYTES - (world.page.data_head - world.page.data_tail);
+    if (size > room || world.nr_written == MOST)
+      return;
+    write_as(draw(6) > 0 ? PERF_RECORD_SAMPLE : OTHER, draw(20) == 0, size);
+  }
+}
+
+static void callback_at_random(world_t *one) {
+  one->story[0] = '\0';
+  if (draw(30) == 0)
+    write_at_random();
+  if (draw(60) == 0)
+    one->session += 1;
+}
+
+static void expect_slice(int rc, uint64_t records, uint64_t bytes) {
+  int is_full = world.slice.records >= records || world.slice.bytes >= bytes;
+
+  assert_true(rc == UVPERF__STOPPED || is_full == (rc == UVPERF__CUT));
+  if (rc == UVPERF__DRAINED)
+    assert_true(world.ring.tail == world.looked);
+  assert_true(world.ring.tail == world.page.data_tail);
+  assert_true(world.nr_given == world.nr_written ||
+              world.written[world.nr_given].at == world.ring.tail);
+  assert_true(world.slice.records <= records);
+}
+
+static void run_at_random(uint64_t seed) {
+  uint64_t records, bytes;
+  int step, rc;
+
+  random_run_seed(&world.random, seed);
+  begin_at(8 * (uint64_t)draw(1000) - 8 * 500);
+  world.hook = callback_at_random;
+  for (step = 0; step < 200; step++) {
+    write_at_random();
+    records = draw(3) == 0 ? UINT64_MAX : 1 + draw(20);
+    bytes = draw(3) == 0 ? UINT64_MAX : 1 + draw(640);
+    bound(records, bytes);
+    rc = drain();
+    expect_slice(rc, records, bytes);
+    assert_true(rc >= 0);
+  }
+  assert_true(world.nr_given > 500);
+}
+
+static void drains_at_random_give_each_record_once(void **state) {
+  uint64_t seed, last;
+
+  (void)state;
+  random_run_seeds(200, &seed, &last);
+  for (; seed <= last; seed++)
+    run_at_random(seed);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_empty_ring_gives_nothing),
+      cmocka_unit_test(samples_are_one_run),
+      cmocka_unit_test(samples_of_a_header_alone_are_a_run),
+      cmocka_unit_test(other_records_are_between_runs),
+      cmocka_unit_test(a_sample_that_is_broken_is_between_runs),
+      cmocka_unit_test(a_sample_that_wraps_is_put_together),
+      cmocka_unit_test(a_run_ends_where_the_ring_does),
+      cmocka_unit_test(the_tail_is_published_after_each_quarter),
+      cmocka_unit_test(a_sample_over_a_quarters_end_is_given_by_itself),
+      cmocka_unit_test(a_record_as_long_as_the_ring_is_given),
+      cmocka_unit_test(tails_run_over),
+      cmocka_unit_test(a_slice_ends_after_its_records),
+      cmocka_unit_test(a_slice_ends_once_its_bytes_are_reached),
+      cmocka_unit_test(a_slice_that_has_begun_ends_at_its_bounds),
+      cmocka_unit_test(what_is_written_after_the_look_is_not_given),
+      cmocka_unit_test(a_size_that_cannot_be_right_ends_the_ring),
+      cmocka_unit_test(a_head_that_cannot_be_right_ends_the_ring),
+      cmocka_unit_test(a_callback_that_stops_leaves_the_rest),
+      cmocka_unit_test(a_forked_child_that_closes_touches_no_ring),
+      cmocka_unit_test(who_does_not_stop_is_not_asked),
+      cmocka_unit_test(drains_at_random_give_each_record_once),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
