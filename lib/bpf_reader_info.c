@@ -25,7 +25,8 @@ void uvperf_bpf_reader_stats(const uvperf_bpf_reader_t *reader,
                              uvperf_stats_t *stats) {
   const reader_t *impl = uvperf__bpf_reader_impl(reader);
 
-  uvperf__ring_report_stats(impl->rings, impl->watch, stats);
+  uvperf__ring_report_stats(impl->rings, impl->watch,
+                            uvperf__bpf_reader_is_forked(impl), stats);
   stats->cpus_gone = impl->cpus_gone;
   stats->cpus_come = impl->cpus_come;
 }

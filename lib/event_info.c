@@ -122,7 +122,7 @@ void uvperf_event_stats(const uvperf_event_t *event, uvperf_stats_t *stats) {
   event_t *impl = uvperf__event_impl(event);
 
   *stats = impl->stats;
-  if (impl->drained != NULL)
+  if (impl->drained != NULL && !uvperf__event_is_forked(impl))
     uvperf__stream_add_given(stats, impl->drained);
   stats->wakeups = uvperf__watch_wakeups(impl->watch);
   stats->slices = uvperf__watch_slices(impl->watch);

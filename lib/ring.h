@@ -110,7 +110,8 @@ void uvperf__ring_consume(uvperf__ring_t *ring, size_t size);
 void uvperf__ring_end(uvperf__ring_t *ring);
 
 /* What of the run that is being delivered was given by now, the record in the
- * callback included: how many records, and *bytes. */
+ * callback included: how many records, and *bytes. Looks at their headers, so
+ * it is not for a forked child, which has not got the mapping. */
 uint64_t uvperf__ring_given(const uvperf__ring_t *ring, uint64_t *bytes);
 
 /* Where the kernel writes next: a fresh look. */

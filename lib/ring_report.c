@@ -21,9 +21,11 @@ int uvperf__ring_report_status(int status) {
 /* -- statistics ----------------------------------------------------------- */
 
 static void get_stats(const uvperf__cpu_ring_t *ring,
-                      const uvperf__watch_t *watch, uvperf_stats_t *stats) {
+                      const uvperf__watch_t *watch, int is_forked,
+                      uvperf_stats_t *stats) {
   *stats = ring->stats;
-  uvperf__stream_add_given(stats, &ring->ring);
+  if (!is_forked)
+    uvperf__stream_add_given(stats, &ring->ring);
   stats->high_water_bytes = ring->ring.high_water;
   stats->cut_records = ring->ring.cut;
   stats->wakeups = 0;
@@ -44,7 +46,7 @@ static void add_stats(uvperf_stats_t *stats, const uvperf_stats_t *one) {
 }
 
 void uvperf__ring_report_stats(const uvperf__cpu_rings_t *rings,
-                               const uvperf__watch_t *watch,
+                               const uvperf__watch_t *watch, int is_forked,
                                uvperf_stats_t *stats) {
   size_t nr = rings == NULL ? 0 : uvperf__cpu_rings_nr(rings);
   uvperf_stats_t one;
@@ -52,7 +54,7 @@ void uvperf__ring_report_stats(const uvperf__cpu_rings_t *rings,
 
   memset(stats, 0, sizeof(*stats));
   for (i = 0; i < nr; i++) {
-    get_stats(uvperf__cpu_rings_at(rings, i), watch, &one);
+    get_stats(uvperf__cpu_rings_at(rings, i), watch, is_forked, &one);
     add_stats(stats, &one);
   }
   if (watch != NULL)
@@ -74,7 +76,7 @@ int uvperf__ring_report_info(const uvperf__cpu_rings_t *rings, size_t index,
   if (!is_forked)
     info->waiting = uvperf__ring_waiting(&ring->ring);
   info->nr_events = ring->nr_events;
-  get_stats(ring, watch, &info->stats);
+  get_stats(ring, watch, is_forked, &info->stats);
   return 0;
 }
 

@@ -45,12 +45,13 @@ void uvperf__ring_report_end(uvperf__cpu_ring_t *ring, int status);
 int uvperf__ring_report_status(int status);
 
 /* The totals of all rings, NULL for none. `watch` has the first of them, in
- * their order; or is NULL. */
+ * their order; or is NULL. A forked child has not got the mappings: it is told
+ * nothing of the run of samples in whose callback it was forked. */
 void uvperf__ring_report_stats(const uvperf__cpu_rings_t *rings,
-                               const uvperf__watch_t *watch,
+                               const uvperf__watch_t *watch, int is_forked,
                                uvperf_stats_t *stats);
 
-/* The index-th ring: 0 or -EINVAL. A forked child has not got the mapping. */
+/* The same of the index-th ring: 0 or -EINVAL. */
 int uvperf__ring_report_info(const uvperf__cpu_rings_t *rings, size_t index,
                              const uvperf__watch_t *watch, int is_forked,
                              uvperf_ring_info_t *info);

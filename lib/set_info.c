@@ -25,7 +25,8 @@ size_t uvperf_set_nr_rings(const uvperf_set_t *set) {
 void uvperf_set_stats(const uvperf_set_t *set, uvperf_stats_t *stats) {
   const set_t *impl = uvperf__set_impl(set);
 
-  uvperf__ring_report_stats(rings_of(set), impl->watch, stats);
+  uvperf__ring_report_stats(rings_of(set), impl->watch,
+                            uvperf__set_is_forked(impl), stats);
   stats->cpus_gone = impl->cpus_gone;
   stats->cpus_come = impl->cpus_come;
 }
