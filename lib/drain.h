@@ -6,8 +6,8 @@
  * with a record. Samples that lie in one piece are a run: between two of them
  * nothing is touched but locals and the next header. A run ends where something
  * has to be asked (a bound of the slice, the clock), something has to be done
- * (the tail to be published), or a record is not a sample that lies in place
- * and is sound; that one is delivered by itself. */
+ * (the tail to be published), it has become long, or a record is not a sample
+ * that lies in place and is sound; that one is delivered by itself. */
 #ifndef UVPERF_LIB_DRAIN_H
 #define UVPERF_LIB_DRAIN_H
 
@@ -16,6 +16,10 @@
 #include "bytes.h"
 #include "ring.h"
 #include "slice.h"
+
+/* Records of a run at most, as who asks for the stats in its callbacks has them
+ * counted each time: of a flush, which has no bounds, too. */
+#define UVPERF__DRAIN_RUN 1024
 
 /* What the owner does. To be constants of inline functions, so that there is no
  * call through a pointer but the user's. */
@@ -42,7 +46,8 @@ static inline size_t uvperf__drain_run(uvperf__ring_t *ring,
                                        void *owner) {
   const uint64_t *session = slice->session;
   uint64_t own_session = slice->own_session;
-  uint64_t most = uvperf__slice_left(slice);
+  uint64_t bound = uvperf__slice_left(slice);
+  uint64_t most = bound < UVPERF__DRAIN_RUN ? bound : UVPERF__DRAIN_RUN;
   uint64_t waiting = ring->head - ring->tail;
   uint64_t left = most;
   size_t piece, size;

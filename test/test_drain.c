@@ -8,7 +8,9 @@
 #include "random_run.h"
 #include "stream.h"
 
+/* The ring of most tests, and the largest. */
 #define RING_BYTES 1024
+#define MOST_BYTES 65536
 #define QUARTER    (RING_BYTES / 4)
 #define MOST       4096
 
@@ -24,7 +26,7 @@ typedef struct written_s {
 
 typedef struct world_s world_t;
 struct world_s {
-  uint64_t data[RING_BYTES / sizeof(uint64_t)];
+  uint64_t data[MOST_BYTES / sizeof(uint64_t)];
   uint64_t scratch[UVPERF__RING_SCRATCH_BYTES / sizeof(uint64_t)];
   struct perf_event_mmap_page page;
   uvperf__ring_t ring;
@@ -60,11 +62,11 @@ static void check_given(const uint8_t *bytes, size_t size, uint64_t behind) {
   assert_true(world.nr_given < world.nr_written);
   assert_int_equal(size, next->size);
   for (i = 0; i < size; i++)
-    assert_int_equal(bytes[i], ring[(next->at + i) % RING_BYTES]);
+    assert_int_equal(bytes[i], ring[(next->at + i) % world.ring.size]);
   assert_true(behind == world.looked - next->at - size);
   waiting = uvperf__ring_head(&world.ring) - next->at;
   assert_true(uvperf__ring_waiting(&world.ring) == waiting);
-  assert_true(next->at - world.page.data_tail < QUARTER);
+  assert_true(next->at - world.page.data_tail < world.ring.size / 4);
   world.nr_given += 1;
   world.bytes_given += size;
 }
@@ -104,7 +106,7 @@ static int on_sample(void *owner, const uint8_t *bytes, uint64_t header,
   /* In place, and the tail has not moved since the run began. */
   assert_ptr_equal(bytes,
                    (const uint8_t *)world.data +
-                       world.written[world.nr_given - 1].at % RING_BYTES);
+                       world.written[world.nr_given - 1].at % world.ring.size);
   world.run = world.ring.run->at == world.ring.run->start ? 1 : world.run + 1;
   if (world.longest_run < world.run)
     world.longest_run = world.run;
@@ -160,12 +162,12 @@ static void put(uint32_t type, uint16_t misc, uint16_t size, size_t room) {
   uint64_t word;
   size_t i;
 
-  assert_true(head + room - world.page.data_tail <= RING_BYTES);
+  assert_true(head + room - world.page.data_tail <= world.ring.size);
   for (i = 0; i < room; i += sizeof(word)) {
     word = head * 1000 + i;
     if (i == 0)
       memcpy(&word, &header, sizeof(word));
-    world.data[(head + i) % RING_BYTES / sizeof(word)] = word;
+    world.data[(head + i) % world.ring.size / sizeof(word)] = word;
   }
   world.page.data_head = head + room;
 }
@@ -232,6 +234,17 @@ static void samples_of_a_header_alone_are_a_run(void **state) {
   write_samples(3, 8);
   expect(UVPERF__DRAINED, "s8 s8 s8", 24);
   assert_int_equal(world.longest_run, 3);
+}
+
+/* So that to count what it has given takes little, whatever the ring's size. */
+static void a_run_is_not_longer_than_it_may_be(void **state) {
+  (void)state;
+  begin();
+  world.ring.size = MOST_BYTES;
+  write_samples(UVPERF__DRAIN_RUN + 1, 8);
+  assert_int_equal(drain(), UVPERF__DRAINED);
+  assert_int_equal(world.nr_given, UVPERF__DRAIN_RUN + 1);
+  assert_int_equal(world.longest_run, UVPERF__DRAIN_RUN);
 }
 
 static void other_records_are_between_runs(void **state) {
@@ -553,6 +566,7 @@ int main(void) {
       cmocka_unit_test(an_empty_ring_gives_nothing),
       cmocka_unit_test(samples_are_one_run),
       cmocka_unit_test(samples_of_a_header_alone_are_a_run),
+      cmocka_unit_test(a_run_is_not_longer_than_it_may_be),
       cmocka_unit_test(other_records_are_between_runs),
       cmocka_unit_test(a_sample_that_is_broken_is_between_runs),
       cmocka_unit_test(a_sample_that_wraps_is_put_together),
