@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: samples of every kind one behind the other in a ring, of one event
+ * or of several that share it, with other records between them, in slices of
+ * any size. Each comes once, whole, with its own fields and no others, and what
+ * is told of them is right in each callback. */
+#include "live.h"
+
+#include "fake_kernel.h"
+#include "random_run.h"
+#include "record_check.h"
+
+#define EVENTS      4
+#define MOST        4096
+#define RING_BYTES  65536
+#define UNKNOWN_BIT (UINT64_C(1) << 40)
+
+enum kind {
+  SOUND,
+  NOBODYS, /* the id is no event's */
+  EMPTY,   /* no field is there */
+  NEWER    /* of a type that no kernel has */
+};
+
+typedef struct expected_s {
+  enum kind kind;
+  uint32_t type;
+  size_t event;
+  record_values_t values;
+  size_t size;
+  uint8_t *bytes;
+} expected_t;
+
+typedef struct world_s {
+  random_run_t random;
+  uvperf_event_t events[EVENTS]; /* the first owns the ring */
+  fake_event_t *fakes[EVENTS];
+  struct perf_event_attr known[EVENTS]; /* without bits that nobody knows */
+  size_t nr;
+  expected_t queue[MOST];
+  size_t first, last;
+  uvperf_stats_t stats; /* as counted here */
+} world_t;
+
+static world_t world;
+
+static uint64_t draw(uint64_t below) {
+  return random_run_draw(&world.random, below);
+}
+
+static uint64_t any(void) {
+  return draw(UINT64_C(1) << 32) << 32 | draw(UINT64_C(1) << 32);
+}
+
+/* -- what comes ------------------------------------------------------------ */
+
+static void check_stats(const uvperf_event_t *event) {
+  uvperf_stats_t stats;
+
+  uvperf_event_stats(event, &stats);
+  assert_int_equal(stats.records, world.stats.records);
+  assert_int_equal(stats.bytes, world.stats.bytes);
+  assert_int_equal(stats.corrupt, world.stats.corrupt);
+  assert_int_equal(stats.lost_records, world.stats.lost_records);
+}
+
+static void count(const expected_t *expected, int status,
+                  const uvperf_record_t *record) {
+  world.stats.records += 1;
+  world.stats.bytes += expected->size;
+  world.stats.corrupt += status != 0;
+  if (status == 0 && expected->type == PERF_RECORD_LOST)
+    world.stats.lost_records += record->lost.lost;
+  if (status == 0 && expected->type == PERF_RECORD_LOST_SAMPLES)
+    world.stats.lost_records += record->lost_samples.lost;
+}
+
+static void check_record(const expected_t *expected, int status,
+                         const uvperf_record_t *record) {
+  const uvperf_source_t *source = record->source;
+  int is_broken = expected->kind == NOBODYS || expected->kind == EMPTY;
+
+  assert_int_equal(status, is_broken ? UV_EPROTO : 0);
+  assert_int_equal(record->size, expected->size);
+  assert_memory_equal(record->bytes, expected->bytes, expected->size);
+  if (expected->kind == SOUND) {
+    record_check(record, expected->type, &world.known[expected->event],
+                 &expected->values, record->bytes);
+    record_check_bounds(record);
+  } else if (is_broken) {
+    record_check_raw(record, record->bytes, source);
+  }
+  if (expected->kind == SOUND || expected->kind == NEWER)
+    assert_int_equal(source->ids[0], world.fakes[expected->event]->id);
+}
+
+static void attach(size_t i) {
+  assert_int_equal(
+      uvperf_event_set_output(&world.events[i], &world.events[0], NULL), 0);
+}
+
+static void detach(size_t i) {
+  assert_int_equal(uvperf_event_set_output(&world.events[i], NULL, NULL), 0);
+}
+
+/* New decoders while a record is in hand, once or several times. */
+static void change_outputs(void) {
+  uint64_t nr = draw(4);
+  size_t i;
+
+  for (; nr > 0 && world.nr > 1; nr--) {
+    i = 1 + draw(world.nr - 1);
+    detach(i);
+    attach(i);
+  }
+}
+
+static void on_record(uvperf_event_t *event, int status,
+                      const uvperf_record_t *record);
+
+static void restart(uvperf_event_t *event) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+
+  assert_int_equal(uvperf_event_stop(event), 0);
+  options.slice_records = (uint32_t)draw(8);
+  options.slice_bytes = draw(3) > 0 ? 0 : 1 + draw(2000);
+  options.slice_us = draw(3) > 0 ? UINT32_MAX : 1;
+  assert_int_equal(uvperf_event_start(event, &options, on_record, NULL), 0);
+}
+
+static void on_record(uvperf_event_t *event, int status,
+                      const uvperf_record_t *record) {
+  const expected_t *expected = &world.queue[world.first];
+
+  assert_non_null(record);
+  assert_true(world.first < world.last);
+  count(expected, status, record);
+  check_stats(event);
+  check_record(expected, status, record);
+  if (draw(10) == 0) {
+    change_outputs();
+    check_record(expected, status, record);
+  }
+  if (draw(40) == 0) {
+    restart(event);
+    check_record(expected, status, record);
+  }
+  check_stats(event);
+  world.first += 1;
+}
+
+/* -- what is written ------------------------------------------------------- */
+
+static void draw_values(record_values_t *values, uint64_t id) {
+  record_values_init(values);
+  values->misc = (uint16_t)draw(0x1000);
+  values->pid = (uint32_t)any();
+  values->tid = (uint32_t)any();
+  values->cpu = (uint32_t)any();
+  values->time = any();
+  values->id = id;
+  values->stream_id = any();
+  values->ip = any();
+  values->addr = any();
+  values->period = any();
+  values->group_nr = draw(4);
+  values->callchain_nr = draw(3) * draw(20);
+  values->raw_size = (uint32_t)(4 + 8 * draw(3) * draw(10));
+  values->branch_nr = draw(4);
+  values->hw_idx = any();
+  values->abi_user = draw(3);
+  values->abi_intr = draw(3);
+  values->stack_size = 8 * draw(3) * draw(10);
+  values->dyn_size = values->stack_size / 2;
+  values->weight = any();
+  values->data_src = any();
+  values->transaction = any();
+  values->phys_addr = any();
+  values->cgroup = any();
+  values->aux_size = 8 * draw(4);
+}
+
+static uint32_t draw_type(void) {
+  static const uint32_t others[] = {PERF_RECORD_LOST, PERF_RECORD_COMM,
+                                    PERF_RECORD_EXIT, PERF_RECORD_MMAP2, 13};
+
+  return draw(5) > 0 ? PERF_RECORD_SAMPLE : others[draw(5)];
+}
+
+/* A record with what makes it wrong, if anything does. */
+static void build(record_builder_t *builder, expected_t *expected) {
+  const fake_event_t *fake = world.fakes[expected->event];
+  const struct perf_event_attr *attr = &world.known[expected->event];
+
+  draw_values(&expected->values, expected->kind == NOBODYS ? 99 : fake->id);
+  record_build(builder, expected->type, attr, &expected->values);
+  /* Of fields that are newer than the library. */
+  if (fake->attr.sample_type != attr->sample_type &&
+      expected->type == PERF_RECORD_SAMPLE)
+    record_put_u64(builder, any());
+  record_end(builder);
+  if (expected->kind != EMPTY)
+    return;
+  record_begin(builder, expected->type, expected->values.misc);
+  record_end(builder);
+}
+
+static int room_for(size_t size) {
+  const struct perf_event_mmap_page *page = world.fakes[0]->page;
+
+  return page->data_head - page->data_tail + size <= RING_BYTES;
+}
+
+/* Of one event that has its ring alone all records are, whatever their id. */
+static void spoil(expected_t *expected) {
+  if (world.nr == 1 && draw(2) == 0) {
+    expected->kind = NEWER;
+    expected->type = 1000;
+  } else if (world.nr > 1) {
+    expected->kind = NOBODYS;
+  } else if (expected->type == PERF_RECORD_SAMPLE &&
+             world.known[0].sample_type != 0) {
+    expected->kind = EMPTY;
+  }
+}
+
+static void write_one(void) {
+  static record_builder_t builder;
+  expected_t *expected = &world.queue[world.last];
+
+  assert_true(world.last < MOST - 1);
+  memset(expected, 0, sizeof(*expected));
+  expected->event = draw(world.nr);
+  expected->type = draw_type();
+  if (draw(20) == 0)
+    spoil(expected);
+  build(&builder, expected);
+  if (!room_for(builder.size))
+    return;
+  expected->size = builder.size;
+  expected->bytes = malloc(builder.size);
+  memcpy(expected->bytes, builder.words, builder.size);
+  fake_ring_append(world.fakes[0], builder.words, builder.size);
+  world.last += 1;
+}
+
+/* -- a run ------------------------------------------------------------------ */
+
+static uint64_t draw_sample_type(void) {
+  static const uint64_t usual[] = {
+      PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+          PERF_SAMPLE_PERIOD,
+      PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_RAW,
+      PERF_SAMPLE_TID | PERF_SAMPLE_TIME, PERF_SAMPLE_READ};
+  uint64_t type = draw(3) > 0 ? usual[draw(5)] : any() & any();
+
+  if (draw(3) == 0)
+    type |= usual[draw(5)];
+  type &= BUILD_SAMPLE_ALL;
+  /* One field in two readings: the kernel refuses both. */
+  if (type & BUILD_SAMPLE_WEIGHT_STRUCT)
+    type &= ~(uint64_t)PERF_SAMPLE_WEIGHT;
+  return draw(8) == 0 ? type | UNKNOWN_BIT : type;
+}
+
+static void open_event(uv_loop_t *loop, size_t i) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  int rc;
+
+  world.fakes[i] = fake_event_add(7 + i);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  attr.sample_period = 1;
+  attr.sample_type = draw_sample_type();
+  attr.sample_id_all = draw(2) & 1;
+  attr.read_format = BUILD_FORMAT_ALL;
+  attr.branch_sample_type = BUILD_BRANCH_HW_INDEX;
+  attr.sample_regs_user = 0xff;
+  attr.sample_regs_intr = 0xf0f;
+  attr.sample_stack_user = 8;
+  if (i == 0)
+    options.ring_bytes = RING_BYTES;
+  if (world.nr > 1)
+    options.flags = UVPERF_EVENT_IDENTIFY;
+  if (i > 0)
+    options.flags |= UVPERF_EVENT_NO_RING;
+  error.reason[0] = '\0';
+  rc = uvperf_event_init(loop, &world.events[i], &attr, &options, &error);
+  if (rc != 0)
+    fail_msg("init %llx: %d %s", (unsigned long long)attr.sample_type, rc,
+             error.reason);
+  world.known[i] = world.fakes[i]->attr;
+  world.known[i].sample_type &= BUILD_SAMPLE_ALL;
+}
+
+static void open_world(uv_loop_t *loop, uint64_t seed) {
+  size_t i;
+
+  fake_kernel_reset();
+  memset(&world, 0, sizeof(world));
+  random_run_seed(&world.random, seed);
+  world.nr = draw(2) == 0 ? 1 : 2 + draw(EVENTS - 1);
+  for (i = 0; i < world.nr; i++)
+    open_event(loop, i);
+  for (i = 1; i < world.nr; i++)
+    attach(i);
+  assert_int_equal(uvperf_event_start(&world.events[0], NULL, on_record, NULL),
+                   0);
+}
+
+static void close_world(uv_loop_t *loop) {
+  size_t i;
+
+  for (i = 0; i < world.nr; i++)
+    uvperf_event_close(&world.events[world.nr - 1 - i], NULL);
+  uv_run(loop, UV_RUN_DEFAULT);
+  for (i = 0; i < world.last; i++)
+    free(world.queue[i].bytes);
+  fake_assert_clean();
+}
+
+static void run_at_random(uv_loop_t *loop, uint64_t seed) {
+  uint64_t nr;
+  int step;
+
+  open_world(loop, seed);
+  for (step = 0; step < 100; step++) {
+    for (nr = draw(30); nr > 0; nr--)
+      write_one();
+    fake_event_wake(world.fakes[0]);
+    if (draw(4) == 0)
+      assert_int_equal(uvperf_event_flush(&world.events[0]), 0);
+    else
+      uv_run(loop, UV_RUN_NOWAIT);
+    fake_event_quiet(world.fakes[0]);
+    check_stats(&world.events[0]);
+  }
+  while (world.first < world.last)
+    assert_int_equal(uvperf_event_flush(&world.events[0]), 0);
+  assert_true(world.last > 200);
+  close_world(loop);
+}
+
+static void samples_of_all_kinds_come_whole_and_once(void **state) {
+  uint64_t seed, last;
+
+  random_run_seeds(60, &seed, &last);
+  for (; seed <= last; seed++)
+    run_at_random(*state, seed);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test_setup_teardown(samples_of_all_kinds_come_whole_and_once,
+                                       fake_kernel_loop_setup,
+                                       fake_kernel_loop_teardown),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
