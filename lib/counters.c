@@ -27,7 +27,9 @@ uint64_t uvperf__counters_now(void) {
 
 int uvperf__counters_check(const uvperf__counters_t *counters,
                            uvperf_error_t *error) {
-  if (!uvperf__opener_is_forked(&counters->opener))
+  /* The reader of the pages needs no system call to know. */
+  if (uvperf__user_reader_is_mine(&counters->reader) ||
+      !uvperf__opener_is_forked(&counters->opener))
     return 0;
   return uvperf__explain(error, -EPERM, UVPERF_CAUSE_ARGUMENT,
                          "the events belong to the parent process");

@@ -59,12 +59,16 @@ int uvperf__counters_enable(uvperf__counters_t *counters,
 int uvperf__counters_disable(uvperf__counters_t *counters,
                              uvperf_error_t *error);
 
-/* Disables without asking whose process it is, which can be a system call: a
+/* Disables without asking whose process it is, which is a system call: a
  * measurement has asked before, and would measure that call too. */
 int uvperf__counters_stop(uvperf__counters_t *counters, uvperf_error_t *error);
 
 /* Whether the last of these two that did anything was to enable. */
 int uvperf__counters_is_enabled(const uvperf__counters_t *counters);
+
+/* As uvperf__counters_check, for what only reads: see
+ * uvperf__opener_seems_forked. */
+int uvperf__counters_may_read(const uvperf__counters_t *counters);
 
 /* From now on counts and times are told without what they are now. */
 int uvperf__counters_reset(uvperf__counters_t *counters);

@@ -94,8 +94,9 @@ typedef struct counter_place_s {
 typedef struct counter_target_s {
   uint32_t index;
   uint32_t type; /* enum uvperf_target_type */
-  int thread;    /* UVPERF_TARGET_SELF: uvperf__sys_thread; else 0 */
-  void *data;    /* the user's */
+  /* UVPERF_TARGET_SELF: which thread that is; else of none. */
+  uvperf__thread_t thread;
+  void *data; /* the user's */
   int inherit;
   int on_exec;
   int follows_cpus;  /* it is of each CPU that there is */

@@ -10,7 +10,6 @@
 #include "alloc.h"
 #include "explain.h"
 #include "file.h"
-#include "sys.h"
 
 typedef struct plan_s {
   uvperf__counters_t *counters;
@@ -468,7 +467,7 @@ int uvperf__counters_plan(uvperf__counters_t *counters,
   plan.target->index = counters->next_target++;
   plan.target->type = target->type;
   if (target->type == UVPERF_TARGET_SELF)
-    plan.target->thread = uvperf__sys_thread();
+    uvperf__thread_init(&plan.target->thread);
   plan.target->data = target->data;
   plan.target->cgroup = -1;
   rc = plan_target(&plan, target);

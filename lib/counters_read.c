@@ -134,15 +134,11 @@ typedef struct answer_s {
   int is_gone;
 } answer_t;
 
-static int is_caller(const counter_target_t *target) {
-  return target->thread != 0 && target->thread == uvperf__sys_thread();
-}
-
 static int is_gone(const uvperf__counters_t *counters,
                    const counter_place_t *place, answer_t *answer) {
   int pid = place->place.pid;
 
-  if (is_caller(answer->target))
+  if (uvperf__thread_is_mine(&answer->target->thread))
     return 0;
   if (answer->pid != pid) {
     answer->pid = pid;
@@ -241,6 +237,10 @@ static void fill_place(const uvperf__counters_t *counters,
               place->is_gone, uvperf__reading_cell(reading, i, nr));
 }
 
+int uvperf__counters_may_read(const uvperf__counters_t *counters) {
+  return uvperf__opener_seems_forked(&counters->opener) ? -EPERM : 0;
+}
+
 int uvperf__counters_begin_reading(const uvperf__counters_t *counters,
                                    uvperf_reading_t *reading) {
   uvperf__reading_origin_t origin = {counters, counters->born};
@@ -257,7 +257,7 @@ int uvperf__counters_read(uvperf__counters_t *counters,
   answer_t answer = {NULL, 0, 0};
   size_t i, place;
   size_t nr = 0;
-  int rc = uvperf__counters_check(counters, NULL);
+  int rc = uvperf__counters_may_read(counters);
 
   if (rc == 0)
     rc = uvperf__counters_begin_reading(counters, reading);
@@ -294,7 +294,7 @@ static void reset_place(const uvperf__counters_t *counters,
 int uvperf__counters_reset(uvperf__counters_t *counters) {
   const counter_target_t *target;
   size_t i, place;
-  int rc = uvperf__counters_check(counters, NULL);
+  int rc = uvperf__counters_may_read(counters);
 
   if (rc != 0)
     return rc;

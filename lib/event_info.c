@@ -68,7 +68,7 @@ int uvperf_event_read_group(uvperf_event_t *const *events, size_t nr,
   impl = uvperf__event_impl(events[0]);
   if ((impl->attr->read_format & PERF_FORMAT_GROUP) == 0)
     return UV_EINVAL;
-  if (uvperf__event_is_forked(impl))
+  if (uvperf__opener_seems_forked(&impl->opener))
     return UV_EPERM;
   size = uvperf__sys_read(impl->fd, words, sizeof(words));
   if (size <= 0)
@@ -93,7 +93,7 @@ int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count) {
     return uvperf_event_read_group(&event, 1, count);
   if (count == NULL)
     return UV_EINVAL;
-  if (uvperf__event_is_forked(impl))
+  if (uvperf__opener_seems_forked(&impl->opener))
     return UV_EPERM;
   size = uvperf__sys_read(impl->fd, words, sizeof(words));
   if (size <= 0)

@@ -25,8 +25,8 @@ static int call(uvperf__counters_t *counters, uvperf_measure_fn fn, void *arg,
   int rc = uvperf__counters_enable(counters, error);
 
   if (rc != 0) {
-    /* Those before the one that failed are on. */
-    uvperf__counters_stop(counters, NULL);
+    /* Those before the one that failed are on; but not in a forked child. */
+    uvperf__counters_disable(counters, NULL);
     return rc;
   }
   fn(arg);
@@ -52,7 +52,7 @@ int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn, void *arg,
   if (set == NULL || fn == NULL || reading == NULL)
     return UV_EINVAL;
   counters = uvperf__set_counters(set);
-  rc = uvperf__counters_check(counters, NULL);
+  rc = uvperf__counters_may_read(counters);
   if (rc == 0 && uvperf__counters_is_enabled(counters))
     rc = UV_EBUSY;
   if (rc == 0)

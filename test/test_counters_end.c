@@ -147,12 +147,18 @@ static void read_elsewhere(void *arg) {
       uvperf__counters_read(elsewhere->counters, elsewhere->reading), 0);
 }
 
+static void read_in_a_thread(elsewhere_t *elsewhere) {
+  uv_thread_t thread;
+
+  assert_int_equal(uv_thread_create(&thread, read_elsewhere, elsewhere), 0);
+  assert_int_equal(uv_thread_join(&thread), 0);
+}
+
 /* It is there, as it asks; of another thread that is not known. */
 static void calling_thread_is_not_asked_for(void **state) {
   counters_make_t make;
   elsewhere_t elsewhere;
   fake_event_t *events[1];
-  uv_thread_t thread;
 
   (void)state;
   counters_script(events, 1);
@@ -166,8 +172,30 @@ static void calling_thread_is_not_asked_for(void **state) {
   read_elsewhere(&elsewhere);
   read_elsewhere(&elsewhere);
   assert_int_equal(fake_count(FAKE_HAS_TASK), 0);
-  assert_int_equal(uv_thread_create(&thread, read_elsewhere, &elsewhere), 0);
-  assert_int_equal(uv_thread_join(&thread), 0);
+  read_in_a_thread(&elsewhere);
+  assert_int_equal(fake_count(FAKE_HAS_TASK), 1);
+  uvperf_reading_free(elsewhere.reading);
+  finish(elsewhere.counters);
+}
+
+/* It has ended, and its number was given again. */
+static void
+thread_with_the_number_of_the_calling_one_is_asked_for(void **state) {
+  counters_make_t make;
+  elsewhere_t elsewhere;
+  fake_event_t *events[1];
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 1);
+  counters_add(&make, UVPERF_TARGET_SELF);
+  fake_getpid(4711); /* all threads have this number now */
+  assert_int_equal(uvperf__counters_make("/nowhere", &elsewhere.counters,
+                                         &make.options, NULL),
+                   0);
+  assert_int_equal(uvperf_reading_new(&elsewhere.reading), 0);
+  counters_give(events[0], 1, 10, 10);
+  read_in_a_thread(&elsewhere);
   assert_int_equal(fake_count(FAKE_HAS_TASK), 1);
   uvperf_reading_free(elsewhere.reading);
   finish(elsewhere.counters);
@@ -182,6 +210,7 @@ int main(void) {
       TEST(task_found_gone_is_read_once_more),
       TEST(task_on_many_cpus_is_asked_for_once),
       TEST(calling_thread_is_not_asked_for),
+      TEST(thread_with_the_number_of_the_calling_one_is_asked_for),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 /* Live: a forked child has the parent's fds and epoll but not its rings. */
 #include "live.h"
 
+#include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* What the child does by the rules: uv_loop_fork, close, run. */
@@ -31,25 +33,58 @@ static int child_by_the_rules(live_collector_t *collector) {
   return uv_loop_close(loop) == 0 ? 0 : 5;
 }
 
-/* P19: neither the parent's events nor its epoll registration are touched. */
-static void event_forked_child_closes_leaves_parent_alone(void **state) {
+/* The same of a child of which the C library does not know that it is one, but
+ * that what only reads is not kept from it. */
+static int cloned_child_by_the_rules(live_collector_t *collector) {
+  uv_loop_t *loop = collector->event.loop;
+
+  if (uv_loop_fork(loop) != 0)
+    return 1;
+  if (uvperf_event_enable(&collector->event, NULL) != UV_EPERM ||
+      uvperf_event_disable(&collector->event, NULL) != UV_EPERM ||
+      uvperf_event_reset(&collector->event, NULL) != UV_EPERM ||
+      uvperf_event_stop(&collector->event) != UV_EPERM ||
+      uvperf_event_flush(&collector->event) != UV_EPERM)
+    return 2;
+  uvperf_event_close(&collector->event, NULL);
+  while (uv_run(loop, UV_RUN_DEFAULT) != 0)
+    continue;
+  return collector->comms == 0 && collector->event.impl == NULL ? 0 : 3;
+}
+
+static void parent_is_left_alone(uv_loop_t *loop, pid_t (*make_child)(void),
+                                 int (*be_child)(live_collector_t *)) {
   live_collector_t collector;
   uint64_t next = 0;
   pid_t pid;
 
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
+  live_init_comm(loop, &collector);
   live_start(&collector, NULL);
   live_comm(&next, 3);
-  pid = fork();
+  pid = make_child();
   if (pid == 0)
-    _exit(child_by_the_rules(&collector));
+    _exit(be_child(&collector));
   assert_int_equal(support_wait(pid), 0);
-  assert_true(live_run_until(*state, &collector.comms, 3));
+  assert_true(live_run_until(loop, &collector.comms, 3));
   live_comm(&next, 100);
-  assert_true(live_run_until(*state, &collector.comms, 103));
+  assert_true(live_run_until(loop, &collector.comms, 103));
   assert_int_equal(collector.out_of_order, 0);
   live_close(&collector);
+}
+
+/* P19: neither the parent's events nor its epoll registration are touched. */
+static void event_forked_child_closes_leaves_parent_alone(void **state) {
+  support_need_own_events(__func__);
+  parent_is_left_alone(*state, fork, child_by_the_rules);
+}
+
+static pid_t bare_clone(void) {
+  return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+static void event_cloned_child_closes_leaves_parent_alone(void **state) {
+  support_need_own_events(__func__);
+  parent_is_left_alone(*state, bare_clone, cloned_child_by_the_rules);
 }
 
 /* One that forgets to close: it delivers nothing and does not die of the ring
@@ -173,6 +208,7 @@ static void event_forked_in_flush_child_closes_parent_gets_all(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(event_forked_child_closes_leaves_parent_alone),
+      support_loop_test(event_cloned_child_closes_leaves_parent_alone),
       support_loop_test(event_forked_child_runs_loop_delivers_nothing),
       support_loop_test(event_forked_child_cannot_join_parents_group),
       support_loop_test(event_forked_in_turn_child_closes_parent_gets_all),

@@ -13,7 +13,8 @@
  *   it runs the loop, or before the callback returns if it was forked in a
  *   record callback (the child has the ring no more, nor the record); there,
  *   all but close and the getters return UV_EPERM, and close touches neither
- *   the parent's event nor its ring.
+ *   the parent's event nor its ring. A child by a bare clone(2), of which the C
+ *   library does not know, is not kept from reading counts.
  * - Calling anything but ref, unref, has_ref, is_active and is_closing after
  *   uvperf_event_close is a programming error and asserts (but for a library
  *   built with NDEBUG). */
