@@ -202,7 +202,7 @@ static int measure_open_own(subject_t *subject, uvperf_measure_fn fn) {
 }
 
 static int measure_name(subject_t *subject, uvperf_measure_fn fn) {
-  return uvperf_measure_event("page-faults", fn, subject, subject->counts,
+  return uvperf_measure_event("page-faults:u", fn, subject, subject->counts,
                               NULL);
 }
 
@@ -407,6 +407,10 @@ static int run(bench_report_t *report) {
   static subject_t subject;
   int rc;
 
+  if (!own_may_open()) {
+    bench_report_skip(report, "perf_event_paranoid 2, or CAP_PERFMON");
+    return 0;
+  }
   rc = compare_events(report, &subject, 1);
   if (rc == 0)
     rc = compare_events(report, &subject, GROUP);

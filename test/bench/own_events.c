@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "own_events.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -18,6 +19,7 @@ void own_attr(struct perf_event_attr *attr, size_t which) {
   attr->size = sizeof(*attr);
   attr->type = PERF_TYPE_SOFTWARE;
   attr->config = configs[which % OWN_GROUP];
+  attr->exclude_kernel = 1;
   attr->read_format =
       PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 }
@@ -27,6 +29,18 @@ void own_attr(struct perf_event_attr *attr, size_t which) {
 static int open_one(const struct perf_event_attr *attr, int leader) {
   return (int)syscall(SYS_perf_event_open, attr, 0, -1, leader,
                       PERF_FLAG_FD_CLOEXEC);
+}
+
+int own_may_open(void) {
+  struct perf_event_attr attr;
+  int fd;
+
+  own_attr(&attr, 0);
+  fd = open_one(&attr, -1);
+  if (fd < 0)
+    return errno != EACCES && errno != EPERM;
+  close(fd);
+  return 1;
 }
 
 int own_open(own_events_t *own, size_t nr, int is_group) {

@@ -31,9 +31,12 @@ typedef struct own_events_s {
   uint64_t failures;
 } own_events_t;
 
-/* The attr of the which-th event, with both times. The first counts page
- * faults. */
+/* The attr of the which-th event, with both times, of the user's side, which
+ * needs no privileges. The first counts page faults. */
 void own_attr(struct perf_event_attr *attr, size_t which);
+
+/* Whether one may be opened, for all that privileges have to say. */
+int own_may_open(void);
 
 /* Opens so many, enabled; as one group of OWN_GROUP, or each for itself. 0, or
  * 1 when it has said what failed. */
