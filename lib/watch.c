@@ -35,7 +35,7 @@ int uvperf__watch_new(uvperf__watch_t **watch_out, uv_loop_t *loop,
   watch->ops = ops;
   watch->owner = owner;
   watch->pid = uvperf__sys_getpid();
-  watch->thread = uvperf__sys_thread();
+  uvperf__thread_init(&watch->thread);
   uv_idle_init(loop, &watch->idle);
   watch->idle.data = watch;
   watch->idle.idle_cb = uvperf__watch_on_idle;

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include "opener.h"
 #include "ring_poll.h"
 #include "teardown.h"
 #include "watch.h"
@@ -35,7 +36,7 @@ struct uvperf__watch_s {
   void *owner;
   uvperf__watch_options_t options;
   pid_t pid;
-  int thread; /* in which the pid was that: uvperf__sys_thread, 0 for none */
+  uvperf__thread_t thread; /* in which the pid was that */
   uv_idle_t idle;
   uv_check_t check;
   uv_timer_t timer;  /* for the earlier of these */

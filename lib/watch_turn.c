@@ -328,13 +328,11 @@ static void turn(uvperf__watch_t *watch) {
  * getpid is a system call it is asked only where the thread is not the one that
  * had the answer before: in a child, and when the loop has moved to another. */
 static int is_forked(uvperf__watch_t *watch) {
-  int thread = uvperf__sys_thread();
-
-  if (thread == watch->thread && thread != 0)
+  if (uvperf__thread_is_mine(&watch->thread))
     return 0;
   if (uvperf__sys_getpid() != watch->pid)
     return 1;
-  watch->thread = thread;
+  uvperf__thread_init(&watch->thread);
   return 0;
 }
 
