@@ -392,6 +392,60 @@ static void pause_of_a_writer_is_the_owners(void **state) {
   close_both(*state, &owner, &writer);
 }
 
+typedef struct redirector_s {
+  uvperf_event_t writer;
+  uint64_t records;
+  uint64_t slices;
+} redirector_t;
+
+/* Each time the owner has a new decoder. */
+static void redirect_always(uvperf_event_t *owner, int status,
+                            const uvperf_record_t *record) {
+  redirector_t *redirector = owner->data;
+  uvperf_record_t before;
+
+  (void)status;
+  if (record != NULL)
+    before = *record;
+  assert_int_equal(uvperf_event_set_output(&redirector->writer, NULL, NULL), 0);
+  assert_int_equal(uvperf_event_set_output(&redirector->writer, owner, NULL),
+                   0);
+  redirector->records += record != NULL;
+  redirector->slices += record == NULL;
+  if (record != NULL)
+    assert_memory_equal(record, &before, sizeof(before));
+}
+
+static void
+set_output_at_the_end_of_a_slice_keeps_the_next_record(void **state) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  redirector_t redirector = {.records = 0};
+  struct perf_event_attr attr;
+  uvperf_event_t owner;
+  fake_event_t *fake;
+  uint64_t nr;
+
+  fake = fake_event_add(7);
+  fake_event_add(8);
+  story_attr(&attr);
+  init(*state, &owner, &attr, SHARED, -1);
+  init(*state, &redirector.writer, &attr, WRITER, -1);
+  owner.data = &redirector;
+  options.flags = UVPERF_START_SLICE_END;
+  options.flush_ms = 0;
+  assert_int_equal(uvperf_event_start(&owner, &options, redirect_always, NULL),
+                   0);
+  for (nr = 1; nr <= 3; nr++) {
+    story_append(fake, PERF_RECORD_COMM);
+    fake_event_wake(fake);
+    story_turns(*state, 2);
+    fake_event_quiet(fake);
+    assert_int_equal(redirector.records, nr);
+    assert_int_equal(redirector.slices, nr);
+  }
+  close_both(*state, &owner, &redirector.writer);
+}
+
 #define TEST(f)                                                                \
   support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
                                    fake_kernel_loop_teardown)
@@ -413,6 +467,7 @@ int main(void) {
       TEST(set_output_forgets_writers_that_have_left),
       TEST(set_output_to_a_ring_that_has_ended_is_eof),
       TEST(pause_of_a_writer_is_the_owners),
+      TEST(set_output_at_the_end_of_a_slice_keeps_the_next_record),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
