@@ -267,7 +267,8 @@ UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
  *      overwritable and not paused;
  *    UV_EINVAL  record is NULL; no ring;
  *    UV_ENOMEM  out of memory, which it takes where the next record begins at
- *      the end of the ring and goes on at its start; it can be asked for again;
+ *      the end of the ring and goes on at its start, and which it can take
+ *      inside a callback of another handle; it can be asked for again;
  *    UV_EPERM   in a forked child.
  *  Source: perf_event_open(2), "MMAP layout". */
 UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
