@@ -12,11 +12,14 @@ static int is_strange(const reader_t *impl, int cpu) {
 
 static void tell(reader_t *impl, int cpu, int status,
                  const uvperf_error_t *error) {
+  /* A record callback may have run the loop, inside of a flush. */
+  int was_in_callback = impl->in_callback;
+
   if (impl->cpu_cb == NULL)
     return;
   impl->in_callback = 1;
   impl->cpu_cb(impl->handle, cpu, status, error);
-  impl->in_callback = 0;
+  impl->in_callback = was_in_callback;
 }
 
 /* What programs there have written is in the ring to its end. Less than the

@@ -16,6 +16,8 @@ void uvperf__set_tick(void *owner) {
   set_t *impl = owner;
   uvperf_set_read_cb cb = impl->cb;
   int newer = 1 - impl->last;
+  /* A record callback may have run the loop, inside of a flush. */
+  int was_in_callback = impl->in_callback;
   int rc;
 
   rc = uvperf__counters_read(impl->counters, impl->readings[newer]);
@@ -32,9 +34,10 @@ void uvperf__set_tick(void *owner) {
   }
   /* Also if it was closed in there: impl lives until the loop turns. */
   impl->lent = -1;
-  impl->in_callback = 0;
+  impl->in_callback = was_in_callback;
   /* Of a set that nobody starts there are no other turns. */
-  uvperf__counters_settle(impl->counters);
+  if (!was_in_callback)
+    uvperf__counters_settle(impl->counters);
 }
 
 /* They are kept, and take memory again only if the set has grown. */

@@ -258,6 +258,55 @@ static void set_record_whose_wakeup_a_question_eats_comes(void **state) {
   }
 }
 
+/* -- callbacks among samples ------------------------------------------------ */
+
+static void on_tick(uvperf_set_t *set, int status,
+                    const uvperf_reading_t *total,
+                    const uvperf_reading_t *delta) {
+  live_stream_t *stream = set->data;
+
+  (void)status;
+  (void)total;
+  (void)delta;
+  *(uint64_t *)stream->hook_data += 1;
+}
+
+/* The first runs the loop until the set has told a reading; the others ask for
+ * what nobody may have while a record is in the user's hands. */
+static void run_the_loop_in_the_first(live_stream_t *stream,
+                                      const uvperf_record_t *record) {
+  uint64_t *ticks = stream->hook_data;
+
+  (void)record;
+  if (stream->samples == 1)
+    while (*ticks == 0)
+      uv_run(stream->live.set.loop, UV_RUN_ONCE);
+  assert_int_equal(uvperf_set_flush(&stream->live.set), UV_EBUSY);
+}
+
+static void set_that_is_read_in_a_callback_of_a_flush_is_busy(void **state) {
+  uint64_t ticks;
+  size_t mode;
+  stream_world_t world;
+  uint64_t i;
+
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    ticks = 0;
+    stream_world_begin(*state, &world, mode);
+    live_turns_in(*state, 5);
+    for (i = 1; i <= 3; i++)
+      stream_world_sample(&world, 0, 100, i);
+    world.stream.on_record = run_the_loop_in_the_first;
+    world.stream.hook_data = &ticks;
+    assert_int_equal(uvperf_set_read_start(&world.stream.live.set, 1, on_tick),
+                     0);
+    assert_int_equal(uvperf_set_flush(&world.stream.live.set), 0);
+    assert_int_equal(world.stream.samples, 3);
+    assert_true(ticks > 0);
+    stream_world_close(&world);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       stream_world_test(set_ring_that_cannot_be_right_leaves_the_others),
@@ -269,6 +318,7 @@ int main(void) {
       stream_world_test(set_record_that_is_not_sound_comes_raw),
       stream_world_test(set_closed_when_a_ring_is_unsound_is_clean),
       stream_world_test(set_record_whose_wakeup_a_question_eats_comes),
+      stream_world_test(set_that_is_read_in_a_callback_of_a_flush_is_busy),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
