@@ -12,5 +12,6 @@ extern const bench_t bench_latency;
 extern const bench_t bench_storm;
 extern const bench_t bench_fairness;
 extern const bench_t bench_scale;
+extern const bench_t bench_order;
 
 #endif

@@ -12,7 +12,7 @@
 
 static const bench_t *const all[] = {
     &bench_decode,   &bench_storm,    &bench_latency, &bench_bpf,
-    &bench_fairness, &bench_counting, &bench_scale,
+    &bench_fairness, &bench_counting, &bench_scale,   &bench_order,
 };
 #define NR_ALL (sizeof(all) / sizeof(all[0]))
 

@@ -1,243 +1,426 @@
 /* SPDX-License-Identifier: MIT */
-/* Time order at full speed: on each CPU a process calls getppid(2) as fast as
- * it can, a tracepoint writes a record for each call, and a set delivers them
- * in the order of their time. Tells how many came, how many were lost, and
- * whether the library's account of it is that of the producers.
+/* What the order of time costs over all CPUs. On each CPU a process makes
+ * system calls as fast as it can, and a tracepoint writes a record for each.
+ * Two sets of the same events take turns: one delivers in the order of time,
+ * the other ring by ring, through the same callback.
  *
- *   order [RECORDS [RING_BYTES]]
- *
- * Exits with 1 if the accounts differ. */
+ * First the writers fill the rings and rest while the records are delivered, so
+ * that nothing but the delivery is measured; then everything runs at once, the
+ * reader on a CPU that it shares with a writer, and what it cannot take is
+ * lost. Each run checks the account: what was delivered and what the kernel
+ * lost are what was written, the set has counted each record that came too
+ * late, and it has allocated nothing meanwhile. */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench.h"
+#include "benchmarks.h"
 #include "uvperf.h"
 
+#define EVENT     "syscalls:sys_enter_getppid"
 #define MOST_CPUS 64
 
-typedef struct producer_s {
-  int cpu;
-  pid_t pid;
-  int go; /* a byte written to it is the start */
-} producer_t;
+/* Of one writer, in a run. What a fill takes, some 450 KiB, fits in a ring. */
+#define FILLS      20
+#define FILL_CALLS 6000
+#define LIVE_CALLS 120000
 
-typedef struct bench_s {
-  uv_loop_t loop;
+#define RING_BYTES (512 * 1024)
+
+typedef struct writer_s {
+  pid_t pid;
+  int go; /* takes how many calls to make, a uint64_t */
+} writer_t;
+
+typedef struct subject_s {
   uvperf_set_t set;
-  producer_t producers[MOST_CPUS];
-  size_t nr_producers;
-  size_t nr_running;
-  uint64_t each; /* calls of one producer */
-  uv_signal_t child;
+  int is_ordered;
+  struct world_s *world;
+  uvperf_reading_t *reading;
   uint64_t delivered;
-  uint64_t others; /* records that are no samples */
+  uint64_t lost; /* up to the last run */
   uint64_t inversions;
   uint64_t newest; /* time of the youngest record so far */
-  uint64_t began, ended;
-} bench_t;
+  uint64_t failed; /* callbacks with a status */
+} subject_t;
 
-/* -- producers ------------------------------------------------------------ */
+typedef struct world_s {
+  uv_loop_t loop;
+  writer_t writers[MOST_CPUS];
+  size_t nr_writers;
+  int done; /* gives a byte for each writer that has made its calls */
+  uv_poll_t done_poll;
+  size_t nr_writing;
+  subject_t ordered;
+  subject_t by_ring;
+} world_t;
 
-static void produce(int cpu, int go, uint64_t calls) {
-  uint64_t i;
-  char byte;
+/* -- writers --------------------------------------------------------------- */
 
-  if (bench_pin(cpu) != 0 || read(go, &byte, 1) != 1)
+static void write_on(int cpu, int go, int done) {
+  uint64_t calls;
+
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || bench_pin(cpu) != 0)
     _exit(1);
-  for (i = 0; i < calls; i++)
-    syscall(SYS_getppid);
+  while (read(go, &calls, sizeof(calls)) == sizeof(calls)) {
+    for (; calls > 0; calls--)
+      syscall(SYS_getppid);
+    if (write(done, "", 1) != 1)
+      _exit(1);
+  }
   _exit(0);
 }
 
-static int fork_producers(bench_t *bench) {
-  int cpus[MOST_CPUS];
-  size_t nr = MOST_CPUS;
-  size_t i;
-  int pipes[2];
+static int fork_writer(world_t *world, int cpu, int done) {
+  writer_t *writer = &world->writers[world->nr_writers];
+  int go[2];
 
-  if (uvperf_cpus_online(cpus, &nr) != 0)
-    return bench_fail("the CPUs", "cannot be listed, or are too many");
-  for (i = 0; i < nr; i++) {
-    if (pipe(pipes) != 0)
-      return bench_fail("pipe", strerror(errno));
-    bench->producers[i].cpu = cpus[i];
-    bench->producers[i].go = pipes[1];
-    bench->producers[i].pid = fork();
-    if (bench->producers[i].pid < 0)
-      return bench_fail("fork", strerror(errno));
-    if (bench->producers[i].pid == 0) {
-      close(pipes[1]);
-      produce(cpus[i], pipes[0], bench->each);
-    }
-    close(pipes[0]);
-    bench->nr_producers++;
+  if (pipe2(go, O_CLOEXEC) != 0)
+    return bench_fail("pipe2", strerror(errno));
+  writer->go = go[1];
+  writer->pid = fork();
+  if (writer->pid == 0) {
+    close(go[1]);
+    write_on(cpu, go[0], done);
   }
-  bench->nr_running = nr;
+  close(go[0]);
+  if (writer->pid < 0) {
+    close(go[1]);
+    return bench_fail("fork", strerror(errno));
+  }
+  world->nr_writers += 1;
   return 0;
 }
 
-static void on_child(uv_signal_t *handle, int number) {
-  bench_t *bench = handle->data;
+static int fork_writers(world_t *world) {
+  int cpus[MOST_CPUS];
+  size_t nr = MOST_CPUS;
+  size_t i;
+  int done[2];
+  int rc = 0;
 
-  (void)number;
-  while (waitpid(-1, NULL, WNOHANG) > 0)
-    bench->nr_running--;
-  if (bench->nr_running > 0)
-    return;
-  bench->ended = uv_hrtime();
-  uv_close((uv_handle_t *)handle, NULL);
-  uv_stop(&bench->loop);
+  if (uvperf_cpus_online(cpus, &nr) != 0)
+    return bench_fail("the CPUs", "cannot be listed, or are too many");
+  if (pipe2(done, O_CLOEXEC) != 0)
+    return bench_fail("pipe2", strerror(errno));
+  world->done = done[0];
+  for (i = 0; i < nr && rc == 0; i++)
+    rc = fork_writer(world, cpus[i], done[1]);
+  /* The writers alone have it, so that their death is seen. */
+  close(done[1]);
+  return rc;
 }
 
-/* -- the set -------------------------------------------------------------- */
+static int begin_writing(world_t *world, uint64_t calls) {
+  size_t i;
+
+  for (i = 0; i < world->nr_writers; i++)
+    if (write(world->writers[i].go, &calls, sizeof(calls)) != sizeof(calls))
+      return bench_fail("write", strerror(errno));
+  world->nr_writing = world->nr_writers;
+  return 0;
+}
+
+/* Takes a byte of each writer that is done; there is one, or it waits. */
+static int take_done(world_t *world) {
+  char bytes[MOST_CPUS];
+  ssize_t nr = read(world->done, bytes, sizeof(bytes));
+
+  if (nr <= 0)
+    return bench_fail("the writers", "are gone");
+  world->nr_writing -= (size_t)nr;
+  return 0;
+}
+
+static void end_writers(world_t *world) {
+  size_t i;
+
+  for (i = 0; i < world->nr_writers; i++) {
+    close(world->writers[i].go);
+    kill(world->writers[i].pid, SIGKILL);
+    waitpid(world->writers[i].pid, NULL, 0);
+  }
+  if (world->done >= 0)
+    close(world->done);
+}
+
+/* -- the sets -------------------------------------------------------------- */
 
 static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
-  bench_t *bench = set->data;
+  subject_t *subject = set->data;
 
   if (status != 0 || record == NULL) {
-    fprintf(stderr, "order: a record with status %d\n", status);
-    exit(1);
+    subject->failed += 1;
+    return;
   }
   if (record->type == PERF_RECORD_SAMPLE)
-    bench->delivered++;
+    subject->delivered += 1;
+  if (record->time < subject->newest)
+    subject->inversions += 1;
   else
-    bench->others++;
-  if (record->time < bench->newest)
-    bench->inversions++;
-  else
-    bench->newest = record->time;
+    subject->newest = record->time;
 }
 
-/* Of this machine's processes the producers alone. */
-static int set_filter(bench_t *bench, uvperf_error_t *error) {
+/* Of this machine's processes the writers alone. */
+static int filter_writers(subject_t *subject, uvperf_error_t *error) {
+  const world_t *world = subject->world;
   char filter[MOST_CPUS * 32] = "";
   size_t used = 0;
   size_t i;
 
-  for (i = 0; i < bench->nr_producers; i++)
+  for (i = 0; i < world->nr_writers; i++)
     used += (size_t)snprintf(filter + used, sizeof(filter) - used,
                              "%scommon_pid == %d", i == 0 ? "" : " || ",
-                             (int)bench->producers[i].pid);
-  return uvperf_set_set_filter(&bench->set, 0, filter, error);
+                             (int)world->writers[i].pid);
+  return uvperf_set_set_filter(&subject->set, 0, filter, error);
 }
 
-static int open_set(bench_t *bench, size_t ring_bytes) {
+static int init_set(subject_t *subject, const struct perf_event_attr *attr,
+                    uvperf_error_t *error) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t cpus = UVPERF_TARGET_INIT;
-  const struct perf_event_attr *pointer;
-  struct perf_event_attr attr;
-  uvperf_error_t error;
 
-  if (uvperf_attr_parse(&attr, "syscalls:sys_enter_getppid", &error) != 0)
-    return bench_fail("syscalls:sys_enter_getppid", error.reason);
-  uvperf_attr_set_period(&attr, 1);
-  attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-                     PERF_SAMPLE_CPU | PERF_SAMPLE_RAW;
-  pointer = &attr;
   cpus.type = UVPERF_TARGET_CPUS;
-  options.attrs = &pointer;
+  options.attrs = &attr;
   options.nr_attrs = 1;
   options.targets = &cpus;
   options.nr_targets = 1;
-  options.flags = UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER;
-  options.ring_bytes = ring_bytes;
-  bench->set.data = bench;
-  if (uvperf_set_init(&bench->loop, &bench->set, &options, &error) != 0 ||
-      set_filter(bench, &error) != 0 ||
-      uvperf_set_start(&bench->set, NULL, on_record, &error) != 0)
+  options.flags = UVPERF_SET_RECORDS;
+  if (subject->is_ordered)
+    options.flags |= UVPERF_SET_TIME_ORDER;
+  options.ring_bytes = RING_BYTES;
+  return uvperf_set_init(&subject->world->loop, &subject->set, &options, error);
+}
+
+static int open_set(subject_t *subject, world_t *world, int is_ordered,
+                    const struct perf_event_attr *attr) {
+  uvperf_error_t error;
+
+  subject->world = world;
+  subject->is_ordered = is_ordered;
+  subject->set.data = subject;
+  if (uvperf_reading_new(&subject->reading) != 0)
+    return bench_fail("a reading", "no memory");
+  if (init_set(subject, attr, &error) != 0)
+    return bench_fail("the set", error.reason);
+  if (filter_writers(subject, &error) != 0)
+    return bench_fail("the filter", error.reason);
+  return 0;
+}
+
+static int start_set(subject_t *subject) {
+  uvperf_error_t error;
+
+  if (uvperf_set_start(&subject->set, NULL, on_record, &error) != 0)
     return bench_fail("the set", error.reason);
   return 0;
 }
 
-/* -- the account ---------------------------------------------------------- */
+static void close_set(subject_t *subject) {
+  if (subject->set.impl != NULL)
+    uvperf_set_close(&subject->set, NULL);
+  if (subject->reading != NULL)
+    uvperf_reading_free(subject->reading);
+}
 
-static int report(bench_t *bench) {
-  uint64_t produced = bench->each * bench->nr_producers;
-  double seconds = (double)(bench->ended - bench->began) / 1e9;
+/* -- the account ----------------------------------------------------------- */
+
+typedef struct account_s {
+  uint64_t delivered;
+  uint64_t lost;
+  double cpu_ns;
+  uint64_t allocations;
+} account_t;
+
+static void open_account(account_t *account, const subject_t *subject) {
+  memset(account, 0, sizeof(*account));
+  account->delivered = subject->delivered;
+}
+
+/* Asserts what must be so after a run in which this was written. */
+static int close_account(account_t *account, subject_t *subject,
+                         uint64_t written) {
   uvperf_set_count_t count;
-  uvperf_reading_t *reading;
-  uvperf_ring_info_t ring;
   uvperf_stats_t stats;
-  uint64_t bytes = 0;
-  size_t i;
 
-  if (uvperf_reading_new(&reading) != 0 ||
-      uvperf_set_read(&bench->set, reading) != 0)
+  if (uvperf_set_read(&subject->set, subject->reading) != 0)
     return bench_fail("reading", "no memory");
-  uvperf_reading_total(reading, 0, &count);
-  uvperf_reading_free(reading);
-  uvperf_set_stats(&bench->set, &stats);
-  for (i = 0; uvperf_set_ring(&bench->set, i, &ring) == 0; i++)
-    bytes += ring.bytes;
-  printf("%llu produced in %.2f s, %.2f million/s\n",
-         (unsigned long long)produced, seconds,
-         (double)produced / seconds / 1e6);
-  printf("%llu delivered (%.3f %%), %llu lost\n",
-         (unsigned long long)bench->delivered,
-         100 * (double)bench->delivered / (double)produced,
-         (unsigned long long)count.lost);
-  printf("%llu inversions, %llu late, %llu other records\n",
-         (unsigned long long)bench->inversions,
-         (unsigned long long)stats.late_records,
-         (unsigned long long)bench->others);
-  printf(
-      "%zu rings, %llu bytes; most waiting %llu; %llu wakeups, %llu slices\n",
-      i, (unsigned long long)bytes, (unsigned long long)stats.high_water_bytes,
-      (unsigned long long)stats.wakeups, (unsigned long long)stats.slices);
-  if (bench->delivered + count.lost != produced)
-    return bench_fail("delivered + lost", "is not what was produced");
-  if (bench->inversions != stats.late_records)
+  uvperf_reading_total(subject->reading, 0, &count);
+  uvperf_set_stats(&subject->set, &stats);
+  account->delivered = subject->delivered - account->delivered;
+  account->lost = count.lost - subject->lost;
+  subject->lost = count.lost;
+  if (subject->failed != 0)
+    return bench_fail("a record", "came with a status");
+  if (account->delivered + account->lost != written)
+    return bench_fail("delivered + lost", "is not what was written");
+  if (subject->is_ordered && subject->inversions != stats.late_records)
     return bench_fail("late_records", "is not the number of inversions");
+  if (account->allocations != 0)
+    return bench_fail("delivering", "has allocated memory");
   return 0;
 }
 
-static int run(bench_t *bench) {
+/* -- while the writers rest ------------------------------------------------ */
+
+static int fill(world_t *world) {
+  int rc = begin_writing(world, FILL_CALLS);
+
+  while (rc == 0 && world->nr_writing > 0)
+    rc = take_done(world);
+  return rc;
+}
+
+/* The loop does not run, so that nothing comes but by flush. */
+static int run_resting(void *arg, double *values) {
+  subject_t *subject = arg;
+  account_t account;
   uint64_t before;
-  size_t i;
+  double began;
+  int i;
 
-  uv_signal_init(&bench->loop, &bench->child);
-  bench->child.data = bench;
-  uv_signal_start(&bench->child, on_child, SIGCHLD);
-  bench->began = uv_hrtime();
+  open_account(&account, subject);
+  if (start_set(subject) != 0)
+    return 1;
+  for (i = 0; i < FILLS; i++) {
+    if (fill(subject->world) != 0)
+      return 1;
+    before = bench_allocations();
+    began = bench_cpu_ns();
+    uvperf_set_flush(&subject->set);
+    account.cpu_ns += bench_cpu_ns() - began;
+    account.allocations += bench_allocations() - before;
+  }
+  uvperf_set_stop(&subject->set);
+  if (close_account(&account, subject,
+                    subject->world->nr_writers * FILLS * FILL_CALLS) != 0)
+    return 1;
+  if (account.lost != 0)
+    return bench_fail("a ring", "is too small");
+  values[0] = account.cpu_ns / (double)account.delivered;
+  return 0;
+}
+
+/* -- at full rate ---------------------------------------------------------- */
+
+static void on_done(uv_poll_t *poll, int status, int events) {
+  world_t *world = poll->data;
+
+  (void)events;
+  if (status != 0 || take_done(world) != 0 || world->nr_writing == 0)
+    uv_stop(poll->loop);
+}
+
+static int run_live(void *arg, double *values) {
+  subject_t *subject = arg;
+  world_t *world = subject->world;
+  account_t account;
+  uint64_t written = world->nr_writers * LIVE_CALLS;
+  uint64_t before;
+  double began;
+
+  open_account(&account, subject);
+  if (start_set(subject) != 0)
+    return 1;
   before = bench_allocations();
-  for (i = 0; i < bench->nr_producers; i++)
-    if (write(bench->producers[i].go, "", 1) != 1)
-      return bench_fail("write", strerror(errno));
-  uv_run(&bench->loop, UV_RUN_DEFAULT);
-  uvperf_set_flush(&bench->set);
-  uvperf_set_stop(&bench->set);
-  printf("%llu allocations while delivering\n",
-         (unsigned long long)(bench_allocations() - before));
-  return report(bench);
+  began = bench_cpu_ns();
+  if (begin_writing(world, LIVE_CALLS) != 0)
+    return 1;
+  uv_run(&world->loop, UV_RUN_DEFAULT);
+  uvperf_set_flush(&subject->set);
+  account.cpu_ns = bench_cpu_ns() - began;
+  account.allocations = bench_allocations() - before;
+  uvperf_set_stop(&subject->set);
+  if (world->nr_writing != 0 || close_account(&account, subject, written) != 0)
+    return 1;
+  values[0] = account.cpu_ns / (double)account.delivered;
+  values[1] = 100 * (double)account.lost / (double)written;
+  return 0;
 }
 
-int main(int argc, char **argv) {
-  uint64_t records = argc > 1 ? strtoull(argv[1], NULL, 0) : 5000000;
-  size_t ring_bytes = argc > 2 ? (size_t)strtoull(argv[2], NULL, 0) : 0;
-  static bench_t bench;
-  int status;
-  long nr = sysconf(_SC_NPROCESSORS_ONLN);
+/* -- the comparisons ------------------------------------------------------- */
 
-  if (records == 0 || nr <= 0)
-    return bench_fail("usage", "order [RECORDS [RING_BYTES]]");
+static int compare_resting(bench_report_t *report, world_t *world) {
+  static const bench_metric_t metric = {"CPU per record", "ns"};
+  const bench_contender_t contenders[] = {
+      {"in the order of time", run_resting, &world->ordered, {0}},
+      {"ring by ring", run_resting, &world->by_ring, {1.5}},
+  };
+  const bench_comparison_t comparison = {"from full rings", &metric, 1,
+                                         contenders, 2};
+
+  return bench_compare(report, &comparison);
+}
+
+static int compare_live(bench_report_t *report, world_t *world) {
+  static const bench_metric_t metrics[] = {{"CPU per record", "ns"},
+                                           {"lost", "%"}};
+  const bench_contender_t contenders[] = {
+      {"in the order of time", run_live, &world->ordered, {0}},
+      {"ring by ring", run_live, &world->by_ring, {1.5}},
+  };
+  const bench_comparison_t comparison = {"while all CPUs write", metrics, 2,
+                                         contenders, 2};
+
+  /* Not before: libuv makes the fd one that does not block. */
+  if (uv_poll_init(&world->loop, &world->done_poll, world->done) != 0)
+    return bench_fail("uv_poll_init", "refused");
+  world->done_poll.data = world;
+  uv_poll_start(&world->done_poll, UV_READABLE, on_done);
+  return bench_compare(report, &comparison);
+}
+
+static int open_world(world_t *world, const struct perf_event_attr *attr) {
+  if (fork_writers(world) != 0 ||
+      open_set(&world->ordered, world, 1, attr) != 0 ||
+      open_set(&world->by_ring, world, 0, attr) != 0)
+    return 1;
+  return 0;
+}
+
+static void close_world(world_t *world) {
+  close_set(&world->ordered);
+  close_set(&world->by_ring);
+  if (world->done_poll.loop != NULL)
+    uv_close((uv_handle_t *)&world->done_poll, NULL);
+  uv_run(&world->loop, UV_RUN_DEFAULT);
+  uv_loop_close(&world->loop);
+  end_writers(world);
+}
+
+static int run(bench_report_t *report) {
+  static world_t world;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  int rc;
+
+  if (uvperf_attr_parse(&attr, EVENT, &error) != 0) {
+    bench_report_skip(report, "tracefs");
+    return 0;
+  }
+  uvperf_attr_set_period(&attr, 1);
+  attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                     PERF_SAMPLE_CPU | PERF_SAMPLE_RAW;
+  memset(&world, 0, sizeof(world));
+  world.done = -1;
   bench_count_allocations();
-  bench.each = records / (uint64_t)nr;
-  uv_loop_init(&bench.loop);
-  status = fork_producers(&bench);
-  if (status == 0)
-    status = open_set(&bench, ring_bytes);
-  if (status == 0)
-    status = run(&bench);
-  if (status != 0)
-    return status;
-  uvperf_set_close(&bench.set, NULL);
-  uv_run(&bench.loop, UV_RUN_DEFAULT);
-  return uv_loop_close(&bench.loop) == 0 ? 0
-                                         : bench_fail("uv_loop_close", "EBUSY");
+  uv_loop_init(&world.loop);
+  rc = open_world(&world, &attr);
+  if (rc == 0)
+    rc = compare_resting(report, &world);
+  if (rc == 0)
+    rc = compare_live(report, &world);
+  close_world(&world);
+  return rc;
 }
+
+const bench_t bench_order = {"order",
+                             "the order of time over all CPUs, a record", run};
