@@ -139,8 +139,8 @@ int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes, size_t size,
   return decode_other(decoder, &header, bytes, record);
 }
 
-int uvperf__decoder_time(const uvperf_decoder_t *decoder, const void *bytes,
-                         size_t size, uint64_t *time) {
+int uvperf__decoder_find_time(const uvperf_decoder_t *decoder,
+                              const void *bytes, size_t size, uint64_t *time) {
   const uvperf__id_slot_t *writer;
   const uvperf__reader_t *reader;
   struct perf_event_header header;

@@ -9,6 +9,7 @@
 
 #include "uvperf/record.h"
 
+#include "bytes.h"
 #include "id_table.h"
 #include "sample.h"
 
@@ -37,6 +38,11 @@ struct uvperf_decoder_s {
   size_t id_front;
   size_t id_back;
   size_t nr_sources;
+  /* Where the time is in the samples of all sources that there ever were, and
+   * how long those are at least that have all of their fixed fields; SIZE_MAX
+   * if it is not at one place. */
+  size_t time_front;
+  size_t time_least;
   /* From the address of each attr to its reader. */
   uvperf__id_table_t attrs;
   /* Where there may be several: the reader whose sample was given last, as the
@@ -76,14 +82,27 @@ void uvperf__decoder_remove(uvperf_decoder_t *decoder,
 const uvperf_source_t *uvperf__decoder_source(const uvperf_decoder_t *decoder,
                                               uint64_t id);
 
+/* The same as the following, from the id. */
+int uvperf__decoder_find_time(const uvperf_decoder_t *decoder,
+                              const void *bytes, size_t size, uint64_t *time);
+
 /* Finds when a record was written, without decoding it: 1 and *time; or 0 where
  * it does not tell (its id is nobody's, or its source has no PERF_SAMPLE_TIME
  * or, unless it is a sample, no sample_id_all, or it is too short). What
- * uvperf_decode makes of the same record has the same time. Reads nothing
- * outside of header.size, which the caller has checked: a multiple of 8, and at
- * most `size`. The decoder's record is left alone. */
-int uvperf__decoder_time(const uvperf_decoder_t *decoder, const void *bytes,
-                         size_t size, uint64_t *time);
+ * uvperf_decode makes of the same record has the same time, if it has any. A
+ * sample of nobody, as of a source that was removed, does tell it if the time
+ * is at one place in the samples of all sources that there were: then nobody
+ * asks for the id. `size` is its header.size, which the caller has checked: a
+ * multiple of 8, and there are as many bytes. The decoder's record is left
+ * alone. Here, as it is done for each record in the order of time. */
+static inline int uvperf__decoder_time(const uvperf_decoder_t *decoder,
+                                       const void *bytes, size_t size,
+                                       uint64_t *time) {
+  if (uvperf__u32(bytes) != PERF_RECORD_SAMPLE || size < decoder->time_least)
+    return uvperf__decoder_find_time(decoder, bytes, size, time);
+  *time = uvperf__u64((const uint8_t *)bytes + decoder->time_front);
+  return 1;
+}
 
 /* The slot of a sample's writer, found by its id. */
 static inline const uvperf__id_slot_t *

@@ -15,7 +15,26 @@ static uint64_t key_of(const struct perf_event_attr *attr) {
   return (uint64_t)(uintptr_t)attr;
 }
 
-static uvperf__reader_t *make_reader(const struct perf_event_attr *attr) {
+/* Of one source more. A source may go before its records have, so that what was
+ * once not at one place never is. */
+static void place_time(uvperf_decoder_t *decoder,
+                       const uvperf__reader_t *reader) {
+  size_t least = uvperf__sample_front_size(&reader->plan);
+  int is_first = decoder->time_front == 0;
+
+  if (reader->time_front == 0 ||
+      (!is_first && reader->time_front != decoder->time_front)) {
+    decoder->time_front = SIZE_MAX;
+    decoder->time_least = SIZE_MAX;
+    return;
+  }
+  decoder->time_front = reader->time_front;
+  if (is_first || decoder->time_least < least)
+    decoder->time_least = least;
+}
+
+static uvperf__reader_t *make_reader(uvperf_decoder_t *decoder,
+                                     const struct perf_event_attr *attr) {
   uvperf__reader_t *reader = uvperf__calloc(1, sizeof(*reader));
   uvperf__layout_t layout;
 
@@ -26,6 +45,7 @@ static uvperf__reader_t *make_reader(const struct perf_event_attr *attr) {
   reader->time_front = uvperf__layout_time_front(&layout);
   reader->time_back = uvperf__layout_time_back(&layout);
   reader->attr = attr;
+  place_time(decoder, reader);
   return reader;
 }
 
@@ -41,7 +61,7 @@ static uvperf__reader_t *add_reader(uvperf_decoder_t *decoder,
 
   if (uvperf__id_table_reserve(&decoder->attrs, 1) != 0)
     return NULL;
-  reader = make_reader(attr);
+  reader = make_reader(decoder, attr);
   if (reader != NULL)
     uvperf__id_table_put(&decoder->attrs, key_of(attr), reader, NULL);
   return reader;
@@ -177,6 +197,7 @@ int uvperf__decoder_make(uvperf_decoder_t **decoder) {
   *decoder = NULL;
   if (made == NULL)
     return -ENOMEM;
+  made->time_least = SIZE_MAX;
   if (uvperf__id_table_make(&made->ids) != 0 ||
       uvperf__id_table_make(&made->attrs) != 0) {
     uvperf_decoder_free(made);
@@ -193,7 +214,7 @@ static int make_of_one(uvperf_decoder_t **decoder,
   if (made == NULL)
     return -ENOMEM;
   made->only.source = source;
-  made->only.reader = make_reader(source->attr);
+  made->only.reader = make_reader(made, source->attr);
   if (made->only.reader == NULL) {
     uvperf_decoder_free(made);
     return -ENOMEM;

@@ -55,7 +55,7 @@ merge_ring_t *merge_world_add(merge_world_t *world, size_t bytes) {
 
 static void fill_sample(const merge_record_t *record, uint64_t who,
                         uint64_t *words) {
-  words[1] = record->kind == MERGE_TIMELESS ? NOBODYS_ID : 7;
+  words[1] = 7;
   words[2] = who;
   words[3] = record->time;
   words[4] = record->size - 36; /* RAW: u32 size, bytes */
@@ -69,7 +69,7 @@ static void fill_sideband(const merge_record_t *record, uint64_t who,
   memcpy(&words[2], "name\0\0\0", 8);
   trailer[0] = who;
   trailer[1] = record->time;
-  trailer[2] = 7;
+  trailer[2] = record->kind == MERGE_TIMELESS ? NOBODYS_ID : 7;
 }
 
 /* The index-th record of a ring, all of it: who wrote it is in its pid and
@@ -83,7 +83,7 @@ static void fill(const merge_ring_t *ring, size_t index, uint64_t *words) {
 
   for (i = 0; i < record->size / 8; i++)
     words[i] = who * 31 + i;
-  if (record->kind == MERGE_SIDEBAND) {
+  if (record->kind == MERGE_SIDEBAND || record->kind == MERGE_TIMELESS) {
     header.type = PERF_RECORD_COMM;
     memset(words, 0, record->size);
     fill_sideband(record, who, words);

@@ -137,6 +137,54 @@ static void time_of_what_is_nobodys_is_not_told(void **state) {
   free_pair(&pair);
 }
 
+/* A sample of that id and time, as the first source of a pair writes it. */
+static int sample_tells_time(const pair_t *pair, uint64_t id, uint64_t *time) {
+  static record_builder_t builder;
+  record_values_t values;
+
+  record_values_init(&values);
+  values.id = id;
+  values.time = 77;
+  record_build(&builder, PERF_RECORD_SAMPLE, &pair->attrs[0], &values);
+  return uvperf__decoder_time(pair->both, builder.words, builder.size, time);
+}
+
+static void time_of_nobodys_sample_is_where_all_sources_have_it(void **state) {
+  uvperf_source_t third;
+  struct perf_event_attr attr;
+  const uint64_t id = 300;
+  uint64_t time = 0;
+  pair_t pair;
+
+  (void)state;
+  init_pair(&pair, PERF_SAMPLE_IDENTIFIER, 1);
+  free_pair(&pair);
+  assert_int_equal(uvperf__decoder_make(&pair.both), 0);
+  pair.attrs[0].sample_type |= PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+  pair.attrs[1].sample_type = pair.attrs[0].sample_type | PERF_SAMPLE_CPU;
+  assert_int_equal(sample_tells_time(&pair, 100, &time), 0);
+  assert_int_equal(uvperf__decoder_add(pair.both, &pair.sources[0]), 0);
+  assert_int_equal(sample_tells_time(&pair, 999, &time), 1);
+  assert_true(time == 77);
+  assert_int_equal(uvperf__decoder_add(pair.both, &pair.sources[1]), 0);
+  time = 0;
+  assert_int_equal(sample_tells_time(&pair, 100, &time), 1);
+  assert_true(time == 77);
+  /* Shorter than those of the second source are: the id tells. */
+  assert_int_equal(sample_tells_time(&pair, 999, &time), 0);
+  attr = pair.attrs[0];
+  attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME;
+  third = pair.sources[0];
+  third.attr = &attr;
+  third.ids = &id;
+  assert_int_equal(uvperf__decoder_add(pair.both, &third), 0);
+  uvperf__decoder_remove(pair.both, &third);
+  pair.attrs[0].sample_type |= PERF_SAMPLE_CPU;
+  assert_int_equal(sample_tells_time(&pair, 101, &time), 1);
+  assert_int_equal(sample_tells_time(&pair, 999, &time), 0);
+  uvperf_decoder_free(pair.both);
+}
+
 /* ASan sees a byte that is read outside. */
 static void time_of_a_record_cut_anywhere_is_told_from_what_is_there(void **s) {
   static record_builder_t builder;
@@ -248,6 +296,7 @@ int main(void) {
       cmocka_unit_test(time_of_each_type_and_bit_is_that_of_the_record),
       cmocka_unit_test(time_with_any_bits_is_that_of_the_record),
       cmocka_unit_test(time_of_what_is_nobodys_is_not_told),
+      cmocka_unit_test(time_of_nobodys_sample_is_where_all_sources_have_it),
       cmocka_unit_test(
           time_of_a_record_cut_anywhere_is_told_from_what_is_there),
       cmocka_unit_test(time_of_a_record_longer_than_the_bytes_is_not_told),
