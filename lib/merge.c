@@ -2,123 +2,80 @@
 /* Several rings in the order of time. Within a ring records are nearly in that
  * order already (an NMI between the stamp of a record and its place in the ring
  * puts it behind a younger one), so that only the first record of each ring is
- * looked at: a heap holds the time of each. The records of one ring that come
- * in a row cost a comparison with the runner-up each, and the heap is left
- * alone. */
+ * looked at, and plays against those of the others in a tournament, of which
+ * each node keeps who lost there: when the winner's ring moves on, only those
+ * that have lost against it play again. */
 #include "merge.h"
 
-#include <errno.h>
-
 #include "alloc.h"
-#include "decoder.h"
 #include "grow.h"
 
 #define FIRST_RINGS 8
 
-/* A ring and the first record in it that was not consumed. */
-typedef struct track_s {
-  uvperf__ring_t *ring; /* NULL: dropped */
-  const void *bytes;
-  size_t size;
-  /* Of the record; without one, of the record before it in the ring. */
-  uint64_t time;
-  int has_time;
-  int is_broken; /* the ring cannot be right */
-} track_t;
+/* -- the tournament -------------------------------------------------------- */
 
-typedef struct entry_s {
-  uint64_t time; /* 0 of a broken ring, so that it is told soon */
-  size_t ring;
-} entry_t;
+static uvperf__entry_t nobody(uvperf__merge_t *merge) {
+  uvperf__entry_t entry = {UINT64_MAX, &merge->none};
 
-struct uvperf__merge_s {
-  const uvperf_decoder_t *decoder;
-  void *scratch;
-  track_t *tracks;
-  size_t nr_tracks;
-  size_t track_room;
-  /* The rings that have a record, or are broken: each comes before its
-   * children, which are at 2 * i + 1 and 2 * i + 2. */
-  entry_t *heap;
-  size_t nr_heap;
-  size_t heap_room;
-  /* What comes next after the ring at the top. */
-  entry_t runner_up;
-  /* The record of the top was given and not yet consumed. */
-  int is_given;
-  size_t given;
-  uint64_t newest; /* latest time that was consumed */
-  int is_pressed;
-};
-
-/* -- the heap -------------------------------------------------------------- */
-
-/* No two are equal. */
-static int is_before(const entry_t *one, const entry_t *other) {
-  if (one->time != other->time)
-    return one->time < other->time;
-  return one->ring < other->ring;
+  return entry;
 }
 
-static size_t first_child(const uvperf__merge_t *merge, size_t at) {
-  size_t child = 2 * at + 1;
+/* The entries are at 0 and following, in the order of their rings. */
+static void begin_tournament(uvperf__merge_t *merge) {
+  uvperf__entry_t *nodes = merge->nodes;
+  size_t nr = merge->nr_leaves;
+  size_t i;
 
-  if (child + 1 < merge->nr_heap &&
-      is_before(&merge->heap[child + 1], &merge->heap[child]))
-    child++;
-  return child;
-}
-
-static void sift_down(uvperf__merge_t *merge, size_t at) {
-  entry_t entry = merge->heap[at];
-  size_t child;
-
-  while (2 * at + 1 < merge->nr_heap) {
-    child = first_child(merge, at);
-    if (is_before(&entry, &merge->heap[child]))
-      break;
-    merge->heap[at] = merge->heap[child];
-    at = child;
+  for (i = nr; i > 0; i--) {
+    nodes[nr + i - 1] = nodes[i - 1];
+    nodes[nr + i - 1].track->leaf = nr + i - 1;
   }
-  merge->heap[at] = entry;
+  for (i = nr; i-- > 1;)
+    nodes[i] = nodes[uvperf__entry_is_before(&nodes[2 * i], &nodes[2 * i + 1])
+                         ? 2 * i
+                         : 2 * i + 1];
+  merge->top = nr > 0 ? nodes[1] : nobody(merge);
+  merge->limit = 0;
+  /* The winners were there up to here, the losers are to stay. */
+  for (i = 1; i < nr; i++)
+    nodes[i] = nodes[nodes[2 * i].track == nodes[i].track ? 2 * i + 1 : 2 * i];
 }
 
-static void sift_up(uvperf__merge_t *merge, size_t at) {
-  entry_t entry = merge->heap[at];
-
-  while (at > 0 && is_before(&entry, &merge->heap[(at - 1) / 2])) {
-    merge->heap[at] = merge->heap[(at - 1) / 2];
-    at = (at - 1) / 2;
-  }
-  merge->heap[at] = entry;
-}
-
-/* To be called when anything but the top's own time has changed. */
-static void find_runner_up(uvperf__merge_t *merge) {
-  if (merge->nr_heap > 1) {
-    merge->runner_up = merge->heap[first_child(merge, 0)];
-  } else {
-    merge->runner_up.time = UINT64_MAX;
-    merge->runner_up.ring = SIZE_MAX;
-  }
-}
-
-static void take_out(uvperf__merge_t *merge, size_t at) {
-  merge->nr_heap -= 1;
-  if (at < merge->nr_heap) {
-    merge->heap[at] = merge->heap[merge->nr_heap];
-    sift_down(merge, at);
-    sift_up(merge, at);
-  }
-  find_runner_up(merge);
-}
-
-static void make_heap(uvperf__merge_t *merge) {
+/* A ring takes no part any more, whether it is at the top or has lost: those
+ * that have lost against it play for its place. */
+static void leave(uvperf__merge_t *merge, uvperf__track_t *track) {
+  uvperf__entry_t entry = nobody(merge);
+  uvperf__entry_t loser;
   size_t at;
 
-  for (at = merge->nr_heap / 2; at > 0; at--)
-    sift_down(merge, at - 1);
-  find_runner_up(merge);
+  if (track->leaf == 0)
+    return;
+  for (at = track->leaf / 2; at > 0; at /= 2) {
+    loser = merge->nodes[at];
+    if (loser.track == track)
+      break;
+    if (uvperf__entry_is_before(&loser, &entry)) {
+      merge->nodes[at] = entry;
+      entry = loser;
+    }
+  }
+  if (at > 0)
+    merge->nodes[at] = entry;
+  else
+    merge->top = entry;
+  merge->limit = 0;
+  track->leaf = 0;
+}
+
+/* The earliest time of those that have lost against the top. */
+static uint64_t limit_of(const uvperf__merge_t *merge) {
+  uint64_t limit = UINT64_MAX;
+  size_t at;
+
+  for (at = merge->top.track->leaf / 2; at > 0; at /= 2)
+    if (merge->nodes[at].time < limit)
+      limit = merge->nodes[at].time;
+  return limit;
 }
 
 /* -- the rings ------------------------------------------------------------- */
@@ -130,77 +87,118 @@ int uvperf__merge_new(uvperf__merge_t **merge, const uvperf_decoder_t *decoder,
     return -ENOMEM;
   (*merge)->decoder = decoder;
   (*merge)->scratch = scratch;
+  (*merge)->none.index = SIZE_MAX;
+  (*merge)->top = nobody(*merge);
   return 0;
 }
 
 void uvperf__merge_free(uvperf__merge_t *merge) {
+  size_t i;
+
   if (merge == NULL)
     return;
+  for (i = 0; i < merge->nr_tracks; i++)
+    uvperf__free(merge->tracks[i]);
   uvperf__free(merge->tracks);
-  uvperf__free(merge->heap);
+  uvperf__free(merge->nodes);
   uvperf__free(merge);
 }
 
-int uvperf__merge_add(uvperf__merge_t *merge, uvperf__ring_t *ring) {
-  track_t *tracks;
-  entry_t *heap;
+/* Room in both arrays for one more. */
+static int make_room(uvperf__merge_t *merge) {
+  uvperf__track_t **tracks;
+  uvperf__entry_t *nodes;
 
   tracks = uvperf__grow(merge->tracks, merge->nr_tracks, &merge->track_room,
                         FIRST_RINGS, sizeof(*tracks));
   if (tracks == NULL)
     return -ENOMEM;
   merge->tracks = tracks;
-  heap = uvperf__grow(merge->heap, merge->nr_tracks, &merge->heap_room,
-                      FIRST_RINGS, sizeof(*heap));
-  if (heap == NULL)
+  nodes = uvperf__grow(merge->nodes, merge->nr_tracks, &merge->node_room,
+                       FIRST_RINGS, 2 * sizeof(*nodes));
+  if (nodes == NULL)
     return -ENOMEM;
-  merge->heap = heap;
-  tracks[merge->nr_tracks].ring = ring;
-  merge->nr_tracks += 1;
+  merge->nodes = nodes;
+  return 0;
+}
+
+int uvperf__merge_add(uvperf__merge_t *merge, uvperf__ring_t *ring,
+                      void *owner) {
+  uvperf__track_t *track;
+
+  if (make_room(merge) != 0)
+    return -ENOMEM;
+  track = uvperf__calloc(1, sizeof(*track));
+  if (track == NULL)
+    return -ENOMEM;
+  track->ring = ring;
+  track->index = merge->nr_tracks;
+  track->owner = owner;
+  merge->tracks[merge->nr_tracks++] = track;
   return 0;
 }
 
 void uvperf__merge_drop(uvperf__merge_t *merge, size_t ring) {
-  size_t at;
-
   if (ring >= merge->nr_tracks)
     return;
-  merge->tracks[ring].ring = NULL;
-  for (at = 0; at < merge->nr_heap; at++) {
-    if (merge->heap[at].ring == ring) {
-      take_out(merge, at);
-      return;
-    }
-  }
+  merge->tracks[ring]->ring = NULL;
+  leave(merge, merge->tracks[ring]);
 }
 
 void uvperf__merge_forget(uvperf__merge_t *merge) {
-  merge->nr_tracks = 0;
-  merge->nr_heap = 0;
-  merge->is_given = 0;
+  size_t i;
+
+  for (i = 0; i < merge->nr_tracks; i++) {
+    merge->tracks[i]->ring = NULL;
+    merge->tracks[i]->leaf = 0;
+  }
+  merge->top = nobody(merge);
   merge->is_pressed = 0;
 }
 
 /* -- reading --------------------------------------------------------------- */
 
-/* Looks at the first record of a ring: 1, also where the ring turns out to be
- * broken; 0 if there is none. */
-static int look(const uvperf__merge_t *merge, track_t *track) {
+static void forget_place(uvperf__track_t *track) {
+  track->bytes = NULL;
+  track->next = NULL;
+  track->stop = NULL;
+}
+
+/* Where the record behind the one that lies in place starts, if that does too.
+ * In a ring that the kernel overwrites each must be looked for. */
+static void find_stop(uvperf__track_t *track) {
+  const uvperf__ring_t *ring = track->ring;
+  uint64_t left = ring->head - ring->tail - track->size;
+
+  track->next = track->bytes + track->size;
+  track->stop = ring->data + ring->size;
+  if (left < (uint64_t)(track->stop - track->next))
+    track->stop = track->next + left;
+}
+
+/* Looks at the first record of a ring, as uvperf__ring_next does. One that wraps
+ * does not stay in the scratch, in which that of another ring may come. */
+static int look(const uvperf__merge_t *merge, uvperf__track_t *track) {
+  const void *bytes;
   int rc;
 
-  rc = uvperf__ring_next(track->ring, merge->scratch, &track->bytes,
-                         &track->size);
-  if (rc <= 0) {
-    track->is_broken = rc < 0;
-    return track->is_broken;
-  }
-  /* Where there is none the one before it stays. */
-  track->has_time = uvperf__decoder_time(merge->decoder, track->bytes,
-                                         track->size, &track->time);
+  forget_place(track);
+  rc = uvperf__ring_next(track->ring, merge->scratch, &bytes, &track->size);
+  track->is_broken = rc < 0;
+  if (rc != 1)
+    return rc;
+  /* Where it has no time that of the one before it stays. */
+  track->has_time =
+      uvperf__decoder_time(merge->decoder, bytes, track->size, &track->time);
+  if (bytes == merge->scratch)
+    return 1;
+  track->bytes = bytes;
+  if (!track->ring->overwrite)
+    find_stop(track);
   return 1;
 }
 
-static uint64_t order_of(const track_t *track) {
+static uint64_t order_of(const uvperf__track_t *track) {
   return track->is_broken ? 0 : track->time;
 }
 
@@ -208,106 +206,73 @@ static int is_half_full(const uvperf__ring_t *ring) {
   return ring->head - ring->tail > ring->size / 2;
 }
 
+static int look_afresh(uvperf__merge_t *merge, uvperf__track_t *track) {
+  int rc;
+
+  rc = uvperf__ring_begin(track->ring);
+  if (rc != 0) {
+    track->is_broken = 1;
+    forget_place(track);
+    return rc;
+  }
+  if (is_half_full(track->ring))
+    merge->is_pressed = 1;
+  return look(merge, track);
+}
+
 void uvperf__merge_begin(uvperf__merge_t *merge) {
-  track_t *track;
-  entry_t *entry;
+  uvperf__track_t *track;
+  uvperf__entry_t *entry;
   size_t i;
 
-  merge->is_given = 0;
   merge->is_pressed = 0;
-  merge->nr_heap = 0;
+  merge->nr_leaves = 0;
   for (i = 0; i < merge->nr_tracks; i++) {
-    track = &merge->tracks[i];
+    track = merge->tracks[i];
+    track->leaf = 0;
     if (track->ring == NULL)
       continue;
-    track->is_broken = uvperf__ring_begin(track->ring) != 0;
-    if (!track->is_broken && is_half_full(track->ring))
-      merge->is_pressed = 1;
-    if (track->is_broken || look(merge, track)) {
-      entry = &merge->heap[merge->nr_heap++];
+    if (look_afresh(merge, track) != 0) {
+      entry = &merge->nodes[merge->nr_leaves++];
       entry->time = order_of(track);
-      entry->ring = i;
+      entry->track = track;
     }
   }
-  make_heap(merge);
+  begin_tournament(merge);
 }
 
-int uvperf__merge_is_pressed(const uvperf__merge_t *merge) {
-  return merge->is_pressed;
-}
-
-int uvperf__merge_has_more(const uvperf__merge_t *merge) {
-  return merge->nr_heap > 0;
-}
-
-/* Of the ring at the top. Its owner drops it once that is told, which may be
+/* Its owner drops a ring that cannot be right once that is told, which may be
  * after another start only. */
-static int give_up(uvperf__merge_t *merge) {
-  take_out(merge, 0);
-  return -EPROTO;
+const void *uvperf__merge_fetch(uvperf__merge_t *merge) {
+  uvperf__track_t *track = merge->top.track;
+  const void *bytes;
+
+  if (!track->is_broken &&
+      uvperf__ring_next(track->ring, merge->scratch, &bytes, &track->size) == 1)
+    return bytes;
+  leave(merge, track);
+  return NULL;
 }
 
-int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
-                       uvperf__merged_t *merged) {
-  track_t *track;
+void uvperf__merge_move(uvperf__merge_t *merge, uvperf__track_t *track) {
+  uvperf__entry_t entry = {order_of(track), track};
 
-  merge->is_given = 0;
-  if (merge->nr_heap == 0 || merge->heap[0].time > horizon)
-    return 0;
-  merged->ring = merge->heap[0].ring;
-  track = &merge->tracks[merged->ring];
-  if (track->is_broken)
-    return give_up(merge);
-  /* Another ring's record may be in the scratch by now. */
-  if (track->bytes == merge->scratch &&
-      uvperf__ring_next(track->ring, merge->scratch, &track->bytes,
-                        &track->size) != 1)
-    return give_up(merge);
-  merged->bytes = track->bytes;
-  merged->size = track->size;
-  merged->has_time = track->has_time;
-  merged->time = track->time;
-  merge->is_given = 1;
-  merge->given = merged->ring;
-  return 1;
+  uvperf__merge_play(merge, track->leaf, entry);
+  /* What has come first twice may do so for long. */
+  merge->limit = merge->top.track == track ? limit_of(merge) : 0;
 }
 
-/* The ring at the top goes on to its next record. */
-static void advance(uvperf__merge_t *merge, track_t *track) {
-  uvperf__ring_consume(track->ring, track->size);
-  if (!look(merge, track)) {
-    take_out(merge, 0);
-    return;
-  }
-  merge->heap[0].time = order_of(track);
-  if (is_before(&merge->heap[0], &merge->runner_up))
-    return;
-  sift_down(merge, 0);
-  find_runner_up(merge);
-}
-
-int uvperf__merge_consume(uvperf__merge_t *merge) {
-  track_t *track;
-  int is_late = 0;
-
-  if (!merge->is_given)
-    return 0;
-  merge->is_given = 0;
-  track = &merge->tracks[merge->given];
-  if (track->has_time && track->time < merge->newest)
-    is_late = 1;
-  else if (track->has_time)
-    merge->newest = track->time;
-  if (track->ring != NULL)
-    advance(merge, track);
-  return is_late;
+void uvperf__merge_turn(uvperf__merge_t *merge, uvperf__track_t *track) {
+  if (look(merge, track) == 0)
+    leave(merge, track);
+  else
+    uvperf__merge_move(merge, track);
 }
 
 void uvperf__merge_end(uvperf__merge_t *merge) {
   size_t i;
 
-  merge->is_given = 0;
   for (i = 0; i < merge->nr_tracks; i++)
-    if (merge->tracks[i].ring != NULL)
-      uvperf__ring_end(merge->tracks[i].ring);
+    if (merge->tracks[i]->ring != NULL)
+      uvperf__ring_end(merge->tracks[i]->ring);
 }

@@ -151,11 +151,11 @@ static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
     if (rc < 0) {
       rc = end_unsound(impl, merged.ring, slice);
     } else {
-      ring = ring_at(impl, merged.ring);
+      ring = merged.owner;
       uvperf__set_deliver(impl, ring, merged.bytes, merged.size, slice);
       if (has_no_rings(impl))
         return UVPERF__STOPPED;
-      if (uvperf__merge_consume(impl->merge))
+      if (uvperf__merge_consume(impl->merge, &merged))
         ring->stats.late_records += 1;
       rc = uvperf__slice_take(slice, merged.size);
     }

@@ -39,7 +39,8 @@ static int begin_merge(job_t *job) {
                          uvperf__counters_decoder(job->impl->counters),
                          job->impl->scratch);
   for (i = 0; rc == 0 && i < job->nr; i++)
-    rc = uvperf__merge_add(job->merge, &job->snapshots[i].image);
+    rc = uvperf__merge_add(job->merge, &job->snapshots[i].image,
+                           ring_at(job, i));
   return rc;
 }
 
@@ -108,9 +109,10 @@ static void deliver_by_time(const job_t *job) {
   uvperf__merge_begin(job->merge);
   while (!uvperf__slice_is_stopped(&job->slice) &&
          uvperf__merge_next(job->merge, UINT64_MAX, &merged) == 1) {
-    ring = ring_at(job, merged.ring);
+    ring = merged.owner;
     uvperf__set_deliver(impl, ring, merged.bytes, merged.size, &job->slice);
-    ring->stats.late_records += (uint64_t)uvperf__merge_consume(job->merge);
+    ring->stats.late_records +=
+        (uint64_t)uvperf__merge_consume(job->merge, &merged);
   }
   for (i = 0; !uvperf__slice_is_stopped(&job->slice) && i < job->nr; i++)
     if (job->snapshots[i].code != 0)

@@ -15,6 +15,7 @@
  * one that could not be polled nothing is to be delivered. */
 static int merge_rings(set_t *impl) {
   uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);
+  uvperf__cpu_ring_t *ring;
   size_t i;
   int rc;
 
@@ -22,7 +23,8 @@ static int merge_rings(set_t *impl) {
     return 0;
   while (impl->nr_merged < uvperf__watch_nr_rings(impl->watch)) {
     i = impl->nr_merged;
-    rc = uvperf__merge_add(impl->merge, &uvperf__cpu_rings_at(rings, i)->ring);
+    ring = uvperf__cpu_rings_at(rings, i);
+    rc = uvperf__merge_add(impl->merge, &ring->ring, ring);
     if (rc != 0)
       return rc;
     impl->nr_merged += 1;

@@ -47,7 +47,7 @@ merge_ring_t *merge_world_add(merge_world_t *world, size_t bytes) {
   ring->ring.head = ring->ring.tail = ring->ring.published = ring->tail;
   ring->ring.page->data_head = ring->ring.page->data_tail = ring->tail;
   world->rings[world->nr_rings++] = ring;
-  assert_int_equal(uvperf__merge_add(world->merge, &ring->ring), 0);
+  assert_int_equal(uvperf__merge_add(world->merge, &ring->ring, ring), 0);
   return ring;
 }
 
@@ -193,6 +193,7 @@ static void assert_given(const merge_ring_t *ring,
 
   fill(ring, ring->consumed, words);
   assert_int_equal(merged->ring, ring->index);
+  assert_ptr_equal(merged->owner, ring);
   assert_int_equal(merged->size, record->size);
   assert_memory_equal(merged->bytes, words, record->size);
   assert_int_equal(merged->has_time, record->kind != MERGE_TIMELESS);
@@ -201,20 +202,20 @@ static void assert_given(const merge_ring_t *ring,
 
 int merge_next(merge_world_t *world, uint64_t horizon) {
   merge_ring_t *expected = find_next(world, horizon);
-  uvperf__merged_t merged = {0};
+  uvperf__merged_t *merged = &world->merged;
   int rc;
 
-  rc = uvperf__merge_next(world->merge, horizon, &merged);
+  rc = uvperf__merge_next(world->merge, horizon, merged);
   world->given = NULL;
   if (expected == NULL) {
     assert_int_equal(rc, 0);
   } else if (is_broken(expected)) {
     assert_int_equal(rc, -EPROTO);
-    assert_int_equal(merged.ring, expected->index);
+    assert_int_equal(merged->ring, expected->index);
     merge_drop(world, expected);
   } else {
     assert_int_equal(rc, 1);
-    assert_given(expected, &merged);
+    assert_given(expected, merged);
     world->given = expected;
   }
   return rc;
@@ -231,7 +232,8 @@ void merge_consume(merge_world_t *world) {
       world->newest = record->time;
   }
   world->late += (unsigned)is_late;
-  assert_int_equal(uvperf__merge_consume(world->merge), is_late);
+  assert_int_equal(uvperf__merge_consume(world->merge, &world->merged),
+                   is_late);
   ring->consumed++;
   world->given = NULL;
   if (!ring->is_dropped) {

@@ -55,7 +55,8 @@ typedef struct merge_world_s {
   uvperf__merge_t *merge;
   merge_ring_t *rings[MERGE_RINGS];
   size_t nr_rings;
-  merge_ring_t *given; /* whose record next gave last */
+  uvperf__merged_t merged;
+  merge_ring_t *given; /* whose record that is, which next gave last */
   uint64_t newest;     /* of the records that were consumed */
   uint64_t late;       /* as counted here */
 } merge_world_t;

@@ -84,7 +84,7 @@ static void merge_and_sort(size_t nr_rings, size_t nr_records, uint64_t step) {
     assert_int_equal(merged.ring, sorted[i].ring);
     assert_int_equal((uint32_t)((const uint64_t *)merged.bytes)[2],
                      sorted[i].index);
-    assert_int_equal(uvperf__merge_consume(world.merge), 0);
+    assert_int_equal(uvperf__merge_consume(world.merge, &merged), 0);
   }
   assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged), 0);
   assert_int_equal(uvperf__merge_has_more(world.merge), 0);
@@ -105,6 +105,25 @@ static void merge_of_hundreds_of_rings_is_sorted(void **state) {
 static void merge_of_one_ring_is_that_ring(void **state) {
   (void)state;
   merge_and_sort(1, 1000, 2);
+}
+
+/* Runs of one ring, each longer than the one before: also one that ends where
+ * another ring's record has the same time. */
+static void merge_of_runs_is_sorted(void **state) {
+  merge_ring_t *rings[9];
+  uint64_t time = 0;
+  size_t i, j;
+
+  (void)state;
+  for (i = 0; i < 9; i++)
+    rings[i] = merge_world_add(&world, 16384);
+  for (i = 0; i < 90; i++)
+    for (j = 0; j < i / 3; j++)
+      merge_put(rings[i * 4 % 9], time += j > 0);
+  merge_begin(&world);
+  assert_int_equal(merge_take(&world, UINT64_MAX, 10000), 1305);
+  merge_end(&world);
+  assert_int_equal(world.late, 0);
 }
 
 static void records_of_one_time_come_in_the_order_of_their_rings(void **state) {
@@ -325,7 +344,6 @@ static void record_that_was_not_consumed_comes_again(void **state) {
   merge_begin(&world);
   assert_int_equal(merge_next(&world, UINT64_MAX), 1);
   merge_end(&world);
-  assert_int_equal(uvperf__merge_consume(world.merge), 0);
   assert_true(ring->ring.page->data_tail == ring->tail);
   merge_begin(&world);
   expect(0, 10);
@@ -443,7 +461,7 @@ static void ring_that_was_dropped_is_not_touched(void **state) {
   uvperf__merge_drop(world.merge, 2);            /* as is one that is not */
   free(first->ring.page);
   first->ring.page = NULL;
-  assert_int_equal(uvperf__merge_consume(world.merge), 0);
+  assert_int_equal(uvperf__merge_consume(world.merge, &world.merged), 0);
   world.newest = 10;
   expect(1, 12);
   merge_drop(&world, second);
@@ -453,6 +471,30 @@ static void ring_that_was_dropped_is_not_touched(void **state) {
   uvperf__merge_begin(world.merge);
   assert_int_equal(uvperf__merge_has_more(world.merge), 0);
   uvperf__merge_end(world.merge);
+}
+
+/* By the callback for a record of another: before its turn comes, and when the
+ * ring that it would have come after is gone. */
+static void rings_that_are_not_next_may_go(void **state) {
+  merge_ring_t *rings[11];
+  size_t i, j;
+
+  (void)state;
+  for (i = 0; i < 11; i++)
+    rings[i] = merge_world_add(&world, 4096);
+  for (j = 0; j < 20; j++)
+    for (i = 0; i < 11; i++)
+      merge_put(rings[i], 1000 - i + 20 * j);
+  merge_begin(&world);
+  for (i = 0; i < 10; i++) {
+    assert_int_equal(merge_take(&world, UINT64_MAX, 7), 7);
+    assert_int_equal(merge_next(&world, UINT64_MAX), 1);
+    merge_drop(&world, rings[i * 3 % 11]);
+    merge_consume(&world);
+  }
+  assert_true(merge_take(&world, UINT64_MAX, 1000) > 0);
+  assert_int_equal(uvperf__merge_has_more(world.merge), 0);
+  merge_end(&world);
 }
 
 /* The child has not got the mappings; here neither. */
@@ -469,7 +511,7 @@ static void forked_child_forgets_all_rings(void **state) {
   uvperf__merge_forget(world.merge);
   free(ring->ring.page);
   ring->ring.page = NULL;
-  assert_int_equal(uvperf__merge_consume(world.merge), 0);
+  assert_int_equal(uvperf__merge_consume(world.merge, &world.merged), 0);
   assert_int_equal(uvperf__merge_has_more(world.merge), 0);
   assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged), 0);
   uvperf__merge_end(world.merge);
@@ -483,7 +525,6 @@ static void merge_of_no_rings_gives_nothing(void **state) {
   (void)state;
   merge_begin(&world);
   expect_nothing(UINT64_MAX);
-  assert_int_equal(uvperf__merge_consume(world.merge), 0);
   merge_end(&world);
 }
 
@@ -503,13 +544,13 @@ static void shortage_of_memory_is_enomem(void **state) {
   for (i = 0; i < 9; i++) {
     for (nth = 1; nth <= 2 && i % 8 == 0; nth++) {
       fake_fail(FAKE_CALLOC, 1, 0);
-      assert_int_equal(uvperf__merge_add(merge, &rings[i]), -ENOMEM);
+      assert_int_equal(uvperf__merge_add(merge, &rings[i], NULL), -ENOMEM);
       if (nth == 1) { /* the other array */
         fake_fail(FAKE_CALLOC, 2, 0);
-        assert_int_equal(uvperf__merge_add(merge, &rings[i]), -ENOMEM);
+        assert_int_equal(uvperf__merge_add(merge, &rings[i], NULL), -ENOMEM);
       }
     }
-    assert_int_equal(uvperf__merge_add(merge, &rings[i]), 0);
+    assert_int_equal(uvperf__merge_add(merge, &rings[i], NULL), 0);
   }
   uvperf__merge_free(merge);
   uvperf__merge_free(NULL);
@@ -529,7 +570,7 @@ static void add_that_failed_leaves_the_others_as_they_were(void **state) {
   merge_begin(&world);
   expect(7, 13);
   fake_fail(FAKE_CALLOC, 2, 0);
-  assert_int_equal(uvperf__merge_add(world.merge, &more), -ENOMEM);
+  assert_int_equal(uvperf__merge_add(world.merge, &more, NULL), -ENOMEM);
   for (i = 7; i > 0; i--)
     expect(i - 1, 21 - i);
   merge_end(&world);
@@ -542,6 +583,7 @@ int main(void) {
       TEST(merge_of_two_rings_is_sorted),
       TEST(merge_of_hundreds_of_rings_is_sorted),
       TEST(merge_of_one_ring_is_that_ring),
+      TEST(merge_of_runs_is_sorted),
       TEST(records_of_one_time_come_in_the_order_of_their_rings),
       TEST(records_that_wrap_at_once_are_each_whole),
       TEST(record_that_an_interrupt_put_behind_is_given_late),
@@ -558,6 +600,7 @@ int main(void) {
       TEST(ring_that_breaks_in_the_middle_is_told_once),
       TEST(ring_whose_head_cannot_be_right_is_told_once),
       TEST(ring_that_was_dropped_is_not_touched),
+      TEST(rings_that_are_not_next_may_go),
       TEST(forked_child_forgets_all_rings),
       TEST(merge_of_no_rings_gives_nothing),
       TEST(shortage_of_memory_is_enomem),

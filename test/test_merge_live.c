@@ -97,7 +97,7 @@ static void open_producer(producer_t *producer) {
   producer->source.ids = &producer->id;
   producer->source.nr_ids = 1;
   assert_int_equal(uvperf__decoder_add(stream.decoder, &producer->source), 0);
-  assert_int_equal(uvperf__merge_add(stream.merge, &producer->ring), 0);
+  assert_int_equal(uvperf__merge_add(stream.merge, &producer->ring, NULL), 0);
 }
 
 static void close_producer(producer_t *producer) {
@@ -148,7 +148,7 @@ static size_t take(uint64_t horizon) {
       stream.late++;
     else
       stream.latest = merged.time;
-    stream.told_late += (unsigned)uvperf__merge_consume(stream.merge);
+    stream.told_late += (unsigned)uvperf__merge_consume(stream.merge, &merged);
     taken++;
   }
   uvperf__merge_end(stream.merge);

@@ -293,8 +293,8 @@ set_snapshot_without_memory_is_enomem_and_loses_nothing(void **state) {
     }
     assert_int_equal(rc, 0);
     assert_int_equal(seen.nr, 6);
-    /* An array and two images; a merge and its two arrays. */
-    assert_int_equal(nth - 1, mode == 0 ? 3 : 6);
+    /* An array and two images; a merge, its two arrays and two tracks. */
+    assert_int_equal(nth - 1, mode == 0 ? 3 : 8);
     stream_world_close(&world);
   }
 }
