@@ -244,6 +244,13 @@ void merge_consume(merge_world_t *world) {
   assert_true(ring->ring.page->data_tail == ring->published);
 }
 
+void merge_expect(merge_world_t *world, size_t ring, uint64_t time) {
+  assert_int_equal(merge_next(world, UINT64_MAX), 1);
+  assert_int_equal(world->given->index, ring);
+  assert_true(world->given->records[world->given->consumed].time == time);
+  merge_consume(world);
+}
+
 void merge_end(merge_world_t *world) {
   size_t i;
 

@@ -82,6 +82,10 @@ void merge_begin(merge_world_t *world);
  * is. */
 int merge_next(merge_world_t *world, uint64_t horizon);
 
+/* The same, and that it is the record with this time, of this ring; and
+ * consumes it. */
+void merge_expect(merge_world_t *world, size_t ring, uint64_t time);
+
 /* Consumes what it gave; asserts whether that was late, and what the kernel
  * sees of it. */
 void merge_consume(merge_world_t *world);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Several rings in the order of time: each promise of merge.h by itself. Any
- * mixture of them is in test_merge_random.c, real rings in test_merge_live.c.
+/* Several rings in the order of time: each promise of merge.h by itself. Rings
+ * that come, go and break are in test_merge_rings.c, any mixture in
+ * test_merge_random.c, real rings in test_merge_live.c.
  *
  * Each call is compared with the model of merge_world.h; here is only what the
  * model must say, and what it does not know. */
@@ -26,14 +27,6 @@ static int teardown(void **state) {
   merge_world_free(&world);
   fake_assert_clean();
   return 0;
-}
-
-/* Asserts that the next is the record with this time, of this ring. */
-static void expect(size_t ring, uint64_t time) {
-  assert_int_equal(merge_next(&world, UINT64_MAX), 1);
-  assert_int_equal(world.given->index, ring);
-  assert_true(world.given->records[world.given->consumed].time == time);
-  merge_consume(&world);
 }
 
 static void expect_nothing(uint64_t horizon) {
@@ -139,7 +132,7 @@ static void records_of_one_time_come_in_the_order_of_their_rings(void **state) {
   merge_begin(&world);
   for (i = 0; i < 3; i++)
     for (j = 0; j < 2; j++)
-      expect(i, 5);
+      merge_expect(&world, i, 5);
   merge_end(&world);
 }
 
@@ -174,13 +167,13 @@ static void record_that_an_interrupt_put_behind_is_given_late(void **state) {
   merge_put(second, 9);
   merge_put(second, 11);
   merge_begin(&world);
-  expect(1, 9);
-  expect(0, 10);
+  merge_expect(&world, 1, 9);
+  merge_expect(&world, 0, 10);
   assert_int_equal(world.late, 0);
-  expect(0, 8);
+  merge_expect(&world, 0, 8);
   assert_int_equal(world.late, 1);
-  expect(1, 11);
-  expect(0, 12);
+  merge_expect(&world, 1, 11);
+  merge_expect(&world, 0, 12);
   assert_int_equal(world.late, 1);
   merge_end(&world);
 }
@@ -194,13 +187,13 @@ static void record_that_is_seen_too_late_is_counted(void **state) {
   second = merge_world_add(&world, 4096);
   merge_put(second, 100);
   merge_begin(&world);
-  expect(1, 100);
+  merge_expect(&world, 1, 100);
   merge_end(&world);
   merge_put(first, 99);
   merge_put(first, 100);
   merge_begin(&world);
-  expect(0, 99);
-  expect(0, 100);
+  merge_expect(&world, 0, 99);
+  merge_expect(&world, 0, 100);
   assert_int_equal(world.late, 1);
   merge_end(&world);
 }
@@ -217,16 +210,16 @@ static void record_without_time_comes_after_the_one_before_it(void **state) {
   merge_put(first, 9);
   merge_put(first, 11);
   merge_begin(&world);
-  expect(1, 0);
-  expect(0, 9);
-  expect(1, 10);
-  expect(1, 10);
-  expect(0, 11);
+  merge_expect(&world, 1, 0);
+  merge_expect(&world, 0, 9);
+  merge_expect(&world, 1, 10);
+  merge_expect(&world, 1, 10);
+  merge_expect(&world, 0, 11);
   merge_end(&world);
   /* Also in the next look; it has no time that could be late. */
   assert_int_equal(merge_write(second, MERGE_TIMELESS, 77, 48), 1);
   merge_begin(&world);
-  expect(1, 10);
+  merge_expect(&world, 1, 10);
   assert_int_equal(world.late, 0);
   merge_end(&world);
 }
@@ -252,7 +245,7 @@ static void what_is_younger_than_the_horizon_waits(void **state) {
   assert_int_equal(uvperf__merge_has_more(world.merge), 1);
   merge_begin(&world);
   expect_nothing(20);
-  expect(1, 21);
+  merge_expect(&world, 1, 21);
   merge_end(&world);
   assert_int_equal(uvperf__merge_has_more(world.merge), 0);
 }
@@ -282,12 +275,12 @@ static void what_is_written_after_begin_waits_for_the_next(void **state) {
   merge_begin(&world);
   merge_put(first, 11);
   merge_put(second, 9);
-  expect(0, 10);
+  merge_expect(&world, 0, 10);
   expect_nothing(UINT64_MAX);
   merge_end(&world);
   merge_begin(&world);
-  expect(1, 9);
-  expect(0, 11);
+  merge_expect(&world, 1, 9);
+  merge_expect(&world, 0, 11);
   merge_end(&world);
 }
 
@@ -304,7 +297,7 @@ static void ring_more_than_half_full_presses(void **state) {
   assert_int_equal(merge_write(ring, MERGE_SAMPLE, 1, 48), 1);
   merge_begin(&world);
   assert_int_equal(uvperf__merge_is_pressed(world.merge), 1);
-  expect(1, 1);
+  merge_expect(&world, 1, 1);
   assert_int_equal(uvperf__merge_is_pressed(world.merge), 1);
   merge_end(&world);
   merge_begin(&world);
@@ -346,7 +339,7 @@ static void record_that_was_not_consumed_comes_again(void **state) {
   merge_end(&world);
   assert_true(ring->ring.page->data_tail == ring->tail);
   merge_begin(&world);
-  expect(0, 10);
+  merge_expect(&world, 0, 10);
   merge_end(&world);
 }
 
@@ -367,213 +360,11 @@ static void merge_that_was_cut_goes_on(void **state) {
     merge_put(second, time);
   merge_begin(&world);
   for (time = 15; time < 20; time++) {
-    expect(0, time);
-    expect(1, time);
+    merge_expect(&world, 0, time);
+    merge_expect(&world, 1, time);
   }
   merge_end(&world);
   assert_int_equal(world.late, 0);
-}
-
-/* -- rings that come, go and break ----------------------------------------- */
-
-static void ring_added_meanwhile_takes_part_from_the_next_begin(void **state) {
-  merge_ring_t *ring;
-  size_t i;
-
-  (void)state;
-  ring = merge_world_add(&world, 4096);
-  merge_put(ring, 10);
-  merge_put(ring, 20);
-  merge_begin(&world);
-  assert_int_equal(merge_next(&world, UINT64_MAX), 1);
-  for (i = 0; i < 100; i++) /* and all arrays move */
-    merge_put(merge_world_add(&world, 4096), 5);
-  merge_consume(&world);
-  expect(0, 20);
-  expect_nothing(UINT64_MAX);
-  merge_end(&world);
-  merge_begin(&world);
-  assert_int_equal(merge_take(&world, UINT64_MAX, 1000), 100);
-  merge_end(&world);
-  assert_int_equal(world.late, 100);
-}
-
-static void ring_that_breaks_in_the_middle_is_told_once(void **state) {
-  merge_ring_t *broken, *sound;
-
-  (void)state;
-  broken = merge_world_add(&world, 4096);
-  sound = merge_world_add(&world, 4096);
-  merge_put(broken, 10);
-  merge_write(broken, MERGE_BROKEN, 11, 48);
-  merge_put(broken, 12);
-  merge_put(sound, 10);
-  merge_put(sound, 11);
-  merge_begin(&world);
-  expect(0, 10);
-  assert_int_equal(merge_next(&world, UINT64_MAX), -EPROTO);
-  expect(1, 10);
-  expect(1, 11);
-  expect_nothing(UINT64_MAX);
-  merge_end(&world);
-  merge_put(sound, 13);
-  merge_begin(&world);
-  expect(1, 13);
-  expect_nothing(UINT64_MAX);
-  merge_end(&world);
-}
-
-static void ring_whose_head_cannot_be_right_is_told_once(void **state) {
-  merge_ring_t *spoilt, *sound;
-
-  (void)state;
-  spoilt = merge_world_add(&world, 4096);
-  sound = merge_world_add(&world, 4096);
-  merge_put(spoilt, 1);
-  merge_spoil(spoilt);
-  merge_put(sound, 10);
-  merge_begin(&world);
-  assert_int_equal(uvperf__merge_is_pressed(world.merge), 0);
-  assert_int_equal(merge_next(&world, 0), -EPROTO); /* whatever the horizon */
-  expect_nothing(0);
-  expect(1, 10);
-  merge_end(&world);
-  merge_begin(&world);
-  expect_nothing(UINT64_MAX);
-  merge_end(&world);
-}
-
-/* Also by the callback for its own record: it may be unmapped at once. */
-static void ring_that_was_dropped_is_not_touched(void **state) {
-  merge_ring_t *first, *second;
-
-  (void)state;
-  first = merge_world_add(&world, 4096);
-  second = merge_world_add(&world, 4096);
-  merge_put(first, 10);
-  merge_put(first, 11);
-  merge_put(second, 12);
-  merge_put(second, 13);
-  merge_begin(&world);
-  assert_int_equal(merge_next(&world, UINT64_MAX), 1);
-  merge_drop(&world, first);
-  uvperf__merge_drop(world.merge, first->index); /* twice is nothing */
-  uvperf__merge_drop(world.merge, 2);            /* as is one that is not */
-  free(first->ring.page);
-  first->ring.page = NULL;
-  assert_int_equal(uvperf__merge_consume(world.merge, &world.merged), 0);
-  world.newest = 10;
-  expect(1, 12);
-  merge_drop(&world, second);
-  expect_nothing(UINT64_MAX);
-  uvperf__merge_end(world.merge);
-  assert_true(second->ring.page->data_tail == second->published);
-  uvperf__merge_begin(world.merge);
-  assert_int_equal(uvperf__merge_has_more(world.merge), 0);
-  uvperf__merge_end(world.merge);
-}
-
-/* By the callback for a record of another: before its turn comes, and when the
- * ring that it would have come after is gone. */
-static void rings_that_are_not_next_may_go(void **state) {
-  merge_ring_t *rings[11];
-  size_t i, j;
-
-  (void)state;
-  for (i = 0; i < 11; i++)
-    rings[i] = merge_world_add(&world, 4096);
-  for (j = 0; j < 20; j++)
-    for (i = 0; i < 11; i++)
-      merge_put(rings[i], 1000 - i + 20 * j);
-  merge_begin(&world);
-  for (i = 0; i < 10; i++) {
-    assert_int_equal(merge_take(&world, UINT64_MAX, 7), 7);
-    assert_int_equal(merge_next(&world, UINT64_MAX), 1);
-    merge_drop(&world, rings[i * 3 % 11]);
-    merge_consume(&world);
-  }
-  assert_true(merge_take(&world, UINT64_MAX, 1000) > 0);
-  assert_int_equal(uvperf__merge_has_more(world.merge), 0);
-  merge_end(&world);
-}
-
-/* The child has not got the mappings; here neither. */
-static void forked_child_forgets_all_rings(void **state) {
-  uvperf__merged_t merged;
-  merge_ring_t *ring;
-
-  (void)state;
-  ring = merge_world_add(&world, 4096);
-  merge_put(ring, 10);
-  merge_put(ring, 11);
-  merge_begin(&world);
-  assert_int_equal(merge_next(&world, UINT64_MAX), 1);
-  uvperf__merge_forget(world.merge);
-  free(ring->ring.page);
-  ring->ring.page = NULL;
-  assert_int_equal(uvperf__merge_consume(world.merge, &world.merged), 0);
-  assert_int_equal(uvperf__merge_has_more(world.merge), 0);
-  assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged), 0);
-  uvperf__merge_end(world.merge);
-  uvperf__merge_begin(world.merge);
-  assert_int_equal(uvperf__merge_is_pressed(world.merge), 0);
-  assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged), 0);
-  uvperf__merge_end(world.merge);
-}
-
-static void merge_of_no_rings_gives_nothing(void **state) {
-  (void)state;
-  merge_begin(&world);
-  expect_nothing(UINT64_MAX);
-  merge_end(&world);
-}
-
-static void shortage_of_memory_is_enomem(void **state) {
-  uvperf__ring_t rings[9];
-  uvperf__merge_t *merge;
-  unsigned nth;
-  size_t i;
-
-  (void)state;
-  fake_fail(FAKE_CALLOC, 1, 0);
-  assert_int_equal(uvperf__merge_new(&merge, world.decoder, world.scratch),
-                   -ENOMEM);
-  assert_null(merge);
-  assert_int_equal(uvperf__merge_new(&merge, world.decoder, world.scratch), 0);
-  memset(rings, 0, sizeof(rings));
-  for (i = 0; i < 9; i++) {
-    for (nth = 1; nth <= 2 && i % 8 == 0; nth++) {
-      fake_fail(FAKE_CALLOC, 1, 0);
-      assert_int_equal(uvperf__merge_add(merge, &rings[i], NULL), -ENOMEM);
-      if (nth == 1) { /* the other array */
-        fake_fail(FAKE_CALLOC, 2, 0);
-        assert_int_equal(uvperf__merge_add(merge, &rings[i], NULL), -ENOMEM);
-      }
-    }
-    assert_int_equal(uvperf__merge_add(merge, &rings[i], NULL), 0);
-  }
-  uvperf__merge_free(merge);
-  uvperf__merge_free(NULL);
-}
-
-/* After a shortage all goes on with the rings that are there. */
-static void add_that_failed_leaves_the_others_as_they_were(void **state) {
-  uvperf__ring_t more = {0};
-  merge_ring_t *rings[8];
-  size_t i;
-
-  (void)state;
-  for (i = 0; i < 8; i++)
-    rings[i] = merge_world_add(&world, 4096);
-  for (i = 0; i < 8; i++)
-    merge_put(rings[i], 20 - i);
-  merge_begin(&world);
-  expect(7, 13);
-  fake_fail(FAKE_CALLOC, 2, 0);
-  assert_int_equal(uvperf__merge_add(world.merge, &more, NULL), -ENOMEM);
-  for (i = 7; i > 0; i--)
-    expect(i - 1, 21 - i);
-  merge_end(&world);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -596,15 +387,6 @@ int main(void) {
       TEST(tail_is_published_at_each_quarter_and_at_the_end),
       TEST(record_that_was_not_consumed_comes_again),
       TEST(merge_that_was_cut_goes_on),
-      TEST(ring_added_meanwhile_takes_part_from_the_next_begin),
-      TEST(ring_that_breaks_in_the_middle_is_told_once),
-      TEST(ring_whose_head_cannot_be_right_is_told_once),
-      TEST(ring_that_was_dropped_is_not_touched),
-      TEST(rings_that_are_not_next_may_go),
-      TEST(forked_child_forgets_all_rings),
-      TEST(merge_of_no_rings_gives_nothing),
-      TEST(shortage_of_memory_is_enomem),
-      TEST(add_that_failed_leaves_the_others_as_they_were),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

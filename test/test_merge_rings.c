@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* A merge of rings that come, go and break, and of none; and want of memory. As
+ * test_merge.c. */
+#include "support.h"
+
+#include <errno.h>
+
+#include "fake_kernel.h"
+#include "merge_world.h"
+
+static merge_world_t world;
+
+static int setup(void **state) {
+  (void)state;
+  fake_kernel_reset();
+  merge_world_init(&world);
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  merge_world_free(&world);
+  fake_assert_clean();
+  return 0;
+}
+
+static void expect_nothing(uint64_t horizon) {
+  assert_int_equal(merge_next(&world, horizon), 0);
+}
+
+/* -- rings that come, go and break ----------------------------------------- */
+
+static void ring_added_meanwhile_takes_part_from_the_next_begin(void **state) {
+  merge_ring_t *ring;
+  size_t i;
+
+  (void)state;
+  ring = merge_world_add(&world, 4096);
+  merge_put(ring, 10);
+  merge_put(ring, 20);
+  merge_begin(&world);
+  assert_int_equal(merge_next(&world, UINT64_MAX), 1);
+  for (i = 0; i < 100; i++) /* and all arrays move */
+    merge_put(merge_world_add(&world, 4096), 5);
+  merge_consume(&world);
+  merge_expect(&world, 0, 20);
+  expect_nothing(UINT64_MAX);
+  merge_end(&world);
+  merge_begin(&world);
+  assert_int_equal(merge_take(&world, UINT64_MAX, 1000), 100);
+  merge_end(&world);
+  assert_int_equal(world.late, 100);
+}
+
+static void ring_that_breaks_in_the_middle_is_told_once(void **state) {
+  merge_ring_t *broken, *sound;
+
+  (void)state;
+  broken = merge_world_add(&world, 4096);
+  sound = merge_world_add(&world, 4096);
+  merge_put(broken, 10);
+  merge_write(broken, MERGE_BROKEN, 11, 48);
+  merge_put(broken, 12);
+  merge_put(sound, 10);
+  merge_put(sound, 11);
+  merge_begin(&world);
+  merge_expect(&world, 0, 10);
+  assert_int_equal(merge_next(&world, UINT64_MAX), -EPROTO);
+  merge_expect(&world, 1, 10);
+  merge_expect(&world, 1, 11);
+  expect_nothing(UINT64_MAX);
+  merge_end(&world);
+  merge_put(sound, 13);
+  merge_begin(&world);
+  merge_expect(&world, 1, 13);
+  expect_nothing(UINT64_MAX);
+  merge_end(&world);
+}
+
+static void ring_whose_head_cannot_be_right_is_told_once(void **state) {
+  merge_ring_t *spoilt, *sound;
+
+  (void)state;
+  spoilt = merge_world_add(&world, 4096);
+  sound = merge_world_add(&world, 4096);
+  merge_put(spoilt, 1);
+  merge_spoil(spoilt);
+  merge_put(sound, 10);
+  merge_begin(&world);
+  assert_int_equal(uvperf__merge_is_pressed(world.merge), 0);
+  assert_int_equal(merge_next(&world, 0), -EPROTO); /* whatever the horizon */
+  expect_nothing(0);
+  merge_expect(&world, 1, 10);
+  merge_end(&world);
+  merge_begin(&world);
+  expect_nothing(UINT64_MAX);
+  merge_end(&world);
+}
+
+/* Also by the callback for its own record: it may be unmapped at once. */
+static void ring_that_was_dropped_is_not_touched(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  merge_put(first, 10);
+  merge_put(first, 11);
+  merge_put(second, 12);
+  merge_put(second, 13);
+  merge_begin(&world);
+  assert_int_equal(merge_next(&world, UINT64_MAX), 1);
+  merge_drop(&world, first);
+  uvperf__merge_drop(world.merge, first->index); /* twice is nothing */
+  uvperf__merge_drop(world.merge, 2);            /* as is one that is not */
+  free(first->ring.page);
+  first->ring.page = NULL;
+  assert_int_equal(uvperf__merge_consume(world.merge, &world.merged), 0);
+  world.newest = 10;
+  merge_expect(&world, 1, 12);
+  merge_drop(&world, second);
+  expect_nothing(UINT64_MAX);
+  uvperf__merge_end(world.merge);
+  assert_true(second->ring.page->data_tail == second->published);
+  uvperf__merge_begin(world.merge);
+  assert_int_equal(uvperf__merge_has_more(world.merge), 0);
+  uvperf__merge_end(world.merge);
+}
+
+/* By the callback for a record of another: before its turn comes, and when the
+ * ring that it would have come after is gone. */
+static void rings_that_are_not_next_may_go(void **state) {
+  merge_ring_t *rings[11];
+  size_t i, j;
+
+  (void)state;
+  for (i = 0; i < 11; i++)
+    rings[i] = merge_world_add(&world, 4096);
+  for (j = 0; j < 20; j++)
+    for (i = 0; i < 11; i++)
+      merge_put(rings[i], 1000 - i + 20 * j);
+  merge_begin(&world);
+  for (i = 0; i < 10; i++) {
+    assert_int_equal(merge_take(&world, UINT64_MAX, 7), 7);
+    assert_int_equal(merge_next(&world, UINT64_MAX), 1);
+    merge_drop(&world, rings[i * 3 % 11]);
+    merge_consume(&world);
+  }
+  assert_true(merge_take(&world, UINT64_MAX, 1000) > 0);
+  assert_int_equal(uvperf__merge_has_more(world.merge), 0);
+  merge_end(&world);
+}
+
+/* The child has not got the mappings; here neither. */
+static void forked_child_forgets_all_rings(void **state) {
+  uvperf__merged_t merged;
+  merge_ring_t *ring;
+
+  (void)state;
+  ring = merge_world_add(&world, 4096);
+  merge_put(ring, 10);
+  merge_put(ring, 11);
+  merge_begin(&world);
+  assert_int_equal(merge_next(&world, UINT64_MAX), 1);
+  uvperf__merge_forget(world.merge);
+  free(ring->ring.page);
+  ring->ring.page = NULL;
+  assert_int_equal(uvperf__merge_consume(world.merge, &world.merged), 0);
+  assert_int_equal(uvperf__merge_has_more(world.merge), 0);
+  assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged), 0);
+  uvperf__merge_end(world.merge);
+  uvperf__merge_begin(world.merge);
+  assert_int_equal(uvperf__merge_is_pressed(world.merge), 0);
+  assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged), 0);
+  uvperf__merge_end(world.merge);
+}
+
+static void merge_of_no_rings_gives_nothing(void **state) {
+  (void)state;
+  merge_begin(&world);
+  expect_nothing(UINT64_MAX);
+  merge_end(&world);
+}
+
+static void shortage_of_memory_is_enomem(void **state) {
+  uvperf__ring_t rings[9];
+  uvperf__merge_t *merge;
+  unsigned nth;
+  size_t i;
+
+  (void)state;
+  fake_fail(FAKE_CALLOC, 1, 0);
+  assert_int_equal(uvperf__merge_new(&merge, world.decoder, world.scratch),
+                   -ENOMEM);
+  assert_null(merge);
+  assert_int_equal(uvperf__merge_new(&merge, world.decoder, world.scratch), 0);
+  memset(rings, 0, sizeof(rings));
+  for (i = 0; i < 9; i++) {
+    for (nth = 1; nth <= 2 && i % 8 == 0; nth++) {
+      fake_fail(FAKE_CALLOC, 1, 0);
+      assert_int_equal(uvperf__merge_add(merge, &rings[i], NULL), -ENOMEM);
+      if (nth == 1) { /* the other array */
+        fake_fail(FAKE_CALLOC, 2, 0);
+        assert_int_equal(uvperf__merge_add(merge, &rings[i], NULL), -ENOMEM);
+      }
+    }
+    assert_int_equal(uvperf__merge_add(merge, &rings[i], NULL), 0);
+  }
+  uvperf__merge_free(merge);
+  uvperf__merge_free(NULL);
+}
+
+/* After a shortage all goes on with the rings that are there. */
+static void add_that_failed_leaves_the_others_as_they_were(void **state) {
+  uvperf__ring_t more = {0};
+  merge_ring_t *rings[8];
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < 8; i++)
+    rings[i] = merge_world_add(&world, 4096);
+  for (i = 0; i < 8; i++)
+    merge_put(rings[i], 20 - i);
+  merge_begin(&world);
+  merge_expect(&world, 7, 13);
+  fake_fail(FAKE_CALLOC, 2, 0);
+  assert_int_equal(uvperf__merge_add(world.merge, &more, NULL), -ENOMEM);
+  for (i = 7; i > 0; i--)
+    merge_expect(&world, i - 1, 21 - i);
+  merge_end(&world);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(ring_added_meanwhile_takes_part_from_the_next_begin),
+      TEST(ring_that_breaks_in_the_middle_is_told_once),
+      TEST(ring_whose_head_cannot_be_right_is_told_once),
+      TEST(ring_that_was_dropped_is_not_touched),
+      TEST(rings_that_are_not_next_may_go),
+      TEST(forked_child_forgets_all_rings),
+      TEST(merge_of_no_rings_gives_nothing),
+      TEST(shortage_of_memory_is_enomem),
+      TEST(add_that_failed_leaves_the_others_as_they_were),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
