@@ -20,6 +20,13 @@ static uvperf__entry_t nobody(uvperf__merge_t *merge) {
   return entry;
 }
 
+/* No two are equal. */
+static int is_before(const uvperf__entry_t *one, const uvperf__entry_t *other) {
+  if (one->time == other->time)
+    return one->track->index < other->track->index;
+  return one->time < other->time;
+}
+
 /* The entries are at 0 and following, in the order of their rings. */
 static void begin_tournament(uvperf__merge_t *merge) {
   uvperf__entry_t *nodes = merge->nodes;
@@ -31,9 +38,8 @@ static void begin_tournament(uvperf__merge_t *merge) {
     nodes[nr + i - 1].track->leaf = nr + i - 1;
   }
   for (i = nr; i-- > 1;)
-    nodes[i] = nodes[uvperf__entry_is_before(&nodes[2 * i], &nodes[2 * i + 1])
-                         ? 2 * i
-                         : 2 * i + 1];
+    nodes[i] =
+        nodes[is_before(&nodes[2 * i], &nodes[2 * i + 1]) ? 2 * i : 2 * i + 1];
   merge->top = nr > 0 ? nodes[1] : nobody(merge);
   merge->limit = 0;
   /* The winners were there up to here, the losers are to stay. */
@@ -54,7 +60,7 @@ static void leave(uvperf__merge_t *merge, uvperf__track_t *track) {
     loser = merge->nodes[at];
     if (loser.track == track)
       break;
-    if (uvperf__entry_is_before(&loser, &entry)) {
+    if (is_before(&loser, &entry)) {
       merge->nodes[at] = entry;
       entry = loser;
     }
@@ -158,43 +164,26 @@ void uvperf__merge_forget(uvperf__merge_t *merge) {
 
 /* -- reading --------------------------------------------------------------- */
 
-static void forget_place(uvperf__track_t *track) {
-  track->bytes = NULL;
-  track->next = NULL;
-  track->stop = NULL;
-}
-
-/* Where the record behind the one that lies in place starts, if that does too.
- * In a ring that the kernel overwrites each must be looked for. */
-static void find_stop(uvperf__track_t *track) {
-  const uvperf__ring_t *ring = track->ring;
-  uint64_t left = ring->head - ring->tail - track->size;
-
-  track->next = track->bytes + track->size;
-  track->stop = ring->data + ring->size;
-  if (left < (uint64_t)(track->stop - track->next))
-    track->stop = track->next + left;
-}
-
-/* Looks at the first record of a ring, as uvperf__ring_next does. One that wraps
- * does not stay in the scratch, in which that of another ring may come. */
+/* Looks at the first record of a ring, as uvperf__ring_next does. One that
+ * wraps does not stay in the scratch, in which that of another ring may
+ * come. */
 static int look(const uvperf__merge_t *merge, uvperf__track_t *track) {
   const void *bytes;
+  size_t size, piece;
   int rc;
 
-  forget_place(track);
-  rc = uvperf__ring_next(track->ring, merge->scratch, &bytes, &track->size);
+  track->bytes = NULL;
+  rc = uvperf__ring_next(track->ring, merge->scratch, &bytes, &size);
   track->is_broken = rc < 0;
   if (rc != 1)
     return rc;
   /* Where it has no time that of the one before it stays. */
   track->has_time =
-      uvperf__decoder_time(merge->decoder, bytes, track->size, &track->time);
-  if (bytes == merge->scratch)
+      uvperf__decoder_time(merge->decoder, bytes, size, &track->time);
+  if (bytes == merge->scratch || !track->has_time)
     return 1;
-  track->bytes = bytes;
-  if (!track->ring->overwrite)
-    find_stop(track);
+  piece = uvperf__ring_piece(track->ring, &track->bytes);
+  track->stop = track->bytes + (piece > size ? piece : size);
   return 1;
 }
 
@@ -212,7 +201,7 @@ static int look_afresh(uvperf__merge_t *merge, uvperf__track_t *track) {
   rc = uvperf__ring_begin(track->ring);
   if (rc != 0) {
     track->is_broken = 1;
-    forget_place(track);
+    track->bytes = NULL;
     return rc;
   }
   if (is_half_full(track->ring))
@@ -238,35 +227,82 @@ void uvperf__merge_begin(uvperf__merge_t *merge) {
       entry->track = track;
     }
   }
+  /* One alone plays against nobody. */
+  if (merge->nr_leaves == 1)
+    merge->nodes[merge->nr_leaves++] = nobody(merge);
   begin_tournament(merge);
 }
 
-/* Its owner drops a ring that cannot be right once that is told, which may be
- * after another start only. */
-const void *uvperf__merge_fetch(uvperf__merge_t *merge) {
-  uvperf__track_t *track = merge->top.track;
-  const void *bytes;
-
-  if (!track->is_broken &&
-      uvperf__ring_next(track->ring, merge->scratch, &bytes, &track->size) == 1)
-    return bytes;
-  leave(merge, track);
-  return NULL;
-}
-
-void uvperf__merge_move(uvperf__merge_t *merge, uvperf__track_t *track) {
-  uvperf__entry_t entry = {order_of(track), track};
-
-  uvperf__merge_play(merge, track->leaf, entry);
+void uvperf__merge_move(uvperf__merge_t *merge, uvperf__entry_t entry) {
+  uvperf__merge_play(merge, entry);
   /* What has come first twice may do so for long. */
-  merge->limit = merge->top.track == track ? limit_of(merge) : 0;
+  merge->limit = merge->top.track == entry.track ? limit_of(merge) : 0;
 }
 
 void uvperf__merge_turn(uvperf__merge_t *merge, uvperf__track_t *track) {
-  if (look(merge, track) == 0)
+  uvperf__entry_t entry = {0, track};
+
+  uvperf__ring_consume(track->ring, 0);
+  if (look(merge, track) == 0) {
     leave(merge, track);
+  } else {
+    entry.time = order_of(track);
+    uvperf__merge_move(merge, entry);
+  }
+}
+
+/* -- record by record ------------------------------------------------------ */
+
+/* The bytes of the top's record; or NULL where its ring cannot be right. */
+static const void *fetch(const uvperf__merge_t *merge,
+                         const uvperf__track_t *track) {
+  const void *bytes;
+  size_t size;
+
+  if (track->bytes != NULL)
+    return track->bytes;
+  if (track->is_broken ||
+      uvperf__ring_next(track->ring, merge->scratch, &bytes, &size) != 1)
+    return NULL;
+  return bytes;
+}
+
+int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
+                       uvperf__merged_t *merged) {
+  uvperf__track_t *track = merge->top.track;
+
+  if (merge->top.time > horizon || track == &merge->none)
+    return 0;
+  merged->track = track;
+  merged->ring = track->index;
+  merged->bytes = fetch(merge, track);
+  if (merged->bytes == NULL) {
+    /* Its owner drops it once that is told, which may be after another start
+     * only. */
+    leave(merge, track);
+    return -EPROTO;
+  }
+  merged->owner = track->owner;
+  merged->size = uvperf__header_size(uvperf__u64(merged->bytes));
+  merged->has_time = track->has_time;
+  merged->time = track->time;
+  return 1;
+}
+
+int uvperf__merge_consume(uvperf__merge_t *merge,
+                          const uvperf__merged_t *merged) {
+  uvperf__track_t *track = merged->track;
+  int is_late = 0;
+
+  if (merged->time >= merge->newest)
+    merge->newest = merged->time;
   else
-    uvperf__merge_move(merge, track);
+    is_late = merged->has_time;
+  if (track->ring != NULL) {
+    track->ring->tail += merged->size;
+    uvperf__merge_turn(merge, track);
+  }
+  return is_late;
 }
 
 void uvperf__merge_end(uvperf__merge_t *merge) {

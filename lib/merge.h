@@ -4,8 +4,8 @@
  * sorted; a tournament of the first record of each ring tells whose is next.
  * Knows of a record where its time is (by uvperf__decoder_time), and no loop.
  *
- * A look at the rings is: begin, then next and consume for each record, then
- * end. */
+ * A look at the rings is: begin, then next and consume for each record, or run
+ * for many of them, then end. */
 #ifndef UVPERF_LIB_MERGE_H
 #define UVPERF_LIB_MERGE_H
 
@@ -19,7 +19,7 @@
 #include "decoder.h"
 #include "ring.h"
 
-/* Among so many rings playing costs less than to find out whether that can be
+/* Among so many leaves playing costs less than to find out whether that can be
  * left out. */
 #define UVPERF__MERGE_FEW 4
 
@@ -28,11 +28,10 @@ typedef struct uvperf__track_s {
   uvperf__ring_t *ring; /* NULL: dropped */
   size_t index;         /* the order in which rings were added */
   void *owner;
-  const uint8_t *bytes; /* NULL: it is not in place */
-  size_t size;
-  /* Where the one behind it starts in place, and where what begin saw ends, or
-   * the ring does; the same where there is none, or it must be looked for. */
-  const uint8_t *next;
+  /* NULL if it is not in place, or has no time: it is for next alone. */
+  const uint8_t *bytes;
+  /* Up to where records can follow in place without a look: what begin saw ends
+   * there, or the ring does, or the tail is to be published. */
   const uint8_t *stop;
   /* Of the record; without one, of the record before it in the ring. */
   uint64_t time;
@@ -119,11 +118,7 @@ void uvperf__merge_end(uvperf__merge_t *merge);
  * that finds none. */
 void uvperf__merge_forget(uvperf__merge_t *merge);
 
-/* -- for each record ------------------------------------------------------- */
-
-/* The bytes of the top's record where they are not in place; or NULL where its
- * ring cannot be right, which takes no part any more then. */
-const void *uvperf__merge_fetch(uvperf__merge_t *merge);
+/* -- record by record ------------------------------------------------------ */
 
 /* Gives the oldest record that is not younger than the horizon: 1 and *merged;
  * 0 if there is none; or -EPROTO and merged->ring: that ring cannot be right,
@@ -131,112 +126,145 @@ const void *uvperf__merge_fetch(uvperf__merge_t *merge);
  * been dropped by then. Records of one time come in the order of their rings. A
  * record without a time is as old as the one before it in its ring. Must be
  * followed by consume (or by end) before the next. */
-static inline int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
-                                     uvperf__merged_t *merged) {
-  uvperf__track_t *track = merge->top.track;
-
-  if (merge->top.time > horizon || track == &merge->none)
-    return 0;
-  merged->track = track;
-  merged->ring = track->index;
-  merged->bytes = track->bytes;
-  if (merged->bytes == NULL) {
-    merged->bytes = uvperf__merge_fetch(merge);
-    if (merged->bytes == NULL)
-      return -EPROTO;
-  }
-  merged->owner = track->owner;
-  merged->size = track->size;
-  merged->has_time = track->has_time;
-  merged->time = track->time;
-  return 1;
-}
-
-/* Goes on to the next record of a ring if that lies in place behind the one
- * before, and is sound: 1; else 0, and all is as it was. */
-static inline int uvperf__track_step(uvperf__track_t *track,
-                                     const uvperf_decoder_t *decoder) {
-  const uint8_t *bytes = track->next;
-  size_t size;
-
-  if (bytes == track->stop)
-    return 0;
-  size = uvperf__u16(bytes + offsetof(struct perf_event_header, size));
-  if (size < sizeof(struct perf_event_header) || size % sizeof(uint64_t) != 0 ||
-      size > (size_t)(track->stop - bytes))
-    return 0;
-  /* Where it has no time that of the one before it stays. */
-  track->has_time = uvperf__decoder_time(decoder, bytes, size, &track->time);
-  track->bytes = bytes;
-  track->size = size;
-  track->next = bytes + size;
-  return 1;
-}
-
-/* No two are equal. */
-static inline int uvperf__entry_is_before(const uvperf__entry_t *one,
-                                          const uvperf__entry_t *other) {
-  if (one->time == other->time)
-    return one->track->index < other->track->index;
-  return one->time < other->time;
-}
-
-/* Plays the tournament once more for a leaf that has changed, which was the top
- * before. Whose turn it is nobody can predict, a processor neither: it
- * exchanges by masks, without a branch. */
-static inline void uvperf__merge_play(uvperf__merge_t *merge, size_t leaf,
-                                      uvperf__entry_t entry) {
-  uvperf__entry_t *node;
-  uintptr_t track, other;
-  uint64_t mask, time;
-  size_t at;
-
-  for (at = leaf / 2; at > 0; at /= 2) {
-    node = &merge->nodes[at];
-    mask = 0 - (uint64_t)uvperf__entry_is_before(node, &entry);
-    time = (node->time ^ entry.time) & mask;
-    node->time ^= time;
-    entry.time ^= time;
-    track = (uintptr_t)entry.track;
-    other = (uintptr_t)node->track;
-    node->track = (uvperf__track_t *)(other ^ ((track ^ other) & mask));
-    entry.track = (uvperf__track_t *)(track ^ ((track ^ other) & mask));
-  }
-  merge->top = entry;
-}
-
-/* What consume does after a step among many rings; and where none was made. */
-void uvperf__merge_move(uvperf__merge_t *merge, uvperf__track_t *track);
-void uvperf__merge_turn(uvperf__merge_t *merge, uvperf__track_t *track);
+int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
+                       uvperf__merged_t *merged);
 
 /* The record that next gave was delivered: its ring's tail moves on, as by
  * uvperf__ring_consume. Gives 1 if it was late: one with a later time was
  * consumed before it. (Never one without a time.) */
-static inline int uvperf__merge_consume(uvperf__merge_t *merge,
-                                        const uvperf__merged_t *merged) {
-  uvperf__track_t *track = merged->track;
-  uvperf__entry_t entry;
-  int is_late = 0;
+int uvperf__merge_consume(uvperf__merge_t *merge,
+                          const uvperf__merged_t *merged);
 
-  if (merged->time >= merge->newest)
-    merge->newest = merged->time;
+/* -- a run ----------------------------------------------------------------- */
+
+/* Delivers and counts a record of the ring that was added with this owner, if
+ * it is a sample that can be decoded; its header, already loaded, is sound. 1 to
+ * go on, 0 to end the run behind it; or -1, and nothing is done. To be a constant
+ * inline function, so that there is no call through a pointer but the user's. */
+typedef int uvperf__merge_sample_fn(void *user, void *owner,
+                                    const uint8_t *bytes, uint64_t header);
+
+/* Plays one game: the entry leaves as who is earlier, the node has the other.
+ * Whose turn it is nobody can predict, a processor neither: it exchanges by
+ * masks, without a branch. */
+static inline void uvperf__merge_meet(uvperf__entry_t *node,
+                                      uvperf__entry_t *entry) {
+  uint64_t mask = 0 - (uint64_t)(node->time < entry->time);
+  uint64_t time;
+  uintptr_t track;
+
+  if (__builtin_expect(node->time == entry->time, 0))
+    mask = 0 - (uint64_t)(node->track->index < entry->track->index);
+  time = (node->time ^ entry->time) & mask;
+  track = ((uintptr_t)node->track ^ (uintptr_t)entry->track) & mask;
+  node->time ^= time;
+  entry->time ^= time;
+  node->track = (uvperf__track_t *)((uintptr_t)node->track ^ track);
+  entry->track = (uvperf__track_t *)((uintptr_t)entry->track ^ track);
+}
+
+/* Plays the tournament once more for the top, which has changed. */
+static inline void uvperf__merge_play(uvperf__merge_t *merge,
+                                      uvperf__entry_t entry) {
+  size_t at = entry.track->leaf / 2;
+
+  for (; at > 1; at /= 2)
+    uvperf__merge_meet(&merge->nodes[at], &entry);
+  uvperf__merge_meet(&merge->nodes[1], &entry);
+  merge->top = entry;
+}
+
+/* The same, among many rings. */
+void uvperf__merge_move(uvperf__merge_t *merge, uvperf__entry_t entry);
+
+/* A ring goes on to what is at its tail now, wherever that is. */
+void uvperf__merge_turn(uvperf__merge_t *merge, uvperf__track_t *track);
+
+/* The top's ring goes on to the sample at `next`, and plays for it, if that lies
+ * in place, is sound, tells its time and will not be late: the new top; else
+ * NULL, and all is as it was. */
+static inline uvperf__track_t *uvperf__merge_step(uvperf__merge_t *merge,
+                                                  uvperf__track_t *track,
+                                                  const uint8_t *next) {
+  size_t room = (size_t)(track->stop - next);
+  uvperf__entry_t entry;
+  uint64_t header;
+  size_t size;
+
+  if (room == 0)
+    return NULL;
+  header = uvperf__u64(next);
+  size = uvperf__header_size(header);
+  if (uvperf__header_type(header) != PERF_RECORD_SAMPLE ||
+      size < merge->decoder->time_least || size % sizeof(header) != 0 ||
+      size > room)
+    return NULL;
+  entry.time = uvperf__u64(next + merge->decoder->time_front);
+  if (entry.time < merge->top.time)
+    return NULL;
+  entry.track = track;
+  track->bytes = next;
+  track->time = entry.time;
+  if (merge->nr_leaves <= UVPERF__MERGE_FEW)
+    uvperf__merge_play(merge, entry);
+  else if (entry.time < merge->limit)
+    merge->top.time = entry.time;
   else
-    is_late = merged->has_time;
-  if (track->ring == NULL)
-    return is_late;
-  uvperf__ring_consume(track->ring, merged->size);
-  if (!uvperf__track_step(track, merge->decoder)) {
-    uvperf__merge_turn(merge, track);
-  } else if (merge->nr_leaves <= UVPERF__MERGE_FEW) {
-    entry.time = track->time;
-    entry.track = track;
-    uvperf__merge_play(merge, track->leaf, entry);
-  } else if (track->time < merge->limit) {
-    merge->top.time = track->time;
-  } else {
-    uvperf__merge_move(merge, track);
+    uvperf__merge_move(merge, entry);
+  return merge->top.track;
+}
+
+/* Gives and consumes the next records, as next and consume would, as long as
+ * they are samples that lie in place and are not late: at most `most`, and none
+ * behind one that makes them max_bytes (neither is 0). How many, and *bytes. It
+ * may end before it must: where it gives none, next tells what is there. Here, as
+ * a flood of records goes through it. */
+static inline uint64_t uvperf__merge_run(uvperf__merge_t *merge,
+                                         uint64_t horizon, uint64_t most,
+                                         uint64_t max_bytes,
+                                         uvperf__merge_sample_fn *sample,
+                                         void *user, uint64_t *bytes) {
+  uvperf__track_t *track = merge->top.track;
+  uvperf__track_t *top;
+  uint64_t left = most;
+  uint64_t header;
+  const uint8_t *at;
+  size_t size;
+  int rc;
+
+  *bytes = 0;
+  if (merge->top.time < merge->newest)
+    return 0;
+  /* The end of time is that of no ring. */
+  if (horizon == UINT64_MAX)
+    horizon = UINT64_MAX - 1;
+  while (left > 0 && *bytes < max_bytes && merge->top.time <= horizon) {
+    at = track->bytes;
+    if (at == NULL)
+      break;
+    header = uvperf__u64(at);
+    rc = sample(user, track->owner, at, header);
+    if (rc < 0)
+      break;
+    size = uvperf__header_size(header);
+    left--;
+    *bytes += size;
+    merge->newest = track->time;
+    /* It was dropped in the callback. */
+    if (track->ring == NULL)
+      break;
+    track->ring->tail += size;
+    /* What comes next is not touched: only end may follow. */
+    if (rc == 0)
+      break;
+    top = uvperf__merge_step(merge, track, at + size);
+    if (top == NULL) {
+      uvperf__merge_turn(merge, track);
+      break;
+    }
+    track = top;
   }
-  return is_late;
+  return most - left;
 }
 
 #endif

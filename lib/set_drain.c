@@ -137,28 +137,77 @@ static int end_unsound(set_t *impl, size_t ring_index,
                                 impl->is_flushing ? NULL : slice);
 }
 
-/* Delivers what is not younger than the horizon. UVPERF__DRAINED, _CUT or
- * _STOPPED. */
-static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
+/* One drain of all rings. */
+typedef struct merge_drain_s {
+  set_t *impl;
+  uvperf_decoder_t *decoder;
+  const uvperf__slice_t *slice;
+  const uint64_t *session;
+  uint64_t own_session;
+} merge_drain_t;
+
+__attribute__((always_inline)) static inline int
+merge_sample(void *user, void *owner, const uint8_t *bytes, uint64_t header) {
+  const merge_drain_t *drain = user;
+  uvperf__cpu_ring_t *ring = owner;
+  const uvperf_record_t *record;
+
+  record = uvperf__decode_sample(drain->decoder, bytes, header);
+  if (record == NULL)
+    return -1;
+  ring->stats.records += 1;
+  uvperf__ring_report_slice(ring, drain->slice);
+  ring->stats.bytes += uvperf__header_size(header);
+  drain->impl->record_cb(drain->impl->handle, 0, record);
+  return *drain->session == drain->own_session;
+}
+
+/* Delivers what is next and not for a run. As uvperf__merge_next. */
+static int merge_one(set_t *impl, uint64_t horizon, uvperf__slice_t *slice,
+                     size_t *ring_index) {
   uvperf__cpu_ring_t *ring;
   uvperf__merged_t merged;
   int rc;
 
+  rc = uvperf__merge_next(impl->merge, horizon, &merged);
+  if (rc < 0)
+    *ring_index = merged.ring;
+  if (rc != 1)
+    return rc;
+  ring = merged.owner;
+  uvperf__set_deliver(impl, ring, merged.bytes, merged.size, slice);
+  slice->records += 1;
+  slice->bytes += merged.size;
+  if (!has_no_rings(impl) && uvperf__merge_consume(impl->merge, &merged))
+    ring->stats.late_records += 1;
+  return 1;
+}
+
+/* Delivers what is not younger than the horizon. UVPERF__DRAINED, _CUT or
+ * _STOPPED. */
+static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
+  merge_drain_t drain = {impl, uvperf__counters_decoder(impl->counters), slice, slice->session, slice->own_session};
+  uint64_t records, bytes;
+  size_t ring_index;
+  int rc;
+
   for (;;) {
-    rc = uvperf__merge_next(impl->merge, horizon, &merged);
+    impl->in_callback = 1;
+    records = uvperf__merge_run(impl->merge, horizon, uvperf__slice_left(slice),
+                                slice->max_bytes - slice->bytes, merge_sample,
+                                &drain, &bytes);
+    impl->in_callback = 0;
+    slice->records += records;
+    slice->bytes += bytes;
+    rc = 1;
+    if (records == 0)
+      rc = merge_one(impl, horizon, slice, &ring_index);
     if (rc == 0)
       return UVPERF__DRAINED;
-    if (rc < 0) {
-      rc = end_unsound(impl, merged.ring, slice);
-    } else {
-      ring = merged.owner;
-      uvperf__set_deliver(impl, ring, merged.bytes, merged.size, slice);
-      if (has_no_rings(impl))
-        return UVPERF__STOPPED;
-      if (uvperf__merge_consume(impl->merge, &merged))
-        ring->stats.late_records += 1;
-      rc = uvperf__slice_take(slice, merged.size);
-    }
+    if (rc < 0)
+      rc = end_unsound(impl, ring_index, slice);
+    else
+      rc = uvperf__slice_check(slice);
     if (rc != UVPERF__DRAINED)
       return rc;
   }

@@ -170,6 +170,7 @@ void merge_begin(merge_world_t *world) {
   int is_pressed = 0, has_more = 0;
   size_t i;
 
+  assert_false(world->is_ended);
   uvperf__merge_begin(world->merge);
   for (i = 0; i < world->nr_rings; i++) {
     merge_ring_t *ring = world->rings[i];
@@ -186,16 +187,21 @@ void merge_begin(merge_world_t *world) {
   assert_int_equal(uvperf__merge_has_more(world->merge), has_more);
 }
 
-static void assert_given(const merge_ring_t *ring,
-                         const uvperf__merged_t *merged) {
-  const merge_record_t *record = &ring->records[ring->consumed];
+static void assert_bytes(const merge_ring_t *ring, const void *bytes) {
   uint64_t words[8192];
 
   fill(ring, ring->consumed, words);
+  assert_memory_equal(bytes, words, ring->records[ring->consumed].size);
+}
+
+static void assert_given(const merge_ring_t *ring,
+                         const uvperf__merged_t *merged) {
+  const merge_record_t *record = &ring->records[ring->consumed];
+
   assert_int_equal(merged->ring, ring->index);
   assert_ptr_equal(merged->owner, ring);
   assert_int_equal(merged->size, record->size);
-  assert_memory_equal(merged->bytes, words, record->size);
+  assert_bytes(ring, merged->bytes);
   assert_int_equal(merged->has_time, record->kind != MERGE_TIMELESS);
   assert_true(merged->time == record->time);
 }
@@ -221,7 +227,15 @@ int merge_next(merge_world_t *world, uint64_t horizon) {
   return rc;
 }
 
-void merge_consume(merge_world_t *world) {
+void merge_expect(merge_world_t *world, size_t ring, uint64_t time) {
+  assert_int_equal(merge_next(world, UINT64_MAX), 1);
+  assert_int_equal(world->given->index, ring);
+  assert_true(world->given->records[world->given->consumed].time == time);
+  merge_consume(world);
+}
+
+/* What was given is consumed, in the model. Whether it was late. */
+static int settle(merge_world_t *world) {
   merge_ring_t *ring = world->given;
   const merge_record_t *record = &ring->records[ring->consumed];
   int is_late = 0;
@@ -232,23 +246,75 @@ void merge_consume(merge_world_t *world) {
       world->newest = record->time;
   }
   world->late += (unsigned)is_late;
-  assert_int_equal(uvperf__merge_consume(world->merge, &world->merged),
-                   is_late);
   ring->consumed++;
   world->given = NULL;
   if (!ring->is_dropped) {
     ring->tail += record->size;
-    if (ring->tail - ring->published >= ring->ring.size / 4)
+    if (ring->tail - ring->published >= ring->ring.size / 4 && !world->is_ended)
       ring->published = ring->tail;
   }
+  return is_late;
+}
+
+void merge_consume(merge_world_t *world) {
+  const merge_ring_t *ring = world->given;
+
+  assert_int_equal(uvperf__merge_consume(world->merge, &world->merged),
+                   settle(world));
   assert_true(ring->ring.page->data_tail == ring->published);
 }
 
-void merge_expect(merge_world_t *world, size_t ring, uint64_t time) {
-  assert_int_equal(merge_next(world, UINT64_MAX), 1);
-  assert_int_equal(world->given->index, ring);
-  assert_true(world->given->records[world->given->consumed].time == time);
-  merge_consume(world);
+static int hear(void *user, void *owner, const uint8_t *bytes,
+                uint64_t header) {
+  merge_world_t *world = user;
+  merge_ring_t *ring;
+  int rc = 1;
+
+  if (world->given != NULL)
+    assert_int_equal(settle(world), 0);
+  ring = find_next(world, world->horizon);
+  assert_non_null(ring);
+  assert_ptr_equal(owner, ring);
+  assert_bytes(ring, bytes);
+  assert_memory_equal(bytes, &header, sizeof(header));
+  /* Any record may be shown, but no other be taken. */
+  if (ring->records[ring->consumed].kind != MERGE_SAMPLE)
+    return -1;
+  assert_true(ring->ring.tail == ring->tail);
+  world->given = ring;
+  if (world->inside != NULL)
+    rc = world->inside();
+  if (rc < 0) {
+    world->given = NULL;
+    return rc;
+  }
+  world->nr_run++;
+  world->run_bytes += ring->records[ring->consumed].size;
+  world->is_ended = rc == 0;
+  return rc;
+}
+
+size_t merge_run(merge_world_t *world, uint64_t horizon, size_t most,
+                 uint64_t max_bytes, int (*inside)(void)) {
+  uint64_t records, bytes;
+  size_t last = 0;
+
+  world->horizon = horizon;
+  world->inside = inside;
+  world->nr_run = 0;
+  world->run_bytes = 0;
+  world->given = NULL;
+  records = uvperf__merge_run(world->merge, horizon, most, max_bytes, hear,
+                              world, &bytes);
+  if (world->given != NULL) {
+    last = world->given->records[world->given->consumed].size;
+    assert_int_equal(settle(world), 0);
+  }
+  assert_true(records == world->nr_run);
+  assert_true(bytes == world->run_bytes);
+  assert_true(records <= most);
+  assert_true(records == 0 || bytes - last < max_bytes);
+  return (size_t)records;
 }
 
 void merge_end(merge_world_t *world) {
@@ -256,6 +322,7 @@ void merge_end(merge_world_t *world) {
 
   uvperf__merge_end(world->merge);
   world->given = NULL;
+  world->is_ended = 0;
   for (i = 0; i < world->nr_rings; i++) {
     merge_ring_t *ring = world->rings[i];
 

@@ -59,6 +59,12 @@ typedef struct merge_world_s {
   merge_ring_t *given; /* whose record that is, which next gave last */
   uint64_t newest;     /* of the records that were consumed */
   uint64_t late;       /* as counted here */
+  /* Of merge_run. */
+  uint64_t horizon;
+  int (*inside)(void);
+  size_t nr_run;
+  uint64_t run_bytes;
+  int is_ended; /* by a callback */
 } merge_world_t;
 
 void merge_world_init(merge_world_t *world);
@@ -93,5 +99,12 @@ void merge_end(merge_world_t *world);
 
 /* Gives and consumes up to `most` records; how many that were. */
 size_t merge_take(merge_world_t *world, uint64_t horizon, size_t most);
+
+/* Calls run and asserts that it gives what the model says, and keeps its bounds;
+ * how many. `inside` is called for each record, and gives what its callback
+ * would (1, 0 or -1); NULL: 1. It may drop the ring that is given, or add one.
+ * When it has given 0 only merge_end may follow. */
+size_t merge_run(merge_world_t *world, uint64_t horizon, size_t most,
+                 uint64_t max_bytes, int (*inside)(void));
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Several rings in the order of time: each promise of merge.h by itself. Rings
- * that come, go and break are in test_merge_rings.c, any mixture in
- * test_merge_random.c, real rings in test_merge_live.c.
+ * that come, go and break are in test_merge_rings.c, runs in test_merge_run.c,
+ * any mixture in test_merge_random.c, real rings in test_merge_live.c.
  *
  * Each call is compared with the model of merge_world.h; here is only what the
  * model must say, and what it does not know. */

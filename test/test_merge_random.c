@@ -70,25 +70,44 @@ static void act_inside(void) {
     merge_drop(&run.world, draw(2) ? run.world.given : any_ring());
 }
 
+static int act_inside_run(void) {
+  uint64_t drawn = draw(256);
+
+  act_inside();
+  return drawn == 0 ? 0 : drawn < 4 ? -1 : 1;
+}
+
+/* 1 to go on. */
+static int take_one(uint64_t horizon) {
+  int rc = merge_next(&run.world, horizon);
+
+  if (rc != 1)
+    return rc != 0;
+  act_inside();
+  if (draw(64) == 0)
+    return 0; /* not consumed */
+  merge_consume(&run.world);
+  return 1;
+}
+
 /* A turn of a loop: cut, or until there is no more. */
 static void take_a_turn(void) {
   uint64_t horizon = any_horizon();
   uint64_t left = draw(4) == 0 ? UINT64_MAX : draw(100);
-  int rc = 1;
+  int runs = draw(3) != 0;
+  int goes_on = 1;
 
   merge_begin(&run.world);
-  while (left-- > 0 && rc != 0) {
-    rc = merge_next(&run.world, horizon);
-    if (rc == 1)
-      act_inside();
-    if (rc == 1 && draw(64) == 0)
-      break; /* not consumed */
-    if (rc == 1)
-      merge_consume(&run.world);
+  while (left-- > 0 && goes_on) {
+    if (!runs || merge_run(&run.world, horizon, 1 + draw(40), 1 + draw(2000),
+                           act_inside_run) == 0)
+      goes_on = take_one(horizon);
+    if (run.world.is_ended)
+      break;
     if (draw(16) == 0)
       horizon = any_horizon();
   }
-  if (draw(16) != 0)
+  if (run.world.is_ended || draw(16) != 0)
     merge_end(&run.world);
 }
 

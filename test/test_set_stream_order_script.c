@@ -31,6 +31,40 @@ static void set_in_time_order_takes_the_oldest_of_all_rings(void **state) {
   stream_world_close(&world);
 }
 
+/* What its callbacks are told: each of the records that were written is either
+ * delivered, or waits; the one in the callback is both. */
+static void ask(live_stream_t *stream, const uvperf_record_t *record) {
+  uvperf_ring_info_t rings[2];
+  uvperf_stats_t stats;
+  uint64_t written = 10;
+  size_t i;
+
+  for (i = 0; i < 2; i++)
+    assert_int_equal(uvperf_set_ring(&stream->live.set, i, &rings[i]), 0);
+  uvperf_set_stats(&stream->live.set, &stats);
+  assert_int_equal(stats.records, stream->records);
+  assert_int_equal(stats.bytes, stream->records * record->size);
+  assert_int_equal(rings[0].stats.records + rings[1].stats.records,
+                   stream->records);
+  assert_int_equal(rings[0].waiting + rings[1].waiting,
+                   (written - stream->records + 1) * record->size);
+  assert_int_equal(stats.late_records, 0);
+}
+
+static void set_in_time_order_tells_each_callback_how_far_it_is(void **state) {
+  stream_world_t world;
+  uint64_t i;
+
+  stream_world_begin(*state, &world, 1);
+  live_turns_in(*state, 5);
+  world.stream.on_record = ask;
+  for (i = 0; i < 10; i++)
+    stream_world_sample(&world, i % 3 == 0, i % 3 == 0 ? 102 : 100, 10 + i / 2);
+  stream_world_wake(&world, 0);
+  assert_int_equal(world.stream.samples, 10);
+  stream_world_close(&world);
+}
+
 static void set_in_time_order_counts_what_is_late(void **state) {
   uvperf_ring_info_t ring;
   uvperf_stats_t stats;
@@ -108,6 +142,7 @@ static void set_in_time_order_of_the_future_under_pressure_comes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       stream_world_test(set_in_time_order_takes_the_oldest_of_all_rings),
+      stream_world_test(set_in_time_order_tells_each_callback_how_far_it_is),
       stream_world_test(set_in_time_order_counts_what_is_late),
       stream_world_test(set_in_time_order_looks_when_its_time_has_come),
       stream_world_test(set_in_time_order_of_the_future_waits),

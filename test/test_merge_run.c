@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs of a merge: each promise of uvperf__merge_run by itself. As
+ * test_merge.c. */
+#include "support.h"
+
+#include <errno.h>
+
+#include "fake_kernel.h"
+#include "merge_world.h"
+#include "record_builder.h"
+
+static merge_world_t world;
+
+static int setup(void **state) {
+  (void)state;
+  fake_kernel_reset();
+  merge_world_init(&world);
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  merge_world_free(&world);
+  fake_assert_clean();
+  return 0;
+}
+
+/* All that begin has seen, by runs alone. */
+static size_t run_all(void) {
+  size_t nr, all = 0;
+
+  do {
+    nr = merge_run(&world, UINT64_MAX, 1000, UINT64_MAX, NULL);
+    all += nr;
+  } while (nr > 0);
+  return all;
+}
+
+static void write_in_turns(size_t nr_rings, size_t nr_records) {
+  uint64_t random = nr_rings, time = 0;
+  size_t i;
+
+  for (i = 0; i < nr_rings; i++)
+    merge_world_add(&world, 64 * 1024);
+  for (i = 0; i < nr_records; i++)
+    merge_put(world.rings[record_random(&random) % nr_rings],
+              time += record_random(&random) % 3);
+}
+
+/* -- what it gives --------------------------------------------------------- */
+
+static void give_all(size_t nr_rings, size_t nr_records) {
+  write_in_turns(nr_rings, nr_records);
+  merge_begin(&world);
+  assert_int_equal(run_all(), nr_records);
+  assert_int_equal(uvperf__merge_has_more(world.merge), 0);
+  merge_end(&world);
+  assert_int_equal(world.late, 0);
+}
+
+static void run_of_one_ring_gives_all(void **state) {
+  (void)state;
+  give_all(1, 1000);
+}
+
+static void run_of_two_rings_gives_all_in_order(void **state) {
+  (void)state;
+  give_all(2, 2000);
+}
+
+static void run_of_three_rings_gives_all_in_order(void **state) {
+  (void)state;
+  give_all(3, 3000);
+}
+
+static void run_of_hundreds_of_rings_gives_all_in_order(void **state) {
+  (void)state;
+  give_all(300, 20000);
+}
+
+/* Each is of another ring, and there is nothing between that ends a run. */
+static void run_goes_on_from_ring_to_ring(void **state) {
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < 3; i++)
+    merge_world_add(&world, 64 * 1024);
+  for (i = 0; i < 60; i++)
+    merge_put(world.rings[i % 3], i);
+  merge_begin(&world);
+  /* The last of a ring ends it, too. */
+  assert_int_equal(merge_run(&world, UINT64_MAX, 1000, UINT64_MAX, NULL), 58);
+  assert_int_equal(run_all(), 2);
+  merge_end(&world);
+}
+
+/* -- its bounds ------------------------------------------------------------ */
+
+static void run_keeps_its_bounds(void **state) {
+  (void)state;
+  write_in_turns(2, 200);
+  merge_begin(&world);
+  assert_int_equal(merge_run(&world, UINT64_MAX, 1, UINT64_MAX, NULL), 1);
+  assert_int_equal(merge_run(&world, UINT64_MAX, 20, UINT64_MAX, NULL), 20);
+  assert_int_equal(
+      merge_run(&world, UINT64_MAX, 20, 3 * MERGE_LEAST_BYTES, NULL), 3);
+  assert_int_equal(
+      merge_run(&world, UINT64_MAX, 20, 3 * MERGE_LEAST_BYTES + 1, NULL), 4);
+  assert_int_equal(merge_run(&world, UINT64_MAX, 20, 1, NULL), 1);
+  assert_int_equal(run_all(), 200 - 29);
+  merge_end(&world);
+}
+
+static void run_leaves_what_is_younger_than_the_horizon(void **state) {
+  uint64_t time;
+
+  (void)state;
+  merge_world_add(&world, 4096);
+  merge_world_add(&world, 4096);
+  for (time = 10; time < 20; time++)
+    merge_put(world.rings[time % 2], time);
+  merge_begin(&world);
+  assert_int_equal(merge_run(&world, 9, 100, UINT64_MAX, NULL), 0);
+  assert_int_equal(merge_run(&world, 14, 100, UINT64_MAX, NULL), 5);
+  assert_int_equal(merge_run(&world, 14, 100, UINT64_MAX, NULL), 0);
+  assert_int_equal(merge_next(&world, 14), 0);
+  merge_expect(&world, 1, 15);
+  merge_end(&world);
+}
+
+/* No ring at all has that time. */
+static void record_at_the_end_of_time_is_for_next(void **state) {
+  (void)state;
+  merge_put(merge_world_add(&world, 4096), UINT64_MAX - 1);
+  merge_put(merge_world_add(&world, 4096), UINT64_MAX);
+  merge_begin(&world);
+  assert_int_equal(run_all(), 1);
+  merge_expect(&world, 1, UINT64_MAX);
+  assert_int_equal(run_all(), 0);
+  assert_int_equal(merge_next(&world, UINT64_MAX), 0);
+  merge_end(&world);
+}
+
+/* -- what is for next ------------------------------------------------------ */
+
+static void what_is_no_sample_is_for_next(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  merge_put(first, 10);
+  assert_int_equal(merge_write(first, MERGE_SIDEBAND, 11, 64), 1);
+  merge_put(second, 12);
+  assert_int_equal(merge_write(second, MERGE_TIMELESS, 0, 64), 1);
+  merge_put(second, 13);
+  merge_begin(&world);
+  assert_int_equal(run_all(), 1);
+  merge_expect(&world, 0, 11);
+  assert_int_equal(run_all(), 1);
+  merge_expect(&world, 1, 12);
+  assert_int_equal(run_all(), 1);
+  merge_end(&world);
+}
+
+static void what_is_late_is_for_next(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  merge_put(first, 10);
+  merge_put(first, 8); /* found after 10 */
+  merge_put(first, 12);
+  merge_put(second, 11);
+  merge_begin(&world);
+  assert_int_equal(run_all(), 1);
+  merge_expect(&world, 0, 8);
+  assert_int_equal(world.late, 1);
+  assert_int_equal(run_all(), 2);
+  merge_end(&world);
+  merge_put(first, 11); /* late from the start */
+  merge_begin(&world);
+  assert_int_equal(run_all(), 0);
+  merge_expect(&world, 0, 11);
+  assert_int_equal(world.late, 2);
+  merge_end(&world);
+}
+
+static void record_that_wraps_is_for_next(void **state) {
+  merge_ring_t *ring;
+  unsigned lap, wrapped = 0;
+
+  (void)state;
+  ring = merge_world_add(&world, 1024);
+  for (lap = 0; lap < 100; lap++) {
+    merge_put(ring, lap);
+    merge_put(ring, lap);
+    merge_begin(&world);
+    if (run_all() < 2) {
+      assert_int_equal(merge_next(&world, UINT64_MAX), 1);
+      assert_ptr_equal(world.merged.bytes, world.scratch);
+      merge_consume(&world);
+      run_all();
+      wrapped++;
+    }
+    assert_int_equal(uvperf__merge_has_more(world.merge), 0);
+    merge_end(&world);
+  }
+  assert_true(wrapped > 3);
+}
+
+static void ring_that_breaks_is_for_next(void **state) {
+  merge_ring_t *broken, *sound;
+
+  (void)state;
+  broken = merge_world_add(&world, 4096);
+  sound = merge_world_add(&world, 4096);
+  merge_put(broken, 10);
+  merge_write(broken, MERGE_BROKEN, 11, 48);
+  merge_put(sound, 12);
+  merge_begin(&world);
+  assert_int_equal(run_all(), 1);
+  assert_int_equal(merge_next(&world, UINT64_MAX), -EPROTO);
+  assert_int_equal(run_all(), 1);
+  merge_end(&world);
+}
+
+/* -- what a callback does -------------------------------------------------- */
+
+static unsigned countdown;
+
+static int refuse(void) {
+  return --countdown > 0 ? 1 : -1;
+}
+
+static void sample_that_is_not_taken_is_for_next(void **state) {
+  (void)state;
+  write_in_turns(2, 20);
+  merge_begin(&world);
+  countdown = 5;
+  assert_int_equal(merge_run(&world, UINT64_MAX, 100, UINT64_MAX, refuse), 4);
+  countdown = 1;
+  assert_int_equal(merge_run(&world, UINT64_MAX, 100, UINT64_MAX, refuse), 0);
+  assert_int_equal(merge_take(&world, UINT64_MAX, 1), 1);
+  assert_int_equal(run_all(), 15);
+  merge_end(&world);
+}
+
+static int end_it(void) {
+  return --countdown > 0;
+}
+
+/* The record is consumed, and what is behind it comes after the next begin. */
+static void run_ends_behind_a_record_whose_callback_says_so(void **state) {
+  (void)state;
+  write_in_turns(2, 20);
+  merge_begin(&world);
+  countdown = 5;
+  assert_int_equal(merge_run(&world, UINT64_MAX, 100, UINT64_MAX, end_it), 5);
+  merge_end(&world);
+  merge_begin(&world);
+  assert_int_equal(run_all(), 15);
+  merge_end(&world);
+}
+
+static int drop_given(void) {
+  if (--countdown == 0)
+    merge_drop(&world, world.given);
+  return 1;
+}
+
+/* It may be unmapped at once. */
+static void ring_may_be_dropped_by_its_own_record(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  merge_put(first, 10);
+  merge_put(first, 11);
+  merge_put(second, 12);
+  merge_begin(&world);
+  countdown = 1;
+  assert_int_equal(merge_run(&world, UINT64_MAX, 9, UINT64_MAX, drop_given), 1);
+  assert_int_equal(run_all(), 1);
+  merge_end(&world);
+  assert_true(first->ring.page->data_tail == first->published);
+}
+
+static int drop_last_and_add(void) {
+  size_t i;
+
+  if (--countdown == 0) {
+    merge_drop(&world, world.rings[2]);
+    for (i = 0; i < 40; i++) /* and all arrays move */
+      merge_put(merge_world_add(&world, 4096), 1);
+  }
+  return 1;
+}
+
+static void other_rings_may_come_and_go_meanwhile(void **state) {
+  uint64_t time;
+
+  (void)state;
+  merge_world_add(&world, 4096);
+  merge_world_add(&world, 4096);
+  merge_world_add(&world, 4096);
+  for (time = 10; time < 40; time++)
+    merge_put(world.rings[time % 3], time);
+  merge_begin(&world);
+  countdown = 4;
+  while (merge_run(&world, UINT64_MAX, 100, UINT64_MAX, drop_last_and_add) > 0)
+    ;
+  assert_true(world.newest == 39 || world.newest == 38);
+  assert_int_equal(world.rings[2]->consumed, 1);
+  merge_end(&world);
+}
+
+/* -- tails ----------------------------------------------------------------- */
+
+static void run_publishes_at_each_quarter(void **state) {
+  merge_ring_t *ring;
+  uint64_t start;
+  unsigned i;
+
+  (void)state;
+  ring = merge_world_add(&world, 4096);
+  start = ring->tail;
+  for (i = 0; i < 8; i++)
+    assert_int_equal(merge_write(ring, MERGE_SAMPLE, i, 512), 1);
+  merge_begin(&world);
+  assert_int_equal(merge_run(&world, UINT64_MAX, 1, UINT64_MAX, NULL), 1);
+  assert_true(ring->ring.page->data_tail == start);
+  assert_int_equal(merge_run(&world, UINT64_MAX, 9, UINT64_MAX, NULL), 1);
+  assert_true(ring->ring.page->data_tail == start + 1024);
+  assert_int_equal(merge_run(&world, UINT64_MAX, 1, UINT64_MAX, NULL), 1);
+  assert_true(ring->ring.page->data_tail == start + 1024);
+  merge_end(&world);
+  assert_true(ring->ring.page->data_tail == start + 1536);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(run_of_one_ring_gives_all),
+      TEST(run_of_two_rings_gives_all_in_order),
+      TEST(run_of_three_rings_gives_all_in_order),
+      TEST(run_of_hundreds_of_rings_gives_all_in_order),
+      TEST(run_goes_on_from_ring_to_ring),
+      TEST(run_keeps_its_bounds),
+      TEST(run_leaves_what_is_younger_than_the_horizon),
+      TEST(record_at_the_end_of_time_is_for_next),
+      TEST(what_is_no_sample_is_for_next),
+      TEST(what_is_late_is_for_next),
+      TEST(record_that_wraps_is_for_next),
+      TEST(ring_that_breaks_is_for_next),
+      TEST(sample_that_is_not_taken_is_for_next),
+      TEST(run_ends_behind_a_record_whose_callback_says_so),
+      TEST(ring_may_be_dropped_by_its_own_record),
+      TEST(other_rings_may_come_and_go_meanwhile),
+      TEST(run_publishes_at_each_quarter),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
