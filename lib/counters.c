@@ -232,11 +232,14 @@ static int try_targets(uvperf__counters_t *counters,
 static int add_targets(uvperf__counters_t *counters,
                        const uvperf_target_t *targets, size_t nr,
                        uvperf_error_t *error) {
+  const uvperf__target_look_t look = {counters->root, counters->rings != NULL,
+                                      0};
   uint32_t index = counters->next_target;
   uvperf_error_t why;
   size_t nr_opened;
   int rc;
 
+  counters->look = look;
   do {
     memset(&why, 0, sizeof(why));
     nr_opened = 0;

@@ -436,8 +436,7 @@ static int plan_target(plan_t *plan, const uvperf_target_t *target) {
   int rc;
 
   memset(&why, 0, sizeof(why));
-  rc = uvperf__target_expand(counters->root, target, counters->rings != NULL,
-                             &spots, &why);
+  rc = uvperf__target_expand(&counters->look, target, &spots, &why);
   if (rc == 0) {
     rc = plan_spots(plan, &spots);
     if (rc == 0)

@@ -15,9 +15,8 @@
 
 /* One target, while its places are made. */
 typedef struct expand_s {
-  const char *root;
+  uvperf__target_look_t *look;
   const uvperf_target_t *target;
-  int has_rings;
   uvperf__target_spots_t *spots;
   uvperf_error_t *error;
   int *cpus; /* those of each task; owned */
@@ -41,12 +40,12 @@ static int list_cpus(const expand_t *expand, int *cpus, size_t *nr) {
   if (expand->target->cpus != NULL)
     return uvperf__cpu_list_parse(expand->target->cpus, cpus, nr);
   if (!is_of_cpus(expand->target)) {
-    rc = uvperf__system_cpus(expand->root, "present", cpus, nr);
+    rc = uvperf__system_cpus(expand->look->root, "present", cpus, nr);
     if (rc == 0 || rc == -ENOBUFS || uvperf__is_shortage(rc))
       return rc;
     *nr = room;
   }
-  return uvperf__system_cpus(expand->root, "online", cpus, nr);
+  return uvperf__system_cpus(expand->look->root, "online", cpus, nr);
 }
 
 static int explain_cpus(const expand_t *expand, int code) {
@@ -78,7 +77,7 @@ static int take_cpus(expand_t *expand) {
 /* Of a task: an event that follows it, if no CPUs are listed and no ring wants
  * one. */
 static int take_task_cpus(expand_t *expand) {
-  if (expand->target->cpus != NULL || expand->has_rings)
+  if (expand->target->cpus != NULL || expand->look->has_rings)
     return take_cpus(expand);
   expand->cpus = uvperf__calloc(1, sizeof(*expand->cpus));
   if (expand->cpus == NULL)
@@ -125,8 +124,8 @@ static int expand_every_task(expand_t *expand) {
 }
 
 static int expand_cgroup(expand_t *expand) {
-  int fd =
-      uvperf__cgroup_open(expand->root, expand->target->cgroup, expand->error);
+  int fd = uvperf__cgroup_open(expand->look->root, expand->target->cgroup,
+                               expand->error);
 
   if (fd < 0)
     return fd;
@@ -134,14 +133,25 @@ static int expand_cgroup(expand_t *expand) {
   return expand_every_task(expand);
 }
 
+/* As uvperf__task_proc_is_own, which is asked until it says yes. */
+static int is_proc_own(const expand_t *expand) {
+  int rc;
+
+  if (expand->look->is_proc_own)
+    return 1;
+  rc = uvperf__task_proc_is_own(expand->look->root);
+  expand->look->is_proc_own = rc > 0;
+  return rc;
+}
+
 /* /proc is asked only when it started: whether there is such a task, and
  * whether it may be measured, is the kernel's to say. */
 static int expand_task(expand_t *expand, int id) {
   uvperf__task_t task = {id, 0, 0};
-  int rc = uvperf__task_proc_is_own(expand->root);
+  int rc = is_proc_own(expand);
 
   if (rc > 0)
-    rc = uvperf__task_look(expand->root, id, &task);
+    rc = uvperf__task_look(expand->look->root, id, &task);
   if (uvperf__is_shortage(rc))
     return uvperf__explain_shortage(expand->error, rc,
                                     "files of /proc cannot be read");
@@ -191,7 +201,7 @@ static int explain_process(const expand_t *expand, int code) {
  * for it. */
 static int check_process(const expand_t *expand) {
   int pid = expand->target->pid;
-  int rc = uvperf__task_proc_is_own(expand->root);
+  int rc = is_proc_own(expand);
 
   if (rc == 0)
     return uvperf__explain(expand->error, -ESRCH, UVPERF_CAUSE_NO_TASK,
@@ -200,7 +210,7 @@ static int check_process(const expand_t *expand) {
                            "mount -t proc proc /proc",
                            pid);
   if (rc > 0)
-    rc = uvperf__task_process(expand->root, pid);
+    rc = uvperf__task_process(expand->look->root, pid);
   if (rc < 0)
     return explain_process(expand, rc);
   if (rc != pid)
@@ -218,7 +228,7 @@ static int expand_process(expand_t *expand) {
   if (rc != 0)
     return rc;
   expand->spots->inherit = !(expand->target->flags & UVPERF_TARGET_NO_INHERIT);
-  rc = uvperf__task_threads(expand->root, expand->target->pid, &threads);
+  rc = uvperf__task_threads(expand->look->root, expand->target->pid, &threads);
   if (rc != 0)
     return explain_process(expand, rc);
   rc = take_task_cpus(expand);
@@ -228,8 +238,9 @@ static int expand_process(expand_t *expand) {
   return rc;
 }
 
-int uvperf__target_expand(const char *root, const uvperf_target_t *target,
-                          int has_rings, uvperf__target_spots_t *spots,
+int uvperf__target_expand(uvperf__target_look_t *look,
+                          const uvperf_target_t *target,
+                          uvperf__target_spots_t *spots,
                           uvperf_error_t *error) {
   static int (*const by_type[])(expand_t *) = {
       [UVPERF_TARGET_SELF] = expand_self,
@@ -239,7 +250,7 @@ int uvperf__target_expand(const char *root, const uvperf_target_t *target,
       [UVPERF_TARGET_COMMAND] = expand_command,
       [UVPERF_TARGET_CGROUP] = expand_cgroup,
   };
-  expand_t expand = {root, target, has_rings, spots, error, NULL, 0};
+  expand_t expand = {look, target, spots, error, NULL, 0};
   int rc;
 
   memset(spots, 0, sizeof(*spots));

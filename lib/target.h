@@ -36,6 +36,15 @@ typedef struct uvperf__target_spots_s {
  * copy. 0, or -EINVAL; or -E2BIG for fields of a later version. Explained. */
 int uvperf__target_check(const uvperf_target_t *target, uvperf_error_t *error);
 
+/* How the targets that are added together are looked at. */
+typedef struct uvperf__target_look_s {
+  const char *root;
+  int has_rings;
+  /* 1 once root + /proc was found to show the own PID namespace: it is not asked
+   * again, as that takes longer than to open an event. */
+  int is_proc_own;
+} uvperf__target_look_t;
+
 /* Finds out which places a target, which was checked, stands for. Where its
  * CPUs are not named a task has one place that follows it, or, with
  * `has_rings`, one for each CPU that is present, offline ones too: a ring is of
@@ -49,9 +58,9 @@ int uvperf__target_check(const uvperf_target_t *target, uvperf_error_t *error);
  *   -EMFILE, -ENFILE (FILES), -ENOMEM (MEMORY); or what reading gives.
  * A thread, and the child that is about to be a command, are taken as named:
  * whether they are there is seen when they are opened. */
-int uvperf__target_expand(const char *root, const uvperf_target_t *target,
-                          int has_rings, uvperf__target_spots_t *spots,
-                          uvperf_error_t *error);
+int uvperf__target_expand(uvperf__target_look_t *look,
+                          const uvperf_target_t *target,
+                          uvperf__target_spots_t *spots, uvperf_error_t *error);
 
 /* Closes and frees; what was freed, or is all zero but cgroup_fd -1, is left
  * alone. */

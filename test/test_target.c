@@ -150,6 +150,14 @@ static void show(const uvperf__target_spots_t *spots, char text[512]) {
            spots->on_exec ? " on_exec" : "");
 }
 
+static int expand_one(const char *root, const uvperf_target_t *target,
+                      int has_rings, uvperf__target_spots_t *spots,
+                      uvperf_error_t *error) {
+  uvperf__target_look_t look = {root, has_rings, 0};
+
+  return uvperf__target_expand(&look, target, spots, error);
+}
+
 static void expect(const temp_tree_t *tree, const uvperf_target_t *target,
                    const char *expected) {
   size_t fds = support_count_fds();
@@ -157,7 +165,7 @@ static void expect(const temp_tree_t *tree, const uvperf_target_t *target,
   uvperf_error_t error = {0};
   char text[512];
 
-  if (uvperf__target_expand(tree->root, target, 0, &spots, &error) != 0)
+  if (expand_one(tree->root, target, 0, &spots, &error) != 0)
     fail_msg("%s: %s", expected, error.reason);
   assert_int_equal(spots.cgroup_fd, -1);
   assert_int_equal(error.code, 0);
@@ -175,8 +183,7 @@ static void refused(const temp_tree_t *tree, const uvperf_target_t *target,
   uvperf__target_spots_t spots;
   uvperf_error_t error = {0};
 
-  assert_int_equal(uvperf__target_expand(tree->root, target, 0, &spots, &error),
-                   code);
+  assert_int_equal(expand_one(tree->root, target, 0, &spots, &error), code);
   assert_int_equal(error.code, code);
   assert_int_equal(error.cause, cause);
   if (strstr(error.reason, piece) == NULL)
@@ -185,8 +192,7 @@ static void refused(const temp_tree_t *tree, const uvperf_target_t *target,
   assert_int_equal(spots.nr_spots, 0);
   assert_int_equal(spots.cgroup_fd, -1);
   uvperf__target_free(&spots);
-  assert_int_equal(uvperf__target_expand(tree->root, target, 0, &spots, NULL),
-                   code);
+  assert_int_equal(expand_one(tree->root, target, 0, &spots, NULL), code);
   assert_int_equal(support_count_fds(), fds);
   fake_assert_clean();
 }
@@ -198,7 +204,7 @@ static void expect_for_rings(const temp_tree_t *tree,
   uvperf_error_t error = {0};
   char text[512];
 
-  if (uvperf__target_expand(tree->root, target, 1, &spots, &error) != 0)
+  if (expand_one(tree->root, target, 1, &spots, &error) != 0)
     fail_msg("%s: %s", expected, error.reason);
   show(&spots, text);
   assert_string_equal(text, expected);
@@ -233,8 +239,7 @@ task_for_rings_is_where_cpus_are_online_if_no_more_is_told(void **state) {
   temp_tree_write(tree, PRESENT, "all\n");
   expect_for_rings(tree, &thread, "7:0:0 7:3:0");
   temp_tree_write(tree, ONLINE, "all\n");
-  assert_int_equal(
-      uvperf__target_expand(tree->root, &thread, 1, &spots, &error), -EINVAL);
+  assert_int_equal(expand_one(tree->root, &thread, 1, &spots, &error), -EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_CPU);
 }
 
@@ -312,6 +317,32 @@ static void thread_is_as_named(void **state) {
   temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\t1\n");
   target = target_of(UVPERF_TARGET_THREAD, 78, NULL);
   expect(tree, &target, "78:-1:0");
+}
+
+static uint64_t start_seen(uvperf__target_look_t *look) {
+  uvperf_target_t target = target_of(UVPERF_TARGET_THREAD, 78, NULL);
+  uvperf__target_spots_t spots;
+  uint64_t start;
+
+  assert_int_equal(uvperf__target_expand(look, &target, &spots, NULL), 0);
+  start = spots.spots[0].start;
+  uvperf__target_free(&spots);
+  return start;
+}
+
+static void proc_is_asked_whose_it_is_until_it_is_the_own(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf__target_look_t look = {tree->root, 0, 0};
+  uvperf__target_look_t another = look;
+
+  write_task(tree, 78, 78, 1);
+  temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\t1\n");
+  assert_int_equal(start_seen(&look), 0);
+  own_proc(tree);
+  assert_int_equal(start_seen(&look), 1078);
+  temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\t1\n");
+  assert_int_equal(start_seen(&look), 1078);
+  assert_int_equal(start_seen(&another), 0);
 }
 
 static void command_is_enabled_by_exec(void **state) {
@@ -401,7 +432,7 @@ static void targets_without_memory_are_enomem(void **state) {
     for (nth = 1;; nth++) {
       fake_kernel_reset();
       fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-      rc = uvperf__target_expand(tree->root, &targets[i], 0, &spots, &error);
+      rc = expand_one(tree->root, &targets[i], 0, &spots, &error);
       if (fake_failures() == 0)
         break;
       assert_int_equal(rc, -ENOMEM);
@@ -422,8 +453,7 @@ static int is_honest(const temp_tree_t *tree, const uvperf_target_t *target,
   uvperf__target_spots_t spots;
   uvperf_error_t error = {0};
 
-  return uvperf__target_expand(tree->root, target, 0, &spots, &error) ==
-             -EMFILE &&
+  return expand_one(tree->root, target, 0, &spots, &error) == -EMFILE &&
          error.cause == UVPERF_CAUSE_FILES && error.limit == limit &&
          error.needed == limit + 1;
 }
@@ -479,6 +509,7 @@ int main(void) {
       WITH_TREE(cpus_that_sysfs_does_not_tell_are_an_error),
       WITH_TREE(self_is_the_calling_thread),
       WITH_TREE(thread_is_as_named),
+      WITH_TREE(proc_is_asked_whose_it_is_until_it_is_the_own),
       WITH_TREE(command_is_enabled_by_exec),
       WITH_TREE(process_is_its_threads_on_each_cpu),
       WITH_TREE(process_that_cannot_be_listed_is_told_why),

@@ -104,10 +104,11 @@ static pid_t fork_other(int *go) {
 static int expand(const char *root, uint32_t type, int pid,
                   uvperf__target_spots_t *spots, uvperf_error_t *error) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
+  uvperf__target_look_t look = {root, 0, 0};
 
   target.type = type;
   target.pid = pid;
-  return uvperf__target_expand(root, &target, 0, spots, error);
+  return uvperf__target_expand(&look, &target, spots, error);
 }
 
 static int is_hidden_process(const char *root, int pid) {

@@ -22,12 +22,20 @@ static uvperf_target_t target_of(uint32_t type, int pid) {
   return target;
 }
 
+static int expand_one(const char *root, const uvperf_target_t *target,
+                      int has_rings, uvperf__target_spots_t *spots,
+                      uvperf_error_t *error) {
+  uvperf__target_look_t look = {root, has_rings, 0};
+
+  return uvperf__target_expand(&look, target, spots, error);
+}
+
 static void expand(const uvperf_target_t *target,
                    uvperf__target_spots_t *spots) {
   uvperf_error_t error = {0};
 
   assert_int_equal(uvperf__target_check(target, &error), 0);
-  if (uvperf__target_expand("", target, 0, spots, &error) != 0)
+  if (expand_one("", target, 0, spots, &error) != 0)
     fail_msg("%s", error.reason);
 }
 
@@ -107,7 +115,7 @@ static void expand_self(void *arg) {
   own_t *own = arg;
 
   own->tid = (int)live_tid();
-  own->rc = uvperf__target_expand("", &target, 0, &own->spots, NULL);
+  own->rc = expand_one("", &target, 0, &own->spots, NULL);
 }
 
 static void self_is_a_thread_that_others_can_name(void **state) {
@@ -171,8 +179,7 @@ static void refused(const char *root, const uvperf_target_t *target, int code,
   uvperf__target_spots_t spots;
   uvperf_error_t error = {0};
 
-  assert_int_equal(uvperf__target_expand(root, target, 0, &spots, &error),
-                   code);
+  assert_int_equal(expand_one(root, target, 0, &spots, &error), code);
   assert_int_equal(error.cause, cause);
   if (strstr(error.reason, piece) == NULL)
     fail_msg("'%s' is not in '%s'", piece, error.reason);
@@ -253,8 +260,7 @@ static void cgroup_is_closed_where_its_cpus_cannot_be_listed(void **state) {
   for (nth = 1; nth <= 2; nth++) {
     fake_kernel_reset();
     fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-    assert_int_equal(uvperf__target_expand("", &target, 0, &spots, NULL),
-                     -ENOMEM);
+    assert_int_equal(expand_one("", &target, 0, &spots, NULL), -ENOMEM);
     assert_int_equal(spots.cgroup_fd, -1);
     assert_int_equal(support_count_fds(), fds);
     fake_assert_clean();
