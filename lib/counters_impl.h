@@ -63,7 +63,7 @@ typedef struct counter_s {
   /* Who reads it: the attr that leads its group at this place, its own if that
    * is this one, or if it is in none. */
   size_t leader;
-  uint64_t id;
+  uint64_t id; /* where it is needed, see counters_open.c */
   /* Its page, if its whole group is read by pages where possible; or NULL. */
   const struct perf_event_mmap_page *page;
   counter_source_t *source; /* NULL: it writes into no ring */

@@ -236,10 +236,16 @@ static void find_leader(job_t *job) {
   }
 }
 
+/* By its id an event is found among the values of a group, and as the source of
+ * a record; what is read alone needs none. */
 static int know_id(const job_t *job, uvperf_error_t *error) {
+  const struct perf_event_attr *attr = job->counters->attrs[job->attr].attr;
   counter_t *event = &job->place->events[job->attr];
-  int rc = uvperf__sys_ioctl_ptr(event->fd, PERF_EVENT_IOC_ID, &event->id);
+  int rc;
 
+  if (job->counters->rings == NULL && !(attr->read_format & PERF_FORMAT_GROUP))
+    return 0;
+  rc = uvperf__sys_ioctl_ptr(event->fd, PERF_EVENT_IOC_ID, &event->id);
   return rc >= 0 ? 0
                  : uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
                                    "PERF_EVENT_IOC_ID failed");

@@ -44,7 +44,11 @@ static int read_values(int fd, uint64_t format, uint64_t *words, size_t size,
 
 static int find_value(const uvperf_read_t *read, uint64_t id, uint64_t likely,
                       uvperf_count_t *count) {
-  return uvperf__read_format_find(read, id, likely, count) == 0 ? 0 : -EPROTO;
+  int rc = read->format & PERF_FORMAT_GROUP
+               ? uvperf__read_format_find(read, id, likely, count)
+               : uvperf_read_get(read, 0, count);
+
+  return rc == 0 ? 0 : -EPROTO;
 }
 
 /* When a CPU goes offline the kernel takes the groups of its events apart, and

@@ -351,6 +351,7 @@ static void id_that_is_not_told_is_a_failure(void **state) {
   (void)state;
   counters_script(events, 2);
   counters_make(&make, 2);
+  counters_group(&make, 0, 2);
   counters_add_cpus(&make, "0");
   fake_fail(FAKE_IOCTL_PTR, 1, -ENOTTY);
   counters = counters_open(&make);

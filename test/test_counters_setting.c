@@ -75,9 +75,8 @@ static void filter_is_set_at_all_places_and_later_ones(void **state) {
   assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
   fake_log_clear();
   assert_int_equal(add_cpu(counters, "2", NULL, NULL), 0);
-  assert_string_equal(fake_log(),
-                      "open, ioctl ID, open, ioctl ID, ioctl SET_FILTER, ioctl "
-                      "ENABLE, ioctl ENABLE");
+  assert_string_equal(fake_log(), "open, open, ioctl SET_FILTER, ioctl "
+                                  "ENABLE, ioctl ENABLE");
   assert_string_equal(last_filter, "pid == 7");
   finish(counters);
 }
@@ -126,7 +125,7 @@ static void filter_that_nothing_takes_is_forgotten(void **state) {
   refuse_setting = 0;
   fake_log_clear();
   assert_int_equal(add_cpu(counters, "2", NULL, NULL), 0);
-  assert_string_equal(fake_log(), "open, ioctl ID");
+  assert_string_equal(fake_log(), "open");
   finish(counters);
 }
 

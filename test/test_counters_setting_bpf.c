@@ -91,7 +91,7 @@ static void program_is_duplicated_for_later_places(void **state) {
   last_program = -1;
   fake_log_clear();
   assert_int_equal(add_cpu(counters, "2"), 0);
-  assert_string_equal(fake_log(), "open, ioctl ID, bpf link");
+  assert_string_equal(fake_log(), "open, bpf link");
   assert_int_equal(fcntl(last_program, F_GETFD), FD_CLOEXEC);
   finish(counters);
   assert_int_equal(support_count_fds(), fds);
@@ -110,7 +110,7 @@ static void program_of_an_attr_without_places_is_for_the_first(void **state) {
   assert_string_equal(fake_log(), "");
   assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
   assert_int_equal(add_cpu(counters, "0"), 0);
-  assert_string_equal(fake_log(), "open, ioctl ID, bpf link, ioctl ENABLE");
+  assert_string_equal(fake_log(), "open, bpf link, ioctl ENABLE");
   finish(counters);
 }
 
@@ -203,7 +203,7 @@ static void kernel_without_links_is_asked_once(void **state) {
                         "bpf link failed, ioctl SET_BPF, ioctl SET_BPF");
     fake_log_clear();
     assert_int_equal(add_cpu(counters, "2"), 0);
-    assert_string_equal(fake_log(), "open, ioctl ID, ioctl SET_BPF");
+    assert_string_equal(fake_log(), "open, ioctl SET_BPF");
     fake_log_clear();
     uvperf__counters_detach(counters);
     assert_string_equal(fake_log(), "");
