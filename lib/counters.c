@@ -233,7 +233,7 @@ static int add_targets(uvperf__counters_t *counters,
                        const uvperf_target_t *targets, size_t nr,
                        uvperf_error_t *error) {
   const uvperf__target_look_t look = {counters->root, counters->rings != NULL,
-                                      0};
+                                      counters->is_brief, 0};
   uint32_t index = counters->next_target;
   uvperf_error_t why;
   size_t nr_opened;
@@ -306,9 +306,8 @@ static int check_options(const uvperf_set_options_t *options,
   return uvperf__counters_check_records(options, error);
 }
 
-int uvperf__counters_make(const char *root, uvperf__counters_t **counters,
-                          const uvperf_set_options_t *options,
-                          uvperf_error_t *error) {
+static int make(const char *root, int is_brief, uvperf__counters_t **counters,
+                const uvperf_set_options_t *options, uvperf_error_t *error) {
   uvperf__counters_t *made;
   int rc = check_options(options, error);
 
@@ -320,6 +319,7 @@ int uvperf__counters_make(const char *root, uvperf__counters_t **counters,
     return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
                            "no memory for the counters");
   made->root = root;
+  made->is_brief = is_brief;
   made->flags = options->flags;
   made->fallbacks = options->fallbacks;
   uvperf__opener_init(&made->opener);
@@ -339,10 +339,22 @@ int uvperf__counters_make(const char *root, uvperf__counters_t **counters,
   return 0;
 }
 
+int uvperf__counters_make(const char *root, uvperf__counters_t **counters,
+                          const uvperf_set_options_t *options,
+                          uvperf_error_t *error) {
+  return make(root, 0, counters, options, error);
+}
+
 int uvperf__counters_new(uvperf__counters_t **counters,
                          const uvperf_set_options_t *options,
                          uvperf_error_t *error) {
-  return uvperf__counters_make("", counters, options, error);
+  return make("", 0, counters, options, error);
+}
+
+int uvperf__counters_new_brief(uvperf__counters_t **counters,
+                               const uvperf_set_options_t *options,
+                               uvperf_error_t *error) {
+  return make("", 1, counters, options, error);
 }
 
 void uvperf__counters_free(uvperf__counters_t *counters) {

@@ -31,6 +31,13 @@ int uvperf__counters_new(uvperf__counters_t **counters,
                          const uvperf_set_options_t *options,
                          uvperf_error_t *error);
 
+/* The same for events of the calling thread that only this thread reads, before
+ * it goes on to anything else: what serves to see that a task is gone is not
+ * looked for, as that takes longer than all else here. */
+int uvperf__counters_new_brief(uvperf__counters_t **counters,
+                               const uvperf_set_options_t *options,
+                               uvperf_error_t *error);
+
 /* Closes every fd and frees. NULL is allowed. Also for a forked child: closing
  * its fds does nothing to the parent's events. */
 void uvperf__counters_free(uvperf__counters_t *counters);

@@ -152,6 +152,7 @@ struct uvperf__counters_s {
   size_t attr_bytes;    /* of the longest one */
   void *scratch;        /* for an attr and its leader's, as they are opened */
 
+  int is_brief;               /* uvperf__counters_new_brief */
   uvperf__target_look_t look; /* of the call that adds targets */
   counter_target_t **targets;
   size_t nr_targets;

@@ -136,7 +136,7 @@ static int open_one(uvperf__counters_t **counters, const char *name,
   options.events = list;
   options.targets = &self;
   options.nr_targets = 1;
-  rc = uvperf__counters_new(counters, &options, error);
+  rc = uvperf__counters_new_brief(counters, &options, error);
   uvperf_event_list_free(list);
   return rc;
 }

@@ -148,7 +148,7 @@ static int is_proc_own(const expand_t *expand) {
  * whether it may be measured, is the kernel's to say. */
 static int expand_task(expand_t *expand, int id) {
   uvperf__task_t task = {id, 0, 0};
-  int rc = is_proc_own(expand);
+  int rc = expand->look->no_starts ? 0 : is_proc_own(expand);
 
   if (rc > 0)
     rc = uvperf__task_look(expand->look->root, id, &task);

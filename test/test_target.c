@@ -153,7 +153,7 @@ static void show(const uvperf__target_spots_t *spots, char text[512]) {
 static int expand_one(const char *root, const uvperf_target_t *target,
                       int has_rings, uvperf__target_spots_t *spots,
                       uvperf_error_t *error) {
-  uvperf__target_look_t look = {root, has_rings, 0};
+  uvperf__target_look_t look = {root, has_rings, 0, 0};
 
   return uvperf__target_expand(&look, target, spots, error);
 }
@@ -332,7 +332,7 @@ static uint64_t start_seen(uvperf__target_look_t *look) {
 
 static void proc_is_asked_whose_it_is_until_it_is_the_own(void **state) {
   const temp_tree_t *tree = *state;
-  uvperf__target_look_t look = {tree->root, 0, 0};
+  uvperf__target_look_t look = {tree->root, 0, 0, 0};
   uvperf__target_look_t another = look;
 
   write_task(tree, 78, 78, 1);
@@ -343,6 +343,16 @@ static void proc_is_asked_whose_it_is_until_it_is_the_own(void **state) {
   temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\t1\n");
   assert_int_equal(start_seen(&look), 1078);
   assert_int_equal(start_seen(&another), 0);
+}
+
+static void start_that_nobody_needs_is_not_looked_for(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf__target_look_t look = {tree->root, 0, 1, 0};
+
+  own_proc(tree);
+  write_task(tree, 78, 78, 1);
+  assert_int_equal(start_seen(&look), 0);
+  assert_int_equal(look.is_proc_own, 0);
 }
 
 static void command_is_enabled_by_exec(void **state) {
@@ -510,6 +520,7 @@ int main(void) {
       WITH_TREE(self_is_the_calling_thread),
       WITH_TREE(thread_is_as_named),
       WITH_TREE(proc_is_asked_whose_it_is_until_it_is_the_own),
+      WITH_TREE(start_that_nobody_needs_is_not_looked_for),
       WITH_TREE(command_is_enabled_by_exec),
       WITH_TREE(process_is_its_threads_on_each_cpu),
       WITH_TREE(process_that_cannot_be_listed_is_told_why),
