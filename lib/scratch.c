@@ -19,8 +19,8 @@ struct room_s {
 
 struct uvperf__scratch_s {
   size_t users;
-  size_t
-      depth; /* deliveries that are going on, each inside of the one before */
+  /* Deliveries that are going on, each inside of the one before. */
+  size_t depth;
   room_t outer;
 };
 
