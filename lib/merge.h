@@ -138,9 +138,10 @@ int uvperf__merge_consume(uvperf__merge_t *merge,
 /* -- a run ----------------------------------------------------------------- */
 
 /* Delivers and counts a record of the ring that was added with this owner, if
- * it is a sample that can be decoded; its header, already loaded, is sound. 1 to
- * go on, 0 to end the run behind it; or -1, and nothing is done. To be a constant
- * inline function, so that there is no call through a pointer but the user's. */
+ * it is a sample that can be decoded; its header, already loaded, is sound. 1
+ * to go on, 0 to end the run behind it; or -1, and nothing is done. To be a
+ * constant inline function, so that there is no call through a pointer but the
+ * user's. */
 typedef int uvperf__merge_sample_fn(void *user, void *owner,
                                     const uint8_t *bytes, uint64_t header);
 
@@ -180,9 +181,9 @@ void uvperf__merge_move(uvperf__merge_t *merge, uvperf__entry_t entry);
 /* A ring goes on to what is at its tail now, wherever that is. */
 void uvperf__merge_turn(uvperf__merge_t *merge, uvperf__track_t *track);
 
-/* The top's ring goes on to the sample at `next`, and plays for it, if that lies
- * in place, is sound, tells its time and will not be late: the new top; else
- * NULL, and all is as it was. */
+/* The top's ring goes on to the sample at `next`, and plays for it, if that
+ * lies in place, is sound, tells its time and will not be late: the new top;
+ * else NULL, and all is as it was. */
 static inline uvperf__track_t *uvperf__merge_step(uvperf__merge_t *merge,
                                                   uvperf__track_t *track,
                                                   const uint8_t *next) {
@@ -217,8 +218,8 @@ static inline uvperf__track_t *uvperf__merge_step(uvperf__merge_t *merge,
 /* Gives and consumes the next records, as next and consume would, as long as
  * they are samples that lie in place and are not late: at most `most`, and none
  * behind one that makes them max_bytes (neither is 0). How many, and *bytes. It
- * may end before it must: where it gives none, next tells what is there. Here, as
- * a flood of records goes through it. */
+ * may end before it must: where it gives none, next tells what is there. Here,
+ * as a flood of records goes through it. */
 static inline uint64_t uvperf__merge_run(uvperf__merge_t *merge,
                                          uint64_t horizon, uint64_t most,
                                          uint64_t max_bytes,

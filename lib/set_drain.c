@@ -186,7 +186,8 @@ static int merge_one(set_t *impl, uint64_t horizon, uvperf__slice_t *slice,
 /* Delivers what is not younger than the horizon. UVPERF__DRAINED, _CUT or
  * _STOPPED. */
 static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
-  merge_drain_t drain = {impl, uvperf__counters_decoder(impl->counters), slice, slice->session, slice->own_session};
+  merge_drain_t drain = {impl, uvperf__counters_decoder(impl->counters), slice,
+                         slice->session, slice->own_session};
   uint64_t records, bytes;
   size_t ring_index;
   int rc;

@@ -41,8 +41,8 @@ typedef struct uvperf__target_look_s {
   const char *root;
   int has_rings;
   int no_starts; /* of tasks: nobody is going to ask whether they are gone */
-  /* 1 once root + /proc was found to show the own PID namespace: it is not asked
-   * again, as that takes longer than to open an event. */
+  /* 1 once root + /proc was found to show the own PID namespace: it is not
+   * asked again, as that takes longer than to open an event. */
   int is_proc_own;
 } uvperf__target_look_t;
 

@@ -130,7 +130,7 @@ static void set_forked_among_samples_child_may_ask_and_close(void **state) {
   }
 }
 
-/* -- a reader --------------------------------------------------------------- */
+/* -- a reader ------------------------------------------------------------- */
 
 static void on_sample(live_bpf_reader_t *live, int status,
                       const uvperf_bpf_sample_t *sample) {

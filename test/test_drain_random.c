@@ -243,7 +243,7 @@ static void write_one(void) {
   world.last += 1;
 }
 
-/* -- a run ------------------------------------------------------------------ */
+/* -- a run ---------------------------------------------------------------- */
 
 static uint64_t draw_sample_type(void) {
   static const uint64_t usual[] = {

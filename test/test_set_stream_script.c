@@ -258,7 +258,7 @@ static void set_record_whose_wakeup_a_question_eats_comes(void **state) {
   }
 }
 
-/* -- callbacks among samples ------------------------------------------------ */
+/* -- callbacks among samples ---------------------------------------------- */
 
 static void on_tick(uvperf_set_t *set, int status,
                     const uvperf_reading_t *total,
