@@ -101,9 +101,9 @@ void merge_end(merge_world_t *world);
 size_t merge_take(merge_world_t *world, uint64_t horizon, size_t most);
 
 /* Calls run and asserts that it gives what the model says, and keeps its
- * bounds; how many. `inside` is called for each record, and gives what its callback
- * would (1, 0 or -1); NULL: 1. It may drop the ring that is given, or add one.
- * When it has given 0 only merge_end may follow. */
+ * bounds; how many. `inside` is called for each record, and gives what its
+ * callback would (1, 0 or -1); NULL: 1. It may drop the ring that is given, or
+ * add one. When it has given 0 only merge_end may follow. */
 size_t merge_run(merge_world_t *world, uint64_t horizon, size_t most,
                  uint64_t max_bytes, int (*inside)(void));
 
