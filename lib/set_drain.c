@@ -146,8 +146,8 @@ typedef struct merge_drain_s {
   uint64_t own_session;
 } merge_drain_t;
 
-__attribute__((always_inline)) static inline int
-merge_sample(void *user, void *owner, const uint8_t *bytes, uint64_t header) {
+static inline int merge_sample(void *user, void *owner, const uint8_t *bytes,
+                               uint64_t header) {
   const merge_drain_t *drain = user;
   uvperf__cpu_ring_t *ring = owner;
   const uvperf_record_t *record;

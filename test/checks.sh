@@ -328,6 +328,19 @@ explanations() {
     names_tests EXPLANATIONS E
 }
 
+# What is to be inlined, always or into a template, is so only by the compiler's
+# leave, which it gives or refuses by how it is to optimize.
+optimizing() {
+  rc=0
+  for path in $(grep -lE 'always_inline|"(drain|merge)\.h"' "$root"/lib/*.c); do
+    for level in 0 1 2 3 s; do
+      ${CC:-cc} "-O$level" -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Werror \
+        -I "$root/include" -I "$root/lib" $uv -c -o "$results.o" "$path" || rc=1
+    done
+  done
+  return "$rc"
+}
+
 # No line of C is longer than 80 columns, but for a URL, or a string alone that
 # has no place to be broken at. Bytes that continue a character of UTF-8 take no
 # column.
@@ -359,6 +372,7 @@ check_tracepoint tracepoint_component_exports_what_its_header_declares \
 check version_is_the_same_everywhere versions
 check layers_below_watch_do_not_know_libuv layers_libuv
 check layers_above_sys_make_no_perf_calls layers_sys
+check templates_compile_however_they_are_optimized optimizing
 check memory_comes_from_the_allocator_alone memory
 check readme_programs_compile readme
 check facts_name_tests_that_exist facts
