@@ -9,7 +9,6 @@
 
 #include "alloc.h"
 #include "grow.h"
-#include "sys.h"
 
 static void on_replaced(void *owner) {
   watched_ring_t *ring = owner;
@@ -34,8 +33,7 @@ int uvperf__watch_new(uvperf__watch_t **watch_out, uv_loop_t *loop,
   watch->loop = loop;
   watch->ops = ops;
   watch->owner = owner;
-  watch->pid = uvperf__sys_getpid();
-  uvperf__thread_init(&watch->thread);
+  uvperf__opener_init(&watch->opener);
   uv_idle_init(loop, &watch->idle);
   watch->idle.data = watch;
   watch->idle.idle_cb = uvperf__watch_on_idle;

@@ -4,8 +4,6 @@
 #ifndef UVPERF_LIB_WATCH_IMPL_H
 #define UVPERF_LIB_WATCH_IMPL_H
 
-#include <sys/types.h>
-
 #include "opener.h"
 #include "ring_poll.h"
 #include "teardown.h"
@@ -35,8 +33,7 @@ struct uvperf__watch_s {
   const uvperf__watch_ops_t *ops;
   void *owner;
   uvperf__watch_options_t options;
-  pid_t pid;
-  uvperf__thread_t thread; /* in which the pid was that */
+  uvperf__opener_t opener; /* its thread: the last that took a turn */
   uv_idle_t idle;
   uv_check_t check;
   uv_timer_t timer;  /* for the earlier of these */

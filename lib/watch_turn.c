@@ -3,8 +3,6 @@
  * of them, and when there will never be more. */
 #include "watch_impl.h"
 
-#include "sys.h"
-
 /* Wakeups in a row without a record after which we ask whether the target is
  * gone. One is normal: the records may have gone with an earlier drain. */
 #define EMPTY_WAKEUPS_BEFORE_PROBE 2
@@ -328,11 +326,11 @@ static void turn(uvperf__watch_t *watch) {
  * getpid is a system call it is asked only where the thread is not the one that
  * had the answer before: in a child, and when the loop has moved to another. */
 static int is_forked(uvperf__watch_t *watch) {
-  if (uvperf__thread_is_mine(&watch->thread))
+  if (uvperf__thread_is_mine(&watch->opener.thread))
     return 0;
-  if (uvperf__sys_getpid() != watch->pid)
+  if (uvperf__opener_is_forked(&watch->opener))
     return 1;
-  uvperf__thread_init(&watch->thread);
+  uvperf__thread_init(&watch->opener.thread);
   return 0;
 }
 
