@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -35,13 +34,6 @@ typedef struct subject_s {
   own_events_t own;
   uint64_t failures;
 } subject_t;
-
-static double cpu_ns(void) {
-  struct timespec time;
-
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
 
 /* Each page is a fault when it is touched again. */
 static void touch(void *arg) {
@@ -150,10 +142,10 @@ static int run_reads(subject_t *subject, read_fn read_all, look_fn look,
   read_all(subject);
   before = look(subject, 0);
   touch(subject);
-  began = cpu_ns();
+  began = bench_cpu_ns();
   for (i = 0; i < nr; i++)
     read_all(subject);
-  values[0] = (cpu_ns() - began) / (double)(nr * nr_events);
+  values[0] = (bench_cpu_ns() - began) / (double)(nr * nr_events);
   return judge(subject, look, &before);
 }
 
@@ -214,10 +206,10 @@ static int run_measures(subject_t *subject, measure_fn measure, look_fn look,
   size_t i;
   int rc = 0;
 
-  began = cpu_ns();
+  began = bench_cpu_ns();
   for (i = 0; i < nr && rc == 0; i++)
     rc = measure(subject, fn);
-  values[0] = (cpu_ns() - began) / (double)nr;
+  values[0] = (bench_cpu_ns() - began) / (double)nr;
   if (rc != 0 || look(subject, 0).value != 0)
     return bench_fail("a measurement", "of nothing has failed");
   rc = measure(subject, touch);
