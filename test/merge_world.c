@@ -3,9 +3,12 @@
 
 #include <errno.h>
 
+#include "fake_kernel.h"
+
 #define NOBODYS_ID 999
 
 void merge_world_init(merge_world_t *world) {
+  fake_kernel_reset();
   memset(world, 0, sizeof(*world));
   world->attr.size = sizeof(world->attr);
   world->attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
@@ -32,6 +35,7 @@ void merge_world_free(merge_world_t *world) {
     free((void *)(uintptr_t)world->rings[i]->ring.data);
     free(world->rings[i]);
   }
+  fake_assert_clean();
 }
 
 merge_ring_t *merge_world_add(merge_world_t *world, size_t bytes) {
@@ -225,6 +229,10 @@ int merge_next(merge_world_t *world, uint64_t horizon) {
     world->given = expected;
   }
   return rc;
+}
+
+void merge_expect_nothing(merge_world_t *world, uint64_t horizon) {
+  assert_int_equal(merge_next(world, horizon), 0);
 }
 
 void merge_expect(merge_world_t *world, size_t ring, uint64_t time) {

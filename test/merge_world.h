@@ -67,6 +67,7 @@ typedef struct merge_world_s {
   int is_ended; /* by a callback */
 } merge_world_t;
 
+/* On a fake kernel of its own, which must be clean when the world is freed. */
 void merge_world_init(merge_world_t *world);
 void merge_world_free(merge_world_t *world);
 
@@ -88,7 +89,10 @@ void merge_begin(merge_world_t *world);
  * is. */
 int merge_next(merge_world_t *world, uint64_t horizon);
 
-/* The same, and that it is the record with this time, of this ring; and
+/* The same, and that it gives nothing. */
+void merge_expect_nothing(merge_world_t *world, uint64_t horizon);
+
+/* As merge_next, and that it is the record with this time, of this ring; and
  * consumes it. */
 void merge_expect(merge_world_t *world, size_t ring, uint64_t time);
 

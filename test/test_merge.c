@@ -9,7 +9,6 @@
 
 #include <errno.h>
 
-#include "fake_kernel.h"
 #include "merge_world.h"
 #include "record_builder.h"
 
@@ -17,7 +16,6 @@ static merge_world_t world;
 
 static int setup(void **state) {
   (void)state;
-  fake_kernel_reset();
   merge_world_init(&world);
   return 0;
 }
@@ -25,12 +23,7 @@ static int setup(void **state) {
 static int teardown(void **state) {
   (void)state;
   merge_world_free(&world);
-  fake_assert_clean();
   return 0;
-}
-
-static void expect_nothing(uint64_t horizon) {
-  assert_int_equal(merge_next(&world, horizon), 0);
 }
 
 /* -- order ----------------------------------------------------------------- */
@@ -244,7 +237,7 @@ static void what_is_younger_than_the_horizon_waits(void **state) {
   merge_end(&world);
   assert_int_equal(uvperf__merge_has_more(world.merge), 1);
   merge_begin(&world);
-  expect_nothing(20);
+  merge_expect_nothing(&world, 20);
   merge_expect(&world, 1, 21);
   merge_end(&world);
   assert_int_equal(uvperf__merge_has_more(world.merge), 0);
@@ -276,7 +269,7 @@ static void what_is_written_after_begin_waits_for_the_next(void **state) {
   merge_put(first, 11);
   merge_put(second, 9);
   merge_expect(&world, 0, 10);
-  expect_nothing(UINT64_MAX);
+  merge_expect_nothing(&world, UINT64_MAX);
   merge_end(&world);
   merge_begin(&world);
   merge_expect(&world, 1, 9);

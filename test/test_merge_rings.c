@@ -12,7 +12,6 @@ static merge_world_t world;
 
 static int setup(void **state) {
   (void)state;
-  fake_kernel_reset();
   merge_world_init(&world);
   return 0;
 }
@@ -20,12 +19,7 @@ static int setup(void **state) {
 static int teardown(void **state) {
   (void)state;
   merge_world_free(&world);
-  fake_assert_clean();
   return 0;
-}
-
-static void expect_nothing(uint64_t horizon) {
-  assert_int_equal(merge_next(&world, horizon), 0);
 }
 
 /* -- rings that come, go and break ----------------------------------------- */
@@ -44,7 +38,7 @@ static void ring_added_meanwhile_takes_part_from_the_next_begin(void **state) {
     merge_put(merge_world_add(&world, 4096), 5);
   merge_consume(&world);
   merge_expect(&world, 0, 20);
-  expect_nothing(UINT64_MAX);
+  merge_expect_nothing(&world, UINT64_MAX);
   merge_end(&world);
   merge_begin(&world);
   assert_int_equal(merge_take(&world, UINT64_MAX, 1000), 100);
@@ -68,12 +62,12 @@ static void ring_that_breaks_in_the_middle_is_told_once(void **state) {
   assert_int_equal(merge_next(&world, UINT64_MAX), -EPROTO);
   merge_expect(&world, 1, 10);
   merge_expect(&world, 1, 11);
-  expect_nothing(UINT64_MAX);
+  merge_expect_nothing(&world, UINT64_MAX);
   merge_end(&world);
   merge_put(sound, 13);
   merge_begin(&world);
   merge_expect(&world, 1, 13);
-  expect_nothing(UINT64_MAX);
+  merge_expect_nothing(&world, UINT64_MAX);
   merge_end(&world);
 }
 
@@ -89,11 +83,11 @@ static void ring_whose_head_cannot_be_right_is_told_once(void **state) {
   merge_begin(&world);
   assert_int_equal(uvperf__merge_is_pressed(world.merge), 0);
   assert_int_equal(merge_next(&world, 0), -EPROTO); /* whatever the horizon */
-  expect_nothing(0);
+  merge_expect_nothing(&world, 0);
   merge_expect(&world, 1, 10);
   merge_end(&world);
   merge_begin(&world);
-  expect_nothing(UINT64_MAX);
+  merge_expect_nothing(&world, UINT64_MAX);
   merge_end(&world);
 }
 
@@ -119,7 +113,7 @@ static void ring_that_was_dropped_is_not_touched(void **state) {
   world.newest = 10;
   merge_expect(&world, 1, 12);
   merge_drop(&world, second);
-  expect_nothing(UINT64_MAX);
+  merge_expect_nothing(&world, UINT64_MAX);
   uvperf__merge_end(world.merge);
   assert_true(second->ring.page->data_tail == second->published);
   uvperf__merge_begin(world.merge);
@@ -178,7 +172,7 @@ static void forked_child_forgets_all_rings(void **state) {
 static void merge_of_no_rings_gives_nothing(void **state) {
   (void)state;
   merge_begin(&world);
-  expect_nothing(UINT64_MAX);
+  merge_expect_nothing(&world, UINT64_MAX);
   merge_end(&world);
 }
 

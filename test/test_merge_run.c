@@ -5,7 +5,6 @@
 
 #include <errno.h>
 
-#include "fake_kernel.h"
 #include "merge_world.h"
 #include "record_builder.h"
 
@@ -13,7 +12,6 @@ static merge_world_t world;
 
 static int setup(void **state) {
   (void)state;
-  fake_kernel_reset();
   merge_world_init(&world);
   return 0;
 }
@@ -21,7 +19,6 @@ static int setup(void **state) {
 static int teardown(void **state) {
   (void)state;
   merge_world_free(&world);
-  fake_assert_clean();
   return 0;
 }
 
