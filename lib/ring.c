@@ -16,6 +16,15 @@
 /* header.size has 16 bits, and is a multiple of 8. */
 #define LARGEST_RECORD 65528
 
+/* The kernel's own head is an `unsigned long`. A kernel of 32 bits starts again
+ * at 0 after 4 GiB, and the upper half of data_head stays 0. A program of 32
+ * bits uses the lower half under any kernel: no ring is as large, and not all
+ * of its CPUs can load 64 bits at once. test_ring_word.c defines this too. */
+#ifndef UVPERF__RING_WORD
+#define UVPERF__RING_WORD unsigned long
+#endif
+typedef UVPERF__RING_WORD __attribute__((may_alias)) word_t;
+
 static size_t page_size(void) {
   return (size_t)sysconf(_SC_PAGESIZE);
 }
@@ -111,11 +120,26 @@ void uvperf__ring_forget(uvperf__ring_t *ring) {
   memset(ring, 0, sizeof(*ring));
 }
 
+static word_t *low_word(__u64 *position) {
+  word_t *words = (word_t *)position;
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  words += sizeof(*position) / sizeof(*words) - 1;
+#endif
+  return words;
+}
+
 /* Pairs with the smp_wmb() before the store of data_head in
  * perf_output_put_handle, kernel/events/ring_buffer.c: what lies before this
- * head (behind it, in an overwritable ring) is written. */
+ * head (behind it, in an overwritable ring) is written. The distance from the
+ * last known position makes 64 bits of it. */
 uint64_t uvperf__ring_head(const uvperf__ring_t *ring) {
-  return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+  word_t head =
+      __atomic_load_n(low_word(&ring->page->data_head), __ATOMIC_ACQUIRE);
+
+  if (ring->overwrite)
+    return ring->newest - (word_t)((word_t)ring->newest - head);
+  return ring->tail + (word_t)(head - (word_t)ring->tail);
 }
 
 /* The head of an overwritable ring moves down from 0, so that reading upwards
@@ -260,7 +284,8 @@ static void publish(uvperf__ring_t *ring) {
   /* Pairs with the load of data_tail in __perf_output_begin, and the branch on
    * it: our reads of the data are done before the kernel writes there again,
    * see perf_output_put_handle, kernel/events/ring_buffer.c. */
-  __atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+  __atomic_store_n(low_word(&ring->page->data_tail), (word_t)ring->tail,
+                   __ATOMIC_RELEASE);
   ring->published = ring->tail;
 }
 
@@ -290,8 +315,8 @@ uint64_t uvperf__ring_waiting(const uvperf__ring_t *ring) {
 }
 
 int uvperf__ring_has_data(const uvperf__ring_t *ring) {
-  return __atomic_load_n(&ring->page->data_head, __ATOMIC_RELAXED) !=
-         ring->tail;
+  return __atomic_load_n(low_word(&ring->page->data_head), __ATOMIC_RELAXED) !=
+         (word_t)ring->tail;
 }
 
 int uvperf__ring_has_several(const uvperf__ring_t *ring) {
