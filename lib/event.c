@@ -23,7 +23,6 @@
 /* -- close ---------------------------------------------------------------- */
 
 static void release(event_t *impl) {
-  uvperf__event_leave_group(impl);
   /* Not asked when it began to close: this may be a child that was forked
    * since. */
   if (uvperf__event_is_forked(impl))
@@ -66,8 +65,12 @@ static void begin_close(void *owner) {
   event_t *impl = owner;
 
   impl->closing = 1;
-  if (!uvperf__event_is_forked(impl))
+  if (!uvperf__event_is_forked(impl)) {
+    /* Siblings lead themselves once this fd is closed, and would count. */
+    uvperf__event_disable_siblings(impl);
     uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
+  }
+  uvperf__event_leave_group(impl);
   uvperf__event_unlink(impl);
   uvperf__watch_close(impl->watch);
 }

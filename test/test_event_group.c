@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: a leader and its siblings as handles. The leader is a clock and the
+ * siblings are breakpoints, which is another PMU, so that one that is enabled
+ * late would count late (Linux 6.12). */
+#include "control.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+typedef struct group_s {
+  live_collector_t leader;
+  live_collector_t writes; /* of live_word */
+  live_collector_t calls;  /* of live_called */
+} group_t;
+
+static void open_sibling(group_t *group, live_collector_t *sibling,
+                         struct perf_event_attr *attr) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+
+  uvperf_attr_set_period(attr, 0);
+  options.leader = &group->leader.event;
+  live_init(group->leader.event.loop, sibling, attr, &options);
+}
+
+static void open_writes(group_t *group) {
+  struct perf_event_attr attr;
+
+  live_write_attr(&attr, 0);
+  open_sibling(group, &group->writes, &attr);
+}
+
+static void open_leader(uv_loop_t *loop, group_t *group) {
+  struct perf_event_attr attr;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
+  attr.exclude_kernel = 1;
+  live_init(loop, &group->leader, &attr, NULL);
+}
+
+static void open_group(uv_loop_t *loop, group_t *group) {
+  struct perf_event_attr attr;
+
+  open_leader(loop, group);
+  open_writes(group);
+  live_called_attr(&attr, 0);
+  open_sibling(group, &group->calls, &attr);
+}
+
+static void close_group(group_t *group) {
+  live_close(&group->calls);
+  live_close(&group->writes);
+  live_close(&group->leader);
+}
+
+static void work(void) {
+  live_write(5);
+  live_called(1);
+  live_called(2);
+}
+
+static void expect_counts(group_t *group, uint64_t writes, uint64_t calls) {
+  assert_int_equal(control_count(&group->writes), writes);
+  assert_int_equal(control_count(&group->calls), calls);
+}
+
+static void start_leader(group_t *group) {
+  assert_int_equal(uvperf_event_start(&group->leader.event, NULL, NULL, NULL),
+                   0);
+}
+
+/* -- the four sentences ---------------------------------------------------- */
+
+static void group_opened_has_disabled_siblings(void **state) {
+  group_t group;
+
+  support_need_breakpoints(__func__);
+  open_group(*state, &group);
+  /* Behind the back of the handles. */
+  assert_int_equal(
+      ioctl(uvperf_event_fd(&group.leader.event), PERF_EVENT_IOC_ENABLE, 0), 0);
+  work();
+  assert_int_not_equal(control_count(&group.leader), 0);
+  expect_counts(&group, 0, 0);
+  close_group(&group);
+}
+
+static void group_whose_leader_is_started_counts_at_once(void **state) {
+  group_t group;
+
+  support_need_breakpoints(__func__);
+  open_group(*state, &group);
+  start_leader(&group);
+  work();
+  expect_counts(&group, 5, 2);
+  close_group(&group);
+}
+
+static void group_whose_leader_is_enabled_counts_at_once(void **state) {
+  group_t group;
+
+  support_need_breakpoints(__func__);
+  open_group(*state, &group);
+  assert_int_equal(uvperf_event_enable(&group.leader.event, NULL), 0);
+  work();
+  expect_counts(&group, 5, 2);
+  close_group(&group);
+}
+
+static void group_whose_leader_is_stopped_counts_nothing(void **state) {
+  group_t group;
+
+  support_need_breakpoints(__func__);
+  open_group(*state, &group);
+  start_leader(&group);
+  work();
+  assert_int_equal(uvperf_event_stop(&group.leader.event), 0);
+  work();
+  expect_counts(&group, 5, 2);
+  start_leader(&group);
+  work();
+  expect_counts(&group, 10, 4);
+  close_group(&group);
+}
+
+/* In the kernel it becomes a leader, and an enabled one would count. */
+static void group_whose_leader_is_closed_counts_nothing(void **state) {
+  group_t group;
+
+  support_need_breakpoints(__func__);
+  open_group(*state, &group);
+  start_leader(&group);
+  work();
+  live_close(&group.leader);
+  work();
+  expect_counts(&group, 5, 2);
+  assert_int_equal(uvperf_event_enable(&group.writes.event, NULL), 0);
+  work();
+  expect_counts(&group, 10, 2);
+  live_close(&group.calls);
+  live_close(&group.writes);
+}
+
+/* -- siblings by themselves ------------------------------------------------ */
+
+static void sibling_disabled_counts_again_with_its_leader(void **state) {
+  group_t group;
+
+  support_need_breakpoints(__func__);
+  open_group(*state, &group);
+  start_leader(&group);
+  work();
+  assert_int_equal(uvperf_event_disable(&group.writes.event, NULL), 0);
+  work();
+  expect_counts(&group, 5, 4);
+  assert_int_equal(uvperf_event_stop(&group.leader.event), 0);
+  start_leader(&group);
+  work();
+  expect_counts(&group, 10, 6);
+  close_group(&group);
+}
+
+static void sibling_that_joins_late_counts_once_it_is_enabled(void **state) {
+  struct perf_event_attr attr;
+  group_t group;
+
+  support_need_breakpoints(__func__);
+  open_leader(*state, &group);
+  open_writes(&group);
+  start_leader(&group);
+  live_called_attr(&attr, 0);
+  open_sibling(&group, &group.calls, &attr);
+  work();
+  expect_counts(&group, 5, 0);
+  assert_int_equal(uvperf_event_disable_group(&group.calls.event, NULL), 0);
+  assert_int_equal(uvperf_event_enable_group(&group.calls.event, NULL), 0);
+  work();
+  expect_counts(&group, 10, 2);
+  close_group(&group);
+}
+
+static void sibling_started_before_its_leader_samples_with_it(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+  group_t group;
+
+  support_need_breakpoints(__func__);
+  open_leader(*state, &group);
+  live_write_attr(&attr, PERF_SAMPLE_IP);
+  options.leader = &group.leader.event;
+  live_init(*state, &group.writes, &attr, &options);
+  live_start(&group.writes, NULL);
+  live_write(3);
+  start_leader(&group);
+  live_write(4);
+  control_expect_records(&group.writes, 4);
+  live_close(&group.leader);
+  live_write(5);
+  control_expect_records(&group.writes, 4);
+  assert_int_equal(group.writes.ends, 0);
+  live_close(&group.writes);
+}
+
+/* -- others ---------------------------------------------------------------- */
+
+static void work_or_exec(void *arg) {
+  int *turn = arg;
+  char *region = live_region();
+
+  live_touch(region);
+  live_region_free(region);
+  if (++*turn == 2)
+    execl("/bin/true", "true", (char *)NULL);
+}
+
+/* The leader begins with the exec, so its sibling, which has no
+ * enable_on_exec, does. */
+static void group_enabled_on_exec_counts_from_the_exec_on(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t leader, sibling;
+  struct perf_event_attr attr;
+  live_worker_t worker;
+  int turn = 0;
+
+  support_need_own_events(__func__);
+  live_worker_fork(&worker, work_or_exec, &turn);
+  options.pid = worker.pid;
+  uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
+  attr.exclude_kernel = 1;
+  attr.enable_on_exec = 1;
+  live_init(*state, &leader, &attr, &options);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
+  attr.exclude_kernel = 1;
+  options.leader = &leader.event;
+  live_init(*state, &sibling, &attr, &options);
+  assert_int_equal(uvperf_event_start(&leader.event, NULL, NULL, NULL), 0);
+  live_worker_do(&worker);
+  assert_int_equal(control_count(&leader), 0);
+  assert_int_equal(control_count(&sibling), 0);
+  live_worker_do(&worker);
+  live_worker_end(&worker);
+  assert_int_not_equal(control_count(&leader), 0);
+  assert_int_not_equal(control_count(&sibling), 0);
+  live_close(&sibling);
+  live_close(&leader);
+}
+
+static void group_closed_in_a_forked_child_goes_on_counting(void **state) {
+  group_t group;
+  pid_t pid;
+
+  support_need_breakpoints(__func__);
+  open_group(*state, &group);
+  start_leader(&group);
+  work();
+  pid = fork();
+  if (pid == 0) {
+    if (uv_loop_fork(*state) != 0 ||
+        uvperf_event_enable(&group.leader.event, NULL) != UV_EPERM)
+      _exit(1);
+    uvperf_event_close(&group.leader.event, NULL);
+    uvperf_event_close(&group.writes.event, NULL);
+    uvperf_event_close(&group.calls.event, NULL);
+    while (uv_run(*state, UV_RUN_DEFAULT) != 0)
+      continue;
+    _exit(0);
+  }
+  assert_int_equal(support_wait(pid), 0);
+  work();
+  expect_counts(&group, 10, 4);
+  close_group(&group);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(group_opened_has_disabled_siblings),
+      support_loop_test(group_whose_leader_is_started_counts_at_once),
+      support_loop_test(group_whose_leader_is_enabled_counts_at_once),
+      support_loop_test(group_whose_leader_is_stopped_counts_nothing),
+      support_loop_test(group_whose_leader_is_closed_counts_nothing),
+      support_loop_test(sibling_disabled_counts_again_with_its_leader),
+      support_loop_test(sibling_that_joins_late_counts_once_it_is_enabled),
+      support_loop_test(sibling_started_before_its_leader_samples_with_it),
+      support_loop_test(group_enabled_on_exec_counts_from_the_exec_on),
+      support_loop_test(group_closed_in_a_forked_child_goes_on_counting),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
