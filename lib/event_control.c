@@ -41,16 +41,35 @@ static int control(event_t *impl, unsigned long request, long argument,
                 (uint64_t)argument, error);
 }
 
+/* Whether the kernel may leave the event stopped when its overflows run out.
+ * Hardware and software events are started when they are scheduled in. */
+static int can_stick(const event_t *impl) {
+  return impl->limited && impl->attr->type != PERF_TYPE_SOFTWARE &&
+         impl->attr->type != PERF_TYPE_HARDWARE &&
+         impl->attr->type != PERF_TYPE_HW_CACHE &&
+         impl->attr->type != PERF_TYPE_RAW;
+}
+
+/* A sibling of another PMU than its leader's that was enabled after it waits
+ * for the next tick or switch (see uvperf_event_enable_group). A leader with a
+ * limit of its own may be off by that, and stays so. */
+static void schedule_group(const event_t *leader) {
+  if (!leader->enabled || leader->limited)
+    return;
+  uvperf__sys_ioctl(leader->fd, PERF_EVENT_IOC_DISABLE, 0);
+  uvperf__sys_ioctl(leader->fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
 /* Since Linux 6.16 __perf_event_overflow calls pmu->stop when the limit of
  * overflows is used up, and perf_trace_add and hw_breakpoint_add, which
- * enabling calls, leave hw.state stopped; only pmu->start clears it, and only a
- * period calls that. Where the period is 1, giving it again changes nothing
- * else. */
+ * enabling calls, leave hw.state stopped; only pmu->start clears it, and only
+ * __perf_event_period calls that, while the event is scheduled in. */
 void uvperf__event_unstick(const event_t *impl) {
-  uint64_t period = 1;
-
-  if (impl->limited && !impl->attr->freq && impl->attr->sample_period == 1)
-    uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_PERIOD, &period);
+  if (!can_stick(impl))
+    return;
+  if (impl->leader != NULL)
+    schedule_group(impl->leader);
+  uvperf__control_period(impl->fd, impl->attr, impl->attr->sample_period);
 }
 
 int uvperf__event_enable_alone(event_t *impl) {

@@ -76,6 +76,113 @@ static void event_whose_overflows_ran_out_is_started_again(void **state) {
   live_close(&collector);
 }
 
+typedef void (*call_fn)(live_collector_t *collector);
+
+static void call_enable(live_collector_t *collector) {
+  assert_int_equal(uvperf_event_enable(&collector->event, NULL), 0);
+}
+
+static void call_disable(live_collector_t *collector) {
+  assert_int_equal(uvperf_event_disable(&collector->event, NULL), 0);
+}
+
+static void call_period(live_collector_t *collector) {
+  assert_int_equal(uvperf_event_set_period(&collector->event, 5, NULL), 0);
+}
+
+static void call_refresh(live_collector_t *collector) {
+  assert_int_equal(uvperf_event_refresh(&collector->event, 4, NULL), 0);
+}
+
+static void call_restart(live_collector_t *collector) {
+  assert_int_equal(uvperf_event_stop(&collector->event), 0);
+  live_start(collector, NULL);
+}
+
+static void restart_by(uv_loop_t *loop, const struct perf_event_attr *attr,
+                       const uvperf_event_options_t *options,
+                       const call_fn *calls) {
+  live_collector_t collector;
+  uint64_t count;
+
+  live_init(loop, &collector, attr, options);
+  live_start(&collector, NULL);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_event_refresh(&collector.event, 3, NULL), 0);
+  live_syscall(10);
+  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(collector.records, 3);
+  count = control_count(&collector);
+  while (*calls != NULL)
+    (*calls++)(&collector);
+  live_syscall(20);
+  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_in_range(collector.records, 3 + 4, 3 + 6);
+  /* Up to the last overflow. Samples come each 5, but the first ones early. */
+  assert_in_range(control_count(&collector) - count, 10, 20);
+  live_close(&collector);
+}
+
+/* Since Linux 6.16 it stays stopped until it gets a period while it is
+ * scheduled in: for a thread, and for a CPU. */
+static void event_whose_overflows_ran_out_restarts_in_any_order(void **state) {
+  static const call_fn calls[][4] = {
+      {call_period, call_enable, NULL},
+      {call_enable, call_period, NULL},
+      {call_disable, call_period, call_enable, NULL},
+      {call_period, call_disable, call_enable, NULL},
+      {call_period, call_refresh, NULL},
+      {call_period, call_restart, NULL},
+  };
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  struct perf_event_attr attr;
+  cpu_set_t old;
+  size_t i;
+
+  support_need_cpu_wide(__func__);
+  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+    restart_by(*state, &attr, NULL, calls[i]);
+  options.pid = -1;
+  options.cpu = live_last_cpu();
+  live_pin(options.cpu, &old);
+  for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+    restart_by(*state, &attr, &options, calls[i]);
+  live_unpin(&old);
+}
+
+/* Enabled while its leader of another PMU runs it waits for a tick, which is
+ * too late for its period. */
+static void sibling_whose_overflows_ran_out_is_started_again(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t leader, sibling;
+  struct perf_event_attr attr;
+
+  support_need_breakpoints(__func__);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
+  attr.exclude_kernel = 1;
+  live_init(*state, &leader, &attr, NULL);
+  live_write_attr(&attr, PERF_SAMPLE_IP);
+  options.leader = &leader.event;
+  live_init(*state, &sibling, &attr, &options);
+  live_start(&sibling, NULL);
+  assert_int_equal(uvperf_event_stop(&sibling.event), 0);
+  assert_int_equal(uvperf_event_refresh(&sibling.event, 3, NULL), 0);
+  assert_int_equal(uvperf_event_start(&leader.event, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_event_refresh(&sibling.event, 1, NULL), 0);
+  live_write(10);
+  assert_int_equal(uvperf_event_flush(&sibling.event), 0);
+  assert_int_equal(sibling.records, 4);
+  sibling.records = 0;
+  assert_int_equal(uvperf_event_refresh(&sibling.event, 2, NULL), 0);
+  live_write(10);
+  assert_int_equal(uvperf_event_flush(&sibling.event), 0);
+  assert_int_equal(sibling.records, 2);
+  live_close(&sibling);
+  live_close(&leader);
+}
+
 static void event_refresh_adds_to_what_is_left(void **state) {
   uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_collector_t collector;
@@ -279,6 +386,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(event_refresh_delivers_so_many_samples),
       support_loop_test(event_whose_overflows_ran_out_is_started_again),
+      support_loop_test(event_whose_overflows_ran_out_restarts_in_any_order),
+      support_loop_test(sibling_whose_overflows_ran_out_is_started_again),
       support_loop_test(event_refresh_adds_to_what_is_left),
       support_loop_test(event_refresh_of_what_has_no_overflows_is_einval),
       support_loop_test(event_set_period_while_running_changes_the_samples),

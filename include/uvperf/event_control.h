@@ -71,12 +71,16 @@ UVPERF_EXTERN int uvperf_event_reset_group(uvperf_event_t *event,
  *  What is left of the limit outlives disable and enable. The siblings of a
  *  leader are enabled first.
  *  Since Linux 6.16 a tracepoint, a probe or a breakpoint whose overflows ran
- *  out stays stopped, whatever enables it, until it is given a period. With a
- *  period of 1 refresh, enable, start and the like do that, which helps if the
- *  target runs at that moment, as the calling thread does; with another period
- *  do it by uvperf_event_set_period. Linux 6.16, and 6.17 before its commit
- *  "perf/core: Fix system hang caused by cpu-clock usage", can hang the machine
- *  when the overflows of cpu-clock or task-clock run out.
+ *  out stays stopped, whatever enables it, until it gets a period while its
+ *  target runs. So after the first refresh of such an event each call that
+ *  enables it (refresh, enable, start, modify, also of its leader) gives it its
+ *  period again: the period begins anew, and its first sample comes early. That
+ *  works for the calling thread and for whole CPUs. Another thread can be off
+ *  its CPU at that moment, which the kernel does not report: if no samples
+ *  come, repeat uvperf_event_set_period.
+ *  Linux 6.16, and 6.17 before its commit "perf/core: Fix system hang caused by
+ *  cpu-clock usage", can hang the machine when the overflows of cpu-clock or
+ *  task-clock run out.
  *  @param overflows  Samples, 1 to INT_MAX; added to what is left.
  *  @return 0, or see the top, or
  *    UV_EINVAL  overflows is 0 or above INT_MAX; or the event does not sample,
