@@ -37,6 +37,9 @@ typedef struct reader_s {
   uint32_t start_flags;
   int is_started;
   int in_callback; /* any of the handle */
+  /* The ring that the callback is about; NULL outside of one without a
+   * record. */
+  const uvperf__cpu_ring_t *failed_ring;
 
   /* Who wants the events to be enabled and in the map: see bpf_reader_map.c. */
   int is_wanted_by_start;
@@ -102,6 +105,10 @@ void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
 
 /* A callback without a record. */
 void uvperf__bpf_reader_tell(reader_t *impl, int status);
+
+/* Some of a ring, or of a snapshot of it, could not be read: counts and reports
+ * that. */
+void uvperf__bpf_reader_ring_skipped(void *owner, size_t ring_index);
 
 /* -- bpf_reader_cpu.c -- */
 

@@ -54,6 +54,14 @@ void uvperf__bpf_reader_tell(reader_t *impl, int status) {
   impl->in_callback = 0;
 }
 
+/* The same about one ring: uvperf_bpf_reader_failed_ring. */
+static void tell_of(reader_t *impl, const uvperf__cpu_ring_t *ring,
+                    int status) {
+  impl->failed_ring = ring;
+  uvperf__bpf_reader_tell(impl, status);
+  impl->failed_ring = NULL;
+}
+
 /* -- what the watch tells ------------------------------------------------- */
 
 /* One drain of one ring. */
@@ -122,28 +130,32 @@ static void slice_end(void *owner) {
     uvperf__bpf_reader_tell(impl, 0);
 }
 
-static void ring_end(void *owner, size_t ring_index, int status) {
+void uvperf__bpf_reader_ring_skipped(void *owner, size_t ring_index) {
   reader_t *impl = owner;
+  uvperf__cpu_ring_t *ring = uvperf__cpu_rings_at(impl->rings, ring_index);
 
-  uvperf__ring_report_end(uvperf__cpu_rings_at(impl->rings, ring_index),
-                          status);
-  uvperf__bpf_reader_tell(impl, uvperf__ring_report_status(status));
+  ring->stats.corrupt += 1;
+  tell_of(impl, ring, UV_EPROTO);
 }
 
-/* Of the last ring that could be read: of the others it was told before. */
-static void end(void *owner, int status) {
+static void ring_end(void *owner, size_t ring_index, int status) {
   reader_t *impl = owner;
-  size_t i;
+  uvperf__cpu_ring_t *ring = uvperf__cpu_rings_at(impl->rings, ring_index);
 
-  for (i = 0; i < uvperf__watch_nr_rings(impl->watch); i++)
-    uvperf__ring_report_end(uvperf__cpu_rings_at(impl->rings, i), status);
-  uvperf__bpf_reader_end_delivery(impl);
-  uvperf__bpf_reader_tell(impl, uvperf__ring_report_status(status));
+  uvperf__ring_report_end(ring, status);
+  tell_of(impl, ring, uvperf__ring_report_status(status));
+}
+
+/* The last ring that could be read: the others have ended before. */
+static void end(void *owner, size_t ring_index, int status) {
+  uvperf__bpf_reader_end_delivery(owner);
+  ring_end(owner, ring_index, status);
 }
 
 const uvperf__watch_ops_t uvperf__bpf_reader_watch_ops = {
     .drain = drain,
     .slice_end = slice_end,
+    .ring_skipped = uvperf__bpf_reader_ring_skipped,
     .ring_end = ring_end,
     .end = end,
     .close = uvperf__bpf_reader_begin_close,

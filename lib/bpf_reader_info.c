@@ -21,6 +21,15 @@ int uvperf_bpf_reader_ring(const uvperf_bpf_reader_t *reader, size_t index,
                                   uvperf__bpf_reader_is_forked(impl), ring);
 }
 
+int uvperf_bpf_reader_failed_ring(const uvperf_bpf_reader_t *reader,
+                                  uvperf_ring_info_t *ring) {
+  const reader_t *impl = uvperf__bpf_reader_impl(reader);
+
+  if (impl->failed_ring == NULL)
+    return UV_ENOENT;
+  return uvperf_bpf_reader_ring(reader, impl->failed_ring->index, ring);
+}
+
 void uvperf_bpf_reader_stats(const uvperf_bpf_reader_t *reader,
                              uvperf_stats_t *stats) {
   const reader_t *impl = uvperf__bpf_reader_impl(reader);

@@ -42,8 +42,7 @@ static int deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
   }
   if (rc == UVPERF__STOPPED || snapshot->code == 0)
     return rc != UVPERF__STOPPED;
-  ring->stats.corrupt += 1;
-  uvperf__bpf_reader_tell(impl, snapshot->code);
+  uvperf__bpf_reader_ring_skipped(impl, ring->index);
   return !uvperf__slice_is_stopped(&slice);
 }
 

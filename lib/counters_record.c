@@ -278,7 +278,7 @@ static int is_overwritten(const counter_source_t *source) {
 static int is_read(counter_source_t *source) {
   uvperf__cpu_ring_t *ring = source->ring;
 
-  if (ring == NULL || ring->is_over)
+  if (ring == NULL || ring->status != 0)
     return 1;
   if (!source->has_end) {
     source->has_end = 1;

@@ -30,7 +30,7 @@ typedef struct uvperf__cpu_ring_s {
   uvperf_stats_t stats;
   uint64_t turn; /* uvperf__slice_t.turn of the last that gave something */
   uint64_t mark; /* its head when ends of targets were found */
-  int is_over;   /* nothing more is read from it */
+  int status;    /* why nothing more is read from it; 0: it is read */
 } uvperf__cpu_ring_t;
 
 typedef struct uvperf__cpu_rings_options_s {

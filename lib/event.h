@@ -81,7 +81,7 @@ struct event_s {
   const uvperf__ring_t *drained; /* the ring in whose drain that is, or the copy
                                   * of one; NULL for none */
   int was_empty;                 /* the last next found nothing */
-  int unsound;                   /* next has found the ring to be so */
+  int unsound; /* next has found that the ring cannot be read any more */
 
   int closing;
   int closed_by_user;
@@ -116,7 +116,8 @@ int uvperf__event_open(event_t *impl, const uvperf_event_options_t *options,
 
 int uvperf__event_drain(void *owner, size_t ring_index, uvperf__slice_t *slice);
 void uvperf__event_slice_end(void *owner);
-void uvperf__event_end(void *owner, int status);
+void uvperf__event_skipped(void *owner, size_t ring_index);
+void uvperf__event_end(void *owner, size_t ring_index, int status);
 
 /* -- event_stream.c: of the event's ring, or of a copy of it -- */
 

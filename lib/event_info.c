@@ -128,6 +128,7 @@ void uvperf_event_stats(const uvperf_event_t *event, uvperf_stats_t *stats) {
   stats->slices = uvperf__watch_slices(impl->watch);
   stats->high_water_bytes = impl->ring.high_water;
   stats->cut_records = impl->ring.cut;
+  stats->skipped_bytes = impl->ring.skipped;
 }
 
 /* These five may be asked of a closing handle too, and of one that is closed

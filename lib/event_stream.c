@@ -119,9 +119,15 @@ void uvperf__event_slice_end(void *owner) {
     uvperf__event_tell(impl, 0);
 }
 
-void uvperf__event_end(void *owner, int status) {
+void uvperf__event_skipped(void *owner, size_t ring_index) {
+  (void)ring_index;
+  uvperf__event_tell(owner, UV_EPROTO);
+}
+
+void uvperf__event_end(void *owner, size_t ring_index, int status) {
   event_t *impl = owner;
 
+  (void)ring_index;
   impl->started = 0;
   uvperf__event_tell(impl, status);
 }
@@ -150,9 +156,13 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
     uvperf__event_take_back(impl);
   uvperf__stream_choose(options, uvperf__event_default_flush(impl), &chosen);
   if (impl->unsound)
-    rc = UV_EOF;
+    rc = UV_EPROTO;
   else if (uvperf__event_is_watched(impl))
     rc = uvperf__watch_start(impl->watch, &chosen);
+  if (rc == UV_EPROTO)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
+                           "the head of the ring is not a multiple of 8, so it "
+                           "cannot be read again; open the event again");
   if (rc == UV_EOF)
     return uvperf__explain(error, rc, UVPERF_CAUSE_NO_TASK,
                            "delivery has ended: nothing more will come");
@@ -344,7 +354,7 @@ int uvperf_event_next(uvperf_event_t *event, const uvperf_record_t **record) {
   if (rc == 0)
     return UV_EAGAIN;
   if (rc == UV_EPROTO) {
-    impl->unsound = 1;
+    impl->unsound = uvperf__ring_skip(&impl->ring) != 0;
     impl->stats.corrupt += 1;
   }
   if (rc < 0)

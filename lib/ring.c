@@ -147,12 +147,14 @@ uint64_t uvperf__ring_head(const uvperf__ring_t *ring) {
  * at the last snapshot, or to what has gone round and been overwritten. */
 static int begin_snapshot(uvperf__ring_t *ring) {
   uint64_t waiting;
+  uint64_t head;
 
   if (ring->tail != ring->head)
     return 0;
-  ring->tail = uvperf__ring_head(ring);
-  if (ring->tail % sizeof(uint64_t) != 0)
+  head = uvperf__ring_head(ring);
+  if (head % sizeof(uint64_t) != 0)
     return -EPROTO;
+  ring->tail = head;
   waiting = ring->newest - ring->tail;
   if (waiting > ring->size)
     waiting = ring->size;
@@ -298,6 +300,22 @@ void uvperf__ring_consume(uvperf__ring_t *ring, size_t size) {
 void uvperf__ring_end(uvperf__ring_t *ring) {
   if (ring->tail != ring->published && !ring->overwrite)
     publish(ring);
+}
+
+/* The head is looked at again: what has come since begin lies behind the damage
+ * and may be part of it. */
+int uvperf__ring_skip(uvperf__ring_t *ring) {
+  uint64_t head = uvperf__ring_head(ring);
+  int rc = head % sizeof(uint64_t) == 0 ? 0 : -EPROTO;
+
+  if (!ring->overwrite && rc != 0)
+    return rc;
+  if (!ring->overwrite)
+    ring->head = head;
+  ring->skipped += ring->head - ring->tail;
+  ring->tail = ring->head;
+  uvperf__ring_end(ring);
+  return rc;
 }
 
 uint64_t uvperf__ring_waiting(const uvperf__ring_t *ring) {

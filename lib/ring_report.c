@@ -9,9 +9,11 @@
 /* -- the end of a ring ---------------------------------------------------- */
 
 void uvperf__ring_report_end(uvperf__cpu_ring_t *ring, int status) {
-  if (status == UV_EPROTO && !ring->is_over)
+  if (ring->status != 0)
+    return;
+  if (status == UV_EPROTO)
     ring->stats.corrupt += 1;
-  ring->is_over = 1;
+  ring->status = status;
 }
 
 int uvperf__ring_report_status(int status) {
@@ -28,6 +30,7 @@ static void get_stats(const uvperf__cpu_ring_t *ring,
     uvperf__stream_add_given(stats, &ring->ring);
   stats->high_water_bytes = ring->ring.high_water;
   stats->cut_records = ring->ring.cut;
+  stats->skipped_bytes = ring->ring.skipped;
   stats->wakeups = 0;
   if (watch != NULL && ring->index < uvperf__watch_nr_rings(watch))
     stats->wakeups = uvperf__watch_ring_wakeups(watch, ring->index);
@@ -41,6 +44,7 @@ static void add_stats(uvperf_stats_t *stats, const uvperf_stats_t *one) {
   stats->lost_records += one->lost_records;
   stats->cut_records += one->cut_records;
   stats->late_records += one->late_records;
+  stats->skipped_bytes += one->skipped_bytes;
   if (stats->high_water_bytes < one->high_water_bytes)
     stats->high_water_bytes = one->high_water_bytes;
 }
@@ -76,6 +80,7 @@ int uvperf__ring_report_info(const uvperf__cpu_rings_t *rings, size_t index,
   if (!is_forked)
     info->waiting = uvperf__ring_waiting(&ring->ring);
   info->nr_events = ring->nr_events;
+  info->status = uvperf__ring_report_status(ring->status);
   get_stats(ring, watch, is_forked, &info->stats);
   return 0;
 }
@@ -89,6 +94,10 @@ int uvperf__ring_report_refused(uvperf_error_t *error, int code) {
   if (code == UV_EOF)
     return uvperf__explain(error, code, UVPERF_CAUSE_LOOP,
                            "delivery has ended: no ring can be read");
+  if (code == UV_EPROTO)
+    return uvperf__explain(error, code, UVPERF_CAUSE_UNKNOWN,
+                           "the head of a ring is not a multiple of 8, so it "
+                           "cannot be read again; make the handle again");
   if (code == UV_EINVAL)
     return uvperf__explain(error, code, UVPERF_CAUSE_LOOP,
                            "somebody else has closed an inner handle");

@@ -48,6 +48,9 @@ typedef struct set_s {
   uint64_t clock_ns; /* of the events, at the last look in the order of time */
   int was_set_back;  /* it is to deliver all that is there */
   int in_callback;   /* any of the handle */
+  /* The ring that the record callback is about; NULL outside of one without a
+   * record. */
+  const uvperf__cpu_ring_t *failed_ring;
   int is_flushing;
   void *scratch;          /* for a record that wraps: of all rings */
   uvperf__merge_t *merge; /* NULL without UVPERF_SET_TIME_ORDER, and where
@@ -124,10 +127,15 @@ int uvperf__set_drain(void *owner, size_t ring_index, uvperf__slice_t *slice);
 int uvperf__set_drain_all(void *owner, uvperf__slice_t *slice);
 void uvperf__set_slice_end(void *owner);
 void uvperf__set_ring_end(void *owner, size_t ring_index, int status);
-void uvperf__set_end(void *owner, int status);
+void uvperf__set_ring_skipped(void *owner, size_t ring_index);
+void uvperf__set_end(void *owner, size_t ring_index, int status);
 
 /* A record callback without a record. */
 void uvperf__set_tell(set_t *impl, int status);
+
+/* The same about one ring: uvperf_set_failed_ring. */
+void uvperf__set_tell_of(set_t *impl, const uvperf__cpu_ring_t *ring,
+                         int status);
 
 /* -- set_end.c -- */
 

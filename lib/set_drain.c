@@ -43,6 +43,13 @@ void uvperf__set_tell(set_t *impl, int status) {
   impl->in_callback = 0;
 }
 
+void uvperf__set_tell_of(set_t *impl, const uvperf__cpu_ring_t *ring,
+                         int status) {
+  impl->failed_ring = ring;
+  uvperf__set_tell(impl, status);
+  impl->failed_ring = NULL;
+}
+
 static uvperf__cpu_ring_t *ring_at(const set_t *impl, size_t index) {
   return uvperf__cpu_rings_at(uvperf__counters_rings(impl->counters), index);
 }
@@ -131,10 +138,10 @@ static uint64_t horizon_at(set_t *impl, uint64_t now, int is_pressed) {
 }
 
 /* A ring that the merge has found to be unsound. */
-static int end_unsound(set_t *impl, size_t ring_index,
-                       const uvperf__slice_t *slice) {
-  return uvperf__watch_end_ring(impl->watch, ring_index, UV_EPROTO,
-                                impl->is_flushing ? NULL : slice);
+static int skip_unsound(set_t *impl, size_t ring_index,
+                        const uvperf__slice_t *slice) {
+  return uvperf__watch_ring_failed(impl->watch, ring_index, UV_EPROTO,
+                                   impl->is_flushing ? NULL : slice);
 }
 
 /* One drain of all rings. */
@@ -206,7 +213,7 @@ static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
     if (rc == 0)
       return UVPERF__DRAINED;
     if (rc < 0)
-      rc = end_unsound(impl, ring_index, slice);
+      rc = skip_unsound(impl, ring_index, slice);
     else
       rc = uvperf__slice_check(slice);
     if (rc != UVPERF__DRAINED)
@@ -260,6 +267,14 @@ void uvperf__set_slice_end(void *owner) {
     uvperf__set_tell(impl, 0);
 }
 
+void uvperf__set_ring_skipped(void *owner, size_t ring_index) {
+  set_t *impl = owner;
+  uvperf__cpu_ring_t *ring = ring_at(impl, ring_index);
+
+  ring->stats.corrupt += 1;
+  uvperf__set_tell_of(impl, ring, UV_EPROTO);
+}
+
 /* Nothing more is read from a ring. */
 static void give_up(set_t *impl, size_t ring_index, int status) {
   uvperf__ring_report_end(ring_at(impl, ring_index), status);
@@ -271,15 +286,19 @@ void uvperf__set_ring_end(void *owner, size_t ring_index, int status) {
   set_t *impl = owner;
 
   give_up(impl, ring_index, status);
-  uvperf__set_tell(impl, uvperf__ring_report_status(status));
+  uvperf__set_tell_of(impl, ring_at(impl, ring_index),
+                      uvperf__ring_report_status(status));
 }
 
-void uvperf__set_end(void *owner, int status) {
+/* The others have ended before; one that could not be polled has not been given
+ * up yet. */
+void uvperf__set_end(void *owner, size_t ring_index, int status) {
   set_t *impl = owner;
   size_t i;
 
   for (i = 0; i < uvperf__watch_nr_rings(impl->watch); i++)
-    give_up(impl, i, status);
+    give_up(impl, i, i == ring_index ? status : UV_EBADF);
   uvperf__set_end_delivery(impl);
-  uvperf__set_tell(impl, uvperf__ring_report_status(status));
+  uvperf__set_tell_of(impl, ring_at(impl, ring_index),
+                      uvperf__ring_report_status(status));
 }

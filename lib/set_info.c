@@ -38,3 +38,11 @@ int uvperf_set_ring(const uvperf_set_t *set, size_t index,
   return uvperf__ring_report_info(rings_of(set), index, impl->watch,
                                   uvperf__set_is_forked(impl), ring);
 }
+
+int uvperf_set_failed_ring(const uvperf_set_t *set, uvperf_ring_info_t *ring) {
+  const set_t *impl = uvperf__set_impl(set);
+
+  if (impl->failed_ring == NULL)
+    return UV_ENOENT;
+  return uvperf_set_ring(set, impl->failed_ring->index, ring);
+}

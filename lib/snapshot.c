@@ -149,8 +149,13 @@ static void note_end(uvperf__snapshot_t *snapshot, size_t at, int is_header,
     return;
   if (!is_cut)
     snapshot->code = -EPROTO;
-  else if (at < snapshot->unseen) /* else the snapshot before has counted it */
+  if (at >= snapshot->unseen) /* the snapshot before has counted it */
+    return;
+  if (is_cut)
     snapshot->ring->cut += 1;
+  else
+    snapshot->ring->skipped +=
+        bytes_since(snapshot->unseen, at, snapshot->copied - at);
 }
 
 /* Bytes of whole records from the newest on. */

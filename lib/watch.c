@@ -88,7 +88,7 @@ int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
   if (watch->started)
     rc = uvperf__ring_poll_start(&made->ring_poll);
   /* Its handle is with the loop: it is closed as the others are. */
-  made->ended = rc != 0;
+  made->ended = rc;
   if (rc != 0)
     return rc;
   watch->nr_live += 1;
@@ -118,6 +118,15 @@ static int can_turn(const uvperf__watch_t *watch) {
          uvperf__watch_can_use(&watch->timer);
 }
 
+static int why_ended(const uvperf__watch_t *watch) {
+  size_t i;
+
+  for (i = 0; i < watch->nr_rings; i++)
+    if (watch->rings[i]->ended == UV_EPROTO)
+      return UV_EPROTO;
+  return UV_EOF;
+}
+
 int uvperf__watch_start(uvperf__watch_t *watch,
                         const uvperf__watch_options_t *options) {
   watched_ring_t *ring;
@@ -125,7 +134,7 @@ int uvperf__watch_start(uvperf__watch_t *watch,
   int rc;
 
   if (watch->nr_rings > 0 && watch->nr_live == 0)
-    return UV_EOF;
+    return why_ended(watch);
   if (!can_turn(watch))
     return UV_EINVAL;
   watch->options = *options;
@@ -174,7 +183,7 @@ static void flush_each(uvperf__watch_t *watch, uvperf__slice_t *slice) {
       continue;
     rc = watch->ops->drain(watch->owner, i, slice);
     if (rc < 0)
-      rc = uvperf__watch_end_ring(watch, i, rc, NULL);
+      rc = uvperf__watch_ring_failed(watch, i, rc, NULL);
     if (rc == UVPERF__STOPPED)
       return;
   }
@@ -336,7 +345,7 @@ size_t uvperf__watch_nr_rings(const uvperf__watch_t *watch) {
 }
 
 int uvperf__watch_has_ended(const uvperf__watch_t *watch, size_t ring_index) {
-  return watch->rings[ring_index]->ended;
+  return watch->rings[ring_index]->ended != 0;
 }
 
 uint64_t uvperf__watch_wakeups(const uvperf__watch_t *watch) {

@@ -23,12 +23,12 @@ typedef struct uvperf__watch_s uvperf__watch_t;
 
 typedef struct uvperf__watch_ops_s {
   /* Delivers what the ring holds until one look's head is reached or
-   * uvperf__slice_take says otherwise. UVPERF__DRAINED, _CUT, _STOPPED, or a
-   * negative code that ends the ring. */
+   * uvperf__slice_take says otherwise. UVPERF__DRAINED, _CUT, _STOPPED; or a
+   * negative code: see uvperf__watch_ring_failed. */
   int (*drain)(void *owner, size_t ring_index, uvperf__slice_t *slice);
   /* NULL, or instead of drain, for rings that are read together: the same for
-   * all rings, once in a turn in which any is queued. A ring that ends is told
-   * by uvperf__watch_end_ring; what is left for later (for its time to come)
+   * all rings, once in a turn in which any is queued. A ring that fails is
+   * reported by uvperf__watch_ring_failed; what is left for later (for its time to come)
    * waits for uvperf__watch_look_in, or the flush timer. UVPERF__DRAINED, _CUT
    * (it is called again in the next turn) or _STOPPED. */
   int (*drain_all)(void *owner, uvperf__slice_t *slice);
@@ -36,11 +36,13 @@ typedef struct uvperf__watch_ops_s {
   void (*slice_end)(void *owner);
   /* A turn is over, and the watch still started. May be NULL. */
   void (*turned)(void *owner);
+  /* A ring made no sense, was skipped up to its head, and is read on. */
+  void (*ring_skipped)(void *owner, size_t ring_index);
   /* A ring has ended, with UV_EOF or what ended it, and others have not. May be
    * NULL. */
   void (*ring_end)(void *owner, size_t ring_index, int status);
-  /* The last ring has ended, and the watch is stopped. */
-  void (*end)(void *owner, int status);
+  /* The last ring, this one, has ended, and the watch is stopped. */
+  void (*end)(void *owner, size_t ring_index, int status);
   /* An inner handle was found by uvperf__watch_close_owner: close. */
   void (*close)(void *owner);
   /* Every inner handle is closed and the watch is freed. */
@@ -80,15 +82,18 @@ void uvperf__watch_set_flush(uvperf__watch_t *watch, uint64_t flush_ms);
 /* Whether a ring has ended: nothing will ever be drained from it. */
 int uvperf__watch_has_ended(const uvperf__watch_t *watch, size_t ring_index);
 
-/* Has a ring drained no more and not polled, as if drain had given `status`;
- * from inside drain_all. The callbacks for that are called in here.
- * UVPERF__DRAINED to go on, UVPERF__STOPPED to return at once. */
-int uvperf__watch_end_ring(uvperf__watch_t *watch, size_t ring_index,
-                           int status, const uvperf__slice_t *slice);
+/* Does what a negative code of drain means; for drain_all, which has none. With
+ * UV_EPROTO the ring is skipped up to its head; if it cannot be read again, and
+ * with any other code, it has ended. The callbacks for that are called in here.
+ * The slice is NULL in a flush. UVPERF__DRAINED to go on, UVPERF__STOPPED to
+ * return at once. */
+int uvperf__watch_ring_failed(uvperf__watch_t *watch, size_t ring_index,
+                              int status, const uvperf__slice_t *slice);
 
 size_t uvperf__watch_nr_rings(const uvperf__watch_t *watch);
 
-/* Starts to poll. 0; UV_EOF when every ring has ended; UV_EINVAL where somebody
+/* Starts to poll. 0; UV_EOF when every ring has ended, or UV_EPROTO if one of
+ * them cannot be read any more; UV_EINVAL where somebody
  * else has closed an inner handle; or what uv_poll_start gives (nothing is
  * polled then). Without a ring it keeps the loop alive. */
 int uvperf__watch_start(uvperf__watch_t *watch,

@@ -19,7 +19,7 @@ typedef struct watched_ring_s {
   int queued;
   int woken;         /* since the last drain */
   int empty_wakeups; /* in a row */
-  int ended;
+  int ended;         /* the negative code; 0: it has not */
   uint64_t wakeups;
   /* When the drain that is going on began: of rings that are read together. */
   int was_queued;

@@ -130,9 +130,10 @@ static void remove_queued(watched_ring_t *ring) {
   ring->queued = 0;
 }
 
-int uvperf__watch_end_ring(uvperf__watch_t *watch, size_t ring_index,
-                           int status, const uvperf__slice_t *slice) {
-  watched_ring_t *ring = watch->rings[ring_index];
+/* UVPERF__DRAINED to go on, UVPERF__STOPPED to return at once. */
+static int end_ring(watched_ring_t *ring, int status,
+                    const uvperf__slice_t *slice) {
+  uvperf__watch_t *watch = ring->watch;
   uint64_t session = watch->session;
 
   if (ring->ended)
@@ -142,17 +143,28 @@ int uvperf__watch_end_ring(uvperf__watch_t *watch, size_t ring_index,
   if (slice != NULL && watch->nr_live == 1 &&
       tell_slice(watch, slice) == UVPERF__STOPPED)
     return UVPERF__STOPPED;
-  ring->ended = 1;
+  ring->ended = status;
   remove_queued(ring);
   uvperf__ring_poll_stop(&ring->ring_poll);
   watch->nr_live -= 1;
   if (watch->nr_live == 0) {
     uvperf__watch_quiesce(watch);
-    watch->ops->end(watch->owner, status);
+    watch->ops->end(watch->owner, ring->index, status);
     return UVPERF__STOPPED;
   }
   if (watch->ops->ring_end != NULL)
-    watch->ops->ring_end(watch->owner, ring_index, status);
+    watch->ops->ring_end(watch->owner, ring->index, status);
+  return watch->session == session ? UVPERF__DRAINED : UVPERF__STOPPED;
+}
+
+int uvperf__watch_ring_failed(uvperf__watch_t *watch, size_t ring_index,
+                              int status, const uvperf__slice_t *slice) {
+  watched_ring_t *ring = watch->rings[ring_index];
+  uint64_t session = watch->session;
+
+  if (status != UV_EPROTO || uvperf__ring_skip(ring->ring) != 0)
+    return end_ring(ring, status, slice);
+  watch->ops->ring_skipped(watch->owner, ring_index);
   return watch->session == session ? UVPERF__DRAINED : UVPERF__STOPPED;
 }
 
@@ -178,7 +190,7 @@ static int judge(watched_ring_t *ring, int gone, int has_news,
       enqueue(ring);
       return UVPERF__CUT;
     }
-    return uvperf__watch_end_ring(watch, ring->index, gone, slice);
+    return end_ring(ring, gone, slice);
   }
   if (!woken || has_news || ++ring->empty_wakeups < EMPTY_WAKEUPS_BEFORE_PROBE)
     return UVPERF__DRAINED;
@@ -205,8 +217,12 @@ static int visit(watched_ring_t *ring, uvperf__slice_t *slice) {
   rc = watch->ops->drain(watch->owner, ring->index, slice);
   if (rc == UVPERF__STOPPED)
     return rc;
-  if (rc < 0)
-    return uvperf__watch_end_ring(watch, ring->index, rc, slice);
+  if (rc < 0) {
+    rc = uvperf__watch_ring_failed(watch, ring->index, rc, slice);
+    return rc != UVPERF__DRAINED || ring->ended != 0
+               ? rc
+               : judge(ring, gone, 1, slice);
+  }
   if (rc == UVPERF__CUT && !was_all(ring, slice)) {
     ring->woken = 0;
     if (slice->records != records)

@@ -99,6 +99,12 @@ void bpf_reader_world_spoil(fake_event_t *owner) {
   fake_ring_append(owner, &header, sizeof(header));
 }
 
+void bpf_reader_world_split(fake_event_t *owner) {
+  fake_event_t *ring = owner;
+
+  ring->page->data_head += 4;
+}
+
 void bpf_reader_world_wake(bpf_reader_world_t *world, fake_event_t *owner) {
   fake_event_wake(owner);
   live_turns_in(world->live.reader.loop, 5);

@@ -47,6 +47,8 @@ void bpf_reader_world_sample(bpf_reader_world_t *world, fake_event_t *owner);
  * right. */
 void bpf_reader_world_junk(fake_event_t *owner);
 void bpf_reader_world_spoil(fake_event_t *owner);
+/* Makes it one that cannot be read again: its head is no multiple of 8. */
+void bpf_reader_world_split(fake_event_t *owner);
 /* Wakes its reader, and runs the loop for a while. */
 void bpf_reader_world_wake(bpf_reader_world_t *world, fake_event_t *owner);
 

@@ -103,7 +103,11 @@ static void count(live_bpf_reader_t *live, int status,
 void live_bpf_reader_on_sample(uvperf_bpf_reader_t *reader, int status,
                                const uvperf_bpf_sample_t *sample) {
   live_bpf_reader_t *live = reader->data;
+  uvperf_ring_info_t ring;
+  int rc;
 
+  if (sample != NULL || status == 0)
+    assert_int_equal(uvperf_bpf_reader_failed_ring(reader, &ring), UV_ENOENT);
   if (sample != NULL) {
     count(live, status, sample);
   } else if (status == 0) {
@@ -111,6 +115,8 @@ void live_bpf_reader_on_sample(uvperf_bpf_reader_t *reader, int status,
   } else {
     live->faults++;
     live->fault = status;
+    rc = uvperf_bpf_reader_failed_ring(reader, &live->fault_ring);
+    assert_int_equal(rc, 0);
   }
   if (live->on_sample != NULL)
     live->on_sample(live, status, sample);

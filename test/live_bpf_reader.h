@@ -26,9 +26,10 @@ struct live_bpf_reader_s {
   uint64_t strange; /* samples with other data, of another CPU, out of order */
   uint64_t others;  /* records that are no samples */
   uint64_t lost;
-  uint64_t corrupt; /* UV_EPROTO with a record */
-  uint64_t faults;  /* a status without a record */
-  int fault;        /* the last of them */
+  uint64_t corrupt;              /* UV_EPROTO with a record */
+  uint64_t faults;               /* a status without a record */
+  int fault;                     /* the last of them */
+  uvperf_ring_info_t fault_ring; /* and its ring */
   uint64_t slice_ends;
   uint64_t remaining; /* of the last record */
   int closed;

@@ -123,8 +123,12 @@ static void count(live_stream_t *stream, const uvperf_record_t *record) {
 void live_stream_on_record(uvperf_set_t *set, int status,
                            const uvperf_record_t *record) {
   live_stream_t *stream = set->data;
+  uvperf_ring_info_t ring;
+  int rc;
 
   stream->after_end += stream->eofs > 0;
+  if (status == 0 || status == UV_EOF || record != NULL)
+    assert_int_equal(uvperf_set_failed_ring(set, &ring), UV_ENOENT);
   if (record != NULL && status == 0) {
     count(stream, record);
   } else if (record != NULL) {
@@ -137,6 +141,8 @@ void live_stream_on_record(uvperf_set_t *set, int status,
   } else {
     stream->faults += 1;
     stream->fault = status;
+    rc = uvperf_set_failed_ring(set, &stream->fault_ring);
+    assert_int_equal(rc, 0);
   }
   if (stream->on_record != NULL)
     stream->on_record(stream, record);

@@ -18,9 +18,10 @@ struct live_stream_s {
   uint64_t by_target[LIVE_SET_MOST];
   uint64_t foreign; /* whose source or data is not what the plan says */
   uint64_t samples;
-  uint64_t corrupt; /* UV_EPROTO with a record */
-  uint64_t faults;  /* a status but UV_EOF without a record */
-  int fault;        /* the last of them */
+  uint64_t corrupt;              /* UV_EPROTO with a record */
+  uint64_t faults;               /* a status but UV_EOF without a record */
+  int fault;                     /* the last of them */
+  uvperf_ring_info_t fault_ring; /* and its ring */
   uint64_t slice_ends;
   uint64_t eofs;
   uint64_t after_end; /* anything after UV_EOF */

@@ -68,6 +68,12 @@ void stream_world_spoil(stream_world_t *world, size_t cpu) {
   fake_ring_append(world->events[2 * cpu + 1], &header, sizeof(header));
 }
 
+void stream_world_split(stream_world_t *world, size_t cpu) {
+  fake_event_t *ring = world->events[2 * cpu + 1];
+
+  ring->page->data_head += 4;
+}
+
 void stream_world_wake(stream_world_t *world, size_t cpu) {
   fake_event_wake(world->events[2 * cpu + 1]);
   live_turns_in(world->stream.live.set.loop, 5);

@@ -36,6 +36,8 @@ void stream_world_overwrite(stream_world_t *world, size_t cpu, uint64_t id,
                             uint64_t time);
 /* Makes that ring one that cannot be right. */
 void stream_world_spoil(stream_world_t *world, size_t cpu);
+/* Makes it one that cannot be read again: its head is no multiple of 8. */
+void stream_world_split(stream_world_t *world, size_t cpu);
 /* Wakes its reader, and runs the loop for a while. */
 void stream_world_wake(stream_world_t *world, size_t cpu);
 

@@ -11,7 +11,59 @@
 
 /* -- what is not sound ---------------------------------------------------- */
 
-static void ring_that_cannot_be_right_leaves_the_others(void **state) {
+/* What was delivered, what was left out and what waits are all that the kernel
+ * has written. */
+static void expect_sums(const bpf_reader_world_t *world) {
+  uvperf_ring_info_t ring;
+  size_t i;
+
+  for (i = 0; i < 2; i++) {
+    assert_int_equal(uvperf_bpf_reader_ring(&world->live.reader, i, &ring), 0);
+    assert_int_equal(ring.stats.bytes + ring.stats.skipped_bytes + ring.waiting,
+                     world->events[2 * i + 1]->page->data_head);
+  }
+}
+
+/* And a restart makes no difference. */
+static void ring_without_sense_is_skipped_and_read_on(void **state) {
+  bpf_reader_world_t world;
+  live_bpf_reader_t *live = &world.live;
+  uvperf_stats_t stats;
+  uint64_t i;
+
+  bpf_reader_world_begin(*state, &world);
+  live_turns_in(*state, 5);
+  for (i = 1; i <= 20; i++) {
+    bpf_reader_world_sample(&world, world.events[3]);
+    bpf_reader_world_spoil(world.events[3]);
+    bpf_reader_world_sample(&world, world.events[1]);
+    bpf_reader_world_wake(&world, world.events[1]);
+    bpf_reader_world_wake(&world, world.events[3]);
+    assert_int_equal(live->samples, 2 * i);
+    assert_int_equal(live->faults, i);
+    assert_int_equal(live->fault, UV_EPROTO);
+    assert_int_equal(live->fault_ring.cpu, 1);
+    assert_int_equal(live->fault_ring.status, 0);
+    expect_sums(&world);
+  }
+  assert_int_equal(uvperf_bpf_reader_stop(&live->reader), 0);
+  live_bpf_reader_start(live, NULL);
+  live_turns_in(*state, 5);
+  world.events[3]->page->data_head += 1024 * 1024 + 8;
+  assert_int_equal(uvperf_bpf_reader_flush(&live->reader), 0);
+  bpf_reader_world_sample(&world, world.events[3]);
+  bpf_reader_world_wake(&world, world.events[3]);
+  assert_int_equal(live->samples, 41);
+  assert_int_equal(live->faults, 21);
+  expect_sums(&world);
+  uvperf_bpf_reader_stats(&live->reader, &stats);
+  assert_int_equal(stats.corrupt, 21);
+  assert_int_equal(stats.skipped_bytes, 20 * 8 + 1024 * 1024 + 8);
+  assert_int_equal(uvperf_bpf_reader_is_active(&live->reader), 1);
+  bpf_reader_world_close(&world);
+}
+
+static void ring_with_a_split_head_leaves_the_others(void **state) {
   bpf_reader_world_t world;
   live_bpf_reader_t *live = &world.live;
   uvperf_error_t error;
@@ -20,14 +72,15 @@ static void ring_that_cannot_be_right_leaves_the_others(void **state) {
   bpf_reader_world_begin(*state, &world);
   live_turns_in(*state, 5);
   bpf_reader_world_sample(&world, world.events[1]);
-  bpf_reader_world_spoil(world.events[1]);
+  bpf_reader_world_split(world.events[1]);
   bpf_reader_world_sample(&world, world.events[3]);
   bpf_reader_world_wake(&world, world.events[1]);
   bpf_reader_world_wake(&world, world.events[3]);
   assert_int_equal(live->samples, 2);
   assert_int_equal(live->faults, 1);
   assert_int_equal(live->fault, UV_EPROTO);
-  bpf_reader_world_sample(&world, world.events[1]);
+  assert_int_equal(live->fault_ring.cpu, 0);
+  assert_int_equal(live->fault_ring.status, UV_EPROTO);
   bpf_reader_world_sample(&world, world.events[3]);
   bpf_reader_world_wake(&world, world.events[1]);
   bpf_reader_world_wake(&world, world.events[3]);
@@ -41,7 +94,7 @@ static void ring_that_cannot_be_right_leaves_the_others(void **state) {
 
   /* And the last one: start is undone. */
   assert_string_equal(bpf_reader_world_entries(&world), "0 1");
-  bpf_reader_world_spoil(world.events[3]);
+  bpf_reader_world_split(world.events[3]);
   bpf_reader_world_wake(&world, world.events[3]);
   assert_int_equal(live->faults, 2);
   uvperf_bpf_reader_stats(&live->reader, &stats);
@@ -51,15 +104,15 @@ static void ring_that_cannot_be_right_leaves_the_others(void **state) {
   assert_string_equal(bpf_reader_world_entries(&world), "");
   assert_int_equal(uvperf_bpf_reader_start(&live->reader, NULL,
                                            live_bpf_reader_on_sample, &error),
-                   UV_EOF);
-  assert_int_equal(error.cause, UVPERF_CAUSE_LOOP);
+                   UV_EPROTO);
+  assert_non_null(strstr(error.reason, "multiple of 8"));
   assert_int_equal(uvperf_bpf_reader_flush(&live->reader), 0);
   assert_int_equal(live->samples, 3);
   bpf_reader_world_close(&world);
 }
 
 /* A flush is no slice. */
-static void ring_found_unsound_in_a_flush_is_told_there(void **state) {
+static void ring_with_a_split_head_in_a_flush_is_told_there(void **state) {
   uvperf_stream_options_t stream = live_bpf_reader_plain;
   bpf_reader_world_t world;
 
@@ -68,8 +121,8 @@ static void ring_found_unsound_in_a_flush_is_told_there(void **state) {
   bpf_reader_world_open(*state, &world);
   live_bpf_reader_start(&world.live, &stream);
   bpf_reader_world_sample(&world, world.events[3]);
-  bpf_reader_world_spoil(world.events[1]);
-  bpf_reader_world_spoil(world.events[3]);
+  bpf_reader_world_split(world.events[1]);
+  bpf_reader_world_split(world.events[3]);
   assert_int_equal(uvperf_bpf_reader_flush(&world.live.reader), 0);
   assert_int_equal(world.live.faults, 2);
   assert_int_equal(world.live.samples, 1);
@@ -85,7 +138,7 @@ static void stop_at_slice_end(live_bpf_reader_t *live, int status,
 }
 
 /* The end of the slice before it comes first, and who stops there. */
-static void last_ring_unsound_is_told_after_the_next_start(void **state) {
+static void last_ring_that_ends_is_told_after_the_next_start(void **state) {
   uvperf_stream_options_t stream = live_bpf_reader_plain;
   bpf_reader_world_t world;
   live_bpf_reader_t *live = &world.live;
@@ -94,11 +147,11 @@ static void last_ring_unsound_is_told_after_the_next_start(void **state) {
   bpf_reader_world_plan(&world, 8);
   bpf_reader_world_open(*state, &world);
   live_bpf_reader_start(live, &stream);
-  bpf_reader_world_spoil(world.events[3]);
+  bpf_reader_world_split(world.events[3]);
   bpf_reader_world_wake(&world, world.events[3]);
   assert_int_equal(live->faults, 1);
   bpf_reader_world_sample(&world, world.events[1]);
-  bpf_reader_world_spoil(world.events[1]);
+  bpf_reader_world_split(world.events[1]);
   live->on_sample = stop_at_slice_end;
   bpf_reader_world_wake(&world, world.events[1]);
   assert_int_equal(live->slice_ends, 1);
@@ -200,16 +253,21 @@ static void close_in_fault(live_bpf_reader_t *live, int status,
 static void reader_closed_when_a_ring_is_unsound_is_clean(void **state) {
   bpf_reader_world_t world;
   int is_last;
+  int ends;
 
-  for (is_last = 0; is_last < 2; is_last++) {
+  for (ends = 0; ends < 4; ends++) {
+    is_last = ends / 2;
     bpf_reader_world_begin(*state, &world);
     if (is_last) {
-      bpf_reader_world_spoil(world.events[3]);
+      bpf_reader_world_split(world.events[3]);
       live_turns_in(*state, 5);
       world.live.faults = 0;
     }
     world.live.on_sample = close_in_fault;
-    bpf_reader_world_spoil(world.events[1]);
+    if (ends % 2 != 0)
+      bpf_reader_world_split(world.events[1]);
+    else
+      bpf_reader_world_spoil(world.events[1]);
     bpf_reader_world_wake(&world, world.events[1]);
     assert_int_equal(world.live.faults, 1);
     assert_int_equal(world.live.closed, 1);
@@ -464,9 +522,10 @@ static void init_that_fails_leaves_nothing(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      bpf_reader_world_test(ring_that_cannot_be_right_leaves_the_others),
-      bpf_reader_world_test(ring_found_unsound_in_a_flush_is_told_there),
-      bpf_reader_world_test(last_ring_unsound_is_told_after_the_next_start),
+      bpf_reader_world_test(ring_without_sense_is_skipped_and_read_on),
+      bpf_reader_world_test(ring_with_a_split_head_leaves_the_others),
+      bpf_reader_world_test(ring_with_a_split_head_in_a_flush_is_told_there),
+      bpf_reader_world_test(last_ring_that_ends_is_told_after_the_next_start),
       bpf_reader_world_test(ring_whose_owner_hangs_up_is_told_not_to_be_polled),
       bpf_reader_world_test(record_that_is_not_sound_comes_raw),
       bpf_reader_world_test(what_was_lost_is_told_of_either_record),

@@ -440,18 +440,27 @@ static void next_of_a_broken_body_is_raw_and_goes_on(void **state) {
   live_close(&collector);
 }
 
-static void next_of_an_unsound_ring_is_eproto_once(void **state) {
+static void next_of_an_unsound_ring_is_eproto_and_goes_on(void **state) {
+  const uvperf_record_t *record;
   live_collector_t collector;
   uvperf_stats_t stats;
   fake_event_t *fake;
 
   fake = open_scripted(*state, &collector);
   story_append_header(fake, PERF_RECORD_COMM, 3, 16);
+  story_append(fake, PERF_RECORD_COMM);
   expect_code(&collector.event, UV_EPROTO);
-  expect_code(&collector.event, UV_EOF);
-  expect_code(&collector.event, UV_EOF);
+  assert_int_equal(fake->page->data_tail, fake->page->data_head);
+  expect_code(&collector.event, UV_EAGAIN);
+  story_append(fake, PERF_RECORD_EXIT);
+  assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
+  assert_int_equal(record->type, PERF_RECORD_EXIT);
+  fake->page->data_head += uvperf_event_ring_bytes(&collector.event) + 8;
+  expect_code(&collector.event, UV_EPROTO);
+  expect_code(&collector.event, UV_EAGAIN);
   uvperf_event_stats(&collector.event, &stats);
-  assert_int_equal(stats.corrupt, 1);
+  assert_int_equal(stats.corrupt, 2);
+  assert_int_equal(stats.bytes + stats.skipped_bytes, fake->page->data_head);
   live_close(&collector);
 }
 
@@ -524,7 +533,7 @@ int main(void) {
       SCRIPTED(next_looks_again_after_it_has_asked),
       SCRIPTED(next_of_an_event_in_error_state_is_ebadf),
       SCRIPTED(next_of_a_broken_body_is_raw_and_goes_on),
-      SCRIPTED(next_of_an_unsound_ring_is_eproto_once),
+      SCRIPTED(next_of_an_unsound_ring_is_eproto_and_goes_on),
       SCRIPTED(next_without_a_ring_is_einval),
       SCRIPTED(next_in_a_forked_child_is_eperm),
       SCRIPTED(next_publishes_the_tail),

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: a ring that next has found to be unsound is told once; whoever
- * starts then is told that delivery has ended. */
+/* Scripted: a ring of which next has found that it cannot be read again. It is
+ * reported once, and start fails. */
 #include "story.h"
 
-static void event_started_after_next_found_it_unsound_is_eof(void **state) {
+static void
+event_started_after_next_found_a_split_head_is_eproto(void **state) {
   live_collector_t collector;
   const uvperf_record_t *record;
   fake_event_t *fake;
 
   fake = story_open(*state, &collector);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
-  story_append_header(fake, PERF_RECORD_SAMPLE, 4, 8);
+  fake->page->data_head += 4;
   assert_int_equal(uvperf_event_next(&collector.event, &record), UV_EPROTO);
   assert_null(record);
   assert_int_equal(uvperf_event_next(&collector.event, &record), UV_EOF);
   assert_int_equal(
       uvperf_event_start(&collector.event, NULL, story_on_record, NULL),
-      UV_EOF);
+      UV_EPROTO);
+  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
   story_turns(*state, 5);
   assert_string_equal(story, "");
   live_close(&collector);
@@ -24,7 +26,7 @@ static void event_started_after_next_found_it_unsound_is_eof(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(event_started_after_next_found_it_unsound_is_eof),
+      support_loop_test(event_started_after_next_found_a_split_head_is_eproto),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,7 +184,7 @@ static void output_to_a_ring_that_next_found_unsound_is_eof(void **state) {
   trio_t trio;
 
   init_trio(*state, &trio);
-  story_append_header(trio.fakes[0], PERF_RECORD_COMM, 3, 16);
+  trio.fakes[0]->page->data_head += 4;
   assert_int_equal(uvperf_event_next(&trio.owner.event, &record), UV_EPROTO);
   assert_int_equal(
       uvperf_event_set_output(&trio.writers[0], &trio.owner.event, &error),

@@ -78,10 +78,13 @@ static void event_snapshot_of_an_unsound_body_comes_raw(void **state) {
 
 static void
 event_snapshot_of_an_unsound_header_has_what_is_newer(void **state) {
+  uvperf_stats_t stats;
+  uint64_t skipped;
   fake_event_t *fake = begin(*state, story_on_record);
 
   prepend_switch(fake);
   prepend(fake, PERF_RECORD_SWITCH, 20);
+  skipped = 0 - fake->page->data_head;
   prepend_switch(fake);
   prepend_switch(fake);
   expect(UVPERF_SNAPSHOT_OLDEST_FIRST, "SWITCH SWITCH EPROTO");
@@ -92,6 +95,9 @@ event_snapshot_of_an_unsound_header_has_what_is_newer(void **state) {
   expect(0, "SWITCH");
   expect(UVPERF_SNAPSHOT_ALL, "SWITCH SWITCH SWITCH EPROTO");
   expect_corrupt(2);
+  /* What is left out is counted once. */
+  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(stats.skipped_bytes, skipped);
   end();
 }
 

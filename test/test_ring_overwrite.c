@@ -179,6 +179,10 @@ static void overwrite_ring_with_an_unsound_header_is_eproto(void **state) {
   memset(fake->ring + fake->ring_size - 64, 0, 64);
   assert_int_equal(uvperf__ring_begin(&ring), 0);
   assert_int_equal(uvperf__ring_next(&ring, scratch, &bytes, &size), -EPROTO);
+  assert_int_equal(uvperf__ring_skip(&ring), 0);
+  assert_int_equal(ring.skipped, 64);
+  write_record(2, 64);
+  expect_snapshot(2, 2, 0);
 }
 
 /* The kernel is in the middle of a record over the oldest, whose header is gone
@@ -219,6 +223,10 @@ static void overwrite_ring_with_a_split_head_is_eproto(void **state) {
   map();
   fake->page->data_head -= 12;
   assert_int_equal(uvperf__ring_begin(&ring), -EPROTO);
+  assert_int_equal(ring.tail, ring.head);
+  assert_int_equal(uvperf__ring_skip(&ring), -EPROTO);
+  assert_int_equal(uvperf__ring_begin(&ring), -EPROTO);
+  assert_int_equal(take(), 0);
 }
 
 /* It is mapped read-only: a store would be a SIGSEGV. */

@@ -226,6 +226,37 @@ static void begin_of_an_impossible_head_is_eproto(void **state) {
   }
 }
 
+static void skip_moves_to_the_head_and_counts(void **state) {
+  const uint64_t start = 40 * support_page_bytes();
+  const uint64_t heads[] = {start + 8, start + support_page_bytes() + 8,
+                            start - 8, 0};
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+    map_at(support_page_bytes(), start);
+    fx.fake->page->data_head = heads[i];
+    assert_int_equal(uvperf__ring_skip(&fx.ring), 0);
+    assert_int_equal(fx.ring.skipped, heads[i] - start);
+    assert_int_equal(fx.fake->page->data_tail, heads[i]);
+    assert_int_equal(next(), 0);
+    append(64, 1);
+    assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
+    expect_record(64, 1);
+  }
+}
+
+/* What waits there stays, and counts as waiting. */
+static void skip_to_a_split_head_is_eproto_and_moves_nothing(void **state) {
+  (void)state;
+  map_at(support_page_bytes(), 0);
+  fx.fake->page->data_head = 20;
+  assert_int_equal(uvperf__ring_skip(&fx.ring), -EPROTO);
+  assert_int_equal(fx.ring.skipped, 0);
+  assert_int_equal(fx.ring.tail, 0);
+  assert_int_equal(uvperf__ring_waiting(&fx.ring), 20);
+}
+
 static void begin_of_a_full_ring_gives_all(void **state) {
   size_t quarter = support_page_bytes() / 4;
   unsigned i;
@@ -378,6 +409,9 @@ int main(void) {
       cmocka_unit_test_setup(next_of_the_shortest_record_gives_it, setup),
       cmocka_unit_test_setup(next_of_a_head_within_a_header_is_eproto, setup),
       cmocka_unit_test_setup(begin_of_an_impossible_head_is_eproto, setup),
+      cmocka_unit_test_setup(skip_moves_to_the_head_and_counts, setup),
+      cmocka_unit_test_setup(skip_to_a_split_head_is_eproto_and_moves_nothing,
+                             setup),
       cmocka_unit_test_setup(begin_of_a_full_ring_gives_all, setup),
       cmocka_unit_test_setup(begin_over_the_end_of_64_bits_goes_on, setup),
       cmocka_unit_test_setup(end_publishes_what_was_consumed_only, setup),

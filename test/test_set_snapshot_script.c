@@ -326,6 +326,8 @@ static void set_snapshot_of_an_unsound_ring_goes_on_with_others(void **state) {
       EXPECT(2, 3, 4, 0);
     assert_int_equal(world.stream.faults, 1);
     assert_int_equal(world.stream.fault, UV_EPROTO);
+    assert_int_equal(world.stream.fault_ring.cpu, 0);
+    assert_true(world.stream.fault_ring.stats.skipped_bytes > 0);
     uvperf_set_stats(&world.stream.live.set, &stats);
     assert_int_equal(stats.corrupt, 1);
     assert_int_equal(uvperf_set_ring(&world.stream.live.set, 0, &ring), 0);

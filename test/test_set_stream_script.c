@@ -9,7 +9,92 @@
 
 /* -- what is not sound ---------------------------------------------------- */
 
-static void set_ring_that_cannot_be_right_leaves_the_others(void **state) {
+/* What was delivered, what was left out and what waits are all that the kernel
+ * has written. */
+static void expect_sums(const stream_world_t *world) {
+  uvperf_stats_t sum, stats;
+  uvperf_ring_info_t ring;
+  uint64_t skipped = 0;
+  size_t i;
+
+  for (i = 0; i < 2; i++) {
+    assert_int_equal(uvperf_set_ring(&world->stream.live.set, i, &ring), 0);
+    stats = ring.stats;
+    skipped += stats.skipped_bytes;
+    assert_int_equal(stats.bytes + stats.skipped_bytes + ring.waiting,
+                     world->events[2 * i + 1]->page->data_head);
+  }
+  uvperf_set_stats(&world->stream.live.set, &sum);
+  assert_int_equal(sum.skipped_bytes, skipped);
+}
+
+/* And a restart makes no difference. */
+static void set_ring_without_sense_is_skipped_and_read_on(void **state) {
+  stream_world_t world;
+  uvperf_set_t *set;
+  size_t mode;
+
+  set = &world.stream.live.set;
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    stream_world_begin(*state, &world, mode);
+    live_turns_in(*state, 5);
+    stream_world_sample(&world, 1, 102, 1);
+    stream_world_spoil(&world, 1);
+    stream_world_sample(&world, 1, 102, 2);
+    stream_world_sample(&world, 0, 100, 3);
+    stream_world_wake(&world, 0);
+    stream_world_wake(&world, 1);
+    assert_int_equal(world.stream.samples, 2);
+    assert_int_equal(world.stream.faults, 1);
+    assert_int_equal(world.stream.fault, UV_EPROTO);
+    assert_int_equal(world.stream.fault_ring.cpu, 1);
+    assert_int_equal(world.stream.fault_ring.status, 0);
+    assert_true(world.stream.fault_ring.stats.skipped_bytes > 8);
+    expect_sums(&world);
+    stream_world_sample(&world, 1, 102, 4);
+    stream_world_wake(&world, 1);
+    assert_int_equal(world.stream.samples, 3);
+    world.events[3]->page->data_head += 1024 * 1024 + 8;
+    assert_int_equal(uvperf_set_flush(set), 0);
+    assert_int_equal(world.stream.faults, 2);
+    assert_int_equal(uvperf_set_stop(set), 0);
+    live_stream_start(&world.stream, NULL);
+    live_turns_in(*state, 5);
+    stream_world_sample(&world, 1, 102, 5);
+    stream_world_sample(&world, 0, 100, 6);
+    stream_world_wake(&world, 0);
+    stream_world_wake(&world, 1);
+    assert_int_equal(world.stream.samples, 5);
+    assert_int_equal(world.stream.faults, 2);
+    assert_int_equal(uvperf_set_is_active(set), 1);
+    expect_sums(&world);
+    stream_world_close(&world);
+  }
+}
+
+static void set_ring_broken_in_each_turn_is_told_once_in_each(void **state) {
+  stream_world_t world;
+  size_t mode;
+  uint64_t i;
+
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    stream_world_begin(*state, &world, mode);
+    live_turns_in(*state, 5);
+    for (i = 1; i <= 20; i++) {
+      stream_world_spoil(&world, 0);
+      stream_world_sample(&world, 1, 102, i);
+      stream_world_wake(&world, 0);
+      stream_world_wake(&world, 1);
+      assert_int_equal(world.stream.faults, i);
+      assert_int_equal(world.stream.samples, i);
+    }
+    expect_sums(&world);
+    stream_world_close(&world);
+  }
+}
+
+static void set_ring_with_a_split_head_leaves_the_others(void **state) {
+  uvperf_ring_info_t ring;
   uvperf_error_t error;
   uvperf_stats_t stats;
   uvperf_set_t *set;
@@ -21,14 +106,15 @@ static void set_ring_that_cannot_be_right_leaves_the_others(void **state) {
     stream_world_begin(*state, &world, mode);
     live_turns_in(*state, 5);
     stream_world_sample(&world, 0, 100, 1);
-    stream_world_spoil(&world, 0);
+    stream_world_split(&world, 0);
     stream_world_sample(&world, 1, 102, 2);
     stream_world_wake(&world, 0);
     stream_world_wake(&world, 1);
     assert_int_equal(world.stream.samples, 2);
     assert_int_equal(world.stream.faults, 1);
     assert_int_equal(world.stream.fault, UV_EPROTO);
-    stream_world_sample(&world, 0, 100, 3);
+    assert_int_equal(world.stream.fault_ring.cpu, 0);
+    assert_int_equal(world.stream.fault_ring.status, UV_EPROTO);
     stream_world_sample(&world, 1, 102, 4);
     stream_world_wake(&world, 0);
     stream_world_wake(&world, 1);
@@ -39,17 +125,23 @@ static void set_ring_that_cannot_be_right_leaves_the_others(void **state) {
     uvperf_set_stats(set, &stats);
     assert_int_equal(stats.corrupt, 1);
     assert_int_equal(stats.records, 3);
+    expect_sums(&world);
+    assert_int_equal(uvperf_set_ring(set, 0, &ring), 0);
+    assert_int_equal(ring.status, UV_EPROTO);
+    assert_int_equal(uvperf_set_ring(set, 1, &ring), 0);
+    assert_int_equal(ring.status, 0);
 
     /* And the last one. */
-    stream_world_spoil(&world, 1);
+    stream_world_split(&world, 1);
     stream_world_wake(&world, 1);
     assert_int_equal(world.stream.faults, 2);
+    assert_int_equal(world.stream.fault_ring.cpu, 1);
     assert_int_equal(world.stream.eofs, 0);
     assert_int_equal(uvperf_set_is_active(set), 0);
     assert_int_equal(world.events[0]->enabled, 0);
     assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, &error),
-                     UV_EOF);
-    assert_int_equal(error.cause, UVPERF_CAUSE_LOOP);
+                     UV_EPROTO);
+    assert_non_null(strstr(error.reason, "multiple of 8"));
     assert_int_equal(uvperf_set_flush(set), 0);
     assert_int_equal(world.stream.samples, 3);
     stream_world_close(&world);
@@ -57,7 +149,7 @@ static void set_ring_that_cannot_be_right_leaves_the_others(void **state) {
 }
 
 /* A flush is no slice. */
-static void set_ring_found_unsound_in_a_flush_is_told_there(void **state) {
+static void set_ring_with_a_split_head_in_a_flush_is_told_there(void **state) {
   uvperf_stream_options_t options = live_stream_plain;
   size_t mode;
   stream_world_t world;
@@ -67,8 +159,8 @@ static void set_ring_found_unsound_in_a_flush_is_told_there(void **state) {
     stream_world_open(*state, &world, mode);
     live_stream_start(&world.stream, &options);
     stream_world_sample(&world, 1, 102, STREAM_WORLD_FUTURE);
-    stream_world_spoil(&world, 0);
-    stream_world_spoil(&world, 1);
+    stream_world_split(&world, 0);
+    stream_world_split(&world, 1);
     assert_int_equal(uvperf_set_flush(&world.stream.live.set), 0);
     assert_int_equal(world.stream.faults, 2);
     assert_int_equal(world.stream.samples, 1);
@@ -85,7 +177,7 @@ static void stop_at_slice_end(live_stream_t *stream,
 }
 
 /* The end of the slice before it comes first, and who stops there. */
-static void set_last_ring_unsound_is_told_after_the_next_start(void **state) {
+static void set_last_ring_that_ends_is_told_after_the_next_start(void **state) {
   uvperf_stream_options_t options = live_stream_plain;
   uvperf_stats_t stats;
   stream_world_t world;
@@ -95,11 +187,11 @@ static void set_last_ring_unsound_is_told_after_the_next_start(void **state) {
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     stream_world_open(*state, &world, mode);
     live_stream_start(&world.stream, &options);
-    stream_world_spoil(&world, 1);
+    stream_world_split(&world, 1);
     stream_world_wake(&world, 1);
     assert_int_equal(world.stream.faults, 1);
     stream_world_sample(&world, 0, 100, 1);
-    stream_world_spoil(&world, 0);
+    stream_world_split(&world, 0);
     world.stream.on_record = stop_at_slice_end;
     stream_world_wake(&world, 0);
     assert_int_equal(world.stream.slice_ends, 1);
@@ -144,7 +236,7 @@ set_ring_whose_owner_hangs_up_is_told_not_to_be_polled(void **state) {
 
 /* Nobody will read behind what they wrote. */
 static void
-set_events_of_an_unsound_ring_are_forgotten_once_closed(void **state) {
+set_events_of_an_ended_ring_are_forgotten_once_closed(void **state) {
   size_t mode;
   stream_world_t world;
   uvperf_set_t *set;
@@ -152,7 +244,7 @@ set_events_of_an_unsound_ring_are_forgotten_once_closed(void **state) {
   set = &world.stream.live.set;
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     stream_world_begin(*state, &world, mode);
-    stream_world_spoil(&world, 0);
+    stream_world_split(&world, 0);
     live_turns_in(*state, 5);
     assert_non_null(uvperf_set_source(set, 100));
     assert_int_equal(uvperf_set_remove_target(set, 0), 0);
@@ -309,12 +401,13 @@ static void set_that_is_read_in_a_callback_of_a_flush_is_busy(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      stream_world_test(set_ring_that_cannot_be_right_leaves_the_others),
-      stream_world_test(set_ring_found_unsound_in_a_flush_is_told_there),
-      stream_world_test(set_last_ring_unsound_is_told_after_the_next_start),
+      stream_world_test(set_ring_without_sense_is_skipped_and_read_on),
+      stream_world_test(set_ring_broken_in_each_turn_is_told_once_in_each),
+      stream_world_test(set_ring_with_a_split_head_leaves_the_others),
+      stream_world_test(set_ring_with_a_split_head_in_a_flush_is_told_there),
+      stream_world_test(set_last_ring_that_ends_is_told_after_the_next_start),
       stream_world_test(set_ring_whose_owner_hangs_up_is_told_not_to_be_polled),
-      stream_world_test(
-          set_events_of_an_unsound_ring_are_forgotten_once_closed),
+      stream_world_test(set_events_of_an_ended_ring_are_forgotten_once_closed),
       stream_world_test(set_record_that_is_not_sound_comes_raw),
       stream_world_test(set_closed_when_a_ring_is_unsound_is_clean),
       stream_world_test(set_record_whose_wakeup_a_question_eats_comes),

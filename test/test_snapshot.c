@@ -205,13 +205,14 @@ static void expect_unsound(uint32_t flags, uint32_t first, uint32_t last) {
 
 static void snapshot_with_an_unsound_header_has_what_is_newer(void **state) {
   static const uint16_t sizes[] = {0, 4, 12, 67, 65535};
-  uint32_t newest, nth;
+  uint32_t newest, nth, skipped;
   size_t i;
 
   (void)state;
   for (nth = 1; nth <= 20; nth++) {
     shots_map_page();
     newest = 0;
+    skipped = 0;
     for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
       shots_write_records(newest + 1, newest + 20, 64);
       newest += 20;
@@ -222,6 +223,8 @@ static void snapshot_with_an_unsound_header_has_what_is_newer(void **state) {
         expect_unsound(0, newest, newest - nth + 2);
       else
         expect_unsound(UVPERF_SNAPSHOT_OLDEST_FIRST, newest - nth + 2, newest);
+      skipped += (20 - nth + 1) * 64;
+      assert_int_equal(shots.rings[0].skipped, skipped);
       /* The next one is of other records. */
       shots_expect(0, 0, 0, 0);
     }

@@ -145,12 +145,12 @@ static void ends_one_by_one(watched_t *watched) {
 
   watched_add_own(watched, 2);
   start_and_settle(watched);
-  watched->codes[0] = UV_EPROTO;
+  watched->codes[0] = UV_EBADF;
   live_comm(&next, 3);
   assert_true(live_run_until(watched->loop, &watched->ring_ends, 1));
   assert_true(live_run_until(watched->loop, &watched->total, 3));
   assert_int_equal(watched->ended_ring, 0);
-  assert_int_equal(watched->end_status, UV_EPROTO);
+  assert_int_equal(watched->end_status, UV_EBADF);
   assert_int_equal(watched->ends, 0);
   assert_int_equal(uvperf__watch_has_ended(watched->watch, 0), 1);
   watched->codes[0] = 0;
@@ -158,10 +158,11 @@ static void ends_one_by_one(watched_t *watched) {
   assert_true(live_run_until(watched->loop, &watched->total, 5));
   live_turns_in(watched->loop, 20);
   assert_int_equal(watched->records[0], 0);
-  watched->codes[1] = UV_EBADF;
+  watched->codes[1] = UV_ENOMEM;
   live_comm(&next, 1);
   assert_true(live_run_until(watched->loop, &watched->ends, 1));
-  assert_int_equal(watched->end_status, UV_EBADF);
+  assert_int_equal(watched->ended_ring, 1);
+  assert_int_equal(watched->end_status, UV_ENOMEM);
   assert_int_equal(watched->ring_ends, 1);
   assert_int_equal(uvperf__watch_is_active(watched->watch), 0);
   assert_int_equal(uvperf__watch_start(watched->watch, &watched_plain), UV_EOF);
@@ -178,6 +179,41 @@ static void watch_together_ring_ends_the_others_go_on(void **state) {
   ends_one_by_one(watched_make_together(*state));
 }
 
+/* What was there is left out, once for each look, and what comes later is
+ * delivered. */
+static void skips_one(watched_t *watched) {
+  uint64_t next = 0;
+
+  watched_add_own(watched, 2);
+  start_and_settle(watched);
+  watched->codes[0] = UV_EPROTO;
+  live_comm(&next, 3);
+  assert_true(live_run_until(watched->loop, &watched->skips[0], 1));
+  assert_true(live_run_until(watched->loop, &watched->total, 3));
+  watched->codes[0] = 0;
+  live_turns_in(watched->loop, 20);
+  assert_int_equal(watched->records[0], 0);
+  assert_true(watched->rings[0].skipped > 0);
+  assert_int_equal(watched->rings[0].skipped, watched->rings[0].tail);
+  assert_int_equal(watched->rings[0].page->data_tail, watched->rings[0].tail);
+  assert_int_equal(uvperf__watch_has_ended(watched->watch, 0), 0);
+  live_comm(&next, 2);
+  assert_true(live_run_until(watched->loop, &watched->total, 7));
+  assert_int_equal(watched->records[0], 2);
+  assert_int_equal(watched->ring_ends + watched->ends, 0);
+  watched_unmake(watched);
+}
+
+static void watch_ring_without_sense_is_skipped_and_read_on(void **state) {
+  support_need_own_events(__func__);
+  skips_one(watched_make(*state));
+}
+
+static void watch_together_ring_without_sense_is_read_on(void **state) {
+  support_need_own_events(__func__);
+  skips_one(watched_make_together(*state));
+}
+
 /* Every ring has ended, but one comes. */
 static void watch_ring_after_all_have_ended_can_be_started(void **state) {
   watched_t *watched;
@@ -186,7 +222,7 @@ static void watch_ring_after_all_have_ended_can_be_started(void **state) {
   support_need_own_events(__func__);
   watched = watched_make(*state);
   watched_add_own(watched, 1);
-  watched->codes[0] = UV_EPROTO;
+  watched->codes[0] = UV_EBADF;
   watched_start(watched);
   assert_true(live_run_until(*state, &watched->ends, 1));
   watched_add_own(watched, 1);
@@ -207,7 +243,7 @@ static void watch_ring_that_ends_in_a_flush_is_drained_no_more(void **state) {
   watched_add_own(watched, 3);
   live_comm(&next, 1);
   watched_start(watched);
-  watched->codes[1] = UV_EPROTO;
+  watched->codes[1] = UV_EBADF;
   assert_int_equal(uvperf__watch_flush(watched->watch), 0);
   assert_int_equal(watched->ended_ring, 1);
   assert_int_equal(watched->total, 2);
@@ -417,6 +453,8 @@ int main(void) {
       support_loop_test(watch_ring_that_cannot_be_polled_is_not_added),
       support_loop_test(watch_ring_ends_tells_it_and_the_others_go_on),
       support_loop_test(watch_together_ring_ends_the_others_go_on),
+      support_loop_test(watch_ring_without_sense_is_skipped_and_read_on),
+      support_loop_test(watch_together_ring_without_sense_is_read_on),
       support_loop_test(watch_ring_after_all_have_ended_can_be_started),
       support_loop_test(watch_ring_that_ends_in_a_flush_is_drained_no_more),
       support_loop_test(watch_together_drains_once_in_a_turn),

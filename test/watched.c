@@ -57,7 +57,7 @@ static int drain_all(void *owner, uvperf__slice_t *slice) {
       continue;
     rc = drain(watched, i, slice);
     if (rc < 0)
-      rc = uvperf__watch_end_ring(watched->watch, i, rc, slice);
+      rc = uvperf__watch_ring_failed(watched->watch, i, rc, slice);
     if (rc != UVPERF__DRAINED)
       return rc;
   }
@@ -86,10 +86,17 @@ static void ring_end(void *owner, size_t index, int status) {
   watched->end_status = status;
 }
 
-static void end(void *owner, int status) {
+static void ring_skipped(void *owner, size_t index) {
+  watched_t *watched = owner;
+
+  watched->skips[index] += 1;
+}
+
+static void end(void *owner, size_t index, int status) {
   watched_t *watched = owner;
 
   watched->ends += 1;
+  watched->ended_ring = index;
   watched->end_status = status;
 }
 
@@ -109,6 +116,7 @@ static const uvperf__watch_ops_t by_ring = {
     .drain = drain,
     .slice_end = slice_end,
     .turned = turned,
+    .ring_skipped = ring_skipped,
     .ring_end = ring_end,
     .end = end,
     .close = close_by_walk,
@@ -119,6 +127,7 @@ static const uvperf__watch_ops_t together = {
     .drain_all = drain_all,
     .slice_end = slice_end,
     .turned = turned,
+    .ring_skipped = ring_skipped,
     .ring_end = ring_end,
     .end = end,
     .close = close_by_walk,

@@ -19,6 +19,7 @@ struct watched_s {
   int fds[WATCHED_RINGS];
   size_t nr;
   uint64_t drains[WATCHED_RINGS];
+  uint64_t skips[WATCHED_RINGS];
   uint64_t records[WATCHED_RINGS]; /* COMM records */
   uint64_t total;
   /* The rings in which the first COMM records lay. */

@@ -83,13 +83,17 @@ typedef struct uvperf_bpf_sample_s {
  *                (sample is NULL);
  *    UV_EPROTO   with a record: its header is sound but its body is not; it
  *                comes raw (data is NULL) and delivery goes on;
- *    UV_EPROTO   without one: a ring cannot be right; nothing more comes from
- *                it, and delivery from the others goes on; with the last of
- *                them it has stopped. In a snapshot: what is older in one ring
- *                cannot be read; the snapshot goes on;
+ *    UV_EPROTO   without one: a ring made no sense, as after a program has
+ *                handed out more than 65535 bytes:
+ *                uvperf_bpf_reader_failed_ring returns which. What was in it up
+ *                to its head is left out (uvperf_stats_t.skipped_bytes), and
+ *                delivery goes on. Only if the head is not a multiple of 8
+ *                nothing more comes from that ring (uvperf_ring_info_t.status);
+ *                with the last ring delivery has stopped. In a snapshot: what
+ *                is older in one ring cannot be read; the snapshot goes on;
  *    another     without a record: libuv could not go on polling a ring, or
- *                (UV_EBADF) the thread that made the reader is gone; as
- *                UV_EPROTO without one.
+ *                (UV_EBADF) the thread that made the reader is gone; nothing
+ *                more comes from that ring (uvperf_bpf_reader_failed_ring).
  *  @param sample  The library's, valid, with all it points to, until the
  *    callback returns. */
 typedef void (*uvperf_bpf_sample_cb)(uvperf_bpf_reader_t *reader, int status,
@@ -236,6 +240,8 @@ uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
  *  @return 0, or
  *    UV_EALREADY  already started;
  *    UV_EOF       no ring can be read any more;
+ *    UV_EPROTO    the same, and the head of a ring is not a multiple of 8 (if
+ *      other rings can be read, it is 0: see uvperf_ring_info_t.status);
  *    UV_EINVAL    no cb, bad options or flags; or somebody else has closed an
  *      inner handle;
  *    UV_E2BIG     options that the library does not know;
@@ -343,6 +349,15 @@ uvperf_bpf_reader_nr_rings(const uvperf_bpf_reader_t *reader);
 UVPERF_EXTERN int uvperf_bpf_reader_ring(const uvperf_bpf_reader_t *reader,
                                          size_t index,
                                          uvperf_ring_info_t *ring);
+
+/** Gets the ring, and so the CPU, that a callback with an error and without a
+ *  record is about. Call it inside that callback.
+ *  @param ring  Receives what is known of it.
+ *  @return 0, or
+ *    UV_ENOENT  outside of such a callback. */
+UVPERF_EXTERN int
+uvperf_bpf_reader_failed_ring(const uvperf_bpf_reader_t *reader,
+                              uvperf_ring_info_t *ring);
 
 /** Gets what the handle has seen, of all rings.
  *  @param stats  Receives the totals since init. */

@@ -49,8 +49,11 @@ typedef struct uvperf_event_s uvperf_event_t;
  *                (record is NULL);
  *    UV_EPROTO   with a record: its header is sound but its body is not, or its
  *                id is unknown; it comes raw and delivery goes on;
- *    UV_EPROTO   without a record: the ring itself cannot be right; delivery
- *                has ended;
+ *    UV_EPROTO   without a record: the ring made no sense (as after a record
+ *                longer than 64 KiB); what was in it up to its head is left out
+ *                (uvperf_stats_t.skipped_bytes), and delivery goes on, unless
+ *                the head is not a multiple of 8: then it has ended, and
+ *                uvperf_event_start returns UV_EPROTO;
  *    UV_EOF      without a record: the target is gone and every record was
  *                delivered; delivery has ended;
  *    UV_EBADF    without a record: the event is in error state, as one that is
@@ -211,7 +214,9 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
  *  @param error    May be NULL; receives the reason of a failure.
  *  @return 0, or
  *    UV_EALREADY  already started;
- *    UV_EOF       delivery has ended (target gone or ring unsound);
+ *    UV_EOF       delivery has ended (target gone);
+ *    UV_EPROTO    the head of the ring is not a multiple of 8: it cannot be
+ *      read again;
  *    UV_EINVAL    no cb, bad options or flags; or somebody else has closed an
  *      inner handle;
  *    UV_E2BIG     options that the library does not know;
@@ -271,7 +276,8 @@ UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
  *  @return 0, or
  *    UV_EAGAIN  the ring is empty;
  *    UV_EPROTO  as the status of uvperf_record_cb: with a record that came raw,
- *      or without one because the ring cannot be right (once, UV_EOF later);
+ *      or without one because the ring made no sense and what was in it is left
+ *      out. (If it cannot be read again, UV_EOF comes later.)
  *    UV_EOF     the target is gone (or that of each event that writes into the
  *      ring) and every record was given. Told at the second call in a row that
  *      finds nothing, as asking costs a system call;

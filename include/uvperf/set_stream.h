@@ -32,17 +32,22 @@ extern "C" {
  *                (record is NULL);
  *    UV_EPROTO   with a record: its header is sound but its body is not, or its
  *                id is unknown; it comes raw and delivery goes on;
- *    UV_EPROTO   without a record: a ring cannot be right; nothing more comes
- *                from it, nor from its CPU, whatever target is added, and
- *                delivery from the others goes on; with the last of them it
- *                has stopped. In a snapshot: what is older in a ring than
- *                what came of it (after its records, or after all with
- *                UVPERF_SET_TIME_ORDER), and the rest goes on;
+ *    UV_EPROTO   without a record: a ring made no sense (as after a record
+ *                longer than 64 KiB): uvperf_set_failed_ring returns which.
+ *                What was in it up to its head is left out
+ *                (uvperf_stats_t.skipped_bytes), and delivery goes on. Only if
+ *                the head is not a multiple of 8 nothing more comes from that
+ *                ring (uvperf_ring_info_t.status), whatever target is added;
+ *                with the last ring delivery has stopped. In a snapshot: what
+ *                is older in a ring than what came of it (after its records, or
+ *                after all with UVPERF_SET_TIME_ORDER) is left out, and the
+ *                rest goes on;
  *    UV_EOF      without a record: every task that was to be measured is gone
  *                and every record was delivered, or is there for a snapshot;
  *                delivery has stopped;
  *    another     without a record: libuv could not go on polling a ring, or
- *                (UV_EBADF) the thread that made the set is gone; the same.
+ *                (UV_EBADF) the thread that made the set is gone; nothing more
+ *                comes from that ring (uvperf_set_failed_ring).
  *  @param record  The library's, valid, with all it points to, until the
  *    callback returns. record->source tells the attr (attr_index: see
  *    uvperf_set_item), the target (target_index), the place and the target's
@@ -106,6 +111,8 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *    UV_EALREADY  already started;
  *    UV_EOF       every target is gone, and every record was delivered; or no
  *      ring can be read any more;
+ *    UV_EPROTO    the same, and the head of a ring is not a multiple of 8 (if
+ *      other rings can be read, it is 0: see uvperf_ring_info_t.status);
  *    UV_EINVAL    no UVPERF_SET_RECORDS, no cb, bad options or flags; or
  *      somebody else has closed an inner handle;
  *    UV_E2BIG     options that the library does not know;
@@ -199,6 +206,15 @@ UVPERF_EXTERN size_t uvperf_set_nr_rings(const uvperf_set_t *set);
  *    UV_EINVAL  there is no such ring. */
 UVPERF_EXTERN int uvperf_set_ring(const uvperf_set_t *set, size_t index,
                                   uvperf_ring_info_t *ring);
+
+/** Gets the ring, and so the CPU, that a record callback with an error and
+ *  without a record is about. Call it inside that callback.
+ *  @param ring  Receives what is known of it.
+ *  @return 0, or
+ *    UV_ENOENT  outside of such a callback, or in one that is not about one
+ *      ring (UV_EOF). */
+UVPERF_EXTERN int uvperf_set_failed_ring(const uvperf_set_t *set,
+                                         uvperf_ring_info_t *ring);
 
 #ifdef __cplusplus
 }

@@ -75,7 +75,8 @@ typedef struct uvperf_stats_s {
   /* Turns of the loop in which something was delivered; of one ring of several:
    * in which something of it was. */
   uint64_t slices;
-  /* Records that came with UV_EPROTO, and 1 for a ring that was not sound. */
+  /* Callbacks with UV_EPROTO: damaged records, and each time a ring made no
+   * sense. */
   uint64_t corrupt;
   /* Most bytes ever found waiting in the ring; of several rings: in one. */
   uint64_t high_water_bytes;
@@ -93,7 +94,14 @@ typedef struct uvperf_stats_s {
    * them: see uvperf_set_on_cpu. */
   uint64_t cpus_gone;
   uint64_t cpus_come;
-  uint64_t reserved[4];
+  /* Bytes that were left out because a ring made no sense: each time all up to
+   * its head, of an overwritable ring all that was older. How many records that
+   * were cannot be known. Outside of callbacks, and while uvperf_event_next has
+   * lent no record, the head of each ring that is not overwritable is bytes +
+   * skipped_bytes + what waits in it (uvperf_ring_info_t.waiting), modulo
+   * 2^64. */
+  uint64_t skipped_bytes;
+  uint64_t reserved[3];
 } uvperf_stats_t;
 
 /* One ring of several. */
@@ -108,7 +116,11 @@ typedef struct uvperf_ring_info_s {
   uint64_t waiting;
   /* Events that write into it. */
   uint64_t nr_events;
-  uint64_t reserved[4];
+  /* 0: it is read. Else why nothing more will be read from it: UV_EPROTO (its
+   * head is not a multiple of 8), UV_EBADF, or what polling it gave. */
+  int32_t status;
+  uint32_t reserved0;
+  uint64_t reserved[3];
   /* wakeups and slices are those of this ring. */
   uvperf_stats_t stats;
 } uvperf_ring_info_t;
