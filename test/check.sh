@@ -41,3 +41,12 @@ check_tracepoint() {
     skip "$1" "libtraceevent"
   fi
 }
+
+# The same, for a check that needs Node.js with its headers; see setup.sh.
+check_node() {
+  if setup_has node; then
+    check "$@"
+  else
+    skip "$1" "Node.js and its headers"
+  fi
+}

@@ -17,6 +17,7 @@ unset DESTDIR
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 build=$(cd "$1" && pwd) || exit 1
 results=$2
+. "$root/test/setup.sh"
 . "$root/test/check.sh"
 
 scratch=$(mktemp -d) || exit 1
@@ -195,6 +196,66 @@ pkg_config_static() {
     echo "a program is linked with the shared library"
     return 1
   fi
+}
+
+# Makes a C file with functions of the same names as the public ones of the
+# libraries, which end the program when they are called.
+other_functions() {
+  {
+    echo '#include <stdlib.h>'
+    sed -n 's/^    \([a-z0-9_]*\);$/int \1(void) { abort(); }/p' \
+      "$root/lib/uvperf.map" "$root/lib/tracepoint/uvperf_tracepoint.map"
+  } >"$scratch/others.c"
+  grep -q 'uvperf_version(' "$scratch/others.c"
+}
+
+# Links a shared object of a source and static libraries, and looks that it
+# neither exports nor wants a function of ours: plugin object source flag …
+plugin() {
+  object=$scratch/$1
+  source=$2
+  shift 2
+  quietly ${CC:-cc} -shared -fPIC -o "$object" "$consumer/$source" "$@" ||
+    return 1
+  if nm -D "$object" | grep uvperf; then
+    echo "$object must have no dynamic symbol of uvperf"
+    return 1
+  fi
+}
+
+# A program with the other functions loads a plugin and calls it: in_host object
+in_host() {
+  quietly ${CC:-cc} -rdynamic -o "$scratch/host" "$consumer/host.c" \
+    "$scratch/others.c" -ldl && quietly "$scratch/host" "$scratch/$1"
+}
+
+# The main of a program is the function that the host calls.
+plugin_static() {
+  other_functions &&
+    plugin plugin.so program.c -Dmain=plug $(pkg_config --cflags uvperf) \
+      "$prefix/$libdir/libuvperf.a" $(pkg_config --libs libuv) &&
+    in_host plugin.so
+}
+
+plugin_tracepoint() {
+  other_functions &&
+    plugin plugin_tracepoint.so tracepoint.c -Dmain=plug \
+      $(pkg_config --cflags uvperf_tracepoint) \
+      "$prefix/$libdir/libuvperf_tracepoint.a" "$prefix/$libdir/libuvperf.a" \
+      $(pkg_config --libs libtraceevent libuv) &&
+    in_host plugin_tracepoint.so
+}
+
+# An add-on of Node.js, which has its own libuv.
+plugin_node() {
+  other_functions &&
+    quietly ${CC:-cc} -shared -fPIC -o "$scratch/others.so" \
+      "$scratch/others.c" &&
+    plugin addon.node addon.c -I "$(setup_node_headers)" \
+      $(pkg_config --cflags uvperf) "$prefix/$libdir/libuvperf.a" &&
+    LD_PRELOAD=$scratch/others.so quietly node -e \
+      "process.exitCode = 1; require('$scratch/addon.node').start(
+        (code) => { process.exitCode = code; });"
 }
 
 # Configures the consumer: consume directory option …
@@ -382,6 +443,10 @@ check installed_headers_compile_alone headers
 check installed_files_do_not_name_the_build paths
 check pkg_config_program_runs_with_shared_library pkg_config_shared
 check pkg_config_program_runs_with_static_library pkg_config_static
+check plugin_with_static_library_keeps_to_its_own_functions plugin_static
+check_tracepoint plugin_with_static_component_keeps_to_its_own_functions \
+  plugin_tracepoint
+check_node node_addon_with_static_library_keeps_to_its_own_functions plugin_node
 check find_package_program_runs_with_both_libraries find_package_c
 check_cxx find_package_cxx_program_runs_with_both_libraries find_package_cxx
 check find_package_without_libuv_says_so without_libuv

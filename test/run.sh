@@ -211,7 +211,7 @@ build_all() {
 }
 
 setup_require compiler sanitizers make cmake pkg-config libuv cmocka
-setup_wish libtraceevent libbpf clang bpftool
+setup_wish libtraceevent libbpf clang bpftool node
 say_privileges
 started=$(date +%s)
 echo "Building in $build with ASan and UBSan, then without."

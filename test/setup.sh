@@ -24,6 +24,11 @@ setup_has_cmake() {
     END { exit !ok }'
 }
 
+# Prints where the headers of the node that is here should be.
+setup_node_headers() {
+  node -p 'path.resolve(process.execPath, "../../include/node")' 2>/dev/null
+}
+
 setup_has() {
   case $1 in
     compiler)
@@ -46,6 +51,9 @@ setup_has() {
     clang)
       echo 'int probe;' |
         clang -target bpf -x c -c - -o /dev/null >/dev/null 2>&1 ;;
+    node)
+      printf '%s\n' '#include <node_api.h>' |
+        ${CC:-cc} -I "$(setup_node_headers)" -fsyntax-only -x c - 2>/dev/null ;;
     # Not on the PATH of all users. It may be a script that wants another
     # package for each kernel.
     bpftool)
@@ -73,12 +81,16 @@ setup_packages() {
       debian:libuv) echo libuv1-dev ;;
       debian:cmocka) echo libcmocka-dev ;;
       debian:libtraceevent) echo libtraceevent-dev ;;
+      debian:node) echo nodejs libnode-dev ;;
       debian:libbpf | alpine:libbpf) echo libbpf-dev ;;
       fedora:compiler) echo gcc glibc-devel ;;
       fedora:sanitizers) echo libasan libubsan ;;
       fedora:pkg-config) echo pkgconf-pkg-config ;;
       fedora:libuv) echo libuv-devel ;;
       fedora:cmocka) echo libcmocka-devel ;;
+      fedora:node) echo nodejs nodejs-devel ;;
+      arch:node) echo nodejs ;;
+      alpine:node) echo nodejs nodejs-dev ;;
       fedora:libbpf) echo libbpf-devel ;;
       arch:compiler | arch:sanitizers) echo gcc ;;
       alpine:compiler) echo gcc musl-dev linux-headers ;;

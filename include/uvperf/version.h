@@ -7,8 +7,12 @@
 extern "C" {
 #endif
 
-/* Marks what the shared library exports; all else is hidden. */
+/* Marks what the shared library exports. It is empty in the static library, so
+ * that a plugin which contains that exports none of its functions, and never
+ * calls those of another copy in the same process. */
+#ifndef UVPERF_EXTERN
 #define UVPERF_EXTERN __attribute__((visibility("default")))
+#endif
 
 #define UVPERF_VERSION_MAJOR 0
 #define UVPERF_VERSION_MINOR 1
