@@ -143,9 +143,13 @@ uvperf__cpu_rings_t *uvperf__counters_rings(const uvperf__counters_t *counters);
 /* Decodes the records of all rings; NULL without UVPERF_SET_RECORDS. */
 uvperf_decoder_t *uvperf__counters_decoder(const uvperf__counters_t *counters);
 
-/* The clock of all events: what clock_gettime(2) takes, or -1 for the kernel's
- * own. */
-int uvperf__counters_clockid(const uvperf__counters_t *counters);
+/* Reads the clock that stamps the records of all events, in nanoseconds.
+ * UINT64_MAX if that is not possible: the kernel's own, which no set in the
+ * order of time has. */
+uint64_t uvperf__counters_clock(const uvperf__counters_t *counters);
+
+/* That clock before the first event was opened; 0 if it cannot be read. */
+uint64_t uvperf__counters_opened(const uvperf__counters_t *counters);
 
 /* Frees what is known of events that are closed, once every ring has been read
  * behind what they wrote; of overwritable rings once that is overwritten. To be

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <sys/ioctl.h>
+#include <time.h>
 
 #include "alloc.h"
 #include "attr.h"
@@ -13,6 +14,8 @@
 #include "decoder.h"
 #include "explain.h"
 #include "sys.h"
+
+#define NS_PER_S 1000000000u
 
 /* close(2) does not wait for a record that a CPU is just writing: the event is
  * taken off by an interrupt there, which may have come in the middle of it, and
@@ -71,6 +74,9 @@ int uvperf__counters_begin_records(uvperf__counters_t *counters,
   if (uvperf__cpu_rings_new(&counters->rings, &rings) != 0 ||
       uvperf__decoder_make(&counters->decoder) != 0)
     return no_memory(error);
+  counters->opened = uvperf__counters_clock(counters);
+  if (counters->opened == UINT64_MAX)
+    counters->opened = 0;
   return 0;
 }
 
@@ -396,6 +402,14 @@ uvperf_decoder_t *uvperf__counters_decoder(const uvperf__counters_t *counters) {
   return counters->decoder;
 }
 
-int uvperf__counters_clockid(const uvperf__counters_t *counters) {
-  return counters->clockid;
+uint64_t uvperf__counters_clock(const uvperf__counters_t *counters) {
+  struct timespec now;
+
+  if (counters->clockid < 0 || clock_gettime(counters->clockid, &now) != 0)
+    return UINT64_MAX;
+  return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+uint64_t uvperf__counters_opened(const uvperf__counters_t *counters) {
+  return counters->opened;
 }

@@ -95,6 +95,7 @@ int uvperf__merge_new(uvperf__merge_t **merge, const uvperf_decoder_t *decoder,
   (*merge)->scratch = scratch;
   (*merge)->none.index = SIZE_MAX;
   (*merge)->top = nobody(*merge);
+  (*merge)->latest = UINT64_MAX;
   return 0;
 }
 
@@ -162,7 +163,30 @@ void uvperf__merge_forget(uvperf__merge_t *merge) {
   merge->is_pressed = 0;
 }
 
+void uvperf__merge_rewind(uvperf__merge_t *merge) {
+  size_t i;
+
+  for (i = 0; i < merge->nr_tracks; i++)
+    merge->tracks[i]->time = 0;
+  merge->newest = 0;
+}
+
 /* -- reading --------------------------------------------------------------- */
+
+/* Finds the time of a record. Without a possible one the time of the record
+ * before it stays. */
+static void find_time(const uvperf__merge_t *merge, uvperf__track_t *track,
+                      const void *bytes, size_t size) {
+  uint64_t time;
+
+  track->has_time = uvperf__decoder_time(merge->decoder, bytes, size, &time);
+  track->is_bad =
+      track->has_time && (time < merge->earliest || time > merge->latest);
+  if (track->is_bad)
+    track->has_time = 0;
+  if (track->has_time)
+    track->time = time;
+}
 
 /* Looks at the first record of a ring, as uvperf__ring_next does. One that
  * wraps does not stay in the scratch, in which that of another ring may
@@ -177,9 +201,7 @@ static int look(const uvperf__merge_t *merge, uvperf__track_t *track) {
   track->is_broken = rc < 0;
   if (rc != 1)
     return rc;
-  /* Where it has no time that of the one before it stays. */
-  track->has_time =
-      uvperf__decoder_time(merge->decoder, bytes, size, &track->time);
+  find_time(merge, track, bytes, size);
   if (bytes == merge->scratch || !track->has_time)
     return 1;
   piece = uvperf__ring_piece(track->ring, &track->bytes);
@@ -195,33 +217,37 @@ static int is_half_full(const uvperf__ring_t *ring) {
   return ring->head - ring->tail > ring->size / 2;
 }
 
-static int look_afresh(uvperf__merge_t *merge, uvperf__track_t *track) {
-  int rc;
+void uvperf__merge_heads(uvperf__merge_t *merge) {
+  uvperf__track_t *track;
+  size_t i;
 
-  rc = uvperf__ring_begin(track->ring);
-  if (rc != 0) {
-    track->is_broken = 1;
+  merge->is_pressed = 0;
+  for (i = 0; i < merge->nr_tracks; i++) {
+    track = merge->tracks[i];
+    if (track->ring == NULL)
+      continue;
     track->bytes = NULL;
-    return rc;
+    track->is_broken = uvperf__ring_begin(track->ring) != 0;
+    if (!track->is_broken && is_half_full(track->ring))
+      merge->is_pressed = 1;
   }
-  if (is_half_full(track->ring))
-    merge->is_pressed = 1;
-  return look(merge, track);
 }
 
-void uvperf__merge_begin(uvperf__merge_t *merge) {
+void uvperf__merge_begin(uvperf__merge_t *merge, uint64_t earliest,
+                         uint64_t latest) {
   uvperf__track_t *track;
   uvperf__entry_t *entry;
   size_t i;
 
-  merge->is_pressed = 0;
+  merge->earliest = earliest;
+  merge->latest = latest;
   merge->nr_leaves = 0;
   for (i = 0; i < merge->nr_tracks; i++) {
     track = merge->tracks[i];
     track->leaf = 0;
     if (track->ring == NULL)
       continue;
-    if (look_afresh(merge, track) != 0) {
+    if (track->is_broken || look(merge, track) != 0) {
       entry = &merge->nodes[merge->nr_leaves++];
       entry->time = order_of(track);
       entry->track = track;
@@ -285,6 +311,7 @@ int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
   merged->owner = track->owner;
   merged->size = uvperf__header_size(uvperf__u64(merged->bytes));
   merged->has_time = track->has_time;
+  merged->is_bad = track->is_bad;
   merged->time = track->time;
   return 1;
 }
@@ -292,12 +319,10 @@ int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
 int uvperf__merge_consume(uvperf__merge_t *merge,
                           const uvperf__merged_t *merged) {
   uvperf__track_t *track = merged->track;
-  int is_late = 0;
+  int is_late = merged->has_time && merged->time < merge->newest;
 
-  if (merged->time >= merge->newest)
+  if (merged->has_time && !is_late)
     merge->newest = merged->time;
-  else
-    is_late = merged->has_time;
   if (track->ring != NULL) {
     track->ring->tail += merged->size;
     uvperf__merge_turn(merge, track);

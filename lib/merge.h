@@ -4,8 +4,12 @@
  * sorted; a tournament of the first record of each ring tells whose is next.
  * Knows of a record where its time is (by uvperf__decoder_time), and no loop.
  *
- * A look at the rings is: begin, then next and consume for each record, or run
- * for many of them, then end. */
+ * A look at the rings is: heads, begin, then next and consume for each record,
+ * or run for many of them, then end.
+ *
+ * Another process can stamp our records with a clock of its own. So begin takes
+ * bounds: a time outside of them is impossible, and such a record takes the
+ * time of the one before it in its ring. */
 #ifndef UVPERF_LIB_MERGE_H
 #define UVPERF_LIB_MERGE_H
 
@@ -33,9 +37,11 @@ typedef struct uvperf__track_s {
   /* Up to where records can follow in place without a look: what begin saw ends
    * there, or the ring does, or the tail is to be published. */
   const uint8_t *stop;
-  /* Of the record; without one, of the record before it in the ring. */
+  /* Of the record; without one, or with an impossible one, of the record before
+   * it in the ring. */
   uint64_t time;
-  int has_time;
+  int has_time;  /* one that is possible */
+  int is_bad;    /* it has an impossible one */
   int is_broken; /* the ring cannot be right */
   size_t leaf;   /* 0: it takes no part */
 } uvperf__track_t;
@@ -63,6 +69,8 @@ typedef struct uvperf__merge_s {
   uint64_t limit;       /* a top before it stays the top; 0: not known */
   uvperf__track_t none; /* of a ring that has no more: loses against any */
   uint64_t newest;      /* latest time that was consumed */
+  uint64_t earliest;    /* the times that are possible: from here */
+  uint64_t latest;      /* to here */
   int is_pressed;
 } uvperf__merge_t;
 
@@ -73,8 +81,10 @@ typedef struct uvperf__merged_s {
   void *owner;            /* of the ring, as it was added */
   const void *bytes;
   size_t size;
-  int has_time;
-  uint64_t time; /* without one, that of the record before it in its ring */
+  int has_time; /* one that is possible */
+  int is_bad;   /* it has an impossible one */
+  /* Without has_time, the time of the record before it in its ring. */
+  uint64_t time;
 } uvperf__merged_t;
 
 /* The decoder tells times; it is the caller's, as is the scratch of
@@ -96,11 +106,22 @@ int uvperf__merge_add(uvperf__merge_t *merge, uvperf__ring_t *ring,
  * record's callback. */
 void uvperf__merge_drop(uvperf__merge_t *merge, size_t ring);
 
-/* Looks at the heads of all rings. Then, or in next, a ring can be found that
- * cannot be right: see there. */
-void uvperf__merge_begin(uvperf__merge_t *merge);
+/* Looks at the heads of all rings. Then, in begin or in next, a ring can be
+ * found that cannot be right: see there. */
+void uvperf__merge_heads(uvperf__merge_t *merge);
 
-/* Whether a ring is more than half full, as begin found it. */
+/* Looks at the first records of all rings, after heads. Times from `earliest`
+ * to `latest` are possible: a clock that is read between the two calls is later
+ * than all of them. The first bound never rises and the second never falls,
+ * except after rewind. */
+void uvperf__merge_begin(uvperf__merge_t *merge, uint64_t earliest,
+                         uint64_t latest);
+
+/* The clock was set back. Forgets all times, so that records from now on are
+ * not late. Not between begin and end. */
+void uvperf__merge_rewind(uvperf__merge_t *merge);
+
+/* Whether a ring is more than half full, as heads found it. */
 static inline int uvperf__merge_is_pressed(const uvperf__merge_t *merge) {
   return merge->is_pressed;
 }
@@ -124,14 +145,15 @@ void uvperf__merge_forget(uvperf__merge_t *merge);
  * 0 if there is none; or -EPROTO and merged->ring: that ring cannot be right,
  * and the rest goes on; it is told again after the next begin, if it has not
  * been dropped by then. Records of one time come in the order of their rings. A
- * record without a time is as old as the one before it in its ring. Must be
- * followed by consume (or by end) before the next. */
+ * record without a possible time is as old as the one before it in its ring,
+ * and the first of a ring is older than all others. Must be followed by consume
+ * (or by end) before the next. */
 int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
                        uvperf__merged_t *merged);
 
 /* The record that next gave was delivered: its ring's tail moves on, as by
  * uvperf__ring_consume. Gives 1 if it was late: one with a later time was
- * consumed before it. (Never one without a time.) */
+ * consumed before it. (Never one without a possible time.) */
 int uvperf__merge_consume(uvperf__merge_t *merge,
                           const uvperf__merged_t *merged);
 
@@ -182,8 +204,8 @@ void uvperf__merge_move(uvperf__merge_t *merge, uvperf__entry_t entry);
 void uvperf__merge_turn(uvperf__merge_t *merge, uvperf__track_t *track);
 
 /* The top's ring goes on to the sample at `next`, and plays for it, if that
- * lies in place, is sound, tells its time and will not be late: the new top;
- * else NULL, and all is as it was. */
+ * lies in place, is sound, has a possible time and will not be late: the new
+ * top; else NULL, and all is as it was. */
 static inline uvperf__track_t *uvperf__merge_step(uvperf__merge_t *merge,
                                                   uvperf__track_t *track,
                                                   const uint8_t *next) {
@@ -201,7 +223,8 @@ static inline uvperf__track_t *uvperf__merge_step(uvperf__merge_t *merge,
       size > room)
     return NULL;
   entry.time = uvperf__u64(next + merge->decoder->time_front);
-  if (entry.time < merge->top.time)
+  /* Earlier than the top, or later than is possible. */
+  if (entry.time - merge->top.time > merge->latest - merge->top.time)
     return NULL;
   entry.track = track;
   track->bytes = next;

@@ -45,6 +45,7 @@ static void add_stats(uvperf_stats_t *stats, const uvperf_stats_t *one) {
   stats->cut_records += one->cut_records;
   stats->late_records += one->late_records;
   stats->skipped_bytes += one->skipped_bytes;
+  stats->bad_times += one->bad_times;
   if (stats->high_water_bytes < one->high_water_bytes)
     stats->high_water_bytes = one->high_water_bytes;
 }

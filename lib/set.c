@@ -123,6 +123,8 @@ static int open_set(set_t *impl, uv_loop_t *loop,
   if (rc != 0)
     return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
                            "no memory for the inner handle");
+  impl->opened_ns = uvperf__counters_opened(impl->counters);
+  impl->clock_ns = impl->opened_ns;
   impl->nr_inner = 1;
   return 0;
 }

@@ -45,9 +45,11 @@ typedef struct set_s {
   uint64_t flush_ms; /* of the last start */
   uint64_t default_flush_ms;
   uint64_t slack_ns;
-  uint64_t clock_ns; /* of the events, at the last look in the order of time */
-  int was_set_back;  /* it is to deliver all that is there */
-  int in_callback;   /* any of the handle */
+  /* The clock of the records: at the last look in the order of time, and before
+   * any event was open; the latter is 0 once the clock was set back. */
+  uint64_t clock_ns;
+  uint64_t opened_ns;
+  int in_callback; /* any of the handle */
   /* The ring that the record callback is about; NULL outside of one without a
    * record. */
   const uvperf__cpu_ring_t *failed_ring;
@@ -122,6 +124,9 @@ void uvperf__set_close_cpus(set_t *impl);
 void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
                          const void *bytes, size_t size,
                          const uvperf__slice_t *slice);
+
+/* Looks at the rings of a merge, and says which times are possible. */
+void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge);
 
 int uvperf__set_drain(void *owner, size_t ring_index, uvperf__slice_t *slice);
 int uvperf__set_drain_all(void *owner, uvperf__slice_t *slice);

@@ -3,15 +3,16 @@
  * which the kernel wrote them, or all rings together in the order of time. */
 #include "set.h"
 
-#include <time.h>
-
 #include "decoder.h"
 #include "drain.h"
 #include "ring_report.h"
 #include "sys.h"
 
-#define NS_PER_S  1000000000u
 #define NS_PER_MS 1000000u
+
+/* The kernel reads its clocks without a lock, so that they can be a little
+ * ahead of what we read. */
+#define AHEAD_NS NS_PER_MS
 
 /* -- one record ----------------------------------------------------------- */
 
@@ -112,27 +113,36 @@ int uvperf__set_drain(void *owner, size_t ring_index, uvperf__slice_t *slice) {
 
 /* -- in the order of time ------------------------------------------------- */
 
-/* Now, by the clock of the events; the end of time if that is not to be had. */
-static uint64_t now_of(const set_t *impl) {
-  int clockid = uvperf__counters_clockid(impl->counters);
-  struct timespec now;
+/* CLOCK_REALTIME and CLOCK_TAI can be set back. Records from before then are
+ * from the future, records from after it can be from before the opening, and
+ * neither waits or is late. */
+static void follow_clock(set_t *impl, uvperf__merge_t *merge, uint64_t now) {
+  if (now < impl->clock_ns) {
+    impl->opened_ns = 0;
+    uvperf__merge_rewind(merge);
+  }
+  impl->clock_ns = now;
+}
 
-  if (clockid < 0 || clock_gettime(clockid, &now) != 0)
-    return UINT64_MAX;
-  return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+/* Heads are read before the clock, so that no record is later. A snapshot has a
+ * merge of its own. */
+void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge) {
+  uint64_t now;
+
+  uvperf__merge_heads(merge);
+  now = uvperf__counters_clock(impl->counters);
+  follow_clock(impl, merge, now);
+  uvperf__merge_begin(merge, impl->opened_ns,
+                      now < UINT64_MAX - AHEAD_NS ? now + AHEAD_NS
+                                                  : UINT64_MAX);
 }
 
 /* How young a record may be that is delivered now. A ring that is pressed does
- * not wait for the slack; and where the clock was set back (CLOCK_REALTIME and
- * CLOCK_TAI can be) what was written before then is from the future, and waits
- * for nothing, until all of it is delivered. */
-static uint64_t horizon_at(set_t *impl, uint64_t now, int is_pressed) {
+ * not wait for the slack, and a flush for nothing. */
+static uint64_t horizon_at(const set_t *impl, uint64_t now, int is_pressed) {
   uint64_t slack = now < impl->slack_ns ? now : impl->slack_ns;
 
-  if (now < impl->clock_ns)
-    impl->was_set_back = 1;
-  impl->clock_ns = now;
-  if (impl->was_set_back)
+  if (impl->is_flushing || now == UINT64_MAX)
     return UINT64_MAX;
   return is_pressed ? now : now - slack;
 }
@@ -182,6 +192,7 @@ static int merge_one(set_t *impl, uint64_t horizon, uvperf__slice_t *slice,
   if (rc != 1)
     return rc;
   ring = merged.owner;
+  ring->stats.bad_times += (uint64_t)merged.is_bad;
   uvperf__set_deliver(impl, ring, merged.bytes, merged.size, slice);
   slice->records += 1;
   slice->bytes += merged.size;
@@ -231,27 +242,22 @@ static void look_later(set_t *impl) {
 int uvperf__set_drain_all(void *owner, uvperf__slice_t *slice) {
   set_t *impl = owner;
   uint64_t records = slice->records;
-  uint64_t horizon = UINT64_MAX;
-  uint64_t now = now_of(impl);
+  /* This clock comes before the heads: what is older than it by the slack is
+   * visible now, in whichever ring it is. */
+  uint64_t now = uvperf__counters_clock(impl->counters);
   int is_pressed;
   int rc;
 
-  /* The clock comes before the heads: what is older than that by the slack is
-   * visible now, in whichever ring it is. */
-  uvperf__merge_begin(impl->merge);
+  uvperf__set_begin_merge(impl, impl->merge);
   is_pressed = uvperf__merge_is_pressed(impl->merge);
-  if (!impl->is_flushing && now != UINT64_MAX)
-    horizon = horizon_at(impl, now, is_pressed);
-  rc = merge_until(impl, horizon, slice);
-  /* Nobody knew of the clock before it was set back. */
+  rc = merge_until(impl, horizon_at(impl, now, is_pressed), slice);
+  /* Another process's clock may be a little ahead. */
   if (rc == UVPERF__DRAINED && is_pressed && slice->records == records)
     rc = merge_until(impl, UINT64_MAX, slice);
   if (has_no_rings(impl)) {
     uvperf__merge_forget(impl->merge);
     return UVPERF__STOPPED;
   }
-  if (rc == UVPERF__DRAINED)
-    impl->was_set_back = 0;
   if (rc == UVPERF__DRAINED && uvperf__merge_has_more(impl->merge))
     look_later(impl);
   uvperf__merge_end(impl->merge);

@@ -10,6 +10,7 @@
 void merge_world_init(merge_world_t *world) {
   fake_kernel_reset();
   memset(world, 0, sizeof(*world));
+  world->latest = UINT64_MAX;
   world->attr.size = sizeof(world->attr);
   world->attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
                             PERF_SAMPLE_TIME | PERF_SAMPLE_RAW;
@@ -114,8 +115,6 @@ int merge_write(merge_ring_t *ring, enum merge_kind kind, uint64_t time,
   record->kind = kind;
   record->size = size;
   record->time = time;
-  if (kind == MERGE_TIMELESS)
-    record->time = ring->written > 0 ? record[-1].time : 0;
   fill(ring, ring->written, words);
   for (i = 0; i < size; i += 8) {
     at = (size_t)((page->data_head + i) & (ring->ring.size - 1));
@@ -151,8 +150,24 @@ static int is_broken(const merge_ring_t *ring) {
   return ring->is_found || ring->records[ring->consumed].kind == MERGE_BROKEN;
 }
 
-static uint64_t order_of(const merge_ring_t *ring) {
-  return is_broken(ring) ? 0 : ring->records[ring->consumed].time;
+static int is_bad(const merge_world_t *world, const merge_record_t *record) {
+  return record->kind != MERGE_TIMELESS &&
+         (record->time < world->earliest || record->time > world->latest);
+}
+
+static int has_time(const merge_world_t *world, const merge_record_t *record) {
+  return record->kind != MERGE_TIMELESS && !is_bad(world, record);
+}
+
+/* Of the record that is next in a ring. */
+static uint64_t time_of(const merge_world_t *world, const merge_ring_t *ring) {
+  const merge_record_t *record = &ring->records[ring->consumed];
+
+  return has_time(world, record) ? record->time : ring->before;
+}
+
+static uint64_t order_of(const merge_world_t *world, const merge_ring_t *ring) {
+  return is_broken(ring) ? 0 : time_of(world, ring);
 }
 
 /* The ring whose turn it is, or NULL. */
@@ -163,8 +178,8 @@ static merge_ring_t *find_next(const merge_world_t *world, uint64_t horizon) {
   for (i = 0; i < world->nr_rings; i++) {
     merge_ring_t *ring = world->rings[i];
 
-    if (may_give(ring) && order_of(ring) <= horizon &&
-        (next == NULL || order_of(ring) < order_of(next)))
+    if (may_give(ring) && order_of(world, ring) <= horizon &&
+        (next == NULL || order_of(world, ring) < order_of(world, next)))
       next = ring;
   }
   return next;
@@ -175,7 +190,8 @@ void merge_begin(merge_world_t *world) {
   size_t i;
 
   assert_false(world->is_ended);
-  uvperf__merge_begin(world->merge);
+  uvperf__merge_heads(world->merge);
+  uvperf__merge_begin(world->merge, world->earliest, world->latest);
   for (i = 0; i < world->nr_rings; i++) {
     merge_ring_t *ring = world->rings[i];
 
@@ -191,6 +207,15 @@ void merge_begin(merge_world_t *world) {
   assert_int_equal(uvperf__merge_has_more(world->merge), has_more);
 }
 
+void merge_rewind(merge_world_t *world) {
+  size_t i;
+
+  uvperf__merge_rewind(world->merge);
+  for (i = 0; i < world->nr_rings; i++)
+    world->rings[i]->before = 0;
+  world->newest = 0;
+}
+
 static void assert_bytes(const merge_ring_t *ring, const void *bytes) {
   uint64_t words[8192];
 
@@ -198,7 +223,7 @@ static void assert_bytes(const merge_ring_t *ring, const void *bytes) {
   assert_memory_equal(bytes, words, ring->records[ring->consumed].size);
 }
 
-static void assert_given(const merge_ring_t *ring,
+static void assert_given(const merge_world_t *world, const merge_ring_t *ring,
                          const uvperf__merged_t *merged) {
   const merge_record_t *record = &ring->records[ring->consumed];
 
@@ -206,8 +231,9 @@ static void assert_given(const merge_ring_t *ring,
   assert_ptr_equal(merged->owner, ring);
   assert_int_equal(merged->size, record->size);
   assert_bytes(ring, merged->bytes);
-  assert_int_equal(merged->has_time, record->kind != MERGE_TIMELESS);
-  assert_true(merged->time == record->time);
+  assert_int_equal(merged->has_time, has_time(world, record));
+  assert_int_equal(merged->is_bad, is_bad(world, record));
+  assert_true(merged->time == time_of(world, ring));
 }
 
 int merge_next(merge_world_t *world, uint64_t horizon) {
@@ -225,7 +251,7 @@ int merge_next(merge_world_t *world, uint64_t horizon) {
     merge_drop(world, expected);
   } else {
     assert_int_equal(rc, 1);
-    assert_given(expected, merged);
+    assert_given(world, expected, merged);
     world->given = expected;
   }
   return rc;
@@ -238,7 +264,7 @@ void merge_expect_nothing(merge_world_t *world, uint64_t horizon) {
 void merge_expect(merge_world_t *world, size_t ring, uint64_t time) {
   assert_int_equal(merge_next(world, UINT64_MAX), 1);
   assert_int_equal(world->given->index, ring);
-  assert_true(world->given->records[world->given->consumed].time == time);
+  assert_true(world->merged.time == time);
   merge_consume(world);
 }
 
@@ -248,7 +274,9 @@ static int settle(merge_world_t *world) {
   const merge_record_t *record = &ring->records[ring->consumed];
   int is_late = 0;
 
-  if (record->kind != MERGE_TIMELESS) {
+  ring->before = time_of(world, ring);
+  world->bad += (unsigned)is_bad(world, record);
+  if (has_time(world, record)) {
     is_late = record->time < world->newest;
     if (!is_late)
       world->newest = record->time;
@@ -288,6 +316,7 @@ static int hear(void *user, void *owner, const uint8_t *bytes,
   /* Any record may be shown, but no other be taken. */
   if (ring->records[ring->consumed].kind != MERGE_SAMPLE)
     return -1;
+  assert_true(has_time(world, &ring->records[ring->consumed]));
   assert_true(ring->ring.tail == ring->tail);
   world->given = ring;
   if (world->inside != NULL)

@@ -27,7 +27,7 @@ enum merge_kind {
 
 typedef struct merge_record_s {
   enum merge_kind kind;
-  uint64_t time; /* of MERGE_TIMELESS: of the one before it */
+  uint64_t time; /* none of MERGE_TIMELESS */
   size_t size;
 } merge_record_t;
 
@@ -38,6 +38,7 @@ typedef struct merge_ring_s {
   size_t written;
   size_t seen; /* by the last begin */
   size_t consumed;
+  uint64_t before; /* the time of what was consumed last */
   uint64_t tail;
   uint64_t published;
   int is_in;     /* takes part in what is between begin and end */
@@ -59,6 +60,9 @@ typedef struct merge_world_s {
   merge_ring_t *given; /* whose record that is, which next gave last */
   uint64_t newest;     /* of the records that were consumed */
   uint64_t late;       /* as counted here */
+  uint64_t bad;        /* the same */
+  uint64_t earliest;   /* for begin: the times that are possible */
+  uint64_t latest;
   /* Of merge_run. */
   uint64_t horizon;
   int (*inside)(void);
@@ -83,7 +87,9 @@ void merge_put(merge_ring_t *ring, uint64_t time);
 
 void merge_spoil(merge_ring_t *ring);
 void merge_drop(merge_world_t *world, merge_ring_t *ring);
+/* heads and begin, with the bounds of the world. */
 void merge_begin(merge_world_t *world);
+void merge_rewind(merge_world_t *world);
 
 /* Calls next and asserts that it gives what the model says, whatever that
  * is. */
@@ -92,8 +98,8 @@ int merge_next(merge_world_t *world, uint64_t horizon);
 /* The same, and that it gives nothing. */
 void merge_expect_nothing(merge_world_t *world, uint64_t horizon);
 
-/* As merge_next, and that it is the record with this time, of this ring; and
- * consumes it. */
+/* As merge_next, and that it is a record of this ring, which has or takes this
+ * time; and consumes it. */
 void merge_expect(merge_world_t *world, size_t ring, uint64_t time);
 
 /* Consumes what it gave; asserts whether that was late, and what the kernel

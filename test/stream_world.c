@@ -20,9 +20,14 @@ void stream_world_plan(stream_world_t *world, size_t mode) {
   options->wakeup_bytes = 1;
 }
 
+void stream_world_open_planned(uv_loop_t *loop, stream_world_t *world) {
+  live_stream_open(loop, &world->stream, &world->make.options);
+  world->base = live_now();
+}
+
 void stream_world_open(uv_loop_t *loop, stream_world_t *world, size_t mode) {
   stream_world_plan(world, mode);
-  live_stream_open(loop, &world->stream, &world->make.options);
+  stream_world_open_planned(loop, world);
 }
 
 void stream_world_begin(uv_loop_t *loop, stream_world_t *world, size_t mode) {
@@ -42,7 +47,7 @@ static void build_sample(const stream_world_t *world, record_builder_t *builder,
 
   record_values_init(&values);
   values.id = id;
-  values.time = time;
+  values.time = world->base + time;
   record_build(builder, PERF_RECORD_SAMPLE, attr, &values);
 }
 

@@ -8,27 +8,27 @@
 
 #include "counters_make.h"
 
-/* A time that no clock reaches. */
-#define STREAM_WORLD_FUTURE (UINT64_MAX / 2)
-
 typedef struct stream_world_s {
   live_stream_t stream;
   counters_make_t make;
   /* Of each CPU an event, whose ids are 100 and 102, and the owner of its
    * ring. */
   fake_event_t *events[4];
+  uint64_t base;  /* the time 0 of the world: when it was opened */
   uint64_t asked; /* the test's */
 } stream_world_t;
 
 /* With an empty scripted kernel: plans it, delivered as live_stream_plan_mode
- * says; opens it; starts it. */
+ * says, with a base of 0; opens it, with a base of now; starts it. */
 void stream_world_plan(stream_world_t *world, size_t mode);
+void stream_world_open_planned(uv_loop_t *loop, stream_world_t *world);
 void stream_world_open(uv_loop_t *loop, stream_world_t *world, size_t mode);
 void stream_world_begin(uv_loop_t *loop, stream_world_t *world, size_t mode);
 /* Closes it, and fails the test if anything is left. */
 void stream_world_close(stream_world_t *world);
 
-/* Writes a sample of the event with an id into the ring of a CPU. */
+/* Writes a sample of the event with an id into the ring of a CPU. The time is
+ * from the base on. */
 void stream_world_sample(stream_world_t *world, size_t cpu, uint64_t id,
                          uint64_t time);
 /* The same where the rings are overwritable. */

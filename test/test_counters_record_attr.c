@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <time.h>
 
+#include "counters_impl.h"
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static void records_of(counters_make_t *make, size_t nr_attrs) {
@@ -110,7 +112,7 @@ static void counters_without_records_have_no_rings(void **state) {
   counters = counters_open(&make);
   assert_null(uvperf__counters_rings(counters));
   assert_null(uvperf__counters_decoder(counters));
-  assert_int_equal(uvperf__counters_clockid(counters), -1);
+  assert_int_equal(counters->clockid, -1);
   uvperf__counters_settle(counters);
   assert_string_equal(fake_log(), "open");
   uvperf__counters_free(counters);
@@ -224,7 +226,7 @@ static void records_of_each_attr_tell_whose_they_are(void **state) {
   assert_int_equal(attr_of(counters, 2)->sample_type, PERF_SAMPLE_IDENTIFIER);
   for (i = 0; i < 3; i++)
     assert_false(attr_of(counters, i)->use_clockid);
-  assert_int_equal(uvperf__counters_clockid(counters), -1);
+  assert_int_equal(counters->clockid, -1);
   uvperf__counters_free(counters);
 }
 
@@ -253,7 +255,7 @@ static void time_order_adds_time_and_a_clock(void **state) {
   assert_int_equal(attr_of(counters, 2)->sample_type & PERF_SAMPLE_TIME, 0);
   assert_true(attr_of(counters, 3)->use_clockid);
   assert_int_equal(attr_of(counters, 3)->clockid, CLOCK_MONOTONIC);
-  assert_int_equal(uvperf__counters_clockid(counters), CLOCK_MONOTONIC);
+  assert_int_equal(counters->clockid, CLOCK_MONOTONIC);
   uvperf__counters_free(counters);
 }
 
@@ -270,7 +272,7 @@ static void clock_of_the_attrs_is_that_of_all(void **state) {
   make.attrs[1].use_clockid = make.attrs[2].use_clockid = 1;
   make.attrs[1].clockid = make.attrs[2].clockid = CLOCK_BOOTTIME;
   counters = counters_open(&make);
-  assert_int_equal(uvperf__counters_clockid(counters), CLOCK_BOOTTIME);
+  assert_int_equal(counters->clockid, CLOCK_BOOTTIME);
   assert_int_equal(attr_of(counters, 1)->clockid, CLOCK_BOOTTIME);
   assert_int_equal(attr_of(counters, 3)->clockid, CLOCK_BOOTTIME);
   uvperf__counters_free(counters);
@@ -342,7 +344,7 @@ static void overwritable_rings_in_time_order_have_a_clock(void **state) {
   counters = counters_open(&make);
   assert_true(attr_of(counters, 0)->write_backward);
   assert_true(attr_of(counters, 0)->use_clockid);
-  assert_int_equal(uvperf__counters_clockid(counters), CLOCK_MONOTONIC);
+  assert_int_equal(counters->clockid, CLOCK_MONOTONIC);
   uvperf__counters_free(counters);
 }
 

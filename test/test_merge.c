@@ -63,7 +63,8 @@ static void merge_and_sort(size_t nr_rings, size_t nr_records, uint64_t step) {
     merge_put(ring, time);
   }
   qsort(sorted, nr_records, sizeof(*sorted), compare);
-  uvperf__merge_begin(world.merge);
+  uvperf__merge_heads(world.merge);
+  uvperf__merge_begin(world.merge, 0, UINT64_MAX);
   for (i = 0; i < nr_records; i++) {
     assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged), 1);
     assert_true(merged.time == sorted[i].time);
@@ -215,6 +216,125 @@ static void record_without_time_comes_after_the_one_before_it(void **state) {
   merge_expect(&world, 1, 10);
   assert_int_equal(world.late, 0);
   merge_end(&world);
+}
+
+/* -- impossible times ------------------------------------------------------ */
+
+/* Of a clock that is far ahead: its ring goes on, nothing waits, and nothing is
+ * late after it. */
+static void record_of_the_future_comes_after_the_one_before_it(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  world.latest = 20;
+  merge_put(first, 10);
+  merge_put(first, 21);
+  merge_put(first, UINT64_MAX);
+  merge_put(first, 12);
+  merge_put(second, 11);
+  merge_put(second, 20);
+  merge_begin(&world);
+  merge_expect(&world, 0, 10);
+  merge_expect(&world, 0, 10);
+  merge_expect(&world, 0, 10);
+  merge_expect(&world, 1, 11);
+  merge_expect(&world, 0, 12);
+  merge_expect(&world, 1, 20);
+  merge_end(&world);
+  assert_int_equal(world.late, 0);
+  assert_int_equal(world.bad, 2);
+}
+
+/* It is not late either. */
+static void record_of_the_past_comes_after_the_one_before_it(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  world.earliest = 10;
+  merge_put(first, 12);
+  assert_int_equal(merge_write(first, MERGE_SIDEBAND, 9, 64), 1);
+  merge_put(first, 0);
+  merge_put(second, 10);
+  merge_put(second, 13);
+  merge_begin(&world);
+  merge_expect(&world, 1, 10);
+  merge_expect(&world, 0, 12);
+  merge_expect(&world, 0, 12);
+  merge_expect(&world, 0, 12);
+  merge_expect(&world, 1, 13);
+  merge_end(&world);
+  assert_int_equal(world.late, 0);
+  assert_int_equal(world.bad, 2);
+}
+
+/* No record is before it whose time it could take: it holds nothing up. */
+static void first_record_with_an_impossible_time_comes_first(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  world.latest = 20;
+  merge_put(first, 10);
+  merge_put(second, 30);
+  merge_put(second, 9);
+  merge_begin(&world);
+  merge_expect(&world, 1, 0);
+  merge_expect(&world, 1, 9);
+  merge_expect(&world, 0, 10);
+  merge_end(&world);
+  assert_int_equal(world.bad, 1);
+}
+
+/* A clock that is a little ahead: its record waits for its own time. */
+static void record_that_is_possible_by_now_keeps_its_time(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  world.latest = 20;
+  merge_put(first, 21);
+  merge_begin(&world);
+  assert_int_equal(merge_next(&world, UINT64_MAX), 1);
+  merge_end(&world); /* it was not consumed */
+  world.latest = 21;
+  merge_put(second, 11);
+  merge_begin(&world);
+  merge_expect(&world, 1, 11);
+  merge_expect_nothing(&world, 20);
+  merge_expect(&world, 0, 21);
+  merge_end(&world);
+  assert_int_equal(world.bad, 0);
+}
+
+/* What was delivered before does not make all else late. */
+static void rewind_forgets_the_times_from_before(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  merge_put(first, 100);
+  merge_put(second, 101);
+  merge_begin(&world);
+  merge_expect(&world, 0, 100);
+  merge_expect(&world, 1, 101);
+  merge_end(&world);
+  merge_put(first, 102);
+  merge_put(second, 11);
+  merge_rewind(&world);
+  world.latest = 20;
+  merge_begin(&world);
+  merge_expect(&world, 0, 0);
+  merge_expect(&world, 1, 11);
+  merge_end(&world);
+  assert_int_equal(world.late, 0);
+  assert_int_equal(world.bad, 1);
 }
 
 /* -- the horizon ----------------------------------------------------------- */
@@ -373,6 +493,11 @@ int main(void) {
       TEST(record_that_an_interrupt_put_behind_is_given_late),
       TEST(record_that_is_seen_too_late_is_counted),
       TEST(record_without_time_comes_after_the_one_before_it),
+      TEST(record_of_the_future_comes_after_the_one_before_it),
+      TEST(record_of_the_past_comes_after_the_one_before_it),
+      TEST(first_record_with_an_impossible_time_comes_first),
+      TEST(record_that_is_possible_by_now_keeps_its_time),
+      TEST(rewind_forgets_the_times_from_before),
       TEST(what_is_younger_than_the_horizon_waits),
       TEST(ring_that_is_quiet_holds_nothing_up),
       TEST(what_is_written_after_begin_waits_for_the_next),

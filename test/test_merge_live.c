@@ -140,7 +140,8 @@ static size_t take(uint64_t horizon) {
   size_t taken = 0;
   int rc;
 
-  uvperf__merge_begin(stream.merge);
+  uvperf__merge_heads(stream.merge);
+  uvperf__merge_begin(stream.merge, 0, UINT64_MAX);
   while ((rc = uvperf__merge_next(stream.merge, horizon, &merged)) == 1) {
     hear(&merged);
     stream.beyond += merged.time > horizon;

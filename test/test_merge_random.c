@@ -13,6 +13,7 @@ typedef struct run_s {
   size_t most_rings;
   size_t ring_bytes;
   unsigned inversions; /* one record of so many is older than the one before */
+  unsigned foreign;    /* one of so many is of another clock; 0: none */
   unsigned breaks;     /* so many of 4096 steps break a ring or drop one */
 } run_t;
 
@@ -48,6 +49,8 @@ static void write_some(void) {
       ring = any_ring();
     if (draw(run.inversions) == 0)
       time -= draw(20);
+    if (run.foreign != 0 && draw(run.foreign) == 0)
+      time = draw(2) == 0 ? draw(1000) : run.clock + draw(500);
     merge_write(ring, any_kind(), time,
                 MERGE_LEAST_BYTES + 8 * draw(run.ring_bytes / 32));
     run.clock += draw(4);
@@ -97,6 +100,8 @@ static void take_a_turn(void) {
   int runs = draw(3) != 0;
   int goes_on = 1;
 
+  if (run.foreign != 0)
+    run.world.latest = run.clock + 10;
   merge_begin(&run.world);
   while (left-- > 0 && goes_on) {
     if (!runs || merge_run(&run.world, horizon, 1 + draw(40), 1 + draw(2000),
@@ -120,8 +125,10 @@ static void play(uint64_t seed) {
   run.most_rings = 1 + (seed % 5 == 0 ? 300 : seed % 12);
   run.ring_bytes = (size_t)256 << seed % 4;
   run.inversions = seed % 3 == 0 ? 4 : 1000;
+  run.foreign = seed % 2 == 0 ? 2 + (unsigned)(seed % 7) * 10 : 0;
   run.breaks = seed % 4 == 0 ? 30 : 0;
   merge_world_init(&run.world);
+  run.world.earliest = run.foreign != 0 ? 900 : 0;
   while (run.world.nr_rings == 0 || draw(run.most_rings) != 0)
     if (run.world.nr_rings < run.most_rings)
       merge_world_add(&run.world, run.ring_bytes);

@@ -116,7 +116,8 @@ static void ring_that_was_dropped_is_not_touched(void **state) {
   merge_expect_nothing(&world, UINT64_MAX);
   uvperf__merge_end(world.merge);
   assert_true(second->ring.page->data_tail == second->published);
-  uvperf__merge_begin(world.merge);
+  uvperf__merge_heads(world.merge);
+  uvperf__merge_begin(world.merge, 0, UINT64_MAX);
   assert_int_equal(uvperf__merge_has_more(world.merge), 0);
   uvperf__merge_end(world.merge);
 }
@@ -163,7 +164,8 @@ static void forked_child_forgets_all_rings(void **state) {
   assert_int_equal(uvperf__merge_has_more(world.merge), 0);
   assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged), 0);
   uvperf__merge_end(world.merge);
-  uvperf__merge_begin(world.merge);
+  uvperf__merge_heads(world.merge);
+  uvperf__merge_begin(world.merge, 0, UINT64_MAX);
   assert_int_equal(uvperf__merge_is_pressed(world.merge), 0);
   assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged), 0);
   uvperf__merge_end(world.merge);

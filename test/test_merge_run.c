@@ -184,6 +184,31 @@ static void what_is_late_is_for_next(void **state) {
   merge_end(&world);
 }
 
+static void what_has_an_impossible_time_is_for_next(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  world.earliest = 10;
+  world.latest = 20;
+  merge_put(first, 10);
+  merge_put(first, 21);
+  merge_put(first, 20);
+  merge_put(second, 11);
+  merge_put(second, 9);
+  merge_put(second, 12);
+  merge_begin(&world);
+  assert_int_equal(run_all(), 1);
+  merge_expect(&world, 0, 10);
+  assert_int_equal(run_all(), 1);
+  merge_expect(&world, 1, 11);
+  assert_int_equal(run_all(), 2);
+  merge_end(&world);
+  assert_int_equal(world.bad, 2);
+  assert_int_equal(world.late, 0);
+}
+
 static void record_that_wraps_is_for_next(void **state) {
   merge_ring_t *ring;
   unsigned lap, wrapped = 0;
@@ -351,6 +376,7 @@ int main(void) {
       TEST(record_at_the_end_of_time_is_for_next),
       TEST(what_is_no_sample_is_for_next),
       TEST(what_is_late_is_for_next),
+      TEST(what_has_an_impossible_time_is_for_next),
       TEST(record_that_wraps_is_for_next),
       TEST(ring_that_breaks_is_for_next),
       TEST(sample_that_is_not_taken_is_for_next),

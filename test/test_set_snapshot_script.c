@@ -18,9 +18,10 @@ static struct {
 } seen;
 
 static void see(live_stream_t *stream, const uvperf_record_t *record) {
-  (void)stream;
+  const stream_world_t *world = (const stream_world_t *)(const void *)stream;
+
   assert_true(seen.nr < MOST);
-  seen.times[seen.nr] = record != NULL ? record->time : 0;
+  seen.times[seen.nr] = record != NULL ? record->time - world->base : 0;
   seen.ids[seen.nr] = record != NULL ? record->id : 0;
   seen.nr += 1;
 }
@@ -57,7 +58,7 @@ static void plan(stream_world_t *world, size_t mode) {
 
 static void begin(uv_loop_t *loop, stream_world_t *world, size_t mode) {
   plan(world, mode);
-  live_stream_open(loop, &world->stream, &world->make.options);
+  stream_world_open_planned(loop, world);
   world->stream.on_record = see;
   live_stream_start(&world->stream, NULL);
 }
@@ -151,6 +152,26 @@ static void set_snapshot_in_time_order_is_of_all_rings(void **state) {
   stream_world_close(&world);
 }
 
+/* It comes after the one before it in its ring. */
+static void set_snapshot_record_of_the_future_is_counted(void **state) {
+  uvperf_stats_t stats;
+  stream_world_t world;
+  const uint64_t future = UINT64_C(1) << 62;
+
+  begin(*state, &world, 1);
+  stream_world_overwrite(&world, 0, 100, 1);
+  stream_world_overwrite(&world, 0, 100, future);
+  stream_world_overwrite(&world, 0, 100, 3);
+  stream_world_overwrite(&world, 1, 102, 2);
+  stream_world_overwrite(&world, 1, 102, 4);
+  snap(&world, 0);
+  EXPECT(1, future, 2, 3, 4);
+  uvperf_set_stats(&world.stream.live.set, &stats);
+  assert_int_equal(stats.bad_times, 1);
+  assert_int_equal(stats.late_records, 0);
+  stream_world_close(&world);
+}
+
 /* A record whose end is overwritten is counted, not delivered. */
 static void set_snapshot_of_rings_gone_round_has_the_newest(void **state) {
   const uint64_t nr = 5 * support_page_bytes() / 40;
@@ -170,7 +191,7 @@ static void set_snapshot_of_rings_gone_round_has_the_newest(void **state) {
     uvperf_set_stats(&world.stream.live.set, &stats);
     assert_int_equal(world.stream.samples, 2 * (support_page_bytes() / 40));
     assert_int_equal(stats.bytes, 40 * stats.records);
-    assert_int_equal(world.stream.last_time, 11 + 2 * (nr - 1));
+    assert_int_equal(world.stream.last_time - world.base, 11 + 2 * (nr - 1));
     assert_int_equal(stats.cut_records, 2);
     assert_int_equal(stats.high_water_bytes, support_page_bytes());
     assert_int_equal(world.stream.corrupt + world.stream.faults, 0);
@@ -361,6 +382,7 @@ int main(void) {
       stream_world_test(set_snapshot_comes_ring_by_ring_newest_first),
       stream_world_test(set_snapshot_gives_what_is_new_or_all),
       stream_world_test(set_snapshot_in_time_order_is_of_all_rings),
+      stream_world_test(set_snapshot_record_of_the_future_is_counted),
       stream_world_test(set_snapshot_of_rings_gone_round_has_the_newest),
       stream_world_test(set_snapshot_that_cannot_be_is_refused),
       stream_world_test(set_snapshot_without_a_ring_is_of_nothing),

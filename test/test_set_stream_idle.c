@@ -44,9 +44,12 @@ static void set_end_that_waits_for_the_slack_lets_the_loop_sleep(void **state) {
 static void set_ring_that_waits_and_has_hung_up_does_not_spin(void **state) {
   stream_world_t world;
 
-  stream_world_begin(*state, &world, 1);
+  stream_world_plan(&world, 1);
+  world.make.options.slack_us = 10000000;
+  stream_world_open_planned(*state, &world);
+  live_stream_start(&world.stream, NULL);
   live_turns_in(*state, 5);
-  stream_world_sample(&world, 0, 100, STREAM_WORLD_FUTURE);
+  stream_world_sample(&world, 0, 100, 1);
   world.events[1]->revents = POLLHUP;
   fake_event_wake(world.events[1]);
   assert_true(live_turns_in(*state, 100) < 150);

@@ -158,7 +158,7 @@ static void set_ring_with_a_split_head_in_a_flush_is_told_there(void **state) {
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     stream_world_open(*state, &world, mode);
     live_stream_start(&world.stream, &options);
-    stream_world_sample(&world, 1, 102, STREAM_WORLD_FUTURE);
+    stream_world_sample(&world, 1, 102, 1);
     stream_world_split(&world, 0);
     stream_world_split(&world, 1);
     assert_int_equal(uvperf_set_flush(&world.stream.live.set), 0);
@@ -303,7 +303,7 @@ static void set_closed_when_a_ring_is_unsound_is_clean(void **state) {
       }
       world.stream.on_record = close_in_fault;
       stream_world_spoil(&world, 0);
-      stream_world_sample(&world, 1, 102, STREAM_WORLD_FUTURE);
+      stream_world_sample(&world, 1, 102, 1);
       stream_world_wake(&world, 0);
       assert_int_equal(world.stream.faults, 1);
       assert_int_equal(world.stream.live.closed, 1);

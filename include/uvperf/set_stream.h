@@ -95,10 +95,18 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *  after slack_us. So a quiet ring holds up nobody. Nothing is copied (but a
  *  record that wraps) or sorted: beside the rings it takes about a hundred
  *  bytes for each. While any ring is more than half full nothing waits for the
- *  slack, and neither does what was there when the clock is found to have been
- *  set back. A record that becomes visible later than that, or that an
- *  interrupt has put behind a younger one, is delivered when it is found, and
- *  counted in uvperf_stats_t.late_records.
+ *  slack. A record that becomes visible later than that, or that an interrupt
+ *  has put behind a younger one, is delivered when it is found, and counted in
+ *  uvperf_stats_t.late_records.
+ *  Another process that samples the same software event can stamp our records
+ *  with a clock of its own. A time is impossible if it is from before the set
+ *  was opened, or more than 1 ms later than the set's clock. Such a record
+ *  comes after the one before it in its ring, holds up nothing, and is counted
+ *  in uvperf_stats_t.bad_times; record->time is what the kernel wrote. A
+ *  foreign time that is possible cannot be recognized. If it is later than ours
+ *  (by 1 ms at most) its ring waits for that time; if it is earlier the record
+ *  is late. When CLOCK_REALTIME or CLOCK_TAI is set back, records from before
+ *  that have impossible times, and make no later record late.
  *  A LOST record has the time at which there was room again (before the record
  *  behind it in its ring); the loss was somewhere since the record before it.
  *  @param set      Initialized with UVPERF_SET_RECORDS.
@@ -152,7 +160,8 @@ UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
  *  waited for, together. With UVPERF_SET_TIME_ORDER the records of all rings
  *  come in the order of their time, oldest first; else ring by ring. (A record
  *  that an interrupt has put behind a younger one is in late_records, counted
- *  for each snapshot by itself.) A record tells its source also when its target
+ *  for each snapshot by itself; times that are impossible are treated as
+ *  uvperf_set_start says.) A record tells its source also when its target
  *  was removed since. Works after stop and UV_EOF too. A callback that stops or
  *  closes the handle ends the snapshot; what was not delivered is in no other,
  *  but one with UVPERF_SNAPSHOT_ALL.

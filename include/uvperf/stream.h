@@ -101,7 +101,13 @@ typedef struct uvperf_stats_s {
    * skipped_bytes + what waits in it (uvperf_ring_info_t.waiting), modulo
    * 2^64. */
   uint64_t skipped_bytes;
-  uint64_t reserved[3];
+  /* Records whose time is impossible, of a set with UVPERF_SET_TIME_ORDER: from
+   * before the set was opened, or later than the set's clock. Another process
+   * that samples the same software event with another clock causes them. They
+   * are delivered, at the place of the record before them in their ring; they
+   * are not in late_records. */
+  uint64_t bad_times;
+  uint64_t reserved[2];
 } uvperf_stats_t;
 
 /* One ring of several. */
