@@ -34,24 +34,24 @@ int uvperf__bpf_reader_check_process(const reader_t *impl,
 
 /* -- close ---------------------------------------------------------------- */
 
-static void release(reader_t *impl) {
+static void release(void *owner) {
+  reader_t *impl = owner;
+
   uvperf__free(impl->scratch);
+  uvperf__watch_free(impl->watch);
   uvperf__hotplug_free(impl->hotplug);
   uvperf__bpf_outputs_free(impl->outputs);
   uvperf__free(impl);
 }
 
-/* The last of them lets go of everything: as said in event.c, no fd that was
- * polled, and no ring, is let go of before. */
-void uvperf__bpf_reader_inner_closed(void *owner) {
+/* As said in event.c, no fd that was polled, and no ring, is released before.
+ */
+static void closed(void *owner) {
   reader_t *impl = owner;
   uvperf_bpf_reader_t *handle = impl->handle;
   int closed_by_user = impl->closed_by_user;
 
-  impl->nr_inner -= 1;
-  if (impl->nr_inner > 0)
-    return;
-  release(impl);
+  uvperf__teardown_let_go(&impl->teardown);
   handle->impl = NULL;
   /* What tells a close that is still owed from a second one. */
   if (closed_by_user)
@@ -70,15 +70,16 @@ void uvperf__bpf_reader_begin_close(void *owner) {
   impl->is_started = 0;
   uvperf__bpf_outputs_leave_map(impl->outputs);
   uvperf__bpf_outputs_disable(impl->outputs);
-  uvperf__watch_close(impl->watch);
+  uvperf__watch_close(impl->watch, &impl->teardown);
   uvperf__bpf_reader_close_cpus(impl);
+  uvperf__teardown_end(&impl->teardown);
 }
 
 void uvperf_bpf_reader_close(uvperf_bpf_reader_t *reader,
                              uvperf_bpf_close_cb close_cb) {
   reader_t *impl = reader->impl;
 
-  /* uvperf_walk_close has closed it and the teardown is over. */
+  /* uvperf_walk_close has closed it and the teardown is done. */
   if (impl == NULL) {
     assert(reader->reserved[0] == NULL);
     reader->reserved[0] = reader;
@@ -160,17 +161,17 @@ static int open_reader(reader_t *impl, uv_loop_t *loop, int map_fd,
   if (rc != 0)
     return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
                            "no memory for the inner handles");
-  impl->nr_inner = 1;
   return 0;
 }
 
-static reader_t *make_impl(uvperf_bpf_reader_t *reader,
+static reader_t *make_impl(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
                            const uvperf_bpf_reader_options_t *options) {
   reader_t *impl = uvperf__calloc(1, sizeof(*impl));
 
   if (impl == NULL)
     return NULL;
   impl->handle = reader;
+  uvperf__teardown_init(&impl->teardown, loop, closed, release, impl);
   impl->pid = uvperf__sys_getpid();
   impl->flags = options->flags;
   impl->default_flush_ms =
@@ -197,7 +198,7 @@ int uvperf__bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
   rc = check_options(map_fd, &own, error);
   if (rc != 0)
     return rc;
-  impl = make_impl(reader, &own);
+  impl = make_impl(loop, reader, &own);
   if (impl == NULL)
     return uvperf__explain(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
                            "no memory for the handle");

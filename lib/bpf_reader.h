@@ -14,15 +14,15 @@
 #include "watch.h"
 
 /* What uvperf_bpf_reader_t.impl points to; freed in the last inner close
- * callback. */
+ * callback, or later, when the flush or snapshot in which that ran returns. */
 typedef struct reader_s {
   uvperf_bpf_reader_t *handle;
   uvperf__bpf_outputs_t *outputs;
   uvperf__cpu_rings_t *rings; /* the outputs' */
   uvperf_decoder_t *decoder;  /* the same */
   pid_t pid;                  /* of the process that opened it */
-  size_t nr_inner;            /* of the following that are not closed yet */
-  uvperf__watch_t *watch;     /* has no ring of overwritable ones */
+  uvperf__teardown_t teardown;
+  uvperf__watch_t *watch; /* has no ring of overwritable ones */
   /* NULL with UVPERF_BPF_READER_FIXED_CPUS; with the loop from the first start
    * on. */
   uvperf__hotplug_t *hotplug;
@@ -71,9 +71,6 @@ int uvperf__bpf_reader_check_process(const reader_t *impl,
 
 /* Has the handle close, for what finds an inner handle being walked. */
 void uvperf__bpf_reader_begin_close(void *owner);
-
-/* One of nr_inner is closed. */
-void uvperf__bpf_reader_inner_closed(void *owner);
 
 /* -- bpf_reader_map.c -- */
 

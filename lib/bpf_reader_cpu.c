@@ -59,16 +59,9 @@ static void on_come(void *owner, int cpu) {
   tell(impl, cpu, status, status == 0 ? NULL : &error);
 }
 
-static void on_closed(void *owner) {
-  reader_t *impl = owner;
-
-  impl->hotplug = NULL;
-  uvperf__bpf_reader_inner_closed(impl);
-}
-
 int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root) {
-  static const uvperf__hotplug_ops_t ops = {
-      on_come, on_gone, uvperf__bpf_reader_begin_close, on_closed};
+  static const uvperf__hotplug_ops_t ops = {on_come, on_gone,
+                                            uvperf__bpf_reader_begin_close};
 
   return uvperf__hotplug_new(&impl->hotplug, root, &ops, impl);
 }
@@ -78,8 +71,7 @@ int uvperf__bpf_reader_follow_cpus(reader_t *impl, uvperf_error_t *error) {
 
   if (impl->hotplug == NULL)
     return 0;
-  if (uvperf__hotplug_attach(impl->hotplug, impl->handle->loop))
-    impl->nr_inner += 1;
+  uvperf__hotplug_attach(impl->hotplug, impl->handle->loop);
   rc = uvperf__hotplug_start(impl->hotplug, UVPERF__HOTPLUG_RESCAN_MS);
   return rc == 0 ? 0
                  : uvperf__hotplug_explain(error, rc,
@@ -93,5 +85,5 @@ void uvperf__bpf_reader_leave_cpus(reader_t *impl) {
 
 void uvperf__bpf_reader_close_cpus(reader_t *impl) {
   if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))
-    uvperf__hotplug_close(impl->hotplug);
+    uvperf__hotplug_close(impl->hotplug, &impl->teardown);
 }

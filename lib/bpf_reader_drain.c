@@ -159,5 +159,4 @@ const uvperf__watch_ops_t uvperf__bpf_reader_watch_ops = {
     .ring_end = ring_end,
     .end = end,
     .close = uvperf__bpf_reader_begin_close,
-    .closed = uvperf__bpf_reader_inner_closed,
 };

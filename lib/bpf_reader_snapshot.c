@@ -63,6 +63,7 @@ int uvperf_bpf_reader_snapshot(uvperf_bpf_reader_t *reader, uint32_t flags) {
   snapshots = plan(impl, nr);
   if (snapshots == NULL)
     return UV_ENOMEM;
+  uvperf__teardown_hold(&impl->teardown);
   rc = uvperf__snapshots_take(snapshots, nr, flags);
   if (rc == 0) {
     while (i < nr &&
@@ -71,5 +72,6 @@ int uvperf_bpf_reader_snapshot(uvperf_bpf_reader_t *reader, uint32_t flags) {
     uvperf__snapshots_free(snapshots, nr);
   }
   uvperf__free(snapshots);
+  uvperf__teardown_let_go(&impl->teardown);
   return rc;
 }

@@ -126,7 +126,9 @@ int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader) {
     return UV_EINVAL;
   if (impl->in_callback)
     return UV_EBUSY;
+  uvperf__teardown_hold(&impl->teardown);
   uvperf__watch_flush(impl->watch);
+  uvperf__teardown_let_go(&impl->teardown);
   return 0;
 }
 

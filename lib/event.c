@@ -22,7 +22,9 @@
 
 /* -- close ---------------------------------------------------------------- */
 
-static void release(event_t *impl) {
+static void release(void *owner) {
+  event_t *impl = owner;
+
   /* Not asked when it began to close: this may be a child that was forked
    * since. */
   if (uvperf__event_is_forked(impl))
@@ -38,6 +40,7 @@ static void release(event_t *impl) {
   uvperf__free(impl->whole);
   uvperf__free(impl->attr);
   uvperf__free(impl->changes);
+  uvperf__watch_free(impl->watch);
   uvperf__free(impl);
 }
 
@@ -50,7 +53,7 @@ static void closed(void *owner) {
   uvperf_event_t *handle = impl->handle;
   int closed_by_user = impl->closed_by_user;
 
-  release(impl);
+  uvperf__teardown_let_go(&impl->teardown);
   if (handle == NULL)
     return; /* init failed: the struct is the caller's since then */
   handle->impl = NULL;
@@ -72,13 +75,14 @@ static void begin_close(void *owner) {
   }
   uvperf__event_leave_group(impl);
   uvperf__event_unlink(impl);
-  uvperf__watch_close(impl->watch);
+  uvperf__watch_close(impl->watch, &impl->teardown);
+  uvperf__teardown_end(&impl->teardown);
 }
 
 void uvperf_event_close(uvperf_event_t *event, uvperf_event_close_cb close_cb) {
   event_t *impl = event->impl;
 
-  /* uvperf_walk_close has closed it and the teardown is over. */
+  /* uvperf_walk_close has closed it and the teardown is done. */
   if (impl == NULL) {
     assert(event->reserved[0] == NULL);
     event->reserved[0] = event;
@@ -105,7 +109,6 @@ static const uvperf__watch_ops_t watch_ops = {
     .ring_skipped = uvperf__event_skipped,
     .end = uvperf__event_end,
     .close = begin_close,
-    .closed = closed,
 };
 
 /* -- init ----------------------------------------------------------------- */
@@ -344,6 +347,7 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
   impl->fds = &impl->fd;
   impl->nr_fds = 1;
   impl->flags = own.flags;
+  uvperf__teardown_init(&impl->teardown, loop, closed, release, impl);
   uvperf__opener_init(&impl->opener);
   rc = open_event(impl, loop, attr, &own, error);
   if (rc != 0) {

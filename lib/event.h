@@ -29,11 +29,12 @@ typedef struct uvperf__writer_s {
   int is_overwritten; /* all that it wrote, of an overwritable ring */
 } uvperf__writer_t;
 
-/* What uvperf_event_t.impl points to; freed in the last inner close
- * callback. */
+/* What uvperf_event_t.impl points to; freed in the last inner close callback,
+ * or later, when the flush or snapshot in which that ran returns. */
 struct event_s {
   uvperf_event_t *handle; /* NULL until init has succeeded */
   uvperf__watch_t *watch;
+  uvperf__teardown_t teardown;
   struct perf_event_attr *attr;
   uvperf_decoder_t *decoder;
   uvperf__scratch_t *scratch; /* of all events on the loop; NULL: no ring */

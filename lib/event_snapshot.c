@@ -40,7 +40,9 @@ int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags) {
   rc = uvperf__snapshots_take(&snapshot, 1, flags);
   if (rc != 0)
     return rc;
+  uvperf__teardown_hold(&impl->teardown);
   deliver(impl, &snapshot);
   uvperf__snapshots_free(&snapshot, 1);
+  uvperf__teardown_let_go(&impl->teardown);
   return 0;
 }

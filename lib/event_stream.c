@@ -228,6 +228,7 @@ int uvperf_event_stop(uvperf_event_t *event) {
 
 int uvperf_event_flush(uvperf_event_t *event) {
   event_t *impl = uvperf__event_impl(event);
+  int rc;
 
   if (uvperf__event_is_forked(impl))
     return UV_EPERM;
@@ -240,7 +241,10 @@ int uvperf_event_flush(uvperf_event_t *event) {
     return 0;
   if (uvperf__scratch_reserve(impl->scratch) != 0)
     return UV_ENOMEM;
-  return uvperf__watch_flush(impl->watch);
+  uvperf__teardown_hold(&impl->teardown);
+  rc = uvperf__watch_flush(impl->watch);
+  uvperf__teardown_let_go(&impl->teardown);
+  return rc;
 }
 
 /* -- next ----------------------------------------------------------------- */

@@ -22,7 +22,6 @@
 #include "file.h"
 #include "sys.h"
 #include "system.h"
-#include "teardown.h"
 
 /* So many uevents are taken before the loop gets its turn. */
 #define MOST_UEVENTS 256
@@ -47,13 +46,12 @@ struct uvperf__hotplug_s {
   pid_t pid;
   uv_timer_t timer;
   uv_poll_t poll;
-  int fd; /* of the socket, which is polled; -1: none */
-  uvperf__teardown_t teardown;
+  int fd;                       /* of the socket, which is polled; -1: none */
+  uvperf__teardown_t *teardown; /* the owner's; NULL: not closing */
   uint64_t rescan_ms;
   int is_attached; /* a loop knows of it */
   int is_noted;    /* what is online was read once */
   int is_started;
-  int is_closing;
   cpu_t *cpus; /* by id */
   size_t nr_cpus;
   int *list; /* as it is read */
@@ -340,21 +338,22 @@ int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out, const char *root,
 void uvperf__hotplug_free(uvperf__hotplug_t *hotplug) {
   if (hotplug == NULL)
     return;
-  assert(!hotplug->is_attached);
+  assert(!hotplug->is_attached || hotplug->teardown != NULL);
+  if (hotplug->fd >= 0)
+    uvperf__sys_close(hotplug->fd);
   uvperf__free(hotplug->cpus);
   uvperf__free(hotplug->list);
   uvperf__free(hotplug);
 }
 
-int uvperf__hotplug_attach(uvperf__hotplug_t *hotplug, uv_loop_t *loop) {
+void uvperf__hotplug_attach(uvperf__hotplug_t *hotplug, uv_loop_t *loop) {
   if (hotplug->is_attached)
-    return 0;
+    return;
   hotplug->is_attached = 1;
   uv_timer_init(loop, &hotplug->timer);
   hotplug->timer.data = hotplug;
   hotplug->timer.timer_cb = on_timer;
   uv_unref((uv_handle_t *)&hotplug->timer);
-  return 1;
 }
 
 int uvperf__hotplug_is_attached(const uvperf__hotplug_t *hotplug) {
@@ -407,43 +406,29 @@ int uvperf__hotplug_explain(uvperf_error_t *error, int code,
 
 void uvperf__hotplug_stop(uvperf__hotplug_t *hotplug) {
   hotplug->is_started = 0;
-  uv_timer_stop(&hotplug->timer);
+  if (!uv_is_closing((const uv_handle_t *)&hotplug->timer))
+    uv_timer_stop(&hotplug->timer);
   if (has_poll(hotplug))
     uv_poll_stop(&hotplug->poll);
 }
 
 /* -- close ---------------------------------------------------------------- */
 
-/* The fd is closed when libuv has nothing to do with it any more. */
-static void all_closed(void *owner) {
-  uvperf__hotplug_t *hotplug = owner;
-  const uvperf__hotplug_ops_t *ops = hotplug->ops;
-  void *user = hotplug->owner;
-
-  if (hotplug->fd >= 0)
-    uvperf__sys_close(hotplug->fd);
-  hotplug->is_attached = 0;
-  uvperf__hotplug_free(hotplug);
-  ops->closed(user);
-}
-
 static void on_closed(uv_handle_t *handle) {
   uvperf__hotplug_t *hotplug = handle->data;
 
-  uvperf__teardown_closed(&hotplug->teardown);
+  uvperf__teardown_closed(hotplug->teardown);
 }
 
-void uvperf__hotplug_close(uvperf__hotplug_t *hotplug) {
-  uvperf__teardown_t *teardown = &hotplug->teardown;
-
-  assert(!hotplug->is_closing);
+/* The fd stays open until libuv has nothing to do with it any more. */
+void uvperf__hotplug_close(uvperf__hotplug_t *hotplug,
+                           uvperf__teardown_t *teardown) {
+  assert(hotplug->teardown == NULL);
   uvperf__hotplug_stop(hotplug);
-  hotplug->is_closing = 1;
-  uvperf__teardown_begin(teardown, hotplug->timer.loop, all_closed, hotplug);
+  hotplug->teardown = teardown;
   uvperf__teardown_close(teardown, &hotplug->timer, on_closed);
   if (hotplug->fd >= 0)
     uvperf__teardown_close(teardown, &hotplug->poll, on_closed);
-  uvperf__teardown_end(teardown);
 }
 
 /* As with the ticker, `data` is only read once our own callback says that the
@@ -456,7 +441,7 @@ int uvperf__hotplug_close_owner(uv_handle_t *handle) {
       !(handle->type == UV_POLL && ((uv_poll_t *)handle)->poll_cb == on_poll))
     return 0;
   hotplug = handle->data;
-  if (!hotplug->is_closing)
+  if (hotplug->teardown == NULL)
     hotplug->ops->close(hotplug->owner);
   return 1;
 }

@@ -14,6 +14,8 @@
 
 #include "uvperf/error.h"
 
+#include "teardown.h"
+
 typedef struct uvperf__hotplug_s uvperf__hotplug_t;
 
 /* The owner may stop and close in each of these. */
@@ -25,8 +27,6 @@ typedef struct uvperf__hotplug_ops_s {
   void (*gone)(void *owner, int cpu);
   /* An inner handle was found by uvperf__hotplug_close_owner: close. */
   void (*close)(void *owner);
-  /* Every inner handle is closed and the hotplug is freed. */
-  void (*closed)(void *owner);
 } uvperf__hotplug_ops_t;
 
 /* Notes the CPUs that are online now. `root` of sysfs as elsewhere, must last.
@@ -34,12 +34,13 @@ typedef struct uvperf__hotplug_ops_s {
 int uvperf__hotplug_new(uvperf__hotplug_t **hotplug, const char *root,
                         const uvperf__hotplug_ops_t *ops, void *owner);
 
-/* Frees one that no loop knows of. NULL is allowed. */
+/* Frees a hotplug that no loop knows of, or whose teardown is done. Nothing to
+ * do for NULL. */
 void uvperf__hotplug_free(uvperf__hotplug_t *hotplug);
 
-/* Registers its handles with the loop: from here on it is only freed by close.
- * Nothing where one knows of it. Whether it is new to the loop. */
-int uvperf__hotplug_attach(uvperf__hotplug_t *hotplug, uv_loop_t *loop);
+/* Registers its handles with the loop: from here on it must be closed before
+ * it is freed. Nothing to do if it is attached already. */
+void uvperf__hotplug_attach(uvperf__hotplug_t *hotplug, uv_loop_t *loop);
 int uvperf__hotplug_is_attached(const uvperf__hotplug_t *hotplug);
 
 /* Of one that is attached. Tells from the next turn of the loop on what has
@@ -61,9 +62,10 @@ int uvperf__hotplug_explain(uvperf_error_t *error, int code,
 /* Nothing is told after it. */
 void uvperf__hotplug_stop(uvperf__hotplug_t *hotplug);
 
-/* Stops, closes the inner handles and, when they are gone, calls `closed`.
+/* Stops, and closes the inner handles as a part of the owner's teardown.
  * Once. */
-void uvperf__hotplug_close(uvperf__hotplug_t *hotplug);
+void uvperf__hotplug_close(uvperf__hotplug_t *hotplug,
+                           uvperf__teardown_t *teardown);
 
 /* If the handle is an inner one of any hotplug: has its owner close, unless it
  * does already, and gives 1; else 0. */

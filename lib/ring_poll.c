@@ -196,14 +196,13 @@ static void on_closed(uv_handle_t *handle) {
   ring_poll->ops->closed(ring_poll->owner);
 }
 
-int uvperf__ring_poll_close(uvperf__ring_poll_t *ring_poll) {
+void uvperf__ring_poll_close(uvperf__ring_poll_t *ring_poll,
+                             uvperf__teardown_t *teardown) {
   ring_poll->closing = 1;
   if (ring_poll->replacing)
-    return 1; /* on_replaced is still to come */
-  if (!usable(ring_poll))
-    return 0;
-  uv_close((uv_handle_t *)&ring_poll->poll, on_closed);
-  return 1;
+    uvperf__teardown_expect(teardown); /* on_replaced is still to come */
+  else
+    uvperf__teardown_close(teardown, &ring_poll->poll, on_closed);
 }
 
 uvperf__ring_poll_t *uvperf__ring_poll_of(uv_handle_t *handle) {

@@ -9,13 +9,15 @@
 
 #include <uv.h>
 
+#include "teardown.h"
+
 typedef struct uvperf__ring_poll_ops_s {
   /* The kernel woke the ring's reader, or claims to. */
   void (*woken)(void *owner);
   /* Another fd is polled from now on; its registration swallows wakeups as any
    * does. Also when that failed: `gone` says so. */
   void (*replaced)(void *owner);
-  /* uvperf__ring_poll_close is done. */
+  /* What uvperf__ring_poll_close has closed is closed. */
   void (*closed)(void *owner);
 } uvperf__ring_poll_ops_t;
 
@@ -57,9 +59,10 @@ void uvperf__ring_poll_probe(uvperf__ring_poll_t *ring_poll);
 
 void uvperf__ring_poll_set_ref(uvperf__ring_poll_t *ring_poll, int ref);
 
-/* Closes; `closed` is called in a later turn. 1, or 0 if the handle was closing
- * by somebody else's uv_close: then `closed` is not called. */
-int uvperf__ring_poll_close(uvperf__ring_poll_t *ring_poll);
+/* Closes as a part of a teardown, unless others have. `closed` must call
+ * uvperf__teardown_closed. */
+void uvperf__ring_poll_close(uvperf__ring_poll_t *ring_poll,
+                             uvperf__teardown_t *teardown);
 
 /* The ring_poll that a handle is part of, or NULL if it is not ours. */
 uvperf__ring_poll_t *uvperf__ring_poll_of(uv_handle_t *handle);

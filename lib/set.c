@@ -34,9 +34,13 @@ int uvperf__set_is_forked(const set_t *impl) {
 
 /* -- close ---------------------------------------------------------------- */
 
-static void release(set_t *impl) {
+static void release(void *owner) {
+  set_t *impl = owner;
+
   uvperf__merge_free(impl->merge);
   uvperf__free(impl->scratch);
+  uvperf__ticker_free(impl->ticker);
+  uvperf__watch_free(impl->watch);
   uvperf__hotplug_free(impl->hotplug);
   uvperf__counters_free(impl->counters);
   uvperf_reading_free(impl->readings[0]);
@@ -45,17 +49,14 @@ static void release(set_t *impl) {
   uvperf__free(impl);
 }
 
-/* The last of them lets go of everything: as said in event.c, no fd that was
- * polled, and no ring, is let go of before. */
-void uvperf__set_inner_closed(void *owner) {
+/* As said in event.c, no fd that was polled, and no ring, is released before.
+ */
+static void closed(void *owner) {
   set_t *impl = owner;
   uvperf_set_t *handle = impl->handle;
   int closed_by_user = impl->closed_by_user;
 
-  impl->nr_inner -= 1;
-  if (impl->nr_inner > 0)
-    return;
-  release(impl);
+  uvperf__teardown_let_go(&impl->teardown);
   handle->impl = NULL;
   /* What tells a close that is still owed from a second one. */
   if (closed_by_user)
@@ -76,16 +77,17 @@ void uvperf__set_begin_close(void *owner) {
   impl->is_started = 0;
   uvperf__counters_disable(impl->counters, NULL);
   uvperf__counters_detach(impl->counters);
-  uvperf__ticker_close(impl->ticker);
+  uvperf__ticker_close(impl->ticker, &impl->teardown);
   if (impl->watch != NULL)
-    uvperf__watch_close(impl->watch);
+    uvperf__watch_close(impl->watch, &impl->teardown);
   uvperf__set_close_cpus(impl);
+  uvperf__teardown_end(&impl->teardown);
 }
 
 void uvperf_set_close(uvperf_set_t *set, uvperf_set_close_cb close_cb) {
   set_t *impl = set->impl;
 
-  /* uvperf_walk_close has closed it and the teardown is over. */
+  /* uvperf_walk_close has closed it and the teardown is done. */
   if (impl == NULL) {
     assert(set->reserved[0] == NULL);
     set->reserved[0] = set;
@@ -100,8 +102,8 @@ void uvperf_set_close(uvperf_set_t *set, uvperf_set_close_cb close_cb) {
     uvperf__set_begin_close(impl);
 }
 
-static const uvperf__ticker_ops_t ticker_ops = {
-    uvperf__set_tick, uvperf__set_begin_close, uvperf__set_inner_closed};
+static const uvperf__ticker_ops_t ticker_ops = {uvperf__set_tick,
+                                                uvperf__set_begin_close};
 
 /* -- init ----------------------------------------------------------------- */
 
@@ -125,7 +127,6 @@ static int open_set(set_t *impl, uv_loop_t *loop,
                            "no memory for the inner handle");
   impl->opened_ns = uvperf__counters_opened(impl->counters);
   impl->clock_ns = impl->opened_ns;
-  impl->nr_inner = 1;
   return 0;
 }
 
@@ -148,6 +149,7 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
     return uvperf__explain(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
                            "no memory for the handle");
   impl->handle = set;
+  uvperf__teardown_init(&impl->teardown, loop, closed, release, impl);
   impl->lent = -1;
   impl->flags = own.flags;
   impl->default_flush_ms = own.wakeup_bytes == 1 ? 0 : DEFAULT_FLUSH_MS;

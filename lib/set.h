@@ -14,11 +14,12 @@
 #include "ticker.h"
 #include "watch.h"
 
-/* What uvperf_set_t.impl points to; freed in the last inner close callback. */
+/* What uvperf_set_t.impl points to; freed in the last inner close callback, or
+ * later, when the flush or snapshot in which that ran returns. */
 typedef struct set_s {
   uvperf_set_t *handle;
   uvperf__counters_t *counters;
-  size_t nr_inner; /* of the following that are not closed yet */
+  uvperf__teardown_t teardown;
   uvperf__ticker_t *ticker;
   uvperf__watch_t *watch; /* NULL before the first uvperf_set_start */
   /* NULL without UVPERF_SET_FOLLOW_CPUS; with the loop from the first start or
@@ -83,9 +84,6 @@ int uvperf__set_is_forked(const set_t *impl);
 
 /* Has the handle close, for what finds an inner handle being walked. */
 void uvperf__set_begin_close(void *owner);
-
-/* One of nr_inner is closed. */
-void uvperf__set_inner_closed(void *owner);
 
 /* -- set_read.c -- */
 

@@ -142,6 +142,7 @@ int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags) {
     return UV_EBUSY;
   if (job.nr == 0)
     return 0;
+  uvperf__teardown_hold(&impl->teardown);
   rc = begin(&job);
   if (rc == 0)
     rc = uvperf__snapshots_take(job.snapshots, job.nr, job.flags);
@@ -152,5 +153,6 @@ int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags) {
   end(&job);
   if (!impl->closing)
     uvperf__counters_settle(impl->counters);
+  uvperf__teardown_let_go(&impl->teardown);
   return rc;
 }

@@ -61,7 +61,6 @@ static const uvperf__watch_ops_t by_ring = {
     .ring_end = uvperf__set_ring_end,
     .end = uvperf__set_end,
     .close = uvperf__set_begin_close,
-    .closed = uvperf__set_inner_closed,
 };
 
 static const uvperf__watch_ops_t by_time = {
@@ -72,7 +71,6 @@ static const uvperf__watch_ops_t by_time = {
     .ring_end = uvperf__set_ring_end,
     .end = uvperf__set_end,
     .close = uvperf__set_begin_close,
-    .closed = uvperf__set_inner_closed,
 };
 
 /* At the first start, and not in init, so that an init that fails leaves
@@ -99,7 +97,6 @@ static int make_watch(set_t *impl) {
                          in_order ? &by_time : &by_ring, impl);
   if (rc != 0)
     return rc;
-  impl->nr_inner += 1;
   uvperf__watch_set_ref(impl->watch, uvperf__ticker_has_ref(impl->ticker));
   return 0;
 }
@@ -217,11 +214,13 @@ int uvperf_set_flush(uvperf_set_t *set) {
     return UV_EINVAL;
   if (impl->in_callback)
     return UV_EBUSY;
+  uvperf__teardown_hold(&impl->teardown);
   impl->is_flushing = 1;
   uvperf__watch_flush(impl->watch);
   impl->is_flushing = 0;
   if (!impl->closing)
     uvperf__counters_settle(impl->counters);
+  uvperf__teardown_let_go(&impl->teardown);
   return 0;
 }
 

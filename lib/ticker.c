@@ -11,7 +11,6 @@
 
 #include "alloc.h"
 #include "sys.h"
-#include "teardown.h"
 
 #define NS_PER_MS 1000000u
 
@@ -20,8 +19,7 @@ struct uvperf__ticker_s {
   void *owner;
   pid_t pid;
   uv_timer_t timer;
-  uvperf__teardown_t teardown;
-  int closing;
+  uvperf__teardown_t *teardown; /* the owner's; NULL: not closing */
   int unref;
   /* Nanoseconds of uv_hrtime. */
   uint64_t start_ns;
@@ -87,35 +85,29 @@ int uvperf__ticker_start(uvperf__ticker_t *ticker, uint64_t interval_ms) {
 }
 
 void uvperf__ticker_stop(uvperf__ticker_t *ticker) {
-  uv_timer_stop(&ticker->timer);
+  if (!uv_is_closing((const uv_handle_t *)&ticker->timer))
+    uv_timer_stop(&ticker->timer);
 }
 
 /* -- close ---------------------------------------------------------------- */
 
-static void all_closed(void *owner) {
-  uvperf__ticker_t *ticker = owner;
-  const uvperf__ticker_ops_t *ops = ticker->ops;
-  void *user = ticker->owner;
-
-  uvperf__free(ticker);
-  ops->closed(user);
-}
-
 static void on_closed(uv_handle_t *handle) {
   uvperf__ticker_t *ticker = handle->data;
 
-  uvperf__teardown_closed(&ticker->teardown);
+  uvperf__teardown_closed(ticker->teardown);
 }
 
-void uvperf__ticker_close(uvperf__ticker_t *ticker) {
-  uvperf__teardown_t *teardown = &ticker->teardown;
-
-  assert(!ticker->closing);
+void uvperf__ticker_close(uvperf__ticker_t *ticker,
+                          uvperf__teardown_t *teardown) {
+  assert(ticker->teardown == NULL);
   uvperf__ticker_stop(ticker);
-  ticker->closing = 1;
-  uvperf__teardown_begin(teardown, ticker->timer.loop, all_closed, ticker);
+  ticker->teardown = teardown;
   uvperf__teardown_close(teardown, &ticker->timer, on_closed);
-  uvperf__teardown_end(teardown);
+}
+
+void uvperf__ticker_free(uvperf__ticker_t *ticker) {
+  if (ticker != NULL)
+    uvperf__free(ticker);
 }
 
 /* Every handle on the loop may be asked about, so `data` is only read once the
@@ -126,7 +118,7 @@ int uvperf__ticker_close_owner(uv_handle_t *handle) {
   if (handle->type != UV_TIMER || ((uv_timer_t *)handle)->timer_cb != on_timer)
     return 0;
   ticker = handle->data;
-  if (!ticker->closing)
+  if (ticker->teardown == NULL)
     ticker->ops->close(ticker->owner);
   return 1;
 }

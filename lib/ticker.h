@@ -8,6 +8,8 @@
 
 #include <uv.h>
 
+#include "teardown.h"
+
 typedef struct uvperf__ticker_s uvperf__ticker_t;
 
 typedef struct uvperf__ticker_ops_s {
@@ -18,12 +20,10 @@ typedef struct uvperf__ticker_ops_s {
   void (*tick)(void *owner);
   /* The inner handle was found by uvperf__ticker_close_owner: close. */
   void (*close)(void *owner);
-  /* The inner handle is closed and the ticker is freed. */
-  void (*closed)(void *owner);
 } uvperf__ticker_ops_t;
 
 /* Makes a ticker and registers its inner handle with the loop: from here on it
- * can only be freed by uvperf__ticker_close. 0 or UV_ENOMEM. */
+ * must be closed before it is freed. 0 or UV_ENOMEM. */
 int uvperf__ticker_new(uvperf__ticker_t **ticker, uv_loop_t *loop,
                        const uvperf__ticker_ops_t *ops, void *owner);
 
@@ -35,8 +35,12 @@ int uvperf__ticker_start(uvperf__ticker_t *ticker, uint64_t interval_ms);
 /* No tick comes after it. */
 void uvperf__ticker_stop(uvperf__ticker_t *ticker);
 
-/* Stops, closes the inner handle and, when it is gone, calls `closed`. Once. */
-void uvperf__ticker_close(uvperf__ticker_t *ticker);
+/* Stops, and closes the inner handle as a part of the owner's teardown. Once. */
+void uvperf__ticker_close(uvperf__ticker_t *ticker,
+                          uvperf__teardown_t *teardown);
+
+/* Frees a ticker whose teardown is done. Nothing to do for NULL. */
+void uvperf__ticker_free(uvperf__ticker_t *ticker);
 
 /* If the handle is the inner one of any ticker: has its owner close, unless it
  * does already, and gives 1; else 0. */

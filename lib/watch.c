@@ -75,7 +75,7 @@ int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
   watched_ring_t *made;
   int rc;
 
-  assert(nr_fds > 0 && !watch->closing);
+  assert(nr_fds > 0 && watch->teardown == NULL);
   rings = uvperf__grow(rings, watch->nr_rings, &watch->room_rings, 1,
                        sizeof(watch->rings[0]));
   if (rings == NULL)
@@ -159,7 +159,7 @@ void uvperf__watch_stop(uvperf__watch_t *watch) {
 }
 
 void uvperf__watch_look_in(uvperf__watch_t *watch, uint64_t ms) {
-  uint64_t at = uv_now(watch->loop) + ms;
+  uint64_t at;
 
   if (!watch->started)
     return;
@@ -168,6 +168,7 @@ void uvperf__watch_look_in(uvperf__watch_t *watch, uint64_t ms) {
     uvperf__watch_schedule(watch);
     return;
   }
+  at = uv_now(watch->loop) + ms;
   if (watch->look_at != 0 && watch->look_at <= at)
     return;
   watch->look_at = at;
@@ -210,46 +211,40 @@ const uint64_t *uvperf__watch_session(const uvperf__watch_t *watch) {
 
 /* -- close ---------------------------------------------------------------- */
 
-static void all_closed(void *owner) {
-  uvperf__watch_t *watch = owner;
-  const uvperf__watch_ops_t *ops = watch->ops;
-  void *user = watch->owner;
-  size_t i;
-
-  for (i = 0; i < watch->nr_rings; i++)
-    uvperf__free(watch->rings[i]);
-  uvperf__free(watch->rings);
-  uvperf__free(watch);
-  ops->closed(user);
-}
-
 static void on_ring_closed(void *owner) {
   watched_ring_t *ring = owner;
 
-  uvperf__teardown_closed(&ring->watch->teardown);
+  uvperf__teardown_closed(ring->watch->teardown);
 }
 
 static void on_closed(uv_handle_t *handle) {
   uvperf__watch_t *watch = handle->data;
 
-  uvperf__teardown_closed(&watch->teardown);
+  uvperf__teardown_closed(watch->teardown);
 }
 
-void uvperf__watch_close(uvperf__watch_t *watch) {
-  uvperf__teardown_t *teardown = &watch->teardown;
+void uvperf__watch_close(uvperf__watch_t *watch, uvperf__teardown_t *teardown) {
   size_t i;
 
-  assert(!watch->closing);
+  assert(watch->teardown == NULL);
   uvperf__watch_quiesce(watch);
-  watch->closing = 1;
-  uvperf__teardown_begin(teardown, watch->loop, all_closed, watch);
+  watch->teardown = teardown;
   for (i = 0; i < watch->nr_rings; i++)
-    uvperf__teardown_note(teardown,
-                          uvperf__ring_poll_close(&watch->rings[i]->ring_poll));
+    uvperf__ring_poll_close(&watch->rings[i]->ring_poll, teardown);
   uvperf__teardown_close(teardown, &watch->idle, on_closed);
   uvperf__teardown_close(teardown, &watch->check, on_closed);
   uvperf__teardown_close(teardown, &watch->timer, on_closed);
-  uvperf__teardown_end(teardown);
+}
+
+void uvperf__watch_free(uvperf__watch_t *watch) {
+  size_t i;
+
+  if (watch == NULL)
+    return;
+  for (i = 0; i < watch->nr_rings; i++)
+    uvperf__free(watch->rings[i]);
+  uvperf__free(watch->rings);
+  uvperf__free(watch);
 }
 
 static int is_ours(const uv_handle_t *handle) {
@@ -281,7 +276,7 @@ int uvperf__watch_close_owner(uv_handle_t *handle) {
 
   if (watch == NULL)
     return 0;
-  if (!watch->closing)
+  if (watch->teardown == NULL)
     watch->ops->close(watch->owner);
   return 1;
 }

@@ -18,6 +18,7 @@
 
 #include "ring.h"
 #include "slice.h"
+#include "teardown.h"
 
 typedef struct uvperf__watch_s uvperf__watch_t;
 
@@ -45,8 +46,6 @@ typedef struct uvperf__watch_ops_s {
   void (*end)(void *owner, size_t ring_index, int status);
   /* An inner handle was found by uvperf__watch_close_owner: close. */
   void (*close)(void *owner);
-  /* Every inner handle is closed and the watch is freed. */
-  void (*closed)(void *owner);
 } uvperf__watch_ops_t;
 
 typedef struct uvperf__watch_options_s {
@@ -57,13 +56,13 @@ typedef struct uvperf__watch_options_s {
 } uvperf__watch_options_t;
 
 /* Makes a watch without rings and registers its inner handles with the loop:
- * from here on it can only be freed by uvperf__watch_close. 0 or UV_ENOMEM. */
+ * from here on it must be closed before it is freed. 0 or UV_ENOMEM. */
 int uvperf__watch_new(uvperf__watch_t **watch, uv_loop_t *loop,
                       const uvperf__watch_ops_t *ops, void *owner);
 
 /* Adds a ring, with the fds of all events that write into it, its own first:
  * its index is how many there were before. The ring and the array are the
- * owner's and stay until `closed`. Exactly one of the fds is polled; when that
+ * owner's and stay until the teardown is done. Exactly one of the fds is polled; when that
  * one hangs up another that lives takes its place. May be called at any time,
  * inside a callback too; a watch that is started polls it at once. 0,
  * UV_ENOMEM, what uv_poll_init gives (nothing is added then), or what
@@ -115,8 +114,11 @@ int uvperf__watch_flush(uvperf__watch_t *watch);
  * stopped or closed. */
 const uint64_t *uvperf__watch_session(const uvperf__watch_t *watch);
 
-/* Closes every inner handle and, when they are gone, calls `closed`. Once. */
-void uvperf__watch_close(uvperf__watch_t *watch);
+/* Closes every inner handle, as a part of the owner's teardown. Once. */
+void uvperf__watch_close(uvperf__watch_t *watch, uvperf__teardown_t *teardown);
+
+/* Frees a watch whose teardown is done. Nothing to do for NULL. */
+void uvperf__watch_free(uvperf__watch_t *watch);
 
 /* If the handle is an inner one of any watch: has its owner close, unless it
  * does already, and gives 1; else 0. */

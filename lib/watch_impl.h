@@ -6,7 +6,6 @@
 
 #include "opener.h"
 #include "ring_poll.h"
-#include "teardown.h"
 #include "watch.h"
 
 /* Allocated one by one, as libuv's handles must not move. */
@@ -39,8 +38,7 @@ struct uvperf__watch_s {
   uv_timer_t timer;  /* for the earlier of these */
   uint64_t flush_at; /* uv_now of the next flush, 0: none; options.flush_ms */
   uint64_t look_at;  /* that of uvperf__watch_look_in */
-  uvperf__teardown_t teardown;
-  int closing;
+  uvperf__teardown_t *teardown; /* the owner's; NULL: not closing */
   int started;
   int unref;
   int delivering; /* inside a turn or a flush */

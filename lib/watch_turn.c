@@ -396,10 +396,12 @@ static uint64_t earlier(uint64_t one, uint64_t other) {
 
 void uvperf__watch_set_timer(uvperf__watch_t *watch) {
   uint64_t at = earlier(watch->flush_at, watch->look_at);
-  uint64_t now = uv_now(watch->loop);
+  uint64_t now;
 
+  /* Closed by others: the loop may no longer exist. */
   if (!uvperf__watch_can_use(&watch->timer))
     return;
+  now = uv_now(watch->loop);
   if (at == 0)
     uv_timer_stop(&watch->timer);
   else

@@ -28,16 +28,29 @@ static void close_by_walk(void *arg) {
   hotplug_owner_t *owner = arg;
 
   owner->closes++;
-  uvperf__hotplug_close(owner->hotplug);
+  hotplug_close(owner);
 }
 
 static void closed(void *arg) {
   hotplug_owner_t *owner = arg;
 
   owner->closed++;
+  uvperf__teardown_let_go(&owner->teardown);
 }
 
-static const uvperf__hotplug_ops_t ops = {come, gone, close_by_walk, closed};
+static void release(void *arg) {
+  hotplug_owner_t *owner = arg;
+
+  uvperf__hotplug_free(owner->hotplug);
+}
+
+void hotplug_close(hotplug_owner_t *owner) {
+  uvperf__teardown_init(&owner->teardown, owner->loop, closed, release, owner);
+  uvperf__hotplug_close(owner->hotplug, &owner->teardown);
+  uvperf__teardown_end(&owner->teardown);
+}
+
+static const uvperf__hotplug_ops_t ops = {come, gone, close_by_walk};
 
 int hotplug_setup(void **state) {
   if (cpu_tree_begin(3) != 0)
@@ -56,9 +69,10 @@ int hotplug_teardown(void **state) {
 void hotplug_make_on(uv_loop_t *loop, hotplug_owner_t *owner,
                      const char *root) {
   memset(owner, 0, sizeof(*owner));
+  owner->loop = loop;
   assert_int_equal(uvperf__hotplug_new(&owner->hotplug, root, &ops, owner), 0);
-  assert_true(uvperf__hotplug_attach(owner->hotplug, loop));
-  assert_false(uvperf__hotplug_attach(owner->hotplug, loop));
+  uvperf__hotplug_attach(owner->hotplug, loop);
+  uvperf__hotplug_attach(owner->hotplug, loop);
 }
 
 void hotplug_make(uv_loop_t *loop, hotplug_owner_t *owner) {
@@ -111,7 +125,7 @@ void hotplug_expect_by_look(uv_loop_t *loop, hotplug_owner_t *owner,
 }
 
 void hotplug_end(uv_loop_t *loop, hotplug_owner_t *owner) {
-  uvperf__hotplug_close(owner->hotplug);
+  hotplug_close(owner);
   assert_int_equal(owner->closed, 0);
   hotplug_run(loop);
   assert_int_equal(owner->closed, 1);

@@ -15,6 +15,8 @@
 typedef struct hotplug_owner_s hotplug_owner_t;
 struct hotplug_owner_s {
   uvperf__hotplug_t *hotplug;
+  uv_loop_t *loop;
+  uvperf__teardown_t teardown;
   char told[256]; /* as in "gone 1, come 1" */
   uint64_t nr;    /* how often */
   int closes;     /* by hotplug_close_owner */
@@ -48,7 +50,8 @@ void hotplug_expect(uv_loop_t *loop, hotplug_owner_t *owner, const char *told);
 void hotplug_expect_by_look(uv_loop_t *loop, hotplug_owner_t *owner,
                             const char *told);
 
-/* Closes it. */
+/* Begins to close it; closes it to the end. */
+void hotplug_close(hotplug_owner_t *owner);
 void hotplug_end(uv_loop_t *loop, hotplug_owner_t *owner);
 
 /* Has no fd left, and then again as many as before. */

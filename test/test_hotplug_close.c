@@ -65,7 +65,7 @@ static void hotplug_stopped_in_a_callback_tells_the_rest_later(void **state) {
 }
 
 static void close_in_callback(hotplug_owner_t *owner) {
-  uvperf__hotplug_close(owner->hotplug);
+  hotplug_close(owner);
 }
 
 static void hotplug_closed_in_a_callback_tells_no_more(void **state) {
@@ -203,14 +203,16 @@ static void hotplug_handles_uv_closed_by_others_are_survived(void **state) {
                    UV_EINVAL);
   hotplug_run(*state);
   uvperf__hotplug_stop(owner.hotplug);
-  hotplug_end(*state, &owner);
+  hotplug_close(&owner);
+  assert_int_equal(owner.closed, 1);
+  fake_assert_clean();
 }
 
 static int close_twice(void *arg) {
   hotplug_owner_t *owner = arg;
 
-  uvperf__hotplug_close(owner->hotplug);
-  uvperf__hotplug_close(owner->hotplug);
+  hotplug_close(owner);
+  hotplug_close(owner);
   return 0;
 }
 

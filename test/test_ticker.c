@@ -15,6 +15,8 @@
 
 typedef struct owner_s {
   uvperf__ticker_t *ticker;
+  uv_loop_t *loop;
+  uvperf__teardown_t teardown;
   uint64_t ticks;
   int closes;
   int closed;
@@ -33,23 +35,37 @@ static void tick(void *arg) {
     owner->hook(owner);
 }
 
-static void close_by_walk(void *arg) {
-  owner_t *owner = arg;
-
-  owner->closes += 1;
-  uvperf__ticker_close(owner->ticker);
-}
-
 static void closed(void *arg) {
   owner_t *owner = arg;
 
   owner->closed += 1;
+  uvperf__teardown_let_go(&owner->teardown);
 }
 
-static const uvperf__ticker_ops_t ops = {tick, close_by_walk, closed};
+static void release(void *arg) {
+  owner_t *owner = arg;
+
+  uvperf__ticker_free(owner->ticker);
+}
+
+static void close_ticker(owner_t *owner) {
+  uvperf__teardown_init(&owner->teardown, owner->loop, closed, release, owner);
+  uvperf__ticker_close(owner->ticker, &owner->teardown);
+  uvperf__teardown_end(&owner->teardown);
+}
+
+static void close_by_walk(void *arg) {
+  owner_t *owner = arg;
+
+  owner->closes += 1;
+  close_ticker(owner);
+}
+
+static const uvperf__ticker_ops_t ops = {tick, close_by_walk};
 
 static void make(uv_loop_t *loop, owner_t *owner) {
   memset(owner, 0, sizeof(*owner));
+  owner->loop = loop;
   assert_int_equal(uvperf__ticker_new(&owner->ticker, loop, &ops, owner), 0);
 }
 
@@ -62,7 +78,7 @@ static void run_to_end(uv_loop_t *loop) {
 }
 
 static void unmake(uv_loop_t *loop, owner_t *owner) {
-  uvperf__ticker_close(owner->ticker);
+  close_ticker(owner);
   assert_int_equal(owner->closed, 0);
   run_to_end(loop);
   assert_int_equal(owner->closed, 1);
@@ -244,10 +260,6 @@ static void ticker_new_without_memory_is_enomem(void **state) {
 
 /* -- close ---------------------------------------------------------------- */
 
-static void close_ticker(owner_t *owner) {
-  uvperf__ticker_close(owner->ticker);
-}
-
 static void ticker_closed_in_tick_is_clean(void **state) {
   owner_t owner;
 
@@ -320,7 +332,7 @@ static void ticker_timer_uv_closed_by_others_is_survived(void **state) {
 }
 
 static void
-ticker_closed_after_others_closed_its_timer_frees_all(void **state) {
+ticker_closed_after_others_closed_its_timer_is_closed_at_once(void **state) {
   owner_t owner;
 
   make(*state, &owner);
@@ -330,14 +342,16 @@ ticker_closed_after_others_closed_its_timer_frees_all(void **state) {
   uvperf__ticker_set_ref(owner.ticker, 0);
   uvperf__ticker_set_ref(owner.ticker, 1);
   assert_int_equal(uvperf__ticker_start(owner.ticker, 1), UV_EINVAL);
-  unmake(*state, &owner);
+  close_ticker(&owner);
+  assert_int_equal(owner.closed, 1);
+  fake_assert_clean();
 }
 
 static int close_twice(void *arg) {
   owner_t *owner = arg;
 
-  uvperf__ticker_close(owner->ticker);
-  uvperf__ticker_close(owner->ticker);
+  close_ticker(owner);
+  close_ticker(owner);
   return 0;
 }
 
@@ -439,7 +453,7 @@ int main(void) {
       TICKER(ticker_closed_in_tick_is_clean),
       TICKER(ticker_is_found_by_its_timer_and_foreign_ones_are_not),
       TICKER(ticker_timer_uv_closed_by_others_is_survived),
-      TICKER(ticker_closed_after_others_closed_its_timer_frees_all),
+      TICKER(ticker_closed_after_others_closed_its_timer_is_closed_at_once),
       TICKER(ticker_closed_twice_aborts),
       TICKER(live_ticks_are_never_early_nor_two_for_an_interval),
       TICKER(live_ticks_of_a_blocked_loop_are_not_made_up_for),

@@ -103,13 +103,27 @@ static void end(void *owner, size_t index, int status) {
 static void close_by_walk(void *owner) {
   watched_t *watched = owner;
 
-  uvperf__watch_close(watched->watch);
+  watched_close(watched);
 }
 
 static void closed(void *owner) {
   watched_t *watched = owner;
 
   watched->closed += 1;
+  uvperf__teardown_let_go(&watched->teardown);
+}
+
+static void release(void *owner) {
+  watched_t *watched = owner;
+
+  uvperf__watch_free(watched->watch);
+}
+
+void watched_close(watched_t *watched) {
+  uvperf__teardown_init(&watched->teardown, watched->loop, closed, release,
+                        watched);
+  uvperf__watch_close(watched->watch, &watched->teardown);
+  uvperf__teardown_end(&watched->teardown);
 }
 
 static const uvperf__watch_ops_t by_ring = {
@@ -120,7 +134,6 @@ static const uvperf__watch_ops_t by_ring = {
     .ring_end = ring_end,
     .end = end,
     .close = close_by_walk,
-    .closed = closed,
 };
 
 static const uvperf__watch_ops_t together = {
@@ -131,7 +144,6 @@ static const uvperf__watch_ops_t together = {
     .ring_end = ring_end,
     .end = end,
     .close = close_by_walk,
-    .closed = closed,
 };
 
 static watched_t *make(uv_loop_t *loop, const uvperf__watch_ops_t *ops) {
@@ -154,7 +166,7 @@ watched_t *watched_make_together(uv_loop_t *loop) {
 void watched_unmake(watched_t *watched) {
   size_t i;
 
-  uvperf__watch_close(watched->watch);
+  watched_close(watched);
   for (i = 0; i < 100 && !watched->closed; i++)
     uv_run(watched->loop, UV_RUN_NOWAIT);
   assert_int_equal(watched->closed, 1);

@@ -15,6 +15,7 @@ typedef struct watched_s watched_t;
 struct watched_s {
   uv_loop_t *loop;
   uvperf__watch_t *watch;
+  uvperf__teardown_t teardown;
   uvperf__ring_t rings[WATCHED_RINGS];
   int fds[WATCHED_RINGS];
   size_t nr;
@@ -49,6 +50,7 @@ watched_t *watched_make(uv_loop_t *loop);
 watched_t *watched_make_together(uv_loop_t *loop);
 extern const uvperf__watch_options_t watched_plain;
 void watched_unmake(watched_t *watched);
+void watched_close(watched_t *watched);
 
 /* Starts, with watched_plain. */
 void watched_start(watched_t *watched);

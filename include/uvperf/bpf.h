@@ -14,7 +14,8 @@
  * - `error` may be NULL; it receives the cause, the reason and the remedy of a
  *   failure.
  * - All functions but uvperf_bpf_reader_flush and uvperf_bpf_reader_snapshot
- *   may be called inside any callback of the handle.
+ *   may be called inside any callback of the handle. A callback of these two
+ *   may also run the loop.
  * - After fork(2) the child must call uv_loop_fork and close the handles before
  *   it runs the loop; there, all but close and the getters return UV_EPERM, and
  *   close leaves the parent's events and the map alone.
@@ -377,9 +378,10 @@ uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader);
  *  somebody else has put there since goes too. While a forked child lives that
  *  has not closed the handle its events stay in the map, turned off: programs
  *  get -EOPNOTSUPP.) No record callback runs after it, even in the middle of a
- *  drain. On a later turn of the loop rings are unmapped, fds closed and
- *  close_cb called. Exactly once (a second call asserts), except as
- *  uvperf_event_close says of uvperf_walk_close.
+ *  drain. In a later run of the loop rings are unmapped, fds closed and
+ *  close_cb called. uvperf_event_close says the rest: how often to call it, and
+ *  what holds inside a flush or snapshot, after uvperf_walk_close, and after the
+ *  loop was closed.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_bpf_reader_close(uvperf_bpf_reader_t *reader,
                                            uvperf_bpf_close_cb close_cb);

@@ -8,7 +8,8 @@
  * - One handle, one loop, one thread: call from the loop's thread only.
  * - Returned codes are 0 or a negative UV_E*.
  * - All functions but uvperf_event_flush, uvperf_event_snapshot and
- *   uvperf_event_next may be called inside any callback of the handle.
+ *   uvperf_event_next may be called inside any callback of the handle. A
+ *   callback of a flush or snapshot may also run the loop.
  * - After fork(2) the child must call uv_loop_fork and close the handles before
  *   it runs the loop, or before the callback returns if it was forked in a
  *   record callback (the child has the ring no more, nor the record); there,
@@ -368,12 +369,16 @@ UVPERF_EXTERN int uvperf_event_set_output(uvperf_event_t *event,
 
 /** Closes the handle: this is how one cancels. Returns at once; no record
  *  callback runs after it, even in the middle of a drain. The siblings of a
- *  leader are disabled first, and stay open. On a later turn of
- *  the loop the ring is unmapped, the fd closed and close_cb called. Exactly
- *  once (a second call asserts), except that after uvperf_walk_close, or after
- *  somebody else uv_closed the inner handles, it is still to be called: then it
- *  stores close_cb, or calls it at once if uvperf_walk_close's teardown is
- *  over. Call it while the loop is open.
+ *  leader are disabled first, and stay open. In a later run
+ *  of the loop the ring is unmapped, the fd closed and close_cb called. If a
+ *  callback of a flush or snapshot closes the handle and runs the loop, close_cb
+ *  is called there, and the ring and the fd are released when the flush or
+ *  snapshot returns.
+ *
+ *  Call it exactly once; a second call asserts. It must also be called after
+ *  uvperf_walk_close, and after others have uv_closed the inner handles. If all
+ *  of them are closed by then, close_cb is called before this returns, and the
+ *  loop is not touched: it may have been closed and freed.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_event_close(uvperf_event_t *event,
                                       uvperf_event_close_cb close_cb);

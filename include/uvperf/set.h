@@ -15,8 +15,9 @@
  * - Returned codes are 0 or a negative UV_E*.
  * - `error` may be NULL; it receives the cause, the reason and the remedy of a
  *   failure.
- * - All functions may be called inside the handle's callbacks (but for
- *   uvperf_set_flush of set_stream.h).
+ * - All functions may be called inside the handle's callbacks, except
+ *   uvperf_set_flush and uvperf_set_snapshot of set_stream.h. A callback of
+ *   these two may also run the loop.
  * - After fork(2) the child must call uv_loop_fork and close the handles before
  *   it runs the loop; there, all but close and the getters return UV_EPERM, and
  *   close leaves the parent's events alone. A child by a bare clone(2), of
@@ -342,12 +343,10 @@ UVPERF_EXTERN int uvperf_set_fd(const uvperf_set_t *set, size_t attr,
                                 uint64_t serial);
 
 /** Closes the handle. Returns at once; everything is disabled, and no reading
- *  and no record comes after it, also in the middle of a turn. On a later turn
- *  of the loop the fds are closed and close_cb is called. Exactly once (a
- *  second call asserts), except that after uvperf_walk_close, or after somebody
- *  else uv_closed an inner handle, it is still to be called: then it stores
- *  close_cb, or calls it at once if uvperf_walk_close's teardown is over. Call
- *  it while the loop is open.
+ *  and no record comes after it, also in the middle of a turn. In a later run
+ *  of the loop the fds are closed and close_cb is called. uvperf_event_close
+ *  says the rest: how often to call it, and what holds inside a flush or
+ *  snapshot, after uvperf_walk_close, and after the loop was closed.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_set_close(uvperf_set_t *set,
                                     uvperf_set_close_cb close_cb);
