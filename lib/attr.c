@@ -13,6 +13,11 @@
 /* Where the 64-bit flag word starts. */
 #define FLAGS_OFFSET 40
 
+/* header.size has 16 bits, and is a multiple of 8. */
+#define LARGEST_SAMPLE 65528
+/* Entries of the branch records of any processor. */
+#define MOST_BRANCHES 64
+
 /* Some bits of an unsigned integer of `width` bytes at `offset`. */
 typedef struct place_s {
   uint8_t offset;
@@ -259,13 +264,48 @@ static int has_side_band(const struct perf_event_attr *attr) {
   return 0;
 }
 
+static int is_bpf_output(const struct perf_event_attr *attr) {
+  return attr->type == PERF_TYPE_SOFTWARE &&
+         attr->config == PERF_COUNT_SW_BPF_OUTPUT;
+}
+
 static int has_samples(const struct perf_event_attr *attr) {
-  return attr->sample_period != 0 || (attr->type == PERF_TYPE_SOFTWARE &&
-                                      attr->config == PERF_COUNT_SW_BPF_OUTPUT);
+  return attr->sample_period != 0 || is_bpf_output(attr);
 }
 
 int uvperf__attr_writes_records(const struct perf_event_attr *attr) {
   return has_samples(attr) || has_side_band(attr);
+}
+
+static uint64_t bits(uint64_t mask) {
+  return (uint64_t)__builtin_popcountll(mask);
+}
+
+/* The most bytes that a sample can have, without AUX data, which are cut to
+ * fit; call chains as long as /proc/sys/kernel/perf_event_max_stack says by
+ * default. Each bit stands for a word at least: a value, a number or a
+ * size. */
+static uint64_t largest_sample(const struct perf_event_attr *attr) {
+  uint64_t type = attr->sample_type;
+  uint64_t words = 1 + bits(type);
+  uint64_t max_stack = uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_MAX_STACK);
+  uint64_t bytes = 0;
+
+  if (type & PERF_SAMPLE_READ) /* perf_event_validate_size() */
+    bytes += attr->read_format & PERF_FORMAT_GROUP ? 16 * 1024 : 4 * 8;
+  if (type & PERF_SAMPLE_CALLCHAIN) /* and PERF_MAX_CONTEXTS_PER_STACK */
+    words += 8 + (max_stack != 0 ? max_stack : PERF_MAX_STACK_DEPTH);
+  if (type & PERF_SAMPLE_RAW) /* PERF_MAX_TRACE_SIZE; a program's choice */
+    bytes += is_bpf_output(attr) ? LARGEST_SAMPLE : 8192;
+  if (type & PERF_SAMPLE_BRANCH_STACK) /* entry and counters; hw_idx */
+    bytes += 8 + MOST_BRANCHES * (sizeof(struct perf_branch_entry) + 8);
+  if (type & PERF_SAMPLE_REGS_USER)
+    words += bits(uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_USER));
+  if (type & PERF_SAMPLE_STACK_USER) /* and dyn_size */
+    bytes += uvperf__attr_stack(attr) + 8;
+  if (type & PERF_SAMPLE_REGS_INTR)
+    words += bits(uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_INTR));
+  return words * sizeof(uint64_t) + bytes;
 }
 
 /* Of a stack of 0 bytes perf_prepare_sample in kernel/events/core.c counts 8
@@ -273,12 +313,23 @@ int uvperf__attr_writes_records(const struct perf_event_attr *attr) {
  * and without PERF_SAMPLE_REGS_USER, for whatever has a user side (kernel
  * threads have none). It lies over the fields behind the stack, and the last of
  * them over the next record, the oldest of a ring that is full, or that of an
- * interrupt. */
+ * interrupt.
+ *
+ * A larger stack is cut so that the sample has 65528 bytes with all that comes
+ * before (perf_sample_ustack_size), but only then registers and AUX data are
+ * added, and header.size, of 16 bits, wraps. */
 const char *uvperf__attr_fault(const struct perf_event_attr *attr) {
-  if (has_samples(attr) && (attr->sample_type & PERF_SAMPLE_STACK_USER) &&
-      uvperf__attr_stack(attr) == 0)
+  if (!has_samples(attr) || !(attr->sample_type & PERF_SAMPLE_STACK_USER))
+    return NULL;
+  if (uvperf__attr_stack(attr) == 0)
     return "sample_stack_user 0 with PERF_SAMPLE_STACK_USER: the kernel "
            "writes such samples over the next record: leave that bit out";
+  if ((attr->sample_type & (PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_AUX)) &&
+      largest_sample(attr) > LARGEST_SAMPLE)
+    return "PERF_SAMPLE_STACK_USER with PERF_SAMPLE_REGS_INTR or "
+           "PERF_SAMPLE_AUX and samples that can be longer than 65528 bytes, "
+           "which the kernel writes over the next record: take a smaller "
+           "sample_stack_user";
   return NULL;
 }
 

@@ -200,6 +200,55 @@ static void attr_of_samples_with_a_stack_of_0_bytes_has_a_fault(void **state) {
   assert_null(uvperf__attr_fault(&attr));
 }
 
+static void expect_largest(struct perf_event_attr *attr, uint32_t stack) {
+  attr->sample_stack_user = stack;
+  assert_null(uvperf__attr_fault(attr));
+  attr->sample_stack_user = stack + 8;
+  assert_non_null(uvperf__attr_fault(attr));
+}
+
+/* The stack is cut so that the sample fits, but what the kernel adds later is
+ * not. */
+static void attr_of_samples_above_64_kib_has_a_fault(void **state) {
+  const uint64_t stack = PERF_SAMPLE_STACK_USER;
+  struct perf_event_attr attr;
+
+  (void)state;
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  uvperf_attr_set_period(&attr, 1);
+  attr.sample_type = stack | PERF_SAMPLE_REGS_USER;
+  attr.sample_regs_user = 7;
+  attr.sample_stack_user = 65528;
+  assert_null(uvperf__attr_fault(&attr));
+  attr.sample_type = stack | PERF_SAMPLE_REGS_INTR;
+  attr.sample_regs_intr = 7;
+  expect_largest(&attr, 65472);
+  attr.sample_type |= PERF_SAMPLE_REGS_USER;
+  expect_largest(&attr, 65472 - 4 * 8);
+  attr.sample_type = stack | PERF_SAMPLE_AUX;
+  expect_largest(&attr, 65528 - 4 * 8);
+  attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+  expect_largest(&attr, 65528 - 7 * 8);
+  attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+  expect_largest(&attr, 65528 - (8 + 127 + 8) * 8);
+  attr.sample_max_stack = 10;
+  expect_largest(&attr, 65528 - (8 + 10 + 8) * 8);
+  attr.sample_type = stack | PERF_SAMPLE_AUX | PERF_SAMPLE_READ;
+  expect_largest(&attr, 65528 - 5 * 8 - 32);
+  attr.read_format = PERF_FORMAT_GROUP;
+  expect_largest(&attr, 65528 - 5 * 8 - 16 * 1024);
+  attr.sample_type = stack | PERF_SAMPLE_AUX | PERF_SAMPLE_BRANCH_STACK;
+  expect_largest(&attr, 65528 - 5 * 8 - 8 - 64 * 32);
+  attr.sample_type = stack | PERF_SAMPLE_AUX | PERF_SAMPLE_RAW;
+  expect_largest(&attr, 65528 - 5 * 8 - 8192);
+  /* What a program hands out has no bound of its own. */
+  attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+  attr.sample_stack_user = 8;
+  assert_non_null(uvperf__attr_fault(&attr));
+  attr.sample_type = stack | PERF_SAMPLE_RAW;
+  assert_null(uvperf__attr_fault(&attr));
+}
+
 static void attr_with_side_band_writes_but_wakes_not_each(void **state) {
   struct perf_event_attr attr;
   size_t i;
@@ -319,6 +368,7 @@ int main(void) {
       cmocka_unit_test(attr_that_samples_writes_records),
       cmocka_unit_test(attr_of_bpf_output_writes_records),
       cmocka_unit_test(attr_of_samples_with_a_stack_of_0_bytes_has_a_fault),
+      cmocka_unit_test(attr_of_samples_above_64_kib_has_a_fault),
       cmocka_unit_test(attr_with_side_band_writes_but_wakes_not_each),
       cmocka_unit_test(attr_wakes_each_only_with_a_bound_of_1),
       cmocka_unit_test(attr_with_inherit_stat_wakes_not_for_read_records),

@@ -24,7 +24,8 @@
 #ifdef REG_IP
 #define REGS                                                                   \
   (UINT64_C(1) << REG_IP | UINT64_C(1) << REG_SP | UINT64_C(1) << REG_ARG)
-#define MARKS 4
+#define MARKS          4
+#define LARGEST_SAMPLE 65528
 
 /* -- CALLCHAIN ------------------------------------------------------------ */
 
@@ -267,6 +268,70 @@ static void kernel_writes_a_stack_of_0_bytes_beyond_the_record(void **state) {
   }
 }
 
+static void check_largest(live_collector_t *collector,
+                          const uvperf_record_t *record) {
+  (void)collector;
+  assert_int_equal(record->size, LARGEST_SAMPLE);
+  assert_int_equal(record->sample.stack_user.size,
+                   *(uint32_t *)collector->hook_data);
+  assert_int_equal(record->sample.regs_intr.nr, 3);
+}
+
+/* Where the head is after some page faults. */
+static uint64_t read_head(struct perf_event_attr *attr) {
+  struct perf_event_mmap_page *page;
+  size_t bytes = 65 * support_page_bytes();
+  uint64_t head;
+  char *region;
+  int fd;
+
+  fd = (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  assert_true(fd >= 0);
+  page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  assert_true(page != MAP_FAILED);
+  region = live_region();
+  assert_int_equal(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+  live_touch(region);
+  assert_int_equal(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+  head = page->data_head;
+  live_region_free(region);
+  munmap(page, bytes);
+  close(fd);
+  return head;
+}
+
+/* Two words more, and the kernel takes the sample for one of a few bytes. */
+static void sample_of_64_kib_with_registers_is_the_largest(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  uint32_t stack;
+
+  support_need_breakpoints(__func__);
+  options.ring_bytes = 64 * support_page_bytes();
+  live_called_attr(&attr, PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_INTR);
+  attr.sample_regs_intr = REGS;
+  /* Header, size, dyn_size, abi and three registers. */
+  stack = LARGEST_SAMPLE - 7 * 8;
+  attr.sample_stack_user = stack;
+  live_begin(*state, &collector, &attr, &options, check_largest, &stack);
+  live_called(0);
+  live_end(&collector, 1);
+  attr.sample_stack_user += 8;
+  assert_int_equal(
+      uvperf_event_init(*state, &collector.event, &attr, NULL, &error),
+      UV_EINVAL);
+  assert_non_null(strstr(error.reason, "65528 bytes"));
+
+  live_touch_attr(&attr, PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_INTR);
+  attr.sample_regs_intr = REGS;
+  attr.sample_stack_user = stack;
+  assert_int_equal(read_head(&attr) % LARGEST_SAMPLE, 0);
+  attr.sample_stack_user += 16;
+  assert_in_range(read_head(&attr), 1, LARGEST_SAMPLE - 1);
+}
+
 /* -- neither -------------------------------------------------------------- */
 
 static void check_kernel_thread(live_collector_t *collector,
@@ -338,6 +403,7 @@ int main(void) {
       support_loop_test(sample_regs_intr_hold_the_argument_of_a_call),
       support_loop_test(sample_stack_user_holds_the_callers_variables),
       support_loop_test(kernel_writes_a_stack_of_0_bytes_beyond_the_record),
+      support_loop_test(sample_of_64_kib_with_registers_is_the_largest),
       support_loop_test(sample_of_a_kernel_thread_has_no_registers),
 #else
       support_loop_test(sample_registers_of_this_machine_are_known),

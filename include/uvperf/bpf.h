@@ -204,7 +204,9 @@ typedef struct uvperf_bpf_reader_options_s {
  *      that the map has no entry for; an attr of another type or config, with
  *      inherit (the kernel takes no such event into a map), or with
  *      PERF_SAMPLE_STACK_USER and sample_stack_user 0 or, of overwritable
- *      rings, not below a ring; what uvperf_event_init says of an attr;
+ *      rings, not below a ring, or PERF_SAMPLE_RAW and PERF_SAMPLE_REGS_INTR or
+ *      PERF_SAMPLE_AUX beside it (a program may hand out so much that the
+ *      sample passes 65528 bytes); what uvperf_event_init says of an attr;
  *    UV_EBADF   map_fd is not open;
  *    UV_ENOENT, UV_EACCES, UV_ENOTDIR…  the path cannot be opened;
  *    UV_E2BIG   options, or the attr, have fields that the library, or the

@@ -165,8 +165,9 @@ typedef struct uvperf_event_options_s {
  *      does not know; no such CPU or tracepoint; frequency above
  *      perf_event_max_sample_rate; does not fit the leader; ring_bytes not
  *      above wakeup_watermark, or of an overwritable ring sample_stack_user;
- *      samples with PERF_SAMPLE_STACK_USER and sample_stack_user 0, which the
- *      kernel writes over the next record;
+ *      samples with PERF_SAMPLE_STACK_USER that the kernel writes over the next
+ *      record: of sample_stack_user 0, or with PERF_SAMPLE_REGS_INTR or
+ *      PERF_SAMPLE_AUX if all fields together can pass 65528 bytes;
  *      inherit with a ring and cpu -1;
  *    UV_E2BIG   options, or the attr, have fields that the library, or the
  *      kernel, does not know; reading the group would give more than 16 KiB;

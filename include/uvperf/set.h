@@ -110,9 +110,10 @@ struct uvperf_set_s {
  *      of side_band, its BUILD_ID without mappings, no such ring_bytes,
  *      wakeup_bytes of more than half of a ring, attrs with different clocks
  *      or inherit_stat, or with write_backward and no UVPERF_SET_OVERWRITE,
- *      or samples with PERF_SAMPLE_STACK_USER and sample_stack_user 0; with
- *      UVPERF_SET_OVERWRITE wakeup_bytes, slack_us, or sample_stack_user not
- *      below a ring; or what uvperf_event_init says of EINVAL;
+ *      or samples with PERF_SAMPLE_STACK_USER that the kernel writes over the
+ *      next record: see uvperf_event_init; with UVPERF_SET_OVERWRITE
+ *      wakeup_bytes, slack_us, or sample_stack_user not below a ring; or what
+ *      uvperf_event_init says of EINVAL;
  *    UV_E2BIG   options, a target or an attr have fields that the library, or
  *      the kernel, does not know; or there are more than 65536 attrs;
  *    UV_EMFILE, UV_ENFILE  the fds do not suffice (cause files): error->needed
