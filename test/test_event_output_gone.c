@@ -5,10 +5,12 @@
 
 #include <poll.h>
 
+#include "fake_clock.h"
 #include "record_builder.h"
 
-#define SHARED UVPERF_EVENT_IDENTIFY
-#define WRITER (UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING)
+#define SHARED    UVPERF_EVENT_IDENTIFY
+#define WRITER    (UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING)
+#define SECOND_NS UINT64_C(1000000000)
 
 /* Scripted events with the ids 7, 8 and 9: an owner and two writers. */
 typedef struct trio_s {
@@ -213,6 +215,44 @@ static void output_source_has_the_period_that_was_set(void **state) {
   fake_assert_clean();
 }
 
+static void output_source_has_what_modify_changed(void **state) {
+  const uvperf_record_t *record;
+  struct perf_event_attr attr;
+  trio_t trio;
+
+  init_trio(*state, &trio);
+  assert_int_equal(redirect(&trio, 0), 0);
+  attr = *uvperf_event_attr(&trio.writers[0]);
+  attr.bp_addr = 0x1000;
+  assert_int_equal(uvperf_event_modify(&trio.writers[0], &attr, NULL), 0);
+  append_of(trio.fakes[0], 8);
+  assert_int_equal(uvperf_event_next(&trio.owner.event, &record), 0);
+  assert_ptr_equal(record->source->data, &trio.writers[0]);
+  assert_int_equal(record->source->attr->bp_addr, 0x1000);
+  close_all(*state, &trio);
+  fake_assert_clean();
+}
+
+/* Writers that left long ago are forgotten when another one joins. */
+static void output_set_again_is_not_forgotten(void **state) {
+  const uvperf_record_t *record;
+  trio_t trio;
+
+  init_trio(*state, &trio);
+  fake_clock_set(SECOND_NS);
+  assert_int_equal(redirect(&trio, 0), 0);
+  assert_int_equal(uvperf_event_set_output(&trio.writers[0], NULL, NULL), 0);
+  assert_int_equal(redirect(&trio, 0), 0);
+  fake_clock_set(2 * SECOND_NS);
+  assert_int_equal(redirect(&trio, 1), 0);
+  append_of(trio.fakes[0], 8);
+  assert_int_equal(uvperf_event_next(&trio.owner.event, &record), 0);
+  assert_ptr_equal(record->source->data, &trio.writers[0]);
+  fake_clock_set(0);
+  close_all(*state, &trio);
+  fake_assert_clean();
+}
+
 #define TEST(f)                                                                \
   support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
                                    fake_kernel_loop_teardown)
@@ -225,6 +265,8 @@ int main(void) {
       TEST(output_of_the_parent_is_refused_in_the_child),
       TEST(output_to_a_ring_that_next_found_unsound_is_eof),
       TEST(output_source_has_the_period_that_was_set),
+      TEST(output_source_has_what_modify_changed),
+      TEST(output_set_again_is_not_forgotten),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

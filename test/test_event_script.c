@@ -106,6 +106,22 @@ static void event_init_passes_target_group_and_cgroup(void **state) {
   fake_assert_clean();
 }
 
+static void event_init_of_a_cgroup_without_a_cpu_asks_no_kernel(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+  uvperf_event_t event;
+  uvperf_error_t error;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
+  options.cgroup = 33;
+  assert_int_equal(uvperf_event_init(*state, &event, &attr, &options, &error),
+                   UV_EINVAL);
+  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_non_null(strstr(error.reason, "(options.cpu)"));
+  assert_string_equal(fake_log(), "");
+  fake_assert_clean();
+}
+
 /* What EPERM of mmap is told as depends on who runs this: above the limits
  * there is another reason. */
 static int cause_of_denied_ring(void) {
@@ -446,6 +462,7 @@ int main(void) {
       SCRIPTED(event_init_opens_disabled_and_cloexec),
       SCRIPTED(event_init_of_samples_that_spoil_the_ring_is_einval),
       SCRIPTED(event_init_passes_target_group_and_cgroup),
+      SCRIPTED(event_init_of_a_cgroup_without_a_cpu_asks_no_kernel),
       SCRIPTED(event_init_each_system_call_fails_leaves_nothing),
       SCRIPTED(event_init_any_allocation_fails_is_enomem),
       SCRIPTED(event_init_loop_refuses_fd_leaves_nothing),

@@ -243,6 +243,21 @@ static void explain_of_cgroup_names_it(void **state) {
                 "try a software event");
 }
 
+/* What every kernel has cannot be missing; of other events one cannot say. */
+static void explain_enoent_of_cgroup_blames_it_only_if_sure(void **state) {
+  struct perf_event_attr attr;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_BPF_OUTPUT);
+  expect_cgroup(*state, -ENOENT, &attr, 0, UVPERF_CAUSE_ARGUMENT,
+                "the cgroup was removed");
+  uvperf_attr_software(&attr, PERF_COUNT_SW_BPF_OUTPUT + 1);
+  expect_cgroup(*state, -ENOENT, &attr, 0, UVPERF_CAUSE_NO_EVENT,
+                "this kernel has no such event");
+  uvperf_attr_init(&attr, PERF_TYPE_MAX + 90, 0);
+  expect_cgroup(*state, -ENOENT, &attr, 0, UVPERF_CAUSE_NO_EVENT,
+                "no PMU has this type");
+}
+
 static void explain_ebadf_without_cgroup_blames_the_leader(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
@@ -401,6 +416,7 @@ int main(void) {
       WITH_MACHINE(explain_enoent_tells_event_from_pmu),
       WITH_MACHINE(explain_probe_names_its_field),
       WITH_MACHINE(explain_of_cgroup_names_it),
+      WITH_MACHINE(explain_enoent_of_cgroup_blames_it_only_if_sure),
       WITH_MACHINE(explain_ebadf_without_cgroup_blames_the_leader),
       WITH_MACHINE(explain_enodev_tells_offline_cpu_from_lost_pmu),
       WITH_MACHINE(explain_esrch_is_no_task),

@@ -40,6 +40,12 @@ static void einval_of_target_is_argument(void **state) {
   attempt.cgroup = 5;
   uvperf__explain_open(&attempt);
   explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "a cgroup needs a cpu");
+  attempt.cpu = 1;
+  if (uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 1) != 0 ||
+      uvperf_attr_set(&attr, UVPERF_ATTR_REMOVE_ON_EXEC, 1) != 0)
+    return; /* headers without it */
+  uvperf__explain_open(&attempt);
+  explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "sigtrap needs a task");
 }
 
 static void einval_of_a_cache_event_is_no_event(void **state) {

@@ -4,6 +4,7 @@
 #include "explain_check.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <linux/hw_breakpoint.h>
@@ -23,6 +24,25 @@ static void live_unknown_tracepoint_is_no_event(void **state) {
   support_need_own_events(__func__);
   explain_expect(unknown_tracepoint, -EINVAL, UVPERF_CAUSE_NO_EVENT,
                  "no tracepoint has this id: read it");
+}
+
+static void unknown_tracepoint_unprivileged(uvperf_error_t *error) {
+  explain_drop_privileges();
+  unknown_tracepoint(error);
+}
+
+/* Whether it is there cannot be known without reading tracefs. */
+static void live_unknown_tracepoint_without_tracefs_is_not_sure(void **state) {
+  struct stat status;
+
+  (void)state;
+  explain_need_paranoid(__func__, -1, 2);
+  if (stat("/sys/kernel/tracing/events", &status) == 0 &&
+      stat("/sys/kernel/tracing", &status) == 0 && (status.st_mode & 5) != 0)
+    support_skip(__func__, "a tracefs that not everybody can read");
+  explain_expect(unknown_tracepoint_unprivileged, -EINVAL,
+                 UVPERF_CAUSE_NO_EVENT,
+                 "probably no tracepoint has this id: read it, as root");
 }
 
 static void breakpoints(uvperf_error_t *error) {
@@ -255,6 +275,7 @@ static void live_what_software_cannot_do_is_not_supported(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(live_unknown_tracepoint_is_no_event),
+      cmocka_unit_test(live_unknown_tracepoint_without_tracefs_is_not_sure),
       cmocka_unit_test(live_breakpoints_end_with_slots),
       cmocka_unit_test(live_branch_stack_of_software_is_not_supported),
       cmocka_unit_test(live_tracepoint_of_ftrace_is_not_supported),

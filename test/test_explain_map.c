@@ -37,6 +37,23 @@ static void map_eperm_gives_limit_and_need(void **state) {
                 "this process 64 KiB (RLIMIT_MEMLOCK; 64 KiB used)");
 }
 
+/* At least the CPU that runs this is online. */
+static void map_eperm_without_a_list_of_cpus_counts_one(void **state) {
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+  struct rlimit limit;
+  uvperf_error_t error;
+
+  temp_tree_write(tree, "/sys/devices/system/cpu/online", "");
+  assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &limit), 0);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  map(tree, &error, -EPERM, &attr, -1, 2097152, UVPERF_CAUSE_LOCKED_MEMORY);
+  assert_non_null(
+      strstr(error.reason, "lock 516 KiB (perf_event_mlock_kb) x 1"));
+  if (limit.rlim_cur < UINT32_MAX)
+    assert_int_equal(error.limit, 516 * 1024 + limit.rlim_cur);
+}
+
 static void map_eperm_without_a_limit_is_permission(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
@@ -211,6 +228,7 @@ static void explain_map_longest_reason_is_whole(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       WITH_MACHINE(map_eperm_gives_limit_and_need),
+      WITH_MACHINE(map_eperm_without_a_list_of_cpus_counts_one),
       WITH_MACHINE(map_eperm_without_a_limit_is_permission),
       WITH_MACHINE(map_einval_names_the_fault),
       WITH_MACHINE(map_other_errno_has_its_cause),
