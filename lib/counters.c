@@ -394,7 +394,14 @@ int uvperf__counters_is_enabled(const uvperf__counters_t *counters) {
 
 const uvperf_event_item_t *
 uvperf__counters_item(const uvperf__counters_t *counters, size_t attr) {
-  return attr < counters->nr_attrs ? &counters->attrs[attr].item : NULL;
+  const counter_attr_t *own;
+
+  if (attr >= counters->nr_attrs)
+    return NULL;
+  own = &counters->attrs[attr];
+  if (own->item.label == own->brief)
+    uvperf__counters_label(counters);
+  return &own->item;
 }
 
 const uvperf_change_t *

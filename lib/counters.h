@@ -120,7 +120,8 @@ size_t uvperf__counters_nr_open(const uvperf__counters_t *counters);
 
 /* What is known of an attr, NULL where there is none. item->attr is the attr as
  * it is opened, but for what depends on the target: disabled, inherit and
- * enable_on_exec. */
+ * enable_on_exec. The first call for an attr that came without a name makes the
+ * labels of all such attrs. */
 const uvperf_event_item_t *
 uvperf__counters_item(const uvperf__counters_t *counters, size_t attr);
 

@@ -9,7 +9,6 @@
 #include "alloc.h"
 #include "attr.h"
 #include "attr_copy.h"
-#include "event_label.h"
 #include "event_list.h"
 #include "explain.h"
 #include "file.h"
@@ -81,34 +80,27 @@ static int no_memory(uvperf_error_t *error) {
                          "no memory for the attrs");
 }
 
-static int make_label(uvperf__counters_t *counters, counter_attr_t *own,
-                      uvperf_error_t *error) {
-  char label[UVPERF__LABEL_BYTES];
-  size_t size = sizeof(label);
-  int rc = uvperf__attr_label(counters->root, own->asked, label, &size);
-
-  if (rc != 0)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
-                           "the attr's event has no name");
-  own->label = uvperf__calloc(1, size);
-  if (own->label == NULL)
-    return no_memory(error);
-  memcpy(own->label, label, size);
-  own->item.label = own->label;
-  return 0;
+static int names_probe(const uvperf__counters_t *counters,
+                       const struct perf_event_attr *attr) {
+  return attr->type >= PERF_TYPE_MAX && attr->config1 != 0 &&
+         (uvperf__pmu_is(counters->root, attr->type, "uprobe") ||
+          uvperf__pmu_is(counters->root, attr->type, "kprobe"));
 }
 
 /* Attrs without a list. */
 static int know_attr(uvperf__counters_t *counters, size_t index, size_t leader,
                      uvperf_error_t *error) {
-  uvperf_event_item_t *item = &counters->attrs[index].item;
+  counter_attr_t *own = &counters->attrs[index];
+  uvperf_event_item_t *item = &own->item;
 
   item->scale = 1;
   item->unit = "";
   item->group_name = "";
   item->group = -1;
   item->leader = leader;
-  return make_label(counters, &counters->attrs[index], error);
+  own->names_probe = names_probe(counters, own->asked);
+  return uvperf__counters_brief_label(counters, own) == 0 ? 0
+                                                          : no_memory(error);
 }
 
 /* Leaders get the number of their group once a second member is there. */
@@ -224,13 +216,6 @@ static int copy_side_band(uvperf__counters_t *counters, size_t index,
   return rc != 0 ? rc : know_attr(counters, index, index, error);
 }
 
-static int names_probe(const uvperf__counters_t *counters,
-                       const struct perf_event_attr *attr) {
-  return attr->type >= PERF_TYPE_MAX && attr->config1 != 0 &&
-         (uvperf__pmu_is(counters->root, attr->type, "uprobe") ||
-          uvperf__pmu_is(counters->root, attr->type, "kprobe"));
-}
-
 static int copy_attr_and_item(uvperf__counters_t *counters, size_t index,
                               const uvperf_set_options_t *options,
                               uvperf_error_t *error) {
@@ -242,12 +227,13 @@ static int copy_attr_and_item(uvperf__counters_t *counters, size_t index,
   } else if (counters->list != NULL) {
     own->item = *uvperf_event_list_get(counters->list, index);
     rc = copy_attr(counters, index, own->item.attr, error);
+    if (rc == 0)
+      own->names_probe = names_probe(counters, own->asked);
   } else {
     rc = copy_given(counters, index, options, error);
   }
   if (rc != 0)
     return rc;
-  own->names_probe = names_probe(counters, own->asked);
   own->item.attr = own->attr;
   counters->attr_flags[index] = reading_flags(&own->item);
   return 0;

@@ -117,7 +117,8 @@ typedef struct counter_target_s {
 
 typedef struct counter_attr_s {
   uvperf_event_item_t item;
-  char *label; /* its own, NULL: the list's */
+  char *label;    /* its own; NULL: the list's, or the brief one */
+  char brief[48]; /* type and config, until its own is made */
   /* As the user gave it, and as it is opened: where a fallback has helped once,
    * or none was needed, that is how it is opened everywhere. */
   struct perf_event_attr *asked;
@@ -218,6 +219,18 @@ void uvperf__counters_free_attrs(uvperf__counters_t *counters);
 
 /* The attr as the user gave it, without what fallbacks did. */
 void uvperf__counter_attr_restore(counter_attr_t *attr);
+
+/* -- counters_label.c: the labels of attrs without names -- */
+
+/* Makes a label of type and config, which uvperf__counters_label replaces. A
+ * probe gets its final one at once, because the string that its config1 points
+ * to may be gone later. 0 or -ENOMEM. */
+int uvperf__counters_brief_label(const uvperf__counters_t *counters,
+                                 counter_attr_t *own);
+
+/* Makes the labels of all attrs that have a brief one. Reads tracefs once. If
+ * memory or fds run out, brief ones stay, and the next call tries again. */
+void uvperf__counters_label(const uvperf__counters_t *counters);
 
 /* -- counters_record_attr.c: what records take of attrs -- */
 

@@ -66,11 +66,17 @@ static int label_generic_alias(uvperf__label_t *label) {
 }
 
 static int label_tracepoint(uvperf__label_t *label) {
-  char name[2 * UVPERF__PMU_NAME_BYTES];
+  const char *name = label->tracepoint;
+  char found[UVPERF__TRACEPOINT_BYTES];
 
-  if (label->attr->type != PERF_TYPE_TRACEPOINT ||
-      uvperf__tracefs_name(label->root, label->attr->config, name,
-                           sizeof(name)) != 0)
+  if (label->attr->type != PERF_TYPE_TRACEPOINT)
+    return -ENOENT;
+  if (name == NULL) {
+    uvperf__tracefs_name(label->root, label->attr->config, found,
+                         sizeof(found));
+    name = found;
+  }
+  if (name[0] == '\0')
     return -ENOENT;
   uvperf__label_say(label, UVPERF_ATTR_CONFIG);
   uvperf__label_put(label, "%s", name);
@@ -144,7 +150,8 @@ static int end(uvperf__label_t *label, const uvperf__label_t *name) {
 /* What the last way gives is taken even if it is not true: there are attrs that
  * no text may give, such as those of probes by a number for a pointer. */
 static void compose(uvperf__label_t *label, const char *root,
-                    const struct perf_event_attr *attr) {
+                    const struct perf_event_attr *attr,
+                    const char *tracepoint) {
   static int (*const ways[])(uvperf__label_t *) = {
       label_generic,           label_generic_alias, label_tracepoint,
       label_breakpoint,        uvperf__label_probe, uvperf__label_pmu_event,
@@ -154,27 +161,34 @@ static void compose(uvperf__label_t *label, const char *root,
   size_t i;
 
   for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-    uvperf__label_begin(&name, root, attr);
+    uvperf__label_begin(&name, root, attr, tracepoint);
     if (ways[i](&name) == 0 && end(label, &name))
       return;
   }
 }
 
-int uvperf__attr_label(const char *root, const struct perf_event_attr *attr,
-                       char *label, size_t *size) {
+int uvperf__attr_label_known(const char *root,
+                             const struct perf_event_attr *attr,
+                             const char *tracepoint, char *label,
+                             size_t *size) {
   uvperf__label_t text;
   size_t room;
 
   if (attr == NULL || size == NULL || (label == NULL && *size != 0) ||
       uvperf__attr_size(attr) < PERF_ATTR_SIZE_VER0)
     return -EINVAL;
-  compose(&text, root, attr);
+  compose(&text, root, attr, tracepoint);
   room = *size;
   *size = text.length + 1;
   if (room < *size)
     return -ENOBUFS;
   memcpy(label, text.text, *size);
   return 0;
+}
+
+int uvperf__attr_label(const char *root, const struct perf_event_attr *attr,
+                       char *label, size_t *size) {
+  return uvperf__attr_label_known(root, attr, NULL, label, size);
 }
 
 int uvperf_attr_label(const struct perf_event_attr *attr, char *label,

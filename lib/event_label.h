@@ -14,6 +14,15 @@
 int uvperf__attr_label(const char *root, const struct perf_event_attr *attr,
                        char *label, size_t *size);
 
+/* Room for the "category:name" of a tracepoint. */
+#define UVPERF__TRACEPOINT_BYTES 512
+
+/* The same if it is known which tracepoint has the id in attr->config: its
+ * "category:name", or "" for none. tracefs is not searched then. */
+int uvperf__attr_label_known(const char *root,
+                             const struct perf_event_attr *attr,
+                             const char *tracepoint, char *label, size_t *size);
+
 /* Room for a label: a path of a uprobe, and more than all terms take. */
 #define UVPERF__LABEL_BYTES 6144
 
@@ -22,6 +31,7 @@ int uvperf__attr_label(const char *root, const struct perf_event_attr *attr,
 typedef struct uvperf__label_s {
   const char *root;
   const struct perf_event_attr *attr; /* of the event to name */
+  const char *tracepoint; /* "category:name", "": none; NULL: not known */
   uvperf__wide_attr_t said;
   enum {
     UVPERF__LABEL_NAME,   /* name, name:modifiers, name/terms/modifiers */
@@ -35,7 +45,8 @@ typedef struct uvperf__label_s {
 
 /* Begins anew: nothing is said but the type. */
 void uvperf__label_begin(uvperf__label_t *label, const char *root,
-                         const struct perf_event_attr *attr);
+                         const struct perf_event_attr *attr,
+                         const char *tracepoint);
 
 /* Adds text. What is too long for any label is cut, and not true then. */
 void uvperf__label_put(uvperf__label_t *label, const char *format, ...)

@@ -14,9 +14,11 @@
 #define CUT UVPERF__LABEL_BYTES
 
 void uvperf__label_begin(uvperf__label_t *label, const char *root,
-                         const struct perf_event_attr *attr) {
+                         const struct perf_event_attr *attr,
+                         const char *tracepoint) {
   label->root = root;
   label->attr = attr;
+  label->tracepoint = tracepoint;
   label->form = UVPERF__LABEL_NAME;
   label->nr_terms = 0;
   label->length = 0;

@@ -315,6 +315,13 @@ UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
 /** Gets what is known of an attr: label, scale, unit, group. Its `attr` is as
  *  opened, fallbacks applied, but for disabled, inherit and enable_on_exec,
  *  which are as given; without a place as it will be tried.
+ *
+ *  Attrs of options.attrs and of options.side_band have no name yet. The first
+ *  call for one of them makes the labels of all of them, see uvperf_attr_label.
+ *  If tracepoints are among them, it reads tracefs once: some milliseconds.
+ *  Events of options.events have their names already.
+ *  If memory or fds run out, the label is "type=…,config=…" for now, and the
+ *  next call tries again. An earlier label stays valid.
  *  @param attr  The attr's index.
  *  @return The set's own, valid until close; NULL where there is none. */
 UVPERF_EXTERN const uvperf_event_item_t *

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: labels of attrs that came without names, and how often tracefs is
+ * read for them. Every file that the library opens is counted. */
+#include "counters_make.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+
+#include "event_list.h"
+#include "file.h"
+#include "uvperf/attr.h"
+
+#define EVENTS "/sys/kernel/tracing/events"
+#define PMUS   "/sys/bus/event_source/devices"
+
+#define CATEGORIES 4
+#define NAMES      10
+#define IDS        (CATEGORIES * NAMES)
+#define ATTRS      8
+
+/* The linker gives the functions of the library these names. */
+int __real_uvperf__file_open(const char *path);
+int __wrap_uvperf__file_open(const char *path);
+
+typedef struct tracepoints_s {
+  temp_tree_t *tree;
+  fake_event_t *events[ATTRS + 1];
+  counters_make_t make;
+  uvperf__counters_t *counters;
+} tracepoints_t;
+
+static struct {
+  size_t ids; /* files of ids that were opened */
+  int code;   /* of opening one; 0: as it is */
+} files;
+
+int __wrap_uvperf__file_open(const char *path) {
+  size_t length = strlen(path);
+
+  if (length < 3 || strcmp(path + length - 3, "/id") != 0)
+    return __real_uvperf__file_open(path);
+  files.ids++;
+  return files.code != 0 ? files.code : __real_uvperf__file_open(path);
+}
+
+/* The ids are 100, 101…; ATTRS attrs have every fifth of them. */
+static int setup(void **state) {
+  static tracepoints_t tracepoints;
+  char path[128], text[16];
+  int i;
+
+  if (temp_tree_setup(state) != 0)
+    return -1;
+  memset(&tracepoints, 0, sizeof(tracepoints));
+  memset(&files, 0, sizeof(files));
+  tracepoints.tree = *state;
+  for (i = 0; i < IDS; i++) {
+    snprintf(path, sizeof(path), EVENTS "/c%d/n%d/id", i / NAMES, i % NAMES);
+    snprintf(text, sizeof(text), "%d\n", 100 + i);
+    temp_tree_write(*state, path, text);
+  }
+  counters_make_setup(NULL);
+  counters_script(tracepoints.events, ATTRS + 1);
+  counters_make(&tracepoints.make, ATTRS);
+  counters_add_cpus(&tracepoints.make, "0");
+  for (i = 0; i < ATTRS; i++)
+    uvperf_attr_init(&tracepoints.make.attrs[i], PERF_TYPE_TRACEPOINT,
+                     (uint64_t)(100 + 5 * i));
+  *state = &tracepoints;
+  return 0;
+}
+
+static int teardown(void **state) {
+  tracepoints_t *tracepoints = *state;
+
+  uvperf__counters_free(tracepoints->counters);
+  *state = tracepoints->tree;
+  return temp_tree_teardown(state);
+}
+
+static void open_all(tracepoints_t *tracepoints) {
+  tracepoints->counters =
+      counters_open_on(tracepoints->tree->root, &tracepoints->make);
+}
+
+static const char *label(const tracepoints_t *tracepoints, size_t attr) {
+  return uvperf__counters_item(tracepoints->counters, attr)->label;
+}
+
+static void check_names(const tracepoints_t *tracepoints) {
+  char name[16];
+  size_t i;
+
+  for (i = 0; i < ATTRS; i++) {
+    snprintf(name, sizeof(name), "c%zu:n%zu", 5 * i / NAMES, 5 * i % NAMES);
+    assert_string_equal(label(tracepoints, i), name);
+  }
+}
+
+static void open_of_tracepoints_reads_no_ids(void **state) {
+  tracepoints_t *tracepoints = *state;
+
+  open_all(tracepoints);
+  assert_int_equal(files.ids, 0);
+}
+
+/* Each label is also parsed, which reads the one id. */
+static void labels_of_many_tracepoints_take_one_walk(void **state) {
+  tracepoints_t *tracepoints = *state;
+
+  open_all(tracepoints);
+  check_names(tracepoints);
+  assert_in_range(files.ids, 1, IDS + ATTRS);
+  files.ids = 0;
+  check_names(tracepoints);
+  assert_int_equal(files.ids, 0);
+}
+
+static void labels_of_one_tracepoint_twice_are_the_same(void **state) {
+  tracepoints_t *tracepoints = *state;
+
+  tracepoints->make.attrs[1].config = 100;
+  tracepoints->make.attrs[2].config = 100;
+  tracepoints->make.attrs[2].exclude_user = 1;
+  open_all(tracepoints);
+  assert_string_equal(label(tracepoints, 0), "c0:n0");
+  assert_string_equal(label(tracepoints, 1), "c0:n0");
+  assert_string_equal(label(tracepoints, 2), "c0:n0:kh");
+}
+
+static void labels_of_other_ids_are_numbers(void **state) {
+  tracepoints_t *tracepoints = *state;
+
+  tracepoints->make.attrs[3].config = 99;
+  tracepoints->make.attrs[4].type = PERF_TYPE_SOFTWARE;
+  tracepoints->make.attrs[4].config = PERF_COUNT_SW_DUMMY;
+  open_all(tracepoints);
+  assert_string_equal(label(tracepoints, 4), "dummy");
+  assert_string_equal(label(tracepoints, 3), "type=2,config=0x63");
+  assert_in_range(files.ids, 1, IDS + ATTRS);
+}
+
+static void label_of_the_side_band_of_a_list_is_made_too(void **state) {
+  tracepoints_t *tracepoints = *state;
+  uvperf_set_options_t *options = &tracepoints->make.options;
+  uvperf_event_list_t *list;
+
+  assert_int_equal(
+      uvperf__event_list_parse(tracepoints->tree->root, &list, "c1:n2", NULL),
+      0);
+  options->attrs = NULL;
+  options->nr_attrs = 0;
+  options->leaders = NULL;
+  options->events = list;
+  options->flags = UVPERF_SET_RECORDS;
+  options->side_band = UVPERF_SIDE_BAND_TASKS;
+  files.ids = 0;
+  open_all(tracepoints);
+  uvperf_event_list_free(list);
+  assert_string_equal(label(tracepoints, 0), "c1:n2");
+  assert_memory_equal(label(tracepoints, 1), "dummy", 5);
+  assert_int_equal(files.ids, 0);
+}
+
+static void label_without_fds_is_brief_until_there_are_some(void **state) {
+  tracepoints_t *tracepoints = *state;
+  const char *brief;
+
+  open_all(tracepoints);
+  files.code = -EMFILE;
+  brief = label(tracepoints, 1);
+  assert_string_equal(brief, "type=2,config=0x69");
+  files.code = 0;
+  check_names(tracepoints);
+  assert_string_equal(brief, "type=2,config=0x69");
+}
+
+static void label_without_memory_is_brief_until_there_is_some(void **state) {
+  tracepoints_t *tracepoints = *state;
+  const char *text;
+  unsigned nth;
+
+  for (nth = 1; nth < 100; nth++) {
+    counters_make_setup(NULL);
+    counters_script(tracepoints->events, ATTRS);
+    open_all(tracepoints);
+    fake_fail(FAKE_CALLOC, nth, 0);
+    text = label(tracepoints, 7);
+    if (fake_failures() == 0)
+      break;
+    if (strcmp(text, "c3:n5") != 0) /* found before */
+      assert_string_equal(text, "type=2,config=0x87");
+    check_names(tracepoints);
+    uvperf__counters_free(tracepoints->counters);
+    tracepoints->counters = NULL;
+    fake_assert_clean();
+  }
+  assert_int_equal(nth, ATTRS + 2);
+}
+
+/* The user's string need not outlive init. */
+static void label_of_a_probe_is_made_while_its_string_is_there(void **state) {
+  tracepoints_t *tracepoints = *state;
+  char path[] = "/bin/true";
+
+  temp_tree_write(tracepoints->tree, PMUS "/uprobe/type", "7\n");
+  tracepoints->make.attrs[0].type = 7;
+  tracepoints->make.attrs[0].config = 0;
+  tracepoints->make.attrs[0].config1 = (uintptr_t)path;
+  tracepoints->make.attrs[0].config2 = 16;
+  open_all(tracepoints);
+  memset(path, 'x', sizeof(path) - 1);
+  assert_string_equal(label(tracepoints, 0),
+                      "uprobe/path=\"/bin/true\",offset=0x10/");
+}
+
+#define WITH_EVENTS(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_EVENTS(open_of_tracepoints_reads_no_ids),
+      WITH_EVENTS(labels_of_many_tracepoints_take_one_walk),
+      WITH_EVENTS(labels_of_one_tracepoint_twice_are_the_same),
+      WITH_EVENTS(labels_of_other_ids_are_numbers),
+      WITH_EVENTS(label_of_the_side_band_of_a_list_is_made_too),
+      WITH_EVENTS(label_without_fds_is_brief_until_there_are_some),
+      WITH_EVENTS(label_without_memory_is_brief_until_there_is_some),
+      WITH_EVENTS(label_of_a_probe_is_made_while_its_string_is_there),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
