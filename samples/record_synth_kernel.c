@@ -40,12 +40,14 @@ static void take_symbol(text_t *text, uint64_t address, const char *name) {
 /* "ffffffff81000000 T _text", and a module's name behind a tab. */
 static int read_text(text_t *text, const char *path) {
   FILE *file = fopen(path, "re");
-  char line[1024], name[16];
+  char line[1024], name[16], buffer[16384];
   uint64_t address;
 
   memset(text, 0, sizeof(*text));
   if (file == NULL)
     return -1;
+  /* It has megabytes, and stdio would read 1024 bytes at a time. */
+  setvbuf(file, buffer, _IOFBF, sizeof(buffer));
   while (fgets(line, sizeof(line), file) != NULL) {
     /* Most are not read farther than this. */
     if (strstr(line, " _") != NULL && strchr(line, '\t') == NULL &&

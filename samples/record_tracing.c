@@ -50,21 +50,79 @@ static int has_tracepoints(const record_events_t *events) {
   return 0;
 }
 
-/* The walk gives those of one category one after another. */
-static int find(const char *category, const char *name, uint64_t id,
-                void *arg) {
-  tracepoints_t *tracepoints = arg;
+static void add(tracepoints_t *tracepoints, const char *category,
+                const char *name) {
   tracepoint_t *found;
 
-  if (!is_recorded(tracepoints->events, id))
-    return 0;
   if (tracepoints->nr == tracepoints->capacity)
     tracepoints->found =
         shared_grow(tracepoints->found, &tracepoints->capacity, sizeof(*found));
   found = &tracepoints->found[tracepoints->nr++];
   snprintf(found->category, sizeof(found->category), "%s", category);
   snprintf(found->name, sizeof(found->name), "%s", name);
+}
+
+static int find(const char *category, const char *name, uint64_t id,
+                void *arg) {
+  tracepoints_t *tracepoints = arg;
+
+  if (is_recorded(tracepoints->events, id))
+    add(tracepoints, category, name);
   return 0;
+}
+
+/* An event is called "category:name" and maybe more, unless the user gave it
+ * another name: its id shows which. 1 if all are found so. */
+static int find_by_names(tracepoints_t *tracepoints) {
+  const record_events_t *events = tracepoints->events;
+  char category[256], name[256];
+  struct perf_event_attr attr;
+  uint64_t id;
+  size_t i;
+
+  for (i = 0; i < events->nr; i++) {
+    record_events_head(&events->events[i], &attr);
+    if (attr.type != PERF_TYPE_TRACEPOINT)
+      continue;
+    if (sscanf(events->events[i].name, "%255[^:/]:%255[^:/]", category, name) !=
+            2 ||
+        uvperf_tracefs_id(category, name, &id) != 0 || id != attr.config)
+      return 0;
+    add(tracepoints, category, name);
+  }
+  return 1;
+}
+
+static int compare(const void *one, const void *other) {
+  const tracepoint_t *a = one, *b = other;
+  int order = strcmp(a->category, b->category);
+
+  return order != 0 ? order : strcmp(a->name, b->name);
+}
+
+/* Puts those of one category after one another, each once. */
+static void sort(tracepoints_t *tracepoints) {
+  size_t nr = 0, i;
+
+  if (tracepoints->nr > 1)
+    qsort(tracepoints->found, tracepoints->nr, sizeof(*tracepoints->found),
+          compare);
+  for (i = 0; i < tracepoints->nr; i++) {
+    if (nr == 0 ||
+        compare(&tracepoints->found[nr - 1], &tracepoints->found[i]) != 0)
+      tracepoints->found[nr++] = tracepoints->found[i];
+  }
+  tracepoints->nr = nr;
+}
+
+/* To look for ids without names, all ids of tracefs are read. */
+static void find_all(tracepoints_t *tracepoints) {
+  if (!find_by_names(tracepoints)) {
+    tracepoints->nr = 0;
+    /* What of them may not be read is not what was opened. */
+    uvperf_tracefs_walk(NULL, NULL, find, tracepoints);
+  }
+  sort(tracepoints);
 }
 
 /* A file behind its size, in so many bytes. */
@@ -169,8 +227,7 @@ int record_put_tracing_data(const record_events_t *events,
 
   if (!has_tracepoints(events) || uvperf_tracefs_path(root, &size) != 0)
     return 0;
-  /* What of them may not be read is not what was opened. */
-  uvperf_tracefs_walk(NULL, NULL, find, &tracepoints);
+  find_all(&tracepoints);
   found = tracepoints.nr > 0 && put_all(&tracepoints, root, bytes);
   free(tracepoints.found);
   return found;
