@@ -9,7 +9,7 @@
 
 #include "uvperf/allocator.h"
 
-/* The library's only global state. */
+/* Global state, as is the mark in opener.c; there is no other. */
 static uvperf_calloc_func user_calloc = calloc;
 static uvperf_free_func user_free = free;
 

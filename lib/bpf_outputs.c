@@ -10,11 +10,11 @@
 #include "bpf_outputs_impl.h"
 #include "explain.h"
 #include "file.h"
-#include "sys.h"
+#include "opener.h"
 
 int uvperf__bpf_outputs_check(const uvperf__bpf_outputs_t *outputs,
                               uvperf_error_t *error) {
-  if (uvperf__sys_getpid() == outputs->pid)
+  if (uvperf__process() == outputs->process)
     return 0;
   return uvperf__explain(error, -EPERM, UVPERF_CAUSE_ARGUMENT,
                          "the events belong to the parent process");
@@ -123,7 +123,7 @@ int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs,
   if (made == NULL)
     return no_memory(error);
   made->root = options->root;
-  made->pid = uvperf__sys_getpid();
+  made->process = uvperf__process();
   made->is_fixed = options->is_fixed;
   made->map.fd = -1;
   rc = make(made, options, error);

@@ -4,7 +4,7 @@
 #ifndef UVPERF_LIB_BPF_OUTPUTS_IMPL_H
 #define UVPERF_LIB_BPF_OUTPUTS_IMPL_H
 
-#include <sys/types.h>
+#include <stdint.h>
 
 #include "bpf_map.h"
 #include "bpf_outputs.h"
@@ -20,7 +20,7 @@ typedef struct bpf_output_s {
 
 struct uvperf__bpf_outputs_s {
   const char *root;
-  pid_t pid; /* of the process that opened them */
+  uint32_t process; /* that opened them */
   uvperf__bpf_map_t map;
   struct perf_event_attr *attr; /* as each event is opened */
   char *cpus;                   /* the list, or NULL */

@@ -8,8 +8,8 @@
 
 #include "alloc.h"
 #include "explain.h"
+#include "opener.h"
 #include "options.h"
-#include "sys.h"
 
 #define DEFAULT_FLUSH_MS 100
 
@@ -21,7 +21,7 @@ reader_t *uvperf__bpf_reader_impl(const uvperf_bpf_reader_t *reader) {
 }
 
 int uvperf__bpf_reader_is_forked(const reader_t *impl) {
-  return uvperf__sys_getpid() != impl->pid;
+  return uvperf__process() != impl->process;
 }
 
 int uvperf__bpf_reader_check_process(const reader_t *impl,
@@ -172,7 +172,7 @@ static reader_t *make_impl(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
     return NULL;
   impl->handle = reader;
   uvperf__teardown_init(&impl->teardown, loop, closed, release, impl);
-  impl->pid = uvperf__sys_getpid();
+  impl->process = uvperf__process();
   impl->flags = options->flags;
   impl->default_flush_ms =
       options->wakeup_events == 1 || options->wakeup_bytes == 1

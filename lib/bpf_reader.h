@@ -3,8 +3,6 @@
 #ifndef UVPERF_LIB_BPF_READER_H
 #define UVPERF_LIB_BPF_READER_H
 
-#include <sys/types.h>
-
 #include "uvperf/bpf.h"
 
 #include "bpf_outputs.h"
@@ -20,7 +18,7 @@ typedef struct reader_s {
   uvperf__bpf_outputs_t *outputs;
   uvperf__cpu_rings_t *rings; /* the outputs' */
   uvperf_decoder_t *decoder;  /* the same */
-  pid_t pid;                  /* of the process that opened it */
+  uint32_t process;           /* that opened it */
   uvperf__teardown_t teardown;
   uvperf__watch_t *watch; /* has no ring of overwritable ones */
   /* NULL with UVPERF_BPF_READER_FIXED_CPUS; with the loop from the first start

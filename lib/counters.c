@@ -14,6 +14,7 @@
 #include "explain.h"
 #include "file.h"
 #include "grow.h"
+#include "opener.h"
 #include "options.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
@@ -27,9 +28,7 @@ uint64_t uvperf__counters_now(void) {
 
 int uvperf__counters_check(const uvperf__counters_t *counters,
                            uvperf_error_t *error) {
-  /* The reader of the pages needs no system call to know. */
-  if (uvperf__user_reader_is_mine(&counters->reader) ||
-      !uvperf__opener_is_forked(&counters->opener))
+  if (uvperf__process() == counters->process)
     return 0;
   return uvperf__explain(error, -EPERM, UVPERF_CAUSE_ARGUMENT,
                          "the events belong to the parent process");
@@ -322,7 +321,7 @@ static int make(const char *root, int is_brief, uvperf__counters_t **counters,
   made->is_brief = is_brief;
   made->flags = options->flags;
   made->fallbacks = options->fallbacks;
-  uvperf__opener_init(&made->opener);
+  made->process = uvperf__process();
   made->clockid = -1;
   made->born = uvperf__counters_now();
   made->since = made->born;
@@ -365,7 +364,6 @@ void uvperf__counters_free(uvperf__counters_t *counters) {
   for (i = 0; i < counters->nr_targets; i++)
     uvperf__counters_close(counters, counters->targets[i]);
   uvperf__counters_end_records(counters);
-  uvperf__user_reader_end(&counters->reader);
   uvperf__counters_free_attrs(counters);
   uvperf__free(counters->targets);
   uvperf__free(counters->failures);

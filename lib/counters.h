@@ -73,10 +73,6 @@ int uvperf__counters_stop(uvperf__counters_t *counters, uvperf_error_t *error);
 /* Whether the last of these two that did anything was to enable. */
 int uvperf__counters_is_enabled(const uvperf__counters_t *counters);
 
-/* As uvperf__counters_check, for what only reads: see
- * uvperf__opener_seems_forked. */
-int uvperf__counters_may_read(const uvperf__counters_t *counters);
-
 /* From now on counts and times are told without what they are now. */
 int uvperf__counters_reset(uvperf__counters_t *counters);
 

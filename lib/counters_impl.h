@@ -141,7 +141,7 @@ struct uvperf__counters_s {
   uvperf_event_list_t *list; /* what the items point to; NULL: of `attrs` */
   uint32_t flags;
   uint32_t fallbacks;
-  uvperf__opener_t opener;
+  uint32_t process; /* that opened them */
   /* Who reads the pages of events; nobody before there may be any. */
   uvperf__user_reader_t reader;
 

@@ -241,10 +241,6 @@ static void fill_place(const uvperf__counters_t *counters,
               place->is_gone, uvperf__reading_cell(reading, i, nr));
 }
 
-int uvperf__counters_may_read(const uvperf__counters_t *counters) {
-  return uvperf__opener_seems_forked(&counters->opener) ? -EPERM : 0;
-}
-
 int uvperf__counters_begin_reading(const uvperf__counters_t *counters,
                                    uvperf_reading_t *reading) {
   uvperf__reading_origin_t origin = {counters, counters->born};
@@ -261,7 +257,7 @@ int uvperf__counters_read(uvperf__counters_t *counters,
   answer_t answer = {NULL, 0, 0};
   size_t i, place;
   size_t nr = 0;
-  int rc = uvperf__counters_may_read(counters);
+  int rc = uvperf__counters_check(counters, NULL);
 
   if (rc == 0)
     rc = uvperf__counters_begin_reading(counters, reading);
@@ -298,7 +294,7 @@ static void reset_place(const uvperf__counters_t *counters,
 int uvperf__counters_reset(uvperf__counters_t *counters) {
   const counter_target_t *target;
   size_t i, place;
-  int rc = uvperf__counters_may_read(counters);
+  int rc = uvperf__counters_check(counters, NULL);
 
   if (rc != 0)
     return rc;

@@ -15,9 +15,8 @@ static int is_led(const counter_place_t *place, size_t attr, size_t leader) {
 
 /* The first thread of which events are opened is the one that can read. */
 static int is_reader(uvperf__counters_t *counters) {
-  if (counters->reader.mark == NULL &&
-      uvperf__user_reader_init(&counters->reader) != 0)
-    return 0;
+  if (counters->reader.process == 0)
+    uvperf__user_reader_init(&counters->reader);
   return uvperf__user_reader_is_mine(&counters->reader);
 }
 

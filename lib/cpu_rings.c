@@ -5,17 +5,17 @@
 
 #include <errno.h>
 #include <sys/ioctl.h>
-#include <sys/types.h>
 
 #include "alloc.h"
 #include "attr.h"
 #include "explain.h"
 #include "grow.h"
+#include "opener.h"
 #include "sys.h"
 
 struct uvperf__cpu_rings_s {
   uvperf__cpu_rings_options_t options;
-  pid_t pid;        /* of the process that opened them */
+  uint32_t process; /* that opened them */
   size_t try_bytes; /* what is tried first for the next ring */
   int has_no_lock;  /* the last could not be locked in memory, of any size */
   uvperf__cpu_ring_t **rings;
@@ -153,7 +153,7 @@ int uvperf__cpu_rings_new(uvperf__cpu_rings_t **rings,
   if (*rings == NULL)
     return -ENOMEM;
   (*rings)->options = *options;
-  (*rings)->pid = uvperf__sys_getpid();
+  (*rings)->process = uvperf__process();
   (*rings)->try_bytes = first_bytes(options);
   return 0;
 }
@@ -169,7 +169,7 @@ int uvperf__cpu_rings_shrink(uvperf__cpu_rings_t *rings, size_t nr) {
 }
 
 void uvperf__cpu_rings_cut(uvperf__cpu_rings_t *rings, size_t nr) {
-  int is_forked = uvperf__sys_getpid() != rings->pid;
+  int is_forked = uvperf__process() != rings->process;
 
   while (rings->nr > nr)
     close_ring(rings->rings[--rings->nr], is_forked);

@@ -16,6 +16,7 @@
 #include "attr.h"
 #include "explain.h"
 #include "hotplug.h"
+#include "opener.h"
 #include "options.h"
 #include "sys.h"
 #include "ticker.h"
@@ -348,7 +349,7 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
   impl->nr_fds = 1;
   impl->flags = own.flags;
   uvperf__teardown_init(&impl->teardown, loop, closed, release, impl);
-  uvperf__opener_init(&impl->opener);
+  impl->process = uvperf__process();
   rc = open_event(impl, loop, attr, &own, error);
   if (rc != 0) {
     if (impl->watch != NULL)

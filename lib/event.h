@@ -5,7 +5,6 @@
 
 #include "uvperf/event_control.h"
 
-#include "opener.h"
 #include "ring.h"
 #include "scratch.h"
 #include "watch.h"
@@ -42,7 +41,7 @@ struct event_s {
   uvperf_source_t source;
   uint64_t id;
   int fd;
-  uvperf__opener_t opener;  /* that opened it */
+  uint32_t process;         /* that opened it */
   int cgroup;               /* as it was opened: a number, -1 for none */
   uint32_t flags;           /* of its options: UVPERF_EVENT_* */
   uvperf_change_t *changes; /* of attr, by fallbacks; NULL for none */

@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "explain.h"
+#include "opener.h"
 #include "stream.h"
 #include "read_format.h"
 #include "sys.h"
@@ -22,7 +23,7 @@ event_t *uvperf__event_impl(const uvperf_event_t *event) {
 }
 
 int uvperf__event_is_forked(const event_t *impl) {
-  return uvperf__opener_is_forked(&impl->opener);
+  return uvperf__process() != impl->process;
 }
 
 int uvperf__event_check_process(const event_t *impl, uvperf_error_t *error) {
@@ -68,7 +69,7 @@ int uvperf_event_read_group(uvperf_event_t *const *events, size_t nr,
   impl = uvperf__event_impl(events[0]);
   if ((impl->attr->read_format & PERF_FORMAT_GROUP) == 0)
     return UV_EINVAL;
-  if (uvperf__opener_seems_forked(&impl->opener))
+  if (uvperf__event_is_forked(impl))
     return UV_EPERM;
   size = uvperf__sys_read(impl->fd, words, sizeof(words));
   if (size <= 0)
@@ -93,7 +94,7 @@ int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count) {
     return uvperf_event_read_group(&event, 1, count);
   if (count == NULL)
     return UV_EINVAL;
-  if (uvperf__opener_seems_forked(&impl->opener))
+  if (uvperf__event_is_forked(impl))
     return UV_EPERM;
   size = uvperf__sys_read(impl->fd, words, sizeof(words));
   if (size <= 0)

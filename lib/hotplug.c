@@ -20,6 +20,7 @@
 #include "cpu_list.h"
 #include "explain.h"
 #include "file.h"
+#include "opener.h"
 #include "sys.h"
 #include "system.h"
 
@@ -43,7 +44,7 @@ struct uvperf__hotplug_s {
   const uvperf__hotplug_ops_t *ops;
   void *owner;
   const char *root;
-  pid_t pid;
+  uint32_t process; /* that made it */
   uv_timer_t timer;
   uv_poll_t poll;
   int fd;                       /* of the socket, which is polled; -1: none */
@@ -204,7 +205,7 @@ static void look(uvperf__hotplug_t *hotplug) {
 
 /* A forked child has what it tells of no more, and shares the socket. */
 static int is_forked(const uvperf__hotplug_t *hotplug) {
-  return uvperf__sys_getpid() != hotplug->pid;
+  return uvperf__process() != hotplug->process;
 }
 
 static void on_timer(uv_timer_t *timer) {
@@ -327,7 +328,7 @@ int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out, const char *root,
   hotplug->ops = ops;
   hotplug->owner = owner;
   hotplug->root = root;
-  hotplug->pid = uvperf__sys_getpid();
+  hotplug->process = uvperf__process();
   hotplug->fd = -1;
   /* Where it fails start tells why. */
   note_cpus(hotplug);

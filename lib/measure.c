@@ -52,7 +52,7 @@ int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn, void *arg,
   if (set == NULL || fn == NULL || reading == NULL)
     return UV_EINVAL;
   counters = uvperf__set_counters(set);
-  rc = uvperf__counters_may_read(counters);
+  rc = uvperf__counters_check(counters, NULL);
   if (rc == 0 && uvperf__counters_is_enabled(counters))
     rc = UV_EBUSY;
   if (rc == 0)

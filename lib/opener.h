@@ -1,16 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 0: which process has opened something, by which a forked child is told
- * from it. */
+/* Layer 0: which process and which thread has opened something. A forked child,
+ * and another thread, differ from it. */
 #ifndef UVPERF_LIB_OPENER_H
 #define UVPERF_LIB_OPENER_H
 
 #include <pthread.h>
-#include <sys/types.h>
+#include <stdint.h>
 
-/* A thread, told from others without a system call. By two things, as another
- * can have either when it has ended: its number, and pthread_self(). */
+/* The number of the calling process, never 0. A forked child has another number
+ * than each process from which it was forked, also if it has the same pid in
+ * another pid namespace, and however it was made. The exception is a child that
+ * shares the memory, as by vfork(2): it is the same process here.
+ *
+ * One load. Where the kernel cannot mark a process (see
+ * uvperf__process_is_marked) it is getpid(2), and a child with the same pid is
+ * not noticed. */
+uint32_t uvperf__process(void);
+
+/* Whether uvperf__process makes no system call. 0 before Linux 4.14, and if
+ * there was no memory for the mark at the first call. */
+int uvperf__process_is_marked(void);
+
+/* Identifies a thread without a system call, by uvperf__sys_thread and
+ * pthread_self(), because either can be reused after the thread has ended. */
 typedef struct uvperf__thread_s {
-  int number; /* uvperf__sys_thread; 0: of none */
+  int number; /* 0: no thread */
   pthread_t self;
 } uvperf__thread_t;
 
@@ -20,23 +34,5 @@ void uvperf__thread_init(uvperf__thread_t *thread);
 /* Whether that is the calling thread. Also in the child of a bare clone(2),
  * which has its memory. */
 int uvperf__thread_is_mine(const uvperf__thread_t *thread);
-
-typedef struct uvperf__opener_s {
-  pid_t pid;
-  uvperf__thread_t thread;
-} uvperf__opener_t;
-
-/* The calling thread, and its process. */
-void uvperf__opener_init(uvperf__opener_t *opener);
-
-/* Whether this process is a child of that one, however it was made. A system
- * call. */
-int uvperf__opener_is_forked(const uvperf__opener_t *opener);
-
-/* The same for what only reads, and does no harm where it is wrong: in the
- * thread that has opened it this takes no system call, as reading an event
- * takes but one; and a child of that thread by a bare clone(2) is taken for
- * it. */
-int uvperf__opener_seems_forked(const uvperf__opener_t *opener);
 
 #endif

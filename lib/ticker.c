@@ -7,17 +7,16 @@
 #include "ticker.h"
 
 #include <assert.h>
-#include <sys/types.h>
 
 #include "alloc.h"
-#include "sys.h"
+#include "opener.h"
 
 #define NS_PER_MS 1000000u
 
 struct uvperf__ticker_s {
   const uvperf__ticker_ops_t *ops;
   void *owner;
-  pid_t pid;
+  uint32_t process; /* that made it */
   uv_timer_t timer;
   uvperf__teardown_t *teardown; /* the owner's; NULL: not closing */
   int unref;
@@ -44,7 +43,7 @@ static void on_timer(uv_timer_t *timer) {
 
   /* A forked child has what it ticks for no more. The timer, which does not
    * repeat, has stopped. */
-  if (uvperf__sys_getpid() != ticker->pid)
+  if (uvperf__process() != ticker->process)
     return;
   if (now_ns < ticker->due_ns) {
     aim(ticker, now_ns);
@@ -64,7 +63,7 @@ int uvperf__ticker_new(uvperf__ticker_t **ticker_out, uv_loop_t *loop,
     return UV_ENOMEM;
   ticker->ops = ops;
   ticker->owner = owner;
-  ticker->pid = uvperf__sys_getpid();
+  ticker->process = uvperf__process();
   uv_timer_init(loop, &ticker->timer);
   ticker->timer.data = ticker;
   ticker->timer.timer_cb = on_timer;

@@ -10,6 +10,7 @@
 
 #include <linux/perf_event.h>
 
+#include "opener.h"
 #include "sys.h"
 
 /* The kernel changes a page in an interrupt or a switch of its thread, which
@@ -56,33 +57,13 @@ static size_t page_size(void) {
   return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-int uvperf__user_reader_init(uvperf__user_reader_t *reader) {
-  void *address;
-  int rc;
-
-  reader->mark = NULL;
-  rc = uvperf__sys_mmap_private(&address, page_size());
-  if (rc != 0)
-    return rc;
-  rc = uvperf__sys_madvise(address, page_size(), MADV_WIPEONFORK);
-  if (rc != 0) {
-    uvperf__sys_munmap(address, page_size());
-    return rc;
-  }
-  *(uint8_t *)address = 1;
-  reader->mark = address;
+void uvperf__user_reader_init(uvperf__user_reader_t *reader) {
   reader->thread = pthread_self();
-  return 0;
-}
-
-void uvperf__user_reader_end(uvperf__user_reader_t *reader) {
-  if (reader->mark != NULL)
-    uvperf__sys_munmap((void *)(uintptr_t)reader->mark, page_size());
-  reader->mark = NULL;
+  reader->process = uvperf__process_is_marked() ? uvperf__process() : 0;
 }
 
 int uvperf__user_reader_is_mine(const uvperf__user_reader_t *reader) {
-  return reader->mark != NULL && *reader->mark == 1 &&
+  return reader->process != 0 && reader->process == uvperf__process() &&
          pthread_equal(reader->thread, pthread_self());
 }
 

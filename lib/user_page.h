@@ -15,23 +15,18 @@ struct perf_event_mmap_page;
 /* Who may read some pages: the thread that is measured, as the numbers in a
  * page are those of the counters of the CPU on which that thread runs. It is
  * told by pthread_self(): while it lives no other thread has the same, and when
- * it has ended its pages say so. A forked child has the same too; it is told by
- * memory that the kernel wipes there. (One by vfork(2) has that memory as it
- * is, but its parent waits: the pages say that it is on no CPU.) All zero is
- * nobody. */
+ * it has ended its pages say so. A forked child has the same too; it is
+ * another process. (One by vfork(2) is not, but its parent waits: the pages say
+ * that it is on no CPU.) All zero is nobody. */
 typedef struct uvperf__user_reader_s {
   pthread_t thread;
-  /* A page that holds 1, and in a forked child 0. */
-  const volatile uint8_t *mark;
+  uint32_t process; /* uvperf__process; 0: nobody */
 } uvperf__user_reader_t;
 
-/* Makes the calling thread the reader: 0, or -errno (-EINVAL before Linux 4.14,
- * which cannot wipe), and then it is nobody and all counts are to be had by
+/* Makes the calling thread the reader, if it can be told from forked children
+ * without a system call; else it stays nobody, and all counts are to be had by
  * read(2). */
-int uvperf__user_reader_init(uvperf__user_reader_t *reader);
-
-/* Makes it nobody again, also in a forked child. */
-void uvperf__user_reader_end(uvperf__user_reader_t *reader);
+void uvperf__user_reader_init(uvperf__user_reader_t *reader);
 
 /* Whether this is the thread, and no forked child; no system call. */
 int uvperf__user_reader_is_mine(const uvperf__user_reader_t *reader);

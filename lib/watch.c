@@ -9,6 +9,7 @@
 
 #include "alloc.h"
 #include "grow.h"
+#include "opener.h"
 
 static void on_replaced(void *owner) {
   watched_ring_t *ring = owner;
@@ -33,7 +34,7 @@ int uvperf__watch_new(uvperf__watch_t **watch_out, uv_loop_t *loop,
   watch->loop = loop;
   watch->ops = ops;
   watch->owner = owner;
-  uvperf__opener_init(&watch->opener);
+  watch->process = uvperf__process();
   uv_idle_init(loop, &watch->idle);
   watch->idle.data = watch;
   watch->idle.idle_cb = uvperf__watch_on_idle;

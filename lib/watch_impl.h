@@ -4,7 +4,6 @@
 #ifndef UVPERF_LIB_WATCH_IMPL_H
 #define UVPERF_LIB_WATCH_IMPL_H
 
-#include "opener.h"
 #include "ring_poll.h"
 #include "watch.h"
 
@@ -32,7 +31,7 @@ struct uvperf__watch_s {
   const uvperf__watch_ops_t *ops;
   void *owner;
   uvperf__watch_options_t options;
-  uvperf__opener_t opener; /* its thread: the last that took a turn */
+  uint32_t process; /* that made it */
   uv_idle_t idle;
   uv_check_t check;
   uv_timer_t timer;  /* for the earlier of these */

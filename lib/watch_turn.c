@@ -3,6 +3,8 @@
  * of them, and when there will never be more. */
 #include "watch_impl.h"
 
+#include "opener.h"
+
 /* Wakeups in a row without a record after which we ask whether the target is
  * gone. One is normal: the records may have gone with an earlier drain. */
 #define EMPTY_WAKEUPS_BEFORE_PROBE 2
@@ -338,16 +340,9 @@ static void turn(uvperf__watch_t *watch) {
     turning_stop(watch);
 }
 
-/* A forked child has neither the mapping nor any right to the records. As
- * getpid is a system call it is asked only where the thread is not the one that
- * had the answer before: in a child, and when the loop has moved to another. */
-static int is_forked(uvperf__watch_t *watch) {
-  if (uvperf__thread_is_mine(&watch->opener.thread))
-    return 0;
-  if (uvperf__opener_is_forked(&watch->opener))
-    return 1;
-  uvperf__thread_init(&watch->opener.thread);
-  return 0;
+/* A forked child has neither the mapping nor any right to the records. */
+static int is_forked(const uvperf__watch_t *watch) {
+  return uvperf__process() != watch->process;
 }
 
 void uvperf__watch_on_check(uv_check_t *check) {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "fake_script.h"
+#include "opener.h"
 #include "sys.h"
 #include "sys_bpf.h"
 
@@ -33,6 +34,8 @@ int __real_uvperf__sys_bpf_link(int prog_fd, int event_fd);
 int __real_uvperf__sys_membarrier(void);
 pid_t __real_uvperf__sys_getpid(void);
 int __real_uvperf__sys_thread(void);
+uint32_t __real_uvperf__process(void);
+int __real_uvperf__process_is_marked(void);
 pid_t __real_uvperf__sys_gettid(void);
 int __real_uvperf__sys_has_task(pid_t task);
 uint64_t __real_uvperf__sys_rdpmc(uint32_t counter);
@@ -52,6 +55,8 @@ int __wrap_uvperf__sys_bpf_link(int prog_fd, int event_fd);
 int __wrap_uvperf__sys_membarrier(void);
 pid_t __wrap_uvperf__sys_getpid(void);
 int __wrap_uvperf__sys_thread(void);
+uint32_t __wrap_uvperf__process(void);
+int __wrap_uvperf__process_is_marked(void);
 pid_t __wrap_uvperf__sys_gettid(void);
 int __wrap_uvperf__sys_has_task(pid_t task);
 uint64_t __wrap_uvperf__sys_rdpmc(uint32_t counter);
@@ -65,7 +70,8 @@ static struct {
   void (*on_membarrier)(void);
   uint64_t (*on_rdpmc)(uint32_t counter);
   uint64_t (*on_cycles)(void);
-  pid_t pid; /* what getpid gives */
+  uint32_t process; /* what uvperf__process returns; 0: the real one */
+  int thread;       /* uvperf__sys_thread of all threads; 0: the real one */
 } kernel;
 
 void fake_kernel_reset(void) {
@@ -134,8 +140,12 @@ void fake_on_cycles(uint64_t (*on_cycles)(void)) {
   kernel.on_cycles = on_cycles;
 }
 
-void fake_getpid(pid_t pid) {
-  kernel.pid = pid;
+void fake_process(uint32_t process) {
+  kernel.process = process;
+}
+
+void fake_thread(int number) {
+  kernel.thread = number;
 }
 
 void fake_assert_clean(void) {
@@ -343,7 +353,7 @@ int __wrap_uvperf__sys_munmap(void *address, size_t size) {
     if (fake != NULL)
       unmap_event(fake, size);
     else
-      code = fake_memory_unmap(address, size);
+      code = __real_uvperf__sys_munmap(address, size);
   }
   fake_note("munmap", "", code < 0);
   return code;
@@ -475,7 +485,7 @@ int __wrap_uvperf__sys_close(int fd) {
   failed = fake_scripted(FAKE_CLOSE, &code);
   fake = fake_event_of(fd);
   linked = by_link(fd);
-  fake_map_close_fd(fd, kernel.pid != 0);
+  fake_map_close_fd(fd, kernel.process != 0);
   rc = __real_uvperf__sys_close(fd);
   if (rc == -EBADF && was_closed(fd))
     fake_broken("a scripted event is closed twice");
@@ -496,13 +506,23 @@ int __wrap_uvperf__sys_close(int fd) {
 pid_t __wrap_uvperf__sys_getpid(void) {
   int code;
 
-  if (fake_scripted(FAKE_GETPID, &code))
-    return code;
-  return kernel.pid != 0 ? kernel.pid : __real_uvperf__sys_getpid();
+  return fake_scripted(FAKE_GETPID, &code) ? code : __real_uvperf__sys_getpid();
 }
 
 int __wrap_uvperf__sys_thread(void) {
-  return kernel.pid != 0 ? kernel.pid : __real_uvperf__sys_thread();
+  return kernel.thread != 0 ? kernel.thread : __real_uvperf__sys_thread();
+}
+
+uint32_t __wrap_uvperf__process(void) {
+  return kernel.process != 0 ? kernel.process : __real_uvperf__process();
+}
+
+int __wrap_uvperf__process_is_marked(void) {
+  int code;
+
+  return fake_scripted(FAKE_IS_MARKED, &code)
+             ? code
+             : __real_uvperf__process_is_marked();
 }
 
 pid_t __wrap_uvperf__sys_gettid(void) {

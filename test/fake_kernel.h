@@ -50,6 +50,7 @@ enum fake_call {
   FAKE_DUP,
   FAKE_ACCESS,
   FAKE_GETPID,
+  FAKE_IS_MARKED,
   FAKE_GETTID,
   FAKE_HAS_TASK,
   FAKE_RDPMC,
@@ -160,15 +161,18 @@ unsigned fake_count(enum fake_call call);
 const char *fake_log(void);
 void fake_log_clear(void);
 
-/* What getpid gives, and what names the thread, to play a forked child; 0 is
- * the real one again. */
-void fake_getpid(pid_t pid);
+/* What uvperf__process returns from now on, to play a forked child; 0 is the
+ * real one again. */
+void fake_process(uint32_t process);
+
+/* The same of uvperf__sys_thread, for all threads. */
+void fake_thread(int number);
 
 /* Blocks of uvperf__calloc that are not freed. */
 size_t fake_live_allocations(void);
 
 /* Fails the test if a scripted event is open, mapped or linked, a scripted map
- * open, or memory or a private mapping is left. */
+ * open, or memory is left. */
 void fake_assert_clean(void);
 
 /* Writes behind data_head, wrapping as the kernel does, and moves data_head.

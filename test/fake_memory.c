@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of the scripted kernel that is memory: the library's blocks and
- * private mappings, which are real, known so that none is left. */
+/* The part of the scripted kernel that is memory: the library's blocks, which
+ * are real, known so that none is left. */
 #include "support.h"
-
-#include <sys/mman.h>
 
 #include "alloc.h"
 #include "fake_script.h"
 #include "sys.h"
 
 #define BLOCKS_MAX 256
-#define MAPS_MAX   16
 
 /* The linker gives the functions of the library these names. */
 int __real_uvperf__sys_mmap_private(void **address, size_t size);
-int __real_uvperf__sys_munmap(void *address, size_t size);
 int __real_uvperf__sys_madvise(void *address, size_t size, int advice);
 void *__real_uvperf__calloc(size_t nr, size_t size);
 void __real_uvperf__free(void *memory);
@@ -30,33 +26,16 @@ typedef struct block_s {
   size_t size;
 } block_t;
 
-/* A private mapping of the library's. */
-typedef struct map_s {
-  void *address; /* NULL where there is none */
-  size_t size;
-} map_t;
-
 static struct {
   block_t blocks[BLOCKS_MAX];
   size_t live;
-  map_t maps[MAPS_MAX];
 } held;
 
 void fake_memory_reset(void) {
-  size_t i;
-
-  for (i = 0; i < MAPS_MAX; i++)
-    if (held.maps[i].address != NULL)
-      munmap(held.maps[i].address, held.maps[i].size);
   memset(&held, 0, sizeof(held));
 }
 
 void fake_memory_assert_clean(void) {
-  size_t i;
-
-  for (i = 0; i < MAPS_MAX; i++)
-    if (held.maps[i].address != NULL)
-      fail_msg("a private mapping of %zu bytes is left", held.maps[i].size);
   if (held.live != 0)
     fail_msg("%zu allocations are left", held.live);
 }
@@ -65,54 +44,22 @@ size_t fake_live_allocations(void) {
   return held.live;
 }
 
-/* -- private mappings ----------------------------------------------------- */
-
-/* The one at the address; of NULL one that is free. */
-static map_t *find_map(const void *address) {
-  size_t i;
-
-  for (i = 0; i < MAPS_MAX; i++)
-    if (held.maps[i].address == address)
-      return &held.maps[i];
-  return NULL;
-}
+/* -- the page that opener.c makes, for ever --------------------------------- */
 
 int __wrap_uvperf__sys_mmap_private(void **address, size_t size) {
-  map_t *map;
   int code;
 
-  if (!fake_scripted(FAKE_MMAP_PRIVATE, &code)) {
-    code = __real_uvperf__sys_mmap_private(address, size);
-    map = find_map(NULL);
-    if (code == 0 && map == NULL)
-      fake_broken("more private mappings than the fake has room for");
-    if (code == 0) {
-      map->address = *address;
-      map->size = size;
-    }
-  }
-  fake_note("mmap private", "", code < 0);
-  return code;
+  return fake_scripted(FAKE_MMAP_PRIVATE, &code)
+             ? code
+             : __real_uvperf__sys_mmap_private(address, size);
 }
 
 int __wrap_uvperf__sys_madvise(void *address, size_t size, int advice) {
   int code;
 
-  if (!fake_scripted(FAKE_MADVISE, &code))
-    code = __real_uvperf__sys_madvise(address, size, advice);
-  fake_note("madvise", "", code < 0);
-  return code;
-}
-
-int fake_memory_unmap(void *address, size_t size) {
-  map_t *map;
-
-  map = address != NULL ? find_map(address) : NULL;
-  if (map != NULL && size != map->size)
-    fake_broken("a private mapping is unmapped with another size");
-  if (map != NULL)
-    map->address = NULL;
-  return __real_uvperf__sys_munmap(address, size);
+  return fake_scripted(FAKE_MADVISE, &code)
+             ? code
+             : __real_uvperf__sys_madvise(address, size, advice);
 }
 
 /* -- blocks --------------------------------------------------------------- */

@@ -20,10 +20,8 @@ fake_event_t *fake_event_of(int fd);
 /* fake_script.c's part in a reset. */
 void fake_script_reset(void);
 
-/* fake_memory.c's part in a reset, in a munmap of what is no scripted ring, and
- * in fake_assert_clean. */
+/* fake_memory.c's part in a reset and in fake_assert_clean. */
 void fake_memory_reset(void);
-int fake_memory_unmap(void *address, size_t size);
 void fake_memory_assert_clean(void);
 
 /* fake_map.c's part in a reset, in a close (before the fd is closed; if a

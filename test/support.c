@@ -4,7 +4,11 @@
 #include "support.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -140,6 +144,60 @@ pid_t support_fork(support_child_fn run, void *arg) {
     _exit(run(arg));
   }
   return pid;
+}
+
+static int sleep_for_ever(void *arg) {
+  (void)arg;
+  while (pause() == -1)
+    continue;
+  return 1;
+}
+
+/* The same with the pid that the caller chooses; -1 and errno. */
+static pid_t fork_with_pid(pid_t pid, support_child_fn run, void *arg) {
+  struct {
+    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack;
+    uint64_t stack_size, tls, set_tid, set_tid_size;
+  } args = {0};
+  long child;
+
+  args.exit_signal = SIGCHLD;
+  args.set_tid = (uintptr_t)&pid;
+  args.set_tid_size = 1;
+  fflush(NULL);
+  child = syscall(SYS_clone3, &args, sizeof(args));
+  if (child == 0) {
+    die_of_signals();
+    _exit(run(arg));
+  }
+  return (pid_t)child;
+}
+
+/* The first child in a new namespace is its pid 1, which other children need;
+ * the next takes its pid from clone3(2). */
+int support_run_with_same_pid(const char *test, support_child_fn run,
+                              void *arg) {
+  int own = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
+  pid_t first, child;
+  int code, status;
+
+  assert_true(own >= 0);
+  if (unshare(CLONE_NEWPID) != 0) {
+    close(own);
+    support_skip(test, "pid namespaces");
+  }
+  first = support_fork(sleep_for_ever, NULL);
+  child = fork_with_pid(getpid(), run, arg);
+  code = errno;
+  assert_int_equal(setns(own, CLONE_NEWPID), 0);
+  close(own);
+  status = child > 0 ? support_wait(child) : 0;
+  kill(first, SIGKILL);
+  support_wait(first);
+  if (child < 0 && (code == ENOSYS || code == EPERM))
+    support_skip(test, "clone3(2) with a pid");
+  assert_true(child > 0);
+  return status;
 }
 
 int support_wait(pid_t pid) {

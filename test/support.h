@@ -85,4 +85,10 @@ pid_t support_fork(support_child_fn run, void *arg);
 /* Waits for it: its exit status, or 128 + the signal that killed it. */
 int support_wait(pid_t pid);
 
+/* Runs it in a child that has the pid of its parent, in a pid namespace of its
+ * own, and waits for it. As support_wait. Skips the test where that cannot be
+ * made: it takes root and Linux 5.5. */
+int support_run_with_same_pid(const char *test, support_child_fn run,
+                              void *arg);
+
 #endif

@@ -161,7 +161,7 @@ static void forked_child_leaves_all_to_the_parent(void **state) {
     outputs_world_open();
     assert_int_equal(uvperf__bpf_outputs_enable(world.outputs, NULL), 0);
     assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
-    fake_getpid(1);
+    fake_process(4711);
     fake_log_clear();
     assert_int_equal(uvperf__bpf_outputs_put(world.outputs, &error), -EPERM);
     explain_check(&error, -EPERM, UVPERF_CAUSE_ARGUMENT, "parent");

@@ -400,7 +400,7 @@ static void fork_there(live_bpf_reader_t *live, int cpu, int status) {
   (void)live;
   (void)cpu;
   (void)status;
-  fake_getpid(4711);
+  fake_process(4711);
 }
 
 static void reader_forked_when_a_cpu_went_tells_the_child_nothing(void **s) {
@@ -415,7 +415,7 @@ static void reader_forked_when_a_cpu_went_tells_the_child_nothing(void **s) {
   assert_int_equal(world.events[4]->opened, 0);
   live_bpf_reader_close(&world.live);
   assert_string_equal(bpf_reader_world_entries(&world), "0");
-  fake_getpid(0);
+  fake_process(0);
   fake_kernel_reset();
 }
 
@@ -431,7 +431,7 @@ static void reader_forked_when_the_first_of_two_went_tells_no_more(void **s) {
   take_down(2, "0\n");
   expect(&world, "1 ENODEV", "0 2");
   live_bpf_reader_close(&world.live);
-  fake_getpid(0);
+  fake_process(0);
   fake_kernel_reset();
 }
 

@@ -47,19 +47,33 @@ static int child_by_the_rules(void *arg) {
   return uv_loop_close(loop) == 0 ? 0 : 4;
 }
 
-static void forked_child_closes_leaves_the_parent_alone(void **state) {
+static void child_leaves_the_parent_alone(uv_loop_t *loop, const char *test,
+                                          int has_same_pid) {
   live_bpf_reader_t live;
+  int status;
 
-  live_bpf_reader_begin(__func__, *state, &live);
+  live_bpf_reader_begin(test, loop, &live);
   live_bpf_reader_send_all(&live, 0, 3);
-  assert_int_equal(support_wait(support_fork(child_by_the_rules, &live)), 0);
+  if (has_same_pid)
+    status = support_run_with_same_pid(test, child_by_the_rules, &live);
+  else
+    status = support_wait(support_fork(child_by_the_rules, &live));
+  assert_int_equal(status, 0);
   live_bpf_reader_send_all(&live, 0, 3);
   live_bpf_reader_send_all(&live, live_last_cpu(), 3);
-  assert_true(live_run_until(*state, &live.samples, 9));
+  assert_true(live_run_until(loop, &live.samples, 9));
   live_bpf_reader_send_all(&live, 0, 3);
-  assert_true(live_run_until(*state, &live.samples, 12));
+  assert_true(live_run_until(loop, &live.samples, 12));
   assert_int_equal(live.strange, 0);
   live_bpf_reader_end(&live);
+}
+
+static void forked_child_closes_leaves_the_parent_alone(void **state) {
+  child_leaves_the_parent_alone(*state, __func__, 0);
+}
+
+static void child_with_the_same_pid_leaves_the_parent_alone(void **state) {
+  child_leaves_the_parent_alone(*state, __func__, 1);
 }
 
 /* One that forgets to close. */
@@ -182,6 +196,7 @@ static void reader_closed_while_a_child_lives_is_off(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(forked_child_closes_leaves_the_parent_alone),
+      support_loop_test(child_with_the_same_pid_leaves_the_parent_alone),
       support_loop_test(forked_child_delivers_nothing),
       support_loop_test(reader_forked_in_its_callback_is_clean),
       support_loop_test(reader_closed_while_a_child_lives_is_off),

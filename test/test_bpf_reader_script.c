@@ -343,7 +343,7 @@ static void reader_closed_in_a_forked_child_only_closes_fds(void **state) {
 
   bpf_reader_world_begin(*state, &world);
   bpf_reader_world_sample(&world, world.events[1]);
-  fake_getpid(4711);
+  fake_process(4711);
   fake_log_clear();
   live_turns_in(*state, 5);
   assert_int_equal(world.live.records, 0);
@@ -351,7 +351,7 @@ static void reader_closed_in_a_forked_child_only_closes_fds(void **state) {
   live_bpf_reader_close(&world.live);
   assert_string_equal(fake_log(), "close, close, close, close, close, close");
   assert_string_equal(bpf_reader_world_entries(&world), "0 1");
-  fake_getpid(0);
+  fake_process(0);
   fake_kernel_reset();
 }
 

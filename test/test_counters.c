@@ -438,7 +438,7 @@ static void forked_child_may_only_free(void **state) {
   counters_add_cpus(&make, "0");
   counters = counters_open(&make);
   assert_int_equal(uvperf_reading_new(&reading), 0);
-  fake_getpid(getpid() + 1);
+  fake_process(4711);
   fake_log_clear();
   assert_int_equal(uvperf__counters_enable(counters, &error), -EPERM);
   assert_int_equal(error.code, -EPERM);

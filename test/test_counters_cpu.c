@@ -410,12 +410,12 @@ static void forked_child_opens_nothing(void **state) {
 
   (void)state;
   counters = begin(1, NULL);
-  fake_getpid(4711);
+  fake_process(4711);
   fake_log_clear();
   uvperf__counters_cpu_gone(counters, 1);
   assert_int_equal(uvperf__counters_cpu_come(counters, 1, NULL), -EPERM);
   assert_string_equal(fake_log(), "");
-  fake_getpid(0);
+  fake_process(0);
   counters_follow_end(counters);
 }
 

@@ -189,7 +189,7 @@ thread_with_the_number_of_the_calling_one_is_asked_for(void **state) {
   counters_script(events, 1);
   counters_make(&make, 1);
   counters_add(&make, UVPERF_TARGET_SELF);
-  fake_getpid(4711); /* all threads have this number now */
+  fake_thread(4711); /* all threads have this number now */
   assert_int_equal(uvperf__counters_make("/nowhere", &elsewhere.counters,
                                          &make.options, NULL),
                    0);

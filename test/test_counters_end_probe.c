@@ -177,9 +177,9 @@ static void forked_child_asks_nothing(void **state) {
   add_thread_on(getpid(), "0");
   counters = counters_open(&make);
   hang_up(events, 2, getpid(), 1);
-  fake_getpid(getpid() + 1);
+  fake_process(4711);
   assert_int_equal(probe(counters, 0), 0);
-  fake_getpid(0);
+  fake_process(0);
   assert_int_equal(probe(counters, 1), 1);
   finish(counters);
 }

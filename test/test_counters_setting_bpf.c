@@ -347,7 +347,7 @@ static void forked_child_stops_none_of_the_parents_events(void **state) {
   (void)state;
   counters = open_on_cpus(events, PERF_TYPE_SOFTWARE, "0-1", 2);
   assert_int_equal(set_program(counters, NULL), 0);
-  fake_getpid(getpid() + 1);
+  fake_process(4711);
   assert_int_equal(set_program(counters, NULL), -EPERM);
   fake_log_clear();
   uvperf__counters_detach(counters);

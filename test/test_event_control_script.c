@@ -249,7 +249,7 @@ static void event_control_in_forked_child_is_eperm(void **state) {
   size_t i;
 
   open_event(*state, &collector);
-  fake_getpid(4711);
+  fake_process(4711);
   for (i = 0; i < CONTROLS; i++) {
     memset(&error, 0, sizeof(error));
     control_expect_refused(controls[i](&collector.event, &error), &error,

@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 /* What the child does by the rules: uv_loop_fork, close, run. */
-static int child_by_the_rules(live_collector_t *collector) {
+static int child_by_the_rules(void *arg) {
+  live_collector_t *collector = arg;
   uv_loop_t *loop = collector->event.loop;
   uvperf_count_t count;
   uint64_t id;
@@ -33,38 +34,18 @@ static int child_by_the_rules(live_collector_t *collector) {
   return uv_loop_close(loop) == 0 ? 0 : 5;
 }
 
-/* The same of a child of which the C library does not know that it is one, but
- * that what only reads is not kept from it. */
-static int cloned_child_by_the_rules(live_collector_t *collector) {
-  uv_loop_t *loop = collector->event.loop;
+/* Makes a child, as support_run_with_same_pid does. */
+typedef int (*run_child_fn)(const char *test, support_child_fn run, void *arg);
 
-  if (uv_loop_fork(loop) != 0)
-    return 1;
-  if (uvperf_event_enable(&collector->event, NULL) != UV_EPERM ||
-      uvperf_event_disable(&collector->event, NULL) != UV_EPERM ||
-      uvperf_event_reset(&collector->event, NULL) != UV_EPERM ||
-      uvperf_event_stop(&collector->event) != UV_EPERM ||
-      uvperf_event_flush(&collector->event) != UV_EPERM)
-    return 2;
-  uvperf_event_close(&collector->event, NULL);
-  while (uv_run(loop, UV_RUN_DEFAULT) != 0)
-    continue;
-  return collector->comms == 0 && collector->event.impl == NULL ? 0 : 3;
-}
-
-static void parent_is_left_alone(uv_loop_t *loop, pid_t (*make_child)(void),
-                                 int (*be_child)(live_collector_t *)) {
+static void parent_is_left_alone(uv_loop_t *loop, const char *test,
+                                 run_child_fn run) {
   live_collector_t collector;
   uint64_t next = 0;
-  pid_t pid;
 
   live_init_comm(loop, &collector);
   live_start(&collector, NULL);
   live_comm(&next, 3);
-  pid = make_child();
-  if (pid == 0)
-    _exit(be_child(&collector));
-  assert_int_equal(support_wait(pid), 0);
+  assert_int_equal(run(test, child_by_the_rules, &collector), 0);
   assert_true(live_run_until(loop, &collector.comms, 3));
   live_comm(&next, 100);
   assert_true(live_run_until(loop, &collector.comms, 103));
@@ -72,19 +53,35 @@ static void parent_is_left_alone(uv_loop_t *loop, pid_t (*make_child)(void),
   live_close(&collector);
 }
 
+static int run_forked(const char *test, support_child_fn run, void *arg) {
+  (void)test;
+  return support_wait(support_fork(run, arg));
+}
+
 /* P19: neither the parent's events nor its epoll registration are touched. */
 static void event_forked_child_closes_leaves_parent_alone(void **state) {
   support_need_own_events(__func__);
-  parent_is_left_alone(*state, fork, child_by_the_rules);
+  parent_is_left_alone(*state, __func__, run_forked);
 }
 
-static pid_t bare_clone(void) {
-  return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+/* The C library does not know that such a child is one. */
+static int run_cloned(const char *test, support_child_fn run, void *arg) {
+  pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+  (void)test;
+  if (pid == 0)
+    _exit(run(arg));
+  return support_wait(pid);
 }
 
 static void event_cloned_child_closes_leaves_parent_alone(void **state) {
   support_need_own_events(__func__);
-  parent_is_left_alone(*state, bare_clone, cloned_child_by_the_rules);
+  parent_is_left_alone(*state, __func__, run_cloned);
+}
+
+static void event_child_with_the_same_pid_leaves_parent_alone(void **state) {
+  support_need_own_events(__func__);
+  parent_is_left_alone(*state, __func__, support_run_with_same_pid);
 }
 
 /* One that forgets to close: it delivers nothing and does not die of the ring
@@ -209,6 +206,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(event_forked_child_closes_leaves_parent_alone),
       support_loop_test(event_cloned_child_closes_leaves_parent_alone),
+      support_loop_test(event_child_with_the_same_pid_leaves_parent_alone),
       support_loop_test(event_forked_child_runs_loop_delivers_nothing),
       support_loop_test(event_forked_child_cannot_join_parents_group),
       support_loop_test(event_forked_in_turn_child_closes_parent_gets_all),

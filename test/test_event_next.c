@@ -484,9 +484,9 @@ static void next_in_a_forked_child_is_eperm(void **state) {
 
   fake = open_scripted(*state, &collector);
   story_append(fake, PERF_RECORD_COMM);
-  fake_getpid(4711);
+  fake_process(4711);
   expect_code(&collector.event, UV_EPERM);
-  fake_getpid(0);
+  fake_process(0);
   live_close(&collector);
 }
 

@@ -153,7 +153,7 @@ static void output_closed_in_a_forked_child_polls_nothing(void **state) {
   story_turns(*state, 3);
   hang_up(trio.fakes[0]);
   story_turns(*state, 6);
-  fake_getpid(4711);
+  fake_process(4711);
   fake_log_clear();
   close_all(*state, &trio);
   assert_string_equal(fake_log(), "close, close, close");
@@ -167,7 +167,7 @@ static void output_of_the_parent_is_refused_in_the_child(void **state) {
   fake_event_add(7);
   fake_event_add(8);
   init(*state, &owner, SHARED);
-  fake_getpid(4711);
+  fake_process(4711);
   init(*state, &writer, WRITER);
   fake_log_clear();
   assert_int_equal(uvperf_event_set_output(&writer, &owner, &error), UV_EPERM);

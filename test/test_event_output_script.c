@@ -172,13 +172,13 @@ static void set_output_in_a_forked_child_is_eperm(void **state) {
   uvperf_event_t owner, writer;
 
   init_pair(*state, &owner, &writer);
-  fake_getpid(4711);
+  fake_process(4711);
   assert_refused(&writer, &owner, UV_EPERM, UVPERF_CAUSE_ARGUMENT, "parent");
   assert_string_equal(fake_log(), "");
-  fake_getpid(0);
+  fake_process(0);
   assert_int_equal(uvperf_event_set_output(&writer, &owner, NULL), 0);
   fake_log_clear();
-  fake_getpid(4711);
+  fake_process(4711);
   uvperf_event_close(&writer, NULL);
   uvperf_event_close(&owner, NULL);
   story_turns(*state, 2);

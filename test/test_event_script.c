@@ -26,7 +26,7 @@ static void event_closed_in_forked_child_only_closes_the_fd(void **state) {
 
   fake = story_open(*state, &collector);
   story_append(fake, PERF_RECORD_COMM);
-  fake_getpid(4711);
+  fake_process(4711);
   story_turns(*state, 3);
   assert_string_equal(story, "");
   fake_log_clear();
@@ -440,13 +440,13 @@ static void event_read_in_forked_child_is_eperm(void **state) {
   for (i = 0; i < 2; i++) {
     fake_event_add(7);
     open_counter(*state, &collector, formats[i]);
-    fake_getpid(4711);
+    fake_process(4711);
     fake_log_clear();
     assert_int_equal(uvperf_event_read(events[0], &count), UV_EPERM);
     if (formats[i] != 0)
       assert_int_equal(uvperf_event_read_group(events, 1, &count), UV_EPERM);
     assert_string_equal(fake_log(), "");
-    fake_getpid(0);
+    fake_process(0);
     live_close(&collector);
   }
 }

@@ -10,6 +10,7 @@
 
 #include "alloc.h"
 #include "fake_kernel.h"
+#include "opener.h"
 #include "sys.h"
 #include "sys_bpf.h"
 #include "uvperf/attr.h"
@@ -305,12 +306,24 @@ static void link_is_an_fd_of_its_own_until_it_is_closed(void **state) {
   fake_assert_clean();
 }
 
-static void getpid_is_the_scripted_one(void **state) {
+static void process_and_thread_are_the_scripted_ones(void **state) {
+  uint32_t process = uvperf__process();
+  int thread = uvperf__sys_thread();
+
   (void)state;
-  fake_getpid(12);
+  fake_process(process + 1);
+  fake_thread(thread + 1);
+  assert_int_equal(uvperf__process(), process + 1);
+  assert_int_equal(uvperf__sys_thread(), thread + 1);
+  fake_process(0);
+  fake_thread(0);
+  assert_int_equal(uvperf__process(), process);
+  assert_int_equal(uvperf__sys_thread(), thread);
+  fake_fail(FAKE_IS_MARKED, 1, 0);
+  assert_int_equal(uvperf__process_is_marked(), 0);
+  assert_int_equal(uvperf__process_is_marked(), 1);
+  fake_fail(FAKE_GETPID, 1, 12);
   assert_int_equal(uvperf__sys_getpid(), 12);
-  assert_int_equal(uvperf__sys_thread(), 12);
-  fake_getpid(0);
   assert_int_equal(uvperf__sys_getpid(), getpid());
 }
 
@@ -433,7 +446,8 @@ int main(void) {
       cmocka_unit_test_setup(log_tells_the_order, fake_kernel_setup),
       cmocka_unit_test_setup(link_is_an_fd_of_its_own_until_it_is_closed,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(getpid_is_the_scripted_one, fake_kernel_setup),
+      cmocka_unit_test_setup(process_and_thread_are_the_scripted_ones,
+                             fake_kernel_setup),
       cmocka_unit_test_setup(tasks_are_the_scripted_ones_once,
                              fake_kernel_setup),
       cmocka_unit_test_setup(membarriers_are_the_tests_once_it_asks,

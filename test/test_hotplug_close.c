@@ -109,7 +109,7 @@ static void hotplug_in_forked_child_takes_nothing(void **state) {
 
   hotplug_begin(*state, &owner);
   reads = fake_uevents_reads();
-  fake_getpid(4711);
+  fake_process(4711);
   cpu_tree_take_down(1);
   cpu_tree_list("0,2\n");
   fake_uevents_say("offline", 1);

@@ -278,18 +278,18 @@ static void measure_in_a_forked_child_is_eperm(void **state) {
 
   measure_pmu_add(&pmu, 1, 10);
   measure_open(*state, &run, "page-faults:u", NULL);
-  fake_getpid(1);
+  fake_process(4711);
   assert_int_equal(uvperf_measure(&run.set, measure_note, &called, run.reading),
                    UV_EPERM);
   assert_int_equal(uvperf_measure_overhead(&run.set, 2, run.reading), UV_EPERM);
   assert_int_equal(called, 0);
   assert_int_equal(pmu.events[0]->enabled, 0);
-  fake_getpid(0);
+  fake_process(0);
   assert_int_equal(uvperf_set_enable(&run.set, NULL), 0);
-  fake_getpid(1);
+  fake_process(4711);
   assert_int_equal(uvperf_measure(&run.set, measure_note, &called, run.reading),
                    UV_EPERM);
-  fake_getpid(0);
+  fake_process(0);
   measure_close(&run);
   fake_assert_clean();
 }

@@ -1,107 +1,237 @@
 /* SPDX-License-Identifier: MIT */
-/* A forked child is told from its parent, and another thread is none. */
+/* A forked child has another number than its ancestors, whatever its pid is,
+ * and its threads have the same. */
 #include "fake_kernel.h"
 #include "support.h"
 
+#include <errno.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <uv.h>
 
 #include "opener.h"
-#include "sys.h"
 
-static int is_forked(void *arg) {
-  return uvperf__opener_is_forked(arg) && uvperf__opener_seems_forked(arg) ? 0
-                                                                           : 1;
+/* -- the kernel cannot mark ----------------------------------------------- */
+
+/* The mark is made once, so these come first and make it in children. */
+
+static int has_the_pid(void *arg) {
+  (void)arg;
+  return uvperf__process() == (uint32_t)getpid() ? 0 : 1;
 }
 
-static void opener_of_a_forked_child_is_another_process(void **state) {
-  uvperf__opener_t opener;
+static int goes_without_mark(void *arg) {
+  enum fake_call call = *(enum fake_call *)arg;
+
+  fake_fail(call, 1, call == FAKE_MADVISE ? -EINVAL : -ENOMEM);
+  if (uvperf__process_is_marked())
+    return 1;
+  /* The second call would succeed, but both rules must not mix. */
+  if (uvperf__process_is_marked() || has_the_pid(NULL) != 0)
+    return 2;
+  if (support_wait(support_fork(has_the_pid, NULL)) != 0)
+    return 3;
+  return fake_count(FAKE_MUNMAP) == (call == FAKE_MADVISE ? 1 : 0) ? 0 : 4;
+}
+
+static void process_that_cannot_be_wiped_has_its_pid(void **state) {
+  enum fake_call call = FAKE_MADVISE;
 
   (void)state;
-  uvperf__opener_init(&opener);
-  assert_int_equal(uvperf__opener_is_forked(&opener), 0);
-  assert_int_equal(uvperf__opener_seems_forked(&opener), 0);
-  assert_int_equal(support_wait(support_fork(is_forked, &opener)), 0);
+  assert_int_equal(support_wait(support_fork(goes_without_mark, &call)), 0);
 }
 
-/* The C library knows nothing of such a child, and has the number of the
- * thread from the parent. */
-static void opener_of_a_cloned_child_is_another_process(void **state) {
-  uvperf__opener_t opener;
+static void process_without_memory_for_a_mark_has_its_pid(void **state) {
+  enum fake_call call = FAKE_MMAP_PRIVATE;
+
+  (void)state;
+  assert_int_equal(support_wait(support_fork(goes_without_mark, &call)), 0);
+}
+
+/* -- threads -------------------------------------------------------------- */
+
+enum {
+  THREADS = 8
+};
+
+typedef struct crowd_s {
+  atomic_int ready;
+  uint32_t numbers[THREADS];
+  atomic_int next;
+} crowd_t;
+
+static void take_number(void *arg) {
+  crowd_t *crowd = arg;
+  int mine = atomic_fetch_add(&crowd->next, 1);
+
+  atomic_fetch_add(&crowd->ready, 1);
+  while (atomic_load(&crowd->ready) < THREADS)
+    sched_yield();
+  crowd->numbers[mine] = uvperf__process();
+}
+
+/* How much of the memory a fork would wipe. */
+static size_t wiped_bytes(void) {
+  FILE *maps = fopen("/proc/self/smaps", "r");
+  unsigned long kb = 0;
+  size_t bytes = 0;
+  char line[512];
+
+  if (maps == NULL)
+    return 0;
+  while (fgets(line, sizeof(line), maps) != NULL) {
+    sscanf(line, "Size: %lu kB", &kb);
+    if (strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " wf") != NULL)
+      bytes += kb * 1024;
+  }
+  fclose(maps);
+  return bytes;
+}
+
+/* In a process that has no mark yet. */
+static int be_a_crowd(void *arg) {
+  uv_thread_t threads[THREADS];
+  crowd_t crowd = {0};
+  int i;
+
+  (void)arg;
+  for (i = 0; i < THREADS; i++)
+    if (uv_thread_create(&threads[i], take_number, &crowd) != 0)
+      return 1;
+  for (i = 0; i < THREADS; i++)
+    uv_thread_join(&threads[i]);
+  for (i = 0; i < THREADS; i++)
+    if (crowd.numbers[i] == 0 || crowd.numbers[i] != uvperf__process())
+      return 2;
+  return wiped_bytes() == support_page_bytes() ? 0 : 3;
+}
+
+static void threads_at_the_same_time_make_one_mark(void **state) {
+  int i;
+
+  (void)state;
+  for (i = 0; i < 20; i++)
+    assert_int_equal(support_wait(support_fork(be_a_crowd, NULL)), 0);
+}
+
+/* -- children ------------------------------------------------------------- */
+
+static int is_another(void *arg) {
+  const uint32_t *parent = arg;
+  uint32_t mine = uvperf__process();
+
+  return mine != 0 && mine != *parent && uvperf__process() == mine ? 0 : 1;
+}
+
+static void forked_child_is_another_process(void **state) {
+  uint32_t mine = uvperf__process();
+
+  (void)state;
+  assert_int_not_equal(mine, 0);
+  assert_int_equal(support_wait(support_fork(is_another, &mine)), 0);
+  assert_int_equal(uvperf__process(), mine);
+}
+
+static int has_another_child(void *arg) {
+  const uint32_t *old = arg;
+  uint32_t numbers[2] = {*old, uvperf__process()};
+
+  if (is_another(&numbers[0]) != 0)
+    return 1;
+  if (support_wait(support_fork(is_another, &numbers[0])) != 0)
+    return 2;
+  return support_wait(support_fork(is_another, &numbers[1])) == 0 ? 0 : 3;
+}
+
+static void grandchild_is_neither_of_its_ancestors(void **state) {
+  uint32_t mine = uvperf__process();
+
+  (void)state;
+  assert_int_equal(support_wait(support_fork(has_another_child, &mine)), 0);
+}
+
+/* The first that asks is the grandchild. */
+static int has_a_child_that_asks(void *arg) {
+  return support_wait(support_fork(is_another, arg));
+}
+
+static void grandchild_of_a_silent_child_is_another_process(void **state) {
+  uint32_t mine = uvperf__process();
+
+  (void)state;
+  assert_int_equal(support_wait(support_fork(has_a_child_that_asks, &mine)), 0);
+}
+
+/* The C library knows nothing of such a child. */
+static void cloned_child_is_another_process(void **state) {
+  uint32_t mine = uvperf__process();
   pid_t child;
 
   (void)state;
-  uvperf__opener_init(&opener);
   child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
   if (child == 0)
-    _exit(uvperf__opener_is_forked(&opener) ? 0 : 1);
+    _exit(is_another(&mine));
   assert_int_equal(support_wait(child), 0);
 }
 
-static void opener_in_its_own_thread_makes_no_system_call(void **state) {
-  uvperf__opener_t opener;
+static void child_with_the_same_pid_is_another_process(void **state) {
+  uint32_t mine = uvperf__process();
+
+  (void)state;
+  assert_int_equal(support_run_with_same_pid(__func__, is_another, &mine), 0);
+}
+
+static int is_the_same(void *arg) {
+  const uint32_t *parent = arg;
+
+  return uvperf__process() == *parent ? 0 : 1;
+}
+
+/* As vfork(2), but with a stack of its own. */
+static void child_that_shares_the_memory_is_the_same_process(void **state) {
+  static _Alignas(16) char stack[256 * 1024];
+  uint32_t mine = uvperf__process();
+  pid_t child;
+
+  (void)state;
+  child = clone(is_the_same, stack + sizeof(stack),
+                CLONE_VM | CLONE_VFORK | SIGCHLD, &mine);
+  assert_true(child > 0);
+  assert_int_equal(support_wait(child), 0);
+}
+
+static void process_asks_the_kernel_nothing(void **state) {
   unsigned calls;
 
   (void)state;
-  uvperf__opener_init(&opener);
-  calls = fake_count(FAKE_GETPID);
-  assert_int_equal(uvperf__opener_seems_forked(&opener), 0);
-  assert_int_equal(fake_count(FAKE_GETPID), calls);
+  uvperf__process();
+  calls = fake_count(FAKE_GETPID) + fake_count(FAKE_MMAP_PRIVATE);
+  assert_int_equal(uvperf__process_is_marked(), 1);
+  uvperf__process();
+  assert_int_equal(fake_count(FAKE_GETPID) + fake_count(FAKE_MMAP_PRIVATE),
+                   calls);
 }
 
-static void is_not_forked(void *arg) {
-  assert_int_equal(uvperf__opener_seems_forked(arg), 0);
-}
-
-static void opener_in_another_thread_is_the_same_process(void **state) {
-  uvperf__opener_t opener;
-  uv_thread_t thread;
-  unsigned calls;
-
-  (void)state;
-  uvperf__opener_init(&opener);
-  calls = fake_count(FAKE_GETPID);
-  assert_int_equal(uv_thread_create(&thread, is_not_forked, &opener), 0);
-  assert_int_equal(uv_thread_join(&thread), 0);
-  assert_int_equal(fake_count(FAKE_GETPID), calls + 1);
-}
-
-static void is_forked_in_spite_of_its_number(void *arg) {
-  uvperf__opener_t *opener = arg;
-
-  opener->pid += 1;
-  opener->thread.number = uvperf__sys_thread();
-  assert_int_equal(uvperf__opener_seems_forked(opener), 1);
-}
-
-/* The number of a thread that has ended is given again, also to a child. */
-static void opener_with_the_number_of_an_older_thread_is_not_it(void **state) {
-  uvperf__opener_t opener;
-  uv_thread_t thread;
-
-  (void)state;
-  uvperf__opener_init(&opener);
-  assert_int_equal(
-      uv_thread_create(&thread, is_forked_in_spite_of_its_number, &opener), 0);
-  assert_int_equal(uv_thread_join(&thread), 0);
-}
+#define TEST(f) cmocka_unit_test_setup(f, fake_kernel_setup)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(opener_of_a_forked_child_is_another_process,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(opener_of_a_cloned_child_is_another_process,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(opener_in_its_own_thread_makes_no_system_call,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(opener_in_another_thread_is_the_same_process,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(
-          opener_with_the_number_of_an_older_thread_is_not_it,
-          fake_kernel_setup),
+      TEST(process_that_cannot_be_wiped_has_its_pid),
+      TEST(process_without_memory_for_a_mark_has_its_pid),
+      TEST(threads_at_the_same_time_make_one_mark),
+      TEST(forked_child_is_another_process),
+      TEST(grandchild_is_neither_of_its_ancestors),
+      TEST(grandchild_of_a_silent_child_is_another_process),
+      TEST(cloned_child_is_another_process),
+      TEST(child_with_the_same_pid_is_another_process),
+      TEST(child_that_shares_the_memory_is_the_same_process),
+      TEST(process_asks_the_kernel_nothing),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

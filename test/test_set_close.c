@@ -166,14 +166,14 @@ static void set_closed_in_forked_child_only_closes_fds(void **state) {
   plan_own(&plan);
   live_set_begin(*state, &live, &plan.options);
   start(&live);
-  fake_getpid(4711);
+  fake_process(4711);
   fake_log_clear();
   live_turns_in(*state, 5);
   assert_int_equal(live.callbacks, 0);
   assert_string_equal(fake_log(), "");
   live_set_close(&live);
   assert_string_equal(fake_log(), "close, close");
-  fake_getpid(0);
+  fake_process(0);
   fake_assert_clean();
 }
 

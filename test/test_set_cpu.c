@@ -414,7 +414,7 @@ static void set_in_a_forked_child_opens_nothing(void **state) {
 
   begin(*state, &world);
   start(&world);
-  fake_getpid(4711);
+  fake_process(4711);
   take_down();
   bring_up();
   expect(&world, "");
@@ -424,7 +424,7 @@ static void set_in_a_forked_child_opens_nothing(void **state) {
 
 static void fork_it(world_t *world) {
   (void)world;
-  fake_getpid(4711);
+  fake_process(4711);
 }
 
 static void set_forked_when_a_cpu_went_tells_the_child_nothing(void **state) {

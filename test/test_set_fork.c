@@ -81,6 +81,17 @@ static void set_forked_child_closes_leaves_parent_alone(void **state) {
   live_set_close(&live);
 }
 
+static void set_child_with_the_same_pid_leaves_parent_alone(void **state) {
+  live_set_t live;
+
+  open_syscalls(__func__, *state, &live);
+  live_syscall(3);
+  assert_int_equal(support_run_with_same_pid(__func__, run_child, &live), 0);
+  live_syscall(4);
+  assert_int_equal(live_set_read(&live, 0).value, 7);
+  live_set_close(&live);
+}
+
 /* One that forgets to close: it tells nothing, and its loop ends. */
 static int run_without_close(void *arg) {
   live_set_t *live = arg;
@@ -150,6 +161,7 @@ static void set_forked_in_callback_child_closes_parent_goes_on(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(set_forked_child_closes_leaves_parent_alone),
+      support_loop_test(set_child_with_the_same_pid_leaves_parent_alone),
       support_loop_test(set_forked_child_runs_loop_delivers_nothing),
       support_loop_test(set_forked_in_callback_child_closes_parent_goes_on),
   };

@@ -214,9 +214,9 @@ static void set_snapshot_that_cannot_be_is_refused(void **state) {
   assert_int_equal(uvperf_set_snapshot(set, 8), UV_EINVAL);
   assert_int_equal(uvperf_set_snapshot(set, 0), 0);
   assert_int_equal(uvperf_set_flush(set), UV_EINVAL);
-  fake_getpid(1);
+  fake_process(4711);
   assert_int_equal(uvperf_set_snapshot(set, 0), UV_EPERM);
-  fake_getpid(0);
+  fake_process(0);
   stream_world_close(&world);
   /* Of rings that cannot be overwritten. */
   stream_world_begin(*state, &world, 0);

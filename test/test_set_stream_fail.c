@@ -175,14 +175,14 @@ static void set_stream_closed_in_forked_child_only_closes_fds(void **state) {
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     stream_world_begin(*state, &world, mode);
     stream_world_sample(&world, 0, 100, 1);
-    fake_getpid(4711);
+    fake_process(4711);
     fake_log_clear();
     live_turns_in(*state, 5);
     assert_int_equal(world.stream.records, 0);
     assert_int_equal(uvperf_set_is_active(&world.stream.live.set), 0);
     live_stream_close(&world.stream);
     assert_string_equal(fake_log(), "close, close, close, close");
-    fake_getpid(0);
+    fake_process(0);
     fake_kernel_reset();
   }
 }

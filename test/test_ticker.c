@@ -244,7 +244,7 @@ static void ticker_in_forked_child_stops_without_a_tick(void **state) {
   make(*state, &owner);
   fake_clock_set(START);
   assert_int_equal(uvperf__ticker_start(owner.ticker, 10), 0);
-  fake_getpid(4711);
+  fake_process(4711);
   assert_int_equal(fire_at(*state, &owner, START + 10 * MS), 0);
   assert_int_equal(uvperf__ticker_is_active(owner.ticker), 0);
   unmake(*state, &owner);

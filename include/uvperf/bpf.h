@@ -18,7 +18,8 @@
  *   may also run the loop.
  * - After fork(2) the child must call uv_loop_fork and close the handles before
  *   it runs the loop; there, all but close and the getters return UV_EPERM, and
- *   close leaves the parent's events and the map alone.
+ *   close leaves the parent's events and the map alone. event.h says which
+ *   children these are.
  * - Calling anything but ref, unref, has_ref, is_active and is_closing after
  *   uvperf_bpf_reader_close is a programming error and asserts (but for a
  *   library built with NDEBUG).

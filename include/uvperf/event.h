@@ -14,8 +14,10 @@
  *   it runs the loop, or before the callback returns if it was forked in a
  *   record callback (the child has the ring no more, nor the record); there,
  *   all but close and the getters return UV_EPERM, and close touches neither
- *   the parent's event nor its ring. A child by a bare clone(2), of which the C
- *   library does not know, is not kept from reading counts.
+ *   the parent's event nor its ring. This holds for any child with memory of
+ *   its own, also by a bare clone(2) or with its parent's pid in another pid
+ *   namespace (before Linux 4.14 a child with the same pid is not noticed). A
+ *   child that shares the memory, as by vfork(2), must not call at all.
  * - Calling anything but ref, unref, has_ref, is_active and is_closing after
  *   uvperf_event_close is a programming error and asserts (but for a library
  *   built with NDEBUG). */
