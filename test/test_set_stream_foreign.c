@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: a process without privileges that samples its own page faults with a
+ * clock of its own, beside a set of root's in the order of time that samples
+ * the page faults of all. */
+#include "live_stream.h"
+
+#include <time.h>
+
+#include "neighbour.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+
+/* How long a record may take to its callback: until the next look, for the
+ * slack, for a clock that is ahead by less than can be recognized; and for a
+ * machine that is busy with other things. */
+#define FLUSH_MS 100
+#define SLACK_MS 1
+#define AHEAD_MS 1
+#define BUSY_MS  2000
+#define BOUND_NS ((FLUSH_MS + SLACK_MS + AHEAD_MS + BUSY_MS) * NS_PER_MS)
+
+/* No clock of the kernel is so far from another by chance. */
+#define FAR_NS (UINT64_C(3600000) * NS_PER_MS)
+
+#define BEATS   200
+#define BEAT_MS 3
+
+/* What the callbacks saw. A beat is a system call of the test. */
+typedef struct seen_s {
+  uint64_t beats;
+  uint64_t longest_ns; /* from a beat to its callback */
+  uint64_t far;        /* records with a time that is far from now */
+  uint64_t newest;     /* of the others */
+  uint64_t late;       /* the others that came after a later one */
+} seen_t;
+
+static void see(live_stream_t *stream, const uvperf_record_t *record) {
+  seen_t *seen = stream->hook_data;
+  uint64_t now = live_now();
+
+  if (record == NULL || !(record->present & PERF_SAMPLE_TIME))
+    return;
+  if (record->time > now + FAR_NS || record->time + FAR_NS < now) {
+    seen->far += 1;
+    return;
+  }
+  seen->late += record->time < seen->newest;
+  if (seen->newest < record->time)
+    seen->newest = record->time;
+  if (record->source == NULL || record->source->attr_index != 1)
+    return;
+  seen->beats += 1;
+  if (now > record->time && now - record->time > seen->longest_ns)
+    seen->longest_ns = now - record->time;
+}
+
+/* Page faults of all, system calls of this thread. */
+static void open_set(uv_loop_t *loop, live_stream_t *stream, live_plan_t *plan,
+                     seen_t *seen, uint64_t tracepoint) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  uvperf_error_t error;
+  char filter[64];
+
+  live_stream_plan(plan);
+  live_stream_plan_mode(plan, 1);
+  plan->options.wakeup_bytes = 0;
+  live_touch_attr(live_plan_attr(plan), PERF_SAMPLE_TID);
+  live_syscall_attr(live_plan_attr(plan), tracepoint, PERF_SAMPLE_TID);
+  live_stream_plan_target(plan, UVPERF_TARGET_CPUS, 0);
+  live_stream_open(loop, stream, &plan->options);
+  snprintf(filter, sizeof(filter), "common_pid == %u", live_tid());
+  assert_int_equal(uvperf_set_set_filter(&stream->live.set, 1, filter, &error),
+                   0);
+  memset(seen, 0, sizeof(*seen));
+  stream->on_record = see;
+  stream->hook_data = seen;
+  options.flush_ms = FLUSH_MS;
+  live_stream_start(stream, &options);
+}
+
+/* On one CPU after the other, one of which is the neighbour's. */
+static void beat(uv_loop_t *loop, const int *cpus, size_t nr) {
+  cpu_set_t old;
+  int i;
+
+  for (i = 0; i < BEATS; i++) {
+    live_pin(cpus[(size_t)i % nr], &old);
+    live_syscall(1);
+    live_unpin(&old);
+    live_turns_in(loop, BEAT_MS);
+  }
+}
+
+static uvperf_stats_t stats_of(const live_stream_t *stream) {
+  uvperf_stats_t stats;
+
+  uvperf_set_stats(&stream->live.set, &stats);
+  return stats;
+}
+
+static void run_beside(uv_loop_t *loop, uint64_t tracepoint, int clockid,
+                       int is_far) {
+  neighbour_plan_t how = {0, clockid, PERF_SAMPLE_TID, 0};
+  neighbour_t neighbour;
+  live_stream_t stream;
+  uvperf_stats_t stats;
+  live_plan_t plan;
+  uint64_t late;
+  seen_t seen;
+  int cpus[2];
+  size_t nr;
+
+  nr = live_cpus(cpus, 2);
+  how.cpu = cpus[0];
+  neighbour_start(&neighbour, &how);
+  open_set(loop, &stream, &plan, &seen, tracepoint);
+  beat(loop, cpus, nr);
+  neighbour_end(&neighbour);
+  assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
+  late = stats_of(&stream).late_records;
+  beat(loop, cpus, nr);
+  assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
+  stats = stats_of(&stream);
+  print_message(
+      "clock %d: %llu records, %llu bad times, %llu late while the "
+      "neighbour was there and %llu after it; longest delay %llu us\n",
+      clockid, (unsigned long long)stream.records,
+      (unsigned long long)stats.bad_times, (unsigned long long)late,
+      (unsigned long long)(stats.late_records - late),
+      (unsigned long long)(seen.longest_ns / 1000));
+  assert_true(stream.by_attr[0] > 0);
+  assert_int_equal(seen.beats + live_set_read(&stream.live, 1).lost, 2 * BEATS);
+  assert_true(seen.longest_ns < BOUND_NS);
+  /* What others write now can be late for other reasons, but that is rare. */
+  assert_true(stats.late_records - late < BEATS / 10);
+  if (is_far) {
+    assert_true(stats.bad_times > 0);
+    assert_int_equal(stats.bad_times, seen.far);
+    assert_int_equal(stats.late_records, seen.late);
+  }
+  live_stream_close(&stream);
+}
+
+/* Decades ahead. */
+static void set_beside_far_clocks_goes_on_in_order(void **state) {
+  uint64_t tracepoint;
+
+  support_need_root(__func__);
+  support_need_cpu_wide(__func__);
+  tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  run_beside(*state, tracepoint, CLOCK_REALTIME, 1);
+  run_beside(*state, tracepoint, CLOCK_TAI, 1);
+}
+
+/* These may be ahead of the set's clock or behind it, by any time that is
+ * bounded by how long the machine runs. */
+static void set_beside_near_clocks_goes_on(void **state) {
+  uint64_t tracepoint;
+
+  support_need_root(__func__);
+  support_need_cpu_wide(__func__);
+  tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  run_beside(*state, tracepoint, CLOCK_BOOTTIME, 0);
+  run_beside(*state, tracepoint, CLOCK_MONOTONIC_RAW, 0);
+  run_beside(*state, tracepoint, NEIGHBOUR_NO_CLOCK, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(set_beside_far_clocks_goes_on_in_order),
+      support_loop_test(set_beside_near_clocks_goes_on),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
