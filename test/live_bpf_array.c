@@ -203,7 +203,7 @@ typedef struct output_state_s {
   uint64_t flags;
   uint64_t size;
   int64_t result;
-  uint8_t payload[LIVE_BPF_MOST];
+  uint8_t payload[LIVE_BPF_TOO_MUCH];
 } output_state_t;
 
 void live_bpf_output_open(live_bpf_output_t *output, int array) {
@@ -213,7 +213,7 @@ void live_bpf_output_open(live_bpf_output_t *output, int array) {
   emit_start(&text, output->map);
   emit(&text, LOAD, BPF_REG_5, BPF_REG_7, offsetof(output_state_t, size), 0);
   emit(&text, BPF_JMP | BPF_JGT | BPF_K, BPF_REG_5, 0, TO_THE_END,
-       LIVE_BPF_MOST);
+       LIVE_BPF_TOO_MUCH);
   emit(&text, LOAD, BPF_REG_3, BPF_REG_7, offsetof(output_state_t, flags), 0);
   emit(&text, MOVE, BPF_REG_4, BPF_REG_7, 0, 0);
   emit(&text, ADD_NUMBER, BPF_REG_4, 0, 0, offsetof(output_state_t, payload));
@@ -233,7 +233,7 @@ static int hand_out(const live_bpf_output_t *output, uint64_t flags,
   output_state_t *state = output->state;
   int cpu = sched_getcpu();
 
-  assert_true(size <= LIVE_BPF_MOST);
+  assert_true(size <= LIVE_BPF_TOO_MUCH);
   assert_true(cpu >= 0);
   state += cpu;
   state->flags = flags;

@@ -24,8 +24,10 @@ int live_bpf_array_take(int array, uint32_t index);
 
 /* -- single payloads ------------------------------------------------------ */
 
-/* A program that hands out a payload of any size up to LIVE_BPF_MOST. */
-#define LIVE_BPF_MOST 60000
+/* A program that hands out a payload of any size up to LIVE_BPF_TOO_MUCH, which
+ * no record holds: the kernel writes it over those that are in the ring. */
+#define LIVE_BPF_MOST     60000
+#define LIVE_BPF_TOO_MUCH 66000
 typedef struct live_bpf_output_s {
   int prog;
   int map;     /* of its state */
