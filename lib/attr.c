@@ -273,6 +273,11 @@ static int has_samples(const struct perf_event_attr *attr) {
   return attr->sample_period != 0 || is_bpf_output(attr);
 }
 
+int uvperf__attr_writes_samples(const struct perf_event_attr *attr) {
+  return has_samples(attr) && !(attr->type == PERF_TYPE_SOFTWARE &&
+                                attr->config == PERF_COUNT_SW_DUMMY);
+}
+
 int uvperf__attr_writes_records(const struct perf_event_attr *attr) {
   return has_samples(attr) || has_side_band(attr);
 }

@@ -47,6 +47,9 @@ uint32_t uvperf__attr_stack(const struct perf_event_attr *attr);
  * cgroup, text_poke, aux_output), or is PERF_COUNT_SW_BPF_OUTPUT. */
 int uvperf__attr_writes_records(const struct perf_event_attr *attr);
 
+/* Whether samples are among them: a dummy writes none, whatever its period. */
+int uvperf__attr_writes_samples(const struct perf_event_attr *attr);
+
 /* What of an attr spoils the ring that its samples are written into, though the
  * kernel opens the event: static, as in "attr has …"; NULL for nothing. */
 const char *uvperf__attr_fault(const struct perf_event_attr *attr);

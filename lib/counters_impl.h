@@ -43,6 +43,7 @@ typedef struct counter_source_s {
   uint64_t id;
   counter_shape_t *shape;
   uvperf__cpu_ring_t *ring;
+  int writes_samples;
   uint64_t begin; /* where in the ring its records can begin */
   /* Of an event that is closed: */
   struct counter_source_s *next;

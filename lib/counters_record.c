@@ -224,13 +224,19 @@ int uvperf__counters_join(uvperf__counters_t *counters,
   }
   if (rc == 0 && writes)
     rc = redirect(counters, source, event->fd, error);
-  if (rc != 0)
+  if (rc != 0) {
     free_source(source);
-  else if (writes)
+    return rc;
+  }
+  if (writes)
     event->source = source;
   else
     event->silent = source;
-  return rc;
+  source->writes_samples =
+      uvperf__attr_writes_samples(counters->attrs[attr].attr);
+  if (source->writes_samples)
+    uvperf__cpu_ring_add_source(source->ring, &source->source);
+  return 0;
 }
 
 /* close(2) alone ends an event only where nobody else has its file: a child
@@ -318,6 +324,8 @@ static void settle(uvperf__counters_t *counters,
       continue;
     }
     *link = source->next;
+    if (source->writes_samples)
+      uvperf__cpu_ring_remove_source(source->ring, &source->source);
     uvperf__decoder_remove(counters->decoder, &source->source);
     free_source(source);
   }

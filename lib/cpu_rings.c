@@ -255,3 +255,19 @@ int uvperf__cpu_ring_join(uvperf__cpu_ring_t *ring, int fd) {
 void uvperf__cpu_ring_leave(uvperf__cpu_ring_t *ring) {
   ring->nr_events--;
 }
+
+void uvperf__cpu_ring_add_source(uvperf__cpu_ring_t *ring,
+                                 const uvperf_source_t *source) {
+  ring->nr_sources++;
+  ring->sources ^= (uintptr_t)source;
+}
+
+void uvperf__cpu_ring_remove_source(uvperf__cpu_ring_t *ring,
+                                    const uvperf_source_t *source) {
+  ring->nr_sources--;
+  ring->sources ^= (uintptr_t)source;
+}
+
+const uvperf_source_t *uvperf__cpu_ring_alone(const uvperf__cpu_ring_t *ring) {
+  return ring->nr_sources == 1 ? (const uvperf_source_t *)ring->sources : NULL;
+}

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "uvperf/error.h"
+#include "uvperf/record.h"
 #include "uvperf/stream.h"
 
 #include "ring.h"
@@ -26,6 +27,10 @@ typedef struct uvperf__cpu_ring_s {
   int fd; /* of its owner: the one to poll */
   uvperf__ring_t ring;
   size_t nr_events; /* that write into it now */
+  /* The sources of samples that may be in it: how many, and all their addresses
+   * by exclusive or, so that with one it is that. */
+  size_t nr_sources;
+  uintptr_t sources;
   /* Kept by who drains it. */
   uvperf_stats_t stats;
   uint64_t turn; /* uvperf__slice_t.turn of the last that gave something */
@@ -84,6 +89,16 @@ int uvperf__cpu_rings_shrink(uvperf__cpu_rings_t *rings, size_t nr);
  * counts it. 0 or -errno. uvperf__cpu_ring_leave: the event is being closed. */
 int uvperf__cpu_ring_join(uvperf__cpu_ring_t *ring, int fd);
 void uvperf__cpu_ring_leave(uvperf__cpu_ring_t *ring);
+
+/* Adds a source whose samples may be in the ring from now on;
+ * uvperf__cpu_ring_remove_source: none is there any more. */
+void uvperf__cpu_ring_add_source(uvperf__cpu_ring_t *ring,
+                                 const uvperf_source_t *source);
+void uvperf__cpu_ring_remove_source(uvperf__cpu_ring_t *ring,
+                                    const uvperf_source_t *source);
+
+/* The only source whose samples may be in the ring; or NULL. */
+const uvperf_source_t *uvperf__cpu_ring_alone(const uvperf__cpu_ring_t *ring);
 
 size_t uvperf__cpu_rings_nr(const uvperf__cpu_rings_t *rings);
 /* The index-th ring. */

@@ -20,23 +20,67 @@ _Static_assert(offsetof(uvperf_record_t, type) ==
                        offsetof(struct perf_event_header, size),
                "the header of a sample is copied as one word");
 
-/* Whose record it is; NULL where the id is missing or nobody's. The id is never
- * that of STREAM_ID: inherited events have their own there. */
-static const uvperf__id_slot_t *
-find_writer(const uvperf_decoder_t *decoder,
-            const struct perf_event_header *header, const uint8_t *bytes) {
-  const uvperf__id_slot_t *slot;
-
-  if (decoder->only.reader != NULL)
-    return &decoder->only;
-  if (header->type == PERF_RECORD_SAMPLE)
-    return uvperf__decoder_find(decoder, bytes, header->size);
-  if (header->size < HEADER_SIZE + decoder->id_back ||
+/* Where the id of a record is, or NULL. It is never that of STREAM_ID: inherited
+ * events have their own there. */
+static const uint8_t *find_id(const uvperf_decoder_t *decoder, uint32_t type,
+                              size_t size, const uint8_t *bytes) {
+  if (type == PERF_RECORD_SAMPLE)
+    return size >= decoder->id_front + sizeof(uint64_t)
+               ? bytes + decoder->id_front
+               : NULL;
+  if (size < HEADER_SIZE + decoder->id_back ||
       decoder->id_back < sizeof(uint64_t))
     return NULL;
-  slot = uvperf__id_table_find(
-      &decoder->ids, uvperf__u64(bytes + header->size - decoder->id_back));
-  return slot->reader != NULL ? slot : NULL;
+  return bytes + size - decoder->id_back;
+}
+
+/* A reader for records of a type, if those of all sources look the same; or
+ * NULL. */
+static uvperf__reader_t *find_common(const uvperf_decoder_t *decoder,
+                                     uint32_t type) {
+  uvperf__reader_t *common = NULL;
+  uvperf__reader_t *reader;
+  size_t i;
+
+  for (i = 0; i < decoder->attrs.nr_slots; i++) {
+    reader = decoder->attrs.slots[i].reader;
+    if (reader == NULL ||
+        (type == PERF_RECORD_SAMPLE && !reader->writes_samples))
+      continue;
+    if (common != NULL && !uvperf__layout_is_same(&common->plan.layout,
+                                                  &reader->plan.layout, type))
+      return NULL;
+    common = reader;
+  }
+  return common;
+}
+
+/* Whose record it is, and how to read it; the source is NULL if it is unknown,
+ * the reader as well if it cannot be read. The id of a sample can be another
+ * process's: `alone` is the only source that writes samples there, or NULL.
+ * Whether a type that is unknown here has an id is unknown too. */
+static uvperf__id_slot_t find_writer(const uvperf_decoder_t *decoder,
+                                     const uvperf_source_t *alone,
+                                     const struct perf_event_header *header,
+                                     const uint8_t *bytes) {
+  uvperf__id_slot_t writer = {0, NULL, NULL};
+  const uint8_t *id;
+
+  if (decoder->only.reader != NULL)
+    return decoder->only;
+  id = find_id(decoder, header->type, header->size, bytes);
+  if (id == NULL)
+    return writer;
+  writer = *uvperf__id_table_find(&decoder->ids, uvperf__u64(id));
+  if (writer.reader == NULL && header->type == PERF_RECORD_SAMPLE &&
+      alone != NULL)
+    writer = *uvperf__id_table_find(&decoder->ids, alone->ids[0]);
+  if (writer.reader != NULL)
+    return writer;
+  writer.source = NULL;
+  if (uvperf__record_is_known(header->type))
+    writer.reader = find_common(decoder, header->type);
+  return writer;
 }
 
 static void set_header(uvperf_record_t *record,
@@ -49,17 +93,32 @@ static void set_header(uvperf_record_t *record,
 }
 
 /* Of unknown types and broken records: its union is 0. */
-static const uvperf_record_t *raw_record(uvperf_decoder_t *decoder,
-                                         const uvperf__id_slot_t *writer,
-                                         const struct perf_event_header *header,
-                                         const uint8_t *bytes) {
+static void raw_record(uvperf_decoder_t *decoder,
+                       const uvperf__id_slot_t *writer,
+                       const struct perf_event_header *header,
+                       const uint8_t *bytes) {
   uvperf_record_t *raw = &decoder->other;
 
   memset(raw, 0, sizeof(*raw));
   set_header(raw, header, bytes);
-  raw->source = writer != NULL ? writer->source : NULL;
+  raw->source = writer->source;
   uvperf__sample_id_decode(0, bytes, raw);
-  return raw;
+}
+
+/* What the run of samples does not take: a sample that is longer than its
+ * fields, or whose id is unknown. In a record of its own, as the reader's has
+ * no surplus. */
+static int decode_longer(uvperf_decoder_t *decoder,
+                         const uvperf__id_slot_t *writer,
+                         const struct perf_event_header *header,
+                         const uint8_t *bytes) {
+  uvperf_record_t *record = &decoder->other;
+
+  *record = writer->reader->sample;
+  set_header(record, header, bytes);
+  record->source = writer->source;
+  return uvperf__sample_decode_longer(&writer->reader->plan, bytes,
+                                      header->size, record);
 }
 
 /* The trailer is found from the record's end, as the kernel pads strings before
@@ -84,44 +143,47 @@ static int decode_side_band(uvperf_decoder_t *decoder,
 
 /* A type that is newer than the library: raw, with the trailer that every
  * record but a sample has had so far, if there is room for one. */
-static const uvperf_record_t *
-decode_unknown(uvperf_decoder_t *decoder, const uvperf__id_slot_t *writer,
-               const struct perf_event_header *header, const uint8_t *bytes) {
+static void decode_unknown(uvperf_decoder_t *decoder,
+                           const uvperf__id_slot_t *writer,
+                           const struct perf_event_header *header,
+                           const uint8_t *bytes) {
   const uvperf__layout_t *layout;
 
   raw_record(decoder, writer, header, bytes);
-  if (writer == NULL)
-    return &decoder->other;
+  if (writer->reader == NULL)
+    return;
   layout = &writer->reader->plan.layout;
   if (header->size >= HEADER_SIZE + layout->trailer_size)
     uvperf__sample_id_decode(layout->trailer_type,
                              bytes + header->size - layout->trailer_size,
                              &decoder->other);
-  return &decoder->other;
 }
 
-/* Of a record whose header is sound, and that is no sample or a broken one. */
-static int decode_other(uvperf_decoder_t *decoder,
+/* Of a record whose header is sound, and that uvperf__decode_sample did not
+ * take. */
+static int decode_other(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
                         const struct perf_event_header *header,
                         const uint8_t *bytes, const uvperf_record_t **record) {
-  const uvperf__id_slot_t *writer = find_writer(decoder, header, bytes);
+  const uvperf__id_slot_t writer = find_writer(decoder, alone, header, bytes);
   int rc = -EPROTO;
 
+  *record = &decoder->other;
   if (!uvperf__record_is_known(header->type)) {
-    *record = decode_unknown(decoder, writer, header, bytes);
+    decode_unknown(decoder, &writer, header, bytes);
     return 0;
   }
-  if (writer != NULL && header->type != PERF_RECORD_SAMPLE) {
-    *record = &decoder->other;
-    rc = decode_side_band(decoder, writer, header, bytes);
-  }
+  if (writer.reader != NULL && header->type == PERF_RECORD_SAMPLE)
+    rc = decode_longer(decoder, &writer, header, bytes);
+  else if (writer.reader != NULL)
+    rc = decode_side_band(decoder, &writer, header, bytes);
   if (rc != 0)
-    *record = raw_record(decoder, writer, header, bytes);
+    raw_record(decoder, &writer, header, bytes);
   return rc;
 }
 
-int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes, size_t size,
-                  const uvperf_record_t **record) {
+int uvperf__decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
+                   const void *bytes, size_t size,
+                   const uvperf_record_t **record) {
   struct perf_event_header header;
 
   *record = NULL;
@@ -136,21 +198,26 @@ int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes, size_t size,
   *record = uvperf__decode_sample(decoder, bytes, uvperf__u64(bytes));
   if (*record != NULL)
     return 0;
-  return decode_other(decoder, &header, bytes, record);
+  return decode_other(decoder, alone, &header, bytes, record);
+}
+
+int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes, size_t size,
+                  const uvperf_record_t **record) {
+  return uvperf__decode(decoder, NULL, bytes, size, record);
 }
 
 int uvperf__decoder_find_time(const uvperf_decoder_t *decoder,
                               const void *bytes, size_t size, uint64_t *time) {
-  const uvperf__id_slot_t *writer;
   const uvperf__reader_t *reader;
   struct perf_event_header header;
   size_t at;
 
   memcpy(&header, bytes, sizeof(header));
-  writer = header.size <= size ? find_writer(decoder, &header, bytes) : NULL;
-  if (writer == NULL)
+  if (header.size > size)
     return 0;
-  reader = writer->reader;
+  reader = find_writer(decoder, NULL, &header, bytes).reader;
+  if (reader == NULL)
+    return 0;
   if (header.type == PERF_RECORD_SAMPLE) {
     if (reader->time_front == 0 ||
         header.size < uvperf__sample_front_size(&reader->plan))

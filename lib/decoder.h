@@ -20,8 +20,9 @@ typedef struct uvperf__reader_s {
   /* Of the fields that were asked for each sample writes all, the others are 0
    * from the start, so that nothing is cleared per sample. */
   uvperf_record_t sample;
-  const struct perf_event_attr *attr;
+  uint64_t key;      /* of the attr, among those of the decoder */
   size_t nr_sources; /* that have this attr */
+  int writes_samples;
   uvperf__sample_plan_t plan;
   /* Where the time is, as layout.h has it. */
   size_t time_front;
@@ -81,6 +82,13 @@ void uvperf__decoder_remove(uvperf_decoder_t *decoder,
 /* The source that has an id, of a decoder of uvperf__decoder_make; or NULL. */
 const uvperf_source_t *uvperf__decoder_source(const uvperf_decoder_t *decoder,
                                               uint64_t id);
+
+/* As uvperf_decode. `alone` is the only source that writes samples into the
+ * ring that a record is from, of a decoder of uvperf__decoder_make; or NULL. A
+ * sample there is its own, whatever the id says. */
+int uvperf__decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
+                   const void *bytes, size_t size,
+                   const uvperf_record_t **record);
 
 /* The same as the following, from the id. */
 int uvperf__decoder_find_time(const uvperf_decoder_t *decoder,

@@ -11,8 +11,18 @@
 
 /* -- readers --------------------------------------------------------------- */
 
-static uint64_t key_of(const struct perf_event_attr *attr) {
-  return (uint64_t)(uintptr_t)attr;
+#define FLAGS_KNOWN UVPERF_SOURCE_OLD_MMAP2
+
+/* 0 of a source that is older than its flags. */
+static uint64_t flags_of(const uvperf_source_t *source) {
+  size_t least = offsetof(uvperf_source_t, flags) + sizeof(source->flags);
+
+  return source->size < least ? 0 : source->flags;
+}
+
+/* An attr is aligned, so that the flags fit into its address. */
+static uint64_t key_of(const uvperf_source_t *source) {
+  return (uint64_t)(uintptr_t)source->attr | flags_of(source);
 }
 
 /* Of one source more. A source may go before its records have, so that what was
@@ -34,36 +44,38 @@ static void place_time(uvperf_decoder_t *decoder,
 }
 
 static uvperf__reader_t *make_reader(uvperf_decoder_t *decoder,
-                                     const struct perf_event_attr *attr) {
+                                     const uvperf_source_t *source) {
   uvperf__reader_t *reader = uvperf__calloc(1, sizeof(*reader));
   uvperf__layout_t layout;
 
   if (reader == NULL)
     return NULL;
-  uvperf__layout_read(&layout, attr);
+  uvperf__layout_read(&layout, source->attr);
+  layout.has_old_mmap2 = (flags_of(source) & UVPERF_SOURCE_OLD_MMAP2) != 0;
   uvperf__sample_plan(&reader->plan, &layout, &reader->sample);
   reader->time_front = uvperf__layout_time_front(&layout);
   reader->time_back = uvperf__layout_time_back(&layout);
-  reader->attr = attr;
+  reader->key = key_of(source);
+  reader->writes_samples = uvperf__attr_writes_samples(source->attr);
   place_time(decoder, reader);
   return reader;
 }
 
 /* NULL if no source has the attr. */
 static uvperf__reader_t *find_reader(const uvperf_decoder_t *decoder,
-                                     const struct perf_event_attr *attr) {
-  return uvperf__id_table_find(&decoder->attrs, key_of(attr))->reader;
+                                     const uvperf_source_t *source) {
+  return uvperf__id_table_find(&decoder->attrs, key_of(source))->reader;
 }
 
 static uvperf__reader_t *add_reader(uvperf_decoder_t *decoder,
-                                    const struct perf_event_attr *attr) {
+                                    const uvperf_source_t *source) {
   uvperf__reader_t *reader;
 
   if (uvperf__id_table_reserve(&decoder->attrs, 1) != 0)
     return NULL;
-  reader = make_reader(decoder, attr);
+  reader = make_reader(decoder, source);
   if (reader != NULL)
-    uvperf__id_table_put(&decoder->attrs, key_of(attr), reader, NULL);
+    uvperf__id_table_put(&decoder->attrs, reader->key, reader, NULL);
   return reader;
 }
 
@@ -71,7 +83,7 @@ static uvperf__reader_t *add_reader(uvperf_decoder_t *decoder,
  * was given last, so there is never more than one to keep; another attr at the
  * same address gets a reader of its own. */
 static void drop_reader(uvperf_decoder_t *decoder, uvperf__reader_t *reader) {
-  uvperf__id_table_remove(&decoder->attrs, key_of(reader->attr));
+  uvperf__id_table_remove(&decoder->attrs, reader->key);
   if (reader != decoder->last) {
     uvperf__free(reader);
     return;
@@ -83,7 +95,7 @@ static void drop_reader(uvperf_decoder_t *decoder, uvperf__reader_t *reader) {
 /* -- sources --------------------------------------------------------------- */
 
 static int check_source(const uvperf_source_t *source) {
-  uvperf_source_t known;
+  uvperf_source_t known = {0};
   int rc;
 
   if (source == NULL)
@@ -92,7 +104,7 @@ static int check_source(const uvperf_source_t *source) {
                             offsetof(uvperf_source_t, attr_index), source);
   if (rc != 0)
     return rc;
-  if (source->attr == NULL ||
+  if (source->attr == NULL || (known.flags & ~(uint64_t)FLAGS_KNOWN) ||
       uvperf__attr_size(source->attr) < PERF_ATTR_SIZE_VER0)
     return -EINVAL;
   return source->nr_ids != 0 && source->ids == NULL ? -EINVAL : 0;
@@ -153,12 +165,12 @@ int uvperf__decoder_add(uvperf_decoder_t *decoder,
   rc = check_source(source);
   if (rc != 0)
     return rc;
-  reader = find_reader(decoder, source->attr);
+  reader = find_reader(decoder, source);
   rc = prepare(decoder, source, reader);
   if (rc != 0)
     return rc;
   if (reader == NULL)
-    reader = add_reader(decoder, source->attr);
+    reader = add_reader(decoder, source);
   if (reader == NULL)
     return -ENOMEM;
   for (i = 0; i < source->nr_ids; i++)
@@ -214,13 +226,23 @@ static int make_of_one(uvperf_decoder_t **decoder,
   if (made == NULL)
     return -ENOMEM;
   made->only.source = source;
-  made->only.reader = make_reader(made, source->attr);
+  made->only.reader = make_reader(made, source);
   if (made->only.reader == NULL) {
     uvperf_decoder_free(made);
     return -ENOMEM;
   }
   made->only.reader->sample.source = source;
   *decoder = made;
+  return 0;
+}
+
+/* perf(1) writes the id 0 into records that it makes itself. */
+static int take_id_0(uvperf_decoder_t *decoder, const uvperf_source_t *first) {
+  if (uvperf__decoder_source(decoder, 0) != NULL)
+    return 0;
+  if (uvperf__id_table_reserve(&decoder->ids, 1) != 0)
+    return -ENOMEM;
+  uvperf__id_table_put(&decoder->ids, 0, find_reader(decoder, first), first);
   return 0;
 }
 
@@ -233,6 +255,8 @@ static int make_of_several(uvperf_decoder_t **decoder,
   rc = uvperf__decoder_make(&made);
   for (i = 0; i < nr && rc == 0; i++)
     rc = uvperf__decoder_add(made, sources[i]);
+  if (rc == 0)
+    rc = take_id_0(made, sources[0]);
   if (rc != 0) {
     uvperf_decoder_free(made);
     return rc == -EEXIST ? -EINVAL : rc;

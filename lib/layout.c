@@ -27,10 +27,26 @@ void uvperf__layout_read(uvperf__layout_t *layout,
   if (attr->sample_id_all)
     layout->trailer_type = layout->sample_type & UVPERF__SAMPLE_ID_BITS;
   layout->trailer_size = uvperf__sample_id_size(layout->trailer_type);
+  layout->has_old_mmap2 = 0;
   layout->has_unknown_bits =
       (layout->sample_type & ~UVPERF__SAMPLE_KNOWN) != 0 ||
       (layout->branch_sample_type & ~BRANCH_KNOWN) != 0 ||
       (layout->read_format & ~FORMAT_KNOWN) != 0;
+}
+
+int uvperf__layout_is_same(const uvperf__layout_t *layout,
+                           const uvperf__layout_t *other, uint32_t type) {
+  if (type == PERF_RECORD_SAMPLE)
+    return layout->sample_type == other->sample_type &&
+           layout->read_format == other->read_format &&
+           layout->branch_sample_type == other->branch_sample_type &&
+           layout->regs_user == other->regs_user &&
+           layout->regs_intr == other->regs_intr;
+  return layout->trailer_type == other->trailer_type &&
+         (type != PERF_RECORD_READ ||
+          layout->read_format == other->read_format) &&
+         (type != PERF_RECORD_MMAP2 ||
+          layout->has_old_mmap2 == other->has_old_mmap2);
 }
 
 size_t uvperf__layout_id_front(const uvperf__layout_t *layout) {

@@ -21,6 +21,8 @@ typedef struct uvperf__layout_s {
    * and the bytes that they make. */
   uint64_t trailer_type;
   size_t trailer_size;
+  /* MMAP2 has no prot and flags: UVPERF_SOURCE_OLD_MMAP2. */
+  int has_old_mmap2;
   /* Whether a bit is set that the library does not know, so that there may be
    * bytes that it cannot explain. */
   int has_unknown_bits;
@@ -33,6 +35,10 @@ typedef struct uvperf__layout_s {
  * 0. */
 void uvperf__layout_read(uvperf__layout_t *layout,
                          const struct perf_event_attr *attr);
+
+/* Whether records of a type look the same with both. */
+int uvperf__layout_is_same(const uvperf__layout_t *layout,
+                           const uvperf__layout_t *other, uint32_t type);
 
 /* Where the event's id lies: bytes from the start of a sample, and bytes from
  * the start of the u64 to the end of any other record. 0 if it is not there. */

@@ -76,15 +76,22 @@ static int take_file(const uint8_t *at, uint16_t misc, uvperf_mmap_t *mmap) {
   return 0;
 }
 
+/* Linux 3.16 put prot and flags before the filename. */
 static int decode_mmap2(const body_t *body, uvperf_record_t *record) {
   uvperf_mmap_t *mmap = &record->mmap;
+  size_t filename = 56;
 
   take_range(body, mmap);
-  mmap->prot = uvperf__u32(body->at + 56);
-  mmap->flags = uvperf__u32(body->at + 60);
   if (take_file(body->at + 32, record->misc, mmap) != 0)
     return -EPROTO;
-  return take_string(body, 64, &mmap->filename, &mmap->filename_size);
+  if (!body->layout->has_old_mmap2) {
+    filename = 64;
+    if (body->room < filename)
+      return -EPROTO;
+    mmap->prot = uvperf__u32(body->at + 56);
+    mmap->flags = uvperf__u32(body->at + 60);
+  }
+  return take_string(body, filename, &mmap->filename, &mmap->filename_size);
 }
 
 static int decode_lost(const body_t *body, uvperf_record_t *record) {
@@ -235,7 +242,7 @@ static const struct {
     [PERF_RECORD_UNTHROTTLE] = {24, decode_throttle},
     [PERF_RECORD_FORK] = {24, decode_task},
     [PERF_RECORD_READ] = {8, decode_read},
-    [PERF_RECORD_MMAP2] = {64, decode_mmap2},
+    [PERF_RECORD_MMAP2] = {56, decode_mmap2},
     [PERF_RECORD_AUX] = {24, decode_aux},
     [PERF_RECORD_ITRACE_START] = {8, decode_itrace_start},
     [PERF_RECORD_LOST_SAMPLES] = {8, decode_lost_samples},

@@ -46,6 +46,7 @@ static void add_stats(uvperf_stats_t *stats, const uvperf_stats_t *one) {
   stats->late_records += one->late_records;
   stats->skipped_bytes += one->skipped_bytes;
   stats->bad_times += one->bad_times;
+  stats->surplus_bytes += one->surplus_bytes;
   if (stats->high_water_bytes < one->high_water_bytes)
     stats->high_water_bytes = one->high_water_bytes;
 }

@@ -7,7 +7,15 @@
  * stack the kernel writes nr = 0 without the hw_idx that BRANCH_HW_INDEX
  * promises, and the counters of BRANCH_COUNTERS follow only where the PMU gave
  * them. The reading that ends exactly at the record's end is the right one; the
- * first has all that was promised, the second lacks it. */
+ * first has all that was promised, the second lacks it.
+ *
+ * A sample can be longer than its fields. Where several events sample one
+ * software event, do_perf_sw_event in kernel/events/core.c fills one
+ * perf_sample_data for all of them, one after the other. perf_prepare_sample
+ * skips the fields that an earlier event has filled, so that they are of that
+ * event, and adds to their dyn_size, so that header.size counts all fields of
+ * varying length that any of them asked for. perf_output_sample then writes the
+ * fields of the sample's own event, and nothing into the rest. */
 #include "sample.h"
 
 #include <errno.h>
@@ -255,11 +263,10 @@ static int take_rest(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
   return type & PERF_SAMPLE_AUX ? take_aux(cursor, sample) : 0;
 }
 
-/* One reading of the fields that vary. With `open_end` bytes may be left over,
- * as those of fields that the library does not know. */
+/* One reading of the fields that vary: the bytes that are left after them, or
+ * -EPROTO. */
 static int attempt(const uvperf__sample_plan_t *plan, const uint8_t *at,
-                   const uint8_t *end, int second, int open_end,
-                   uvperf_sample_t *sample) {
+                   const uint8_t *end, int second, uvperf_sample_t *sample) {
   uvperf__cursor_t cursor;
 
   cursor.at = at;
@@ -268,32 +275,49 @@ static int attempt(const uvperf__sample_plan_t *plan, const uint8_t *at,
   if (take_first(&plan->layout, &cursor, sample) != 0 ||
       take_rest(&plan->layout, &cursor, sample) != 0)
     return -EPROTO;
-  return cursor.at == end || open_end ? 0 : -EPROTO;
+  return room(&cursor) % WORD == 0 ? (int)room(&cursor) : -EPROTO;
 }
 
-/* What to try when the first reading does not end at the record's end. */
-static int attempt_others(const uvperf__sample_plan_t *plan, const uint8_t *at,
-                          const uint8_t *end, uvperf_sample_t *sample) {
+/* Whether there is a second reading. */
+static int may_differ(const uvperf__layout_t *layout) {
   const uint64_t doubtful =
       UVPERF_SAMPLE_BRANCH_HW_INDEX | UVPERF_SAMPLE_BRANCH_COUNTERS;
-  int may_differ = (plan->layout.sample_type & PERF_SAMPLE_BRANCH_STACK) &&
-                   (plan->layout.branch_sample_type & doubtful);
 
-  if (may_differ && attempt(plan, at, end, 1, 0, sample) == 0)
-    return 0;
-  if (!plan->layout.has_unknown_bits)
-    return -EPROTO;
-  if (attempt(plan, at, end, 0, 1, sample) == 0)
-    return 0;
-  return may_differ ? attempt(plan, at, end, 1, 1, sample) : -EPROTO;
+  return (layout->sample_type & PERF_SAMPLE_BRANCH_STACK) &&
+         (layout->branch_sample_type & doubtful);
 }
 
 int uvperf__sample_decode_varying(const uvperf__sample_plan_t *plan,
                                   const uint8_t *at, const uint8_t *end,
                                   uvperf_record_t *record) {
-  if (attempt(plan, at, end, 0, 0, &record->sample) == 0)
+  if (attempt(plan, at, end, 0, &record->sample) == 0)
     return 0;
-  return attempt_others(plan, at, end, &record->sample);
+  if (may_differ(&plan->layout) &&
+      attempt(plan, at, end, 1, &record->sample) == 0)
+    return 0;
+  return -EPROTO;
+}
+
+/* A sample with a branch stack is the PMU's, which shares it with no other
+ * event. So if neither reading ends where it does, what lacks a promised field
+ * is believed only where a field is to be expected that is unknown here. */
+int uvperf__sample_decode_longer(const uvperf__sample_plan_t *plan,
+                                 const uint8_t *bytes, size_t size,
+                                 uvperf_record_t *record) {
+  size_t front_size = uvperf__sample_front_size(plan);
+  int left;
+
+  if (uvperf__sample_decode(plan, bytes, size, record) == 0)
+    return 0;
+  if (size < front_size)
+    return -EPROTO;
+  left = attempt(plan, bytes + front_size, bytes + size, 0, &record->sample);
+  if (left < 0 && may_differ(&plan->layout) && plan->layout.has_unknown_bits)
+    left = attempt(plan, bytes + front_size, bytes + size, 1, &record->sample);
+  if (left < 0)
+    return -EPROTO;
+  record->sample.surplus_bytes = (uint64_t)left;
+  return 0;
 }
 
 int uvperf_regs_get(const uvperf_regs_t *regs, unsigned int bit,

@@ -52,6 +52,13 @@ int uvperf__sample_decode_varying(const uvperf__sample_plan_t *plan,
                                   const uint8_t *at, const uint8_t *end,
                                   uvperf_record_t *record);
 
+/* Decodes a whole sample, also one that is longer than its fields: then
+ * surplus_bytes, which is 0 in the record that is prepared, is set. 0, or
+ * -EPROTO. */
+int uvperf__sample_decode_longer(const uvperf__sample_plan_t *plan,
+                                 const uint8_t *bytes, size_t size,
+                                 uvperf_record_t *record);
+
 /* Copies the fields at the front to their places in the record, in the kernel's
  * order. What nearly every sampling event asks for goes without a question for
  * each. The time follows pid and tid in both. */

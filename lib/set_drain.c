@@ -28,8 +28,8 @@ void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
   const uvperf_record_t *record;
   int status;
 
-  status = uvperf_decode(uvperf__counters_decoder(impl->counters), bytes, size,
-                         &record);
+  status = uvperf__decode(uvperf__counters_decoder(impl->counters),
+                          uvperf__cpu_ring_alone(ring), bytes, size, &record);
   uvperf__ring_report_record(ring, record, status, slice);
   if (status == 0 && record->type == PERF_RECORD_EXIT)
     uvperf__set_saw_exit(impl);

@@ -34,6 +34,8 @@ static inline void uvperf__stream_account(uvperf_stats_t *stats,
   stats->bytes += record->size;
   if (status != 0)
     stats->corrupt += 1;
+  else if (record->type == PERF_RECORD_SAMPLE)
+    stats->surplus_bytes += record->sample.surplus_bytes;
   else if (record->type == PERF_RECORD_LOST)
     stats->lost_records += record->lost.lost;
   else if (record->type == PERF_RECORD_LOST_SAMPLES)

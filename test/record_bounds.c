@@ -68,6 +68,10 @@ static void sample_inside(bounds_t *bounds) {
          "a stack larger than its room");
   inside(bounds, s->regs_intr.regs, s->regs_intr.nr, 8);
   inside(bounds, s->aux.data, s->aux.size, 1);
+  expect(bounds,
+         s->surplus_bytes <= bounds->record->size - 8u &&
+             s->surplus_bytes % 8 == 0,
+         "more surplus than there is");
 }
 
 static void mmap_inside(bounds_t *bounds) {

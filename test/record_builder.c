@@ -288,6 +288,7 @@ static void put_sample(record_builder_t *b, const struct perf_event_attr *attr,
   if (type & PERF_SAMPLE_STACK_USER)
     put_stack(b, v);
   put_sample_back(b, attr, v);
+  put_words(b, TAG_SURPLUS, v->surplus_bytes / 8);
 }
 
 /* Scalars of a body: u64s are record_word(TAG_BODY, i), and pairs of u32 share

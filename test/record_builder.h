@@ -44,6 +44,7 @@ typedef struct record_values_s {
   uint64_t weight, data_src, transaction, phys_addr, cgroup;
   uint64_t data_page_size, code_page_size;
   uint64_t aux_size;
+  uint64_t surplus_bytes; /* behind the last field; 0 at first */
   /* Of the others. */
   const char *text; /* of COMM, MMAP, MMAP2, KSYMBOL and CGROUP */
   uint64_t nr;      /* of NAMESPACES and CALLCHAIN_DEFERRED */
@@ -79,7 +80,8 @@ enum {
   TAG_BODY,
   TAG_DEV,
   TAG_INODE,
-  TAG_IPS
+  TAG_IPS,
+  TAG_SURPLUS
 };
 uint8_t record_byte(size_t i); /* of raw, stack, aux, build id, text_poke */
 

@@ -200,6 +200,7 @@ static void check_sample(const uvperf_sample_t *s,
   assert_int_equal(s->aux.size, aux_size);
   assert_int_equal(s->aux.data != NULL, aux_size != 0);
   check_bytes(s->aux.data, aux_size);
+  assert_int_equal(s->surplus_bytes, v->surplus_bytes);
 }
 
 static uint64_t scalar(uint64_t i) {

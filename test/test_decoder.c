@@ -51,6 +51,9 @@ static void new_with_a_bad_source_is_refused(void **state) {
   init_source(&source, &attr);
   source.nr_ids = 1; /* but no ids */
   assert_refused(&source, 1);
+  init_source(&source, &attr);
+  source.flags = UVPERF_SOURCE_OLD_MMAP2 << 1;
+  assert_refused(&source, 1);
 }
 
 /* Of a program that was built with another version of the header. */
@@ -68,6 +71,7 @@ static void new_with_an_older_or_newer_source_is_accepted(void **state) {
   init_attr(&attr);
   memset(&longer, 0, sizeof(longer));
   init_source(&longer.source, &attr);
+  longer.source.flags = UVPERF_SOURCE_OLD_MMAP2;
   for (size = offsetof(uvperf_source_t, attr_index); size <= sizeof(longer);
        size++) {
     longer.source.size = size;
@@ -255,7 +259,7 @@ static void decode_goes_on_after_a_broken_body(void **state) {
   all.size = 0;
   record_build(&one, PERF_RECORD_SAMPLE, &attr, &values);
   append(&all, &one);
-  record_put_u64(&one, 1); /* unexplained */
+  record_begin(&one, PERF_RECORD_SAMPLE, 0); /* all of its body is missing */
   record_end(&one);
   append(&all, &one);
   record_build(&one, PERF_RECORD_COMM, &attr, &values);

@@ -230,13 +230,215 @@ record_with_an_id_of_nobody_is_raw_and_the_next_is_not(void **state) {
   assert_int_equal(try_new(&ring, &decoder), 0);
   record_values_init(&values);
   for (type = 1; type <= BUILD_TYPES; type++) {
-    values.id = type % 2 ? 0 : 999;
+    values.id = 999;
     record_build(&builder, type, &ring.attrs[0], &values);
     assert_int_equal(
         uvperf_decode(decoder, builder.words, builder.size, &record), -EPROTO);
     record_check_raw(record, builder.words, NULL);
     roundtrip(&ring, decoder, type % 4, type);
   }
+  uvperf_decoder_free(decoder);
+}
+
+/* A record of an attr with an id; gives what uvperf_decode gave. */
+static int decode_id(uvperf_decoder_t *decoder, uint64_t id, uint32_t type,
+                     const struct perf_event_attr *attr,
+                     const uvperf_source_t *source) {
+  static record_builder_t builder;
+  const uvperf_record_t *record;
+  record_values_t values;
+  int rc;
+
+  record_values_init(&values);
+  values.id = id;
+  record_build(&builder, type, attr, &values);
+  rc = uvperf_decode(decoder, builder.words, builder.size, &record);
+  assert_ptr_equal(record->source, source);
+  if (rc == 0)
+    record_check(record, type, attr, &values, builder.words);
+  else
+    record_check_raw(record, builder.words, NULL);
+  return rc;
+}
+
+/* perf(1) writes it into the records that it makes itself. */
+static void record_with_id_0_is_of_the_first_source(void **state) {
+  static ring_t ring;
+  uvperf_decoder_t *decoder;
+  uint32_t type;
+
+  (void)state;
+  init_ring(&ring, 4, PERF_SAMPLE_IDENTIFIER);
+  assert_int_equal(try_new(&ring, &decoder), 0);
+  for (type = 1; type <= BUILD_TYPES; type++) {
+    assert_int_equal(
+        decode_id(decoder, 0, type, &ring.attrs[0], &ring.sources[0]), 0);
+    roundtrip(&ring, decoder, type % 4, type);
+  }
+  uvperf_decoder_free(decoder);
+}
+
+static void id_0_of_a_source_is_its_own(void **state) {
+  static ring_t ring;
+  uvperf_decoder_t *decoder;
+
+  (void)state;
+  init_ring(&ring, 3, PERF_SAMPLE_IDENTIFIER);
+  ring.ids[2][1] = 0;
+  assert_int_equal(try_new(&ring, &decoder), 0);
+  assert_int_equal(decode_id(decoder, 0, PERF_RECORD_SAMPLE, &ring.attrs[2],
+                             &ring.sources[2]),
+                   0);
+  uvperf_decoder_free(decoder);
+}
+
+/* Three sources, each with an attr of its own, in which all is the same. */
+static void init_alike(ring_t *ring, uint64_t sample_type) {
+  size_t i;
+
+  init_ring(ring, 3, 0);
+  for (i = 0; i < 3; i++) {
+    ring->attrs[i].sample_type = PERF_SAMPLE_IDENTIFIER | sample_type;
+    ring->attrs[i].sample_period = 1;
+    ring->attrs[i].sample_regs_user = 7;
+  }
+}
+
+/* Decodes a sample, a READ and a COMM of attr 0 with an unknown id, and expects
+ * which of them can be. */
+static void expect_unknown(ring_t *ring, int sample, int read, int comm) {
+  uvperf_decoder_t *decoder;
+
+  assert_int_equal(try_new(ring, &decoder), 0);
+  assert_int_equal(
+      decode_id(decoder, 999, PERF_RECORD_SAMPLE, &ring->attrs[0], NULL),
+      sample ? 0 : -EPROTO);
+  assert_int_equal(
+      decode_id(decoder, 999, PERF_RECORD_READ, &ring->attrs[0], NULL),
+      read ? 0 : -EPROTO);
+  assert_int_equal(
+      decode_id(decoder, 999, PERF_RECORD_COMM, &ring->attrs[0], NULL),
+      comm ? 0 : -EPROTO);
+  roundtrip(ring, decoder, 2, PERF_RECORD_SAMPLE);
+  uvperf_decoder_free(decoder);
+}
+
+static void record_of_an_unknown_id_is_decoded_where_all_look_alike(void **s) {
+  static ring_t ring;
+
+  (void)s;
+  init_alike(&ring, PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
+                        PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_TIME);
+  expect_unknown(&ring, 1, 1, 1);
+  ring.attrs[2].sample_type |= PERF_SAMPLE_IP; /* not in the trailer */
+  expect_unknown(&ring, 0, 1, 1);
+  ring.attrs[2].sample_type = ring.attrs[1].sample_type;
+  ring.attrs[1].sample_regs_user = 6;
+  expect_unknown(&ring, 0, 1, 1);
+  ring.attrs[1].sample_regs_user = 7;
+  ring.attrs[2].sample_regs_intr = 1;
+  expect_unknown(&ring, 0, 1, 1);
+  ring.attrs[2].sample_regs_intr = 0;
+  ring.attrs[2].branch_sample_type = BUILD_BRANCH_HW_INDEX;
+  expect_unknown(&ring, 0, 1, 1);
+  ring.attrs[2].branch_sample_type = 0;
+  ring.attrs[1].read_format = PERF_FORMAT_ID;
+  expect_unknown(&ring, 0, 0, 1);
+  ring.attrs[1].read_format = 0;
+  ring.attrs[2].sample_type |= PERF_SAMPLE_CPU;
+  expect_unknown(&ring, 0, 0, 0);
+}
+
+/* What never samples has no say in how samples look. */
+static void sample_of_an_unknown_id_is_not_of_what_never_samples(void **state) {
+  static ring_t ring;
+
+  (void)state;
+  init_alike(&ring, PERF_SAMPLE_CALLCHAIN);
+  ring.attrs[1].sample_type |= PERF_SAMPLE_IP;
+  expect_unknown(&ring, 0, 1, 1);
+  ring.attrs[1].sample_period = 0;
+  expect_unknown(&ring, 1, 1, 1);
+  ring.attrs[1].sample_period = 4000; /* as perf(1) has it */
+  ring.attrs[1].type = PERF_TYPE_SOFTWARE;
+  ring.attrs[1].config = PERF_COUNT_SW_DUMMY;
+  expect_unknown(&ring, 1, 1, 1);
+  ring.attrs[1].config = PERF_COUNT_SW_BPF_OUTPUT;
+  ring.attrs[1].sample_period = 0;
+  expect_unknown(&ring, 0, 1, 1);
+}
+
+/* An MMAP2 of Linux 3.12 to 3.15 of a source: pid, tid, addr, len, pgoff, maj,
+ * min, ino, ino_generation, filename. */
+static void put_old_mmap2(record_builder_t *builder, const ring_t *ring,
+                          uint64_t id, size_t i) {
+  static const char filename[16] = "/lib/libc.so";
+  record_values_t values;
+  uint64_t word;
+
+  record_values_init(&values);
+  values.id = id;
+  record_begin(builder, PERF_RECORD_MMAP2, 0);
+  for (word = 1; word <= 7; word++)
+    record_put_u64(builder, word << 32 | word);
+  record_put(builder, filename, sizeof(filename));
+  record_put_trailer(builder, &ring->attrs[i], &values);
+  record_end(builder);
+}
+
+static void expect_old_mmap2(uvperf_decoder_t *decoder,
+                             const record_builder_t *builder,
+                             const uvperf_source_t *source) {
+  const uvperf_record_t *record;
+  void *bytes = record_cut(builder, builder->size);
+
+  assert_int_equal(uvperf_decode(decoder, bytes, builder->size, &record), 0);
+  assert_ptr_equal(record->source, source);
+  record_check_bounds(record);
+  assert_int_equal(record->mmap.ino_generation, UINT64_C(7) << 32 | 7);
+  assert_string_equal(record->mmap.filename, "/lib/libc.so");
+  assert_int_equal(record->mmap.filename_size, 12);
+  assert_int_equal(record->mmap.prot, 0);
+  assert_int_equal(record->mmap.flags, 0);
+  free(bytes);
+}
+
+static void mmap2_without_prot_and_flags_can_be_asked_for(void **state) {
+  static record_builder_t builder;
+  static ring_t ring;
+  uvperf_decoder_t *decoder;
+
+  (void)state;
+  init_alike(&ring, PERF_SAMPLE_TID);
+  ring.sources[0].flags = UVPERF_SOURCE_OLD_MMAP2;
+  for (ring.nr = 1; ring.nr <= 2; ring.nr++) {
+    assert_int_equal(try_new(&ring, &decoder), 0);
+    put_old_mmap2(&builder, &ring, ring.ids[0][0], 0);
+    expect_old_mmap2(decoder, &builder, &ring.sources[0]);
+    roundtrip(&ring, decoder, ring.nr - 1, PERF_RECORD_MMAP);
+    uvperf_decoder_free(decoder);
+  }
+}
+
+/* Even with the same attr. */
+static void mmap2_of_each_source_is_read_as_that_asks(void **state) {
+  static record_builder_t builder;
+  static ring_t ring;
+  uvperf_decoder_t *decoder;
+
+  (void)state;
+  init_alike(&ring, PERF_SAMPLE_TID);
+  ring.sources[1].attr = &ring.attrs[0];
+  ring.sources[1].flags = UVPERF_SOURCE_OLD_MMAP2;
+  assert_int_equal(try_new(&ring, &decoder), 0);
+  put_old_mmap2(&builder, &ring, ring.ids[1][0], 0);
+  expect_old_mmap2(decoder, &builder, &ring.sources[1]);
+  roundtrip(&ring, decoder, 0, PERF_RECORD_MMAP2);
+  assert_int_equal(
+      decode_id(decoder, 999, PERF_RECORD_MMAP2, &ring.attrs[0], NULL),
+      -EPROTO);
+  assert_int_equal(
+      decode_id(decoder, 999, PERF_RECORD_MMAP, &ring.attrs[0], NULL), 0);
   uvperf_decoder_free(decoder);
 }
 
@@ -254,7 +456,7 @@ static void broken_record_of_a_known_id_has_its_source(void **state) {
   record_values_init(&values);
   values.id = ring.ids[2][1];
   record_build(&builder, PERF_RECORD_SAMPLE, &ring.attrs[2], &values);
-  record_put_u64(&builder, 0); /* unexplained */
+  builder.size -= 8;
   record_end(&builder);
   assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
                    -EPROTO);
@@ -368,6 +570,12 @@ int main(void) {
       cmocka_unit_test(one_source_takes_every_id),
       cmocka_unit_test(inherited_child_is_known_by_its_parents_id),
       cmocka_unit_test(record_with_an_id_of_nobody_is_raw_and_the_next_is_not),
+      cmocka_unit_test(record_with_id_0_is_of_the_first_source),
+      cmocka_unit_test(id_0_of_a_source_is_its_own),
+      cmocka_unit_test(record_of_an_unknown_id_is_decoded_where_all_look_alike),
+      cmocka_unit_test(sample_of_an_unknown_id_is_not_of_what_never_samples),
+      cmocka_unit_test(mmap2_without_prot_and_flags_can_be_asked_for),
+      cmocka_unit_test(mmap2_of_each_source_is_read_as_that_asks),
       cmocka_unit_test(broken_record_of_a_known_id_has_its_source),
       cmocka_unit_test(unknown_type_with_an_id_of_nobody_is_raw_without_source),
       cmocka_unit_test(record_too_short_for_an_id_is_raw_without_source),

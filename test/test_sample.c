@@ -189,7 +189,7 @@ static void sample_after_a_broken_one_shows_nothing_of_it(void **state) {
   init_attr(&attr, BUILD_SAMPLE_ALL);
   decoder = record_decoder(&source, &attr);
   record_build(&builder, PERF_RECORD_SAMPLE, &attr, &full);
-  record_put_u64(&builder, 0); /* unexplained */
+  builder.size -= 8;
   record_end(&builder);
   assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
                    -EPROTO);
@@ -259,7 +259,7 @@ static void sample_whose_raw_would_misalign_the_rest_is_refused(void **state) {
   for (size = 0; size <= 20; size++) {
     memcpy(words, &size, 4);
     assert_int_equal(decode_words(PERF_SAMPLE_RAW, words, 3),
-                     size == 20 ? 0 : -EPROTO);
+                     size % 8 == 4 ? 0 : -EPROTO);
   }
 }
 
@@ -290,8 +290,8 @@ static void sample_with_counts_beyond_the_record_is_refused(void **state) {
                                     UINT64_MAX - 7,
                                     UINT64_MAX};
   static const uint64_t types[] = {
-      PERF_SAMPLE_CALLCHAIN,  PERF_SAMPLE_RAW, PERF_SAMPLE_BRANCH_STACK,
-      PERF_SAMPLE_STACK_USER, PERF_SAMPLE_AUX, PERF_SAMPLE_READ};
+      PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_BRANCH_STACK, PERF_SAMPLE_STACK_USER,
+      PERF_SAMPLE_AUX,       PERF_SAMPLE_READ,         PERF_SAMPLE_RAW};
   uint64_t words[4] = {0, 1, 1, 1};
   size_t i, j;
 
@@ -299,6 +299,8 @@ static void sample_with_counts_beyond_the_record_is_refused(void **state) {
   for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
     for (j = 0; j < sizeof(types) / sizeof(types[0]); j++) {
       words[0] = counts[i];
+      if (types[j] == PERF_SAMPLE_RAW)
+        words[0] += 32; /* its size is of bytes */
       assert_int_equal(decode_words(types[j], words, 4), -EPROTO);
     }
   }
@@ -314,13 +316,97 @@ sample_whose_stack_says_more_than_its_size_is_refused(void **state) {
   assert_int_equal(decode_words(PERF_SAMPLE_STACK_USER, words, 3), -EPROTO);
 }
 
-static void sample_with_unexplained_bytes_is_refused(void **state) {
-  uint64_t words[2] = {1, 2};
+/* Where another event of the same software event asks for more. */
+static void sample_longer_than_its_fields_is_decoded(void **state) {
+  struct perf_event_attr attr;
+  record_values_t values;
+  unsigned int bit;
 
   (void)state;
-  assert_int_equal(decode_words(PERF_SAMPLE_IP, words, 1), 0);
-  assert_int_equal(decode_words(PERF_SAMPLE_IP, words, 2), -EPROTO);
-  assert_int_equal(decode_words(0, words, 1), -EPROTO);
+  record_values_init(&values);
+  for (values.surplus_bytes = 8; values.surplus_bytes <= 64;
+       values.surplus_bytes += 8) {
+    init_attr(&attr, 0);
+    roundtrip_once(&attr, &values);
+    init_attr(&attr, BUILD_SAMPLE_ALL);
+    roundtrip_once(&attr, &values);
+    for (bit = 0; bit < 25; bit++) {
+      init_attr(&attr, UINT64_C(1) << bit);
+      roundtrip_once(&attr, &values);
+      init_attr(&attr, PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                           PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+                           UINT64_C(1) << bit);
+      roundtrip_once(&attr, &values);
+    }
+  }
+}
+
+static void sample_after_a_longer_one_has_no_surplus(void **state) {
+  static const uint64_t types[] = {PERF_SAMPLE_IP, PERF_SAMPLE_CALLCHAIN,
+                                   PERF_SAMPLE_RAW, BUILD_SAMPLE_ALL};
+  struct perf_event_attr attr;
+  uvperf_source_t source;
+  uvperf_decoder_t *decoder;
+  record_values_t values, longer;
+  size_t i;
+
+  (void)state;
+  record_values_init(&values);
+  longer = values;
+  longer.surplus_bytes = 48;
+  for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    init_attr(&attr, types[i]);
+    decoder = record_decoder(&source, &attr);
+    roundtrip(decoder, &attr, &longer);
+    roundtrip(decoder, &attr, &values);
+    roundtrip(decoder, &attr, &longer);
+    roundtrip(decoder, &attr, &values);
+    uvperf_decoder_free(decoder);
+  }
+}
+
+/* AUX is as long as any field can be: the kernel writes whole words. */
+static void sample_with_half_a_word_left_is_refused(void **state) {
+  uint64_t words[3] = {4, 0, 0};
+
+  (void)state;
+  assert_int_equal(decode_words(PERF_SAMPLE_AUX, words, 2), -EPROTO);
+  assert_int_equal(decode_words(PERF_SAMPLE_AUX, words, 3), -EPROTO);
+}
+
+static void sample_without_frames_has_no_call_chain(void **state) {
+  static record_builder_t builder;
+  struct perf_event_attr attr;
+  uvperf_source_t source;
+  uvperf_decoder_t *decoder;
+  const uvperf_record_t *record;
+  record_values_t values;
+
+  (void)state;
+  record_values_init(&values);
+  values.callchain_nr = 0;
+  init_attr(&attr, PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
+  decoder = record_decoder(&source, &attr);
+  record_build(&builder, PERF_RECORD_SAMPLE, &attr, &values);
+  assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
+                   0);
+  assert_int_equal(record->sample.callchain.nr, 0);
+  assert_null(record->sample.callchain.ips);
+  uvperf_decoder_free(decoder);
+}
+
+static void register_beyond_the_mask_is_enoent(void **state) {
+  const uint64_t registers[] = {1, 2};
+  const uvperf_regs_t regs = {PERF_SAMPLE_REGS_ABI_64,
+                              UINT64_C(0x8000000000000001), 2, registers};
+  uint64_t value;
+  unsigned int bit;
+
+  (void)state;
+  assert_int_equal(uvperf_regs_get(&regs, 63, &value), 0);
+  assert_int_equal(value, 2);
+  for (bit = 64; bit <= 192; bit++)
+    assert_int_equal(uvperf_regs_get(&regs, bit, &value), -ENOENT);
 }
 
 static void
@@ -343,6 +429,7 @@ sample_with_bits_newer_than_the_library_keeps_the_rest(void **state) {
   assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
                    0);
   attr.sample_type = BUILD_SAMPLE_ALL;
+  values.surplus_bytes = 8;
   record_check(record, PERF_RECORD_SAMPLE, &attr, &values, builder.words);
   uvperf_decoder_free(decoder);
 }
@@ -394,7 +481,11 @@ int main(void) {
           sample_whose_misaligned_fields_make_up_for_each_other_is_refused),
       cmocka_unit_test(sample_with_counts_beyond_the_record_is_refused),
       cmocka_unit_test(sample_whose_stack_says_more_than_its_size_is_refused),
-      cmocka_unit_test(sample_with_unexplained_bytes_is_refused),
+      cmocka_unit_test(sample_longer_than_its_fields_is_decoded),
+      cmocka_unit_test(sample_after_a_longer_one_has_no_surplus),
+      cmocka_unit_test(sample_with_half_a_word_left_is_refused),
+      cmocka_unit_test(sample_without_frames_has_no_call_chain),
+      cmocka_unit_test(register_beyond_the_mask_is_enoent),
       cmocka_unit_test(sample_with_bits_newer_than_the_library_keeps_the_rest),
       cmocka_unit_test(
           sample_of_a_short_attr_has_no_registers_or_branch_options),

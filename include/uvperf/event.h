@@ -51,7 +51,8 @@ typedef struct uvperf_event_s uvperf_event_t;
  *    0           a record, or, with UVPERF_START_SLICE_END, the end of a slice
  *                (record is NULL);
  *    UV_EPROTO   with a record: its header is sound but its body is not, or its
- *                id is unknown; it comes raw and delivery goes on;
+ *                id is unknown and the ring's events write records of different
+ *                looks; it comes raw and delivery goes on;
  *    UV_EPROTO   without a record: the ring made no sense (as after a record
  *                longer than 64 KiB); what was in it up to its head is left out
  *                (uvperf_stats_t.skipped_bytes), and delivery goes on, unless
@@ -346,7 +347,8 @@ UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags);
  *  that wrote it, NULL once that is closed. What was written before the output
  *  changed, or before the writer was closed, is still delivered. UV_EOF comes
  *  when the target of every writer is gone. The watermark is the owner's; a
- *  writer's own wakeup_events count.
+ *  writer's own wakeup_events count. Events that sample the same software event
+ *  should have the same attr: their samples can have each other's id.
  *  @param event   Opened without a ring (UVPERF_EVENT_NO_RING), and, as the
  *    output, with UVPERF_EVENT_IDENTIFY (or the bits that it sets). It is
  *    started (with no cb) and stopped, or enabled, by itself.

@@ -31,7 +31,8 @@ extern "C" {
  *    0           a record, or, with UVPERF_START_SLICE_END, the end of a slice
  *                (record is NULL);
  *    UV_EPROTO   with a record: its header is sound but its body is not, or its
- *                id is unknown; it comes raw and delivery goes on;
+ *                id is unknown and the ring's events write records of different
+ *                looks; it comes raw and delivery goes on;
  *    UV_EPROTO   without a record: a ring made no sense (as after a record
  *                longer than 64 KiB): uvperf_set_failed_ring returns which.
  *                What was in it up to its head is left out
@@ -51,7 +52,9 @@ extern "C" {
  *  @param record  The library's, valid, with all it points to, until the
  *    callback returns. record->source tells the attr (attr_index: see
  *    uvperf_set_item), the target (target_index), the place and the target's
- *    `data`. It is NULL where the record does not tell whose it is. */
+ *    `data`. It is NULL where the record does not tell whose it is: also where
+ *    several events of the set on a CPU sample a software event that another
+ *    process samples as well. */
 typedef void (*uvperf_set_record_cb)(uvperf_set_t *set, int status,
                                      const uvperf_record_t *record);
 

@@ -107,7 +107,10 @@ typedef struct uvperf_stats_s {
    * are delivered, at the place of the record before them in their ring; they
    * are not in late_records. */
   uint64_t bad_times;
-  uint64_t reserved[2];
+  /* Bytes of samples after their last field, which another process's events
+   * can cause: see uvperf_sample_t. */
+  uint64_t surplus_bytes;
+  uint64_t reserved[1];
 } uvperf_stats_t;
 
 /* One ring of several. */
