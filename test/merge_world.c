@@ -7,21 +7,31 @@
 
 #define NOBODYS_ID 999
 
+static void add_source(merge_world_t *world, size_t i) {
+  uvperf_source_t *source = &world->sources[i];
+
+  world->attrs[i].size = sizeof(world->attrs[i]);
+  world->attrs[i].sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
+                                PERF_SAMPLE_TIME |
+                                (i == 0 ? PERF_SAMPLE_RAW : PERF_SAMPLE_CPU);
+  world->attrs[i].sample_id_all = 1;
+  world->ids[i] = 7 + i;
+  source->size = sizeof(*source);
+  source->attr = &world->attrs[i];
+  source->ids = &world->ids[i];
+  source->nr_ids = 1;
+  assert_int_equal(uvperf__decoder_add(world->decoder, source), 0);
+}
+
 void merge_world_init(merge_world_t *world) {
+  size_t i;
+
   fake_kernel_reset();
   memset(world, 0, sizeof(*world));
   world->latest = UINT64_MAX;
-  world->attr.size = sizeof(world->attr);
-  world->attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
-                            PERF_SAMPLE_TIME | PERF_SAMPLE_RAW;
-  world->attr.sample_id_all = 1;
-  world->id = 7;
-  world->source.size = sizeof(world->source);
-  world->source.attr = &world->attr;
-  world->source.ids = &world->id;
-  world->source.nr_ids = 1;
   assert_int_equal(uvperf__decoder_make(&world->decoder), 0);
-  assert_int_equal(uvperf__decoder_add(world->decoder, &world->source), 0);
+  for (i = 0; i < 2; i++)
+    add_source(world, i);
   assert_int_equal(
       uvperf__merge_new(&world->merge, world->decoder, world->scratch), 0);
 }

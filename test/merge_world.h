@@ -48,9 +48,11 @@ typedef struct merge_ring_s {
 } merge_ring_t;
 
 typedef struct merge_world_s {
-  struct perf_event_attr attr;
-  uint64_t id;
-  uvperf_source_t source;
+  /* The second writes nothing, and has another trailer, so that a record of
+   * nobody tells no time. */
+  struct perf_event_attr attrs[2];
+  uint64_t ids[2];
+  uvperf_source_t sources[2];
   uvperf_decoder_t *decoder;
   uint64_t scratch[UVPERF__RING_SCRATCH_BYTES / sizeof(uint64_t)];
   uvperf__merge_t *merge;
