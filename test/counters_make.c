@@ -226,9 +226,11 @@ const uvperf_source_t *counters_source(const uvperf__counters_t *counters,
   return uvperf__decoder_source(uvperf__counters_decoder(counters), id);
 }
 
-static size_t drain_ring(uvperf__ring_t *ring, uvperf_decoder_t *decoder,
-                         counters_record_cb cb, void *data) {
+static size_t drain_ring(uvperf__cpu_ring_t *cpu_ring,
+                         uvperf_decoder_t *decoder, counters_record_cb cb,
+                         void *data) {
   static _Alignas(8) uint8_t scratch[UVPERF__RING_SCRATCH_BYTES];
+  uvperf__ring_t *ring = &cpu_ring->ring;
   const uvperf_record_t *record;
   const void *bytes;
   size_t nr = 0;
@@ -237,7 +239,8 @@ static size_t drain_ring(uvperf__ring_t *ring, uvperf_decoder_t *decoder,
 
   assert_int_equal(uvperf__ring_begin(ring), 0);
   while ((rc = uvperf__ring_next(ring, scratch, &bytes, &size)) == 1) {
-    rc = uvperf_decode(decoder, bytes, size, &record);
+    rc = uvperf__decode(decoder, uvperf__cpu_ring_alone(cpu_ring), bytes, size,
+                        &record);
     if (cb != NULL)
       cb(data, rc, record);
     uvperf__ring_consume(ring, size);
@@ -256,6 +259,6 @@ size_t counters_drain(uvperf__counters_t *counters, counters_record_cb cb,
   size_t i;
 
   for (i = 0; i < uvperf__cpu_rings_nr(rings); i++)
-    nr += drain_ring(&uvperf__cpu_rings_at(rings, i)->ring, decoder, cb, data);
+    nr += drain_ring(uvperf__cpu_rings_at(rings, i), decoder, cb, data);
   return nr;
 }

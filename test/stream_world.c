@@ -67,6 +67,19 @@ void stream_world_overwrite(stream_world_t *world, size_t cpu, uint64_t id,
   fake_ring_prepend(world->events[2 * cpu + 1], builder.words, builder.size);
 }
 
+void stream_world_cut(stream_world_t *world, size_t cpu) {
+  const struct perf_event_header header = {PERF_RECORD_SAMPLE, 0, 16};
+  const uint64_t words[2] = {0, 100 + 2 * cpu};
+  uint64_t bytes[2];
+
+  memcpy(bytes, words, sizeof(bytes));
+  memcpy(bytes, &header, sizeof(header));
+  if (world->make.options.flags & UVPERF_SET_OVERWRITE)
+    fake_ring_prepend(world->events[2 * cpu + 1], bytes, sizeof(bytes));
+  else
+    fake_ring_append(world->events[2 * cpu + 1], bytes, sizeof(bytes));
+}
+
 void stream_world_spoil(stream_world_t *world, size_t cpu) {
   const struct perf_event_header header = {PERF_RECORD_SAMPLE, 0, 0};
 

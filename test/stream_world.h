@@ -34,6 +34,8 @@ void stream_world_sample(stream_world_t *world, size_t cpu, uint64_t id,
 /* The same where the rings are overwritable. */
 void stream_world_overwrite(stream_world_t *world, size_t cpu, uint64_t id,
                             uint64_t time);
+/* Writes a sample that ends before its fields do. */
+void stream_world_cut(stream_world_t *world, size_t cpu);
 /* Makes that ring one that cannot be right. */
 void stream_world_spoil(stream_world_t *world, size_t cpu);
 /* Makes it one that cannot be read again: its head is no multiple of 8. */

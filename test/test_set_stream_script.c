@@ -257,7 +257,6 @@ set_events_of_an_ended_ring_are_forgotten_once_closed(void **state) {
   }
 }
 
-/* Nobody's, and cut off. */
 static void set_record_that_is_not_sound_comes_raw(void **state) {
   uvperf_stats_t stats;
   size_t mode;
@@ -267,7 +266,7 @@ static void set_record_that_is_not_sound_comes_raw(void **state) {
     stream_world_begin(*state, &world, mode);
     live_turns_in(*state, 5);
     stream_world_sample(&world, 0, 100, 1);
-    stream_world_sample(&world, 0, 4711, 2);
+    stream_world_cut(&world, 0);
     stream_world_sample(&world, 0, 100, 3);
     stream_world_wake(&world, 0);
     assert_int_equal(world.stream.records, 3);
@@ -277,6 +276,28 @@ static void set_record_that_is_not_sound_comes_raw(void **state) {
     uvperf_set_stats(&world.stream.live.set, &stats);
     assert_int_equal(stats.corrupt, 1);
     assert_int_equal(stats.records, 3);
+    stream_world_close(&world);
+  }
+}
+
+/* Each CPU has a ring, into which one source writes. */
+static void set_sample_of_an_unknown_id_is_its_own(void **state) {
+  uvperf_stats_t stats;
+  size_t mode;
+  stream_world_t world;
+
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    stream_world_begin(*state, &world, mode);
+    live_turns_in(*state, 5);
+    stream_world_sample(&world, 0, 100, 1);
+    stream_world_sample(&world, 0, 4711, 2);
+    stream_world_sample(&world, 1, 4711, 3);
+    stream_world_wake(&world, 0);
+    stream_world_wake(&world, 1);
+    assert_int_equal(world.stream.samples, 3);
+    assert_int_equal(world.stream.foreign, 0);
+    uvperf_set_stats(&world.stream.live.set, &stats);
+    assert_int_equal(stats.corrupt, 0);
     stream_world_close(&world);
   }
 }
@@ -409,6 +430,7 @@ int main(void) {
       stream_world_test(set_ring_whose_owner_hangs_up_is_told_not_to_be_polled),
       stream_world_test(set_events_of_an_ended_ring_are_forgotten_once_closed),
       stream_world_test(set_record_that_is_not_sound_comes_raw),
+      stream_world_test(set_sample_of_an_unknown_id_is_its_own),
       stream_world_test(set_closed_when_a_ring_is_unsound_is_clean),
       stream_world_test(set_record_whose_wakeup_a_question_eats_comes),
       stream_world_test(set_that_is_read_in_a_callback_of_a_flush_is_busy),
