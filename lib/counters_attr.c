@@ -332,6 +332,8 @@ void uvperf__counter_attr_restore(counter_attr_t *attr) {
   uvperf__free(attr->changes);
   attr->changes = NULL;
   attr->nr_changes = 0;
+  uvperf__free(attr->opened_label);
+  attr->opened_label = NULL;
   attr->is_fixed = 0;
   uvperf__counter_shape_release(attr->shape);
   attr->shape = NULL;
@@ -342,6 +344,7 @@ static void free_attr(counter_attr_t *attr) {
   uvperf__free(attr->asked);
   uvperf__free(attr->attr);
   uvperf__free(attr->changes);
+  uvperf__free(attr->opened_label);
   uvperf__counter_shape_release(attr->shape);
   uvperf__free(attr->filter);
   if (attr->bpf_fd >= 0)

@@ -73,14 +73,11 @@ static char *copy_text(const char *text) {
   return copy_bytes(text, strlen(text) + 1);
 }
 
-static void describe(stat_event_t *event, const uvperf_set_t *set, size_t attr,
-                     int user_only) {
+static void describe(stat_event_t *event, const uvperf_set_t *set,
+                     size_t attr) {
   const uvperf_event_item_t *item = uvperf_set_item(set, attr);
 
-  event->label =
-      user_only ? shared_list_user_label(item->label, item->attr->type ==
-                                                          PERF_TYPE_TRACEPOINT)
-                : copy_text(item->label);
+  event->label = copy_text(item->label);
   event->unit = copy_text(item->unit);
   event->scale = item->scale;
   event->attr = copy_bytes(item->attr, item->attr->size);
@@ -102,7 +99,6 @@ static void free_events(stat_events_t *events) {
 void stat_events_describe(stat_events_t *events, const stat_options_t *options,
                           const uvperf_set_t *set) {
   size_t nr_groups = options->nr_cgroups > 0 ? options->nr_cgroups : 1, i;
-  int user_only;
 
   free_events(events);
   events->has_user_only = 0;
@@ -111,9 +107,9 @@ void stat_events_describe(stat_events_t *events, const stat_options_t *options,
   for (i = 0; i < events->nr_events; i++) {
     if (options->nr_cgroups > 0)
       events->events[i].cgroup = options->cgroups[i / events->nr_attrs];
-    user_only = shared_list_is_user_only(set, i % events->nr_attrs);
-    describe(&events->events[i], set, i % events->nr_attrs, user_only);
-    events->has_user_only |= user_only;
+    describe(&events->events[i], set, i % events->nr_attrs);
+    events->has_user_only |=
+        shared_list_is_user_only(set, i % events->nr_attrs);
   }
 }
 

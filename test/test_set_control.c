@@ -153,6 +153,8 @@ static void set_fallback_is_told_and_in_the_item(void **state) {
                    PERF_TYPE_SOFTWARE);
   assert_int_equal(uvperf_set_item(&live.set, 0)->attr->config,
                    PERF_COUNT_SW_TASK_CLOCK);
+  assert_string_equal(uvperf_set_item(&live.set, 0)->label, "task-clock:uh");
+  assert_string_equal(uvperf_set_item(&live.set, 0)->unit, "ns");
   assert_null(uvperf_set_changes(&live.set, 1, &nr));
   assert_int_equal(nr, 0);
   assert_null(uvperf_set_changes(&live.set, 2, &nr));

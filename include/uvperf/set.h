@@ -316,6 +316,12 @@ UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
  *  opened, fallbacks applied, but for disabled, inherit and enable_on_exec,
  *  which are as given; without a place as it will be tried.
  *
+ *  The label and the unit are those of what was opened. After
+ *  UVPERF_FALLBACK_USER the label has a u among its modifiers, as perf(1) does
+ *  it. After UVPERF_FALLBACK_CLOCK or UVPERF_FALLBACK_PRECISE it is that of
+ *  uvperf_attr_label, also if the event had a name of its own (name=), and the
+ *  unit of a clock is "ns".
+ *
  *  Attrs of options.attrs and of options.side_band have no name yet. The first
  *  call for one of them makes the labels of all of them, see uvperf_attr_label.
  *  If tracepoints are among them, it reads tracefs once: some milliseconds.
@@ -323,7 +329,8 @@ UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
  *  If memory or fds run out, the label is "type=…,config=…" for now, and the
  *  next call tries again. An earlier label stays valid.
  *  @param attr  The attr's index.
- *  @return The set's own, valid until close; NULL where there is none. */
+ *  @return The set's own, valid until a target is added, or close; NULL where
+ *    there is none. */
 UVPERF_EXTERN const uvperf_event_item_t *
 uvperf_set_item(const uvperf_set_t *set, size_t attr);
 

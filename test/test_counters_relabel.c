@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: after a fallback the label and the unit of an attr are those of
+ * what was opened. */
+#include "counters_make.h"
+#include "temp_tree.h"
+
+#include <errno.h>
+
+#include "uvperf/event_list.h"
+
+static counters_make_t make;
+static fake_event_t *events[8];
+static uvperf_event_list_t *list;
+
+static void setup_list(const char *names, uint32_t fallbacks) {
+  uvperf_error_t error;
+
+  assert_int_equal(uvperf_event_list_parse(&list, names, &error), 0);
+  counters_script(events, 8);
+  counters_make(&make, 0);
+  make.options.attrs = NULL;
+  make.options.leaders = NULL;
+  make.options.events = list;
+  make.options.fallbacks = fallbacks;
+}
+
+static void expect(const uvperf__counters_t *counters, size_t attr,
+                   const char *label, const char *unit) {
+  const uvperf_event_item_t *item = uvperf__counters_item(counters, attr);
+
+  assert_string_equal(item->label, label);
+  assert_string_equal(item->unit, unit);
+  assert_true(item->scale == 1);
+}
+
+static void finish(uvperf__counters_t *counters) {
+  uvperf__counters_free(counters);
+  uvperf_event_list_free(list);
+  list = NULL;
+  fake_assert_clean();
+}
+
+static int no_hardware(struct perf_event_attr *attr) {
+  return attr->type == PERF_TYPE_HARDWARE ? -ENOENT : 0;
+}
+
+static int no_kernel_side(struct perf_event_attr *attr) {
+  return attr->exclude_kernel ? 0 : -EACCES;
+}
+
+static int no_precision(struct perf_event_attr *attr) {
+  return attr->precise_ip > 1 ? -EOPNOTSUPP : 0;
+}
+
+static void item_after_a_clock_has_its_name_and_unit(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  setup_list("cycles,cycles/name=mine/,cycles:u,page-faults",
+             UVPERF_FALLBACK_CLOCK);
+  counters_add(&make, UVPERF_TARGET_SELF);
+  fake_on_open(no_hardware);
+  counters = counters_open(&make);
+  expect(counters, 0, "task-clock", "ns");
+  expect(counters, 1, "task-clock", "ns");
+  expect(counters, 2, "task-clock:u", "ns");
+  expect(counters, 3, "page-faults", "");
+  assert_ptr_equal(uvperf__counters_item(counters, 0)->label,
+                   uvperf__counters_item(counters, 0)->label);
+  finish(counters);
+}
+
+static void item_after_the_clock_of_a_cpu_has_its_name(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  setup_list("cycles", UVPERF_FALLBACK_CLOCK);
+  counters_add_cpus(&make, "0");
+  fake_on_open(no_hardware);
+  counters = counters_open(&make);
+  expect(counters, 0, "cpu-clock", "ns");
+  finish(counters);
+}
+
+static void item_after_the_user_side_has_a_u(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  setup_list("cycles,cycles:pp,page-faults/name=mine/,faults:u",
+             UVPERF_FALLBACK_USER);
+  counters_add(&make, UVPERF_TARGET_SELF);
+  fake_on_open(no_kernel_side);
+  counters = counters_open(&make);
+  expect(counters, 0, "cycles:u", "");
+  expect(counters, 1, "cycles:ppu", "");
+  expect(counters, 2, "mine:u", "");
+  expect(counters, 3, "faults:u", "");
+  finish(counters);
+}
+
+static void item_of_an_attr_after_the_user_side_has_a_u(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf__counters_t *counters;
+
+  counters_make_setup(NULL);
+  counters_script(events, 8);
+  counters_make(&make, 4);
+  uvperf_attr_tracepoint(&make.attrs[0], 316);
+  uvperf_attr_breakpoint(&make.attrs[1], 2, 0x1000, 8);
+  uvperf_attr_hardware(&make.attrs[2], PERF_COUNT_HW_CPU_CYCLES);
+  uvperf_attr_set_period(&make.attrs[2], 1000);
+  uvperf_attr_init(&make.attrs[3], PERF_TYPE_MAX + 90, 7);
+  make.options.fallbacks = UVPERF_FALLBACK_USER;
+  counters_add(&make, UVPERF_TARGET_SELF);
+  fake_on_open(no_kernel_side);
+  counters = counters_open_on(tree->root, &make);
+  expect(counters, 0, "sched:sched_switch:u", "");
+  expect(counters, 1, "mem:0x1000/8:w:u", "");
+  expect(counters, 2, "cpu-cycles/period=1000/u", "");
+  expect(counters, 3, "type=96,config=0x7:u", "");
+  finish(counters);
+}
+
+static void item_after_less_precision_says_how_much(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  setup_list("cycles:ppp,cycles:P,cycles:p", UVPERF_FALLBACK_PRECISE);
+  counters_add(&make, UVPERF_TARGET_SELF);
+  fake_on_open(no_precision);
+  counters = counters_open(&make);
+  expect(counters, 0, "cpu-cycles:p", "");
+  /* It asks for the most that there is, which it has. */
+  expect(counters, 1, "cycles:P", "");
+  expect(counters, 2, "cycles:p", "");
+  finish(counters);
+}
+
+static void item_without_memory_for_its_label_asks_again(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  setup_list("cycles", UVPERF_FALLBACK_CLOCK);
+  counters_add(&make, UVPERF_TARGET_SELF);
+  fake_on_open(no_hardware);
+  counters = counters_open(&make);
+  fake_fail(FAKE_CALLOC, 1, -ENOMEM);
+  expect(counters, 0, "cycles", "");
+  expect(counters, 0, "task-clock", "ns");
+  finish(counters);
+}
+
+#define TEST(f) cmocka_unit_test_setup(f, counters_make_setup)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(item_after_a_clock_has_its_name_and_unit),
+      TEST(item_after_the_clock_of_a_cpu_has_its_name),
+      TEST(item_after_the_user_side_has_a_u),
+      cmocka_unit_test_setup_teardown(
+          item_of_an_attr_after_the_user_side_has_a_u, temp_tree_machine_setup,
+          temp_tree_teardown),
+      TEST(item_after_less_precision_says_how_much),
+      TEST(item_without_memory_for_its_label_asks_again),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
