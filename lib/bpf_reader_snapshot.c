@@ -69,6 +69,7 @@ int uvperf_bpf_reader_snapshot(uvperf_bpf_reader_t *reader, uint32_t flags) {
     while (i < nr &&
            deliver(impl, uvperf__cpu_rings_at(impl->rings, i), &snapshots[i]))
       i++;
+    rc = uvperf__snapshots_resumed(snapshots, nr);
     uvperf__snapshots_free(snapshots, nr);
   }
   uvperf__free(snapshots);

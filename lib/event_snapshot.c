@@ -44,5 +44,5 @@ int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags) {
   deliver(impl, &snapshot);
   uvperf__snapshots_free(&snapshot, 1);
   uvperf__teardown_let_go(&impl->teardown);
-  return 0;
+  return snapshot.resumed;
 }

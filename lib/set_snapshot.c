@@ -148,6 +148,7 @@ int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags) {
     rc = uvperf__snapshots_take(job.snapshots, job.nr, job.flags);
   if (rc == 0) {
     deliver(&job);
+    rc = uvperf__snapshots_resumed(job.snapshots, job.nr);
     uvperf__snapshots_free(job.snapshots, job.nr);
   }
   end(&job);

@@ -25,16 +25,17 @@
 
 /* -- pausing -------------------------------------------------------------- */
 
-static void resume(const uvperf__snapshot_t *snapshots, size_t nr) {
+static void resume(uvperf__snapshot_t *snapshots, size_t nr) {
   size_t i;
 
   for (i = 0; i < nr; i++)
     if (!snapshots[i].is_paused)
-      uvperf__sys_ioctl(snapshots[i].fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 0);
+      snapshots[i].resumed =
+          uvperf__sys_ioctl(snapshots[i].fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 0);
 }
 
 /* All or none. */
-static int pause_all(const uvperf__snapshot_t *snapshots, size_t nr) {
+static int pause_all(uvperf__snapshot_t *snapshots, size_t nr) {
   size_t i;
   int rc;
 
@@ -251,6 +252,7 @@ static int make_images(uvperf__snapshot_t *snapshots, size_t nr) {
     snapshot->image.data = (const uint8_t *)(page + 1);
     snapshot->image.size = snapshot->ring->size;
     snapshot->code = 0;
+    snapshot->resumed = 0;
     snapshot->copied = 0;
   }
   return 0;
@@ -276,6 +278,15 @@ int uvperf__snapshots_take(uvperf__snapshot_t *snapshots, size_t nr,
   resume(snapshots, nr);
   for (i = 0; i < nr; i++)
     finish(&snapshots[i], flags, is_quiet);
+  return 0;
+}
+
+int uvperf__snapshots_resumed(const uvperf__snapshot_t *snapshots, size_t nr) {
+  size_t i;
+
+  for (i = 0; i < nr; i++)
+    if (snapshots[i].resumed != 0)
+      return snapshots[i].resumed;
   return 0;
 }
 

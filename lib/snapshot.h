@@ -28,6 +28,7 @@ typedef struct uvperf__snapshot_s {
                          * wraps, so that _next needs no scratch */
   int code;             /* 0, or -EPROTO: what is older than what the image has
                          * cannot be read */
+  int resumed;          /* 0, or why its output stays paused */
   /* Private. */
   void *memory;
   size_t copied;   /* bytes of it that were copied, newest first */
@@ -42,6 +43,10 @@ typedef struct uvperf__snapshot_s {
  * behind. */
 int uvperf__snapshots_take(uvperf__snapshot_t *snapshots, size_t nr,
                            uint32_t flags);
+
+/* Returns 0; or, if the output of some of them stays paused, the first reason. A
+ * later snapshot tries again. */
+int uvperf__snapshots_resumed(const uvperf__snapshot_t *snapshots, size_t nr);
 
 /* Frees the images of snapshots that were taken. */
 void uvperf__snapshots_free(uvperf__snapshot_t *snapshots, size_t nr);

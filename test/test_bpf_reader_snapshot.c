@@ -256,6 +256,22 @@ static void snapshot_that_cannot_pause_delivers_nothing(void **state) {
   live_bpf_reader_end(&live);
 }
 
+static void snapshot_that_cannot_resume_delivers_and_fails(void **state) {
+  live_bpf_reader_t live;
+
+  begin(__func__, *state, &live, 64 * 1024);
+  live_bpf_reader_send_all(&live, 0, 3);
+  fake_fail(FAKE_IOCTL, (unsigned)uvperf_bpf_reader_nr_rings(&live.reader) + 1,
+            -EACCES);
+  assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 0), UV_EACCES);
+  assert_int_equal(live.samples, 3);
+  take(&live, 0); /* resumes it */
+  live_bpf_reader_send_all(&live, 0, 1);
+  take(&live, 0);
+  assert_int_equal(live.samples, 1);
+  live_bpf_reader_end(&live);
+}
+
 static void snapshot_without_memory_leaves_all_for_the_next(void **state) {
   live_bpf_reader_t live;
   unsigned nth;
@@ -335,6 +351,7 @@ int main(void) {
       LIVE(callback_may_end_the_snapshot),
       LIVE(callback_that_starts_has_the_rest_of_the_snapshot),
       LIVE(snapshot_that_cannot_pause_delivers_nothing),
+      LIVE(snapshot_that_cannot_resume_delivers_and_fails),
       LIVE(snapshot_without_memory_leaves_all_for_the_next),
       LIVE(snapshot_forked_in_its_callback_is_clean),
   };

@@ -221,15 +221,26 @@ static void event_snapshot_that_cannot_pause_delivers_nothing(void **state) {
   end();
 }
 
-static void event_snapshot_that_cannot_wait_or_resume_delivers(void **state) {
+static void event_snapshot_that_cannot_wait_delivers(void **state) {
   fake_event_t *fake = begin(*state, story_on_record);
 
   prepend_switch(fake);
   fake_fail(FAKE_MEMBARRIER, 1, -EPERM);
   expect(0, "SWITCH");
+  end();
+}
+
+static void event_snapshot_that_cannot_resume_delivers_and_fails(void **state) {
+  fake_event_t *fake = begin(*state, story_on_record);
+
   prepend_switch(fake);
-  fake_fail(FAKE_IOCTL, 2, -EINVAL);
-  expect(0, "SWITCH");
+  fake_fail(FAKE_IOCTL, 2, -EIO);
+  assert_int_equal(take(0), UV_EIO);
+  assert_string_equal(story, "SWITCH");
+  /* The next one tries again. */
+  fake_log_clear();
+  expect(UVPERF_SNAPSHOT_NO_WAIT, "");
+  assert_string_equal(fake_log(), "ioctl PAUSE_OUTPUT, ioctl PAUSE_OUTPUT");
   end();
 }
 
@@ -259,7 +270,8 @@ int main(void) {
       TEST(event_snapshot_after_next_has_ended_goes_on),
       TEST(event_snapshot_pauses_waits_and_resumes),
       TEST(event_snapshot_that_cannot_pause_delivers_nothing),
-      TEST(event_snapshot_that_cannot_wait_or_resume_delivers),
+      TEST(event_snapshot_that_cannot_wait_delivers),
+      TEST(event_snapshot_that_cannot_resume_delivers_and_fails),
       TEST(event_snapshot_without_memory_calls_nothing),
   };
 

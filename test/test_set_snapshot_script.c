@@ -263,6 +263,29 @@ static void expect_going_on(void) {
 }
 
 static void
+set_snapshot_of_a_ring_that_cannot_resume_delivers_and_fails(void **state) {
+  stream_world_t world;
+  unsigned nth;
+  size_t mode;
+
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    begin(*state, &world, mode);
+    watch_pauses(&world);
+    for (nth = 3; nth <= 4; nth++) {
+      write_six(&world);
+      fake_fail(FAKE_IOCTL, nth, -EIO);
+      assert_int_equal(uvperf_set_snapshot(&world.stream.live.set, 0), -EIO);
+      assert_int_equal(seen.nr, 6);
+      assert_int_equal(is_paused[0] + is_paused[1], 1);
+      memset(&seen, 0, sizeof(seen));
+      snap(&world, 0);
+      expect_going_on();
+    }
+    stream_world_close(&world);
+  }
+}
+
+static void
 set_snapshot_of_a_ring_that_cannot_pause_delivers_none(void **state) {
   stream_world_t world;
   unsigned nth;
@@ -386,6 +409,8 @@ int main(void) {
       stream_world_test(set_snapshot_that_cannot_be_is_refused),
       stream_world_test(set_snapshot_without_a_ring_is_of_nothing),
       stream_world_test(set_snapshot_of_a_ring_that_cannot_pause_delivers_none),
+      stream_world_test(
+          set_snapshot_of_a_ring_that_cannot_resume_delivers_and_fails),
       stream_world_test(
           set_snapshot_without_memory_is_enomem_and_loses_nothing),
       stream_world_test(set_snapshot_of_an_unsound_ring_goes_on_with_others),

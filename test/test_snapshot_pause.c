@@ -155,6 +155,8 @@ snapshots_of_which_one_is_not_resumed_resume_the_rest(void **state) {
   shots_map(SHOTS_RINGS, support_page_bytes());
   shots.fakes[0]->on_ioctl = fail_to_resume;
   assert_int_equal(uvperf__snapshots_take(shots.list, SHOTS_RINGS, 0), 0);
+  assert_int_equal(uvperf__snapshots_resumed(shots.list, SHOTS_RINGS), -EIO);
+  assert_int_equal(shots.list[1].resumed, 0);
   assert_int_equal(shots.paused[1], 0);
   assert_int_equal(shots.paused[2], 0);
   uvperf__snapshots_free(shots.list, SHOTS_RINGS);

@@ -319,7 +319,8 @@ UVPERF_EXTERN int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader);
  *    UV_EBUSY   called inside a callback of the handle;
  *    UV_ENOMEM  out of memory;
  *    UV_EPERM   in a forked child;
- *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed: nothing was delivered. */
+ *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed, as uvperf_set_snapshot
+ *      says. */
 UVPERF_EXTERN int uvperf_bpf_reader_snapshot(uvperf_bpf_reader_t *reader,
                                              uint32_t flags);
 

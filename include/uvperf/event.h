@@ -329,9 +329,12 @@ UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
  *      overwritable, or unknown flags;
  *    UV_EBUSY   called inside a callback of the handle;
  *    UV_ENOMEM  out of memory (it takes as much as the ring for the while);
+ *      nothing was delivered;
  *    UV_EPERM   in a forked child;
- *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed.
- *    On error nothing was delivered, and what there is comes in the next one.
+ *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed. If it failed to pause,
+ *      nothing was delivered, and what there is comes in the next snapshot. If
+ *      it failed to resume, all was delivered, and the output stays paused; the
+ *      next snapshot and uvperf_event_resume try again.
  *  The status of the callback is 0 with a record; UV_EPROTO with a record that
  *  came raw; or UV_EPROTO without one, last: what is older cannot be read, and
  *  nothing more comes of this snapshot; later ones have what is written from

@@ -176,7 +176,9 @@ UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
  *    UV_ENOMEM  out of memory (it takes as much as all rings for the while):
  *      nothing was delivered, and the next snapshot has it;
  *    UV_EPERM   in a forked child;
- *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed: nothing was delivered.
+ *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed. If a ring could not be
+ *      paused, nothing was delivered. If one could not be resumed, all was
+ *      delivered, and that ring stays paused; the next snapshot tries again.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT. */
 UVPERF_EXTERN int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags);
 
