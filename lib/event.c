@@ -18,6 +18,7 @@
 #include "hotplug.h"
 #include "opener.h"
 #include "options.h"
+#include "ring_report.h"
 #include "sys.h"
 #include "ticker.h"
 
@@ -285,13 +286,7 @@ static int watch_ring(event_t *impl, uv_loop_t *loop, uvperf_error_t *error) {
   if (!uvperf__event_is_watched(impl))
     return 0;
   rc = uvperf__watch_add(impl->watch, &impl->ring, impl->fds, impl->nr_fds);
-  if (rc == UV_ENOMEM)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
-                           "no memory to watch the ring");
-  if (rc != 0)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
-                           "uv_poll_init refused the perf event's fd");
-  return 0;
+  return rc == 0 ? 0 : uvperf__ring_report_refused(error, rc);
 }
 
 static int open_event(event_t *impl, uv_loop_t *loop,

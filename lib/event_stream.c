@@ -14,6 +14,7 @@
 #include "decoder.h"
 #include "drain.h"
 #include "explain.h"
+#include "ring_report.h"
 #include "stream.h"
 #include "sys.h"
 
@@ -167,8 +168,7 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
     return uvperf__explain(error, rc, UVPERF_CAUSE_NO_TASK,
                            "delivery has ended: nothing more will come");
   if (rc != 0)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_LOOP,
-                           "uv_poll_start refused the perf event's fd");
+    return uvperf__ring_report_refused(error, rc);
   impl->enabled_by_start = 0;
   if (options->flags & UVPERF_START_NO_ENABLE)
     return 0;

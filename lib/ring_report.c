@@ -103,6 +103,15 @@ int uvperf__ring_report_refused(uvperf_error_t *error, int code) {
   if (code == UV_EINVAL)
     return uvperf__explain(error, code, UVPERF_CAUSE_LOOP,
                            "somebody else has closed an inner handle");
+  if (code == UV_EEXIST)
+    return uvperf__explain(error, code, UVPERF_CAUSE_LOOP,
+                           "the fd of a ring cannot be polled: another handle "
+                           "of the loop polls it");
+  if (code == UV_ENOSPC)
+    return uvperf__explain(
+        error, code, UVPERF_CAUSE_LOOP,
+        "the fd of a ring cannot be polled: out of epoll "
+        "watches; raise /proc/sys/fs/epoll/max_user_watches");
   return uvperf__explain(error, code, UVPERF_CAUSE_LOOP,
                          "libuv refused to poll the fd of a ring");
 }

@@ -35,7 +35,8 @@ int uvperf__ticker_start(uvperf__ticker_t *ticker, uint64_t interval_ms);
 /* No tick comes after it. */
 void uvperf__ticker_stop(uvperf__ticker_t *ticker);
 
-/* Stops, and closes the inner handle as a part of the owner's teardown. Once. */
+/* Stops, and closes the inner handle as a part of the owner's teardown.
+ * Once. */
 void uvperf__ticker_close(uvperf__ticker_t *ticker,
                           uvperf__teardown_t *teardown);
 

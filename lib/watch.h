@@ -29,9 +29,9 @@ typedef struct uvperf__watch_ops_s {
   int (*drain)(void *owner, size_t ring_index, uvperf__slice_t *slice);
   /* NULL, or instead of drain, for rings that are read together: the same for
    * all rings, once in a turn in which any is queued. A ring that fails is
-   * reported by uvperf__watch_ring_failed; what is left for later (for its time to come)
-   * waits for uvperf__watch_look_in, or the flush timer. UVPERF__DRAINED, _CUT
-   * (it is called again in the next turn) or _STOPPED. */
+   * reported by uvperf__watch_ring_failed; what is left for later (for its time
+   * to come) waits for uvperf__watch_look_in, or the flush timer.
+   * UVPERF__DRAINED, _CUT (it is called again in the next turn) or _STOPPED. */
   int (*drain_all)(void *owner, uvperf__slice_t *slice);
   /* A turn that delivered something is over. May be NULL. */
   void (*slice_end)(void *owner);
@@ -62,9 +62,9 @@ int uvperf__watch_new(uvperf__watch_t **watch, uv_loop_t *loop,
 
 /* Adds a ring, with the fds of all events that write into it, its own first:
  * its index is how many there were before. The ring and the array are the
- * owner's and stay until the teardown is done. Exactly one of the fds is polled; when that
- * one hangs up another that lives takes its place. May be called at any time,
- * inside a callback too; a watch that is started polls it at once. 0,
+ * owner's and stay until the teardown is done. Exactly one of the fds is polled;
+ * when that one hangs up another that lives takes its place. May be called at
+ * any time, inside a callback too; a watch that is started polls it at once. 0,
  * UV_ENOMEM, what uv_poll_init gives (nothing is added then), or what
  * uv_poll_start gives (it is added, and has ended). */
 int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,

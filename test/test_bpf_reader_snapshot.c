@@ -263,7 +263,9 @@ static void snapshot_that_cannot_resume_delivers_and_fails(void **state) {
   live_bpf_reader_send_all(&live, 0, 3);
   fake_fail(FAKE_IOCTL, (unsigned)uvperf_bpf_reader_nr_rings(&live.reader) + 1,
             -EACCES);
-  assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 0), UV_EACCES);
+  assert_int_equal(
+      uvperf_bpf_reader_snapshot(&live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST),
+      UV_EACCES);
   assert_int_equal(live.samples, 3);
   take(&live, 0); /* resumes it */
   live_bpf_reader_send_all(&live, 0, 1);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: the end of each handle where it is hardest: closed inside a flush
- * or snapshot whose callback then runs the loop, and closed after other parts of
- * the program have closed its inner handles. Handles and loops
- * are on the heap and freed as soon as that is allowed, so that any later use
- * is found. */
+/* Live: the end of each handle where it is hardest: closed inside a flush or
+ * snapshot whose callback then runs the loop, and closed after other parts of
+ * the program have closed its inner handles. Handles and loops are on the heap
+ * and freed as soon as that is allowed, so that any later use is found. */
 #include "live_bpf_reader.h"
 #include "live_stream.h"
 

@@ -252,7 +252,9 @@ uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
  *    UV_ENOMEM    out of memory;
  *    UV_EPERM     in a forked child (cause argument); the map is frozen or was
  *      opened for reading only, or bpf(2) is refused (cause permission);
- *    another      uv_poll_start or PERF_EVENT_IOC_ENABLE failed; why
+ *    UV_EEXIST    another handle of the loop polls the fd of a ring;
+ *    UV_ENOSPC    out of epoll watches (cause loop);
+ *    another      PERF_EVENT_IOC_ENABLE failed; why
  *      /sys/devices/system/cpu/online cannot be read (cause no_cpu, or files
  *      where no fd is left for it); or the kernel takes such an event into no
  *      map: the handle is stopped.
@@ -384,8 +386,8 @@ uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader);
  *  get -EOPNOTSUPP.) No record callback runs after it, even in the middle of a
  *  drain. In a later run of the loop rings are unmapped, fds closed and
  *  close_cb called. uvperf_event_close says the rest: how often to call it, and
- *  what holds inside a flush or snapshot, after uvperf_walk_close, and after the
- *  loop was closed.
+ *  what holds inside a flush or snapshot, after uvperf_walk_close, and after
+ *  the loop was closed.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_bpf_reader_close(uvperf_bpf_reader_t *reader,
                                            uvperf_bpf_close_cb close_cb);

@@ -18,6 +18,10 @@
  *   its own, also by a bare clone(2) or with its parent's pid in another pid
  *   namespace (before Linux 4.14 a child with the same pid is not noticed). A
  *   child that shares the memory, as by vfork(2), must not call at all.
+ * - libuv calls abort(3) if it cannot register an fd while it runs the loop:
+ *   out of memory or of epoll watches (/proc/sys/fs/epoll/max_user_watches).
+ *   Before 1.51 it also does so if uv_poll_start, which start calls, is out of
+ *   memory; from 1.51 on it does not report that, and the fd is not polled.
  * - Calling anything but ref, unref, has_ref, is_active and is_closing after
  *   uvperf_event_close is a programming error and asserts (but for a library
  *   built with NDEBUG). */
@@ -62,8 +66,9 @@ typedef struct uvperf_event_s uvperf_event_t;
  *                delivered; delivery has ended;
  *    UV_EBADF    without a record: the event is in error state, as one that is
  *                pinned and that the PMU could not hold; delivery has ended;
- *    another     without a record: libuv could not go on polling; delivery has
- *                ended.
+ *    another     without a record: the polled event has hung up, and libuv
+ *                refused the fd of another one that writes into the ring
+ *                (UV_EEXIST, UV_ENOSPC, UV_ENOMEM); delivery has ended.
  *  @param record  The library's, valid, with all it points to, until the
  *    callback returns. */
 typedef void (*uvperf_record_cb)(uvperf_event_t *event, int status,
@@ -189,7 +194,9 @@ typedef struct uvperf_event_options_s {
  *    UV_EMFILE, UV_ENFILE  out of fds;
  *    UV_EAGAIN  the ring does not fit into RLIMIT_MEMLOCK after mlockall(2);
  *    UV_EBUSY   another exclusive user of the PMU;
- *    UV_ENOSPC  breakpoint slots are used up;
+ *    UV_ENOSPC  breakpoint slots are used up; or out of epoll watches (cause
+ *      loop);
+ *    UV_EEXIST  another handle of the loop polls an fd of this number;
  *    UV_EOVERFLOW  sample_max_stack above perf_event_max_stack (UV_ENOMEM on
  *      some kernels);
  *    UV_ENOMEM  out of memory, address space or mappings;
@@ -207,10 +214,10 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
 
 /** Starts delivery and enables the event, and before it the siblings that it
  *  leads (options.leader); their delivery is not started. An event without a
- *  ring is only enabled, and so is one whose ring is overwritable (attr.write_backward):
- *  what that holds comes by uvperf_event_snapshot, or uvperf_event_next. Once
- *  started, a handle that delivers keeps the loop alive (unless unref'd) until
- *  it is stopped or its target is gone.
+ *  ring is only enabled, and so is one whose ring is overwritable
+ *  (attr.write_backward): what that holds comes by uvperf_event_snapshot, or
+ *  uvperf_event_next. Once started, a handle that delivers keeps the loop alive
+ *  (unless unref'd) until it is stopped or its target is gone.
  *  @param event    Initialized.
  *  @param options  Caller's, copied; NULL for the defaults.
  *  @param cb       Called for each record; may be NULL only where nothing is
@@ -226,8 +233,8 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
  *      inner handle;
  *    UV_E2BIG     options that the library does not know;
  *    UV_EPERM     in a forked child;
- *    another      PERF_EVENT_IOC_ENABLE or uv_poll_start failed; the handle is
- *      stopped.
+ *    UV_EEXIST    another handle of the loop polls the event's fd;
+ *    another      PERF_EVENT_IOC_ENABLE failed; the handle is stopped.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_event_start(uvperf_event_t *event,
                                      const uvperf_stream_options_t *options,
@@ -377,11 +384,11 @@ UVPERF_EXTERN int uvperf_event_set_output(uvperf_event_t *event,
 
 /** Closes the handle: this is how one cancels. Returns at once; no record
  *  callback runs after it, even in the middle of a drain. The siblings of a
- *  leader are disabled first, and stay open. In a later run
- *  of the loop the ring is unmapped, the fd closed and close_cb called. If a
- *  callback of a flush or snapshot closes the handle and runs the loop, close_cb
- *  is called there, and the ring and the fd are released when the flush or
- *  snapshot returns.
+ *  leader are disabled first, and stay open. In a later run of the loop the
+ *  ring is unmapped, the fd closed and close_cb called. If a callback of a
+ *  flush or snapshot closes the handle and runs the loop, close_cb is called
+ *  there, and the ring and the fd are released when the flush or snapshot
+ *  returns.
  *
  *  Call it exactly once; a second call asserts. It must also be called after
  *  uvperf_walk_close, and after others have uv_closed the inner handles. If all

@@ -221,7 +221,8 @@ UVPERF_EXTERN int uvperf_set_read_stop(uvperf_set_t *set);
  *    UV_EINVAL  target is NULL;
  *    UV_EPERM   in a forked child (cause argument);
  *    another    what uvperf_set_init says of targets, and uvperf_set_enable of
- *      events; or uv_poll_init or uv_poll_start failed on a new ring. */
+ *      events; or, of the fd of a new ring, UV_EEXIST (another handle of the
+ *      loop polls it) or UV_ENOSPC (out of epoll watches). */
 UVPERF_EXTERN int uvperf_set_add_target(uvperf_set_t *set,
                                         const uvperf_target_t *target,
                                         uint32_t *index, uvperf_error_t *error);

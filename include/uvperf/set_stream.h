@@ -129,7 +129,9 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *    UV_E2BIG     options that the library does not know;
  *    UV_ENOMEM    out of memory;
  *    UV_EPERM     in a forked child;
- *    another      uv_poll_start failed; or, with UVPERF_SET_FOLLOW_CPUS, why
+ *    UV_EEXIST    another handle of the loop polls the fd of a ring;
+ *    UV_ENOSPC    out of epoll watches (cause loop);
+ *    another      with UVPERF_SET_FOLLOW_CPUS, why
  *      /sys/devices/system/cpu/online cannot be read (cause no_cpu, or files
  *      where no fd is left for it); or what uvperf_set_enable gives: the handle
  *      is stopped.
