@@ -91,6 +91,26 @@ static void hotplug_without_topology_goes_by_the_uevents(void **state) {
   fake_uevents_say("offline", 1);
   fake_uevents_say("online", 1);
   hotplug_expect(*state, &owner, "gone 1, come 1");
+  hotplug_expect_by_look(*state, &owner, "");
+  hotplug_end(*state, &owner);
+}
+
+/* It is listed because it is coming up again, and is not up yet. */
+static void
+hotplug_cpu_that_came_and_went_in_one_burst_is_not_up(void **state) {
+  hotplug_owner_t owner;
+
+  hotplug_begin(*state, &owner);
+  cpu_tree_take_down(1);
+  cpu_tree_list("0,2\n");
+  fake_uevents_say("offline", 1);
+  hotplug_expect(*state, &owner, "gone 1");
+  cpu_tree_bring_up(1);
+  cpu_tree_list("0-2\n");
+  fake_uevents_say("online", 1);
+  fake_uevents_say("offline", 1);
+  hotplug_expect(*state, &owner, "");
+  hotplug_expect_by_look(*state, &owner, "come 1");
   hotplug_end(*state, &owner);
 }
 
@@ -255,6 +275,7 @@ int main(void) {
       HOTPLUG(hotplug_cpu_back_before_anybody_looked_went_and_came),
       HOTPLUG(hotplug_uevents_of_what_is_no_more_so_are_nothing),
       HOTPLUG(hotplug_without_topology_goes_by_the_uevents),
+      HOTPLUG(hotplug_cpu_that_came_and_went_in_one_burst_is_not_up),
       HOTPLUG(hotplug_cpu_that_comes_up_is_told_when_it_is_up),
       HOTPLUG(hotplug_uevents_of_others_are_not_looked_at),
       HOTPLUG(hotplug_garbage_from_the_socket_does_no_harm),

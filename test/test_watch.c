@@ -175,6 +175,67 @@ static void watch_owner_of_ring_dies_polls_the_follower(void **state) {
   unmake_shared(&shared);
 }
 
+/* Ends it, and runs the loop until the dead owner is polled no more. */
+static void end_owner(shared_t *shared) {
+  uint64_t wakeups;
+
+  watched_start(shared->watched);
+  live_child_go(&shared->children[0]);
+  live_child_wait(&shared->children[0]);
+  do {
+    wakeups = uvperf__watch_wakeups(shared->watched->watch);
+    live_turns_in(shared->watched->loop, 20);
+  } while (uvperf__watch_wakeups(shared->watched->watch) - wakeups > 2);
+}
+
+static void end_follower(shared_t *shared) {
+  live_child_go(&shared->children[1]);
+  live_child_wait(&shared->children[1]);
+}
+
+static void watch_without_ref_that_polls_the_follower_has_none(void **state) {
+  const uint64_t records[2] = {3, 3};
+  shared_t shared;
+  int turns;
+
+  support_need_own_events(__func__);
+  make_shared(*state, &shared, records);
+  uvperf__watch_set_ref(shared.watched->watch, 0);
+  end_owner(&shared);
+  for (turns = 0; turns < 100 && uv_loop_alive(*state); turns++)
+    live_turns_in(*state, 10);
+  assert_int_equal(uv_loop_alive(*state), 0);
+  end_follower(&shared);
+  assert_true(live_run_until(*state, &shared.watched->ends, 1));
+  assert_int_equal(shared.watched->total, 6);
+  unmake_shared(&shared);
+}
+
+static void on_other(uv_poll_t *poll, int status, int events) {
+  (void)poll;
+  (void)status;
+  (void)events;
+}
+
+/* libuv has an fd in one handle of a loop only. */
+static void watch_whose_follower_cannot_be_polled_ends(void **state) {
+  const uint64_t records[2] = {3, 3};
+  shared_t shared;
+  uv_poll_t other;
+
+  support_need_own_events(__func__);
+  make_shared(*state, &shared, records);
+  assert_int_equal(uv_poll_init(*state, &other, shared.fds[1]), 0);
+  assert_int_equal(uv_poll_start(&other, UV_READABLE, on_other), 0);
+  end_owner(&shared);
+  assert_true(live_run_until(*state, &shared.watched->ends, 1));
+  assert_int_equal(shared.watched->end_status, UV_EEXIST);
+  assert_int_equal(shared.watched->total, 3);
+  uv_close((uv_handle_t *)&other, NULL);
+  end_follower(&shared);
+  unmake_shared(&shared);
+}
+
 /* Closed while the poll of the dead owner is being replaced. */
 static void watch_closed_while_replacing_is_clean(void **state) {
   const uint64_t records[2] = {3, 3};
@@ -202,6 +263,8 @@ int main(void) {
       support_loop_test(watch_flush_timer_drains_every_ring_with_records),
       support_loop_test(watch_shared_ring_polls_one_fd_and_gets_all),
       support_loop_test(watch_owner_of_ring_dies_polls_the_follower),
+      support_loop_test(watch_without_ref_that_polls_the_follower_has_none),
+      support_loop_test(watch_whose_follower_cannot_be_polled_ends),
       support_loop_test(watch_closed_while_replacing_is_clean),
   };
 

@@ -58,8 +58,8 @@ static void comm_once(watched_t *watched) {
   live_comm(&next, 1);
 }
 
-/* The record comes when the turn that had a ring added is over, before the loop
- * polls it: a turn later it has still to be looked at. */
+/* The ring is added and drained in the same turn. The record comes after that,
+ * before the loop polls the ring: a turn later it has still to be drained. */
 static void watch_ring_added_in_a_drain_settles_from_then(void **state) {
   watched_t *watched;
   uint64_t next = 0;
@@ -67,12 +67,12 @@ static void watch_ring_added_in_a_drain_settles_from_then(void **state) {
   support_need_own_events(__func__);
   watched = watched_make(*state);
   watched_add_own(watched, 1);
-  live_comm(&next, 1);
+  live_comm(&next, 2);
   watched->hook = add_once;
   watched->turned_hook = comm_once;
   watched_start(watched);
   assert_true(live_run_until(*state, &watched->records[1], 1));
-  assert_int_equal(watched->records[0], 2);
+  assert_int_equal(watched->records[0], 3);
   watched_unmake(watched);
 }
 
@@ -255,6 +255,28 @@ static void watch_ring_that_ends_in_a_flush_is_drained_no_more(void **state) {
   watched_unmake(watched);
 }
 
+/* The last ring of the queue ends outside of a turn: what is queued later is
+ * drained all the same. */
+static void
+watch_ring_queued_after_the_last_one_ended_is_drained(void **state) {
+  watched_t *watched;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  watched = watched_make(*state);
+  watched_add_own(watched, 2);
+  watched_start(watched);
+  watched->codes[1] = UV_EBADF;
+  assert_int_equal(uvperf__watch_flush(watched->watch), 0);
+  assert_int_equal(watched->ended_ring, 1);
+  watched_add_own(watched, 1);
+  live_comm(&next, 1);
+  assert_true(live_run_until(*state, &watched->records[2], 1));
+  live_comm(&next, 1);
+  assert_true(live_run_until(*state, &watched->records[2], 2));
+  watched_unmake(watched);
+}
+
 /* -- rings that are read together ----------------------------------------- */
 
 static void watch_together_drains_once_in_a_turn(void **state) {
@@ -315,9 +337,12 @@ static void watch_together_leaves_records_until_it_looks_again(void **state) {
   watched_unmake(watched);
 }
 
+/* An fd that hangs up for ever is not polled while records are left for later:
+ * neither until the end, nor after stop and start. */
 static void watch_together_target_exits_with_records_left(void **state) {
   live_child_t child;
   watched_t *watched;
+  uint64_t wakeups;
 
   support_need_own_events(__func__);
   live_child_fork(&child, 50);
@@ -329,6 +354,13 @@ static void watch_together_target_exits_with_records_left(void **state) {
   live_child_wait(&child);
   live_turns_in(*state, 20);
   assert_int_equal(watched->ends, 0);
+  wakeups = uvperf__watch_wakeups(watched->watch);
+  live_turns_in(*state, 20);
+  assert_int_equal(uvperf__watch_wakeups(watched->watch), wakeups);
+  uvperf__watch_stop(watched->watch);
+  watched_start(watched);
+  live_turns_in(*state, 20);
+  assert_int_equal(uvperf__watch_wakeups(watched->watch), wakeups);
   watched->leaves = 0;
   uvperf__watch_look_in(watched->watch, 0);
   assert_true(live_run_until(*state, &watched->ends, 1));
@@ -457,6 +489,7 @@ int main(void) {
       support_loop_test(watch_together_ring_without_sense_is_read_on),
       support_loop_test(watch_ring_after_all_have_ended_can_be_started),
       support_loop_test(watch_ring_that_ends_in_a_flush_is_drained_no_more),
+      support_loop_test(watch_ring_queued_after_the_last_one_ended_is_drained),
       support_loop_test(watch_together_drains_once_in_a_turn),
       support_loop_test(watch_together_slice_of_one_record_delivers_the_rest),
       support_loop_test(watch_together_leaves_records_until_it_looks_again),

@@ -274,6 +274,23 @@ static void watch_looks_while_a_flush_is_waited_for(void **state) {
   watched_unmake(watched);
 }
 
+/* The look is asked for when the flush should have been, but the loop has not
+ * run. */
+static void
+watch_overdue_flush_comes_although_a_look_is_asked_for(void **state) {
+  watched_t *watched;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  watched = make_silent(*state, 5);
+  live_comm(&next, 1);
+  uv_sleep(20);
+  uv_update_time(*state);
+  uvperf__watch_look_in(watched->watch, 1000000);
+  assert_true(live_run_until(*state, &watched->total, 1));
+  watched_unmake(watched);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(watch_turns_ask_no_getpid),
@@ -288,6 +305,7 @@ int main(void) {
       support_loop_test(
           watch_flushes_again_and_again_while_a_look_is_waited_for),
       support_loop_test(watch_looks_while_a_flush_is_waited_for),
+      support_loop_test(watch_overdue_flush_comes_although_a_look_is_asked_for),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
