@@ -158,6 +158,15 @@ void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs) {
   uvperf__free(outputs);
 }
 
+/* -- lost samples --------------------------------------------------------- */
+
+void uvperf__bpf_outputs_count_lost(uvperf__bpf_outputs_t *outputs) {
+  size_t i;
+
+  for (i = 0; i < outputs->nr; i++)
+    uvperf__bpf_output_count_lost(outputs, &outputs->outputs[i]);
+}
+
 /* -- getters -------------------------------------------------------------- */
 
 uvperf__cpu_rings_t *

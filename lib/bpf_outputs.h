@@ -78,6 +78,11 @@ int uvperf__bpf_outputs_cpu_come(uvperf__bpf_outputs_t *outputs, int cpu,
 int uvperf__bpf_outputs_cpu_status(const uvperf__bpf_outputs_t *outputs,
                                    int cpu);
 
+/* Asks the kernel how many samples it has lost, for the `lost` of each ring: a
+ * read(2) for each CPU, which interrupts that CPU. Nothing before Linux 6.0, or
+ * where the attr has samples or groups read counts. Not for a forked child. */
+void uvperf__bpf_outputs_count_lost(uvperf__bpf_outputs_t *outputs);
+
 uvperf__cpu_rings_t *
 uvperf__bpf_outputs_rings(const uvperf__bpf_outputs_t *outputs);
 /* One for the records of all rings; its source is the attr, and of no CPU. */

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "uvperf/fallback.h"
+
 #include "attr.h"
 #include "attr_copy.h"
 #include "explain.h"
@@ -23,6 +25,15 @@ static void set_wakeup(struct perf_event_attr *attr,
   else
     attr->wakeup_events =
         options->wakeup_events < INT32_MAX ? options->wakeup_events : INT32_MAX;
+}
+
+/* The kernel writes a LOST record only before the next one that fits; read(2)
+ * has the number at once. With PERF_SAMPLE_READ it would be in each sample. */
+static void set_read_format(struct perf_event_attr *attr) {
+  if (!(attr->sample_type & PERF_SAMPLE_READ) &&
+      !(attr->read_format & PERF_FORMAT_GROUP) &&
+      uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST) == 1)
+    attr->read_format |= UVPERF_FORMAT_LOST;
 }
 
 static int check_wakeups(const uvperf__bpf_outputs_options_t *options,
@@ -75,6 +86,7 @@ int uvperf__bpf_outputs_shape(struct perf_event_attr **attr,
     return rc;
   (*attr)->disabled = 1;
   (*attr)->write_backward = options->overwrite != 0;
+  set_read_format(*attr);
   set_wakeup(*attr, options);
   return 0;
 }

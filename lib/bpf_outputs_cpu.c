@@ -13,6 +13,7 @@
 #include "explain.h"
 #include "file.h"
 #include "grow.h"
+#include "read_format.h"
 #include "sys.h"
 #include "system.h"
 
@@ -143,6 +144,24 @@ void uvperf__bpf_output_close(bpf_output_t *output) {
   if (output->ring != NULL)
     uvperf__cpu_ring_leave(output->ring);
   output->ring = NULL;
+}
+
+void uvperf__bpf_output_count_lost(const uvperf__bpf_outputs_t *outputs,
+                                   bpf_output_t *output) {
+  uint64_t format = outputs->attr->read_format;
+  uint64_t words[UVPERF__READ_FORMAT_SINGLE];
+  uvperf_count_t count;
+  ssize_t size;
+
+  if (output->fd < 0 || output->ring == NULL ||
+      (format & (UVPERF_FORMAT_LOST | PERF_FORMAT_GROUP)) != UVPERF_FORMAT_LOST)
+    return;
+  size = uvperf__sys_read(output->fd, words, sizeof(words));
+  if (size <= 0 ||
+      uvperf__read_format_single(format, words, (size_t)size, &count) != 0)
+    return;
+  output->ring->lost += count.lost - output->lost;
+  output->lost = count.lost;
 }
 
 /* E2BIG puts the kernel's own size into the attr. */
@@ -324,6 +343,7 @@ void uvperf__bpf_outputs_disable(uvperf__bpf_outputs_t *outputs) {
 static void go(uvperf__bpf_outputs_t *outputs, bpf_output_t *output) {
   uvperf__bpf_output_take(outputs, output, NULL);
   output->is_put = 0;
+  uvperf__bpf_output_count_lost(outputs, output);
   uvperf__bpf_output_close(output);
   output->status = -ENODEV;
 }
@@ -350,7 +370,7 @@ static int find_or_add(uvperf__bpf_outputs_t *outputs, int cpu,
 static int replace(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
                    uvperf_error_t *error) {
   size_t nr = uvperf__cpu_rings_nr(outputs->rings);
-  bpf_output_t fresh = {output->cpu, -1, 0, 0, NULL};
+  bpf_output_t fresh = {output->cpu, -1, 0, 0, 0, NULL};
   int rc = open_output(outputs, &fresh, error);
 
   if (rc == 0 && outputs->is_enabled)
@@ -358,6 +378,7 @@ static int replace(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
   if (rc == 0 && outputs->is_put)
     rc = uvperf__bpf_output_put(outputs, &fresh, error);
   if (rc == 0) {
+    uvperf__bpf_output_count_lost(outputs, output);
     uvperf__bpf_output_close(output);
     *output = fresh;
     return 0;

@@ -15,6 +15,7 @@ typedef struct bpf_output_s {
   int fd;                   /* -1: it has none */
   int status;               /* 0, or why it has none */
   int is_put;               /* by us, into the map */
+  uint64_t lost;            /* of that fd, in ring->lost already */
   uvperf__cpu_ring_t *ring; /* that fd writes into */
 } bpf_output_t;
 
@@ -59,6 +60,10 @@ int uvperf__bpf_outputs_open(uvperf__bpf_outputs_t *outputs,
 size_t uvperf__bpf_outputs_nr_to_open(const uvperf__bpf_outputs_t *outputs);
 /* Closes the event of a CPU, if it has one. */
 void uvperf__bpf_output_close(bpf_output_t *output);
+
+/* Adds what the kernel has counted as lost since the last time to the ring. */
+void uvperf__bpf_output_count_lost(const uvperf__bpf_outputs_t *outputs,
+                                   bpf_output_t *output);
 
 /* bpf_outputs_put.c: one of them, into and out of the map: 0, or a code and the
  * error. */

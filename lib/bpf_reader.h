@@ -32,6 +32,7 @@ typedef struct reader_s {
   uvperf_bpf_cpu_cb cpu_cb;
   uint64_t cpus_gone;
   uint64_t cpus_come;
+  uint64_t lost_at; /* uv_now when lost samples were asked for last */
   uint32_t start_flags;
   int is_started;
   int in_callback; /* any of the handle */

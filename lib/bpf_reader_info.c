@@ -4,6 +4,17 @@
 
 #include "ring_report.h"
 
+/* Once in a turn of the loop, as whoever asks in each callback would interrupt
+ * all CPUs for each record. */
+static void count_lost(reader_t *impl) {
+  uint64_t now = uv_now(impl->handle->loop);
+
+  if (uvperf__bpf_reader_is_forked(impl) || impl->lost_at == now)
+    return;
+  impl->lost_at = now;
+  uvperf__bpf_outputs_count_lost(impl->outputs);
+}
+
 int uvperf_bpf_reader_cpu_status(const uvperf_bpf_reader_t *reader, int cpu) {
   return uvperf__bpf_outputs_cpu_status(
       uvperf__bpf_reader_impl(reader)->outputs, cpu);
@@ -15,8 +26,9 @@ size_t uvperf_bpf_reader_nr_rings(const uvperf_bpf_reader_t *reader) {
 
 int uvperf_bpf_reader_ring(const uvperf_bpf_reader_t *reader, size_t index,
                            uvperf_ring_info_t *ring) {
-  const reader_t *impl = uvperf__bpf_reader_impl(reader);
+  reader_t *impl = uvperf__bpf_reader_impl(reader);
 
+  count_lost(impl);
   return uvperf__ring_report_info(impl->rings, index, impl->watch,
                                   uvperf__bpf_reader_is_forked(impl), ring);
 }
@@ -32,8 +44,9 @@ int uvperf_bpf_reader_failed_ring(const uvperf_bpf_reader_t *reader,
 
 void uvperf_bpf_reader_stats(const uvperf_bpf_reader_t *reader,
                              uvperf_stats_t *stats) {
-  const reader_t *impl = uvperf__bpf_reader_impl(reader);
+  reader_t *impl = uvperf__bpf_reader_impl(reader);
 
+  count_lost(impl);
   uvperf__ring_report_stats(impl->rings, impl->watch,
                             uvperf__bpf_reader_is_forked(impl), stats);
   stats->cpus_gone = impl->cpus_gone;

@@ -126,6 +126,7 @@ int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader) {
     return UV_EINVAL;
   if (impl->in_callback)
     return UV_EBUSY;
+  impl->lost_at = 0;
   uvperf__teardown_hold(&impl->teardown);
   uvperf__watch_flush(impl->watch);
   uvperf__teardown_let_go(&impl->teardown);

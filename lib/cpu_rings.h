@@ -35,6 +35,8 @@ typedef struct uvperf__cpu_ring_s {
   uvperf_stats_t stats;
   uint64_t turn; /* uvperf__slice_t.turn of the last that gave something */
   uint64_t mark; /* its head when ends of targets were found */
+  uint64_t lost; /* as the kernel has counted at the last look, of writers that
+                  * its owner reads: told by LOST records or not */
   int status;    /* why nothing more is read from it; 0: it is read */
 } uvperf__cpu_ring_t;
 

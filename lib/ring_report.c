@@ -31,6 +31,8 @@ static void get_stats(const uvperf__cpu_ring_t *ring,
   stats->high_water_bytes = ring->ring.high_water;
   stats->cut_records = ring->ring.cut;
   stats->skipped_bytes = ring->ring.skipped;
+  if (stats->lost_records < ring->lost)
+    stats->lost_records = ring->lost;
   stats->wakeups = 0;
   if (watch != NULL && ring->index < uvperf__watch_nr_rings(watch))
     stats->wakeups = uvperf__watch_ring_wakeups(watch, ring->index);

@@ -27,6 +27,9 @@ int bpf_reader_world_teardown(void **state);
   support_loop_test_setup_teardown(f, bpf_reader_world_setup,                  \
                                    bpf_reader_world_teardown)
 
+/* Whether the kernel has PERF_FORMAT_LOST; setup says no. */
+void bpf_reader_world_knows_lost(int knows);
+
 /* Forgets all scripts; a map of so many entries, options of most, events. */
 void bpf_reader_world_plan(bpf_reader_world_t *world, uint32_t entries);
 /* Opens the reader, as planned: what init gives. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "outputs_world.h"
 
+#include "kernel_knows.h"
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 outputs_world_t outputs_world;
@@ -21,6 +23,8 @@ static void add_map(void) {
 
 int outputs_world_setup(void **state) {
   (void)state;
+  uvperf__known[UVPERF__WORD_READ_FORMAT].yes = 0;
+  uvperf__known[UVPERF__WORD_READ_FORMAT].no = UVPERF_FORMAT_LOST;
   fake_kernel_reset();
   memset(&outputs_world, 0, sizeof(outputs_world));
   if (cpu_tree_begin(4) != 0)

@@ -53,6 +53,42 @@ static void reader_delivers_payloads_of_any_size(void **state) {
   live_bpf_reader_end(&live);
 }
 
+/* The kernel writes a LOST record only before the next one that fits. */
+static void reader_counts_payloads_that_never_fit(void **state) {
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  static uint8_t payload[LIVE_BPF_MOST];
+  live_bpf_reader_t live;
+  uvperf_stats_t stats;
+  uvperf_ring_info_t ring;
+  int cpu = live_last_cpu();
+  size_t i;
+
+  if (uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST) != 1)
+    support_skip(__func__, "PERF_FORMAT_LOST");
+  options.ring_bytes = support_page_bytes();
+  live_bpf_reader_make(__func__, &live, 0);
+  live_bpf_reader_open(*state, &live, &options);
+  live_bpf_reader_start(&live, NULL);
+  for (i = 1; i <= 5; i++) {
+    assert_int_equal(live_bpf_output_on(&live.output, cpu, payload,
+                                        support_page_bytes() + 904),
+                     -ENOSPC);
+    live_turns_in(*state, 5);
+    uvperf_bpf_reader_stats(&live.reader, &stats);
+    assert_int_equal(stats.lost_records, i);
+    assert_int_equal(live.records, 0);
+  }
+  for (i = 0; uvperf_bpf_reader_ring(&live.reader, i, &ring) == 0; i++)
+    assert_int_equal(ring.stats.lost_records, ring.cpu == cpu ? 5 : 0);
+  /* Which tells the same. */
+  live_bpf_reader_send_all(&live, cpu, 1);
+  assert_true(live_run_until(*state, &live.samples, 1));
+  assert_int_equal(live.lost, 5);
+  uvperf_bpf_reader_stats(&live.reader, &stats);
+  assert_int_equal(stats.lost_records, 5);
+  live_bpf_reader_end(&live);
+}
+
 typedef struct seen_s {
   uint64_t remaining[4];
   uint64_t size;
@@ -456,6 +492,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       LIVE(reader_delivers_what_each_cpu_hands_out),
       LIVE(reader_delivers_payloads_of_any_size),
+      LIVE(reader_counts_payloads_that_never_fit),
       LIVE(sample_tells_what_waits_behind_it),
       LIVE(what_found_no_room_is_told_as_lost),
       LIVE(attr_of_the_user_gives_fields_and_other_records),

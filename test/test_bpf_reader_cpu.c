@@ -437,9 +437,37 @@ static void reader_forked_when_the_first_of_two_went_tells_no_more(void **s) {
 
 #define CPU(test) bpf_reader_world_test(test)
 
+/* The new event of a CPU that comes back begins at 0. */
+static void what_an_event_had_lost_is_kept_when_its_cpu_is_back(void **state) {
+  uint64_t words[2][2] = {{0, 7}, {0, 2}};
+  bpf_reader_world_t world;
+  uvperf_stats_t stats;
+
+  bpf_reader_world_knows_lost(1);
+  bpf_reader_world_plan(&world, 8);
+  world.events[2]->read_data = words[0];
+  world.events[2]->read_size = sizeof(words[0]);
+  world.events[4]->read_data = words[1];
+  world.events[4]->read_size = sizeof(words[1]);
+  bpf_reader_world_open(*state, &world);
+  live_bpf_reader_start(&world.live, NULL);
+  expect(&world, "", "0 1");
+  uvperf_bpf_reader_stats(&world.live.reader, &stats);
+  assert_int_equal(stats.lost_records, 7);
+  words[0][1] = 9;
+  take_down(1, "0\n");
+  expect(&world, "1 ENODEV", "0");
+  bring_up(1, "0-1\n");
+  expect(&world, "1 ENODEV, 1 0", "0 1");
+  uvperf_bpf_reader_stats(&world.live.reader, &stats);
+  assert_int_equal(stats.lost_records, 11);
+  bpf_reader_world_close(&world);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       CPU(cpus_with_gaps_have_the_entries_of_their_ids),
+      CPU(what_an_event_had_lost_is_kept_when_its_cpu_is_back),
       CPU(map_with_fewer_entries_has_those_below),
       CPU(cpu_of_the_list_that_is_offline_is_waited_for),
       CPU(no_cpu_that_the_map_has_is_enodev),

@@ -243,6 +243,56 @@ static void what_was_lost_is_told_of_either_record(void **state) {
   bpf_reader_world_close(&world);
 }
 
+static uint64_t lost_of(const bpf_reader_world_t *world) {
+  uvperf_stats_t stats;
+
+  uvperf_bpf_reader_stats(&world->live.reader, &stats);
+  return stats.lost_records;
+}
+
+/* PERF_FORMAT_LOST counts them at once; a LOST record tells the same later. A
+ * program that asks in each callback asks the kernel once. */
+static void what_no_record_tells_to_be_lost_is_counted(void **state) {
+  const struct {
+    struct perf_event_header header;
+    uint64_t id;
+    uint64_t lost;
+  } told = {{PERF_RECORD_LOST, 0, 24}, 100, 12};
+  uint64_t words[2][2] = {{0, 0}, {0, 0}};
+  bpf_reader_world_t world;
+  uvperf_ring_info_t ring;
+  uint64_t reads;
+  size_t i;
+
+  bpf_reader_world_knows_lost(1);
+  bpf_reader_world_plan(&world, 8);
+  for (i = 0; i < 2; i++) {
+    world.events[2 * i]->read_data = words[i];
+    world.events[2 * i]->read_size = sizeof(words[i]);
+  }
+  bpf_reader_world_open(*state, &world);
+  live_bpf_reader_start(&world.live, NULL);
+  live_turns_in(*state, 5);
+  assert_int_equal(world.events[0]->attr.read_format, UVPERF_FORMAT_LOST);
+  assert_int_equal(lost_of(&world), 0);
+  words[0][1] = 12;
+  words[1][1] = 3;
+  assert_int_equal(lost_of(&world), 0);
+  live_turns_in(*state, 5);
+  reads = fake_count(FAKE_READ);
+  assert_int_equal(lost_of(&world), 15);
+  assert_int_equal(lost_of(&world), 15);
+  assert_int_equal(fake_count(FAKE_READ), reads + 2);
+  assert_int_equal(uvperf_bpf_reader_ring(&world.live.reader, 1, &ring), 0);
+  assert_int_equal(ring.stats.lost_records, 3);
+  fake_ring_append(world.events[1], &told, sizeof(told));
+  words[1][1] = 5;
+  assert_int_equal(uvperf_bpf_reader_flush(&world.live.reader), 0);
+  assert_int_equal(world.live.lost, 12);
+  assert_int_equal(lost_of(&world), 17);
+  bpf_reader_world_close(&world);
+}
+
 static void close_in_fault(live_bpf_reader_t *live, int status,
                            const uvperf_bpf_sample_t *sample) {
   (void)status;
@@ -529,6 +579,7 @@ int main(void) {
       bpf_reader_world_test(ring_whose_owner_hangs_up_is_told_not_to_be_polled),
       bpf_reader_world_test(record_that_is_not_sound_comes_raw),
       bpf_reader_world_test(what_was_lost_is_told_of_either_record),
+      bpf_reader_world_test(what_no_record_tells_to_be_lost_is_counted),
       bpf_reader_world_test(reader_closed_when_a_ring_is_unsound_is_clean),
       bpf_reader_world_test(start_enables_then_puts_and_stop_undoes_it),
       bpf_reader_world_test(close_leaves_the_map_disables_then_unmaps),

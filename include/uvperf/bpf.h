@@ -66,9 +66,9 @@ typedef struct uvperf_bpf_sample_s {
   const void *data;
   size_t size;
   /* Samples that did not fit into the ring, of a PERF_RECORD_LOST (or
-   * LOST_SAMPLES); else 0. The kernel tells of them before the next record that
-   * fits: of what did not after the last one nobody hears but the programs,
-   * which get -ENOSPC and can count it. */
+   * LOST_SAMPLES); else 0. The kernel writes it before the next record that
+   * fits. Until then, as when no payload ever fits, the samples are counted in
+   * uvperf_stats_t.lost_records, and the programs get -ENOSPC. */
   uint64_t lost;
   /* Bytes that waited in the ring behind this record when it was looked at
    * last. */
@@ -155,8 +155,9 @@ typedef struct uvperf_bpf_reader_options_s {
    * bytes (0 counts as 64), for more PERF_SAMPLE_* of each sample, records such
    * as COMM or MMAP2 beside the samples (of all tasks on these CPUs; the kernel
    * tells FORK and EXIT with either), or another clock. Without PERF_SAMPLE_RAW
-   * samples have no data. Changed are: disabled, write_backward, and the
-   * wakeups, which are chosen below. */
+   * samples have no data. Changed are: disabled, write_backward, the wakeups,
+   * which are chosen below, and read_format, to which PERF_FORMAT_LOST is added
+   * where no sample has counts. */
   const struct perf_event_attr *attr;
   /* A list such as "0-3,8"; NULL: all that are online, as
    * /sys/devices/system/cpu/online tells. Of a map with fewer entries than
@@ -366,7 +367,10 @@ UVPERF_EXTERN int
 uvperf_bpf_reader_failed_ring(const uvperf_bpf_reader_t *reader,
                               uvperf_ring_info_t *ring);
 
-/** Gets what the handle has seen, of all rings.
+/** Gets what the handle has seen, of all rings. For lost_records it asks the
+ *  kernel (Linux 6.0; not with PERF_SAMPLE_READ or PERF_FORMAT_GROUP): one
+ *  read(2) for each CPU, at most once in a turn of the loop and after each
+ *  flush. uvperf_bpf_reader_ring does the same.
  *  @param stats  Receives the totals since init. */
 UVPERF_EXTERN void uvperf_bpf_reader_stats(const uvperf_bpf_reader_t *reader,
                                            uvperf_stats_t *stats);

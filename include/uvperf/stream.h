@@ -81,7 +81,8 @@ typedef struct uvperf_stats_s {
   /* Most bytes ever found waiting in the ring; of several rings: in one. */
   uint64_t high_water_bytes;
   /* Records that the kernel told to be lost, in LOST and LOST_SAMPLES records.
-   * Overlaps with uvperf_count_t.lost: never add the two. */
+   * Overlaps with uvperf_count_t.lost: never add the two. Of a BPF reader also
+   * those of which no record tells yet: see uvperf_bpf_reader_stats. */
   uint64_t lost_records;
   /* Records of an overwritable ring that newer ones had overwritten in part
    * when they were to be given; each at most once. Those that are overwritten
