@@ -53,6 +53,8 @@ static int uv_poll_way_open(sample_reader_t *reader) {
   rc = uv_poll_init(&reader->loop, &reader->poll, reader->ring.fd);
   if (rc == 0) {
     uv_poll_start(&reader->poll, UV_READABLE, on_readable);
+    /* Registers the fd with epoll, which takes any wakeup that came before. */
+    uv_run(&reader->loop, UV_RUN_NOWAIT);
     return 0;
   }
   sample_loop_close(reader);

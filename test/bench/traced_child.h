@@ -30,7 +30,7 @@ typedef struct traced_plan_s {
   /* Sleeps for so long, else it spins. */
   uint32_t sleeps;
   /* The interval begins when the call before was taken note of. It stops short
-   * where none is for a second. */
+   * where none is for ten seconds. */
   uint32_t follows;
 } traced_plan_t;
 
