@@ -3,6 +3,8 @@
 #include "helper/bpf_pair.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <sys/time.h>
 
 #include "live.h"
 
@@ -89,6 +91,13 @@ static void run_producers(uv_loop_t *loop, bpf_pair_t *pair,
     assert_int_equal(producers[i].code, 0);
   }
   assert_true(bpf_pair_read(loop, pair, cpus, nr));
+}
+
+static atomic_uint signals;
+
+static void on_signal(int number) {
+  (void)number;
+  atomic_fetch_add(&signals, 1);
 }
 
 /* -- tests ---------------------------------------------------------------- */
@@ -259,6 +268,34 @@ static void payload_of_more_than_a_record_is_corrupt(void **state) {
   bpf_pair_close(*state, pair);
 }
 
+/* The readers above compare what was asked for with what came. */
+static void send_hands_all_out_though_signals_come(void **state) {
+  const struct itimerval often = {{0, 1000}, {0, 1000}};
+  const struct itimerval never = {{0, 0}, {0, 0}};
+  struct sigaction action = {.sa_handler = on_signal};
+  bpf_numbered_t numbered;
+  cpu_set_t old;
+  uint64_t sent = 0;
+  int cpu;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  live_bpf_need(__func__, BPF_PROG_TYPE_SCHED_CLS);
+  assert_int_equal(bpf_numbered_open(&numbered, 1, 0, 16, 256), 0);
+  live_cpus(&cpu, 1);
+  live_pin(cpu, &old);
+  sigaction(SIGALRM, &action, NULL);
+  atomic_store(&signals, 0);
+  setitimer(ITIMER_REAL, &often, NULL);
+  for (; atomic_load(&signals) < 50; sent += 20000) {
+    assert_int_equal(bpf_numbered_send(&numbered, 20000), 0);
+    assert_int_equal(numbered.states[cpu].next, sent + 20000);
+  }
+  setitimer(ITIMER_REAL, &never, NULL);
+  live_unpin(&old);
+  bpf_numbered_close(&numbered);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(records_that_fit_are_those_of_libbpf),
@@ -266,6 +303,7 @@ int main(void) {
       support_loop_test(both_tell_all_that_they_lose),
       support_loop_test(map_of_one_entry_is_heard_as_by_libbpf),
       support_loop_test(payload_of_more_than_a_record_is_corrupt),
+      cmocka_unit_test(send_hands_all_out_though_signals_come),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

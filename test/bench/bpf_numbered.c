@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/bpf.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -216,7 +217,8 @@ void bpf_numbered_close(bpf_numbered_t *numbered) {
       close(fds[i]);
 }
 
-int bpf_numbered_send(const bpf_numbered_t *numbered, uint32_t nr) {
+/* So many times; 0, or -EINTR if a signal came before that. */
+static int run_program(const bpf_numbered_t *numbered, uint64_t times) {
   static const char packet[64];
   struct bpf_test_run_opts options;
 
@@ -224,6 +226,27 @@ int bpf_numbered_send(const bpf_numbered_t *numbered, uint32_t nr) {
   options.sz = sizeof(options);
   options.data_in = packet;
   options.data_size_in = sizeof(packet);
-  options.repeat = (int)nr;
-  return nr == 0 ? 0 : bpf_prog_test_run_opts(numbered->prog, &options);
+  options.repeat = (int)times;
+  return bpf_prog_test_run_opts(numbered->prog, &options);
+}
+
+/* A pending signal ends BPF_PROG_TEST_RUN after any run but the last, so the
+ * program's own count says how many are left. libuv's io_uring wakes its thread
+ * by what the kernel treats as a signal. */
+int bpf_numbered_send(const bpf_numbered_t *numbered, uint32_t nr) {
+  int cpu = sched_getcpu();
+  const uint64_t *next;
+  uint64_t end;
+  int code = 0;
+
+  if (cpu < 0 || (size_t)cpu >= numbered->nr_states)
+    return -EINVAL;
+  next = &numbered->states[cpu].next;
+  end = __atomic_load_n(next, __ATOMIC_RELAXED) + nr;
+  do {
+    nr = (uint32_t)(end - __atomic_load_n(next, __ATOMIC_RELAXED));
+    if (nr > 0)
+      code = run_program(numbered, nr);
+  } while (code == -EINTR);
+  return code;
 }
