@@ -50,3 +50,13 @@ check_node() {
     skip "$1" "Node.js and its headers"
   fi
 }
+
+# The same, for a check of code for another architecture.
+check_aarch64() {
+  if echo 'int probe;' |
+    clang -target aarch64-linux-gnu -x c -c - -o /dev/null 2>/dev/null; then
+    check "$@"
+  else
+    skip "$1" "a clang that compiles for aarch64"
+  fi
+}

@@ -328,6 +328,37 @@ explanations() {
     names_tests EXPLANATIONS E
 }
 
+# Prints the instructions of a function for aarch64: aarch64_code file function
+# (This machine may have no headers for aarch64, so its own are read first. The
+# types are the same.)
+aarch64_code() {
+  clang -E -std=c11 -D_DEFAULT_SOURCE -I "$root/include" -I "$root/lib" \
+    "$root/lib/$1" |
+    clang -target aarch64-linux-gnu -O0 -S -x cpp-output -o - - |
+    awk -v label="$2:" '$1 == label { on = 1 } /\.cfi_endproc/ { on = 0 } on'
+}
+
+# Looks for an instruction in a function: orders file function instruction
+orders() {
+  aarch64_code "$1" "$2" >"$results.s"
+  if ! [ -s "$results.s" ]; then
+    echo "this check does not find $2 in what clang makes of lib/$1"
+    return 1
+  fi
+  if ! grep -qE "^[[:space:]]*($3)([[:space:]]|\$)" "$results.s"; then
+    cat "$results.s"
+    echo "lib/$1: $2 needs $3"
+    return 1
+  fi
+}
+
+# Loads and stores of aarch64 have no order unless one asks for it. On x86 all
+# tests pass without.
+barriers() {
+  orders ring.c uvperf__ring_head 'ldar|ldapr' &&
+    orders ring.c publish stlr && orders snapshot.c held dmb
+}
+
 # What is to be inlined, always or into a template, is so only by the compiler's
 # leave, which it gives or refuses by how it is to optimize.
 optimizing() {
@@ -372,6 +403,7 @@ check_tracepoint tracepoint_component_exports_what_its_header_declares \
 check version_is_the_same_everywhere versions
 check layers_below_watch_do_not_know_libuv layers_libuv
 check layers_above_sys_make_no_perf_calls layers_sys
+check_aarch64 ring_is_read_and_freed_in_order_on_aarch64 barriers
 check templates_compile_however_they_are_optimized optimizing
 check memory_comes_from_the_allocator_alone memory
 check readme_programs_compile readme
