@@ -179,7 +179,7 @@ static inline void uvperf__merge_meet(uvperf__entry_t *node,
   if (__builtin_expect(node->time == entry->time, 0))
     mask = 0 - (uint64_t)(node->track->index < entry->track->index);
   time = (node->time ^ entry->time) & mask;
-  track = ((uintptr_t)node->track ^ (uintptr_t)entry->track) & mask;
+  track = ((uintptr_t)node->track ^ (uintptr_t)entry->track) & (uintptr_t)mask;
   node->time ^= time;
   entry->time ^= time;
   node->track = (uvperf__track_t *)((uintptr_t)node->track ^ track);

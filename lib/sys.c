@@ -19,6 +19,16 @@
 #include <linux/netlink.h>
 #include <linux/perf_event.h>
 
+_Static_assert(sizeof(off_t) == sizeof(int64_t),
+               "compile with -D_FILE_OFFSET_BITS=64");
+
+/* ioctl's second parameter: POSIX has an int, as musl does. */
+#ifdef __GLIBC__
+typedef unsigned long request_t;
+#else
+typedef int request_t;
+#endif
+
 /* The group to which the kernel sends uevents; 2 is udev's. */
 #define UEVENTS_OF_KERNEL 1
 
@@ -38,7 +48,7 @@ int uvperf__sys_ioctl(int fd, unsigned long request, long arg) {
   int rc;
 
   do
-    rc = ioctl(fd, request, arg);
+    rc = ioctl(fd, (request_t)request, arg);
   while (rc < 0 && errno == EINTR);
   return rc < 0 ? -errno : rc;
 }
@@ -47,7 +57,7 @@ int uvperf__sys_ioctl_ptr(int fd, unsigned long request, void *arg) {
   int rc;
 
   do
-    rc = ioctl(fd, request, arg);
+    rc = ioctl(fd, (request_t)request, arg);
   while (rc < 0 && errno == EINTR);
   return rc < 0 ? -errno : rc;
 }

@@ -74,7 +74,7 @@ static const struct option names[] = {
 };
 
 static int parse_wakeup(bpf_output_options_t *options) {
-  unsigned long number;
+  uint64_t number;
 
   if (shared_options_number(optarg, UINT32_MAX, &number) != 0)
     return shared_options_bad("--wakeup wants a number of execs, not '%s'",

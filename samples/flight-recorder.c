@@ -219,8 +219,9 @@ static int start(flight_t *flight) {
 
   flight->dump.options = &flight->options;
   flight->dump.sets = &flight->sets;
-  flight_names_init(&flight->dump.names,
-                    MIN_NAMES + flight_sets_bytes(&flight->sets) / NAME_BYTES);
+  flight_names_init(
+      &flight->dump.names,
+      MIN_NAMES + (size_t)(flight_sets_bytes(&flight->sets) / NAME_BYTES));
   shared_session_listen(&flight->session);
   if (start_sets(flight, &error) != 0) {
     fprintf(stderr, "flight-recorder: %s\n", error.reason);

@@ -45,7 +45,7 @@ static const char help_text[] =
     "the command could not be run.\n";
 
 static int parse_frequency(profile_options_t *options, const char *text) {
-  unsigned long number;
+  uint64_t number;
 
   if (shared_options_number(text, MAX_HZ, &number) != 0)
     return shared_options_bad("-F wants samples a second, 1 to %d, not '%s'",

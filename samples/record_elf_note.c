@@ -101,8 +101,8 @@ static int is_notes(const headers_t *headers, const unsigned char *bytes,
 
 static size_t read_notes(int fd, uint64_t offset, uint64_t size,
                          unsigned char id[RECORD_BUILD_ID_BYTES]) {
-  unsigned char *notes = shared_calloc(1, size + 1);
-  ssize_t nr = pread(fd, notes, size, (off_t)offset);
+  unsigned char *notes = shared_calloc(1, (size_t)size + 1);
+  ssize_t nr = pread(fd, notes, (size_t)size, (off_t)offset);
   size_t found;
 
   found = nr <= 0 ? 0 : record_elf_note_find(notes, (size_t)nr, id);
@@ -144,7 +144,7 @@ size_t record_elf_note_of_vdso(unsigned char id[RECORD_BUILD_ID_BYTES]) {
   for (i = 0; i < headers.nr && found == 0; i++) {
     if (is_notes(&headers, base + headers.offset + i * headers.size, &offset,
                  &address, &size))
-      found = record_elf_note_find(base + offset, size, id);
+      found = record_elf_note_find(base + offset, (size_t)size, id);
   }
   return found;
 }

@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <linux/perf_event.h>
 
@@ -51,7 +52,8 @@ uint64_t record_ids_of(const uvperf_set_t *set, size_t attr, uint64_t serial) {
   int fd = uvperf_set_fd(set, attr, serial);
   uint64_t id = 0;
 
-  if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
+  /* Not ioctl(2), whose second parameter differs among C libraries. */
+  if (fd < 0 || syscall(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &id) != 0)
     return 0;
   return id;
 }

@@ -83,7 +83,7 @@ static int add_filter(record_options_t *options, const char *text) {
 }
 
 static int parse_frequency(record_options_t *options, const char *text) {
-  unsigned long number;
+  uint64_t number;
 
   options->frequency_hz = UINT64_MAX;
   if (strcmp(text, "max") == 0)
@@ -97,7 +97,7 @@ static int parse_frequency(record_options_t *options, const char *text) {
 
 /* The kernel refuses a period with the highest bit. */
 static int parse_period(record_options_t *options, const char *text) {
-  unsigned long number;
+  uint64_t number;
 
   if (shared_options_number(text, INT64_MAX, &number) != 0)
     return shared_options_bad("-c wants a number of events from 1 on, not '%s'",
@@ -107,7 +107,7 @@ static int parse_period(record_options_t *options, const char *text) {
 }
 
 static int parse_max_stack(record_options_t *options, const char *text) {
-  unsigned long number;
+  uint64_t number;
 
   if (shared_options_number(text, UINT16_MAX, &number) != 0)
     return shared_options_bad("--max-stack wants frames, 1 to %u, not '%s'",
@@ -119,7 +119,7 @@ static int parse_max_stack(record_options_t *options, const char *text) {
 }
 
 static int parse_call_graph(record_options_t *options, const char *text) {
-  unsigned long bytes = DEFAULT_STACK_BYTES;
+  uint64_t bytes = DEFAULT_STACK_BYTES;
   const char *comma = strchr(text, ',');
 
   options->stack = RECORD_STACK_FP;

@@ -54,16 +54,15 @@ int shared_options_refused(int option, const struct option *names,
   return shared_options_bad("unknown option '%s'", word);
 }
 
-/* strtoul takes signs, spaces and an empty string, so the first character is
+/* strtoull takes signs, spaces and an empty string, so the first character is
  * looked at here. */
-int shared_options_number(const char *text, unsigned long max,
-                          unsigned long *number) {
+int shared_options_number(const char *text, uint64_t max, uint64_t *number) {
   char *end;
 
   if (text[0] < '0' || text[0] > '9')
     return -1;
   errno = 0;
-  *number = strtoul(text, &end, 10);
+  *number = strtoull(text, &end, 10);
   if (errno != 0 || *end != '\0' || *number == 0 || *number > max)
     return -1;
   return 0;
@@ -85,7 +84,7 @@ int shared_options_seconds(const char *option, const char *text,
 }
 
 int shared_options_pid(const char *text, int32_t *pid) {
-  unsigned long number;
+  uint64_t number;
 
   if (shared_options_number(text, INT32_MAX, &number) != 0)
     return shared_options_bad("-p wants the id of a process, not '%s'", text);
@@ -97,7 +96,7 @@ int shared_options_pid(const char *text, int32_t *pid) {
 int shared_options_ids(const char *option, const char *text,
                        shared_ids_t *list) {
   const char *all = text;
-  unsigned long number;
+  uint64_t number;
   char digits[16];
   size_t size;
 
@@ -130,7 +129,7 @@ int shared_options_cpus(const char *option, const char *text) {
 int shared_options_ring(const char *text, size_t *bytes) {
   static const char units[] = "KM";
   size_t size = strlen(text), unit = 1;
-  unsigned long number;
+  uint64_t number;
   char digits[16];
   const char *letter;
 
@@ -143,7 +142,7 @@ int shared_options_ring(const char *text, size_t *bytes) {
       shared_options_number(digits, (MAX_RING_MIB << 20) / unit, &number) != 0)
     return shared_options_bad("-m wants bytes, 1 to %uM, not '%s'",
                               MAX_RING_MIB, text);
-  *bytes = number * unit;
+  *bytes = (size_t)number * unit;
   return 0;
 }
 

@@ -21,8 +21,7 @@ int shared_options_bad(const char *format, ...)
 int shared_options_refused(int option, const struct option *names, char **argv);
 
 /* A number from 1 to max, all of the text: 0, or -1. */
-int shared_options_number(const char *text, unsigned long max,
-                          unsigned long *number);
+int shared_options_number(const char *text, uint64_t max, uint64_t *number);
 
 /* The values of options: 0, or SHARED_EXIT_USAGE after a message, which names
  * the option. */

@@ -81,7 +81,7 @@ static int parse_cgroups(stat_options_t *options, const char *text) {
 }
 
 static int parse_ms(const char *option, const char *text, uint64_t *ms) {
-  unsigned long number;
+  uint64_t number;
 
   if (shared_options_number(text, MAX_MS, &number) != 0)
     return shared_options_bad("%s wants milliseconds, 1 to %lu, not '%s'",
@@ -91,7 +91,7 @@ static int parse_ms(const char *option, const char *text, uint64_t *ms) {
 }
 
 static int parse_runs(stat_options_t *options, const char *text) {
-  unsigned long number = 0;
+  uint64_t number = 0;
 
   if (strcmp(text, "0") != 0 &&
       shared_options_number(text, MAX_RUNS, &number) != 0)
@@ -103,7 +103,7 @@ static int parse_runs(stat_options_t *options, const char *text) {
 }
 
 static int parse_intervals(stat_options_t *options, const char *text) {
-  unsigned long number;
+  uint64_t number;
 
   if (shared_options_number(text, UINT32_MAX, &number) != 0)
     return shared_options_bad("--interval-count wants a number from 1 on, "

@@ -5,7 +5,6 @@
 #include "trace_options.h"
 
 #include <getopt.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,9 +69,9 @@ static int parse_cpus(trace_options_t *options, const char *text) {
 }
 
 static int parse_limit(trace_options_t *options, const char *text) {
-  unsigned long number;
+  uint64_t number;
 
-  if (shared_options_number(text, ULONG_MAX, &number) != 0)
+  if (shared_options_number(text, UINT64_MAX, &number) != 0)
     return shared_options_bad("-l wants a number of hits from 1 on, not '%s'",
                               text);
   options->limit = number;

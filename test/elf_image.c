@@ -96,7 +96,7 @@ void elf_image_make(elf_image_t *image, int is_64) {
 /* Adds bytes to a table and gives where they are in it. */
 static size_t append(elf_image_t *image, int section, const void *bytes,
                      size_t size) {
-  size_t at = image->sections[section].sh_size;
+  size_t at = (size_t)image->sections[section].sh_size;
 
   assert_true(at + size <= sizeof(image->tables[section]));
   memcpy(image->tables[section] + at, bytes, size);
@@ -122,7 +122,7 @@ static void put_symbol(elf_image_t *image, int table, size_t at,
 }
 
 static size_t last_at(const elf_image_t *image, int table) {
-  return image->sections[table].sh_size - symbol_bytes(image);
+  return (size_t)image->sections[table].sh_size - symbol_bytes(image);
 }
 
 Elf64_Sym elf_image_last(const elf_image_t *image, int table) {
@@ -185,7 +185,7 @@ void elf_image_define(elf_image_t *image, unsigned int number,
   memset(&first, 0, sizeof(first));
   /* So that the one before it leads here. */
   if (*size > 0) {
-    size_t before = *size - sizeof(definition) - sizeof(first);
+    size_t before = (size_t)*size - sizeof(definition) - sizeof(first);
 
     memcpy(&definition, image->tables[ELF_IMAGE_VERDEF] + before,
            sizeof(definition));

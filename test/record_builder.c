@@ -235,7 +235,7 @@ static void put_regs(record_builder_t *b, unsigned int tag, uint64_t abi,
 
 static void put_stack(record_builder_t *b, const record_values_t *v) {
   record_put_u64(b, v->stack_size);
-  put_bytes(b, v->stack_size);
+  put_bytes(b, (size_t)v->stack_size);
   if (v->stack_size != 0)
     record_put_u64(b, v->dyn_size);
 }
@@ -263,7 +263,7 @@ static void put_sample_back(record_builder_t *b,
     record_put_u64(b, v->code_page_size);
   if (type & PERF_SAMPLE_AUX) {
     record_put_u64(b, v->aux_size);
-    put_bytes(b, v->aux_size);
+    put_bytes(b, (size_t)v->aux_size);
   }
 }
 

@@ -89,7 +89,7 @@ static void check_callchain(const uvperf_sample_t *s, uint64_t type,
 
 static void check_raw_data(const uvperf_sample_t *s, uint64_t type,
                            const record_values_t *v) {
-  size_t size = ask(type, PERF_SAMPLE_RAW, v->raw_size);
+  size_t size = (size_t)ask(type, PERF_SAMPLE_RAW, v->raw_size);
 
   assert_int_equal(s->raw.size, size);
   assert_int_equal(s->raw.data != NULL, size != 0);
@@ -150,7 +150,7 @@ static void check_stack(const uvperf_sample_t *s, uint64_t type,
   assert_int_equal(s->stack_user.size, size);
   assert_int_equal(s->stack_user.dyn_size, size != 0 ? v->dyn_size : 0);
   assert_int_equal(s->stack_user.data != NULL, size != 0);
-  check_bytes(s->stack_user.data, size);
+  check_bytes(s->stack_user.data, (size_t)size);
 }
 
 static void check_weight(const uvperf_sample_t *s, uint64_t type,
@@ -199,7 +199,7 @@ static void check_sample(const uvperf_sample_t *s,
              attr->sample_regs_intr, v->abi_intr, TAG_REGS_INTR);
   assert_int_equal(s->aux.size, aux_size);
   assert_int_equal(s->aux.data != NULL, aux_size != 0);
-  check_bytes(s->aux.data, aux_size);
+  check_bytes(s->aux.data, (size_t)aux_size);
   assert_int_equal(s->surplus_bytes, v->surplus_bytes);
 }
 

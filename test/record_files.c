@@ -100,10 +100,10 @@ static void count_sample(walk_t *walk, const uvperf_record_t *record) {
     count->nr_of_cpu[record->cpu]++;
   count->nr_kernel += mode == PERF_RECORD_MISC_KERNEL;
   count->nr_user += mode == PERF_RECORD_MISC_USER;
-  count->nr_frames += sample->callchain.nr;
-  count->nr_regs += sample->regs_user.nr;
-  count->nr_stack_bytes += sample->stack_user.dyn_size;
-  count->nr_values += sample->read.nr;
+  count->nr_frames += (size_t)sample->callchain.nr;
+  count->nr_regs += (size_t)sample->regs_user.nr;
+  count->nr_stack_bytes += (size_t)sample->stack_user.dyn_size;
+  count->nr_values += (size_t)sample->read.nr;
   if (!walk->has_pid)
     count->first_pid = record->pid;
   walk->has_pid = 1;

@@ -221,7 +221,7 @@ static void call_last_flush(slot_t *slot) {
 
 static void call_send(slot_t *slot) {
   world_t *world = slot->world;
-  size_t at = draw(world, CPUS);
+  size_t at = (size_t)draw(world, CPUS);
   queue_t *queue = &slot->queues[at];
   uint64_t nr = 1 + draw(world, 10);
   uint64_t number;

@@ -5,6 +5,7 @@
 #include "live_storm.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #define MOST_NS UINT64_C(20000000000)
 

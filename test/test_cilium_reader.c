@@ -5,6 +5,7 @@
 #include "cilium_world.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 static uvperf_ring_info_t ring_here(const cilium_world_t *world) {
   const uvperf_bpf_reader_t *reader = &world->live.reader;

@@ -143,13 +143,13 @@ static void sources_that_come_and_go_at_random_are_known_meanwhile(void **s) {
   memset(in, 0, sizeof(in));
   add_two_kinds();
   for (step = 0; step < 20000; step++) {
-    i = record_random(&random) % (SOURCES - 2);
+    i = (size_t)(record_random(&random) % (SOURCES - 2));
     if (in[i])
       drop(i);
     else
       add(i);
     in[i] = !in[i];
-    i = record_random(&random) % (SOURCES - 2);
+    i = (size_t)(record_random(&random) % (SOURCES - 2));
     decode(i, 1 + (uint32_t)(step % BUILD_TYPES), in[i] ? 0 : -EPROTO);
   }
   for (i = 0; i < SOURCES - 2; i++)

@@ -142,7 +142,7 @@ static void damage(uint8_t *bytes, size_t size, uint64_t *random) {
   if (size <= 8)
     return;
   while (nr-- > 0) {
-    size_t at = 8 + record_random(random) % (size - 8);
+    size_t at = 8 + (size_t)(record_random(random) % (size - 8));
 
     if (record_random(random) % 2)
       bytes[at] = (uint8_t)record_random(random);

@@ -78,7 +78,7 @@ static void mutate(const char *name, const seed_t *seed) {
       mutated.bytes[record_random(&random) % seed->size] ^=
           (uint8_t)(1u << record_random(&random) % 8);
     if (i % 8 == 0)
-      mutated.size = record_random(&random) % seed->size;
+      mutated.size = (size_t)(record_random(&random) % seed->size);
     check(name, &mutated);
   }
 }

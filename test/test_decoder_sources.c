@@ -543,7 +543,7 @@ static void sources_with_many_ids_are_found(void **state) {
   init_ring(&ring, 2, PERF_SAMPLE_IDENTIFIER);
   for (i = 0; i < 2; i++) {
     for (j = 0; j < NR; j++)
-      ids[i][j] = j % 2 ? record_random(&random) : 2 * (j << 32) + i;
+      ids[i][j] = j % 2 ? record_random(&random) : 2 * ((uint64_t)j << 32) + i;
     ring.sources[i].ids = ids[i];
     ring.sources[i].nr_ids = NR;
   }

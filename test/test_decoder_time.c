@@ -278,11 +278,11 @@ static void record_with_random_damage_has_one_time(void **state) {
               1);
     record_build(&builder, type, &pair.attrs[0], &values);
     for (j = 0; j < 1 + i % 4; j++) {
-      size_t at = 8 + record_random(&random) % (builder.size - 8);
+      size_t at = 8 + (size_t)(record_random(&random) % (builder.size - 8));
 
       ((uint8_t *)builder.words)[at] ^= (uint8_t)record_random(&random);
     }
-    size = 8 + record_random(&random) % (builder.size / 8) * 8;
+    size = 8 + (size_t)(record_random(&random) % (builder.size / 8)) * 8;
     bytes = record_cut(&builder, size);
     tells_time(pair.one, bytes, size, &time);
     tells_time(pair.both, bytes, size, &time);

@@ -115,7 +115,7 @@ static void change_outputs(void) {
   size_t i;
 
   for (; nr > 0 && world.nr > 1; nr--) {
-    i = 1 + draw(world.nr - 1);
+    i = 1 + (size_t)draw(world.nr - 1);
     detach(i);
     attach(i);
   }
@@ -241,7 +241,7 @@ static void write_one(void) {
 
   assert_true(world.last < MOST - 1);
   memset(expected, 0, sizeof(*expected));
-  expected->event = draw(world.nr);
+  expected->event = (size_t)draw(world.nr);
   expected->type = draw_type();
   if (draw(20) == 0)
     spoil(expected);
@@ -311,7 +311,7 @@ static void open_world(uv_loop_t *loop, uint64_t seed) {
   fake_kernel_reset();
   memset(&world, 0, sizeof(world));
   random_run_seed(&world.random, seed);
-  world.nr = draw(2) == 0 ? 1 : 2 + draw(EVENTS - 1);
+  world.nr = draw(2) == 0 ? 1 : 2 + (size_t)draw(EVENTS - 1);
   for (i = 0; i < world.nr; i++)
     open_event(loop, i);
   for (i = 1; i < world.nr; i++)

@@ -4,6 +4,7 @@
 #include "live.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@ static void find_ring(uintptr_t *start, uintptr_t *end) {
   assert_non_null(maps);
   while (*start == 0 && fgets(line, sizeof(line), maps) != NULL)
     if (strstr(line, "anon_inode:[perf_event]") != NULL)
-      assert_int_equal(sscanf(line, "%lx-%lx", start, end), 2);
+      assert_int_equal(sscanf(line, "%" SCNxPTR "-%" SCNxPTR, start, end), 2);
   fclose(maps);
   assert_true(*start != 0);
 }

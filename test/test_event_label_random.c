@@ -152,11 +152,11 @@ static void put_pmu_terms(name_t *name) {
       {"uncore_imc_0", "opcode", 59},
   };
   size_t last = sizeof(terms) / sizeof(terms[0]) - 1;
-  size_t i, first = draw(name, last + 1);
+  size_t i, first = (size_t)draw(name, last + 1);
 
   name->form = SLASH;
   put(name, "%s/", terms[first].pmu);
-  for (i = first; i <= last; i += 1 + draw(name, 4)) {
+  for (i = first; i <= last; i += 1 + (size_t)draw(name, 4)) {
     if (strcmp(terms[i].pmu, terms[first].pmu) != 0)
       continue;
     put_term(name, terms[i].term);
@@ -198,7 +198,7 @@ static void put_fields(name_t *name) {
   name->has_terms = 1;
   put(name, "type=%u,config=", types[draw(name, 12)]);
   put_number(name, draw_number(name, 64));
-  for (i = draw(name, 5); i < 5; i++) {
+  for (i = (size_t)draw(name, 5); i < 5; i++) {
     put(name, ",%s=", fields[i]);
     put_number(name, draw_number(name, i == 4 ? 3 : 64));
   }
@@ -209,7 +209,7 @@ static void put_probe(name_t *name) {
       "uprobe/path=\"/usr/bin/x\"",  "uprobe/path='/tmp/a, \"b\"/c'",
       "uprobe/path=\"it's\"",        "kprobe/func=do_sys_openat2",
       "kprobe/func='a b',offset=16", "kprobe/addr=0xffffffff81000000"};
-  size_t i = draw(name, 6);
+  size_t i = (size_t)draw(name, 6);
 
   name->form = SLASH;
   name->has_terms = 1;

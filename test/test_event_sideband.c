@@ -17,7 +17,7 @@ static void check_comm(live_collector_t *collector,
   assert_int_equal(record->type, PERF_RECORD_COMM);
   assert_int_equal(record->comm.comm_size, length);
   assert_int_equal(strlen(record->comm.comm), length);
-  assert_memory_equal(record->comm.comm, name, length);
+  assert_memory_equal(record->comm.comm, name, (size_t)length);
   assert_int_equal(record->comm.pid, getpid());
   assert_int_equal(record->comm.tid, live_tid());
   assert_int_equal(uvperf_record_is_exec(record), 0);

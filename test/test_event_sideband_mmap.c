@@ -6,9 +6,9 @@
 
 #include <fcntl.h>
 #include <linux/fs.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -62,7 +62,8 @@ static void map_file(map_t *map, const char *path, int prot, int flags) {
   assert_int_equal(ftruncate(fd, (off_t)page * 3), 0);
   assert_int_equal(fstat(fd, &stat), 0);
   map->ino = stat.st_ino;
-  map->has_generation = ioctl(fd, FS_IOC_GETVERSION, &generation) == 0;
+  map->has_generation =
+      syscall(SYS_ioctl, fd, FS_IOC_GETVERSION, &generation) == 0;
   map->generation = (uint32_t)generation;
   memory = mmap(NULL, page * 2, prot, flags, fd, (off_t)page);
   assert_ptr_not_equal(memory, MAP_FAILED);

@@ -216,7 +216,7 @@ static void explain_map_longest_reason_is_whole(void **state) {
   for (i = 0; i < NR_LONGEST; i++)
     for (code = 1; code < 134; code++) {
       uvperf__explain_map(&error, -code, tree->root, &attrs[i], -1,
-                          (size_t)1 << 40);
+                          SIZE_MAX / 2);
       expect_whole(&error);
     }
 }

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -293,7 +292,7 @@ static void group_of_two_system_calls_is_one_hit_each(void **state) {
 static uint64_t id_by_ioctl(int fd) {
   uint64_t id = 0;
 
-  assert_int_equal(ioctl(fd, PERF_EVENT_IOC_ID, &id), 0);
+  assert_int_equal(syscall(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &id), 0);
   return id;
 }
 

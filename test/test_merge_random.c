@@ -52,7 +52,7 @@ static void write_some(void) {
     if (run.foreign != 0 && draw(run.foreign) == 0)
       time = draw(2) == 0 ? draw(1000) : run.clock + draw(500);
     merge_write(ring, any_kind(), time,
-                MERGE_LEAST_BYTES + 8 * draw(run.ring_bytes / 32));
+                MERGE_LEAST_BYTES + 8 * (size_t)draw(run.ring_bytes / 32));
     run.clock += draw(4);
   }
 }
@@ -104,8 +104,8 @@ static void take_a_turn(void) {
     run.world.latest = run.clock + 10;
   merge_begin(&run.world);
   while (left-- > 0 && goes_on) {
-    if (!runs || merge_run(&run.world, horizon, 1 + draw(40), 1 + draw(2000),
-                           act_inside_run) == 0)
+    if (!runs || merge_run(&run.world, horizon, 1 + (size_t)draw(40),
+                           1 + draw(2000), act_inside_run) == 0)
       goes_on = take_one(horizon);
     if (run.world.is_ended)
       break;
@@ -122,7 +122,7 @@ static void play(uint64_t seed) {
   memset(&run, 0, sizeof(run));
   random_run_seed(&run.random, seed);
   run.clock = 1000;
-  run.most_rings = 1 + (seed % 5 == 0 ? 300 : seed % 12);
+  run.most_rings = 1 + (size_t)(seed % 5 == 0 ? 300 : seed % 12);
   run.ring_bytes = (size_t)256 << seed % 4;
   run.inversions = seed % 3 == 0 ? 4 : 1000;
   run.foreign = seed % 2 == 0 ? 2 + (unsigned)(seed % 7) * 10 : 0;

@@ -68,9 +68,9 @@ static void reading_has_each_count_at_its_place(void **state) {
   assert_int_equal(uvperf_reading_time(reading), 150);
   assert_int_equal(uvperf_reading_interval(reading), 50);
   for (i = 0; i < 6; i++) {
-    const uvperf_place_t *place = uvperf_reading_place(reading, i / 2);
+    const uvperf_place_t *place = uvperf_reading_place(reading, (size_t)i / 2);
 
-    assert_int_equal(build_count(reading, i % 2, i / 2).value, 10 + i);
+    assert_int_equal(build_count(reading, i % 2, (size_t)i / 2).value, 10 + i);
     assert_int_equal(place->serial, serials[i / 2]);
     assert_int_equal(place->cpu, serials[i / 2]);
     assert_int_equal(place->pid, -1);

@@ -135,7 +135,7 @@ static void damaged_program_has_a_build_id_or_none(void **state) {
     assert_int_equal(note_of(*state, &image, size, id), 0);
   for (i = 0; i < 3000; i++) {
     make_image(&image, 3);
-    at = record_random(&random) % sizeof(image);
+    at = (size_t)(record_random(&random) % sizeof(image));
     ((unsigned char *)&image)[at] = (unsigned char)record_random(&random);
     note_of(*state, &image, sizeof(image), id);
   }
@@ -150,7 +150,7 @@ static void damaged_notes_end_where_they_end(void **state) {
   (void)state;
   for (i = 0; i < 20000; i++) {
     make_image(&image, 3);
-    cut = record_random(&random) % (size + 1);
+    cut = (size_t)(record_random(&random) % (size + 1));
     notes = malloc(cut + 1);
     assert_non_null(notes);
     memcpy(notes + 1, (unsigned char *)&image + offsetof(image_t, other), cut);

@@ -33,6 +33,12 @@ typedef struct disk_s {
 
 static disk_t disk;
 
+/* What glibc calls pwrite(2) with an off_t of 64 bits. */
+#ifdef __GLIBC__
+#define __real_pwrite __real_pwrite64
+#define __wrap_pwrite __wrap_pwrite64
+#endif
+
 ssize_t __real_pwrite(int fd, const void *bytes, size_t size, off_t offset);
 ssize_t __wrap_pwrite(int fd, const void *bytes, size_t size, off_t offset);
 
@@ -82,10 +88,10 @@ ssize_t __wrap_pwrite(int fd, const void *bytes, size_t size, off_t offset) {
       errno = EFBIG;
       return -1;
     }
-    size = disk.full_at - (uint64_t)offset;
+    size = (size_t)(disk.full_at - (uint64_t)offset);
   }
   if (offset > 0 && size > disk.room)
-    size = disk.room;
+    size = (size_t)disk.room;
   if (size == 0) {
     errno = ENOSPC;
     return -1;

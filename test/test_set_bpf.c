@@ -4,6 +4,7 @@
 #include "live_set.h"
 
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "fake_kernel.h"
 

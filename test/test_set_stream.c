@@ -4,7 +4,8 @@
  * how targets end in test_set_stream_end.c. */
 #include "live_stream.h"
 
-#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static void begin_own(uv_loop_t *loop, live_stream_t *stream) {
   live_plan_t plan;
@@ -192,7 +193,7 @@ static void set_source_finds_events_by_their_ids(void **state) {
   if (fd < 0)
     fd = uvperf_set_fd(&stream.live.set, 0, 1);
   assert_true(fd >= 0);
-  assert_int_equal(ioctl(fd, PERF_EVENT_IOC_ID, &id), 0);
+  assert_int_equal(syscall(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &id), 0);
   source = uvperf_set_source(&stream.live.set, id);
   assert_non_null(source);
   assert_int_equal(source->attr_index, 0);

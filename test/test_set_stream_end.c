@@ -179,7 +179,7 @@ static void set_targets_die_while_another_lives(void **state) {
     live_stream_begin(*state, &stream, &family.plan);
     live_turns_in(*state, 10);
     for (i = 0; i < 3; i++) {
-      end_child(&family, i);
+      end_child(&family, (size_t)i);
       assert_true(live_run_until(*state, &stream.nr_ends, i + 1));
       assert_int_equal(stream.ended[i], i);
       assert_true(live_turns_in(*state, 250) < 60);
@@ -274,7 +274,7 @@ static void set_stopped_at_an_end_tells_the_others_later(void **state) {
     live_stream_begin(*state, &stream, &family.plan);
     stream.on_end = stop_at_end;
     for (i = 0; i < 3; i++)
-      end_child(&family, i);
+      end_child(&family, (size_t)i);
     for (i = 0; i < 3; i++) {
       assert_true(live_run_until(*state, &stream.nr_ends, i + 1));
       live_turns_in(*state, 10);

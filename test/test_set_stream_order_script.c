@@ -28,7 +28,8 @@ static void set_in_time_order_takes_the_oldest_of_all_rings(void **state) {
   stream_world_sample(&world, 0, 100, 20);
   assert_int_equal(uvperf_set_flush(&world.stream.live.set), 0);
   for (i = 0; i < 2; i++) {
-    assert_int_equal(uvperf_set_ring(&world.stream.live.set, i, &ring), 0);
+    assert_int_equal(uvperf_set_ring(&world.stream.live.set, (size_t)i, &ring),
+                     0);
     assert_int_equal(ring.stats.slices, 1);
     assert_int_equal(ring.stats.records, i == 0 ? 7 : 4);
     assert_int_equal(ring.stats.wakeups > 0, i == 0);

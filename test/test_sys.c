@@ -86,12 +86,12 @@ static void interrupt_once(void *arg) {
   for (turn = 0; turn < 2; turn++) {
     memset(&call, 0, sizeof(call));
     memset(&answer, 0, sizeof(answer));
-    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call) != 0)
+    if (syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_RECV, &call) != 0)
       abort();
     answer.id = call.id;
     answer.error = turn == 0 ? -EINTR : 0;
     answer.flags = turn == 0 ? 0 : (uint32_t)SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) != 0)
+    if (syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) != 0)
       abort();
   }
 }

@@ -393,7 +393,7 @@ static void raw_of_any_bytes_is_not_read_beyond(void **state) {
       random ^= random << 17;
       bytes[j] = (unsigned char)(j % 2 != 0 && i % 4 == 0 ? 0 : random);
     }
-    raw = raw_make(bytes, KINDS_BYTES + random % 26, random % 8);
+    raw = raw_make(bytes, KINDS_BYTES + (size_t)(random % 26), random % 8);
     outside += read_all(*state, &raw) < 19;
     free(raw.heap);
   }

@@ -347,9 +347,9 @@ static size_t damage(char *text, size_t bytes, uint64_t *seed) {
   uint64_t changes = 1 + next_random(seed) % 4;
 
   while (changes-- > 0) {
-    size_t from = next_random(seed) % bytes;
-    size_t to = next_random(seed) % bytes;
-    size_t length = next_random(seed) % 24;
+    size_t from = (size_t)(next_random(seed) % bytes);
+    size_t to = (size_t)(next_random(seed) % bytes);
+    size_t length = (size_t)(next_random(seed) % 24);
 
     if (length > bytes - (from > to ? from : to))
       length = 0;

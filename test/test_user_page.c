@@ -151,6 +151,8 @@ static void read_with_an_offset_below_zero_wraps(void **state) {
   assert_true(read_page().value == (uint64_t)INT64_MAX + 42);
 }
 
+/* Compilers for 32 bits have no integers of 128. */
+#ifdef __SIZEOF_INT128__
 static void read_of_every_width_equals_exact_arithmetic(void **state) {
   __extension__ typedef __int128 wide_t;
   unsigned width;
@@ -171,6 +173,7 @@ static void read_of_every_width_equals_exact_arithmetic(void **state) {
     assert_true(read_page().value == (uint64_t)exact);
   }
 }
+#endif
 
 static void read_brings_both_times_up_to_now(void **state) {
   uvperf__user_count_t count;
@@ -183,6 +186,7 @@ static void read_brings_both_times_up_to_now(void **state) {
   assert_int_equal(count.running, 850);
 }
 
+#ifdef __SIZEOF_INT128__
 static void read_scales_the_clock_as_exact_arithmetic_does(void **state) {
   __extension__ typedef unsigned __int128 wide_t;
   uint64_t since;
@@ -202,6 +206,7 @@ static void read_scales_the_clock_as_exact_arithmetic_does(void **state) {
     assert_true(read_page().enabled == 700 + since);
   }
 }
+#endif
 
 static void read_of_a_short_clock_that_wrapped_goes_on(void **state) {
   (void)state;
