@@ -20,12 +20,28 @@
 #define NATIVE_ORDER ELFDATA2MSB
 #endif
 
-int uvperf__elf_read(const uvperf__elf_t *elf, void *bytes, size_t size,
+/* A read of a few bytes costs what one of a page does. */
+#define READ_BYTES_MIN 4096
+
+static int spend(uvperf__elf_t *elf, size_t size) {
+  uint64_t cost = size > READ_BYTES_MIN ? size : READ_BYTES_MIN;
+
+  if (cost > elf->bytes_left)
+    return -EFBIG;
+  elf->bytes_left -= cost;
+  return 0;
+}
+
+int uvperf__elf_read(uvperf__elf_t *elf, void *bytes, size_t size,
                      uint64_t offset) {
   size_t done = 0;
+  int spent;
 
   if (offset > INT64_MAX || size > INT64_MAX - offset)
     return -EBADMSG;
+  spent = spend(elf, size);
+  if (spent != 0)
+    return spent;
   while (done < size) {
     ssize_t rc = uvperf__file_read_at(elf->fd, (char *)bytes + done,
                                       size - done, offset + done);
@@ -39,7 +55,7 @@ int uvperf__elf_read(const uvperf__elf_t *elf, void *bytes, size_t size,
 
 /* -- tables --------------------------------------------------------------- */
 
-void uvperf__elf_rows(uvperf__elf_rows_t *rows, const uvperf__elf_t *elf,
+void uvperf__elf_rows(uvperf__elf_rows_t *rows, uvperf__elf_t *elf,
                       uint64_t offset, uint64_t nr, size_t row_bytes) {
   rows->elf = elf;
   rows->offset = offset;
@@ -73,12 +89,14 @@ int uvperf__elf_rows_next(uvperf__elf_rows_t *rows, const char **row) {
   return 1;
 }
 
-int uvperf__elf_symbol_rows(uvperf__elf_rows_t *rows, const uvperf__elf_t *elf,
+int uvperf__elf_symbol_rows(uvperf__elf_rows_t *rows, uvperf__elf_t *elf,
                             const uvperf__elf_section_t *section) {
   size_t row_bytes = elf->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 
   if (section->row_bytes != row_bytes)
     return -EBADMSG;
+  if (section->size / row_bytes > UVPERF__ELF_SYMBOLS_MAX)
+    return -EFBIG;
   uvperf__elf_rows(rows, elf, section->offset, section->size / row_bytes,
                    row_bytes);
   return 0;
@@ -116,8 +134,8 @@ int uvperf__elf_symbol_rows_next(uvperf__elf_rows_t *rows,
 
 /* -- strings -------------------------------------------------------------- */
 
-int uvperf__elf_strings(uvperf__elf_strings_t *strings,
-                        const uvperf__elf_t *elf, uint32_t index) {
+int uvperf__elf_strings(uvperf__elf_strings_t *strings, uvperf__elf_t *elf,
+                        uint32_t index) {
   uvperf__elf_section_t section;
   int rc = uvperf__elf_section(elf, index, &section);
   size_t i;
@@ -169,39 +187,47 @@ int uvperf__elf_string(uvperf__elf_strings_t *strings, uint32_t at,
   return 1;
 }
 
+/* No two places within 2^20 bytes have one bit: the factor is odd. */
+static uint32_t filter_bit(uint32_t at) {
+  return (at * UINT32_C(0x9E3779B9)) % UVPERF__ELF_FILTER_BITS;
+}
+
+int uvperf__elf_filter_has(const uvperf__elf_filter_t *filter, uint32_t at) {
+  uint32_t bit = filter_bit(at);
+
+  return (filter->words[bit / 64] >> bit % 64 & 1) != 0;
+}
+
 /* Notes the places in bytes that begin at an offset of the strings. */
 static void note_places(const char *bytes, size_t size, uint64_t offset,
                         const char *text, size_t length,
-                        uvperf__elf_places_t *places) {
+                        uvperf__elf_filter_t *filter) {
   const char *end = bytes + size;
   const char *found = bytes;
+  uint32_t bit;
 
   while ((found = memmem(found, (size_t)(end - found), text, length)) != NULL &&
          found + length < end) {
     if (found[length] == '\0' || found[length] == '@') {
-      if (places->nr == sizeof(places->at) / sizeof(places->at[0])) {
-        places->are_all = 0;
-        return;
-      }
-      places->at[places->nr++] = (uint32_t)(offset + (uint64_t)(found - bytes));
+      bit = filter_bit((uint32_t)(offset + (uint64_t)(found - bytes)));
+      filter->words[bit / 64] |= UINT64_C(1) << bit % 64;
     }
     found++;
   }
 }
 
 int uvperf__elf_strings_find(uvperf__elf_strings_t *strings, const char *text,
-                             size_t length, uvperf__elf_places_t *places) {
+                             size_t length, uvperf__elf_filter_t *filter) {
   char *bytes = strings->places[0].bytes;
   uint64_t at = 0;
   /* What a symbol's 32 bits reach. */
   uint64_t end = strings->size <= UINT32_MAX ? strings->size : UINT32_MAX;
 
-  places->nr = 0;
-  places->are_all = 1;
+  memset(filter, 0, sizeof(*filter));
   if (length == 0 || length >= UVPERF__ELF_NAME_MAX)
     return 0;
   strings->places[0].number = 0;
-  while (at < end && places->are_all) {
+  while (at < end) {
     size_t size = sizeof(strings->places[0].bytes);
     int rc;
 
@@ -213,7 +239,7 @@ int uvperf__elf_strings_find(uvperf__elf_strings_t *strings, const char *text,
             : uvperf__elf_read(strings->elf, bytes, size, strings->offset + at);
     if (rc != 0)
       return rc;
-    note_places(bytes, size, at, text, length, places);
+    note_places(bytes, size, at, text, length, filter);
     if (size == end - at)
       break;
     /* The text that begins in the last `length` bytes does not end there. */
@@ -254,7 +280,7 @@ static void decode_section(const uvperf__elf_t *elf, const char *bytes,
   section->row_bytes = wide.sh_entsize;
 }
 
-int uvperf__elf_section(const uvperf__elf_t *elf, uint32_t index,
+int uvperf__elf_section(uvperf__elf_t *elf, uint32_t index,
                         uvperf__elf_section_t *section) {
   char bytes[sizeof(Elf64_Shdr)];
   int rc;
@@ -354,14 +380,13 @@ static int read_segments(uvperf__elf_t *elf) {
 
 /* -- the header ----------------------------------------------------------- */
 
-static int read_header_bytes(const uvperf__elf_t *elf, void *bytes,
-                             size_t size) {
+static int read_header_bytes(uvperf__elf_t *elf, void *bytes, size_t size) {
   int rc = uvperf__elf_read(elf, bytes, size, 0);
 
   return rc == -EBADMSG ? -ENOEXEC : rc;
 }
 
-static int read_header_32(const uvperf__elf_t *elf, Elf64_Ehdr *header) {
+static int read_header_32(uvperf__elf_t *elf, Elf64_Ehdr *header) {
   Elf32_Ehdr narrow;
   int rc = read_header_bytes(elf, &narrow, sizeof(narrow));
 
@@ -422,7 +447,7 @@ static int count_sections(uvperf__elf_t *elf, const Elf64_Ehdr *header) {
   if (rc != 0)
     return rc;
   elf->sections = first.size;
-  return 0;
+  return elf->sections <= UVPERF__ELF_SECTIONS_MAX ? 0 : -EFBIG;
 }
 
 static int count_segments(uvperf__elf_t *elf, const Elf64_Ehdr *header) {
@@ -454,13 +479,12 @@ static int read_tables(uvperf__elf_t *elf) {
   return rc;
 }
 
-int uvperf__elf_open(uvperf__elf_t *elf, const char *path) {
+int uvperf__elf_open(uvperf__elf_t *elf, int fd) {
   int rc;
 
   memset(elf, 0, sizeof(*elf));
-  elf->fd = uvperf__file_open_regular(path);
-  if (elf->fd < 0)
-    return elf->fd == -ENXIO ? -ENOEXEC : elf->fd;
+  elf->fd = fd;
+  elf->bytes_left = UVPERF__ELF_BYTES_MAX;
   rc = read_tables(elf);
   if (rc != 0)
     uvperf__elf_close(elf);
@@ -468,6 +492,5 @@ int uvperf__elf_open(uvperf__elf_t *elf, const char *path) {
 }
 
 void uvperf__elf_close(uvperf__elf_t *elf) {
-  uvperf__file_close(elf->fd);
   uvperf__free(elf->segments);
 }

@@ -2,13 +2,20 @@
 /* Layer 1: programs and shared libraries as ELF files, as elf(5) has them: what
  * their header says, the tables that it leads to row by row, and strings. 32
  * and 64 bits, this machine's byte order. Nothing in the file is believed: what
- * lies outside of it is -EBADMSG, and no number in it makes a loop longer than
- * the file is. */
+ * lies outside of it is -EBADMSG. A sparse file can claim to be as long as it
+ * likes, so there are bounds, beyond which it is -EFBIG: see below. */
 #ifndef UVPERF_LIB_ELF_FILE_H
 #define UVPERF_LIB_ELF_FILE_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* Sections of a file; symbols of a table; bytes that are read between open and
+ * close, where each read counts as a page at least. The largest programs that
+ * we know have 60 sections, 2 million symbols and 250 MB of names. */
+#define UVPERF__ELF_SECTIONS_MAX 65536
+#define UVPERF__ELF_SYMBOLS_MAX  4194304
+#define UVPERF__ELF_BYTES_MAX    (UINT64_C(512) << 20)
 
 typedef struct uvperf__elf_section_s {
   uint32_t type; /* SHT_NULL: there is no such section */
@@ -39,7 +46,8 @@ typedef struct uvperf__elf_row_s {
 } uvperf__elf_row_t;
 
 typedef struct uvperf__elf_s {
-  int fd;
+  int fd;              /* the caller's */
+  uint64_t bytes_left; /* that may still be read */
   int is_64;
   uint16_t machine; /* EM_* */
   uint32_t flags;
@@ -55,26 +63,27 @@ typedef struct uvperf__elf_s {
   uvperf__elf_section_t definitions; /* .gnu.version_d */
 } uvperf__elf_t;
 
-/* 0; -ENOEXEC for what is no program or shared library, or of another byte
- * order; -EBADMSG; -ENOMEM; or what open(2) and read(2) say. Close it by
- * uvperf__elf_close, unless it failed. */
-int uvperf__elf_open(uvperf__elf_t *elf, const char *path);
+/* `fd` stays the caller's, and open until close. 0; -ENOEXEC for what is no
+ * program or shared library, or of another byte order; -EBADMSG; -EFBIG;
+ * -ENOMEM; or what read(2) says. Close it by uvperf__elf_close, unless it
+ * failed. */
+int uvperf__elf_open(uvperf__elf_t *elf, int fd);
 
 void uvperf__elf_close(uvperf__elf_t *elf);
 
-/* Reads all of these bytes: 0; -EBADMSG where the file ends before; or what
- * read(2) says. */
-int uvperf__elf_read(const uvperf__elf_t *elf, void *bytes, size_t size,
+/* Reads all of these bytes: 0; -EBADMSG where the file ends before; -EFBIG; or
+ * what read(2) says. */
+int uvperf__elf_read(uvperf__elf_t *elf, void *bytes, size_t size,
                      uint64_t offset);
 
 /* Reads one section header: 0, -EBADMSG (no such section, too), … */
-int uvperf__elf_section(const uvperf__elf_t *elf, uint32_t index,
+int uvperf__elf_section(uvperf__elf_t *elf, uint32_t index,
                         uvperf__elf_section_t *section);
 
 /* -- the rows of a table, in order ---------------------------------------- */
 
 typedef struct uvperf__elf_rows_s {
-  const uvperf__elf_t *elf;
+  uvperf__elf_t *elf;
   uint64_t offset; /* of the first row that is not in `bytes` */
   uint64_t left;   /* rows from there on */
   size_t row_bytes;
@@ -83,15 +92,15 @@ typedef struct uvperf__elf_rows_s {
   char bytes[4096];
 } uvperf__elf_rows_t;
 
-void uvperf__elf_rows(uvperf__elf_rows_t *rows, const uvperf__elf_t *elf,
+void uvperf__elf_rows(uvperf__elf_rows_t *rows, uvperf__elf_t *elf,
                       uint64_t offset, uint64_t nr, size_t row_bytes);
 
 /* 1 and the next row, not aligned, valid until the next call; 0 after the last
  * one; -EBADMSG where the file ends before; or what read(2) says. */
 int uvperf__elf_rows_next(uvperf__elf_rows_t *rows, const char **row);
 
-/* The same for a table of symbols: 0, or -EBADMSG. */
-int uvperf__elf_symbol_rows(uvperf__elf_rows_t *rows, const uvperf__elf_t *elf,
+/* The same for a table of symbols: 0, -EBADMSG or -EFBIG. */
+int uvperf__elf_symbol_rows(uvperf__elf_rows_t *rows, uvperf__elf_t *elf,
                             const uvperf__elf_section_t *section);
 int uvperf__elf_symbol_rows_next(uvperf__elf_rows_t *rows,
                                  uvperf__elf_row_t *row);
@@ -108,7 +117,7 @@ int uvperf__elf_symbol_rows_next(uvperf__elf_rows_t *rows,
 #define UVPERF__ELF_PLACE_BYTES 4096
 
 typedef struct uvperf__elf_strings_s {
-  const uvperf__elf_t *elf;
+  uvperf__elf_t *elf;
   uint64_t offset;
   uint64_t size;
   struct {
@@ -119,8 +128,8 @@ typedef struct uvperf__elf_strings_s {
 } uvperf__elf_strings_t;
 
 /* The strings of the section with this index: 0, -EBADMSG, … */
-int uvperf__elf_strings(uvperf__elf_strings_t *strings,
-                        const uvperf__elf_t *elf, uint32_t index);
+int uvperf__elf_strings(uvperf__elf_strings_t *strings, uvperf__elf_t *elf,
+                        uint32_t index);
 
 /* 1 and a string with its length, valid until the next call; 0 if it is too
  * long; -EBADMSG if it is not in the section, or does not end there; or what
@@ -128,17 +137,21 @@ int uvperf__elf_strings(uvperf__elf_strings_t *strings,
 int uvperf__elf_string(uvperf__elf_strings_t *strings, uint32_t at,
                        const char **text, size_t *length);
 
-/* Where a text is that a NUL or an '@' ends. */
-typedef struct uvperf__elf_places_s {
-  size_t nr;
-  int are_all; /* 0: there are more */
-  uint32_t at[32];
-} uvperf__elf_places_t;
+/* Places in the strings, as a set of bits: a place is in it if its bit is, and
+ * sometimes if it is not. */
+#define UVPERF__ELF_FILTER_BITS (1 << 20)
 
-/* Finds those places by reading the strings once, in order. The linker puts
- * names in an order of its own, so that looking at the name of each symbol of a
- * big table is a system call for each. 0, -EBADMSG, … */
+typedef struct uvperf__elf_filter_s {
+  uint64_t words[UVPERF__ELF_FILTER_BITS / 64];
+} uvperf__elf_filter_t;
+
+int uvperf__elf_filter_has(const uvperf__elf_filter_t *filter, uint32_t at);
+
+/* Finds the places of a text that a NUL or an '@' ends, by reading the strings
+ * once, in order. The linker puts names in an order of its own, so that looking
+ * at the name of each symbol of a big table is a system call for each. 0,
+ * -EBADMSG, … */
 int uvperf__elf_strings_find(uvperf__elf_strings_t *strings, const char *text,
-                             size_t length, uvperf__elf_places_t *places);
+                             size_t length, uvperf__elf_filter_t *filter);
 
 #endif

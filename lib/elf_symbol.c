@@ -39,7 +39,7 @@ typedef struct walk_s {
   int has_versions; /* in this table */
   uvperf__elf_strings_t strings;
   const candidate_t *wanted;   /* its name; NULL: every name */
-  uvperf__elf_places_t places; /* of that name in the strings */
+  uvperf__elf_filter_t places; /* of that name in the strings */
   uint64_t functions;          /* defined ones seen */
   /* The section that was looked up last, for labels. */
   uint16_t section_index;
@@ -139,14 +139,7 @@ static int may_be_function(const uvperf__elf_row_t *row) {
 
 /* Whether its name can be the wanted one. */
 static int may_be_wanted(const walk_t *walk, uint32_t name) {
-  size_t i;
-
-  if (walk->wanted == NULL || !walk->places.are_all)
-    return 1;
-  for (i = 0; i < walk->places.nr; i++)
-    if (walk->places.at[i] == name)
-      return 1;
-  return 0;
+  return walk->wanted == NULL || uvperf__elf_filter_has(&walk->places, name);
 }
 
 /* GNU ld writes the versions into the names of .symtab. */
@@ -247,13 +240,13 @@ static int has_descriptors(const uvperf__elf_t *elf) {
          (abi == 1 || (abi == 0 && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__));
 }
 
-static int walk_new(walk_t **walk, const char *path) {
+static int walk_new(walk_t **walk, int fd) {
   walk_t *new_walk = uvperf__calloc(1, sizeof(*new_walk));
   int rc;
 
   if (new_walk == NULL)
     return -ENOMEM;
-  rc = uvperf__elf_open(&new_walk->elf, path);
+  rc = uvperf__elf_open(&new_walk->elf, fd);
   if (rc == 0 && has_descriptors(&new_walk->elf)) {
     uvperf__elf_close(&new_walk->elf);
     rc = -ENOTSUP;
@@ -407,7 +400,7 @@ static int visit_search(walk_t *walk, const candidate_t *candidate, void *arg) {
   return 0;
 }
 
-static int judge(const walk_t *walk, const search_t *search) {
+static int judge(walk_t *walk, const search_t *search) {
   char byte;
 
   if (search->rank == 0)
@@ -420,8 +413,7 @@ static int judge(const walk_t *walk, const search_t *search) {
   return uvperf__elf_read(&walk->elf, &byte, 1, search->symbol.offset);
 }
 
-int uvperf__elf_symbol(const char *path, const char *name,
-                       uvperf__elf_symbol_t *symbol) {
+int uvperf__elf_symbol(int fd, const char *name, uvperf__elf_symbol_t *symbol) {
   search_t search;
   walk_t *walk;
   int rc;
@@ -430,7 +422,7 @@ int uvperf__elf_symbol(const char *path, const char *name,
   search.wanted.name = name;
   search.wanted.length = strlen(name);
   split_name(&search.wanted);
-  rc = walk_new(&walk, path);
+  rc = walk_new(&walk, fd);
   if (rc != 0)
     return rc;
   walk->wanted = &search.wanted;
@@ -470,12 +462,12 @@ static int visit_each(walk_t *walk, const candidate_t *candidate, void *arg) {
   return visitor->each(&symbol, visitor->data);
 }
 
-int uvperf__elf_each_symbol(const char *path,
+int uvperf__elf_each_symbol(int fd,
                             int (*each)(const uvperf__elf_symbol_t *, void *),
                             void *data) {
   visitor_t visitor = {each, data};
   walk_t *walk;
-  int rc = walk_new(&walk, path);
+  int rc = walk_new(&walk, fd);
 
   if (rc != 0)
     return rc;

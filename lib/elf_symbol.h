@@ -2,9 +2,10 @@
 /* Layer 1: functions of ELF files, for uprobes: where in the file a function
  * begins, which is what the kernel's uprobe PMU wants. Reads the symbol tables
  * .symtab and .dynsym of 32- and 64-bit files of this machine's byte order;
- * safe on hostile files; no memory kept, no fd left. Not looked into: separate
- * files of debug information, .gnu_debugdata, and a dynamic segment without
- * sections. */
+ * safe on hostile files, within the bounds of elf_file.h; no memory kept. The
+ * fd of the file, which is a regular one, stays the caller's. Not looked into:
+ * separate files of debug information, .gnu_debugdata, and a dynamic segment
+ * without sections. */
 #ifndef UVPERF_LIB_ELF_SYMBOL_H
 #define UVPERF_LIB_ELF_SYMBOL_H
 
@@ -32,16 +33,15 @@ typedef struct uvperf__elf_symbol_s {
  * only one of what it takes from others (stripped); -ENOTUNIQ: several
  * functions of that name at different places; -ENOTSUP: an indirect function
  * (STT_GNU_IFUNC), whose code is elsewhere, or any of 64-bit PowerPC's first
- * ABI, whose symbols are descriptors; -ENOMEM; -EISDIR; or what open(2) and
- * read(2) say. On failure *symbol is left as it was. */
-int uvperf__elf_symbol(const char *path, const char *name,
-                       uvperf__elf_symbol_t *symbol);
+ * ABI, whose symbols are descriptors; -EFBIG: beyond the bounds; -ENOMEM; or
+ * what read(2) says. On failure *symbol is left as it was. */
+int uvperf__elf_symbol(int fd, const char *name, uvperf__elf_symbol_t *symbol);
 
 /* Each function that can be found, by its name without a version, and more than
  * once if it is in both tables or in several versions; what `each` returns
  * other than 0 ends the walk and is returned. For near misses. Errors as
  * above. */
-int uvperf__elf_each_symbol(const char *path,
+int uvperf__elf_each_symbol(int fd,
                             int (*each)(const uvperf__elf_symbol_t *, void *),
                             void *data);
 

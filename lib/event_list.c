@@ -19,6 +19,7 @@ typedef struct node_s {
   char unit[sizeof(((uvperf__pmu_measure_t *)0)->unit)];
   char *label;
   char *string;
+  int file; /* an fd that the string is the path of; or -1 */
   char *group_name; /* the leader's, for all of its group */
   int *cpus;
   char *pmu;      /* by which it was named; NULL: by none */
@@ -52,6 +53,8 @@ uvperf_event_list_t *uvperf__event_list_hold(const uvperf_event_list_t *list) {
 static void free_node(node_t *node) {
   uvperf__free(node->label);
   uvperf__free(node->string);
+  if (node->file >= 0)
+    uvperf__file_close(node->file);
   uvperf__free(node->group_name);
   uvperf__free(node->cpus);
   uvperf__free(node->pmu);
@@ -197,13 +200,30 @@ static int copy_texts(const uvperf__parse_t *parse, node_t *node,
   return 0;
 }
 
+/* The kernel finds the file by a path, at each open. This one cannot become
+ * that of another file. */
+static int keep_file(const uvperf__parse_t *parse, node_t *node, int file) {
+  node->file = uvperf__file_dup(file);
+  if (node->file < 0)
+    return uvperf__parse_shortage(parse, node->at, node->file);
+  uvperf__free(node->string);
+  node->string = uvperf__calloc(1, UVPERF__FD_PATH_BYTES);
+  if (node->string == NULL)
+    return out_of_memory(parse, node->at);
+  uvperf__file_path_by_fd(node->file, node->string);
+  return 0;
+}
+
 static int fill_node(const uvperf__parse_t *parse, node_t *node,
                      const uvperf__named_event_t *event) {
   int rc;
 
   node->at = event->text->whole.at;
   node->wide = event->wide;
+  node->file = -1;
   rc = copy_texts(parse, node, event);
+  if (rc == 0 && event->file >= 0)
+    rc = keep_file(parse, node, event->file);
   if (rc != 0)
     return rc;
   if (node->string != NULL)

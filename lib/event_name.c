@@ -15,8 +15,16 @@
 
 #define MAX_PRECISE 3
 
+static void close_file(uvperf__event_build_t *build) {
+  if (build->event.file >= 0)
+    uvperf__file_close(build->event.file);
+  build->event.file = -1;
+}
+
 void uvperf__event_build_begin(uvperf__event_build_t *build) {
+  close_file(build);
   memset(&build->event, 0, sizeof(build->event));
+  build->event.file = -1;
   build->event.text = build->text;
   build->event.wide.attr.size = sizeof(build->event.wide);
   build->event.measure.scale = 1;
@@ -92,26 +100,34 @@ int uvperf__event_build_finish(uvperf__event_build_t *build) {
   return rc != 0 ? rc : uvperf__event_build_end(build);
 }
 
+static int build_form(uvperf__event_build_t *build) {
+  switch (build->text->form) {
+    case UVPERF__FORM_NUMBERS:
+      return uvperf__event_build_numbers(build);
+    case UVPERF__FORM_BREAKPOINT:
+      return uvperf__event_build_breakpoint(build);
+    case UVPERF__FORM_TRACEPOINT:
+      return uvperf__event_build_tracepoint(build);
+    case UVPERF__FORM_TYPE:
+      return uvperf__event_build_finish(build);
+    default:
+      return uvperf__event_build_word(build);
+  }
+}
+
 int uvperf__event_name_each(const uvperf__parse_t *parse,
                             const uvperf__event_text_t *text,
                             uvperf__named_event_fn each, void *data) {
   uvperf__event_build_t build = {.parse = parse, .text = text};
+  int rc;
 
   build.each = each;
   build.data = data;
+  build.event.file = -1;
   uvperf__event_build_begin(&build);
-  switch (text->form) {
-    case UVPERF__FORM_NUMBERS:
-      return uvperf__event_build_numbers(&build);
-    case UVPERF__FORM_BREAKPOINT:
-      return uvperf__event_build_breakpoint(&build);
-    case UVPERF__FORM_TRACEPOINT:
-      return uvperf__event_build_tracepoint(&build);
-    case UVPERF__FORM_TYPE:
-      return uvperf__event_build_finish(&build);
-    default:
-      return uvperf__event_build_word(&build);
-  }
+  rc = build_form(&build);
+  close_file(&build);
+  return rc;
 }
 
 uint32_t uvperf__precise_max(const char *root, const char *pmu, uint32_t type) {

@@ -295,5 +295,6 @@ int uvperf__pmu_build_terms(uvperf__event_build_t *build) {
   if (rc != 0 || !uvperf__probe_is_pmu(event->pmu))
     return rc;
   return uvperf__probe_finish(build->parse, build->text->head.at, event->pmu,
-                              &build->probe, &event->wide.attr, &event->string);
+                              &build->probe, &event->wide.attr, &event->string,
+                              &event->file);
 }

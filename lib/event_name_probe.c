@@ -78,12 +78,12 @@ static int try_symbol(const uvperf__elf_symbol_t *symbol, void *data) {
 }
 
 static int unknown_symbol(const uvperf__parse_t *parse, uvperf__span_t symbol,
-                          const char *path) {
+                          int fd) {
   char shown[UVPERF__SHOW_BYTES], meant[UVPERF__MEANT_BYTES];
   uvperf__near_miss_t miss;
 
   uvperf__near_miss_init(&miss, symbol.at, uvperf__span_length(symbol));
-  if (uvperf__elf_each_symbol(path, try_symbol, &miss) == -ENOMEM)
+  if (uvperf__elf_each_symbol(fd, try_symbol, &miss) == -ENOMEM)
     return uvperf__parse_shortage(parse, symbol.at, -ENOMEM);
   return uvperf__parse_fail(parse, symbol.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
                             "the file has no function '%s'%s",
@@ -97,6 +97,8 @@ static const struct {
 } faults[] = {
     {-ENOEXEC, "the file is no program or shared library of this machine"},
     {-EBADMSG, "the file is damaged"},
+    {-EFBIG, "the file is too large (more than 65536 sections, 4194304 symbols "
+             "or 512 MiB of tables): give an offset"},
     {-ENODATA, "the file has no symbols (it is stripped): give an offset"},
     {-ENOTUNIQ, "several functions are called so: give an offset"},
     {-ENOTSUP, "where its code is, is known at run time alone (an indirect "
@@ -141,22 +143,18 @@ static int open_fault(const uvperf__parse_t *parse, uvperf__span_t path,
                             shown, -code);
 }
 
-static int find_symbol(const uvperf__parse_t *parse,
-                       const uvperf__probe_t *probe, const char *path,
-                       uint64_t *offset) {
+static int find_in_file(const uvperf__parse_t *parse,
+                        const uvperf__probe_t *probe, int fd,
+                        uint64_t *offset) {
   char name[SYMBOL_BYTES];
   uvperf__elf_symbol_t symbol;
-  int fd = uvperf__file_open_regular(path);
   int rc;
 
-  if (fd < 0)
-    return open_fault(parse, probe->path, fd);
-  uvperf__file_close(fd);
   if (uvperf__span_copy(probe->symbol, name, sizeof(name)) != 0)
-    return unknown_symbol(parse, probe->symbol, path);
-  rc = uvperf__elf_symbol(path, name, &symbol);
+    return unknown_symbol(parse, probe->symbol, fd);
+  rc = uvperf__elf_symbol(fd, name, &symbol);
   if (rc == -ENOENT)
-    return unknown_symbol(parse, probe->symbol, path);
+    return unknown_symbol(parse, probe->symbol, fd);
   if (rc != 0)
     return bad_symbol(parse, probe->symbol, rc);
   /* To the kernel a negative offset is no error, but one that nobody hits. */
@@ -167,10 +165,29 @@ static int find_symbol(const uvperf__parse_t *parse,
   return 0;
 }
 
+/* The file stays open: the probe has to be in the file that was read, whatever
+ * has its path when the kernel looks. */
+static int find_symbol(const uvperf__parse_t *parse,
+                       const uvperf__probe_t *probe, const char *path,
+                       uint64_t *offset, int *file) {
+  int fd = uvperf__file_open_regular(path);
+  int rc;
+
+  if (fd < 0)
+    return open_fault(parse, probe->path, fd);
+  rc = find_in_file(parse, probe, fd, offset);
+  if (rc == 0)
+    *file = fd;
+  else
+    uvperf__file_close(fd);
+  return rc;
+}
+
 /* -- the attr -------------------------------------------------------------- */
 
 static int finish_uprobe(const uvperf__parse_t *parse, const char *at,
-                         const uvperf__probe_t *probe, uint64_t *offset) {
+                         const uvperf__probe_t *probe, uint64_t *offset,
+                         int *file) {
   char path[PATH_MAX];
 
   if (probe->path.at == NULL)
@@ -181,7 +198,9 @@ static int finish_uprobe(const uvperf__parse_t *parse, const char *at,
   if (uvperf__span_copy(probe->path, path, sizeof(path)) != 0)
     return uvperf__parse_bad(parse, probe->path.at,
                              "the path has more than %d bytes", PATH_MAX - 1);
-  return probe->symbol.at == NULL ? 0 : find_symbol(parse, probe, path, offset);
+  return probe->symbol.at == NULL
+             ? 0
+             : find_symbol(parse, probe, path, offset, file);
 }
 
 static int finish_kprobe(const uvperf__parse_t *parse, const char *at,
@@ -204,14 +223,15 @@ static int finish_kprobe(const uvperf__parse_t *parse, const char *at,
 
 int uvperf__probe_finish(const uvperf__parse_t *parse, const char *at,
                          const char *pmu, const uvperf__probe_t *probe,
-                         struct perf_event_attr *attr, uvperf__span_t *string) {
+                         struct perf_event_attr *attr, uvperf__span_t *string,
+                         int *file) {
   uint64_t offset = 0;
   int rc = 0;
 
   if (probe->offset.at != NULL)
     rc = uvperf__parse_number(parse, probe->offset, INT64_MAX, &offset);
   if (rc == 0)
-    rc = is_uprobe(pmu) ? finish_uprobe(parse, at, probe, &offset)
+    rc = is_uprobe(pmu) ? finish_uprobe(parse, at, probe, &offset, file)
                         : finish_kprobe(parse, at, probe, &offset);
   if (rc != 0)
     return rc;

@@ -14,6 +14,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <linux/openat2.h>
+
 /* Where getdents64(2) puts d_reclen and d_name of an entry: struct
  * linux_dirent64, which no header declares. */
 #define RECLEN_AT 16
@@ -34,18 +36,75 @@ ssize_t uvperf__file_read(int fd, void *buffer, size_t size) {
   return rc < 0 ? -errno : rc;
 }
 
-int uvperf__file_open_regular(const char *path) {
-  struct stat status;
+/* Where the path goes on behind "/proc/PID/root/"; NULL if it begins with
+ * something else. */
+static const char *behind_root(const char *path) {
+  if (strncmp(path, "/proc/", 6) != 0)
+    return NULL;
+  path += 6;
+  path += strncmp(path, "self/", 5) == 0 ? 4 : strspn(path, "0123456789");
+  return strncmp(path, "/root/", 6) == 0 ? path + 6 : NULL;
+}
+
+/* Finds a file below another root, which no link in the path leaves. Before
+ * Linux 5.6, and where a seccomp filter of that time forbids it, there is no
+ * such call, and links lead to our own root. */
+static int find_in_root(const char *path, const char *rest) {
+  struct open_how how = {O_PATH | O_CLOEXEC, 0, RESOLVE_IN_ROOT};
+  char root[32];
+  int root_fd, fd;
+
+  snprintf(root, sizeof(root), "%.*s", (int)(rest - path), path);
+  root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (root_fd < 0)
+    return -errno;
+  fd = (int)syscall(SYS_openat2, root_fd, rest, &how, sizeof(how));
+  if (fd < 0)
+    fd = -errno;
+  close(root_fd);
+  if (fd == -ENOSYS || fd == -EPERM) {
+    fd = open(path, O_PATH | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+  }
+  return fd;
+}
+
+static int find_file(const char *path) {
+  const char *rest = behind_root(path);
   int fd;
 
-  /* Before the open, as opening a device may do something. */
-  if (stat(path, &status) != 0)
-    return -errno;
-  if (!S_ISREG(status.st_mode))
-    return S_ISDIR(status.st_mode) ? -EISDIR : -ENXIO;
-  /* A pipe may have come into its place. */
-  fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (rest != NULL)
+    return find_in_root(path, rest);
+  fd = open(path, O_PATH | O_CLOEXEC);
   return fd < 0 ? -errno : fd;
+}
+
+/* Opens by O_PATH first, since opening a device may do something, and opening a
+ * pipe waits. What was found is then opened, not what has its name now. */
+int uvperf__file_open_regular(const char *path) {
+  char link[UVPERF__FD_PATH_BYTES];
+  struct stat status;
+  int found = find_file(path);
+  int fd;
+
+  if (found < 0)
+    return found;
+  if (fstat(found, &status) != 0) {
+    fd = -errno;
+  } else if (!S_ISREG(status.st_mode)) {
+    fd = S_ISDIR(status.st_mode) ? -EISDIR : -ENXIO;
+  } else {
+    uvperf__file_path_by_fd(found, link);
+    fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+      fd = -errno;
+  }
+  close(found);
+  return fd;
+}
+
+void uvperf__file_path_by_fd(int fd, char path[UVPERF__FD_PATH_BYTES]) {
+  snprintf(path, UVPERF__FD_PATH_BYTES, "/proc/self/fd/%d", fd);
 }
 
 ssize_t uvperf__file_read_at(int fd, void *buffer, size_t size,
@@ -101,9 +160,9 @@ int uvperf__file_link(const char *path, char *text, size_t size) {
 }
 
 int uvperf__file_path_of(int fd, char *path, size_t size) {
-  char link[32];
+  char link[UVPERF__FD_PATH_BYTES];
 
-  snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+  uvperf__file_path_by_fd(fd, link);
   return uvperf__file_link(link, path, size);
 }
 

@@ -15,9 +15,15 @@ int uvperf__file_open(const char *path);
 /* read(2): the bytes read, 0 at the end, or -errno. */
 ssize_t uvperf__file_read(int fd, void *buffer, size_t size);
 
-/* The same for what need not be a system file: -EISDIR for a directory, -ENXIO
- * for what else is no regular file, as a pipe, whose open would block. */
+/* The same for a file that others may control: -EISDIR for a directory, -ENXIO
+ * for what else is no regular file, such as a pipe, whose open would block. In
+ * "/proc/PID/root/REST", REST is found inside that root, whatever links are in
+ * it (from Linux 5.6 on). Needs /proc. */
 int uvperf__file_open_regular(const char *path);
+
+/* The path of an open file, whatever its name is now: "/proc/self/fd/7". */
+#define UVPERF__FD_PATH_BYTES 32
+void uvperf__file_path_by_fd(int fd, char path[UVPERF__FD_PATH_BYTES]);
 
 /* pread(2), from so many bytes after the beginning of the file; -EOVERFLOW
  * where no file can have as many. */

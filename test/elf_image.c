@@ -4,6 +4,7 @@
 #include "elf_image.h"
 
 #include "elf_symbol.h"
+#include "file.h"
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define NATIVE_ORDER ELFDATA2LSB
@@ -311,6 +312,31 @@ void elf_image_make_usual(elf_image_t *image, int is_64) {
   elf_image_set_version(image, 3 | 0x8000);
 }
 
+int elf_path_symbol(const char *path, const char *name,
+                    uvperf__elf_symbol_t *symbol) {
+  int fd = uvperf__file_open_regular(path);
+  int rc;
+
+  if (fd < 0)
+    return fd;
+  rc = uvperf__elf_symbol(fd, name, symbol);
+  uvperf__file_close(fd);
+  return rc;
+}
+
+int elf_path_each(const char *path,
+                  int (*each)(const uvperf__elf_symbol_t *, void *),
+                  void *data) {
+  int fd = uvperf__file_open_regular(path);
+  int rc;
+
+  if (fd < 0)
+    return fd;
+  rc = uvperf__elf_each_symbol(fd, each, data);
+  uvperf__file_close(fd);
+  return rc;
+}
+
 static int read_name(const uvperf__elf_symbol_t *symbol, void *data) {
   size_t *bytes = data;
 
@@ -321,12 +347,12 @@ static int read_name(const uvperf__elf_symbol_t *symbol, void *data) {
 int elf_image_walk(const char *path) {
   size_t bytes = 0;
 
-  return uvperf__elf_each_symbol(path, read_name, &bytes);
+  return elf_path_each(path, read_name, &bytes);
 }
 
 int elf_image_search(const char *path, const char *name) {
   uvperf__elf_symbol_t symbol;
 
   elf_image_walk(path);
-  return uvperf__elf_symbol(path, name, &symbol);
+  return elf_path_symbol(path, name, &symbol);
 }

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "elf_symbol.h"
+
 /* Where things are in the file. */
 #define ELF_IMAGE_SEGMENTS_AT 0x100
 #define ELF_IMAGE_TABLES_AT   0x200 /* 0x200 bytes for each of the tables */
@@ -88,5 +90,13 @@ int elf_image_walk(const char *path);
 
 /* What the search for a function gives in a file, after such a walk. */
 int elf_image_search(const char *path, const char *name);
+
+/* uvperf__elf_symbol and uvperf__elf_each_symbol of what has a path: what they
+ * return, or what uvperf__file_open_regular does. */
+int elf_path_symbol(const char *path, const char *name,
+                    uvperf__elf_symbol_t *symbol);
+int elf_path_each(const char *path,
+                  int (*each)(const uvperf__elf_symbol_t *, void *),
+                  void *data);
 
 #endif

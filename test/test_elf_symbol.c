@@ -34,7 +34,7 @@ static void expect(elf_image_t *image, const char *name, uint64_t offset) {
   int rc;
 
   elf_image_write(image, path);
-  rc = uvperf__elf_symbol(path, name, &symbol);
+  rc = elf_path_symbol(path, name, &symbol);
   if (rc != 0 || symbol.offset != offset)
     fail_msg("%s: %d, offset %#llx, not %#llx", name, rc,
              (unsigned long long)(rc == 0 ? symbol.offset : 0),
@@ -46,7 +46,7 @@ static void expect_error(elf_image_t *image, const char *name, int code) {
   uvperf__elf_symbol_t symbol = {"left", 1, 2};
 
   elf_image_write(image, path);
-  assert_int_equal(uvperf__elf_symbol(path, name, &symbol), code);
+  assert_int_equal(elf_path_symbol(path, name, &symbol), code);
   assert_string_equal(symbol.name, "left");
   assert_int_equal(symbol.offset, 1);
   assert_int_equal(symbol.size, 2);
@@ -77,7 +77,7 @@ static void offset_of_each_table(elf_image_t *image) {
   expect_error(image, "onet", -ENOENT);
   expect_error(image, "ne", -ENOENT);
   expect_error(image, "", -ENOENT);
-  assert_int_equal(uvperf__elf_symbol(path, "one", &symbol), 0);
+  assert_int_equal(elf_path_symbol(path, "one", &symbol), 0);
   assert_int_equal(symbol.size, 16);
   image->header.e_type = ET_EXEC;
   expect(image, "one", ELF_IMAGE_OFFSET(0x10));
@@ -102,7 +102,7 @@ static void places_at_the_edges(elf_image_t *image) {
   expect_error(image, "behind", -ENOENT);
   expect_error(image, "before", -ENOENT);
   /* Its size goes beyond the segment. */
-  assert_int_equal(uvperf__elf_symbol(path, "last", &symbol), 0);
+  assert_int_equal(elf_path_symbol(path, "last", &symbol), 0);
   assert_int_equal(symbol.size, 0);
 }
 
@@ -154,7 +154,7 @@ static void local_entry(elf_image_t *image) {
   image->header.e_machine = EM_PPC64;
   image->header.e_flags = 2;
   expect(image, "entry", ELF_IMAGE_OFFSET(0x28));
-  assert_int_equal(uvperf__elf_symbol(path, "entry", &symbol), 0);
+  assert_int_equal(elf_path_symbol(path, "entry", &symbol), 0);
   assert_int_equal(symbol.size, 8);
   set_other(image, 6 << 5 | STV_PROTECTED);
   expect(image, "entry", ELF_IMAGE_OFFSET(0x60));
@@ -389,12 +389,12 @@ static void every(elf_image_t *image) {
   elf_image_add(image, ELF_IMAGE_DYNSYM, "five", STB_GLOBAL, STT_FUNC, 0x40);
   elf_image_write(image, path);
   memset(&seen, 0, sizeof(seen));
-  assert_int_equal(uvperf__elf_each_symbol(path, see, &seen), 0);
+  assert_int_equal(elf_path_each(path, see, &seen), 0);
   assert_string_equal(
       seen.text, "one 1010 16, two 1020 16, label 1030 16, five 1040 16, ");
   memset(&seen, 0, sizeof(seen));
   seen.ends_at = 2;
-  assert_int_equal(uvperf__elf_each_symbol(path, see, &seen), 7);
+  assert_int_equal(elf_path_each(path, see, &seen), 7);
   assert_string_equal(seen.text, "one 1010 16, two 1020 16, ");
 }
 
@@ -410,9 +410,8 @@ static void each_symbol_fails_as_the_search_does(void **state) {
   elf_image_drop(&image, ELF_IMAGE_SYMTAB);
   snprintf(path, sizeof(path), "%s/image", ((temp_tree_t *)*state)->root);
   elf_image_write(&image, path);
-  assert_int_equal(uvperf__elf_each_symbol(path, see, &seen), -ENODATA);
-  assert_int_equal(uvperf__elf_each_symbol("/nonexistent", see, &seen),
-                   -ENOENT);
+  assert_int_equal(elf_path_each(path, see, &seen), -ENODATA);
+  assert_int_equal(elf_path_each("/nonexistent", see, &seen), -ENOENT);
   assert_int_equal(seen.calls, 0);
 }
 

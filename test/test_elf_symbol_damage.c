@@ -44,7 +44,7 @@ static void damage(random_run_t *run, int fd, const uint8_t *bytes, size_t size,
 /* The results that the header of the functions promises. */
 static int is_promised(int rc) {
   return rc == 0 || rc == -ENOENT || rc == -ENOEXEC || rc == -EBADMSG ||
-         rc == -ENODATA || rc == -ENOTUNIQ || rc == -ENOTSUP;
+         rc == -EFBIG || rc == -ENODATA || rc == -ENOTUNIQ || rc == -ENOTSUP;
 }
 
 /* Damages the first `dense` bytes of a file again and again; gives how many

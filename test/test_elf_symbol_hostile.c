@@ -156,7 +156,7 @@ static void damaged_header_is_ebadmsg(void **state) {
       {"sections of 0 bytes", section_size_0, -EBADMSG, "one"},
       {"sections of 1 byte more", section_size_1_more, -EBADMSG, "one"},
       {"more sections", too_many_sections, -EBADMSG, "one"},
-      {"extended number of sections", extended_sections, -EBADMSG, "one"},
+      {"extended number of sections", extended_sections, -EFBIG, "one"},
       {"segments beyond the file", segments_beyond, -EBADMSG, "one"},
       {"segments far beyond", segments_far_beyond, -EBADMSG, "one"},
       {"segments of 0 bytes", segment_size_0, -EBADMSG, "one"},
@@ -229,7 +229,7 @@ static void damaged_table_is_ebadmsg(void **state) {
   static const fault_t faults[] = {
       {"symbols of 0 bytes", rows_of_0, -EBADMSG, "one"},
       {"symbols of 1 byte", rows_of_1, -EBADMSG, "one"},
-      {"symbols end beyond the file", symbols_beyond, -EBADMSG, "one"},
+      {"symbols end beyond the file", symbols_beyond, -EFBIG, "one"},
       {"symbols begin beyond", symbols_far_beyond, -EBADMSG, "one"},
       {"symbols end beyond all numbers", symbols_at_the_end_of_numbers,
        -EBADMSG, "one"},
@@ -323,8 +323,8 @@ static void name_beyond_the_strings_is_ebadmsg(void **state) {
   image.sections[ELF_IMAGE_STRTAB].sh_size--;
   elf_image_write(&image, path);
   assert_int_equal(elf_image_walk(path), -EBADMSG);
-  assert_int_equal(uvperf__elf_symbol(path, "one", &symbol), 0);
-  assert_int_equal(uvperf__elf_symbol(path, "l", &symbol), -ENOENT);
+  assert_int_equal(elf_path_symbol(path, "one", &symbol), 0);
+  assert_int_equal(elf_path_symbol(path, "l", &symbol), -ENOENT);
 }
 
 /* -- numbers of sections in the first one --------------------------------- */
@@ -393,11 +393,11 @@ static void file_that_is_no_regular_one_is_refused(void **state) {
   const temp_tree_t *tree = *state;
   uvperf__elf_symbol_t symbol;
 
-  assert_int_equal(uvperf__elf_symbol(tree->root, "one", &symbol), -EISDIR);
-  assert_int_equal(uvperf__elf_symbol("/dev/zero", "one", &symbol), -ENOEXEC);
-  assert_int_equal(uvperf__elf_symbol(path, "one", &symbol), -ENOENT);
+  assert_int_equal(elf_path_symbol(tree->root, "one", &symbol), -EISDIR);
+  assert_int_equal(elf_path_symbol("/dev/zero", "one", &symbol), -ENXIO);
+  assert_int_equal(elf_path_symbol(path, "one", &symbol), -ENOENT);
   assert_int_equal(mkfifo(path, 0600), 0);
-  assert_int_equal(uvperf__elf_symbol(path, "one", &symbol), -ENOEXEC);
+  assert_int_equal(elf_path_symbol(path, "one", &symbol), -ENXIO);
 }
 
 /* -- what is kept --------------------------------------------------------- */
@@ -414,7 +414,7 @@ static void failed_search_keeps_nothing(void **state) {
   for (i = 1; i <= 2; i++) {
     fake_kernel_reset();
     fake_fail(FAKE_CALLOC, i, -ENOMEM);
-    assert_int_equal(uvperf__elf_symbol(path, "one", &symbol), -ENOMEM);
+    assert_int_equal(elf_path_symbol(path, "one", &symbol), -ENOMEM);
   }
   fake_kernel_reset();
   assert_int_equal(elf_image_search(path, "one"), 0);

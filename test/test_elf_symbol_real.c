@@ -2,6 +2,7 @@
 /* What the linker made: programs that say themselves where their functions are,
  * stripped ones, a library with versions, and all of the C library against what
  * the dynamic linker says. */
+#include "elf_image.h"
 #include "support.h"
 
 #include <dlfcn.h>
@@ -33,7 +34,7 @@ static void expect(const char *program, const char *name,
                    const char *function) {
   uvperf__elf_symbol_t symbol;
 
-  assert_int_equal(uvperf__elf_symbol(program, name, &symbol), 0);
+  assert_int_equal(elf_path_symbol(program, name, &symbol), 0);
   assert_int_equal(symbol.offset, place_in(program, function));
   assert_in_range(symbol.size, 4, 200);
 }
@@ -41,7 +42,7 @@ static void expect(const char *program, const char *name,
 static void expect_error(const char *program, const char *name, int code) {
   uvperf__elf_symbol_t symbol;
 
-  assert_int_equal(uvperf__elf_symbol(program, name, &symbol), code);
+  assert_int_equal(elf_path_symbol(program, name, &symbol), code);
 }
 
 static void program_function_is_where_the_program_says(void **state) {
@@ -109,7 +110,7 @@ static const char *path_of(void *library) {
 static uint64_t offset_of(const char *path, const char *name) {
   uvperf__elf_symbol_t symbol;
 
-  assert_int_equal(uvperf__elf_symbol(path, name, &symbol), 0);
+  assert_int_equal(elf_path_symbol(path, name, &symbol), 0);
   return symbol.offset;
 }
 
@@ -179,7 +180,7 @@ static int compare(const uvperf__elf_symbol_t *symbol, void *data) {
   comparison_t *comparison = data;
   void *address = dlsym(comparison->library, symbol->name);
   uvperf__elf_symbol_t found;
-  int rc = uvperf__elf_symbol(comparison->path, symbol->name, &found);
+  int rc = elf_path_symbol(comparison->path, symbol->name, &found);
   uint64_t offset;
 
   if (rc == -ENOTSUP) {
@@ -207,8 +208,7 @@ static void c_library_functions_are_where_the_linker_says(void **state) {
   if (comparison.library == NULL)
     support_skip(__func__, "a C library that is called libc.so.6");
   comparison.path = path_of(comparison.library);
-  assert_int_equal(
-      uvperf__elf_each_symbol(comparison.path, compare, &comparison), 0);
+  assert_int_equal(elf_path_each(comparison.path, compare, &comparison), 0);
   print_message("%u functions are the same, %u are unknown to dlsym, %u are "
                 "indirect\n",
                 comparison.same, comparison.unknown, comparison.indirect);

@@ -85,7 +85,7 @@ static void tables_longer_than_a_piece_are_read_whole(void **state) {
   write_many(&image);
   for (i = 0; i < MANY; i += i % 100 == 0 ? 1 : 11) {
     size_t length = long_name(name, i);
-    int rc = uvperf__elf_symbol(path, name, &symbol);
+    int rc = elf_path_symbol(path, name, &symbol);
 
     assert_int_equal(rc, length < 4096 ? 0 : -ENOENT);
     if (length < 4096)
@@ -94,7 +94,7 @@ static void tables_longer_than_a_piece_are_read_whole(void **state) {
   for (i = 0; i < MANY; i++)
     too_long += long_name(name, i) >= 4096;
   assert_true(too_long > 0);
-  assert_int_equal(uvperf__elf_each_symbol(path, count, &seen), 0);
+  assert_int_equal(elf_path_each(path, count, &seen), 0);
   assert_int_equal(seen, MANY - too_long);
 }
 
@@ -114,9 +114,9 @@ static void name_at_the_end_of_many_others_is_found(void **state) {
   }
   elf_image_add(&image, ELF_IMAGE_DYNSYM, "f", STB_GLOBAL, STT_FUNC, 0x10);
   elf_image_write(&image, path);
-  assert_int_equal(uvperf__elf_symbol(path, "f", &symbol), 0);
+  assert_int_equal(elf_path_symbol(path, "f", &symbol), 0);
   assert_int_equal(symbol.offset, ELF_IMAGE_OFFSET(0x10));
-  assert_int_equal(uvperf__elf_symbol(path, "xcff", &symbol), 0);
+  assert_int_equal(elf_path_symbol(path, "xcff", &symbol), 0);
   assert_int_equal(symbol.offset, ELF_IMAGE_OFFSET(0x102));
 }
 
@@ -148,7 +148,7 @@ static void label_whose_section_is_elsewhere_is_not_found(void **state) {
              ELF_IMAGE_BYTES + SHN_XINDEX * (off_t)sizeof(Elf64_Shdr)),
       sizeof(Elf64_Shdr));
   close(fd);
-  assert_int_equal(uvperf__elf_symbol(path, "f", &symbol), -ENOENT);
+  assert_int_equal(elf_path_symbol(path, "f", &symbol), -ENOENT);
 }
 
 #define WITH_TREE(test)                                                        \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of uprobes and kprobes, under a sysfs of the test's own; and live: a
  * uprobe named by its function counts each call. */
+#include "elf_image.h"
 #include "live.h"
 #include "names.h"
 #include "temp_tree.h"
@@ -47,6 +48,16 @@ typedef struct probe_s {
   uint64_t config2;
 } probe_t;
 
+/* By an fd. */
+static void expect_file(const char *link, const char *path) {
+  struct stat found, wanted;
+
+  assert_memory_equal(link, "/proc/self/fd/", 14);
+  assert_int_equal(stat(link, &found), 0);
+  assert_int_equal(stat(path, &wanted), 0);
+  assert_true(found.st_dev == wanted.st_dev && found.st_ino == wanted.st_ino);
+}
+
 static void check(const char *root, const probe_t *probe) {
   uvperf_event_list_t *list = names_list(root, probe->name);
   const uvperf_event_item_t *item = uvperf_event_list_get(list, 0);
@@ -58,6 +69,8 @@ static void check(const char *root, const probe_t *probe) {
   assert_int_equal(item->attr->config2, probe->config2);
   if (probe->string == NULL)
     assert_int_equal(item->attr->config1, 0);
+  else if (strstr(probe->name, "symbol=") != NULL)
+    expect_file((const char *)(uintptr_t)item->attr->config1, probe->string);
   else
     assert_string_equal((const char *)(uintptr_t)item->attr->config1,
                         probe->string);
@@ -190,8 +203,8 @@ static void probes_of_symbols_are_where_the_file_says(void **state) {
   for (i = 0; i < COUNT_OF(paths); i++) {
     probe_t probe = {name, 9, 0, paths[i], 0};
 
-    assert_int_equal(
-        uvperf__elf_symbol(paths[i], "elf_target_exported", &symbol), 0);
+    assert_int_equal(elf_path_symbol(paths[i], "elf_target_exported", &symbol),
+                     0);
     probe.config2 = symbol.offset;
     probe_name(name, sizeof(name), paths[i], "symbol=elf_target_exported");
     check(tree->root, &probe);
@@ -201,6 +214,29 @@ static void probes_of_symbols_are_where_the_file_says(void **state) {
                "symbol=elf_target_exported,offset=4,retprobe");
     check(tree->root, &probe);
   }
+}
+
+/* The kernel opens the path again: it gets the file whose symbols were read. */
+static void probe_of_a_symbol_stays_in_its_file(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf_event_list_t *list;
+  elf_image_t image;
+  char path[128], old[128], name[PATH_MAX];
+  size_t fds = support_count_fds();
+
+  snprintf(path, sizeof(path), "%s/program", tree->root);
+  snprintf(old, sizeof(old), "%s/old", tree->root);
+  elf_image_make_usual(&image, 1);
+  elf_image_write(&image, path);
+  probe_name(name, sizeof(name), path, "symbol=one");
+  list = names_list(tree->root, name);
+  assert_int_equal(rename(path, old), 0);
+  elf_image_write(&image, path);
+  expect_file(
+      (const char *)(uintptr_t)uvperf_event_list_get(list, 0)->attr->config1,
+      old);
+  uvperf_event_list_free(list);
+  assert_int_equal(support_count_fds(), fds);
 }
 
 static void expect_symbol_error(const char *root, const char *path,
@@ -334,6 +370,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(probes_of_long_names_are_refused,
                                       probes_setup, temp_tree_teardown),
       cmocka_unit_test_setup_teardown(probes_of_symbols_are_where_the_file_says,
+                                      probes_setup, temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(probe_of_a_symbol_stays_in_its_file,
                                       probes_setup, temp_tree_teardown),
       cmocka_unit_test_setup_teardown(
           probes_of_symbols_in_no_regular_file_are_refused, probes_setup,

@@ -6,7 +6,10 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "file.h"
 
@@ -27,6 +30,65 @@ static void open_regular_takes_no_other_kind_of_file(void **state) {
   fd = uvperf__file_open_regular(path);
   assert_true(fd >= 0);
   uvperf__file_close(fd);
+}
+
+/* A process whose root is the tree. */
+static pid_t live_in(const char *root, int gone[2]) {
+  char byte;
+  pid_t pid;
+
+  assert_int_equal(pipe(gone), 0);
+  pid = fork();
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    close(gone[0]);
+    if (chroot(root) != 0 || write(gone[1], "", 1) != 1)
+      _exit(1);
+    for (;;)
+      pause();
+  }
+  assert_int_equal(read(gone[0], &byte, 1), 1);
+  return pid;
+}
+
+static void expect_in_root(pid_t pid, const char *path, const char *text) {
+  char whole[PATH_MAX], bytes[16] = "";
+  int fd;
+
+  snprintf(whole, sizeof(whole), "/proc/%d/root/%s", pid, path);
+  fd = uvperf__file_open_regular(whole);
+  if (text == NULL) {
+    assert_int_equal(fd, -ENOENT);
+    return;
+  }
+  assert_true(fd >= 0);
+  assert_true(uvperf__file_read(fd, bytes, sizeof(bytes) - 1) > 0);
+  assert_string_equal(bytes, text);
+  uvperf__file_close(fd);
+}
+
+static void open_regular_stays_in_the_root_of_a_process(void **state) {
+  const temp_tree_t *tree = *state;
+  int gone[2];
+  pid_t pid;
+
+  support_need_root(__func__);
+  temp_tree_write(tree, "/inside", "inside");
+  temp_tree_link(tree, "/link", "/inside");
+  temp_tree_link(tree, "/up", "../../../../../inside");
+  temp_tree_link(tree, "/out", "/etc/passwd");
+  temp_tree_link(tree, "/proc/out", "../../../../../../etc/passwd");
+  pid = live_in(tree->root, gone);
+  expect_in_root(pid, "inside", "inside");
+  expect_in_root(pid, "link", "inside");
+  expect_in_root(pid, "up", "inside");
+  expect_in_root(pid, "out", NULL);
+  expect_in_root(pid, "proc/out", NULL);
+  expect_in_root(pid, "nothing", NULL);
+  kill(pid, SIGKILL);
+  assert_int_equal(waitpid(pid, NULL, 0), pid);
+  close(gone[0]);
+  close(gone[1]);
 }
 
 static void read_at_reads_from_any_place(void **state) {
@@ -85,6 +147,7 @@ static void inode_is_of_what_is_there_now(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       WITH_TREE(open_regular_takes_no_other_kind_of_file),
+      WITH_TREE(open_regular_stays_in_the_root_of_a_process),
       WITH_TREE(read_at_reads_from_any_place),
       WITH_TREE(inode_is_of_what_is_there_now),
       cmocka_unit_test(names_lead_to_no_other_directory),

@@ -2,6 +2,7 @@
 /* Live: a uprobe at the place that elf_symbol.c finds counts each call of the
  * function, and so does a return probe; in programs of each kind and in a
  * library. */
+#include "elf_image.h"
 #include "live.h"
 
 #include <dlfcn.h>
@@ -34,7 +35,7 @@ static void uprobe_attr(struct perf_event_attr *attr, const char *path,
   int64_t type;
 
   assert_int_equal(uvperf__system_number("", PMU "/type", &type), 0);
-  assert_int_equal(uvperf__elf_symbol(path, name, &symbol), 0);
+  assert_int_equal(elf_path_symbol(path, name, &symbol), 0);
   uvperf_attr_init(attr, (uint32_t)type, is_return ? return_bit() : 0);
   attr->config1 = (uintptr_t)path;
   attr->config2 = symbol.offset;

@@ -27,9 +27,18 @@
  * Of probes, the term retprobe means the return from there, and ref_ctr_offset
  * where a semaphore of the file is. A path without quotation marks ends at the
  * next comma, so it cannot be the last term. Between quotation marks, "" or '',
- * all but the mark itself stands for itself. A relative path is looked up by
- * the parser, for symbol=, and again by the kernel when the event is opened:
- * the working directory has to be the same.
+ * all but the mark itself stands for itself.
+ *
+ * With symbol= the parser opens the file, which must be a regular one, and the
+ * list keeps it open: config1 points to "/proc/self/fd/N". So the probe is in
+ * the file whose symbols were read, even if another file has its path by then.
+ * This takes an fd for each such event, and /proc. In a path such as
+ * "/proc/PID/root/usr/bin/x" links are followed inside that root (from Linux
+ * 5.6 on). Not read are files with more than 65536 sections or 4194304 symbols
+ * in a table, or of which more than 512 MiB would have to be read, where each
+ * read counts as 4096 bytes at least: give an offset there.
+ * Without symbol= the kernel alone looks at the path, when the event is opened;
+ * a relative one is looked up in the working directory of then.
  *
  * Groups: modifier S makes the leader sample all values, by PERF_SAMPLE_READ
  * and PERF_FORMAT_GROUP and ID in its read_format; members sample only by terms
@@ -116,10 +125,11 @@ typedef struct uvperf_event_item_s {
  *    -ENOENT  a pattern that nothing fits, a file or a function of it that is
  *      not there (NO_EVENT);
  *    -EACCES  the file may not be read (PERMISSION);
- *    -ENOEXEC, -EBADMSG, -ENODATA, -ENOTUNIQ, -ENOTSUP  the symbol cannot be
- *      found as the file is no program of this machine, is damaged or stripped,
- *      or as there are several of that name, or its code is elsewhere (an
- *      indirect function) (NO_EVENT); or what open(2) and read(2) say;
+ *    -ENOEXEC, -EBADMSG, -ENODATA, -ENOTUNIQ, -ENOTSUP, -EFBIG  the symbol
+ *      cannot be found as the file is no program of this machine, is damaged or
+ *      stripped, or as there are several of that name, or its code is elsewhere
+ *      (an indirect function), or as the file is too large (NO_EVENT); or what
+ *      open(2) and read(2) say;
  *    -E2BIG   more than 65536 events (ARGUMENT, `limit`);
  *    -ENOMEM  memory ran out (MEMORY).
  *  Source: perf-list(1), "EVENT GROUPS" and "LEADER SAMPLING"; perf-record(1),
