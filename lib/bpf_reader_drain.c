@@ -130,6 +130,12 @@ static void slice_end(void *owner) {
     uvperf__bpf_reader_tell(impl, 0);
 }
 
+static int spare(void *owner, size_t ring_index) {
+  const reader_t *impl = owner;
+
+  return uvperf__cpu_rings_spare(impl->rings, ring_index);
+}
+
 void uvperf__bpf_reader_ring_skipped(void *owner, size_t ring_index) {
   reader_t *impl = owner;
   uvperf__cpu_ring_t *ring = uvperf__cpu_rings_at(impl->rings, ring_index);
@@ -143,7 +149,7 @@ static void ring_end(void *owner, size_t ring_index, int status) {
   uvperf__cpu_ring_t *ring = uvperf__cpu_rings_at(impl->rings, ring_index);
 
   uvperf__ring_report_end(ring, status);
-  tell_of(impl, ring, uvperf__ring_report_status(status));
+  tell_of(impl, ring, status);
 }
 
 /* The last ring that could be read: the others have ended before. */
@@ -155,6 +161,7 @@ static void end(void *owner, size_t ring_index, int status) {
 const uvperf__watch_ops_t uvperf__bpf_reader_watch_ops = {
     .drain = drain,
     .slice_end = slice_end,
+    .spare = spare,
     .ring_skipped = uvperf__bpf_reader_ring_skipped,
     .ring_end = ring_end,
     .end = end,

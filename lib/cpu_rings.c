@@ -96,13 +96,24 @@ static void shape_owner(const uvperf__cpu_rings_options_t *options,
   }
 }
 
+/* Of the first thread; or of the calling one, if the first has ended: it is
+ * still in the thread group then, but find_get_context() in
+ * kernel/events/core.c returns -ESRCH for it. */
+static int open_dummy(struct perf_event_attr *attr, int cpu) {
+  int fd = uvperf__sys_open(attr, uvperf__sys_getpid(), cpu, -1,
+                            PERF_FLAG_FD_CLOEXEC);
+
+  return fd == -ESRCH ? uvperf__sys_open(attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC)
+                      : fd;
+}
+
 static int open_owner(const uvperf__cpu_rings_options_t *options,
                       uvperf__cpu_ring_t *ring, struct perf_event_attr *attr,
                       uvperf_error_t *error) {
   uvperf__attempt_t attempt = {error, options->root, attr, attr->size, 0,
                                0,     ring->cpu,     -1,   NULL};
 
-  ring->fd = uvperf__sys_open(attr, 0, ring->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+  ring->fd = open_dummy(attr, ring->cpu);
   if (ring->fd >= 0)
     return 0;
   attempt.code = ring->fd;
@@ -138,9 +149,16 @@ static int open_ring(const uvperf__cpu_rings_options_t *options, size_t bytes,
   }
 }
 
+static void close_spare(int fd) {
+  if (fd >= 0)
+    uvperf__sys_close(fd);
+}
+
 static void close_ring(uvperf__cpu_ring_t *ring, int is_forked) {
   if (!is_forked)
     uvperf__ring_unmap(&ring->ring);
+  close_spare(ring->spare);
+  close_spare(ring->old_spare);
   uvperf__sys_close(ring->fd);
   uvperf__free(ring);
 }
@@ -214,6 +232,8 @@ static int add(uvperf__cpu_rings_t *rings, int cpu, uvperf__cpu_ring_t **ring,
     return no_memory(error);
   made->index = rings->nr;
   made->cpu = cpu;
+  made->spare = -1;
+  made->old_spare = -1;
   rc = open_ring(&rings->options, rings->try_bytes, made, error);
   /* If there was an owner it was the mapping. */
   rings->has_no_lock = rc == -EPERM && made->fd >= 0;
@@ -239,6 +259,31 @@ size_t uvperf__cpu_rings_nr(const uvperf__cpu_rings_t *rings) {
 uvperf__cpu_ring_t *uvperf__cpu_rings_at(const uvperf__cpu_rings_t *rings,
                                          size_t index) {
   return rings->rings[index];
+}
+
+/* -- spares --------------------------------------------------------------- */
+
+/* The one before the last is not polled any more: the last took its place. */
+int uvperf__cpu_rings_spare(uvperf__cpu_rings_t *rings, size_t index) {
+  uvperf__cpu_ring_t *ring = rings->rings[index];
+  struct perf_event_attr attr;
+  int fd, rc;
+
+  if (uvperf__process() != rings->process)
+    return -EPERM;
+  shape_owner(&rings->options, ring->ring.size, &attr);
+  fd = open_dummy(&attr, ring->cpu);
+  if (fd < 0)
+    return fd;
+  rc = uvperf__sys_ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd);
+  if (rc < 0) {
+    uvperf__sys_close(fd);
+    return rc;
+  }
+  close_spare(ring->old_spare);
+  ring->old_spare = ring->spare;
+  ring->spare = fd;
+  return fd;
 }
 
 /* -- events --------------------------------------------------------------- */

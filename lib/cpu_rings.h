@@ -2,11 +2,15 @@
 /* Layer 4: rings, one for each CPU, into which any number of events there write
  * their records. No loop, no uv.h.
  *
- * A ring belongs to an event of its own: a dummy of the calling thread on that
- * CPU (perf_event_set_output() in kernel/events/core.c wants the same CPU and
- * clock, not the same task). It counts nothing and writes nothing, never hangs
- * up while that thread lives, can be opened while its CPU is offline, and
- * outlives every target; it needs no privileges. */
+ * A ring belongs to an event of its own: a dummy on that CPU
+ * (perf_event_set_output() in kernel/events/core.c wants the same CPU and clock,
+ * not the same task). It counts nothing and writes nothing, can be opened while
+ * its CPU is offline, and outlives every target; it needs no privileges.
+ *
+ * The dummy measures the process's first thread, which mostly lives longest, and
+ * hangs up when that thread ends. The ring goes on: others write into it as
+ * before, it can be paused, and more can join it. Only the fd to poll must be
+ * another then. */
 #ifndef UVPERF_LIB_CPU_RINGS_H
 #define UVPERF_LIB_CPU_RINGS_H
 
@@ -24,7 +28,9 @@ typedef struct uvperf__cpu_rings_s uvperf__cpu_rings_t;
 typedef struct uvperf__cpu_ring_s {
   size_t index; /* a ring keeps it */
   int cpu;
-  int fd; /* of its owner: the one to poll */
+  int fd;        /* of its owner: the one to poll, if there is no spare */
+  int spare;     /* -1, or the fd of a dummy that is polled instead */
+  int old_spare; /* -1, or what was polled before that */
   uvperf__ring_t ring;
   size_t nr_events; /* that write into it now */
   /* The sources of samples that may be in it: how many, and all their addresses
@@ -101,6 +107,11 @@ void uvperf__cpu_ring_remove_source(uvperf__cpu_ring_t *ring,
 
 /* The only source whose samples may be in the ring; or NULL. */
 const uvperf_source_t *uvperf__cpu_ring_alone(const uvperf__cpu_ring_t *ring);
+
+/* The thread of the polled dummy has ended: opens another dummy that shares the
+ * ring, as uvperf__watch_ops_t.spare. The fd, which is the ring's; or a code:
+ * what opening gives, or -EPERM in a forked child. */
+int uvperf__cpu_rings_spare(uvperf__cpu_rings_t *rings, size_t index);
 
 size_t uvperf__cpu_rings_nr(const uvperf__cpu_rings_t *rings);
 /* The index-th ring. */

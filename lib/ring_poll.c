@@ -126,11 +126,13 @@ static void elect(uvperf__ring_poll_t *ring_poll, int status) {
 
   if (ring_poll->replacing || !usable(ring_poll))
     return;
-  if (find_live(ring_poll, &fd)) {
+  if (!find_live(ring_poll, &fd))
+    fd = ring_poll->ops->spare(ring_poll->owner, status);
+  if (fd >= 0) {
     replace(ring_poll, fd);
     return;
   }
-  ring_poll->gone = status;
+  ring_poll->gone = fd;
   uv_poll_stop(&ring_poll->poll);
 }
 

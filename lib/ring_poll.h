@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Layer 4: the uv_poll_t of one ring. Of the perf events that write into the
  * ring exactly one is polled; when that one hangs up, another that lives takes
- * its place. Knows nothing of what is in the ring. */
+ * its place, or a spare of the owner's. Knows nothing of what is in the ring. */
 #ifndef UVPERF_LIB_RING_POLL_H
 #define UVPERF_LIB_RING_POLL_H
 
@@ -12,6 +12,9 @@
 #include "teardown.h"
 
 typedef struct uvperf__ring_poll_ops_s {
+  /* None of the fds lives: another fd to poll for the ring, or why there will
+   * be no more wakeups, which is `status` if there is no better reason. */
+  int (*spare)(void *owner, int status);
   /* The kernel woke the ring's reader, or claims to. */
   void (*woken)(void *owner);
   /* Another fd is polled from now on; its registration swallows wakeups as any
@@ -27,7 +30,7 @@ typedef struct uvperf__ring_poll_s {
   void *owner;
   const int *fds;
   size_t nr_fds;
-  int fd; /* the polled one of fds */
+  int fd; /* the polled one of fds, or a spare */
   int started;
   int unref;
   int replacing; /* poll is being closed, to poll another fd */

@@ -16,10 +16,6 @@ void uvperf__ring_report_end(uvperf__cpu_ring_t *ring, int status) {
   ring->status = status;
 }
 
-int uvperf__ring_report_status(int status) {
-  return status == UV_EOF ? UV_EBADF : status;
-}
-
 /* -- statistics ----------------------------------------------------------- */
 
 static void get_stats(const uvperf__cpu_ring_t *ring,
@@ -79,12 +75,12 @@ int uvperf__ring_report_info(const uvperf__cpu_rings_t *rings, size_t index,
   ring = uvperf__cpu_rings_at(rings, index);
   memset(info, 0, sizeof(*info));
   info->cpu = ring->cpu;
-  info->fd = ring->fd;
+  info->fd = ring->spare >= 0 ? ring->spare : ring->fd;
   info->bytes = ring->ring.size;
   if (!is_forked)
     info->waiting = uvperf__ring_waiting(&ring->ring);
   info->nr_events = ring->nr_events;
-  info->status = uvperf__ring_report_status(ring->status);
+  info->status = ring->status;
   get_stats(ring, watch, is_forked, &info->stats);
   return 0;
 }

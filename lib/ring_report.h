@@ -39,11 +39,6 @@ static inline void uvperf__ring_report_record(uvperf__cpu_ring_t *ring,
 /* Nothing more is read from a ring, whose end was this. */
 void uvperf__ring_report_end(uvperf__cpu_ring_t *ring, int status);
 
-/* What the user is told of the end of a ring. The hang-up of a ring's owner is
- * not the end of what is measured, but nobody will wake us for the ring any
- * more. */
-int uvperf__ring_report_status(int status);
-
 /* The totals of all rings, NULL for none. `watch` has the first of them, in
  * their order; or is NULL. A forked child has not got the mappings: it is told
  * nothing of the run of samples in whose callback it was forked. */

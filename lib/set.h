@@ -129,6 +129,7 @@ void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge);
 int uvperf__set_drain(void *owner, size_t ring_index, uvperf__slice_t *slice);
 int uvperf__set_drain_all(void *owner, uvperf__slice_t *slice);
 void uvperf__set_slice_end(void *owner);
+int uvperf__set_spare(void *owner, size_t ring_index);
 void uvperf__set_ring_end(void *owner, size_t ring_index, int status);
 void uvperf__set_ring_skipped(void *owner, size_t ring_index);
 void uvperf__set_end(void *owner, size_t ring_index, int status);

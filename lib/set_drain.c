@@ -281,6 +281,13 @@ void uvperf__set_ring_skipped(void *owner, size_t ring_index) {
   uvperf__set_tell_of(impl, ring, UV_EPROTO);
 }
 
+int uvperf__set_spare(void *owner, size_t ring_index) {
+  const set_t *impl = owner;
+
+  return uvperf__cpu_rings_spare(uvperf__counters_rings(impl->counters),
+                                 ring_index);
+}
+
 /* Nothing more is read from a ring. */
 static void give_up(set_t *impl, size_t ring_index, int status) {
   uvperf__ring_report_end(ring_at(impl, ring_index), status);
@@ -292,8 +299,7 @@ void uvperf__set_ring_end(void *owner, size_t ring_index, int status) {
   set_t *impl = owner;
 
   give_up(impl, ring_index, status);
-  uvperf__set_tell_of(impl, ring_at(impl, ring_index),
-                      uvperf__ring_report_status(status));
+  uvperf__set_tell_of(impl, ring_at(impl, ring_index), status);
 }
 
 /* The others have ended before; one that could not be polled has not been given
@@ -305,6 +311,5 @@ void uvperf__set_end(void *owner, size_t ring_index, int status) {
   for (i = 0; i < uvperf__watch_nr_rings(impl->watch); i++)
     give_up(impl, i, i == ring_index ? status : UV_EBADF);
   uvperf__set_end_delivery(impl);
-  uvperf__set_tell_of(impl, ring_at(impl, ring_index),
-                      uvperf__ring_report_status(status));
+  uvperf__set_tell_of(impl, ring_at(impl, ring_index), status);
 }

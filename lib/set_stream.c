@@ -56,6 +56,7 @@ int uvperf__set_watch_rings(set_t *impl) {
 static const uvperf__watch_ops_t by_ring = {
     .drain = uvperf__set_drain,
     .slice_end = uvperf__set_slice_end,
+    .spare = uvperf__set_spare,
     .turned = uvperf__set_turned,
     .ring_skipped = uvperf__set_ring_skipped,
     .ring_end = uvperf__set_ring_end,
@@ -66,6 +67,7 @@ static const uvperf__watch_ops_t by_ring = {
 static const uvperf__watch_ops_t by_time = {
     .drain_all = uvperf__set_drain_all,
     .slice_end = uvperf__set_slice_end,
+    .spare = uvperf__set_spare,
     .turned = uvperf__set_turned,
     .ring_skipped = uvperf__set_ring_skipped,
     .ring_end = uvperf__set_ring_end,

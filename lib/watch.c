@@ -18,10 +18,19 @@ static void on_replaced(void *owner) {
     uvperf__watch_settle(ring->watch);
 }
 
+static int on_spare(void *owner, int status) {
+  const watched_ring_t *ring = owner;
+  const uvperf__watch_t *watch = ring->watch;
+
+  return watch->ops->spare == NULL
+             ? status
+             : watch->ops->spare(watch->owner, ring->index);
+}
+
 static void on_ring_closed(void *owner);
 
 static const uvperf__ring_poll_ops_t ring_poll_ops = {
-    uvperf__watch_on_woken, on_replaced, on_ring_closed};
+    on_spare, uvperf__watch_on_woken, on_replaced, on_ring_closed};
 
 /* -- start, stop, flush --------------------------------------------------- */
 

@@ -37,6 +37,10 @@ typedef struct uvperf__watch_ops_s {
   void (*slice_end)(void *owner);
   /* A turn is over, and the watch still started. May be NULL. */
   void (*turned)(void *owner);
+  /* Every fd of a ring has hung up: another fd to poll for it, which is open
+   * until the teardown is done or until the second call after this one; or why
+   * there is none, with which the ring ends. NULL: the ring ends. */
+  int (*spare)(void *owner, size_t ring_index);
   /* A ring made no sense, was skipped up to its head, and is read on. */
   void (*ring_skipped)(void *owner, size_t ring_index);
   /* A ring has ended, with UV_EOF or what ended it, and others have not. May be

@@ -164,18 +164,39 @@ static void last_ring_that_ends_is_told_after_the_next_start(void **state) {
   bpf_reader_world_close(&world);
 }
 
-/* Its owner, a dummy of the thread that made the reader, hangs up. */
-static void ring_whose_owner_hangs_up_is_told_not_to_be_polled(void **state) {
+/* Its owner, a dummy of the first thread, hangs up. */
+static void ring_whose_owner_hangs_up_is_polled_by_a_spare(void **state) {
+  bpf_reader_world_t world;
+  live_bpf_reader_t *live = &world.live;
+  uvperf_ring_info_t info;
+  fake_event_t *spare;
+
+  bpf_reader_world_begin(*state, &world);
+  live_turns_in(*state, 5);
+  spare = world.events[4];
+  world.events[1]->revents = POLLHUP;
+  bpf_reader_world_wake(&world, world.events[1]);
+  assert_int_equal(uvperf_bpf_reader_ring(&live->reader, 0, &info), 0);
+  assert_int_equal(info.fd, spare->fd);
+  bpf_reader_world_sample(&world, world.events[1]);
+  bpf_reader_world_wake(&world, spare);
+  assert_true(live_run_until(*state, &live->samples, 1));
+  assert_int_equal(live->faults, 0);
+  bpf_reader_world_close(&world);
+}
+
+static void ring_whose_owner_hangs_up_without_spare_is_an_error(void **state) {
   bpf_reader_world_t world;
   live_bpf_reader_t *live = &world.live;
 
   bpf_reader_world_begin(*state, &world);
   live_turns_in(*state, 5);
   bpf_reader_world_sample(&world, world.events[1]);
+  fake_fail(FAKE_OPEN, 1, -EMFILE);
   world.events[1]->revents = POLLHUP;
   bpf_reader_world_wake(&world, world.events[1]);
   assert_true(live_run_until(*state, &live->faults, 1));
-  assert_int_equal(live->fault, UV_EBADF);
+  assert_int_equal(live->fault, UV_EMFILE);
   assert_int_equal(live->samples, 1);
   bpf_reader_world_sample(&world, world.events[3]);
   bpf_reader_world_wake(&world, world.events[3]);
@@ -576,7 +597,9 @@ int main(void) {
       bpf_reader_world_test(ring_with_a_split_head_leaves_the_others),
       bpf_reader_world_test(ring_with_a_split_head_in_a_flush_is_told_there),
       bpf_reader_world_test(last_ring_that_ends_is_told_after_the_next_start),
-      bpf_reader_world_test(ring_whose_owner_hangs_up_is_told_not_to_be_polled),
+      bpf_reader_world_test(ring_whose_owner_hangs_up_is_polled_by_a_spare),
+      bpf_reader_world_test(
+          ring_whose_owner_hangs_up_without_spare_is_an_error),
       bpf_reader_world_test(record_that_is_not_sound_comes_raw),
       bpf_reader_world_test(what_was_lost_is_told_of_either_record),
       bpf_reader_world_test(what_no_record_tells_to_be_lost_is_counted),

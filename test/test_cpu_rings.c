@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cpu_rings.h"
 #include "sys.h"
@@ -143,7 +144,7 @@ static void ring_of_a_cpu_is_opened_once(void **state) {
   fake_assert_clean();
 }
 
-static void owner_is_a_dummy_of_the_calling_thread(void **state) {
+static void owner_is_a_dummy_of_the_first_thread(void **state) {
   uvperf__cpu_rings_options_t options = cpu_rings_defaults;
   uvperf__cpu_rings_t *rings;
   fake_event_t *owner = fake_event_add(1);
@@ -152,7 +153,7 @@ static void owner_is_a_dummy_of_the_calling_thread(void **state) {
   options.clockid = CLOCK_MONOTONIC;
   rings = cpu_rings_make(&options);
   cpu_rings_of(rings, 3);
-  assert_int_equal(owner->pid, 0);
+  assert_int_equal(owner->pid, getpid());
   assert_int_equal(owner->group_fd, -1);
   assert_int_equal(owner->flags, PERF_FLAG_FD_CLOEXEC);
   assert_int_equal(owner->attr.type, PERF_TYPE_SOFTWARE);
@@ -161,6 +162,21 @@ static void owner_is_a_dummy_of_the_calling_thread(void **state) {
   assert_true(owner->attr.exclude_kernel);
   assert_true(owner->attr.use_clockid);
   assert_int_equal(owner->attr.clockid, CLOCK_MONOTONIC);
+  uvperf__cpu_rings_free(rings);
+  fake_assert_clean();
+}
+
+static void
+owner_of_a_process_without_first_thread_is_the_callers(void **state) {
+  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
+  fake_event_t *owner = fake_event_add(1);
+
+  (void)state;
+  fake_fail(FAKE_OPEN, 1, -ESRCH);
+  cpu_rings_of(rings, 3);
+  assert_int_equal(owner->pid, 0);
+  assert_int_equal(owner->cpu, 3);
+  assert_int_equal(fake_count(FAKE_OPEN), 2);
   uvperf__cpu_rings_free(rings);
   fake_assert_clean();
 }
@@ -447,6 +463,66 @@ static void join_redirects_into_the_owners_ring(void **state) {
   fake_assert_clean();
 }
 
+/* -- spares --------------------------------------------------------------- */
+
+static void spare_shares_the_ring_and_replaces_the_last_but_one(void **state) {
+  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
+  uvperf__cpu_rings_t *rings;
+  uvperf__cpu_ring_t *ring;
+  fake_event_t *spares[3];
+  size_t i;
+  int fd;
+
+  (void)state;
+  options.clockid = CLOCK_MONOTONIC;
+  rings = cpu_rings_make(&options);
+  fake_event_add(1);
+  ring = cpu_rings_of(rings, 3);
+  for (i = 0; i < 3; i++) {
+    spares[i] = fake_event_add(2 + i);
+    spares[i]->on_ioctl = on_join;
+    joined_to = -1;
+    fake_fail(FAKE_OPEN, 1, -ESRCH);
+    fd = uvperf__cpu_rings_spare(rings, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(fd, spares[i]->fd);
+    assert_int_equal(joined_to, ring->fd);
+    assert_int_equal(spares[i]->pid, 0);
+    assert_int_equal(spares[i]->cpu, 3);
+    assert_int_equal(spares[i]->attr.clockid, CLOCK_MONOTONIC);
+    assert_int_equal(spares[i]->flags, PERF_FLAG_FD_CLOEXEC);
+  }
+  /* The second may still be known to epoll. */
+  assert_int_equal(spares[0]->fd, -1);
+  assert_true(spares[1]->fd >= 0);
+  assert_int_equal(ring->nr_events, 0);
+  uvperf__cpu_rings_free(rings);
+  fake_assert_clean();
+}
+
+static void spare_that_cannot_be_leaves_the_last(void **state) {
+  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
+  fake_event_t *spare;
+
+  (void)state;
+  fake_event_add(1);
+  cpu_rings_of(rings, 0);
+  spare = fake_event_add(2);
+  spare->on_ioctl = on_join;
+  assert_true(uvperf__cpu_rings_spare(rings, 0) >= 0);
+  fake_fail(FAKE_OPEN, 1, -EMFILE);
+  assert_int_equal(uvperf__cpu_rings_spare(rings, 0), -EMFILE);
+  fake_event_add(3);
+  fake_fail(FAKE_IOCTL, 1, -EINVAL);
+  assert_int_equal(uvperf__cpu_rings_spare(rings, 0), -EINVAL);
+  fake_process(4711);
+  assert_int_equal(uvperf__cpu_rings_spare(rings, 0), -EPERM);
+  fake_process(0);
+  assert_true(spare->fd >= 0);
+  uvperf__cpu_rings_free(rings);
+  fake_assert_clean();
+}
+
 static int setup_limits(void **state) {
   fake_kernel_reset();
   return temp_tree_machine_setup(state);
@@ -462,7 +538,8 @@ int main(void) {
       scripted(rings_fit_where_they_have_more_bytes_than_that),
       limited(ring_is_not_halved_to_what_must_fit),
       scripted(ring_of_a_cpu_is_opened_once),
-      scripted(owner_is_a_dummy_of_the_calling_thread),
+      scripted(owner_is_a_dummy_of_the_first_thread),
+      scripted(owner_of_a_process_without_first_thread_is_the_callers),
       scripted(owner_without_a_clock_has_the_kernels),
       scripted(ring_wakes_at_a_quarter_by_default),
       scripted(ring_that_can_be_overwritten_wakes_nobody),
@@ -478,6 +555,8 @@ int main(void) {
       scripted(rings_of_a_call_that_failed_are_cut),
       scripted(rings_in_a_forked_child_are_closed_only),
       scripted(join_redirects_into_the_owners_ring),
+      scripted(spare_shares_the_ring_and_replaces_the_last_but_one),
+      scripted(spare_that_cannot_be_leaves_the_last),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

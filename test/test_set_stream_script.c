@@ -207,10 +207,34 @@ static void set_last_ring_that_ends_is_told_after_the_next_start(void **state) {
   }
 }
 
-/* Its owner, a dummy of the thread that made the set, hangs up: that is no end
- * of what is measured. */
+/* Its owner, a dummy of the first thread, hangs up: that is no end of what is
+ * measured. */
+static void set_ring_whose_owner_hangs_up_is_polled_by_a_spare(void **state) {
+  stream_world_t world;
+  uvperf_ring_info_t info;
+  fake_event_t *spare;
+  size_t mode;
+
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    stream_world_begin(*state, &world, mode);
+    live_turns_in(*state, 5);
+    spare = fake_event_add(200);
+    world.events[1]->revents = POLLHUP;
+    stream_world_wake(&world, 0);
+    assert_int_equal(spare->cpu, 0);
+    assert_int_equal(uvperf_set_ring(&world.stream.live.set, 0, &info), 0);
+    assert_int_equal(info.fd, spare->fd);
+    assert_int_equal(info.status, 0);
+    stream_world_sample(&world, 0, 100, 1);
+    fake_event_wake(spare);
+    assert_true(live_run_until(*state, &world.stream.samples, 1));
+    assert_int_equal(world.stream.faults, 0);
+    stream_world_close(&world);
+  }
+}
+
 static void
-set_ring_whose_owner_hangs_up_is_told_not_to_be_polled(void **state) {
+set_ring_whose_owner_hangs_up_without_spare_is_an_error(void **state) {
   stream_world_t world;
   size_t mode;
 
@@ -218,10 +242,11 @@ set_ring_whose_owner_hangs_up_is_told_not_to_be_polled(void **state) {
     stream_world_begin(*state, &world, mode);
     live_turns_in(*state, 5);
     stream_world_sample(&world, 0, 100, 1);
+    fake_fail(FAKE_OPEN, 1, -EMFILE);
     world.events[1]->revents = POLLHUP;
     stream_world_wake(&world, 0);
     assert_true(live_run_until(*state, &world.stream.faults, 1));
-    assert_int_equal(world.stream.fault, UV_EBADF);
+    assert_int_equal(world.stream.fault, UV_EMFILE);
     assert_int_equal(world.stream.samples, 1);
     stream_world_sample(&world, 0, 100, 2);
     stream_world_sample(&world, 1, 102, 3);
@@ -427,7 +452,9 @@ int main(void) {
       stream_world_test(set_ring_with_a_split_head_leaves_the_others),
       stream_world_test(set_ring_with_a_split_head_in_a_flush_is_told_there),
       stream_world_test(set_last_ring_that_ends_is_told_after_the_next_start),
-      stream_world_test(set_ring_whose_owner_hangs_up_is_told_not_to_be_polled),
+      stream_world_test(set_ring_whose_owner_hangs_up_is_polled_by_a_spare),
+      stream_world_test(
+          set_ring_whose_owner_hangs_up_without_spare_is_an_error),
       stream_world_test(set_events_of_an_ended_ring_are_forgotten_once_closed),
       stream_world_test(set_record_that_is_not_sound_comes_raw),
       stream_world_test(set_sample_of_an_unknown_id_is_its_own),

@@ -93,9 +93,11 @@ typedef struct uvperf_bpf_sample_s {
  *                nothing more comes from that ring (uvperf_ring_info_t.status);
  *                with the last ring delivery has stopped. In a snapshot: what
  *                is older in one ring cannot be read; the snapshot goes on;
- *    another     without a record: libuv could not go on polling a ring, or
- *                (UV_EBADF) the thread that made the reader is gone; nothing
- *                more comes from that ring (uvperf_bpf_reader_failed_ring).
+ *    another     without a record: libuv could not go on polling a ring; or
+ *                the thread ended whose end hangs up the ring's fd (the first
+ *                of the process) and no other fd could be opened, as UV_EMFILE;
+ *                nothing more comes from that ring
+ *                (uvperf_bpf_reader_failed_ring).
  *  @param sample  The library's, valid, with all it points to, until the
  *    callback returns. */
 typedef void (*uvperf_bpf_sample_cb)(uvperf_bpf_reader_t *reader, int status,

@@ -46,9 +46,10 @@ extern "C" {
  *    UV_EOF      without a record: every task that was to be measured is gone
  *                and every record was delivered, or is there for a snapshot;
  *                delivery has stopped;
- *    another     without a record: libuv could not go on polling a ring, or
- *                (UV_EBADF) the thread that made the set is gone; nothing more
- *                comes from that ring (uvperf_set_failed_ring).
+ *    another     without a record: libuv could not go on polling a ring; or
+ *                the thread ended whose end hangs up the ring's fd (the first
+ *                of the process) and no other fd could be opened, as UV_EMFILE;
+ *                nothing more comes from that ring (uvperf_set_failed_ring).
  *  @param record  The library's, valid, with all it points to, until the
  *    callback returns. record->source tells the attr (attr_index: see
  *    uvperf_set_item), the target (target_index), the place and the target's

@@ -117,7 +117,8 @@ typedef struct uvperf_stats_s {
 /* One ring of several. */
 typedef struct uvperf_ring_info_s {
   int32_t cpu;
-  /* The one fd that is polled: of the ring's owner. Do not close it. */
+  /* The one fd that is polled; another one after the thread that it belonged to
+   * has ended. Do not close it. */
   int32_t fd;
   /* Bytes of the data part. */
   uint64_t bytes;

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: a handle goes on when the thread that opened it has ended, and when the
+ * first thread of the process has, to which the rings' own events belong. No
+ * test has a flush timer: records come by wakeups alone. */
+#include "live_bpf_reader.h"
+#include "live_stream.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void run_in_a_thread(void (*run)(void *), void *arg) {
+  uv_thread_t thread;
+
+  if (uv_thread_create(&thread, run, arg) != 0)
+    abort();
+  uv_thread_join(&thread);
+}
+
+/* -- a set of all CPUs ---------------------------------------------------- */
+
+typedef struct follower_s {
+  uv_loop_t *loop;
+  live_plan_t plan;
+  uvperf_set_t set;
+  int code;       /* what the last call gave */
+  uint64_t heard; /* COMM records of the thread that runs the loop */
+  uint64_t faults;
+  int closed;
+} follower_t;
+
+static void on_record(uvperf_set_t *set, int status,
+                      const uvperf_record_t *record) {
+  follower_t *follower = set->data;
+
+  if (record == NULL)
+    follower->faults += status != 0;
+  else if (record->type == PERF_RECORD_COMM)
+    follower->heard += record->comm.tid == live_tid();
+}
+
+static void open_set(void *arg) {
+  follower_t *follower = arg;
+
+  live_stream_plan(&follower->plan);
+  live_stream_plan_comm(&follower->plan);
+  live_plan_target(&follower->plan, UVPERF_TARGET_CPUS);
+  follower->code = uvperf_set_init(follower->loop, &follower->set,
+                                   &follower->plan.options, NULL);
+  follower->set.data = follower;
+}
+
+static int start_set(follower_t *follower) {
+  return uvperf_set_start(&follower->set, &live_stream_plain, on_record, NULL);
+}
+
+/* On each CPU that it may use, so that each ring wakes. */
+static void hear_itself(void *arg) {
+  follower_t *follower = arg;
+  uint64_t next = 0;
+  int cpus[64];
+  cpu_set_t old;
+  size_t nr = live_cpus(cpus, 64);
+  size_t i;
+
+  for (i = 0; i < 2 * nr; i++) {
+    live_pin(cpus[i % nr], &old);
+    follower->heard = 0;
+    live_comm(&next, 1);
+    follower->code =
+        live_run_until(follower->loop, &follower->heard, 1) ? 0 : UV_ETIMEDOUT;
+    live_unpin(&old);
+    if (follower->code != 0)
+      return;
+  }
+}
+
+static void on_close(uvperf_set_t *set) {
+  ((follower_t *)set->data)->closed = 1;
+}
+
+static int close_set(follower_t *follower) {
+  uvperf_set_close(&follower->set, on_close);
+  while (uv_run(follower->loop, UV_RUN_DEFAULT) != 0)
+    continue;
+  return follower->closed ? 0 : 1;
+}
+
+static void set_of_cpus_goes_on_without_its_opening_thread(void **state) {
+  follower_t follower = {0};
+
+  support_need_cpu_wide(__func__);
+  follower.loop = *state;
+  run_in_a_thread(open_set, &follower);
+  assert_int_equal(follower.code, 0);
+  assert_int_equal(start_set(&follower), 0);
+  hear_itself(&follower);
+  assert_int_equal(follower.code, 0);
+  assert_int_equal(follower.faults, 0);
+  assert_int_equal(close_set(&follower), 0);
+}
+
+/* -- a set of tasks ------------------------------------------------------- */
+
+typedef struct opener_s {
+  uv_loop_t *loop;
+  live_plan_t plan;
+  live_stream_t stream;
+} opener_t;
+
+static void open_stream(void *arg) {
+  opener_t *opener = arg;
+
+  live_stream_open(opener->loop, &opener->stream, &opener->plan.options);
+}
+
+static void set_of_tasks_goes_on_without_its_opening_thread(void **state) {
+  opener_t opener;
+  uint64_t next = 0;
+  size_t mode;
+
+  support_need_own_events(__func__);
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    opener.loop = *state;
+    next = 0;
+    live_stream_plan(&opener.plan);
+    live_stream_plan_comm(&opener.plan);
+    live_stream_plan_mode(&opener.plan, mode);
+    live_stream_plan_target(&opener.plan, UVPERF_TARGET_THREAD,
+                            (pid_t)live_tid());
+    run_in_a_thread(open_stream, &opener);
+    live_stream_start(&opener.stream, NULL);
+    live_stream_comm(&next, 3);
+    assert_true(live_run_until(*state, &opener.stream.comms, 3));
+    live_stream_comm(&next, 3);
+    assert_true(live_run_until(*state, &opener.stream.comms, 6));
+    assert_int_equal(opener.stream.faults, 0);
+    live_stream_close(&opener.stream);
+  }
+}
+
+/* -- an event ------------------------------------------------------------- */
+
+typedef struct event_opener_s {
+  uv_loop_t *loop;
+  pid_t target;
+  live_collector_t collector;
+} event_opener_t;
+
+static void open_event(void *arg) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  event_opener_t *opener = arg;
+  struct perf_event_attr attr;
+
+  options.pid = opener->target;
+  live_comm_attr(&attr);
+  live_init(opener->loop, &opener->collector, &attr, &options);
+}
+
+static void event_of_another_task_goes_on_without_its_thread(void **state) {
+  event_opener_t opener = {0};
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  opener.loop = *state;
+  opener.target = (pid_t)live_tid();
+  run_in_a_thread(open_event, &opener);
+  live_start(&opener.collector, NULL);
+  live_comm(&next, 3);
+  assert_true(live_run_until(*state, &opener.collector.comms, 3));
+  assert_int_equal(opener.collector.ends, 0);
+  live_close(&opener.collector);
+}
+
+/* -- a BPF reader --------------------------------------------------------- */
+
+typedef struct reader_opener_s {
+  uv_loop_t *loop;
+  live_bpf_reader_t live;
+} reader_opener_t;
+
+static void open_reader(void *arg) {
+  reader_opener_t *opener = arg;
+
+  live_bpf_reader_open(opener->loop, &opener->live, NULL);
+}
+
+static void reader_goes_on_without_its_opening_thread(void **state) {
+  reader_opener_t opener;
+
+  opener.loop = *state;
+  live_bpf_reader_make(__func__, &opener.live, 0);
+  run_in_a_thread(open_reader, &opener);
+  live_bpf_reader_start(&opener.live, NULL);
+  live_bpf_reader_send_all(&opener.live, 0, 3);
+  live_bpf_reader_send_all(&opener.live, live_last_cpu(), 3);
+  assert_true(live_run_until(*state, &opener.live.samples, 6));
+  live_bpf_reader_send_all(&opener.live, 0, 3);
+  assert_true(live_run_until(*state, &opener.live.samples, 9));
+  assert_int_equal(opener.live.faults, 0);
+  live_bpf_reader_end(&opener.live);
+}
+
+/* -- the first thread has ended ------------------------------------------- */
+
+/* What follows is a process of its own, in which nothing may assert: it ends
+ * with a code. */
+typedef struct orphan_s {
+  uv_loop_t loop;
+  follower_t follower;
+  int opens_late; /* when the first thread has ended */
+  uv_thread_t thread;
+} orphan_t;
+
+static void wait_for_the_end_of_the_first_thread(void) {
+  struct perf_event_attr attr;
+  int fd;
+
+  live_comm_attr(&attr);
+  do {
+    fd = (int)syscall(SYS_perf_event_open, &attr, getpid(), -1, -1,
+                      PERF_FLAG_FD_CLOEXEC);
+    if (fd >= 0)
+      close(fd);
+  } while (fd >= 0);
+  if (errno != ESRCH)
+    _exit(10);
+}
+
+/* Four threads run the loop one after the other, so that what is polled hangs up
+ * several times: a spare belongs to the thread that runs the loop. */
+static void follow_a_set(void *arg) {
+  orphan_t *orphan = arg;
+  follower_t *follower = &orphan->follower;
+  int i;
+
+  wait_for_the_end_of_the_first_thread();
+  if (orphan->opens_late)
+    run_in_a_thread(open_set, follower);
+  if (follower->code != 0 || start_set(follower) != 0)
+    _exit(2);
+  for (i = 0; i < 4; i++) {
+    run_in_a_thread(hear_itself, follower);
+    if (follower->code != 0)
+      _exit(3 + i);
+  }
+  if (follower->faults != 0 || close_set(follower) != 0)
+    _exit(7);
+  _exit(uv_loop_close(&orphan->loop) == 0 ? 0 : 8);
+}
+
+/* The first thread. */
+static int be_orphan(void *arg) {
+  orphan_t *orphan = arg;
+
+  alarm(100); /* In case that it hangs. */
+  if (uv_loop_init(&orphan->loop) != 0)
+    return 1;
+  orphan->follower.loop = &orphan->loop;
+  if (!orphan->opens_late)
+    open_set(&orphan->follower);
+  if (uv_thread_create(&orphan->thread, follow_a_set, orphan) != 0)
+    return 1;
+  pthread_exit(NULL);
+}
+
+static void set_goes_on_without_the_first_thread(void **state) {
+  static orphan_t orphan;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  memset(&orphan, 0, sizeof(orphan));
+  assert_int_equal(support_wait(support_fork(be_orphan, &orphan)), 0);
+}
+
+static void set_opened_without_the_first_thread_goes_on(void **state) {
+  static orphan_t orphan;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  memset(&orphan, 0, sizeof(orphan));
+  orphan.opens_late = 1;
+  assert_int_equal(support_wait(support_fork(be_orphan, &orphan)), 0);
+}
+
+/* -- a BPF reader there --------------------------------------------------- */
+
+typedef struct reader_orphan_s {
+  uv_loop_t loop;
+  live_bpf_reader_t *live;
+} reader_orphan_t;
+
+static void receive(void *arg) {
+  reader_orphan_t *orphan = arg;
+  live_bpf_reader_t *live = orphan->live;
+  int i;
+
+  wait_for_the_end_of_the_first_thread();
+  for (i = 1; i <= 3; i++) {
+    if (live_bpf_reader_send(live, 0, 24) != 0)
+      _exit(3);
+    if (!live_run_until(&orphan->loop, &live->samples, (uint64_t)i))
+      _exit(4);
+  }
+  uvperf_bpf_reader_close(&live->reader, NULL);
+  while (uv_run(&orphan->loop, UV_RUN_DEFAULT) != 0)
+    continue;
+  _exit(live->faults == 0 && uv_loop_close(&orphan->loop) == 0 ? 0 : 5);
+}
+
+static int be_reader_orphan(void *arg) {
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  reader_orphan_t *orphan = arg;
+  live_bpf_reader_t *live = orphan->live;
+  uv_thread_t thread;
+
+  alarm(100);
+  if (uv_loop_init(&orphan->loop) != 0 ||
+      uvperf_bpf_reader_init(&orphan->loop, &live->reader, live->array,
+                             &options, NULL) != 0)
+    return 1;
+  live->reader.data = live;
+  if (uvperf_bpf_reader_start(&live->reader, &live_bpf_reader_plain,
+                              live_bpf_reader_on_sample, NULL) != 0 ||
+      uv_thread_create(&thread, receive, orphan) != 0)
+    return 2;
+  pthread_exit(NULL);
+}
+
+static void reader_goes_on_without_the_first_thread(void **state) {
+  static reader_orphan_t orphan;
+  live_bpf_reader_t live;
+
+  (void)state;
+  live_bpf_reader_make(__func__, &live, 0);
+  orphan.live = &live;
+  assert_int_equal(support_wait(support_fork(be_reader_orphan, &orphan)), 0);
+  live_bpf_reader_unmake(&live);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(set_of_cpus_goes_on_without_its_opening_thread),
+      support_loop_test(set_of_tasks_goes_on_without_its_opening_thread),
+      support_loop_test(event_of_another_task_goes_on_without_its_thread),
+      support_loop_test(reader_goes_on_without_its_opening_thread),
+      cmocka_unit_test(set_goes_on_without_the_first_thread),
+      cmocka_unit_test(set_opened_without_the_first_thread_goes_on),
+      cmocka_unit_test(reader_goes_on_without_the_first_thread),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
