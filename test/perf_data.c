@@ -52,7 +52,7 @@ static void read_names(perf_data_t *data) {
   }
 }
 
-static void make_decoders(perf_data_t *data) {
+static void make_decoder(perf_data_t *data) {
   const uvperf_source_t **sources = calloc(data->nr, sizeof(*sources));
   size_t i;
 
@@ -60,7 +60,6 @@ static void make_decoders(perf_data_t *data) {
   for (i = 0; i < data->nr; i++)
     sources[i] = &data->sources[i];
   assert_int_equal(uvperf_decoder_new(&data->decoder, sources, data->nr), 0);
-  assert_int_equal(uvperf_decoder_new(&data->synthesized, sources, 1), 0);
   free(sources);
 }
 
@@ -69,24 +68,14 @@ void perf_data_open(perf_data_t *data, const char *path) {
   data_file_read(&data->file, path);
   read_events(data);
   read_names(data);
-  make_decoders(data);
+  make_decoder(data);
 }
 
 void perf_data_close(perf_data_t *data) {
   uvperf_decoder_free(data->decoder);
-  uvperf_decoder_free(data->synthesized);
   free(data->sources);
   free(data->names);
   data_file_free(&data->file);
-}
-
-/* Whether the trailer of a record that is no sample ends in an id of 0: that is
- * nobody's but of who made the record himself. */
-static int is_synthesized(const struct perf_event_header *record) {
-  uint64_t id;
-
-  memcpy(&id, (const char *)record + record->size - sizeof(id), sizeof(id));
-  return record->type != PERF_RECORD_SAMPLE && record->size >= 16 && id == 0;
 }
 
 /* In a copy of its own size, so that a read behind it is seen. */
@@ -97,8 +86,6 @@ static void decode(const perf_data_t *data,
 
   memcpy(copy, header, header->size);
   rc = uvperf_decode(data->decoder, copy, header->size, &record->record);
-  if (rc == -EPROTO && is_synthesized(header))
-    rc = uvperf_decode(data->synthesized, copy, header->size, &record->record);
   if (rc != 0)
     print_error("record of type %u, %u bytes, at %#llx\n", record->type,
                 record->size, (unsigned long long)record->offset);

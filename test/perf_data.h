@@ -15,8 +15,7 @@ typedef struct perf_data_s {
   uvperf_source_t *sources; /* one for each of its attrs */
   const char **names;       /* of these; NULL where the file does not tell */
   size_t nr;
-  /* Of records that carry an id, and of synthesized ones, whose id is 0. */
-  uvperf_decoder_t *decoder, *synthesized;
+  uvperf_decoder_t *decoder;
 } perf_data_t;
 
 /* Fails the test where the file cannot be right. */
