@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "counters_impl.h"
+#include "fake_clock.h"
 
 /* So many attrs on these CPUs, enabled. */
 static uvperf__counters_t *begin(size_t nr_attrs, const char *cpus) {
@@ -275,6 +276,31 @@ static void event_that_cannot_be_opened_again_is_an_error(void **state) {
   counters_follow_end(counters);
 }
 
+/* The kernel gives an id once. Here the new event of a counter gets the id of
+ * the old one, so that it cannot be told apart, and is closed again. */
+static void counter_that_cannot_be_told_apart_is_closed_once(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  counters_make_records(&make, 2);
+  make.attrs[1].sample_period = 0;
+  counters_add_cpus(&make, "1");
+  counters = counters_follow_open(&make);
+  assert_int_equal(counters_source(counters, 102)->attr_index, 1);
+  counters_follow_events[4]->id = 102;
+  fake_clock_set_counters(1);
+  uvperf__counters_cpu_gone(counters, 1);
+  assert_int_equal(uvperf__counters_cpu_come(counters, 1, &error), -EEXIST);
+  fake_clock_set_counters(UINT64_C(1000000000));
+  uvperf__counters_settle(counters);
+  assert_null(counters_source(counters, 102));
+  assert_non_null(counters_source(counters, 103));
+  fake_clock_set_counters(0);
+  counters_follow_end(counters);
+}
+
 /* All of the place, with the fds that are left; the other places go on. */
 static void fds_that_do_not_suffice_are_a_failure_of_the_place(void **state) {
   uvperf__counters_t *counters;
@@ -435,6 +461,7 @@ int main(void) {
       CPU(filter_period_and_program_are_set_anew),
       CPU(cpu_that_was_offline_at_first_begins_to_count),
       CPU(event_that_cannot_be_opened_again_is_an_error),
+      CPU(counter_that_cannot_be_told_apart_is_closed_once),
       CPU(fds_that_do_not_suffice_are_a_failure_of_the_place),
       CPU(strict_set_keeps_what_can_be_opened),
       CPU(failures_stay_in_order),

@@ -311,6 +311,24 @@ static void fds_that_the_rings_need_are_told(void **state) {
   assert_non_null(strstr(error.reason, "4 events and 2 rings take as many"));
 }
 
+static void fds_that_a_ring_of_several_tasks_needs_are_told(void **state) {
+  fake_event_t *events[6];
+  counters_make_t make;
+  uvperf_error_t error;
+  size_t i;
+
+  (void)state;
+  counters_script(events, 6);
+  counters_make_records(&make, 1);
+  for (i = 0; i < 2; i++) {
+    counters_add_thread(&make, i == 0 ? getpid() : getppid());
+    make.targets[i].cpus = "0-1";
+  }
+  fake_fail(FAKE_OPEN, 6, -EMFILE);
+  counters_refused(&make, &error, -EMFILE, UVPERF_CAUSE_FILES);
+  assert_non_null(strstr(error.reason, "4 events and 2 rings take as many"));
+}
+
 static void event_that_is_not_redirected_is_a_failure(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[3];
@@ -442,6 +460,7 @@ int main(void) {
       test(failure_of_enabling_is_the_first),
       test(set_without_all_rings_is_none),
       test(fds_that_the_rings_need_are_told),
+      test(fds_that_a_ring_of_several_tasks_needs_are_told),
       test(event_that_is_not_redirected_is_a_failure),
       test(cpu_that_is_offline_is_a_failure),
       test(target_that_fails_leaves_no_ring),

@@ -74,6 +74,34 @@ static void closed_event_is_known_until_its_records_are_read(void **state) {
   fake_assert_clean();
 }
 
+/* Its count is in the samples of its leader, by its id. */
+static void
+closed_counter_is_known_until_its_leaders_records_are_read(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[3];
+  counters_make_t make;
+
+  (void)state;
+  counters_script(events, 3);
+  counters_make_records(&make, 2);
+  counters_group(&make, 0, 2);
+  make.attrs[1].sample_period = 0;
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  assert_int_equal(counters_source(counters, 102)->attr_index, 1);
+  append(events[1], 100);
+  fake_clock_set_counters(1);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  fake_clock_set_counters(1 + SOON_NS);
+  uvperf__counters_settle(counters);
+  assert_non_null(counters_source(counters, 102));
+  assert_int_equal(counters_drain(counters, NULL, NULL), 1);
+  uvperf__counters_settle(counters);
+  assert_null(counters_source(counters, 102));
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
 /* The head does not move before the record is written that a CPU was just
  * writing when its event was closed. */
 static void record_that_was_being_written_is_known(void **state) {
@@ -364,6 +392,7 @@ static int setup(void **state) {
 int main(void) {
   static const struct CMUnitTest tests[] = {
       test(closed_event_is_known_until_its_records_are_read),
+      test(closed_counter_is_known_until_its_leaders_records_are_read),
       test(record_that_was_being_written_is_known),
       test(ring_that_is_over_keeps_nobody),
       test(closed_events_are_forgotten_each_in_its_time),

@@ -91,6 +91,22 @@ static void read_find_finds_by_id(void **state) {
   assert_int_equal(uvperf_read_find(&read, 21, &count), -ENOENT);
 }
 
+/* Of a group from which a member was closed: its words may still be there. */
+static void read_find_beyond_the_values_finds_nothing(void **state) {
+  const uint64_t words[] = {2, 21, 1, 22, 2, 23, 3};
+  uvperf_read_t read = parse(PERF_FORMAT_GROUP | PERF_FORMAT_ID, words, 5);
+  uvperf_count_t count;
+  uint64_t likely;
+
+  (void)state;
+  for (likely = 0; likely < 4; likely++) {
+    assert_int_equal(uvperf__read_format_find(&read, 3, likely, &count),
+                     -ENOENT);
+    assert_int_equal(uvperf__read_format_find(&read, 2, likely, &count), 0);
+    assert_int_equal(count.value, 22);
+  }
+}
+
 static void read_find_finds_a_single(void **state) {
   const uint64_t words[] = {7, 8, 9};
   uvperf_read_t read =
@@ -182,6 +198,7 @@ int main(void) {
       cmocka_unit_test(read_of_a_group_has_each_value_with_id_and_lost),
       cmocka_unit_test(read_get_beyond_the_values_is_refused),
       cmocka_unit_test(read_find_finds_by_id),
+      cmocka_unit_test(read_find_beyond_the_values_finds_nothing),
       cmocka_unit_test(read_find_finds_a_single),
       cmocka_unit_test(read_find_without_ids_finds_nothing),
       cmocka_unit_test(parse_of_every_format_and_size_takes_what_it_needs),
