@@ -264,6 +264,43 @@ static void what_was_lost_is_told_of_either_record(void **state) {
   bpf_reader_world_close(&world);
 }
 
+/* In each callback, whatever record came before it: what waits is the record in
+ * it and those behind it, and flush is refused. */
+static void look_inside(live_bpf_reader_t *live, int status,
+                        const uvperf_bpf_sample_t *sample) {
+  uvperf_ring_info_t ring;
+
+  assert_int_equal(status, 0);
+  assert_int_equal(uvperf_bpf_reader_ring(&live->reader, 0, &ring), 0);
+  assert_int_equal(ring.waiting, sample->remaining + sample->record->size);
+  assert_int_equal(uvperf_bpf_reader_flush(&live->reader), UV_EBUSY);
+}
+
+static void flush_is_refused_in_each_callback_of_a_drain(void **state) {
+  const struct {
+    struct perf_event_header header;
+    uint64_t id;
+    uint64_t lost;
+  } lost = {{PERF_RECORD_LOST, 0, 24}, 100, 7};
+  bpf_reader_world_t world;
+  size_t i;
+
+  bpf_reader_world_begin(*state, &world);
+  live_turns_in(*state, 5);
+  for (i = 0; i < 3; i++) {
+    bpf_reader_world_sample(&world, world.events[1]);
+    bpf_reader_world_sample(&world, world.events[1]);
+    fake_ring_append(world.events[1], &lost, sizeof(lost));
+  }
+  bpf_reader_world_sample(&world, world.events[1]);
+  world.live.on_sample = look_inside;
+  bpf_reader_world_wake(&world, world.events[1]);
+  assert_int_equal(world.live.samples, 7);
+  assert_int_equal(world.live.others, 3);
+  world.live.on_sample = NULL;
+  bpf_reader_world_close(&world);
+}
+
 static uint64_t lost_of(const bpf_reader_world_t *world) {
   uvperf_stats_t stats;
 
@@ -602,6 +639,7 @@ int main(void) {
           ring_whose_owner_hangs_up_without_spare_is_an_error),
       bpf_reader_world_test(record_that_is_not_sound_comes_raw),
       bpf_reader_world_test(what_was_lost_is_told_of_either_record),
+      bpf_reader_world_test(flush_is_refused_in_each_callback_of_a_drain),
       bpf_reader_world_test(what_no_record_tells_to_be_lost_is_counted),
       bpf_reader_world_test(reader_closed_when_a_ring_is_unsound_is_clean),
       bpf_reader_world_test(start_enables_then_puts_and_stop_undoes_it),

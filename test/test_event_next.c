@@ -440,6 +440,21 @@ static void next_of_a_broken_body_is_raw_and_goes_on(void **state) {
   live_close(&collector);
 }
 
+/* Below the quarter at which the tail is published anyway. */
+static void next_that_finds_nothing_has_published_the_tail(void **state) {
+  const uvperf_record_t *record;
+  live_collector_t collector;
+  fake_event_t *fake;
+
+  fake = open_scripted(*state, &collector);
+  story_append(fake, PERF_RECORD_COMM);
+  assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
+  assert_int_equal(fake->page->data_tail, 0);
+  expect_code(&collector.event, UV_EAGAIN);
+  assert_int_equal(fake->page->data_tail, fake->page->data_head);
+  live_close(&collector);
+}
+
 static void next_of_an_unsound_ring_is_eproto_and_goes_on(void **state) {
   const uvperf_record_t *record;
   live_collector_t collector;
@@ -533,6 +548,7 @@ int main(void) {
       SCRIPTED(next_looks_again_after_it_has_asked),
       SCRIPTED(next_of_an_event_in_error_state_is_ebadf),
       SCRIPTED(next_of_a_broken_body_is_raw_and_goes_on),
+      SCRIPTED(next_that_finds_nothing_has_published_the_tail),
       SCRIPTED(next_of_an_unsound_ring_is_eproto_and_goes_on),
       SCRIPTED(next_without_a_ring_is_einval),
       SCRIPTED(next_in_a_forked_child_is_eperm),

@@ -276,8 +276,9 @@ static void event_start_enable_fails_is_stopped(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
   uvperf_error_t error;
+  fake_event_t *fake;
 
-  fake_event_add(7);
+  fake = fake_event_add(7);
   story_attr(&attr);
   live_init(*state, &collector, &attr, NULL);
   fake_fail(FAKE_IOCTL, 1, -ENODEV);
@@ -289,6 +290,10 @@ static void event_start_enable_fails_is_stopped(void **state) {
   assert_non_null(strstr(error.reason, "ENABLE of software event"));
   assert_int_equal(uvperf_event_is_active(&collector.event), 0);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
+  /* What start did not enable stop does not disable. */
+  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(fake->enabled, 1);
   assert_int_equal(
       uvperf_event_start(&collector.event, NULL, story_on_record, &error), 0);
   live_close(&collector);

@@ -77,6 +77,20 @@ slice_that_has_begun_looks_at_the_clock_within_32_records(void **state) {
   assert_in_range(take_all(&slice, 8, 1000), 1, 33);
 }
 
+/* Ten records have taken half of the time, so that ten more would fit. */
+static void slice_looks_again_after_half_of_what_fits(void **state) {
+  uint64_t session = 1;
+  uvperf__slice_t slice;
+
+  (void)state;
+  uvperf__slice_begin(&slice, &session, 1000000, UINT64_MAX, 7200000000000);
+  uvperf__slice_start_clock(&slice);
+  slice.start_ns -= 3600000000000;
+  slice.records = 10;
+  assert_int_equal(uvperf__slice_time_over(&slice), 0);
+  assert_in_range(slice.next_look, 14, 15);
+}
+
 static void slice_without_a_clock_ends_with_its_first_record(void **state) {
   uint64_t session = 1;
   uvperf__slice_t slice;
@@ -108,6 +122,7 @@ int main(void) {
       cmocka_unit_test(slice_whose_time_is_over_ends_within_128_records),
       cmocka_unit_test(
           slice_that_has_begun_looks_at_the_clock_within_32_records),
+      cmocka_unit_test(slice_looks_again_after_half_of_what_fits),
       cmocka_unit_test(slice_without_a_clock_ends_with_its_first_record),
       cmocka_unit_test(slice_of_slow_records_looks_at_the_clock_for_each),
   };
