@@ -339,10 +339,10 @@ void uvperf__bpf_outputs_disable(uvperf__bpf_outputs_t *outputs) {
 
 /* The kernel has turned it off for good (perf_event_exit_cpu in
  * kernel/events/core.c). In the map it would answer programs that name the CPU
- * by -EOPNOTSUPP. */
+ * by -EOPNOTSUPP: an entry that cannot be deleted now is tried again when all
+ * are taken out. */
 static void go(uvperf__bpf_outputs_t *outputs, bpf_output_t *output) {
   uvperf__bpf_output_take(outputs, output, NULL);
-  output->is_put = 0;
   uvperf__bpf_output_count_lost(outputs, output);
   uvperf__bpf_output_close(output);
   output->status = -ENODEV;

@@ -74,6 +74,19 @@ static void entry_that_cannot_be_deleted_does_not_hold_the_event(void **state) {
   assert_int_equal(status(1), -ENODEV);
 }
 
+static void entry_that_could_not_be_deleted_is_tried_again(void **state) {
+  (void)state;
+  open_and_start();
+  world.map->is_frozen = 1;
+  uvperf__bpf_outputs_cpu_gone(world.outputs, 1);
+  world.map->is_frozen = 0;
+  assert_string_equal(outputs_world_keys(), "0 1 2 3");
+  assert_int_equal(uvperf__bpf_outputs_take(world.outputs, NULL), 0);
+  assert_string_equal(outputs_world_keys(), "");
+  assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
+  assert_string_equal(outputs_world_keys(), "0 2 3");
+}
+
 /* -- come ----------------------------------------------------------------- */
 
 static void cpu_that_comes_back_has_a_new_event_in_its_ring(void **state) {
@@ -260,6 +273,7 @@ int main(void) {
       world_test(cpu_that_goes_is_taken_out),
       world_test(cpu_that_is_away_is_no_failure),
       world_test(entry_that_cannot_be_deleted_does_not_hold_the_event),
+      world_test(entry_that_could_not_be_deleted_is_tried_again),
       world_test(cpu_that_comes_back_has_a_new_event_in_its_ring),
       world_test(cpu_that_comes_is_as_the_others),
       world_test(cpu_that_is_new_has_a_ring_of_its_own),

@@ -75,6 +75,18 @@ static void map_that_is_frozen_lets_nothing_be_put(void **state) {
   assert_string_equal(outputs_world_keys(), "");
 }
 
+/* The events cannot be put back either then. */
+static void take_that_failed_in_a_frozen_map_takes_all_later(void **state) {
+  (void)state;
+  outputs_world_open();
+  assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
+  world.map->is_frozen = 1;
+  assert_int_equal(uvperf__bpf_outputs_take(world.outputs, NULL), -EPERM);
+  world.map->is_frozen = 0;
+  assert_int_equal(uvperf__bpf_outputs_take(world.outputs, NULL), 0);
+  assert_string_equal(outputs_world_keys(), "");
+}
+
 static void leaving_the_map_spares_the_entries_of_others(void **state) {
   (void)state;
   outputs_world_open();
@@ -195,6 +207,7 @@ int main(void) {
       world_test(take_that_fails_takes_none),
       world_test(entry_that_is_gone_is_no_failure),
       world_test(map_that_is_frozen_lets_nothing_be_put),
+      world_test(take_that_failed_in_a_frozen_map_takes_all_later),
       world_test(leaving_the_map_spares_the_entries_of_others),
       world_test(leaving_a_shared_map_takes_out_what_was_put),
       world_test(leaving_a_map_that_preserves_takes_out_what_was_put),
