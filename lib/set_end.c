@@ -102,6 +102,12 @@ void uvperf__set_turned(void *owner) {
   uint64_t session = impl->session;
   uint64_t now = uv_now(impl->handle->loop);
 
+  /* A callback of a snapshot runs the loop: the user has a record, and more are
+   * to come before any end. */
+  if (impl->in_callback) {
+    uvperf__watch_look_in(impl->watch, PROBE_MS);
+    return;
+  }
   uvperf__counters_settle(impl->counters);
   if (!impl->ends_found)
     find_ends(impl);

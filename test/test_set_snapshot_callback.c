@@ -267,6 +267,60 @@ static void set_snapshot_whose_targets_change_tells_sources(void **state) {
   }
 }
 
+/* Removes a target, which has the next turn of the loop look at it. */
+static void remove_and_run(live_stream_t *stream, uint32_t index) {
+  assert_int_equal(uvperf_set_remove_target(&stream->live.set, index), 0);
+  uv_run(stream->live.set.loop, UV_RUN_NOWAIT);
+  assert_int_equal(uvperf_set_snapshot(&stream->live.set, 0), UV_EBUSY);
+}
+
+/* Runs the loop until the first target would be forgotten. The record in hand,
+ * and those of the snapshot that are still to come, have their source. */
+static void remove_targets(live_stream_t *stream,
+                           const uvperf_record_t *record) {
+  stream_world_t *world = (stream_world_t *)stream;
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  uvperf_set_t *set = &stream->live.set;
+  size_t i;
+
+  if (stream->records != 1)
+    return;
+  target.type = UVPERF_TARGET_CPUS;
+  target.cpus = "0-1";
+  for (i = 0; i < 2; i++)
+    assert_int_equal(uvperf_set_add_target(set, &target, NULL, NULL), 0);
+  remove_and_run(stream, 0);
+  fake_clock_set_counters(1 + 2 * SOON_NS);
+  remove_and_run(stream, 1);
+  for (i = 0; i < support_page_bytes() / 32; i++) {
+    stream_world_overwrite(world, 0, 555, 1000 + i);
+    stream_world_overwrite(world, 1, 555, 1000 + i);
+  }
+  remove_and_run(stream, 2);
+  assert_int_equal(record->source->target_index, 0);
+}
+
+static void
+set_target_removed_in_a_snapshot_that_runs_the_loop_keeps_its_source(
+    void **state) {
+  stream_world_t world;
+  size_t mode, i;
+
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    begin(*state, &world, mode);
+    for (i = 0; i < 4; i++)
+      fake_event_add(200 + i);
+    fake_clock_set_counters(1);
+    write_six(&world);
+    world.stream.on_record = remove_targets;
+    snap(&world, 0);
+    assert_int_equal(world.stream.by_target[0], 6);
+    assert_int_equal(world.stream.foreign, 0);
+    stream_world_close(&world);
+    fake_clock_set_counters(0);
+  }
+}
+
 /* What a snapshot could still give keeps its source, and no more. */
 static void set_forgets_removed_targets_as_they_are_overwritten(void **state) {
   stream_world_t world;
@@ -336,19 +390,24 @@ static void set_of_overwritable_rings_polls_none(void **state) {
   }
 }
 
+/* A set of a thread, which can end. */
+static void begin_thread(uv_loop_t *loop, stream_world_t *world, size_t mode) {
+  plan(world, mode);
+  world->make.options.nr_targets = 0;
+  counters_add(&world->make, UVPERF_TARGET_THREAD)->pid = (int32_t)getpid();
+  world->make.targets[0].cpus = "0-1";
+  world->make.targets[0].data = (void *)1;
+  live_stream_open(loop, &world->stream, &world->make.options);
+  live_stream_start(&world->stream, NULL);
+}
+
 static void set_snapshot_is_to_be_had_after_eof(void **state) {
   stream_world_t world;
   uvperf_set_t *set = &world.stream.live.set;
   size_t mode;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    plan(&world, mode);
-    world.make.options.nr_targets = 0;
-    counters_add(&world.make, UVPERF_TARGET_THREAD)->pid = (int32_t)getpid();
-    world.make.targets[0].cpus = "0-1";
-    world.make.targets[0].data = (void *)1;
-    live_stream_open(*state, &world.stream, &world.make.options);
-    live_stream_start(&world.stream, NULL);
+    begin_thread(*state, &world, mode);
     write_six(&world);
     world.events[0]->revents = POLLHUP;
     world.events[2]->revents = POLLHUP;
@@ -365,6 +424,37 @@ static void set_snapshot_is_to_be_had_after_eof(void **state) {
   }
 }
 
+static void end_and_run(live_stream_t *stream, const uvperf_record_t *record) {
+  stream_world_t *world = (stream_world_t *)stream;
+  size_t i;
+
+  (void)record;
+  if (stream->records != 1 || stream->eofs > 0)
+    return;
+  world->events[0]->revents = POLLHUP;
+  world->events[2]->revents = POLLHUP;
+  for (i = 0; i < 5; i++)
+    uv_run(stream->live.set.loop, UV_RUN_NOWAIT);
+}
+
+static void
+set_end_in_a_snapshot_that_runs_the_loop_comes_after_it(void **state) {
+  stream_world_t world;
+  size_t mode;
+
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    begin_thread(*state, &world, mode);
+    write_six(&world);
+    world.stream.on_record = end_and_run;
+    snap(&world, 0);
+    assert_int_equal(world.stream.by_target[0], 6);
+    assert_int_equal(world.stream.nr_ends + world.stream.eofs, 0);
+    assert_true(live_run_until(*state, &world.stream.eofs, 1));
+    assert_int_equal(world.stream.nr_ends, 1);
+    stream_world_close(&world);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       stream_world_test(set_snapshot_ends_where_a_callback_stops),
@@ -374,9 +464,13 @@ int main(void) {
       stream_world_test(set_closed_in_a_snapshot_delivers_no_more),
       stream_world_test(set_snapshot_forked_in_its_callback_is_clean),
       stream_world_test(set_snapshot_whose_targets_change_tells_sources),
+      stream_world_test(
+          set_target_removed_in_a_snapshot_that_runs_the_loop_keeps_its_source),
       stream_world_test(set_forgets_removed_targets_as_they_are_overwritten),
       stream_world_test(set_of_overwritable_rings_polls_none),
       stream_world_test(set_snapshot_is_to_be_had_after_eof),
+      stream_world_test(
+          set_end_in_a_snapshot_that_runs_the_loop_comes_after_it),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
