@@ -62,8 +62,11 @@ struct event_s {
   int default_flush; /* the last start left flush_ms to the library */
   int started;
   int enabled_by_start;
-  int enabled;      /* as far as the library can know: uvperf_event_modify */
-  int limited;      /* uvperf_event_refresh was called */
+  int enabled; /* as far as the library can know: uvperf_event_modify */
+  int limited; /* uvperf_event_refresh was called */
+  /* The count at which its overflows have run out; UINT64_MAX: not known. */
+  uint64_t limit_end;
+  int has_program;  /* uvperf_event_set_bpf was called: it may drop samples */
   int paused;       /* the ring, by PERF_EVENT_IOC_PAUSE_OUTPUT */
   int snapped;      /* an overwritable ring since then: next has looked at it */
   event_t *leader;  /* of its group; NULL if it leads or is alone */
@@ -176,7 +179,8 @@ int uvperf__event_check_process(const event_t *impl, uvperf_error_t *error);
  * the error. */
 int uvperf__event_enable(event_t *impl, uvperf_error_t *error);
 
-/* Enables the event alone: 0, or -errno. */
+/* Enables the event alone: 0, or -errno. UV_ENOTSUP: its overflows ran out, and
+ * nothing can start it again. uvperf__event_unstick is to follow. */
 int uvperf__event_enable_alone(event_t *impl);
 
 /* Restarts an enabled event that the end of its limit of overflows may have

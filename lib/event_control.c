@@ -11,6 +11,7 @@
 #include "control_fd.h"
 #include "explain.h"
 #include "sys.h"
+#include "system.h"
 
 /* BPF_TRACE_MAX_PROGS in include/linux/trace_events.h: of so many programs a
  * tracepoint tells the ids; room for more is E2BIG. */
@@ -50,6 +51,16 @@ static int can_stick(const event_t *impl) {
          impl->attr->type != PERF_TYPE_RAW;
 }
 
+/* Whether the target can be off its CPU now, so that a period does not start
+ * the event. One that has a frequency is started by the next tick. */
+static int is_elsewhere(const event_t *impl) {
+  int pid = impl->source.pid;
+
+  if (impl->attr->freq)
+    return 0;
+  return impl->cgroup >= 0 || (pid > 0 && pid != uvperf__sys_gettid());
+}
+
 /* A sibling of another PMU than its leader's that was enabled after it waits
  * for the next tick or switch (see uvperf_event_enable_group). A leader with a
  * limit of its own may be off by that, and stays so. */
@@ -65,20 +76,52 @@ static void schedule_group(const event_t *leader) {
  * enabling calls, leave hw.state stopped; only pmu->start clears it, and only
  * __perf_event_period calls that, while the event is scheduled in. */
 void uvperf__event_unstick(const event_t *impl) {
-  if (!can_stick(impl))
-    return;
+  if (!can_stick(impl) || (is_elsewhere(impl) && impl->limit_end != UINT64_MAX))
+    return; /* is_dead would have refused to enable it */
   if (impl->leader != NULL)
     schedule_group(impl->leader);
   uvperf__control_period(impl->fd, impl->attr, impl->attr->sample_period);
 }
 
-int uvperf__event_enable_alone(event_t *impl) {
-  int rc = uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_ENABLE, 0);
+static uint64_t count_of(const event_t *impl) {
+  uvperf_count_t count;
 
+  return uvperf_event_read(impl->handle, &count) == 0 ? count.value : 0;
+}
+
+/* A limited event counts nothing once its overflows have run out. */
+static int has_run_out(const event_t *impl) {
+  return can_stick(impl) && is_elsewhere(impl) &&
+         impl->limit_end != UINT64_MAX && count_of(impl) >= impl->limit_end;
+}
+
+static int is_dead(const event_t *impl) {
+  return has_run_out(impl) && uvperf__system_is_before("", 6, 16) == 0;
+}
+
+/* Where the count will be when so many overflows more have run out. */
+static void move_limit(event_t *impl, uint32_t overflows) {
+  uint64_t period = impl->attr->sample_period;
+  uint64_t from = impl->limit_end;
+
+  if (!is_elsewhere(impl))
+    return;
+  if (!impl->limited || has_run_out(impl))
+    from = impl->has_program ? UINT64_MAX : count_of(impl);
+  impl->limit_end = period > (UINT64_MAX - from) / overflows
+                        ? UINT64_MAX
+                        : from + period * overflows;
+}
+
+int uvperf__event_enable_alone(event_t *impl) {
+  int rc;
+
+  if (is_dead(impl))
+    return UV_ENOTSUP;
+  rc = uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_ENABLE, 0);
   if (rc < 0)
     return rc;
   impl->enabled = 1;
-  uvperf__event_unstick(impl);
   return 0;
 }
 
@@ -88,9 +131,11 @@ int uvperf__event_enable(event_t *impl, uvperf_error_t *error) {
   if (rc == 0)
     rc = finish(impl, uvperf__event_enable_alone(impl), PERF_EVENT_IOC_ENABLE,
                 0, error);
-  if (rc == 0)
-    uvperf__event_unstick_siblings(impl);
-  return rc;
+  if (rc != 0)
+    return rc;
+  uvperf__event_unstick(impl);
+  uvperf__event_unstick_siblings(impl);
+  return 0;
 }
 
 int uvperf_event_enable(uvperf_event_t *event, uvperf_error_t *error) {
@@ -148,10 +193,14 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
                            "refresh by %u overflows: it must be 1 to %d",
                            overflows, INT_MAX);
   rc = uvperf__event_check_process(impl, error);
+  if (rc == 0 && is_dead(impl))
+    rc = finish(impl, UV_ENOTSUP, PERF_EVENT_IOC_REFRESH, overflows, error);
   if (rc == 0)
     rc = uvperf__event_enable_siblings(impl, 1, error);
-  if (rc == 0)
-    rc = control(impl, PERF_EVENT_IOC_REFRESH, (long)overflows, error);
+  if (rc != 0)
+    return rc;
+  move_limit(impl, overflows);
+  rc = control(impl, PERF_EVENT_IOC_REFRESH, (long)overflows, error);
   if (rc != 0)
     return rc;
   impl->enabled = 1;
@@ -171,6 +220,8 @@ int uvperf_event_set_period(uvperf_event_t *event, uint64_t period,
   rc = uvperf__control_period(impl->fd, impl->attr, period);
   /* The kernel's attr has it now, and modify must be given the same. */
   if (rc >= 0) {
+    if (!has_run_out(impl))
+      impl->limit_end = UINT64_MAX;
     impl->attr->sample_period = period;
     uvperf__event_attr_changed(impl);
   }
@@ -195,8 +246,15 @@ int uvperf_event_set_filter(uvperf_event_t *event, const char *filter,
 
 int uvperf_event_set_bpf(uvperf_event_t *event, int prog_fd,
                          uvperf_error_t *error) {
-  return control(uvperf__event_impl(event), PERF_EVENT_IOC_SET_BPF, prog_fd,
-                 error);
+  event_t *impl = uvperf__event_impl(event);
+  int rc = control(impl, PERF_EVENT_IOC_SET_BPF, prog_fd, error);
+
+  if (rc != 0)
+    return rc;
+  impl->has_program = 1;
+  if (!has_run_out(impl))
+    impl->limit_end = UINT64_MAX;
+  return 0;
 }
 
 int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids, size_t *nr,

@@ -57,11 +57,10 @@ int uvperf__event_enable_siblings(event_t *leader, int also_on_exec,
     if (!also_on_exec &&
         uvperf__attr_value(member->attr, UVPERF_ATTR_ENABLE_ON_EXEC))
       continue;
-    rc = uvperf__sys_ioctl(member->fd, PERF_EVENT_IOC_ENABLE, 0);
+    rc = uvperf__event_enable_alone(member);
     enable.attr = member->attr;
     if (rc < 0)
       return uvperf__explain_control(error, rc, "", &enable);
-    member->enabled = 1;
   }
   return 0;
 }

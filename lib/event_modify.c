@@ -47,9 +47,14 @@ static int resize(struct perf_event_attr **attr, uint32_t size) {
  * refused (perf_event_modify_breakpoint). That is always 1 here, so that it
  * never runs where it should not. */
 static int restart(event_t *impl) {
+  int rc;
+
   if (!impl->enabled)
     return 0;
-  return uvperf__event_enable_alone(impl);
+  rc = uvperf__event_enable_alone(impl);
+  if (rc == 0)
+    uvperf__event_unstick(impl);
+  return rc;
 }
 
 /* perf_event_modify_attr copies sig_data before it looks whether it can take

@@ -134,6 +134,13 @@ static void refresh_einval(const refusal_t *refusal) {
     explain_unknown(refusal);
 }
 
+/* No answer of the kernel: uvperf__event_enable_alone. */
+static void enable_enotsup(const refusal_t *refusal) {
+  say(refusal, UVPERF_CAUSE_NOT_SUPPORTED,
+      "its overflows ran out, and since Linux 6.16 an event of another thread "
+      "stays stopped then: close it and open it again");
+}
+
 /* _perf_event_period. */
 static void period_einval(const refusal_t *refusal) {
   uint64_t value = refusal->control->value;
@@ -446,6 +453,8 @@ static const struct {
   void (*explain)(const refusal_t *refusal);
 } handlers[] = {
     {PERF_EVENT_IOC_REFRESH, -EINVAL, refresh_einval},
+    {PERF_EVENT_IOC_REFRESH, -EOPNOTSUPP, enable_enotsup},
+    {PERF_EVENT_IOC_ENABLE, -EOPNOTSUPP, enable_enotsup},
     {PERF_EVENT_IOC_PERIOD, -EINVAL, period_einval},
     {PERF_EVENT_IOC_PAUSE_OUTPUT, -EINVAL, pause_einval},
     {PERF_EVENT_IOC_SET_FILTER, -EINVAL, filter_einval},

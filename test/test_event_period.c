@@ -3,6 +3,8 @@
  * changes. */
 #include "control.h"
 
+#include "system.h"
+
 static volatile uint64_t other_word;
 
 /* -- REFRESH -------------------------------------------------------------- */
@@ -181,6 +183,53 @@ static void sibling_whose_overflows_ran_out_is_started_again(void **state) {
   assert_int_equal(sibling.records, 2);
   live_close(&sibling);
   live_close(&leader);
+}
+
+static void call_once(void *arg) {
+  (void)arg;
+  live_syscall(5);
+}
+
+/* A period starts it while the thread is on a CPU, and nobody knows when. */
+static void event_of_another_thread_that_ran_out_says_so(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  live_collector_t collector;
+  uvperf_event_t *event = &collector.event;
+  struct perf_event_attr attr;
+  live_worker_t worker;
+  uvperf_error_t error;
+
+  if (uvperf__system_is_before("", 6, 16) != 0)
+    support_skip(__func__, "Linux 6.16");
+  live_worker_fork(&worker, call_once, NULL);
+  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  options.pid = worker.pid;
+  live_init(*state, &collector, &attr, &options);
+  live_start(&collector, NULL);
+  assert_int_equal(uvperf_event_stop(event), 0);
+  assert_int_equal(uvperf_event_refresh(event, 3, NULL), 0);
+  /* Some are left. */
+  assert_int_equal(uvperf_event_refresh(event, 4, NULL), 0);
+  live_worker_do(&worker);
+  assert_int_equal(uvperf_event_flush(event), 0);
+  assert_int_equal(collector.records, 5);
+  assert_int_equal(uvperf_event_disable(event, NULL), 0);
+  assert_int_equal(uvperf_event_enable(event, NULL), 0);
+  live_worker_do(&worker);
+  assert_int_equal(uvperf_event_flush(event), 0);
+  assert_int_equal(collector.records, 7);
+  control_expect_refused(uvperf_event_refresh(event, 3, &error), &error,
+                         UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED,
+                         "open it again");
+  assert_int_equal(uvperf_event_set_period(event, 5, NULL), 0);
+  control_expect_refused(uvperf_event_enable(event, &error), &error, UV_ENOTSUP,
+                         UVPERF_CAUSE_NOT_SUPPORTED, "open it again");
+  control_expect_refused(
+      uvperf_event_start(event, NULL, live_on_record, &error), &error,
+      UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED, "open it again");
+  live_worker_end(&worker);
+  live_close(&collector);
 }
 
 static void event_refresh_adds_to_what_is_left(void **state) {
@@ -388,6 +437,7 @@ int main(void) {
       support_loop_test(event_whose_overflows_ran_out_is_started_again),
       support_loop_test(event_whose_overflows_ran_out_restarts_in_any_order),
       support_loop_test(sibling_whose_overflows_ran_out_is_started_again),
+      support_loop_test(event_of_another_thread_that_ran_out_says_so),
       support_loop_test(event_refresh_adds_to_what_is_left),
       support_loop_test(event_refresh_of_what_has_no_overflows_is_einval),
       support_loop_test(event_set_period_while_running_changes_the_samples),

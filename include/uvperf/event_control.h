@@ -25,7 +25,9 @@ extern "C" {
 /** Enables counting. Not needed after a start that enables. The siblings of a
  *  leader are enabled first (options.leader in event.h). An event with a limit
  *  of overflows that is used up (uvperf_event_refresh) runs without one then.
- *  @return 0, or see the top.
+ *  @return 0, or see the top, or
+ *    UV_ENOTSUP its overflows, or a sibling's, ran out, and this kernel cannot
+ *      start it again (uvperf_event_refresh).
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_event_enable(uvperf_event_t *event,
                                       uvperf_error_t *error);
@@ -75,16 +77,19 @@ UVPERF_EXTERN int uvperf_event_reset_group(uvperf_event_t *event,
  *  target runs. So after the first refresh of such an event each call that
  *  enables it (refresh, enable, start, modify, also of its leader) gives it its
  *  period again: the period begins anew, and its first sample comes early. That
- *  works for the calling thread and for whole CPUs. Another thread can be off
- *  its CPU at that moment, which the kernel does not report: if no samples
- *  come, repeat uvperf_event_set_period.
+ *  works for the calling thread and for whole CPUs. Another thread, or a
+ *  cgroup, can be off the CPU at that moment. So once its overflows ran out,
+ *  enabling the event is UV_ENOTSUP: close it and open it again. That they ran
+ *  out is seen by the count, and is missed if uvperf_event_reset, set_period or
+ *  set_bpf was called in between.
  *  Linux 6.16, and 6.17 before its commit "perf/core: Fix system hang caused by
  *  cpu-clock usage", can hang the machine when the overflows of cpu-clock or
  *  task-clock run out.
  *  @param overflows  Samples, 1 to INT_MAX; added to what is left.
  *  @return 0, or see the top, or
  *    UV_EINVAL  overflows is 0 or above INT_MAX; or the event does not sample,
- *      or is inherited.
+ *      or is inherited;
+ *    UV_ENOTSUP its overflows ran out, and this kernel cannot start it again.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_REFRESH; _perf_event_refresh. */
 UVPERF_EXTERN int uvperf_event_refresh(uvperf_event_t *event,
                                        uint32_t overflows,
