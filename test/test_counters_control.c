@@ -91,6 +91,31 @@ static void failure_to_enable_does_not_stop_the_rest(void **state) {
   finish(counters);
 }
 
+/* Dummies are enabled before the others, and disabled after them. */
+static void failure_to_switch_dummies_alone_is_an_error(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[3];
+  uvperf_error_t error;
+
+  (void)state;
+  counters_script(events, 3);
+  counters_make_records(&make, 2);
+  make.attrs[1].config = PERF_COUNT_SW_DUMMY;
+  make.attrs[1].comm = 1;
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  fake_fail(FAKE_IOCTL, 1, -ENODEV);
+  assert_int_equal(uvperf__counters_enable(counters, &error), -ENODEV);
+  assert_int_equal(error.attr_index, 1);
+  assert_false(events[0]->enabled); /* attr 1; 101 owns the ring */
+  assert_true(events[2]->enabled);
+  fake_fail(FAKE_IOCTL, 2, -EACCES);
+  assert_int_equal(uvperf__counters_disable(counters, &error), -EACCES);
+  assert_int_equal(error.code, -EACCES);
+  assert_int_equal(error.attr_index, 1);
+  finish(counters);
+}
+
 /* The kernel enables it when it does: time_enabled tells. */
 static void command_is_left_alone_until_it_executes(void **state) {
   fake_event_t *events[2];
@@ -177,6 +202,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(group_is_enabled_and_disabled_by_one_ioctl),
       TEST(failure_to_enable_does_not_stop_the_rest),
+      TEST(failure_to_switch_dummies_alone_is_an_error),
       TEST(command_is_left_alone_until_it_executes),
       TEST(command_in_error_state_has_begun),
       TEST(later_target_is_enabled_if_the_rest_is),

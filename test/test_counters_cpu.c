@@ -4,6 +4,7 @@
 #include "counters_follow.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "counters_impl.h"
 #include "fake_clock.h"
@@ -338,6 +339,26 @@ static void strict_set_keeps_what_can_be_opened(void **state) {
   counters_follow_end(counters);
 }
 
+static void strict_set_is_strict_again_after_a_cpu_came(void **state) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  (void)state;
+  counters_make(&make, 2);
+  counters_add_cpus(&make, "0-1");
+  make.options.flags = UVPERF_SET_STRICT;
+  counters = counters_follow_open(&make);
+  counters_follow_come_back(counters, 1);
+  target.type = UVPERF_TARGET_CPUS;
+  target.cpus = "2";
+  fake_fail(FAKE_OPEN, 2, -ENOENT);
+  assert_int_equal(uvperf__counters_add_target(counters, &target, NULL, NULL),
+                   -ENOENT);
+  assert_int_equal(uvperf__counters_nr_open(counters), 4);
+  counters_follow_end(counters);
+}
+
 static void failures_stay_in_order(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -429,6 +450,36 @@ static void events_of_tasks_are_opened_only_where_they_failed(void **state) {
   counters_follow_end(counters);
 }
 
+/* The kernel enables the events of a command at its execve(2), and so not those
+ * that are opened later. One that has not called it must not be enabled by
+ * hand. */
+static void event_of_a_command_is_enabled_if_that_has_begun(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t **events = counters_follow_events;
+  counters_make_t make;
+  uint64_t begun;
+
+  for (begun = 0; begun < 2; begun++) {
+    fake_kernel_reset();
+    counters_script(events, 2);
+    counters_make(&make, 1);
+    counters_add(&make, UVPERF_TARGET_COMMAND)->pid = getpid();
+    make.targets[0].cpus = "0-1";
+    fake_fail(FAKE_OPEN, 2, -ENODEV);
+    counters = counters_follow_open(&make);
+    counters_give(events[0], 0, 0, 0);
+    assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
+    assert_false(events[0]->enabled);
+    counters_give(events[0], 0, begun, 0);
+    counters_give(events[1], 0, 0, 0);
+    counters_follow_come(counters, 1);
+    assert_int_equal(events[1]->cpu, 1);
+    assert_int_equal(events[1]->enabled, begun);
+    counters_follow_end(counters);
+  }
+  (void)state;
+}
+
 /* -- in a forked child --------------------------------------------------- */
 
 static void forked_child_opens_nothing(void **state) {
@@ -464,10 +515,12 @@ int main(void) {
       CPU(counter_that_cannot_be_told_apart_is_closed_once),
       CPU(fds_that_do_not_suffice_are_a_failure_of_the_place),
       CPU(strict_set_keeps_what_can_be_opened),
+      CPU(strict_set_is_strict_again_after_a_cpu_came),
       CPU(failures_stay_in_order),
       CPU(event_that_has_gone_on_is_left_alone),
       CPU(event_that_was_enabled_and_does_not_run_is_opened_anew),
       CPU(events_of_tasks_are_opened_only_where_they_failed),
+      CPU(event_of_a_command_is_enabled_if_that_has_begun),
       CPU(forked_child_opens_nothing),
   };
 

@@ -152,6 +152,7 @@ static void cgroup_on_a_cpu_that_came_back_is_found_by_its_path(void **state) {
   live_worker_t worker;
   counters_make_t make;
   int cpu = 0;
+  size_t fds;
   size_t nr;
 
   (void)state;
@@ -165,9 +166,11 @@ static void cgroup_on_a_cpu_that_came_back_is_found_by_its_path(void **state) {
   make.options.flags = UVPERF_SET_FOLLOW_CPUS;
   counters = counters_open(&make);
   nr = uvperf__counters_nr_open(counters);
+  fds = support_count_fds();
   uvperf__counters_cpu_gone(counters, cpu);
   assert_int_equal(uvperf__counters_cpu_come(counters, cpu, &error), 0);
   assert_int_equal(uvperf__counters_nr_open(counters), nr);
+  assert_int_equal(support_count_fds(), fds); /* not its directory's too */
   assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
   live_worker_do(&worker);
   /* By this cgroup's task, and not by all that switches there. */

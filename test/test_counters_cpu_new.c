@@ -207,6 +207,26 @@ static void package_is_counted_once_whoever_comes(void **state) {
 }
 
 /* An offline CPU tells no package: it was tried, and is not needed. */
+/* It is what there is now, and not a sum to go on from; the times are. */
+static void snapshot_of_a_cpu_that_came_back_is_not_added(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_set_count_t count;
+
+  (void)state;
+  cpu_tree_write(PMUS "/pkg/events/watts", "event=3\n");
+  cpu_tree_write(PMUS "/pkg/events/watts.snapshot", "1\n");
+  counters = open_names("pkg/watts/");
+  assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
+  counters_give(counters_follow_events[1], 40, 20, 20);
+  counters_follow_come_back(counters, 1);
+  assert_int_equal(counters_follow_events[3]->cpu, 1);
+  counters_give(counters_follow_events[3], 30, 5, 5);
+  count = counters_at(counters, 0, 1);
+  assert_int_equal(count.value, 30);
+  assert_int_equal(count.time_running, 25);
+  counters_follow_end(counters);
+}
+
 static void cpu_whose_package_is_counted_is_not_tried_again(void **state) {
   uvperf__counters_t *counters;
 
@@ -262,6 +282,7 @@ int main(void) {
       CPU(event_of_other_cpus_is_no_failure_once_one_comes),
       CPU(event_of_other_cpus_stays_a_failure_when_others_come),
       CPU(package_is_counted_once_whoever_comes),
+      CPU(snapshot_of_a_cpu_that_came_back_is_not_added),
       CPU(cpu_whose_package_is_counted_is_not_tried_again),
       CPU(cpu_that_comes_without_memory_leaves_what_there_was),
   };
