@@ -20,8 +20,8 @@ _Static_assert(offsetof(uvperf_record_t, type) ==
                        offsetof(struct perf_event_header, size),
                "the header of a sample is copied as one word");
 
-/* Where the id of a record is, or NULL. It is never that of STREAM_ID: inherited
- * events have their own there. */
+/* Where the id of a record is, or NULL. It is never that of STREAM_ID:
+ * inherited events have their own there. */
 static const uint8_t *find_id(const uvperf_decoder_t *decoder, uint32_t type,
                               size_t size, const uint8_t *bytes) {
   if (type == PERF_RECORD_SAMPLE)

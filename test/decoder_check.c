@@ -22,6 +22,7 @@ static void init_source(check_t *check, size_t i,
   struct perf_event_attr *attr = &check->attrs[i];
 
   attr->size = sizeof(*attr);
+  attr->sample_period = 1;
   attr->sample_type = given->sample_type[i];
   attr->branch_sample_type = given->branch_sample_type;
   attr->read_format = given->read_format;

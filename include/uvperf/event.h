@@ -358,7 +358,8 @@ UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags);
  *  changed, or before the writer was closed, is still delivered. UV_EOF comes
  *  when the target of every writer is gone. The watermark is the owner's; a
  *  writer's own wakeup_events count. Events that sample the same software event
- *  should have the same attr: their samples can have each other's id.
+ *  should have the same attr: their samples can have each other's id; and that
+ *  of another process's event, then record->source is NULL.
  *  @param event   Opened without a ring (UVPERF_EVENT_NO_RING), and, as the
  *    output, with UVPERF_EVENT_IDENTIFY (or the bits that it sets). It is
  *    started (with no cb) and stopped, or enabled, by itself.

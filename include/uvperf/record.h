@@ -59,8 +59,8 @@ typedef struct uvperf_source_s {
   uint64_t flags;
 } uvperf_source_t;
 
-/* The MMAP2 records have no prot and flags, as before Linux 3.16: of a file that
- * was recorded so. */
+/* The MMAP2 records have no prot and flags, as before Linux 3.16: of a file
+ * that was recorded so. */
 #define UVPERF_SOURCE_OLD_MMAP2 1u
 
 /* Values in the format of read(2): PERF_SAMPLE_READ and PERF_RECORD_READ. Take
