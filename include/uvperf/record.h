@@ -380,10 +380,10 @@ typedef struct uvperf_decoder_s uvperf_decoder_t;
  *    branch_sample_type and masks.
  *  @return 0, or
  *    -EINVAL  nr is 0; a source has no attr, an attr.size between 1 and 63,
- *      unknown flags, or a size that is less than that of the first version (up to `data`); with
- *      several sources: one has no ids, two share an id, sample_id_all is not
- *      set everywhere, or PERF_SAMPLE_IDENTIFIER (or ID at one fixed place) is
- *      not;
+ *      unknown flags, or a size that is less than that of the first version (up
+ *      to `data`); with several sources: one has no ids, two share an id,
+ *      sample_id_all is not set everywhere, or PERF_SAMPLE_IDENTIFIER (or ID at
+ *      one fixed place) is not;
  *    -E2BIG   a source is longer than the library knows, and behind that not
  *      all 0 (or longer than a page);
  *    -ENOMEM  out of memory.
