@@ -3,12 +3,13 @@
  * their records. No loop, no uv.h.
  *
  * A ring belongs to an event of its own: a dummy on that CPU
- * (perf_event_set_output() in kernel/events/core.c wants the same CPU and clock,
- * not the same task). It counts nothing and writes nothing, can be opened while
- * its CPU is offline, and outlives every target; it needs no privileges.
+ * (perf_event_set_output() in kernel/events/core.c wants the same CPU and
+ * clock, not the same task). It counts nothing and writes nothing, can be
+ * opened while its CPU is offline, and outlives every target; it needs no
+ * privileges.
  *
- * The dummy measures the process's first thread, which mostly lives longest, and
- * hangs up when that thread ends. The ring goes on: others write into it as
+ * The dummy measures the process's first thread, which mostly lives longest,
+ * and hangs up when that thread ends. The ring goes on: others write into it as
  * before, it can be paused, and more can join it. Only the fd to poll must be
  * another then. */
 #ifndef UVPERF_LIB_CPU_RINGS_H

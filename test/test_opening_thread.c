@@ -228,8 +228,8 @@ static void wait_for_the_end_of_the_first_thread(void) {
     _exit(10);
 }
 
-/* Four threads run the loop one after the other, so that what is polled hangs up
- * several times: a spare belongs to the thread that runs the loop. */
+/* Four threads run the loop one after the other. A spare belongs to the thread
+ * that runs the loop, so that what is polled hangs up several times. */
 static void follow_a_set(void *arg) {
   orphan_t *orphan = arg;
   follower_t *follower = &orphan->follower;

@@ -228,6 +228,8 @@ static void set_ring_whose_owner_hangs_up_is_polled_by_a_spare(void **state) {
     stream_world_sample(&world, 0, 100, 1);
     fake_event_wake(spare);
     assert_true(live_run_until(*state, &world.stream.samples, 1));
+    /* The owner is readable for ever, but is not polled any more. */
+    assert_true(live_turns_in(*state, 200) < 100);
     assert_int_equal(world.stream.faults, 0);
     stream_world_close(&world);
   }
