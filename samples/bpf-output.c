@@ -85,7 +85,7 @@ static void on_tick(shared_session_t *session) {
 }
 
 static void on_failure(bpf_output_t *sample, int status) {
-  fprintf(stderr, "bpf-output: a ring cannot be read any more: %s\n",
+  fprintf(stderr, "bpf-output: a ring could not be read: %s\n",
           uv_strerror(status));
   sample->failed = 1;
   if (!uvperf_bpf_reader_is_active(&sample->reader))

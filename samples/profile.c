@@ -34,7 +34,6 @@ typedef struct profile_s {
   uint64_t samples;
   uint64_t live_samples; /* what the last live line said */
   size_t nr_cpus;        /* that were sampled */
-  size_t nr_broken;      /* rings that cannot be read any more */
   int failed;
 } profile_t;
 
@@ -85,10 +84,10 @@ static void on_tick(shared_session_t *session) {
 }
 
 static void on_broken(profile_t *profile, int status) {
-  fprintf(stderr, "profile: a ring cannot be read any more: %s\n",
+  fprintf(stderr, "profile: a ring could not be read: %s\n",
           uv_strerror(status));
   profile->failed = 1;
-  if (++profile->nr_broken == uvperf_set_nr_rings(&profile->events.set))
+  if (!uvperf_set_is_active(&profile->events.set))
     shared_session_stop_soon(&profile->session);
 }
 

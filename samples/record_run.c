@@ -88,7 +88,7 @@ static void on_record(uvperf_set_t *set, int status,
   else if (status == UV_EOF && run->session.command.pid == 0)
     shared_session_stop_soon(&run->session);
   else if (status != UV_EOF && record == NULL)
-    run->failed = say_code("a ring cannot be read any more", status);
+    run->failed = say_code("a ring could not be read", status);
 }
 
 /* -- ids ------------------------------------------------------------------- */

@@ -102,7 +102,7 @@ static void on_record(uvperf_set_t *set, int status,
     if (trace->session.command.pid == 0)
       shared_session_stop_soon(&trace->session);
   } else if (record == NULL && status != 0) {
-    fprintf(stderr, "trace: a ring cannot be read any more: %s\n",
+    fprintf(stderr, "trace: a ring could not be read: %s\n",
             uv_strerror(status));
     trace->failed = 1;
   }

@@ -37,7 +37,6 @@ typedef struct watch_s {
   shared_output_t output;
   uint64_t lost_told;
   uint64_t ticks;
-  size_t nr_broken; /* rings that cannot be read any more */
   int command_status;
   int failed;
 } watch_t;
@@ -116,10 +115,9 @@ static void on_tick(shared_session_t *session) {
 }
 
 static void on_broken(watch_t *watch, int status) {
-  fprintf(stderr, "watch: a ring cannot be read any more: %s\n",
-          uv_strerror(status));
+  fprintf(stderr, "watch: a ring could not be read: %s\n", uv_strerror(status));
   watch->failed = 1;
-  if (++watch->nr_broken == uvperf_set_nr_rings(&watch->events.set))
+  if (!uvperf_set_is_active(&watch->events.set))
     shared_session_stop_soon(&watch->session);
 }
 
