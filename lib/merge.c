@@ -174,7 +174,7 @@ void uvperf__merge_rewind(uvperf__merge_t *merge) {
 /* -- reading --------------------------------------------------------------- */
 
 /* Finds the time of a record. Without a possible one the time of the record
- * before it stays. */
+ * before it stays; the first of a ring is as old as the merge may be. */
 static void find_time(const uvperf__merge_t *merge, uvperf__track_t *track,
                       const void *bytes, size_t size) {
   uint64_t time;
@@ -186,6 +186,8 @@ static void find_time(const uvperf__merge_t *merge, uvperf__track_t *track,
     track->has_time = 0;
   if (track->has_time)
     track->time = time;
+  else if (track->is_bad && track->time < merge->earliest)
+    track->time = merge->earliest;
 }
 
 /* Looks at the first record of a ring, as uvperf__ring_next does. One that

@@ -145,8 +145,8 @@ void uvperf__merge_forget(uvperf__merge_t *merge);
  * 0 if there is none; or -EPROTO and merged->ring: that ring cannot be right,
  * and the rest goes on; it is told again after the next begin, if it has not
  * been dropped by then. Records of one time come in the order of their rings. A
- * record without a possible time is as old as the one before it in its ring,
- * and the first of a ring is older than all others. Must be followed by consume
+ * record without a possible time is as old as the one before it in its ring;
+ * the first of a ring is older than all others. Must be followed by consume
  * (or by end) before the next. */
 int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
                        uvperf__merged_t *merged);

@@ -123,6 +123,11 @@ void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
                          const void *bytes, size_t size,
                          const uvperf__slice_t *slice);
 
+/* The same of a record that a merge gave: one with an impossible time is
+ * counted, and has the time that it took. */
+void uvperf__set_deliver_merged(set_t *impl, const uvperf__merged_t *merged,
+                                const uvperf__slice_t *slice);
+
 /* Looks at the rings of a merge, and says which times are possible. */
 void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge);
 

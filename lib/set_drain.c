@@ -22,20 +22,39 @@ static int has_no_rings(const void *owner) {
   return impl->closing && uvperf__set_is_forked(impl);
 }
 
-void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
-                         const void *bytes, size_t size,
-                         const uvperf__slice_t *slice) {
+/* `time` is NULL, or what an impossible one becomes; the record is our
+ * decoder's. */
+static void deliver(set_t *impl, uvperf__cpu_ring_t *ring, const void *bytes,
+                    size_t size, const uint64_t *time,
+                    const uvperf__slice_t *slice) {
   const uvperf_record_t *record;
   int status;
 
   status = uvperf__decode(uvperf__counters_decoder(impl->counters),
                           uvperf__cpu_ring_alone(ring), bytes, size, &record);
   uvperf__ring_report_record(ring, record, status, slice);
+  if (status == 0 && time != NULL)
+    ((uvperf_record_t *)(uintptr_t)record)->time = *time;
   if (status == 0 && record->type == PERF_RECORD_EXIT)
     uvperf__set_saw_exit(impl);
   impl->in_callback = 1;
   impl->record_cb(impl->handle, status, record);
   impl->in_callback = 0;
+}
+
+void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
+                         const void *bytes, size_t size,
+                         const uvperf__slice_t *slice) {
+  deliver(impl, ring, bytes, size, NULL, slice);
+}
+
+void uvperf__set_deliver_merged(set_t *impl, const uvperf__merged_t *merged,
+                                const uvperf__slice_t *slice) {
+  uvperf__cpu_ring_t *ring = merged->owner;
+
+  ring->stats.bad_times += (uint64_t)merged->is_bad;
+  deliver(impl, ring, merged->bytes, merged->size,
+          merged->is_bad ? &merged->time : NULL, slice);
 }
 
 void uvperf__set_tell(set_t *impl, int status) {
@@ -192,8 +211,7 @@ static int merge_one(set_t *impl, uint64_t horizon, uvperf__slice_t *slice,
   if (rc != 1)
     return rc;
   ring = merged.owner;
-  ring->stats.bad_times += (uint64_t)merged.is_bad;
-  uvperf__set_deliver(impl, ring, merged.bytes, merged.size, slice);
+  uvperf__set_deliver_merged(impl, &merged, slice);
   slice->records += 1;
   slice->bytes += merged.size;
   if (!has_no_rings(impl) && uvperf__merge_consume(impl->merge, &merged))

@@ -109,8 +109,7 @@ static void deliver_by_time(const job_t *job) {
   while (!uvperf__slice_is_stopped(&job->slice) &&
          uvperf__merge_next(job->merge, UINT64_MAX, &merged) == 1) {
     ring = merged.owner;
-    ring->stats.bad_times += (uint64_t)merged.is_bad;
-    uvperf__set_deliver(impl, ring, merged.bytes, merged.size, &job->slice);
+    uvperf__set_deliver_merged(impl, &merged, &job->slice);
     ring->stats.late_records +=
         (uint64_t)uvperf__merge_consume(job->merge, &merged);
   }

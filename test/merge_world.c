@@ -173,7 +173,11 @@ static int has_time(const merge_world_t *world, const merge_record_t *record) {
 static uint64_t time_of(const merge_world_t *world, const merge_ring_t *ring) {
   const merge_record_t *record = &ring->records[ring->consumed];
 
-  return has_time(world, record) ? record->time : ring->before;
+  if (has_time(world, record))
+    return record->time;
+  return is_bad(world, record) && ring->before < world->earliest
+             ? world->earliest
+             : ring->before;
 }
 
 static uint64_t order_of(const merge_world_t *world, const merge_ring_t *ring) {

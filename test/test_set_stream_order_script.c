@@ -164,6 +164,7 @@ static void set_in_time_order_record_of_the_future_comes(void **state) {
   stream_world_wake(&world, 0);
   assert_int_equal(world.stream.samples, 4);
   expect_stats(&world, 1, 0);
+  assert_int_equal(world.stream.inversions, 0);
   for (i = 6; i < 20; i++) {
     stream_world_sample(&world, i % 2, i % 2 ? 102 : 100, i);
     stream_world_sample(&world, 0, 100, FUTURE + i);
@@ -171,6 +172,7 @@ static void set_in_time_order_record_of_the_future_comes(void **state) {
   stream_world_wake(&world, 0);
   assert_int_equal(world.stream.samples, 32);
   expect_stats(&world, 15, 0);
+  assert_int_equal(world.stream.inversions, 0);
   stream_world_close(&world);
 }
 

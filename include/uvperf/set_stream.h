@@ -105,9 +105,10 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *  Another process that samples the same software event can stamp our records
  *  with a clock of its own. A time is impossible if it is from before the set
  *  was opened, or more than 1 ms later than the set's clock. Such a record
- *  comes after the one before it in its ring, holds up nothing, and is counted
- *  in uvperf_stats_t.bad_times; record->time is what the kernel wrote. A
- *  foreign time that is possible cannot be recognized. If it is later than ours
+ *  comes after the one before it in its ring, with the time of that (the first
+ *  of a ring with the time at which the set was opened; record->bytes has what
+ *  the kernel wrote). It holds up nothing, and uvperf_stats_t.bad_times counts
+ *  it. A foreign time that is possible cannot be recognized. If it is later than ours
  *  (by 1 ms at most) its ring waits for that time; if it is earlier the record
  *  is late. When CLOCK_REALTIME or CLOCK_TAI is set back, records from before
  *  that have impossible times, and make no later record late.

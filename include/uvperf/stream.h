@@ -105,7 +105,7 @@ typedef struct uvperf_stats_s {
   /* Records whose time is impossible, of a set with UVPERF_SET_TIME_ORDER: from
    * before the set was opened, or later than the set's clock. Another process
    * that samples the same software event with another clock causes them. They
-   * are delivered, at the place of the record before them in their ring; they
+   * are delivered with the time of the record before them in their ring; they
    * are not in late_records. */
   uint64_t bad_times;
   /* Bytes of samples after their last field, which another process's events
