@@ -85,6 +85,12 @@ int uvperf__set_is_forked(const set_t *impl);
 /* Has the handle close, for what finds an inner handle being walked. */
 void uvperf__set_begin_close(void *owner);
 
+/* -- set_control.c -- */
+
+/* Frees what is known of events that are closed, unless a record is in the
+ * user's hands. */
+void uvperf__set_settle(set_t *impl);
+
 /* -- set_read.c -- */
 
 /* The ticker ticks: reads and calls back. */

@@ -24,9 +24,7 @@ static void look_for_ends(set_t *impl) {
     uvperf__watch_look_in(impl->watch, 0);
 }
 
-/* What is known of events that are closed goes at the end of turns, which there
- * may be none of; but never while a record is in the user's hands. */
-static void settle(set_t *impl) {
+void uvperf__set_settle(set_t *impl) {
   if (!impl->in_callback)
     uvperf__counters_settle(impl->counters);
 }
@@ -38,7 +36,8 @@ int uvperf_set_add_target(uvperf_set_t *set, const uvperf_target_t *target,
   uint32_t added;
   int rc;
 
-  settle(impl);
+  /* There may be no turns that do it. */
+  uvperf__set_settle(impl);
   rc = uvperf__counters_add_target(impl->counters, target, &added, error);
   if (rc != 0)
     return rc;

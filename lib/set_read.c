@@ -36,8 +36,7 @@ void uvperf__set_tick(void *owner) {
   impl->lent = -1;
   impl->in_callback = was_in_callback;
   /* Of a set that nobody starts there are no other turns. */
-  if (!was_in_callback)
-    uvperf__counters_settle(impl->counters);
+  uvperf__set_settle(impl);
 }
 
 /* They are kept, and take memory again only if the set has grown. */

@@ -71,6 +71,25 @@ static void ring_that_breaks_in_the_middle_is_told_once(void **state) {
   merge_end(&world);
 }
 
+/* Its owner may drop it later: the others go on meanwhile. */
+static void ring_that_breaks_is_out_before_it_is_dropped(void **state) {
+  merge_ring_t *broken, *sound;
+  uvperf__merged_t merged;
+
+  (void)state;
+  broken = merge_world_add(&world, 4096);
+  sound = merge_world_add(&world, 4096);
+  merge_write(broken, MERGE_BROKEN, 10, 48);
+  merge_put(sound, 11);
+  merge_begin(&world);
+  assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged),
+                   -EPROTO);
+  assert_int_equal(merged.ring, broken->index);
+  assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged), 1);
+  assert_int_equal(merged.ring, sound->index);
+  uvperf__merge_end(world.merge);
+}
+
 static void ring_whose_head_cannot_be_right_is_told_once(void **state) {
   merge_ring_t *spoilt, *sound;
 
@@ -232,6 +251,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(ring_added_meanwhile_takes_part_from_the_next_begin),
       TEST(ring_that_breaks_in_the_middle_is_told_once),
+      TEST(ring_that_breaks_is_out_before_it_is_dropped),
       TEST(ring_whose_head_cannot_be_right_is_told_once),
       TEST(ring_that_was_dropped_is_not_touched),
       TEST(rings_that_are_not_next_may_go),

@@ -303,6 +303,51 @@ static void set_init_without_memory_to_follow_leaves_nothing(void **state) {
   fake_assert_clean();
 }
 
+/* A stream of both CPUs, which follows the tree's. */
+static void begin_stream(uv_loop_t *loop, stream_world_t *world) {
+  set_t *impl;
+
+  stream_world_plan(world, 0);
+  world->make.options.flags |= UVPERF_SET_FOLLOW_CPUS;
+  world->make.options.wakeup_bytes = 0;
+  stream_world_open_planned(loop, world);
+  impl = world->stream.live.set.impl;
+  uvperf__hotplug_free(impl->hotplug);
+  assert_int_equal(uvperf__set_make_hotplug(impl, cpu_tree_root()), 0);
+  live_stream_start(&world->stream, NULL);
+  hotplug_run(loop);
+}
+
+/* Nothing wakes for what is below the watermark. */
+static void set_whose_cpu_went_delivers_what_is_left_there(void **state) {
+  stream_world_t world;
+
+  begin_stream(*state, &world);
+  stream_world_sample(&world, 1, 102, 1);
+  hotplug_run(*state);
+  assert_int_equal(world.stream.samples, 0);
+  take_down();
+  hotplug_run(*state);
+  assert_int_equal(world.stream.samples, 1);
+  stream_world_close(&world);
+}
+
+static void set_started_and_no_more_read_follows_the_cpus(void **state) {
+  uvperf_stats_t stats;
+  stream_world_t world;
+  uvperf_set_t *set = &world.stream.live.set;
+
+  begin_stream(*state, &world);
+  assert_int_equal(uvperf_set_read_start(set, HOTPLUG_NEVER, live_set_on_read),
+                   0);
+  assert_int_equal(uvperf_set_read_stop(set), 0);
+  take_down();
+  hotplug_run(*state);
+  uvperf_set_stats(set, &stats);
+  assert_int_equal(stats.cpus_gone, 1);
+  stream_world_close(&world);
+}
+
 /* -- in the callback ------------------------------------------------------ */
 
 static void stop(world_t *world) {
@@ -454,6 +499,8 @@ int main(void) {
       SET(set_without_sysfs_is_not_started),
       SET(set_started_out_of_fds_says_so),
       SET(set_init_without_memory_to_follow_leaves_nothing),
+      SET(set_whose_cpu_went_delivers_what_is_left_there),
+      SET(set_started_and_no_more_read_follows_the_cpus),
       SET(set_stopped_when_a_cpu_went_tells_the_rest_later),
       SET(set_closed_when_a_cpu_went_tells_nothing_more),
       SET(set_changed_when_a_cpu_went_opens_what_is_left),

@@ -8,6 +8,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "set.h"
+
 #define SOON_NS (100 * UINT64_C(1000000))
 
 static void nobody_writes(void) {
@@ -82,6 +84,47 @@ static void set_snapshot_ends_where_a_callback_stops(void **state) {
       assert_int_equal(world.stream.records, 20);
       stream_world_close(&world);
     }
+}
+
+/* Its source was removed, and all that this wrote is overwritten: meanwhile the
+ * loop runs, in which readings and turns free such sources. */
+static void outlive_source(live_stream_t *stream,
+                           const uvperf_record_t *record) {
+  stream_world_t *world = (stream_world_t *)(void *)stream;
+  const set_t *impl = stream->live.set.impl;
+  uint64_t ticks;
+  size_t i;
+
+  if (stream->records != 1)
+    return;
+  assert_int_equal(uvperf_set_remove_target(&stream->live.set, 0), 0);
+  fake_clock_set_counters(live_now() + 100 * SOON_NS);
+  for (ticks = 1; ticks < 6; ticks++) {
+    assert_true(
+        live_run_until(stream->live.set.loop, &stream->live.callbacks, ticks));
+    uvperf__watch_look_in(impl->watch, 0);
+    for (i = 0; i < support_page_bytes() / 8; i++)
+      stream_world_overwrite(world, i % 2, 100 + 2 * (i % 2), i);
+  }
+  assert_int_equal(record->source->attr_index, 0);
+  assert_int_equal(record->source->target_index, 0);
+}
+
+static void set_snapshot_record_keeps_its_source_in_its_callback(void **state) {
+  stream_world_t world;
+  uvperf_set_t *set = &world.stream.live.set;
+  size_t mode;
+
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    begin(*state, &world, mode);
+    write_six(&world);
+    assert_int_equal(uvperf_set_read_start(set, 1, live_set_on_read), 0);
+    world.stream.on_record = outlive_source;
+    snap(&world, 0);
+    fake_clock_set_counters(0);
+    assert_true(world.stream.live.callbacks >= 5);
+    stream_world_close(&world);
+  }
 }
 
 static void stop_at_fault(live_stream_t *stream,
@@ -457,6 +500,7 @@ set_end_in_a_snapshot_that_runs_the_loop_comes_after_it(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      stream_world_test(set_snapshot_record_keeps_its_source_in_its_callback),
       stream_world_test(set_snapshot_ends_where_a_callback_stops),
       stream_world_test(set_snapshot_ends_where_an_unsound_ring_has_it_stopped),
       stream_world_test(set_snapshot_goes_on_where_a_callback_starts),

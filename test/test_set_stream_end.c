@@ -114,6 +114,29 @@ static void set_target_exits_with_records_that_wait(void **state) {
   }
 }
 
+/* The end does not wait for the flush timer. */
+static void set_target_exits_with_a_long_flush_ends_after_the_slack(void **s) {
+  uvperf_stream_options_t options = live_stream_plain;
+  uint64_t start;
+  live_stream_t stream;
+  family_t family;
+
+  support_need_own_events(__func__);
+  make_family(&family, 1, 1, 20);
+  family.plan.options.wakeup_bytes = 0;
+  family.plan.options.slack_us = 200000;
+  options.flush_ms = 15000;
+  live_stream_open(*s, &stream, &family.plan.options);
+  live_stream_start(&stream, &options);
+  live_turns_in(*s, 10);
+  start = live_now();
+  end_child(&family, 0);
+  assert_true(live_run_until(*s, &stream.eofs, 1));
+  assert_true(live_now() - start < UINT64_C(10000000000));
+  assert_int_equal(stream.comms, 20);
+  live_stream_close(&stream);
+}
+
 static void touch(void *region) {
   live_touch(region);
 }
@@ -224,6 +247,7 @@ static void set_targets_that_end_together_are_told_once_each(void **state) {
 static void set_last_living_target_removed_is_the_end(void **state) {
   live_stream_t stream;
   family_t family;
+  int turn;
 
   support_need_own_events(__func__);
   make_family(&family, 0, 2, 5);
@@ -231,7 +255,10 @@ static void set_last_living_target_removed_is_the_end(void **state) {
   end_child(&family, 0);
   assert_true(live_run_until(*state, &stream.nr_ends, 1));
   assert_int_equal(uvperf_set_remove_target(&stream.live.set, 1), 0);
-  assert_true(live_run_until(*state, &stream.eofs, 1));
+  /* At once: it waits for no question. */
+  for (turn = 0; turn < 3; turn++)
+    uv_run(*state, UV_RUN_NOWAIT);
+  assert_int_equal(stream.eofs, 1);
   assert_int_equal(stream.nr_ends, 1);
   check_ended(&stream);
   live_stream_close(&stream);
@@ -414,11 +441,46 @@ static void set_with_a_new_target_starts_again_after_eof(void **state) {
   }
 }
 
+/* It is told again, as others have come since. */
+static void set_stopped_before_its_second_end_tells_it_later(void **state) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  live_stream_t stream;
+  live_child_t child;
+  family_t family;
+  size_t mode;
+
+  support_need_own_events(__func__);
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    make_family(&family, mode, 1, 5);
+    live_child_fork(&child, 3);
+    live_stream_begin(*state, &stream, &family.plan);
+    end_child(&family, 0);
+    assert_true(live_run_until(*state, &stream.eofs, 1));
+    target.type = UVPERF_TARGET_THREAD;
+    target.pid = child.pid;
+    assert_int_equal(
+        uvperf_set_add_target(&stream.live.set, &target, NULL, NULL), 0);
+    live_stream_start(&stream, NULL);
+    stream.eofs = 0;
+    stream.on_end = stop_at_end;
+    live_child_go(&child);
+    live_child_wait(&child);
+    assert_true(live_run_until(*state, &stream.nr_ends, 2));
+    assert_int_equal(stream.eofs, 0);
+    stream.on_end = NULL;
+    live_stream_start(&stream, NULL);
+    assert_true(live_run_until(*state, &stream.eofs, 1));
+    live_stream_close(&stream);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(set_target_exits_tells_it_after_its_last_record),
       support_loop_test(set_target_exits_in_slices_delivers_all_before_it),
       support_loop_test(set_target_exits_with_records_that_wait),
+      support_loop_test(
+          set_target_exits_with_a_long_flush_ends_after_the_slack),
       support_loop_test(set_target_without_exit_records_ends_too),
       support_loop_test(set_target_gone_before_start_ends_at_once),
       support_loop_test(set_targets_die_while_another_lives),
@@ -430,6 +492,7 @@ int main(void) {
       support_loop_test(set_closed_at_eof_is_clean),
       support_loop_test(set_target_replaced_when_it_ends_goes_on),
       support_loop_test(set_with_a_new_target_starts_again_after_eof),
+      support_loop_test(set_stopped_before_its_second_end_tells_it_later),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,8 +4,10 @@
 #include "stream_world.h"
 
 #include <errno.h>
+#include <poll.h>
 
 #include "alloc.h"
+#include "set.h"
 
 /* -- what fails ----------------------------------------------------------- */
 
@@ -150,6 +152,50 @@ static void set_ring_that_is_not_watched_is_not_read(void **state) {
   }
 }
 
+/* A ring that is polled, and for whose merge there was no memory, ends: it is
+ * not read when there is. How often that was so. */
+static unsigned try_ended(uv_loop_t *loop, unsigned nth) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  stream_world_t world;
+  uvperf_set_t *set = &world.stream.live.set;
+  const set_t *impl;
+  unsigned is_unmerged;
+  int rc;
+
+  target.type = UVPERF_TARGET_CPUS;
+  target.cpus = "1";
+  begin_small_world(loop, &world, 1);
+  impl = set->impl;
+  fake_event_add(104);
+  fake_fail(FAKE_CALLOC, nth, 0);
+  rc = uvperf_set_add_target(set, &target, NULL, NULL);
+  if (rc == 0)
+    uvperf__free(uvperf__calloc(1, 1));
+  is_unmerged =
+      rc != 0 && uvperf__watch_nr_rings(impl->watch) > impl->nr_merged;
+  if (is_unmerged) {
+    fake_fail(FAKE_OPEN, 1, -EMFILE); /* nor is there a spare */
+    world.events[3]->revents = POLLHUP;
+    fake_event_wake(world.events[3]);
+    assert_true(live_run_until(loop, &world.stream.faults, 1));
+    fake_event_quiet(world.events[3]);
+    stream_world_sample(&world, 1, 102, 1);
+    assert_int_equal(uvperf_set_add_target(set, &target, NULL, NULL), 0);
+    assert_int_equal(uvperf_set_flush(set), 0);
+    assert_int_equal(world.stream.records, 0);
+  }
+  stream_world_close(&world);
+  return is_unmerged;
+}
+
+static void set_ring_that_ended_before_it_is_merged_is_not_read(void **state) {
+  unsigned nr = 0, nth;
+
+  for (nth = 1; nth < 60; nth++)
+    nr += try_ended(*state, nth);
+  assert_true(nr > 0);
+}
+
 /* -- the order of calls --------------------------------------------------- */
 
 /* Nothing counts once close was called; a ring is unmapped, and its owner
@@ -212,6 +258,7 @@ int main(void) {
       stream_world_test(set_start_out_of_memory_can_be_called_again),
       stream_world_test(set_target_on_a_new_ring_out_of_memory_is_not_added),
       stream_world_test(set_ring_that_is_not_watched_is_not_read),
+      stream_world_test(set_ring_that_ended_before_it_is_merged_is_not_read),
       stream_world_test(set_stream_close_disables_then_closes_then_unmaps),
       stream_world_test(set_stream_closed_in_forked_child_only_closes_fds),
       stream_world_test(set_start_enables_and_stop_disables),

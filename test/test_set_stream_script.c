@@ -6,6 +6,8 @@
 #include <poll.h>
 
 #include "fake_clock.h"
+#include "record_builder.h"
+#include "set.h"
 
 /* -- what is not sound ---------------------------------------------------- */
 
@@ -369,6 +371,39 @@ static void write_when_asked(fake_event_t *fake) {
   world->asked += 1;
 }
 
+/* The next question comes sooner. */
+static void expect_question_soon(live_stream_t *stream,
+                                 const uvperf_record_t *record) {
+  const set_t *impl = stream->live.set.impl;
+
+  assert_int_equal(record->type, PERF_RECORD_EXIT);
+  assert_true(impl->probe_at <= uv_now(stream->live.set.loop) + 10);
+}
+
+static void set_exit_record_has_the_end_asked_for_soon(void **state) {
+  record_builder_t builder;
+  record_values_t values;
+  stream_world_t world;
+  set_t *impl;
+  size_t mode;
+
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    stream_world_begin(*state, &world, mode);
+    live_turns_in(*state, 5);
+    impl = world.stream.live.set.impl;
+    impl->probe_at = uv_now(*state) + 100000;
+    record_values_init(&values);
+    values.id = 100;
+    values.time = world.base;
+    record_build(&builder, PERF_RECORD_EXIT, &world.events[0]->attr, &values);
+    fake_ring_append(world.events[1], builder.words, builder.size);
+    world.stream.on_record = expect_question_soon;
+    assert_int_equal(uvperf_set_flush(&world.stream.live.set), 0);
+    assert_int_equal(world.stream.records, 1);
+    stream_world_close(&world);
+  }
+}
+
 /* P8: asking for the end of a target eats the wakeup of what was just written,
  * which must not wait for the next question. */
 static void set_record_whose_wakeup_a_question_eats_comes(void **state) {
@@ -461,6 +496,7 @@ int main(void) {
       stream_world_test(set_record_that_is_not_sound_comes_raw),
       stream_world_test(set_sample_of_an_unknown_id_is_its_own),
       stream_world_test(set_closed_when_a_ring_is_unsound_is_clean),
+      stream_world_test(set_exit_record_has_the_end_asked_for_soon),
       stream_world_test(set_record_whose_wakeup_a_question_eats_comes),
       stream_world_test(set_that_is_read_in_a_callback_of_a_flush_is_busy),
   };
