@@ -304,16 +304,22 @@ int uvperf__sample_decode_varying(const uvperf__sample_plan_t *plan,
 int uvperf__sample_decode_longer(const uvperf__sample_plan_t *plan,
                                  const uint8_t *bytes, size_t size,
                                  uvperf_record_t *record) {
-  size_t front_size = uvperf__sample_front_size(plan);
-  int left;
+  const uint8_t *at = bytes + uvperf__sample_front_size(plan);
+  const uint8_t *end = bytes + size;
+  int left, second;
 
-  if (uvperf__sample_decode(plan, bytes, size, record) == 0)
-    return 0;
-  if (size < front_size)
+  if (at > end)
     return -EPROTO;
-  left = attempt(plan, bytes + front_size, bytes + size, 0, &record->sample);
-  if (left < 0 && may_differ(&plan->layout) && plan->layout.has_unknown_bits)
-    left = attempt(plan, bytes + front_size, bytes + size, 1, &record->sample);
+  uvperf__sample_copy_front((uint32_t)plan->shape,
+                            bytes + sizeof(struct perf_event_header), record);
+  left = attempt(plan, at, end, 0, &record->sample);
+  if (left != 0 && may_differ(&plan->layout)) {
+    second = attempt(plan, at, end, 1, &record->sample);
+    if (second == 0 || (left < 0 && plan->layout.has_unknown_bits))
+      left = second;
+    else if (left > 0)
+      left = attempt(plan, at, end, 0, &record->sample);
+  }
   if (left < 0)
     return -EPROTO;
   record->sample.surplus_bytes = (uint64_t)left;

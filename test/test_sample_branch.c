@@ -105,6 +105,31 @@ branch_stack_with_options_newer_than_the_library_is_decoded(void **state) {
   roundtrip(&attr, &values);
 }
 
+/* Without its counters, and with a field that is newer than the library: only
+ * an attr with such a bit lets it be read so. */
+static void branch_stack_before_an_unknown_field_may_lack_counters(void **s) {
+  static record_builder_t builder;
+  struct perf_event_attr attr;
+  uvperf_source_t source;
+  uvperf_decoder_t *decoder;
+  const uvperf_record_t *record;
+  record_values_t values;
+
+  (void)s;
+  record_values_init(&values);
+  values.no_counters = 1;
+  values.branch_nr = 4;
+  values.surplus_bytes = 8;
+  init_attr(&attr, 0, BUILD_BRANCH_COUNTERS | UINT64_C(1) << 20);
+  roundtrip(&attr, &values);
+  attr.branch_sample_type = BUILD_BRANCH_COUNTERS;
+  decoder = record_decoder(&source, &attr);
+  record_build(&builder, PERF_RECORD_SAMPLE, &attr, &values);
+  assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
+                   -EPROTO);
+  uvperf_decoder_free(decoder);
+}
+
 /* Cut by what may be missing, the record is one that the kernel could have
  * written; cut by anything else it is not. */
 static void
@@ -146,6 +171,7 @@ int main(void) {
       cmocka_unit_test(branch_counters_that_the_pmu_did_not_give_are_null),
       cmocka_unit_test(
           branch_stack_with_options_newer_than_the_library_is_decoded),
+      cmocka_unit_test(branch_stack_before_an_unknown_field_may_lack_counters),
       cmocka_unit_test(
           branch_stack_cut_short_is_legal_only_without_its_options),
   };
