@@ -34,7 +34,6 @@ static int is_of_cpus(const uvperf_target_t *target) {
  * are present, as its events can be opened also where a CPU is offline, and
  * count once it is not. */
 static int list_cpus(const expand_t *expand, int *cpus, size_t *nr) {
-  size_t room = *nr;
   int rc;
 
   if (expand->target->cpus != NULL)
@@ -43,7 +42,6 @@ static int list_cpus(const expand_t *expand, int *cpus, size_t *nr) {
     rc = uvperf__system_cpus(expand->look->root, "present", cpus, nr);
     if (rc == 0 || rc == -ENOBUFS || uvperf__is_shortage(rc))
       return rc;
-    *nr = room;
   }
   return uvperf__system_cpus(expand->look->root, "online", cpus, nr);
 }

@@ -104,6 +104,17 @@ static void places_at_the_edges(elf_image_t *image) {
   /* Its size goes beyond the segment. */
   assert_int_equal(elf_path_symbol(path, "last", &symbol), 0);
   assert_int_equal(symbol.size, 0);
+  elf_image_add(image, ELF_IMAGE_SYMTAB, "rest", STB_GLOBAL, STT_FUNC,
+                ELF_IMAGE_TEXT_BYTES - 24);
+  set_last(image, ELF_IMAGE_SYMTAB, ELF_IMAGE_TEXT_SECTION,
+           ELF_IMAGE_TEXT + ELF_IMAGE_TEXT_BYTES - 24, 24);
+  expect(image, "rest", ELF_IMAGE_OFFSET(ELF_IMAGE_TEXT_BYTES - 24));
+  assert_int_equal(elf_path_symbol(path, "rest", &symbol), 0);
+  assert_int_equal(symbol.size, 24);
+  /* The next segment begins where this one ends. */
+  image->segments[2].p_flags |= PF_X;
+  image->segments[2].p_vaddr = ELF_IMAGE_TEXT + ELF_IMAGE_TEXT_BYTES;
+  expect(image, "behind", ELF_IMAGE_DATA_AT);
 }
 
 static void offset_is_of_what_the_file_has_of_a_segment(void **state) {

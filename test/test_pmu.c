@@ -98,6 +98,9 @@ static void pmu_events_are_without_what_goes_with_them(void **state) {
   assert_int_equal(uvperf__pmu_event(tree->root, "cpu", "energy.scale", terms),
                    -ENOENT);
   assert_int_equal(uvperf__pmu_event(tree->root, "cpu", "foo", terms), -ENOENT);
+  /* Nothing is before the suffix: an event of that name. */
+  temp_tree_write(tree, CPU "/events/.scale", "event=3\n");
+  assert_int_equal(uvperf__pmu_event(tree->root, "cpu", ".scale", terms), 0);
 }
 
 /* -- Types ---------------------------------------------------------------- */

@@ -83,6 +83,20 @@ static void tracefs_path_comes_from_the_mounts(void **state) {
   expect_path(tree, 0, "/covered");
 }
 
+/* A place that cannot be looked at is the reason, and the first of several. */
+static void
+tracefs_path_that_cannot_be_read_is_the_first_failure(void **state) {
+  const temp_tree_t *tree = *state;
+  char name[301];
+
+  memset(name, 'x', sizeof(name) - 1);
+  name[sizeof(name) - 1] = '\0';
+  temp_tree_link(tree, EVENTS, "events"); /* to itself */
+  expect_path(tree, -ELOOP, "");
+  temp_tree_link(tree, DEBUG "/events", name);
+  expect_path(tree, -ELOOP, "");
+}
+
 static void tracefs_path_without_room_is_enametoolong(void **state) {
   const temp_tree_t *tree = *state;
   char path[sizeof(TRACING)];
@@ -463,6 +477,7 @@ int main(void) {
       WITH_TREE(tracefs_path_is_the_new_one_before_the_old),
       WITH_TREE(tracefs_path_of_an_empty_mount_point_is_enodev),
       WITH_TREE(tracefs_path_comes_from_the_mounts),
+      WITH_TREE(tracefs_path_that_cannot_be_read_is_the_first_failure),
       WITH_EVENTS(tracefs_path_without_room_is_enametoolong),
       WITH_EVENTS(tracefs_id_is_the_files),
       WITH_EVENTS(tracefs_id_of_no_tracepoint_is_enoent),
