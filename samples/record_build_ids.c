@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <linux/openat2.h>
 #include <linux/perf_event.h>
 
 #include "record_elf_note.h"
@@ -78,28 +80,29 @@ static size_t bucket_of(const char *name, size_t size) {
 }
 
 /* Opens what can be a program, with this inode if it is not 0: an fd, or -1.
- * Names come from others: a process that is gone may have mapped a file of its
- * own under the name that a device has here, and to open that does something (a
- * watchdog begins to run), as it does to read /proc/kmsg or trace_pipe, whose
- * size is 0. O_PATH finds out without, and /proc leads to the same file. */
-static int open_program(const char *path, uint64_t inode) {
-  int fd = open(path, O_PATH | O_CLOEXEC), opened = -1;
+ * Takes an fd of O_PATH. Names come from others: a process that is gone may have
+ * mapped a file of its own under the name that a device has here, and to open
+ * that does something (a watchdog begins to run), as it does to read /proc/kmsg
+ * or trace_pipe, whose size is 0. O_PATH finds out without, and /proc leads to
+ * the same file. */
+static int open_program(int found, uint64_t inode) {
   struct stat stat;
+  int opened = -1;
   char link[64];
 
-  if (fd < 0)
+  if (found < 0)
     return -1;
-  snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-  if (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) && stat.st_size > 0 &&
+  snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
+  if (fstat(found, &stat) == 0 && S_ISREG(stat.st_mode) && stat.st_size > 0 &&
       (inode == 0 || stat.st_ino == inode))
     opened = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  close(fd);
+  close(found);
   return opened;
 }
 
-static size_t read_file(const char *path, uint64_t inode,
+static size_t read_file(int found, uint64_t inode,
                         unsigned char id[RECORD_BUILD_ID_BYTES]) {
-  int fd = open_program(path, inode);
+  int fd = open_program(found, inode);
   size_t nr;
 
   if (fd < 0)
@@ -109,20 +112,36 @@ static size_t read_file(const char *path, uint64_t inode,
   return nr;
 }
 
+/* Finds a file in the root of a process: links of a container do not lead out
+ * of it. Before Linux 5.6 there is no such call, and nothing is found. */
+static int find_in_root(int32_t pid, const char *name) {
+  struct open_how how = {O_PATH | O_CLOEXEC, 0, RESOLVE_IN_ROOT};
+  char path[64];
+  int root, fd;
+
+  snprintf(path, sizeof(path), "/proc/%d/root", pid);
+  root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (root < 0)
+    return -1;
+  fd = (int)syscall(SYS_openat2, root, name, &how, sizeof(how));
+  close(root);
+  return fd;
+}
+
 /* The process may have another root than ours, as in a container. If it is
  * gone, another file can have that name here, which the inode shows. */
 static size_t read_user(const mapping_t *mapping,
                         unsigned char id[RECORD_BUILD_ID_BYTES]) {
-  char path[NAME_BYTES + 64];
   size_t nr;
 
   if (strcmp(mapping->name, "[vdso]") == 0)
     return record_elf_note_of_vdso(id);
   if (mapping->name[0] != '/' || mapping->name[1] == '/')
     return 0;
-  snprintf(path, sizeof(path), "/proc/%d/root%s", mapping->pid, mapping->name);
-  nr = read_file(path, 0, id);
-  return nr > 0 ? nr : read_file(mapping->name, mapping->inode, id);
+  nr = read_file(find_in_root(mapping->pid, mapping->name), 0, id);
+  if (nr > 0)
+    return nr;
+  return read_file(open(mapping->name, O_PATH | O_CLOEXEC), mapping->inode, id);
 }
 
 static size_t read_notes(const char *path,

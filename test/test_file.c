@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,7 +43,8 @@ static pid_t live_in(const char *root, int gone[2]) {
   assert_true(pid >= 0);
   if (pid == 0) {
     close(gone[0]);
-    if (chroot(root) != 0 || write(gone[1], "", 1) != 1)
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || chroot(root) != 0 ||
+        write(gone[1], "", 1) != 1)
       _exit(1);
     for (;;)
       pause();

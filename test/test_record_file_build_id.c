@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <signal.h>
 #include <sys/inotify.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -289,6 +291,55 @@ static void process_that_is_gone_has_the_file_of_its_inode(void **state) {
   end(&maps);
 }
 
+static int live_in(void *root) {
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || chroot(root) != 0)
+    return 1;
+  for (;;)
+    pause();
+}
+
+/* Waits until it has its root. */
+static pid_t process_in(char *root) {
+  pid_t pid = support_fork(live_in, root);
+  char path[64], has[128] = "";
+
+  snprintf(path, sizeof(path), "/proc/%d/root", pid);
+  while (strcmp(has, root) != 0) {
+    ssize_t nr = readlink(path, has, sizeof(has) - 1);
+
+    assert_true(nr > 0);
+    has[nr] = '\0';
+    usleep(1000);
+  }
+  return pid;
+}
+
+/* Whoever owns a container may put links where a mapped file was. */
+static void links_of_a_container_stay_in_its_root(void **state) {
+  const temp_tree_t *tree = *state;
+  char path[128], root[96], ours[128];
+  maps_t maps;
+  pid_t pid;
+
+  support_need_root(__func__);
+  write_image(state, 1, path);
+  snprintf(root, sizeof(root), "%s/root", tree->root);
+  temp_tree_write(tree, "/root/usr/empty", "");
+  snprintf(ours, sizeof(ours), "%s/root/usr/program", tree->root);
+  assert_int_equal(link(path, ours), 0);
+  temp_tree_link(tree, "/root/lib", "/usr");
+  temp_tree_link(tree, "/root/out", path);
+  pid = process_in(root);
+  begin(&maps);
+  map(&maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER, pid, 0, "/lib/program");
+  map(&maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER, pid, 0, "/out");
+  assert_non_null(told(&maps, "/lib/program"));
+  assert_null(told(&maps, "/out"));
+  end(&maps);
+  kill(pid, SIGKILL);
+  assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 static void what_is_no_program_has_none(void **state) {
   static const char *const names[] = {
       "//anon",    "[heap]",        "[stack]",           "/dev/zero (deleted)",
@@ -414,6 +465,7 @@ int main(void) {
       TEST(damaged_notes_end_where_they_end),
       TEST(build_id_is_read_when_the_file_is_first_mapped),
       TEST(process_that_is_gone_has_the_file_of_its_inode),
+      TEST(links_of_a_container_stay_in_its_root),
       TEST(what_is_no_program_has_none),
       TEST(what_is_no_program_is_not_opened),
       TEST(mapping_of_data_is_not_looked_at),
