@@ -14,7 +14,8 @@
 typedef struct room_s room_t;
 struct room_s {
   room_t *inner; /* of a delivery inside of this one's; NULL: none yet */
-  alignas(uint64_t) uint8_t bytes[UVPERF__RING_SCRATCH_BYTES];
+  /* As a record in a ring: on i386 an alignas(uint64_t) is of 4. */
+  alignas(8) uint8_t bytes[UVPERF__RING_SCRATCH_BYTES];
 };
 
 struct uvperf__scratch_s {
