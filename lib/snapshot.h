@@ -44,8 +44,8 @@ typedef struct uvperf__snapshot_s {
 int uvperf__snapshots_take(uvperf__snapshot_t *snapshots, size_t nr,
                            uint32_t flags);
 
-/* Returns 0; or, if the output of some of them stays paused, the first reason. A
- * later snapshot tries again. */
+/* Returns 0; or, if the output of some of them stays paused, the first reason.
+ * A later snapshot tries again. */
 int uvperf__snapshots_resumed(const uvperf__snapshot_t *snapshots, size_t nr);
 
 /* Frees the images of snapshots that were taken. */

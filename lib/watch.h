@@ -66,10 +66,10 @@ int uvperf__watch_new(uvperf__watch_t **watch, uv_loop_t *loop,
 
 /* Adds a ring, with the fds of all events that write into it, its own first:
  * its index is how many there were before. The ring and the array are the
- * owner's and stay until the teardown is done. Exactly one of the fds is polled;
- * when that one hangs up another that lives takes its place. May be called at
- * any time, inside a callback too; a watch that is started polls it at once. 0,
- * UV_ENOMEM, what uv_poll_init gives (nothing is added then), or what
+ * owner's and stay until the teardown is done. Exactly one of the fds is
+ * polled; when that one hangs up another that lives takes its place. May be
+ * called at any time, inside a callback too; a started watch polls it at once.
+ * 0, UV_ENOMEM, what uv_poll_init gives (nothing is added then), or what
  * uv_poll_start gives (it is added, and has ended). */
 int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
                       const int *fds, size_t nr_fds);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: libuv refuses to poll the fd of a ring. The code and the reason say why,
- * and a later start works. */
+/* Live: libuv refuses to poll the fd of a ring. The code and the reason say
+ * why, and a later start works. */
 #include "live_stream.h"
 
 #include <errno.h>
