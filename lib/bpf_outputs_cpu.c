@@ -170,7 +170,7 @@ static int open_event(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
   struct perf_event_attr *attr = outputs->attr;
   uint32_t asked_size = attr->size;
   uvperf__attempt_t attempt = {error, outputs->root, attr, asked_size, 0,
-                               -1,    output->cpu,   -1,   NULL};
+                               -1,    output->cpu,   -1,   NULL,       NULL};
 
   output->fd =
       uvperf__sys_open(attr, -1, output->cpu, -1, PERF_FLAG_FD_CLOEXEC);

@@ -233,18 +233,21 @@ static int add_targets(uvperf__counters_t *counters,
                        uvperf_error_t *error) {
   const uvperf__target_look_t look = {counters->root, counters->rings != NULL,
                                       counters->is_brief, 0};
+  uvperf__tracefs_ids_t tracepoints = {0};
   uint32_t index = counters->next_target;
   uvperf_error_t why;
   size_t nr_opened;
   int rc;
 
   counters->look = look;
+  counters->tracepoints = &tracepoints;
   do {
     memset(&why, 0, sizeof(why));
     nr_opened = 0;
     counters->next_target = index;
     rc = try_targets(counters, targets, nr, &nr_opened, &why);
   } while (rc != 0 && uvperf__counters_shrink_rings(counters, nr_opened));
+  counters->tracepoints = NULL;
   if (rc != 0 && error != NULL)
     *error = why;
   return rc;

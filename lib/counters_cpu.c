@@ -307,6 +307,7 @@ static void tell_failure(const uvperf__counters_t *counters, int cpu,
 
 int uvperf__counters_cpu_come(uvperf__counters_t *counters, int cpu,
                               uvperf_error_t *error) {
+  uvperf__tracefs_ids_t tracepoints = {0};
   uvperf_error_t first;
   size_t i;
   int rc = uvperf__counters_check(counters, error);
@@ -314,8 +315,10 @@ int uvperf__counters_cpu_come(uvperf__counters_t *counters, int cpu,
   if (rc != 0)
     return rc;
   memset(&first, 0, sizeof(first));
+  counters->tracepoints = &tracepoints;
   for (i = 0; i < counters->nr_targets; i++)
     come_target(counters, counters->targets[i], cpu, &first);
+  counters->tracepoints = NULL;
   uvperf__counters_order_failures(counters);
   uvperf__counters_reattach(counters);
   tell_failure(counters, cpu, &first);

@@ -8,6 +8,7 @@
 #include "cpu_rings.h"
 #include "opener.h"
 #include "target.h"
+#include "tracefs.h"
 #include "user_page.h"
 
 /* What a group's read(2) can give at most: perf_event_validate_size in
@@ -158,6 +159,8 @@ struct uvperf__counters_s {
 
   int is_brief;               /* uvperf__counters_new_brief */
   uvperf__target_look_t look; /* of the call that adds targets */
+  /* Of the call that opens events, during that call. */
+  uvperf__tracefs_ids_t *tracepoints;
   counter_target_t **targets;
   size_t nr_targets;
   size_t room_targets;

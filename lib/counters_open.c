@@ -56,9 +56,11 @@ static int explain(const job_t *job, const struct perf_event_attr *attr,
                    uint32_t asked_size, int code, uvperf_error_t *error) {
   const uvperf_place_t *place = &job->place->place;
   int pid = job->target->type == UVPERF_TARGET_SELF ? 0 : place->pid;
-  uvperf__attempt_t attempt = {
-      error,      job->counters->root, attr, asked_size, code, pid,
-      place->cpu, job->target->cgroup, NULL};
+  uvperf__attempt_t attempt = {error,      job->counters->root,
+                               attr,       asked_size,
+                               code,       pid,
+                               place->cpu, job->target->cgroup,
+                               NULL,       job->counters->tracepoints};
   uvperf__attempt_t of_leader = attempt;
   struct perf_event_attr *leader =
       (void *)((char *)job->counters->scratch + job->counters->attr_bytes);

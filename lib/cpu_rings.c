@@ -111,7 +111,7 @@ static int open_owner(const uvperf__cpu_rings_options_t *options,
                       uvperf__cpu_ring_t *ring, struct perf_event_attr *attr,
                       uvperf_error_t *error) {
   uvperf__attempt_t attempt = {error, options->root, attr, attr->size, 0,
-                               0,     ring->cpu,     -1,   NULL};
+                               0,     ring->cpu,     -1,   NULL,       NULL};
 
   ring->fd = open_dummy(attr, ring->cpu);
   if (ring->fd >= 0)

@@ -11,11 +11,12 @@
 #include "sys.h"
 
 static int explain(const event_t *impl, const uvperf_event_options_t *options,
-                   uint32_t asked_size, uvperf_error_t *error) {
+                   uint32_t asked_size, uvperf__tracefs_ids_t *tracepoints,
+                   uvperf_error_t *error) {
   const event_t *leader = options->leader ? options->leader->impl : NULL;
   uvperf__attempt_t attempt = {
       error,        "",           impl->attr,      asked_size, impl->fd,
-      options->pid, options->cpu, options->cgroup, NULL};
+      options->pid, options->cpu, options->cgroup, NULL,       tracepoints};
   uvperf__attempt_t of_leader = attempt;
 
   if (leader == NULL)
@@ -31,7 +32,8 @@ static int explain(const event_t *impl, const uvperf_event_options_t *options,
 
 /* One try: 0, or a code and the error. */
 static int open_fd(event_t *impl, const uvperf_event_options_t *options,
-                   int group_fd, uvperf_error_t *error) {
+                   int group_fd, uvperf__tracefs_ids_t *tracepoints,
+                   uvperf_error_t *error) {
   unsigned long flags = PERF_FLAG_FD_CLOEXEC;
   uint32_t asked_size = impl->attr->size;
   int pid = options->pid;
@@ -41,7 +43,8 @@ static int open_fd(event_t *impl, const uvperf_event_options_t *options,
     pid = options->cgroup;
   }
   impl->fd = uvperf__sys_open(impl->attr, pid, options->cpu, group_fd, flags);
-  return impl->fd >= 0 ? 0 : explain(impl, options, asked_size, error);
+  return impl->fd >= 0 ? 0
+                       : explain(impl, options, asked_size, tracepoints, error);
 }
 
 static int keep_changes(event_t *impl, const uvperf__fallback_t *fallback,
@@ -67,17 +70,18 @@ static int open_with_fallbacks(event_t *impl,
                                  options->pid == -1 || options->cgroup >= 0,
                                  0,
                                  {{0, 0, 0, 0, 0}}};
+  uvperf__tracefs_ids_t tracepoints = {0};
   uint32_t asked_size = impl->attr->size;
   uvperf_error_t first, failed;
   int rc;
 
   memset(&failed, 0, sizeof(failed));
-  rc = open_fd(impl, options, group_fd, &failed);
+  rc = open_fd(impl, options, group_fd, &tracepoints, &failed);
   first = failed;
   while (rc != 0 &&
          uvperf__fallback_next(&fallback, impl->attr, asked_size, &failed)) {
     asked_size = impl->attr->size;
-    rc = open_fd(impl, options, group_fd, &failed);
+    rc = open_fd(impl, options, group_fd, &tracepoints, &failed);
   }
   if (rc == 0)
     return keep_changes(impl, &fallback, error);
@@ -91,6 +95,6 @@ int uvperf__event_open(event_t *impl, const uvperf_event_options_t *options,
                        int group_fd, uvperf_error_t *error) {
   impl->cgroup = options->cgroup;
   if (options->fallbacks == 0)
-    return open_fd(impl, options, group_fd, error);
+    return open_fd(impl, options, group_fd, NULL, error);
   return open_with_fallbacks(impl, options, group_fd, error);
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tracefs.h"
 #include "uvperf/attr.h"
 #include "uvperf/error.h"
 
@@ -37,6 +38,9 @@ typedef struct uvperf__attempt_s {
   /* How the leader of its group was opened (of it only attr, pid, cpu, cgroup
    * and leader count), NULL: none. */
   const struct uvperf__attempt_s *leader;
+  /* Shared by all attempts of one call, which can be thousands; NULL: there is
+   * only this one. */
+  uvperf__tracefs_ids_t *tracepoints;
 } uvperf__attempt_t;
 
 /* Why perf_event_open(2) failed. Reads what it needs of /proc and /sys under

@@ -4,7 +4,6 @@
  * attr and what is of the group have files of their own. */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "attempt.h"
 #include "attr.h"
@@ -28,13 +27,11 @@ static const char *target_fault(const uvperf__attempt_t *attempt) {
 
 /* kernel/trace/trace_event_perf.c, perf_trace_event_perm, on ftrace:function;
  * perf_trace_init on those that tracefs lists and perf does not have. */
-static void explain_known_tracepoint(const uvperf__attempt_t *attempt,
-                                     const char *name) {
+static void explain_ftrace(const uvperf__attempt_t *attempt) {
   uvperf__attempt_say(
       attempt, UVPERF_CAUSE_NOT_SUPPORTED,
-      "%s cannot be opened so: ftrace:function samples neither user call chain "
-      "nor stack, and others are ftrace's alone",
-      name);
+      "events of ftrace cannot be opened so: ftrace:function samples neither "
+      "user call chain nor stack, and the others are for ftrace only");
 }
 
 /* PMUs say EINVAL for a config that they do not know, for what they never can,
@@ -117,12 +114,14 @@ static void explain_combination(const uvperf__attempt_t *attempt) {
 /* The kernel says the same of an id that is none and of all else: only tracefs,
  * where it can be read, tells the one from the other. */
 static void explain_tracepoint(const uvperf__attempt_t *attempt) {
-  char name[32];
-  int rc = uvperf__tracefs_name(attempt->root, attempt->attr->config, name,
-                                sizeof(name));
+  uvperf__tracefs_ids_t own = {0};
+  int is_ftrace;
+  int rc =
+      uvperf__tracefs_find(attempt->tracepoints ? attempt->tracepoints : &own,
+                           attempt->root, attempt->attr->config, &is_ftrace);
 
-  if (rc == 0 && strncmp(name, "ftrace:", 7) == 0)
-    explain_known_tracepoint(attempt, name);
+  if (is_ftrace)
+    explain_ftrace(attempt);
   else if (rc == -ENOENT)
     uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
                         "no tracepoint has this id: read it from "

@@ -303,6 +303,42 @@ int uvperf__tracefs_name(const char *root, uint64_t id, char *name,
   return rc == 0 ? -ENOENT : rc;
 }
 
+/* -- many ids ------------------------------------------------------------- */
+
+#define NR_IDS 65536
+
+static void set_bit(uint64_t *bits, uint64_t id) {
+  bits[id / 64] |= UINT64_C(1) << id % 64;
+}
+
+static int has_bit(const uint64_t *bits, uint64_t id) {
+  return (int)(bits[id / 64] >> id % 64 & 1);
+}
+
+static int note_id(const char *category, const char *name, uint64_t id,
+                   void *data) {
+  uvperf__tracefs_ids_t *ids = data;
+
+  (void)name;
+  if (id >= NR_IDS)
+    return 0;
+  set_bit(ids->all, id);
+  if (strcmp(category, "ftrace") == 0)
+    set_bit(ids->ftrace, id);
+  return 0;
+}
+
+int uvperf__tracefs_find(uvperf__tracefs_ids_t *ids, const char *root,
+                         uint64_t id, int *is_ftrace) {
+  if (!ids->is_read)
+    ids->code = uvperf__tracefs_walk(root, NULL, NULL, note_id, ids);
+  ids->is_read = 1;
+  *is_ftrace = id < NR_IDS && has_bit(ids->ftrace, id);
+  if (id < NR_IDS && has_bit(ids->all, id))
+    return 0;
+  return ids->code != 0 ? ids->code : -ENOENT;
+}
+
 /* -- tracers -------------------------------------------------------------- */
 
 /* The only line of a file. */

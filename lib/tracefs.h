@@ -56,4 +56,22 @@ int uvperf__tracefs_each_tracer(const char *root, uvperf__tracefs_each_fn each,
 int uvperf__tracefs_name(const char *root, uint64_t id, char *name,
                          size_t size);
 
+/* The ids of all tracepoints, read by one walk when the first one is looked up.
+ * Keep it during one call of a public function only, because tracepoints come
+ * and go. All is 0 at first. */
+typedef struct uvperf__tracefs_ids_s {
+  int is_read;
+  int code; /* of the walk */
+  /* A bit for each id. An id has 16 bits (struct trace_entry in
+   * include/linux/trace_events.h). */
+  uint64_t all[1024];
+  uint64_t ftrace[1024]; /* those of the category ftrace */
+} uvperf__tracefs_ids_t;
+
+/* Whether a tracepoint has the id: 0, and *is_ftrace if it is one of the
+ * category ftrace; -ENOENT: none has it; another -errno if not all of tracefs
+ * could be read. */
+int uvperf__tracefs_find(uvperf__tracefs_ids_t *ids, const char *root,
+                         uint64_t id, int *is_ftrace);
+
 #endif

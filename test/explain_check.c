@@ -30,7 +30,7 @@ uvperf__attempt_t explain_attempt(uvperf_error_t *error, int code,
                                   const struct perf_event_attr *attr, int pid,
                                   int cpu) {
   uvperf__attempt_t attempt = {error, root, attr, attr->size, code,
-                               pid,   cpu,  -1,   NULL};
+                               pid,   cpu,  -1,   NULL,       NULL};
 
   memset(error, 0xff, sizeof(*error));
   return attempt;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: labels of attrs that came without names, and how often tracefs is
- * read for them. Every file that the library opens is counted. */
+/* Scripted: labels of attrs that came without names, why tracepoints cannot be
+ * opened, and how often tracefs is read for both. Every file that the library
+ * opens is counted. */
 #include "counters_make.h"
 #include "temp_tree.h"
 
@@ -214,6 +215,120 @@ static void label_of_a_probe_is_made_while_its_string_is_there(void **state) {
                       "uprobe/path=\"/bin/true\",offset=0x10/");
 }
 
+/* -- tracepoints that cannot be opened ------------------------------------- */
+
+/* The events of odd ids are refused, and those of no id. */
+static int refuse_odd(struct perf_event_attr *attr) {
+  return attr->config % 2 == 1 || attr->config >= 100 + IDS ? -EINVAL : 0;
+}
+
+static void setup_refused(tracepoints_t *tracepoints) {
+  size_t i;
+
+  counters_add_cpus(&tracepoints->make, "1");
+  for (i = 3; i < ATTRS; i++)
+    tracepoints->make.attrs[i].config = 5000 + i;
+  fake_on_open(refuse_odd);
+}
+
+static void check_reason(const tracepoints_t *tracepoints, size_t failure,
+                         const char *piece) {
+  const char *reason =
+      counters_failure(tracepoints->counters, failure)->error.reason;
+
+  if (strstr(reason, piece) == NULL)
+    fail_msg("not \"%s\": %s", piece, reason);
+}
+
+/* At each CPU one that exists is refused, and five that do not. */
+static void check_failures(const tracepoints_t *tracepoints, size_t nr_places) {
+  size_t i;
+
+  assert_int_equal(counters_nr_failures(tracepoints->counters),
+                   nr_places * (ATTRS - 2));
+  for (i = 0; i < nr_places * (ATTRS - 2); i++)
+    check_reason(tracepoints, i,
+                 i % (ATTRS - 2) == 0 ? "no such combination"
+                                      : "no tracepoint has this id");
+}
+
+static void failures_of_many_ids_at_many_places_take_one_walk(void **state) {
+  tracepoints_t *tracepoints = *state;
+
+  setup_refused(tracepoints);
+  open_all(tracepoints);
+  check_failures(tracepoints, 2);
+  assert_int_equal(files.ids, IDS);
+}
+
+static void failures_of_a_later_call_take_a_walk_of_their_own(void **state) {
+  tracepoints_t *tracepoints = *state;
+  uvperf_error_t error;
+
+  setup_refused(tracepoints);
+  open_all(tracepoints);
+  temp_tree_write(tracepoints->tree, EVENTS "/c9/late/id", "5003\n");
+  files.ids = 0;
+  assert_int_equal(uvperf__counters_add_target(tracepoints->counters,
+                                               tracepoints->make.targets, NULL,
+                                               &error),
+                   0);
+  assert_int_equal(files.ids, IDS + 1);
+  check_reason(tracepoints, 2 * (ATTRS - 2) + 1, "no such combination");
+  check_reason(tracepoints, 2 * (ATTRS - 2) + 2, "no tracepoint has this id");
+}
+
+static void failures_at_a_cpu_that_comes_take_one_walk(void **state) {
+  tracepoints_t *tracepoints = *state;
+  uvperf_error_t error;
+
+  setup_refused(tracepoints);
+  open_all(tracepoints);
+  files.ids = 0;
+  uvperf__counters_cpu_gone(tracepoints->counters, 1);
+  assert_int_equal(uvperf__counters_cpu_come(tracepoints->counters, 1, &error),
+                   -EINVAL);
+  check_failures(tracepoints, 2);
+  assert_int_equal(files.ids, IDS);
+}
+
+/* A walk that is cut short is not tried again by the same call. */
+static void failures_without_fds_for_a_walk_are_not_sure(void **state) {
+  tracepoints_t *tracepoints = *state;
+  size_t i;
+
+  setup_refused(tracepoints);
+  files.code = -EMFILE;
+  open_all(tracepoints);
+  assert_int_equal(files.ids, 1);
+  for (i = 0; i < 2 * (ATTRS - 2); i++)
+    check_reason(tracepoints, i, "probably no tracepoint has this id");
+}
+
+/* Reads the tracefs of the machine, if there is one: each fallback that does
+ * not help is a failure too. */
+static void failures_of_an_event_and_its_fallbacks_take_one_walk(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+  uvperf_event_t event;
+  uv_loop_t loop;
+  size_t alone;
+
+  (void)state;
+  assert_int_equal(uv_loop_init(&loop), 0);
+  fake_on_open(refuse_odd);
+  uvperf_attr_init(&attr, PERF_TYPE_TRACEPOINT, 99999);
+  options.fallbacks = UVPERF_FALLBACK_PRECISE;
+  assert_int_equal(uvperf_event_init(&loop, &event, &attr, &options, NULL),
+                   -EINVAL);
+  alone = files.ids;
+  attr.precise_ip = 3;
+  assert_int_equal(uvperf_event_init(&loop, &event, &attr, &options, NULL),
+                   -EINVAL);
+  assert_in_range(files.ids - alone, 0, 2 * alone); /* they come and go */
+  assert_int_equal(uv_loop_close(&loop), 0);
+}
+
 #define WITH_EVENTS(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void) {
@@ -226,6 +341,11 @@ int main(void) {
       WITH_EVENTS(label_without_fds_is_brief_until_there_are_some),
       WITH_EVENTS(label_without_memory_is_brief_until_there_is_some),
       WITH_EVENTS(label_of_a_probe_is_made_while_its_string_is_there),
+      WITH_EVENTS(failures_of_many_ids_at_many_places_take_one_walk),
+      WITH_EVENTS(failures_of_a_later_call_take_a_walk_of_their_own),
+      WITH_EVENTS(failures_at_a_cpu_that_comes_take_one_walk),
+      WITH_EVENTS(failures_without_fds_for_a_walk_are_not_sure),
+      WITH_EVENTS(failures_of_an_event_and_its_fallbacks_take_one_walk),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

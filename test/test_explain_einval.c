@@ -149,7 +149,7 @@ static void einval_of_tracepoint_that_exists_is_another(void **state) {
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "no such combination");
   uvperf_attr_tracepoint(&attr, 1);
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED,
-         "ftrace:function cannot be opened so");
+         "events of ftrace cannot be opened so");
 }
 
 static void einval_of_tracepoint_without_tracefs_is_not_sure(void **state) {

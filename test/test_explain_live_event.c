@@ -109,7 +109,7 @@ static void live_tracepoint_of_ftrace_is_not_supported(void **state) {
   uvperf_attr_set_period(&attr, 1);
   attr.sample_type = PERF_SAMPLE_CALLCHAIN;
   refused(&attr, -EINVAL, UVPERF_CAUSE_NOT_SUPPORTED,
-          "ftrace:function cannot be opened so");
+          "events of ftrace cannot be opened so");
 }
 
 /* One that exists, in a combination that no event can have. */

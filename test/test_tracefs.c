@@ -342,6 +342,39 @@ static void tracefs_name_of_the_real_root_is_the_kernels(void **state) {
   expect_name("", 65000000, -ENOENT, "");
 }
 
+static void expect_found(uvperf__tracefs_ids_t *ids, const char *root,
+                         uint64_t id, int rc, int of_ftrace) {
+  int is_ftrace = -1;
+
+  assert_int_equal(uvperf__tracefs_find(ids, root, id, &is_ftrace), rc);
+  assert_int_equal(is_ftrace, of_ftrace);
+}
+
+static void tracefs_find_tells_ids_as_of_its_first_walk(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf__tracefs_ids_t ids = {0}, later = {0};
+
+  temp_tree_write(tree, EVENTS "/ftrace/function/id", "1\n");
+  temp_tree_write(tree, EVENTS "/sched/last/id", "65535\n");
+  temp_tree_write(tree, EVENTS "/sched/none/id", "65536\n");
+  expect_found(&ids, tree->root, 316, 0, 0);
+  expect_found(&ids, tree->root, 1, 0, 1);
+  expect_found(&ids, tree->root, 65535, 0, 0);
+  expect_found(&ids, tree->root, 317, -ENOENT, 0);
+  expect_found(&ids, tree->root, 65536, -ENOENT, 0);
+  expect_found(&ids, tree->root, UINT64_C(1) << 32 | 1, -ENOENT, 0);
+  temp_tree_write(tree, EVENTS "/sched/late/id", "317\n");
+  expect_found(&ids, tree->root, 317, -ENOENT, 0);
+  expect_found(&later, tree->root, 317, 0, 0);
+}
+
+static void tracefs_find_without_tracefs_is_enodev(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf__tracefs_ids_t ids = {0};
+
+  expect_found(&ids, tree->root, 316, -ENODEV, 0);
+}
+
 /* -- what may not be read ------------------------------------------------- */
 
 static void set_mode(const temp_tree_t *tree, const char *path, mode_t mode) {
@@ -429,6 +462,8 @@ static void tracefs_that_may_be_read_is_preferred(void **state) {
 
 static int sees_a_part(void *arg) {
   const temp_tree_t *tree = arg;
+  uvperf__tracefs_ids_t ids = {0};
+  int is_ftrace;
   int calls = 0;
   uint64_t id;
 
@@ -455,6 +490,9 @@ static int sees_a_part(void *arg) {
     return 6;
   if (uvperf__tracefs_id(tree->root, "sched", "sched_waking", &id) != -EACCES)
     return 7;
+  if (uvperf__tracefs_find(&ids, tree->root, 316, &is_ftrace) != 0 ||
+      uvperf__tracefs_find(&ids, tree->root, 317, &is_ftrace) != -EACCES)
+    return 8;
   return 0;
 }
 
@@ -491,6 +529,8 @@ int main(void) {
       WITH_TREE(tracefs_name_without_tracefs_is_enodev),
       WITH_TREE(tracefs_name_is_found_in_debugfs_too),
       cmocka_unit_test(tracefs_name_of_the_real_root_is_the_kernels),
+      WITH_EVENTS(tracefs_find_tells_ids_as_of_its_first_walk),
+      WITH_TREE(tracefs_find_without_tracefs_is_enodev),
       WITH_EVENTS(tracefs_that_may_not_be_read_is_eacces),
       WITH_EVENTS(tracefs_that_may_be_read_is_preferred),
       WITH_EVENTS(tracefs_walk_goes_past_what_may_not_be_read),
