@@ -21,6 +21,9 @@
 #define RECLEN_AT 16
 #define NAME_AT   19
 
+/* Each takes some microseconds. */
+#define OPEN_TRIES 1000
+
 int uvperf__file_open(const char *path) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
 
@@ -46,11 +49,23 @@ static const char *behind_root(const char *path) {
   return strncmp(path, "/root/", 6) == 0 ? path + 6 : NULL;
 }
 
+/* A ".." in the path or in a link is EAGAIN while anything in the system is
+ * renamed or mounted, which is tried again; others could do that for ever. */
+static int open_in_root(int root, const char *rest) {
+  struct open_how how = {O_PATH | O_CLOEXEC, 0, RESOLVE_IN_ROOT};
+  int left = OPEN_TRIES;
+  int fd;
+
+  do
+    fd = (int)syscall(SYS_openat2, root, rest, &how, sizeof(how));
+  while (fd < 0 && errno == EAGAIN && --left > 0);
+  return fd < 0 ? -errno : fd;
+}
+
 /* Finds a file below another root, which no link in the path leaves. Before
  * Linux 5.6, and where a seccomp filter of that time forbids it, there is no
  * such call, and links lead to our own root. */
 static int find_in_root(const char *path, const char *rest) {
-  struct open_how how = {O_PATH | O_CLOEXEC, 0, RESOLVE_IN_ROOT};
   char root[32];
   int root_fd, fd;
 
@@ -58,9 +73,7 @@ static int find_in_root(const char *path, const char *rest) {
   root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (root_fd < 0)
     return -errno;
-  fd = (int)syscall(SYS_openat2, root_fd, rest, &how, sizeof(how));
-  if (fd < 0)
-    fd = -errno;
+  fd = open_in_root(root_fd, rest);
   close(root_fd);
   if (fd == -ENOSYS || fd == -EPERM) {
     fd = open(path, O_PATH | O_CLOEXEC);

@@ -4,6 +4,7 @@
  * samples hit; --buildid-all is nearer to this. */
 #include "record_build_ids.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,13 +118,16 @@ static size_t read_file(int found, uint64_t inode,
 static int find_in_root(int32_t pid, const char *name) {
   struct open_how how = {O_PATH | O_CLOEXEC, 0, RESOLVE_IN_ROOT};
   char path[64];
-  int root, fd;
+  int root, fd, tries = 1000;
 
   snprintf(path, sizeof(path), "/proc/%d/root", pid);
   root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (root < 0)
     return -1;
-  fd = (int)syscall(SYS_openat2, root, name, &how, sizeof(how));
+  /* EAGAIN: a ".." was passed while something in the system was renamed. */
+  do
+    fd = (int)syscall(SYS_openat2, root, name, &how, sizeof(how));
+  while (fd < 0 && errno == EAGAIN && --tries > 0);
   close(root);
   return fd;
 }

@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -93,6 +95,49 @@ static void open_regular_stays_in_the_root_of_a_process(void **state) {
   close(gone[1]);
 }
 
+typedef struct renamer_s {
+  char from[PATH_MAX];
+  char to[PATH_MAX];
+  atomic_int is_over;
+} renamer_t;
+
+static void *rename_on(void *data) {
+  renamer_t *renamer = data;
+
+  while (!atomic_load(&renamer->is_over)) {
+    rename(renamer->from, renamer->to);
+    rename(renamer->to, renamer->from);
+  }
+  return NULL;
+}
+
+/* The kernel follows no ".." in the root of a process while a file is renamed,
+ * wherever that is. */
+static void open_regular_in_a_root_beside_a_renamer_succeeds(void **state) {
+  const temp_tree_t *tree = *state;
+  char path[PATH_MAX];
+  renamer_t renamer;
+  pthread_t thread;
+  int i, fd;
+
+  temp_tree_write(tree, "/file", "text");
+  temp_tree_write(tree, "/a", "");
+  snprintf(path, sizeof(path), "/proc/self/root/%s/../../%s/file", tree->root,
+           tree->root);
+  snprintf(renamer.from, sizeof(renamer.from), "%s/a", tree->root);
+  snprintf(renamer.to, sizeof(renamer.to), "%s/b", tree->root);
+  atomic_init(&renamer.is_over, 0);
+  assert_int_equal(pthread_create(&thread, NULL, rename_on, &renamer), 0);
+  for (i = 0, fd = 0; i < 100000 && fd >= 0; i++) {
+    fd = uvperf__file_open_regular(path);
+    if (fd >= 0)
+      uvperf__file_close(fd);
+  }
+  atomic_store(&renamer.is_over, 1);
+  pthread_join(thread, NULL);
+  assert_true(fd >= 0);
+}
+
 static void read_at_reads_from_any_place(void **state) {
   const temp_tree_t *tree = *state;
   char path[PATH_MAX], bytes[8];
@@ -150,6 +195,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       WITH_TREE(open_regular_takes_no_other_kind_of_file),
       WITH_TREE(open_regular_stays_in_the_root_of_a_process),
+      WITH_TREE(open_regular_in_a_root_beside_a_renamer_succeeds),
       WITH_TREE(read_at_reads_from_any_place),
       WITH_TREE(inode_is_of_what_is_there_now),
       cmocka_unit_test(names_lead_to_no_other_directory),
