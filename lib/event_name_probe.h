@@ -28,8 +28,8 @@ void uvperf__probe_near_miss(const char *pmu, uvperf__near_miss_t *miss);
 
 /* Writes config2, finding the symbol in its file; *string is what config1 has
  * to point to, if it has to. *file is an fd of the file in which a symbol was
- * found, the caller's; it is left alone otherwise. `at` is where the PMU stands.
- * 0 or -errno, explained. */
+ * found, the caller's; it is left alone otherwise. `at` is where the PMU
+ * stands. 0 or -errno, explained. */
 int uvperf__probe_finish(const uvperf__parse_t *parse, const char *at,
                          const char *pmu, const uvperf__probe_t *probe,
                          struct perf_event_attr *attr, uvperf__span_t *string,

@@ -18,8 +18,8 @@
 typedef struct uvperf__snapshot_s {
   /* The caller's, before it is taken. */
   uvperf__ring_t *ring; /* overwritable; its `newest`, `cut`, `skipped` and
-                         * `high_water` go on; what uvperf__ring_next has still to give of what
-                         * begin saw stays */
+                         * `high_water` go on; what uvperf__ring_next has still
+                         * to return of what begin saw stays */
   int fd;               /* of an event that writes into it: to pause it by */
   int is_paused;        /* its output is paused already, and stays so */
   /* Filled by taking it. */

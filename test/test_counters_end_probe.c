@@ -36,14 +36,15 @@ static uvperf_target_t *add_thread_on(int32_t pid, const char *cpus) {
   return target;
 }
 
-/* Has events of a task hang up, the first so many of them; those that own rings
- * are of the calling thread (0). */
+/* Has events of a task hang up, the first so many of them. Those that own rings
+ * are dummies. */
 static void hang_up(fake_event_t **events, size_t nr_events, pid_t pid,
                     size_t nr) {
   size_t i;
 
   for (i = 0; i < nr_events && nr > 0; i++) {
-    if (events[i]->fd < 0 || events[i]->pid != pid)
+    if (events[i]->fd < 0 || events[i]->pid != pid ||
+        events[i]->attr.config == PERF_COUNT_SW_DUMMY)
       continue;
     events[i]->revents = POLLHUP;
     nr--;

@@ -62,6 +62,13 @@ static void parse_in_plenty(const char *root, const char *text,
   uvperf_event_list_free(list);
 }
 
+/* The name as a whole, or the path of a file, which takes two fds to open. */
+static int is_at_a_cause(const char *text, size_t column) {
+  const char *quote = strchr(text, '"');
+
+  return column == 1 || (quote != NULL && column == (size_t)(quote - text) + 2);
+}
+
 /* Whether want of fds is told, or made no difference. */
 static int is_honest(const char *root, const char *text, rlim_t limit,
                      const plenty_t *plenty) {
@@ -72,8 +79,9 @@ static int is_honest(const char *root, const char *text, rlim_t limit,
 
   if (code == -EMFILE)
     return list == NULL && error.code == code &&
-           error.cause == UVPERF_CAUSE_FILES && error.column == 1 &&
-           error.limit == limit && error.needed == limit + 1;
+           error.cause == UVPERF_CAUSE_FILES &&
+           is_at_a_cause(text, error.column) && error.limit == limit &&
+           error.needed == limit + 1;
   if (code != 0)
     return code == plenty->code;
   is_same = code == plenty->code &&
