@@ -84,8 +84,8 @@ static size_t bucket_of(const char *name, size_t size) {
  * Takes an fd of O_PATH. Names come from others: a process that is gone may
  * have mapped a file of its own under the name that a device has here, and to
  * open that does something (a watchdog begins to run), as it does to read
- * /proc/kmsg or trace_pipe, whose size is 0. O_PATH finds out without, and /proc
- * leads to the same file. */
+ * /proc/kmsg or trace_pipe, whose size is 0. O_PATH finds out without, and
+ * /proc leads to the same file. */
 static int open_program(int found, uint64_t inode) {
   struct stat stat;
   int opened = -1;

@@ -108,9 +108,9 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *  comes after the one before it in its ring, with the time of that (the first
  *  of a ring with the time at which the set was opened; record->bytes has what
  *  the kernel wrote). It holds up nothing, and uvperf_stats_t.bad_times counts
- *  it. A foreign time that is possible cannot be recognized. If it is later than
- *  ours (by 1 ms at most) its ring waits for that time; if it is earlier the
- *  record is late. When CLOCK_REALTIME or CLOCK_TAI is set back, records from
+ *  it. A foreign time that is possible cannot be recognized. If it is later
+ *  than ours (by 1 ms at most) its ring waits for that time; if it is earlier
+ *  the record is late. When CLOCK_REALTIME or CLOCK_TAI is set back, records from
  *  before that have impossible times, and make no later record late.
  *  A LOST record has the time at which there was room again (before the record
  *  behind it in its ring); the loss was somewhere since the record before it.
