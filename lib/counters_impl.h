@@ -177,8 +177,10 @@ struct uvperf__counters_s {
   /* With UVPERF_SET_RECORDS, else NULL. */
   uvperf__cpu_rings_t *rings;
   uvperf_decoder_t *decoder;
-  int clockid;     /* of all events that write; -1: the kernel's own clock */
-  uint64_t opened; /* see uvperf__counters_opened */
+  int clockid;   /* of all events that write; -1: the kernel's own clock */
+  int has_clock; /* with UVPERF_SET_TIME_ORDER: it can be compared */
+  int64_t clock_ahead; /* ns: see uvperf__system_clock_ahead */
+  uint64_t opened;     /* see uvperf__counters_opened */
   /* Sources of closed events, in the order in which these were closed. */
   counter_source_t *first_retired;
   counter_source_t *last_retired;

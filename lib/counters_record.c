@@ -14,6 +14,7 @@
 #include "decoder.h"
 #include "explain.h"
 #include "sys.h"
+#include "system.h"
 
 #define NS_PER_S 1000000000u
 
@@ -74,6 +75,10 @@ int uvperf__counters_begin_records(uvperf__counters_t *counters,
   if (uvperf__cpu_rings_new(&counters->rings, &rings) != 0 ||
       uvperf__decoder_make(&counters->decoder) != 0)
     return no_memory(error);
+  if ((counters->flags & UVPERF_SET_TIME_ORDER) &&
+      uvperf__system_clock_ahead(counters->root, counters->clockid,
+                                 &counters->clock_ahead) == 0)
+    counters->has_clock = 1;
   counters->opened = uvperf__counters_clock(counters);
   if (counters->opened == UINT64_MAX)
     counters->opened = 0;
@@ -413,9 +418,10 @@ uvperf_decoder_t *uvperf__counters_decoder(const uvperf__counters_t *counters) {
 uint64_t uvperf__counters_clock(const uvperf__counters_t *counters) {
   struct timespec now;
 
-  if (counters->clockid < 0 || clock_gettime(counters->clockid, &now) != 0)
+  if (!counters->has_clock || clock_gettime(counters->clockid, &now) != 0)
     return UINT64_MAX;
-  return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+  return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec -
+         (uint64_t)counters->clock_ahead;
 }
 
 uint64_t uvperf__counters_opened(const uvperf__counters_t *counters) {

@@ -4,15 +4,19 @@
 #include "system.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cpu_list.h"
 #include "file.h"
 #include "uvperf/cpu_list.h"
+
+#define NS_PER_S INT64_C(1000000000)
 
 static int join(char path[PATH_MAX], const char *root, const char *rest) {
   int length = snprintf(path, PATH_MAX, "%s%s", root, rest);
@@ -230,6 +234,50 @@ int uvperf__system_is_user_namespace(const char *root) {
   if (rc == -ENOENT && uvperf__system_capabilities(root, &caps) == 0)
     return 0;
   return rc;
+}
+
+/* time_namespaces(7); "" is what they leave alone. */
+static const char *namespaced(int clockid) {
+  switch (clockid) {
+    case CLOCK_MONOTONIC:
+    case CLOCK_MONOTONIC_RAW:
+      return "monotonic";
+    case CLOCK_BOOTTIME:
+      return "boottime";
+    default:
+      return "";
+  }
+}
+
+/* The offsets are those of the children to come, which are in our namespace
+ * unless we have called unshare(2). The number of the initial namespace, which
+ * has none, is fixed: TIME_NS_INIT_INO in <linux/nsfs.h>. */
+int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns) {
+  const char *clock = namespaced(clockid);
+  char own[64], childrens[64], text[64];
+  int64_t seconds, rest;
+  int rc;
+
+  *ns = 0;
+  if (clock[0] == '\0')
+    return 0;
+  rc = read_link(root, "/proc/self/ns/time", own);
+  if (rc != 0) /* a kernel without such namespaces */
+    return rc == -ENOENT ? 0 : rc;
+  if (strcmp(own, "time:[4026531834]") == 0)
+    return 0;
+  rc = read_link(root, "/proc/self/ns/time_for_children", childrens);
+  if (rc == 0 && strcmp(own, childrens) != 0)
+    rc = -ENODATA;
+  if (rc == 0)
+    rc = uvperf__system_line(root, "/proc/self/timens_offsets", clock, text,
+                             sizeof(text));
+  if (rc != 0)
+    return rc;
+  if (sscanf(text, "%" SCNd64 " %" SCNd64, &seconds, &rest) != 2)
+    return -EINVAL;
+  *ns = seconds * NS_PER_S + rest;
+  return 0;
 }
 
 /* The link is "<process>/task/<thread>", proc(5). */

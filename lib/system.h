@@ -57,6 +57,11 @@ int uvperf__system_has_perfmon(const char *root);
  * (from root + /proc/self/ns/user, else uid_map). */
 int uvperf__system_is_user_namespace(const char *root);
 
+/* How far a clock is ahead of the kernel's own, by which the kernel stamps
+ * records, as this process may be in a time namespace: 0 and *ns, or -errno
+ * where that is not to be told. */
+int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns);
+
 /* The id of the calling thread by root + /proc/thread-self, or -errno. */
 int uvperf__system_thread(const char *root);
 

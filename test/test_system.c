@@ -333,6 +333,54 @@ static void system_user_namespace_of_a_kernel_without_is_none(void **state) {
   assert_int_equal(uvperf__system_is_user_namespace(tree->root), 0);
 }
 
+static void system_clock_is_ahead_in_a_time_namespace(void **state) {
+  const temp_tree_t *tree = *state;
+  const struct {
+    int clockid;
+    int64_t ns;
+  } clocks[] = {
+      {CLOCK_MONOTONIC, INT64_C(99000000005)},
+      {CLOCK_MONOTONIC_RAW, INT64_C(99000000005)},
+      {CLOCK_BOOTTIME, INT64_C(-1500000000)},
+      {CLOCK_REALTIME, 0},
+      {CLOCK_TAI, 0},
+  };
+  int64_t ns = 1;
+  size_t i;
+
+  assert_int_equal(uvperf__system_clock_ahead(tree->root, CLOCK_MONOTONIC, &ns),
+                   0);
+  assert_int_equal(ns, 0);
+  temp_tree_write(tree, "/proc/self/ns/other", "");
+  temp_tree_write(tree, "/proc/self/timens_offsets",
+                  "monotonic          99         5\n"
+                  "boottime           -2 500000000\n");
+  link_to(tree, "/proc/self/ns/time", "time:[4026532567]");
+  link_to(tree, "/proc/self/ns/time_for_children", "time:[4026532567]");
+  for (i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+    assert_int_equal(
+        uvperf__system_clock_ahead(tree->root, clocks[i].clockid, &ns), 0);
+    assert_int_equal(ns, clocks[i].ns);
+  }
+}
+
+/* Those offsets are of the children. */
+static void system_clock_after_unshare_is_that_of_before(void **state) {
+  const temp_tree_t *tree = *state;
+  int64_t ns;
+
+  temp_tree_write(tree, "/proc/self/timens_offsets", "monotonic 99 5\n");
+  temp_tree_write(tree, "/proc/self/ns/other", "");
+  link_to(tree, "/proc/self/ns/time_for_children", "time:[4026532567]");
+  link_to(tree, "/proc/self/ns/time", "time:[4026531834]");
+  assert_int_equal(uvperf__system_clock_ahead(tree->root, CLOCK_MONOTONIC, &ns),
+                   0);
+  assert_int_equal(ns, 0);
+  link_to(tree, "/proc/self/ns/time", "time:[4026532568]");
+  assert_int_equal(uvperf__system_clock_ahead(tree->root, CLOCK_MONOTONIC, &ns),
+                   -ENODATA);
+}
+
 static void system_kernel_is_of_two_numbers(void **state) {
   const temp_tree_t *tree = *state;
   unsigned int major, minor;
@@ -414,6 +462,8 @@ int main(void) {
       WITH_TREE(system_capability_is_a_bit_of_its_own),
       WITH_TREE(system_user_namespace_is_told_by_its_map),
       WITH_TREE(system_user_namespace_is_told_by_its_number_first),
+      WITH_TREE(system_clock_is_ahead_in_a_time_namespace),
+      WITH_TREE(system_clock_after_unshare_is_that_of_before),
       WITH_TREE(system_user_namespace_of_a_kernel_without_is_none),
       WITH_TREE(system_kernel_is_of_two_numbers),
       WITH_TREE(system_is_before_compares_both_numbers),

@@ -112,6 +112,7 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *  than ours (by 1 ms at most) its ring waits for that time; if it is earlier
  *  the record is late. When CLOCK_REALTIME or CLOCK_TAI is set back, records from
  *  before that have impossible times, and make no later record late.
+ *  Times are those of the initial time namespace (time_namespaces(7)).
  *  A LOST record has the time at which there was room again (before the record
  *  behind it in its ring); the loss was somewhere since the record before it.
  *  @param set      Initialized with UVPERF_SET_RECORDS.
