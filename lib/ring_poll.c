@@ -78,6 +78,8 @@ static void on_replaced(uv_handle_t *handle) {
     ring_poll->ops->closed(ring_poll->owner);
     return;
   }
+  if (!ring_poll->ops->is_wanted(ring_poll->owner))
+    return;
   rc = init_handle(ring_poll, handle->loop);
   if (rc == 0 && ring_poll->started)
     rc = start_handle(ring_poll);

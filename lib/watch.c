@@ -27,10 +27,17 @@ static int on_spare(void *owner, int status) {
              : watch->ops->spare(watch->owner, ring->index);
 }
 
+/* Without the check handle nothing would be delivered. */
+static int is_wanted(void *owner) {
+  const watched_ring_t *ring = owner;
+
+  return uvperf__watch_can_use(&ring->watch->check);
+}
+
 static void on_ring_closed(void *owner);
 
 static const uvperf__ring_poll_ops_t ring_poll_ops = {
-    on_spare, uvperf__watch_on_woken, on_replaced, on_ring_closed};
+    on_spare, uvperf__watch_on_woken, is_wanted, on_replaced, on_ring_closed};
 
 /* -- start, stop, flush --------------------------------------------------- */
 

@@ -256,6 +256,34 @@ static void watch_closed_while_replacing_is_clean(void **state) {
   }
 }
 
+static void close_any(uv_handle_t *handle, void *arg) {
+  (void)arg;
+  if (!uv_is_closing(handle))
+    uv_close(handle, NULL);
+}
+
+/* The handle that is being replaced is not there for others to close. */
+static void watch_closed_by_others_while_replacing_lets_the_loop_end(
+    void **state) {
+  const uint64_t records[2] = {1, 1};
+  shared_t shared;
+  int turns;
+
+  support_need_own_events(__func__);
+  make_shared(*state, &shared, records);
+  watched_start(shared.watched);
+  live_turns_in(*state, 5);
+  uvperf__watch_set_fds(shared.watched->watch, 0, &shared.fds[1], 1);
+  uv_walk(*state, close_any, NULL);
+  for (turns = 0; turns < 10 && uv_run(*state, UV_RUN_NOWAIT); turns++)
+    continue;
+  assert_int_equal(uv_loop_alive(*state), 0);
+  end_follower(&shared);
+  live_child_go(&shared.children[0]);
+  live_child_wait(&shared.children[0]);
+  unmake_shared(&shared);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(watch_one_of_ten_rings_is_active_drains_that_one),
@@ -266,6 +294,8 @@ int main(void) {
       support_loop_test(watch_without_ref_that_polls_the_follower_has_none),
       support_loop_test(watch_whose_follower_cannot_be_polled_ends),
       support_loop_test(watch_closed_while_replacing_is_clean),
+      support_loop_test(
+          watch_closed_by_others_while_replacing_lets_the_loop_end),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
