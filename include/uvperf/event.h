@@ -14,14 +14,16 @@
  *   it runs the loop, or before the callback returns if it was forked in a
  *   record callback (the child has the ring no more, nor the record); there,
  *   all but close and the getters return UV_EPERM, and close touches neither
- *   the parent's event nor its ring. This holds for any child with memory of
- *   its own, also by a bare clone(2) or with its parent's pid in another pid
- *   namespace (before Linux 4.14 a child with the same pid is not noticed). A
- *   child that shares the memory, as by vfork(2), must not call at all.
- * - libuv calls abort(3) if it cannot register an fd while it runs the loop:
- *   out of memory or of epoll watches (/proc/sys/fs/epoll/max_user_watches).
- *   Before 1.51 it also does so if uv_poll_start, which start calls, is out of
- *   memory; from 1.51 on it does not report that, and the fd is not polled.
+ *   the parent's event nor its ring. This holds for every child that has memory
+ *   of its own, even one made by clone(2) directly, or one with its parent's
+ *   pid in another pid namespace. (Before Linux 4.14 a child with the same pid
+ *   is not noticed.) A child that shares the memory, such as one made by
+ *   vfork(2), must not call any function here.
+ * - libuv calls abort(3) if it cannot register an fd while it runs the loop,
+ *   because memory or epoll watches (/proc/sys/fs/epoll/max_user_watches) ran
+ *   out. uv_poll_start, which start calls, can run out of memory too: before
+ *   libuv 1.51 it aborts then; from 1.51 on it reports no error, and the fd is
+ *   not polled.
  * - Calling anything but ref, unref, has_ref, is_active and is_closing after
  *   uvperf_event_close is a programming error and asserts (but for a library
  *   built with NDEBUG). */
@@ -56,18 +58,18 @@ typedef struct uvperf_event_s uvperf_event_t;
  *                (record is NULL);
  *    UV_EPROTO   with a record: its header is sound but its body is not, or its
  *                id is unknown and the ring's events write records of different
- *                looks; it comes raw and delivery goes on;
- *    UV_EPROTO   without a record: the ring made no sense (as after a record
- *                longer than 64 KiB); what was in it up to its head is left out
- *                (uvperf_stats_t.skipped_bytes), and delivery goes on, unless
- *                the head is not a multiple of 8: then it has ended, and
- *                uvperf_event_start returns UV_EPROTO;
+ *                layouts; it comes raw and delivery goes on;
+ *    UV_EPROTO   without a record: the ring made no sense, for example after a
+ *                record longer than 64 KiB. All bytes up to its head are
+ *                skipped (uvperf_stats_t.skipped_bytes), and delivery goes on.
+ *                Only if the head is not a multiple of 8, delivery has ended:
+ *                the next uvperf_event_start returns UV_EPROTO;
  *    UV_EOF      without a record: the target is gone and every record was
  *                delivered; delivery has ended;
  *    UV_EBADF    without a record: the event is in error state, as one that is
  *                pinned and that the PMU could not hold; delivery has ended;
- *    another     without a record: the polled event has hung up, and libuv
- *                refused the fd of another one that writes into the ring
+ *    another     without a record: the polled event has hung up, another event
+ *                writes into the ring, and libuv refused the fd of that one
  *                (UV_EEXIST, UV_ENOSPC, UV_ENOMEM); delivery has ended.
  *  @param record  The library's, valid, with all it points to, until the
  *    callback returns. */
@@ -123,16 +125,17 @@ typedef struct uvperf_event_options_s {
    *   itself is enabled again.
    * - Stopping or disabling the leader stops all of them. The siblings count
    *   again when the leader is enabled.
-   * - Starting a sibling delivers its records; stopping or disabling it stops
-   *   it alone.
-   * - Closing the leader disables its siblings. They stay open and lead
-   *   themselves once close_cb was called: enable them to count on.
+   * - Starting a sibling also delivers its records. Stopping or disabling a
+   *   sibling affects no other event.
+   * - Closing the leader disables its siblings. They stay open, and each is an
+   *   event without a group once close_cb was called: enable it to count again.
    * - A sibling that joins while the leader runs does not count yet. Enable it,
-   *   or the leader again. If it is of another PMU than its leader (two
-   *   software events can be that), it counts from the next tick or context
-   *   switch on (Linux 6.12); disable and enable the leader to begin at once.
-   * - With attr.enable_on_exec, execve(2) enables the leader, and starting the
-   *   leader enables only the siblings that have no enable_on_exec. */
+   *   or the leader again. If the sibling and the leader belong to different
+   *   PMUs, as page-faults and task-clock do, the sibling counts from the next
+   *   tick or context switch on (Linux 6.12). To begin at once, disable and
+   *   enable the leader.
+   * - If the leader has attr.enable_on_exec, execve(2) enables it. Starting the
+   *   leader then enables only the siblings without enable_on_exec. */
   uvperf_event_t *leader;
   /* Size of the data part of the ring in bytes, rounded up to a power of two
    * of pages; never made smaller behind the caller's back. 0 is the default: no
@@ -173,9 +176,10 @@ typedef struct uvperf_event_options_s {
  *      does not know; no such CPU or tracepoint; frequency above
  *      perf_event_max_sample_rate; does not fit the leader; ring_bytes not
  *      above wakeup_watermark, or of an overwritable ring sample_stack_user;
- *      samples with PERF_SAMPLE_STACK_USER that the kernel writes over the next
- *      record: of sample_stack_user 0, or with PERF_SAMPLE_REGS_INTR or
- *      PERF_SAMPLE_AUX if all fields together can pass 65528 bytes;
+ *      samples with PERF_SAMPLE_STACK_USER whose end the kernel would write
+ *      over the next record: with sample_stack_user 0; or with
+ *      PERF_SAMPLE_REGS_INTR or PERF_SAMPLE_AUX, if all fields together can be
+ *      longer than 65528 bytes;
  *      inherit with a ring and cpu -1;
  *    UV_E2BIG   options, or the attr, have fields that the library, or the
  *      kernel, does not know; reading the group would give more than 16 KiB;
@@ -212,12 +216,13 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
                                     const uvperf_event_options_t *options,
                                     uvperf_error_t *error);
 
-/** Starts delivery and enables the event, and before it the siblings that it
- *  leads (options.leader); their delivery is not started. An event without a
- *  ring is only enabled, and so is one whose ring is overwritable
- *  (attr.write_backward): what that holds comes by uvperf_event_snapshot, or
- *  uvperf_event_next. Once started, a handle that delivers keeps the loop alive
- *  (unless unref'd) until it is stopped or its target is gone.
+/** Starts delivery and enables the event. If it leads siblings
+ *  (options.leader), they are enabled before it, but their delivery is not
+ *  started. An event without a ring is only enabled. So is one with an
+ *  overwritable ring (attr.write_backward): uvperf_event_snapshot or
+ *  uvperf_event_next delivers its records. Once started, a handle that delivers
+ *  keeps the loop alive (unless unref'd) until it is stopped or its target is
+ *  gone.
  *  @param event    Initialized.
  *  @param options  Caller's, copied; NULL for the defaults.
  *  @param cb       Called for each record; may be NULL only where nothing is
@@ -227,13 +232,16 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
  *  @return 0, or
  *    UV_EALREADY  already started;
  *    UV_EOF       delivery has ended (target gone);
- *    UV_EPROTO    the head of the ring is not a multiple of 8: it cannot be
- *      read again;
- *    UV_EINVAL    no cb, bad options or flags; or somebody else has closed an
- *      inner handle;
+ *    UV_EPROTO    the head of the ring is not a multiple of 8: the ring cannot
+ *      be read any more;
+ *    UV_EINVAL    no cb, bad options or flags; or the program has closed an
+ *      inner handle by uv_close;
  *    UV_E2BIG     options that the library does not know;
  *    UV_EPERM     in a forked child;
  *    UV_EEXIST    another handle of the loop polls the event's fd;
+ *    UV_ENOTSUP   its overflows, or a sibling's, ran out, and this kernel
+ *      cannot start that event again (uvperf_event_refresh); the handle is
+ *      stopped;
  *    another      PERF_EVENT_IOC_ENABLE failed; the handle is stopped.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_event_start(uvperf_event_t *event,
@@ -288,8 +296,9 @@ UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
  *  @return 0, or
  *    UV_EAGAIN  the ring is empty;
  *    UV_EPROTO  as the status of uvperf_record_cb: with a record that came raw,
- *      or without one because the ring made no sense and what was in it is left
- *      out. (If it cannot be read again, UV_EOF comes later.)
+ *      or without one because the ring made no sense and its bytes up to the
+ *      head are skipped. (If it cannot be read any more, later calls return
+ *      UV_EOF.)
  *    UV_EOF     the target is gone (or that of each event that writes into the
  *      ring) and every record was given. Told at the second call in a row that
  *      finds nothing, as asking costs a system call;
@@ -339,8 +348,8 @@ UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
  *      nothing was delivered;
  *    UV_EPERM   in a forked child;
  *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed. If it failed to pause,
- *      nothing was delivered, and what there is comes in the next snapshot. If
- *      it failed to resume, all was delivered, and the output stays paused; the
+ *      nothing was delivered; the next snapshot has those records. If it failed
+ *      to resume, everything was delivered and the output stays paused; the
  *      next snapshot and uvperf_event_resume try again.
  *  The status of the callback is 0 with a record; UV_EPROTO with a record that
  *  came raw; or UV_EPROTO without one, last: what is older cannot be read, and
@@ -358,8 +367,9 @@ UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags);
  *  changed, or before the writer was closed, is still delivered. UV_EOF comes
  *  when the target of every writer is gone. The watermark is the owner's; a
  *  writer's own wakeup_events count. Events that sample the same software event
- *  should have the same attr: their samples can have each other's id; and that
- *  of another process's event, then record->source is NULL.
+ *  should have the same attr, because a sample of one can carry the id of
+ *  another. It can also carry the id of another process's event; record->source
+ *  is NULL then. See uvperf_sample_t.
  *  @param event   Opened without a ring (UVPERF_EVENT_NO_RING), and, as the
  *    output, with UVPERF_EVENT_IDENTIFY (or the bits that it sets). It is
  *    started (with no cb) and stopped, or enabled, by itself.
@@ -384,17 +394,19 @@ UVPERF_EXTERN int uvperf_event_set_output(uvperf_event_t *event,
                                           uvperf_error_t *error);
 
 /** Closes the handle: this is how one cancels. Returns at once; no record
- *  callback runs after it, even in the middle of a drain. The siblings of a
- *  leader are disabled first, and stay open. In a later run of the loop the
- *  ring is unmapped, the fd closed and close_cb called. If a callback of a
- *  flush or snapshot closes the handle and runs the loop, close_cb is called
- *  there, and the ring and the fd are released when the flush or snapshot
- *  returns.
+ *  callback runs after it, even in the middle of a drain. If the event leads
+ *  siblings, they are disabled first, and stay open. When the loop runs next,
+ *  the ring is unmapped, the fd is closed and close_cb is called. A callback of
+ *  a flush or snapshot may close the handle and run the loop. Then close_cb is
+ *  called in there, where the handle may be freed; the record stays valid until
+ *  its callback returns, and the ring and the fd are released when the flush or
+ *  snapshot returns.
  *
- *  Call it exactly once; a second call asserts. It must also be called after
- *  uvperf_walk_close, and after others have uv_closed the inner handles. If all
- *  of them are closed by then, close_cb is called before this returns, and the
- *  loop is not touched: it may have been closed and freed.
+ *  Call it exactly once; a second call asserts. Call it also after
+ *  uvperf_walk_close, and if the program has closed the inner handles by
+ *  uv_close itself. If libuv has finished closing all of them by then, close_cb
+ *  is called before this returns, and the loop is not touched: it may have been
+ *  closed and freed.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_event_close(uvperf_event_t *event,
                                       uvperf_event_close_cb close_cb);
