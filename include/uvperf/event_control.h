@@ -22,12 +22,12 @@
 extern "C" {
 #endif
 
-/** Enables counting. Not needed after a start that enables. The siblings of a
- *  leader are enabled first (options.leader in event.h). An event with a limit
- *  of overflows that is used up (uvperf_event_refresh) runs without one then.
+/** Enables counting. Not needed after a start that enables. If the event leads
+ *  siblings, they are enabled first (options.leader in event.h). If its limit
+ *  of overflows is used up (uvperf_event_refresh), it now runs without a limit.
  *  @return 0, or see the top, or
  *    UV_ENOTSUP its overflows, or a sibling's, ran out, and this kernel cannot
- *      start it again (uvperf_event_refresh).
+ *      start that event again (uvperf_event_refresh).
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_event_enable(uvperf_event_t *event,
                                       uvperf_error_t *error);
@@ -47,10 +47,10 @@ UVPERF_EXTERN int uvperf_event_disable(uvperf_event_t *event,
 UVPERF_EXTERN int uvperf_event_reset(uvperf_event_t *event,
                                      uvperf_error_t *error);
 
-/** Enables the whole group that the event belongs to, as uvperf_event_enable of
- *  its leader does. They begin to count at once, unless the leader ran already
- *  (options.leader in event.h).
- *  @return 0, or see the top.
+/** Enables the whole group that the event belongs to: the same as
+ *  uvperf_event_enable of its leader. All members begin to count at once,
+ *  unless the leader ran already (options.leader in event.h).
+ *  @return 0, or as uvperf_event_enable.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_event_enable_group(uvperf_event_t *event,
                                             uvperf_error_t *error);
@@ -68,28 +68,32 @@ UVPERF_EXTERN int uvperf_event_disable_group(uvperf_event_t *event,
 UVPERF_EXTERN int uvperf_event_reset_group(uvperf_event_t *event,
                                            uvperf_error_t *error);
 
-/** Enables the event for so many overflows more: with the last the kernel
- *  disables it. That is no end: no UV_EOF comes, and the next refresh goes on.
- *  What is left of the limit outlives disable and enable. The siblings of a
- *  leader are enabled first.
+/** Enables the event for a number of overflows. At the last one the kernel
+ *  disables it. That does not end delivery: no UV_EOF comes, and the next
+ *  refresh enables it again. The rest of the limit survives disable and enable.
+ *  If the event leads siblings, they are enabled first.
+ *
  *  Since Linux 6.16 a tracepoint, a probe or a breakpoint whose overflows ran
- *  out stays stopped, whatever enables it, until it gets a period while its
- *  target runs. So after the first refresh of such an event each call that
- *  enables it (refresh, enable, start, modify, also of its leader) gives it its
- *  period again: the period begins anew, and its first sample comes early. That
- *  works for the calling thread and for whole CPUs. Another thread, or a
- *  cgroup, can be off the CPU at that moment. So once its overflows ran out,
- *  enabling the event is UV_ENOTSUP: close it and open it again. That they ran
- *  out is seen by the count, and is missed if uvperf_event_reset, set_period or
- *  set_bpf was called in between.
+ *  out stays stopped, even when it is enabled, until its period is set while
+ *  its target runs. After the first refresh of such an event, the library
+ *  therefore sets the period in each call that enables the event (refresh,
+ *  enable, start, modify, also of its leader). The period begins again then,
+ *  and the next sample can come early. This works for the calling thread and
+ *  for whole CPUs, which run at that moment. Another thread, or a cgroup, may
+ *  not run then: once its overflows ran out, enabling its event is UV_ENOTSUP.
+ *  Close that event and open it again. The library knows from the count that
+ *  the overflows ran out, but not if uvperf_event_reset, set_period or set_bpf
+ *  was called since the refresh.
+ *
  *  Linux 6.16, and 6.17 before its commit "perf/core: Fix system hang caused by
  *  cpu-clock usage", can hang the machine when the overflows of cpu-clock or
  *  task-clock run out.
- *  @param overflows  Samples, 1 to INT_MAX; added to what is left.
+ *  @param overflows  Samples, 1 to INT_MAX; added to the rest of the limit.
  *  @return 0, or see the top, or
  *    UV_EINVAL  overflows is 0 or above INT_MAX; or the event does not sample,
  *      or is inherited;
- *    UV_ENOTSUP its overflows ran out, and this kernel cannot start it again.
+ *    UV_ENOTSUP its overflows, or a sibling's, ran out, and this kernel cannot
+ *      start that event again.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_REFRESH; _perf_event_refresh. */
 UVPERF_EXTERN int uvperf_event_refresh(uvperf_event_t *event,
                                        uint32_t overflows,
