@@ -59,8 +59,8 @@ typedef struct uvperf_source_s {
   uint64_t flags;
 } uvperf_source_t;
 
-/* The MMAP2 records have no prot and flags, as before Linux 3.16: of a file
- * that was recorded so. */
+/* The MMAP2 records have no prot and flags. For files that were recorded before
+ * Linux 3.16. */
 #define UVPERF_SOURCE_OLD_MMAP2 1u
 
 /* Values in the format of read(2): PERF_SAMPLE_READ and PERF_RECORD_READ. Take
@@ -95,14 +95,15 @@ typedef struct uvperf_regs_s {
  * raw.data are 8-byte aligned; those to nothing (a count or size of 0) are
  * NULL.
  *
- * Events of any process that sample the same software event (page faults,
- * context switches, migrations; not the clocks) share one sample in the kernel.
- * Fields that an earlier event asked for too are then that event's: id,
- * stream_id, time (by its clock), pid and tid (in its namespace), callchain (by
- * its limits), stack_user (with its size). Fields of varying length that only
- * the other asked for make the record longer: surplus_bytes. Where the other
- * has fewer bits in the mask of the same registers, the record ends too early,
- * and comes with UV_EPROTO. */
+ * Several events, also of other processes, can sample the same software event
+ * on a CPU: page faults, context switches, migrations, but not the clocks. The
+ * kernel fills one sample for all of them. The event that was enabled last
+ * usually comes first. A field that both events asked for has the first one's
+ * value: id, stream_id, time (by its clock), pid and tid (in its namespace),
+ * callchain (by its limits), stack_user (with its size). Fields of varying
+ * length that only the first asked for make the record longer: surplus_bytes.
+ * If both asked for the same registers, and the first for fewer of them, the
+ * record ends too early, and comes with UV_EPROTO. */
 typedef struct uvperf_sample_s {
   uint64_t ip;        /* PERF_SAMPLE_IP */
   uint64_t addr;      /* PERF_SAMPLE_ADDR */
@@ -162,9 +163,8 @@ typedef struct uvperf_sample_s {
     uint64_t size;
     const void *data;
   } aux;
-  /* Bytes of the record after the last field that is known. The kernel wrote
-   * nothing there, unless sample_type has a bit that is newer than the
-   * library. */
+  /* Bytes of the record after its last known field. Their contents mean
+   * nothing, unless sample_type has a bit that is newer than the library. */
   uint64_t surplus_bytes;
 } uvperf_sample_t;
 
@@ -318,9 +318,9 @@ typedef struct uvperf_record_s {
   /* The record as the kernel wrote it, header first, 8-byte aligned; `size`
    * bytes. */
   const void *bytes;
-  /* Which event wrote it; NULL if that is unknown. A sample that only one of
-   * the ring's events can have written is that event's, whatever its id is;
-   * where several can, the id decides, and may be wrong: see
+  /* The event that wrote it; NULL if that is unknown. If only one of the ring's
+   * events can have written a sample, it is that event, whatever the id. If
+   * several can, the id decides, and the id may be wrong: see
    * uvperf_sample_t. */
   const uvperf_source_t *source;
   /* The PERF_SAMPLE_* bits whose fields hold: those of attr.sample_type in a
@@ -331,9 +331,10 @@ typedef struct uvperf_record_s {
   uint64_t present;
   /* Who, where and when, from the sample or from the trailer alike. */
   uint32_t pid, tid;  /* PERF_SAMPLE_TID */
-  uint64_t time;      /* PERF_SAMPLE_TIME, ns of the event's clock, or, in a
-                         sample, of another's: see uvperf_sample_t */
-  uint64_t id;        /* PERF_SAMPLE_ID or PERF_SAMPLE_IDENTIFIER; the same */
+  uint64_t time;      /* PERF_SAMPLE_TIME, ns of the event's clock; in a sample
+                         it can be another event's: see uvperf_sample_t */
+  uint64_t id;        /* PERF_SAMPLE_ID or PERF_SAMPLE_IDENTIFIER; also that can
+                         be another event's in a sample */
   uint64_t stream_id; /* PERF_SAMPLE_STREAM_ID; inherited events have theirs */
   uint32_t cpu;       /* PERF_SAMPLE_CPU */
   /* By type. A type that is not listed here (one newer than the library) has
@@ -373,10 +374,10 @@ typedef struct uvperf_decoder_s uvperf_decoder_t;
  *  @param nr       Sources. With more than one, each record is decoded with the
  *    attr of its own event, found by its id (never by STREAM_ID), so the ids
  *    must lie at one and the same place in all of them. The id 0 means the
- *    first of them, as perf(1) writes it into records that it makes itself.
- *    Records with an unknown id are decoded, with source NULL, if those of
- *    their type look the same of all sources: of samples those count that can
- *    write any, and must have the same sample_type, read_format,
+ *    first source, because perf(1) writes 0 into records that it makes itself.
+ *    A record with an unknown id is decoded, with source NULL, if all sources
+ *    have the same layout for its type. For samples, these are the sources that
+ *    can write samples, and they must have the same sample_type, read_format,
  *    branch_sample_type and masks.
  *  @return 0, or
  *    -EINVAL  nr is 0; a source has no attr, an attr.size between 1 and 63,
@@ -409,10 +410,10 @@ UVPERF_EXTERN void uvperf_decoder_free(uvperf_decoder_t *decoder);
  *    skip record->size bytes and go on, and NULL where it is not.
  *  @return 0, also for a type that the library does not know; or
  *    -EPROTO  the header is unsound (size below 8, not a multiple of 8, or
- *      above `size`), the body is (a sample that is only longer than its
- *      fields is not: surplus_bytes), or with several sources its id belongs
- *      to none and their records look different (a type that the library does
- *      not know is 0 all the same, its source NULL);
+ *      above `size`); the body is unsound (a sample that is only longer than
+ *      its fields is not: surplus_bytes); or with several sources its id
+ *      belongs to none of them, and their layouts differ (a type that the
+ *      library does not know is 0 even then, with source NULL);
  *    -EINVAL  bytes is not 8-byte aligned; *record is NULL. */
 UVPERF_EXTERN int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes,
                                 size_t size, const uvperf_record_t **record);
