@@ -32,30 +32,31 @@ extern "C" {
  *                (record is NULL);
  *    UV_EPROTO   with a record: its header is sound but its body is not, or its
  *                id is unknown and the ring's events write records of different
- *                looks; it comes raw and delivery goes on;
- *    UV_EPROTO   without a record: a ring made no sense (as after a record
- *                longer than 64 KiB): uvperf_set_failed_ring returns which.
- *                What was in it up to its head is left out
+ *                layouts; it comes raw and delivery goes on;
+ *    UV_EPROTO   without a record: a ring made no sense, for example after a
+ *                record longer than 64 KiB; uvperf_set_failed_ring returns
+ *                which ring. All bytes up to its head are skipped
  *                (uvperf_stats_t.skipped_bytes), and delivery goes on. Only if
- *                the head is not a multiple of 8 nothing more comes from that
- *                ring (uvperf_ring_info_t.status), whatever target is added;
- *                with the last ring delivery has stopped. In a snapshot: what
- *                is older in a ring than what came of it (after its records, or
- *                after all with UVPERF_SET_TIME_ORDER) is left out, and the
- *                rest goes on;
+ *                the head is not a multiple of 8, nothing more comes from that
+ *                ring (uvperf_ring_info_t.status), even if a target is added;
+ *                if it was the last ring, delivery has stopped. In a snapshot:
+ *                the older records of a ring cannot be read, and the snapshot
+ *                goes on. The callback comes after the newer records of that
+ *                ring, or with UVPERF_SET_TIME_ORDER after all records;
  *    UV_EOF      without a record: every task that was to be measured is gone
  *                and every record was delivered, or is there for a snapshot;
  *                delivery has stopped;
- *    another     without a record: libuv could not go on polling a ring; or
- *                the thread ended whose end hangs up the ring's fd (the first
- *                of the process) and no other fd could be opened, as UV_EMFILE;
- *                nothing more comes from that ring (uvperf_set_failed_ring).
+ *    another     without a record: a ring can no longer be polled, and nothing
+ *                more comes from it (uvperf_set_failed_ring). Either libuv
+ *                refused its fd; or the process's first thread has ended, which
+ *                hangs up the fd, and another fd could not be opened
+ *                (UV_EMFILE, for example).
  *  @param record  The library's, valid, with all it points to, until the
  *    callback returns. record->source tells the attr (attr_index: see
  *    uvperf_set_item), the target (target_index), the place and the target's
- *    `data`. It is NULL where the record does not tell whose it is: also where
- *    several events of the set on a CPU sample a software event that another
- *    process samples as well. */
+ *    `data`. It is NULL if the record's event is unknown. For a sample this can
+ *    happen if several events of the set sample on its CPU, and another process
+ *    samples the same software event as one of them (uvperf_sample_t). */
 typedef void (*uvperf_set_record_cb)(uvperf_set_t *set, int status,
                                      const uvperf_record_t *record);
 
@@ -102,17 +103,23 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *  slack. A record that becomes visible later than that, or that an interrupt
  *  has put behind a younger one, is delivered when it is found, and counted in
  *  uvperf_stats_t.late_records.
+ *
  *  Another process that samples the same software event can stamp our records
- *  with a clock of its own. A time is impossible if it is from before the set
- *  was opened, or more than 1 ms later than the set's clock. Such a record
- *  comes after the one before it in its ring, with the time of that (the first
- *  of a ring with the time at which the set was opened; record->bytes has what
- *  the kernel wrote). It holds up nothing, and uvperf_stats_t.bad_times counts
- *  it. A foreign time that is possible cannot be recognized. If it is later
- *  than ours (by 1 ms at most) its ring waits for that time; if it is earlier
- *  the record is late. When CLOCK_REALTIME or CLOCK_TAI is set back, records from
- *  before that have impossible times, and make no later record late.
- *  Times are those of the initial time namespace (time_namespaces(7)).
+ *  with its own clock. A time is impossible if it is from before the set was
+ *  opened, or more than 1 ms later than the set's clock. A record with such a
+ *  time is delivered after the record before it in its ring. Its record->time
+ *  is the time of that one, or for the first of a ring the time at which the
+ *  set was opened. (record->bytes has the time that the kernel wrote.) So
+ *  record->time can go back there. Such a record delays no other record, and is
+ *  counted in uvperf_stats_t.bad_times, not in late_records.
+ *  A foreign time that is possible cannot be recognized. If it is later than
+ *  ours (by at most 1 ms), its ring waits for that time; if it is earlier, the
+ *  record is late.
+ *  When CLOCK_REALTIME or CLOCK_TAI is set back, the times of records from
+ *  before that are impossible, and make no later record late.
+ *  In a time namespace (time_namespaces(7)), record->time is still the time of
+ *  the initial one.
+ *
  *  A LOST record has the time at which there was room again (before the record
  *  behind it in its ring); the loss was somewhere since the record before it.
  *  @param set      Initialized with UVPERF_SET_RECORDS.
@@ -125,8 +132,9 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *    UV_EALREADY  already started;
  *    UV_EOF       every target is gone, and every record was delivered; or no
  *      ring can be read any more;
- *    UV_EPROTO    the same, and the head of a ring is not a multiple of 8 (if
- *      other rings can be read, it is 0: see uvperf_ring_info_t.status);
+ *    UV_EPROTO    the same, and the head of a ring is not a multiple of 8. If
+ *      other rings can be read, start succeeds instead, and
+ *      uvperf_ring_info_t.status says which ring is not read;
  *    UV_EINVAL    no UVPERF_SET_RECORDS, no cb, bad options or flags; or
  *      somebody else has closed an inner handle;
  *    UV_E2BIG     options that the library does not know;
@@ -168,8 +176,8 @@ UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
  *  waited for, together. With UVPERF_SET_TIME_ORDER the records of all rings
  *  come in the order of their time, oldest first; else ring by ring. (A record
  *  that an interrupt has put behind a younger one is in late_records, counted
- *  for each snapshot by itself; times that are impossible are treated as
- *  uvperf_set_start says.) A record tells its source also when its target
+ *  for each snapshot by itself. uvperf_set_start describes impossible times.) A
+ *  record tells its source also when its target
  *  was removed since. Works after stop and UV_EOF too. A callback that stops or
  *  closes the handle ends the snapshot; what was not delivered is in no other,
  *  but one with UVPERF_SNAPSHOT_ALL.
@@ -182,8 +190,9 @@ UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
  *      nothing was delivered, and the next snapshot has it;
  *    UV_EPERM   in a forked child;
  *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed. If a ring could not be
- *      paused, nothing was delivered. If one could not be resumed, all was
- *      delivered, and that ring stays paused; the next snapshot tries again.
+ *      paused, nothing was delivered. If a ring could not be resumed, all
+ *      records were delivered and that ring stays paused; the next snapshot
+ *      tries again.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT. */
 UVPERF_EXTERN int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags);
 
@@ -226,12 +235,12 @@ UVPERF_EXTERN size_t uvperf_set_nr_rings(const uvperf_set_t *set);
 UVPERF_EXTERN int uvperf_set_ring(const uvperf_set_t *set, size_t index,
                                   uvperf_ring_info_t *ring);
 
-/** Gets the ring, and so the CPU, that a record callback with an error and
- *  without a record is about. Call it inside that callback.
- *  @param ring  Receives what is known of it.
+/** Gets the ring, and so the CPU, that failed. Call it inside a record callback
+ *  that has an error and no record.
+ *  @param ring  Receives what is known of the ring.
  *  @return 0, or
- *    UV_ENOENT  outside of such a callback, or in one that is not about one
- *      ring (UV_EOF). */
+ *    UV_ENOENT  called outside of such a callback, or inside one that is not
+ *      about one ring (UV_EOF). */
 UVPERF_EXTERN int uvperf_set_failed_ring(const uvperf_set_t *set,
                                          uvperf_ring_info_t *ring);
 

@@ -75,14 +75,15 @@ typedef struct uvperf_stats_s {
   /* Turns of the loop in which something was delivered; of one ring of several:
    * in which something of it was. */
   uint64_t slices;
-  /* Callbacks with UV_EPROTO: damaged records, and each time a ring made no
-   * sense. */
+  /* Callbacks with UV_EPROTO: one for each damaged record, and one each time a
+   * ring made no sense. */
   uint64_t corrupt;
   /* Most bytes ever found waiting in the ring; of several rings: in one. */
   uint64_t high_water_bytes;
   /* Records that the kernel told to be lost, in LOST and LOST_SAMPLES records.
-   * Overlaps with uvperf_count_t.lost: never add the two. Of a BPF reader also
-   * those of which no record tells yet: see uvperf_bpf_reader_stats. */
+   * Overlaps with uvperf_count_t.lost: never add the two. For a BPF reader this
+   * includes lost samples that no record has reported yet: see
+   * uvperf_bpf_reader_stats. */
   uint64_t lost_records;
   /* Records of an overwritable ring that newer ones had overwritten in part
    * when they were to be given; each at most once. Those that are overwritten
@@ -95,21 +96,21 @@ typedef struct uvperf_stats_s {
    * them: see uvperf_set_on_cpu. */
   uint64_t cpus_gone;
   uint64_t cpus_come;
-  /* Bytes that were left out because a ring made no sense: each time all up to
-   * its head, of an overwritable ring all that was older. How many records that
-   * were cannot be known. Outside of callbacks, and while uvperf_event_next has
-   * lent no record, the head of each ring that is not overwritable is bytes +
-   * skipped_bytes + what waits in it (uvperf_ring_info_t.waiting), modulo
-   * 2^64. */
+  /* Bytes that were skipped because a ring made no sense: each time all bytes
+   * up to its head, in an overwritable ring all older bytes. The number of
+   * records in them is unknown. For a ring that is not overwritable, bytes +
+   * skipped_bytes + uvperf_ring_info_t.waiting is its head, modulo 2^64, except
+   * inside callbacks and while a record of uvperf_event_next is valid. */
   uint64_t skipped_bytes;
   /* Records whose time is impossible, of a set with UVPERF_SET_TIME_ORDER: from
-   * before the set was opened, or later than the set's clock. Another process
-   * that samples the same software event with another clock causes them. They
-   * are delivered with the time of the record before them in their ring; they
-   * are not in late_records. */
+   * before the set was opened, or more than 1 ms later than the set's clock.
+   * Another process that samples the same software event with another clock
+   * causes them. They are delivered with the time of the record before them in
+   * their ring (see uvperf_set_start), and are not in late_records. */
   uint64_t bad_times;
-  /* Bytes of samples after their last field, which another process's events
-   * can cause: see uvperf_sample_t. */
+  /* Bytes of samples after their last field. Other events that sample the same
+   * software event, also of other processes, cause them: see
+   * uvperf_sample_t. */
   uint64_t surplus_bytes;
   uint64_t reserved[1];
 } uvperf_stats_t;
@@ -117,8 +118,8 @@ typedef struct uvperf_stats_s {
 /* One ring of several. */
 typedef struct uvperf_ring_info_s {
   int32_t cpu;
-  /* The one fd that is polled; another one after the thread that it belonged to
-   * has ended. Do not close it. */
+  /* The one fd that is polled. It can change when the process's first thread
+   * ends. Do not close it. */
   int32_t fd;
   /* Bytes of the data part. */
   uint64_t bytes;
@@ -127,8 +128,9 @@ typedef struct uvperf_ring_info_s {
   uint64_t waiting;
   /* Events that write into it. */
   uint64_t nr_events;
-  /* 0: it is read. Else why nothing more will be read from it: UV_EPROTO (its
-   * head is not a multiple of 8), UV_EBADF, or what polling it gave. */
+  /* 0: it is read. Else the reason why nothing more will be read from it:
+   * UV_EPROTO (its head is not a multiple of 8), or the code with which polling
+   * it failed (UV_EBADF if that is unknown). */
   int32_t status;
   uint32_t reserved0;
   uint64_t reserved[3];
