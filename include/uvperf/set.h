@@ -20,8 +20,8 @@
  *   these two may also run the loop.
  * - After fork(2) the child must call uv_loop_fork and close the handles before
  *   it runs the loop; there, all but close and the getters return UV_EPERM, and
- *   close leaves the parent's events alone. event.h says which children these
- *   are.
+ *   close leaves the parent's events alone. event.h describes which children
+ *   this is true for.
  * - Calling anything but ref, unref, has_ref, is_active and is_closing after
  *   uvperf_set_close is a programming error and asserts (but for a library
  *   built with NDEBUG).
@@ -110,10 +110,10 @@ struct uvperf_set_s {
  *      of side_band, its BUILD_ID without mappings, no such ring_bytes,
  *      wakeup_bytes of more than half of a ring, attrs with different clocks
  *      or inherit_stat, or with write_backward and no UVPERF_SET_OVERWRITE,
- *      or samples with PERF_SAMPLE_STACK_USER that the kernel writes over the
- *      next record: see uvperf_event_init; with UVPERF_SET_OVERWRITE
- *      wakeup_bytes, slack_us, or sample_stack_user not below a ring; or what
- *      uvperf_event_init says of EINVAL;
+ *      or samples with PERF_SAMPLE_STACK_USER whose end the kernel would write
+ *      over the next record (see uvperf_event_init); with UVPERF_SET_OVERWRITE
+ *      wakeup_bytes, slack_us, or sample_stack_user not below the size of a
+ *      ring; or what uvperf_event_init says of EINVAL;
  *    UV_E2BIG   options, a target or an attr have fields that the library, or
  *      the kernel, does not know; or there are more than 65536 attrs;
  *    UV_EMFILE, UV_ENFILE  the fds do not suffice (cause files): error->needed
@@ -220,9 +220,10 @@ UVPERF_EXTERN int uvperf_set_read_stop(uvperf_set_t *set);
  *  @return 0, or, with nothing added,
  *    UV_EINVAL  target is NULL;
  *    UV_EPERM   in a forked child (cause argument);
+ *    UV_EEXIST  another handle of the loop polls the fd of a new ring;
+ *    UV_ENOSPC  out of epoll watches for a new ring (cause loop);
  *    another    what uvperf_set_init says of targets, and uvperf_set_enable of
- *      events; or, of the fd of a new ring, UV_EEXIST (another handle of the
- *      loop polls it) or UV_ENOSPC (out of epoll watches). */
+ *      events. */
 UVPERF_EXTERN int uvperf_set_add_target(uvperf_set_t *set,
                                         const uvperf_target_t *target,
                                         uint32_t *index, uvperf_error_t *error);
@@ -317,18 +318,18 @@ UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
  *  opened, fallbacks applied, but for disabled, inherit and enable_on_exec,
  *  which are as given; without a place as it will be tried.
  *
- *  The label and the unit are those of what was opened. After
- *  UVPERF_FALLBACK_USER the label has a u among its modifiers, as perf(1) does
- *  it. After UVPERF_FALLBACK_CLOCK or UVPERF_FALLBACK_PRECISE it is that of
- *  uvperf_attr_label, also if the event had a name of its own (name=), and the
+ *  The label and the unit describe the event that was opened. After
+ *  UVPERF_FALLBACK_USER the label has the modifier u, as in perf(1). After
+ *  UVPERF_FALLBACK_CLOCK or UVPERF_FALLBACK_PRECISE the label is the one of
+ *  uvperf_attr_label, even if the event had a name of its own (name=), and the
  *  unit of a clock is "ns".
  *
- *  Attrs of options.attrs and of options.side_band have no name yet. The first
- *  call for one of them makes the labels of all of them, see uvperf_attr_label.
- *  If tracepoints are among them, it reads tracefs once: some milliseconds.
- *  Events of options.events have their names already.
- *  If memory or fds run out, the label is "type=…,config=…" for now, and the
- *  next call tries again. An earlier label stays valid.
+ *  Events of options.events have a label from the start; attrs of options.attrs
+ *  and of options.side_band do not. The first call for one of these makes the
+ *  labels of all of them: see uvperf_attr_label. If tracepoints are among them,
+ *  it reads tracefs once, which takes some milliseconds. If memory or fds run
+ *  out, the label is "type=…,config=…" for now, and the next call tries again.
+ *  A label that was returned before stays valid as long as the item.
  *  @param attr  The attr's index.
  *  @return The set's own, valid until a target is added, or close; NULL where
  *    there is none. */
@@ -359,10 +360,10 @@ UVPERF_EXTERN int uvperf_set_fd(const uvperf_set_t *set, size_t attr,
                                 uint64_t serial);
 
 /** Closes the handle. Returns at once; everything is disabled, and no reading
- *  and no record comes after it, also in the middle of a turn. In a later run
- *  of the loop the fds are closed and close_cb is called. uvperf_event_close
- *  says the rest: how often to call it, and what holds inside a flush or
- *  snapshot, after uvperf_walk_close, and after the loop was closed.
+ *  and no record comes after it, also in the middle of a turn. When the loop
+ *  runs next, the fds are closed and close_cb is called. As with
+ *  uvperf_event_close, call it exactly once, also after uvperf_walk_close; see
+ *  there for a close inside a flush or snapshot, and after the loop was closed.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_set_close(uvperf_set_t *set,
                                     uvperf_set_close_cb close_cb);

@@ -95,14 +95,15 @@ typedef struct uvperf_target_s {
 /* Maps a ring for each CPU that is measured, into which all events there write
  * their records: see set_stream.h. Each attr gets PERF_SAMPLE_IDENTIFIER and
  * sample_id_all, so that each record tells whose it is, and keeps
- * PERF_SAMPLE_READ if it writes records. A ring belongs to an event that
- * counts nothing, of the calling thread, so that it outlives targets and CPUs:
- * one fd for each CPU more. attr.write_backward needs UVPERF_SET_OVERWRITE. Not
- * for attr.inherit_stat, whose records Linux writes into the ring of another
- * CPU without a lock. Attrs that write records have one clock. Of a software
- * event that several events sample at once on a CPU (page-faults of
- * two attrs, or of a task and its CPU) Linux 6.18 gives each sample the id of
- * the first, also where that is another program's: have one event sample it.
+ * PERF_SAMPLE_READ if it writes records. A ring belongs to an event of the
+ * process's first thread that counts nothing, so that it outlives targets and
+ * CPUs: one fd for each CPU more. attr.write_backward needs
+ * UVPERF_SET_OVERWRITE. Not for attr.inherit_stat, whose records Linux writes
+ * into the ring of another CPU without a lock. Attrs that write records have
+ * one clock. Of a software event that several events sample at once on a CPU
+ * (page-faults of two attrs, or of a task and its CPU) Linux 6.18 gives each
+ * sample the id of the first, also where that is another program's: have one
+ * event sample it.
  * Attrs that sample the same one get each other's PERF_SAMPLE_* and registers,
  * and the largest sample_stack_user, so that each such record can be read. */
 #define UVPERF_SET_RECORDS 4u
