@@ -18,8 +18,8 @@
  *   may also run the loop.
  * - After fork(2) the child must call uv_loop_fork and close the handles before
  *   it runs the loop; there, all but close and the getters return UV_EPERM, and
- *   close leaves the parent's events and the map alone. event.h says which
- *   children these are.
+ *   close leaves the parent's events and the map alone. event.h describes which
+ *   children this is true for.
  * - Calling anything but ref, unref, has_ref, is_active and is_closing after
  *   uvperf_bpf_reader_close is a programming error and asserts (but for a
  *   library built with NDEBUG).
@@ -65,10 +65,11 @@ typedef struct uvperf_bpf_sample_s {
    * gives the program 0 all the same. */
   const void *data;
   size_t size;
-  /* Samples that did not fit into the ring, of a PERF_RECORD_LOST (or
-   * LOST_SAMPLES); else 0. The kernel writes it before the next record that
-   * fits. Until then, as when no payload ever fits, the samples are counted in
-   * uvperf_stats_t.lost_records, and the programs get -ENOSPC. */
+  /* Of a PERF_RECORD_LOST (or LOST_SAMPLES) the number of samples that did not
+   * fit into the ring; else 0. The kernel writes this record before the next
+   * record that fits. Lost samples are also counted in
+   * uvperf_stats_t.lost_records, even if no record ever fits, and the programs
+   * get -ENOSPC for each. */
   uint64_t lost;
   /* Bytes that waited in the ring behind this record when it was looked at
    * last. */
@@ -85,19 +86,20 @@ typedef struct uvperf_bpf_sample_s {
  *                (sample is NULL);
  *    UV_EPROTO   with a record: its header is sound but its body is not; it
  *                comes raw (data is NULL) and delivery goes on;
- *    UV_EPROTO   without one: a ring made no sense, as after a program has
- *                handed out more than 65535 bytes:
- *                uvperf_bpf_reader_failed_ring returns which. What was in it up
- *                to its head is left out (uvperf_stats_t.skipped_bytes), and
- *                delivery goes on. Only if the head is not a multiple of 8
+ *    UV_EPROTO   without a record: a ring made no sense, for example after a
+ *                program has handed out more than 65535 bytes;
+ *                uvperf_bpf_reader_failed_ring returns which ring. All bytes up
+ *                to its head are skipped (uvperf_stats_t.skipped_bytes), and
+ *                delivery goes on. Only if the head is not a multiple of 8,
  *                nothing more comes from that ring (uvperf_ring_info_t.status);
- *                with the last ring delivery has stopped. In a snapshot: what
- *                is older in one ring cannot be read; the snapshot goes on;
- *    another     without a record: libuv could not go on polling a ring; or
- *                the thread ended whose end hangs up the ring's fd (the first
- *                of the process) and no other fd could be opened, as UV_EMFILE;
- *                nothing more comes from that ring
- *                (uvperf_bpf_reader_failed_ring).
+ *                if it was the last ring, delivery has stopped. In a snapshot:
+ *                the older records of a ring cannot be read, and the snapshot
+ *                goes on with the next ring;
+ *    another     without a record: a ring can no longer be polled, and nothing
+ *                more comes from it (uvperf_bpf_reader_failed_ring). Either
+ *                libuv refused its fd; or the process's first thread has ended,
+ *                which hangs up the fd, and another fd could not be opened
+ *                (UV_EMFILE, for example).
  *  @param sample  The library's, valid, with all it points to, until the
  *    callback returns. */
 typedef void (*uvperf_bpf_sample_cb)(uvperf_bpf_reader_t *reader, int status,
@@ -157,9 +159,9 @@ typedef struct uvperf_bpf_reader_options_s {
    * bytes (0 counts as 64), for more PERF_SAMPLE_* of each sample, records such
    * as COMM or MMAP2 beside the samples (of all tasks on these CPUs; the kernel
    * tells FORK and EXIT with either), or another clock. Without PERF_SAMPLE_RAW
-   * samples have no data. Changed are: disabled, write_backward, the wakeups,
-   * which are chosen below, and read_format, to which PERF_FORMAT_LOST is added
-   * where no sample has counts. */
+   * samples have no data. The library changes disabled, write_backward and the
+   * wakeups, which are chosen below. It adds PERF_FORMAT_LOST to read_format,
+   * unless the attr has PERF_SAMPLE_READ or PERF_FORMAT_GROUP. */
   const struct perf_event_attr *attr;
   /* A list such as "0-3,8"; NULL: all that are online, as
    * /sys/devices/system/cpu/online tells. Of a map with fewer entries than
@@ -206,11 +208,12 @@ typedef struct uvperf_bpf_reader_options_s {
  *      wakeup_bytes; wakeup_bytes of more than half of a ring; no such
  *      ring_bytes; unknown flags; a list of CPUs that is none, or that has one
  *      that the map has no entry for; an attr of another type or config, with
- *      inherit (the kernel takes no such event into a map), or with
- *      PERF_SAMPLE_STACK_USER and sample_stack_user 0 or, of overwritable
- *      rings, not below a ring, or PERF_SAMPLE_RAW and PERF_SAMPLE_REGS_INTR or
- *      PERF_SAMPLE_AUX beside it (a program may hand out so much that the
- *      sample passes 65528 bytes); what uvperf_event_init says of an attr;
+ *      inherit (the kernel takes no such event into a map); an attr with
+ *      PERF_SAMPLE_STACK_USER and sample_stack_user 0 or, for overwritable
+ *      rings, not below the size of a ring; PERF_SAMPLE_STACK_USER together
+ *      with PERF_SAMPLE_RAW and one of PERF_SAMPLE_REGS_INTR and
+ *      PERF_SAMPLE_AUX (a program may hand out so much that the sample is
+ *      longer than 65528 bytes); what uvperf_event_init says of an attr;
  *    UV_EBADF   map_fd is not open;
  *    UV_ENOENT, UV_EACCES, UV_ENOTDIR…  the path cannot be opened;
  *    UV_E2BIG   options, or the attr, have fields that the library, or the
@@ -247,8 +250,9 @@ uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
  *  @return 0, or
  *    UV_EALREADY  already started;
  *    UV_EOF       no ring can be read any more;
- *    UV_EPROTO    the same, and the head of a ring is not a multiple of 8 (if
- *      other rings can be read, it is 0: see uvperf_ring_info_t.status);
+ *    UV_EPROTO    the same, and the head of a ring is not a multiple of 8. If
+ *      other rings can be read, start succeeds instead, and
+ *      uvperf_ring_info_t.status says which ring is not read;
  *    UV_EINVAL    no cb, bad options or flags; or somebody else has closed an
  *      inner handle;
  *    UV_E2BIG     options that the library does not know;
@@ -324,8 +328,8 @@ UVPERF_EXTERN int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader);
  *    UV_EBUSY   called inside a callback of the handle;
  *    UV_ENOMEM  out of memory;
  *    UV_EPERM   in a forked child;
- *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed, as uvperf_set_snapshot
- *      says. */
+ *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed: see
+ *      uvperf_set_snapshot. */
 UVPERF_EXTERN int uvperf_bpf_reader_snapshot(uvperf_bpf_reader_t *reader,
                                              uint32_t flags);
 
@@ -360,19 +364,19 @@ UVPERF_EXTERN int uvperf_bpf_reader_ring(const uvperf_bpf_reader_t *reader,
                                          size_t index,
                                          uvperf_ring_info_t *ring);
 
-/** Gets the ring, and so the CPU, that a callback with an error and without a
- *  record is about. Call it inside that callback.
- *  @param ring  Receives what is known of it.
+/** Gets the ring, and so the CPU, that failed. Call it inside a record callback
+ *  that has an error and no record.
+ *  @param ring  Receives what is known of the ring.
  *  @return 0, or
- *    UV_ENOENT  outside of such a callback. */
+ *    UV_ENOENT  called outside of such a callback. */
 UVPERF_EXTERN int
 uvperf_bpf_reader_failed_ring(const uvperf_bpf_reader_t *reader,
                               uvperf_ring_info_t *ring);
 
-/** Gets what the handle has seen, of all rings. For lost_records it asks the
- *  kernel (Linux 6.0; not with PERF_SAMPLE_READ or PERF_FORMAT_GROUP): one
- *  read(2) for each CPU, at most once in a turn of the loop and after each
- *  flush. uvperf_bpf_reader_ring does the same.
+/** Gets what the handle has seen, of all rings. It asks the kernel for
+ *  lost_records (Linux 6.0; not with PERF_SAMPLE_READ or PERF_FORMAT_GROUP), by
+ *  one read(2) for each CPU, at most once in a turn of the loop and after each
+ *  flush. So does uvperf_bpf_reader_ring.
  *  @param stats  Receives the totals since init. */
 UVPERF_EXTERN void uvperf_bpf_reader_stats(const uvperf_bpf_reader_t *reader,
                                            uvperf_stats_t *stats);
@@ -390,10 +394,10 @@ uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader);
  *  somebody else has put there since goes too. While a forked child lives that
  *  has not closed the handle its events stay in the map, turned off: programs
  *  get -EOPNOTSUPP.) No record callback runs after it, even in the middle of a
- *  drain. In a later run of the loop rings are unmapped, fds closed and
- *  close_cb called. uvperf_event_close says the rest: how often to call it, and
- *  what holds inside a flush or snapshot, after uvperf_walk_close, and after
- *  the loop was closed.
+ *  drain. When the loop runs next, rings are unmapped, fds closed and close_cb
+ *  called. As with uvperf_event_close, call it exactly once, also after
+ *  uvperf_walk_close; see there for a close inside a flush or snapshot, and
+ *  after the loop was closed.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_bpf_reader_close(uvperf_bpf_reader_t *reader,
                                            uvperf_bpf_close_cb close_cb);

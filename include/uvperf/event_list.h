@@ -29,16 +29,17 @@
  * next comma, so it cannot be the last term. Between quotation marks, "" or '',
  * all but the mark itself stands for itself.
  *
- * With symbol= the parser opens the file, which must be a regular one, and the
+ * With symbol= the parser opens the file, which must be a regular file, and the
  * list keeps it open: config1 points to "/proc/self/fd/N". So the probe is in
  * the file whose symbols were read, even if another file has its path by then.
- * This takes an fd for each such event, and /proc. In a path such as
- * "/proc/PID/root/usr/bin/x" links are followed inside that root (from Linux
- * 5.6 on). Not read are files with more than 65536 sections or 4194304 symbols
- * in a table, or of which more than 512 MiB would have to be read, where each
- * read counts as 4096 bytes at least: give an offset there.
- * Without symbol= the kernel alone looks at the path, when the event is opened;
- * a relative one is looked up in the working directory of then.
+ * This needs an fd for each such event, and /proc. In a path such as
+ * "/proc/PID/root/usr/bin/x", links are followed inside that root (from Linux
+ * 5.6 on). The parser refuses files with more than 65536 sections or more than
+ * 4194304 symbols in a table. It reads 512 MiB of a file at most, and counts
+ * each read as at least 4096 bytes. For larger files use offset= instead.
+ *
+ * Without symbol= only the kernel uses the path, when the event is opened. A
+ * relative path starts at the working directory of that moment.
  *
  * Groups: modifier S makes the leader sample all values, by PERF_SAMPLE_READ
  * and PERF_FORMAT_GROUP and ID in its read_format; members sample only by terms
@@ -126,10 +127,10 @@ typedef struct uvperf_event_item_s {
  *      not there (NO_EVENT);
  *    -EACCES  the file may not be read (PERMISSION);
  *    -ENOEXEC, -EBADMSG, -ENODATA, -ENOTUNIQ, -ENOTSUP, -EFBIG  the symbol
- *      cannot be found as the file is no program of this machine, is damaged or
- *      stripped, or as there are several of that name, or its code is elsewhere
- *      (an indirect function), or as the file is too large (NO_EVENT); or what
- *      open(2) and read(2) say;
+ *      cannot be found, because the file is not a program for this machine, is
+ *      damaged, or is stripped; because there are several functions of that
+ *      name; because its code is elsewhere (an indirect function); or because
+ *      the file is too large (all NO_EVENT). Or a code of open(2) or read(2);
  *    -E2BIG   more than 65536 events (ARGUMENT, `limit`);
  *    -ENOMEM  memory ran out (MEMORY).
  *  Source: perf-list(1), "EVENT GROUPS" and "LEADER SAMPLING"; perf-record(1),

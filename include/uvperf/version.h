@@ -7,9 +7,9 @@
 extern "C" {
 #endif
 
-/* Marks what the shared library exports. It is empty in the static library, so
- * that a plugin which contains that exports none of its functions, and never
- * calls those of another copy in the same process. */
+/* Marks the functions that the shared library exports. It is empty while the
+ * static library is compiled: a plugin that links it does not export these
+ * functions, and never calls another copy of them in the same process. */
 #ifndef UVPERF_EXTERN
 #define UVPERF_EXTERN __attribute__((visibility("default")))
 #endif
