@@ -19,7 +19,9 @@
 /* The kernel's own head is an `unsigned long`. A kernel of 32 bits starts again
  * at 0 after 4 GiB, and the upper half of data_head stays 0. A program of 32
  * bits uses the lower half under any kernel: no ring is as large, and not all
- * of its CPUs can load 64 bits at once. test_ring_word.c defines this too. */
+ * of its CPUs can load 64 bits at once. Nor does a kernel of 64 bits need the
+ * upper half of data_tail: it masks the tail by the ring's size
+ * (ring_buffer_has_space). test_ring_word.c defines this too. */
 #ifndef UVPERF__RING_WORD
 #define UVPERF__RING_WORD unsigned long
 #endif

@@ -173,7 +173,8 @@ static inline void uvperf_attr_tracepoint(struct perf_event_attr *attr,
  *  @param bp_type  HW_BREAKPOINT_* of <linux/hw_breakpoint.h>; x86 has no
  *    read-only ones.
  *  @param addr     Address in the measured task.
- *  @param len      Bytes: HW_BREAKPOINT_LEN_*; sizeof(long) for execution. */
+ *  @param len      Bytes: HW_BREAKPOINT_LEN_*; for execution the kernel's
+ *    sizeof(long), 8 also in a program of 32 bits under a kernel of 64. */
 static inline void uvperf_attr_breakpoint(struct perf_event_attr *attr,
                                           uint32_t bp_type, uint64_t addr,
                                           uint64_t len) {
