@@ -175,6 +175,11 @@ size_t fake_live_allocations(void);
  * open, or memory is left. */
 void fake_assert_clean(void);
 
+/* Where a reader has published that it is. A program of 32 bits stores only the
+ * lower half of data_tail, which is enough for the kernel: the upper half is
+ * that of a position at most 4 GiB before data_head. */
+uint64_t fake_ring_tail(const struct perf_event_mmap_page *page);
+
 /* Writes behind data_head, wrapping as the kernel does, and moves data_head.
  * Fails the test if there is no room. */
 void fake_ring_append(fake_event_t *fake, const void *bytes, size_t size);

@@ -16,13 +16,20 @@ static void write_ring(fake_event_t *fake, uint64_t from, const void *bytes,
   memcpy(fake->ring, (const uint8_t *)bytes + first, size - first);
 }
 
+uint64_t fake_ring_tail(const struct perf_event_mmap_page *page) {
+  unsigned long tail =
+      (unsigned long)__atomic_load_n(&page->data_tail, __ATOMIC_ACQUIRE);
+
+  return page->data_head - ((unsigned long)page->data_head - tail);
+}
+
 void fake_ring_append(fake_event_t *fake, const void *bytes, size_t size) {
   uint64_t head;
   uint64_t tail;
 
   assert_non_null(fake->page);
   head = fake->page->data_head;
-  tail = __atomic_load_n(&fake->page->data_tail, __ATOMIC_ACQUIRE);
+  tail = fake_ring_tail(fake->page);
   if (head - tail + size > fake->ring_size)
     fail_msg("no room for %zu bytes in the scripted ring", size);
   write_ring(fake, head, bytes, size);

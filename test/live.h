@@ -108,7 +108,7 @@ uint64_t live_touched(const char *region, uint64_t i);
 int live_is_in_touch(uint64_t ip);
 
 /* A word for breakpoints, and so many writes to it. */
-extern volatile uint64_t live_word;
+extern volatile unsigned long live_word;
 void live_write(uint64_t nr);
 
 /* A function for breakpoints. */

@@ -8,6 +8,7 @@
 #include <linux/hw_breakpoint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -69,13 +70,13 @@ int live_is_in_touch(uint64_t ip) {
          ip < (uintptr_t)__stop_live_touch_code;
 }
 
-volatile uint64_t live_word;
+volatile unsigned long live_word;
 
 void live_write(uint64_t nr) {
   uint64_t i;
 
   for (i = 0; i < nr; i++)
-    live_word = i;
+    live_word = (unsigned long)i;
 }
 
 __attribute__((noinline)) void live_called(uint64_t argument) {
@@ -120,9 +121,18 @@ void live_write_attr(struct perf_event_attr *attr, uint64_t sample_type) {
   sample_each(attr, sample_type);
 }
 
+/* A program of 32 bits can run under a kernel of 64. */
+static uint64_t kernel_long(void) {
+  struct utsname name;
+
+  if (uname(&name) != 0)
+    abort();
+  return strcmp(name.machine, "x86_64") == 0 ? 8 : sizeof(long);
+}
+
 void live_called_attr(struct perf_event_attr *attr, uint64_t sample_type) {
   uvperf_attr_breakpoint(attr, HW_BREAKPOINT_X, (uintptr_t)live_called,
-                         sizeof(long));
+                         kernel_long());
   sample_each(attr, sample_type);
 }
 

@@ -120,7 +120,7 @@ int merge_write(merge_ring_t *ring, enum merge_kind kind, uint64_t time,
   size_t i, at;
 
   if (ring->written == MERGE_RECORDS || ring->is_spoilt ||
-      page->data_head + size - page->data_tail > ring->ring.size)
+      page->data_head + size - fake_ring_tail(page) > ring->ring.size)
     return 0;
   record->kind = kind;
   record->size = size;
@@ -311,7 +311,7 @@ void merge_consume(merge_world_t *world) {
 
   assert_int_equal(uvperf__merge_consume(world->merge, &world->merged),
                    settle(world));
-  assert_true(ring->ring.page->data_tail == ring->published);
+  assert_true(fake_ring_tail(ring->ring.page) == ring->published);
 }
 
 static int hear(void *user, void *owner, const uint8_t *bytes,
@@ -379,7 +379,7 @@ void merge_end(merge_world_t *world) {
 
     if (!ring->is_dropped)
       ring->published = ring->tail;
-    assert_true(ring->ring.page->data_tail == ring->published);
+    assert_true(fake_ring_tail(ring->ring.page) == ring->published);
   }
 }
 

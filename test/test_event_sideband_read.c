@@ -148,10 +148,12 @@ static void reader_begin(reader_t *reader, uv_loop_t *loop) {
 static void reader_add_sibling(reader_t *reader, uv_loop_t *loop) {
   uvperf_event_options_t options = reader->options;
   struct perf_event_attr attr = reader->attr;
+  struct perf_event_attr called;
 
-  attr.bp_type = HW_BREAKPOINT_X;
-  attr.bp_addr = (uintptr_t)live_called;
-  attr.bp_len = sizeof(long);
+  live_called_attr(&called, 0);
+  attr.bp_type = called.bp_type;
+  attr.bp_addr = called.bp_addr;
+  attr.bp_len = called.bp_len;
   options.leader = &reader->leader.event;
   live_begin(loop, &reader->sibling, &attr, &options, check_read,
              &reader->reads);

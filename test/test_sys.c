@@ -175,6 +175,7 @@ static void ioctl_passes_its_argument_on(void **state) {
   uint64_t first = 0;
   uint64_t second = 0;
   int fd[2];
+  int rc;
 
   (void)state;
   support_need_own_events(__func__);
@@ -184,8 +185,10 @@ static void ioctl_passes_its_argument_on(void **state) {
   assert_int_equal(uvperf__sys_ioctl_ptr(fd[1], PERF_EVENT_IOC_ID, &second), 0);
   assert_int_not_equal(first, 0);
   assert_int_not_equal(first, second);
-  /* -1 means "no output any more", another bad fd is refused. */
-  assert_int_equal(uvperf__sys_ioctl(fd[0], PERF_EVENT_IOC_SET_OUTPUT, -1L), 0);
+  /* -1 means "no output any more", another bad fd is refused. A kernel of 64
+   * bits reads the -1 of a program of 32 bits as 0xffffffff, such an fd. */
+  rc = uvperf__sys_ioctl(fd[0], PERF_EVENT_IOC_SET_OUTPUT, -1L);
+  assert_true(rc == 0 || (sizeof(long) == 4 && rc == -EBADF));
   assert_int_equal(uvperf__sys_ioctl(fd[0], PERF_EVENT_IOC_SET_OUTPUT, 12345),
                    -EBADF);
   assert_int_equal(uvperf__sys_close(fd[0]), 0);
