@@ -78,9 +78,10 @@ int uvperf__bpf_outputs_cpu_come(uvperf__bpf_outputs_t *outputs, int cpu,
 int uvperf__bpf_outputs_cpu_status(const uvperf__bpf_outputs_t *outputs,
                                    int cpu);
 
-/* Asks the kernel how many samples it has lost, for the `lost` of each ring: a
- * read(2) for each CPU, which interrupts that CPU. Nothing before Linux 6.0, or
- * where the attr has samples or groups read counts. Not for a forked child. */
+/* Adds the samples that the kernel has lost to the `lost` of each ring, by one
+ * read(2) for each CPU, which interrupts that CPU. Does nothing before Linux
+ * 6.0, or if the attr has PERF_SAMPLE_READ or PERF_FORMAT_GROUP. Not for a
+ * forked child. */
 void uvperf__bpf_outputs_count_lost(uvperf__bpf_outputs_t *outputs);
 
 uvperf__cpu_rings_t *

@@ -15,7 +15,7 @@ typedef struct bpf_output_s {
   int fd;                   /* -1: it has none */
   int status;               /* 0, or why it has none */
   int is_put;               /* by us, into the map */
-  uint64_t lost;            /* of that fd, in ring->lost already */
+  uint64_t lost;            /* by that fd, and already added to ring->lost */
   uvperf__cpu_ring_t *ring; /* that fd writes into */
 } bpf_output_t;
 
@@ -61,7 +61,7 @@ size_t uvperf__bpf_outputs_nr_to_open(const uvperf__bpf_outputs_t *outputs);
 /* Closes the event of a CPU, if it has one. */
 void uvperf__bpf_output_close(bpf_output_t *output);
 
-/* Adds what the kernel has counted as lost since the last time to the ring. */
+/* Adds the samples that the kernel has lost since the last call to the ring. */
 void uvperf__bpf_output_count_lost(const uvperf__bpf_outputs_t *outputs,
                                    bpf_output_t *output);
 

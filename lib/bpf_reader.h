@@ -102,8 +102,8 @@ void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
 /* A callback without a record. */
 void uvperf__bpf_reader_tell(reader_t *impl, int status);
 
-/* Some of a ring, or of a snapshot of it, could not be read: counts and reports
- * that. */
+/* Bytes of a ring, or of its snapshot, could not be read: counts and reports
+ * this. */
 void uvperf__bpf_reader_ring_skipped(void *owner, size_t ring_index);
 
 /* -- bpf_reader_cpu.c -- */

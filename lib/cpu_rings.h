@@ -31,19 +31,19 @@ typedef struct uvperf__cpu_ring_s {
   int cpu;
   int fd;        /* of its owner: the one to poll, if there is no spare */
   int spare;     /* -1, or the fd of a dummy that is polled instead */
-  int old_spare; /* -1, or what was polled before that */
+  int old_spare; /* -1, or the spare before that one */
   uvperf__ring_t ring;
   size_t nr_events; /* that write into it now */
-  /* The sources of samples that may be in it: how many, and all their addresses
-   * by exclusive or, so that with one it is that. */
+  /* The sources of samples that may be in it: their number, and the exclusive
+   * or of their addresses, which is the address if there is one source. */
   size_t nr_sources;
   uintptr_t sources;
   /* Kept by who drains it. */
   uvperf_stats_t stats;
   uint64_t turn; /* uvperf__slice_t.turn of the last that gave something */
   uint64_t mark; /* its head when ends of targets were found */
-  uint64_t lost; /* as the kernel has counted at the last look, of writers that
-                  * its owner reads: told by LOST records or not */
+  uint64_t lost; /* samples that the kernel had lost when it was last asked,
+                  * reported by LOST records or not; 0 in a set */
   int status;    /* why nothing more is read from it; 0: it is read */
 } uvperf__cpu_ring_t;
 
@@ -99,8 +99,8 @@ int uvperf__cpu_rings_shrink(uvperf__cpu_rings_t *rings, size_t nr);
 int uvperf__cpu_ring_join(uvperf__cpu_ring_t *ring, int fd);
 void uvperf__cpu_ring_leave(uvperf__cpu_ring_t *ring);
 
-/* Adds a source whose samples may be in the ring from now on;
- * uvperf__cpu_ring_remove_source: none is there any more. */
+/* Adds a source whose samples may be in the ring from now on. Remove it when
+ * none of them is in the ring any more. */
 void uvperf__cpu_ring_add_source(uvperf__cpu_ring_t *ring,
                                  const uvperf_source_t *source);
 void uvperf__cpu_ring_remove_source(uvperf__cpu_ring_t *ring,
@@ -110,8 +110,8 @@ void uvperf__cpu_ring_remove_source(uvperf__cpu_ring_t *ring,
 const uvperf_source_t *uvperf__cpu_ring_alone(const uvperf__cpu_ring_t *ring);
 
 /* The thread of the polled dummy has ended: opens another dummy that shares the
- * ring, as uvperf__watch_ops_t.spare. The fd, which is the ring's; or a code:
- * what opening gives, or -EPERM in a forked child. */
+ * ring, for uvperf__watch_ops_t.spare. Returns its fd, which the ring owns; or
+ * the code of opening it, or -EPERM in a forked child. */
 int uvperf__cpu_rings_spare(uvperf__cpu_rings_t *rings, size_t index);
 
 size_t uvperf__cpu_rings_nr(const uvperf__cpu_rings_t *rings);

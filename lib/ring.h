@@ -48,7 +48,7 @@ typedef struct uvperf__ring_s {
   uint64_t newest;  /* of an overwritable one: data_head at the last begin,
                         * or when it was copied, if that is later */
   uint64_t cut;     /* of an overwritable one: records lost in part */
-  uint64_t skipped; /* bytes that nobody could read */
+  uint64_t skipped; /* bytes that could not be read */
 } uvperf__ring_t;
 
 /* Rounds bytes up to a power of two of pages. 0 on overflow. */
@@ -72,16 +72,17 @@ void uvperf__ring_unmap(uvperf__ring_t *ring);
 /* Forgets the mapping without touching it: a forked child has not got it. */
 void uvperf__ring_forget(uvperf__ring_t *ring);
 
-/* Looks at the head. 0, or -EPROTO if it cannot be right: more than the ring
- * holds, or of an overwritable ring no multiple of 8. Of an overwritable ring
- * it does nothing before the last snapshot is read to its end. */
+/* Looks at the head. 0, or -EPROTO if it cannot be right: it is further than
+ * the ring is long, or in an overwritable ring not a multiple of 8. For an
+ * overwritable ring it does nothing before the last snapshot is read to its
+ * end. */
 int uvperf__ring_begin(uvperf__ring_t *ring);
 
-/* After -EPROTO of begin or next: moves the tail to the head, publishes it, so
- * that the kernel goes on writing, and counts the bytes between as skipped. Of
- * an overwritable ring: to the end of the snapshot. 0; or -EPROTO if the head
- * is not a multiple of 8: the ring cannot be read any more, and what waits in
- * it stays there. */
+/* After -EPROTO of begin or next: moves the tail to the head and publishes it,
+ * so that the kernel goes on writing. The bytes between count as skipped. In an
+ * overwritable ring it moves to the end of the snapshot. 0; or -EPROTO if the
+ * head is not a multiple of 8: the ring cannot be read any more, and its bytes
+ * stay in it. */
 int uvperf__ring_skip(uvperf__ring_t *ring);
 
 /* Gives the record at the tail, contiguous: in place, or copied to the scratch

@@ -12,8 +12,8 @@
 #include "teardown.h"
 
 typedef struct uvperf__ring_poll_ops_s {
-  /* None of the fds lives: another fd to poll for the ring, or why there will
-   * be no more wakeups, which is `status` if there is no better reason. */
+  /* All fds have hung up. Returns another fd to poll for the ring, or the code
+   * why there will be no more wakeups: `status` if there is no better one. */
   int (*spare)(void *owner, int status);
   /* The kernel woke the ring's reader, or claims to. */
   void (*woken)(void *owner);
@@ -23,7 +23,7 @@ typedef struct uvperf__ring_poll_ops_s {
   /* Another fd is polled from now on; its registration swallows wakeups as any
    * does. Also when that failed: `gone` says so. */
   void (*replaced)(void *owner);
-  /* What uvperf__ring_poll_close has closed is closed. */
+  /* libuv has closed the handle, after uvperf__ring_poll_close. */
   void (*closed)(void *owner);
 } uvperf__ring_poll_ops_t;
 
@@ -65,8 +65,8 @@ void uvperf__ring_poll_probe(uvperf__ring_poll_t *ring_poll);
 
 void uvperf__ring_poll_set_ref(uvperf__ring_poll_t *ring_poll, int ref);
 
-/* Closes as a part of a teardown, unless others have. `closed` must call
- * uvperf__teardown_closed. */
+/* Closes the handle as a part of a teardown, unless others have closed it.
+ * `closed` must call uvperf__teardown_closed. */
 void uvperf__ring_poll_close(uvperf__ring_poll_t *ring_poll,
                              uvperf__teardown_t *teardown);
 

@@ -37,11 +37,12 @@ typedef struct uvperf__watch_ops_s {
   void (*slice_end)(void *owner);
   /* A turn is over, and the watch still started. May be NULL. */
   void (*turned)(void *owner);
-  /* Every fd of a ring has hung up: another fd to poll for it, which is open
-   * until the teardown is done or until the second call after this one; or why
-   * there is none, with which the ring ends. NULL: the ring ends. */
+  /* Every fd of a ring has hung up. Returns another fd to poll for the ring,
+   * which must stay open until the teardown is done or until the second call
+   * after this one; or a code, with which the ring ends. If this is NULL the
+   * ring ends. */
   int (*spare)(void *owner, size_t ring_index);
-  /* A ring made no sense, was skipped up to its head, and is read on. */
+  /* A ring made no sense and was skipped up to its head. Reading goes on. */
   void (*ring_skipped)(void *owner, size_t ring_index);
   /* A ring has ended, with UV_EOF or what ended it, and others have not. May be
    * NULL. */
@@ -85,20 +86,21 @@ void uvperf__watch_set_flush(uvperf__watch_t *watch, uint64_t flush_ms);
 /* Whether a ring has ended: nothing will ever be drained from it. */
 int uvperf__watch_has_ended(const uvperf__watch_t *watch, size_t ring_index);
 
-/* Does what a negative code of drain means; for drain_all, which has none. With
- * UV_EPROTO the ring is skipped up to its head; if it cannot be read again, and
- * with any other code, it has ended. The callbacks for that are called in here.
- * The slice is NULL in a flush. UVPERF__DRAINED to go on, UVPERF__STOPPED to
+/* Handles the failure of a ring, as after a negative code of drain; drain_all
+ * calls it for each ring that fails. With UV_EPROTO the ring is skipped up to
+ * its head. If it cannot be read any more, and with any other code, the ring
+ * has ended. Calls the callbacks for that. The slice is NULL in a flush.
+ * Returns UVPERF__DRAINED to go on, or UVPERF__STOPPED if the caller must
  * return at once. */
 int uvperf__watch_ring_failed(uvperf__watch_t *watch, size_t ring_index,
                               int status, const uvperf__slice_t *slice);
 
 size_t uvperf__watch_nr_rings(const uvperf__watch_t *watch);
 
-/* Starts to poll. 0; UV_EOF when every ring has ended, or UV_EPROTO if one of
- * them cannot be read any more; UV_EINVAL where somebody
- * else has closed an inner handle; or what uv_poll_start gives (nothing is
- * polled then). Without a ring it keeps the loop alive. */
+/* Starts polling. 0; if every ring has ended, UV_EOF, or UV_EPROTO if one of
+ * them cannot be read any more; UV_EINVAL if the program has closed an inner
+ * handle by uv_close; or the code of uv_poll_start (nothing is polled then).
+ * Without a ring it keeps the loop alive. */
 int uvperf__watch_start(uvperf__watch_t *watch,
                         const uvperf__watch_options_t *options);
 
