@@ -47,7 +47,7 @@ uint32_t uvperf__attr_stack(const struct perf_event_attr *attr);
  * cgroup, text_poke, aux_output), or is PERF_COUNT_SW_BPF_OUTPUT. */
 int uvperf__attr_writes_records(const struct perf_event_attr *attr);
 
-/* Whether samples are among them: a dummy writes none, whatever its period. */
+/* Whether the event writes samples. A dummy writes none, even with a period. */
 int uvperf__attr_writes_samples(const struct perf_event_attr *attr);
 
 /* What of an attr spoils the ring that its samples are written into, though the

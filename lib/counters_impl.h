@@ -131,8 +131,8 @@ typedef struct counter_attr_s {
   counter_shape_t *shape; /* of `attr`; NULL: no event of it writes yet */
   uvperf_change_t *changes;
   size_t nr_changes;
-  uvperf_event_item_t opened; /* the item after the changes, */
-  char *opened_label;         /* which has this label; NULL: not made yet */
+  uvperf_event_item_t opened; /* the item after the changes */
+  char *opened_label;         /* its label; NULL: not made yet */
   size_t nr_open;
   size_t end; /* of a leader: behind the last attr of its group */
   /* What later places get too; NULL and -1 for none. */
@@ -242,9 +242,9 @@ void uvperf__counters_label(const uvperf__counters_t *counters);
 
 /* -- counters_relabel.c: labels after fallbacks -- */
 
-/* The attr's item; if a fallback has changed what its label says, one with a
- * label and unit of what was opened. Without memory for that, as it was asked
- * for. */
+/* The attr's item. If a fallback changed the event so that its label is no
+ * longer true, the item has the label and unit of the opened event; or, out of
+ * memory, those that were asked for. */
 const uvperf_event_item_t *
 uvperf__counters_opened_item(const uvperf__counters_t *counters,
                              counter_attr_t *own);

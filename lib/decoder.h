@@ -20,7 +20,7 @@ typedef struct uvperf__reader_s {
   /* Of the fields that were asked for each sample writes all, the others are 0
    * from the start, so that nothing is cleared per sample. */
   uvperf_record_t sample;
-  uint64_t key;      /* of the attr, among those of the decoder */
+  uint64_t key;      /* of the attr; each attr of the decoder has its own */
   size_t nr_sources; /* that have this attr */
   int writes_samples;
   uvperf__sample_plan_t plan;
@@ -83,9 +83,9 @@ void uvperf__decoder_remove(uvperf_decoder_t *decoder,
 const uvperf_source_t *uvperf__decoder_source(const uvperf_decoder_t *decoder,
                                               uint64_t id);
 
-/* As uvperf_decode. `alone` is the only source that writes samples into the
- * ring that a record is from, of a decoder of uvperf__decoder_make; or NULL. A
- * sample there is its own, whatever the id says. */
+/* As uvperf_decode, for a decoder of uvperf__decoder_make. `alone` is the only
+ * source that writes samples into the ring of the record, or NULL. If it is
+ * given, a sample belongs to it, even if the id is another one. */
 int uvperf__decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
                    const void *bytes, size_t size,
                    const uvperf_record_t **record);

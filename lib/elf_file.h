@@ -2,16 +2,16 @@
 /* Layer 1: programs and shared libraries as ELF files, as elf(5) has them: what
  * their header says, the tables that it leads to row by row, and strings. 32
  * and 64 bits, this machine's byte order. Nothing in the file is believed: what
- * lies outside of it is -EBADMSG. A sparse file can claim to be as long as it
- * likes, so there are bounds, beyond which it is -EFBIG: see below. */
+ * lies outside of it is -EBADMSG. A sparse file can have any size, so there are
+ * bounds (see below); beyond them it is -EFBIG. */
 #ifndef UVPERF_LIB_ELF_FILE_H
 #define UVPERF_LIB_ELF_FILE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sections of a file; symbols of a table; bytes that are read between open and
- * close, where each read counts as a page at least. The largest programs that
+/* Bounds: sections of a file; symbols of a table; bytes read between open and
+ * close, where each read counts as at least one page. The largest programs that
  * we know have 60 sections, 2 million symbols and 250 MB of names. */
 #define UVPERF__ELF_SECTIONS_MAX 65536
 #define UVPERF__ELF_SYMBOLS_MAX  4194304
@@ -63,10 +63,10 @@ typedef struct uvperf__elf_s {
   uvperf__elf_section_t definitions; /* .gnu.version_d */
 } uvperf__elf_t;
 
-/* `fd` stays the caller's, and open until close. 0; -ENOEXEC for what is no
- * program or shared library, or of another byte order; -EBADMSG; -EFBIG;
- * -ENOMEM; or what read(2) says. Close it by uvperf__elf_close, unless it
- * failed. */
+/* `fd` stays the caller's, and must be open until uvperf__elf_close. 0;
+ * -ENOEXEC if it is not a program or shared library, or has another byte order;
+ * -EBADMSG; -EFBIG; -ENOMEM; or the code of read(2). Call uvperf__elf_close
+ * unless this failed. */
 int uvperf__elf_open(uvperf__elf_t *elf, int fd);
 
 void uvperf__elf_close(uvperf__elf_t *elf);
@@ -137,8 +137,8 @@ int uvperf__elf_strings(uvperf__elf_strings_t *strings, uvperf__elf_t *elf,
 int uvperf__elf_string(uvperf__elf_strings_t *strings, uint32_t at,
                        const char **text, size_t *length);
 
-/* Places in the strings, as a set of bits: a place is in it if its bit is, and
- * sometimes if it is not. */
+/* Places in the strings, as a Bloom filter: a place that was added is in it,
+ * and sometimes also a place that was not. */
 #define UVPERF__ELF_FILTER_BITS (1 << 20)
 
 typedef struct uvperf__elf_filter_s {

@@ -180,7 +180,7 @@ int uvperf__event_check_process(const event_t *impl, uvperf_error_t *error);
 int uvperf__event_enable(event_t *impl, uvperf_error_t *error);
 
 /* Enables the event alone: 0, or -errno. UV_ENOTSUP: its overflows ran out, and
- * nothing can start it again. uvperf__event_unstick is to follow. */
+ * nothing can start it again. Call uvperf__event_unstick afterwards. */
 int uvperf__event_enable_alone(event_t *impl);
 
 /* Restarts an enabled event that the end of its limit of overflows may have
@@ -199,7 +199,7 @@ void uvperf__event_leave_group(event_t *impl);
 /* The leader of the event's group; the event itself if it is alone. */
 event_t *uvperf__event_leader(event_t *impl);
 
-/* For all siblings of a leader; an event that leads none has none. */
+/* The following are for all siblings of a leader, which may have none. */
 
 /* Enables them, so that they count while the leader does. Those that execve(2)
  * enables only if asked for. 0, or a code and the error, of the first that

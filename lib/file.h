@@ -16,7 +16,8 @@ int uvperf__file_open(const char *path);
 ssize_t uvperf__file_read(int fd, void *buffer, size_t size);
 
 /* The same for a file that others may control: -EISDIR for a directory, -ENXIO
- * for what else is no regular file, such as a pipe, whose open would block. In
+ * for any other file that is not regular, such as a pipe, whose open would
+ * block. In
  * "/proc/PID/root/REST", REST is found inside that root, whatever links are in
  * it (from Linux 5.6 on). Needs /proc. */
 int uvperf__file_open_regular(const char *path);

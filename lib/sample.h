@@ -52,9 +52,8 @@ int uvperf__sample_decode_varying(const uvperf__sample_plan_t *plan,
                                   const uint8_t *at, const uint8_t *end,
                                   uvperf_record_t *record);
 
-/* Decodes a whole sample, also one that is longer than its fields: then
- * surplus_bytes, which is 0 in the record that is prepared, is set. 0, or
- * -EPROTO. */
+/* Decodes a whole sample. If it is longer than its fields, it sets
+ * surplus_bytes, which is 0 in the prepared record. 0, or -EPROTO. */
 int uvperf__sample_decode_longer(const uvperf__sample_plan_t *plan,
                                  const uint8_t *bytes, size_t size,
                                  uvperf_record_t *record);

@@ -46,8 +46,8 @@ typedef struct set_s {
   uint64_t flush_ms; /* of the last start */
   uint64_t default_flush_ms;
   uint64_t slack_ns;
-  /* The clock of the records: at the last look in the order of time, and before
-   * any event was open; the latter is 0 once the clock was set back. */
+  /* The clock of the records: when the rings were last merged, and before any
+   * event was open. The second is 0 once the clock was set back. */
   uint64_t clock_ns;
   uint64_t opened_ns;
   int in_callback; /* any of the handle */
@@ -87,8 +87,7 @@ void uvperf__set_begin_close(void *owner);
 
 /* -- set_control.c -- */
 
-/* Frees what is known of events that are closed, unless a record is in the
- * user's hands. */
+/* Frees the sources of closed events, unless a callback still has a record. */
 void uvperf__set_settle(set_t *impl);
 
 /* -- set_read.c -- */
@@ -129,8 +128,8 @@ void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
                          const void *bytes, size_t size,
                          const uvperf__slice_t *slice);
 
-/* The same of a record that a merge gave: one with an impossible time is
- * counted, and has the time that it took. */
+/* The same for a record of a merge. One with an impossible time is counted, and
+ * delivered with the time that the merge chose. */
 void uvperf__set_deliver_merged(set_t *impl, const uvperf__merged_t *merged,
                                 const uvperf__slice_t *slice);
 

@@ -50,8 +50,8 @@ int uvperf__sys_close(int fd);
  * filter gives. */
 int uvperf__sys_membarrier(void);
 
-/* getpid(2), by which a forked child is recognised if nothing better can be
- * had: see opener.h. */
+/* getpid(2), by which a forked child is recognised if there is no better way:
+ * see opener.h. */
 pid_t uvperf__sys_getpid(void);
 
 /* A number of the calling thread, without a system call; 0 where it is not to

@@ -15,16 +15,16 @@ struct perf_event_mmap_page;
 /* Who may read some pages: the thread that is measured, as the numbers in a
  * page are those of the counters of the CPU on which that thread runs. It is
  * told by pthread_self(): while it lives no other thread has the same, and when
- * it has ended its pages say so. A forked child has the same too; it is
- * another process. (One by vfork(2) is not, but its parent waits: the pages say
- * that it is on no CPU.) All zero is nobody. */
+ * it has ended its pages say so. A forked child has the same too, but another
+ * `process`. (A child of vfork(2) has the same `process`, but its parent waits,
+ * and the pages say that it is on no CPU.) All zero means no reader. */
 typedef struct uvperf__user_reader_s {
   pthread_t thread;
-  uint32_t process; /* uvperf__process; 0: nobody */
+  uint32_t process; /* uvperf__process; 0: no reader */
 } uvperf__user_reader_t;
 
-/* Makes the calling thread the reader, if it can be told from forked children
- * without a system call; else it stays nobody, and all counts are to be had by
+/* Makes the calling thread the reader, if a forked child can be recognised
+ * without a system call. Else there is no reader, and all counts come from
  * read(2). */
 void uvperf__user_reader_init(uvperf__user_reader_t *reader);
 
