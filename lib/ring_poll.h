@@ -17,8 +17,8 @@ typedef struct uvperf__ring_poll_ops_s {
   int (*spare)(void *owner, int status);
   /* The kernel woke the ring's reader, or claims to. */
   void (*woken)(void *owner);
-  /* Whether another fd is still to be polled. Where somebody has closed all
-   * handles of the loop a new one would keep it alive. */
+  /* Whether another fd should still be polled. After the program has closed all
+   * handles of the loop, a new one would keep the loop alive. */
   int (*is_wanted)(void *owner);
   /* Another fd is polled from now on; its registration swallows wakeups as any
    * does. Also when that failed: `gone` says so. */

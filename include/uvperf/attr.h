@@ -174,7 +174,7 @@ static inline void uvperf_attr_tracepoint(struct perf_event_attr *attr,
  *    read-only ones.
  *  @param addr     Address in the measured task.
  *  @param len      Bytes: HW_BREAKPOINT_LEN_*; for execution the kernel's
- *    sizeof(long), 8 also in a program of 32 bits under a kernel of 64. */
+ *    sizeof(long), which is 8 in a 32-bit program under a 64-bit kernel. */
 static inline void uvperf_attr_breakpoint(struct perf_event_attr *attr,
                                           uint32_t bp_type, uint64_t addr,
                                           uint64_t len) {

@@ -383,7 +383,7 @@ UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags);
  *      thread or clock, or only one has write_backward; sample_stack_user not
  *      below an overwritable ring;
  *    UV_EOF     delivery from that ring has ended;
- *    UV_EBADF   NULL, by a program of 32 bits under a kernel of 64 bits, which
+ *    UV_EBADF   output is NULL in a 32-bit program under a 64-bit kernel, which
  *      takes -1 for an fd then: close the event instead;
  *    UV_ENOMEM  out of memory;
  *    UV_EPERM   in a forked child;
