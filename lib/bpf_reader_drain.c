@@ -38,7 +38,7 @@ void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
   uvperf_bpf_sample_t sample;
   int status;
 
-  status = uvperf_decode(impl->decoder, bytes, size, &record);
+  status = uvperf__decode(impl->decoder, NULL, bytes, size, &record);
   uvperf__ring_report_record(ring, record, status, slice);
   fill(&sample, status, record);
   sample.cpu = ring->cpu;

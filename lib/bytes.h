@@ -39,6 +39,11 @@ static inline uint32_t uvperf__header_type(uint64_t header) {
 static inline size_t uvperf__header_size(uint64_t header) {
   return (size_t)(header >> 48);
 }
+
+/* The same header with another size. */
+static inline uint64_t uvperf__header_of_size(uint64_t header, size_t size) {
+  return (header & 0xffffffffffff) | (uint64_t)size << 48;
+}
 #else
 static inline uint32_t uvperf__header_type(uint64_t header) {
   return (uint32_t)(header >> 32);
@@ -46,6 +51,10 @@ static inline uint32_t uvperf__header_type(uint64_t header) {
 
 static inline size_t uvperf__header_size(uint64_t header) {
   return (size_t)(header & 0xffff);
+}
+
+static inline uint64_t uvperf__header_of_size(uint64_t header, size_t size) {
+  return (header & ~(uint64_t)0xffff) | (uint64_t)size;
 }
 #endif
 

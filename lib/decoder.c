@@ -185,6 +185,18 @@ decode_other(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
 int uvperf__decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
                    const void *bytes, size_t size,
                    const uvperf_record_t **record) {
+  uint64_t word = uvperf__header_of_size(uvperf__u64(bytes), size);
+  struct perf_event_header header;
+
+  *record = uvperf__decode_sample(decoder, bytes, word);
+  if (*record != NULL)
+    return 0;
+  memcpy(&header, &word, sizeof(header));
+  return decode_other(decoder, alone, &header, bytes, record);
+}
+
+int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes, size_t size,
+                  const uvperf_record_t **record) {
   struct perf_event_header header;
 
   *record = NULL;
@@ -196,15 +208,7 @@ int uvperf__decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
   if (header.size < HEADER_SIZE || header.size % sizeof(uint64_t) != 0 ||
       header.size > size)
     return -EPROTO;
-  *record = uvperf__decode_sample(decoder, bytes, uvperf__u64(bytes));
-  if (*record != NULL)
-    return 0;
-  return decode_other(decoder, alone, &header, bytes, record);
-}
-
-int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes, size_t size,
-                  const uvperf_record_t **record) {
-  return uvperf__decode(decoder, NULL, bytes, size, record);
+  return uvperf__decode(decoder, NULL, bytes, header.size, record);
 }
 
 int uvperf__decoder_find_time(const uvperf_decoder_t *decoder,

@@ -83,9 +83,12 @@ void uvperf__decoder_remove(uvperf_decoder_t *decoder,
 const uvperf_source_t *uvperf__decoder_source(const uvperf_decoder_t *decoder,
                                               uint64_t id);
 
-/* As uvperf_decode, for a decoder of uvperf__decoder_make. `alone` is the only
- * source that writes samples into the ring of the record, or NULL. If it is
- * given, a sample belongs to it, even if the id is another one. */
+/* Decodes a record of a ring, whose size was found to be sound: the header is
+ * not asked for it again, because another process's record can be written over
+ * it. There is always a record: 0, or -EPROTO if it is raw. `alone` is the only
+ * source that writes samples into the ring of the record, of a decoder of
+ * uvperf__decoder_make; or NULL. If it is given, a sample belongs to it, even if
+ * the id is another one. */
 int uvperf__decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
                    const void *bytes, size_t size,
                    const uvperf_record_t **record);

@@ -61,7 +61,7 @@ static void deliver_record(void *owner, const void *bytes, size_t size,
   int status;
 
   (void)behind;
-  status = uvperf_decode(impl->decoder, bytes, size, &record);
+  status = uvperf__decode(impl->decoder, NULL, bytes, size, &record);
   uvperf__stream_account(&impl->stats, record, status);
   impl->cb(impl->handle, status, record);
 }
@@ -363,7 +363,7 @@ int uvperf_event_next(uvperf_event_t *event, const uvperf_record_t **record) {
   }
   if (rc < 0)
     return rc;
-  rc = uvperf_decode(impl->decoder, bytes, size, record);
+  rc = uvperf__decode(impl->decoder, NULL, bytes, size, record);
   uvperf__stream_account(&impl->stats, *record, rc);
   impl->lent = size;
   return rc;

@@ -203,6 +203,7 @@ static int look(const uvperf__merge_t *merge, uvperf__track_t *track) {
   track->is_broken = rc < 0;
   if (rc != 1)
     return rc;
+  track->header = uvperf__header_of_size(uvperf__u64(bytes), size);
   find_time(merge, track, bytes, size);
   if (bytes == merge->scratch || !track->has_time)
     return 1;
@@ -281,18 +282,15 @@ void uvperf__merge_turn(uvperf__merge_t *merge, uvperf__track_t *track) {
 
 /* -- record by record ------------------------------------------------------ */
 
-/* The bytes of the top's record; or NULL where its ring cannot be right. */
-static const void *fetch(const uvperf__merge_t *merge,
-                         const uvperf__track_t *track) {
-  const void *bytes;
-  size_t size;
-
-  if (track->bytes != NULL)
-    return track->bytes;
-  if (track->is_broken ||
-      uvperf__ring_next(track->ring, merge->scratch, &bytes, &size) != 1)
-    return NULL;
-  return bytes;
+/* The top's record. 0 where its ring cannot be right. */
+static int fetch(const uvperf__merge_t *merge, const uvperf__track_t *track,
+                 uvperf__merged_t *merged) {
+  merged->bytes = track->bytes;
+  merged->size = uvperf__header_size(track->header);
+  return track->bytes != NULL ||
+         (!track->is_broken &&
+          uvperf__ring_next(track->ring, merge->scratch, &merged->bytes,
+                            &merged->size) == 1);
 }
 
 int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
@@ -303,15 +301,13 @@ int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
     return 0;
   merged->track = track;
   merged->ring = track->index;
-  merged->bytes = fetch(merge, track);
-  if (merged->bytes == NULL) {
+  if (!fetch(merge, track, merged)) {
     /* Its owner drops it once that is told, which may be after another start
      * only. */
     leave(merge, track);
     return -EPROTO;
   }
   merged->owner = track->owner;
-  merged->size = uvperf__header_size(uvperf__u64(merged->bytes));
   merged->has_time = track->has_time;
   merged->is_bad = track->is_bad;
   merged->time = track->time;

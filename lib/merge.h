@@ -34,6 +34,9 @@ typedef struct uvperf__track_s {
   void *owner;
   /* NULL if it is not in place, or has no time: it is for next alone. */
   const uint8_t *bytes;
+  /* That of the record as it was checked: a record of another process that is
+   * longer than the kernel says is written over what is still to be read. */
+  uint64_t header;
   /* Up to where records can follow in place without a look: what begin saw ends
    * there, or the ring does, or the tail is to be published. */
   const uint8_t *stop;
@@ -228,6 +231,7 @@ static inline uvperf__track_t *uvperf__merge_step(uvperf__merge_t *merge,
     return NULL;
   entry.track = track;
   track->bytes = next;
+  track->header = header;
   track->time = entry.time;
   if (merge->nr_leaves <= UVPERF__MERGE_FEW)
     uvperf__merge_play(merge, entry);
@@ -266,7 +270,7 @@ static inline uint64_t uvperf__merge_run(uvperf__merge_t *merge,
     at = track->bytes;
     if (at == NULL)
       break;
-    header = uvperf__u64(at);
+    header = track->header;
     rc = sample(user, track->owner, at, header);
     if (rc < 0)
       break;

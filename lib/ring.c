@@ -278,6 +278,9 @@ uint64_t uvperf__ring_given(const uvperf__ring_t *ring, uint64_t *bytes) {
     return 0;
   for (at = ring->run->start; at <= ring->run->at; at += header.size) {
     memcpy(&header, at, sizeof(header));
+    /* Another process's record has been written over it since. */
+    if (header.size < sizeof(header))
+      break;
     *bytes += header.size;
     nr++;
   }

@@ -144,6 +144,15 @@ void merge_spoil(merge_ring_t *ring) {
   ring->is_spoilt = 1;
 }
 
+uint64_t merge_overwrite(merge_ring_t *ring, uint64_t header) {
+  size_t at = (size_t)(ring->ring.tail & (ring->ring.size - 1));
+  uint8_t *bytes = (uint8_t *)(uintptr_t)ring->ring.data + at;
+  uint64_t old = uvperf__u64(bytes);
+
+  memcpy(bytes, &header, sizeof(header));
+  return old;
+}
+
 /* -- the model ------------------------------------------------------------- */
 
 void merge_drop(merge_world_t *world, merge_ring_t *ring) {

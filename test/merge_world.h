@@ -88,6 +88,9 @@ int merge_write(merge_ring_t *ring, enum merge_kind kind, uint64_t time,
 void merge_put(merge_ring_t *ring, uint64_t time);
 
 void merge_spoil(merge_ring_t *ring);
+/* Writes another header over that of the record at the tail, and gives the old
+ * one. */
+uint64_t merge_overwrite(merge_ring_t *ring, uint64_t header);
 void merge_drop(merge_world_t *world, merge_ring_t *ring);
 /* heads and begin, with the bounds of the world. */
 void merge_begin(merge_world_t *world);

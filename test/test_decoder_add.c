@@ -271,6 +271,36 @@ static const uvperf_record_t *decode_foreign(size_t i, size_t alone,
   return record;
 }
 
+/* By a record of another process, which is longer than the kernel says. */
+static void record_whose_header_was_overwritten_has_its_size(void **state) {
+  const uint16_t sizes[] = {0, 4, 12, UINT16_MAX};
+  struct perf_event_header header;
+  const uvperf_record_t *record;
+  record_builder_t builder;
+  record_values_t values;
+  size_t i;
+
+  (void)state;
+  add_two_kinds();
+  add(0);
+  record_values_init(&values);
+  values.id = fx.ids[0][0];
+  record_build(&builder, PERF_RECORD_SAMPLE, fx.sources[0].attr, &values);
+  for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    memcpy(&header, builder.words, sizeof(header));
+    header.size = sizes[i];
+    memcpy(builder.words, &header, sizeof(header));
+    assert_int_equal(
+        uvperf__decode(fx.decoder, NULL, builder.words, builder.size, &record),
+        0);
+    assert_int_equal(record->size, builder.size);
+    assert_ptr_equal(record->source, &fx.sources[0]);
+    assert_int_equal(
+        uvperf_decode(fx.decoder, builder.words, builder.size, &record),
+        -EPROTO);
+  }
+}
+
 static void sample_of_who_writes_alone_is_its_own(void **state) {
   (void)state;
   add_two_kinds();
@@ -404,6 +434,7 @@ int main(void) {
       TEST(samples_of_what_goes_are_kept_one_at_a_time),
       TEST(sample_in_hand_stays_as_it_is),
       TEST(sample_tells_its_own_source_of_those_with_one_attr),
+      TEST(record_whose_header_was_overwritten_has_its_size),
       TEST(sample_of_who_writes_alone_is_its_own),
       TEST(sample_of_one_of_many_with_one_attr_is_decoded),
       TEST(add_of_what_cannot_be_told_apart_is_refused),

@@ -480,6 +480,31 @@ static void merge_that_was_cut_goes_on(void **state) {
   assert_int_equal(world.late, 0);
 }
 
+/* What is longer than the kernel says is written over what waits. */
+static void
+record_that_is_overwritten_after_the_look_keeps_its_size(void **state) {
+  const uint64_t headers[] = {0, UINT64_MAX};
+  merge_ring_t *ring;
+  uint64_t header;
+  size_t i;
+
+  (void)state;
+  ring = merge_world_add(&world, 4096);
+  merge_world_add(&world, 4096);
+  merge_put(ring, 10);
+  merge_put(ring, 11);
+  merge_begin(&world);
+  for (i = 0; i < 2; i++) {
+    header = merge_overwrite(ring, headers[i]);
+    assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &world.merged),
+                     1);
+    assert_int_equal(world.merged.size, MERGE_LEAST_BYTES);
+    merge_overwrite(ring, header);
+    merge_expect(&world, 0, 10 + i);
+  }
+  merge_end(&world);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void) {
@@ -505,6 +530,7 @@ int main(void) {
       TEST(tail_is_published_at_each_quarter_and_at_the_end),
       TEST(record_that_was_not_consumed_comes_again),
       TEST(merge_that_was_cut_goes_on),
+      TEST(record_that_is_overwritten_after_the_look_keeps_its_size),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

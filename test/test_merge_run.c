@@ -362,6 +362,36 @@ static void run_publishes_at_each_quarter(void **state) {
   assert_true(ring->ring.page->data_tail == start + 1536);
 }
 
+/* Gives only those of the size that they had when they were looked at. */
+static int take_least(void *user, void *owner, const uint8_t *bytes,
+                      uint64_t header) {
+  (void)user;
+  (void)owner;
+  (void)bytes;
+  return uvperf__header_size(header) == MERGE_LEAST_BYTES ? 1 : -1;
+}
+
+/* What is longer than the kernel says is written over what waits. */
+static void
+record_that_is_overwritten_after_the_look_keeps_its_size(void **state) {
+  uint64_t bytes, size;
+  size_t i;
+
+  (void)state;
+  write_in_turns(2, 20);
+  merge_begin(&world);
+  for (i = 0; i < 2; i++)
+    merge_overwrite(world.rings[i], i == 0 ? 0 : UINT64_MAX);
+  size = 0;
+  while (uvperf__merge_run(world.merge, UINT64_MAX, 100, UINT64_MAX, take_least,
+                           NULL, &bytes) > 0)
+    size += bytes;
+  assert_int_equal(size, 20 * MERGE_LEAST_BYTES);
+  for (i = 0; i < 2; i++)
+    assert_true(world.rings[i]->ring.tail == world.rings[i]->ring.head);
+  uvperf__merge_end(world.merge);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void) {
@@ -384,6 +414,7 @@ int main(void) {
       TEST(ring_may_be_dropped_by_its_own_record),
       TEST(other_rings_may_come_and_go_meanwhile),
       TEST(run_publishes_at_each_quarter),
+      TEST(record_that_is_overwritten_after_the_look_keeps_its_size),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -367,6 +367,27 @@ static void has_data_looks_behind_the_head_that_begin_saw(void **state) {
   assert_int_equal(uvperf__ring_has_data(&fx.ring), 0);
 }
 
+/* By another process's record that is longer than the kernel says. */
+static void given_of_a_run_that_is_overwritten_ends(void **state) {
+  struct perf_event_header none = {0, 0, 0};
+  uvperf__run_t run;
+  uint64_t bytes;
+
+  (void)state;
+  map_at(support_page_bytes(), 0);
+  append(64, 1);
+  append(32, 2);
+  append(32, 3);
+  run.start = fx.ring.data;
+  run.at = fx.ring.data + 96;
+  fx.ring.run = &run;
+  assert_int_equal(uvperf__ring_given(&fx.ring, &bytes), 3);
+  assert_int_equal(bytes, 128);
+  memcpy(fx.fake->ring + 64, &none, sizeof(none));
+  assert_int_equal(uvperf__ring_given(&fx.ring, &bytes), 1);
+  assert_int_equal(bytes, 64);
+}
+
 /* Sizes from 8 to 512 in a fixed but irregular order. */
 static size_t irregular(unsigned i) {
   return 8 + 8 * ((i * 2654435761u >> 16) % 64);
@@ -419,6 +440,7 @@ int main(void) {
       cmocka_unit_test_setup(end_without_progress_does_not_write, setup),
       cmocka_unit_test_setup(consume_publishes_at_each_quarter, setup),
       cmocka_unit_test_setup(begin_keeps_the_high_water_mark, setup),
+      cmocka_unit_test_setup(given_of_a_run_that_is_overwritten_ends, setup),
       cmocka_unit_test_setup(has_data_looks_behind_the_head_that_begin_saw,
                              setup),
       cmocka_unit_test_setup(stream_of_irregular_sizes_arrives_whole, setup),
