@@ -205,6 +205,8 @@ UVPERF_EXTERN int uvperf_event_resume(uvperf_event_t *event,
  *    UV_EINVAL  attr is NULL or of an impossible size; it differs in more than
  *      that (the reason says where); or no such breakpoint on this machine;
  *    UV_ENOTSUP the event is no breakpoint; or the CPU has none of that bp_len;
+ *      or the overflows ran out, and this kernel cannot start the event again
+ *      (uvperf_event_refresh): then it has moved, but stays stopped;
  *    UV_EPERM   a bp_addr in the kernel, without CAP_SYS_ADMIN (cause
  *      permission; or see the top);
  *    UV_E2BIG   the attr has fields that this kernel does not know;
