@@ -123,6 +123,23 @@ static int bad_symbol(const uvperf__parse_t *parse, uvperf__span_t symbol,
       "function '%s': its file cannot be read (errno %d)", shown, -code);
 }
 
+static const char *open_text(int code) {
+  switch (code) {
+    case -ENOENT:
+      return "there is no file '%s'";
+    case -EISDIR:
+      return "'%s' is a directory";
+    case -ENXIO:
+      return "'%s' is no regular file";
+    case -EXDEV:
+      return "file '%s' is behind a link of /proc, which leaves that root";
+    case -ENOSYS:
+      return "file '%s' cannot be opened without /proc";
+    default:
+      return "file '%s' cannot be opened (errno %d)";
+  }
+}
+
 static int open_fault(const uvperf__parse_t *parse, uvperf__span_t path,
                       int code) {
   char shown[UVPERF__SHOW_BYTES];
@@ -135,12 +152,7 @@ static int open_fault(const uvperf__parse_t *parse, uvperf__span_t path,
                               "file '%s' may not be read by this process",
                               shown);
   return uvperf__parse_fail(parse, path.at, code, UVPERF_CAUSE_NO_EVENT,
-                            code == -ENOENT   ? "there is no file '%s'"
-                            : code == -EISDIR ? "'%s' is a directory"
-                            : code == -ENXIO
-                                ? "'%s' is no regular file"
-                                : "file '%s' cannot be opened (errno %d)",
-                            shown, -code);
+                            open_text(code), shown, -code);
 }
 
 static int find_in_file(const uvperf__parse_t *parse,

@@ -110,14 +110,14 @@ int uvperf__file_open_regular(const char *path) {
     uvperf__file_path_by_fd(found, link);
     fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
-      fd = -errno;
+      fd = errno == ENOENT ? -ENOSYS : -errno;
   }
   close(found);
   return fd;
 }
 
 void uvperf__file_path_by_fd(int fd, char path[UVPERF__FD_PATH_BYTES]) {
-  snprintf(path, UVPERF__FD_PATH_BYTES, "/proc/self/fd/%d", fd);
+  snprintf(path, UVPERF__FD_PATH_BYTES, "/proc/thread-self/fd/%d", fd);
 }
 
 ssize_t uvperf__file_read_at(int fd, void *buffer, size_t size,

@@ -17,13 +17,15 @@ ssize_t uvperf__file_read(int fd, void *buffer, size_t size);
 
 /* The same for a file that others may control: -EISDIR for a directory, -ENXIO
  * for any other file that is not regular, such as a pipe, whose open would
- * block. In
- * "/proc/PID/root/REST", REST is found inside that root, whatever links are in
- * it (from Linux 5.6 on). Needs /proc. */
+ * block. In "/proc/PID/root/REST", REST is found inside that root, whatever
+ * links are in it (from Linux 5.6 on); -EXDEV for a link of /proc. -ENOSYS where
+ * there is no /proc. */
 int uvperf__file_open_regular(const char *path);
 
-/* The path of an open file, whatever its name is now: "/proc/self/fd/7". */
-#define UVPERF__FD_PATH_BYTES 32
+/* The path of an open file, whatever its name is now:
+ * "/proc/thread-self/fd/7". /proc/self is the first thread, which may have
+ * ended: then it has no fds. */
+#define UVPERF__FD_PATH_BYTES 40
 void uvperf__file_path_by_fd(int fd, char path[UVPERF__FD_PATH_BYTES]);
 
 /* pread(2), from so many bytes after the beginning of the file; -EOVERFLOW

@@ -52,7 +52,7 @@ typedef struct probe_s {
 static void expect_file(const char *link, const char *path) {
   struct stat found, wanted;
 
-  assert_memory_equal(link, "/proc/self/fd/", 14);
+  assert_memory_equal(link, "/proc/thread-self/fd/", 21);
   assert_int_equal(stat(link, &found), 0);
   assert_int_equal(stat(path, &wanted), 0);
   assert_true(found.st_dev == wanted.st_dev && found.st_ino == wanted.st_ino);

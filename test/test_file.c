@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -89,10 +91,27 @@ static void open_regular_stays_in_the_root_of_a_process(void **state) {
   expect_in_root(pid, "out", NULL);
   expect_in_root(pid, "proc/out", NULL);
   expect_in_root(pid, "nothing", NULL);
+  assert_int_equal(uvperf__file_open_regular("/proc/self/root/proc/self/exe"),
+                   -EXDEV);
   kill(pid, SIGKILL);
   assert_int_equal(waitpid(pid, NULL, 0), pid);
   close(gone[0]);
   close(gone[1]);
+}
+
+static int open_without_proc(void *arg) {
+  (void)arg;
+  if (unshare(CLONE_NEWNS) != 0 ||
+      mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+      umount2("/proc", MNT_DETACH) != 0)
+    return 1;
+  return uvperf__file_open_regular("/etc/passwd") == -ENOSYS ? 0 : 2;
+}
+
+static void open_regular_without_proc_is_enosys(void **state) {
+  (void)state;
+  support_need_root(__func__);
+  assert_int_equal(support_wait(support_fork(open_without_proc, NULL)), 0);
 }
 
 typedef struct renamer_s {
@@ -195,6 +214,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       WITH_TREE(open_regular_takes_no_other_kind_of_file),
       WITH_TREE(open_regular_stays_in_the_root_of_a_process),
+      cmocka_unit_test(open_regular_without_proc_is_enosys),
       WITH_TREE(open_regular_in_a_root_beside_a_renamer_succeeds),
       WITH_TREE(read_at_reads_from_any_place),
       WITH_TREE(inode_is_of_what_is_there_now),

@@ -284,6 +284,53 @@ static void set_opened_without_the_first_thread_goes_on(void **state) {
   assert_int_equal(support_wait(support_fork(be_orphan, &orphan)), 0);
 }
 
+/* -- a uprobe there ------------------------------------------------------- */
+
+/* /proc/self has no fds then. */
+static void probe_by_symbol(void *arg) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  uvperf_event_list_t *events;
+  uvperf_event_t event;
+  uvperf_count_t count;
+  uv_loop_t loop;
+
+  wait_for_the_end_of_the_first_thread();
+  if (uvperf_event_list_parse(&events, arg, NULL) != 0)
+    _exit(1);
+  if (uv_loop_init(&loop) != 0 ||
+      uvperf_event_init(&loop, &event, uvperf_event_list_get(events, 0)->attr,
+                        &options, NULL) != 0)
+    _exit(2);
+  uvperf_event_list_free(events);
+  if (uvperf_event_enable(&event, NULL) != 0)
+    _exit(3);
+  live_called(1);
+  if (uvperf_event_read(&event, &count) != 0 || count.value != 1)
+    _exit(4);
+  uvperf_event_close(&event, NULL);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  _exit(uv_loop_close(&loop) == 0 ? 0 : 5);
+}
+
+static int be_probing_orphan(void *arg) {
+  uv_thread_t thread;
+
+  alarm(100);
+  if (uv_thread_create(&thread, probe_by_symbol, arg) != 0)
+    return 6;
+  pthread_exit(NULL);
+}
+
+static void uprobe_by_symbol_needs_no_first_thread(void **state) {
+  char path[512] = "", name[600];
+
+  (void)state;
+  support_need_root(__func__);
+  assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+  snprintf(name, sizeof(name), "uprobe/path=\"%s\",symbol=live_called/", path);
+  assert_int_equal(support_wait(support_fork(be_probing_orphan, name)), 0);
+}
+
 /* -- a BPF reader there --------------------------------------------------- */
 
 typedef struct reader_orphan_s {
@@ -347,6 +394,7 @@ int main(void) {
       support_loop_test(reader_goes_on_without_its_opening_thread),
       cmocka_unit_test(set_goes_on_without_the_first_thread),
       cmocka_unit_test(set_opened_without_the_first_thread_goes_on),
+      cmocka_unit_test(uprobe_by_symbol_needs_no_first_thread),
       cmocka_unit_test(reader_goes_on_without_the_first_thread),
   };
 

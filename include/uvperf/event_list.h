@@ -30,8 +30,9 @@
  * all but the mark itself stands for itself.
  *
  * With symbol= the parser opens the file, which must be a regular file, and the
- * list keeps it open: config1 points to "/proc/self/fd/N". So the probe is in
- * the file whose symbols were read, even if another file has its path by then.
+ * list keeps it open: config1 points to "/proc/thread-self/fd/N". So the probe
+ * is in the file whose symbols were read, even if another file has its path by
+ * then.
  * This needs an fd for each such event, and /proc. In a path such as
  * "/proc/PID/root/usr/bin/x", links are followed inside that root (from Linux
  * 5.6 on). The parser refuses files with more than 65536 sections or more than
