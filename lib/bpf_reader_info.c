@@ -7,9 +7,9 @@
 /* Once in a turn of the loop, as whoever asks in each callback would interrupt
  * all CPUs for each record. */
 static void count_lost(reader_t *impl) {
-  uint64_t now = uv_now(impl->handle->loop);
+  uint64_t now = uvperf__watch_now(impl->watch);
 
-  if (uvperf__bpf_reader_is_forked(impl) || impl->lost_at == now)
+  if (uvperf__bpf_reader_is_forked(impl) || (now != 0 && impl->lost_at == now))
     return;
   impl->lost_at = now;
   uvperf__bpf_outputs_count_lost(impl->outputs);

@@ -352,6 +352,10 @@ int uvperf__watch_is_active(const uvperf__watch_t *watch) {
   return watch->started && watch->nr_live > 0;
 }
 
+uint64_t uvperf__watch_now(const uvperf__watch_t *watch) {
+  return uvperf__watch_can_use(&watch->check) ? uv_now(watch->loop) : 0;
+}
+
 size_t uvperf__watch_nr_rings(const uvperf__watch_t *watch) {
   return watch->nr_rings;
 }

@@ -95,6 +95,10 @@ int uvperf__watch_has_ended(const uvperf__watch_t *watch, size_t ring_index);
 int uvperf__watch_ring_failed(uvperf__watch_t *watch, size_t ring_index,
                               int status, const uvperf__slice_t *slice);
 
+/* uv_now of the loop; 0 if somebody else has closed the inner handles: the loop
+ * may no longer exist. */
+uint64_t uvperf__watch_now(const uvperf__watch_t *watch);
+
 size_t uvperf__watch_nr_rings(const uvperf__watch_t *watch);
 
 /* Starts polling. 0; if every ring has ended, UV_EOF, or UV_EPROTO if one of
