@@ -273,6 +273,11 @@ size_t uvperf__counters_largest_stack(const uvperf__counters_t *counters,
  * a stack is no more only that of the attr that asked for it. */
 void uvperf__counters_unify_software(uvperf__counters_t *counters);
 
+/* Whether the attrs, as they are opened after all of that, have faults
+ * (uvperf__attr_fault): 0, or -EINVAL, explained. */
+int uvperf__counters_check_looks(const uvperf__counters_t *counters,
+                                 uvperf_error_t *error);
+
 /* -- counters_plan.c: where -- */
 
 /* Makes a target with its places; what of them is to be opened is

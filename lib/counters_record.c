@@ -72,6 +72,9 @@ int uvperf__counters_begin_records(uvperf__counters_t *counters,
   if (rc != 0)
     return rc;
   uvperf__counters_unify_software(counters);
+  rc = uvperf__counters_check_looks(counters, error);
+  if (rc != 0)
+    return rc;
   if (uvperf__cpu_rings_new(&counters->rings, &rings) != 0 ||
       uvperf__decoder_make(&counters->decoder) != 0)
     return no_memory(error);

@@ -333,6 +333,25 @@ void uvperf__counters_unify_software(uvperf__counters_t *counters) {
   }
 }
 
+/* A set adds fields, and one attr gets those of another. */
+int uvperf__counters_check_looks(const uvperf__counters_t *counters,
+                                 uvperf_error_t *error) {
+  const char *why;
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++) {
+    why = uvperf__attr_fault(counters->attrs[i].asked);
+    if (why == NULL)
+      continue;
+    uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr %zu gets %s",
+                    i, why);
+    if (error != NULL)
+      error->attr_index = (uint32_t)i;
+    return -EINVAL;
+  }
+  return 0;
+}
+
 /* -- stacks --------------------------------------------------------------- */
 
 size_t uvperf__counters_largest_stack(const uvperf__counters_t *counters,

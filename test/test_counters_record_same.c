@@ -7,6 +7,8 @@
 
 #include <errno.h>
 
+#include "attr.h"
+
 #define STREAM (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_TID)
 
 typedef struct seen_s {
@@ -205,6 +207,33 @@ static void attrs_of_one_software_event_get_each_others_fields(void **state) {
   fake_assert_clean();
 }
 
+/* Each attr alone has samples of 65528 bytes at most. */
+static void attrs_whose_samples_get_too_long_are_refused(void **state) {
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  counters_make_records(&make, 2);
+  make.attrs[0].config = PERF_COUNT_SW_PAGE_FAULTS;
+  make.attrs[0].sample_type = PERF_SAMPLE_STACK_USER;
+  make.attrs[0].sample_stack_user = 65528;
+  make.attrs[1].config = PERF_COUNT_SW_PAGE_FAULTS;
+  make.attrs[1].sample_type = PERF_SAMPLE_REGS_INTR;
+  make.attrs[1].sample_regs_intr = 6;
+  counters_add_cpus(&make, "0");
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(error.attr_index, 0);
+  assert_non_null(strstr(error.reason, "sample_stack_user"));
+  /* By the identifier that a set adds. */
+  make.attrs[0].sample_type |= PERF_SAMPLE_REGS_INTR;
+  make.attrs[0].sample_regs_intr = 6;
+  make.attrs[0].sample_stack_user = 65528 - 6 * 8;
+  assert_null(uvperf__attr_fault(&make.attrs[0]));
+  make.attrs[1].config = PERF_COUNT_SW_CPU_CLOCK;
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(error.attr_index, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(samples_of_one_software_event_are_read_right,
@@ -214,6 +243,8 @@ int main(void) {
       cmocka_unit_test_setup(attrs_of_one_software_event_get_the_largest_stack,
                              counters_make_setup),
       cmocka_unit_test_setup(attrs_of_one_software_event_get_each_others_fields,
+                             counters_make_setup),
+      cmocka_unit_test_setup(attrs_whose_samples_get_too_long_are_refused,
                              counters_make_setup),
   };
 
