@@ -251,7 +251,8 @@ static const char *namespaced(int clockid) {
 
 /* The offsets are those of the children to come, which are in our namespace
  * unless we have called unshare(2). The number of the initial namespace, which
- * has none, is fixed: TIME_NS_INIT_INO in <linux/nsfs.h>. */
+ * has none, is fixed: TIME_NS_INIT_INO in <linux/nsfs.h>. Where the first
+ * thread has ended, /proc/self has no links, and the offsets are empty. */
 int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns) {
   const char *clock = namespaced(clockid);
   char own[64], childrens[64], text[64];
@@ -261,12 +262,12 @@ int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns) {
   *ns = 0;
   if (clock[0] == '\0')
     return 0;
-  rc = read_link(root, "/proc/self/ns/time", own);
+  rc = read_link(root, "/proc/thread-self/ns/time", own);
   if (rc != 0) /* a kernel without such namespaces */
     return rc == -ENOENT ? 0 : rc;
   if (strcmp(own, "time:[4026531834]") == 0)
     return 0;
-  rc = read_link(root, "/proc/self/ns/time_for_children", childrens);
+  rc = read_link(root, "/proc/thread-self/ns/time_for_children", childrens);
   if (rc == 0 && strcmp(own, childrens) != 0)
     rc = -ENODATA;
   if (rc == 0)

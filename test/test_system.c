@@ -351,12 +351,12 @@ static void system_clock_is_ahead_in_a_time_namespace(void **state) {
   assert_int_equal(uvperf__system_clock_ahead(tree->root, CLOCK_MONOTONIC, &ns),
                    0);
   assert_int_equal(ns, 0);
-  temp_tree_write(tree, "/proc/self/ns/other", "");
+  temp_tree_write(tree, "/proc/thread-self/ns/other", "");
   temp_tree_write(tree, "/proc/self/timens_offsets",
                   "monotonic          99         5\n"
                   "boottime           -2 500000000\n");
-  link_to(tree, "/proc/self/ns/time", "time:[4026532567]");
-  link_to(tree, "/proc/self/ns/time_for_children", "time:[4026532567]");
+  link_to(tree, "/proc/thread-self/ns/time", "time:[4026532567]");
+  link_to(tree, "/proc/thread-self/ns/time_for_children", "time:[4026532567]");
   for (i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
     assert_int_equal(
         uvperf__system_clock_ahead(tree->root, clocks[i].clockid, &ns), 0);
@@ -370,13 +370,18 @@ static void system_clock_after_unshare_is_that_of_before(void **state) {
   int64_t ns;
 
   temp_tree_write(tree, "/proc/self/timens_offsets", "monotonic 99 5\n");
-  temp_tree_write(tree, "/proc/self/ns/other", "");
-  link_to(tree, "/proc/self/ns/time_for_children", "time:[4026532567]");
-  link_to(tree, "/proc/self/ns/time", "time:[4026531834]");
+  temp_tree_write(tree, "/proc/thread-self/ns/other", "");
+  link_to(tree, "/proc/thread-self/ns/time_for_children", "time:[4026532567]");
+  link_to(tree, "/proc/thread-self/ns/time", "time:[4026531834]");
   assert_int_equal(uvperf__system_clock_ahead(tree->root, CLOCK_MONOTONIC, &ns),
                    0);
   assert_int_equal(ns, 0);
-  link_to(tree, "/proc/self/ns/time", "time:[4026532568]");
+  link_to(tree, "/proc/thread-self/ns/time", "time:[4026532568]");
+  assert_int_equal(uvperf__system_clock_ahead(tree->root, CLOCK_MONOTONIC, &ns),
+                   -ENODATA);
+  /* The first thread has ended. */
+  link_to(tree, "/proc/thread-self/ns/time", "time:[4026532567]");
+  temp_tree_write(tree, "/proc/self/timens_offsets", "");
   assert_int_equal(uvperf__system_clock_ahead(tree->root, CLOCK_MONOTONIC, &ns),
                    -ENODATA);
 }
