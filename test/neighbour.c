@@ -93,11 +93,12 @@ static int live_beside(void *arg) {
   char *region;
   int fd;
 
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
   CPU_ZERO(&cpus);
   CPU_SET((size_t)neighbour->plan.cpu, &cpus);
   sched_setaffinity(0, sizeof(cpus), &cpus);
   explain_drop_privileges();
+  /* Not before: a change of the user clears it. */
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   fd = open_event(&neighbour->plan);
   ring = mmap(NULL, 9 * bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   region = mmap(NULL, PAGES * bytes, PROT_READ | PROT_WRITE,
