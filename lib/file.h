@@ -18,8 +18,8 @@ ssize_t uvperf__file_read(int fd, void *buffer, size_t size);
 /* The same for a file that others may control: -EISDIR for a directory, -ENXIO
  * for any other file that is not regular, such as a pipe, whose open would
  * block. In "/proc/PID/root/REST", REST is found inside that root, whatever
- * links are in it (from Linux 5.6 on); -EXDEV for a link of /proc. -ENOSYS where
- * there is no /proc. */
+ * links are in it (from Linux 5.6 on); -EXDEV for a link of /proc. -ENOSYS
+ * without /proc. */
 int uvperf__file_open_regular(const char *path);
 
 /* The path of an open file, whatever its name is now:
