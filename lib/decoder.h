@@ -87,8 +87,8 @@ const uvperf_source_t *uvperf__decoder_source(const uvperf_decoder_t *decoder,
  * not asked for it again, because another process's record can be written over
  * it. There is always a record: 0, or -EPROTO if it is raw. `alone` is the only
  * source that writes samples into the ring of the record, of a decoder of
- * uvperf__decoder_make; or NULL. If it is given, a sample belongs to it, even
- * if the id is another one. */
+ * uvperf__decoder_make; or NULL. If it is given, a sample whose id is unknown
+ * belongs to it. */
 int uvperf__decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
                    const void *bytes, size_t size,
                    const uvperf_record_t **record);
