@@ -35,23 +35,23 @@ if ! setup_build "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
   exit 1
 fi
 
-profile=$build/samples/profile
-echo "$build/samples/watch --help: another sample, the live story of processes."
-echo "$build/samples/trace --help: another, the hits of tracepoints."
-echo "$build/samples/flight-recorder --help: another, the last context" \
+tools=$build/samples/tools
+echo "$tools/watch --help: another sample, the live story of processes."
+echo "$tools/trace --help: another, the hits of tracepoints."
+echo "$tools/flight-recorder --help: another, the last context" \
   "switches of the machine, on demand."
-echo "$build/samples/record --help: another, records into perf.data."
-echo "$build/samples/stat --help: another, counts events as perf stat does."
-echo "$build/samples/list --help: another, the names of events."
-echo "$build/samples/doctor: another, tells what you may measure, and why not."
-if [ -x "$build/samples/bpf-output" ]; then
-  echo "$build/samples/bpf-output --help: another, execs told by a BPF program."
+echo "$tools/record --help: another, records into perf.data."
+echo "$tools/stat --help: another, counts events as perf stat does."
+echo "$tools/list --help: another, the names of events."
+echo "$tools/doctor: another, tells what you may measure, and why not."
+if [ -x "$tools/bpf-output" ]; then
+  echo "$tools/bpf-output --help: another, execs told by a BPF program."
 else
-  # "samples/bpf-output is left out: no …".
-  sed -n 's|^-- \(samples/bpf-output is left out\)|\1|p' "$build/build.log"
+  # "bpf-output is left out: no …".
+  sed -n 's|^-- \(bpf-output is left out\)|\1|p' "$build/build.log"
 fi
 if has_perfmon; then
-  exec "$profile" -d 5 -a
+  exec "$tools/profile" -d 5 -a
 fi
 paranoid=$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null)
 if [ -z "$paranoid" ]; then
@@ -60,8 +60,8 @@ if [ -z "$paranoid" ]; then
   exit 1
 fi
 if [ "$paranoid" -le 0 ]; then
-  exec "$profile" -d 5 -a
+  exec "$tools/profile" -d 5 -a
 fi
 say_unprivileged "$paranoid"
 # The limit ends the child even if nobody else does.
-exec "$profile" -d 5 -- sh -c 'ulimit -t 20; while :; do :; done'
+exec "$tools/profile" -d 5 -- sh -c 'ulimit -t 20; while :; do :; done'

@@ -4,7 +4,7 @@
 #ifndef UVPERF_TEST_STAT_TABLE_H
 #define UVPERF_TEST_STAT_TABLE_H
 
-#include "../samples/stat_report.h"
+#include "stat/report.h"
 
 typedef struct stat_table_s {
   stat_event_t events[32];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Those parts of bpf-output that need no kernel: what is written of what the
  * program has handed out, be that right or not. */
-#include "bpf-output_line.h"
+#include "bpf-output/line.h"
 #include "json_check.h"
 #include "support.h"
 
 #include <linux/types.h>
 
-#include "bpf/exec.h"
+#include "bpf-output/exec.h"
 
 /* A sample as the ring has it: only what there is, and bytes of padding that
  * mean nothing. Each in a block of its own size, for ASan. */

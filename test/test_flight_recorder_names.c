@@ -3,7 +3,7 @@
  * are there tell of them. */
 #include "support.h"
 
-#include "flight-recorder_names.h"
+#include "flight-recorder/names.h"
 
 static void name_record(flight_names_t *names, uint32_t type, uint64_t time,
                         uint32_t tid, uint32_t ptid, const char *comm) {

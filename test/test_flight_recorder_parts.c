@@ -3,9 +3,9 @@
  * switches, and how these are written. */
 #include "support.h"
 
-#include "flight-recorder_line.h"
-#include "flight-recorder_names.h"
-#include "flight-recorder_switches.h"
+#include "flight-recorder/line.h"
+#include "flight-recorder/names.h"
+#include "flight-recorder/switches.h"
 #include "json_check.h"
 
 /* -- switches -------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #include "json_check.h"
 #include "support.h"
 
-#include "list_print.h"
+#include "list/print.h"
 
 static const list_options_t plain = {.kinds = UVPERF_NAME_PMU};
 static const list_options_t detailed = {.kinds = UVPERF_NAME_PMU, .details = 1};

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../samples/record_features.h"
-#include "../samples/record_file.h"
+#include "record/features.h"
+#include "record/file.h"
 #include "data_file.h"
 #include "record_builder.h"
 #include "support.h"

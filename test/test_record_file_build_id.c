@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../samples/record_build_ids.h"
-#include "../samples/record_elf_note.h"
+#include "record/build_ids.h"
+#include "record/elf_note.h"
 #include "record_builder.h"
 #include "support.h"
 #include "temp_tree.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* perf(1) reads what record_file.c and record_synth_*.c write, without a word
- * on stderr, and finds what was written. */
+/* perf(1) reads what record's file.c and synth_*.c write, without a word on
+ * stderr, and finds what was written. */
 #include <ctype.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../samples/record_features.h"
-#include "../samples/record_file.h"
+#include "record/features.h"
+#include "record/file.h"
 #include "record_builder.h"
 #include "support.h"
 #include "temp_tree.h"

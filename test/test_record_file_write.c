@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../samples/record_file.h"
+#include "record/file.h"
 #include "data_file.h"
 #include "record_builder.h"
 #include "support.h"

@@ -4,9 +4,9 @@
 
 #include <getopt.h>
 
-#include "../samples/record_attrs.h"
-#include "../samples/record_lost.h"
-#include "../samples/record_options.h"
+#include "record/attrs.h"
+#include "record/lost.h"
+#include "record/options.h"
 
 #define MAX_ARGS 12
 

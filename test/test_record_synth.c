@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../samples/record_synth.h"
+#include "record/synth.h"
 #include "live.h"
 #include "temp_tree.h"
 

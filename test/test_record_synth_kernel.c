@@ -3,7 +3,7 @@
  * records: of machines that are made up, and of this one. */
 #include <sys/utsname.h>
 
-#include "../samples/record_synth.h"
+#include "record/synth.h"
 #include "support.h"
 #include "temp_tree.h"
 #include "uvperf.h"

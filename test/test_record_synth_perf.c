@@ -6,8 +6,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "../samples/record_file.h"
-#include "../samples/record_synth.h"
+#include "record/file.h"
+#include "record/synth.h"
 #include "perf_dump.h"
 #include "support.h"
 #include "temp_tree.h"

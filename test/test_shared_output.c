@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shared_output.h"
+#include "common/output.h"
 #include "support.h"
 
 #define TEXT_BYTES ((size_t)8 << 20)

@@ -2,7 +2,7 @@
 /* A session of the samples hears of every signal, whenever it comes. */
 #include <signal.h>
 
-#include "shared_session.h"
+#include "common/session.h"
 #include "support.h"
 
 typedef struct told_s {

@@ -10,11 +10,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../samples/shared_list.h"
-#include "../samples/stat_alive.h"
-#include "../samples/stat_events.h"
-#include "../samples/stat_lines.h"
-#include "../samples/stat_targets.h"
+#include "common/list.h"
+#include "stat/alive.h"
+#include "stat/events.h"
+#include "stat/lines.h"
+#include "stat/targets.h"
 #include "reading.h"
 
 #define NR_ATTRS 2

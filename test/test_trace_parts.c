@@ -4,9 +4,9 @@
 #include "support.h"
 
 #include "json_check.h"
-#include "trace_line.h"
-#include "trace_names.h"
-#include "trace_options.h"
+#include "trace/line.h"
+#include "trace/names.h"
+#include "trace/options.h"
 
 /* -- names ----------------------------------------------------------------- */
 

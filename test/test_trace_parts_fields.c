@@ -4,8 +4,8 @@
 #include "support.h"
 
 #include "json_check.h"
-#include "trace_fields_named.h"
-#include "trace_line.h"
+#include "trace/fields_named.h"
+#include "trace/line.h"
 #include "tracepoint_text.h"
 
 #define TEXT_PRINT "\nprint fmt: \"%s\", \"words\"\n"

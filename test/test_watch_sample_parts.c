@@ -4,8 +4,8 @@
 #include "support.h"
 
 #include "json_check.h"
-#include "watch_line.h"
-#include "watch_tasks.h"
+#include "watch/line.h"
+#include "watch/tasks.h"
 
 static void expect_line(const watch_event_t *event, int json,
                         const char *expected) {

@@ -3,7 +3,7 @@
 #include "record_builder.h"
 #include "support.h"
 
-#include "watch_story.h"
+#include "watch/story.h"
 
 /* A story of records that are made here. */
 typedef struct tale_s {

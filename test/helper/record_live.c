@@ -6,7 +6,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "../../samples/record_synth.h"
+#include "record/synth.h"
 #include "sample_run.h"
 
 static char *const args[] = {(char *)"record", (char *)"-e",

@@ -7,7 +7,7 @@
 
 #include "live.h"
 
-#include "../../samples/record_file.h"
+#include "record/file.h"
 
 /* Types of records are below this. */
 #define RECORD_LIVE_TYPES 128

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes down what came through the map. Does not trust it: names are what
+ * processes chose, and sizes are checked. */
+#include "bpf-output/line.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <linux/types.h>
+
+#include "bpf-output/exec.h"
+#include "common/line.h"
+#include "common/name.h"
+
+#define COMM_COLUMNS 16
+
+typedef struct line_s {
+  struct exec_head head; /* comm is terminated */
+  const char *filename;  /* terminated, "" if it is not known */
+  int is_cut;
+} line_t;
+
+/* Behind the head stand filename_bytes bytes, the last of which is 0, and what
+ * the kernel pads with. */
+static int parse(line_t *line, const void *data, size_t size) {
+  const char *bytes = data;
+  struct exec_head *head = &line->head;
+
+  if (data == NULL || size < sizeof(*head))
+    return -1;
+  memcpy(head, bytes, sizeof(*head));
+  head->comm[sizeof(head->comm) - 1] = '\0';
+  line->filename = "";
+  line->is_cut = head->filename_bytes_all > head->filename_bytes;
+  if (head->filename_bytes == 0)
+    return 0;
+  if (head->filename_bytes > size - sizeof(*head))
+    return -1;
+  line->filename = bytes + sizeof(*head);
+  return line->filename[head->filename_bytes - 1] == '\0' ? 0 : -1;
+}
+
+static void put_json_exec(shared_buffer_t *buffer, int32_t cpu,
+                          const line_t *line) {
+  shared_line_json(buffer, line->head.time, "exec");
+  shared_line_json_id(buffer, "cpu", (uint32_t)cpu);
+  shared_line_json_id(buffer, "pid", line->head.pid);
+  shared_line_json_id(buffer, "ppid", line->head.ppid);
+  shared_name_json(buffer, "comm", line->head.comm);
+  shared_name_json(buffer, "filename", line->filename);
+  shared_buffer_text(buffer, line->is_cut ? ",\"cut\":1}\n" : "}\n");
+}
+
+static void put_text_head(shared_buffer_t *buffer, uint64_t time, int32_t cpu) {
+  shared_line_time(buffer, time);
+  shared_buffer_print(buffer, " %4d ", cpu);
+}
+
+/* A name, in its column if it fits. */
+static void put_text_comm(shared_buffer_t *buffer, const char *comm) {
+  size_t before = buffer->used, width;
+
+  shared_name_text(buffer, comm);
+  width = buffer->used - before;
+  if (width < COMM_COLUMNS)
+    shared_buffer_print(buffer, "%*s", (int)(COMM_COLUMNS - width), "");
+}
+
+static void put_text_exec(shared_buffer_t *buffer, int32_t cpu,
+                          const line_t *line) {
+  put_text_head(buffer, line->head.time, cpu);
+  shared_buffer_print(buffer, "%7u %7u ", line->head.pid, line->head.ppid);
+  put_text_comm(buffer, line->head.comm);
+  shared_buffer_text(buffer, " ");
+  shared_name_text(buffer, line->filename[0] != '\0' ? line->filename : "?");
+  /* A backslash of the name itself would be two. */
+  shared_buffer_text(buffer, line->is_cut ? "\\...\n" : "\n");
+}
+
+void bpf_output_line_head(shared_buffer_t *buffer, int json) {
+  if (!json)
+    shared_buffer_print(buffer, "%-13s %3s %7s %7s %-*s %s\n", "TIME", "CPU",
+                        "PID", "PPID", COMM_COLUMNS, "COMM", "FILENAME");
+}
+
+int bpf_output_line_exec(shared_buffer_t *buffer, int json, int32_t cpu,
+                         const void *data, size_t size) {
+  line_t line;
+
+  if (parse(&line, data, size) != 0)
+    return -1;
+  if (json)
+    put_json_exec(buffer, cpu, &line);
+  else
+    put_text_exec(buffer, cpu, &line);
+  return 0;
+}
+
+void bpf_output_line_lost(shared_buffer_t *buffer, int json, int32_t cpu,
+                          uint64_t time, uint64_t lost) {
+  if (json) {
+    shared_line_json(buffer, time, "lost");
+    shared_line_json_id(buffer, "cpu", (uint32_t)cpu);
+    shared_line_json_number(buffer, "lost", lost);
+    shared_buffer_text(buffer, "}\n");
+    return;
+  }
+  put_text_head(buffer, time, cpu);
+  shared_buffer_print(buffer, "%7s %7s %" PRIu64 " lost\n", "-", "-", lost);
+}
+
+void bpf_output_line_end(shared_buffer_t *buffer, int json, uint64_t time,
+                         uint64_t execs, uint64_t lost) {
+  if (!json)
+    return;
+  shared_line_json(buffer, time, "end");
+  shared_line_json_number(buffer, "execs", execs);
+  shared_line_json_number(buffer, "lost", lost);
+  shared_buffer_text(buffer, "}\n");
+}

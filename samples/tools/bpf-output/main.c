@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* bpf-output: each exec of the machine, as a BPF program hands it out through a
+ * perf event array, on a libuv loop. This file is its life-cycle: load, open,
+ * start, run the loop until something ends it, stop. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "uvperf.h"
+
+#include "bpf-output/line.h"
+#include "bpf-output/notes.h"
+#include "bpf-output/options.h"
+#include "bpf-output/program.h"
+#include "common/cpu.h"
+#include "common/lost.h"
+#include "common/output.h"
+#include "common/session.h"
+#include "common/stdio.h"
+#include "common/targets.h"
+
+#define TICK_MS 50
+/* In ticks: how often losses are told. */
+#define SLOW_TICKS 20
+/* How much text may wait for a slow reader; then the rings do. */
+#define MAX_TEXT_BYTES ((size_t)16 << 20)
+#define WAIT_MS        100
+
+typedef struct bpf_output_s {
+  shared_session_t session;
+  bpf_output_options_t options;
+  bpf_output_program_t program;
+  uvperf_bpf_reader_t reader;
+  int is_open; /* the reader */
+  shared_output_t output;
+  uint64_t execs;   /* told */
+  uint64_t unsound; /* that could not be */
+  uint64_t lost_told;
+  uint64_t ticks;
+  int command_status;
+  int failed;
+} bpf_output_t;
+
+static void on_close(shared_session_t *session) {
+  bpf_output_t *sample = session->data;
+
+  if (sample->is_open)
+    uvperf_bpf_reader_close(&sample->reader, NULL);
+}
+
+/* The program ends first, so that all that it has handed out can be told. */
+static void on_stop(shared_session_t *session) {
+  bpf_output_t *sample = session->data;
+
+  bpf_output_program_detach(&sample->program);
+  uvperf_bpf_reader_flush(&sample->reader);
+  uvperf_bpf_reader_stop(&sample->reader);
+  bpf_output_line_end(&sample->output.buffer, sample->options.json, uv_hrtime(),
+                      sample->execs, bpf_output_program_lost(&sample->program));
+  sample->failed |= shared_output_finish(&sample->output, sample->options.file);
+}
+
+static void on_command(shared_session_t *session, int status) {
+  bpf_output_t *sample = session->data;
+
+  sample->command_status =
+      WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* A closed stdout is how a reader such as head says that it has enough. */
+static void push(bpf_output_t *sample, int wait_ms) {
+  shared_output_push(&sample->output, wait_ms);
+  if (sample->output.error != 0)
+    shared_session_stop_soon(&sample->session);
+}
+
+static void on_tick(shared_session_t *session) {
+  bpf_output_t *sample = session->data;
+
+  push(sample, 0);
+  if (++sample->ticks % SLOW_TICKS == 0)
+    shared_lost_note(bpf_output_program_lost(&sample->program),
+                     &sample->lost_told);
+}
+
+static void on_failure(bpf_output_t *sample, int status) {
+  fprintf(stderr, "bpf-output: a ring could not be read: %s\n",
+          uv_strerror(status));
+  sample->failed = 1;
+  if (!uvperf_bpf_reader_is_active(&sample->reader))
+    shared_session_stop_soon(&sample->session);
+}
+
+static void on_record(bpf_output_t *sample, int status,
+                      const uvperf_bpf_sample_t *record) {
+  shared_buffer_t *buffer = &sample->output.buffer;
+  int json = sample->options.json;
+
+  if (record->lost > 0)
+    bpf_output_line_lost(buffer, json, record->cpu, uv_hrtime(), record->lost);
+  else if (status == 0 && bpf_output_line_exec(buffer, json, record->cpu,
+                                               record->data, record->size) == 0)
+    sample->execs++;
+  else
+    sample->unsound++;
+}
+
+static void on_sample(uvperf_bpf_reader_t *reader, int status,
+                      const uvperf_bpf_sample_t *record) {
+  bpf_output_t *sample = reader->data;
+
+  if (record != NULL)
+    on_record(sample, status, record);
+  else if (status != 0)
+    on_failure(sample, status);
+  else
+    push(sample, 0); /* The end of a slice: told at once. */
+  /* The longer this takes, the fewer come in a turn of the loop. */
+  if (sample->output.buffer.used > MAX_TEXT_BYTES && !sample->session.stopping)
+    push(sample, WAIT_MS);
+}
+
+static void on_cpu(uvperf_bpf_reader_t *reader, int cpu, int status,
+                   const uvperf_error_t *error) {
+  (void)reader;
+  shared_cpu_tell(cpu, status, error);
+}
+
+static int open_reader(bpf_output_t *sample) {
+  uvperf_bpf_reader_options_t options = UVPERF_BPF_READER_OPTIONS_INIT;
+  uvperf_stream_options_t stream = UVPERF_STREAM_OPTIONS_INIT;
+  uvperf_error_t error;
+
+  memset(&error, 0, sizeof(error));
+  options.ring_bytes = sample->options.ring_bytes;
+  options.wakeup_events = sample->options.wakeup;
+  if (uvperf_bpf_reader_init(&sample->session.loop, &sample->reader,
+                             bpf_output_program_map(&sample->program), &options,
+                             &error) != 0)
+    return bpf_output_notes_refused(&sample->options, &error);
+  sample->is_open = 1;
+  sample->reader.data = sample;
+  uvperf_bpf_reader_on_cpu(&sample->reader, on_cpu);
+  stream.flags = UVPERF_START_SLICE_END;
+  if (uvperf_bpf_reader_start(&sample->reader, &stream, on_sample, &error) != 0)
+    return bpf_output_notes_refused(&sample->options, &error);
+  return 0;
+}
+
+/* The reader hears before the program speaks, and that speaks before the
+ * command is executed. */
+static int open_and_start(bpf_output_t *sample) {
+  int status = 0;
+
+  if (!bpf_output_program_has_other_pids())
+    status = shared_process_asked(&sample->options.pid);
+  if (status == 0)
+    status = bpf_output_program_load(&sample->program, &sample->options);
+  if (status == 0)
+    status = open_reader(sample);
+  if (status == 0)
+    status = bpf_output_program_attach(&sample->program);
+  if (status != 0)
+    return status;
+  bpf_output_line_head(&sample->output.buffer, sample->options.json);
+  shared_session_listen(&sample->session);
+  bpf_output_notes_opened(&sample->options, &sample->reader);
+  status = shared_session_go(&sample->session);
+  shared_session_start(&sample->session, TICK_MS, sample->options.duration_ms);
+  return status;
+}
+
+/* From an open loop to a closed one. */
+static int run(bpf_output_t *sample) {
+  shared_session_t *session = &sample->session;
+  int started, status;
+
+  session->data = sample;
+  session->on_stop = on_stop;
+  session->on_tick = on_tick;
+  session->on_command = on_command;
+  session->on_close = on_close;
+  if (shared_session_init(session) != 0)
+    return 1;
+  started = open_and_start(sample);
+  status = shared_session_run(session, started);
+  if (started == 0)
+    bpf_output_notes_end(sample->execs,
+                         bpf_output_program_lost(&sample->program),
+                         sample->unsound);
+  bpf_output_program_unload(&sample->program);
+  shared_buffer_free(&sample->output.buffer);
+  if (status == 0 && (sample->failed || sample->unsound > 0))
+    status = 1;
+  return status != 0 ? status : sample->command_status;
+}
+
+int main(int argc, char **argv) {
+  bpf_output_t sample = {.session = SHARED_SESSION_INIT};
+  int status;
+
+  shared_signals_take(&sample.session.command.signals);
+  shared_stdio_init();
+  status = bpf_output_options_parse(&sample.options, argc, argv);
+  if (status == 0 && sample.options.help) {
+    bpf_output_options_help();
+    return shared_stdio_close(stdout, "stdout");
+  }
+  if (status == 0)
+    status = shared_output_open(&sample.output, sample.options.file);
+  if (status == 0)
+    status = shared_session_fork(&sample.session, sample.options.command);
+  if (status == 0)
+    status = run(&sample);
+  shared_command_end(&sample.session.command);
+  return status;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Loads and attaches by libbpf, and explains why that failed. The only part
+ * that knows libbpf. */
+#include "bpf-output/program.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+
+#include "bpf-output/exec.h"
+#include "exec.skel.h"
+
+/* PROC_PID_INIT_INO in include/linux/proc_ns.h. */
+#define FIRST_PID_NAMESPACE 0xeffffffcU
+
+static int print_warnings(enum libbpf_print_level level, const char *format,
+                          va_list args) {
+  return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
+}
+
+/* Without the kernel's BTF nothing tells where the parent of a task is kept. */
+static int has_btf(void) {
+  struct btf *btf = btf__load_vmlinux_btf();
+
+  if (btf == NULL)
+    return 0;
+  btf__free(btf);
+  return 1;
+}
+
+static int open_and_load(bpf_output_program_t *program,
+                         const bpf_output_options_t *options) {
+  struct exec_bpf *skeleton = exec_bpf__open();
+  int rc;
+
+  if (skeleton == NULL)
+    return -errno;
+  skeleton->rodata->wanted_pid = (uint32_t)options->pid;
+  if (options->comm != NULL)
+    snprintf(skeleton->rodata->wanted_comm,
+             sizeof(skeleton->rodata->wanted_comm), "%s", options->comm);
+  rc = exec_bpf__load(skeleton);
+  if (rc == 0)
+    program->skeleton = skeleton;
+  else
+    exec_bpf__destroy(skeleton);
+  return rc;
+}
+
+static int refused(void) {
+  fputs("bpf-output: the kernel refuses to load a BPF program: be root, or "
+        "have\n"
+        "  CAP_BPF and CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8); in a\n"
+        "  container seccomp may forbid bpf(2). No value of\n"
+        "  kernel.perf_event_paranoid helps.\n"
+        "  samples/watch tells the execs of a command of your own without\n"
+        "  privileges.\n",
+        stderr);
+  return SHARED_EXIT_USAGE;
+}
+
+static int no_btf(void) {
+  fputs("bpf-output: this kernel has no BTF, which tells where it keeps the\n"
+        "  parent of a process: /sys/kernel/btf/vmlinux is not there\n"
+        "  (CONFIG_DEBUG_INFO_BTF)\n",
+        stderr);
+  return 1;
+}
+
+int bpf_output_program_load(bpf_output_program_t *program,
+                            const bpf_output_options_t *options) {
+  int rc;
+
+  libbpf_set_print(NULL);
+  rc = open_and_load(program, options);
+  if (rc == 0)
+    return 0;
+  if (rc == -EPERM)
+    return refused();
+  if (!has_btf())
+    return no_btf();
+  /* Once more, for what libbpf, and the kernel through it, have to say. */
+  libbpf_set_print(print_warnings);
+  if (open_and_load(program, options) == 0)
+    return 0;
+  fprintf(stderr, "bpf-output: the BPF program cannot be loaded: %s\n",
+          strerror(-rc));
+  return 1;
+}
+
+int bpf_output_program_map(const bpf_output_program_t *program) {
+  return bpf_map__fd(program->skeleton->maps.events);
+}
+
+int bpf_output_program_attach(bpf_output_program_t *program) {
+  int error;
+
+  program->link = bpf_program__attach_tracepoint(
+      program->skeleton->progs.on_exec, "sched", "sched_process_exec");
+  if (program->link != NULL)
+    return 0;
+  error = errno;
+  fprintf(stderr,
+          "bpf-output: the BPF program cannot be attached to the tracepoint\n"
+          "  sched:sched_process_exec: %s\n",
+          strerror(error));
+  if (error == ENOENT)
+    fputs("  Is tracefs there? mount -t tracefs tracefs /sys/kernel/tracing\n",
+          stderr);
+  if (error != EACCES)
+    return 1;
+  fputs("  Its id is in tracefs, which this user may not read: be root, or\n"
+        "  have root do it for a group of yours:\n"
+        "  mount -o remount,gid=GROUP,mode=750 /sys/kernel/tracing\n",
+        stderr);
+  return SHARED_EXIT_USAGE;
+}
+
+void bpf_output_program_detach(bpf_output_program_t *program) {
+  bpf_link__destroy(program->link);
+  program->link = NULL;
+}
+
+/* The kernel runs no BPF program at a tracepoint inside of another
+ * (trace_call_bpf() in kernel/trace/bpf_trace.c), and counts that. */
+static uint64_t missed(const bpf_output_program_t *program) {
+  struct bpf_prog_info info;
+  uint32_t size = sizeof(info);
+
+  memset(&info, 0, sizeof(info));
+  if (bpf_obj_get_info_by_fd(bpf_program__fd(program->skeleton->progs.on_exec),
+                             &info, &size) != 0)
+    return 0;
+  return info.recursion_misses;
+}
+
+uint64_t bpf_output_program_lost(const bpf_output_program_t *program) {
+  return program->skeleton->bss->lost + missed(program);
+}
+
+void bpf_output_program_unload(bpf_output_program_t *program) {
+  bpf_output_program_detach(program);
+  if (program->skeleton != NULL)
+    exec_bpf__destroy(program->skeleton);
+  program->skeleton = NULL;
+}
+
+int bpf_output_program_has_other_pids(void) {
+  struct stat status;
+
+  return stat("/proc/self/ns/pid", &status) == 0 &&
+         status.st_ino != FIRST_PID_NAMESPACE;
+}

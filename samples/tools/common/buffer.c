@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Text that grows at its end and goes at its start. Knows nothing of what it
+ * says. */
+#include "common/buffer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+void shared_buffer_reserve(shared_buffer_t *buffer, size_t size) {
+  while (size > buffer->capacity)
+    buffer->text = shared_grow(buffer->text, &buffer->capacity, 1);
+}
+
+void shared_buffer_add(shared_buffer_t *buffer, const char *text, size_t size) {
+  shared_buffer_reserve(buffer, buffer->used + size);
+  memcpy(buffer->text + buffer->used, text, size);
+  buffer->used += size;
+}
+
+void shared_buffer_text(shared_buffer_t *buffer, const char *text) {
+  shared_buffer_add(buffer, text, strlen(text));
+}
+
+void shared_buffer_number(shared_buffer_t *buffer, uint64_t number,
+                          int digits) {
+  char text[24], *end = text + sizeof(text), *at = end;
+
+  while (number > 0 || end - at < digits) {
+    *--at = (char)('0' + number % 10);
+    number /= 10;
+  }
+  shared_buffer_add(buffer, at, (size_t)(end - at));
+}
+
+void shared_buffer_hex(shared_buffer_t *buffer, uint64_t number) {
+  char text[16], *end = text + sizeof(text), *at = end;
+
+  do {
+    *--at = "0123456789abcdef"[number & 15];
+    number >>= 4;
+  } while (number > 0);
+  shared_buffer_add(buffer, at, (size_t)(end - at));
+}
+
+void shared_buffer_print(shared_buffer_t *buffer, const char *format, ...) {
+  char text[256];
+  va_list args;
+  int size;
+
+  va_start(args, format);
+  size = vsnprintf(text, sizeof(text), format, args);
+  va_end(args);
+  if (size > 0)
+    shared_buffer_add(buffer, text,
+                      (size_t)size < sizeof(text) ? (size_t)size
+                                                  : sizeof(text) - 1);
+}
+
+void shared_buffer_drop(shared_buffer_t *buffer, size_t size) {
+  memmove(buffer->text, buffer->text + size, buffer->used - size);
+  buffer->used -= size;
+}
+
+void shared_buffer_free(shared_buffer_t *buffer) {
+  free(buffer->text);
+  memset(buffer, 0, sizeof(*buffer));
+}

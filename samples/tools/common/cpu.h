@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* CPUs that go and come while they are measured. */
+#ifndef COMMON_CPU_H
+#define COMMON_CPU_H
+
+#include "uvperf.h"
+
+/* Says so, of any handle. */
+void shared_cpu_tell(int cpu, int status, const uvperf_error_t *error);
+
+/* The same, for uvperf_set_on_cpu. */
+void shared_cpu_note(uvperf_set_t *set, int cpu, int status,
+                     const uvperf_error_t *error);
+
+#endif

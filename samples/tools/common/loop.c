@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens a loop where libuv would end the program. */
+#include "common/loop.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* libuv aborts where it finds no fds for its first ones, a pipe and an epoll
+ * set. */
+static int has_fds(void) {
+  int fds[4];
+  size_t nr, i;
+
+  for (nr = 0; nr < 4; nr++) {
+    fds[nr] = dup(STDERR_FILENO);
+    if (fds[nr] < 0)
+      break;
+  }
+  for (i = 0; i < nr; i++)
+    close(fds[i]);
+  return nr == 4;
+}
+
+int shared_loop_init(uv_loop_t *loop) {
+  int rc = has_fds() ? uv_loop_init(loop) : UV_EMFILE;
+
+  if (rc == 0)
+    return 0;
+  fprintf(stderr, "%s: a loop cannot be opened: %s%s\n",
+          program_invocation_short_name, uv_strerror(rc),
+          rc == UV_EMFILE ? ": raise the limit of open files, ulimit -n" : "");
+  return 1;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Allocation that does not fail. Knows nothing of what is stored. */
+#include "common/memory.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void out_of_memory(void) {
+  fprintf(stderr, "%s: out of memory\n", program_invocation_short_name);
+  exit(1);
+}
+
+void *shared_calloc(size_t nr, size_t size) {
+  void *memory = calloc(nr, size);
+
+  if (memory == NULL)
+    out_of_memory();
+  return memory;
+}
+
+void *shared_grow(void *array, size_t *capacity, size_t item_size) {
+  size_t nr = *capacity == 0 ? 16 : *capacity * 2;
+  void *grown;
+
+  if (nr > SIZE_MAX / item_size)
+    out_of_memory();
+  grown = realloc(array, nr * item_size);
+  if (grown == NULL)
+    out_of_memory();
+  *capacity = nr;
+  return grown;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory for the samples: they cannot go on without, so that these functions
+ * end the program with a message instead of returning NULL. */
+#ifndef COMMON_MEMORY_H
+#define COMMON_MEMORY_H
+
+#include <stddef.h>
+
+/* Zeroed memory for free(). */
+void *shared_calloc(size_t nr, size_t size);
+
+/* Doubles *capacity (from 16 on) and the array with it; the new part is not
+ * initialized. */
+void *shared_grow(void *array, size_t *capacity, size_t item_size);
+
+#endif

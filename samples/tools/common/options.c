@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads the values of options that several samples have, and explains what is
+ * wrong with them. Does not know what they are for. */
+#include "common/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "uvperf/cpu_list.h"
+
+#define MAX_DURATION_S 1e7
+#define MAX_RING_MIB   1024u
+
+int shared_options_bad(const char *format, ...) {
+  va_list args;
+
+  fprintf(stderr, "%s: ", program_invocation_short_name);
+  va_start(args, format);
+  vfprintf(stderr, format, args);
+  va_end(args);
+  fprintf(stderr, "\nTry '%s --help'.\n", program_invocation_short_name);
+  return SHARED_EXIT_USAGE;
+}
+
+/* Whether a word is "--name=value" of an option that takes none: getopt_long
+ * gives the letter of such an option as if that were not known. */
+static int has_needless_value(const struct option *names, const char *word) {
+  size_t size = strcspn(word, "=");
+
+  if (strncmp(word, "--", 2) != 0 || word[size] != '=')
+    return 0;
+  while (names->name != NULL && (strlen(names->name) != size - 2 ||
+                                 strncmp(names->name, word + 2, size - 2) != 0))
+    names++;
+  return names->name != NULL && names->has_arg == no_argument;
+}
+
+int shared_options_refused(int option, const struct option *names,
+                           char **argv) {
+  const char *word = argv[optind - 1];
+
+  if (option == ':')
+    return shared_options_bad("option '%s' wants a value", word);
+  if (has_needless_value(names, word))
+    return shared_options_bad("option '%.*s' takes no value",
+                              (int)strcspn(word, "="), word);
+  if (optopt != 0)
+    return shared_options_bad("unknown option '-%c'", optopt);
+  return shared_options_bad("unknown option '%s'", word);
+}
+
+/* strtoull takes signs, spaces and an empty string, so the first character is
+ * looked at here. */
+int shared_options_number(const char *text, uint64_t max, uint64_t *number) {
+  char *end;
+
+  if (text[0] < '0' || text[0] > '9')
+    return -1;
+  errno = 0;
+  *number = strtoull(text, &end, 10);
+  if (errno != 0 || *end != '\0' || *number == 0 || *number > max)
+    return -1;
+  return 0;
+}
+
+int shared_options_seconds(const char *option, const char *text,
+                           uint64_t *duration_ms) {
+  char *end;
+  double seconds;
+
+  errno = 0;
+  seconds = strtod(text, &end);
+  if (errno != 0 || end == text || *end != '\0' || !isfinite(seconds) ||
+      seconds < 0.001 || seconds > MAX_DURATION_S)
+    return shared_options_bad("%s wants seconds, 0.001 to %.0f, not '%s'",
+                              option, MAX_DURATION_S, text);
+  *duration_ms = (uint64_t)(seconds * 1000.0 + 0.5);
+  return 0;
+}
+
+int shared_options_pid(const char *text, int32_t *pid) {
+  uint64_t number;
+
+  if (shared_options_number(text, INT32_MAX, &number) != 0)
+    return shared_options_bad("-p wants the id of a process, not '%s'", text);
+  *pid = (int32_t)number;
+  return 0;
+}
+
+/* What is named twice is measured once. */
+int shared_options_ids(const char *option, const char *text,
+                       shared_ids_t *list) {
+  const char *all = text;
+  uint64_t number;
+  char digits[16];
+  size_t size;
+
+  for (;;) {
+    size = strcspn(text, ",");
+    snprintf(digits, sizeof(digits), "%.*s", (int)size, text);
+    if (size >= sizeof(digits) ||
+        shared_options_number(digits, INT32_MAX, &number) != 0)
+      return shared_options_bad("%s wants ids such as 17 or 17,18, not '%s'",
+                                option, all);
+    if (!shared_ids_has(list, (int32_t)number))
+      shared_ids_add(list, (int32_t)number);
+    if (text[size] == '\0')
+      return 0;
+    text += size + 1;
+  }
+}
+
+int shared_options_cpus(const char *option, const char *text) {
+  size_t nr = 0;
+  int rc = uvperf_cpu_list_parse(text, NULL, &nr);
+
+  if (nr > 0 && (rc == 0 || rc == -ENOBUFS))
+    return 0;
+  return shared_options_bad("%s wants a list of CPUs such as 0 or 0-3,8, "
+                            "not '%s'",
+                            option, text);
+}
+
+int shared_options_ring(const char *text, size_t *bytes) {
+  static const char units[] = "KM";
+  size_t size = strlen(text), unit = 1;
+  uint64_t number;
+  char digits[16];
+  const char *letter;
+
+  if (size > 0 && (letter = strchr(units, text[size - 1])) != NULL) {
+    unit = letter == units ? 1024 : 1024 * 1024;
+    size--;
+  }
+  snprintf(digits, sizeof(digits), "%.*s", (int)size, text);
+  if (size >= sizeof(digits) ||
+      shared_options_number(digits, (MAX_RING_MIB << 20) / unit, &number) != 0)
+    return shared_options_bad("-m wants bytes, 1 to %uM, not '%s'",
+                              MAX_RING_MIB, text);
+  *bytes = (size_t)number * unit;
+  return 0;
+}
+
+int shared_options_command(int argc, char **argv, char ***command) {
+  *command = NULL;
+  if (optind < argc)
+    *command = argv + optind;
+  else if (optind > 1 && strcmp(argv[optind - 1], "--") == 0)
+    return shared_options_bad("a command is missing after --");
+  return 0;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes without being held by a reader who does not read, so that signals and
+ * timers are still served. Not by O_NONBLOCK: that would be the state of an
+ * open file which others have too, the shell for example. */
+#include "common/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* How long a reader may not read before what is left is given up, at the
+ * end. */
+#define END_WAIT_MS 2000
+
+/* Of POLLOUT, POLLERR and POLLHUP, 0 if none is there in time. */
+static int wait_for(int fd, int wait_ms) {
+  struct pollfd poller = {fd, POLLOUT, 0};
+
+  return poll(&poller, 1, wait_ms) > 0 ? poller.revents : 0;
+}
+
+int shared_output_is_ready(int fd) {
+  return wait_for(fd, 0) != 0;
+}
+
+static void fail(shared_output_t *output, int error) {
+  output->error = error;
+  output->buffer.used = 0;
+}
+
+/* A pipe that is POLLOUT takes PIPE_BUF bytes without waiting (pipe(7)). */
+static int write_some(shared_output_t *output) {
+  shared_buffer_t *buffer = &output->buffer;
+  size_t done = 0, size;
+  ssize_t nr;
+
+  while (done < buffer->used && wait_for(output->fd, 0) != 0) {
+    size = buffer->used - done < PIPE_BUF ? buffer->used - done : PIPE_BUF;
+    nr = write(output->fd, buffer->text + done, size);
+    if (nr < 0 && (errno == EINTR || errno == EAGAIN))
+      break;
+    if (nr < 0) {
+      fail(output, errno);
+      return 0;
+    }
+    done += (size_t)nr;
+  }
+  if (done > 0)
+    shared_buffer_drop(buffer, done);
+  return done > 0;
+}
+
+int shared_output_push(shared_output_t *output, int wait_ms) {
+  if (output->error != 0) {
+    output->buffer.used = 0;
+    return 1;
+  }
+  /* A pipe that nobody can read any more says so even if there is nothing to
+   * write. */
+  if (output->buffer.used == 0) {
+    if (wait_for(output->fd, 0) & POLLERR)
+      fail(output, EPIPE);
+    return 1;
+  }
+  write_some(output);
+  if (output->buffer.used > 0 && wait_ms > 0 &&
+      wait_for(output->fd, wait_ms) != 0)
+    write_some(output);
+  return output->buffer.used == 0;
+}
+
+/* Whoever asks for the end once more has no more patience with the reader. */
+static int is_asked_to_end(void) {
+  sigset_t pending;
+
+  return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 ||
+                                       sigismember(&pending, SIGTERM) == 1);
+}
+
+int shared_output_drain(shared_output_t *output) {
+  sigset_t all, old;
+  size_t before;
+  int is_done;
+
+  /* A signal would end the wait and look like a reader who does not read. */
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, &old);
+  do {
+    before = output->buffer.used;
+    is_done = shared_output_push(output, END_WAIT_MS);
+  } while (!is_done && output->buffer.used < before && !is_asked_to_end());
+  sigprocmask(SIG_SETMASK, &old, NULL);
+  return is_done;
+}
+
+int shared_output_finish(shared_output_t *output, const char *file) {
+  const char *program = program_invocation_short_name;
+
+  if (!shared_output_drain(output))
+    fprintf(stderr, "%s: nobody reads: %zu bytes were not written\n", program,
+            output->buffer.used);
+  else if (output->error != 0 && output->error != EPIPE)
+    fprintf(stderr, "%s: %s: %s\n", program, file != NULL ? file : "stdout",
+            strerror(output->error));
+  else
+    return 0;
+  return 1;
+}
+
+int shared_output_open(shared_output_t *output, const char *file) {
+  output->fd = STDOUT_FILENO;
+  if (file != NULL)
+    output->fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (output->fd >= 0)
+    return 0;
+  fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, file,
+          strerror(errno));
+  return 1;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads /proc/PID/maps and /proc/PID/task/TID/comm and stat. Knows nothing of
+ * events or records. */
+#include "common/proc.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/targets.h"
+
+/* A file that is read at once; /proc makes none of these longer. */
+static size_t read_task(int32_t pid, int32_t tid, const char *name, char *text,
+                        size_t size) {
+  char path[64];
+  FILE *file;
+  size_t nr;
+
+  snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, name);
+  file = fopen(path, "re");
+  if (file == NULL)
+    return 0;
+  nr = fread(text, 1, size - 1, file);
+  fclose(file);
+  text[nr] = '\0';
+  return nr;
+}
+
+int shared_proc_comm(int32_t pid, int32_t tid,
+                     char comm[SHARED_PROC_COMM_BYTES]) {
+  size_t nr = read_task(pid, tid, "comm", comm, SHARED_PROC_COMM_BYTES);
+
+  /* A name may hold newlines; the last one is the kernel's. */
+  if (nr == 0 || comm[nr - 1] != '\n')
+    return -1;
+  comm[nr - 1] = '\0';
+  return 0;
+}
+
+/* "pid (comm) state ppid ...", proc(5); the name may hold parentheses. */
+int shared_proc_stat(int32_t pid, int32_t tid, shared_proc_stat_t *stat) {
+  char text[512], *name, *end;
+
+  if (read_task(pid, tid, "stat", text, sizeof(text)) == 0)
+    return -1;
+  name = strchr(text, '(');
+  end = strrchr(text, ')');
+  if (name == NULL || end == NULL || end < name ||
+      sscanf(end + 1, " %c %u", &stat->state, &stat->ppid) != 2)
+    return -1;
+  *end = '\0';
+  snprintf(stat->comm, sizeof(stat->comm), "%s", name + 1);
+  return 0;
+}
+
+static void show_threads(int32_t pid, shared_proc_thread_cb cb, void *arg) {
+  shared_ids_t tids = {NULL, 0, 0};
+  char comm[SHARED_PROC_COMM_BYTES];
+  size_t i;
+
+  shared_threads_of(&tids, pid);
+  for (i = 0; i < tids.nr; i++) {
+    if (shared_proc_comm(pid, tids.ids[i], comm) == 0)
+      cb(arg, tids.ids[i], comm);
+  }
+  shared_ids_free(&tids);
+}
+
+void shared_proc_threads(shared_proc_thread_cb cb, void *arg) {
+  shared_ids_t pids = {NULL, 0, 0};
+  size_t i;
+
+  shared_processes(&pids);
+  for (i = 0; i < pids.nr; i++)
+    show_threads(pids.ids[i], cb, arg);
+  shared_ids_free(&pids);
+}
+
+/* The kernel writes a newline of a path as \012 and nothing else so:
+ * show_vma_header_prefix and seq_path of fs/proc/task_mmu.c. */
+static void unescape(char *path) {
+  char *to = path;
+
+  while (*path != '\0') {
+    if (strncmp(path, "\\012", 4) == 0) {
+      *to++ = '\n';
+      path += 4;
+    } else {
+      *to++ = *path++;
+    }
+  }
+  *to = '\0';
+}
+
+/* "start-end rwxp pgoff major:minor inode     path", proc(5): 1, or 0 if it is
+ * none. */
+static int parse_map(char *line, shared_proc_map_t *map) {
+  int path = 0;
+
+  if (sscanf(line,
+             "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 "%n",
+             &map->start, &map->end, map->prot, &map->pgoff, &map->major,
+             &map->minor, &map->inode, &path) != 7 ||
+      path == 0 || strlen(map->prot) != 4)
+    return 0;
+  line += path;
+  line += strspn(line, " ");
+  line[strcspn(line, "\n")] = '\0';
+  unescape(line);
+  map->path = line;
+  return 1;
+}
+
+int shared_proc_maps(int32_t pid, shared_proc_map_cb cb, void *arg) {
+  char path[64], *line = NULL;
+  shared_proc_map_t map;
+  size_t size = 0;
+  FILE *file;
+  int rc = 0;
+
+  snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+  file = fopen(path, "re");
+  if (file == NULL)
+    return -errno;
+  errno = 0;
+  while (rc == 0 && getline(&line, &size, file) > 0) {
+    if (parse_map(line, &map))
+      rc = cb(arg, &map);
+  }
+  if (rc == 0 && ferror(file))
+    rc = -errno;
+  free(line);
+  fclose(file);
+  return rc;
+}

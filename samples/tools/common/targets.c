@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds CPUs in /sys and threads in /proc. Opens no events. */
+#include "common/targets.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "uvperf/cpu_list.h"
+
+void shared_ids_add(shared_ids_t *list, int32_t id) {
+  if (list->nr == list->capacity)
+    list->ids = shared_grow(list->ids, &list->capacity, sizeof(*list->ids));
+  list->ids[list->nr++] = id;
+}
+
+int shared_ids_has(const shared_ids_t *list, int32_t id) {
+  size_t i;
+
+  for (i = 0; i < list->nr; i++) {
+    if (list->ids[i] == id)
+      return 1;
+  }
+  return 0;
+}
+
+void shared_ids_free(shared_ids_t *list) {
+  free(list->ids);
+  memset(list, 0, sizeof(*list));
+}
+
+/* More CPUs may come online between the two calls, so that they are tried
+ * again. */
+int shared_cpus_online(shared_ids_t *cpus) {
+  size_t room = 0;
+  int rc;
+
+  while ((rc = uvperf_cpus_online(cpus->ids, &room)) == -ENOBUFS) {
+    while (cpus->capacity < room)
+      cpus->ids = shared_grow(cpus->ids, &cpus->capacity, sizeof(*cpus->ids));
+    room = cpus->capacity;
+  }
+  cpus->nr = rc == 0 ? room : 0;
+  return rc;
+}
+
+/* Adds the names in a directory that are numbers. 0, or -errno. */
+static int list_numbers(shared_ids_t *list, const char *path) {
+  struct dirent *entry;
+  DIR *directory = opendir(path);
+
+  if (directory == NULL)
+    return -errno;
+  while ((entry = readdir(directory)) != NULL) {
+    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+      shared_ids_add(list, (int32_t)strtol(entry->d_name, NULL, 10));
+  }
+  closedir(directory);
+  return 0;
+}
+
+int shared_threads_of(shared_ids_t *threads, int32_t pid) {
+  char path[64];
+  int rc;
+
+  snprintf(path, sizeof(path), "/proc/%d/task", pid);
+  rc = list_numbers(threads, path);
+  if (rc != 0)
+    return rc;
+  return threads->nr > 0 ? 0 : -ESRCH;
+}
+
+int shared_processes(shared_ids_t *processes) {
+  return list_numbers(processes, "/proc");
+}
+
+int32_t shared_process_of(int32_t tid) {
+  char path[64], line[256];
+  int32_t process = -ESRCH;
+  FILE *file;
+
+  snprintf(path, sizeof(path), "/proc/%d/status", tid);
+  file = fopen(path, "re");
+  if (file == NULL)
+    return errno == ENOENT ? -ESRCH : -errno;
+  while (fgets(line, sizeof(line), file) != NULL) {
+    if (strncmp(line, "Tgid:", 5) == 0)
+      process = (int32_t)strtol(line + 5, NULL, 10);
+  }
+  fclose(file);
+  return process;
+}
+
+int shared_process_asked(int32_t *pid) {
+  int32_t asked = *pid;
+
+  if (asked == 0)
+    return 0;
+  *pid = shared_process_of(asked);
+  if (*pid > 0)
+    return 0;
+  if (*pid == -ESRCH)
+    fprintf(stderr, "%s: there is no process %d\n",
+            program_invocation_short_name, asked);
+  else
+    fprintf(stderr, "%s: process %d: %s\n", program_invocation_short_name,
+            asked, strerror(-*pid));
+  return 1;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Tells what of a name may be printed. Knows nothing of what is named. */
+#include "common/text.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What is right in UTF-8 and yet makes a terminal show other text than there
+ * is: the marks, embeddings and isolates that turn the direction of writing,
+ * and the separators of lines and paragraphs. */
+static int is_misleading(const unsigned char *text, size_t nr) {
+  uint32_t code;
+
+  if (nr != 3 || text[0] != 0xe2)
+    return 0;
+  code = (uint32_t)(text[1] & 0x3f) << 6 | (text[2] & 0x3f);
+  code |= 0x2000;
+  return (code >= 0x200e && code <= 0x200f) ||
+         (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
+size_t shared_text_utf8(const char *name) {
+  const unsigned char *text = (const unsigned char *)name;
+  size_t i, nr;
+
+  if (text[0] < 0x80)
+    return text[0] != '\0';
+  if (text[0] < 0xc2 || text[0] > 0xf4)
+    return 0;
+  if ((text[0] == 0xe0 && text[1] < 0xa0) ||
+      (text[0] == 0xed && text[1] > 0x9f) ||
+      (text[0] == 0xf0 && text[1] < 0x90) ||
+      (text[0] == 0xf4 && text[1] > 0x8f))
+    return 0;
+  nr = text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
+  for (i = 1; i < nr; i++) {
+    if ((text[i] & 0xc0) != 0x80)
+      return 0;
+  }
+  return nr;
+}
+
+size_t shared_text_printable(const char *name) {
+  const unsigned char *text = (const unsigned char *)name;
+  size_t nr = shared_text_utf8(name);
+
+  if (nr == 1 && (text[0] < 0x20 || text[0] == 0x7f))
+    return 0;
+  if (nr == 2 && text[0] == 0xc2 && text[1] < 0xa0)
+    return 0;
+  return is_misleading(text, nr) ? 0 : nr;
+}
+
+void shared_text_clean(char *clean, size_t size, const char *name) {
+  size_t used = 0, nr;
+
+  while (*name != '\0') {
+    nr = shared_text_printable(name);
+    if (used + (nr == 0 ? 1 : nr) >= size)
+      break;
+    if (nr == 0) {
+      clean[used++] = '?';
+      name++;
+      continue;
+    }
+    memcpy(clean + used, name, nr);
+    used += nr;
+    name += nr;
+  }
+  clean[used] = '\0';
+}
+
+size_t shared_text_json(char json[SHARED_TEXT_JSON_BYTES], const char *name) {
+  size_t nr = shared_text_utf8(name);
+
+  if (nr == 0)
+    snprintf(json, SHARED_TEXT_JSON_BYTES, "\\ufffd");
+  else if (*name == '"' || *name == '\\')
+    snprintf(json, SHARED_TEXT_JSON_BYTES, "\\%c", *name);
+  else if (nr == 1 && ((unsigned char)*name < 0x20 || *name == 0x7f))
+    snprintf(json, SHARED_TEXT_JSON_BYTES, "\\u%04x", (unsigned char)*name);
+  else
+    snprintf(json, SHARED_TEXT_JSON_BYTES, "%.*s", (int)nr, name);
+  return nr == 0 ? 1 : nr;
+}
+
+void shared_text_put_json(FILE *file, const char *name) {
+  char json[SHARED_TEXT_JSON_BYTES];
+
+  fputc('"', file);
+  while (*name != '\0') {
+    name += shared_text_json(json, name);
+    fputs(json, file);
+  }
+  fputc('"', file);
+}

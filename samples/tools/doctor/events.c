@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* What can be counted and sampled: software, hardware, breakpoints,
+ * tracepoints, probes. */
+#include "doctor/check.h"
+
+#include <errno.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <linux/hw_breakpoint.h>
+
+static doctor_result_t software(doctor_try_t *try,
+                                const doctor_machine_t *machine,
+                                const doctor_check_t *check,
+                                doctor_item_t *item) {
+  (void)machine, (void)item;
+  try->attr.config = check->arg;
+  uvperf_attr_set_period(&try->attr, 1000000);
+  return DOCTOR_YES;
+}
+
+static doctor_result_t hardware(doctor_try_t *try,
+                                const doctor_machine_t *machine,
+                                const doctor_check_t *check,
+                                doctor_item_t *item) {
+  (void)machine, (void)item;
+  try->attr.type = PERF_TYPE_HARDWARE;
+  try->attr.config = check->arg;
+  return DOCTOR_YES;
+}
+
+/* A PMU can be without an interrupt, as many virtual ones are. */
+static doctor_result_t sampled(doctor_try_t *try,
+                               const doctor_machine_t *machine,
+                               const doctor_check_t *check,
+                               doctor_item_t *item) {
+  uvperf_attr_set_period(&try->attr, 1000000);
+  return hardware(try, machine, check, item);
+}
+
+static doctor_result_t cache(doctor_try_t *try, const doctor_machine_t *machine,
+                             const doctor_check_t *check, doctor_item_t *item) {
+  (void)machine, (void)item;
+  try->attr.type = PERF_TYPE_HW_CACHE;
+  try->attr.config = check->arg | PERF_COUNT_HW_CACHE_OP_READ << 8 |
+                     PERF_COUNT_HW_CACHE_RESULT_MISS << 16;
+  return DOCTOR_YES;
+}
+
+static doctor_result_t branches(doctor_try_t *try,
+                                const doctor_machine_t *machine,
+                                const doctor_check_t *check,
+                                doctor_item_t *item) {
+  try->attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+  try->attr.branch_sample_type =
+      PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
+  return sampled(try, machine, check, item);
+}
+
+static doctor_result_t precise(doctor_try_t *try,
+                               const doctor_machine_t *machine,
+                               const doctor_check_t *check,
+                               doctor_item_t *item) {
+  (void)machine, (void)item;
+  try->attr.type = PERF_TYPE_HARDWARE;
+  try->attr.config = PERF_COUNT_HW_CPU_CYCLES;
+  try->attr.precise_ip = check->arg & 3;
+  uvperf_attr_set_period(&try->attr, 1000000);
+  return DOCTOR_YES;
+}
+
+/* What breakpoints and uprobes are put on. It is never called, and nothing is
+ * enabled. */
+static int place(void) {
+  return 0;
+}
+
+static doctor_result_t breakpoint(doctor_try_t *try,
+                                  const doctor_machine_t *machine,
+                                  const doctor_check_t *check,
+                                  doctor_item_t *item) {
+  static int data;
+
+  (void)machine, (void)item;
+  try->attr.type = PERF_TYPE_BREAKPOINT;
+  try->attr.config = 0;
+  try->attr.bp_type = (uint32_t)check->arg;
+  try->attr.bp_addr =
+      check->arg == HW_BREAKPOINT_X ? (uintptr_t)place : (uintptr_t)&data;
+  try->attr.bp_len =
+      check->arg == HW_BREAKPOINT_X ? sizeof(long) : sizeof(data);
+  return DOCTOR_YES;
+}
+
+/* Without tracefs one may have the id from elsewhere: that is not a no. The
+ * files of ids are for the user and the group, not for others. */
+static doctor_result_t without_id(doctor_item_t *item,
+                                  const doctor_machine_t *machine, int rc,
+                                  const char *name) {
+  const char *remedy = "as root: mount -t tracefs tracefs /sys/kernel/tracing";
+
+  if (rc == -EACCES)
+    remedy = "run it as root, or as root: mount -o "
+             "remount,gid=GROUP,mode=750 /sys/kernel/tracing";
+  else if (rc == -ENOENT)
+    remedy = "a kernel with CONFIG_FTRACE_SYSCALLS and others of tracing";
+  else if (rc != -ENODEV)
+    return doctor_unreadable(item, machine, rc, "tracefs", "");
+  snprintf(item->remedy, sizeof(item->remedy), "%s", remedy);
+  return doctor_cannot(item, rc == -ENOENT ? DOCTOR_NO : DOCTOR_UNKNOWN, rc,
+                       rc == -EACCES ? UVPERF_CAUSE_PERMISSION
+                                     : UVPERF_CAUSE_NO_EVENT,
+                       "%s: tracefs does not tell its id", name);
+}
+
+static doctor_result_t tracepoint(doctor_try_t *try,
+                                  const doctor_machine_t *machine,
+                                  doctor_item_t *item, const char *category,
+                                  const char *name) {
+  uint64_t id;
+  int rc = uvperf_tracefs_id(category, name, &id);
+
+  if (rc != 0)
+    return without_id(item, machine, rc, name);
+  try->attr.type = PERF_TYPE_TRACEPOINT;
+  try->attr.config = id;
+  try->attr.sample_type = PERF_SAMPLE_RAW;
+  uvperf_attr_set_period(&try->attr, 1);
+  return DOCTOR_YES;
+}
+
+static doctor_result_t system_call(doctor_try_t *try,
+                                   const doctor_machine_t *machine,
+                                   const doctor_check_t *check,
+                                   doctor_item_t *item) {
+  (void)check;
+  return tracepoint(try, machine, item, "syscalls", "sys_enter_openat");
+}
+
+/* Of the user side like the rest, so that it is the data that is refused;
+ * whoever may have that may have the kernel side too. */
+static doctor_result_t scheduler(doctor_try_t *try,
+                                 const doctor_machine_t *machine,
+                                 const doctor_check_t *check,
+                                 doctor_item_t *item) {
+  if (check->arg) {
+    try->options.pid = -1;
+    try->options.cpu = machine->cpus.ids[0];
+  }
+  return tracepoint(try, machine, item, "sched", "sched_switch");
+}
+
+/* Makes the type that of a PMU by its name. */
+static doctor_result_t pmu(doctor_try_t *try, const doctor_machine_t *machine,
+                           doctor_item_t *item, const char *name,
+                           const char *option) {
+  int rc = doctor_machine_pmu(machine, name, &try->attr.type);
+
+  if (rc == 0)
+    return DOCTOR_YES;
+  if (machine->pmus_code != 0)
+    return doctor_unreadable(item, machine, machine->pmus_code, "sysfs",
+                             DOCTOR_MOUNT_SYSFS);
+  snprintf(item->remedy, sizeof(item->remedy), "a kernel with %s", option);
+  return doctor_cannot(item, DOCTOR_NO, rc, UVPERF_CAUSE_NO_EVENT,
+                       "this kernel has no PMU %s", name);
+}
+
+typedef struct segment_s {
+  uintptr_t address;
+  uint64_t offset; /* of that address in the file; 0: not found */
+} segment_t;
+
+/* The program itself comes first. */
+static int find_segment(struct dl_phdr_info *info, size_t size, void *data) {
+  segment_t *segment = data;
+  size_t i;
+
+  (void)size;
+  for (i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+    uintptr_t start = info->dlpi_addr + header->p_vaddr;
+
+    if (header->p_type == PT_LOAD && segment->address >= start &&
+        segment->address - start < header->p_filesz)
+      segment->offset = segment->address - start + header->p_offset;
+  }
+  return 1;
+}
+
+static doctor_result_t uprobe(doctor_try_t *try,
+                              const doctor_machine_t *machine,
+                              const doctor_check_t *check,
+                              doctor_item_t *item) {
+  segment_t segment = {(uintptr_t)place, 0};
+  doctor_result_t result;
+
+  (void)check;
+  dl_iterate_phdr(find_segment, &segment);
+  try->attr.config = 0;
+  try->attr.config1 = (uintptr_t) "/proc/self/exe";
+  try->attr.config2 = segment.offset;
+  result = pmu(try, machine, item, "uprobe", "CONFIG_UPROBE_EVENTS");
+  if (result == DOCTOR_YES && access("/proc/self/exe", F_OK) != 0)
+    return doctor_unreadable(item, machine, -errno, "/proc/self/exe",
+                             DOCTOR_MOUNT_PROC);
+  return result;
+}
+
+static doctor_result_t kprobe(doctor_try_t *try,
+                              const doctor_machine_t *machine,
+                              const doctor_check_t *check,
+                              doctor_item_t *item) {
+  (void)check;
+  try->attr.config = 0;
+  try->attr.config1 = (uintptr_t) "do_exit";
+  return pmu(try, machine, item, "kprobe", "CONFIG_KPROBE_EVENTS");
+}
+
+/* Of a CPU: that is how programs of BPF write to it. */
+static doctor_result_t bpf_output(doctor_try_t *try,
+                                  const doctor_machine_t *machine,
+                                  const doctor_check_t *check,
+                                  doctor_item_t *item) {
+  try->options.pid = -1;
+  try->options.cpu = machine->cpus.ids[0];
+  try->attr.sample_type = PERF_SAMPLE_RAW;
+  return software(try, machine, check, item);
+}
+
+static const doctor_check_t checks[] = {
+    {"cpu_clock", "clock of the CPU", software, PERF_COUNT_SW_CPU_CLOCK,
+     DOCTOR_NEED_OWN, NULL},
+    {"task_clock", "clock of the task", software, PERF_COUNT_SW_TASK_CLOCK,
+     DOCTOR_NEED_OWN, NULL},
+    {"page_faults", "page faults", software, PERF_COUNT_SW_PAGE_FAULTS,
+     DOCTOR_NEED_OWN, NULL},
+    {"cycles", "cycles, counted", hardware, PERF_COUNT_HW_CPU_CYCLES,
+     DOCTOR_NEED_OWN, NULL},
+    {"cycles_sampled", "cycles, sampled", sampled, PERF_COUNT_HW_CPU_CYCLES,
+     DOCTOR_NEED_OWN, NULL},
+    {"instructions", "instructions", hardware, PERF_COUNT_HW_INSTRUCTIONS,
+     DOCTOR_NEED_OWN, NULL},
+    {"cache_misses", "cache misses", hardware, PERF_COUNT_HW_CACHE_MISSES,
+     DOCTOR_NEED_OWN, NULL},
+    {"l1d_misses", "L1 data cache misses", cache, PERF_COUNT_HW_CACHE_L1D,
+     DOCTOR_NEED_OWN, NULL},
+    {"branch_stack", "branch stacks", branches, PERF_COUNT_HW_CPU_CYCLES,
+     DOCTOR_NEED_OWN, NULL},
+    {"precise_1", "precise_ip 1", precise, 1, DOCTOR_NEED_OWN, NULL},
+    {"precise_2", "precise_ip 2", precise, 2, DOCTOR_NEED_OWN, NULL},
+    {"precise_3", "precise_ip 3", precise, 3, DOCTOR_NEED_OWN, NULL},
+    {"breakpoint", "breakpoints on data", breakpoint, HW_BREAKPOINT_W,
+     DOCTOR_NEED_OWN, NULL},
+    {"breakpoint_code", "breakpoints on code", breakpoint, HW_BREAKPOINT_X,
+     DOCTOR_NEED_OWN, NULL},
+    {"tracepoint_own", "own system calls", system_call, 0, DOCTOR_NEED_OWN,
+     NULL},
+    {"tracepoint", "tracepoints with data", scheduler, 0, DOCTOR_NEED_DATA,
+     NULL},
+    {"tracepoint_cpu", "tracepoints of a CPU", scheduler, 1, DOCTOR_NEED_DATA,
+     NULL},
+    {"uprobe", "uprobes", uprobe, 0, DOCTOR_NEED_ADMIN, NULL},
+    {"kprobe", "kprobes", kprobe, 0, DOCTOR_NEED_PERFMON, NULL},
+    {"bpf_output", "output of BPF programs", bpf_output,
+     PERF_COUNT_SW_BPF_OUTPUT, DOCTOR_NEED_CPU, NULL},
+};
+
+void doctor_events(doctor_report_t *report, doctor_machine_t *machine) {
+  doctor_checks_run(report, machine, "events", checks,
+                    sizeof(checks) / sizeof(checks[0]));
+}

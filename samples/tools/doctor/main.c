@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* doctor: what this process may measure, and with which rings. This file asks
+ * the questions in their order and has the answers told. */
+#include <stdio.h>
+
+#include "doctor/check.h"
+#include "doctor/options.h"
+#include "common/stdio.h"
+
+static void examine(doctor_report_t *report, doctor_machine_t *machine) {
+  doctor_system(report, machine);
+  doctor_targets(report, machine);
+  doctor_events(report, machine);
+  doctor_fields(report, machine);
+  doctor_rings(report, machine);
+  doctor_symbols(report, machine);
+}
+
+static int run(const doctor_options_t *options) {
+  doctor_report_t report = {NULL, 0, 0};
+  doctor_machine_t machine;
+  int status = doctor_machine_init(&machine);
+
+  if (status == 0) {
+    examine(&report, &machine);
+    status = uv_loop_close(&machine.loop) != 0;
+    if (options->json)
+      doctor_report_print_json(&report, stdout);
+    else
+      doctor_report_print_text(&report, stdout);
+  }
+  doctor_machine_free(&machine);
+  doctor_report_free(&report);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  doctor_options_t options;
+  int status;
+
+  shared_stdio_init();
+  status = doctor_options_parse(&options, argc, argv);
+  if (status != 0)
+    return status;
+  if (options.help)
+    doctor_options_help();
+  else
+    status = run(&options);
+  return shared_stdio_close(stdout, "stdout") != 0 ? 1 : status;
+}

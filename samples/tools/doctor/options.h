@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of doctor. */
+#ifndef DOCTOR_OPTIONS_H
+#define DOCTOR_OPTIONS_H
+
+#include "common/options.h"
+
+typedef struct doctor_options_s {
+  int json;
+  int help;
+} doctor_options_t;
+
+/* 0, or SHARED_EXIT_USAGE after a message on stderr. */
+int doctor_options_parse(doctor_options_t *options, int argc, char **argv);
+
+/* Prints the help to stdout. */
+void doctor_options_help(void);
+
+#endif

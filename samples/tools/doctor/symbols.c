@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether addresses of the kernel can be told by name. */
+#include "doctor/check.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#include <linux/capability.h>
+
+/* kernel/ksyms_common.c, kallsyms_show_value: who may see them is decided when
+ * the file is opened; to others they are 0. Symbols of each CPU's data are at 0
+ * for everybody, code never is. 1, 0, or -errno. */
+static int has_addresses(FILE *symbols) {
+  char line[256], type;
+  uint64_t address;
+
+  while (fgets(line, sizeof(line), symbols) != NULL) {
+    if (sscanf(line, "%" SCNx64 " %c", &address, &type) == 2 &&
+        (type == 't' || type == 'T'))
+      return address != 0;
+  }
+  return -ENODATA;
+}
+
+/* Why the file is not there: without procfs nothing is. */
+static doctor_result_t without_file(doctor_item_t *item,
+                                    const doctor_machine_t *machine, int rc) {
+  if (rc != -ENODATA && (rc != -ENOENT || access("/proc/self", F_OK) != 0))
+    return doctor_unreadable(item, machine, rc, "/proc/kallsyms",
+                             DOCTOR_MOUNT_PROC);
+  snprintf(item->remedy, sizeof(item->remedy), "a kernel with CONFIG_KALLSYMS");
+  return doctor_cannot(item, DOCTOR_NO, rc, UVPERF_CAUSE_UNKNOWN,
+                       "this kernel has no /proc/kallsyms");
+}
+
+/* kallsyms_show_value: at kptr_restrict 2 nobody may, at 1 CAP_SYSLOG is the
+ * only way. */
+static doctor_result_t hidden(doctor_item_t *item,
+                              const doctor_machine_t *machine) {
+  int is_for_nobody = machine->limits.kptr_restrict >= 2;
+
+  snprintf(item->remedy, sizeof(item->remedy), "%s%s sysctl %s",
+           doctor_can_setcap(machine, CAP_SYSLOG)
+               ? "as root: setcap cap_syslog=ep PROGRAM"
+               : "start it as root of the machine with CAP_SYSLOG",
+           is_for_nobody ? ", and as root:" : ", or as root:",
+           is_for_nobody
+               ? "kernel.kptr_restrict=1"
+               : "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1");
+  return doctor_cannot(item, DOCTOR_NO, -EACCES, UVPERF_CAUSE_PERMISSION,
+                       "/proc/kallsyms shows zeros to this process: samples of "
+                       "the kernel side stay numbers");
+}
+
+void doctor_symbols(doctor_report_t *report, const doctor_machine_t *machine) {
+  doctor_item_t *item = doctor_report_add(
+      report, "symbols", "kernel", "addresses of kernel symbols", DOCTOR_YES);
+  FILE *symbols = fopen("/proc/kallsyms", "re");
+  int rc = symbols != NULL ? has_addresses(symbols) : -errno;
+
+  if (symbols != NULL)
+    fclose(symbols);
+  if (rc < 0)
+    item->result = without_file(item, machine, rc);
+  else if (rc == 0)
+    item->result = hidden(item, machine);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Who may be measured: one's own tasks, those of others, CPUs, cgroups. */
+#include "doctor/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <mntent.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static doctor_result_t own_thread(doctor_try_t *try,
+                                  const doctor_machine_t *machine,
+                                  const doctor_check_t *check,
+                                  doctor_item_t *item) {
+  (void)machine, (void)item;
+  try->attr.exclude_kernel = !check->arg;
+  try->attr.exclude_hv = !check->arg;
+  return DOCTOR_YES;
+}
+
+static doctor_result_t own_process(doctor_try_t *try,
+                                   const doctor_machine_t *machine,
+                                   const doctor_check_t *check,
+                                   doctor_item_t *item) {
+  (void)check;
+  try->options.pid = machine->child;
+  if (machine->child != 0)
+    return DOCTOR_YES;
+  return doctor_cannot(item, DOCTOR_UNKNOWN, machine->child_code,
+                       UVPERF_CAUSE_UNKNOWN,
+                       "there is no child to be tried: "
+                       "fork(2) failed");
+}
+
+/* Process 1, which in a container may be of the same user. */
+static doctor_result_t process_1(doctor_try_t *try,
+                                 const doctor_machine_t *machine,
+                                 const doctor_check_t *check,
+                                 doctor_item_t *item) {
+  struct stat about;
+
+  (void)machine, (void)check;
+  try->options.pid = 1;
+  if (stat("/proc/1", &about) == 0)
+    doctor_item_text(item, "of uid %u", (unsigned int)about.st_uid);
+  return DOCTOR_YES;
+}
+
+static doctor_result_t cpu(doctor_try_t *try, const doctor_machine_t *machine,
+                           const doctor_check_t *check, doctor_item_t *item) {
+  (void)check;
+  try->options.pid = -1;
+  try->options.cpu = machine->cpus.ids[0];
+  doctor_item_text(item, "CPU %d", machine->cpus.ids[0]);
+  return DOCTOR_YES;
+}
+
+/* Opens the first cgroup of the hierarchy that has perf_event: a v1 one if it
+ * is mounted, else v2. -ENODEV where there is neither. */
+static int open_cgroup(doctor_item_t *item) {
+  FILE *mounts = setmntent("/proc/self/mounts", "re");
+  struct mntent *mount;
+  int is_v1 = 0, fd;
+
+  if (mounts == NULL)
+    return -errno;
+  while (!is_v1 && (mount = getmntent(mounts)) != NULL) {
+    is_v1 = strcmp(mount->mnt_type, "cgroup") == 0 &&
+            hasmntopt(mount, "perf_event") != NULL;
+    if (is_v1 || strcmp(mount->mnt_type, "cgroup2") == 0)
+      doctor_item_text(item, "%s", mount->mnt_dir);
+  }
+  endmntent(mounts);
+  if (item->text[0] == '\0')
+    return -ENODEV;
+  fd = open(item->text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return fd >= 0 ? fd : -errno;
+}
+
+/* doctor_checks_run closes it. */
+static doctor_result_t cgroup(doctor_try_t *try,
+                              const doctor_machine_t *machine,
+                              const doctor_check_t *check,
+                              doctor_item_t *item) {
+  int fd = open_cgroup(item);
+
+  (void)check;
+  try->options.cgroup = fd;
+  try->options.cpu = machine->cpus.ids[0];
+  if (fd >= 0)
+    return DOCTOR_YES;
+  if (fd != -ENODEV)
+    return doctor_unreadable(item, machine, fd,
+                             item->text[0] == '\0' ? "/proc/self/mounts"
+                                                   : "the cgroup's directory",
+                             item->text[0] == '\0' ? DOCTOR_MOUNT_PROC : "");
+  snprintf(item->remedy, sizeof(item->remedy),
+           "as root: mount -t cgroup2 cgroup2 /sys/fs/cgroup");
+  return doctor_cannot(item, DOCTOR_UNKNOWN, fd, UVPERF_CAUSE_UNKNOWN,
+                       "neither cgroup v2 nor a hierarchy with perf_event is "
+                       "mounted");
+}
+
+static const doctor_check_t checks[] = {
+    {"own_user", "own thread, user side", own_thread, 0, DOCTOR_NEED_OWN, NULL},
+    {"own_kernel", "own thread, kernel side", own_thread, 1, DOCTOR_NEED_KERNEL,
+     NULL},
+    {"own_process", "another process of this user", own_process, 0,
+     DOCTOR_NEED_OWN, NULL},
+    {"process_1", "process 1", process_1, 0, DOCTOR_NEED_OWNER, NULL},
+    {"cpu", "every task on a CPU", cpu, 0, DOCTOR_NEED_CPU, NULL},
+    {"cgroup", "a cgroup", cgroup, 0, DOCTOR_NEED_CPU, NULL},
+};
+
+void doctor_targets(doctor_report_t *report, doctor_machine_t *machine) {
+  doctor_checks_run(report, machine, "targets", checks,
+                    sizeof(checks) / sizeof(checks[0]));
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* Takes a snapshot, then what was told of names until after it, and only then
+ * makes text of both: while that is done the rings are written again. */
+#include "flight-recorder/dump.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+
+/* What of a dump is told of one CPU. */
+typedef struct flight_place_s {
+  int has_ring;
+  uint64_t from, switches;
+} flight_place_t;
+
+void flight_dump_cpu_since(flight_dump_t *dump, int cpu, uint64_t time) {
+  flight_switches_since(&dump->switches, (uint32_t)cpu, time);
+}
+
+void flight_dump_since(flight_dump_t *dump, uint64_t time) {
+  uvperf_ring_info_t ring;
+  size_t i;
+
+  for (i = 0; i < uvperf_set_nr_rings(&dump->sets->switches); i++) {
+    if (uvperf_set_ring(&dump->sets->switches, i, &ring) == 0)
+      flight_dump_cpu_since(dump, ring.cpu, time);
+  }
+}
+
+void flight_dump_free(flight_dump_t *dump) {
+  flight_switches_free(&dump->switches);
+  flight_names_free(&dump->names);
+}
+
+static uint64_t count_cut(const flight_dump_t *dump) {
+  uvperf_stats_t stats;
+
+  uvperf_set_stats(&dump->sets->switches, &stats);
+  return stats.cut_records;
+}
+
+/* From when on a CPU tells all, at least `from`. */
+static void find_places(const flight_dump_t *dump, flight_place_t *places,
+                        uint64_t from) {
+  flight_place_t *place;
+  const flight_cpu_t *cpu;
+  uvperf_ring_info_t ring;
+  size_t i;
+
+  for (i = 0; i < uvperf_set_nr_rings(&dump->sets->switches); i++) {
+    if (uvperf_set_ring(&dump->sets->switches, i, &ring) != 0 ||
+        (size_t)ring.cpu >= dump->switches.nr_cpus)
+      continue;
+    cpu = &dump->switches.cpus[ring.cpu];
+    place = &places[ring.cpu];
+    place->has_ring = 1;
+    place->from = flight_switches_from(cpu, ring.bytes);
+    if (place->from < from)
+      place->from = from;
+  }
+}
+
+static void sum_up(flight_dump_t *dump, flight_place_t *places, uint64_t from) {
+  flight_sums_t *sums = &dump->sums;
+  const flight_switch_t *item;
+  size_t i;
+
+  sums->from = from;
+  sums->switches = sums->lost = 0;
+  for (i = 0; i < dump->switches.nr_cpus; i++) {
+    if (places[i].has_ring && places[i].from > sums->from)
+      sums->from = places[i].from;
+  }
+  for (i = 0; i < dump->switches.nr; i++) {
+    item = &dump->switches.list[i];
+    if (item->time < from)
+      continue;
+    if (item->kind == FLIGHT_LOST) {
+      sums->lost += item->lost;
+    } else {
+      sums->switches++;
+      places[item->cpu].switches++;
+    }
+  }
+}
+
+static void put_dump(const flight_dump_t *dump, const flight_place_t *places,
+                     uint64_t from, shared_buffer_t *buffer) {
+  int json = dump->options->json;
+  size_t i;
+
+  flight_line_begin(buffer, &dump->sums, json);
+  for (i = 0; i < dump->switches.nr_cpus; i++) {
+    if (places[i].has_ring)
+      flight_line_cpu(buffer, &dump->sums, (uint32_t)i, places[i].from,
+                      places[i].switches, json);
+  }
+  for (i = 0; i < dump->switches.nr; i++) {
+    if (dump->switches.list[i].time >= from)
+      flight_line_switch(buffer, &dump->switches.list[i], &dump->names, json);
+  }
+  flight_line_end(buffer, &dump->sums, json);
+}
+
+/* Nothing before this is told. */
+static uint64_t begin_of(const flight_dump_t *dump) {
+  uint64_t last = dump->options->last_ms * NS_PER_MS;
+
+  return last == 0 || last > dump->sums.time ? 0 : dump->sums.time - last;
+}
+
+static void tell(flight_dump_t *dump, shared_buffer_t *buffer) {
+  uint64_t from = begin_of(dump);
+  flight_place_t *places =
+      shared_calloc(dump->switches.nr_cpus + 1, sizeof(*places));
+
+  find_places(dump, places, from);
+  sum_up(dump, places, from);
+  put_dump(dump, places, from, buffer);
+  free(places);
+}
+
+int flight_dump_take(flight_dump_t *dump, shared_buffer_t *buffer) {
+  int only_new = dump->options->only_new;
+  uint64_t cut = count_cut(dump);
+  int rc;
+
+  dump->sums.time = uv_hrtime();
+  clock_gettime(CLOCK_REALTIME, &dump->sums.date);
+  flight_switches_begin(&dump->switches, only_new);
+  rc = uvperf_set_snapshot(&dump->sets->switches,
+                           only_new ? 0 : UVPERF_SNAPSHOT_ALL);
+  if (rc != 0)
+    return rc;
+  uvperf_set_flush(&dump->sets->names);
+  dump->sums.dump++;
+  dump->sums.cut = count_cut(dump) - cut;
+  tell(dump, buffer);
+  if (only_new)
+    flight_dump_since(dump, dump->sums.time);
+  return 0;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* flight-recorder: the last context switches of the machine, written down when
+ * SIGUSR1 comes. This file is its life-cycle: open, start, run the loop until
+ * something ends it, stop. What is recorded and how a dump is made is
+ * elsewhere. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "uvperf.h"
+
+#include "flight-recorder/dump.h"
+#include "flight-recorder/notes.h"
+#include "flight-recorder/options.h"
+#include "flight-recorder/sets.h"
+#include "flight-recorder/writer.h"
+#include "common/cpu.h"
+#include "common/files.h"
+#include "common/proc.h"
+#include "common/session.h"
+#include "common/stdio.h"
+
+#define TICK_MS 50
+/* While there is text to be written. */
+#define WRITE_MS 1
+/* In ticks: how often names are looked for that records did not tell of. */
+#define SLOW_TICKS 20
+/* Where so much text waits for a slow reader, a dump waits for him too. */
+#define MAX_TEXT_BYTES ((size_t)64 << 20)
+/* Bytes of rings for which one name that is over is kept: as many as the
+ * smallest half of a switch takes. */
+#define NAME_BYTES 48
+#define MIN_NAMES  1024
+
+typedef struct flight_s {
+  shared_session_t session;
+  flight_options_t options;
+  flight_sets_t sets;
+  flight_dump_t dump;
+  flight_writer_t writer;
+  uv_signal_t usr1;
+  uv_timer_t write;
+  uint64_t wanted;    /* dumps that were asked for and not taken */
+  uint64_t scan_time; /* of names found now */
+  uint64_t ticks;
+  int command_status;
+  int failed;
+} flight_t;
+
+/* -- names ----------------------------------------------------------------- */
+
+static void on_thread(void *arg, int32_t tid, const char *comm) {
+  flight_t *flight = arg;
+
+  flight_names_scan_found(&flight->dump.names, (uint32_t)tid, comm,
+                          flight->scan_time);
+}
+
+static void scan_names(flight_t *flight, uint64_t time) {
+  flight->scan_time = time;
+  flight_names_scan_begin(&flight->dump.names);
+  shared_proc_threads(on_thread, flight);
+  flight_names_scan_end(&flight->dump.names, time);
+}
+
+static void on_name(uvperf_set_t *set, int status,
+                    const uvperf_record_t *record) {
+  flight_t *flight = set->data;
+
+  if (status == 0 && record != NULL)
+    flight_names_record(&flight->dump.names, record);
+}
+
+/* -- dumps ----------------------------------------------------------------- */
+
+static void on_switch(uvperf_set_t *set, int status,
+                      const uvperf_record_t *record) {
+  flight_t *flight = set->data;
+
+  if (status == 0 && record != NULL) {
+    flight_switches_record(&flight->dump.switches, record);
+  } else if (record == NULL && status != 0 && status != UV_EOF) {
+    fprintf(stderr, "flight-recorder: a ring cannot be read: %s\n",
+            uv_strerror(status));
+    flight->failed = 1;
+  }
+}
+
+static void take_dump(flight_t *flight) {
+  int rc = flight_dump_take(&flight->dump, &flight->writer.text);
+
+  if (rc == 0) {
+    flight_notes_dump(&flight->dump.sums);
+  } else {
+    flight_notes_failed(rc);
+    flight->failed = 1;
+  }
+}
+
+/* -- while it runs, and its end -------------------------------------------- */
+
+static void on_write(uv_timer_t *timer);
+
+/* Takes what dumps are wanted and writes what can be written. A closed stdout
+ * is how a reader such as head says that it has enough. */
+static void serve(flight_t *flight) {
+  flight_writer_t *writer = &flight->writer;
+
+  flight_writer_push(writer);
+  while (flight->wanted > 0 && writer->output.error == 0 &&
+         flight_writer_waiting(writer) < MAX_TEXT_BYTES) {
+    flight->wanted--;
+    take_dump(flight);
+    flight_writer_push(writer);
+  }
+  if (writer->output.error != 0)
+    shared_session_stop_soon(&flight->session);
+  else if (flight_writer_waiting(writer) > 0)
+    uv_timer_start(&flight->write, on_write, WRITE_MS, 0);
+}
+
+static void on_write(uv_timer_t *timer) {
+  serve(timer->data);
+}
+
+static void on_usr1(uv_signal_t *handle, int number) {
+  flight_t *flight = handle->data;
+
+  (void)number;
+  if (flight->session.stopping)
+    return;
+  flight->wanted++;
+  serve(flight);
+}
+
+static void on_tick(shared_session_t *session) {
+  flight_t *flight = session->data;
+
+  serve(flight);
+  if (++flight->ticks % SLOW_TICKS == 0 && flight->dump.names.lost > 0) {
+    uvperf_set_flush(&flight->sets.names);
+    scan_names(flight, uv_hrtime());
+  }
+}
+
+static void on_cpu(uvperf_set_t *set, int cpu, int status,
+                   const uvperf_error_t *error) {
+  flight_t *flight = set->data;
+
+  shared_cpu_note(set, cpu, status, error);
+  if (status == 0)
+    flight_dump_cpu_since(&flight->dump, cpu, uv_hrtime());
+}
+
+static void on_stop(shared_session_t *session) {
+  flight_t *flight = session->data;
+
+  if (flight->options.dump_at_exit || flight->options.command != NULL)
+    flight->wanted++;
+  for (; flight->wanted > 0 && flight->writer.output.error == 0;
+       flight->wanted--)
+    take_dump(flight);
+  uvperf_set_stop(&flight->sets.switches);
+  uvperf_set_stop(&flight->sets.names);
+  flight->failed |= flight_writer_finish(&flight->writer, flight->options.file);
+  flight_notes_end(&flight->dump.sums, flight->dump.names.lost_in_all);
+}
+
+static void on_command(shared_session_t *session, int status) {
+  flight_t *flight = session->data;
+
+  flight->command_status =
+      WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* SIGUSR1 would end who does not listen to it: it waits until somebody does,
+ * and after that for ever. */
+static void hold_usr1(int how) {
+  sigset_t set;
+
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  sigprocmask(how, &set, NULL);
+}
+
+static void on_close(shared_session_t *session) {
+  flight_t *flight = session->data;
+
+  hold_usr1(SIG_BLOCK);
+  uv_close((uv_handle_t *)&flight->usr1, NULL);
+  uv_close((uv_handle_t *)&flight->write, NULL);
+  flight_sets_close(&flight->sets);
+}
+
+/* -- from the command line to the end -------------------------------------- */
+
+/* Names first: a switch is of no use without. */
+static int start_sets(flight_t *flight, uvperf_error_t *error) {
+  flight_sets_t *sets = &flight->sets;
+  int rc;
+
+  sets->names.data = sets->switches.data = flight;
+  uvperf_set_on_cpu(&sets->switches, on_cpu);
+  /* Before the start for those that will be gone after it, and then for those
+   * that are new. Who is new from there on is told by records. */
+  scan_names(flight, 0);
+  rc = uvperf_set_start(&sets->names, NULL, on_name, error);
+  if (rc != 0)
+    return rc;
+  scan_names(flight, 0);
+  flight_dump_since(&flight->dump, uv_hrtime());
+  return uvperf_set_start(&sets->switches, NULL, on_switch, error);
+}
+
+static int start(flight_t *flight) {
+  uvperf_error_t error;
+  int rc;
+
+  flight->dump.options = &flight->options;
+  flight->dump.sets = &flight->sets;
+  flight_names_init(
+      &flight->dump.names,
+      MIN_NAMES + (size_t)(flight_sets_bytes(&flight->sets) / NAME_BYTES));
+  shared_session_listen(&flight->session);
+  if (start_sets(flight, &error) != 0) {
+    fprintf(stderr, "flight-recorder: %s\n", error.reason);
+    return 1;
+  }
+  uv_signal_start(&flight->usr1, on_usr1, SIGUSR1);
+  hold_usr1(SIG_UNBLOCK);
+  flight_notes_opened(&flight->options, &flight->sets);
+  rc = shared_session_go(&flight->session);
+  shared_session_start(&flight->session, TICK_MS, flight->options.duration_ms);
+  return rc;
+}
+
+static int open_and_start(flight_t *flight) {
+  uvperf_error_t error;
+
+  memset(&error, 0, sizeof(error));
+  if (flight_sets_open(&flight->sets, &flight->session.loop, &flight->options,
+                       flight->session.command.pid, &error) != 0)
+    return flight_notes_refused(&flight->options, &error);
+  return start(flight);
+}
+
+/* From an open loop to a closed one. */
+static int run(flight_t *flight) {
+  shared_session_t *session = &flight->session;
+  int status;
+
+  session->data = flight;
+  session->on_stop = on_stop;
+  session->on_tick = on_tick;
+  session->on_command = on_command;
+  session->on_close = on_close;
+  if (shared_session_init(session) != 0)
+    return 1;
+  uv_signal_init(&session->loop, &flight->usr1);
+  uv_timer_init(&session->loop, &flight->write);
+  flight->usr1.data = flight->write.data = flight;
+  status = shared_session_run(session, open_and_start(flight));
+  if (status == 0 && flight->failed)
+    status = 1;
+  return status != 0 ? status : flight->command_status;
+}
+
+static int record(flight_t *flight) {
+  struct rlimit files;
+  int status;
+
+  status = shared_output_open(&flight->writer.output, flight->options.file);
+  if (status == 0)
+    status = shared_session_fork(&flight->session, flight->options.command);
+  if (status != 0)
+    return status;
+  /* The command keeps the limit that it would have without us. */
+  shared_files_raise(&files);
+  status = run(flight);
+  shared_files_restore(&files);
+  shared_command_end(&flight->session.command);
+  flight_dump_free(&flight->dump);
+  flight_writer_free(&flight->writer);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  static flight_t flight = {.session = SHARED_SESSION_INIT};
+  int status;
+
+  shared_signals_take(&flight.session.command.signals);
+  hold_usr1(SIG_BLOCK);
+  shared_stdio_init();
+  status = flight_options_parse(&flight.options, argc, argv);
+  if (status == 0 && flight.options.help) {
+    flight_options_help();
+    return shared_stdio_close(stdout, "stdout");
+  }
+  return status != 0 ? status : record(&flight);
+}

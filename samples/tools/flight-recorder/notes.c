@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* All messages but those of the command line, in one place so that they stay
+ * alike and the life-cycle stays short. */
+#include "flight-recorder/notes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/failures.h"
+#include "common/output.h"
+
+int flight_notes_refused(const flight_options_t *options,
+                         const uvperf_error_t *error) {
+  fprintf(stderr, "flight-recorder: %s\n", error->reason);
+  if (error->cause == UVPERF_CAUSE_LOCKED_MEMORY && options->ring_bytes != 0)
+    fputs("flight-recorder: try a smaller -m, or leave it out\n", stderr);
+  if (error->cause != UVPERF_CAUSE_PERMISSION || options->command != NULL)
+    return 1;
+  fputs("flight-recorder: to record the machine be root, have CAP_PERFMON or "
+        "set\n"
+        "  kernel.perf_event_paranoid to 0 or less. Up to paranoid 2 this\n"
+        "  works without privileges:\n"
+        "    flight-recorder -- command...   the tasks of the command\n"
+        "  Try 'flight-recorder --help'.\n",
+        stderr);
+  return SHARED_EXIT_USAGE;
+}
+
+/* Others wait for the last line of it before they send a signal. */
+void flight_notes_opened(const flight_options_t *options,
+                         const flight_sets_t *sets) {
+  size_t nr_cpus = uvperf_set_nr_rings(&sets->switches);
+  uvperf_ring_info_t ring;
+
+  shared_failures_all(&sets->switches);
+  shared_failures_all(&sets->names);
+  memset(&ring, 0, sizeof(ring));
+  uvperf_set_ring(&sets->switches, 0, &ring);
+  fprintf(stderr, "flight-recorder: %s, %zu CPU%s, %" PRIu64 " KiB each%s\n",
+          sets->of_command ? "the command and its descendants" : "all tasks",
+          nr_cpus, nr_cpus == 1 ? "" : "s", ring.bytes / 1024,
+          options->duration_ms == 0 ? "; Ctrl-C ends it" : "");
+  fprintf(stderr, "flight-recorder: recording: kill -USR1 %d dumps\n",
+          getpid());
+}
+
+void flight_notes_dump(const flight_sums_t *sums) {
+  if (!shared_output_is_ready(STDERR_FILENO))
+    return;
+  fprintf(stderr,
+          "flight-recorder: dump %" PRIu64 ": %" PRIu64 " switch%s, all CPUs "
+          "for %.3f s, %" PRIu64 " lost\n",
+          sums->dump, sums->switches, sums->switches == 1 ? "" : "es",
+          (double)(sums->time - sums->from) / 1e9, sums->lost);
+}
+
+void flight_notes_failed(int status) {
+  fprintf(stderr, "flight-recorder: there is no dump: %s\n",
+          uv_strerror(status));
+}
+
+void flight_notes_end(const flight_sums_t *sums, uint64_t names_lost) {
+  if (names_lost > 0)
+    fprintf(stderr,
+            "flight-recorder: %" PRIu64 " records of names were lost: some "
+            "names are ? or those of before\n",
+            names_lost);
+  fprintf(stderr, "flight-recorder: %" PRIu64 " dump%s\n", sums->dump,
+          sums->dump == 1 ? "" : "s");
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes names down for programs. */
+#include "list/print.h"
+
+#include <inttypes.h>
+
+#include "common/text.h"
+
+static const char *kind_word(uint32_t kind) {
+  switch (kind) {
+    case UVPERF_NAME_HARDWARE:
+      return "hardware";
+    case UVPERF_NAME_SOFTWARE:
+      return "software";
+    case UVPERF_NAME_CACHE:
+      return "cache";
+    case UVPERF_NAME_PMU:
+      return "pmu";
+    default:
+      return "tracepoint";
+  }
+}
+
+static void put_string(FILE *file, const char *key, const char *text) {
+  fprintf(file, ",\"%s\":", key);
+  if (text == NULL)
+    fputs("null", file);
+  else
+    shared_text_put_json(file, text);
+}
+
+/* Numbers of 64 bits are strings: many readers of JSON keep 53. */
+static void put_config(FILE *file, const list_name_t *name, const char *key,
+                       uint64_t value) {
+  char text[32];
+
+  snprintf(text, sizeof(text), "0x%" PRIx64, value);
+  put_string(file, key, name->has_attr ? text : NULL);
+}
+
+static void put_bool(FILE *file, const char *key, int value) {
+  fprintf(file, ",\"%s\":%s", key, value ? "true" : "false");
+}
+
+static void put_answer(FILE *file, const list_name_t *name) {
+  static const char *const answers[] = {"yes", "user", "no", "unknown"};
+  char text[32];
+
+  put_string(file, "available", answers[name->answer]);
+  put_string(file, "errno",
+             name->code == 0 ? NULL
+                             : uv_err_name_r(name->code, text, sizeof(text)));
+  put_string(file, "reason", name->reason);
+}
+
+static void put_name(FILE *file, const list_name_t *name, int is_tried) {
+  const uvperf_event_name_t *event = &name->event;
+  const char *unit = event->unit;
+
+  fputs("{\"name\":", file);
+  shared_text_put_json(file, event->name);
+  put_string(file, "alias", event->alias);
+  put_string(file, "kind", kind_word(event->kind));
+  fprintf(file, ",\"type\":%" PRIu32, event->type);
+  put_config(file, name, "config", name->attr.config);
+  put_config(file, name, "config1", name->attr.config1);
+  put_config(file, name, "config2", name->attr.config2);
+  put_string(file, "pmu", event->pmu);
+  put_string(file, "event", event->event);
+  put_string(file, "terms", event->terms);
+  put_string(file, "unit", unit != NULL && unit[0] != '\0' ? unit : NULL);
+  fprintf(file, ",\"scale\":%.17g", event->scale);
+  put_string(file, "cpus", event->cpus);
+  put_bool(file, "per_package", event->is_per_package);
+  put_bool(file, "snapshot", event->is_snapshot);
+  put_bool(file, "needs_value", event->needs_value);
+  if (is_tried)
+    put_answer(file, name);
+  fputc('}', file);
+}
+
+void list_print_json(const list_names_t *names, FILE *file) {
+  size_t i;
+
+  fputc('[', file);
+  for (i = 0; i < names->nr; i++) {
+    fputs(i == 0 ? "\n" : ",\n", file);
+    put_name(file, &names->names[i], names->options->available);
+  }
+  fputs(names->nr == 0 ? "]\n" : "\n]\n", file);
+}

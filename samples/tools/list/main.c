@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* list: the names of the events that this machine has. This file asks for them
+ * and has them written down. */
+#include <signal.h>
+#include <stdio.h>
+
+#include "list/print.h"
+#include "common/stdio.h"
+
+static int print_text(const list_names_t *names) {
+  const list_options_t *options = names->options;
+  size_t nr = list_print_text(names, stdout);
+
+  if (options->forms) {
+    if (nr > 0)
+      fputc('\n', stdout);
+    list_print_forms(stdout);
+    nr++;
+  }
+  if (nr == 0 && names->nr > 0)
+    fprintf(stderr,
+            "list: this process may measure none of the %zu that fit; -v tells "
+            "why\n",
+            names->nr);
+  return nr == 0;
+}
+
+static int run(const list_options_t *options) {
+  list_names_t names;
+  int status = 0;
+
+  list_names_find(&names, options);
+  list_names_tell_unfit(&names);
+  if (options->available)
+    status = list_names_try(&names);
+  if (status == 0 && options->json) {
+    list_print_json(&names, stdout);
+    status = names.nr == 0;
+  } else if (status == 0) {
+    status = print_text(&names);
+  }
+  list_names_free(&names);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  list_options_t options;
+  int status;
+
+  shared_stdio_init();
+  /* Who needs no more of a list ends it, as head(1) does. */
+  signal(SIGPIPE, SIG_DFL);
+  status = list_options_parse(&options, argc, argv);
+  if (status != 0)
+    return status;
+  if (options.help)
+    list_options_help();
+  else
+    status = run(&options);
+  return shared_stdio_close(stdout, "stdout") != 0 ? 1 : status;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Collects names by the walk of the library. What of them is shown, and how, is
+ * in text.c and json.c. */
+#include "list/names.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+/* -- what fits ------------------------------------------------------------ */
+
+static int is_glob(const char *pattern) {
+  return strpbrk(pattern, "*?[") != NULL;
+}
+
+static int text_fits(const char *pattern, const char *text) {
+  if (text == NULL)
+    return 0;
+  if (is_glob(pattern))
+    return fnmatch(pattern, text, FNM_NOESCAPE | FNM_CASEFOLD) == 0;
+  return strcasestr(text, pattern) != NULL;
+}
+
+static int name_fits(const char *pattern, const uvperf_event_name_t *event) {
+  const char *own = event->event;
+
+  if (event->kind == UVPERF_NAME_TRACEPOINT)
+    own = strchr(event->name, ':') + 1;
+  return text_fits(pattern, event->name) || text_fits(pattern, event->alias) ||
+         text_fits(pattern, own);
+}
+
+/* Counts it for all patterns that it fits. */
+static int is_wanted(list_names_t *names, const uvperf_event_name_t *event) {
+  const list_options_t *options = names->options;
+  int wanted = (options->kinds & event->kind) != 0;
+  size_t i;
+
+  for (i = 0; i < options->nr_patterns; i++) {
+    if (!name_fits(options->patterns[i], event))
+      continue;
+    names->nr_of[i]++;
+    wanted = 1;
+  }
+  return wanted;
+}
+
+/* -- keeping -------------------------------------------------------------- */
+
+/* The strings of an event, which are the walk's. */
+#define NR_STRINGS 7
+
+static void strings_of(uvperf_event_name_t *event,
+                       const char **strings[NR_STRINGS]) {
+  strings[0] = &event->name;
+  strings[1] = &event->alias;
+  strings[2] = &event->pmu;
+  strings[3] = &event->event;
+  strings[4] = &event->terms;
+  strings[5] = &event->unit;
+  strings[6] = &event->cpus;
+}
+
+static void keep_strings(list_name_t *name) {
+  const char **strings[NR_STRINGS];
+  size_t size = 0, length, i;
+  char *at;
+
+  strings_of(&name->event, strings);
+  for (i = 0; i < NR_STRINGS; i++)
+    size += *strings[i] == NULL ? 0 : strlen(*strings[i]) + 1;
+  at = name->bytes = shared_calloc(size, 1);
+  for (i = 0; i < NR_STRINGS; i++) {
+    if (*strings[i] == NULL)
+      continue;
+    length = strlen(*strings[i]) + 1;
+    memcpy(at, *strings[i], length);
+    *strings[i] = at;
+    at += length;
+  }
+}
+
+/* What the walk tells of tracepoints need not be looked up again. */
+static void make_attr(list_name_t *name) {
+  const uvperf_event_name_t *event = &name->event;
+
+  name->has_attr = 1;
+  if (event->kind == UVPERF_NAME_PMU)
+    name->has_attr = uvperf_attr_parse(&name->attr, event->name, NULL) == 0;
+  else
+    uvperf_attr_init(&name->attr, event->type, event->config);
+}
+
+static int take(const uvperf_event_name_t *event, void *arg) {
+  list_names_t *names = arg;
+  list_name_t *name;
+
+  if (!is_wanted(names, event))
+    return 0;
+  if (names->nr == names->capacity)
+    names->names =
+        shared_grow(names->names, &names->capacity, sizeof(*names->names));
+  name = &names->names[names->nr++];
+  memset(name, 0, sizeof(*name));
+  name->event = *event;
+  keep_strings(name);
+  make_attr(name);
+  return 0;
+}
+
+/* -- finding -------------------------------------------------------------- */
+
+static void tell_unread(uint32_t kind, int code) {
+  const char *what =
+      kind == UVPERF_NAME_TRACEPOINT ? "tracepoints" : "events of PMUs";
+  const char *why = strerror(-code);
+  char name[32];
+
+  if (kind == UVPERF_NAME_TRACEPOINT && code == UV_EACCES)
+    why = "tracefs is not for this user: run it as root, or have root mount "
+          "it with gid=GROUP,mode=750";
+  else if (kind == UVPERF_NAME_TRACEPOINT && code == UV_ENODEV)
+    why = "tracefs is not mounted: as root: mount -t tracefs tracefs "
+          "/sys/kernel/tracing";
+  else if (kind == UVPERF_NAME_PMU && code == UV_ENOENT)
+    why = "/sys is not mounted, or this kernel has no perf events";
+  fprintf(stderr, "list: the %s could not all be read: %s: %s\n", what,
+          uv_err_name_r(code, name, sizeof(name)), why);
+}
+
+static int compare(const void *one, const void *other) {
+  const list_name_t *a = one, *b = other;
+
+  if (a->event.kind != b->event.kind)
+    return a->event.kind < b->event.kind ? -1 : 1;
+  return strcmp(a->event.name, b->event.name);
+}
+
+void list_names_find(list_names_t *names, const list_options_t *options) {
+  uint32_t kind;
+  int rc;
+
+  memset(names, 0, sizeof(*names));
+  names->options = options;
+  names->nr_of = shared_calloc(options->nr_patterns + 1, sizeof(size_t));
+  for (kind = UVPERF_NAME_HARDWARE; kind <= UVPERF_NAME_TRACEPOINT; kind *= 2) {
+    if (options->nr_patterns == 0 && (options->kinds & kind) == 0)
+      continue;
+    rc = uvperf_event_name_walk(NULL, kind, take, names);
+    if (rc != 0)
+      tell_unread(kind, rc);
+  }
+  if (names->nr > 0)
+    qsort(names->names, names->nr, sizeof(*names->names), compare);
+}
+
+/* The parser knows what is near to a name. */
+static void tell_near(const char *pattern) {
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  fprintf(stderr, "list: nothing fits '%s'", pattern);
+  if (is_glob(pattern))
+    fprintf(stderr, "\n");
+  else if (uvperf_attr_parse(&attr, pattern, &error) == 0)
+    fprintf(stderr,
+            ", but it is an event: type=%" PRIu32 ",config=0x%" PRIx64 "\n",
+            attr.type, (uint64_t)attr.config);
+  else if (error.cause == UVPERF_CAUSE_NO_EVENT)
+    fprintf(stderr, ": %s\n", error.reason);
+  else
+    fprintf(stderr, "\n");
+}
+
+void list_names_tell_unfit(const list_names_t *names) {
+  size_t i;
+
+  for (i = 0; i < names->options->nr_patterns; i++)
+    if (names->nr_of[i] == 0)
+      tell_near(names->options->patterns[i]);
+}
+
+void list_names_free(list_names_t *names) {
+  size_t i;
+
+  for (i = 0; i < names->nr; i++) {
+    free(names->names[i].bytes);
+    free(names->names[i].reason);
+  }
+  free(names->names);
+  free(names->nr_of);
+  memset(names, 0, sizeof(*names));
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads the command line and explains what is wrong with it. Does not know
+ * which events there are. */
+#include "list/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "uvperf.h"
+
+#define ALL_KINDS                                                              \
+  (UVPERF_NAME_HARDWARE | UVPERF_NAME_SOFTWARE | UVPERF_NAME_CACHE |           \
+   UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT)
+
+static const char help_text[] =
+    "Usage: list [-v] [--available] [--json] [kind | pattern]...\n"
+    "\n"
+    "Lists the names of events, as uvperf_attr_parse takes them. With words "
+    "it\n"
+    "lists what fits any of them:\n"
+    "\n"
+    "  hw, sw, cache, pmu, tracepoint   events of a kind (also hardware,\n"
+    "                 software, hwcache)\n"
+    "  forms          what can be written that is no name: raw events, "
+    "terms,\n"
+    "                 breakpoints, probes, modifiers\n"
+    "  sched:*_exit   a pattern with *, ? or []: of the whole name, the name\n"
+    "                 behind OR, or what is behind the PMU or the category\n"
+    "  clock          any other word: of a part of these\n"
+    "\n"
+    "Upper and lower case are the same there.\n"
+    "\n"
+    "  -v, --details  with type, config and terms of each\n"
+    "  --available    try each, and list those that this process may measure:\n"
+    "                 itself, or for a PMU beside the CPUs one of its CPUs; "
+    "with\n"
+    "                 -v or --json the others too, and why not. A tracepoint\n"
+    "                 takes about 60 ms.\n"
+    "  --json         an array with an object for each\n"
+    "  -h, --help     show this\n"
+    "\n"
+    "Without --available events are listed whether or not this machine can "
+    "count\n"
+    "them: many virtual machines have no hardware events.\n"
+    "\n"
+    "The objects of --json have name, alias, kind (hardware, software, cache,\n"
+    "pmu, tracepoint), type, config, config1, config2 (hex, strings), pmu, "
+    "event,\n"
+    "terms, unit, scale, cpus, per_package, snapshot, needs_value; null is "
+    "what\n"
+    "an event does not have. With --available also available (yes, no, user: "
+    "the\n"
+    "user side only, unknown: it could not be tried), errno and reason.\n"
+    "\n"
+    "Exit status: 0; 1 if nothing is listed, or list failed; 2 for a bad "
+    "command\n"
+    "line.\n";
+
+static const struct option names[] = {
+    {"available", no_argument, NULL, 'a'},
+    {"details", no_argument, NULL, 'v'},
+    {"json", no_argument, NULL, 'j'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static uint32_t kind_of(const char *word) {
+  static const struct {
+    const char *word;
+    uint32_t kind;
+  } words[] = {
+      {"hw", UVPERF_NAME_HARDWARE}, {"hardware", UVPERF_NAME_HARDWARE},
+      {"sw", UVPERF_NAME_SOFTWARE}, {"software", UVPERF_NAME_SOFTWARE},
+      {"cache", UVPERF_NAME_CACHE}, {"hwcache", UVPERF_NAME_CACHE},
+      {"pmu", UVPERF_NAME_PMU},     {"tracepoint", UVPERF_NAME_TRACEPOINT},
+  };
+  size_t i;
+
+  for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+    if (strcmp(word, words[i].word) == 0)
+      return words[i].kind;
+  return 0;
+}
+
+/* What is no kind is a pattern: these go to the front of argv's rest. */
+static int parse_words(list_options_t *options, int argc, char **argv) {
+  uint32_t kind;
+
+  options->patterns = argv + optind;
+  for (; optind < argc; optind++) {
+    kind = kind_of(argv[optind]);
+    if (argv[optind][0] == '\0')
+      return shared_options_bad("a pattern is empty");
+    options->kinds |= kind;
+    if (strcmp(argv[optind], "forms") == 0)
+      options->forms = 1;
+    else if (kind == 0)
+      options->patterns[options->nr_patterns++] = argv[optind];
+  }
+  if (options->kinds == 0 && options->nr_patterns == 0 && !options->forms) {
+    options->kinds = ALL_KINDS;
+    options->forms = 1;
+  }
+  return 0;
+}
+
+static int parse_option(list_options_t *options, int option, char **argv) {
+  switch (option) {
+    case 'a':
+      options->available = 1;
+      return 0;
+    case 'v':
+      options->details = 1;
+      return 0;
+    case 'j':
+      options->json = 1;
+      return 0;
+    case 'h':
+      options->help = 1;
+      return 0;
+    default:
+      return shared_options_refused(option, names, argv);
+  }
+}
+
+int list_options_parse(list_options_t *options, int argc, char **argv) {
+  int option, rc;
+
+  memset(options, 0, sizeof(*options));
+  opterr = 0;
+  /* Options may come behind the words too. */
+  while ((option = getopt_long(argc, argv, ":vh", names, NULL)) != -1) {
+    rc = parse_option(options, option, argv);
+    if (rc != 0 || options->help)
+      return rc;
+  }
+  rc = parse_words(options, argc, argv);
+  if (rc == 0 && options->json && options->kinds == 0 &&
+      options->nr_patterns == 0)
+    rc = shared_options_bad("forms are no events: --json has none of them");
+  return rc;
+}
+
+void list_options_help(void) {
+  fputs(help_text, stdout);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of list. */
+#ifndef LIST_OPTIONS_H
+#define LIST_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/options.h"
+
+typedef struct list_options_s {
+  uint32_t kinds;  /* UVPERF_NAME_* that were asked for by their words */
+  char **patterns; /* the other words; argv's */
+  size_t nr_patterns;
+  int forms; /* also what can be written that is no name */
+  int details;
+  int available;
+  int json;
+  int help;
+} list_options_t;
+
+/* 0, or SHARED_EXIT_USAGE after a message on stderr. */
+int list_options_parse(list_options_t *options, int argc, char **argv);
+
+/* Prints the help to stdout. */
+void list_options_help(void);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds out which events this process may measure, by opening each. */
+#include "list/names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/loop.h"
+#include "common/memory.h"
+
+/* The kernel waits for all CPUs while it turns a tracepoint on and off. */
+#define MS_OF_A_TRACEPOINT 60
+
+/* More than that should not go without a word. */
+#define SILENT_TRACEPOINTS 50
+
+/* The calling thread; or, with events of a PMU that counts for several CPUs,
+ * every task on the first of its CPUs. */
+static void choose_target(const uvperf_event_name_t *event,
+                          uvperf_event_options_t *options) {
+  options->flags = UVPERF_EVENT_NO_RING;
+  if (event->cpus == NULL)
+    return;
+  options->pid = -1;
+  options->cpu = (int32_t)strtol(event->cpus, NULL, 10);
+}
+
+static int try_open(uv_loop_t *loop, const list_name_t *name, int user_only,
+                    uvperf_error_t *error) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr = name->attr;
+  uvperf_event_t event;
+  int rc;
+
+  choose_target(&name->event, &options);
+  attr.exclude_kernel = attr.exclude_hv = user_only != 0;
+  rc = uvperf_event_init(loop, &event, &attr, &options, error);
+  if (rc == 0)
+    uvperf_event_close(&event, NULL);
+  uv_run(loop, UV_RUN_DEFAULT);
+  return rc;
+}
+
+/* Tracepoints hit in the kernel: one of the user side alone can be opened and
+ * counts nothing, unless it is of a system call, which has the user's
+ * registers. */
+static int has_user_side(const uvperf_event_name_t *event) {
+  return event->kind != UVPERF_NAME_TRACEPOINT ||
+         strncmp(event->name, "syscalls:", strlen("syscalls:")) == 0;
+}
+
+static char *copy(const char *text) {
+  char *copied = shared_calloc(strlen(text) + 1, 1);
+
+  return strcpy(copied, text);
+}
+
+static void try_one(uv_loop_t *loop, list_name_t *name) {
+  uvperf_error_t error;
+
+  if (!name->has_attr) {
+    name->answer = LIST_UNKNOWN;
+    name->reason =
+        copy(name->event.needs_value ? "a term of it needs a value"
+                                     : "its terms could not be understood");
+    return;
+  }
+  name->answer = LIST_YES;
+  name->code = try_open(loop, name, 0, &error);
+  if (name->code == 0)
+    return;
+  name->reason = copy(error.reason);
+  name->answer = LIST_NO;
+  if (name->code == UV_EACCES && has_user_side(&name->event) &&
+      try_open(loop, name, 1, NULL) == 0)
+    name->answer = LIST_USER;
+}
+
+static void announce(const list_names_t *names) {
+  size_t nr = 0, i;
+
+  for (i = 0; i < names->nr; i++)
+    nr += names->names[i].event.kind == UVPERF_NAME_TRACEPOINT;
+  if (nr > SILENT_TRACEPOINTS)
+    fprintf(stderr,
+            "list: to try %zu tracepoints takes about %zu s; a pattern makes "
+            "them fewer\n",
+            nr, (nr * MS_OF_A_TRACEPOINT + 999) / 1000);
+}
+
+int list_names_try(list_names_t *names) {
+  uv_loop_t loop;
+  size_t i;
+
+  if (shared_loop_init(&loop) != 0)
+    return 1;
+  announce(names);
+  for (i = 0; i < names->nr; i++)
+    try_one(&loop, &names->names[i]);
+  return uv_loop_close(&loop) != 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Chooses the event and opens it wherever it is needed. Does not know what the
+ * records are for. */
+#include "profile/events.h"
+
+#include "common/files.h"
+#include "common/tasks.h"
+
+static void fill_attr(const profile_events_t *events, int is_of_cpus,
+                      uint64_t frequency_hz, struct perf_event_attr *attr) {
+  if (events->hardware)
+    uvperf_attr_hardware(attr, PERF_COUNT_HW_CPU_CYCLES);
+  else
+    uvperf_attr_software(attr, PERF_COUNT_SW_CPU_CLOCK);
+  uvperf_attr_set_frequency(attr, frequency_hz);
+  attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                      PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+                      PERF_SAMPLE_CALLCHAIN;
+  shared_tasks_follow(attr);
+  if (!events->kernel) {
+    attr->exclude_kernel = 1;
+    attr->exclude_hv = 1;
+    attr->exclude_callchain_kernel = 1;
+  }
+  /* A CPU that idles is no place where time goes. Cycles do not count then;
+   * some PMUs refuse the bit. */
+  if (!events->hardware && is_of_cpus)
+    attr->exclude_idle = 1;
+}
+
+/* Gives up what the last attempt could not have. 0 if there is nothing to give
+ * up. */
+static int settle_for_less(profile_events_t *events, int cause) {
+  if (cause == UVPERF_CAUSE_PERMISSION && events->kernel) {
+    events->kernel = 0;
+    return 1;
+  }
+  if ((cause == UVPERF_CAUSE_NO_EVENT || cause == UVPERF_CAUSE_NOT_SUPPORTED) &&
+      events->hardware) {
+    events->hardware = 0;
+    return 1;
+  }
+  return 0;
+}
+
+int profile_events_open(profile_events_t *events, uv_loop_t *loop,
+                        const uvperf_target_t *target, uint64_t frequency_hz,
+                        uvperf_error_t *error) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  const struct perf_event_attr *attrs[1];
+  struct perf_event_attr attr;
+  int rc;
+
+  shared_files_raise(NULL);
+  events->hardware = events->kernel = 1;
+  attrs[0] = &attr;
+  options.attrs = attrs;
+  options.nr_attrs = 1;
+  options.targets = target;
+  options.nr_targets = 1;
+  options.flags =
+      UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
+  do {
+    fill_attr(events, target->type == UVPERF_TARGET_CPUS, frequency_hz, &attr);
+    rc = uvperf_set_init(loop, &events->set, &options, error);
+  } while (rc != 0 && settle_for_less(events, error->cause));
+  events->is_open = rc == 0;
+  return rc;
+}

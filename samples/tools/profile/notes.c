@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* All the longer messages of the profiler, in one place so that they stay alike
+ * and the life-cycle stays short. */
+#include "profile/notes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int profile_notes_refused(const profile_options_t *options,
+                          const uvperf_error_t *error) {
+  fprintf(stderr, "profile: %s\n", error->reason);
+  if (error->cause == UVPERF_CAUSE_SAMPLE_RATE)
+    return SHARED_EXIT_USAGE;
+  if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)
+    return 1;
+  fputs("profile: to measure the whole machine be root, have CAP_PERFMON or\n"
+        "  set kernel.perf_event_paranoid to 0 or less. Up to paranoid 2 this\n"
+        "  works without privileges:\n"
+        "    profile -- command...   a command of your own\n"
+        "    profile -p PID          a process of your own\n"
+        "  Try 'profile --help'.\n",
+        stderr);
+  return options->all_by_default ? SHARED_EXIT_USAGE : 1;
+}
+
+void profile_notes_opened(const profile_options_t *options,
+                          const profile_events_t *events) {
+  size_t nr_cpus = uvperf_set_nr_rings(&events->set);
+
+  fprintf(stderr, "profile: %s, %" PRIu64 " Hz, %zu CPU%s, %s%s\n",
+          events->hardware ? "hardware cycles"
+                           : "cpu-clock (there are no hardware cycles here)",
+          options->frequency_hz, nr_cpus, nr_cpus == 1 ? "" : "s",
+          events->kernel ? "user and kernel" : "user only",
+          options->duration_ms == 0 ? "; Ctrl-C ends it" : "");
+  if (!events->kernel)
+    fputs("profile: more privileges would add: the kernel's side (root, "
+          "CAP_PERFMON or\n"
+          "  kernel.perf_event_paranoid <= 1), the whole machine with -a (the "
+          "same, <= 0)\n",
+          stderr);
+}
+
+void profile_notes_live(const profile_totals_t *totals, uint64_t new_samples) {
+  int tty = isatty(STDERR_FILENO);
+
+  /* The padding covers what is left of a longer line. */
+  fprintf(stderr,
+          "%s%5.0f s  %" PRIu64 " samples  %" PRIu64 "/s  %" PRIu64 " lost%s",
+          tty ? "\r" : "", totals->seconds, totals->samples, new_samples,
+          totals->lost, tty ? "      " : "\n");
+}
+
+void profile_notes_live_end(void) {
+  if (isatty(STDERR_FILENO))
+    fputc('\n', stderr);
+}
+
+void profile_notes_stats(const profile_options_t *options,
+                         const uvperf_stats_t *stats) {
+  if (stats->lost_records > 0)
+    fprintf(stderr,
+            "profile: %" PRIu64
+            " records were lost: try a lower -F than %" PRIu64 "\n",
+            stats->lost_records, options->frequency_hz);
+  if (stats->corrupt > 0)
+    fprintf(stderr, "profile: %" PRIu64 " records made no sense\n",
+            stats->corrupt);
+}
+
+void profile_notes_idle(const profile_options_t *options,
+                        const profile_totals_t *totals, size_t nr_cpus) {
+  double most =
+      (double)options->frequency_hz * (double)nr_cpus * totals->seconds;
+  double taken = (double)(totals->samples + totals->lost);
+
+  if (options->all && taken < most / 2)
+    fprintf(stderr,
+            "profile: the CPUs were idle for about %.0f%% of the time\n",
+            100 - 100 * taken / most);
+}
+
+void profile_notes_command(int status) {
+  if (WIFSIGNALED(status))
+    fprintf(stderr, "profile: the command was ended by signal %d (%s)\n",
+            WTERMSIG(status), strsignal(WTERMSIG(status)));
+  else if (WEXITSTATUS(status) != 0)
+    fprintf(stderr, "profile: the command ended with status %d\n",
+            WEXITSTATUS(status));
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of the profiler. */
+#ifndef PROFILE_OPTIONS_H
+#define PROFILE_OPTIONS_H
+
+#include <stdint.h>
+
+#include "common/options.h"
+
+typedef struct profile_options_s {
+  uint64_t frequency_hz;
+  uint64_t duration_ms; /* 0: until Ctrl-C or the end of the target */
+  int32_t pid;          /* 0: none */
+  int all;              /* the whole machine */
+  int all_by_default;   /* because no target was given */
+  int help;
+  char **command;     /* NULL, or argv of the command to run */
+  const char *folded; /* NULL, or the file for folded stacks */
+} profile_options_t;
+
+/* 0, or SHARED_EXIT_USAGE after a message on stderr. The strings are argv's. */
+int profile_options_parse(profile_options_t *options, int argc, char **argv);
+
+/* Prints the help to stdout. */
+void profile_options_help(void);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads the kernel's symbols once, before sampling starts: what is loaded later
+ * (modules, BPF programs) is shown by the function before it or by address.
+ * Knows nothing of user space. */
+#include "profile/symbols.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/small_file.h"
+
+/* A line is "ffffffff81000000 T name" with "\t[module]" for one of a module. */
+static void add_line(profile_symbols_t *symbols, char *line) {
+  profile_symbol_t *symbol;
+  uint64_t address;
+  char *end, *tab;
+
+  address = strtoull(line, &end, 16);
+  if (address == 0 || end == line || end[0] != ' ' || end[1] == '\0' ||
+      strchr("tTwW", end[1]) == NULL || end[2] != ' ')
+    return;
+  tab = strchr(end + 3, '\t');
+  if (tab != NULL)
+    *tab = ' ';
+  if (symbols->nr == symbols->capacity)
+    symbols->symbols = shared_grow(symbols->symbols, &symbols->capacity,
+                                   sizeof(*symbols->symbols));
+  symbol = &symbols->symbols[symbols->nr++];
+  symbol->address = address;
+  symbol->name = (size_t)(end + 3 - symbols->text);
+}
+
+/* Of several names for one address the first in the file wins. */
+static int compare(const void *a, const void *b) {
+  const profile_symbol_t *left = a, *right = b;
+
+  if (left->address != right->address)
+    return left->address < right->address ? -1 : 1;
+  return (left->name > right->name) - (left->name < right->name);
+}
+
+void profile_symbols_load(profile_symbols_t *symbols, const char *path) {
+  char *line, *next;
+  size_t size;
+
+  memset(symbols, 0, sizeof(*symbols));
+  symbols->text = shared_file_read(path, &size);
+  if (symbols->text == NULL) {
+    snprintf(symbols->reason, sizeof(symbols->reason), "%s: %s", path,
+             strerror(errno));
+    return;
+  }
+  for (line = symbols->text; *line != '\0'; line = next) {
+    next = strchr(line, '\n');
+    if (next == NULL)
+      next = line + strlen(line);
+    else
+      *next++ = '\0';
+    add_line(symbols, line);
+  }
+  if (symbols->nr > 0)
+    qsort(symbols->symbols, symbols->nr, sizeof(*symbols->symbols), compare);
+  else
+    snprintf(symbols->reason, sizeof(symbols->reason),
+             "%s hides the addresses (kernel.kptr_restrict, or no CAP_SYSLOG)",
+             path);
+}
+
+void profile_symbols_free(profile_symbols_t *symbols) {
+  free(symbols->symbols);
+  free(symbols->text);
+  memset(symbols, 0, sizeof(*symbols));
+}
+
+const profile_symbol_t *profile_symbols_find(const profile_symbols_t *symbols,
+                                             uint64_t address) {
+  size_t low = 0, high = symbols->nr, middle;
+
+  /* low becomes the first symbol above the address. */
+  while (low < high) {
+    middle = low + (high - low) / 2;
+    if (symbols->symbols[middle].address <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == 0)
+    return NULL;
+  address = symbols->symbols[low - 1].address;
+  for (low--; low > 0 && symbols->symbols[low - 1].address == address; low--)
+    continue;
+  return &symbols->symbols[low];
+}
+
+const char *profile_symbols_name(const profile_symbols_t *symbols,
+                                 const profile_symbol_t *symbol) {
+  return symbols->text + symbol->name;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Keeps names and mappings of tasks. Whoever calls it does so in the order of
+ * time, so that there is only a present here and no history. Memory is bounded
+ * by the number of live tasks and MAX_MAPS for each. Knows no records. */
+#include "profile/tasks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+/* A process has at most vm.max_map_count mappings, 65530 by default; but an
+ * munmap is not told, so that more can gather. */
+#define MAX_MAPS 65536
+
+static profile_task_t *find(const profile_tasks_t *tasks, uint32_t tid) {
+  profile_task_t *task = tasks->buckets[tid % PROFILE_TASK_BUCKETS];
+
+  while (task != NULL && task->tid != tid)
+    task = task->next;
+  return task;
+}
+
+static profile_task_t *find_or_add(profile_tasks_t *tasks, uint32_t tid) {
+  profile_task_t **bucket = &tasks->buckets[tid % PROFILE_TASK_BUCKETS];
+  profile_task_t *task = find(tasks, tid);
+
+  if (task == NULL) {
+    task = shared_calloc(1, sizeof(*task));
+    task->tid = tid;
+    task->next = *bucket;
+    *bucket = task;
+  }
+  return task;
+}
+
+static void free_task(profile_task_t *task) {
+  free(task->maps);
+  free(task);
+}
+
+static void drop_maps(profile_task_t *task) {
+  free(task->maps);
+  task->maps = NULL;
+  task->nr_maps = task->map_capacity = 0;
+}
+
+void profile_tasks_free(profile_tasks_t *tasks) {
+  profile_task_t *task, *next;
+  size_t i;
+
+  for (i = 0; i < PROFILE_TASK_BUCKETS; i++) {
+    for (task = tasks->buckets[i]; task != NULL; task = next) {
+      next = task->next;
+      free_task(task);
+    }
+    tasks->buckets[i] = NULL;
+  }
+}
+
+void profile_tasks_name(profile_tasks_t *tasks, uint32_t tid, uint32_t comm) {
+  profile_task_t *task = find_or_add(tasks, tid);
+
+  task->comm = comm;
+  task->has_comm = 1;
+}
+
+int profile_tasks_comm(const profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
+                       uint32_t *comm) {
+  const profile_task_t *task = find(tasks, tid);
+
+  if (task == NULL || !task->has_comm)
+    task = find(tasks, pid);
+  if (task == NULL || !task->has_comm)
+    return -1;
+  *comm = task->comm;
+  return 0;
+}
+
+static void copy_maps(profile_task_t *child, const profile_task_t *parent) {
+  drop_maps(child);
+  if (parent->nr_maps == 0)
+    return;
+  child->maps = shared_calloc(parent->nr_maps, sizeof(*child->maps));
+  memcpy(child->maps, parent->maps, parent->nr_maps * sizeof(*child->maps));
+  child->nr_maps = child->map_capacity = parent->nr_maps;
+}
+
+void profile_tasks_fork(profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
+                        uint32_t ppid, uint32_t ptid) {
+  profile_task_t *task = find_or_add(tasks, tid);
+  const profile_task_t *process = find(tasks, ppid);
+
+  /* The id can be one that a dead task had. */
+  task->died = 0;
+  if (profile_tasks_comm(tasks, ppid, ptid, &task->comm) == 0)
+    task->has_comm = 1;
+  if (pid != ppid && process != NULL && process != task)
+    copy_maps(task, process);
+}
+
+void profile_tasks_exec(profile_tasks_t *tasks, uint32_t pid) {
+  drop_maps(find_or_add(tasks, pid));
+}
+
+void profile_tasks_exit(profile_tasks_t *tasks, uint32_t tid, uint64_t time) {
+  profile_task_t *task = find(tasks, tid);
+
+  if (task != NULL)
+    task->died = time;
+}
+
+/* The first map that ends behind an address. */
+static size_t first_behind(const profile_task_t *task, uint64_t address) {
+  size_t low = 0, high = task->nr_maps, middle;
+
+  while (low < high) {
+    middle = low + (high - low) / 2;
+    if (task->maps[middle].end <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Replaces the maps from first up to last, last excluded, by nr others. */
+static void replace(profile_task_t *task, size_t first, size_t last,
+                    const profile_map_t *maps, size_t nr) {
+  while (task->nr_maps - (last - first) + nr > task->map_capacity)
+    task->maps =
+        shared_grow(task->maps, &task->map_capacity, sizeof(*task->maps));
+  memmove(task->maps + first + nr, task->maps + last,
+          (task->nr_maps - last) * sizeof(*maps));
+  memcpy(task->maps + first, maps, nr * sizeof(*maps));
+  task->nr_maps = task->nr_maps - (last - first) + nr;
+}
+
+void profile_tasks_map(profile_tasks_t *tasks, uint32_t pid,
+                       const profile_map_t *map) {
+  profile_task_t *task = find_or_add(tasks, pid);
+  profile_map_t pieces[3];
+  size_t first, last, nr = 0;
+
+  if (map->end <= map->start || task->nr_maps >= MAX_MAPS)
+    return;
+  first = first_behind(task, map->start);
+  /* What sticks out of the new map on the left and on the right stays. */
+  if (first < task->nr_maps && task->maps[first].start < map->start) {
+    pieces[nr] = task->maps[first];
+    pieces[nr++].end = map->start;
+  }
+  pieces[nr++] = *map;
+  for (last = first; last < task->nr_maps && task->maps[last].start < map->end;
+       last++)
+    continue;
+  if (last > first && task->maps[last - 1].end > map->end) {
+    pieces[nr] = task->maps[last - 1];
+    pieces[nr].pgoff += map->end - pieces[nr].start;
+    pieces[nr++].start = map->end;
+  }
+  replace(task, first, last, pieces, nr);
+}
+
+const profile_map_t *profile_tasks_find(const profile_tasks_t *tasks,
+                                        uint32_t pid, uint64_t address) {
+  const profile_task_t *task = find(tasks, pid);
+  size_t i;
+
+  if (task == NULL)
+    return NULL;
+  i = first_behind(task, address);
+  if (i == task->nr_maps || task->maps[i].start > address)
+    return NULL;
+  return &task->maps[i];
+}
+
+void profile_tasks_reap(profile_tasks_t *tasks, uint64_t before) {
+  profile_task_t **link, *task;
+  size_t i;
+
+  for (i = 0; i < PROFILE_TASK_BUCKETS; i++) {
+    link = &tasks->buckets[i];
+    while ((task = *link) != NULL) {
+      if (task->died == 0 || task->died >= before) {
+        link = &task->next;
+        continue;
+      }
+      *link = task->next;
+      free_task(task);
+    }
+  }
+}

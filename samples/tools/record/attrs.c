@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* Makes attrs of names and options, as perf record does. Opens nothing. */
+#include "record/attrs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/list.h"
+#include "common/memory.h"
+
+#define DEFAULT_EVENT "cycles:P"
+#define DEFAULT_HZ    4000
+
+/* -- how often ------------------------------------------------------------- */
+
+/* 0 where it cannot be known: the kernel says no then. */
+static uint64_t max_frequency(void) {
+  uvperf_limits_t limits;
+
+  if (uvperf_system_limits(&limits) != 0 ||
+      limits.perf_event_max_sample_rate == UVPERF_LIMIT_UNKNOWN ||
+      limits.perf_event_max_sample_rate <= 0)
+    return 0;
+  return (uint64_t)limits.perf_event_max_sample_rate;
+}
+
+static int choose_frequency(record_attrs_t *attrs,
+                            const record_options_t *options) {
+  uint64_t max = max_frequency(), asked = options->frequency_hz;
+
+  attrs->frequency_hz = asked == 0 ? DEFAULT_HZ : asked;
+  if (asked == UINT64_MAX && max == 0)
+    return shared_options_bad("-F max: kernel.perf_event_max_sample_rate "
+                              "cannot be read");
+  if (max == 0 || attrs->frequency_hz <= max)
+    return 0;
+  attrs->frequency_hz = max;
+  if (asked == UINT64_MAX)
+    return 0;
+  if (asked != 0)
+    return shared_options_bad("-F %" PRIu64 " is more than "
+                              "kernel.perf_event_max_sample_rate, %" PRIu64,
+                              asked, max);
+  if (options->period == 0 && !options->quiet)
+    fprintf(stderr,
+            "record: %" PRIu64 " Hz, not %d: "
+            "kernel.perf_event_max_sample_rate is that low\n",
+            max, DEFAULT_HZ);
+  return 0;
+}
+
+/* Terms of the event itself, "cycles/period=1000/", come first. Each hit of a
+ * tracepoint or breakpoint is a sample, unless something else was asked for. */
+static void set_period(struct perf_event_attr *attr,
+                       const record_attrs_t *attrs,
+                       const record_options_t *options) {
+  int counts_hits =
+      attr->type == PERF_TYPE_TRACEPOINT || attr->type == PERF_TYPE_BREAKPOINT;
+
+  if (attr->sample_period == 0) {
+    if (options->period != 0)
+      uvperf_attr_set_period(attr, options->period);
+    else if (counts_hits && options->frequency_hz == 0)
+      uvperf_attr_set_period(attr, 1);
+    else
+      uvperf_attr_set_frequency(attr, attrs->frequency_hz);
+  }
+  if (attr->freq)
+    attr->sample_type |= PERF_SAMPLE_PERIOD;
+}
+
+/* -- what ------------------------------------------------------------------ */
+
+static int is_of_cpus(const record_options_t *options) {
+  return options->all || options->sample_cpu;
+}
+
+static void set_fields(struct perf_event_attr *attr,
+                       const record_options_t *options) {
+  attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+  if (is_of_cpus(options))
+    attr->sample_type |= PERF_SAMPLE_CPU;
+  if (options->cgroups)
+    attr->sample_type |= PERF_SAMPLE_CGROUP;
+  if (attr->type == PERF_TYPE_TRACEPOINT)
+    attr->sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+  if (attr->type == PERF_TYPE_BREAKPOINT)
+    attr->sample_type |= PERF_SAMPLE_ADDR;
+}
+
+/* What a term call-graph= stands for, which knows the registers of this
+ * machine; an event's own term stays. */
+static int parse_stack(struct perf_event_attr *stack,
+                       const record_options_t *options) {
+  uvperf_error_t error;
+  char name[64];
+
+  if (options->stack == RECORD_STACK_DWARF)
+    snprintf(name, sizeof(name),
+             "dummy/call-graph=dwarf,stack-size=%" PRIu32 "/",
+             options->stack_bytes);
+  else
+    snprintf(name, sizeof(name), "dummy/call-graph=%s/",
+             options->stack == RECORD_STACK_FP ? "fp" : "no");
+  if (uvperf_attr_parse(stack, name, &error) == 0)
+    return 0;
+  fprintf(stderr, "record: --call-graph: %s\n", error.reason);
+  return 1;
+}
+
+static void set_stack(struct perf_event_attr *attr,
+                      const struct perf_event_attr *stack,
+                      const record_options_t *options) {
+  if (!(attr->sample_type & PERF_SAMPLE_CALLCHAIN)) {
+    attr->sample_type |= stack->sample_type;
+    attr->sample_regs_user |= stack->sample_regs_user;
+    attr->sample_stack_user |= stack->sample_stack_user;
+    attr->exclude_callchain_user |= stack->exclude_callchain_user;
+  }
+  if ((attr->sample_type & PERF_SAMPLE_CALLCHAIN) &&
+      attr->sample_max_stack == 0)
+    attr->sample_max_stack = options->max_stack;
+}
+
+/* -- the attrs ------------------------------------------------------------- */
+
+/* One clock for all, that of uv_hrtime: rings are put into the order of time,
+ * and a group has one. */
+static void set_clock(struct perf_event_attr *attr) {
+  attr->use_clockid = 1;
+  attr->clockid = CLOCK_MONOTONIC;
+}
+
+static void *copy_bytes(const void *bytes, size_t size) {
+  return memcpy(shared_calloc(1, size), bytes, size);
+}
+
+static void fill(record_attrs_t *attrs, const record_options_t *options,
+                 const struct perf_event_attr *stack, size_t index) {
+  const uvperf_event_item_t *item = uvperf_event_list_get(attrs->list, index);
+  const struct perf_event_attr *leader;
+  struct perf_event_attr *attr = copy_bytes(item->attr, item->attr->size);
+
+  attrs->attrs[index] = attr;
+  attrs->leaders[index] = item->leader;
+  leader = attrs->attrs[item->leader];
+  /* With :S the leader samples for all of its group, whose samples look the
+   * same: perf(1) wants that. */
+  if (leader->sample_type & PERF_SAMPLE_READ) {
+    attrs->reads_groups = 1;
+    attr->sample_type |= PERF_SAMPLE_READ;
+  }
+  if (leader == attr || !(leader->sample_type & PERF_SAMPLE_READ))
+    set_period(attr, attrs, options);
+  set_fields(attr, options);
+  set_stack(attr, stack, options);
+  if (leader != attr && attr->sample_period == 0)
+    attr->sample_type = leader->sample_type;
+  set_clock(attr);
+  attr->disabled = leader == attr;
+  attr->enable_on_exec = leader == attr && record_options_is_command(options);
+}
+
+/* Values of a group are those of one task: perf(1) before 6.12 takes them for
+ * sums, and so do kernels, which refuse them together with inherit. */
+static void set_inherit(record_attrs_t *attrs,
+                        const record_options_t *options) {
+  size_t i;
+
+  if (options->all || options->no_inherit || attrs->reads_groups)
+    return;
+  for (i = 0; i < attrs->nr; i++)
+    attrs->attrs[i]->inherit = 1;
+}
+
+int record_attrs_make(record_attrs_t *attrs, const record_options_t *options) {
+  const char *names = options->events;
+  struct perf_event_attr stack;
+  size_t i;
+  int rc;
+
+  memset(attrs, 0, sizeof(*attrs));
+  rc = choose_frequency(attrs, options);
+  if (rc == 0)
+    rc = parse_stack(&stack, options);
+  if (rc == 0)
+    rc = shared_list_parse(&attrs->list, names ? names : DEFAULT_EVENT);
+  if (rc != 0)
+    return rc;
+  attrs->nr = uvperf_event_list_count(attrs->list);
+  attrs->attrs = shared_calloc(attrs->nr, sizeof(*attrs->attrs));
+  attrs->leaders = shared_calloc(attrs->nr, sizeof(*attrs->leaders));
+  for (i = 0; i < attrs->nr; i++)
+    fill(attrs, options, &stack, i);
+  set_inherit(attrs, options);
+  return 0;
+}
+
+uint32_t record_attrs_side_band(const record_options_t *options) {
+  uint32_t side_band = UVPERF_SIDE_BAND_TASKS | UVPERF_SIDE_BAND_MMAP |
+                       UVPERF_SIDE_BAND_KSYMBOL | UVPERF_SIDE_BAND_BPF_EVENT;
+
+  /* Tables to unwind by may lie in what is not executable. */
+  if (options->stack == RECORD_STACK_DWARF)
+    side_band |= UVPERF_SIDE_BAND_MMAP_DATA;
+  if (options->switch_events)
+    side_band |= UVPERF_SIDE_BAND_SWITCH;
+  if (options->namespaces)
+    side_band |= UVPERF_SIDE_BAND_NAMESPACES;
+  if (options->cgroups)
+    side_band |= UVPERF_SIDE_BAND_CGROUP;
+  return side_band;
+}
+
+/* -- filters --------------------------------------------------------------- */
+
+/* How many events there are in the first bytes of the names: those were parsed
+ * before, so that they can be parsed. */
+static size_t count_events(const record_options_t *options, size_t size) {
+  uvperf_event_list_t *list;
+  char *names = shared_calloc(1, size + 1);
+  size_t nr = 0;
+
+  memcpy(names, options->events, size);
+  if (size > 0 && uvperf_event_list_parse(&list, names, NULL) == 0) {
+    nr = uvperf_event_list_count(list);
+    uvperf_event_list_free(list);
+  }
+  free(names);
+  return nr;
+}
+
+static int set_filter(const record_options_t *options,
+                      const record_filter_t *filter, uvperf_set_t *set) {
+  size_t i = 0, end = count_events(options, filter->end);
+  uvperf_error_t error;
+
+  if (filter->begin > 0)
+    i = count_events(options, filter->begin - 1);
+  for (; i < end; i++) {
+    if (uvperf_set_set_filter(set, i, filter->text, &error) == 0)
+      continue;
+    fprintf(stderr, "record: --filter '%s': %s\n", filter->text, error.reason);
+    return 1;
+  }
+  return 0;
+}
+
+int record_attrs_filter(const record_options_t *options, uvperf_set_t *set) {
+  size_t i;
+
+  for (i = 0; i < options->nr_filters; i++) {
+    if (set_filter(options, &options->filters[i], set) != 0)
+      return 1;
+  }
+  return 0;
+}
+
+/* -- names ----------------------------------------------------------------- */
+
+static char *copy_text(const char *text) {
+  return copy_bytes(text, strlen(text) + 1);
+}
+
+const char *record_attrs_label(const record_attrs_t *attrs, size_t index) {
+  if (index >= attrs->nr)
+    return "news of tasks and mappings";
+  return uvperf_event_list_get(attrs->list, index)->label;
+}
+
+int record_attrs_is_clock(const uvperf_set_t *set, size_t index) {
+  size_t nr, i;
+  const uvperf_change_t *changes = uvperf_set_changes(set, index, &nr);
+
+  for (i = 0; i < nr; i++) {
+    if (changes[i].fallback == UVPERF_FALLBACK_CLOCK)
+      return 1;
+  }
+  return 0;
+}
+
+/* The name of what it is, without terms that say how it is sampled. */
+static char *name_anew(const struct perf_event_attr *opened) {
+  struct perf_event_attr attr;
+  char label[256];
+  size_t size = sizeof(label);
+
+  uvperf_attr_init(&attr, opened->type, opened->config);
+  attr.exclude_user = opened->exclude_user;
+  attr.exclude_kernel = opened->exclude_kernel;
+  attr.exclude_hv = opened->exclude_hv;
+  if (uvperf_attr_label(&attr, label, &size) != 0)
+    snprintf(label, sizeof(label), "clock");
+  return copy_text(label);
+}
+
+char *record_attrs_name(const record_attrs_t *attrs, const uvperf_set_t *set,
+                        size_t index) {
+  const uvperf_event_item_t *item = uvperf_set_item(set, index);
+  const char *label;
+
+  if (index >= attrs->nr)
+    return copy_text(item->label);
+  if (record_attrs_is_clock(set, index))
+    return name_anew(item->attr);
+  label = record_attrs_label(attrs, index);
+  if (shared_list_is_user_only(set, index))
+    return shared_list_user_label(label,
+                                  item->attr->type == PERF_TYPE_TRACEPOINT);
+  return copy_text(label);
+}
+
+void record_attrs_free(record_attrs_t *attrs) {
+  size_t i;
+
+  for (i = 0; attrs->attrs != NULL && i < attrs->nr; i++)
+    free(attrs->attrs[i]);
+  free(attrs->attrs);
+  free(attrs->leaders);
+  uvperf_event_list_free(attrs->list);
+  memset(attrs, 0, sizeof(*attrs));
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* Each file is read when its name first comes, since it may be replaced later,
+ * or its process be gone. perf record -a looks at the end, at those only that
+ * samples hit; --buildid-all is nearer to this. */
+#include "record/build_ids.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/openat2.h>
+#include <linux/perf_event.h>
+
+#include "record/elf_note.h"
+#include "common/memory.h"
+#include "common/small_file.h"
+
+/* Bits of misc that older headers lack. */
+#define MISC_MMAP_BUILD_ID (1u << 14)
+#define MISC_BUILD_ID_SIZE (1u << 15)
+
+/* Where the name is in MMAP and MMAP2: perf_event_open(2). */
+#define MMAP_NAME  40
+#define MMAP2_NAME 72
+
+#define BUCKETS 4096
+
+/* Names of files are at most PATH_MAX bytes; the kernel says "//toolong". */
+#define NAME_BYTES 4096
+
+typedef struct object_s {
+  struct object_s *next;
+  uint16_t misc;
+  size_t nr; /* bytes of the id, 0 if there is none */
+  unsigned char id[RECORD_BUILD_ID_BYTES];
+  char name[];
+} object_t;
+
+struct record_build_ids_s {
+  object_t *buckets[BUCKETS];
+  object_t *last; /* many records in a row are of one */
+};
+
+typedef struct mapping_s {
+  int32_t pid;
+  uint16_t misc;
+  uint64_t inode; /* 0: not told */
+  const char *name;
+} mapping_t;
+
+record_build_ids_t *record_build_ids_new(void) {
+  return shared_calloc(1, sizeof(record_build_ids_t));
+}
+
+void record_build_ids_free(record_build_ids_t *ids) {
+  object_t *object;
+  size_t i;
+
+  for (i = 0; i < BUCKETS; i++) {
+    while ((object = ids->buckets[i]) != NULL) {
+      ids->buckets[i] = object->next;
+      free(object);
+    }
+  }
+  free(ids);
+}
+
+/* FNV-1a. */
+static size_t bucket_of(const char *name, size_t size) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  size_t i;
+
+  for (i = 0; i < size; i++)
+    hash = (hash ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
+  return (size_t)(hash % BUCKETS);
+}
+
+/* Opens what can be a program, with this inode if it is not 0: an fd, or -1.
+ * Takes an fd of O_PATH. Names come from others: a process that is gone may
+ * have mapped a file of its own under the name that a device has here, and to
+ * open that does something (a watchdog begins to run), as it does to read
+ * /proc/kmsg or trace_pipe, whose size is 0. O_PATH finds out without, and
+ * /proc leads to the same file. */
+static int open_program(int found, uint64_t inode) {
+  struct stat stat;
+  int opened = -1;
+  char link[64];
+
+  if (found < 0)
+    return -1;
+  snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
+  if (fstat(found, &stat) == 0 && S_ISREG(stat.st_mode) && stat.st_size > 0 &&
+      (inode == 0 || stat.st_ino == inode))
+    opened = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  close(found);
+  return opened;
+}
+
+static size_t read_file(int found, uint64_t inode,
+                        unsigned char id[RECORD_BUILD_ID_BYTES]) {
+  int fd = open_program(found, inode);
+  size_t nr;
+
+  if (fd < 0)
+    return 0;
+  nr = record_elf_note_of_file(fd, id);
+  close(fd);
+  return nr;
+}
+
+/* Finds a file in the root of a process: links of a container do not lead out
+ * of it. Before Linux 5.6 there is no such call, and nothing is found. */
+static int find_in_root(int32_t pid, const char *name) {
+  struct open_how how = {O_PATH | O_CLOEXEC, 0, RESOLVE_IN_ROOT};
+  char path[64];
+  int root, fd, tries = 1000;
+
+  snprintf(path, sizeof(path), "/proc/%d/root", pid);
+  root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (root < 0)
+    return -1;
+  /* EAGAIN: a ".." was passed while something in the system was renamed. */
+  do
+    fd = (int)syscall(SYS_openat2, root, name, &how, sizeof(how));
+  while (fd < 0 && errno == EAGAIN && --tries > 0);
+  close(root);
+  return fd;
+}
+
+/* The process may have another root than ours, as in a container. If it is
+ * gone, another file can have that name here, which the inode shows. */
+static size_t read_user(const mapping_t *mapping,
+                        unsigned char id[RECORD_BUILD_ID_BYTES]) {
+  size_t nr;
+
+  if (strcmp(mapping->name, "[vdso]") == 0)
+    return record_elf_note_of_vdso(id);
+  if (mapping->name[0] != '/' || mapping->name[1] == '/')
+    return 0;
+  nr = read_file(find_in_root(mapping->pid, mapping->name), 0, id);
+  if (nr > 0)
+    return nr;
+  return read_file(open(mapping->name, O_PATH | O_CLOEXEC), mapping->inode, id);
+}
+
+static size_t read_notes(const char *path,
+                         unsigned char id[RECORD_BUILD_ID_BYTES]) {
+  size_t size, nr;
+  char *notes;
+
+  notes = shared_file_read(path, &size);
+  if (notes == NULL)
+    return 0;
+  nr = record_elf_note_find(notes, size, id);
+  free(notes);
+  return nr;
+}
+
+/* ".../xfs.ko", ".../xfs.ko.zst" or "[xfs]". In sysfs a dash is an
+ * underscore. */
+static size_t read_module(const char *name,
+                          unsigned char id[RECORD_BUILD_ID_BYTES]) {
+  const char *base = strrchr(name, '/');
+  char path[NAME_BYTES], module[256], *at;
+
+  base = base == NULL ? name : base + 1;
+  base += base[0] == '[';
+  snprintf(module, sizeof(module), "%.*s", (int)strcspn(base, ".]"), base);
+  for (at = module; *at != '\0'; at++)
+    *at = *at == '-' ? '_' : *at;
+  snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id",
+           module);
+  return read_notes(path, id);
+}
+
+static int is_kernel(const char *name) {
+  return strncmp(name, "[kernel.kallsyms]", 17) == 0;
+}
+
+static void read_id(const mapping_t *mapping, object_t *object) {
+  if (mapping->misc != PERF_RECORD_MISC_KERNEL)
+    object->nr = read_user(mapping, object->id);
+  else if (is_kernel(mapping->name))
+    object->nr = read_notes("/sys/kernel/notes", object->id);
+  else
+    object->nr = read_module(mapping->name, object->id);
+}
+
+/* The name of the kernel's mapping goes on with that of a symbol, which is no
+ * part of the object's. */
+static object_t *find_or_add(record_build_ids_t *ids, const mapping_t *mapping,
+                             int *is_new) {
+  size_t size = is_kernel(mapping->name) ? 17 : strlen(mapping->name);
+  object_t **bucket = &ids->buckets[bucket_of(mapping->name, size)];
+  object_t *object;
+
+  *is_new = 0;
+  if (ids->last != NULL && strcmp(ids->last->name, mapping->name) == 0)
+    return ids->last;
+  for (object = *bucket; object != NULL; object = object->next) {
+    if (strncmp(object->name, mapping->name, size) == 0 &&
+        object->name[size] == '\0')
+      return object;
+  }
+  object = shared_calloc(1, sizeof(*object) + size + 1);
+  memcpy(object->name, mapping->name, size);
+  object->misc = mapping->misc;
+  object->next = *bucket;
+  *bucket = object;
+  *is_new = 1;
+  return object;
+}
+
+/* MMAP2 may have the id itself: the kernel read it when it was mapped. */
+static int take_id(const unsigned char *record, object_t *object) {
+  size_t nr = record[40];
+
+  object->nr = nr < RECORD_BUILD_ID_BYTES ? nr : RECORD_BUILD_ID_BYTES;
+  memcpy(object->id, record + 44, object->nr);
+  return object->nr > 0;
+}
+
+void record_build_ids_map(record_build_ids_t *ids, const void *record,
+                          size_t size) {
+  struct perf_event_header header;
+  const unsigned char *bytes = record;
+  mapping_t mapping = {0, 0, 0, NULL};
+  object_t *object;
+  size_t name;
+  int is_new;
+
+  memcpy(&header, bytes, sizeof(header));
+  name = header.type == PERF_RECORD_MMAP ? MMAP_NAME : MMAP2_NAME;
+  if (size <= name || memchr(bytes + name, '\0', size - name) == NULL ||
+      (header.misc & PERF_RECORD_MISC_MMAP_DATA) != 0)
+    return;
+  memcpy(&mapping.pid, bytes + sizeof(header), sizeof(mapping.pid));
+  mapping.misc = header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+  mapping.name = (const char *)bytes + name;
+  if (header.type == PERF_RECORD_MMAP2 &&
+      (header.misc & MISC_MMAP_BUILD_ID) == 0)
+    memcpy(&mapping.inode, bytes + 48, sizeof(mapping.inode));
+  object = find_or_add(ids, &mapping, &is_new);
+  ids->last = object;
+  if (!is_new)
+    return;
+  if (header.type == PERF_RECORD_MMAP2 &&
+      (header.misc & MISC_MMAP_BUILD_ID) != 0 && take_id(bytes, object))
+    return;
+  read_id(&mapping, object);
+}
+
+/* struct perf_record_header_build_id of
+ * tools/lib/perf/include/perf/event.h: the pid is that of the host. */
+static void put_object(const object_t *object, record_bytes_t *bytes) {
+  struct perf_event_header header = {0, 0, 0};
+  size_t size = strlen(object->name) + 1;
+  size_t name = (size + 63) / 64 * 64;
+  unsigned char id[24] = {0};
+
+  memcpy(id, object->id, object->nr);
+  id[RECORD_BUILD_ID_BYTES] = (unsigned char)object->nr;
+  header.misc = object->misc | MISC_BUILD_ID_SIZE;
+  header.size =
+      (uint16_t)(sizeof(header) + sizeof(uint32_t) + sizeof(id) + name);
+  record_bytes_put(bytes, &header, sizeof(header));
+  record_bytes_put_u32(bytes, UINT32_MAX);
+  record_bytes_put(bytes, id, sizeof(id));
+  record_bytes_put(bytes, object->name, size);
+  record_bytes_put_zeros(bytes, name - size);
+}
+
+int record_build_ids_put(const record_build_ids_t *ids, record_bytes_t *bytes) {
+  const object_t *object;
+  size_t i, nr = 0;
+
+  for (i = 0; i < BUCKETS; i++) {
+    for (object = ids->buckets[i]; object != NULL; object = object->next) {
+      if (object->nr == 0)
+        continue;
+      put_object(object, bytes);
+      nr++;
+    }
+  }
+  return nr > 0;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* The features that tell of the recording itself, and the table of all. Each is
+ * laid out as its write_… in tools/perf/util/header.c does. */
+#include "record/features.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <uvperf.h>
+
+static int put_version(record_bytes_t *bytes) {
+  char version[64];
+
+  snprintf(version, sizeof(version), "uvperf %s", uvperf_version_string());
+  record_bytes_put_string(bytes, version);
+  return 1;
+}
+
+static int put_cmdline(const record_file_t *file, record_bytes_t *bytes) {
+  char path[4096];
+  uint32_t nr = 0;
+  ssize_t size;
+
+  if (file->argv == NULL || file->argv[0] == NULL)
+    return 0;
+  while (file->argv[nr] != NULL)
+    nr++;
+  record_bytes_put_u32(bytes, nr);
+  size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+  path[size < 0 ? 0 : size] = '\0';
+  record_bytes_put_string(bytes, size < 0 ? file->argv[0] : path);
+  for (nr = 1; file->argv[nr] != NULL; nr++)
+    record_bytes_put_string(bytes, file->argv[nr]);
+  return 1;
+}
+
+static int put_event_desc(const record_file_t *file, record_bytes_t *bytes) {
+  const record_events_t *events = &file->events;
+  size_t attr_size = record_events_attr_size(events);
+  const record_event_t *event;
+  size_t i;
+
+  record_bytes_put_u32(bytes, (uint32_t)events->nr);
+  record_bytes_put_u32(bytes, (uint32_t)attr_size);
+  for (i = 0; i < events->nr; i++) {
+    event = &events->events[i];
+    record_events_put_attr(event, attr_size, bytes);
+    record_bytes_put_u32(bytes, (uint32_t)event->nr_ids);
+    record_bytes_put_string(bytes, event->name);
+    record_bytes_put(bytes, event->ids, event->nr_ids * sizeof(uint64_t));
+  }
+  return events->nr > 0;
+}
+
+/* perf(1) has its own words for a group of that name: evsel__group_desc of
+ * tools/perf/util/evsel.c. */
+static int put_group_desc(const record_file_t *file, record_bytes_t *bytes) {
+  const record_events_t *events = &file->events;
+  uint32_t i, nr = 0;
+
+  for (i = 0; i < events->nr; i++)
+    nr += events->events[i].nr_members > 1;
+  record_bytes_put_u32(bytes, nr);
+  for (i = 0; i < events->nr; i++) {
+    if (events->events[i].nr_members < 2)
+      continue;
+    record_bytes_put_string(bytes, "{anon_group}");
+    record_bytes_put_u32(bytes, i);
+    record_bytes_put_u32(bytes, (uint32_t)events->events[i].nr_members);
+  }
+  return nr > 0;
+}
+
+static int put_sample_time(const record_file_t *file, record_bytes_t *bytes) {
+  record_bytes_put_u64(bytes, file->first_time);
+  record_bytes_put_u64(bytes, file->last_time);
+  return file->first_time <= file->last_time;
+}
+
+/* perf(1) has one clock for all events. */
+static int clock_of(const record_file_t *file, int *clock) {
+  struct perf_event_attr attr;
+
+  if (file->events.nr == 0)
+    return 0;
+  record_events_head(&file->events.events[0], &attr);
+  *clock = attr.clockid;
+  return attr.use_clockid;
+}
+
+static uint64_t nanoseconds(const struct timespec *time) {
+  return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
+}
+
+static int put_clockid(const record_file_t *file, record_bytes_t *bytes) {
+  struct timespec resolution;
+  int clock;
+
+  if (!clock_of(file, &clock) || clock_getres(clock, &resolution) != 0)
+    return 0;
+  record_bytes_put_u64(bytes, nanoseconds(&resolution));
+  return 1;
+}
+
+/* What its clock said at a time of day. */
+static int put_clock_data(const record_file_t *file, record_bytes_t *bytes) {
+  struct timespec day, now;
+  int clock;
+
+  if (!clock_of(file, &clock) || clock_gettime(CLOCK_REALTIME, &day) != 0 ||
+      clock_gettime(clock, &now) != 0)
+    return 0;
+  record_bytes_put_u32(bytes, 1); /* the version */
+  record_bytes_put_u32(bytes, (uint32_t)clock);
+  record_bytes_put_u64(bytes, nanoseconds(&day));
+  record_bytes_put_u64(bytes, nanoseconds(&now));
+  return 1;
+}
+
+static int put_of_machine(unsigned feature, record_bytes_t *bytes) {
+  switch (feature) {
+    case RECORD_HOSTNAME:
+      return record_put_hostname(bytes);
+    case RECORD_OSRELEASE:
+      return record_put_osrelease(bytes);
+    case RECORD_ARCH:
+      return record_put_arch(bytes);
+    case RECORD_NRCPUS:
+      return record_put_nrcpus(bytes);
+    case RECORD_CPUDESC:
+      return record_put_cpudesc(bytes);
+    case RECORD_CPUID:
+      return record_put_cpuid(bytes);
+    case RECORD_TOTAL_MEM:
+      return record_put_total_mem(bytes);
+    case RECORD_CPU_TOPOLOGY:
+      return record_put_cpu_topology(bytes);
+    case RECORD_NUMA_TOPOLOGY:
+      return record_put_numa_topology(bytes);
+    case RECORD_PMU_MAPPINGS:
+      return record_put_pmu_mappings(bytes);
+    case RECORD_CACHE:
+      return record_put_cache(bytes);
+    default:
+      return 0;
+  }
+}
+
+static int put(const record_file_t *file, unsigned feature,
+               record_bytes_t *bytes) {
+  switch (feature) {
+    case RECORD_TRACING_DATA:
+      return record_put_tracing_data(&file->events, bytes);
+    case RECORD_BUILD_ID:
+      return record_build_ids_put(file->build_ids, bytes);
+    case RECORD_VERSION:
+      return put_version(bytes);
+    case RECORD_CMDLINE:
+      return put_cmdline(file, bytes);
+    case RECORD_EVENT_DESC:
+      return put_event_desc(file, bytes);
+    case RECORD_GROUP_DESC:
+      return put_group_desc(file, bytes);
+    case RECORD_SAMPLE_TIME:
+      return put_sample_time(file, bytes);
+    case RECORD_CLOCKID:
+      return put_clockid(file, bytes);
+    case RECORD_CLOCK_DATA:
+      return put_clock_data(file, bytes);
+    default:
+      return put_of_machine(feature, bytes);
+  }
+}
+
+int record_feature_put(const record_file_t *file, unsigned feature,
+                       record_bytes_t *bytes) {
+  size_t start = bytes->used;
+
+  if (put(file, feature, bytes))
+    return 1;
+  bytes->used = start;
+  return 0;
+}
+
+uint64_t record_features_put(const record_file_t *file, uint64_t offset,
+                             record_bytes_t *bytes) {
+  record_bytes_t parts = {NULL, 0, 0};
+  size_t start[RECORD_FEATURES], end[RECORD_FEATURES], nr = 0;
+  uint64_t features = 0;
+  unsigned feature;
+  size_t i;
+
+  for (feature = 1; feature < RECORD_FEATURES; feature++) {
+    start[nr] = parts.used;
+    if (!record_feature_put(file, feature, &parts))
+      continue;
+    end[nr++] = parts.used;
+    record_bytes_align(&parts, sizeof(uint64_t));
+    features |= UINT64_C(1) << feature;
+  }
+  offset += nr * 2 * sizeof(uint64_t);
+  for (i = 0; i < nr; i++) {
+    record_bytes_put_u64(bytes, offset + start[i]);
+    record_bytes_put_u64(bytes, end[i] - start[i]);
+  }
+  record_bytes_put(bytes, parts.bytes, parts.used);
+  record_bytes_free(&parts);
+  return features;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* What perf.data says beside the records: the features of its header. */
+#ifndef RECORD_FEATURES_H
+#define RECORD_FEATURES_H
+
+#include <stdint.h>
+
+#include "record/bytes.h"
+#include "record/state.h"
+
+/* Bits of the header, HEADER_* of tools/perf/util/header.h. */
+enum {
+  RECORD_TRACING_DATA = 1,
+  RECORD_BUILD_ID = 2,
+  RECORD_HOSTNAME = 3,
+  RECORD_OSRELEASE = 4,
+  RECORD_VERSION = 5,
+  RECORD_ARCH = 6,
+  RECORD_NRCPUS = 7,
+  RECORD_CPUDESC = 8,
+  RECORD_CPUID = 9,
+  RECORD_TOTAL_MEM = 10,
+  RECORD_CMDLINE = 11,
+  RECORD_EVENT_DESC = 12,
+  RECORD_CPU_TOPOLOGY = 13,
+  RECORD_NUMA_TOPOLOGY = 14,
+  RECORD_PMU_MAPPINGS = 16,
+  RECORD_GROUP_DESC = 17,
+  RECORD_CACHE = 20,
+  RECORD_SAMPLE_TIME = 21,
+  RECORD_CLOCKID = 23,
+  RECORD_CLOCK_DATA = 29,
+  RECORD_FEATURES = 32
+};
+
+/* Appends a feature: 1, or 0 and nothing if it is not so here. */
+int record_feature_put(const record_file_t *file, unsigned feature,
+                       record_bytes_t *bytes);
+
+/* Appends the table of all features and themselves, to lie at an offset in the
+ * file; gives the bits of those that there are. */
+uint64_t record_features_put(const record_file_t *file, uint64_t offset,
+                             record_bytes_t *bytes);
+
+/* -- each by itself -------------------------------------------------------- */
+
+/* The machine: machine.c */
+int record_put_hostname(record_bytes_t *bytes);
+int record_put_osrelease(record_bytes_t *bytes);
+int record_put_arch(record_bytes_t *bytes);
+int record_put_nrcpus(record_bytes_t *bytes);
+int record_put_cpudesc(record_bytes_t *bytes);
+int record_put_cpuid(record_bytes_t *bytes);
+int record_put_total_mem(record_bytes_t *bytes);
+int record_put_pmu_mappings(record_bytes_t *bytes);
+
+/* How it is put together: topology.c. The last CPU that is present, or
+ * -1. */
+int record_last_cpu(void);
+int record_put_cpu_topology(record_bytes_t *bytes);
+int record_put_numa_topology(record_bytes_t *bytes);
+int record_put_cache(record_bytes_t *bytes);
+
+/* The formats of tracepoints: tracing.c */
+int record_put_tracing_data(const record_events_t *events,
+                            record_bytes_t *bytes);
+
+#endif

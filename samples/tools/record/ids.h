@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The ids of the events of a set, by which the records in a file are told from
+ * each other. */
+#ifndef RECORD_IDS_H
+#define RECORD_IDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/file.h"
+#include "uvperf.h"
+
+typedef struct record_ids_s {
+  uint64_t *table; /* a hash of those that the file has; 0: free */
+  size_t capacity; /* a power of two */
+  size_t nr;
+} record_ids_t;
+
+/* Adds the ids of all events that are open at the places of a reading, and that
+ * the file has not yet. To be called anew when there are new events. */
+void record_ids_add(record_ids_t *ids, const uvperf_set_t *set,
+                    const uvperf_reading_t *reading, record_file_t *file);
+
+void record_ids_free(record_ids_t *ids);
+
+/* The id of the event of an attr at a place; 0 if it is not open. */
+uint64_t record_ids_of(const uvperf_set_t *set, size_t attr, uint64_t serial);
+
+#endif

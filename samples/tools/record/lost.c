@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Turns counts of losses into records. */
+#include "record/lost.h"
+
+#include <string.h>
+
+#include "record/ids.h"
+
+size_t record_lost_fill(uint64_t words[RECORD_LOST_WORDS],
+                        const struct perf_event_attr *attr,
+                        const uvperf_place_t *place, uint64_t id,
+                        uint64_t lost) {
+  uint32_t pair[2] = {(uint32_t)place->pid, (uint32_t)place->pid};
+  struct perf_event_header header = {PERF_RECORD_LOST_SAMPLES, 0, 0};
+  uint64_t type = attr->sample_type;
+  size_t nr = 1;
+
+  memset(words, 0, RECORD_LOST_WORDS * sizeof(*words));
+  words[nr++] = lost;
+  if (type & PERF_SAMPLE_TID)
+    memcpy(&words[nr++], pair, sizeof(pair));
+  if (type & PERF_SAMPLE_TIME)
+    nr++; /* of no time */
+  if (type & PERF_SAMPLE_ID)
+    words[nr++] = id;
+  if (type & PERF_SAMPLE_STREAM_ID)
+    words[nr++] = id;
+  pair[0] = (uint32_t)place->cpu;
+  pair[1] = 0;
+  if (type & PERF_SAMPLE_CPU)
+    memcpy(&words[nr++], pair, sizeof(pair));
+  if (type & PERF_SAMPLE_IDENTIFIER)
+    words[nr++] = id;
+  header.size = (uint16_t)(nr * sizeof(*words));
+  memcpy(words, &header, sizeof(header));
+  return header.size;
+}
+
+static int write_one(record_file_t *file, const uvperf_set_t *set, size_t attr,
+                     const uvperf_place_t *place, uint64_t lost) {
+  uint64_t words[RECORD_LOST_WORDS];
+  uint64_t id = record_ids_of(set, attr, place->serial);
+  size_t size;
+
+  if (id == 0)
+    return 0;
+  size = record_lost_fill(words, uvperf_set_item(set, attr)->attr, place, id,
+                          lost);
+  return record_file_write(file, words, size);
+}
+
+int record_lost_write(record_file_t *file, const uvperf_set_t *set,
+                      const uvperf_reading_t *reading, uint64_t *lost) {
+  size_t nr_attrs = uvperf_reading_nr_attrs(reading), place, attr;
+  uvperf_set_count_t count;
+  int rc = 0, one;
+
+  *lost = 0;
+  for (place = 0; place < uvperf_reading_nr_places(reading); place++) {
+    for (attr = 0; attr < nr_attrs; attr++) {
+      if (uvperf_reading_count(reading, attr, place, &count) != 0 ||
+          count.lost == 0)
+        continue;
+      *lost += count.lost;
+      one = write_one(file, set, attr, uvperf_reading_place(reading, place),
+                      count.lost);
+      rc = rc == 0 ? one : rc;
+    }
+  }
+  return rc;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* record: samples events into a file that perf(1) reads. This file goes from
+ * the command line to the recording. */
+#include <stdio.h>
+#include <string.h>
+
+#include "uvperf.h"
+
+#include "record/run.h"
+#include "common/stdio.h"
+
+static int record(const record_options_t *options,
+                  const shared_signals_t *signals, char **argv) {
+  record_attrs_t attrs;
+  record_run_t run;
+  int status;
+
+  memset(&run, 0, sizeof(run));
+  status = record_attrs_make(&attrs, options);
+  run.options = options;
+  run.attrs = &attrs;
+  run.argv = argv;
+  if (status == 0)
+    status = record_run(&run, signals);
+  shared_signals_end_session(signals);
+  record_attrs_free(&attrs);
+  return status != 0 ? status : run.command_status;
+}
+
+int main(int argc, char **argv) {
+  record_options_t options;
+  shared_signals_t signals;
+  int status;
+
+  shared_signals_take(&signals);
+  shared_stdio_init();
+  status = record_options_parse(&options, argc, argv);
+  if (status == 0 && options.help) {
+    record_options_help();
+    status = shared_stdio_close(stdout, "stdout");
+  } else if (status == 0) {
+    status = record(&options, &signals, argv);
+  }
+  record_options_free(&options);
+  return status;
+}

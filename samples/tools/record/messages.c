@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* The messages of record, in one place so that they stay alike. */
+#include "record/messages.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/failures.h"
+#include "common/list.h"
+#include "common/text.h"
+
+/* Of how many events it is told what was changed. */
+#define MAX_CHANGED 4
+
+int record_messages_refused(const record_options_t *options,
+                            const uvperf_error_t *error) {
+  fprintf(stderr, "record: %s\n", error->reason);
+  if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)
+    return 1;
+  fputs("record: to record whole CPUs be root, have CAP_PERFMON or set\n"
+        "  kernel.perf_event_paranoid to 0 or less. Up to paranoid 2 this\n"
+        "  works without privileges:\n"
+        "    record -- command...   a command of your own\n"
+        "    record -p PID          a process of your own\n"
+        "  Try 'record --help'.\n",
+        stderr);
+  return options->all_by_default ? SHARED_EXIT_USAGE : 1;
+}
+
+static void tell_of_event(const record_attrs_t *attrs, size_t attr,
+                          const char *text) {
+  char label[256];
+
+  shared_text_clean(label, sizeof(label), record_attrs_label(attrs, attr));
+  fprintf(stderr, "record: %s: %s\n", label, text);
+}
+
+int record_messages_event_refused(const record_attrs_t *attrs,
+                                  const uvperf_set_t *set, size_t attr) {
+  const uvperf_set_failure_t *list;
+  const char *reason = "it could not be opened";
+  size_t nr, i;
+
+  list = uvperf_set_failures(set, &nr);
+  for (i = nr; i-- > 0;) {
+    if (list[i].error.attr_index == attr)
+      reason = list[i].error.reason;
+  }
+  tell_of_event(attrs, attr, reason);
+  return 1;
+}
+
+/* In one line what several fields say. */
+static int sum_up(const record_attrs_t *attrs, const uvperf_set_t *set,
+                  size_t attr, char *text, size_t size) {
+  char *name = record_attrs_name(attrs, set, attr);
+  int is_clock = record_attrs_is_clock(set, attr);
+  int is_user_only = shared_list_is_user_only(set, attr);
+
+  if (is_clock)
+    snprintf(text, size, "no PMU here can do it: %s instead", name);
+  else
+    snprintf(text, size, "the kernel side is not allowed: %s instead", name);
+  free(name);
+  return is_clock || is_user_only;
+}
+
+static void tell_changes_of(const record_options_t *options,
+                            const record_attrs_t *attrs,
+                            const uvperf_set_t *set, size_t attr) {
+  const uvperf_change_t *changes;
+  size_t nr, size, i;
+  char text[512];
+
+  changes = uvperf_set_changes(set, attr, &nr);
+  if (!options->verbose && sum_up(attrs, set, attr, text, sizeof(text))) {
+    tell_of_event(attrs, attr, text);
+    return;
+  }
+  for (i = 0; i < nr; i++) {
+    size = sizeof(text);
+    if (uvperf_change_describe(&changes[i], text, &size) == 0)
+      tell_of_event(attrs, attr, text);
+  }
+}
+
+/* The changes of hundreds of tracepoints would all be the same. */
+static void tell_changes(const record_options_t *options,
+                         const record_attrs_t *attrs, const uvperf_set_t *set) {
+  size_t nr_attrs = uvperf_set_nr_attrs(set), told = 0, nr, attr;
+
+  for (attr = 0; attr < nr_attrs; attr++) {
+    uvperf_set_changes(set, attr, &nr);
+    if (nr > 0 && (options->verbose || told++ < MAX_CHANGED))
+      tell_changes_of(options, attrs, set, attr);
+  }
+  if (told > MAX_CHANGED)
+    fprintf(stderr, "record: and %zu more events were changed: see -v\n",
+            told - MAX_CHANGED);
+}
+
+/* Places that are missing: threads that went while they were listed are not
+ * worth a word. */
+static void tell_missing(const record_options_t *options,
+                         const record_attrs_t *attrs, const uvperf_set_t *set) {
+  const uvperf_set_failure_t *list;
+  size_t nr, missing = 0, i;
+
+  list = uvperf_set_failures(set, &nr);
+  for (i = 0; i < nr; i++) {
+    if (list[i].error.cause == UVPERF_CAUSE_NO_TASK && !options->verbose)
+      continue;
+    if (missing++ == 0 || options->verbose)
+      tell_of_event(attrs, list[i].error.attr_index, list[i].error.reason);
+  }
+  if (missing > 1 && !options->verbose)
+    fprintf(stderr, "record: and %zu more like it: see -v\n", missing - 1);
+}
+
+void record_messages_opened(const record_options_t *options,
+                            const record_attrs_t *attrs,
+                            const uvperf_set_t *set) {
+  if (options->quiet)
+    return;
+  if (!options->verbose)
+    shared_failures_missing(set, &options->pids, &options->tids);
+  tell_missing(options, attrs, set);
+  tell_changes(options, attrs, set);
+}
+
+void record_messages_recording(const record_options_t *options,
+                               const uvperf_set_t *set) {
+  if (options->verbose)
+    fprintf(stderr, "record: recording, by %zu fds and %zu rings\n",
+            uvperf_set_nr_open(set), uvperf_set_nr_rings(set));
+}
+
+void record_messages_cpu(const record_options_t *options, int cpu, int status,
+                         const uvperf_error_t *error) {
+  if (error != NULL)
+    fprintf(stderr, "record: CPU %d is online: %s\n", cpu, error->reason);
+  else if (!options->quiet)
+    fprintf(stderr, "record: CPU %d is %s\n", cpu,
+            status == 0 ? "online" : "offline");
+}
+
+static uint64_t most_lost(const record_totals_t *totals) {
+  return totals->lost_told > totals->lost_counted ? totals->lost_told
+                                                  : totals->lost_counted;
+}
+
+/* What perf record calls MB. */
+static double mebibytes(uint64_t bytes) {
+  return (double)bytes / 1024 / 1024;
+}
+
+/* The padding covers what is left of a longer line. */
+int record_messages_progress(const record_options_t *options,
+                             const record_totals_t *now,
+                             const record_totals_t *then) {
+  if (options->quiet || !isatty(STDERR_FILENO))
+    return 0;
+  fprintf(stderr,
+          "\r%.3f MB  %" PRIu64 " records, %" PRIu64 "/s  %" PRIu64
+          " lost, %" PRIu64 "/s      ",
+          mebibytes(now->bytes), now->records, now->records - then->records,
+          now->lost_told, now->lost_told - then->lost_told);
+  return 1;
+}
+
+void record_messages_progress_end(void) {
+  fputc('\n', stderr);
+}
+
+void record_messages_end(const record_options_t *options,
+                         const record_totals_t *totals) {
+  if (totals->unsound > 0)
+    fprintf(stderr,
+            "record: %" PRIu64 " records made no sense and were left out\n",
+            totals->unsound);
+  if (totals->late > 0 && options->verbose)
+    fprintf(stderr, "record: %" PRIu64 " records came late\n", totals->late);
+  if (options->quiet)
+    return;
+  fprintf(stderr,
+          "[ record: wrote %.3f MB %s (%" PRIu64 " samples, %" PRIu64
+          " lost) ]\n",
+          mebibytes(totals->bytes), options->file, totals->samples,
+          most_lost(totals));
+  if (most_lost(totals) > 0)
+    fputs("record: a larger -m, a lower -F or a higher -c would lose fewer\n",
+          stderr);
+}
+
+void record_messages_command(int status) {
+  if (WIFSIGNALED(status))
+    fprintf(stderr, "record: the command was ended by signal %d (%s)\n",
+            WTERMSIG(status), strsignal(WTERMSIG(status)));
+}

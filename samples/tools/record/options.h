@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of record. */
+#ifndef RECORD_OPTIONS_H
+#define RECORD_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/options.h"
+#include "common/targets.h"
+
+enum record_stack {
+  RECORD_STACK_NONE,
+  RECORD_STACK_FP,   /* the kernel follows frame pointers */
+  RECORD_STACK_DWARF /* registers and a copy of the stack, for who reads it */
+};
+
+/* A filter, and of which events it is: those of one -e. */
+typedef struct record_filter_s {
+  const char *text;
+  size_t begin, end; /* bytes of `events` */
+} record_filter_t;
+
+typedef struct record_options_s {
+  char *events;       /* what all -e name, joined; NULL: cycles */
+  size_t events_last; /* where in it the last -e begins */
+  record_filter_t *filters;
+  size_t nr_filters;
+  size_t filters_capacity;
+  uint64_t frequency_hz; /* 0: not chosen; UINT64_MAX: the most there is */
+  uint64_t period;       /* 0: not chosen */
+  enum record_stack stack;
+  uint32_t stack_bytes; /* of the user's stack, DWARF */
+  uint16_t max_stack;   /* 0: what the kernel takes */
+  /* Whom to record: at most one of the three. */
+  int all;            /* every task: -a, -C, or nothing was chosen */
+  int all_by_default; /* nothing was chosen */
+  shared_ids_t pids;
+  shared_ids_t tids;
+  const char *cpus; /* NULL: all */
+  int no_inherit;
+  int sample_cpu;
+  int switch_events;
+  int namespaces;
+  int cgroups;
+  uint64_t duration_ms; /* 0: no bound */
+  size_t ring_bytes;    /* 0: the library's default */
+  const char *file;
+  int quiet;
+  int verbose;
+  int help;
+  char **command; /* NULL, or argv of the command to run */
+} record_options_t;
+
+/* 0, or SHARED_EXIT_USAGE after a message on stderr. Strings that are not
+ * allocated are argv's. To be followed by record_options_free in any case. */
+int record_options_parse(record_options_t *options, int argc, char **argv);
+void record_options_free(record_options_t *options);
+
+/* Prints the help to stdout. */
+void record_options_help(void);
+
+/* Whether it is the command that is recorded; beside another target it only
+ * tells how long. */
+int record_options_is_command(const record_options_t *options);
+
+#endif

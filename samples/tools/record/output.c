@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/memory.h"
+
+int record_output_at(int fd, uint64_t offset, const void *bytes, size_t size,
+                     size_t *done) {
+  const char *from = bytes;
+  ssize_t nr;
+
+  *done = 0;
+  while (*done < size) {
+    nr = pwrite(fd, from + *done, size - *done, (off_t)(offset + *done));
+    if (nr < 0 && errno == EINTR)
+      continue;
+    if (nr < 0)
+      return -errno;
+    if (nr == 0) /* POSIX allows it where nothing fits */
+      return -ENOSPC;
+    *done += (size_t)nr;
+  }
+  return 0;
+}
+
+static int refuse(const char *path, const char *reason) {
+  fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, path, reason);
+  return -1;
+}
+
+/* Links below these lead to what the program was given, not to a file of its
+ * own: /dev/stdout. */
+static int is_given(const char *path) {
+  return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
+/* As check_backup of tools/perf/util/data.c: an empty file is nothing to keep.
+ */
+static int keep_old(const char *path, const struct stat *stat) {
+  size_t size = strlen(path) + sizeof(".old");
+  char *old;
+  int rc;
+
+  if (!S_ISREG(stat->st_mode) || stat->st_size == 0 || is_given(path))
+    return 0;
+  old = shared_calloc(1, size);
+  snprintf(old, size, "%s.old", path);
+  rc = rename(path, old);
+  if (rc != 0)
+    fprintf(stderr, "%s: %s cannot be kept as %s: %s\n",
+            program_invocation_short_name, path, old, strerror(errno));
+  free(old);
+  return rc;
+}
+
+/* The descriptor is a copy, so that all are closed alike. */
+static int open_stdout(void) {
+  int fd;
+
+  if (isatty(STDOUT_FILENO))
+    return refuse("stdout", "is a terminal, and perf.data is not text: -o FILE "
+                            "names a file");
+  fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  return fd < 0 ? refuse("stdout", strerror(errno)) : fd;
+}
+
+int record_output_open(const char *path, int *is_pipe) {
+  struct stat before;
+  int fd;
+
+  *is_pipe = strcmp(path, "-") == 0;
+  if (*is_pipe)
+    return open_stdout();
+  if (stat(path, &before) == 0 && keep_old(path, &before) != 0)
+    return -1;
+  fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY,
+            S_IRUSR | S_IWUSR);
+  if (fd < 0)
+    return refuse(path, strerror(errno));
+  if (fstat(fd, &before) == 0 && !S_ISREG(before.st_mode))
+    *is_pipe = 1;
+  if (*is_pipe && isatty(fd)) {
+    close(fd);
+    return refuse(path, "is a terminal, and perf.data is not text");
+  }
+  return fd;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The recording: a set of events whose records go into a file. */
+#ifndef RECORD_RUN_H
+#define RECORD_RUN_H
+
+#include <stdint.h>
+
+#include "record/attrs.h"
+#include "record/file.h"
+#include "record/ids.h"
+#include "record/messages.h"
+#include "record/options.h"
+#include "common/session.h"
+#include "uvperf.h"
+
+typedef struct record_run_s {
+  const record_options_t *options;
+  const record_attrs_t *attrs;
+  char **argv; /* for the file */
+  /* -- what came out -- */
+  int command_status; /* to exit with; 0 if the command was terminated */
+  /* -- private -- */
+  record_file_t *file;
+  record_totals_t totals;
+  int write_error; /* -errno of the file, which ended it */
+  shared_session_t session;
+  uvperf_set_t set;
+  record_ids_t ids;
+  uvperf_reading_t *reading;
+  record_totals_t told; /* as of the last line of progress */
+  uint64_t round_ms;    /* when the last round ended, by uv_now */
+  uint64_t nr_running;  /* records of what ran before */
+  int has_set;
+  int has_begun;
+  int has_line;
+  int failed;
+} record_run_t;
+
+/* Records into a file: 0, or the status to exit with after a message. options,
+ * attrs and argv are to be set, all else to be 0; signals are as they were, for
+ * the command. */
+int record_run(record_run_t *run, const shared_signals_t *signals);
+
+#endif

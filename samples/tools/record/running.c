@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Chooses of what runs the part that a recording is about. Does not know how it
+ * is found out. */
+#include "record/running.h"
+
+#include <stdio.h>
+
+#include "common/memory.h"
+#include "uvperf/cpu_list.h"
+
+/* The threads that are measured: -1 for each of a CPU. */
+static void list_threads(shared_ids_t *threads, const record_options_t *options,
+                         pid_t command) {
+  size_t i;
+
+  if (options->all)
+    shared_ids_add(threads, -1);
+  else if (record_options_is_command(options))
+    shared_ids_add(threads, command);
+  for (i = 0; i < options->pids.nr; i++)
+    shared_threads_of(threads, options->pids.ids[i]);
+  for (i = 0; i < options->tids.nr; i++)
+    shared_ids_add(threads, options->tids.ids[i]);
+}
+
+/* Those that are named more than once count once. */
+static void list_cpus(shared_ids_t *cpus, const record_options_t *options) {
+  size_t nr = 0, i;
+
+  if (options->cpus == NULL) {
+    shared_cpus_online(cpus);
+    return;
+  }
+  uvperf_cpu_list_parse(options->cpus, NULL, &nr);
+  cpus->ids = shared_calloc(nr, sizeof(*cpus->ids));
+  cpus->capacity = nr;
+  if (uvperf_cpu_list_parse(options->cpus, cpus->ids, &nr) != 0)
+    nr = 0;
+  for (i = 0; i < nr; i++) {
+    if (!shared_ids_has(cpus, cpus->ids[i]))
+      cpus->ids[cpus->nr++] = cpus->ids[i];
+  }
+}
+
+/* The processes to which the threads belong; one that is gone has nothing to
+ * tell. */
+static void list_processes(shared_ids_t *processes,
+                           const record_options_t *options, pid_t command) {
+  size_t i;
+
+  if (record_options_is_command(options))
+    shared_ids_add(processes, command);
+  for (i = 0; i < options->pids.nr; i++)
+    shared_ids_add(processes, options->pids.ids[i]);
+  for (i = 0; i < options->tids.nr; i++) {
+    int32_t id = shared_process_of(options->tids.ids[i]);
+
+    if (id > 0 && !shared_ids_has(processes, id))
+      shared_ids_add(processes, id);
+  }
+}
+
+static int write_maps(record_synth_t *synth, const record_options_t *options,
+                      pid_t command) {
+  shared_ids_t threads = {0}, cpus = {0};
+  int rc;
+
+  list_threads(&threads, options, command);
+  list_cpus(&cpus, options);
+  rc = record_synth_thread_map(synth, &threads);
+  if (rc == 0)
+    rc = record_synth_cpu_map(synth, &cpus);
+  shared_ids_free(&threads);
+  shared_ids_free(&cpus);
+  return rc;
+}
+
+static int write_tasks(record_synth_t *synth, const record_options_t *options,
+                       pid_t command) {
+  shared_ids_t processes = {0};
+  int rc;
+
+  if (options->all)
+    return record_synth_all(synth);
+  list_processes(&processes, options, command);
+  rc = record_synth_processes(synth, &processes);
+  shared_ids_free(&processes);
+  return rc;
+}
+
+static int write_kernel(record_synth_t *synth,
+                        const record_options_t *options) {
+  int rc = record_synth_kernel(synth);
+
+  if (synth->kernel_hidden && !synth->attr->exclude_kernel && !options->quiet)
+    fputs("record: the kernel's addresses are hidden (kptr_restrict): what is "
+          "recorded of\n"
+          "  the kernel has no names\n",
+          stderr);
+  return rc;
+}
+
+/* Tasks first: what is gone when it is their turn has neither name nor maps. To
+ * read /proc/kallsyms takes as long as hundreds of them. */
+int record_running_write(const record_options_t *options, pid_t command,
+                         const struct perf_event_attr *attr,
+                         record_synth_cb write, void *arg) {
+  record_synth_t synth = {0};
+  int rc;
+
+  synth.write = write;
+  synth.arg = arg;
+  synth.attr = attr;
+  synth.mmap_data = options->stack == RECORD_STACK_DWARF;
+  synth.namespaces = options->namespaces;
+  synth.command = command;
+  rc = write_tasks(&synth, options, command);
+  if (rc == 0)
+    rc = write_maps(&synth, options, command);
+  if (rc == 0 && options->cgroups)
+    rc = record_synth_cgroups(&synth);
+  return rc == 0 ? write_kernel(&synth, options) : rc;
+}

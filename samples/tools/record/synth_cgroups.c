@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* The names of cgroups: a sample has but the id of its own, which is the inode
+ * of its directory (kernfs_id of fs/kernfs on 64-bit machines). */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/synth.h"
+#include "record/synth_build.h"
+#include "common/memory.h"
+
+/* PERF_RECORD_CGROUP, which older headers lack. */
+#define CGROUP 19
+
+typedef struct walk_s {
+  const record_synth_t *synth;
+  record_synth_build_t build;
+  char path[RECORD_SYNTH_PATH_BYTES]; /* below the mount */
+  size_t size;
+} walk_t;
+
+static int write_cgroup(walk_t *walk, int fd) {
+  struct stat stat_of;
+
+  if (fstat(fd, &stat_of) != 0)
+    return 0;
+  record_synth_begin(&walk->build, CGROUP, 0);
+  record_synth_put_u64(&walk->build, stat_of.st_ino);
+  record_synth_put_text(&walk->build, walk->size == 0 ? "/" : walk->path);
+  return record_synth_end(walk->synth, &walk->build);
+}
+
+static int walk_directory(walk_t *walk, int fd);
+
+/* One that is gone meanwhile is none. */
+static int walk_child(walk_t *walk, int parent, const char *name) {
+  size_t length = strlen(name), size = walk->size;
+  int fd, rc = 0;
+
+  if (name[0] == '.' || size + 1 + length >= sizeof(walk->path))
+    return 0;
+  fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0)
+    return 0;
+  walk->path[size] = '/';
+  memcpy(walk->path + size + 1, name, length + 1);
+  walk->size = size + 1 + length;
+  rc = walk_directory(walk, fd);
+  walk->size = size;
+  walk->path[size] = '\0';
+  return rc;
+}
+
+/* Closes fd. */
+static int walk_directory(walk_t *walk, int fd) {
+  struct dirent *entry;
+  DIR *directory;
+  int rc;
+
+  rc = write_cgroup(walk, fd);
+  directory = fdopendir(fd);
+  if (directory == NULL) {
+    close(fd);
+    return rc;
+  }
+  while (rc == 0 && (entry = readdir(directory)) != NULL) {
+    if (entry->d_type == DT_DIR)
+      rc = walk_child(walk, dirfd(directory), entry->d_name);
+  }
+  closedir(directory);
+  return rc;
+}
+
+/* "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0", fstab(5): an fd, or -1. */
+static int open_mount(void) {
+  char line[4096], path[1024], type[64];
+  FILE *file = fopen("/proc/self/mounts", "re");
+  int fd = -1;
+
+  if (file == NULL)
+    return -1;
+  while (fd < 0 && fgets(line, sizeof(line), file) != NULL) {
+    if (sscanf(line, "%*s %1023s %63s", path, type) == 2 &&
+        strcmp(type, "cgroup2") == 0)
+      fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  }
+  fclose(file);
+  return fd;
+}
+
+int record_synth_cgroups(record_synth_t *synth) {
+  walk_t *walk;
+  int fd, rc;
+
+  fd = open_mount();
+  if (fd < 0)
+    return 0;
+  walk = shared_calloc(1, sizeof(*walk));
+  walk->synth = synth;
+  rc = walk_directory(walk, fd);
+  free(walk);
+  return rc;
+}

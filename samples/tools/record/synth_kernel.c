@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel's own mappings, as perf_event__synthesize_kernel_mmap and
+ * _modules of tools/perf/util/synthetic-events.c tell them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "record/synth.h"
+#include "record/synth_build.h"
+#include "common/memory.h"
+#include "common/small_file.h"
+
+/* Where the kernel's functions are. */
+typedef struct text_s {
+  uint64_t start, end;
+  char symbol[16]; /* that it begins with, by which perf(1) finds out how far
+                      the kernel was moved when it booted */
+} text_t;
+
+static void path_of(const record_synth_t *synth, const char *path, char *whole,
+                    size_t size) {
+  snprintf(whole, size, "%s%s", synth->root == NULL ? "" : synth->root, path);
+}
+
+/* Both names are of one place; perf(1) would rather have _text. */
+static void take_symbol(text_t *text, uint64_t address, const char *name) {
+  if (strcmp(name, "_text") == 0 ||
+      (strcmp(name, "_stext") == 0 && text->symbol[0] == '\0')) {
+    text->start = address;
+    snprintf(text->symbol, sizeof(text->symbol), "%s", name);
+  }
+  /* Kernels with CONFIG_KALLSYMS_ALL list _edata too. */
+  if (strcmp(name, "_edata") == 0 ||
+      (strcmp(name, "_etext") == 0 && text->end == 0))
+    text->end = address;
+}
+
+/* "ffffffff81000000 T _text", and a module's name behind a tab. */
+static int read_text(text_t *text, const char *path) {
+  FILE *file = fopen(path, "re");
+  char line[1024], name[16], buffer[16384];
+  uint64_t address;
+
+  memset(text, 0, sizeof(*text));
+  if (file == NULL)
+    return -1;
+  /* It has megabytes, and stdio would read 1024 bytes at a time. */
+  setvbuf(file, buffer, _IOFBF, sizeof(buffer));
+  while (fgets(line, sizeof(line), file) != NULL) {
+    /* Most are not read farther than this. */
+    if (strstr(line, " _") != NULL && strchr(line, '\t') == NULL &&
+        sscanf(line, "%" SCNx64 " %*c %15s", &address, name) == 2)
+      take_symbol(text, address, name);
+  }
+  fclose(file);
+  return text->start == 0 ? -1 : 0; /* hidden addresses read as 0 */
+}
+
+/* One that /proc/kallsyms does not tell is the end of the addresses. */
+static uint64_t text_bytes(const text_t *text) {
+  return text->end > text->start ? text->end - text->start : 0 - text->start;
+}
+
+static int write_map(const record_synth_t *synth, record_synth_build_t *build,
+                     uint64_t start, uint64_t size, uint64_t pgoff,
+                     const char *name) {
+  record_synth_begin(build, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
+  record_synth_put_u32(build, UINT32_MAX); /* no process, all */
+  record_synth_put_u32(build, 0);
+  record_synth_put_u64(build, start);
+  record_synth_put_u64(build, size);
+  record_synth_put_u64(build, pgoff);
+  record_synth_put_path(build, name);
+  return record_synth_end(synth, build);
+}
+
+/* -- modules --------------------------------------------------------------- */
+
+/* Whether "kernel/fs/xfs/xfs.ko.xz" is the file of a module of that name; a
+ * dash there is an underscore here. */
+static int is_dep_path(const char *path, size_t size, const char *module) {
+  const char *end = path + size, *base = end;
+  size_t i;
+
+  while (base > path && base[-1] != '/')
+    base--;
+  for (i = 0; module[i] != '\0'; i++) {
+    if (base + i == end || (base[i] == '-' ? '_' : base[i]) !=
+                               (module[i] == '-' ? '_' : module[i]))
+      return 0;
+  }
+  return strncmp(base + i, ".ko", 3) == 0;
+}
+
+/* The file that a module came from, if modules.dep has it: modules.dep(5). Else
+ * "[name]". */
+static void find_file(const char *dep, const char *release, const char *module,
+                      char *name, size_t name_size) {
+  const char *line = dep;
+  size_t size;
+
+  while (line != NULL && *line != '\0') {
+    size = strcspn(line, ":\n");
+    if (is_dep_path(line, size, module)) {
+      if (line[0] == '/')
+        snprintf(name, name_size, "%.*s", (int)size, line);
+      else
+        snprintf(name, name_size, "/lib/modules/%s/%.*s", release, (int)size,
+                 line);
+      return;
+    }
+    line = strchr(line, '\n');
+    line = line == NULL ? NULL : line + 1;
+  }
+  snprintf(name, name_size, "[%s]", module);
+}
+
+/* "xfs 2109440 1 - Live 0xffffffffc0a00000", proc(5). A kernel without modules
+ * has no such file. */
+static int write_modules(const record_synth_t *synth,
+                         record_synth_build_t *build) {
+  char line[4096], path[4096], module[128], dep_path[256], name[4096], *dep;
+  struct utsname system;
+  uint64_t size, start;
+  size_t nr;
+  FILE *file;
+  int rc = 0;
+
+  path_of(synth, "/proc/modules", path, sizeof(path));
+  file = fopen(path, "re");
+  if (file == NULL || uname(&system) != 0)
+    return 0;
+  snprintf(dep_path, sizeof(dep_path), "/lib/modules/%s/modules.dep",
+           system.release);
+  path_of(synth, dep_path, path, sizeof(path));
+  dep = shared_file_read(path, &nr);
+  while (rc == 0 && fgets(line, sizeof(line), file) != NULL) {
+    if (sscanf(line, "%127s %" SCNu64 " %*s %*s %*s %" SCNx64, module, &size,
+               &start) != 3 ||
+        start == 0)
+      continue;
+    find_file(dep == NULL ? "" : dep, system.release, module, name,
+              sizeof(name));
+    rc = write_map(synth, build, start, size, 0, name);
+  }
+  free(dep);
+  fclose(file);
+  return rc;
+}
+
+int record_synth_kernel(record_synth_t *synth) {
+  record_synth_build_t *build;
+  char path[512], name[64];
+  text_t text;
+  int rc;
+
+  synth->kernel_hidden = 0;
+  path_of(synth, "/proc/kallsyms", path, sizeof(path));
+  if (read_text(&text, path) != 0) {
+    synth->kernel_hidden = 1;
+    return 0;
+  }
+  build = shared_calloc(1, sizeof(*build));
+  snprintf(name, sizeof(name), "[kernel.kallsyms]%s", text.symbol);
+  rc = write_map(synth, build, text.start, text_bytes(&text), text.start, name);
+  if (rc == 0)
+    rc = write_modules(synth, build);
+  free(build);
+  return rc;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* What is measured: THREAD_MAP and CPU_MAP, which are perf(1)'s own. Source:
+ * struct perf_record_thread_map and perf_record_cpu_map of
+ * tools/lib/perf/include/perf/event.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/synth.h"
+#include "record/synth_build.h"
+#include "common/memory.h"
+#include "common/proc.h"
+
+/* PERF_RECORD_THREAD_MAP, PERF_RECORD_CPU_MAP. */
+#define THREAD_MAP 73
+#define CPU_MAP    74
+
+/* Of the forms of a CPU_MAP that which each perf(1) knows: PERF_CPU_MAP__CPUS.
+ */
+#define CPU_MAP_CPUS 0
+
+/* 16 bits of size; a second THREAD_MAP would be warned of. */
+#define MOST_THREADS 2700
+#define MOST_CPUS    32000
+
+int record_synth_thread_map(record_synth_t *synth, const shared_ids_t *tids) {
+  record_synth_build_t *build;
+  char comm[SHARED_PROC_COMM_BYTES];
+  size_t i;
+  int rc;
+
+  if (tids->nr > MOST_THREADS)
+    return 0;
+  build = shared_calloc(1, sizeof(*build));
+  record_synth_begin(build, THREAD_MAP, 0);
+  record_synth_put_u64(build, tids->nr);
+  for (i = 0; i < tids->nr; i++) {
+    record_synth_put_u64(build, (uint64_t)tids->ids[i]);
+    memset(comm, 0, sizeof(comm));
+    if (tids->ids[i] < 0 ||
+        shared_proc_comm(tids->ids[i], tids->ids[i], comm) != 0)
+      comm[0] = '\0';
+    comm[15] = '\0';
+    record_synth_put(build, comm, 16);
+  }
+  rc = record_synth_end(synth, build);
+  free(build);
+  return rc;
+}
+
+int record_synth_cpu_map(record_synth_t *synth, const shared_ids_t *cpus) {
+  uint16_t form = CPU_MAP_CPUS, nr = (uint16_t)cpus->nr, cpu;
+  record_synth_build_t *build;
+  size_t i;
+  int rc;
+
+  if (cpus->nr > MOST_CPUS)
+    return 0;
+  build = shared_calloc(1, sizeof(*build));
+  record_synth_begin(build, CPU_MAP, 0);
+  record_synth_put(build, &form, sizeof(form));
+  record_synth_put(build, &nr, sizeof(nr));
+  for (i = 0; i < cpus->nr; i++) {
+    cpu = (uint16_t)cpus->ids[i];
+    record_synth_put(build, &cpu, sizeof(cpu));
+  }
+  rc = record_synth_end(synth, build);
+  free(build);
+  return rc;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes and threads: FORK, NAMESPACES, COMM and MMAP2 of each, in this
+ * order, as __event__synthesize_thread of
+ * tools/perf/util/synthetic-events.c. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "record/synth.h"
+#include "record/synth_build.h"
+#include "common/memory.h"
+#include "common/proc.h"
+
+/* TASK_COMM_LEN: the kernel's records have no more, threads of its own are
+ * called longer in /proc. */
+#define COMM_BYTES 16
+
+typedef struct task_s {
+  const record_synth_t *synth;
+  record_synth_build_t build;
+  int32_t pid;
+  int32_t tid;
+  int failure; /* what a mapping's record came to; those of /proc are none */
+} task_t;
+
+static void put_ids(task_t *task) {
+  record_synth_put_u32(&task->build, (uint32_t)task->pid);
+  record_synth_put_u32(&task->build, (uint32_t)task->tid);
+}
+
+/* Who made a thread is not known: the process's first one. misc tells perf(1)
+ * that the mappings of the parent are not those of the child, as all of them
+ * follow: PERF_RECORD_MISC_FORK_EXEC. */
+static int write_fork(task_t *task, uint32_t ppid) {
+  uint32_t parent = task->tid == task->pid ? ppid : (uint32_t)task->pid;
+
+  record_synth_begin(&task->build, PERF_RECORD_FORK,
+                     PERF_RECORD_MISC_FORK_EXEC);
+  record_synth_put_u32(&task->build, (uint32_t)task->pid);
+  record_synth_put_u32(&task->build, parent);
+  record_synth_put_u32(&task->build, (uint32_t)task->tid);
+  record_synth_put_u32(&task->build, parent);
+  record_synth_put_u64(&task->build, 0); /* the time is not known */
+  return record_synth_end(task->synth, &task->build);
+}
+
+/* In the order of NET_NS_INDEX and so on, <linux/perf_event.h>. */
+static int write_namespaces(task_t *task) {
+  static const char *const names[] = {"net",  "uts", "ipc",   "pid",
+                                      "user", "mnt", "cgroup"};
+  struct stat stat_of;
+  char path[64];
+  size_t i;
+
+  if (!task->synth->namespaces)
+    return 0;
+  record_synth_begin(&task->build, PERF_RECORD_NAMESPACES, 0);
+  put_ids(task);
+  record_synth_put_u64(&task->build, sizeof(names) / sizeof(*names));
+  for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+    snprintf(path, sizeof(path), "/proc/%d/ns/%s", task->tid, names[i]);
+    if (stat(path, &stat_of) != 0)
+      memset(&stat_of, 0, sizeof(stat_of));
+    record_synth_put_u64(&task->build, stat_of.st_dev);
+    record_synth_put_u64(&task->build, stat_of.st_ino);
+  }
+  return record_synth_end(task->synth, &task->build);
+}
+
+static int write_comm(task_t *task, char *comm) {
+  comm[COMM_BYTES - 1] = '\0';
+  record_synth_begin(&task->build, PERF_RECORD_COMM, 0);
+  put_ids(task);
+  record_synth_put_text(&task->build, comm);
+  return record_synth_end(task->synth, &task->build);
+}
+
+/* What perf(1) takes: programs, and with mmap_data what can be read too. */
+static int is_wanted(const task_t *task, const shared_proc_map_t *map) {
+  return map->prot[2] == 'x' || (task->synth->mmap_data && map->prot[0] == 'r');
+}
+
+static uint32_t protection(const shared_proc_map_t *map) {
+  return (map->prot[0] == 'r' ? PROT_READ : 0u) |
+         (map->prot[1] == 'w' ? PROT_WRITE : 0u) |
+         (map->prot[2] == 'x' ? PROT_EXEC : 0u);
+}
+
+static int write_map(void *arg, const shared_proc_map_t *map) {
+  task_t *task = arg;
+  uint16_t misc = PERF_RECORD_MISC_USER;
+
+  if (!is_wanted(task, map))
+    return 0;
+  if (map->prot[2] != 'x')
+    misc |= PERF_RECORD_MISC_MMAP_DATA;
+  record_synth_begin(&task->build, PERF_RECORD_MMAP2, misc);
+  put_ids(task);
+  record_synth_put_u64(&task->build, map->start);
+  record_synth_put_u64(&task->build, map->end - map->start);
+  record_synth_put_u64(&task->build, map->pgoff);
+  record_synth_put_u32(&task->build, map->major);
+  record_synth_put_u32(&task->build, map->minor);
+  record_synth_put_u64(&task->build, map->inode);
+  record_synth_put_u64(&task->build, 0); /* its generation is not known */
+  record_synth_put_u32(&task->build, protection(map));
+  record_synth_put_u32(&task->build,
+                       map->prot[3] == 's' ? MAP_SHARED : MAP_PRIVATE);
+  record_synth_put_path(&task->build,
+                        map->path[0] == '\0' ? "//anon" : map->path);
+  task->failure = record_synth_end(task->synth, &task->build);
+  return task->failure;
+}
+
+static int write_thread(task_t *task) {
+  char comm[SHARED_PROC_COMM_BYTES];
+  shared_proc_stat_t stat = {"", 0, 0};
+  int rc;
+
+  if (shared_proc_comm(task->pid, task->tid, comm) != 0 ||
+      (task->tid == task->pid &&
+       shared_proc_stat(task->pid, task->tid, &stat) != 0))
+    return 0; /* gone */
+  rc = write_fork(task, stat.ppid);
+  if (rc == 0)
+    rc = write_namespaces(task);
+  return rc == 0 ? write_comm(task, comm) : rc;
+}
+
+static int write_process(task_t *task, int32_t pid) {
+  shared_ids_t tids = {NULL, 0, 0};
+  size_t i;
+  int rc = 0;
+
+  task->pid = pid;
+  if (shared_threads_of(&tids, pid) != 0)
+    tids.nr = 0; /* gone */
+  for (i = 0; rc == 0 && i < tids.nr; i++) {
+    task->tid = tids.ids[i];
+    rc = write_thread(task);
+    if (rc == 0 && task->tid == pid && pid != task->synth->command) {
+      shared_proc_maps(pid, write_map, task);
+      rc = task->failure;
+    }
+  }
+  shared_ids_free(&tids);
+  return rc;
+}
+
+int record_synth_processes(record_synth_t *synth, const shared_ids_t *pids) {
+  task_t *task = shared_calloc(1, sizeof(*task));
+  size_t i;
+  int rc = 0;
+
+  task->synth = synth;
+  for (i = 0; rc == 0 && i < pids->nr; i++)
+    rc = write_process(task, pids->ids[i]);
+  free(task);
+  return rc;
+}
+
+int record_synth_all(record_synth_t *synth) {
+  shared_ids_t pids = {NULL, 0, 0};
+  int rc;
+
+  rc = shared_processes(&pids);
+  if (rc == 0)
+    rc = record_synth_processes(synth, &pids);
+  shared_ids_free(&pids);
+  return rc;
+}

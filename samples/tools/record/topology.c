@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* The features that tell how CPUs, their caches and memory are put together. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uvperf.h>
+
+#include "record/features.h"
+#include "common/memory.h"
+#include "common/small_file.h"
+
+#define CPUS  "/sys/devices/system/cpu"
+#define NODES "/sys/devices/system/node"
+
+/* Room for the lists of CPUs that sysfs gives, at most a page. */
+#define LIST_BYTES 4096
+
+/* -- CPUs ------------------------------------------------------------------ */
+
+int record_last_cpu(void) {
+  char list[LIST_BYTES];
+  size_t nr = 0;
+  int *cpus, last;
+
+  if (shared_file_line(CPUS "/present", list, sizeof(list)) != 0 ||
+      uvperf_cpu_list_parse(list, NULL, &nr) != -ENOBUFS)
+    return -1;
+  cpus = shared_calloc(nr, sizeof(*cpus));
+  last = uvperf_cpu_list_parse(list, cpus, &nr) == 0 ? cpus[nr - 1] : -1;
+  free(cpus);
+  return last;
+}
+
+typedef struct texts_s {
+  char **texts;
+  size_t nr;
+  size_t capacity;
+} texts_t;
+
+static void add_text(texts_t *texts, const char *text) {
+  size_t i;
+
+  for (i = 0; i < texts->nr; i++) {
+    if (strcmp(texts->texts[i], text) == 0)
+      return;
+  }
+  if (texts->nr == texts->capacity)
+    texts->texts = shared_grow(texts->texts, &texts->capacity, sizeof(char *));
+  texts->texts[texts->nr] = shared_calloc(1, strlen(text) + 1);
+  memcpy(texts->texts[texts->nr++], text, strlen(text));
+}
+
+static void free_texts(texts_t *texts) {
+  size_t i;
+
+  for (i = 0; i < texts->nr; i++)
+    free(texts->texts[i]);
+  free(texts->texts);
+}
+
+/* The lists of CPUs that belong together, each once; older kernels have them by
+ * another name: Documentation/admin-guide/cputopology.rst. */
+static size_t put_lists(int last, const char *name, const char *old_name,
+                        record_bytes_t *bytes) {
+  texts_t texts = {NULL, 0, 0};
+  char path[128], list[LIST_BYTES];
+  size_t i, nr;
+  int cpu;
+
+  for (cpu = 0; cpu <= last; cpu++) {
+    snprintf(path, sizeof(path), CPUS "/cpu%d/topology/%s", cpu, name);
+    if (shared_file_line(path, list, sizeof(list)) == 0) {
+      add_text(&texts, list);
+      continue;
+    }
+    snprintf(path, sizeof(path), CPUS "/cpu%d/topology/%s", cpu, old_name);
+    if (shared_file_line(path, list, sizeof(list)) == 0)
+      add_text(&texts, list);
+  }
+  record_bytes_put_u32(bytes, (uint32_t)texts.nr);
+  for (i = 0; i < texts.nr; i++)
+    record_bytes_put_string(bytes, texts.texts[i]);
+  nr = texts.nr;
+  free_texts(&texts);
+  return nr;
+}
+
+/* A CPU that is offline has none: -1. */
+static void put_id(int cpu, const char *name, record_bytes_t *bytes) {
+  char path[128];
+  int64_t id;
+
+  snprintf(path, sizeof(path), CPUS "/cpu%d/topology/%s", cpu, name);
+  record_bytes_put_u32(bytes, shared_file_number(path, &id) == 0 ? (uint32_t)id
+                                                                 : UINT32_MAX);
+}
+
+/* Dies are told only where there is more to a package than one:
+ * has_die_topology of tools/perf/util/cputopo.c asks x86 and s390. */
+static int has_dies(void) {
+  char line[LIST_BYTES];
+
+#if defined(__x86_64__) || defined(__i386__) || defined(__s390x__)
+  return shared_file_line(CPUS "/cpu0/topology/die_cpus_list", line,
+                          sizeof(line)) == 0;
+#else
+  (void)line;
+  return 0;
+#endif
+}
+
+int record_put_cpu_topology(record_bytes_t *bytes) {
+  int cpu, last = record_last_cpu();
+  size_t nr;
+
+  nr = put_lists(last, "package_cpus_list", "core_siblings_list", bytes);
+  nr += put_lists(last, "core_cpus_list", "thread_siblings_list", bytes);
+  for (cpu = 0; cpu <= last; cpu++) {
+    put_id(cpu, "core_id", bytes);
+    put_id(cpu, "physical_package_id", bytes);
+  }
+  if (nr == 0 || !has_dies())
+    return nr > 0;
+  put_lists(last, "die_cpus_list", "die_cpus_list", bytes);
+  for (cpu = 0; cpu <= last; cpu++)
+    put_id(cpu, "die_id", bytes);
+  return 1;
+}
+
+/* -- memory ---------------------------------------------------------------- */
+
+/* "Node 0 MemTotal:       10315980 kB" */
+static uint64_t node_memory(const char *text, const char *name) {
+  const char *at = strstr(text, name);
+
+  return at == NULL ? 0 : strtoull(at + strlen(name), NULL, 10);
+}
+
+static int put_node(int node, record_bytes_t *bytes) {
+  char path[128], cpus[LIST_BYTES], *text;
+  size_t size;
+
+  snprintf(path, sizeof(path), NODES "/node%d/cpulist", node);
+  if (shared_file_line(path, cpus, sizeof(cpus)) != 0)
+    return 0;
+  snprintf(path, sizeof(path), NODES "/node%d/meminfo", node);
+  text = shared_file_read(path, &size);
+  if (text == NULL)
+    return 0;
+  record_bytes_put_u32(bytes, (uint32_t)node);
+  record_bytes_put_u64(bytes, node_memory(text, "MemTotal:"));
+  record_bytes_put_u64(bytes, node_memory(text, "MemFree:"));
+  record_bytes_put_string(bytes, cpus);
+  free(text);
+  return 1;
+}
+
+int record_put_numa_topology(record_bytes_t *bytes) {
+  char list[LIST_BYTES];
+  size_t nr = 0, i, start = bytes->used;
+  uint32_t put = 0;
+  int *nodes;
+
+  /* Lists of nodes are written as those of CPUs. */
+  if (shared_file_line(NODES "/online", list, sizeof(list)) != 0 ||
+      uvperf_cpu_list_parse(list, NULL, &nr) != -ENOBUFS)
+    return 0;
+  nodes = shared_calloc(nr, sizeof(*nodes));
+  if (uvperf_cpu_list_parse(list, nodes, &nr) != 0)
+    nr = 0;
+  record_bytes_put_u32(bytes, 0);
+  for (i = 0; i < nr; i++)
+    put += (uint32_t)put_node(nodes[i], bytes);
+  free(nodes);
+  memcpy(bytes->bytes + start, &put, sizeof(put));
+  return put > 0;
+}
+
+/* -- caches ---------------------------------------------------------------- */
+
+typedef struct cache_s {
+  uint32_t numbers[4]; /* level, bytes of a line, sets, ways */
+  char type[32];
+  char size[32];
+  char map[LIST_BYTES];
+} cache_t;
+
+typedef struct caches_s {
+  cache_t *caches;
+  size_t nr;
+  size_t capacity;
+} caches_t;
+
+static int read_cache_line(int cpu, int index, const char *name, char *line,
+                           size_t size) {
+  char path[128];
+
+  snprintf(path, sizeof(path), CPUS "/cpu%d/cache/index%d/%s", cpu, index,
+           name);
+  return shared_file_line(path, line, size);
+}
+
+/* 0, or -1 where that CPU has no such cache. */
+static int read_cache(int cpu, int index, cache_t *cache) {
+  static const char *const names[] = {"level", "coherency_line_size",
+                                      "number_of_sets",
+                                      "ways_of_associativity"};
+  char line[32];
+  size_t i;
+
+  memset(cache, 0, sizeof(*cache));
+  for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+    if (read_cache_line(cpu, index, names[i], line, sizeof(line)) == 0)
+      cache->numbers[i] = (uint32_t)strtoul(line, NULL, 10);
+    else if (i == 0)
+      return -1;
+  }
+  return read_cache_line(cpu, index, "type", cache->type,
+                         sizeof(cache->type)) == 0 &&
+                 read_cache_line(cpu, index, "size", cache->size,
+                                 sizeof(cache->size)) == 0 &&
+                 read_cache_line(cpu, index, "shared_cpu_list", cache->map,
+                                 sizeof(cache->map)) == 0
+             ? 0
+             : -1;
+}
+
+/* As cpu_cache_level__cmp has it; CPUs that share one tell it each. */
+static int is_same(const cache_t *a, const cache_t *b) {
+  return memcmp(a->numbers, b->numbers, sizeof(a->numbers)) == 0 &&
+         strcmp(a->type, b->type) == 0 && strcmp(a->size, b->size) == 0 &&
+         strcmp(a->map, b->map) == 0;
+}
+
+static void add_cache(caches_t *caches, const cache_t *cache) {
+  size_t i;
+
+  for (i = 0; i < caches->nr; i++) {
+    if (is_same(&caches->caches[i], cache))
+      return;
+  }
+  if (caches->nr == caches->capacity)
+    caches->caches =
+        shared_grow(caches->caches, &caches->capacity, sizeof(*caches->caches));
+  caches->caches[caches->nr++] = *cache;
+}
+
+static int by_level(const void *a, const void *b) {
+  const cache_t *left = a, *right = b;
+
+  return (left->numbers[0] > right->numbers[0]) -
+         (left->numbers[0] < right->numbers[0]);
+}
+
+int record_put_cache(record_bytes_t *bytes) {
+  caches_t caches = {NULL, 0, 0};
+  int cpu, index, last = record_last_cpu();
+  cache_t cache;
+  size_t i, found;
+
+  for (cpu = 0; cpu <= last; cpu++) {
+    for (index = 0; read_cache(cpu, index, &cache) == 0; index++)
+      add_cache(&caches, &cache);
+  }
+  found = caches.nr;
+  if (found > 0)
+    qsort(caches.caches, caches.nr, sizeof(*caches.caches), by_level);
+  record_bytes_put_u32(bytes, 1); /* the version */
+  record_bytes_put_u32(bytes, (uint32_t)caches.nr);
+  for (i = 0; i < caches.nr; i++) {
+    record_bytes_put(bytes, caches.caches[i].numbers,
+                     sizeof(caches.caches[i].numbers));
+    record_bytes_put_string(bytes, caches.caches[i].type);
+    record_bytes_put_string(bytes, caches.caches[i].size);
+    record_bytes_put_string(bytes, caches.caches[i].map);
+  }
+  free(caches.caches);
+  return found > 0;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* The formats of the tracepoints that are recorded, as tracefs has them.
+ * Without them perf(1) refuses a file with tracepoints. The layout is that of
+ * tracing_data_get in tools/perf/util/trace-event-info.c, version 0.5, which
+ * ends before the names of tasks: these are in the records. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <uvperf.h>
+
+#include "record/features.h"
+#include "common/memory.h"
+#include "common/small_file.h"
+
+typedef struct tracepoint_s {
+  char category[256];
+  char name[256];
+} tracepoint_t;
+
+typedef struct tracepoints_s {
+  const record_events_t *events;
+  tracepoint_t *found;
+  size_t nr;
+  size_t capacity;
+} tracepoints_t;
+
+static int is_recorded(const record_events_t *events, uint64_t id) {
+  struct perf_event_attr attr;
+  size_t i;
+
+  for (i = 0; i < events->nr; i++) {
+    record_events_head(&events->events[i], &attr);
+    if (attr.type == PERF_TYPE_TRACEPOINT && attr.config == id)
+      return 1;
+  }
+  return 0;
+}
+
+static int has_tracepoints(const record_events_t *events) {
+  struct perf_event_attr attr;
+  size_t i;
+
+  for (i = 0; i < events->nr; i++) {
+    record_events_head(&events->events[i], &attr);
+    if (attr.type == PERF_TYPE_TRACEPOINT)
+      return 1;
+  }
+  return 0;
+}
+
+static void add(tracepoints_t *tracepoints, const char *category,
+                const char *name) {
+  tracepoint_t *found;
+
+  if (tracepoints->nr == tracepoints->capacity)
+    tracepoints->found =
+        shared_grow(tracepoints->found, &tracepoints->capacity, sizeof(*found));
+  found = &tracepoints->found[tracepoints->nr++];
+  snprintf(found->category, sizeof(found->category), "%s", category);
+  snprintf(found->name, sizeof(found->name), "%s", name);
+}
+
+static int find(const char *category, const char *name, uint64_t id,
+                void *arg) {
+  tracepoints_t *tracepoints = arg;
+
+  if (is_recorded(tracepoints->events, id))
+    add(tracepoints, category, name);
+  return 0;
+}
+
+/* An event is called "category:name" and maybe more, unless the user gave it
+ * another name: its id shows which. 1 if all are found so. */
+static int find_by_names(tracepoints_t *tracepoints) {
+  const record_events_t *events = tracepoints->events;
+  char category[256], name[256];
+  struct perf_event_attr attr;
+  uint64_t id;
+  size_t i;
+
+  for (i = 0; i < events->nr; i++) {
+    record_events_head(&events->events[i], &attr);
+    if (attr.type != PERF_TYPE_TRACEPOINT)
+      continue;
+    if (sscanf(events->events[i].name, "%255[^:/]:%255[^:/]", category, name) !=
+            2 ||
+        uvperf_tracefs_id(category, name, &id) != 0 || id != attr.config)
+      return 0;
+    add(tracepoints, category, name);
+  }
+  return 1;
+}
+
+static int compare(const void *one, const void *other) {
+  const tracepoint_t *a = one, *b = other;
+  int order = strcmp(a->category, b->category);
+
+  return order != 0 ? order : strcmp(a->name, b->name);
+}
+
+/* Puts those of one category after one another, each once. */
+static void sort(tracepoints_t *tracepoints) {
+  size_t nr = 0, i;
+
+  if (tracepoints->nr > 1)
+    qsort(tracepoints->found, tracepoints->nr, sizeof(*tracepoints->found),
+          compare);
+  for (i = 0; i < tracepoints->nr; i++) {
+    if (nr == 0 ||
+        compare(&tracepoints->found[nr - 1], &tracepoints->found[i]) != 0)
+      tracepoints->found[nr++] = tracepoints->found[i];
+  }
+  tracepoints->nr = nr;
+}
+
+/* To look for ids without names, all ids of tracefs are read. */
+static void find_all(tracepoints_t *tracepoints) {
+  if (!find_by_names(tracepoints)) {
+    tracepoints->nr = 0;
+    /* What of them may not be read is not what was opened. */
+    uvperf_tracefs_walk(NULL, NULL, find, tracepoints);
+  }
+  sort(tracepoints);
+}
+
+/* A file behind its size, in so many bytes. */
+static int put_file(const char *root, const char *path, size_t size_bytes,
+                    record_bytes_t *bytes) {
+  char whole[8192], *text;
+  uint64_t size64;
+  size_t size;
+
+  snprintf(whole, sizeof(whole), "%s/%s", root, path);
+  text = shared_file_read(whole, &size);
+  if (text == NULL)
+    return 0;
+  size64 = size;
+  if (size_bytes == sizeof(size64))
+    record_bytes_put_u64(bytes, size64);
+  else
+    record_bytes_put_u32(bytes, (uint32_t)size);
+  record_bytes_put(bytes, text, size);
+  free(text);
+  return 1;
+}
+
+static void put_start(record_bytes_t *bytes) {
+  const uint16_t one = 1;
+  unsigned char is_big = *(const unsigned char *)&one == 0;
+  unsigned char long_bytes = sizeof(long);
+
+  record_bytes_put(bytes, "\027\010\104tracing0.5", 14); /* with the NUL */
+  record_bytes_put(bytes, &is_big, 1);
+  record_bytes_put(bytes, &long_bytes, 1);
+  record_bytes_put_u32(bytes, (uint32_t)sysconf(_SC_PAGESIZE));
+}
+
+static size_t end_of_category(const tracepoints_t *tracepoints, size_t first) {
+  size_t end = first + 1;
+
+  while (end < tracepoints->nr &&
+         strcmp(tracepoints->found[end].category,
+                tracepoints->found[first].category) == 0)
+    end++;
+  return end;
+}
+
+static int put_category(const tracepoints_t *tracepoints, size_t first,
+                        size_t end, const char *root, record_bytes_t *bytes) {
+  const tracepoint_t *found = tracepoints->found + first;
+  char path[1024];
+  size_t i;
+
+  record_bytes_put(bytes, found->category, strlen(found->category) + 1);
+  record_bytes_put_u32(bytes, (uint32_t)(end - first));
+  for (i = 0; i < end - first; i++) {
+    snprintf(path, sizeof(path), "events/%s/%s/format", found[i].category,
+             found[i].name);
+    if (!put_file(root, path, sizeof(uint64_t), bytes))
+      return 0;
+  }
+  return 1;
+}
+
+static int put_formats(const tracepoints_t *tracepoints, const char *root,
+                       record_bytes_t *bytes) {
+  size_t first, end, start = bytes->used;
+  uint32_t nr = 0;
+
+  record_bytes_put_u32(bytes, 0);
+  for (first = 0; first < tracepoints->nr; first = end) {
+    end = end_of_category(tracepoints, first);
+    if (!put_category(tracepoints, first, end, root, bytes))
+      return 0;
+    nr++;
+  }
+  memcpy(bytes->bytes + start, &nr, sizeof(nr));
+  return nr > 0;
+}
+
+static int put_all(const tracepoints_t *tracepoints, const char *root,
+                   record_bytes_t *bytes) {
+  put_start(bytes);
+  record_bytes_put(bytes, "header_page", sizeof("header_page"));
+  if (!put_file(root, "events/header_page", sizeof(uint64_t), bytes))
+    return 0;
+  record_bytes_put(bytes, "header_event", sizeof("header_event"));
+  if (!put_file(root, "events/header_event", sizeof(uint64_t), bytes))
+    return 0;
+  record_bytes_put_u32(bytes, 0); /* of ftrace's own events none */
+  if (!put_formats(tracepoints, root, bytes))
+    return 0;
+  record_bytes_put_u32(bytes, 0); /* kallsyms, which perf does not look at */
+  if (!put_file(root, "printk_formats", sizeof(uint32_t), bytes))
+    record_bytes_put_u32(bytes, 0);
+  return 1;
+}
+
+int record_put_tracing_data(const record_events_t *events,
+                            record_bytes_t *bytes) {
+  tracepoints_t tracepoints = {events, NULL, 0, 0};
+  char root[4096];
+  size_t size = sizeof(root);
+  int found;
+
+  if (!has_tracepoints(events) || uvperf_tracefs_path(root, &size) != 0)
+    return 0;
+  find_all(&tracepoints);
+  found = tracepoints.nr > 0 && put_all(&tracepoints, root, bytes);
+  free(tracepoints.found);
+  return found;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks into /proc for the tasks that are counted. A file for each of them from
+ * time to time costs less than reading all their events. */
+#include "stat/alive.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+/* The name may have anything in it, also what looks like more fields: it ends
+ * with the last parenthesis. See proc(5), /proc/pid/stat. */
+int stat_alive_parse(const char *text, char *state, long *nr_threads,
+                     uint64_t *start) {
+  const char *fields = strrchr(text, ')');
+
+  if (fields == NULL)
+    return -1;
+  return sscanf(fields + 1,
+                " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                "%*s %*s %ld %*s %" SCNu64,
+                state, nr_threads, start) == 3
+             ? 0
+             : -1;
+}
+
+/* 1 and when it began, 0 if it has ended, or -1 if /proc does not tell. */
+static int look(int32_t id, int is_process, uint64_t *start) {
+  char path[32], text[1024], state;
+  long nr_threads;
+  size_t nr;
+  FILE *file;
+
+  snprintf(path, sizeof(path), "/proc/%" PRId32 "/stat", id);
+  file = fopen(path, "re");
+  if (file == NULL)
+    return -1;
+  nr = fread(text, 1, sizeof(text) - 1, file);
+  fclose(file);
+  text[nr] = '\0';
+  if (stat_alive_parse(text, &state, &nr_threads, start) != 0)
+    return -1;
+  if (state != 'Z' && state != 'X')
+    return 1;
+  /* The first thread may end before the others: it stays as a zombie. */
+  return is_process && nr_threads > 1;
+}
+
+/* Where /proc is hidden (hidepid) the kernel still tells whether there is such
+ * a task, but not whether it is the same one. */
+static int lives(const stat_task_t *task) {
+  uint64_t start;
+  int rc = look(task->id, task->is_process, &start);
+
+  if (rc > 0)
+    return task->start == 0 || start == task->start;
+  return rc < 0 && (kill(task->id, 0) == 0 || errno != ESRCH);
+}
+
+static void add(stat_alive_t *alive, int32_t id, int is_process) {
+  stat_task_t *task = &alive->tasks[alive->nr];
+
+  task->id = id;
+  task->is_process = is_process;
+  if (look(id, is_process, &task->start) <= 0)
+    task->start = 0;
+  alive->nr += (size_t)lives(task);
+}
+
+void stat_alive_begin(stat_alive_t *alive, const stat_options_t *options) {
+  size_t i;
+
+  alive->tasks = shared_calloc(options->pids.nr + options->tids.nr + 1,
+                               sizeof(*alive->tasks));
+  alive->nr = 0;
+  for (i = 0; i < options->pids.nr; i++)
+    add(alive, options->pids.ids[i], 1);
+  for (i = 0; i < options->tids.nr; i++)
+    add(alive, options->tids.ids[i], 0);
+}
+
+int stat_alive_any(const stat_alive_t *alive) {
+  size_t i;
+
+  for (i = 0; i < alive->nr; i++) {
+    if (lives(&alive->tasks[i]))
+      return 1;
+  }
+  return 0;
+}
+
+void stat_alive_end(stat_alive_t *alive) {
+  free(alive->tasks);
+  memset(alive, 0, sizeof(*alive));
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes a report for programs, as the fields of `perf stat -x`. */
+#include "stat/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/text.h"
+#include "stat/metric.h"
+#include "stat/note.h"
+#include "stat/value.h"
+
+/* A line that is being written. */
+typedef struct fields_s {
+  FILE *file;
+  const char *separator;
+  size_t nr;
+} fields_t;
+
+/* perf-stat(1) quotes nothing, so that a label that has a comma in it moves all
+ * fields behind it. */
+static void put(fields_t *fields, const char *text) {
+  size_t size = strlen(text) + 1, i;
+  char *clean = shared_calloc(size, 1);
+  int is_quoted;
+
+  shared_text_clean(clean, size, text);
+  is_quoted =
+      strchr(clean, '"') != NULL || strstr(clean, fields->separator) != NULL;
+  if (fields->nr++ > 0)
+    fputs(fields->separator, fields->file);
+  if (is_quoted)
+    fputc('"', fields->file);
+  for (i = 0; clean[i] != '\0'; i++) {
+    if (clean[i] == '"')
+      fputc('"', fields->file);
+    fputc(clean[i], fields->file);
+  }
+  if (is_quoted)
+    fputc('"', fields->file);
+  free(clean);
+}
+
+static void put_number(fields_t *fields, double value, int decimals,
+                       const char *suffix) {
+  char text[STAT_NUMBER_BYTES], field[STAT_NUMBER_BYTES + 8];
+
+  stat_value_print(text, value, decimals);
+  snprintf(field, sizeof(field), "%s%s", text, suffix);
+  put(fields, field);
+}
+
+static void put_begin(fields_t *fields, const stat_report_t *report,
+                      const stat_line_t *line) {
+  char text[32] = "";
+
+  if (report->is_interval) {
+    snprintf(text, sizeof(text), "%" PRIu64 ".%09" PRIu64,
+             report->at_ns / 1000000000, report->at_ns % 1000000000);
+    put(fields, text);
+  }
+  if (!report->per_cpu)
+    return;
+  text[0] = '\0';
+  if (line->cpu >= 0)
+    snprintf(text, sizeof(text), "CPU%" PRId32, line->cpu);
+  put(fields, text);
+}
+
+static void put_value(fields_t *fields, const stat_report_t *report,
+                      const stat_line_t *line) {
+  const stat_event_t *event = &report->events[line->event];
+  char text[32];
+
+  if (stat_value_is_counted(line))
+    put_number(fields, stat_value(report, line), stat_value_decimals(event),
+               "");
+  else
+    put(fields, stat_value_word(line));
+  put(fields, stat_value_unit(event));
+  put(fields, event->label);
+  if (event->cgroup != NULL)
+    put(fields, event->cgroup);
+  if (report->nr_runs > 1)
+    put_number(fields, line->deviation, 2, "%");
+  snprintf(text, sizeof(text), "%" PRIu64, stat_value_runtime(report, line));
+  put(fields, text);
+  put_number(fields, stat_value_percent(line), 2, "");
+}
+
+static void put_metric(fields_t *fields, const stat_metric_t *metric) {
+  put_number(fields, metric->value, metric->decimals, "");
+  put(fields, metric->unit);
+}
+
+/* One field more, for a value that is not what it seems. */
+static void put_note(fields_t *fields, const stat_line_t *line) {
+  char text[STAT_NOTE_BYTES];
+
+  if (stat_note_missing(line, text))
+    put(fields, text);
+  else if (line->count.state == UVPERF_COUNT_ERROR && stat_note_why(line, text))
+    put(fields, text);
+}
+
+/* A second metric has a line for itself, on which the fields of the event are
+ * empty. */
+static void put_line(FILE *file, const char *separator,
+                     const stat_report_t *report, const stat_line_t *line) {
+  fields_t fields = {file, separator, 0};
+  stat_metric_t metrics[STAT_METRICS] = {{0, 0, 0, "", ""}};
+  size_t i, j, nr = stat_metrics(report, line, metrics);
+  size_t nr_fields = report->nr_runs > 1 ? 6 : 5;
+
+  if (report->events[line->event].cgroup != NULL)
+    nr_fields++;
+  put_begin(&fields, report, line);
+  put_value(&fields, report, line);
+  if (nr == 0) {
+    put(&fields, "");
+    put(&fields, "");
+  }
+  for (i = 0; i < nr; i++) {
+    if (i > 0) {
+      fputc('\n', file);
+      fields.nr = 0;
+      put_begin(&fields, report, line);
+      for (j = 0; j < nr_fields; j++)
+        put(&fields, "");
+    }
+    put_metric(&fields, &metrics[i]);
+    if (i == 0)
+      put_note(&fields, line);
+  }
+  if (nr == 0)
+    put_note(&fields, line);
+  fputc('\n', file);
+}
+
+void stat_csv_lines(FILE *file, const char *separator,
+                    const stat_report_t *report) {
+  size_t i;
+
+  for (i = 0; i < report->nr_lines; i++) {
+    if (!stat_value_is_hidden(report, &report->lines[i]))
+      put_line(file, separator, report, &report->lines[i]);
+  }
+}

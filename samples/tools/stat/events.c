@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Names the events, before they are opened and after. Opens nothing. */
+#include "stat/events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/list.h"
+#include "common/memory.h"
+#include "stat/targets.h"
+
+/* Those of perf stat. A task's clock stands still while it does not run; on a
+ * CPU nothing is a task's. */
+#define CLOCK_OF_TASKS "task-clock"
+#define CLOCK_OF_CPUS  "cpu-clock"
+#define USUAL                                                                  \
+  ",context-switches,cpu-migrations,page-faults,cycles,instructions,branches," \
+  "branch-misses"
+
+/* What -d adds, -dd and -ddd. */
+static const char *const details[] = {
+    "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
+    ("L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,"
+     "iTLB-loads,iTLB-load-misses"),
+    "L1-dcache-prefetches,L1-dcache-prefetch-misses",
+};
+
+static int is_of_cpus(const stat_options_t *options) {
+  return options->all || options->nr_cgroups > 0;
+}
+
+static void put_names(FILE *file, const stat_options_t *options) {
+  size_t i;
+
+  if (options->events != NULL)
+    fputs(options->events, file);
+  else
+    fprintf(file, "%s%s", is_of_cpus(options) ? CLOCK_OF_CPUS : CLOCK_OF_TASKS,
+            USUAL);
+  for (i = 0; i < sizeof(details) / sizeof(details[0]); i++) {
+    if (i < options->detailed)
+      fprintf(file, ",%s", details[i]);
+  }
+}
+
+int stat_events_parse(stat_events_t *events, const stat_options_t *options) {
+  char *names = NULL;
+  size_t size = 0;
+  FILE *file = open_memstream(&names, &size);
+  int rc;
+
+  memset(events, 0, sizeof(*events));
+  if (file != NULL)
+    put_names(file, options);
+  if (file == NULL || fclose(file) != 0) {
+    fputs("stat: out of memory\n", stderr);
+    free(names);
+    return 1;
+  }
+  rc = shared_list_parse(&events->list, names);
+  if (rc == 0)
+    events->nr_attrs = uvperf_event_list_count(events->list);
+  free(names);
+  return rc;
+}
+
+static void *copy_bytes(const void *bytes, size_t size) {
+  return memcpy(shared_calloc(1, size), bytes, size);
+}
+
+static char *copy_text(const char *text) {
+  return copy_bytes(text, strlen(text) + 1);
+}
+
+static void describe(stat_event_t *event, const uvperf_set_t *set,
+                     size_t attr) {
+  const uvperf_event_item_t *item = uvperf_set_item(set, attr);
+
+  event->label = copy_text(item->label);
+  event->unit = copy_text(item->unit);
+  event->scale = item->scale;
+  event->attr = copy_bytes(item->attr, item->attr->size);
+}
+
+static void free_events(stat_events_t *events) {
+  size_t i;
+
+  for (i = 0; i < events->nr_events; i++) {
+    free((char *)(uintptr_t)events->events[i].label);
+    free((char *)(uintptr_t)events->events[i].unit);
+    free((void *)(uintptr_t)events->events[i].attr);
+  }
+  free(events->events);
+  events->events = NULL;
+  events->nr_events = 0;
+}
+
+void stat_events_describe(stat_events_t *events, const stat_options_t *options,
+                          const uvperf_set_t *set) {
+  size_t nr_groups = options->nr_cgroups > 0 ? options->nr_cgroups : 1, i;
+
+  free_events(events);
+  events->has_user_only = 0;
+  events->nr_events = nr_groups * events->nr_attrs;
+  events->events = shared_calloc(events->nr_events, sizeof(*events->events));
+  for (i = 0; i < events->nr_events; i++) {
+    if (options->nr_cgroups > 0)
+      events->events[i].cgroup = options->cgroups[i / events->nr_attrs];
+    describe(&events->events[i], set, i % events->nr_attrs);
+    events->has_user_only |=
+        shared_list_is_user_only(set, i % events->nr_attrs);
+  }
+}
+
+void stat_events_free(stat_events_t *events) {
+  free_events(events);
+  uvperf_event_list_free(events->list);
+}

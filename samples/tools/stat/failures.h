@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* What could not be counted, and why. */
+#ifndef STAT_FAILURES_H
+#define STAT_FAILURES_H
+
+#include <stddef.h>
+
+#include "stat/lines.h"
+#include "uvperf.h"
+
+typedef struct stat_failures_s {
+  uvperf_set_failure_t *list;
+  size_t nr;
+  /* Of each event of a report, in words; NULL where it is open everywhere. */
+  char **whys;
+  size_t nr_whys;
+  size_t nr_groups;
+  size_t nr_attrs;
+} stat_failures_t;
+
+/* Copies those of a set, in place of those that there are. With several groups
+ * each target is one, else all are one. */
+void stat_failures_take(stat_failures_t *failures, const uvperf_set_t *set,
+                        size_t nr_groups);
+
+/* Tells each line that lacks something why; the words are the failures'. */
+void stat_failures_explain(const stat_failures_t *failures,
+                           stat_lines_t *lines);
+
+void stat_failures_free(stat_failures_t *failures);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* What `stat --help` says. */
+#include <stdio.h>
+
+#include "stat/options.h"
+
+static const char usage[] =
+    "Usage: stat [-e EVENTS] [-p PIDS | -t TIDS | -a | -C CPUS |\n"
+    "            -G CGROUPS] [-I ms | -r runs] [--per-cpu]\n"
+    "            [-x SEP | --json] [-o FILE] [[--] command...]\n"
+    "\n"
+    "Counts events while a command runs, or until Ctrl-C, as perf stat does.\n"
+    "\n";
+
+static const char targets[] =
+    "Whom to count:\n"
+    "\n"
+    "  command...       the command, from its exec on, and what it starts.\n"
+    "                   Beside another target it only tells how long to\n"
+    "                   count that: stat -a sleep 5\n"
+    "  -p PID[,PID...]  running processes with their threads, and what they\n"
+    "                   start from now on, until they are gone\n"
+    "  -t TID[,TID...]  running threads alone, until they are gone\n"
+    "  -a               every task on every CPU; needs root, CAP_PERFMON or\n"
+    "                   kernel.perf_event_paranoid <= 0. What is counted if\n"
+    "                   nothing is chosen.\n"
+    "  -C CPUS          every task on some CPUs, 0-3,8 for example\n"
+    "  -G CGROUP[,CGROUP...]\n"
+    "                   every task in a cgroup and those below it, with -C\n"
+    "                   on these CPUs alone: a path (/sys/fs/cgroup/x) or a\n"
+    "                   name below where cgroups are mounted. Of several\n"
+    "                   cgroups each has all events. Needs what -a needs.\n"
+    "  -i, --no-inherit\n"
+    "                   with a command or -p: not what they start\n"
+    "\n";
+
+static const char events[] =
+    "What to count:\n"
+    "\n"
+    "  -e EVENTS        events by their names, as perf list and\n"
+    "                   samples/list tell them, and groups:\n"
+    "                   -e 'cycles:u,{branches,branch-misses}' -e msr/tsc/\n"
+    "                   Without it: task-clock (cpu-clock on CPUs and in\n"
+    "                   cgroups), context-switches, cpu-migrations,\n"
+    "                   page-faults, cycles, instructions, branches,\n"
+    "                   branch-misses.\n"
+    "  -d               caches as well: L1-dcache and LLC; -dd L1-icache and\n"
+    "                   TLBs, -ddd prefetches\n"
+    "\n"
+    "Where the kernel's side is forbidden, the user side alone is counted of\n"
+    "one's own tasks, and the event's name ends in u, as in cycles:u. What\n"
+    "happens in the kernel alone, as context switches do, is 0 then.\n"
+    "\n";
+
+static const char when[] =
+    "How long:\n"
+    "\n"
+    "  -I ms            print what was counted in each interval, and what is\n"
+    "                   left at the end. If stat is held up, several\n"
+    "                   intervals become one; nothing is lost.\n"
+    "  --interval-count N\n"
+    "                   end after so many intervals\n"
+    "  --timeout ms     end after so long. A command that still runs then,\n"
+    "                   or after the last interval, is terminated.\n"
+    "  -r runs          run the command so often; print the means, and the\n"
+    "                   standard deviation of each mean in percent of it.\n"
+    "                   0: for ever, with a table for each run.\n"
+    "\n"
+    "Ctrl-C prints what there is. While a command runs Ctrl-C is for the\n"
+    "command, which gets it from the terminal: its end is waited for, and no\n"
+    "other run begins. SIGTERM and SIGHUP print what there is and terminate\n"
+    "the command; SIGHUP not under nohup.\n"
+    "\n";
+
+static const char output[] =
+    "Output:\n"
+    "\n"
+    "  --per-cpu, -A    a line of each CPU, with -a, -C or -G\n"
+    "  -o FILE          write to a file; by default to stderr\n"
+    "  -x SEP           fields, separated by SEP (\\t is a tab), in perf\n"
+    "                   stat's order:\n"
+    "                     [time,][CPU,]value,unit,event,[cgroup,]\n"
+    "                     [deviation,]runtime,percent,metric,its unit\n"
+    "                   with -I the time, with --per-cpu the CPU, with -G\n"
+    "                   the cgroup, with -r the deviation. A field that has\n"
+    "                   SEP or a quotation mark in it is put in quotation\n"
+    "                   marks, and those in it are doubled; control\n"
+    "                   characters become question marks. A value that lacks\n"
+    "                   some of its counts has one field more, which says\n"
+    "                   so. A second metric has a line on which the fields\n"
+    "                   from value to percent are empty.\n"
+    "  -j, --json       an object of JSON for each event, on a line of its\n"
+    "                   own, with perf stat's keys; and state, what the\n"
+    "                   value is worth, error, why there is none or not all\n"
+    "                   of it, and counts and missing, of how many counts it\n"
+    "                   is the sum and how many are missing\n"
+    "  -v               tell of each failure and change, when counting\n"
+    "                   begins, and of each run\n"
+    "  -h, --help       show this\n"
+    "\n"
+    "In the table:\n"
+    "\n"
+    "  <not supported>  the event could not be opened; why is said below\n"
+    "  <not counted>    nothing ran that could be counted, or the event was\n"
+    "                   never on a counter, as others had them all\n"
+    "  (62.50%)         it was on a counter for this part of the time: the\n"
+    "                   count is scaled up, an estimate\n"
+    "  (1 of 8 missing) it could not be counted everywhere: the value is of\n"
+    "                   the rest, and why is said below\n"
+    "\n";
+
+static const char status[] =
+    "Exit status: that of the command if it ended by itself (128 and the\n"
+    "number of a signal; of the last run with -r), else 0; 1 if nothing\n"
+    "could be counted or the output not be written; 2 for a bad command\n"
+    "line; 127 if the command could not be run.\n";
+
+void stat_options_help(void) {
+  fputs(usage, stdout);
+  fputs(targets, stdout);
+  fputs(events, stdout);
+  fputs(when, stdout);
+  fputs(output, stdout);
+  fputs(status, stdout);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes a report for programs, as objects with the keys of `perf stat -j`. */
+#include "stat/report.h"
+
+#include <inttypes.h>
+
+#include "common/text.h"
+#include "stat/metric.h"
+#include "stat/note.h"
+#include "stat/value.h"
+
+static void put_string(FILE *file, const char *key, const char *text) {
+  fprintf(file, "\"%s\":", key);
+  shared_text_put_json(file, text);
+}
+
+static void put_number(FILE *file, const char *key, double value,
+                       int decimals) {
+  char text[STAT_NUMBER_BYTES];
+
+  stat_value_print(text, value, decimals);
+  fprintf(file, ",\"%s\":%s", key, text);
+}
+
+static void put_begin(FILE *file, const stat_report_t *report,
+                      const stat_line_t *line) {
+  fputc('{', file);
+  if (report->is_interval)
+    fprintf(file, "\"interval\":%" PRIu64 ".%09" PRIu64 ",",
+            report->at_ns / 1000000000, report->at_ns % 1000000000);
+  if (report->per_cpu && line->cpu >= 0)
+    fprintf(file, "\"cpu\":\"%" PRId32 "\",", line->cpu);
+}
+
+static void put_event(FILE *file, const stat_event_t *event) {
+  put_string(file, "event", event->label);
+  if (event->cgroup == NULL)
+    return;
+  fputc(',', file);
+  put_string(file, "cgroup", event->cgroup);
+}
+
+/* perf-stat(1) has values as strings, as there may be words instead. */
+static void put_value(FILE *file, const stat_report_t *report,
+                      const stat_line_t *line) {
+  const stat_event_t *event = &report->events[line->event];
+  char text[STAT_NUMBER_BYTES];
+
+  if (stat_value_is_counted(line))
+    stat_value_print(text, stat_value(report, line), 6);
+  else
+    snprintf(text, sizeof(text), "%s", stat_value_word(line));
+  put_string(file, "counter-value", text);
+  fputc(',', file);
+  put_string(file, "unit", stat_value_unit(event));
+  fputc(',', file);
+  put_event(file, event);
+  if (report->nr_runs > 1)
+    put_number(file, "variance", line->deviation, 2);
+  fprintf(file, ",\"event-runtime\":%" PRIu64,
+          stat_value_runtime(report, line));
+  put_number(file, "pcnt-running", stat_value_percent(line), 2);
+}
+
+static void put_metric(FILE *file, const stat_metric_t *metric) {
+  put_number(file, "metric-value", metric->value, 6);
+  fputc(',', file);
+  put_string(file, "metric-unit", metric->unit);
+}
+
+/* What perf-stat(1) does not tell. */
+static void put_state(FILE *file, const stat_line_t *line) {
+  char why[STAT_NOTE_BYTES];
+
+  fputc(',', file);
+  put_string(file, "state", uvperf_count_state_name(line->count.state));
+  if (stat_value_is_counted(line) && line->count.nr_missing > 0)
+    fprintf(file, ",\"counts\":%" PRIu32 ",\"missing\":%" PRIu32,
+            line->count.nr_counts, line->count.nr_missing);
+  if (stat_note_why(line, why)) {
+    fputc(',', file);
+    put_string(file, "error", why);
+  }
+}
+
+static void put_line(FILE *file, const stat_report_t *report,
+                     const stat_line_t *line) {
+  stat_metric_t metrics[STAT_METRICS];
+  size_t i, nr = stat_metrics(report, line, metrics);
+
+  put_begin(file, report, line);
+  put_value(file, report, line);
+  if (nr > 0)
+    put_metric(file, &metrics[0]);
+  put_state(file, line);
+  fputs("}\n", file);
+  for (i = 1; i < nr; i++) {
+    put_begin(file, report, line);
+    put_event(file, &report->events[line->event]);
+    put_metric(file, &metrics[i]);
+    fputs("}\n", file);
+  }
+}
+
+void stat_json_lines(FILE *file, const stat_report_t *report) {
+  size_t i;
+
+  for (i = 0; i < report->nr_lines; i++) {
+    if (!stat_value_is_hidden(report, &report->lines[i]))
+      put_line(file, report, &report->lines[i]);
+  }
+}

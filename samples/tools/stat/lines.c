@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums up the counts of places for the lines of a table, and those of runs. */
+#include "stat/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+/* All zero: uvperf_set_count_add begins with that. */
+static stat_line_t *append(stat_lines_t *lines, size_t event, int32_t cpu) {
+  size_t capacity = lines->capacity;
+  stat_line_t *line;
+
+  if (lines->nr == lines->capacity) {
+    lines->lines = shared_grow(lines->lines, &capacity, sizeof(*lines->lines));
+    lines->series =
+        shared_grow(lines->series, &lines->capacity, sizeof(*lines->series));
+  }
+  memset(&lines->series[lines->nr], 0, sizeof(*lines->series));
+  line = memset(&lines->lines[lines->nr++], 0, sizeof(*line));
+  line->event = event;
+  line->cpu = cpu;
+  return line;
+}
+
+static int compare_ids(const void *left, const void *right) {
+  const int32_t *a = left, *b = right;
+
+  return (*a > *b) - (*a < *b);
+}
+
+/* The CPUs that there are places on, ascending. A place on no CPU is that of a
+ * target which could not be looked up. */
+static void find_cpus(shared_ids_t *cpus, const uvperf_reading_t *reading) {
+  size_t nr = uvperf_reading_nr_places(reading), kept = 0, i;
+  int32_t cpu;
+
+  for (i = 0; i < nr; i++) {
+    cpu = uvperf_reading_place(reading, i)->cpu;
+    if (cpu >= 0)
+      shared_ids_add(cpus, cpu);
+  }
+  if (cpus->nr > 0)
+    qsort(cpus->ids, cpus->nr, sizeof(*cpus->ids), compare_ids);
+  for (i = 0; i < cpus->nr; i++) {
+    if (kept == 0 || cpus->ids[i] != cpus->ids[kept - 1])
+      cpus->ids[kept++] = cpus->ids[i];
+  }
+  cpus->nr = kept;
+}
+
+/* Which of the CPUs a place adds to; SIZE_MAX for none. */
+static size_t row_of(const shared_ids_t *cpus, const uvperf_place_t *place) {
+  const int32_t *found;
+
+  if (cpus->ids == NULL)
+    return SIZE_MAX;
+  if (cpus->ids[0] == -1)
+    return 0;
+  found = bsearch(&place->cpu, cpus->ids, cpus->nr, sizeof(*cpus->ids),
+                  compare_ids);
+  return found == NULL ? SIZE_MAX : (size_t)(found - cpus->ids);
+}
+
+/* A line of each event on each CPU, with nothing in them; in the order of
+ * perf-stat(1), all CPUs of an event together. */
+static void lay_out(stat_lines_t *lines, const shared_ids_t *cpus,
+                    size_t nr_events) {
+  size_t i, event;
+
+  lines->nr = 0;
+  for (event = 0; event < nr_events; event++) {
+    for (i = 0; i < cpus->nr; i++)
+      append(lines, event, cpus->ids[i]);
+  }
+}
+
+/* Each event's line is so many lines behind that of the one before. */
+static void add_place(stat_line_t *lines, size_t apart,
+                      const uvperf_reading_t *reading, size_t place) {
+  size_t nr = uvperf_reading_nr_attrs(reading), attr;
+  uvperf_set_count_t count;
+
+  for (attr = 0; attr < nr; attr++) {
+    if (uvperf_reading_count(reading, attr, place, &count) == 0)
+      uvperf_set_count_add(&lines[attr * apart].count, &count);
+  }
+}
+
+static void add_places(stat_lines_t *lines, const shared_ids_t *cpus,
+                       size_t nr_groups, const uvperf_reading_t *reading) {
+  size_t nr_attrs = uvperf_reading_nr_attrs(reading);
+  size_t nr = uvperf_reading_nr_places(reading), i, row, group;
+  const uvperf_place_t *place;
+
+  for (i = 0; i < nr; i++) {
+    place = uvperf_reading_place(reading, i);
+    row = row_of(cpus, place);
+    group = nr_groups > 1 ? place->target : 0;
+    if (row != SIZE_MAX && group < nr_groups)
+      add_place(&lines->lines[group * nr_attrs * cpus->nr + row], cpus->nr,
+                reading, i);
+  }
+}
+
+static void drop_unmeasured(stat_lines_t *lines) {
+  size_t kept = 0, i;
+
+  for (i = 0; i < lines->nr; i++) {
+    if (lines->lines[i].count.state != UVPERF_COUNT_NONE)
+      lines->lines[kept++] = lines->lines[i];
+  }
+  lines->nr = kept;
+}
+
+void stat_lines_read(stat_lines_t *lines, const stat_sums_t *sums,
+                     const uvperf_reading_t *reading) {
+  shared_ids_t cpus = {NULL, 0, 0};
+  stat_line_t *line;
+  size_t i;
+
+  if (sums->per_cpu)
+    find_cpus(&cpus, reading);
+  else
+    shared_ids_add(&cpus, -1);
+  lay_out(lines, &cpus, sums->nr_groups * uvperf_reading_nr_attrs(reading));
+  add_places(lines, &cpus, sums->nr_groups, reading);
+  shared_ids_free(&cpus);
+  if (sums->per_cpu)
+    drop_unmeasured(lines);
+  for (i = 0; i < lines->nr; i++) {
+    line = &lines->lines[i];
+    /* It is open somewhere, where nothing ran: the event is supported. */
+    if (line->count.state == UVPERF_COUNT_NOT_AVAILABLE &&
+        line->count.nr_counts > 0)
+      line->count.state = UVPERF_COUNT_NOT_ENABLED;
+    line->mean = (double)line->count.scaled * sums->events[line->event].scale;
+  }
+}
+
+/* Most of the time the lines of all runs are the same. */
+static size_t find(stat_lines_t *sum, size_t guess, const stat_line_t *line) {
+  size_t i;
+
+  for (i = 0; i < sum->nr; i++, guess++) {
+    if (guess >= sum->nr)
+      guess = 0;
+    if (sum->lines[guess].event == line->event &&
+        sum->lines[guess].cpu == line->cpu)
+      return guess;
+  }
+  append(sum, line->event, line->cpu);
+  return sum->nr - 1;
+}
+
+static int has_value(const uvperf_set_count_t *count) {
+  return count->state == UVPERF_COUNT_COUNTING ||
+         count->state == UVPERF_COUNT_GONE;
+}
+
+void stat_lines_add(stat_lines_t *sum, const stat_lines_t *run) {
+  const stat_line_t *line;
+  size_t i, at;
+
+  for (i = 0; i < run->nr; i++) {
+    line = &run->lines[i];
+    at = find(sum, i, line);
+    uvperf_set_count_add(&sum->lines[at].count, &line->count);
+    if (!has_value(&line->count))
+      continue;
+    stat_series_add(&sum->series[at], line->mean);
+    sum->lines[at].mean = sum->series[at].mean;
+    sum->lines[at].deviation = stat_series_deviation_percent(&sum->series[at]);
+  }
+}
+
+void stat_lines_free(stat_lines_t *lines) {
+  free(lines->lines);
+  free(lines->series);
+  memset(lines, 0, sizeof(*lines));
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The lines of stat's table, made of readings. */
+#ifndef STAT_LINES_H
+#define STAT_LINES_H
+
+#include <stddef.h>
+
+#include "common/targets.h"
+#include "stat/math.h"
+#include "stat/report.h"
+#include "uvperf.h"
+
+typedef struct stat_lines_s {
+  stat_line_t *lines;
+  stat_series_t *series; /* of several runs: each line's values */
+  size_t nr;
+  size_t capacity; /* of both */
+} stat_lines_t;
+
+/* What a reading is summed up to. */
+typedef struct stat_sums_s {
+  const stat_event_t *events; /* nr_groups times the attrs of the set */
+  size_t nr_groups;           /* the targets are summed up, if it is 1 */
+  int per_cpu;
+} stat_sums_t;
+
+/* Makes the lines of a reading, in place of those that there are. An event that
+ * is not measured on a CPU on purpose has no line of it. */
+void stat_lines_read(stat_lines_t *lines, const stat_sums_t *sums,
+                     const uvperf_reading_t *reading);
+
+/* Adds a run to the sum of all; with `sum` all zero at first. */
+void stat_lines_add(stat_lines_t *sum, const stat_lines_t *run);
+
+void stat_lines_free(stat_lines_t *lines);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* stat: counts events while a command runs, or of what runs already. This file
+ * goes from the command line over the runs to the table. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "uvperf.h"
+
+#include "common/stdio.h"
+#include "stat/events.h"
+#include "stat/failures.h"
+#include "stat/lines.h"
+#include "stat/math.h"
+#include "stat/messages.h"
+#include "stat/options.h"
+#include "stat/output.h"
+#include "stat/run.h"
+#include "stat/targets.h"
+
+typedef struct stat_s {
+  shared_signals_t signals; /* as they were */
+  stat_options_t options;
+  stat_events_t events;
+  stat_failures_t failures;
+  stat_output_t output;
+  char *title;
+  stat_lines_t lines; /* of the last reading */
+  stat_lines_t sum;   /* of the runs so far */
+  stat_series_t elapsed_ns;
+  uint32_t nr_runs; /* that these two are of */
+  uint64_t nr_begun;
+  uint64_t user_ns, system_ns; /* of the last */
+  int status;
+} stat_t;
+
+static size_t nr_groups(const stat_t *stat) {
+  return stat->options.nr_cgroups > 0 ? stat->options.nr_cgroups : 1;
+}
+
+static void read_lines(stat_t *stat, const uvperf_reading_t *reading) {
+  stat_sums_t sums = {stat->events.events, nr_groups(stat),
+                      stat->options.per_cpu};
+
+  stat_lines_read(&stat->lines, &sums, reading);
+}
+
+static void fill_report(stat_t *stat, stat_report_t *report,
+                        stat_lines_t *lines) {
+  stat_failures_explain(&stat->failures, lines);
+  memset(report, 0, sizeof(*report));
+  report->events = stat->events.events;
+  report->nr_events = stat->events.nr_events;
+  report->lines = lines->lines;
+  report->nr_lines = lines->nr;
+  report->per_cpu = stat->options.per_cpu;
+  report->title = stat->title;
+  report->nr_runs = 1;
+}
+
+/* -- while it runs --------------------------------------------------------- */
+
+static void on_open(stat_run_t *run, const uvperf_set_t *set) {
+  stat_t *stat = run->data;
+
+  stat_events_describe(&stat->events, &stat->options, set);
+  stat_failures_take(&stat->failures, set, nr_groups(stat));
+  if (stat->nr_begun == 1 || stat->options.verbose)
+    stat_messages_opened(&stat->options, set);
+}
+
+static void on_interval(stat_run_t *run, const uvperf_reading_t *delta) {
+  stat_t *stat = run->data;
+  stat_report_t report;
+
+  read_lines(stat, delta);
+  fill_report(stat, &report, &stat->lines);
+  report.is_interval = 1;
+  report.at_ns = uvperf_reading_time(delta) - run->started_ns;
+  report.elapsed_ns = uvperf_reading_interval(delta);
+  stat_output_table(&stat->output, &report, 0);
+  /* Nobody is there any more to read what is to come. */
+  if (ferror(stat->output.file))
+    shared_session_stop_soon(&run->session);
+}
+
+/* -- after it has run ------------------------------------------------------ */
+
+static void tell_runs(stat_t *stat) {
+  stat_report_t report;
+
+  fill_report(stat, &report, &stat->sum);
+  report.nr_runs = stat->nr_runs;
+  report.elapsed_ns = (uint64_t)stat->elapsed_ns.mean;
+  report.elapsed_deviation = stat_series_deviation_percent(&stat->elapsed_ns);
+  report.has_times =
+      stat_targets_is_command(&stat->options) && stat->nr_runs == 1;
+  report.user_ns = stat->user_ns;
+  report.system_ns = stat->system_ns;
+  stat_output_table(&stat->output, &report, stat->events.has_user_only);
+}
+
+/* What is wrong with the counts is told of the last interval. */
+static void tell_end(stat_t *stat) {
+  stat_report_t report;
+
+  fill_report(stat, &report, &stat->lines);
+  report.is_interval = 1;
+  stat_output_end(&stat->output, &report, stat->events.has_user_only);
+}
+
+/* One that was cut short is no run like the others. */
+static int is_to_be_added(const stat_t *stat, const stat_run_t *run) {
+  return run->reading != NULL && (!run->is_interrupted || stat->nr_runs == 0);
+}
+
+static void add_run(stat_t *stat, const stat_run_t *run) {
+  if (!is_to_be_added(stat, run))
+    return;
+  read_lines(stat, run->reading);
+  stat_lines_add(&stat->sum, &stat->lines);
+  stat_series_add(&stat->elapsed_ns, (double)run->elapsed_ns);
+  stat->user_ns = run->user_ns;
+  stat->system_ns = run->system_ns;
+  stat->nr_runs++;
+}
+
+static void forget_runs(stat_t *stat) {
+  stat_lines_free(&stat->sum);
+  memset(&stat->elapsed_ns, 0, sizeof(stat->elapsed_ns));
+  stat->nr_runs = 0;
+}
+
+/* -- the runs -------------------------------------------------------------- */
+
+static int run_once(stat_t *stat, int *is_last) {
+  stat_run_t run;
+  int status;
+
+  memset(&run, 0, sizeof(run));
+  run.options = &stat->options;
+  run.events = stat->events.list;
+  run.signals = &stat->signals;
+  run.data = stat;
+  run.on_open = on_open;
+  run.on_interval = on_interval;
+  stat_messages_run(&stat->options, stat->nr_begun++);
+  status = stat_run(&run);
+  if (status == 0 && stat->options.interval_ms == 0)
+    add_run(stat, &run);
+  stat->status = run.command_status;
+  *is_last = run.is_interrupted || stat->nr_begun == stat->options.nr_runs;
+  stat_run_free(&run);
+  return status;
+}
+
+static int run_all(stat_t *stat) {
+  int is_last, status;
+
+  do {
+    status = run_once(stat, &is_last);
+    if (stat->options.nr_runs == 0 && stat->nr_runs > 0) {
+      tell_runs(stat);
+      forget_runs(stat);
+    }
+  } while (status == 0 && !is_last && !ferror(stat->output.file));
+  /* What came too late is forgotten; the table is printed. */
+  shared_signals_end_session(&stat->signals);
+  return status;
+}
+
+static int count(stat_t *stat) {
+  int status = run_all(stat);
+
+  if (stat->nr_runs > 0) {
+    tell_runs(stat);
+    stat_messages_fewer_runs(&stat->options, stat->nr_runs);
+  } else if (stat->lines.nr > 0) {
+    tell_end(stat);
+  }
+  return status != 0 ? status : stat->status;
+}
+
+static int open_and_count(stat_t *stat) {
+  int status = stat_events_parse(&stat->events, &stat->options);
+
+  if (status != 0)
+    return status;
+  if (stat_output_open(&stat->output, &stat->options) != 0)
+    return 1;
+  stat->title = stat_targets_title(&stat->options);
+  status = count(stat);
+  if (stat_output_close(&stat->output) != 0)
+    status = 1;
+  return status;
+}
+
+static void free_all(stat_t *stat) {
+  stat_options_free(&stat->options);
+  stat_events_free(&stat->events);
+  stat_failures_free(&stat->failures);
+  stat_lines_free(&stat->lines);
+  stat_lines_free(&stat->sum);
+  free(stat->title);
+}
+
+int main(int argc, char **argv) {
+  stat_t stat;
+  int status;
+
+  memset(&stat, 0, sizeof(stat));
+  shared_signals_take(&stat.signals);
+  shared_stdio_init();
+  status = stat_options_parse(&stat.options, argc, argv);
+  if (status == 0 && stat.options.help) {
+    stat_options_help();
+    status = shared_stdio_close(stdout, "stdout");
+  } else if (status == 0) {
+    status = open_and_count(&stat);
+  }
+  free_all(&stat);
+  return status;
+}

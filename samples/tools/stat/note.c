@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* Tells what is wrong with counts, so that none is taken for what it is not. On
+ * a machine of many CPUs the same is often wrong with many of them. */
+#include "stat/note.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/text.h"
+#include "stat/value.h"
+
+/* How many different reasons are told, and of each how many events by name. */
+#define MAX_REASONS 16
+#define MAX_LABELS  8
+
+int stat_note_missing(const stat_line_t *line, char text[STAT_NOTE_BYTES]) {
+  const uvperf_set_count_t *count = &line->count;
+
+  text[0] = '\0';
+  if (count->nr_missing == 0 || !stat_value_is_counted(line))
+    return 0;
+  snprintf(text, STAT_NOTE_BYTES, "%" PRIu32 " of %" PRIu64 " missing",
+           count->nr_missing, (uint64_t)count->nr_missing + count->nr_counts);
+  return 1;
+}
+
+int stat_note_why(const stat_line_t *line, char text[STAT_NOTE_BYTES]) {
+  const uvperf_set_count_t *count = &line->count;
+
+  text[0] = '\0';
+  if (stat_value_is_counted(line) && count->nr_missing == 0)
+    return 0;
+  if (line->why != NULL)
+    snprintf(text, STAT_NOTE_BYTES, "%s", line->why);
+  else if (count->code != 0)
+    uv_strerror_r(count->code, text, STAT_NOTE_BYTES);
+  else if (count->state == UVPERF_COUNT_NEVER_SCHEDULED)
+    snprintf(text, STAT_NOTE_BYTES,
+             "no counter was free for it; count fewer hardware events at once, "
+             "or turn off what else uses the PMU (kernel.nmi_watchdog)");
+  return text[0] != '\0';
+}
+
+/* How a line is wrong. */
+static const char *what_of(const stat_line_t *line) {
+  if (stat_value_is_counted(line))
+    return "counted in part";
+  return line->count.state == UVPERF_COUNT_NOT_AVAILABLE ? "not supported"
+                                                         : "not counted";
+}
+
+/* Whether a line is wrong in the same way as another whose reason is given. */
+static int is_same(const stat_line_t *line, const stat_line_t *other,
+                   const char *why) {
+  char text[STAT_NOTE_BYTES];
+
+  return stat_note_why(line, text) && strcmp(text, why) == 0 &&
+         strcmp(what_of(line), what_of(other)) == 0;
+}
+
+static void print_clean(FILE *file, const char *text) {
+  size_t size = strlen(text) + 1;
+  char *clean = shared_calloc(size, 1);
+
+  shared_text_clean(clean, size, text);
+  fputs(clean, file);
+  free(clean);
+}
+
+static void print_event(FILE *file, const stat_event_t *event) {
+  print_clean(file, event->label);
+  if (event->cgroup == NULL)
+    return;
+  fputs(" (", file);
+  print_clean(file, event->cgroup);
+  fputc(')', file);
+}
+
+/* Prints the note of a line, for all those behind it too that share it. */
+static void print_note(FILE *file, const stat_report_t *report, size_t index,
+                       const char *why) {
+  const stat_line_t *line = &report->lines[index];
+  char *seen = shared_calloc(report->nr_events, 1);
+  size_t i, nr = 0;
+
+  for (i = index; i < report->nr_lines; i++) {
+    size_t event = report->lines[i].event;
+
+    if (seen[event] || stat_value_is_hidden(report, &report->lines[i]) ||
+        !is_same(&report->lines[i], line, why))
+      continue;
+    seen[event] = 1;
+    if (nr++ >= MAX_LABELS)
+      continue;
+    fputs(nr == 1 ? " " : ", ", file);
+    print_event(file, &report->events[event]);
+  }
+  free(seen);
+  if (nr > MAX_LABELS)
+    fprintf(file, " and %zu more", nr - MAX_LABELS);
+  fprintf(file, ": %s: ", what_of(line));
+  print_clean(file, why);
+  fputc('\n', file);
+}
+
+void stat_note_print(FILE *file, const stat_report_t *report) {
+  size_t told[MAX_REASONS], i, j, nr = 0, untold = 0;
+  char why[STAT_NOTE_BYTES];
+
+  for (i = 0; i < report->nr_lines; i++) {
+    if (stat_value_is_hidden(report, &report->lines[i]) ||
+        !stat_note_why(&report->lines[i], why))
+      continue;
+    for (j = 0; j < nr; j++) {
+      if (is_same(&report->lines[told[j]], &report->lines[i], why))
+        break;
+    }
+    if (j < nr)
+      continue;
+    if (nr == MAX_REASONS) {
+      untold++;
+      continue;
+    }
+    told[nr++] = i;
+    print_note(file, report, i, why);
+  }
+  if (untold > 0)
+    fprintf(file, " and %zu more lines, for other reasons\n", untold);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads the command line and explains what is wrong with it. Does not look at
+ * the machine: whether an event or a target can be counted is found out by
+ * opening it. Letters and long names are those of perf-stat(1). */
+#include "stat/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/list.h"
+#include "common/memory.h"
+
+#define MAX_MS   1000000000ul
+#define MAX_RUNS 1000000ul
+
+enum {
+  OPTION_PER_CPU = 256,
+  OPTION_TIMEOUT,
+  OPTION_INTERVAL_COUNT,
+};
+
+static const char letters[] = "+:aAC:de:G:hiI:jo:p:r:t:vx:";
+
+static const struct option names[] = {
+    {"all-cpus", no_argument, NULL, 'a'},
+    {"cgroup", required_argument, NULL, 'G'},
+    {"cpu", required_argument, NULL, 'C'},
+    {"detailed", no_argument, NULL, 'd'},
+    {"event", required_argument, NULL, 'e'},
+    {"field-separator", required_argument, NULL, 'x'},
+    {"for-each-cgroup", required_argument, NULL, 'G'},
+    {"help", no_argument, NULL, 'h'},
+    {"interval-count", required_argument, NULL, OPTION_INTERVAL_COUNT},
+    {"interval-print", required_argument, NULL, 'I'},
+    {"json", no_argument, NULL, 'j'},
+    {"json-output", no_argument, NULL, 'j'},
+    {"no-aggr", no_argument, NULL, 'A'},
+    {"no-inherit", no_argument, NULL, 'i'},
+    {"output", required_argument, NULL, 'o'},
+    {"per-cpu", no_argument, NULL, OPTION_PER_CPU},
+    {"pid", required_argument, NULL, 'p'},
+    {"repeat", required_argument, NULL, 'r'},
+    {"tid", required_argument, NULL, 't'},
+    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+    {"verbose", no_argument, NULL, 'v'},
+    {NULL, 0, NULL, 0},
+};
+
+static void add_cgroup(stat_options_t *options, const char *text, size_t size) {
+  size_t i;
+
+  for (i = 0; i < options->nr_cgroups; i++) {
+    if (strlen(options->cgroups[i]) == size &&
+        memcmp(options->cgroups[i], text, size) == 0)
+      return;
+  }
+  if (options->nr_cgroups == options->cgroups_capacity)
+    options->cgroups = shared_grow(options->cgroups, &options->cgroups_capacity,
+                                   sizeof(*options->cgroups));
+  options->cgroups[i] = shared_calloc(1, size + 1);
+  memcpy(options->cgroups[i], text, size);
+  options->nr_cgroups++;
+}
+
+static int parse_cgroups(stat_options_t *options, const char *text) {
+  size_t size;
+
+  for (;;) {
+    size = strcspn(text, ",");
+    if (size == 0)
+      return shared_options_bad("-G wants names of cgroups such as a or a,b/c, "
+                                "not '%s'",
+                                optarg);
+    add_cgroup(options, text, size);
+    if (text[size] == '\0')
+      return 0;
+    text += size + 1;
+  }
+}
+
+static int parse_ms(const char *option, const char *text, uint64_t *ms) {
+  uint64_t number;
+
+  if (shared_options_number(text, MAX_MS, &number) != 0)
+    return shared_options_bad("%s wants milliseconds, 1 to %lu, not '%s'",
+                              option, MAX_MS, text);
+  *ms = number;
+  return 0;
+}
+
+static int parse_runs(stat_options_t *options, const char *text) {
+  uint64_t number = 0;
+
+  if (strcmp(text, "0") != 0 &&
+      shared_options_number(text, MAX_RUNS, &number) != 0)
+    return shared_options_bad("-r wants a number of runs up to %lu, 0 for "
+                              "runs without end, not '%s'",
+                              MAX_RUNS, text);
+  options->nr_runs = (uint32_t)number;
+  return 0;
+}
+
+static int parse_intervals(stat_options_t *options, const char *text) {
+  uint64_t number;
+
+  if (shared_options_number(text, UINT32_MAX, &number) != 0)
+    return shared_options_bad("--interval-count wants a number from 1 on, "
+                              "not '%s'",
+                              text);
+  options->nr_intervals = (uint32_t)number;
+  return 0;
+}
+
+/* Shells make no tab of \t; perf-stat(1) takes the two characters for one. */
+static int parse_separator(stat_options_t *options, const char *text) {
+  options->separator = strcmp(text, "\\t") == 0 ? "\t" : text;
+  if (text[0] == '\0' || strchr(text, '"') != NULL)
+    return shared_options_bad("-x wants a separator without quotation marks, "
+                              "not '%s'",
+                              text);
+  return 0;
+}
+
+static int parse_file(stat_options_t *options, const char *text) {
+  options->file = text;
+  return text[0] != '\0' ? 0 : shared_options_bad("-o wants a file's name");
+}
+
+/* Those that take a value: what is left are flags. */
+static int parse_value(stat_options_t *options, int option, char **argv) {
+  switch (option) {
+    case 'e':
+      shared_list_add(&options->events, optarg);
+      return 0;
+    case 'p':
+      return shared_options_ids("-p", optarg, &options->pids);
+    case 't':
+      return shared_options_ids("-t", optarg, &options->tids);
+    case 'C':
+      options->cpus = optarg;
+      return shared_options_cpus("-C", optarg);
+    case 'G':
+      return parse_cgroups(options, optarg);
+    case 'I':
+      return parse_ms("-I", optarg, &options->interval_ms);
+    case OPTION_TIMEOUT:
+      return parse_ms("--timeout", optarg, &options->timeout_ms);
+    case OPTION_INTERVAL_COUNT:
+      return parse_intervals(options, optarg);
+    case 'r':
+      return parse_runs(options, optarg);
+    case 'x':
+      return parse_separator(options, optarg);
+    case 'o':
+      return parse_file(options, optarg);
+    default:
+      return shared_options_refused(option, names, argv);
+  }
+}
+
+static int parse_option(stat_options_t *options, int option, char **argv) {
+  switch (option) {
+    case 'a':
+      options->all = 1;
+      return 0;
+    case 'A':
+    case OPTION_PER_CPU:
+      options->per_cpu = 1;
+      return 0;
+    case 'd':
+      options->detailed++;
+      return 0;
+    case 'i':
+      options->no_inherit = 1;
+      return 0;
+    case 'j':
+      options->json = 1;
+      return 0;
+    case 'v':
+      options->verbose = 1;
+      return 0;
+    case 'h':
+      options->help = 1;
+      return 0;
+    default:
+      return parse_value(options, option, argv);
+  }
+}
+
+/* A command beside other targets is what says how long to count. */
+static int choose_target(stat_options_t *options) {
+  int tasks = (options->pids.nr > 0) + (options->tids.nr > 0);
+  int places = options->all || options->cpus != NULL || options->nr_cgroups > 0;
+
+  if (tasks + places > 1)
+    return shared_options_bad("choose one of -p, -t, and -a, -C or -G");
+  options->all_by_default = tasks + places == 0 && options->command == NULL;
+  /* A cgroup is counted on CPUs, but not every task of these. */
+  options->all =
+      options->nr_cgroups == 0 &&
+      (options->all || options->cpus != NULL || options->all_by_default);
+  if (options->per_cpu && !options->all && options->nr_cgroups == 0)
+    return shared_options_bad("--per-cpu goes with -a, -C and -G: an event of "
+                              "a task follows it from CPU to CPU");
+  if (options->no_inherit && places)
+    return shared_options_bad("-i is for tasks: -a, -C and -G count every "
+                              "task anyway");
+  return 0;
+}
+
+static int check(stat_options_t *options) {
+  if (options->json && options->separator != NULL)
+    return shared_options_bad("choose one of -x and --json");
+  if (options->nr_intervals > 0 && options->interval_ms == 0)
+    return shared_options_bad("--interval-count goes with -I");
+  if (options->nr_runs != 1 && options->command == NULL)
+    return shared_options_bad("-r wants a command to run");
+  if (options->nr_runs != 1 && options->interval_ms > 0)
+    return shared_options_bad("choose one of -r and -I");
+  return choose_target(options);
+}
+
+int stat_options_parse(stat_options_t *options, int argc, char **argv) {
+  int option, rc;
+
+  memset(options, 0, sizeof(*options));
+  options->nr_runs = 1;
+  opterr = 0;
+  /* The + ends the options with the first word that is none: all that follows
+   * belongs to the command, with or without a -- before it. */
+  while ((option = getopt_long(argc, argv, letters, names, NULL)) != -1) {
+    rc = parse_option(options, option, argv);
+    if (rc != 0 || options->help)
+      return rc;
+  }
+  rc = shared_options_command(argc, argv, &options->command);
+  return rc != 0 ? rc : check(options);
+}
+
+void stat_options_free(stat_options_t *options) {
+  size_t i;
+
+  for (i = 0; i < options->nr_cgroups; i++)
+    free(options->cgroups[i]);
+  free(options->cgroups);
+  free(options->events);
+  shared_ids_free(&options->pids);
+  shared_ids_free(&options->tids);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of stat. */
+#ifndef STAT_OPTIONS_H
+#define STAT_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/options.h"
+#include "common/targets.h"
+
+typedef struct stat_options_s {
+  char *events;      /* what all -e name, joined; NULL: the usual ones */
+  unsigned detailed; /* how many -d */
+  /* Whom to count: at most one of the four, but for cpus with cgroups. */
+  int all;            /* every task: -a, -C, or nothing was chosen */
+  int all_by_default; /* nothing was chosen */
+  shared_ids_t pids;
+  shared_ids_t tids;
+  char **cgroups;
+  size_t nr_cgroups;
+  size_t cgroups_capacity;
+  const char *cpus; /* NULL: all that are online */
+  int no_inherit;
+  uint64_t interval_ms;  /* 0: one table at the end */
+  uint32_t nr_intervals; /* 0: no bound */
+  uint64_t timeout_ms;   /* 0: none */
+  uint32_t nr_runs;      /* 0: for ever */
+  int per_cpu;
+  int json;
+  const char *separator; /* of fields; NULL: text */
+  const char *file;      /* NULL: stderr */
+  int verbose;
+  int help;
+  char **command; /* NULL, or argv of the command to run */
+} stat_options_t;
+
+/* 0, or SHARED_EXIT_USAGE after a message on stderr. Strings that are not
+ * allocated are argv's. To be followed by stat_options_free in any case. */
+int stat_options_parse(stat_options_t *options, int argc, char **argv);
+void stat_options_free(stat_options_t *options);
+
+/* Prints the help to stdout. */
+void stat_options_help(void);
+
+#endif

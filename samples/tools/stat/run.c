@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* The life-cycle of a run: fork, open, enable, exec, wait, read. Does not know
+ * what becomes of the counts. */
+#include "stat/run.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "common/files.h"
+#include "stat/messages.h"
+#include "stat/targets.h"
+
+/* How often the tasks of -p and -t are looked for. */
+#define ALIVE_MS 100
+
+/* A signal that comes while no loop listens, between two runs, would end the
+ * program before it has printed anything; so would the end of a command be
+ * missed that is killed before its exec. They wait until somebody listens. */
+static int is_signal_waiting(void) {
+  sigset_t set;
+
+  return sigpending(&set) == 0 &&
+         (sigismember(&set, SIGINT) == 1 || sigismember(&set, SIGTERM) == 1 ||
+          sigismember(&set, SIGHUP) == 1);
+}
+
+/* -- reading --------------------------------------------------------------- */
+
+static int say_code(const char *what, int code) {
+  fprintf(stderr, "stat: %s: %s\n", what, uv_strerror(code));
+  return 1;
+}
+
+/* The set's own reading is gone when the callback returns. */
+static void on_read(uvperf_set_t *set, int status,
+                    const uvperf_reading_t *reading,
+                    const uvperf_reading_t *delta) {
+  stat_run_t *run = set->data;
+
+  if (status == 0)
+    status = uvperf_reading_copy(run->told, reading);
+  if (status != 0) {
+    say_code("an interval cannot be read", status);
+    return;
+  }
+  run->on_interval(run, delta);
+  if (++run->nr_intervals == run->options->nr_intervals)
+    shared_session_stop_soon(&run->session);
+}
+
+/* What came after the last whole interval. */
+static void tell_rest(stat_run_t *run) {
+  const stat_options_t *options = run->options;
+
+  if (options->interval_ms == 0 ||
+      (options->nr_intervals > 0 && run->nr_intervals == options->nr_intervals))
+    return;
+  if (uvperf_reading_delta(run->delta, run->told, run->reading) == 0)
+    run->on_interval(run, run->delta);
+}
+
+/* All events stop before the first is read, so that those that are compared
+ * with each other have counted for the same time. */
+static void on_stop(shared_session_t *session) {
+  stat_run_t *run = session->data;
+  int rc;
+
+  run->elapsed_ns = uv_hrtime() - run->started_ns;
+  uvperf_set_read_stop(&run->set);
+  uvperf_set_disable(&run->set, NULL);
+  rc = uvperf_set_read(&run->set, run->reading);
+  if (rc != 0)
+    run->failed = say_code("the events cannot be read", rc);
+  else
+    tell_rest(run);
+}
+
+static void on_command(shared_session_t *session, int status) {
+  stat_run_t *run = session->data;
+
+  run->command_status =
+      WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void on_tick(shared_session_t *session) {
+  stat_run_t *run = session->data;
+
+  if (!stat_alive_any(&run->alive))
+    shared_session_stop(session);
+}
+
+static void on_close(shared_session_t *session) {
+  stat_run_t *run = session->data;
+
+  shared_signals_hold();
+  if (run->has_set)
+    uvperf_set_close(&run->set, NULL);
+}
+
+/* -- the run --------------------------------------------------------------- */
+
+static int open_set(stat_run_t *run) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  shared_target_list_t targets;
+  uvperf_error_t error;
+  int rc;
+
+  stat_targets_make(&targets, run->options, run->session.command.pid);
+  options.events = run->events;
+  options.targets = targets.targets;
+  options.nr_targets = targets.nr;
+  options.fallbacks = UVPERF_FALLBACK_USER;
+  rc = uvperf_set_init(&run->session.loop, &run->set, &options, &error);
+  shared_target_list_free(&targets);
+  if (rc != 0)
+    return stat_messages_refused(run->options, &error);
+  run->set.data = run;
+  run->has_set = 1;
+  run->on_open(run, &run->set);
+  return 0;
+}
+
+static int make_readings(stat_run_t *run) {
+  int rc = uvperf_reading_new(&run->reading);
+
+  if (rc == 0)
+    rc = uvperf_reading_new(&run->told);
+  if (rc == 0)
+    rc = uvperf_reading_new(&run->delta);
+  return rc == 0 ? 0 : say_code("a reading", rc);
+}
+
+/* The first interval begins before the events count, so that it misses none. */
+static int start_intervals(stat_run_t *run) {
+  int rc = uvperf_set_read(&run->set, run->told);
+
+  if (rc == 0)
+    rc = uvperf_set_read_start(&run->set, run->options->interval_ms, on_read);
+  return rc == 0 ? 0 : say_code("intervals cannot be read", rc);
+}
+
+static int start(stat_run_t *run) {
+  const stat_options_t *options = run->options;
+  int of_tasks = options->pids.nr + options->tids.nr > 0, status;
+  uvperf_error_t error;
+
+  if (options->interval_ms > 0 && start_intervals(run) != 0)
+    return 1;
+  if (uvperf_set_enable(&run->set, &error) != 0) {
+    fprintf(stderr, "stat: %s\n", error.reason);
+    return 1;
+  }
+  stat_messages_counting(options, &run->set);
+  /* To enable thousands of events takes a while, which the intervals have in
+   * them. */
+  run->started_ns =
+      options->interval_ms > 0 ? uvperf_reading_time(run->told) : uv_hrtime();
+  status = shared_session_go(&run->session);
+  /* With a command it is the command that says how long. */
+  shared_session_start(&run->session,
+                       of_tasks && options->command == NULL ? ALIVE_MS : 0,
+                       options->timeout_ms);
+  return status;
+}
+
+static void take_times(uint64_t *user_ns, uint64_t *system_ns) {
+  struct rusage usage;
+
+  memset(&usage, 0, sizeof(usage));
+  getrusage(RUSAGE_CHILDREN, &usage);
+  *user_ns = (uint64_t)usage.ru_utime.tv_sec * 1000000000 +
+             (uint64_t)usage.ru_utime.tv_usec * 1000;
+  *system_ns = (uint64_t)usage.ru_stime.tv_sec * 1000000000 +
+               (uint64_t)usage.ru_stime.tv_usec * 1000;
+}
+
+/* From an open loop to a closed one. */
+static int run_session(stat_run_t *run) {
+  shared_session_t *session = &run->session;
+  int status;
+
+  if (shared_session_init(session) != 0)
+    return 1;
+  status = open_set(run);
+  if (status == 0)
+    status = make_readings(run);
+  if (status == 0) {
+    shared_session_listen(session);
+    status = start(run);
+  }
+  return shared_session_run(session, status);
+}
+
+static int run_command(stat_run_t *run) {
+  uint64_t user_before, system_before;
+  struct rlimit files;
+  int status;
+
+  shared_signals_hold();
+  run->session.command.signals = *run->signals;
+  take_times(&user_before, &system_before);
+  status = shared_session_fork(&run->session, run->options->command);
+  if (status != 0)
+    return status;
+  /* The command keeps the limit that it would have without us. */
+  shared_files_raise(&files);
+  status = run_session(run);
+  shared_files_restore(&files);
+  shared_command_end(&run->session.command);
+  take_times(&run->user_ns, &run->system_ns);
+  run->user_ns -= user_before;
+  run->system_ns -= system_before;
+  return status;
+}
+
+int stat_run(stat_run_t *run) {
+  static const shared_session_t init = SHARED_SESSION_INIT;
+  int status;
+
+  run->session = init;
+  run->session.data = run;
+  run->session.on_stop = on_stop;
+  run->session.on_tick = on_tick;
+  run->session.on_command = on_command;
+  run->session.on_close = on_close;
+  run->session.leave_int = 1;
+  stat_alive_begin(&run->alive, run->options);
+  status = run_command(run);
+  stat_alive_end(&run->alive);
+  uvperf_reading_free(run->told);
+  uvperf_reading_free(run->delta);
+  run->is_interrupted = run->session.signal != 0 || is_signal_waiting();
+  return status != 0 ? status : run->failed;
+}
+
+void stat_run_free(stat_run_t *run) {
+  uvperf_reading_free(run->reading);
+}

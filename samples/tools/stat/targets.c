@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Turns options into targets, and into words. Opens nothing. */
+#include "stat/targets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+static void add_cgroups(shared_target_list_t *targets,
+                        const stat_options_t *options) {
+  uvperf_target_t *target;
+  size_t i;
+
+  for (i = 0; i < options->nr_cgroups; i++) {
+    target = shared_target_list_add(targets, UVPERF_TARGET_CGROUP);
+    target->cgroup = options->cgroups[i];
+    target->cpus = options->cpus;
+  }
+}
+
+int stat_targets_is_command(const stat_options_t *options) {
+  return !options->all && options->pids.nr == 0 && options->tids.nr == 0 &&
+         options->nr_cgroups == 0;
+}
+
+void stat_targets_make(shared_target_list_t *targets,
+                       const stat_options_t *options, pid_t command) {
+  uint32_t flags = options->no_inherit ? UVPERF_TARGET_NO_INHERIT : 0;
+  uvperf_target_t *target;
+
+  memset(targets, 0, sizeof(*targets));
+  shared_target_list_add_ids(targets, &options->pids, UVPERF_TARGET_PROCESS,
+                             flags);
+  shared_target_list_add_ids(targets, &options->tids, UVPERF_TARGET_THREAD, 0);
+  add_cgroups(targets, options);
+  if (options->all) {
+    target = shared_target_list_add(targets, UVPERF_TARGET_CPUS);
+    target->cpus = options->cpus;
+  } else if (stat_targets_is_command(options)) {
+    target = shared_target_list_add(targets, UVPERF_TARGET_COMMAND);
+    target->pid = command;
+    target->flags = flags;
+  }
+}
+
+static void put_ids(FILE *file, const char *what, const shared_ids_t *ids) {
+  size_t i;
+
+  fprintf(file, "%s id '", what);
+  for (i = 0; i < ids->nr; i++)
+    fprintf(file, "%s%d", i == 0 ? "" : ",", ids->ids[i]);
+  fputc('\'', file);
+}
+
+static void put_command(FILE *file, char *const *words) {
+  size_t i;
+
+  fputc('\'', file);
+  for (i = 0; words[i] != NULL; i++)
+    fprintf(file, "%s%s", i == 0 ? "" : " ", words[i]);
+  fputc('\'', file);
+}
+
+static void put_cgroups(FILE *file, const stat_options_t *options) {
+  size_t i;
+
+  fputs("cgroup '", file);
+  for (i = 0; i < options->nr_cgroups; i++)
+    fprintf(file, "%s%s", i == 0 ? "" : ",", options->cgroups[i]);
+  fputc('\'', file);
+}
+
+static void put_title(FILE *file, const stat_options_t *options) {
+  if (options->pids.nr > 0)
+    put_ids(file, "process", &options->pids);
+  else if (options->tids.nr > 0)
+    put_ids(file, "thread", &options->tids);
+  else if (options->nr_cgroups > 0)
+    put_cgroups(file, options);
+  else if (options->cpus != NULL)
+    fprintf(file, "'CPU(s) %s'", options->cpus);
+  else if (options->all)
+    fputs("'system wide'", file);
+  else
+    put_command(file, options->command);
+}
+
+char *stat_targets_title(const stat_options_t *options) {
+  char *title = NULL;
+  size_t size = 0;
+  FILE *file = open_memstream(&title, &size);
+
+  if (file == NULL)
+    return shared_calloc(1, 1);
+  put_title(file, options);
+  if (fclose(file) != 0 || title == NULL)
+    return shared_calloc(1, 1);
+  return title;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints a report for people, in the columns of perf-stat(1); but nothing ends
+ * in blanks, and a second metric stands under the first. */
+#include "stat/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/text.h"
+#include "stat/metric.h"
+#include "stat/note.h"
+#include "stat/value.h"
+
+enum {
+  TIME_WIDTH = 16, /* of the columns, without the blank behind */
+  CPU_WIDTH = 10,
+  COUNT_WIDTH = 18,
+  UNIT_WIDTH = 4, /* at least: there is a heading */
+  LABEL_WIDTH = 32,
+  METRIC_WIDTH = 35
+};
+
+/* A line that is being written: blanks are, once more than that follows. */
+typedef struct row_s {
+  FILE *file;
+  size_t blanks;
+} row_t;
+
+static size_t columns_of(const char *text) {
+  size_t columns = 0, nr;
+
+  for (; *text != '\0'; text += nr == 0 ? 1 : nr, columns++)
+    nr = shared_text_printable(text);
+  return columns;
+}
+
+static void put(row_t *row, const char *text) {
+  if (*text == '\0')
+    return;
+  fprintf(row->file, "%*s%s", (int)row->blanks, "", text);
+  row->blanks = 0;
+}
+
+static void put_left(row_t *row, const char *text, size_t width) {
+  size_t columns = columns_of(text);
+
+  put(row, text);
+  row->blanks += columns < width ? width - columns : 0;
+}
+
+static void put_right(row_t *row, const char *text, size_t width) {
+  size_t columns = columns_of(text);
+
+  row->blanks += columns < width ? width - columns : 0;
+  put(row, text);
+}
+
+/* At the left, what users chose: without what a terminal could take for a
+ * command. */
+static void put_name(row_t *row, const char *name, size_t width) {
+  size_t size = strlen(name) + 1;
+  char *clean = shared_calloc(size, 1);
+
+  shared_text_clean(clean, size, name);
+  put_left(row, clean, width);
+  free(clean);
+}
+
+static size_t unit_width(const stat_report_t *report) {
+  size_t width = UNIT_WIDTH, i;
+
+  for (i = 0; i < report->nr_events; i++) {
+    size_t columns = columns_of(stat_value_unit(&report->events[i]));
+
+    width = columns > width ? columns : width;
+  }
+  return width;
+}
+
+/* 0: there are none. */
+static size_t cgroup_width(const stat_report_t *report) {
+  size_t width = 0, i;
+
+  for (i = 0; i < report->nr_events; i++) {
+    const char *cgroup = report->events[i].cgroup;
+    size_t columns = cgroup == NULL ? 0 : columns_of(cgroup);
+
+    width = columns > width ? columns : width;
+  }
+  return width;
+}
+
+static void put_begin(row_t *row, const stat_report_t *report,
+                      const stat_line_t *line) {
+  char text[32];
+
+  if (report->is_interval) {
+    snprintf(text, sizeof(text), "%6" PRIu64 ".%09" PRIu64,
+             report->at_ns / 1000000000, report->at_ns % 1000000000);
+    put_left(row, text, TIME_WIDTH + 1);
+  }
+  if (!report->per_cpu)
+    return;
+  text[0] = '\0';
+  if (line->cpu >= 0)
+    snprintf(text, sizeof(text), "CPU%" PRId32, line->cpu);
+  put_left(row, text, CPU_WIDTH + 1);
+}
+
+static void put_value(row_t *row, const stat_report_t *report,
+                      const stat_line_t *line) {
+  /* In a variable, since ISO C does not know the mark that groups digits. */
+  const char *grouped = "%'.*f";
+  char text[STAT_NUMBER_BYTES];
+
+  if (stat_value_is_counted(line))
+    snprintf(text, sizeof(text), grouped,
+             stat_value_decimals(&report->events[line->event]),
+             stat_value(report, line));
+  else
+    snprintf(text, sizeof(text), "%s", stat_value_word(line));
+  put_right(row, text, COUNT_WIDTH);
+  row->blanks++;
+}
+
+/* In the last column before the metrics, which begin at one place for all. */
+static void put_cgroup(row_t *row, const char *cgroup, size_t width) {
+  if (width == 0)
+    return;
+  row->blanks++;
+  put_name(row, cgroup == NULL ? "" : cgroup, width);
+}
+
+static void put_metric(row_t *row, const stat_metric_t *metric) {
+  char text[STAT_NUMBER_BYTES + 64];
+
+  row->blanks++;
+  snprintf(text, sizeof(text), "# %*.*f%s %s", metric->width, metric->decimals,
+           metric->value, metric->suffix, metric->unit);
+  put_left(row, text, METRIC_WIDTH - 1);
+}
+
+/* What is to be known of the value. */
+static void put_end(row_t *row, const stat_line_t *line) {
+  const uvperf_set_count_t *count = &line->count;
+  char text[STAT_NOTE_BYTES];
+
+  if (line->deviation > 0) {
+    snprintf(text, sizeof(text), "  ( +-%6.2f%% )", line->deviation);
+    put(row, text);
+  }
+  if (count->time_running != count->time_enabled && count->time_enabled > 0) {
+    snprintf(text, sizeof(text), "  (%.2f%%)", stat_value_percent(line));
+    put(row, text);
+  }
+  if (stat_note_missing(line, text)) {
+    put(row, "  (");
+    put(row, text);
+    put(row, ")");
+  }
+  fputc('\n', row->file);
+}
+
+static void put_line(FILE *file, const stat_report_t *report,
+                     const stat_line_t *line) {
+  const stat_event_t *event = &report->events[line->event];
+  stat_metric_t metrics[STAT_METRICS];
+  size_t units = unit_width(report), cgroups = cgroup_width(report);
+  row_t row = {file, 0};
+  size_t i, nr;
+
+  put_begin(&row, report, line);
+  put_value(&row, report, line);
+  put_name(&row, stat_value_unit(event), units + 1);
+  put_name(&row, event->label, LABEL_WIDTH);
+  put_cgroup(&row, event->cgroup, cgroups);
+  nr = stat_metrics(report, line, metrics);
+  if (nr == 0)
+    row.blanks += METRIC_WIDTH;
+  for (i = 0; i < nr; i++) {
+    if (i > 0) {
+      fputc('\n', file);
+      row.blanks = 0;
+      put_begin(&row, report, line);
+      row.blanks += COUNT_WIDTH + 1 + units + 1 + LABEL_WIDTH;
+      row.blanks += cgroups == 0 ? 0 : 1 + cgroups;
+    }
+    put_metric(&row, &metrics[i]);
+  }
+  put_end(&row, line);
+}
+
+static void put_interval_head(FILE *file, const stat_report_t *report) {
+  row_t row = {file, 0};
+
+  put(&row, "#");
+  put_right(&row, "time", TIME_WIDTH - 1);
+  row.blanks++;
+  if (report->per_cpu)
+    put_left(&row, "CPU", CPU_WIDTH + 1);
+  put_right(&row, "counts", COUNT_WIDTH);
+  row.blanks++;
+  put_right(&row, "unit", unit_width(report));
+  put(&row, " events");
+  fputc('\n', file);
+}
+
+void stat_text_head(FILE *file, const stat_report_t *report) {
+  row_t row = {file, 0};
+
+  if (report->is_interval) {
+    put_interval_head(file, report);
+    return;
+  }
+  fputs("\n Performance counter stats for ", file);
+  put_name(&row, report->title, 0);
+  if (report->nr_runs > 1)
+    fprintf(file, " (%" PRIu32 " runs)", report->nr_runs);
+  fputs(":\n\n", file);
+}
+
+void stat_text_lines(FILE *file, const stat_report_t *report) {
+  size_t i;
+
+  for (i = 0; i < report->nr_lines; i++) {
+    if (!stat_value_is_hidden(report, &report->lines[i]))
+      put_line(file, report, &report->lines[i]);
+  }
+}
+
+/* As many decimals as show two digits of the uncertain ones. */
+static int get_decimals(double deviation) {
+  int decimals = 2;
+
+  if (!(deviation > 0))
+    return 9;
+  if (deviation < 1)
+    decimals += (int)ceil(-log10(deviation));
+  return decimals > 9 ? 9 : decimals;
+}
+
+static void put_elapsed(FILE *file, const stat_report_t *report) {
+  double seconds = (double)report->elapsed_ns / 1e9;
+  double deviation = seconds * report->elapsed_deviation / 100;
+  int decimals = get_decimals(deviation);
+
+  if (report->nr_runs < 2) {
+    fprintf(file, " %17.9f seconds time elapsed\n", seconds);
+    return;
+  }
+  fprintf(file, " %17.*f +- %.*f seconds time elapsed", decimals, seconds,
+          decimals, deviation);
+  if (report->elapsed_deviation > 0)
+    fprintf(file, "  ( +-%6.2f%% )", report->elapsed_deviation);
+  fputc('\n', file);
+}
+
+void stat_text_tail(FILE *file, const stat_report_t *report) {
+  if (!report->is_interval) {
+    fputc('\n', file);
+    put_elapsed(file, report);
+    if (report->has_times) {
+      fprintf(file, "\n %17.9f seconds user\n", (double)report->user_ns / 1e9);
+      fprintf(file, " %17.9f seconds sys\n", (double)report->system_ns / 1e9);
+    }
+    fputc('\n', file);
+  }
+  stat_note_print(file, report);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* A hit, and what else there is to tell, as one line of text or of JSON. */
+#ifndef TRACE_LINE_H
+#define TRACE_LINE_H
+
+#include <stdint.h>
+
+#include "uvperf/record.h"
+
+#include "common/buffer.h"
+#include "trace/fields.h"
+
+/* How to write. */
+typedef struct trace_form_s {
+  int json;
+  int print_fmt;           /* the kernel's words for the fields */
+  shared_buffer_t scratch; /* all zero at first; to be freed */
+} trace_form_t;
+
+typedef struct trace_hit_s {
+  const uvperf_record_t *record; /* a sample */
+  const char *comm;              /* "" if it is not known */
+  const char *label;
+  trace_fields_t *fields; /* NULL if the sample has none */
+} trace_hit_t;
+
+/* Each adds a line, with its end, to a buffer. */
+void trace_line_hit(shared_buffer_t *buffer, trace_form_t *form,
+                    const trace_hit_t *hit);
+/* Of a LOST record, at a time of its own: it is stamped later than the record
+ * behind it. */
+void trace_line_lost(shared_buffer_t *buffer, const trace_form_t *form,
+                     uint64_t time, const uvperf_record_t *record);
+void trace_line_end(shared_buffer_t *buffer, uint64_t time, uint64_t hits,
+                    uint64_t lost, uint64_t late);
+
+#endif

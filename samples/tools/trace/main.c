@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* trace: the hits of tracepoints on a libuv loop. This file is its life-cycle:
+ * open, start, run the loop until something ends it, stop. What is opened and
+ * how a hit is written down is elsewhere. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "uvperf.h"
+
+#include "common/cpu.h"
+#include "common/files.h"
+#include "common/lost.h"
+#include "common/output.h"
+#include "common/session.h"
+#include "common/stdio.h"
+#include "trace/events.h"
+#include "trace/line.h"
+#include "trace/notes.h"
+#include "trace/options.h"
+#include "trace/proc.h"
+#include "trace/set.h"
+
+#define TICK_MS 50
+/* In ticks: how often losses are told. */
+#define SLOW_TICKS 20
+/* Text that is written before the next tick, and that may wait for a slow
+ * reader: then the rings do. */
+#define WRITE_BYTES    ((size_t)64 << 10)
+#define MAX_TEXT_BYTES ((size_t)1 << 20)
+#define WAIT_MS        100
+
+typedef struct trace_s {
+  shared_session_t session;
+  trace_options_t options;
+  trace_events_t events;
+  trace_names_t names;
+  trace_form_t form;
+  shared_output_t output;
+  uvperf_set_t set;
+  int is_open; /* the set */
+  trace_sums_t sums;
+  uint64_t started_ns;
+  uint64_t newest; /* time of the record that came last */
+  uint64_t lost_told;
+  uint64_t ticks;
+  uint32_t own_pid;
+  int command_status;
+  int failed;
+} trace_t;
+
+/* -- records --------------------------------------------------------------- */
+
+/* The longer this takes, the fewer come in a turn of the loop. */
+static void write_text(trace_t *trace) {
+  if (trace->output.buffer.used >= MAX_TEXT_BYTES && !trace->session.stopping)
+    shared_output_push(&trace->output, WAIT_MS);
+  else if (trace->output.buffer.used >= WRITE_BYTES)
+    shared_output_push(&trace->output, 0);
+}
+
+static void on_hit(trace_t *trace, const uvperf_record_t *record) {
+  size_t attr = record->source != NULL ? record->source->attr_index : SIZE_MAX;
+  trace_hit_t hit;
+
+  if (attr >= trace->events.nr ||
+      (record->pid == trace->own_pid && !trace->options.self) ||
+      (trace->options.limit > 0 && trace->sums.hits == trace->options.limit))
+    return;
+  hit.record = record;
+  hit.comm = trace_proc_name(&trace->names, record->pid, record->tid);
+  hit.label = trace->events.events[attr].label;
+  hit.fields = trace->events.events[attr].fields;
+  trace_line_hit(&trace->output.buffer, &trace->form, &hit);
+  write_text(trace);
+  if (++trace->sums.hits == trace->options.limit)
+    shared_session_stop_soon(&trace->session);
+}
+
+static void on_sound(trace_t *trace, const uvperf_record_t *record) {
+  if (record->type == PERF_RECORD_LOST) {
+    trace_line_lost(&trace->output.buffer, &trace->form,
+                    trace->newest > 0 ? trace->newest : record->time, record);
+    return;
+  }
+  trace->newest = record->time;
+  if (record->type == PERF_RECORD_SAMPLE)
+    on_hit(trace, record);
+  else
+    trace_names_record(&trace->names, record);
+}
+
+static void on_record(uvperf_set_t *set, int status,
+                      const uvperf_record_t *record) {
+  trace_t *trace = set->data;
+
+  if (status == 0 && record != NULL) {
+    on_sound(trace, record);
+  } else if (status == UV_EOF) {
+    /* A command's end is told by SIGCHLD. */
+    if (trace->session.command.pid == 0)
+      shared_session_stop_soon(&trace->session);
+  } else if (record == NULL && status != 0) {
+    fprintf(stderr, "trace: a ring could not be read: %s\n",
+            uv_strerror(status));
+    trace->failed = 1;
+  }
+}
+
+/* -- while it runs, and its end -------------------------------------------- */
+
+static void take_sums(trace_t *trace, uint64_t now) {
+  uvperf_stats_t stats;
+
+  uvperf_set_stats(&trace->set, &stats);
+  trace->sums.late = stats.late_records;
+  trace->sums.corrupt = stats.corrupt;
+  trace->sums.lost = trace_set_lost(&trace->set, trace->events.nr);
+  trace->sums.elapsed_ns = now - trace->started_ns;
+}
+
+static void on_stop(shared_session_t *session) {
+  trace_t *trace = session->data;
+  trace_sums_t *sums = &trace->sums;
+  uint64_t now = uv_hrtime();
+
+  uvperf_set_stop(&trace->set);
+  uvperf_set_flush(&trace->set);
+  take_sums(trace, now);
+  if (trace->options.json)
+    trace_line_end(&trace->output.buffer, now, sums->hits, sums->lost,
+                   sums->late);
+  trace->failed |= shared_output_finish(&trace->output, trace->options.file);
+  trace_notes_closing(&trace->events);
+  trace_notes_end(&trace->options, sums);
+}
+
+static void on_command(shared_session_t *session, int status) {
+  trace_t *trace = session->data;
+
+  trace->command_status =
+      WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void on_tick(shared_session_t *session) {
+  trace_t *trace = session->data;
+  uvperf_stats_t stats;
+
+  shared_output_push(&trace->output, 0);
+  /* A closed stdout is how a reader such as head says that it has enough. */
+  if (trace->output.error != 0) {
+    shared_session_stop(session);
+    return;
+  }
+  if (++trace->ticks % SLOW_TICKS != 0)
+    return;
+  uvperf_set_stats(&trace->set, &stats);
+  shared_lost_note(stats.lost_records, &trace->lost_told);
+}
+
+static void on_close(shared_session_t *session) {
+  trace_t *trace = session->data;
+
+  if (trace->is_open)
+    uvperf_set_close(&trace->set, NULL);
+}
+
+/* -- from the command line to the end -------------------------------------- */
+
+static int start(trace_t *trace) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  uvperf_error_t error;
+  int rc;
+
+  options.flush_ms = TICK_MS;
+  /* Before the start for those that will be gone after it, and then for those
+   * that are new. Who is new from there on is told by records. */
+  trace_proc_scan(&trace->names);
+  uvperf_set_on_cpu(&trace->set, shared_cpu_note);
+  shared_session_listen(&trace->session);
+  if (uvperf_set_start(&trace->set, &options, on_record, &error) != 0) {
+    fprintf(stderr, "trace: %s\n", error.reason);
+    return 1;
+  }
+  trace->started_ns = uv_hrtime();
+  trace_proc_scan(&trace->names);
+  trace_notes_opened(&trace->options, &trace->events, &trace->set);
+  rc = shared_session_go(&trace->session);
+  shared_session_start(&trace->session, TICK_MS, trace->options.duration_ms);
+  return rc;
+}
+
+static int open_and_start(trace_t *trace) {
+  uvperf_error_t error;
+
+  trace_notes_opening(&trace->events);
+  memset(&error, 0, sizeof(error));
+  if (trace_set_open(&trace->set, &trace->session.loop, &trace->options,
+                     &trace->events, trace->session.command.pid,
+                     &trace->is_open, &error) != 0)
+    return trace_notes_refused(&trace->options, &error);
+  if (trace_set_filter(&trace->set, &trace->events, &error) != 0)
+    return trace_notes_filter(&trace->events, &error);
+  trace->set.data = trace;
+  return start(trace);
+}
+
+/* From an open loop to a closed one. */
+static int run(trace_t *trace) {
+  shared_session_t *session = &trace->session;
+  int status;
+
+  session->data = trace;
+  session->on_stop = on_stop;
+  session->on_tick = on_tick;
+  session->on_command = on_command;
+  session->on_close = on_close;
+  trace->form.json = trace->options.json;
+  trace->form.print_fmt = trace->options.print_fmt;
+  trace->own_pid = (uint32_t)getpid();
+  if (shared_session_init(session) != 0)
+    return 1;
+  status = shared_session_run(session, open_and_start(trace));
+  if (status == 0 && trace->failed)
+    status = 1;
+  return status != 0 ? status : trace->command_status;
+}
+
+static int trace_all(trace_t *trace) {
+  struct rlimit files;
+  int status = trace_events_parse(&trace->events, &trace->options);
+
+  if (status == 0)
+    status = shared_output_open(&trace->output, trace->options.file);
+  if (status == 0)
+    status = shared_session_fork(&trace->session, trace->options.command);
+  if (status != 0)
+    return status;
+  /* The command keeps the limit that it would have without us. */
+  shared_files_raise(&files);
+  status = run(trace);
+  shared_files_restore(&files);
+  shared_command_end(&trace->session.command);
+  return status;
+}
+
+static void free_all(trace_t *trace) {
+  trace_events_free(&trace->events);
+  trace_options_free(&trace->options);
+  trace_names_free(&trace->names);
+  shared_buffer_free(&trace->form.scratch);
+  shared_buffer_free(&trace->output.buffer);
+}
+
+int main(int argc, char **argv) {
+  static trace_t trace = {.session = SHARED_SESSION_INIT};
+  int status;
+
+  shared_signals_take(&trace.session.command.signals);
+  shared_stdio_init();
+  status = trace_options_parse(&trace.options, argc, argv);
+  if (status == 0 && trace.options.help) {
+    trace_options_help();
+    status = shared_stdio_close(stdout, "stdout");
+  } else if (status == 0) {
+    status = trace_all(&trace);
+  }
+  free_all(&trace);
+  return status;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Keeps the names of threads. Whoever calls it does so in the order of time, so
+ * that there is only a present here. Knows no /proc. */
+#include "trace/names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/tasks.h"
+
+static trace_name_t **place_of(trace_names_t *names, uint32_t tid) {
+  trace_name_t **link = &names->buckets[tid % TRACE_NAME_BUCKETS];
+
+  while (*link != NULL && (*link)->tid != tid)
+    link = &(*link)->next;
+  return link;
+}
+
+static void remove_at(trace_name_t **link) {
+  trace_name_t *name = *link;
+
+  *link = name->next;
+  free(name);
+}
+
+void trace_names_free(trace_names_t *names) {
+  size_t i;
+
+  for (i = 0; i < TRACE_NAME_BUCKETS; i++) {
+    while (names->buckets[i] != NULL)
+      remove_at(&names->buckets[i]);
+  }
+}
+
+void trace_names_set(trace_names_t *names, uint32_t tid, const char *comm) {
+  trace_name_t **link = place_of(names, tid);
+
+  if (*link == NULL) {
+    *link = shared_calloc(1, sizeof(**link));
+    (*link)->tid = tid;
+  }
+  (*link)->is_ended = 0;
+  /* It may be the name of this very thread. */
+  if (comm != (*link)->comm)
+    snprintf((*link)->comm, sizeof((*link)->comm), "%s", comm);
+}
+
+const char *trace_names_get(const trace_names_t *names, uint32_t tid) {
+  const trace_name_t *name = names->buckets[tid % TRACE_NAME_BUCKETS];
+
+  while (name != NULL && name->tid != tid)
+    name = name->next;
+  return name != NULL ? name->comm : NULL;
+}
+
+/* Whoever had the id before is gone, even if the maker has no name. */
+static void follow_fork(trace_names_t *names, const uvperf_task_t *task) {
+  const char *comm = trace_names_get(names, task->ptid);
+  trace_name_t **link;
+
+  if (comm != NULL) {
+    trace_names_set(names, task->tid, comm);
+    return;
+  }
+  link = place_of(names, task->tid);
+  if (*link != NULL)
+    remove_at(link);
+}
+
+static void follow_exit(trace_names_t *names, uint32_t tid) {
+  trace_name_t **link = place_of(names, tid);
+  uint32_t *slot = &names->ended[names->nr_ended % TRACE_NAMES_ENDED];
+  uint32_t oldest = *slot;
+
+  if (*link == NULL)
+    return;
+  (*link)->is_ended = 1;
+  *slot = tid;
+  if (names->nr_ended++ < TRACE_NAMES_ENDED || oldest == tid)
+    return;
+  link = place_of(names, oldest);
+  if (*link != NULL && (*link)->is_ended)
+    remove_at(link);
+}
+
+void trace_names_record(trace_names_t *names, const uvperf_record_t *record) {
+  switch (record->type) {
+    case PERF_RECORD_FORK:
+      if (shared_tasks_has_id(record->task.tid))
+        follow_fork(names, &record->task);
+      break;
+    case PERF_RECORD_COMM:
+      if (shared_tasks_has_id(record->comm.tid))
+        trace_names_set(names, record->comm.tid, record->comm.comm);
+      break;
+    case PERF_RECORD_EXIT:
+      if (shared_tasks_has_id(record->task.tid))
+        follow_exit(names, record->task.tid);
+      break;
+    default:
+      break;
+  }
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* All messages but those of the command line and of names, in one place so that
+ * they stay alike and the life-cycle stays short. */
+#include "trace/notes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+/* From so many tracepoints on it takes a second to close them. */
+#define MANY_TRACEPOINTS 25
+/* How many failures are told. */
+#define MAX_FAILURES 8
+
+/* Each takes the kernel a grace period of RCU (perf_trace_event_unreg in
+ * kernel/trace/trace_event_perf.c). */
+void trace_notes_closing(const trace_events_t *events) {
+  if (events->nr_tracepoints >= MANY_TRACEPOINTS)
+    fprintf(stderr,
+            "trace: closing %zu tracepoints: that takes the kernel tens of "
+            "milliseconds each\n",
+            events->nr_tracepoints);
+}
+
+void trace_notes_opening(const trace_events_t *events) {
+  if (events->nr_tracepoints >= MANY_TRACEPOINTS)
+    fprintf(stderr, "trace: opening %zu tracepoints\n", events->nr_tracepoints);
+}
+
+int trace_notes_refused(const trace_options_t *options,
+                        const uvperf_error_t *error) {
+  fprintf(stderr, "trace: %s\n", error->reason);
+  if (error->cause == UVPERF_CAUSE_LOCKED_MEMORY && options->ring_bytes != 0)
+    fputs("trace: try a smaller -m, or leave it out\n", stderr);
+  if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)
+    return 1;
+  fputs("trace: to trace whole CPUs be root, have CAP_PERFMON or set\n"
+        "  kernel.perf_event_paranoid to -1. Up to paranoid 2 this works "
+        "without\n"
+        "  privileges where tracefs can be read:\n"
+        "    trace -e 'syscalls:*' -- command...   a command of your own\n"
+        "    trace -e 'syscalls:*' -p PID          a process of your own\n"
+        "  Try 'trace --help'.\n",
+        stderr);
+  return options->all_by_default ? SHARED_EXIT_USAGE : 1;
+}
+
+/* Of several events that a pattern stands for the user cannot know which. */
+int trace_notes_filter(const trace_events_t *events,
+                       const uvperf_error_t *error) {
+  const char *label = error->attr_index < events->nr
+                          ? events->events[error->attr_index].label
+                          : "--filter";
+
+  fprintf(stderr, "trace: %s: %s\n", label, error->reason);
+  return error->cause == UVPERF_CAUSE_ARGUMENT ? SHARED_EXIT_USAGE : 1;
+}
+
+/* Each event once, and what is the same for all of them once. */
+static void tell_failures(const trace_events_t *events,
+                          const uvperf_set_t *set) {
+  char *is_told = shared_calloc(events->nr + 1, 1);
+  const uvperf_set_failure_t *list;
+  const char *last = "";
+  size_t nr, i, attr, told = 0;
+
+  list = uvperf_set_failures(set, &nr);
+  for (i = 0; i < nr; i++) {
+    attr = list[i].error.attr_index;
+    if (attr >= events->nr || is_told[attr] ||
+        list[i].error.cause == UVPERF_CAUSE_NO_TASK)
+      continue;
+    is_told[attr] = 1;
+    if (strcmp(last, list[i].error.reason) == 0)
+      continue;
+    last = list[i].error.reason;
+    if (told++ < MAX_FAILURES)
+      fprintf(stderr, "trace: %s: %s\n", events->events[attr].label, last);
+  }
+  if (told > MAX_FAILURES)
+    fprintf(stderr, "trace: and %zu more are not traced everywhere\n",
+            told - MAX_FAILURES);
+  free(is_told);
+}
+
+void trace_notes_opened(const trace_options_t *options,
+                        const trace_events_t *events, const uvperf_set_t *set) {
+  size_t nr_cpus = uvperf_set_nr_rings(set);
+  uvperf_ring_info_t ring;
+
+  tell_failures(events, set);
+  if (trace_fields_lack() != NULL && events->nr_tracepoints > 0)
+    fprintf(stderr, "trace: %s\n", trace_fields_lack());
+  memset(&ring, 0, sizeof(ring));
+  uvperf_set_ring(set, 0, &ring);
+  fprintf(stderr, "trace: %zu event%s, ", events->nr,
+          events->nr == 1 ? "" : "s");
+  if (options->pids.nr > 0)
+    fprintf(stderr, "%zu process%s", options->pids.nr,
+            options->pids.nr == 1 ? "" : "es");
+  else
+    fputs(options->all ? "all processes" : "the command", stderr);
+  fprintf(stderr, ", %zu CPU%s, %" PRIu64 " KiB each%s\n", nr_cpus,
+          nr_cpus == 1 ? "" : "s", ring.bytes / 1024,
+          options->duration_ms == 0 ? "; Ctrl-C ends it" : "");
+}
+
+void trace_notes_end(const trace_options_t *options, const trace_sums_t *sums) {
+  double seconds = (double)sums->elapsed_ns / 1e9;
+
+  if (sums->late > 0)
+    fprintf(stderr, "trace: %" PRIu64 " lines came late, after younger ones\n",
+            sums->late);
+  if (sums->corrupt > 0)
+    fprintf(stderr, "trace: %" PRIu64 " records made no sense\n",
+            sums->corrupt);
+  if (sums->lost > 0)
+    fprintf(stderr,
+            "trace: %s hits were lost: try a larger -m, a --filter, or a "
+            "faster reader\n",
+            options->ring_bytes != 0 ? "with this -m" : "some");
+  fprintf(stderr,
+          "trace: %" PRIu64 " hit%s in %.1f s, %.0f/s, %" PRIu64 " lost\n",
+          sums->hits, sums->hits == 1 ? "" : "s", seconds,
+          seconds > 0 ? (double)sums->hits / seconds : 0.0, sums->lost);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Turns options into a set. Does not know what becomes of its records. */
+#include "trace/set.h"
+
+#include <stdlib.h>
+
+#include "common/memory.h"
+#include "common/target_list.h"
+
+static void make_targets(shared_target_list_t *targets,
+                         const trace_options_t *options, int32_t command) {
+  size_t i;
+
+  shared_target_list_add_ids(targets, &options->pids, UVPERF_TARGET_PROCESS, 0);
+  if (options->all)
+    shared_target_list_add(targets, UVPERF_TARGET_CPUS);
+  else if (options->pids.nr == 0)
+    shared_target_list_add(targets, UVPERF_TARGET_COMMAND)->pid = command;
+  for (i = 0; i < targets->nr; i++)
+    targets->targets[i].cpus = options->cpus;
+}
+
+/* Of the events, not the side-band's alone: 0, or why there is none. */
+static int has_events(uvperf_set_t *set, size_t nr_events,
+                      uvperf_error_t *error) {
+  const uvperf_set_failure_t *failures;
+  uvperf_reading_t *reading;
+  uvperf_set_count_t count;
+  size_t nr, i;
+  int rc;
+
+  failures = uvperf_set_failures(set, &nr);
+  if (nr == 0)
+    return 0;
+  *error = failures[0].error;
+  rc = uvperf_reading_new(&reading);
+  if (rc != 0)
+    return rc;
+  rc = uvperf_set_read(set, reading);
+  if (rc == 0)
+    rc = error->code;
+  for (i = 0; i < nr_events; i++) {
+    if (uvperf_reading_total(reading, i, &count) == 0 && count.nr_counts > 0)
+      rc = 0;
+  }
+  uvperf_reading_free(reading);
+  return rc;
+}
+
+int trace_set_open(uvperf_set_t *set, uv_loop_t *loop,
+                   const trace_options_t *options, const trace_events_t *events,
+                   int32_t command, int *is_open, uvperf_error_t *error) {
+  uvperf_set_options_t wanted = UVPERF_SET_OPTIONS_INIT;
+  const struct perf_event_attr **attrs;
+  shared_target_list_t targets = {NULL, 0, 0};
+  size_t i;
+  int rc;
+
+  attrs = shared_calloc(events->nr, sizeof(*attrs));
+  for (i = 0; i < events->nr; i++)
+    attrs[i] = events->events[i].attr;
+  make_targets(&targets, options, command);
+  wanted.attrs = attrs;
+  wanted.nr_attrs = events->nr;
+  wanted.targets = targets.targets;
+  wanted.nr_targets = targets.nr;
+  wanted.flags =
+      UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
+  wanted.fallbacks = UVPERF_FALLBACK_USER;
+  wanted.side_band = UVPERF_SIDE_BAND_TASKS;
+  wanted.ring_bytes = options->ring_bytes;
+  rc = uvperf_set_init(loop, set, &wanted, error);
+  shared_target_list_free(&targets);
+  free(attrs);
+  *is_open = rc == 0;
+  return rc != 0 ? rc : has_events(set, events->nr, error);
+}
+
+int trace_set_filter(uvperf_set_t *set, const trace_events_t *events,
+                     uvperf_error_t *error) {
+  size_t i;
+  int rc;
+
+  for (i = 0; i < events->nr; i++) {
+    if (events->events[i].filter == NULL)
+      continue;
+    rc = uvperf_set_set_filter(set, i, events->events[i].filter, error);
+    if (rc != 0) {
+      error->attr_index = (uint32_t)i;
+      return rc;
+    }
+  }
+  return 0;
+}
+
+/* Before Linux 6.0 events do not tell: then it is all that was lost, names of
+ * tasks too. */
+uint64_t trace_set_lost(uvperf_set_t *set, size_t nr_events) {
+  uvperf_reading_t *reading;
+  uvperf_set_count_t count;
+  uvperf_stats_t stats;
+  uint64_t lost = 0;
+  size_t i;
+
+  if (uvperf_reading_new(&reading) == 0) {
+    if (uvperf_set_read(set, reading) == 0) {
+      for (i = 0; i < nr_events; i++) {
+        if (uvperf_reading_total(reading, i, &count) == 0)
+          lost += count.lost;
+      }
+    }
+    uvperf_reading_free(reading);
+  }
+  if (lost > 0)
+    return lost;
+  uvperf_set_stats(set, &stats);
+  return stats.lost_records;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens events that count nothing, for their side-band records. Does not know
+ * what the records are for. */
+#include "watch/events.h"
+
+#include <string.h>
+
+#include "common/files.h"
+#include "common/targets.h"
+#include "common/tasks.h"
+#include "watch/proc.h"
+
+/* Each round looks for threads that were made by others while those were not
+ * watched yet; what is watched hands it on to what it makes. */
+#define MAX_ROUNDS 100
+/* A record is stamped a moment before it is in its ring, in one go; a virtual
+ * CPU may be held up in between. */
+#define SLACK_US 5000
+
+static int open_set(watch_events_t *events, uv_loop_t *loop,
+                    const uvperf_target_t *target, size_t ring_bytes,
+                    uvperf_error_t *error) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  const struct perf_event_attr *attrs[1];
+  struct perf_event_attr attr;
+  int rc;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
+  attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+  shared_tasks_follow(&attr);
+  /* These records come all the same; without privileges nothing is allowed
+   * without. */
+  attr.exclude_kernel = 1;
+  attr.exclude_hv = 1;
+  attr.inherit = events->of_tree != 0;
+  attrs[0] = &attr;
+  options.attrs = attrs;
+  options.nr_attrs = 1;
+  options.targets = target;
+  options.nr_targets = target != NULL;
+  options.flags =
+      UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
+  options.ring_bytes = ring_bytes;
+  options.slack_us = SLACK_US;
+  rc = uvperf_set_init(loop, &events->set, &options, error);
+  events->is_open = rc == 0;
+  return rc;
+}
+
+/* A thread that is gone is no failure. */
+static int add_thread(watch_events_t *events, int32_t tid,
+                      uvperf_error_t *error) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  int rc;
+
+  target.type = UVPERF_TARGET_THREAD;
+  target.pid = tid;
+  rc = uvperf_set_add_target(&events->set, &target, NULL, error);
+  return rc != 0 && error->cause == UVPERF_CAUSE_NO_TASK ? 0 : rc;
+}
+
+/* Another user's thread, a setuid child for example, is left out, but for the
+ * process that was asked for. */
+static int add_threads(watch_events_t *events, int32_t process, int is_root,
+                       shared_ids_t *done, uvperf_error_t *error) {
+  shared_ids_t threads = {NULL, 0, 0};
+  size_t i;
+  int rc = 0;
+
+  shared_threads_of(&threads, process);
+  for (i = 0; i < threads.nr && rc == 0; i++) {
+    if (shared_ids_has(done, threads.ids[i]))
+      continue;
+    shared_ids_add(done, threads.ids[i]);
+    rc = add_thread(events, threads.ids[i], error);
+    if (rc == 0 || is_root || error->cause != UVPERF_CAUSE_PERMISSION)
+      continue;
+    events->refused++;
+    rc = 0;
+  }
+  shared_ids_free(&threads);
+  return rc;
+}
+
+/* The threads that a running process and its descendants have already are not
+ * inherited, so they are looked for until none is new. */
+static int add_tree(watch_events_t *events, int32_t pid,
+                    uvperf_error_t *error) {
+  shared_ids_t done = {NULL, 0, 0}, processes = {NULL, 0, 0};
+  size_t before, i;
+  int round, rc = 0;
+
+  for (round = 0; round < MAX_ROUNDS && rc == 0; round++) {
+    before = done.nr;
+    processes.nr = 0;
+    watch_proc_tree(&processes, pid);
+    for (i = 0; i < processes.nr && rc == 0; i++)
+      rc = add_threads(events, processes.ids[i], processes.ids[i] == pid, &done,
+                       error);
+    if (done.nr == before)
+      break;
+  }
+  shared_ids_free(&done);
+  shared_ids_free(&processes);
+  return rc;
+}
+
+/* 0, or why nothing of it is watched. */
+static int open_tree(watch_events_t *events, uv_loop_t *loop, int32_t pid,
+                     size_t ring_bytes, uvperf_error_t *error) {
+  int rc;
+
+  events->of_tree = 1;
+  rc = open_set(events, loop, NULL, ring_bytes, error);
+  if (rc == 0)
+    rc = add_tree(events, pid, error);
+  if (rc == 0 && uvperf_set_nr_open(&events->set) == 0)
+    return error->code;
+  return rc;
+}
+
+int watch_events_open(watch_events_t *events, uv_loop_t *loop, int32_t pid,
+                      size_t ring_bytes, uvperf_error_t *error) {
+  uvperf_target_t cpus = UVPERF_TARGET_INIT;
+  int rc;
+
+  memset(events, 0, sizeof(*events));
+  shared_files_raise(NULL);
+  cpus.type = UVPERF_TARGET_CPUS;
+  rc = open_set(events, loop, &cpus, ring_bytes, error);
+  if (rc != 0 && error->cause == UVPERF_CAUSE_PERMISSION && pid != 0)
+    rc = open_tree(events, loop, pid, ring_bytes, error);
+  return rc;
+}
+
+/* What LOST records have told, or, as the two overlap, what the events tell if
+ * that is more. */
+uint64_t watch_events_lost(watch_events_t *events) {
+  uvperf_reading_t *reading;
+  uvperf_set_count_t count;
+  uvperf_stats_t stats;
+
+  uvperf_set_stats(&events->set, &stats);
+  memset(&count, 0, sizeof(count));
+  if (uvperf_reading_new(&reading) == 0) {
+    if (uvperf_set_read(&events->set, reading) == 0)
+      uvperf_reading_total(reading, 0, &count);
+    uvperf_reading_free(reading);
+  }
+  return count.lost > stats.lost_records ? count.lost : stats.lost_records;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* What happened to a process, as one line of text or of JSON. */
+#ifndef WATCH_LINE_H
+#define WATCH_LINE_H
+
+#include <stdint.h>
+
+#include "common/buffer.h"
+#include "watch/tasks.h"
+
+typedef enum watch_kind_e {
+  WATCH_FORK,
+  WATCH_EXEC,
+  WATCH_EXIT,
+  WATCH_MMAP,
+  WATCH_COMM,
+  WATCH_THREAD,
+  WATCH_THREAD_EXIT,
+  WATCH_LOST
+} watch_kind_t;
+
+/* What a kind does not have is 0. */
+typedef struct watch_event_s {
+  watch_kind_t kind;
+  uint64_t time; /* ns of CLOCK_MONOTONIC */
+  uint32_t pid, tid;
+  uint32_t ppid; /* 0 if it is not known */
+  char comm[WATCH_COMM_BYTES];
+  char *path; /* MMAP: the file; EXEC: the executable, or NULL; to be freed */
+  uint64_t addr, len, pgoff; /* bytes */
+  uint64_t lost; /* LOST: records; EXEC: how many had been lost by then */
+  uint32_t cpu;
+  int is_waiting; /* EXEC: for the path */
+  struct watch_event_s *next;
+} watch_event_t;
+
+/* A new event; free the path, then it. */
+watch_event_t *watch_event_new(watch_kind_t kind, uint64_t time, uint32_t pid,
+                               uint32_t tid);
+
+/* Both copy. */
+void watch_event_name(watch_event_t *event, const char *comm);
+void watch_event_path(watch_event_t *event, const char *path);
+
+/* Adds the line, with its end, to a buffer. */
+void watch_line(shared_buffer_t *buffer, const watch_event_t *event, int json);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* watch: the live story of processes on a libuv loop. This file is its
+ * life-cycle: open, start, look at what is already running, run the loop until
+ * something ends it, stop. What happened and how it is written down is
+ * elsewhere. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "uvperf.h"
+
+#include "common/cpu.h"
+#include "common/lost.h"
+#include "common/output.h"
+#include "common/session.h"
+#include "common/stdio.h"
+#include "common/targets.h"
+#include "watch/events.h"
+#include "watch/notes.h"
+#include "watch/options.h"
+#include "watch/proc.h"
+#include "watch/story.h"
+
+#define TICK_MS 50
+/* In ticks: how often losses are told and dead processes are looked for. */
+#define SLOW_TICKS 20
+/* How much text may wait for a slow reader; then the rings do. */
+#define MAX_TEXT_BYTES ((size_t)16 << 20)
+#define WAIT_MS        100
+
+typedef struct watch_s {
+  shared_session_t session;
+  watch_options_t options;
+  watch_events_t events;
+  watch_story_t story;
+  shared_output_t output;
+  uint64_t lost_told;
+  uint64_t ticks;
+  int command_status;
+  int failed;
+} watch_t;
+
+static void on_close(shared_session_t *session) {
+  watch_t *watch = session->data;
+
+  if (watch->events.is_open)
+    uvperf_set_close(&watch->events.set, NULL);
+}
+
+static void end_json(watch_t *watch) {
+  const watch_counts_t *counts = &watch->story.counts;
+  uint64_t now = uv_hrtime();
+
+  shared_buffer_print(
+      &watch->output.buffer,
+      "{\"time\":%" PRIu64 ".%09" PRIu64 ",\"type\":\"end\",\"forks\":%" PRIu64
+      ",\"execs\":%" PRIu64,
+      now / 1000000000, now % 1000000000, counts->forks, counts->execs);
+  shared_buffer_print(&watch->output.buffer,
+                      ",\"exits\":%" PRIu64 ",\"maps\":%" PRIu64
+                      ",\"lost\":%" PRIu64 ",\"late\":%" PRIu64 "}\n",
+                      counts->exits, counts->maps, counts->lost, counts->late);
+}
+
+static void on_stop(shared_session_t *session) {
+  watch_t *watch = session->data;
+
+  uvperf_set_stop(&watch->events.set);
+  uvperf_set_flush(&watch->events.set);
+  watch_story_until(&watch->story, UINT64_MAX);
+  watch->story.counts.lost = watch_events_lost(&watch->events);
+  if (watch->options.pid != 0 && watch->story.tasks.nr_shown == 0)
+    fprintf(stderr, "watch: process %d and its descendants are gone\n",
+            watch->options.pid);
+  if (watch->options.json)
+    end_json(watch);
+  watch->failed |= shared_output_finish(&watch->output, watch->options.file);
+}
+
+static void on_command(shared_session_t *session, int status) {
+  watch_t *watch = session->data;
+
+  watch->command_status =
+      WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* A closed stdout is how a reader such as head says that it has enough. */
+static int has_reader(watch_t *watch) {
+  shared_output_push(&watch->output, 0);
+  if (watch->output.error == 0)
+    return 1;
+  shared_session_stop(&watch->session);
+  return 0;
+}
+
+static void on_slow_tick(watch_t *watch) {
+  /* Not what the story has come to: that waits for the reader. */
+  shared_lost_note(watch_events_lost(&watch->events), &watch->lost_told);
+  /* What does not get through yet tells nothing about who is gone. */
+  if (watch->output.buffer.used == 0)
+    watch_story_sweep(&watch->story);
+}
+
+static void on_tick(shared_session_t *session) {
+  watch_t *watch = session->data;
+
+  watch_story_until(&watch->story, uv_hrtime());
+  if (!has_reader(watch))
+    return;
+  if (++watch->ticks % SLOW_TICKS == 0)
+    on_slow_tick(watch);
+  if (watch->options.pid != 0 && watch->story.tasks.nr_shown == 0)
+    shared_session_stop(session);
+}
+
+static void on_broken(watch_t *watch, int status) {
+  fprintf(stderr, "watch: a ring could not be read: %s\n", uv_strerror(status));
+  watch->failed = 1;
+  if (!uvperf_set_is_active(&watch->events.set))
+    shared_session_stop_soon(&watch->session);
+}
+
+static void on_record(uvperf_set_t *set, int status,
+                      const uvperf_record_t *record) {
+  watch_t *watch = set->data;
+
+  if (status == 0) {
+    watch_story_record(&watch->story, record);
+    /* The longer this takes, the fewer come in a turn of the loop. */
+    if (watch->output.buffer.used > MAX_TEXT_BYTES && !watch->session.stopping)
+      shared_output_push(&watch->output, WAIT_MS);
+  } else if (status == UV_EOF) {
+    /* A command's end is told by SIGCHLD. */
+    if (watch->session.command.pid == 0)
+      shared_session_stop_soon(&watch->session);
+  } else if (record == NULL) {
+    on_broken(watch, status);
+  }
+}
+
+/* The process that was asked for, or the command; 0 if it is all of them. */
+static int32_t root_of(const watch_t *watch) {
+  return watch->session.command.pid != 0 ? watch->session.command.pid
+                                         : watch->options.pid;
+}
+
+/* The tree as it was before the events run is remembered by its members only:
+ * their names and threads are read when nothing can be missed any more. */
+static void read_running(watch_t *watch, const shared_ids_t *tree) {
+  watch_tasks_t *tasks = &watch->story.tasks;
+  watch_process_t *process;
+  size_t i;
+
+  tasks->show_all = root_of(watch) == 0;
+  watch_proc_scan(tasks);
+  for (i = 0; i < tree->nr; i++) {
+    process = watch_tasks_find(tasks, (uint32_t)tree->ids[i]);
+    if (process != NULL)
+      watch_tasks_show(tasks, process);
+  }
+  watch_tasks_show_children(tasks);
+  /* Whoever is not known yet and yet has records is of the tree. */
+  tasks->show_all |= watch->events.of_tree;
+}
+
+static int start(watch_t *watch, const shared_ids_t *tree) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  uvperf_error_t error;
+  int rc;
+
+  options.flush_ms = TICK_MS;
+  watch->events.set.data = watch;
+  watch->story.buffer = &watch->output.buffer;
+  shared_session_listen(&watch->session);
+  uvperf_set_on_cpu(&watch->events.set, shared_cpu_note);
+  if (uvperf_set_start(&watch->events.set, &options, on_record, &error) != 0) {
+    fprintf(stderr, "watch: %s\n", error.reason);
+    return 1;
+  }
+  read_running(watch, tree);
+  watch_notes_opened(&watch->options, &watch->events);
+  rc = shared_session_go(&watch->session);
+  shared_session_start(&watch->session, TICK_MS, watch->options.duration_ms);
+  return rc;
+}
+
+static int open_and_start(watch_t *watch) {
+  shared_ids_t tree = {NULL, 0, 0};
+  uvperf_error_t error;
+  int status;
+
+  if (shared_process_asked(&watch->options.pid) != 0)
+    return 1;
+  memset(&error, 0, sizeof(error));
+  if (root_of(watch) != 0)
+    watch_proc_tree(&tree, root_of(watch));
+  if (watch_events_open(&watch->events, &watch->session.loop, root_of(watch),
+                        watch->options.ring_bytes, &error) != 0)
+    status = watch_notes_refused(&watch->options, &error);
+  else
+    status = start(watch, &tree);
+  shared_ids_free(&tree);
+  return status;
+}
+
+/* From an open loop to a closed one. */
+static int run(watch_t *watch) {
+  shared_session_t *session = &watch->session;
+  int started, status;
+
+  session->data = watch;
+  session->on_stop = on_stop;
+  session->on_tick = on_tick;
+  session->on_command = on_command;
+  session->on_close = on_close;
+  watch->story.json = watch->options.json;
+  watch->story.threads = watch->options.threads;
+  watch->story.is_alive = watch_proc_is_alive;
+  if (shared_session_init(session) != 0)
+    return 1;
+  started = open_and_start(watch);
+  status = shared_session_run(session, started);
+  if (started == 0)
+    watch_notes_end(&watch->options, &watch->story.counts);
+  watch_story_free(&watch->story);
+  shared_buffer_free(&watch->output.buffer);
+  if (status == 0 && watch->failed)
+    status = 1;
+  return status != 0 ? status : watch->command_status;
+}
+
+int main(int argc, char **argv) {
+  watch_t watch = {.session = SHARED_SESSION_INIT};
+  int status;
+
+  shared_signals_take(&watch.session.command.signals);
+  shared_stdio_init();
+  status = watch_options_parse(&watch.options, argc, argv);
+  if (status == 0 && watch.options.help) {
+    watch_options_help();
+    return shared_stdio_close(stdout, "stdout");
+  }
+  if (status == 0)
+    status = shared_output_open(&watch.output, watch.options.file);
+  if (status == 0)
+    status = shared_session_fork(&watch.session, watch.options.command);
+  if (status == 0)
+    status = run(&watch);
+  shared_command_end(&watch.session.command);
+  return status;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of watch. */
+#ifndef WATCH_OPTIONS_H
+#define WATCH_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/options.h"
+
+typedef struct watch_options_s {
+  uint64_t duration_ms; /* 0: until Ctrl-C or the end of the target */
+  size_t ring_bytes;    /* 0: what the limits allow */
+  int32_t pid;          /* 0: none */
+  const char *file;     /* NULL: stdout */
+  int json;
+  int threads;
+  int help;
+  char **command; /* NULL, or argv of the command to run */
+} watch_options_t;
+
+/* 0, or SHARED_EXIT_USAGE after a message on stderr. The strings are argv's. */
+int watch_options_parse(watch_options_t *options, int argc, char **argv);
+
+/* Prints the help to stdout. */
+void watch_options_help(void);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Knows nothing of events or records. */
+#include "watch/proc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/proc.h"
+
+/* A first thread that ended before the others stays as a zombie. */
+static int is_dead(const shared_proc_stat_t *stat) {
+  return stat->state == 'Z' || stat->state == 'X';
+}
+
+int watch_proc_is_alive(watch_process_t *process) {
+  shared_ids_t tids = {NULL, 0, 0};
+  shared_proc_stat_t stat;
+  int alive = 0;
+  size_t i;
+
+  if (shared_threads_of(&tids, (int32_t)process->pid) == 0) {
+    for (i = 0; i < tids.nr; i++) {
+      if (shared_proc_stat((int32_t)process->pid, tids.ids[i], &stat) != 0 ||
+          is_dead(&stat))
+        continue;
+      if (!alive)
+        process->nr = 0;
+      alive = 1;
+      watch_process_thread(process, (uint32_t)tids.ids[i], stat.comm);
+    }
+  }
+  shared_ids_free(&tids);
+  return alive;
+}
+
+static void scan_process(watch_tasks_t *tasks, int32_t pid) {
+  watch_process_t *process;
+  shared_proc_stat_t stat;
+
+  if (watch_tasks_find(tasks, (uint32_t)pid) != NULL ||
+      shared_proc_stat(pid, pid, &stat) != 0)
+    return;
+  process = watch_tasks_add(tasks, (uint32_t)pid);
+  process->ppid = stat.ppid;
+  process->verified = UINT64_MAX;
+  snprintf(process->comm, sizeof(process->comm), "%s", stat.comm);
+  if (!watch_proc_is_alive(process))
+    watch_tasks_remove(tasks, process);
+}
+
+void watch_proc_scan(watch_tasks_t *tasks) {
+  shared_ids_t pids = {NULL, 0, 0};
+  size_t i;
+
+  shared_processes(&pids);
+  for (i = 0; i < pids.nr; i++)
+    scan_process(tasks, pids.ids[i]);
+  shared_ids_free(&pids);
+}
+
+void watch_proc_tree(shared_ids_t *processes, int32_t pid) {
+  watch_tasks_t *tasks = shared_calloc(1, sizeof(*tasks));
+  watch_process_t *process;
+
+  watch_proc_scan(tasks);
+  process = watch_tasks_find(tasks, (uint32_t)pid);
+  if (process != NULL)
+    watch_tasks_show(tasks, process);
+  watch_tasks_show_children(tasks);
+  for (process = watch_tasks_next(tasks, NULL); process != NULL;
+       process = watch_tasks_next(tasks, process)) {
+    if (process->is_shown)
+      shared_ids_add(processes, (int32_t)process->pid);
+  }
+  watch_tasks_free(tasks);
+  free(tasks);
+}

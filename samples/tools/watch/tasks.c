@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Keeps processes and threads. Whoever calls it does so in the order of time,
+ * so that there is only a present here. A process lives as long as one of its
+ * threads: the first may well go before the others (kernel/exit.c,
+ * delay_group_leader). Knows no records and no /proc. */
+#include "watch/tasks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+static watch_process_t **bucket_of(watch_tasks_t *tasks, uint32_t pid) {
+  return &tasks->buckets[pid % WATCH_TASK_BUCKETS];
+}
+
+watch_process_t *watch_tasks_find(const watch_tasks_t *tasks, uint32_t pid) {
+  watch_process_t *process = tasks->buckets[pid % WATCH_TASK_BUCKETS];
+
+  while (process != NULL && process->pid != pid)
+    process = process->next;
+  return process;
+}
+
+watch_process_t *watch_tasks_add(watch_tasks_t *tasks, uint32_t pid) {
+  watch_process_t **bucket = bucket_of(tasks, pid);
+  watch_process_t *process = watch_tasks_find(tasks, pid);
+
+  if (process != NULL)
+    return process;
+  process = shared_calloc(1, sizeof(*process));
+  process->pid = pid;
+  process->next = *bucket;
+  *bucket = process;
+  if (tasks->show_all)
+    watch_tasks_show(tasks, process);
+  return process;
+}
+
+void watch_tasks_end(watch_tasks_t *tasks, watch_process_t *process) {
+  if (process->is_shown)
+    tasks->nr_shown--;
+  process->is_shown = 0;
+  process->is_over = 1;
+  process->nr = 0;
+}
+
+void watch_tasks_remove(watch_tasks_t *tasks, watch_process_t *process) {
+  watch_process_t **link = bucket_of(tasks, process->pid);
+
+  watch_tasks_end(tasks, process);
+  while (*link != process)
+    link = &(*link)->next;
+  *link = process->next;
+  free(process->threads);
+  free(process);
+}
+
+void watch_tasks_free(watch_tasks_t *tasks) {
+  size_t i;
+
+  for (i = 0; i < WATCH_TASK_BUCKETS; i++) {
+    while (tasks->buckets[i] != NULL)
+      watch_tasks_remove(tasks, tasks->buckets[i]);
+  }
+}
+
+watch_process_t *watch_tasks_next(const watch_tasks_t *tasks,
+                                  const watch_process_t *process) {
+  size_t i = 0;
+
+  if (process != NULL) {
+    if (process->next != NULL)
+      return process->next;
+    i = process->pid % WATCH_TASK_BUCKETS + 1;
+  }
+  for (; i < WATCH_TASK_BUCKETS; i++) {
+    if (tasks->buckets[i] != NULL)
+      return tasks->buckets[i];
+  }
+  return NULL;
+}
+
+void watch_tasks_show(watch_tasks_t *tasks, watch_process_t *process) {
+  if (!process->is_shown)
+    tasks->nr_shown++;
+  process->is_shown = 1;
+}
+
+static int is_child_of_shown(const watch_tasks_t *tasks,
+                             const watch_process_t *process) {
+  const watch_process_t *parent = watch_tasks_find(tasks, process->ppid);
+
+  return parent != NULL && parent->is_shown;
+}
+
+void watch_tasks_show_children(watch_tasks_t *tasks) {
+  watch_process_t *process;
+  size_t before;
+
+  /* As often as there are generations. */
+  do {
+    before = tasks->nr_shown;
+    for (process = watch_tasks_next(tasks, NULL); process != NULL;
+         process = watch_tasks_next(tasks, process)) {
+      if (!process->is_shown && is_child_of_shown(tasks, process))
+        watch_tasks_show(tasks, process);
+    }
+  } while (tasks->nr_shown != before);
+}
+
+watch_process_t *watch_tasks_fork(watch_tasks_t *tasks, uint32_t pid,
+                                  uint32_t ppid, uint32_t ptid) {
+  watch_process_t *process = watch_tasks_find(tasks, pid);
+  watch_process_t *parent;
+  int was_shown = 0;
+
+  if (process != NULL) {
+    was_shown = process->is_shown;
+    watch_tasks_remove(tasks, process);
+  }
+  process = watch_tasks_add(tasks, pid);
+  process->ppid = ppid;
+  parent = watch_tasks_find(tasks, ppid);
+  watch_process_thread(process, pid,
+                       parent ? watch_process_comm(parent, ptid) : "");
+  /* It may have been found in /proc, as a descendant, before this. */
+  if (was_shown || (parent != NULL && parent->is_shown))
+    watch_tasks_show(tasks, process);
+  return process;
+}
+
+static watch_thread_t *find_thread(const watch_process_t *process,
+                                   uint32_t tid) {
+  size_t i;
+
+  for (i = 0; i < process->nr; i++) {
+    if (process->threads[i].tid == tid)
+      return &process->threads[i];
+  }
+  return NULL;
+}
+
+static void set_comm(char *comm, const char *name) {
+  snprintf(comm, WATCH_COMM_BYTES, "%s", name);
+}
+
+void watch_process_thread(watch_process_t *process, uint32_t tid,
+                          const char *comm) {
+  watch_thread_t *thread = find_thread(process, tid);
+  char name[WATCH_COMM_BYTES];
+
+  /* It may be the name of another thread, and these may move. */
+  set_comm(name, comm);
+  if (thread == NULL) {
+    if (process->nr == process->capacity)
+      process->threads = shared_grow(process->threads, &process->capacity,
+                                     sizeof(*process->threads));
+    thread = &process->threads[process->nr++];
+    thread->tid = tid;
+  }
+  set_comm(thread->comm, name);
+  if (tid == process->pid)
+    set_comm(process->comm, name);
+}
+
+const char *watch_process_comm(const watch_process_t *process, uint32_t tid) {
+  const watch_thread_t *thread = find_thread(process, tid);
+
+  return thread != NULL ? thread->comm : process->comm;
+}
+
+size_t watch_process_end_thread(watch_process_t *process, uint32_t tid) {
+  watch_thread_t *thread = find_thread(process, tid);
+
+  if (thread != NULL)
+    *thread = process->threads[--process->nr];
+  return process->nr;
+}
+
+void watch_process_exec(watch_process_t *process, const char *comm) {
+  process->nr = 0;
+  watch_process_thread(process, process->pid, comm);
+}
