@@ -15,7 +15,7 @@ static int put(char *text, size_t text_size, int json,
                const struct exec_head *head, const char *filename,
                size_t padding) {
   size_t name = strlen(filename) + 1, size = sizeof(*head) + name + padding;
-  shared_buffer_t buffer = {NULL, 0, 0};
+  common_buffer_t buffer = {NULL, 0, 0};
   char *data = malloc(size);
   int rc;
 
@@ -28,7 +28,7 @@ static int put(char *text, size_t text_size, int json,
   if (buffer.used > 0)
     memcpy(text, buffer.text, buffer.used);
   text[buffer.used] = '\0';
-  shared_buffer_free(&buffer);
+  common_buffer_free(&buffer);
   free(data);
   return rc;
 }
@@ -92,7 +92,7 @@ static void filename_that_was_cut_is_told_so(void **state) {
 /* Sizes that do not fit, and names without an end. */
 static void sample_that_cannot_be_right_is_no_line(void **state) {
   struct exec_head head = head_of("/bin/ls");
-  shared_buffer_t buffer = {NULL, 0, 0};
+  common_buffer_t buffer = {NULL, 0, 0};
   char text[512];
 
   (void)state;
@@ -112,7 +112,7 @@ static void sample_that_cannot_be_right_is_no_line(void **state) {
 }
 
 static void losses_and_the_end_are_lines(void **state) {
-  shared_buffer_t buffer = {NULL, 0, 0};
+  common_buffer_t buffer = {NULL, 0, 0};
 
   (void)state;
   bpf_output_line_head(&buffer, 1);
@@ -122,14 +122,14 @@ static void losses_and_the_end_are_lines(void **state) {
   bpf_output_line_lost(&buffer, 0, 3, 1500000000, 25);
   bpf_output_line_lost(&buffer, 1, 3, 1500000000, 25);
   bpf_output_line_end(&buffer, 1, 1500000000, 7, 25);
-  shared_buffer_add(&buffer, "", 1);
+  common_buffer_add(&buffer, "", 1);
   assert_string_equal(
       buffer.text,
       "TIME          CPU     PID    PPID COMM             FILENAME\n"
       "1.500000    3       -       - 25 lost\n"
       "{\"time\":1.500000000,\"type\":\"lost\",\"cpu\":3,\"lost\":25}\n"
       "{\"time\":1.500000000,\"type\":\"end\",\"execs\":7,\"lost\":25}\n");
-  shared_buffer_free(&buffer);
+  common_buffer_free(&buffer);
 }
 
 int main(void) {

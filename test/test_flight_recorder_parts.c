@@ -159,15 +159,15 @@ static void ring_that_has_gone_round_holds_what_its_oldest_says(void **state) {
 
 /* -- lines ----------------------------------------------------------------- */
 
-static void expect_text(shared_buffer_t *buffer, const char *expected) {
-  shared_buffer_add(buffer, "", 1);
+static void expect_text(common_buffer_t *buffer, const char *expected) {
+  common_buffer_add(buffer, "", 1);
   assert_string_equal(buffer->text, expected);
   buffer->used = 0;
 }
 
 static void switch_is_one_line(void **state) {
   flight_switch_t item = {.time = UINT64_C(12345678901), .cpu = 3};
-  shared_buffer_t buffer = {NULL, 0, 0};
+  common_buffer_t buffer = {NULL, 0, 0};
   flight_names_t names;
 
   (void)state;
@@ -185,7 +185,7 @@ static void switch_is_one_line(void **state) {
   expect_text(&buffer,
               "12.345678 [003] e\\x1bvil 5 => \"\\xff 6/7 preempted\n");
   flight_line_switch(&buffer, &item, &names, 1);
-  shared_buffer_add(&buffer, "", 1);
+  common_buffer_add(&buffer, "", 1);
   assert_true(json_is_object(buffer.text));
   assert_non_null(strstr(buffer.text, "\"time\":12.345678901,\"type\":"
                                       "\"switch\",\"cpu\":3,\"from_pid\":5,"));
@@ -206,13 +206,13 @@ static void switch_is_one_line(void **state) {
   flight_line_switch(&buffer, &item, &names, 1);
   expect_text(&buffer, "{\"time\":12.345678901,\"type\":\"switch\",\"cpu\":3,"
                        "\"from_pid\":-1,\"from_tid\":-1,\"preempted\":0}\n");
-  shared_buffer_free(&buffer);
+  common_buffer_free(&buffer);
   flight_names_free(&names);
 }
 
 static void loss_is_one_line(void **state) {
   flight_switch_t item = {.time = UINT64_C(12345678901), .cpu = 3};
-  shared_buffer_t buffer = {NULL, 0, 0};
+  common_buffer_t buffer = {NULL, 0, 0};
 
   (void)state;
   item.kind = FLIGHT_LOST;
@@ -222,7 +222,7 @@ static void loss_is_one_line(void **state) {
   flight_line_switch(&buffer, &item, NULL, 1);
   expect_text(&buffer, "{\"time\":12.345678901,\"type\":\"lost\",\"cpu\":3,"
                        "\"lost\":4}\n");
-  shared_buffer_free(&buffer);
+  common_buffer_free(&buffer);
 }
 
 static void dump_begins_and_ends_with_lines_of_its_own(void **state) {
@@ -232,7 +232,7 @@ static void dump_begins_and_ends_with_lines_of_its_own(void **state) {
                         .date = {1700000000, 7000000},
                         .switches = 1,
                         .cut = 4};
-  shared_buffer_t buffer = {NULL, 0, 0};
+  common_buffer_t buffer = {NULL, 0, 0};
 
   (void)state;
   flight_line_begin(&buffer, &sums, 0);
@@ -253,7 +253,7 @@ static void dump_begins_and_ends_with_lines_of_its_own(void **state) {
                        "\"from\":9.000000000,\"switches\":7}\n");
   flight_line_end(&buffer, &sums, 1);
   expect_text(&buffer, "{\"time\":12.345678901,\"type\":\"end\",\"dump\":2}\n");
-  shared_buffer_free(&buffer);
+  common_buffer_free(&buffer);
 }
 
 int main(void) {

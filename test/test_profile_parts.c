@@ -14,7 +14,7 @@
 static void expect_clean(const char *name, const char *expected) {
   char clean[32];
 
-  shared_text_clean(clean, sizeof(clean), name);
+  common_text_clean(clean, sizeof(clean), name);
   assert_string_equal(clean, expected);
 }
 
@@ -38,7 +38,7 @@ static void long_name_is_cut_between_characters(void **state) {
   char clean[4];
 
   (void)state;
-  shared_text_clean(clean, sizeof(clean), "ab\xc3\xa9");
+  common_text_clean(clean, sizeof(clean), "ab\xc3\xa9");
   assert_string_equal(clean, "ab");
 }
 

@@ -92,7 +92,7 @@ static void end(seen_t *seen) {
 }
 
 static int synth_one(seen_t *seen, int32_t pid) {
-  shared_ids_t pids = {&pid, 1, 1};
+  common_ids_t pids = {&pid, 1, 1};
 
   return record_synth_processes(&seen->synth, &pids);
 }
@@ -145,7 +145,7 @@ static void trailers_are_as_long_as_the_attr_says(void **state) {
   size_t bare;
   seen_t seen;
   int32_t cpu = 0;
-  shared_ids_t cpus = {&cpu, 1, 1};
+  common_ids_t cpus = {&cpu, 1, 1};
 
   (void)state;
   begin(&seen, 0);

@@ -232,7 +232,7 @@ static void live_kernel_is_told_to_root(void **state) {
 
 static void thread_map_names_the_threads(void **state) {
   int32_t ids[] = {-1, 1};
-  shared_ids_t tids = {ids, 2, 2};
+  common_ids_t tids = {ids, 2, 2};
   seen_t *seen = begin(state);
   uint64_t words[8];
 
@@ -249,7 +249,7 @@ static void thread_map_names_the_threads(void **state) {
 
 static void thread_map_that_is_too_long_is_left_out(void **state) {
   static int32_t ids[10000];
-  shared_ids_t tids = {ids, 2700, 10000};
+  common_ids_t tids = {ids, 2700, 10000};
   seen_t *seen = begin(state);
 
   memset(ids, 0xff, sizeof(ids));
@@ -264,7 +264,7 @@ static void thread_map_that_is_too_long_is_left_out(void **state) {
 static void cpu_map_lists_the_cpus(void **state) {
   static const uint16_t wanted[] = {0, 3, 0, 2, 300, 0};
   int32_t ids[] = {0, 2, 300};
-  shared_ids_t cpus = {ids, 3, 3};
+  common_ids_t cpus = {ids, 3, 3};
   seen_t *seen = begin(state);
 
   assert_int_equal(record_synth_cpu_map(&seen->synth, &cpus), 0);

@@ -77,7 +77,7 @@ static int write_record(void *arg, const void *bytes, size_t size) {
 
 static void synthesize(const char *path) {
   int32_t pid = getpid();
-  shared_ids_t pids = {&pid, 1, 1};
+  common_ids_t pids = {&pid, 1, 1};
   struct perf_event_attr attr;
   record_synth_t synth = {write_record, NULL, &attr, 0, 0, 0, NULL, 0};
   record_file_t *file = record_file_open(path);

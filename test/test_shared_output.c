@@ -30,7 +30,7 @@ static void read_pages(int fd, int number) {
   _exit(0);
 }
 
-static int drain(shared_output_t *output, int number) {
+static int drain(common_output_t *output, int number) {
   static char text[TEXT_BYTES];
   int fds[2], rc;
   pid_t pid;
@@ -45,8 +45,8 @@ static int drain(shared_output_t *output, int number) {
   close(fds[0]);
   memset(output, 0, sizeof(*output));
   output->fd = fds[1];
-  shared_buffer_add(&output->buffer, text, sizeof(text));
-  rc = shared_output_drain(output);
+  common_buffer_add(&output->buffer, text, sizeof(text));
+  rc = common_output_drain(output);
   close(fds[1]);
   kill(pid, SIGKILL);
   assert_int_equal(waitpid(pid, NULL, 0), pid);
@@ -54,17 +54,17 @@ static int drain(shared_output_t *output, int number) {
 }
 
 static void all_is_written_for_who_reads(void **state) {
-  shared_output_t output;
+  common_output_t output;
 
   (void)state;
   assert_int_equal(drain(&output, 0), 1);
   assert_int_equal(output.buffer.used, 0);
   assert_int_equal(output.error, 0);
-  shared_buffer_free(&output.buffer);
+  common_buffer_free(&output.buffer);
 }
 
 static void expect_end(int number) {
-  shared_output_t output;
+  common_output_t output;
   sigset_t set, old;
   int came;
 
@@ -74,7 +74,7 @@ static void expect_end(int number) {
   assert_int_equal(drain(&output, number), 0);
   assert_true(output.buffer.used > 0);
   assert_true(output.buffer.used < TEXT_BYTES);
-  shared_buffer_free(&output.buffer);
+  common_buffer_free(&output.buffer);
   /* It is left for others to hear of. */
   assert_int_equal(sigwait(&set, &came), 0);
   assert_int_equal(came, number);

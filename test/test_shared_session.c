@@ -6,12 +6,12 @@
 #include "support.h"
 
 typedef struct told_s {
-  shared_signals_t signals;
+  common_signals_t signals;
   int number; /* that comes while the session stops; 0 for none */
   int nr_stops, nr_closes;
 } told_t;
 
-static void on_stop(shared_session_t *session) {
+static void on_stop(common_session_t *session) {
   told_t *told = session->data;
 
   told->nr_stops++;
@@ -19,27 +19,27 @@ static void on_stop(shared_session_t *session) {
     raise(told->number);
 }
 
-static void on_close(shared_session_t *session) {
+static void on_close(common_session_t *session) {
   told_t *told = session->data;
 
   told->nr_closes++;
-  shared_signals_hold();
+  common_signals_hold();
 }
 
-static void begin(shared_session_t *session, told_t *told) {
-  static const shared_session_t init = SHARED_SESSION_INIT;
+static void begin(common_session_t *session, told_t *told) {
+  static const common_session_t init = COMMON_SESSION_INIT;
 
   *session = init;
   session->data = told;
   session->on_stop = on_stop;
   session->on_close = on_close;
-  shared_signals_take(&told->signals);
-  assert_int_equal(shared_session_init(session), 0);
-  shared_session_listen(session);
+  common_signals_take(&told->signals);
+  assert_int_equal(common_session_init(session), 0);
+  common_session_listen(session);
 }
 
 static void end(told_t *told) {
-  shared_signals_end_session(&told->signals);
+  common_signals_end_session(&told->signals);
   assert_int_equal(told->nr_closes, 1);
 }
 
@@ -51,11 +51,11 @@ static void signal_while_the_session_stops_is_told(void **state) {
   (void)state;
   for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
     told_t told = {.number = numbers[i]};
-    shared_session_t session;
+    common_session_t session;
 
     begin(&session, &told);
-    shared_session_stop_soon(&session);
-    assert_int_equal(shared_session_run(&session, 0), 0);
+    common_session_stop_soon(&session);
+    assert_int_equal(common_session_run(&session, 0), 0);
     assert_int_equal(session.signal, numbers[i]);
     assert_int_equal(told.nr_stops, 1);
     end(&told);
@@ -64,12 +64,12 @@ static void signal_while_the_session_stops_is_told(void **state) {
 
 static void session_without_a_signal_tells_none(void **state) {
   told_t told = {.number = 0};
-  shared_session_t session;
+  common_session_t session;
 
   (void)state;
   begin(&session, &told);
-  shared_session_stop_soon(&session);
-  assert_int_equal(shared_session_run(&session, 0), 0);
+  common_session_stop_soon(&session);
+  assert_int_equal(common_session_run(&session, 0), 0);
   assert_int_equal(session.signal, 0);
   end(&told);
 }
@@ -77,12 +77,12 @@ static void session_without_a_signal_tells_none(void **state) {
 /* What was not opened is not to be stopped. */
 static void signal_before_a_failure_stops_nothing(void **state) {
   told_t told = {.number = 0};
-  shared_session_t session;
+  common_session_t session;
 
   (void)state;
   begin(&session, &told);
   raise(SIGINT);
-  assert_int_equal(shared_session_run(&session, 3), 3);
+  assert_int_equal(common_session_run(&session, 3), 3);
   assert_int_equal(session.signal, SIGINT);
   assert_int_equal(told.nr_stops, 0);
   end(&told);
@@ -91,16 +91,16 @@ static void signal_before_a_failure_stops_nothing(void **state) {
 /* As nohup(1) has it. */
 static void hangup_that_is_ignored_is_not_told(void **state) {
   told_t told = {.number = SIGHUP};
-  shared_session_t session;
+  common_session_t session;
 
   (void)state;
   signal(SIGHUP, SIG_IGN);
   begin(&session, &told);
-  shared_session_stop_soon(&session);
-  assert_int_equal(shared_session_run(&session, 0), 0);
+  common_session_stop_soon(&session);
+  assert_int_equal(common_session_run(&session, 0), 0);
   assert_int_equal(session.signal, 0);
   end(&told);
-  assert_true(shared_signals_is_ignored(SIGHUP));
+  assert_true(common_signals_is_ignored(SIGHUP));
   signal(SIGHUP, SIG_DFL);
 }
 

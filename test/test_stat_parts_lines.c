@@ -275,7 +275,7 @@ static void label_of_the_user_side_is_that_of_perf_stat(void **state) {
 
   (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    label = shared_list_user_label(cases[i].label, cases[i].is_tracepoint);
+    label = common_list_user_label(cases[i].label, cases[i].is_tracepoint);
     assert_string_equal(label, cases[i].user);
     free(label);
   }
@@ -331,7 +331,7 @@ static int is_alive(pid_t pid) {
   int any;
 
   memset(&options, 0, sizeof(options));
-  shared_ids_add(&options.pids, pid);
+  common_ids_add(&options.pids, pid);
   stat_alive_begin(&alive, &options);
   any = stat_alive_any(&alive);
   stat_alive_end(&alive);
@@ -405,7 +405,7 @@ static void process_with_the_id_of_another_is_not_that_one(void **state) {
 
   (void)state;
   memset(&options, 0, sizeof(options));
-  shared_ids_add(&options.pids, getpid());
+  common_ids_add(&options.pids, getpid());
   stat_alive_begin(&alive, &options);
   assert_true(stat_alive_any(&alive));
   alive.tasks[0].start--;

@@ -123,14 +123,14 @@ static void sample_init(uvperf_record_t *record) {
 
 static void expect_hit(const trace_hit_t *hit, int json, const char *expected) {
   trace_form_t form = {.json = json};
-  shared_buffer_t buffer = {NULL, 0, 0};
+  common_buffer_t buffer = {NULL, 0, 0};
 
   trace_line_hit(&buffer, &form, hit);
-  shared_buffer_add(&buffer, "", 1);
+  common_buffer_add(&buffer, "", 1);
   assert_string_equal(buffer.text, expected);
   if (json)
     assert_true(json_is_tree(buffer.text));
-  shared_buffer_free(&buffer);
+  common_buffer_free(&buffer);
 }
 
 static void hit_is_one_line(void **state) {
@@ -198,7 +198,7 @@ static void fields_without_libtraceevent_are_bytes(void **state) {
 static void loss_is_one_line(void **state) {
   uvperf_record_t record = {.type = PERF_RECORD_LOST, .time = 5000, .cpu = 3};
   trace_form_t form = {.json = 0};
-  shared_buffer_t buffer = {NULL, 0, 0};
+  common_buffer_t buffer = {NULL, 0, 0};
 
   (void)state;
   record.lost.lost = 1;
@@ -207,24 +207,24 @@ static void loss_is_one_line(void **state) {
   trace_line_lost(&buffer, &form, 1000, &record);
   form.json = 1;
   trace_line_lost(&buffer, &form, 1000, &record);
-  shared_buffer_add(&buffer, "", 1);
+  common_buffer_add(&buffer, "", 1);
   assert_string_equal(buffer.text, "0.000001 [003] lost 1 record\n"
                                    "0.000001 [003] lost 2 records\n"
                                    "{\"time\":0.000001000,\"type\":\"lost\","
                                    "\"lost\":2,\"cpu\":3}\n");
-  shared_buffer_free(&buffer);
+  common_buffer_free(&buffer);
 }
 
 static void end_is_one_object(void **state) {
-  shared_buffer_t buffer = {NULL, 0, 0};
+  common_buffer_t buffer = {NULL, 0, 0};
 
   (void)state;
   trace_line_end(&buffer, 1, 2, 3, 4);
-  shared_buffer_add(&buffer, "", 1);
+  common_buffer_add(&buffer, "", 1);
   assert_string_equal(buffer.text, "{\"time\":0.000000001,\"type\":\"end\","
                                    "\"hits\":2,\"lost\":3,\"late\":4}\n");
   assert_true(json_is_tree(buffer.text));
-  shared_buffer_free(&buffer);
+  common_buffer_free(&buffer);
 }
 
 /* -- the command line ------------------------------------------------------ */

@@ -22,22 +22,22 @@ static trace_fields_t *fields_of(const char *text) {
 static void expect(const char *format, const void *raw, size_t size,
                    const char *text, const char *json) {
   trace_fields_t *fields = fields_of(format);
-  shared_buffer_t buffer = {NULL, 0, 0};
+  common_buffer_t buffer = {NULL, 0, 0};
 
   trace_fields_text(fields, &buffer, raw, size);
-  shared_buffer_add(&buffer, "", 1);
+  common_buffer_add(&buffer, "", 1);
   assert_string_equal(buffer.text, text);
   buffer.used = 0;
   /* In an object, behind another member. */
-  shared_buffer_add(&buffer, "{\"a\":1", 6);
+  common_buffer_add(&buffer, "{\"a\":1", 6);
   trace_fields_json(fields, &buffer, raw, size);
-  shared_buffer_add(&buffer, "}", 2);
+  common_buffer_add(&buffer, "}", 2);
   if (!json_is_tree(buffer.text))
     print_error("no JSON: %s\n", buffer.text);
   assert_true(json_is_tree(buffer.text));
   buffer.text[buffer.used - 2] = '\0';
   assert_string_equal(buffer.text + 6, json);
-  shared_buffer_free(&buffer);
+  common_buffer_free(&buffer);
   trace_fields_free(fields);
 }
 
@@ -182,7 +182,7 @@ static void words_of_the_kernel_are_escaped(void **state) {
   static const char format[] = TEXT_HEAD("words", 7)
       TEXT_FIELD("char a[8]", 8, 8, 0) "\nprint fmt: \"a is %s\", REC->a\n";
   trace_form_t form = {.print_fmt = 1};
-  shared_buffer_t buffer = {NULL, 0, 0};
+  common_buffer_t buffer = {NULL, 0, 0};
   unsigned char raw[RAW_BYTES];
   uvperf_record_t record;
   trace_hit_t hit = {&record, "sh", "t:words", NULL};
@@ -197,7 +197,7 @@ static void words_of_the_kernel_are_escaped(void **state) {
   trace_line_hit(&buffer, &form, &hit);
   form.json = 1;
   trace_line_hit(&buffer, &form, &hit);
-  shared_buffer_add(&buffer, "", 1);
+  common_buffer_add(&buffer, "", 1);
   assert_string_equal(buffer.text,
                       "0.000000 [000] sh 0 t:words a is x\\x1b[m\n"
                       "{\"time\":0.000000000,\"type\":\"hit\",\"cpu\":0,"
@@ -205,8 +205,8 @@ static void words_of_the_kernel_are_escaped(void **state) {
                       "\"event\":\"t:words\","
                       "\"print\":\"a is x\\u001b[m\"}\n");
   trace_fields_free(hit.fields);
-  shared_buffer_free(&form.scratch);
-  shared_buffer_free(&buffer);
+  common_buffer_free(&form.scratch);
+  common_buffer_free(&buffer);
 }
 
 int main(void) {

@@ -9,14 +9,14 @@
 
 static void expect_line(const watch_event_t *event, int json,
                         const char *expected) {
-  shared_buffer_t buffer = {NULL, 0, 0};
+  common_buffer_t buffer = {NULL, 0, 0};
 
   watch_line(&buffer, event, json);
-  shared_buffer_add(&buffer, "", 1);
+  common_buffer_add(&buffer, "", 1);
   assert_string_equal(buffer.text, expected);
   if (json)
     assert_true(json_is_object(buffer.text));
-  shared_buffer_free(&buffer);
+  common_buffer_free(&buffer);
 }
 
 static void event_of_each_kind_is_one_line_of_text(void **state) {
@@ -82,7 +82,7 @@ static void event_of_each_kind_is_one_object_of_json(void **state) {
 static void name_of_any_bytes_is_one_safe_line(void **state) {
   static const char *const leads[] = {"", "\xc2", "\xe2\x80", "\xf0\x9f\x98"};
   watch_event_t event = {.kind = WATCH_COMM, .pid = 1, .tid = 1};
-  shared_buffer_t buffer = {NULL, 0, 0};
+  common_buffer_t buffer = {NULL, 0, 0};
   size_t i, j;
   int byte;
 
@@ -95,16 +95,16 @@ static void name_of_any_bytes_is_one_safe_line(void **state) {
       for (j = 0; j + 1 < buffer.used; j++)
         assert_true((unsigned char)buffer.text[j] >= 0x20 &&
                     buffer.text[j] != 0x7f);
-      shared_buffer_add(&buffer, "", 1);
+      common_buffer_add(&buffer, "", 1);
       assert_null(strstr(buffer.text, "\xc2\x9b"));
       assert_null(strstr(buffer.text, "\xe2\x80\xae"));
       buffer.used = 0;
       watch_line(&buffer, &event, 1);
-      shared_buffer_add(&buffer, "", 1);
+      common_buffer_add(&buffer, "", 1);
       assert_true(json_is_object(buffer.text));
     }
   }
-  shared_buffer_free(&buffer);
+  common_buffer_free(&buffer);
 }
 
 static void json_check_refuses_what_is_none(void **state) {

@@ -10,7 +10,7 @@ typedef struct tale_s {
   struct perf_event_attr attr;
   uvperf_source_t source;
   watch_story_t story;
-  shared_buffer_t buffer;
+  common_buffer_t buffer;
 } tale_t;
 
 static int alive; /* what the story is told if it asks */
@@ -35,7 +35,7 @@ static void tale_init(tale_t *tale) {
 
 static void tale_free(tale_t *tale) {
   watch_story_free(&tale->story);
-  shared_buffer_free(&tale->buffer);
+  common_buffer_free(&tale->buffer);
 }
 
 /* As the handle gives it. */
@@ -110,7 +110,7 @@ static void add_lost(tale_t *tale, uint64_t time, uint32_t cpu, uint64_t lost) {
 
 static void expect_tale(tale_t *tale, uint64_t until, const char *expected) {
   watch_story_until(&tale->story, until);
-  shared_buffer_add(&tale->buffer, "", 1);
+  common_buffer_add(&tale->buffer, "", 1);
   assert_string_equal(tale->buffer.text, expected);
   tale->buffer.used = 0;
 }

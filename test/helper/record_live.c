@@ -96,7 +96,7 @@ static int write_synthesized(void *arg, const void *bytes, size_t size) {
 
 static void synthesize(writing_t *writing, const struct perf_event_attr *attr) {
   int32_t one[] = {(int32_t)live_tid(), 0};
-  shared_ids_t tids = {one, 1, 1}, cpus = {one + 1, 1, 1};
+  common_ids_t tids = {one, 1, 1}, cpus = {one + 1, 1, 1};
   record_synth_t synth = {write_synthesized, writing, attr, 0, 0, 0, NULL, 0};
 
   assert_int_equal(record_synth_kernel(&synth), 0);

@@ -40,50 +40,50 @@ static int parse(line_t *line, const void *data, size_t size) {
   return line->filename[head->filename_bytes - 1] == '\0' ? 0 : -1;
 }
 
-static void put_json_exec(shared_buffer_t *buffer, int32_t cpu,
+static void put_json_exec(common_buffer_t *buffer, int32_t cpu,
                           const line_t *line) {
-  shared_line_json(buffer, line->head.time, "exec");
-  shared_line_json_id(buffer, "cpu", (uint32_t)cpu);
-  shared_line_json_id(buffer, "pid", line->head.pid);
-  shared_line_json_id(buffer, "ppid", line->head.ppid);
-  shared_name_json(buffer, "comm", line->head.comm);
-  shared_name_json(buffer, "filename", line->filename);
-  shared_buffer_text(buffer, line->is_cut ? ",\"cut\":1}\n" : "}\n");
+  common_line_json(buffer, line->head.time, "exec");
+  common_line_json_id(buffer, "cpu", (uint32_t)cpu);
+  common_line_json_id(buffer, "pid", line->head.pid);
+  common_line_json_id(buffer, "ppid", line->head.ppid);
+  common_name_json(buffer, "comm", line->head.comm);
+  common_name_json(buffer, "filename", line->filename);
+  common_buffer_text(buffer, line->is_cut ? ",\"cut\":1}\n" : "}\n");
 }
 
-static void put_text_head(shared_buffer_t *buffer, uint64_t time, int32_t cpu) {
-  shared_line_time(buffer, time);
-  shared_buffer_print(buffer, " %4d ", cpu);
+static void put_text_head(common_buffer_t *buffer, uint64_t time, int32_t cpu) {
+  common_line_time(buffer, time);
+  common_buffer_print(buffer, " %4d ", cpu);
 }
 
 /* A name, in its column if it fits. */
-static void put_text_comm(shared_buffer_t *buffer, const char *comm) {
+static void put_text_comm(common_buffer_t *buffer, const char *comm) {
   size_t before = buffer->used, width;
 
-  shared_name_text(buffer, comm);
+  common_name_text(buffer, comm);
   width = buffer->used - before;
   if (width < COMM_COLUMNS)
-    shared_buffer_print(buffer, "%*s", (int)(COMM_COLUMNS - width), "");
+    common_buffer_print(buffer, "%*s", (int)(COMM_COLUMNS - width), "");
 }
 
-static void put_text_exec(shared_buffer_t *buffer, int32_t cpu,
+static void put_text_exec(common_buffer_t *buffer, int32_t cpu,
                           const line_t *line) {
   put_text_head(buffer, line->head.time, cpu);
-  shared_buffer_print(buffer, "%7u %7u ", line->head.pid, line->head.ppid);
+  common_buffer_print(buffer, "%7u %7u ", line->head.pid, line->head.ppid);
   put_text_comm(buffer, line->head.comm);
-  shared_buffer_text(buffer, " ");
-  shared_name_text(buffer, line->filename[0] != '\0' ? line->filename : "?");
+  common_buffer_text(buffer, " ");
+  common_name_text(buffer, line->filename[0] != '\0' ? line->filename : "?");
   /* A backslash of the name itself would be two. */
-  shared_buffer_text(buffer, line->is_cut ? "\\...\n" : "\n");
+  common_buffer_text(buffer, line->is_cut ? "\\...\n" : "\n");
 }
 
-void bpf_output_line_head(shared_buffer_t *buffer, int json) {
+void bpf_output_line_head(common_buffer_t *buffer, int json) {
   if (!json)
-    shared_buffer_print(buffer, "%-13s %3s %7s %7s %-*s %s\n", "TIME", "CPU",
+    common_buffer_print(buffer, "%-13s %3s %7s %7s %-*s %s\n", "TIME", "CPU",
                         "PID", "PPID", COMM_COLUMNS, "COMM", "FILENAME");
 }
 
-int bpf_output_line_exec(shared_buffer_t *buffer, int json, int32_t cpu,
+int bpf_output_line_exec(common_buffer_t *buffer, int json, int32_t cpu,
                          const void *data, size_t size) {
   line_t line;
 
@@ -96,25 +96,25 @@ int bpf_output_line_exec(shared_buffer_t *buffer, int json, int32_t cpu,
   return 0;
 }
 
-void bpf_output_line_lost(shared_buffer_t *buffer, int json, int32_t cpu,
+void bpf_output_line_lost(common_buffer_t *buffer, int json, int32_t cpu,
                           uint64_t time, uint64_t lost) {
   if (json) {
-    shared_line_json(buffer, time, "lost");
-    shared_line_json_id(buffer, "cpu", (uint32_t)cpu);
-    shared_line_json_number(buffer, "lost", lost);
-    shared_buffer_text(buffer, "}\n");
+    common_line_json(buffer, time, "lost");
+    common_line_json_id(buffer, "cpu", (uint32_t)cpu);
+    common_line_json_number(buffer, "lost", lost);
+    common_buffer_text(buffer, "}\n");
     return;
   }
   put_text_head(buffer, time, cpu);
-  shared_buffer_print(buffer, "%7s %7s %" PRIu64 " lost\n", "-", "-", lost);
+  common_buffer_print(buffer, "%7s %7s %" PRIu64 " lost\n", "-", "-", lost);
 }
 
-void bpf_output_line_end(shared_buffer_t *buffer, int json, uint64_t time,
+void bpf_output_line_end(common_buffer_t *buffer, int json, uint64_t time,
                          uint64_t execs, uint64_t lost) {
   if (!json)
     return;
-  shared_line_json(buffer, time, "end");
-  shared_line_json_number(buffer, "execs", execs);
-  shared_line_json_number(buffer, "lost", lost);
-  shared_buffer_text(buffer, "}\n");
+  common_line_json(buffer, time, "end");
+  common_line_json_number(buffer, "execs", execs);
+  common_line_json_number(buffer, "lost", lost);
+  common_buffer_text(buffer, "}\n");
 }

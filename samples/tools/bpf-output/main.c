@@ -28,12 +28,12 @@
 #define WAIT_MS        100
 
 typedef struct bpf_output_s {
-  shared_session_t session;
+  common_session_t session;
   bpf_output_options_t options;
   bpf_output_program_t program;
   uvperf_bpf_reader_t reader;
   int is_open; /* the reader */
-  shared_output_t output;
+  common_output_t output;
   uint64_t execs;   /* told */
   uint64_t unsound; /* that could not be */
   uint64_t lost_told;
@@ -42,7 +42,7 @@ typedef struct bpf_output_s {
   int failed;
 } bpf_output_t;
 
-static void on_close(shared_session_t *session) {
+static void on_close(common_session_t *session) {
   bpf_output_t *sample = session->data;
 
   if (sample->is_open)
@@ -50,7 +50,7 @@ static void on_close(shared_session_t *session) {
 }
 
 /* The program ends first, so that all that it has handed out can be told. */
-static void on_stop(shared_session_t *session) {
+static void on_stop(common_session_t *session) {
   bpf_output_t *sample = session->data;
 
   bpf_output_program_detach(&sample->program);
@@ -58,10 +58,10 @@ static void on_stop(shared_session_t *session) {
   uvperf_bpf_reader_stop(&sample->reader);
   bpf_output_line_end(&sample->output.buffer, sample->options.json, uv_hrtime(),
                       sample->execs, bpf_output_program_lost(&sample->program));
-  sample->failed |= shared_output_finish(&sample->output, sample->options.file);
+  sample->failed |= common_output_finish(&sample->output, sample->options.file);
 }
 
-static void on_command(shared_session_t *session, int status) {
+static void on_command(common_session_t *session, int status) {
   bpf_output_t *sample = session->data;
 
   sample->command_status =
@@ -70,17 +70,17 @@ static void on_command(shared_session_t *session, int status) {
 
 /* A closed stdout is how a reader such as head says that it has enough. */
 static void push(bpf_output_t *sample, int wait_ms) {
-  shared_output_push(&sample->output, wait_ms);
+  common_output_push(&sample->output, wait_ms);
   if (sample->output.error != 0)
-    shared_session_stop_soon(&sample->session);
+    common_session_stop_soon(&sample->session);
 }
 
-static void on_tick(shared_session_t *session) {
+static void on_tick(common_session_t *session) {
   bpf_output_t *sample = session->data;
 
   push(sample, 0);
   if (++sample->ticks % SLOW_TICKS == 0)
-    shared_lost_note(bpf_output_program_lost(&sample->program),
+    common_lost_note(bpf_output_program_lost(&sample->program),
                      &sample->lost_told);
 }
 
@@ -89,12 +89,12 @@ static void on_failure(bpf_output_t *sample, int status) {
           uv_strerror(status));
   sample->failed = 1;
   if (!uvperf_bpf_reader_is_active(&sample->reader))
-    shared_session_stop_soon(&sample->session);
+    common_session_stop_soon(&sample->session);
 }
 
 static void on_record(bpf_output_t *sample, int status,
                       const uvperf_bpf_sample_t *record) {
-  shared_buffer_t *buffer = &sample->output.buffer;
+  common_buffer_t *buffer = &sample->output.buffer;
   int json = sample->options.json;
 
   if (record->lost > 0)
@@ -124,7 +124,7 @@ static void on_sample(uvperf_bpf_reader_t *reader, int status,
 static void on_cpu(uvperf_bpf_reader_t *reader, int cpu, int status,
                    const uvperf_error_t *error) {
   (void)reader;
-  shared_cpu_tell(cpu, status, error);
+  common_cpu_tell(cpu, status, error);
 }
 
 static int open_reader(bpf_output_t *sample) {
@@ -154,7 +154,7 @@ static int open_and_start(bpf_output_t *sample) {
   int status = 0;
 
   if (!bpf_output_program_has_other_pids())
-    status = shared_process_asked(&sample->options.pid);
+    status = common_process_asked(&sample->options.pid);
   if (status == 0)
     status = bpf_output_program_load(&sample->program, &sample->options);
   if (status == 0)
@@ -164,16 +164,16 @@ static int open_and_start(bpf_output_t *sample) {
   if (status != 0)
     return status;
   bpf_output_line_head(&sample->output.buffer, sample->options.json);
-  shared_session_listen(&sample->session);
+  common_session_listen(&sample->session);
   bpf_output_notes_opened(&sample->options, &sample->reader);
-  status = shared_session_go(&sample->session);
-  shared_session_start(&sample->session, TICK_MS, sample->options.duration_ms);
+  status = common_session_go(&sample->session);
+  common_session_start(&sample->session, TICK_MS, sample->options.duration_ms);
   return status;
 }
 
 /* From an open loop to a closed one. */
 static int run(bpf_output_t *sample) {
-  shared_session_t *session = &sample->session;
+  common_session_t *session = &sample->session;
   int started, status;
 
   session->data = sample;
@@ -181,38 +181,38 @@ static int run(bpf_output_t *sample) {
   session->on_tick = on_tick;
   session->on_command = on_command;
   session->on_close = on_close;
-  if (shared_session_init(session) != 0)
+  if (common_session_init(session) != 0)
     return 1;
   started = open_and_start(sample);
-  status = shared_session_run(session, started);
+  status = common_session_run(session, started);
   if (started == 0)
     bpf_output_notes_end(sample->execs,
                          bpf_output_program_lost(&sample->program),
                          sample->unsound);
   bpf_output_program_unload(&sample->program);
-  shared_buffer_free(&sample->output.buffer);
+  common_buffer_free(&sample->output.buffer);
   if (status == 0 && (sample->failed || sample->unsound > 0))
     status = 1;
   return status != 0 ? status : sample->command_status;
 }
 
 int main(int argc, char **argv) {
-  bpf_output_t sample = {.session = SHARED_SESSION_INIT};
+  bpf_output_t sample = {.session = COMMON_SESSION_INIT};
   int status;
 
-  shared_signals_take(&sample.session.command.signals);
-  shared_stdio_init();
+  common_signals_take(&sample.session.command.signals);
+  common_stdio_init();
   status = bpf_output_options_parse(&sample.options, argc, argv);
   if (status == 0 && sample.options.help) {
     bpf_output_options_help();
-    return shared_stdio_close(stdout, "stdout");
+    return common_stdio_close(stdout, "stdout");
   }
   if (status == 0)
-    status = shared_output_open(&sample.output, sample.options.file);
+    status = common_output_open(&sample.output, sample.options.file);
   if (status == 0)
-    status = shared_session_fork(&sample.session, sample.options.command);
+    status = common_session_fork(&sample.session, sample.options.command);
   if (status == 0)
     status = run(&sample);
-  shared_command_end(&sample.session.command);
+  common_command_end(&sample.session.command);
   return status;
 }

@@ -76,8 +76,8 @@ static const struct option names[] = {
 static int parse_wakeup(bpf_output_options_t *options) {
   uint64_t number;
 
-  if (shared_options_number(optarg, UINT32_MAX, &number) != 0)
-    return shared_options_bad("--wakeup wants a number of execs, not '%s'",
+  if (common_options_number(optarg, UINT32_MAX, &number) != 0)
+    return common_options_bad("--wakeup wants a number of execs, not '%s'",
                               optarg);
   options->wakeup = (uint32_t)number;
   return 0;
@@ -85,7 +85,7 @@ static int parse_wakeup(bpf_output_options_t *options) {
 
 static int parse_name(bpf_output_options_t *options) {
   if (optarg[0] == '\0')
-    return shared_options_bad("-n wants a name");
+    return common_options_bad("-n wants a name");
   options->comm = optarg;
   return 0;
 }
@@ -94,13 +94,13 @@ static int parse_option(bpf_output_options_t *options, int option,
                         char **argv) {
   switch (option) {
     case 'd':
-      return shared_options_seconds("-d", optarg, &options->duration_ms);
+      return common_options_seconds("-d", optarg, &options->duration_ms);
     case 'm':
-      return shared_options_ring(optarg, &options->ring_bytes);
+      return common_options_ring(optarg, &options->ring_bytes);
     case 'n':
       return parse_name(options);
     case 'p':
-      return shared_options_pid(optarg, &options->pid);
+      return common_options_pid(optarg, &options->pid);
     case 'w':
       return parse_wakeup(options);
     case 'o':
@@ -113,7 +113,7 @@ static int parse_option(bpf_output_options_t *options, int option,
       options->help = 1;
       return 0;
     default:
-      return shared_options_refused(option, names, argv);
+      return common_options_refused(option, names, argv);
   }
 }
 
@@ -132,7 +132,7 @@ int bpf_output_options_parse(bpf_output_options_t *options, int argc,
     if (rc != 0 || options->help)
       return rc;
   }
-  return shared_options_command(argc, argv, &options->command);
+  return common_options_command(argc, argv, &options->command);
 }
 
 void bpf_output_options_help(void) {

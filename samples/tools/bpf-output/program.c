@@ -62,7 +62,7 @@ static int refused(void) {
         "  samples/watch tells the execs of a command of your own without\n"
         "  privileges.\n",
         stderr);
-  return SHARED_EXIT_USAGE;
+  return COMMON_EXIT_USAGE;
 }
 
 static int no_btf(void) {
@@ -119,7 +119,7 @@ int bpf_output_program_attach(bpf_output_program_t *program) {
         "  have root do it for a group of yours:\n"
         "  mount -o remount,gid=GROUP,mode=750 /sys/kernel/tracing\n",
         stderr);
-  return SHARED_EXIT_USAGE;
+  return COMMON_EXIT_USAGE;
 }
 
 void bpf_output_program_detach(bpf_output_program_t *program) {

@@ -10,22 +10,22 @@
 
 #include "common/memory.h"
 
-void shared_buffer_reserve(shared_buffer_t *buffer, size_t size) {
+void common_buffer_reserve(common_buffer_t *buffer, size_t size) {
   while (size > buffer->capacity)
-    buffer->text = shared_grow(buffer->text, &buffer->capacity, 1);
+    buffer->text = common_grow(buffer->text, &buffer->capacity, 1);
 }
 
-void shared_buffer_add(shared_buffer_t *buffer, const char *text, size_t size) {
-  shared_buffer_reserve(buffer, buffer->used + size);
+void common_buffer_add(common_buffer_t *buffer, const char *text, size_t size) {
+  common_buffer_reserve(buffer, buffer->used + size);
   memcpy(buffer->text + buffer->used, text, size);
   buffer->used += size;
 }
 
-void shared_buffer_text(shared_buffer_t *buffer, const char *text) {
-  shared_buffer_add(buffer, text, strlen(text));
+void common_buffer_text(common_buffer_t *buffer, const char *text) {
+  common_buffer_add(buffer, text, strlen(text));
 }
 
-void shared_buffer_number(shared_buffer_t *buffer, uint64_t number,
+void common_buffer_number(common_buffer_t *buffer, uint64_t number,
                           int digits) {
   char text[24], *end = text + sizeof(text), *at = end;
 
@@ -33,20 +33,20 @@ void shared_buffer_number(shared_buffer_t *buffer, uint64_t number,
     *--at = (char)('0' + number % 10);
     number /= 10;
   }
-  shared_buffer_add(buffer, at, (size_t)(end - at));
+  common_buffer_add(buffer, at, (size_t)(end - at));
 }
 
-void shared_buffer_hex(shared_buffer_t *buffer, uint64_t number) {
+void common_buffer_hex(common_buffer_t *buffer, uint64_t number) {
   char text[16], *end = text + sizeof(text), *at = end;
 
   do {
     *--at = "0123456789abcdef"[number & 15];
     number >>= 4;
   } while (number > 0);
-  shared_buffer_add(buffer, at, (size_t)(end - at));
+  common_buffer_add(buffer, at, (size_t)(end - at));
 }
 
-void shared_buffer_print(shared_buffer_t *buffer, const char *format, ...) {
+void common_buffer_print(common_buffer_t *buffer, const char *format, ...) {
   char text[256];
   va_list args;
   int size;
@@ -55,17 +55,17 @@ void shared_buffer_print(shared_buffer_t *buffer, const char *format, ...) {
   size = vsnprintf(text, sizeof(text), format, args);
   va_end(args);
   if (size > 0)
-    shared_buffer_add(buffer, text,
+    common_buffer_add(buffer, text,
                       (size_t)size < sizeof(text) ? (size_t)size
                                                   : sizeof(text) - 1);
 }
 
-void shared_buffer_drop(shared_buffer_t *buffer, size_t size) {
+void common_buffer_drop(common_buffer_t *buffer, size_t size) {
   memmove(buffer->text, buffer->text + size, buffer->used - size);
   buffer->used -= size;
 }
 
-void shared_buffer_free(shared_buffer_t *buffer) {
+void common_buffer_free(common_buffer_t *buffer) {
   free(buffer->text);
   memset(buffer, 0, sizeof(*buffer));
 }

@@ -22,12 +22,12 @@ static ssize_t read_all(int fd, void *bytes, size_t size) {
 }
 
 /* Never returns. Only async-signal-safe functions, and execvp. */
-static void run_child(char **argv, const shared_signals_t *signals, int go_fd,
+static void run_child(char **argv, const common_signals_t *signals, int go_fd,
                       int error_fd) {
   char byte;
   int error;
 
-  shared_signals_give_back(signals);
+  common_signals_give_back(signals);
   /* However this program dies, no command is left behind. */
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (read_all(go_fd, &byte, 1) != 1)
@@ -44,7 +44,7 @@ static void close_pair(const int fds[2]) {
   close(fds[1]);
 }
 
-int shared_command_fork(shared_command_t *command, char **argv) {
+int common_command_fork(common_command_t *command, char **argv) {
   int go[2], error[2], rc;
 
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) != 0)
@@ -75,7 +75,7 @@ int shared_command_fork(shared_command_t *command, char **argv) {
   return 0;
 }
 
-static void close_fds(shared_command_t *command) {
+static void close_fds(common_command_t *command) {
   if (command->go_fd >= 0)
     close(command->go_fd);
   if (command->error_fd >= 0)
@@ -83,7 +83,7 @@ static void close_fds(shared_command_t *command) {
   command->go_fd = command->error_fd = -1;
 }
 
-int shared_command_go(shared_command_t *command) {
+int common_command_go(common_command_t *command) {
   int error = 0;
   ssize_t rc;
 
@@ -96,14 +96,14 @@ int shared_command_go(shared_command_t *command) {
   return rc == (ssize_t)sizeof(error) ? -error : 0;
 }
 
-int shared_command_reap(shared_command_t *command, int *status) {
+int common_command_reap(common_command_t *command, int *status) {
   if (command->pid == 0 || waitpid(command->pid, status, WNOHANG) == 0)
     return 0;
   command->pid = 0;
   return 1;
 }
 
-void shared_command_end(shared_command_t *command) {
+void common_command_end(common_command_t *command) {
   close_fds(command);
   if (command->pid == 0)
     return;

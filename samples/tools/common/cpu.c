@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-void shared_cpu_tell(int cpu, int status, const uvperf_error_t *error) {
+void common_cpu_tell(int cpu, int status, const uvperf_error_t *error) {
   const char *program = program_invocation_short_name;
 
   if (status == UV_ENODEV && error == NULL)
@@ -16,8 +16,8 @@ void shared_cpu_tell(int cpu, int status, const uvperf_error_t *error) {
             cpu, error != NULL ? error->reason : uv_strerror(status));
 }
 
-void shared_cpu_note(uvperf_set_t *set, int cpu, int status,
+void common_cpu_note(uvperf_set_t *set, int cpu, int status,
                      const uvperf_error_t *error) {
   (void)set;
-  shared_cpu_tell(cpu, status, error);
+  common_cpu_tell(cpu, status, error);
 }

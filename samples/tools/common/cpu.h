@@ -6,10 +6,10 @@
 #include "uvperf.h"
 
 /* Says so, of any handle. */
-void shared_cpu_tell(int cpu, int status, const uvperf_error_t *error);
+void common_cpu_tell(int cpu, int status, const uvperf_error_t *error);
 
 /* The same, for uvperf_set_on_cpu. */
-void shared_cpu_note(uvperf_set_t *set, int cpu, int status,
+void common_cpu_note(uvperf_set_t *set, int cpu, int status,
                      const uvperf_error_t *error);
 
 #endif

@@ -10,18 +10,18 @@
 #define MAX_TARGETS 8
 
 /* What the user has named is not there, and not only one of its threads. */
-static int is_of_target(const shared_ids_t *pids, const shared_ids_t *tids,
+static int is_of_target(const common_ids_t *pids, const common_ids_t *tids,
                         const uvperf_set_failure_t *failure) {
   if (failure->pid < 0)
     return failure->cpu < 0;
   return failure->error.cause == UVPERF_CAUSE_NO_TASK &&
-         (shared_ids_has(pids, failure->pid) ||
-          shared_ids_has(tids, failure->pid));
+         (common_ids_has(pids, failure->pid) ||
+          common_ids_has(tids, failure->pid));
 }
 
 /* The failures of one target are the same for each event. */
-void shared_failures_missing(const uvperf_set_t *set, const shared_ids_t *pids,
-                             const shared_ids_t *tids) {
+void common_failures_missing(const uvperf_set_t *set, const common_ids_t *pids,
+                             const common_ids_t *tids) {
   const char *program = program_invocation_short_name;
   const uvperf_set_failure_t *list;
   uint32_t last = UINT32_MAX;
@@ -45,11 +45,11 @@ static void tell_of_event(const uvperf_set_t *set, size_t attr,
                           const char *text) {
   char label[256];
 
-  shared_text_clean(label, sizeof(label), uvperf_set_item(set, attr)->label);
+  common_text_clean(label, sizeof(label), uvperf_set_item(set, attr)->label);
   fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, label, text);
 }
 
-void shared_failures_changes(const uvperf_set_t *set, size_t attr) {
+void common_failures_changes(const uvperf_set_t *set, size_t attr) {
   const uvperf_change_t *changes;
   size_t nr, i, size;
   char text[128];
@@ -62,7 +62,7 @@ void shared_failures_changes(const uvperf_set_t *set, size_t attr) {
   }
 }
 
-void shared_failures_all(const uvperf_set_t *set) {
+void common_failures_all(const uvperf_set_t *set) {
   const uvperf_set_failure_t *list;
   size_t nr, i;
 
@@ -70,5 +70,5 @@ void shared_failures_all(const uvperf_set_t *set) {
   for (i = 0; i < nr; i++)
     tell_of_event(set, list[i].error.attr_index, list[i].error.reason);
   for (i = 0; i < uvperf_set_nr_attrs(set); i++)
-    shared_failures_changes(set, i);
+    common_failures_changes(set, i);
 }

@@ -8,14 +8,14 @@
 
 /* The targets that are not there, of those that the user has named; not what is
  * missing of one that is there. */
-void shared_failures_missing(const uvperf_set_t *set, const shared_ids_t *pids,
-                             const shared_ids_t *tids);
+void common_failures_missing(const uvperf_set_t *set, const common_ids_t *pids,
+                             const common_ids_t *tids);
 
 /* Each event that could not be opened, with its place's reason, and what was
  * changed of those that were. */
-void shared_failures_all(const uvperf_set_t *set);
+void common_failures_all(const uvperf_set_t *set);
 
 /* What was changed of one event. */
-void shared_failures_changes(const uvperf_set_t *set, size_t attr);
+void common_failures_changes(const uvperf_set_t *set, size_t attr);
 
 #endif

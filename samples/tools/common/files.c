@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-void shared_files_raise(struct rlimit *before) {
+void common_files_raise(struct rlimit *before) {
   struct rlimit limit;
 
   if (before != NULL)
@@ -16,7 +16,7 @@ void shared_files_raise(struct rlimit *before) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-void shared_files_restore(const struct rlimit *before) {
+void common_files_restore(const struct rlimit *before) {
   if (before->rlim_max != 0)
     setrlimit(RLIMIT_NOFILE, before);
 }

@@ -6,9 +6,9 @@
 #include <sys/resource.h>
 
 /* Allows as many as the user may have. *before, unless it is NULL, receives the
- * limit that was, for shared_files_restore: a command is not to get another
+ * limit that was, for common_files_restore: a command is not to get another
  * than it would have without us. */
-void shared_files_raise(struct rlimit *before);
-void shared_files_restore(const struct rlimit *before);
+void common_files_raise(struct rlimit *before);
+void common_files_restore(const struct rlimit *before);
 
 #endif

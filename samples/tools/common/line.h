@@ -9,27 +9,27 @@
 #include "common/buffer.h"
 
 /* The start of a line of text: "12.345678 [003] ". */
-void shared_line_begin(shared_buffer_t *buffer, uint64_t time, uint32_t cpu);
+void common_line_begin(common_buffer_t *buffer, uint64_t time, uint32_t cpu);
 
 /* Seconds and, as nanoseconds are too many digits to read, microseconds. */
-void shared_line_time(shared_buffer_t *buffer, uint64_t time);
+void common_line_time(common_buffer_t *buffer, uint64_t time);
 
 /* A thread: "sh 12", "node 12/13" where it is not the first of its process, "?
  * 12" for "", which is a name that is not known. An id of a thread that has
  * none any more, UINT32_MAX, is -1. */
-void shared_line_task(shared_buffer_t *buffer, const char *comm, uint32_t pid,
+void common_line_task(common_buffer_t *buffer, const char *comm, uint32_t pid,
                       uint32_t tid);
 
 /* "lost 25 records", and the line's end. */
-void shared_line_lost(shared_buffer_t *buffer, uint64_t lost);
+void common_line_lost(common_buffer_t *buffer, uint64_t lost);
 
 /* The start of an object of JSON, with all digits of the time, and members of
  * it: a number, and an id. */
-void shared_line_json(shared_buffer_t *buffer, uint64_t time, const char *type);
-void shared_line_json_time(shared_buffer_t *buffer, const char *key,
+void common_line_json(common_buffer_t *buffer, uint64_t time, const char *type);
+void common_line_json_time(common_buffer_t *buffer, const char *key,
                            uint64_t time);
-void shared_line_json_number(shared_buffer_t *buffer, const char *key,
+void common_line_json_number(common_buffer_t *buffer, const char *key,
                              uint64_t number);
-void shared_line_json_id(shared_buffer_t *buffer, const char *key, uint32_t id);
+void common_line_json_id(common_buffer_t *buffer, const char *key, uint32_t id);
 
 #endif

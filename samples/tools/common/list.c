@@ -11,10 +11,10 @@
 #include "common/options.h"
 #include "common/text.h"
 
-void shared_list_add(char **names, const char *text) {
+void common_list_add(char **names, const char *text) {
   size_t used = *names == NULL ? 0 : strlen(*names) + 1;
   size_t size = strlen(text) + 1;
-  char *all = shared_calloc(1, used + size);
+  char *all = common_calloc(1, used + size);
 
   if (used > 0)
     snprintf(all, used + size, "%s,%s", *names, text);
@@ -29,7 +29,7 @@ void shared_list_add(char **names, const char *text) {
 static int explain(const char *names, const uvperf_error_t *error) {
   const char *program = program_invocation_short_name;
   size_t size = strlen(names) + 1;
-  int status = SHARED_EXIT_USAGE;
+  int status = COMMON_EXIT_USAGE;
   char *clean;
 
   if (error->cause == UVPERF_CAUSE_FILES || error->cause == UVPERF_CAUSE_MEMORY)
@@ -37,15 +37,15 @@ static int explain(const char *names, const uvperf_error_t *error) {
   fprintf(stderr, "%s: %s\n", program, error->reason);
   if (error->column == 0)
     return status;
-  clean = shared_calloc(1, size);
-  shared_text_clean(clean, size, names);
+  clean = common_calloc(1, size);
+  common_text_clean(clean, size, names);
   fprintf(stderr, "%s:   %s\n%s:   %*s\n", program, clean, program,
           (int)error->column, "^");
   free(clean);
   return status;
 }
 
-int shared_list_parse(uvperf_event_list_t **list, const char *names) {
+int common_list_parse(uvperf_event_list_t **list, const char *names) {
   uvperf_error_t error;
 
   if (uvperf_event_list_parse(list, names, &error) == 0)
@@ -53,7 +53,7 @@ int shared_list_parse(uvperf_event_list_t **list, const char *names) {
   return explain(names, &error);
 }
 
-int shared_list_is_user_only(const uvperf_set_t *set, size_t attr) {
+int common_list_is_user_only(const uvperf_set_t *set, size_t attr) {
   size_t nr, i;
   const uvperf_change_t *changes = uvperf_set_changes(set, attr, &nr);
 
@@ -66,11 +66,11 @@ int shared_list_is_user_only(const uvperf_set_t *set, size_t attr) {
 
 /* A tracepoint has a colon before it has modifiers; behind a slash there is
  * none. */
-char *shared_list_user_label(const char *label, int is_tracepoint) {
+char *common_list_user_label(const char *label, int is_tracepoint) {
   const char *colon = strchr(label, ':');
   const char *between = ":";
   size_t size = strlen(label) + 3;
-  char *user = shared_calloc(1, size);
+  char *user = common_calloc(1, size);
 
   if (is_tracepoint && colon != NULL)
     colon = strchr(colon + 1, ':');

@@ -22,7 +22,7 @@ static int has_fds(void) {
   return nr == 4;
 }
 
-int shared_loop_init(uv_loop_t *loop) {
+int common_loop_init(uv_loop_t *loop) {
   int rc = has_fds() ? uv_loop_init(loop) : UV_EMFILE;
 
   if (rc == 0)

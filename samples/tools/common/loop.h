@@ -6,6 +6,6 @@
 #include <uv.h>
 
 /* Opens a loop; 1, after a message, if there can be none, else 0. */
-int shared_loop_init(uv_loop_t *loop);
+int common_loop_init(uv_loop_t *loop);
 
 #endif

@@ -8,8 +8,8 @@
 
 #include "common/output.h"
 
-void shared_lost_note(uint64_t lost, uint64_t *told) {
-  if (lost == *told || !shared_output_is_ready(STDERR_FILENO))
+void common_lost_note(uint64_t lost, uint64_t *told) {
+  if (lost == *told || !common_output_is_ready(STDERR_FILENO))
     return;
   fprintf(stderr, "%s: %" PRIu64 " records were lost, %" PRIu64 " in all\n",
           program_invocation_short_name, lost - *told, lost);

@@ -7,6 +7,6 @@
 
 /* Says what was lost since the last time, if anything. Says nothing if that
  * would have to wait for a reader, and then says it the next time. */
-void shared_lost_note(uint64_t lost, uint64_t *told);
+void common_lost_note(uint64_t lost, uint64_t *told);
 
 #endif

@@ -12,7 +12,7 @@ static void out_of_memory(void) {
   exit(1);
 }
 
-void *shared_calloc(size_t nr, size_t size) {
+void *common_calloc(size_t nr, size_t size) {
   void *memory = calloc(nr, size);
 
   if (memory == NULL)
@@ -20,7 +20,7 @@ void *shared_calloc(size_t nr, size_t size) {
   return memory;
 }
 
-void *shared_grow(void *array, size_t *capacity, size_t item_size) {
+void *common_grow(void *array, size_t *capacity, size_t item_size) {
   size_t nr = *capacity == 0 ? 16 : *capacity * 2;
   void *grown;
 

@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 /* Zeroed memory for free(). */
-void *shared_calloc(size_t nr, size_t size);
+void *common_calloc(size_t nr, size_t size);
 
 /* Doubles *capacity (from 16 on) and the array with it; the new part is not
  * initialized. */
-void *shared_grow(void *array, size_t *capacity, size_t item_size);
+void *common_grow(void *array, size_t *capacity, size_t item_size);
 
 #endif

@@ -16,76 +16,76 @@ static size_t plain_bytes(const char *name) {
 }
 
 /* One character, or one byte that is none: how many bytes it takes. */
-static size_t put_character(shared_buffer_t *buffer, const char *name) {
-  size_t nr = shared_text_printable(name);
+static size_t put_character(common_buffer_t *buffer, const char *name) {
+  size_t nr = common_text_printable(name);
 
   if (*name == '\n')
-    shared_buffer_text(buffer, "\\n");
+    common_buffer_text(buffer, "\\n");
   else if (*name == '\t')
-    shared_buffer_text(buffer, "\\t");
+    common_buffer_text(buffer, "\\t");
   else if (*name == '\\')
-    shared_buffer_text(buffer, "\\\\");
+    common_buffer_text(buffer, "\\\\");
   else if (nr == 0)
-    shared_buffer_print(buffer, "\\x%02x", (unsigned char)*name);
+    common_buffer_print(buffer, "\\x%02x", (unsigned char)*name);
   else
-    shared_buffer_add(buffer, name, nr);
+    common_buffer_add(buffer, name, nr);
   return nr == 0 ? 1 : nr;
 }
 
-static void put_text(shared_buffer_t *buffer, const char *name, int is_quoted) {
+static void put_text(common_buffer_t *buffer, const char *name, int is_quoted) {
   size_t nr;
 
   for (;;) {
     nr = plain_bytes(name);
-    shared_buffer_add(buffer, name, nr);
+    common_buffer_add(buffer, name, nr);
     name += nr;
     if (*name == '\0')
       return;
     if (*name == '"' && is_quoted)
-      shared_buffer_text(buffer, "\\");
+      common_buffer_text(buffer, "\\");
     name += put_character(buffer, name);
   }
 }
 
-void shared_name_text(shared_buffer_t *buffer, const char *name) {
+void common_name_text(common_buffer_t *buffer, const char *name) {
   put_text(buffer, name, 0);
 }
 
-void shared_name_quoted(shared_buffer_t *buffer, const char *name) {
-  shared_buffer_text(buffer, "\"");
+void common_name_quoted(common_buffer_t *buffer, const char *name) {
+  common_buffer_text(buffer, "\"");
   put_text(buffer, name, 1);
-  shared_buffer_text(buffer, "\"");
+  common_buffer_text(buffer, "\"");
 }
 
 /* Whether all of it was UTF-8. */
-static int put_json(shared_buffer_t *buffer, const char *name) {
-  char json[SHARED_TEXT_JSON_BYTES];
+static int put_json(common_buffer_t *buffer, const char *name) {
+  char json[COMMON_TEXT_JSON_BYTES];
   int is_utf8 = 1;
   size_t nr;
 
   for (;;) {
     nr = plain_bytes(name);
-    shared_buffer_add(buffer, name, nr);
+    common_buffer_add(buffer, name, nr);
     name += nr;
     if (*name == '\0')
       return is_utf8;
-    is_utf8 &= shared_text_utf8(name) > 0;
-    name += shared_text_json(json, name);
-    shared_buffer_text(buffer, json);
+    is_utf8 &= common_text_utf8(name) > 0;
+    name += common_text_json(json, name);
+    common_buffer_text(buffer, json);
   }
 }
 
-void shared_name_json(shared_buffer_t *buffer, const char *key,
+void common_name_json(common_buffer_t *buffer, const char *key,
                       const char *name) {
-  shared_buffer_text(buffer, ",\"");
-  shared_buffer_text(buffer, key);
-  shared_buffer_text(buffer, "\":\"");
+  common_buffer_text(buffer, ",\"");
+  common_buffer_text(buffer, key);
+  common_buffer_text(buffer, "\":\"");
   if (put_json(buffer, name)) {
-    shared_buffer_text(buffer, "\"");
+    common_buffer_text(buffer, "\"");
     return;
   }
-  shared_buffer_print(buffer, "\",\"%s_hex\":\"", key);
+  common_buffer_print(buffer, "\",\"%s_hex\":\"", key);
   for (; *name != '\0'; name++)
-    shared_buffer_print(buffer, "%02x", (unsigned char)*name);
-  shared_buffer_text(buffer, "\"");
+    common_buffer_print(buffer, "%02x", (unsigned char)*name);
+  common_buffer_text(buffer, "\"");
 }

@@ -8,15 +8,15 @@
 
 /* Adds a name with all that a terminal could take for a command, and the
  * backslash, escaped: \n, \t, \\, \xNN. */
-void shared_name_text(shared_buffer_t *buffer, const char *name);
+void common_name_text(common_buffer_t *buffer, const char *name);
 
 /* The same between quotation marks, with those in it escaped too. */
-void shared_name_quoted(shared_buffer_t *buffer, const char *name);
+void common_name_quoted(common_buffer_t *buffer, const char *name);
 
 /* Adds a member to an object of JSON that has one already: ,"key":"name". A
  * string of JSON has characters, a name has bytes: where they are no characters
  * they are told in hex as well, as ,"key_hex":"…". */
-void shared_name_json(shared_buffer_t *buffer, const char *key,
+void common_name_json(common_buffer_t *buffer, const char *key,
                       const char *name);
 
 #endif

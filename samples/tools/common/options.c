@@ -16,7 +16,7 @@
 #define MAX_DURATION_S 1e7
 #define MAX_RING_MIB   1024u
 
-int shared_options_bad(const char *format, ...) {
+int common_options_bad(const char *format, ...) {
   va_list args;
 
   fprintf(stderr, "%s: ", program_invocation_short_name);
@@ -24,7 +24,7 @@ int shared_options_bad(const char *format, ...) {
   vfprintf(stderr, format, args);
   va_end(args);
   fprintf(stderr, "\nTry '%s --help'.\n", program_invocation_short_name);
-  return SHARED_EXIT_USAGE;
+  return COMMON_EXIT_USAGE;
 }
 
 /* Whether a word is "--name=value" of an option that takes none: getopt_long
@@ -40,23 +40,23 @@ static int has_needless_value(const struct option *names, const char *word) {
   return names->name != NULL && names->has_arg == no_argument;
 }
 
-int shared_options_refused(int option, const struct option *names,
+int common_options_refused(int option, const struct option *names,
                            char **argv) {
   const char *word = argv[optind - 1];
 
   if (option == ':')
-    return shared_options_bad("option '%s' wants a value", word);
+    return common_options_bad("option '%s' wants a value", word);
   if (has_needless_value(names, word))
-    return shared_options_bad("option '%.*s' takes no value",
+    return common_options_bad("option '%.*s' takes no value",
                               (int)strcspn(word, "="), word);
   if (optopt != 0)
-    return shared_options_bad("unknown option '-%c'", optopt);
-  return shared_options_bad("unknown option '%s'", word);
+    return common_options_bad("unknown option '-%c'", optopt);
+  return common_options_bad("unknown option '%s'", word);
 }
 
 /* strtoull takes signs, spaces and an empty string, so the first character is
  * looked at here. */
-int shared_options_number(const char *text, uint64_t max, uint64_t *number) {
+int common_options_number(const char *text, uint64_t max, uint64_t *number) {
   char *end;
 
   if (text[0] < '0' || text[0] > '9')
@@ -68,7 +68,7 @@ int shared_options_number(const char *text, uint64_t max, uint64_t *number) {
   return 0;
 }
 
-int shared_options_seconds(const char *option, const char *text,
+int common_options_seconds(const char *option, const char *text,
                            uint64_t *duration_ms) {
   char *end;
   double seconds;
@@ -77,24 +77,24 @@ int shared_options_seconds(const char *option, const char *text,
   seconds = strtod(text, &end);
   if (errno != 0 || end == text || *end != '\0' || !isfinite(seconds) ||
       seconds < 0.001 || seconds > MAX_DURATION_S)
-    return shared_options_bad("%s wants seconds, 0.001 to %.0f, not '%s'",
+    return common_options_bad("%s wants seconds, 0.001 to %.0f, not '%s'",
                               option, MAX_DURATION_S, text);
   *duration_ms = (uint64_t)(seconds * 1000.0 + 0.5);
   return 0;
 }
 
-int shared_options_pid(const char *text, int32_t *pid) {
+int common_options_pid(const char *text, int32_t *pid) {
   uint64_t number;
 
-  if (shared_options_number(text, INT32_MAX, &number) != 0)
-    return shared_options_bad("-p wants the id of a process, not '%s'", text);
+  if (common_options_number(text, INT32_MAX, &number) != 0)
+    return common_options_bad("-p wants the id of a process, not '%s'", text);
   *pid = (int32_t)number;
   return 0;
 }
 
 /* What is named twice is measured once. */
-int shared_options_ids(const char *option, const char *text,
-                       shared_ids_t *list) {
+int common_options_ids(const char *option, const char *text,
+                       common_ids_t *list) {
   const char *all = text;
   uint64_t number;
   char digits[16];
@@ -104,29 +104,29 @@ int shared_options_ids(const char *option, const char *text,
     size = strcspn(text, ",");
     snprintf(digits, sizeof(digits), "%.*s", (int)size, text);
     if (size >= sizeof(digits) ||
-        shared_options_number(digits, INT32_MAX, &number) != 0)
-      return shared_options_bad("%s wants ids such as 17 or 17,18, not '%s'",
+        common_options_number(digits, INT32_MAX, &number) != 0)
+      return common_options_bad("%s wants ids such as 17 or 17,18, not '%s'",
                                 option, all);
-    if (!shared_ids_has(list, (int32_t)number))
-      shared_ids_add(list, (int32_t)number);
+    if (!common_ids_has(list, (int32_t)number))
+      common_ids_add(list, (int32_t)number);
     if (text[size] == '\0')
       return 0;
     text += size + 1;
   }
 }
 
-int shared_options_cpus(const char *option, const char *text) {
+int common_options_cpus(const char *option, const char *text) {
   size_t nr = 0;
   int rc = uvperf_cpu_list_parse(text, NULL, &nr);
 
   if (nr > 0 && (rc == 0 || rc == -ENOBUFS))
     return 0;
-  return shared_options_bad("%s wants a list of CPUs such as 0 or 0-3,8, "
+  return common_options_bad("%s wants a list of CPUs such as 0 or 0-3,8, "
                             "not '%s'",
                             option, text);
 }
 
-int shared_options_ring(const char *text, size_t *bytes) {
+int common_options_ring(const char *text, size_t *bytes) {
   static const char units[] = "KM";
   size_t size = strlen(text), unit = 1;
   uint64_t number;
@@ -139,18 +139,18 @@ int shared_options_ring(const char *text, size_t *bytes) {
   }
   snprintf(digits, sizeof(digits), "%.*s", (int)size, text);
   if (size >= sizeof(digits) ||
-      shared_options_number(digits, (MAX_RING_MIB << 20) / unit, &number) != 0)
-    return shared_options_bad("-m wants bytes, 1 to %uM, not '%s'",
+      common_options_number(digits, (MAX_RING_MIB << 20) / unit, &number) != 0)
+    return common_options_bad("-m wants bytes, 1 to %uM, not '%s'",
                               MAX_RING_MIB, text);
   *bytes = (size_t)number * unit;
   return 0;
 }
 
-int shared_options_command(int argc, char **argv, char ***command) {
+int common_options_command(int argc, char **argv, char ***command) {
   *command = NULL;
   if (optind < argc)
     *command = argv + optind;
   else if (optind > 1 && strcmp(argv[optind - 1], "--") == 0)
-    return shared_options_bad("a command is missing after --");
+    return common_options_bad("a command is missing after --");
   return 0;
 }

@@ -24,18 +24,18 @@ static int wait_for(int fd, int wait_ms) {
   return poll(&poller, 1, wait_ms) > 0 ? poller.revents : 0;
 }
 
-int shared_output_is_ready(int fd) {
+int common_output_is_ready(int fd) {
   return wait_for(fd, 0) != 0;
 }
 
-static void fail(shared_output_t *output, int error) {
+static void fail(common_output_t *output, int error) {
   output->error = error;
   output->buffer.used = 0;
 }
 
 /* A pipe that is POLLOUT takes PIPE_BUF bytes without waiting (pipe(7)). */
-static int write_some(shared_output_t *output) {
-  shared_buffer_t *buffer = &output->buffer;
+static int write_some(common_output_t *output) {
+  common_buffer_t *buffer = &output->buffer;
   size_t done = 0, size;
   ssize_t nr;
 
@@ -51,11 +51,11 @@ static int write_some(shared_output_t *output) {
     done += (size_t)nr;
   }
   if (done > 0)
-    shared_buffer_drop(buffer, done);
+    common_buffer_drop(buffer, done);
   return done > 0;
 }
 
-int shared_output_push(shared_output_t *output, int wait_ms) {
+int common_output_push(common_output_t *output, int wait_ms) {
   if (output->error != 0) {
     output->buffer.used = 0;
     return 1;
@@ -82,7 +82,7 @@ static int is_asked_to_end(void) {
                                        sigismember(&pending, SIGTERM) == 1);
 }
 
-int shared_output_drain(shared_output_t *output) {
+int common_output_drain(common_output_t *output) {
   sigset_t all, old;
   size_t before;
   int is_done;
@@ -92,16 +92,16 @@ int shared_output_drain(shared_output_t *output) {
   sigprocmask(SIG_BLOCK, &all, &old);
   do {
     before = output->buffer.used;
-    is_done = shared_output_push(output, END_WAIT_MS);
+    is_done = common_output_push(output, END_WAIT_MS);
   } while (!is_done && output->buffer.used < before && !is_asked_to_end());
   sigprocmask(SIG_SETMASK, &old, NULL);
   return is_done;
 }
 
-int shared_output_finish(shared_output_t *output, const char *file) {
+int common_output_finish(common_output_t *output, const char *file) {
   const char *program = program_invocation_short_name;
 
-  if (!shared_output_drain(output))
+  if (!common_output_drain(output))
     fprintf(stderr, "%s: nobody reads: %zu bytes were not written\n", program,
             output->buffer.used);
   else if (output->error != 0 && output->error != EPIPE)
@@ -112,7 +112,7 @@ int shared_output_finish(shared_output_t *output, const char *file) {
   return 1;
 }
 
-int shared_output_open(shared_output_t *output, const char *file) {
+int common_output_open(common_output_t *output, const char *file) {
   output->fd = STDOUT_FILENO;
   if (file != NULL)
     output->fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -5,29 +5,29 @@
 
 #include "common/buffer.h"
 
-typedef struct shared_output_s {
+typedef struct common_output_s {
   int fd;
-  shared_buffer_t buffer; /* what is still to be written */
+  common_buffer_t buffer; /* what is still to be written */
   int error;              /* 0, or the errno with which writing ended */
-} shared_output_t;
+} common_output_t;
 
 /* Opens a file, or stdout for NULL: 0, or 1 after a message. */
-int shared_output_open(shared_output_t *output, const char *file);
+int common_output_open(common_output_t *output, const char *file);
 
 /* Writes what is in the buffer, and waits at most so long in all for a reader
  * who does not read. 1, or 0 if something is left. After an error nothing is
  * written any more, and the buffer is empty. */
-int shared_output_push(shared_output_t *output, int wait_ms);
+int common_output_push(common_output_t *output, int wait_ms);
 
 /* The same, for the last time: waits as long as there is progress, for a while
  * each time, and until SIGINT or SIGTERM comes. */
-int shared_output_drain(shared_output_t *output);
+int common_output_drain(common_output_t *output);
 
 /* The same, and tells how it went: 0, or 1 after a message; a reader that has
  * enough is no failure. The file is what was opened. */
-int shared_output_finish(shared_output_t *output, const char *file);
+int common_output_finish(common_output_t *output, const char *file);
 
 /* Whether writing to an fd would not wait. */
-int shared_output_is_ready(int fd);
+int common_output_is_ready(int fd);
 
 #endif

@@ -28,9 +28,9 @@ static size_t read_task(int32_t pid, int32_t tid, const char *name, char *text,
   return nr;
 }
 
-int shared_proc_comm(int32_t pid, int32_t tid,
-                     char comm[SHARED_PROC_COMM_BYTES]) {
-  size_t nr = read_task(pid, tid, "comm", comm, SHARED_PROC_COMM_BYTES);
+int common_proc_comm(int32_t pid, int32_t tid,
+                     char comm[COMMON_PROC_COMM_BYTES]) {
+  size_t nr = read_task(pid, tid, "comm", comm, COMMON_PROC_COMM_BYTES);
 
   /* A name may hold newlines; the last one is the kernel's. */
   if (nr == 0 || comm[nr - 1] != '\n')
@@ -40,7 +40,7 @@ int shared_proc_comm(int32_t pid, int32_t tid,
 }
 
 /* "pid (comm) state ppid ...", proc(5); the name may hold parentheses. */
-int shared_proc_stat(int32_t pid, int32_t tid, shared_proc_stat_t *stat) {
+int common_proc_stat(int32_t pid, int32_t tid, common_proc_stat_t *stat) {
   char text[512], *name, *end;
 
   if (read_task(pid, tid, "stat", text, sizeof(text)) == 0)
@@ -55,27 +55,27 @@ int shared_proc_stat(int32_t pid, int32_t tid, shared_proc_stat_t *stat) {
   return 0;
 }
 
-static void show_threads(int32_t pid, shared_proc_thread_cb cb, void *arg) {
-  shared_ids_t tids = {NULL, 0, 0};
-  char comm[SHARED_PROC_COMM_BYTES];
+static void show_threads(int32_t pid, common_proc_thread_cb cb, void *arg) {
+  common_ids_t tids = {NULL, 0, 0};
+  char comm[COMMON_PROC_COMM_BYTES];
   size_t i;
 
-  shared_threads_of(&tids, pid);
+  common_threads_of(&tids, pid);
   for (i = 0; i < tids.nr; i++) {
-    if (shared_proc_comm(pid, tids.ids[i], comm) == 0)
+    if (common_proc_comm(pid, tids.ids[i], comm) == 0)
       cb(arg, tids.ids[i], comm);
   }
-  shared_ids_free(&tids);
+  common_ids_free(&tids);
 }
 
-void shared_proc_threads(shared_proc_thread_cb cb, void *arg) {
-  shared_ids_t pids = {NULL, 0, 0};
+void common_proc_threads(common_proc_thread_cb cb, void *arg) {
+  common_ids_t pids = {NULL, 0, 0};
   size_t i;
 
-  shared_processes(&pids);
+  common_processes(&pids);
   for (i = 0; i < pids.nr; i++)
     show_threads(pids.ids[i], cb, arg);
-  shared_ids_free(&pids);
+  common_ids_free(&pids);
 }
 
 /* The kernel writes a newline of a path as \012 and nothing else so:
@@ -96,7 +96,7 @@ static void unescape(char *path) {
 
 /* "start-end rwxp pgoff major:minor inode     path", proc(5): 1, or 0 if it is
  * none. */
-static int parse_map(char *line, shared_proc_map_t *map) {
+static int parse_map(char *line, common_proc_map_t *map) {
   int path = 0;
 
   if (sscanf(line,
@@ -113,9 +113,9 @@ static int parse_map(char *line, shared_proc_map_t *map) {
   return 1;
 }
 
-int shared_proc_maps(int32_t pid, shared_proc_map_cb cb, void *arg) {
+int common_proc_maps(int32_t pid, common_proc_map_cb cb, void *arg) {
   char path[64], *line = NULL;
-  shared_proc_map_t map;
+  common_proc_map_t map;
   size_t size = 0;
   FILE *file;
   int rc = 0;

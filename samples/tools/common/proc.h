@@ -8,40 +8,40 @@
 #include <stdint.h>
 
 /* A name: 15 bytes for most tasks, more for some threads of the kernel. */
-#define SHARED_PROC_COMM_BYTES 64
+#define COMMON_PROC_COMM_BYTES 64
 
 /* The name of a thread, byte for byte: 0, or -1 if there is none. */
-int shared_proc_comm(int32_t pid, int32_t tid,
-                     char comm[SHARED_PROC_COMM_BYTES]);
+int common_proc_comm(int32_t pid, int32_t tid,
+                     char comm[COMMON_PROC_COMM_BYTES]);
 
-typedef struct shared_proc_stat_s {
-  char comm[SHARED_PROC_COMM_BYTES]; /* a newline as \n, a backslash as \\ */
+typedef struct common_proc_stat_s {
+  char comm[COMMON_PROC_COMM_BYTES]; /* a newline as \n, a backslash as \\ */
   char state;                        /* 'Z': a zombie */
   uint32_t ppid;
-} shared_proc_stat_t;
+} common_proc_stat_t;
 
 /* 0, or -1 if there is no such thread. */
-int shared_proc_stat(int32_t pid, int32_t tid, shared_proc_stat_t *stat);
+int common_proc_stat(int32_t pid, int32_t tid, common_proc_stat_t *stat);
 
 /* Shows each thread that lives now, and its name. */
-typedef void (*shared_proc_thread_cb)(void *arg, int32_t tid, const char *comm);
-void shared_proc_threads(shared_proc_thread_cb cb, void *arg);
+typedef void (*common_proc_thread_cb)(void *arg, int32_t tid, const char *comm);
+void common_proc_threads(common_proc_thread_cb cb, void *arg);
 
 /* A line of /proc/PID/maps. */
-typedef struct shared_proc_map_s {
+typedef struct common_proc_map_s {
   uint64_t start, end; /* end is the first address behind it */
   uint64_t pgoff;      /* bytes into the file */
   uint64_t inode;
   uint32_t major, minor;
   char prot[5];     /* "r-xp" */
   const char *path; /* "" for none; valid until the callback returns */
-} shared_proc_map_t;
+} common_proc_map_t;
 
 /* Not 0: enough. */
-typedef int (*shared_proc_map_cb)(void *arg, const shared_proc_map_t *map);
+typedef int (*common_proc_map_cb)(void *arg, const common_proc_map_t *map);
 
 /* Shows the mappings of a process: 0, what cb gave, or -errno if they cannot be
  * read (another user's, or gone). */
-int shared_proc_maps(int32_t pid, shared_proc_map_cb cb, void *arg);
+int common_proc_maps(int32_t pid, common_proc_map_cb cb, void *arg);
 
 #endif

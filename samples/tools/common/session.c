@@ -16,7 +16,7 @@
 #define EXIT_NOT_RUN 127
 
 /* The signals do not keep the loop running any more. */
-static void close_all(shared_session_t *session) {
+static void close_all(common_session_t *session) {
   session->stopping = 1;
   session->on_close(session);
   uv_unref((uv_handle_t *)&session->interrupt);
@@ -29,7 +29,7 @@ static void close_all(shared_session_t *session) {
 
 /* A signal that came while the session ended is still in libuv's pipe, and
  * closing its handle would forget it: the loop looks once more. */
-static void close_signals(shared_session_t *session) {
+static void close_signals(common_session_t *session) {
   uv_ref((uv_handle_t *)&session->interrupt);
   uv_ref((uv_handle_t *)&session->terminate);
   uv_ref((uv_handle_t *)&session->hangup);
@@ -41,13 +41,13 @@ static void close_signals(shared_session_t *session) {
 }
 
 static void on_kill(uv_timer_t *timer) {
-  shared_session_t *session = timer->data;
+  common_session_t *session = timer->data;
 
   if (session->command.pid != 0)
     kill(session->command.pid, SIGKILL);
 }
 
-void shared_session_stop(shared_session_t *session) {
+void common_session_stop(common_session_t *session) {
   if (session->stopping)
     return;
   session->stopping = 1;
@@ -64,16 +64,16 @@ void shared_session_stop(shared_session_t *session) {
 }
 
 static void on_end(uv_timer_t *timer) {
-  shared_session_stop(timer->data);
+  common_session_stop(timer->data);
 }
 
-void shared_session_stop_soon(shared_session_t *session) {
+void common_session_stop_soon(common_session_t *session) {
   if (!session->stopping)
     uv_timer_start(&session->end, on_end, 0, 0);
 }
 
 static void on_signal(uv_signal_t *handle, int number) {
-  shared_session_t *session = handle->data;
+  common_session_t *session = handle->data;
 
   session->signal = number;
   /* A terminal sends it to the command as well, which decides what it means. */
@@ -81,46 +81,46 @@ static void on_signal(uv_signal_t *handle, int number) {
       !session->stopping)
     return;
   if (!session->stopping)
-    shared_session_stop(session);
+    common_session_stop(session);
   else
     on_kill(&session->end); /* Asked for twice: no more patience. */
 }
 
 static void on_child(uv_signal_t *handle, int number) {
-  shared_session_t *session = handle->data;
+  common_session_t *session = handle->data;
   int status;
 
   (void)number;
-  if (!shared_command_reap(&session->command, &status))
+  if (!common_command_reap(&session->command, &status))
     return;
   if (session->stopping) {
     close_all(session);
     return;
   }
-  shared_session_stop(session);
+  common_session_stop(session);
   session->on_command(session, status);
 }
 
 static void on_tick(uv_timer_t *timer) {
-  shared_session_t *session = timer->data;
+  common_session_t *session = timer->data;
 
   session->on_tick(session);
 }
 
-int shared_session_fork(shared_session_t *session, char **command) {
+int common_session_fork(common_session_t *session, char **command) {
   int rc;
 
   if (command == NULL)
     return 0;
-  rc = shared_command_fork(&session->command, command);
+  rc = common_command_fork(&session->command, command);
   if (rc != 0)
     fprintf(stderr, "%s: fork: %s\n", program_invocation_short_name,
             strerror(-rc));
   return rc != 0;
 }
 
-int shared_session_init(shared_session_t *session) {
-  if (shared_loop_init(&session->loop) != 0)
+int common_session_init(common_session_t *session) {
+  if (common_loop_init(&session->loop) != 0)
     return 1;
   uv_signal_init(&session->loop, &session->interrupt);
   uv_signal_init(&session->loop, &session->terminate);
@@ -134,16 +134,16 @@ int shared_session_init(shared_session_t *session) {
 }
 
 /* One that nohup(1) has started is to go on when the terminal is gone. */
-void shared_session_listen(shared_session_t *session) {
+void common_session_listen(common_session_t *session) {
   uv_signal_start(&session->interrupt, on_signal, SIGINT);
   uv_signal_start(&session->terminate, on_signal, SIGTERM);
-  if (!shared_signals_is_ignored(SIGHUP))
+  if (!common_signals_is_ignored(SIGHUP))
     uv_signal_start(&session->hangup, on_signal, SIGHUP);
   uv_signal_start(&session->child, on_child, SIGCHLD);
-  shared_signals_let_come();
+  common_signals_let_come();
 }
 
-void shared_session_start(shared_session_t *session, uint64_t tick_ms,
+void common_session_start(common_session_t *session, uint64_t tick_ms,
                           uint64_t duration_ms) {
   /* The loop's idea of the time is that of its last turn. */
   uv_update_time(&session->loop);
@@ -153,12 +153,12 @@ void shared_session_start(shared_session_t *session, uint64_t tick_ms,
     uv_timer_start(&session->end, on_end, duration_ms, 0);
 }
 
-int shared_session_go(shared_session_t *session) {
+int common_session_go(common_session_t *session) {
   int rc;
 
   if (session->command.pid == 0)
     return 0;
-  rc = shared_command_go(&session->command);
+  rc = common_command_go(&session->command);
   if (rc == 0)
     return 0;
   fprintf(stderr, "%s: cannot run '%s': %s\n", program_invocation_short_name,
@@ -166,7 +166,7 @@ int shared_session_go(shared_session_t *session) {
   return EXIT_NOT_RUN;
 }
 
-int shared_session_run(shared_session_t *session, int status) {
+int common_session_run(common_session_t *session, int status) {
   int rc;
 
   if (status != 0)

@@ -11,58 +11,58 @@
 
 #include "common/command.h"
 
-typedef struct shared_session_s shared_session_t;
+typedef struct common_session_s common_session_t;
 
-struct shared_session_s {
+struct common_session_s {
   uv_loop_t loop;
-  shared_command_t command;
+  common_command_t command;
   int stopping;
   int signal;    /* the last SIGINT, SIGTERM or SIGHUP that came; 0 for none */
   void *data;    /* the owner's */
   int leave_int; /* SIGINT is the command's: it does not stop one that runs */
   /* Stops measuring. Never called inside a record callback. */
-  void (*on_stop)(shared_session_t *session);
+  void (*on_stop)(common_session_t *session);
   /* Every so often, until it stops. */
-  void (*on_tick)(shared_session_t *session);
+  void (*on_tick)(common_session_t *session);
   /* The command has ended by itself; after on_stop, with its wait status. */
-  void (*on_command)(shared_session_t *session, int status);
+  void (*on_command)(common_session_t *session, int status);
   /* Closes the owner's handles; those of the session close by themselves. */
-  void (*on_close)(shared_session_t *session);
+  void (*on_close)(common_session_t *session);
   /* private */
   uv_signal_t interrupt, terminate, hangup, child;
   uv_timer_t tick, end;
 };
 
-#define SHARED_SESSION_INIT                                                    \
-  { .command = SHARED_COMMAND_INIT }
+#define COMMON_SESSION_INIT                                                    \
+  { .command = COMMON_COMMAND_INIT }
 
 /* Forks a command, unless it is NULL; to be called before anything else is
  * there that a child would have to undo. 0, or 1 after a message. */
-int shared_session_fork(shared_session_t *session, char **command);
+int common_session_fork(common_session_t *session, char **command);
 
 /* Opens the loop; the callbacks must be set. 0, or 1 after a message. */
-int shared_session_init(shared_session_t *session);
+int common_session_init(common_session_t *session);
 
 /* Begins to listen for signals, those that are blocked too. */
-void shared_session_listen(shared_session_t *session);
+void common_session_listen(common_session_t *session);
 
 /* Starts the ticks, 0 for none, and the time to run in milliseconds, 0 for no
  * bound. */
-void shared_session_start(shared_session_t *session, uint64_t tick_ms,
+void common_session_start(common_session_t *session, uint64_t tick_ms,
                           uint64_t duration_ms);
 
 /* Lets the command go on to its exec, if there is one: 0, or the status to exit
  * with after a message. */
-int shared_session_go(shared_session_t *session);
+int common_session_go(common_session_t *session);
 
 /* Stops at once; not to be called inside a record callback. */
-void shared_session_stop(shared_session_t *session);
+void common_session_stop(common_session_t *session);
 
 /* Stops in the next turn of the loop; may be called anywhere. */
-void shared_session_stop_soon(shared_session_t *session);
+void common_session_stop_soon(common_session_t *session);
 
 /* Runs the loop and closes it: the status, or 1 after a message if it was left
  * open. With a status other than 0 all is closed first. */
-int shared_session_run(shared_session_t *session, int status);
+int common_session_run(common_session_t *session, int status);
 
 #endif

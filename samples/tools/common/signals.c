@@ -6,34 +6,34 @@
 
 #include <stddef.h>
 
-/* Those of a session, and behind them those that shared_stdio_init ignores. */
+/* Those of a session, and behind them those that common_stdio_init ignores. */
 static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP,
                               SIGCHLD, SIGPIPE, SIGXFSZ};
 
 #define NR_NUMBERS    (sizeof(numbers) / sizeof(numbers[0]))
 #define NR_OF_SESSION (NR_NUMBERS - 2)
 
-int shared_signals_is_ignored(int number) {
+int common_signals_is_ignored(int number) {
   struct sigaction action;
 
   return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 /* The kernel reaps the children of who ignores SIGCHLD, and tells nobody. */
-void shared_signals_take(shared_signals_t *signals) {
+void common_signals_take(common_signals_t *signals) {
   size_t i;
 
   sigprocmask(SIG_SETMASK, NULL, &signals->blocked);
   sigemptyset(&signals->ignored);
   for (i = 0; i < NR_NUMBERS; i++) {
-    if (shared_signals_is_ignored(numbers[i]))
+    if (common_signals_is_ignored(numbers[i]))
       sigaddset(&signals->ignored, numbers[i]);
   }
   signal(SIGCHLD, SIG_DFL);
 }
 
 /* One that waits is dropped when it is ignored. */
-static void give_back(const shared_signals_t *signals, size_t nr) {
+static void give_back(const common_signals_t *signals, size_t nr) {
   size_t i;
 
   for (i = 0; i < nr; i++) {
@@ -44,11 +44,11 @@ static void give_back(const shared_signals_t *signals, size_t nr) {
   sigprocmask(SIG_SETMASK, &signals->blocked, NULL);
 }
 
-void shared_signals_give_back(const shared_signals_t *signals) {
+void common_signals_give_back(const common_signals_t *signals) {
   give_back(signals, NR_NUMBERS);
 }
 
-void shared_signals_end_session(const shared_signals_t *signals) {
+void common_signals_end_session(const common_signals_t *signals) {
   give_back(signals, NR_OF_SESSION);
 }
 
@@ -59,16 +59,16 @@ static void mask_session(int how) {
 
   sigemptyset(&set);
   for (i = 0; i < NR_OF_SESSION; i++) {
-    if (numbers[i] != SIGHUP || !shared_signals_is_ignored(SIGHUP))
+    if (numbers[i] != SIGHUP || !common_signals_is_ignored(SIGHUP))
       sigaddset(&set, numbers[i]);
   }
   sigprocmask(how, &set, NULL);
 }
 
-void shared_signals_hold(void) {
+void common_signals_hold(void) {
   mask_session(SIG_BLOCK);
 }
 
-void shared_signals_let_come(void) {
+void common_signals_let_come(void) {
   mask_session(SIG_UNBLOCK);
 }

@@ -11,7 +11,7 @@
 
 #include "common/memory.h"
 
-char *shared_file_read(const char *path, size_t *size) {
+char *common_file_read(const char *path, size_t *size) {
   int fd = open(path, O_RDONLY | O_CLOEXEC), error;
   size_t capacity = 4096;
   char *text;
@@ -19,7 +19,7 @@ char *shared_file_read(const char *path, size_t *size) {
 
   if (fd < 0)
     return NULL;
-  text = shared_calloc(1, capacity);
+  text = common_calloc(1, capacity);
   *size = 0;
   while ((nr = read(fd, text + *size, capacity - 1 - *size)) != 0) {
     if (nr < 0 && errno == EINTR)
@@ -28,7 +28,7 @@ char *shared_file_read(const char *path, size_t *size) {
       break;
     *size += (size_t)nr;
     if (*size == capacity - 1)
-      text = shared_grow(text, &capacity, 1);
+      text = common_grow(text, &capacity, 1);
   }
   error = errno;
   close(fd);
@@ -40,11 +40,11 @@ char *shared_file_read(const char *path, size_t *size) {
   return NULL;
 }
 
-int shared_file_line(const char *path, char *line, size_t size) {
+int common_file_line(const char *path, char *line, size_t size) {
   char *text;
   size_t nr;
 
-  text = shared_file_read(path, &nr);
+  text = common_file_read(path, &nr);
   if (text == NULL)
     return -1;
   text[strcspn(text, "\n")] = '\0';
@@ -53,10 +53,10 @@ int shared_file_line(const char *path, char *line, size_t size) {
   return 0;
 }
 
-int shared_file_number(const char *path, int64_t *number) {
+int common_file_number(const char *path, int64_t *number) {
   char line[64];
 
-  return shared_file_line(path, line, sizeof(line)) == 0 &&
+  return common_file_line(path, line, sizeof(line)) == 0 &&
                  sscanf(line, "%" SCNd64, number) == 1
              ? 0
              : -1;

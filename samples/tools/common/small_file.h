@@ -9,13 +9,13 @@
 
 /* All of a file with a NUL behind it, for free(), and its size; NULL with errno
  * set if it cannot be read. */
-char *shared_file_read(const char *path, size_t *size);
+char *common_file_read(const char *path, size_t *size);
 
 /* The first line, without its newline, cut to fit: 0, or -1 if there is none.
  */
-int shared_file_line(const char *path, char *line, size_t size);
+int common_file_line(const char *path, char *line, size_t size);
 
 /* A number in decimal: 0, or -1. */
-int shared_file_number(const char *path, int64_t *number);
+int common_file_number(const char *path, int64_t *number);
 
 #endif

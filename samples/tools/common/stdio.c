@@ -21,13 +21,13 @@ static void fill_standard_fds(void) {
     close(fd);
 }
 
-void shared_stdio_init(void) {
+void common_stdio_init(void) {
   fill_standard_fds();
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
 }
 
-int shared_stdio_close(FILE *file, const char *name) {
+int common_stdio_close(FILE *file, const char *name) {
   int failed = ferror(file) != 0;
 
   failed |= fclose(file) != 0;

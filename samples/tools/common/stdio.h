@@ -8,10 +8,10 @@
 /* To be called first: makes that stdin, stdout and stderr are all open, and
  * that a reader who goes away, and a file that may grow no more, is a failed
  * write and not a signal. */
-void shared_stdio_init(void);
+void common_stdio_init(void);
 
 /* Closes a file; 1, after a message, if something in it could not be written,
  * else 0. */
-int shared_stdio_close(FILE *file, const char *name);
+int common_stdio_close(FILE *file, const char *name);
 
 #endif

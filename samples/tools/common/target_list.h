@@ -9,22 +9,22 @@
 #include "common/targets.h"
 #include "uvperf.h"
 
-typedef struct shared_target_list_s {
+typedef struct common_target_list_s {
   uvperf_target_t *targets;
   size_t nr;
   size_t capacity;
-} shared_target_list_t;
+} common_target_list_t;
 
 /* Adds a target of a type (enum uvperf_target_type); it is the list's, and
  * moves with the next one. */
-uvperf_target_t *shared_target_list_add(shared_target_list_t *list,
+uvperf_target_t *common_target_list_add(common_target_list_t *list,
                                         uint32_t type);
 
 /* Adds a target for each id. */
-void shared_target_list_add_ids(shared_target_list_t *list,
-                                const shared_ids_t *ids, uint32_t type,
+void common_target_list_add_ids(common_target_list_t *list,
+                                const common_ids_t *ids, uint32_t type,
                                 uint32_t flags);
 
-void shared_target_list_free(shared_target_list_t *list);
+void common_target_list_free(common_target_list_t *list);
 
 #endif

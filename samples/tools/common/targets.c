@@ -11,13 +11,13 @@
 #include "common/memory.h"
 #include "uvperf/cpu_list.h"
 
-void shared_ids_add(shared_ids_t *list, int32_t id) {
+void common_ids_add(common_ids_t *list, int32_t id) {
   if (list->nr == list->capacity)
-    list->ids = shared_grow(list->ids, &list->capacity, sizeof(*list->ids));
+    list->ids = common_grow(list->ids, &list->capacity, sizeof(*list->ids));
   list->ids[list->nr++] = id;
 }
 
-int shared_ids_has(const shared_ids_t *list, int32_t id) {
+int common_ids_has(const common_ids_t *list, int32_t id) {
   size_t i;
 
   for (i = 0; i < list->nr; i++) {
@@ -27,20 +27,20 @@ int shared_ids_has(const shared_ids_t *list, int32_t id) {
   return 0;
 }
 
-void shared_ids_free(shared_ids_t *list) {
+void common_ids_free(common_ids_t *list) {
   free(list->ids);
   memset(list, 0, sizeof(*list));
 }
 
 /* More CPUs may come online between the two calls, so that they are tried
  * again. */
-int shared_cpus_online(shared_ids_t *cpus) {
+int common_cpus_online(common_ids_t *cpus) {
   size_t room = 0;
   int rc;
 
   while ((rc = uvperf_cpus_online(cpus->ids, &room)) == -ENOBUFS) {
     while (cpus->capacity < room)
-      cpus->ids = shared_grow(cpus->ids, &cpus->capacity, sizeof(*cpus->ids));
+      cpus->ids = common_grow(cpus->ids, &cpus->capacity, sizeof(*cpus->ids));
     room = cpus->capacity;
   }
   cpus->nr = rc == 0 ? room : 0;
@@ -48,7 +48,7 @@ int shared_cpus_online(shared_ids_t *cpus) {
 }
 
 /* Adds the names in a directory that are numbers. 0, or -errno. */
-static int list_numbers(shared_ids_t *list, const char *path) {
+static int list_numbers(common_ids_t *list, const char *path) {
   struct dirent *entry;
   DIR *directory = opendir(path);
 
@@ -56,13 +56,13 @@ static int list_numbers(shared_ids_t *list, const char *path) {
     return -errno;
   while ((entry = readdir(directory)) != NULL) {
     if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
-      shared_ids_add(list, (int32_t)strtol(entry->d_name, NULL, 10));
+      common_ids_add(list, (int32_t)strtol(entry->d_name, NULL, 10));
   }
   closedir(directory);
   return 0;
 }
 
-int shared_threads_of(shared_ids_t *threads, int32_t pid) {
+int common_threads_of(common_ids_t *threads, int32_t pid) {
   char path[64];
   int rc;
 
@@ -73,11 +73,11 @@ int shared_threads_of(shared_ids_t *threads, int32_t pid) {
   return threads->nr > 0 ? 0 : -ESRCH;
 }
 
-int shared_processes(shared_ids_t *processes) {
+int common_processes(common_ids_t *processes) {
   return list_numbers(processes, "/proc");
 }
 
-int32_t shared_process_of(int32_t tid) {
+int32_t common_process_of(int32_t tid) {
   char path[64], line[256];
   int32_t process = -ESRCH;
   FILE *file;
@@ -94,12 +94,12 @@ int32_t shared_process_of(int32_t tid) {
   return process;
 }
 
-int shared_process_asked(int32_t *pid) {
+int common_process_asked(int32_t *pid) {
   int32_t asked = *pid;
 
   if (asked == 0)
     return 0;
-  *pid = shared_process_of(asked);
+  *pid = common_process_of(asked);
   if (*pid > 0)
     return 0;
   if (*pid == -ESRCH)

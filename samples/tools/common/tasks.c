@@ -6,7 +6,7 @@
 /* PROC_PID_INIT_INO of include/linux/proc_ns.h. */
 #define FIRST_PID_NAMESPACE 0xeffffffcu
 
-void shared_tasks_follow(struct perf_event_attr *attr) {
+void common_tasks_follow(struct perf_event_attr *attr) {
   attr->task = 1;
   attr->comm = 1;
   attr->comm_exec = 1;
@@ -14,11 +14,11 @@ void shared_tasks_follow(struct perf_event_attr *attr) {
   attr->mmap2 = 1;
 }
 
-int shared_tasks_has_id(uint32_t id) {
+int common_tasks_has_id(uint32_t id) {
   return id != 0 && id != UINT32_MAX;
 }
 
-int shared_tasks_has_outsiders(void) {
+int common_tasks_has_outsiders(void) {
   struct stat stat_of;
 
   return stat("/proc/self/ns/pid", &stat_of) == 0 &&

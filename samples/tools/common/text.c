@@ -21,7 +21,7 @@ static int is_misleading(const unsigned char *text, size_t nr) {
          (code >= 0x2066 && code <= 0x2069);
 }
 
-size_t shared_text_utf8(const char *name) {
+size_t common_text_utf8(const char *name) {
   const unsigned char *text = (const unsigned char *)name;
   size_t i, nr;
 
@@ -42,9 +42,9 @@ size_t shared_text_utf8(const char *name) {
   return nr;
 }
 
-size_t shared_text_printable(const char *name) {
+size_t common_text_printable(const char *name) {
   const unsigned char *text = (const unsigned char *)name;
-  size_t nr = shared_text_utf8(name);
+  size_t nr = common_text_utf8(name);
 
   if (nr == 1 && (text[0] < 0x20 || text[0] == 0x7f))
     return 0;
@@ -53,11 +53,11 @@ size_t shared_text_printable(const char *name) {
   return is_misleading(text, nr) ? 0 : nr;
 }
 
-void shared_text_clean(char *clean, size_t size, const char *name) {
+void common_text_clean(char *clean, size_t size, const char *name) {
   size_t used = 0, nr;
 
   while (*name != '\0') {
-    nr = shared_text_printable(name);
+    nr = common_text_printable(name);
     if (used + (nr == 0 ? 1 : nr) >= size)
       break;
     if (nr == 0) {
@@ -72,26 +72,26 @@ void shared_text_clean(char *clean, size_t size, const char *name) {
   clean[used] = '\0';
 }
 
-size_t shared_text_json(char json[SHARED_TEXT_JSON_BYTES], const char *name) {
-  size_t nr = shared_text_utf8(name);
+size_t common_text_json(char json[COMMON_TEXT_JSON_BYTES], const char *name) {
+  size_t nr = common_text_utf8(name);
 
   if (nr == 0)
-    snprintf(json, SHARED_TEXT_JSON_BYTES, "\\ufffd");
+    snprintf(json, COMMON_TEXT_JSON_BYTES, "\\ufffd");
   else if (*name == '"' || *name == '\\')
-    snprintf(json, SHARED_TEXT_JSON_BYTES, "\\%c", *name);
+    snprintf(json, COMMON_TEXT_JSON_BYTES, "\\%c", *name);
   else if (nr == 1 && ((unsigned char)*name < 0x20 || *name == 0x7f))
-    snprintf(json, SHARED_TEXT_JSON_BYTES, "\\u%04x", (unsigned char)*name);
+    snprintf(json, COMMON_TEXT_JSON_BYTES, "\\u%04x", (unsigned char)*name);
   else
-    snprintf(json, SHARED_TEXT_JSON_BYTES, "%.*s", (int)nr, name);
+    snprintf(json, COMMON_TEXT_JSON_BYTES, "%.*s", (int)nr, name);
   return nr == 0 ? 1 : nr;
 }
 
-void shared_text_put_json(FILE *file, const char *name) {
-  char json[SHARED_TEXT_JSON_BYTES];
+void common_text_put_json(FILE *file, const char *name) {
+  char json[COMMON_TEXT_JSON_BYTES];
 
   fputc('"', file);
   while (*name != '\0') {
-    name += shared_text_json(json, name);
+    name += common_text_json(json, name);
     fputs(json, file);
   }
   fputc('"', file);

@@ -5,7 +5,7 @@
 
 #define LINE_COLUMNS 79
 
-void shared_words_put(FILE *file, size_t column, size_t indent,
+void common_words_put(FILE *file, size_t column, size_t indent,
                       const char *words) {
   int is_first = 1;
   size_t size;

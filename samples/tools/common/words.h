@@ -8,7 +8,7 @@
 
 /* Writes words where `column` is reached already, and ends the line; where it
  * is full they go on at the column `indent` of another. */
-void shared_words_put(FILE *file, size_t column, size_t indent,
+void common_words_put(FILE *file, size_t column, size_t indent,
                       const char *words);
 
 #endif

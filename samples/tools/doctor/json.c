@@ -14,14 +14,14 @@ static void put_value(FILE *file, const doctor_item_t *item) {
   if (item->has_number)
     fprintf(file, "%" PRId64, item->number);
   else if (item->text[0] != '\0')
-    shared_text_put_json(file, item->text);
+    common_text_put_json(file, item->text);
   else
     fputs("null", file);
 }
 
 static void put_member(FILE *file, const char *key, const char *text) {
   fprintf(file, ",\"%s\":", key);
-  shared_text_put_json(file, text);
+  common_text_put_json(file, text);
 }
 
 static void put_why(FILE *file, const doctor_item_t *item) {

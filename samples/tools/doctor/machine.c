@@ -34,7 +34,7 @@ static int add_pmu(const uvperf_pmu_t *pmu, void *arg) {
   doctor_pmu_t *added;
 
   if (machine->nr_pmus == machine->pmu_capacity)
-    machine->pmus = shared_grow(machine->pmus, &machine->pmu_capacity,
+    machine->pmus = common_grow(machine->pmus, &machine->pmu_capacity,
                                 sizeof(*machine->pmus));
   added = &machine->pmus[machine->nr_pmus++];
   snprintf(added->name, sizeof(added->name), "%s", pmu->name);
@@ -90,16 +90,16 @@ static void find_cpus(doctor_machine_t *machine) {
   cpu_set_t ours;
   int cpu;
 
-  machine->cpus_code = shared_cpus_online(&machine->cpus);
+  machine->cpus_code = common_cpus_online(&machine->cpus);
   if (machine->cpus.nr > 0)
     return;
   CPU_ZERO(&ours);
   sched_getaffinity(0, sizeof(ours), &ours);
   for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
     if (CPU_ISSET((size_t)cpu, &ours))
-      shared_ids_add(&machine->cpus, cpu);
+      common_ids_add(&machine->cpus, cpu);
   if (machine->cpus.nr == 0)
-    shared_ids_add(&machine->cpus, 0);
+    common_ids_add(&machine->cpus, 0);
 }
 
 int doctor_machine_init(doctor_machine_t *machine) {
@@ -115,13 +115,13 @@ int doctor_machine_init(doctor_machine_t *machine) {
     machine->child_code = -errno;
     machine->child = 0;
   }
-  rc = shared_loop_init(&machine->loop);
+  rc = common_loop_init(&machine->loop);
   machine->fds_open = count_fds();
   return rc;
 }
 
 void doctor_machine_free(doctor_machine_t *machine) {
-  shared_ids_free(&machine->cpus);
+  common_ids_free(&machine->cpus);
   free(machine->pmus);
   if (machine->child == 0)
     return;

@@ -17,7 +17,7 @@ typedef struct doctor_pmu_s {
 typedef struct doctor_machine_s {
   uv_loop_t loop;
   uvperf_limits_t limits;
-  shared_ids_t cpus; /* online, one at least */
+  common_ids_t cpus; /* online, one at least */
   int cpus_code;     /* or why these are but those that we may run on: -errno */
   doctor_pmu_t *pmus;
   size_t nr_pmus;

@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
   doctor_options_t options;
   int status;
 
-  shared_stdio_init();
+  common_stdio_init();
   status = doctor_options_parse(&options, argc, argv);
   if (status != 0)
     return status;
@@ -46,5 +46,5 @@ int main(int argc, char **argv) {
     doctor_options_help();
   else
     status = run(&options);
-  return shared_stdio_close(stdout, "stdout") != 0 ? 1 : status;
+  return common_stdio_close(stdout, "stdout") != 0 ? 1 : status;
 }

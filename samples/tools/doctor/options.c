@@ -54,11 +54,11 @@ int doctor_options_parse(doctor_options_t *options, int argc, char **argv) {
         options->help = 1;
         return 0;
       default:
-        return shared_options_refused(option, names, argv);
+        return common_options_refused(option, names, argv);
     }
   }
   if (optind < argc)
-    return shared_options_bad("unknown argument '%s'", argv[optind]);
+    return common_options_bad("unknown argument '%s'", argv[optind]);
   return 0;
 }
 

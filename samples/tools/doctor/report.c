@@ -15,7 +15,7 @@ doctor_item_t *doctor_report_add(doctor_report_t *report, const char *group,
 
   if (report->nr == report->capacity)
     report->items =
-        shared_grow(report->items, &report->capacity, sizeof(*report->items));
+        common_grow(report->items, &report->capacity, sizeof(*report->items));
   item = &report->items[report->nr++];
   memset(item, 0, sizeof(*item));
   item->group = group;

@@ -105,7 +105,7 @@ static void largest_ring(doctor_report_t *report, doctor_machine_t *machine) {
 /* Has a ring on each CPU at once: on how many there was one. */
 static size_t map_on_all(doctor_machine_t *machine, size_t bytes,
                          uvperf_error_t *error) {
-  uvperf_event_t *events = shared_calloc(machine->cpus.nr, sizeof(*events));
+  uvperf_event_t *events = common_calloc(machine->cpus.nr, sizeof(*events));
   doctor_try_t try;
   size_t nr, i;
 

@@ -27,7 +27,7 @@ static void describe_value(const doctor_item_t *item, char *text, size_t size) {
   if (!has_value(item)) {
     snprintf(text, size, "%s", item->result == DOCTOR_FACT ? "not known" : "");
   } else if (!item->has_number) {
-    shared_text_clean(text, size, item->text);
+    common_text_clean(text, size, item->text);
   } else if (strcmp(item->unit, "bytes") == 0) {
     while (unit < 3 && number != 0 && number % 1024 == 0) {
       number /= 1024;
@@ -66,15 +66,15 @@ static void put_why(const doctor_item_t *item, FILE *file) {
   char clean[sizeof(item->error.reason)], text[sizeof(clean) + 40];
   char name[32];
 
-  shared_text_clean(clean, sizeof(clean), item->error.reason);
+  common_text_clean(clean, sizeof(clean), item->error.reason);
   snprintf(text, sizeof(text), "%s: %s",
            uv_err_name_r(item->error.code, name, sizeof(name)), clean);
   fprintf(file, "%*s", TITLE_COLUMN, "");
-  shared_words_put(file, TITLE_COLUMN, TITLE_COLUMN, text);
+  common_words_put(file, TITLE_COLUMN, TITLE_COLUMN, text);
   if (item->remedy[0] == '\0')
     return;
   fprintf(file, "%*sremedy: ", TITLE_COLUMN, "");
-  shared_words_put(file, TITLE_COLUMN + strlen("remedy: "), TITLE_COLUMN,
+  common_words_put(file, TITLE_COLUMN + strlen("remedy: "), TITLE_COLUMN,
                    item->remedy);
 }
 
@@ -92,7 +92,7 @@ static void put_item(const doctor_report_t *report, const doctor_item_t *item,
   fprintf(file, "  %-3s  ", words[item->result]);
   if (value[0] != '\0') {
     fprintf(file, "%-*s ", VALUE_COLUMN - TITLE_COLUMN - 1, item->title);
-    shared_words_put(file, VALUE_COLUMN, VALUE_COLUMN, value);
+    common_words_put(file, VALUE_COLUMN, VALUE_COLUMN, value);
   } else {
     fprintf(file, "%s\n", item->title);
   }

@@ -88,7 +88,7 @@ static void sum_up(flight_dump_t *dump, flight_place_t *places, uint64_t from) {
 }
 
 static void put_dump(const flight_dump_t *dump, const flight_place_t *places,
-                     uint64_t from, shared_buffer_t *buffer) {
+                     uint64_t from, common_buffer_t *buffer) {
   int json = dump->options->json;
   size_t i;
 
@@ -112,10 +112,10 @@ static uint64_t begin_of(const flight_dump_t *dump) {
   return last == 0 || last > dump->sums.time ? 0 : dump->sums.time - last;
 }
 
-static void tell(flight_dump_t *dump, shared_buffer_t *buffer) {
+static void tell(flight_dump_t *dump, common_buffer_t *buffer) {
   uint64_t from = begin_of(dump);
   flight_place_t *places =
-      shared_calloc(dump->switches.nr_cpus + 1, sizeof(*places));
+      common_calloc(dump->switches.nr_cpus + 1, sizeof(*places));
 
   find_places(dump, places, from);
   sum_up(dump, places, from);
@@ -123,7 +123,7 @@ static void tell(flight_dump_t *dump, shared_buffer_t *buffer) {
   free(places);
 }
 
-int flight_dump_take(flight_dump_t *dump, shared_buffer_t *buffer) {
+int flight_dump_take(flight_dump_t *dump, common_buffer_t *buffer) {
   int only_new = dump->options->only_new;
   uint64_t cut = count_cut(dump);
   int rc;

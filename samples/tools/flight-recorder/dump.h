@@ -20,7 +20,7 @@ void flight_dump_since(flight_dump_t *dump, uint64_t time);
 void flight_dump_cpu_since(flight_dump_t *dump, int cpu, uint64_t time);
 
 /* Adds a dump to a buffer: 0, or a UV_E* with nothing added. */
-int flight_dump_take(flight_dump_t *dump, shared_buffer_t *buffer);
+int flight_dump_take(flight_dump_t *dump, common_buffer_t *buffer);
 
 void flight_dump_free(flight_dump_t *dump);
 

@@ -22,13 +22,13 @@ typedef struct flight_sums_s {
 
 /* Each adds whole lines to a buffer: the first of a dump; one for each CPU;
  * those of the switches; the last. */
-void flight_line_begin(shared_buffer_t *buffer, const flight_sums_t *sums,
+void flight_line_begin(common_buffer_t *buffer, const flight_sums_t *sums,
                        int json);
-void flight_line_cpu(shared_buffer_t *buffer, const flight_sums_t *sums,
+void flight_line_cpu(common_buffer_t *buffer, const flight_sums_t *sums,
                      uint32_t cpu, uint64_t from, uint64_t switches, int json);
-void flight_line_switch(shared_buffer_t *buffer, const flight_switch_t *item,
+void flight_line_switch(common_buffer_t *buffer, const flight_switch_t *item,
                         const flight_names_t *names, int json);
-void flight_line_end(shared_buffer_t *buffer, const flight_sums_t *sums,
+void flight_line_end(common_buffer_t *buffer, const flight_sums_t *sums,
                      int json);
 
 #endif

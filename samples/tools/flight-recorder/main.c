@@ -34,7 +34,7 @@
 #define MIN_NAMES  1024
 
 typedef struct flight_s {
-  shared_session_t session;
+  common_session_t session;
   flight_options_t options;
   flight_sets_t sets;
   flight_dump_t dump;
@@ -60,7 +60,7 @@ static void on_thread(void *arg, int32_t tid, const char *comm) {
 static void scan_names(flight_t *flight, uint64_t time) {
   flight->scan_time = time;
   flight_names_scan_begin(&flight->dump.names);
-  shared_proc_threads(on_thread, flight);
+  common_proc_threads(on_thread, flight);
   flight_names_scan_end(&flight->dump.names, time);
 }
 
@@ -115,7 +115,7 @@ static void serve(flight_t *flight) {
     flight_writer_push(writer);
   }
   if (writer->output.error != 0)
-    shared_session_stop_soon(&flight->session);
+    common_session_stop_soon(&flight->session);
   else if (flight_writer_waiting(writer) > 0)
     uv_timer_start(&flight->write, on_write, WRITE_MS, 0);
 }
@@ -134,7 +134,7 @@ static void on_usr1(uv_signal_t *handle, int number) {
   serve(flight);
 }
 
-static void on_tick(shared_session_t *session) {
+static void on_tick(common_session_t *session) {
   flight_t *flight = session->data;
 
   serve(flight);
@@ -148,12 +148,12 @@ static void on_cpu(uvperf_set_t *set, int cpu, int status,
                    const uvperf_error_t *error) {
   flight_t *flight = set->data;
 
-  shared_cpu_note(set, cpu, status, error);
+  common_cpu_note(set, cpu, status, error);
   if (status == 0)
     flight_dump_cpu_since(&flight->dump, cpu, uv_hrtime());
 }
 
-static void on_stop(shared_session_t *session) {
+static void on_stop(common_session_t *session) {
   flight_t *flight = session->data;
 
   if (flight->options.dump_at_exit || flight->options.command != NULL)
@@ -167,7 +167,7 @@ static void on_stop(shared_session_t *session) {
   flight_notes_end(&flight->dump.sums, flight->dump.names.lost_in_all);
 }
 
-static void on_command(shared_session_t *session, int status) {
+static void on_command(common_session_t *session, int status) {
   flight_t *flight = session->data;
 
   flight->command_status =
@@ -184,7 +184,7 @@ static void hold_usr1(int how) {
   sigprocmask(how, &set, NULL);
 }
 
-static void on_close(shared_session_t *session) {
+static void on_close(common_session_t *session) {
   flight_t *flight = session->data;
 
   hold_usr1(SIG_BLOCK);
@@ -222,7 +222,7 @@ static int start(flight_t *flight) {
   flight_names_init(
       &flight->dump.names,
       MIN_NAMES + (size_t)(flight_sets_bytes(&flight->sets) / NAME_BYTES));
-  shared_session_listen(&flight->session);
+  common_session_listen(&flight->session);
   if (start_sets(flight, &error) != 0) {
     fprintf(stderr, "flight-recorder: %s\n", error.reason);
     return 1;
@@ -230,8 +230,8 @@ static int start(flight_t *flight) {
   uv_signal_start(&flight->usr1, on_usr1, SIGUSR1);
   hold_usr1(SIG_UNBLOCK);
   flight_notes_opened(&flight->options, &flight->sets);
-  rc = shared_session_go(&flight->session);
-  shared_session_start(&flight->session, TICK_MS, flight->options.duration_ms);
+  rc = common_session_go(&flight->session);
+  common_session_start(&flight->session, TICK_MS, flight->options.duration_ms);
   return rc;
 }
 
@@ -247,7 +247,7 @@ static int open_and_start(flight_t *flight) {
 
 /* From an open loop to a closed one. */
 static int run(flight_t *flight) {
-  shared_session_t *session = &flight->session;
+  common_session_t *session = &flight->session;
   int status;
 
   session->data = flight;
@@ -255,12 +255,12 @@ static int run(flight_t *flight) {
   session->on_tick = on_tick;
   session->on_command = on_command;
   session->on_close = on_close;
-  if (shared_session_init(session) != 0)
+  if (common_session_init(session) != 0)
     return 1;
   uv_signal_init(&session->loop, &flight->usr1);
   uv_timer_init(&session->loop, &flight->write);
   flight->usr1.data = flight->write.data = flight;
-  status = shared_session_run(session, open_and_start(flight));
+  status = common_session_run(session, open_and_start(flight));
   if (status == 0 && flight->failed)
     status = 1;
   return status != 0 ? status : flight->command_status;
@@ -270,32 +270,32 @@ static int record(flight_t *flight) {
   struct rlimit files;
   int status;
 
-  status = shared_output_open(&flight->writer.output, flight->options.file);
+  status = common_output_open(&flight->writer.output, flight->options.file);
   if (status == 0)
-    status = shared_session_fork(&flight->session, flight->options.command);
+    status = common_session_fork(&flight->session, flight->options.command);
   if (status != 0)
     return status;
   /* The command keeps the limit that it would have without us. */
-  shared_files_raise(&files);
+  common_files_raise(&files);
   status = run(flight);
-  shared_files_restore(&files);
-  shared_command_end(&flight->session.command);
+  common_files_restore(&files);
+  common_command_end(&flight->session.command);
   flight_dump_free(&flight->dump);
   flight_writer_free(&flight->writer);
   return status;
 }
 
 int main(int argc, char **argv) {
-  static flight_t flight = {.session = SHARED_SESSION_INIT};
+  static flight_t flight = {.session = COMMON_SESSION_INIT};
   int status;
 
-  shared_signals_take(&flight.session.command.signals);
+  common_signals_take(&flight.session.command.signals);
   hold_usr1(SIG_BLOCK);
-  shared_stdio_init();
+  common_stdio_init();
   status = flight_options_parse(&flight.options, argc, argv);
   if (status == 0 && flight.options.help) {
     flight_options_help();
-    return shared_stdio_close(stdout, "stdout");
+    return common_stdio_close(stdout, "stdout");
   }
   return status != 0 ? status : record(&flight);
 }

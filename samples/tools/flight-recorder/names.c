@@ -17,8 +17,8 @@
 void flight_names_init(flight_names_t *names, size_t nr_past) {
   memset(names, 0, sizeof(*names));
   names->past_capacity = nr_past;
-  names->past = shared_calloc(nr_past, sizeof(*names->past));
-  names->has_outsiders = shared_tasks_has_outsiders();
+  names->past = common_calloc(nr_past, sizeof(*names->past));
+  names->has_outsiders = common_tasks_has_outsiders();
 }
 
 static flight_thread_t **place_of(const flight_names_t *names, uint32_t tid) {
@@ -89,9 +89,9 @@ static flight_thread_t *find_or_add(flight_names_t *names, uint32_t tid) {
   flight_thread_t **link = place_of(names, tid);
 
   if (*link == NULL) {
-    *link = shared_calloc(1, sizeof(**link));
+    *link = common_calloc(1, sizeof(**link));
     (*link)->tid = tid;
-    (*link)->names = shared_calloc(1, sizeof(*(*link)->names));
+    (*link)->names = common_calloc(1, sizeof(*(*link)->names));
     (*link)->capacity = 1;
   }
   return *link;
@@ -105,7 +105,7 @@ static flight_name_t *newest_of(const flight_thread_t *thread) {
 static char *copy_of(const char *comm) {
   size_t size = strlen(comm) + 1;
 
-  return memcpy(shared_calloc(size, 1), comm, size);
+  return memcpy(common_calloc(size, 1), comm, size);
 }
 
 static void append(flight_thread_t *thread, const char *comm, uint64_t since) {
@@ -118,7 +118,7 @@ static void append(flight_thread_t *thread, const char *comm, uint64_t since) {
       thread->first = 0;
     } else {
       thread->names =
-          shared_grow(thread->names, &thread->capacity, sizeof(*thread->names));
+          common_grow(thread->names, &thread->capacity, sizeof(*thread->names));
     }
   }
   name = &thread->names[thread->first + thread->nr++];
@@ -181,15 +181,15 @@ static void follow_exit(flight_names_t *names, uint32_t tid) {
 void flight_names_record(flight_names_t *names, const uvperf_record_t *record) {
   switch (record->type) {
     case PERF_RECORD_FORK:
-      if (shared_tasks_has_id(record->task.tid))
+      if (common_tasks_has_id(record->task.tid))
         follow_fork(names, record);
       break;
     case PERF_RECORD_COMM:
-      if (shared_tasks_has_id(record->comm.tid))
+      if (common_tasks_has_id(record->comm.tid))
         begin(names, record->comm.tid, record->comm.comm, record->time);
       break;
     case PERF_RECORD_EXIT:
-      if (shared_tasks_has_id(record->task.tid))
+      if (common_tasks_has_id(record->task.tid))
         follow_exit(names, record->task.tid);
       break;
     case PERF_RECORD_LOST:

@@ -25,7 +25,7 @@ int flight_notes_refused(const flight_options_t *options,
         "    flight-recorder -- command...   the tasks of the command\n"
         "  Try 'flight-recorder --help'.\n",
         stderr);
-  return SHARED_EXIT_USAGE;
+  return COMMON_EXIT_USAGE;
 }
 
 /* Others wait for the last line of it before they send a signal. */
@@ -34,8 +34,8 @@ void flight_notes_opened(const flight_options_t *options,
   size_t nr_cpus = uvperf_set_nr_rings(&sets->switches);
   uvperf_ring_info_t ring;
 
-  shared_failures_all(&sets->switches);
-  shared_failures_all(&sets->names);
+  common_failures_all(&sets->switches);
+  common_failures_all(&sets->names);
   memset(&ring, 0, sizeof(ring));
   uvperf_set_ring(&sets->switches, 0, &ring);
   fprintf(stderr, "flight-recorder: %s, %zu CPU%s, %" PRIu64 " KiB each%s\n",
@@ -47,7 +47,7 @@ void flight_notes_opened(const flight_options_t *options,
 }
 
 void flight_notes_dump(const flight_sums_t *sums) {
-  if (!shared_output_is_ready(STDERR_FILENO))
+  if (!common_output_is_ready(STDERR_FILENO))
     return;
   fprintf(stderr,
           "flight-recorder: dump %" PRIu64 ": %" PRIu64 " switch%s, all CPUs "

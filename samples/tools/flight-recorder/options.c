@@ -106,12 +106,12 @@ static const struct option names[] = {
 
 static int parse_cpus(flight_options_t *options, const char *text) {
   options->cpus = text;
-  return shared_options_cpus("-C", text);
+  return common_options_cpus("-C", text);
 }
 
 static int parse_file(flight_options_t *options, const char *text) {
   options->file = text;
-  return text[0] != '\0' ? 0 : shared_options_bad("-o wants a file's name");
+  return text[0] != '\0' ? 0 : common_options_bad("-o wants a file's name");
 }
 
 /* Those that take a value: what is left are flags. */
@@ -120,15 +120,15 @@ static int parse_value(flight_options_t *options, int option, char **argv) {
     case 'C':
       return parse_cpus(options, optarg);
     case 'd':
-      return shared_options_seconds("-d", optarg, &options->duration_ms);
+      return common_options_seconds("-d", optarg, &options->duration_ms);
     case 'm':
-      return shared_options_ring(optarg, &options->ring_bytes);
+      return common_options_ring(optarg, &options->ring_bytes);
     case 'o':
       return parse_file(options, optarg);
     case 's':
-      return shared_options_seconds("-s", optarg, &options->last_ms);
+      return common_options_seconds("-s", optarg, &options->last_ms);
     default:
-      return shared_options_refused(option, names, argv);
+      return common_options_refused(option, names, argv);
   }
 }
 
@@ -163,7 +163,7 @@ int flight_options_parse(flight_options_t *options, int argc, char **argv) {
     if (rc != 0 || options->help)
       return rc;
   }
-  return shared_options_command(argc, argv, &options->command);
+  return common_options_command(argc, argv, &options->command);
 }
 
 void flight_options_help(void) {

@@ -21,7 +21,7 @@ typedef struct flight_options_s {
   char **command; /* NULL, or argv of the command to run */
 } flight_options_t;
 
-/* 0, or SHARED_EXIT_USAGE after a message on stderr. The strings are argv's. */
+/* 0, or COMMON_EXIT_USAGE after a message on stderr. The strings are argv's. */
 int flight_options_parse(flight_options_t *options, int argc, char **argv);
 
 /* Prints the help to stdout. */

@@ -28,7 +28,7 @@ static flight_cpu_t *cpu_of(flight_switches_t *switches, uint32_t id) {
 
   if (id >= switches->nr_cpus) {
     nr = (size_t)id + 1;
-    cpus = shared_calloc(nr, sizeof(*cpus));
+    cpus = common_calloc(nr, sizeof(*cpus));
     if (switches->nr_cpus > 0)
       memcpy(cpus, switches->cpus, switches->nr_cpus * sizeof(*cpus));
     free(switches->cpus);
@@ -68,7 +68,7 @@ static flight_switch_t *add(flight_switches_t *switches,
   flight_switch_t *item;
 
   if (switches->nr == switches->capacity)
-    switches->list = shared_grow(switches->list, &switches->capacity,
+    switches->list = common_grow(switches->list, &switches->capacity,
                                  sizeof(*switches->list));
   item = &switches->list[switches->nr++];
   item->time = record->time;

@@ -17,31 +17,31 @@ static int take_piece(flight_writer_t *writer) {
     return 0;
   if (size > PIECE_BYTES)
     size = PIECE_BYTES;
-  shared_buffer_add(&writer->output.buffer, writer->text.text + writer->done,
+  common_buffer_add(&writer->output.buffer, writer->text.text + writer->done,
                     size);
   writer->done += size;
   if (writer->done == writer->text.used) {
-    shared_buffer_free(&writer->text);
+    common_buffer_free(&writer->text);
     writer->done = 0;
   }
   return 1;
 }
 
 void flight_writer_push(flight_writer_t *writer) {
-  while (shared_output_push(&writer->output, 0) && take_piece(writer))
+  while (common_output_push(&writer->output, 0) && take_piece(writer))
     continue;
 }
 
 int flight_writer_finish(flight_writer_t *writer, const char *file) {
-  while (shared_output_drain(&writer->output) && take_piece(writer))
+  while (common_output_drain(&writer->output) && take_piece(writer))
     continue;
   /* Where nobody reads, all that is left is told. */
   while (take_piece(writer))
     continue;
-  return shared_output_finish(&writer->output, file);
+  return common_output_finish(&writer->output, file);
 }
 
 void flight_writer_free(flight_writer_t *writer) {
-  shared_buffer_free(&writer->output.buffer);
-  shared_buffer_free(&writer->text);
+  common_buffer_free(&writer->output.buffer);
+  common_buffer_free(&writer->text);
 }

@@ -9,8 +9,8 @@
 /* The output is to be opened; the rest is zero. What is added to the text is
  * written by the next push. */
 typedef struct flight_writer_s {
-  shared_output_t output;
-  shared_buffer_t text;
+  common_output_t output;
+  common_buffer_t text;
   size_t done; /* bytes of it that the output has */
 } flight_writer_t;
 
@@ -21,7 +21,7 @@ size_t flight_writer_waiting(const flight_writer_t *writer);
  * dropped, see writer->output.error. */
 void flight_writer_push(flight_writer_t *writer);
 
-/* Writes all, see shared_output_finish, whose result it gives. */
+/* Writes all, see common_output_finish, whose result it gives. */
 int flight_writer_finish(flight_writer_t *writer, const char *file);
 
 void flight_writer_free(flight_writer_t *writer);

@@ -29,7 +29,7 @@ static void put_form(FILE *file, const char *form, const char *words) {
     width = 0;
   }
   fprintf(file, "%*s", WORDS_COLUMN - width, "");
-  shared_words_put(file, WORDS_COLUMN, WORDS_COLUMN, words);
+  common_words_put(file, WORDS_COLUMN, WORDS_COLUMN, words);
 }
 
 static int add_term(const uvperf_pmu_format_t *format, void *arg) {
@@ -37,8 +37,8 @@ static int add_term(const uvperf_pmu_format_t *format, void *arg) {
   terms_t *terms = arg;
   size_t used = strlen(terms->text);
 
-  shared_text_clean(name, sizeof(name), format->name);
-  shared_text_clean(text, sizeof(text), format->text);
+  common_text_clean(name, sizeof(name), format->name);
+  common_text_clean(text, sizeof(text), format->text);
   snprintf(terms->text + used, sizeof(terms->text) - used, "%s%s (%s)",
            used == 0 ? "" : ", ", name, text);
   return 0;
@@ -54,7 +54,7 @@ static int put_pmu(const uvperf_pmu_t *pmu, void *arg) {
   uvperf_pmu_walk_formats(pmu->name, add_term, &terms);
   if (terms.text[0] == '\0')
     return 0;
-  shared_text_clean(name, sizeof(name), pmu->name);
+  common_text_clean(name, sizeof(name), pmu->name);
   snprintf(form, sizeof(form), "  %s/", name);
   put_form(forms->file, form, terms.text);
   return 0;

@@ -26,7 +26,7 @@ static void put_string(FILE *file, const char *key, const char *text) {
   if (text == NULL)
     fputs("null", file);
   else
-    shared_text_put_json(file, text);
+    common_text_put_json(file, text);
 }
 
 /* Numbers of 64 bits are strings: many readers of JSON keep 53. */
@@ -58,7 +58,7 @@ static void put_name(FILE *file, const list_name_t *name, int is_tried) {
   const char *unit = event->unit;
 
   fputs("{\"name\":", file);
-  shared_text_put_json(file, event->name);
+  common_text_put_json(file, event->name);
   put_string(file, "alias", event->alias);
   put_string(file, "kind", kind_word(event->kind));
   fprintf(file, ",\"type\":%" PRIu32, event->type);

@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
   list_options_t options;
   int status;
 
-  shared_stdio_init();
+  common_stdio_init();
   /* Who needs no more of a list ends it, as head(1) does. */
   signal(SIGPIPE, SIG_DFL);
   status = list_options_parse(&options, argc, argv);
@@ -57,5 +57,5 @@ int main(int argc, char **argv) {
     list_options_help();
   else
     status = run(&options);
-  return shared_stdio_close(stdout, "stdout") != 0 ? 1 : status;
+  return common_stdio_close(stdout, "stdout") != 0 ? 1 : status;
 }

@@ -74,7 +74,7 @@ static void keep_strings(list_name_t *name) {
   strings_of(&name->event, strings);
   for (i = 0; i < NR_STRINGS; i++)
     size += *strings[i] == NULL ? 0 : strlen(*strings[i]) + 1;
-  at = name->bytes = shared_calloc(size, 1);
+  at = name->bytes = common_calloc(size, 1);
   for (i = 0; i < NR_STRINGS; i++) {
     if (*strings[i] == NULL)
       continue;
@@ -104,7 +104,7 @@ static int take(const uvperf_event_name_t *event, void *arg) {
     return 0;
   if (names->nr == names->capacity)
     names->names =
-        shared_grow(names->names, &names->capacity, sizeof(*names->names));
+        common_grow(names->names, &names->capacity, sizeof(*names->names));
   name = &names->names[names->nr++];
   memset(name, 0, sizeof(*name));
   name->event = *event;
@@ -147,7 +147,7 @@ void list_names_find(list_names_t *names, const list_options_t *options) {
 
   memset(names, 0, sizeof(*names));
   names->options = options;
-  names->nr_of = shared_calloc(options->nr_patterns + 1, sizeof(size_t));
+  names->nr_of = common_calloc(options->nr_patterns + 1, sizeof(size_t));
   for (kind = UVPERF_NAME_HARDWARE; kind <= UVPERF_NAME_TRACEPOINT; kind *= 2) {
     if (options->nr_patterns == 0 && (options->kinds & kind) == 0)
       continue;

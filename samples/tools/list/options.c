@@ -90,7 +90,7 @@ static int parse_words(list_options_t *options, int argc, char **argv) {
   for (; optind < argc; optind++) {
     kind = kind_of(argv[optind]);
     if (argv[optind][0] == '\0')
-      return shared_options_bad("a pattern is empty");
+      return common_options_bad("a pattern is empty");
     options->kinds |= kind;
     if (strcmp(argv[optind], "forms") == 0)
       options->forms = 1;
@@ -119,7 +119,7 @@ static int parse_option(list_options_t *options, int option, char **argv) {
       options->help = 1;
       return 0;
     default:
-      return shared_options_refused(option, names, argv);
+      return common_options_refused(option, names, argv);
   }
 }
 
@@ -137,7 +137,7 @@ int list_options_parse(list_options_t *options, int argc, char **argv) {
   rc = parse_words(options, argc, argv);
   if (rc == 0 && options->json && options->kinds == 0 &&
       options->nr_patterns == 0)
-    rc = shared_options_bad("forms are no events: --json has none of them");
+    rc = common_options_bad("forms are no events: --json has none of them");
   return rc;
 }
 

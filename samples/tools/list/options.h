@@ -19,7 +19,7 @@ typedef struct list_options_s {
   int help;
 } list_options_t;
 
-/* 0, or SHARED_EXIT_USAGE after a message on stderr. */
+/* 0, or COMMON_EXIT_USAGE after a message on stderr. */
 int list_options_parse(list_options_t *options, int argc, char **argv);
 
 /* Prints the help to stdout. */

@@ -35,7 +35,7 @@ static void describe_measure(const list_name_t *name, char text[NAME_BYTES]) {
   size_t used = 0;
 
   if (event->unit != NULL)
-    shared_text_clean(unit, sizeof(unit), event->unit);
+    common_text_clean(unit, sizeof(unit), event->unit);
   text[0] = '\0';
   if (unit[0] != '\0' || event->scale != 1)
     used += (size_t)snprintf(text, NAME_BYTES, ", %.17g %s", event->scale,
@@ -52,10 +52,10 @@ static void put_name(const list_name_t *name, FILE *file) {
   char clean[NAME_BYTES], alias[NAME_BYTES], measure[NAME_BYTES];
   int width;
 
-  shared_text_clean(clean, sizeof(clean), name->event.name);
+  common_text_clean(clean, sizeof(clean), name->event.name);
   width = fprintf(file, "  %s", clean);
   if (name->event.alias != NULL) {
-    shared_text_clean(alias, sizeof(alias), name->event.alias);
+    common_text_clean(alias, sizeof(alias), name->event.alias);
     width += fprintf(file, " OR %s", alias);
   }
   describe_measure(name, measure);
@@ -96,22 +96,22 @@ static void put_details(const list_name_t *name, int is_tried, FILE *file) {
 
   put_attr(name, file);
   if (name->event.terms != NULL) {
-    shared_text_clean(clean, sizeof(clean), name->event.terms);
+    common_text_clean(clean, sizeof(clean), name->event.terms);
     fprintf(file, "  (%s)", clean);
   }
   if (name->event.cpus != NULL) {
-    shared_text_clean(clean, sizeof(clean), name->event.cpus);
+    common_text_clean(clean, sizeof(clean), name->event.cpus);
     fprintf(file, "  on CPUs %s", clean);
   }
   fputc('\n', file);
   if (!is_tried)
     return;
-  shared_text_clean(clean, sizeof(clean),
+  common_text_clean(clean, sizeof(clean),
                     name->reason == NULL ? "" : name->reason);
   snprintf(text, sizeof(text), "%s%s%s", answers[name->answer],
            clean[0] != '\0' ? ": " : "", clean);
   fprintf(file, "%*s", DETAIL_COLUMN, "");
-  shared_words_put(file, DETAIL_COLUMN, DETAIL_COLUMN, text);
+  common_words_put(file, DETAIL_COLUMN, DETAIL_COLUMN, text);
 }
 
 static int is_shown(const list_name_t *name, const list_options_t *options) {

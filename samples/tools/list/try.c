@@ -51,7 +51,7 @@ static int has_user_side(const uvperf_event_name_t *event) {
 }
 
 static char *copy(const char *text) {
-  char *copied = shared_calloc(strlen(text) + 1, 1);
+  char *copied = common_calloc(strlen(text) + 1, 1);
 
   return strcpy(copied, text);
 }
@@ -93,7 +93,7 @@ int list_names_try(list_names_t *names) {
   uv_loop_t loop;
   size_t i;
 
-  if (shared_loop_init(&loop) != 0)
+  if (common_loop_init(&loop) != 0)
     return 1;
   announce(names);
   for (i = 0; i < names->nr; i++)

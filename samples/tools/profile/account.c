@@ -30,7 +30,7 @@ void profile_account_init(profile_account_t *account, int want_stacks) {
   account->unknown = profile_names_add(&account->names, "[unknown]");
   profile_tasks_name(
       &account->tasks, 0,
-      profile_names_add(&account->names, shared_tasks_has_outsiders()
+      profile_names_add(&account->names, common_tasks_has_outsiders()
                                              ? "[outside]"
                                              : "swapper"));
 }
@@ -110,7 +110,7 @@ static void count_stack(profile_account_t *account,
   size_t i, nr = 1;
 
   while (account->word_capacity < 3 + 2 * sample->callchain.nr)
-    account->words = shared_grow(account->words, &account->word_capacity,
+    account->words = common_grow(account->words, &account->word_capacity,
                                  sizeof(*account->words));
   account->words[0] = comm;
   for (i = 0; i < sample->callchain.nr; i++) {
@@ -162,7 +162,7 @@ static void follow_map(profile_account_t *account,
 
   /* Maps of the kernel's own have pid -1; kallsyms covers them. */
   if (uvperf_record_cpu_mode(record->misc) != PERF_RECORD_MISC_USER ||
-      !shared_tasks_has_id(record->mmap.pid))
+      !common_tasks_has_id(record->mmap.pid))
     return;
   map.start = record->mmap.addr;
   map.end = record->mmap.addr + record->mmap.len;
@@ -173,7 +173,7 @@ static void follow_map(profile_account_t *account,
 
 static void follow_comm(profile_account_t *account,
                         const uvperf_record_t *record) {
-  if (!shared_tasks_has_id(record->comm.tid))
+  if (!common_tasks_has_id(record->comm.tid))
     return;
   if (uvperf_record_is_exec(record))
     profile_tasks_exec(&account->tasks, record->comm.pid);
@@ -183,14 +183,14 @@ static void follow_comm(profile_account_t *account,
 
 static void follow_fork(profile_account_t *account,
                         const uvperf_record_t *record) {
-  if (shared_tasks_has_id(record->task.tid))
+  if (common_tasks_has_id(record->task.tid))
     profile_tasks_fork(&account->tasks, record->task.pid, record->task.tid,
                        record->task.ppid, record->task.ptid);
 }
 
 static void follow_exit(profile_account_t *account,
                         const uvperf_record_t *record) {
-  if (shared_tasks_has_id(record->task.tid))
+  if (common_tasks_has_id(record->task.tid))
     profile_tasks_exit(&account->tasks, record->task.tid, record->time);
 }
 
@@ -232,7 +232,7 @@ void profile_account_frame(const profile_account_t *account,
     symbol = profile_symbols_find(&account->symbols, frame->offset);
   if (symbol != NULL) {
     name = profile_symbols_name(&account->symbols, symbol);
-    shared_text_clean(text, size, name);
+    common_text_clean(text, size, name);
     return;
   }
   name = profile_names_get(&account->names, (uint32_t)frame->object);

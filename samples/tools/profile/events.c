@@ -16,7 +16,7 @@ static void fill_attr(const profile_events_t *events, int is_of_cpus,
   attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                       PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
                       PERF_SAMPLE_CALLCHAIN;
-  shared_tasks_follow(attr);
+  common_tasks_follow(attr);
   if (!events->kernel) {
     attr->exclude_kernel = 1;
     attr->exclude_hv = 1;
@@ -51,7 +51,7 @@ int profile_events_open(profile_events_t *events, uv_loop_t *loop,
   struct perf_event_attr attr;
   int rc;
 
-  shared_files_raise(NULL);
+  common_files_raise(NULL);
   events->hardware = events->kernel = 1;
   attrs[0] = &attr;
   options.attrs = attrs;

@@ -23,7 +23,7 @@
 #define LIVE_MS 1000
 
 typedef struct profile_s {
-  shared_session_t session;
+  common_session_t session;
   profile_options_t options;
   profile_events_t events;
   profile_account_t account;
@@ -46,14 +46,14 @@ static void take_totals(profile_t *profile, uint64_t now) {
   profile->totals.seconds = (double)(now - profile->started_ns) / 1e9;
 }
 
-static void on_close(shared_session_t *session) {
+static void on_close(common_session_t *session) {
   profile_t *profile = session->data;
 
   if (profile->events.is_open)
     uvperf_set_close(&profile->events.set, NULL);
 }
 
-static void on_stop(shared_session_t *session) {
+static void on_stop(common_session_t *session) {
   profile_t *profile = session->data;
   uint64_t now = uv_hrtime();
 
@@ -64,12 +64,12 @@ static void on_stop(shared_session_t *session) {
   profile_notes_live_end();
 }
 
-static void on_command(shared_session_t *session, int status) {
+static void on_command(common_session_t *session, int status) {
   (void)session;
   profile_notes_command(status);
 }
 
-static void on_tick(shared_session_t *session) {
+static void on_tick(common_session_t *session) {
   profile_t *profile = session->data;
   uint64_t now = uv_hrtime();
   uint64_t new_samples = profile->samples - profile->live_samples;
@@ -80,7 +80,7 @@ static void on_tick(shared_session_t *session) {
   profile_notes_live(&profile->totals, new_samples);
   /* Nobody is there any more to see how it goes on. */
   if (ferror(stderr))
-    shared_session_stop(session);
+    common_session_stop(session);
 }
 
 static void on_broken(profile_t *profile, int status) {
@@ -88,7 +88,7 @@ static void on_broken(profile_t *profile, int status) {
           uv_strerror(status));
   profile->failed = 1;
   if (!uvperf_set_is_active(&profile->events.set))
-    shared_session_stop_soon(&profile->session);
+    common_session_stop_soon(&profile->session);
 }
 
 static void on_record(uvperf_set_t *set, int status,
@@ -103,7 +103,7 @@ static void on_record(uvperf_set_t *set, int status,
     /* A command's end is told by SIGCHLD instead: an exec of a setuid program
      * ends its events too. */
     if (profile->session.command.pid == 0)
-      shared_session_stop_soon(&profile->session);
+      common_session_stop_soon(&profile->session);
   } else if (record == NULL) {
     on_broken(profile, status);
   }
@@ -113,7 +113,7 @@ static int open_events(profile_t *profile) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   uvperf_error_t error;
 
-  if (shared_process_asked(&profile->options.pid) != 0)
+  if (common_process_asked(&profile->options.pid) != 0)
     return 1;
   memset(&error, 0, sizeof(error));
   if (profile->options.all) {
@@ -169,16 +169,16 @@ static int start(profile_t *profile) {
   int rc;
 
   load_symbols(profile);
-  shared_session_listen(&profile->session);
-  uvperf_set_on_cpu(&profile->events.set, shared_cpu_note);
+  common_session_listen(&profile->session);
+  uvperf_set_on_cpu(&profile->events.set, common_cpu_note);
   if (uvperf_set_start(&profile->events.set, NULL, on_record, &error) != 0) {
     fprintf(stderr, "profile: %s\n", error.reason);
     return 1;
   }
   profile->started_ns = uv_hrtime();
   read_running(profile);
-  rc = shared_session_go(&profile->session);
-  shared_session_start(&profile->session, LIVE_MS,
+  rc = common_session_go(&profile->session);
+  common_session_start(&profile->session, LIVE_MS,
                        profile->options.duration_ms);
   return rc;
 }
@@ -194,7 +194,7 @@ static int report(profile_t *profile) {
 
 /* From an open loop to a closed one. */
 static int run(profile_t *profile) {
-  shared_session_t *session = &profile->session;
+  common_session_t *session = &profile->session;
   int opened, status;
 
   session->data = profile;
@@ -202,13 +202,13 @@ static int run(profile_t *profile) {
   session->on_tick = on_tick;
   session->on_command = on_command;
   session->on_close = on_close;
-  if (shared_session_init(session) != 0)
+  if (common_session_init(session) != 0)
     return 1;
   profile_account_init(&profile->account, profile->folded != NULL);
   opened = open_events(profile);
   if (opened == 0)
     opened = start(profile);
-  status = shared_session_run(session, opened);
+  status = common_session_run(session, opened);
   if (opened == 0)
     status |= report(profile);
   profile_account_free(&profile->account);
@@ -227,27 +227,27 @@ static int open_folded(profile_t *profile) {
 }
 
 int main(int argc, char **argv) {
-  profile_t profile = {.session = SHARED_SESSION_INIT};
+  profile_t profile = {.session = COMMON_SESSION_INIT};
   int status;
 
-  shared_signals_take(&profile.session.command.signals);
-  shared_stdio_init();
+  common_signals_take(&profile.session.command.signals);
+  common_stdio_init();
   status = profile_options_parse(&profile.options, argc, argv);
   if (status == 0 && profile.options.help) {
     profile_options_help();
-    return shared_stdio_close(stdout, "stdout");
+    return common_stdio_close(stdout, "stdout");
   }
   if (status == 0)
     status = open_folded(&profile);
   if (status == 0)
-    status = shared_session_fork(&profile.session, profile.options.command);
+    status = common_session_fork(&profile.session, profile.options.command);
   if (status == 0)
     status = run(&profile);
-  shared_command_end(&profile.session.command);
+  common_command_end(&profile.session.command);
   if (profile.folded != NULL &&
-      shared_stdio_close(profile.folded, profile.options.folded) != 0)
+      common_stdio_close(profile.folded, profile.options.folded) != 0)
     status = 1;
-  if (shared_stdio_close(stdout, "stdout") != 0)
+  if (common_stdio_close(stdout, "stdout") != 0)
     status = 1;
   return status;
 }

@@ -36,7 +36,7 @@ static void grow_buckets(profile_names_t *names) {
 
   names->nr_buckets *= 2;
   free(names->buckets);
-  names->buckets = shared_calloc(names->nr_buckets, sizeof(uint32_t));
+  names->buckets = common_calloc(names->nr_buckets, sizeof(uint32_t));
   for (id = 0; id < names->nr; id++)
     *find_bucket(names, names->names[id]) = (uint32_t)id + 1;
 }
@@ -44,7 +44,7 @@ static void grow_buckets(profile_names_t *names) {
 void profile_names_init(profile_names_t *names) {
   memset(names, 0, sizeof(*names));
   names->nr_buckets = 1024;
-  names->buckets = shared_calloc(names->nr_buckets, sizeof(uint32_t));
+  names->buckets = common_calloc(names->nr_buckets, sizeof(uint32_t));
   profile_names_add(names, "[other]");
 }
 
@@ -63,7 +63,7 @@ uint32_t profile_names_add(profile_names_t *names, const char *name) {
   uint32_t *bucket;
   size_t size;
 
-  shared_text_clean(clean, sizeof(clean), name);
+  common_text_clean(clean, sizeof(clean), name);
   bucket = find_bucket(names, clean);
   if (*bucket != 0)
     return *bucket - 1;
@@ -71,9 +71,9 @@ uint32_t profile_names_add(profile_names_t *names, const char *name) {
     return PROFILE_NAME_OTHER;
   if (names->nr == names->capacity)
     names->names =
-        shared_grow(names->names, &names->capacity, sizeof(*names->names));
+        common_grow(names->names, &names->capacity, sizeof(*names->names));
   size = strlen(clean) + 1;
-  names->names[names->nr] = shared_calloc(size, 1);
+  names->names[names->nr] = common_calloc(size, 1);
   memcpy(names->names[names->nr], clean, size);
   *bucket = (uint32_t)++names->nr;
   if (names->nr > names->nr_buckets / 2)

@@ -13,7 +13,7 @@ int profile_notes_refused(const profile_options_t *options,
                           const uvperf_error_t *error) {
   fprintf(stderr, "profile: %s\n", error->reason);
   if (error->cause == UVPERF_CAUSE_SAMPLE_RATE)
-    return SHARED_EXIT_USAGE;
+    return COMMON_EXIT_USAGE;
   if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)
     return 1;
   fputs("profile: to measure the whole machine be root, have CAP_PERFMON or\n"
@@ -23,7 +23,7 @@ int profile_notes_refused(const profile_options_t *options,
         "    profile -p PID          a process of your own\n"
         "  Try 'profile --help'.\n",
         stderr);
-  return options->all_by_default ? SHARED_EXIT_USAGE : 1;
+  return options->all_by_default ? COMMON_EXIT_USAGE : 1;
 }
 
 void profile_notes_opened(const profile_options_t *options,

@@ -47,8 +47,8 @@ static const char help_text[] =
 static int parse_frequency(profile_options_t *options, const char *text) {
   uint64_t number;
 
-  if (shared_options_number(text, MAX_HZ, &number) != 0)
-    return shared_options_bad("-F wants samples a second, 1 to %d, not '%s'",
+  if (common_options_number(text, MAX_HZ, &number) != 0)
+    return common_options_bad("-F wants samples a second, 1 to %d, not '%s'",
                               MAX_HZ, text);
   options->frequency_hz = number;
   return 0;
@@ -65,9 +65,9 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
     case 'F':
       return parse_frequency(options, optarg);
     case 'd':
-      return shared_options_seconds("-d", optarg, &options->duration_ms);
+      return common_options_seconds("-d", optarg, &options->duration_ms);
     case 'p':
-      return shared_options_pid(optarg, &options->pid);
+      return common_options_pid(optarg, &options->pid);
     case 'a':
       options->all = 1;
       return 0;
@@ -75,12 +75,12 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
       options->folded = optarg;
       return optarg[0] != '\0'
                  ? 0
-                 : shared_options_bad("--folded wants the name of a file");
+                 : common_options_bad("--folded wants the name of a file");
     case 'h':
       options->help = 1;
       return 0;
     default:
-      return shared_options_refused(option, names, argv);
+      return common_options_refused(option, names, argv);
   }
 }
 
@@ -88,7 +88,7 @@ static int check_targets(profile_options_t *options) {
   int targets = (options->pid != 0) + options->all + (options->command != NULL);
 
   if (targets > 1)
-    return shared_options_bad("choose one of -a, -p and a command");
+    return common_options_bad("choose one of -a, -p and a command");
   if (targets == 0)
     options->all = options->all_by_default = 1;
   return 0;
@@ -109,7 +109,7 @@ int profile_options_parse(profile_options_t *options, int argc, char **argv) {
     if (options->help)
       return 0;
   }
-  rc = shared_options_command(argc, argv, &options->command);
+  rc = common_options_command(argc, argv, &options->command);
   return rc != 0 ? rc : check_targets(options);
 }
 

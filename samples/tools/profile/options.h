@@ -18,7 +18,7 @@ typedef struct profile_options_s {
   const char *folded; /* NULL, or the file for folded stacks */
 } profile_options_t;
 
-/* 0, or SHARED_EXIT_USAGE after a message on stderr. The strings are argv's. */
+/* 0, or COMMON_EXIT_USAGE after a message on stderr. The strings are argv's. */
 int profile_options_parse(profile_options_t *options, int argc, char **argv);
 
 /* Prints the help to stdout. */

@@ -36,7 +36,7 @@ typedef struct process_s {
   int32_t pid;
 } process_t;
 
-static int add_map(void *arg, const shared_proc_map_t *line) {
+static int add_map(void *arg, const common_proc_map_t *line) {
   const process_t *process = arg;
   profile_map_t map;
 
@@ -51,9 +51,9 @@ static int add_map(void *arg, const shared_proc_map_t *line) {
 }
 
 static void read_comm(const process_t *process, int32_t tid) {
-  char comm[SHARED_PROC_COMM_BYTES];
+  char comm[COMMON_PROC_COMM_BYTES];
 
-  if (shared_proc_comm(process->pid, tid, comm) == 0)
+  if (common_proc_comm(process->pid, tid, comm) == 0)
     profile_tasks_name(process->tasks, (uint32_t)tid,
                        profile_names_add(process->names, comm));
 }
@@ -61,28 +61,28 @@ static void read_comm(const process_t *process, int32_t tid) {
 int profile_proc_read(profile_tasks_t *tasks, profile_names_t *names,
                       int32_t pid) {
   process_t process = {tasks, names, pid};
-  shared_ids_t threads = {NULL, 0, 0};
+  common_ids_t threads = {NULL, 0, 0};
   size_t i;
 
-  if (shared_threads_of(&threads, pid) == 0) {
+  if (common_threads_of(&threads, pid) == 0) {
     for (i = 0; i < threads.nr; i++)
       read_comm(&process, threads.ids[i]);
   }
-  shared_ids_free(&threads);
-  return shared_proc_maps(pid, add_map, &process);
+  common_ids_free(&threads);
+  return common_proc_maps(pid, add_map, &process);
 }
 
 size_t profile_proc_read_all(profile_tasks_t *tasks, profile_names_t *names) {
-  shared_ids_t processes = {NULL, 0, 0};
+  common_ids_t processes = {NULL, 0, 0};
   size_t i, refused = 0;
   int rc;
 
-  shared_processes(&processes);
+  common_processes(&processes);
   for (i = 0; i < processes.nr; i++) {
     rc = profile_proc_read(tasks, names, processes.ids[i]);
     if (rc == -EACCES || rc == -EPERM)
       refused++;
   }
-  shared_ids_free(&processes);
+  common_ids_free(&processes);
   return refused;
 }

@@ -26,7 +26,7 @@ static void add_line(profile_symbols_t *symbols, char *line) {
   if (tab != NULL)
     *tab = ' ';
   if (symbols->nr == symbols->capacity)
-    symbols->symbols = shared_grow(symbols->symbols, &symbols->capacity,
+    symbols->symbols = common_grow(symbols->symbols, &symbols->capacity,
                                    sizeof(*symbols->symbols));
   symbol = &symbols->symbols[symbols->nr++];
   symbol->address = address;
@@ -47,7 +47,7 @@ void profile_symbols_load(profile_symbols_t *symbols, const char *path) {
   size_t size;
 
   memset(symbols, 0, sizeof(*symbols));
-  symbols->text = shared_file_read(path, &size);
+  symbols->text = common_file_read(path, &size);
   if (symbols->text == NULL) {
     snprintf(symbols->reason, sizeof(symbols->reason), "%s: %s", path,
              strerror(errno));

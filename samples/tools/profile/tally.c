@@ -14,7 +14,7 @@
 void profile_tally_init(profile_tally_t *tally) {
   memset(tally, 0, sizeof(*tally));
   tally->nr_places = 1024;
-  tally->entries = shared_calloc(tally->nr_places, sizeof(*tally->entries));
+  tally->entries = common_calloc(tally->nr_places, sizeof(*tally->entries));
 }
 
 void profile_tally_free(profile_tally_t *tally) {
@@ -61,7 +61,7 @@ static void grow(profile_tally_t *tally) {
   size_t i, nr = tally->nr_places;
 
   tally->nr_places *= 2;
-  tally->entries = shared_calloc(tally->nr_places, sizeof(*tally->entries));
+  tally->entries = common_calloc(tally->nr_places, sizeof(*tally->entries));
   for (i = 0; i < nr; i++) {
     if (old[i] != NULL)
       *find_place(tally, old[i]->hash, old[i]->words, old[i]->nr) = old[i];
@@ -73,7 +73,7 @@ static profile_entry_t *new_entry(uint64_t hash, const uint64_t *words,
                                   size_t nr) {
   profile_entry_t *entry;
 
-  entry = shared_calloc(1, sizeof(*entry) + nr * sizeof(*words));
+  entry = common_calloc(1, sizeof(*entry) + nr * sizeof(*words));
   entry->hash = hash;
   entry->nr = nr;
   memcpy(entry->words, words, nr * sizeof(*words));
@@ -115,7 +115,7 @@ static int compare(const void *a, const void *b) {
 
 profile_entry_t **profile_tally_sorted(const profile_tally_t *tally,
                                        size_t *nr) {
-  profile_entry_t **sorted = shared_calloc(tally->nr + 1, sizeof(*sorted));
+  profile_entry_t **sorted = common_calloc(tally->nr + 1, sizeof(*sorted));
   size_t i, used = 0;
 
   for (i = 0; i < tally->nr_places; i++) {

@@ -26,7 +26,7 @@ static profile_task_t *find_or_add(profile_tasks_t *tasks, uint32_t tid) {
   profile_task_t *task = find(tasks, tid);
 
   if (task == NULL) {
-    task = shared_calloc(1, sizeof(*task));
+    task = common_calloc(1, sizeof(*task));
     task->tid = tid;
     task->next = *bucket;
     *bucket = task;
@@ -81,7 +81,7 @@ static void copy_maps(profile_task_t *child, const profile_task_t *parent) {
   drop_maps(child);
   if (parent->nr_maps == 0)
     return;
-  child->maps = shared_calloc(parent->nr_maps, sizeof(*child->maps));
+  child->maps = common_calloc(parent->nr_maps, sizeof(*child->maps));
   memcpy(child->maps, parent->maps, parent->nr_maps * sizeof(*child->maps));
   child->nr_maps = child->map_capacity = parent->nr_maps;
 }
@@ -129,7 +129,7 @@ static void replace(profile_task_t *task, size_t first, size_t last,
                     const profile_map_t *maps, size_t nr) {
   while (task->nr_maps - (last - first) + nr > task->map_capacity)
     task->maps =
-        shared_grow(task->maps, &task->map_capacity, sizeof(*task->maps));
+        common_grow(task->maps, &task->map_capacity, sizeof(*task->maps));
   memmove(task->maps + first + nr, task->maps + last,
           (task->nr_maps - last) * sizeof(*maps));
   memcpy(task->maps + first, maps, nr * sizeof(*maps));

@@ -33,7 +33,7 @@ static int choose_frequency(record_attrs_t *attrs,
 
   attrs->frequency_hz = asked == 0 ? DEFAULT_HZ : asked;
   if (asked == UINT64_MAX && max == 0)
-    return shared_options_bad("-F max: kernel.perf_event_max_sample_rate "
+    return common_options_bad("-F max: kernel.perf_event_max_sample_rate "
                               "cannot be read");
   if (max == 0 || attrs->frequency_hz <= max)
     return 0;
@@ -41,7 +41,7 @@ static int choose_frequency(record_attrs_t *attrs,
   if (asked == UINT64_MAX)
     return 0;
   if (asked != 0)
-    return shared_options_bad("-F %" PRIu64 " is more than "
+    return common_options_bad("-F %" PRIu64 " is more than "
                               "kernel.perf_event_max_sample_rate, %" PRIu64,
                               asked, max);
   if (options->period == 0 && !options->quiet)
@@ -135,7 +135,7 @@ static void set_clock(struct perf_event_attr *attr) {
 }
 
 static void *copy_bytes(const void *bytes, size_t size) {
-  return memcpy(shared_calloc(1, size), bytes, size);
+  return memcpy(common_calloc(1, size), bytes, size);
 }
 
 static void fill(record_attrs_t *attrs, const record_options_t *options,
@@ -187,12 +187,12 @@ int record_attrs_make(record_attrs_t *attrs, const record_options_t *options) {
   if (rc == 0)
     rc = parse_stack(&stack, options);
   if (rc == 0)
-    rc = shared_list_parse(&attrs->list, names ? names : DEFAULT_EVENT);
+    rc = common_list_parse(&attrs->list, names ? names : DEFAULT_EVENT);
   if (rc != 0)
     return rc;
   attrs->nr = uvperf_event_list_count(attrs->list);
-  attrs->attrs = shared_calloc(attrs->nr, sizeof(*attrs->attrs));
-  attrs->leaders = shared_calloc(attrs->nr, sizeof(*attrs->leaders));
+  attrs->attrs = common_calloc(attrs->nr, sizeof(*attrs->attrs));
+  attrs->leaders = common_calloc(attrs->nr, sizeof(*attrs->leaders));
   for (i = 0; i < attrs->nr; i++)
     fill(attrs, options, &stack, i);
   set_inherit(attrs, options);
@@ -221,7 +221,7 @@ uint32_t record_attrs_side_band(const record_options_t *options) {
  * before, so that they can be parsed. */
 static size_t count_events(const record_options_t *options, size_t size) {
   uvperf_event_list_t *list;
-  char *names = shared_calloc(1, size + 1);
+  char *names = common_calloc(1, size + 1);
   size_t nr = 0;
 
   memcpy(names, options->events, size);
@@ -307,8 +307,8 @@ char *record_attrs_name(const record_attrs_t *attrs, const uvperf_set_t *set,
   if (record_attrs_is_clock(set, index))
     return name_anew(item->attr);
   label = record_attrs_label(attrs, index);
-  if (shared_list_is_user_only(set, index))
-    return shared_list_user_label(label,
+  if (common_list_is_user_only(set, index))
+    return common_list_user_label(label,
                                   item->attr->type == PERF_TYPE_TRACEPOINT);
   return copy_text(label);
 }

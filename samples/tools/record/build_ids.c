@@ -54,7 +54,7 @@ typedef struct mapping_s {
 } mapping_t;
 
 record_build_ids_t *record_build_ids_new(void) {
-  return shared_calloc(1, sizeof(record_build_ids_t));
+  return common_calloc(1, sizeof(record_build_ids_t));
 }
 
 void record_build_ids_free(record_build_ids_t *ids) {
@@ -153,7 +153,7 @@ static size_t read_notes(const char *path,
   size_t size, nr;
   char *notes;
 
-  notes = shared_file_read(path, &size);
+  notes = common_file_read(path, &size);
   if (notes == NULL)
     return 0;
   nr = record_elf_note_find(notes, size, id);
@@ -207,7 +207,7 @@ static object_t *find_or_add(record_build_ids_t *ids, const mapping_t *mapping,
         object->name[size] == '\0')
       return object;
   }
-  object = shared_calloc(1, sizeof(*object) + size + 1);
+  object = common_calloc(1, sizeof(*object) + size + 1);
   memcpy(object->name, mapping->name, size);
   object->misc = mapping->misc;
   object->next = *bucket;

@@ -14,7 +14,7 @@ static unsigned char *reserve(record_bytes_t *buffer, size_t size) {
   unsigned char *place;
 
   while (buffer->capacity - buffer->used < size)
-    buffer->bytes = shared_grow(buffer->bytes, &buffer->capacity, 1);
+    buffer->bytes = common_grow(buffer->bytes, &buffer->capacity, 1);
   place = buffer->bytes + buffer->used;
   buffer->used += size;
   return place;

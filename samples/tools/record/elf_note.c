@@ -101,7 +101,7 @@ static int is_notes(const headers_t *headers, const unsigned char *bytes,
 
 static size_t read_notes(int fd, uint64_t offset, uint64_t size,
                          unsigned char id[RECORD_BUILD_ID_BYTES]) {
-  unsigned char *notes = shared_calloc(1, (size_t)size + 1);
+  unsigned char *notes = common_calloc(1, (size_t)size + 1);
   ssize_t nr = pread(fd, notes, (size_t)size, (off_t)offset);
   size_t found;
 

@@ -15,13 +15,13 @@ size_t record_events_add(record_events_t *events,
 
   if (events->nr == events->capacity)
     events->events =
-        shared_grow(events->events, &events->capacity, sizeof(*events->events));
+        common_grow(events->events, &events->capacity, sizeof(*events->events));
   event = &events->events[events->nr];
   memset(event, 0, sizeof(*event));
   event->attr_size = attr->size == 0 ? PERF_ATTR_SIZE_VER0 : attr->size;
-  event->attr = shared_calloc(1, event->attr_size);
+  event->attr = common_calloc(1, event->attr_size);
   memcpy(event->attr, attr, event->attr_size);
-  event->name = shared_calloc(1, strlen(name) + 1);
+  event->name = common_calloc(1, strlen(name) + 1);
   memcpy(event->name, name, strlen(name));
   return events->nr++;
 }

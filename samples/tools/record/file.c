@@ -51,11 +51,11 @@ record_file_t *record_file_open(const char *path) {
   fd = record_output_open(path, &is_pipe);
   if (fd < 0)
     return NULL;
-  file = shared_calloc(1, sizeof(*file));
+  file = common_calloc(1, sizeof(*file));
   file->fd = fd;
   file->is_pipe = is_pipe;
   file->output.fd = fd;
-  file->buffer = shared_calloc(1, RECORD_BUFFER_BYTES);
+  file->buffer = common_calloc(1, RECORD_BUFFER_BYTES);
   file->end = is_pipe ? 0 : sizeof(header_t);
   file->attrs_changed = 1;
   file->first_time = UINT64_MAX;
@@ -298,7 +298,7 @@ void record_file_add_id(record_file_t *file, size_t event, uint64_t id) {
   record_event_t *of = &file->events.events[event];
 
   if (of->nr_ids == of->id_capacity)
-    of->ids = shared_grow(of->ids, &of->id_capacity, sizeof(*of->ids));
+    of->ids = common_grow(of->ids, &of->id_capacity, sizeof(*of->ids));
   of->ids[of->nr_ids++] = id;
   if (file->has_begun)
     fail(file, record_pipe_add_id(file, event, id));
@@ -349,7 +349,7 @@ int record_file_close(record_file_t *file, char **argv) {
   record_events_free(&file->events);
   record_build_ids_free(file->build_ids);
   free(file->buffer);
-  shared_buffer_free(&file->output.buffer);
+  common_buffer_free(&file->output.buffer);
   free(file);
   return rc;
 }

@@ -26,7 +26,7 @@ static void grow(record_ids_t *ids) {
   size_t i;
 
   ids->capacity = old.capacity == 0 ? 64 : old.capacity * 2;
-  ids->table = shared_calloc(ids->capacity, sizeof(*ids->table));
+  ids->table = common_calloc(ids->capacity, sizeof(*ids->table));
   for (i = 0; i < old.capacity; i++) {
     if (old.table[i] != 0)
       *find(ids, old.table[i]) = old.table[i];

@@ -95,7 +95,7 @@ int record_put_cpudesc(record_bytes_t *bytes) {
   size_t i, size;
   int found = 0;
 
-  text = shared_file_read("/proc/cpuinfo", &size);
+  text = common_file_read("/proc/cpuinfo", &size);
   for (i = 0; text != NULL && !found && i < sizeof(names) / sizeof(*names); i++)
     found = find_field(text, names[i], value, sizeof(value));
   free(text);
@@ -131,7 +131,7 @@ static int put_arm(record_bytes_t *bytes) {
   char line[64], id[32];
   uint64_t midr;
 
-  if (shared_file_line(path, line, sizeof(line)) != 0)
+  if (common_file_line(path, line, sizeof(line)) != 0)
     return 0;
   midr = strtoull(line, NULL, 16) & ~UINT64_C(0xf0000f);
   snprintf(id, sizeof(id), "0x%016" PRIx64, midr);
@@ -146,7 +146,7 @@ int record_put_cpuid(record_bytes_t *bytes) {
 
   if (put_arm(bytes))
     return 1;
-  text = shared_file_read("/proc/cpuinfo", &size);
+  text = common_file_read("/proc/cpuinfo", &size);
   found = text != NULL && put_x86(text, bytes);
   free(text);
   return found;
@@ -158,7 +158,7 @@ int record_put_total_mem(record_bytes_t *bytes) {
   size_t size;
   int found;
 
-  text = shared_file_read("/proc/meminfo", &size);
+  text = common_file_read("/proc/meminfo", &size);
   found = text != NULL && find_field(text, "MemTotal", value, sizeof(value));
   free(text);
   if (found)

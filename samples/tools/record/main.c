@@ -10,7 +10,7 @@
 #include "common/stdio.h"
 
 static int record(const record_options_t *options,
-                  const shared_signals_t *signals, char **argv) {
+                  const common_signals_t *signals, char **argv) {
   record_attrs_t attrs;
   record_run_t run;
   int status;
@@ -22,22 +22,22 @@ static int record(const record_options_t *options,
   run.argv = argv;
   if (status == 0)
     status = record_run(&run, signals);
-  shared_signals_end_session(signals);
+  common_signals_end_session(signals);
   record_attrs_free(&attrs);
   return status != 0 ? status : run.command_status;
 }
 
 int main(int argc, char **argv) {
   record_options_t options;
-  shared_signals_t signals;
+  common_signals_t signals;
   int status;
 
-  shared_signals_take(&signals);
-  shared_stdio_init();
+  common_signals_take(&signals);
+  common_stdio_init();
   status = record_options_parse(&options, argc, argv);
   if (status == 0 && options.help) {
     record_options_help();
-    status = shared_stdio_close(stdout, "stdout");
+    status = common_stdio_close(stdout, "stdout");
   } else if (status == 0) {
     status = record(&options, &signals, argv);
   }

@@ -28,14 +28,14 @@ int record_messages_refused(const record_options_t *options,
         "    record -p PID          a process of your own\n"
         "  Try 'record --help'.\n",
         stderr);
-  return options->all_by_default ? SHARED_EXIT_USAGE : 1;
+  return options->all_by_default ? COMMON_EXIT_USAGE : 1;
 }
 
 static void tell_of_event(const record_attrs_t *attrs, size_t attr,
                           const char *text) {
   char label[256];
 
-  shared_text_clean(label, sizeof(label), record_attrs_label(attrs, attr));
+  common_text_clean(label, sizeof(label), record_attrs_label(attrs, attr));
   fprintf(stderr, "record: %s: %s\n", label, text);
 }
 
@@ -59,7 +59,7 @@ static int sum_up(const record_attrs_t *attrs, const uvperf_set_t *set,
                   size_t attr, char *text, size_t size) {
   char *name = record_attrs_name(attrs, set, attr);
   int is_clock = record_attrs_is_clock(set, attr);
-  int is_user_only = shared_list_is_user_only(set, attr);
+  int is_user_only = common_list_is_user_only(set, attr);
 
   if (is_clock)
     snprintf(text, size, "no PMU here can do it: %s instead", name);
@@ -127,7 +127,7 @@ void record_messages_opened(const record_options_t *options,
   if (options->quiet)
     return;
   if (!options->verbose)
-    shared_failures_missing(set, &options->pids, &options->tids);
+    common_failures_missing(set, &options->pids, &options->tids);
   tell_missing(options, attrs, set);
   tell_changes(options, attrs, set);
 }

@@ -57,7 +57,7 @@ static const struct option names[] = {
 static int add_events(record_options_t *options, const char *text) {
   options->events_last =
       options->events == NULL ? 0 : strlen(options->events) + 1;
-  shared_list_add(&options->events, text);
+  common_list_add(&options->events, text);
   return 0;
 }
 
@@ -66,14 +66,14 @@ static int add_filter(record_options_t *options, const char *text) {
   record_filter_t *filter;
 
   if (options->events == NULL)
-    return shared_options_bad("--filter goes behind the -e whose events it "
+    return common_options_bad("--filter goes behind the -e whose events it "
                               "is for");
   if (options->nr_filters > 0 &&
       options->filters[options->nr_filters - 1].begin == options->events_last)
-    return shared_options_bad("one --filter for each -e: join conditions by "
+    return common_options_bad("one --filter for each -e: join conditions by "
                               "&& and ||");
   if (options->nr_filters == options->filters_capacity)
-    options->filters = shared_grow(options->filters, &options->filters_capacity,
+    options->filters = common_grow(options->filters, &options->filters_capacity,
                                    sizeof(*options->filters));
   filter = &options->filters[options->nr_filters++];
   filter->text = text;
@@ -88,8 +88,8 @@ static int parse_frequency(record_options_t *options, const char *text) {
   options->frequency_hz = UINT64_MAX;
   if (strcmp(text, "max") == 0)
     return 0;
-  if (shared_options_number(text, UINT32_MAX, &number) != 0)
-    return shared_options_bad("-F wants samples a second, or max, not '%s'",
+  if (common_options_number(text, UINT32_MAX, &number) != 0)
+    return common_options_bad("-F wants samples a second, or max, not '%s'",
                               text);
   options->frequency_hz = number;
   return 0;
@@ -99,8 +99,8 @@ static int parse_frequency(record_options_t *options, const char *text) {
 static int parse_period(record_options_t *options, const char *text) {
   uint64_t number;
 
-  if (shared_options_number(text, INT64_MAX, &number) != 0)
-    return shared_options_bad("-c wants a number of events from 1 on, not '%s'",
+  if (common_options_number(text, INT64_MAX, &number) != 0)
+    return common_options_bad("-c wants a number of events from 1 on, not '%s'",
                               text);
   options->period = number;
   return 0;
@@ -109,8 +109,8 @@ static int parse_period(record_options_t *options, const char *text) {
 static int parse_max_stack(record_options_t *options, const char *text) {
   uint64_t number;
 
-  if (shared_options_number(text, UINT16_MAX, &number) != 0)
-    return shared_options_bad("--max-stack wants frames, 1 to %u, not '%s'",
+  if (common_options_number(text, UINT16_MAX, &number) != 0)
+    return common_options_bad("--max-stack wants frames, 1 to %u, not '%s'",
                               UINT16_MAX, text);
   options->max_stack = (uint16_t)number;
   if (options->stack == RECORD_STACK_NONE)
@@ -127,12 +127,12 @@ static int parse_call_graph(record_options_t *options, const char *text) {
     return 0;
   options->stack = RECORD_STACK_DWARF;
   if (strcmp(text, "dwarf") != 0 && strncmp(text, "dwarf,", 6) != 0)
-    return shared_options_bad("--call-graph wants fp, dwarf or dwarf,SIZE, not "
+    return common_options_bad("--call-graph wants fp, dwarf or dwarf,SIZE, not "
                               "'%s'",
                               text);
   if (comma != NULL &&
-      shared_options_number(comma + 1, MAX_STACK_BYTES, &bytes) != 0)
-    return shared_options_bad("--call-graph dwarf,SIZE wants bytes of stack, 8 "
+      common_options_number(comma + 1, MAX_STACK_BYTES, &bytes) != 0)
+    return common_options_bad("--call-graph dwarf,SIZE wants bytes of stack, 8 "
                               "to %lu, not '%s'",
                               MAX_STACK_BYTES, comma + 1);
   options->stack_bytes = (uint32_t)((bytes + 7) & ~7ul);
@@ -141,7 +141,7 @@ static int parse_call_graph(record_options_t *options, const char *text) {
 
 static int parse_file(record_options_t *options, const char *text) {
   options->file = text;
-  return text[0] != '\0' ? 0 : shared_options_bad("-o wants a file's name");
+  return text[0] != '\0' ? 0 : common_options_bad("-o wants a file's name");
 }
 
 /* Those that take a value: what is left are flags. */
@@ -160,21 +160,21 @@ static int parse_value(record_options_t *options, int option, char **argv) {
     case OPTION_MAX_STACK:
       return parse_max_stack(options, optarg);
     case 'p':
-      return shared_options_ids("-p", optarg, &options->pids);
+      return common_options_ids("-p", optarg, &options->pids);
     case 't':
-      return shared_options_ids("-t", optarg, &options->tids);
+      return common_options_ids("-t", optarg, &options->tids);
     case 'C':
       options->cpus = optarg;
-      return shared_options_cpus("-C", optarg);
+      return common_options_cpus("-C", optarg);
     case OPTION_DURATION:
-      return shared_options_seconds("--duration", optarg,
+      return common_options_seconds("--duration", optarg,
                                     &options->duration_ms);
     case 'm':
-      return shared_options_ring(optarg, &options->ring_bytes);
+      return common_options_ring(optarg, &options->ring_bytes);
     case 'o':
       return parse_file(options, optarg);
     default:
-      return shared_options_refused(option, names, argv);
+      return common_options_refused(option, names, argv);
   }
 }
 
@@ -222,13 +222,13 @@ static int check(record_options_t *options) {
   int places = options->all || options->cpus != NULL;
 
   if (options->frequency_hz != 0 && options->period != 0)
-    return shared_options_bad("choose one of -F and -c");
+    return common_options_bad("choose one of -F and -c");
   if (options->quiet && options->verbose)
-    return shared_options_bad("choose one of -q and -v");
+    return common_options_bad("choose one of -q and -v");
   if (tasks + places > 1)
-    return shared_options_bad("choose one of -p, -t, and -a or -C");
+    return common_options_bad("choose one of -p, -t, and -a or -C");
   if (options->no_inherit && places)
-    return shared_options_bad("-i is for tasks: -a and -C record every task "
+    return common_options_bad("-i is for tasks: -a and -C record every task "
                               "anyway");
   options->all_by_default = tasks + places == 0 && options->command == NULL;
   options->all = places || options->all_by_default;
@@ -248,7 +248,7 @@ int record_options_parse(record_options_t *options, int argc, char **argv) {
     if (rc != 0 || options->help)
       return rc;
   }
-  rc = shared_options_command(argc, argv, &options->command);
+  rc = common_options_command(argc, argv, &options->command);
   return rc != 0 ? rc : check(options);
 }
 
@@ -259,6 +259,6 @@ int record_options_is_command(const record_options_t *options) {
 void record_options_free(record_options_t *options) {
   free(options->events);
   free(options->filters);
-  shared_ids_free(&options->pids);
-  shared_ids_free(&options->tids);
+  common_ids_free(&options->pids);
+  common_ids_free(&options->tids);
 }

@@ -35,8 +35,8 @@ typedef struct record_options_s {
   /* Whom to record: at most one of the three. */
   int all;            /* every task: -a, -C, or nothing was chosen */
   int all_by_default; /* nothing was chosen */
-  shared_ids_t pids;
-  shared_ids_t tids;
+  common_ids_t pids;
+  common_ids_t tids;
   const char *cpus; /* NULL: all */
   int no_inherit;
   int sample_cpu;
@@ -52,7 +52,7 @@ typedef struct record_options_s {
   char **command; /* NULL, or argv of the command to run */
 } record_options_t;
 
-/* 0, or SHARED_EXIT_USAGE after a message on stderr. Strings that are not
+/* 0, or COMMON_EXIT_USAGE after a message on stderr. Strings that are not
  * allocated are argv's. To be followed by record_options_free in any case. */
 int record_options_parse(record_options_t *options, int argc, char **argv);
 void record_options_free(record_options_t *options);

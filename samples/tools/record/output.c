@@ -50,7 +50,7 @@ static int keep_old(const char *path, const struct stat *stat) {
 
   if (!S_ISREG(stat->st_mode) || stat->st_size == 0 || is_given(path))
     return 0;
-  old = shared_calloc(1, size);
+  old = common_calloc(1, size);
   snprintf(old, size, "%s.old", path);
   rc = rename(path, old);
   if (rc != 0)

@@ -115,7 +115,7 @@ static void put_tracing_data(const record_file_t *file, record_bytes_t *bytes) {
 }
 
 static int push(record_file_t *file, int wait_ms) {
-  shared_output_push(&file->output, wait_ms);
+  common_output_push(&file->output, wait_ms);
   return -file->output.error;
 }
 
@@ -126,7 +126,7 @@ int record_pipe_push(record_file_t *file) {
 int record_pipe_write(record_file_t *file, const void *bytes, size_t size) {
   size_t used;
 
-  shared_buffer_add(&file->output.buffer, bytes, size);
+  common_buffer_add(&file->output.buffer, bytes, size);
   file->end += size;
   used = file->output.buffer.used;
   if (used >= WAITING_BYTES && !file->is_hurried)
@@ -135,7 +135,7 @@ int record_pipe_write(record_file_t *file, const void *bytes, size_t size) {
 }
 
 int record_pipe_drain(record_file_t *file) {
-  if (!shared_output_drain(&file->output))
+  if (!common_output_drain(&file->output))
     return -EAGAIN;
   return -file->output.error;
 }

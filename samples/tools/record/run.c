@@ -43,7 +43,7 @@ static void take_totals(record_run_t *run) {
 static void stop_writing(record_run_t *run, int code) {
   if (run->write_error == 0)
     run->write_error = code;
-  shared_session_stop_soon(&run->session);
+  common_session_stop_soon(&run->session);
 }
 
 static void write_record(record_run_t *run, const uvperf_record_t *record) {
@@ -86,7 +86,7 @@ static void on_record(uvperf_set_t *set, int status,
   else if (status == 0)
     end_slice(run);
   else if (status == UV_EOF && run->session.command.pid == 0)
-    shared_session_stop_soon(&run->session);
+    common_session_stop_soon(&run->session);
   else if (status != UV_EOF && record == NULL)
     run->failed = say_code("a ring could not be read", status);
 }
@@ -128,7 +128,7 @@ static void write_losses(record_run_t *run) {
     stop_writing(run, rc);
 }
 
-static void on_stop(shared_session_t *session) {
+static void on_stop(common_session_t *session) {
   record_run_t *run = session->data;
 
   if (run->file != NULL)
@@ -143,7 +143,7 @@ static void on_stop(shared_session_t *session) {
     record_messages_progress_end();
 }
 
-static void on_command(shared_session_t *session, int status) {
+static void on_command(common_session_t *session, int status) {
   record_run_t *run = session->data;
 
   record_messages_command(status);
@@ -151,7 +151,7 @@ static void on_command(shared_session_t *session, int status) {
       WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void on_tick(shared_session_t *session) {
+static void on_tick(common_session_t *session) {
   record_run_t *run = session->data;
   int rc = record_file_sync(run->file);
 
@@ -188,10 +188,10 @@ static void finish_file(record_run_t *run) {
 
 /* The file's end is to be written also if somebody asks twice, and before the
  * events are closed: of hundreds of tracepoints that takes seconds. */
-static void on_close(shared_session_t *session) {
+static void on_close(common_session_t *session) {
   record_run_t *run = session->data;
 
-  shared_signals_hold();
+  common_signals_hold();
   finish_file(run);
   if (run->has_set)
     uvperf_set_close(&run->set, NULL);
@@ -199,7 +199,7 @@ static void on_close(shared_session_t *session) {
 
 /* -- the beginning --------------------------------------------------------- */
 
-static void make_targets(const record_run_t *run, shared_target_list_t *list) {
+static void make_targets(const record_run_t *run, common_target_list_t *list) {
   const record_options_t *options = run->options;
   uint32_t flags = options->no_inherit || run->attrs->reads_groups
                        ? UVPERF_TARGET_NO_INHERIT
@@ -207,14 +207,14 @@ static void make_targets(const record_run_t *run, shared_target_list_t *list) {
   uvperf_target_t *target;
 
   memset(list, 0, sizeof(*list));
-  shared_target_list_add_ids(list, &options->pids, UVPERF_TARGET_PROCESS,
+  common_target_list_add_ids(list, &options->pids, UVPERF_TARGET_PROCESS,
                              flags);
-  shared_target_list_add_ids(list, &options->tids, UVPERF_TARGET_THREAD, 0);
+  common_target_list_add_ids(list, &options->tids, UVPERF_TARGET_THREAD, 0);
   if (options->all) {
-    target = shared_target_list_add(list, UVPERF_TARGET_CPUS);
+    target = common_target_list_add(list, UVPERF_TARGET_CPUS);
     target->cpus = options->cpus;
   } else if (record_options_is_command(options)) {
-    target = shared_target_list_add(list, UVPERF_TARGET_COMMAND);
+    target = common_target_list_add(list, UVPERF_TARGET_COMMAND);
     target->pid = run->session.command.pid;
     target->flags = flags;
   }
@@ -222,7 +222,7 @@ static void make_targets(const record_run_t *run, shared_target_list_t *list) {
 
 static int open_set(record_run_t *run) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
-  shared_target_list_t targets;
+  common_target_list_t targets;
   uvperf_error_t error;
   int rc;
 
@@ -238,7 +238,7 @@ static int open_set(record_run_t *run) {
   options.side_band = record_attrs_side_band(run->options);
   options.ring_bytes = run->options->ring_bytes;
   rc = uvperf_set_init(&run->session.loop, &run->set, &options, &error);
-  shared_target_list_free(&targets);
+  common_target_list_free(&targets);
   if (rc != 0)
     return record_messages_refused(run->options, &error);
   run->set.data = run;
@@ -345,18 +345,18 @@ static int start(record_run_t *run) {
   if (write_beginning(run) != 0)
     return 1;
   record_messages_recording(run->options, &run->set);
-  rc = shared_session_go(&run->session);
+  rc = common_session_go(&run->session);
   run->has_begun = rc == 0;
-  shared_session_start(&run->session, TICK_MS, run->options->duration_ms);
+  common_session_start(&run->session, TICK_MS, run->options->duration_ms);
   return rc;
 }
 
 /* From an open loop to a closed one. */
 static int run_session(record_run_t *run) {
-  shared_session_t *session = &run->session;
+  common_session_t *session = &run->session;
   int status;
 
-  if (shared_session_init(session) != 0)
+  if (common_session_init(session) != 0)
     return 1;
   status = open_set(run);
   if (status == 0)
@@ -364,14 +364,14 @@ static int run_session(record_run_t *run) {
   if (status == 0)
     status = open_file(run);
   if (status == 0) {
-    shared_session_listen(session);
+    common_session_listen(session);
     status = start(run);
   }
-  return shared_session_run(session, status);
+  return common_session_run(session, status);
 }
 
-int record_run(record_run_t *run, const shared_signals_t *signals) {
-  static const shared_session_t init = SHARED_SESSION_INIT;
+int record_run(record_run_t *run, const common_signals_t *signals) {
+  static const common_session_t init = COMMON_SESSION_INIT;
   int status;
 
   run->session = init;
@@ -381,13 +381,13 @@ int record_run(record_run_t *run, const shared_signals_t *signals) {
   run->session.on_command = on_command;
   run->session.on_close = on_close;
   run->session.command.signals = *signals;
-  status = shared_session_fork(&run->session, run->options->command);
+  status = common_session_fork(&run->session, run->options->command);
   if (status != 0)
     return status;
   /* The command keeps the limits that it would have without us. */
-  shared_files_raise(NULL);
+  common_files_raise(NULL);
   status = run_session(run);
-  shared_command_end(&run->session.command);
+  common_command_end(&run->session.command);
   record_ids_free(&run->ids);
   uvperf_reading_free(run->reading);
   return status != 0 ? status : run->failed;

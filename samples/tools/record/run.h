@@ -23,7 +23,7 @@ typedef struct record_run_s {
   record_file_t *file;
   record_totals_t totals;
   int write_error; /* -errno of the file, which ended it */
-  shared_session_t session;
+  common_session_t session;
   uvperf_set_t set;
   record_ids_t ids;
   uvperf_reading_t *reading;
@@ -39,6 +39,6 @@ typedef struct record_run_s {
 /* Records into a file: 0, or the status to exit with after a message. options,
  * attrs and argv are to be set, all else to be 0; signals are as they were, for
  * the command. */
-int record_run(record_run_t *run, const shared_signals_t *signals);
+int record_run(record_run_t *run, const common_signals_t *signals);
 
 #endif

@@ -9,60 +9,60 @@
 #include "uvperf/cpu_list.h"
 
 /* The threads that are measured: -1 for each of a CPU. */
-static void list_threads(shared_ids_t *threads, const record_options_t *options,
+static void list_threads(common_ids_t *threads, const record_options_t *options,
                          pid_t command) {
   size_t i;
 
   if (options->all)
-    shared_ids_add(threads, -1);
+    common_ids_add(threads, -1);
   else if (record_options_is_command(options))
-    shared_ids_add(threads, command);
+    common_ids_add(threads, command);
   for (i = 0; i < options->pids.nr; i++)
-    shared_threads_of(threads, options->pids.ids[i]);
+    common_threads_of(threads, options->pids.ids[i]);
   for (i = 0; i < options->tids.nr; i++)
-    shared_ids_add(threads, options->tids.ids[i]);
+    common_ids_add(threads, options->tids.ids[i]);
 }
 
 /* Those that are named more than once count once. */
-static void list_cpus(shared_ids_t *cpus, const record_options_t *options) {
+static void list_cpus(common_ids_t *cpus, const record_options_t *options) {
   size_t nr = 0, i;
 
   if (options->cpus == NULL) {
-    shared_cpus_online(cpus);
+    common_cpus_online(cpus);
     return;
   }
   uvperf_cpu_list_parse(options->cpus, NULL, &nr);
-  cpus->ids = shared_calloc(nr, sizeof(*cpus->ids));
+  cpus->ids = common_calloc(nr, sizeof(*cpus->ids));
   cpus->capacity = nr;
   if (uvperf_cpu_list_parse(options->cpus, cpus->ids, &nr) != 0)
     nr = 0;
   for (i = 0; i < nr; i++) {
-    if (!shared_ids_has(cpus, cpus->ids[i]))
+    if (!common_ids_has(cpus, cpus->ids[i]))
       cpus->ids[cpus->nr++] = cpus->ids[i];
   }
 }
 
 /* The processes to which the threads belong; one that is gone has nothing to
  * tell. */
-static void list_processes(shared_ids_t *processes,
+static void list_processes(common_ids_t *processes,
                            const record_options_t *options, pid_t command) {
   size_t i;
 
   if (record_options_is_command(options))
-    shared_ids_add(processes, command);
+    common_ids_add(processes, command);
   for (i = 0; i < options->pids.nr; i++)
-    shared_ids_add(processes, options->pids.ids[i]);
+    common_ids_add(processes, options->pids.ids[i]);
   for (i = 0; i < options->tids.nr; i++) {
-    int32_t id = shared_process_of(options->tids.ids[i]);
+    int32_t id = common_process_of(options->tids.ids[i]);
 
-    if (id > 0 && !shared_ids_has(processes, id))
-      shared_ids_add(processes, id);
+    if (id > 0 && !common_ids_has(processes, id))
+      common_ids_add(processes, id);
   }
 }
 
 static int write_maps(record_synth_t *synth, const record_options_t *options,
                       pid_t command) {
-  shared_ids_t threads = {0}, cpus = {0};
+  common_ids_t threads = {0}, cpus = {0};
   int rc;
 
   list_threads(&threads, options, command);
@@ -70,21 +70,21 @@ static int write_maps(record_synth_t *synth, const record_options_t *options,
   rc = record_synth_thread_map(synth, &threads);
   if (rc == 0)
     rc = record_synth_cpu_map(synth, &cpus);
-  shared_ids_free(&threads);
-  shared_ids_free(&cpus);
+  common_ids_free(&threads);
+  common_ids_free(&cpus);
   return rc;
 }
 
 static int write_tasks(record_synth_t *synth, const record_options_t *options,
                        pid_t command) {
-  shared_ids_t processes = {0};
+  common_ids_t processes = {0};
   int rc;
 
   if (options->all)
     return record_synth_all(synth);
   list_processes(&processes, options, command);
   rc = record_synth_processes(synth, &processes);
-  shared_ids_free(&processes);
+  common_ids_free(&processes);
   return rc;
 }
 

@@ -17,7 +17,7 @@
 struct record_file_s {
   int fd;
   int is_pipe;
-  shared_output_t output; /* of a pipe, with what it has not taken yet */
+  common_output_t output; /* of a pipe, with what it has not taken yet */
   int is_hurried;         /* does not wait for a pipe's reader */
   int error;              /* -errno of the first write that failed, or 0 */
   record_events_t events;

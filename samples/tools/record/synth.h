@@ -46,11 +46,11 @@ int record_synth_kernel(record_synth_t *synth);
 int record_synth_all(record_synth_t *synth);
 
 /* These processes, with all their threads. */
-int record_synth_processes(record_synth_t *synth, const shared_ids_t *pids);
+int record_synth_processes(record_synth_t *synth, const common_ids_t *pids);
 
 /* Which threads are measured: -1 for a whole CPU. And which CPUs. */
-int record_synth_thread_map(record_synth_t *synth, const shared_ids_t *tids);
-int record_synth_cpu_map(record_synth_t *synth, const shared_ids_t *cpus);
+int record_synth_thread_map(record_synth_t *synth, const common_ids_t *tids);
+int record_synth_cpu_map(record_synth_t *synth, const common_ids_t *cpus);
 
 /* All cgroups (v2): CGROUP records, for samples with PERF_SAMPLE_CGROUP. Those
  * that this process may not see are left out. */

@@ -99,7 +99,7 @@ int record_synth_cgroups(record_synth_t *synth) {
   fd = open_mount();
   if (fd < 0)
     return 0;
-  walk = shared_calloc(1, sizeof(*walk));
+  walk = common_calloc(1, sizeof(*walk));
   walk->synth = synth;
   rc = walk_directory(walk, fd);
   free(walk);

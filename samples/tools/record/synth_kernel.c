@@ -135,7 +135,7 @@ static int write_modules(const record_synth_t *synth,
   snprintf(dep_path, sizeof(dep_path), "/lib/modules/%s/modules.dep",
            system.release);
   path_of(synth, dep_path, path, sizeof(path));
-  dep = shared_file_read(path, &nr);
+  dep = common_file_read(path, &nr);
   while (rc == 0 && fgets(line, sizeof(line), file) != NULL) {
     if (sscanf(line, "%127s %" SCNu64 " %*s %*s %*s %" SCNx64, module, &size,
                &start) != 3 ||
@@ -162,7 +162,7 @@ int record_synth_kernel(record_synth_t *synth) {
     synth->kernel_hidden = 1;
     return 0;
   }
-  build = shared_calloc(1, sizeof(*build));
+  build = common_calloc(1, sizeof(*build));
   snprintf(name, sizeof(name), "[kernel.kallsyms]%s", text.symbol);
   rc = write_map(synth, build, text.start, text_bytes(&text), text.start, name);
   if (rc == 0)

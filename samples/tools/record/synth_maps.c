@@ -22,22 +22,22 @@
 #define MOST_THREADS 2700
 #define MOST_CPUS    32000
 
-int record_synth_thread_map(record_synth_t *synth, const shared_ids_t *tids) {
+int record_synth_thread_map(record_synth_t *synth, const common_ids_t *tids) {
   record_synth_build_t *build;
-  char comm[SHARED_PROC_COMM_BYTES];
+  char comm[COMMON_PROC_COMM_BYTES];
   size_t i;
   int rc;
 
   if (tids->nr > MOST_THREADS)
     return 0;
-  build = shared_calloc(1, sizeof(*build));
+  build = common_calloc(1, sizeof(*build));
   record_synth_begin(build, THREAD_MAP, 0);
   record_synth_put_u64(build, tids->nr);
   for (i = 0; i < tids->nr; i++) {
     record_synth_put_u64(build, (uint64_t)tids->ids[i]);
     memset(comm, 0, sizeof(comm));
     if (tids->ids[i] < 0 ||
-        shared_proc_comm(tids->ids[i], tids->ids[i], comm) != 0)
+        common_proc_comm(tids->ids[i], tids->ids[i], comm) != 0)
       comm[0] = '\0';
     comm[15] = '\0';
     record_synth_put(build, comm, 16);
@@ -47,7 +47,7 @@ int record_synth_thread_map(record_synth_t *synth, const shared_ids_t *tids) {
   return rc;
 }
 
-int record_synth_cpu_map(record_synth_t *synth, const shared_ids_t *cpus) {
+int record_synth_cpu_map(record_synth_t *synth, const common_ids_t *cpus) {
   uint16_t form = CPU_MAP_CPUS, nr = (uint16_t)cpus->nr, cpu;
   record_synth_build_t *build;
   size_t i;
@@ -55,7 +55,7 @@ int record_synth_cpu_map(record_synth_t *synth, const shared_ids_t *cpus) {
 
   if (cpus->nr > MOST_CPUS)
     return 0;
-  build = shared_calloc(1, sizeof(*build));
+  build = common_calloc(1, sizeof(*build));
   record_synth_begin(build, CPU_MAP, 0);
   record_synth_put(build, &form, sizeof(form));
   record_synth_put(build, &nr, sizeof(nr));

@@ -78,17 +78,17 @@ static int write_comm(task_t *task, char *comm) {
 }
 
 /* What perf(1) takes: programs, and with mmap_data what can be read too. */
-static int is_wanted(const task_t *task, const shared_proc_map_t *map) {
+static int is_wanted(const task_t *task, const common_proc_map_t *map) {
   return map->prot[2] == 'x' || (task->synth->mmap_data && map->prot[0] == 'r');
 }
 
-static uint32_t protection(const shared_proc_map_t *map) {
+static uint32_t protection(const common_proc_map_t *map) {
   return (map->prot[0] == 'r' ? PROT_READ : 0u) |
          (map->prot[1] == 'w' ? PROT_WRITE : 0u) |
          (map->prot[2] == 'x' ? PROT_EXEC : 0u);
 }
 
-static int write_map(void *arg, const shared_proc_map_t *map) {
+static int write_map(void *arg, const common_proc_map_t *map) {
   task_t *task = arg;
   uint16_t misc = PERF_RECORD_MISC_USER;
 
@@ -115,13 +115,13 @@ static int write_map(void *arg, const shared_proc_map_t *map) {
 }
 
 static int write_thread(task_t *task) {
-  char comm[SHARED_PROC_COMM_BYTES];
-  shared_proc_stat_t stat = {"", 0, 0};
+  char comm[COMMON_PROC_COMM_BYTES];
+  common_proc_stat_t stat = {"", 0, 0};
   int rc;
 
-  if (shared_proc_comm(task->pid, task->tid, comm) != 0 ||
+  if (common_proc_comm(task->pid, task->tid, comm) != 0 ||
       (task->tid == task->pid &&
-       shared_proc_stat(task->pid, task->tid, &stat) != 0))
+       common_proc_stat(task->pid, task->tid, &stat) != 0))
     return 0; /* gone */
   rc = write_fork(task, stat.ppid);
   if (rc == 0)
@@ -130,27 +130,27 @@ static int write_thread(task_t *task) {
 }
 
 static int write_process(task_t *task, int32_t pid) {
-  shared_ids_t tids = {NULL, 0, 0};
+  common_ids_t tids = {NULL, 0, 0};
   size_t i;
   int rc = 0;
 
   task->pid = pid;
-  if (shared_threads_of(&tids, pid) != 0)
+  if (common_threads_of(&tids, pid) != 0)
     tids.nr = 0; /* gone */
   for (i = 0; rc == 0 && i < tids.nr; i++) {
     task->tid = tids.ids[i];
     rc = write_thread(task);
     if (rc == 0 && task->tid == pid && pid != task->synth->command) {
-      shared_proc_maps(pid, write_map, task);
+      common_proc_maps(pid, write_map, task);
       rc = task->failure;
     }
   }
-  shared_ids_free(&tids);
+  common_ids_free(&tids);
   return rc;
 }
 
-int record_synth_processes(record_synth_t *synth, const shared_ids_t *pids) {
-  task_t *task = shared_calloc(1, sizeof(*task));
+int record_synth_processes(record_synth_t *synth, const common_ids_t *pids) {
+  task_t *task = common_calloc(1, sizeof(*task));
   size_t i;
   int rc = 0;
 
@@ -162,12 +162,12 @@ int record_synth_processes(record_synth_t *synth, const shared_ids_t *pids) {
 }
 
 int record_synth_all(record_synth_t *synth) {
-  shared_ids_t pids = {NULL, 0, 0};
+  common_ids_t pids = {NULL, 0, 0};
   int rc;
 
-  rc = shared_processes(&pids);
+  rc = common_processes(&pids);
   if (rc == 0)
     rc = record_synth_processes(synth, &pids);
-  shared_ids_free(&pids);
+  common_ids_free(&pids);
   return rc;
 }

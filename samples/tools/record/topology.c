@@ -25,10 +25,10 @@ int record_last_cpu(void) {
   size_t nr = 0;
   int *cpus, last;
 
-  if (shared_file_line(CPUS "/present", list, sizeof(list)) != 0 ||
+  if (common_file_line(CPUS "/present", list, sizeof(list)) != 0 ||
       uvperf_cpu_list_parse(list, NULL, &nr) != -ENOBUFS)
     return -1;
-  cpus = shared_calloc(nr, sizeof(*cpus));
+  cpus = common_calloc(nr, sizeof(*cpus));
   last = uvperf_cpu_list_parse(list, cpus, &nr) == 0 ? cpus[nr - 1] : -1;
   free(cpus);
   return last;
@@ -48,8 +48,8 @@ static void add_text(texts_t *texts, const char *text) {
       return;
   }
   if (texts->nr == texts->capacity)
-    texts->texts = shared_grow(texts->texts, &texts->capacity, sizeof(char *));
-  texts->texts[texts->nr] = shared_calloc(1, strlen(text) + 1);
+    texts->texts = common_grow(texts->texts, &texts->capacity, sizeof(char *));
+  texts->texts[texts->nr] = common_calloc(1, strlen(text) + 1);
   memcpy(texts->texts[texts->nr++], text, strlen(text));
 }
 
@@ -72,12 +72,12 @@ static size_t put_lists(int last, const char *name, const char *old_name,
 
   for (cpu = 0; cpu <= last; cpu++) {
     snprintf(path, sizeof(path), CPUS "/cpu%d/topology/%s", cpu, name);
-    if (shared_file_line(path, list, sizeof(list)) == 0) {
+    if (common_file_line(path, list, sizeof(list)) == 0) {
       add_text(&texts, list);
       continue;
     }
     snprintf(path, sizeof(path), CPUS "/cpu%d/topology/%s", cpu, old_name);
-    if (shared_file_line(path, list, sizeof(list)) == 0)
+    if (common_file_line(path, list, sizeof(list)) == 0)
       add_text(&texts, list);
   }
   record_bytes_put_u32(bytes, (uint32_t)texts.nr);
@@ -94,7 +94,7 @@ static void put_id(int cpu, const char *name, record_bytes_t *bytes) {
   int64_t id;
 
   snprintf(path, sizeof(path), CPUS "/cpu%d/topology/%s", cpu, name);
-  record_bytes_put_u32(bytes, shared_file_number(path, &id) == 0 ? (uint32_t)id
+  record_bytes_put_u32(bytes, common_file_number(path, &id) == 0 ? (uint32_t)id
                                                                  : UINT32_MAX);
 }
 
@@ -104,7 +104,7 @@ static int has_dies(void) {
   char line[LIST_BYTES];
 
 #if defined(__x86_64__) || defined(__i386__) || defined(__s390x__)
-  return shared_file_line(CPUS "/cpu0/topology/die_cpus_list", line,
+  return common_file_line(CPUS "/cpu0/topology/die_cpus_list", line,
                           sizeof(line)) == 0;
 #else
   (void)line;
@@ -144,10 +144,10 @@ static int put_node(int node, record_bytes_t *bytes) {
   size_t size;
 
   snprintf(path, sizeof(path), NODES "/node%d/cpulist", node);
-  if (shared_file_line(path, cpus, sizeof(cpus)) != 0)
+  if (common_file_line(path, cpus, sizeof(cpus)) != 0)
     return 0;
   snprintf(path, sizeof(path), NODES "/node%d/meminfo", node);
-  text = shared_file_read(path, &size);
+  text = common_file_read(path, &size);
   if (text == NULL)
     return 0;
   record_bytes_put_u32(bytes, (uint32_t)node);
@@ -165,10 +165,10 @@ int record_put_numa_topology(record_bytes_t *bytes) {
   int *nodes;
 
   /* Lists of nodes are written as those of CPUs. */
-  if (shared_file_line(NODES "/online", list, sizeof(list)) != 0 ||
+  if (common_file_line(NODES "/online", list, sizeof(list)) != 0 ||
       uvperf_cpu_list_parse(list, NULL, &nr) != -ENOBUFS)
     return 0;
-  nodes = shared_calloc(nr, sizeof(*nodes));
+  nodes = common_calloc(nr, sizeof(*nodes));
   if (uvperf_cpu_list_parse(list, nodes, &nr) != 0)
     nr = 0;
   record_bytes_put_u32(bytes, 0);
@@ -200,7 +200,7 @@ static int read_cache_line(int cpu, int index, const char *name, char *line,
 
   snprintf(path, sizeof(path), CPUS "/cpu%d/cache/index%d/%s", cpu, index,
            name);
-  return shared_file_line(path, line, size);
+  return common_file_line(path, line, size);
 }
 
 /* 0, or -1 where that CPU has no such cache. */
@@ -222,7 +222,7 @@ static int read_cache(int cpu, int index, cache_t *cache) {
                          sizeof(cache->type)) == 0 &&
                  read_cache_line(cpu, index, "size", cache->size,
                                  sizeof(cache->size)) == 0 &&
-                 read_cache_line(cpu, index, "shared_cpu_list", cache->map,
+                 read_cache_line(cpu, index, "common_cpu_list", cache->map,
                                  sizeof(cache->map)) == 0
              ? 0
              : -1;
@@ -244,7 +244,7 @@ static void add_cache(caches_t *caches, const cache_t *cache) {
   }
   if (caches->nr == caches->capacity)
     caches->caches =
-        shared_grow(caches->caches, &caches->capacity, sizeof(*caches->caches));
+        common_grow(caches->caches, &caches->capacity, sizeof(*caches->caches));
   caches->caches[caches->nr++] = *cache;
 }
 

@@ -56,7 +56,7 @@ static void add(tracepoints_t *tracepoints, const char *category,
 
   if (tracepoints->nr == tracepoints->capacity)
     tracepoints->found =
-        shared_grow(tracepoints->found, &tracepoints->capacity, sizeof(*found));
+        common_grow(tracepoints->found, &tracepoints->capacity, sizeof(*found));
   found = &tracepoints->found[tracepoints->nr++];
   snprintf(found->category, sizeof(found->category), "%s", category);
   snprintf(found->name, sizeof(found->name), "%s", name);
@@ -133,7 +133,7 @@ static int put_file(const char *root, const char *path, size_t size_bytes,
   size_t size;
 
   snprintf(whole, sizeof(whole), "%s/%s", root, path);
-  text = shared_file_read(whole, &size);
+  text = common_file_read(whole, &size);
   if (text == NULL)
     return 0;
   size64 = size;

@@ -74,7 +74,7 @@ static void add(stat_alive_t *alive, int32_t id, int is_process) {
 void stat_alive_begin(stat_alive_t *alive, const stat_options_t *options) {
   size_t i;
 
-  alive->tasks = shared_calloc(options->pids.nr + options->tids.nr + 1,
+  alive->tasks = common_calloc(options->pids.nr + options->tids.nr + 1,
                                sizeof(*alive->tasks));
   alive->nr = 0;
   for (i = 0; i < options->pids.nr; i++)

@@ -23,10 +23,10 @@ typedef struct fields_s {
  * fields behind it. */
 static void put(fields_t *fields, const char *text) {
   size_t size = strlen(text) + 1, i;
-  char *clean = shared_calloc(size, 1);
+  char *clean = common_calloc(size, 1);
   int is_quoted;
 
-  shared_text_clean(clean, size, text);
+  common_text_clean(clean, size, text);
   is_quoted =
       strchr(clean, '"') != NULL || strstr(clean, fields->separator) != NULL;
   if (fields->nr++ > 0)

@@ -58,7 +58,7 @@ int stat_events_parse(stat_events_t *events, const stat_options_t *options) {
     free(names);
     return 1;
   }
-  rc = shared_list_parse(&events->list, names);
+  rc = common_list_parse(&events->list, names);
   if (rc == 0)
     events->nr_attrs = uvperf_event_list_count(events->list);
   free(names);
@@ -66,7 +66,7 @@ int stat_events_parse(stat_events_t *events, const stat_options_t *options) {
 }
 
 static void *copy_bytes(const void *bytes, size_t size) {
-  return memcpy(shared_calloc(1, size), bytes, size);
+  return memcpy(common_calloc(1, size), bytes, size);
 }
 
 static char *copy_text(const char *text) {
@@ -103,13 +103,13 @@ void stat_events_describe(stat_events_t *events, const stat_options_t *options,
   free_events(events);
   events->has_user_only = 0;
   events->nr_events = nr_groups * events->nr_attrs;
-  events->events = shared_calloc(events->nr_events, sizeof(*events->events));
+  events->events = common_calloc(events->nr_events, sizeof(*events->events));
   for (i = 0; i < events->nr_events; i++) {
     if (options->nr_cgroups > 0)
       events->events[i].cgroup = options->cgroups[i / events->nr_attrs];
     describe(&events->events[i], set, i % events->nr_attrs);
     events->has_user_only |=
-        shared_list_is_user_only(set, i % events->nr_attrs);
+        common_list_is_user_only(set, i % events->nr_attrs);
   }
 }
 

@@ -18,7 +18,7 @@ typedef struct stat_events_s {
   int has_user_only; /* the kernel's side of some is forbidden */
 } stat_events_t;
 
-/* Parses what was asked for, or the usual events: 0, or SHARED_EXIT_USAGE after
+/* Parses what was asked for, or the usual events: 0, or COMMON_EXIT_USAGE after
  * a message, or 1 where memory or files do not suffice. */
 int stat_events_parse(stat_events_t *events, const stat_options_t *options);
 

@@ -90,9 +90,9 @@ static char *end(why_t *why) {
 /* Sorted by target, place and attr: the places of an event come in order. */
 static void make_whys(stat_failures_t *failures) {
   size_t nr = failures->nr_groups * failures->nr_attrs, i;
-  why_t *whys = shared_calloc(nr, sizeof(*whys));
+  why_t *whys = common_calloc(nr, sizeof(*whys));
 
-  failures->whys = shared_calloc(nr, sizeof(*failures->whys));
+  failures->whys = common_calloc(nr, sizeof(*failures->whys));
   failures->nr_whys = nr;
   for (i = 0; i < failures->nr; i++)
     add(&whys[event_of(failures, &failures->list[i])], &failures->list[i]);
@@ -110,7 +110,7 @@ void stat_failures_take(stat_failures_t *failures, const uvperf_set_t *set,
   list = uvperf_set_failures(set, &nr);
   if (nr == 0)
     return;
-  failures->list = shared_calloc(nr, sizeof(*list));
+  failures->list = common_calloc(nr, sizeof(*list));
   memcpy(failures->list, list, nr * sizeof(*list));
   failures->nr = nr;
   failures->nr_groups = nr_groups;

@@ -11,7 +11,7 @@
 
 static void put_string(FILE *file, const char *key, const char *text) {
   fprintf(file, "\"%s\":", key);
-  shared_text_put_json(file, text);
+  common_text_put_json(file, text);
 }
 
 static void put_number(FILE *file, const char *key, double value,

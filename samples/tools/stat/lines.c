@@ -13,9 +13,9 @@ static stat_line_t *append(stat_lines_t *lines, size_t event, int32_t cpu) {
   stat_line_t *line;
 
   if (lines->nr == lines->capacity) {
-    lines->lines = shared_grow(lines->lines, &capacity, sizeof(*lines->lines));
+    lines->lines = common_grow(lines->lines, &capacity, sizeof(*lines->lines));
     lines->series =
-        shared_grow(lines->series, &lines->capacity, sizeof(*lines->series));
+        common_grow(lines->series, &lines->capacity, sizeof(*lines->series));
   }
   memset(&lines->series[lines->nr], 0, sizeof(*lines->series));
   line = memset(&lines->lines[lines->nr++], 0, sizeof(*line));
@@ -32,14 +32,14 @@ static int compare_ids(const void *left, const void *right) {
 
 /* The CPUs that there are places on, ascending. A place on no CPU is that of a
  * target which could not be looked up. */
-static void find_cpus(shared_ids_t *cpus, const uvperf_reading_t *reading) {
+static void find_cpus(common_ids_t *cpus, const uvperf_reading_t *reading) {
   size_t nr = uvperf_reading_nr_places(reading), kept = 0, i;
   int32_t cpu;
 
   for (i = 0; i < nr; i++) {
     cpu = uvperf_reading_place(reading, i)->cpu;
     if (cpu >= 0)
-      shared_ids_add(cpus, cpu);
+      common_ids_add(cpus, cpu);
   }
   if (cpus->nr > 0)
     qsort(cpus->ids, cpus->nr, sizeof(*cpus->ids), compare_ids);
@@ -51,7 +51,7 @@ static void find_cpus(shared_ids_t *cpus, const uvperf_reading_t *reading) {
 }
 
 /* Which of the CPUs a place adds to; SIZE_MAX for none. */
-static size_t row_of(const shared_ids_t *cpus, const uvperf_place_t *place) {
+static size_t row_of(const common_ids_t *cpus, const uvperf_place_t *place) {
   const int32_t *found;
 
   if (cpus->ids == NULL)
@@ -65,7 +65,7 @@ static size_t row_of(const shared_ids_t *cpus, const uvperf_place_t *place) {
 
 /* A line of each event on each CPU, with nothing in them; in the order of
  * perf-stat(1), all CPUs of an event together. */
-static void lay_out(stat_lines_t *lines, const shared_ids_t *cpus,
+static void lay_out(stat_lines_t *lines, const common_ids_t *cpus,
                     size_t nr_events) {
   size_t i, event;
 
@@ -88,7 +88,7 @@ static void add_place(stat_line_t *lines, size_t apart,
   }
 }
 
-static void add_places(stat_lines_t *lines, const shared_ids_t *cpus,
+static void add_places(stat_lines_t *lines, const common_ids_t *cpus,
                        size_t nr_groups, const uvperf_reading_t *reading) {
   size_t nr_attrs = uvperf_reading_nr_attrs(reading);
   size_t nr = uvperf_reading_nr_places(reading), i, row, group;
@@ -116,17 +116,17 @@ static void drop_unmeasured(stat_lines_t *lines) {
 
 void stat_lines_read(stat_lines_t *lines, const stat_sums_t *sums,
                      const uvperf_reading_t *reading) {
-  shared_ids_t cpus = {NULL, 0, 0};
+  common_ids_t cpus = {NULL, 0, 0};
   stat_line_t *line;
   size_t i;
 
   if (sums->per_cpu)
     find_cpus(&cpus, reading);
   else
-    shared_ids_add(&cpus, -1);
+    common_ids_add(&cpus, -1);
   lay_out(lines, &cpus, sums->nr_groups * uvperf_reading_nr_attrs(reading));
   add_places(lines, &cpus, sums->nr_groups, reading);
-  shared_ids_free(&cpus);
+  common_ids_free(&cpus);
   if (sums->per_cpu)
     drop_unmeasured(lines);
   for (i = 0; i < lines->nr; i++) {

@@ -19,7 +19,7 @@
 #include "stat/targets.h"
 
 typedef struct stat_s {
-  shared_signals_t signals; /* as they were */
+  common_signals_t signals; /* as they were */
   stat_options_t options;
   stat_events_t events;
   stat_failures_t failures;
@@ -81,7 +81,7 @@ static void on_interval(stat_run_t *run, const uvperf_reading_t *delta) {
   stat_output_table(&stat->output, &report, 0);
   /* Nobody is there any more to read what is to come. */
   if (ferror(stat->output.file))
-    shared_session_stop_soon(&run->session);
+    common_session_stop_soon(&run->session);
 }
 
 /* -- after it has run ------------------------------------------------------ */
@@ -165,7 +165,7 @@ static int run_all(stat_t *stat) {
     }
   } while (status == 0 && !is_last && !ferror(stat->output.file));
   /* What came too late is forgotten; the table is printed. */
-  shared_signals_end_session(&stat->signals);
+  common_signals_end_session(&stat->signals);
   return status;
 }
 
@@ -209,12 +209,12 @@ int main(int argc, char **argv) {
   int status;
 
   memset(&stat, 0, sizeof(stat));
-  shared_signals_take(&stat.signals);
-  shared_stdio_init();
+  common_signals_take(&stat.signals);
+  common_stdio_init();
   status = stat_options_parse(&stat.options, argc, argv);
   if (status == 0 && stat.options.help) {
     stat_options_help();
-    status = shared_stdio_close(stdout, "stdout");
+    status = common_stdio_close(stdout, "stdout");
   } else if (status == 0) {
     status = open_and_count(&stat);
   }

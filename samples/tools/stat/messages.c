@@ -24,15 +24,15 @@ int stat_messages_refused(const stat_options_t *options,
       "    stat -p PID          a process of your own\n"
       "  Try 'stat --help'.\n",
       stderr);
-  return options->all_by_default ? SHARED_EXIT_USAGE : 1;
+  return options->all_by_default ? COMMON_EXIT_USAGE : 1;
 }
 
 void stat_messages_opened(const stat_options_t *options,
                           const uvperf_set_t *set) {
   if (options->verbose)
-    shared_failures_all(set);
+    common_failures_all(set);
   else
-    shared_failures_missing(set, &options->pids, &options->tids);
+    common_failures_missing(set, &options->pids, &options->tids);
 }
 
 void stat_messages_counting(const stat_options_t *options,

@@ -62,9 +62,9 @@ static int is_same(const stat_line_t *line, const stat_line_t *other,
 
 static void print_clean(FILE *file, const char *text) {
   size_t size = strlen(text) + 1;
-  char *clean = shared_calloc(size, 1);
+  char *clean = common_calloc(size, 1);
 
-  shared_text_clean(clean, size, text);
+  common_text_clean(clean, size, text);
   fputs(clean, file);
   free(clean);
 }
@@ -82,7 +82,7 @@ static void print_event(FILE *file, const stat_event_t *event) {
 static void print_note(FILE *file, const stat_report_t *report, size_t index,
                        const char *why) {
   const stat_line_t *line = &report->lines[index];
-  char *seen = shared_calloc(report->nr_events, 1);
+  char *seen = common_calloc(report->nr_events, 1);
   size_t i, nr = 0;
 
   for (i = index; i < report->nr_lines; i++) {

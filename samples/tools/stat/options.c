@@ -57,9 +57,9 @@ static void add_cgroup(stat_options_t *options, const char *text, size_t size) {
       return;
   }
   if (options->nr_cgroups == options->cgroups_capacity)
-    options->cgroups = shared_grow(options->cgroups, &options->cgroups_capacity,
+    options->cgroups = common_grow(options->cgroups, &options->cgroups_capacity,
                                    sizeof(*options->cgroups));
-  options->cgroups[i] = shared_calloc(1, size + 1);
+  options->cgroups[i] = common_calloc(1, size + 1);
   memcpy(options->cgroups[i], text, size);
   options->nr_cgroups++;
 }
@@ -70,7 +70,7 @@ static int parse_cgroups(stat_options_t *options, const char *text) {
   for (;;) {
     size = strcspn(text, ",");
     if (size == 0)
-      return shared_options_bad("-G wants names of cgroups such as a or a,b/c, "
+      return common_options_bad("-G wants names of cgroups such as a or a,b/c, "
                                 "not '%s'",
                                 optarg);
     add_cgroup(options, text, size);
@@ -83,8 +83,8 @@ static int parse_cgroups(stat_options_t *options, const char *text) {
 static int parse_ms(const char *option, const char *text, uint64_t *ms) {
   uint64_t number;
 
-  if (shared_options_number(text, MAX_MS, &number) != 0)
-    return shared_options_bad("%s wants milliseconds, 1 to %lu, not '%s'",
+  if (common_options_number(text, MAX_MS, &number) != 0)
+    return common_options_bad("%s wants milliseconds, 1 to %lu, not '%s'",
                               option, MAX_MS, text);
   *ms = number;
   return 0;
@@ -94,8 +94,8 @@ static int parse_runs(stat_options_t *options, const char *text) {
   uint64_t number = 0;
 
   if (strcmp(text, "0") != 0 &&
-      shared_options_number(text, MAX_RUNS, &number) != 0)
-    return shared_options_bad("-r wants a number of runs up to %lu, 0 for "
+      common_options_number(text, MAX_RUNS, &number) != 0)
+    return common_options_bad("-r wants a number of runs up to %lu, 0 for "
                               "runs without end, not '%s'",
                               MAX_RUNS, text);
   options->nr_runs = (uint32_t)number;
@@ -105,8 +105,8 @@ static int parse_runs(stat_options_t *options, const char *text) {
 static int parse_intervals(stat_options_t *options, const char *text) {
   uint64_t number;
 
-  if (shared_options_number(text, UINT32_MAX, &number) != 0)
-    return shared_options_bad("--interval-count wants a number from 1 on, "
+  if (common_options_number(text, UINT32_MAX, &number) != 0)
+    return common_options_bad("--interval-count wants a number from 1 on, "
                               "not '%s'",
                               text);
   options->nr_intervals = (uint32_t)number;
@@ -117,7 +117,7 @@ static int parse_intervals(stat_options_t *options, const char *text) {
 static int parse_separator(stat_options_t *options, const char *text) {
   options->separator = strcmp(text, "\\t") == 0 ? "\t" : text;
   if (text[0] == '\0' || strchr(text, '"') != NULL)
-    return shared_options_bad("-x wants a separator without quotation marks, "
+    return common_options_bad("-x wants a separator without quotation marks, "
                               "not '%s'",
                               text);
   return 0;
@@ -125,22 +125,22 @@ static int parse_separator(stat_options_t *options, const char *text) {
 
 static int parse_file(stat_options_t *options, const char *text) {
   options->file = text;
-  return text[0] != '\0' ? 0 : shared_options_bad("-o wants a file's name");
+  return text[0] != '\0' ? 0 : common_options_bad("-o wants a file's name");
 }
 
 /* Those that take a value: what is left are flags. */
 static int parse_value(stat_options_t *options, int option, char **argv) {
   switch (option) {
     case 'e':
-      shared_list_add(&options->events, optarg);
+      common_list_add(&options->events, optarg);
       return 0;
     case 'p':
-      return shared_options_ids("-p", optarg, &options->pids);
+      return common_options_ids("-p", optarg, &options->pids);
     case 't':
-      return shared_options_ids("-t", optarg, &options->tids);
+      return common_options_ids("-t", optarg, &options->tids);
     case 'C':
       options->cpus = optarg;
-      return shared_options_cpus("-C", optarg);
+      return common_options_cpus("-C", optarg);
     case 'G':
       return parse_cgroups(options, optarg);
     case 'I':
@@ -156,7 +156,7 @@ static int parse_value(stat_options_t *options, int option, char **argv) {
     case 'o':
       return parse_file(options, optarg);
     default:
-      return shared_options_refused(option, names, argv);
+      return common_options_refused(option, names, argv);
   }
 }
 
@@ -195,30 +195,30 @@ static int choose_target(stat_options_t *options) {
   int places = options->all || options->cpus != NULL || options->nr_cgroups > 0;
 
   if (tasks + places > 1)
-    return shared_options_bad("choose one of -p, -t, and -a, -C or -G");
+    return common_options_bad("choose one of -p, -t, and -a, -C or -G");
   options->all_by_default = tasks + places == 0 && options->command == NULL;
   /* A cgroup is counted on CPUs, but not every task of these. */
   options->all =
       options->nr_cgroups == 0 &&
       (options->all || options->cpus != NULL || options->all_by_default);
   if (options->per_cpu && !options->all && options->nr_cgroups == 0)
-    return shared_options_bad("--per-cpu goes with -a, -C and -G: an event of "
+    return common_options_bad("--per-cpu goes with -a, -C and -G: an event of "
                               "a task follows it from CPU to CPU");
   if (options->no_inherit && places)
-    return shared_options_bad("-i is for tasks: -a, -C and -G count every "
+    return common_options_bad("-i is for tasks: -a, -C and -G count every "
                               "task anyway");
   return 0;
 }
 
 static int check(stat_options_t *options) {
   if (options->json && options->separator != NULL)
-    return shared_options_bad("choose one of -x and --json");
+    return common_options_bad("choose one of -x and --json");
   if (options->nr_intervals > 0 && options->interval_ms == 0)
-    return shared_options_bad("--interval-count goes with -I");
+    return common_options_bad("--interval-count goes with -I");
   if (options->nr_runs != 1 && options->command == NULL)
-    return shared_options_bad("-r wants a command to run");
+    return common_options_bad("-r wants a command to run");
   if (options->nr_runs != 1 && options->interval_ms > 0)
-    return shared_options_bad("choose one of -r and -I");
+    return common_options_bad("choose one of -r and -I");
   return choose_target(options);
 }
 
@@ -235,7 +235,7 @@ int stat_options_parse(stat_options_t *options, int argc, char **argv) {
     if (rc != 0 || options->help)
       return rc;
   }
-  rc = shared_options_command(argc, argv, &options->command);
+  rc = common_options_command(argc, argv, &options->command);
   return rc != 0 ? rc : check(options);
 }
 
@@ -246,6 +246,6 @@ void stat_options_free(stat_options_t *options) {
     free(options->cgroups[i]);
   free(options->cgroups);
   free(options->events);
-  shared_ids_free(&options->pids);
-  shared_ids_free(&options->tids);
+  common_ids_free(&options->pids);
+  common_ids_free(&options->tids);
 }

@@ -15,8 +15,8 @@ typedef struct stat_options_s {
   /* Whom to count: at most one of the four, but for cpus with cgroups. */
   int all;            /* every task: -a, -C, or nothing was chosen */
   int all_by_default; /* nothing was chosen */
-  shared_ids_t pids;
-  shared_ids_t tids;
+  common_ids_t pids;
+  common_ids_t tids;
   char **cgroups;
   size_t nr_cgroups;
   size_t cgroups_capacity;
@@ -35,7 +35,7 @@ typedef struct stat_options_s {
   char **command; /* NULL, or argv of the command to run */
 } stat_options_t;
 
-/* 0, or SHARED_EXIT_USAGE after a message on stderr. Strings that are not
+/* 0, or COMMON_EXIT_USAGE after a message on stderr. Strings that are not
  * allocated are argv's. To be followed by stat_options_free in any case. */
 int stat_options_parse(stat_options_t *options, int argc, char **argv);
 void stat_options_free(stat_options_t *options);

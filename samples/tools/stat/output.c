@@ -80,5 +80,5 @@ void stat_output_end(stat_output_t *output, const stat_report_t *report,
 }
 
 int stat_output_close(stat_output_t *output) {
-  return shared_stdio_close(output->file, name_of(output));
+  return common_stdio_close(output->file, name_of(output));
 }

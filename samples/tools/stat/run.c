@@ -49,7 +49,7 @@ static void on_read(uvperf_set_t *set, int status,
   }
   run->on_interval(run, delta);
   if (++run->nr_intervals == run->options->nr_intervals)
-    shared_session_stop_soon(&run->session);
+    common_session_stop_soon(&run->session);
 }
 
 /* What came after the last whole interval. */
@@ -65,7 +65,7 @@ static void tell_rest(stat_run_t *run) {
 
 /* All events stop before the first is read, so that those that are compared
  * with each other have counted for the same time. */
-static void on_stop(shared_session_t *session) {
+static void on_stop(common_session_t *session) {
   stat_run_t *run = session->data;
   int rc;
 
@@ -79,24 +79,24 @@ static void on_stop(shared_session_t *session) {
     tell_rest(run);
 }
 
-static void on_command(shared_session_t *session, int status) {
+static void on_command(common_session_t *session, int status) {
   stat_run_t *run = session->data;
 
   run->command_status =
       WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void on_tick(shared_session_t *session) {
+static void on_tick(common_session_t *session) {
   stat_run_t *run = session->data;
 
   if (!stat_alive_any(&run->alive))
-    shared_session_stop(session);
+    common_session_stop(session);
 }
 
-static void on_close(shared_session_t *session) {
+static void on_close(common_session_t *session) {
   stat_run_t *run = session->data;
 
-  shared_signals_hold();
+  common_signals_hold();
   if (run->has_set)
     uvperf_set_close(&run->set, NULL);
 }
@@ -105,7 +105,7 @@ static void on_close(shared_session_t *session) {
 
 static int open_set(stat_run_t *run) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
-  shared_target_list_t targets;
+  common_target_list_t targets;
   uvperf_error_t error;
   int rc;
 
@@ -115,7 +115,7 @@ static int open_set(stat_run_t *run) {
   options.nr_targets = targets.nr;
   options.fallbacks = UVPERF_FALLBACK_USER;
   rc = uvperf_set_init(&run->session.loop, &run->set, &options, &error);
-  shared_target_list_free(&targets);
+  common_target_list_free(&targets);
   if (rc != 0)
     return stat_messages_refused(run->options, &error);
   run->set.data = run;
@@ -159,9 +159,9 @@ static int start(stat_run_t *run) {
    * them. */
   run->started_ns =
       options->interval_ms > 0 ? uvperf_reading_time(run->told) : uv_hrtime();
-  status = shared_session_go(&run->session);
+  status = common_session_go(&run->session);
   /* With a command it is the command that says how long. */
-  shared_session_start(&run->session,
+  common_session_start(&run->session,
                        of_tasks && options->command == NULL ? ALIVE_MS : 0,
                        options->timeout_ms);
   return status;
@@ -180,19 +180,19 @@ static void take_times(uint64_t *user_ns, uint64_t *system_ns) {
 
 /* From an open loop to a closed one. */
 static int run_session(stat_run_t *run) {
-  shared_session_t *session = &run->session;
+  common_session_t *session = &run->session;
   int status;
 
-  if (shared_session_init(session) != 0)
+  if (common_session_init(session) != 0)
     return 1;
   status = open_set(run);
   if (status == 0)
     status = make_readings(run);
   if (status == 0) {
-    shared_session_listen(session);
+    common_session_listen(session);
     status = start(run);
   }
-  return shared_session_run(session, status);
+  return common_session_run(session, status);
 }
 
 static int run_command(stat_run_t *run) {
@@ -200,17 +200,17 @@ static int run_command(stat_run_t *run) {
   struct rlimit files;
   int status;
 
-  shared_signals_hold();
+  common_signals_hold();
   run->session.command.signals = *run->signals;
   take_times(&user_before, &system_before);
-  status = shared_session_fork(&run->session, run->options->command);
+  status = common_session_fork(&run->session, run->options->command);
   if (status != 0)
     return status;
   /* The command keeps the limit that it would have without us. */
-  shared_files_raise(&files);
+  common_files_raise(&files);
   status = run_session(run);
-  shared_files_restore(&files);
-  shared_command_end(&run->session.command);
+  common_files_restore(&files);
+  common_command_end(&run->session.command);
   take_times(&run->user_ns, &run->system_ns);
   run->user_ns -= user_before;
   run->system_ns -= system_before;
@@ -218,7 +218,7 @@ static int run_command(stat_run_t *run) {
 }
 
 int stat_run(stat_run_t *run) {
-  static const shared_session_t init = SHARED_SESSION_INIT;
+  static const common_session_t init = COMMON_SESSION_INIT;
   int status;
 
   run->session = init;

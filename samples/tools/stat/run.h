@@ -16,7 +16,7 @@ typedef struct stat_run_s stat_run_t;
 struct stat_run_s {
   const stat_options_t *options;
   const uvperf_event_list_t *events;
-  const shared_signals_t *signals; /* for the command */
+  const common_signals_t *signals; /* for the command */
   void *data;                      /* the owner's */
   /* The events are open, nothing has been counted yet. */
   void (*on_open)(stat_run_t *run, const uvperf_set_t *set);
@@ -30,7 +30,7 @@ struct stat_run_s {
   int command_status;          /* to exit with; 0 if it was terminated */
   int is_interrupted;          /* by a signal: no other run is to begin */
   /* -- private -- */
-  shared_session_t session;
+  common_session_t session;
   uvperf_set_t set;
   stat_alive_t alive;
   uvperf_reading_t *told, *delta; /* up to the last interval; for the next */

@@ -8,13 +8,13 @@
 
 #include "common/memory.h"
 
-static void add_cgroups(shared_target_list_t *targets,
+static void add_cgroups(common_target_list_t *targets,
                         const stat_options_t *options) {
   uvperf_target_t *target;
   size_t i;
 
   for (i = 0; i < options->nr_cgroups; i++) {
-    target = shared_target_list_add(targets, UVPERF_TARGET_CGROUP);
+    target = common_target_list_add(targets, UVPERF_TARGET_CGROUP);
     target->cgroup = options->cgroups[i];
     target->cpus = options->cpus;
   }
@@ -25,27 +25,27 @@ int stat_targets_is_command(const stat_options_t *options) {
          options->nr_cgroups == 0;
 }
 
-void stat_targets_make(shared_target_list_t *targets,
+void stat_targets_make(common_target_list_t *targets,
                        const stat_options_t *options, pid_t command) {
   uint32_t flags = options->no_inherit ? UVPERF_TARGET_NO_INHERIT : 0;
   uvperf_target_t *target;
 
   memset(targets, 0, sizeof(*targets));
-  shared_target_list_add_ids(targets, &options->pids, UVPERF_TARGET_PROCESS,
+  common_target_list_add_ids(targets, &options->pids, UVPERF_TARGET_PROCESS,
                              flags);
-  shared_target_list_add_ids(targets, &options->tids, UVPERF_TARGET_THREAD, 0);
+  common_target_list_add_ids(targets, &options->tids, UVPERF_TARGET_THREAD, 0);
   add_cgroups(targets, options);
   if (options->all) {
-    target = shared_target_list_add(targets, UVPERF_TARGET_CPUS);
+    target = common_target_list_add(targets, UVPERF_TARGET_CPUS);
     target->cpus = options->cpus;
   } else if (stat_targets_is_command(options)) {
-    target = shared_target_list_add(targets, UVPERF_TARGET_COMMAND);
+    target = common_target_list_add(targets, UVPERF_TARGET_COMMAND);
     target->pid = command;
     target->flags = flags;
   }
 }
 
-static void put_ids(FILE *file, const char *what, const shared_ids_t *ids) {
+static void put_ids(FILE *file, const char *what, const common_ids_t *ids) {
   size_t i;
 
   fprintf(file, "%s id '", what);
@@ -93,9 +93,9 @@ char *stat_targets_title(const stat_options_t *options) {
   FILE *file = open_memstream(&title, &size);
 
   if (file == NULL)
-    return shared_calloc(1, 1);
+    return common_calloc(1, 1);
   put_title(file, options);
   if (fclose(file) != 0 || title == NULL)
-    return shared_calloc(1, 1);
+    return common_calloc(1, 1);
   return title;
 }

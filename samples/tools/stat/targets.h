@@ -10,7 +10,7 @@
 
 /* Makes them of what was asked for; the command, 0 for none, is one only if
  * nobody else is. The strings stay the options'. */
-void stat_targets_make(shared_target_list_t *targets,
+void stat_targets_make(common_target_list_t *targets,
                        const stat_options_t *options, pid_t command);
 
 /* Whether it is the command that is counted. */

@@ -33,7 +33,7 @@ static size_t columns_of(const char *text) {
   size_t columns = 0, nr;
 
   for (; *text != '\0'; text += nr == 0 ? 1 : nr, columns++)
-    nr = shared_text_printable(text);
+    nr = common_text_printable(text);
   return columns;
 }
 
@@ -62,9 +62,9 @@ static void put_right(row_t *row, const char *text, size_t width) {
  * command. */
 static void put_name(row_t *row, const char *name, size_t width) {
   size_t size = strlen(name) + 1;
-  char *clean = shared_calloc(size, 1);
+  char *clean = common_calloc(size, 1);
 
-  shared_text_clean(clean, size, name);
+  common_text_clean(clean, size, name);
   put_left(row, clean, width);
   free(clean);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/bytes.h"
 
-void trace_bytes(shared_buffer_t *buffer, const void *bytes, size_t size) {
+void trace_bytes(common_buffer_t *buffer, const void *bytes, size_t size) {
   static const char digits[] = "0123456789abcdef";
   const unsigned char *at = bytes;
   char two[2];
@@ -10,6 +10,6 @@ void trace_bytes(shared_buffer_t *buffer, const void *bytes, size_t size) {
   for (i = 0; i < size; i++) {
     two[0] = digits[at[i] >> 4];
     two[1] = digits[at[i] & 15];
-    shared_buffer_add(buffer, two, 2);
+    common_buffer_add(buffer, two, 2);
   }
 }

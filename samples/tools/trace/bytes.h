@@ -8,6 +8,6 @@
 #include "common/buffer.h"
 
 /* Adds two hexadecimal digits for each. */
-void trace_bytes(shared_buffer_t *buffer, const void *bytes, size_t size);
+void trace_bytes(common_buffer_t *buffer, const void *bytes, size_t size);
 
 #endif

@@ -68,7 +68,7 @@ static int add_item(trace_events_t *events, const uvperf_event_item_t *item,
   trace_event_t *event;
 
   attr =
-      memcpy(shared_calloc(1, item->attr->size), item->attr, item->attr->size);
+      memcpy(common_calloc(1, item->attr->size), item->attr, item->attr->size);
   if (!is_moment(attr)) {
     free(attr);
     fprintf(stderr,
@@ -78,7 +78,7 @@ static int add_item(trace_events_t *events, const uvperf_event_item_t *item,
             "clocks, samples/stat\n"
             "  counts\n",
             item->label);
-    return SHARED_EXIT_USAGE;
+    return COMMON_EXIT_USAGE;
   }
   sample_each(attr);
   if (is_there(events, attr, filter)) {
@@ -87,7 +87,7 @@ static int add_item(trace_events_t *events, const uvperf_event_item_t *item,
   }
   if (events->nr == events->capacity)
     events->events =
-        shared_grow(events->events, &events->capacity, sizeof(*events->events));
+        common_grow(events->events, &events->capacity, sizeof(*events->events));
   event = &events->events[events->nr++];
   memset(event, 0, sizeof(*event));
   event->label = item->label;
@@ -101,7 +101,7 @@ static int add_names(trace_events_t *events,
                      const trace_names_option_t *asked) {
   uvperf_event_list_t *list;
   size_t i;
-  int rc = shared_list_parse(&list, asked->names);
+  int rc = common_list_parse(&list, asked->names);
 
   if (rc != 0)
     return rc;
@@ -126,7 +126,7 @@ static int name_one(const char *category, const char *name, uint64_t id,
     if (event->attr->type != PERF_TYPE_TRACEPOINT ||
         event->attr->config != id || event->name != NULL)
       continue;
-    event->name = shared_calloc(1, size);
+    event->name = common_calloc(1, size);
     snprintf(event->name, size, "%s:%s", category, name);
   }
   return 0;
@@ -157,7 +157,7 @@ int trace_events_parse(trace_events_t *events, const trace_options_t *options) {
   size_t i;
 
   memset(events, 0, sizeof(*events));
-  events->lists = shared_calloc(options->nr_names, sizeof(*events->lists));
+  events->lists = common_calloc(options->nr_names, sizeof(*events->lists));
   for (i = 0; i < options->nr_names && rc == 0; i++)
     rc = add_names(events, &options->names[i]);
   return rc != 0 ? rc : look_up(events);

@@ -24,14 +24,14 @@ void trace_fields_free(trace_fields_t *fields);
 /* Each of these adds what the raw data of a hit says to a buffer. */
 
 /* ` name=value` of each. */
-void trace_fields_text(trace_fields_t *fields, shared_buffer_t *buffer,
+void trace_fields_text(trace_fields_t *fields, common_buffer_t *buffer,
                        const void *raw, size_t size);
 /* `,"fields":{"name":value,...}` */
-void trace_fields_json(trace_fields_t *fields, shared_buffer_t *buffer,
+void trace_fields_json(trace_fields_t *fields, common_buffer_t *buffer,
                        const void *raw, size_t size);
 /* In the words of the kernel's "print fmt", terminated, into an empty buffer;
  * not escaped. 0, or a negative errno and nothing is added. */
-int trace_fields_print(trace_fields_t *fields, shared_buffer_t *buffer,
+int trace_fields_print(trace_fields_t *fields, common_buffer_t *buffer,
                        const void *raw, size_t size);
 
 #endif

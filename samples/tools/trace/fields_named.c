@@ -31,7 +31,7 @@ struct trace_fields_s {
   uvperf_tracepoint_t *tracepoint;
   field_plan_t *plan;
   size_t nr;
-  shared_buffer_t string; /* a copy that is terminated */
+  common_buffer_t string; /* a copy that is terminated */
 };
 
 /* The arguments of a system call are registers, which the format file calls
@@ -103,7 +103,7 @@ static void make_plan(trace_fields_t *fields) {
   int is_call = strncmp(uvperf_tracepoint_name(fields->tracepoint),
                         "sys_enter_", strlen("sys_enter_")) == 0;
 
-  fields->plan = shared_calloc(nr + 1, sizeof(*fields->plan));
+  fields->plan = common_calloc(nr + 1, sizeof(*fields->plan));
   for (i = 0; i < nr; i++) {
     field = uvperf_tracepoint_field(fields->tracepoint, i);
     if (!is_wanted(field))
@@ -119,7 +119,7 @@ static void make_plan(trace_fields_t *fields) {
 }
 
 trace_fields_t *trace_fields_of(uvperf_tracepoint_t *tracepoint) {
-  trace_fields_t *fields = shared_calloc(1, sizeof(*fields));
+  trace_fields_t *fields = common_calloc(1, sizeof(*fields));
 
   fields->tracepoint = tracepoint;
   make_plan(fields);
@@ -140,49 +140,49 @@ void trace_fields_free(trace_fields_t *fields) {
     return;
   uvperf_tracepoint_free(fields->tracepoint);
   free(fields->plan);
-  shared_buffer_free(&fields->string);
+  common_buffer_free(&fields->string);
   free(fields);
 }
 
-static void put_number(shared_buffer_t *buffer, const field_plan_t *plan,
+static void put_number(common_buffer_t *buffer, const field_plan_t *plan,
                        uint64_t value) {
   if (plan->bits < 64)
     value &= (UINT64_C(1) << plan->bits) - 1;
   if (plan->bits == 32 && plan->is_signed)
     value = (uint64_t)(int64_t)(int32_t)value;
   if (plan->is_signed && (int64_t)value < 0) {
-    shared_buffer_text(buffer, "-");
+    common_buffer_text(buffer, "-");
     value = 0 - value;
   }
-  shared_buffer_number(buffer, value, 1);
+  common_buffer_number(buffer, value, 1);
 }
 
-static void put_address(shared_buffer_t *buffer, uint64_t value, int json) {
-  shared_buffer_text(buffer, json ? "\"0x" : "0x");
-  shared_buffer_hex(buffer, value);
+static void put_address(common_buffer_t *buffer, uint64_t value, int json) {
+  common_buffer_text(buffer, json ? "\"0x" : "0x");
+  common_buffer_hex(buffer, value);
   if (json)
-    shared_buffer_text(buffer, "\"");
+    common_buffer_text(buffer, "\"");
 }
 
-static void put_elements(shared_buffer_t *buffer, const field_plan_t *plan,
+static void put_elements(common_buffer_t *buffer, const field_plan_t *plan,
                          const void *raw, size_t size, int json) {
   uint64_t value;
   size_t i;
 
-  shared_buffer_add(buffer, "[", 1);
+  common_buffer_add(buffer, "[", 1);
   for (i = 0; uvperf_field_element(plan->field, raw, size, i, &value) == 0;
        i++) {
     if (i > 0)
-      shared_buffer_add(buffer, ",", 1);
+      common_buffer_add(buffer, ",", 1);
     if (plan->kind == FIELD_ADDRESSES)
       put_address(buffer, value, json);
     else
       put_number(buffer, plan, value);
   }
-  shared_buffer_add(buffer, "]", 1);
+  common_buffer_add(buffer, "]", 1);
 }
 
-static void put_bytes(shared_buffer_t *buffer, const field_plan_t *plan,
+static void put_bytes(common_buffer_t *buffer, const field_plan_t *plan,
                       const void *raw, size_t size) {
   const void *bytes;
   size_t nr;
@@ -199,16 +199,16 @@ static const char *string_of(trace_fields_t *fields, const field_plan_t *plan,
 
   fields->string.used = 0;
   if (uvperf_field_string(plan->field, raw, size, &text, &length) == 0)
-    shared_buffer_add(&fields->string, text, length);
-  shared_buffer_add(&fields->string, "", 1);
+    common_buffer_add(&fields->string, text, length);
+  common_buffer_add(&fields->string, "", 1);
   return fields->string.text;
 }
 
 static void put_text(trace_fields_t *fields, const field_plan_t *plan,
-                     shared_buffer_t *buffer, const void *raw, size_t size) {
-  shared_buffer_text(buffer, " ");
-  shared_buffer_text(buffer, plan->field->name);
-  shared_buffer_text(buffer, "=");
+                     common_buffer_t *buffer, const void *raw, size_t size) {
+  common_buffer_text(buffer, " ");
+  common_buffer_text(buffer, plan->field->name);
+  common_buffer_text(buffer, "=");
   switch (plan->kind) {
     case FIELD_NUMBER:
       put_number(buffer, plan, uvperf_field_load(plan->field, raw));
@@ -217,7 +217,7 @@ static void put_text(trace_fields_t *fields, const field_plan_t *plan,
       put_address(buffer, uvperf_field_load(plan->field, raw), 0);
       break;
     case FIELD_STRING:
-      shared_name_quoted(buffer, string_of(fields, plan, raw, size));
+      common_name_quoted(buffer, string_of(fields, plan, raw, size));
       break;
     case FIELD_NUMBERS:
     case FIELD_ADDRESSES:
@@ -230,15 +230,15 @@ static void put_text(trace_fields_t *fields, const field_plan_t *plan,
 }
 
 static void put_json(trace_fields_t *fields, const field_plan_t *plan,
-                     shared_buffer_t *buffer, const void *raw, size_t size) {
+                     common_buffer_t *buffer, const void *raw, size_t size) {
   if (plan->kind == FIELD_STRING) {
-    shared_name_json(buffer, plan->field->name,
+    common_name_json(buffer, plan->field->name,
                      string_of(fields, plan, raw, size));
     return;
   }
-  shared_buffer_text(buffer, ",\"");
-  shared_buffer_text(buffer, plan->field->name);
-  shared_buffer_text(buffer, "\":");
+  common_buffer_text(buffer, ",\"");
+  common_buffer_text(buffer, plan->field->name);
+  common_buffer_text(buffer, "\":");
   switch (plan->kind) {
     case FIELD_NUMBER:
       put_number(buffer, plan, uvperf_field_load(plan->field, raw));
@@ -251,19 +251,19 @@ static void put_json(trace_fields_t *fields, const field_plan_t *plan,
       put_elements(buffer, plan, raw, size, 1);
       break;
     default:
-      shared_buffer_add(buffer, "\"", 1);
+      common_buffer_add(buffer, "\"", 1);
       put_bytes(buffer, plan, raw, size);
-      shared_buffer_add(buffer, "\"", 1);
+      common_buffer_add(buffer, "\"", 1);
       break;
   }
 }
 
-void trace_fields_text(trace_fields_t *fields, shared_buffer_t *buffer,
+void trace_fields_text(trace_fields_t *fields, common_buffer_t *buffer,
                        const void *raw, size_t size) {
   size_t i;
 
   if (!uvperf_tracepoint_fits(fields->tracepoint, raw, size)) {
-    shared_buffer_text(buffer, " raw=");
+    common_buffer_text(buffer, " raw=");
     trace_bytes(buffer, raw, size);
     return;
   }
@@ -271,29 +271,29 @@ void trace_fields_text(trace_fields_t *fields, shared_buffer_t *buffer,
     put_text(fields, &fields->plan[i], buffer, raw, size);
 }
 
-void trace_fields_json(trace_fields_t *fields, shared_buffer_t *buffer,
+void trace_fields_json(trace_fields_t *fields, common_buffer_t *buffer,
                        const void *raw, size_t size) {
   size_t i, first;
 
   if (!uvperf_tracepoint_fits(fields->tracepoint, raw, size)) {
-    shared_buffer_text(buffer, ",\"raw\":\"");
+    common_buffer_text(buffer, ",\"raw\":\"");
     trace_bytes(buffer, raw, size);
-    shared_buffer_text(buffer, "\"");
+    common_buffer_text(buffer, "\"");
     return;
   }
-  shared_buffer_text(buffer, ",\"fields\":");
+  common_buffer_text(buffer, ",\"fields\":");
   first = buffer->used;
   for (i = 0; i < fields->nr; i++)
     put_json(fields, &fields->plan[i], buffer, raw, size);
   /* The comma of the first member becomes the brace before it. */
   if (fields->nr == 0)
-    shared_buffer_text(buffer, "{");
+    common_buffer_text(buffer, "{");
   else
     buffer->text[first] = '{';
-  shared_buffer_text(buffer, "}");
+  common_buffer_text(buffer, "}");
 }
 
-int trace_fields_print(trace_fields_t *fields, shared_buffer_t *buffer,
+int trace_fields_print(trace_fields_t *fields, common_buffer_t *buffer,
                        const void *raw, size_t size) {
   size_t room;
   int rc;
@@ -303,7 +303,7 @@ int trace_fields_print(trace_fields_t *fields, shared_buffer_t *buffer,
     rc = uvperf_tracepoint_print(fields->tracepoint, raw, size, buffer->text,
                                  &room);
     if (rc == -ENOBUFS)
-      shared_buffer_reserve(buffer, room);
+      common_buffer_reserve(buffer, room);
   } while (rc == -ENOBUFS);
   if (rc == 0)
     buffer->used = room;

@@ -21,7 +21,7 @@ int trace_fields_new(trace_fields_t **fields, const char *name,
                      uvperf_error_t *error) {
   (void)name;
   (void)error;
-  *fields = shared_calloc(1, sizeof(**fields));
+  *fields = common_calloc(1, sizeof(**fields));
   return 0;
 }
 
@@ -29,22 +29,22 @@ void trace_fields_free(trace_fields_t *fields) {
   free(fields);
 }
 
-void trace_fields_text(trace_fields_t *fields, shared_buffer_t *buffer,
+void trace_fields_text(trace_fields_t *fields, common_buffer_t *buffer,
                        const void *raw, size_t size) {
   (void)fields;
-  shared_buffer_print(buffer, " raw=");
+  common_buffer_print(buffer, " raw=");
   trace_bytes(buffer, raw, size);
 }
 
-void trace_fields_json(trace_fields_t *fields, shared_buffer_t *buffer,
+void trace_fields_json(trace_fields_t *fields, common_buffer_t *buffer,
                        const void *raw, size_t size) {
   (void)fields;
-  shared_buffer_print(buffer, ",\"raw\":\"");
+  common_buffer_print(buffer, ",\"raw\":\"");
   trace_bytes(buffer, raw, size);
-  shared_buffer_print(buffer, "\"");
+  common_buffer_print(buffer, "\"");
 }
 
-int trace_fields_print(trace_fields_t *fields, shared_buffer_t *buffer,
+int trace_fields_print(trace_fields_t *fields, common_buffer_t *buffer,
                        const void *raw, size_t size) {
   (void)fields;
   (void)buffer;

@@ -18,89 +18,89 @@ static int has_words(trace_form_t *form, const trace_hit_t *hit) {
                             sample->raw.size) == 0;
 }
 
-static void put_text_fields(shared_buffer_t *buffer, trace_form_t *form,
+static void put_text_fields(common_buffer_t *buffer, trace_form_t *form,
                             const trace_hit_t *hit) {
   const uvperf_sample_t *sample = &hit->record->sample;
 
   if (hit->fields == NULL) {
-    shared_buffer_print(buffer, " ip=0x%" PRIx64 " addr=0x%" PRIx64, sample->ip,
+    common_buffer_print(buffer, " ip=0x%" PRIx64 " addr=0x%" PRIx64, sample->ip,
                         sample->addr);
   } else if (has_words(form, hit)) {
-    shared_buffer_add(buffer, " ", 1);
-    shared_name_text(buffer, form->scratch.text);
+    common_buffer_add(buffer, " ", 1);
+    common_name_text(buffer, form->scratch.text);
   } else {
     trace_fields_text(hit->fields, buffer, sample->raw.data, sample->raw.size);
   }
 }
 
-static void put_text(shared_buffer_t *buffer, trace_form_t *form,
+static void put_text(common_buffer_t *buffer, trace_form_t *form,
                      const trace_hit_t *hit) {
   const uvperf_record_t *record = hit->record;
 
-  shared_line_begin(buffer, record->time, record->cpu);
-  shared_line_task(buffer, hit->comm, record->pid, record->tid);
-  shared_buffer_text(buffer, " ");
-  shared_name_text(buffer, hit->label);
+  common_line_begin(buffer, record->time, record->cpu);
+  common_line_task(buffer, hit->comm, record->pid, record->tid);
+  common_buffer_text(buffer, " ");
+  common_name_text(buffer, hit->label);
   put_text_fields(buffer, form, hit);
 }
 
-static void put_json_fields(shared_buffer_t *buffer, trace_form_t *form,
+static void put_json_fields(common_buffer_t *buffer, trace_form_t *form,
                             const trace_hit_t *hit) {
   const uvperf_sample_t *sample = &hit->record->sample;
 
   if (hit->fields == NULL)
-    shared_buffer_print(buffer,
+    common_buffer_print(buffer,
                         ",\"ip\":\"0x%" PRIx64 "\",\"addr\":\"0x%" PRIx64 "\"",
                         sample->ip, sample->addr);
   else if (has_words(form, hit))
-    shared_name_json(buffer, "print", form->scratch.text);
+    common_name_json(buffer, "print", form->scratch.text);
   else
     trace_fields_json(hit->fields, buffer, sample->raw.data, sample->raw.size);
 }
 
-static void put_json(shared_buffer_t *buffer, trace_form_t *form,
+static void put_json(common_buffer_t *buffer, trace_form_t *form,
                      const trace_hit_t *hit) {
   const uvperf_record_t *record = hit->record;
 
-  shared_line_json(buffer, record->time, "hit");
-  shared_line_json_id(buffer, "cpu", record->cpu);
-  shared_line_json_id(buffer, "pid", record->pid);
-  shared_line_json_id(buffer, "tid", record->tid);
+  common_line_json(buffer, record->time, "hit");
+  common_line_json_id(buffer, "cpu", record->cpu);
+  common_line_json_id(buffer, "pid", record->pid);
+  common_line_json_id(buffer, "tid", record->tid);
   if (hit->comm[0] != '\0')
-    shared_name_json(buffer, "comm", hit->comm);
-  shared_name_json(buffer, "event", hit->label);
+    common_name_json(buffer, "comm", hit->comm);
+  common_name_json(buffer, "event", hit->label);
   put_json_fields(buffer, form, hit);
-  shared_buffer_add(buffer, "}", 1);
+  common_buffer_add(buffer, "}", 1);
 }
 
-void trace_line_hit(shared_buffer_t *buffer, trace_form_t *form,
+void trace_line_hit(common_buffer_t *buffer, trace_form_t *form,
                     const trace_hit_t *hit) {
   if (form->json)
     put_json(buffer, form, hit);
   else
     put_text(buffer, form, hit);
-  shared_buffer_add(buffer, "\n", 1);
+  common_buffer_add(buffer, "\n", 1);
 }
 
-void trace_line_lost(shared_buffer_t *buffer, const trace_form_t *form,
+void trace_line_lost(common_buffer_t *buffer, const trace_form_t *form,
                      uint64_t time, const uvperf_record_t *record) {
   uint64_t lost = record->lost.lost;
 
   if (form->json) {
-    shared_line_json(buffer, time, "lost");
-    shared_line_json_number(buffer, "lost", lost);
-    shared_line_json_id(buffer, "cpu", record->cpu);
-    shared_buffer_text(buffer, "}\n");
+    common_line_json(buffer, time, "lost");
+    common_line_json_number(buffer, "lost", lost);
+    common_line_json_id(buffer, "cpu", record->cpu);
+    common_buffer_text(buffer, "}\n");
     return;
   }
-  shared_line_begin(buffer, time, record->cpu);
-  shared_line_lost(buffer, lost);
+  common_line_begin(buffer, time, record->cpu);
+  common_line_lost(buffer, lost);
 }
 
-void trace_line_end(shared_buffer_t *buffer, uint64_t time, uint64_t hits,
+void trace_line_end(common_buffer_t *buffer, uint64_t time, uint64_t hits,
                     uint64_t lost, uint64_t late) {
-  shared_line_json(buffer, time, "end");
-  shared_buffer_print(buffer,
+  common_line_json(buffer, time, "end");
+  common_buffer_print(buffer,
                       ",\"hits\":%" PRIu64 ",\"lost\":%" PRIu64
                       ",\"late\":%" PRIu64 "}\n",
                       hits, lost, late);

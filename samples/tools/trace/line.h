@@ -14,7 +14,7 @@
 typedef struct trace_form_s {
   int json;
   int print_fmt;           /* the kernel's words for the fields */
-  shared_buffer_t scratch; /* all zero at first; to be freed */
+  common_buffer_t scratch; /* all zero at first; to be freed */
 } trace_form_t;
 
 typedef struct trace_hit_s {
@@ -25,13 +25,13 @@ typedef struct trace_hit_s {
 } trace_hit_t;
 
 /* Each adds a line, with its end, to a buffer. */
-void trace_line_hit(shared_buffer_t *buffer, trace_form_t *form,
+void trace_line_hit(common_buffer_t *buffer, trace_form_t *form,
                     const trace_hit_t *hit);
 /* Of a LOST record, at a time of its own: it is stamped later than the record
  * behind it. */
-void trace_line_lost(shared_buffer_t *buffer, const trace_form_t *form,
+void trace_line_lost(common_buffer_t *buffer, const trace_form_t *form,
                      uint64_t time, const uvperf_record_t *record);
-void trace_line_end(shared_buffer_t *buffer, uint64_t time, uint64_t hits,
+void trace_line_end(common_buffer_t *buffer, uint64_t time, uint64_t hits,
                     uint64_t lost, uint64_t late);
 
 #endif

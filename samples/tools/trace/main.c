@@ -32,12 +32,12 @@
 #define WAIT_MS        100
 
 typedef struct trace_s {
-  shared_session_t session;
+  common_session_t session;
   trace_options_t options;
   trace_events_t events;
   trace_names_t names;
   trace_form_t form;
-  shared_output_t output;
+  common_output_t output;
   uvperf_set_t set;
   int is_open; /* the set */
   trace_sums_t sums;
@@ -55,9 +55,9 @@ typedef struct trace_s {
 /* The longer this takes, the fewer come in a turn of the loop. */
 static void write_text(trace_t *trace) {
   if (trace->output.buffer.used >= MAX_TEXT_BYTES && !trace->session.stopping)
-    shared_output_push(&trace->output, WAIT_MS);
+    common_output_push(&trace->output, WAIT_MS);
   else if (trace->output.buffer.used >= WRITE_BYTES)
-    shared_output_push(&trace->output, 0);
+    common_output_push(&trace->output, 0);
 }
 
 static void on_hit(trace_t *trace, const uvperf_record_t *record) {
@@ -75,7 +75,7 @@ static void on_hit(trace_t *trace, const uvperf_record_t *record) {
   trace_line_hit(&trace->output.buffer, &trace->form, &hit);
   write_text(trace);
   if (++trace->sums.hits == trace->options.limit)
-    shared_session_stop_soon(&trace->session);
+    common_session_stop_soon(&trace->session);
 }
 
 static void on_sound(trace_t *trace, const uvperf_record_t *record) {
@@ -100,7 +100,7 @@ static void on_record(uvperf_set_t *set, int status,
   } else if (status == UV_EOF) {
     /* A command's end is told by SIGCHLD. */
     if (trace->session.command.pid == 0)
-      shared_session_stop_soon(&trace->session);
+      common_session_stop_soon(&trace->session);
   } else if (record == NULL && status != 0) {
     fprintf(stderr, "trace: a ring could not be read: %s\n",
             uv_strerror(status));
@@ -120,7 +120,7 @@ static void take_sums(trace_t *trace, uint64_t now) {
   trace->sums.elapsed_ns = now - trace->started_ns;
 }
 
-static void on_stop(shared_session_t *session) {
+static void on_stop(common_session_t *session) {
   trace_t *trace = session->data;
   trace_sums_t *sums = &trace->sums;
   uint64_t now = uv_hrtime();
@@ -131,35 +131,35 @@ static void on_stop(shared_session_t *session) {
   if (trace->options.json)
     trace_line_end(&trace->output.buffer, now, sums->hits, sums->lost,
                    sums->late);
-  trace->failed |= shared_output_finish(&trace->output, trace->options.file);
+  trace->failed |= common_output_finish(&trace->output, trace->options.file);
   trace_notes_closing(&trace->events);
   trace_notes_end(&trace->options, sums);
 }
 
-static void on_command(shared_session_t *session, int status) {
+static void on_command(common_session_t *session, int status) {
   trace_t *trace = session->data;
 
   trace->command_status =
       WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void on_tick(shared_session_t *session) {
+static void on_tick(common_session_t *session) {
   trace_t *trace = session->data;
   uvperf_stats_t stats;
 
-  shared_output_push(&trace->output, 0);
+  common_output_push(&trace->output, 0);
   /* A closed stdout is how a reader such as head says that it has enough. */
   if (trace->output.error != 0) {
-    shared_session_stop(session);
+    common_session_stop(session);
     return;
   }
   if (++trace->ticks % SLOW_TICKS != 0)
     return;
   uvperf_set_stats(&trace->set, &stats);
-  shared_lost_note(stats.lost_records, &trace->lost_told);
+  common_lost_note(stats.lost_records, &trace->lost_told);
 }
 
-static void on_close(shared_session_t *session) {
+static void on_close(common_session_t *session) {
   trace_t *trace = session->data;
 
   if (trace->is_open)
@@ -177,8 +177,8 @@ static int start(trace_t *trace) {
   /* Before the start for those that will be gone after it, and then for those
    * that are new. Who is new from there on is told by records. */
   trace_proc_scan(&trace->names);
-  uvperf_set_on_cpu(&trace->set, shared_cpu_note);
-  shared_session_listen(&trace->session);
+  uvperf_set_on_cpu(&trace->set, common_cpu_note);
+  common_session_listen(&trace->session);
   if (uvperf_set_start(&trace->set, &options, on_record, &error) != 0) {
     fprintf(stderr, "trace: %s\n", error.reason);
     return 1;
@@ -186,8 +186,8 @@ static int start(trace_t *trace) {
   trace->started_ns = uv_hrtime();
   trace_proc_scan(&trace->names);
   trace_notes_opened(&trace->options, &trace->events, &trace->set);
-  rc = shared_session_go(&trace->session);
-  shared_session_start(&trace->session, TICK_MS, trace->options.duration_ms);
+  rc = common_session_go(&trace->session);
+  common_session_start(&trace->session, TICK_MS, trace->options.duration_ms);
   return rc;
 }
 
@@ -208,7 +208,7 @@ static int open_and_start(trace_t *trace) {
 
 /* From an open loop to a closed one. */
 static int run(trace_t *trace) {
-  shared_session_t *session = &trace->session;
+  common_session_t *session = &trace->session;
   int status;
 
   session->data = trace;
@@ -219,9 +219,9 @@ static int run(trace_t *trace) {
   trace->form.json = trace->options.json;
   trace->form.print_fmt = trace->options.print_fmt;
   trace->own_pid = (uint32_t)getpid();
-  if (shared_session_init(session) != 0)
+  if (common_session_init(session) != 0)
     return 1;
-  status = shared_session_run(session, open_and_start(trace));
+  status = common_session_run(session, open_and_start(trace));
   if (status == 0 && trace->failed)
     status = 1;
   return status != 0 ? status : trace->command_status;
@@ -232,16 +232,16 @@ static int trace_all(trace_t *trace) {
   int status = trace_events_parse(&trace->events, &trace->options);
 
   if (status == 0)
-    status = shared_output_open(&trace->output, trace->options.file);
+    status = common_output_open(&trace->output, trace->options.file);
   if (status == 0)
-    status = shared_session_fork(&trace->session, trace->options.command);
+    status = common_session_fork(&trace->session, trace->options.command);
   if (status != 0)
     return status;
   /* The command keeps the limit that it would have without us. */
-  shared_files_raise(&files);
+  common_files_raise(&files);
   status = run(trace);
-  shared_files_restore(&files);
-  shared_command_end(&trace->session.command);
+  common_files_restore(&files);
+  common_command_end(&trace->session.command);
   return status;
 }
 
@@ -249,20 +249,20 @@ static void free_all(trace_t *trace) {
   trace_events_free(&trace->events);
   trace_options_free(&trace->options);
   trace_names_free(&trace->names);
-  shared_buffer_free(&trace->form.scratch);
-  shared_buffer_free(&trace->output.buffer);
+  common_buffer_free(&trace->form.scratch);
+  common_buffer_free(&trace->output.buffer);
 }
 
 int main(int argc, char **argv) {
-  static trace_t trace = {.session = SHARED_SESSION_INIT};
+  static trace_t trace = {.session = COMMON_SESSION_INIT};
   int status;
 
-  shared_signals_take(&trace.session.command.signals);
-  shared_stdio_init();
+  common_signals_take(&trace.session.command.signals);
+  common_stdio_init();
   status = trace_options_parse(&trace.options, argc, argv);
   if (status == 0 && trace.options.help) {
     trace_options_help();
-    status = shared_stdio_close(stdout, "stdout");
+    status = common_stdio_close(stdout, "stdout");
   } else if (status == 0) {
     status = trace_all(&trace);
   }

@@ -38,7 +38,7 @@ void trace_names_set(trace_names_t *names, uint32_t tid, const char *comm) {
   trace_name_t **link = place_of(names, tid);
 
   if (*link == NULL) {
-    *link = shared_calloc(1, sizeof(**link));
+    *link = common_calloc(1, sizeof(**link));
     (*link)->tid = tid;
   }
   (*link)->is_ended = 0;
@@ -88,15 +88,15 @@ static void follow_exit(trace_names_t *names, uint32_t tid) {
 void trace_names_record(trace_names_t *names, const uvperf_record_t *record) {
   switch (record->type) {
     case PERF_RECORD_FORK:
-      if (shared_tasks_has_id(record->task.tid))
+      if (common_tasks_has_id(record->task.tid))
         follow_fork(names, &record->task);
       break;
     case PERF_RECORD_COMM:
-      if (shared_tasks_has_id(record->comm.tid))
+      if (common_tasks_has_id(record->comm.tid))
         trace_names_set(names, record->comm.tid, record->comm.comm);
       break;
     case PERF_RECORD_EXIT:
-      if (shared_tasks_has_id(record->task.tid))
+      if (common_tasks_has_id(record->task.tid))
         follow_exit(names, record->task.tid);
       break;
     default:

@@ -18,7 +18,7 @@
 typedef struct trace_name_s {
   uint32_t tid;
   int is_ended;
-  char comm[SHARED_PROC_COMM_BYTES];
+  char comm[COMMON_PROC_COMM_BYTES];
   struct trace_name_s *next;
 } trace_name_t;
 

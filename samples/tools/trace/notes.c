@@ -45,7 +45,7 @@ int trace_notes_refused(const trace_options_t *options,
         "    trace -e 'syscalls:*' -p PID          a process of your own\n"
         "  Try 'trace --help'.\n",
         stderr);
-  return options->all_by_default ? SHARED_EXIT_USAGE : 1;
+  return options->all_by_default ? COMMON_EXIT_USAGE : 1;
 }
 
 /* Of several events that a pattern stands for the user cannot know which. */
@@ -56,13 +56,13 @@ int trace_notes_filter(const trace_events_t *events,
                           : "--filter";
 
   fprintf(stderr, "trace: %s: %s\n", label, error->reason);
-  return error->cause == UVPERF_CAUSE_ARGUMENT ? SHARED_EXIT_USAGE : 1;
+  return error->cause == UVPERF_CAUSE_ARGUMENT ? COMMON_EXIT_USAGE : 1;
 }
 
 /* Each event once, and what is the same for all of them once. */
 static void tell_failures(const trace_events_t *events,
                           const uvperf_set_t *set) {
-  char *is_told = shared_calloc(events->nr + 1, 1);
+  char *is_told = common_calloc(events->nr + 1, 1);
   const uvperf_set_failure_t *list;
   const char *last = "";
   size_t nr, i, attr, told = 0;

@@ -37,7 +37,7 @@ static const struct option names[] = {
 
 static int add_names(trace_options_t *options, const char *text) {
   if (options->nr_names == options->names_capacity)
-    options->names = shared_grow(options->names, &options->names_capacity,
+    options->names = common_grow(options->names, &options->names_capacity,
                                  sizeof(*options->names));
   options->names[options->nr_names].names = text;
   options->names[options->nr_names].filter = NULL;
@@ -50,14 +50,14 @@ static int parse_filter(trace_options_t *options, const char *text) {
   trace_names_option_t *last;
 
   if (options->nr_names == 0)
-    return shared_options_bad("--filter is for the -e before it, and there is "
+    return common_options_bad("--filter is for the -e before it, and there is "
                               "none");
   last = &options->names[options->nr_names - 1];
   if (last->filter != NULL)
-    return shared_options_bad("'%s' has a filter already: join the two by &&",
+    return common_options_bad("'%s' has a filter already: join the two by &&",
                               last->names);
   if (text[0] == '\0')
-    return shared_options_bad("--filter wants an expression such as "
+    return common_options_bad("--filter wants an expression such as "
                               "'prev_pid == 0'");
   last->filter = text;
   return 0;
@@ -65,14 +65,14 @@ static int parse_filter(trace_options_t *options, const char *text) {
 
 static int parse_cpus(trace_options_t *options, const char *text) {
   options->cpus = text;
-  return shared_options_cpus("-C", text);
+  return common_options_cpus("-C", text);
 }
 
 static int parse_limit(trace_options_t *options, const char *text) {
   uint64_t number;
 
-  if (shared_options_number(text, UINT64_MAX, &number) != 0)
-    return shared_options_bad("-l wants a number of hits from 1 on, not '%s'",
+  if (common_options_number(text, UINT64_MAX, &number) != 0)
+    return common_options_bad("-l wants a number of hits from 1 on, not '%s'",
                               text);
   options->limit = number;
   return 0;
@@ -80,7 +80,7 @@ static int parse_limit(trace_options_t *options, const char *text) {
 
 static int parse_file(trace_options_t *options, const char *text) {
   options->file = text;
-  return text[0] != '\0' ? 0 : shared_options_bad("-o wants a file's name");
+  return text[0] != '\0' ? 0 : common_options_bad("-o wants a file's name");
 }
 
 /* Those that take a value: what is left are flags. */
@@ -91,19 +91,19 @@ static int parse_value(trace_options_t *options, int option, char **argv) {
     case OPTION_FILTER:
       return parse_filter(options, optarg);
     case 'p':
-      return shared_options_ids("-p", optarg, &options->pids);
+      return common_options_ids("-p", optarg, &options->pids);
     case 'C':
       return parse_cpus(options, optarg);
     case 'd':
-      return shared_options_seconds("-d", optarg, &options->duration_ms);
+      return common_options_seconds("-d", optarg, &options->duration_ms);
     case 'l':
       return parse_limit(options, optarg);
     case 'm':
-      return shared_options_ring(optarg, &options->ring_bytes);
+      return common_options_ring(optarg, &options->ring_bytes);
     case 'o':
       return parse_file(options, optarg);
     default:
-      return shared_options_refused(option, names, argv);
+      return common_options_refused(option, names, argv);
   }
 }
 
@@ -132,10 +132,10 @@ static int parse_option(trace_options_t *options, int option, char **argv) {
 /* A command beside other targets is what says how long to trace. */
 static int check(trace_options_t *options) {
   if (options->nr_names == 0)
-    return shared_options_bad("-e says what to trace: -e 'sched:sched_*' for "
+    return common_options_bad("-e says what to trace: -e 'sched:sched_*' for "
                               "example; samples/list\n  tells the names");
   if (options->all && options->pids.nr > 0)
-    return shared_options_bad("choose one of -a and -p");
+    return common_options_bad("choose one of -a and -p");
   if (!options->all && options->pids.nr == 0 && options->command == NULL)
     options->all = options->all_by_default = 1;
   return 0;
@@ -153,11 +153,11 @@ int trace_options_parse(trace_options_t *options, int argc, char **argv) {
     if (rc != 0 || options->help)
       return rc;
   }
-  rc = shared_options_command(argc, argv, &options->command);
+  rc = common_options_command(argc, argv, &options->command);
   return rc != 0 ? rc : check(options);
 }
 
 void trace_options_free(trace_options_t *options) {
   free(options->names);
-  shared_ids_free(&options->pids);
+  common_ids_free(&options->pids);
 }

@@ -22,7 +22,7 @@ typedef struct trace_options_s {
   /* Whom to trace: every task, processes, or only the command. */
   int all;
   int all_by_default; /* nothing was chosen */
-  shared_ids_t pids;
+  common_ids_t pids;
   const char *cpus;     /* NULL: all */
   uint64_t duration_ms; /* 0: until Ctrl-C or the end of the target */
   uint64_t limit;       /* hits; 0: no bound */
@@ -35,7 +35,7 @@ typedef struct trace_options_s {
   char **command; /* NULL, or argv of the command to run */
 } trace_options_t;
 
-/* 0, or SHARED_EXIT_USAGE after a message on stderr. Strings that are not
+/* 0, or COMMON_EXIT_USAGE after a message on stderr. Strings that are not
  * allocated are argv's. To be followed by trace_options_free in any case. */
 int trace_options_parse(trace_options_t *options, int argc, char **argv);
 void trace_options_free(trace_options_t *options);

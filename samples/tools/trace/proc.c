@@ -7,7 +7,7 @@
 
 const char *trace_proc_name(trace_names_t *names, uint32_t pid, uint32_t tid) {
   const char *known = trace_names_get(names, tid);
-  char comm[SHARED_PROC_COMM_BYTES] = "";
+  char comm[COMMON_PROC_COMM_BYTES] = "";
 
   if (known != NULL)
     return known;
@@ -18,7 +18,7 @@ const char *trace_proc_name(trace_names_t *names, uint32_t pid, uint32_t tid) {
    * kernel/events/core.c). */
   if (tid == UINT32_MAX)
     return "";
-  shared_proc_comm((int32_t)pid, (int32_t)tid, comm);
+  common_proc_comm((int32_t)pid, (int32_t)tid, comm);
   trace_names_set(names, tid, comm);
   return trace_names_get(names, tid);
 }
@@ -28,6 +28,6 @@ static void on_thread(void *arg, int32_t tid, const char *comm) {
 }
 
 void trace_proc_scan(trace_names_t *names) {
-  names->has_outsiders = shared_tasks_has_outsiders();
-  shared_proc_threads(on_thread, names);
+  names->has_outsiders = common_tasks_has_outsiders();
+  common_proc_threads(on_thread, names);
 }

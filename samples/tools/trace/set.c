@@ -7,15 +7,15 @@
 #include "common/memory.h"
 #include "common/target_list.h"
 
-static void make_targets(shared_target_list_t *targets,
+static void make_targets(common_target_list_t *targets,
                          const trace_options_t *options, int32_t command) {
   size_t i;
 
-  shared_target_list_add_ids(targets, &options->pids, UVPERF_TARGET_PROCESS, 0);
+  common_target_list_add_ids(targets, &options->pids, UVPERF_TARGET_PROCESS, 0);
   if (options->all)
-    shared_target_list_add(targets, UVPERF_TARGET_CPUS);
+    common_target_list_add(targets, UVPERF_TARGET_CPUS);
   else if (options->pids.nr == 0)
-    shared_target_list_add(targets, UVPERF_TARGET_COMMAND)->pid = command;
+    common_target_list_add(targets, UVPERF_TARGET_COMMAND)->pid = command;
   for (i = 0; i < targets->nr; i++)
     targets->targets[i].cpus = options->cpus;
 }
@@ -52,11 +52,11 @@ int trace_set_open(uvperf_set_t *set, uv_loop_t *loop,
                    int32_t command, int *is_open, uvperf_error_t *error) {
   uvperf_set_options_t wanted = UVPERF_SET_OPTIONS_INIT;
   const struct perf_event_attr **attrs;
-  shared_target_list_t targets = {NULL, 0, 0};
+  common_target_list_t targets = {NULL, 0, 0};
   size_t i;
   int rc;
 
-  attrs = shared_calloc(events->nr, sizeof(*attrs));
+  attrs = common_calloc(events->nr, sizeof(*attrs));
   for (i = 0; i < events->nr; i++)
     attrs[i] = events->events[i].attr;
   make_targets(&targets, options, command);
@@ -70,7 +70,7 @@ int trace_set_open(uvperf_set_t *set, uv_loop_t *loop,
   wanted.side_band = UVPERF_SIDE_BAND_TASKS;
   wanted.ring_bytes = options->ring_bytes;
   rc = uvperf_set_init(loop, set, &wanted, error);
-  shared_target_list_free(&targets);
+  common_target_list_free(&targets);
   free(attrs);
   *is_open = rc == 0;
   return rc != 0 ? rc : has_events(set, events->nr, error);

@@ -27,7 +27,7 @@ static int open_set(watch_events_t *events, uv_loop_t *loop,
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
-  shared_tasks_follow(&attr);
+  common_tasks_follow(&attr);
   /* These records come all the same; without privileges nothing is allowed
    * without. */
   attr.exclude_kernel = 1;
@@ -62,23 +62,23 @@ static int add_thread(watch_events_t *events, int32_t tid,
 /* Another user's thread, a setuid child for example, is left out, but for the
  * process that was asked for. */
 static int add_threads(watch_events_t *events, int32_t process, int is_root,
-                       shared_ids_t *done, uvperf_error_t *error) {
-  shared_ids_t threads = {NULL, 0, 0};
+                       common_ids_t *done, uvperf_error_t *error) {
+  common_ids_t threads = {NULL, 0, 0};
   size_t i;
   int rc = 0;
 
-  shared_threads_of(&threads, process);
+  common_threads_of(&threads, process);
   for (i = 0; i < threads.nr && rc == 0; i++) {
-    if (shared_ids_has(done, threads.ids[i]))
+    if (common_ids_has(done, threads.ids[i]))
       continue;
-    shared_ids_add(done, threads.ids[i]);
+    common_ids_add(done, threads.ids[i]);
     rc = add_thread(events, threads.ids[i], error);
     if (rc == 0 || is_root || error->cause != UVPERF_CAUSE_PERMISSION)
       continue;
     events->refused++;
     rc = 0;
   }
-  shared_ids_free(&threads);
+  common_ids_free(&threads);
   return rc;
 }
 
@@ -86,7 +86,7 @@ static int add_threads(watch_events_t *events, int32_t process, int is_root,
  * inherited, so they are looked for until none is new. */
 static int add_tree(watch_events_t *events, int32_t pid,
                     uvperf_error_t *error) {
-  shared_ids_t done = {NULL, 0, 0}, processes = {NULL, 0, 0};
+  common_ids_t done = {NULL, 0, 0}, processes = {NULL, 0, 0};
   size_t before, i;
   int round, rc = 0;
 
@@ -100,8 +100,8 @@ static int add_tree(watch_events_t *events, int32_t pid,
     if (done.nr == before)
       break;
   }
-  shared_ids_free(&done);
-  shared_ids_free(&processes);
+  common_ids_free(&done);
+  common_ids_free(&processes);
   return rc;
 }
 
@@ -125,7 +125,7 @@ int watch_events_open(watch_events_t *events, uv_loop_t *loop, int32_t pid,
   int rc;
 
   memset(events, 0, sizeof(*events));
-  shared_files_raise(NULL);
+  common_files_raise(NULL);
   cpus.type = UVPERF_TARGET_CPUS;
   rc = open_set(events, loop, &cpus, ring_bytes, error);
   if (rc != 0 && error->cause == UVPERF_CAUSE_PERMISSION && pid != 0)

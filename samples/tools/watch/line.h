@@ -43,6 +43,6 @@ void watch_event_name(watch_event_t *event, const char *comm);
 void watch_event_path(watch_event_t *event, const char *path);
 
 /* Adds the line, with its end, to a buffer. */
-void watch_line(shared_buffer_t *buffer, const watch_event_t *event, int json);
+void watch_line(common_buffer_t *buffer, const watch_event_t *event, int json);
 
 #endif

@@ -30,18 +30,18 @@
 #define WAIT_MS        100
 
 typedef struct watch_s {
-  shared_session_t session;
+  common_session_t session;
   watch_options_t options;
   watch_events_t events;
   watch_story_t story;
-  shared_output_t output;
+  common_output_t output;
   uint64_t lost_told;
   uint64_t ticks;
   int command_status;
   int failed;
 } watch_t;
 
-static void on_close(shared_session_t *session) {
+static void on_close(common_session_t *session) {
   watch_t *watch = session->data;
 
   if (watch->events.is_open)
@@ -52,18 +52,18 @@ static void end_json(watch_t *watch) {
   const watch_counts_t *counts = &watch->story.counts;
   uint64_t now = uv_hrtime();
 
-  shared_buffer_print(
+  common_buffer_print(
       &watch->output.buffer,
       "{\"time\":%" PRIu64 ".%09" PRIu64 ",\"type\":\"end\",\"forks\":%" PRIu64
       ",\"execs\":%" PRIu64,
       now / 1000000000, now % 1000000000, counts->forks, counts->execs);
-  shared_buffer_print(&watch->output.buffer,
+  common_buffer_print(&watch->output.buffer,
                       ",\"exits\":%" PRIu64 ",\"maps\":%" PRIu64
                       ",\"lost\":%" PRIu64 ",\"late\":%" PRIu64 "}\n",
                       counts->exits, counts->maps, counts->lost, counts->late);
 }
 
-static void on_stop(shared_session_t *session) {
+static void on_stop(common_session_t *session) {
   watch_t *watch = session->data;
 
   uvperf_set_stop(&watch->events.set);
@@ -75,10 +75,10 @@ static void on_stop(shared_session_t *session) {
             watch->options.pid);
   if (watch->options.json)
     end_json(watch);
-  watch->failed |= shared_output_finish(&watch->output, watch->options.file);
+  watch->failed |= common_output_finish(&watch->output, watch->options.file);
 }
 
-static void on_command(shared_session_t *session, int status) {
+static void on_command(common_session_t *session, int status) {
   watch_t *watch = session->data;
 
   watch->command_status =
@@ -87,22 +87,22 @@ static void on_command(shared_session_t *session, int status) {
 
 /* A closed stdout is how a reader such as head says that it has enough. */
 static int has_reader(watch_t *watch) {
-  shared_output_push(&watch->output, 0);
+  common_output_push(&watch->output, 0);
   if (watch->output.error == 0)
     return 1;
-  shared_session_stop(&watch->session);
+  common_session_stop(&watch->session);
   return 0;
 }
 
 static void on_slow_tick(watch_t *watch) {
   /* Not what the story has come to: that waits for the reader. */
-  shared_lost_note(watch_events_lost(&watch->events), &watch->lost_told);
+  common_lost_note(watch_events_lost(&watch->events), &watch->lost_told);
   /* What does not get through yet tells nothing about who is gone. */
   if (watch->output.buffer.used == 0)
     watch_story_sweep(&watch->story);
 }
 
-static void on_tick(shared_session_t *session) {
+static void on_tick(common_session_t *session) {
   watch_t *watch = session->data;
 
   watch_story_until(&watch->story, uv_hrtime());
@@ -111,14 +111,14 @@ static void on_tick(shared_session_t *session) {
   if (++watch->ticks % SLOW_TICKS == 0)
     on_slow_tick(watch);
   if (watch->options.pid != 0 && watch->story.tasks.nr_shown == 0)
-    shared_session_stop(session);
+    common_session_stop(session);
 }
 
 static void on_broken(watch_t *watch, int status) {
   fprintf(stderr, "watch: a ring could not be read: %s\n", uv_strerror(status));
   watch->failed = 1;
   if (!uvperf_set_is_active(&watch->events.set))
-    shared_session_stop_soon(&watch->session);
+    common_session_stop_soon(&watch->session);
 }
 
 static void on_record(uvperf_set_t *set, int status,
@@ -129,11 +129,11 @@ static void on_record(uvperf_set_t *set, int status,
     watch_story_record(&watch->story, record);
     /* The longer this takes, the fewer come in a turn of the loop. */
     if (watch->output.buffer.used > MAX_TEXT_BYTES && !watch->session.stopping)
-      shared_output_push(&watch->output, WAIT_MS);
+      common_output_push(&watch->output, WAIT_MS);
   } else if (status == UV_EOF) {
     /* A command's end is told by SIGCHLD. */
     if (watch->session.command.pid == 0)
-      shared_session_stop_soon(&watch->session);
+      common_session_stop_soon(&watch->session);
   } else if (record == NULL) {
     on_broken(watch, status);
   }
@@ -147,7 +147,7 @@ static int32_t root_of(const watch_t *watch) {
 
 /* The tree as it was before the events run is remembered by its members only:
  * their names and threads are read when nothing can be missed any more. */
-static void read_running(watch_t *watch, const shared_ids_t *tree) {
+static void read_running(watch_t *watch, const common_ids_t *tree) {
   watch_tasks_t *tasks = &watch->story.tasks;
   watch_process_t *process;
   size_t i;
@@ -164,7 +164,7 @@ static void read_running(watch_t *watch, const shared_ids_t *tree) {
   tasks->show_all |= watch->events.of_tree;
 }
 
-static int start(watch_t *watch, const shared_ids_t *tree) {
+static int start(watch_t *watch, const common_ids_t *tree) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   uvperf_error_t error;
   int rc;
@@ -172,25 +172,25 @@ static int start(watch_t *watch, const shared_ids_t *tree) {
   options.flush_ms = TICK_MS;
   watch->events.set.data = watch;
   watch->story.buffer = &watch->output.buffer;
-  shared_session_listen(&watch->session);
-  uvperf_set_on_cpu(&watch->events.set, shared_cpu_note);
+  common_session_listen(&watch->session);
+  uvperf_set_on_cpu(&watch->events.set, common_cpu_note);
   if (uvperf_set_start(&watch->events.set, &options, on_record, &error) != 0) {
     fprintf(stderr, "watch: %s\n", error.reason);
     return 1;
   }
   read_running(watch, tree);
   watch_notes_opened(&watch->options, &watch->events);
-  rc = shared_session_go(&watch->session);
-  shared_session_start(&watch->session, TICK_MS, watch->options.duration_ms);
+  rc = common_session_go(&watch->session);
+  common_session_start(&watch->session, TICK_MS, watch->options.duration_ms);
   return rc;
 }
 
 static int open_and_start(watch_t *watch) {
-  shared_ids_t tree = {NULL, 0, 0};
+  common_ids_t tree = {NULL, 0, 0};
   uvperf_error_t error;
   int status;
 
-  if (shared_process_asked(&watch->options.pid) != 0)
+  if (common_process_asked(&watch->options.pid) != 0)
     return 1;
   memset(&error, 0, sizeof(error));
   if (root_of(watch) != 0)
@@ -200,13 +200,13 @@ static int open_and_start(watch_t *watch) {
     status = watch_notes_refused(&watch->options, &error);
   else
     status = start(watch, &tree);
-  shared_ids_free(&tree);
+  common_ids_free(&tree);
   return status;
 }
 
 /* From an open loop to a closed one. */
 static int run(watch_t *watch) {
-  shared_session_t *session = &watch->session;
+  common_session_t *session = &watch->session;
   int started, status;
 
   session->data = watch;
@@ -217,36 +217,36 @@ static int run(watch_t *watch) {
   watch->story.json = watch->options.json;
   watch->story.threads = watch->options.threads;
   watch->story.is_alive = watch_proc_is_alive;
-  if (shared_session_init(session) != 0)
+  if (common_session_init(session) != 0)
     return 1;
   started = open_and_start(watch);
-  status = shared_session_run(session, started);
+  status = common_session_run(session, started);
   if (started == 0)
     watch_notes_end(&watch->options, &watch->story.counts);
   watch_story_free(&watch->story);
-  shared_buffer_free(&watch->output.buffer);
+  common_buffer_free(&watch->output.buffer);
   if (status == 0 && watch->failed)
     status = 1;
   return status != 0 ? status : watch->command_status;
 }
 
 int main(int argc, char **argv) {
-  watch_t watch = {.session = SHARED_SESSION_INIT};
+  watch_t watch = {.session = COMMON_SESSION_INIT};
   int status;
 
-  shared_signals_take(&watch.session.command.signals);
-  shared_stdio_init();
+  common_signals_take(&watch.session.command.signals);
+  common_stdio_init();
   status = watch_options_parse(&watch.options, argc, argv);
   if (status == 0 && watch.options.help) {
     watch_options_help();
-    return shared_stdio_close(stdout, "stdout");
+    return common_stdio_close(stdout, "stdout");
   }
   if (status == 0)
-    status = shared_output_open(&watch.output, watch.options.file);
+    status = common_output_open(&watch.output, watch.options.file);
   if (status == 0)
-    status = shared_session_fork(&watch.session, watch.options.command);
+    status = common_session_fork(&watch.session, watch.options.command);
   if (status == 0)
     status = run(&watch);
-  shared_command_end(&watch.session.command);
+  common_command_end(&watch.session.command);
   return status;
 }

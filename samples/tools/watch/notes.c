@@ -22,7 +22,7 @@ int watch_notes_refused(const watch_options_t *options,
         "    watch -p PID          a process of your own\n"
         "  Try 'watch --help'.\n",
         stderr);
-  return SHARED_EXIT_USAGE;
+  return COMMON_EXIT_USAGE;
 }
 
 void watch_notes_opened(const watch_options_t *options,

@@ -76,11 +76,11 @@ static const struct option names[] = {
 static int parse_option(watch_options_t *options, int option, char **argv) {
   switch (option) {
     case 'd':
-      return shared_options_seconds("-d", optarg, &options->duration_ms);
+      return common_options_seconds("-d", optarg, &options->duration_ms);
     case 'm':
-      return shared_options_ring(optarg, &options->ring_bytes);
+      return common_options_ring(optarg, &options->ring_bytes);
     case 'p':
-      return shared_options_pid(optarg, &options->pid);
+      return common_options_pid(optarg, &options->pid);
     case 'o':
       options->file = optarg;
       return 0;
@@ -94,7 +94,7 @@ static int parse_option(watch_options_t *options, int option, char **argv) {
       options->help = 1;
       return 0;
     default:
-      return shared_options_refused(option, names, argv);
+      return common_options_refused(option, names, argv);
   }
 }
 
@@ -110,9 +110,9 @@ int watch_options_parse(watch_options_t *options, int argc, char **argv) {
     if (rc != 0 || options->help)
       return rc;
   }
-  rc = shared_options_command(argc, argv, &options->command);
+  rc = common_options_command(argc, argv, &options->command);
   if (rc == 0 && options->pid != 0 && options->command != NULL)
-    rc = shared_options_bad("choose one of -p and a command");
+    rc = common_options_bad("choose one of -p and a command");
   return rc;
 }
 

@@ -19,7 +19,7 @@ typedef struct watch_options_s {
   char **command; /* NULL, or argv of the command to run */
 } watch_options_t;
 
-/* 0, or SHARED_EXIT_USAGE after a message on stderr. The strings are argv's. */
+/* 0, or COMMON_EXIT_USAGE after a message on stderr. The strings are argv's. */
 int watch_options_parse(watch_options_t *options, int argc, char **argv);
 
 /* Prints the help to stdout. */

@@ -10,19 +10,19 @@
 #include "common/proc.h"
 
 /* A first thread that ended before the others stays as a zombie. */
-static int is_dead(const shared_proc_stat_t *stat) {
+static int is_dead(const common_proc_stat_t *stat) {
   return stat->state == 'Z' || stat->state == 'X';
 }
 
 int watch_proc_is_alive(watch_process_t *process) {
-  shared_ids_t tids = {NULL, 0, 0};
-  shared_proc_stat_t stat;
+  common_ids_t tids = {NULL, 0, 0};
+  common_proc_stat_t stat;
   int alive = 0;
   size_t i;
 
-  if (shared_threads_of(&tids, (int32_t)process->pid) == 0) {
+  if (common_threads_of(&tids, (int32_t)process->pid) == 0) {
     for (i = 0; i < tids.nr; i++) {
-      if (shared_proc_stat((int32_t)process->pid, tids.ids[i], &stat) != 0 ||
+      if (common_proc_stat((int32_t)process->pid, tids.ids[i], &stat) != 0 ||
           is_dead(&stat))
         continue;
       if (!alive)
@@ -31,16 +31,16 @@ int watch_proc_is_alive(watch_process_t *process) {
       watch_process_thread(process, (uint32_t)tids.ids[i], stat.comm);
     }
   }
-  shared_ids_free(&tids);
+  common_ids_free(&tids);
   return alive;
 }
 
 static void scan_process(watch_tasks_t *tasks, int32_t pid) {
   watch_process_t *process;
-  shared_proc_stat_t stat;
+  common_proc_stat_t stat;
 
   if (watch_tasks_find(tasks, (uint32_t)pid) != NULL ||
-      shared_proc_stat(pid, pid, &stat) != 0)
+      common_proc_stat(pid, pid, &stat) != 0)
     return;
   process = watch_tasks_add(tasks, (uint32_t)pid);
   process->ppid = stat.ppid;
@@ -51,17 +51,17 @@ static void scan_process(watch_tasks_t *tasks, int32_t pid) {
 }
 
 void watch_proc_scan(watch_tasks_t *tasks) {
-  shared_ids_t pids = {NULL, 0, 0};
+  common_ids_t pids = {NULL, 0, 0};
   size_t i;
 
-  shared_processes(&pids);
+  common_processes(&pids);
   for (i = 0; i < pids.nr; i++)
     scan_process(tasks, pids.ids[i]);
-  shared_ids_free(&pids);
+  common_ids_free(&pids);
 }
 
-void watch_proc_tree(shared_ids_t *processes, int32_t pid) {
-  watch_tasks_t *tasks = shared_calloc(1, sizeof(*tasks));
+void watch_proc_tree(common_ids_t *processes, int32_t pid) {
+  watch_tasks_t *tasks = common_calloc(1, sizeof(*tasks));
   watch_process_t *process;
 
   watch_proc_scan(tasks);
@@ -72,7 +72,7 @@ void watch_proc_tree(shared_ids_t *processes, int32_t pid) {
   for (process = watch_tasks_next(tasks, NULL); process != NULL;
        process = watch_tasks_next(tasks, process)) {
     if (process->is_shown)
-      shared_ids_add(processes, (int32_t)process->pid);
+      common_ids_add(processes, (int32_t)process->pid);
   }
   watch_tasks_free(tasks);
   free(tasks);

@@ -16,6 +16,6 @@ void watch_proc_scan(watch_tasks_t *tasks);
 int watch_proc_is_alive(watch_process_t *process);
 
 /* A process and all its descendants, if it lives. */
-void watch_proc_tree(shared_ids_t *processes, int32_t pid);
+void watch_proc_tree(common_ids_t *processes, int32_t pid);
 
 #endif

@@ -189,21 +189,21 @@ static void follow_lost(watch_story_t *story, const uvperf_record_t *record) {
 static void follow(watch_story_t *story, const uvperf_record_t *record) {
   switch (record->type) {
     case PERF_RECORD_FORK:
-      if (shared_tasks_has_id(record->task.pid))
+      if (common_tasks_has_id(record->task.pid))
         follow_fork(story, record);
       else
         story->counts.hidden++;
       break;
     case PERF_RECORD_EXIT:
-      if (shared_tasks_has_id(record->task.pid))
+      if (common_tasks_has_id(record->task.pid))
         follow_exit(story, record);
       break;
     case PERF_RECORD_COMM:
-      if (shared_tasks_has_id(record->comm.pid))
+      if (common_tasks_has_id(record->comm.pid))
         follow_comm(story, record);
       break;
     case PERF_RECORD_MMAP2:
-      if (shared_tasks_has_id(record->mmap.pid))
+      if (common_tasks_has_id(record->mmap.pid))
         follow_mmap(story, record);
       break;
     case PERF_RECORD_LOST:

@@ -27,7 +27,7 @@ typedef struct watch_story_s {
   /* Whether a process that records say may live on does: asked where records
    * cannot be trusted, as some were lost. It may change the threads. */
   int (*is_alive)(watch_process_t *process);
-  shared_buffer_t *buffer; /* where the lines go */
+  common_buffer_t *buffer; /* where the lines go */
   /* private */
   watch_event_t *first, *last; /* told, but for an exec without its path */
   uint64_t told;               /* time of the youngest */

@@ -29,7 +29,7 @@ watch_process_t *watch_tasks_add(watch_tasks_t *tasks, uint32_t pid) {
 
   if (process != NULL)
     return process;
-  process = shared_calloc(1, sizeof(*process));
+  process = common_calloc(1, sizeof(*process));
   process->pid = pid;
   process->next = *bucket;
   *bucket = process;
@@ -155,7 +155,7 @@ void watch_process_thread(watch_process_t *process, uint32_t tid,
   set_comm(name, comm);
   if (thread == NULL) {
     if (process->nr == process->capacity)
-      process->threads = shared_grow(process->threads, &process->capacity,
+      process->threads = common_grow(process->threads, &process->capacity,
                                      sizeof(*process->threads));
     thread = &process->threads[process->nr++];
     thread->tid = tid;
