@@ -222,7 +222,7 @@ static int read_cache(int cpu, int index, cache_t *cache) {
                          sizeof(cache->type)) == 0 &&
                  read_cache_line(cpu, index, "size", cache->size,
                                  sizeof(cache->size)) == 0 &&
-                 read_cache_line(cpu, index, "common_cpu_list", cache->map,
+                 read_cache_line(cpu, index, "shared_cpu_list", cache->map,
                                  sizeof(cache->map)) == 0
              ? 0
              : -1;
