@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "bpf_reader_world.h"
 
-#include "bpf_reader.h"
+#include "attr/kernel_knows.h"
+#include "bpf/reader.h"
 #include "cpu_tree.h"
-#include "kernel_knows.h"
 #include "fake_uevents.h"
 
 void bpf_reader_world_knows_lost(int knows) {

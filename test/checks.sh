@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What compilers and nm can tell of the source and of the plain build: that the
 # headers compile alone, that the shared library exports only what is public,
-# that each layer keeps to itself, that README.md's programs compile, that FACTS
+# that each folder of lib/ keeps to its place, that README.md's programs compile, that FACTS
 # and ORIGINS name tests that exist, and that no line is too long.
 #
 #   checks.sh build-directory results
@@ -176,21 +176,68 @@ versions_of() {
   fi
 }
 
-# Only the layers of the loop and of the handles know libuv; version.c checks
-# the size of a handle.
-layers_libuv() {
+# The folders of lib/ in the order of the road: a file includes and calls files
+# of its own folder and of those before it. Handles do not know each other.
+folders="util sys attr host explain name ring decode count loop event set bpf"
+with_loop="loop event set bpf"
+handles="event set bpf"
+
+# Says which lines "place folder other" lead against the order.
+against_order() {
+  awk -v order="$folders" -v handles="$handles" '
+    BEGIN {
+      n = split(order, list); for (i = 1; i <= n; i++) at[list[i]] = i
+      n = split(handles, list); for (i = 1; i <= n; i++) is_handle[list[i]] = 1
+    }
+    $2 == $3 { next }
+    !($2 in at) || !($3 in at) || at[$3] > at[$2] ||
+      (is_handle[$2] && is_handle[$3]) {
+      print $1 ": " $2 "/ must not know of " $3 "/"; rc = 1
+    }
+    END { exit rc }'
+}
+
+# Prints "file folder other" of each include of lib/ but for public headers.
+includes() {
+  (cd "$root/lib" && grep -o '^#include "[^"]*"' -- */*.[ch]) |
+    sed -n 's|^\(\([a-z]*\)/[^:]*\):#include "\(.*\)"|\1 \2 \3|p' |
+    awk '$3 !~ /^uvperf(\/|\.h)/ && $2 != "tracepoint"'
+}
+
+# Includes carry the folder, and keep to the order.
+include_order() {
   rc=0
-  for path in "$root"/lib/*.c; do
-    case ${path##*/} in
-      watch.c | watch_turn.c | ring_poll.c | slice.c | stream.c | teardown.c | ticker.c) continue ;;
-      hotplug.c | ring_report.c) continue ;;
-      event_name*.c | event_list*.c | event_label*.c) ;;
-      event.c | event_*.c) continue ;;
-      set.c | set_*.c | count.c | measure.c) continue ;;
-      bpf_reader.c | bpf_reader_*.c) continue ;;
-      version.c) continue ;;
-    esac
-    ${CC:-cc} -I "$root/include" $uv -M "$path" >"$results.d" || rc=1
+  includes >"$results.includes"
+  if ! grep -q '^ring/ring\.c ring ring/ring\.h$' "$results.includes"; then
+    echo "this check does not see what lib/ring/ring.c includes"
+    return 1
+  fi
+  if awk '$3 !~ /\//' "$results.includes" | grep .; then
+    echo "these lack the folder"
+    rc=1
+  fi
+  if awk '$3 ~ /internal\.h$/ && $3 !~ "^" $2 "/"' "$results.includes" |
+    grep .; then
+    echo "an internal header is for its own folder"
+    rc=1
+  fi
+  sed 's|/[^/]*$||' "$results.includes" | against_order || rc=1
+  if (cd "$root/lib" && grep '^#include "' tracepoint/*.[ch]) |
+    grep -vE '"(uvperf|tracepoint)/'; then
+    echo "a component knows only the public headers and its own"
+    rc=1
+  fi
+  return "$rc"
+}
+
+# Only the loop and the handles know libuv.
+libuv_order() {
+  rc=0
+  for path in "$root"/lib/*/*.c; do
+    folder=${path%/*}
+    case " $with_loop tracepoint " in *" ${folder##*/} "*) continue ;; esac
+    ${CC:-cc} -D_DEFAULT_SOURCE -I "$root/include" -I "$root/lib" $uv -M \
+      "$path" >"$results.d" || rc=1
     if grep '/uv\.h' "$results.d"; then
       echo "$path includes uv.h"
       rc=1
@@ -199,32 +246,101 @@ layers_libuv() {
   return "$rc"
 }
 
-# Prints what the files of the static library, but for some, call of a list of
-# names; fails if it calls none. Fortified and 64-bit variants count too:
+# The objects of lib/ in the plain build, as folder/file.
+objects=$build/CMakeFiles/uvperf_static.dir/lib
+
+# Prints "object other symbol" for each call from one object of lib/ to another.
+object_calls() {
+  (cd "$objects" && nm -A -g -- */*.c.o) | sed 's/\.c\.o:/ /' | awk '
+    $2 == "U" { calls[$1 " " $3]; next }
+    { home[$4] = $1 }
+    END {
+      for (call in calls) {
+        split(call, part)
+        if (part[2] in home)
+          print part[1], home[part[2]], part[2]
+      }
+    }'
+}
+
+# Calls keep to the order of the folders, and make no circle of objects.
+circles() {
+  rc=0
+  object_calls >"$results.calls"
+  if ! grep -q '^event/event ring/ring ' "$results.calls" &&
+    ! grep -q '^event/.* ring/ring ' "$results.calls"; then
+    echo "nm does not see that event/ calls ring/: this check is worth nothing"
+    return 1
+  fi
+  sed 's|^\([a-z]*\)/\([^ ]*\) \([a-z]*\)/[^ ]*|\1/\2 \1 \3|' \
+    "$results.calls" | against_order || rc=1
+  if ! cut -d ' ' -f 1,2 "$results.calls" | tsort 2>&1 >/dev/null | grep .; then
+    return "$rc"
+  fi
+  echo "these objects of lib/ call each other in a circle"
+  return 1
+}
+
+# Prints the functions that tests replace by the linker's --wrap.
+wrapped_names() {
+  cat "$build"/../test/CMakeFiles/*/link.txt | tr ' ,' '\n\n' |
+    sed -n 's/^--wrap=//p' | sort -u
+}
+
+# A function that tests replace is not called where it is defined: such a call is
+# not the linker's, and would not be replaced. Compiled without inlining, which
+# would hide it.
+wraps() {
+  rc=0
+  wrapped_names >"$results.wrapped"
+  if ! grep -qx uvperf__sys_open "$results.wrapped"; then
+    echo "this check does not find what tests wrap"
+    return 1
+  fi
+  (cd "$objects" && nm -A -g --defined-only -- */*.c.o) |
+    sed 's/\.c\.o:/ /' | awk '
+      NR == FNR { is_wrapped[$1]; next } $4 in is_wrapped { print $1, $4 }' \
+      "$results.wrapped" - >"$results.homes"
+  for file in $(cut -d ' ' -f 1 "$results.homes" | sort -u); do
+    ${CC:-cc} -O0 -std=c11 -D_DEFAULT_SOURCE -I "$root/include" \
+      -I "$root/lib" $uv -c -o "$results.o" "$root/lib/$file.c" || rc=1
+    for name in $(awk -v file="$file" '$1 == file { print $2 }' \
+      "$results.homes"); do
+      if objdump -r "$results.o" | grep -qE " $name([-+]|\$)"; then
+        echo "lib/$file.c calls $name, which tests wrap"
+        rc=1
+      fi
+    done
+  done
+  return "$rc"
+}
+
+# Prints what the objects of lib/, but for some, call of a list of names; fails if
+# they call none. Fortified and 64-bit variants count too:
 # calls "names|…" "files|…".
 calls() {
-  nm -A -u "$build/libuvperf.a" >"$results.nm" || return 1
-  grep -vE ":($2)\.c\.o:" "$results.nm" |
+  (cd "$objects" && nm -A -u -- */*.c.o) >"$results.nm" || return 1
+  grep -vE "^($2)\.c\.o:" "$results.nm" |
     grep -E " (__)?($1)(64)?(_chk)?\$"
 }
 
-# The system calls of perf events are made in sys.c and sys_bpf.c alone. file.c
-# reads text files, which are no events: tests do not script it.
-layers_sys() {
-  if ! calls 'ioctl' 'none' | grep -q ':sys\.c\.o:'; then
-    echo "nm does not see the ioctl in sys.c: this check is worth nothing"
+# The system calls of perf events are made in sys/ alone. util/file.c reads text
+# files, which are no events: tests do not script it.
+calls_of_sys() {
+  if ! calls 'ioctl' 'none' | grep -q '^sys/sys\.c\.o:'; then
+    echo "nm does not see the ioctl in sys/sys.c: this check is worth nothing"
     return 1
   fi
-  if calls 'ioctl|mmap|munmap|madvise|poll|ppoll' 'sys' ||
-    calls 'socket|bind|recv|recvfrom|recvmsg' 'sys' ||
-    calls 'syscall|open|openat|read|pread|close' 'sys|sys_bpf|file'
+  if calls 'ioctl|mmap|munmap|madvise|poll|ppoll' 'sys/sys' ||
+    calls 'socket|bind|recv|recvfrom|recvmsg' 'sys/sys' ||
+    calls 'syscall|open|openat|read|pread|close' 'sys/sys|sys/bpf|util/file'
   then
-    echo "these belong in lib/sys.c, lib/sys_bpf.c or lib/file.c"
+    echo "these belong in lib/sys/ or lib/util/file.c"
     return 1
   fi
 }
 
-# Memory comes from alloc.c alone, and nothing is called that takes some of its
+# Memory comes from util/alloc.c alone, and nothing is called that takes some of its
 # own past the user's allocator, as stdio's streams and opendir(3) do.
 memory() {
   own='malloc|calloc|realloc|reallocarray|free|.*memalign|aligned_alloc|mallopt'
@@ -232,11 +348,11 @@ memory() {
   files='f(d|re|mem)?open|popen|open_memstream|tmpfile|.*opendir|scandir.*|n?ftw'
   rest='glob|fts_open|realpath|getcwd|qsort(_r)?|setenv|get(pw|gr).*|regcomp'
   libuv='uv_(strerror|err_name|fs|os|queue|thread|spawn|cpu_info)(_.*)?'
-  if ! calls 'calloc' 'none' | grep -q ':alloc\.c\.o:'; then
-    echo "nm does not see the calloc in alloc.c: this check is worth nothing"
+  if ! calls 'calloc' 'none' | grep -q '^util/alloc\.c\.o:'; then
+    echo "nm does not see the calloc in util/alloc.c: this check is worth nothing"
     return 1
   fi
-  if calls "$own|$text|$files|$rest|$libuv" 'alloc'; then
+  if calls "$own|$text|$files|$rest|$libuv" 'util/alloc'; then
     echo "these take memory that uvperf_replace_allocator does not give"
     return 1
   fi
@@ -319,12 +435,12 @@ origins() {
     names_tests ORIGINS "libbpf "
 }
 
-# EXPLANATIONS has a line for each errno that lib/explain*.c looks for, and names
+# EXPLANATIONS has a line for each errno that lib/explain/ looks for, and names
 # tests that exist.
 explanations() {
   # A list of words: shellcheck disable=SC2046
   has_lines EXPLANATIONS $(grep -oh '[{ ]-E[A-Z0-9]*[,:]' \
-    "$root"/lib/explain*.c | tr -cd 'A-Z0-9\n' | sort -u) &&
+    "$root"/lib/explain/*.c | tr -cd 'A-Z0-9\n' | sort -u) &&
     names_tests EXPLANATIONS E
 }
 
@@ -355,15 +471,15 @@ orders() {
 # Loads and stores of aarch64 have no order unless one asks for it. On x86 all
 # tests pass without.
 barriers() {
-  orders ring.c uvperf__ring_head 'ldar|ldapr' &&
-    orders ring.c publish stlr && orders snapshot.c held dmb
+  orders ring/ring.c uvperf__ring_head 'ldar|ldapr' &&
+    orders ring/ring.c publish stlr && orders ring/snapshot.c held dmb
 }
 
 # What is to be inlined, always or into a template, is so only by the compiler's
 # leave, which it gives or refuses by how it is to optimize.
 optimizing() {
   rc=0
-  for path in $(grep -lE 'always_inline|"(drain|merge)\.h"' "$root"/lib/*.c); do
+  for path in $(grep -lE 'always_inline|"(loop/drain|decode/merge)\.h"' "$root"/lib/*/*.c); do
     for level in 0 1 2 3 s; do
       ${CC:-cc} "-O$level" -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Werror \
         -I "$root/include" -I "$root/lib" $uv -c -o "$results.o" "$path" || rc=1
@@ -379,8 +495,8 @@ columns() {
   rc=0
   find "$root/include" "$root/lib" "$root/samples" "$root/test" \
     -name '*.[ch]' -type f >"$results.files" || return 1
-  if ! grep -q '/lib/event\.c$' "$results.files"; then
-    echo "find does not see lib/event.c: this check is worth nothing"
+  if ! grep -q '/lib/event/event\.c$' "$results.files"; then
+    echo "find does not see lib/event/event.c: this check is worth nothing"
     return 1
   fi
   while read -r path; do
@@ -401,8 +517,8 @@ check headers_symbol_map_and_exports_are_the_same core_exports
 check_tracepoint tracepoint_component_exports_what_its_header_declares \
   tracepoint_exports
 check version_is_the_same_everywhere versions
-check layers_below_watch_do_not_know_libuv layers_libuv
-check layers_above_sys_make_no_perf_calls layers_sys
+check folders_before_loop_do_not_know_libuv libuv_order
+check folders_but_sys_make_no_perf_calls calls_of_sys
 check_aarch64 ring_is_read_and_freed_in_order_on_aarch64 barriers
 check templates_compile_however_they_are_optimized optimizing
 check memory_comes_from_the_allocator_alone memory

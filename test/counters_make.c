@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "counters_make.h"
 
-#include "counters_impl.h"
-#include "decoder.h"
-#include "kernel_knows.h"
+#include "attr/kernel_knows.h"
+#include "decode/decoder.h"
+#include "set/counters_impl.h"
 
 /* What scripted events give: words of all of them. */
 static struct {

@@ -8,7 +8,7 @@
 #include "fake_kernel.h"
 #include "support.h"
 
-#include "counters.h"
+#include "set/counters.h"
 #include "uvperf.h"
 
 #define COUNTERS_MOST 16

@@ -3,7 +3,7 @@
 #ifndef UVPERF_TEST_CPU_RINGS_MAKE_H
 #define UVPERF_TEST_CPU_RINGS_MAKE_H
 
-#include "cpu_rings.h"
+#include "ring/cpu_rings.h"
 
 /* Of this machine, of the default size, with the kernel's clock. */
 extern const uvperf__cpu_rings_options_t cpu_rings_defaults;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder.h"
+#include "decode/decoder.h"
 #include "record_bounds.h"
 
 typedef struct check_s {

@@ -3,8 +3,8 @@
 
 #include "elf_image.h"
 
-#include "elf_symbol.h"
-#include "file.h"
+#include "host/elf_symbol.h"
+#include "util/file.h"
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define NATIVE_ORDER ELFDATA2LSB

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "elf_symbol.h"
+#include "host/elf_symbol.h"
 
 /* Where things are in the file. */
 #define ELF_IMAGE_SEGMENTS_AT 0x100

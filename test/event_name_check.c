@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attr.h"
-#include "event_list.h"
-#include "event_name.h"
+#include "attr/attr.h"
+#include "name/list.h"
+#include "name/name.h"
 
 static const char *check_error(const uvperf_error_t *error, int rc,
                                const char *text) {

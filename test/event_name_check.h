@@ -4,7 +4,7 @@
 #ifndef UVPERF_TEST_EVENT_NAME_CHECK_H
 #define UVPERF_TEST_EVENT_NAME_CHECK_H
 
-#include "event_label.h"
+#include "name/label.h"
 
 /* Parses the text as one event and as a list, under a root. Says what is wrong
  * with the outcome, NULL: nothing. *code receives what the list's parser gave.

@@ -12,8 +12,8 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
-#include "sys.h"
-#include "system.h"
+#include "host/system.h"
+#include "sys/sys.h"
 
 void explain_user_clock(struct perf_event_attr *attr) {
   uvperf_attr_software(attr, PERF_COUNT_SW_CPU_CLOCK);

@@ -6,7 +6,7 @@
 
 #include "support.h"
 
-#include "explain.h"
+#include "explain/explain.h"
 
 /* The user and group of a child without privileges. */
 #define EXPLAIN_NOBODY 65534

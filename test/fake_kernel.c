@@ -3,8 +3,8 @@
  * them. It knows nothing of what the library does with it. What is scripted and
  * logged is in fake_script.c, memory in fake_memory.c, rings in fake_ring.c,
  * bpf(2) in fake_map.c. */
-#include "support.h"
 #include "fake_kernel.h"
+#include "support.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "fake_script.h"
-#include "opener.h"
-#include "sys.h"
-#include "sys_bpf.h"
+#include "sys/bpf.h"
+#include "sys/fork.h"
+#include "sys/sys.h"
 
 #define EVENTS_MAX 512
 

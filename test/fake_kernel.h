@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A scripted kernel. Every test program is linked with --wrap for the functions
- * of lib/sys.h, lib/sys_bpf.h and lib/alloc.h, so each call of the library
- * comes here first. Without a script it goes on to the real one.
+ * of lib/sys/sys.h, lib/sys/bpf.h and lib/util/alloc.h, so each call of the
+ * library comes here first. Without a script it goes on to the real one.
  *
  *   fake_kernel_reset();                        in the setup of the test
  *   fake = fake_event_add(7);                   the next open gives this event

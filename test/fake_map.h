@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "fake_kernel.h"
-#include "sys_bpf.h"
+#include "sys/bpf.h"
 
 #define FAKE_MAP_ENTRIES 64
 

@@ -3,9 +3,9 @@
  * are real, known so that none is left. */
 #include "support.h"
 
-#include "alloc.h"
 #include "fake_script.h"
-#include "sys.h"
+#include "sys/sys.h"
+#include "util/alloc.h"
 
 #define BLOCKS_MAX 256
 

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "sys.h"
+#include "sys/sys.h"
 
 /* The first byte of a message tells who has sent it. */
 #define FROM_KERNEL  'k'

@@ -6,7 +6,7 @@
 
 #include "support.h"
 
-#include "fallback.h"
+#include "explain/fallback.h"
 
 /* What may be tried for an event of a task. */
 uvperf__fallback_t fallback_allow(uint32_t allowed);

@@ -7,7 +7,7 @@
 
 #include "support.h"
 
-#include "hotplug.h"
+#include "loop/hotplug.h"
 
 /* Longer than any test: nothing is looked at by itself. */
 #define HOTPLUG_NEVER UINT64_C(1000000000)

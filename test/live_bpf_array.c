@@ -7,7 +7,7 @@
 
 #include "live.h"
 #include "live_bpf.h"
-#include "sys_bpf.h"
+#include "sys/bpf.h"
 
 /* -- maps ----------------------------------------------------------------- */
 

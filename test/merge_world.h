@@ -9,8 +9,8 @@
 
 #include "support.h"
 
-#include "decoder.h"
-#include "merge.h"
+#include "decode/decoder.h"
+#include "decode/merge.h"
 
 #define MERGE_RINGS   512
 #define MERGE_RECORDS 4096 /* of a ring */

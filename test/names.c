@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "names.h"
 
-#include "event_list.h"
-#include "event_name.h"
+#include "name/list.h"
+#include "name/name.h"
 #include "temp_tree.h"
 
 int names_pmus_setup(void **state) {

@@ -3,7 +3,7 @@
 
 #include <sys/mman.h>
 
-#include "system.h"
+#include "host/system.h"
 
 typedef struct errand_s {
   const nobody_line_t *lines;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "outputs_world.h"
 
-#include "kernel_knows.h"
+#include "attr/kernel_knows.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -4,7 +4,7 @@
 #ifndef UVPERF_TEST_OUTPUTS_WORLD_H
 #define UVPERF_TEST_OUTPUTS_WORLD_H
 
-#include "bpf_outputs.h"
+#include "bpf/outputs.h"
 #include "cpu_tree.h"
 #include "explain_check.h"
 #include "fake_kernel.h"

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "attr.h"
+#include "attr/attr.h"
 
 static play_kernel_t played;
 

@@ -7,8 +7,8 @@
 
 #include "support.h"
 
+#include "attr/kernel_knows.h"
 #include "fake_kernel.h"
-#include "kernel_knows.h"
 
 typedef struct play_kernel_s {
   int denies;         /* to all, before it looks; a -errno, 0: nothing */

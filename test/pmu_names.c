@@ -2,7 +2,7 @@
 #include "pmu_names.h"
 #include "support.h"
 
-#include "pmu.h"
+#include "host/pmu.h"
 
 int pmu_names_add(const char *name, void *data) {
   pmu_names_t *names = data;

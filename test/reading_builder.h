@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-#include "reading.h"
+#include "count/reading.h"
 
 /* Number of enum uvperf_count_state. */
 #define BUILD_STATES 7

@@ -2,8 +2,8 @@
 /* What must come out of the records that record_builder.c makes. */
 #include "support.h"
 
-#include "record_bounds.h"
 #include "record_check.h"
+#include "record_bounds.h"
 
 /* Whether the i-th word at `words` is that of the builder. */
 static void check_words(const void *words, uint64_t nr, unsigned int tag) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shots.h"
 
-#include "sys.h"
+#include "sys/sys.h"
 #include "uvperf/attr.h"
 
 shots_t shots;

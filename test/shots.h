@@ -6,7 +6,7 @@
 #include "support.h"
 
 #include "fake_kernel.h"
-#include "snapshot.h"
+#include "ring/snapshot.h"
 
 #define SHOTS_RINGS 3
 

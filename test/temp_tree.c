@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "support.h"
 #include "temp_tree.h"
+#include "support.h"
 
 #include <errno.h>
 #include <ftw.h>

@@ -3,7 +3,7 @@
  * for everything that the library keeps. */
 #include "live.h"
 
-#include "alloc.h"
+#include "util/alloc.h"
 
 /* Else the sanitizer ends the program where calloc(3) gives NULL. */
 const char *__asan_default_options(void);

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "attr.h"
+#include "attr/attr.h"
 
 #define WIDE UINT64_C(0x8123456789abcdef)
 

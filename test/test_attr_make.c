@@ -9,9 +9,9 @@
 
 #include <linux/hw_breakpoint.h>
 
-#include "attr.h"
-#include "sys.h"
-#include "system.h"
+#include "attr/attr.h"
+#include "host/system.h"
+#include "sys/sys.h"
 
 static const enum uvperf_attr_field side_band[] = {
     UVPERF_ATTR_MMAP,           UVPERF_ATTR_MMAP_DATA, UVPERF_ATTR_MMAP2,

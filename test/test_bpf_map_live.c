@@ -8,14 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bpf_map.h"
+#include "bpf/map.h"
 #include "explain_check.h"
 #include "fake_kernel.h"
 #include "live_bpf.h"
 #include "live_bpf_array.h"
 #include "live_bpffs.h"
-#include "sys.h"
-#include "sys_bpf.h"
+#include "sys/bpf.h"
+#include "sys/sys.h"
 #include "uvperf.h"
 
 #define ENTRIES 4

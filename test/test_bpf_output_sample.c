@@ -17,7 +17,7 @@
 
 #include <linux/bpf.h>
 
-#include "sys.h"
+#include "sys/sys.h"
 
 #define MAX_EXECS 500
 /* Children that are there at once. */

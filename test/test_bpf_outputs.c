@@ -7,9 +7,9 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
-#include "attr.h"
+#include "attr/attr.h"
 #include "outputs_world.h"
-#include "sys.h"
+#include "sys/sys.h"
 #include "uvperf.h"
 
 #define world outputs_world

@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bpf_outputs.h"
+#include "bpf/outputs.h"
 #include "fake_kernel.h"
 #include "live.h"
 #include "live_bpf_array.h"
-#include "sys_bpf.h"
+#include "sys/bpf.h"
 #include "uvperf.h"
 
 static const uvperf__bpf_outputs_options_t defaults = {"", -1, NULL, NULL, NULL,

@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "bpf_outputs.h"
+#include "bpf/outputs.h"
 #include "explain_check.h"
+#include "host/system.h"
 #include "live_bpf.h"
 #include "live_bpf_array.h"
-#include "system.h"
 #include "uvperf.h"
 
 /* Of the parent's, for its child. */

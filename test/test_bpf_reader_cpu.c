@@ -6,11 +6,11 @@
 
 #include <errno.h>
 
-#include "alloc.h"
-#include "bpf_reader.h"
+#include "bpf/reader.h"
 #include "cpu_tree.h"
 #include "fake_uevents.h"
 #include "hotplug_owner.h"
+#include "util/alloc.h"
 
 static void take_down(int cpu, const char *online) {
   cpu_tree_take_down(cpu);

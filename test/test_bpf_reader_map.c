@@ -9,7 +9,7 @@
 #include <linux/bpf.h>
 
 #include "live_bpf.h"
-#include "sys.h"
+#include "sys/sys.h"
 
 /* Whether programs find the events. Counts as sent. */
 static int is_in(live_bpf_reader_t *live) {

@@ -9,7 +9,7 @@
 
 #include "live_bpf.h"
 #include "live_storm.h"
-#include "sys.h"
+#include "sys/sys.h"
 
 #define MOST_NS  UINT64_C(20000000000)
 #define MAGIC    0x5a5a5a5a

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <poll.h>
 
-#include "alloc.h"
 #include "cpu_tree.h"
+#include "util/alloc.h"
 
 /* -- what is not sound ---------------------------------------------------- */
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cgroup.h"
+#include "host/cgroup.h"
 
 #define MOUNTS "/proc/self/mounts"
 #define V2     "v2 /cg/v2 cgroup2 rw 0 0\n"

@@ -6,7 +6,7 @@
 
 #include <linux/perf_event.h>
 
-#include "ring.h"
+#include "ring/ring.h"
 
 #define RECORD  16 /* bytes: a header and a number */
 #define RECORDS 4

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "counters_impl.h"
-#include "event_list.h"
+#include "name/list.h"
+#include "set/counters_impl.h"
 
 static counters_make_t make;
 

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "counters_impl.h"
 #include "fake_clock.h"
+#include "set/counters_impl.h"
 
 /* So many attrs on these CPUs, enabled. */
 static uvperf__counters_t *begin(size_t nr_attrs, const char *cpus) {

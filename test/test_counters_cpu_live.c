@@ -9,9 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "counters_impl.h"
 #include "live.h"
 #include "offline_cpu.h"
+#include "set/counters_impl.h"
 
 static int open_raw(uint64_t config, int cpu, int group_fd, int is_disabled) {
   struct perf_event_attr attr;

@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
-#include "counters_impl.h"
-#include "event_list.h"
+#include "name/list.h"
+#include "set/counters_impl.h"
 
 /* -- CPUs that are new ---------------------------------------------------- */
 

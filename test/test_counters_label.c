@@ -7,8 +7,8 @@
 
 #include <errno.h>
 
-#include "event_list.h"
-#include "file.h"
+#include "name/list.h"
+#include "util/file.h"
 #include "uvperf/attr.h"
 
 #define EVENTS "/sys/kernel/tracing/events"

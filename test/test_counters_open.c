@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "kernel_knows.h"
+#include "attr/kernel_knows.h"
 
 /* -- what is opened ------------------------------------------------------- */
 

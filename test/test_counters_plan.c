@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "counters_impl.h"
-#include "event_list.h"
+#include "name/list.h"
+#include "set/counters_impl.h"
 
 #define PMUS "/sys/bus/event_source/devices"
 #define CPU  "/sys/devices/system/cpu"

@@ -3,7 +3,7 @@
  * fails. */
 #include "counters_make.h"
 #include "fake_clock.h"
-#include "file.h"
+#include "util/file.h"
 
 #include <errno.h>
 #include <stdio.h>

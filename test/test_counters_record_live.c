@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "decoder.h"
+#include "decode/decoder.h"
 
 #define MANY 100
 

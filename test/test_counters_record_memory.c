@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <sys/resource.h>
 
-#include "counters_impl.h"
-#include "sys.h"
+#include "set/counters_impl.h"
+#include "sys/sys.h"
 
 #define DEFAULT_BYTES (512 * 1024)
 

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "attr.h"
+#include "attr/attr.h"
 
 #define STREAM (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_TID)
 

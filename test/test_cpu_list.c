@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "cpu_list.h"
+#include "host/cpu_list.h"
 #include "uvperf/cpu_list.h"
 
 #define ROOM (UVPERF__MAX_CPU + 1)

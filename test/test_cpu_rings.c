@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cpu_rings.h"
-#include "sys.h"
+#include "ring/cpu_rings.h"
+#include "sys/sys.h"
 
 /* Gets a ring on a machine where limits hold, which must fail like that and
  * leave nothing. */

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 
-#include "sys.h"
+#include "sys/sys.h"
 
 /* An event of a thread's COMM records on a CPU, in the ring there. */
 static int open_comm(uvperf__cpu_ring_t *ring, pid_t pid) {

@@ -4,10 +4,10 @@
 
 #include <errno.h>
 
-#include "alloc.h"
-#include "decoder.h"
+#include "decode/decoder.h"
 #include "fake_kernel.h"
 #include "record_check.h"
+#include "util/alloc.h"
 
 #define ATTRS   4
 #define SOURCES 300

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "decoder.h"
+#include "decode/decoder.h"
 #include "record_check.h"
 
 /* Two sources, so that ids must be right; and a decoder of the first alone. */

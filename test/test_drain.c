@@ -4,10 +4,10 @@
  * when. */
 #include "support.h"
 
-#include "drain.h"
 #include "fake_kernel.h"
+#include "loop/drain.h"
+#include "loop/stream.h"
 #include "random_run.h"
-#include "stream.h"
 
 /* The ring of most tests, and the largest. */
 #define RING_BYTES 1024

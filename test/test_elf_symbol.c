@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <limits.h>
 
-#include "elf_symbol.h"
+#include "host/elf_symbol.h"
 
 #define HIDDEN 0x8000
 

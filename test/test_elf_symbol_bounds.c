@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "elf_file.h"
-#include "file.h"
+#include "host/elf_file.h"
+#include "util/file.h"
 
 #define TEXT_AT     4096
 #define TEXT_BYTES  0x100000

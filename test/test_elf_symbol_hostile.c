@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf_symbol.h"
+#include "host/elf_symbol.h"
 
 static char path[PATH_MAX];
 

@@ -10,7 +10,7 @@
 #include <link.h>
 #include <limits.h>
 
-#include "elf_symbol.h"
+#include "host/elf_symbol.h"
 
 /* -- programs ------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "elf_symbol.h"
+#include "host/elf_symbol.h"
 
 static char path[PATH_MAX];
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "fallback_check.h"
-#include "sys.h"
+#include "sys/sys.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define BIT(position)   (UINT64_C(1) << (position))

@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 
-#include "attr.h"
-#include "event_label.h"
+#include "attr/attr.h"
 #include "event_name_check.h"
+#include "name/label.h"
 #include "names_tree.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

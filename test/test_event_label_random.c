@@ -4,9 +4,9 @@
 #include "support.h"
 #include "temp_tree.h"
 
-#include "event_list.h"
+#include "attr/generic_name.h"
 #include "event_name_check.h"
-#include "generic_name.h"
+#include "name/list.h"
 #include "names_tree.h"
 #include "random_run.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists of events: groups and their modifiers, labels, errors. The forms are
  * those of perf(1)'s tools/perf/tests/parse-events.c, and more. */
-#include "names.h"
 #include "fake_kernel.h"
+#include "names.h"
 #include "temp_tree.h"
 
-#include "event_list.h"
+#include "name/list.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "event_list.h"
+#include "name/list.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

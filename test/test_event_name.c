@@ -7,8 +7,8 @@
 
 #include <linux/hw_breakpoint.h>
 
-#include "event_name.h"
-#include "generic_name.h"
+#include "attr/generic_name.h"
+#include "name/name.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "event_name.h"
+#include "name/name.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf_symbol.h"
-#include "event_list.h"
-#include "event_name.h"
+#include "host/elf_symbol.h"
+#include "name/list.h"
+#include "name/name.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -10,8 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "event_list.h"
-#include "event_name.h"
+#include "name/list.h"
+#include "name/name.h"
 #include "names_tree.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

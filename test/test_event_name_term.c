@@ -2,7 +2,7 @@
 /* The terms that the name of any event can have. */
 #include "names.h"
 
-#include "event_name.h"
+#include "name/name.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -8,9 +8,9 @@
 
 #include <linux/perf_event.h>
 
-#include "event_name.h"
-#include "event_name_walk.h"
-#include "pmu.h"
+#include "host/pmu.h"
+#include "name/name.h"
+#include "name/walk.h"
 
 #define PMUS   "/sys/bus/event_source/devices"
 #define EVENTS "/sys/kernel/tracing/events"

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "attr.h"
-#include "event_label.h"
-#include "event_name.h"
+#include "attr/attr.h"
+#include "name/label.h"
+#include "name/name.h"
 
 #define EVENTS "/sys/kernel/tracing/events"
 #define PMUS   "/sys/bus/event_source/devices"

@@ -4,8 +4,8 @@
 #include "support.h"
 #include "temp_tree.h"
 
-#include "attr.h"
-#include "event_list.h"
+#include "attr/attr.h"
+#include "name/list.h"
 #include "names_tree.h"
 
 #define TABLE UVPERF_TEST_DIR "/names/perf_names.txt"

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "explain.h"
+#include "explain/explain.h"
 
 #define SHARED UVPERF_EVENT_IDENTIFY
 #define WRITER (UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING)

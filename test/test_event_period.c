@@ -3,7 +3,7 @@
  * changes. */
 #include "control.h"
 
-#include "system.h"
+#include "host/system.h"
 
 static volatile uint64_t other_word;
 

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "system.h"
+#include "host/system.h"
 
 /* -- close ---------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 
 #include <linux/hw_breakpoint.h>
 
-#include "explain.h"
+#include "explain/explain.h"
 
 #define PMUS   "/sys/bus/event_source/devices/"
 #define FDINFO "/proc/self/fdinfo/"

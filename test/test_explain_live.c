@@ -17,9 +17,9 @@
 #include <linux/hw_breakpoint.h>
 #include <linux/seccomp.h>
 
-#include "explain.h"
-#include "sys.h"
-#include "system.h"
+#include "explain/explain.h"
+#include "host/system.h"
+#include "sys/sys.h"
 
 static void unknown_type(uvperf_error_t *error) {
   struct perf_event_attr attr;

@@ -8,8 +8,8 @@
 
 #include <linux/hw_breakpoint.h>
 
-#include "sys.h"
-#include "system.h"
+#include "host/system.h"
+#include "sys/sys.h"
 
 static void refused(struct perf_event_attr *attr, int pid, int cpu,
                     const char *piece) {

@@ -13,7 +13,7 @@
 
 #include <linux/hw_breakpoint.h>
 
-#include "system.h"
+#include "host/system.h"
 
 static void kernel_side(uvperf_error_t *error) {
   struct perf_event_attr attr;

@@ -9,7 +9,7 @@
 
 #include <linux/hw_breakpoint.h>
 
-#include "system.h"
+#include "host/system.h"
 
 static void unknown_tracepoint(uvperf_error_t *error) {
   struct perf_event_attr attr;

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sys.h"
+#include "sys/sys.h"
 
 static void opened(uv_loop_t *loop, uvperf_event_t *event,
                    const struct perf_event_attr *attr,

@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "sys.h"
-#include "system.h"
+#include "host/system.h"
+#include "sys/sys.h"
 
 static void live_inherited_ring_without_cpu_is_refused(void **state) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -8,11 +8,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "alloc.h"
 #include "fake_kernel.h"
-#include "opener.h"
-#include "sys.h"
-#include "sys_bpf.h"
+#include "sys/bpf.h"
+#include "sys/fork.h"
+#include "sys/sys.h"
+#include "util/alloc.h"
 #include "uvperf/attr.h"
 
 static int open_event(void) {

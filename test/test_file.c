@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "file.h"
+#include "util/file.h"
 
 static void open_regular_takes_no_other_kind_of_file(void **state) {
   const temp_tree_t *tree = *state;

@@ -6,7 +6,7 @@
 
 #include <linux/perf_event.h>
 
-#include "generic_name.h"
+#include "attr/generic_name.h"
 
 #define CACHE(cache, op, result)                                               \
   (PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##op << 8 |            \

@@ -5,7 +5,7 @@
 
 #include <fnmatch.h>
 
-#include "glob.h"
+#include "util/glob.h"
 
 typedef struct example_s {
   const char *pattern;

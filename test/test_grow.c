@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "support.h"
 
-#include "alloc.h"
 #include "fake_kernel.h"
-#include "grow.h"
+#include "util/alloc.h"
+#include "util/grow.h"
 
 static void array_grows_by_doubling_and_keeps_its_items(void **state) {
   uint64_t *items = NULL;

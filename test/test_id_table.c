@@ -2,8 +2,8 @@
 /* The table of ids, against a list. */
 #include "support.h"
 
+#include "decode/id_table.h"
 #include "fake_kernel.h"
-#include "id_table.h"
 #include "record_builder.h"
 
 /* What is in the table: the readers are never looked into. */

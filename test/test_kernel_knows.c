@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "explain_check.h"
-#include "sys.h"
+#include "sys/sys.h"
 #include "uvperf/fallback.h"
 
 #define BIT(position) (UINT64_C(1) << (position))

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "live.h"
-#include "ring.h"
-#include "sys.h"
+#include "ring/ring.h"
+#include "sys/sys.h"
 
 typedef struct world_s {
   int array;

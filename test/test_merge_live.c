@@ -8,10 +8,10 @@
 
 #include <linux/perf_event.h>
 
-#include "decoder.h"
+#include "decode/decoder.h"
+#include "decode/merge.h"
 #include "live_thread.h"
-#include "merge.h"
-#include "sys.h"
+#include "sys/sys.h"
 
 #define PRODUCERS 2
 #define RENAMES   60000

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 
-#include "mounts.h"
+#include "host/mounts.h"
 
 #define MOUNTS "/proc/self/mounts"
 

@@ -2,7 +2,7 @@
 /* Which of some names was probably meant. */
 #include "support.h"
 
-#include "near_miss.h"
+#include "util/near_miss.h"
 
 /* The nearest of the words in a list that has spaces between them. */
 static const char *nearest(uvperf__near_miss_t *miss, const char *wanted,

@@ -15,7 +15,7 @@
 
 #include <uv.h>
 
-#include "opener.h"
+#include "sys/fork.h"
 
 /* -- the kernel cannot mark ----------------------------------------------- */
 

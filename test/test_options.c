@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "options.h"
+#include "util/options.h"
 
 typedef struct first_s {
   size_t size;

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <limits.h>
 
-#include "pmu.h"
+#include "host/pmu.h"
 
 #define PMUS "/sys/bus/event_source/devices"
 #define CPU  PMUS "/cpu"

@@ -5,7 +5,7 @@
 
 #include <dirent.h>
 
-#include "pmu.h"
+#include "host/pmu.h"
 
 #define PMUS "/sys/bus/event_source/devices"
 

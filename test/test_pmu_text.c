@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <locale.h>
 
-#include "pmu.h"
+#include "host/pmu.h"
 
 #define PMUS "/sys/bus/event_source/devices"
 #define CPU  PMUS "/cpu"

@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "pmu.h"
-#include "pmu_walk.h"
+#include "host/pmu.h"
+#include "host/pmu_walk.h"
 
 #define PMUS "/sys/bus/event_source/devices"
 

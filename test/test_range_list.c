@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "range_list.h"
+#include "util/range_list.h"
 
 static void range_list_is_read_range_by_range(void **state) {
   const char *at = "0-7,9 ,\t10 - 63\n";

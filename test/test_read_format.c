@@ -3,7 +3,7 @@
  * records is in test_sample.c and test_record.c. */
 #include "support.h"
 
-#include "read_format.h"
+#include "decode/read_format.h"
 #include "record_builder.h"
 
 static uvperf_read_t parse(uint64_t format, const uint64_t *words, size_t nr) {

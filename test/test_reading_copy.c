@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
+#include "count/reading.h"
 #include "fake_kernel.h"
-#include "reading.h"
 
 static const uvperf__reading_origin_t origin = {&origin, 17};
 

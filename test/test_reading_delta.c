@@ -115,8 +115,8 @@ static void delta_of_a_task_that_went_without_running_has_none(void **state) {
   assert_counted(delta_of(last, last), UVPERF_COUNT_GONE, 0, 0, 0, 0);
 }
 
-/* What the difference of two states is, as the table in lib/reading_delta.c
- * says; in rows the newer. */
+/* What the difference of two states is, as the table in
+ * lib/count/reading_delta.c says; in rows the newer. */
 enum result {
   NEWER,
   DIFFERENCE,

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "fake_kernel.h"
-#include "ring.h"
-#include "sys.h"
+#include "ring/ring.h"
+#include "sys/sys.h"
 
 #define DEFAULT_BYTES ((size_t)UVPERF__RING_DEFAULT_BYTES)
 

@@ -10,8 +10,8 @@
 #include <linux/perf_event.h>
 
 #include "fake_kernel.h"
-#include "ring.h"
-#include "sys.h"
+#include "ring/ring.h"
+#include "sys/sys.h"
 
 /* No account of anybody: its perf_event_mlock_kb is unused. */
 #define SOME_UID 61234

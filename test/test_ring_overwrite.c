@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 
 #include "fake_kernel.h"
-#include "ring.h"
-#include "sys.h"
+#include "ring/ring.h"
+#include "sys/sys.h"
 
 static fake_event_t *fake;
 static uvperf__ring_t ring;

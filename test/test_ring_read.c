@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "fake_kernel.h"
-#include "ring.h"
-#include "sys.h"
+#include "ring/ring.h"
+#include "sys/sys.h"
 
 typedef struct fixture_s {
   fake_event_t *fake;

@@ -9,7 +9,7 @@
 #include "ring.c"
 
 #include "fake_kernel.h"
-#include "snapshot.h"
+#include "ring/snapshot.h"
 #include "uvperf/stream.h"
 
 #define FOUR_GIB (UINT64_C(1) << 32)

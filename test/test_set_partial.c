@@ -8,9 +8,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "alloc.h"
 #include "fake_kernel.h"
 #include "live_thread.h"
+#include "util/alloc.h"
 
 /* PERF_FORMAT_LOST, which older headers lack. */
 #define READ_LOST (1u << 4)

@@ -5,12 +5,12 @@
  * first:last chooses other seeds than the usual. */
 #include "live_set.h"
 
-#include "alloc.h"
 #include "fake_clock.h"
 #include "fake_kernel.h"
 #include "live_thread.h"
 #include "random_run.h"
-#include "sys.h"
+#include "sys/sys.h"
+#include "util/alloc.h"
 
 #define STEPS   400
 #define ACTORS  4 /* the first is the thread of the loop */

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <poll.h>
 
-#include "alloc.h"
-#include "set.h"
+#include "set/set.h"
+#include "util/alloc.h"
 
 /* -- what fails ----------------------------------------------------------- */
 

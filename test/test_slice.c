@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support.h"
 
-#include "slice.h"
+#include "loop/slice.h"
 
 /* Takes records until the slice is over, or at most `most`. */
 static uint64_t take_all(uvperf__slice_t *slice, size_t size, uint64_t most) {

@@ -8,8 +8,8 @@
 #include "uvperf/stream.h"
 
 #include "fake_kernel.h"
-#include "snapshot.h"
-#include "sys.h"
+#include "ring/snapshot.h"
+#include "sys/sys.h"
 
 #define ROUNDS 4000
 

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "common/list.h"
+#include "count/reading.h"
 #include "stat/alive.h"
 #include "stat/events.h"
 #include "stat/lines.h"
 #include "stat/targets.h"
-#include "reading.h"
 
 #define NR_ATTRS 2
 

@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "alloc.h"
 #include "fake_kernel.h"
+#include "util/alloc.h"
 
 static void leave_a_timer(uv_loop_t *loop) {
   static uv_timer_t timer;

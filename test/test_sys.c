@@ -21,7 +21,7 @@
 #include <linux/seccomp.h>
 
 #include "fake_kernel.h"
-#include "sys.h"
+#include "sys/sys.h"
 #include "uvperf/attr.h"
 
 static struct perf_event_attr task_clock(void) {

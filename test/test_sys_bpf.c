@@ -14,8 +14,8 @@
 #include "fake_map.h"
 #include "live_bpf.h"
 #include "live_bpf_array.h"
-#include "sys.h"
-#include "sys_bpf.h"
+#include "sys/bpf.h"
+#include "sys/sys.h"
 #include "uvperf/attr.h"
 
 static struct perf_event_attr task_clock(void) {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "fake_kernel.h"
-#include "sys.h"
+#include "sys/sys.h"
 
 /* The kernel's sigset_t. */
 #define SIGSET_BYTES 8

@@ -10,7 +10,7 @@
 
 #include <linux/capability.h>
 
-#include "system.h"
+#include "host/system.h"
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 #define STATUS   "/proc/self/status"

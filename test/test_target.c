@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "target.h"
+#include "host/target.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define ONLINE          "/sys/devices/system/cpu/online"

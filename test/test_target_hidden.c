@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "target.h"
+#include "host/target.h"
 
 /* What a child that could not make namespaces, or mount /proc, ends with. */
 #define NO_NAMESPACE 76

@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/target.h"
 #include "live_thread.h"
-#include "sys.h"
-#include "target.h"
+#include "sys/sys.h"
 
 static uvperf_target_t target_of(uint32_t type, int pid) {
   uvperf_target_t target = UVPERF_TARGET_INIT;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "task.h"
+#include "host/task.h"
 
 /* What is between the state and the start, and behind it. */
 #define FIELDS_4_TO_21 "1 2 3 0 -1 4194560 5 6 7 8 9 10 11 12 20 0 1 0"

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/task.h"
 #include "live_thread.h"
-#include "task.h"
 
 static uint64_t start_of(int id) {
   uvperf__task_t task;

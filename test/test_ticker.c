@@ -6,7 +6,7 @@
 
 #include "fake_clock.h"
 #include "fake_kernel.h"
-#include "ticker.h"
+#include "loop/ticker.h"
 
 #define MS UINT64_C(1000000)
 

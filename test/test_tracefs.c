@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tracefs.h"
+#include "host/tracefs.h"
 
 #define TRACING "/sys/kernel/tracing"
 #define DEBUG   "/sys/kernel/debug/tracing"

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tracefs.h"
+#include "host/tracefs.h"
 #include "uvperf/tracefs.h"
 
 #define TRACING "/sys/kernel/tracing"

@@ -5,7 +5,7 @@
 
 #include <linux/hw_breakpoint.h>
 
-#include "system.h"
+#include "host/system.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

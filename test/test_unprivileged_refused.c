@@ -10,7 +10,7 @@
 
 #include <linux/bpf.h>
 
-#include "system.h"
+#include "host/system.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "elf_symbol.h"
-#include "system.h"
+#include "host/elf_symbol.h"
+#include "host/system.h"
 
 #define PMU "/sys/bus/event_source/devices/uprobe"
 

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "user_page.h"
+#include "ring/user_page.h"
 
 /* Where headers before Linux 5.12 have no names. */
 #define SHORT_BIT      0x20

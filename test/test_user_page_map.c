@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "sys.h"
-#include "user_page.h"
+#include "ring/user_page.h"
+#include "sys/sys.h"
 
 /* Of Linux before 5.12: up to the reserved bytes behind `size`. */
 #define OLD_HEAD_SIZE 76

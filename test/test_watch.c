@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sys.h"
+#include "sys/sys.h"
 
 /* P23: looking at every head costs as much as a wakeup. */
 static void watch_one_of_ten_rings_is_active_drains_that_one(void **state) {

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "sys.h"
+#include "sys/sys.h"
 
 /* Until the registrations have settled. */
 static void start_and_settle(watched_t *watched) {

@@ -9,7 +9,7 @@
 
 #include "fake_clock.h"
 #include "fake_kernel.h"
-#include "sys.h"
+#include "sys/sys.h"
 
 /* Until the registrations have settled. */
 static watched_t *make_settled(uv_loop_t *loop, size_t rings) {

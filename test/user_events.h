@@ -4,10 +4,10 @@
 #ifndef UVPERF_TEST_USER_EVENTS_H
 #define UVPERF_TEST_USER_EVENTS_H
 
-#include "support.h"
 #include "fake_kernel.h"
+#include "support.h"
 
-#include "counters.h"
+#include "set/counters.h"
 
 #define USER_EVENTS 2
 

@@ -3,7 +3,7 @@
 
 #include <linux/perf_event.h>
 
-#include "sys.h"
+#include "sys/sys.h"
 
 const uvperf__watch_options_t watched_plain = {4096, 1 << 20, 1000000000, 0};
 

@@ -6,8 +6,8 @@
 
 #include "live.h"
 
-#include "ring.h"
-#include "watch.h"
+#include "loop/watch.h"
+#include "ring/ring.h"
 
 #define WATCHED_RINGS 16
 

@@ -3,7 +3,7 @@
  * large its elements are. The kernel prints the type as the source of the
  * tracepoint has it, so that sizes of elements are known by name only. Offsets
  * and sizes are told by the rest of the line, see format.c. */
-#include "declaration.h"
+#include "tracepoint/declaration.h"
 
 #include <string.h>
 

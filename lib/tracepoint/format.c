@@ -3,13 +3,13 @@
  * writes them, up to the "print fmt", which is libtraceevent's (print.c). Not
  * by libtraceevent: of a text that is not quite right it reads through NULL and
  * loses memory, and of the sizes of elements it knows few. */
-#include "format.h"
+#include "tracepoint/format.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "declaration.h"
+#include "tracepoint/declaration.h"
 
 static const char field_begin[] = "\tfield:";
 

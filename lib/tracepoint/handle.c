@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds a tracepoint in tracefs, holds its fields, and explains what failed. */
-#include "handle.h"
+#include "tracepoint/handle.h"
 
 #include <errno.h>
 #include <limits.h>

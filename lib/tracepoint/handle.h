@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "format.h"
+#include "tracepoint/format.h"
 
 struct uvperf_tracepoint_s {
   uvperf__format_t format;

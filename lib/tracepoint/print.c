@@ -11,7 +11,7 @@
 #include <event-parse.h>
 #include <trace-seq.h>
 
-#include "handle.h"
+#include "tracepoint/handle.h"
 
 /* Ends strings that have no NUL, and is where numbers are read of fields that
  * are used as if they were larger. */

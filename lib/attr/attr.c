@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* Reaches every field of struct perf_event_attr by its place, whatever header
+ * the caller was compiled with. It opens nothing, and whether a kernel takes
+ * the values is not known here. */
+#include "attr/attr.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/alloc.h"
+
+/* Where the 64-bit flag word starts. */
+#define FLAGS_OFFSET 40
+
+/* header.size has 16 bits, and is a multiple of 8. */
+#define LARGEST_SAMPLE 65528
+/* Entries of the branch records of any processor. */
+#define MOST_BRANCHES 64
+
+/* Some bits of an unsigned integer of `width` bytes at `offset`. */
+typedef struct place_s {
+  uint8_t offset;
+  uint8_t width;
+  uint8_t is_signed;
+  uint8_t bits;
+  uint8_t shift;
+} place_t;
+
+/* Offsets are numbers, as headers of Linux 5.10 lack the last fields. */
+static const place_t fields[] = {
+    [UVPERF_ATTR_TYPE - UVPERF_ATTR_TYPE] = {0, 4, 0, 32, 0},
+    [UVPERF_ATTR_SIZE - UVPERF_ATTR_TYPE] = {4, 4, 0, 32, 0},
+    [UVPERF_ATTR_CONFIG - UVPERF_ATTR_TYPE] = {8, 8, 0, 64, 0},
+    [UVPERF_ATTR_SAMPLE_PERIOD - UVPERF_ATTR_TYPE] = {16, 8, 0, 64, 0},
+    [UVPERF_ATTR_SAMPLE_TYPE - UVPERF_ATTR_TYPE] = {24, 8, 0, 64, 0},
+    [UVPERF_ATTR_READ_FORMAT - UVPERF_ATTR_TYPE] = {32, 8, 0, 64, 0},
+    [UVPERF_ATTR_WAKEUP_EVENTS - UVPERF_ATTR_TYPE] = {48, 4, 0, 32, 0},
+    [UVPERF_ATTR_BP_TYPE - UVPERF_ATTR_TYPE] = {52, 4, 0, 32, 0},
+    [UVPERF_ATTR_CONFIG1 - UVPERF_ATTR_TYPE] = {56, 8, 0, 64, 0},
+    [UVPERF_ATTR_CONFIG2 - UVPERF_ATTR_TYPE] = {64, 8, 0, 64, 0},
+    [UVPERF_ATTR_BRANCH_SAMPLE_TYPE - UVPERF_ATTR_TYPE] = {72, 8, 0, 64, 0},
+    [UVPERF_ATTR_SAMPLE_REGS_USER - UVPERF_ATTR_TYPE] = {80, 8, 0, 64, 0},
+    [UVPERF_ATTR_SAMPLE_STACK_USER - UVPERF_ATTR_TYPE] = {88, 4, 0, 32, 0},
+    [UVPERF_ATTR_CLOCKID - UVPERF_ATTR_TYPE] = {92, 4, 1, 32, 0},
+    [UVPERF_ATTR_SAMPLE_REGS_INTR - UVPERF_ATTR_TYPE] = {96, 8, 0, 64, 0},
+    [UVPERF_ATTR_AUX_WATERMARK - UVPERF_ATTR_TYPE] = {104, 4, 0, 32, 0},
+    [UVPERF_ATTR_SAMPLE_MAX_STACK - UVPERF_ATTR_TYPE] = {108, 2, 0, 16, 0},
+    [UVPERF_ATTR_AUX_SAMPLE_SIZE - UVPERF_ATTR_TYPE] = {112, 4, 0, 32, 0},
+    [UVPERF_ATTR_AUX_ACTION - UVPERF_ATTR_TYPE] = {116, 4, 0, 32, 0},
+    [UVPERF_ATTR_SIG_DATA - UVPERF_ATTR_TYPE] = {120, 8, 0, 64, 0},
+    [UVPERF_ATTR_CONFIG3 - UVPERF_ATTR_TYPE] = {128, 8, 0, 64, 0},
+    [UVPERF_ATTR_CONFIG4 - UVPERF_ATTR_TYPE] = {136, 8, 0, 64, 0},
+};
+
+/* These write records that never count for wakeup_events. */
+static const enum uvperf_attr_field side_band[] = {
+    UVPERF_ATTR_MMAP,           UVPERF_ATTR_MMAP_DATA, UVPERF_ATTR_MMAP2,
+    UVPERF_ATTR_COMM,           UVPERF_ATTR_TASK,      UVPERF_ATTR_NAMESPACES,
+    UVPERF_ATTR_CONTEXT_SWITCH, UVPERF_ATTR_KSYMBOL,   UVPERF_ATTR_BPF_EVENT,
+    UVPERF_ATTR_CGROUP,         UVPERF_ATTR_TEXT_POKE, UVPERF_ATTR_AUX_OUTPUT,
+};
+
+/* Bitfields start at the lowest bit on little-endian machines and at the
+ * highest on the others. */
+static place_t flag_place(unsigned int position) {
+  unsigned int bits = position == UVPERF_ATTR_PRECISE_IP ? 2 : 1;
+  place_t place = {FLAGS_OFFSET, 8, 0, (uint8_t)bits, (uint8_t)position};
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  place.shift = (uint8_t)(64 - bits - position);
+#endif
+  return place;
+}
+
+static int find(unsigned int field, place_t *place) {
+  unsigned int index = field - UVPERF_ATTR_TYPE;
+
+  if (field <= UVPERF_ATTR_DEFER_OUTPUT &&
+      field != UVPERF_ATTR_PRECISE_IP + 1) {
+    *place = flag_place(field);
+    return 0;
+  }
+  if (index >= sizeof(fields) / sizeof(fields[0]))
+    return -EINVAL;
+  *place = fields[index];
+  return 0;
+}
+
+static uint64_t mask(place_t place) {
+  return UINT64_MAX >> (64 - place.bits);
+}
+
+static int fits(place_t place, uint64_t value) {
+  if (place.is_signed)
+    return (int64_t)value >= INT32_MIN && (int64_t)value <= INT32_MAX;
+  return value <= mask(place);
+}
+
+static int is_inside(const struct perf_event_attr *attr, place_t place) {
+  return uvperf__attr_size(attr) >= (uint32_t)place.offset + place.width;
+}
+
+static uint64_t load(const struct perf_event_attr *attr, place_t place) {
+  const uint8_t *from = (const uint8_t *)attr + place.offset;
+  uint16_t half;
+  uint32_t word;
+  uint64_t wide;
+
+  switch (place.width) {
+    case 2:
+      memcpy(&half, from, sizeof(half));
+      return half;
+    case 4:
+      memcpy(&word, from, sizeof(word));
+      return word;
+    default:
+      memcpy(&wide, from, sizeof(wide));
+      return wide;
+  }
+}
+
+static void store(struct perf_event_attr *attr, place_t place, uint64_t wide) {
+  uint8_t *to = (uint8_t *)attr + place.offset;
+  uint16_t half = (uint16_t)wide;
+  uint32_t word = (uint32_t)wide;
+
+  switch (place.width) {
+    case 2:
+      memcpy(to, &half, sizeof(half));
+      return;
+    case 4:
+      memcpy(to, &word, sizeof(word));
+      return;
+    default:
+      memcpy(to, &wide, sizeof(wide));
+  }
+}
+
+void uvperf_attr_init_sized(struct perf_event_attr *attr, size_t size,
+                            uint32_t type, uint64_t config) {
+  memset(attr, 0, size);
+  attr->type = type;
+  attr->size = (uint32_t)size;
+  attr->config = config;
+}
+
+int uvperf_attr_set(struct perf_event_attr *attr, enum uvperf_attr_field field,
+                    uint64_t value) {
+  place_t place;
+  uint64_t word;
+
+  if (find(field, &place) != 0 || field == UVPERF_ATTR_SIZE ||
+      !fits(place, value))
+    return -EINVAL;
+  if (!is_inside(attr, place))
+    return value == 0 ? 0 : -E2BIG;
+  word = load(attr, place) & ~(mask(place) << place.shift);
+  store(attr, place, word | (value & mask(place)) << place.shift);
+  return 0;
+}
+
+int uvperf_attr_get(const struct perf_event_attr *attr,
+                    enum uvperf_attr_field field, uint64_t *value) {
+  place_t place;
+
+  *value = 0;
+  if (find(field, &place) != 0)
+    return -EINVAL;
+  if (!is_inside(attr, place))
+    return 0;
+  *value = load(attr, place) >> place.shift & mask(place);
+  if (place.is_signed)
+    *value = (uint64_t)(int64_t)(int32_t)*value;
+  return 0;
+}
+
+void uvperf_attr_set_period(struct perf_event_attr *attr,
+                            uint64_t period_events) {
+  attr->freq = 0;
+  attr->sample_period = period_events;
+}
+
+void uvperf_attr_set_frequency(struct perf_event_attr *attr, uint64_t freq_hz) {
+  attr->freq = 1;
+  attr->sample_freq = freq_hz;
+}
+
+void uvperf_attr_set_wakeup_events(struct perf_event_attr *attr,
+                                   uint32_t records) {
+  attr->watermark = 0;
+  attr->wakeup_events = records;
+}
+
+void uvperf_attr_set_wakeup_bytes(struct perf_event_attr *attr,
+                                  uint32_t bytes) {
+  attr->watermark = 1;
+  attr->wakeup_watermark = bytes;
+}
+
+uint32_t uvperf__attr_size(const struct perf_event_attr *attr) {
+  return attr->size == 0 ? PERF_ATTR_SIZE_VER0 : attr->size;
+}
+
+int uvperf__attr_dup(struct perf_event_attr **copy,
+                     const struct perf_event_attr *attr) {
+  size_t size = uvperf__attr_size(attr);
+  struct perf_event_attr *memory;
+
+  if (size < PERF_ATTR_SIZE_VER0)
+    return -EINVAL;
+  /* As perf_copy_attr does; larger ones cannot be opened anyway. */
+  if (size > (size_t)sysconf(_SC_PAGESIZE))
+    return -E2BIG;
+  memory = uvperf__calloc(1, size > sizeof(*attr) ? size : sizeof(*attr));
+  if (memory == NULL)
+    return -ENOMEM;
+  memcpy(memory, attr, size);
+  memory->size = (uint32_t)size;
+  *copy = memory;
+  return 0;
+}
+
+uint64_t uvperf__attr_value(const struct perf_event_attr *attr,
+                            enum uvperf_attr_field field) {
+  uint64_t value;
+
+  uvperf_attr_get(attr, field, &value);
+  return value;
+}
+
+uint32_t uvperf__attr_end(enum uvperf_attr_field field) {
+  place_t place;
+
+  return find(field, &place) == 0 ? (uint32_t)place.offset + place.width : 0;
+}
+
+uint64_t uvperf__attr_unknown_flags(const struct perf_event_attr *attr) {
+  uint64_t unknown = 0;
+  unsigned int i;
+
+  for (i = UVPERF_ATTR_DEFER_OUTPUT + 1; i < 64; i++)
+    if (load(attr, flag_place(i)) >> flag_place(i).shift & 1)
+      unknown |= UINT64_C(1) << i;
+  return unknown;
+}
+
+uint32_t uvperf__attr_watermark(const struct perf_event_attr *attr) {
+  return attr->watermark && !attr->write_backward ? attr->wakeup_watermark : 0;
+}
+
+uint32_t uvperf__attr_stack(const struct perf_event_attr *attr) {
+  if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
+    return 0;
+  return (uint32_t)uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_STACK_USER);
+}
+
+static int has_side_band(const struct perf_event_attr *attr) {
+  size_t i;
+
+  for (i = 0; i < sizeof(side_band) / sizeof(side_band[0]); i++)
+    if (uvperf__attr_value(attr, side_band[i]))
+      return 1;
+  return 0;
+}
+
+static int is_bpf_output(const struct perf_event_attr *attr) {
+  return attr->type == PERF_TYPE_SOFTWARE &&
+         attr->config == PERF_COUNT_SW_BPF_OUTPUT;
+}
+
+static int has_samples(const struct perf_event_attr *attr) {
+  return attr->sample_period != 0 || is_bpf_output(attr);
+}
+
+int uvperf__attr_writes_samples(const struct perf_event_attr *attr) {
+  return has_samples(attr) && !(attr->type == PERF_TYPE_SOFTWARE &&
+                                attr->config == PERF_COUNT_SW_DUMMY);
+}
+
+int uvperf__attr_writes_records(const struct perf_event_attr *attr) {
+  return has_samples(attr) || has_side_band(attr);
+}
+
+static uint64_t bits(uint64_t mask) {
+  return (uint64_t)__builtin_popcountll(mask);
+}
+
+/* The most bytes that a sample can have, without AUX data, which are cut to
+ * fit; call chains as long as /proc/sys/kernel/perf_event_max_stack says by
+ * default. Each bit stands for a word at least: a value, a number or a
+ * size. */
+static uint64_t largest_sample(const struct perf_event_attr *attr) {
+  uint64_t type = attr->sample_type;
+  uint64_t words = 1 + bits(type);
+  uint64_t max_stack = uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_MAX_STACK);
+  uint64_t bytes = 0;
+
+  if (type & PERF_SAMPLE_READ) /* perf_event_validate_size() */
+    bytes += attr->read_format & PERF_FORMAT_GROUP ? 16 * 1024 : 4 * 8;
+  if (type & PERF_SAMPLE_CALLCHAIN) /* and PERF_MAX_CONTEXTS_PER_STACK */
+    words += 8 + (max_stack != 0 ? max_stack : PERF_MAX_STACK_DEPTH);
+  if (type & PERF_SAMPLE_RAW) /* PERF_MAX_TRACE_SIZE; a program's choice */
+    bytes += is_bpf_output(attr) ? LARGEST_SAMPLE : 8192;
+  if (type & PERF_SAMPLE_BRANCH_STACK) /* entry and counters; hw_idx */
+    bytes += 8 + MOST_BRANCHES * (sizeof(struct perf_branch_entry) + 8);
+  if (type & PERF_SAMPLE_REGS_USER)
+    words += bits(uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_USER));
+  if (type & PERF_SAMPLE_STACK_USER) /* and dyn_size */
+    bytes += uvperf__attr_stack(attr) + 8;
+  if (type & PERF_SAMPLE_REGS_INTR)
+    words += bits(uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_INTR));
+  return words * sizeof(uint64_t) + bytes;
+}
+
+/* Of a stack of 0 bytes perf_prepare_sample in kernel/events/core.c counts 8
+ * bytes, its size, and perf_output_sample_ustack writes 16: dyn_size too, with
+ * and without PERF_SAMPLE_REGS_USER, for whatever has a user side (kernel
+ * threads have none). It lies over the fields behind the stack, and the last of
+ * them over the next record, the oldest of a ring that is full, or that of an
+ * interrupt.
+ *
+ * A larger stack is cut so that the sample has 65528 bytes with all that comes
+ * before (perf_sample_ustack_size), but only then registers and AUX data are
+ * added, and header.size, of 16 bits, wraps. */
+const char *uvperf__attr_fault(const struct perf_event_attr *attr) {
+  if (!has_samples(attr) || !(attr->sample_type & PERF_SAMPLE_STACK_USER))
+    return NULL;
+  if (uvperf__attr_stack(attr) == 0)
+    return "sample_stack_user 0 with PERF_SAMPLE_STACK_USER: the kernel "
+           "writes such samples over the next record: leave that bit out";
+  if ((attr->sample_type & (PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_AUX)) &&
+      largest_sample(attr) > LARGEST_SAMPLE)
+    return "PERF_SAMPLE_STACK_USER with PERF_SAMPLE_REGS_INTR or "
+           "PERF_SAMPLE_AUX and samples that can be longer than 65528 bytes, "
+           "which the kernel writes over the next record: take a smaller "
+           "sample_stack_user";
+  return NULL;
+}
+
+int uvperf__attr_wakes_each(const struct perf_event_attr *attr) {
+  if (attr->watermark)
+    return attr->wakeup_watermark == 1;
+  /* sync_child_event() in kernel/events/core.c writes a READ record for each
+   * child that ends; it counts for wakeup_events no more than the others. */
+  if (attr->inherit && attr->inherit_stat)
+    return 0;
+  return attr->wakeup_events == 1 && !has_side_band(attr);
+}

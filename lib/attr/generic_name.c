@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables of perf(1)'s names for generic events, looked up both ways.
+ * Whether this machine counts them is not known here, and of hybrid machines
+ * the type of the PMU in config's upper half is not looked at. */
+#include "attr/generic_name.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <linux/perf_event.h>
+
+#include "util/letter_case.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Headers before Linux 5.13 lack it. */
+#define SW_CGROUP_SWITCHES 11
+
+/* The spellings of one thing, ended by NULL. */
+#define SPELLINGS 6
+
+static const char *const hardware[][SPELLINGS] = {
+    [PERF_COUNT_HW_CPU_CYCLES] = {"cpu-cycles", "cycles"},
+    [PERF_COUNT_HW_INSTRUCTIONS] = {"instructions"},
+    [PERF_COUNT_HW_CACHE_REFERENCES] = {"cache-references"},
+    [PERF_COUNT_HW_CACHE_MISSES] = {"cache-misses"},
+    [PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = {"branch-instructions", "branches"},
+    [PERF_COUNT_HW_BRANCH_MISSES] = {"branch-misses"},
+    [PERF_COUNT_HW_BUS_CYCLES] = {"bus-cycles"},
+    [PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] = {"stalled-cycles-frontend",
+                                               "idle-cycles-frontend"},
+    [PERF_COUNT_HW_STALLED_CYCLES_BACKEND] = {"stalled-cycles-backend",
+                                              "idle-cycles-backend"},
+    [PERF_COUNT_HW_REF_CPU_CYCLES] = {"ref-cycles"},
+};
+
+static const char *const software[][SPELLINGS] = {
+    [PERF_COUNT_SW_CPU_CLOCK] = {"cpu-clock"},
+    [PERF_COUNT_SW_TASK_CLOCK] = {"task-clock"},
+    [PERF_COUNT_SW_PAGE_FAULTS] = {"page-faults", "faults"},
+    [PERF_COUNT_SW_CONTEXT_SWITCHES] = {"context-switches", "cs"},
+    [PERF_COUNT_SW_CPU_MIGRATIONS] = {"cpu-migrations", "migrations"},
+    [PERF_COUNT_SW_PAGE_FAULTS_MIN] = {"minor-faults"},
+    [PERF_COUNT_SW_PAGE_FAULTS_MAJ] = {"major-faults"},
+    [PERF_COUNT_SW_ALIGNMENT_FAULTS] = {"alignment-faults"},
+    [PERF_COUNT_SW_EMULATION_FAULTS] = {"emulation-faults"},
+    [PERF_COUNT_SW_DUMMY] = {"dummy"},
+    [PERF_COUNT_SW_BPF_OUTPUT] = {"bpf-output"},
+    [SW_CGROUP_SWITCHES] = {"cgroup-switches"},
+};
+
+static const char *const caches[][SPELLINGS] = {
+    [PERF_COUNT_HW_CACHE_L1D] = {"L1-dcache", "l1-d", "l1d", "L1-data"},
+    [PERF_COUNT_HW_CACHE_L1I] = {"L1-icache", "l1-i", "l1i", "L1-instruction"},
+    [PERF_COUNT_HW_CACHE_LL] = {"LLC", "L2"},
+    [PERF_COUNT_HW_CACHE_DTLB] = {"dTLB", "d-tlb", "Data-TLB"},
+    [PERF_COUNT_HW_CACHE_ITLB] = {"iTLB", "i-tlb", "Instruction-TLB"},
+    [PERF_COUNT_HW_CACHE_BPU] = {"branch", "branches", "bpu", "btb", "bpc"},
+    [PERF_COUNT_HW_CACHE_NODE] = {"node"},
+};
+
+/* The first is used before a result, the second at the end of a name. */
+static const char *const operations[][SPELLINGS] = {
+    [PERF_COUNT_HW_CACHE_OP_READ] = {"load", "loads", "read"},
+    [PERF_COUNT_HW_CACHE_OP_WRITE] = {"store", "stores", "write"},
+    [PERF_COUNT_HW_CACHE_OP_PREFETCH] = {"prefetch", "prefetches",
+                                         "speculative-read",
+                                         "speculative-load"},
+};
+
+static const char *const results[][SPELLINGS] = {
+    [PERF_COUNT_HW_CACHE_RESULT_ACCESS] = {"refs", "Reference", "ops",
+                                           "access"},
+    [PERF_COUNT_HW_CACHE_RESULT_MISS] = {"misses", "miss"},
+};
+
+#define OP_LOAD     (1U << PERF_COUNT_HW_CACHE_OP_READ)
+#define OP_STORE    (1U << PERF_COUNT_HW_CACHE_OP_WRITE)
+#define OP_PREFETCH (1U << PERF_COUNT_HW_CACHE_OP_PREFETCH)
+#define OP_ALL      (OP_LOAD | OP_STORE | OP_PREFETCH)
+
+/* What each cache can do, as evsel__is_cache_op_valid() of perf(1) has it. */
+static const unsigned int cache_operations[] = {
+    [PERF_COUNT_HW_CACHE_L1D] = OP_ALL,
+    [PERF_COUNT_HW_CACHE_L1I] = OP_LOAD | OP_PREFETCH,
+    [PERF_COUNT_HW_CACHE_LL] = OP_ALL,
+    [PERF_COUNT_HW_CACHE_DTLB] = OP_ALL,
+    [PERF_COUNT_HW_CACHE_ITLB] = OP_LOAD,
+    [PERF_COUNT_HW_CACHE_BPU] = OP_LOAD,
+    [PERF_COUNT_HW_CACHE_NODE] = OP_ALL,
+};
+
+/* How many bytes of the text a spelling takes: all of its own, or 0. */
+static size_t match(const char *spelling, const char *text, size_t length) {
+  size_t i;
+
+  for (i = 0; spelling[i] != '\0'; i++)
+    if (i == length || uvperf__lower(spelling[i]) != uvperf__lower(text[i]))
+      return 0;
+  return i;
+}
+
+/* Finds the row with the longest spelling that the text begins with and that
+ * ends at its end or at a '-'. Gives the length; 0: none. */
+static size_t find_prefix(const char *const rows[][SPELLINGS], size_t nr,
+                          const char *text, size_t length, size_t *row) {
+  size_t longest = 0;
+  size_t i, j;
+
+  for (i = 0; i < nr; i++)
+    for (j = 0; j < SPELLINGS && rows[i][j] != NULL; j++) {
+      size_t taken = match(rows[i][j], text, length);
+
+      if (taken <= longest || (taken < length && text[taken] != '-'))
+        continue;
+      longest = taken;
+      *row = i;
+    }
+  return longest;
+}
+
+static int find_whole(const char *const rows[][SPELLINGS], size_t nr,
+                      const char *name, size_t length, uint64_t *config) {
+  size_t row = 0; /* gcc -O3 does not see that it is always set where used */
+  size_t taken = find_prefix(rows, nr, name, length, &row);
+
+  if (taken == 0 || taken != length)
+    return -ENOENT;
+  *config = row;
+  return 0;
+}
+
+/* "-load-misses": an operation and a result, in any order, each once and each
+ * optional. */
+static int find_operation(const char *text, size_t length, size_t *operation,
+                          size_t *result) {
+  int has_operation = 0;
+  int has_result = 0;
+  size_t taken;
+
+  while (length > 0) {
+    text += 1; /* '-' */
+    length -= 1;
+    if (!has_operation && (taken = find_prefix(operations, COUNT_OF(operations),
+                                               text, length, operation)) != 0)
+      has_operation = 1;
+    else if (!has_result && (taken = find_prefix(results, COUNT_OF(results),
+                                                 text, length, result)) != 0)
+      has_result = 1;
+    else
+      return -ENOENT;
+    text += taken;
+    length -= taken;
+  }
+  return 0;
+}
+
+/* parse_events__decode_legacy_cache() of perf(1): what is not named is a load,
+ * and an access. */
+static int find_cache(const char *name, size_t length, uint64_t *config) {
+  size_t operation = PERF_COUNT_HW_CACHE_OP_READ;
+  size_t result = PERF_COUNT_HW_CACHE_RESULT_ACCESS;
+  size_t cache;
+  size_t taken = find_prefix(caches, COUNT_OF(caches), name, length, &cache);
+
+  if (taken == 0 ||
+      find_operation(name + taken, length - taken, &operation, &result) != 0)
+    return -ENOENT;
+  if (!(cache_operations[cache] >> operation & 1))
+    return -EINVAL;
+  *config = cache | operation << 8 | result << 16;
+  return 0;
+}
+
+int uvperf__generic_find(const char *name, size_t length, uint32_t *type,
+                         uint64_t *config) {
+  int rc;
+
+  if (find_whole(hardware, COUNT_OF(hardware), name, length, config) == 0) {
+    *type = PERF_TYPE_HARDWARE;
+    return 0;
+  }
+  if (find_whole(software, COUNT_OF(software), name, length, config) == 0) {
+    *type = PERF_TYPE_SOFTWARE;
+    return 0;
+  }
+  rc = find_cache(name, length, config);
+  if (rc == 0)
+    *type = PERF_TYPE_HW_CACHE;
+  return rc;
+}
+
+static int name_cache(uint64_t config, char *name, size_t size) {
+  uint64_t cache = config & 0xff;
+  uint64_t operation = config >> 8 & 0xff;
+  uint64_t result = config >> 16;
+
+  if (cache >= COUNT_OF(caches) || operation >= COUNT_OF(operations) ||
+      result >= COUNT_OF(results) ||
+      !(cache_operations[cache] >> operation & 1))
+    return -ENOENT;
+  if (result == PERF_COUNT_HW_CACHE_RESULT_ACCESS)
+    snprintf(name, size, "%s-%s", caches[cache][0], operations[operation][1]);
+  else
+    snprintf(name, size, "%s-%s-%s", caches[cache][0], operations[operation][0],
+             results[result][0]);
+  return 0;
+}
+
+static int name_row(const char *const rows[][SPELLINGS], size_t nr,
+                    uint64_t config, char *name, size_t size) {
+  if (config >= nr)
+    return -ENOENT;
+  snprintf(name, size, "%s", rows[config][0]);
+  return 0;
+}
+
+int uvperf__generic_name(uint32_t type, uint64_t config, char *name,
+                         size_t size) {
+  switch (type) {
+    case PERF_TYPE_HARDWARE:
+      return name_row(hardware, COUNT_OF(hardware), config, name, size);
+    case PERF_TYPE_SOFTWARE:
+      return name_row(software, COUNT_OF(software), config, name, size);
+    case PERF_TYPE_HW_CACHE:
+      return name_cache(config, name, size);
+    default:
+      return -ENOENT;
+  }
+}
+
+const char *uvperf__generic_alias(uint32_t type, uint64_t config) {
+  if (type == PERF_TYPE_HARDWARE && config < COUNT_OF(hardware))
+    return hardware[config][1];
+  if (type == PERF_TYPE_SOFTWARE && config < COUNT_OF(software))
+    return software[config][1];
+  return NULL;
+}
+
+static int each_cache(uvperf__generic_each_fn each, void *data) {
+  char name[UVPERF__GENERIC_NAME_BYTES];
+  uint64_t cache, operation, result;
+  int rc = 0;
+
+  for (cache = 0; cache < COUNT_OF(caches); cache++)
+    for (operation = 0; operation < COUNT_OF(operations); operation++)
+      for (result = 0; result < COUNT_OF(results) && rc == 0; result++)
+        if (name_cache(cache | operation << 8 | result << 16, name,
+                       sizeof(name)) == 0)
+          rc = each(name, data);
+  return rc;
+}
+
+/* The spellings from one to before another. */
+static int each_row(const char *const rows[][SPELLINGS], size_t nr, size_t from,
+                    size_t to, uvperf__generic_each_fn each, void *data) {
+  size_t i, j;
+  int rc = 0;
+
+  for (i = 0; i < nr; i++)
+    for (j = from; j < to && rows[i][j] != NULL && rc == 0; j++)
+      rc = each(rows[i][j], data);
+  return rc;
+}
+
+static int each_of(uint32_t type, size_t from, size_t to,
+                   uvperf__generic_each_fn each, void *data) {
+  switch (type) {
+    case PERF_TYPE_HARDWARE:
+      return each_row(hardware, COUNT_OF(hardware), from, to, each, data);
+    case PERF_TYPE_SOFTWARE:
+      return each_row(software, COUNT_OF(software), from, to, each, data);
+    default:
+      return 0;
+  }
+}
+
+int uvperf__generic_each(uint32_t type, uvperf__generic_each_fn each,
+                         void *data) {
+  if (type == PERF_TYPE_HW_CACHE)
+    return each_cache(each, data);
+  return each_of(type, 0, 1, each, data);
+}
+
+int uvperf__generic_each_alias(uint32_t type, uvperf__generic_each_fn each,
+                               void *data) {
+  return each_of(type, 1, SPELLINGS, each, data);
+}

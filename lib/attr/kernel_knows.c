@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Asks the kernel, bit by bit, what of struct perf_event_attr it knows.
+ *
+ * perf_event_open() of kernel/events/core.c looks at the attr first, in
+ * perf_copy_attr(): what it does not know is EINVAL, or E2BIG for fields, to
+ * everybody. Only later it looks for the event. So what is asked for is an
+ * event that no kernel has: ENOENT then means that the attr was taken. Nothing
+ * is opened, which could need privileges, a PMU or another bit, and, for the
+ * first event of a task, would wait for an RCU grace period. */
+#include "attr/kernel_knows.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "uvperf/fallback.h"
+
+#include "attr/attr.h"
+#include "sys/sys.h"
+
+/* A software event that never was. Kernels before 3.10 took the number for a
+ * signed int, so that a higher one would not be harmless. */
+#define NO_EVENT INT32_MAX
+
+/* As of Linux 6.19; other headers have a shorter struct. */
+#define ATTR_BYTES 144
+
+typedef union question_s {
+  struct perf_event_attr attr;
+  uint8_t bytes[ATTR_BYTES];
+} question_t;
+
+uvperf__known_t uvperf__known[UVPERF__WORDS];
+
+static void prepare(question_t *question) {
+  memset(question, 0, sizeof(*question));
+  uvperf_attr_init_sized(&question->attr, ATTR_BYTES, PERF_TYPE_SOFTWARE,
+                         NO_EVENT);
+  question->attr.disabled = 1;
+  question->attr.exclude_kernel = 1; /* asks for no privileges */
+  question->attr.exclude_hv = 1;
+}
+
+/* A flag, with the one that it does not go without: perf_copy_attr(). */
+static void put_flag(struct perf_event_attr *attr, unsigned int flag) {
+  if (flag == UVPERF_ATTR_INHERIT_THREAD)
+    attr->inherit = 1;
+  if (flag == UVPERF_ATTR_SIGTRAP)
+    uvperf_attr_set(attr, UVPERF_ATTR_REMOVE_ON_EXEC, 1);
+  uvperf_attr_set(attr, (enum uvperf_attr_field)flag, 1);
+}
+
+/* A bit of sample_type, with what it is looked at together with; register 0 is
+ * one everywhere. */
+static void put_sample(struct perf_event_attr *attr, uint64_t bit) {
+  attr->sample_type = bit;
+  attr->sample_regs_user = 1;
+  attr->sample_regs_intr = 1;
+  attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
+}
+
+static void put(question_t *question, enum uvperf__word word,
+                unsigned int position) {
+  struct perf_event_attr *attr = &question->attr;
+  uint64_t bit = UINT64_C(1) << position;
+
+  switch (word) {
+    case UVPERF__WORD_FLAGS:
+      put_flag(attr, position);
+      return;
+    case UVPERF__WORD_SAMPLE_TYPE:
+      put_sample(attr, bit);
+      return;
+    case UVPERF__WORD_READ_FORMAT:
+      attr->read_format = bit;
+      return;
+    case UVPERF__WORD_BRANCH_SAMPLE_TYPE:
+      put_sample(attr, PERF_SAMPLE_BRANCH_STACK);
+      attr->branch_sample_type |= bit;
+      return;
+    case UVPERF__WORD_AUX_ACTION:
+      uvperf_attr_set(attr, UVPERF_ATTR_AUX_ACTION, bit);
+      return;
+    default:
+      uvperf_attr_set(attr,
+                      (enum uvperf_attr_field)(UVPERF_ATTR_TYPE + position), 1);
+  }
+}
+
+/* What perf_event_open(2) says, 0 if it took all but the event: EACCES is given
+ * for namespaces and PERF_SAMPLE_PHYS_ADDR without privileges, EOPNOTSUPP for
+ * branch stacks and ENOSYS for user stacks where the architecture has none. */
+static int ask(question_t *question) {
+  int rc = uvperf__sys_open(&question->attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+  if (rc >= 0)
+    return uvperf__sys_close(rc);
+  if (rc == -ENOENT || rc == -EACCES || rc == -EOPNOTSUPP || rc == -ENOSYS)
+    return 0;
+  return rc;
+}
+
+/* Whether anything can be learnt at all: a plain question gets the one right
+ * answer. Security modules, seccomp filters and some distributions'
+ * perf_event_paranoid say no before they look at the attr. */
+static int ask_plain(void) {
+  question_t question;
+  int rc;
+
+  prepare(&question);
+  rc = uvperf__sys_open(&question.attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (rc >= 0)
+    return uvperf__sys_close(rc);
+  return rc == -ENOENT ? 0 : rc;
+}
+
+static int find_out(enum uvperf__word word, unsigned int position) {
+  uint64_t bit = UINT64_C(1) << position;
+  question_t question;
+  int rc;
+
+  prepare(&question);
+  put(&question, word, position);
+  rc = ask(&question);
+  if (rc == 0)
+    atomic_fetch_or(&uvperf__known[word].yes, bit);
+  else if (rc == -EINVAL || rc == -E2BIG)
+    atomic_fetch_or(&uvperf__known[word].no, bit);
+  else
+    return rc;
+  return 0;
+}
+
+int uvperf__kernel_unknown(enum uvperf__word word, uint64_t bits,
+                           uint64_t *unknown) {
+  uvperf__known_t *known = &uvperf__known[word];
+  uint64_t open = bits & ~(atomic_load(&known->yes) | atomic_load(&known->no));
+  unsigned int position;
+  int rc = open == 0 ? 0 : ask_plain();
+
+  for (position = 64; rc == 0 && position > 0; position--)
+    if (open >> (position - 1) & 1)
+      rc = find_out(word, position - 1);
+  *unknown = bits & atomic_load(&known->no);
+  return rc;
+}
+
+/* The first 64 bytes were there from the beginning. */
+static int is_of_first_version(enum uvperf_attr_field field) {
+  return field >= UVPERF_ATTR_TYPE && field <= UVPERF_ATTR_CONFIG1;
+}
+
+static enum uvperf__word word_of(enum uvperf_attr_field field) {
+  switch (field) {
+    case UVPERF_ATTR_SAMPLE_TYPE:
+      return UVPERF__WORD_SAMPLE_TYPE;
+    case UVPERF_ATTR_READ_FORMAT:
+      return UVPERF__WORD_READ_FORMAT;
+    case UVPERF_ATTR_BRANCH_SAMPLE_TYPE:
+      return UVPERF__WORD_BRANCH_SAMPLE_TYPE;
+    case UVPERF_ATTR_AUX_ACTION:
+      return UVPERF__WORD_AUX_ACTION;
+    default:
+      return field < UVPERF_ATTR_TYPE ? UVPERF__WORD_FLAGS
+                                      : UVPERF__WORD_FIELDS;
+  }
+}
+
+int uvperf_kernel_knows(enum uvperf_attr_field field, uint64_t bits) {
+  enum uvperf__word word = word_of(field);
+  struct perf_event_attr plain;
+  uint64_t value;
+  int rc;
+
+  uvperf_attr_init(&plain, PERF_TYPE_SOFTWARE, 0);
+  if (bits == 0 || uvperf_attr_get(&plain, field, &value) != 0 ||
+      (word == UVPERF__WORD_AUX_ACTION && bits > UINT32_MAX))
+    return -EINVAL;
+  if (word == UVPERF__WORD_FLAGS)
+    bits = UINT64_C(1) << field;
+  else if (word == UVPERF__WORD_FIELDS && is_of_first_version(field))
+    return 1;
+  else if (word == UVPERF__WORD_FIELDS)
+    bits = UINT64_C(1) << (field - UVPERF_ATTR_TYPE);
+  rc = uvperf__kernel_unknown(word, bits, &value);
+  if (value != 0)
+    return 0;
+  return rc == 0 ? 1 : rc;
+}

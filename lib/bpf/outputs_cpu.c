@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/* On which CPUs there are events, opens these, and does so anew for CPUs that
+ * come. A CPU's key in the map is its id, and ids have gaps. */
+#include "bpf/outputs_impl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "decode/read_format.h"
+#include "explain/explain.h"
+#include "host/cpu_list.h"
+#include "host/system.h"
+#include "sys/sys.h"
+#include "util/alloc.h"
+#include "util/file.h"
+#include "util/grow.h"
+
+/* -- which ---------------------------------------------------------------- */
+
+static bpf_output_t *find(const uvperf__bpf_outputs_t *outputs, int cpu) {
+  size_t i;
+
+  for (i = 0; i < outputs->nr; i++)
+    if (outputs->outputs[i].cpu == cpu)
+      return &outputs->outputs[i];
+  return NULL;
+}
+
+static int no_memory(uvperf_error_t *error) {
+  return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                         "no memory for the events of the CPUs");
+}
+
+static int add(uvperf__bpf_outputs_t *outputs, int cpu, bpf_output_t **added,
+               uvperf_error_t *error) {
+  bpf_output_t *grown = uvperf__grow(outputs->outputs, outputs->nr,
+                                     &outputs->room, 4, sizeof(*grown));
+
+  if (grown == NULL)
+    return no_memory(error);
+  outputs->outputs = grown;
+  *added = &grown[outputs->nr++];
+  memset(*added, 0, sizeof(**added));
+  (*added)->cpu = cpu;
+  (*added)->fd = -1;
+  (*added)->status = -ENODEV;
+  return 0;
+}
+
+/* One that cannot be told is tried. */
+static int is_online(const uvperf__bpf_outputs_t *outputs, int cpu) {
+  return uvperf__system_has_cpu(outputs->root, "online", cpu) != 0;
+}
+
+/* Without a list of the user's all that are planned are. */
+static int is_to_open(const uvperf__bpf_outputs_t *outputs, int cpu) {
+  return outputs->cpus == NULL || is_online(outputs, cpu);
+}
+
+static int has_entry(const uvperf__bpf_outputs_t *outputs, int cpu) {
+  return (uint32_t)cpu < outputs->map.max_entries;
+}
+
+static int list(const uvperf__bpf_outputs_t *outputs, int *cpus, size_t *nr) {
+  if (outputs->cpus != NULL)
+    return uvperf__cpu_list_parse(outputs->cpus, cpus, nr);
+  return uvperf__system_cpus(outputs->root, "online", cpus, nr);
+}
+
+static int explain_list(const uvperf__bpf_outputs_t *outputs, int code,
+                        uvperf_error_t *error) {
+  if (code == -ENOMEM)
+    return no_memory(error);
+  if (outputs->cpus != NULL)
+    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "options.cpus \"%.64s\" is no list of CPUs such as "
+                           "\"0-3,8\"",
+                           outputs->cpus);
+  if (uvperf__is_shortage(code))
+    return uvperf__explain_shortage(error, code,
+                                    "the list of CPUs cannot be read");
+  return uvperf__explain(error, code, UVPERF_CAUSE_NO_CPU,
+                         "/sys/devices/system/cpu/online does not tell which "
+                         "CPUs are online (errno %d): mount sysfs on /sys, or "
+                         "list them in options.cpus",
+                         -code);
+}
+
+/* Another CPU may come online between two looks. */
+static int take_list(const uvperf__bpf_outputs_t *outputs, int **cpus,
+                     size_t *nr, uvperf_error_t *error) {
+  int rc;
+
+  *cpus = NULL;
+  *nr = 0;
+  while ((rc = list(outputs, *cpus, nr)) == -ENOBUFS) {
+    uvperf__free(*cpus);
+    *cpus = uvperf__calloc(*nr, sizeof(**cpus));
+    if (*cpus == NULL)
+      return explain_list(outputs, -ENOMEM, error);
+  }
+  if (rc == 0 && *nr == 0)
+    rc = -ENODATA;
+  return rc == 0 ? 0 : explain_list(outputs, rc, error);
+}
+
+/* Of a list of the user's each must have an entry; of those that are online the
+ * others are left out. */
+static int plan_cpu(uvperf__bpf_outputs_t *outputs, int cpu,
+                    uvperf_error_t *error) {
+  bpf_output_t *added;
+
+  if (has_entry(outputs, cpu))
+    return add(outputs, cpu, &added, error);
+  if (outputs->cpus == NULL)
+    return 0;
+  return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                         "options.cpus has CPU %d, and the map has %u entries: "
+                         "give it more, as max_entries, or list no such CPU",
+                         cpu, outputs->map.max_entries);
+}
+
+int uvperf__bpf_outputs_plan(uvperf__bpf_outputs_t *outputs,
+                             uvperf_error_t *error) {
+  int *cpus = NULL;
+  size_t nr, i;
+  int rc = take_list(outputs, &cpus, &nr, error);
+
+  for (i = 0; rc == 0 && i < nr; i++)
+    rc = plan_cpu(outputs, cpus[i], error);
+  uvperf__free(cpus);
+  return rc;
+}
+
+/* -- one event ------------------------------------------------------------ */
+
+void uvperf__bpf_output_close(bpf_output_t *output) {
+  if (output->fd < 0)
+    return;
+  uvperf__sys_close(output->fd);
+  output->fd = -1;
+  if (output->ring != NULL)
+    uvperf__cpu_ring_leave(output->ring);
+  output->ring = NULL;
+}
+
+void uvperf__bpf_output_count_lost(const uvperf__bpf_outputs_t *outputs,
+                                   bpf_output_t *output) {
+  uint64_t format = outputs->attr->read_format;
+  uint64_t words[UVPERF__READ_FORMAT_SINGLE];
+  uvperf_count_t count;
+  ssize_t size;
+
+  if (output->fd < 0 || output->ring == NULL ||
+      (format & (UVPERF_FORMAT_LOST | PERF_FORMAT_GROUP)) != UVPERF_FORMAT_LOST)
+    return;
+  size = uvperf__sys_read(output->fd, words, sizeof(words));
+  if (size <= 0 ||
+      uvperf__read_format_single(format, words, (size_t)size, &count) != 0)
+    return;
+  output->ring->lost += count.lost - output->lost;
+  output->lost = count.lost;
+}
+
+/* E2BIG puts the kernel's own size into the attr. */
+static int open_event(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
+                      uvperf_error_t *error) {
+  struct perf_event_attr *attr = outputs->attr;
+  uint32_t asked_size = attr->size;
+  uvperf__attempt_t attempt = {error, outputs->root, attr, asked_size, 0,
+                               -1,    output->cpu,   -1,   NULL,       NULL};
+
+  output->fd =
+      uvperf__sys_open(attr, -1, output->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+  if (output->fd >= 0)
+    return 0;
+  attempt.code = output->fd;
+  output->fd = -1;
+  uvperf__explain_open(&attempt);
+  attr->size = asked_size;
+  return attempt.code;
+}
+
+static int explain_ioctl(const uvperf__bpf_outputs_t *outputs, int code,
+                         unsigned long request, uvperf_error_t *error) {
+  const uvperf__control_t control = {request, outputs->attr, 0, NULL, NULL};
+
+  return uvperf__explain_control(error, code, outputs->root, &control);
+}
+
+/* In an overwritable ring too each CPU's events write into its own. */
+static int join_ring(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
+                     uvperf_error_t *error) {
+  uvperf__cpu_ring_t *ring;
+  int rc = uvperf__cpu_rings_get(outputs->rings, output->cpu, &ring, error);
+
+  if (rc != 0)
+    return rc;
+  rc = uvperf__cpu_ring_join(ring, output->fd);
+  if (rc != 0)
+    return explain_ioctl(outputs, rc, PERF_EVENT_IOC_SET_OUTPUT, error);
+  output->ring = ring;
+  return 0;
+}
+
+static int enable(const uvperf__bpf_outputs_t *outputs,
+                  const bpf_output_t *output, uvperf_error_t *error) {
+  int rc;
+
+  if (output->fd < 0)
+    return 0;
+  rc = uvperf__sys_ioctl(output->fd, PERF_EVENT_IOC_ENABLE, 0);
+  return rc >= 0 ? 0 : explain_ioctl(outputs, rc, PERF_EVENT_IOC_ENABLE, error);
+}
+
+static int open_output(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
+                       uvperf_error_t *error) {
+  int rc = open_event(outputs, output, error);
+
+  if (rc == 0)
+    rc = join_ring(outputs, output, error);
+  if (rc != 0)
+    uvperf__bpf_output_close(output);
+  output->status = rc;
+  return rc;
+}
+
+/* -- all of them ---------------------------------------------------------- */
+
+static int explain_none(const uvperf__bpf_outputs_t *outputs,
+                        uvperf_error_t *error) {
+  char online[48] = "unknown";
+
+  uvperf__system_line(outputs->root, "/sys/devices/system/cpu/online", "",
+                      online, sizeof(online));
+  return uvperf__explain(
+      error, -ENODEV, UVPERF_CAUSE_NO_CPU,
+      "no CPU%s%.40s%s that the map has an entry for (it has "
+      "%u) is online; online are %s",
+      outputs->cpus != NULL ? " of options.cpus \"" : "",
+      outputs->cpus != NULL ? outputs->cpus : "",
+      outputs->cpus != NULL ? "\"" : "", outputs->map.max_entries, online);
+}
+
+size_t uvperf__bpf_outputs_nr_to_open(const uvperf__bpf_outputs_t *outputs) {
+  size_t nr = 0;
+  size_t i;
+
+  for (i = 0; i < outputs->nr; i++)
+    nr += (size_t)is_to_open(outputs, outputs->outputs[i].cpu);
+  return nr;
+}
+
+static void close_all(uvperf__bpf_outputs_t *outputs) {
+  size_t i;
+
+  for (i = 0; i < outputs->nr; i++)
+    uvperf__bpf_output_close(&outputs->outputs[i]);
+}
+
+/* A CPU that is offline, or goes before its event is open, waits until it
+ * comes. */
+static int open_all(uvperf__bpf_outputs_t *outputs, uvperf_error_t *error) {
+  bpf_output_t *output;
+  uvperf_error_t why;
+  size_t nr_open = 0;
+  size_t i;
+  int rc;
+
+  explain_none(outputs, &why);
+  for (i = 0; i < outputs->nr; i++) {
+    output = &outputs->outputs[i];
+    if (!is_to_open(outputs, output->cpu))
+      continue;
+    rc = open_output(outputs, output, &why);
+    if (rc != 0 && rc != -ENODEV) {
+      if (error != NULL)
+        *error = why;
+      return rc;
+    }
+    nr_open += rc == 0;
+  }
+  if (nr_open == 0 && error != NULL)
+    *error = why;
+  return nr_open == 0 ? -ENODEV : 0;
+}
+
+/* Rings that took so much that nothing was left for others are opened
+ * smaller. */
+int uvperf__bpf_outputs_open(uvperf__bpf_outputs_t *outputs,
+                             uvperf_error_t *error) {
+  size_t nr;
+  int rc;
+
+  do {
+    rc = open_all(outputs, error);
+    if (rc == 0)
+      return 0;
+    close_all(outputs);
+    nr = uvperf__cpu_rings_nr(outputs->rings);
+    uvperf__cpu_rings_cut(outputs->rings, 0);
+  } while (uvperf__cpu_rings_shrink(outputs->rings, nr));
+  return rc;
+}
+
+/* -- enabling ------------------------------------------------------------- */
+
+int uvperf__bpf_outputs_enable(uvperf__bpf_outputs_t *outputs,
+                               uvperf_error_t *error) {
+  int first = uvperf__bpf_outputs_check(outputs, error);
+  size_t i;
+  int rc;
+
+  if (first != 0)
+    return first;
+  for (i = 0; i < outputs->nr; i++) {
+    rc = enable(outputs, &outputs->outputs[i], first == 0 ? error : NULL);
+    if (first == 0)
+      first = rc;
+  }
+  outputs->is_enabled = 1;
+  return first;
+}
+
+void uvperf__bpf_outputs_disable(uvperf__bpf_outputs_t *outputs) {
+  size_t i;
+
+  if (uvperf__bpf_outputs_check(outputs, NULL) != 0)
+    return;
+  for (i = 0; i < outputs->nr; i++)
+    if (outputs->outputs[i].fd >= 0)
+      uvperf__sys_ioctl(outputs->outputs[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+  outputs->is_enabled = 0;
+}
+
+/* -- CPUs that come and go ------------------------------------------------ */
+
+/* The kernel has turned it off for good (perf_event_exit_cpu in
+ * kernel/events/core.c). In the map it would answer programs that name the CPU
+ * by -EOPNOTSUPP: an entry that cannot be deleted now is tried again when all
+ * are taken out. */
+static void go(uvperf__bpf_outputs_t *outputs, bpf_output_t *output) {
+  uvperf__bpf_output_take(outputs, output, NULL);
+  uvperf__bpf_output_count_lost(outputs, output);
+  uvperf__bpf_output_close(output);
+  output->status = -ENODEV;
+}
+
+void uvperf__bpf_outputs_cpu_gone(uvperf__bpf_outputs_t *outputs, int cpu) {
+  bpf_output_t *output = find(outputs, cpu);
+
+  if (output != NULL && uvperf__bpf_outputs_check(outputs, NULL) == 0)
+    go(outputs, output);
+}
+
+/* 0 and *output, NULL for a CPU that is to have no event; or -ENOMEM and the
+ * error. */
+static int find_or_add(uvperf__bpf_outputs_t *outputs, int cpu,
+                       bpf_output_t **output, uvperf_error_t *error) {
+  *output = find(outputs, cpu);
+  if (*output != NULL || outputs->cpus != NULL || cpu < 0 ||
+      !has_entry(outputs, cpu))
+    return 0;
+  return add(outputs, cpu, output, error);
+}
+
+/* The old one, if there is one, hears programs until the new one does. */
+static int replace(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
+                   uvperf_error_t *error) {
+  size_t nr = uvperf__cpu_rings_nr(outputs->rings);
+  bpf_output_t fresh = {output->cpu, -1, 0, 0, 0, NULL};
+  int rc = open_output(outputs, &fresh, error);
+
+  if (rc == 0 && outputs->is_enabled)
+    rc = enable(outputs, &fresh, error);
+  if (rc == 0 && outputs->is_put)
+    rc = uvperf__bpf_output_put(outputs, &fresh, error);
+  if (rc == 0) {
+    uvperf__bpf_output_count_lost(outputs, output);
+    uvperf__bpf_output_close(output);
+    *output = fresh;
+    return 0;
+  }
+  uvperf__bpf_output_close(&fresh);
+  uvperf__cpu_rings_cut(outputs->rings, nr);
+  go(outputs, output);
+  output->status = rc;
+  return rc;
+}
+
+int uvperf__bpf_outputs_cpu_come(uvperf__bpf_outputs_t *outputs, int cpu,
+                                 uvperf_error_t *error) {
+  bpf_output_t *output;
+  int rc = uvperf__bpf_outputs_check(outputs, error);
+
+  if (rc != 0 || outputs->is_fixed)
+    return rc;
+  rc = find_or_add(outputs, cpu, &output, error);
+  return rc != 0 || output == NULL ? rc : replace(outputs, output, error);
+}
+
+/* -- what is so ----------------------------------------------------------- */
+
+int uvperf__bpf_outputs_cpu_status(const uvperf__bpf_outputs_t *outputs,
+                                   int cpu) {
+  const bpf_output_t *output = find(outputs, cpu);
+  int status = output != NULL ? output->status : -ENODEV;
+
+  if (cpu < 0 || cpu > UVPERF__MAX_CPU ||
+      (output == NULL && outputs->cpus != NULL))
+    return -ENOENT;
+  if (status != -ENODEV)
+    return status;
+  if (uvperf__system_has_cpu(outputs->root, "possible", cpu) == 0)
+    return -ENOENT;
+  if (!has_entry(outputs, cpu))
+    return -E2BIG;
+  return outputs->is_fixed && is_online(outputs, cpu) ? -ENOENT : -ENODEV;
+}

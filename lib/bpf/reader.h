@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 5: what the files of the BPF reader's handle share. */
+#ifndef UVPERF_LIB_BPF_READER_H
+#define UVPERF_LIB_BPF_READER_H
+
+#include "uvperf/bpf.h"
+
+#include "bpf/outputs.h"
+#include "loop/hotplug.h"
+#include "loop/slice.h"
+#include "loop/watch.h"
+#include "ring/cpu_rings.h"
+
+/* What uvperf_bpf_reader_t.impl points to; freed in the last inner close
+ * callback, or later, when the flush or snapshot in which that ran returns. */
+typedef struct reader_s {
+  uvperf_bpf_reader_t *handle;
+  uvperf__bpf_outputs_t *outputs;
+  uvperf__cpu_rings_t *rings; /* the outputs' */
+  uvperf_decoder_t *decoder;  /* the same */
+  uint32_t process;           /* that opened it */
+  uvperf__teardown_t teardown;
+  uvperf__watch_t *watch; /* has no ring of overwritable ones */
+  /* NULL with UVPERF_BPF_READER_FIXED_CPUS; with the loop from the first start
+   * on. */
+  uvperf__hotplug_t *hotplug;
+  void *scratch;  /* for a record that wraps: of all rings */
+  uint32_t flags; /* UVPERF_BPF_READER_* */
+  uint64_t default_flush_ms;
+
+  uvperf_bpf_sample_cb cb; /* of the last start; NULL: never started */
+  uvperf_bpf_cpu_cb cpu_cb;
+  uint64_t cpus_gone;
+  uint64_t cpus_come;
+  uint64_t lost_at; /* uv_now when lost samples were asked for last */
+  uint32_t start_flags;
+  int is_started;
+  int in_callback; /* any of the handle */
+  /* The ring that the callback is about; NULL outside of one without a
+   * record. */
+  const uvperf__cpu_ring_t *failed_ring;
+
+  /* Who wants the events to be enabled and in the map: see bpf_reader_map.c. */
+  int is_wanted_by_start;
+  int is_wanted_by_resume;
+  int is_paused;
+
+  int closing;
+  int closed_by_user;
+} reader_t;
+
+/* -- bpf_reader.c -- */
+
+/* uvperf_bpf_reader_init, with /proc and /sys under a root, which must last. */
+int uvperf__bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
+                            int map_fd, const char *root,
+                            const uvperf_bpf_reader_options_t *options,
+                            uvperf_error_t *error);
+
+/* The impl of a handle that must not be closing: anything else is a programming
+ * error, as with libuv's handles. */
+reader_t *uvperf__bpf_reader_impl(const uvperf_bpf_reader_t *reader);
+
+/* Whether this process is a forked child of the one that made the reader. */
+int uvperf__bpf_reader_is_forked(const reader_t *impl);
+
+/* The same as a code, with the error. */
+int uvperf__bpf_reader_check_process(const reader_t *impl,
+                                     uvperf_error_t *error);
+
+/* Has the handle close, for what finds an inner handle being walked. */
+void uvperf__bpf_reader_begin_close(void *owner);
+
+/* -- bpf_reader_map.c -- */
+
+/* Start wants the events to be enabled and in the map. 0; or a code and the
+ * error, and all is as it was. */
+int uvperf__bpf_reader_want(reader_t *impl, uvperf_error_t *error);
+
+/* Start wants it no more. */
+void uvperf__bpf_reader_unwant(reader_t *impl);
+
+/* -- bpf_reader_stream.c -- */
+
+/* Rings may be new: has them watched, if they are to be. 0, UV_ENOMEM, or what
+ * uvperf__watch_add gives. */
+int uvperf__bpf_reader_watch_rings(reader_t *impl);
+
+/* Stops delivery, and takes back what start has done. */
+void uvperf__bpf_reader_end_delivery(reader_t *impl);
+
+/* -- bpf_reader_drain.c -- */
+
+extern const uvperf__watch_ops_t uvperf__bpf_reader_watch_ops;
+
+/* Has a record of a ring delivered, behind which so many bytes wait. */
+void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
+                                const void *bytes, size_t size,
+                                uint64_t remaining,
+                                const uvperf__slice_t *slice);
+
+/* A callback without a record. */
+void uvperf__bpf_reader_tell(reader_t *impl, int status);
+
+/* Bytes of a ring, or of its snapshot, could not be read: counts and reports
+ * this. */
+void uvperf__bpf_reader_ring_skipped(void *owner, size_t ring_index);
+
+/* -- bpf_reader_cpu.c -- */
+
+/* Notes the CPUs that are online, by sysfs under a root, which must last:
+ * before the events are opened. 0 or UV_ENOMEM. */
+int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root);
+
+/* Follows CPUs from now on, if that is to be. 0, or a code and the error. */
+int uvperf__bpf_reader_follow_cpus(reader_t *impl, uvperf_error_t *error);
+
+/* Does so no more. */
+void uvperf__bpf_reader_leave_cpus(reader_t *impl);
+
+/* Closes what does it, if the loop knows of it. */
+void uvperf__bpf_reader_close_cpus(reader_t *impl);
+
+#endif

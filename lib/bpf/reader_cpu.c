@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Follows the CPUs that go and come while a BPF reader is started. */
+#include "bpf/reader.h"
+
+#include "explain/explain.h"
+#include "loop/ring_report.h"
+
+/* Of CPUs that are not to be read nothing is told. */
+static int is_strange(const reader_t *impl, int cpu) {
+  return uvperf__bpf_outputs_cpu_status(impl->outputs, cpu) == UV_ENOENT;
+}
+
+static void tell(reader_t *impl, int cpu, int status,
+                 const uvperf_error_t *error) {
+  /* A record callback may have run the loop, inside of a flush. */
+  int was_in_callback = impl->in_callback;
+
+  if (impl->cpu_cb == NULL)
+    return;
+  impl->in_callback = 1;
+  impl->cpu_cb(impl->handle, cpu, status, error);
+  impl->in_callback = was_in_callback;
+}
+
+/* What programs there have written is in the ring to its end. Less than the
+ * watermark would wake nobody. */
+static void on_gone(void *owner, int cpu) {
+  reader_t *impl = owner;
+
+  /* The callback before this one may have forked. */
+  if (uvperf__bpf_reader_is_forked(impl) || is_strange(impl, cpu))
+    return;
+  impl->cpus_gone += 1;
+  uvperf__bpf_outputs_cpu_gone(impl->outputs, cpu);
+  uvperf__watch_look_in(impl->watch, 0);
+  tell(impl, cpu, UV_ENODEV, NULL);
+}
+
+static void on_come(void *owner, int cpu) {
+  reader_t *impl = owner;
+  uvperf_error_t error;
+  int status;
+  int rc;
+
+  if (uvperf__bpf_reader_is_forked(impl))
+    return;
+  status = uvperf__bpf_outputs_cpu_come(impl->outputs, cpu, &error);
+  if (is_strange(impl, cpu))
+    return;
+  impl->cpus_come += 1;
+  if (uvperf__bpf_outputs_cpu_status(impl->outputs, cpu) == UV_E2BIG)
+    status = uvperf__explain(&error, UV_E2BIG, UVPERF_CAUSE_ARGUMENT,
+                             "the map has no entry for CPU %d: it needs more "
+                             "max_entries",
+                             cpu);
+  rc = uvperf__bpf_reader_watch_rings(impl);
+  if (rc != 0 && status == 0)
+    status = uvperf__ring_report_unwatched(&error, rc, cpu);
+  tell(impl, cpu, status, status == 0 ? NULL : &error);
+}
+
+int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root) {
+  static const uvperf__hotplug_ops_t ops = {on_come, on_gone,
+                                            uvperf__bpf_reader_begin_close};
+
+  return uvperf__hotplug_new(&impl->hotplug, root, &ops, impl);
+}
+
+int uvperf__bpf_reader_follow_cpus(reader_t *impl, uvperf_error_t *error) {
+  int rc;
+
+  if (impl->hotplug == NULL)
+    return 0;
+  uvperf__hotplug_attach(impl->hotplug, impl->handle->loop);
+  rc = uvperf__hotplug_start(impl->hotplug, UVPERF__HOTPLUG_RESCAN_MS);
+  return rc == 0 ? 0
+                 : uvperf__hotplug_explain(error, rc,
+                                           "set UVPERF_BPF_READER_FIXED_CPUS");
+}
+
+void uvperf__bpf_reader_leave_cpus(reader_t *impl) {
+  if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))
+    uvperf__hotplug_stop(impl->hotplug);
+}
+
+void uvperf__bpf_reader_close_cpus(reader_t *impl) {
+  if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))
+    uvperf__hotplug_close(impl->hotplug, &impl->teardown);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* How the records of a BPF reader's rings reach the user, ring by ring in the
+ * order in which the kernel wrote them. */
+#include "bpf/reader.h"
+
+#include <string.h>
+
+#include "decode/decoder.h"
+#include "loop/drain.h"
+#include "loop/ring_report.h"
+
+/* -- one record ----------------------------------------------------------- */
+
+static void fill(uvperf_bpf_sample_t *sample, int status,
+                 const uvperf_record_t *record) {
+  sample->reserved = 0;
+  sample->data = NULL;
+  sample->size = 0;
+  sample->lost = 0;
+  sample->record = record;
+  if (status != 0)
+    return;
+  if (record->type == PERF_RECORD_SAMPLE) {
+    sample->data = record->sample.raw.data;
+    sample->size = record->sample.raw.size;
+  } else if (record->type == PERF_RECORD_LOST) {
+    sample->lost = record->lost.lost;
+  } else if (record->type == PERF_RECORD_LOST_SAMPLES) {
+    sample->lost = record->lost_samples.lost;
+  }
+}
+
+void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
+                                const void *bytes, size_t size,
+                                uint64_t remaining,
+                                const uvperf__slice_t *slice) {
+  const uvperf_record_t *record;
+  uvperf_bpf_sample_t sample;
+  int status;
+
+  status = uvperf__decode(impl->decoder, NULL, bytes, size, &record);
+  uvperf__ring_report_record(ring, record, status, slice);
+  fill(&sample, status, record);
+  sample.cpu = ring->cpu;
+  sample.remaining = remaining;
+  impl->in_callback = 1;
+  impl->cb(impl->handle, status, &sample);
+  impl->in_callback = 0;
+}
+
+void uvperf__bpf_reader_tell(reader_t *impl, int status) {
+  impl->in_callback = 1;
+  impl->cb(impl->handle, status, NULL);
+  impl->in_callback = 0;
+}
+
+/* The same about one ring: uvperf_bpf_reader_failed_ring. */
+static void tell_of(reader_t *impl, const uvperf__cpu_ring_t *ring,
+                    int status) {
+  impl->failed_ring = ring;
+  uvperf__bpf_reader_tell(impl, status);
+  impl->failed_ring = NULL;
+}
+
+/* -- what the watch tells ------------------------------------------------- */
+
+/* One drain of one ring. */
+typedef struct drain_s {
+  reader_t *impl;
+  uvperf__cpu_ring_t *ring;
+  const uvperf__slice_t *slice;
+  uvperf_bpf_sample_t sample; /* with what is the same in all */
+} drain_t;
+
+__attribute__((always_inline)) static inline int
+drain_sample(void *owner, const uint8_t *bytes, uint64_t header,
+             uint64_t behind) {
+  drain_t *drain = owner;
+  uvperf_bpf_sample_t *sample = &drain->sample;
+
+  sample->record = uvperf__decode_sample(drain->impl->decoder, bytes, header);
+  if (sample->record == NULL)
+    return 0;
+  sample->data = sample->record->sample.raw.data;
+  sample->size = sample->record->sample.raw.size;
+  sample->remaining = behind;
+  drain->impl->cb(drain->impl->handle, 0, sample);
+  return 1;
+}
+
+static void drain_record(void *owner, const void *bytes, size_t size,
+                         uint64_t behind) {
+  const drain_t *drain = owner;
+
+  uvperf__bpf_reader_deliver(drain->impl, drain->ring, bytes, size, behind,
+                             drain->slice);
+  drain->impl->in_callback = 1;
+}
+
+static int drain_has_no_ring(const void *owner) {
+  const reader_t *impl = ((const drain_t *)owner)->impl;
+
+  return impl->closing && uvperf__bpf_reader_is_forked(impl);
+}
+
+static const uvperf__drain_ops_t drain_ops = {drain_sample, drain_record,
+                                              drain_has_no_ring};
+
+static int drain(void *owner, size_t ring_index, uvperf__slice_t *slice) {
+  reader_t *impl = owner;
+  uvperf__cpu_ring_t *ring = uvperf__cpu_rings_at(impl->rings, ring_index);
+  drain_t drain = {.impl = impl, .ring = ring, .slice = slice};
+  uint64_t records = slice->records;
+  int rc;
+
+  drain.sample.cpu = ring->cpu;
+  impl->in_callback = 1;
+  rc = uvperf__drain(&ring->ring, impl->scratch, slice, &ring->stats,
+                     &drain_ops, &drain);
+  impl->in_callback = 0;
+  if (slice->records != records)
+    uvperf__ring_report_slice(ring, slice);
+  return rc;
+}
+
+static void slice_end(void *owner) {
+  reader_t *impl = owner;
+
+  if (impl->start_flags & UVPERF_START_SLICE_END)
+    uvperf__bpf_reader_tell(impl, 0);
+}
+
+static int spare(void *owner, size_t ring_index) {
+  const reader_t *impl = owner;
+
+  return uvperf__cpu_rings_spare(impl->rings, ring_index);
+}
+
+void uvperf__bpf_reader_ring_skipped(void *owner, size_t ring_index) {
+  reader_t *impl = owner;
+  uvperf__cpu_ring_t *ring = uvperf__cpu_rings_at(impl->rings, ring_index);
+
+  ring->stats.corrupt += 1;
+  tell_of(impl, ring, UV_EPROTO);
+}
+
+static void ring_end(void *owner, size_t ring_index, int status) {
+  reader_t *impl = owner;
+  uvperf__cpu_ring_t *ring = uvperf__cpu_rings_at(impl->rings, ring_index);
+
+  uvperf__ring_report_end(ring, status);
+  tell_of(impl, ring, status);
+}
+
+/* The last ring that could be read: the others have ended before. */
+static void end(void *owner, size_t ring_index, int status) {
+  uvperf__bpf_reader_end_delivery(owner);
+  ring_end(owner, ring_index, status);
+}
+
+const uvperf__watch_ops_t uvperf__bpf_reader_watch_ops = {
+    .drain = drain,
+    .slice_end = slice_end,
+    .spare = spare,
+    .ring_skipped = uvperf__bpf_reader_ring_skipped,
+    .ring_end = ring_end,
+    .end = end,
+    .close = uvperf__bpf_reader_begin_close,
+};

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* A table of numbers that come and go, for months: what is taken out leaves
+ * nothing behind, as those that follow it are moved up. A mark in its place
+ * would do for finding, but marks gather until every search passes all of
+ * them. */
+#include "decode/id_table.h"
+
+#include <errno.h>
+
+#include "util/alloc.h"
+
+#define FEWEST_SLOTS 4
+
+static int make_slots(uvperf__id_table_t *table, size_t nr_slots) {
+  table->slots = uvperf__calloc(nr_slots, sizeof(*table->slots));
+  table->nr_slots = nr_slots;
+  table->nr_used = 0;
+  return table->slots == NULL ? -ENOMEM : 0;
+}
+
+int uvperf__id_table_make(uvperf__id_table_t *table) {
+  return make_slots(table, FEWEST_SLOTS);
+}
+
+void uvperf__id_table_free(uvperf__id_table_t *table) {
+  uvperf__free(table->slots);
+  table->slots = NULL;
+}
+
+void uvperf__id_table_put(uvperf__id_table_t *table, uint64_t id,
+                          struct uvperf__reader_s *reader,
+                          const uvperf_source_t *source) {
+  uvperf__id_slot_t *slot = uvperf__id_table_find(table, id);
+
+  if (slot->reader == NULL)
+    table->nr_used += 1;
+  slot->id = id;
+  slot->reader = reader;
+  slot->source = source;
+}
+
+int uvperf__id_table_reserve(uvperf__id_table_t *table, size_t nr) {
+  uvperf__id_table_t larger;
+  size_t nr_slots = table->nr_slots;
+  size_t i;
+
+  while (nr_slots / 2 < table->nr_used + nr)
+    nr_slots *= 2;
+  if (nr_slots == table->nr_slots)
+    return 0;
+  if (make_slots(&larger, nr_slots) != 0)
+    return -ENOMEM;
+  for (i = 0; i < table->nr_slots; i++) {
+    const uvperf__id_slot_t *slot = &table->slots[i];
+
+    if (slot->reader != NULL)
+      uvperf__id_table_put(&larger, slot->id, slot->reader, slot->source);
+  }
+  uvperf__id_table_free(table);
+  *table = larger;
+  return 0;
+}
+
+/* How far a slot lies behind another, going round. */
+static size_t behind(const uvperf__id_table_t *table, size_t slot,
+                     size_t other) {
+  return (slot - other) & (table->nr_slots - 1);
+}
+
+void uvperf__id_table_remove(uvperf__id_table_t *table, uint64_t id) {
+  uvperf__id_slot_t *slots = table->slots;
+  uvperf__id_slot_t *slot = uvperf__id_table_find(table, id);
+  size_t hole = (size_t)(slot - slots);
+  size_t i, home;
+
+  if (slot->reader == NULL)
+    return;
+  for (i = behind(table, hole + 1, 0); slots[i].reader != NULL;
+       i = behind(table, i + 1, 0)) {
+    home = uvperf__id_table_home(table, slots[i].id);
+    /* What would not be found with a hole before it goes there. */
+    if (behind(table, i, home) < behind(table, i, hole))
+      continue;
+    slots[hole] = slots[i];
+    hole = i;
+  }
+  slots[hole].reader = NULL;
+  table->nr_used -= 1;
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* Several rings in the order of time. Within a ring records are nearly in that
+ * order already (an NMI between the stamp of a record and its place in the ring
+ * puts it behind a younger one), so that only the first record of each ring is
+ * looked at, and plays against those of the others in a tournament, of which
+ * each node keeps who lost there: when the winner's ring moves on, only those
+ * that have lost against it play again. */
+#include "decode/merge.h"
+
+#include "util/alloc.h"
+#include "util/grow.h"
+
+#define FIRST_RINGS 8
+
+/* -- the tournament -------------------------------------------------------- */
+
+static uvperf__entry_t nobody(uvperf__merge_t *merge) {
+  uvperf__entry_t entry = {UINT64_MAX, &merge->none};
+
+  return entry;
+}
+
+/* No two are equal. */
+static int is_before(const uvperf__entry_t *one, const uvperf__entry_t *other) {
+  if (one->time == other->time)
+    return one->track->index < other->track->index;
+  return one->time < other->time;
+}
+
+/* The entries are at 0 and following, in the order of their rings. */
+static void begin_tournament(uvperf__merge_t *merge) {
+  uvperf__entry_t *nodes = merge->nodes;
+  size_t nr = merge->nr_leaves;
+  size_t i;
+
+  for (i = nr; i > 0; i--) {
+    nodes[nr + i - 1] = nodes[i - 1];
+    nodes[nr + i - 1].track->leaf = nr + i - 1;
+  }
+  for (i = nr; i-- > 1;)
+    nodes[i] =
+        nodes[is_before(&nodes[2 * i], &nodes[2 * i + 1]) ? 2 * i : 2 * i + 1];
+  merge->top = nr > 0 ? nodes[1] : nobody(merge);
+  merge->limit = 0;
+  /* The winners were there up to here, the losers are to stay. */
+  for (i = 1; i < nr; i++)
+    nodes[i] = nodes[nodes[2 * i].track == nodes[i].track ? 2 * i + 1 : 2 * i];
+}
+
+/* A ring takes no part any more, whether it is at the top or has lost: those
+ * that have lost against it play for its place. */
+static void leave(uvperf__merge_t *merge, uvperf__track_t *track) {
+  uvperf__entry_t entry = nobody(merge);
+  uvperf__entry_t loser;
+  size_t at;
+
+  if (track->leaf == 0)
+    return;
+  for (at = track->leaf / 2; at > 0; at /= 2) {
+    loser = merge->nodes[at];
+    if (loser.track == track)
+      break;
+    if (is_before(&loser, &entry)) {
+      merge->nodes[at] = entry;
+      entry = loser;
+    }
+  }
+  if (at > 0)
+    merge->nodes[at] = entry;
+  else
+    merge->top = entry;
+  merge->limit = 0;
+  track->leaf = 0;
+}
+
+/* The earliest time of those that have lost against the top. */
+static uint64_t limit_of(const uvperf__merge_t *merge) {
+  uint64_t limit = UINT64_MAX;
+  size_t at;
+
+  for (at = merge->top.track->leaf / 2; at > 0; at /= 2)
+    if (merge->nodes[at].time < limit)
+      limit = merge->nodes[at].time;
+  return limit;
+}
+
+/* -- the rings ------------------------------------------------------------- */
+
+int uvperf__merge_new(uvperf__merge_t **merge, const uvperf_decoder_t *decoder,
+                      void *scratch) {
+  *merge = uvperf__calloc(1, sizeof(**merge));
+  if (*merge == NULL)
+    return -ENOMEM;
+  (*merge)->decoder = decoder;
+  (*merge)->scratch = scratch;
+  (*merge)->none.index = SIZE_MAX;
+  (*merge)->top = nobody(*merge);
+  (*merge)->latest = UINT64_MAX;
+  return 0;
+}
+
+void uvperf__merge_free(uvperf__merge_t *merge) {
+  size_t i;
+
+  if (merge == NULL)
+    return;
+  for (i = 0; i < merge->nr_tracks; i++)
+    uvperf__free(merge->tracks[i]);
+  uvperf__free(merge->tracks);
+  uvperf__free(merge->nodes);
+  uvperf__free(merge);
+}
+
+/* Room in both arrays for one more. */
+static int make_room(uvperf__merge_t *merge) {
+  uvperf__track_t **tracks;
+  uvperf__entry_t *nodes;
+
+  tracks = uvperf__grow(merge->tracks, merge->nr_tracks, &merge->track_room,
+                        FIRST_RINGS, sizeof(*tracks));
+  if (tracks == NULL)
+    return -ENOMEM;
+  merge->tracks = tracks;
+  nodes = uvperf__grow(merge->nodes, merge->nr_tracks, &merge->node_room,
+                       FIRST_RINGS, 2 * sizeof(*nodes));
+  if (nodes == NULL)
+    return -ENOMEM;
+  merge->nodes = nodes;
+  return 0;
+}
+
+int uvperf__merge_add(uvperf__merge_t *merge, uvperf__ring_t *ring,
+                      void *owner) {
+  uvperf__track_t *track;
+
+  if (make_room(merge) != 0)
+    return -ENOMEM;
+  track = uvperf__calloc(1, sizeof(*track));
+  if (track == NULL)
+    return -ENOMEM;
+  track->ring = ring;
+  track->index = merge->nr_tracks;
+  track->owner = owner;
+  merge->tracks[merge->nr_tracks++] = track;
+  return 0;
+}
+
+void uvperf__merge_drop(uvperf__merge_t *merge, size_t ring) {
+  if (ring >= merge->nr_tracks)
+    return;
+  merge->tracks[ring]->ring = NULL;
+  leave(merge, merge->tracks[ring]);
+}
+
+void uvperf__merge_forget(uvperf__merge_t *merge) {
+  size_t i;
+
+  for (i = 0; i < merge->nr_tracks; i++) {
+    merge->tracks[i]->ring = NULL;
+    merge->tracks[i]->leaf = 0;
+  }
+  merge->top = nobody(merge);
+  merge->is_pressed = 0;
+}
+
+void uvperf__merge_rewind(uvperf__merge_t *merge) {
+  size_t i;
+
+  for (i = 0; i < merge->nr_tracks; i++)
+    merge->tracks[i]->time = 0;
+  merge->newest = 0;
+}
+
+/* -- reading --------------------------------------------------------------- */
+
+/* Finds the time of a record. Without a possible one the time of the record
+ * before it stays; the first of a ring is as old as the merge may be. */
+static void find_time(const uvperf__merge_t *merge, uvperf__track_t *track,
+                      const void *bytes, size_t size) {
+  uint64_t time;
+
+  track->has_time = uvperf__decoder_time(merge->decoder, bytes, size, &time);
+  track->is_bad =
+      track->has_time && (time < merge->earliest || time > merge->latest);
+  if (track->is_bad)
+    track->has_time = 0;
+  if (track->has_time)
+    track->time = time;
+  else if (track->is_bad && track->time < merge->earliest)
+    track->time = merge->earliest;
+}
+
+/* Looks at the first record of a ring, as uvperf__ring_next does. One that
+ * wraps does not stay in the scratch, in which that of another ring may
+ * come. */
+static int look(const uvperf__merge_t *merge, uvperf__track_t *track) {
+  const void *bytes;
+  size_t size, piece;
+  int rc;
+
+  track->bytes = NULL;
+  rc = uvperf__ring_next(track->ring, merge->scratch, &bytes, &size);
+  track->is_broken = rc < 0;
+  if (rc != 1)
+    return rc;
+  track->header = uvperf__header_of_size(uvperf__u64(bytes), size);
+  find_time(merge, track, bytes, size);
+  if (bytes == merge->scratch || !track->has_time)
+    return 1;
+  piece = uvperf__ring_piece(track->ring, &track->bytes);
+  track->stop = track->bytes + (piece > size ? piece : size);
+  return 1;
+}
+
+static uint64_t order_of(const uvperf__track_t *track) {
+  return track->is_broken ? 0 : track->time;
+}
+
+static int is_half_full(const uvperf__ring_t *ring) {
+  return ring->head - ring->tail > ring->size / 2;
+}
+
+void uvperf__merge_heads(uvperf__merge_t *merge) {
+  uvperf__track_t *track;
+  size_t i;
+
+  merge->is_pressed = 0;
+  for (i = 0; i < merge->nr_tracks; i++) {
+    track = merge->tracks[i];
+    if (track->ring == NULL)
+      continue;
+    track->bytes = NULL;
+    track->is_broken = uvperf__ring_begin(track->ring) != 0;
+    if (!track->is_broken && is_half_full(track->ring))
+      merge->is_pressed = 1;
+  }
+}
+
+void uvperf__merge_begin(uvperf__merge_t *merge, uint64_t earliest,
+                         uint64_t latest) {
+  uvperf__track_t *track;
+  uvperf__entry_t *entry;
+  size_t i;
+
+  merge->earliest = earliest;
+  merge->latest = latest;
+  merge->nr_leaves = 0;
+  for (i = 0; i < merge->nr_tracks; i++) {
+    track = merge->tracks[i];
+    track->leaf = 0;
+    if (track->ring == NULL)
+      continue;
+    if (track->is_broken || look(merge, track) != 0) {
+      entry = &merge->nodes[merge->nr_leaves++];
+      entry->time = order_of(track);
+      entry->track = track;
+    }
+  }
+  /* One alone plays against nobody. */
+  if (merge->nr_leaves == 1)
+    merge->nodes[merge->nr_leaves++] = nobody(merge);
+  begin_tournament(merge);
+}
+
+void uvperf__merge_move(uvperf__merge_t *merge, uvperf__entry_t entry) {
+  uvperf__merge_play(merge, entry);
+  /* What has come first twice may do so for long. */
+  merge->limit = merge->top.track == entry.track ? limit_of(merge) : 0;
+}
+
+void uvperf__merge_turn(uvperf__merge_t *merge, uvperf__track_t *track) {
+  uvperf__entry_t entry = {0, track};
+
+  uvperf__ring_consume(track->ring, 0);
+  if (look(merge, track) == 0) {
+    leave(merge, track);
+  } else {
+    entry.time = order_of(track);
+    uvperf__merge_move(merge, entry);
+  }
+}
+
+/* -- record by record ------------------------------------------------------ */
+
+/* The top's record. 0 where its ring cannot be right. */
+static int fetch(const uvperf__merge_t *merge, const uvperf__track_t *track,
+                 uvperf__merged_t *merged) {
+  merged->bytes = track->bytes;
+  merged->size = uvperf__header_size(track->header);
+  return track->bytes != NULL ||
+         (!track->is_broken &&
+          uvperf__ring_next(track->ring, merge->scratch, &merged->bytes,
+                            &merged->size) == 1);
+}
+
+int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
+                       uvperf__merged_t *merged) {
+  uvperf__track_t *track = merge->top.track;
+
+  if (merge->top.time > horizon || track == &merge->none)
+    return 0;
+  merged->track = track;
+  merged->ring = track->index;
+  if (!fetch(merge, track, merged)) {
+    /* Its owner drops it once that is told, which may be after another start
+     * only. */
+    leave(merge, track);
+    return -EPROTO;
+  }
+  merged->owner = track->owner;
+  merged->has_time = track->has_time;
+  merged->is_bad = track->is_bad;
+  merged->time = track->time;
+  return 1;
+}
+
+int uvperf__merge_consume(uvperf__merge_t *merge,
+                          const uvperf__merged_t *merged) {
+  uvperf__track_t *track = merged->track;
+  int is_late = merged->has_time && merged->time < merge->newest;
+
+  if (merged->has_time && !is_late)
+    merge->newest = merged->time;
+  if (track->ring != NULL) {
+    track->ring->tail += merged->size;
+    uvperf__merge_turn(merge, track);
+  }
+  return is_late;
+}
+
+void uvperf__merge_end(uvperf__merge_t *merge) {
+  size_t i;
+
+  for (i = 0; i < merge->nr_tracks; i++)
+    if (merge->tracks[i]->ring != NULL)
+      uvperf__ring_end(merge->tracks[i]->ring);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Values in the format of read(2). The layout is that of the comment at enum
+ * perf_event_read_format in <linux/perf_event.h>; the kernel writes it in
+ * perf_output_read_one and perf_output_read_group. */
+#include "decode/read_format.h"
+
+#include <errno.h>
+
+#include "uvperf/attr.h"
+
+#include "util/bytes.h"
+
+/* Where the words are: in a group the shared ones first, nr and the times, and
+ * then all of each value, itself, id, lost; in a single the times stand between
+ * the value and the rest of it. */
+static size_t has(uint64_t format, uint64_t bit) {
+  return (format & bit) != 0;
+}
+
+static size_t value_words(uint64_t format) {
+  return 1 + has(format, PERF_FORMAT_ID) + has(format, UVPERF_FORMAT_LOST);
+}
+
+static size_t shared_words(uint64_t format) {
+  return has(format, PERF_FORMAT_GROUP) +
+         has(format, PERF_FORMAT_TOTAL_TIME_ENABLED) +
+         has(format, PERF_FORMAT_TOTAL_TIME_RUNNING);
+}
+
+/* The times follow nr in a group, the value in a single. */
+static void take_times(uvperf_read_t *read, const uint8_t *at) {
+  read->time_enabled = 0;
+  read->time_running = 0;
+  if (read->format & PERF_FORMAT_TOTAL_TIME_ENABLED) {
+    read->time_enabled = uvperf__u64(at);
+    at += 8;
+  }
+  if (read->format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+    read->time_running = uvperf__u64(at);
+}
+
+int uvperf__read_format_parse(uint64_t format, const void *bytes, size_t size,
+                              size_t *used, uvperf_read_t *read) {
+  size_t room = size / sizeof(uint64_t);
+  size_t shared = shared_words(format);
+  size_t each = value_words(format);
+  uint64_t nr = 1;
+
+  if (room < shared)
+    return -EPROTO;
+  if (format & PERF_FORMAT_GROUP)
+    nr = uvperf__u64(bytes);
+  /* The first lets the product not overflow; a division would take longer than
+   * all the rest. */
+  if (nr > room || nr * each > room - shared)
+    return -EPROTO;
+  read->format = format;
+  read->nr = nr;
+  read->words = bytes;
+  take_times(read, (const uint8_t *)bytes + sizeof(uint64_t));
+  *used = (shared + (size_t)nr * each) * sizeof(uint64_t);
+  return 0;
+}
+
+int uvperf__read_format_single(uint64_t format, const uint64_t *words,
+                               size_t size, uvperf_count_t *count) {
+  if (size != (shared_words(format) + value_words(format)) * sizeof(*words))
+    return -EPROTO;
+  memset(count, 0, sizeof(*count));
+  count->present = format;
+  count->value = *words++;
+  if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+    count->time_enabled = *words++;
+  if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+    count->time_running = *words++;
+  if (format & PERF_FORMAT_ID)
+    count->id = *words++;
+  if (format & UVPERF_FORMAT_LOST)
+    count->lost = *words;
+  return 0;
+}
+
+/* Where value, id and lost of the index-th value are. */
+static void locate(const uvperf_read_t *read, uint64_t index,
+                   const uint8_t **value, const uint8_t **rest) {
+  const uint8_t *words = (const uint8_t *)read->words;
+  size_t shared = shared_words(read->format) * sizeof(uint64_t);
+  size_t each = value_words(read->format) * sizeof(uint64_t);
+
+  if (read->format & PERF_FORMAT_GROUP) {
+    *value = words + shared + (size_t)index * each;
+    *rest = *value + sizeof(uint64_t);
+  } else {
+    *value = words;
+    *rest = words + sizeof(uint64_t) + shared;
+  }
+}
+
+int uvperf_read_get(const uvperf_read_t *read, uint64_t index,
+                    uvperf_count_t *count) {
+  const uint8_t *value, *rest;
+
+  if (index >= read->nr)
+    return -EINVAL;
+  locate(read, index, &value, &rest);
+  memset(count, 0, sizeof(*count));
+  count->present = read->format;
+  count->value = uvperf__u64(value);
+  count->time_enabled = read->time_enabled;
+  count->time_running = read->time_running;
+  if (read->format & PERF_FORMAT_ID) {
+    count->id = uvperf__u64(rest);
+    rest += sizeof(uint64_t);
+  }
+  if (read->format & UVPERF_FORMAT_LOST)
+    count->lost = uvperf__u64(rest);
+  return 0;
+}
+
+int uvperf__read_format_find(const uvperf_read_t *read, uint64_t id,
+                             uint64_t likely, uvperf_count_t *count) {
+  const uint8_t *value, *rest;
+  uint64_t i;
+
+  if (!(read->format & PERF_FORMAT_ID) || read->nr == 0)
+    return -ENOENT;
+  locate(read, likely < read->nr ? likely : 0, &value, &rest);
+  for (i = 0; uvperf__u64(rest) != id; i++) {
+    if (i == read->nr)
+      return -ENOENT;
+    locate(read, i, &value, &rest);
+  }
+  count->present = read->format;
+  count->value = uvperf__u64(value);
+  count->time_enabled = read->time_enabled;
+  count->time_running = read->time_running;
+  count->id = id;
+  count->lost =
+      read->format & UVPERF_FORMAT_LOST ? uvperf__u64(rest + sizeof(id)) : 0;
+  memset(count->reserved, 0, sizeof(count->reserved));
+  return 0;
+}
+
+int uvperf_read_find(const uvperf_read_t *read, uint64_t id,
+                     uvperf_count_t *count) {
+  return uvperf__read_format_find(read, id, 0, count);
+}

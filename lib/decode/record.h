@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 3: the bodies of all record types but PERF_RECORD_SAMPLE. */
+#ifndef UVPERF_LIB_DECODE_RECORD_H
+#define UVPERF_LIB_DECODE_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uvperf/record.h"
+
+#include "decode/layout.h"
+
+/* Whether the library knows the type; PERF_RECORD_SAMPLE is known too. */
+int uvperf__record_is_known(uint32_t type);
+
+/* Decodes the body of a known type other than SAMPLE: `room` bytes between
+ * header and trailer. record->type and ->misc are set. Writes every field of
+ * the type's member of the union. 0, or -EPROTO. */
+int uvperf__record_decode(const uvperf__layout_t *layout, const uint8_t *body,
+                          size_t room, uvperf_record_t *record);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* What can be done to an open event: its ioctls, one function each. Changing a
+ * breakpoint's attr takes more and is in event_modify.c. */
+#include "event/event.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include <sys/ioctl.h>
+
+#include "explain/explain.h"
+#include "host/control_fd.h"
+#include "host/system.h"
+#include "sys/sys.h"
+
+/* BPF_TRACE_MAX_PROGS in include/linux/trace_events.h: of so many programs a
+ * tracepoint tells the ids; room for more is E2BIG. */
+#define MOST_PROGRAMS 64
+
+/* struct perf_event_query_bpf, whose array has no size. */
+typedef struct query_s {
+  uint32_t ids_len;
+  uint32_t prog_cnt;
+  uint32_t ids[MOST_PROGRAMS];
+} query_t;
+
+static int finish(const event_t *impl, int code, unsigned long request,
+                  uint64_t value, uvperf_error_t *error) {
+  uvperf__control_t control = {request, impl->attr, value, NULL, NULL};
+
+  return code >= 0 ? 0 : uvperf__explain_control(error, code, "", &control);
+}
+
+/* A request whose argument is a number. */
+static int control(event_t *impl, unsigned long request, long argument,
+                   uvperf_error_t *error) {
+  int rc = uvperf__event_check_process(impl, error);
+
+  if (rc != 0)
+    return rc;
+  return finish(impl, uvperf__sys_ioctl(impl->fd, request, argument), request,
+                (uint64_t)argument, error);
+}
+
+/* Whether the kernel may leave the event stopped when its overflows run out.
+ * Hardware and software events are started when they are scheduled in. */
+static int can_stick(const event_t *impl) {
+  return impl->limited && impl->attr->type != PERF_TYPE_SOFTWARE &&
+         impl->attr->type != PERF_TYPE_HARDWARE &&
+         impl->attr->type != PERF_TYPE_HW_CACHE &&
+         impl->attr->type != PERF_TYPE_RAW;
+}
+
+/* Whether the target can be off its CPU now, so that a period does not start
+ * the event. One that has a frequency is started by the next tick. */
+static int is_elsewhere(const event_t *impl) {
+  int pid = impl->source.pid;
+
+  if (impl->attr->freq)
+    return 0;
+  return impl->cgroup >= 0 || (pid > 0 && pid != uvperf__sys_gettid());
+}
+
+/* A sibling of another PMU than its leader's that was enabled after it waits
+ * for the next tick or switch (see uvperf_event_enable_group). A leader with a
+ * limit of its own may be off by that, and stays so. */
+static void schedule_group(const event_t *leader) {
+  if (!leader->enabled || leader->limited)
+    return;
+  uvperf__sys_ioctl(leader->fd, PERF_EVENT_IOC_DISABLE, 0);
+  uvperf__sys_ioctl(leader->fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+/* Since Linux 6.16 __perf_event_overflow calls pmu->stop when the limit of
+ * overflows is used up, and perf_trace_add and hw_breakpoint_add, which
+ * enabling calls, leave hw.state stopped; only pmu->start clears it, and only
+ * __perf_event_period calls that, while the event is scheduled in. */
+void uvperf__event_unstick(const event_t *impl) {
+  if (!can_stick(impl) || (is_elsewhere(impl) && impl->limit_end != UINT64_MAX))
+    return; /* is_dead would have refused to enable it */
+  if (impl->leader != NULL)
+    schedule_group(impl->leader);
+  uvperf__control_period(impl->fd, impl->attr, impl->attr->sample_period);
+}
+
+static uint64_t count_of(const event_t *impl) {
+  uvperf_count_t count;
+
+  return uvperf_event_read(impl->handle, &count) == 0 ? count.value : 0;
+}
+
+/* A limited event counts nothing once its overflows have run out. */
+static int has_run_out(const event_t *impl) {
+  return can_stick(impl) && is_elsewhere(impl) &&
+         impl->limit_end != UINT64_MAX && count_of(impl) >= impl->limit_end;
+}
+
+static int is_dead(const event_t *impl) {
+  return has_run_out(impl) && uvperf__system_is_before("", 6, 16) == 0;
+}
+
+/* Where the count will be when so many overflows more have run out. */
+static void move_limit(event_t *impl, uint32_t overflows) {
+  uint64_t period = impl->attr->sample_period;
+  uint64_t from = impl->limit_end;
+
+  if (!is_elsewhere(impl))
+    return;
+  if (!impl->limited || has_run_out(impl))
+    from = impl->has_program ? UINT64_MAX : count_of(impl);
+  impl->limit_end = period > (UINT64_MAX - from) / overflows
+                        ? UINT64_MAX
+                        : from + period * overflows;
+}
+
+int uvperf__event_enable_alone(event_t *impl) {
+  int rc;
+
+  if (is_dead(impl))
+    return UV_ENOTSUP;
+  rc = uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_ENABLE, 0);
+  if (rc < 0)
+    return rc;
+  impl->enabled = 1;
+  return 0;
+}
+
+int uvperf__event_enable(event_t *impl, uvperf_error_t *error) {
+  int rc = uvperf__event_enable_siblings(impl, 1, error);
+
+  if (rc == 0)
+    rc = finish(impl, uvperf__event_enable_alone(impl), PERF_EVENT_IOC_ENABLE,
+                0, error);
+  if (rc != 0)
+    return rc;
+  uvperf__event_unstick(impl);
+  uvperf__event_unstick_siblings(impl);
+  return 0;
+}
+
+int uvperf_event_enable(uvperf_event_t *event, uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
+  int rc = uvperf__event_check_process(impl, error);
+
+  return rc != 0 ? rc : uvperf__event_enable(impl, error);
+}
+
+int uvperf_event_disable(uvperf_event_t *event, uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
+  int rc = control(impl, PERF_EVENT_IOC_DISABLE, 0, error);
+
+  if (rc == 0)
+    impl->enabled = 0;
+  return rc;
+}
+
+int uvperf_event_reset(uvperf_event_t *event, uvperf_error_t *error) {
+  return control(uvperf__event_impl(event), PERF_EVENT_IOC_RESET, 0, error);
+}
+
+/* perf_event_for_each enables the leader first, and since Linux 6.12
+ * ("perf: Optimize context reschedule for single PMU cases") a sibling of
+ * another PMU then waits for the next tick or switch: __perf_event_enable
+ * schedules in anew what is of the sibling's own PMU, where its leader is not.
+ * With the leader last all of them are scheduled in at once. */
+int uvperf_event_enable_group(uvperf_event_t *event, uvperf_error_t *error) {
+  return uvperf_event_enable(
+      uvperf__event_leader(uvperf__event_impl(event))->handle, error);
+}
+
+int uvperf_event_disable_group(uvperf_event_t *event, uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
+  int rc = control(impl, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP, error);
+
+  if (rc == 0)
+    uvperf__event_group_disabled(uvperf__event_leader(impl));
+  return rc;
+}
+
+int uvperf_event_reset_group(uvperf_event_t *event, uvperf_error_t *error) {
+  return control(uvperf__event_impl(event), PERF_EVENT_IOC_RESET,
+                 PERF_IOC_FLAG_GROUP, error);
+}
+
+int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
+                         uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
+  int rc;
+
+  /* 0 is undefined by the manual; _perf_event_refresh takes an int. */
+  if (overflows == 0 || overflows > INT_MAX)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "refresh by %u overflows: it must be 1 to %d",
+                           overflows, INT_MAX);
+  rc = uvperf__event_check_process(impl, error);
+  if (rc == 0 && is_dead(impl))
+    rc = finish(impl, UV_ENOTSUP, PERF_EVENT_IOC_REFRESH, overflows, error);
+  if (rc == 0)
+    rc = uvperf__event_enable_siblings(impl, 1, error);
+  if (rc != 0)
+    return rc;
+  move_limit(impl, overflows);
+  rc = control(impl, PERF_EVENT_IOC_REFRESH, (long)overflows, error);
+  if (rc != 0)
+    return rc;
+  impl->enabled = 1;
+  uvperf__event_unstick(impl);
+  uvperf__event_unstick_siblings(impl);
+  impl->limited = 1;
+  return 0;
+}
+
+int uvperf_event_set_period(uvperf_event_t *event, uint64_t period,
+                            uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
+  int rc = uvperf__event_check_process(impl, error);
+
+  if (rc != 0)
+    return rc;
+  rc = uvperf__control_period(impl->fd, impl->attr, period);
+  /* The kernel's attr has it now, and modify must be given the same. */
+  if (rc >= 0) {
+    if (!has_run_out(impl))
+      impl->limit_end = UINT64_MAX;
+    impl->attr->sample_period = period;
+    uvperf__event_attr_changed(impl);
+  }
+  return finish(impl, rc, PERF_EVENT_IOC_PERIOD, period, error);
+}
+
+int uvperf_event_set_filter(uvperf_event_t *event, const char *filter,
+                            uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
+  uvperf__control_t control = {PERF_EVENT_IOC_SET_FILTER, impl->attr, 0, filter,
+                               NULL};
+  int rc = uvperf__event_check_process(impl, error);
+
+  if (rc != 0)
+    return rc;
+  if (filter == NULL)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "filter must not be NULL");
+  rc = uvperf__control_filter(impl->fd, impl->attr, filter);
+  return rc >= 0 ? 0 : uvperf__explain_control(error, rc, "", &control);
+}
+
+int uvperf_event_set_bpf(uvperf_event_t *event, int prog_fd,
+                         uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
+  int rc = control(impl, PERF_EVENT_IOC_SET_BPF, prog_fd, error);
+
+  if (rc != 0)
+    return rc;
+  impl->has_program = 1;
+  if (!has_run_out(impl))
+    impl->limit_end = UINT64_MAX;
+  return 0;
+}
+
+int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids, size_t *nr,
+                           uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
+  query_t query = {0, 0, {0}};
+  size_t room, filled;
+  int rc = uvperf__event_check_process(impl, error);
+
+  if (rc != 0)
+    return rc;
+  if (nr == NULL || (ids == NULL && *nr != 0))
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "nr, and ids unless there is no room, must not be "
+                           "NULL");
+  room = *nr < MOST_PROGRAMS ? *nr : MOST_PROGRAMS;
+  query.ids_len = (uint32_t)room;
+  rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_QUERY_BPF, &query);
+  /* bpf_prog_array_copy_info: without room that is a success. */
+  if (rc >= 0 && query.prog_cnt > room)
+    rc = UV_ENOSPC;
+  if (rc >= 0 || rc == UV_ENOSPC) {
+    filled = query.prog_cnt < room ? query.prog_cnt : room;
+    if (filled != 0)
+      memcpy(ids, query.ids, filled * sizeof(*ids));
+    *nr = query.prog_cnt;
+  }
+  return finish(impl, rc, PERF_EVENT_IOC_QUERY_BPF, query.prog_cnt, error);
+}
+
+static int set_paused(uvperf_event_t *event, int paused,
+                      uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
+  int rc = control(impl, PERF_EVENT_IOC_PAUSE_OUTPUT, paused, error);
+
+  if (rc != 0)
+    return rc;
+  /* The ring may be another event's: perf_event_output() goes by event->rb. */
+  if (impl->output != NULL)
+    impl = impl->output;
+  impl->paused = paused;
+  impl->snapped = 0;
+  return 0;
+}
+
+int uvperf_event_pause(uvperf_event_t *event, uvperf_error_t *error) {
+  return set_paused(event, 1, error);
+}
+
+int uvperf_event_resume(uvperf_event_t *event, uvperf_error_t *error) {
+  return set_paused(event, 0, error);
+}

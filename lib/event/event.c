@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* One perf event as a libuv handle: has it opened (event_open.c), maps its
+ * ring, hands the ring to a watch, and closes it all. How records reach the
+ * user is in event_stream.c, how events share a ring in event_output.c, what an
+ * open event tells in event_info.c and what can be done to it in
+ * event_control.c. */
+#include "event/event.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include <sys/ioctl.h>
+
+#include "attr/attr.h"
+#include "explain/explain.h"
+#include "loop/hotplug.h"
+#include "loop/ring_report.h"
+#include "loop/ticker.h"
+#include "sys/fork.h"
+#include "sys/sys.h"
+#include "util/alloc.h"
+#include "util/options.h"
+
+/* A caller allocates the handle, so its size may never change. */
+_Static_assert(sizeof(uvperf_event_t) == 8 * sizeof(void *),
+               "uvperf_event_t is ABI");
+
+/* -- close ---------------------------------------------------------------- */
+
+static void release(void *owner) {
+  event_t *impl = owner;
+
+  /* Not asked when it began to close: this may be a child that was forked
+   * since. */
+  if (uvperf__event_is_forked(impl))
+    uvperf__ring_forget(&impl->ring);
+  else
+    uvperf__ring_unmap(&impl->ring);
+  if (impl->fd >= 0)
+    uvperf__sys_close(impl->fd);
+  uvperf_decoder_free(impl->decoder);
+  uvperf__event_free_old_decoders(impl);
+  uvperf__event_free_writers(impl);
+  uvperf__scratch_free(impl->scratch);
+  uvperf__free(impl->whole);
+  uvperf__free(impl->attr);
+  uvperf__free(impl->changes);
+  uvperf__watch_free(impl->watch);
+  uvperf__free(impl);
+}
+
+/* Here, in the last inner close callback, and not before: while the ring is
+ * mapped the file lives although its fd is closed, and epoll would go on
+ * reporting it; and libuv 1.45 to 1.48 may have an EPOLL_CTL_DEL of the fd
+ * queued to io_uring until then (libuv #4323). */
+static void closed(void *owner) {
+  event_t *impl = owner;
+  uvperf_event_t *handle = impl->handle;
+  int closed_by_user = impl->closed_by_user;
+
+  uvperf__teardown_let_go(&impl->teardown);
+  if (handle == NULL)
+    return; /* init failed: the struct is the caller's since then */
+  handle->impl = NULL;
+  /* What tells a close that is still owed from a second one. */
+  if (closed_by_user)
+    handle->reserved[0] = handle;
+  if (handle->close_cb != NULL)
+    handle->close_cb(handle);
+}
+
+static void begin_close(void *owner) {
+  event_t *impl = owner;
+
+  impl->closing = 1;
+  if (!uvperf__event_is_forked(impl)) {
+    /* Siblings lead themselves once this fd is closed, and would count. */
+    uvperf__event_disable_siblings(impl);
+    uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
+  }
+  uvperf__event_leave_group(impl);
+  uvperf__event_unlink(impl);
+  uvperf__watch_close(impl->watch, &impl->teardown);
+  uvperf__teardown_end(&impl->teardown);
+}
+
+void uvperf_event_close(uvperf_event_t *event, uvperf_event_close_cb close_cb) {
+  event_t *impl = event->impl;
+
+  /* uvperf_walk_close has closed it and the teardown is done. */
+  if (impl == NULL) {
+    assert(event->reserved[0] == NULL);
+    event->reserved[0] = event;
+    if (close_cb != NULL)
+      close_cb(event);
+    return;
+  }
+  assert(!impl->closed_by_user);
+  impl->closed_by_user = 1;
+  event->close_cb = close_cb;
+  if (!impl->closing)
+    begin_close(impl);
+}
+
+int uvperf_walk_close(uv_handle_t *handle) {
+  return uvperf__watch_close_owner(handle) ||
+         uvperf__ticker_close_owner(handle) ||
+         uvperf__hotplug_close_owner(handle);
+}
+
+static const uvperf__watch_ops_t watch_ops = {
+    .drain = uvperf__event_drain,
+    .slice_end = uvperf__event_slice_end,
+    .ring_skipped = uvperf__event_skipped,
+    .end = uvperf__event_end,
+    .close = begin_close,
+};
+
+/* -- init ----------------------------------------------------------------- */
+
+static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
+                        int *group_fd, uvperf_error_t *error) {
+  event_t *leader;
+
+  *group_fd = -1;
+  if (options->leader == NULL)
+    return 0;
+  leader = options->leader->impl;
+  if (leader == NULL || leader->closing || options->leader->loop != loop)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "the leader is closed or on another loop");
+  if (uvperf__event_is_forked(leader))
+    return uvperf__explain(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
+                           "the leader belongs to the parent process");
+  *group_fd = leader->fd;
+  return 0;
+}
+
+static int check_options(const uvperf_event_options_t *options,
+                         uvperf_error_t *error) {
+  if (options->flags & ~(UVPERF_EVENT_NO_RING | UVPERF_EVENT_IDENTIFY))
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "options.flags 0x%x has unknown bits",
+                           options->flags);
+  if (options->fallbacks & ~(uint32_t)UVPERF_FALLBACK_ALL)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "options.fallbacks 0x%x has unknown bits",
+                           options->fallbacks);
+  if (options->reserved != 0)
+    return uvperf__explain_options(error, UV_E2BIG, "uvperf_event_options_t");
+  if ((options->flags & UVPERF_EVENT_NO_RING) && options->ring_bytes != 0)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "UVPERF_EVENT_NO_RING contradicts ring_bytes");
+  if (options->cgroup >= 0 && (options->pid != 0 || options->cpu < 0))
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "a cgroup is measured on one cpu (options.cpu), "
+                           "and options.pid must be 0");
+  return 0;
+}
+
+static int check_attr(const struct perf_event_attr *attr,
+                      uvperf_error_t *error) {
+  const char *fault = uvperf__attr_fault(attr);
+
+  if (fault == NULL)
+    return 0;
+  return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "attr has %s",
+                         fault);
+}
+
+/* An overwritable ring must hold the largest stack dump: __perf_output_begin
+ * writes a record that is larger than the ring over its own header. */
+static uint32_t stack_in_overwritable(const struct perf_event_attr *attr) {
+  return uvperf__attr_value(attr, UVPERF_ATTR_WRITE_BACKWARD) != 0
+             ? uvperf__attr_stack(attr)
+             : 0;
+}
+
+/* More than so many bytes a ring must have. */
+static uint32_t least_ring(const struct perf_event_attr *attr) {
+  uint32_t watermark = uvperf__attr_watermark(attr);
+  uint32_t stack = stack_in_overwritable(attr);
+
+  return watermark > stack ? watermark : stack;
+}
+
+/* The size of the ring to map: 0 for none, UVPERF__RING_DEFAULT_BYTES with
+ * *is_default for the default. */
+static int choose_ring(const struct perf_event_attr *attr,
+                       const uvperf_event_options_t *options, size_t *bytes,
+                       uvperf_error_t *error) {
+  uint32_t watermark = uvperf__attr_watermark(attr);
+
+  *bytes = 0;
+  if ((options->flags & UVPERF_EVENT_NO_RING) ||
+      (options->ring_bytes == 0 && !uvperf__attr_writes_records(attr)))
+    return 0;
+  *bytes =
+      uvperf__ring_round(options->ring_bytes == 0 ? UVPERF__RING_DEFAULT_BYTES
+                                                  : options->ring_bytes);
+  if (*bytes == 0)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "ring_bytes %zu is too large", options->ring_bytes);
+  if (watermark >= *bytes)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "wakeup_watermark %u is not below the ring's %zu "
+                           "bytes: no record would ever wake the loop",
+                           watermark, *bytes);
+  if (stack_in_overwritable(attr) >= *bytes)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "sample_stack_user %u is not below the %zu bytes of "
+                           "the overwritable ring: no record would be whole",
+                           stack_in_overwritable(attr), *bytes);
+  return 0;
+}
+
+static void note_scratch(void *owner, void *arg) {
+  const event_t *impl = owner;
+  uvperf__scratch_t **found = arg;
+
+  if (impl->scratch != NULL)
+    *found = impl->scratch;
+}
+
+/* That of the events that are on the loop already, closing or not, or a new
+ * one. NULL: no memory. */
+static uvperf__scratch_t *find_scratch(uv_loop_t *loop) {
+  uvperf__scratch_t *found = NULL;
+
+  uvperf__watch_each(loop, &watch_ops, note_scratch, &found);
+  return found != NULL ? uvperf__scratch_share(found) : uvperf__scratch_new();
+}
+
+static int map_ring(event_t *impl, uv_loop_t *loop,
+                    const uvperf_event_options_t *options, size_t bytes,
+                    uvperf_error_t *error) {
+  const struct perf_event_attr *attr = impl->attr;
+  int overwrite = uvperf__attr_value(attr, UVPERF_ATTR_WRITE_BACKWARD) != 0;
+  int rc;
+
+  if (bytes == 0)
+    return 0;
+  if (options->ring_bytes == 0)
+    rc = uvperf__ring_map_default(&impl->ring, impl->fd, least_ring(attr),
+                                  overwrite);
+  else
+    rc = uvperf__ring_map(&impl->ring, impl->fd, bytes, overwrite);
+  if (rc != 0)
+    return uvperf__explain_map(error, rc, "", attr, options->cpu, bytes);
+  impl->scratch = find_scratch(loop);
+  if (impl->scratch == NULL)
+    return uvperf__explain(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for a record that wraps");
+  return 0;
+}
+
+static int make_decoder(event_t *impl, const uvperf_event_options_t *options,
+                        uvperf_error_t *error) {
+  int rc;
+
+  rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_ID, &impl->id);
+  if (rc < 0)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
+                           "PERF_EVENT_IOC_ID failed");
+  impl->source.size = sizeof(impl->source);
+  impl->source.attr = impl->attr;
+  impl->source.ids = &impl->id;
+  impl->source.nr_ids = 1;
+  impl->source.pid = options->pid;
+  impl->source.cpu = options->cpu;
+  rc = uvperf__event_make_decoder(impl);
+  if (rc == UV_ENOMEM)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
+                           "no memory for the decoder");
+  if (rc != 0)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_ARGUMENT,
+                           "no decoder for this attr");
+  return 0;
+}
+
+/* Last, so that nothing is registered with the loop when anything else
+ * fails. */
+static int watch_ring(event_t *impl, uv_loop_t *loop, uvperf_error_t *error) {
+  int rc = uvperf__watch_new(&impl->watch, loop, &watch_ops, impl);
+
+  if (rc != 0)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
+                           "no memory for the inner handles");
+  if (!uvperf__event_is_watched(impl))
+    return 0;
+  rc = uvperf__watch_add(impl->watch, &impl->ring, impl->fds, impl->nr_fds);
+  return rc == 0 ? 0 : uvperf__ring_report_refused(error, rc);
+}
+
+static int open_event(event_t *impl, uv_loop_t *loop,
+                      const struct perf_event_attr *attr,
+                      const uvperf_event_options_t *options,
+                      uvperf_error_t *error) {
+  size_t ring_bytes;
+  int group_fd;
+  int rc;
+
+  rc = check_options(options, error);
+  if (rc == 0)
+    rc = check_leader(loop, options, &group_fd, error);
+  if (rc == 0)
+    rc = uvperf__event_attr_copy(&impl->attr, attr, impl->flags, error);
+  if (rc == 0)
+    rc = check_attr(impl->attr, error);
+  if (rc == 0)
+    rc = choose_ring(impl->attr, options, &ring_bytes, error);
+  if (rc == 0)
+    rc = uvperf__event_open(impl, options, group_fd, error);
+  if (rc == 0)
+    rc = map_ring(impl, loop, options, ring_bytes, error);
+  if (rc == 0)
+    rc = make_decoder(impl, options, error);
+  if (rc == 0)
+    rc = watch_ring(impl, loop, error);
+  if (rc == 0 && options->leader != NULL)
+    uvperf__event_join_group(impl, options->leader->impl);
+  return rc;
+}
+
+int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
+                      const struct perf_event_attr *attr,
+                      const uvperf_event_options_t *options,
+                      uvperf_error_t *error) {
+  uvperf_event_options_t own = UVPERF_EVENT_OPTIONS_INIT;
+  event_t *impl;
+  int rc;
+
+  if (loop == NULL || event == NULL || attr == NULL)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "loop, event and attr must not be NULL");
+  /* The first version ended before `fallbacks`. */
+  rc = uvperf__options_copy(
+      &own, sizeof(own), offsetof(uvperf_event_options_t, fallbacks), options);
+  if (rc != 0)
+    return uvperf__explain_options(error, rc, "uvperf_event_options_t");
+  impl = uvperf__calloc(1, sizeof(*impl));
+  if (impl == NULL)
+    return uvperf__explain(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for the handle");
+  impl->fd = -1;
+  impl->fds = &impl->fd;
+  impl->nr_fds = 1;
+  impl->flags = own.flags;
+  uvperf__teardown_init(&impl->teardown, loop, closed, release, impl);
+  impl->process = uvperf__process();
+  rc = open_event(impl, loop, attr, &own, error);
+  if (rc != 0) {
+    if (impl->watch != NULL)
+      begin_close(impl); /* frees it later: the loop knows inner handles */
+    else
+      release(impl);
+    return rc;
+  }
+  impl->handle = event;
+  impl->source.data = event;
+  event->loop = loop;
+  event->impl = impl;
+  event->close_cb = NULL;
+  memset(event->reserved, 0, sizeof(event->reserved));
+  return 0;
+}

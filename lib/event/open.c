@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens an event's attr, and again with less where the options allow it. What
+ * may be changed, and when, is for fallback.c. */
+#include "event/event.h"
+
+#include <string.h>
+
+#include "explain/explain.h"
+#include "explain/fallback.h"
+#include "sys/sys.h"
+#include "util/alloc.h"
+
+static int explain(const event_t *impl, const uvperf_event_options_t *options,
+                   uint32_t asked_size, uvperf__tracefs_ids_t *tracepoints,
+                   uvperf_error_t *error) {
+  const event_t *leader = options->leader ? options->leader->impl : NULL;
+  uvperf__attempt_t attempt = {
+      error,        "",           impl->attr,      asked_size, impl->fd,
+      options->pid, options->cpu, options->cgroup, NULL,       tracepoints};
+  uvperf__attempt_t of_leader = attempt;
+
+  if (leader == NULL)
+    return uvperf__explain_open(&attempt);
+  of_leader.attr = leader->attr;
+  of_leader.pid = leader->source.pid;
+  of_leader.cpu = leader->source.cpu;
+  of_leader.cgroup = leader->cgroup;
+  of_leader.leader = leader->leader != NULL ? &attempt : NULL;
+  attempt.leader = &of_leader;
+  return uvperf__explain_open(&attempt);
+}
+
+/* One try: 0, or a code and the error. */
+static int open_fd(event_t *impl, const uvperf_event_options_t *options,
+                   int group_fd, uvperf__tracefs_ids_t *tracepoints,
+                   uvperf_error_t *error) {
+  unsigned long flags = PERF_FLAG_FD_CLOEXEC;
+  uint32_t asked_size = impl->attr->size;
+  int pid = options->pid;
+
+  if (options->cgroup >= 0) {
+    flags |= PERF_FLAG_PID_CGROUP;
+    pid = options->cgroup;
+  }
+  impl->fd = uvperf__sys_open(impl->attr, pid, options->cpu, group_fd, flags);
+  return impl->fd >= 0 ? 0
+                       : explain(impl, options, asked_size, tracepoints, error);
+}
+
+static int keep_changes(event_t *impl, const uvperf__fallback_t *fallback,
+                        uvperf_error_t *error) {
+  if (fallback->nr == 0)
+    return 0;
+  impl->changes = uvperf__calloc(fallback->nr, sizeof(*impl->changes));
+  if (impl->changes == NULL)
+    return uvperf__explain(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for what the fallbacks changed");
+  memcpy(impl->changes, fallback->changes,
+         fallback->nr * sizeof(*impl->changes));
+  impl->nr_changes = fallback->nr;
+  return 0;
+}
+
+/* The causes decide, so errors are filled even if nobody wants to have them. */
+static int open_with_fallbacks(event_t *impl,
+                               const uvperf_event_options_t *options,
+                               int group_fd, uvperf_error_t *error) {
+  uvperf__fallback_t fallback = {"",
+                                 options->fallbacks,
+                                 options->pid == -1 || options->cgroup >= 0,
+                                 0,
+                                 {{0, 0, 0, 0, 0}}};
+  uvperf__tracefs_ids_t tracepoints = {0};
+  uint32_t asked_size = impl->attr->size;
+  uvperf_error_t first, failed;
+  int rc;
+
+  memset(&failed, 0, sizeof(failed));
+  rc = open_fd(impl, options, group_fd, &tracepoints, &failed);
+  first = failed;
+  while (rc != 0 &&
+         uvperf__fallback_next(&fallback, impl->attr, asked_size, &failed)) {
+    asked_size = impl->attr->size;
+    rc = open_fd(impl, options, group_fd, &tracepoints, &failed);
+  }
+  if (rc == 0)
+    return keep_changes(impl, &fallback, error);
+  uvperf__fallback_tell(&fallback, &failed, &first);
+  if (error != NULL)
+    *error = first;
+  return first.code;
+}
+
+int uvperf__event_open(event_t *impl, const uvperf_event_options_t *options,
+                       int group_fd, uvperf_error_t *error) {
+  impl->cgroup = options->cgroup;
+  if (options->fallbacks == 0)
+    return open_fd(impl, options, group_fd, NULL, error);
+  return open_with_fallbacks(impl, options, group_fd, error);
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/* Which events write into a ring, and how their records are told apart. The
+ * owner of the ring keeps what decoding takes of each, since records can
+ * outlive the event that wrote them. */
+#include "event/event.h"
+
+#include <string.h>
+
+#include <sys/ioctl.h>
+
+#include "attr/attr.h"
+#include "decode/decoder.h"
+#include "explain/explain.h"
+#include "sys/sys.h"
+#include "util/alloc.h"
+
+/* What attaching an event to a ring needs, made before the kernel is asked so
+ * that nothing can fail after it has agreed. */
+typedef struct attachment_s {
+  uvperf__writer_t *writer;
+  int is_new; /* the writer: else the event has written there before */
+  uvperf_decoder_t *decoder;
+  int *fds;
+} attachment_t;
+
+static void free_writer(uvperf__writer_t *writer) {
+  if (writer == NULL)
+    return;
+  uvperf__free(writer->attr);
+  uvperf__free(writer);
+}
+
+static void free_fds(event_t *owner) {
+  if (owner->fds != &owner->fd)
+    uvperf__free(owner->fds);
+}
+
+static void free_attachment(attachment_t *attachment) {
+  if (attachment->is_new)
+    free_writer(attachment->writer);
+  else
+    attachment->writer->has_left = 1;
+  uvperf_decoder_free(attachment->decoder);
+  uvperf__free(attachment->fds);
+}
+
+/* SET_OUTPUT does not wait for a record that another CPU is just writing: there
+ * the old ring is held by RCU (ring_buffer_attach), for microseconds, or for as
+ * long as a hypervisor has taken the CPU away. */
+#define LATEST_RECORD_NS (100 * UINT64_C(1000000))
+
+/* Of an overwritable ring, whose head moves down. A record in the user's hands
+ * (in a callback there is one), and the rest of the snapshot that is being
+ * delivered, may be in it no more. */
+static int is_overwritten(const event_t *owner, uint64_t end) {
+  return owner->ring.overwrite && owner->lent == 0 && !owner->delivering &&
+         end - uvperf__ring_head(&owner->ring) >= owner->ring.size;
+}
+
+/* Notes where the records of writers that have left end, and which of them are
+ * gone. The head may move any time, so this is the one look at it. */
+static void note_ends(event_t *owner) {
+  uvperf__writer_t *writer;
+  uint64_t now = uv_hrtime();
+
+  for (writer = owner->writers; writer != NULL; writer = writer->next) {
+    if (!writer->has_left || now - writer->left_at < LATEST_RECORD_NS)
+      continue;
+    if (!writer->has_end)
+      writer->end = uvperf__ring_head(&owner->ring);
+    writer->has_end = 1;
+    writer->is_overwritten = is_overwritten(owner, writer->end);
+  }
+}
+
+/* Whether the ring may still hold records of a writer. */
+static int is_remembered(const uvperf__writer_t *writer) {
+  const uvperf__ring_t *ring = &writer->owner->ring;
+
+  if (!writer->has_left || !writer->has_end)
+    return 1;
+  if (ring->overwrite)
+    return !writer->is_overwritten;
+  return (int64_t)(writer->end - ring->tail) > 0;
+}
+
+/* A decoder of the owner's own records and of those of each writer, of one that
+ * is not in the list yet too (or NULL). */
+static int make_decoder(uvperf_decoder_t **decoder, const event_t *owner,
+                        const uvperf__writer_t *added) {
+  const uvperf_source_t **sources;
+  const uvperf__writer_t *writer;
+  size_t nr = added != NULL ? 2 : 1;
+  int rc;
+
+  for (writer = owner->writers; writer != NULL; writer = writer->next)
+    nr += 1;
+  sources = uvperf__calloc(nr, sizeof(*sources));
+  if (sources == NULL)
+    return UV_ENOMEM;
+  nr = 0;
+  sources[nr++] = &owner->source;
+  if (added != NULL)
+    sources[nr++] = &added->source;
+  for (writer = owner->writers; writer != NULL; writer = writer->next)
+    if (is_remembered(writer))
+      sources[nr++] = &writer->source;
+  rc = uvperf_decoder_new(decoder, sources, nr);
+  uvperf__free(sources);
+  return rc;
+}
+
+int uvperf__event_make_decoder(event_t *impl) {
+  return make_decoder(&impl->decoder, impl, NULL);
+}
+
+/* -- attaching ------------------------------------------------------------ */
+
+static int make_writer(uvperf__writer_t **made, event_t *impl, event_t *owner) {
+  uvperf__writer_t *writer = uvperf__calloc(1, sizeof(*writer));
+  int rc;
+
+  *made = writer;
+  if (writer == NULL)
+    return UV_ENOMEM;
+  rc = uvperf__attr_dup(&writer->attr, impl->attr);
+  if (rc != 0)
+    return rc;
+  writer->owner = owner;
+  writer->event = impl;
+  writer->id = impl->id;
+  writer->source = impl->source;
+  writer->source.attr = writer->attr;
+  writer->source.ids = &writer->id;
+  return 0;
+}
+
+static uvperf__writer_t *find_writer(const event_t *impl,
+                                     const event_t *owner) {
+  uvperf__writer_t *writer = impl->rings;
+
+  while (writer != NULL && writer->owner != owner)
+    writer = writer->next_ring;
+  return writer;
+}
+
+static int make_fds(int **made, const event_t *owner, int added) {
+  int *fds = uvperf__calloc(owner->nr_fds + 1, sizeof(*fds));
+  size_t i;
+
+  *made = fds;
+  if (fds == NULL)
+    return UV_ENOMEM;
+  for (i = 0; i < owner->nr_fds; i++)
+    fds[i] = owner->fds[i];
+  fds[i] = added;
+  return 0;
+}
+
+static int prepare(attachment_t *attachment, event_t *impl, event_t *owner,
+                   uvperf_error_t *error) {
+  int rc = 0;
+
+  attachment->writer = find_writer(impl, owner);
+  attachment->is_new = attachment->writer == NULL;
+  if (attachment->is_new)
+    rc = make_writer(&attachment->writer, impl, owner);
+  else
+    attachment->writer->has_left = 0;
+  if (rc == 0)
+    rc = make_fds(&attachment->fds, owner, impl->fd);
+  if (rc == 0)
+    rc = make_decoder(&attachment->decoder, owner,
+                      attachment->is_new ? attachment->writer : NULL);
+  if (rc == UV_ENOMEM)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
+                           "no memory to share a ring");
+  if (rc != 0)
+    return uvperf__explain(
+        error, rc, UVPERF_CAUSE_ARGUMENT,
+        "records of events that share a ring are told apart by their ids: open "
+        "each of them with UVPERF_EVENT_IDENTIFY");
+  return 0;
+}
+
+/* The record that a user holds is the old decoder's, or that of one before
+ * it. */
+static void use_decoder(event_t *owner, uvperf_decoder_t *decoder) {
+  if (owner->lent > 0 || owner->delivering) {
+    owner->decoder->older = owner->old_decoders;
+    owner->old_decoders = owner->decoder;
+  } else {
+    uvperf_decoder_free(owner->decoder);
+  }
+  owner->decoder = decoder;
+}
+
+/* Takes a writer out of its event's list. */
+static void unlink_ring(const uvperf__writer_t *writer) {
+  uvperf__writer_t **link;
+
+  if (writer->event == NULL)
+    return;
+  link = &writer->event->rings;
+  while (*link != writer)
+    link = &(*link)->next_ring;
+  *link = writer->next_ring;
+}
+
+static void forget_writers(event_t *owner) {
+  uvperf__writer_t **link = &owner->writers;
+  uvperf__writer_t *writer;
+
+  while ((writer = *link) != NULL) {
+    if (is_remembered(writer)) {
+      link = &writer->next;
+      continue;
+    }
+    *link = writer->next;
+    unlink_ring(writer);
+    free_writer(writer);
+  }
+}
+
+static void attach(attachment_t *attachment, event_t *impl, event_t *owner) {
+  uvperf__writer_t *writer = attachment->writer;
+
+  use_decoder(owner, attachment->decoder);
+  if (attachment->is_new) {
+    writer->next = owner->writers;
+    owner->writers = writer;
+    writer->next_ring = impl->rings;
+    impl->rings = writer;
+  }
+  forget_writers(owner);
+  if (uvperf__event_is_watched(owner))
+    uvperf__watch_set_fds(owner->watch, 0, attachment->fds, owner->nr_fds + 1);
+  free_fds(owner);
+  owner->fds = attachment->fds;
+  owner->nr_fds += 1;
+  impl->output = owner;
+  if (owner->started && owner->default_flush)
+    uvperf__watch_set_flush(owner->watch, uvperf__event_default_flush(owner));
+}
+
+/* -- detaching ------------------------------------------------------------ */
+
+static void remove_fd(event_t *owner, int fd) {
+  size_t kept = 0;
+  size_t i;
+
+  for (i = 0; i < owner->nr_fds; i++)
+    if (owner->fds[i] != fd)
+      owner->fds[kept++] = owner->fds[i];
+  owner->nr_fds = kept;
+  if (uvperf__event_is_watched(owner))
+    uvperf__watch_set_fds(owner->watch, 0, owner->fds, owner->nr_fds);
+}
+
+/* What it has written is still delivered. */
+static void detach(event_t *impl) {
+  event_t *owner = impl->output;
+  uvperf__writer_t *writer;
+
+  impl->output = NULL;
+  if (owner == NULL)
+    return;
+  writer = find_writer(impl, owner);
+  writer->has_left = 1;
+  writer->has_end = 0;
+  writer->left_at = uv_hrtime();
+  /* To look for another fd to poll would take a forked child's parent a
+   * wakeup. */
+  if (uvperf__event_is_forked(owner))
+    return;
+  remove_fd(owner, impl->fd);
+}
+
+void uvperf__event_unlink(event_t *impl) {
+  uvperf__writer_t *writer;
+
+  if (impl->output != NULL && !uvperf__event_is_forked(impl))
+    uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_SET_OUTPUT, -1L);
+  detach(impl);
+  /* Nobody may reach the handle through its records from now on. */
+  for (writer = impl->rings; writer != NULL; writer = writer->next_ring) {
+    writer->event = NULL;
+    writer->source.data = NULL;
+  }
+  impl->rings = NULL;
+  /* perf_mmap_close() detaches the others from the ring that it unmaps. */
+  for (writer = impl->writers; writer != NULL; writer = writer->next) {
+    unlink_ring(writer);
+    if (writer->event != NULL && writer->event->output == impl)
+      writer->event->output = NULL;
+    writer->event = NULL;
+  }
+}
+
+void uvperf__event_free_writers(event_t *impl) {
+  uvperf__writer_t *writer;
+
+  while ((writer = impl->writers) != NULL) {
+    impl->writers = writer->next;
+    free_writer(writer);
+  }
+  free_fds(impl);
+}
+
+/* -- SET_OUTPUT ----------------------------------------------------------- */
+
+/* The event whose ring an event writes into; itself if that is its own. */
+static event_t *owner_of(event_t *impl) {
+  return impl->output != NULL ? impl->output : impl;
+}
+
+/* What the library refuses; NULL for nothing. */
+static const char *fault_of(const uvperf_event_t *event,
+                            const uvperf_event_t *output) {
+  const event_t *impl = event->impl;
+  const event_t *owner;
+
+  if (impl->ring.page != NULL)
+    return "the event has a ring of its own: open it with UVPERF_EVENT_NO_RING";
+  if (output == NULL)
+    return NULL;
+  if (output->impl == NULL || ((const event_t *)output->impl)->closing)
+    return "the output is closed";
+  if (output == event || event->loop != output->loop)
+    return "the output must be another event on the same loop";
+  owner = owner_of(output->impl);
+  if (owner->ring.page == NULL)
+    return "the output has no ring";
+  if (owner->ring.overwrite &&
+      uvperf__attr_stack(impl->attr) >= owner->ring.size)
+    return "sample_stack_user is not below the overwritable ring's size";
+  return NULL;
+}
+
+/* perf_event_set_output() in kernel/events/core.c says EINVAL to all of it. */
+static const char *refusal_of(const event_t *impl, const event_t *owner) {
+  int backward =
+      uvperf__attr_value(impl->attr, UVPERF_ATTR_WRITE_BACKWARD) != 0;
+
+  if (owner->source.cpu != impl->source.cpu)
+    return "both events must be on the same cpu";
+  if (owner->ring.overwrite != backward)
+    return "both events must have write_backward, or none";
+  if (owner->source.cpu == -1)
+    return "with cpu -1 both must measure the same thread, by the same clock";
+  return "both must take their times from the same clock (use_clockid)";
+}
+
+static int explain_ioctl(int code, const event_t *impl, const event_t *owner,
+                         uvperf_error_t *error) {
+  const uvperf__control_t control = {PERF_EVENT_IOC_SET_OUTPUT, impl->attr, 0,
+                                     NULL, NULL};
+
+  if (code == UV_EINVAL && owner != NULL)
+    return uvperf__explain(error, code, UVPERF_CAUSE_ARGUMENT,
+                           "the kernel redirects no such output: %s",
+                           refusal_of(impl, owner));
+  return uvperf__explain_control(error, code, "", &control);
+}
+
+static int redirect(event_t *impl, event_t *owner, uvperf_error_t *error) {
+  attachment_t attachment = {NULL, 0, NULL, NULL};
+  int rc;
+
+  if (owner->unsound || (uvperf__event_is_watched(owner) &&
+                         uvperf__watch_has_ended(owner->watch, 0)))
+    return uvperf__explain(error, UV_EOF, UVPERF_CAUSE_NO_TASK,
+                           "delivery from the output's ring has ended");
+  note_ends(owner);
+  rc = prepare(&attachment, impl, owner, error);
+  if (rc == 0) {
+    rc = uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_SET_OUTPUT, owner->fd);
+    if (rc < 0)
+      explain_ioctl(rc, impl, owner, error);
+  }
+  if (rc < 0) {
+    free_attachment(&attachment);
+    return rc;
+  }
+  detach(impl);
+  attach(&attachment, impl, owner);
+  return 0;
+}
+
+int uvperf_event_set_output(uvperf_event_t *event, uvperf_event_t *output,
+                            uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
+  const char *fault;
+  event_t *owner;
+  int rc;
+
+  rc = uvperf__event_check_process(impl, error);
+  if (rc != 0)
+    return rc;
+  fault = fault_of(event, output);
+  if (fault != NULL)
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "%s",
+                           fault);
+  if (output != NULL) {
+    owner = owner_of(output->impl);
+    rc = uvperf__event_check_process(owner, error);
+    if (rc != 0 || impl->output == owner)
+      return rc;
+    return redirect(impl, owner, error);
+  }
+  rc = uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_SET_OUTPUT, -1L);
+  if (rc < 0)
+    return explain_ioctl(rc, impl, NULL, error);
+  detach(impl);
+  return 0;
+}
+
+/* -- changes of the attr --------------------------------------------------- */
+
+void uvperf__event_attr_changed(const event_t *impl) {
+  const uvperf__writer_t *writer;
+
+  for (writer = impl->rings; writer != NULL; writer = writer->next_ring)
+    memcpy(writer->attr, impl->attr, impl->attr->size);
+}
+
+/* -- latency -------------------------------------------------------------- */
+
+/* Whether each record of each writer wakes the reader. The ring's watermark is
+ * that of its owner, wakeup_events are each event's own: ring_buffer_init() and
+ * __perf_output_begin() in kernel/events/ring_buffer.c. */
+static int wakes_each(const event_t *impl) {
+  const uvperf__writer_t *writer;
+
+  if (!uvperf__attr_wakes_each(impl->attr))
+    return 0;
+  if (impl->attr->watermark)
+    return 1;
+  for (writer = impl->writers; writer != NULL; writer = writer->next)
+    if (writer->attr->watermark || !uvperf__attr_wakes_each(writer->attr))
+      return 0;
+  return 1;
+}
+
+uint64_t uvperf__event_default_flush(const event_t *impl) {
+  return wakes_each(impl) ? 0 : 100;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/* How the records of an event's ring reach the user: by callbacks between start
+ * and stop, by flush, or one by one by next. Opening and closing are in
+ * event.c, snapshots in event_snapshot.c. */
+#include "event/event.h"
+
+#include <poll.h>
+#include <string.h>
+
+#include <sys/ioctl.h>
+
+#include "attr/attr.h"
+#include "decode/decoder.h"
+#include "explain/explain.h"
+#include "loop/drain.h"
+#include "loop/ring_report.h"
+#include "loop/stream.h"
+#include "sys/sys.h"
+#include "util/alloc.h"
+
+/* -- delivery ------------------------------------------------------------- */
+
+void uvperf__event_free_old_decoders(event_t *impl) {
+  uvperf_decoder_t *old;
+
+  while ((old = impl->old_decoders) != NULL) {
+    impl->old_decoders = old->older;
+    uvperf_decoder_free(old);
+  }
+}
+
+void uvperf__event_take_back(event_t *impl) {
+  if (impl->lent == 0)
+    return;
+  uvperf__ring_consume(&impl->ring, impl->lent);
+  impl->lent = 0;
+  if (impl->whole != NULL)
+    uvperf__free(impl->whole);
+  impl->whole = NULL;
+  uvperf__event_free_old_decoders(impl);
+}
+
+__attribute__((always_inline)) static inline int
+deliver_sample(void *owner, const uint8_t *bytes, uint64_t header,
+               uint64_t behind) {
+  event_t *impl = owner;
+  const uvperf_record_t *record;
+
+  (void)behind;
+  record = uvperf__decode_sample(impl->decoder, bytes, header);
+  if (record == NULL)
+    return 0;
+  impl->cb(impl->handle, 0, record);
+  return 1;
+}
+
+static void deliver_record(void *owner, const void *bytes, size_t size,
+                           uint64_t behind) {
+  event_t *impl = owner;
+  const uvperf_record_t *record;
+  int status;
+
+  (void)behind;
+  status = uvperf__decode(impl->decoder, NULL, bytes, size, &record);
+  uvperf__stream_account(&impl->stats, record, status);
+  impl->cb(impl->handle, status, record);
+}
+
+static int has_no_ring(const void *owner) {
+  const event_t *impl = owner;
+
+  return impl->closing && uvperf__event_is_forked(impl);
+}
+
+static const uvperf__drain_ops_t drain_ops = {deliver_sample, deliver_record,
+                                              has_no_ring};
+
+int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring, void *scratch,
+                          uvperf__slice_t *slice) {
+  int rc;
+
+  impl->delivering = 1;
+  impl->drained = ring;
+  rc = uvperf__drain(ring, scratch, slice, &impl->stats, &drain_ops, impl);
+  impl->drained = NULL;
+  impl->delivering = 0;
+  uvperf__event_free_old_decoders(impl);
+  if (rc < 0)
+    impl->stats.corrupt += 1;
+  return rc;
+}
+
+int uvperf__event_drain(void *owner, size_t ring_index,
+                        uvperf__slice_t *slice) {
+  event_t *impl = owner;
+  uvperf__scratch_t *scratch = impl->scratch;
+  void *room = uvperf__scratch_enter(scratch);
+  int rc;
+
+  (void)ring_index;
+  /* Only where a callback has run the loop, inside of a flush: this turn is
+   * made up for by the next. */
+  if (room == NULL)
+    return UVPERF__CUT;
+  rc = uvperf__event_deliver(impl, &impl->ring, room, slice);
+  uvperf__scratch_leave(scratch);
+  return rc;
+}
+
+void uvperf__event_tell(event_t *impl, int status) {
+  impl->delivering = 1;
+  impl->cb(impl->handle, status, NULL);
+  impl->delivering = 0;
+}
+
+void uvperf__event_slice_end(void *owner) {
+  event_t *impl = owner;
+
+  if (impl->start_flags & UVPERF_START_SLICE_END)
+    uvperf__event_tell(impl, 0);
+}
+
+void uvperf__event_skipped(void *owner, size_t ring_index) {
+  (void)ring_index;
+  uvperf__event_tell(owner, UV_EPROTO);
+}
+
+void uvperf__event_end(void *owner, size_t ring_index, int status) {
+  event_t *impl = owner;
+
+  (void)ring_index;
+  impl->started = 0;
+  uvperf__event_tell(impl, status);
+}
+
+/* -- start, stop, flush --------------------------------------------------- */
+
+/* An event that execve(2) enables is left to it; its siblings wait for it. */
+static int enable_by_start(event_t *impl, uvperf_error_t *error) {
+  int rc;
+
+  if (uvperf__attr_value(impl->attr, UVPERF_ATTR_ENABLE_ON_EXEC))
+    return uvperf__event_enable_siblings(impl, 0, error);
+  rc = uvperf__event_enable(impl, error);
+  impl->enabled_by_start = rc == 0;
+  return rc;
+}
+
+/* Registers with the loop, then enables, so that the first record finds a
+ * reader. */
+static int start(event_t *impl, const uvperf_stream_options_t *options,
+                 uvperf_error_t *error) {
+  uvperf__watch_options_t chosen;
+  int rc = 0;
+
+  if (!impl->delivering)
+    uvperf__event_take_back(impl);
+  uvperf__stream_choose(options, uvperf__event_default_flush(impl), &chosen);
+  if (impl->unsound)
+    rc = UV_EPROTO;
+  else if (uvperf__event_is_watched(impl))
+    rc = uvperf__watch_start(impl->watch, &chosen);
+  if (rc == UV_EPROTO)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
+                           "the head of the ring is not a multiple of 8, so it "
+                           "cannot be read again; open the event again");
+  if (rc == UV_EOF)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_NO_TASK,
+                           "delivery has ended: nothing more will come");
+  if (rc != 0)
+    return uvperf__ring_report_refused(error, rc);
+  impl->enabled_by_start = 0;
+  if (options->flags & UVPERF_START_NO_ENABLE)
+    return 0;
+  rc = enable_by_start(impl, error);
+  if (rc != 0)
+    uvperf__watch_stop(impl->watch);
+  return rc;
+}
+
+int uvperf_event_start(uvperf_event_t *event,
+                       const uvperf_stream_options_t *options,
+                       uvperf_record_cb cb, uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
+  uvperf_stream_options_t own;
+  int rc;
+
+  rc = uvperf__stream_copy(&own, options, error);
+  if (rc == 0)
+    rc = uvperf__event_check_process(impl, error);
+  if (rc != 0)
+    return rc;
+  if (impl->started)
+    return uvperf__explain(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
+                           "already started");
+  if (cb == NULL && uvperf__event_is_watched(impl))
+    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "an event with a ring needs a record callback");
+  rc = start(impl, &own, error);
+  if (rc != 0)
+    return rc;
+  /* The rest of a snapshot in whose callback this is has none to go to. */
+  if (cb == NULL)
+    uvperf__watch_stop(impl->watch);
+  impl->started = 1;
+  impl->start_flags = own.flags;
+  impl->default_flush = own.flush_ms < 0;
+  impl->cb = cb;
+  return 0;
+}
+
+int uvperf_event_stop(uvperf_event_t *event) {
+  event_t *impl = uvperf__event_impl(event);
+
+  if (uvperf__event_is_forked(impl))
+    return UV_EPERM;
+  /* Also when delivery has ended by itself: then only this is left to do. */
+  if (impl->enabled_by_start) {
+    uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
+    impl->enabled = 0;
+  }
+  impl->enabled_by_start = 0;
+  impl->started = 0;
+  /* Also when it is not started: this may be inside a flush. */
+  uvperf__watch_stop(impl->watch);
+  return 0;
+}
+
+int uvperf_event_flush(uvperf_event_t *event) {
+  event_t *impl = uvperf__event_impl(event);
+  int rc;
+
+  if (uvperf__event_is_forked(impl))
+    return UV_EPERM;
+  if (!uvperf__event_is_watched(impl) || impl->cb == NULL)
+    return UV_EINVAL;
+  if (impl->delivering)
+    return UV_EBUSY;
+  uvperf__event_take_back(impl);
+  if (impl->unsound)
+    return 0;
+  if (uvperf__scratch_reserve(impl->scratch) != 0)
+    return UV_ENOMEM;
+  uvperf__teardown_hold(&impl->teardown);
+  rc = uvperf__watch_flush(impl->watch);
+  uvperf__teardown_let_go(&impl->teardown);
+  return rc;
+}
+
+/* -- next ----------------------------------------------------------------- */
+
+/* The user keeps the record while others put together theirs. As
+ * uvperf__ring_next. */
+static int keep_whole(event_t *impl, const void **bytes, size_t size) {
+  impl->whole = uvperf__calloc(1, size);
+  if (impl->whole == NULL)
+    return UV_ENOMEM;
+  memcpy(impl->whole, *bytes, size);
+  *bytes = impl->whole;
+  return 1;
+}
+
+/* As uvperf__ring_next; or UV_ENOMEM, with the record still there. */
+static int next_whole(event_t *impl, const void **bytes, size_t *size) {
+  void *room = uvperf__scratch_enter(impl->scratch);
+  int rc;
+
+  if (room == NULL)
+    return UV_ENOMEM;
+  rc = uvperf__ring_next(&impl->ring, room, bytes, size);
+  if (rc > 0 && *bytes == room)
+    rc = keep_whole(impl, bytes, *size);
+  uvperf__scratch_leave(impl->scratch);
+  return rc;
+}
+
+/* The next record, looking at the head only when those that were seen there are
+ * used up. As next_whole. */
+static int next_bytes(event_t *impl, const void **bytes, size_t *size) {
+  int rc;
+
+  rc = next_whole(impl, bytes, size);
+  if (rc != 0)
+    return rc;
+  /* What another CPU was still writing when an overwritable ring was paused is
+   * newer than all that was given since, and of the next snapshot. */
+  if (impl->ring.overwrite && impl->snapped)
+    return 0;
+  impl->snapped = 1;
+  uvperf__ring_end(&impl->ring);
+  rc = uvperf__ring_begin(&impl->ring);
+  if (rc != 0)
+    return rc;
+  return next_whole(impl, bytes, size);
+}
+
+/* Why no event will ever write into the ring again: UV_EOF, UV_EBADF; 0 if one
+ * may. It eats a pending wakeup. */
+static int ask_writers(const event_t *impl) {
+  int status = 0;
+  int revents;
+  size_t i;
+
+  for (i = 0; i < impl->nr_fds; i++) {
+    revents = uvperf__sys_poll(impl->fds[i], POLLIN);
+    if (revents < 0)
+      return revents;
+    if (!(revents & (POLLERR | POLLHUP | POLLNVAL)))
+      return 0;
+    /* perf_poll(): pinned, in error state */
+    status = revents & POLLERR ? UV_EBADF : UV_EOF;
+  }
+  return status;
+}
+
+/* A hang-up shows as an endless row of wakeups without a record, so it is asked
+ * for only where the one before gave none either. What is written before the
+ * wakeup that the question eats is seen by the look after it. */
+static int look(event_t *impl, const void **bytes, size_t *size) {
+  int status;
+  int rc;
+
+  rc = next_bytes(impl, bytes, size);
+  if (rc != 0 || !impl->was_empty) {
+    impl->was_empty = rc == 0;
+    return rc;
+  }
+  status = ask_writers(impl);
+  /* Nobody is writing any more: all of it is given before the end. */
+  if (status != 0)
+    impl->snapped = 0;
+  rc = next_bytes(impl, bytes, size);
+  impl->was_empty = rc == 0;
+  return rc == 0 ? status : rc;
+}
+
+int uvperf_event_next(uvperf_event_t *event, const uvperf_record_t **record) {
+  event_t *impl = uvperf__event_impl(event);
+  const void *bytes;
+  size_t size;
+  int rc;
+
+  if (record == NULL)
+    return UV_EINVAL;
+  *record = NULL;
+  if (uvperf__event_is_forked(impl))
+    return UV_EPERM;
+  if (impl->ring.page == NULL)
+    return UV_EINVAL;
+  if (impl->delivering ||
+      (impl->ring.overwrite ? !impl->paused : impl->started))
+    return UV_EBUSY;
+  uvperf__event_take_back(impl);
+  if (impl->unsound || (uvperf__event_is_watched(impl) &&
+                        uvperf__watch_has_ended(impl->watch, 0)))
+    return UV_EOF;
+  rc = look(impl, &bytes, &size);
+  if (rc == 0)
+    return UV_EAGAIN;
+  if (rc == UV_EPROTO) {
+    impl->unsound = uvperf__ring_skip(&impl->ring) != 0;
+    impl->stats.corrupt += 1;
+  }
+  if (rc < 0)
+    return rc;
+  rc = uvperf__decode(impl->decoder, NULL, bytes, size, record);
+  uvperf__stream_account(&impl->stats, *record, rc);
+  impl->lent = size;
+  return rc;
+}

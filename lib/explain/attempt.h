@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Aside of the layers: what the files that explain a failed perf_event_open(2)
+ * share. For them alone; the others call explain.h. The attempt's error is not
+ * NULL here. Functions that return int tell whether they knew the reason, and
+ * filled the error. */
+#ifndef UVPERF_LIB_EXPLAIN_ATTEMPT_H
+#define UVPERF_LIB_EXPLAIN_ATTEMPT_H
+
+#include "explain/explain.h"
+
+/* Fills the error: what was tried, a colon, and the reason. limit and needed
+ * become 0. */
+void uvperf__attempt_say(const uvperf__attempt_t *attempt, int cause,
+                         const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Says a fixed text, if there is one. */
+int uvperf__attempt_fault(const uvperf__attempt_t *attempt, int cause,
+                          const char *fault);
+
+/* Whether the CPU is not in /sys/devices/system/cpu/`list`. */
+int uvperf__attempt_cpu(const uvperf__attempt_t *attempt, const char *list,
+                        const char *why);
+
+/* Any errno, if it is of a seccomp filter: explain_denied.c. */
+int uvperf__attempt_filtered(const uvperf__attempt_t *attempt);
+/* EACCES and EPERM. */
+void uvperf__attempt_denied(const uvperf__attempt_t *attempt);
+
+/* EINVAL: explain_einval.c; what of it is of the attr, of the group's
+ * leader. */
+void uvperf__attempt_einval(const uvperf__attempt_t *attempt);
+int uvperf__attempt_attr(const uvperf__attempt_t *attempt);
+int uvperf__attempt_group(const uvperf__attempt_t *attempt);
+/* ENODEV and EINVAL, if the thread of a group has ended. */
+int uvperf__attempt_dead_group(const uvperf__attempt_t *attempt);
+
+/* Whether the event is of the PMU of this name, "uprobe" or "kprobe". */
+int uvperf__attempt_is_probe(const uvperf__attempt_t *attempt, const char *pmu);
+
+/* Any errno that a breakpoint, or a uprobe or kprobe, has reasons of its own
+ * for: explain_break.c, explain_probe.c. */
+int uvperf__attempt_breakpoint(const uvperf__attempt_t *attempt);
+int uvperf__attempt_probe(const uvperf__attempt_t *attempt);
+
+#endif

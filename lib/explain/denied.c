@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* EACCES and EPERM of perf_event_open(2): perf_event_paranoid and capabilities,
+ * the rules for tracing tasks, seccomp filters, lockdown and security
+ * modules. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attr/attr.h"
+#include "explain/attempt.h"
+#include "host/system.h"
+#include "sys/sys.h"
+
+/* Above this level the kernels of some distributions (Debian, Ubuntu) let no
+ * event pass without CAP_SYS_ADMIN; the kernel's own levels end here. */
+#define LAST_COMMON_LEVEL 2
+
+static int64_t paranoid(const uvperf__attempt_t *attempt) {
+  int64_t level;
+
+  return uvperf__system_paranoid(attempt->root, &level) == 0 ? level : -1;
+}
+
+/* A filter sees the number of the call, and the kernel sees the attr only
+ * behind the filter: without one it gives EFAULT. Where distributions refuse
+ * every event, they do so before they look at the attr, with EACCES. */
+int uvperf__attempt_filtered(const uvperf__attempt_t *attempt) {
+  char text[16];
+
+  /* SECCOMP_MODE_FILTER, proc(5). */
+  if (uvperf__system_line(attempt->root, "/proc/self/status", "Seccomp:", text,
+                          sizeof(text)) != 0 ||
+      atoi(text) != 2)
+    return 0;
+  if (attempt->code == -EACCES && paranoid(attempt) > LAST_COMMON_LEVEL)
+    return 0;
+  if (uvperf__sys_open(NULL, 0, -1, -1, 0) != attempt->code)
+    return 0;
+  uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_NO_PERF,
+      "this process has a seccomp filter: let the container's profile allow "
+      "perf_event_open");
+  return 1;
+}
+
+/* Which capability lifts the rules of perf_event_paranoid here. */
+static const char *capability(const uvperf__attempt_t *attempt) {
+  if (uvperf__system_is_before(attempt->root, 5, 8) == 1 ||
+      paranoid(attempt) > LAST_COMMON_LEVEL)
+    return "CAP_SYS_ADMIN";
+  return "CAP_PERFMON";
+}
+
+/* The real, effective and saved uid of a task, or of ourselves ("self"). */
+static int uids_of(const char *root, const char *task, unsigned long uid[3]) {
+  char path[48], text[64];
+
+  snprintf(path, sizeof(path), "/proc/%s/status", task);
+  return uvperf__system_line(root, path, "Uid:", text, sizeof(text)) == 0 &&
+         sscanf(text, "%lu %lu %lu", &uid[0], &uid[1], &uid[2]) == 3;
+}
+
+/* kernel/ptrace.c, __ptrace_may_access: each uid of the task must be the
+ * caller's real one. */
+static int explain_foreign(const uvperf__attempt_t *attempt) {
+  unsigned long own[3], other[3];
+  char task[16];
+  size_t i;
+
+  snprintf(task, sizeof(task), "%d", attempt->pid);
+  if (attempt->pid <= 0 || !uids_of(attempt->root, "self", own) ||
+      !uids_of(attempt->root, task, other))
+    return 0;
+  for (i = 0; i < 3 && other[i] == own[0]; i++)
+    continue;
+  if (i == 3)
+    return 0;
+  uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
+                      "the thread runs as another user (uid %lu): run as that "
+                      "user or with %s",
+                      other[i], capability(attempt));
+  return 1;
+}
+
+/* perf_event_open and perf_kprobe_event_init of kernel/events/core.c ask for
+ * the capability at every level. */
+static int explain_privileged(const uvperf__attempt_t *attempt) {
+  const char *what;
+
+  if (uvperf__attempt_is_probe(attempt, "kprobe"))
+    what = "a kprobe";
+  else if (uvperf__attr_value(attempt->attr, UVPERF_ATTR_NAMESPACES))
+    what = "the namespaces bit";
+  else
+    return 0;
+  uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
+                      "%s needs %s, whatever kernel.perf_event_paranoid is",
+                      what, capability(attempt));
+  return 1;
+}
+
+/* What CAP_PERFMON does not lift: perf_uprobe_event_init, since Linux 6.16 and
+ * in older stable kernels, and a breakpoint in the kernel, hw_breakpoint_parse,
+ * the only EPERM that is a breakpoint's own. */
+static int explain_admin(const uvperf__attempt_t *attempt) {
+  const char *what;
+
+  if (uvperf__system_has_capability(attempt->root, UVPERF__CAP_SYS_ADMIN) == 1)
+    return 0;
+  if (attempt->code == -EACCES && uvperf__attempt_is_probe(attempt, "uprobe"))
+    what = "a uprobe";
+  else if (attempt->code == -EPERM &&
+           attempt->attr->type == PERF_TYPE_BREAKPOINT)
+    what = "a breakpoint at an address of the kernel";
+  else
+    return 0;
+  uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
+                      "%s needs CAP_SYS_ADMIN, whatever "
+                      "kernel.perf_event_paranoid is",
+                      what);
+  return 1;
+}
+
+/* perf_copy_attr: where branch_sample_type names no side, those that the event
+ * does not exclude count. */
+static int has_kernel_branches(const struct perf_event_attr *attr) {
+  const uint64_t sides = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL |
+                         PERF_SAMPLE_BRANCH_HV;
+  uint64_t asked = uvperf__attr_value(attr, UVPERF_ATTR_BRANCH_SAMPLE_TYPE);
+
+  if (!(attr->sample_type & PERF_SAMPLE_BRANCH_STACK))
+    return 0;
+  if (asked & sides)
+    return (asked & sides) != PERF_SAMPLE_BRANCH_USER;
+  return !attr->exclude_kernel || !attr->exclude_hv;
+}
+
+/* What asks for the lowest perf_event_paranoid, so that the remedy suffices.
+ * Sources: perf_trace_event_perm, perf_allow_cpu and perf_allow_kernel. */
+static const char *paranoid_need(const uvperf__attempt_t *attempt,
+                                 int64_t *level) {
+  const struct perf_event_attr *attr = attempt->attr;
+
+  *level = -1;
+  if (attr->type == PERF_TYPE_TRACEPOINT &&
+      (attempt->code == -EPERM ||
+       ((attr->sample_type & PERF_SAMPLE_RAW) && attempt->pid == -1)))
+    return "a tracepoint's data";
+  *level = 0;
+  if (attempt->pid == -1 || attempt->cgroup >= 0)
+    return "a whole CPU";
+  *level = 1;
+  if (!attr->exclude_kernel) /* PERF_PMU_CAP_NO_EXCLUDE: msr, for one */
+    return attr->type < PERF_TYPE_MAX
+               ? "the kernel side (exclude_kernel avoids it)"
+               : "the kernel side (exclude_kernel avoids it, if this PMU can)";
+  if (attr->sample_type & PERF_SAMPLE_PHYS_ADDR)
+    return "PERF_SAMPLE_PHYS_ADDR";
+  if (has_kernel_branches(attr))
+    return "a branch stack of more than PERF_SAMPLE_BRANCH_USER";
+  *level = LAST_COMMON_LEVEL;
+  return "any event";
+}
+
+static int explain_paranoid(const uvperf__attempt_t *attempt) {
+  int64_t level, most;
+  const char *what = paranoid_need(attempt, &most);
+
+  if (uvperf__system_paranoid(attempt->root, &level) != 0) {
+    uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
+                        "denied without %s; kernel.perf_event_paranoid could "
+                        "not be read",
+                        capability(attempt));
+    return 1;
+  }
+  if (level <= most)
+    return 0;
+  uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_PERMISSION,
+      "%s needs kernel.perf_event_paranoid <= %d (it is %lld) or %s", what,
+      (int)most, (long long)level, capability(attempt));
+  return 1;
+}
+
+/* perf_check_permission: as for ptrace(2), and more of it for signals. */
+static int explain_trace(const uvperf__attempt_t *attempt, int privileged) {
+  int signals = uvperf__attr_value(attempt->attr, UVPERF_ATTR_SIGTRAP) != 0;
+
+  if (attempt->pid <= 0 || attempt->code == -EPERM || (privileged && !signals))
+    return 0;
+  if (signals)
+    uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
+                        "sigtrap needs the right to ptrace(2) the thread (see "
+                        "kernel.yama.ptrace_scope), or %s and CAP_KILL",
+                        capability(attempt));
+  else
+    uvperf__attempt_say(
+        attempt, UVPERF_CAUSE_PERMISSION,
+        "the thread may not be traced (not dumpable, setuid, or in another "
+        "user namespace) without %s",
+        capability(attempt));
+  return 1;
+}
+
+/* LOCKDOWN_PERF of security/lockdown. */
+static int explain_lockdown(const uvperf__attempt_t *attempt) {
+  char text[64];
+
+  if (attempt->code != -EPERM ||
+      !(attempt->attr->sample_type & PERF_SAMPLE_REGS_INTR) ||
+      uvperf__system_line(attempt->root, "/sys/kernel/security/lockdown", "",
+                          text, sizeof(text)) != 0 ||
+      strstr(text, "[confidentiality]") == NULL)
+    return 0;
+  uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
+                      "kernel lockdown (confidentiality) forbids "
+                      "PERF_SAMPLE_REGS_INTR to everybody");
+  return 1;
+}
+
+/* With the capability that should have lifted all. */
+static int explain_in_spite(const uvperf__attempt_t *attempt) {
+  const char *which = capability(attempt);
+
+  if (uvperf__system_is_user_namespace(attempt->root) == 1)
+    uvperf__attempt_say(
+        attempt, UVPERF_CAUSE_PERMISSION,
+        "%s counts in the initial user namespace only, and this process is in "
+        "another",
+        which);
+  else if (paranoid(attempt) > LAST_COMMON_LEVEL &&
+           uvperf__system_has_capability(attempt->root,
+                                         UVPERF__CAP_SYS_ADMIN) == 0)
+    uvperf__attempt_say(
+        attempt, UVPERF_CAUSE_PERMISSION,
+        "at kernel.perf_event_paranoid %lld CAP_PERFMON is not enough: lower "
+        "it to 2 or use CAP_SYS_ADMIN",
+        (long long)paranoid(attempt));
+  else
+    return 0;
+  return 1;
+}
+
+static void explain_module(const uvperf__attempt_t *attempt) {
+  uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_PERMISSION,
+      "denied, though neither capabilities nor perf_event_paranoid are why: by "
+      "a security module? See the audit log");
+}
+
+void uvperf__attempt_denied(const uvperf__attempt_t *attempt) {
+  int privileged = uvperf__system_has_perfmon(attempt->root) == 1;
+
+  if (uvperf__attempt_filtered(attempt) || explain_admin(attempt) ||
+      explain_lockdown(attempt))
+    return;
+  if (privileged && explain_in_spite(attempt))
+    return;
+  if (!privileged && (explain_foreign(attempt) || explain_privileged(attempt) ||
+                      explain_paranoid(attempt)))
+    return;
+  if (!explain_trace(attempt, privileged))
+    explain_module(attempt);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Words for an event and its target, for the reasons of failures. Names only
+ * what is generic; it is not the inverse of a parser. */
+#include "explain/describe.h"
+
+#include <stdio.h>
+
+#include "attr/generic_name.h"
+#include "host/pmu.h"
+#include "util/file.h"
+
+static void describe_other(char *text, size_t size, const char *root,
+                           const struct perf_event_attr *attr) {
+  unsigned long long config = attr->config;
+  char pmu[24];
+
+  if (uvperf__pmu_name(root, attr->type, pmu, sizeof(pmu)) == 0)
+    snprintf(text, size, "event %#llx of PMU %s", config, pmu);
+  else
+    snprintf(text, size, "event %#llx of type %u", config, attr->type);
+}
+
+/* The upper half of the config may be the type of a PMU (hybrid machines). */
+static void describe_generic(char *text, size_t size, const char *kind,
+                             const struct perf_event_attr *attr) {
+  char name[UVPERF__GENERIC_NAME_BYTES];
+
+  if (uvperf__generic_name(attr->type, (uint32_t)attr->config, name,
+                           sizeof(name)) == 0)
+    snprintf(text, size, "%s event %s", kind, name);
+  else
+    snprintf(text, size, "%s event %#llx", kind,
+             (unsigned long long)attr->config);
+}
+
+void uvperf__describe_event(char *text, size_t size, const char *root,
+                            const struct perf_event_attr *attr) {
+  unsigned long long config = attr->config;
+
+  switch (attr->type) {
+    case PERF_TYPE_HARDWARE:
+      describe_generic(text, size, "hardware", attr);
+      return;
+    case PERF_TYPE_SOFTWARE:
+      describe_generic(text, size, "software", attr);
+      return;
+    case PERF_TYPE_TRACEPOINT:
+      snprintf(text, size, "tracepoint %llu", config);
+      return;
+    case PERF_TYPE_HW_CACHE:
+      describe_generic(text, size, "cache", attr);
+      return;
+    case PERF_TYPE_RAW:
+      snprintf(text, size, "raw event %#llx", config);
+      return;
+    case PERF_TYPE_BREAKPOINT:
+      snprintf(text, size, "breakpoint at %#llx",
+               (unsigned long long)attr->bp_addr);
+      return;
+    default:
+      describe_other(text, size, root, attr);
+  }
+}
+
+/* Names of directories may hold anything, and a reason may be printed. */
+static void describe_cgroup(char *text, size_t size, int cgroup) {
+  char path[64];
+  size_t i;
+
+  if (uvperf__file_path_of(cgroup, path, sizeof(path)) != 0 || path[0] != '/') {
+    snprintf(text, size, " of cgroup fd %d", cgroup);
+    return;
+  }
+  for (i = 0; path[i] != '\0'; i++)
+    if (path[i] < ' ' || path[i] > '~')
+      path[i] = '?';
+  snprintf(text, size, " of cgroup %s%s", path,
+           i < sizeof(path) - 1 ? "" : "...");
+}
+
+void uvperf__describe_target(char *text, size_t size, int pid, int cpu,
+                             int cgroup) {
+  char task[80] = " of the calling thread";
+  char where[24] = "";
+
+  if (cgroup >= 0)
+    describe_cgroup(task, sizeof(task), cgroup);
+  else if (pid == -1)
+    snprintf(task, sizeof(task), " of every task");
+  else if (pid != 0)
+    snprintf(task, sizeof(task), " of thread %d", pid);
+  if (cpu != -1)
+    snprintf(where, sizeof(where), " on CPU %d", cpu);
+  snprintf(text, size, "%s%s", task, where);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* Aside of the layers: turns a code and its circumstances into a
+ * uvperf_error_t. Each function returns the code, so that a caller can end with
+ * `return uvperf__explain_…`; `error` may be NULL everywhere. */
+#ifndef UVPERF_LIB_EXPLAIN_EXPLAIN_H
+#define UVPERF_LIB_EXPLAIN_EXPLAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host/tracefs.h"
+#include "uvperf/attr.h"
+#include "uvperf/error.h"
+
+/* A plain failure whose cause is known. The text is cut, never overrun. */
+int uvperf__explain(uvperf_error_t *error, int code, int cause,
+                    const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Fds or memory ran out (uvperf__is_shortage) while `what` was tried: "files
+ * cannot be read". */
+int uvperf__explain_shortage(uvperf_error_t *error, int code, const char *what);
+
+/* Whether an error is such a want, which says nothing of what was tried: with
+ * more fds or memory it might be there. (ENOMEM has other causes as well.) */
+int uvperf__is_explained_shortage(const uvperf_error_t *error);
+
+/* One perf_event_open(2) that failed. */
+typedef struct uvperf__attempt_s {
+  uvperf_error_t *error; /* to be filled; NULL: nobody wants to know */
+  const char *root;      /* of /proc and /sys; "" is the real one */
+  const struct perf_event_attr *attr; /* as the kernel left it */
+  uint32_t asked_size; /* attr.size before the call: E2BIG overwrites it */
+  int code;            /* a -errno */
+  int pid;
+  int cpu;
+  int cgroup; /* fd, -1: none */
+  /* How the leader of its group was opened (of it only attr, pid, cpu, cgroup
+   * and leader count), NULL: none. */
+  const struct uvperf__attempt_s *leader;
+  /* Shared by all attempts of one call, which can be thousands; NULL: there is
+   * only this one. */
+  uvperf__tracefs_ids_t *tracepoints;
+} uvperf__attempt_t;
+
+/* Why perf_event_open(2) failed. Reads what it needs of /proc and /sys under
+ * the root. */
+int uvperf__explain_open(const uvperf__attempt_t *attempt);
+
+/* Why mmap(2) of a ring with `bytes` of data gave `code`. */
+int uvperf__explain_map(uvperf_error_t *error, int code, const char *root,
+                        const struct perf_event_attr *attr, int cpu,
+                        size_t bytes);
+
+/* One ioctl on an open event. What the request does not take is 0 or NULL. */
+typedef struct uvperf__control_s {
+  unsigned long request;              /* PERF_EVENT_IOC_* */
+  const struct perf_event_attr *attr; /* of the event */
+  /* The argument: the overflows, the period, the program's fd; for QUERY_BPF
+   * the number of programs. */
+  uint64_t value;
+  const char *filter;
+  const struct perf_event_attr *wanted; /* what MODIFY_ATTRIBUTES was given */
+} uvperf__control_t;
+
+/* Why that ioctl gave `code`. */
+int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
+                            const uvperf__control_t *control);
+
+/* Why a command of bpf(2) gave `code` while `what` was tried: "the map
+ * /sys/fs/bpf/events cannot be opened". */
+int uvperf__explain_bpf(uvperf_error_t *error, int code, const char *root,
+                        const char *what);
+
+/* What of a breakpoint's bp_type, bp_len and bp_addr the kernel refuses by
+ * `code`, -EINVAL or -EOPNOTSUPP; NULL for nothing that is known; static. */
+const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
+                                     int code);
+
+/* Why uvperf__options_copy refused an option struct of this name. */
+int uvperf__explain_options(uvperf_error_t *error, int code, const char *name);
+
+#endif

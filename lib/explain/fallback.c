@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* Decides which fallback fits a failure of perf_event_open(2), changes the attr
+ * and notes what it changed. It does not open: who does asks it, again and
+ * again, until the kernel says yes or this file has nothing left. */
+#include "explain/fallback.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attr/attr.h"
+#include "attr/kernel_knows.h"
+#include "explain/explain.h"
+#include "host/system.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A timer interrupt more often than that leaves a CPU little time for what is
+ * measured; the kernel's own bound is 10 us (perf_swevent_start_hrtimer). */
+#define LEAST_CLOCK_NS 100000
+
+#define NS_PER_SECOND 1000000000
+
+/* Changes a field, or goes on changing it: one entry tells of all the steps
+ * that a fallback took. */
+static void change(uvperf__fallback_t *fallback, enum uvperf_fallback which,
+                   struct perf_event_attr *attr, enum uvperf_attr_field field,
+                   uint64_t to) {
+  uint64_t from = uvperf__attr_value(attr, field);
+  uvperf_change_t *entry;
+  size_t i;
+
+  if (from == to)
+    return;
+  uvperf_attr_set(attr, field, to);
+  for (i = 0; i < fallback->nr; i++)
+    if (fallback->changes[i].field == (uint32_t)field &&
+        fallback->changes[i].fallback == (uint32_t)which)
+      break;
+  if (i == UVPERF__CHANGES_MOST)
+    return;
+  entry = &fallback->changes[i];
+  if (i == fallback->nr) {
+    fallback->nr++;
+    memset(entry, 0, sizeof(*entry));
+    entry->fallback = which;
+    entry->field = field;
+    entry->from = from;
+  }
+  entry->to = to;
+}
+
+/* -- UVPERF_FALLBACK_KERNEL ----------------------------------------------- */
+
+static int is_zero(const struct perf_event_attr *attr, size_t from, size_t to) {
+  const uint8_t *bytes = (const uint8_t *)attr;
+
+  while (from < to && bytes[from] == 0)
+    from++;
+  return from >= to;
+}
+
+/* E2BIG: the kernel's size is in the attr, and what lies behind it must become
+ * 0. Behind the last field that has a name nothing can be told to have been
+ * there. */
+static int cut_to_size(uvperf__fallback_t *fallback,
+                       struct perf_event_attr *attr, uint32_t asked_size) {
+  uint32_t named = uvperf__attr_end(UVPERF_ATTR_CONFIG4);
+  uint32_t known = attr->size;
+  unsigned int field;
+
+  if (known < PERF_ATTR_SIZE_VER0 || known >= asked_size)
+    return 0;
+  attr->size = asked_size;
+  if (!is_zero(attr, known > named ? known : named, asked_size)) {
+    attr->size = known;
+    return 0;
+  }
+  for (field = UVPERF_ATTR_TYPE; field <= UVPERF_ATTR_CONFIG4; field++)
+    if (uvperf__attr_end((enum uvperf_attr_field)field) > known)
+      change(fallback, UVPERF_FALLBACK_KERNEL, attr,
+             (enum uvperf_attr_field)field, 0);
+  attr->size = known;
+  return 1;
+}
+
+static uint64_t flags_of(const struct perf_event_attr *attr) {
+  uint64_t flags = 0;
+  unsigned int flag;
+
+  for (flag = 0; flag <= UVPERF_ATTR_DEFER_OUTPUT; flag++)
+    if (uvperf__attr_value(attr, (enum uvperf_attr_field)flag))
+      flags |= UINT64_C(1) << flag;
+  return flags;
+}
+
+static int clear_flags(uvperf__fallback_t *fallback,
+                       struct perf_event_attr *attr) {
+  uint64_t unknown;
+  unsigned int flag;
+
+  uvperf__kernel_unknown(UVPERF__WORD_FLAGS, flags_of(attr), &unknown);
+  for (flag = 0; flag < 64; flag++)
+    if (unknown >> flag & 1)
+      change(fallback, UVPERF_FALLBACK_KERNEL, attr,
+             (enum uvperf_attr_field)flag, 0);
+  return unknown != 0;
+}
+
+static int clear_bits(uvperf__fallback_t *fallback,
+                      struct perf_event_attr *attr, enum uvperf__word word,
+                      enum uvperf_attr_field field) {
+  uint64_t bits = uvperf__attr_value(attr, field);
+  uint64_t unknown;
+
+  uvperf__kernel_unknown(word, bits, &unknown);
+  change(fallback, UVPERF_FALLBACK_KERNEL, attr, field, bits & ~unknown);
+  return unknown != 0;
+}
+
+/* All that is not known at once, as EINVAL tells of one as of many. Without
+ * PERF_SAMPLE_BRANCH_STACK the kernel does not look at branch_sample_type. */
+static int clear_unknown(uvperf__fallback_t *fallback,
+                         struct perf_event_attr *attr) {
+  int cleared = clear_flags(fallback, attr);
+
+  cleared |= clear_bits(fallback, attr, UVPERF__WORD_SAMPLE_TYPE,
+                        UVPERF_ATTR_SAMPLE_TYPE);
+  cleared |= clear_bits(fallback, attr, UVPERF__WORD_READ_FORMAT,
+                        UVPERF_ATTR_READ_FORMAT);
+  if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
+    cleared |= clear_bits(fallback, attr, UVPERF__WORD_BRANCH_SAMPLE_TYPE,
+                          UVPERF_ATTR_BRANCH_SAMPLE_TYPE);
+  cleared |= clear_bits(fallback, attr, UVPERF__WORD_AUX_ACTION,
+                        UVPERF_ATTR_AUX_ACTION);
+  return cleared;
+}
+
+static int try_kernel(uvperf__fallback_t *fallback,
+                      struct perf_event_attr *attr, uint32_t asked_size,
+                      const uvperf_error_t *failed) {
+  if (failed->code == -E2BIG)
+    return cut_to_size(fallback, attr, asked_size);
+  return failed->code == -EINVAL && clear_unknown(fallback, attr);
+}
+
+/* -- UVPERF_FALLBACK_USER ------------------------------------------------- */
+
+/* The hypervisor too, as perf(1) does. */
+static int try_user(uvperf__fallback_t *fallback, struct perf_event_attr *attr,
+                    uint32_t asked_size, const uvperf_error_t *failed) {
+  (void)asked_size;
+  if (failed->cause != UVPERF_CAUSE_PERMISSION || attr->exclude_kernel ||
+      attr->exclude_user)
+    return 0;
+  change(fallback, UVPERF_FALLBACK_USER, attr, UVPERF_ATTR_EXCLUDE_KERNEL, 1);
+  change(fallback, UVPERF_FALLBACK_USER, attr, UVPERF_ATTR_EXCLUDE_HV, 1);
+  return 1;
+}
+
+/* -- UVPERF_FALLBACK_PRECISE ---------------------------------------------- */
+
+/* PMUs say EOPNOTSUPP (x86_pmu_hw_config) or EINVAL; ENOENT comes where AMD's
+ * core PMU hands the event on to one for IBS that is not there. */
+static int try_precise(uvperf__fallback_t *fallback,
+                       struct perf_event_attr *attr, uint32_t asked_size,
+                       const uvperf_error_t *failed) {
+  int fits = failed->code == -EOPNOTSUPP || failed->code == -EINVAL ||
+             failed->code == -ENOENT;
+
+  (void)asked_size;
+  if (!fits || attr->precise_ip == 0)
+    return 0;
+  change(fallback, UVPERF_FALLBACK_PRECISE, attr, UVPERF_ATTR_PRECISE_IP,
+         attr->precise_ip - 1u);
+  return 1;
+}
+
+/* -- UVPERF_FALLBACK_CLOCK ------------------------------------------------ */
+
+static uint64_t clock_period(const char *root, uint64_t cycles) {
+  uint64_t least = LEAST_CLOCK_NS;
+  int64_t hz;
+
+  if (uvperf__system_max_sample_rate(root, &hz) == 0 && hz > 0 &&
+      least < (NS_PER_SECOND + (uint64_t)hz - 1) / (uint64_t)hz)
+    least = (NS_PER_SECOND + (uint64_t)hz - 1) / (uint64_t)hz;
+  return cycles < least ? least : cycles;
+}
+
+static int has_no_cycles(const uvperf_error_t *failed) {
+  return (failed->code == -ENODEV && failed->cause != UVPERF_CAUSE_NO_CPU) ||
+         failed->code == -ENOENT || failed->code == -ENXIO ||
+         failed->code == -EOPNOTSUPP;
+}
+
+static int try_clock(uvperf__fallback_t *fallback, struct perf_event_attr *attr,
+                     uint32_t asked_size, const uvperf_error_t *failed) {
+  (void)asked_size;
+  /* The upper half is the type of a PMU, where there are several. */
+  if (!has_no_cycles(failed) || attr->type != PERF_TYPE_HARDWARE ||
+      (uint32_t)attr->config != PERF_COUNT_HW_CPU_CYCLES)
+    return 0;
+  change(fallback, UVPERF_FALLBACK_CLOCK, attr, UVPERF_ATTR_TYPE,
+         PERF_TYPE_SOFTWARE);
+  change(fallback, UVPERF_FALLBACK_CLOCK, attr, UVPERF_ATTR_CONFIG,
+         fallback->is_of_cpu ? PERF_COUNT_SW_CPU_CLOCK
+                             : PERF_COUNT_SW_TASK_CLOCK);
+  if (!attr->freq && attr->sample_period != 0)
+    change(fallback, UVPERF_FALLBACK_CLOCK, attr, UVPERF_ATTR_SAMPLE_PERIOD,
+           clock_period(fallback->root, attr->sample_period));
+  change(fallback, UVPERF_FALLBACK_CLOCK, attr, UVPERF_ATTR_PRECISE_IP, 0);
+  return 1;
+}
+
+/* In this order: what the kernel does not know it finds first, and the event
+ * asked for, with less, is nearer to what was wanted than another one. */
+static const struct {
+  uint32_t fallback;
+  const char *name;
+  int (*try_it)(uvperf__fallback_t *fallback, struct perf_event_attr *attr,
+                uint32_t asked_size, const uvperf_error_t *failed);
+} fallbacks[] = {
+    {UVPERF_FALLBACK_KERNEL, "bits this kernel knows", try_kernel},
+    {UVPERF_FALLBACK_USER, "user side only", try_user},
+    {UVPERF_FALLBACK_PRECISE, "lower precise_ip", try_precise},
+    {UVPERF_FALLBACK_CLOCK, "a clock", try_clock},
+};
+
+int uvperf__fallback_next(uvperf__fallback_t *fallback,
+                          struct perf_event_attr *attr, uint32_t asked_size,
+                          const uvperf_error_t *failed) {
+  size_t i;
+
+  for (i = 0; i < COUNT_OF(fallbacks); i++)
+    if ((fallback->allowed & fallbacks[i].fallback) &&
+        fallbacks[i].try_it(fallback, attr, asked_size, failed))
+      return 1;
+  return 0;
+}
+
+static int was_applied(const uvperf__fallback_t *fallback, uint32_t which) {
+  size_t i;
+
+  for (i = 0; i < fallback->nr; i++)
+    if (fallback->changes[i].fallback == which)
+      return 1;
+  return 0;
+}
+
+/* Privileges do not help where the user side alone is not there either; and
+ * whether the change would have helped is not known where fds ran out. */
+static int is_beside_the_matter(const uvperf__fallback_t *fallback,
+                                const uvperf_error_t *last,
+                                const uvperf_error_t *error) {
+  if (uvperf__is_explained_shortage(last))
+    return 1;
+  return error->cause == UVPERF_CAUSE_PERMISSION &&
+         (last->cause == UVPERF_CAUSE_NO_EVENT ||
+          last->cause == UVPERF_CAUSE_NOT_SUPPORTED) &&
+         !was_applied(fallback, UVPERF_FALLBACK_CLOCK);
+}
+
+static void say(const uvperf__fallback_t *fallback, uvperf_error_t *error) {
+  char text[128] = "; nor did it help to fall back to ";
+  size_t used = strlen(text);
+  size_t i;
+
+  if (fallback->nr == 0)
+    return;
+  for (i = 0; i < COUNT_OF(fallbacks); i++)
+    if (was_applied(fallback, fallbacks[i].fallback))
+      used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+                               text[used - 1] == ' ' ? "" : ", ",
+                               fallbacks[i].name);
+  if (strlen(error->reason) + used < sizeof(error->reason))
+    memcpy(error->reason + strlen(error->reason), text, used + 1);
+}
+
+void uvperf__fallback_tell(const uvperf__fallback_t *fallback,
+                           const uvperf_error_t *last, uvperf_error_t *error) {
+  if (is_beside_the_matter(fallback, last, error))
+    *error = *last;
+  else
+    say(fallback, error);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Why mapping a ring failed. What opening can meet is in explain_open.c. */
+#include "explain/explain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "attr/attr.h"
+#include "explain/describe.h"
+#include "host/system.h"
+
+static uint64_t page_bytes(void) {
+  return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A line of /proc/self/status in KiB, 0 where it is not there. */
+static int64_t status_kib(const char *root, const char *key) {
+  char text[32];
+
+  if (uvperf__system_line(root, "/proc/self/status", key, text, sizeof(text)) !=
+      0)
+    return 0;
+  return strtoll(text, NULL, 10);
+}
+
+/* Two functions, as the type of a resource is not everywhere the same. */
+static uint64_t locked_limit(void) {
+  struct rlimit limit = {0, 0};
+
+  getrlimit(RLIMIT_MEMLOCK, &limit);
+  return limit.rlim_cur;
+}
+
+static uint64_t space_limit(void) {
+  struct rlimit limit = {0, 0};
+
+  getrlimit(RLIMIT_AS, &limit);
+  return limit.rlim_cur;
+}
+
+/* Whether perf_mmap_calc_limits lets everything pass. */
+static int is_unlimited(const char *root) {
+  int64_t level;
+
+  if (uvperf__system_has_capability(root, UVPERF__CAP_IPC_LOCK) == 1 &&
+      uvperf__system_is_user_namespace(root) != 1)
+    return 1;
+  return uvperf__system_paranoid(root, &level) == 0 && level < 0;
+}
+
+/* kernel/events/core.c, perf_mmap_calc_limits: a user's rings may take mlock_kb
+ * for each CPU that is online, and what is above that counts for
+ * RLIMIT_MEMLOCK, beside what the process has pinned already. How much of the
+ * first the user's other processes take is not to be seen. The page before the
+ * data counts too. */
+static void explain_locked(uvperf_error_t *error, int code, const char *root,
+                           size_t bytes) {
+  uint64_t needed = (uint64_t)bytes + page_bytes();
+  uint64_t locked = locked_limit();
+  uint64_t limit;
+  int64_t kb = 0;
+  int cpus = uvperf__system_online_cpus(root);
+
+  if (is_unlimited(root)) {
+    uvperf__explain(error, code, UVPERF_CAUSE_PERMISSION,
+                    "a ring of %llu bytes was denied, though no limit of "
+                    "locked memory is why: by a security module? See the "
+                    "audit log",
+                    (unsigned long long)needed);
+    return;
+  }
+  if (uvperf__system_mlock_kb(root, &kb) != 0 || kb < 0)
+    kb = 0;
+  if (cpus < 1)
+    cpus = 1;
+  limit = (uint64_t)kb * 1024 * (uint64_t)cpus;
+  uvperf__explain(error, code, UVPERF_CAUSE_LOCKED_MEMORY,
+                  "a ring of %llu bytes: all of this user's may lock %lld KiB "
+                  "(perf_event_mlock_kb) x %d CPUs, and above that this "
+                  "process %llu KiB (RLIMIT_MEMLOCK; %lld KiB used): ask "
+                  "for less, raise one, or CAP_IPC_LOCK",
+                  (unsigned long long)needed, (long long)kb, cpus,
+                  (unsigned long long)(locked / 1024),
+                  (long long)status_kib(root, "VmPin:"));
+  error->limit = locked > UINT64_MAX - limit ? UINT64_MAX : limit + locked;
+  error->needed = needed;
+}
+
+/* mlock_future_ok of mm/mmap.c, after mlockall(2) with MCL_FUTURE. */
+static void explain_mlockall(uvperf_error_t *error, int code, const char *root,
+                             size_t bytes) {
+  uint64_t locked = locked_limit();
+  int64_t used = status_kib(root, "VmLck:");
+
+  uvperf__explain(error, code, UVPERF_CAUSE_LOCKED_MEMORY,
+                  "a ring of %llu bytes: mlockall(2) locks it too, and "
+                  "RLIMIT_MEMLOCK is %llu (%lld KiB used): raise it, or map "
+                  "before mlockall",
+                  (unsigned long long)(bytes + page_bytes()),
+                  (unsigned long long)locked, (long long)used);
+  error->limit = locked;
+  error->needed = (uint64_t)used * 1024 + bytes + page_bytes();
+}
+
+/* Any of these; which, the kernel does not tell. */
+static void explain_memory(uvperf_error_t *error, int code, const char *root,
+                           const char *event, size_t bytes) {
+  uint64_t space = space_limit();
+  int64_t most = 0;
+
+  uvperf__system_number(root, "/proc/sys/vm/max_map_count", &most);
+  if (space == (uint64_t)RLIM_INFINITY)
+    uvperf__explain(error, code, UVPERF_CAUSE_MEMORY,
+                    "a ring of %zu bytes for %s: out of memory, or of "
+                    "vm.max_map_count (%lld) mappings",
+                    bytes, event, (long long)most);
+  else
+    uvperf__explain(error, code, UVPERF_CAUSE_MEMORY,
+                    "a ring of %zu bytes for %s: out of memory, of the %llu "
+                    "bytes of RLIMIT_AS, or of vm.max_map_count mappings",
+                    bytes, event, (unsigned long long)space);
+}
+
+/* What perf_mmap refuses, or what could never wake a reader; NULL for none. */
+static const char *fault_of(const struct perf_event_attr *attr, int cpu,
+                            size_t bytes) {
+  if (attr->inherit && cpu == -1)
+    return "inherit with a ring needs a cpu: open one event for each";
+  if (bytes < page_bytes() || (bytes & (bytes - 1)) != 0)
+    return "the size must be a power of two of pages";
+  if (uvperf__attr_watermark(attr) >= bytes)
+    return "wakeup_watermark must be smaller than the ring, or no wakeup ever "
+           "comes";
+  return NULL;
+}
+
+static void explain_fault(uvperf_error_t *error, int code, const char *event,
+                          size_t bytes, const char *fault) {
+  if (fault != NULL)
+    uvperf__explain(error, code, UVPERF_CAUSE_ARGUMENT,
+                    "a ring of %zu bytes for %s: %s", bytes, event, fault);
+  else
+    uvperf__explain(error, code, UVPERF_CAUSE_UNKNOWN,
+                    "a ring of %zu bytes for %s: mmap gave errno %d", bytes,
+                    event, -code);
+}
+
+int uvperf__explain_map(uvperf_error_t *error, int code, const char *root,
+                        const struct perf_event_attr *attr, int cpu,
+                        size_t bytes) {
+  char event[UVPERF__DESCRIBE_BYTES];
+  const char *fault = NULL;
+
+  if (error == NULL)
+    return code;
+  uvperf__describe_event(event, sizeof(event), root, attr);
+  switch (code) {
+    case -EPERM:
+      explain_locked(error, code, root, bytes);
+      return code;
+    case -EAGAIN:
+      explain_mlockall(error, code, root, bytes);
+      return code;
+    case -ENOMEM:
+      explain_memory(error, code, root, event, bytes);
+      return code;
+    case -EACCES:
+      return uvperf__explain(error, code, UVPERF_CAUSE_PERMISSION,
+                             "a ring of %zu bytes for %s was denied: by a "
+                             "security module? See the audit log",
+                             bytes, event);
+    case -ENODEV:
+      return uvperf__explain(error, code, UVPERF_CAUSE_NO_EVENT,
+                             "a ring of %zu bytes for %s: the PMU's device is "
+                             "gone",
+                             bytes, event);
+    case -EBUSY:
+      fault = "the event writes to another event's ring";
+      break;
+    case -EINVAL:
+      fault = fault_of(attr, cpu, bytes);
+      break;
+  }
+  explain_fault(error, code, event, bytes, fault);
+  return code;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the directory of a cgroup. Whether events can be opened for it is the
+ * kernel's to say: of a hierarchy without perf_event they cannot. */
+#include "host/cgroup.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <linux/magic.h>
+
+#include "explain/explain.h"
+#include "host/mounts.h"
+#include "util/file.h"
+#include "util/letter_case.h"
+
+/* -- where it is ---------------------------------------------------------- */
+
+/* The search for the place where its hierarchy is mounted. */
+typedef struct search_s {
+  const char *path;
+  int is_absolute; /* the path is at or below a mount of cgroups */
+  int is_v1;       /* the place is v1's, with perf_event */
+  char place[PATH_MAX];
+} search_t;
+
+static int is_at_or_below(const char *path, const char *place) {
+  size_t length = strlen(place);
+
+  return strncmp(path, place, length) == 0 &&
+         (path[length] == '\0' || path[length] == '/');
+}
+
+static int look_at_mount(const uvperf__mount_t *mount, void *data) {
+  search_t *search = data;
+  int is_v1 = strcmp(mount->type, "cgroup") == 0;
+
+  if (!is_v1 && strcmp(mount->type, "cgroup2") != 0)
+    return 0;
+  if (is_at_or_below(search->path, mount->place)) {
+    search->is_absolute = 1;
+    search->place[0] = '\0';
+    return 1;
+  }
+  if (is_v1 ? search->is_v1 || !uvperf__mount_has(mount, "perf_event")
+            : search->place[0] != '\0')
+    return 0;
+  search->is_v1 = is_v1;
+  snprintf(search->place, sizeof(search->place), "%s", mount->place);
+  return 0;
+}
+
+/* Puts the directory's path, without the root, into a text. */
+static int find(const char *root, const char *path, char found[PATH_MAX],
+                uvperf_error_t *error) {
+  search_t search = {path, 0, 0, ""};
+  int length;
+  int rc = uvperf__mounts_each(root, look_at_mount, &search);
+
+  if (uvperf__is_shortage(rc))
+    return uvperf__explain_shortage(error, rc, "the cgroup cannot be found");
+  if (rc < 0)
+    return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
+                           "/proc/self/mounts does not tell where cgroups are "
+                           "mounted (errno %d)",
+                           -rc);
+  if (!search.is_absolute && search.place[0] == '\0')
+    return uvperf__explain(error, -ENOENT, UVPERF_CAUSE_NOT_SUPPORTED,
+                           "/proc/self/mounts has no cgroups, neither of v2 "
+                           "nor of v1 with perf_event: mount -t cgroup2 none "
+                           "/sys/fs/cgroup");
+  length = snprintf(found, PATH_MAX, "%s%s%s", search.place,
+                    search.is_absolute || path[0] == '/' ? "" : "/", path);
+  if (length < 0 || length >= PATH_MAX)
+    return uvperf__explain(error, -ENAMETOOLONG, UVPERF_CAUSE_ARGUMENT,
+                           "target.cgroup is longer than a path can be");
+  return 0;
+}
+
+/* -- opening it ----------------------------------------------------------- */
+
+static int explain(uvperf_error_t *error, int code, const char *path) {
+  char shown[sizeof(error->reason)];
+  size_t i;
+
+  if (uvperf__is_shortage(code))
+    return uvperf__explain_shortage(error, code, "the cgroup cannot be opened");
+  for (i = 0; i + 1 < sizeof(shown) && path[i] != '\0'; i++)
+    shown[i] = uvperf__visible(path[i]);
+  shown[i] = '\0';
+  switch (code) {
+    case -ENOENT:
+      return uvperf__explain(error, code, UVPERF_CAUSE_ARGUMENT,
+                             "no such cgroup (those of a task are in "
+                             "/proc/PID/cgroup): %s",
+                             shown);
+    case -EINVAL:
+    case -ENOTDIR:
+      return uvperf__explain(error, code, UVPERF_CAUSE_ARGUMENT,
+                             "this is no directory of a cgroup: %s", shown);
+    case -EACCES:
+      return uvperf__explain(error, code, UVPERF_CAUSE_PERMISSION,
+                             "this process may not open the cgroup, for lack "
+                             "of rights on it or on a directory above: %s",
+                             shown);
+    default:
+      return uvperf__explain(error, code, UVPERF_CAUSE_UNKNOWN,
+                             "opening the cgroup failed (errno %d): %s", -code,
+                             shown);
+  }
+}
+
+/* The kernel says EBADF of what is no cgroup, with each event. */
+static int check(int fd) {
+  uint64_t magic;
+  int rc = uvperf__file_system(fd, &magic);
+
+  if (rc == 0 && magic != CGROUP_SUPER_MAGIC && magic != CGROUP2_SUPER_MAGIC)
+    rc = -EINVAL;
+  return rc;
+}
+
+int uvperf__cgroup_open(const char *root, const char *path,
+                        uvperf_error_t *error) {
+  char found[PATH_MAX], full[PATH_MAX];
+  uvperf__directory_t directory;
+  int rc = find(root, path, found, error);
+  int length;
+
+  if (rc != 0)
+    return rc;
+  length = snprintf(full, sizeof(full), "%s%s", root, found);
+  if (length < 0 || (size_t)length >= sizeof(full))
+    return explain(error, -ENAMETOOLONG, found);
+  /* As a directory: opening what else may be there could block. */
+  rc = uvperf__directory_open(&directory, full);
+  if (rc != 0)
+    return explain(error, rc, found);
+  rc = check(directory.fd);
+  if (rc != 0) {
+    uvperf__file_close(directory.fd);
+    return explain(error, rc, found);
+  }
+  return directory.fd;
+}

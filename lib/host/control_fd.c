@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel takes in another form than the attr has it, or in one of two
+ * ways, and what it answers by a number that is no errno. */
+#include "host/control_fd.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+
+#include "host/system.h"
+#include "sys/bpf.h"
+#include "sys/sys.h"
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+
+/* perf_swevent_init_hrtimer has made nanoseconds of a clock's frequency and has
+ * cleared the kernel's attr.freq, so nanoseconds is what PERF_EVENT_IOC_PERIOD
+ * takes; what it would check of a frequency is checked here. */
+static int period_argument(const struct perf_event_attr *attr, uint64_t period,
+                           uint64_t *argument) {
+  int64_t most;
+
+  *argument = period;
+  if (!attr->freq || attr->type != PERF_TYPE_SOFTWARE ||
+      (attr->config != PERF_COUNT_SW_CPU_CLOCK &&
+       attr->config != PERF_COUNT_SW_TASK_CLOCK))
+    return 0;
+  if (period == 0 || (uvperf__system_max_sample_rate("", &most) == 0 &&
+                      most >= 0 && period > (uint64_t)most))
+    return -EINVAL;
+  *argument = NS_PER_SECOND / period;
+  return 0;
+}
+
+int uvperf__control_period(int fd, const struct perf_event_attr *attr,
+                           uint64_t period) {
+  uint64_t argument;
+  int rc = period_argument(attr, period, &argument);
+
+  if (rc == 0)
+    rc = uvperf__sys_ioctl_ptr(fd, PERF_EVENT_IOC_PERIOD, &argument);
+  return rc < 0 ? rc : 0;
+}
+
+/* Whether there may be no link although the event takes the program. EINVAL is
+ * what a kernel without such links says (link_create in kernel/bpf/syscall.c),
+ * and of a program that does not fit; EPERM and EACCES are
+ * kernel.unprivileged_bpf_disabled, seccomp filters and security modules, which
+ * forbid bpf(2) and not the ioctl; and a link takes an fd. */
+static int may_do_without(int code) {
+  return code == -EINVAL || code == -ENOSYS || code == -EPERM ||
+         code == -EACCES || code == -EMFILE || code == -ENFILE;
+}
+
+int uvperf__control_bpf(int fd, int prog_fd, int *has_no_links, int *link) {
+  int refused = 0;
+  int rc;
+
+  *link = -1;
+  if (!*has_no_links) {
+    refused = uvperf__sys_bpf_link(prog_fd, fd);
+    if (refused >= 0)
+      *link = refused;
+    if (refused >= 0 || !may_do_without(refused))
+      return refused < 0 ? refused : 0;
+  }
+  rc = uvperf__sys_ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd);
+  if (rc < 0)
+    return rc;
+  /* It was not the program. Fds may be there next time. */
+  if (refused != -EMFILE && refused != -ENFILE)
+    *has_no_links = 1;
+  return 0;
+}
+
+int uvperf__control_filter(int fd, const struct perf_event_attr *attr,
+                           const char *filter) {
+  int rc = uvperf__sys_ioctl_ptr(fd, PERF_EVENT_IOC_SET_FILTER,
+                                 (void *)(uintptr_t)filter);
+
+  /* parse_pred() in kernel/trace/trace_events_filter.c gives -1, which is no
+   * errno, where the name of a field is missing. */
+  if (rc == -EPERM && attr->type == PERF_TYPE_TRACEPOINT)
+    rc = -EINVAL;
+  return rc < 0 ? rc : 0;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads /proc/self/mounts, whose lines have no bound: an overlay's options can
+ * take pages. What a mount is good for is for the callers. */
+#include "host/mounts.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/file.h"
+
+/* A line as far as it was read: "device place type options …". */
+typedef struct line_s {
+  int field;     /* from 0 */
+  char *text;    /* where the field goes; NULL: nowhere */
+  size_t size;   /* of that */
+  size_t length; /* of the field, also of what did not fit */
+  char place[PATH_MAX];
+  char type[32];
+  char options[512];
+} line_t;
+
+static int is_octal(char byte) {
+  return byte >= '0' && byte <= '7';
+}
+
+/* proc(5), fstab(5): a space, tab, newline or backslash is \ and three octal
+ * digits. */
+static void unescape(char *text) {
+  char *to = text;
+
+  while (*text != '\0') {
+    if (text[0] == '\\' && is_octal(text[1]) && is_octal(text[2]) &&
+        is_octal(text[3])) {
+      *to++ =
+          (char)((text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0'));
+      text += 4;
+    } else {
+      *to++ = *text++;
+    }
+  }
+  *to = '\0';
+}
+
+static void start_field(line_t *line, int field) {
+  line->field = field;
+  line->text = NULL;
+  line->length = 0;
+  if (field == 1) {
+    line->text = line->place;
+    line->size = sizeof(line->place);
+  } else if (field == 2) {
+    line->text = line->type;
+    line->size = sizeof(line->type);
+  } else if (field == 3) {
+    line->text = line->options;
+    line->size = sizeof(line->options);
+  }
+}
+
+/* A place that is cut would be another's. */
+static void end_field(line_t *line) {
+  if (line->text == NULL)
+    return;
+  if (line->length < line->size)
+    line->text[line->length] = '\0';
+  else
+    line->text[line->field == 3 ? line->size - 1 : 0] = '\0';
+}
+
+static void start_line(line_t *line) {
+  line->place[0] = '\0';
+  line->type[0] = '\0';
+  line->options[0] = '\0';
+  start_field(line, 0);
+}
+
+static int end_line(line_t *line, uvperf__mounts_each_fn each, void *data) {
+  uvperf__mount_t mount = {line->place, line->type, line->options};
+  int rc = 0;
+
+  end_field(line);
+  unescape(line->place);
+  if (line->place[0] == '/' && line->type[0] != '\0')
+    rc = each(&mount, data);
+  start_line(line);
+  return rc;
+}
+
+static int read_byte(line_t *line, char byte, uvperf__mounts_each_fn each,
+                     void *data) {
+  if (byte == '\n')
+    return end_line(line, each, data);
+  if (byte == ' ') {
+    end_field(line);
+    start_field(line, line->field < 4 ? line->field + 1 : 4);
+  } else {
+    if (line->text != NULL && line->length < line->size)
+      line->text[line->length] = byte;
+    line->length += 1;
+  }
+  return 0;
+}
+
+static int read_lines(int fd, uvperf__mounts_each_fn each, void *data) {
+  char chunk[1024];
+  line_t line;
+  ssize_t nr;
+  ssize_t i;
+  int rc = 0;
+
+  start_line(&line);
+  while (rc == 0 && (nr = uvperf__file_read(fd, chunk, sizeof(chunk))) > 0)
+    for (i = 0; rc == 0 && i < nr; i++)
+      rc = read_byte(&line, chunk[i], each, data);
+  if (rc != 0)
+    return rc;
+  /* The last line may have no newline. */
+  return nr < 0 ? (int)nr : end_line(&line, each, data);
+}
+
+int uvperf__mounts_each(const char *root, uvperf__mounts_each_fn each,
+                        void *data) {
+  char path[PATH_MAX];
+  int length = snprintf(path, sizeof(path), "%s/proc/self/mounts", root);
+  int fd;
+  int rc;
+
+  if (length < 0 || length >= PATH_MAX)
+    return -ENAMETOOLONG;
+  fd = uvperf__file_open(path);
+  if (fd < 0)
+    return fd;
+  rc = read_lines(fd, each, data);
+  uvperf__file_close(fd);
+  return rc;
+}
+
+int uvperf__mount_has(const uvperf__mount_t *mount, const char *option) {
+  size_t length = strlen(option);
+  const char *at = mount->options;
+
+  while (strncmp(at, option, length) != 0 ||
+         (at[length] != '\0' && at[length] != ',')) {
+    at = strchr(at, ',');
+    if (at == NULL)
+      return 0;
+    at += 1;
+  }
+  return 1;
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads what the kernel's Documentation/ABI/testing/sysfs-bus-event_source-*
+ * describe: PMUs, their types, terms, named events and CPUs. What an event
+ * needs of it is for the parser of names. */
+#define _GNU_SOURCE 1
+#include "host/pmu.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/file.h"
+#include "util/range_list.h"
+
+#define PMUS "/sys/bus/event_source/devices"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* -- Paths ---------------------------------------------------------------- */
+
+static int is_component(const char *name) {
+  return uvperf__file_is_name(name) && strlen(name) <= NAME_MAX;
+}
+
+/* The path, without the root, of a file of a PMU: "cpumask"; of one in a
+ * directory of it: "events", "tsc"; and of one beside that: ".scale". */
+static int file_path(char path[PATH_MAX], const char *pmu, const char *part,
+                     const char *name, const char *suffix) {
+  if (!is_component(pmu) || (name != NULL && !is_component(name)))
+    return -EINVAL;
+  if (name == NULL)
+    snprintf(path, PATH_MAX, PMUS "/%s/%s", pmu, part);
+  else
+    snprintf(path, PATH_MAX, PMUS "/%s/%s/%s%s", pmu, part, name, suffix);
+  return 0;
+}
+
+/* Reads such a file. */
+static int read_text(const char *root, const char *pmu, const char *part,
+                     const char *name, const char *suffix,
+                     char text[UVPERF__PMU_TEXT_BYTES]) {
+  char path[PATH_MAX];
+  int rc = file_path(path, pmu, part, name, suffix);
+
+  text[0] = '\0';
+  if (rc != 0)
+    return rc;
+  rc = uvperf__system_text(root, path, text, UVPERF__PMU_TEXT_BYTES);
+  /* sysfs may have a PMU, and no directory of ours: neither has the file. */
+  return rc == -ENOTDIR ? -ENOENT : rc;
+}
+
+/* Reads a file of a number from 0 to UINT32_MAX. */
+static int read_u32(const char *root, const char *pmu, const char *part,
+                    uint32_t *value) {
+  char path[PATH_MAX];
+  int64_t number;
+  int rc = file_path(path, pmu, part, NULL, NULL);
+
+  *value = 0;
+  if (rc != 0)
+    return rc;
+  rc = uvperf__system_number(root, path, &number);
+  if (rc == -ENOTDIR)
+    return -ENOENT;
+  if (rc == -ERANGE || (rc == 0 && (number < 0 || number > UINT32_MAX)))
+    return -EINVAL;
+  *value = (uint32_t)number;
+  return rc;
+}
+
+/* -- Directories ---------------------------------------------------------- */
+
+static int open_directory(uvperf__directory_t *directory, const char *root,
+                          const char *pmu, const char *part) {
+  char path[PATH_MAX];
+  int length = snprintf(path, PATH_MAX, "%s" PMUS "/%s/%s", root, pmu, part);
+
+  if (length < 0 || length >= PATH_MAX)
+    return -ENAMETOOLONG;
+  return uvperf__directory_open(directory, path);
+}
+
+/* Whether there is such a PMU: 0, or -errno. */
+static int find_pmu(const char *root, const char *pmu) {
+  uvperf__directory_t directory;
+  int rc = open_directory(&directory, root, pmu, "");
+
+  if (rc == 0)
+    uvperf__file_close(directory.fd);
+  return uvperf__is_shortage(rc) || rc == 0 ? rc : -ENOENT;
+}
+
+/* Each entry of an open directory, which it closes; those that begin with a dot
+ * are none of the kernel's. */
+static int each_entry(uvperf__directory_t *directory,
+                      int (*is_wanted)(const char *), uvperf__pmu_each_fn each,
+                      void *data) {
+  const char *entry;
+  int rc;
+
+  while ((rc = uvperf__directory_next(directory, &entry)) > 0) {
+    if (entry[0] == '.' || !is_wanted(entry))
+      continue;
+    rc = each(entry, data);
+    if (rc != 0)
+      break;
+  }
+  uvperf__file_close(directory->fd);
+  return rc;
+}
+
+/* Each entry of a directory that a PMU may have. */
+static int each_part(const char *root, const char *pmu, const char *part,
+                     int (*is_wanted)(const char *), uvperf__pmu_each_fn each,
+                     void *data) {
+  uvperf__directory_t directory;
+  int rc, found;
+
+  if (!is_component(pmu))
+    return -EINVAL;
+  rc = open_directory(&directory, root, pmu, part);
+  if (rc == 0)
+    return each_entry(&directory, is_wanted, each, data);
+  if (rc != -ENOENT && rc != -ENOTDIR)
+    return rc;
+  found = find_pmu(root, pmu);
+  return found != 0 || rc == -ENOENT ? found : rc;
+}
+
+static int is_any(const char *name) {
+  (void)name;
+  return 1;
+}
+
+/* pmu_alias_info_file() of perf(1). */
+static int is_event(const char *name) {
+  static const char *const suffixes[] = {".scale", ".unit", ".per-pkg",
+                                         ".snapshot"};
+  size_t length = strlen(name), i;
+
+  for (i = 0; i < COUNT_OF(suffixes); i++) {
+    size_t suffix = strlen(suffixes[i]);
+
+    if (length > suffix && strcmp(name + length - suffix, suffixes[i]) == 0)
+      return 0;
+  }
+  return 1;
+}
+
+int uvperf__pmu_each(const char *root, uvperf__pmu_each_fn each, void *data) {
+  uvperf__directory_t directory;
+  int rc = open_directory(&directory, root, "", "");
+
+  return rc != 0 ? rc : each_entry(&directory, is_any, each, data);
+}
+
+int uvperf__pmu_each_format(const char *root, const char *pmu,
+                            uvperf__pmu_each_fn each, void *data) {
+  return each_part(root, pmu, "format", is_any, each, data);
+}
+
+int uvperf__pmu_each_event(const char *root, const char *pmu,
+                           uvperf__pmu_each_fn each, void *data) {
+  return each_part(root, pmu, "events", is_event, each, data);
+}
+
+/* -- Types ---------------------------------------------------------------- */
+
+int uvperf__pmu_type(const char *root, const char *pmu, uint32_t *type) {
+  int rc = read_u32(root, pmu, "type", type);
+
+  if (rc != -ENOENT)
+    return rc;
+  rc = find_pmu(root, pmu);
+  return rc == 0 ? -ENODATA : rc;
+}
+
+typedef struct search_s {
+  const char *root;
+  uint32_t type;
+  char *name;
+  size_t size;
+} search_t;
+
+static int search_pmu(const char *name, void *data) {
+  search_t *search = data;
+  uint32_t type;
+
+  if (uvperf__pmu_type(search->root, name, &type) != 0 || type != search->type)
+    return 0;
+  snprintf(search->name, search->size, "%s", name);
+  return 1;
+}
+
+int uvperf__pmu_name(const char *root, uint32_t type, char *name, size_t size) {
+  search_t search = {root, type, name, size};
+  int rc;
+
+  name[0] = '\0';
+  rc = uvperf__pmu_each(root, search_pmu, &search);
+  if (rc < 0)
+    return rc;
+  return rc > 0 ? 0 : -ENOENT;
+}
+
+int uvperf__pmu_is(const char *root, uint32_t type, const char *pmu) {
+  uint32_t its;
+
+  /* The types below are fixed. */
+  return type >= PERF_TYPE_MAX && uvperf__pmu_type(root, pmu, &its) == 0 &&
+         its == type;
+}
+
+/* -- Terms ---------------------------------------------------------------- */
+
+static int parse_field(const char **text, enum uvperf_attr_field *field) {
+  static const struct {
+    const char *name;
+    enum uvperf_attr_field field;
+  } fields[] = {
+      {"config", UVPERF_ATTR_CONFIG},   {"config1", UVPERF_ATTR_CONFIG1},
+      {"config2", UVPERF_ATTR_CONFIG2}, {"config3", UVPERF_ATTR_CONFIG3},
+      {"config4", UVPERF_ATTR_CONFIG4},
+  };
+  size_t length, i;
+
+  *text += strspn(*text, " \t\n");
+  length = strcspn(*text, ": \t\n");
+  for (i = 0; i < COUNT_OF(fields); i++) {
+    if (strlen(fields[i].name) != length ||
+        strncmp(*text, fields[i].name, length) != 0)
+      continue;
+    *field = fields[i].field;
+    *text += length;
+    *text += strspn(*text, " \t\n");
+    return 0;
+  }
+  return -EINVAL;
+}
+
+int uvperf__pmu_format_parse(const char *text, uvperf__pmu_format_t *format) {
+  unsigned int first, last;
+  int rc;
+
+  format->mask = 0;
+  if (parse_field(&text, &format->field) != 0 || *text != ':')
+    return -EINVAL;
+  text += 1;
+  do {
+    rc = uvperf__range_next(&text, 63, &first, &last);
+    if (rc < 0)
+      return rc;
+    format->mask |= UINT64_MAX << first & UINT64_MAX >> (63 - last);
+  } while (rc > 0);
+  return 0;
+}
+
+int uvperf__pmu_format_text(const char *root, const char *pmu, const char *term,
+                            char text[UVPERF__PMU_TEXT_BYTES]) {
+  return read_text(root, pmu, "format", term, "", text);
+}
+
+int uvperf__pmu_format(const char *root, const char *pmu, const char *term,
+                       uvperf__pmu_format_t *format) {
+  char text[UVPERF__PMU_TEXT_BYTES];
+  int rc = uvperf__pmu_format_text(root, pmu, term, text);
+
+  return rc != 0 ? rc : uvperf__pmu_format_parse(text, format);
+}
+
+/* The lowest bit that is set. */
+static uint64_t lowest(uint64_t word) {
+  return word & (~word + 1);
+}
+
+int uvperf__pmu_spread(uint64_t mask, uint64_t value, uint64_t *bits) {
+  *bits = 0;
+  for (; mask != 0; mask &= mask - 1, value >>= 1)
+    if (value & 1)
+      *bits |= lowest(mask);
+  return value != 0 ? -ERANGE : 0;
+}
+
+uint64_t uvperf__pmu_gather(uint64_t mask, uint64_t bits) {
+  uint64_t value = 0, bit = 1;
+
+  for (; mask != 0; mask &= mask - 1, bit <<= 1)
+    if (bits & lowest(mask))
+      value |= bit;
+  return value;
+}
+
+/* -- Named events --------------------------------------------------------- */
+
+int uvperf__pmu_event(const char *root, const char *pmu, const char *event,
+                      char terms[UVPERF__PMU_TEXT_BYTES]) {
+  int rc;
+
+  terms[0] = '\0';
+  if (is_component(event) && !is_event(event))
+    return is_component(pmu) ? -ENOENT : -EINVAL;
+  rc = read_text(root, pmu, "events", event, "", terms);
+  if (rc != 0)
+    return rc;
+  return terms[0] == '\0' ? -EINVAL : 0;
+}
+
+/* Turns the letters from `first` on, 'A' or 'a', into the other case, whatever
+ * the locale. 1: there were some. */
+static int turn_case(char *name, char first) {
+  int turned = 0;
+
+  for (; *name != '\0'; name++)
+    if (*name >= first && *name <= first + ('z' - 'a')) {
+      *name ^= 'a' ^ 'A';
+      turned = 1;
+    }
+  return turned;
+}
+
+/* sysfs-bus-event_source-devices-events has names in lower or in upper case
+ * alone, so that perf(1), which takes any case, need not search. */
+int uvperf__pmu_event_of_any_case(const char *root, const char *pmu,
+                                  char event[UVPERF__PMU_NAME_BYTES],
+                                  char terms[UVPERF__PMU_TEXT_BYTES]) {
+  int rc = uvperf__pmu_event(root, pmu, event, terms);
+
+  if (rc == -ENOENT && turn_case(event, 'A'))
+    rc = uvperf__pmu_event(root, pmu, event, terms);
+  if (rc == -ENOENT && turn_case(event, 'a'))
+    rc = uvperf__pmu_event(root, pmu, event, terms);
+  return rc;
+}
+
+/* Reads a file beside an event: 1, 0 where there is none, or -errno. */
+static int read_beside(const char *root, const char *pmu, const char *event,
+                       const char *suffix, char text[UVPERF__PMU_TEXT_BYTES]) {
+  int rc = read_text(root, pmu, "events", event, suffix, text);
+
+  if (rc == 0)
+    return 1;
+  /* The name of an event may leave no room for the suffix. */
+  return rc == -ENOENT || rc == -ENAMETOOLONG ? 0 : rc;
+}
+
+/* In the kernel's locale, whatever the program's is: strtod(3) would take a
+ * comma for the point in most of Europe. newlocale(3) takes no memory for "C":
+ * it is built in. */
+static int parse_scale(const char *text, double *scale) {
+  locale_t kernels = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  char *end;
+
+  if (kernels == (locale_t)0)
+    return -ENOMEM;
+  *scale = strtod_l(text, &end, kernels);
+  freelocale(kernels);
+  if (end == text || end[strspn(end, " \t\n")] != '\0' || !isfinite(*scale))
+    return -EINVAL;
+  return 0;
+}
+
+int uvperf__pmu_measure(const char *root, const char *pmu, const char *event,
+                        uvperf__pmu_measure_t *measure) {
+  char text[UVPERF__PMU_TEXT_BYTES];
+  int rc = uvperf__pmu_event(root, pmu, event, text);
+
+  memset(measure, 0, sizeof(*measure));
+  measure->scale = 1;
+  if (rc < 0)
+    return rc;
+  rc = read_beside(root, pmu, event, ".scale", text);
+  if (rc > 0)
+    rc = parse_scale(text, &measure->scale);
+  if (rc < 0)
+    return rc;
+  rc = read_beside(root, pmu, event, ".unit", text);
+  if (rc < 0)
+    return rc;
+  if (strlen(text) >= sizeof(measure->unit))
+    return -EINVAL;
+  strcpy(measure->unit, text);
+  /* That there is such a file says it, as for perf(1). */
+  rc = read_beside(root, pmu, event, ".per-pkg", text);
+  if (rc < 0)
+    return rc;
+  measure->is_per_package = rc;
+  rc = read_beside(root, pmu, event, ".snapshot", text);
+  if (rc < 0)
+    return rc;
+  measure->is_snapshot = rc;
+  return 0;
+}
+
+/* -- CPUs and skid -------------------------------------------------------- */
+
+int uvperf__pmu_cpus(const char *root, const char *pmu,
+                     char list[UVPERF__PMU_TEXT_BYTES], int *is_mask) {
+  int rc = read_text(root, pmu, "cpumask", NULL, NULL, list);
+
+  *is_mask = rc == 0;
+  return rc != -ENOENT ? rc : read_text(root, pmu, "cpus", NULL, NULL, list);
+}
+
+int uvperf__pmu_max_precise(const char *root, const char *pmu, uint32_t *max) {
+  return read_u32(root, pmu, "caps/max_precise", max);
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads small text files of /proc and /sys under a root path. It keeps nothing
+ * between calls and decides nothing: what a value means is for the callers. */
+#include "host/system.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/cpu_list.h"
+#include "util/file.h"
+#include "uvperf/cpu_list.h"
+
+#define NS_PER_S INT64_C(1000000000)
+
+static int join(char path[PATH_MAX], const char *root, const char *rest) {
+  int length = snprintf(path, PATH_MAX, "%s%s", root, rest);
+
+  return length < 0 || length >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+static int open_file(const char *root, const char *rest) {
+  char path[PATH_MAX];
+  int rc = join(path, root, rest);
+
+  return rc != 0 ? rc : uvperf__file_open(path);
+}
+
+/* The search for the first line that starts with a key. */
+typedef struct search_s {
+  const char *key; /* the part that the line has still to show */
+  const char *whole_key;
+  char *text;
+  size_t size;
+  size_t length;
+  int is_in_line;
+  int is_other; /* the line has shown that it is another */
+} search_t;
+
+/* Looks at the next byte of the file: 1 if it ends the line that was looked
+ * for. */
+static int search_byte(search_t *search, char byte) {
+  if (byte == '\n') {
+    if (!search->is_other && *search->key == '\0')
+      return 1;
+    search->key = search->whole_key;
+    search->is_in_line = 0;
+    search->is_other = 0;
+    return 0;
+  }
+  search->is_in_line = 1;
+  if (search->is_other)
+    return 0;
+  if (*search->key == '\0') {
+    if (search->length + 1 < search->size)
+      search->text[search->length++] = byte;
+  } else if (*search->key == byte) {
+    search->key += 1;
+  } else {
+    search->is_other = 1;
+  }
+  return 0;
+}
+
+static int search_file(search_t *search, int fd) {
+  char chunk[1024];
+  ssize_t nr;
+  ssize_t i;
+
+  while ((nr = uvperf__file_read(fd, chunk, sizeof(chunk))) > 0)
+    for (i = 0; i < nr; i++)
+      if (search_byte(search, chunk[i]))
+        return 0;
+  if (nr < 0)
+    return (int)nr;
+  /* The last line may have no newline. */
+  return search->is_in_line && search_byte(search, '\n') ? 0 : -ENODATA;
+}
+
+int uvperf__system_line(const char *root, const char *path, const char *key,
+                        char *text, size_t size) {
+  search_t search = {key, key, text, size, 0, 0, 0};
+  int fd = open_file(root, path);
+  int rc;
+
+  text[0] = '\0';
+  if (fd < 0)
+    return fd;
+  rc = search_file(&search, fd);
+  uvperf__file_close(fd);
+  text[rc == 0 ? search.length : 0] = '\0';
+  return rc;
+}
+
+/* Fills text until the file ends; sysfs gives a page at a time, others less. */
+static int read_whole(int fd, char *text, size_t size) {
+  size_t length = 0;
+  ssize_t nr;
+
+  while ((nr = uvperf__file_read(fd, text + length, size - length)) > 0) {
+    length += (size_t)nr;
+    if (length == size)
+      return -EFBIG;
+  }
+  if (nr < 0)
+    return (int)nr;
+  if (memchr(text, '\0', length) != NULL)
+    return -EINVAL;
+  if (length > 0 && text[length - 1] == '\n')
+    length -= 1;
+  text[length] = '\0';
+  return 0;
+}
+
+int uvperf__system_text(const char *root, const char *path, char *text,
+                        size_t size) {
+  int fd = open_file(root, path);
+  int rc;
+
+  text[0] = '\0';
+  if (fd < 0)
+    return fd;
+  rc = read_whole(fd, text, size);
+  uvperf__file_close(fd);
+  if (rc != 0)
+    text[0] = '\0';
+  return rc;
+}
+
+int uvperf__system_number(const char *root, const char *path, int64_t *value) {
+  char text[64];
+  char *end;
+  long long number;
+  int rc = uvperf__system_line(root, path, "", text, sizeof(text));
+
+  *value = 0;
+  if (rc != 0)
+    return rc == -ENODATA ? -EINVAL : rc;
+  errno = 0;
+  number = strtoll(text, &end, 10);
+  if (end == text || end[strspn(end, " \t")] != '\0')
+    return -EINVAL;
+  if (errno == ERANGE)
+    return -ERANGE;
+  *value = number;
+  return 0;
+}
+
+int uvperf__system_paranoid(const char *root, int64_t *level) {
+  return uvperf__system_number(root, "/proc/sys/kernel/perf_event_paranoid",
+                               level);
+}
+
+int uvperf__system_mlock_kb(const char *root, int64_t *kb) {
+  return uvperf__system_number(root, "/proc/sys/kernel/perf_event_mlock_kb",
+                               kb);
+}
+
+int uvperf__system_max_sample_rate(const char *root, int64_t *hz) {
+  return uvperf__system_number(
+      root, "/proc/sys/kernel/perf_event_max_sample_rate", hz);
+}
+
+int uvperf__system_max_stack(const char *root, int64_t *frames) {
+  return uvperf__system_number(root, "/proc/sys/kernel/perf_event_max_stack",
+                               frames);
+}
+
+int uvperf__system_capabilities(const char *root, uint64_t *caps) {
+  char text[64];
+  char *end;
+  int rc = uvperf__system_line(root, "/proc/self/status", "CapEff:", text, 64);
+
+  *caps = 0;
+  if (rc != 0)
+    return rc;
+  *caps = strtoull(text, &end, 16);
+  return end == text ? -EINVAL : 0;
+}
+
+int uvperf__system_has_capability(const char *root, int capability) {
+  uint64_t caps;
+  int rc = uvperf__system_capabilities(root, &caps);
+
+  return rc != 0 ? rc : (int)(caps >> capability & 1);
+}
+
+int uvperf__system_has_perfmon(const char *root) {
+  int rc = uvperf__system_has_capability(root, UVPERF__CAP_PERFMON);
+
+  return rc != 0 ? rc
+                 : uvperf__system_has_capability(root, UVPERF__CAP_SYS_ADMIN);
+}
+
+/* Reads a symbolic link. */
+static int read_link(const char *root, const char *rest, char text[64]) {
+  char path[PATH_MAX];
+  int rc = join(path, root, rest);
+
+  return rc != 0 ? rc : uvperf__file_link(path, text, 64);
+}
+
+/* user_namespaces(7): the initial one maps each uid to itself. */
+static int has_map_of_its_own(const char *root) {
+  unsigned long first, mapped, count;
+  char text[64];
+  int rc = uvperf__system_line(root, "/proc/self/uid_map", "", text, 64);
+
+  if (rc != 0)
+    return rc == -ENODATA ? 1 : rc; /* one without a map yet */
+  if (sscanf(text, "%lu %lu %lu", &first, &mapped, &count) != 3)
+    return -EINVAL;
+  return first != 0 || mapped != 0 || count != UINT32_MAX;
+}
+
+/* Root can give any namespace the initial one's map, but the number of that is
+ * fixed: USER_NS_INIT_INO in <linux/nsfs.h>. */
+int uvperf__system_is_user_namespace(const char *root) {
+  unsigned long inode;
+  char text[64];
+  uint64_t caps;
+  int rc;
+
+  if (read_link(root, "/proc/self/ns/user", text) == 0 &&
+      sscanf(text, "user:[%lu]", &inode) == 1)
+    return inode != 0xEFFFFFFDUL;
+  rc = has_map_of_its_own(root);
+  /* Neither is there where the kernel is without CONFIG_USER_NS. */
+  if (rc == -ENOENT && uvperf__system_capabilities(root, &caps) == 0)
+    return 0;
+  return rc;
+}
+
+/* time_namespaces(7); "" is what they leave alone. */
+static const char *namespaced(int clockid) {
+  switch (clockid) {
+    case CLOCK_MONOTONIC:
+    case CLOCK_MONOTONIC_RAW:
+      return "monotonic";
+    case CLOCK_BOOTTIME:
+      return "boottime";
+    default:
+      return "";
+  }
+}
+
+/* The offsets are those of the children to come, which are in our namespace
+ * unless we have called unshare(2). The number of the initial namespace, which
+ * has none, is fixed: TIME_NS_INIT_INO in <linux/nsfs.h>. Where the first
+ * thread has ended, /proc/self has no links, and the offsets are empty. */
+int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns) {
+  const char *clock = namespaced(clockid);
+  char own[64], childrens[64], text[64];
+  int64_t seconds, rest;
+  int rc;
+
+  *ns = 0;
+  if (clock[0] == '\0')
+    return 0;
+  rc = read_link(root, "/proc/thread-self/ns/time", own);
+  if (rc != 0) /* a kernel without such namespaces */
+    return rc == -ENOENT ? 0 : rc;
+  if (strcmp(own, "time:[4026531834]") == 0)
+    return 0;
+  rc = read_link(root, "/proc/thread-self/ns/time_for_children", childrens);
+  if (rc == 0 && strcmp(own, childrens) != 0)
+    rc = -ENODATA;
+  if (rc == 0)
+    rc = uvperf__system_line(root, "/proc/self/timens_offsets", clock, text,
+                             sizeof(text));
+  if (rc != 0)
+    return rc;
+  if (sscanf(text, "%" SCNd64 " %" SCNd64, &seconds, &rest) != 2)
+    return -EINVAL;
+  *ns = seconds * NS_PER_S + rest;
+  return 0;
+}
+
+/* The link is "<process>/task/<thread>", proc(5). */
+int uvperf__system_thread(const char *root) {
+  int process, thread;
+  char link[64];
+  int rc = read_link(root, "/proc/thread-self", link);
+
+  if (rc != 0)
+    return rc;
+  if (sscanf(link, "%d/task/%d", &process, &thread) != 2)
+    return -EINVAL;
+  return thread;
+}
+
+int uvperf__system_kernel(const char *root, unsigned int *major,
+                          unsigned int *minor) {
+  char release[32];
+  int rc = uvperf__system_line(root, "/proc/sys/kernel/osrelease", "", release,
+                               sizeof(release));
+
+  if (rc != 0)
+    return rc;
+  return sscanf(release, "%u.%u", major, minor) == 2 ? 0 : -EINVAL;
+}
+
+int uvperf__system_is_before(const char *root, unsigned int major,
+                             unsigned int minor) {
+  unsigned int its_major, its_minor;
+  int rc = uvperf__system_kernel(root, &its_major, &its_minor);
+
+  if (rc != 0)
+    return rc;
+  return its_major < major || (its_major == major && its_minor < minor);
+}
+
+/* The text of /sys/devices/system/cpu/`list`. */
+static int read_cpus(const char *root, const char *list,
+                     char text[UVPERF__TEXT_BYTES]) {
+  char path[64];
+
+  snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", list);
+  return uvperf__system_text(root, path, text, UVPERF__TEXT_BYTES);
+}
+
+int uvperf__system_has_cpu(const char *root, const char *list, int cpu) {
+  char text[UVPERF__TEXT_BYTES];
+  int rc = read_cpus(root, list, text);
+
+  return rc != 0 ? rc : uvperf__cpu_list_has(text, cpu);
+}
+
+int uvperf__system_cpus(const char *root, const char *list, int *cpus,
+                        size_t *nr) {
+  char text[UVPERF__TEXT_BYTES];
+  int rc = read_cpus(root, list, text);
+
+  return rc != 0 ? rc : uvperf__cpu_list_parse(text, cpus, nr);
+}
+
+static int tell_cpus(const char *list, int *cpus, size_t *nr) {
+  if (nr == NULL || (cpus == NULL && *nr != 0))
+    return -EINVAL;
+  return uvperf__system_cpus("", list, cpus, nr);
+}
+
+int uvperf_cpus_online(int *cpus, size_t *nr) {
+  return tell_cpus("online", cpus, nr);
+}
+
+int uvperf_cpus_possible(int *cpus, size_t *nr) {
+  return tell_cpus("possible", cpus, nr);
+}
+
+int uvperf__system_online_cpus(const char *root) {
+  size_t nr = 0;
+  int rc = uvperf__system_cpus(root, "online", NULL, &nr);
+
+  if (rc == -ENOBUFS)
+    return (int)nr;
+  return rc != 0 ? rc : -EINVAL; /* one is online: it runs this */
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 1: what this system allows, read from /proc and /sys under a root path
+ * that tests can set ("" is the real one). No fds kept, no uv.h. */
+#ifndef UVPERF_LIB_HOST_SYSTEM_H
+#define UVPERF_LIB_HOST_SYSTEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Reads a decimal number from the first line of root + path. 0, or -errno;
+ * -EINVAL where there is no number. */
+int uvperf__system_number(const char *root, const char *path, int64_t *value);
+
+/* Finds the first line of root + path that starts with `key` ("" is any line)
+ * and gives the text behind the key, without the newline, cut to `size`. 0, or
+ * -errno; -ENODATA where there is no such line. */
+int uvperf__system_line(const char *root, const char *path, const char *key,
+                        char *text, size_t size);
+
+/* Room for the text of any file of sysfs: a page at most, and its end. */
+#define UVPERF__TEXT_BYTES 4097
+
+/* The whole of root + path, without a newline at its end. 0, or -errno, text
+ * being "" then; -EFBIG where it does not fit; -EINVAL where it has a zero
+ * byte. */
+int uvperf__system_text(const char *root, const char *path, char *text,
+                        size_t size);
+
+/* /proc/sys/kernel/perf_event_paranoid, perf_event_mlock_kb,
+ * perf_event_max_sample_rate and perf_event_max_stack: 0, or -errno. */
+int uvperf__system_paranoid(const char *root, int64_t *level);
+int uvperf__system_mlock_kb(const char *root, int64_t *kb);
+int uvperf__system_max_sample_rate(const char *root, int64_t *hz);
+int uvperf__system_max_stack(const char *root, int64_t *frames);
+
+/* From <linux/capability.h>; headers before 5.8 lack the last
+ * two. */
+#define UVPERF__CAP_IPC_LOCK   14
+#define UVPERF__CAP_SYS_PTRACE 19
+#define UVPERF__CAP_SYS_ADMIN  21
+#define UVPERF__CAP_SYSLOG     34
+#define UVPERF__CAP_PERFMON    38
+#define UVPERF__CAP_BPF        39
+
+/* The effective set of this process (its first thread), a bit for each; 0, or
+ * -errno (from root + /proc/self/status). */
+int uvperf__system_capabilities(const char *root, uint64_t *caps);
+
+/* Whether this process has a capability in its effective set: 1, 0, or -errno
+ * (from root + /proc/self/status). */
+int uvperf__system_has_capability(const char *root, int capability);
+
+/* Whether it has CAP_PERFMON or CAP_SYS_ADMIN. */
+int uvperf__system_has_perfmon(const char *root);
+
+/* Whether it is in a user namespace other than the initial one: 1, 0, or -errno
+ * (from root + /proc/self/ns/user, else uid_map). */
+int uvperf__system_is_user_namespace(const char *root);
+
+/* How far a clock is ahead of the kernel's own, by which the kernel stamps
+ * records, as this process may be in a time namespace: 0 and *ns, or -errno
+ * where that is not to be told. */
+int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns);
+
+/* The id of the calling thread by root + /proc/thread-self, or -errno. */
+int uvperf__system_thread(const char *root);
+
+/* The version of the kernel: 0, or -errno. */
+int uvperf__system_kernel(const char *root, unsigned int *major,
+                          unsigned int *minor);
+
+/* Whether this kernel is older than Linux major.minor: 1, 0, or -errno. */
+int uvperf__system_is_before(const char *root, unsigned int major,
+                             unsigned int minor);
+
+/* Whether a CPU is in /sys/devices/system/cpu/`list` ("online", "possible"): 1,
+ * 0, or -errno. */
+int uvperf__system_has_cpu(const char *root, const char *list, int cpu);
+
+/* The CPUs of such a list, ascending: as uvperf__cpu_list_parse, or another
+ * -errno where it cannot be read. */
+int uvperf__system_cpus(const char *root, const char *list, int *cpus,
+                        size_t *nr);
+
+/* How many CPUs are online, or -errno. */
+int uvperf__system_online_cpus(const char *root);
+
+#endif

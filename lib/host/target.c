@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds out which places a target stands for. */
+#include "host/target.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "explain/explain.h"
+#include "host/cgroup.h"
+#include "host/cpu_list.h"
+#include "host/system.h"
+#include "sys/sys.h"
+#include "util/alloc.h"
+#include "util/file.h"
+
+/* One target, while its places are made. */
+typedef struct expand_s {
+  uvperf__target_look_t *look;
+  const uvperf_target_t *target;
+  uvperf__target_spots_t *spots;
+  uvperf_error_t *error;
+  int *cpus; /* those of each task; owned */
+  size_t nr_cpus;
+} expand_t;
+
+/* -- CPUs ----------------------------------------------------------------- */
+
+static int is_of_cpus(const uvperf_target_t *target) {
+  return target->type == UVPERF_TARGET_CPUS ||
+         target->type == UVPERF_TARGET_CGROUP;
+}
+
+/* Those that the target lists, else those that are online; of a task those that
+ * are present, as its events can be opened also where a CPU is offline, and
+ * count once it is not. */
+static int list_cpus(const expand_t *expand, int *cpus, size_t *nr) {
+  int rc;
+
+  if (expand->target->cpus != NULL)
+    return uvperf__cpu_list_parse(expand->target->cpus, cpus, nr);
+  if (!is_of_cpus(expand->target)) {
+    rc = uvperf__system_cpus(expand->look->root, "present", cpus, nr);
+    if (rc == 0 || rc == -ENOBUFS || uvperf__is_shortage(rc))
+      return rc;
+  }
+  return uvperf__system_cpus(expand->look->root, "online", cpus, nr);
+}
+
+static int explain_cpus(const expand_t *expand, int code) {
+  if (uvperf__is_shortage(code))
+    return uvperf__explain_shortage(expand->error, code,
+                                    "the CPUs cannot be listed");
+  return uvperf__explain(expand->error, code, UVPERF_CAUSE_NO_CPU,
+                         "/sys/devices/system/cpu/online does not tell which "
+                         "CPUs are online (errno %d): mount sysfs on /sys, or "
+                         "list them in target.cpus",
+                         -code);
+}
+
+/* Another CPU may come online between two looks. */
+static int take_cpus(expand_t *expand) {
+  int rc;
+
+  while ((rc = list_cpus(expand, expand->cpus, &expand->nr_cpus)) == -ENOBUFS) {
+    uvperf__free(expand->cpus);
+    expand->cpus = uvperf__calloc(expand->nr_cpus, sizeof(*expand->cpus));
+    if (expand->cpus == NULL)
+      return explain_cpus(expand, -ENOMEM);
+  }
+  if (rc == 0 && expand->nr_cpus == 0)
+    rc = -ENODATA;
+  return rc != 0 ? explain_cpus(expand, rc) : 0;
+}
+
+/* Of a task: an event that follows it, if no CPUs are listed and no ring wants
+ * one. */
+static int take_task_cpus(expand_t *expand) {
+  if (expand->target->cpus != NULL || expand->look->has_rings)
+    return take_cpus(expand);
+  expand->cpus = uvperf__calloc(1, sizeof(*expand->cpus));
+  if (expand->cpus == NULL)
+    return explain_cpus(expand, -ENOMEM);
+  expand->cpus[0] = -1;
+  expand->nr_cpus = 1;
+  return 0;
+}
+
+/* -- places --------------------------------------------------------------- */
+
+/* One for each of the tasks and CPUs. */
+static int make_spots(expand_t *expand, const uvperf__task_t *tasks,
+                      size_t nr) {
+  uvperf__spot_t *spot;
+  size_t i, j;
+
+  if (expand->nr_cpus > 0 && nr > SIZE_MAX / expand->nr_cpus)
+    spot = NULL;
+  else
+    spot = uvperf__calloc(nr * expand->nr_cpus, sizeof(*spot));
+  if (spot == NULL)
+    return uvperf__explain_shortage(expand->error, -ENOMEM,
+                                    "the target cannot be listed");
+  expand->spots->spots = spot;
+  expand->spots->nr_spots = nr * expand->nr_cpus;
+  for (i = 0; i < nr; i++) {
+    for (j = 0; j < expand->nr_cpus; j++, spot++) {
+      spot->pid = tasks[i].id;
+      spot->cpu = expand->cpus[j];
+      spot->start = tasks[i].start;
+    }
+  }
+  return 0;
+}
+
+/* -- targets -------------------------------------------------------------- */
+
+static int expand_every_task(expand_t *expand) {
+  const uvperf__task_t every = {-1, 0, 0};
+  int rc = take_cpus(expand);
+
+  return rc != 0 ? rc : make_spots(expand, &every, 1);
+}
+
+static int expand_cgroup(expand_t *expand) {
+  int fd = uvperf__cgroup_open(expand->look->root, expand->target->cgroup,
+                               expand->error);
+
+  if (fd < 0)
+    return fd;
+  expand->spots->cgroup_fd = fd;
+  return expand_every_task(expand);
+}
+
+/* As uvperf__task_proc_is_own, which is asked until it says yes. */
+static int is_proc_own(const expand_t *expand) {
+  int rc;
+
+  if (expand->look->is_proc_own)
+    return 1;
+  rc = uvperf__task_proc_is_own(expand->look->root);
+  expand->look->is_proc_own = rc > 0;
+  return rc;
+}
+
+/* /proc is asked only when it started: whether there is such a task, and
+ * whether it may be measured, is the kernel's to say. */
+static int expand_task(expand_t *expand, int id) {
+  uvperf__task_t task = {id, 0, 0};
+  int rc = expand->look->no_starts ? 0 : is_proc_own(expand);
+
+  if (rc > 0)
+    rc = uvperf__task_look(expand->look->root, id, &task);
+  if (uvperf__is_shortage(rc))
+    return uvperf__explain_shortage(expand->error, rc,
+                                    "files of /proc cannot be read");
+  rc = take_task_cpus(expand);
+  return rc != 0 ? rc : make_spots(expand, &task, 1);
+}
+
+static int expand_self(expand_t *expand) {
+  return expand_task(expand, (int)uvperf__sys_gettid());
+}
+
+static int expand_thread(expand_t *expand) {
+  return expand_task(expand, expand->target->pid);
+}
+
+static int expand_command(expand_t *expand) {
+  expand->spots->on_exec = 1;
+  expand->spots->inherit = !(expand->target->flags & UVPERF_TARGET_NO_INHERIT);
+  return expand_task(expand, expand->target->pid);
+}
+
+static int explain_process(const expand_t *expand, int code) {
+  int pid = expand->target->pid;
+
+  if (uvperf__is_shortage(code))
+    return uvperf__explain_shortage(expand->error, code,
+                                    "the threads of the process cannot be "
+                                    "listed");
+  if (code == -ESRCH)
+    return uvperf__explain(expand->error, code, UVPERF_CAUSE_NO_TASK,
+                           "there is no process %d in this PID namespace, or "
+                           "it has ended",
+                           pid);
+  if (code == -EACCES)
+    return uvperf__explain(expand->error, code, UVPERF_CAUSE_PERMISSION,
+                           "/proc does not show process %d to this one: it is "
+                           "mounted with hidepid=; run as root or in the group "
+                           "of its option gid=, or name the threads",
+                           pid);
+  return uvperf__explain(expand->error, code, UVPERF_CAUSE_UNKNOWN,
+                         "listing the threads of process %d in /proc failed "
+                         "(errno %d)",
+                         pid, -code);
+}
+
+/* The threads of another process than the one that was meant would be measured
+ * for it. */
+static int check_process(const expand_t *expand) {
+  int pid = expand->target->pid;
+  int rc = is_proc_own(expand);
+
+  if (rc == 0)
+    return uvperf__explain(expand->error, -ESRCH, UVPERF_CAUSE_NO_TASK,
+                           "the threads of process %d cannot be listed: /proc "
+                           "is not mounted, or shows another PID namespace: "
+                           "mount -t proc proc /proc",
+                           pid);
+  if (rc > 0)
+    rc = uvperf__task_process(expand->look->root, pid);
+  if (rc < 0)
+    return explain_process(expand, rc);
+  if (rc != pid)
+    return uvperf__explain(expand->error, -ESRCH, UVPERF_CAUSE_NO_TASK,
+                           "%d is no process but a thread of process %d: name "
+                           "that, or use UVPERF_TARGET_THREAD",
+                           pid, rc);
+  return 0;
+}
+
+static int expand_process(expand_t *expand) {
+  uvperf__tasks_t threads;
+  int rc = check_process(expand);
+
+  if (rc != 0)
+    return rc;
+  expand->spots->inherit = !(expand->target->flags & UVPERF_TARGET_NO_INHERIT);
+  rc = uvperf__task_threads(expand->look->root, expand->target->pid, &threads);
+  if (rc != 0)
+    return explain_process(expand, rc);
+  rc = take_task_cpus(expand);
+  if (rc == 0)
+    rc = make_spots(expand, threads.tasks, threads.nr);
+  uvperf__tasks_free(&threads);
+  return rc;
+}
+
+int uvperf__target_expand(uvperf__target_look_t *look,
+                          const uvperf_target_t *target,
+                          uvperf__target_spots_t *spots,
+                          uvperf_error_t *error) {
+  static int (*const by_type[])(expand_t *) = {
+      [UVPERF_TARGET_SELF] = expand_self,
+      [UVPERF_TARGET_CPUS] = expand_every_task,
+      [UVPERF_TARGET_THREAD] = expand_thread,
+      [UVPERF_TARGET_PROCESS] = expand_process,
+      [UVPERF_TARGET_COMMAND] = expand_command,
+      [UVPERF_TARGET_CGROUP] = expand_cgroup,
+  };
+  expand_t expand = {look, target, spots, error, NULL, 0};
+  int rc;
+
+  memset(spots, 0, sizeof(*spots));
+  spots->cgroup_fd = -1;
+  rc = by_type[target->type](&expand);
+  uvperf__free(expand.cpus);
+  if (rc != 0)
+    uvperf__target_free(spots);
+  return rc;
+}
+
+void uvperf__target_free(uvperf__target_spots_t *spots) {
+  uvperf__free(spots->spots);
+  if (spots->cgroup_fd >= 0)
+    uvperf__file_close(spots->cgroup_fd);
+  memset(spots, 0, sizeof(*spots));
+  spots->cgroup_fd = -1;
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds tracefs, the tracepoints in it with their ids, and the tracers. What a
+ * tracepoint's fields mean is not known here. */
+#include "host/tracefs.h"
+#include "uvperf/tracefs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/mounts.h"
+#include "host/system.h"
+#include "util/file.h"
+#include "util/glob.h"
+
+/* -- where it is ---------------------------------------------------------- */
+
+/* The search for a place. */
+typedef struct search_s {
+  const char *root;
+  char *path;
+  size_t size;
+  int rc; /* what is known of the places so far */
+} search_t;
+
+/* Takes a place if it has events/, which the mere mount point has not. 1 ends
+ * the search. */
+static int try_place(search_t *search, const char *place, const char *rest) {
+  uvperf__directory_t directory;
+  char path[PATH_MAX];
+  int length =
+      snprintf(path, sizeof(path), "%s%s%s/events", search->root, place, rest);
+  int rc;
+
+  if (length < 0 || (size_t)length >= sizeof(path))
+    return 0;
+  rc = uvperf__directory_open(&directory, path);
+  if (rc == 0)
+    uvperf__file_close(directory.fd);
+  else if (rc == -ENOENT || rc == -ENOTDIR)
+    return 0;
+  if (rc != 0) {
+    if (search->rc == -ENODEV)
+      search->rc = rc;
+    return 0;
+  }
+  length = snprintf(search->path, search->size, "%s%s", place, rest);
+  search->rc = length < 0 || (size_t)length >= search->size ? -ENAMETOOLONG : 0;
+  return 1;
+}
+
+static int try_mount(const uvperf__mount_t *mount, void *data) {
+  if (strcmp(mount->type, "tracefs") == 0)
+    return try_place(data, mount->place, "");
+  if (strcmp(mount->type, "debugfs") == 0)
+    return try_place(data, mount->place, "/tracing");
+  return 0;
+}
+
+int uvperf__tracefs_path(const char *root, char *path, size_t size) {
+  search_t search = {root, path, size, -ENODEV};
+
+  /* Since Linux 4.1, and before. What the file of mounts lacks is not mounted,
+   * and neither is anything where that file is not. */
+  if (!try_place(&search, "/sys/kernel/tracing", "") &&
+      !try_place(&search, "/sys/kernel/debug/tracing", ""))
+    uvperf__mounts_each(root, try_mount, &search);
+  if (search.rc != 0 && size > 0)
+    path[0] = '\0';
+  return search.rc;
+}
+
+/* Puts root + tracefs + "/" + a file of it into a path. */
+static int file_path(const char *root, const char *file, char path[PATH_MAX]) {
+  char place[PATH_MAX];
+  int length;
+  int rc = uvperf__tracefs_path(root, place, sizeof(place));
+
+  if (rc != 0)
+    return rc;
+  length = snprintf(path, PATH_MAX, "%s%s/%s", root, place, file);
+  return length < 0 || length >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+/* -- ids ------------------------------------------------------------------ */
+
+/* Of an event that is just going event_id_read says ENODEV, or nothing. */
+static int read_id(const char *events, const char *category, const char *name,
+                   uint64_t *id) {
+  char path[PATH_MAX];
+  int64_t number;
+  int length =
+      snprintf(path, sizeof(path), "%s/%s/%s/id", events, category, name);
+  int rc;
+
+  *id = 0;
+  if (length < 0 || (size_t)length >= sizeof(path))
+    return -ENOENT; /* longer than any that tracefs has */
+  rc = uvperf__system_number("", path, &number);
+  if (rc == -ENOTDIR || rc == -ENODEV || rc == -EINVAL || rc == -ERANGE ||
+      rc == -ENAMETOOLONG || (rc == 0 && number < 0))
+    return -ENOENT;
+  *id = (uint64_t)number;
+  return rc;
+}
+
+int uvperf__tracefs_id(const char *root, const char *category, const char *name,
+                       uint64_t *id) {
+  char events[PATH_MAX];
+  int rc;
+
+  *id = 0;
+  if (!uvperf__file_is_name(category) || !uvperf__file_is_name(name))
+    return -EINVAL;
+  rc = file_path(root, "events", events);
+  return rc != 0 ? rc : read_id(events, category, name, id);
+}
+
+/* -- walks ---------------------------------------------------------------- */
+
+/* Each entry of an open directory but the hidden ones; closes it. */
+static int each_entry(uvperf__directory_t *directory,
+                      uvperf__tracefs_each_fn each, void *data) {
+  const char *entry;
+  int more;
+  int rc = 0;
+
+  while (rc == 0 && (more = uvperf__directory_next(directory, &entry)) != 0)
+    if (more < 0)
+      rc = more;
+    else if (entry[0] != '.')
+      rc = each(entry, data);
+  uvperf__file_close(directory->fd);
+  return rc;
+}
+
+/* Opens the directory of a category. -ENOENT: none of that name; events/ has
+ * files too. */
+static int open_category(uvperf__directory_t *directory, const char *events,
+                         const char *category) {
+  char path[PATH_MAX];
+  int length = snprintf(path, sizeof(path), "%s/%s", events, category);
+  int rc;
+
+  if (length < 0 || (size_t)length >= sizeof(path))
+    return -ENOENT;
+  rc = uvperf__directory_open(directory, path);
+  return rc == -ENOTDIR || rc == -ENAMETOOLONG ? -ENOENT : rc;
+}
+
+/* A walk over events. */
+typedef struct walk_s {
+  char events[PATH_MAX];
+  const char *categories; /* the patterns */
+  const char *names;
+  const char *category; /* whose events are being looked at */
+  uvperf__tracefs_event_fn each;
+  void *data;
+  int is_denied; /* something may not be read */
+} walk_t;
+
+static int fits(const char *pattern, const char *name) {
+  return pattern == NULL || uvperf__glob_match(pattern, name);
+}
+
+/* An error that ends no walk: what is gone, and what is denied. */
+static int pass_over(walk_t *walk, int rc) {
+  if (rc == -EACCES)
+    walk->is_denied = 1;
+  return rc == -EACCES || rc == -ENOENT ? 0 : rc;
+}
+
+static int visit_event(const char *name, void *data) {
+  walk_t *walk = data;
+  uint64_t id;
+  int rc;
+
+  if (!fits(walk->names, name))
+    return 0;
+  rc = read_id(walk->events, walk->category, name, &id);
+  if (rc != 0)
+    return pass_over(walk, rc);
+  return walk->each(walk->category, name, id, walk->data);
+}
+
+static int visit_category(const char *category, void *data) {
+  uvperf__directory_t directory;
+  walk_t *walk = data;
+  int rc;
+
+  if (!fits(walk->categories, category))
+    return 0;
+  rc = open_category(&directory, walk->events, category);
+  if (rc != 0)
+    return pass_over(walk, rc);
+  walk->category = category;
+  return each_entry(&directory, visit_event, walk);
+}
+
+/* What a walk ends with that no callback has ended. */
+static int end_walk(const walk_t *walk, int rc) {
+  return rc == 0 && walk->is_denied ? -EACCES : rc;
+}
+
+int uvperf__tracefs_walk(const char *root, const char *category,
+                         const char *name, uvperf__tracefs_event_fn each,
+                         void *data) {
+  walk_t walk = {{0}, category, name, NULL, each, data, 0};
+  uvperf__directory_t directory;
+  int rc = file_path(root, "events", walk.events);
+
+  if (rc == 0)
+    rc = uvperf__directory_open(&directory, walk.events);
+  if (rc != 0)
+    return rc;
+  return end_walk(&walk, each_entry(&directory, visit_category, &walk));
+}
+
+/* A callback that wants less than the walk knows. */
+typedef struct names_s {
+  const char *events;
+  uvperf__tracefs_each_fn each;
+  void *data;
+} names_t;
+
+static int tell_name(const char *category, const char *name, uint64_t id,
+                     void *data) {
+  const names_t *names = data;
+
+  (void)category;
+  (void)id;
+  return names->each(name, names->data);
+}
+
+int uvperf__tracefs_each_event(const char *root, const char *category,
+                               uvperf__tracefs_each_fn each, void *data) {
+  names_t names = {NULL, each, data};
+  walk_t walk = {{0}, NULL, NULL, category, tell_name, &names, 0};
+  uvperf__directory_t directory;
+  int rc;
+
+  if (!uvperf__file_is_name(category))
+    return -EINVAL;
+  rc = file_path(root, "events", walk.events);
+  if (rc == 0)
+    rc = open_category(&directory, walk.events, category);
+  if (rc != 0)
+    return rc;
+  return end_walk(&walk, each_entry(&directory, visit_event, &walk));
+}
+
+static int tell_category(const char *category, void *data) {
+  uvperf__directory_t directory;
+  const names_t *names = data;
+  int rc = open_category(&directory, names->events, category);
+
+  if (rc == 0)
+    uvperf__file_close(directory.fd);
+  if (rc != 0 && rc != -EACCES) /* a file, or gone */
+    return rc == -ENOENT ? 0 : rc;
+  return names->each(category, names->data);
+}
+
+int uvperf__tracefs_each_category(const char *root,
+                                  uvperf__tracefs_each_fn each, void *data) {
+  char events[PATH_MAX];
+  names_t names = {events, each, data};
+  uvperf__directory_t directory;
+  int rc = file_path(root, "events", events);
+
+  if (rc == 0)
+    rc = uvperf__directory_open(&directory, events);
+  return rc != 0 ? rc : each_entry(&directory, tell_category, &names);
+}
+
+/* The search for the name of an id. */
+typedef struct wanted_s {
+  uint64_t id;
+  char *name;
+  size_t size;
+} wanted_t;
+
+static int compare_id(const char *category, const char *name, uint64_t id,
+                      void *data) {
+  const wanted_t *wanted = data;
+
+  if (id != wanted->id)
+    return 0;
+  snprintf(wanted->name, wanted->size, "%s:%s", category, name);
+  return 1;
+}
+
+int uvperf__tracefs_name(const char *root, uint64_t id, char *name,
+                         size_t size) {
+  wanted_t wanted = {id, name, size};
+  int rc;
+
+  name[0] = '\0';
+  rc = uvperf__tracefs_walk(root, NULL, NULL, compare_id, &wanted);
+  if (rc == 1)
+    return 0;
+  return rc == 0 ? -ENOENT : rc;
+}
+
+/* -- many ids ------------------------------------------------------------- */
+
+#define NR_IDS 65536
+
+static void set_bit(uint64_t *bits, uint64_t id) {
+  bits[id / 64] |= UINT64_C(1) << id % 64;
+}
+
+static int has_bit(const uint64_t *bits, uint64_t id) {
+  return (int)(bits[id / 64] >> id % 64 & 1);
+}
+
+static int note_id(const char *category, const char *name, uint64_t id,
+                   void *data) {
+  uvperf__tracefs_ids_t *ids = data;
+
+  (void)name;
+  if (id >= NR_IDS)
+    return 0;
+  set_bit(ids->all, id);
+  if (strcmp(category, "ftrace") == 0)
+    set_bit(ids->ftrace, id);
+  return 0;
+}
+
+int uvperf__tracefs_find(uvperf__tracefs_ids_t *ids, const char *root,
+                         uint64_t id, int *is_ftrace) {
+  if (!ids->is_read)
+    ids->code = uvperf__tracefs_walk(root, NULL, NULL, note_id, ids);
+  ids->is_read = 1;
+  *is_ftrace = id < NR_IDS && has_bit(ids->ftrace, id);
+  if (id < NR_IDS && has_bit(ids->all, id))
+    return 0;
+  return ids->code != 0 ? ids->code : -ENOENT;
+}
+
+/* -- tracers -------------------------------------------------------------- */
+
+/* The only line of a file. */
+static int read_line(const char *root, const char *file, char text[4096]) {
+  char path[PATH_MAX];
+  int rc = file_path(root, file, path);
+
+  if (rc == 0)
+    rc = uvperf__system_line("", path, "", text, 4096);
+  if (rc == 0 && strlen(text) == 4095)
+    rc = -EFBIG;
+  return rc == -ENODATA ? -ENOENT : rc;
+}
+
+/* Gives a text to a caller with *size bytes of room. */
+static int give(const char *text, char *room, size_t *size) {
+  size_t had = *size;
+
+  *size = strlen(text) + 1;
+  if (had < *size)
+    return -ENOBUFS;
+  memcpy(room, text, *size);
+  return 0;
+}
+
+int uvperf__tracefs_current_tracer(const char *root, char *tracer,
+                                   size_t *size) {
+  char text[4096];
+  int rc = read_line(root, "current_tracer", text);
+
+  return rc == 0 ? give(text, tracer, size) : rc;
+}
+
+/* t_show of kernel/trace/trace.c puts a space between two of them. */
+int uvperf__tracefs_each_tracer(const char *root, uvperf__tracefs_each_fn each,
+                                void *data) {
+  char text[4096];
+  char *tracer;
+  char *rest;
+  int rc = read_line(root, "available_tracers", text);
+
+  for (tracer = text; rc == 0 && *tracer != '\0'; tracer = rest) {
+    rest = tracer + strcspn(tracer, " ");
+    if (*rest != '\0')
+      *rest++ = '\0';
+    if (*tracer != '\0')
+      rc = each(tracer, data);
+  }
+  return rc;
+}
+
+/* -- what is public ------------------------------------------------------- */
+
+int uvperf_tracefs_path(char *path, size_t *size) {
+  char place[PATH_MAX];
+  int rc;
+
+  if (size == NULL || (path == NULL && *size != 0))
+    return -EINVAL;
+  rc = uvperf__tracefs_path("", place, sizeof(place));
+  return rc == 0 ? give(place, path, size) : rc;
+}
+
+int uvperf_tracefs_id(const char *category, const char *name, uint64_t *id) {
+  if (id != NULL)
+    *id = 0;
+  if (category == NULL || name == NULL || id == NULL)
+    return -EINVAL;
+  return uvperf__tracefs_id("", category, name, id);
+}
+
+int uvperf_tracefs_walk(const char *category, const char *name,
+                        uvperf_tracefs_event_cb cb, void *arg) {
+  if (cb == NULL)
+    return -EINVAL;
+  return uvperf__tracefs_walk("", category, name, cb, arg);
+}
+
+int uvperf_tracefs_current_tracer(char *tracer, size_t *size) {
+  if (size == NULL || (tracer == NULL && *size != 0))
+    return -EINVAL;
+  return uvperf__tracefs_current_tracer("", tracer, size);
+}
+
+int uvperf_tracefs_walk_tracers(uvperf_tracefs_tracer_cb cb, void *arg) {
+  if (cb == NULL)
+    return -EINVAL;
+  return uvperf__tracefs_each_tracer("", cb, arg);
+}

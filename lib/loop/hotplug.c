@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/* A uevent is a hint to look, never the news itself: it is sent after the fact,
+ * can be lost when the socket overruns, and may be of what has changed again
+ * since. A burst of them is one look.
+ *
+ * A CPU that went and came back between two looks is in the list of those
+ * online both times, but the kernel has turned its events off meanwhile
+ * (perf_event_exit_cpu in kernel/events/core.c). Its directory topology/, which
+ * goes and comes with it (topology_remove_dev in drivers/base/topology.c), is
+ * another one then; where there is none the uevents must do. */
+#include "loop/hotplug.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "explain/explain.h"
+#include "host/cpu_list.h"
+#include "host/system.h"
+#include "sys/fork.h"
+#include "sys/sys.h"
+#include "util/alloc.h"
+#include "util/file.h"
+
+/* So many uevents are taken before the loop gets its turn. */
+#define MOST_UEVENTS 256
+/* The first line of one of a CPU; the rest of it is cut off. */
+#define UEVENT_BYTES 128
+/* When to look again for a CPU that is not known to be wholly up. */
+#define COMING_MS 20
+
+typedef struct cpu_s {
+  uint64_t inode;    /* of its topology/, 0: not known */
+  uint8_t is_online; /* as was told */
+  uint8_t is_listed; /* as sysfs says in this look */
+  uint8_t was_seen;  /* listed in the look before, but not told */
+  uint8_t came;      /* by uevents since the last look */
+  uint8_t went;
+} cpu_t;
+
+struct uvperf__hotplug_s {
+  const uvperf__hotplug_ops_t *ops;
+  void *owner;
+  const char *root;
+  uint32_t process; /* that made it */
+  uv_timer_t timer;
+  uv_poll_t poll;
+  int fd;                       /* of the socket, which is polled; -1: none */
+  uvperf__teardown_t *teardown; /* the owner's; NULL: not closing */
+  uint64_t rescan_ms;
+  int is_attached; /* a loop knows of it */
+  int is_noted;    /* what is online was read once */
+  int is_started;
+  cpu_t *cpus; /* by id */
+  size_t nr_cpus;
+  int *list; /* as it is read */
+  size_t room_list;
+};
+
+/* -- sysfs ---------------------------------------------------------------- */
+
+static int grow_list(uvperf__hotplug_t *hotplug, size_t nr) {
+  int *list = uvperf__calloc(nr, sizeof(*list));
+
+  if (list == NULL)
+    return -ENOMEM;
+  uvperf__free(hotplug->list);
+  hotplug->list = list;
+  hotplug->room_list = nr;
+  return 0;
+}
+
+static int read_list(uvperf__hotplug_t *hotplug, size_t *nr) {
+  int rc;
+
+  *nr = hotplug->room_list;
+  while ((rc = uvperf__system_cpus(hotplug->root, "online", hotplug->list,
+                                   nr)) == -ENOBUFS) {
+    rc = grow_list(hotplug, *nr);
+    if (rc != 0)
+      return rc;
+  }
+  return rc;
+}
+
+/* Makes room for CPUs below `nr`. */
+static int grow_cpus(uvperf__hotplug_t *hotplug, size_t nr) {
+  cpu_t *cpus;
+
+  if (nr <= hotplug->nr_cpus)
+    return 0;
+  cpus = uvperf__calloc(nr, sizeof(*cpus));
+  if (cpus == NULL)
+    return -ENOMEM;
+  if (hotplug->nr_cpus != 0)
+    memcpy(cpus, hotplug->cpus, hotplug->nr_cpus * sizeof(*cpus));
+  uvperf__free(hotplug->cpus);
+  hotplug->cpus = cpus;
+  hotplug->nr_cpus = nr;
+  return 0;
+}
+
+/* Finds out which are listed. 0, or a code, and nothing has changed. */
+static int list_cpus(uvperf__hotplug_t *hotplug) {
+  size_t i, nr;
+  int rc = read_list(hotplug, &nr);
+
+  if (rc == 0 && nr == 0)
+    rc = -ENODATA;
+  if (rc == 0)
+    rc = grow_cpus(hotplug, (size_t)hotplug->list[nr - 1] + 1);
+  if (rc != 0)
+    return rc;
+  for (i = 0; i < hotplug->nr_cpus; i++)
+    hotplug->cpus[i].is_listed = 0;
+  for (i = 0; i < nr; i++)
+    hotplug->cpus[hotplug->list[i]].is_listed = 1;
+  return 0;
+}
+
+static uint64_t read_inode(const uvperf__hotplug_t *hotplug, size_t cpu) {
+  char path[4096];
+  uint64_t inode;
+  int size;
+
+  size = snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpu%zu/%s",
+                  hotplug->root, cpu, "topology");
+  if (size < 0 || (size_t)size >= sizeof(path) ||
+      uvperf__file_inode(path, &inode) != 0)
+    return 0;
+  return inode;
+}
+
+/* -- looks ---------------------------------------------------------------- */
+
+/* What is online when it is made, of which nothing is told. */
+static int note_cpus(uvperf__hotplug_t *hotplug) {
+  size_t i;
+  int rc = list_cpus(hotplug);
+
+  if (rc != 0)
+    return rc;
+  for (i = 0; i < hotplug->nr_cpus; i++) {
+    hotplug->cpus[i].is_online = hotplug->cpus[i].is_listed;
+    if (hotplug->cpus[i].is_online)
+      hotplug->cpus[i].inode = read_inode(hotplug, i);
+  }
+  hotplug->is_noted = 1;
+  return 0;
+}
+
+/* Whether a CPU that is listed, and was online, has been offline meanwhile. */
+static int was_away(const cpu_t *cpu, uint64_t inode) {
+  if (cpu->inode != 0 && inode != 0)
+    return cpu->inode != inode;
+  return cpu->went;
+}
+
+/* Tells what has changed of one CPU. The kernel lists a CPU while it is still
+ * coming up and nothing can be opened there (perf_event_open gives ENODEV), so
+ * it is told once a uevent says that it is up, or it was listed before. Gives
+ * whether it is to be looked at again soon. */
+static int look_at(uvperf__hotplug_t *hotplug, size_t index) {
+  cpu_t *cpu = &hotplug->cpus[index];
+  uint64_t inode = cpu->is_listed ? read_inode(hotplug, index) : 0;
+  int has_gone = cpu->is_online && (!cpu->is_listed || was_away(cpu, inode));
+  int has_come = cpu->is_listed && (has_gone || !cpu->is_online);
+  int is_up = cpu->came || cpu->was_seen;
+  int is_coming = has_come && !is_up;
+
+  has_come = has_come && is_up;
+  if (has_gone)
+    cpu->is_online = 0;
+  cpu->inode = inode;
+  cpu->was_seen = cpu->is_listed && !cpu->is_online;
+  cpu->came = 0;
+  cpu->went = 0;
+  if (has_gone)
+    hotplug->ops->gone(hotplug->owner, (int)index);
+  /* Stopped in there, it is told at the first look after the next start. */
+  if (has_come && hotplug->is_started) {
+    cpu->is_online = 1;
+    cpu->was_seen = 0;
+    hotplug->ops->come(hotplug->owner, (int)index);
+  }
+  return is_coming;
+}
+
+static void on_timer(uv_timer_t *timer);
+
+/* What cannot be read now is read the next time. */
+static void look(uvperf__hotplug_t *hotplug) {
+  uint64_t next_ms = hotplug->rescan_ms;
+  size_t i;
+
+  if (list_cpus(hotplug) == 0)
+    for (i = 0; i < hotplug->nr_cpus && hotplug->is_started; i++)
+      if (look_at(hotplug, i) && next_ms > COMING_MS)
+        next_ms = COMING_MS;
+  if (hotplug->is_started)
+    uv_timer_start(&hotplug->timer, on_timer, next_ms, 0);
+}
+
+/* A forked child has what it tells of no more, and shares the socket. */
+static int is_forked(const uvperf__hotplug_t *hotplug) {
+  return uvperf__process() != hotplug->process;
+}
+
+static void on_timer(uv_timer_t *timer) {
+  uvperf__hotplug_t *hotplug = timer->data;
+
+  if (!is_forked(hotplug))
+    look(hotplug);
+}
+
+/* -- uevents -------------------------------------------------------------- */
+
+/* The CPU's id behind the action and the path, as in
+ * "online@/devices/system/cpu/cpu1"; or -1. */
+static int cpu_of(const char *text, const char *begin) {
+  size_t size = strlen(begin);
+  int cpu = 0;
+
+  if (strncmp(text, begin, size) != 0 || text[size] == '\0')
+    return -1;
+  for (text += size; *text >= '0' && *text <= '9'; text++) {
+    cpu = cpu * 10 + (*text - '0');
+    if (cpu > UVPERF__MAX_CPU)
+      return -1;
+  }
+  return *text == '\0' ? cpu : -1;
+}
+
+/* Notes what a uevent says. Whether it is one of a CPU that comes or goes. */
+static int take_uevent(uvperf__hotplug_t *hotplug, const char *text) {
+  int came = cpu_of(text, "online@/devices/system/cpu/cpu");
+  int went = cpu_of(text, "offline@/devices/system/cpu/cpu");
+  int cpu = came >= 0 ? came : went;
+
+  if (cpu < 0)
+    return 0;
+  /* Without memory it is told at a later look. */
+  if (grow_cpus(hotplug, (size_t)cpu + 1) == 0) {
+    hotplug->cpus[cpu].came |= came >= 0;
+    hotplug->cpus[cpu].went |= went >= 0;
+    /* What came before it went need not be up. */
+    if (went >= 0)
+      hotplug->cpus[cpu].came = 0;
+  }
+  return 1;
+}
+
+/* Reads what the socket has. Whether there is anything to look at: a uevent of
+ * a CPU, or the loss of some (ENOBUFS). Those that the kernel has not sent are
+ * nobody's word. *is_sound: more can come. */
+static int take_uevents(uvperf__hotplug_t *hotplug, int *is_sound) {
+  char text[UEVENT_BYTES];
+  int has_news = 0;
+  int from_kernel;
+  ssize_t size;
+  int i;
+
+  *is_sound = 1;
+  for (i = 0; i < MOST_UEVENTS; i++) {
+    size = uvperf__sys_uevents_read(hotplug->fd, text, sizeof(text) - 1,
+                                    &from_kernel);
+    if (size == -ENOBUFS) {
+      has_news = 1;
+    } else if (size < 0) {
+      *is_sound = size == -EAGAIN;
+      break;
+    }
+    if (size <= 0 || !from_kernel)
+      continue;
+    text[size] = '\0';
+    has_news |= take_uevent(hotplug, text);
+  }
+  return has_news;
+}
+
+/* Of a status libuv has stopped the handle. Of a socket that has overrun, on
+ * which the kernel has put ENOBUFS (netlink_overrun in
+ * net/netlink/af_netlink.c), reading has taken that off; of one that gives
+ * nothing more the timer is left. */
+static void on_poll(uv_poll_t *poll, int status, int events) {
+  uvperf__hotplug_t *hotplug = poll->data;
+  int has_news, is_sound;
+
+  (void)events;
+  if (is_forked(hotplug)) {
+    uv_poll_stop(poll);
+    return;
+  }
+  has_news = take_uevents(hotplug, &is_sound);
+  if (!is_sound)
+    uv_poll_stop(poll);
+  else if (status < 0)
+    uv_poll_start(poll, UV_READABLE, on_poll);
+  if (has_news)
+    look(hotplug);
+}
+
+static void open_socket(uvperf__hotplug_t *hotplug, uv_loop_t *loop) {
+  int fd = uvperf__sys_uevents_open();
+
+  if (fd < 0)
+    return;
+  if (uv_poll_init(loop, &hotplug->poll, fd) != 0) {
+    uvperf__sys_close(fd);
+    return;
+  }
+  hotplug->fd = fd;
+  hotplug->poll.data = hotplug;
+  hotplug->poll.poll_cb = on_poll;
+  uv_unref((uv_handle_t *)&hotplug->poll);
+}
+
+/* -- start and stop ------------------------------------------------------- */
+
+int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out, const char *root,
+                        const uvperf__hotplug_ops_t *ops, void *owner) {
+  uvperf__hotplug_t *hotplug = uvperf__calloc(1, sizeof(*hotplug));
+
+  if (hotplug == NULL)
+    return UV_ENOMEM;
+  hotplug->ops = ops;
+  hotplug->owner = owner;
+  hotplug->root = root;
+  hotplug->process = uvperf__process();
+  hotplug->fd = -1;
+  /* Where it fails start tells why. */
+  note_cpus(hotplug);
+  *hotplug_out = hotplug;
+  return 0;
+}
+
+void uvperf__hotplug_free(uvperf__hotplug_t *hotplug) {
+  if (hotplug == NULL)
+    return;
+  assert(!hotplug->is_attached || hotplug->teardown != NULL);
+  if (hotplug->fd >= 0)
+    uvperf__sys_close(hotplug->fd);
+  uvperf__free(hotplug->cpus);
+  uvperf__free(hotplug->list);
+  uvperf__free(hotplug);
+}
+
+void uvperf__hotplug_attach(uvperf__hotplug_t *hotplug, uv_loop_t *loop) {
+  if (hotplug->is_attached)
+    return;
+  hotplug->is_attached = 1;
+  uv_timer_init(loop, &hotplug->timer);
+  hotplug->timer.data = hotplug;
+  hotplug->timer.timer_cb = on_timer;
+  uv_unref((uv_handle_t *)&hotplug->timer);
+}
+
+int uvperf__hotplug_is_attached(const uvperf__hotplug_t *hotplug) {
+  return hotplug->is_attached;
+}
+
+/* Whether somebody else has not closed it: libuv aborts when such a one is
+ * started or stopped. */
+static int has_poll(const uvperf__hotplug_t *hotplug) {
+  return hotplug->fd >= 0 &&
+         !uv_is_closing((const uv_handle_t *)&hotplug->poll);
+}
+
+int uvperf__hotplug_start(uvperf__hotplug_t *hotplug, uint64_t rescan_ms) {
+  int rc = 0;
+
+  assert(rescan_ms > 0);
+  if (hotplug->is_started)
+    return 0;
+  if (is_forked(hotplug))
+    return UV_EPERM;
+  if (!hotplug->is_noted)
+    rc = note_cpus(hotplug);
+  if (rc == 0)
+    rc = uv_timer_start(&hotplug->timer, on_timer, 1, 0);
+  if (rc != 0)
+    return rc;
+  hotplug->rescan_ms = rescan_ms;
+  hotplug->is_started = 1;
+  if (hotplug->fd < 0)
+    open_socket(hotplug, hotplug->timer.loop);
+  if (has_poll(hotplug))
+    uv_poll_start(&hotplug->poll, UV_READABLE, on_poll);
+  return 0;
+}
+
+int uvperf__hotplug_explain(uvperf_error_t *error, int code,
+                            const char *remedy) {
+  if (uvperf__is_shortage(code))
+    return uvperf__explain_shortage(error, code, "the CPUs cannot be followed");
+  if (code == UV_EINVAL)
+    return uvperf__explain(error, code, UVPERF_CAUSE_LOOP,
+                           "somebody else has closed an inner handle");
+  return uvperf__explain(error, code, UVPERF_CAUSE_NO_CPU,
+                         "/sys/devices/system/cpu/online does not tell which "
+                         "CPUs are online (errno %d): mount sysfs on /sys, or "
+                         "%s",
+                         -code, remedy);
+}
+
+void uvperf__hotplug_stop(uvperf__hotplug_t *hotplug) {
+  hotplug->is_started = 0;
+  if (!uv_is_closing((const uv_handle_t *)&hotplug->timer))
+    uv_timer_stop(&hotplug->timer);
+  if (has_poll(hotplug))
+    uv_poll_stop(&hotplug->poll);
+}
+
+/* -- close ---------------------------------------------------------------- */
+
+static void on_closed(uv_handle_t *handle) {
+  uvperf__hotplug_t *hotplug = handle->data;
+
+  uvperf__teardown_closed(hotplug->teardown);
+}
+
+/* The fd stays open until libuv has nothing to do with it any more. */
+void uvperf__hotplug_close(uvperf__hotplug_t *hotplug,
+                           uvperf__teardown_t *teardown) {
+  assert(hotplug->teardown == NULL);
+  uvperf__hotplug_stop(hotplug);
+  hotplug->teardown = teardown;
+  uvperf__teardown_close(teardown, &hotplug->timer, on_closed);
+  if (hotplug->fd >= 0)
+    uvperf__teardown_close(teardown, &hotplug->poll, on_closed);
+}
+
+/* As with the ticker, `data` is only read once our own callback says that the
+ * handle is ours. */
+int uvperf__hotplug_close_owner(uv_handle_t *handle) {
+  uvperf__hotplug_t *hotplug;
+
+  if (!(handle->type == UV_TIMER &&
+        ((uv_timer_t *)handle)->timer_cb == on_timer) &&
+      !(handle->type == UV_POLL && ((uv_poll_t *)handle)->poll_cb == on_poll))
+    return 0;
+  hotplug = handle->data;
+  if (hotplug->teardown == NULL)
+    hotplug->ops->close(hotplug->owner);
+  return 1;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Polling a perf fd is not like polling a socket. perf_poll() in
+ * kernel/events/core.c reads and clears the readiness of the ring (atomic_xchg
+ * of rb->poll): each wakeup is told once, to whoever polls first, so that two
+ * pollers of one ring steal from each other. Hang-up belongs to the event, not
+ * to the ring: POLLHUP for ever once its task is gone, with records left or
+ * not. */
+#include "loop/ring_poll.h"
+
+#include <poll.h>
+
+#include "sys/sys.h"
+
+static void on_poll(uv_poll_t *poll, int status, int events);
+
+/* The callback is what uvperf__ring_poll_of recognises the handle by, so it is
+ * set before the handle is ever started. */
+static int init_handle(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop) {
+  int rc;
+
+  rc = uv_poll_init(loop, &ring_poll->poll, ring_poll->fd);
+  if (rc != 0)
+    return rc;
+  ring_poll->poll.data = ring_poll;
+  ring_poll->poll.poll_cb = on_poll;
+  if (ring_poll->unref)
+    uv_unref((uv_handle_t *)&ring_poll->poll);
+  return 0;
+}
+
+/* Also 0 when somebody else has uv_closed the handle: libuv aborts when such a
+ * one is started or stopped. */
+static int usable(const uvperf__ring_poll_t *ring_poll) {
+  return !uv_is_closing((const uv_handle_t *)&ring_poll->poll);
+}
+
+int uvperf__ring_poll_init(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop,
+                           const int *fds, size_t nr_fds,
+                           const uvperf__ring_poll_ops_t *ops, void *owner) {
+  ring_poll->fds = fds;
+  ring_poll->nr_fds = nr_fds;
+  ring_poll->fd = fds[0];
+  ring_poll->ops = ops;
+  ring_poll->owner = owner;
+  return init_handle(ring_poll, loop);
+}
+
+static int start_handle(uvperf__ring_poll_t *ring_poll) {
+  if (!usable(ring_poll))
+    return UV_EINVAL;
+  /* Never UV_PRIORITIZED: it makes libuv hide POLLERR. */
+  return uv_poll_start(&ring_poll->poll, UV_READABLE, on_poll);
+}
+
+int uvperf__ring_poll_start(uvperf__ring_poll_t *ring_poll) {
+  int rc = 0;
+
+  /* One that is being replaced starts when that is done. */
+  if (ring_poll->gone == 0 && !ring_poll->replacing)
+    rc = start_handle(ring_poll);
+  ring_poll->started = rc == 0;
+  return rc;
+}
+
+void uvperf__ring_poll_stop(uvperf__ring_poll_t *ring_poll) {
+  ring_poll->started = 0;
+  if (usable(ring_poll))
+    uv_poll_stop(&ring_poll->poll);
+}
+
+/* The elected fd takes the place of the one whose handle is closed now. */
+static void on_replaced(uv_handle_t *handle) {
+  uvperf__ring_poll_t *ring_poll = handle->data;
+  int rc;
+
+  ring_poll->replacing = 0;
+  if (ring_poll->closing) {
+    ring_poll->ops->closed(ring_poll->owner);
+    return;
+  }
+  if (!ring_poll->ops->is_wanted(ring_poll->owner))
+    return;
+  rc = init_handle(ring_poll, handle->loop);
+  if (rc == 0 && ring_poll->started)
+    rc = start_handle(ring_poll);
+  if (rc != 0)
+    ring_poll->gone = rc;
+  ring_poll->ops->replaced(ring_poll->owner);
+}
+
+/* 0, or why the event will say nothing more. libuv turns POLLHUP into the
+ * events that were asked for, so the poll callback cannot tell a hang-up from a
+ * wakeup. */
+static int ask(int fd) {
+  int revents;
+
+  revents = uvperf__sys_poll(fd, POLLIN);
+  if (revents < 0)
+    return revents;
+  if (revents & POLLERR)
+    return UV_EBADF; /* perf_poll(): pinned, in error state */
+  return revents & (POLLHUP | POLLNVAL) ? UV_EOF : 0;
+}
+
+static void replace(uvperf__ring_poll_t *ring_poll, int fd) {
+  ring_poll->fd = fd;
+  if (ring_poll->replacing)
+    return;
+  ring_poll->replacing = 1;
+  uv_close((uv_handle_t *)&ring_poll->poll, on_replaced);
+}
+
+/* Whether an event other than the polled one lives; gives its fd. */
+static int find_live(const uvperf__ring_poll_t *ring_poll, int *fd) {
+  size_t i;
+
+  for (i = 0; i < ring_poll->nr_fds; i++) {
+    *fd = ring_poll->fds[i];
+    if (*fd != ring_poll->fd && ask(*fd) == 0)
+      return 1;
+  }
+  return 0;
+}
+
+/* The polled event will say nothing more. */
+static void elect(uvperf__ring_poll_t *ring_poll, int status) {
+  int fd;
+
+  if (ring_poll->replacing || !usable(ring_poll))
+    return;
+  if (!find_live(ring_poll, &fd))
+    fd = ring_poll->ops->spare(ring_poll->owner, status);
+  if (fd >= 0) {
+    replace(ring_poll, fd);
+    return;
+  }
+  ring_poll->gone = fd;
+  uv_poll_stop(&ring_poll->poll);
+}
+
+static int is_polled_one_of(const uvperf__ring_poll_t *ring_poll) {
+  size_t i;
+
+  for (i = 0; i < ring_poll->nr_fds; i++)
+    if (ring_poll->fds[i] == ring_poll->fd)
+      return 1;
+  return 0;
+}
+
+void uvperf__ring_poll_set_fds(uvperf__ring_poll_t *ring_poll, const int *fds,
+                               size_t nr_fds) {
+  int status = ring_poll->gone;
+  int fd;
+
+  ring_poll->fds = fds;
+  ring_poll->nr_fds = nr_fds;
+  if (ring_poll->closing || (!ring_poll->replacing && !usable(ring_poll)))
+    return;
+  if (!is_polled_one_of(ring_poll)) {
+    /* The owner's own, if no other lives: that it is gone comes out as ever. */
+    replace(ring_poll, find_live(ring_poll, &fd) ? fd : fds[0]);
+  } else if (status != 0) {
+    ring_poll->gone = 0;
+    elect(ring_poll, status);
+  }
+}
+
+void uvperf__ring_poll_probe(uvperf__ring_poll_t *ring_poll) {
+  int status = ask(ring_poll->fd);
+
+  if (status != 0)
+    elect(ring_poll, status);
+}
+
+/* The event bits are a hint: what counts is whether the ring has records. A
+ * status is libuv's word for EPOLLERR, a pinned event in error state; it has
+ * stopped the handle. */
+static void on_poll(uv_poll_t *poll, int status, int events) {
+  uvperf__ring_poll_t *ring_poll = poll->data;
+
+  (void)events;
+  if (status < 0)
+    elect(ring_poll, status);
+  ring_poll->ops->woken(ring_poll->owner);
+}
+
+void uvperf__ring_poll_set_ref(uvperf__ring_poll_t *ring_poll, int ref) {
+  ring_poll->unref = !ref;
+  if (ring_poll->replacing)
+    return;
+  if (ref)
+    uv_ref((uv_handle_t *)&ring_poll->poll);
+  else
+    uv_unref((uv_handle_t *)&ring_poll->poll);
+}
+
+static void on_closed(uv_handle_t *handle) {
+  uvperf__ring_poll_t *ring_poll = handle->data;
+
+  ring_poll->ops->closed(ring_poll->owner);
+}
+
+void uvperf__ring_poll_close(uvperf__ring_poll_t *ring_poll,
+                             uvperf__teardown_t *teardown) {
+  ring_poll->closing = 1;
+  if (ring_poll->replacing)
+    uvperf__teardown_expect(teardown); /* on_replaced is still to come */
+  else
+    uvperf__teardown_close(teardown, &ring_poll->poll, on_closed);
+}
+
+uvperf__ring_poll_t *uvperf__ring_poll_of(uv_handle_t *handle) {
+  if (handle->type != UV_POLL || ((uv_poll_t *)handle)->poll_cb != on_poll)
+    return NULL;
+  return handle->data;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* When a slice ends by time. The clock costs as much as several records, so it
+ * is not looked at for each, and the less often the more have come. */
+#include "loop/slice.h"
+
+#include <string.h>
+
+#include <uv.h>
+
+/* Records between two looks at the clock: at first, and at most. */
+#define FIRST_RECORDS_BETWEEN_LOOKS 32
+#define MOST_RECORDS_BETWEEN_LOOKS  128
+
+void uvperf__slice_unbounded(uvperf__slice_t *slice, const uint64_t *session) {
+  memset(slice, 0, sizeof(*slice));
+  slice->session = session;
+  slice->own_session = *session;
+  slice->max_records = UINT64_MAX;
+  slice->max_bytes = UINT64_MAX;
+  slice->max_ns = UINT64_MAX;
+  slice->next_look = UINT64_MAX;
+}
+
+void uvperf__slice_begin(uvperf__slice_t *slice, const uint64_t *session,
+                         uint64_t max_records, uint64_t max_bytes,
+                         uint64_t max_ns) {
+  uvperf__slice_unbounded(slice, session);
+  slice->max_records = max_records;
+  slice->max_bytes = max_bytes;
+  slice->max_ns = max_ns;
+  slice->next_look = 1;
+}
+
+void uvperf__slice_start_clock(uvperf__slice_t *slice) {
+  slice->start_ns = uv_hrtime();
+}
+
+int uvperf__slice_time_over(uvperf__slice_t *slice) {
+  uint64_t step = slice->records;
+  uint64_t per_record;
+  uint64_t spent;
+  uint64_t fit;
+
+  if (slice->start_ns == 0)
+    return 1;
+  spent = uv_hrtime() - slice->start_ns;
+  per_record = spent / slice->records;
+  if (spent >= slice->max_ns)
+    return 1;
+  if (step < FIRST_RECORDS_BETWEEN_LOOKS)
+    step = FIRST_RECORDS_BETWEEN_LOOKS;
+  if (step > MOST_RECORDS_BETWEEN_LOOKS)
+    step = MOST_RECORDS_BETWEEN_LOOKS;
+  /* Half of the records that fit into the rest if they cost as those before: a
+   * steady callback is caught close to the bound. */
+  if (per_record > 0) {
+    fit = (slice->max_ns - spent) / per_record / 2;
+    if (fit < step)
+      step = fit > 0 ? fit : 1;
+  }
+  slice->next_look = slice->records + step;
+  return 0;
+}

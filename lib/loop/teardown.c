@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* The order of close callbacks is libuv's (last in, first out within one run of
+ * the loop), so they are counted. */
+#include "loop/teardown.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* UV_HANDLE_CLOSED of libuv's src/uv-common.h, the same in every release of
+ * libuv 1. No function of libuv says whether a closing handle is closed. */
+#define HANDLE_CLOSED 2
+
+void uvperf__teardown_init(uvperf__teardown_t *teardown, uv_loop_t *loop,
+                           void (*closed)(void *owner),
+                           void (*release)(void *owner), void *owner) {
+  memset(teardown, 0, sizeof(*teardown));
+  teardown->loop = loop;
+  teardown->closed = closed;
+  teardown->release = release;
+  teardown->owner = owner;
+  teardown->uses = 1;
+}
+
+void uvperf__teardown_hold(uvperf__teardown_t *teardown) {
+  teardown->uses += 1;
+}
+
+void uvperf__teardown_let_go(uvperf__teardown_t *teardown) {
+  assert(teardown->uses > 0);
+  teardown->uses -= 1;
+  if (teardown->uses == 0)
+    teardown->release(teardown->owner);
+}
+
+void uvperf__teardown_close(uvperf__teardown_t *teardown, void *handle,
+                            uv_close_cb cb) {
+  if (!uv_is_closing(handle)) {
+    uvperf__teardown_expect(teardown);
+    uv_close(handle, cb);
+  } else if (!(((const uv_handle_t *)handle)->flags & HANDLE_CLOSED)) {
+    teardown->foreign = 1;
+  }
+}
+
+void uvperf__teardown_expect(uvperf__teardown_t *teardown) {
+  teardown->pending += 1;
+}
+
+/* Close callbacks run last in, first out within one run of the loop, so the
+ * closer's can run before libuv is done with handles that others have closed.
+ * Its second one runs later, when libuv is. */
+static void on_closer_closed(uv_handle_t *handle) {
+  uvperf__teardown_t *teardown = handle->data;
+
+  teardown->rounds += 1;
+  if (teardown->rounds == 2) {
+    uvperf__teardown_closed(teardown);
+    return;
+  }
+  uv_idle_init(teardown->loop, &teardown->closer);
+  uv_close((uv_handle_t *)&teardown->closer, on_closer_closed);
+}
+
+void uvperf__teardown_end(uvperf__teardown_t *teardown) {
+  if (teardown->foreign) {
+    uvperf__teardown_expect(teardown);
+    uv_idle_init(teardown->loop, &teardown->closer);
+    teardown->closer.data = teardown;
+    uv_close((uv_handle_t *)&teardown->closer, on_closer_closed);
+  } else if (teardown->pending == 0) {
+    teardown->closed(teardown->owner);
+  }
+}
+
+void uvperf__teardown_closed(uvperf__teardown_t *teardown) {
+  teardown->pending -= 1;
+  if (teardown->pending == 0)
+    teardown->closed(teardown->owner);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Modifiers to bits of an attr, by the rules of perf(1)'s
+ * parse_events__modifier_list(). Unlike perf(1), what is not named is left as
+ * the kernel's zero: guests are not excluded. */
+#include "name/modifier.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define MAX_PRECISE 3
+
+static unsigned int place(char letter) {
+  const char *found =
+      memchr(UVPERF__MODIFIERS, letter, sizeof(UVPERF__MODIFIERS) - 1);
+
+  return found == NULL ? sizeof(UVPERF__MODIFIERS) - 1
+                       : (unsigned int)(found - UVPERF__MODIFIERS);
+}
+
+int uvperf__modifiers_are(uvperf__span_t span) {
+  const char *at;
+
+  for (at = span.at; at < span.end; at++)
+    if (place(*at) == sizeof(UVPERF__MODIFIERS) - 1)
+      return 0;
+  return span.at < span.end;
+}
+
+static int refuse(const uvperf__parse_t *parse, const char *at) {
+  uvperf__span_t letter = {at, at + 1};
+  char shown[UVPERF__SHOW_BYTES];
+
+  if (strchr("bRX", *at) != NULL)
+    return uvperf__parse_bad(parse, at,
+                             "modifier '%c' is for perf(1) itself, "
+                             "not for the kernel",
+                             *at);
+  return uvperf__parse_bad(parse, at,
+                           "there is no modifier '%s', only u k h G H I p P S "
+                           "D e and, for groups, W",
+                           uvperf__span_show(letter, shown));
+}
+
+int uvperf__modifiers_parse(const uvperf__parse_t *parse, uvperf__span_t span,
+                            uvperf__modifiers_t *modifiers) {
+  const char *at;
+
+  memset(modifiers, 0, sizeof(*modifiers));
+  modifiers->at = span.at;
+  for (at = span.at; at < span.end; at++) {
+    unsigned int i = place(*at);
+
+    if (i == sizeof(UVPERF__MODIFIERS) - 1)
+      return refuse(parse, at);
+    if (modifiers->nr[i] == (*at == 'p' ? MAX_PRECISE : 1))
+      return uvperf__parse_bad(parse, at, "modifier '%c' is there %s", *at,
+                               *at == 'p' ? "more than three times" : "twice");
+    modifiers->nr[i] += 1;
+  }
+  return 0;
+}
+
+unsigned int uvperf__modifiers_have(const uvperf__modifiers_t *modifiers,
+                                    char letter) {
+  return modifiers->nr[place(letter)];
+}
+
+/* The first one that is named excludes all the others; each that is named is
+ * counted. */
+static void apply_modes(const uvperf__modifiers_t *modifiers,
+                        struct perf_event_attr *attr) {
+  unsigned int user = uvperf__modifiers_have(modifiers, 'u');
+  unsigned int kernel = uvperf__modifiers_have(modifiers, 'k');
+  unsigned int hv = uvperf__modifiers_have(modifiers, 'h');
+  unsigned int guest = uvperf__modifiers_have(modifiers, 'G');
+  unsigned int host = uvperf__modifiers_have(modifiers, 'H');
+
+  if ((user || kernel || hv) && !attr->exclude_user && !attr->exclude_kernel &&
+      !attr->exclude_hv)
+    attr->exclude_user = attr->exclude_kernel = attr->exclude_hv = 1;
+  if (user)
+    attr->exclude_user = 0;
+  if (kernel)
+    attr->exclude_kernel = 0;
+  if (hv)
+    attr->exclude_hv = 0;
+  if ((guest || host) && !attr->exclude_guest && !attr->exclude_host)
+    attr->exclude_guest = attr->exclude_host = 1;
+  if (guest)
+    attr->exclude_guest = 0;
+  if (host)
+    attr->exclude_host = 0;
+}
+
+int uvperf__modifiers_apply_group(const uvperf__parse_t *parse,
+                                  const uvperf__modifiers_t *modifiers,
+                                  struct perf_event_attr *attr, int is_leader) {
+  unsigned int precise =
+      attr->precise_ip + uvperf__modifiers_have(modifiers, 'p');
+
+  if (precise > MAX_PRECISE)
+    return uvperf__parse_bad(parse, modifiers->at,
+                             "the group and its member have more than three "
+                             "'p' together");
+  apply_modes(modifiers, attr);
+  attr->precise_ip = precise & MAX_PRECISE;
+  if (uvperf__modifiers_have(modifiers, 'I'))
+    attr->exclude_idle = 1;
+  if (is_leader && uvperf__modifiers_have(modifiers, 'D'))
+    attr->pinned = 1;
+  if (is_leader && uvperf__modifiers_have(modifiers, 'e'))
+    attr->exclusive = 1;
+  return 0;
+}
+
+int uvperf__modifiers_apply(const uvperf__parse_t *parse,
+                            const uvperf__modifiers_t *modifiers,
+                            struct perf_event_attr *attr) {
+  if (uvperf__modifiers_have(modifiers, 'W'))
+    return uvperf__parse_bad(parse, modifiers->at,
+                             "modifier 'W' is for groups, {...}:W");
+  if (uvperf__modifiers_have(modifiers, 'S'))
+    attr->sample_type |= PERF_SAMPLE_READ;
+  return uvperf__modifiers_apply_group(parse, modifiers, attr, 1);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 1: the letters behind an event's name, as in "cycles:u". */
+#ifndef UVPERF_LIB_NAME_MODIFIER_H
+#define UVPERF_LIB_NAME_MODIFIER_H
+
+#include "name/scan.h"
+#include "uvperf/attr.h"
+
+/* Those there are: which modes are counted, what is excluded, how precise the
+ * place is, what samples and groups do. */
+#define UVPERF__MODIFIERS "ukhGHIpPSDeW"
+
+/* How often each letter is there. Private; all zero: none. */
+typedef struct uvperf__modifiers_s {
+  const char *at; /* where they stand in the text */
+  unsigned char nr[sizeof(UVPERF__MODIFIERS) - 1];
+} uvperf__modifiers_t;
+
+/* Whether a piece has nothing but these letters, and at least one. */
+int uvperf__modifiers_are(uvperf__span_t span);
+
+/* Reads them; a piece whose `at` is NULL has none. 0 or -EINVAL, explained. */
+int uvperf__modifiers_parse(const uvperf__parse_t *parse, uvperf__span_t span,
+                            uvperf__modifiers_t *modifiers);
+
+/* How often one of these letters is there. */
+unsigned int uvperf__modifiers_have(const uvperf__modifiers_t *modifiers,
+                                    char letter);
+
+/* Writes into attr what they say, but for 'P' and 'W', which say nothing of it.
+ * Those of a group add to what its members have of their own; only a leader can
+ * be pinned and exclusive, perf_event_open(2). 0 or -EINVAL, explained. */
+int uvperf__modifiers_apply(const uvperf__parse_t *parse,
+                            const uvperf__modifiers_t *modifiers,
+                            struct perf_event_attr *attr);
+int uvperf__modifiers_apply_group(const uvperf__parse_t *parse,
+                                  const uvperf__modifiers_t *modifiers,
+                                  struct perf_event_attr *attr, int is_leader);
+
+#endif

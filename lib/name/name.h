@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 1: the name of one event, in perf(1)'s language, to an attr. */
+#ifndef UVPERF_LIB_NAME_NAME_H
+#define UVPERF_LIB_NAME_NAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host/pmu.h"
+#include "name/text.h"
+#include "uvperf/attr.h"
+#include "uvperf/error.h"
+
+/* uvperf_attr_parse with the system's files under a root ("" is the real one);
+ * `size` is the caller's sizeof(struct perf_event_attr). */
+int uvperf__attr_parse(const char *root, struct perf_event_attr *attr,
+                       size_t size, const char *name, uvperf_error_t *error);
+
+/* Room for every field up to config4, whatever header we were compiled with. */
+typedef union uvperf__wide_attr_u {
+  struct perf_event_attr attr;
+  uint64_t words[18];
+} uvperf__wide_attr_t;
+
+/* One event that a name means. Valid during the call of the function that gets
+ * it; the pieces are of the text. */
+typedef struct uvperf__named_event_s {
+  const uvperf__event_text_t *text;
+  uvperf__wide_attr_t wide;
+  uvperf__span_t name;   /* name=, where it is given */
+  uvperf__span_t string; /* what config1 is to point to, where it must */
+  int file;              /* an fd of that path, if a symbol was found; or -1 */
+  int is_precise_max;    /* modifier P; precise_ip is not set by it */
+  /* Where the text means several: what stands for all of it before `rest`, such
+   * as "sched:sched_switch"; else NULL. */
+  const char *expanded;
+  const char *rest;
+  int is_pattern; /* *, ? or [ are the reason */
+  /* Of a PMU's own events; NULL and a scale of 1 for others. */
+  const char *pmu;
+  uvperf__pmu_measure_t measure;
+} uvperf__named_event_t;
+
+/* What it returns other than 0 ends the walk and is returned. */
+typedef int (*uvperf__named_event_fn)(const uvperf__named_event_t *event,
+                                      void *data);
+
+/* Gives each event that a text of uvperf__event_text_scan means: one, but for
+ * patterns. 0; what `each` returned; or -errno, explained. */
+int uvperf__event_name_each(const uvperf__parse_t *parse,
+                            const uvperf__event_text_t *text,
+                            uvperf__named_event_fn each, void *data);
+
+/* The precise_ip that modifier P means for an event of this PMU (NULL: none is
+ * named) and type. */
+uint32_t uvperf__precise_max(const char *root, const char *pmu, uint32_t type);
+
+#endif

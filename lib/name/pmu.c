@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* The terms of one PMU: its formats, its events, which stand for other terms,
+ * generic names, raw codes, and what any event can have. Which PMUs a name
+ * means is for event_name_pmus.c. */
+#include "name/pmu.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "attr/generic_name.h"
+#include "host/pmu.h"
+#include "name/term.h"
+#include "util/file.h"
+#include "util/near_miss.h"
+
+/* Events may stand for other events; this is where they must end. */
+#define MAX_DEPTH 4
+#define MAX_FILES 64
+
+int uvperf__pmu_build_fail(const uvperf__parse_t *parse, const char *at,
+                           int code, const char *pmu, const char *file) {
+  if (uvperf__is_shortage(code))
+    return uvperf__parse_shortage(parse, at, code);
+  if (code == -EACCES)
+    return uvperf__parse_fail(parse, at, code, UVPERF_CAUSE_PERMISSION,
+                              "sysfs of PMU %s may not be read by this process",
+                              pmu);
+  if (code == -ENODATA || code == -ENOENT)
+    return uvperf__parse_fail(parse, at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
+                              "PMU %s has no '%s' in sysfs", pmu, file);
+  return uvperf__parse_fail(parse, at, code, UVPERF_CAUSE_NOT_SUPPORTED,
+                            "'%s' of PMU %s in sysfs is not understood "
+                            "(errno %d)",
+                            file, pmu, -code);
+}
+
+int uvperf__pmu_build_begin(uvperf__event_build_t *build, const char *pmu) {
+  uint32_t type;
+  int rc = uvperf__pmu_type(build->parse->root, pmu, &type);
+
+  if (rc != 0)
+    return uvperf__pmu_build_fail(build->parse, build->text->head.at, rc, pmu,
+                                  "type");
+  uvperf__event_build_begin(build);
+  build->event.pmu = pmu;
+  build->event.wide.attr.type = type;
+  return 0;
+}
+
+static int apply_terms(uvperf__event_build_t *build, uvperf__span_t span);
+
+static int name_of(uvperf__span_t span, char name[UVPERF__PMU_NAME_BYTES]) {
+  return uvperf__span_is_file_name(span)
+             ? uvperf__span_copy(span, name, UVPERF__PMU_NAME_BYTES)
+             : -ENOENT;
+}
+
+/* "?" in a file is for the user to say, as "core=5" behind it. */
+static int need_parameter(const uvperf__event_build_t *build,
+                          const uvperf__term_t *term) {
+  uvperf__parse_t quiet = *build->parse;
+  char key[UVPERF__PMU_NAME_BYTES], shown[UVPERF__SHOW_BYTES];
+  uvperf__terms_t walk;
+  uvperf__term_t given;
+
+  quiet.error = NULL;
+  if (build->text->terms.at != NULL &&
+      uvperf__span_copy(term->key, key, sizeof(key)) == 0) {
+    uvperf__terms_init(&walk, build->text->terms, build->text->head);
+    while (uvperf__terms_next(&quiet, &walk, &given) > 0)
+      if (given.value.at != NULL && uvperf__span_is(given.key, key))
+        return 0;
+  }
+  uvperf__span_show(term->key, shown);
+  return uvperf__parse_bad(build->parse, term->key.at,
+                           "this event needs a value for '%s': %s/...,%s=.../",
+                           shown, build->event.pmu, shown);
+}
+
+static int set_format(uvperf__event_build_t *build, const uvperf__term_t *term,
+                      const uvperf__pmu_format_t *format) {
+  struct perf_event_attr *attr = &build->event.wide.attr;
+  uint64_t value, bits, before;
+  int rc;
+
+  if (build->depth > 0 && uvperf__span_is(term->value, "?"))
+    return need_parameter(build, term);
+  rc = uvperf__term_number(
+      build->parse, term, uvperf__pmu_gather(format->mask, UINT64_MAX), &value);
+  if (rc == 0)
+    rc = uvperf__pmu_spread(format->mask, value, &bits);
+  if (rc == 0)
+    rc = uvperf_attr_get(attr, format->field, &before);
+  if (rc != 0)
+    return rc;
+  return uvperf_attr_set(attr, format->field, (before & ~format->mask) | bits);
+}
+
+/* Applies the terms that an event stands for. Errors in them point at the word
+ * of the user that led there. */
+static int apply_file(uvperf__event_build_t *build, uvperf__span_t word,
+                      const char *text) {
+  const uvperf__parse_t *before = build->parse;
+  uvperf__parse_t parse = *before;
+  uvperf__span_t span = {text, text + strlen(text)};
+  int rc;
+
+  if (build->depth == MAX_DEPTH || build->nr_files++ == MAX_FILES)
+    return uvperf__parse_fail(before, word.at, -EINVAL,
+                              UVPERF_CAUSE_NOT_SUPPORTED,
+                              "events of PMU %s stand for each other without "
+                              "end",
+                              build->event.pmu);
+  if (parse.outer == NULL)
+    parse.outer = word.at;
+  parse.end = span.end;
+  build->parse = &parse;
+  build->depth += 1;
+  rc = apply_terms(build, span);
+  build->depth -= 1;
+  build->parse = before;
+  return rc;
+}
+
+int uvperf__pmu_build_event(uvperf__event_build_t *build, uvperf__span_t word) {
+  char name[UVPERF__PMU_NAME_BYTES], text[UVPERF__PMU_TEXT_BYTES];
+  const char *root = build->parse->root;
+  const char *pmu = build->event.pmu;
+  int rc;
+
+  if (name_of(word, name) != 0)
+    return 0;
+  rc = uvperf__pmu_event_of_any_case(root, pmu, name, text);
+  if (rc == -ENOENT)
+    return 0;
+  if (rc == 0 && build->depth == 0)
+    rc = uvperf__pmu_measure(root, pmu, name, &build->event.measure);
+  if (rc != 0)
+    return uvperf__pmu_build_fail(build->parse, word.at, rc, pmu, name);
+  rc = apply_file(build, word, text);
+  return rc != 0 ? rc : 1;
+}
+
+/* Hardware and cache events are of the CPU's PMUs: "cpu", or those of hybrid
+ * machines, which tell their CPUs; software events are of "software". */
+static int has_generic(const uvperf__event_build_t *build, uint32_t type) {
+  char list[UVPERF__PMU_TEXT_BYTES];
+  const char *pmu = build->event.pmu;
+  int is_mask;
+
+  if (type == PERF_TYPE_SOFTWARE)
+    return build->event.wide.attr.type == PERF_TYPE_SOFTWARE;
+  return strcmp(pmu, "cpu") == 0 ||
+         (uvperf__pmu_cpus(build->parse->root, pmu, list, &is_mask) == 0 &&
+          !is_mask);
+}
+
+/* perf_event_open(2): the type of the PMU goes into the upper half of config.
+ * That of "cpu" is what 0 there means, which older kernels know as well. */
+static int apply_generic(uvperf__event_build_t *build, uvperf__span_t word) {
+  struct perf_event_attr *attr = &build->event.wide.attr;
+  uint64_t config;
+  uint32_t type;
+
+  if (uvperf__generic_find(word.at, uvperf__span_length(word), &type,
+                           &config) != 0 ||
+      !has_generic(build, type))
+    return -ENOENT;
+  if (type != PERF_TYPE_SOFTWARE && strcmp(build->event.pmu, "cpu") != 0)
+    config |= (uint64_t)attr->type << 32;
+  attr->type = type;
+  attr->config = config;
+  return 0;
+}
+
+static int unknown_term(const uvperf__event_build_t *build,
+                        uvperf__span_t word) {
+  char shown[UVPERF__SHOW_BYTES], meant[UVPERF__MEANT_BYTES];
+  const char *root = build->parse->root;
+  uvperf__near_miss_t miss;
+  uint32_t type;
+
+  if (build->parse->error == NULL)
+    return -ENOENT;
+  uvperf__near_miss_init(&miss, word.at, uvperf__span_length(word));
+  for (type = PERF_TYPE_HARDWARE; type <= PERF_TYPE_HW_CACHE; type++)
+    if (has_generic(build, type))
+      uvperf__generic_each(type, uvperf__near_miss_each, &miss);
+  uvperf__pmu_each_format(root, build->event.pmu, uvperf__near_miss_each,
+                          &miss);
+  uvperf__pmu_each_event(root, build->event.pmu, uvperf__near_miss_each, &miss);
+  uvperf__probe_near_miss(build->event.pmu, &miss);
+  uvperf__term_near_miss(&miss);
+  return uvperf__parse_fail(
+      build->parse, word.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
+      "PMU %s has no term or event '%s'%s", build->event.pmu,
+      uvperf__span_show(word, shown), uvperf__parse_meant(miss.best, meant));
+}
+
+/* A word alone may be an event, a generic name or a raw code. */
+static int apply_word(uvperf__event_build_t *build, uvperf__span_t word) {
+  uint64_t raw;
+  int rc = uvperf__pmu_build_event(build, word);
+
+  if (rc != 0)
+    return rc < 0 ? rc : 0;
+  if (apply_generic(build, word) == 0)
+    return 0;
+  if (!uvperf__span_is_raw(word))
+    return unknown_term(build, word);
+  rc = uvperf__parse_raw(build->parse, word, &raw);
+  if (rc == 0)
+    build->event.wide.attr.config = raw;
+  return rc;
+}
+
+/* event=NAME, as in pmu_find_alias() of perf(1). */
+static int is_event_name(const uvperf__term_t *term) {
+  uint64_t number;
+
+  return term->value.at != NULL && uvperf__span_is(term->key, "event") &&
+         !uvperf__span_is(term->value, "?") &&
+         uvperf__span_number(term->value, &number) == -EINVAL;
+}
+
+/* In the file of an event only fields make sense, and pieces of its text must
+ * not be kept. */
+static int apply_any(uvperf__event_build_t *build, const uvperf__term_t *term) {
+  static const char *const fields[] = {"config", "config1", "config2",
+                                       "config3", "config4"};
+  size_t i;
+
+  if (build->depth == 0)
+    return uvperf__term_apply(build, term);
+  for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+    if (uvperf__span_is(term->key, fields[i]))
+      return uvperf__term_apply(build, term);
+  return -ENOENT;
+}
+
+/* A format wins over anything else of its name, as in perf(1). */
+static int apply_term(uvperf__event_build_t *build,
+                      const uvperf__term_t *term) {
+  char name[UVPERF__PMU_NAME_BYTES];
+  uvperf__pmu_format_t format;
+  int rc = name_of(term->key, name);
+
+  if (build->depth == 0 && uvperf__probe_is_pmu(build->event.pmu)) {
+    int taken =
+        uvperf__probe_take(build->parse, build->event.pmu, term, &build->probe);
+
+    if (taken != 0)
+      return taken < 0 ? taken : 0;
+  }
+  if (is_event_name(term)) {
+    rc = uvperf__pmu_build_event(build, term->value);
+    return rc == 0 ? unknown_term(build, term->value) : rc < 0 ? rc : 0;
+  }
+  if (rc == 0)
+    rc =
+        uvperf__pmu_format(build->parse->root, build->event.pmu, name, &format);
+  if (rc == 0)
+    return set_format(build, term, &format);
+  if (rc != -ENOENT && rc != -ENAMETOOLONG)
+    return uvperf__pmu_build_fail(build->parse, term->key.at, rc,
+                                  build->event.pmu, name);
+  rc = apply_any(build, term);
+  if (rc != -ENOENT)
+    return rc;
+  if (term->value.at != NULL)
+    return unknown_term(build, term->key);
+  return apply_word(build, term->key);
+}
+
+static int apply_terms(uvperf__event_build_t *build, uvperf__span_t span) {
+  uvperf__terms_t walk;
+  uvperf__term_t term;
+  int rc;
+
+  uvperf__terms_init(&walk, span, build->text->head);
+  while ((rc = uvperf__terms_next(build->parse, &walk, &term)) > 0) {
+    rc = apply_term(build, &term);
+    if (rc != 0)
+      return rc;
+  }
+  return rc;
+}
+
+int uvperf__pmu_build_terms(uvperf__event_build_t *build) {
+  uvperf__named_event_t *event = &build->event;
+  int rc = 0;
+
+  if (build->text->terms.at != build->text->terms.end)
+    rc = apply_terms(build, build->text->terms);
+  if (rc != 0 || !uvperf__probe_is_pmu(event->pmu))
+    return rc;
+  return uvperf__probe_finish(build->parse, build->text->head.at, event->pmu,
+                              &build->probe, &event->wide.attr, &event->string,
+                              &event->file);
+}

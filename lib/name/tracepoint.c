@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of tracepoints, and patterns of them. The attr gets type and id alone:
+ * what perf(1) adds (a period of 1, RAW, TIME, CPU) is for who samples. */
+#include "name/build.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attr/generic_name.h"
+#include "host/tracefs.h"
+#include "util/file.h"
+#include "util/glob.h"
+#include "util/near_miss.h"
+
+#define NAME_BYTES 256
+
+typedef struct tracepoint_s {
+  uvperf__event_build_t *build;
+  char category[NAME_BYTES];
+  char name[NAME_BYTES];
+  int rc;    /* of what was given to `each` */
+  size_t nr; /* of those */
+} tracepoint_t;
+
+static int unknown_category(const tracepoint_t *tracepoint) {
+  char shown[UVPERF__SHOW_BYTES], meant[UVPERF__MEANT_BYTES];
+  const uvperf__event_build_t *build = tracepoint->build;
+  uvperf__span_t head = build->text->head;
+  uvperf__near_miss_t miss;
+
+  uvperf__near_miss_init(&miss, head.at, uvperf__span_length(head));
+  uvperf__tracefs_each_category(build->parse->root, uvperf__near_miss_each,
+                                &miss);
+  uvperf__generic_each(PERF_TYPE_HARDWARE, uvperf__near_miss_each, &miss);
+  uvperf__generic_each_alias(PERF_TYPE_HARDWARE, uvperf__near_miss_each, &miss);
+  uvperf__generic_each(PERF_TYPE_SOFTWARE, uvperf__near_miss_each, &miss);
+  return uvperf__parse_fail(
+      build->parse, head.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
+      "there is no category of tracepoints '%s'%s",
+      uvperf__span_show(head, shown), uvperf__parse_meant(miss.best, meant));
+}
+
+static int unknown_name(const tracepoint_t *tracepoint) {
+  char shown[UVPERF__SHOW_BYTES], meant[UVPERF__MEANT_BYTES];
+  const uvperf__event_build_t *build = tracepoint->build;
+  uvperf__span_t tail = build->text->tail;
+  uvperf__near_miss_t miss;
+  int rc;
+
+  uvperf__near_miss_init(&miss, tail.at, uvperf__span_length(tail));
+  rc = uvperf__tracefs_each_event(build->parse->root, tracepoint->category,
+                                  uvperf__near_miss_each, &miss);
+  if (rc == -ENOENT || rc == -EINVAL)
+    return unknown_category(tracepoint);
+  return uvperf__parse_fail(
+      build->parse, tail.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
+      "category '%s' has no tracepoint '%s'%s", tracepoint->category,
+      uvperf__span_show(tail, shown), uvperf__parse_meant(miss.best, meant));
+}
+
+/* Why tracefs did not find it. */
+static int not_found(const tracepoint_t *tracepoint, int code) {
+  const uvperf__parse_t *parse = tracepoint->build->parse;
+  const uvperf__event_text_t *text = tracepoint->build->text;
+  uvperf__span_t both = {text->head.at, text->tail.end};
+  char shown[UVPERF__SHOW_BYTES];
+
+  if (uvperf__is_shortage(code))
+    return uvperf__parse_shortage(parse, both.at, code);
+  uvperf__span_show(both, shown);
+  switch (code) {
+    case -ENOENT:
+    case -EINVAL:
+      if (!uvperf__glob_is_pattern(tracepoint->category) &&
+          !uvperf__glob_is_pattern(tracepoint->name))
+        return unknown_name(tracepoint);
+      return uvperf__parse_fail(parse, both.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
+                                "no tracepoint fits '%s'", shown);
+    case -EACCES:
+      return uvperf__parse_fail(parse, both.at, code, UVPERF_CAUSE_PERMISSION,
+                                "%s: tracefs may not be read by this process: "
+                                "run it as root, have root mount it with "
+                                "gid=GROUP,mode=750, or give the id, "
+                                "type=2,config=ID",
+                                shown);
+    case -ENODEV:
+      return uvperf__parse_fail(parse, both.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
+                                "%s: tracefs is not mounted: mount -t tracefs "
+                                "tracefs /sys/kernel/tracing",
+                                shown);
+    default:
+      return uvperf__parse_fail(parse, both.at, code, UVPERF_CAUSE_UNKNOWN,
+                                "%s: reading tracefs failed (errno %d)", shown,
+                                -code);
+  }
+}
+
+static int build_one(uvperf__event_build_t *build, uint64_t id) {
+  build->event.wide.attr.type = PERF_TYPE_TRACEPOINT;
+  build->event.wide.attr.config = id;
+  return uvperf__event_build_finish(build);
+}
+
+static int build_fitting(const char *category, const char *name, uint64_t id,
+                         void *data) {
+  char expanded[2 * NAME_BYTES];
+  tracepoint_t *tracepoint = data;
+  uvperf__event_build_t *build = tracepoint->build;
+
+  snprintf(expanded, sizeof(expanded), "%s:%s", category, name);
+  uvperf__event_build_begin(build);
+  build->event.expanded = expanded;
+  build->event.is_pattern = 1;
+  build->event.rest = build->text->tail.end;
+  tracepoint->rc = build_one(build, id);
+  tracepoint->nr += 1;
+  return tracepoint->rc;
+}
+
+static int build_pattern(tracepoint_t *tracepoint) {
+  int rc =
+      uvperf__tracefs_walk(tracepoint->build->parse->root, tracepoint->category,
+                           tracepoint->name, build_fitting, tracepoint);
+
+  if (tracepoint->rc != 0)
+    return tracepoint->rc;
+  if (rc == 0 && tracepoint->nr == 0)
+    rc = -ENOENT;
+  return rc != 0 ? not_found(tracepoint, rc) : 0;
+}
+
+int uvperf__event_build_tracepoint(uvperf__event_build_t *build) {
+  tracepoint_t tracepoint = {build, "", "", 0, 0};
+  uint64_t id;
+  int rc;
+
+  if (uvperf__span_copy(build->text->head, tracepoint.category, NAME_BYTES) ||
+      uvperf__span_copy(build->text->tail, tracepoint.name, NAME_BYTES))
+    return not_found(&tracepoint, -ENOENT);
+  if (uvperf__glob_is_pattern(tracepoint.category) ||
+      uvperf__glob_is_pattern(tracepoint.name))
+    return build_pattern(&tracepoint);
+  rc = uvperf__tracefs_id(build->parse->root, tracepoint.category,
+                          tracepoint.name, &id);
+  return rc != 0 ? not_found(&tracepoint, rc) : build_one(build, id);
+}
+
+int uvperf__event_build_perhaps_tracepoint(uvperf__event_build_t *build) {
+  const uvperf__event_text_t *written = build->text;
+  uvperf__event_text_t text = *written;
+  tracepoint_t tracepoint = {build, "", "", 0, 0};
+  uint64_t id;
+  int rc;
+
+  if (text.terms.at != NULL || text.modifiers.at == NULL ||
+      uvperf__span_copy(text.head, tracepoint.category, NAME_BYTES) ||
+      uvperf__span_copy(text.modifiers, tracepoint.name, NAME_BYTES))
+    return 0;
+  rc = uvperf__tracefs_id(build->parse->root, tracepoint.category,
+                          tracepoint.name, &id);
+  if (rc != 0)
+    return uvperf__is_shortage(rc)
+               ? uvperf__parse_shortage(build->parse, text.head.at, rc)
+               : 0;
+  text.tail = text.modifiers;
+  text.modifiers.at = text.modifiers.end = NULL;
+  build->text = &text;
+  uvperf__event_build_begin(build);
+  rc = build_one(build, id);
+  build->text = written;
+  return rc;
+}

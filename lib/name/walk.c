@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* Tells which names of events this machine has. Where they are found is known
+ * to generic_name.c, pmu_walk.c and tracefs.c; whether a name is right is for
+ * the parser. */
+#include "name/walk.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <linux/perf_event.h>
+
+#include "attr/generic_name.h"
+#include "host/pmu.h"
+#include "host/pmu_walk.h"
+#include "host/tracefs.h"
+#include "name/scan.h"
+#include "util/glob.h"
+
+#define ALL_KINDS                                                              \
+  ((uint32_t)(UVPERF_NAME_HARDWARE | UVPERF_NAME_SOFTWARE |                    \
+              UVPERF_NAME_CACHE | UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT))
+
+typedef struct walk_s {
+  const char *root;
+  const char *pattern;
+  uvperf_event_name_cb cb;
+  void *arg;
+  const uvperf_pmu_t *pmu; /* whose events are being told */
+  int told;                /* what cb returned; not 0: the walk has ended */
+  int failed;              /* the first that could not be read, or 0 */
+} walk_t;
+
+/* -- telling -------------------------------------------------------------- */
+
+static int fits(const walk_t *walk, const char *text) {
+  return text != NULL && uvperf__glob_match(walk->pattern, text);
+}
+
+static int tell(walk_t *walk, const uvperf_event_name_t *name) {
+  if (walk->pattern != NULL && !fits(walk, name->name) &&
+      !fits(walk, name->alias) && !fits(walk, name->event))
+    return 0;
+  walk->told = walk->cb(name, walk->arg);
+  return walk->told;
+}
+
+static void begin(uvperf_event_name_t *name, uint32_t kind, uint32_t type,
+                  const char *text) {
+  memset(name, 0, sizeof(*name));
+  name->kind = kind;
+  name->type = type;
+  name->name = text;
+  name->scale = 1;
+}
+
+/* Keeps the first error, which must not hide what else can be read. */
+static void note(walk_t *walk, int rc) {
+  if (walk->failed == 0)
+    walk->failed = rc;
+}
+
+/* Whether a name from a file's name can be one of the language of events. */
+static int is_word(const char *name) {
+  const char *end = name + strlen(name);
+
+  return uvperf__scan_word(name, end).end == end;
+}
+
+/* Whether it means this PMU or tracepoint and no others. */
+static int is_plain_word(const char *name) {
+  return is_word(name) && !uvperf__glob_is_pattern(name);
+}
+
+/* -- generic events ------------------------------------------------------- */
+
+static int tell_generic(const char *canonical, void *data) {
+  static const uint32_t kinds[] = {
+      [PERF_TYPE_HARDWARE] = UVPERF_NAME_HARDWARE,
+      [PERF_TYPE_SOFTWARE] = UVPERF_NAME_SOFTWARE,
+      [PERF_TYPE_HW_CACHE] = UVPERF_NAME_CACHE,
+  };
+  uvperf_event_name_t name;
+  uint64_t config;
+  uint32_t type;
+
+  if (uvperf__generic_find(canonical, strlen(canonical), &type, &config) != 0)
+    return 0;
+  begin(&name, kinds[type], type, canonical);
+  name.config = config;
+  name.alias = uvperf__generic_alias(type, config);
+  return tell(data, &name);
+}
+
+static int walk_hardware(walk_t *walk) {
+  return uvperf__generic_each(PERF_TYPE_HARDWARE, tell_generic, walk);
+}
+
+static int walk_software(walk_t *walk) {
+  return uvperf__generic_each(PERF_TYPE_SOFTWARE, tell_generic, walk);
+}
+
+static int walk_cache(walk_t *walk) {
+  return uvperf__generic_each(PERF_TYPE_HW_CACHE, tell_generic, walk);
+}
+
+/* -- events of PMUs ------------------------------------------------------- */
+
+/* A PMU, an event, all of its terms, the comma before them and the last
+ * slash. */
+#define PMU_NAME_BYTES (2 * UVPERF__PMU_NAME_BYTES + UVPERF__PMU_TEXT_BYTES + 2)
+
+/* Writes "pmu/event/", with the terms that the user has to give between:
+ * "pmu/event,core=?/". Gives how many these are. */
+static int write_name(char text[PMU_NAME_BYTES], const char *pmu,
+                      const uvperf_pmu_event_t *event) {
+  size_t length =
+      (size_t)snprintf(text, PMU_NAME_BYTES, "%s/%s", pmu, event->name);
+  const char *term = event->terms;
+  int nr = 0;
+
+  while (*term != '\0') {
+    size_t size = strcspn(term, ",");
+
+    if (size >= 2 && memcmp(term + size - 2, "=?", 2) == 0) {
+      text[length++] = ',';
+      memcpy(text + length, term, size);
+      length += size;
+      nr += 1;
+    }
+    term += size + (term[size] == ',');
+  }
+  memcpy(text + length, "/", 2);
+  return nr;
+}
+
+static int tell_pmu_event(const uvperf_pmu_event_t *event, void *data) {
+  char text[PMU_NAME_BYTES];
+  uvperf_event_name_t name;
+  walk_t *walk = data;
+
+  if (!is_word(event->name))
+    return 0;
+  begin(&name, UVPERF_NAME_PMU, walk->pmu->type, text);
+  name.needs_value = write_name(text, walk->pmu->name, event) > 0;
+  name.pmu = walk->pmu->name;
+  name.event = event->name;
+  name.terms = event->terms;
+  name.unit = event->unit;
+  name.cpus = walk->pmu->is_cpumask ? walk->pmu->cpus : NULL;
+  name.scale = event->scale;
+  name.is_per_package = event->is_per_package;
+  name.is_snapshot = event->is_snapshot;
+  return tell(walk, &name);
+}
+
+static int visit_pmu(const uvperf_pmu_t *pmu, void *data) {
+  walk_t *walk = data;
+  int rc;
+
+  if (!is_plain_word(pmu->name))
+    return 0;
+  walk->pmu = pmu;
+  rc = uvperf__pmu_walk_events(walk->root, pmu->name, tell_pmu_event, walk);
+  if (walk->told != 0)
+    return walk->told;
+  if (rc != -ENOENT) /* the PMU of a module that is just going */
+    note(walk, rc);
+  return 0;
+}
+
+static int walk_pmus(walk_t *walk) {
+  return uvperf__pmu_walk(walk->root, visit_pmu, walk);
+}
+
+/* -- tracepoints ---------------------------------------------------------- */
+
+static int tell_tracepoint(const char *category, const char *event, uint64_t id,
+                           void *data) {
+  char text[2 * NAME_MAX + 3];
+  uvperf_event_name_t name;
+
+  if (!is_plain_word(category) || !is_plain_word(event))
+    return 0;
+  snprintf(text, sizeof(text), "%s:%s", category, event);
+  begin(&name, UVPERF_NAME_TRACEPOINT, PERF_TYPE_TRACEPOINT, text);
+  name.config = id;
+  return tell(data, &name);
+}
+
+/* Ids that nobody wants are not read: names have one ':', and so the parts of a
+ * pattern with one are patterns of the parts, unless it is in brackets. */
+static int walk_tracepoints(walk_t *walk) {
+  const char *pattern = walk->pattern;
+  const char *colon = pattern == NULL ? NULL : strchr(pattern, ':');
+  char category[UVPERF__PMU_NAME_BYTES];
+  size_t length = colon == NULL ? 0 : (size_t)(colon - pattern);
+
+  if (pattern != NULL && colon == NULL && !uvperf__glob_is_pattern(pattern))
+    return 0;
+  if (colon == NULL || length >= sizeof(category) ||
+      strchr(pattern, '[') != NULL)
+    return uvperf__tracefs_walk(walk->root, NULL, NULL, tell_tracepoint, walk);
+  memcpy(category, pattern, length);
+  category[length] = '\0';
+  return uvperf__tracefs_walk(walk->root, category, colon + 1, tell_tracepoint,
+                              walk);
+}
+
+/* -- all ------------------------------------------------------------------ */
+
+int uvperf__event_name_walk(const char *root, const char *pattern,
+                            uint32_t kinds, uvperf_event_name_cb cb,
+                            void *arg) {
+  static const struct {
+    uint32_t kind;
+    int (*run)(walk_t *);
+  } sources[] = {
+      {UVPERF_NAME_HARDWARE, walk_hardware},
+      {UVPERF_NAME_SOFTWARE, walk_software},
+      {UVPERF_NAME_CACHE, walk_cache},
+      {UVPERF_NAME_PMU, walk_pmus},
+      {UVPERF_NAME_TRACEPOINT, walk_tracepoints},
+  };
+  walk_t walk = {root, pattern, cb, arg, NULL, 0, 0};
+  size_t i;
+  int rc;
+
+  if (cb == NULL || (kinds & ~ALL_KINDS) != 0)
+    return -EINVAL;
+  for (i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+    if (kinds != 0 && (kinds & sources[i].kind) == 0)
+      continue;
+    rc = sources[i].run(&walk);
+    if (walk.told != 0)
+      return walk.told;
+    note(&walk, rc);
+  }
+  return walk.failed;
+}
+
+int uvperf_event_name_walk(const char *pattern, uint32_t kinds,
+                           uvperf_event_name_cb cb, void *arg) {
+  return uvperf__event_name_walk("", pattern, kinds, cb, arg);
+}

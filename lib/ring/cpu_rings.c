@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens the owners of rings and maps these. Which events write into them, and
+ * what is written, is not known here. */
+#include "ring/cpu_rings.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+
+#include "attr/attr.h"
+#include "explain/explain.h"
+#include "sys/fork.h"
+#include "sys/sys.h"
+#include "util/alloc.h"
+#include "util/grow.h"
+
+struct uvperf__cpu_rings_s {
+  uvperf__cpu_rings_options_t options;
+  uint32_t process; /* that opened them */
+  size_t try_bytes; /* what is tried first for the next ring */
+  int has_no_lock;  /* the last could not be locked in memory, of any size */
+  uvperf__cpu_ring_t **rings;
+  size_t nr;
+  size_t room;
+};
+
+/* -- sizes ---------------------------------------------------------------- */
+
+/* Of the first ring that is tried. 0: there is none of that size. */
+static size_t first_bytes(const uvperf__cpu_rings_options_t *options) {
+  return uvperf__ring_round(options->ring_bytes != 0
+                                ? options->ring_bytes
+                                : UVPERF__RING_DEFAULT_BYTES);
+}
+
+/* Whether a ring is large enough for the wakeups that were asked for. One whose
+ * watermark is near its size would drop records before it wakes anybody. */
+static int has_room(const uvperf__cpu_rings_options_t *options, size_t bytes) {
+  return options->wakeup_bytes <= bytes / 2;
+}
+
+static int is_above(const uvperf__cpu_rings_options_t *options, size_t bytes) {
+  return options->above_bytes == 0 || bytes > options->above_bytes;
+}
+
+int uvperf__cpu_rings_fit(const uvperf__cpu_rings_options_t *options) {
+  return is_above(options, first_bytes(options));
+}
+
+int uvperf__cpu_rings_check(const uvperf__cpu_rings_options_t *options,
+                            uvperf_error_t *error) {
+  size_t bytes = first_bytes(options);
+
+  if (bytes == 0)
+    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "options.ring_bytes %zu: there are no such rings",
+                           options->ring_bytes);
+  if (!has_room(options, bytes))
+    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "options.wakeup_bytes %u is more than half of a "
+                           "ring of %zu bytes, which could fill up before it "
+                           "wakes anybody",
+                           options->wakeup_bytes, bytes);
+  return 0;
+}
+
+/* -- one ring ------------------------------------------------------------- */
+
+/* The kernel takes the watermark of a ring from the event that it is mapped by,
+ * when it is mapped: ring_buffer_init() in kernel/events/ring_buffer.c, which
+ * cuts one that is larger than the ring, so that an overwritable one, of which
+ * nobody is woken, costs an interrupt for each time that it has gone round and
+ * no more. There it is a signed long. */
+static uint32_t watermark_of(const uvperf__cpu_rings_options_t *options,
+                             size_t bytes) {
+  size_t quarter = bytes / 4;
+
+  if (options->overwrite)
+    return INT32_MAX;
+  if (options->wakeup_bytes != 0)
+    return options->wakeup_bytes;
+  return quarter < UINT32_MAX ? (uint32_t)quarter : UINT32_MAX;
+}
+
+static void shape_owner(const uvperf__cpu_rings_options_t *options,
+                        size_t bytes, struct perf_event_attr *attr) {
+  uvperf_attr_init(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+  attr->disabled = 1;
+  attr->exclude_kernel = 1;
+  attr->exclude_hv = 1;
+  attr->write_backward = options->overwrite != 0;
+  attr->watermark = 1;
+  attr->wakeup_watermark = watermark_of(options, bytes);
+  if (options->clockid >= 0) {
+    attr->use_clockid = 1;
+    attr->clockid = options->clockid;
+  }
+}
+
+/* Of the first thread; or of the calling one, if the first has ended: it is
+ * still in the thread group then, but find_get_context() in
+ * kernel/events/core.c returns -ESRCH for it. */
+static int open_dummy(struct perf_event_attr *attr, int cpu) {
+  int fd = uvperf__sys_open(attr, uvperf__sys_getpid(), cpu, -1,
+                            PERF_FLAG_FD_CLOEXEC);
+
+  return fd == -ESRCH ? uvperf__sys_open(attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC)
+                      : fd;
+}
+
+static int open_owner(const uvperf__cpu_rings_options_t *options,
+                      uvperf__cpu_ring_t *ring, struct perf_event_attr *attr,
+                      uvperf_error_t *error) {
+  uvperf__attempt_t attempt = {error, options->root, attr, attr->size, 0,
+                               0,     ring->cpu,     -1,   NULL,       NULL};
+
+  ring->fd = open_dummy(attr, ring->cpu);
+  if (ring->fd >= 0)
+    return 0;
+  attempt.code = ring->fd;
+  return uvperf__explain_open(&attempt);
+}
+
+static int can_be_halved(const uvperf__cpu_rings_options_t *options,
+                         size_t bytes) {
+  return options->ring_bytes == 0 && bytes / 2 >= uvperf__ring_round(1) &&
+         has_room(options, bytes / 2) && is_above(options, bytes / 2);
+}
+
+/* EPERM is perf_mmap's answer above perf_event_mlock_kb. A ring that is halved
+ * gets an owner anew, for its watermark to be a quarter of it. */
+static int open_ring(const uvperf__cpu_rings_options_t *options, size_t bytes,
+                     uvperf__cpu_ring_t *ring, uvperf_error_t *error) {
+  struct perf_event_attr attr;
+  int rc;
+
+  for (;;) {
+    shape_owner(options, bytes, &attr);
+    rc = open_owner(options, ring, &attr, error);
+    if (rc != 0)
+      return rc;
+    rc = uvperf__ring_map(&ring->ring, ring->fd, bytes, options->overwrite);
+    if (rc == 0)
+      return 0;
+    uvperf__sys_close(ring->fd);
+    if (rc != -EPERM || !can_be_halved(options, bytes))
+      return uvperf__explain_map(error, rc, options->root, &attr, ring->cpu,
+                                 bytes);
+    bytes /= 2;
+  }
+}
+
+static void close_spare(int fd) {
+  if (fd >= 0)
+    uvperf__sys_close(fd);
+}
+
+static void close_ring(uvperf__cpu_ring_t *ring, int is_forked) {
+  if (!is_forked)
+    uvperf__ring_unmap(&ring->ring);
+  close_spare(ring->spare);
+  close_spare(ring->old_spare);
+  uvperf__sys_close(ring->fd);
+  uvperf__free(ring);
+}
+
+/* -- all of them ---------------------------------------------------------- */
+
+int uvperf__cpu_rings_new(uvperf__cpu_rings_t **rings,
+                          const uvperf__cpu_rings_options_t *options) {
+  *rings = uvperf__calloc(1, sizeof(**rings));
+  if (*rings == NULL)
+    return -ENOMEM;
+  (*rings)->options = *options;
+  (*rings)->process = uvperf__process();
+  (*rings)->try_bytes = first_bytes(options);
+  return 0;
+}
+
+int uvperf__cpu_rings_shrink(uvperf__cpu_rings_t *rings, size_t nr) {
+  int can_shrink = rings->has_no_lock && nr > 0 &&
+                   can_be_halved(&rings->options, rings->try_bytes);
+
+  rings->has_no_lock = 0;
+  rings->try_bytes =
+      can_shrink ? rings->try_bytes / 2 : first_bytes(&rings->options);
+  return can_shrink;
+}
+
+void uvperf__cpu_rings_cut(uvperf__cpu_rings_t *rings, size_t nr) {
+  int is_forked = uvperf__process() != rings->process;
+
+  while (rings->nr > nr)
+    close_ring(rings->rings[--rings->nr], is_forked);
+}
+
+void uvperf__cpu_rings_free(uvperf__cpu_rings_t *rings) {
+  if (rings == NULL)
+    return;
+  uvperf__cpu_rings_cut(rings, 0);
+  uvperf__free(rings->rings);
+  uvperf__free(rings);
+}
+
+uvperf__cpu_ring_t *uvperf__cpu_rings_find(const uvperf__cpu_rings_t *rings,
+                                           int cpu) {
+  size_t i;
+
+  for (i = 0; i < rings->nr; i++)
+    if (rings->rings[i]->cpu == cpu)
+      return rings->rings[i];
+  return NULL;
+}
+
+static int no_memory(uvperf_error_t *error) {
+  return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                         "no memory for one more ring");
+}
+
+/* Room first, so that nothing can fail once the ring is there. */
+static int add(uvperf__cpu_rings_t *rings, int cpu, uvperf__cpu_ring_t **ring,
+               uvperf_error_t *error) {
+  uvperf__cpu_ring_t **grown =
+      uvperf__grow(rings->rings, rings->nr, &rings->room, 4, sizeof(*grown));
+  uvperf__cpu_ring_t *made;
+  int rc;
+
+  if (grown == NULL)
+    return no_memory(error);
+  rings->rings = grown;
+  made = uvperf__calloc(1, sizeof(*made));
+  if (made == NULL)
+    return no_memory(error);
+  made->index = rings->nr;
+  made->cpu = cpu;
+  made->spare = -1;
+  made->old_spare = -1;
+  rc = open_ring(&rings->options, rings->try_bytes, made, error);
+  /* If there was an owner it was the mapping. */
+  rings->has_no_lock = rc == -EPERM && made->fd >= 0;
+  if (rc != 0) {
+    uvperf__free(made);
+    return rc;
+  }
+  grown[rings->nr++] = made;
+  *ring = made;
+  return 0;
+}
+
+int uvperf__cpu_rings_get(uvperf__cpu_rings_t *rings, int cpu,
+                          uvperf__cpu_ring_t **ring, uvperf_error_t *error) {
+  *ring = uvperf__cpu_rings_find(rings, cpu);
+  return *ring != NULL ? 0 : add(rings, cpu, ring, error);
+}
+
+size_t uvperf__cpu_rings_nr(const uvperf__cpu_rings_t *rings) {
+  return rings->nr;
+}
+
+uvperf__cpu_ring_t *uvperf__cpu_rings_at(const uvperf__cpu_rings_t *rings,
+                                         size_t index) {
+  return rings->rings[index];
+}
+
+/* -- spares --------------------------------------------------------------- */
+
+/* The one before the last is not polled any more: the last took its place. */
+int uvperf__cpu_rings_spare(uvperf__cpu_rings_t *rings, size_t index) {
+  uvperf__cpu_ring_t *ring = rings->rings[index];
+  struct perf_event_attr attr;
+  int fd, rc;
+
+  if (uvperf__process() != rings->process)
+    return -EPERM;
+  shape_owner(&rings->options, ring->ring.size, &attr);
+  fd = open_dummy(&attr, ring->cpu);
+  if (fd < 0)
+    return fd;
+  rc = uvperf__sys_ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd);
+  if (rc < 0) {
+    uvperf__sys_close(fd);
+    return rc;
+  }
+  close_spare(ring->old_spare);
+  ring->old_spare = ring->spare;
+  ring->spare = fd;
+  return fd;
+}
+
+/* -- events --------------------------------------------------------------- */
+
+int uvperf__cpu_ring_join(uvperf__cpu_ring_t *ring, int fd) {
+  int rc = uvperf__sys_ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd);
+
+  if (rc < 0)
+    return rc;
+  ring->nr_events++;
+  return 0;
+}
+
+void uvperf__cpu_ring_leave(uvperf__cpu_ring_t *ring) {
+  ring->nr_events--;
+}
+
+void uvperf__cpu_ring_add_source(uvperf__cpu_ring_t *ring,
+                                 const uvperf_source_t *source) {
+  ring->nr_sources++;
+  ring->sources ^= (uintptr_t)source;
+}
+
+void uvperf__cpu_ring_remove_source(uvperf__cpu_ring_t *ring,
+                                    const uvperf_source_t *source) {
+  ring->nr_sources--;
+  ring->sources ^= (uintptr_t)source;
+}
+
+const uvperf_source_t *uvperf__cpu_ring_alone(const uvperf__cpu_ring_t *ring) {
+  return ring->nr_sources == 1 ? (const uvperf_source_t *)ring->sources : NULL;
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* One mapped ring: maps it, walks from tail to head with the right barriers and
+ * makes each record contiguous. It does not know what a record means, who
+ * opened the fd or who waits for it. */
+#include "ring/ring.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <linux/perf_event.h>
+
+#include "sys/sys.h"
+
+/* header.size has 16 bits, and is a multiple of 8. */
+#define LARGEST_RECORD 65528
+
+/* The kernel's own head is an `unsigned long`. A kernel of 32 bits starts again
+ * at 0 after 4 GiB, and the upper half of data_head stays 0. A program of 32
+ * bits uses the lower half under any kernel: no ring is as large, and not all
+ * of its CPUs can load 64 bits at once. Nor does a kernel of 64 bits need the
+ * upper half of data_tail: it masks the tail by the ring's size
+ * (ring_buffer_has_space). test_ring_word.c defines this too. */
+#ifndef UVPERF__RING_WORD
+#define UVPERF__RING_WORD unsigned long
+#endif
+typedef UVPERF__RING_WORD __attribute__((may_alias)) word_t;
+
+static size_t page_size(void) {
+  return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+size_t uvperf__ring_round(size_t bytes) {
+  size_t rounded;
+
+  rounded = page_size();
+  while (rounded != 0 && rounded < bytes)
+    rounded *= 2; /* Becomes 0 on overflow, as it is a power of two. */
+  return rounded;
+}
+
+/* Where the data lies. data_offset and data_size are 0 before Linux 4.1; later
+ * perf_event_init_userpage sets them, and as the mapping is one page more than
+ * the data, only one answer fits. A tail that is not aligned would let the
+ * header of a record split, which next does not expect. */
+static int locate(uvperf__ring_t *ring, size_t bytes) {
+  const struct perf_event_mmap_page *page;
+  size_t first;
+
+  page = ring->page;
+  first = page_size();
+  if (page->data_offset != 0 && page->data_offset != first)
+    return -EPROTO;
+  if (page->data_size != 0 && page->data_size != bytes)
+    return -EPROTO;
+  if (page->data_tail % sizeof(uint64_t) != 0)
+    return -EPROTO;
+  ring->data = (const uint8_t *)page + first;
+  ring->size = bytes;
+  ring->tail = page->data_tail;
+  ring->published = ring->tail;
+  ring->head = ring->tail;
+  return 0;
+}
+
+int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes,
+                     int overwrite) {
+  int prot = overwrite ? PROT_READ : PROT_READ | PROT_WRITE;
+  size_t map_bytes;
+  void *address;
+  int rc;
+
+  memset(ring, 0, sizeof(*ring));
+  /* Also what an overflow in uvperf__ring_round gives. One page alone would be
+   * mapped by the kernel, but there is no ring in it. */
+  if (bytes == 0)
+    return -EINVAL;
+  map_bytes = page_size() + bytes;
+  /* Only if it is writable the kernel heeds data_tail and never overwrites what
+   * was not read: perf_event_open(2), "MMAP layout". */
+  rc = uvperf__sys_mmap(&address, map_bytes, prot, fd, 0);
+  if (rc != 0)
+    return rc;
+  ring->page = address;
+  ring->map_bytes = map_bytes;
+  ring->overwrite = overwrite;
+  rc = locate(ring, bytes);
+  if (rc != 0)
+    uvperf__ring_unmap(ring);
+  return rc;
+}
+
+int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t least,
+                             int overwrite) {
+  size_t bytes;
+  int rc;
+
+  memset(ring, 0, sizeof(*ring));
+  bytes = uvperf__ring_round(UVPERF__RING_DEFAULT_BYTES);
+  if (least >= bytes)
+    return -EINVAL;
+  for (;;) {
+    rc = uvperf__ring_map(ring, fd, bytes, overwrite);
+    /* EPERM is perf_mmap's answer above perf_event_mlock_kb, the one failure
+     * that a smaller ring can cure. */
+    if (rc != -EPERM)
+      return rc;
+    bytes /= 2;
+    if (bytes < page_size() || bytes <= least)
+      return rc;
+  }
+}
+
+void uvperf__ring_unmap(uvperf__ring_t *ring) {
+  if (ring->page != NULL)
+    uvperf__sys_munmap(ring->page, ring->map_bytes);
+  uvperf__ring_forget(ring);
+}
+
+void uvperf__ring_forget(uvperf__ring_t *ring) {
+  memset(ring, 0, sizeof(*ring));
+}
+
+static word_t *low_word(__u64 *position) {
+  word_t *words = (word_t *)position;
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  words += sizeof(*position) / sizeof(*words) - 1;
+#endif
+  return words;
+}
+
+/* Pairs with the smp_wmb() before the store of data_head in
+ * perf_output_put_handle, kernel/events/ring_buffer.c: what lies before this
+ * head (behind it, in an overwritable ring) is written. The distance from the
+ * last known position makes 64 bits of it. */
+uint64_t uvperf__ring_head(const uvperf__ring_t *ring) {
+  word_t head =
+      __atomic_load_n(low_word(&ring->page->data_head), __ATOMIC_ACQUIRE);
+
+  if (ring->overwrite)
+    return ring->newest - (word_t)((word_t)ring->newest - head);
+  return ring->tail + (word_t)(head - (word_t)ring->tail);
+}
+
+/* The head of an overwritable ring moves down from 0, so that reading upwards
+ * from it goes from the newest record to older ones, up to where the head was
+ * at the last snapshot, or to what has gone round and been overwritten. */
+static int begin_snapshot(uvperf__ring_t *ring) {
+  uint64_t waiting;
+  uint64_t head;
+
+  if (ring->tail != ring->head)
+    return 0;
+  head = uvperf__ring_head(ring);
+  if (head % sizeof(uint64_t) != 0)
+    return -EPROTO;
+  ring->tail = head;
+  waiting = ring->newest - ring->tail;
+  if (waiting > ring->size)
+    waiting = ring->size;
+  ring->head = ring->tail + waiting;
+  ring->newest = ring->tail;
+  if (waiting > ring->high_water)
+    ring->high_water = waiting;
+  return 0;
+}
+
+int uvperf__ring_begin(uvperf__ring_t *ring) {
+  uint64_t head;
+  uint64_t waiting;
+
+  if (ring->overwrite)
+    return begin_snapshot(ring);
+  head = uvperf__ring_head(ring);
+  waiting = head - ring->tail;
+  if (waiting > ring->size)
+    return -EPROTO;
+  ring->head = head;
+  if (waiting > ring->high_water)
+    ring->high_water = waiting;
+  return 0;
+}
+
+static void unwrap(const uvperf__ring_t *ring, size_t at, void *scratch,
+                   size_t size) {
+  size_t first;
+
+  first = ring->size - at;
+  memcpy(scratch, ring->data + at, first);
+  memcpy((uint8_t *)scratch + first, ring->data, size - first);
+}
+
+/* Bytes from the tail on that hold whole records. The kernel may write into an
+ * overwritable ring for a moment after its output was paused. */
+static uint64_t bytes_left(const uvperf__ring_t *ring) {
+  uint64_t left = ring->head - ring->tail;
+  uint64_t gone;
+
+  if (!ring->overwrite)
+    return left;
+  gone = ring->tail + left - uvperf__ring_head(ring);
+  gone = gone > ring->size ? gone - ring->size : 0;
+  return gone < left ? left - gone : 0;
+}
+
+/* Whether the record at the tail of a snapshot may be one over which the kernel
+ * is writing: so it does when the output was paused in the middle of a record
+ * that is not in the head yet. That may be a later pause than the one in which
+ * begin looked. */
+static int may_be_spoilt(const uvperf__ring_t *ring) {
+  return ring->overwrite && ring->tail - uvperf__ring_head(ring) +
+                                    LARGEST_RECORD +
+                                    sizeof(struct perf_event_header) >
+                                ring->size;
+}
+
+/* Ends a snapshot at the record at its tail, of which newer ones have
+ * overwritten the end. There is none behind it. */
+static int drop_cut(uvperf__ring_t *ring) {
+  ring->cut += 1;
+  ring->tail = ring->head;
+  return 0;
+}
+
+int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
+                      size_t *size) {
+  struct perf_event_header header;
+  uint64_t left;
+  size_t at;
+
+  if (ring->tail == ring->head)
+    return 0;
+  left = bytes_left(ring);
+  if (left < sizeof(header))
+    return ring->overwrite ? drop_cut(ring) : -EPROTO;
+  /* Records are multiples of 8 bytes, and so is the ring: a header is never
+   * split by its end. */
+  at = (size_t)(ring->tail & (ring->size - 1));
+  memcpy(&header, ring->data + at, sizeof(header));
+  if (header.size < sizeof(header) || header.size % sizeof(uint64_t) != 0)
+    return may_be_spoilt(ring) ? drop_cut(ring) : -EPROTO;
+  if (header.size > left)
+    return ring->overwrite ? drop_cut(ring) : -EPROTO;
+  *bytes = ring->data + at;
+  *size = header.size;
+  if (header.size > ring->size - at) {
+    unwrap(ring, at, scratch, header.size);
+    *bytes = scratch;
+  }
+  return 1;
+}
+
+size_t uvperf__ring_piece(const uvperf__ring_t *ring, const uint8_t **bytes) {
+  size_t at = (size_t)(ring->tail & (ring->size - 1));
+  uint64_t piece = ring->head - ring->tail;
+  uint64_t quarter = ring->published + ring->size / 4 - ring->tail;
+
+  *bytes = ring->data + at;
+  if (ring->overwrite)
+    return 0;
+  if (piece > ring->size - at)
+    piece = ring->size - at;
+  if (piece > quarter)
+    piece = quarter;
+  /* A head that is no multiple of 8 is found by next. */
+  return (size_t)piece & ~(sizeof(uint64_t) - 1);
+}
+
+uint64_t uvperf__ring_given(const uvperf__ring_t *ring, uint64_t *bytes) {
+  struct perf_event_header header;
+  const uint8_t *at;
+  uint64_t nr = 0;
+
+  *bytes = 0;
+  if (ring->run == NULL)
+    return 0;
+  for (at = ring->run->start; at <= ring->run->at; at += header.size) {
+    memcpy(&header, at, sizeof(header));
+    /* Another process's record has been written over it since. */
+    if (header.size < sizeof(header))
+      break;
+    *bytes += header.size;
+    nr++;
+  }
+  return nr;
+}
+
+static void publish(uvperf__ring_t *ring) {
+  /* Pairs with the load of data_tail in __perf_output_begin, and the branch on
+   * it: our reads of the data are done before the kernel writes there again,
+   * see perf_output_put_handle, kernel/events/ring_buffer.c. */
+  __atomic_store_n(low_word(&ring->page->data_tail), (word_t)ring->tail,
+                   __ATOMIC_RELEASE);
+  ring->published = ring->tail;
+}
+
+void uvperf__ring_consume(uvperf__ring_t *ring, size_t size) {
+  ring->tail += size;
+  if (ring->tail - ring->published >= ring->size / 4 && !ring->overwrite)
+    publish(ring);
+}
+
+void uvperf__ring_end(uvperf__ring_t *ring) {
+  if (ring->tail != ring->published && !ring->overwrite)
+    publish(ring);
+}
+
+/* The head is looked at again: what has come since begin lies behind the damage
+ * and may be part of it. */
+int uvperf__ring_skip(uvperf__ring_t *ring) {
+  uint64_t head = uvperf__ring_head(ring);
+  int rc = head % sizeof(uint64_t) == 0 ? 0 : -EPROTO;
+
+  if (!ring->overwrite && rc != 0)
+    return rc;
+  if (!ring->overwrite)
+    ring->head = head;
+  ring->skipped += ring->head - ring->tail;
+  ring->tail = ring->head;
+  uvperf__ring_end(ring);
+  return rc;
+}
+
+uint64_t uvperf__ring_waiting(const uvperf__ring_t *ring) {
+  uint64_t head = uvperf__ring_head(ring);
+  uint64_t waiting;
+
+  if (!ring->overwrite) {
+    waiting = head - ring->tail;
+    if (ring->run != NULL)
+      waiting -= (uint64_t)(ring->run->at - ring->run->start);
+    return waiting;
+  }
+  waiting = ring->newest - head;
+  return waiting < ring->size ? waiting : ring->size;
+}
+
+int uvperf__ring_has_data(const uvperf__ring_t *ring) {
+  return __atomic_load_n(low_word(&ring->page->data_head), __ATOMIC_RELAXED) !=
+         (word_t)ring->tail;
+}
+
+int uvperf__ring_has_several(const uvperf__ring_t *ring) {
+  uint64_t waiting = uvperf__ring_head(ring) - ring->tail;
+  struct perf_event_header header;
+
+  if (waiting <= sizeof(header))
+    return 0;
+  memcpy(&header, ring->data + (ring->tail & (ring->size - 1)), sizeof(header));
+  return waiting > header.size;
+}

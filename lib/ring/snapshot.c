@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* Takes snapshots of overwritable rings: how they are paused, who is waited
+ * for, what is copied, and which of it are whole records. It does not know what
+ * a record means. */
+#include "ring/snapshot.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <sys/ioctl.h>
+
+#include <linux/perf_event.h>
+
+#include "sys/sys.h"
+#include "util/alloc.h"
+
+/* What a CPU may be writing below the head when the output is paused: a record
+ * in each of the four contexts that interrupt one another (PERF_NR_CONTEXTS in
+ * kernel/events/internal.h); header.size has 16 bits. */
+#define BEING_WRITTEN_BYTES (4 * 65536)
+
+/* What is left out of the oldest where that is not waited for: so much, but
+ * not more than a quarter of the ring. */
+#define LEFT_OUT_BYTES 65536
+
+/* -- pausing -------------------------------------------------------------- */
+
+static void resume(uvperf__snapshot_t *snapshots, size_t nr) {
+  size_t i;
+
+  for (i = 0; i < nr; i++)
+    if (!snapshots[i].is_paused)
+      snapshots[i].resumed =
+          uvperf__sys_ioctl(snapshots[i].fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 0);
+}
+
+/* All or none. */
+static int pause_all(uvperf__snapshot_t *snapshots, size_t nr) {
+  size_t i;
+  int rc;
+
+  for (i = 0; i < nr; i++) {
+    if (snapshots[i].is_paused)
+      continue;
+    rc = uvperf__sys_ioctl(snapshots[i].fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1);
+    if (rc < 0) {
+      resume(snapshots, i);
+      return rc;
+    }
+  }
+  return 0;
+}
+
+/* Bytes since the snapshot that began at `since`, at most `limit`: the head of
+ * an overwritable ring moves down, from 0 when it is mapped. */
+static uint64_t bytes_since(uint64_t since, uint64_t head, uint64_t limit) {
+  uint64_t written = since - head;
+
+  return written < limit ? written : limit;
+}
+
+static uint64_t first_head(const uvperf__ring_t *ring, uint32_t flags) {
+  return flags & UVPERF_SNAPSHOT_ALL ? 0 : ring->newest;
+}
+
+/* Whether what is to be copied lies where somebody may be writing still. */
+static int may_be_touched(const uvperf__ring_t *ring, uint32_t flags) {
+  uint64_t wanted =
+      bytes_since(first_head(ring, flags), uvperf__ring_head(ring), ring->size);
+
+  return wanted > 0 && wanted + BEING_WRITTEN_BYTES > ring->size;
+}
+
+/* PERF_EVENT_IOC_PAUSE_OUTPUT does not wait for records that other CPUs have
+ * begun; they are written inside of rcu_read_lock() (perf_output_begin in
+ * kernel/events/ring_buffer.c), so that a grace period ends after all of them.
+ * Whether there was one. */
+static int wait_for_writers(const uvperf__snapshot_t *snapshots, size_t nr,
+                            uint32_t flags) {
+  size_t i;
+
+  if (flags & UVPERF_SNAPSHOT_NO_WAIT)
+    return 0;
+  for (i = 0; i < nr; i++)
+    if (may_be_touched(snapshots[i].ring, flags))
+      return uvperf__sys_membarrier() == 0;
+  return 0;
+}
+
+/* -- copying -------------------------------------------------------------- */
+
+static void copy_bytes(uint8_t *to, const uvperf__ring_t *ring, uint64_t head,
+                       size_t bytes) {
+  size_t at = (size_t)(head & (ring->size - 1));
+  size_t first = ring->size - at;
+
+  if (first > bytes)
+    first = bytes;
+  memcpy(to, ring->data + at, first);
+  memcpy(to + first, ring->data, bytes - first);
+}
+
+/* How many bytes from that head on the ring holds, and nobody may have written
+ * over while they were copied. */
+static uint64_t held(const uvperf__ring_t *ring, uint64_t head, int is_quiet) {
+  uint64_t limit = ring->size;
+  uint64_t moved;
+
+  /* The copy is done before the head is looked at: a record that was finished
+   * meanwhile lies where the oldest were. */
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  moved = head - uvperf__ring_head(ring);
+  if (!is_quiet)
+    limit -= ring->size / 4 < LEFT_OUT_BYTES ? ring->size / 4 : LEFT_OUT_BYTES;
+  return moved < limit ? limit - moved : 0;
+}
+
+static void copy(uvperf__snapshot_t *snapshot, uint32_t flags, int is_quiet) {
+  uvperf__ring_t *ring = snapshot->ring;
+  uint64_t head = uvperf__ring_head(ring);
+  uint64_t since = first_head(ring, flags);
+  uint64_t unseen = bytes_since(ring->newest, head, ring->size);
+  uint64_t bytes = bytes_since(since, head, ring->size);
+
+  if (head % sizeof(uint64_t) != 0) {
+    snapshot->code = -EPROTO;
+    return;
+  }
+  copy_bytes((uint8_t *)snapshot->image.data, ring, head, (size_t)bytes);
+  bytes = bytes_since(since, head, held(ring, head, is_quiet));
+  snapshot->copied = (size_t)bytes;
+  snapshot->unseen = ring->newest - head;
+  snapshot->is_limited = bytes < since - head;
+  ring->newest = head;
+  if (unseen > ring->high_water)
+    ring->high_water = unseen;
+}
+
+/* -- what was copied ------------------------------------------------------ */
+
+/* Why there is no record at `at`: it is unsound, newer ones have overwritten
+ * its end, or what it has been nobody can tell any more. */
+static void note_end(uvperf__snapshot_t *snapshot, size_t at, int is_header,
+                     int is_quiet) {
+  int is_left_out = is_header && snapshot->is_limited && !is_quiet;
+  int is_cut = (is_header && snapshot->is_limited) ||
+               (!is_quiet && at + BEING_WRITTEN_BYTES > snapshot->ring->size);
+
+  if (is_left_out)
+    return;
+  if (!is_cut)
+    snapshot->code = -EPROTO;
+  if (at >= snapshot->unseen) /* the snapshot before has counted it */
+    return;
+  if (is_cut)
+    snapshot->ring->cut += 1;
+  else
+    snapshot->ring->skipped +=
+        bytes_since(snapshot->unseen, at, snapshot->copied - at);
+}
+
+/* Bytes of whole records from the newest on. */
+static size_t find_whole(uvperf__snapshot_t *snapshot, int is_quiet) {
+  struct perf_event_header header;
+  size_t at = 0;
+  size_t left;
+  int is_header;
+
+  while (at < snapshot->copied) {
+    left = snapshot->copied - at;
+    is_header = 1;
+    if (left >= sizeof(header)) {
+      memcpy(&header, snapshot->image.data + at, sizeof(header));
+      is_header =
+          header.size >= sizeof(header) && header.size % sizeof(uint64_t) == 0;
+    }
+    if (left < sizeof(header) || !is_header || header.size > left) {
+      note_end(snapshot, at, is_header, is_quiet);
+      break;
+    }
+    at += header.size;
+  }
+  return at;
+}
+
+static void reverse_words(uint64_t *words, size_t nr) {
+  uint64_t word;
+  size_t i;
+
+  for (i = 0; i < nr / 2; i++) {
+    word = words[i];
+    words[i] = words[nr - 1 - i];
+    words[nr - 1 - i] = word;
+  }
+}
+
+/* How many words a record has whose words are turned round: its header is its
+ * last. A LOST takes the record behind it with it, if that is there: the kernel
+ * writes it in front of that, in either kind of ring. */
+static size_t reversed_size(const uint64_t *words, size_t nr) {
+  struct perf_event_header header;
+  size_t size;
+
+  memcpy(&header, &words[nr - 1], sizeof(header));
+  size = header.size / sizeof(*words);
+  if (header.type != PERF_RECORD_LOST || size == nr)
+    return size;
+  memcpy(&header, &words[nr - 1 - size], sizeof(header));
+  return size + header.size / sizeof(*words);
+}
+
+/* Turns the order of the records round: all words, then those of each. */
+static void reverse_records(uint64_t *words, size_t nr) {
+  size_t size;
+
+  reverse_words(words, nr);
+  while (nr > 0) {
+    size = reversed_size(words, nr);
+    nr -= size;
+    reverse_words(words + nr, size);
+  }
+}
+
+static void finish(uvperf__snapshot_t *snapshot, uint32_t flags, int is_quiet) {
+  size_t whole = find_whole(snapshot, is_quiet);
+
+  if (flags & UVPERF_SNAPSHOT_OLDEST_FIRST)
+    reverse_records((uint64_t *)(void *)snapshot->image.data,
+                    whole / sizeof(uint64_t));
+  snapshot->image.page->data_head = whole;
+}
+
+/* -- all of it ------------------------------------------------------------ */
+
+static int make_images(uvperf__snapshot_t *snapshots, size_t nr) {
+  struct perf_event_mmap_page *page;
+  uvperf__snapshot_t *snapshot;
+  size_t i;
+
+  for (i = 0; i < nr; i++) {
+    snapshot = &snapshots[i];
+    page = uvperf__calloc(1, sizeof(*page) + snapshot->ring->size);
+    if (page == NULL) {
+      uvperf__snapshots_free(snapshots, i);
+      return -ENOMEM;
+    }
+    /* Has its pages there before the output is paused. */
+    memset(page + 1, 0, snapshot->ring->size);
+    memset(&snapshot->image, 0, sizeof(snapshot->image));
+    snapshot->memory = page;
+    snapshot->image.page = page;
+    snapshot->image.data = (const uint8_t *)(page + 1);
+    snapshot->image.size = snapshot->ring->size;
+    snapshot->code = 0;
+    snapshot->resumed = 0;
+    snapshot->copied = 0;
+  }
+  return 0;
+}
+
+int uvperf__snapshots_take(uvperf__snapshot_t *snapshots, size_t nr,
+                           uint32_t flags) {
+  int is_quiet;
+  size_t i;
+  int rc;
+
+  rc = make_images(snapshots, nr);
+  if (rc != 0)
+    return rc;
+  rc = pause_all(snapshots, nr);
+  if (rc != 0) {
+    uvperf__snapshots_free(snapshots, nr);
+    return rc;
+  }
+  is_quiet = wait_for_writers(snapshots, nr, flags);
+  for (i = 0; i < nr; i++)
+    copy(&snapshots[i], flags, is_quiet);
+  resume(snapshots, nr);
+  for (i = 0; i < nr; i++)
+    finish(&snapshots[i], flags, is_quiet);
+  return 0;
+}
+
+int uvperf__snapshots_resumed(const uvperf__snapshot_t *snapshots, size_t nr) {
+  size_t i;
+
+  for (i = 0; i < nr; i++)
+    if (snapshots[i].resumed != 0)
+      return snapshots[i].resumed;
+  return 0;
+}
+
+void uvperf__snapshots_free(uvperf__snapshot_t *snapshots, size_t nr) {
+  size_t i;
+
+  for (i = 0; i < nr; i++) {
+    uvperf__free(snapshots[i].memory);
+    uvperf__ring_forget(&snapshots[i].image);
+    snapshots[i].memory = NULL;
+  }
+}

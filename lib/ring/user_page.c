@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* The page of an event: maps it, and computes the count from what it says and
+ * what is on the counter now. */
+#include "ring/user_page.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <linux/perf_event.h>
+
+#include "sys/fork.h"
+#include "sys/sys.h"
+
+/* The kernel changes a page in an interrupt or a switch of its thread, which
+ * seldom happens twice while it is read. */
+#define TRIES 64
+
+/* The beginning of struct perf_event_mmap_page, of which the headers of Linux
+ * 5.10 have all but cap_user_time_short, time_cycles and time_mask (5.12). */
+typedef struct __attribute__((may_alias)) head_s {
+  uint32_t version;
+  uint32_t compat_version;
+  uint32_t lock;
+  uint32_t index;
+  int64_t offset;
+  uint64_t time_enabled;
+  uint64_t time_running;
+  uint64_t cap_bit0 : 1;
+  uint64_t cap_bit0_is_deprecated : 1;
+  uint64_t cap_user_rdpmc : 1;
+  uint64_t cap_user_time : 1;
+  uint64_t cap_user_time_zero : 1;
+  uint64_t cap_user_time_short : 1;
+  uint64_t cap_reserved : 58;
+  uint16_t pmc_width;
+  uint16_t time_shift;
+  uint32_t time_mult;
+  uint64_t time_offset;
+  uint64_t time_zero;
+  uint32_t size;
+  uint32_t reserved;
+  uint64_t time_cycles;
+  uint64_t time_mask;
+} head_t;
+
+_Static_assert(offsetof(head_t, pmc_width) ==
+                   offsetof(struct perf_event_mmap_page, pmc_width),
+               "the capabilities are 8 bytes");
+_Static_assert(offsetof(head_t, size) ==
+                   offsetof(struct perf_event_mmap_page, size),
+               "the head of a page is as the kernel has it");
+_Static_assert(sizeof(head_t) == 96, "time_mask ends at byte 96");
+
+static size_t page_size(void) {
+  return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void uvperf__user_reader_init(uvperf__user_reader_t *reader) {
+  reader->thread = pthread_self();
+  reader->process = uvperf__process_is_marked() ? uvperf__process() : 0;
+}
+
+int uvperf__user_reader_is_mine(const uvperf__user_reader_t *reader) {
+  return reader->process != 0 && reader->process == uvperf__process() &&
+         pthread_equal(reader->thread, pthread_self());
+}
+
+/* Whether the page is of a layout that is known here, and tells counts at all.
+ * cap_user_rdpmc was at the place of cap_bit0 before Linux 3.12, and so was
+ * cap_user_time: cap_bit0_is_deprecated tells that they are not any more, and
+ * that there is a size. */
+static int can_tell(const volatile head_t *head) {
+  return head->compat_version == 0 && head->cap_bit0_is_deprecated &&
+         head->size >= offsetof(head_t, reserved) && head->cap_user_rdpmc &&
+         head->cap_user_time;
+}
+
+/* Whether a counter is there and holds the number of what happened. */
+static int is_sum(uint32_t counter) {
+#if defined(__x86_64__) || defined(__i386__)
+  /* General ones count from 0, fixed ones from 1 << 30. That of slots (3) is
+   * set to 0 at each read(2), and the page is not told, if it is used together
+   * with PERF_METRICS (1 << 29), which holds fractions:
+   * intel_update_topdown_event and x86_pmu_event_idx, arch/x86/events. */
+  const uint32_t fixed = 1u << 30;
+
+  if (counter < fixed)
+    return counter < 32;
+  return counter - fixed < 16 && counter - fixed != 3;
+#elif defined(__aarch64__)
+  /* 31 are the cycles: armv8pmu_user_event_idx, drivers/perf/arm_pmuv3.c. */
+  return counter <= 31;
+#else
+  (void)counter;
+  return 0;
+#endif
+}
+
+/* Whether there is anything that sys_counter.c can do on this architecture. */
+static int can_count(void) {
+  return is_sum(0);
+}
+
+int uvperf__user_page_map(int fd, const struct perf_event_mmap_page **page) {
+  void *address;
+  int rc;
+
+  if (!can_count())
+    return -EOPNOTSUPP;
+  rc = uvperf__sys_mmap(&address, page_size(), PROT_READ, fd, 0);
+  if (rc != 0)
+    return rc;
+  /* Both are what the PMU and the clock are, and set by perf_mmap already. */
+  if (!can_tell(address)) {
+    uvperf__sys_munmap(address, page_size());
+    return -EOPNOTSUPP;
+  }
+  *page = address;
+  return 0;
+}
+
+void uvperf__user_page_unmap(const struct perf_event_mmap_page *page) {
+  if (page != NULL)
+    uvperf__sys_munmap((void *)(uintptr_t)page, page_size());
+}
+
+/* What was to be seen at one moment. */
+typedef struct look_s {
+  head_t head;
+  uint64_t pmc;
+  uint64_t cycles;
+} look_t;
+
+/* Whether `head` says what can be. Also before the counter is read, and before
+ * it is known whether the page was changing: a wrong -EAGAIN does no harm. */
+static int is_sound(const head_t *head) {
+  return can_tell(head) && head->index != 0 && is_sum(head->index - 1) &&
+         head->pmc_width >= 1 && head->pmc_width <= 64 &&
+         head->time_mult != 0 && head->time_shift <= 63 &&
+         (!head->cap_user_time_short || head->size >= sizeof(*head));
+}
+
+/* 1; 0 if the page was changing; -EAGAIN. The lock is a seqlock: odd while the
+ * kernel writes. It writes on the CPU on which the event is, which is where its
+ * thread runs, so that a barrier for the compiler is enough: the comment at
+ * `lock` in linux/perf_event.h. */
+static int look(const struct perf_event_mmap_page *page, look_t *seen) {
+  const volatile head_t *head = (const volatile void *)page;
+  uint32_t lock;
+
+  lock = head->lock;
+  if (lock % 2 != 0)
+    return 0;
+  atomic_signal_fence(memory_order_seq_cst);
+  seen->head = *head;
+  if (!is_sound(&seen->head))
+    return -EAGAIN;
+  seen->cycles = uvperf__sys_cycles();
+  seen->pmc = uvperf__sys_rdpmc(seen->head.index - 1);
+  atomic_signal_fence(memory_order_seq_cst);
+  return head->lock == lock;
+}
+
+/* The low `width` bits as a signed number: the kernel sets a counter to less
+ * than 0, for it to overflow in time, and `offset` is meant for that. */
+static uint64_t extend(uint64_t pmc, unsigned width) {
+  uint64_t sign = (uint64_t)1 << (width - 1);
+
+  return ((pmc & (sign | (sign - 1))) ^ sign) - sign;
+}
+
+/* cycles * mult >> shift, of which the product has 96 bits, as the kernel's
+ * mul_u64_u32_shr; modulo 2^64. */
+static uint64_t scale_cycles(uint64_t cycles, uint32_t mult, unsigned shift) {
+  uint64_t low = (cycles & UINT32_MAX) * mult;
+  uint64_t high = (cycles >> 32) * mult + (low >> 32);
+
+  if (shift >= 32)
+    return high >> (shift - 32);
+  return (high << (32 - shift)) + ((low & UINT32_MAX) >> shift);
+}
+
+/* Nanoseconds since the page was written. */
+static uint64_t elapsed(const look_t *seen) {
+  const head_t *head = &seen->head;
+  uint64_t cycles = seen->cycles;
+
+  /* A clock of fewer bits, which may have wrapped since. */
+  if (head->cap_user_time_short)
+    cycles =
+        head->time_cycles + ((cycles - head->time_cycles) & head->time_mask);
+  return head->time_offset +
+         scale_cycles(cycles, head->time_mult, head->time_shift);
+}
+
+int uvperf__user_page_read(const struct perf_event_mmap_page *page,
+                           uvperf__user_count_t *count) {
+  uint64_t since;
+  look_t seen;
+  int tries;
+  int rc = 0;
+
+  for (tries = 0; tries < TRIES && rc == 0; tries++)
+    rc = look(page, &seen);
+  if (rc != 1)
+    return -EAGAIN;
+  since = elapsed(&seen);
+  /* The page was written in the future: its clock is not what it says. */
+  if (since > INT64_MAX)
+    return -EAGAIN;
+  count->value =
+      (uint64_t)seen.head.offset + extend(seen.pmc, seen.head.pmc_width);
+  /* The event is on a counter, so both times pass. */
+  count->enabled = seen.head.time_enabled + since;
+  count->running = seen.head.time_running + since;
+  return 0;
+}

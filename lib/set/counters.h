@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 4: events of several attrs at many places, opened, controlled and read
+ * together: what a set is made of, and a measurement without a loop. No loop
+ * and no uv.h.
+ *
+ * A target stands for places; an attr at a place is one event, with an fd of
+ * its own. Returned codes are 0 or -errno; `error` may be NULL. In a forked
+ * child every function but _free and the getters gives -EPERM. */
+#ifndef UVPERF_LIB_SET_COUNTERS_H
+#define UVPERF_LIB_SET_COUNTERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uvperf/fallback.h"
+#include "uvperf/record.h"
+#include "uvperf/set_options.h"
+
+#include "count/reading.h"
+#include "ring/cpu_rings.h"
+
+typedef struct uvperf__counters_s uvperf__counters_t;
+
+/* Opens every attr at every place of every target, disabled. `options` is a
+ * full, own copy (uvperf__options_copy was done); what it points to is copied.
+ * 0 if anything could be opened, or there are no targets; or a code and the
+ * error, and nothing is left open: that of the failure that tells most; with
+ * UVPERF_SET_STRICT of the first; and of a shortage of fds or memory in any
+ * case. */
+int uvperf__counters_new(uvperf__counters_t **counters,
+                         const uvperf_set_options_t *options,
+                         uvperf_error_t *error);
+
+/* The same for events of the calling thread that only this thread reads, before
+ * it goes on to anything else: what serves to see that a task is gone is not
+ * looked for, as that takes longer than all else here. */
+int uvperf__counters_new_brief(uvperf__counters_t **counters,
+                               const uvperf_set_options_t *options,
+                               uvperf_error_t *error);
+
+/* Closes every fd and frees. NULL is allowed. Also for a forked child: closing
+ * its fds does nothing to the parent's events. */
+void uvperf__counters_free(uvperf__counters_t *counters);
+
+/* UV_EPERM and the error in a forked child; else 0. */
+int uvperf__counters_check(const uvperf__counters_t *counters,
+                           uvperf_error_t *error);
+
+/* Opens every attr at every place of one more target, and enables it if the
+ * rest is enabled. *index, if not NULL, receives its index. 0 if anything could
+ * be opened, or a code and the error, as above, and nothing was added. */
+int uvperf__counters_add_target(uvperf__counters_t *counters,
+                                const uvperf_target_t *target, uint32_t *index,
+                                uvperf_error_t *error);
+
+/* Closes the events of a target; its places and failures are no more. -ENOENT
+ * for an index that no target has. */
+int uvperf__counters_remove_target(uvperf__counters_t *counters,
+                                   uint32_t index);
+
+/* Enables or disables the events, but for those of a command that has not
+ * called execve(2) yet: the kernel enables them then. Goes on after a failure
+ * and gives the first. */
+int uvperf__counters_enable(uvperf__counters_t *counters,
+                            uvperf_error_t *error);
+int uvperf__counters_disable(uvperf__counters_t *counters,
+                             uvperf_error_t *error);
+
+/* Disables without asking whose process it is, which is a system call: a
+ * measurement has asked before, and would measure that call too. */
+int uvperf__counters_stop(uvperf__counters_t *counters, uvperf_error_t *error);
+
+/* Whether the last of these two that did anything was to enable. */
+int uvperf__counters_is_enabled(const uvperf__counters_t *counters);
+
+/* From now on counts and times are told without what they are now. */
+int uvperf__counters_reset(uvperf__counters_t *counters);
+
+/* Fills a reading. What cannot be read of an event is its state: the call
+ * fails, but for a fork, only with -ENOMEM, and leaves the reading alone
+ * then. */
+int uvperf__counters_read(uvperf__counters_t *counters,
+                          uvperf_reading_t *reading);
+
+/* Gives a reading the room that this takes, and makes it an empty one. 0, or
+ * -ENOMEM and it is left alone. */
+int uvperf__counters_begin_reading(const uvperf__counters_t *counters,
+                                   uvperf_reading_t *reading);
+
+/* For one attr at every place, also of targets that are added later. Go on
+ * after a failure and give the first; a later target gets what was taken at
+ * one place or more, or, while there are none, was given last. -EINVAL for an
+ * attr that there is not. */
+int uvperf__counters_set_filter(uvperf__counters_t *counters, size_t attr,
+                                const char *filter, uvperf_error_t *error);
+int uvperf__counters_set_period(uvperf__counters_t *counters, size_t attr,
+                                uint64_t period, uvperf_error_t *error);
+/* Keeps a duplicate of the fd. */
+int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
+                             int prog_fd, uvperf_error_t *error);
+
+/* Takes the programs off the events, which should be disabled, where they are
+ * attached by links: it is over with them before the events are closed. For the
+ * end: the attrs keep their programs. Nothing in a forked child. */
+void uvperf__counters_detach(uvperf__counters_t *counters);
+
+/* What is not open, ordered by target, place and attr; valid until a target is
+ * added or removed, or a CPU comes. */
+const uvperf_set_failure_t *
+uvperf__counters_failures(const uvperf__counters_t *counters, size_t *nr);
+
+size_t uvperf__counters_nr_attrs(const uvperf__counters_t *counters);
+
+/* How many events are open. */
+size_t uvperf__counters_nr_open(const uvperf__counters_t *counters);
+
+/* What is known of an attr, NULL where there is none. item->attr is the attr as
+ * it is opened, but for what depends on the target: disabled, inherit and
+ * enable_on_exec. The first call for an attr that came without a name makes the
+ * labels of all such attrs. */
+const uvperf_event_item_t *
+uvperf__counters_item(const uvperf__counters_t *counters, size_t attr);
+
+/* What fallbacks changed of an attr, NULL and 0 for nothing. */
+const uvperf_change_t *
+uvperf__counters_changes(const uvperf__counters_t *counters, size_t attr,
+                         size_t *nr);
+
+/* The fd of an attr at the place of this serial number, -1 where it is not
+ * open. */
+int uvperf__counters_fd(const uvperf__counters_t *counters, size_t attr,
+                        uint64_t serial);
+
+/* -- records -- */
+
+/* The rings into which all events write; NULL without UVPERF_SET_RECORDS. New
+ * ones may be there after each call that opens events. */
+uvperf__cpu_rings_t *uvperf__counters_rings(const uvperf__counters_t *counters);
+
+/* Decodes the records of all rings; NULL without UVPERF_SET_RECORDS. */
+uvperf_decoder_t *uvperf__counters_decoder(const uvperf__counters_t *counters);
+
+/* Reads the clock that stamps the records of all events, in nanoseconds.
+ * UINT64_MAX if that is not possible: the kernel's own, which no set in the
+ * order of time has. */
+uint64_t uvperf__counters_clock(const uvperf__counters_t *counters);
+
+/* That clock before the first event was opened; 0 if it cannot be read. */
+uint64_t uvperf__counters_opened(const uvperf__counters_t *counters);
+
+/* Frees what is known of events that are closed, once every ring has been read
+ * behind what they wrote; of overwritable rings once that is overwritten. To be
+ * called when a turn is over; never inside a record callback. */
+void uvperf__counters_settle(uvperf__counters_t *counters);
+
+/* -- CPUs that come and go: counters_cpu.c -- */
+
+/* A CPU is online (again): opens anew the events that are bound to it alone
+ * (pid -1, cgroups), with the filters, periods and programs that were set,
+ * enabled if the set is; their counts go on. Those that have gone on without
+ * it, as their PMU's driver moves them to another CPU, are left alone
+ * (perf_pmu_migrate_context in kernel/events/core.c). Tries anew what could not
+ * be opened there. Targets whose `cpus` is NULL get places on a CPU that is new
+ * to them, but for tasks that have a place that follows them. 0, or, with all
+ * done that could be, the first failure. */
+int uvperf__counters_cpu_come(uvperf__counters_t *counters, int cpu,
+                              uvperf_error_t *error);
+
+/* A CPU has gone: its events have stopped, most of them for good. Notes where
+ * they are, so that those that go on are known when it is back. */
+void uvperf__counters_cpu_gone(uvperf__counters_t *counters, int cpu);
+
+/* -- the end of targets: counters_end.c -- */
+
+/* Asks whether targets that were there so far are gone: by poll(2) of one event
+ * of each that was found to live before; more only where that is gone. It eats
+ * wakeups of the rings: look at all of them after it. A target none of whose
+ * events writes records is asked for in /proc, which takes some 15
+ * microseconds. How many have newly ended. */
+size_t uvperf__counters_probe(uvperf__counters_t *counters);
+
+/* Gives one target that probe found gone and that was not given yet: 1 and
+ * *index; else 0. */
+int uvperf__counters_take_ended(uvperf__counters_t *counters, uint32_t *index);
+
+/* Whether there is a target that can end and has not: one of tasks. */
+int uvperf__counters_can_end(const uvperf__counters_t *counters);
+
+/* Whether there are targets, and probe found every one of them gone. */
+int uvperf__counters_have_ended(const uvperf__counters_t *counters);
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* CPUs that come and go. The events of a CPU that goes offline are turned off,
+ * and stay so when it is back, whatever PERF_EVENT_IOC_ENABLE says: they are
+ * out of the lists of its context (perf_event_exit_cpu in
+ * kernel/events/core.c). They can be read as ever, and so they stay open until
+ * it is back; then others take their places, whose counts are added to what
+ * they had.
+ *
+ * Events of PMUs of a package are moved to another CPU of it by their drivers,
+ * and go on. No attr tells these from others, but the time that they ran goes
+ * on; that which they were enabled does so, too, of one that is enabled when
+ * its CPU is back, although it is in no list (__perf_event_enable does not
+ * ask). */
+#include "set/counters_impl.h"
+
+#include <string.h>
+
+#include "host/cgroup.h"
+#include "util/file.h"
+
+/* Every task there, and no task that could run elsewhere. */
+static int is_bound(const counter_place_t *place, int cpu) {
+  return place->place.cpu == cpu && place->place.pid < 0;
+}
+
+/* -- a CPU that goes ------------------------------------------------------ */
+
+static void leave(const uvperf__counters_t *counters, counter_place_t *place) {
+  int is_open, went_on;
+  size_t i;
+
+  uvperf__counters_read_place(counters, place, &is_open, &went_on);
+  for (i = 0; i < counters->nr_attrs; i++)
+    place->events[i].left = place->events[i].last.running;
+  place->is_away = 1;
+}
+
+void uvperf__counters_cpu_gone(uvperf__counters_t *counters, int cpu) {
+  counter_target_t *target;
+  size_t i, place;
+
+  if (uvperf__counters_check(counters, NULL) != 0)
+    return;
+  for (i = 0; i < counters->nr_targets; i++) {
+    target = counters->targets[i];
+    for (place = 0; place < target->nr_places; place++)
+      if (is_bound(&target->places[place], cpu))
+        leave(counters, &target->places[place]);
+  }
+}
+
+/* -- what is to be opened ------------------------------------------------- */
+
+/* Of a set that is not enabled nothing goes on, and nothing is lost by opening
+ * it anew. */
+static int has_gone_on(const uvperf__counters_t *counters,
+                       const counter_t *event) {
+  return counters->is_enabled && event->code == 0 &&
+         event->last.running != event->left;
+}
+
+static void retire(uvperf__counters_t *counters, counter_t *event,
+                   size_t attr) {
+  uvperf__counters_close_event(counters, event, attr);
+  event->state = COUNTER_PLANNED;
+  event->code = 0;
+  event->carry = event->last;
+  event->is_carried = 1;
+  /* A value that is no sum has nothing to go on from. */
+  if (counters->attr_flags[attr] & UVPERF__READING_SNAPSHOT)
+    event->carry.value = 0;
+}
+
+/* Members before their leader, which the kernel would make leaders of their
+ * own. */
+static void retire_group(uvperf__counters_t *counters, counter_place_t *place,
+                         size_t leader) {
+  counter_t *event;
+  size_t i;
+
+  for (i = counters->nr_attrs; i-- > leader;) {
+    event = &place->events[i];
+    if (event->state == COUNTER_OPEN && event->leader == leader)
+      retire(counters, event, i);
+  }
+}
+
+static void plan_again(uvperf__counters_t *counters, counter_target_t *target,
+                       counter_place_t *place) {
+  counter_t *event;
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++) {
+    event = &place->events[i];
+    if (uvperf__counter_leads(place, i) && !has_gone_on(counters, event))
+      retire_group(counters, place, i);
+    if (event->state != COUNTER_FAILED || event->is_unfit)
+      continue;
+    event->code = 0;
+    /* While it was offline its package was not known. */
+    event->state = uvperf__counters_has_package(counters, target, place, i)
+                       ? COUNTER_NONE
+                       : COUNTER_PLANNED;
+  }
+}
+
+/* A place whose CPU was offline when it was opened, or went and came back. */
+static void plan_place(uvperf__counters_t *counters, counter_target_t *target,
+                       counter_place_t *place) {
+  int is_open, went_on;
+
+  if (!place->is_away)
+    leave(counters, place);
+  place->is_away = 0;
+  uvperf__counters_read_place(counters, place, &is_open, &went_on);
+  plan_again(counters, target, place);
+  uvperf__counters_forget_place(counters, &place->place);
+}
+
+/* -- opening -------------------------------------------------------------- */
+
+static int is_planned(const uvperf__counters_t *counters,
+                      const counter_place_t *place) {
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++)
+    if (place->events[i].state == COUNTER_PLANNED)
+      return 1;
+  return 0;
+}
+
+/* Nothing more of the place can be opened. */
+static void fail_rest(uvperf__counters_t *counters, counter_place_t *place,
+                      const uvperf_error_t *why) {
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++) {
+    if (place->events[i].state != COUNTER_PLANNED)
+      continue;
+    place->events[i].state = COUNTER_FAILED;
+    place->events[i].code = why->code;
+    /* What is not told for want of memory is in readings all the same. */
+    uvperf__counters_fail(counters, &place->place, i, why, NULL);
+  }
+}
+
+static int open_cgroup(const uvperf__counters_t *counters,
+                       counter_target_t *target, uvperf_error_t *error) {
+  int fd;
+
+  if (target->cgroup_path == NULL)
+    return 0;
+  fd = uvperf__cgroup_open(counters->root, target->cgroup_path, error);
+  if (fd < 0)
+    return fd;
+  target->cgroup = fd;
+  return 0;
+}
+
+/* A command that has called execve(2) before the CPU came is not enabled by
+ * that. */
+static void note_begin(const uvperf__counters_t *counters,
+                       counter_target_t *target, counter_place_t *place) {
+  int is_open, went_on;
+  size_t i;
+
+  if (!target->on_exec)
+    return;
+  uvperf__counters_read_place(counters, &target->places[0], &is_open, &went_on);
+  for (i = 0; i < counters->nr_attrs; i++)
+    if (target->places[0].events[i].last.enabled != 0)
+      place->has_begun = 1;
+}
+
+/* What was a failure of all of the set when it was made is one of this place:
+ * with less than all it was made by then. */
+static void open_place(uvperf__counters_t *counters, counter_target_t *target,
+                       counter_place_t *place, uvperf_error_t *error) {
+  uint32_t flags = counters->flags;
+  uvperf_error_t why;
+  int rc;
+
+  if (!is_planned(counters, place))
+    return;
+  memset(&why, 0, sizeof(why));
+  counters->flags &= ~UVPERF_SET_STRICT;
+  rc = open_cgroup(counters, target, &why);
+  if (rc == 0)
+    rc = uvperf__counters_open_place(counters, target, place, &why);
+  counters->flags = flags;
+  if (target->cgroup >= 0)
+    uvperf__file_close(target->cgroup);
+  target->cgroup = -1;
+  if (rc != 0)
+    fail_rest(counters, place, &why);
+  note_begin(counters, target, place);
+  if (!counters->is_enabled)
+    return;
+  rc = uvperf__counters_switch_place(counters, target, place, 1, &why);
+  if (rc != 0 && error->code == 0)
+    *error = why;
+}
+
+/* -- places that are new -------------------------------------------------- */
+
+static int has_cpu(const counter_target_t *target, int cpu) {
+  size_t i;
+
+  for (i = 0; i < target->nr_places; i++)
+    if (target->places[i].place.cpu == cpu)
+      return 1;
+  return 0;
+}
+
+/* A place for each task of the target, in `places` if that is not NULL: those
+ * of its first CPU tell which there are. How many. */
+static size_t list_tasks(const counter_target_t *target, size_t nr,
+                         counter_place_t *places) {
+  const counter_place_t *place;
+  size_t tasks = 0;
+  size_t i;
+
+  for (i = 0; i < nr; i++) {
+    place = &target->places[i];
+    if (place->place.cpu != target->places[0].place.cpu)
+      continue;
+    if (places != NULL) {
+      places[tasks].place.pid = place->place.pid;
+      places[tasks].start = place->start;
+    }
+    tasks++;
+  }
+  return tasks;
+}
+
+/* Gives the target places on a CPU. 0, or -ENOMEM and the error. */
+static int add_cpu(uvperf__counters_t *counters, counter_target_t *target,
+                   int cpu, uvperf_error_t *error) {
+  size_t old = target->nr_places;
+  size_t nr = list_tasks(target, old, NULL);
+  uvperf_error_t why;
+  size_t i;
+  int rc;
+
+  rc = uvperf__counters_add_places(counters, target, nr, &why);
+  if (rc != 0) {
+    why.target_index = target->index;
+    if (error->code == 0)
+      *error = why;
+    return rc;
+  }
+  counters->nr_places += nr;
+  list_tasks(target, old, &target->places[old]);
+  for (i = old; i < old + nr; i++) {
+    target->places[i].place.cpu = cpu;
+    uvperf__counters_plan_place(counters, target, &target->places[i]);
+  }
+  return 0;
+}
+
+/* -- a CPU that comes ----------------------------------------------------- */
+
+/* Events of tasks are there wherever they run, and most need only be opened
+ * where they could not be. */
+static void plan_failed(uvperf__counters_t *counters, counter_place_t *place) {
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++) {
+    if (place->events[i].state != COUNTER_FAILED || place->events[i].is_unfit)
+      continue;
+    place->events[i].state = COUNTER_PLANNED;
+    place->events[i].code = 0;
+  }
+  uvperf__counters_forget_place(counters, &place->place);
+}
+
+static void come_target(uvperf__counters_t *counters, counter_target_t *target,
+                        int cpu, uvperf_error_t *error) {
+  counter_place_t *place;
+  int is_new = !has_cpu(target, cpu);
+  size_t i;
+
+  if (is_new &&
+      (!target->follows_cpus || add_cpu(counters, target, cpu, error) != 0))
+    return;
+  for (i = 0; i < target->nr_places; i++) {
+    place = &target->places[i];
+    if (place->place.cpu != cpu)
+      continue;
+    if (!is_new && is_bound(place, cpu))
+      plan_place(counters, target, place);
+    else if (!is_new)
+      plan_failed(counters, place);
+    open_place(counters, target, place, error);
+  }
+}
+
+/* The first of those that could not be opened there. */
+static void tell_failure(const uvperf__counters_t *counters, int cpu,
+                         uvperf_error_t *error) {
+  size_t i;
+
+  for (i = 0; error->code == 0 && i < counters->nr_failures; i++)
+    if (counters->failures[i].cpu == cpu)
+      *error = counters->failures[i].error;
+}
+
+int uvperf__counters_cpu_come(uvperf__counters_t *counters, int cpu,
+                              uvperf_error_t *error) {
+  uvperf__tracefs_ids_t tracepoints = {0};
+  uvperf_error_t first;
+  size_t i;
+  int rc = uvperf__counters_check(counters, error);
+
+  if (rc != 0)
+    return rc;
+  memset(&first, 0, sizeof(first));
+  counters->tracepoints = &tracepoints;
+  for (i = 0; i < counters->nr_targets; i++)
+    come_target(counters, counters->targets[i], cpu, &first);
+  counters->tracepoints = NULL;
+  uvperf__counters_order_failures(counters);
+  uvperf__counters_reattach(counters);
+  tell_failure(counters, cpu, &first);
+  if (first.code != 0 && error != NULL)
+    *error = first;
+  return first.code;
+}

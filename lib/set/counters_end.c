@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Which targets are gone, told by the hang-up of their events: is_event_hup()
+ * in kernel/events/core.c says POLLHUP of an event whose task has ended, and,
+ * if it is inherited, whose every child has too. It stays so for good.
+ *
+ * An event without a ring hangs up always (perf_poll), so that only events that
+ * write into one are asked, which are those with a source; where a target has
+ * none, /proc is asked for its tasks, and what these made is not looked for.
+ *
+ * A target is gone when all of its events are, so one that lives is enough to
+ * know: the place and attr at which it was found are kept. A probe is one
+ * poll(2) for each target that lives, and one more for each event that has hung
+ * up since, once. */
+#include "set/counters_impl.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#include "host/task.h"
+#include "sys/sys.h"
+
+/* Whether all of it is tasks, which end; CPUs and cgroups do not. */
+static int is_of_tasks(const counter_target_t *target) {
+  return target->type != UVPERF_TARGET_CPUS &&
+         target->type != UVPERF_TARGET_CGROUP;
+}
+
+static int is_task_gone(const uvperf__counters_t *counters,
+                        const counter_place_t *place) {
+  return place->is_gone ||
+         uvperf__task_is_gone(counters->root, place->place.pid, place->start) ==
+             1;
+}
+
+/* -- by hang-up ----------------------------------------------------------- */
+
+/* POLLERR is an event in error state, whose task may live, or one whose PMU was
+ * unregistered, which never hangs up (PERF_EVENT_STATE_REVOKED, Linux 6.15). An
+ * event that cannot be asked is taken to live. */
+static int has_hung_up(const uvperf__counters_t *counters,
+                       const counter_place_t *place, const counter_t *event) {
+  int revents = uvperf__sys_poll(event->fd, 0);
+
+  if (revents < 0)
+    return 0;
+  if (revents & POLLHUP)
+    return 1;
+  return (revents & POLLERR) != 0 && is_task_gone(counters, place);
+}
+
+/* Goes on to the next event that lives: 1; or 0 if there is none. */
+static int find_alive(const uvperf__counters_t *counters,
+                      counter_target_t *target) {
+  const counter_place_t *place;
+  const counter_t *event;
+
+  for (; target->alive_place < target->nr_places; target->alive_place++) {
+    place = &target->places[target->alive_place];
+    for (; target->alive_attr < counters->nr_attrs; target->alive_attr++) {
+      event = &place->events[target->alive_attr];
+      if (event->state != COUNTER_OPEN || event->source == NULL)
+        continue;
+      target->has_writer = 1;
+      if (!has_hung_up(counters, place, event))
+        return 1;
+    }
+    target->alive_attr = 0;
+  }
+  return 0;
+}
+
+/* -- by /proc ------------------------------------------------------------- */
+
+/* Whether the task had ended when its events were to be opened: its id may be
+ * another's by now. */
+static int was_never_there(const uvperf__counters_t *counters,
+                           const counter_place_t *place) {
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++)
+    if (place->events[i].state == COUNTER_FAILED &&
+        place->events[i].code == -ESRCH)
+      return 1;
+  return 0;
+}
+
+/* A task has a place for each CPU, and these follow one another. */
+static int is_known_gone(const counter_target_t *target, size_t place) {
+  return place > 0 &&
+         target->places[place - 1].place.pid == target->places[place].place.pid;
+}
+
+static int find_task(const uvperf__counters_t *counters,
+                     counter_target_t *target) {
+  const counter_place_t *place;
+
+  for (; target->alive_task < target->nr_places; target->alive_task++) {
+    place = &target->places[target->alive_task];
+    if (!is_known_gone(target, target->alive_task) &&
+        !was_never_there(counters, place) && !is_task_gone(counters, place))
+      return 1;
+  }
+  return 0;
+}
+
+/* -- targets -------------------------------------------------------------- */
+
+static int is_gone(const uvperf__counters_t *counters,
+                   counter_target_t *target) {
+  if (find_alive(counters, target))
+    return 0;
+  return target->has_writer || !find_task(counters, target);
+}
+
+/* The wakeups that a forked child would eat are the parent's. */
+size_t uvperf__counters_probe(uvperf__counters_t *counters) {
+  counter_target_t *target;
+  size_t nr = 0;
+  size_t i;
+
+  if (uvperf__counters_check(counters, NULL) != 0)
+    return 0;
+  for (i = 0; i < counters->nr_targets; i++) {
+    target = counters->targets[i];
+    if (!is_of_tasks(target) || target->has_ended || !is_gone(counters, target))
+      continue;
+    target->has_ended = 1;
+    nr++;
+  }
+  return nr;
+}
+
+int uvperf__counters_take_ended(uvperf__counters_t *counters, uint32_t *index) {
+  counter_target_t *target;
+  size_t i;
+
+  for (i = 0; i < counters->nr_targets; i++) {
+    target = counters->targets[i];
+    if (!target->has_ended || target->is_end_taken)
+      continue;
+    target->is_end_taken = 1;
+    *index = target->index;
+    return 1;
+  }
+  return 0;
+}
+
+int uvperf__counters_can_end(const uvperf__counters_t *counters) {
+  size_t i;
+
+  for (i = 0; i < counters->nr_targets; i++)
+    if (is_of_tasks(counters->targets[i]) && !counters->targets[i]->has_ended)
+      return 1;
+  return 0;
+}
+
+int uvperf__counters_have_ended(const uvperf__counters_t *counters) {
+  size_t i;
+
+  for (i = 0; i < counters->nr_targets; i++)
+    if (!counters->targets[i]->has_ended)
+      return 0;
+  return counters->nr_targets != 0;
+}

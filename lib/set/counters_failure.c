@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* What could not be opened: kept for each attr and place, and which of it tells
+ * most where nothing could. */
+#include "set/counters_impl.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "explain/explain.h"
+#include "util/grow.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static int make_room(uvperf__counters_t *counters) {
+  uvperf_set_failure_t *failures =
+      uvperf__grow(counters->failures, counters->nr_failures,
+                   &counters->room_failures, 8, sizeof(failures[0]));
+
+  if (failures == NULL)
+    return -ENOMEM;
+  counters->failures = failures;
+  return 0;
+}
+
+/* Whether it is of a later attr of the same place. */
+static int is_after(const uvperf_set_failure_t *failure,
+                    const uvperf_place_t *place, uint32_t attr) {
+  return failure->error.target_index == place->target &&
+         failure->pid == place->pid && failure->cpu == place->cpu &&
+         failure->error.attr_index > attr;
+}
+
+int uvperf__counters_fail(uvperf__counters_t *counters,
+                          const uvperf_place_t *place, size_t attr,
+                          const uvperf_error_t *why, uvperf_error_t *error) {
+  uvperf_set_failure_t *failure;
+
+  if (make_room(counters) != 0)
+    return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for what could not be opened");
+  failure = &counters->failures[counters->nr_failures++];
+  /* A group that is opened again fails after what comes behind it. */
+  for (; failure != counters->failures &&
+         is_after(&failure[-1], place, (uint32_t)attr);
+       failure--)
+    *failure = failure[-1];
+  memset(failure, 0, sizeof(*failure));
+  failure->error = *why;
+  failure->error.attr_index = (uint32_t)attr;
+  failure->error.target_index = place->target;
+  failure->pid = place->pid;
+  failure->cpu = place->cpu;
+  return 0;
+}
+
+void uvperf__counters_forget(uvperf__counters_t *counters, uint32_t target) {
+  size_t kept = 0;
+  size_t i;
+
+  for (i = 0; i < counters->nr_failures; i++)
+    if (counters->failures[i].error.target_index != target)
+      counters->failures[kept++] = counters->failures[i];
+  counters->nr_failures = kept;
+}
+
+/* -- when CPUs come back -------------------------------------------------- */
+
+/* Keeps those that are not of the one place, or attr. */
+static void forget_at(uvperf__counters_t *counters, uint32_t target, int pid,
+                      int cpu, size_t attr) {
+  const uvperf_set_failure_t *failure;
+  size_t kept = 0;
+  size_t i;
+
+  for (i = 0; i < counters->nr_failures; i++) {
+    failure = &counters->failures[i];
+    if (failure->error.target_index != target || failure->cpu != cpu ||
+        (pid != 0 && failure->pid != pid) ||
+        (attr != SIZE_MAX && failure->error.attr_index != attr))
+      counters->failures[kept++] = *failure;
+  }
+  counters->nr_failures = kept;
+}
+
+void uvperf__counters_forget_place(uvperf__counters_t *counters,
+                                   const uvperf_place_t *place) {
+  forget_at(counters, place->target, place->pid, place->cpu, SIZE_MAX);
+}
+
+void uvperf__counters_forget_misfit(uvperf__counters_t *counters,
+                                    uint32_t target, size_t attr) {
+  forget_at(counters, target, 0, -1, attr);
+}
+
+/* Where the place of a failure comes among those of its target: one that is of
+ * no place of it comes first. */
+static size_t rank_of_place(const counter_target_t *target,
+                            const uvperf_set_failure_t *failure) {
+  const uvperf_place_t *place;
+  size_t i;
+
+  for (i = 0; i < target->nr_places; i++) {
+    place = &target->places[i].place;
+    if (place->pid == failure->pid && place->cpu == failure->cpu)
+      return i + 1;
+  }
+  return 0;
+}
+
+static const counter_target_t *find_target(const uvperf__counters_t *counters,
+                                           uint32_t index) {
+  size_t i = 0;
+
+  while (counters->targets[i]->index != index)
+    i++;
+  return counters->targets[i];
+}
+
+static int belongs_before(const uvperf__counters_t *counters,
+                          const uvperf_set_failure_t *a,
+                          const uvperf_set_failure_t *b) {
+  const counter_target_t *target;
+  size_t rank_a, rank_b;
+
+  if (a->error.target_index != b->error.target_index)
+    return a->error.target_index < b->error.target_index;
+  target = find_target(counters, a->error.target_index);
+  rank_a = rank_of_place(target, a);
+  rank_b = rank_of_place(target, b);
+  return rank_a != rank_b ? rank_a < rank_b
+                          : a->error.attr_index < b->error.attr_index;
+}
+
+void uvperf__counters_order_failures(uvperf__counters_t *counters) {
+  uvperf_set_failure_t *failures = counters->failures;
+  uvperf_set_failure_t failure;
+  size_t i, to;
+
+  for (i = 1; i < counters->nr_failures; i++) {
+    failure = failures[i];
+    for (to = i;
+         to > 0 && belongs_before(counters, &failure, &failures[to - 1]); to--)
+      failures[to] = failures[to - 1];
+    failures[to] = failure;
+  }
+}
+
+/* -- which one tells most ------------------------------------------------- */
+
+/* What helps first is told first. What stands in the way of this process alone
+ * comes before what may not be possible on this machine, and that before what
+ * is not there: of {cycles, faults} without privileges in a virtual machine
+ * cycles has no PMU, which is true, but that paranoid is 3 is what ends the
+ * matter. A cause that is not here comes last. */
+static const int causes[] = {
+    /* Nothing of perf works before this does. */
+    UVPERF_CAUSE_NO_PERF,
+    UVPERF_CAUSE_PERMISSION,
+    /* A limit to raise, or something to wait for. */
+    UVPERF_CAUSE_LOCKED_MEMORY,
+    UVPERF_CAUSE_BUSY,
+    UVPERF_CAUSE_BREAKPOINT_SLOTS,
+    UVPERF_CAUSE_SAMPLE_RATE,
+    UVPERF_CAUSE_MAX_STACK,
+    UVPERF_CAUSE_EXISTS,
+    UVPERF_CAUSE_BPF_PROGRAMS,
+    /* The program is wrong, on any machine. */
+    UVPERF_CAUSE_ARGUMENT,
+    /* Another kernel, PMU or event would do. */
+    UVPERF_CAUSE_OLD_KERNEL,
+    UVPERF_CAUSE_NOT_SUPPORTED,
+    UVPERF_CAUSE_NO_EVENT,
+    /* The events are there, and what was to be measured is not. */
+    UVPERF_CAUSE_NO_CPU,
+    UVPERF_CAUSE_NO_TASK,
+};
+
+static size_t rank_of(int cause) {
+  size_t rank = 0;
+
+  while (rank < COUNT_OF(causes) && causes[rank] != cause)
+    rank++;
+  return rank;
+}
+
+int uvperf__counters_tell(const uvperf__counters_t *counters, size_t first,
+                          uvperf_error_t *error) {
+  const uvperf_set_failure_t *failures = counters->failures;
+  size_t most = first;
+  size_t i;
+
+  for (i = first + 1; i < counters->nr_failures; i++)
+    if (rank_of(failures[i].error.cause) < rank_of(failures[most].error.cause))
+      most = i;
+  if (error != NULL)
+    *error = failures[most].error;
+  return failures[most].error.code;
+}

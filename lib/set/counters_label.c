@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* The labels of attrs that came without names. They are made when the first one
+ * is asked for, because the name of a tracepoint is found by reading the ids of
+ * all of them: one walk over tracefs serves all attrs. */
+#include "set/counters_impl.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/tracefs.h"
+#include "name/label.h"
+#include "util/alloc.h"
+#include "util/file.h"
+
+/* Makes one label: 0 or -ENOMEM. `tracepoint` is its "category:name", "" if no
+ * tracepoint has its id. */
+static int make(const uvperf__counters_t *counters, counter_attr_t *own,
+                const char *tracepoint) {
+  char label[UVPERF__LABEL_BYTES];
+  size_t size = sizeof(label);
+
+  uvperf__attr_label_known(counters->root, own->asked, tracepoint, label,
+                           &size);
+  own->label = uvperf__calloc(1, size);
+  if (own->label == NULL)
+    return -ENOMEM;
+  memcpy(own->label, label, size);
+  own->item.label = own->label;
+  return 0;
+}
+
+static int lacks_label(const counter_attr_t *own) {
+  return own->item.label == own->brief;
+}
+
+/* -- tracepoints ----------------------------------------------------------- */
+
+/* The attrs whose names are looked for, by their ids. */
+typedef struct lookup_s {
+  const uvperf__counters_t *counters;
+  size_t *first; /* of each id modulo nr_attrs: an index + 1; 0: none */
+  size_t *next;  /* of each attr: the next one of the same remainder */
+  size_t nr_left;
+} lookup_t;
+
+static int fill(lookup_t *lookup) {
+  const uvperf__counters_t *counters = lookup->counters;
+  size_t nr = counters->nr_attrs;
+  const counter_attr_t *own;
+  size_t i, *first;
+
+  lookup->first = uvperf__calloc(nr, 2 * sizeof(lookup->first[0]));
+  if (lookup->first == NULL)
+    return -ENOMEM;
+  lookup->next = lookup->first + nr;
+  for (i = 0; i < nr; i++) {
+    own = &counters->attrs[i];
+    if (!lacks_label(own) || own->asked->type != PERF_TYPE_TRACEPOINT)
+      continue;
+    first = &lookup->first[own->asked->config % nr];
+    lookup->next[i] = *first;
+    *first = i + 1;
+    lookup->nr_left++;
+  }
+  return 0;
+}
+
+/* Ends the walk when all are found, or memory is short. */
+static int name_attrs(const char *category, const char *name, uint64_t id,
+                      void *data) {
+  lookup_t *lookup = data;
+  const uvperf__counters_t *counters = lookup->counters;
+  char tracepoint[UVPERF__TRACEPOINT_BYTES];
+  counter_attr_t *own;
+  size_t i;
+
+  for (i = lookup->first[id % counters->nr_attrs]; i != 0;
+       i = lookup->next[i - 1]) {
+    own = &counters->attrs[i - 1];
+    if (own->asked->config != id || !lacks_label(own))
+      continue;
+    snprintf(tracepoint, sizeof(tracepoint), "%s:%s", category, name);
+    if (make(counters, own, tracepoint) != 0)
+      return -ENOMEM;
+    lookup->nr_left--;
+  }
+  return lookup->nr_left == 0;
+}
+
+/* 0; -ENOMEM or another shortage: some names were not found. */
+static int label_tracepoints(const uvperf__counters_t *counters) {
+  lookup_t lookup = {counters, NULL, NULL, 0};
+  int rc = fill(&lookup);
+
+  if (rc == 0 && lookup.nr_left > 0)
+    rc = uvperf__tracefs_walk(counters->root, NULL, NULL, name_attrs, &lookup);
+  uvperf__free(lookup.first);
+  return uvperf__is_shortage(rc) ? rc : 0;
+}
+
+/* -- all ------------------------------------------------------------------- */
+
+int uvperf__counters_brief_label(const uvperf__counters_t *counters,
+                                 counter_attr_t *own) {
+  snprintf(own->brief, sizeof(own->brief), "type=%" PRIu32 ",config=0x%" PRIx64,
+           (uint32_t)own->asked->type, (uint64_t)own->asked->config);
+  own->item.label = own->brief;
+  return own->names_probe ? make(counters, own, "") : 0;
+}
+
+void uvperf__counters_label(const uvperf__counters_t *counters) {
+  int has_names = label_tracepoints(counters) == 0;
+  counter_attr_t *own;
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++) {
+    own = &counters->attrs[i];
+    if (lacks_label(own) &&
+        (has_names || own->asked->type != PERF_TYPE_TRACEPOINT))
+      make(counters, own, "");
+  }
+}

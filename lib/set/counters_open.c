@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens what is planned for a target, and closes it. The order is place by
+ * place, and at a place as the attrs are, so that leaders come first; where
+ * there are rings dummies come before them.
+ *
+ * A leader is opened disabled and its siblings are not: the kernel counts these
+ * only while the leader is enabled (__perf_effective_state in
+ * kernel/events/core.c), so that one ioctl on the leader starts and stops the
+ * whole group at once. Siblings that are enabled after their leader would wait
+ * for the next tick if they are of another PMU (Linux 6.12). */
+#include "set/counters_impl.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "explain/explain.h"
+#include "explain/fallback.h"
+#include "sys/sys.h"
+#include "util/alloc.h"
+#include "util/file.h"
+
+/* So often a group is opened again whose task goes on making others. */
+#define TRIES 8
+
+/* An event that is being opened. */
+typedef struct job_s {
+  uvperf__counters_t *counters;
+  const counter_target_t *target;
+  counter_place_t *place;
+  size_t attr;
+  int has_leader;
+  size_t leader; /* the attr's index */
+  int is_cut;    /* the group takes no more: see is_cut_off */
+  int is_vital;  /* what failed is no matter of this event */
+} job_t;
+
+/* -- one try -------------------------------------------------------------- */
+
+/* The attr as it is opened there: in `to`, which has room for any. */
+static void shape(const job_t *job, size_t index, int leads,
+                  struct perf_event_attr *to) {
+  const counter_target_t *target = job->target;
+  const struct perf_event_attr *attr = job->counters->attrs[index].attr;
+
+  memset(to, 0, job->counters->attr_bytes);
+  memcpy(to, attr, attr->size);
+  to->disabled = leads != 0;
+  if (target->inherit)
+    to->inherit = 1;
+  if (target->on_exec && leads)
+    to->enable_on_exec = 1;
+}
+
+static int explain(const job_t *job, const struct perf_event_attr *attr,
+                   uint32_t asked_size, int code, uvperf_error_t *error) {
+  const uvperf_place_t *place = &job->place->place;
+  int pid = job->target->type == UVPERF_TARGET_SELF ? 0 : place->pid;
+  uvperf__attempt_t attempt = {error,      job->counters->root,
+                               attr,       asked_size,
+                               code,       pid,
+                               place->cpu, job->target->cgroup,
+                               NULL,       job->counters->tracepoints};
+  uvperf__attempt_t of_leader = attempt;
+  struct perf_event_attr *leader =
+      (void *)((char *)job->counters->scratch + job->counters->attr_bytes);
+
+  if (!job->has_leader)
+    return uvperf__explain_open(&attempt);
+  shape(job, job->leader, 1, leader);
+  of_leader.attr = leader;
+  attempt.leader = &of_leader;
+  return uvperf__explain_open(&attempt);
+}
+
+/* 0, or a code and the error; *size is attr.size then, as the kernel left
+ * it. */
+static int try_open(const job_t *job, uint32_t *size, uvperf_error_t *error) {
+  counter_place_t *place = job->place;
+  counter_t *event = &place->events[job->attr];
+  struct perf_event_attr *attr = job->counters->scratch;
+  int group_fd = job->has_leader ? place->events[job->leader].fd : -1;
+  unsigned long flags = PERF_FLAG_FD_CLOEXEC;
+  int pid = place->place.pid;
+  uint32_t asked_size;
+  int fd;
+
+  shape(job, job->attr, !job->has_leader, attr);
+  asked_size = attr->size;
+  if (job->target->cgroup >= 0) {
+    flags |= PERF_FLAG_PID_CGROUP;
+    pid = job->target->cgroup;
+  }
+  fd = uvperf__sys_open(attr, pid, place->place.cpu, group_fd, flags);
+  if (fd >= 0) {
+    event->fd = fd;
+    return 0;
+  }
+  *size = attr->size;
+  return explain(job, attr, asked_size, fd, error);
+}
+
+/* -- fallbacks ------------------------------------------------------------ */
+
+static int keep_changes(counter_attr_t *attr,
+                        const uvperf__fallback_t *fallback,
+                        uvperf_error_t *error) {
+  if (fallback->nr == 0)
+    return 0;
+  attr->changes = uvperf__calloc(fallback->nr, sizeof(*attr->changes));
+  if (attr->changes == NULL)
+    return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for what the fallbacks changed");
+  memcpy(attr->changes, fallback->changes,
+         fallback->nr * sizeof(*attr->changes));
+  attr->nr_changes = fallback->nr;
+  return 0;
+}
+
+static int is_of_cpu(const counter_target_t *target) {
+  return target->type == UVPERF_TARGET_CPUS ||
+         target->type == UVPERF_TARGET_CGROUP;
+}
+
+static uint32_t allowed_fallbacks(const job_t *job) {
+  const counter_attr_t *attr = &job->counters->attrs[job->attr];
+  uint32_t allowed = job->counters->fallbacks;
+
+  if (attr->item.flags & UVPERF_ITEM_PRECISE_MAX)
+    allowed |= UVPERF_FALLBACK_PRECISE;
+  return attr->is_fixed ? 0 : allowed;
+}
+
+/* The causes decide, so the error is not NULL. Changes that do not help are
+ * undone: at another place the attr may do as it was asked for. */
+static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
+  counter_attr_t *attr = &job->counters->attrs[job->attr];
+  uvperf__fallback_t fallback = {job->counters->root,
+                                 allowed_fallbacks(job),
+                                 is_of_cpu(job->target),
+                                 0,
+                                 {{0, 0, 0, 0, 0}}};
+  uvperf_error_t failed;
+  uint32_t asked_size;
+  int rc;
+
+  rc = try_open(job, &asked_size, error);
+  failed = *error;
+  while (rc != 0 && fallback.allowed != 0) {
+    uint32_t size = attr->attr->size;
+
+    /* E2BIG has put the kernel's own size into the attr that was tried. */
+    attr->attr->size = asked_size;
+    if (!uvperf__fallback_next(&fallback, attr->attr, size, &failed))
+      break;
+    rc = try_open(job, &asked_size, &failed);
+  }
+  if (rc == 0)
+    return keep_changes(attr, &fallback, error);
+  uvperf__fallback_tell(&fallback, &failed, error);
+  if (fallback.nr != 0)
+    uvperf__counter_attr_restore(attr);
+  return error->code;
+}
+
+/* -- groups of a task that forks ------------------------------------------ */
+
+static int inherits(const uvperf__counters_t *counters,
+                    const counter_target_t *target, size_t attr) {
+  return target->inherit || counters->attrs[attr].attr->inherit;
+}
+
+/* Whether nothing can join the group any more. A task and a child that has
+ * inherited all of its events may swap them when one is switched to the other
+ * (perf_event_context_sched_out in kernel/events/core.c): then the leader is in
+ * the child's context, and a sibling in the task's own is EINVAL, or ENODEV
+ * once the child has ended. Both have other causes too, so one is tried that
+ * any group takes. */
+static int is_cut_off(const job_t *job, int code) {
+  struct perf_event_attr *attr = job->counters->scratch;
+  int fd;
+
+  if ((code != -EINVAL && code != -ENODEV) || !job->has_leader ||
+      !inherits(job->counters, job->target, job->leader))
+    return 0;
+  shape(job, job->leader, 0, attr);
+  attr->type = PERF_TYPE_SOFTWARE;
+  attr->config = PERF_COUNT_SW_DUMMY;
+  attr->config1 = 0;
+  attr->config2 = 0;
+  attr->sample_period = 0;
+  attr->freq = 0;
+  attr->pinned = 0;
+  attr->exclusive = 0;
+  fd = uvperf__sys_open(attr, job->place->place.pid, job->place->place.cpu,
+                        job->place->events[job->leader].fd,
+                        PERF_FLAG_FD_CLOEXEC);
+  if (fd >= 0)
+    uvperf__sys_close(fd);
+  return fd == -EINVAL || fd == -ENODEV;
+}
+
+/* -- one event ------------------------------------------------------------ */
+
+void uvperf__counters_close_event(uvperf__counters_t *counters,
+                                  counter_t *event, size_t attr) {
+  if (event->fd < 0)
+    return;
+  uvperf__counters_unmap(counters, event);
+  uvperf__counters_unprepare(counters, event);
+  uvperf__sys_close(event->fd);
+  event->fd = -1;
+  uvperf__counters_leave(counters, event);
+  if (event->state != COUNTER_OPEN)
+    return;
+  counters->attrs[attr].nr_open--;
+  counters->nr_open--;
+}
+
+/* Which event of its group leads it at this place: the first that is open. One
+ * that is still to be opened was cut off, and so are those after it. */
+static void find_leader(job_t *job) {
+  const counter_attr_t *attrs = job->counters->attrs;
+  const counter_t *events = job->place->events;
+  size_t leader = attrs[job->attr].item.leader;
+  size_t i;
+
+  job->has_leader = 0;
+  for (i = leader; i < job->attr; i++) {
+    if (attrs[i].item.leader != leader)
+      continue;
+    if (events[i].state == COUNTER_PLANNED)
+      job->is_cut = 1;
+    if (events[i].state != COUNTER_OPEN || job->has_leader)
+      continue;
+    job->has_leader = 1;
+    job->leader = i;
+  }
+}
+
+/* By its id an event is found among the values of a group, and as the source of
+ * a record; what is read alone needs none. */
+static int know_id(const job_t *job, uvperf_error_t *error) {
+  const struct perf_event_attr *attr = job->counters->attrs[job->attr].attr;
+  counter_t *event = &job->place->events[job->attr];
+  int rc;
+
+  if (job->counters->rings == NULL && !(attr->read_format & PERF_FORMAT_GROUP))
+    return 0;
+  rc = uvperf__sys_ioctl_ptr(event->fd, PERF_EVENT_IOC_ID, &event->id);
+  return rc >= 0 ? 0
+                 : uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
+                                   "PERF_EVENT_IOC_ID failed");
+}
+
+static int open_event(job_t *job, uvperf_error_t *error) {
+  uvperf__counters_t *counters = job->counters;
+  counter_attr_t *attr = &counters->attrs[job->attr];
+  counter_t *event = &job->place->events[job->attr];
+  int rc;
+
+  rc = open_or_fall_back(job, error);
+  job->is_cut = is_cut_off(job, rc);
+  if (rc == -EINVAL && job->has_leader && !job->is_cut &&
+      (attr->item.flags & UVPERF_ITEM_WEAK)) {
+    job->has_leader = 0;
+    rc = open_or_fall_back(job, error);
+  }
+  if (rc == 0)
+    rc = know_id(job, error);
+  if (rc == 0)
+    rc = uvperf__counters_prepare(counters, job->attr, event, error);
+  if (rc == 0)
+    rc = uvperf__counters_join(counters, job->target, job->place, job->attr,
+                               &job->is_vital, error);
+  if (rc != 0) {
+    uvperf__counters_close_event(counters, event, job->attr);
+    if (!attr->is_fixed)
+      uvperf__counter_attr_restore(attr);
+    return rc;
+  }
+  event->state = COUNTER_OPEN;
+  event->leader = job->has_leader ? job->leader : job->attr;
+  attr->is_fixed = 1;
+  attr->nr_open++;
+  counters->nr_open++;
+  return 0;
+}
+
+/* -- one event of a place ------------------------------------------------- */
+
+/* If its group was cut off, and there is another try, it stays planned. */
+static int open_at(uvperf__counters_t *counters, const counter_target_t *target,
+                   counter_place_t *place, size_t attr, int is_last,
+                   uvperf_error_t *error) {
+  job_t job = {counters, target, place, attr, 0, 0, 0, 0};
+  counter_t *event = &place->events[attr];
+  uvperf_error_t why;
+  int rc;
+
+  if (event->state != COUNTER_PLANNED)
+    return 0;
+  find_leader(&job);
+  if (job.is_cut)
+    return 0;
+  memset(&why, 0, sizeof(why));
+  rc = open_event(&job, &why);
+  if (rc == 0 || (job.is_cut && !is_last))
+    return 0;
+  /* Less than all of the set would be a matter of luck. */
+  if (job.is_vital || uvperf__is_explained_shortage(&why) ||
+      (counters->flags & UVPERF_SET_STRICT)) {
+    why.attr_index = (uint32_t)attr;
+    why.target_index = target->index;
+    if (error != NULL)
+      *error = why;
+    return rc;
+  }
+  event->state = COUNTER_FAILED;
+  event->code = rc;
+  return uvperf__counters_fail(counters, &place->place, attr, &why, error);
+}
+
+/* -- groups that are inherited -------------------------------------------- */
+
+static int is_of_group(const uvperf__counters_t *counters, size_t attr,
+                       size_t leader) {
+  return counters->attrs[attr].item.leader ==
+         counters->attrs[leader].item.leader;
+}
+
+/* Whether a sibling could not be opened because its group was cut off. */
+static int is_short(const uvperf__counters_t *counters,
+                    const counter_place_t *place, size_t leader) {
+  size_t i;
+
+  for (i = leader; i < uvperf__counters_end(counters, leader); i++)
+    if (is_of_group(counters, i, leader) &&
+        place->events[i].state == COUNTER_PLANNED)
+      return 1;
+  return 0;
+}
+
+/* Whether a task of this group was made after its leader was opened and before
+ * the rest was: that task has inherited less than the group, and while it lives
+ * reading the group is refused (group_generation in __perf_read_group_add,
+ * Linux 6.6). */
+static int is_torn(const counter_place_t *place, size_t leader) {
+  uint64_t words[UVPERF__COUNTERS_WORDS];
+
+  return uvperf__sys_read(place->events[leader].fd, words, sizeof(words)) ==
+         -ECHILD;
+}
+
+/* Whether this is the leader of a group that must be opened again, as its task
+ * has forked meanwhile. */
+static int is_spoilt(const uvperf__counters_t *counters,
+                     const counter_target_t *target,
+                     const counter_place_t *place, size_t leader) {
+  const struct perf_event_attr *attr = counters->attrs[leader].attr;
+
+  return uvperf__counter_leads(place, leader) &&
+         (attr->read_format & PERF_FORMAT_GROUP) &&
+         inherits(counters, target, leader) &&
+         (is_short(counters, place, leader) || is_torn(place, leader));
+}
+
+/* Not the leader alone: it is the first that is opened. */
+static int open_again(uvperf__counters_t *counters,
+                      const counter_target_t *target, counter_place_t *place,
+                      size_t leader, int is_last, uvperf_error_t *error) {
+  counter_t *event;
+  size_t i;
+  int rc = 0;
+
+  for (i = leader; i < uvperf__counters_end(counters, leader); i++) {
+    event = &place->events[i];
+    if (event->state != COUNTER_OPEN || event->leader != leader)
+      continue;
+    uvperf__counters_close_event(counters, event, i);
+    event->state = COUNTER_PLANNED;
+  }
+  for (i = leader; i < uvperf__counters_end(counters, leader) && rc == 0; i++)
+    if (is_of_group(counters, i, leader))
+      rc = open_at(counters, target, place, i, is_last, error);
+  return rc;
+}
+
+int uvperf__counters_open_place(uvperf__counters_t *counters,
+                                const counter_target_t *target,
+                                counter_place_t *place, uvperf_error_t *error) {
+  size_t i, attr;
+  int tries;
+  int rc = 0;
+
+  for (i = 0; i < counters->nr_attrs && rc == 0; i++)
+    rc = open_at(counters, target, place, counters->order[i], 0, error);
+  for (attr = 0; attr < counters->nr_attrs && rc == 0; attr++)
+    for (tries = TRIES;
+         tries > 0 && rc == 0 && is_spoilt(counters, target, place, attr);
+         tries--)
+      rc = open_again(counters, target, place, attr, tries == 1, error);
+  return rc;
+}
+
+/* -- a target ------------------------------------------------------------- */
+
+int uvperf__counters_open(uvperf__counters_t *counters,
+                          counter_target_t *target, uvperf_error_t *error) {
+  size_t i;
+  int rc = 0;
+
+  for (i = 0; i < target->nr_places && rc == 0; i++)
+    rc = uvperf__counters_open_place(counters, target, &target->places[i],
+                                     error);
+  if (target->cgroup >= 0)
+    uvperf__file_close(target->cgroup);
+  target->cgroup = -1;
+  if (rc == 0)
+    uvperf__counters_map(counters, target);
+  return rc;
+}
+
+void uvperf__counters_close(uvperf__counters_t *counters,
+                            counter_target_t *target) {
+  size_t i;
+
+  if (target == NULL)
+    return;
+  if (target->cgroup >= 0)
+    uvperf__file_close(target->cgroup);
+  for (i = 0; i < target->nr_places * counters->nr_attrs; i++)
+    uvperf__counters_close_event(counters, &target->events[i],
+                                 i % counters->nr_attrs);
+  uvperf__free(target->cgroup_path);
+  uvperf__free(target->places);
+  uvperf__free(target->events);
+  uvperf__free(target);
+}

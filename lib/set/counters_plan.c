@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: MIT */
+/* Which attr is opened at which place: what the kernel cannot count there, or
+ * would count twice, is left out. Opens nothing. */
+#include "set/counters_impl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "explain/explain.h"
+#include "util/alloc.h"
+#include "util/file.h"
+
+typedef struct plan_s {
+  uvperf__counters_t *counters;
+  counter_target_t *target;
+  int pid;          /* of the target, for what is of no place of it */
+  int has_packages; /* its places have them, where sysfs tells them */
+  uvperf_error_t *error;
+} plan_t;
+
+static int no_memory(uvperf_error_t *error) {
+  return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                         "no memory for the places of a target");
+}
+
+/* -- places --------------------------------------------------------------- */
+
+static void take_places(counter_target_t *target, counter_place_t *places,
+                        counter_t *events, size_t nr_attrs) {
+  size_t i;
+
+  if (target->nr_places != 0) {
+    memcpy(places, target->places, target->nr_places * sizeof(*places));
+    memcpy(events, target->events,
+           target->nr_places * nr_attrs * sizeof(*events));
+    for (i = 0; i < target->nr_places; i++)
+      places[i].events = &events[i * nr_attrs];
+  }
+  uvperf__free(target->places);
+  uvperf__free(target->events);
+  target->places = places;
+  target->events = events;
+}
+
+int uvperf__counters_add_places(uvperf__counters_t *counters,
+                                counter_target_t *target, size_t nr,
+                                uvperf_error_t *error) {
+  size_t old = target->nr_places;
+  counter_place_t *places;
+  counter_t *events = NULL;
+  size_t i;
+
+  places = uvperf__calloc(old + nr, sizeof(*places));
+  /* The product may be too large for a size_t where that has 32 bits. */
+  if (old + nr <= SIZE_MAX / counters->nr_attrs)
+    events = uvperf__calloc((old + nr) * counters->nr_attrs, sizeof(*events));
+  if (places == NULL || events == NULL) {
+    uvperf__free(places);
+    uvperf__free(events);
+    return no_memory(error);
+  }
+  take_places(target, places, events, counters->nr_attrs);
+  target->nr_places = old + nr;
+  for (i = old * counters->nr_attrs; i < (old + nr) * counters->nr_attrs; i++)
+    events[i].fd = -1;
+  for (i = old; i < old + nr; i++) {
+    places[i].events = &events[i * counters->nr_attrs];
+    places[i].place.target = target->index;
+    places[i].place.serial = counters->next_serial++;
+  }
+  return 0;
+}
+
+static void make_unfit(counter_t *event, int code) {
+  event->state = COUNTER_FAILED;
+  event->code = code;
+  event->is_unfit = 1;
+}
+
+/* A target that is not there is one place, at which nothing is. */
+static int plan_nothing(plan_t *plan, uvperf_error_t *why) {
+  counter_target_t *target = plan->target;
+  counter_place_t *place;
+  size_t i;
+  int rc = uvperf__counters_add_places(plan->counters, target, 1, plan->error);
+
+  if (rc != 0)
+    return rc;
+  place = &target->places[0];
+  place->place.pid = plan->pid;
+  place->place.cpu = -1;
+  for (i = 0; i < plan->counters->nr_attrs && rc == 0; i++) {
+    make_unfit(&place->events[i], why->code);
+    rc = uvperf__counters_fail(plan->counters, &place->place, i, why,
+                               plan->error);
+  }
+  return rc;
+}
+
+/* -- what an event is of -------------------------------------------------- */
+
+static int has_cpu(const uvperf_event_item_t *item, int cpu) {
+  size_t i;
+
+  for (i = 0; i < item->nr_cpus; i++)
+    if (item->cpus[i] == cpu)
+      return 1;
+  return 0;
+}
+
+/* Whether the event can be there at all. What follows its task to every CPU can
+ * be everywhere: on hybrid machines it counts on the CPUs of its PMU alone. */
+static int can_be_at(const uvperf_event_item_t *item,
+                     const counter_place_t *place) {
+  return item->cpus == NULL || place->place.cpu < 0 ||
+         has_cpu(item, place->place.cpu);
+}
+
+static int can_be_anywhere(const uvperf_event_item_t *item,
+                           const counter_target_t *target) {
+  size_t i;
+
+  for (i = 0; i < target->nr_places; i++)
+    if (can_be_at(item, &target->places[i]))
+      return 1;
+  return 0;
+}
+
+/* A PMU whose events are of no task has the bit: uncore PMUs and their like,
+ * whose task_ctx_nr is perf_invalid_context in the kernel. */
+static int is_of_no_task(const uvperf_event_item_t *item,
+                         const counter_target_t *target) {
+  return (item->flags & UVPERF_ITEM_CPU_WIDE) != 0 &&
+         target->type != UVPERF_TARGET_CPUS;
+}
+
+/* The kernel makes the probe anew for each task that inherits it, and reads its
+ * name again, by our pointer, in the task that forks: what is not there is
+ * EFAULT, of its fork(2) and pthread_create(3) (perf_uprobe_init in
+ * kernel/trace/trace_event_perf.c). */
+static int would_break_forks(const counter_attr_t *attr,
+                             const counter_target_t *target) {
+  return attr->names_probe && (target->inherit || attr->attr->inherit);
+}
+
+static int fits(const counter_attr_t *attr, const counter_target_t *target) {
+  return !is_of_no_task(&attr->item, target) &&
+         !would_break_forks(attr, target) &&
+         can_be_anywhere(&attr->item, target);
+}
+
+/* -- what is told of an event that cannot be ------------------------------ */
+
+/* As in "0-3,8"; cut where there is no room. */
+static void print_cpus(char *text, size_t size,
+                       const uvperf_event_item_t *item) {
+  size_t used = 0;
+  size_t i, last;
+
+  text[0] = '\0';
+  for (i = 0; i < item->nr_cpus && used + 24 < size; i = last + 1) {
+    last = i;
+    while (last + 1 < item->nr_cpus &&
+           item->cpus[last + 1] == item->cpus[last] + 1)
+      last++;
+    used += (size_t)snprintf(text + used, size - used, i == 0 ? "%d" : ",%d",
+                             item->cpus[i]);
+    if (last > i)
+      used +=
+          (size_t)snprintf(text + used, size - used, "-%d", item->cpus[last]);
+  }
+}
+
+static void explain_misfit(const counter_attr_t *attr,
+                           const counter_target_t *target,
+                           uvperf_error_t *why) {
+  const uvperf_event_item_t *item = &attr->item;
+  char cpus[96];
+
+  if (is_of_no_task(item, target)) {
+    uvperf__explain(why, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                    "'%.80s': no event of this PMU is of a task or a cgroup: "
+                    "measure CPUs",
+                    item->label);
+    return;
+  }
+  if (would_break_forks(attr, target)) {
+    uvperf__explain(why, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                    "'%.80s': what inherits this probe could not fork any more "
+                    "(EFAULT): measure CPUs, or do without attr.inherit "
+                    "(UVPERF_TARGET_NO_INHERIT)",
+                    item->label);
+    return;
+  }
+  print_cpus(cpus, sizeof(cpus), item);
+  uvperf__explain(
+      why, -ENODEV, UVPERF_CAUSE_NO_CPU,
+      "'%.80s' counts on CPUs %s, and none of them is to be "
+      "measured%s",
+      item->label, cpus,
+      can_be_anywhere(item, target) ? " where the leader of its group is" : "");
+}
+
+/* Once for all of the target's places. */
+static int fail_everywhere(plan_t *plan, size_t attr) {
+  counter_target_t *target = plan->target;
+  uvperf_place_t everywhere;
+  uvperf_error_t why;
+  size_t i;
+
+  explain_misfit(&plan->counters->attrs[attr], target, &why);
+  for (i = 0; i < target->nr_places; i++)
+    make_unfit(&target->places[i].events[attr], why.code);
+  memset(&everywhere, 0, sizeof(everywhere));
+  everywhere.target = target->index;
+  everywhere.pid = plan->pid;
+  everywhere.cpu = -1;
+  return uvperf__counters_fail(plan->counters, &everywhere, attr, &why,
+                               plan->error);
+}
+
+/* -- packages ------------------------------------------------------------- */
+
+/* Of a CPU that is offline sysfs tells none. 0, or the code of a shortage. */
+static int find_package(const uvperf__counters_t *counters,
+                        counter_place_t *place) {
+  int rc =
+      uvperf__cpu_package(counters->root, place->place.cpu, &place->package);
+
+  if (rc == 0)
+    place->has_package = 1;
+  return uvperf__is_shortage(rc) ? rc : 0;
+}
+
+static int find_packages(plan_t *plan) {
+  counter_target_t *target = plan->target;
+  size_t i;
+  int rc;
+
+  if (plan->has_packages)
+    return 0;
+  for (i = 0; i < target->nr_places; i++) {
+    rc = find_package(plan->counters, &target->places[i]);
+    if (rc != 0)
+      return uvperf__explain_shortage(plan->error, rc,
+                                      "the package of a CPU cannot be read");
+  }
+  plan->has_packages = 1;
+  return 0;
+}
+
+static int are_of_one_package(const counter_place_t *a,
+                              const counter_place_t *b) {
+  return a->has_package && b->has_package && a->package == b->package;
+}
+
+/* Leaves the attr planned at the first place of each package. */
+static void leave_one_of_package(plan_t *plan, size_t attr) {
+  counter_place_t *places = plan->target->places;
+  size_t i, j;
+
+  for (i = 0; i < plan->target->nr_places; i++) {
+    if (places[i].events[attr].state != COUNTER_PLANNED)
+      continue;
+    for (j = i + 1; j < plan->target->nr_places; j++)
+      if (are_of_one_package(&places[i], &places[j]))
+        places[j].events[attr].state = COUNTER_NONE;
+  }
+}
+
+static int is_once_a_package(const uvperf__counters_t *counters,
+                             const counter_target_t *target, size_t attr) {
+  return target->type == UVPERF_TARGET_CPUS &&
+         (counters->attrs[attr].item.flags & UVPERF_ITEM_PER_PACKAGE) != 0;
+}
+
+int uvperf__counters_has_package(const uvperf__counters_t *counters,
+                                 const counter_target_t *target,
+                                 counter_place_t *place, size_t attr) {
+  const counter_place_t *other;
+  size_t i;
+
+  if (!is_once_a_package(counters, target, attr))
+    return 0;
+  if (!place->has_package)
+    find_package(counters, place);
+  for (i = 0; i < target->nr_places; i++) {
+    other = &target->places[i];
+    if (other != place && are_of_one_package(other, place) &&
+        (other->events[attr].state == COUNTER_OPEN ||
+         other->events[attr].state == COUNTER_PLANNED))
+      return 1;
+  }
+  return 0;
+}
+
+/* -- the plan ------------------------------------------------------------- */
+
+/* Of a group the first that can be measured on the target: where it goes the
+ * rest goes, as what a group counts is to be compared. Its own index for an
+ * attr that cannot. */
+static size_t first_of_group(const plan_t *plan, size_t attr) {
+  const counter_attr_t *attrs = plan->counters->attrs;
+  size_t leader = attrs[attr].item.leader;
+  size_t i;
+
+  for (i = leader; i < attr; i++)
+    if (attrs[i].item.leader == leader && fits(&attrs[i], plan->target))
+      return i;
+  return attr;
+}
+
+static int plan_attr(plan_t *plan, size_t attr) {
+  const uvperf_event_item_t *item = &plan->counters->attrs[attr].item;
+  counter_target_t *target = plan->target;
+  size_t first = first_of_group(plan, attr);
+  counter_place_t *place;
+  size_t nr = 0;
+  size_t i;
+  int rc;
+
+  if (!fits(&plan->counters->attrs[attr], target))
+    return fail_everywhere(plan, attr);
+  for (i = 0; i < target->nr_places; i++) {
+    place = &target->places[i];
+    if (!can_be_at(item, place) ||
+        (first != attr && place->events[first].state != COUNTER_PLANNED))
+      continue;
+    place->events[attr].state = COUNTER_PLANNED;
+    nr++;
+  }
+  if (nr == 0)
+    return fail_everywhere(plan, attr);
+  if (!is_once_a_package(plan->counters, target, attr))
+    return 0;
+  rc = find_packages(plan);
+  if (rc == 0)
+    leave_one_of_package(plan, attr);
+  return rc;
+}
+
+/* It was nowhere to be measured, and is now. */
+static void make_fit(plan_t *plan, size_t attr) {
+  counter_target_t *target = plan->target;
+  counter_t *event;
+  size_t i;
+
+  for (i = 0; i < target->nr_places; i++) {
+    event = &target->places[i].events[attr];
+    if (!event->is_unfit)
+      continue;
+    event->state = COUNTER_NONE;
+    event->code = 0;
+    event->is_unfit = 0;
+  }
+  uvperf__counters_forget_misfit(plan->counters, target->index, attr);
+}
+
+static int is_to_be_at(plan_t *plan, counter_place_t *place, size_t attr) {
+  const uvperf_event_item_t *item = &plan->counters->attrs[attr].item;
+  size_t first = first_of_group(plan, attr);
+
+  return can_be_at(item, place) &&
+         (first == attr || place->events[first].state == COUNTER_PLANNED) &&
+         !uvperf__counters_has_package(plan->counters, plan->target, place,
+                                       attr);
+}
+
+void uvperf__counters_plan_place(uvperf__counters_t *counters,
+                                 counter_target_t *target,
+                                 counter_place_t *place) {
+  plan_t plan = {counters, target, place->place.pid, 0, NULL};
+  const counter_t *elsewhere;
+  size_t attr;
+
+  for (attr = 0; attr < counters->nr_attrs; attr++) {
+    elsewhere = &target->places[0].events[attr];
+    if (fits(&counters->attrs[attr], target) &&
+        is_to_be_at(&plan, place, attr)) {
+      if (elsewhere->is_unfit)
+        make_fit(&plan, attr);
+      place->events[attr].state = COUNTER_PLANNED;
+    } else if (elsewhere->is_unfit) {
+      make_unfit(&place->events[attr], elsewhere->code);
+    }
+  }
+}
+
+static int plan_spots(plan_t *plan, uvperf__target_spots_t *spots) {
+  counter_target_t *target = plan->target;
+  size_t i;
+  int rc;
+
+  rc = uvperf__counters_add_places(plan->counters, target, spots->nr_spots,
+                                   plan->error);
+  if (rc != 0)
+    return rc;
+  target->inherit = spots->inherit;
+  target->on_exec = spots->on_exec;
+  target->cgroup = spots->cgroup_fd;
+  spots->cgroup_fd = -1;
+  for (i = 0; i < target->nr_places; i++) {
+    target->places[i].place.pid = spots->spots[i].pid;
+    target->places[i].place.cpu = spots->spots[i].cpu;
+    target->places[i].start = spots->spots[i].start;
+  }
+  if (plan->pid == 0)
+    plan->pid = target->places[0].place.pid;
+  for (i = 0; i < plan->counters->nr_attrs && rc == 0; i++)
+    rc = plan_attr(plan, i);
+  return rc;
+}
+
+/* What is needed of it when CPUs come. */
+static int keep_target(plan_t *plan, const uvperf_target_t *target) {
+  counter_target_t *own = plan->target;
+  size_t size;
+
+  own->follows_cpus = target->cpus == NULL && own->places[0].place.cpu >= 0;
+  if (target->cgroup == NULL ||
+      !(plan->counters->flags & UVPERF_SET_FOLLOW_CPUS))
+    return 0;
+  size = strlen(target->cgroup) + 1;
+  own->cgroup_path = uvperf__calloc(1, size);
+  if (own->cgroup_path == NULL)
+    return no_memory(plan->error);
+  memcpy(own->cgroup_path, target->cgroup, size);
+  return 0;
+}
+
+static int plan_target(plan_t *plan, const uvperf_target_t *target) {
+  uvperf__counters_t *counters = plan->counters;
+  uvperf__target_spots_t spots;
+  uvperf_error_t why;
+  int rc;
+
+  memset(&why, 0, sizeof(why));
+  rc = uvperf__target_expand(&counters->look, target, &spots, &why);
+  if (rc == 0) {
+    rc = plan_spots(plan, &spots);
+    if (rc == 0)
+      rc = keep_target(plan, target);
+    uvperf__target_free(&spots);
+    return rc;
+  }
+  why.target_index = plan->target->index;
+  if (!uvperf__is_shortage(rc))
+    return plan_nothing(plan, &why);
+  if (plan->error != NULL)
+    *plan->error = why;
+  return rc;
+}
+
+int uvperf__counters_plan(uvperf__counters_t *counters,
+                          const uvperf_target_t *target,
+                          counter_target_t **planned, uvperf_error_t *error) {
+  int is_of_task = target->type != UVPERF_TARGET_CPUS &&
+                   target->type != UVPERF_TARGET_CGROUP;
+  plan_t plan = {counters, NULL, is_of_task ? target->pid : -1, 0, error};
+  int rc;
+
+  plan.target = uvperf__calloc(1, sizeof(*plan.target));
+  if (plan.target == NULL)
+    return no_memory(error);
+  plan.target->index = counters->next_target++;
+  plan.target->type = target->type;
+  if (target->type == UVPERF_TARGET_SELF)
+    uvperf__thread_init(&plan.target->thread);
+  plan.target->data = target->data;
+  plan.target->cgroup = -1;
+  rc = plan_target(&plan, target);
+  if (rc != 0) {
+    uvperf__counters_forget(counters, plan.target->index);
+    uvperf__counters_close(counters, plan.target);
+    return rc;
+  }
+  *planned = plan.target;
+  return 0;
+}
+
+size_t uvperf__counters_nr_planned(const uvperf__counters_t *counters,
+                                   const counter_target_t *target) {
+  size_t nr = 0;
+  size_t i;
+
+  for (i = 0; i < target->nr_places * counters->nr_attrs; i++)
+    nr += target->events[i].state == COUNTER_PLANNED;
+  return nr;
+}

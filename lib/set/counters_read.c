@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads all events, a group by one read(2) or by its pages, and makes a reading
+ * of it. What of it has been counted before the last reset is taken off
+ * here. */
+#include "set/counters_impl.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "decode/read_format.h"
+#include "sys/sys.h"
+
+/* So often a group is read again that was forking: for longer than a fork takes
+ * to inherit a group of some events. */
+#define TRIES 128
+
+/* -- one read ------------------------------------------------------------- */
+
+/* The values of a group, or of a single event. 0, or a code:
+ * -EBADF  0 bytes: an event in error state, as a pinned one that the PMU could
+ *         not hold (__perf_read in kernel/events/core.c);
+ * -EPROTO  what cannot be such values;
+ * another  what read(2) says. */
+static int read_values(int fd, uint64_t format, uint64_t *words, size_t size,
+                       uvperf_read_t *read) {
+  int tries = TRIES;
+  ssize_t rc;
+  size_t used;
+
+  /* -ECHILD: a task that inherited the group is about to be in it, or has just
+   * left (__perf_read_group_add, Linux 6.6): the next moment it is or was. */
+  do
+    rc = uvperf__sys_read(fd, words, size);
+  while (rc == -ECHILD && --tries > 0);
+  if (rc < 0)
+    return (int)rc;
+  if (rc == 0)
+    return -EBADF;
+  if (uvperf__read_format_parse(format, words, (size_t)rc, &used, read) != 0 ||
+      used != (size_t)rc)
+    return -EPROTO;
+  return 0;
+}
+
+static int find_value(const uvperf_read_t *read, uint64_t id, uint64_t likely,
+                      uvperf_count_t *count) {
+  int rc = read->format & PERF_FORMAT_GROUP
+               ? uvperf__read_format_find(read, id, likely, count)
+               : uvperf_read_get(read, 0, count);
+
+  return rc == 0 ? 0 : -EPROTO;
+}
+
+/* When a CPU goes offline the kernel takes the groups of its events apart, and
+ * reading a leader gives its own value alone (perf_event_exit_cpu in
+ * kernel/events/core.c, DETACH_GROUP): then the event's own fd has its value.
+ * 0, or -EPROTO. */
+static int read_alone(const uvperf__counters_t *counters,
+                      const counter_t *event, uvperf_count_t *count) {
+  uint64_t words[UVPERF__COUNTERS_WORDS];
+  uvperf_read_t read;
+  int rc;
+
+  rc = read_values(event->fd, counters->attrs[event->leader].attr->read_format,
+                   words, sizeof(words), &read);
+  return rc == 0 ? find_value(&read, event->id, 0, count) : -EPROTO;
+}
+
+/* What it has counted, also before it was opened anew. While a child lives that
+ * has inherited a group, the kernel tells what that has lost in place of the
+ * sum (__perf_read_group_add in kernel/events/core.c). */
+static void keep_count(counter_t *event, const uvperf_count_t *count) {
+  uint64_t lost = event->carry.lost + count->lost;
+
+  event->last.value = event->carry.value + count->value;
+  event->last.enabled = event->carry.enabled + count->time_enabled;
+  event->last.running = event->carry.running + count->time_running;
+  if (event->last.lost < lost)
+    event->last.lost = lost;
+}
+
+/* Fills `last` and `code` of all events that this one leads at the place: of
+ * one that could not be read `last` stays. */
+static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
+                     size_t leader) {
+  uint64_t words[UVPERF__COUNTERS_WORDS];
+  uint64_t format = counters->attrs[leader].attr->read_format;
+  uvperf_count_t count;
+  uvperf_read_t read;
+  uint64_t position = 0;
+  counter_t *event;
+  size_t end = uvperf__counters_end(counters, leader);
+  size_t i;
+  int rc;
+
+  if (uvperf__counters_read_user(counters, place, leader))
+    return;
+  rc = read_values(place->events[leader].fd, format, words, sizeof(words),
+                   &read);
+  for (i = leader; i < end; i++) {
+    event = &place->events[i];
+    if (event->state != COUNTER_OPEN || event->leader != leader)
+      continue;
+    event->code = rc != 0 ? rc : find_value(&read, event->id, position, &count);
+    position++;
+    if (rc == 0 && event->code != 0)
+      event->code = read_alone(counters, event, &count);
+    if (event->code == 0)
+      keep_count(event, &count);
+  }
+}
+
+void uvperf__counters_read_place(const uvperf__counters_t *counters,
+                                 counter_place_t *place, int *is_open,
+                                 int *went_on) {
+  uint64_t enabled;
+  size_t i;
+
+  *is_open = 0;
+  *went_on = 0;
+  for (i = 0; i < counters->nr_attrs; i++) {
+    if (!uvperf__counter_leads(place, i))
+      continue;
+    enabled = place->events[i].last.enabled;
+    read_led(counters, place, i);
+    *is_open = 1;
+    *went_on |= place->events[i].last.enabled != enabled;
+  }
+}
+
+/* -- gone ----------------------------------------------------------------- */
+
+/* What /proc has said of a task in this reading: its places, one for each CPU,
+ * follow one another. */
+typedef struct answer_s {
+  const counter_target_t *target;
+  int pid; /* 0: of none */
+  int is_gone;
+} answer_t;
+
+static int is_gone(const uvperf__counters_t *counters,
+                   const counter_place_t *place, answer_t *answer) {
+  int pid = place->place.pid;
+
+  if (uvperf__thread_is_mine(&answer->target->thread))
+    return 0;
+  if (answer->pid != pid) {
+    answer->pid = pid;
+    answer->is_gone =
+        uvperf__task_is_gone(counters->root, pid, place->start) == 1;
+  }
+  return answer->is_gone;
+}
+
+/* The events of a task that is gone are read as ever: children that inherited
+ * them go on, and the kernel has no state that read(2) would tell. So /proc is
+ * asked, but not of a task that has run since the last reading: the time of its
+ * events goes on only while it runs (update_context_time in
+ * kernel/events/core.c), so that it may be gone since, but has not been for
+ * longer; or while a child that inherited them runs, and then what is counted
+ * has not ended. Nor of the calling thread. Those of CPUs, whose id is -1,
+ * never end. What it did between the reading and the question is read then. */
+static void look_for_end(const uvperf__counters_t *counters,
+                         counter_place_t *place, int went_on,
+                         answer_t *answer) {
+  int is_known = place->was_read && went_on;
+  int is_open;
+
+  place->was_read = 1;
+  if (place->is_gone || is_known)
+    return;
+  if (!is_gone(counters, place, answer))
+    return;
+  place->is_gone = 1;
+  uvperf__counters_read_place(counters, place, &is_open, &went_on);
+}
+
+/* -- readings ------------------------------------------------------------- */
+
+/* What is less than it was has been reset by others, with PERF_EVENT_IOC_RESET,
+ * and has begun again: nothing of before is in it any more. */
+static uint64_t since(uint64_t last, uint64_t *base) {
+  if (last < *base)
+    *base = 0;
+  return last - *base;
+}
+
+/* An event that could not be read when it was reset counts from the first time
+ * that it can be. What it has counted up to then may be of before the reset: it
+ * is not told. */
+static int begin_late(counter_t *event, uvperf__cell_t *cell) {
+  if (event->base_code == 0)
+    return 0;
+  cell->state = UVPERF_COUNT_ERROR;
+  cell->code = event->base_code;
+  event->base = event->last;
+  event->base_code = 0;
+  return 1;
+}
+
+static void fill_cell(counter_t *event, int is_snapshot, int is_gone,
+                      uvperf__cell_t *cell) {
+  if (event->state == COUNTER_NONE)
+    return;
+  cell->code = event->code;
+  if (event->state != COUNTER_OPEN) {
+    /* What it has counted before is told, and comes back if it does: it must
+     * not look as if it were all new then. */
+    cell->state =
+        event->is_carried ? UVPERF_COUNT_ERROR : UVPERF_COUNT_NOT_AVAILABLE;
+    return;
+  }
+  if (event->code != 0) {
+    cell->state = UVPERF_COUNT_ERROR;
+    return;
+  }
+  if (begin_late(event, cell))
+    return;
+  cell->value = is_snapshot ? event->last.value
+                            : since(event->last.value, &event->base.value);
+  cell->enabled = since(event->last.enabled, &event->base.enabled);
+  cell->running = since(event->last.running, &event->base.running);
+  cell->lost = since(event->last.lost, &event->base.lost);
+  cell->state = uvperf__cell_state(cell, is_gone);
+}
+
+/* Reads the events of a place into the nr-th place of the reading. */
+static void fill_place(const uvperf__counters_t *counters,
+                       counter_place_t *place, uvperf_reading_t *reading,
+                       size_t nr, answer_t *answer) {
+  int is_open, went_on;
+  size_t i;
+
+  uvperf__counters_read_place(counters, place, &is_open, &went_on);
+  if (is_open)
+    look_for_end(counters, place, went_on, answer);
+  *uvperf__reading_place(reading, nr) = place->place;
+  for (i = 0; i < counters->nr_attrs; i++)
+    fill_cell(&place->events[i],
+              counters->attr_flags[i] & UVPERF__READING_SNAPSHOT,
+              place->is_gone, uvperf__reading_cell(reading, i, nr));
+}
+
+int uvperf__counters_begin_reading(const uvperf__counters_t *counters,
+                                   uvperf_reading_t *reading) {
+  uvperf__reading_origin_t origin = {counters, counters->born};
+
+  return uvperf__reading_begin(reading, &origin, counters->resets,
+                               counters->since, uvperf__counters_now(),
+                               counters->nr_attrs, counters->attr_flags,
+                               counters->nr_places);
+}
+
+int uvperf__counters_read(uvperf__counters_t *counters,
+                          uvperf_reading_t *reading) {
+  const counter_target_t *target;
+  answer_t answer = {NULL, 0, 0};
+  size_t i, place;
+  size_t nr = 0;
+  int rc = uvperf__counters_check(counters, NULL);
+
+  if (rc == 0)
+    rc = uvperf__counters_begin_reading(counters, reading);
+  if (rc != 0)
+    return rc;
+  for (i = 0; i < counters->nr_targets; i++) {
+    target = counters->targets[i];
+    answer.target = target;
+    answer.pid = 0;
+    for (place = 0; place < target->nr_places; place++)
+      fill_place(counters, &target->places[place], reading, nr++, &answer);
+  }
+  uvperf__reading_end(reading);
+  return 0;
+}
+
+/* -- reset ---------------------------------------------------------------- */
+
+static void reset_place(const uvperf__counters_t *counters,
+                        counter_place_t *place) {
+  int is_open, went_on;
+  size_t i;
+
+  uvperf__counters_read_place(counters, place, &is_open, &went_on);
+  for (i = 0; i < counters->nr_attrs; i++) {
+    place->events[i].base = place->events[i].last;
+    place->events[i].base_code = place->events[i].code;
+  }
+}
+
+/* Not by PERF_EVENT_IOC_RESET: that leaves the times as they are, and what
+ * children that are gone have counted (_perf_event_reset sets event->count to
+ * 0, perf_event_count adds event->child_count). */
+int uvperf__counters_reset(uvperf__counters_t *counters) {
+  const counter_target_t *target;
+  size_t i, place;
+  int rc = uvperf__counters_check(counters, NULL);
+
+  if (rc != 0)
+    return rc;
+  for (i = 0; i < counters->nr_targets; i++) {
+    target = counters->targets[i];
+    for (place = 0; place < target->nr_places; place++)
+      reset_place(counters, &target->places[place]);
+  }
+  counters->resets++;
+  counters->since = uvperf__counters_now();
+  return 0;
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+/* UVPERF_SET_RECORDS: into which ring each event writes, and by what its
+ * records are decoded, also those that are read after it was closed. Who waits
+ * for the rings is not known here. */
+#include "set/counters_impl.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+#include "attr/attr.h"
+#include "decode/decoder.h"
+#include "explain/explain.h"
+#include "host/cpu_list.h"
+#include "host/system.h"
+#include "sys/sys.h"
+#include "util/alloc.h"
+
+#define NS_PER_S 1000000000u
+
+/* close(2) does not wait for a record that a CPU is just writing: the event is
+ * taken off by an interrupt there, which may have come in the middle of it, and
+ * the head moves when it is done. That is within microseconds, or as long as a
+ * hypervisor has taken the CPU away. */
+#define LATEST_RECORD_NS (100 * UINT64_C(1000000))
+
+static int no_memory(uvperf_error_t *error) {
+  return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                         "no memory for what tells whose records are");
+}
+
+/* -- begin and end -------------------------------------------------------- */
+
+/* An overwritable ring must hold the largest dump of a stack: a record that is
+ * larger than the ring is written over its own header (__perf_output_begin in
+ * kernel/events/ring_buffer.c). */
+static int have_room(const uvperf__counters_t *counters,
+                     uvperf__cpu_rings_options_t *rings,
+                     uvperf_error_t *error) {
+  size_t attr = 0;
+
+  if (!rings->overwrite)
+    return 0;
+  rings->above_bytes = uvperf__counters_largest_stack(counters, &attr);
+  if (uvperf__cpu_rings_fit(rings))
+    return 0;
+  uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                  "sample_stack_user %zu of attr %zu is not below the "
+                  "overwritable rings of options.ring_bytes %zu: no record "
+                  "would be whole",
+                  rings->above_bytes, attr, rings->ring_bytes);
+  if (error != NULL)
+    error->attr_index = (uint32_t)attr;
+  return -EINVAL;
+}
+
+int uvperf__counters_begin_records(uvperf__counters_t *counters,
+                                   const uvperf_set_options_t *options,
+                                   uvperf_error_t *error) {
+  uvperf__cpu_rings_options_t rings = {
+      counters->root,
+      options->ring_bytes,
+      options->wakeup_bytes,
+      counters->clockid,
+      (options->flags & UVPERF_SET_OVERWRITE) != 0,
+      0};
+  int rc;
+
+  if ((counters->flags & UVPERF_SET_RECORDS) == 0)
+    return 0;
+  rc = have_room(counters, &rings, error);
+  if (rc != 0)
+    return rc;
+  uvperf__counters_unify_software(counters);
+  rc = uvperf__counters_check_looks(counters, error);
+  if (rc != 0)
+    return rc;
+  if (uvperf__cpu_rings_new(&counters->rings, &rings) != 0 ||
+      uvperf__decoder_make(&counters->decoder) != 0)
+    return no_memory(error);
+  if ((counters->flags & UVPERF_SET_TIME_ORDER) &&
+      uvperf__system_clock_ahead(counters->root, counters->clockid,
+                                 &counters->clock_ahead) == 0)
+    counters->has_clock = 1;
+  counters->opened = uvperf__counters_clock(counters);
+  if (counters->opened == UINT64_MAX)
+    counters->opened = 0;
+  return 0;
+}
+
+static void free_source(counter_source_t *source) {
+  uvperf__counter_shape_release(source->shape);
+  uvperf__free(source);
+}
+
+void uvperf__counters_end_records(uvperf__counters_t *counters) {
+  counter_source_t *source;
+
+  uvperf_decoder_free(counters->decoder);
+  while ((source = counters->first_retired) != NULL) {
+    counters->first_retired = source->next;
+    free_source(source);
+  }
+  uvperf__cpu_rings_free(counters->rings);
+}
+
+/* -- what records are decoded by ------------------------------------------ */
+
+void uvperf__counter_shape_release(counter_shape_t *shape) {
+  if (shape == NULL || --shape->nr_users != 0)
+    return;
+  uvperf__free(shape->attr);
+  uvperf__free(shape);
+}
+
+/* Of the attr as it is open everywhere, by which the decoder knows the events
+ * of one attr. Records outlive it where a fallback is undone. */
+static int take_shape(counter_attr_t *attr, counter_shape_t **taken) {
+  counter_shape_t *shape = attr->shape;
+
+  if (shape == NULL) {
+    shape = uvperf__calloc(1, sizeof(*shape));
+    if (shape == NULL)
+      return -ENOMEM;
+    if (uvperf__attr_dup(&shape->attr, attr->attr) != 0) {
+      uvperf__free(shape);
+      return -ENOMEM;
+    }
+    shape->nr_users = 1;
+    attr->shape = shape;
+  }
+  shape->nr_users++;
+  *taken = shape;
+  return 0;
+}
+
+static counter_source_t *make_source(uvperf__counters_t *counters,
+                                     const counter_target_t *target,
+                                     const counter_place_t *place,
+                                     size_t attr) {
+  counter_source_t *made = uvperf__calloc(1, sizeof(*made));
+  uvperf_source_t *source;
+
+  if (made == NULL)
+    return NULL;
+  if (take_shape(&counters->attrs[attr], &made->shape) != 0) {
+    uvperf__free(made);
+    return NULL;
+  }
+  made->id = place->events[attr].id;
+  source = &made->source;
+  source->size = sizeof(*source);
+  source->attr = made->shape->attr;
+  source->ids = &made->id;
+  source->nr_ids = 1;
+  source->pid = place->place.pid;
+  source->cpu = place->place.cpu;
+  source->data = target->data;
+  source->attr_index = (uint32_t)attr;
+  source->target_index = target->index;
+  source->serial = place->place.serial;
+  return made;
+}
+
+/* -- events --------------------------------------------------------------- */
+
+/* Of one that does not write they are those of others that have its count, into
+ * a ring that may be opened later. */
+static void note_begin(const uvperf__counters_t *counters,
+                       counter_source_t *source) {
+  const uvperf__cpu_ring_t *ring = source->ring;
+
+  if (ring == NULL)
+    ring = uvperf__cpu_rings_find(counters->rings, source->source.cpu);
+  source->begin = ring != NULL ? uvperf__ring_head(&ring->ring) : 0;
+}
+
+static int explain_join(const uvperf__counters_t *counters, size_t attr,
+                        int code, uvperf_error_t *error) {
+  const uvperf__control_t control = {PERF_EVENT_IOC_SET_OUTPUT,
+                                     counters->attrs[attr].attr, 0, NULL, NULL};
+
+  return uvperf__explain_control(error, code, counters->root, &control);
+}
+
+static int know_source(uvperf__counters_t *counters,
+                       const counter_source_t *source, uvperf_error_t *error) {
+  int rc = uvperf__decoder_add(counters->decoder, &source->source);
+
+  if (rc == 0)
+    return 0;
+  if (rc == -ENOMEM)
+    return no_memory(error);
+  return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
+                         "the kernel has given an id that another event has");
+}
+
+/* Comes last: nothing is left to fail once the kernel has agreed. */
+static int redirect(uvperf__counters_t *counters, counter_source_t *source,
+                    int fd, uvperf_error_t *error) {
+  uint32_t attr = source->source.attr_index;
+  int rc = uvperf__cpu_ring_join(source->ring, fd);
+
+  if (rc == 0)
+    return 0;
+  uvperf__decoder_remove(counters->decoder, &source->source);
+  return explain_join(counters, attr, rc, error);
+}
+
+int uvperf__counters_join(uvperf__counters_t *counters,
+                          const counter_target_t *target,
+                          const counter_place_t *place, size_t attr,
+                          int *is_vital, uvperf_error_t *error) {
+  int writes = uvperf__attr_writes_records(counters->attrs[attr].attr);
+  counter_t *event = &place->events[attr];
+  counter_source_t *source;
+  int rc = 0;
+
+  if (counters->rings == NULL)
+    return 0;
+  *is_vital = 1;
+  source = make_source(counters, target, place, attr);
+  if (source == NULL)
+    return no_memory(error);
+  if (writes)
+    rc = uvperf__cpu_rings_get(counters->rings, place->place.cpu, &source->ring,
+                               error);
+  if (rc == 0) {
+    note_begin(counters, source);
+    rc = know_source(counters, source, error);
+    *is_vital = rc == -ENOMEM;
+  }
+  if (rc == 0 && writes)
+    rc = redirect(counters, source, event->fd, error);
+  if (rc != 0) {
+    free_source(source);
+    return rc;
+  }
+  if (writes)
+    event->source = source;
+  else
+    event->silent = source;
+  source->writes_samples =
+      uvperf__attr_writes_samples(counters->attrs[attr].attr);
+  if (source->writes_samples)
+    uvperf__cpu_ring_add_source(source->ring, &source->source);
+  return 0;
+}
+
+/* close(2) alone ends an event only where nobody else has its file: a child
+ * that was forked and runs no other program has, and so has a BPF map into
+ * which the fd was put. */
+void uvperf__counters_hush(const uvperf__counters_t *counters,
+                           const counter_target_t *target) {
+  size_t i;
+
+  for (i = 0; i < target->nr_places * counters->nr_attrs; i++)
+    if (target->events[i].source != NULL)
+      uvperf__sys_ioctl(target->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+static void retire(uvperf__counters_t *counters, counter_source_t *source) {
+  source->left_at = uvperf__counters_now();
+  if (counters->first_retired == NULL)
+    counters->first_retired = source;
+  else
+    counters->last_retired->next = source;
+  counters->last_retired = source;
+}
+
+void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event) {
+  if (event->source != NULL) {
+    uvperf__cpu_ring_leave(event->source->ring);
+    retire(counters, event->source);
+  }
+  /* Its count may be in the records that others of its group have written. */
+  if (event->silent != NULL) {
+    event->silent->ring =
+        uvperf__cpu_rings_find(counters->rings, event->silent->source.cpu);
+    retire(counters, event->silent);
+  }
+  event->source = NULL;
+  event->silent = NULL;
+}
+
+/* -- sources of events that are closed ------------------------------------ */
+
+/* A snapshot can give all that an overwritable ring holds, so the last record
+ * of a source must be overwritten: it begins at `end`, and the head moves down.
+ * How often it was read means nothing. */
+static int is_overwritten(const counter_source_t *source) {
+  const uvperf__ring_t *ring = &source->ring->ring;
+  uint64_t written = source->end - uvperf__ring_head(ring);
+
+  return written >= ring->size;
+}
+
+static int is_read(counter_source_t *source) {
+  uvperf__cpu_ring_t *ring = source->ring;
+
+  if (ring == NULL || ring->status != 0)
+    return 1;
+  if (!source->has_end) {
+    source->has_end = 1;
+    source->end = uvperf__ring_head(&ring->ring);
+  }
+  /* Of one that wrote nothing nothing is to be read: it does not wait for a
+   * reader, so that while nobody reads, as many are kept as wrote. */
+  if (source->end == source->begin)
+    return 1;
+  if (ring->ring.overwrite)
+    return is_overwritten(source);
+  return (int64_t)(ring->ring.tail - source->end) >= 0;
+}
+
+/* Frees those that `is_done` says of; it gives -1 where no later one is. */
+static void settle(uvperf__counters_t *counters,
+                   int (*is_done)(counter_source_t *source, uint64_t data),
+                   uint64_t data) {
+  counter_source_t **link = &counters->first_retired;
+  counter_source_t *last = NULL;
+  counter_source_t *source;
+  int done;
+
+  while ((source = *link) != NULL) {
+    done = is_done(source, data);
+    if (done < 0)
+      return;
+    if (!done) {
+      last = source;
+      link = &source->next;
+      continue;
+    }
+    *link = source->next;
+    if (source->writes_samples)
+      uvperf__cpu_ring_remove_source(source->ring, &source->source);
+    uvperf__decoder_remove(counters->decoder, &source->source);
+    free_source(source);
+  }
+  counters->last_retired = last;
+}
+
+static int is_settled(counter_source_t *source, uint64_t now) {
+  if (now - source->left_at < LATEST_RECORD_NS)
+    return -1;
+  return is_read(source);
+}
+
+void uvperf__counters_settle(uvperf__counters_t *counters) {
+  if (counters->first_retired != NULL &&
+      uvperf__counters_check(counters, NULL) == 0)
+    settle(counters, is_settled, uvperf__counters_now());
+}
+
+static int is_of_cut(counter_source_t *source, uint64_t nr) {
+  return source->ring != NULL && source->ring->index >= nr;
+}
+
+void uvperf__counters_cut_rings(uvperf__counters_t *counters, size_t nr) {
+  if (counters->rings == NULL)
+    return;
+  settle(counters, is_of_cut, nr);
+  uvperf__cpu_rings_cut(counters->rings, nr);
+}
+
+int uvperf__counters_shrink_rings(uvperf__counters_t *counters, size_t nr) {
+  return counters->rings != NULL &&
+         uvperf__cpu_rings_shrink(counters->rings, nr);
+}
+
+/* -- what is to come ------------------------------------------------------ */
+
+static int is_to_write(const uvperf__counters_t *counters,
+                       const counter_place_t *place) {
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++)
+    if (place->events[i].state == COUNTER_PLANNED &&
+        uvperf__attr_writes_records(counters->attrs[i].attr))
+      return 1;
+  return 0;
+}
+
+size_t uvperf__counters_nr_new_rings(const uvperf__counters_t *counters,
+                                     size_t first) {
+  uint8_t seen[(UVPERF__MAX_CPU + 8) / 8] = {0};
+  const counter_target_t *target;
+  size_t nr = 0;
+  size_t i, place;
+  int cpu;
+
+  for (i = first; counters->rings != NULL && i < counters->nr_targets; i++) {
+    target = counters->targets[i];
+    for (place = 0; place < target->nr_places; place++) {
+      cpu = target->places[place].place.cpu;
+      if (cpu < 0 || (seen[cpu / 8] >> cpu % 8 & 1) ||
+          !is_to_write(counters, &target->places[place]))
+        continue;
+      seen[cpu / 8] |= (uint8_t)(1 << cpu % 8);
+      nr += uvperf__cpu_rings_find(counters->rings, cpu) == NULL;
+    }
+  }
+  return nr;
+}
+
+/* -- getters -------------------------------------------------------------- */
+
+size_t uvperf__counters_nr_rings(const uvperf__counters_t *counters) {
+  return counters->rings == NULL ? 0 : uvperf__cpu_rings_nr(counters->rings);
+}
+
+uvperf__cpu_rings_t *
+uvperf__counters_rings(const uvperf__counters_t *counters) {
+  return counters->rings;
+}
+
+uvperf_decoder_t *uvperf__counters_decoder(const uvperf__counters_t *counters) {
+  return counters->decoder;
+}
+
+uint64_t uvperf__counters_clock(const uvperf__counters_t *counters) {
+  struct timespec now;
+
+  if (!counters->has_clock || clock_gettime(counters->clockid, &now) != 0)
+    return UINT64_MAX;
+  return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec -
+         (uint64_t)counters->clock_ahead;
+}
+
+uint64_t uvperf__counters_opened(const uvperf__counters_t *counters) {
+  return counters->opened;
+}

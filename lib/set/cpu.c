@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Follows the CPUs that go and come while a set delivers anything on its
+ * loop. */
+#include "set/set.h"
+
+#include "loop/ring_report.h"
+
+static void tell(set_t *impl, int cpu, int status,
+                 const uvperf_error_t *error) {
+  /* A record callback may have run the loop, inside of a flush. */
+  int was_in_callback = impl->in_callback;
+
+  if (impl->cpu_cb == NULL)
+    return;
+  impl->in_callback = 1;
+  impl->cpu_cb(impl->handle, cpu, status, error);
+  impl->in_callback = was_in_callback;
+}
+
+/* What its events have written is in the ring to its end: nobody writes there
+ * but events of tasks, and those only when it is back. Less than the watermark
+ * would wake nobody. */
+static void on_gone(void *owner, int cpu) {
+  set_t *impl = owner;
+
+  /* The callback before this one may have forked. */
+  if (uvperf__set_is_forked(impl))
+    return;
+  impl->cpus_gone += 1;
+  uvperf__counters_cpu_gone(impl->counters, cpu);
+  if (impl->watch != NULL)
+    uvperf__watch_look_in(impl->watch, 0);
+  tell(impl, cpu, UV_ENODEV, NULL);
+}
+
+static void on_come(void *owner, int cpu) {
+  set_t *impl = owner;
+  uvperf_error_t error;
+  int status;
+  int rc;
+
+  if (uvperf__set_is_forked(impl))
+    return;
+  impl->cpus_come += 1;
+  status = uvperf__counters_cpu_come(impl->counters, cpu, &error);
+  rc = uvperf__set_watch_rings(impl);
+  if (rc != 0 && status == 0)
+    status = uvperf__ring_report_unwatched(&error, rc, cpu);
+  tell(impl, cpu, status, status == 0 ? NULL : &error);
+}
+
+int uvperf__set_make_hotplug(set_t *impl, const char *root) {
+  static const uvperf__hotplug_ops_t ops = {on_come, on_gone,
+                                            uvperf__set_begin_close};
+
+  return uvperf__hotplug_new(&impl->hotplug, root, &ops, impl);
+}
+
+int uvperf__set_follow_cpus(set_t *impl, uvperf_error_t *error) {
+  int rc;
+
+  if (impl->hotplug == NULL)
+    return 0;
+  uvperf__hotplug_attach(impl->hotplug, impl->handle->loop);
+  rc = uvperf__hotplug_start(impl->hotplug, UVPERF__HOTPLUG_RESCAN_MS);
+  return rc == 0 ? 0
+                 : uvperf__hotplug_explain(error, rc,
+                                           "do without UVPERF_SET_FOLLOW_CPUS");
+}
+
+void uvperf__set_leave_cpus(set_t *impl) {
+  if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug) &&
+      !impl->is_started && impl->cb == NULL)
+    uvperf__hotplug_stop(impl->hotplug);
+}
+
+void uvperf__set_close_cpus(set_t *impl) {
+  if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))
+    uvperf__hotplug_close(impl->hotplug, &impl->teardown);
+}

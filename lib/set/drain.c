@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* How the records of a set's rings reach the user: ring by ring in the order in
+ * which the kernel wrote them, or all rings together in the order of time. */
+#include "set/set.h"
+
+#include "decode/decoder.h"
+#include "loop/drain.h"
+#include "loop/ring_report.h"
+#include "sys/sys.h"
+
+#define NS_PER_MS 1000000u
+
+/* The kernel reads its clocks without a lock, so that they can be a little
+ * ahead of what we read. */
+#define AHEAD_NS NS_PER_MS
+
+/* -- one record ----------------------------------------------------------- */
+
+static int has_no_rings(const void *owner) {
+  const set_t *impl = owner;
+
+  return impl->closing && uvperf__set_is_forked(impl);
+}
+
+/* `time` is NULL, or what an impossible one becomes; the record is our
+ * decoder's. */
+static void deliver(set_t *impl, uvperf__cpu_ring_t *ring, const void *bytes,
+                    size_t size, const uint64_t *time,
+                    const uvperf__slice_t *slice) {
+  const uvperf_record_t *record;
+  int status;
+
+  status = uvperf__decode(uvperf__counters_decoder(impl->counters),
+                          uvperf__cpu_ring_alone(ring), bytes, size, &record);
+  uvperf__ring_report_record(ring, record, status, slice);
+  if (status == 0 && time != NULL)
+    ((uvperf_record_t *)(uintptr_t)record)->time = *time;
+  if (status == 0 && record->type == PERF_RECORD_EXIT)
+    uvperf__set_saw_exit(impl);
+  impl->in_callback = 1;
+  impl->record_cb(impl->handle, status, record);
+  impl->in_callback = 0;
+}
+
+void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
+                         const void *bytes, size_t size,
+                         const uvperf__slice_t *slice) {
+  deliver(impl, ring, bytes, size, NULL, slice);
+}
+
+void uvperf__set_deliver_merged(set_t *impl, const uvperf__merged_t *merged,
+                                const uvperf__slice_t *slice) {
+  uvperf__cpu_ring_t *ring = merged->owner;
+
+  ring->stats.bad_times += (uint64_t)merged->is_bad;
+  deliver(impl, ring, merged->bytes, merged->size,
+          merged->is_bad ? &merged->time : NULL, slice);
+}
+
+void uvperf__set_tell(set_t *impl, int status) {
+  impl->in_callback = 1;
+  impl->record_cb(impl->handle, status, NULL);
+  impl->in_callback = 0;
+}
+
+void uvperf__set_tell_of(set_t *impl, const uvperf__cpu_ring_t *ring,
+                         int status) {
+  impl->failed_ring = ring;
+  uvperf__set_tell(impl, status);
+  impl->failed_ring = NULL;
+}
+
+static uvperf__cpu_ring_t *ring_at(const set_t *impl, size_t index) {
+  return uvperf__cpu_rings_at(uvperf__counters_rings(impl->counters), index);
+}
+
+/* -- ring by ring --------------------------------------------------------- */
+
+/* One drain of one ring. */
+typedef struct drain_s {
+  set_t *impl;
+  uvperf_decoder_t *decoder;
+  uvperf__cpu_ring_t *ring;
+  const uvperf__slice_t *slice;
+} drain_t;
+
+__attribute__((always_inline)) static inline int
+drain_sample(void *owner, const uint8_t *bytes, uint64_t header,
+             uint64_t behind) {
+  const drain_t *drain = owner;
+  const uvperf_record_t *record;
+
+  (void)behind;
+  record = uvperf__decode_sample(drain->decoder, bytes, header);
+  if (record == NULL)
+    return 0;
+  drain->impl->record_cb(drain->impl->handle, 0, record);
+  return 1;
+}
+
+static void drain_record(void *owner, const void *bytes, size_t size,
+                         uint64_t behind) {
+  const drain_t *drain = owner;
+
+  (void)behind;
+  uvperf__set_deliver(drain->impl, drain->ring, bytes, size, drain->slice);
+  drain->impl->in_callback = 1;
+}
+
+static int drain_has_no_ring(const void *owner) {
+  return has_no_rings(((const drain_t *)owner)->impl);
+}
+
+static const uvperf__drain_ops_t drain_ops = {drain_sample, drain_record,
+                                              drain_has_no_ring};
+
+int uvperf__set_drain(void *owner, size_t ring_index, uvperf__slice_t *slice) {
+  set_t *impl = owner;
+  uvperf__cpu_ring_t *ring = ring_at(impl, ring_index);
+  drain_t drain = {impl, uvperf__counters_decoder(impl->counters), ring, slice};
+  uint64_t records = slice->records;
+  int rc;
+
+  impl->in_callback = 1;
+  rc = uvperf__drain(&ring->ring, impl->scratch, slice, &ring->stats,
+                     &drain_ops, &drain);
+  impl->in_callback = 0;
+  if (slice->records != records)
+    uvperf__ring_report_slice(ring, slice);
+  return rc;
+}
+
+/* -- in the order of time ------------------------------------------------- */
+
+/* CLOCK_REALTIME and CLOCK_TAI can be set back. Records from before then are
+ * from the future, records from after it can be from before the opening, and
+ * neither waits or is late. */
+static void follow_clock(set_t *impl, uvperf__merge_t *merge, uint64_t now) {
+  if (now < impl->clock_ns) {
+    impl->opened_ns = 0;
+    uvperf__merge_rewind(merge);
+  }
+  impl->clock_ns = now;
+}
+
+/* Heads are read before the clock, so that no record is later. A snapshot has a
+ * merge of its own. */
+void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge) {
+  uint64_t now;
+
+  uvperf__merge_heads(merge);
+  now = uvperf__counters_clock(impl->counters);
+  follow_clock(impl, merge, now);
+  uvperf__merge_begin(merge, impl->opened_ns,
+                      now < UINT64_MAX - AHEAD_NS ? now + AHEAD_NS
+                                                  : UINT64_MAX);
+}
+
+/* How young a record may be that is delivered now. A ring that is pressed does
+ * not wait for the slack, and a flush for nothing. */
+static uint64_t horizon_at(const set_t *impl, uint64_t now, int is_pressed) {
+  uint64_t slack = now < impl->slack_ns ? now : impl->slack_ns;
+
+  if (impl->is_flushing || now == UINT64_MAX)
+    return UINT64_MAX;
+  return is_pressed ? now : now - slack;
+}
+
+/* A ring that the merge has found to be unsound. */
+static int skip_unsound(set_t *impl, size_t ring_index,
+                        const uvperf__slice_t *slice) {
+  return uvperf__watch_ring_failed(impl->watch, ring_index, UV_EPROTO,
+                                   impl->is_flushing ? NULL : slice);
+}
+
+/* One drain of all rings. */
+typedef struct merge_drain_s {
+  set_t *impl;
+  uvperf_decoder_t *decoder;
+  const uvperf__slice_t *slice;
+  const uint64_t *session;
+  uint64_t own_session;
+} merge_drain_t;
+
+static inline int merge_sample(void *user, void *owner, const uint8_t *bytes,
+                               uint64_t header) {
+  const merge_drain_t *drain = user;
+  uvperf__cpu_ring_t *ring = owner;
+  const uvperf_record_t *record;
+
+  record = uvperf__decode_sample(drain->decoder, bytes, header);
+  if (record == NULL)
+    return -1;
+  ring->stats.records += 1;
+  uvperf__ring_report_slice(ring, drain->slice);
+  ring->stats.bytes += uvperf__header_size(header);
+  drain->impl->record_cb(drain->impl->handle, 0, record);
+  return *drain->session == drain->own_session;
+}
+
+/* Delivers what is next and not for a run. As uvperf__merge_next. */
+static int merge_one(set_t *impl, uint64_t horizon, uvperf__slice_t *slice,
+                     size_t *ring_index) {
+  uvperf__cpu_ring_t *ring;
+  uvperf__merged_t merged;
+  int rc;
+
+  rc = uvperf__merge_next(impl->merge, horizon, &merged);
+  if (rc < 0)
+    *ring_index = merged.ring;
+  if (rc != 1)
+    return rc;
+  ring = merged.owner;
+  uvperf__set_deliver_merged(impl, &merged, slice);
+  slice->records += 1;
+  slice->bytes += merged.size;
+  if (!has_no_rings(impl) && uvperf__merge_consume(impl->merge, &merged))
+    ring->stats.late_records += 1;
+  return 1;
+}
+
+/* Delivers what is not younger than the horizon. UVPERF__DRAINED, _CUT or
+ * _STOPPED. */
+static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
+  merge_drain_t drain = {impl, uvperf__counters_decoder(impl->counters), slice,
+                         slice->session, slice->own_session};
+  uint64_t records, bytes;
+  size_t ring_index;
+  int rc;
+
+  for (;;) {
+    impl->in_callback = 1;
+    records = uvperf__merge_run(impl->merge, horizon, uvperf__slice_left(slice),
+                                slice->max_bytes - slice->bytes, merge_sample,
+                                &drain, &bytes);
+    impl->in_callback = 0;
+    slice->records += records;
+    slice->bytes += bytes;
+    rc = 1;
+    if (records == 0)
+      rc = merge_one(impl, horizon, slice, &ring_index);
+    if (rc == 0)
+      return UVPERF__DRAINED;
+    if (rc < 0)
+      rc = skip_unsound(impl, ring_index, slice);
+    else
+      rc = uvperf__slice_check(slice);
+    if (rc != UVPERF__DRAINED)
+      return rc;
+  }
+}
+
+/* What is left for its time to come is found by the flush timer; where there is
+ * none, or the end of a target waits for it, by a look of its own. */
+static void look_later(set_t *impl) {
+  if (impl->flush_ms == 0 || impl->ends_found)
+    uvperf__watch_look_in(impl->watch, impl->slack_ns / NS_PER_MS + 1);
+}
+
+int uvperf__set_drain_all(void *owner, uvperf__slice_t *slice) {
+  set_t *impl = owner;
+  uint64_t records = slice->records;
+  /* This clock comes before the heads: what is older than it by the slack is
+   * visible now, in whichever ring it is. */
+  uint64_t now = uvperf__counters_clock(impl->counters);
+  int is_pressed;
+  int rc;
+
+  uvperf__set_begin_merge(impl, impl->merge);
+  is_pressed = uvperf__merge_is_pressed(impl->merge);
+  rc = merge_until(impl, horizon_at(impl, now, is_pressed), slice);
+  /* Another process's clock may be a little ahead. */
+  if (rc == UVPERF__DRAINED && is_pressed && slice->records == records)
+    rc = merge_until(impl, UINT64_MAX, slice);
+  if (has_no_rings(impl)) {
+    uvperf__merge_forget(impl->merge);
+    return UVPERF__STOPPED;
+  }
+  if (rc == UVPERF__DRAINED && uvperf__merge_has_more(impl->merge))
+    look_later(impl);
+  uvperf__merge_end(impl->merge);
+  return rc;
+}
+
+/* -- what else the watch tells -------------------------------------------- */
+
+void uvperf__set_slice_end(void *owner) {
+  set_t *impl = owner;
+
+  if (impl->start_flags & UVPERF_START_SLICE_END)
+    uvperf__set_tell(impl, 0);
+}
+
+void uvperf__set_ring_skipped(void *owner, size_t ring_index) {
+  set_t *impl = owner;
+  uvperf__cpu_ring_t *ring = ring_at(impl, ring_index);
+
+  ring->stats.corrupt += 1;
+  uvperf__set_tell_of(impl, ring, UV_EPROTO);
+}
+
+int uvperf__set_spare(void *owner, size_t ring_index) {
+  const set_t *impl = owner;
+
+  return uvperf__cpu_rings_spare(uvperf__counters_rings(impl->counters),
+                                 ring_index);
+}
+
+/* Nothing more is read from a ring. */
+static void give_up(set_t *impl, size_t ring_index, int status) {
+  uvperf__ring_report_end(ring_at(impl, ring_index), status);
+  if (impl->merge != NULL)
+    uvperf__merge_drop(impl->merge, ring_index);
+}
+
+void uvperf__set_ring_end(void *owner, size_t ring_index, int status) {
+  set_t *impl = owner;
+
+  give_up(impl, ring_index, status);
+  uvperf__set_tell_of(impl, ring_at(impl, ring_index), status);
+}
+
+/* The others have ended before; one that could not be polled has not been given
+ * up yet. */
+void uvperf__set_end(void *owner, size_t ring_index, int status) {
+  set_t *impl = owner;
+  size_t i;
+
+  for (i = 0; i < uvperf__watch_nr_rings(impl->watch); i++)
+    give_up(impl, i, i == ring_index ? status : UV_EBADF);
+  uvperf__set_end_delivery(impl);
+  uvperf__set_tell_of(impl, ring_at(impl, ring_index), status);
+}

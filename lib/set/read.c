@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Readings of a set, at once and on the loop at each tick. */
+#include "set/set.h"
+
+int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading) {
+  set_t *impl = uvperf__set_impl(set);
+
+  if (reading == NULL)
+    return UV_EINVAL;
+  return uvperf__counters_read(impl->counters, reading);
+}
+
+/* What could not be read is left to the next tick: the reading that the delta
+ * begins at stays. */
+void uvperf__set_tick(void *owner) {
+  set_t *impl = owner;
+  uvperf_set_read_cb cb = impl->cb;
+  int newer = 1 - impl->last;
+  /* A record callback may have run the loop, inside of a flush. */
+  int was_in_callback = impl->in_callback;
+  int rc;
+
+  rc = uvperf__counters_read(impl->counters, impl->readings[newer]);
+  if (rc == 0)
+    rc = uvperf_reading_delta(impl->delta, impl->readings[impl->last],
+                              impl->readings[newer]);
+  impl->in_callback = 1;
+  if (rc != 0) {
+    cb(impl->handle, rc, NULL, NULL);
+  } else {
+    impl->last = newer;
+    impl->lent = newer;
+    cb(impl->handle, 0, impl->readings[newer], impl->delta);
+  }
+  /* Also if it was closed in there: impl lives until the loop turns. */
+  impl->lent = -1;
+  impl->in_callback = was_in_callback;
+  /* Of a set that nobody starts there are no other turns. */
+  uvperf__set_settle(impl);
+}
+
+/* They are kept, and take memory again only if the set has grown. */
+static int make_readings(set_t *impl) {
+  uvperf_reading_t **all[] = {&impl->readings[0], &impl->readings[1],
+                              &impl->delta};
+  size_t i;
+  int rc;
+
+  for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+    if (*all[i] != NULL)
+      continue;
+    rc = uvperf_reading_new(all[i]);
+    if (rc != 0)
+      return rc;
+  }
+  return 0;
+}
+
+int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
+                          uvperf_set_read_cb cb) {
+  set_t *impl = uvperf__set_impl(set);
+  /* Inside the callback one of them is in the user's hands. */
+  int first = impl->lent == 0 ? 1 : 0;
+  int rc;
+
+  if (interval_ms == 0 || cb == NULL)
+    return UV_EINVAL;
+  if (uvperf__set_is_forked(impl))
+    return UV_EPERM;
+  if (impl->cb != NULL)
+    return UV_EALREADY;
+  rc = make_readings(impl);
+  if (rc == 0)
+    rc = uvperf__counters_read(impl->counters, impl->readings[first]);
+  if (rc == 0)
+    rc = uvperf__ticker_start(impl->ticker, interval_ms);
+  if (rc != 0)
+    return rc;
+  rc = uvperf__set_follow_cpus(impl, NULL);
+  if (rc != 0) {
+    uvperf__ticker_stop(impl->ticker);
+    return rc;
+  }
+  impl->last = first;
+  impl->cb = cb;
+  return 0;
+}
+
+int uvperf_set_read_stop(uvperf_set_t *set) {
+  set_t *impl = uvperf__set_impl(set);
+
+  if (uvperf__set_is_forked(impl))
+    return UV_EPERM;
+  uvperf__ticker_stop(impl->ticker);
+  impl->cb = NULL;
+  uvperf__set_leave_cpus(impl);
+  return 0;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 5: what the files of the set's handle share, and what a measurement
+ * takes of it. */
+#ifndef UVPERF_LIB_SET_SET_H
+#define UVPERF_LIB_SET_SET_H
+
+#include "uvperf/set.h"
+#include "uvperf/set_stream.h"
+
+#include "decode/merge.h"
+#include "loop/hotplug.h"
+#include "loop/ticker.h"
+#include "loop/watch.h"
+#include "ring/cpu_rings.h"
+#include "set/counters.h"
+
+/* What uvperf_set_t.impl points to; freed in the last inner close callback, or
+ * later, when the flush or snapshot in which that ran returns. */
+typedef struct set_s {
+  uvperf_set_t *handle;
+  uvperf__counters_t *counters;
+  uvperf__teardown_t teardown;
+  uvperf__ticker_t *ticker;
+  uvperf__watch_t *watch; /* NULL before the first uvperf_set_start */
+  /* NULL without UVPERF_SET_FOLLOW_CPUS; with the loop from the first start or
+   * read_start on. */
+  uvperf__hotplug_t *hotplug;
+
+  /* Of uvperf_set_read_start; the readings live on for the next. */
+  uvperf_set_read_cb cb; /* NULL: not started */
+  uvperf_reading_t *readings[2];
+  uvperf_reading_t *delta;
+  int last; /* which of the two the next delta begins at */
+  int lent; /* which is in the user's hands, -1 for none */
+
+  /* Of uvperf_set_start. */
+  uvperf_set_record_cb record_cb; /* of the last; NULL: never started */
+  uvperf_set_end_cb end_cb;
+  uvperf_set_cpu_cb cpu_cb;
+  uint64_t cpus_gone;
+  uint64_t cpus_come;
+  uint32_t start_flags;
+  int is_started;
+  int enabled_by_start;
+  uint64_t session;  /* one more with each start, stop, end and close */
+  uint64_t flush_ms; /* of the last start */
+  uint64_t default_flush_ms;
+  uint64_t slack_ns;
+  /* The clock of the records: when the rings were last merged, and before any
+   * event was open. The second is 0 once the clock was set back. */
+  uint64_t clock_ns;
+  uint64_t opened_ns;
+  int in_callback; /* any of the handle */
+  /* The ring that the record callback is about; NULL outside of one without a
+   * record. */
+  const uvperf__cpu_ring_t *failed_ring;
+  int is_flushing;
+  void *scratch;          /* for a record that wraps: of all rings */
+  uvperf__merge_t *merge; /* NULL without UVPERF_SET_TIME_ORDER, and where
+                           * the rings are overwritable */
+  size_t nr_merged;
+
+  /* The end of targets: set_end.c. */
+  int ends_found;    /* and every ring's mark set; not all are told yet */
+  int eof_told;      /* since the last start */
+  uint64_t probe_at; /* when to ask next, by uv_now */
+
+  uint32_t flags; /* UVPERF_SET_* */
+  int closing;
+  int closed_by_user;
+} set_t;
+
+/* -- set.c -- */
+
+/* The impl of a handle that must not be closing: anything else is a programming
+ * error, as with libuv's handles. */
+set_t *uvperf__set_impl(const uvperf_set_t *set);
+
+/* The same, for what is measured without the loop. */
+uvperf__counters_t *uvperf__set_counters(const uvperf_set_t *set);
+
+/* Whether this process is a forked child of the one that made the set. */
+int uvperf__set_is_forked(const set_t *impl);
+
+/* Has the handle close, for what finds an inner handle being walked. */
+void uvperf__set_begin_close(void *owner);
+
+/* -- set_control.c -- */
+
+/* Frees the sources of closed events, unless a callback still has a record. */
+void uvperf__set_settle(set_t *impl);
+
+/* -- set_read.c -- */
+
+/* The ticker ticks: reads and calls back. */
+void uvperf__set_tick(void *owner);
+
+/* -- set_stream.c -- */
+
+/* Rings may be new: has them watched, if the watch is there, and they are not
+ * overwritable. 0, UV_ENOMEM, or what uvperf__watch_add gives. */
+int uvperf__set_watch_rings(set_t *impl);
+
+/* Stops delivery, and disables what start enabled. */
+void uvperf__set_end_delivery(set_t *impl);
+
+/* -- set_cpu.c -- */
+
+/* Notes the CPUs that are online, by sysfs under a root, which must last:
+ * before the events are opened. 0 or UV_ENOMEM. */
+int uvperf__set_make_hotplug(set_t *impl, const char *root);
+
+/* Follows CPUs from now on, if that was asked for. 0, or a code and the
+ * error. */
+int uvperf__set_follow_cpus(set_t *impl, uvperf_error_t *error);
+
+/* Does so no more, if the handle is neither started nor reading. */
+void uvperf__set_leave_cpus(set_t *impl);
+
+/* Closes what does it, if the loop knows of it. */
+void uvperf__set_close_cpus(set_t *impl);
+
+/* -- set_drain.c -- */
+
+/* Counts a record of a ring, in this slice, and gives it to the user, who may
+ * close the handle: impl and ring are still there then. */
+void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
+                         const void *bytes, size_t size,
+                         const uvperf__slice_t *slice);
+
+/* The same for a record of a merge. One with an impossible time is counted, and
+ * delivered with the time that the merge chose. */
+void uvperf__set_deliver_merged(set_t *impl, const uvperf__merged_t *merged,
+                                const uvperf__slice_t *slice);
+
+/* Looks at the rings of a merge, and says which times are possible. */
+void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge);
+
+int uvperf__set_drain(void *owner, size_t ring_index, uvperf__slice_t *slice);
+int uvperf__set_drain_all(void *owner, uvperf__slice_t *slice);
+void uvperf__set_slice_end(void *owner);
+int uvperf__set_spare(void *owner, size_t ring_index);
+void uvperf__set_ring_end(void *owner, size_t ring_index, int status);
+void uvperf__set_ring_skipped(void *owner, size_t ring_index);
+void uvperf__set_end(void *owner, size_t ring_index, int status);
+
+/* A record callback without a record. */
+void uvperf__set_tell(set_t *impl, int status);
+
+/* The same about one ring: uvperf_set_failed_ring. */
+void uvperf__set_tell_of(set_t *impl, const uvperf__cpu_ring_t *ring,
+                         int status);
+
+/* -- set_end.c -- */
+
+/* A record told that a task has exited: targets may be gone soon. */
+void uvperf__set_saw_exit(set_t *impl);
+
+/* A turn is over: asks for ends when it is time to, and tells those whose
+ * records were all delivered. */
+void uvperf__set_turned(void *owner);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* A forked child is recognised by one page of the process, which the kernel
+ * wipes in the child (MADV_WIPEONFORK: dup_mmap() copies no page of such a
+ * mapping). The page holds the number of the process, and a child that reads 0
+ * there takes the next number. It inherits how many were taken, so that its
+ * own differs from those of all its ancestors; and it meets no others, as
+ * handles come to it only by their memory.
+ *
+ * The page is made at the first call and stays for the life of the process. It
+ * is global state, which handles on loops of several threads share. Threads
+ * that come at the same time each make one, and all but one are given back. */
+#define _GNU_SOURCE 1
+#include "sys/fork.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sys/sys.h"
+
+typedef _Atomic uint32_t mark_t;
+
+/* NULL before the first call, &no_mark if the kernel cannot wipe. Children
+ * inherit this, so that a process and its children never number by different
+ * rules. */
+static mark_t *_Atomic the_mark;
+static mark_t no_mark;
+
+/* How many numbers this process and its ancestors have taken. */
+static _Atomic uint32_t last_number;
+
+static mark_t *map_mark(size_t size) {
+  void *page;
+
+  if (uvperf__sys_mmap_private(&page, size) != 0)
+    return &no_mark;
+  if (uvperf__sys_madvise(page, size, MADV_WIPEONFORK) == 0)
+    return page;
+  uvperf__sys_munmap(page, size);
+  return &no_mark;
+}
+
+static mark_t *make_mark(void) {
+  size_t size = (size_t)sysconf(_SC_PAGESIZE);
+  mark_t *made = map_mark(size);
+  mark_t *other = NULL;
+
+  if (atomic_compare_exchange_strong(&the_mark, &other, made))
+    return made;
+  if (made != &no_mark)
+    uvperf__sys_munmap((void *)made, size);
+  return other;
+}
+
+static mark_t *get_mark(void) {
+  mark_t *mark = atomic_load_explicit(&the_mark, memory_order_acquire);
+
+  return mark != NULL ? mark : make_mark();
+}
+
+int uvperf__process_is_marked(void) {
+  return get_mark() != &no_mark;
+}
+
+uint32_t uvperf__process(void) {
+  mark_t *mark = get_mark();
+  uint32_t number;
+  uint32_t next;
+
+  if (mark == &no_mark)
+    return (uint32_t)uvperf__sys_getpid();
+  number = atomic_load_explicit(mark, memory_order_relaxed);
+  if (number != 0)
+    return number;
+  next = atomic_fetch_add(&last_number, 1) + 1;
+  return atomic_compare_exchange_strong(mark, &number, next) ? next : number;
+}
+
+void uvperf__thread_init(uvperf__thread_t *thread) {
+  thread->number = uvperf__sys_thread();
+  thread->self = pthread_self();
+}
+
+int uvperf__thread_is_mine(const uvperf__thread_t *thread) {
+  return thread->number != 0 && thread->number == uvperf__sys_thread() &&
+         pthread_equal(thread->self, pthread_self());
+}

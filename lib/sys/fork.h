@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 0: which process and which thread has opened something. A forked child,
+ * and another thread, differ from it. */
+#ifndef UVPERF_LIB_SYS_FORK_H
+#define UVPERF_LIB_SYS_FORK_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+/* The number of the calling process, never 0. A forked child has another number
+ * than each process from which it was forked, also if it has the same pid in
+ * another pid namespace, and however it was made. The exception is a child that
+ * shares the memory, as by vfork(2): it is the same process here.
+ *
+ * One load. Where the kernel cannot mark a process (see
+ * uvperf__process_is_marked) it is getpid(2), and a child with the same pid is
+ * not noticed. */
+uint32_t uvperf__process(void);
+
+/* Whether uvperf__process makes no system call. 0 before Linux 4.14, and if
+ * there was no memory for the mark at the first call. */
+int uvperf__process_is_marked(void);
+
+/* Identifies a thread without a system call, by uvperf__sys_thread and
+ * pthread_self(), because either can be reused after the thread has ended. */
+typedef struct uvperf__thread_s {
+  int number; /* 0: no thread */
+  pthread_t self;
+} uvperf__thread_t;
+
+/* The calling thread. */
+void uvperf__thread_init(uvperf__thread_t *thread);
+
+/* Whether that is the calling thread. Also in the child of a bare clone(2),
+ * which has its memory. */
+int uvperf__thread_is_mine(const uvperf__thread_t *thread);
+
+#endif

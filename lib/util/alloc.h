@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 0: the memory that the library owns comes from here. */
+#ifndef UVPERF_LIB_UTIL_ALLOC_H
+#define UVPERF_LIB_UTIL_ALLOC_H
+
+#include <stddef.h>
+
+/* Zeroed memory, or NULL when it ran out or nr * size overflows. */
+void *uvperf__calloc(size_t nr, size_t size);
+
+void uvperf__free(void *memory);
+
+#endif

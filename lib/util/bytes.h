@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 3: how the decoder takes numbers out of a record. By memcpy, as bytes
+ * from elsewhere have no C type of ours and RAW payloads are not aligned; the
+ * compiler makes one load of it. Checks no bounds. */
+#ifndef UVPERF_LIB_UTIL_BYTES_H
+#define UVPERF_LIB_UTIL_BYTES_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline uint16_t uvperf__u16(const uint8_t *at) {
+  uint16_t value;
+
+  memcpy(&value, at, sizeof(value));
+  return value;
+}
+
+static inline uint32_t uvperf__u32(const uint8_t *at) {
+  uint32_t value;
+
+  memcpy(&value, at, sizeof(value));
+  return value;
+}
+
+static inline uint64_t uvperf__u64(const uint8_t *at) {
+  uint64_t value;
+
+  memcpy(&value, at, sizeof(value));
+  return value;
+}
+
+/* struct perf_event_header as one word, which takes one load: its type, and its
+ * size in bytes. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+static inline uint32_t uvperf__header_type(uint64_t header) {
+  return (uint32_t)header;
+}
+
+static inline size_t uvperf__header_size(uint64_t header) {
+  return (size_t)(header >> 48);
+}
+
+/* The same header with another size. */
+static inline uint64_t uvperf__header_of_size(uint64_t header, size_t size) {
+  return (header & 0xffffffffffff) | (uint64_t)size << 48;
+}
+#else
+static inline uint32_t uvperf__header_type(uint64_t header) {
+  return (uint32_t)(header >> 32);
+}
+
+static inline size_t uvperf__header_size(uint64_t header) {
+  return (size_t)(header & 0xffff);
+}
+
+static inline uint64_t uvperf__header_of_size(uint64_t header, size_t size) {
+  return (header & ~(uint64_t)0xffff) | (uint64_t)size;
+}
+#endif
+
+/* How many bits are set. */
+static inline unsigned int uvperf__bits(uint64_t word) {
+  unsigned int nr = 0;
+
+  for (; word != 0; word &= word - 1)
+    nr++;
+  return nr;
+}
+
+#endif

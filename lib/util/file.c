@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE 1
+#include "util/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <linux/openat2.h>
+
+/* Where getdents64(2) puts d_reclen and d_name of an entry: struct
+ * linux_dirent64, which no header declares. */
+#define RECLEN_AT 16
+#define NAME_AT   19
+
+/* Each takes some microseconds. */
+#define OPEN_TRIES 1000
+
+int uvperf__file_open(const char *path) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+  return fd < 0 ? -errno : fd;
+}
+
+ssize_t uvperf__file_read(int fd, void *buffer, size_t size) {
+  ssize_t rc;
+
+  do
+    rc = read(fd, buffer, size);
+  while (rc < 0 && errno == EINTR);
+  return rc < 0 ? -errno : rc;
+}
+
+/* Where the path goes on behind "/proc/PID/root/"; NULL if it begins with
+ * something else. */
+static const char *behind_root(const char *path) {
+  if (strncmp(path, "/proc/", 6) != 0)
+    return NULL;
+  path += 6;
+  path += strncmp(path, "self/", 5) == 0 ? 4 : strspn(path, "0123456789");
+  return strncmp(path, "/root/", 6) == 0 ? path + 6 : NULL;
+}
+
+/* A ".." in the path or in a link is EAGAIN while anything in the system is
+ * renamed or mounted, which is tried again; others could do that for ever. */
+static int open_in_root(int root, const char *rest) {
+  struct open_how how = {O_PATH | O_CLOEXEC, 0, RESOLVE_IN_ROOT};
+  int left = OPEN_TRIES;
+  int fd;
+
+  do
+    fd = (int)syscall(SYS_openat2, root, rest, &how, sizeof(how));
+  while (fd < 0 && errno == EAGAIN && --left > 0);
+  return fd < 0 ? -errno : fd;
+}
+
+/* Finds a file below another root, which no link in the path leaves. Before
+ * Linux 5.6, and where a seccomp filter of that time forbids it, there is no
+ * such call, and links lead to our own root. */
+static int find_in_root(const char *path, const char *rest) {
+  char root[32];
+  int root_fd, fd;
+
+  snprintf(root, sizeof(root), "%.*s", (int)(rest - path), path);
+  root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (root_fd < 0)
+    return -errno;
+  fd = open_in_root(root_fd, rest);
+  close(root_fd);
+  if (fd == -ENOSYS || fd == -EPERM) {
+    fd = open(path, O_PATH | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+  }
+  return fd;
+}
+
+static int find_file(const char *path) {
+  const char *rest = behind_root(path);
+  int fd;
+
+  if (rest != NULL)
+    return find_in_root(path, rest);
+  fd = open(path, O_PATH | O_CLOEXEC);
+  return fd < 0 ? -errno : fd;
+}
+
+/* Opens by O_PATH first, since opening a device may do something, and opening a
+ * pipe waits. What was found is then opened, not what has its name now. */
+int uvperf__file_open_regular(const char *path) {
+  char link[UVPERF__FD_PATH_BYTES];
+  struct stat status;
+  int found = find_file(path);
+  int fd;
+
+  if (found < 0)
+    return found;
+  if (fstat(found, &status) != 0) {
+    fd = -errno;
+  } else if (!S_ISREG(status.st_mode)) {
+    fd = S_ISDIR(status.st_mode) ? -EISDIR : -ENXIO;
+  } else {
+    uvperf__file_path_by_fd(found, link);
+    fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+      fd = errno == ENOENT ? -ENOSYS : -errno;
+  }
+  close(found);
+  return fd;
+}
+
+void uvperf__file_path_by_fd(int fd, char path[UVPERF__FD_PATH_BYTES]) {
+  snprintf(path, UVPERF__FD_PATH_BYTES, "/proc/thread-self/fd/%d", fd);
+}
+
+ssize_t uvperf__file_read_at(int fd, void *buffer, size_t size,
+                             uint64_t offset) {
+  ssize_t rc;
+
+  if ((off_t)offset < 0 || (uint64_t)(off_t)offset != offset)
+    return -EOVERFLOW;
+  do
+    rc = pread(fd, buffer, size, (off_t)offset);
+  while (rc < 0 && errno == EINTR);
+  return rc < 0 ? -errno : rc;
+}
+
+void uvperf__file_close(int fd) {
+  close(fd);
+}
+
+int uvperf__file_inode(const char *path, uint64_t *inode) {
+  struct stat status;
+
+  if (stat(path, &status) != 0)
+    return -errno;
+  *inode = status.st_ino;
+  return 0;
+}
+
+int uvperf__file_system(int fd, uint64_t *magic) {
+  struct statfs status;
+  int rc;
+
+  do
+    rc = fstatfs(fd, &status);
+  while (rc < 0 && errno == EINTR);
+  /* Of 32 bits, in a type that is signed on some architectures. */
+  *magic = rc < 0 ? 0 : (uint32_t)status.f_type;
+  return rc < 0 ? -errno : 0;
+}
+
+int uvperf__file_dup(int fd) {
+  int rc = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+  return rc < 0 ? -errno : rc;
+}
+
+int uvperf__file_link(const char *path, char *text, size_t size) {
+  ssize_t length = readlink(path, text, size - 1);
+
+  if (length < 0)
+    return -errno;
+  text[length] = '\0';
+  return 0;
+}
+
+int uvperf__file_path_of(int fd, char *path, size_t size) {
+  char link[UVPERF__FD_PATH_BYTES];
+
+  uvperf__file_path_by_fd(fd, link);
+  return uvperf__file_link(link, path, size);
+}
+
+int uvperf__is_shortage(int code) {
+  return code == -EMFILE || code == -ENFILE || code == -ENOMEM;
+}
+
+/* Opens nothing to look: there may be no fd left for it. The lowest free number
+ * may be above the limit, if that was lowered. */
+void uvperf__fd_limits(uvperf__fd_limits_t *limits) {
+  struct rlimit files = {0, 0};
+  rlim_t fd;
+
+  getrlimit(RLIMIT_NOFILE, &files);
+  for (fd = files.rlim_cur; fcntl((int)fd, F_GETFD) >= 0; fd++)
+    continue;
+  limits->soft = files.rlim_cur;
+  limits->hard = files.rlim_max;
+  limits->needed = (uint64_t)fd + 1;
+}
+
+/* An fd gets the lowest free number. There are none above INT_MAX. */
+uint64_t uvperf__fds_needed(uint64_t more) {
+  int fd = 0;
+
+  for (; more > 0 && fd < INT_MAX; fd++)
+    more -= fcntl(fd, F_GETFD) < 0;
+  return (uint64_t)fd + more;
+}
+
+int uvperf__file_is_name(const char *name) {
+  return name[0] != '\0' && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+         strchr(name, '/') == NULL;
+}
+
+int uvperf__directory_open(uvperf__directory_t *directory, const char *path) {
+  directory->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  directory->at = 0;
+  directory->end = 0;
+  return directory->fd < 0 ? -errno : 0;
+}
+
+int uvperf__directory_next(uvperf__directory_t *directory, const char **name) {
+  uint16_t length;
+  long rc;
+
+  if (directory->at == directory->end) {
+    /* glibc has a function for it since 2.30, musl by another name. */
+    rc = syscall(SYS_getdents64, directory->fd, directory->bytes,
+                 sizeof(directory->bytes));
+    if (rc <= 0)
+      return rc < 0 ? -errno : 0;
+    directory->at = 0;
+    directory->end = (size_t)rc;
+  }
+  memcpy(&length, directory->bytes + directory->at + RECLEN_AT, sizeof(length));
+  *name = directory->bytes + directory->at + NAME_AT;
+  directory->at += length;
+  return 1;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 1: which of many names was probably meant. No memory. */
+#ifndef UVPERF_LIB_UTIL_NEAR_MISS_H
+#define UVPERF_LIB_UTIL_NEAR_MISS_H
+
+#include <stddef.h>
+
+/* The longest name that is looked at; longer ones are never near. */
+#define UVPERF__NEAR_MISS_MOST 63
+
+/* A search. Private but for `best`, the nearest name so far, "" if none is near
+ * enough. */
+typedef struct uvperf__near_miss_s {
+  char wanted[UVPERF__NEAR_MISS_MOST + 1];
+  size_t length;
+  size_t distance;
+  char best[UVPERF__NEAR_MISS_MOST + 1];
+} uvperf__near_miss_t;
+
+/* Begins a search for a name of `length` bytes. */
+void uvperf__near_miss_init(uvperf__near_miss_t *miss, const char *wanted,
+                            size_t length);
+
+/* Compares one more name. Of equally near ones that is kept which begins with
+ * more bytes of the wanted one, else the first. */
+void uvperf__near_miss_try(uvperf__near_miss_t *miss, const char *name);
+
+/* The same, for walks: `data` is the search; always 0. */
+int uvperf__near_miss_each(const char *name, void *data);
+
+#endif

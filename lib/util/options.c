@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* How option structs of an older or newer caller are read, as the kernel does
+ * with struct perf_event_attr: copy_struct_from_user() in include/linux. */
+#include "util/options.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A size above that was never filled in: the kernel does not look beyond a page
+ * either (perf_copy_attr and its like). */
+#define MOST_BYTES 4096
+
+int uvperf__options_copy(void *own, size_t own_size, size_t least,
+                         const void *options) {
+  const unsigned char *bytes = options;
+  size_t size;
+  size_t i;
+
+  if (options == NULL)
+    return 0;
+  memcpy(&size, options, sizeof(size));
+  if (size < least)
+    return -EINVAL;
+  if (size > MOST_BYTES)
+    return -E2BIG;
+  for (i = own_size; i < size; i++)
+    if (bytes[i] != 0)
+      return -E2BIG;
+  memcpy(own, options, size < own_size ? size : own_size);
+  return 0;
+}

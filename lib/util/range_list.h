@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer 1: lists of numbers as sysfs writes them, "0-7,32-35": of CPUs, and of
+ * the bits of a PMU's terms. */
+#ifndef UVPERF_LIB_UTIL_RANGE_LIST_H
+#define UVPERF_LIB_UTIL_RANGE_LIST_H
+
+/* Takes a range, the numbers of which are at most `most` (below UINT_MAX / 16),
+ * from a list; white space around numbers is skipped. 1 if another range
+ * follows, *at being behind the comma; 0 if the list ends here; -EINVAL for
+ * what is no range. */
+int uvperf__range_next(const char **at, unsigned int most, unsigned int *first,
+                       unsigned int *last);
+
+#endif
