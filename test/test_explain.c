@@ -4,6 +4,7 @@
 #include "explain_check.h"
 #include "fake_kernel.h"
 #include "temp_tree.h"
+#include "util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,9 +55,9 @@ static void explain_cuts_a_long_reason(void **state) {
   memset(&box, 0x5a, sizeof(box));
   memset(text, 'x', sizeof(text) - 1);
   text[sizeof(text) - 1] = '\0';
-  assert_int_equal(
-      uvperf__explain(&box.error, -EBUSY, UVPERF_CAUSE_LOOP, "%d %s", 42, text),
-      -EBUSY);
+  assert_int_equal(uvperf__error_set(&box.error, -EBUSY, UVPERF_CAUSE_LOOP,
+                                     "%d %s", 42, text),
+                   -EBUSY);
   assert_int_equal(box.error.code, -EBUSY);
   assert_int_equal(box.error.cause, UVPERF_CAUSE_LOOP);
   assert_int_equal(box.error.limit, 0);
@@ -73,7 +74,7 @@ static void explain_without_error_returns_the_code(void **state) {
 
   (void)state;
   explain_user_clock(&attr);
-  assert_int_equal(uvperf__explain(NULL, -EIO, 1, "%d", 1), -EIO);
+  assert_int_equal(uvperf__error_set(NULL, -EIO, 1, "%d", 1), -EIO);
   attempt = explain_attempt(&error, -EACCES, "", &attr, 0, -1);
   attempt.error = NULL;
   assert_int_equal(uvperf__explain_open(&attempt), -EACCES);

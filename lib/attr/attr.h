@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: what the handles ask of an attr. No fds, no rings, no uv.h. */
+/* What the handles ask of an attr. No fds, no rings, no uv.h. */
 #ifndef UVPERF_LIB_ATTR_ATTR_H
 #define UVPERF_LIB_ATTR_ATTR_H
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "attr/attr.h"
-#include "explain/explain.h"
+#include "util/error.h"
 
 int uvperf__attr_copy(struct perf_event_attr **copy,
                       const struct perf_event_attr *attr,
@@ -14,10 +14,10 @@ int uvperf__attr_copy(struct perf_event_attr **copy,
   int rc = uvperf__attr_dup(copy, attr);
 
   if (rc == -ENOMEM)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
-                           "no memory for a copy of the attr");
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                             "no memory for a copy of the attr");
   if (rc != 0)
-    return uvperf__explain(
+    return uvperf__error_set(
         error, rc, UVPERF_CAUSE_ARGUMENT,
         "attr.size %u is not a size of struct perf_event_attr", attr->size);
   return 0;

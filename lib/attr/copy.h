@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: the library's own copy of an attr, and why there is none. */
+/* The library's own copy of an attr, and why there is none. */
 #ifndef UVPERF_LIB_ATTR_COPY_H
 #define UVPERF_LIB_ATTR_COPY_H
 

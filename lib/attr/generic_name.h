@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: the names of the events that the kernel itself defines for every
+/* The names of the events that the kernel itself defines for every
  * machine, as perf(1) spells them: hardware, software and cache events. */
 #ifndef UVPERF_LIB_ATTR_GENERIC_NAME_H
 #define UVPERF_LIB_ATTR_GENERIC_NAME_H

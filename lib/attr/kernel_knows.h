@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Aside of the layers: which bits and fields of struct perf_event_attr this
+/* Which bits and fields of struct perf_event_attr this
  * kernel knows, found by asking it. */
 #ifndef UVPERF_LIB_ATTR_KERNEL_KNOWS_H
 #define UVPERF_LIB_ATTR_KERNEL_KNOWS_H

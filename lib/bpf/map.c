@@ -14,6 +14,7 @@
 #include "host/system.h"
 #include "sys/bpf.h"
 #include "sys/sys.h"
+#include "util/error.h"
 #include "util/file.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -89,17 +90,18 @@ static int explain_type(int fd, const char *name, uint32_t type,
   /* Of the type 0 is no map; of BTF that is where a map has its type. */
   if (type == 0 || has_line(fd, "prog_type:", text, sizeof(text)) ||
       has_line(fd, "link_type:", text, sizeof(text)))
-    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "%s is a BPF program, link or BTF, and no map",
-                           name);
-  return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         "%s is a map of the type %s%s (%u); a reader needs "
-                         "BPF_MAP_TYPE_PERF_EVENT_ARRAY (4)%s",
-                         name, known != NULL ? "BPF_MAP_TYPE_" : "",
-                         known != NULL ? known : "number", type,
-                         type == RINGBUF ? ": bpf_ringbuf_output() is another "
-                                           "interface"
-                                         : "");
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "%s is a BPF program, link or BTF, and no map",
+                             name);
+  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "%s is a map of the type %s%s (%u); a reader needs "
+                           "BPF_MAP_TYPE_PERF_EVENT_ARRAY (4)%s",
+                           name, known != NULL ? "BPF_MAP_TYPE_" : "",
+                           known != NULL ? known : "number", type,
+                           type == RINGBUF
+                               ? ": bpf_ringbuf_output() is another "
+                                 "interface"
+                               : "");
 }
 
 /* Another BPF object is told from a map by the sizes, which are the same in
@@ -111,11 +113,11 @@ static int check_info(uvperf__bpf_map_t *map, int fd, const char *name,
   int rc = uvperf__sys_bpf_info(fd, info);
 
   if (rc == -EBADFD || rc == -EBADF)
-    return uvperf__explain(error, -EBADF, UVPERF_CAUSE_ARGUMENT,
-                           "%s is not an open fd", name);
+    return uvperf__error_set(error, -EBADF, UVPERF_CAUSE_ARGUMENT,
+                             "%s is not an open fd", name);
   if (rc == -EINVAL)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_ARGUMENT,
-                           "%s is open, but on no BPF map", name);
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_ARGUMENT,
+                             "%s is open, but on no BPF map", name);
   if (rc != 0) {
     snprintf(what, sizeof(what), "what %s is cannot be asked", name);
     return uvperf__explain_bpf(error, rc, map->root, what);
@@ -138,19 +140,20 @@ static int explain_path(const uvperf__bpf_map_t *map, int code,
   snprintf(what, sizeof(what), "%.96s cannot be opened", path);
   switch (code) {
     case -EACCES:
-      return uvperf__explain(error, code, UVPERF_CAUSE_PERMISSION,
-                             "%s: it is not in a bpffs (mount -t bpf), or this "
-                             "user may not read and write it",
-                             what);
+      return uvperf__error_set(
+          error, code, UVPERF_CAUSE_PERMISSION,
+          "%s: it is not in a bpffs (mount -t bpf), or this "
+          "user may not read and write it",
+          what);
     case -ENOENT:
     case -ENOTDIR:
     case -ELOOP:
     case -ENAMETOOLONG:
     case -EFAULT:
     case -EINVAL:
-      return uvperf__explain(error, code, UVPERF_CAUSE_ARGUMENT,
-                             "%s: nothing is pinned there (errno %d)", what,
-                             -code);
+      return uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
+                               "%s: nothing is pinned there (errno %d)", what,
+                               -code);
     default:
       return uvperf__explain_bpf(error, code, map->root, what);
   }
@@ -239,21 +242,21 @@ static int explain_entry(const uvperf__bpf_map_t *map, int code, uint32_t key,
     return code;
   snprintf(tried, sizeof(tried), "entry %u of the map cannot be %s", key, what);
   if (code == -EPERM && uvperf__sys_access(map->fd) == O_RDONLY)
-    return uvperf__explain(error, code, UVPERF_CAUSE_PERMISSION,
-                           "%s: it was opened for reading only "
-                           "(BPF_F_RDONLY): open it for writing too",
-                           tried);
+    return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
+                             "%s: it was opened for reading only "
+                             "(BPF_F_RDONLY): open it for writing too",
+                             tried);
   if (code == -EPERM && has_line(map->fd, "frozen:", text, sizeof(text)) &&
       atoi(text) != 0)
-    return uvperf__explain(error, code, UVPERF_CAUSE_PERMISSION,
-                           "%s: it is frozen (BPF_MAP_FREEZE), for good: "
-                           "freeze no map that is to be read",
-                           tried);
+    return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
+                             "%s: it is frozen (BPF_MAP_FREEZE), for good: "
+                             "freeze no map that is to be read",
+                             tried);
   if (code == -EOPNOTSUPP)
-    return uvperf__explain(error, code, UVPERF_CAUSE_NOT_SUPPORTED,
-                           "%s: the kernel takes no event with attr.inherit "
-                           "into a map",
-                           tried);
+    return uvperf__error_set(error, code, UVPERF_CAUSE_NOT_SUPPORTED,
+                             "%s: the kernel takes no event with attr.inherit "
+                             "into a map",
+                             tried);
   return uvperf__explain_bpf(error, code, map->root, tried);
 }
 

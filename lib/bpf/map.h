@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: a map of the type BPF_MAP_TYPE_PERF_EVENT_ARRAY, held by an fd, into
+/* A map of the type BPF_MAP_TYPE_PERF_EVENT_ARRAY, held by an fd, into
  * which events are put.
  *
  * An entry dies with the file by which it was put (perf_event_fd_array_release

@@ -7,22 +7,22 @@
 #include <string.h>
 
 #include "bpf/outputs_impl.h"
-#include "explain/explain.h"
 #include "sys/fork.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/file.h"
 
 int uvperf__bpf_outputs_check(const uvperf__bpf_outputs_t *outputs,
                               uvperf_error_t *error) {
   if (uvperf__process() == outputs->process)
     return 0;
-  return uvperf__explain(error, -EPERM, UVPERF_CAUSE_ARGUMENT,
-                         "the events belong to the parent process");
+  return uvperf__error_set(error, -EPERM, UVPERF_CAUSE_ARGUMENT,
+                           "the events belong to the parent process");
 }
 
 static int no_memory(uvperf_error_t *error) {
-  return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                         "no memory for the reader of a map");
+  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for the reader of a map");
 }
 
 /* -- new ------------------------------------------------------------------ */
@@ -66,8 +66,8 @@ static int make_decoder(uvperf__bpf_outputs_t *outputs, uvperf_error_t *error) {
     return 0;
   if (rc == -ENOMEM)
     return no_memory(error);
-  return uvperf__explain(error, rc, UVPERF_CAUSE_ARGUMENT,
-                         "records of this attr cannot be decoded");
+  return uvperf__error_set(error, rc, UVPERF_CAUSE_ARGUMENT,
+                           "records of this attr cannot be decoded");
 }
 
 /* What needs no kernel comes first. */
@@ -102,12 +102,13 @@ static void explain_fds(size_t nr, uvperf_error_t *error) {
     return;
   needed = uvperf__fds_needed(2 * (uint64_t)nr + 1);
   uvperf__fd_limits(&fds);
-  uvperf__explain(error, -EMFILE, UVPERF_CAUSE_FILES,
-                  "%zu CPUs take as many events and rings, and the map one fd "
-                  "more: that needs RLIMIT_NOFILE %llu, and it is %llu (hard "
-                  "limit %llu): raise it by setrlimit(2) or ulimit -n",
-                  nr, (unsigned long long)needed, (unsigned long long)fds.soft,
-                  (unsigned long long)fds.hard);
+  uvperf__error_set(
+      error, -EMFILE, UVPERF_CAUSE_FILES,
+      "%zu CPUs take as many events and rings, and the map one fd "
+      "more: that needs RLIMIT_NOFILE %llu, and it is %llu (hard "
+      "limit %llu): raise it by setrlimit(2) or ulimit -n",
+      nr, (unsigned long long)needed, (unsigned long long)fds.soft,
+      (unsigned long long)fds.hard);
   error->limit = fds.soft;
   error->needed = needed;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 4: the events by which BPF programs write into rings: one for each CPU,
+/* The events by which BPF programs write into rings: one for each CPU,
  * which writes into the ring of that CPU (cpu_rings.h) and is put into a
  * BPF_MAP_TYPE_PERF_EVENT_ARRAY under the CPU's id. No loop, no uv.h.
  *

@@ -10,7 +10,7 @@
 
 #include "attr/attr.h"
 #include "attr/copy.h"
-#include "explain/explain.h"
+#include "util/error.h"
 
 /* perf_output_sample in kernel/events/core.c wakes by the wakeup_events of the
  * event that writes, which is signed there, unless that has `watermark`;
@@ -40,11 +40,12 @@ static int check_wakeups(const uvperf__bpf_outputs_options_t *options,
                          uvperf_error_t *error) {
   if (options->wakeup_events == 0 || options->wakeup_bytes == 0)
     return 0;
-  return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         "options.wakeup_events %u and options.wakeup_bytes "
-                         "%u: the kernel wakes by one of them, so one must be "
-                         "0",
-                         options->wakeup_events, options->wakeup_bytes);
+  return uvperf__error_set(
+      error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+      "options.wakeup_events %u and options.wakeup_bytes "
+      "%u: the kernel wakes by one of them, so one must be "
+      "0",
+      options->wakeup_events, options->wakeup_bytes);
 }
 
 /* What the kernel takes, and programs, or the ring, do not. */
@@ -64,7 +65,7 @@ static int check_attr(const struct perf_event_attr *attr,
     why = uvperf__attr_fault(attr);
   if (why == NULL)
     return 0;
-  return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "%s", why);
+  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "%s", why);
 }
 
 int uvperf__bpf_outputs_shape(struct perf_event_attr **attr,
@@ -113,11 +114,11 @@ static int have_room(const uvperf__cpu_rings_options_t *rings,
                      uvperf_error_t *error) {
   if (uvperf__cpu_rings_fit(rings))
     return 0;
-  return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         "attr.sample_stack_user %zu is not below the "
-                         "overwritable rings of options.ring_bytes %zu: no "
-                         "record would be whole",
-                         rings->above_bytes, rings->ring_bytes);
+  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "attr.sample_stack_user %zu is not below the "
+                           "overwritable rings of options.ring_bytes %zu: no "
+                           "record would be whole",
+                           rings->above_bytes, rings->ring_bytes);
 }
 
 int uvperf__bpf_outputs_shape_rings(

@@ -14,6 +14,7 @@
 #include "host/system.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/file.h"
 #include "util/grow.h"
 
@@ -29,8 +30,8 @@ static bpf_output_t *find(const uvperf__bpf_outputs_t *outputs, int cpu) {
 }
 
 static int no_memory(uvperf_error_t *error) {
-  return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                         "no memory for the events of the CPUs");
+  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for the events of the CPUs");
 }
 
 static int add(uvperf__bpf_outputs_t *outputs, int cpu, bpf_output_t **added,
@@ -74,18 +75,20 @@ static int explain_list(const uvperf__bpf_outputs_t *outputs, int code,
   if (code == -ENOMEM)
     return no_memory(error);
   if (outputs->cpus != NULL)
-    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "options.cpus \"%.64s\" is no list of CPUs such as "
-                           "\"0-3,8\"",
-                           outputs->cpus);
+    return uvperf__error_set(
+        error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "options.cpus \"%.64s\" is no list of CPUs such as "
+        "\"0-3,8\"",
+        outputs->cpus);
   if (uvperf__is_shortage(code))
-    return uvperf__explain_shortage(error, code,
-                                    "the list of CPUs cannot be read");
-  return uvperf__explain(error, code, UVPERF_CAUSE_NO_CPU,
-                         "/sys/devices/system/cpu/online does not tell which "
-                         "CPUs are online (errno %d): mount sysfs on /sys, or "
-                         "list them in options.cpus",
-                         -code);
+    return uvperf__error_shortage(error, code,
+                                  "the list of CPUs cannot be read");
+  return uvperf__error_set(
+      error, code, UVPERF_CAUSE_NO_CPU,
+      "/sys/devices/system/cpu/online does not tell which "
+      "CPUs are online (errno %d): mount sysfs on /sys, or "
+      "list them in options.cpus",
+      -code);
 }
 
 /* Another CPU may come online between two looks. */
@@ -116,10 +119,11 @@ static int plan_cpu(uvperf__bpf_outputs_t *outputs, int cpu,
     return add(outputs, cpu, &added, error);
   if (outputs->cpus == NULL)
     return 0;
-  return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         "options.cpus has CPU %d, and the map has %u entries: "
-                         "give it more, as max_entries, or list no such CPU",
-                         cpu, outputs->map.max_entries);
+  return uvperf__error_set(
+      error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+      "options.cpus has CPU %d, and the map has %u entries: "
+      "give it more, as max_entries, or list no such CPU",
+      cpu, outputs->map.max_entries);
 }
 
 int uvperf__bpf_outputs_plan(uvperf__bpf_outputs_t *outputs,
@@ -235,7 +239,7 @@ static int explain_none(const uvperf__bpf_outputs_t *outputs,
 
   uvperf__system_line(outputs->root, "/sys/devices/system/cpu/online", "",
                       online, sizeof(online));
-  return uvperf__explain(
+  return uvperf__error_set(
       error, -ENODEV, UVPERF_CAUSE_NO_CPU,
       "no CPU%s%.40s%s that the map has an entry for (it has "
       "%u) is online; online are %s",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 4: what is behind a uvperf__bpf_outputs_t, for the bpf_outputs*.c
+/* What is behind a uvperf__bpf_outputs_t, for the bpf_outputs*.c
  * alone. */
 #ifndef UVPERF_LIB_BPF_OUTPUTS_IMPL_H
 #define UVPERF_LIB_BPF_OUTPUTS_IMPL_H

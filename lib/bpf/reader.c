@@ -6,9 +6,9 @@
 #include <assert.h>
 #include <string.h>
 
-#include "explain/explain.h"
 #include "sys/fork.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/options.h"
 
 /* A caller allocates the handle, so its size may never change. */
@@ -32,8 +32,8 @@ int uvperf__bpf_reader_check_process(const reader_t *impl,
                                      uvperf_error_t *error) {
   if (!uvperf__bpf_reader_is_forked(impl))
     return 0;
-  return uvperf__explain(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
-                         "the reader belongs to the parent process");
+  return uvperf__error_set(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
+                           "the reader belongs to the parent process");
 }
 
 /* -- close ---------------------------------------------------------------- */
@@ -106,14 +106,14 @@ static int check_options(int map_fd, const uvperf_bpf_reader_options_t *options,
       UVPERF_BPF_READER_OVERWRITE | UVPERF_BPF_READER_FIXED_CPUS;
 
   if ((options->flags & ~known) || options->reserved != 0)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "options.flags 0x%x has unknown bits, or "
-                           "options.reserved is not 0",
-                           options->flags);
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "options.flags 0x%x has unknown bits, or "
+                             "options.reserved is not 0",
+                             options->flags);
   if ((map_fd >= 0) == (options->path != NULL))
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "the map is given by map_fd, or by options.path "
-                           "with map_fd -1: by one of the two");
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "the map is given by map_fd, or by options.path "
+                             "with map_fd -1: by one of the two");
   return 0;
 }
 
@@ -155,16 +155,16 @@ static int open_reader(reader_t *impl, uv_loop_t *loop, int map_fd,
   if (rc == 0 && !(impl->flags & UVPERF_BPF_READER_FIXED_CPUS))
     rc = uvperf__bpf_reader_make_hotplug(impl, root);
   if (rc != 0)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
-                           "no memory for the handle");
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                             "no memory for the handle");
   rc = open_outputs(impl, map_fd, root, options, error);
   if (rc != 0)
     return rc;
   rc = uvperf__watch_new(&impl->watch, loop, &uvperf__bpf_reader_watch_ops,
                          impl);
   if (rc != 0)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
-                           "no memory for the inner handles");
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                             "no memory for the inner handles");
   return 0;
 }
 
@@ -194,18 +194,18 @@ int uvperf__bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
   int rc;
 
   if (loop == NULL || reader == NULL)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "loop and reader must not be NULL");
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "loop and reader must not be NULL");
   rc = uvperf__options_copy(&own, sizeof(own), sizeof(own), options);
   if (rc != 0)
-    return uvperf__explain_options(error, rc, "uvperf_bpf_reader_options_t");
+    return uvperf__error_options(error, rc, "uvperf_bpf_reader_options_t");
   rc = check_options(map_fd, &own, error);
   if (rc != 0)
     return rc;
   impl = make_impl(loop, reader, &own);
   if (impl == NULL)
-    return uvperf__explain(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for the handle");
+    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory for the handle");
   rc = open_reader(impl, loop, map_fd, root, &own, error);
   if (rc != 0) {
     release(impl);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 5: what the files of the BPF reader's handle share. */
+/* What the files of the BPF reader's handle share. */
 #ifndef UVPERF_LIB_BPF_READER_H
 #define UVPERF_LIB_BPF_READER_H
 

@@ -2,8 +2,8 @@
 /* Follows the CPUs that go and come while a BPF reader is started. */
 #include "bpf/reader.h"
 
-#include "explain/explain.h"
 #include "loop/ring_report.h"
+#include "util/error.h"
 
 /* Of CPUs that are not to be read nothing is told. */
 static int is_strange(const reader_t *impl, int cpu) {
@@ -49,10 +49,10 @@ static void on_come(void *owner, int cpu) {
     return;
   impl->cpus_come += 1;
   if (uvperf__bpf_outputs_cpu_status(impl->outputs, cpu) == UV_E2BIG)
-    status = uvperf__explain(&error, UV_E2BIG, UVPERF_CAUSE_ARGUMENT,
-                             "the map has no entry for CPU %d: it needs more "
-                             "max_entries",
-                             cpu);
+    status = uvperf__error_set(&error, UV_E2BIG, UVPERF_CAUSE_ARGUMENT,
+                               "the map has no entry for CPU %d: it needs more "
+                               "max_entries",
+                               cpu);
   rc = uvperf__bpf_reader_watch_rings(impl);
   if (rc != 0 && status == 0)
     status = uvperf__ring_report_unwatched(&error, rc, cpu);

@@ -4,9 +4,9 @@
  * bpf_reader_map.c. */
 #include "bpf/reader.h"
 
-#include "explain/explain.h"
 #include "loop/ring_report.h"
 #include "loop/stream.h"
+#include "util/error.h"
 
 /* -- rings ---------------------------------------------------------------- */
 
@@ -38,11 +38,11 @@ int uvperf__bpf_reader_watch_rings(reader_t *impl) {
 static int check_start(const reader_t *impl, uvperf_bpf_sample_cb cb,
                        uvperf_error_t *error) {
   if (cb == NULL)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "a callback is needed");
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "a callback is needed");
   if (impl->is_started)
-    return uvperf__explain(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
-                           "already started");
+    return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
+                             "already started");
   return 0;
 }
 

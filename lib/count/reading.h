@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 3: a reading, as it is filled and compared. Values only: where they
+/* A reading, as it is filled and compared. Values only: where they
  * come from, and what they were reset by, is for the callers. */
 #ifndef UVPERF_LIB_COUNT_READING_H
 #define UVPERF_LIB_COUNT_READING_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 3: what is behind a uvperf_decoder_t, and a decoder whose sources come
+/* What is behind a uvperf_decoder_t, and a decoder whose sources come
  * and go. */
 #ifndef UVPERF_LIB_DECODE_DECODER_H
 #define UVPERF_LIB_DECODE_DECODER_H

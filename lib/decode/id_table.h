@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 3: a table in which numbers that come and go are looked up for each
+/* A table in which numbers that come and go are looked up for each
  * record: ids of events, and where they lead. */
 #ifndef UVPERF_LIB_DECODE_ID_TABLE_H
 #define UVPERF_LIB_DECODE_ID_TABLE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 3: what of an attr decides how the event's records look. */
+/* What of an attr decides how the event's records look. */
 #ifndef UVPERF_LIB_DECODE_LAYOUT_H
 #define UVPERF_LIB_DECODE_LAYOUT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 3: the records of several rings in the order of their time, in place:
+/* The records of several rings in the order of their time, in place:
  * nothing is copied (but a record that wraps, into a scratch) and nothing is
  * sorted; a tournament of the first record of each ring tells whose is next.
  * Knows of a record where its time is (by uvperf__decoder_time), and no loop.

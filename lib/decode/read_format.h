@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 3: values in the format of read(2), which PERF_SAMPLE_READ and
+/* Values in the format of read(2), which PERF_SAMPLE_READ and
  * PERF_RECORD_READ share. */
 #ifndef UVPERF_LIB_DECODE_READ_FORMAT_H
 #define UVPERF_LIB_DECODE_READ_FORMAT_H

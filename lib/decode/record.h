@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 3: the bodies of all record types but PERF_RECORD_SAMPLE. */
+/* The bodies of all record types but PERF_RECORD_SAMPLE. */
 #ifndef UVPERF_LIB_DECODE_RECORD_H
 #define UVPERF_LIB_DECODE_RECORD_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 3: PERF_RECORD_SAMPLE. */
+/* PERF_RECORD_SAMPLE. */
 #ifndef UVPERF_LIB_DECODE_SAMPLE_H
 #define UVPERF_LIB_DECODE_SAMPLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 3: struct sample_id, the trailer that attr.sample_id_all puts behind
+/* Struct sample_id, the trailer that attr.sample_id_all puts behind
  * every record but the samples. */
 #ifndef UVPERF_LIB_DECODE_SAMPLE_ID_H
 #define UVPERF_LIB_DECODE_SAMPLE_ID_H

@@ -12,6 +12,7 @@
 #include "host/control_fd.h"
 #include "host/system.h"
 #include "sys/sys.h"
+#include "util/error.h"
 
 /* BPF_TRACE_MAX_PROGS in include/linux/trace_events.h: of so many programs a
  * tracepoint tells the ids; room for more is E2BIG. */
@@ -189,9 +190,9 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
 
   /* 0 is undefined by the manual; _perf_event_refresh takes an int. */
   if (overflows == 0 || overflows > INT_MAX)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "refresh by %u overflows: it must be 1 to %d",
-                           overflows, INT_MAX);
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "refresh by %u overflows: it must be 1 to %d",
+                             overflows, INT_MAX);
   rc = uvperf__event_check_process(impl, error);
   if (rc == 0 && is_dead(impl))
     rc = finish(impl, UV_ENOTSUP, PERF_EVENT_IOC_REFRESH, overflows, error);
@@ -238,8 +239,8 @@ int uvperf_event_set_filter(uvperf_event_t *event, const char *filter,
   if (rc != 0)
     return rc;
   if (filter == NULL)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "filter must not be NULL");
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "filter must not be NULL");
   rc = uvperf__control_filter(impl->fd, impl->attr, filter);
   return rc >= 0 ? 0 : uvperf__explain_control(error, rc, "", &control);
 }
@@ -267,9 +268,9 @@ int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids, size_t *nr,
   if (rc != 0)
     return rc;
   if (nr == NULL || (ids == NULL && *nr != 0))
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "nr, and ids unless there is no room, must not be "
-                           "NULL");
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "nr, and ids unless there is no room, must not be "
+                             "NULL");
   room = *nr < MOST_PROGRAMS ? *nr : MOST_PROGRAMS;
   query.ids_len = (uint32_t)room;
   rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_QUERY_BPF, &query);

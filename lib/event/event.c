@@ -20,6 +20,7 @@
 #include "sys/fork.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/options.h"
 
 /* A caller allocates the handle, so its size may never change. */
@@ -128,11 +129,11 @@ static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
     return 0;
   leader = options->leader->impl;
   if (leader == NULL || leader->closing || options->leader->loop != loop)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "the leader is closed or on another loop");
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "the leader is closed or on another loop");
   if (uvperf__event_is_forked(leader))
-    return uvperf__explain(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
-                           "the leader belongs to the parent process");
+    return uvperf__error_set(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
+                             "the leader belongs to the parent process");
   *group_fd = leader->fd;
   return 0;
 }
@@ -140,22 +141,22 @@ static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
 static int check_options(const uvperf_event_options_t *options,
                          uvperf_error_t *error) {
   if (options->flags & ~(UVPERF_EVENT_NO_RING | UVPERF_EVENT_IDENTIFY))
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "options.flags 0x%x has unknown bits",
-                           options->flags);
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "options.flags 0x%x has unknown bits",
+                             options->flags);
   if (options->fallbacks & ~(uint32_t)UVPERF_FALLBACK_ALL)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "options.fallbacks 0x%x has unknown bits",
-                           options->fallbacks);
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "options.fallbacks 0x%x has unknown bits",
+                             options->fallbacks);
   if (options->reserved != 0)
-    return uvperf__explain_options(error, UV_E2BIG, "uvperf_event_options_t");
+    return uvperf__error_options(error, UV_E2BIG, "uvperf_event_options_t");
   if ((options->flags & UVPERF_EVENT_NO_RING) && options->ring_bytes != 0)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "UVPERF_EVENT_NO_RING contradicts ring_bytes");
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "UVPERF_EVENT_NO_RING contradicts ring_bytes");
   if (options->cgroup >= 0 && (options->pid != 0 || options->cpu < 0))
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "a cgroup is measured on one cpu (options.cpu), "
-                           "and options.pid must be 0");
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "a cgroup is measured on one cpu (options.cpu), "
+                             "and options.pid must be 0");
   return 0;
 }
 
@@ -165,8 +166,8 @@ static int check_attr(const struct perf_event_attr *attr,
 
   if (fault == NULL)
     return 0;
-  return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "attr has %s",
-                         fault);
+  return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "attr has %s", fault);
 }
 
 /* An overwritable ring must hold the largest stack dump: __perf_output_begin
@@ -200,18 +201,20 @@ static int choose_ring(const struct perf_event_attr *attr,
       uvperf__ring_round(options->ring_bytes == 0 ? UVPERF__RING_DEFAULT_BYTES
                                                   : options->ring_bytes);
   if (*bytes == 0)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "ring_bytes %zu is too large", options->ring_bytes);
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "ring_bytes %zu is too large",
+                             options->ring_bytes);
   if (watermark >= *bytes)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "wakeup_watermark %u is not below the ring's %zu "
-                           "bytes: no record would ever wake the loop",
-                           watermark, *bytes);
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "wakeup_watermark %u is not below the ring's %zu "
+                             "bytes: no record would ever wake the loop",
+                             watermark, *bytes);
   if (stack_in_overwritable(attr) >= *bytes)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "sample_stack_user %u is not below the %zu bytes of "
-                           "the overwritable ring: no record would be whole",
-                           stack_in_overwritable(attr), *bytes);
+    return uvperf__error_set(
+        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "sample_stack_user %u is not below the %zu bytes of "
+        "the overwritable ring: no record would be whole",
+        stack_in_overwritable(attr), *bytes);
   return 0;
 }
 
@@ -250,8 +253,8 @@ static int map_ring(event_t *impl, uv_loop_t *loop,
     return uvperf__explain_map(error, rc, "", attr, options->cpu, bytes);
   impl->scratch = find_scratch(loop);
   if (impl->scratch == NULL)
-    return uvperf__explain(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for a record that wraps");
+    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory for a record that wraps");
   return 0;
 }
 
@@ -261,8 +264,8 @@ static int make_decoder(event_t *impl, const uvperf_event_options_t *options,
 
   rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_ID, &impl->id);
   if (rc < 0)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
-                           "PERF_EVENT_IOC_ID failed");
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_UNKNOWN,
+                             "PERF_EVENT_IOC_ID failed");
   impl->source.size = sizeof(impl->source);
   impl->source.attr = impl->attr;
   impl->source.ids = &impl->id;
@@ -271,11 +274,11 @@ static int make_decoder(event_t *impl, const uvperf_event_options_t *options,
   impl->source.cpu = options->cpu;
   rc = uvperf__event_make_decoder(impl);
   if (rc == UV_ENOMEM)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
-                           "no memory for the decoder");
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                             "no memory for the decoder");
   if (rc != 0)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_ARGUMENT,
-                           "no decoder for this attr");
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_ARGUMENT,
+                             "no decoder for this attr");
   return 0;
 }
 
@@ -285,8 +288,8 @@ static int watch_ring(event_t *impl, uv_loop_t *loop, uvperf_error_t *error) {
   int rc = uvperf__watch_new(&impl->watch, loop, &watch_ops, impl);
 
   if (rc != 0)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
-                           "no memory for the inner handles");
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                             "no memory for the inner handles");
   if (!uvperf__event_is_watched(impl))
     return 0;
   rc = uvperf__watch_add(impl->watch, &impl->ring, impl->fds, impl->nr_fds);
@@ -332,17 +335,17 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
   int rc;
 
   if (loop == NULL || event == NULL || attr == NULL)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "loop, event and attr must not be NULL");
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "loop, event and attr must not be NULL");
   /* The first version ended before `fallbacks`. */
   rc = uvperf__options_copy(
       &own, sizeof(own), offsetof(uvperf_event_options_t, fallbacks), options);
   if (rc != 0)
-    return uvperf__explain_options(error, rc, "uvperf_event_options_t");
+    return uvperf__error_options(error, rc, "uvperf_event_options_t");
   impl = uvperf__calloc(1, sizeof(*impl));
   if (impl == NULL)
-    return uvperf__explain(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for the handle");
+    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory for the handle");
   impl->fd = -1;
   impl->fds = &impl->fd;
   impl->nr_fds = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 5: what the files of the event handle share. */
+/* What the files of the event handle share. */
 #ifndef UVPERF_LIB_EVENT_EVENT_H
 #define UVPERF_LIB_EVENT_EVENT_H
 

@@ -6,10 +6,10 @@
 #include <assert.h>
 
 #include "decode/read_format.h"
-#include "explain/explain.h"
 #include "loop/stream.h"
 #include "sys/fork.h"
 #include "sys/sys.h"
+#include "util/error.h"
 
 /* What a group's read can be at most: perf_event_validate_size() in
  * kernel/events/core.c. */
@@ -29,8 +29,8 @@ int uvperf__event_is_forked(const event_t *impl) {
 int uvperf__event_check_process(const event_t *impl, uvperf_error_t *error) {
   if (!uvperf__event_is_forked(impl))
     return 0;
-  return uvperf__explain(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
-                         "the event belongs to the parent process");
+  return uvperf__error_set(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
+                           "the event belongs to the parent process");
 }
 
 int uvperf_event_id(uvperf_event_t *event, uint64_t *id) {

@@ -11,6 +11,7 @@
 #include "explain/explain.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
+#include "util/error.h"
 
 static int is_zero(const void *bytes, size_t size) {
   const uint8_t *byte = bytes;
@@ -104,15 +105,15 @@ int uvperf_event_modify(uvperf_event_t *event,
   if (rc != 0)
     return rc;
   if (attr == NULL)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "attr must not be NULL");
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "attr must not be NULL");
   rc = uvperf__event_attr_copy(&wanted, attr, impl->flags, error);
   if (rc != 0)
     return rc;
   rc = resize(&wanted, impl->attr->size);
   if (rc != 0)
-    uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
-                    "no memory for the changed attr");
+    uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                      "no memory for the changed attr");
   else
     rc = modify(impl, wanted, error);
   uvperf__free(wanted);

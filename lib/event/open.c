@@ -9,6 +9,7 @@
 #include "explain/fallback.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
+#include "util/error.h"
 
 static int explain(const event_t *impl, const uvperf_event_options_t *options,
                    uint32_t asked_size, uvperf__tracefs_ids_t *tracepoints,
@@ -53,8 +54,8 @@ static int keep_changes(event_t *impl, const uvperf__fallback_t *fallback,
     return 0;
   impl->changes = uvperf__calloc(fallback->nr, sizeof(*impl->changes));
   if (impl->changes == NULL)
-    return uvperf__explain(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for what the fallbacks changed");
+    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory for what the fallbacks changed");
   memcpy(impl->changes, fallback->changes,
          fallback->nr * sizeof(*impl->changes));
   impl->nr_changes = fallback->nr;

@@ -13,6 +13,7 @@
 #include "explain/explain.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
+#include "util/error.h"
 
 /* What attaching an event to a ring needs, made before the kernel is asked so
  * that nothing can fail after it has agreed. */
@@ -173,10 +174,10 @@ static int prepare(attachment_t *attachment, event_t *impl, event_t *owner,
     rc = make_decoder(&attachment->decoder, owner,
                       attachment->is_new ? attachment->writer : NULL);
   if (rc == UV_ENOMEM)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
-                           "no memory to share a ring");
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                             "no memory to share a ring");
   if (rc != 0)
-    return uvperf__explain(
+    return uvperf__error_set(
         error, rc, UVPERF_CAUSE_ARGUMENT,
         "records of events that share a ring are told apart by their ids: open "
         "each of them with UVPERF_EVENT_IDENTIFY");
@@ -357,9 +358,9 @@ static int explain_ioctl(int code, const event_t *impl, const event_t *owner,
                                      NULL, NULL};
 
   if (code == UV_EINVAL && owner != NULL)
-    return uvperf__explain(error, code, UVPERF_CAUSE_ARGUMENT,
-                           "the kernel redirects no such output: %s",
-                           refusal_of(impl, owner));
+    return uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
+                             "the kernel redirects no such output: %s",
+                             refusal_of(impl, owner));
   return uvperf__explain_control(error, code, "", &control);
 }
 
@@ -369,8 +370,8 @@ static int redirect(event_t *impl, event_t *owner, uvperf_error_t *error) {
 
   if (owner->unsound || (uvperf__event_is_watched(owner) &&
                          uvperf__watch_has_ended(owner->watch, 0)))
-    return uvperf__explain(error, UV_EOF, UVPERF_CAUSE_NO_TASK,
-                           "delivery from the output's ring has ended");
+    return uvperf__error_set(error, UV_EOF, UVPERF_CAUSE_NO_TASK,
+                             "delivery from the output's ring has ended");
   note_ends(owner);
   rc = prepare(&attachment, impl, owner, error);
   if (rc == 0) {
@@ -399,8 +400,8 @@ int uvperf_event_set_output(uvperf_event_t *event, uvperf_event_t *output,
     return rc;
   fault = fault_of(event, output);
   if (fault != NULL)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "%s",
-                           fault);
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "%s",
+                             fault);
   if (output != NULL) {
     owner = owner_of(output->impl);
     rc = uvperf__event_check_process(owner, error);

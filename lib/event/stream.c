@@ -11,12 +11,12 @@
 
 #include "attr/attr.h"
 #include "decode/decoder.h"
-#include "explain/explain.h"
 #include "loop/drain.h"
 #include "loop/ring_report.h"
 #include "loop/stream.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
+#include "util/error.h"
 
 /* -- delivery ------------------------------------------------------------- */
 
@@ -161,12 +161,13 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
   else if (uvperf__event_is_watched(impl))
     rc = uvperf__watch_start(impl->watch, &chosen);
   if (rc == UV_EPROTO)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
-                           "the head of the ring is not a multiple of 8, so it "
-                           "cannot be read again; open the event again");
+    return uvperf__error_set(
+        error, rc, UVPERF_CAUSE_UNKNOWN,
+        "the head of the ring is not a multiple of 8, so it "
+        "cannot be read again; open the event again");
   if (rc == UV_EOF)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_NO_TASK,
-                           "delivery has ended: nothing more will come");
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_NO_TASK,
+                             "delivery has ended: nothing more will come");
   if (rc != 0)
     return uvperf__ring_report_refused(error, rc);
   impl->enabled_by_start = 0;
@@ -191,11 +192,11 @@ int uvperf_event_start(uvperf_event_t *event,
   if (rc != 0)
     return rc;
   if (impl->started)
-    return uvperf__explain(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
-                           "already started");
+    return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
+                             "already started");
   if (cb == NULL && uvperf__event_is_watched(impl))
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "an event with a ring needs a record callback");
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "an event with a ring needs a record callback");
   rc = start(impl, &own, error);
   if (rc != 0)
     return rc;

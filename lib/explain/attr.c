@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "attr/attr.h"
-#include "explain/attempt.h"
+#include "explain/internal.h"
 #include "host/system.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

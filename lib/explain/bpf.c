@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Why a command of bpf(2) was refused, whatever it was for. */
 #include "explain/explain.h"
+#include "util/error.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -34,21 +35,21 @@ static int explain_denied(uvperf_error_t *error, int code, const char *root,
   uvperf__system_number(root, "/proc/sys/kernel/unprivileged_bpf_disabled",
                         &level);
   if (!may_use_bpf(root))
-    return uvperf__explain(
+    return uvperf__error_set(
         error, code, UVPERF_CAUSE_PERMISSION,
         "%s: bpf(2) needs CAP_BPF, before Linux 5.8 CAP_SYS_ADMIN "
         "(kernel.unprivileged_bpf_disabled is %lld)%s",
         what, (long long)level,
         has_filter(root) ? ", or a seccomp filter forbids it" : "");
   if (has_filter(root))
-    return uvperf__explain(error, code, UVPERF_CAUSE_PERMISSION,
-                           "%s: this process has a seccomp filter: let the "
-                           "container's profile allow bpf",
+    return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
+                             "%s: this process has a seccomp filter: let the "
+                             "container's profile allow bpf",
+                             what);
+  return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
+                           "%s: denied in spite of CAP_BPF: by a security "
+                           "module? See the audit log",
                            what);
-  return uvperf__explain(error, code, UVPERF_CAUSE_PERMISSION,
-                         "%s: denied in spite of CAP_BPF: by a security "
-                         "module? See the audit log",
-                         what);
 }
 
 int uvperf__explain_bpf(uvperf_error_t *error, int code, const char *root,
@@ -56,18 +57,18 @@ int uvperf__explain_bpf(uvperf_error_t *error, int code, const char *root,
   if (error == NULL)
     return code;
   if (uvperf__is_shortage(code))
-    return uvperf__explain_shortage(error, code, what);
+    return uvperf__error_shortage(error, code, what);
   switch (code) {
     case -EPERM:
     case -EACCES:
       return explain_denied(error, code, root, what);
     case -ENOSYS:
-      return uvperf__explain(error, code, UVPERF_CAUSE_NOT_SUPPORTED,
-                             "%s: this kernel has no bpf(2): it needs "
-                             "CONFIG_BPF_SYSCALL",
-                             what);
+      return uvperf__error_set(error, code, UVPERF_CAUSE_NOT_SUPPORTED,
+                               "%s: this kernel has no bpf(2): it needs "
+                               "CONFIG_BPF_SYSCALL",
+                               what);
     default:
-      return uvperf__explain(error, code, UVPERF_CAUSE_UNKNOWN,
-                             "%s: bpf(2) gave errno %d", what, -code);
+      return uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
+                               "%s: bpf(2) gave errno %d", what, -code);
   }
 }

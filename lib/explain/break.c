@@ -3,8 +3,7 @@
  * refuse of a breakpoint. */
 #include <errno.h>
 
-#include "explain/attempt.h"
-#include "explain/explain.h"
+#include "explain/internal.h"
 
 /* <linux/hw_breakpoint.h>. */
 #define BREAKPOINT_READ  1

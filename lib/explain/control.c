@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Why an ioctl on an open event failed. The kernel's functions that are named
  * here are in kernel/events/core.c unless said otherwise. */
-#include "explain/explain.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,9 +12,10 @@
 #include <unistd.h>
 
 #include "attr/attr.h"
-#include "explain/describe.h"
+#include "explain/internal.h"
 #include "host/pmu.h"
 #include "host/system.h"
+#include "util/error.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -77,8 +77,8 @@ static void say(const refusal_t *refusal, int cause, const char *format, ...) {
   vsnprintf(reason, sizeof(reason), format, args);
   va_end(args);
   uvperf__describe_event(event, sizeof(event), refusal->root, control->attr);
-  uvperf__explain(refusal->error, refusal->code, cause, "%s of %s: %s",
-                  name_of(control->request), event, reason);
+  uvperf__error_set(refusal->error, refusal->code, cause, "%s of %s: %s",
+                    name_of(control->request), event, reason);
 }
 
 /* -- every request -------------------------------------------------------- */

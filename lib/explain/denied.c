@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "attr/attr.h"
-#include "explain/attempt.h"
+#include "explain/internal.h"
 #include "host/system.h"
 #include "sys/sys.h"
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Words for an event and its target, for the reasons of failures. Names only
  * what is generic; it is not the inverse of a parser. */
-#include "explain/describe.h"
+#include "explain/internal.h"
+#include "util/error.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "attr/generic_name.h"
 #include "host/pmu.h"
+#include "host/system.h"
 #include "util/file.h"
 
 static void describe_other(char *text, size_t size, const char *root,
@@ -92,4 +95,42 @@ void uvperf__describe_target(char *text, size_t size, int pid, int cpu,
   if (cpu != -1)
     snprintf(where, sizeof(where), " on CPU %d", cpu);
   snprintf(text, size, "%s%s", task, where);
+}
+
+/* Puts what was tried before the reason. */
+void uvperf__attempt_say(const uvperf__attempt_t *attempt, int cause,
+                         const char *format, ...) {
+  char event[UVPERF__DESCRIBE_BYTES], target[UVPERF__DESCRIBE_BYTES];
+  char reason[sizeof(attempt->error->reason)];
+  va_list args;
+
+  uvperf__describe_event(event, sizeof(event), attempt->root, attempt->attr);
+  uvperf__describe_target(target, sizeof(target), attempt->pid, attempt->cpu,
+                          attempt->cgroup);
+  va_start(args, format);
+  vsnprintf(reason, sizeof(reason), format, args);
+  va_end(args);
+  uvperf__error_set(attempt->error, attempt->code, cause, "%s%s: %s", event,
+                    target, reason);
+}
+
+int uvperf__attempt_fault(const uvperf__attempt_t *attempt, int cause,
+                          const char *fault) {
+  if (fault != NULL)
+    uvperf__attempt_say(attempt, cause, "%s", fault);
+  return fault != NULL;
+}
+
+int uvperf__attempt_cpu(const uvperf__attempt_t *attempt, const char *list,
+                        const char *why) {
+  char path[64], cpus[32];
+
+  if (attempt->cpu < 0 ||
+      uvperf__system_has_cpu(attempt->root, list, attempt->cpu) != 0)
+    return 0;
+  snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", list);
+  uvperf__system_line(attempt->root, path, "", cpus, sizeof(cpus));
+  uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_CPU, "%s; %s are %s", why, list,
+                      cpus);
+  return 1;
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "attr/attr.h"
-#include "explain/attempt.h"
+#include "explain/internal.h"
 #include "host/pmu.h"
 #include "host/system.h"
 #include "host/tracefs.h"

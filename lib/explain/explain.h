@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Aside of the layers: turns a code and its circumstances into a
+/* Why the kernel refused something: a code and its circumstances to a
  * uvperf_error_t. Each function returns the code, so that a caller can end with
  * `return uvperf__explain_…`; `error` may be NULL everywhere. */
 #ifndef UVPERF_LIB_EXPLAIN_EXPLAIN_H
@@ -11,19 +11,6 @@
 #include "host/tracefs.h"
 #include "uvperf/attr.h"
 #include "uvperf/error.h"
-
-/* A plain failure whose cause is known. The text is cut, never overrun. */
-int uvperf__explain(uvperf_error_t *error, int code, int cause,
-                    const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/* Fds or memory ran out (uvperf__is_shortage) while `what` was tried: "files
- * cannot be read". */
-int uvperf__explain_shortage(uvperf_error_t *error, int code, const char *what);
-
-/* Whether an error is such a want, which says nothing of what was tried: with
- * more fds or memory it might be there. (ENOMEM has other causes as well.) */
-int uvperf__is_explained_shortage(const uvperf_error_t *error);
 
 /* One perf_event_open(2) that failed. */
 typedef struct uvperf__attempt_s {
@@ -76,8 +63,5 @@ int uvperf__explain_bpf(uvperf_error_t *error, int code, const char *root,
  * `code`, -EINVAL or -EOPNOTSUPP; NULL for nothing that is known; static. */
 const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
                                      int code);
-
-/* Why uvperf__options_copy refused an option struct of this name. */
-int uvperf__explain_options(uvperf_error_t *error, int code, const char *name);
 
 #endif

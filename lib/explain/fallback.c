@@ -10,8 +10,8 @@
 
 #include "attr/attr.h"
 #include "attr/kernel_knows.h"
-#include "explain/explain.h"
 #include "host/system.h"
+#include "util/error.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -253,7 +253,7 @@ static int was_applied(const uvperf__fallback_t *fallback, uint32_t which) {
 static int is_beside_the_matter(const uvperf__fallback_t *fallback,
                                 const uvperf_error_t *last,
                                 const uvperf_error_t *error) {
-  if (uvperf__is_explained_shortage(last))
+  if (uvperf__error_is_shortage(last))
     return 1;
   return error->cause == UVPERF_CAUSE_PERMISSION &&
          (last->cause == UVPERF_CAUSE_NO_EVENT ||

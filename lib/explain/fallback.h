@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Aside of the layers: what to change of an attr that the kernel refused, so
+/* What to change of an attr that the kernel refused, so
  * that it may take it. Opens nothing. */
 #ifndef UVPERF_LIB_EXPLAIN_FALLBACK_H
 #define UVPERF_LIB_EXPLAIN_FALLBACK_H

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "attr/attr.h"
-#include "explain/attempt.h"
+#include "explain/internal.h"
 #include "host/system.h"
 #include "host/task.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Why mapping a ring failed. What opening can meet is in explain_open.c. */
-#include "explain/explain.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,8 +7,9 @@
 #include <unistd.h>
 
 #include "attr/attr.h"
-#include "explain/describe.h"
+#include "explain/internal.h"
 #include "host/system.h"
+#include "util/error.h"
 
 static uint64_t page_bytes(void) {
   return (uint64_t)sysconf(_SC_PAGESIZE);
@@ -64,11 +64,11 @@ static void explain_locked(uvperf_error_t *error, int code, const char *root,
   int cpus = uvperf__system_online_cpus(root);
 
   if (is_unlimited(root)) {
-    uvperf__explain(error, code, UVPERF_CAUSE_PERMISSION,
-                    "a ring of %llu bytes was denied, though no limit of "
-                    "locked memory is why: by a security module? See the "
-                    "audit log",
-                    (unsigned long long)needed);
+    uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
+                      "a ring of %llu bytes was denied, though no limit of "
+                      "locked memory is why: by a security module? See the "
+                      "audit log",
+                      (unsigned long long)needed);
     return;
   }
   if (uvperf__system_mlock_kb(root, &kb) != 0 || kb < 0)
@@ -76,14 +76,15 @@ static void explain_locked(uvperf_error_t *error, int code, const char *root,
   if (cpus < 1)
     cpus = 1;
   limit = (uint64_t)kb * 1024 * (uint64_t)cpus;
-  uvperf__explain(error, code, UVPERF_CAUSE_LOCKED_MEMORY,
-                  "a ring of %llu bytes: all of this user's may lock %lld KiB "
-                  "(perf_event_mlock_kb) x %d CPUs, and above that this "
-                  "process %llu KiB (RLIMIT_MEMLOCK; %lld KiB used): ask "
-                  "for less, raise one, or CAP_IPC_LOCK",
-                  (unsigned long long)needed, (long long)kb, cpus,
-                  (unsigned long long)(locked / 1024),
-                  (long long)status_kib(root, "VmPin:"));
+  uvperf__error_set(
+      error, code, UVPERF_CAUSE_LOCKED_MEMORY,
+      "a ring of %llu bytes: all of this user's may lock %lld KiB "
+      "(perf_event_mlock_kb) x %d CPUs, and above that this "
+      "process %llu KiB (RLIMIT_MEMLOCK; %lld KiB used): ask "
+      "for less, raise one, or CAP_IPC_LOCK",
+      (unsigned long long)needed, (long long)kb, cpus,
+      (unsigned long long)(locked / 1024),
+      (long long)status_kib(root, "VmPin:"));
   error->limit = locked > UINT64_MAX - limit ? UINT64_MAX : limit + locked;
   error->needed = needed;
 }
@@ -94,12 +95,12 @@ static void explain_mlockall(uvperf_error_t *error, int code, const char *root,
   uint64_t locked = locked_limit();
   int64_t used = status_kib(root, "VmLck:");
 
-  uvperf__explain(error, code, UVPERF_CAUSE_LOCKED_MEMORY,
-                  "a ring of %llu bytes: mlockall(2) locks it too, and "
-                  "RLIMIT_MEMLOCK is %llu (%lld KiB used): raise it, or map "
-                  "before mlockall",
-                  (unsigned long long)(bytes + page_bytes()),
-                  (unsigned long long)locked, (long long)used);
+  uvperf__error_set(error, code, UVPERF_CAUSE_LOCKED_MEMORY,
+                    "a ring of %llu bytes: mlockall(2) locks it too, and "
+                    "RLIMIT_MEMLOCK is %llu (%lld KiB used): raise it, or map "
+                    "before mlockall",
+                    (unsigned long long)(bytes + page_bytes()),
+                    (unsigned long long)locked, (long long)used);
   error->limit = locked;
   error->needed = (uint64_t)used * 1024 + bytes + page_bytes();
 }
@@ -112,15 +113,15 @@ static void explain_memory(uvperf_error_t *error, int code, const char *root,
 
   uvperf__system_number(root, "/proc/sys/vm/max_map_count", &most);
   if (space == (uint64_t)RLIM_INFINITY)
-    uvperf__explain(error, code, UVPERF_CAUSE_MEMORY,
-                    "a ring of %zu bytes for %s: out of memory, or of "
-                    "vm.max_map_count (%lld) mappings",
-                    bytes, event, (long long)most);
+    uvperf__error_set(error, code, UVPERF_CAUSE_MEMORY,
+                      "a ring of %zu bytes for %s: out of memory, or of "
+                      "vm.max_map_count (%lld) mappings",
+                      bytes, event, (long long)most);
   else
-    uvperf__explain(error, code, UVPERF_CAUSE_MEMORY,
-                    "a ring of %zu bytes for %s: out of memory, of the %llu "
-                    "bytes of RLIMIT_AS, or of vm.max_map_count mappings",
-                    bytes, event, (unsigned long long)space);
+    uvperf__error_set(error, code, UVPERF_CAUSE_MEMORY,
+                      "a ring of %zu bytes for %s: out of memory, of the %llu "
+                      "bytes of RLIMIT_AS, or of vm.max_map_count mappings",
+                      bytes, event, (unsigned long long)space);
 }
 
 /* What perf_mmap refuses, or what could never wake a reader; NULL for none. */
@@ -139,12 +140,12 @@ static const char *fault_of(const struct perf_event_attr *attr, int cpu,
 static void explain_fault(uvperf_error_t *error, int code, const char *event,
                           size_t bytes, const char *fault) {
   if (fault != NULL)
-    uvperf__explain(error, code, UVPERF_CAUSE_ARGUMENT,
-                    "a ring of %zu bytes for %s: %s", bytes, event, fault);
+    uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
+                      "a ring of %zu bytes for %s: %s", bytes, event, fault);
   else
-    uvperf__explain(error, code, UVPERF_CAUSE_UNKNOWN,
-                    "a ring of %zu bytes for %s: mmap gave errno %d", bytes,
-                    event, -code);
+    uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
+                      "a ring of %zu bytes for %s: mmap gave errno %d", bytes,
+                      event, -code);
 }
 
 int uvperf__explain_map(uvperf_error_t *error, int code, const char *root,
@@ -167,15 +168,16 @@ int uvperf__explain_map(uvperf_error_t *error, int code, const char *root,
       explain_memory(error, code, root, event, bytes);
       return code;
     case -EACCES:
-      return uvperf__explain(error, code, UVPERF_CAUSE_PERMISSION,
-                             "a ring of %zu bytes for %s was denied: by a "
-                             "security module? See the audit log",
-                             bytes, event);
+      return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
+                               "a ring of %zu bytes for %s was denied: by a "
+                               "security module? See the audit log",
+                               bytes, event);
     case -ENODEV:
-      return uvperf__explain(error, code, UVPERF_CAUSE_NO_EVENT,
-                             "a ring of %zu bytes for %s: the PMU's device is "
-                             "gone",
-                             bytes, event);
+      return uvperf__error_set(
+          error, code, UVPERF_CAUSE_NO_EVENT,
+          "a ring of %zu bytes for %s: the PMU's device is "
+          "gone",
+          bytes, event);
     case -EBUSY:
       fault = "the event writes to another event's ring";
       break;

@@ -3,14 +3,13 @@
  * machine, into a cause, a reason and a remedy. It tries nothing again, but for
  * asking whether the call is there at all: a reason is what is known to be so,
  * else the likeliest one. EINVAL and what is denied have files of their own. */
-#include "explain/explain.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "attr/attr.h"
-#include "explain/attempt.h"
+#include "explain/internal.h"
 #include "host/pmu.h"
 #include "host/system.h"
 #include "sys/sys.h"

@@ -3,7 +3,7 @@
  * of kernel/trace/trace_event_perf.c, and what they call. */
 #include <errno.h>
 
-#include "explain/attempt.h"
+#include "explain/internal.h"
 #include "host/pmu.h"
 
 /* The kernel's own ENOTSUPP, of which user space has no name. */

@@ -10,8 +10,8 @@
 
 #include <linux/magic.h>
 
-#include "explain/explain.h"
 #include "host/mounts.h"
+#include "util/error.h"
 #include "util/file.h"
 #include "util/letter_case.h"
 
@@ -59,22 +59,23 @@ static int find(const char *root, const char *path, char found[PATH_MAX],
   int rc = uvperf__mounts_each(root, look_at_mount, &search);
 
   if (uvperf__is_shortage(rc))
-    return uvperf__explain_shortage(error, rc, "the cgroup cannot be found");
+    return uvperf__error_shortage(error, rc, "the cgroup cannot be found");
   if (rc < 0)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
-                           "/proc/self/mounts does not tell where cgroups are "
-                           "mounted (errno %d)",
-                           -rc);
+    return uvperf__error_set(
+        error, rc, UVPERF_CAUSE_UNKNOWN,
+        "/proc/self/mounts does not tell where cgroups are "
+        "mounted (errno %d)",
+        -rc);
   if (!search.is_absolute && search.place[0] == '\0')
-    return uvperf__explain(error, -ENOENT, UVPERF_CAUSE_NOT_SUPPORTED,
-                           "/proc/self/mounts has no cgroups, neither of v2 "
-                           "nor of v1 with perf_event: mount -t cgroup2 none "
-                           "/sys/fs/cgroup");
+    return uvperf__error_set(error, -ENOENT, UVPERF_CAUSE_NOT_SUPPORTED,
+                             "/proc/self/mounts has no cgroups, neither of v2 "
+                             "nor of v1 with perf_event: mount -t cgroup2 none "
+                             "/sys/fs/cgroup");
   length = snprintf(found, PATH_MAX, "%s%s%s", search.place,
                     search.is_absolute || path[0] == '/' ? "" : "/", path);
   if (length < 0 || length >= PATH_MAX)
-    return uvperf__explain(error, -ENAMETOOLONG, UVPERF_CAUSE_ARGUMENT,
-                           "target.cgroup is longer than a path can be");
+    return uvperf__error_set(error, -ENAMETOOLONG, UVPERF_CAUSE_ARGUMENT,
+                             "target.cgroup is longer than a path can be");
   return 0;
 }
 
@@ -85,29 +86,29 @@ static int explain(uvperf_error_t *error, int code, const char *path) {
   size_t i;
 
   if (uvperf__is_shortage(code))
-    return uvperf__explain_shortage(error, code, "the cgroup cannot be opened");
+    return uvperf__error_shortage(error, code, "the cgroup cannot be opened");
   for (i = 0; i + 1 < sizeof(shown) && path[i] != '\0'; i++)
     shown[i] = uvperf__visible(path[i]);
   shown[i] = '\0';
   switch (code) {
     case -ENOENT:
-      return uvperf__explain(error, code, UVPERF_CAUSE_ARGUMENT,
-                             "no such cgroup (those of a task are in "
-                             "/proc/PID/cgroup): %s",
-                             shown);
+      return uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
+                               "no such cgroup (those of a task are in "
+                               "/proc/PID/cgroup): %s",
+                               shown);
     case -EINVAL:
     case -ENOTDIR:
-      return uvperf__explain(error, code, UVPERF_CAUSE_ARGUMENT,
-                             "this is no directory of a cgroup: %s", shown);
+      return uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
+                               "this is no directory of a cgroup: %s", shown);
     case -EACCES:
-      return uvperf__explain(error, code, UVPERF_CAUSE_PERMISSION,
-                             "this process may not open the cgroup, for lack "
-                             "of rights on it or on a directory above: %s",
-                             shown);
+      return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
+                               "this process may not open the cgroup, for lack "
+                               "of rights on it or on a directory above: %s",
+                               shown);
     default:
-      return uvperf__explain(error, code, UVPERF_CAUSE_UNKNOWN,
-                             "opening the cgroup failed (errno %d): %s", -code,
-                             shown);
+      return uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
+                               "opening the cgroup failed (errno %d): %s",
+                               -code, shown);
   }
 }
 

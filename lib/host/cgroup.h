@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: the directories of cgroups, under a root path that tests can set (""
+/* The directories of cgroups, under a root path that tests can set (""
  * is the real one). */
 #ifndef UVPERF_LIB_HOST_CGROUP_H
 #define UVPERF_LIB_HOST_CGROUP_H

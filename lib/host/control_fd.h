@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: requests to an open event that take more than the call. Which events
+/* Requests to an open event that take more than the call. Which events
  * they are for, and why they fail, is for the layers above. */
 #ifndef UVPERF_LIB_HOST_CONTROL_FD_H
 #define UVPERF_LIB_HOST_CONTROL_FD_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: lists of CPUs as the kernel writes them, "0,2-5". No memory. */
+/* Lists of CPUs as the kernel writes them, "0,2-5". No memory. */
 #ifndef UVPERF_LIB_HOST_CPU_LIST_H
 #define UVPERF_LIB_HOST_CPU_LIST_H
 

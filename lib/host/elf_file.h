@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: programs and shared libraries as ELF files, as elf(5) has them: what
+/* Programs and shared libraries as ELF files, as elf(5) has them: what
  * their header says, the tables that it leads to row by row, and strings. 32
  * and 64 bits, this machine's byte order. Nothing in the file is believed: what
  * lies outside of it is -EBADMSG. A sparse file can have any size, so there are

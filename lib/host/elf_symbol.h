@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: functions of ELF files, for uprobes: where in the file a function
+/* Functions of ELF files, for uprobes: where in the file a function
  * begins, which is what the kernel's uprobe PMU wants. Reads the symbol tables
  * .symtab and .dynsym of 32- and 64-bit files of this machine's byte order;
  * safe on hostile files, within the bounds of elf_file.h; no memory kept. The

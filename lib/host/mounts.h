@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: what is mounted where, as root + /proc/self/mounts tells ("" is the
+/* What is mounted where, as root + /proc/self/mounts tells ("" is the
  * real one). No fds kept, no memory. */
 #ifndef UVPERF_LIB_HOST_MOUNTS_H
 #define UVPERF_LIB_HOST_MOUNTS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: what sysfs says of PMUs, under a root path that tests can set ("" is
+/* What sysfs says of PMUs, under a root path that tests can set ("" is
  * the real one). Reads one file at a time into the caller's room; keeps no
  * memory and no fd. A file of more than one page is -EFBIG, one with a zero
  * byte -EINVAL; what open(2) and read(2) say is passed on (-ELOOP, -EISDIR).

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: the walks of uvperf/pmu.h, under a root path that tests can set (""
+/* The walks of uvperf/pmu.h, under a root path that tests can set (""
  * is the real one). */
 #ifndef UVPERF_LIB_HOST_PMU_WALK_H
 #define UVPERF_LIB_HOST_PMU_WALK_H

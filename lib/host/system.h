@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: what this system allows, read from /proc and /sys under a root path
+/* What this system allows, read from /proc and /sys under a root path
  * that tests can set ("" is the real one). No fds kept, no uv.h. */
 #ifndef UVPERF_LIB_HOST_SYSTEM_H
 #define UVPERF_LIB_HOST_SYSTEM_H

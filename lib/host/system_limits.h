@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: the functions of uvperf/system.h under a root path that tests can
+/* The functions of uvperf/system.h under a root path that tests can
  * set ("" is the real one). */
 #ifndef UVPERF_LIB_HOST_SYSTEM_LIMITS_H
 #define UVPERF_LIB_HOST_SYSTEM_LIMITS_H

@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "explain/explain.h"
 #include "host/cgroup.h"
 #include "host/cpu_list.h"
 #include "host/system.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/file.h"
 
 /* One target, while its places are made. */
@@ -48,13 +48,14 @@ static int list_cpus(const expand_t *expand, int *cpus, size_t *nr) {
 
 static int explain_cpus(const expand_t *expand, int code) {
   if (uvperf__is_shortage(code))
-    return uvperf__explain_shortage(expand->error, code,
-                                    "the CPUs cannot be listed");
-  return uvperf__explain(expand->error, code, UVPERF_CAUSE_NO_CPU,
-                         "/sys/devices/system/cpu/online does not tell which "
-                         "CPUs are online (errno %d): mount sysfs on /sys, or "
-                         "list them in target.cpus",
-                         -code);
+    return uvperf__error_shortage(expand->error, code,
+                                  "the CPUs cannot be listed");
+  return uvperf__error_set(
+      expand->error, code, UVPERF_CAUSE_NO_CPU,
+      "/sys/devices/system/cpu/online does not tell which "
+      "CPUs are online (errno %d): mount sysfs on /sys, or "
+      "list them in target.cpus",
+      -code);
 }
 
 /* Another CPU may come online between two looks. */
@@ -98,8 +99,8 @@ static int make_spots(expand_t *expand, const uvperf__task_t *tasks,
   else
     spot = uvperf__calloc(nr * expand->nr_cpus, sizeof(*spot));
   if (spot == NULL)
-    return uvperf__explain_shortage(expand->error, -ENOMEM,
-                                    "the target cannot be listed");
+    return uvperf__error_shortage(expand->error, -ENOMEM,
+                                  "the target cannot be listed");
   expand->spots->spots = spot;
   expand->spots->nr_spots = nr * expand->nr_cpus;
   for (i = 0; i < nr; i++) {
@@ -151,8 +152,8 @@ static int expand_task(expand_t *expand, int id) {
   if (rc > 0)
     rc = uvperf__task_look(expand->look->root, id, &task);
   if (uvperf__is_shortage(rc))
-    return uvperf__explain_shortage(expand->error, rc,
-                                    "files of /proc cannot be read");
+    return uvperf__error_shortage(expand->error, rc,
+                                  "files of /proc cannot be read");
   rc = take_task_cpus(expand);
   return rc != 0 ? rc : make_spots(expand, &task, 1);
 }
@@ -175,24 +176,25 @@ static int explain_process(const expand_t *expand, int code) {
   int pid = expand->target->pid;
 
   if (uvperf__is_shortage(code))
-    return uvperf__explain_shortage(expand->error, code,
-                                    "the threads of the process cannot be "
-                                    "listed");
+    return uvperf__error_shortage(expand->error, code,
+                                  "the threads of the process cannot be "
+                                  "listed");
   if (code == -ESRCH)
-    return uvperf__explain(expand->error, code, UVPERF_CAUSE_NO_TASK,
-                           "there is no process %d in this PID namespace, or "
-                           "it has ended",
-                           pid);
+    return uvperf__error_set(expand->error, code, UVPERF_CAUSE_NO_TASK,
+                             "there is no process %d in this PID namespace, or "
+                             "it has ended",
+                             pid);
   if (code == -EACCES)
-    return uvperf__explain(expand->error, code, UVPERF_CAUSE_PERMISSION,
-                           "/proc does not show process %d to this one: it is "
-                           "mounted with hidepid=; run as root or in the group "
-                           "of its option gid=, or name the threads",
-                           pid);
-  return uvperf__explain(expand->error, code, UVPERF_CAUSE_UNKNOWN,
-                         "listing the threads of process %d in /proc failed "
-                         "(errno %d)",
-                         pid, -code);
+    return uvperf__error_set(
+        expand->error, code, UVPERF_CAUSE_PERMISSION,
+        "/proc does not show process %d to this one: it is "
+        "mounted with hidepid=; run as root or in the group "
+        "of its option gid=, or name the threads",
+        pid);
+  return uvperf__error_set(expand->error, code, UVPERF_CAUSE_UNKNOWN,
+                           "listing the threads of process %d in /proc failed "
+                           "(errno %d)",
+                           pid, -code);
 }
 
 /* The threads of another process than the one that was meant would be measured
@@ -202,20 +204,22 @@ static int check_process(const expand_t *expand) {
   int rc = is_proc_own(expand);
 
   if (rc == 0)
-    return uvperf__explain(expand->error, -ESRCH, UVPERF_CAUSE_NO_TASK,
-                           "the threads of process %d cannot be listed: /proc "
-                           "is not mounted, or shows another PID namespace: "
-                           "mount -t proc proc /proc",
-                           pid);
+    return uvperf__error_set(
+        expand->error, -ESRCH, UVPERF_CAUSE_NO_TASK,
+        "the threads of process %d cannot be listed: /proc "
+        "is not mounted, or shows another PID namespace: "
+        "mount -t proc proc /proc",
+        pid);
   if (rc > 0)
     rc = uvperf__task_process(expand->look->root, pid);
   if (rc < 0)
     return explain_process(expand, rc);
   if (rc != pid)
-    return uvperf__explain(expand->error, -ESRCH, UVPERF_CAUSE_NO_TASK,
-                           "%d is no process but a thread of process %d: name "
-                           "that, or use UVPERF_TARGET_THREAD",
-                           pid, rc);
+    return uvperf__error_set(
+        expand->error, -ESRCH, UVPERF_CAUSE_NO_TASK,
+        "%d is no process but a thread of process %d: name "
+        "that, or use UVPERF_TARGET_THREAD",
+        pid, rc);
   return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: targets of a set, and the places that they stand for, from procfs
+/* Targets of a set, and the places that they stand for, from procfs
  * and sysfs under a root path that tests can set ("" is the real one). No perf
  * fds, no uv.h. Whether an event can be opened there is the kernel's to say. */
 #ifndef UVPERF_LIB_HOST_TARGET_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: tasks and the threads of processes, as /proc tells under a root path
+/* Tasks and the threads of processes, as /proc tells under a root path
  * that tests can set ("" is the real one). No fds kept, no uv.h.
  *
  * Of an id that /proc does not have, these say -ESRCH where kill(2) knows no

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: how CPUs lie in packages, from sysfs under a root path that tests
+/* How CPUs lie in packages, from sysfs under a root path that tests
  * can set ("" is the real one). */
 #ifndef UVPERF_LIB_HOST_TOPOLOGY_H
 #define UVPERF_LIB_HOST_TOPOLOGY_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: tracefs, wherever it is mounted, under a root path that tests can
+/* Tracefs, wherever it is mounted, under a root path that tests can
  * set ("" is the real one). No fds kept, no memory, no uv.h. */
 #ifndef UVPERF_LIB_HOST_TRACEFS_H
 #define UVPERF_LIB_HOST_TRACEFS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 4: has delivered what one look at a ring shows, record by record.
+/* Has delivered what one look at a ring shows, record by record.
  *
  * A flood of records goes through this loop, so it is a template: each owner of
  * rings has one of its own, into which the compiler puts what the owner does

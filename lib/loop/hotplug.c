@@ -16,12 +16,12 @@
 #include <string.h>
 #include <sys/types.h>
 
-#include "explain/explain.h"
 #include "host/cpu_list.h"
 #include "host/system.h"
 #include "sys/fork.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/file.h"
 
 /* So many uevents are taken before the loop gets its turn. */
@@ -394,15 +394,16 @@ int uvperf__hotplug_start(uvperf__hotplug_t *hotplug, uint64_t rescan_ms) {
 int uvperf__hotplug_explain(uvperf_error_t *error, int code,
                             const char *remedy) {
   if (uvperf__is_shortage(code))
-    return uvperf__explain_shortage(error, code, "the CPUs cannot be followed");
+    return uvperf__error_shortage(error, code, "the CPUs cannot be followed");
   if (code == UV_EINVAL)
-    return uvperf__explain(error, code, UVPERF_CAUSE_LOOP,
-                           "somebody else has closed an inner handle");
-  return uvperf__explain(error, code, UVPERF_CAUSE_NO_CPU,
-                         "/sys/devices/system/cpu/online does not tell which "
-                         "CPUs are online (errno %d): mount sysfs on /sys, or "
-                         "%s",
-                         -code, remedy);
+    return uvperf__error_set(error, code, UVPERF_CAUSE_LOOP,
+                             "somebody else has closed an inner handle");
+  return uvperf__error_set(
+      error, code, UVPERF_CAUSE_NO_CPU,
+      "/sys/devices/system/cpu/online does not tell which "
+      "CPUs are online (errno %d): mount sysfs on /sys, or "
+      "%s",
+      -code, remedy);
 }
 
 void uvperf__hotplug_stop(uvperf__hotplug_t *hotplug) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 4: tells on a loop which CPUs have come online and gone offline. What
+/* Tells on a loop which CPUs have come online and gone offline. What
  * is so is read from sysfs; when to look there is told by the kernel's uevents
  * (a netlink socket, which needs no privileges, but is silent in a network
  * namespace that another than the initial user namespace owns: uevent_net_init

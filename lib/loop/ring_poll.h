@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 4: the uv_poll_t of one ring. Of the perf events that write into the
+/* The uv_poll_t of one ring. Of the perf events that write into the
  * ring exactly one is polled; when that one hangs up, another that lives takes
  * its place, or a spare of the owner's. Does not know what is in the ring. */
 #ifndef UVPERF_LIB_LOOP_RING_POLL_H

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "explain/explain.h"
+#include "util/error.h"
 
 /* -- the end of a ring ---------------------------------------------------- */
 
@@ -89,33 +89,34 @@ int uvperf__ring_report_info(const uvperf__cpu_rings_t *rings, size_t index,
 
 int uvperf__ring_report_refused(uvperf_error_t *error, int code) {
   if (code == UV_ENOMEM)
-    return uvperf__explain(error, code, UVPERF_CAUSE_MEMORY,
-                           "no memory to watch the rings");
+    return uvperf__error_set(error, code, UVPERF_CAUSE_MEMORY,
+                             "no memory to watch the rings");
   if (code == UV_EOF)
-    return uvperf__explain(error, code, UVPERF_CAUSE_LOOP,
-                           "delivery has ended: no ring can be read");
+    return uvperf__error_set(error, code, UVPERF_CAUSE_LOOP,
+                             "delivery has ended: no ring can be read");
   if (code == UV_EPROTO)
-    return uvperf__explain(error, code, UVPERF_CAUSE_UNKNOWN,
-                           "the head of a ring is not a multiple of 8, so it "
-                           "cannot be read again; make the handle again");
+    return uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
+                             "the head of a ring is not a multiple of 8, so it "
+                             "cannot be read again; make the handle again");
   if (code == UV_EINVAL)
-    return uvperf__explain(error, code, UVPERF_CAUSE_LOOP,
-                           "somebody else has closed an inner handle");
+    return uvperf__error_set(error, code, UVPERF_CAUSE_LOOP,
+                             "somebody else has closed an inner handle");
   if (code == UV_EEXIST)
-    return uvperf__explain(error, code, UVPERF_CAUSE_LOOP,
-                           "the fd of a ring cannot be polled: another handle "
-                           "of the loop polls it");
+    return uvperf__error_set(
+        error, code, UVPERF_CAUSE_LOOP,
+        "the fd of a ring cannot be polled: another handle "
+        "of the loop polls it");
   if (code == UV_ENOSPC)
-    return uvperf__explain(
+    return uvperf__error_set(
         error, code, UVPERF_CAUSE_LOOP,
         "the fd of a ring cannot be polled: out of epoll "
         "watches; raise /proc/sys/fs/epoll/max_user_watches");
-  return uvperf__explain(error, code, UVPERF_CAUSE_LOOP,
-                         "libuv refused to poll the fd of a ring");
+  return uvperf__error_set(error, code, UVPERF_CAUSE_LOOP,
+                           "libuv refused to poll the fd of a ring");
 }
 
 int uvperf__ring_report_unwatched(uvperf_error_t *error, int code, int cpu) {
-  return uvperf__explain(
+  return uvperf__error_set(
       error, code, code == UV_ENOMEM ? UVPERF_CAUSE_MEMORY : UVPERF_CAUSE_LOOP,
       "the ring of CPU %d cannot be watched", cpu);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 4: what was delivered of the rings of CPUs on a loop, counted, and told
+/* What was delivered of the rings of CPUs on a loop, counted, and told
  * by stats and ring infos; and why one could not be watched. The same for each
  * handle that has such rings. */
 #ifndef UVPERF_LIB_LOOP_RING_REPORT_H

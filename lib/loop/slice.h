@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 4: the budget of one turn of the loop, so that a flood of records does
+/* The budget of one turn of the loop, so that a flood of records does
  * not starve the loop's other handles. */
 #ifndef UVPERF_LIB_LOOP_SLICE_H
 #define UVPERF_LIB_LOOP_SLICE_H

@@ -2,7 +2,7 @@
 /* What the user may say of delivery, and what it means to the watch. */
 #include "loop/stream.h"
 
-#include "explain/explain.h"
+#include "util/error.h"
 #include "util/options.h"
 
 #define NS_PER_US 1000u
@@ -17,12 +17,12 @@ int uvperf__stream_copy(uvperf_stream_options_t *own,
   *own = defaults;
   rc = uvperf__options_copy(own, sizeof(*own), sizeof(*own), options);
   if (rc != 0)
-    return uvperf__explain_options(error, rc, "uvperf_stream_options_t");
+    return uvperf__error_options(error, rc, "uvperf_stream_options_t");
   if ((own->flags & ~known) || own->flush_ms < -1)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "flags 0x%x or flush_ms %d of the stream options "
-                           "are not known",
-                           own->flags, own->flush_ms);
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "flags 0x%x or flush_ms %d of the stream options "
+                             "are not known",
+                             own->flags, own->flush_ms);
   return 0;
 }
 

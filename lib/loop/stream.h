@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 4: the options of delivery, and the statistics of what was delivered,
+/* The options of delivery, and the statistics of what was delivered,
  * of an event's ring and a set's rings alike. */
 #ifndef UVPERF_LIB_LOOP_STREAM_H
 #define UVPERF_LIB_LOOP_STREAM_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 4: the end of a handle. Closes its inner uv handles, also where another
+/* The end of a handle. Closes its inner uv handles, also where another
  * part of the program has closed some, and has the memory freed when the last
  * of them is closed and no call of the library uses it any more. */
 #ifndef UVPERF_LIB_LOOP_TEARDOWN_H

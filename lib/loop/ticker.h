@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 4: one uv_timer that ticks at start + k * interval, by uv_hrtime. What
+/* One uv_timer that ticks at start + k * interval, by uv_hrtime. What
  * is to be done at a tick is the owner's. */
 #ifndef UVPERF_LIB_LOOP_TICKER_H
 #define UVPERF_LIB_LOOP_TICKER_H

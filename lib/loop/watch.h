@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 4: any number of rings on a libuv loop. Decides when which ring is
+/* Any number of rings on a libuv loop. Decides when which ring is
  * drained and how much of it, and notices when there will never be more. Does
  * not know what a record means: draining is the owner's.
  *

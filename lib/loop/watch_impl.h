@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 4: what the files of the watch share. For them alone; the others
+/* What the files of the watch share. For them alone; the others
  * include watch.h. */
 #ifndef UVPERF_LIB_LOOP_WATCH_IMPL_H
 #define UVPERF_LIB_LOOP_WATCH_IMPL_H

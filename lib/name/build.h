@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: an event while its name is read. event_name.c chooses one of these
+/* An event while its name is read. event_name.c chooses one of these
  * functions by the form of the name. */
 #ifndef UVPERF_LIB_NAME_BUILD_H
 #define UVPERF_LIB_NAME_BUILD_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: an attr to the name of its event, in perf(1)'s language. */
+/* An attr to the name of its event, in perf(1)'s language. */
 #ifndef UVPERF_LIB_NAME_LABEL_H
 #define UVPERF_LIB_NAME_LABEL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: lists of events by their names, with the memory that they need. */
+/* Lists of events by their names, with the memory that they need. */
 #ifndef UVPERF_LIB_NAME_LIST_H
 #define UVPERF_LIB_NAME_LIST_H
 

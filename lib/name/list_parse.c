@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "explain/explain.h"
+#include "util/error.h"
 
 typedef struct reader_s {
   uvperf__parse_t parse;
@@ -150,8 +150,8 @@ int uvperf__event_list_parse(const char *root, uvperf_event_list_t **list,
   if (list != NULL)
     *list = NULL;
   if (list == NULL || names == NULL)
-    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "uvperf_event_list_parse needs a list and names");
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "uvperf_event_list_parse needs a list and names");
   uvperf__parse_init(&reader.parse, root, names, error);
   reader.at = names;
   reader.list = uvperf__event_list_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: the letters behind an event's name, as in "cycles:u". */
+/* The letters behind an event's name, as in "cycles:u". */
 #ifndef UVPERF_LIB_NAME_MODIFIER_H
 #define UVPERF_LIB_NAME_MODIFIER_H
 

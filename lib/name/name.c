@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "explain/explain.h"
 #include "host/pmu.h"
 #include "name/build.h"
 #include "name/modifier.h"
 #include "name/term.h"
+#include "util/error.h"
 #include "util/file.h"
 
 #define MAX_PRECISE 3
@@ -231,10 +231,10 @@ int uvperf__attr_parse(const char *root, struct perf_event_attr *attr,
   int rc;
 
   if (name == NULL || attr == NULL || size < PERF_ATTR_SIZE_VER0)
-    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "uvperf_attr_parse needs an attr of %d bytes or "
-                           "more, and a name",
-                           PERF_ATTR_SIZE_VER0);
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "uvperf_attr_parse needs an attr of %d bytes or "
+                             "more, and a name",
+                             PERF_ATTR_SIZE_VER0);
   uvperf__parse_init(&parse, root, name, error);
   single.parse = &parse;
   single.nr = 0;

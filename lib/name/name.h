@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: the name of one event, in perf(1)'s language, to an attr. */
+/* The name of one event, in perf(1)'s language, to an attr. */
 #ifndef UVPERF_LIB_NAME_NAME_H
 #define UVPERF_LIB_NAME_NAME_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: the terms of events of a PMU, as "event=0x3c" and "mem-loads". */
+/* The terms of events of a PMU, as "event=0x3c" and "mem-loads". */
 #ifndef UVPERF_LIB_NAME_PMU_H
 #define UVPERF_LIB_NAME_PMU_H
 

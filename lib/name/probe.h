@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: where the probes of the PMUs uprobe and kprobe are. */
+/* Where the probes of the PMUs uprobe and kprobe are. */
 #ifndef UVPERF_LIB_NAME_PROBE_H
 #define UVPERF_LIB_NAME_PROBE_H
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "explain/explain.h"
+#include "util/error.h"
 #include "util/letter_case.h"
 
 void uvperf__parse_init(uvperf__parse_t *parse, const char *root,
@@ -47,7 +47,7 @@ static int fail_at(const uvperf__parse_t *parse, const char *at, int code,
   if (parse->error == NULL)
     return code;
   vsnprintf(reason, sizeof(reason), format, args);
-  uvperf__explain(parse->error, code, cause, "%s", reason);
+  uvperf__error_set(parse->error, code, cause, "%s", reason);
   locate(parse, at);
   return code;
 }
@@ -75,7 +75,7 @@ int uvperf__parse_bad(const uvperf__parse_t *parse, const char *at,
 
 int uvperf__parse_shortage(const uvperf__parse_t *parse, const char *at,
                            int code) {
-  uvperf__explain_shortage(parse->error, code, "files cannot be read");
+  uvperf__error_shortage(parse->error, code, "files cannot be read");
   locate(parse, at);
   return code;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: what the files that read names of events share: pieces of the text,
+/* What the files that read names of events share: pieces of the text,
  * and errors that point at them. No memory. */
 #ifndef UVPERF_LIB_NAME_SCAN_H
 #define UVPERF_LIB_NAME_SCAN_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: the terms between the slashes of an event's name that any event can
+/* The terms between the slashes of an event's name that any event can
  * have, as "period=1000". */
 #ifndef UVPERF_LIB_NAME_TERM_H
 #define UVPERF_LIB_NAME_TERM_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: the syntax of one event's name: which piece of the text is what.
+/* The syntax of one event's name: which piece of the text is what.
  * Looks nothing up. */
 #ifndef UVPERF_LIB_NAME_TEXT_H
 #define UVPERF_LIB_NAME_TEXT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: the walk of uvperf/event_name.h, under a root path that tests can
+/* The walk of uvperf/event_name.h, under a root path that tests can
  * set ("" is the real one). */
 #ifndef UVPERF_LIB_NAME_WALK_H
 #define UVPERF_LIB_NAME_WALK_H

@@ -11,6 +11,7 @@
 #include "sys/fork.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/grow.h"
 
 struct uvperf__cpu_rings_s {
@@ -51,15 +52,15 @@ int uvperf__cpu_rings_check(const uvperf__cpu_rings_options_t *options,
   size_t bytes = first_bytes(options);
 
   if (bytes == 0)
-    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "options.ring_bytes %zu: there are no such rings",
-                           options->ring_bytes);
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "options.ring_bytes %zu: there are no such rings",
+                             options->ring_bytes);
   if (!has_room(options, bytes))
-    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "options.wakeup_bytes %u is more than half of a "
-                           "ring of %zu bytes, which could fill up before it "
-                           "wakes anybody",
-                           options->wakeup_bytes, bytes);
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "options.wakeup_bytes %u is more than half of a "
+                             "ring of %zu bytes, which could fill up before it "
+                             "wakes anybody",
+                             options->wakeup_bytes, bytes);
   return 0;
 }
 
@@ -212,8 +213,8 @@ uvperf__cpu_ring_t *uvperf__cpu_rings_find(const uvperf__cpu_rings_t *rings,
 }
 
 static int no_memory(uvperf_error_t *error) {
-  return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                         "no memory for one more ring");
+  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for one more ring");
 }
 
 /* Room first, so that nothing can fail once the ring is there. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 4: rings, one for each CPU, into which any number of events there write
+/* Rings, one for each CPU, into which any number of events there write
  * their records. No loop, no uv.h.
  *
  * A ring belongs to an event of its own: a dummy on that CPU

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 2: one mapped ring of 1 + 2^n pages that the kernel writes and we read.
+/* One mapped ring of 1 + 2^n pages that the kernel writes and we read.
  * Knows heads, tails and sizes; not what a record means, and no event loop.
  *
  * A slice of reading is: begin (one acquire-load of data_head), then next and

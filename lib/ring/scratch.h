@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 2: where records that wrap are put together, shared by all who deliver
+/* Where records that wrap are put together, shared by all who deliver
  * on one loop, since they do so one at a time. Not quite: a callback can have
  * another handle deliver while its own record is still in use. So each delivery
  * inside of a delivery has a room of its own. */

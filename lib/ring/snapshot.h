@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 2: copies of what overwritable rings hold, each made while the output
+/* Copies of what overwritable rings hold, each made while the output
  * is paused, and to be read as a ring that is not overwritable. */
 #ifndef UVPERF_LIB_RING_SNAPSHOT_H
 #define UVPERF_LIB_RING_SNAPSHOT_H

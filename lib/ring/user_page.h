@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 2: the page of an event, by which a thread reads its own counts without
+/* The page of an event, by which a thread reads its own counts without
  * a system call: struct perf_event_mmap_page in linux/perf_event.h. Where there
  * is any doubt the answer is -EAGAIN, and read(2) is asked. */
 #ifndef UVPERF_LIB_RING_USER_PAGE_H

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "explain/explain.h"
 #include "sys/fork.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/file.h"
 #include "util/grow.h"
 #include "util/options.h"
@@ -30,8 +30,8 @@ int uvperf__counters_check(const uvperf__counters_t *counters,
                            uvperf_error_t *error) {
   if (uvperf__process() == counters->process)
     return 0;
-  return uvperf__explain(error, -EPERM, UVPERF_CAUSE_ARGUMENT,
-                         "the events belong to the parent process");
+  return uvperf__error_set(error, -EPERM, UVPERF_CAUSE_ARGUMENT,
+                           "the events belong to the parent process");
 }
 
 /* -- targets -------------------------------------------------------------- */
@@ -46,7 +46,7 @@ static int copy_target(uvperf_target_t *own, const uvperf_target_t *target,
                             target);
   if (rc == 0)
     return uvperf__target_check(own, error);
-  return uvperf__explain_options(error, rc, "uvperf_target_t");
+  return uvperf__error_options(error, rc, "uvperf_target_t");
 }
 
 static int push(uvperf__counters_t *counters, counter_target_t *target,
@@ -56,8 +56,8 @@ static int push(uvperf__counters_t *counters, counter_target_t *target,
                    &counters->room_targets, 4, sizeof(targets[0]));
 
   if (targets == NULL)
-    return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for one more target");
+    return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory for one more target");
   counters->targets = targets;
   targets[counters->nr_targets++] = target;
   counters->nr_places += target->nr_places;
@@ -122,8 +122,8 @@ static int plan_all(uvperf__counters_t *counters,
   int rc = 0;
 
   if (targets == NULL && nr != 0)
-    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "the targets must not be NULL");
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "the targets must not be NULL");
   for (i = 0; i < nr && rc == 0; i++) {
     rc = plan_one(counters, (const void *)at, error);
     memcpy(&size, at, sizeof(size));
@@ -162,12 +162,12 @@ static void explain_fds(size_t nr_events, size_t nr_rings,
   if (nr_rings != 0)
     snprintf(rings, sizeof(rings), " and %zu rings", nr_rings);
   uvperf__fd_limits(&fds);
-  uvperf__explain(&own, -EMFILE, UVPERF_CAUSE_FILES,
-                  "%zu events%s take as many fds: that needs RLIMIT_NOFILE "
-                  "%llu, and it is %llu (hard limit %llu): raise it by "
-                  "setrlimit(2) or ulimit -n",
-                  nr_events, rings, (unsigned long long)needed,
-                  (unsigned long long)fds.soft, (unsigned long long)fds.hard);
+  uvperf__error_set(&own, -EMFILE, UVPERF_CAUSE_FILES,
+                    "%zu events%s take as many fds: that needs RLIMIT_NOFILE "
+                    "%llu, and it is %llu (hard limit %llu): raise it by "
+                    "setrlimit(2) or ulimit -n",
+                    nr_events, rings, (unsigned long long)needed,
+                    (unsigned long long)fds.soft, (unsigned long long)fds.hard);
   own.limit = fds.soft;
   own.needed = needed;
   own.attr_index = error->attr_index;
@@ -298,13 +298,13 @@ static int check_options(const uvperf_set_options_t *options,
   if (options->flags &
       ~(UVPERF_SET_STRICT | UVPERF_SET_USER_READ | UVPERF_SET_RECORDS |
         UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS | UVPERF_SET_OVERWRITE))
-    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "options.flags 0x%x has unknown bits",
-                           options->flags);
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "options.flags 0x%x has unknown bits",
+                             options->flags);
   if (options->fallbacks & ~(uint32_t)UVPERF_FALLBACK_ALL)
-    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "options.fallbacks 0x%x has unknown bits",
-                           options->fallbacks);
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "options.fallbacks 0x%x has unknown bits",
+                             options->fallbacks);
   return uvperf__counters_check_records(options, error);
 }
 
@@ -318,8 +318,8 @@ static int make(const char *root, int is_brief, uvperf__counters_t **counters,
     return rc;
   made = uvperf__calloc(1, sizeof(*made));
   if (made == NULL)
-    return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for the counters");
+    return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory for the counters");
   made->root = root;
   made->is_brief = is_brief;
   made->flags = options->flags;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 4: events of several attrs at many places, opened, controlled and read
+/* Events of several attrs at many places, opened, controlled and read
  * together: what a set is made of, and a measurement without a loop. No loop
  * and no uv.h.
  *

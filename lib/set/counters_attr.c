@@ -9,16 +9,16 @@
 #include "attr/attr.h"
 #include "attr/copy.h"
 #include "attr/kernel_knows.h"
-#include "explain/explain.h"
 #include "host/pmu.h"
 #include "name/list.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/file.h"
 
 /* -- arguments ------------------------------------------------------------ */
 
 static int bad(uvperf_error_t *error, const char *what) {
-  return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "%s", what);
+  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "%s", what);
 }
 
 /* Names the attr that an error is of. */
@@ -36,10 +36,10 @@ static int check_leaders(const uvperf_set_options_t *options,
   for (i = 0; leaders != NULL && i < options->nr_attrs; i++) {
     if (leaders[i] <= i && leaders[leaders[i]] == leaders[i])
       continue;
-    uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                    "options.leaders[%zu] is %zu: a leader comes before the "
-                    "rest of its group, and leads itself",
-                    i, leaders[i]);
+    uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                      "options.leaders[%zu] is %zu: a leader comes before the "
+                      "rest of its group, and leads itself",
+                      i, leaders[i]);
     return of_attr(error, i, -EINVAL);
   }
   return 0;
@@ -60,9 +60,9 @@ static int check_attrs(const uvperf_set_options_t *options,
   if (options->attrs == NULL || options->nr_attrs == 0)
     return bad(error, "options have neither attrs nor events");
   if (options->nr_attrs > UVPERF__EVENT_LIST_MOST) {
-    uvperf__explain(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
-                    "options.nr_attrs %zu is more than %d", options->nr_attrs,
-                    UVPERF__EVENT_LIST_MOST);
+    uvperf__error_set(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
+                      "options.nr_attrs %zu is more than %d", options->nr_attrs,
+                      UVPERF__EVENT_LIST_MOST);
     if (error != NULL)
       error->limit = UVPERF__EVENT_LIST_MOST;
     return -E2BIG;
@@ -76,8 +76,8 @@ static int check_attrs(const uvperf_set_options_t *options,
 /* -- what is known of an attr --------------------------------------------- */
 
 static int no_memory(uvperf_error_t *error) {
-  return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                         "no memory for the attrs");
+  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for the attrs");
 }
 
 static int names_probe(const uvperf__counters_t *counters,

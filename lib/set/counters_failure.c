@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "explain/explain.h"
+#include "util/error.h"
 #include "util/grow.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -36,8 +36,8 @@ int uvperf__counters_fail(uvperf__counters_t *counters,
   uvperf_set_failure_t *failure;
 
   if (make_room(counters) != 0)
-    return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for what could not be opened");
+    return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory for what could not be opened");
   failure = &counters->failures[counters->nr_failures++];
   /* A group that is opened again fails after what comes behind it. */
   for (; failure != counters->failures &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 4: what the files of the counters share. For them alone; the others
+/* What the files of the counters share. For them alone; the others
  * include counters.h. */
 #ifndef UVPERF_LIB_SET_COUNTERS_IMPL_H
 #define UVPERF_LIB_SET_COUNTERS_IMPL_H

@@ -18,6 +18,7 @@
 #include "explain/fallback.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/file.h"
 
 /* So often a group is opened again whose task goes on making others. */
@@ -109,8 +110,8 @@ static int keep_changes(counter_attr_t *attr,
     return 0;
   attr->changes = uvperf__calloc(fallback->nr, sizeof(*attr->changes));
   if (attr->changes == NULL)
-    return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for what the fallbacks changed");
+    return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory for what the fallbacks changed");
   memcpy(attr->changes, fallback->changes,
          fallback->nr * sizeof(*attr->changes));
   attr->nr_changes = fallback->nr;
@@ -249,8 +250,8 @@ static int know_id(const job_t *job, uvperf_error_t *error) {
     return 0;
   rc = uvperf__sys_ioctl_ptr(event->fd, PERF_EVENT_IOC_ID, &event->id);
   return rc >= 0 ? 0
-                 : uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
-                                   "PERF_EVENT_IOC_ID failed");
+                 : uvperf__error_set(error, rc, UVPERF_CAUSE_UNKNOWN,
+                                     "PERF_EVENT_IOC_ID failed");
 }
 
 static int open_event(job_t *job, uvperf_error_t *error) {
@@ -308,7 +309,7 @@ static int open_at(uvperf__counters_t *counters, const counter_target_t *target,
   if (rc == 0 || (job.is_cut && !is_last))
     return 0;
   /* Less than all of the set would be a matter of luck. */
-  if (job.is_vital || uvperf__is_explained_shortage(&why) ||
+  if (job.is_vital || uvperf__error_is_shortage(&why) ||
       (counters->flags & UVPERF_SET_STRICT)) {
     why.attr_index = (uint32_t)attr;
     why.target_index = target->index;

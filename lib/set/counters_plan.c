@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "explain/explain.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/file.h"
 
 typedef struct plan_s {
@@ -20,8 +20,8 @@ typedef struct plan_s {
 } plan_t;
 
 static int no_memory(uvperf_error_t *error) {
-  return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                         "no memory for the places of a target");
+  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for the places of a target");
 }
 
 /* -- places --------------------------------------------------------------- */
@@ -179,22 +179,23 @@ static void explain_misfit(const counter_attr_t *attr,
   char cpus[96];
 
   if (is_of_no_task(item, target)) {
-    uvperf__explain(why, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                    "'%.80s': no event of this PMU is of a task or a cgroup: "
-                    "measure CPUs",
-                    item->label);
+    uvperf__error_set(why, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                      "'%.80s': no event of this PMU is of a task or a cgroup: "
+                      "measure CPUs",
+                      item->label);
     return;
   }
   if (would_break_forks(attr, target)) {
-    uvperf__explain(why, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                    "'%.80s': what inherits this probe could not fork any more "
-                    "(EFAULT): measure CPUs, or do without attr.inherit "
-                    "(UVPERF_TARGET_NO_INHERIT)",
-                    item->label);
+    uvperf__error_set(
+        why, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "'%.80s': what inherits this probe could not fork any more "
+        "(EFAULT): measure CPUs, or do without attr.inherit "
+        "(UVPERF_TARGET_NO_INHERIT)",
+        item->label);
     return;
   }
   print_cpus(cpus, sizeof(cpus), item);
-  uvperf__explain(
+  uvperf__error_set(
       why, -ENODEV, UVPERF_CAUSE_NO_CPU,
       "'%.80s' counts on CPUs %s, and none of them is to be "
       "measured%s",
@@ -243,8 +244,8 @@ static int find_packages(plan_t *plan) {
   for (i = 0; i < target->nr_places; i++) {
     rc = find_package(plan->counters, &target->places[i]);
     if (rc != 0)
-      return uvperf__explain_shortage(plan->error, rc,
-                                      "the package of a CPU cannot be read");
+      return uvperf__error_shortage(plan->error, rc,
+                                    "the package of a CPU cannot be read");
   }
   plan->has_packages = 1;
   return 0;

@@ -15,6 +15,7 @@
 #include "host/system.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
+#include "util/error.h"
 
 #define NS_PER_S 1000000000u
 
@@ -25,8 +26,8 @@
 #define LATEST_RECORD_NS (100 * UINT64_C(1000000))
 
 static int no_memory(uvperf_error_t *error) {
-  return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                         "no memory for what tells whose records are");
+  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for what tells whose records are");
 }
 
 /* -- begin and end -------------------------------------------------------- */
@@ -44,11 +45,11 @@ static int have_room(const uvperf__counters_t *counters,
   rings->above_bytes = uvperf__counters_largest_stack(counters, &attr);
   if (uvperf__cpu_rings_fit(rings))
     return 0;
-  uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                  "sample_stack_user %zu of attr %zu is not below the "
-                  "overwritable rings of options.ring_bytes %zu: no record "
-                  "would be whole",
-                  rings->above_bytes, attr, rings->ring_bytes);
+  uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                    "sample_stack_user %zu of attr %zu is not below the "
+                    "overwritable rings of options.ring_bytes %zu: no record "
+                    "would be whole",
+                    rings->above_bytes, attr, rings->ring_bytes);
   if (error != NULL)
     error->attr_index = (uint32_t)attr;
   return -EINVAL;
@@ -191,8 +192,8 @@ static int know_source(uvperf__counters_t *counters,
     return 0;
   if (rc == -ENOMEM)
     return no_memory(error);
-  return uvperf__explain(error, rc, UVPERF_CAUSE_UNKNOWN,
-                         "the kernel has given an id that another event has");
+  return uvperf__error_set(error, rc, UVPERF_CAUSE_UNKNOWN,
+                           "the kernel has given an id that another event has");
 }
 
 /* Comes last: nothing is left to fail once the kernel has agreed. */

@@ -10,14 +10,14 @@
 #include <time.h>
 
 #include "attr/attr.h"
-#include "explain/explain.h"
+#include "util/error.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* -- options -------------------------------------------------------------- */
 
 static int bad(uvperf_error_t *error, const char *what) {
-  return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "%s", what);
+  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "%s", what);
 }
 
 static int check_without_records(const uvperf_set_options_t *options,
@@ -49,8 +49,8 @@ static int check_without_records(const uvperf_set_options_t *options,
 
 static int check_side_band(uint32_t bits, uvperf_error_t *error) {
   if (bits & ~SIDE_BAND_ALL)
-    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "options.side_band 0x%x has unknown bits", bits);
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "options.side_band 0x%x has unknown bits", bits);
   if ((bits & UVPERF_SIDE_BAND_BUILD_ID) &&
       !(bits & (UVPERF_SIDE_BAND_MMAP | UVPERF_SIDE_BAND_MMAP_DATA)))
     return bad(error, "UVPERF_SIDE_BAND_BUILD_ID is of mappings: "
@@ -81,9 +81,9 @@ int uvperf__counters_check_records(const uvperf_set_options_t *options,
   int rc;
 
   if (options->reserved != 0)
-    return uvperf__explain(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
-                           "options.reserved is not 0: this version knows no "
-                           "such field");
+    return uvperf__error_set(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
+                             "options.reserved is not 0: this version knows no "
+                             "such field");
   if (options->slack_us != 0 && !(options->flags & UVPERF_SET_TIME_ORDER))
     return bad(error, "options.slack_us is of the order of time: "
                       "options.flags must have UVPERF_SET_TIME_ORDER");
@@ -157,10 +157,11 @@ static int refuse_clocks(const uvperf__counters_t *counters, size_t first,
              clock_of(counters->attrs[first].asked));
   name_clock(clocks[1], sizeof(clocks[1]),
              clock_of(counters->attrs[other].asked));
-  uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                  "attrs %zu and %zu write into one ring, which has one clock, "
-                  "and that of the first is %s, of the other %s",
-                  first, other, clocks[0], clocks[1]);
+  uvperf__error_set(
+      error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+      "attrs %zu and %zu write into one ring, which has one clock, "
+      "and that of the first is %s, of the other %s",
+      first, other, clocks[0], clocks[1]);
   if (error != NULL)
     error->attr_index = (uint32_t)other;
   return -EINVAL;
@@ -220,8 +221,8 @@ static int check_attr(const uvperf__counters_t *counters, size_t index,
           "child ends on, and spoils the ring, which is of one CPU";
   if (why == NULL)
     return 0;
-  uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr %zu has %s",
-                  index, why);
+  uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr %zu has %s",
+                    index, why);
   if (error != NULL)
     error->attr_index = (uint32_t)index;
   return -EINVAL;
@@ -343,8 +344,8 @@ int uvperf__counters_check_looks(const uvperf__counters_t *counters,
     why = uvperf__attr_fault(counters->attrs[i].asked);
     if (why == NULL)
       continue;
-    uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr %zu gets %s",
-                    i, why);
+    uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr %zu gets %s",
+                      i, why);
     if (error != NULL)
       error->attr_index = (uint32_t)i;
     return -EINVAL;

@@ -11,6 +11,7 @@
 #include "host/control_fd.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/file.h"
 
 /* Something to give to each event of an attr. */
@@ -29,9 +30,9 @@ static int check(const uvperf__counters_t *counters, size_t attr,
     return rc;
   if (attr < counters->nr_attrs)
     return 0;
-  return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         "there is no attr %zu, there are %zu", attr,
-                         counters->nr_attrs);
+  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "there is no attr %zu, there are %zu", attr,
+                           counters->nr_attrs);
 }
 
 static int refuse(const setting_t *setting, int code, uint32_t target,
@@ -94,13 +95,13 @@ int uvperf__counters_set_filter(uvperf__counters_t *counters, size_t attr,
   if (rc != 0)
     return rc;
   if (filter == NULL)
-    return uvperf__explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "filter must not be NULL");
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "filter must not be NULL");
   own = &counters->attrs[attr];
   copy = uvperf__calloc(1, strlen(filter) + 1);
   if (copy == NULL)
-    return uvperf__explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for a copy of the filter");
+    return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory for a copy of the filter");
   memcpy(copy, filter, strlen(filter));
   setting.control.attr = own->attr;
   rc = apply_to_all(&setting, &nr_taken, error);
@@ -245,8 +246,8 @@ int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
     return refuse(&setting, -EEXIST, 0, error);
   fd = uvperf__file_dup(prog_fd);
   if (uvperf__is_shortage(fd))
-    return uvperf__explain_shortage(error, fd,
-                                    "the program's fd cannot be duplicated");
+    return uvperf__error_shortage(error, fd,
+                                  "the program's fd cannot be duplicated");
   if (fd < 0)
     return refuse(&setting, fd, 0, error);
   if (own->bpf_fd >= 0)

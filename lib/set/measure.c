@@ -6,9 +6,9 @@
 
 #include <uv.h>
 
-#include "explain/explain.h"
 #include "set/counters.h"
 #include "set/set.h"
+#include "util/error.h"
 
 #define DEFAULT_RUNS 100
 
@@ -117,11 +117,11 @@ static int parse_one(uvperf_event_list_t **list, const char *name,
   if (nr == 1)
     return 0;
   uvperf_event_list_free(*list);
-  return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         "'%.80s' stands for %zu events, and "
-                         "uvperf_measure_event measures one: a set measures "
-                         "several",
-                         name, nr);
+  return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "'%.80s' stands for %zu events, and "
+                           "uvperf_measure_event measures one: a set measures "
+                           "several",
+                           name, nr);
 }
 
 static int open_one(uvperf__counters_t **counters, const char *name,
@@ -149,8 +149,8 @@ static int measure_one(uvperf__counters_t *counters, uvperf_measure_fn fn,
   int rc = make_room(counters, reading);
 
   if (rc != 0)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
-                           "no memory to read the event into");
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                             "no memory to read the event into");
   rc = call(counters, fn, arg, &disabled, error);
   if (rc != 0)
     return rc;
@@ -167,9 +167,10 @@ int uvperf_measure_event(const char *name, uvperf_measure_fn fn, void *arg,
   int rc;
 
   if (name == NULL || fn == NULL || count == NULL)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "uvperf_measure_event needs a name, a function and "
-                           "a count");
+    return uvperf__error_set(
+        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "uvperf_measure_event needs a name, a function and "
+        "a count");
   rc = open_one(&counters, name, error);
   if (rc != 0)
     return rc;
@@ -178,8 +179,8 @@ int uvperf_measure_event(const char *name, uvperf_measure_fn fn, void *arg,
     rc = measure_one(counters, fn, arg, reading, count, error);
     uvperf_reading_free(reading);
   } else {
-    uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
-                    "no memory to read the event into");
+    uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                      "no memory to read the event into");
   }
   uvperf__counters_free(counters);
   return rc;

@@ -9,8 +9,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "explain/explain.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/options.h"
 
 /* A caller allocates the handle, so its size may never change. */
@@ -120,15 +120,15 @@ static int open_set(set_t *impl, uv_loop_t *loop,
 
   if (impl->flags & UVPERF_SET_FOLLOW_CPUS &&
       uvperf__set_make_hotplug(impl, "") != 0)
-    return uvperf__explain(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory to follow the CPUs");
+    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory to follow the CPUs");
   rc = uvperf__counters_new(&impl->counters, options, error);
   if (rc != 0)
     return rc;
   rc = uvperf__ticker_new(&impl->ticker, loop, &ticker_ops, impl);
   if (rc != 0)
-    return uvperf__explain(error, rc, UVPERF_CAUSE_MEMORY,
-                           "no memory for the inner handle");
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                             "no memory for the inner handle");
   impl->opened_ns = uvperf__counters_opened(impl->counters);
   impl->clock_ns = impl->opened_ns;
   return 0;
@@ -142,16 +142,16 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
   int rc;
 
   if (loop == NULL || set == NULL || options == NULL)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "loop, set and options must not be NULL");
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "loop, set and options must not be NULL");
   rc = uvperf__options_copy(&own, sizeof(own),
                             offsetof(uvperf_set_options_t, side_band), options);
   if (rc != 0)
-    return uvperf__explain_options(error, rc, "uvperf_set_options_t");
+    return uvperf__error_options(error, rc, "uvperf_set_options_t");
   impl = uvperf__calloc(1, sizeof(*impl));
   if (impl == NULL)
-    return uvperf__explain(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for the handle");
+    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory for the handle");
   impl->handle = set;
   uvperf__teardown_init(&impl->teardown, loop, closed, release, impl);
   impl->lent = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 5: what the files of the set's handle share, and what a measurement
+/* What the files of the set's handle share, and what a measurement
  * takes of it. */
 #ifndef UVPERF_LIB_SET_SET_H
 #define UVPERF_LIB_SET_SET_H

@@ -3,11 +3,11 @@
  * turn of the loop is in set_drain.c and set_end.c. */
 #include "set/set.h"
 
-#include "explain/explain.h"
 #include "loop/ring_report.h"
 #include "loop/stream.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
+#include "util/error.h"
 
 /* -- rings ---------------------------------------------------------------- */
 
@@ -108,17 +108,17 @@ static int make_watch(set_t *impl) {
 static int check_start(const set_t *impl, uvperf_set_record_cb cb,
                        uvperf_error_t *error) {
   if (uvperf__counters_rings(impl->counters) == NULL)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "there are no records without UVPERF_SET_RECORDS");
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "there are no records without UVPERF_SET_RECORDS");
   if (cb == NULL)
-    return uvperf__explain(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "a record callback is needed");
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "a record callback is needed");
   if (impl->is_started)
-    return uvperf__explain(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
-                           "already started");
+    return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
+                             "already started");
   if (impl->eof_told && uvperf__counters_have_ended(impl->counters))
-    return uvperf__explain(error, UV_EOF, UVPERF_CAUSE_NO_TASK,
-                           "every target is gone: nothing more will come");
+    return uvperf__error_set(error, UV_EOF, UVPERF_CAUSE_NO_TASK,
+                             "every target is gone: nothing more will come");
   return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 0: the only calls of bpf(2), one function for each command, and what of
+/* The only calls of bpf(2), one function for each command, and what of
  * fcntl(2) fds of BPF objects need. The rules are those of sys.h: -errno for a
  * failure, no policy, and tests replace each by the linker's --wrap.
  *

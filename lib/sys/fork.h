@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 0: which process and which thread has opened something. A forked child,
+/* Which process and which thread has opened something. A forked child,
  * and another thread, differ from it. */
 #ifndef UVPERF_LIB_SYS_FORK_H
 #define UVPERF_LIB_SYS_FORK_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 0: the only calls of the perf system calls and of netlink, and the
+/* The only calls of the perf system calls and of netlink, and the
  * instructions that read a counter. Each function is one system call or
  * instruction (of a socket the two that make it), returns -errno if it can
  * fail, and knows no policy. They never call each other, so that tests can

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 0: the memory that the library owns comes from here. */
+/* The memory that the library owns comes from here. */
 #ifndef UVPERF_LIB_UTIL_ALLOC_H
 #define UVPERF_LIB_UTIL_ALLOC_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 3: how the decoder takes numbers out of a record. By memcpy, as bytes
+/* How the decoder takes numbers out of a record. By memcpy, as bytes
  * from elsewhere have no C type of ours and RAW payloads are not aligned; the
  * compiler makes one load of it. Checks no bounds. */
 #ifndef UVPERF_LIB_UTIL_BYTES_H

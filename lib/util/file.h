@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 0: files and directories of /proc, /sys and tracefs, without memory of
+/* Files and directories of /proc, /sys and tracefs, without memory of
  * their own. stdio and opendir(3) take theirs from malloc, past the allocator
  * that the user chose. */
 #ifndef UVPERF_LIB_UTIL_FILE_H

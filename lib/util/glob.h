@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 0: patterns of names, as fnmatch(3) has them with FNM_NOESCAPE: *, ?,
+/* Patterns of names, as fnmatch(3) has them with FNM_NOESCAPE: *, ?,
  * [a-z], [!a-z] and [^a-z]. Byte for byte whatever the locale, and without
  * [:classes:]. No memory, no recursion. */
 #ifndef UVPERF_LIB_UTIL_GLOB_H

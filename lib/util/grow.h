@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 0: arrays that get one item more and one more. */
+/* Arrays that get one item more and one more. */
 #ifndef UVPERF_LIB_UTIL_GROW_H
 #define UVPERF_LIB_UTIL_GROW_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 0: the characters of ASCII, whatever the locale. */
+/* The characters of ASCII, whatever the locale. */
 #ifndef UVPERF_LIB_UTIL_LETTER_CASE_H
 #define UVPERF_LIB_UTIL_LETTER_CASE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: which of many names was probably meant. No memory. */
+/* Which of many names was probably meant. No memory. */
 #ifndef UVPERF_LIB_UTIL_NEAR_MISS_H
 #define UVPERF_LIB_UTIL_NEAR_MISS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 0: option structs that start with `size_t size` and only ever grow. */
+/* Option structs that start with `size_t size` and only ever grow. */
 #ifndef UVPERF_LIB_UTIL_OPTIONS_H
 #define UVPERF_LIB_UTIL_OPTIONS_H
 

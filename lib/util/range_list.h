@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer 1: lists of numbers as sysfs writes them, "0-7,32-35": of CPUs, and of
+/* Lists of numbers as sysfs writes them, "0-7,32-35": of CPUs, and of
  * the bits of a PMU's terms. */
 #ifndef UVPERF_LIB_UTIL_RANGE_LIST_H
 #define UVPERF_LIB_UTIL_RANGE_LIST_H

@@ -1,12 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Aside of the layers: what the files that explain a failed perf_event_open(2)
- * share. For them alone; the others call explain.h. The attempt's error is not
- * NULL here. Functions that return int tell whether they knew the reason, and
- * filled the error. */
-#ifndef UVPERF_LIB_EXPLAIN_ATTEMPT_H
-#define UVPERF_LIB_EXPLAIN_ATTEMPT_H
+/* What the files that explain a failed perf_event_open(2) share; the others
+ * include explain.h. The attempt's error is not NULL here. Functions that
+ * return int tell whether they knew the reason, and filled the error. */
+#ifndef UVPERF_LIB_EXPLAIN_INTERNAL_H
+#define UVPERF_LIB_EXPLAIN_INTERNAL_H
+
+#include <stddef.h>
 
 #include "explain/explain.h"
+#include "uvperf/attr.h"
+
+/* Room for any text of this file, its end included. */
+#define UVPERF__DESCRIBE_BYTES 104
+
+/* "software event page-faults", "tracepoint 316", "event 0x1 of PMU msr" …; the
+ * names of PMUs are read under `root`. Cut, never overrun. */
+void uvperf__describe_event(char *text, size_t size, const char *root,
+                            const struct perf_event_attr *attr);
+
+/* " of thread 12 on CPU 3" and its like, as in perf_event_open(2); cgroup -1:
+ * none. Cut, never overrun. */
+void uvperf__describe_target(char *text, size_t size, int pid, int cpu,
+                             int cgroup);
 
 /* Fills the error: what was tried, a colon, and the reason. limit and needed
  * become 0. */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Fills a uvperf_error_t. Each function returns the code, so that a caller can
+ * end with `return uvperf__error_…`; `error` may be NULL everywhere. */
+#ifndef UVPERF_LIB_UTIL_ERROR_H
+#define UVPERF_LIB_UTIL_ERROR_H
+
+#include "uvperf/error.h"
+
+/* A plain failure whose cause is known. The text is cut, never overrun. */
+int uvperf__error_set(uvperf_error_t *error, int code, int cause,
+                      const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Fds or memory ran out (uvperf__is_shortage) while `what` was tried: "files
+ * cannot be read". */
+int uvperf__error_shortage(uvperf_error_t *error, int code, const char *what);
+
+/* Whether an error is such a want, which says nothing of what was tried: with
+ * more fds or memory it might be there. (ENOMEM has other causes as well.) */
+int uvperf__error_is_shortage(const uvperf_error_t *error);
+
+/* Why uvperf__options_copy refused an option struct of this name. */
+int uvperf__error_options(uvperf_error_t *error, int code, const char *name);
+
+#endif
