@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds the samples and shows for some seconds where CPU time goes: on the whole
-# machine if the caller may look at it, else in a busy child of the caller's own.
+# Builds the samples and the tools, and shows by one for some seconds where CPU
+# time goes: on the whole machine if the caller may look at it, else in a busy
+# child of the caller's own.
 #
 # UVPERF_BUILD_DIR is where to build (build/samples), CC the compiler.
 set -u
@@ -30,7 +31,8 @@ say_unprivileged() {
 setup_require compiler make cmake pkg-config libuv
 echo "Building in $build."
 if ! setup_build "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-  -DUVPERF_BUILD_TESTS=OFF -DUVPERF_BUILD_SAMPLES=ON -DUVPERF_SANITIZE=; then
+  -DUVPERF_BUILD_TESTS=OFF -DUVPERF_BUILD_SAMPLES=ON -DUVPERF_BUILD_TOOLS=ON \
+  -DUVPERF_SANITIZE=; then
   echo "The build failed."
   exit 1
 fi

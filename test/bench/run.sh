@@ -20,7 +20,8 @@ setup_require compiler make cmake pkg-config libuv
 setup_wish libbpf
 echo "Building in $build."
 if ! setup_build "$build" -DCMAKE_BUILD_TYPE=Release -DUVPERF_BUILD_BENCH=ON \
-  -DUVPERF_BUILD_TESTS=OFF -DUVPERF_BUILD_SAMPLES=OFF -DUVPERF_SANITIZE=; then
+  -DUVPERF_BUILD_TESTS=OFF -DUVPERF_BUILD_SAMPLES=OFF \
+  -DUVPERF_BUILD_TOOLS=OFF -DUVPERF_SANITIZE=; then
   echo "The build failed."
   exit 1
 fi
