@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts all that runs on any CPU, and prints each second what that second
+ * had. */
+#include <stdio.h>
+#include <uvperf.h>
+
+static void on_reading(uvperf_set_t *set, int status,
+                       const uvperf_reading_t *reading,
+                       const uvperf_reading_t *delta) {
+  uvperf_set_count_t count;
+  size_t i;
+
+  (void)reading; /* the same since the beginning */
+  for (i = 0; status == 0 && i < uvperf_set_nr_attrs(set); i++) {
+    uvperf_reading_total(delta, i, &count);
+    printf("%16llu %-16s %s, %.0f%%\n", (unsigned long long)count.scaled,
+           uvperf_set_item(set, i)->label, uvperf_count_state_name(count.state),
+           100 * count.ratio);
+  }
+}
+
+int main(void) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  uvperf_target_t cpus = UVPERF_TARGET_INIT;
+  uvperf_event_list_t *events;
+  uvperf_error_t error;
+  uvperf_set_t set;
+
+  if (uvperf_event_list_parse(&events, "{cycles,instructions},cs", &error) != 0)
+    return 1;
+  cpus.type = UVPERF_TARGET_CPUS; /* all that are online */
+  options.events = events;
+  options.targets = &cpus;
+  options.nr_targets = 1;
+  if (uvperf_set_init(uv_default_loop(), &set, &options, &error) != 0 ||
+      uvperf_set_enable(&set, &error) != 0) {
+    fprintf(stderr, "%s\n", error.reason);
+    return 1;
+  }
+  uvperf_event_list_free(events);
+  uvperf_set_read_start(&set, 1000, on_reading);
+  return uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples a thread a thousand times a second and prints where it was, until it
+ * is gone: the one whose id is given, else the first of the parent. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <uvperf.h>
+
+static void on_record(uvperf_event_t *event, int status,
+                      const uvperf_record_t *record) {
+  if (status == 0 && record->type == PERF_RECORD_SAMPLE)
+    printf("%u %#llx\n", record->tid, (unsigned long long)record->sample.ip);
+  else if (status != 0 && record == NULL) /* UV_EOF: the thread is gone */
+    uvperf_event_close(event, NULL);
+}
+
+int main(int argc, char **argv) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  uv_loop_t *loop = uv_default_loop();
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  uvperf_event_t event;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  uvperf_attr_set_period(&attr, 1000000); /* ns */
+  attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_IP;
+  attr.exclude_kernel = 1; /* works without privileges */
+  options.pid = argc > 1 ? atoi(argv[1]) : getppid();
+  if (options.pid <= 0) {
+    fprintf(stderr, "usage: %s [pid]\n", argv[0]);
+    return 2;
+  }
+  if (uvperf_event_init(loop, &event, &attr, &options, &error) != 0 ||
+      uvperf_event_start(&event, NULL, on_record, &error) != 0) {
+    fprintf(stderr, "%s\n", error.reason);
+    return 1;
+  }
+  uv_run(loop, UV_RUN_DEFAULT);
+  return uv_loop_close(loop) != 0;
+}
