@@ -3,7 +3,7 @@
 
 #include "attr/kernel_knows.h"
 #include "decode/decoder.h"
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 /* What scripted events give: words of all of them. */
 static struct {

@@ -3,7 +3,7 @@
 
 #include "support.h"
 
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 static uint64_t now_ns;
 static uint64_t counters_ns;

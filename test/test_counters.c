@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "name/list.h"
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 static counters_make_t make;
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "fake_clock.h"
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 /* So many attrs on these CPUs, enabled. */
 static uvperf__counters_t *begin(size_t nr_attrs, const char *cpus) {

@@ -11,7 +11,7 @@
 
 #include "live.h"
 #include "offline_cpu.h"
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 static int open_raw(uint64_t config, int cpu, int group_fd, int is_disabled) {
   struct perf_event_attr attr;

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "name/list.h"
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 /* -- CPUs that are new ---------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 static void finish(uvperf__counters_t *counters) {
   uvperf__counters_free(counters);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "name/list.h"
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 #define PMUS "/sys/bus/event_source/devices"
 #define CPU  "/sys/devices/system/cpu"

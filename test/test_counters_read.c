@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 /* A group of three at one place. */
 static uvperf__counters_t *open_group(fake_event_t **events) {

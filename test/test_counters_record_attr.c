@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

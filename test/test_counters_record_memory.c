@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 #include "sys/sys.h"
 
 #define DEFAULT_BYTES (512 * 1024)

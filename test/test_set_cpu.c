@@ -12,7 +12,7 @@
 #include "fake_kernel.h"
 #include "fake_uevents.h"
 #include "hotplug_owner.h"
-#include "set/set.h"
+#include "set/internal.h"
 #include "stream_world.h"
 
 typedef struct world_s {

@@ -8,7 +8,7 @@
 #include "fake_uevents.h"
 #include "hotplug_owner.h"
 #include "random_run.h"
-#include "set/set.h"
+#include "set/internal.h"
 
 #define STEPS   150
 #define MOST_NS UINT64_C(20000000000)

@@ -11,7 +11,7 @@
 #include "live_bpf_array.h"
 #include "live_thread.h"
 #include "neighbour.h"
-#include "set/set.h"
+#include "set/internal.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 

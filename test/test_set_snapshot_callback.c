@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "set/set.h"
+#include "set/internal.h"
 
 #define SOON_NS (100 * UINT64_C(1000000))
 

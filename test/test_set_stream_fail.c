@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 
-#include "set/set.h"
+#include "set/internal.h"
 #include "util/alloc.h"
 
 /* -- what fails ----------------------------------------------------------- */

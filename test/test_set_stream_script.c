@@ -7,7 +7,7 @@
 
 #include "fake_clock.h"
 #include "record_builder.h"
-#include "set/set.h"
+#include "set/internal.h"
 
 /* -- what is not sound ---------------------------------------------------- */
 

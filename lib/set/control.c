@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What can be done to a set and what it tells, but for readings: all of it is
  * the counters'. */
-#include "set/set.h"
+#include "set/internal.h"
 
 #include "loop/ring_report.h"
 

@@ -3,7 +3,7 @@
  * tells what is known of it. What is measured is in counters_attr.c, where in
  * counters_plan.c; the events are opened in counters_open.c, controlled in
  * counters_control.c and read in counters_read.c. */
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 #include <errno.h>
 #include <stdio.h>

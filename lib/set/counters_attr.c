@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the counters measure: their own copies of the attrs, and what is known
  * of each, from a list of events or from the attr alone. */
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 #include <errno.h>
 #include <string.h>

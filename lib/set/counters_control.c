@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Enables and disables all events at once. */
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 #include <sys/ioctl.h>
 

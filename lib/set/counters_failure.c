@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What could not be opened: kept for each attr and place, and which of it tells
  * most where nothing could. */
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* The labels of attrs that came without names. They are made when the first one
  * is asked for, because the name of a tracepoint is found by reading the ids of
  * all of them: one walk over tracefs serves all attrs. */
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -8,7 +8,7 @@
  * kernel/events/core.c), so that one ioctl on the leader starts and stops the
  * whole group at once. Siblings that are enabled after their leader would wait
  * for the next tick if they are of another PMU (Linux 6.12). */
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which attr is opened at which place: what the kernel cannot count there, or
  * would count twice, is left out. Opens nothing. */
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 #include <errno.h>
 #include <stdio.h>

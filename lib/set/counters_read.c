@@ -2,7 +2,7 @@
 /* Reads all events, a group by one read(2) or by its pages, and makes a reading
  * of it. What of it has been counted before the last reset is taken off
  * here. */
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* What records take of the attrs of a set: that each record tells whose it is,
  * and when it was written by which clock; and the attr that tells of tasks and
  * mappings. Opens nothing. */
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 #include <errno.h>
 #include <stdio.h>

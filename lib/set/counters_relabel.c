@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The label and the unit of an attr that was opened with the changes of a
  * fallback: they describe what is measured, not what was asked for. */
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 #include <errno.h>
 #include <stdio.h>

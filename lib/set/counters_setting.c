@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What an attr is given beside its fields, at all places: a filter, another
  * period, a BPF program. It is kept for places that are still to come. */
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 #include <errno.h>
 #include <string.h>

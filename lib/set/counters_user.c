@@ -3,7 +3,7 @@
  * (user_page.h) instead of by read(2), where all of a group can be. A page that
  * can tell at one moment may not at the next, and the other way round: the two
  * ways give the same count, and take turns. */
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 /* Whether this event is of those that the leader is read with. */
 static int is_led(const counter_place_t *place, size_t attr, size_t leader) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How the records of a set's rings reach the user: ring by ring in the order in
  * which the kernel wrote them, or all rings together in the order of time. */
-#include "set/set.h"
+#include "set/internal.h"
 
 #include "decode/decoder.h"
 #include "loop/drain.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* When the tasks that a set measures are gone: asks for it, has all that was
  * written until then delivered, and tells it. */
-#include "set/set.h"
+#include "set/internal.h"
 
 /* Milliseconds between two questions, which are a poll(2) for each target that
  * lives; and until one after a task has exited: its record is written before

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a set tells of its rings and records. */
-#include "set/set.h"
+#include "set/internal.h"
 
 #include "decode/decoder.h"
 #include "loop/ring_report.h"

@@ -7,7 +7,7 @@
 #include <uv.h>
 
 #include "set/counters.h"
-#include "set/set.h"
+#include "set/internal.h"
 #include "util/error.h"
 
 #define DEFAULT_RUNS 100

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Readings of a set, at once and on the loop at each tick. */
-#include "set/set.h"
+#include "set/internal.h"
 
 int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading) {
   set_t *impl = uvperf__set_impl(set);

@@ -4,7 +4,7 @@
  * read_start adds (a watch, a hotplug). Readings on the loop are in set_read.c,
  * the delivery of records in set_stream.c, snapshots in set_snapshot.c, CPUs in
  * set_cpu.c, and all else that can be done in set_control.c. */
-#include "set/set.h"
+#include "set/internal.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Snapshots of a set's overwritable rings: taken of all at one time, and
  * delivered ring by ring or in the order of time. */
-#include "set/set.h"
+#include "set/internal.h"
 
 #include "ring/snapshot.h"
 #include "util/alloc.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The delivery of a set's records: started, stopped, flushed. What happens in a
  * turn of the loop is in set_drain.c and set_end.c. */
-#include "set/set.h"
+#include "set/internal.h"
 
 #include "loop/ring_report.h"
 #include "loop/stream.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Follows the CPUs that go and come while a set delivers anything on its
  * loop. */
-#include "set/set.h"
+#include "set/internal.h"
 
 #include "loop/ring_report.h"
 

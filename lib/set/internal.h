@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the set's handle share, and what a measurement
  * takes of it. */
-#ifndef UVPERF_LIB_SET_SET_H
-#define UVPERF_LIB_SET_SET_H
+#ifndef UVPERF_LIB_SET_INTERNAL_H
+#define UVPERF_LIB_SET_INTERNAL_H
 
 #include "uvperf/set.h"
 #include "uvperf/set_stream.h"

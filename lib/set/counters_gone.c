@@ -11,7 +11,7 @@
  * know: the place and attr at which it was found are kept. A probe is one
  * poll(2) for each target that lives, and one more for each event that has hung
  * up since, once. */
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 #include <errno.h>
 #include <poll.h>

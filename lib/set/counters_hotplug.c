@@ -11,7 +11,7 @@
  * on; that which they were enabled does so, too, of one that is enabled when
  * its CPU is back, although it is in no list (__perf_event_enable does not
  * ask). */
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 #include <string.h>
 

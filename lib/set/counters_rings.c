@@ -2,7 +2,7 @@
 /* UVPERF_SET_RECORDS: into which ring each event writes, and by what its
  * records are decoded, also those that are read after it was closed. Who waits
  * for the rings is not known here. */
-#include "set/counters_impl.h"
+#include "set/counters_internal.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>

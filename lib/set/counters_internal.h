@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the counters share. For them alone; the others
  * include counters.h. */
-#ifndef UVPERF_LIB_SET_COUNTERS_IMPL_H
-#define UVPERF_LIB_SET_COUNTERS_IMPL_H
+#ifndef UVPERF_LIB_SET_COUNTERS_INTERNAL_H
+#define UVPERF_LIB_SET_COUNTERS_INTERNAL_H
 
 #include "host/target.h"
 #include "host/tracefs.h"
