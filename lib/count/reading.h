@@ -33,7 +33,7 @@ typedef struct uvperf__reading_origin_s {
  * Places of a task on one CPU are known to be so without it. */
 #define UVPERF__READING_PART_TIME 2u
 
-/* Its fields are for reading.c and reading_delta.c alone. The arrays are in one
+/* Its fields are for reading.c alone. The arrays are in one
  * block of memory, so that a reading grows as a whole or not at all. */
 struct uvperf_reading_s {
   uvperf__reading_origin_t origin;

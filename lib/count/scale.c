@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Arithmetic on counts: scaling and differences. Values only. */
+/* Scales the count of an event that was on a counter for a part of the time: by
+ * time_enabled / time_running, exactly, in 128 bits. */
 #include "uvperf/count.h"
 
 #include <errno.h>
 #include <stddef.h>
-
-#include <linux/perf_event.h>
 
 /* 128 bits: compilers have no such type for 32-bit machines. */
 typedef struct wide_s {
@@ -63,31 +62,5 @@ int uvperf_scale(uint64_t value, uint64_t enabled, uint64_t running,
     return -EOVERFLOW;
   }
   *scaled = divide(product, running);
-  return 0;
-}
-
-static uint64_t less(uint64_t newer, uint64_t older) {
-  return newer >= older ? newer - older : newer;
-}
-
-int uvperf_count_delta(const uvperf_count_t *older, const uvperf_count_t *newer,
-                       uvperf_count_t *delta) {
-  uvperf_count_t result;
-
-  if (older == NULL || newer == NULL || delta == NULL)
-    return -EINVAL;
-  if ((older->present & newer->present & PERF_FORMAT_ID) != 0 &&
-      older->id != newer->id)
-    return -EINVAL;
-  result = *newer;
-  result.value = less(newer->value, older->value);
-  result.lost = less(newer->lost, older->lost);
-  /* The ratio of a difference and a total would mean nothing. */
-  if (newer->time_enabled >= older->time_enabled &&
-      newer->time_running >= older->time_running) {
-    result.time_enabled -= older->time_enabled;
-    result.time_running -= older->time_running;
-  }
-  *delta = result;
   return 0;
 }
