@@ -128,7 +128,7 @@ void uvperf__reading_end(uvperf_reading_t *reading) {
   reading->is_filled = 1;
 }
 
-/* It was enabled and is not known to have been on a counter. A value tells that
+/* It was enabled and is not known to have been on a counter. A value shows that
  * it was: the kernel takes the times first and then the value, while the event
  * may count (__perf_event_read_value in kernel/events/core.c). */
 static int never_ran(const uvperf__cell_t *cell) {
@@ -164,12 +164,12 @@ static int is_part_time(const uvperf_reading_t *reading, size_t attr,
   return at->pid > 0 && (at->cpu >= 0 || (flags & UVPERF__READING_PART_TIME));
 }
 
-/* The state that is told. That it never ran means less for a part-time event,
+/* The state that is reported. That it never ran means less for a part-time event,
  * and the 0 of one that never ran before its task was gone is no value. (The
  * cell still says that it is gone, for the differences to come.) */
 static uint32_t state_of(const uvperf_reading_t *reading, size_t attr,
                          size_t place) {
-  const uvperf__cell_t *cell = uvperf__reading_see(reading, attr, place);
+  const uvperf__cell_t *cell = uvperf__reading_const_cell(reading, attr, place);
   int part_time = is_part_time(reading, attr, place);
 
   if (cell->state == UVPERF_COUNT_NEVER_SCHEDULED && part_time)
@@ -181,7 +181,8 @@ static uint32_t state_of(const uvperf_reading_t *reading, size_t attr,
 
 int uvperf__reading_has_value(const uvperf_reading_t *reading, size_t attr,
                               size_t place) {
-  return uvperf__cell_was_read(uvperf__reading_see(reading, attr, place)) &&
+  return uvperf__cell_was_read(
+             uvperf__reading_const_cell(reading, attr, place)) &&
          state_of(reading, attr, place) != UVPERF_COUNT_NEVER_SCHEDULED;
 }
 
@@ -193,11 +194,11 @@ static double ratio_of(uint64_t enabled, uint64_t running) {
   return running < enabled ? (double)running / (double)enabled : 1;
 }
 
-/* What is not read has no numbers, whatever the cell has: a sum shall not take
- * them for some. */
+/* A cell that was not read has no numbers, whatever is in it, so that no sum
+ * adds them. */
 static void make_count(const uvperf_reading_t *reading, size_t attr,
                        size_t place, uvperf_set_count_t *count) {
-  const uvperf__cell_t *cell = uvperf__reading_see(reading, attr, place);
+  const uvperf__cell_t *cell = uvperf__reading_const_cell(reading, attr, place);
 
   memset(count, 0, sizeof(*count));
   count->state = state_of(reading, attr, place);
@@ -285,7 +286,7 @@ int uvperf_set_count_add(uvperf_set_count_t *sum,
   return 0;
 }
 
-/* -- what it tells -------------------------------------------------------- */
+/* -- getters -------------------------------------------------------------- */
 
 size_t uvperf_reading_nr_attrs(const uvperf_reading_t *reading) {
   return reading->is_filled ? reading->nr_attrs : 0;
@@ -352,21 +353,20 @@ const char *uvperf_count_state_name(uint32_t state) {
 
 /* -- two readings, place by place ----------------------------------------- */
 
-/* Places ascend by their targets, and those of one by their serials: one that a
- * target gets later is behind its others, and before those of later targets. */
-static int is_before(const uvperf_place_t *a, const uvperf_place_t *b) {
-  return a->target != b->target ? a->target < b->target : a->serial < b->serial;
-}
-
-/* So a place of one is looked for in the other from where the last one was
- * found. */
+/* Finds the place with the same serial in another reading. Places ascend by
+ * target, then by serial, in every reading, so the search goes on from *place,
+ * where the last one was found. */
 static int find_place(const uvperf_reading_t *reading,
                       const uvperf_place_t *which, size_t *place) {
-  while (*place < reading->nr_places &&
-         is_before(&reading->places[*place], which))
-    (*place)++;
-  return *place < reading->nr_places &&
-         reading->places[*place].serial == which->serial;
+  const uvperf_place_t *at;
+
+  for (; *place < reading->nr_places; (*place)++) {
+    at = &reading->places[*place];
+    if (at->target > which->target ||
+        (at->target == which->target && at->serial >= which->serial))
+      return at->serial == which->serial;
+  }
+  return 0;
 }
 
 static int is_snapshot(const uvperf_reading_t *reading, size_t attr) {
@@ -385,6 +385,15 @@ static uint64_t less(uint64_t newer, uint64_t older) {
   return newer >= older ? newer - older : newer;
 }
 
+/* Both or neither: the ratio of a difference and a total would mean nothing. */
+static void subtract_times(uint64_t *enabled, uint64_t *running,
+                           uint64_t older_enabled, uint64_t older_running) {
+  if (*enabled < older_enabled || *running < older_running)
+    return;
+  *enabled -= older_enabled;
+  *running -= older_running;
+}
+
 int uvperf_count_delta(const uvperf_count_t *older, const uvperf_count_t *newer,
                        uvperf_count_t *delta) {
   uvperf_count_t result;
@@ -397,36 +406,10 @@ int uvperf_count_delta(const uvperf_count_t *older, const uvperf_count_t *newer,
   result = *newer;
   result.value = less(newer->value, older->value);
   result.lost = less(newer->lost, older->lost);
-  /* The ratio of a difference and a total would mean nothing. */
-  if (newer->time_enabled >= older->time_enabled &&
-      newer->time_running >= older->time_running) {
-    result.time_enabled -= older->time_enabled;
-    result.time_running -= older->time_running;
-  }
+  subtract_times(&result.time_enabled, &result.time_running,
+                 older->time_enabled, older->time_running);
   *delta = result;
   return 0;
-}
-
-static uvperf_count_t count_of(const uvperf__cell_t *cell) {
-  uvperf_count_t count;
-
-  memset(&count, 0, sizeof(count));
-  count.value = cell->value;
-  count.time_enabled = cell->enabled;
-  count.time_running = cell->running;
-  count.lost = cell->lost;
-  return count;
-}
-
-static void subtract_cell(const uvperf__cell_t *older, uvperf__cell_t *cell) {
-  uvperf_count_t before = count_of(older), delta = count_of(cell);
-
-  uvperf_count_delta(&before, &delta, &delta);
-  cell->value = delta.value;
-  cell->enabled = delta.time_enabled;
-  cell->running = delta.time_running;
-  cell->lost = delta.lost;
-  cell->state = uvperf__cell_state(cell, cell->state == UVPERF_COUNT_GONE);
 }
 
 /* Makes the newer cell the difference. By the states of the two:
@@ -447,7 +430,7 @@ static void subtract_cell(const uvperf__cell_t *older, uvperf__cell_t *cell) {
  * on a counter once need not have been in this interval.
  * ERROR: an event that was in error counts on from where it was when it is
  * enabled again (_perf_event_enable in kernel/events/core.c), so that taking
- * what was not read for zero would tell all that it ever counted once more. */
+ * what was not read for zero would count all that it ever counted once more. */
 static void delta_cell(const uvperf__cell_t *older, uvperf__cell_t *cell) {
   if (!uvperf__cell_was_read(cell))
     return;
@@ -456,7 +439,11 @@ static void delta_cell(const uvperf__cell_t *older, uvperf__cell_t *cell) {
     cell->state = UVPERF_COUNT_ERROR;
     cell->code = older->code;
   } else if (uvperf__cell_was_read(older)) {
-    subtract_cell(older, cell);
+    cell->value = less(cell->value, older->value);
+    cell->lost = less(cell->lost, older->lost);
+    subtract_times(&cell->enabled, &cell->running, older->enabled,
+                   older->running);
+    cell->state = uvperf__cell_state(cell, cell->state == UVPERF_COUNT_GONE);
   }
 }
 
@@ -466,28 +453,8 @@ static void delta_place(uvperf_reading_t *delta, size_t place,
 
   for (attr = 0; attr < delta->nr_attrs; attr++)
     if (!is_snapshot(delta, attr))
-      delta_cell(uvperf__reading_see(older, attr, at),
+      delta_cell(uvperf__reading_const_cell(older, attr, at),
                  uvperf__reading_cell(delta, attr, place));
-}
-
-static int copy(uvperf_reading_t *to, const uvperf_reading_t *from) {
-  int rc = uvperf__reading_begin(to, &from->origin, from->resets, from->since,
-                                 from->time, from->nr_attrs, from->attr_flags,
-                                 from->nr_places);
-
-  if (rc != 0)
-    return rc;
-  memcpy(to->cells, from->cells,
-         from->nr_attrs * from->nr_places * sizeof(*from->cells));
-  memcpy(to->places, from->places, from->nr_places * sizeof(*from->places));
-  return 0;
-}
-
-/* Whether one may be taken from the other. */
-static int are_in_order(const uvperf_reading_t *older,
-                        const uvperf_reading_t *newer) {
-  return same_set(older, newer) && !older->is_delta &&
-         older->time <= newer->time && older->resets <= newer->resets;
 }
 
 int uvperf_reading_delta(uvperf_reading_t *delta, const uvperf_reading_t *older,
@@ -500,20 +467,21 @@ int uvperf_reading_delta(uvperf_reading_t *delta, const uvperf_reading_t *older,
     return -EINVAL;
   if (older != NULL && !older->is_filled)
     older = NULL;
-  if (older != NULL && !are_in_order(older, newer))
+  if (older != NULL &&
+      (!same_set(older, newer) || older->is_delta ||
+       older->time > newer->time || older->resets > newer->resets))
     return -EINVAL;
-  rc = copy(delta, newer);
+  rc = uvperf_reading_copy(delta, newer);
   if (rc != 0)
     return rc;
   delta->is_delta = 1;
-  /* What was before a reset is off the newer already. */
+  /* The newer lacks already what was counted before a reset. */
   if (older != NULL && older->resets == newer->resets) {
     delta->interval = newer->time - older->time;
     for (place = 0; place < delta->nr_places; place++)
       if (find_place(older, &delta->places[place], &at))
         delta_place(delta, place, older, at);
   }
-  uvperf__reading_end(delta);
   return 0;
 }
 
@@ -525,7 +493,7 @@ static void subtract_place(uvperf_reading_t *reading, size_t place,
 
   for (attr = 0; attr < reading->nr_attrs; attr++) {
     uvperf__cell_t *cell = uvperf__reading_cell(reading, attr, place);
-    uint64_t cost = uvperf__reading_see(overhead, attr, at)->value;
+    uint64_t cost = uvperf__reading_const_cell(overhead, attr, at)->value;
 
     if (!is_snapshot(reading, attr) &&
         uvperf__reading_has_value(overhead, attr, at))
@@ -542,14 +510,14 @@ int uvperf_reading_subtract(uvperf_reading_t *reading,
   for (place = 0; place < reading->nr_places; place++)
     if (find_place(overhead, &reading->places[place], &at))
       subtract_place(reading, place, overhead, at);
-  uvperf__reading_end(reading);
   return 0;
 }
 
-/* Whether a cell tells what a measurement costs: its event was counted. */
-static int tells(const uvperf_reading_t *reading, size_t attr, size_t place) {
+/* Whether a cell has the cost of a measurement: its event was counted. */
+static int is_counted(const uvperf_reading_t *reading, size_t attr,
+                      size_t place) {
   return uvperf__reading_has_value(reading, attr, place) &&
-         uvperf__reading_see(reading, attr, place)->state !=
+         uvperf__reading_const_cell(reading, attr, place)->state !=
              UVPERF_COUNT_NOT_ENABLED;
 }
 
@@ -559,10 +527,10 @@ static void least_place(uvperf_reading_t *least, size_t place,
 
   for (attr = 0; attr < least->nr_attrs; attr++) {
     uvperf__cell_t *cell = uvperf__reading_cell(least, attr, place);
-    const uvperf__cell_t *its = uvperf__reading_see(other, attr, at);
+    const uvperf__cell_t *its = uvperf__reading_const_cell(other, attr, at);
 
-    if (tells(other, attr, at) &&
-        (!tells(least, attr, place) || its->value < cell->value))
+    if (is_counted(other, attr, at) &&
+        (!is_counted(least, attr, place) || its->value < cell->value))
       *cell = *its;
   }
 }
@@ -576,6 +544,5 @@ int uvperf__reading_least(uvperf_reading_t *least,
   for (place = 0; place < least->nr_places; place++)
     if (find_place(other, &least->places[place], &at))
       least_place(least, place, other, at);
-  uvperf__reading_end(least);
   return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A reading, as it is filled and compared. Values only: where they
- * come from, and what they were reset by, is for the callers. */
+/* A reading: the counts of several events (attrs) at several places (a CPU, a
+ * task) at one time. Values only: the callers read the events and subtract what
+ * was counted before a reset. */
 #ifndef UVPERF_LIB_COUNT_READING_H
 #define UVPERF_LIB_COUNT_READING_H
 
@@ -9,8 +10,8 @@
 
 #include "uvperf/reading.h"
 
-/* One count of an event at a place, as it is to be told: what a reset takes off
- * is off already. scaled and ratio are made from it. */
+/* One count of an event at a place, without what was counted before a reset.
+ * `scaled` and `ratio` are computed from it. */
 typedef struct uvperf__cell_s {
   uint64_t value;
   uint64_t enabled;
@@ -23,7 +24,7 @@ typedef struct uvperf__cell_s {
 /* Whose reading it is: two can be compared if all of it is the same. */
 typedef struct uvperf__reading_origin_s {
   const void *owner; /* the counters */
-  uint64_t born;     /* ns: tells two owners at one address apart */
+  uint64_t born;     /* ns: differs if another owner had the same address */
 } uvperf__reading_origin_t;
 
 /* Of an attr: its counts are values and no sums (UVPERF_ITEM_SNAPSHOT). */
@@ -33,8 +34,8 @@ typedef struct uvperf__reading_origin_s {
  * Places of a task on one CPU are known to be so without it. */
 #define UVPERF__READING_PART_TIME 2u
 
-/* Its fields are for reading.c alone. The arrays are in one
- * block of memory, so that a reading grows as a whole or not at all. */
+/* Its fields are for reading.c alone. The arrays are in one block of memory, so
+ * that a reading grows as a whole or not at all. */
 struct uvperf_reading_s {
   uvperf__reading_origin_t origin;
   uint64_t resets;
@@ -71,10 +72,10 @@ static inline uvperf__cell_t *uvperf__reading_cell(uvperf_reading_t *reading,
                                                    size_t attr, size_t place) {
   return &reading->cells[place * reading->nr_attrs + attr];
 }
-/* The same, to look at only. */
+/* The same, to read only. */
 static inline const uvperf__cell_t *
-uvperf__reading_see(const uvperf_reading_t *reading, size_t attr,
-                    size_t place) {
+uvperf__reading_const_cell(const uvperf_reading_t *reading, size_t attr,
+                           size_t place) {
   return &reading->cells[place * reading->nr_attrs + attr];
 }
 /* All cells and places (by target, then by serial) are filled. */
