@@ -2,7 +2,7 @@
 #include "bpf_reader_world.h"
 
 #include "attr/kernel_knows.h"
-#include "bpf/reader.h"
+#include "bpf/internal.h"
 #include "cpu_tree.h"
 #include "fake_uevents.h"
 

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "bpf/reader.h"
+#include "bpf/internal.h"
 #include "cpu_tree.h"
 #include "fake_uevents.h"
 #include "hotplug_owner.h"

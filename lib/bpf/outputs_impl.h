@@ -40,7 +40,7 @@ struct uvperf__bpf_outputs_s {
 int uvperf__bpf_outputs_check(const uvperf__bpf_outputs_t *outputs,
                               uvperf_error_t *error);
 
-/* bpf_outputs_attr.c: the attr by the options, and the rings that fit it. 0, or
+/* attr.c: the attr by the options, and the rings that fit it. 0, or
  * a code and the error. */
 int uvperf__bpf_outputs_shape(struct perf_event_attr **attr,
                               const uvperf__bpf_outputs_options_t *options,

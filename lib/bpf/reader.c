@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader of a BPF perf event array as a libuv handle: makes the events, and
  * the watch; closes these, and the hotplug that the first start adds. */
-#include "bpf/reader.h"
+#include "bpf/internal.h"
 
 #include <assert.h>
 #include <string.h>

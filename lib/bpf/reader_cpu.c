@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Follows the CPUs that go and come while a BPF reader is started. */
-#include "bpf/reader.h"
+#include "bpf/internal.h"
 
 #include "loop/ring_report.h"
 #include "util/error.h"

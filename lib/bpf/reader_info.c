@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a BPF reader tells of its CPUs, rings and records. */
-#include "bpf/reader.h"
+#include "bpf/internal.h"
 
 #include "loop/ring_report.h"
 

@@ -13,7 +13,7 @@
  *
  * So stop leaves in the map what resume put there before start, and takes out
  * what start has put there, whatever pause and resume did in between. */
-#include "bpf/reader.h"
+#include "bpf/internal.h"
 
 #include "explain/explain.h"
 

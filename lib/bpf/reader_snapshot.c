@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The snapshot of a BPF reader's overwritable rings. */
-#include "bpf/reader.h"
+#include "bpf/internal.h"
 
 #include "loop/ring_report.h"
 #include "ring/snapshot.h"

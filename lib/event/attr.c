@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The attr that a handle gives the kernel: the user's, with what every handle
  * asks for. */
-#include "event/event.h"
+#include "event/internal.h"
 
 #include "attr/copy.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What can be done to an open event: its ioctls, one function each. Changing a
  * breakpoint's attr takes more and is in event_modify.c. */
-#include "event/event.h"
+#include "event/internal.h"
 
 #include <limits.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 /* One perf event as a libuv handle: has it opened (event_open.c), maps its
  * ring, hands the ring to a watch, and closes it all. How records reach the
  * user is in event_stream.c, how events share a ring in event_output.c, what an
- * open event tells in event_info.c and what can be done to it in
+ * open event tells in read.c and what can be done to it in
  * event_control.c. */
-#include "event/event.h"
+#include "event/internal.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* Which handles are one group, and what is done to a leader's siblings when the
  * leader is enabled or closed. The kernel's perf_event_for_each and
  * perf_group_detach are the model. */
-#include "event/event.h"
+#include "event/internal.h"
 
 #include <linux/perf_event.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Changes the attr of an open breakpoint, and keeps it running or stopped, as
  * it was. */
-#include "event/event.h"
+#include "event/internal.h"
 
 #include <string.h>
 

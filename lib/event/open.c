@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens an event's attr, and again with less where the options allow it. What
  * may be changed, and when, is for fallback.c. */
-#include "event/event.h"
+#include "event/internal.h"
 
 #include <string.h>
 

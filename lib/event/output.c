@@ -2,7 +2,7 @@
 /* Which events write into a ring, and how their records are told apart. The
  * owner of the ring keeps what decoding takes of each, since records can
  * outlive the event that wrote them. */
-#include "event/event.h"
+#include "event/internal.h"
 
 #include <string.h>
 

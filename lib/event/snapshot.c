@@ -2,7 +2,7 @@
 /* Snapshots of an event's overwritable ring, into its record callback. How a
  * snapshot is taken is in snapshot.c, how records are delivered in
  * event_stream.c. */
-#include "event/event.h"
+#include "event/internal.h"
 
 #include "ring/snapshot.h"
 

@@ -2,7 +2,7 @@
 /* How the records of an event's ring reach the user: by callbacks between start
  * and stop, by flush, or one by one by next. Opening and closing are in
  * event.c, snapshots in event_snapshot.c. */
-#include "event/event.h"
+#include "event/internal.h"
 
 #include <poll.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the BPF reader's handle share. */
-#ifndef UVPERF_LIB_BPF_READER_H
-#define UVPERF_LIB_BPF_READER_H
+#ifndef UVPERF_LIB_BPF_INTERNAL_H
+#define UVPERF_LIB_BPF_INTERNAL_H
 
 #include "uvperf/bpf.h"
 
@@ -80,7 +80,7 @@ int uvperf__bpf_reader_want(reader_t *impl, uvperf_error_t *error);
 /* Start wants it no more. */
 void uvperf__bpf_reader_unwant(reader_t *impl);
 
-/* -- bpf_reader_stream.c -- */
+/* -- stream.c -- */
 
 /* Rings may be new: has them watched, if they are to be. 0, UV_ENOMEM, or what
  * uvperf__watch_add gives. */
@@ -89,7 +89,7 @@ int uvperf__bpf_reader_watch_rings(reader_t *impl);
 /* Stops delivery, and takes back what start has done. */
 void uvperf__bpf_reader_end_delivery(reader_t *impl);
 
-/* -- bpf_reader_drain.c -- */
+/* -- drain.c -- */
 
 extern const uvperf__watch_ops_t uvperf__bpf_reader_watch_ops;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The delivery of a BPF reader's records: started, stopped, flushed. What
- * happens in a turn of the loop is in bpf_reader_drain.c, what is in the map in
+ * happens in a turn of the loop is in drain.c, what is in the map in
  * bpf_reader_map.c. */
-#include "bpf/reader.h"
+#include "bpf/internal.h"
 
 #include "loop/ring_report.h"
 #include "loop/stream.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the event handle share. */
-#ifndef UVPERF_LIB_EVENT_EVENT_H
-#define UVPERF_LIB_EVENT_EVENT_H
+#ifndef UVPERF_LIB_EVENT_INTERNAL_H
+#define UVPERF_LIB_EVENT_INTERNAL_H
 
 #include "uvperf/event_control.h"
 
@@ -159,7 +159,7 @@ void uvperf__event_free_writers(event_t *impl);
  * that its records in the rings of others are told with. */
 void uvperf__event_attr_changed(const event_t *impl);
 
-/* -- event_info.c -- */
+/* -- read.c -- */
 
 /* The impl of a handle that must not be closing: anything else is a programming
  * error, as with libuv's handles. */

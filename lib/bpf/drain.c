@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How the records of a BPF reader's rings reach the user, ring by ring in the
  * order in which the kernel wrote them. */
-#include "bpf/reader.h"
+#include "bpf/internal.h"
 
 #include <string.h>
 

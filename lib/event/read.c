@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What an open event tells: counts and getters. Opening, delivery and closing
  * are in event.c, what can be done to it in event_control.c. */
-#include "event/event.h"
+#include "event/internal.h"
 
 #include <assert.h>
 
