@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* How the records of a set's rings reach the user: ring by ring in the order in
- * which the kernel wrote them, or all rings together in the order of time. */
+/* How the records of a set's rings reach the user: the watch that reads them,
+ * ring by ring in the order in which the kernel wrote them, or all rings
+ * together in the order of time. */
 #include "set/internal.h"
 
 #include "decode/decoder.h"
 #include "loop/drain.h"
 #include "loop/ring_report.h"
-#include "sys/sys.h"
+#include "util/alloc.h"
 
 #define NS_PER_MS 1000000u
 
@@ -57,19 +58,6 @@ void uvperf__set_deliver_merged(set_t *impl, const uvperf__merged_t *merged,
           merged->is_bad ? &merged->time : NULL, slice);
 }
 
-void uvperf__set_tell(set_t *impl, int status) {
-  impl->in_callback = 1;
-  impl->record_cb(impl->handle, status, NULL);
-  impl->in_callback = 0;
-}
-
-void uvperf__set_tell_of(set_t *impl, const uvperf__cpu_ring_t *ring,
-                         int status) {
-  impl->failed_ring = ring;
-  uvperf__set_tell(impl, status);
-  impl->failed_ring = NULL;
-}
-
 static uvperf__cpu_ring_t *ring_at(const set_t *impl, size_t index) {
   return uvperf__cpu_rings_at(uvperf__counters_rings(impl->counters), index);
 }
@@ -114,7 +102,7 @@ static int drain_has_no_ring(const void *owner) {
 static const uvperf__drain_ops_t drain_ops = {drain_sample, drain_record,
                                               drain_has_no_ring};
 
-int uvperf__set_drain(void *owner, size_t ring_index, uvperf__slice_t *slice) {
+static int drain_ring(void *owner, size_t ring_index, uvperf__slice_t *slice) {
   set_t *impl = owner;
   uvperf__cpu_ring_t *ring = ring_at(impl, ring_index);
   drain_t drain = {impl, uvperf__counters_decoder(impl->counters), ring, slice};
@@ -257,7 +245,7 @@ static void look_later(set_t *impl) {
     uvperf__watch_look_in(impl->watch, impl->slack_ns / NS_PER_MS + 1);
 }
 
-int uvperf__set_drain_all(void *owner, uvperf__slice_t *slice) {
+static int drain_all(void *owner, uvperf__slice_t *slice) {
   set_t *impl = owner;
   uint64_t records = slice->records;
   /* This clock comes before the heads: what is older than it by the slack is
@@ -284,7 +272,7 @@ int uvperf__set_drain_all(void *owner, uvperf__slice_t *slice) {
 
 /* -- what else the watch tells -------------------------------------------- */
 
-void uvperf__set_slice_end(void *owner) {
+static void slice_end(void *owner) {
   set_t *impl = owner;
 
   if (impl->start_flags & UVPERF_START_SLICE_END)
@@ -299,7 +287,7 @@ void uvperf__set_ring_skipped(void *owner, size_t ring_index) {
   uvperf__set_tell_of(impl, ring, UV_EPROTO);
 }
 
-int uvperf__set_spare(void *owner, size_t ring_index) {
+static int spare(void *owner, size_t ring_index) {
   const set_t *impl = owner;
 
   return uvperf__cpu_rings_spare(uvperf__counters_rings(impl->counters),
@@ -313,7 +301,7 @@ static void give_up(set_t *impl, size_t ring_index, int status) {
     uvperf__merge_drop(impl->merge, ring_index);
 }
 
-void uvperf__set_ring_end(void *owner, size_t ring_index, int status) {
+static void ring_end(void *owner, size_t ring_index, int status) {
   set_t *impl = owner;
 
   give_up(impl, ring_index, status);
@@ -322,7 +310,7 @@ void uvperf__set_ring_end(void *owner, size_t ring_index, int status) {
 
 /* The others have ended before; one that could not be polled has not been given
  * up yet. */
-void uvperf__set_end(void *owner, size_t ring_index, int status) {
+static void end_all(void *owner, size_t ring_index, int status) {
   set_t *impl = owner;
   size_t i;
 
@@ -330,4 +318,98 @@ void uvperf__set_end(void *owner, size_t ring_index, int status) {
     give_up(impl, i, i == ring_index ? status : UV_EBADF);
   uvperf__set_end_delivery(impl);
   uvperf__set_tell_of(impl, ring_at(impl, ring_index), status);
+}
+
+/* -- the watch ------------------------------------------------------------- */
+
+/* The merge follows the watch, so that it reads no ring that is not watched. Of
+ * one that could not be polled nothing is to be delivered. */
+static int merge_rings(set_t *impl) {
+  uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);
+  uvperf__cpu_ring_t *ring;
+  size_t i;
+  int rc;
+
+  if (impl->merge == NULL)
+    return 0;
+  while (impl->nr_merged < uvperf__watch_nr_rings(impl->watch)) {
+    i = impl->nr_merged;
+    ring = uvperf__cpu_rings_at(rings, i);
+    rc = uvperf__merge_add(impl->merge, &ring->ring, ring);
+    if (rc != 0)
+      return rc;
+    impl->nr_merged += 1;
+    if (uvperf__watch_has_ended(impl->watch, i))
+      uvperf__merge_drop(impl->merge, i);
+  }
+  return 0;
+}
+
+/* Nobody would be woken for overwritable rings; the watch without a ring takes
+ * the turns in which ends are looked for, and keeps the loop alive. */
+int uvperf__set_watch_rings(set_t *impl) {
+  uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);
+  uvperf__cpu_ring_t *ring;
+  int merged, rc = 0;
+  size_t i;
+
+  if (impl->watch == NULL || impl->flags & UVPERF_SET_OVERWRITE)
+    return 0;
+  for (i = uvperf__watch_nr_rings(impl->watch);
+       i < uvperf__cpu_rings_nr(rings) && rc == 0; i++) {
+    ring = uvperf__cpu_rings_at(rings, i);
+    rc = uvperf__watch_add(impl->watch, &ring->ring, &ring->fd, 1);
+  }
+  merged = merge_rings(impl);
+  return rc != 0 ? rc : merged;
+}
+
+static const uvperf__watch_ops_t by_ring = {
+    .drain = drain_ring,
+    .slice_end = slice_end,
+    .spare = spare,
+    .turned = uvperf__set_turned,
+    .ring_skipped = uvperf__set_ring_skipped,
+    .ring_end = ring_end,
+    .end = end_all,
+    .close = uvperf__set_begin_close,
+};
+
+static const uvperf__watch_ops_t by_time = {
+    .drain_all = drain_all,
+    .slice_end = slice_end,
+    .spare = spare,
+    .turned = uvperf__set_turned,
+    .ring_skipped = uvperf__set_ring_skipped,
+    .ring_end = ring_end,
+    .end = end_all,
+    .close = uvperf__set_begin_close,
+};
+
+/* At the first start, and not in init, so that an init that fails leaves
+ * nothing with the loop. */
+int uvperf__set_make_watch(set_t *impl) {
+  int in_order =
+      (impl->flags & (UVPERF_SET_TIME_ORDER | UVPERF_SET_OVERWRITE)) ==
+      UVPERF_SET_TIME_ORDER;
+  int rc;
+
+  if (impl->watch != NULL)
+    return 0;
+  if (impl->scratch == NULL)
+    impl->scratch = uvperf__calloc(1, UVPERF__RING_SCRATCH_BYTES);
+  if (impl->scratch == NULL)
+    return UV_ENOMEM;
+  if (in_order && impl->merge == NULL) {
+    rc = uvperf__merge_new(
+        &impl->merge, uvperf__counters_decoder(impl->counters), impl->scratch);
+    if (rc != 0)
+      return rc;
+  }
+  rc = uvperf__watch_new(&impl->watch, impl->handle->loop,
+                         in_order ? &by_time : &by_ring, impl);
+  if (rc != 0)
+    return rc;
+  uvperf__watch_set_ref(impl->watch, uvperf__ticker_has_ref(impl->ticker));
+  return 0;
 }

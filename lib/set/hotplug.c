@@ -67,14 +67,3 @@ int uvperf__set_follow_cpus(set_t *impl, uvperf_error_t *error) {
                  : uvperf__hotplug_explain(error, rc,
                                            "do without UVPERF_SET_FOLLOW_CPUS");
 }
-
-void uvperf__set_leave_cpus(set_t *impl) {
-  if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug) &&
-      !impl->is_started && impl->cb == NULL)
-    uvperf__hotplug_stop(impl->hotplug);
-}
-
-void uvperf__set_close_cpus(set_t *impl) {
-  if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))
-    uvperf__hotplug_close(impl->hotplug, &impl->teardown);
-}

@@ -60,7 +60,7 @@ typedef struct set_s {
                            * the rings are overwritable */
   size_t nr_merged;
 
-  /* The end of targets: set_end.c. */
+  /* The end of targets: end.c. */
   int ends_found;    /* and every ring's mark set; not all are told yet */
   int eof_told;      /* since the last start */
   uint64_t probe_at; /* when to ask next, by uv_now */
@@ -70,7 +70,7 @@ typedef struct set_s {
   int closed_by_user;
 } set_t;
 
-/* -- set.c -- */
+/* -- base.c -- */
 
 /* The impl of a handle that must not be closing: anything else is a programming
  * error, as with libuv's handles. */
@@ -82,45 +82,34 @@ uvperf__counters_t *uvperf__set_counters(const uvperf_set_t *set);
 /* Whether this process is a forked child of the one that made the set. */
 int uvperf__set_is_forked(const set_t *impl);
 
-/* Has the handle close, for what finds an inner handle being walked. */
-void uvperf__set_begin_close(void *owner);
-
-/* -- set_control.c -- */
-
 /* Frees the sources of closed events, unless a callback still has a record. */
 void uvperf__set_settle(set_t *impl);
 
-/* -- set_read.c -- */
+/* A record callback without a record. */
+void uvperf__set_tell(set_t *impl, int status);
 
-/* The ticker ticks: reads and calls back. */
-void uvperf__set_tick(void *owner);
+/* The same about one ring: uvperf_set_failed_ring. */
+void uvperf__set_tell_of(set_t *impl, const uvperf__cpu_ring_t *ring,
+                         int status);
 
-/* -- set_stream.c -- */
-
-/* Rings may be new: has them watched, if the watch is there, and they are not
- * overwritable. 0, UV_ENOMEM, or what uvperf__watch_add gives. */
-int uvperf__set_watch_rings(set_t *impl);
+/* Follows CPUs no more, if the handle is neither started nor reading. */
+void uvperf__set_leave_cpus(set_t *impl);
 
 /* Stops delivery, and disables what start enabled. */
 void uvperf__set_end_delivery(set_t *impl);
 
-/* -- set_cpu.c -- */
+/* Closes the handle; also what an inner handle calls that is closed by a
+ * walk. */
+void uvperf__set_begin_close(void *owner);
 
-/* Notes the CPUs that are online, by sysfs under a root, which must last:
- * before the events are opened. 0 or UV_ENOMEM. */
-int uvperf__set_make_hotplug(set_t *impl, const char *root);
+/* -- drain.c: records -- */
 
-/* Follows CPUs from now on, if that was asked for. 0, or a code and the
- * error. */
-int uvperf__set_follow_cpus(set_t *impl, uvperf_error_t *error);
+/* Makes the watch, if there is none yet. 0 or a code. */
+int uvperf__set_make_watch(set_t *impl);
 
-/* Does so no more, if the handle is neither started nor reading. */
-void uvperf__set_leave_cpus(set_t *impl);
-
-/* Closes what does it, if the loop knows of it. */
-void uvperf__set_close_cpus(set_t *impl);
-
-/* -- set_drain.c -- */
+/* Rings may be new: has them watched, if the watch is there, and they are not
+ * overwritable. 0, UV_ENOMEM, or what uvperf__watch_add gives. */
+int uvperf__set_watch_rings(set_t *impl);
 
 /* Counts a record of a ring, in this slice, and gives it to the user, who may
  * close the handle: impl and ring are still there then. */
@@ -136,22 +125,10 @@ void uvperf__set_deliver_merged(set_t *impl, const uvperf__merged_t *merged,
 /* Looks at the rings of a merge, and says which times are possible. */
 void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge);
 
-int uvperf__set_drain(void *owner, size_t ring_index, uvperf__slice_t *slice);
-int uvperf__set_drain_all(void *owner, uvperf__slice_t *slice);
-void uvperf__set_slice_end(void *owner);
-int uvperf__set_spare(void *owner, size_t ring_index);
-void uvperf__set_ring_end(void *owner, size_t ring_index, int status);
+/* What could not be read of a ring was skipped. */
 void uvperf__set_ring_skipped(void *owner, size_t ring_index);
-void uvperf__set_end(void *owner, size_t ring_index, int status);
 
-/* A record callback without a record. */
-void uvperf__set_tell(set_t *impl, int status);
-
-/* The same about one ring: uvperf_set_failed_ring. */
-void uvperf__set_tell_of(set_t *impl, const uvperf__cpu_ring_t *ring,
-                         int status);
-
-/* -- set_end.c -- */
+/* -- end.c: the end of targets -- */
 
 /* A record told that a task has exited: targets may be gone soon. */
 void uvperf__set_saw_exit(set_t *impl);
@@ -159,5 +136,20 @@ void uvperf__set_saw_exit(set_t *impl);
 /* A turn is over: asks for ends when it is time to, and tells those whose
  * records were all delivered. */
 void uvperf__set_turned(void *owner);
+
+/* -- hotplug.c: CPUs that go and come -- */
+
+/* Notes the CPUs that are online, by sysfs under a root, which must last:
+ * before the events are opened. 0 or UV_ENOMEM. */
+int uvperf__set_make_hotplug(set_t *impl, const char *root);
+
+/* Follows CPUs from now on, if that was asked for. 0, or a code and the
+ * error. */
+int uvperf__set_follow_cpus(set_t *impl, uvperf_error_t *error);
+
+/* -- read_interval.c -- */
+
+/* The ticker ticks: reads and calls back. */
+void uvperf__set_tick(void *owner);
 
 #endif

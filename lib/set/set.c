@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Several events as one libuv handle: makes the counters that hold the events,
- * and the ticker; closes these and the inner handles that the first start or
- * read_start adds (a watch, a hotplug). Readings on the loop are in set_read.c,
- * the delivery of records in set_stream.c, snapshots in set_snapshot.c, CPUs in
- * set_cpu.c, and all else that can be done in set_control.c. */
+/* Several events as one libuv handle: init, start, stop, flush, close, and what
+ * the counters below do and tell. */
 #include "set/internal.h"
 
 #include <assert.h>
 #include <string.h>
 
+#include "decode/decoder.h"
+#include "loop/ring_report.h"
+#include "loop/stream.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/options.h"
@@ -20,21 +20,6 @@ _Static_assert(sizeof(uvperf_set_t) == 8 * sizeof(void *),
 #define NS_PER_US        ((uint64_t)1000)
 #define DEFAULT_FLUSH_MS 100
 #define DEFAULT_SLACK_US 1000
-
-set_t *uvperf__set_impl(const uvperf_set_t *set) {
-  set_t *impl = set->impl;
-
-  assert(impl != NULL && !impl->closing);
-  return impl;
-}
-
-uvperf__counters_t *uvperf__set_counters(const uvperf_set_t *set) {
-  return uvperf__set_impl(set)->counters;
-}
-
-int uvperf__set_is_forked(const set_t *impl) {
-  return uvperf__counters_check(impl->counters, NULL) != 0;
-}
 
 /* -- close ---------------------------------------------------------------- */
 
@@ -67,25 +52,6 @@ static void closed(void *owner) {
     handle->reserved[0] = handle;
   if (handle->close_cb != NULL)
     handle->close_cb(handle);
-}
-
-/* Closing fds can wait for the loop, but nothing counts, and no program at an
- * event runs, from now on: a tracepoint runs its programs whether its events
- * are enabled or not. In a forked child the counters leave the events, the
- * parent's, alone. */
-void uvperf__set_begin_close(void *owner) {
-  set_t *impl = owner;
-
-  impl->closing = 1;
-  impl->session += 1;
-  impl->is_started = 0;
-  uvperf__counters_disable(impl->counters, NULL);
-  uvperf__counters_detach(impl->counters);
-  uvperf__ticker_close(impl->ticker, &impl->teardown);
-  if (impl->watch != NULL)
-    uvperf__watch_close(impl->watch, &impl->teardown);
-  uvperf__set_close_cpus(impl);
-  uvperf__teardown_end(&impl->teardown);
 }
 
 void uvperf_set_close(uvperf_set_t *set, uvperf_set_close_cb close_cb) {
@@ -218,4 +184,273 @@ int uvperf_set_is_closing(const uvperf_set_t *set) {
 
 size_t uvperf_set_size(void) {
   return sizeof(uvperf_set_t);
+}
+
+/* -- start ---------------------------------------------------------------- */
+
+static int check_start(const set_t *impl, uvperf_set_record_cb cb,
+                       uvperf_error_t *error) {
+  if (uvperf__counters_rings(impl->counters) == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "there are no records without UVPERF_SET_RECORDS");
+  if (cb == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "a record callback is needed");
+  if (impl->is_started)
+    return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
+                             "already started");
+  if (impl->eof_told && uvperf__counters_have_ended(impl->counters))
+    return uvperf__error_set(error, UV_EOF, UVPERF_CAUSE_NO_TASK,
+                             "every target is gone: nothing more will come");
+  return 0;
+}
+
+static int start_watch(set_t *impl, const uvperf_stream_options_t *options,
+                       uvperf_error_t *error) {
+  uvperf__watch_options_t chosen;
+  int rc;
+
+  uvperf__stream_choose(options, impl->default_flush_ms, &chosen);
+  if (impl->flags & UVPERF_SET_OVERWRITE)
+    chosen.flush_ms = 0; /* there is nothing that could wait */
+  rc = uvperf__set_make_watch(impl);
+  if (rc == 0)
+    rc = uvperf__set_watch_rings(impl);
+  if (rc == 0)
+    rc = uvperf__watch_start(impl->watch, &chosen);
+  if (rc != 0)
+    return uvperf__ring_report_refused(error, rc);
+  impl->flush_ms = chosen.flush_ms;
+  return 0;
+}
+
+/* The watch comes first, so that the first record finds a reader. */
+static int start(set_t *impl, const uvperf_stream_options_t *options,
+                 uvperf_error_t *error) {
+  int enables = !(options->flags & UVPERF_START_NO_ENABLE);
+  int rc;
+
+  rc = start_watch(impl, options, error);
+  if (rc != 0)
+    return rc;
+  rc = uvperf__set_follow_cpus(impl, error);
+  if (rc == 0 && enables) {
+    impl->enabled_by_start = 1;
+    rc = uvperf__counters_enable(impl->counters, error);
+  }
+  if (rc != 0)
+    uvperf__set_end_delivery(impl);
+  return rc;
+}
+
+int uvperf_set_start(uvperf_set_t *set, const uvperf_stream_options_t *options,
+                     uvperf_set_record_cb cb, uvperf_error_t *error) {
+  set_t *impl = uvperf__set_impl(set);
+  uvperf_stream_options_t own;
+  int rc;
+
+  rc = uvperf__stream_copy(&own, options, error);
+  if (rc == 0)
+    rc = uvperf__counters_check(impl->counters, error);
+  if (rc == 0)
+    rc = check_start(impl, cb, error);
+  if (rc == 0)
+    rc = start(impl, &own, error);
+  if (rc != 0)
+    return rc;
+  impl->session += 1;
+  impl->is_started = 1;
+  impl->start_flags = own.flags;
+  impl->record_cb = cb;
+  impl->eof_told = 0;
+  impl->probe_at = 0;
+  return 0;
+}
+
+/* -- stop and flush ------------------------------------------------------- */
+
+int uvperf_set_stop(uvperf_set_t *set) {
+  set_t *impl = uvperf__set_impl(set);
+
+  if (uvperf__set_is_forked(impl))
+    return UV_EPERM;
+  uvperf__set_end_delivery(impl);
+  return 0;
+}
+
+int uvperf_set_flush(uvperf_set_t *set) {
+  set_t *impl = uvperf__set_impl(set);
+
+  if (uvperf__set_is_forked(impl))
+    return UV_EPERM;
+  if (impl->record_cb == NULL || impl->flags & UVPERF_SET_OVERWRITE)
+    return UV_EINVAL;
+  if (impl->in_callback)
+    return UV_EBUSY;
+  uvperf__teardown_hold(&impl->teardown);
+  impl->is_flushing = 1;
+  uvperf__watch_flush(impl->watch);
+  impl->is_flushing = 0;
+  if (!impl->closing)
+    uvperf__counters_settle(impl->counters);
+  uvperf__teardown_let_go(&impl->teardown);
+  return 0;
+}
+
+void uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb) {
+  uvperf__set_impl(set)->end_cb = cb;
+}
+
+void uvperf_set_on_cpu(uvperf_set_t *set, uvperf_set_cpu_cb cb) {
+  uvperf__set_impl(set)->cpu_cb = cb;
+}
+
+/* -- control --------------------------------------------------------------- */
+
+int uvperf_set_enable(uvperf_set_t *set, uvperf_error_t *error) {
+  return uvperf__counters_enable(uvperf__set_counters(set), error);
+}
+
+int uvperf_set_disable(uvperf_set_t *set, uvperf_error_t *error) {
+  return uvperf__counters_disable(uvperf__set_counters(set), error);
+}
+
+int uvperf_set_reset(uvperf_set_t *set) {
+  return uvperf__counters_reset(uvperf__set_counters(set));
+}
+
+int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading) {
+  set_t *impl = uvperf__set_impl(set);
+
+  if (reading == NULL)
+    return UV_EINVAL;
+  return uvperf__counters_read(impl->counters, reading);
+}
+
+/* With the targets of now delivery may have an end that it had not, or be at
+ * it. */
+static void look_for_ends(set_t *impl) {
+  if (impl->is_started)
+    uvperf__watch_look_in(impl->watch, 0);
+}
+
+/* A target whose records nobody would read is none. */
+int uvperf_set_add_target(uvperf_set_t *set, const uvperf_target_t *target,
+                          uint32_t *index, uvperf_error_t *error) {
+  set_t *impl = uvperf__set_impl(set);
+  uint32_t added;
+  int rc;
+
+  /* There may be no turns that do it. */
+  uvperf__set_settle(impl);
+  rc = uvperf__counters_add_target(impl->counters, target, &added, error);
+  if (rc != 0)
+    return rc;
+  rc = uvperf__set_watch_rings(impl);
+  if (rc != 0) {
+    uvperf__counters_remove_target(impl->counters, added);
+    return uvperf__ring_report_refused(error, rc);
+  }
+  if (index != NULL)
+    *index = added;
+  look_for_ends(impl);
+  return 0;
+}
+
+int uvperf_set_remove_target(uvperf_set_t *set, uint32_t index) {
+  set_t *impl = uvperf__set_impl(set);
+  int rc = uvperf__counters_remove_target(impl->counters, index);
+
+  if (rc == 0)
+    look_for_ends(impl);
+  return rc;
+}
+
+int uvperf_set_set_filter(uvperf_set_t *set, size_t attr, const char *filter,
+                          uvperf_error_t *error) {
+  return uvperf__counters_set_filter(uvperf__set_counters(set), attr, filter,
+                                     error);
+}
+
+int uvperf_set_set_period(uvperf_set_t *set, size_t attr, uint64_t period,
+                          uvperf_error_t *error) {
+  return uvperf__counters_set_period(uvperf__set_counters(set), attr, period,
+                                     error);
+}
+
+int uvperf_set_set_bpf(uvperf_set_t *set, size_t attr, int prog_fd,
+                       uvperf_error_t *error) {
+  return uvperf__counters_set_bpf(uvperf__set_counters(set), attr, prog_fd,
+                                  error);
+}
+
+/* -- what is known of it --------------------------------------------------- */
+
+const uvperf_set_failure_t *uvperf_set_failures(const uvperf_set_t *set,
+                                                size_t *nr) {
+  return uvperf__counters_failures(uvperf__set_counters(set), nr);
+}
+
+size_t uvperf_set_nr_attrs(const uvperf_set_t *set) {
+  return uvperf__counters_nr_attrs(uvperf__set_counters(set));
+}
+
+const uvperf_event_item_t *uvperf_set_item(const uvperf_set_t *set,
+                                           size_t attr) {
+  return uvperf__counters_item(uvperf__set_counters(set), attr);
+}
+
+const uvperf_change_t *uvperf_set_changes(const uvperf_set_t *set, size_t attr,
+                                          size_t *nr) {
+  return uvperf__counters_changes(uvperf__set_counters(set), attr, nr);
+}
+
+size_t uvperf_set_nr_open(const uvperf_set_t *set) {
+  return uvperf__counters_nr_open(uvperf__set_counters(set));
+}
+
+int uvperf_set_fd(const uvperf_set_t *set, size_t attr, uint64_t serial) {
+  return uvperf__counters_fd(uvperf__set_counters(set), attr, serial);
+}
+
+const uvperf_source_t *uvperf_set_source(const uvperf_set_t *set, uint64_t id) {
+  const uvperf_decoder_t *decoder =
+      uvperf__counters_decoder(uvperf__set_counters(set));
+
+  return decoder == NULL ? NULL : uvperf__decoder_source(decoder, id);
+}
+
+static uvperf__cpu_rings_t *rings_of(const uvperf_set_t *set) {
+  return uvperf__counters_rings(uvperf__set_counters(set));
+}
+
+size_t uvperf_set_nr_rings(const uvperf_set_t *set) {
+  uvperf__cpu_rings_t *rings = rings_of(set);
+
+  return rings == NULL ? 0 : uvperf__cpu_rings_nr(rings);
+}
+
+void uvperf_set_stats(const uvperf_set_t *set, uvperf_stats_t *stats) {
+  const set_t *impl = uvperf__set_impl(set);
+
+  uvperf__ring_report_stats(rings_of(set), impl->watch,
+                            uvperf__set_is_forked(impl), stats);
+  stats->cpus_gone = impl->cpus_gone;
+  stats->cpus_come = impl->cpus_come;
+}
+
+int uvperf_set_ring(const uvperf_set_t *set, size_t index,
+                    uvperf_ring_info_t *ring) {
+  const set_t *impl = uvperf__set_impl(set);
+
+  return uvperf__ring_report_info(rings_of(set), index, impl->watch,
+                                  uvperf__set_is_forked(impl), ring);
+}
+
+int uvperf_set_failed_ring(const uvperf_set_t *set, uvperf_ring_info_t *ring) {
+  const set_t *impl = uvperf__set_impl(set);
+
+  if (impl->failed_ring == NULL)
+    return UV_ENOENT;
+  return uvperf_set_ring(set, impl->failed_ring->index, ring);
 }

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Readings of a set, at once and on the loop at each tick. */
+/* Readings of a set on its loop: one at each tick of an interval. */
 #include "set/internal.h"
-
-int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading) {
-  set_t *impl = uvperf__set_impl(set);
-
-  if (reading == NULL)
-    return UV_EINVAL;
-  return uvperf__counters_read(impl->counters, reading);
-}
 
 /* What could not be read is left to the next tick: the reading that the delta
  * begins at stays. */

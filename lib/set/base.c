@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* What the other files of the handle call back: whose handle it is, a callback
+ * without a record, the end of delivery, and closing. */
+#include "set/internal.h"
+
+#include <assert.h>
+
+set_t *uvperf__set_impl(const uvperf_set_t *set) {
+  set_t *impl = set->impl;
+
+  assert(impl != NULL && !impl->closing);
+  return impl;
+}
+
+uvperf__counters_t *uvperf__set_counters(const uvperf_set_t *set) {
+  return uvperf__set_impl(set)->counters;
+}
+
+int uvperf__set_is_forked(const set_t *impl) {
+  return uvperf__counters_check(impl->counters, NULL) != 0;
+}
+
+void uvperf__set_settle(set_t *impl) {
+  if (!impl->in_callback)
+    uvperf__counters_settle(impl->counters);
+}
+
+void uvperf__set_tell(set_t *impl, int status) {
+  impl->in_callback = 1;
+  impl->record_cb(impl->handle, status, NULL);
+  impl->in_callback = 0;
+}
+
+void uvperf__set_tell_of(set_t *impl, const uvperf__cpu_ring_t *ring,
+                         int status) {
+  impl->failed_ring = ring;
+  uvperf__set_tell(impl, status);
+  impl->failed_ring = NULL;
+}
+
+void uvperf__set_leave_cpus(set_t *impl) {
+  if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug) &&
+      !impl->is_started && impl->cb == NULL)
+    uvperf__hotplug_stop(impl->hotplug);
+}
+
+void uvperf__set_end_delivery(set_t *impl) {
+  impl->session += 1;
+  impl->is_started = 0;
+  /* Also when it is not started: this may be inside a flush. */
+  if (impl->watch != NULL)
+    uvperf__watch_stop(impl->watch);
+  if (impl->enabled_by_start)
+    uvperf__counters_disable(impl->counters, NULL);
+  impl->enabled_by_start = 0;
+  uvperf__set_leave_cpus(impl);
+}
+
+static void close_cpus(set_t *impl) {
+  if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))
+    uvperf__hotplug_close(impl->hotplug, &impl->teardown);
+}
+
+/* Closing fds can wait for the loop, but nothing counts, and no program at an
+ * event runs, from now on: a tracepoint runs its programs whether its events
+ * are enabled or not. In a forked child the counters leave the events, the
+ * parent's, alone. */
+void uvperf__set_begin_close(void *owner) {
+  set_t *impl = owner;
+
+  impl->closing = 1;
+  impl->session += 1;
+  impl->is_started = 0;
+  uvperf__counters_disable(impl->counters, NULL);
+  uvperf__counters_detach(impl->counters);
+  uvperf__ticker_close(impl->ticker, &impl->teardown);
+  if (impl->watch != NULL)
+    uvperf__watch_close(impl->watch, &impl->teardown);
+  close_cpus(impl);
+  uvperf__teardown_end(&impl->teardown);
+}
