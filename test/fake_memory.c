@@ -44,7 +44,7 @@ size_t fake_live_allocations(void) {
   return held.live;
 }
 
-/* -- the page that opener.c makes, for ever -------------------------------- */
+/* -- the page that sys/fork.c makes, for ever ------------------------------ */
 
 int __wrap_uvperf__sys_mmap_private(void **address, size_t size) {
   int code;

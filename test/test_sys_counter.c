@@ -14,7 +14,7 @@
 
 static void need_instructions(const char *test) {
 #if !defined(__x86_64__) && !defined(__i386__) && !defined(__aarch64__)
-  support_skip(test, "an architecture that sys_counter.c knows");
+  support_skip(test, "an architecture that sys/rdpmc.c knows");
 #endif
   (void)test;
 }

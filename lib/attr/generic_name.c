@@ -10,7 +10,7 @@
 
 #include <linux/perf_event.h>
 
-#include "util/letter_case.h"
+#include "util/ascii.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

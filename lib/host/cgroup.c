@@ -11,9 +11,9 @@
 #include <linux/magic.h>
 
 #include "host/mounts.h"
+#include "util/ascii.h"
 #include "util/error.h"
 #include "util/file.h"
-#include "util/letter_case.h"
 
 /* -- where it is ---------------------------------------------------------- */
 

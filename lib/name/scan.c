@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/ascii.h"
 #include "util/error.h"
-#include "util/letter_case.h"
 
 void uvperf__parse_init(uvperf__parse_t *parse, const char *root,
                         const char *text, uvperf_error_t *error) {

@@ -98,7 +98,7 @@ static int is_sum(uint32_t counter) {
 #endif
 }
 
-/* Whether there is anything that sys_counter.c can do on this architecture. */
+/* Whether there is anything that sys/rdpmc.c can do on this architecture. */
 static int can_count(void) {
   return is_sum(0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which process and which thread has opened something. A forked child,
- * and another thread, differ from it. */
+/* Who is calling: which process, so that a forked child is recognised, and
+ * which thread. */
 #ifndef UVPERF_LIB_SYS_FORK_H
 #define UVPERF_LIB_SYS_FORK_H
 

@@ -51,7 +51,7 @@ int uvperf__sys_close(int fd);
 int uvperf__sys_membarrier(void);
 
 /* getpid(2), by which a forked child is recognised if there is no better way:
- * see opener.h. */
+ * see sys/fork.h. */
 pid_t uvperf__sys_getpid(void);
 
 /* A number of the calling thread, without a system call; 0 where it is not to
@@ -78,8 +78,8 @@ int uvperf__sys_uevents_open(void);
 ssize_t uvperf__sys_uevents_read(int fd, void *buffer, size_t size,
                                  int *from_kernel);
 
-/* No calls, but what needs the kernel's leave as well and what tests script: in
- * sys_counter.c. */
+/* Instructions, in rdpmc.c: they need the kernel's leave too, and tests script
+ * them. */
 
 /* What a counter of this CPU's PMU holds, by its number: x86: rdpmc; aarch64:
  * pmccntr_el0 for 31, pmevcntrN_el0 below. Where it is not allowed, and for a

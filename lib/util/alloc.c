@@ -9,7 +9,8 @@
 
 #include "uvperf/allocator.h"
 
-/* Global state, as is the mark in opener.c; there is no other. */
+/* Global state. All else of it is the mark of sys/fork.c and what
+ * attr/kernel_knows.c has found. */
 static uvperf_calloc_func user_calloc = calloc;
 static uvperf_free_func user_free = free;
 

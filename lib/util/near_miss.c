@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "util/letter_case.h"
+#include "util/ascii.h"
 
 static size_t least(size_t a, size_t b) {
   return a < b ? a : b;

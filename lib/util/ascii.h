@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The characters of ASCII, whatever the locale. */
-#ifndef UVPERF_LIB_UTIL_LETTER_CASE_H
-#define UVPERF_LIB_UTIL_LETTER_CASE_H
+#ifndef UVPERF_LIB_UTIL_ASCII_H
+#define UVPERF_LIB_UTIL_ASCII_H
 
 /* Not tolower(3): in a Turkish locale "I" would not be "i". */
 static inline char uvperf__lower(char c) {
