@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
+#include "util/error.h"
 
 /* Where the 64-bit flag word starts. */
 #define FLAGS_OFFSET 40
@@ -51,6 +52,71 @@ static const place_t fields[] = {
     [UVPERF_ATTR_SIG_DATA - UVPERF_ATTR_TYPE] = {120, 8, 0, 64, 0},
     [UVPERF_ATTR_CONFIG3 - UVPERF_ATTR_TYPE] = {128, 8, 0, 64, 0},
     [UVPERF_ATTR_CONFIG4 - UVPERF_ATTR_TYPE] = {136, 8, 0, 64, 0},
+};
+
+/* What <linux/perf_event.h> calls them. */
+static const char *const names[] = {
+    [UVPERF_ATTR_DISABLED] = "disabled",
+    [UVPERF_ATTR_INHERIT] = "inherit",
+    [UVPERF_ATTR_PINNED] = "pinned",
+    [UVPERF_ATTR_EXCLUSIVE] = "exclusive",
+    [UVPERF_ATTR_EXCLUDE_USER] = "exclude_user",
+    [UVPERF_ATTR_EXCLUDE_KERNEL] = "exclude_kernel",
+    [UVPERF_ATTR_EXCLUDE_HV] = "exclude_hv",
+    [UVPERF_ATTR_EXCLUDE_IDLE] = "exclude_idle",
+    [UVPERF_ATTR_MMAP] = "mmap",
+    [UVPERF_ATTR_COMM] = "comm",
+    [UVPERF_ATTR_FREQ] = "freq",
+    [UVPERF_ATTR_INHERIT_STAT] = "inherit_stat",
+    [UVPERF_ATTR_ENABLE_ON_EXEC] = "enable_on_exec",
+    [UVPERF_ATTR_TASK] = "task",
+    [UVPERF_ATTR_WATERMARK] = "watermark",
+    [UVPERF_ATTR_PRECISE_IP] = "precise_ip",
+    [UVPERF_ATTR_MMAP_DATA] = "mmap_data",
+    [UVPERF_ATTR_SAMPLE_ID_ALL] = "sample_id_all",
+    [UVPERF_ATTR_EXCLUDE_HOST] = "exclude_host",
+    [UVPERF_ATTR_EXCLUDE_GUEST] = "exclude_guest",
+    [UVPERF_ATTR_EXCLUDE_CALLCHAIN_KERNEL] = "exclude_callchain_kernel",
+    [UVPERF_ATTR_EXCLUDE_CALLCHAIN_USER] = "exclude_callchain_user",
+    [UVPERF_ATTR_MMAP2] = "mmap2",
+    [UVPERF_ATTR_COMM_EXEC] = "comm_exec",
+    [UVPERF_ATTR_USE_CLOCKID] = "use_clockid",
+    [UVPERF_ATTR_CONTEXT_SWITCH] = "context_switch",
+    [UVPERF_ATTR_WRITE_BACKWARD] = "write_backward",
+    [UVPERF_ATTR_NAMESPACES] = "namespaces",
+    [UVPERF_ATTR_KSYMBOL] = "ksymbol",
+    [UVPERF_ATTR_BPF_EVENT] = "bpf_event",
+    [UVPERF_ATTR_AUX_OUTPUT] = "aux_output",
+    [UVPERF_ATTR_CGROUP] = "cgroup",
+    [UVPERF_ATTR_TEXT_POKE] = "text_poke",
+    [UVPERF_ATTR_BUILD_ID] = "build_id",
+    [UVPERF_ATTR_INHERIT_THREAD] = "inherit_thread",
+    [UVPERF_ATTR_REMOVE_ON_EXEC] = "remove_on_exec",
+    [UVPERF_ATTR_SIGTRAP] = "sigtrap",
+    [UVPERF_ATTR_DEFER_CALLCHAIN] = "defer_callchain",
+    [UVPERF_ATTR_DEFER_OUTPUT] = "defer_output",
+    [UVPERF_ATTR_TYPE] = "type",
+    [UVPERF_ATTR_SIZE] = "size",
+    [UVPERF_ATTR_CONFIG] = "config",
+    [UVPERF_ATTR_SAMPLE_PERIOD] = "sample_period",
+    [UVPERF_ATTR_SAMPLE_TYPE] = "sample_type",
+    [UVPERF_ATTR_READ_FORMAT] = "read_format",
+    [UVPERF_ATTR_WAKEUP_EVENTS] = "wakeup_events",
+    [UVPERF_ATTR_BP_TYPE] = "bp_type",
+    [UVPERF_ATTR_CONFIG1] = "config1",
+    [UVPERF_ATTR_CONFIG2] = "config2",
+    [UVPERF_ATTR_BRANCH_SAMPLE_TYPE] = "branch_sample_type",
+    [UVPERF_ATTR_SAMPLE_REGS_USER] = "sample_regs_user",
+    [UVPERF_ATTR_SAMPLE_STACK_USER] = "sample_stack_user",
+    [UVPERF_ATTR_CLOCKID] = "clockid",
+    [UVPERF_ATTR_SAMPLE_REGS_INTR] = "sample_regs_intr",
+    [UVPERF_ATTR_AUX_WATERMARK] = "aux_watermark",
+    [UVPERF_ATTR_SAMPLE_MAX_STACK] = "sample_max_stack",
+    [UVPERF_ATTR_AUX_SAMPLE_SIZE] = "aux_sample_size",
+    [UVPERF_ATTR_AUX_ACTION] = "aux_action",
+    [UVPERF_ATTR_SIG_DATA] = "sig_data",
+    [UVPERF_ATTR_CONFIG3] = "config3",
+    [UVPERF_ATTR_CONFIG4] = "config4",
 };
 
 /* These write records that never count for wakeup_events. */
@@ -221,12 +287,33 @@ int uvperf__attr_dup(struct perf_event_attr **copy,
   return 0;
 }
 
+int uvperf__attr_copy(struct perf_event_attr **copy,
+                      const struct perf_event_attr *attr,
+                      uvperf_error_t *error) {
+  int rc = uvperf__attr_dup(copy, attr);
+
+  if (rc == -ENOMEM)
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                             "no memory for a copy of the attr");
+  if (rc != 0)
+    return uvperf__error_set(
+        error, rc, UVPERF_CAUSE_ARGUMENT,
+        "attr.size %u is not a size of struct perf_event_attr", attr->size);
+  return 0;
+}
+
 uint64_t uvperf__attr_value(const struct perf_event_attr *attr,
                             enum uvperf_attr_field field) {
   uint64_t value;
 
   uvperf_attr_get(attr, field, &value);
   return value;
+}
+
+const char *uvperf__attr_field_name(unsigned int field) {
+  if (field >= sizeof(names) / sizeof(names[0]) || names[field] == NULL)
+    return "?";
+  return names[field];
 }
 
 uint32_t uvperf__attr_end(enum uvperf_attr_field field) {

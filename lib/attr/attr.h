@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "uvperf/attr.h"
+#include "uvperf/error.h"
 
 /* attr->size, 0 counting as PERF_ATTR_SIZE_VER0 as in the kernel's
  * perf_copy_attr. */
@@ -17,6 +18,11 @@ uint32_t uvperf__attr_size(const struct perf_event_attr *attr);
  * one above a page, as in the kernel; -ENOMEM. */
 int uvperf__attr_dup(struct perf_event_attr **copy,
                      const struct perf_event_attr *attr);
+
+/* The same, explained: 0, or a code and the error. */
+int uvperf__attr_copy(struct perf_event_attr **copy,
+                      const struct perf_event_attr *attr,
+                      uvperf_error_t *error);
 
 /* The value of a field, 0 where the attr has none. */
 uint64_t uvperf__attr_value(const struct perf_event_attr *attr,

@@ -9,7 +9,6 @@
 #include "uvperf/fallback.h"
 
 #include "attr/attr.h"
-#include "attr/copy.h"
 #include "util/error.h"
 
 /* perf_output_sample in kernel/events/core.c wakes by the wakeup_events of the

@@ -3,7 +3,7 @@
  * asks for. */
 #include "event/internal.h"
 
-#include "attr/copy.h"
+#include "attr/attr.h"
 
 int uvperf__event_attr_copy(struct perf_event_attr **copy,
                             const struct perf_event_attr *attr, uint32_t flags,

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "attr/attr.h"
-#include "attr/copy.h"
 #include "attr/kernel_knows.h"
 #include "host/pmu.h"
 #include "name/list.h"
