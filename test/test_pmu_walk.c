@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "host/pmu.h"
-#include "host/pmu_walk.h"
 
 #define PMUS "/sys/bus/event_source/devices"
 

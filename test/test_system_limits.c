@@ -14,7 +14,7 @@
 
 #include <linux/capability.h>
 
-#include "host/system_limits.h"
+#include "host/system.h"
 
 #define KERNEL  "/proc/sys/kernel/"
 #define STATUS  "/proc/self/status"

@@ -6,7 +6,6 @@
 #include <errno.h>
 
 #include "host/system.h"
-#include "host/topology.h"
 
 static void write_id(const temp_tree_t *tree, int cpu, const char *name,
                      const char *text) {

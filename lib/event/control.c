@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 
 #include "explain/explain.h"
-#include "host/control_fd.h"
+#include "host/ioctl.h"
 #include "host/system.h"
 #include "sys/sys.h"
 #include "util/error.h"

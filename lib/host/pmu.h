@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "uvperf/attr.h"
+#include "uvperf/pmu.h"
 
 #include "host/system.h"
 
@@ -104,5 +105,12 @@ int uvperf__pmu_cpus(const char *root, const char *pmu,
 /* caps/max_precise; -ENOENT where the kernel does not tell; -EINVAL: no
  * number. */
 int uvperf__pmu_max_precise(const char *root, const char *pmu, uint32_t *max);
+
+/* The walks of uvperf/pmu.h under a root. */
+int uvperf__pmu_walk(const char *root, uvperf_pmu_cb cb, void *arg);
+int uvperf__pmu_walk_formats(const char *root, const char *pmu,
+                             uvperf_pmu_format_cb cb, void *arg);
+int uvperf__pmu_walk_events(const char *root, const char *pmu,
+                            uvperf_pmu_event_cb cb, void *arg);
 
 #endif

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "uvperf/system.h"
+
 /* Reads a decimal number from the first line of root + path. 0, or -errno;
  * -EINVAL where there is no number. */
 int uvperf__system_number(const char *root, const char *path, int64_t *value);
@@ -84,5 +86,17 @@ int uvperf__system_cpus(const char *root, const char *list, int *cpus,
 
 /* How many CPUs are online, or -errno. */
 int uvperf__system_online_cpus(const char *root);
+
+/* The package that a CPU is in, as a number that no other has: made of its
+ * topology/physical_package_id and die_id, as events of a package are counted
+ * by perf(1), once for each die. An id that is -1 (the machine has no such
+ * thing), and a die_id that is not there (before Linux 5.2), count as 0. 0, or
+ * -errno: -ENOENT of a CPU that is offline. */
+int uvperf__cpu_package(const char *root, int cpu, uint64_t *package);
+
+/* The functions of uvperf/system.h under a root. */
+void uvperf__system_limits(const char *root, uvperf_limits_t *limits);
+/* uvperf__system_has_perfmon, where that counts: 1, 0, or -errno. */
+int uvperf__system_is_perfmon(const char *root);
 
 #endif

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host/system.h"
 #include "host/task.h"
-#include "host/topology.h"
 #include "uvperf/error.h"
 #include "uvperf/set_options.h"
 

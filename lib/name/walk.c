@@ -13,7 +13,6 @@
 
 #include "attr/generic_name.h"
 #include "host/pmu.h"
-#include "host/pmu_walk.h"
 #include "host/tracefs.h"
 #include "name/scan.h"
 #include "util/glob.h"

@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 
 #include "explain/explain.h"
-#include "host/control_fd.h"
+#include "host/ioctl.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
 #include "util/error.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests to an open event that take more than the call. Which events
  * they are for, and why they fail, is for the layers above. */
-#ifndef UVPERF_LIB_HOST_CONTROL_FD_H
-#define UVPERF_LIB_HOST_CONTROL_FD_H
+#ifndef UVPERF_LIB_HOST_IOCTL_H
+#define UVPERF_LIB_HOST_IOCTL_H
 
 #include <stdint.h>
 

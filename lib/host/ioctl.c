@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the kernel takes in another form than the attr has it, or in one of two
  * ways, and what it answers by a number that is no errno. */
-#include "host/control_fd.h"
+#include "host/ioctl.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>
