@@ -37,12 +37,12 @@ int uvperf__attempt_fault(const uvperf__attempt_t *attempt, int cause,
 int uvperf__attempt_cpu(const uvperf__attempt_t *attempt, const char *list,
                         const char *why);
 
-/* Any errno, if it is of a seccomp filter: explain_denied.c. */
+/* Any errno, if it is of a seccomp filter: open_denied.c. */
 int uvperf__attempt_filtered(const uvperf__attempt_t *attempt);
 /* EACCES and EPERM. */
 void uvperf__attempt_denied(const uvperf__attempt_t *attempt);
 
-/* EINVAL: explain_einval.c; what of it is of the attr, of the group's
+/* EINVAL: open_einval.c; what of it is of the attr, of the group's
  * leader. */
 void uvperf__attempt_einval(const uvperf__attempt_t *attempt);
 int uvperf__attempt_attr(const uvperf__attempt_t *attempt);
@@ -54,7 +54,7 @@ int uvperf__attempt_dead_group(const uvperf__attempt_t *attempt);
 int uvperf__attempt_is_probe(const uvperf__attempt_t *attempt, const char *pmu);
 
 /* Any errno that a breakpoint, or a uprobe or kprobe, has reasons of its own
- * for: explain_break.c, explain_probe.c. */
+ * for: open_probes.c. */
 int uvperf__attempt_breakpoint(const uvperf__attempt_t *attempt);
 int uvperf__attempt_probe(const uvperf__attempt_t *attempt);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why mapping a ring failed. What opening can meet is in explain_open.c. */
+/* Why mapping a ring failed. What opening can meet is in open*.c. */
 
 #include <errno.h>
 #include <stdlib.h>

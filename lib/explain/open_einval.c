@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT */
+/* EINVAL, the errno of perf_event_open(2) with the most meanings: looks for
+ * what the kernel is known to refuse, in the order in which perf_copy_attr and
+ * perf_event_open of kernel/events/core.c do: the attr, the target, and the
+ * leader of its group, which can be ENODEV too. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "attr/attr.h"
+#include "explain/internal.h"
+#include "host/pmu.h"
+#include "host/system.h"
+#include "host/task.h"
+#include "host/tracefs.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* -- of the attr ----------------------------------------------------------- */
+
+/* The bits of Linux 6.19, perf_event.h. */
+#define SAMPLE_BITS ((UINT64_C(1) << 25) - 1)
+#define FORMAT_BITS ((UINT64_C(1) << 5) - 1)
+#define BRANCH_BITS ((UINT64_C(1) << 20) - 1)
+
+/* PERF_SAMPLE_BRANCH_PLM_ALL: whose branches; not which. */
+#define BRANCH_SIDES                                                           \
+  ((uint64_t)(PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL |            \
+              PERF_SAMPLE_BRANCH_HV))
+
+/* An attr bit (or field) that kernels before `major`.`minor` refuse. */
+typedef struct novelty_s {
+  const char *name;
+  enum uvperf_attr_field field;
+  uint64_t mask;
+  unsigned int major;
+  unsigned int minor;
+} novelty_t;
+
+static const novelty_t novelties[] = {
+    {"defer_callchain", UVPERF_ATTR_DEFER_CALLCHAIN, 1, 6, 19},
+    {"defer_output", UVPERF_ATTR_DEFER_OUTPUT, 1, 6, 19},
+    {"start_paused, pause or resume", UVPERF_ATTR_AUX_ACTION, UINT64_MAX, 6,
+     13},
+    {"branch counters", UVPERF_ATTR_BRANCH_SAMPLE_TYPE,
+     UVPERF_SAMPLE_BRANCH_COUNTERS, 6, 8},
+    {"branch priv_save", UVPERF_ATTR_BRANCH_SAMPLE_TYPE,
+     UVPERF_SAMPLE_BRANCH_PRIV_SAVE, 6, 1},
+    {"PERF_FORMAT_LOST", UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST, 6, 0},
+    {"sigtrap", UVPERF_ATTR_SIGTRAP, 1, 5, 13},
+    {"remove_on_exec", UVPERF_ATTR_REMOVE_ON_EXEC, 1, 5, 13},
+    {"inherit_thread", UVPERF_ATTR_INHERIT_THREAD, 1, 5, 13},
+    {"build_id", UVPERF_ATTR_BUILD_ID, 1, 5, 12},
+    {"PERF_SAMPLE_WEIGHT_STRUCT", UVPERF_ATTR_SAMPLE_TYPE,
+     UVPERF_SAMPLE_WEIGHT_STRUCT, 5, 12},
+    {"PERF_SAMPLE_CODE_PAGE_SIZE", UVPERF_ATTR_SAMPLE_TYPE,
+     UVPERF_SAMPLE_CODE_PAGE_SIZE, 5, 11},
+    {"PERF_SAMPLE_DATA_PAGE_SIZE", UVPERF_ATTR_SAMPLE_TYPE,
+     UVPERF_SAMPLE_DATA_PAGE_SIZE, 5, 11},
+    {"text_poke", UVPERF_ATTR_TEXT_POKE, 1, 5, 9},
+    {"cgroup", UVPERF_ATTR_CGROUP, 1, 5, 7},
+    {"PERF_SAMPLE_CGROUP", UVPERF_ATTR_SAMPLE_TYPE, PERF_SAMPLE_CGROUP, 5, 7},
+    {"branch hw_index", UVPERF_ATTR_BRANCH_SAMPLE_TYPE,
+     PERF_SAMPLE_BRANCH_HW_INDEX, 5, 7},
+    {"PERF_SAMPLE_AUX", UVPERF_ATTR_SAMPLE_TYPE, PERF_SAMPLE_AUX, 5, 5},
+    {"aux_output", UVPERF_ATTR_AUX_OUTPUT, 1, 5, 4},
+    {"ksymbol", UVPERF_ATTR_KSYMBOL, 1, 5, 1},
+    {"bpf_event", UVPERF_ATTR_BPF_EVENT, 1, 5, 1},
+};
+
+static uint64_t value(const uvperf__attempt_t *attempt,
+                      enum uvperf_attr_field field) {
+  return uvperf__attr_value(attempt->attr, field);
+}
+
+/* branch_sample_type is only looked at with PERF_SAMPLE_BRANCH_STACK. */
+static int is_looked_at(const uvperf__attempt_t *attempt,
+                        enum uvperf_attr_field field) {
+  return field != UVPERF_ATTR_BRANCH_SAMPLE_TYPE ||
+         (attempt->attr->sample_type & PERF_SAMPLE_BRANCH_STACK);
+}
+
+static int explain_novelty(const uvperf__attempt_t *attempt) {
+  char release[24];
+  size_t i;
+
+  for (i = 0; i < COUNT_OF(novelties); i++) {
+    const novelty_t *late = &novelties[i];
+
+    if (!(value(attempt, late->field) & late->mask) ||
+        !is_looked_at(attempt, late->field) ||
+        uvperf__system_is_before(attempt->root, late->major, late->minor) != 1)
+      continue;
+    uvperf__system_line(attempt->root, "/proc/sys/kernel/osrelease", "",
+                        release, sizeof(release));
+    uvperf__attempt_say(attempt, UVPERF_CAUSE_OLD_KERNEL,
+                        "%s needs Linux %u.%u; this is %s: leave it out",
+                        late->name, late->major, late->minor, release);
+    return 1;
+  }
+  return 0;
+}
+
+/* Bits that no kernel had when this was written. */
+static int explain_unknown_bits(const uvperf__attempt_t *attempt) {
+  const struct {
+    const char *name;
+    uint64_t bits;
+  } unknown[] = {
+      {"the flag bits", uvperf__attr_unknown_flags(attempt->attr)},
+      {"sample_type", attempt->attr->sample_type & ~SAMPLE_BITS},
+      {"read_format", attempt->attr->read_format & ~FORMAT_BITS},
+      {"branch_sample_type",
+       is_looked_at(attempt, UVPERF_ATTR_BRANCH_SAMPLE_TYPE)
+           ? value(attempt, UVPERF_ATTR_BRANCH_SAMPLE_TYPE) & ~BRANCH_BITS
+           : 0},
+      {"aux_action", value(attempt, UVPERF_ATTR_AUX_ACTION) & ~UINT64_C(7)},
+      {"__reserved_2", attempt->attr->__reserved_2},
+  };
+  size_t i;
+
+  for (i = 0; i < COUNT_OF(unknown) && unknown[i].bits == 0; i++)
+    continue;
+  if (i == COUNT_OF(unknown))
+    return 0;
+  uvperf__attempt_say(attempt, UVPERF_CAUSE_OLD_KERNEL,
+                      "%s: this kernel does not know %#llx, and neither does "
+                      "Linux 6.19: leave it 0",
+                      unknown[i].name, (unsigned long long)unknown[i].bits);
+  return 1;
+}
+
+/* arch/x86/kernel/perf_regs.c, perf_reg_validate: no segment registers but CS
+ * and SS, and a gap before XMM0. Others than x86-64 only know 0 for sure. */
+static int are_bad_registers(uint64_t mask) {
+#if defined(__x86_64__)
+  return mask == 0 || (mask & UINT64_C(0xff00f000)) != 0;
+#else
+  return mask == 0;
+#endif
+}
+
+static const char *sample_fault(const uvperf__attempt_t *attempt) {
+  uint64_t sample_type = attempt->attr->sample_type;
+  uint64_t stack = value(attempt, UVPERF_ATTR_SAMPLE_STACK_USER);
+
+  if ((sample_type & PERF_SAMPLE_BRANCH_STACK) &&
+      !(value(attempt, UVPERF_ATTR_BRANCH_SAMPLE_TYPE) & ~BRANCH_SIDES))
+    return "branch_sample_type must name a kind of branches, such as "
+           "PERF_SAMPLE_BRANCH_ANY";
+  if ((sample_type & PERF_SAMPLE_REGS_USER) &&
+      are_bad_registers(value(attempt, UVPERF_ATTR_SAMPLE_REGS_USER)))
+    return "sample_regs_user must name registers of <asm/perf_regs.h>, one at "
+           "least (x86-64: not DS to GS)";
+  if ((sample_type & PERF_SAMPLE_STACK_USER) &&
+      (stack % 8 != 0 || stack >= UINT16_MAX))
+    return "sample_stack_user must be a multiple of 8 below 65535";
+  if ((sample_type & PERF_SAMPLE_REGS_INTR) &&
+      are_bad_registers(value(attempt, UVPERF_ATTR_SAMPLE_REGS_INTR)))
+    return "sample_regs_intr must name registers of <asm/perf_regs.h>, one at "
+           "least (x86-64: not DS to GS)";
+  if ((sample_type & PERF_SAMPLE_WEIGHT) &&
+      (sample_type & UVPERF_SAMPLE_WEIGHT_STRUCT))
+    return "PERF_SAMPLE_WEIGHT and WEIGHT_STRUCT exclude each other";
+  return NULL;
+}
+
+static const char *flag_fault(const uvperf__attempt_t *attempt) {
+  if (value(attempt, UVPERF_ATTR_INHERIT_THREAD) &&
+      !value(attempt, UVPERF_ATTR_INHERIT))
+    return "inherit_thread needs inherit";
+  if (value(attempt, UVPERF_ATTR_REMOVE_ON_EXEC) &&
+      value(attempt, UVPERF_ATTR_ENABLE_ON_EXEC))
+    return "remove_on_exec and enable_on_exec exclude each other";
+  if (value(attempt, UVPERF_ATTR_SIGTRAP) &&
+      !value(attempt, UVPERF_ATTR_REMOVE_ON_EXEC))
+    return "sigtrap needs remove_on_exec";
+  return NULL;
+}
+
+static int explain_rate(const uvperf__attempt_t *attempt) {
+  const struct perf_event_attr *attr = attempt->attr;
+  int64_t most;
+
+  if (!attr->freq ||
+      uvperf__system_max_sample_rate(attempt->root, &most) != 0 || most < 0 ||
+      attr->sample_freq <= (uint64_t)most)
+    return 0;
+  uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_SAMPLE_RATE,
+      "%llu Hz is above kernel.perf_event_max_sample_rate, %lld (the kernel "
+      "lowers it under load): ask for less or raise it",
+      (unsigned long long)attr->sample_freq, (long long)most);
+  attempt->error->limit = (uint64_t)most;
+  attempt->error->needed = attr->sample_freq;
+  return 1;
+}
+
+static int is_perf_clock(uint64_t clock) {
+  return clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_RAW ||
+         clock == CLOCK_REALTIME || clock == CLOCK_BOOTTIME ||
+         clock == CLOCK_TAI;
+}
+
+/* perf_event_set_clock: what may count in an NMI takes only the first two. */
+static const char *clock_fault(const uvperf__attempt_t *attempt) {
+  uint64_t clock = value(attempt, UVPERF_ATTR_CLOCKID);
+
+  if (!value(attempt, UVPERF_ATTR_USE_CLOCKID))
+    return NULL;
+  if (!is_perf_clock(clock))
+    return "use_clockid takes MONOTONIC, MONOTONIC_RAW, REALTIME, BOOTTIME, "
+           "TAI";
+  if (attempt->attr->type != PERF_TYPE_SOFTWARE && clock != CLOCK_MONOTONIC &&
+      clock != CLOCK_MONOTONIC_RAW)
+    return "only software events take this clockid: use CLOCK_MONOTONIC or "
+           "CLOCK_MONOTONIC_RAW";
+  return NULL;
+}
+
+static const char *late_fault(const uvperf__attempt_t *attempt) {
+  if (!attempt->attr->freq && attempt->attr->sample_period >> 63)
+    return "sample_period must be below 2^63";
+  if (attempt->attr->inherit &&
+      (attempt->attr->sample_type & PERF_SAMPLE_READ) &&
+      !(attempt->attr->sample_type & PERF_SAMPLE_TID))
+    return "PERF_SAMPLE_READ with inherit needs PERF_SAMPLE_TID (and Linux "
+           "6.12)";
+  if (attempt->attr->inherit &&
+      (attempt->attr->sample_type & PERF_SAMPLE_READ) &&
+      uvperf__system_is_before(attempt->root, 6, 12) == 1)
+    return "PERF_SAMPLE_READ with inherit needs Linux 6.12";
+  if ((value(attempt, UVPERF_ATTR_AUX_ACTION) & 6) == 6)
+    return "aux_pause and aux_resume exclude each other";
+  return NULL;
+}
+
+int uvperf__attempt_attr(const uvperf__attempt_t *attempt) {
+  return explain_novelty(attempt) || explain_unknown_bits(attempt) ||
+         uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
+                               sample_fault(attempt)) ||
+         uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
+                               flag_fault(attempt)) ||
+         explain_rate(attempt) ||
+         uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
+                               late_fault(attempt)) ||
+         uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
+                               clock_fault(attempt));
+}
+
+/* -- of the group's leader ------------------------------------------------- */
+
+/* pid 0 is the calling thread, also for the leader: both are of one loop. */
+static int thread_of(const uvperf__attempt_t *attempt, int pid) {
+  int thread;
+
+  if (pid != 0)
+    return pid;
+  thread = uvperf__system_thread(attempt->root);
+  return thread > 0 ? thread : 0;
+}
+
+/* use_clockid 0 is a clock of its own, local_clock(). */
+static int has_other_clock(const struct perf_event_attr *attr,
+                           const struct perf_event_attr *leader) {
+  uint64_t uses = uvperf__attr_value(attr, UVPERF_ATTR_USE_CLOCKID);
+
+  if (uses != uvperf__attr_value(leader, UVPERF_ATTR_USE_CLOCKID))
+    return 1;
+  return uses && uvperf__attr_value(attr, UVPERF_ATTR_CLOCKID) !=
+                     uvperf__attr_value(leader, UVPERF_ATTR_CLOCKID);
+}
+
+/* Whether it is sure that the kernel counts it by itself: software, tracepoint,
+ * breakpoint. The others may each belong to another PMU. */
+static int is_software(const struct perf_event_attr *attr) {
+  return attr->type == PERF_TYPE_SOFTWARE ||
+         attr->type == PERF_TYPE_TRACEPOINT ||
+         attr->type == PERF_TYPE_BREAKPOINT;
+}
+
+static const char *group_fault(const uvperf__attempt_t *attempt) {
+  const uvperf__attempt_t *leader = attempt->leader;
+
+  if (attempt->pid != -1 && attempt->cgroup < 0 &&
+      leader->attr->inherit != attempt->attr->inherit)
+    return "inherit must be the same as the leader's";
+  if ((attempt->cgroup >= 0) != (leader->cgroup >= 0))
+    return "a group is of one cgroup, or of none";
+  if (leader->leader != NULL)
+    return "the leader is itself a member of a group: join its leader";
+  if (has_other_clock(attempt->attr, leader->attr))
+    return "use_clockid and clockid must be the leader's";
+  if (attempt->cpu != leader->cpu)
+    return "the leader is on another cpu: open one group for each";
+  if (attempt->cgroup < 0 &&
+      thread_of(attempt, attempt->pid) != thread_of(attempt, leader->pid))
+    return "the leader is of another thread: open one group for each";
+  if (attempt->attr->exclusive || attempt->attr->pinned)
+    return "only the leader may be pinned or exclusive, and that is for the "
+           "whole group";
+  if (attempt->cgroup >= 0 && attempt->cgroup != leader->cgroup)
+    return "the leader is of another cgroup";
+  if (!is_software(attempt->attr))
+    return "the PMU cannot count this with the leader's group: a group has "
+           "hardware events of one PMU, and no more than it has counters";
+  return NULL;
+}
+
+/* The leader is looked at before the task is looked for. One whose task has
+ * ended is ENODEV (PERF_EVENT_STATE_DEAD, Linux 6.15), and EINVAL for a moment
+ * before that, while it is not of the task's context any more. */
+int uvperf__attempt_dead_group(const uvperf__attempt_t *attempt) {
+  uvperf__task_t task;
+  int rc;
+
+  if (attempt->leader == NULL || attempt->pid <= 0)
+    return 0;
+  rc = uvperf__task_look(attempt->root, attempt->pid, &task);
+  if (rc != -ESRCH && (rc != 0 || !task.has_ended))
+    return 0;
+  uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_TASK,
+                      "the thread has ended since its group's leader was "
+                      "opened");
+  return 1;
+}
+
+int uvperf__attempt_group(const uvperf__attempt_t *attempt) {
+  if (attempt->leader == NULL)
+    return 0;
+  return uvperf__attempt_dead_group(attempt) ||
+         uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
+                               group_fault(attempt));
+}
+
+/* -- of the target, the PMU, and all --------------------------------------- */
+
+/* What perf_event_open and perf_event_alloc refuse of a target. */
+static const char *target_fault(const uvperf__attempt_t *attempt) {
+  if (attempt->cgroup >= 0 && attempt->cpu == -1)
+    return "a cgroup needs a cpu: open one event for each";
+  if (attempt->pid == -1 && attempt->cpu == -1)
+    return "every task (pid -1) needs a cpu: open one event for each";
+  if (attempt->pid < -1 || attempt->cpu < -1)
+    return "pid and cpu are ids, or -1";
+  if (uvperf__attr_value(attempt->attr, UVPERF_ATTR_SIGTRAP) &&
+      (attempt->pid == -1 || attempt->cgroup >= 0))
+    return "sigtrap needs a task";
+  return NULL;
+}
+
+/* kernel/trace/trace_event_perf.c, perf_trace_event_perm, on ftrace:function;
+ * perf_trace_init on those that tracefs lists and perf does not have. */
+static void explain_ftrace(const uvperf__attempt_t *attempt) {
+  uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_NOT_SUPPORTED,
+      "events of ftrace cannot be opened so: ftrace:function samples neither "
+      "user call chain nor stack, and the others are for ftrace only");
+}
+
+/* PMUs say EINVAL for a config that they do not know, for what they never can,
+ * and for a target that is not theirs (the uncore ones, whose cpumask in sysfs
+ * names the CPUs that speak for all). */
+static int explain_pmu(const uvperf__attempt_t *attempt) {
+  const struct perf_event_attr *attr = attempt->attr;
+  char pmu[32], path[96], cpus[32];
+  int excludes = attr->exclude_user || attr->exclude_kernel ||
+                 attr->exclude_hv || attr->exclude_idle || attr->exclude_host ||
+                 attr->exclude_guest;
+
+  if (attr->type < PERF_TYPE_MAX ||
+      uvperf__pmu_name(attempt->root, attr->type, pmu, sizeof(pmu)) != 0)
+    return 0;
+  snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/cpumask", pmu);
+  if (attempt->pid != -1 &&
+      uvperf__system_line(attempt->root, path, "", cpus, sizeof(cpus)) == 0)
+    uvperf__attempt_say(attempt, UVPERF_CAUSE_ARGUMENT,
+                        "this PMU counts whole CPUs only: pid -1, and as cpu "
+                        "one of its cpumask, %s",
+                        cpus);
+  else if (excludes || attr->sample_period != 0)
+    uvperf__attempt_say(
+        attempt, UVPERF_CAUSE_NOT_SUPPORTED,
+        "not every PMU can %s: try without, or see its format and events in "
+        "sysfs for the config",
+        !excludes                  ? "sample"
+        : attr->sample_period == 0 ? "exclude_*"
+                                   : "sample and exclude_*");
+  else
+    uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
+                        "the PMU has no such config: see its format and events "
+                        "in /sys/bus/event_source/devices");
+  return 1;
+}
+
+/* perf_cgroup_connect and perf_copy_attr without CONFIG_CGROUP_PERF. */
+static int explain_cgroup(const uvperf__attempt_t *attempt) {
+  char text[8];
+
+  if ((attempt->cgroup < 0 &&
+       !(attempt->attr->sample_type & PERF_SAMPLE_CGROUP)) ||
+      uvperf__system_line(attempt->root, "/proc/cgroups", "perf_event", text,
+                          sizeof(text)) != -ENODATA)
+    return 0;
+  uvperf__attempt_say(attempt, UVPERF_CAUSE_NOT_SUPPORTED,
+                      "this kernel has no perf events of cgroups: it needs "
+                      "CONFIG_CGROUP_PERF");
+  return 1;
+}
+
+static int explain_aux(const uvperf__attempt_t *attempt) {
+  if (!uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_SAMPLE_SIZE) &&
+      !(uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_ACTION) & 6))
+    return 0;
+  uvperf__attempt_say(attempt, UVPERF_CAUSE_NOT_SUPPORTED,
+                      "AUX samples, pause and resume need a group leader with "
+                      "an AUX area (intel_pt has one)");
+  return 1;
+}
+
+/* set_ext_hw_attr in arch/x86/events/core.c: what is not in the CPU's table of
+ * caches is ENOENT, and what this kind of CPU never counts of one EINVAL. */
+static int explain_cache(const uvperf__attempt_t *attempt) {
+  if (attempt->attr->type != PERF_TYPE_HW_CACHE)
+    return 0;
+  uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
+                      "the CPU's PMU has no such event of this cache, or there "
+                      "is no such cache: try another operation or result");
+  return 1;
+}
+
+static void explain_combination(const uvperf__attempt_t *attempt) {
+  uvperf__attempt_say(attempt, UVPERF_CAUSE_UNKNOWN,
+                      "the kernel or PMU takes no such combination of config, "
+                      "bits and group (dmesg may tell more)");
+}
+
+/* The kernel says the same of an id that is none and of all else: only tracefs,
+ * where it can be read, tells the one from the other. */
+static void explain_tracepoint(const uvperf__attempt_t *attempt) {
+  uvperf__tracefs_ids_t own = {0};
+  int is_ftrace;
+  int rc =
+      uvperf__tracefs_find(attempt->tracepoints ? attempt->tracepoints : &own,
+                           attempt->root, attempt->attr->config, &is_ftrace);
+
+  if (is_ftrace)
+    explain_ftrace(attempt);
+  else if (rc == -ENOENT)
+    uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
+                        "no tracepoint has this id: read it from "
+                        "events/<group>/<name>/id in tracefs");
+  else if (uvperf__attempt_group(attempt) || explain_aux(attempt))
+    return;
+  else if (rc == 0)
+    explain_combination(attempt);
+  else
+    uvperf__attempt_say(
+        attempt, UVPERF_CAUSE_NO_EVENT,
+        "probably no tracepoint has this id: read it, as root, from "
+        "events/<group>/<name>/id in tracefs");
+}
+
+void uvperf__attempt_einval(const uvperf__attempt_t *attempt) {
+  if (uvperf__attempt_attr(attempt) ||
+      uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
+                            target_fault(attempt)) ||
+      uvperf__attempt_cpu(attempt, "possible", "there is no such CPU") ||
+      explain_cgroup(attempt))
+    return;
+  if (attempt->attr->type == PERF_TYPE_TRACEPOINT)
+    explain_tracepoint(attempt);
+  else if (!uvperf__attempt_breakpoint(attempt) &&
+           !uvperf__attempt_probe(attempt) && !uvperf__attempt_group(attempt) &&
+           !explain_aux(attempt) && !explain_pmu(attempt) &&
+           !explain_cache(attempt))
+    explain_combination(attempt);
+}
