@@ -7,7 +7,7 @@
 
 #include "attr/attr.h"
 #include "name/list.h"
-#include "name/name.h"
+#include "name/parse.h"
 
 static const char *check_error(const uvperf_error_t *error, int rc,
                                const char *text) {

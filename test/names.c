@@ -2,7 +2,7 @@
 #include "names.h"
 
 #include "name/list.h"
-#include "name/name.h"
+#include "name/parse.h"
 #include "temp_tree.h"
 
 int names_pmus_setup(void **state) {

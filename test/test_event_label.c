@@ -10,6 +10,7 @@
 #include "attr/attr.h"
 #include "event_name_check.h"
 #include "name/label.h"
+#include "name/parse.h"
 #include "names_tree.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

@@ -8,7 +8,7 @@
 #include <linux/hw_breakpoint.h>
 
 #include "attr/generic_name.h"
-#include "name/name.h"
+#include "name/parse.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "name/name.h"
+#include "name/parse.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

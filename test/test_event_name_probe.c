@@ -12,7 +12,7 @@
 
 #include "host/elf_symbol.h"
 #include "name/list.h"
-#include "name/name.h"
+#include "name/parse.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "name/list.h"
-#include "name/name.h"
+#include "name/parse.h"
 #include "names_tree.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

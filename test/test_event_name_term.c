@@ -2,7 +2,7 @@
 /* The terms that the name of any event can have. */
 #include "names.h"
 
-#include "name/name.h"
+#include "name/parse.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -9,7 +9,7 @@
 #include <linux/perf_event.h>
 
 #include "host/pmu.h"
-#include "name/name.h"
+#include "name/parse.h"
 #include "name/walk.h"
 
 #define PMUS   "/sys/bus/event_source/devices"

@@ -13,7 +13,7 @@
 
 #include "attr/attr.h"
 #include "name/label.h"
-#include "name/name.h"
+#include "name/parse.h"
 
 #define EVENTS "/sys/kernel/tracing/events"
 #define PMUS   "/sys/bus/event_source/devices"

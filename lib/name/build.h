@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* An event while its name is read. event_name.c chooses one of these
- * functions by the form of the name. */
+/* An event while its name is read. parse.c chooses one of these functions by
+ * the form of the name. */
 #ifndef UVPERF_LIB_NAME_BUILD_H
 #define UVPERF_LIB_NAME_BUILD_H
 
-#include "name/name.h"
+#include "name/parse.h"
 #include "name/probe.h"
 
 enum uvperf__chain {
@@ -43,16 +43,12 @@ int uvperf__event_build_end(uvperf__event_build_t *build);
  * than those that any event can have. */
 int uvperf__event_build_finish(uvperf__event_build_t *build);
 
-/* Adds the call chain. 0 or -errno, explained. */
-int uvperf__event_build_chain(uvperf__event_build_t *build);
+/* Closes the file of a symbol that nobody took. */
+void uvperf__event_build_close(uvperf__event_build_t *build);
 
 /* Each gives the events of one form. 0; what `each` returned; or -errno,
  * explained. */
-int uvperf__event_build_numbers(uvperf__event_build_t *build);
-int uvperf__event_build_breakpoint(uvperf__event_build_t *build);
-int uvperf__event_build_word(uvperf__event_build_t *build);
 int uvperf__event_build_tracepoint(uvperf__event_build_t *build);
-
 int uvperf__event_build_pmu(uvperf__event_build_t *build);
 
 /* The events that PMUs call by this word alone; then a tracepoint, if the word

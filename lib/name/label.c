@@ -1,18 +1,248 @@
 /* SPDX-License-Identifier: MIT */
 /* The name of an event, from its attr: tries the ways to name one, the most
- * readable first, and takes the first that parses back to the same event. What
- * is particular to PMUs, probes and terms is in event_label_*.c. */
+ * readable first, and takes the first that parses back to the same event. The
+ * text, and the terms and modifiers of any event, are in label_text.c. */
 #include "name/label.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+
+#include <linux/hw_breakpoint.h>
 
 #include "attr/attr.h"
 #include "attr/generic_name.h"
 #include "host/pmu.h"
 #include "host/tracefs.h"
+#include "name/label_text.h"
 
-#include <linux/hw_breakpoint.h>
+/* -- events of PMUs -------------------------------------------------------- */
+
+/* By a named event of the PMU, or by the terms of its format. Probes have PMUs
+ * too, but not their labels here. */
+
+#define NR_CONFIGS 5
+
+static const enum uvperf_attr_field configs[NR_CONFIGS] = {
+    UVPERF_ATTR_CONFIG,  UVPERF_ATTR_CONFIG1, UVPERF_ATTR_CONFIG2,
+    UVPERF_ATTR_CONFIG3, UVPERF_ATTR_CONFIG4,
+};
+
+/* The kernel's own types but RAW, which is of the CPU's PMU on x86, have names
+ * of their own, though sysfs shows some as PMUs too ("software"). */
+static int find_pmu(uvperf__label_t *label, char name[UVPERF__PMU_NAME_BYTES]) {
+  uint32_t type = label->attr->type;
+
+  label->form = UVPERF__LABEL_SLASH;
+  if (type < PERF_TYPE_MAX && type != PERF_TYPE_RAW)
+    return -ENOENT;
+  return uvperf__pmu_name(label->root, type, name, UVPERF__PMU_NAME_BYTES) == 0
+             ? 0
+             : -ENOENT;
+}
+
+/* Looks for the named event with the type and configs of `own`. */
+typedef struct event_search_s {
+  const char *root;
+  const char *pmu;
+  uvperf__wide_attr_t own;
+  char best[UVPERF__PMU_NAME_BYTES]; /* "": none so far */
+} event_search_t;
+
+static int is_event(const event_search_t *search, const char *name) {
+  char text[2 * UVPERF__PMU_NAME_BYTES + 4];
+  uvperf__wide_attr_t event;
+
+  snprintf(text, sizeof(text), "%s/%s/", search->pmu, name);
+  return uvperf__attr_parse(search->root, &event.attr, sizeof(event), text,
+                            NULL) == 0 &&
+         memcmp(&event, &search->own, sizeof(event)) == 0;
+}
+
+/* Several names may be of one event: the shortest, and of these the first in
+ * the alphabet, so that the label does not hang on the directory's order. */
+static int consider_event(const char *name, void *data) {
+  event_search_t *search = data;
+  size_t length = strlen(name);
+  size_t best = strlen(search->best);
+
+  if (length >= sizeof(search->best))
+    return 0;
+  if (best != 0 &&
+      (length > best || (length == best && strcmp(name, search->best) >= 0)))
+    return 0;
+  if (is_event(search, name))
+    memcpy(search->best, name, length + 1);
+  return 0;
+}
+
+static int label_pmu_event(uvperf__label_t *label) {
+  char pmu[UVPERF__PMU_NAME_BYTES];
+  event_search_t search;
+  size_t i;
+
+  if (find_pmu(label, pmu) != 0)
+    return -ENOENT;
+  for (i = 0; i < NR_CONFIGS; i++)
+    uvperf__label_say(label, configs[i]);
+  search.root = label->root;
+  search.pmu = pmu;
+  search.own = label->said;
+  search.best[0] = '\0';
+  uvperf__pmu_each_event(label->root, pmu, consider_event, &search);
+  if (search.best[0] == '\0')
+    return -ENOENT;
+  uvperf__label_put(label, "%s/", pmu);
+  uvperf__label_put_term(label, "%s", search.best);
+  return 0;
+}
+
+/* Looks for the term that says the lowest bit of a config that is still to be
+ * said. */
+typedef struct term_search_s {
+  const char *root;
+  const char *pmu;
+  enum uvperf_attr_field field;
+  uint64_t left;                     /* the bits to be said */
+  uint64_t taken;                    /* the masks of the terms that were said */
+  uint64_t mask;                     /* of the best */
+  char best[UVPERF__PMU_NAME_BYTES]; /* "": none so far */
+} term_search_t;
+
+static int count_bits(uint64_t bits) {
+  int count = 0;
+
+  for (; bits != 0; bits &= bits - 1)
+    count++;
+  return count;
+}
+
+/* The term that says most, else has the fewest bits, else is the first in the
+ * alphabet. */
+static int is_better(const term_search_t *search, const char *name,
+                     uint64_t mask) {
+  int says = count_bits(mask & search->left);
+  int best_says = count_bits(search->mask & search->left);
+  int bits = count_bits(mask);
+  int best_bits = count_bits(search->mask);
+
+  if (search->best[0] == '\0' || says != best_says)
+    return search->best[0] == '\0' || says > best_says;
+  if (bits != best_bits)
+    return bits < best_bits;
+  return strcmp(name, search->best) < 0;
+}
+
+/* Terms may overlap, as x86's offcore_rsp and ldlat do; only one of them can be
+ * said then. */
+static int consider_term(const char *name, void *data) {
+  term_search_t *search = data;
+  size_t length = strlen(name);
+  uvperf__pmu_format_t format;
+  uint64_t lowest = search->left & (~search->left + 1);
+
+  if (length >= sizeof(search->best) ||
+      uvperf__pmu_format(search->root, search->pmu, name, &format) != 0 ||
+      format.field != search->field || (format.mask & lowest) == 0 ||
+      (format.mask & search->taken) != 0 ||
+      !is_better(search, name, format.mask))
+    return 0;
+  memcpy(search->best, name, length + 1);
+  search->mask = format.mask;
+  return 0;
+}
+
+/* The terms of the lowest bits come first. */
+static int label_pmu_config(uvperf__label_t *label, const char *pmu,
+                             enum uvperf_attr_field field) {
+  uint64_t config = uvperf__attr_value(label->attr, field);
+  term_search_t search = {label->root, pmu, field, config, 0, 0, ""};
+
+  while (search.left != 0) {
+    search.best[0] = '\0';
+    uvperf__pmu_each_format(label->root, pmu, consider_term, &search);
+    if (search.best[0] == '\0')
+      return -ENOENT;
+    uvperf__label_put_term(label, "%s", search.best);
+    if (count_bits(search.mask) > 1)
+      uvperf__label_put(
+          label, "=0x%llx",
+          (unsigned long long)uvperf__pmu_gather(search.mask, config));
+    search.taken |= search.mask;
+    search.left &= ~search.mask;
+  }
+  uvperf__label_say(label, field);
+  return 0;
+}
+
+static int label_pmu_terms(uvperf__label_t *label) {
+  char pmu[UVPERF__PMU_NAME_BYTES];
+  int rc = find_pmu(label, pmu);
+  size_t i;
+
+  if (rc == 0)
+    uvperf__label_put(label, "%s/", pmu);
+  for (i = 0; rc == 0 && i < NR_CONFIGS; i++)
+    rc = label_pmu_config(label, pmu, configs[i]);
+  return rc;
+}
+
+/* -- probes ---------------------------------------------------------------- */
+
+/* Their config1 is a pointer to a string of this process: the path of a file,
+ * or the name of a kernel function. */
+
+/* What config1 points to; NULL: nothing. */
+static const char *string_of(const struct perf_event_attr *attr) {
+  return (const char *)(uintptr_t)uvperf__attr_value(attr, UVPERF_ATTR_CONFIG1);
+}
+
+/* Puts a value so that no byte of it ends it. A value with both kinds of
+ * quotation marks cannot be written. */
+static int put_quoted(uvperf__label_t *label, const char *key,
+                      const char *value) {
+  char mark = strchr(value, '"') == NULL ? '"' : '\'';
+
+  if (strchr(value, mark) != NULL)
+    return -ENOENT;
+  uvperf__label_put_term(label, "%s=%c%s%c", key, mark, value, mark);
+  return 0;
+}
+
+static void put_number(uvperf__label_t *label, const char *key,
+                       uint64_t value) {
+  uvperf__label_put_term(label, "%s=0x%llx", key, (unsigned long long)value);
+}
+
+/* uprobe_register() takes a path and an offset in the file, create_local_
+ * trace_kprobe() a function and an offset in it, or without a function an
+ * address: kernel/trace/trace_event_perf.c, perf_uprobe_init and
+ * perf_kprobe_init. */
+static int label_probe(uvperf__label_t *label) {
+  uint64_t offset = uvperf__attr_value(label->attr, UVPERF_ATTR_CONFIG2);
+  int is_uprobe = uvperf__pmu_is(label->root, label->attr->type, "uprobe");
+  const char *pmu = is_uprobe ? "uprobe" : "kprobe";
+  const char *name;
+
+  if (!is_uprobe && !uvperf__pmu_is(label->root, label->attr->type, pmu))
+    return -ENOENT;
+  name = string_of(label->attr);
+  if (is_uprobe && name == NULL)
+    return -ENOENT;
+  label->form = UVPERF__LABEL_SLASH;
+  uvperf__label_put(label, "%s/", pmu);
+  if (name != NULL && put_quoted(label, is_uprobe ? "path" : "func", name) != 0)
+    return -ENOENT;
+  if (name == NULL)
+    put_number(label, "addr", offset);
+  else if (is_uprobe || offset != 0)
+    put_number(label, "offset", offset);
+  uvperf__label_say(label, UVPERF_ATTR_CONFIG1);
+  uvperf__label_say(label, UVPERF_ATTR_CONFIG2);
+  return label_pmu_config(label, pmu, UVPERF_ATTR_CONFIG);
+}
+
+/* -- all other events ------------------------------------------------------ */
 
 /* Of hardware and cache events the upper half of config may be the type of a
  * PMU, on machines with several kinds of CPUs (PERF_PMU_TYPE_SHIFT). */
@@ -134,6 +364,8 @@ static int label_numbers(uvperf__label_t *label) {
   return 0;
 }
 
+/* -- all ways -------------------------------------------------------------- */
+
 /* Ends a label that names the event already. 1: done; 0: it is not true. */
 static int end(uvperf__label_t *label, const uvperf__label_t *name) {
   int has_sample_type = name->attr->sample_type != 0;
@@ -154,8 +386,8 @@ static void compose(uvperf__label_t *label, const char *root,
                     const char *tracepoint) {
   static int (*const ways[])(uvperf__label_t *) = {
       label_generic,           label_generic_alias, label_tracepoint,
-      label_breakpoint,        uvperf__label_probe, uvperf__label_pmu_event,
-      uvperf__label_pmu_terms, label_raw,           label_numbers,
+      label_breakpoint,        label_probe, label_pmu_event,
+      label_pmu_terms, label_raw,           label_numbers,
   };
   uvperf__label_t name;
   size_t i;

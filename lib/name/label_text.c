@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of a label as it grows, with what it says, and the proof that it
- * says so: it is parsed. */
-#include "name/label.h"
+/* The text of a label as it grows, with what it says; how the event is measured,
+ * by the terms and modifiers that the language has for any event; and the proof
+ * that it says so: it is parsed. */
+#include "name/label_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "attr/attr.h"
-#include "name/name.h"
+#include "name/term.h"
 
 /* A label that was cut has this length, which none other has. */
 #define CUT UVPERF__LABEL_BYTES
@@ -64,6 +65,199 @@ void uvperf__label_say(uvperf__label_t *label, enum uvperf_attr_field field) {
   uvperf_attr_set(&label->said.attr, field,
                   uvperf__attr_value(label->attr, field));
 }
+
+/* -- terms and modifiers --------------------------------------------------- */
+
+static int is_set(const uvperf__label_t *label, enum uvperf_attr_field field) {
+  return uvperf__attr_value(label->attr, field) != 0;
+}
+
+/* A bit of the attr that a modifier stands for. */
+typedef struct modifier_s {
+  char letter;
+  enum uvperf_attr_field field;
+} modifier_t;
+
+/* Puts the letters of those whose bit is not set, if some are and some are not:
+ * "u" excludes all but the user side. No letters can say that all is
+ * excluded. */
+static char *put_excludes(uvperf__label_t *label, char *at,
+                          const modifier_t *modifiers, size_t nr) {
+  size_t excluded = 0;
+  size_t i;
+
+  for (i = 0; i < nr; i++)
+    excluded += (size_t)is_set(label, modifiers[i].field);
+  if (excluded == 0 || excluded == nr)
+    return at;
+  for (i = 0; i < nr; i++) {
+    uvperf__label_say(label, modifiers[i].field);
+    if (!is_set(label, modifiers[i].field))
+      *at++ = modifiers[i].letter;
+  }
+  return at;
+}
+
+static char *put_flags(uvperf__label_t *label, char *at) {
+  static const modifier_t flags[] = {
+      {'I', UVPERF_ATTR_EXCLUDE_IDLE},
+      {'D', UVPERF_ATTR_PINNED},
+      {'e', UVPERF_ATTR_EXCLUSIVE},
+  };
+  size_t i;
+
+  for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+    uvperf__label_say(label, flags[i].field);
+    if (is_set(label, flags[i].field))
+      *at++ = flags[i].letter;
+  }
+  return at;
+}
+
+static void put_modifiers(uvperf__label_t *label, int has_sample_type) {
+  static const modifier_t sides[] = {
+      {'u', UVPERF_ATTR_EXCLUDE_USER},
+      {'k', UVPERF_ATTR_EXCLUDE_KERNEL},
+      {'h', UVPERF_ATTR_EXCLUDE_HV},
+  };
+  static const modifier_t machines[] = {
+      {'G', UVPERF_ATTR_EXCLUDE_GUEST},
+      {'H', UVPERF_ATTR_EXCLUDE_HOST},
+  };
+  uint64_t precise = uvperf__attr_value(label->attr, UVPERF_ATTR_PRECISE_IP);
+  char letters[16];
+  char *at = put_excludes(label, letters, sides, 3);
+
+  at = put_excludes(label, at, machines, 2);
+  uvperf__label_say(label, UVPERF_ATTR_PRECISE_IP);
+  for (; precise > 0; precise--)
+    *at++ = 'p';
+  at = put_flags(label, at);
+  if (has_sample_type && (label->attr->sample_type & PERF_SAMPLE_READ))
+    *at++ = 'S';
+  *at = '\0';
+  if (at != letters && label->form != UVPERF__LABEL_SLASH &&
+      (label->form == UVPERF__LABEL_NUMBERS || label->nr_terms == 0))
+    uvperf__label_put(label, ":");
+  uvperf__label_put(label, "%s", letters);
+}
+
+/* A number of the attr that a term stands for. */
+static void put_number(uvperf__label_t *label, const char *name,
+                       enum uvperf_attr_field field) {
+  uint64_t value = uvperf__attr_value(label->attr, field);
+
+  if (value == 0)
+    return;
+  uvperf__label_say(label, field);
+  uvperf__label_put_term(label, "%s=%llu", name, (unsigned long long)value);
+}
+
+/* The items of type=…,config=… all have a value. */
+static void put_flag(uvperf__label_t *label, const char *name) {
+  uvperf__label_put_term(label, "%s%s", name,
+                         label->form == UVPERF__LABEL_NUMBERS ? "=1" : "");
+}
+
+static void put_bit(uvperf__label_t *label, const char *name,
+                    enum uvperf_attr_field field) {
+  uvperf__label_say(label, field);
+  if (is_set(label, field))
+    put_flag(label, name);
+}
+
+/* A frequency of 0 is one too; a period that is negative as a signed number is
+ * refused by the kernel, and by the language. */
+static void put_period(uvperf__label_t *label) {
+  if (uvperf__attr_value(label->attr, UVPERF_ATTR_SAMPLE_PERIOD) > INT64_MAX)
+    return;
+  if (!is_set(label, UVPERF_ATTR_FREQ)) {
+    put_number(label, "period", UVPERF_ATTR_SAMPLE_PERIOD);
+    return;
+  }
+  uvperf__label_say(label, UVPERF_ATTR_FREQ);
+  uvperf__label_say(label, UVPERF_ATTR_SAMPLE_PERIOD);
+  uvperf__label_put_term(label, "freq=%llu",
+                         (unsigned long long)label->attr->sample_freq);
+}
+
+/* call-graph=lbr sets branch_sample_type too, to what no branch_type= does. */
+static int is_lbr(const uvperf__label_t *label) {
+  uint64_t both = PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_NO_CYCLES;
+
+  return (label->attr->sample_type & PERF_SAMPLE_BRANCH_STACK) != 0 &&
+         (uvperf__attr_value(label->attr, UVPERF_ATTR_BRANCH_SAMPLE_TYPE) &
+          both) == both;
+}
+
+/* Which registers dwarf means is the parser's to know. */
+static void put_chain(uvperf__label_t *label) {
+  if (is_lbr(label)) {
+    uvperf__label_put_term(label, "call-graph=lbr");
+  } else if (label->attr->sample_type & PERF_SAMPLE_STACK_USER) {
+    uvperf__label_put_term(label, "call-graph=dwarf,stack-size=%llu",
+                           (unsigned long long)uvperf__attr_value(
+                               label->attr, UVPERF_ATTR_SAMPLE_STACK_USER));
+    uvperf__label_say(label, UVPERF_ATTR_SAMPLE_REGS_USER);
+    uvperf__label_say(label, UVPERF_ATTR_SAMPLE_STACK_USER);
+    uvperf__label_say(label, UVPERF_ATTR_EXCLUDE_CALLCHAIN_USER);
+  } else {
+    uvperf__label_put_term(label, "call-graph=fp");
+  }
+}
+
+static void put_branches(uvperf__label_t *label) {
+  uint64_t bits =
+      uvperf__attr_value(label->attr, UVPERF_ATTR_BRANCH_SAMPLE_TYPE);
+  const char *name = uvperf__branch_type_name(bits);
+
+  uvperf__label_say(label, UVPERF_ATTR_BRANCH_SAMPLE_TYPE);
+  if (name != NULL)
+    uvperf__label_put_term(label, "branch_type=%s", name);
+}
+
+/* Bits that no term sets are said here too, so that the label is not true. */
+static void put_sample_type(uvperf__label_t *label) {
+  uint64_t bits = label->attr->sample_type;
+
+  uvperf__label_say(label, UVPERF_ATTR_SAMPLE_TYPE);
+  if (bits & PERF_SAMPLE_TIME)
+    put_flag(label, "time");
+  if (bits & PERF_SAMPLE_CALLCHAIN)
+    put_chain(label);
+  if (bits & PERF_SAMPLE_BRANCH_STACK)
+    put_branches(label);
+  if (bits & PERF_SAMPLE_AUX)
+    put_number(label, "aux-sample-size", UVPERF_ATTR_AUX_SAMPLE_SIZE);
+}
+
+/* That means call chains too, unless they are denied. */
+static void put_max_stack(uvperf__label_t *label) {
+  put_number(label, "max-stack", UVPERF_ATTR_SAMPLE_MAX_STACK);
+  if (is_set(label, UVPERF_ATTR_SAMPLE_MAX_STACK) &&
+      !(label->attr->sample_type & PERF_SAMPLE_CALLCHAIN))
+    uvperf__label_put_term(label, "call-graph=no");
+}
+
+static void put_terms(uvperf__label_t *label) {
+  put_period(label);
+  put_max_stack(label);
+  put_bit(label, "inherit", UVPERF_ATTR_INHERIT);
+  put_bit(label, "overwrite", UVPERF_ATTR_WRITE_BACKWARD);
+  put_bit(label, "aux-output", UVPERF_ATTR_AUX_OUTPUT);
+}
+
+void uvperf__label_end(uvperf__label_t *label, int has_sample_type) {
+  put_terms(label);
+  if (has_sample_type)
+    put_sample_type(label);
+  if (label->form == UVPERF__LABEL_SLASH ||
+      (label->form == UVPERF__LABEL_NAME && label->nr_terms > 0))
+    uvperf__label_put(label, "/");
+  put_modifiers(label, has_sample_type);
+}
+
+/* -- whether it is true ---------------------------------------------------- */
 
 /* What makes an event this one; all else is how it is measured. */
 static int is_same_event(const struct perf_event_attr *one,

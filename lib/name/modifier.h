@@ -3,7 +3,7 @@
 #ifndef UVPERF_LIB_NAME_MODIFIER_H
 #define UVPERF_LIB_NAME_MODIFIER_H
 
-#include "name/scan.h"
+#include "name/text.h"
 #include "uvperf/attr.h"
 
 /* Those there are: which modes are counted, what is excluded, how precise the

@@ -1,10 +1,93 @@
 /* SPDX-License-Identifier: MIT */
-/* The syntax of one event's name: which piece of the text is what.
- * Looks nothing up. */
+/* The text of an event's name: pieces of it, and errors that point at them;
+ * and its syntax, which piece is what. Looks nothing up. No memory. */
 #ifndef UVPERF_LIB_NAME_TEXT_H
 #define UVPERF_LIB_NAME_TEXT_H
 
-#include "name/scan.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uvperf/error.h"
+
+/* A piece of text; `at` is NULL where there is none. */
+typedef struct uvperf__span_s {
+  const char *at;
+  const char *end;
+} uvperf__span_t;
+
+/* One text that is read. */
+typedef struct uvperf__parse_s {
+  const char *root; /* of /sys; "" is the real one */
+  const char *text; /* columns are counted from here */
+  const char *end;
+  uvperf_error_t *error; /* NULL: nobody wants to know */
+  uint32_t event;        /* which event of the text is read, from 0 */
+  /* Where errors point while a file of a PMU is read, whose text is not the
+   * user's; NULL: at their own place. */
+  const char *outer;
+} uvperf__parse_t;
+
+void uvperf__parse_init(uvperf__parse_t *parse, const char *root,
+                        const char *text, uvperf_error_t *error);
+
+/* Explains a failure at a place of the text, and returns its code. */
+int uvperf__parse_fail(const uvperf__parse_t *parse, const char *at, int code,
+                       int cause, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* The same for what cannot be right on any machine: -EINVAL. */
+int uvperf__parse_bad(const uvperf__parse_t *parse, const char *at,
+                      const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same for want of fds or memory, by which nothing is known of the event:
+ * the code. */
+int uvperf__parse_shortage(const uvperf__parse_t *parse, const char *at,
+                           int code);
+
+/* " (did you mean 'x'?)", or nothing where `best` is "". */
+#define UVPERF__MEANT_BYTES 96
+const char *uvperf__parse_meant(const char *best,
+                                char text[UVPERF__MEANT_BYTES]);
+
+size_t uvperf__span_length(uvperf__span_t span);
+
+/* Whether it is this word, in upper or lower case. */
+int uvperf__span_is(uvperf__span_t span, const char *word);
+
+/* Copies it with its end. 0; -ENAMETOOLONG: there is no room. */
+int uvperf__span_copy(uvperf__span_t span, char *to, size_t size);
+
+/* Writes it for a reason: cut, and without bytes that a terminal might heed. */
+#define UVPERF__SHOW_BYTES 52
+const char *uvperf__span_show(uvperf__span_t span,
+                              char text[UVPERF__SHOW_BYTES]);
+
+/* Whether it may be the name of a file: not empty, no '/', no '.' in front, at
+ * most NAME_MAX bytes. */
+int uvperf__span_is_file_name(uvperf__span_t span);
+
+/* Reads "10" or "0xa". 0; -EINVAL: no number; -ERANGE: more than 64 bits. */
+int uvperf__span_number(uvperf__span_t span, uint64_t *value);
+
+/* Whether it is "r1a8" or "r0x1a8", a raw event of any number of digits. */
+int uvperf__span_is_raw(uvperf__span_t span);
+
+/* The number of a raw event; explains one of more than 64 bits. */
+int uvperf__parse_raw(const uvperf__parse_t *parse, uvperf__span_t span,
+                      uint64_t *value);
+
+/* The number of a piece that must be one of at most `most`; explains what
+ * is wrong. */
+int uvperf__parse_number(const uvperf__parse_t *parse, uvperf__span_t span,
+                         uint64_t most, uint64_t *value);
+
+int uvperf__is_space(char c);
+const char *uvperf__skip_space(const char *at, const char *end);
+
+/* Reads a word: what is before the next separator of events, terms or
+ * modifiers, a space, a quotation mark or the end. May be empty. */
+uvperf__span_t uvperf__scan_word(const char *at, const char *end);
 
 enum uvperf__event_form {
   UVPERF__FORM_WORD,       /* cycles, r1a8, tsc, cpu/…/ */

@@ -14,7 +14,7 @@
 #include "attr/generic_name.h"
 #include "host/pmu.h"
 #include "host/tracefs.h"
-#include "name/scan.h"
+#include "name/text.h"
 #include "util/glob.h"
 
 #define ALL_KINDS                                                              \

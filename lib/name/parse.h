@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The name of one event, in perf(1)'s language, to an attr. */
-#ifndef UVPERF_LIB_NAME_NAME_H
-#define UVPERF_LIB_NAME_NAME_H
+#ifndef UVPERF_LIB_NAME_PARSE_H
+#define UVPERF_LIB_NAME_PARSE_H
 
 #include <stddef.h>
 #include <stdint.h>

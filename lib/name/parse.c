@@ -1,117 +1,137 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events a name means, and the attr of one that needs no memory. Lists,
- * and what lives as long as they do, are in event_list.c. */
-#include "name/name.h"
+/* Which events a name means, by the form of the name, and the attr of one that
+ * needs no memory. Lists, and what lives as long as they do, are in list.c. */
+#include "name/parse.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include <linux/hw_breakpoint.h>
+
+#include "attr/generic_name.h"
 #include "host/pmu.h"
 #include "name/build.h"
-#include "name/modifier.h"
-#include "name/term.h"
 #include "util/error.h"
-#include "util/file.h"
 
 #define MAX_PRECISE 3
 
-static void close_file(uvperf__event_build_t *build) {
-  if (build->event.file >= 0)
-    uvperf__file_close(build->event.file);
-  build->event.file = -1;
+/* -- the forms of a name --------------------------------------------------- */
+
+static int build_numbers(uvperf__event_build_t *build) {
+  const uvperf__event_text_t *text = build->text;
+  struct perf_event_attr *attr = &build->event.wide.attr;
+  uint64_t type, config;
+  int rc = uvperf__parse_number(build->parse, text->head, UINT32_MAX, &type);
+
+  if (rc == 0)
+    rc = uvperf__parse_number(build->parse, text->tail, UINT64_MAX, &config);
+  if (rc != 0)
+    return rc;
+  attr->type = (uint32_t)type;
+  attr->config = config;
+  return uvperf__event_build_finish(build);
 }
 
-void uvperf__event_build_begin(uvperf__event_build_t *build) {
-  close_file(build);
-  memset(&build->event, 0, sizeof(build->event));
-  build->event.file = -1;
-  build->event.text = build->text;
-  build->event.wide.attr.size = sizeof(build->event.wide);
-  build->event.measure.scale = 1;
-  build->chain = UVPERF__CHAIN_UNSAID;
-  build->stack_at = NULL;
-  memset(&build->probe, 0, sizeof(build->probe));
-  build->depth = 0;
-  build->nr_files = 0;
-}
+static int read_access(const uvperf__parse_t *parse, uvperf__span_t span,
+                       uint32_t *bp_type) {
+  const char *at;
 
-/* 1; 0; or the want of fds that leaves it unknown. */
-static int is_probe(const char *root, uint32_t type) {
-  static const char *const probes[] = {"uprobe", "kprobe"};
-  size_t i;
+  *bp_type = span.at == NULL ? HW_BREAKPOINT_RW : HW_BREAKPOINT_EMPTY;
+  for (at = span.at; at < span.end; at++) {
+    uint32_t bit = *at == 'r'   ? HW_BREAKPOINT_R
+                   : *at == 'w' ? HW_BREAKPOINT_W
+                   : *at == 'x' ? HW_BREAKPOINT_X
+                                : 0;
 
-  for (i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
-    uint32_t its;
-    int rc = uvperf__pmu_type(root, probes[i], &its);
-
-    if (uvperf__is_shortage(rc))
-      return rc;
-    if (rc == 0 && its == type)
-      return 1;
+    if (bit == 0)
+      return uvperf__parse_bad(parse, at,
+                               "an access of a breakpoint is one of "
+                               "r, w and x, or several; modifiers need a ':'");
+    if (*bp_type & bit)
+      return uvperf__parse_bad(parse, at, "access '%c' is there twice", *at);
+    *bp_type |= bit;
   }
   return 0;
 }
 
-/* The config1 of a probe is a pointer to a string, which uvperf_attr_label and
- * the kernel follow: a text may give the string, but no number. The types below
- * PERF_TYPE_MAX are fixed, and no probes. */
-static int refuse_pointer(const uvperf__event_build_t *build) {
-  const uvperf__named_event_t *event = &build->event;
-  uint32_t type = event->wide.attr.type;
-  int rc;
+static int build_breakpoint(uvperf__event_build_t *build) {
+  const uvperf__event_text_t *text = build->text;
+  struct perf_event_attr *attr = &build->event.wide.attr;
+  uint64_t address, length;
+  int rc = uvperf__parse_number(build->parse, text->tail, UINT64_MAX, &address);
 
-  if (event->wide.attr.config1 == 0 || event->string.at != NULL ||
-      type < PERF_TYPE_MAX)
-    return 0;
-  rc = is_probe(build->parse->root, type);
-  if (rc < 0)
-    return uvperf__parse_shortage(build->parse, build->text->head.at, rc);
+  attr->type = PERF_TYPE_BREAKPOINT;
   if (rc == 0)
-    return 0;
-  return uvperf__parse_bad(build->parse, build->text->head.at,
-                           "config1 of a probe is a pointer: write "
-                           "uprobe/path=.../ or kprobe/func=.../");
-}
-
-int uvperf__event_build_end(uvperf__event_build_t *build) {
-  uvperf__named_event_t *event = &build->event;
-  uvperf__modifiers_t modifiers;
-  int rc = refuse_pointer(build);
-
-  if (rc == 0)
-    rc = uvperf__event_build_chain(build);
-  if (rc == 0)
-    rc = uvperf__modifiers_parse(build->parse, build->text->modifiers,
-                                 &modifiers);
-  if (rc == 0)
-    rc = uvperf__modifiers_apply(build->parse, &modifiers, &event->wide.attr);
+    rc = read_access(build->parse, text->access, &attr->bp_type);
+  length =
+      attr->bp_type == HW_BREAKPOINT_X ? sizeof(long) : HW_BREAKPOINT_LEN_4;
+  if (rc == 0 && text->length.at != NULL)
+    rc = uvperf__parse_number(build->parse, text->length, UINT64_MAX, &length);
   if (rc != 0)
     return rc;
-  event->is_precise_max = uvperf__modifiers_have(&modifiers, 'P') != 0;
-  build->is_given = 1;
-  return build->each(event, build->data);
+  attr->bp_addr = address;
+  attr->bp_len = length;
+  return uvperf__event_build_finish(build);
 }
 
-int uvperf__event_build_finish(uvperf__event_build_t *build) {
-  int rc = 0;
+/* 1: it is generic or raw; 0: it is not; -errno, explained. */
+static int is_generic(const uvperf__event_build_t *build, uint32_t *type,
+                      uint64_t *config) {
+  uvperf__span_t head = build->text->head;
+  char shown[UVPERF__SHOW_BYTES];
+  int rc;
 
-  if (build->text->terms.at != build->text->terms.end)
-    rc = uvperf__terms_apply(build, build->text->terms);
-  return rc != 0 ? rc : uvperf__event_build_end(build);
+  *type = PERF_TYPE_RAW;
+  if (uvperf__span_is_raw(head)) {
+    rc = uvperf__parse_raw(build->parse, head, config);
+    return rc != 0 ? rc : 1;
+  }
+  rc = uvperf__generic_find(head.at, uvperf__span_length(head), type, config);
+  if (rc == -EINVAL)
+    return uvperf__parse_fail(build->parse, head.at, -ENOENT,
+                              UVPERF_CAUSE_NO_EVENT,
+                              "there is no event '%s': this cache has no such "
+                              "operation",
+                              uvperf__span_show(head, shown));
+  return rc == 0;
+}
+
+static int build_word(uvperf__event_build_t *build) {
+  struct perf_event_attr *attr = &build->event.wide.attr;
+  uint64_t config;
+  uint32_t type;
+  int rc = is_generic(build, &type, &config);
+
+  if (rc < 0)
+    return rc;
+  if (rc > 0) {
+    attr->type = type;
+    attr->config = config;
+    return uvperf__event_build_finish(build);
+  }
+  if (build->text->terms.at != NULL)
+    return uvperf__event_build_pmu(build);
+  rc = uvperf__event_build_alias(build);
+  if (rc != 0 || build->is_given)
+    return rc;
+  rc = uvperf__event_build_perhaps_tracepoint(build);
+  if (rc != 0 || build->is_given)
+    return rc;
+  return uvperf__event_build_unknown(build);
 }
 
 static int build_form(uvperf__event_build_t *build) {
   switch (build->text->form) {
     case UVPERF__FORM_NUMBERS:
-      return uvperf__event_build_numbers(build);
+      return build_numbers(build);
     case UVPERF__FORM_BREAKPOINT:
-      return uvperf__event_build_breakpoint(build);
+      return build_breakpoint(build);
     case UVPERF__FORM_TRACEPOINT:
       return uvperf__event_build_tracepoint(build);
     case UVPERF__FORM_TYPE:
       return uvperf__event_build_finish(build);
     default:
-      return uvperf__event_build_word(build);
+      return build_word(build);
   }
 }
 
@@ -126,9 +146,11 @@ int uvperf__event_name_each(const uvperf__parse_t *parse,
   build.event.file = -1;
   uvperf__event_build_begin(&build);
   rc = build_form(&build);
-  close_file(&build);
+  uvperf__event_build_close(&build);
   return rc;
 }
+
+/* -- one event for the caller's attr --------------------------------------- */
 
 uint32_t uvperf__precise_max(const char *root, const char *pmu, uint32_t type) {
   uint32_t most;
