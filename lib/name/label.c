@@ -154,7 +154,7 @@ static int consider_term(const char *name, void *data) {
 
 /* The terms of the lowest bits come first. */
 static int label_pmu_config(uvperf__label_t *label, const char *pmu,
-                             enum uvperf_attr_field field) {
+                            enum uvperf_attr_field field) {
   uint64_t config = uvperf__attr_value(label->attr, field);
   term_search_t search = {label->root, pmu, field, config, 0, 0, ""};
 
@@ -385,9 +385,9 @@ static void compose(uvperf__label_t *label, const char *root,
                     const struct perf_event_attr *attr,
                     const char *tracepoint) {
   static int (*const ways[])(uvperf__label_t *) = {
-      label_generic,           label_generic_alias, label_tracepoint,
-      label_breakpoint,        label_probe, label_pmu_event,
-      label_pmu_terms, label_raw,           label_numbers,
+      label_generic,    label_generic_alias, label_tracepoint,
+      label_breakpoint, label_probe,         label_pmu_event,
+      label_pmu_terms,  label_raw,           label_numbers,
   };
   uvperf__label_t name;
   size_t i;

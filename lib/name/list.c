@@ -22,7 +22,7 @@ typedef struct node_s {
   char unit[sizeof(((uvperf__pmu_measure_t *)0)->unit)];
   char *label;
   char *string;
-  int file; /* an fd that the string is the path of; or -1 */
+  int file;         /* an fd that the string is the path of; or -1 */
   char *group_name; /* the leader's, for all of its group */
   int *cpus;
   char *pmu;      /* by which it was named; NULL: by none */
@@ -247,9 +247,8 @@ static int make_room(uvperf_event_list_t *list) {
   return 0;
 }
 
-static int add(const uvperf__parse_t *parse,
-                           uvperf_event_list_t *list,
-                           const uvperf__named_event_t *event) {
+static int add(const uvperf__parse_t *parse, uvperf_event_list_t *list,
+               const uvperf__named_event_t *event) {
   const char *at = event->text->whole.at;
   node_t *node;
   int rc;
@@ -314,10 +313,9 @@ static int join_group(const uvperf__parse_t *parse, node_t *node,
   return 0;
 }
 
-static int make_group(const uvperf__parse_t *parse,
-                             uvperf_event_list_t *list, size_t first,
-                             uvperf__span_t name,
-                             const uvperf__modifiers_t *modifiers) {
+static int make_group(const uvperf__parse_t *parse, uvperf_event_list_t *list,
+                      size_t first, uvperf__span_t name,
+                      const uvperf__modifiers_t *modifiers) {
   node_t *leader = list->nodes[first];
   size_t i;
   int rc = 0;
@@ -447,8 +445,7 @@ static int read_group(reader_t *reader, uvperf__span_t name) {
   reader->parse.event = (uint32_t)first;
   if (name.at == name.end)
     name.at = NULL;
-  rc = make_group(&reader->parse, reader->list, first, name,
-                                &modifiers);
+  rc = make_group(&reader->parse, reader->list, first, name, &modifiers);
   reader->parse.event = (uint32_t)uvperf_event_list_count(reader->list);
   return rc;
 }

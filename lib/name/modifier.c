@@ -17,15 +17,6 @@ static unsigned int place(char letter) {
                        : (unsigned int)(found - UVPERF__MODIFIERS);
 }
 
-int uvperf__modifiers_are(uvperf__span_t span) {
-  const char *at;
-
-  for (at = span.at; at < span.end; at++)
-    if (place(*at) == sizeof(UVPERF__MODIFIERS) - 1)
-      return 0;
-  return span.at < span.end;
-}
-
 static int refuse(const uvperf__parse_t *parse, const char *at) {
   uvperf__span_t letter = {at, at + 1};
   char shown[UVPERF__SHOW_BYTES];

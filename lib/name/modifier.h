@@ -6,18 +6,11 @@
 #include "name/text.h"
 #include "uvperf/attr.h"
 
-/* Those there are: which modes are counted, what is excluded, how precise the
- * place is, what samples and groups do. */
-#define UVPERF__MODIFIERS "ukhGHIpPSDeW"
-
 /* How often each letter is there. Private; all zero: none. */
 typedef struct uvperf__modifiers_s {
   const char *at; /* where they stand in the text */
   unsigned char nr[sizeof(UVPERF__MODIFIERS) - 1];
 } uvperf__modifiers_t;
-
-/* Whether a piece has nothing but these letters, and at least one. */
-int uvperf__modifiers_are(uvperf__span_t span);
 
 /* Reads them; a piece whose `at` is NULL has none. 0 or -EINVAL, explained. */
 int uvperf__modifiers_parse(const uvperf__parse_t *parse, uvperf__span_t span,

@@ -22,8 +22,8 @@
 #define MAX_DEPTH 4
 #define MAX_FILES 64
 
-static int fail(const uvperf__parse_t *parse, const char *at,
-                           int code, const char *pmu, const char *file) {
+static int fail(const uvperf__parse_t *parse, const char *at, int code,
+                const char *pmu, const char *file) {
   if (uvperf__is_shortage(code))
     return uvperf__parse_shortage(parse, at, code);
   if (code == -EACCES)
@@ -44,8 +44,7 @@ static int begin(uvperf__event_build_t *build, const char *pmu) {
   int rc = uvperf__pmu_type(build->parse->root, pmu, &type);
 
   if (rc != 0)
-    return fail(build->parse, build->text->head.at, rc, pmu,
-                                  "type");
+    return fail(build->parse, build->text->head.at, rc, pmu, "type");
   uvperf__event_build_begin(build);
   build->event.pmu = pmu;
   build->event.wide.attr.type = type;
@@ -267,8 +266,7 @@ static int apply_term(uvperf__event_build_t *build,
   if (rc == 0)
     return set_format(build, term, &format);
   if (rc != -ENOENT && rc != -ENAMETOOLONG)
-    return fail(build->parse, term->key.at, rc,
-                                  build->event.pmu, name);
+    return fail(build->parse, term->key.at, rc, build->event.pmu, name);
   rc = apply_any(build, term);
   if (rc != -ENOENT)
     return rc;
@@ -405,9 +403,8 @@ static int build_several(pmus_t *pmus) {
   if (pmus->build->is_given || (rc == 0 && pmus->nr > 0))
     return rc;
   if (rc != 0 && rc != -ENOENT)
-    return fail(pmus->build->parse,
-                                  pmus->build->text->head.at, rc, pmus->wanted,
-                                  "type");
+    return fail(pmus->build->parse, pmus->build->text->head.at, rc,
+                pmus->wanted, "type");
   if (pmus->failed[0] == '\0')
     return unknown_pmu(pmus);
   return build_terms(pmus->build, pmus->failed); /* again, to be explained */

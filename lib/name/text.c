@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "attr/generic_name.h"
-#include "name/modifier.h"
 #include "util/ascii.h"
 #include "util/error.h"
 
@@ -229,6 +228,15 @@ int uvperf__parse_number(const uvperf__parse_t *parse, uvperf__span_t span,
   return 0;
 }
 
+int uvperf__span_is_modifiers(uvperf__span_t span) {
+  const char *at;
+
+  for (at = span.at; at < span.end; at++)
+    if (memchr(UVPERF__MODIFIERS, *at, sizeof(UVPERF__MODIFIERS) - 1) == NULL)
+      return 0;
+  return span.at < span.end;
+}
+
 int uvperf__is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -442,7 +450,7 @@ static void scan_pair(const uvperf__parse_t *parse, const char **at,
            uvperf__generic_find(text->head.at, uvperf__span_length(text->head),
                                 &type, &number) != -ENOENT ||
            (!is_at(parse, tail.end, ':') && !is_at(parse, tail.end, '/') &&
-            uvperf__modifiers_are(tail)))
+            uvperf__span_is_modifiers(tail)))
     return;
   else
     text->form = UVPERF__FORM_TRACEPOINT;
