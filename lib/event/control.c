@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What can be done to an open event: its ioctls, one function each. Changing a
- * breakpoint's attr takes more and is in event_modify.c. */
+/* What can be done to an open event: enable, disable, refresh, change, pause.
+ * What concerns its group too is here, as a leader's siblings are enabled before
+ * it. */
 #include "event/internal.h"
 
 #include <limits.h>
@@ -8,10 +9,12 @@
 
 #include <sys/ioctl.h>
 
+#include "attr/attr.h"
 #include "explain/explain.h"
 #include "host/ioctl.h"
 #include "host/system.h"
 #include "sys/sys.h"
+#include "util/alloc.h"
 #include "util/error.h"
 
 /* BPF_TRACE_MAX_PROGS in include/linux/trace_events.h: of so many programs a
@@ -42,6 +45,8 @@ static int control(event_t *impl, unsigned long request, long argument,
   return finish(impl, uvperf__sys_ioctl(impl->fd, request, argument), request,
                 (uint64_t)argument, error);
 }
+
+/* -- a limit of overflows -------------------------------------------------- */
 
 /* Whether the kernel may leave the event stopped when its overflows run out.
  * Hardware and software events are started when they are scheduled in. */
@@ -125,6 +130,88 @@ int uvperf__event_enable_alone(event_t *impl) {
   impl->enabled = 1;
   return 0;
 }
+
+/* -- the group ------------------------------------------------------------- */
+
+void uvperf__event_join_group(event_t *impl, event_t *leader) {
+  impl->leader = leader;
+  impl->next_member = leader->members;
+  leader->members = impl;
+}
+
+/* Without its leader each member is on its own. */
+static void dissolve(event_t *leader) {
+  event_t *member;
+
+  while (leader->members != NULL) {
+    member = leader->members;
+    leader->members = member->next_member;
+    member->next_member = NULL;
+    member->leader = NULL;
+  }
+}
+
+void uvperf__event_leave_group(event_t *impl) {
+  event_t **link;
+
+  dissolve(impl);
+  if (impl->leader == NULL)
+    return;
+  link = &impl->leader->members;
+  while (*link != impl)
+    link = &(*link)->next_member;
+  *link = impl->next_member;
+  impl->leader = NULL;
+}
+
+event_t *uvperf__event_leader(event_t *impl) {
+  return impl->leader != NULL ? impl->leader : impl;
+}
+
+int uvperf__event_enable_siblings(event_t *leader, int also_on_exec,
+                                  uvperf_error_t *error) {
+  uvperf__control_t enable = {PERF_EVENT_IOC_ENABLE, NULL, 0, NULL, NULL};
+  event_t *member;
+  int rc;
+
+  for (member = leader->members; member != NULL; member = member->next_member) {
+    if (!also_on_exec &&
+        uvperf__attr_value(member->attr, UVPERF_ATTR_ENABLE_ON_EXEC))
+      continue;
+    rc = uvperf__event_enable_alone(member);
+    enable.attr = member->attr;
+    if (rc < 0)
+      return uvperf__explain_control(error, rc, "", &enable);
+  }
+  return 0;
+}
+
+void uvperf__event_unstick_siblings(const event_t *leader) {
+  const event_t *member;
+
+  for (member = leader->members; member != NULL; member = member->next_member)
+    uvperf__event_unstick(member);
+}
+
+/* A failure changes nothing: the leader closes. */
+void uvperf__event_disable_siblings(event_t *leader) {
+  event_t *member;
+
+  for (member = leader->members; member != NULL; member = member->next_member) {
+    uvperf__sys_ioctl(member->fd, PERF_EVENT_IOC_DISABLE, 0);
+    member->enabled = 0;
+  }
+}
+
+void uvperf__event_group_disabled(event_t *leader) {
+  event_t *member;
+
+  leader->enabled = 0;
+  for (member = leader->members; member != NULL; member = member->next_member)
+    member->enabled = 0;
+}
+
+/* -- enable, disable, refresh ---------------------------------------------- */
 
 int uvperf__event_enable(event_t *impl, uvperf_error_t *error) {
   int rc = uvperf__event_enable_siblings(impl, 1, error);
@@ -211,6 +298,8 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
   return 0;
 }
 
+/* -- changes --------------------------------------------------------------- */
+
 int uvperf_event_set_period(uvperf_event_t *event, uint64_t period,
                             uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
@@ -286,6 +375,8 @@ int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids, size_t *nr,
   return finish(impl, rc, PERF_EVENT_IOC_QUERY_BPF, query.prog_cnt, error);
 }
 
+/* -- pause ----------------------------------------------------------------- */
+
 static int set_paused(uvperf_event_t *event, int paused,
                       uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
@@ -307,4 +398,113 @@ int uvperf_event_pause(uvperf_event_t *event, uvperf_error_t *error) {
 
 int uvperf_event_resume(uvperf_event_t *event, uvperf_error_t *error) {
   return set_paused(event, 0, error);
+}
+
+/* -- a new attr ------------------------------------------------------------ */
+
+static int is_zero(const void *bytes, size_t size) {
+  const uint8_t *byte = bytes;
+  size_t i;
+
+  for (i = 0; i < size && byte[i] == 0; i++)
+    continue;
+  return i == size;
+}
+
+/* Gives the attr the size of the one that was opened, as the kernel compares
+ * that too (modify_user_hw_breakpoint_check). One that holds more than that is
+ * left as it is, for the kernel to refuse. */
+static int resize(struct perf_event_attr **attr, uint32_t size) {
+  uint32_t old_size = (*attr)->size;
+  struct perf_event_attr *larger;
+
+  if (old_size < size) {
+    larger = uvperf__calloc(1, size > sizeof(**attr) ? size : sizeof(**attr));
+    if (larger == NULL)
+      return UV_ENOMEM;
+    memcpy(larger, *attr, old_size);
+    uvperf__free(*attr);
+    *attr = larger;
+  } else if (!is_zero((const uint8_t *)*attr + size, old_size - size)) {
+    return 0;
+  }
+  (*attr)->size = size;
+  return 0;
+}
+
+/* The kernel has disabled the breakpoint, whether it took the new attr or not,
+ * and enables it by attr.disabled of the new one, or of the old one if it
+ * refused (perf_event_modify_breakpoint). That is always 1 here, so that it
+ * never runs where it should not. */
+static int restart(event_t *impl) {
+  int rc;
+
+  if (!impl->enabled)
+    return 0;
+  rc = uvperf__event_enable_alone(impl);
+  if (rc == 0)
+    uvperf__event_unstick(impl);
+  return rc;
+}
+
+/* perf_event_modify_attr copies sig_data before it looks whether it can take
+ * the rest. */
+static void restore_sig_data(event_t *impl,
+                             const struct perf_event_attr *wanted) {
+  if (uvperf__attr_value(wanted, UVPERF_ATTR_SIG_DATA) !=
+      uvperf__attr_value(impl->attr, UVPERF_ATTR_SIG_DATA))
+    uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
+                          impl->attr);
+}
+
+static int modify(event_t *impl, struct perf_event_attr *wanted,
+                  uvperf_error_t *error) {
+  uvperf__control_t control = {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, impl->attr, 0,
+                               NULL, wanted};
+  int started = 0;
+  int rc;
+
+  rc =
+      uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, wanted);
+  if (rc < 0)
+    uvperf__explain_control(error, rc, "", &control);
+  if (impl->attr->type == PERF_TYPE_BREAKPOINT) {
+    if (rc < 0)
+      restore_sig_data(impl, wanted);
+    started = restart(impl);
+  }
+  if (rc < 0)
+    return rc;
+  memcpy(impl->attr, wanted, impl->attr->size);
+  uvperf__event_attr_changed(impl);
+  if (started >= 0)
+    return 0;
+  impl->enabled = 0;
+  control.request = PERF_EVENT_IOC_ENABLE;
+  return uvperf__explain_control(error, started, "", &control);
+}
+
+int uvperf_event_modify(uvperf_event_t *event,
+                        const struct perf_event_attr *attr,
+                        uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
+  struct perf_event_attr *wanted;
+  int rc = uvperf__event_check_process(impl, error);
+
+  if (rc != 0)
+    return rc;
+  if (attr == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "attr must not be NULL");
+  rc = uvperf__event_attr_copy(&wanted, attr, impl->flags, error);
+  if (rc != 0)
+    return rc;
+  rc = resize(&wanted, impl->attr->size);
+  if (rc != 0)
+    uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                      "no memory for the changed attr");
+  else
+    rc = modify(impl, wanted, error);
+  uvperf__free(wanted);
+  return rc;
 }

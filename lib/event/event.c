@@ -3,7 +3,7 @@
  * ring, hands the ring to a watch, and closes it all. How records reach the
  * user is in event_stream.c, how events share a ring in event_output.c, what an
  * open event tells in read.c and what can be done to it in
- * event_control.c. */
+ * control.c. */
 #include "event/internal.h"
 
 #include <assert.h>

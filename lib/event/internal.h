@@ -173,7 +173,7 @@ int uvperf__event_is_forked(const event_t *impl);
 /* UV_EPERM and the error in a forked child; else 0. */
 int uvperf__event_check_process(const event_t *impl, uvperf_error_t *error);
 
-/* -- event_control.c -- */
+/* -- control.c -- */
 
 /* Enables the event, and before it the siblings that it leads. 0, or a code and
  * the error. */
@@ -187,8 +187,6 @@ int uvperf__event_enable_alone(event_t *impl);
  * left stopped (uvperf_event_refresh). Only works while its leader is enabled
  * too. */
 void uvperf__event_unstick(const event_t *impl);
-
-/* -- event_group.c -- */
 
 /* A group is a leader and its members; handles of one thread. Leaving is for
  * closing events; a leader that leaves dissolves its group, as in the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What an open event tells: counts and getters. Opening, delivery and closing
- * are in event.c, what can be done to it in event_control.c. */
+ * are in event.c, what can be done to it in control.c. */
 #include "event/internal.h"
 
 #include <assert.h>
