@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One perf event as a libuv handle: has it opened (event_open.c), maps its
- * ring, hands the ring to a watch, and closes it all. How records reach the
- * user is in event_stream.c, how events share a ring in event_output.c, what an
- * open event tells in read.c and what can be done to it in
- * control.c. */
+/* One perf event as a libuv handle: init, start, stop, flush, close. open.c opens
+ * the event, drain.c delivers its records, output.c shares its ring, control.c
+ * does what else can be done to it. */
 #include "event/internal.h"
 
 #include <assert.h>
@@ -16,6 +14,7 @@
 #include "explain/explain.h"
 #include "loop/hotplug.h"
 #include "loop/ring_report.h"
+#include "loop/stream.h"
 #include "loop/ticker.h"
 #include "sys/fork.h"
 #include "sys/sys.h"
@@ -367,4 +366,206 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
   event->close_cb = NULL;
   memset(event->reserved, 0, sizeof(event->reserved));
   return 0;
+}
+
+/* -- start, stop, flush --------------------------------------------------- */
+
+/* An event that execve(2) enables is left to it; its siblings wait for it. */
+static int enable_by_start(event_t *impl, uvperf_error_t *error) {
+  int rc;
+
+  if (uvperf__attr_value(impl->attr, UVPERF_ATTR_ENABLE_ON_EXEC))
+    return uvperf__event_enable_siblings(impl, 0, error);
+  rc = uvperf__event_enable(impl, error);
+  impl->enabled_by_start = rc == 0;
+  return rc;
+}
+
+/* Registers with the loop, then enables, so that the first record finds a
+ * reader. */
+static int start(event_t *impl, const uvperf_stream_options_t *options,
+                 uvperf_error_t *error) {
+  uvperf__watch_options_t chosen;
+  int rc = 0;
+
+  if (!impl->delivering)
+    uvperf__event_take_back(impl);
+  uvperf__stream_choose(options, uvperf__event_default_flush(impl), &chosen);
+  if (impl->unsound)
+    rc = UV_EPROTO;
+  else if (uvperf__event_is_watched(impl))
+    rc = uvperf__watch_start(impl->watch, &chosen);
+  if (rc == UV_EPROTO)
+    return uvperf__error_set(
+        error, rc, UVPERF_CAUSE_UNKNOWN,
+        "the head of the ring is not a multiple of 8, so it "
+        "cannot be read again; open the event again");
+  if (rc == UV_EOF)
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_NO_TASK,
+                             "delivery has ended: nothing more will come");
+  if (rc != 0)
+    return uvperf__ring_report_refused(error, rc);
+  impl->enabled_by_start = 0;
+  if (options->flags & UVPERF_START_NO_ENABLE)
+    return 0;
+  rc = enable_by_start(impl, error);
+  if (rc != 0)
+    uvperf__watch_stop(impl->watch);
+  return rc;
+}
+
+int uvperf_event_start(uvperf_event_t *event,
+                       const uvperf_stream_options_t *options,
+                       uvperf_record_cb cb, uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
+  uvperf_stream_options_t own;
+  int rc;
+
+  rc = uvperf__stream_copy(&own, options, error);
+  if (rc == 0)
+    rc = uvperf__event_check_process(impl, error);
+  if (rc != 0)
+    return rc;
+  if (impl->started)
+    return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
+                             "already started");
+  if (cb == NULL && uvperf__event_is_watched(impl))
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "an event with a ring needs a record callback");
+  rc = start(impl, &own, error);
+  if (rc != 0)
+    return rc;
+  /* The rest of a snapshot in whose callback this is has none to go to. */
+  if (cb == NULL)
+    uvperf__watch_stop(impl->watch);
+  impl->started = 1;
+  impl->start_flags = own.flags;
+  impl->default_flush = own.flush_ms < 0;
+  impl->cb = cb;
+  return 0;
+}
+
+int uvperf_event_stop(uvperf_event_t *event) {
+  event_t *impl = uvperf__event_impl(event);
+
+  if (uvperf__event_is_forked(impl))
+    return UV_EPERM;
+  /* Also when delivery has ended by itself: then only this is left to do. */
+  if (impl->enabled_by_start) {
+    uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
+    impl->enabled = 0;
+  }
+  impl->enabled_by_start = 0;
+  impl->started = 0;
+  /* Also when it is not started: this may be inside a flush. */
+  uvperf__watch_stop(impl->watch);
+  return 0;
+}
+
+int uvperf_event_flush(uvperf_event_t *event) {
+  event_t *impl = uvperf__event_impl(event);
+  int rc;
+
+  if (uvperf__event_is_forked(impl))
+    return UV_EPERM;
+  if (!uvperf__event_is_watched(impl) || impl->cb == NULL)
+    return UV_EINVAL;
+  if (impl->delivering)
+    return UV_EBUSY;
+  uvperf__event_take_back(impl);
+  if (impl->unsound)
+    return 0;
+  if (uvperf__scratch_reserve(impl->scratch) != 0)
+    return UV_ENOMEM;
+  uvperf__teardown_hold(&impl->teardown);
+  rc = uvperf__watch_flush(impl->watch);
+  uvperf__teardown_let_go(&impl->teardown);
+  return rc;
+}
+
+/* -- what it is ------------------------------------------------------------ */
+
+int uvperf_event_id(uvperf_event_t *event, uint64_t *id) {
+  event_t *impl = uvperf__event_impl(event);
+
+  if (id == NULL)
+    return UV_EINVAL;
+  if (uvperf__event_is_forked(impl))
+    return UV_EPERM;
+  *id = impl->id;
+  return 0;
+}
+
+int uvperf_event_fd(const uvperf_event_t *event) {
+  return uvperf__event_impl(event)->fd;
+}
+
+const struct perf_event_attr *uvperf_event_attr(const uvperf_event_t *event) {
+  return uvperf__event_impl(event)->attr;
+}
+
+const uvperf_change_t *uvperf_event_changes(const uvperf_event_t *event,
+                                            size_t *nr) {
+  const event_t *impl = uvperf__event_impl(event);
+
+  *nr = impl->nr_changes;
+  return impl->changes;
+}
+
+size_t uvperf_event_ring_bytes(const uvperf_event_t *event) {
+  return uvperf__event_impl(event)->ring.size;
+}
+
+void uvperf_event_stats(const uvperf_event_t *event, uvperf_stats_t *stats) {
+  event_t *impl = uvperf__event_impl(event);
+
+  *stats = impl->stats;
+  if (impl->drained != NULL && !uvperf__event_is_forked(impl))
+    uvperf__stream_add_given(stats, impl->drained);
+  stats->wakeups = uvperf__watch_wakeups(impl->watch);
+  stats->slices = uvperf__watch_slices(impl->watch);
+  stats->high_water_bytes = impl->ring.high_water;
+  stats->cut_records = impl->ring.cut;
+  stats->skipped_bytes = impl->ring.skipped;
+}
+
+/* -- as any uv handle ------------------------------------------------------ */
+
+/* These five may be asked of a closing handle too, and of one that is closed
+ * (impl NULL) while its memory lives. */
+
+void uvperf_event_ref(uvperf_event_t *event) {
+  event_t *impl = event->impl;
+
+  if (impl != NULL && !impl->closing)
+    uvperf__watch_set_ref(impl->watch, 1);
+}
+
+void uvperf_event_unref(uvperf_event_t *event) {
+  event_t *impl = event->impl;
+
+  if (impl != NULL && !impl->closing)
+    uvperf__watch_set_ref(impl->watch, 0);
+}
+
+int uvperf_event_has_ref(const uvperf_event_t *event) {
+  const event_t *impl = event->impl;
+
+  return impl != NULL && uvperf__watch_has_ref(impl->watch);
+}
+
+int uvperf_event_is_active(const uvperf_event_t *event) {
+  const event_t *impl = event->impl;
+
+  return impl != NULL && !impl->closing && uvperf__watch_is_active(impl->watch);
+}
+
+int uvperf_event_is_closing(const uvperf_event_t *event) {
+  const event_t *impl = event->impl;
+
+  return impl == NULL || impl->closing;
+}
+
+size_t uvperf_event_size(void) {
+  return sizeof(uvperf_event_t);
 }

@@ -97,7 +97,19 @@ static inline int uvperf__event_is_watched(const event_t *impl) {
   return impl->ring.page != NULL && !impl->ring.overwrite;
 }
 
-/* -- event_attr.c -- */
+/* -- base.c -- */
+
+/* The impl of a handle that must not be closing: anything else is a programming
+ * error, as with libuv's handles. */
+event_t *uvperf__event_impl(const uvperf_event_t *event);
+
+/* Whether this process is a forked child of the one that opened the event: it
+ * has the fd, which is the same kernel event, but not the ring
+ * (VM_DONTCOPY). */
+int uvperf__event_is_forked(const event_t *impl);
+
+/* UV_EPERM and the error in a forked child; else 0. */
+int uvperf__event_check_process(const event_t *impl, uvperf_error_t *error);
 
 /* A copy of the user's attr as a handle with the UVPERF_EVENT_* flags gives it
  * to the kernel: disabled, and with what the handle asks for. Of
@@ -107,7 +119,7 @@ int uvperf__event_attr_copy(struct perf_event_attr **copy,
                             const struct perf_event_attr *attr, uint32_t flags,
                             uvperf_error_t *error);
 
-/* -- event_open.c -- */
+/* -- open.c -- */
 
 /* Opens impl->attr, or what the fallbacks that the options allow make of it: 0,
  * and fd, cgroup and changes are filled; or a code and the error, of the first
@@ -115,14 +127,14 @@ int uvperf__event_attr_copy(struct perf_event_attr **copy,
 int uvperf__event_open(event_t *impl, const uvperf_event_options_t *options,
                        int group_fd, uvperf_error_t *error);
 
-/* -- event_stream.c: what the watch calls -- */
+/* -- drain.c: what the watch calls -- */
 
 int uvperf__event_drain(void *owner, size_t ring_index, uvperf__slice_t *slice);
 void uvperf__event_slice_end(void *owner);
 void uvperf__event_skipped(void *owner, size_t ring_index);
 void uvperf__event_end(void *owner, size_t ring_index, int status);
 
-/* -- event_stream.c: of the event's ring, or of a copy of it -- */
+/* -- drain.c: of the event's ring, or of a copy of it -- */
 
 /* Delivers what one look at the ring shows: as uvperf__watch_ops_t.drain. The
  * scratch is for a record that wraps. */
@@ -139,7 +151,7 @@ void uvperf__event_free_old_decoders(event_t *impl);
 /* Takes back the record that next has lent to the user. */
 void uvperf__event_take_back(event_t *impl);
 
-/* -- event_output.c -- */
+/* -- output.c -- */
 
 /* Makes the decoder of an event that has just been opened. 0, or a code of
  * uvperf_decoder_new. */
@@ -158,20 +170,6 @@ void uvperf__event_free_writers(event_t *impl);
 /* The event's attr has other values, of the same fields: so have the copies
  * that its records in the rings of others are told with. */
 void uvperf__event_attr_changed(const event_t *impl);
-
-/* -- read.c -- */
-
-/* The impl of a handle that must not be closing: anything else is a programming
- * error, as with libuv's handles. */
-event_t *uvperf__event_impl(const uvperf_event_t *event);
-
-/* Whether this process is a forked child of the one that opened the event: it
- * has the fd, which is the same kernel event, but not the ring
- * (VM_DONTCOPY). */
-int uvperf__event_is_forked(const event_t *impl);
-
-/* UV_EPERM and the error in a forked child; else 0. */
-int uvperf__event_check_process(const event_t *impl, uvperf_error_t *error);
 
 /* -- control.c -- */
 

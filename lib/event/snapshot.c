@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Snapshots of an event's overwritable ring, into its record callback. How a
- * snapshot is taken is in snapshot.c, how records are delivered in
- * event_stream.c. */
+ * snapshot is taken is in ring/snapshot.c, how records are delivered in
+ * drain.c. */
 #include "event/internal.h"
 
 #include "ring/snapshot.h"

@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* How the records of an event's ring reach the user: by callbacks between start
- * and stop, by flush, or one by one by next. Opening and closing are in
- * event.c, snapshots in event_snapshot.c. */
+/* How the records of an event's ring reach the user: by callbacks, which the
+ * watch asks for, or one by one by next. Snapshots are in snapshot.c. */
 #include "event/internal.h"
 
 #include <poll.h>
 #include <string.h>
 
-#include <sys/ioctl.h>
-
-#include "attr/attr.h"
 #include "decode/decoder.h"
 #include "loop/drain.h"
-#include "loop/ring_report.h"
 #include "loop/stream.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
-#include "util/error.h"
 
 /* -- delivery ------------------------------------------------------------- */
 
@@ -131,121 +125,6 @@ void uvperf__event_end(void *owner, size_t ring_index, int status) {
   (void)ring_index;
   impl->started = 0;
   uvperf__event_tell(impl, status);
-}
-
-/* -- start, stop, flush --------------------------------------------------- */
-
-/* An event that execve(2) enables is left to it; its siblings wait for it. */
-static int enable_by_start(event_t *impl, uvperf_error_t *error) {
-  int rc;
-
-  if (uvperf__attr_value(impl->attr, UVPERF_ATTR_ENABLE_ON_EXEC))
-    return uvperf__event_enable_siblings(impl, 0, error);
-  rc = uvperf__event_enable(impl, error);
-  impl->enabled_by_start = rc == 0;
-  return rc;
-}
-
-/* Registers with the loop, then enables, so that the first record finds a
- * reader. */
-static int start(event_t *impl, const uvperf_stream_options_t *options,
-                 uvperf_error_t *error) {
-  uvperf__watch_options_t chosen;
-  int rc = 0;
-
-  if (!impl->delivering)
-    uvperf__event_take_back(impl);
-  uvperf__stream_choose(options, uvperf__event_default_flush(impl), &chosen);
-  if (impl->unsound)
-    rc = UV_EPROTO;
-  else if (uvperf__event_is_watched(impl))
-    rc = uvperf__watch_start(impl->watch, &chosen);
-  if (rc == UV_EPROTO)
-    return uvperf__error_set(
-        error, rc, UVPERF_CAUSE_UNKNOWN,
-        "the head of the ring is not a multiple of 8, so it "
-        "cannot be read again; open the event again");
-  if (rc == UV_EOF)
-    return uvperf__error_set(error, rc, UVPERF_CAUSE_NO_TASK,
-                             "delivery has ended: nothing more will come");
-  if (rc != 0)
-    return uvperf__ring_report_refused(error, rc);
-  impl->enabled_by_start = 0;
-  if (options->flags & UVPERF_START_NO_ENABLE)
-    return 0;
-  rc = enable_by_start(impl, error);
-  if (rc != 0)
-    uvperf__watch_stop(impl->watch);
-  return rc;
-}
-
-int uvperf_event_start(uvperf_event_t *event,
-                       const uvperf_stream_options_t *options,
-                       uvperf_record_cb cb, uvperf_error_t *error) {
-  event_t *impl = uvperf__event_impl(event);
-  uvperf_stream_options_t own;
-  int rc;
-
-  rc = uvperf__stream_copy(&own, options, error);
-  if (rc == 0)
-    rc = uvperf__event_check_process(impl, error);
-  if (rc != 0)
-    return rc;
-  if (impl->started)
-    return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
-                             "already started");
-  if (cb == NULL && uvperf__event_is_watched(impl))
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "an event with a ring needs a record callback");
-  rc = start(impl, &own, error);
-  if (rc != 0)
-    return rc;
-  /* The rest of a snapshot in whose callback this is has none to go to. */
-  if (cb == NULL)
-    uvperf__watch_stop(impl->watch);
-  impl->started = 1;
-  impl->start_flags = own.flags;
-  impl->default_flush = own.flush_ms < 0;
-  impl->cb = cb;
-  return 0;
-}
-
-int uvperf_event_stop(uvperf_event_t *event) {
-  event_t *impl = uvperf__event_impl(event);
-
-  if (uvperf__event_is_forked(impl))
-    return UV_EPERM;
-  /* Also when delivery has ended by itself: then only this is left to do. */
-  if (impl->enabled_by_start) {
-    uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
-    impl->enabled = 0;
-  }
-  impl->enabled_by_start = 0;
-  impl->started = 0;
-  /* Also when it is not started: this may be inside a flush. */
-  uvperf__watch_stop(impl->watch);
-  return 0;
-}
-
-int uvperf_event_flush(uvperf_event_t *event) {
-  event_t *impl = uvperf__event_impl(event);
-  int rc;
-
-  if (uvperf__event_is_forked(impl))
-    return UV_EPERM;
-  if (!uvperf__event_is_watched(impl) || impl->cb == NULL)
-    return UV_EINVAL;
-  if (impl->delivering)
-    return UV_EBUSY;
-  uvperf__event_take_back(impl);
-  if (impl->unsound)
-    return 0;
-  if (uvperf__scratch_reserve(impl->scratch) != 0)
-    return UV_ENOMEM;
-  uvperf__teardown_hold(&impl->teardown);
-  rc = uvperf__watch_flush(impl->watch);
-  uvperf__teardown_let_go(&impl->teardown);
-  return rc;
 }
 
 /* -- next ----------------------------------------------------------------- */

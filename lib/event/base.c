@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What every file of the handle asks: is it closing, is this the process that
+ * opened it, and how its attr differs from the user's. */
+#include "event/internal.h"
+
+#include <assert.h>
+
+#include "attr/attr.h"
+#include "sys/fork.h"
+#include "util/error.h"
+
+event_t *uvperf__event_impl(const uvperf_event_t *event) {
+  event_t *impl = event->impl;
+
+  assert(impl != NULL && !impl->closing);
+  return impl;
+}
+
+int uvperf__event_is_forked(const event_t *impl) {
+  return uvperf__process() != impl->process;
+}
+
+int uvperf__event_check_process(const event_t *impl, uvperf_error_t *error) {
+  if (!uvperf__event_is_forked(impl))
+    return 0;
+  return uvperf__error_set(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
+                           "the event belongs to the parent process");
+}
+
+int uvperf__event_attr_copy(struct perf_event_attr **copy,
+                            const struct perf_event_attr *attr, uint32_t flags,
+                            uvperf_error_t *error) {
+  int rc = uvperf__attr_copy(copy, attr, error);
+
+  if (rc != 0)
+    return rc;
+  (*copy)->disabled = 1;
+  if ((*copy)->read_format & PERF_FORMAT_GROUP)
+    (*copy)->read_format |= PERF_FORMAT_ID;
+  if (flags & UVPERF_EVENT_IDENTIFY) {
+    (*copy)->sample_type |= PERF_SAMPLE_IDENTIFIER;
+    (*copy)->sample_id_all = 1;
+  }
+  return 0;
+}
