@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "sys/fork.h"
 #include "util/alloc.h"
@@ -16,23 +15,6 @@
 #include "util/file.h"
 #include "util/grow.h"
 #include "util/options.h"
-
-#define NS_PER_SECOND UINT64_C(1000000000)
-
-uint64_t uvperf__counters_now(void) {
-  struct timespec now;
-
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
-
-int uvperf__counters_check(const uvperf__counters_t *counters,
-                           uvperf_error_t *error) {
-  if (uvperf__process() == counters->process)
-    return 0;
-  return uvperf__error_set(error, -EPERM, UVPERF_CAUSE_ARGUMENT,
-                           "the events belong to the parent process");
-}
 
 /* -- targets -------------------------------------------------------------- */
 

@@ -326,18 +326,6 @@ int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
   return counters->scratch == NULL ? no_memory(error) : 0;
 }
 
-void uvperf__counter_attr_restore(counter_attr_t *attr) {
-  memcpy(attr->attr, attr->asked, attr->asked->size);
-  uvperf__free(attr->changes);
-  attr->changes = NULL;
-  attr->nr_changes = 0;
-  uvperf__free(attr->opened_label);
-  attr->opened_label = NULL;
-  attr->is_fixed = 0;
-  uvperf__counter_shape_release(attr->shape);
-  attr->shape = NULL;
-}
-
 static void free_attr(counter_attr_t *attr) {
   uvperf__free(attr->label);
   uvperf__free(attr->asked);

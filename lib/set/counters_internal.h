@@ -205,6 +205,17 @@ static inline size_t uvperf__counters_end(const uvperf__counters_t *counters,
   return counters->attrs[counters->attrs[leader].item.leader].end;
 }
 
+/* -- counters_base.c -- */
+
+/* CLOCK_MONOTONIC in nanoseconds. */
+uint64_t uvperf__counters_now(void);
+
+/* Releases a shape; NULL is allowed. */
+void uvperf__counter_shape_release(counter_shape_t *shape);
+
+/* The attr as the user gave it, without what fallbacks did. */
+void uvperf__counter_attr_restore(counter_attr_t *attr);
+
 /* -- counters.c -- */
 
 /* uvperf__counters_new with the system's files under a root, which must
@@ -212,9 +223,6 @@ static inline size_t uvperf__counters_end(const uvperf__counters_t *counters,
 int uvperf__counters_make(const char *root, uvperf__counters_t **counters,
                           const uvperf_set_options_t *options,
                           uvperf_error_t *error);
-
-/* CLOCK_MONOTONIC in nanoseconds. */
-uint64_t uvperf__counters_now(void);
 
 /* -- counters_attr.c: what is measured -- */
 
@@ -224,9 +232,6 @@ int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
                                 const uvperf_set_options_t *options,
                                 uvperf_error_t *error);
 void uvperf__counters_free_attrs(uvperf__counters_t *counters);
-
-/* The attr as the user gave it, without what fallbacks did. */
-void uvperf__counter_attr_restore(counter_attr_t *attr);
 
 /* -- counters_label.c: the labels of attrs without names -- */
 
@@ -391,9 +396,6 @@ int uvperf__counters_shrink_rings(uvperf__counters_t *counters, size_t nr);
  * first-th on. */
 size_t uvperf__counters_nr_new_rings(const uvperf__counters_t *counters,
                                      size_t first);
-
-/* Releases a shape; NULL is allowed. */
-void uvperf__counter_shape_release(counter_shape_t *shape);
 
 /* -- counters_setting.c: what later places get too -- */
 

@@ -107,13 +107,6 @@ void uvperf__counters_end_records(uvperf__counters_t *counters) {
 
 /* -- what records are decoded by ------------------------------------------ */
 
-void uvperf__counter_shape_release(counter_shape_t *shape) {
-  if (shape == NULL || --shape->nr_users != 0)
-    return;
-  uvperf__free(shape->attr);
-  uvperf__free(shape);
-}
-
 /* Of the attr as it is open everywhere, by which the decoder knows the events
  * of one attr. Records outlive it where a fallback is undone. */
 static int take_shape(counter_attr_t *attr, counter_shape_t **taken) {

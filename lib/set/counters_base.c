@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the counters call back: whose process it is, the time, and
+ * an attr as it was given. */
+#include "set/counters_internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "util/alloc.h"
+#include "util/error.h"
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+
+uint64_t uvperf__counters_now(void) {
+  struct timespec now;
+
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+int uvperf__counters_check(const uvperf__counters_t *counters,
+                           uvperf_error_t *error) {
+  if (uvperf__process() == counters->process)
+    return 0;
+  return uvperf__error_set(error, -EPERM, UVPERF_CAUSE_ARGUMENT,
+                           "the events belong to the parent process");
+}
+
+void uvperf__counter_shape_release(counter_shape_t *shape) {
+  if (shape == NULL || --shape->nr_users != 0)
+    return;
+  uvperf__free(shape->attr);
+  uvperf__free(shape);
+}
+
+void uvperf__counter_attr_restore(counter_attr_t *attr) {
+  memcpy(attr->attr, attr->asked, attr->asked->size);
+  uvperf__free(attr->changes);
+  attr->changes = NULL;
+  attr->nr_changes = 0;
+  uvperf__free(attr->opened_label);
+  attr->opened_label = NULL;
+  attr->is_fixed = 0;
+  uvperf__counter_shape_release(attr->shape);
+  attr->shape = NULL;
+}
