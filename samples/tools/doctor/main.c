@@ -3,9 +3,9 @@
  * the questions in their order and has the answers told. */
 #include <stdio.h>
 
+#include "common/stdio.h"
 #include "doctor/check.h"
 #include "doctor/options.h"
-#include "common/stdio.h"
 
 static void examine(doctor_report_t *report, doctor_machine_t *machine) {
   doctor_system(report, machine);

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "common/buffer.h"
 #include "flight-recorder/names.h"
 #include "flight-recorder/switches.h"
-#include "common/buffer.h"
 
 /* What there is to tell of one dump as a whole. */
 typedef struct flight_sums_s {

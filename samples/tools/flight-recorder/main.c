@@ -10,16 +10,16 @@
 
 #include "uvperf.h"
 
-#include "flight-recorder/dump.h"
-#include "flight-recorder/notes.h"
-#include "flight-recorder/options.h"
-#include "flight-recorder/sets.h"
-#include "flight-recorder/writer.h"
 #include "common/cpu.h"
 #include "common/files.h"
 #include "common/proc.h"
 #include "common/session.h"
 #include "common/stdio.h"
+#include "flight-recorder/dump.h"
+#include "flight-recorder/notes.h"
+#include "flight-recorder/options.h"
+#include "flight-recorder/sets.h"
+#include "flight-recorder/writer.h"
 
 #define TICK_MS 50
 /* While there is text to be written. */

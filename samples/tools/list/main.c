@@ -4,8 +4,8 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "list/print.h"
 #include "common/stdio.h"
+#include "list/print.h"
 
 static int print_text(const list_names_t *names) {
   const list_options_t *options = names->options;

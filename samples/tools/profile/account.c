@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/proc.h"
 #include "common/memory.h"
 #include "common/tasks.h"
 #include "common/text.h"
+#include "profile/proc.h"
 
 /* How long a dead task is remembered: with -a it is still sampled, in the
  * kernel, after its EXIT record was written. */

@@ -9,16 +9,16 @@
 
 #include "uvperf.h"
 
+#include "common/cpu.h"
+#include "common/session.h"
+#include "common/stdio.h"
+#include "common/targets.h"
 #include "profile/account.h"
 #include "profile/events.h"
 #include "profile/notes.h"
 #include "profile/options.h"
 #include "profile/proc.h"
 #include "profile/report.h"
-#include "common/cpu.h"
-#include "common/session.h"
-#include "common/stdio.h"
-#include "common/targets.h"
 
 #define LIVE_MS 1000
 

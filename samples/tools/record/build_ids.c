@@ -16,9 +16,9 @@
 #include <linux/openat2.h>
 #include <linux/perf_event.h>
 
-#include "record/elf_note.h"
 #include "common/memory.h"
 #include "common/small_file.h"
+#include "record/elf_note.h"
 
 /* Bits of misc that older headers lack. */
 #define MISC_MMAP_BUILD_ID (1u << 14)

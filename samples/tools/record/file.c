@@ -14,10 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/memory.h"
 #include "record/features.h"
 #include "record/output.h"
 #include "record/state.h"
-#include "common/memory.h"
 
 /* struct perf_file_section and struct perf_file_header of
  * tools/perf/util/header.h. */

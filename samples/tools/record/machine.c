@@ -10,8 +10,8 @@
 
 #include <uvperf.h>
 
-#include "record/features.h"
 #include "common/small_file.h"
+#include "record/features.h"
 
 int record_put_hostname(record_bytes_t *bytes) {
   struct utsname name;

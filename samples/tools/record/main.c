@@ -6,8 +6,8 @@
 
 #include "uvperf.h"
 
-#include "record/run.h"
 #include "common/stdio.h"
+#include "record/run.h"
 
 static int record(const record_options_t *options,
                   const common_signals_t *signals, char **argv) {

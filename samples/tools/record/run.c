@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "record/lost.h"
-#include "record/running.h"
 #include "common/files.h"
 #include "common/target_list.h"
+#include "record/lost.h"
+#include "record/running.h"
 
 #define TICK_MS 1000
 /* A record that is late by up to this is still put into its place by perf(1),

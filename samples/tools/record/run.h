@@ -5,12 +5,12 @@
 
 #include <stdint.h>
 
+#include "common/session.h"
 #include "record/attrs.h"
 #include "record/file.h"
 #include "record/ids.h"
 #include "record/messages.h"
 #include "record/options.h"
-#include "common/session.h"
 #include "uvperf.h"
 
 typedef struct record_run_s {

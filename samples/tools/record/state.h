@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/output.h"
 #include "record/build_ids.h"
 #include "record/events.h"
 #include "record/file.h"
-#include "common/output.h"
 
 /* What is kept back until it is worth a system call. */
 #define RECORD_BUFFER_BYTES ((size_t)256 << 10)

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/memory.h"
 #include "record/synth.h"
 #include "record/synth_build.h"
-#include "common/memory.h"
 
 /* PERF_RECORD_CGROUP, which older headers lack. */
 #define CGROUP 19

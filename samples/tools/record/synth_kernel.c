@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "record/synth.h"
-#include "record/synth_build.h"
 #include "common/memory.h"
 #include "common/small_file.h"
+#include "record/synth.h"
+#include "record/synth_build.h"
 
 /* Where the kernel's functions are. */
 typedef struct text_s {

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/synth.h"
-#include "record/synth_build.h"
 #include "common/memory.h"
 #include "common/proc.h"
+#include "record/synth.h"
+#include "record/synth_build.h"
 
 /* PERF_RECORD_THREAD_MAP, PERF_RECORD_CPU_MAP. */
 #define THREAD_MAP 73

@@ -8,10 +8,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "record/synth.h"
-#include "record/synth_build.h"
 #include "common/memory.h"
 #include "common/proc.h"
+#include "record/synth.h"
+#include "record/synth_build.h"
 
 /* TASK_COMM_LEN: the kernel's records have no more, threads of its own are
  * called longer in /proc. */

@@ -8,9 +8,9 @@
 
 #include <uvperf.h>
 
-#include "record/features.h"
 #include "common/memory.h"
 #include "common/small_file.h"
+#include "record/features.h"
 
 #define CPUS  "/sys/devices/system/cpu"
 #define NODES "/sys/devices/system/node"

@@ -10,9 +10,9 @@
 
 #include <uvperf.h>
 
-#include "record/features.h"
 #include "common/memory.h"
 #include "common/small_file.h"
+#include "record/features.h"
 
 typedef struct tracepoint_s {
   char category[256];
