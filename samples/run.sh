@@ -38,22 +38,22 @@ if ! setup_build "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 fi
 
 tools=$build/samples/tools
-echo "$tools/watch --help: another sample, the live story of processes."
-echo "$tools/trace --help: another, the hits of tracepoints."
-echo "$tools/flight-recorder --help: another, the last context" \
-  "switches of the machine, on demand."
-echo "$tools/record --help: another, records into perf.data."
-echo "$tools/stat --help: another, counts events as perf stat does."
-echo "$tools/list --help: another, the names of events."
-echo "$tools/doctor: another, tells what you may measure, and why not."
-if [ -x "$tools/bpf-output" ]; then
-  echo "$tools/bpf-output --help: another, execs told by a BPF program."
-else
-  # "bpf-output is left out: no …".
-  sed -n 's|^-- \(bpf-output is left out\)|\1|p' "$build/build.log"
-fi
+cat <<END
+The tools are in $tools and explain themselves by --help:
+  uvperf-stat             counts events, as perf stat does
+  uvperf-record           records into perf.data, as perf record does
+  uvperf-trace            tells the hits of tracepoints
+  uvperf-watch            tells the story of processes
+  uvperf-flight-recorder  keeps the last context switches, for a dump
+  uvperf-list             lists the names of events
+  uvperf-doctor           tells what you may measure, and why not
+  uvperf-bpf-output       tells execs, by a BPF program
+  uvperf-profile          shows where CPU time goes, as now
+END
+# "uvperf-bpf-output is left out: no …".
+sed -n 's|^-- \(uvperf-bpf-output is left out\)|\1|p' "$build/build.log"
 if has_perfmon; then
-  exec "$tools/profile" -d 5 -a
+  exec "$tools/uvperf-profile" -d 5 -a
 fi
 paranoid=$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null)
 if [ -z "$paranoid" ]; then
@@ -62,8 +62,8 @@ if [ -z "$paranoid" ]; then
   exit 1
 fi
 if [ "$paranoid" -le 0 ]; then
-  exec "$tools/profile" -d 5 -a
+  exec "$tools/uvperf-profile" -d 5 -a
 fi
 say_unprivileged "$paranoid"
 # The limit ends the child even if nobody else does.
-exec "$tools/profile" -d 5 -- sh -c 'ulimit -t 20; while :; do :; done'
+exec "$tools/uvperf-profile" -d 5 -- sh -c 'ulimit -t 20; while :; do :; done'

@@ -77,10 +77,10 @@ void record_files_shell(const char *words) {
 
 int record_files_told(const sample_run_t *run, unsigned long *samples,
                       unsigned long *lost) {
-  const char *line = strstr(run->err, "[ record: wrote ");
+  const char *line = strstr(run->err, "record: wrote ");
 
   return line != NULL &&
-         sscanf(line, "[ record: wrote %*f MB %*s (%lu samples, %lu lost) ]",
+         sscanf(line, "record: wrote %*f MB %*s (%lu samples, %lu lost) ]",
                 samples, lost) == 2;
 }
 

@@ -245,7 +245,7 @@ for source in "$root"/test/test_*.c; do
         continue
       fi ;;
     test_bpf_output_sample | test_bpf_output_sample_usage)
-      if [ ! -x "$build/samples/tools/bpf-output" ]; then
+      if [ ! -x "$build/samples/tools/uvperf-bpf-output" ]; then
         skip_program "$name" \
           "needs the sample bpf-output (clang, bpftool, libbpf)"
         continue

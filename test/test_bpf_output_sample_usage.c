@@ -76,7 +76,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
 
 static void help_goes_to_stdout(void **state) {
   (void)state;
-  sample_usage_help(BPF_OUTPUT_PATH, "Usage: bpf-output");
+  sample_usage_help(BPF_OUTPUT_PATH, "Usage: uvperf-bpf-output");
 }
 
 static void unprivileged_user_learns_what_is_needed(void **state) {

@@ -23,7 +23,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
 
 static void help_goes_to_stdout(void **state) {
   (void)state;
-  sample_usage_help(DOCTOR_PATH, "Usage: doctor");
+  sample_usage_help(DOCTOR_PATH, "Usage: uvperf-doctor");
 }
 
 static void output_that_cannot_be_written_is_told(void **state) {

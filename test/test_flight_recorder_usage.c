@@ -29,7 +29,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
 
 static void help_goes_to_stdout(void **state) {
   (void)state;
-  sample_usage_help(FLIGHT_RECORDER_PATH, "Usage: flight-recorder");
+  sample_usage_help(FLIGHT_RECORDER_PATH, "Usage: uvperf-flight-recorder");
 }
 
 static void missing_command_is_told_with_status_127(void **state) {

@@ -25,7 +25,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
 
 static void help_goes_to_stdout(void **state) {
   (void)state;
-  sample_usage_help(LIST_PATH, "Usage: list");
+  sample_usage_help(LIST_PATH, "Usage: uvperf-list");
 }
 
 static void word_that_nothing_fits_is_told_with_what_was_meant(void **state) {

@@ -63,7 +63,7 @@ static void frequency_above_the_limit_exits_2(void **state) {
 
 static void help_goes_to_stdout(void **state) {
   (void)state;
-  sample_usage_help(PROFILE_PATH, "Usage: profile");
+  sample_usage_help(PROFILE_PATH, "Usage: uvperf-profile");
 }
 
 static void unprivileged_user_without_target_learns_what_works(void **state) {

@@ -351,7 +351,7 @@ static void progress_is_told_on_a_terminal(void **state) {
   sample_run_expect_text(text, "\r0.");
   sample_run_expect_text(text, " records, ");
   sample_run_expect_text(text, " 0 lost, 0/s");
-  sample_run_expect_text(text, "\n[ record: wrote ");
+  sample_run_expect_text(text, "\n[ uvperf-record: wrote ");
 }
 
 static void progress_is_not_told_elsewhere(void **state) {

@@ -47,7 +47,7 @@ static void help_goes_to_stdout_and_fits_into_a_terminal(void **state) {
   const char *line;
 
   (void)state;
-  sample_usage_help(RECORD_PATH, "Usage: record");
+  sample_usage_help(RECORD_PATH, "Usage: uvperf-record");
   sample_run(&run);
   for (line = run.out; *line != '\0'; line += strcspn(line, "\n") + 1)
     assert_true(strcspn(line, "\n") < 80);

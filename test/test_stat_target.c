@@ -120,7 +120,7 @@ static void process_that_is_not_there_is_told_and_others_counted(void **state) {
   sample_run(&run);
   sample_run_expect_status(&run, 0);
   sample_run_expect_text(run.err, "2147483647 in this PID namespace, or it has "
-                                  "ended\nstat: counting");
+                                  "ended\nuvperf-stat: counting");
   sample_run_expect_text(run.err, "1 of 2 missing");
 }
 

@@ -53,7 +53,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
 
 static void help_goes_to_stdout(void **state) {
   (void)state;
-  sample_usage_help(STAT_PATH, "Usage: stat");
+  sample_usage_help(STAT_PATH, "Usage: uvperf-stat");
 }
 
 static void help_fits_into_a_terminal(void **state) {

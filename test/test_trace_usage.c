@@ -38,7 +38,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
 
 static void help_goes_to_stdout(void **state) {
   (void)state;
-  sample_usage_help(TRACE_PATH, "Usage: trace");
+  sample_usage_help(TRACE_PATH, "Usage: uvperf-trace");
 }
 
 static void unknown_name_is_told_with_the_one_that_was_meant(void **state) {

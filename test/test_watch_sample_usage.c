@@ -68,7 +68,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
 
 static void help_goes_to_stdout(void **state) {
   (void)state;
-  sample_usage_help(WATCH_PATH, "Usage: watch");
+  sample_usage_help(WATCH_PATH, "Usage: uvperf-watch");
 }
 
 static void unprivileged_user_without_target_learns_what_works(void **state) {

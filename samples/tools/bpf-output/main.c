@@ -16,6 +16,7 @@
 #include "common/cpu.h"
 #include "common/lost.h"
 #include "common/output.h"
+#include "common/say.h"
 #include "common/session.h"
 #include "common/stdio.h"
 #include "common/targets.h"
@@ -85,8 +86,7 @@ static void on_tick(common_session_t *session) {
 }
 
 static void on_failure(bpf_output_t *sample, int status) {
-  fprintf(stderr, "bpf-output: a ring could not be read: %s\n",
-          uv_strerror(status));
+  common_say("a ring could not be read: %s\n", uv_strerror(status));
   sample->failed = 1;
   if (!uvperf_bpf_reader_is_active(&sample->reader))
     common_session_stop_soon(&sample->session);

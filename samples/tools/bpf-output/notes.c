@@ -4,16 +4,16 @@
 #include "bpf-output/notes.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "bpf-output/program.h"
+#include "common/say.h"
 
 int bpf_output_notes_refused(const bpf_output_options_t *options,
                              const uvperf_error_t *error) {
-  fprintf(stderr, "bpf-output: %s\n", error->reason);
+  common_say("%s\n", error->reason);
   if (error->cause == UVPERF_CAUSE_LOCKED_MEMORY && options->ring_bytes != 0)
-    fputs("bpf-output: try a smaller -m, or leave it out\n", stderr);
+    common_say("try a smaller -m, or leave it out\n");
   return error->cause == UVPERF_CAUSE_PERMISSION ? COMMON_EXIT_USAGE : 1;
 }
 
@@ -24,25 +24,18 @@ void bpf_output_notes_opened(const bpf_output_options_t *options,
 
   memset(&ring, 0, sizeof(ring));
   uvperf_bpf_reader_ring(reader, 0, &ring);
-  fprintf(stderr, "bpf-output: execs on %zu CPU%s, %" PRIu64 " KiB each%s\n",
-          nr_cpus, nr_cpus == 1 ? "" : "s", ring.bytes / 1024,
-          options->duration_ms == 0 ? "; Ctrl-C ends it" : "");
+  common_say("execs on %zu CPU%s, %" PRIu64 " KiB each%s\n", nr_cpus,
+             nr_cpus == 1 ? "" : "s", ring.bytes / 1024,
+             options->duration_ms == 0 ? "; Ctrl-C ends it" : "");
   if (bpf_output_program_has_other_pids())
-    fputs("bpf-output: the pids, that of -p too, are those of the whole "
-          "machine,\n"
-          "  not of this pid namespace\n",
-          stderr);
+    common_say("the pids, that of -p too, are those of the whole machine,\n"
+               "  not of this pid namespace\n");
 }
 
 void bpf_output_notes_end(uint64_t execs, uint64_t lost, uint64_t unsound) {
   if (unsound > 0)
-    fprintf(stderr,
-            "bpf-output: %" PRIu64 " records of the map cannot be right\n",
-            unsound);
+    common_say("%" PRIu64 " records of the map cannot be right\n", unsound);
   if (lost > 0)
-    fputs("bpf-output: some execs were lost: try a larger -m, or a faster "
-          "reader\n",
-          stderr);
-  fprintf(stderr, "bpf-output: %" PRIu64 " execs; %" PRIu64 " lost\n", execs,
-          lost);
+    common_say("some execs were lost: try a larger -m, or a faster reader\n");
+  common_say("%" PRIu64 " execs; %" PRIu64 " lost\n", execs, lost);
 }

@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const char help_text[] =
-    "Usage: bpf-output [-d seconds] [-m bytes] [-n NAME] [-o FILE] [-p PID]\n"
-    "                  [--json] [--wakeup N] [-- command...]\n"
+    "Usage: uvperf-bpf-output [-d seconds] [-m bytes] [-n NAME] [-o FILE]\n"
+    "                         [-p PID] [--json] [--wakeup N] [-- command...]\n"
     "\n"
     "Tells each exec on the machine while it happens, as a BPF program in the\n"
     "kernel hands it out. Needs root, or CAP_BPF, CAP_PERFMON and a tracefs "

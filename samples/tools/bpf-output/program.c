@@ -14,6 +14,7 @@
 #include <linux/bpf.h>
 
 #include "bpf-output/exec.h"
+#include "common/say.h"
 #include "exec.skel.h"
 
 /* PROC_PID_INIT_INO in include/linux/proc_ns.h. */
@@ -54,22 +55,21 @@ static int open_and_load(bpf_output_program_t *program,
 }
 
 static int refused(void) {
-  fputs("bpf-output: the kernel refuses to load a BPF program: be root, or "
-        "have\n"
-        "  CAP_BPF and CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8); in a\n"
-        "  container seccomp may forbid bpf(2). No value of\n"
-        "  kernel.perf_event_paranoid helps.\n"
-        "  samples/watch tells the execs of a command of your own without\n"
-        "  privileges.\n",
-        stderr);
+  common_say(
+      "the kernel refuses to load a BPF program: be root, or "
+      "have\n"
+      "  CAP_BPF and CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8); in a\n"
+      "  container seccomp may forbid bpf(2). No value of\n"
+      "  kernel.perf_event_paranoid helps.\n"
+      "  uvperf-watch tells the execs of a command of your own without\n"
+      "  privileges.\n");
   return COMMON_EXIT_USAGE;
 }
 
 static int no_btf(void) {
-  fputs("bpf-output: this kernel has no BTF, which tells where it keeps the\n"
-        "  parent of a process: /sys/kernel/btf/vmlinux is not there\n"
-        "  (CONFIG_DEBUG_INFO_BTF)\n",
-        stderr);
+  common_say("this kernel has no BTF, which tells where it keeps the\n"
+             "  parent of a process: /sys/kernel/btf/vmlinux is not there\n"
+             "  (CONFIG_DEBUG_INFO_BTF)\n");
   return 1;
 }
 
@@ -89,8 +89,7 @@ int bpf_output_program_load(bpf_output_program_t *program,
   libbpf_set_print(print_warnings);
   if (open_and_load(program, options) == 0)
     return 0;
-  fprintf(stderr, "bpf-output: the BPF program cannot be loaded: %s\n",
-          strerror(-rc));
+  common_say("the BPF program cannot be loaded: %s\n", strerror(-rc));
   return 1;
 }
 
@@ -106,10 +105,9 @@ int bpf_output_program_attach(bpf_output_program_t *program) {
   if (program->link != NULL)
     return 0;
   error = errno;
-  fprintf(stderr,
-          "bpf-output: the BPF program cannot be attached to the tracepoint\n"
-          "  sched:sched_process_exec: %s\n",
-          strerror(error));
+  common_say("the BPF program cannot be attached to the tracepoint\n"
+             "  sched:sched_process_exec: %s\n",
+             strerror(error));
   if (error == ENOENT)
     fputs("  Is tracefs there? mount -t tracefs tracefs /sys/kernel/tracing\n",
           stderr);

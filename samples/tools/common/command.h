@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command that a sample runs and looks at. */
+/* The command that a tool runs and looks at. */
 #ifndef COMMON_COMMAND_H
 #define COMMON_COMMAND_H
 

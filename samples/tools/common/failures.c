@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/failures.h"
 
-#include <errno.h>
-#include <stdio.h>
-
+#include "common/say.h"
 #include "common/text.h"
 
 /* How many targets that are not there are told. */
@@ -22,7 +20,6 @@ static int is_of_target(const common_ids_t *pids, const common_ids_t *tids,
 /* The failures of one target are the same for each event. */
 void common_failures_missing(const uvperf_set_t *set, const common_ids_t *pids,
                              const common_ids_t *tids) {
-  const char *program = program_invocation_short_name;
   const uvperf_set_failure_t *list;
   uint32_t last = UINT32_MAX;
   size_t nr, told = 0, i;
@@ -34,11 +31,10 @@ void common_failures_missing(const uvperf_set_t *set, const common_ids_t *pids,
       continue;
     last = list[i].error.target_index;
     if (told++ < MAX_TARGETS)
-      fprintf(stderr, "%s: %s\n", program, list[i].error.reason);
+      common_say("%s\n", list[i].error.reason);
   }
   if (told > MAX_TARGETS)
-    fprintf(stderr, "%s: and %zu more targets are not there\n", program,
-            told - MAX_TARGETS);
+    common_say("and %zu more targets are not there\n", told - MAX_TARGETS);
 }
 
 static void tell_of_event(const uvperf_set_t *set, size_t attr,
@@ -46,7 +42,7 @@ static void tell_of_event(const uvperf_set_t *set, size_t attr,
   char label[256];
 
   common_text_clean(label, sizeof(label), uvperf_set_item(set, attr)->label);
-  fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, label, text);
+  common_say("%s: %s\n", label, text);
 }
 
 void common_failures_changes(const uvperf_set_t *set, size_t attr) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many files a sample may have open: each event takes an fd. */
+/* How many files a tool may have open: each event takes an fd. */
 #ifndef COMMON_FILES_H
 #define COMMON_FILES_H
 

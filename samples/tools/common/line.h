@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What lines of different samples have in common. Each of these adds to a
+/* What lines of different tools have in common. Each of these adds to a
  * buffer. */
 #ifndef COMMON_LINE_H
 #define COMMON_LINE_H

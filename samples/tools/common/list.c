@@ -2,13 +2,13 @@
 /* Names of events, and what is wrong with them. Opens nothing. */
 #include "common/list.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
 #include "common/options.h"
+#include "common/say.h"
 #include "common/text.h"
 
 void common_list_add(char **names, const char *text) {
@@ -27,20 +27,19 @@ void common_list_add(char **names, const char *text) {
 /* What there is none of is the user's mistake; what cannot be looked up now is
  * not. */
 static int explain(const char *names, const uvperf_error_t *error) {
-  const char *program = program_invocation_short_name;
   size_t size = strlen(names) + 1;
   int status = COMMON_EXIT_USAGE;
   char *clean;
 
   if (error->cause == UVPERF_CAUSE_FILES || error->cause == UVPERF_CAUSE_MEMORY)
     status = 1;
-  fprintf(stderr, "%s: %s\n", program, error->reason);
+  common_say("%s\n", error->reason);
   if (error->column == 0)
     return status;
   clean = common_calloc(1, size);
   common_text_clean(clean, size, names);
-  fprintf(stderr, "%s:   %s\n%s:   %*s\n", program, clean, program,
-          (int)error->column, "^");
+  common_say("  %s\n", clean);
+  common_say("  %*s\n", (int)error->column, "^");
   free(clean);
   return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The events that a sample measures, by their names. */
+/* The events that a tool measures, by their names. */
 #ifndef COMMON_LIST_H
 #define COMMON_LIST_H
 

@@ -2,9 +2,9 @@
 /* Opens a loop where libuv would end the program. */
 #include "common/loop.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <unistd.h>
+
+#include "common/say.h"
 
 /* libuv aborts where it finds no fds for its first ones, a pipe and an epoll
  * set. */
@@ -27,8 +27,8 @@ int common_loop_init(uv_loop_t *loop) {
 
   if (rc == 0)
     return 0;
-  fprintf(stderr, "%s: a loop cannot be opened: %s%s\n",
-          program_invocation_short_name, uv_strerror(rc),
-          rc == UV_EMFILE ? ": raise the limit of open files, ulimit -n" : "");
+  common_say("a loop cannot be opened: %s%s\n", uv_strerror(rc),
+             rc == UV_EMFILE ? ": raise the limit of open files, ulimit -n"
+                             : "");
   return 1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The event loop of a sample. */
+/* The event loop of a tool. */
 #ifndef COMMON_LOOP_H
 #define COMMON_LOOP_H
 

@@ -2,13 +2,13 @@
 /* Allocation that does not fail. Knows nothing of what is stored. */
 #include "common/memory.h"
 
-#include <errno.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "common/say.h"
+
 static void out_of_memory(void) {
-  fprintf(stderr, "%s: out of memory\n", program_invocation_short_name);
+  common_say("out of memory\n");
   exit(1);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory for the samples: they cannot go on without, so that these functions
+/* Memory for the tools: they cannot go on without, so that these functions
  * end the program with a message instead of returning NULL. */
 #ifndef COMMON_MEMORY_H
 #define COMMON_MEMORY_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the values of options that several samples have, and explains what is
+/* Reads the values of options that several tools have, and explains what is
  * wrong with them. Does not know what they are for. */
 #include "common/options.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the command lines of the samples have in common. */
+/* What the command lines of the tools have in common. */
 #ifndef COMMON_OPTIONS_H
 #define COMMON_OPTIONS_H
 

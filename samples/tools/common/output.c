@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/say.h"
+
 /* How long a reader may not read before what is left is given up, at the
  * end. */
 #define END_WAIT_MS 2000
@@ -99,14 +101,12 @@ int common_output_drain(common_output_t *output) {
 }
 
 int common_output_finish(common_output_t *output, const char *file) {
-  const char *program = program_invocation_short_name;
-
   if (!common_output_drain(output))
-    fprintf(stderr, "%s: nobody reads: %zu bytes were not written\n", program,
-            output->buffer.used);
+    common_say("nobody reads: %zu bytes were not written\n",
+               output->buffer.used);
   else if (output->error != 0 && output->error != EPIPE)
-    fprintf(stderr, "%s: %s: %s\n", program, file != NULL ? file : "stdout",
-            strerror(output->error));
+    common_say("%s: %s\n", file != NULL ? file : "stdout",
+               strerror(output->error));
   else
     return 0;
   return 1;
@@ -118,7 +118,6 @@ int common_output_open(common_output_t *output, const char *file) {
     output->fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (output->fd >= 0)
     return 0;
-  fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, file,
-          strerror(errno));
+  common_say("%s: %s\n", file, strerror(errno));
   return 1;
 }

@@ -3,12 +3,11 @@
  * measured. */
 #include "common/session.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/loop.h"
+#include "common/say.h"
 
 /* How long a command may take to end after SIGTERM. */
 #define END_MS 2000
@@ -114,8 +113,7 @@ int common_session_fork(common_session_t *session, char **command) {
     return 0;
   rc = common_command_fork(&session->command, command);
   if (rc != 0)
-    fprintf(stderr, "%s: fork: %s\n", program_invocation_short_name,
-            strerror(-rc));
+    common_say("fork: %s\n", strerror(-rc));
   return rc != 0;
 }
 
@@ -161,8 +159,7 @@ int common_session_go(common_session_t *session) {
   rc = common_command_go(&session->command);
   if (rc == 0)
     return 0;
-  fprintf(stderr, "%s: cannot run '%s': %s\n", program_invocation_short_name,
-          session->command.name, strerror(-rc));
+  common_say("cannot run '%s': %s\n", session->command.name, strerror(-rc));
   return EXIT_NOT_RUN;
 }
 
@@ -176,7 +173,6 @@ int common_session_run(common_session_t *session, int status) {
   rc = uv_loop_close(&session->loop);
   if (rc == 0)
     return status;
-  fprintf(stderr, "%s: the loop was left open: %s\n",
-          program_invocation_short_name, uv_strerror(rc));
+  common_say("the loop was left open: %s\n", uv_strerror(rc));
   return 1;
 }

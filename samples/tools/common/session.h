@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a sample that measures for a while does on its loop: it goes on until a
+/* What a tool that measures for a while does on its loop: it goes on until a
  * signal, the end of its command or of its time, or it itself ends that; then
  * it stops, and a command that still runs is ended too. */
 #ifndef COMMON_SESSION_H

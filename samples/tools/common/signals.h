@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The signals that a sample handles or ignores, as they were before that. */
+/* The signals that a tool handles or ignores, as they were before that. */
 #ifndef COMMON_SIGNALS_H
 #define COMMON_SIGNALS_H
 

@@ -3,10 +3,11 @@
  * wants, whatever its parent left. */
 #include "common/stdio.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
+
+#include "common/say.h"
 
 /* uv_loop_close asserts that none of its fds is one of the first three, so none
  * of them may be free when the loop opens its own. A command finds them closed,
@@ -32,7 +33,6 @@ int common_stdio_close(FILE *file, const char *name) {
 
   failed |= fclose(file) != 0;
   if (failed)
-    fprintf(stderr, "%s: %s could not be written\n",
-            program_invocation_short_name, name);
+    common_say("%s could not be written\n", name);
   return failed;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The standard streams of a sample. */
+/* The standard streams of a tool. */
 #ifndef COMMON_STDIO_H
 #define COMMON_STDIO_H
 

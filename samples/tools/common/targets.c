@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/say.h"
 #include "uvperf/cpu_list.h"
 
 void common_ids_add(common_ids_t *list, int32_t id) {
@@ -103,10 +104,8 @@ int common_process_asked(int32_t *pid) {
   if (*pid > 0)
     return 0;
   if (*pid == -ESRCH)
-    fprintf(stderr, "%s: there is no process %d\n",
-            program_invocation_short_name, asked);
+    common_say("there is no process %d\n", asked);
   else
-    fprintf(stderr, "%s: process %d: %s\n", program_invocation_short_name,
-            asked, strerror(-*pid));
+    common_say("process %d: %s\n", asked, strerror(-*pid));
   return 1;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char help_text[] =
-    "Usage: doctor [--json]\n"
+    "Usage: uvperf-doctor [--json]\n"
     "\n"
     "Tells what this process may measure, and with which rings: run it as the\n"
     "user, in the container and on the machine that is to measure.\n"

@@ -13,6 +13,7 @@
 #include "common/cpu.h"
 #include "common/files.h"
 #include "common/proc.h"
+#include "common/say.h"
 #include "common/session.h"
 #include "common/stdio.h"
 #include "flight-recorder/dump.h"
@@ -81,8 +82,7 @@ static void on_switch(uvperf_set_t *set, int status,
   if (status == 0 && record != NULL) {
     flight_switches_record(&flight->dump.switches, record);
   } else if (record == NULL && status != 0 && status != UV_EOF) {
-    fprintf(stderr, "flight-recorder: a ring cannot be read: %s\n",
-            uv_strerror(status));
+    common_say("a ring cannot be read: %s\n", uv_strerror(status));
     flight->failed = 1;
   }
 }
@@ -224,7 +224,7 @@ static int start(flight_t *flight) {
       MIN_NAMES + (size_t)(flight_sets_bytes(&flight->sets) / NAME_BYTES));
   common_session_listen(&flight->session);
   if (start_sets(flight, &error) != 0) {
-    fprintf(stderr, "flight-recorder: %s\n", error.reason);
+    common_say("%s\n", error.reason);
     return 1;
   }
   uv_signal_start(&flight->usr1, on_usr1, SIGUSR1);

@@ -4,27 +4,26 @@
 #include "flight-recorder/notes.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/failures.h"
 #include "common/output.h"
+#include "common/say.h"
 
 int flight_notes_refused(const flight_options_t *options,
                          const uvperf_error_t *error) {
-  fprintf(stderr, "flight-recorder: %s\n", error->reason);
+  common_say("%s\n", error->reason);
   if (error->cause == UVPERF_CAUSE_LOCKED_MEMORY && options->ring_bytes != 0)
-    fputs("flight-recorder: try a smaller -m, or leave it out\n", stderr);
+    common_say("try a smaller -m, or leave it out\n");
   if (error->cause != UVPERF_CAUSE_PERMISSION || options->command != NULL)
     return 1;
-  fputs("flight-recorder: to record the machine be root, have CAP_PERFMON or "
-        "set\n"
-        "  kernel.perf_event_paranoid to 0 or less. Up to paranoid 2 this\n"
-        "  works without privileges:\n"
-        "    flight-recorder -- command...   the tasks of the command\n"
-        "  Try 'flight-recorder --help'.\n",
-        stderr);
+  common_say(
+      "to record the machine be root, have CAP_PERFMON or set\n"
+      "  kernel.perf_event_paranoid to 0 or less. Up to paranoid 2 this\n"
+      "  works without privileges:\n"
+      "    uvperf-flight-recorder -- command...   the tasks of the command\n"
+      "  Try 'uvperf-flight-recorder --help'.\n");
   return COMMON_EXIT_USAGE;
 }
 
@@ -38,35 +37,30 @@ void flight_notes_opened(const flight_options_t *options,
   common_failures_all(&sets->names);
   memset(&ring, 0, sizeof(ring));
   uvperf_set_ring(&sets->switches, 0, &ring);
-  fprintf(stderr, "flight-recorder: %s, %zu CPU%s, %" PRIu64 " KiB each%s\n",
-          sets->of_command ? "the command and its descendants" : "all tasks",
-          nr_cpus, nr_cpus == 1 ? "" : "s", ring.bytes / 1024,
-          options->duration_ms == 0 ? "; Ctrl-C ends it" : "");
-  fprintf(stderr, "flight-recorder: recording: kill -USR1 %d dumps\n",
-          getpid());
+  common_say("%s, %zu CPU%s, %" PRIu64 " KiB each%s\n",
+             sets->of_command ? "the command and its descendants" : "all tasks",
+             nr_cpus, nr_cpus == 1 ? "" : "s", ring.bytes / 1024,
+             options->duration_ms == 0 ? "; Ctrl-C ends it" : "");
+  common_say("recording: kill -USR1 %d dumps\n", getpid());
 }
 
 void flight_notes_dump(const flight_sums_t *sums) {
   if (!common_output_is_ready(STDERR_FILENO))
     return;
-  fprintf(stderr,
-          "flight-recorder: dump %" PRIu64 ": %" PRIu64 " switch%s, all CPUs "
-          "for %.3f s, %" PRIu64 " lost\n",
-          sums->dump, sums->switches, sums->switches == 1 ? "" : "es",
-          (double)(sums->time - sums->from) / 1e9, sums->lost);
+  common_say("dump %" PRIu64 ": %" PRIu64 " switch%s, all CPUs "
+             "for %.3f s, %" PRIu64 " lost\n",
+             sums->dump, sums->switches, sums->switches == 1 ? "" : "es",
+             (double)(sums->time - sums->from) / 1e9, sums->lost);
 }
 
 void flight_notes_failed(int status) {
-  fprintf(stderr, "flight-recorder: there is no dump: %s\n",
-          uv_strerror(status));
+  common_say("there is no dump: %s\n", uv_strerror(status));
 }
 
 void flight_notes_end(const flight_sums_t *sums, uint64_t names_lost) {
   if (names_lost > 0)
-    fprintf(stderr,
-            "flight-recorder: %" PRIu64 " records of names were lost: some "
-            "names are ? or those of before\n",
-            names_lost);
-  fprintf(stderr, "flight-recorder: %" PRIu64 " dump%s\n", sums->dump,
-          sums->dump == 1 ? "" : "s");
+    common_say("%" PRIu64 " records of names were lost: some "
+               "names are ? or those of before\n",
+               names_lost);
+  common_say("%" PRIu64 " dump%s\n", sums->dump, sums->dump == 1 ? "" : "s");
 }

@@ -12,14 +12,15 @@ enum {
 };
 
 static const char help_text[] =
-    "Usage: flight-recorder [-C CPUS] [-d seconds] [-m bytes] [-n] [-o FILE]\n"
-    "                       [-s seconds] [--new] [--json] [[--] command...]\n"
+    "Usage: uvperf-flight-recorder [-C CPUS] [-d seconds] [-m bytes] [-n]\n"
+    "                              [-o FILE] [-s seconds] [--new] [--json]\n"
+    "                              [[--] command...]\n"
     "\n"
     "Keeps the last context switches of the machine in memory, and writes "
     "them\n"
     "down when SIGUSR1 comes, each time; recording goes on meanwhile:\n"
     "\n"
-    "  flight-recorder -o switches &\n"
+    "  uvperf-flight-recorder -o switches &\n"
     "  kill -USR1 $!\n"
     "\n"
     "What is recorded:\n"

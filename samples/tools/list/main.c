@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "common/say.h"
 #include "common/stdio.h"
 #include "list/print.h"
 
@@ -18,10 +19,9 @@ static int print_text(const list_names_t *names) {
     nr++;
   }
   if (nr == 0 && names->nr > 0)
-    fprintf(stderr,
-            "list: this process may measure none of the %zu that fit; -v tells "
-            "why\n",
-            names->nr);
+    common_say("this process may measure none of the %zu that fit; -v tells "
+               "why\n",
+               names->nr);
   return nr == 0;
 }
 

@@ -3,7 +3,6 @@
  * in text.c and json.c. */
 #include "list/names.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/say.h"
 
 /* -- what fits ------------------------------------------------------------ */
 
@@ -129,8 +129,8 @@ static void tell_unread(uint32_t kind, int code) {
           "/sys/kernel/tracing";
   else if (kind == UVPERF_NAME_PMU && code == UV_ENOENT)
     why = "/sys is not mounted, or this kernel has no perf events";
-  fprintf(stderr, "list: the %s could not all be read: %s: %s\n", what,
-          uv_err_name_r(code, name, sizeof(name)), why);
+  common_say("the %s could not all be read: %s: %s\n", what,
+             uv_err_name_r(code, name, sizeof(name)), why);
 }
 
 static int compare(const void *one, const void *other) {
@@ -164,7 +164,7 @@ static void tell_near(const char *pattern) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  fprintf(stderr, "list: nothing fits '%s'", pattern);
+  common_say("nothing fits '%s'", pattern);
   if (is_glob(pattern))
     fprintf(stderr, "\n");
   else if (uvperf_attr_parse(&attr, pattern, &error) == 0)

@@ -13,7 +13,7 @@
    UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT)
 
 static const char help_text[] =
-    "Usage: list [-v] [--available] [--json] [kind | pattern]...\n"
+    "Usage: uvperf-list [-v] [--available] [--json] [kind | pattern]...\n"
     "\n"
     "Lists the names of events, as uvperf_attr_parse takes them. With words "
     "it\n"

@@ -2,12 +2,12 @@
 /* Finds out which events this process may measure, by opening each. */
 #include "list/names.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/loop.h"
 #include "common/memory.h"
+#include "common/say.h"
 
 /* The kernel waits for all CPUs while it turns a tracepoint on and off. */
 #define MS_OF_A_TRACEPOINT 60
@@ -83,10 +83,9 @@ static void announce(const list_names_t *names) {
   for (i = 0; i < names->nr; i++)
     nr += names->names[i].event.kind == UVPERF_NAME_TRACEPOINT;
   if (nr > SILENT_TRACEPOINTS)
-    fprintf(stderr,
-            "list: to try %zu tracepoints takes about %zu s; a pattern makes "
-            "them fewer\n",
-            nr, (nr * MS_OF_A_TRACEPOINT + 999) / 1000);
+    common_say("to try %zu tracepoints takes about %zu s; a pattern makes "
+               "them fewer\n",
+               nr, (nr * MS_OF_A_TRACEPOINT + 999) / 1000);
 }
 
 int list_names_try(list_names_t *names) {

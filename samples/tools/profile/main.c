@@ -10,6 +10,7 @@
 #include "uvperf.h"
 
 #include "common/cpu.h"
+#include "common/say.h"
 #include "common/session.h"
 #include "common/stdio.h"
 #include "common/targets.h"
@@ -84,8 +85,7 @@ static void on_tick(common_session_t *session) {
 }
 
 static void on_broken(profile_t *profile, int status) {
-  fprintf(stderr, "profile: a ring could not be read: %s\n",
-          uv_strerror(status));
+  common_say("a ring could not be read: %s\n", uv_strerror(status));
   profile->failed = 1;
   if (!uvperf_set_is_active(&profile->events.set))
     common_session_stop_soon(&profile->session);
@@ -140,8 +140,7 @@ static void load_symbols(profile_t *profile) {
     return;
   profile_symbols_load(symbols, "/proc/kallsyms");
   if (symbols->reason[0] != '\0')
-    fprintf(stderr, "profile: kernel addresses have no names: %s\n",
-            symbols->reason);
+    common_say("kernel addresses have no names: %s\n", symbols->reason);
 }
 
 /* /proc is read when the events already run, and counts as older than any
@@ -158,10 +157,9 @@ static void read_running(profile_t *profile) {
     refused = profile_proc_read(&account->tasks, &account->names,
                                 profile->options.pid) != 0;
   if (refused > 0)
-    fprintf(stderr,
-            "profile: the mappings of %zu process%s may not be read; places "
-            "in them are [unknown]\n",
-            refused, refused == 1 ? "" : "es");
+    common_say("the mappings of %zu process%s may not be read; places "
+               "in them are [unknown]\n",
+               refused, refused == 1 ? "" : "es");
 }
 
 static int start(profile_t *profile) {
@@ -172,7 +170,7 @@ static int start(profile_t *profile) {
   common_session_listen(&profile->session);
   uvperf_set_on_cpu(&profile->events.set, common_cpu_note);
   if (uvperf_set_start(&profile->events.set, NULL, on_record, &error) != 0) {
-    fprintf(stderr, "profile: %s\n", error.reason);
+    common_say("%s\n", error.reason);
     return 1;
   }
   profile->started_ns = uv_hrtime();
@@ -221,8 +219,7 @@ static int open_folded(profile_t *profile) {
   profile->folded = fopen(profile->options.folded, "we");
   if (profile->folded != NULL)
     return 0;
-  fprintf(stderr, "profile: %s: %s\n", profile->options.folded,
-          strerror(errno));
+  common_say("%s: %s\n", profile->options.folded, strerror(errno));
   return 1;
 }
 

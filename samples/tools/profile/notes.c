@@ -9,20 +9,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/say.h"
+
 int profile_notes_refused(const profile_options_t *options,
                           const uvperf_error_t *error) {
-  fprintf(stderr, "profile: %s\n", error->reason);
+  common_say("%s\n", error->reason);
   if (error->cause == UVPERF_CAUSE_SAMPLE_RATE)
     return COMMON_EXIT_USAGE;
   if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)
     return 1;
-  fputs("profile: to measure the whole machine be root, have CAP_PERFMON or\n"
-        "  set kernel.perf_event_paranoid to 0 or less. Up to paranoid 2 this\n"
-        "  works without privileges:\n"
-        "    profile -- command...   a command of your own\n"
-        "    profile -p PID          a process of your own\n"
-        "  Try 'profile --help'.\n",
-        stderr);
+  common_say(
+      "to measure the whole machine be root, have CAP_PERFMON or\n"
+      "  set kernel.perf_event_paranoid to 0 or less. Up to paranoid 2 this\n"
+      "  works without privileges:\n"
+      "    uvperf-profile -- command...   a command of your own\n"
+      "    uvperf-profile -p PID          a process of your own\n"
+      "  Try 'uvperf-profile --help'.\n");
   return options->all_by_default ? COMMON_EXIT_USAGE : 1;
 }
 
@@ -30,18 +32,18 @@ void profile_notes_opened(const profile_options_t *options,
                           const profile_events_t *events) {
   size_t nr_cpus = uvperf_set_nr_rings(&events->set);
 
-  fprintf(stderr, "profile: %s, %" PRIu64 " Hz, %zu CPU%s, %s%s\n",
-          events->hardware ? "hardware cycles"
-                           : "cpu-clock (there are no hardware cycles here)",
-          options->frequency_hz, nr_cpus, nr_cpus == 1 ? "" : "s",
-          events->kernel ? "user and kernel" : "user only",
-          options->duration_ms == 0 ? "; Ctrl-C ends it" : "");
+  common_say("%s, %" PRIu64 " Hz, %zu CPU%s, %s%s\n",
+             events->hardware ? "hardware cycles"
+                              : "cpu-clock (there are no hardware cycles here)",
+             options->frequency_hz, nr_cpus, nr_cpus == 1 ? "" : "s",
+             events->kernel ? "user and kernel" : "user only",
+             options->duration_ms == 0 ? "; Ctrl-C ends it" : "");
   if (!events->kernel)
-    fputs("profile: more privileges would add: the kernel's side (root, "
-          "CAP_PERFMON or\n"
-          "  kernel.perf_event_paranoid <= 1), the whole machine with -a (the "
-          "same, <= 0)\n",
-          stderr);
+    common_say(
+        "more privileges would add: the kernel's side (root, "
+        "CAP_PERFMON or\n"
+        "  kernel.perf_event_paranoid <= 1), the whole machine with -a (the "
+        "same, <= 0)\n");
 }
 
 void profile_notes_live(const profile_totals_t *totals, uint64_t new_samples) {
@@ -62,13 +64,11 @@ void profile_notes_live_end(void) {
 void profile_notes_stats(const profile_options_t *options,
                          const uvperf_stats_t *stats) {
   if (stats->lost_records > 0)
-    fprintf(stderr,
-            "profile: %" PRIu64
-            " records were lost: try a lower -F than %" PRIu64 "\n",
-            stats->lost_records, options->frequency_hz);
+    common_say("%" PRIu64 " records were lost: try a lower -F than %" PRIu64
+               "\n",
+               stats->lost_records, options->frequency_hz);
   if (stats->corrupt > 0)
-    fprintf(stderr, "profile: %" PRIu64 " records made no sense\n",
-            stats->corrupt);
+    common_say("%" PRIu64 " records made no sense\n", stats->corrupt);
 }
 
 void profile_notes_idle(const profile_options_t *options,
@@ -78,16 +78,14 @@ void profile_notes_idle(const profile_options_t *options,
   double taken = (double)(totals->samples + totals->lost);
 
   if (options->all && taken < most / 2)
-    fprintf(stderr,
-            "profile: the CPUs were idle for about %.0f%% of the time\n",
-            100 - 100 * taken / most);
+    common_say("the CPUs were idle for about %.0f%% of the time\n",
+               100 - 100 * taken / most);
 }
 
 void profile_notes_command(int status) {
   if (WIFSIGNALED(status))
-    fprintf(stderr, "profile: the command was ended by signal %d (%s)\n",
-            WTERMSIG(status), strsignal(WTERMSIG(status)));
+    common_say("the command was ended by signal %d (%s)\n", WTERMSIG(status),
+               strsignal(WTERMSIG(status)));
   else if (WEXITSTATUS(status) != 0)
-    fprintf(stderr, "profile: the command ended with status %d\n",
-            WEXITSTATUS(status));
+    common_say("the command ended with status %d\n", WEXITSTATUS(status));
 }

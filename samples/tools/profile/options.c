@@ -11,8 +11,8 @@
 #define MAX_HZ     1000000
 
 static const char help_text[] =
-    "Usage: profile [-F hz] [-d seconds] [--folded FILE]\n"
-    "               [-p PID | -a | -- command...]\n"
+    "Usage: uvperf-profile [-F hz] [-d seconds] [--folded FILE]\n"
+    "                      [-p PID | -a | -- command...]\n"
     "\n"
     "Shows where CPU time goes, by sampling.\n"
     "\n"

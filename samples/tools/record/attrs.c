@@ -10,6 +10,7 @@
 
 #include "common/list.h"
 #include "common/memory.h"
+#include "common/say.h"
 
 #define DEFAULT_EVENT "cycles:P"
 #define DEFAULT_HZ    4000
@@ -45,10 +46,9 @@ static int choose_frequency(record_attrs_t *attrs,
                               "kernel.perf_event_max_sample_rate, %" PRIu64,
                               asked, max);
   if (options->period == 0 && !options->quiet)
-    fprintf(stderr,
-            "record: %" PRIu64 " Hz, not %d: "
-            "kernel.perf_event_max_sample_rate is that low\n",
-            max, DEFAULT_HZ);
+    common_say("%" PRIu64 " Hz, not %d: "
+               "kernel.perf_event_max_sample_rate is that low\n",
+               max, DEFAULT_HZ);
   return 0;
 }
 
@@ -107,7 +107,7 @@ static int parse_stack(struct perf_event_attr *stack,
              options->stack == RECORD_STACK_FP ? "fp" : "no");
   if (uvperf_attr_parse(stack, name, &error) == 0)
     return 0;
-  fprintf(stderr, "record: --call-graph: %s\n", error.reason);
+  common_say("--call-graph: %s\n", error.reason);
   return 1;
 }
 
@@ -243,7 +243,7 @@ static int set_filter(const record_options_t *options,
   for (; i < end; i++) {
     if (uvperf_set_set_filter(set, i, filter->text, &error) == 0)
       continue;
-    fprintf(stderr, "record: --filter '%s': %s\n", filter->text, error.reason);
+    common_say("--filter '%s': %s\n", filter->text, error.reason);
     return 1;
   }
   return 0;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What `record --help` says. */
+/* What `uvperf-record --help` says. */
 #include <stdio.h>
 
 #include "record/options.h"
 
 static const char usage[] =
-    "Usage: record [-e EVENTS [--filter F]]... [-F HZ | -c N]\n"
-    "              [-g | --call-graph MODE]\n"
-    "              [-a | -C CPUS | -p PIDS | -t TIDS]\n"
-    "              [--duration S] [-m SIZE] [-o FILE] [[--] command...]\n"
+    "Usage: uvperf-record [-e EVENTS [--filter F]]... [-F HZ | -c N]\n"
+    "                     [-g | --call-graph MODE]\n"
+    "                     [-a | -C CPUS | -p PIDS | -t TIDS]\n"
+    "                     [--duration S] [-m SIZE] [-o FILE]\n"
+    "                     [[--] command...]\n"
     "\n"
     "Samples events while a command runs, or until Ctrl-C, into a perf.data\n"
     "file, as perf record does: perf report, perf script and perf annotate\n"
@@ -20,7 +21,7 @@ static const char targets[] =
     "\n"
     "  command...       the command, from its exec on, and what it starts.\n"
     "                   Beside another target it only tells how long to\n"
-    "                   record that: record -a sleep 5\n"
+    "                   record that: uvperf-record -a sleep 5\n"
     "  -p PID[,PID...]  running processes with their threads, and what they\n"
     "                   start from now on, until they are gone\n"
     "  -t TID[,TID...]  running threads, and what they start\n"
@@ -36,7 +37,7 @@ static const char events[] =
     "What to record:\n"
     "\n"
     "  -e EVENTS        events by their names, as perf list and\n"
-    "                   samples/list tell them, and groups:\n"
+    "                   uvperf-list tell them, and groups:\n"
     "                   -e 'cycles:u,sched:sched_switch' -e '{cs,faults}:S'\n"
     "                   Without it: cycles, or where there are none the\n"
     "                   clock of the task or CPU.\n"

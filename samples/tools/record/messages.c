@@ -2,6 +2,7 @@
 /* The messages of record, in one place so that they stay alike. */
 #include "record/messages.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "common/failures.h"
 #include "common/list.h"
+#include "common/say.h"
 #include "common/text.h"
 
 /* Of how many events it is told what was changed. */
@@ -18,16 +20,16 @@
 
 int record_messages_refused(const record_options_t *options,
                             const uvperf_error_t *error) {
-  fprintf(stderr, "record: %s\n", error->reason);
+  common_say("%s\n", error->reason);
   if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)
     return 1;
-  fputs("record: to record whole CPUs be root, have CAP_PERFMON or set\n"
-        "  kernel.perf_event_paranoid to 0 or less. Up to paranoid 2 this\n"
-        "  works without privileges:\n"
-        "    record -- command...   a command of your own\n"
-        "    record -p PID          a process of your own\n"
-        "  Try 'record --help'.\n",
-        stderr);
+  common_say(
+      "to record whole CPUs be root, have CAP_PERFMON or set\n"
+      "  kernel.perf_event_paranoid to 0 or less. Up to paranoid 2 this\n"
+      "  works without privileges:\n"
+      "    uvperf-record -- command...   a command of your own\n"
+      "    uvperf-record -p PID          a process of your own\n"
+      "  Try 'uvperf-record --help'.\n");
   return options->all_by_default ? COMMON_EXIT_USAGE : 1;
 }
 
@@ -36,7 +38,7 @@ static void tell_of_event(const record_attrs_t *attrs, size_t attr,
   char label[256];
 
   common_text_clean(label, sizeof(label), record_attrs_label(attrs, attr));
-  fprintf(stderr, "record: %s: %s\n", label, text);
+  common_say("%s: %s\n", label, text);
 }
 
 int record_messages_event_refused(const record_attrs_t *attrs,
@@ -99,8 +101,8 @@ static void tell_changes(const record_options_t *options,
       tell_changes_of(options, attrs, set, attr);
   }
   if (told > MAX_CHANGED)
-    fprintf(stderr, "record: and %zu more events were changed: see -v\n",
-            told - MAX_CHANGED);
+    common_say("and %zu more events were changed: see -v\n",
+               told - MAX_CHANGED);
 }
 
 /* Places that are missing: threads that went while they were listed are not
@@ -118,7 +120,7 @@ static void tell_missing(const record_options_t *options,
       tell_of_event(attrs, list[i].error.attr_index, list[i].error.reason);
   }
   if (missing > 1 && !options->verbose)
-    fprintf(stderr, "record: and %zu more like it: see -v\n", missing - 1);
+    common_say("and %zu more like it: see -v\n", missing - 1);
 }
 
 void record_messages_opened(const record_options_t *options,
@@ -135,17 +137,16 @@ void record_messages_opened(const record_options_t *options,
 void record_messages_recording(const record_options_t *options,
                                const uvperf_set_t *set) {
   if (options->verbose)
-    fprintf(stderr, "record: recording, by %zu fds and %zu rings\n",
-            uvperf_set_nr_open(set), uvperf_set_nr_rings(set));
+    common_say("recording, by %zu fds and %zu rings\n", uvperf_set_nr_open(set),
+               uvperf_set_nr_rings(set));
 }
 
 void record_messages_cpu(const record_options_t *options, int cpu, int status,
                          const uvperf_error_t *error) {
   if (error != NULL)
-    fprintf(stderr, "record: CPU %d is online: %s\n", cpu, error->reason);
+    common_say("CPU %d is online: %s\n", cpu, error->reason);
   else if (!options->quiet)
-    fprintf(stderr, "record: CPU %d is %s\n", cpu,
-            status == 0 ? "online" : "offline");
+    common_say("CPU %d is %s\n", cpu, status == 0 ? "online" : "offline");
 }
 
 static uint64_t most_lost(const record_totals_t *totals) {
@@ -179,25 +180,22 @@ void record_messages_progress_end(void) {
 void record_messages_end(const record_options_t *options,
                          const record_totals_t *totals) {
   if (totals->unsound > 0)
-    fprintf(stderr,
-            "record: %" PRIu64 " records made no sense and were left out\n",
-            totals->unsound);
+    common_say("%" PRIu64 " records made no sense and were left out\n",
+               totals->unsound);
   if (totals->late > 0 && options->verbose)
-    fprintf(stderr, "record: %" PRIu64 " records came late\n", totals->late);
+    common_say("%" PRIu64 " records came late\n", totals->late);
   if (options->quiet)
     return;
   fprintf(stderr,
-          "[ record: wrote %.3f MB %s (%" PRIu64 " samples, %" PRIu64
-          " lost) ]\n",
-          mebibytes(totals->bytes), options->file, totals->samples,
-          most_lost(totals));
+          "[ %s: wrote %.3f MB %s (%" PRIu64 " samples, %" PRIu64 " lost) ]\n",
+          program_invocation_short_name, mebibytes(totals->bytes),
+          options->file, totals->samples, most_lost(totals));
   if (most_lost(totals) > 0)
-    fputs("record: a larger -m, a lower -F or a higher -c would lose fewer\n",
-          stderr);
+    common_say("a larger -m, a lower -F or a higher -c would lose fewer\n");
 }
 
 void record_messages_command(int status) {
   if (WIFSIGNALED(status))
-    fprintf(stderr, "record: the command was ended by signal %d (%s)\n",
-            WTERMSIG(status), strsignal(WTERMSIG(status)));
+    common_say("the command was ended by signal %d (%s)\n", WTERMSIG(status),
+               strsignal(WTERMSIG(status)));
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/memory.h"
+#include "common/say.h"
 
 int record_output_at(int fd, uint64_t offset, const void *bytes, size_t size,
                      size_t *done) {
@@ -31,7 +32,7 @@ int record_output_at(int fd, uint64_t offset, const void *bytes, size_t size,
 }
 
 static int refuse(const char *path, const char *reason) {
-  fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, path, reason);
+  common_say("%s: %s\n", path, reason);
   return -1;
 }
 
@@ -54,8 +55,7 @@ static int keep_old(const char *path, const struct stat *stat) {
   snprintf(old, size, "%s.old", path);
   rc = rename(path, old);
   if (rc != 0)
-    fprintf(stderr, "%s: %s cannot be kept as %s: %s\n",
-            program_invocation_short_name, path, old, strerror(errno));
+    common_say("%s cannot be kept as %s: %s\n", path, old, strerror(errno));
   free(old);
   return rc;
 }

@@ -5,12 +5,12 @@
 #include "record/run.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "common/files.h"
+#include "common/say.h"
 #include "common/target_list.h"
 #include "record/lost.h"
 #include "record/running.h"
@@ -23,7 +23,7 @@
 #define FLUSH_RECORDS 64
 
 static int say_code(const char *what, int code) {
-  fprintf(stderr, "record: %s: %s\n", what, uv_strerror(code));
+  common_say("%s: %s\n", what, uv_strerror(code));
   return 1;
 }
 
@@ -176,10 +176,10 @@ static void finish_file(record_run_t *run) {
   if (run->write_error == 0)
     run->write_error = rc;
   if (run->write_error != 0) {
-    fprintf(stderr, "record: %s: %s\n", run->options->file,
-            run->write_error == -EAGAIN
-                ? "nobody reads: the end was not written"
-                : strerror(-run->write_error));
+    common_say("%s: %s\n", run->options->file,
+               run->write_error == -EAGAIN
+                   ? "nobody reads: the end was not written"
+                   : strerror(-run->write_error));
     run->failed = 1;
   }
   if (run->has_begun)
@@ -338,7 +338,7 @@ static int start(record_run_t *run) {
   options.flags = UVPERF_START_SLICE_END;
   uvperf_set_on_cpu(&run->set, on_cpu);
   if (uvperf_set_start(&run->set, &options, on_record, &error) != 0) {
-    fprintf(stderr, "record: %s\n", error.reason);
+    common_say("%s\n", error.reason);
     return 1;
   }
   record_messages_opened(run->options, run->attrs, &run->set);

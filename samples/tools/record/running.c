@@ -3,9 +3,8 @@
  * is found out. */
 #include "record/running.h"
 
-#include <stdio.h>
-
 #include "common/memory.h"
+#include "common/say.h"
 #include "uvperf/cpu_list.h"
 
 /* The threads that are measured: -1 for each of a CPU. */
@@ -93,10 +92,9 @@ static int write_kernel(record_synth_t *synth,
   int rc = record_synth_kernel(synth);
 
   if (synth->kernel_hidden && !synth->attr->exclude_kernel && !options->quiet)
-    fputs("record: the kernel's addresses are hidden (kptr_restrict): what is "
-          "recorded of\n"
-          "  the kernel has no names\n",
-          stderr);
+    common_say("the kernel's addresses are hidden (kptr_restrict): what is "
+               "recorded of\n"
+               "  the kernel has no names\n");
   return rc;
 }
 

@@ -8,6 +8,7 @@
 
 #include "common/list.h"
 #include "common/memory.h"
+#include "common/say.h"
 #include "stat/targets.h"
 
 /* Those of perf stat. A task's clock stands still while it does not run; on a
@@ -54,7 +55,7 @@ int stat_events_parse(stat_events_t *events, const stat_options_t *options) {
   if (file != NULL)
     put_names(file, options);
   if (file == NULL || fclose(file) != 0) {
-    fputs("stat: out of memory\n", stderr);
+    common_say("out of memory\n");
     free(names);
     return 1;
   }

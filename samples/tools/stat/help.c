@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What `stat --help` says. */
+/* What `uvperf-stat --help` says. */
 #include <stdio.h>
 
 #include "stat/options.h"
 
 static const char usage[] =
-    "Usage: stat [-e EVENTS] [-p PIDS | -t TIDS | -a | -C CPUS |\n"
-    "            -G CGROUPS] [-I ms | -r runs] [--per-cpu]\n"
-    "            [-x SEP | --json] [-o FILE] [[--] command...]\n"
+    "Usage: uvperf-stat [-e EVENTS] [-p PIDS | -t TIDS | -a | -C CPUS |\n"
+    "                   -G CGROUPS] [-I ms | -r runs] [--per-cpu]\n"
+    "                   [-x SEP | --json] [-o FILE] [[--] command...]\n"
     "\n"
     "Counts events while a command runs, or until Ctrl-C, as perf stat does.\n"
     "\n";
@@ -17,7 +17,7 @@ static const char targets[] =
     "\n"
     "  command...       the command, from its exec on, and what it starts.\n"
     "                   Beside another target it only tells how long to\n"
-    "                   count that: stat -a sleep 5\n"
+    "                   count that: uvperf-stat -a sleep 5\n"
     "  -p PID[,PID...]  running processes with their threads, and what they\n"
     "                   start from now on, until they are gone\n"
     "  -t TID[,TID...]  running threads alone, until they are gone\n"
@@ -38,7 +38,7 @@ static const char events[] =
     "What to count:\n"
     "\n"
     "  -e EVENTS        events by their names, as perf list and\n"
-    "                   samples/list tell them, and groups:\n"
+    "                   uvperf-list tell them, and groups:\n"
     "                   -e 'cycles:u,{branches,branch-misses}' -e msr/tsc/\n"
     "                   Without it: task-clock (cpu-clock on CPUs and in\n"
     "                   cgroups), context-switches, cpu-migrations,\n"

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "common/failures.h"
+#include "common/say.h"
 
 static int is_of_cpus(const stat_options_t *options) {
   return options->all || options->nr_cgroups > 0;
@@ -13,17 +14,16 @@ static int is_of_cpus(const stat_options_t *options) {
 
 int stat_messages_refused(const stat_options_t *options,
                           const uvperf_error_t *error) {
-  fprintf(stderr, "stat: %s\n", error->reason);
+  common_say("%s\n", error->reason);
   if (error->cause != UVPERF_CAUSE_PERMISSION || !is_of_cpus(options))
     return 1;
-  fputs(
-      "stat: to count on whole CPUs be root, have CAP_PERFMON or set\n"
+  common_say(
+      "to count on whole CPUs be root, have CAP_PERFMON or set\n"
       "  kernel.perf_event_paranoid to 0 or less. Up to paranoid 2 this works\n"
       "  without privileges:\n"
-      "    stat -- command...   a command of your own\n"
-      "    stat -p PID          a process of your own\n"
-      "  Try 'stat --help'.\n",
-      stderr);
+      "    uvperf-stat -- command...   a command of your own\n"
+      "    uvperf-stat -p PID          a process of your own\n"
+      "  Try 'uvperf-stat --help'.\n");
   return options->all_by_default ? COMMON_EXIT_USAGE : 1;
 }
 
@@ -40,13 +40,13 @@ void stat_messages_counting(const stat_options_t *options,
   size_t nr = uvperf_set_nr_open(set);
 
   if (options->verbose)
-    fprintf(stderr, "stat: counting, by %zu fd%s\n", nr, nr == 1 ? "" : "s");
+    common_say("counting, by %zu fd%s\n", nr, nr == 1 ? "" : "s");
 }
 
 void stat_messages_run(const stat_options_t *options, uint64_t run) {
   if (!options->verbose || options->nr_runs == 1)
     return;
-  fprintf(stderr, "stat: run %" PRIu64, run + 1);
+  common_say("run %" PRIu64, run + 1);
   if (options->nr_runs > 1)
     fprintf(stderr, " of %" PRIu32, options->nr_runs);
   fputc('\n', stderr);
@@ -54,7 +54,6 @@ void stat_messages_run(const stat_options_t *options, uint64_t run) {
 
 void stat_messages_fewer_runs(const stat_options_t *options, uint32_t runs) {
   if (runs < options->nr_runs)
-    fprintf(stderr,
-            "stat: interrupted: %" PRIu32 " of %" PRIu32 " runs are counted\n",
-            runs, options->nr_runs);
+    common_say("interrupted: %" PRIu32 " of %" PRIu32 " runs are counted\n",
+               runs, options->nr_runs);
 }

@@ -5,7 +5,6 @@
 #include "stat/options.h"
 
 #include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

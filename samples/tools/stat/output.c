@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/say.h"
 #include "common/stdio.h"
 
 static const char *name_of(const stat_output_t *output) {
@@ -34,7 +35,7 @@ int stat_output_open(stat_output_t *output, const stat_options_t *options) {
   output->file =
       options->file != NULL ? fopen(options->file, "we") : open_stderr();
   if (output->file == NULL) {
-    fprintf(stderr, "stat: %s: %s\n", name_of(output), strerror(errno));
+    common_say("%s: %s\n", name_of(output), strerror(errno));
     return 1;
   }
   /* A decimal comma is for people. */

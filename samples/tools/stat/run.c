@@ -4,13 +4,13 @@
 #include "stat/run.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "common/files.h"
+#include "common/say.h"
 #include "stat/messages.h"
 #include "stat/targets.h"
 
@@ -31,7 +31,7 @@ static int is_signal_waiting(void) {
 /* -- reading --------------------------------------------------------------- */
 
 static int say_code(const char *what, int code) {
-  fprintf(stderr, "stat: %s: %s\n", what, uv_strerror(code));
+  common_say("%s: %s\n", what, uv_strerror(code));
   return 1;
 }
 
@@ -151,7 +151,7 @@ static int start(stat_run_t *run) {
   if (options->interval_ms > 0 && start_intervals(run) != 0)
     return 1;
   if (uvperf_set_enable(&run->set, &error) != 0) {
-    fprintf(stderr, "stat: %s\n", error.reason);
+    common_say("%s\n", error.reason);
     return 1;
   }
   stat_messages_counting(options, &run->set);

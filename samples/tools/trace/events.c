@@ -9,6 +9,7 @@
 
 #include "common/list.h"
 #include "common/memory.h"
+#include "common/say.h"
 
 static int look_for_probe(const uvperf_pmu_t *pmu, void *arg) {
   const struct perf_event_attr *attr = arg;
@@ -71,13 +72,12 @@ static int add_item(trace_events_t *events, const uvperf_event_item_t *item,
       memcpy(common_calloc(1, item->attr->size), item->attr, item->attr->size);
   if (!is_moment(attr)) {
     free(attr);
-    fprintf(stderr,
-            "trace: %s does not happen at a moment: trace tells of "
-            "tracepoints, probes,\n"
-            "  breakpoints and software events; samples/profile samples "
-            "clocks, samples/stat\n"
-            "  counts\n",
-            item->label);
+    common_say("%s does not happen at a moment: trace tells of "
+               "tracepoints, probes,\n"
+               "  breakpoints and software events; uvperf-profile samples "
+               "clocks, uvperf-stat\n"
+               "  counts\n",
+               item->label);
     return COMMON_EXIT_USAGE;
   }
   sample_each(attr);
@@ -144,8 +144,7 @@ static int look_up(trace_events_t *events) {
     if (event->name == NULL)
       continue;
     if (trace_fields_new(&event->fields, event->name, &error) != 0) {
-      fprintf(stderr, "trace: the fields of %s: %s\n", event->name,
-              error.reason);
+      common_say("the fields of %s: %s\n", event->name, error.reason);
       return 1;
     }
   }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What `trace --help` says. */
+/* What `uvperf-trace --help` says. */
 #include <stdio.h>
 
 #include "trace/options.h"
 
 static const char usage[] =
-    "Usage: trace -e EVENTS [--filter EXPR] [-e ...] [-a | -p PIDS] [-C CPUS]\n"
-    "             [-d seconds] [-l hits] [-m bytes] [-o FILE] [--json]\n"
-    "             [--print-fmt] [--self] [[--] command...]\n"
+    "Usage: uvperf-trace -e EVENTS [--filter EXPR] [-e ...]\n"
+    "                    [-a | -p PIDS] [-C CPUS] [-d seconds] [-l hits]\n"
+    "                    [-m bytes] [-o FILE] [--json] [--print-fmt] [--self]\n"
+    "                    [[--] command...]\n"
     "\n"
     "Tells each hit of tracepoints with its fields, in the order of time over\n"
     "all CPUs.\n"
@@ -17,7 +18,7 @@ static const char events[] =
     "What to trace:\n"
     "\n"
     "  -e EVENTS        tracepoints by their names and patterns of these, as\n"
-    "                   samples/list and perf list tell them:\n"
+    "                   uvperf-list and perf list tell them:\n"
     "                   -e sched:sched_switch,'syscalls:sys_*_open*'\n"
     "                   Also probes, breakpoints and software events, with\n"
     "                   their address: -e uprobe/path=/bin/sh,symbol=main/,\n"
@@ -32,7 +33,7 @@ static const char targets[] =
     "\n"
     "  command...       the command, from its exec on, and what it starts,\n"
     "                   until it ends. Beside -a or -p it only tells how long\n"
-    "                   to trace those: trace -a -e ... sleep 5\n"
+    "                   to trace those: uvperf-trace -a -e ... sleep 5\n"
     "  -p PID[,PID...]  running processes with their threads, and what they\n"
     "                   start from now on, until they are gone\n"
     "  -a               every task on every CPU; needs root, CAP_PERFMON or\n"

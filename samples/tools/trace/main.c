@@ -13,6 +13,7 @@
 #include "common/files.h"
 #include "common/lost.h"
 #include "common/output.h"
+#include "common/say.h"
 #include "common/session.h"
 #include "common/stdio.h"
 #include "trace/events.h"
@@ -102,8 +103,7 @@ static void on_record(uvperf_set_t *set, int status,
     if (trace->session.command.pid == 0)
       common_session_stop_soon(&trace->session);
   } else if (record == NULL && status != 0) {
-    fprintf(stderr, "trace: a ring could not be read: %s\n",
-            uv_strerror(status));
+    common_say("a ring could not be read: %s\n", uv_strerror(status));
     trace->failed = 1;
   }
 }
@@ -180,7 +180,7 @@ static int start(trace_t *trace) {
   uvperf_set_on_cpu(&trace->set, common_cpu_note);
   common_session_listen(&trace->session);
   if (uvperf_set_start(&trace->set, &options, on_record, &error) != 0) {
-    fprintf(stderr, "trace: %s\n", error.reason);
+    common_say("%s\n", error.reason);
     return 1;
   }
   trace->started_ns = uv_hrtime();

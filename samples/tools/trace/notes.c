@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/say.h"
 
 /* From so many tracepoints on it takes a second to close them. */
 #define MANY_TRACEPOINTS 25
@@ -19,32 +20,31 @@
  * kernel/trace/trace_event_perf.c). */
 void trace_notes_closing(const trace_events_t *events) {
   if (events->nr_tracepoints >= MANY_TRACEPOINTS)
-    fprintf(stderr,
-            "trace: closing %zu tracepoints: that takes the kernel tens of "
-            "milliseconds each\n",
-            events->nr_tracepoints);
+    common_say("closing %zu tracepoints: that takes the kernel tens of "
+               "milliseconds each\n",
+               events->nr_tracepoints);
 }
 
 void trace_notes_opening(const trace_events_t *events) {
   if (events->nr_tracepoints >= MANY_TRACEPOINTS)
-    fprintf(stderr, "trace: opening %zu tracepoints\n", events->nr_tracepoints);
+    common_say("opening %zu tracepoints\n", events->nr_tracepoints);
 }
 
 int trace_notes_refused(const trace_options_t *options,
                         const uvperf_error_t *error) {
-  fprintf(stderr, "trace: %s\n", error->reason);
+  common_say("%s\n", error->reason);
   if (error->cause == UVPERF_CAUSE_LOCKED_MEMORY && options->ring_bytes != 0)
-    fputs("trace: try a smaller -m, or leave it out\n", stderr);
+    common_say("try a smaller -m, or leave it out\n");
   if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)
     return 1;
-  fputs("trace: to trace whole CPUs be root, have CAP_PERFMON or set\n"
-        "  kernel.perf_event_paranoid to -1. Up to paranoid 2 this works "
-        "without\n"
-        "  privileges where tracefs can be read:\n"
-        "    trace -e 'syscalls:*' -- command...   a command of your own\n"
-        "    trace -e 'syscalls:*' -p PID          a process of your own\n"
-        "  Try 'trace --help'.\n",
-        stderr);
+  common_say(
+      "to trace whole CPUs be root, have CAP_PERFMON or set\n"
+      "  kernel.perf_event_paranoid to -1. Up to paranoid 2 this works "
+      "without\n"
+      "  privileges where tracefs can be read:\n"
+      "    uvperf-trace -e 'syscalls:*' -- command...   a command of your own\n"
+      "    uvperf-trace -e 'syscalls:*' -p PID          a process of your own\n"
+      "  Try 'uvperf-trace --help'.\n");
   return options->all_by_default ? COMMON_EXIT_USAGE : 1;
 }
 
@@ -55,7 +55,7 @@ int trace_notes_filter(const trace_events_t *events,
                           ? events->events[error->attr_index].label
                           : "--filter";
 
-  fprintf(stderr, "trace: %s: %s\n", label, error->reason);
+  common_say("%s: %s\n", label, error->reason);
   return error->cause == UVPERF_CAUSE_ARGUMENT ? COMMON_EXIT_USAGE : 1;
 }
 
@@ -78,11 +78,10 @@ static void tell_failures(const trace_events_t *events,
       continue;
     last = list[i].error.reason;
     if (told++ < MAX_FAILURES)
-      fprintf(stderr, "trace: %s: %s\n", events->events[attr].label, last);
+      common_say("%s: %s\n", events->events[attr].label, last);
   }
   if (told > MAX_FAILURES)
-    fprintf(stderr, "trace: and %zu more are not traced everywhere\n",
-            told - MAX_FAILURES);
+    common_say("and %zu more are not traced everywhere\n", told - MAX_FAILURES);
   free(is_told);
 }
 
@@ -93,11 +92,10 @@ void trace_notes_opened(const trace_options_t *options,
 
   tell_failures(events, set);
   if (trace_fields_lack() != NULL && events->nr_tracepoints > 0)
-    fprintf(stderr, "trace: %s\n", trace_fields_lack());
+    common_say("%s\n", trace_fields_lack());
   memset(&ring, 0, sizeof(ring));
   uvperf_set_ring(set, 0, &ring);
-  fprintf(stderr, "trace: %zu event%s, ", events->nr,
-          events->nr == 1 ? "" : "s");
+  common_say("%zu event%s, ", events->nr, events->nr == 1 ? "" : "s");
   if (options->pids.nr > 0)
     fprintf(stderr, "%zu process%s", options->pids.nr,
             options->pids.nr == 1 ? "" : "es");
@@ -112,18 +110,14 @@ void trace_notes_end(const trace_options_t *options, const trace_sums_t *sums) {
   double seconds = (double)sums->elapsed_ns / 1e9;
 
   if (sums->late > 0)
-    fprintf(stderr, "trace: %" PRIu64 " lines came late, after younger ones\n",
-            sums->late);
+    common_say("%" PRIu64 " lines came late, after younger ones\n", sums->late);
   if (sums->corrupt > 0)
-    fprintf(stderr, "trace: %" PRIu64 " records made no sense\n",
-            sums->corrupt);
+    common_say("%" PRIu64 " records made no sense\n", sums->corrupt);
   if (sums->lost > 0)
-    fprintf(stderr,
-            "trace: %s hits were lost: try a larger -m, a --filter, or a "
-            "faster reader\n",
-            options->ring_bytes != 0 ? "with this -m" : "some");
-  fprintf(stderr,
-          "trace: %" PRIu64 " hit%s in %.1f s, %.0f/s, %" PRIu64 " lost\n",
-          sums->hits, sums->hits == 1 ? "" : "s", seconds,
-          seconds > 0 ? (double)sums->hits / seconds : 0.0, sums->lost);
+    common_say("%s hits were lost: try a larger -m, a --filter, or a "
+               "faster reader\n",
+               options->ring_bytes != 0 ? "with this -m" : "some");
+  common_say("%" PRIu64 " hit%s in %.1f s, %.0f/s, %" PRIu64 " lost\n",
+             sums->hits, sums->hits == 1 ? "" : "s", seconds,
+             seconds > 0 ? (double)sums->hits / seconds : 0.0, sums->lost);
 }

@@ -5,7 +5,6 @@
 #include "trace/options.h"
 
 #include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,7 +132,7 @@ static int parse_option(trace_options_t *options, int option, char **argv) {
 static int check(trace_options_t *options) {
   if (options->nr_names == 0)
     return common_options_bad("-e says what to trace: -e 'sched:sched_*' for "
-                              "example; samples/list\n  tells the names");
+                              "example; uvperf-list\n  tells the names");
   if (options->all && options->pids.nr > 0)
     return common_options_bad("choose one of -a and -p");
   if (!options->all && options->pids.nr == 0 && options->command == NULL)

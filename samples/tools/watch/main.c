@@ -13,6 +13,7 @@
 #include "common/cpu.h"
 #include "common/lost.h"
 #include "common/output.h"
+#include "common/say.h"
 #include "common/session.h"
 #include "common/stdio.h"
 #include "common/targets.h"
@@ -71,8 +72,7 @@ static void on_stop(common_session_t *session) {
   watch_story_until(&watch->story, UINT64_MAX);
   watch->story.counts.lost = watch_events_lost(&watch->events);
   if (watch->options.pid != 0 && watch->story.tasks.nr_shown == 0)
-    fprintf(stderr, "watch: process %d and its descendants are gone\n",
-            watch->options.pid);
+    common_say("process %d and its descendants are gone\n", watch->options.pid);
   if (watch->options.json)
     end_json(watch);
   watch->failed |= common_output_finish(&watch->output, watch->options.file);
@@ -115,7 +115,7 @@ static void on_tick(common_session_t *session) {
 }
 
 static void on_broken(watch_t *watch, int status) {
-  fprintf(stderr, "watch: a ring could not be read: %s\n", uv_strerror(status));
+  common_say("a ring could not be read: %s\n", uv_strerror(status));
   watch->failed = 1;
   if (!uvperf_set_is_active(&watch->events.set))
     common_session_stop_soon(&watch->session);
@@ -175,7 +175,7 @@ static int start(watch_t *watch, const common_ids_t *tree) {
   common_session_listen(&watch->session);
   uvperf_set_on_cpu(&watch->events.set, common_cpu_note);
   if (uvperf_set_start(&watch->events.set, &options, on_record, &error) != 0) {
-    fprintf(stderr, "watch: %s\n", error.reason);
+    common_say("%s\n", error.reason);
     return 1;
   }
   read_running(watch, tree);

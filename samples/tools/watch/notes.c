@@ -7,21 +7,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/say.h"
+
 int watch_notes_refused(const watch_options_t *options,
                         const uvperf_error_t *error) {
-  fprintf(stderr, "watch: %s\n", error->reason);
+  common_say("%s\n", error->reason);
   if (error->cause == UVPERF_CAUSE_LOCKED_MEMORY && options->ring_bytes != 0)
-    fputs("watch: try a smaller -m, or leave it out\n", stderr);
+    common_say("try a smaller -m, or leave it out\n");
   if (error->cause != UVPERF_CAUSE_PERMISSION || options->pid != 0 ||
       options->command != NULL)
     return 1;
-  fputs("watch: to watch all processes be root, have CAP_PERFMON or set\n"
-        "  kernel.perf_event_paranoid to 0 or less. Up to paranoid 2 this\n"
-        "  works without privileges:\n"
-        "    watch -- command...   a command of your own\n"
-        "    watch -p PID          a process of your own\n"
-        "  Try 'watch --help'.\n",
-        stderr);
+  common_say(
+      "to watch all processes be root, have CAP_PERFMON or set\n"
+      "  kernel.perf_event_paranoid to 0 or less. Up to paranoid 2 this\n"
+      "  works without privileges:\n"
+      "    uvperf-watch -- command...   a command of your own\n"
+      "    uvperf-watch -p PID          a process of your own\n"
+      "  Try 'uvperf-watch --help'.\n");
   return COMMON_EXIT_USAGE;
 }
 
@@ -33,38 +35,34 @@ void watch_notes_opened(const watch_options_t *options,
   memset(&ring, 0, sizeof(ring));
   uvperf_set_ring(&events->set, 0, &ring);
   if (options->pid != 0)
-    fprintf(stderr, "watch: process %d and its descendants", options->pid);
+    common_say("process %d and its descendants", options->pid);
   else if (options->command != NULL)
-    fputs("watch: the command and its descendants", stderr);
+    common_say("the command and its descendants");
   else
-    fputs("watch: all processes", stderr);
+    common_say("all processes");
   fprintf(stderr, ", %zu CPU%s, %" PRIu64 " KiB each%s\n", nr_cpus,
           nr_cpus == 1 ? "" : "s", ring.bytes / 1024,
           options->duration_ms == 0 ? "; Ctrl-C ends it" : "");
   if (events->refused > 0)
-    fprintf(stderr,
-            "watch: %zu thread%s of the tree may not be watched: of another "
-            "user\n",
-            events->refused, events->refused == 1 ? "" : "s");
+    common_say("%zu thread%s of the tree may not be watched: of another "
+               "user\n",
+               events->refused, events->refused == 1 ? "" : "s");
 }
 
 void watch_notes_end(const watch_options_t *options,
                      const watch_counts_t *counts) {
   if (counts->hidden > 0)
-    fprintf(stderr,
-            "watch: %" PRIu64 " forks in other pid namespaces were not shown\n",
-            counts->hidden);
+    common_say("%" PRIu64 " forks in other pid namespaces were not shown\n",
+               counts->hidden);
   if (counts->late > 0)
-    fprintf(stderr, "watch: %" PRIu64 " lines came late, after younger ones\n",
-            counts->late);
+    common_say("%" PRIu64 " lines came late, after younger ones\n",
+               counts->late);
   if (counts->lost > 0)
-    fprintf(stderr,
-            "watch: %s records were lost: try a larger -m, or a "
-            "faster reader\n",
-            options->ring_bytes != 0 ? "with this -m" : "some");
-  fprintf(stderr,
-          "watch: %" PRIu64 " forks, %" PRIu64 " execs, %" PRIu64
-          " exits, %" PRIu64 " maps; %" PRIu64 " records lost\n",
-          counts->forks, counts->execs, counts->exits, counts->maps,
-          counts->lost);
+    common_say("%s records were lost: try a larger -m, or a "
+               "faster reader\n",
+               options->ring_bytes != 0 ? "with this -m" : "some");
+  common_say("%" PRIu64 " forks, %" PRIu64 " execs, %" PRIu64 " exits, %" PRIu64
+             " maps; %" PRIu64 " records lost\n",
+             counts->forks, counts->execs, counts->exits, counts->maps,
+             counts->lost);
 }

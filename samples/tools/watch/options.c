@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const char help_text[] =
-    "Usage: watch [-d seconds] [-m bytes] [-o FILE] [--json] [--threads]\n"
-    "             [-p PID | -- command...]\n"
+    "Usage: uvperf-watch [-d seconds] [-m bytes] [-o FILE] [--json]\n"
+    "                    [--threads] [-p PID | -- command...]\n"
     "\n"
     "Tells what happens to processes: fork, exec, exit, executable mappings.\n"
     "Of all processes (needs root, CAP_PERFMON or kernel.perf_event_paranoid\n"

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages on stderr. Knows none of them. */
+#include "common/say.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void common_say(const char *format, ...) {
+  char *text = NULL;
+  va_list args;
+
+  va_start(args, format);
+  if (vasprintf(&text, format, args) < 0)
+    text = NULL;
+  va_end(args);
+  fprintf(stderr, "%s: %s", program_invocation_short_name,
+          text == NULL ? "out of memory\n" : text);
+  free(text);
+}
