@@ -106,7 +106,8 @@ static int drain_has_no_ring(const void *owner) {
 static const uvperf__drain_ops_t drain_ops = {drain_sample, drain_record,
                                               drain_has_no_ring};
 
-static int drain(void *owner, size_t ring_index, uvperf__slice_t *slice) {
+int uvperf__bpf_reader_drain(void *owner, size_t ring_index,
+                             uvperf__slice_t *slice) {
   reader_t *impl = owner;
   uvperf__cpu_ring_t *ring = uvperf__cpu_rings_at(impl->rings, ring_index);
   drain_t drain = {.impl = impl, .ring = ring, .slice = slice};
@@ -123,14 +124,14 @@ static int drain(void *owner, size_t ring_index, uvperf__slice_t *slice) {
   return rc;
 }
 
-static void slice_end(void *owner) {
+void uvperf__bpf_reader_slice_end(void *owner) {
   reader_t *impl = owner;
 
   if (impl->start_flags & UVPERF_START_SLICE_END)
     uvperf__bpf_reader_tell(impl, 0);
 }
 
-static int spare(void *owner, size_t ring_index) {
+int uvperf__bpf_reader_spare(void *owner, size_t ring_index) {
   const reader_t *impl = owner;
 
   return uvperf__cpu_rings_spare(impl->rings, ring_index);
@@ -144,26 +145,10 @@ void uvperf__bpf_reader_ring_skipped(void *owner, size_t ring_index) {
   tell_of(impl, ring, UV_EPROTO);
 }
 
-static void ring_end(void *owner, size_t ring_index, int status) {
+void uvperf__bpf_reader_ring_end(void *owner, size_t ring_index, int status) {
   reader_t *impl = owner;
   uvperf__cpu_ring_t *ring = uvperf__cpu_rings_at(impl->rings, ring_index);
 
   uvperf__ring_report_end(ring, status);
   tell_of(impl, ring, status);
 }
-
-/* The last ring that could be read: the others have ended before. */
-static void end(void *owner, size_t ring_index, int status) {
-  uvperf__bpf_reader_end_delivery(owner);
-  ring_end(owner, ring_index, status);
-}
-
-const uvperf__watch_ops_t uvperf__bpf_reader_watch_ops = {
-    .drain = drain,
-    .slice_end = slice_end,
-    .spare = spare,
-    .ring_skipped = uvperf__bpf_reader_ring_skipped,
-    .ring_end = ring_end,
-    .end = end,
-    .close = uvperf__bpf_reader_begin_close,
-};

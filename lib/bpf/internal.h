@@ -40,7 +40,7 @@ typedef struct reader_s {
    * record. */
   const uvperf__cpu_ring_t *failed_ring;
 
-  /* Who wants the events to be enabled and in the map: see bpf_reader_map.c. */
+  /* Who wants the events to be enabled and in the map: see reader.c. */
   int is_wanted_by_start;
   int is_wanted_by_resume;
   int is_paused;
@@ -49,13 +49,7 @@ typedef struct reader_s {
   int closed_by_user;
 } reader_t;
 
-/* -- bpf_reader.c -- */
-
-/* uvperf_bpf_reader_init, with /proc and /sys under a root, which must last. */
-int uvperf__bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
-                            int map_fd, const char *root,
-                            const uvperf_bpf_reader_options_t *options,
-                            uvperf_error_t *error);
+/* -- base.c -- */
 
 /* The impl of a handle that must not be closing: anything else is a programming
  * error, as with libuv's handles. */
@@ -68,30 +62,39 @@ int uvperf__bpf_reader_is_forked(const reader_t *impl);
 int uvperf__bpf_reader_check_process(const reader_t *impl,
                                      uvperf_error_t *error);
 
-/* Has the handle close, for what finds an inner handle being walked. */
-void uvperf__bpf_reader_begin_close(void *owner);
-
-/* -- bpf_reader_map.c -- */
-
-/* Start wants the events to be enabled and in the map. 0; or a code and the
- * error, and all is as it was. */
-int uvperf__bpf_reader_want(reader_t *impl, uvperf_error_t *error);
-
-/* Start wants it no more. */
-void uvperf__bpf_reader_unwant(reader_t *impl);
-
-/* -- stream.c -- */
+/* Whether the watch drains its rings: overwritable ones are read in snapshots
+ * alone. */
+int uvperf__bpf_reader_is_watched(const reader_t *impl);
 
 /* Rings may be new: has them watched, if they are to be. 0, UV_ENOMEM, or what
  * uvperf__watch_add gives. */
 int uvperf__bpf_reader_watch_rings(reader_t *impl);
 
-/* Stops delivery, and takes back what start has done. */
-void uvperf__bpf_reader_end_delivery(reader_t *impl);
+/* -- reader.c -- */
 
-/* -- drain.c -- */
+/* uvperf_bpf_reader_init, with /proc and /sys under a root, which must last. */
+int uvperf__bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
+                            int map_fd, const char *root,
+                            const uvperf_bpf_reader_options_t *options,
+                            uvperf_error_t *error);
 
-extern const uvperf__watch_ops_t uvperf__bpf_reader_watch_ops;
+/* Notes the CPUs that are online, by sysfs under a root, which must last:
+ * before the events are opened. 0 or UV_ENOMEM. */
+int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root);
+
+/* -- drain.c: what the watch calls -- */
+
+int uvperf__bpf_reader_drain(void *owner, size_t ring_index,
+                             uvperf__slice_t *slice);
+void uvperf__bpf_reader_slice_end(void *owner);
+int uvperf__bpf_reader_spare(void *owner, size_t ring_index);
+void uvperf__bpf_reader_ring_end(void *owner, size_t ring_index, int status);
+
+/* Bytes of a ring, or of its snapshot, could not be read: counts and reports
+ * this. */
+void uvperf__bpf_reader_ring_skipped(void *owner, size_t ring_index);
+
+/* -- drain.c: one record -- */
 
 /* Has a record of a ring delivered, behind which so many bytes wait. */
 void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
@@ -99,26 +102,16 @@ void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
                                 uint64_t remaining,
                                 const uvperf__slice_t *slice);
 
-/* A callback without a record. */
-void uvperf__bpf_reader_tell(reader_t *impl, int status);
+/* -- hotplug.c -- */
 
-/* Bytes of a ring, or of its snapshot, could not be read: counts and reports
- * this. */
-void uvperf__bpf_reader_ring_skipped(void *owner, size_t ring_index);
-
-/* -- bpf_reader_cpu.c -- */
-
-/* Notes the CPUs that are online, by sysfs under a root, which must last:
- * before the events are opened. 0 or UV_ENOMEM. */
-int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root);
+/* What the hotplug calls. */
+void uvperf__bpf_reader_cpu_come(void *owner, int cpu);
+void uvperf__bpf_reader_cpu_gone(void *owner, int cpu);
 
 /* Follows CPUs from now on, if that is to be. 0, or a code and the error. */
 int uvperf__bpf_reader_follow_cpus(reader_t *impl, uvperf_error_t *error);
 
 /* Does so no more. */
 void uvperf__bpf_reader_leave_cpus(reader_t *impl);
-
-/* Closes what does it, if the loop knows of it. */
-void uvperf__bpf_reader_close_cpus(reader_t *impl);
 
 #endif

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The reader of a BPF perf event array as a libuv handle: makes the events, and
- * the watch; closes these, and the hotplug that the first start adds. */
+/* The reader of a BPF perf event array as a libuv handle: init, start, stop,
+ * flush, close, pause and resume. outputs.c has the events that programs write
+ * by, drain.c delivers what they wrote. */
 #include "bpf/internal.h"
 
 #include <assert.h>
 #include <string.h>
 
+#include "explain/explain.h"
+#include "loop/ring_report.h"
+#include "loop/stream.h"
 #include "sys/fork.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -17,23 +21,67 @@ _Static_assert(sizeof(uvperf_bpf_reader_t) == 8 * sizeof(void *),
 
 #define DEFAULT_FLUSH_MS 100
 
-reader_t *uvperf__bpf_reader_impl(const uvperf_bpf_reader_t *reader) {
-  reader_t *impl = reader->impl;
+/* -- the events and the map ------------------------------------------------ */
 
-  assert(impl != NULL && !impl->closing);
-  return impl;
+/* When a reader's events are enabled and in the map.
+ *
+ * Start wants both, until stop; with UVPERF_START_NO_ENABLE it wants neither.
+ * Resume wants both until close, unless start wants them at that time: then it
+ * only ends the pause. While anybody wants them the events are enabled, and in
+ * the map unless the reader is paused:
+ *
+ *                   not paused         paused
+ *    nobody wants   out                out
+ *    start wants    in, until stop     enabled, out
+ *    resume wants   in                 enabled, out
+ *
+ * So stop leaves in the map what resume put there before start, and takes out
+ * what start has put there, whatever pause and resume did in between. */
+
+static int is_wanted(const reader_t *impl) {
+  return impl->is_wanted_by_start || impl->is_wanted_by_resume;
 }
 
-int uvperf__bpf_reader_is_forked(const reader_t *impl) {
-  return uvperf__process() != impl->process;
+/* Undoes what somebody wanted who is the last. Of an entry that the kernel does
+ * not let go of the event is off, and the program gets -EOPNOTSUPP. */
+static void withdraw(reader_t *impl) {
+  uvperf__bpf_outputs_take(impl->outputs, NULL);
+  uvperf__bpf_outputs_disable(impl->outputs);
 }
 
-int uvperf__bpf_reader_check_process(const reader_t *impl,
-                                     uvperf_error_t *error) {
-  if (!uvperf__bpf_reader_is_forked(impl))
-    return 0;
-  return uvperf__error_set(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
-                           "the reader belongs to the parent process");
+/* Enables first, so that no program finds an event that is off. */
+static int bring_in(reader_t *impl, int is_paused, uvperf_error_t *error) {
+  int rc = uvperf__bpf_outputs_enable(impl->outputs, error);
+
+  if (rc == 0 && !is_paused)
+    rc = uvperf__bpf_outputs_put(impl->outputs, error);
+  if (rc != 0 && !is_wanted(impl))
+    uvperf__bpf_outputs_disable(impl->outputs);
+  return rc;
+}
+
+static int want(reader_t *impl, uvperf_error_t *error) {
+  int rc = bring_in(impl, impl->is_paused, error);
+
+  if (rc == 0)
+    impl->is_wanted_by_start = 1;
+  return rc;
+}
+
+static void unwant(reader_t *impl) {
+  if (!impl->is_wanted_by_start)
+    return;
+  impl->is_wanted_by_start = 0;
+  if (!is_wanted(impl))
+    withdraw(impl);
+}
+
+static void end_delivery(reader_t *impl) {
+  impl->is_started = 0;
+  /* Also when it is not started: this may be inside a flush. */
+  uvperf__watch_stop(impl->watch);
+  unwant(impl);
+  uvperf__bpf_reader_leave_cpus(impl);
 }
 
 /* -- close ---------------------------------------------------------------- */
@@ -48,8 +96,8 @@ static void release(void *owner) {
   uvperf__free(impl);
 }
 
-/* As said in event.c, no fd that was polled, and no ring, is released before.
- */
+/* As said in event/event.c, no fd that was polled, and no ring, is released
+ * before. */
 static void closed(void *owner) {
   reader_t *impl = owner;
   uvperf_bpf_reader_t *handle = impl->handle;
@@ -67,7 +115,7 @@ static void closed(void *owner) {
 /* Closing the rest can wait for the loop, but from now on no program finds an
  * event of ours. In a forked child the outputs leave the events and the map,
  * the parent's, alone. */
-void uvperf__bpf_reader_begin_close(void *owner) {
+static void begin_close(void *owner) {
   reader_t *impl = owner;
 
   impl->closing = 1;
@@ -75,7 +123,8 @@ void uvperf__bpf_reader_begin_close(void *owner) {
   uvperf__bpf_outputs_leave_map(impl->outputs);
   uvperf__bpf_outputs_disable(impl->outputs);
   uvperf__watch_close(impl->watch, &impl->teardown);
-  uvperf__bpf_reader_close_cpus(impl);
+  if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))
+    uvperf__hotplug_close(impl->hotplug, &impl->teardown);
   uvperf__teardown_end(&impl->teardown);
 }
 
@@ -95,8 +144,32 @@ void uvperf_bpf_reader_close(uvperf_bpf_reader_t *reader,
   impl->closed_by_user = 1;
   reader->close_cb = close_cb;
   if (!impl->closing)
-    uvperf__bpf_reader_begin_close(impl);
+    begin_close(impl);
 }
+
+/* -- what the watch and the hotplug call ----------------------------------- */
+
+/* The last ring that could be read: the others have ended before. */
+static void end(void *owner, size_t ring_index, int status) {
+  end_delivery(owner);
+  uvperf__bpf_reader_ring_end(owner, ring_index, status);
+}
+
+static const uvperf__watch_ops_t watch_ops = {
+    .drain = uvperf__bpf_reader_drain,
+    .slice_end = uvperf__bpf_reader_slice_end,
+    .spare = uvperf__bpf_reader_spare,
+    .ring_skipped = uvperf__bpf_reader_ring_skipped,
+    .ring_end = uvperf__bpf_reader_ring_end,
+    .end = end,
+    .close = begin_close,
+};
+
+static const uvperf__hotplug_ops_t hotplug_ops = {
+    .come = uvperf__bpf_reader_cpu_come,
+    .gone = uvperf__bpf_reader_cpu_gone,
+    .close = begin_close,
+};
 
 /* -- init ----------------------------------------------------------------- */
 
@@ -115,6 +188,10 @@ static int check_options(int map_fd, const uvperf_bpf_reader_options_t *options,
                              "the map is given by map_fd, or by options.path "
                              "with map_fd -1: by one of the two");
   return 0;
+}
+
+int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root) {
+  return uvperf__hotplug_new(&impl->hotplug, root, &hotplug_ops, impl);
 }
 
 static int open_outputs(reader_t *impl, int map_fd, const char *root,
@@ -160,8 +237,7 @@ static int open_reader(reader_t *impl, uv_loop_t *loop, int map_fd,
   rc = open_outputs(impl, map_fd, root, options, error);
   if (rc != 0)
     return rc;
-  rc = uvperf__watch_new(&impl->watch, loop, &uvperf__bpf_reader_watch_ops,
-                         impl);
+  rc = uvperf__watch_new(&impl->watch, loop, &watch_ops, impl);
   if (rc != 0)
     return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
                              "no memory for the inner handles");
@@ -223,6 +299,186 @@ int uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
                            const uvperf_bpf_reader_options_t *options,
                            uvperf_error_t *error) {
   return uvperf__bpf_reader_open(loop, reader, map_fd, "", options, error);
+}
+
+/* -- start, stop, flush ---------------------------------------------------- */
+
+static int check_start(const reader_t *impl, uvperf_bpf_sample_cb cb,
+                       uvperf_error_t *error) {
+  if (cb == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "a callback is needed");
+  if (impl->is_started)
+    return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
+                             "already started");
+  return 0;
+}
+
+static int start_watch(reader_t *impl, const uvperf_stream_options_t *options,
+                       uvperf_error_t *error) {
+  uvperf__watch_options_t chosen;
+  int rc;
+
+  if (!uvperf__bpf_reader_is_watched(impl))
+    return 0;
+  uvperf__stream_choose(options, impl->default_flush_ms, &chosen);
+  rc = uvperf__bpf_reader_watch_rings(impl);
+  if (rc == 0)
+    rc = uvperf__watch_start(impl->watch, &chosen);
+  return rc == 0 ? 0 : uvperf__ring_report_refused(error, rc);
+}
+
+/* The watch comes first, so that the first record finds a reader. */
+static int start(reader_t *impl, const uvperf_stream_options_t *options,
+                 uvperf_error_t *error) {
+  int rc;
+
+  rc = start_watch(impl, options, error);
+  if (rc != 0)
+    return rc;
+  rc = uvperf__bpf_reader_follow_cpus(impl, error);
+  if (rc == 0 && !(options->flags & UVPERF_START_NO_ENABLE))
+    rc = want(impl, error);
+  if (rc != 0)
+    end_delivery(impl);
+  return rc;
+}
+
+int uvperf_bpf_reader_start(uvperf_bpf_reader_t *reader,
+                            const uvperf_stream_options_t *options,
+                            uvperf_bpf_sample_cb cb, uvperf_error_t *error) {
+  reader_t *impl = uvperf__bpf_reader_impl(reader);
+  uvperf_stream_options_t own;
+  int rc;
+
+  rc = uvperf__stream_copy(&own, options, error);
+  if (rc == 0)
+    rc = uvperf__bpf_reader_check_process(impl, error);
+  if (rc == 0)
+    rc = check_start(impl, cb, error);
+  if (rc == 0)
+    rc = start(impl, &own, error);
+  if (rc != 0)
+    return rc;
+  impl->is_started = 1;
+  impl->start_flags = own.flags;
+  impl->cb = cb;
+  return 0;
+}
+
+int uvperf_bpf_reader_stop(uvperf_bpf_reader_t *reader) {
+  reader_t *impl = uvperf__bpf_reader_impl(reader);
+
+  if (uvperf__bpf_reader_is_forked(impl))
+    return UV_EPERM;
+  end_delivery(impl);
+  return 0;
+}
+
+int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader) {
+  reader_t *impl = uvperf__bpf_reader_impl(reader);
+
+  if (uvperf__bpf_reader_is_forked(impl))
+    return UV_EPERM;
+  if (!uvperf__bpf_reader_is_watched(impl) || impl->cb == NULL)
+    return UV_EINVAL;
+  if (impl->in_callback)
+    return UV_EBUSY;
+  impl->lost_at = 0;
+  uvperf__teardown_hold(&impl->teardown);
+  uvperf__watch_flush(impl->watch);
+  uvperf__teardown_let_go(&impl->teardown);
+  return 0;
+}
+
+void uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,
+                              uvperf_bpf_cpu_cb cb) {
+  uvperf__bpf_reader_impl(reader)->cpu_cb = cb;
+}
+
+/* -- pause ----------------------------------------------------------------- */
+
+int uvperf_bpf_reader_pause(uvperf_bpf_reader_t *reader,
+                            uvperf_error_t *error) {
+  reader_t *impl = uvperf__bpf_reader_impl(reader);
+  int rc = uvperf__bpf_reader_check_process(impl, error);
+
+  if (rc == 0)
+    rc = uvperf__bpf_outputs_take(impl->outputs, error);
+  if (rc == 0)
+    impl->is_paused = 1;
+  return rc;
+}
+
+int uvperf_bpf_reader_resume(uvperf_bpf_reader_t *reader,
+                             uvperf_error_t *error) {
+  reader_t *impl = uvperf__bpf_reader_impl(reader);
+  int rc = uvperf__bpf_reader_check_process(impl, error);
+
+  if (rc == 0)
+    rc = bring_in(impl, 0, error);
+  if (rc != 0)
+    return rc;
+  impl->is_paused = 0;
+  if (!impl->is_wanted_by_start)
+    impl->is_wanted_by_resume = 1;
+  return 0;
+}
+
+/* -- what it is ------------------------------------------------------------ */
+
+/* Once in a turn of the loop, as whoever asks in each callback would interrupt
+ * all CPUs for each record. */
+static void count_lost(reader_t *impl) {
+  uint64_t now = uvperf__watch_now(impl->watch);
+
+  if (uvperf__bpf_reader_is_forked(impl) || (now != 0 && impl->lost_at == now))
+    return;
+  impl->lost_at = now;
+  uvperf__bpf_outputs_count_lost(impl->outputs);
+}
+
+int uvperf_bpf_reader_cpu_status(const uvperf_bpf_reader_t *reader, int cpu) {
+  return uvperf__bpf_outputs_cpu_status(
+      uvperf__bpf_reader_impl(reader)->outputs, cpu);
+}
+
+size_t uvperf_bpf_reader_nr_rings(const uvperf_bpf_reader_t *reader) {
+  return uvperf__cpu_rings_nr(uvperf__bpf_reader_impl(reader)->rings);
+}
+
+int uvperf_bpf_reader_ring(const uvperf_bpf_reader_t *reader, size_t index,
+                           uvperf_ring_info_t *ring) {
+  reader_t *impl = uvperf__bpf_reader_impl(reader);
+
+  count_lost(impl);
+  return uvperf__ring_report_info(impl->rings, index, impl->watch,
+                                  uvperf__bpf_reader_is_forked(impl), ring);
+}
+
+int uvperf_bpf_reader_failed_ring(const uvperf_bpf_reader_t *reader,
+                                  uvperf_ring_info_t *ring) {
+  const reader_t *impl = uvperf__bpf_reader_impl(reader);
+
+  if (impl->failed_ring == NULL)
+    return UV_ENOENT;
+  return uvperf_bpf_reader_ring(reader, impl->failed_ring->index, ring);
+}
+
+void uvperf_bpf_reader_stats(const uvperf_bpf_reader_t *reader,
+                             uvperf_stats_t *stats) {
+  reader_t *impl = uvperf__bpf_reader_impl(reader);
+
+  count_lost(impl);
+  uvperf__ring_report_stats(impl->rings, impl->watch,
+                            uvperf__bpf_reader_is_forked(impl), stats);
+  stats->cpus_gone = impl->cpus_gone;
+  stats->cpus_come = impl->cpus_come;
+}
+
+const struct perf_event_attr *
+uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader) {
+  return uvperf__bpf_outputs_attr(uvperf__bpf_reader_impl(reader)->outputs);
 }
 
 /* -- as any uv handle ----------------------------------------------------- */

@@ -24,7 +24,7 @@ static void tell(reader_t *impl, int cpu, int status,
 
 /* What programs there have written is in the ring to its end. Less than the
  * watermark would wake nobody. */
-static void on_gone(void *owner, int cpu) {
+void uvperf__bpf_reader_cpu_gone(void *owner, int cpu) {
   reader_t *impl = owner;
 
   /* The callback before this one may have forked. */
@@ -36,7 +36,7 @@ static void on_gone(void *owner, int cpu) {
   tell(impl, cpu, UV_ENODEV, NULL);
 }
 
-static void on_come(void *owner, int cpu) {
+void uvperf__bpf_reader_cpu_come(void *owner, int cpu) {
   reader_t *impl = owner;
   uvperf_error_t error;
   int status;
@@ -59,13 +59,6 @@ static void on_come(void *owner, int cpu) {
   tell(impl, cpu, status, status == 0 ? NULL : &error);
 }
 
-int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root) {
-  static const uvperf__hotplug_ops_t ops = {on_come, on_gone,
-                                            uvperf__bpf_reader_begin_close};
-
-  return uvperf__hotplug_new(&impl->hotplug, root, &ops, impl);
-}
-
 int uvperf__bpf_reader_follow_cpus(reader_t *impl, uvperf_error_t *error) {
   int rc;
 
@@ -81,9 +74,4 @@ int uvperf__bpf_reader_follow_cpus(reader_t *impl, uvperf_error_t *error) {
 void uvperf__bpf_reader_leave_cpus(reader_t *impl) {
   if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))
     uvperf__hotplug_stop(impl->hotplug);
-}
-
-void uvperf__bpf_reader_close_cpus(reader_t *impl) {
-  if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))
-    uvperf__hotplug_close(impl->hotplug, &impl->teardown);
 }

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* What every file of the reader asks: is it closing, is this the process that
+ * opened it; and how its rings get to the watch. */
+#include "bpf/internal.h"
+
+#include <assert.h>
+
+#include "sys/fork.h"
+#include "util/error.h"
+
+reader_t *uvperf__bpf_reader_impl(const uvperf_bpf_reader_t *reader) {
+  reader_t *impl = reader->impl;
+
+  assert(impl != NULL && !impl->closing);
+  return impl;
+}
+
+int uvperf__bpf_reader_is_forked(const reader_t *impl) {
+  return uvperf__process() != impl->process;
+}
+
+int uvperf__bpf_reader_check_process(const reader_t *impl,
+                                     uvperf_error_t *error) {
+  if (!uvperf__bpf_reader_is_forked(impl))
+    return 0;
+  return uvperf__error_set(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
+                           "the reader belongs to the parent process");
+}
+
+int uvperf__bpf_reader_is_watched(const reader_t *impl) {
+  return !(impl->flags & UVPERF_BPF_READER_OVERWRITE);
+}
+
+/* The watch counts as the rings do. */
+int uvperf__bpf_reader_watch_rings(reader_t *impl) {
+  uvperf__cpu_ring_t *ring;
+  size_t i;
+  int rc;
+
+  if (!uvperf__bpf_reader_is_watched(impl))
+    return 0;
+  for (i = uvperf__watch_nr_rings(impl->watch);
+       i < uvperf__cpu_rings_nr(impl->rings); i++) {
+    ring = uvperf__cpu_rings_at(impl->rings, i);
+    rc = uvperf__watch_add(impl->watch, &ring->ring, &ring->fd, 1);
+    if (rc != 0)
+      return rc;
+  }
+  return 0;
+}
