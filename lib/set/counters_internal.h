@@ -233,6 +233,25 @@ int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
                                 uvperf_error_t *error);
 void uvperf__counters_free_attrs(uvperf__counters_t *counters);
 
+/* Checks what the options say of records. 0, or -EINVAL or -E2BIG and the
+ * error. */
+int uvperf__counters_check_records(const uvperf_set_options_t *options,
+                                   uvperf_error_t *error);
+
+/* The largest dump of a stack in a sample of any attr, in bytes: 0, or also the
+ * attr's index. */
+size_t uvperf__counters_largest_stack(const uvperf__counters_t *counters,
+                                      size_t *index);
+
+/* Gives attrs that sample the same software event the same fields. From then on
+ * a stack is no more only that of the attr that asked for it. */
+void uvperf__counters_unify_software(uvperf__counters_t *counters);
+
+/* Whether the attrs, as they are opened after all of that, have faults
+ * (uvperf__attr_fault): 0, or -EINVAL, explained. */
+int uvperf__counters_check_looks(const uvperf__counters_t *counters,
+                                 uvperf_error_t *error);
+
 /* -- counters_label.c: the labels of attrs without names -- */
 
 /* Makes a label of type and config, which uvperf__counters_label replaces. A
@@ -253,35 +272,6 @@ void uvperf__counters_label(const uvperf__counters_t *counters);
 const uvperf_event_item_t *
 uvperf__counters_opened_item(const uvperf__counters_t *counters,
                              counter_attr_t *own);
-
-/* -- counters_record_attr.c: what records take of attrs -- */
-
-/* Checks what the options say of records. 0, or -EINVAL or -E2BIG and the
- * error. */
-int uvperf__counters_check_records(const uvperf_set_options_t *options,
-                                   uvperf_error_t *error);
-
-/* The attr of UVPERF_SIDE_BAND_* bits. */
-void uvperf__counters_side_band(uint32_t bits, struct perf_event_attr *attr);
-
-/* Has the attrs tell whose their records are, and when they were written, and
- * finds their clock. 0, or -EINVAL and the error. */
-int uvperf__counters_shape_records(uvperf__counters_t *counters,
-                                   uvperf_error_t *error);
-
-/* The largest dump of a stack in a sample of any attr, in bytes: 0, or also the
- * attr's index. */
-size_t uvperf__counters_largest_stack(const uvperf__counters_t *counters,
-                                      size_t *index);
-
-/* Gives attrs that sample the same software event the same fields. From then on
- * a stack is no more only that of the attr that asked for it. */
-void uvperf__counters_unify_software(uvperf__counters_t *counters);
-
-/* Whether the attrs, as they are opened after all of that, have faults
- * (uvperf__attr_fault): 0, or -EINVAL, explained. */
-int uvperf__counters_check_looks(const uvperf__counters_t *counters,
-                                 uvperf_error_t *error);
 
 /* -- counters_plan.c: where -- */
 
