@@ -252,7 +252,7 @@ void uvperf__counters_unify_software(uvperf__counters_t *counters);
 int uvperf__counters_check_looks(const uvperf__counters_t *counters,
                                  uvperf_error_t *error);
 
-/* -- counters_label.c: the labels of attrs without names -- */
+/* -- counters_label.c -- */
 
 /* Makes a label of type and config, which uvperf__counters_label replaces. A
  * probe gets its final one at once, because the string that its config1 points
@@ -263,8 +263,6 @@ int uvperf__counters_brief_label(const uvperf__counters_t *counters,
 /* Makes the labels of all attrs that have a brief one. Reads tracefs once. If
  * memory or fds run out, brief ones stay, and the next call tries again. */
 void uvperf__counters_label(const uvperf__counters_t *counters);
-
-/* -- counters_relabel.c: labels after fallbacks -- */
 
 /* The attr's item. If a fallback changed the event so that its label is no
  * longer true, the item has the label and unit of the opened event; or, out of
@@ -337,6 +335,18 @@ int uvperf__counters_switch_place(uvperf__counters_t *counters,
                                   counter_place_t *place, int enable,
                                   uvperf_error_t *error);
 
+/* Gives an event that has just been opened the filter and the program of its
+ * attr. 0, or a code and the error. */
+int uvperf__counters_prepare(uvperf__counters_t *counters, size_t attr,
+                             counter_t *event, uvperf_error_t *error);
+
+/* Takes the program off an event that is about to be closed. */
+void uvperf__counters_unprepare(const uvperf__counters_t *counters,
+                                counter_t *event);
+
+/* Attaches programs again that were attached through events that are closed. */
+void uvperf__counters_reattach(uvperf__counters_t *counters);
+
 /* -- counters_read.c -- */
 
 /* Reads all events of a place. Whether any of them is open, and whether any was
@@ -344,6 +354,16 @@ int uvperf__counters_switch_place(uvperf__counters_t *counters,
 void uvperf__counters_read_place(const uvperf__counters_t *counters,
                                  counter_place_t *place, int *is_open,
                                  int *went_on);
+
+/* Maps the pages of a target's events that the calling thread may read by
+ * them, if that was asked for. The rest is read by read(2), as all is if there
+ * is no memory or no leave. */
+void uvperf__counters_map(uvperf__counters_t *counters,
+                          counter_target_t *target);
+
+/* Unmaps the page of an event, if it has one. */
+void uvperf__counters_unmap(const uvperf__counters_t *counters,
+                            counter_t *event);
 
 /* -- counters_record.c: into which ring events write, and whose records are */
 
@@ -386,37 +406,6 @@ int uvperf__counters_shrink_rings(uvperf__counters_t *counters, size_t nr);
  * first-th on. */
 size_t uvperf__counters_nr_new_rings(const uvperf__counters_t *counters,
                                      size_t first);
-
-/* -- counters_setting.c: what later places get too -- */
-
-/* Gives an event that has just been opened the filter and the program of its
- * attr. 0, or a code and the error. */
-int uvperf__counters_prepare(uvperf__counters_t *counters, size_t attr,
-                             counter_t *event, uvperf_error_t *error);
-
-/* Takes the program off an event that is about to be closed. */
-void uvperf__counters_unprepare(const uvperf__counters_t *counters,
-                                counter_t *event);
-
-/* Attaches programs again that were attached through events that are closed. */
-void uvperf__counters_reattach(uvperf__counters_t *counters);
-
-/* -- counters_user.c: without a system call -- */
-
-/* Maps the pages of a target's events that the calling thread may read by
- * them, if that was asked for. The rest is read by read(2), as all is if there
- * is no memory or no leave. */
-void uvperf__counters_map(uvperf__counters_t *counters,
-                          counter_target_t *target);
-
-/* Unmaps the page of an event, if it has one. */
-void uvperf__counters_unmap(const uvperf__counters_t *counters,
-                            counter_t *event);
-
-/* Reads all events that this one leads at the place by their pages: 1; or 0,
- * and read(2) has to. */
-int uvperf__counters_read_user(const uvperf__counters_t *counters,
-                               counter_place_t *place, size_t leader);
 
 /* -- counters_failure.c -- */
 
