@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The attr of the events by which BPF programs write: the user's, with what the
  * rings and the map ask for. */
-#include "bpf/outputs_impl.h"
+#include "bpf/attr.h"
 
 #include <errno.h>
 #include <string.h>
@@ -67,9 +67,9 @@ static int check_attr(const struct perf_event_attr *attr,
   return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "%s", why);
 }
 
-int uvperf__bpf_outputs_shape(struct perf_event_attr **attr,
-                              const uvperf__bpf_outputs_options_t *options,
-                              uvperf_error_t *error) {
+int uvperf__bpf_attr_make(struct perf_event_attr **attr,
+                          const uvperf__bpf_outputs_options_t *options,
+                          uvperf_error_t *error) {
   struct perf_event_attr own;
   int rc = check_wakeups(options, error);
 
@@ -120,10 +120,10 @@ static int have_room(const uvperf__cpu_rings_options_t *rings,
                            rings->above_bytes, rings->ring_bytes);
 }
 
-int uvperf__bpf_outputs_shape_rings(
-    uvperf__cpu_rings_options_t *rings,
-    const uvperf__bpf_outputs_options_t *options,
-    const struct perf_event_attr *attr, uvperf_error_t *error) {
+int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
+                           const uvperf__bpf_outputs_options_t *options,
+                           const struct perf_event_attr *attr,
+                           uvperf_error_t *error) {
   int rc;
 
   memset(rings, 0, sizeof(*rings));

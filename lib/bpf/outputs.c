@@ -1,31 +1,477 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the events by which BPF programs write, with their map, rings and
- * decoder, and frees them. */
+/* The events by which BPF programs write: chooses the CPUs that have one, opens
+ * these with their rings, puts them into the map and takes them out, and opens
+ * more for CPUs that come. A CPU's key in the map is its id, and ids have
+ * gaps. */
 #include "bpf/outputs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
-#include "bpf/outputs_impl.h"
+#include "bpf/attr.h"
+#include "bpf/map.h"
+#include "decode/read_format.h"
+#include "explain/explain.h"
+#include "host/cpu_list.h"
+#include "host/system.h"
 #include "sys/fork.h"
+#include "sys/sys.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/file.h"
+#include "util/grow.h"
 
-int uvperf__bpf_outputs_check(const uvperf__bpf_outputs_t *outputs,
-                              uvperf_error_t *error) {
+/* The event of a CPU. */
+typedef struct bpf_output_s {
+  int cpu;
+  int fd;                   /* -1: it has none */
+  int status;               /* 0, or why it has none */
+  int is_put;               /* by us, into the map */
+  uint64_t lost;            /* by that fd, and already added to ring->lost */
+  uvperf__cpu_ring_t *ring; /* that fd writes into */
+} bpf_output_t;
+
+struct uvperf__bpf_outputs_s {
+  const char *root;
+  uint32_t process; /* that opened them */
+  uvperf__bpf_map_t map;
+  struct perf_event_attr *attr; /* as each event is opened */
+  char *cpus;                   /* the list, or NULL */
+  int is_fixed;
+  uvperf__cpu_rings_t *rings;
+  uvperf_source_t source;
+  uvperf_decoder_t *decoder;
+  bpf_output_t *outputs; /* of each CPU that is to have an event */
+  size_t nr;
+  size_t room;
+  int is_enabled;
+  int is_put;
+};
+
+/* 0; or -EPERM and the error in a forked child. */
+static int check_process(const uvperf__bpf_outputs_t *outputs,
+                         uvperf_error_t *error) {
   if (uvperf__process() == outputs->process)
     return 0;
   return uvperf__error_set(error, -EPERM, UVPERF_CAUSE_ARGUMENT,
                            "the events belong to the parent process");
 }
 
+/* -- one event ------------------------------------------------------------- */
+
+static void close_output(bpf_output_t *output) {
+  if (output->fd < 0)
+    return;
+  uvperf__sys_close(output->fd);
+  output->fd = -1;
+  if (output->ring != NULL)
+    uvperf__cpu_ring_leave(output->ring);
+  output->ring = NULL;
+}
+
+static void count_lost(const uvperf__bpf_outputs_t *outputs,
+                       bpf_output_t *output) {
+  uint64_t format = outputs->attr->read_format;
+  uint64_t words[UVPERF__READ_FORMAT_SINGLE];
+  uvperf_count_t count;
+  ssize_t size;
+
+  if (output->fd < 0 || output->ring == NULL ||
+      (format & (UVPERF_FORMAT_LOST | PERF_FORMAT_GROUP)) != UVPERF_FORMAT_LOST)
+    return;
+  size = uvperf__sys_read(output->fd, words, sizeof(words));
+  if (size <= 0 ||
+      uvperf__read_format_single(format, words, (size_t)size, &count) != 0)
+    return;
+  output->ring->lost += count.lost - output->lost;
+  output->lost = count.lost;
+}
+
+/* E2BIG puts the kernel's own size into the attr. */
+static int open_event(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
+                      uvperf_error_t *error) {
+  struct perf_event_attr *attr = outputs->attr;
+  uint32_t asked_size = attr->size;
+  uvperf__attempt_t attempt = {error, outputs->root, attr, asked_size, 0,
+                               -1,    output->cpu,   -1,   NULL,       NULL};
+
+  output->fd =
+      uvperf__sys_open(attr, -1, output->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+  if (output->fd >= 0)
+    return 0;
+  attempt.code = output->fd;
+  output->fd = -1;
+  uvperf__explain_open(&attempt);
+  attr->size = asked_size;
+  return attempt.code;
+}
+
+static int explain_ioctl(const uvperf__bpf_outputs_t *outputs, int code,
+                         unsigned long request, uvperf_error_t *error) {
+  const uvperf__control_t control = {request, outputs->attr, 0, NULL, NULL};
+
+  return uvperf__explain_control(error, code, outputs->root, &control);
+}
+
+/* In an overwritable ring too each CPU's events write into its own. */
+static int join_ring(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
+                     uvperf_error_t *error) {
+  uvperf__cpu_ring_t *ring;
+  int rc = uvperf__cpu_rings_get(outputs->rings, output->cpu, &ring, error);
+
+  if (rc != 0)
+    return rc;
+  rc = uvperf__cpu_ring_join(ring, output->fd);
+  if (rc != 0)
+    return explain_ioctl(outputs, rc, PERF_EVENT_IOC_SET_OUTPUT, error);
+  output->ring = ring;
+  return 0;
+}
+
+static int enable(const uvperf__bpf_outputs_t *outputs,
+                  const bpf_output_t *output, uvperf_error_t *error) {
+  int rc;
+
+  if (output->fd < 0)
+    return 0;
+  rc = uvperf__sys_ioctl(output->fd, PERF_EVENT_IOC_ENABLE, 0);
+  return rc >= 0 ? 0 : explain_ioctl(outputs, rc, PERF_EVENT_IOC_ENABLE, error);
+}
+
+static int open_output(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
+                       uvperf_error_t *error) {
+  int rc = open_event(outputs, output, error);
+
+  if (rc == 0)
+    rc = join_ring(outputs, output, error);
+  if (rc != 0)
+    close_output(output);
+  output->status = rc;
+  return rc;
+}
+
+static int put_output(const uvperf__bpf_outputs_t *outputs,
+                      bpf_output_t *output, uvperf_error_t *error) {
+  int rc;
+
+  if (output->fd < 0 || output->is_put)
+    return 0;
+  rc = uvperf__bpf_map_put(&outputs->map, (uint32_t)output->cpu, output->fd,
+                           error);
+  output->is_put = rc == 0;
+  return rc;
+}
+
+static int take_output(const uvperf__bpf_outputs_t *outputs,
+                       bpf_output_t *output, uvperf_error_t *error) {
+  int rc;
+
+  if (!output->is_put)
+    return 0;
+  rc = uvperf__bpf_map_take(&outputs->map, (uint32_t)output->cpu, error);
+  output->is_put = rc != 0;
+  return rc;
+}
+
+/* -- enabling -------------------------------------------------------------- */
+
+int uvperf__bpf_outputs_enable(uvperf__bpf_outputs_t *outputs,
+                               uvperf_error_t *error) {
+  int first = check_process(outputs, error);
+  size_t i;
+  int rc;
+
+  if (first != 0)
+    return first;
+  for (i = 0; i < outputs->nr; i++) {
+    rc = enable(outputs, &outputs->outputs[i], first == 0 ? error : NULL);
+    if (first == 0)
+      first = rc;
+  }
+  outputs->is_enabled = 1;
+  return first;
+}
+
+void uvperf__bpf_outputs_disable(uvperf__bpf_outputs_t *outputs) {
+  size_t i;
+
+  if (check_process(outputs, NULL) != 0)
+    return;
+  for (i = 0; i < outputs->nr; i++)
+    if (outputs->outputs[i].fd >= 0)
+      uvperf__sys_ioctl(outputs->outputs[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+  outputs->is_enabled = 0;
+}
+
+/* -- in the map ------------------------------------------------------------ */
+
+/* While it goes on `is_put` of each tells how far it came, and when it fails
+ * that is what is undone: before, none was there, or all were that have an
+ * event. */
+static int move_all(uvperf__bpf_outputs_t *outputs, int put,
+                    uvperf_error_t *error) {
+  bpf_output_t *all = outputs->outputs;
+  size_t i, undone;
+  int rc = 0;
+
+  for (i = 0; i < outputs->nr && rc == 0; i++)
+    rc = put ? put_output(outputs, &all[i], error)
+             : take_output(outputs, &all[i], error);
+  if (rc == 0) {
+    outputs->is_put = put;
+    return 0;
+  }
+  for (undone = 0; undone < i; undone++) {
+    if (put)
+      take_output(outputs, &all[undone], NULL);
+    else
+      put_output(outputs, &all[undone], NULL);
+  }
+  return rc;
+}
+
+int uvperf__bpf_outputs_put(uvperf__bpf_outputs_t *outputs,
+                            uvperf_error_t *error) {
+  int rc = check_process(outputs, error);
+
+  if (rc != 0 || outputs->is_put)
+    return rc;
+  return move_all(outputs, 1, error);
+}
+
+int uvperf__bpf_outputs_take(uvperf__bpf_outputs_t *outputs,
+                             uvperf_error_t *error) {
+  int rc = check_process(outputs, error);
+
+  if (rc != 0 || !outputs->is_put)
+    return rc;
+  return move_all(outputs, 0, error);
+}
+
+int uvperf__bpf_outputs_are_put(const uvperf__bpf_outputs_t *outputs) {
+  return outputs->is_put;
+}
+
+/* By hand only where closing the map does not do it: what is under a key by now
+ * may be somebody else's. */
+void uvperf__bpf_outputs_leave_map(uvperf__bpf_outputs_t *outputs) {
+  size_t i;
+
+  if (check_process(outputs, NULL) == 0 &&
+      !uvperf__bpf_map_clears(&outputs->map))
+    for (i = 0; i < outputs->nr; i++)
+      take_output(outputs, &outputs->outputs[i], NULL);
+  for (i = 0; i < outputs->nr; i++)
+    outputs->outputs[i].is_put = 0;
+  outputs->is_put = 0;
+  uvperf__bpf_map_close(&outputs->map);
+}
+
+/* -- which CPUs ------------------------------------------------------------ */
+
+static bpf_output_t *find(const uvperf__bpf_outputs_t *outputs, int cpu) {
+  size_t i;
+
+  for (i = 0; i < outputs->nr; i++)
+    if (outputs->outputs[i].cpu == cpu)
+      return &outputs->outputs[i];
+  return NULL;
+}
+
+static int no_memory_for_cpus(uvperf_error_t *error) {
+  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for the events of the CPUs");
+}
+
+static int add(uvperf__bpf_outputs_t *outputs, int cpu, bpf_output_t **added,
+               uvperf_error_t *error) {
+  bpf_output_t *grown = uvperf__grow(outputs->outputs, outputs->nr,
+                                     &outputs->room, 4, sizeof(*grown));
+
+  if (grown == NULL)
+    return no_memory_for_cpus(error);
+  outputs->outputs = grown;
+  *added = &grown[outputs->nr++];
+  memset(*added, 0, sizeof(**added));
+  (*added)->cpu = cpu;
+  (*added)->fd = -1;
+  (*added)->status = -ENODEV;
+  return 0;
+}
+
+/* One that cannot be told is tried. */
+static int is_online(const uvperf__bpf_outputs_t *outputs, int cpu) {
+  return uvperf__system_has_cpu(outputs->root, "online", cpu) != 0;
+}
+
+/* Without a list of the user's all that are planned are. */
+static int is_to_open(const uvperf__bpf_outputs_t *outputs, int cpu) {
+  return outputs->cpus == NULL || is_online(outputs, cpu);
+}
+
+static int has_entry(const uvperf__bpf_outputs_t *outputs, int cpu) {
+  return (uint32_t)cpu < outputs->map.max_entries;
+}
+
+static int list(const uvperf__bpf_outputs_t *outputs, int *cpus, size_t *nr) {
+  if (outputs->cpus != NULL)
+    return uvperf__cpu_list_parse(outputs->cpus, cpus, nr);
+  return uvperf__system_cpus(outputs->root, "online", cpus, nr);
+}
+
+static int explain_list(const uvperf__bpf_outputs_t *outputs, int code,
+                        uvperf_error_t *error) {
+  if (code == -ENOMEM)
+    return no_memory_for_cpus(error);
+  if (outputs->cpus != NULL)
+    return uvperf__error_set(
+        error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "options.cpus \"%.64s\" is no list of CPUs such as "
+        "\"0-3,8\"",
+        outputs->cpus);
+  if (uvperf__is_shortage(code))
+    return uvperf__error_shortage(error, code,
+                                  "the list of CPUs cannot be read");
+  return uvperf__error_set(
+      error, code, UVPERF_CAUSE_NO_CPU,
+      "/sys/devices/system/cpu/online does not tell which "
+      "CPUs are online (errno %d): mount sysfs on /sys, or "
+      "list them in options.cpus",
+      -code);
+}
+
+/* Another CPU may come online between two looks. */
+static int take_list(const uvperf__bpf_outputs_t *outputs, int **cpus,
+                     size_t *nr, uvperf_error_t *error) {
+  int rc;
+
+  *cpus = NULL;
+  *nr = 0;
+  while ((rc = list(outputs, *cpus, nr)) == -ENOBUFS) {
+    uvperf__free(*cpus);
+    *cpus = uvperf__calloc(*nr, sizeof(**cpus));
+    if (*cpus == NULL)
+      return explain_list(outputs, -ENOMEM, error);
+  }
+  if (rc == 0 && *nr == 0)
+    rc = -ENODATA;
+  return rc == 0 ? 0 : explain_list(outputs, rc, error);
+}
+
+/* Of a list of the user's each must have an entry; of those that are online the
+ * others are left out. */
+static int plan_cpu(uvperf__bpf_outputs_t *outputs, int cpu,
+                    uvperf_error_t *error) {
+  bpf_output_t *added;
+
+  if (has_entry(outputs, cpu))
+    return add(outputs, cpu, &added, error);
+  if (outputs->cpus == NULL)
+    return 0;
+  return uvperf__error_set(
+      error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+      "options.cpus has CPU %d, and the map has %u entries: "
+      "give it more, as max_entries, or list no such CPU",
+      cpu, outputs->map.max_entries);
+}
+
+static int plan_cpus(uvperf__bpf_outputs_t *outputs, uvperf_error_t *error) {
+  int *cpus = NULL;
+  size_t nr, i;
+  int rc = take_list(outputs, &cpus, &nr, error);
+
+  for (i = 0; rc == 0 && i < nr; i++)
+    rc = plan_cpu(outputs, cpus[i], error);
+  uvperf__free(cpus);
+  return rc;
+}
+
+/* -- opening all ----------------------------------------------------------- */
+
+static int explain_none(const uvperf__bpf_outputs_t *outputs,
+                        uvperf_error_t *error) {
+  char online[48] = "unknown";
+
+  uvperf__system_line(outputs->root, "/sys/devices/system/cpu/online", "",
+                      online, sizeof(online));
+  return uvperf__error_set(
+      error, -ENODEV, UVPERF_CAUSE_NO_CPU,
+      "no CPU%s%.40s%s that the map has an entry for (it has "
+      "%u) is online; online are %s",
+      outputs->cpus != NULL ? " of options.cpus \"" : "",
+      outputs->cpus != NULL ? outputs->cpus : "",
+      outputs->cpus != NULL ? "\"" : "", outputs->map.max_entries, online);
+}
+
+static size_t nr_to_open(const uvperf__bpf_outputs_t *outputs) {
+  size_t nr = 0;
+  size_t i;
+
+  for (i = 0; i < outputs->nr; i++)
+    nr += (size_t)is_to_open(outputs, outputs->outputs[i].cpu);
+  return nr;
+}
+
+static void close_all(uvperf__bpf_outputs_t *outputs) {
+  size_t i;
+
+  for (i = 0; i < outputs->nr; i++)
+    close_output(&outputs->outputs[i]);
+}
+
+/* A CPU that is offline, or goes before its event is open, waits until it
+ * comes. */
+static int open_all(uvperf__bpf_outputs_t *outputs, uvperf_error_t *error) {
+  bpf_output_t *output;
+  uvperf_error_t why;
+  size_t nr_open = 0;
+  size_t i;
+  int rc;
+
+  explain_none(outputs, &why);
+  for (i = 0; i < outputs->nr; i++) {
+    output = &outputs->outputs[i];
+    if (!is_to_open(outputs, output->cpu))
+      continue;
+    rc = open_output(outputs, output, &why);
+    if (rc != 0 && rc != -ENODEV) {
+      if (error != NULL)
+        *error = why;
+      return rc;
+    }
+    nr_open += rc == 0;
+  }
+  if (nr_open == 0 && error != NULL)
+    *error = why;
+  return nr_open == 0 ? -ENODEV : 0;
+}
+
+/* Rings that took so much that nothing was left for others are opened
+ * smaller. */
+static int open_or_shrink(uvperf__bpf_outputs_t *outputs,
+                          uvperf_error_t *error) {
+  size_t nr;
+  int rc;
+
+  do {
+    rc = open_all(outputs, error);
+    if (rc == 0)
+      return 0;
+    close_all(outputs);
+    nr = uvperf__cpu_rings_nr(outputs->rings);
+    uvperf__cpu_rings_cut(outputs->rings, 0);
+  } while (uvperf__cpu_rings_shrink(outputs->rings, nr));
+  return rc;
+}
+
+/* -- new and free ---------------------------------------------------------- */
+
 static int no_memory(uvperf_error_t *error) {
   return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
                            "no memory for the reader of a map");
 }
-
-/* -- new ------------------------------------------------------------------ */
 
 static int copy_cpus(uvperf__bpf_outputs_t *outputs, const char *cpus,
                      uvperf_error_t *error) {
@@ -45,8 +491,7 @@ static int make_rings(uvperf__bpf_outputs_t *outputs,
                       const uvperf__bpf_outputs_options_t *options,
                       uvperf_error_t *error) {
   uvperf__cpu_rings_options_t rings;
-  int rc =
-      uvperf__bpf_outputs_shape_rings(&rings, options, outputs->attr, error);
+  int rc = uvperf__bpf_attr_rings(&rings, options, outputs->attr, error);
 
   if (rc == 0 && uvperf__cpu_rings_new(&outputs->rings, &rings) != 0)
     rc = no_memory(error);
@@ -74,7 +519,7 @@ static int make_decoder(uvperf__bpf_outputs_t *outputs, uvperf_error_t *error) {
 static int make(uvperf__bpf_outputs_t *outputs,
                 const uvperf__bpf_outputs_options_t *options,
                 uvperf_error_t *error) {
-  int rc = uvperf__bpf_outputs_shape(&outputs->attr, options, error);
+  int rc = uvperf__bpf_attr_make(&outputs->attr, options, error);
 
   if (rc == 0)
     rc = make_rings(outputs, options, error);
@@ -86,9 +531,9 @@ static int make(uvperf__bpf_outputs_t *outputs,
     rc = uvperf__bpf_map_open(&outputs->map, options->root, options->map_fd,
                               options->path, error);
   if (rc == 0)
-    rc = uvperf__bpf_outputs_plan(outputs, error);
+    rc = plan_cpus(outputs, error);
   if (rc == 0)
-    rc = uvperf__bpf_outputs_open(outputs, error);
+    rc = open_or_shrink(outputs, error);
   return rc;
 }
 
@@ -132,13 +577,11 @@ int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs,
     *outputs = made;
     return 0;
   }
-  nr = uvperf__bpf_outputs_nr_to_open(made);
+  nr = nr_to_open(made);
   uvperf__bpf_outputs_free(made);
   explain_fds(nr, error);
   return rc;
 }
-
-/* -- free ----------------------------------------------------------------- */
 
 /* Disabled before they are closed, as others may have the files: a child that
  * was forked and runs no other program. */
@@ -150,7 +593,7 @@ void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs) {
   uvperf__bpf_outputs_leave_map(outputs);
   uvperf__bpf_outputs_disable(outputs);
   for (i = 0; i < outputs->nr; i++)
-    uvperf__bpf_output_close(&outputs->outputs[i]);
+    close_output(&outputs->outputs[i]);
   uvperf__free(outputs->outputs);
   uvperf_decoder_free(outputs->decoder);
   uvperf__cpu_rings_free(outputs->rings);
@@ -159,16 +602,99 @@ void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs) {
   uvperf__free(outputs);
 }
 
-/* -- lost samples --------------------------------------------------------- */
+/* -- CPUs that come and go ------------------------------------------------- */
+
+/* The kernel has turned it off for good (perf_event_exit_cpu in
+ * kernel/events/core.c). In the map it would answer programs that name the CPU
+ * by -EOPNOTSUPP: an entry that cannot be deleted now is tried again when all
+ * are taken out. */
+static void go(uvperf__bpf_outputs_t *outputs, bpf_output_t *output) {
+  take_output(outputs, output, NULL);
+  count_lost(outputs, output);
+  close_output(output);
+  output->status = -ENODEV;
+}
+
+void uvperf__bpf_outputs_cpu_gone(uvperf__bpf_outputs_t *outputs, int cpu) {
+  bpf_output_t *output = find(outputs, cpu);
+
+  if (output != NULL && check_process(outputs, NULL) == 0)
+    go(outputs, output);
+}
+
+/* 0 and *output, NULL for a CPU that is to have no event; or -ENOMEM and the
+ * error. */
+static int find_or_add(uvperf__bpf_outputs_t *outputs, int cpu,
+                       bpf_output_t **output, uvperf_error_t *error) {
+  *output = find(outputs, cpu);
+  if (*output != NULL || outputs->cpus != NULL || cpu < 0 ||
+      !has_entry(outputs, cpu))
+    return 0;
+  return add(outputs, cpu, output, error);
+}
+
+/* The old one, if there is one, hears programs until the new one does. */
+static int replace(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
+                   uvperf_error_t *error) {
+  size_t nr = uvperf__cpu_rings_nr(outputs->rings);
+  bpf_output_t fresh = {output->cpu, -1, 0, 0, 0, NULL};
+  int rc = open_output(outputs, &fresh, error);
+
+  if (rc == 0 && outputs->is_enabled)
+    rc = enable(outputs, &fresh, error);
+  if (rc == 0 && outputs->is_put)
+    rc = put_output(outputs, &fresh, error);
+  if (rc == 0) {
+    count_lost(outputs, output);
+    close_output(output);
+    *output = fresh;
+    return 0;
+  }
+  close_output(&fresh);
+  uvperf__cpu_rings_cut(outputs->rings, nr);
+  go(outputs, output);
+  output->status = rc;
+  return rc;
+}
+
+int uvperf__bpf_outputs_cpu_come(uvperf__bpf_outputs_t *outputs, int cpu,
+                                 uvperf_error_t *error) {
+  bpf_output_t *output;
+  int rc = check_process(outputs, error);
+
+  if (rc != 0 || outputs->is_fixed)
+    return rc;
+  rc = find_or_add(outputs, cpu, &output, error);
+  return rc != 0 || output == NULL ? rc : replace(outputs, output, error);
+}
+
+int uvperf__bpf_outputs_cpu_status(const uvperf__bpf_outputs_t *outputs,
+                                   int cpu) {
+  const bpf_output_t *output = find(outputs, cpu);
+  int status = output != NULL ? output->status : -ENODEV;
+
+  if (cpu < 0 || cpu > UVPERF__MAX_CPU ||
+      (output == NULL && outputs->cpus != NULL))
+    return -ENOENT;
+  if (status != -ENODEV)
+    return status;
+  if (uvperf__system_has_cpu(outputs->root, "possible", cpu) == 0)
+    return -ENOENT;
+  if (!has_entry(outputs, cpu))
+    return -E2BIG;
+  return outputs->is_fixed && is_online(outputs, cpu) ? -ENOENT : -ENODEV;
+}
+
+/* -- lost samples ---------------------------------------------------------- */
 
 void uvperf__bpf_outputs_count_lost(uvperf__bpf_outputs_t *outputs) {
   size_t i;
 
   for (i = 0; i < outputs->nr; i++)
-    uvperf__bpf_output_count_lost(outputs, &outputs->outputs[i]);
+    count_lost(outputs, &outputs->outputs[i]);
 }
 
-/* -- getters -------------------------------------------------------------- */
+/* -- getters --------------------------------------------------------------- */
 
 uvperf__cpu_rings_t *
 uvperf__bpf_outputs_rings(const uvperf__bpf_outputs_t *outputs) {
