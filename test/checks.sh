@@ -408,7 +408,7 @@ names_tests() {
   for name in $(echo "$lines" | awk -F ' [|] ' '
     $2 != "none" && $3 !~ /^none of its own:/ { print $3 }'); do
     # Once as a function, once in the table.
-    if [ "$(cat "$root"/test/test_*.c | grep -cw "$name")" -lt 2 ]; then
+    if [ "$(cat "$root"/test/*/test_*.c "$root"/test/*/*/test_*.c | grep -cw "$name")" -lt 2 ]; then
       echo "test/$1 names $name, which is no test"
       rc=1
     fi

@@ -25,7 +25,7 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM HUP
 prefix=$scratch/prefix
 consumer=$scratch/consumer
-cp -R "$root/test/helper/install" "$consumer" || exit 1
+cp -R "$root/test/support/install" "$consumer" || exit 1
 
 cached() {
   sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"

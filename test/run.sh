@@ -14,6 +14,12 @@ build=${UVPERF_BUILD_DIR:-$root/build/test}
 run_seconds=1200
 program_seconds=100
 
+# Prints what the program of a test's file is called, as test/CMakeLists.txt does.
+program_name() {
+  path=${1#"$root/test/"}
+  echo "${path%.c}" | sed 's|/test_|/|; s|/|_|g'
+}
+
 # One line per test: passed, failed or skipped, a tab, its name, a tab, why.
 note() {
   printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$results/all"
@@ -163,7 +169,7 @@ say() {
   awk -F '\t' -v program="$1" '
     { n[$1]++ }
     END {
-      line = sprintf("%-32s %3d passed", program, n["passed"])
+      line = sprintf("%-36s %3d passed", program, n["passed"])
       if (n["failed"]) line = line ", " n["failed"] " failed"
       if (n["skipped"]) line = line ", " n["skipped"] " skipped"
       print line
@@ -236,21 +242,22 @@ export UBSAN_OPTIONS=print_stacktrace=1:exitcode=99
 for script in checks install; do
   run "$script" sh "$root/test/$script.sh" "$build/plain" "$results/tests"
 done
-for source in "$root"/test/test_*.c; do
-  name=$(basename "$source" .c)
+for source in "$root"/test/unit/*/test_*.c "$root"/test/live/test_*.c \
+  "$root"/test/tools/*/test_*.c "$root"/test/peers/test_*.c; do
+  name=$(program_name "$source")
   case $name in
-    test_tracepoint_* | test_trace_parts_fields)
+    unit_tracepoint_* | peers_perf_tracepoint | tools_trace_fields_named)
       if ! setup_has libtraceevent; then
         skip_program "$name" "needs libtraceevent"
         continue
       fi ;;
-    test_bpf_output_sample | test_bpf_output_sample_usage)
+    tools_bpf-output_bpf-output | tools_bpf-output_usage)
       if [ ! -x "$build/samples/tools/uvperf-bpf-output" ]; then
         skip_program "$name" \
           "needs the sample bpf-output (clang, bpftool, libbpf)"
         continue
       fi ;;
-    test_*_libbpf)
+    peers_libbpf_beside)
       if ! setup_has libbpf; then
         skip_program "$name" "needs libbpf"
         continue

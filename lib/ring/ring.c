@@ -21,7 +21,7 @@
  * bits uses the lower half under any kernel: no ring is as large, and not all
  * of its CPUs can load 64 bits at once. Nor does a kernel of 64 bits need the
  * upper half of data_tail: it masks the tail by the ring's size
- * (ring_buffer_has_space). test_ring_word.c defines this too. */
+ * (ring_buffer_has_space). unit/ring/test_ring_word.c defines this too. */
 #ifndef UVPERF__RING_WORD
 #define UVPERF__RING_WORD unsigned long
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* libFuzzer's target for the parser of event names and for their labels, which
- * see the sysfs of test/names/tree.txt:
+ * see the sysfs of support/names/tree.txt:
  *
  *   CC=clang cmake -S . -B build/fuzz -DUVPERF_FUZZ=ON
  *   make -C build/fuzz fuzz_event_name

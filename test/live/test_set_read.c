@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT */
+/* Readings of a set on the loop, with exact work between two ticks: by a
+ * scripted clock, and a timer that the test lets fire. By the real clock they
+ * are in test_set_read_clock.c. */
+#include "live_set.h"
+
+#include "fake_clock.h"
+#include "fake_kernel.h"
+#include "live_thread.h"
+
+#define MS UINT64_C(1000000)
+
+/* Some uptime. */
+#define START (12345678 * MS)
+
+/* Interval of the scripted tests. */
+#define INTERVAL_MS 100
+
+/* A set of getpgid by the calling thread, enabled and started. */
+static void begin(const char *test, uv_loop_t *loop, live_set_t *live) {
+  live_plan_t plan;
+
+  live_plan_begin(&plan);
+  live_plan_syscall(&plan, support_need_tracepoint(test, LIVE_SYSCALL));
+  live_plan_target(&plan, UVPERF_TARGET_SELF);
+  live_set_begin(loop, live, &plan.options);
+  fake_clock_set(START);
+  assert_int_equal(
+      uvperf_set_read_start(&live->set, INTERVAL_MS, live_set_on_read), 0);
+}
+
+/* Lets the timer fire when so many milliseconds are over. */
+static void fire_at(uv_loop_t *loop, uint64_t ms) {
+  fake_clock_set(START + ms * MS);
+  fake_clock_fire(fake_clock_timer(loop));
+}
+
+static void expect(const live_set_t *live, uint64_t callbacks, uint64_t total,
+                   uint64_t delta) {
+  assert_int_equal(live->callbacks, callbacks);
+  assert_int_equal(live->status, 0);
+  assert_int_equal(live->total.value, total);
+  assert_int_equal(live->delta.value, delta);
+}
+
+/* -- what a delta covers -------------------------------------------------- */
+
+static void set_read_deltas_are_the_work_of_each_interval(void **state) {
+  live_set_t live;
+  uint64_t total = 4;
+  uint64_t i;
+
+  live_syscall(3); /* not yet open */
+  begin(__func__, *state, &live);
+  live_syscall(4);
+  for (i = 1; i <= 100; i++) {
+    fire_at(*state, i * INTERVAL_MS);
+    expect(&live, i, total, i == 1 ? 4 : i - 1);
+    assert_int_equal(live.delta.state, UVPERF_COUNT_COUNTING);
+    live_syscall(i);
+    total += i;
+  }
+  live_set_close(&live);
+}
+
+static void set_read_first_delta_begins_at_start(void **state) {
+  live_plan_t plan;
+  live_set_t live;
+
+  live_plan_begin(&plan);
+  live_plan_syscall(&plan, support_need_tracepoint(__func__, LIVE_SYSCALL));
+  live_plan_target(&plan, UVPERF_TARGET_SELF);
+  live_set_begin(*state, &live, &plan.options);
+  live_syscall(5);
+  fake_clock_set(START);
+  assert_int_equal(
+      uvperf_set_read_start(&live.set, INTERVAL_MS, live_set_on_read), 0);
+  live_syscall(6);
+  fire_at(*state, INTERVAL_MS);
+  expect(&live, 1, 11, 6);
+  live_set_close(&live);
+}
+
+/* One that is early by the loop's old time, and one that is late for three. */
+static void set_read_by_a_late_loop_is_one_delta_of_all(void **state) {
+  live_set_t live;
+
+  begin(__func__, *state, &live);
+  live_syscall(1);
+  fire_at(*state, INTERVAL_MS - 1);
+  assert_int_equal(live.callbacks, 0);
+  live_syscall(2);
+  fire_at(*state, 3 * INTERVAL_MS + 50);
+  expect(&live, 1, 3, 3);
+  live_syscall(4);
+  fire_at(*state, 4 * INTERVAL_MS - 1);
+  assert_int_equal(live.callbacks, 1);
+  fire_at(*state, 4 * INTERVAL_MS);
+  expect(&live, 2, 7, 4);
+  live_set_close(&live);
+}
+
+static void set_read_by_user_between_ticks_changes_no_delta(void **state) {
+  live_set_t live;
+
+  begin(__func__, *state, &live);
+  live_syscall(3);
+  assert_int_equal(live_set_read(&live, 0).value, 3);
+  live_syscall(4);
+  assert_int_equal(live_set_read(&live, 0).value, 7);
+  fire_at(*state, INTERVAL_MS);
+  expect(&live, 1, 7, 7);
+  live_set_close(&live);
+}
+
+static void set_reset_between_ticks_is_counted_from(void **state) {
+  live_set_t live;
+
+  begin(__func__, *state, &live);
+  live_syscall(9);
+  fire_at(*state, INTERVAL_MS);
+  expect(&live, 1, 9, 9);
+  live_syscall(5);
+  assert_int_equal(uvperf_set_reset(&live.set), 0);
+  live_syscall(3);
+  fire_at(*state, 2 * INTERVAL_MS);
+  expect(&live, 2, 3, 3);
+  live_syscall(2);
+  fire_at(*state, 3 * INTERVAL_MS);
+  expect(&live, 3, 5, 2);
+  live_set_close(&live);
+}
+
+static void set_disabled_between_ticks_counts_nothing(void **state) {
+  live_set_t live;
+
+  begin(__func__, *state, &live);
+  live_syscall(2);
+  assert_int_equal(uvperf_set_disable(&live.set, NULL), 0);
+  live_syscall(4);
+  fire_at(*state, INTERVAL_MS);
+  expect(&live, 1, 2, 2);
+  live_syscall(8);
+  fire_at(*state, 2 * INTERVAL_MS);
+  expect(&live, 2, 2, 0);
+  assert_int_equal(live.delta.state, UVPERF_COUNT_NOT_ENABLED);
+  assert_int_equal(uvperf_set_enable(&live.set, NULL), 0);
+  live_syscall(16);
+  fire_at(*state, 3 * INTERVAL_MS);
+  expect(&live, 3, 18, 16);
+  live_set_close(&live);
+}
+
+/* -- targets that come and go --------------------------------------------- */
+
+static void syscalls(void *arg) {
+  live_syscall(*(const uint64_t *)arg);
+}
+
+/* Threads, of which the second does twice as much each time. */
+typedef struct threads_s {
+  live_thread_t threads[2];
+  uint64_t work[2];
+} threads_t;
+
+static void threads_start(threads_t *threads) {
+  size_t i;
+
+  for (i = 0; i < 2; i++) {
+    threads->work[i] = 10 * (i + 1);
+    live_thread_start(&threads->threads[i], syscalls, &threads->work[i]);
+  }
+}
+
+static void threads_do(threads_t *threads) {
+  live_thread_do(&threads->threads[0]);
+  live_thread_do(&threads->threads[1]);
+}
+
+/* A set of both threads, enabled and started. */
+static void begin_threads(const char *test, uv_loop_t *loop, live_set_t *live,
+                          threads_t *threads) {
+  live_plan_t plan;
+  size_t i;
+
+  live_plan_begin(&plan);
+  live_plan_syscall(&plan, support_need_tracepoint(test, LIVE_SYSCALL));
+  threads_start(threads);
+  for (i = 0; i < 2; i++)
+    live_plan_target(&plan, UVPERF_TARGET_THREAD)->pid =
+        (int32_t)threads->threads[i].tid;
+  live_set_begin(loop, live, &plan.options);
+  fake_clock_set(START);
+  assert_int_equal(
+      uvperf_set_read_start(&live->set, INTERVAL_MS, live_set_on_read), 0);
+}
+
+static void set_target_removed_between_ticks_is_in_no_delta(void **state) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  threads_t threads;
+  uint32_t index;
+  live_set_t live;
+
+  begin_threads(__func__, *state, &live, &threads);
+  threads_do(&threads);
+  fire_at(*state, INTERVAL_MS);
+  expect(&live, 1, 30, 30);
+  assert_int_equal(live.delta.nr_counts, 2);
+  threads_do(&threads);
+  assert_int_equal(uvperf_set_remove_target(&live.set, 1), 0);
+  fire_at(*state, 2 * INTERVAL_MS);
+  expect(&live, 2, 20, 10);
+  assert_int_equal(live.delta.nr_counts, 1);
+  /* And again: as a new one, which counts from here. */
+  target.type = UVPERF_TARGET_THREAD;
+  target.pid = (int32_t)threads.threads[1].tid;
+  assert_int_equal(uvperf_set_add_target(&live.set, &target, &index, NULL), 0);
+  assert_int_equal(index, 2);
+  threads_do(&threads);
+  fire_at(*state, 3 * INTERVAL_MS);
+  expect(&live, 3, 50, 30);
+  assert_int_equal(uvperf_set_remove_target(&live.set, 1), UV_ENOENT);
+  live_thread_end(&threads.threads[0]);
+  live_thread_end(&threads.threads[1]);
+  live_set_close(&live);
+}
+
+static void
+set_thread_that_ends_between_ticks_is_told_to_the_last(void **state) {
+  threads_t threads;
+  live_set_t live;
+
+  begin_threads(__func__, *state, &live, &threads);
+  threads_do(&threads);
+  fire_at(*state, INTERVAL_MS);
+  expect(&live, 1, 30, 30);
+  threads_do(&threads);
+  live_thread_end(&threads.threads[1]);
+  fire_at(*state, 2 * INTERVAL_MS);
+  expect(&live, 2, 60, 30);
+  assert_int_equal(live.delta.state, UVPERF_COUNT_COUNTING);
+  live_thread_do(&threads.threads[0]);
+  fire_at(*state, 3 * INTERVAL_MS);
+  expect(&live, 3, 70, 10);
+  live_thread_end(&threads.threads[0]);
+  fire_at(*state, 4 * INTERVAL_MS);
+  /* The end itself makes no such call. */
+  expect(&live, 4, 70, 0);
+  fire_at(*state, 5 * INTERVAL_MS);
+  /* A task is asked for once it has not run between two readings. */
+  expect(&live, 5, 70, 0);
+  assert_int_equal(live.total.state, UVPERF_COUNT_GONE);
+  assert_int_equal(live.delta.state, UVPERF_COUNT_GONE);
+  assert_int_equal(uvperf_set_is_active(&live.set), 1);
+  live_set_close(&live);
+}
+
+/* -- start and stop ------------------------------------------------------- */
+
+static void set_read_start_refuses_what_cannot_be(void **state) {
+  live_set_t live;
+
+  begin(__func__, *state, &live);
+  assert_int_equal(uvperf_set_read_start(&live.set, 1, live_set_on_read),
+                   UV_EALREADY);
+  assert_int_equal(uvperf_set_read_stop(&live.set), 0);
+  assert_int_equal(uvperf_set_read_stop(&live.set), 0);
+  assert_int_equal(uvperf_set_read_start(&live.set, 0, live_set_on_read),
+                   UV_EINVAL);
+  assert_int_equal(uvperf_set_read_start(&live.set, 1, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_set_is_active(&live.set), 0);
+  assert_int_equal(uvperf_set_read(&live.set, NULL), UV_EINVAL);
+  live_set_close(&live);
+}
+
+static void set_read_stopped_and_started_begins_anew(void **state) {
+  live_set_t live;
+
+  begin(__func__, *state, &live);
+  live_syscall(3);
+  assert_int_equal(uvperf_set_read_stop(&live.set), 0);
+  assert_int_equal(uv_loop_alive(*state), 0);
+  live_syscall(4);
+  fake_clock_set(START + 70 * MS);
+  assert_int_equal(uvperf_set_read_start(&live.set, 50, live_set_on_read), 0);
+  live_syscall(5);
+  fire_at(*state, 119);
+  assert_int_equal(live.callbacks, 0);
+  fire_at(*state, 120);
+  expect(&live, 1, 12, 5);
+  live_set_close(&live);
+}
+
+static void set_read_keeps_the_loop_alive_while_started(void **state) {
+  live_set_t live;
+
+  begin(__func__, *state, &live);
+  assert_int_equal(uvperf_set_is_active(&live.set), 1);
+  assert_int_equal(uv_loop_alive(*state), 1);
+  uvperf_set_unref(&live.set);
+  assert_int_equal(uvperf_set_has_ref(&live.set), 0);
+  assert_int_equal(uv_loop_alive(*state), 0);
+  uvperf_set_ref(&live.set);
+  assert_int_equal(uvperf_set_has_ref(&live.set), 1);
+  assert_int_equal(uv_loop_alive(*state), 1);
+  assert_int_equal(uvperf_set_read_stop(&live.set), 0);
+  assert_int_equal(uvperf_set_is_active(&live.set), 0);
+  assert_int_equal(uv_loop_alive(*state), 0);
+  live_set_close(&live);
+}
+
+/* -- inside the callback -------------------------------------------------- */
+
+static void stop(live_set_t *live) {
+  assert_int_equal(uvperf_set_read_stop(&live->set), 0);
+}
+
+static void set_read_stopped_in_callback_is_the_last(void **state) {
+  live_set_t live;
+
+  begin(__func__, *state, &live);
+  live.hook = stop;
+  fire_at(*state, INTERVAL_MS);
+  assert_int_equal(live.callbacks, 1);
+  assert_int_equal(uvperf_set_is_active(&live.set), 0);
+  live_set_close(&live);
+}
+
+/* Starts anew with 30 ms, twice, and works in between. */
+static void restart(live_set_t *live) {
+  live_syscall(2);
+  assert_int_equal(uvperf_set_read_stop(&live->set), 0);
+  assert_int_equal(uvperf_set_read_start(&live->set, 10, live_set_on_read), 0);
+  live_syscall(4);
+  assert_int_equal(uvperf_set_read_stop(&live->set), 0);
+  assert_int_equal(uvperf_set_read_start(&live->set, 30, live_set_on_read), 0);
+  live_syscall(8);
+  live->hook = NULL;
+}
+
+static void set_read_started_anew_in_callback_begins_there(void **state) {
+  live_set_t live;
+
+  begin(__func__, *state, &live);
+  live_syscall(1);
+  live.hook = restart;
+  fire_at(*state, INTERVAL_MS);
+  expect(&live, 1, 1, 1);
+  fire_at(*state, INTERVAL_MS + 29);
+  assert_int_equal(live.callbacks, 1);
+  fire_at(*state, INTERVAL_MS + 30);
+  expect(&live, 2, 15, 8);
+  live_syscall(16);
+  fire_at(*state, INTERVAL_MS + 60);
+  expect(&live, 3, 31, 16);
+  live_set_close(&live);
+}
+
+/* What the callback is given stays as it is until it returns, whatever is done
+ * in it: from the second one on, so that each of the set's two readings has its
+ * turn. */
+static void busy(uvperf_set_t *set, int status, const uvperf_reading_t *reading,
+                 const uvperf_reading_t *delta) {
+  live_set_t *live = set->data;
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  uint32_t index;
+
+  if (live->callbacks > 0) {
+    live_syscall(4);
+    assert_int_equal(uvperf_set_add_target(set, &target, &index, NULL), 0);
+    live_syscall(1);
+    assert_int_equal(uvperf_set_reset(set), 0);
+    assert_int_equal(uvperf_set_remove_target(set, index), 0);
+    assert_int_equal(uvperf_set_read_stop(set), 0);
+    assert_int_equal(uvperf_set_read_start(set, INTERVAL_MS, busy), 0);
+    live_syscall(8);
+    assert_int_equal(live_set_read(live, 0).value, 8);
+  }
+  live_set_on_read(set, status, reading, delta);
+}
+
+static void set_used_in_its_callback_leaves_the_reading_as_it_is(void **state) {
+  live_set_t live;
+  uint64_t i;
+
+  begin(__func__, *state, &live);
+  assert_int_equal(uvperf_set_read_stop(&live.set), 0);
+  assert_int_equal(uvperf_set_read_start(&live.set, INTERVAL_MS, busy), 0);
+  live_syscall(7);
+  fire_at(*state, INTERVAL_MS);
+  expect(&live, 1, 7, 7);
+  live_syscall(2);
+  fire_at(*state, 2 * INTERVAL_MS);
+  expect(&live, 2, 9, 2);
+  for (i = 3; i < 7; i++) {
+    live_syscall(i);
+    fire_at(*state, i * INTERVAL_MS);
+    expect(&live, i, 8 + i, 8 + i);
+  }
+  live_set_close(&live);
+}
+
+static void close_set(live_set_t *live) {
+  uvperf_set_close(&live->set, live_set_on_close);
+}
+
+static void set_closed_in_callback_is_clean(void **state) {
+  size_t fds = support_count_fds();
+  live_set_t live;
+
+  begin(__func__, *state, &live);
+  live.hook = close_set;
+  fire_at(*state, INTERVAL_MS);
+  live_set_wait_closed(&live);
+  assert_int_equal(live.callbacks, 1);
+  assert_int_equal(support_count_fds(), fds);
+  fake_assert_clean();
+}
+
+/* -- out of memory -------------------------------------------------------- */
+
+static void set_read_out_of_memory_leaves_it_to_the_next(void **state) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  unsigned failures;
+  live_set_t live;
+
+  begin(__func__, *state, &live);
+  live_syscall(1);
+  fire_at(*state, INTERVAL_MS);
+  expect(&live, 1, 1, 1);
+  /* One place more, so that the readings have to grow. */
+  target.cpus = "0-1";
+  if (uvperf_set_add_target(&live.set, &target, NULL, NULL) != 0)
+    fail_msg("no second target");
+  live_syscall(2);
+  failures = fake_failures();
+  fake_fail(FAKE_CALLOC, 1, 0);
+  fire_at(*state, 2 * INTERVAL_MS);
+  assert_int_equal(fake_failures(), failures + 1);
+  assert_int_equal(live.callbacks, 2);
+  assert_int_equal(live.status, UV_ENOMEM);
+  live_syscall(4);
+  fire_at(*state, 3 * INTERVAL_MS);
+  assert_int_equal(live.callbacks, 3);
+  assert_int_equal(live.status, 0);
+  assert_int_equal(live.failures, 1);
+  /* Twice: of the thread, and of the thread by CPU. */
+  assert_int_equal(live.delta.value, 12);
+  live_set_close(&live);
+  fake_assert_clean();
+}
+
+static void set_read_start_out_of_memory_starts_nothing(void **state) {
+  unsigned failures;
+  live_plan_t plan;
+  live_set_t live;
+  unsigned i;
+  int rc;
+
+  support_need_own_events(__func__);
+  live_plan_begin(&plan);
+  live_plan_software(&plan, PERF_COUNT_SW_DUMMY);
+  plan.attrs[0].exclude_kernel = 1;
+  live_plan_target(&plan, UVPERF_TARGET_SELF);
+  for (i = 1, rc = UV_ENOMEM; rc != 0; i++) {
+    live_set_begin(*state, &live, &plan.options);
+    failures = fake_failures();
+    fake_fail(FAKE_CALLOC, i, 0);
+    rc = uvperf_set_read_start(&live.set, 1, live_set_on_read);
+    assert_int_equal(rc, fake_failures() > failures ? UV_ENOMEM : 0);
+    assert_int_equal(uvperf_set_is_active(&live.set), rc == 0);
+    if (rc != 0)
+      assert_int_equal(uvperf_set_read_start(&live.set, 1, live_set_on_read),
+                       0);
+    live_set_close(&live);
+  }
+  /* Three readings, and what one of them holds. */
+  assert_in_range(i, 5, 20);
+  fake_assert_clean();
+}
+
+static int setup(void **state) {
+  fake_clock_set(0);
+  return fake_kernel_loop_setup(state);
+}
+
+#define SET_READ(test)                                                         \
+  support_loop_test_setup_teardown(test, setup, fake_kernel_loop_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      SET_READ(set_read_deltas_are_the_work_of_each_interval),
+      SET_READ(set_read_first_delta_begins_at_start),
+      SET_READ(set_read_by_a_late_loop_is_one_delta_of_all),
+      SET_READ(set_read_by_user_between_ticks_changes_no_delta),
+      SET_READ(set_reset_between_ticks_is_counted_from),
+      SET_READ(set_disabled_between_ticks_counts_nothing),
+      SET_READ(set_target_removed_between_ticks_is_in_no_delta),
+      SET_READ(set_thread_that_ends_between_ticks_is_told_to_the_last),
+      SET_READ(set_read_start_refuses_what_cannot_be),
+      SET_READ(set_read_stopped_and_started_begins_anew),
+      SET_READ(set_read_keeps_the_loop_alive_while_started),
+      SET_READ(set_read_stopped_in_callback_is_the_last),
+      SET_READ(set_read_started_anew_in_callback_begins_there),
+      SET_READ(set_used_in_its_callback_leaves_the_reading_as_it_is),
+      SET_READ(set_closed_in_callback_is_clean),
+      SET_READ(set_read_out_of_memory_leaves_it_to_the_next),
+      SET_READ(set_read_start_out_of_memory_starts_nothing),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

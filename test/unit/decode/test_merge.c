@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: MIT */
+/* Several rings in the order of time: each promise of merge.h by itself. Rings
+ * that come, go and break are in test_merge_rings.c, runs in test_merge_run.c,
+ * any mixture in test_merge_random.c, real rings in live/test_merge.c.
+ *
+ * Each call is compared with the model of merge_world.h; here is only what the
+ * model must say, and what it does not know. */
+#include "support.h"
+
+#include <errno.h>
+
+#include "merge_world.h"
+#include "record_builder.h"
+
+static merge_world_t world;
+
+static int setup(void **state) {
+  (void)state;
+  merge_world_init(&world);
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  merge_world_free(&world);
+  return 0;
+}
+
+/* -- order ----------------------------------------------------------------- */
+
+typedef struct sorted_s {
+  uint64_t time;
+  size_t ring;
+  size_t index; /* in its ring */
+} sorted_t;
+
+static int compare(const void *one, const void *other) {
+  const sorted_t *a = one, *b = other;
+
+  if (a->time != b->time)
+    return a->time < b->time ? -1 : 1;
+  if (a->ring != b->ring)
+    return a->ring < b->ring ? -1 : 1;
+  return a->index < b->index ? -1 : 1;
+}
+
+/* Merges records of rings whose times only rise, and sorts all of them. */
+static void merge_and_sort(size_t nr_rings, size_t nr_records, uint64_t step) {
+  sorted_t *sorted = calloc(nr_records, sizeof(*sorted));
+  uint64_t random = nr_rings, time = 0;
+  uvperf__merged_t merged;
+  size_t i;
+
+  for (i = 0; i < nr_rings; i++)
+    merge_world_add(&world, 64 * 1024);
+  for (i = 0; i < nr_records; i++) {
+    merge_ring_t *ring = world.rings[record_random(&random) % nr_rings];
+
+    time += record_random(&random) % step;
+    sorted[i].time = time;
+    sorted[i].ring = ring->index;
+    sorted[i].index = ring->written;
+    merge_put(ring, time);
+  }
+  qsort(sorted, nr_records, sizeof(*sorted), compare);
+  uvperf__merge_heads(world.merge);
+  uvperf__merge_begin(world.merge, 0, UINT64_MAX);
+  for (i = 0; i < nr_records; i++) {
+    assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged), 1);
+    assert_true(merged.time == sorted[i].time);
+    assert_int_equal(merged.ring, sorted[i].ring);
+    assert_int_equal((uint32_t)((const uint64_t *)merged.bytes)[2],
+                     sorted[i].index);
+    assert_int_equal(uvperf__merge_consume(world.merge, &merged), 0);
+  }
+  assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged), 0);
+  assert_int_equal(uvperf__merge_has_more(world.merge), 0);
+  uvperf__merge_end(world.merge);
+  free(sorted);
+}
+
+static void merge_of_two_rings_is_sorted(void **state) {
+  (void)state;
+  merge_and_sort(2, 2000, 3);
+}
+
+static void merge_of_hundreds_of_rings_is_sorted(void **state) {
+  (void)state;
+  merge_and_sort(300, 20000, 2);
+}
+
+static void merge_of_one_ring_is_that_ring(void **state) {
+  (void)state;
+  merge_and_sort(1, 1000, 2);
+}
+
+/* Runs of one ring, each longer than the one before: also one that ends where
+ * another ring's record has the same time. */
+static void merge_of_runs_is_sorted(void **state) {
+  merge_ring_t *rings[9];
+  uint64_t time = 0;
+  size_t i, j;
+
+  (void)state;
+  for (i = 0; i < 9; i++)
+    rings[i] = merge_world_add(&world, 16384);
+  for (i = 0; i < 90; i++)
+    for (j = 0; j < i / 3; j++)
+      merge_put(rings[i * 4 % 9], time += j > 0);
+  merge_begin(&world);
+  assert_int_equal(merge_take(&world, UINT64_MAX, 10000), 1305);
+  merge_end(&world);
+  assert_int_equal(world.late, 0);
+}
+
+static void records_of_one_time_come_in_the_order_of_their_rings(void **state) {
+  merge_ring_t *ring[3];
+  size_t i, j;
+
+  (void)state;
+  for (i = 0; i < 3; i++)
+    ring[i] = merge_world_add(&world, 4096);
+  for (i = 3; i > 0; i--)
+    for (j = 0; j < 2; j++)
+      merge_put(ring[i - 1], 5);
+  merge_begin(&world);
+  for (i = 0; i < 3; i++)
+    for (j = 0; j < 2; j++)
+      merge_expect(&world, i, 5);
+  merge_end(&world);
+}
+
+/* From one scratch: the first record of both rings wraps. */
+static void records_that_wrap_at_once_are_each_whole(void **state) {
+  merge_ring_t *rings[2];
+  size_t i, lap;
+
+  (void)state;
+  rings[0] = merge_world_add(&world, 256);
+  rings[1] = merge_world_add(&world, 256);
+  for (lap = 0; lap < 200; lap++) {
+    for (i = 0; i < 2; i++)
+      while (merge_write(rings[i], lap % 2 ? MERGE_SIDEBAND : MERGE_SAMPLE, lap,
+                         48 + lap % 5 * 8))
+        ;
+    merge_begin(&world);
+    assert_true(merge_take(&world, UINT64_MAX, 1000) >= 4);
+    merge_end(&world);
+  }
+}
+
+static void record_that_an_interrupt_put_behind_is_given_late(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  merge_put(first, 10);
+  merge_put(first, 8); /* found after 10 */
+  merge_put(first, 12);
+  merge_put(second, 9);
+  merge_put(second, 11);
+  merge_begin(&world);
+  merge_expect(&world, 1, 9);
+  merge_expect(&world, 0, 10);
+  assert_int_equal(world.late, 0);
+  merge_expect(&world, 0, 8);
+  assert_int_equal(world.late, 1);
+  merge_expect(&world, 1, 11);
+  merge_expect(&world, 0, 12);
+  assert_int_equal(world.late, 1);
+  merge_end(&world);
+}
+
+/* A record becomes visible when others that are younger have been given. */
+static void record_that_is_seen_too_late_is_counted(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  merge_put(second, 100);
+  merge_begin(&world);
+  merge_expect(&world, 1, 100);
+  merge_end(&world);
+  merge_put(first, 99);
+  merge_put(first, 100);
+  merge_begin(&world);
+  merge_expect(&world, 0, 99);
+  merge_expect(&world, 0, 100);
+  assert_int_equal(world.late, 1);
+  merge_end(&world);
+}
+
+static void record_without_time_comes_after_the_one_before_it(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  assert_int_equal(merge_write(second, MERGE_TIMELESS, 77, 48), 1);
+  merge_put(second, 10);
+  assert_int_equal(merge_write(second, MERGE_TIMELESS, 77, 48), 1);
+  merge_put(first, 9);
+  merge_put(first, 11);
+  merge_begin(&world);
+  merge_expect(&world, 1, 0);
+  merge_expect(&world, 0, 9);
+  merge_expect(&world, 1, 10);
+  merge_expect(&world, 1, 10);
+  merge_expect(&world, 0, 11);
+  merge_end(&world);
+  /* Also in the next look; it has no time that could be late. */
+  assert_int_equal(merge_write(second, MERGE_TIMELESS, 77, 48), 1);
+  merge_begin(&world);
+  merge_expect(&world, 1, 10);
+  assert_int_equal(world.late, 0);
+  merge_end(&world);
+}
+
+/* -- impossible times ------------------------------------------------------ */
+
+/* Of a clock that is far ahead: its ring goes on, nothing waits, and nothing is
+ * late after it. */
+static void record_of_the_future_comes_after_the_one_before_it(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  world.latest = 20;
+  merge_put(first, 10);
+  merge_put(first, 21);
+  merge_put(first, UINT64_MAX);
+  merge_put(first, 12);
+  merge_put(second, 11);
+  merge_put(second, 20);
+  merge_begin(&world);
+  merge_expect(&world, 0, 10);
+  merge_expect(&world, 0, 10);
+  merge_expect(&world, 0, 10);
+  merge_expect(&world, 1, 11);
+  merge_expect(&world, 0, 12);
+  merge_expect(&world, 1, 20);
+  merge_end(&world);
+  assert_int_equal(world.late, 0);
+  assert_int_equal(world.bad, 2);
+}
+
+/* It is not late either. */
+static void record_of_the_past_comes_after_the_one_before_it(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  world.earliest = 10;
+  merge_put(first, 12);
+  assert_int_equal(merge_write(first, MERGE_SIDEBAND, 9, 64), 1);
+  merge_put(first, 0);
+  merge_put(second, 10);
+  merge_put(second, 13);
+  merge_begin(&world);
+  merge_expect(&world, 1, 10);
+  merge_expect(&world, 0, 12);
+  merge_expect(&world, 0, 12);
+  merge_expect(&world, 0, 12);
+  merge_expect(&world, 1, 13);
+  merge_end(&world);
+  assert_int_equal(world.late, 0);
+  assert_int_equal(world.bad, 2);
+}
+
+/* No record is before it whose time it could take: it holds nothing up. */
+static void first_record_with_an_impossible_time_comes_first(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  world.latest = 20;
+  merge_put(first, 10);
+  merge_put(second, 30);
+  merge_put(second, 9);
+  merge_begin(&world);
+  merge_expect(&world, 1, 0);
+  merge_expect(&world, 1, 9);
+  merge_expect(&world, 0, 10);
+  merge_end(&world);
+  assert_int_equal(world.bad, 1);
+}
+
+/* A clock that is a little ahead: its record waits for its own time. */
+static void record_that_is_possible_by_now_keeps_its_time(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  world.latest = 20;
+  merge_put(first, 21);
+  merge_begin(&world);
+  assert_int_equal(merge_next(&world, UINT64_MAX), 1);
+  merge_end(&world); /* it was not consumed */
+  world.latest = 21;
+  merge_put(second, 11);
+  merge_begin(&world);
+  merge_expect(&world, 1, 11);
+  merge_expect_nothing(&world, 20);
+  merge_expect(&world, 0, 21);
+  merge_end(&world);
+  assert_int_equal(world.bad, 0);
+}
+
+/* What was delivered before does not make all else late. */
+static void rewind_forgets_the_times_from_before(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  merge_put(first, 100);
+  merge_put(second, 101);
+  merge_begin(&world);
+  merge_expect(&world, 0, 100);
+  merge_expect(&world, 1, 101);
+  merge_end(&world);
+  merge_put(first, 102);
+  merge_put(second, 11);
+  merge_rewind(&world);
+  world.latest = 20;
+  merge_begin(&world);
+  merge_expect(&world, 0, 0);
+  merge_expect(&world, 1, 11);
+  merge_end(&world);
+  assert_int_equal(world.late, 0);
+  assert_int_equal(world.bad, 1);
+}
+
+/* -- the horizon ----------------------------------------------------------- */
+
+static void what_is_younger_than_the_horizon_waits(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  merge_put(first, 10);
+  merge_put(first, 20);
+  merge_put(second, 15);
+  merge_put(second, 21);
+  merge_begin(&world);
+  assert_int_equal(merge_take(&world, 9, 10), 0);
+  assert_int_equal(merge_take(&world, 10, 10), 1);
+  assert_int_equal(merge_take(&world, 20, 10), 2);
+  assert_int_equal(uvperf__merge_has_more(world.merge), 1);
+  merge_end(&world);
+  assert_int_equal(uvperf__merge_has_more(world.merge), 1);
+  merge_begin(&world);
+  merge_expect_nothing(&world, 20);
+  merge_expect(&world, 1, 21);
+  merge_end(&world);
+  assert_int_equal(uvperf__merge_has_more(world.merge), 0);
+}
+
+static void ring_that_is_quiet_holds_nothing_up(void **state) {
+  merge_ring_t *busy;
+  uint64_t time;
+
+  (void)state;
+  merge_world_add(&world, 4096);
+  busy = merge_world_add(&world, 4096);
+  merge_world_add(&world, 4096);
+  for (time = 0; time < 30; time++)
+    merge_put(busy, time);
+  merge_begin(&world);
+  assert_int_equal(merge_take(&world, 29, 100), 30);
+  merge_end(&world);
+}
+
+static void what_is_written_after_begin_waits_for_the_next(void **state) {
+  merge_ring_t *first, *second;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  merge_put(first, 10);
+  merge_begin(&world);
+  merge_put(first, 11);
+  merge_put(second, 9);
+  merge_expect(&world, 0, 10);
+  merge_expect_nothing(&world, UINT64_MAX);
+  merge_end(&world);
+  merge_begin(&world);
+  merge_expect(&world, 1, 9);
+  merge_expect(&world, 0, 11);
+  merge_end(&world);
+}
+
+static void ring_more_than_half_full_presses(void **state) {
+  merge_ring_t *ring;
+
+  (void)state;
+  merge_world_add(&world, 4096);
+  ring = merge_world_add(&world, 4096);
+  assert_int_equal(merge_write(ring, MERGE_SAMPLE, 1, 2048), 1);
+  merge_begin(&world);
+  assert_int_equal(uvperf__merge_is_pressed(world.merge), 0);
+  merge_end(&world);
+  assert_int_equal(merge_write(ring, MERGE_SAMPLE, 1, 48), 1);
+  merge_begin(&world);
+  assert_int_equal(uvperf__merge_is_pressed(world.merge), 1);
+  merge_expect(&world, 1, 1);
+  assert_int_equal(uvperf__merge_is_pressed(world.merge), 1);
+  merge_end(&world);
+  merge_begin(&world);
+  assert_int_equal(uvperf__merge_is_pressed(world.merge), 0);
+  merge_end(&world);
+}
+
+/* -- tails ----------------------------------------------------------------- */
+
+/* merge_consume asserts what the kernel sees. */
+static void tail_is_published_at_each_quarter_and_at_the_end(void **state) {
+  merge_ring_t *ring;
+  uint64_t start;
+  unsigned i;
+
+  (void)state;
+  ring = merge_world_add(&world, 4096);
+  start = ring->tail;
+  for (i = 0; i < 8; i++)
+    assert_int_equal(merge_write(ring, MERGE_SAMPLE, i, 480), 1);
+  merge_begin(&world);
+  assert_int_equal(merge_take(&world, UINT64_MAX, 2), 2);
+  assert_true(ring->ring.page->data_tail == start);
+  assert_int_equal(merge_take(&world, UINT64_MAX, 1), 1);
+  assert_true(ring->ring.page->data_tail == start + 3 * UINT64_C(480));
+  assert_int_equal(merge_take(&world, UINT64_MAX, 1), 1);
+  merge_end(&world);
+  assert_true(ring->ring.page->data_tail == start + 4 * UINT64_C(480));
+}
+
+static void record_that_was_not_consumed_comes_again(void **state) {
+  merge_ring_t *ring;
+
+  (void)state;
+  ring = merge_world_add(&world, 4096);
+  merge_put(ring, 10);
+  merge_begin(&world);
+  assert_int_equal(merge_next(&world, UINT64_MAX), 1);
+  merge_end(&world);
+  assert_true(ring->ring.page->data_tail == ring->tail);
+  merge_begin(&world);
+  merge_expect(&world, 0, 10);
+  merge_end(&world);
+}
+
+/* The end of a slice: the rest comes in its place among what came since. */
+static void merge_that_was_cut_goes_on(void **state) {
+  merge_ring_t *first, *second;
+  uint64_t time;
+
+  (void)state;
+  first = merge_world_add(&world, 4096);
+  second = merge_world_add(&world, 4096);
+  for (time = 10; time < 20; time++)
+    merge_put(first, time);
+  merge_begin(&world);
+  assert_int_equal(merge_take(&world, UINT64_MAX, 5), 5);
+  merge_end(&world);
+  for (time = 15; time < 20; time++)
+    merge_put(second, time);
+  merge_begin(&world);
+  for (time = 15; time < 20; time++) {
+    merge_expect(&world, 0, time);
+    merge_expect(&world, 1, time);
+  }
+  merge_end(&world);
+  assert_int_equal(world.late, 0);
+}
+
+/* What is longer than the kernel says is written over what waits. */
+static void
+record_that_is_overwritten_after_the_look_keeps_its_size(void **state) {
+  const uint64_t headers[] = {0, UINT64_MAX};
+  merge_ring_t *ring;
+  uint64_t header;
+  size_t i;
+
+  (void)state;
+  ring = merge_world_add(&world, 4096);
+  merge_world_add(&world, 4096);
+  merge_put(ring, 10);
+  merge_put(ring, 11);
+  merge_begin(&world);
+  for (i = 0; i < 2; i++) {
+    header = merge_overwrite(ring, headers[i]);
+    assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &world.merged),
+                     1);
+    assert_int_equal(world.merged.size, MERGE_LEAST_BYTES);
+    merge_overwrite(ring, header);
+    merge_expect(&world, 0, 10 + i);
+  }
+  merge_end(&world);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(merge_of_two_rings_is_sorted),
+      TEST(merge_of_hundreds_of_rings_is_sorted),
+      TEST(merge_of_one_ring_is_that_ring),
+      TEST(merge_of_runs_is_sorted),
+      TEST(records_of_one_time_come_in_the_order_of_their_rings),
+      TEST(records_that_wrap_at_once_are_each_whole),
+      TEST(record_that_an_interrupt_put_behind_is_given_late),
+      TEST(record_that_is_seen_too_late_is_counted),
+      TEST(record_without_time_comes_after_the_one_before_it),
+      TEST(record_of_the_future_comes_after_the_one_before_it),
+      TEST(record_of_the_past_comes_after_the_one_before_it),
+      TEST(first_record_with_an_impossible_time_comes_first),
+      TEST(record_that_is_possible_by_now_keeps_its_time),
+      TEST(rewind_forgets_the_times_from_before),
+      TEST(what_is_younger_than_the_horizon_waits),
+      TEST(ring_that_is_quiet_holds_nothing_up),
+      TEST(what_is_written_after_begin_waits_for_the_next),
+      TEST(ring_more_than_half_full_presses),
+      TEST(tail_is_published_at_each_quarter_and_at_the_end),
+      TEST(record_that_was_not_consumed_comes_again),
+      TEST(merge_that_was_cut_goes_on),
+      TEST(record_that_is_overwritten_after_the_look_keeps_its_size),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
