@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "decode/record.h"
-#include "decode/sample_id.h"
 #include "util/bytes.h"
 
 #define HEADER_SIZE sizeof(struct perf_event_header)
@@ -102,7 +101,7 @@ static void raw_record(uvperf_decoder_t *decoder,
   memset(raw, 0, sizeof(*raw));
   set_header(raw, header, bytes);
   raw->source = writer->source;
-  uvperf__sample_id_decode(0, bytes, raw);
+  uvperf__record_decode_trailer(0, bytes, raw);
 }
 
 /* What the run of samples does not take: a sample that is longer than its
@@ -136,7 +135,7 @@ static int decode_side_band(uvperf_decoder_t *decoder,
   end = header->size - layout->trailer_size;
   set_header(record, header, bytes);
   record->source = writer->source;
-  uvperf__sample_id_decode(layout->trailer_type, bytes + end, record);
+  uvperf__record_decode_trailer(layout->trailer_type, bytes + end, record);
   return uvperf__record_decode(layout, bytes + HEADER_SIZE, end - HEADER_SIZE,
                                record);
 }
@@ -154,9 +153,9 @@ static void decode_unknown(uvperf_decoder_t *decoder,
     return;
   layout = &writer->reader->plan.layout;
   if (header->size >= HEADER_SIZE + layout->trailer_size)
-    uvperf__sample_id_decode(layout->trailer_type,
-                             bytes + header->size - layout->trailer_size,
-                             &decoder->other);
+    uvperf__record_decode_trailer(layout->trailer_type,
+                                  bytes + header->size - layout->trailer_size,
+                                  &decoder->other);
 }
 
 /* Of a record whose header is sound, and that uvperf__decode_sample did not

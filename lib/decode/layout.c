@@ -6,12 +6,18 @@
 #include "uvperf/record.h"
 
 #include "attr/attr.h"
-#include "decode/sample_id.h"
 #include "util/bytes.h"
 
 /* PERF_SAMPLE_BRANCH_* up to COUNTERS, PERF_FORMAT_* up to LOST. */
 #define BRANCH_KNOWN ((UINT64_C(1) << 20) - 1)
 #define FORMAT_KNOWN ((UINT64_C(1) << 5) - 1)
+
+/* The bits of sample_type that are in the trailer too: struct sample_id in the
+ * comment at PERF_RECORD_MMAP of <linux/perf_event.h>. */
+#define SAMPLE_ID_BITS                                                         \
+  ((uint64_t)(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |            \
+              PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |                        \
+              PERF_SAMPLE_IDENTIFIER))
 
 void uvperf__layout_read(uvperf__layout_t *layout,
                          const struct perf_event_attr *attr) {
@@ -25,8 +31,8 @@ void uvperf__layout_read(uvperf__layout_t *layout,
   layout->nr_regs_intr = uvperf__bits(layout->regs_intr);
   layout->trailer_type = 0;
   if (attr->sample_id_all)
-    layout->trailer_type = layout->sample_type & UVPERF__SAMPLE_ID_BITS;
-  layout->trailer_size = uvperf__sample_id_size(layout->trailer_type);
+    layout->trailer_type = layout->sample_type & SAMPLE_ID_BITS;
+  layout->trailer_size = sizeof(uint64_t) * uvperf__bits(layout->trailer_type);
   layout->has_old_mmap2 = 0;
   layout->has_unknown_bits =
       (layout->sample_type & ~UVPERF__SAMPLE_KNOWN) != 0 ||

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* The bodies of all record types but PERF_RECORD_SAMPLE. The layouts are those
- * of the comments in enum perf_event_type of <linux/perf_event.h>.
+/* All record types but PERF_RECORD_SAMPLE: the body, the trailer that
+ * attr.sample_id_all appends, and what type and misc mean. The layouts are those of the comments in enum perf_event_type of
+ * <linux/perf_event.h>.
  *
  * A body may be shorter than its room: a newer kernel may append fields, and
  * the trailer is found from the record's end, not from the body's. */
 #include "decode/record.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "decode/read_format.h"
 #include "util/bytes.h"
 
-#define WORD sizeof(uint64_t)
+#define WORD          sizeof(uint64_t)
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* -- the body ------------------------------------------------------------- */
 
 typedef struct body_s {
   const uvperf__layout_t *layout;
@@ -260,8 +265,7 @@ static const struct {
 int uvperf__record_is_known(uint32_t type) {
   if (type == PERF_RECORD_SAMPLE)
     return 1;
-  return type < sizeof(bodies) / sizeof(bodies[0]) &&
-         bodies[type].decode != NULL;
+  return type < LENGTH(bodies) && bodies[type].decode != NULL;
 }
 
 int uvperf__record_decode(const uvperf__layout_t *layout, const uint8_t *bytes,
@@ -274,4 +278,136 @@ int uvperf__record_decode(const uvperf__layout_t *layout, const uint8_t *bytes,
   body.at = bytes;
   body.room = room;
   return bodies[record->type].decode(&body, record);
+}
+
+/* -- the trailer ---------------------------------------------------------- */
+
+static void clear(uvperf_record_t *record) {
+  record->pid = 0;
+  record->tid = 0;
+  record->time = 0;
+  record->id = 0;
+  record->stream_id = 0;
+  record->cpu = 0;
+}
+
+/* The order of its fields is that of the kernel's __perf_event__output_id_sample,
+ * which is not that of a sample: IDENTIFIER is last here, so that it is found
+ * without knowing the rest. */
+void uvperf__record_decode_trailer(uint64_t type, const uint8_t *trailer,
+                                   uvperf_record_t *record) {
+  const uint8_t *at = trailer;
+
+  clear(record);
+  record->present = type;
+  if (type & PERF_SAMPLE_TID) {
+    record->pid = uvperf__u32(at);
+    record->tid = uvperf__u32(at + 4);
+    at += 8;
+  }
+  if (type & PERF_SAMPLE_TIME) {
+    record->time = uvperf__u64(at);
+    at += 8;
+  }
+  if (type & PERF_SAMPLE_ID) {
+    record->id = uvperf__u64(at);
+    at += 8;
+  }
+  if (type & PERF_SAMPLE_STREAM_ID) {
+    record->stream_id = uvperf__u64(at);
+    at += 8;
+  }
+  if (type & PERF_SAMPLE_CPU) {
+    record->cpu = uvperf__u32(at); /* a reserved u32 follows */
+    at += 8;
+  }
+  if (type & PERF_SAMPLE_IDENTIFIER)
+    record->id = uvperf__u64(at);
+}
+
+/* -- in words ------------------------------------------------------------- */
+
+/* Bits 13 to 15 of misc mean something else for each type. */
+#define MISC_13 (1u << 13)
+#define MISC_14 (1u << 14)
+
+const char *uvperf_record_type_name(uint32_t type) {
+  static const char *const names[] = {
+      [PERF_RECORD_MMAP] = "MMAP",
+      [PERF_RECORD_LOST] = "LOST",
+      [PERF_RECORD_COMM] = "COMM",
+      [PERF_RECORD_EXIT] = "EXIT",
+      [PERF_RECORD_THROTTLE] = "THROTTLE",
+      [PERF_RECORD_UNTHROTTLE] = "UNTHROTTLE",
+      [PERF_RECORD_FORK] = "FORK",
+      [PERF_RECORD_READ] = "READ",
+      [PERF_RECORD_SAMPLE] = "SAMPLE",
+      [PERF_RECORD_MMAP2] = "MMAP2",
+      [PERF_RECORD_AUX] = "AUX",
+      [PERF_RECORD_ITRACE_START] = "ITRACE_START",
+      [PERF_RECORD_LOST_SAMPLES] = "LOST_SAMPLES",
+      [PERF_RECORD_SWITCH] = "SWITCH",
+      [PERF_RECORD_SWITCH_CPU_WIDE] = "SWITCH_CPU_WIDE",
+      [PERF_RECORD_NAMESPACES] = "NAMESPACES",
+      [PERF_RECORD_KSYMBOL] = "KSYMBOL",
+      [PERF_RECORD_BPF_EVENT] = "BPF_EVENT",
+      [PERF_RECORD_CGROUP] = "CGROUP",
+      [PERF_RECORD_TEXT_POKE] = "TEXT_POKE",
+      [UVPERF_RECORD_AUX_OUTPUT_HW_ID] = "AUX_OUTPUT_HW_ID",
+      [UVPERF_RECORD_CALLCHAIN_DEFERRED] = "CALLCHAIN_DEFERRED",
+  };
+
+  return type < LENGTH(names) ? names[type] : NULL;
+}
+
+const char *uvperf_record_cpu_mode_name(uint16_t misc) {
+  switch (uvperf_record_cpu_mode(misc)) {
+    case PERF_RECORD_MISC_KERNEL:
+      return "kernel";
+    case PERF_RECORD_MISC_USER:
+      return "user";
+    case PERF_RECORD_MISC_HYPERVISOR:
+      return "hypervisor";
+    case PERF_RECORD_MISC_GUEST_KERNEL:
+      return "guest kernel";
+    case PERF_RECORD_MISC_GUEST_USER:
+      return "guest user";
+    default:
+      return "unknown";
+  }
+}
+
+static int has(const uvperf_record_t *record, uint32_t type, uint32_t bit) {
+  return record->type == type && (record->misc & bit) != 0;
+}
+
+int uvperf_record_is_mmap_data(const uvperf_record_t *record) {
+  return has(record, PERF_RECORD_MMAP, MISC_13) ||
+         has(record, PERF_RECORD_MMAP2, MISC_13);
+}
+
+int uvperf_record_has_build_id(const uvperf_record_t *record) {
+  return has(record, PERF_RECORD_MMAP2, MISC_14);
+}
+
+int uvperf_record_is_exec(const uvperf_record_t *record) {
+  return has(record, PERF_RECORD_COMM, MISC_13);
+}
+
+int uvperf_record_is_fork_exec(const uvperf_record_t *record) {
+  return has(record, PERF_RECORD_FORK, MISC_13);
+}
+
+int uvperf_record_is_switch_out(const uvperf_record_t *record) {
+  return has(record, PERF_RECORD_SWITCH, MISC_13) ||
+         has(record, PERF_RECORD_SWITCH_CPU_WIDE, MISC_13);
+}
+
+int uvperf_record_is_preempted(const uvperf_record_t *record) {
+  return has(record, PERF_RECORD_SWITCH, MISC_14) ||
+         has(record, PERF_RECORD_SWITCH_CPU_WIDE, MISC_14);
+}
+
+int uvperf_record_is_exact_ip(const uvperf_record_t *record) {
+  return has(record, PERF_RECORD_SAMPLE, MISC_14);
 }

@@ -19,6 +19,7 @@
 #include "decode/sample.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "uvperf/attr.h"
 
@@ -326,6 +327,8 @@ int uvperf__sample_decode_longer(const uvperf__sample_plan_t *plan,
   return 0;
 }
 
+/* -- what its fields say ---------------------------------------------------- */
+
 int uvperf_regs_get(const uvperf_regs_t *regs, unsigned int bit,
                     uint64_t *value) {
   uint64_t index;
@@ -335,4 +338,48 @@ int uvperf_regs_get(const uvperf_regs_t *regs, unsigned int bit,
   index = uvperf__bits(regs->mask & ((UINT64_C(1) << bit) - 1));
   *value = uvperf__u64((const uint8_t *)regs->regs + index * WORD);
   return 0;
+}
+
+/* Bits of the word behind from and to, numbered as on a little-endian machine,
+ * where bit-fields start at the low end; the kernel's struct has one
+ * declaration for both. Taken from the word, as older headers lack the newer
+ * bit-fields. */
+static unsigned int branch_bits(const struct perf_branch_entry *entry,
+                                unsigned int first, unsigned int nr) {
+  uint64_t word;
+
+  memcpy(&word, (const unsigned char *)entry + 16, sizeof(word));
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  first = 64 - first - nr;
+#endif
+  return (unsigned int)(word >> first) & ((1u << nr) - 1);
+}
+
+/* PERF_BR_EXTEND_ABI (Linux 6.1): the type is in new_type. */
+#define BRANCH_EXTEND_ABI 15u
+
+unsigned int uvperf_branch_type(const struct perf_branch_entry *entry) {
+  unsigned int type = branch_bits(entry, 20, 4);
+
+  return type == BRANCH_EXTEND_ABI ? 16 + branch_bits(entry, 26, 4) : type;
+}
+
+const char *uvperf_branch_type_name(unsigned int type) {
+  static const char *const names[] = {
+      "unknown",  "COND",       "UNCOND",     "IND",        "CALL",
+      "IND_CALL", "RET",        "SYSCALL",    "SYSRET",     "COND_CALL",
+      "COND_RET", "ERET",       "IRQ",        "SERROR",     "NO_TX",
+      "unknown",  "FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1",
+      "ARCH_2",   "ARCH_3",     "ARCH_4",     "ARCH_5",
+  };
+
+  return type < sizeof(names) / sizeof(names[0]) ? names[type] : "unknown";
+}
+
+unsigned int uvperf_branch_spec(const struct perf_branch_entry *entry) {
+  return branch_bits(entry, 24, 2);
+}
+
+unsigned int uvperf_branch_priv(const struct perf_branch_entry *entry) {
+  return branch_bits(entry, 30, 3);
 }
