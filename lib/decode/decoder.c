@@ -27,7 +27,7 @@ _Static_assert(offsetof(uvperf_record_t, type) ==
 
 #define FLAGS_KNOWN UVPERF_SOURCE_OLD_MMAP2
 
-/* 0 of a source that is older than its flags. */
+/* 0 if the caller's struct is older than the field. */
 static uint64_t flags_of(const uvperf_source_t *source) {
   size_t least = offsetof(uvperf_source_t, flags) + sizeof(source->flags);
 
@@ -39,8 +39,9 @@ static uint64_t key_of(const uvperf_source_t *source) {
   return (uint64_t)(uintptr_t)source->attr | flags_of(source);
 }
 
-/* Of one source more. A source may go before its records have, so that what was
- * once not at one place never is. */
+/* Notes where the samples of one more source have their time. A source may be
+ * removed before its records are read, so once the times were at two places
+ * they stay at two. */
 static void place_time(uvperf_decoder_t *decoder,
                        const uvperf__reader_t *reader) {
   size_t least = uvperf__sample_front_size(&reader->plan);
@@ -57,8 +58,7 @@ static void place_time(uvperf_decoder_t *decoder,
     decoder->time_least = least;
 }
 
-static uvperf__reader_t *make_reader(uvperf_decoder_t *decoder,
-                                     const uvperf_source_t *source) {
+static uvperf__reader_t *make_reader(const uvperf_source_t *source) {
   uvperf__reader_t *reader = uvperf__calloc(1, sizeof(*reader));
   uvperf__layout_t layout;
 
@@ -71,7 +71,6 @@ static uvperf__reader_t *make_reader(uvperf_decoder_t *decoder,
   reader->time_back = uvperf__layout_time_back(&layout);
   reader->key = key_of(source);
   reader->writes_samples = uvperf__attr_writes_samples(source->attr);
-  place_time(decoder, reader);
   return reader;
 }
 
@@ -81,21 +80,9 @@ static uvperf__reader_t *find_reader(const uvperf_decoder_t *decoder,
   return uvperf__id_table_find(&decoder->attrs, key_of(source))->reader;
 }
 
-static uvperf__reader_t *add_reader(uvperf_decoder_t *decoder,
-                                    const uvperf_source_t *source) {
-  uvperf__reader_t *reader;
-
-  if (uvperf__id_table_reserve(&decoder->attrs, 1) != 0)
-    return NULL;
-  reader = make_reader(decoder, source);
-  if (reader != NULL)
-    uvperf__id_table_put(&decoder->attrs, reader->key, reader, NULL);
-  return reader;
-}
-
-/* Of a reader without sources. Its sample can be in the user's hands only if it
- * was given last, so there is never more than one to keep; another attr at the
- * same address gets a reader of its own. */
+/* Drops a reader without sources. The user can still hold its sample only if it
+ * was delivered last, so there is never more than one to keep. Another attr at
+ * the same address gets a new reader. */
 static void drop_reader(uvperf_decoder_t *decoder, uvperf__reader_t *reader) {
   uvperf__id_table_remove(&decoder->attrs, reader->key);
   if (reader != decoder->last) {
@@ -124,15 +111,11 @@ static int check_source(const uvperf_source_t *source) {
   return source->nr_ids != 0 && source->ids == NULL ? -EINVAL : 0;
 }
 
-/* Records can be told apart only where the id is at one place in all. */
-static int place_id(uvperf_decoder_t *decoder,
-                    const struct perf_event_attr *attr) {
-  uvperf__layout_t layout;
-  size_t front, back;
+/* Records can be told apart only if the id is at one place in all of them. */
+static int place_id(uvperf_decoder_t *decoder, const uvperf__layout_t *layout) {
+  size_t front = uvperf__layout_id_front(layout);
+  size_t back = uvperf__layout_id_back(layout);
 
-  uvperf__layout_read(&layout, attr);
-  front = uvperf__layout_id_front(&layout);
-  back = uvperf__layout_id_back(&layout);
   if (front == 0 || back == 0)
     return -EINVAL;
   if (decoder->nr_sources > 0 &&
@@ -143,30 +126,24 @@ static int place_id(uvperf_decoder_t *decoder,
   return 0;
 }
 
-static int check_ids(const uvperf_decoder_t *decoder,
-                     const uvperf_source_t *source) {
-  size_t i;
-
-  for (i = 0; i < source->nr_ids; i++)
-    if (uvperf__decoder_source(decoder, source->ids[i]) != NULL)
-      return -EEXIST;
-  return 0;
-}
-
-/* Whether a source can be added; makes room for its ids. Where its attr is
- * known, so is the place of its ids. */
+/* Whether a source can be added with its reader, which is new if it has no
+ * sources yet. Makes room for the ids and the reader. */
 static int prepare(uvperf_decoder_t *decoder, const uvperf_source_t *source,
                    const uvperf__reader_t *reader) {
   int rc = 0;
+  size_t i;
 
   if (source->nr_ids == 0)
     return -EINVAL;
-  if (reader == NULL)
-    rc = place_id(decoder, source->attr);
-  if (rc == 0)
-    rc = check_ids(decoder, source);
+  if (reader->nr_sources == 0)
+    rc = place_id(decoder, &reader->plan.layout);
+  for (i = 0; i < source->nr_ids && rc == 0; i++)
+    if (uvperf__decoder_source(decoder, source->ids[i]) != NULL)
+      rc = -EEXIST;
   if (rc == 0)
     rc = uvperf__id_table_reserve(&decoder->ids, source->nr_ids);
+  if (rc == 0 && reader->nr_sources == 0)
+    rc = uvperf__id_table_reserve(&decoder->attrs, 1);
   return rc;
 }
 
@@ -180,13 +157,20 @@ int uvperf__decoder_add(uvperf_decoder_t *decoder,
   if (rc != 0)
     return rc;
   reader = find_reader(decoder, source);
-  rc = prepare(decoder, source, reader);
-  if (rc != 0)
-    return rc;
   if (reader == NULL)
-    reader = add_reader(decoder, source);
+    reader = make_reader(source);
   if (reader == NULL)
     return -ENOMEM;
+  rc = prepare(decoder, source, reader);
+  if (rc != 0) {
+    if (reader->nr_sources == 0)
+      uvperf__free(reader);
+    return rc;
+  }
+  if (reader->nr_sources == 0) {
+    uvperf__id_table_put(&decoder->attrs, reader->key, reader, NULL);
+    place_time(decoder, reader);
+  }
   for (i = 0; i < source->nr_ids; i++)
     uvperf__id_table_put(&decoder->ids, source->ids[i], reader, source);
   reader->nr_sources += 1;
@@ -240,12 +224,13 @@ static int make_of_one(uvperf_decoder_t **decoder,
   if (made == NULL)
     return -ENOMEM;
   made->only.source = source;
-  made->only.reader = make_reader(made, source);
+  made->only.reader = make_reader(source);
   if (made->only.reader == NULL) {
     uvperf_decoder_free(made);
     return -ENOMEM;
   }
   made->only.reader->sample.source = source;
+  place_time(made, made->only.reader);
   *decoder = made;
   return 0;
 }
@@ -327,8 +312,8 @@ static const uint8_t *find_id(const uvperf_decoder_t *decoder, uint32_t type,
   return bytes + size - decoder->id_back;
 }
 
-/* A reader for records of a type, if those of all sources look the same; or
- * NULL. */
+/* A reader for records of a type, if they have the same layout in all sources;
+ * or NULL. */
 static uvperf__reader_t *find_common(const uvperf_decoder_t *decoder,
                                      uint32_t type) {
   uvperf__reader_t *common = NULL;
@@ -348,10 +333,10 @@ static uvperf__reader_t *find_common(const uvperf_decoder_t *decoder,
   return common;
 }
 
-/* Whose record it is, and how to read it; the source is NULL if it is unknown,
- * the reader as well if it cannot be read. The id of a sample can be another
- * process's: `alone` is the only source that writes samples there, or NULL.
- * Whether a type that is unknown here has an id is unknown too. */
+/* Finds whose record it is and how to read it. The source is NULL if it is
+ * unknown, the reader too if the record cannot be read. The id of a sample can
+ * be another process's: `alone` is the only source that writes samples there, or
+ * NULL. Whether a record of an unknown type has an id is unknown too. */
 static uvperf__id_slot_t find_writer(const uvperf_decoder_t *decoder,
                                      const uvperf_source_t *alone,
                                      const struct perf_event_header *header,
@@ -385,11 +370,10 @@ static void set_header(uvperf_record_t *record,
   record->bytes = bytes;
 }
 
-/* Of unknown types and broken records: its union is 0. */
-static void raw_record(uvperf_decoder_t *decoder,
-                       const uvperf__id_slot_t *writer,
-                       const struct perf_event_header *header,
-                       const uint8_t *bytes) {
+/* For unknown types and damaged records: the union is 0. */
+static void make_raw(uvperf_decoder_t *decoder, const uvperf__id_slot_t *writer,
+                     const struct perf_event_header *header,
+                     const uint8_t *bytes) {
   uvperf_record_t *raw = &decoder->other;
 
   memset(raw, 0, sizeof(*raw));
@@ -398,9 +382,9 @@ static void raw_record(uvperf_decoder_t *decoder,
   uvperf__record_decode_trailer(0, bytes, raw);
 }
 
-/* What the run of samples does not take: a sample that is longer than its
- * fields, or whose id is unknown. In a record of its own, as the reader's has
- * no surplus. */
+/* A sample that uvperf__decode_sample does not take: one that is longer than its
+ * fields, or whose id is unknown. It is decoded into a record of its own, as the
+ * reader's has no surplus. */
 static int decode_longer(uvperf_decoder_t *decoder,
                          const uvperf__id_slot_t *writer,
                          const struct perf_event_header *header,
@@ -434,15 +418,15 @@ static int decode_side_band(uvperf_decoder_t *decoder,
                                record);
 }
 
-/* A type that is newer than the library: raw, with the trailer that every
- * record but a sample has had so far, if there is room for one. */
+/* A type that is newer than the library: raw, with the trailer that all records
+ * except samples have had so far, if there is room for one. */
 static void decode_unknown(uvperf_decoder_t *decoder,
                            const uvperf__id_slot_t *writer,
                            const struct perf_event_header *header,
                            const uint8_t *bytes) {
   const uvperf__layout_t *layout;
 
-  raw_record(decoder, writer, header, bytes);
+  make_raw(decoder, writer, header, bytes);
   if (writer->reader == NULL)
     return;
   layout = &writer->reader->plan.layout;
@@ -452,8 +436,8 @@ static void decode_unknown(uvperf_decoder_t *decoder,
                                   &decoder->other);
 }
 
-/* Of a record whose header is sound, and that uvperf__decode_sample did not
- * take. Inlined, it would slow down the samples that it takes. */
+/* Decodes a record with a sound header that uvperf__decode_sample did not take.
+ * Inlined, it would slow down the samples that it takes. */
 __attribute__((noinline)) static int
 decode_other(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
              const struct perf_event_header *header, const uint8_t *bytes,
@@ -471,7 +455,7 @@ decode_other(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
   else if (writer.reader != NULL)
     rc = decode_side_band(decoder, &writer, header, bytes);
   if (rc != 0)
-    raw_record(decoder, &writer, header, bytes);
+    make_raw(decoder, &writer, header, bytes);
   return rc;
 }
 
