@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Several rings in the order of time. Within a ring records are nearly in that
- * order already (an NMI between the stamp of a record and its place in the ring
- * puts it behind a younger one), so that only the first record of each ring is
- * looked at, and plays against those of the others in a tournament, of which
- * each node keeps who lost there: when the winner's ring moves on, only those
- * that have lost against it play again. */
+/* Several rings in time order. Within a ring records are nearly in order
+ * already (an NMI between the stamp of a record and its place in the ring puts
+ * it after a younger one), so only the first record of each ring is compared
+ * with those of the others. Each node of the tree keeps the loser: when the
+ * winner's ring moves on, it is compared only with those that have lost against
+ * it. */
 #include "decode/merge.h"
 
 #include "util/alloc.h"
@@ -12,9 +12,9 @@
 
 #define FIRST_RINGS 8
 
-/* -- the tournament -------------------------------------------------------- */
+/* -- the loser tree -------------------------------------------------------- */
 
-static uvperf__entry_t nobody(uvperf__merge_t *merge) {
+static uvperf__entry_t no_ring(uvperf__merge_t *merge) {
   uvperf__entry_t entry = {UINT64_MAX, &merge->none};
 
   return entry;
@@ -27,8 +27,9 @@ static int is_before(const uvperf__entry_t *one, const uvperf__entry_t *other) {
   return one->time < other->time;
 }
 
-/* The entries are at 0 and following, in the order of their rings. */
-static void begin_tournament(uvperf__merge_t *merge) {
+/* The entries are at 0 and following, in the order of their rings. Winners
+ * first: each node gets the earlier of its two children. */
+static void build_tree(uvperf__merge_t *merge) {
   uvperf__entry_t *nodes = merge->nodes;
   size_t nr = merge->nr_leaves;
   size_t i;
@@ -40,17 +41,17 @@ static void begin_tournament(uvperf__merge_t *merge) {
   for (i = nr; i-- > 1;)
     nodes[i] =
         nodes[is_before(&nodes[2 * i], &nodes[2 * i + 1]) ? 2 * i : 2 * i + 1];
-  merge->top = nr > 0 ? nodes[1] : nobody(merge);
+  merge->top = nr > 0 ? nodes[1] : no_ring(merge);
   merge->limit = 0;
-  /* The winners were there up to here, the losers are to stay. */
+  /* Then each node gets the loser instead. */
   for (i = 1; i < nr; i++)
     nodes[i] = nodes[nodes[2 * i].track == nodes[i].track ? 2 * i + 1 : 2 * i];
 }
 
-/* A ring takes no part any more, whether it is at the top or has lost: those
- * that have lost against it play for its place. */
+/* Removes a ring from the tree, whether it is the top or has lost. Those that
+ * lost against it are compared for its place. */
 static void leave(uvperf__merge_t *merge, uvperf__track_t *track) {
-  uvperf__entry_t entry = nobody(merge);
+  uvperf__entry_t entry = no_ring(merge);
   uvperf__entry_t loser;
   size_t at;
 
@@ -94,7 +95,7 @@ int uvperf__merge_new(uvperf__merge_t **merge, const uvperf_decoder_t *decoder,
   (*merge)->decoder = decoder;
   (*merge)->scratch = scratch;
   (*merge)->none.index = SIZE_MAX;
-  (*merge)->top = nobody(*merge);
+  (*merge)->top = no_ring(*merge);
   (*merge)->latest = UINT64_MAX;
   return 0;
 }
@@ -159,7 +160,7 @@ void uvperf__merge_forget(uvperf__merge_t *merge) {
     merge->tracks[i]->ring = NULL;
     merge->tracks[i]->leaf = 0;
   }
-  merge->top = nobody(merge);
+  merge->top = no_ring(merge);
   merge->is_pressed = 0;
 }
 
@@ -173,8 +174,8 @@ void uvperf__merge_rewind(uvperf__merge_t *merge) {
 
 /* -- reading --------------------------------------------------------------- */
 
-/* Finds the time of a record. Without a possible one the time of the record
- * before it stays; the first of a ring is as old as the merge may be. */
+/* Finds the time of a record. If it has no possible one, the track keeps the
+ * time of the record before it; the first of a ring gets the earliest one. */
 static void find_time(const uvperf__merge_t *merge, uvperf__track_t *track,
                       const void *bytes, size_t size) {
   uint64_t time;
@@ -190,10 +191,10 @@ static void find_time(const uvperf__merge_t *merge, uvperf__track_t *track,
     track->time = merge->earliest;
 }
 
-/* Looks at the first record of a ring, as uvperf__ring_next does. One that
- * wraps does not stay in the scratch, in which that of another ring may
- * come. */
-static int look(const uvperf__merge_t *merge, uvperf__track_t *track) {
+/* Reads the first record of a ring and leaves it there; returns as
+ * uvperf__ring_next. One that wraps does not stay in the scratch, which other
+ * rings need too. */
+static int peek(const uvperf__merge_t *merge, uvperf__track_t *track) {
   const void *bytes;
   size_t size, piece;
   int rc;
@@ -216,11 +217,8 @@ static uint64_t order_of(const uvperf__track_t *track) {
   return track->is_broken ? 0 : track->time;
 }
 
-static int is_half_full(const uvperf__ring_t *ring) {
-  return ring->head - ring->tail > ring->size / 2;
-}
-
 void uvperf__merge_heads(uvperf__merge_t *merge) {
+  const uvperf__ring_t *ring;
   uvperf__track_t *track;
   size_t i;
 
@@ -231,7 +229,8 @@ void uvperf__merge_heads(uvperf__merge_t *merge) {
       continue;
     track->bytes = NULL;
     track->is_broken = uvperf__ring_begin(track->ring) != 0;
-    if (!track->is_broken && is_half_full(track->ring))
+    ring = track->ring;
+    if (!track->is_broken && ring->head - ring->tail > ring->size / 2)
       merge->is_pressed = 1;
   }
 }
@@ -250,39 +249,40 @@ void uvperf__merge_begin(uvperf__merge_t *merge, uint64_t earliest,
     track->leaf = 0;
     if (track->ring == NULL)
       continue;
-    if (track->is_broken || look(merge, track) != 0) {
+    if (track->is_broken || peek(merge, track) != 0) {
       entry = &merge->nodes[merge->nr_leaves++];
       entry->time = order_of(track);
       entry->track = track;
     }
   }
-  /* One alone plays against nobody. */
+  /* A tree has at least two leaves. */
   if (merge->nr_leaves == 1)
-    merge->nodes[merge->nr_leaves++] = nobody(merge);
-  begin_tournament(merge);
+    merge->nodes[merge->nr_leaves++] = no_ring(merge);
+  build_tree(merge);
 }
 
-void uvperf__merge_move(uvperf__merge_t *merge, uvperf__entry_t entry) {
-  uvperf__merge_play(merge, entry);
-  /* What has come first twice may do so for long. */
+void uvperf__merge_replay_and_limit(uvperf__merge_t *merge,
+                                    uvperf__entry_t entry) {
+  uvperf__merge_replay(merge, entry);
+  /* A ring that was first twice may stay so for long. */
   merge->limit = merge->top.track == entry.track ? limit_of(merge) : 0;
 }
 
-void uvperf__merge_turn(uvperf__merge_t *merge, uvperf__track_t *track) {
+void uvperf__merge_advance(uvperf__merge_t *merge, uvperf__track_t *track) {
   uvperf__entry_t entry = {0, track};
 
   uvperf__ring_consume(track->ring, 0);
-  if (look(merge, track) == 0) {
+  if (peek(merge, track) == 0) {
     leave(merge, track);
   } else {
     entry.time = order_of(track);
-    uvperf__merge_move(merge, entry);
+    uvperf__merge_replay_and_limit(merge, entry);
   }
 }
 
 /* -- record by record ------------------------------------------------------ */
 
-/* The top's record. 0 where its ring cannot be right. */
+/* Gets the top's record. Returns 0 if its ring makes no sense. */
 static int fetch(const uvperf__merge_t *merge, const uvperf__track_t *track,
                  uvperf__merged_t *merged) {
   merged->bytes = track->bytes;
@@ -302,8 +302,8 @@ int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
   merged->track = track;
   merged->ring = track->index;
   if (!fetch(merge, track, merged)) {
-    /* Its owner drops it once that is told, which may be after another start
-     * only. */
+    /* Its owner drops it once that was reported, which may happen only after
+     * another start. */
     leave(merge, track);
     return -EPROTO;
   }
@@ -323,7 +323,7 @@ int uvperf__merge_consume(uvperf__merge_t *merge,
     merge->newest = merged->time;
   if (track->ring != NULL) {
     track->ring->tail += merged->size;
-    uvperf__merge_turn(merge, track);
+    uvperf__merge_advance(merge, track);
   }
   return is_late;
 }

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The records of several rings in the order of their time, in place:
- * nothing is copied (but a record that wraps, into a scratch) and nothing is
- * sorted; a tournament of the first record of each ring tells whose is next.
- * Knows of a record where its time is (by uvperf__decoder_time), and no loop.
+/* Delivers the records of several rings in time order. Records stay in place
+ * (only one that wraps is copied, into a scratch) and nothing is sorted: the
+ * first records of all rings are the leaves of a loser tree (Knuth, The Art of
+ * Computer Programming, 5.4.1), whose top is the oldest of them. Of a record it
+ * knows only where its time is (uvperf__decoder_time).
  *
- * A look at the rings is: heads, begin, then next and consume for each record,
- * or run for many of them, then end.
+ * One pass over the rings is: heads, begin, then next and consume for each
+ * record, or run for many of them, then end. A run is a row of samples that lie
+ * in place and in order; merge_run delivers it in one call.
  *
  * Another process can stamp our records with a clock of its own. So begin takes
  * bounds: a time outside of them is impossible, and such a record takes the
- * time of the one before it in its ring. */
+ * time of the record before it in its ring. */
 #ifndef UVPERF_LIB_DECODE_MERGE_H
 #define UVPERF_LIB_DECODE_MERGE_H
 
@@ -23,8 +25,8 @@
 #include "ring/ring.h"
 #include "util/bytes.h"
 
-/* Among so many leaves playing costs less than to find out whether that can be
- * left out. */
+/* With so few leaves a replay costs less than finding out whether it is
+ * needed. */
 #define UVPERF__MERGE_FEW 4
 
 /* A ring and the first record in it that was not consumed. */
@@ -32,16 +34,16 @@ typedef struct uvperf__track_s {
   uvperf__ring_t *ring; /* NULL: dropped */
   size_t index;         /* the order in which rings were added */
   void *owner;
-  /* NULL if it is not in place, or has no time: it is for next alone. */
+  /* NULL if it is not in place or has no time: only next delivers it. */
   const uint8_t *bytes;
-  /* That of the record as it was checked: a record of another process that is
-   * longer than the kernel says is written over what is still to be read. */
+  /* The record's header as it was checked. Another process's record that is
+   * longer than the kernel says can be written over it afterwards. */
   uint64_t header;
-  /* Up to where records can follow in place without a look: what begin saw ends
-   * there, or the ring does, or the tail is to be published. */
+  /* Up to here records follow each other in place. What begin saw ends here, or
+   * the ring does, or the tail must be published. */
   const uint8_t *stop;
-  /* Of the record; without one, or with an impossible one, of the record before
-   * it in the ring. */
+  /* The record's time; if it has none or an impossible one, the time of the
+   * record before it in the ring. */
   uint64_t time;
   int has_time;  /* one that is possible */
   int is_bad;    /* it has an impossible one */
@@ -49,9 +51,9 @@ typedef struct uvperf__track_s {
   size_t leaf;   /* 0: it takes no part */
 } uvperf__track_t;
 
-/* Who takes part in a tournament, in which the earlier wins. */
+/* An entry of the tree. The earlier of two wins. */
 typedef struct uvperf__entry_s {
-  uint64_t time; /* 0 of a broken ring, so that it is told soon */
+  uint64_t time; /* 0 for a broken ring, so that it is reported soon */
   uvperf__track_t *track;
 } uvperf__entry_t;
 
@@ -62,19 +64,19 @@ typedef struct uvperf__merge_s {
   uvperf__track_t **tracks;
   size_t nr_tracks;
   size_t track_room;
-  /* The rings in which begin found something have a leaf each, from nr_leaves
-   * on; a node's parent is at half its index. Nodes from 1 on hold who lost
-   * there, the winner of all is the top. */
+  /* Each ring in which begin found something has a leaf, from nr_leaves on. A
+   * node's parent is at half its index. Nodes from 1 on hold the loser of the
+   * two entries that met there; the winner of all is the top. */
   uvperf__entry_t *nodes;
   size_t nr_leaves;
   size_t node_room;
   uvperf__entry_t top;  /* whose record is next */
   uint64_t limit;       /* a top before it stays the top; 0: not known */
-  uvperf__track_t none; /* of a ring that has no more: loses against any */
+  uvperf__track_t none; /* stands for no ring: loses against any */
   uint64_t newest;      /* latest time that was consumed */
-  uint64_t earliest;    /* the times that are possible: from here */
+  uint64_t earliest;    /* possible times: from here */
   uint64_t latest;      /* to here */
-  int is_pressed;
+  int is_pressed;       /* see uvperf__merge_is_pressed */
 } uvperf__merge_t;
 
 /* A record that is next. */
@@ -90,47 +92,47 @@ typedef struct uvperf__merged_s {
   uint64_t time;
 } uvperf__merged_t;
 
-/* The decoder tells times; it is the caller's, as is the scratch of
- * UVPERF__RING_SCRATCH_BYTES. 0 or -ENOMEM. */
+/* The decoder finds the times. It is the caller's, and so is the scratch of
+ * UVPERF__RING_SCRATCH_BYTES. Returns 0 or -ENOMEM. */
 int uvperf__merge_new(uvperf__merge_t **merge, const uvperf_decoder_t *decoder,
                       void *scratch);
 
-/* Touches no ring. NULL is allowed. */
+/* Does not touch the rings. NULL is allowed. */
 void uvperf__merge_free(uvperf__merge_t *merge);
 
-/* Adds a ring, the caller's, with whatever it is to be known by; it takes part
- * from the next begin on. May be called between begin and end, in a record's
- * callback. 0 or -ENOMEM. */
+/* Adds a ring, which stays the caller's; `owner` is passed back with its
+ * records. It takes part from the next begin on. May be called between begin
+ * and end, in a record's callback. Returns 0 or -ENOMEM. */
 int uvperf__merge_add(uvperf__merge_t *merge, uvperf__ring_t *ring,
                       void *owner);
 
-/* Takes a ring out for good: nothing more of it is given, and it is not touched
- * again, so that it may be unmapped. May be called between begin and end, in a
- * record's callback. */
+/* Removes a ring. Nothing more of it is delivered and it is not touched again,
+ * so it may be unmapped. May be called between begin and end, in a record's
+ * callback. */
 void uvperf__merge_drop(uvperf__merge_t *merge, size_t ring);
 
-/* Looks at the heads of all rings. Then, in begin or in next, a ring can be
- * found that cannot be right: see there. */
+/* Reads the heads of all rings. A ring that makes no sense is reported by
+ * next. */
 void uvperf__merge_heads(uvperf__merge_t *merge);
 
-/* Looks at the first records of all rings, after heads. Times from `earliest`
- * to `latest` are possible: a clock that is read between the two calls is later
+/* Reads the first record of each ring, after heads. Times from `earliest` to
+ * `latest` are possible: a clock that is read between the two calls is later
  * than all of them. The first bound never rises and the second never falls,
  * except after rewind. */
 void uvperf__merge_begin(uvperf__merge_t *merge, uint64_t earliest,
                          uint64_t latest);
 
 /* The clock was set back. Forgets all times, so that records from now on are
- * not late. Not between begin and end. */
+ * not late. Must not be called between begin and end. */
 void uvperf__merge_rewind(uvperf__merge_t *merge);
 
-/* Whether a ring is more than half full, as heads found it. */
+/* Whether a ring was more than half full when heads read it. */
 static inline int uvperf__merge_is_pressed(const uvperf__merge_t *merge) {
   return merge->is_pressed;
 }
 
-/* Whether something is left that begin saw, or a ring to be told of that cannot
- * be right. */
+/* Whether records are left that begin saw, or a ring is still to be
+ * reported. */
 static inline int uvperf__merge_has_more(const uvperf__merge_t *merge) {
   return merge->top.track != &merge->none;
 }
@@ -138,43 +140,43 @@ static inline int uvperf__merge_has_more(const uvperf__merge_t *merge) {
 /* Publishes the tails of all rings that were read since begin. */
 void uvperf__merge_end(uvperf__merge_t *merge);
 
-/* A forked child: forgets all rings without touching them. What is called after
- * that finds none. */
+/* In a forked child: forgets all rings without touching them. Later calls find
+ * none. */
 void uvperf__merge_forget(uvperf__merge_t *merge);
 
 /* -- record by record ------------------------------------------------------ */
 
-/* Gives the oldest record that is not younger than the horizon: 1 and *merged;
- * 0 if there is none; or -EPROTO and merged->ring: that ring cannot be right,
- * and the rest goes on; it is told again after the next begin, if it has not
- * been dropped by then. Records of one time come in the order of their rings. A
- * record without a possible time is as old as the one before it in its ring;
- * the first of a ring is older than all others. Must be followed by consume
- * (or by end) before the next. */
+/* Finds the oldest record that is not younger than the horizon. Returns 1 and
+ * *merged; 0 if there is none; or -EPROTO and merged->ring if that ring makes
+ * no sense. The other rings go on. The ring is reported again after the next
+ * begin, unless it is dropped. Records of the same time come in the order of
+ * their rings. A record without a possible time is as old as the one before it
+ * in its ring; the first of a ring is older than all others. Must be followed
+ * by consume (or by end) before the next call. */
 int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
                        uvperf__merged_t *merged);
 
-/* The record that next gave was delivered: its ring's tail moves on, as by
- * uvperf__ring_consume. Gives 1 if it was late: one with a later time was
- * consumed before it. (Never one without a possible time.) */
+/* The record that next found was delivered: moves its ring's tail, as
+ * uvperf__ring_consume does. Returns 1 if it was late: a record with a later
+ * time was consumed before it. (A record without a possible time never is.) */
 int uvperf__merge_consume(uvperf__merge_t *merge,
                           const uvperf__merged_t *merged);
 
 /* -- a run ----------------------------------------------------------------- */
 
 /* Delivers and counts a record of the ring that was added with this owner, if
- * it is a sample that can be decoded; its header, already loaded, is sound. 1
- * to go on, 0 to end the run behind it; or -1, and nothing is done. To be a
- * constant inline function, so that there is no call through a pointer but the
- * user's. */
+ * it is a sample that can be decoded. Its header, already loaded, is sound.
+ * Returns 1 to go on, 0 to end the run after it, or -1 if it did nothing.
+ * Should be a constant inline function, so that the user's callback is the only
+ * call through a pointer. */
 typedef int uvperf__merge_sample_fn(void *user, void *owner,
                                     const uint8_t *bytes, uint64_t header);
 
-/* Plays one game: the entry leaves as who is earlier, the node has the other.
- * Whose turn it is nobody can predict, a processor neither: it exchanges by
- * masks, without a branch. */
-static inline void uvperf__merge_meet(uvperf__entry_t *node,
-                                      uvperf__entry_t *entry) {
+/* Leaves the earlier of the two in the entry, the other in the node. Which one
+ * is earlier cannot be predicted, so it exchanges by masks, without a
+ * branch. */
+static inline void uvperf__merge_compare_swap(uvperf__entry_t *node,
+                                              uvperf__entry_t *entry) {
   uint64_t mask = 0 - (uint64_t)(node->time < entry->time);
   uint64_t time;
   uintptr_t track;
@@ -189,26 +191,30 @@ static inline void uvperf__merge_meet(uvperf__entry_t *node,
   entry->track = (uvperf__track_t *)((uintptr_t)entry->track ^ track);
 }
 
-/* Plays the tournament once more for the top, which has changed. */
-static inline void uvperf__merge_play(uvperf__merge_t *merge,
-                                      uvperf__entry_t entry) {
+/* The top has changed: compares it again with those that lost against it, from
+ * its leaf up. */
+static inline void uvperf__merge_replay(uvperf__merge_t *merge,
+                                        uvperf__entry_t entry) {
   size_t at = entry.track->leaf / 2;
 
   for (; at > 1; at /= 2)
-    uvperf__merge_meet(&merge->nodes[at], &entry);
-  uvperf__merge_meet(&merge->nodes[1], &entry);
+    uvperf__merge_compare_swap(&merge->nodes[at], &entry);
+  uvperf__merge_compare_swap(&merge->nodes[1], &entry);
   merge->top = entry;
 }
 
-/* The same, among many rings. */
-void uvperf__merge_move(uvperf__merge_t *merge, uvperf__entry_t entry);
+/* The same with many rings: also finds `limit`, up to which the next records of
+ * the top's ring need no replay. */
+void uvperf__merge_replay_and_limit(uvperf__merge_t *merge,
+                                    uvperf__entry_t entry);
 
-/* A ring goes on to what is at its tail now, wherever that is. */
-void uvperf__merge_turn(uvperf__merge_t *merge, uvperf__track_t *track);
+/* Moves a ring on to the record at its tail, also if that wraps or has no
+ * time. */
+void uvperf__merge_advance(uvperf__merge_t *merge, uvperf__track_t *track);
 
-/* The top's ring goes on to the sample at `next`, and plays for it, if that
- * lies in place, is sound, has a possible time and will not be late: the new
- * top; else NULL, and all is as it was. */
+/* Moves the top's ring on to the sample at `next` if that lies in place, is
+ * sound, has a possible time and will not be late. Returns the new top's track;
+ * or NULL, and nothing has changed. */
 static inline uvperf__track_t *uvperf__merge_step(uvperf__merge_t *merge,
                                                   uvperf__track_t *track,
                                                   const uint8_t *next) {
@@ -234,19 +240,19 @@ static inline uvperf__track_t *uvperf__merge_step(uvperf__merge_t *merge,
   track->header = header;
   track->time = entry.time;
   if (merge->nr_leaves <= UVPERF__MERGE_FEW)
-    uvperf__merge_play(merge, entry);
+    uvperf__merge_replay(merge, entry);
   else if (entry.time < merge->limit)
     merge->top.time = entry.time;
   else
-    uvperf__merge_move(merge, entry);
+    uvperf__merge_replay_and_limit(merge, entry);
   return merge->top.track;
 }
 
-/* Gives and consumes the next records, as next and consume would, as long as
+/* Delivers and consumes the next records, as next and consume would, as long as
  * they are samples that lie in place and are not late: at most `most`, and none
- * behind one that makes them max_bytes (neither is 0). How many, and *bytes. It
- * may end before it must: where it gives none, next tells what is there. Here,
- * as a flood of records goes through it. */
+ * after those that make up max_bytes (neither is 0). Returns how many, and
+ * *bytes. It may end early; if it returns 0, next finds what is there. Inline,
+ * because all records in time order pass through it. */
 static inline uint64_t uvperf__merge_run(uvperf__merge_t *merge,
                                          uint64_t horizon, uint64_t most,
                                          uint64_t max_bytes,
@@ -263,7 +269,7 @@ static inline uint64_t uvperf__merge_run(uvperf__merge_t *merge,
   *bytes = 0;
   if (merge->top.time < merge->newest)
     return 0;
-  /* The end of time is that of no ring. */
+  /* UINT64_MAX is the time of `none`. */
   if (horizon == UINT64_MAX)
     horizon = UINT64_MAX - 1;
   while (left > 0 && *bytes < max_bytes && merge->top.time <= horizon) {
@@ -278,16 +284,16 @@ static inline uint64_t uvperf__merge_run(uvperf__merge_t *merge,
     left--;
     *bytes += size;
     merge->newest = track->time;
-    /* It was dropped in the callback. */
+    /* The ring was dropped in the callback. */
     if (track->ring == NULL)
       break;
     track->ring->tail += size;
-    /* What comes next is not touched: only end may follow. */
+    /* The next record is not touched: only end may follow. */
     if (rc == 0)
       break;
     top = uvperf__merge_step(merge, track, at + size);
     if (top == NULL) {
-      uvperf__merge_turn(merge, track);
+      uvperf__merge_advance(merge, track);
       break;
     }
     track = top;
