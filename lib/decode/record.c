@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* All record types but PERF_RECORD_SAMPLE: the body, the trailer that
- * attr.sample_id_all appends, and what type and misc mean. The layouts are those of the comments in enum perf_event_type of
- * <linux/perf_event.h>.
+/* All record types except PERF_RECORD_SAMPLE: the body, the trailer that
+ * attr.sample_id_all appends, and what type and misc mean. The layouts are in
+ * the comments of enum perf_event_type in <linux/perf_event.h>.
  *
  * A body may be shorter than its room: a newer kernel may append fields, and
  * the trailer is found from the record's end, not from the body's. */
@@ -38,8 +38,7 @@ static int take_string(const body_t *body, size_t offset, const char **text,
   return 0;
 }
 
-/* nr things of `each` bytes that start at an offset; NULL where there are
- * none. */
+/* An array of nr elements of `each` bytes at an offset; NULL if nr is 0. */
 static int take_array(const body_t *body, size_t offset, uint64_t nr,
                       size_t each, const void **array) {
   if (nr > (body->room - offset) / each)
@@ -48,7 +47,7 @@ static int take_array(const body_t *body, size_t offset, uint64_t nr,
   return 0;
 }
 
-/* What MMAP and MMAP2 begin with. */
+/* The fields that MMAP and MMAP2 begin with. */
 static void take_range(const body_t *body, uvperf_mmap_t *mmap) {
   memset(mmap, 0, sizeof(*mmap));
   mmap->pid = uvperf__u32(body->at);
@@ -233,8 +232,8 @@ static int decode_callchain_deferred(const body_t *body,
   return 0;
 }
 
-/* By type: the bytes that the fixed part takes, which the decoder may read
- * unasked, and the decoder. SAMPLE is not among them. */
+/* By type: the size of the fixed part, which the function may read without a
+ * check, and the function. SAMPLE is not among them. */
 static const struct {
   size_t fixed;
   int (*decode)(const body_t *body, uvperf_record_t *record);
@@ -282,24 +281,20 @@ int uvperf__record_decode(const uvperf__layout_t *layout, const uint8_t *bytes,
 
 /* -- the trailer ---------------------------------------------------------- */
 
-static void clear(uvperf_record_t *record) {
+/* The order of its fields is that of the kernel's
+ * __perf_event__output_id_sample, which is not that of a sample: IDENTIFIER is
+ * last here, so that it is found without knowing the rest. */
+void uvperf__record_decode_trailer(uint64_t type, const uint8_t *trailer,
+                                   uvperf_record_t *record) {
+  const uint8_t *at = trailer;
+
+  record->present = type;
   record->pid = 0;
   record->tid = 0;
   record->time = 0;
   record->id = 0;
   record->stream_id = 0;
   record->cpu = 0;
-}
-
-/* The order of its fields is that of the kernel's __perf_event__output_id_sample,
- * which is not that of a sample: IDENTIFIER is last here, so that it is found
- * without knowing the rest. */
-void uvperf__record_decode_trailer(uint64_t type, const uint8_t *trailer,
-                                   uvperf_record_t *record) {
-  const uint8_t *at = trailer;
-
-  clear(record);
-  record->present = type;
   if (type & PERF_SAMPLE_TID) {
     record->pid = uvperf__u32(at);
     record->tid = uvperf__u32(at + 4);
