@@ -164,9 +164,9 @@ static int is_part_time(const uvperf_reading_t *reading, size_t attr,
   return at->pid > 0 && (at->cpu >= 0 || (flags & UVPERF__READING_PART_TIME));
 }
 
-/* The state that is reported. That it never ran means less for a part-time event,
- * and the 0 of one that never ran before its task was gone is no value. (The
- * cell still says that it is gone, for the differences to come.) */
+/* The state that is reported. That it never ran means less for a part-time
+ * event, and the 0 of one that never ran before its task was gone is no value.
+ * (The cell still says that it is gone, for the differences to come.) */
 static uint32_t state_of(const uvperf_reading_t *reading, size_t attr,
                          size_t place) {
   const uvperf__cell_t *cell = uvperf__reading_const_cell(reading, attr, place);

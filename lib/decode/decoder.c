@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The decoder: which sources it has and by which ids they are told apart, and
- * of each record, whose it is. It checks the header, finds the source and passes
- * the body on to sample.c or record.c. */
+ * of each record, whose it is. It checks the header, finds the source and
+ * passes the body on to sample.c or record.c. */
 #include "decode/decoder.h"
 
 #include <errno.h>
@@ -335,8 +335,8 @@ static uvperf__reader_t *find_common(const uvperf_decoder_t *decoder,
 
 /* Finds whose record it is and how to read it. The source is NULL if it is
  * unknown, the reader too if the record cannot be read. The id of a sample can
- * be another process's: `alone` is the only source that writes samples there, or
- * NULL. Whether a record of an unknown type has an id is unknown too. */
+ * be another process's: `alone` is the only source that writes samples there,
+ * or NULL. Whether a record of an unknown type has an id is unknown too. */
 static uvperf__id_slot_t find_writer(const uvperf_decoder_t *decoder,
                                      const uvperf_source_t *alone,
                                      const struct perf_event_header *header,
@@ -382,9 +382,9 @@ static void make_raw(uvperf_decoder_t *decoder, const uvperf__id_slot_t *writer,
   uvperf__record_decode_trailer(0, bytes, raw);
 }
 
-/* A sample that uvperf__decode_sample does not take: one that is longer than its
- * fields, or whose id is unknown. It is decoded into a record of its own, as the
- * reader's has no surplus. */
+/* A sample that uvperf__decode_sample does not take: one that is longer than
+ * its fields, or whose id is unknown. It is decoded into a record of its own,
+ * as the reader's has no surplus. */
 static int decode_longer(uvperf_decoder_t *decoder,
                          const uvperf__id_slot_t *writer,
                          const struct perf_event_header *header,

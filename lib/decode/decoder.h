@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is behind a uvperf_decoder_t, and a decoder whose sources come
- * and go. */
+/* The decoder: finds the source of a record by its id, and decodes it. Here are
+ * the struct behind uvperf_decoder_t, a decoder whose sources come and go, and
+ * the inline part that each sample passes. */
 #ifndef UVPERF_LIB_DECODE_DECODER_H
 #define UVPERF_LIB_DECODE_DECODER_H
 
@@ -17,65 +18,63 @@
  * record. Each is allocated by itself, so that a record in the user's hands
  * never moves. */
 typedef struct uvperf__reader_s {
-  /* Of the fields that were asked for each sample writes all, the others are 0
+  /* Each sample writes all fields that were requested, and the others are 0
    * from the start, so that nothing is cleared per sample. */
   uvperf_record_t sample;
-  uint64_t key;      /* of the attr; each attr of the decoder has its own */
+  uint64_t key;      /* see key_of: the attr's address and the source's flags */
   size_t nr_sources; /* that have this attr */
   int writes_samples;
   uvperf__sample_plan_t plan;
-  /* Where the time is, as layout.h has it. */
+  /* uvperf__layout_time_front and _back. */
   size_t time_front;
   size_t time_back;
 } uvperf__reader_t;
 
 struct uvperf_decoder_s {
-  /* The one source of a decoder that takes every id; reader is NULL where there
-   * are several, or may be. */
+  /* A decoder made for one source accepts every id: this is the source. Else
+   * only.reader is NULL, and the following are used. */
   uvperf__id_slot_t only;
-  /* Where there may be several: from each id to its source, and where the id
-   * is, as layout.h has it, in all of them. */
+  /* From each id to its source, and where the id is in the records of all of
+   * them (uvperf__layout_id_front and _back). */
   uvperf__id_table_t ids;
   size_t id_front;
   size_t id_back;
   size_t nr_sources;
   /* Where the time is in the samples of all sources that there ever were, and
-   * how long those are at least that have all of their fixed fields; SIZE_MAX
-   * if it is not at one place. */
+   * the size from which a sample surely has it; SIZE_MAX if it is not at one
+   * place. */
   size_t time_front;
   size_t time_least;
-  /* From the address of each attr to its reader. */
+  /* From the key of each attr to its reader. */
   uvperf__id_table_t attrs;
-  /* Where there may be several: the reader whose sample was given last, as the
-   * user may have it still. */
+  /* The reader whose sample was delivered last: the user may still hold it. */
   uvperf__reader_t *last;
-  /* That one, if it has lost its last source. */
+  /* The same reader, once its last source was removed. */
   uvperf__reader_t *kept;
-  /* The owner's: the one before it in a list. */
+  /* The owner's: the next older one in a list. */
   struct uvperf_decoder_s *older;
-  /* The record of all other types, and of broken ones. */
+  /* The record of all other types, and of damaged ones. */
   uvperf_record_t other;
 };
 
-/* Makes a decoder whose sources come and go: each record is told by its id,
- * also while there is one source, or none (then every record is of nobody). To
- * be freed by uvperf_decoder_free. 0 or -ENOMEM. */
+/* Makes a decoder whose sources come and go. The source of each record is found
+ * by its id, also while there is only one source, or none. Free it by
+ * uvperf_decoder_free. Returns 0 or -ENOMEM. */
 int uvperf__decoder_make(uvperf_decoder_t **decoder);
 
 /* Adds a source with its ids to a decoder of uvperf__decoder_make. Sources with
- * one attr (the same pointer) share how that is read, which is found out when
- * the first of them is added, so that thousands of events take little: a table
- * entry each. The source, and its ids as they are, must stay until
- * uvperf__decoder_remove; a record that is in the user's hands stays as it is.
- * 0; -EINVAL and -E2BIG as uvperf_decoder_new says for several sources; -EEXIST
- * for an id that another has; -ENOMEM. Nothing is changed then. */
+ * the same attr (the same pointer) share a reader, so each of thousands of
+ * events takes only a table entry. The source and its ids must stay unchanged
+ * until uvperf__decoder_remove. A record that the user holds does not change.
+ * Returns 0; -EINVAL and -E2BIG as uvperf_decoder_new for several sources;
+ * -EEXIST for an id that another source has; -ENOMEM. After a failure nothing
+ * has changed. */
 int uvperf__decoder_add(uvperf_decoder_t *decoder,
                         const uvperf_source_t *source);
 
-/* Forgets a source that was added, and its ids; and, with the last one of an
- * attr, how that is read, so that the attr may go. A record that is in the
- * user's hands stays as it is until the next uvperf_decode, but for its
- * `source`, if that is freed. */
+/* Removes a source and its ids; with the last source of an attr also its
+ * reader, so that the attr may be freed. A record that the user holds stays
+ * valid until the next uvperf_decode, except its `source`, if that is freed. */
 void uvperf__decoder_remove(uvperf_decoder_t *decoder,
                             const uvperf_source_t *source);
 
@@ -83,29 +82,28 @@ void uvperf__decoder_remove(uvperf_decoder_t *decoder,
 const uvperf_source_t *uvperf__decoder_source(const uvperf_decoder_t *decoder,
                                               uint64_t id);
 
-/* Decodes a record of a ring, whose size was found to be sound: the header is
- * not asked for it again, because another process's record can be written over
- * it. There is always a record: 0, or -EPROTO if it is raw. `alone` is the only
- * source that writes samples into the ring of the record, of a decoder of
- * uvperf__decoder_make; or NULL. If it is given, a sample whose id is unknown
- * belongs to it. */
+/* Decodes a record of a ring. Its size was checked before and is not read from
+ * the header again, because another process's record can be written over it.
+ * There is always a record: returns 0, or -EPROTO if it is raw. `alone`, or
+ * NULL, is the only source of this decoder (of uvperf__decoder_make) that
+ * writes samples into the record's ring: a sample whose id is unknown belongs
+ * to it. */
 int uvperf__decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
                    const void *bytes, size_t size,
                    const uvperf_record_t **record);
 
-/* The same as the following, from the id. */
+/* As uvperf__decoder_time, but always finds the source by the id first. */
 int uvperf__decoder_find_time(const uvperf_decoder_t *decoder,
                               const void *bytes, size_t size, uint64_t *time);
 
-/* Finds when a record was written, without decoding it: 1 and *time; or 0 where
- * it does not tell (its id is nobody's, or its source has no PERF_SAMPLE_TIME
- * or, unless it is a sample, no sample_id_all, or it is too short). What
- * uvperf_decode makes of the same record has the same time, if it has any. A
- * sample of nobody, as of a source that was removed, does tell it if the time
- * is at one place in the samples of all sources that there were: then nobody
- * asks for the id. `size` is its header.size, which the caller has checked: a
- * multiple of 8, and there are as many bytes. The decoder's record is left
- * alone. Here, as it is done for each record in the order of time. */
+/* Finds when a record was written, without decoding it. Returns 1 and *time; or
+ * 0 if it has no time: its id is unknown, its source lacks PERF_SAMPLE_TIME (or
+ * sample_id_all, unless it is a sample), or it is too short. uvperf_decode
+ * finds the same time in it, if any. If the time is at one place in the samples
+ * of all sources that there ever were, the id is not needed, so a sample of a
+ * removed source has a time too. `size` is header.size, which the caller has
+ * checked: a multiple of 8, and all bytes are there. The decoder's record does
+ * not change. Inline, because it is called for each record in time order. */
 static inline int uvperf__decoder_time(const uvperf_decoder_t *decoder,
                                        const void *bytes, size_t size,
                                        uint64_t *time) {
@@ -115,7 +113,7 @@ static inline int uvperf__decoder_time(const uvperf_decoder_t *decoder,
   return 1;
 }
 
-/* The slot of a sample's writer, found by its id. */
+/* The slot of a sample's source, found by its id. */
 static inline const uvperf__id_slot_t *
 uvperf__decoder_find(const uvperf_decoder_t *decoder, const uint8_t *bytes,
                      size_t size) {
@@ -129,8 +127,9 @@ uvperf__decoder_find(const uvperf_decoder_t *decoder, const uint8_t *bytes,
 }
 
 /* Decodes a record whose header, already loaded, is sound, if it is a sample
- * that can be: else NULL, and uvperf_decode tells what it is. The record is
- * valid as that of uvperf_decode is. Here, as it is done for each record. */
+ * that has exactly its fields. Else it returns NULL, and uvperf__decode
+ * decides. The record is valid as long as a record of uvperf_decode. Inline,
+ * because each sample passes it. */
 static inline const uvperf_record_t *
 uvperf__decode_sample(uvperf_decoder_t *decoder, const uint8_t *bytes,
                       uint64_t header) {

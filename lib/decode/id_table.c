@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A table of numbers that come and go, for months: what is taken out leaves
- * nothing behind, as those that follow it are moved up. A mark in its place
- * would do for finding, but marks gather until every search passes all of
- * them. */
+/* Ids come and go for months, so a removed one leaves nothing: those that
+ * follow it are moved up. Marks in their place would gather until every search
+ * passes all of them. */
 #include "decode/id_table.h"
 
 #include <errno.h>
@@ -78,7 +77,7 @@ void uvperf__id_table_remove(uvperf__id_table_t *table, uint64_t id) {
   for (i = behind(table, hole + 1, 0); slots[i].reader != NULL;
        i = behind(table, i + 1, 0)) {
     home = uvperf__id_table_home(table, slots[i].id);
-    /* What would not be found with a hole before it goes there. */
+    /* An id that would not be found with a hole before it moves there. */
     if (behind(table, i, home) < behind(table, i, hole))
       continue;
     slots[hole] = slots[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A table in which numbers that come and go are looked up for each
- * record: ids of events, and where they lead. */
+/* A hash table from the ids of events to their sources, which come and go; each
+ * sample looks up its id here. (The decoder keeps its attrs in one too.) */
 #ifndef UVPERF_LIB_DECODE_ID_TABLE_H
 #define UVPERF_LIB_DECODE_ID_TABLE_H
 
@@ -17,7 +17,8 @@ typedef struct uvperf__id_slot_s {
   const uvperf_source_t *source;
 } uvperf__id_slot_t;
 
-/* Open addressing with linear probing. Zeroed is not enough: see make. */
+/* Open addressing with linear probing. Must be made by
+ * uvperf__id_table_make. */
 typedef struct uvperf__id_table_s {
   uvperf__id_slot_t *slots;
   size_t nr_slots; /* a power of two */
@@ -28,17 +29,18 @@ typedef struct uvperf__id_table_s {
 int uvperf__id_table_make(uvperf__id_table_t *table);
 void uvperf__id_table_free(uvperf__id_table_t *table);
 
-/* Makes room for so many more: 0 or -ENOMEM, and nothing is changed then. What
- * find gave is not valid after it. */
+/* Makes room for nr more. Returns 0, or -ENOMEM and nothing has changed. Slots
+ * that find returned are not valid afterwards. */
 int uvperf__id_table_reserve(uvperf__id_table_t *table, size_t nr);
 
-/* Puts an id, for which there is room, into the table, or gives the one that is
- * there another reader (not NULL) and source. */
+/* Puts an id into the table, which has room for it, or replaces the reader (not
+ * NULL) and source of one that is there. */
 void uvperf__id_table_put(uvperf__id_table_t *table, uint64_t id,
                           struct uvperf__reader_s *reader,
                           const uvperf_source_t *source);
 
-/* Takes an id out, if it is there. What find gave is not valid after it. */
+/* Removes an id if it is there. Slots that find returned are not valid
+ * afterwards. */
 void uvperf__id_table_remove(uvperf__id_table_t *table, uint64_t id);
 
 /* Fibonacci hashing: ids are small and dense, the high bits are the good
@@ -50,8 +52,8 @@ static inline size_t uvperf__id_table_home(const uvperf__id_table_t *table,
   return (size_t)(hash >> 32) & (table->nr_slots - 1);
 }
 
-/* The slot of an id, or the free one where it would be. Here, as it is done for
- * each record. */
+/* The slot of an id, or the free one where it would be. Inline, because it is
+ * called for each record. */
 static inline uvperf__id_slot_t *
 uvperf__id_table_find(const uvperf__id_table_t *table, uint64_t id) {
   size_t i = uvperf__id_table_home(table, id);

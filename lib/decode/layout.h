@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What of an attr decides how the event's records look. */
+/* The parts of an attr that decide the layout of its event's records, and where
+ * id and time lie in them. */
 #ifndef UVPERF_LIB_DECODE_LAYOUT_H
 #define UVPERF_LIB_DECODE_LAYOUT_H
 
@@ -36,7 +37,7 @@ typedef struct uvperf__layout_s {
 void uvperf__layout_read(uvperf__layout_t *layout,
                          const struct perf_event_attr *attr);
 
-/* Whether records of a type look the same with both. */
+/* Whether records of a type have the same layout with both. */
 int uvperf__layout_is_same(const uvperf__layout_t *layout,
                            const uvperf__layout_t *other, uint32_t type);
 
@@ -45,7 +46,7 @@ int uvperf__layout_is_same(const uvperf__layout_t *layout,
 size_t uvperf__layout_id_front(const uvperf__layout_t *layout);
 size_t uvperf__layout_id_back(const uvperf__layout_t *layout);
 
-/* The same of the time. */
+/* The same for the time. */
 size_t uvperf__layout_time_front(const uvperf__layout_t *layout);
 size_t uvperf__layout_time_back(const uvperf__layout_t *layout);
 

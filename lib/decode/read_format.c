@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Values in the format of read(2). The layout is that of the comment at enum
- * perf_event_read_format in <linux/perf_event.h>; the kernel writes it in
- * perf_output_read_one and perf_output_read_group. */
+/* Counts in the format of read(2), of one event or of a group. The layout is
+ * described at enum perf_event_read_format in <linux/perf_event.h>; the kernel
+ * writes it in perf_output_read_one and perf_output_read_group. */
 #include "decode/read_format.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 
 #include "util/bytes.h"
 
-/* Where the words are: in a group the shared ones first, nr and the times, and
- * then all of each value, itself, id, lost; in a single the times stand between
- * the value and the rest of it. */
+/* The order of the words. A group: nr and the times, which all share; then
+ * value, id and lost of each event. A single event: value, the times, id and
+ * lost. */
 static size_t has(uint64_t format, uint64_t bit) {
   return (format & bit) != 0;
 }
@@ -50,8 +50,8 @@ int uvperf__read_format_parse(uint64_t format, const void *bytes, size_t size,
     return -EPROTO;
   if (format & PERF_FORMAT_GROUP)
     nr = uvperf__u64(bytes);
-  /* The first lets the product not overflow; a division would take longer than
-   * all the rest. */
+  /* The first check keeps the product from overflowing; a division would take
+   * longer than all the rest. */
   if (nr > room || nr * each > room - shared)
     return -EPROTO;
   read->format = format;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All record types but PERF_RECORD_SAMPLE: their bodies and their trailer. */
+/* All record types except PERF_RECORD_SAMPLE: their bodies and their
+ * trailer. */
 #ifndef UVPERF_LIB_DECODE_RECORD_H
 #define UVPERF_LIB_DECODE_RECORD_H
 
@@ -19,8 +20,8 @@ int uvperf__record_is_known(uint32_t type);
 int uvperf__record_decode(const uvperf__layout_t *layout, const uint8_t *body,
                           size_t room, uvperf_record_t *record);
 
-/* Decodes struct sample_id, the trailer that attr.sample_id_all appends to every
- * record but the samples. `type` has its PERF_SAMPLE_* bits: they are the
+/* Decodes struct sample_id, the trailer that attr.sample_id_all appends to
+ * every record but the samples. `type` has its PERF_SAMPLE_* bits: they are the
  * record's `present`, and the fields that are not in it become 0. */
 void uvperf__record_decode_trailer(uint64_t type, const uint8_t *trailer,
                                    uvperf_record_t *record);

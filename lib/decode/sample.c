@@ -327,7 +327,7 @@ int uvperf__sample_decode_longer(const uvperf__sample_plan_t *plan,
   return 0;
 }
 
-/* -- what its fields say ---------------------------------------------------- */
+/* -- what its fields say -------------------------------------------------- */
 
 int uvperf_regs_get(const uvperf_regs_t *regs, unsigned int bit,
                     uint64_t *value) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PERF_RECORD_SAMPLE. */
+/* PERF_RECORD_SAMPLE: the plan by which the samples of an event are decoded,
+ * and the inline part that decodes most of them. */
 #ifndef UVPERF_LIB_DECODE_SAMPLE_H
 #define UVPERF_LIB_DECODE_SAMPLE_H
 
@@ -18,7 +19,7 @@
               PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |           \
               PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD))
 
-/* What of a sample varies, behind the front. */
+/* Which fields vary in size, after the front. */
 enum {
   UVPERF__SAMPLE_FIXED = 0,
   UVPERF__SAMPLE_ENDS_WITH_RAW = 1,
@@ -28,9 +29,10 @@ enum {
 
 /* How to decode the samples of one event, made once. */
 typedef struct uvperf__sample_plan_s {
-  /* What is asked for each sample, in one word, as a load costs more than a
-   * shift: the bits of UVPERF__SAMPLE_FRONT; from bit 32 on the bytes up to
-   * what varies, with the header; from bit 48 on what varies. */
+  /* Three things that each sample needs, in one word, as a load costs more than
+   * a shift: the bits of UVPERF__SAMPLE_FRONT; from bit 32 on the bytes up to
+   * the fields that vary, with the header; from bit 48 on
+   * UVPERF__SAMPLE_FIXED… */
   uint64_t shape;
   uvperf__layout_t layout;
 } uvperf__sample_plan_t;
@@ -40,7 +42,7 @@ uvperf__sample_front_size(const uvperf__sample_plan_t *plan) {
   return (size_t)(plan->shape >> 32 & 0xffff);
 }
 
-/* Makes the plan, and prepares the record that it is used with: zero but for
+/* Makes the plan, and prepares the record that it is used with: all 0 except
  * what is the same in all samples of the event (type, present, masks). */
 void uvperf__sample_plan(uvperf__sample_plan_t *plan,
                          const uvperf__layout_t *layout,
@@ -59,8 +61,8 @@ int uvperf__sample_decode_longer(const uvperf__sample_plan_t *plan,
                                  uvperf_record_t *record);
 
 /* Copies the fields at the front to their places in the record, in the kernel's
- * order. What nearly every sampling event asks for goes without a question for
- * each. The time follows pid and tid in both. */
+ * order. The usual set of fields is copied without a test for each. The time
+ * follows pid and tid in both. */
 static inline void uvperf__sample_copy_front(uint32_t front, const uint8_t *at,
                                              uvperf_record_t *record) {
   const uint32_t usual = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
@@ -120,7 +122,8 @@ static inline void uvperf__sample_copy_front(uint32_t front, const uint8_t *at,
     record->sample.period = uvperf__u64(at);
 }
 
-/* The payload of a sample that ends with it. 1, or 0 where it does not. */
+/* Takes the payload of a sample that ends with it. Returns 1, or 0 if it does
+ * not end there. */
 static inline int uvperf__sample_take_last_raw(const uint8_t *at, size_t room,
                                                uvperf_record_t *record) {
   uint32_t size;
@@ -135,7 +138,7 @@ static inline int uvperf__sample_take_last_raw(const uint8_t *at, size_t room,
   return 1;
 }
 
-/* The same of a call chain that has frames. */
+/* The same for a call chain that has frames. */
 static inline int uvperf__sample_take_last_chain(const uint8_t *at, size_t room,
                                                  uvperf_record_t *record) {
   size_t nr = room / sizeof(uint64_t) - 1;
@@ -148,11 +151,11 @@ static inline int uvperf__sample_take_last_chain(const uint8_t *at, size_t room,
   return 1;
 }
 
-/* Decodes the body of a record of `size` bytes, header included and a multiple
- * of 8, into a record that was prepared with this plan. Writes all fields that
- * were asked for and no other. 0, or -EPROTO. Here, as it is done for each
- * sample: what ends with a payload or a call chain, and has nothing else that
- * varies, is decoded without a call. */
+/* Decodes a sample of `size` bytes, header included and a multiple of 8, into a
+ * record that was prepared with this plan. Writes all requested fields and no
+ * others. Returns 0, or -EPROTO. Inline, because it is called for each sample:
+ * one in which nothing varies but a payload or a call chain at its end is
+ * decoded without a call. */
 static inline int uvperf__sample_decode(const uvperf__sample_plan_t *plan,
                                         const uint8_t *bytes, size_t size,
                                         uvperf_record_t *record) {
