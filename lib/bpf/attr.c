@@ -91,35 +91,9 @@ int uvperf__bpf_attr_make(struct perf_event_attr **attr,
   return 0;
 }
 
-static int clock_of(const struct perf_event_attr *attr) {
-  if (uvperf__attr_value(attr, UVPERF_ATTR_USE_CLOCKID) == 0)
-    return -1;
-  return (int)uvperf__attr_value(attr, UVPERF_ATTR_CLOCKID);
-}
-
-/* Of the records beside the samples none counts as an event: where each sample
- * is to wake the loop, and would find no timer, they do by the first byte. */
-static uint32_t wakeup_bytes(const uvperf__bpf_outputs_options_t *options,
-                             const struct perf_event_attr *attr) {
-  if (options->wakeup_events == 1 && !uvperf__attr_wakes_each(attr))
-    return 1;
-  return options->wakeup_bytes;
-}
-
 /* A record that is larger than an overwritable ring is written over its own
  * header (__perf_output_begin in kernel/events/ring_buffer.c). How large a
  * payload is to be is not known here, a dump of the stack is. */
-static int have_room(const uvperf__cpu_rings_options_t *rings,
-                     uvperf_error_t *error) {
-  if (uvperf__cpu_rings_fit(rings))
-    return 0;
-  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "attr.sample_stack_user %zu is not below the "
-                           "overwritable rings of options.ring_bytes %zu: no "
-                           "record would be whole",
-                           rings->above_bytes, rings->ring_bytes);
-}
-
 int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
                            const uvperf__bpf_outputs_options_t *options,
                            const struct perf_event_attr *attr,
@@ -129,10 +103,23 @@ int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
   memset(rings, 0, sizeof(*rings));
   rings->root = options->root;
   rings->ring_bytes = options->ring_bytes;
-  rings->wakeup_bytes = wakeup_bytes(options, attr);
-  rings->clockid = clock_of(attr);
+  /* Of the records beside the samples none counts as an event: where each
+   * sample is to wake the loop, and would find no timer, they do by the first
+   * byte. */
+  rings->wakeup_bytes = options->wakeup_bytes;
+  if (options->wakeup_events == 1 && !uvperf__attr_wakes_each(attr))
+    rings->wakeup_bytes = 1;
+  rings->clockid = -1;
+  if (uvperf__attr_value(attr, UVPERF_ATTR_USE_CLOCKID))
+    rings->clockid = (int)uvperf__attr_value(attr, UVPERF_ATTR_CLOCKID);
   rings->overwrite = options->overwrite;
   rings->above_bytes = options->overwrite ? uvperf__attr_stack(attr) : 0;
   rc = uvperf__cpu_rings_check(rings, error);
-  return rc != 0 ? rc : have_room(rings, error);
+  if (rc != 0 || uvperf__cpu_rings_fit(rings))
+    return rc;
+  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "attr.sample_stack_user %zu is not below the "
+                           "overwritable rings of options.ring_bytes %zu: no "
+                           "record would be whole",
+                           rings->above_bytes, rings->ring_bytes);
 }

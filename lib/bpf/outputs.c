@@ -59,6 +59,127 @@ static int check_process(const uvperf__bpf_outputs_t *outputs,
                            "the events belong to the parent process");
 }
 
+/* -- which CPUs ------------------------------------------------------------ */
+
+static bpf_output_t *find_output(const uvperf__bpf_outputs_t *outputs,
+                                 int cpu) {
+  size_t i;
+
+  for (i = 0; i < outputs->nr; i++)
+    if (outputs->outputs[i].cpu == cpu)
+      return &outputs->outputs[i];
+  return NULL;
+}
+
+static int no_memory_for_cpus(uvperf_error_t *error) {
+  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for the events of the CPUs");
+}
+
+static int add_output(uvperf__bpf_outputs_t *outputs, int cpu,
+                      bpf_output_t **added, uvperf_error_t *error) {
+  bpf_output_t *grown = uvperf__grow(outputs->outputs, outputs->nr,
+                                     &outputs->room, 4, sizeof(*grown));
+
+  if (grown == NULL)
+    return no_memory_for_cpus(error);
+  outputs->outputs = grown;
+  *added = &grown[outputs->nr++];
+  memset(*added, 0, sizeof(**added));
+  (*added)->cpu = cpu;
+  (*added)->fd = -1;
+  (*added)->status = -ENODEV;
+  return 0;
+}
+
+/* One of which that is not known is tried. */
+static int is_online(const uvperf__bpf_outputs_t *outputs, int cpu) {
+  return uvperf__system_has_cpu(outputs->root, "online", cpu) != 0;
+}
+
+/* Without a list of the user's all that are planned are. */
+static int is_to_open(const uvperf__bpf_outputs_t *outputs, int cpu) {
+  return outputs->cpus == NULL || is_online(outputs, cpu);
+}
+
+static int has_entry(const uvperf__bpf_outputs_t *outputs, int cpu) {
+  return (uint32_t)cpu < outputs->map.max_entries;
+}
+
+static int list_cpus(const uvperf__bpf_outputs_t *outputs, int *cpus,
+                     size_t *nr) {
+  if (outputs->cpus != NULL)
+    return uvperf__cpu_list_parse(outputs->cpus, cpus, nr);
+  return uvperf__system_cpus(outputs->root, "online", cpus, nr);
+}
+
+static int explain_list(const uvperf__bpf_outputs_t *outputs, int code,
+                        uvperf_error_t *error) {
+  if (code == -ENOMEM)
+    return no_memory_for_cpus(error);
+  if (outputs->cpus != NULL)
+    return uvperf__error_set(
+        error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "options.cpus \"%.64s\" is no list of CPUs such as "
+        "\"0-3,8\"",
+        outputs->cpus);
+  if (uvperf__is_shortage(code))
+    return uvperf__error_shortage(error, code,
+                                  "the list of CPUs cannot be read");
+  return uvperf__error_set(
+      error, code, UVPERF_CAUSE_NO_CPU,
+      "/sys/devices/system/cpu/online does not tell which "
+      "CPUs are online (errno %d): mount sysfs on /sys, or "
+      "list them in options.cpus",
+      -code);
+}
+
+/* Another CPU may come online between two readings. */
+static int read_list(const uvperf__bpf_outputs_t *outputs, int **cpus,
+                     size_t *nr, uvperf_error_t *error) {
+  int rc;
+
+  *cpus = NULL;
+  *nr = 0;
+  while ((rc = list_cpus(outputs, *cpus, nr)) == -ENOBUFS) {
+    uvperf__free(*cpus);
+    *cpus = uvperf__calloc(*nr, sizeof(**cpus));
+    if (*cpus == NULL)
+      return explain_list(outputs, -ENOMEM, error);
+  }
+  if (rc == 0 && *nr == 0)
+    rc = -ENODATA;
+  return rc == 0 ? 0 : explain_list(outputs, rc, error);
+}
+
+/* Of a list of the user's each must have an entry; of those that are online the
+ * others are left out. */
+static int plan_cpu(uvperf__bpf_outputs_t *outputs, int cpu,
+                    uvperf_error_t *error) {
+  bpf_output_t *added;
+
+  if (has_entry(outputs, cpu))
+    return add_output(outputs, cpu, &added, error);
+  if (outputs->cpus == NULL)
+    return 0;
+  return uvperf__error_set(
+      error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+      "options.cpus has CPU %d, and the map has %u entries: "
+      "give it more, as max_entries, or list no such CPU",
+      cpu, outputs->map.max_entries);
+}
+
+static int plan_cpus(uvperf__bpf_outputs_t *outputs, uvperf_error_t *error) {
+  int *cpus = NULL;
+  size_t nr, i;
+  int rc = read_list(outputs, &cpus, &nr, error);
+
+  for (i = 0; rc == 0 && i < nr; i++)
+    rc = plan_cpu(outputs, cpus[i], error);
+  uvperf__free(cpus);
+  return rc;
+}
+
 /* -- one event ------------------------------------------------------------- */
 
 static void close_output(bpf_output_t *output) {
@@ -94,8 +215,15 @@ static int open_event(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
                       uvperf_error_t *error) {
   struct perf_event_attr *attr = outputs->attr;
   uint32_t asked_size = attr->size;
-  uvperf__attempt_t attempt = {error, outputs->root, attr, asked_size, 0,
-                               -1,    output->cpu,   -1,   NULL,       NULL};
+  uvperf__attempt_t attempt = {
+      .error = error,
+      .root = outputs->root,
+      .attr = attr,
+      .asked_size = asked_size,
+      .pid = -1,
+      .cpu = output->cpu,
+      .cgroup = -1,
+  };
 
   output->fd =
       uvperf__sys_open(attr, -1, output->cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -110,7 +238,7 @@ static int open_event(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
 
 static int explain_ioctl(const uvperf__bpf_outputs_t *outputs, int code,
                          unsigned long request, uvperf_error_t *error) {
-  const uvperf__control_t control = {request, outputs->attr, 0, NULL, NULL};
+  const uvperf__control_t control = {.request = request, .attr = outputs->attr};
 
   return uvperf__explain_control(error, code, outputs->root, &control);
 }
@@ -130,8 +258,8 @@ static int join_ring(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
   return 0;
 }
 
-static int enable(const uvperf__bpf_outputs_t *outputs,
-                  const bpf_output_t *output, uvperf_error_t *error) {
+static int enable_output(const uvperf__bpf_outputs_t *outputs,
+                         const bpf_output_t *output, uvperf_error_t *error) {
   int rc;
 
   if (output->fd < 0)
@@ -172,219 +300,6 @@ static int take_output(const uvperf__bpf_outputs_t *outputs,
     return 0;
   rc = uvperf__bpf_map_take(&outputs->map, (uint32_t)output->cpu, error);
   output->is_put = rc != 0;
-  return rc;
-}
-
-/* -- enabling -------------------------------------------------------------- */
-
-int uvperf__bpf_outputs_enable(uvperf__bpf_outputs_t *outputs,
-                               uvperf_error_t *error) {
-  int first = check_process(outputs, error);
-  size_t i;
-  int rc;
-
-  if (first != 0)
-    return first;
-  for (i = 0; i < outputs->nr; i++) {
-    rc = enable(outputs, &outputs->outputs[i], first == 0 ? error : NULL);
-    if (first == 0)
-      first = rc;
-  }
-  outputs->is_enabled = 1;
-  return first;
-}
-
-void uvperf__bpf_outputs_disable(uvperf__bpf_outputs_t *outputs) {
-  size_t i;
-
-  if (check_process(outputs, NULL) != 0)
-    return;
-  for (i = 0; i < outputs->nr; i++)
-    if (outputs->outputs[i].fd >= 0)
-      uvperf__sys_ioctl(outputs->outputs[i].fd, PERF_EVENT_IOC_DISABLE, 0);
-  outputs->is_enabled = 0;
-}
-
-/* -- in the map ------------------------------------------------------------ */
-
-/* While it goes on `is_put` of each tells how far it came, and when it fails
- * that is what is undone: before, none was there, or all were that have an
- * event. */
-static int move_all(uvperf__bpf_outputs_t *outputs, int put,
-                    uvperf_error_t *error) {
-  bpf_output_t *all = outputs->outputs;
-  size_t i, undone;
-  int rc = 0;
-
-  for (i = 0; i < outputs->nr && rc == 0; i++)
-    rc = put ? put_output(outputs, &all[i], error)
-             : take_output(outputs, &all[i], error);
-  if (rc == 0) {
-    outputs->is_put = put;
-    return 0;
-  }
-  for (undone = 0; undone < i; undone++) {
-    if (put)
-      take_output(outputs, &all[undone], NULL);
-    else
-      put_output(outputs, &all[undone], NULL);
-  }
-  return rc;
-}
-
-int uvperf__bpf_outputs_put(uvperf__bpf_outputs_t *outputs,
-                            uvperf_error_t *error) {
-  int rc = check_process(outputs, error);
-
-  if (rc != 0 || outputs->is_put)
-    return rc;
-  return move_all(outputs, 1, error);
-}
-
-int uvperf__bpf_outputs_take(uvperf__bpf_outputs_t *outputs,
-                             uvperf_error_t *error) {
-  int rc = check_process(outputs, error);
-
-  if (rc != 0 || !outputs->is_put)
-    return rc;
-  return move_all(outputs, 0, error);
-}
-
-int uvperf__bpf_outputs_are_put(const uvperf__bpf_outputs_t *outputs) {
-  return outputs->is_put;
-}
-
-/* By hand only where closing the map does not do it: what is under a key by now
- * may be somebody else's. */
-void uvperf__bpf_outputs_leave_map(uvperf__bpf_outputs_t *outputs) {
-  size_t i;
-
-  if (check_process(outputs, NULL) == 0 &&
-      !uvperf__bpf_map_clears(&outputs->map))
-    for (i = 0; i < outputs->nr; i++)
-      take_output(outputs, &outputs->outputs[i], NULL);
-  for (i = 0; i < outputs->nr; i++)
-    outputs->outputs[i].is_put = 0;
-  outputs->is_put = 0;
-  uvperf__bpf_map_close(&outputs->map);
-}
-
-/* -- which CPUs ------------------------------------------------------------ */
-
-static bpf_output_t *find(const uvperf__bpf_outputs_t *outputs, int cpu) {
-  size_t i;
-
-  for (i = 0; i < outputs->nr; i++)
-    if (outputs->outputs[i].cpu == cpu)
-      return &outputs->outputs[i];
-  return NULL;
-}
-
-static int no_memory_for_cpus(uvperf_error_t *error) {
-  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for the events of the CPUs");
-}
-
-static int add(uvperf__bpf_outputs_t *outputs, int cpu, bpf_output_t **added,
-               uvperf_error_t *error) {
-  bpf_output_t *grown = uvperf__grow(outputs->outputs, outputs->nr,
-                                     &outputs->room, 4, sizeof(*grown));
-
-  if (grown == NULL)
-    return no_memory_for_cpus(error);
-  outputs->outputs = grown;
-  *added = &grown[outputs->nr++];
-  memset(*added, 0, sizeof(**added));
-  (*added)->cpu = cpu;
-  (*added)->fd = -1;
-  (*added)->status = -ENODEV;
-  return 0;
-}
-
-/* One that cannot be told is tried. */
-static int is_online(const uvperf__bpf_outputs_t *outputs, int cpu) {
-  return uvperf__system_has_cpu(outputs->root, "online", cpu) != 0;
-}
-
-/* Without a list of the user's all that are planned are. */
-static int is_to_open(const uvperf__bpf_outputs_t *outputs, int cpu) {
-  return outputs->cpus == NULL || is_online(outputs, cpu);
-}
-
-static int has_entry(const uvperf__bpf_outputs_t *outputs, int cpu) {
-  return (uint32_t)cpu < outputs->map.max_entries;
-}
-
-static int list(const uvperf__bpf_outputs_t *outputs, int *cpus, size_t *nr) {
-  if (outputs->cpus != NULL)
-    return uvperf__cpu_list_parse(outputs->cpus, cpus, nr);
-  return uvperf__system_cpus(outputs->root, "online", cpus, nr);
-}
-
-static int explain_list(const uvperf__bpf_outputs_t *outputs, int code,
-                        uvperf_error_t *error) {
-  if (code == -ENOMEM)
-    return no_memory_for_cpus(error);
-  if (outputs->cpus != NULL)
-    return uvperf__error_set(
-        error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "options.cpus \"%.64s\" is no list of CPUs such as "
-        "\"0-3,8\"",
-        outputs->cpus);
-  if (uvperf__is_shortage(code))
-    return uvperf__error_shortage(error, code,
-                                  "the list of CPUs cannot be read");
-  return uvperf__error_set(
-      error, code, UVPERF_CAUSE_NO_CPU,
-      "/sys/devices/system/cpu/online does not tell which "
-      "CPUs are online (errno %d): mount sysfs on /sys, or "
-      "list them in options.cpus",
-      -code);
-}
-
-/* Another CPU may come online between two looks. */
-static int take_list(const uvperf__bpf_outputs_t *outputs, int **cpus,
-                     size_t *nr, uvperf_error_t *error) {
-  int rc;
-
-  *cpus = NULL;
-  *nr = 0;
-  while ((rc = list(outputs, *cpus, nr)) == -ENOBUFS) {
-    uvperf__free(*cpus);
-    *cpus = uvperf__calloc(*nr, sizeof(**cpus));
-    if (*cpus == NULL)
-      return explain_list(outputs, -ENOMEM, error);
-  }
-  if (rc == 0 && *nr == 0)
-    rc = -ENODATA;
-  return rc == 0 ? 0 : explain_list(outputs, rc, error);
-}
-
-/* Of a list of the user's each must have an entry; of those that are online the
- * others are left out. */
-static int plan_cpu(uvperf__bpf_outputs_t *outputs, int cpu,
-                    uvperf_error_t *error) {
-  bpf_output_t *added;
-
-  if (has_entry(outputs, cpu))
-    return add(outputs, cpu, &added, error);
-  if (outputs->cpus == NULL)
-    return 0;
-  return uvperf__error_set(
-      error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-      "options.cpus has CPU %d, and the map has %u entries: "
-      "give it more, as max_entries, or list no such CPU",
-      cpu, outputs->map.max_entries);
-}
-
-static int plan_cpus(uvperf__bpf_outputs_t *outputs, uvperf_error_t *error) {
-  int *cpus = NULL;
-  size_t nr, i;
-  int rc = take_list(outputs, &cpus, &nr, error);
-
-  for (i = 0; rc == 0 && i < nr; i++)
-    rc = plan_cpu(outputs, cpus[i], error);
-  uvperf__free(cpus);
   return rc;
 }
 
@@ -466,6 +381,95 @@ static int open_or_shrink(uvperf__bpf_outputs_t *outputs,
   return rc;
 }
 
+/* -- enabling -------------------------------------------------------------- */
+
+int uvperf__bpf_outputs_enable(uvperf__bpf_outputs_t *outputs,
+                               uvperf_error_t *error) {
+  int first = check_process(outputs, error);
+  size_t i;
+  int rc;
+
+  if (first != 0)
+    return first;
+  for (i = 0; i < outputs->nr; i++) {
+    rc =
+        enable_output(outputs, &outputs->outputs[i], first == 0 ? error : NULL);
+    if (first == 0)
+      first = rc;
+  }
+  outputs->is_enabled = 1;
+  return first;
+}
+
+void uvperf__bpf_outputs_disable(uvperf__bpf_outputs_t *outputs) {
+  size_t i;
+
+  if (check_process(outputs, NULL) != 0)
+    return;
+  for (i = 0; i < outputs->nr; i++)
+    if (outputs->outputs[i].fd >= 0)
+      uvperf__sys_ioctl(outputs->outputs[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+  outputs->is_enabled = 0;
+}
+
+/* -- in the map ------------------------------------------------------------ */
+
+/* While it goes on `is_put` of each tells how far it came, and when it fails
+ * that is what is undone: before, none was there, or all were that have an
+ * event. */
+static int move_all(uvperf__bpf_outputs_t *outputs, int put,
+                    uvperf_error_t *error) {
+  bpf_output_t *all = outputs->outputs;
+  size_t i, undone;
+  int rc = check_process(outputs, error);
+
+  if (rc != 0 || outputs->is_put == put)
+    return rc;
+  for (i = 0; i < outputs->nr && rc == 0; i++)
+    rc = put ? put_output(outputs, &all[i], error)
+             : take_output(outputs, &all[i], error);
+  if (rc == 0) {
+    outputs->is_put = put;
+    return 0;
+  }
+  for (undone = 0; undone < i; undone++) {
+    if (put)
+      take_output(outputs, &all[undone], NULL);
+    else
+      put_output(outputs, &all[undone], NULL);
+  }
+  return rc;
+}
+
+int uvperf__bpf_outputs_put(uvperf__bpf_outputs_t *outputs,
+                            uvperf_error_t *error) {
+  return move_all(outputs, 1, error);
+}
+
+int uvperf__bpf_outputs_take(uvperf__bpf_outputs_t *outputs,
+                             uvperf_error_t *error) {
+  return move_all(outputs, 0, error);
+}
+
+int uvperf__bpf_outputs_are_put(const uvperf__bpf_outputs_t *outputs) {
+  return outputs->is_put;
+}
+
+/* By hand only where closing the map does not do it: what is under a key by now
+ * may be somebody else's. */
+void uvperf__bpf_outputs_leave_map(uvperf__bpf_outputs_t *outputs) {
+  size_t i;
+
+  if (check_process(outputs, NULL) == 0 &&
+      !uvperf__bpf_map_clears(&outputs->map))
+    for (i = 0; i < outputs->nr; i++)
+      take_output(outputs, &outputs->outputs[i], NULL);
+  for (i = 0; i < outputs->nr; i++)
+    outputs->outputs[i].is_put = 0;
+  outputs->is_put = 0;
+  uvperf__bpf_map_close(&outputs->map);
+}
+
 /* -- new and free ---------------------------------------------------------- */
 
 static int no_memory(uvperf_error_t *error) {
@@ -537,8 +541,8 @@ static int make(uvperf__bpf_outputs_t *outputs,
   return rc;
 }
 
-/* One fd more would not help: what all of it needs is told, when all is closed
- * again. */
+/* One fd more would not help: the error says what all of it needs. Called when
+ * all is closed again. */
 static void explain_fds(size_t nr, uvperf_error_t *error) {
   uvperf__fd_limits_t fds;
   uint64_t needed;
@@ -586,14 +590,11 @@ int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs,
 /* Disabled before they are closed, as others may have the files: a child that
  * was forked and runs no other program. */
 void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs) {
-  size_t i;
-
   if (outputs == NULL)
     return;
   uvperf__bpf_outputs_leave_map(outputs);
   uvperf__bpf_outputs_disable(outputs);
-  for (i = 0; i < outputs->nr; i++)
-    close_output(&outputs->outputs[i]);
+  close_all(outputs);
   uvperf__free(outputs->outputs);
   uvperf_decoder_free(outputs->decoder);
   uvperf__cpu_rings_free(outputs->rings);
@@ -608,7 +609,7 @@ void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs) {
  * kernel/events/core.c). In the map it would answer programs that name the CPU
  * by -EOPNOTSUPP: an entry that cannot be deleted now is tried again when all
  * are taken out. */
-static void go(uvperf__bpf_outputs_t *outputs, bpf_output_t *output) {
+static void close_gone(uvperf__bpf_outputs_t *outputs, bpf_output_t *output) {
   take_output(outputs, output, NULL);
   count_lost(outputs, output);
   close_output(output);
@@ -616,32 +617,21 @@ static void go(uvperf__bpf_outputs_t *outputs, bpf_output_t *output) {
 }
 
 void uvperf__bpf_outputs_cpu_gone(uvperf__bpf_outputs_t *outputs, int cpu) {
-  bpf_output_t *output = find(outputs, cpu);
+  bpf_output_t *output = find_output(outputs, cpu);
 
   if (output != NULL && check_process(outputs, NULL) == 0)
-    go(outputs, output);
-}
-
-/* 0 and *output, NULL for a CPU that is to have no event; or -ENOMEM and the
- * error. */
-static int find_or_add(uvperf__bpf_outputs_t *outputs, int cpu,
-                       bpf_output_t **output, uvperf_error_t *error) {
-  *output = find(outputs, cpu);
-  if (*output != NULL || outputs->cpus != NULL || cpu < 0 ||
-      !has_entry(outputs, cpu))
-    return 0;
-  return add(outputs, cpu, output, error);
+    close_gone(outputs, output);
 }
 
 /* The old one, if there is one, hears programs until the new one does. */
-static int replace(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
-                   uvperf_error_t *error) {
+static int reopen(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
+                  uvperf_error_t *error) {
   size_t nr = uvperf__cpu_rings_nr(outputs->rings);
   bpf_output_t fresh = {output->cpu, -1, 0, 0, 0, NULL};
   int rc = open_output(outputs, &fresh, error);
 
   if (rc == 0 && outputs->is_enabled)
-    rc = enable(outputs, &fresh, error);
+    rc = enable_output(outputs, &fresh, error);
   if (rc == 0 && outputs->is_put)
     rc = put_output(outputs, &fresh, error);
   if (rc == 0) {
@@ -652,7 +642,7 @@ static int replace(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
   }
   close_output(&fresh);
   uvperf__cpu_rings_cut(outputs->rings, nr);
-  go(outputs, output);
+  close_gone(outputs, output);
   output->status = rc;
   return rc;
 }
@@ -664,13 +654,20 @@ int uvperf__bpf_outputs_cpu_come(uvperf__bpf_outputs_t *outputs, int cpu,
 
   if (rc != 0 || outputs->is_fixed)
     return rc;
-  rc = find_or_add(outputs, cpu, &output, error);
-  return rc != 0 || output == NULL ? rc : replace(outputs, output, error);
+  output = find_output(outputs, cpu);
+  if (output == NULL) {
+    if (outputs->cpus != NULL || cpu < 0 || !has_entry(outputs, cpu))
+      return 0; /* it is to have no event */
+    rc = add_output(outputs, cpu, &output, error);
+    if (rc != 0)
+      return rc;
+  }
+  return reopen(outputs, output, error);
 }
 
 int uvperf__bpf_outputs_cpu_status(const uvperf__bpf_outputs_t *outputs,
                                    int cpu) {
-  const bpf_output_t *output = find(outputs, cpu);
+  const bpf_output_t *output = find_output(outputs, cpu);
   int status = output != NULL ? output->status : -ENODEV;
 
   if (cpu < 0 || cpu > UVPERF__MAX_CPU ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The events by which BPF programs write into rings: one for each CPU,
- * which writes into the ring of that CPU (cpu_rings.h) and is put into a
+ * which writes into the ring of that CPU (ring/cpu_rings.h) and is put into a
  * BPF_MAP_TYPE_PERF_EVENT_ARRAY under the CPU's id. No loop, no uv.h.
  *
  * The ring outlives its event: that of a CPU that comes back online is opened
@@ -61,7 +61,7 @@ int uvperf__bpf_outputs_take(uvperf__bpf_outputs_t *outputs,
 int uvperf__bpf_outputs_are_put(const uvperf__bpf_outputs_t *outputs);
 
 /* Takes them out for good, and lets go of the map: for a close. It cannot fail.
- * Where the map is held by a file of one's own (bpf_map.h) what somebody else
+ * Where the map is held by a file of one's own (map.h) what somebody else
  * has put in place of them stays; uvperf__bpf_outputs_take takes that out as
  * well, as the kernel does not tell whose an entry is. */
 void uvperf__bpf_outputs_leave_map(uvperf__bpf_outputs_t *outputs);
