@@ -38,50 +38,32 @@ _Static_assert(sizeof(uvperf_bpf_reader_t) == 8 * sizeof(void *),
  * So stop leaves in the map what resume put there before start, and takes out
  * what start has put there, whatever pause and resume did in between. */
 
-static int is_wanted(const reader_t *impl) {
-  return impl->is_wanted_by_start || impl->is_wanted_by_resume;
-}
-
-/* Undoes what somebody wanted who is the last. Of an entry that the kernel does
- * not let go of the event is off, and the program gets -EOPNOTSUPP. */
-static void withdraw(reader_t *impl) {
-  uvperf__bpf_outputs_take(impl->outputs, NULL);
-  uvperf__bpf_outputs_disable(impl->outputs);
-}
-
 /* Enables first, so that no program finds an event that is off. */
-static int bring_in(reader_t *impl, int is_paused, uvperf_error_t *error) {
+static int enable_and_put(reader_t *impl, int is_paused,
+                          uvperf_error_t *error) {
   int rc = uvperf__bpf_outputs_enable(impl->outputs, error);
 
   if (rc == 0 && !is_paused)
     rc = uvperf__bpf_outputs_put(impl->outputs, error);
-  if (rc != 0 && !is_wanted(impl))
+  if (rc != 0 && !impl->is_wanted_by_start && !impl->is_wanted_by_resume)
     uvperf__bpf_outputs_disable(impl->outputs);
   return rc;
 }
 
-static int want(reader_t *impl, uvperf_error_t *error) {
-  int rc = bring_in(impl, impl->is_paused, error);
-
-  if (rc == 0)
-    impl->is_wanted_by_start = 1;
-  return rc;
-}
-
-static void unwant(reader_t *impl) {
-  if (!impl->is_wanted_by_start)
-    return;
-  impl->is_wanted_by_start = 0;
-  if (!is_wanted(impl))
-    withdraw(impl);
-}
-
+/* Of an entry that the kernel does not let go of the event is off, and the
+ * program gets -EOPNOTSUPP. */
 static void end_delivery(reader_t *impl) {
   impl->is_started = 0;
   /* Also when it is not started: this may be inside a flush. */
   uvperf__watch_stop(impl->watch);
-  unwant(impl);
   uvperf__bpf_reader_leave_cpus(impl);
+  if (!impl->is_wanted_by_start)
+    return;
+  impl->is_wanted_by_start = 0;
+  if (impl->is_wanted_by_resume)
+    return;
+  uvperf__bpf_outputs_take(impl->outputs, NULL);
+  uvperf__bpf_outputs_disable(impl->outputs);
 }
 
 /* -- close ---------------------------------------------------------------- */
@@ -303,17 +285,6 @@ int uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
 
 /* -- start, stop, flush ---------------------------------------------------- */
 
-static int check_start(const reader_t *impl, uvperf_bpf_sample_cb cb,
-                       uvperf_error_t *error) {
-  if (cb == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "a callback is needed");
-  if (impl->is_started)
-    return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
-                             "already started");
-  return 0;
-}
-
 static int start_watch(reader_t *impl, const uvperf_stream_options_t *options,
                        uvperf_error_t *error) {
   uvperf__watch_options_t chosen;
@@ -337,8 +308,10 @@ static int start(reader_t *impl, const uvperf_stream_options_t *options,
   if (rc != 0)
     return rc;
   rc = uvperf__bpf_reader_follow_cpus(impl, error);
-  if (rc == 0 && !(options->flags & UVPERF_START_NO_ENABLE))
-    rc = want(impl, error);
+  if (rc == 0 && !(options->flags & UVPERF_START_NO_ENABLE)) {
+    rc = enable_and_put(impl, impl->is_paused, error);
+    impl->is_wanted_by_start = rc == 0;
+  }
   if (rc != 0)
     end_delivery(impl);
   return rc;
@@ -354,10 +327,15 @@ int uvperf_bpf_reader_start(uvperf_bpf_reader_t *reader,
   rc = uvperf__stream_copy(&own, options, error);
   if (rc == 0)
     rc = uvperf__bpf_reader_check_process(impl, error);
-  if (rc == 0)
-    rc = check_start(impl, cb, error);
-  if (rc == 0)
-    rc = start(impl, &own, error);
+  if (rc != 0)
+    return rc;
+  if (cb == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "a callback is needed");
+  if (impl->is_started)
+    return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
+                             "already started");
+  rc = start(impl, &own, error);
   if (rc != 0)
     return rc;
   impl->is_started = 1;
@@ -416,7 +394,7 @@ int uvperf_bpf_reader_resume(uvperf_bpf_reader_t *reader,
   int rc = uvperf__bpf_reader_check_process(impl, error);
 
   if (rc == 0)
-    rc = bring_in(impl, 0, error);
+    rc = enable_and_put(impl, 0, error);
   if (rc != 0)
     return rc;
   impl->is_paused = 0;
