@@ -3,66 +3,52 @@
  * order in which the kernel wrote them. */
 #include "bpf/internal.h"
 
-#include <string.h>
-
 #include "decode/decoder.h"
 #include "loop/drain.h"
 #include "loop/ring_report.h"
 
-/* -- one record ----------------------------------------------------------- */
-
-static void fill(uvperf_bpf_sample_t *sample, int status,
-                 const uvperf_record_t *record) {
-  sample->reserved = 0;
-  sample->data = NULL;
-  sample->size = 0;
-  sample->lost = 0;
-  sample->record = record;
-  if (status != 0)
-    return;
-  if (record->type == PERF_RECORD_SAMPLE) {
-    sample->data = record->sample.raw.data;
-    sample->size = record->sample.raw.size;
-  } else if (record->type == PERF_RECORD_LOST) {
-    sample->lost = record->lost.lost;
-  } else if (record->type == PERF_RECORD_LOST_SAMPLES) {
-    sample->lost = record->lost_samples.lost;
-  }
-}
+/* -- callbacks ------------------------------------------------------------- */
 
 void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
                                 const void *bytes, size_t size,
                                 uint64_t remaining,
                                 const uvperf__slice_t *slice) {
+  uvperf_bpf_sample_t sample = {.cpu = ring->cpu, .remaining = remaining};
   const uvperf_record_t *record;
-  uvperf_bpf_sample_t sample;
   int status;
 
   status = uvperf__decode(impl->decoder, NULL, bytes, size, &record);
   uvperf__ring_report_record(ring, record, status, slice);
-  fill(&sample, status, record);
-  sample.cpu = ring->cpu;
-  sample.remaining = remaining;
+  sample.record = record;
+  if (status == 0 && record->type == PERF_RECORD_SAMPLE) {
+    sample.data = record->sample.raw.data;
+    sample.size = record->sample.raw.size;
+  } else if (status == 0 && record->type == PERF_RECORD_LOST) {
+    sample.lost = record->lost.lost;
+  } else if (status == 0 && record->type == PERF_RECORD_LOST_SAMPLES) {
+    sample.lost = record->lost_samples.lost;
+  }
   impl->in_callback = 1;
   impl->cb(impl->handle, status, &sample);
   impl->in_callback = 0;
 }
 
-void uvperf__bpf_reader_tell(reader_t *impl, int status) {
+/* Without a record. */
+static void report(reader_t *impl, int status) {
   impl->in_callback = 1;
   impl->cb(impl->handle, status, NULL);
   impl->in_callback = 0;
 }
 
 /* The same about one ring: uvperf_bpf_reader_failed_ring. */
-static void tell_of(reader_t *impl, const uvperf__cpu_ring_t *ring,
-                    int status) {
+static void report_ring(reader_t *impl, const uvperf__cpu_ring_t *ring,
+                        int status) {
   impl->failed_ring = ring;
-  uvperf__bpf_reader_tell(impl, status);
+  report(impl, status);
   impl->failed_ring = NULL;
 }
 
-/* -- what the watch tells ------------------------------------------------- */
+/* -- what the watch calls -------------------------------------------------- */
 
 /* One drain of one ring. */
 typedef struct drain_s {
@@ -128,7 +114,7 @@ void uvperf__bpf_reader_slice_end(void *owner) {
   reader_t *impl = owner;
 
   if (impl->start_flags & UVPERF_START_SLICE_END)
-    uvperf__bpf_reader_tell(impl, 0);
+    report(impl, 0);
 }
 
 int uvperf__bpf_reader_spare(void *owner, size_t ring_index) {
@@ -142,7 +128,7 @@ void uvperf__bpf_reader_ring_skipped(void *owner, size_t ring_index) {
   uvperf__cpu_ring_t *ring = uvperf__cpu_rings_at(impl->rings, ring_index);
 
   ring->stats.corrupt += 1;
-  tell_of(impl, ring, UV_EPROTO);
+  report_ring(impl, ring, UV_EPROTO);
 }
 
 void uvperf__bpf_reader_ring_end(void *owner, size_t ring_index, int status) {
@@ -150,5 +136,5 @@ void uvperf__bpf_reader_ring_end(void *owner, size_t ring_index, int status) {
   uvperf__cpu_ring_t *ring = uvperf__cpu_rings_at(impl->rings, ring_index);
 
   uvperf__ring_report_end(ring, status);
-  tell_of(impl, ring, status);
+  report_ring(impl, ring, status);
 }

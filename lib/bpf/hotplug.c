@@ -5,13 +5,8 @@
 #include "loop/ring_report.h"
 #include "util/error.h"
 
-/* Of CPUs that are not to be read nothing is told. */
-static int is_strange(const reader_t *impl, int cpu) {
-  return uvperf__bpf_outputs_cpu_status(impl->outputs, cpu) == UV_ENOENT;
-}
-
-static void tell(reader_t *impl, int cpu, int status,
-                 const uvperf_error_t *error) {
+static void report(reader_t *impl, int cpu, int status,
+                   const uvperf_error_t *error) {
   /* A record callback may have run the loop, inside of a flush. */
   int was_in_callback = impl->in_callback;
 
@@ -27,28 +22,31 @@ static void tell(reader_t *impl, int cpu, int status,
 void uvperf__bpf_reader_cpu_gone(void *owner, int cpu) {
   reader_t *impl = owner;
 
-  /* The callback before this one may have forked. */
-  if (uvperf__bpf_reader_is_forked(impl) || is_strange(impl, cpu))
+  /* The callback before this one may have forked. Nothing is reported of a CPU
+   * that is not to be read. */
+  if (uvperf__bpf_reader_is_forked(impl) ||
+      uvperf__bpf_outputs_cpu_status(impl->outputs, cpu) == UV_ENOENT)
     return;
   impl->cpus_gone += 1;
   uvperf__bpf_outputs_cpu_gone(impl->outputs, cpu);
   uvperf__watch_look_in(impl->watch, 0);
-  tell(impl, cpu, UV_ENODEV, NULL);
+  report(impl, cpu, UV_ENODEV, NULL);
 }
 
 void uvperf__bpf_reader_cpu_come(void *owner, int cpu) {
   reader_t *impl = owner;
   uvperf_error_t error;
-  int status;
+  int status, now;
   int rc;
 
   if (uvperf__bpf_reader_is_forked(impl))
     return;
   status = uvperf__bpf_outputs_cpu_come(impl->outputs, cpu, &error);
-  if (is_strange(impl, cpu))
+  now = uvperf__bpf_outputs_cpu_status(impl->outputs, cpu);
+  if (now == UV_ENOENT)
     return;
   impl->cpus_come += 1;
-  if (uvperf__bpf_outputs_cpu_status(impl->outputs, cpu) == UV_E2BIG)
+  if (now == UV_E2BIG)
     status = uvperf__error_set(&error, UV_E2BIG, UVPERF_CAUSE_ARGUMENT,
                                "the map has no entry for CPU %d: it needs more "
                                "max_entries",
@@ -56,7 +54,7 @@ void uvperf__bpf_reader_cpu_come(void *owner, int cpu) {
   rc = uvperf__bpf_reader_watch_rings(impl);
   if (rc != 0 && status == 0)
     status = uvperf__ring_report_unwatched(&error, rc, cpu);
-  tell(impl, cpu, status, status == 0 ? NULL : &error);
+  report(impl, cpu, status, status == 0 ? NULL : &error);
 }
 
 int uvperf__bpf_reader_follow_cpus(reader_t *impl, uvperf_error_t *error) {

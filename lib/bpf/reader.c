@@ -87,7 +87,7 @@ static void closed(void *owner) {
 
   uvperf__teardown_let_go(&impl->teardown);
   handle->impl = NULL;
-  /* What tells a close that is still owed from a second one. */
+  /* Tells the close that is still owed from a second one. */
   if (closed_by_user)
     handle->reserved[0] = handle;
   if (handle->close_cb != NULL)

@@ -63,7 +63,7 @@ static void closed(void *owner) {
   if (handle == NULL)
     return; /* init failed: the struct is the caller's since then */
   handle->impl = NULL;
-  /* What tells a close that is still owed from a second one. */
+  /* Tells the close that is still owed from a second one. */
   if (closed_by_user)
     handle->reserved[0] = handle;
   if (handle->close_cb != NULL)
