@@ -221,7 +221,7 @@ typedef struct command_s {
 
 static int execute(void *arg) {
   const command_t *command = arg;
-  char *argv[] = {"test_counters_process", AS_COMMAND, NULL};
+  char *argv[] = {"live_counters_process", AS_COMMAND, NULL};
   char byte;
 
   close(command->go[1]);

@@ -346,7 +346,7 @@ static void live_build_ids_are_those_of_perf_record(void **state) {
   print_message("%u build ids are the same\n", same);
   assert_true(same >= 3);
   sample_run_expect_text(ours.out, " [kernel.kallsyms]\n");
-  sample_run_expect_text(ours.out, "/test_record_file_perf\n");
+  sample_run_expect_text(ours.out, "/tools_record_file_perf\n");
   end(&place);
 }
 
