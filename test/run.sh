@@ -1,11 +1,32 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds with sanitizers and warnings as errors, runs every test, and ends with
-# the line "N passed, N failed, N skipped". Fails if a test failed, or skipped
-# without a reason, or, as root, skipped without being listed in skips.txt.
-#
-# UVPERF_BUILD_DIR is where to build (build/test), CC the compiler.
+# Builds with sanitizers and warnings as errors, runs the tests, and ends with
+# the line "N passed, N failed, N skipped". See usage below.
 set -u
+
+usage() {
+  cat <<'EOF'
+usage: sh test/run.sh [PATTERN...]
+
+Builds and runs the test programs whose path below test/ contains a PATTERN,
+which may have the shell's *, ? and []: event/control for
+unit/event/test_control*.c, live/ for all that is live, tools/stat, checks.sh,
+install.sh. Without a pattern it builds and runs everything, and installs with
+apt what it needs for that and does not find.
+
+Failed tests are listed before skipped ones; the last line is "N passed,
+N failed, N skipped". The exit code is not 0 if a test failed, or skipped
+without a reason, or, as root, skipped without being listed in test/skips.txt.
+
+UVPERF_BUILD_DIR  where to build, instead of build/test
+CC                the compiler
+EOF
+}
+
+case ${1:-} in
+  -h | --help) usage; exit ;;
+  -*) usage >&2; exit 2 ;;
+esac
 
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$root/test/setup.sh"
@@ -14,26 +35,96 @@ build=${UVPERF_BUILD_DIR:-$root/build/test}
 run_seconds=1200
 program_seconds=100
 
-# Prints what the program of a test's file is called, as test/CMakeLists.txt does.
-program_name() {
-  path=${1#"$root/test/"}
-  echo "${path%.c}" | sed 's|/test_|/|; s|/|_|g'
+# Prints the paths of all tests below test/, in the order in which they run.
+all_tests() {
+  (cd "$root/test" && ls checks.sh install.sh &&
+    ls unit/*/test_*.c live/test_*.c tools/*/test_*.c peers/test_*.c)
 }
 
-# One line per test: passed, failed or skipped, a tab, its name, a tab, why.
+# Prints what the program of a test's path is called, as CMakeLists.txt does.
+program_name() {
+  echo "${1%.*}" | sed 's|/test_|/|; s|/|_|g'
+}
+
+# Prints those tests that have a pattern in their path, with "test_" or without,
+# or in the name of their program.
+matching() {
+  all_tests | awk '{
+    path = program = $0; sub("/test_", "/", path); sub("/test_", "/", program)
+    sub(/\.[a-z]*$/, "", program); gsub("/", "_", program)
+    print $0, path, program
+  }' | while read -r path names; do
+    # shellcheck disable=SC2254 # a pattern
+    case "$path $names" in *$1*) echo "$path" ;; esac
+  done
+}
+
+# Prints the tests whose paths have something in them that is nearly a text: by
+# how many letters are to be changed, put in or left out.
+near() {
+  all_tests | sed 's|test_||; s|\.c$||' | awk -v text="$1" '
+    BEGIN { n = length(text); best = int(n / 2) }
+    {
+      for (i = 0; i <= n; i++) before[i] = i
+      least = n
+      for (j = 1; j <= length($0); j++) {
+        cost[0] = 0
+        for (i = 1; i <= n; i++) {
+          cost[i] = before[i - 1] + (substr(text, i, 1) != substr($0, j, 1))
+          if (before[i] + 1 < cost[i]) cost[i] = before[i] + 1
+          if (cost[i - 1] + 1 < cost[i]) cost[i] = cost[i - 1] + 1
+        }
+        for (i = 0; i <= n; i++) before[i] = cost[i]
+        if (cost[n] < least) least = cost[n]
+      }
+      if (least < best) { best = least; names = "" }
+      if (least == best) names = names "  " $0 "\n"
+    }
+    END { printf "%s", names }' | head -n 10
+}
+
+# Prints the tests that were asked for, or says that a pattern has none.
+asked_for() {
+  for pattern in "$@"; do
+    matches=$(matching "$pattern")
+    if [ -z "$matches" ]; then
+      echo "test/run.sh: no test has '$pattern' in its path" >&2
+      near=$(near "$pattern")
+      [ -z "$near" ] || echo "Near to it are:
+$near" >&2
+      exit 2
+    fi
+    echo "$matches"
+  done
+}
+
+# Prints why a program was not built: what it needs that may be missing.
+lacks() {
+  case $1 in
+    unit_tracepoint_* | peers_perf_tracepoint | tools_trace_fields_named)
+      echo "needs libtraceevent" ;;
+    tools_bpf-output_*)
+      echo "needs the sample bpf-output (clang, bpftool, libbpf)" ;;
+    peers_libbpf_*)
+      echo "needs libbpf" ;;
+  esac
+}
+
+# One line per test: passed, failed or skipped, its name, why, and its program,
+# with tabs between them.
 note() {
-  printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$results/all"
+  printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$program" >>"$results/all"
 }
 
 # Prints the counts and ends. Everything else has been said before.
 finish() {
   awk -F '\t' '
     $1 == "skipped" { skips = skips "\n  " $2 ": " $3 }
-    $1 == "failed" { failures = failures "\n  " $2 ": " $3 }
+    $1 == "failed" { failures = failures "\n  " $4 ", " $2 ": " $3 }
     { n[$1]++ }
     END {
-      if (skips != "") print "skipped:" skips
       if (failures != "") print "failed:" failures
+      if (skips != "") print "skipped:" skips
       printf "%d passed, %d failed, %d skipped\n", \
         n["passed"], n["failed"], n["skipped"]
       exit n["failed"] > 0 || n["passed"] == 0
@@ -201,28 +292,61 @@ run() {
 
 # The same for a program that was not built: skip_program name reason
 skip_program() {
+  program=$1
   before=$(wc -l <"$results/all")
   output=/dev/null
   note_skip "$1" "$2"
   say "$1"
 }
 
-build_all() {
-  setup_build "$build" -DUVPERF_WERROR=ON -DUVPERF_BUILD_TESTS=ON \
+configure() {
+  setup_configure "$build" -DUVPERF_WERROR=ON -DUVPERF_BUILD_TESTS=ON \
     -DUVPERF_SANITIZE=address,undefined -DUVPERF_BUILD_SHARED=OFF \
     "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" \
-    -DUVPERF_BUILD_SAMPLES=ON -DUVPERF_BUILD_TOOLS=ON &&
-    setup_build "$build/plain" -DUVPERF_WERROR=ON -DUVPERF_BUILD_TESTS=OFF \
-      -DUVPERF_SANITIZE= -DUVPERF_BUILD_SHARED=ON -DUVPERF_BUILD_SAMPLES=ON \
-      -DUVPERF_BUILD_TOOLS=ON
+    -DUVPERF_BUILD_SAMPLES=ON -DUVPERF_BUILD_TOOLS=ON
 }
 
+build_plain() {
+  setup_configure "$build/plain" -DUVPERF_WERROR=ON -DUVPERF_BUILD_TESTS=OFF \
+    -DUVPERF_SANITIZE= -DUVPERF_BUILD_SHARED=ON \
+    -DUVPERF_BUILD_SAMPLES=ON -DUVPERF_BUILD_TOOLS=ON &&
+    setup_make "$build/plain"
+}
+
+# Whether a program is among those that CMake builds here.
+is_built() {
+  grep -qxF "$1" "$build/test/programs"
+}
+
+# Builds what the tests need: with sanitizers all, or the named programs, and,
+# for the scripts among them, without.
+build_for() {
+  configure || return 1
+  case $tests in *.sh*) build_plain || return 1 ;; esac
+  [ $# -eq 0 ] && { setup_make "$build"; return; }
+  targets=
+  for path in $tests; do
+    name=$(program_name "$path")
+    is_built "$name" && targets="$targets $name"
+  done
+  # shellcheck disable=SC2086 # a list
+  [ -z "$targets" ] || setup_make "$build" $targets
+}
+
+tests=$(asked_for "$@") || exit
+if [ $# -eq 0 ]; then
+  tests=$(all_tests)
+else
+  # Each once, in the usual order.
+  tests=$(all_tests | grep -xF "$tests")
+fi
+
 setup_require compiler sanitizers make cmake pkg-config libuv cmocka
-setup_wish libtraceevent libbpf clang bpftool node
+[ $# -eq 0 ] && setup_wish libtraceevent libbpf clang bpftool node
 say_privileges
 started=$(date +%s)
-echo "Building in $build with ASan and UBSan, then without."
-if ! build_all; then
+echo "Building in $build."
+if ! build_for "$@"; then
   echo "The build failed."
   echo "0 passed, 1 failed, 0 skipped"
   exit 1
@@ -239,30 +363,16 @@ export CMOCKA_MESSAGE_OUTPUT=xml
 export ASAN_OPTIONS="handle_segv=2:detect_leaks=$leaks:exitcode=99"
 export UBSAN_OPTIONS=print_stacktrace=1:exitcode=99
 
-for script in checks install; do
-  run "$script" sh "$root/test/$script.sh" "$build/plain" "$results/tests"
-done
-for source in "$root"/test/unit/*/test_*.c "$root"/test/live/test_*.c \
-  "$root"/test/tools/*/test_*.c "$root"/test/peers/test_*.c; do
-  name=$(program_name "$source")
-  case $name in
-    unit_tracepoint_* | peers_perf_tracepoint | tools_trace_fields_named)
-      if ! setup_has libtraceevent; then
-        skip_program "$name" "needs libtraceevent"
-        continue
-      fi ;;
-    tools_bpf-output_bpf-output | tools_bpf-output_usage)
-      if [ ! -x "$build/samples/tools/uvperf-bpf-output" ]; then
-        skip_program "$name" \
-          "needs the sample bpf-output (clang, bpftool, libbpf)"
-        continue
-      fi ;;
-    peers_libbpf_beside)
-      if ! setup_has libbpf; then
-        skip_program "$name" "needs libbpf"
-        continue
+for path in $tests; do
+  name=$(program_name "$path")
+  case $path in
+    *.sh) run "$name" sh "$root/test/$path" "$build/plain" "$results/tests" ;;
+    *)
+      if is_built "$name"; then
+        run "$name" "$build/test/$name"
+      else
+        skip_program "$name" "$(lacks "$name")"
       fi ;;
   esac
-  run "$name" "$build/test/$name"
 done
 finish

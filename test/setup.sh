@@ -184,9 +184,18 @@ setup_wish() {
   [ $# -eq 0 ] || echo "Going on without $*."
 }
 
-# Configures and builds: setup_build directory -Doption=value …
-# Quiet unless it fails.
-setup_build() {
+# Runs a command that writes into the log of a build directory, which is shown
+# if it fails: setup_logged directory command …
+setup_logged() {
+  setup_log=$1/build.log
+  shift
+  "$@" >>"$setup_log" 2>&1 && return
+  cat "$setup_log"
+  return 1
+}
+
+# Configures: setup_configure directory -Doption=value …
+setup_configure() {
   setup_directory=$1
   shift
   if ! mkdir -p "$setup_directory" 2>/dev/null || [ ! -w "$setup_directory" ]
@@ -194,13 +203,21 @@ setup_build() {
     echo "Cannot write to $setup_directory: set UVPERF_BUILD_DIR to another."
     return 1
   fi
-  setup_log=$setup_directory/build.log
+  : >"$setup_directory/build.log"
+  setup_logged "$setup_directory" cmake -S "$root" -B "$setup_directory" "$@"
+}
+
+# Builds all, or some targets: setup_make directory [target …]
+setup_make() {
+  setup_directory=$1
+  shift
   setup_jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
-  if cmake -S "$root" -B "$setup_directory" "$@" >"$setup_log" 2>&1 &&
-    cmake --build "$setup_directory" -j "$setup_jobs" >>"$setup_log" 2>&1
-  then
-    return 0
-  fi
-  cat "$setup_log"
-  return 1
+  [ $# -eq 0 ] || set -- --target "$@"
+  setup_logged "$setup_directory" cmake --build "$setup_directory" \
+    -j "$setup_jobs" "$@"
+}
+
+# The two together: setup_build directory -Doption=value …
+setup_build() {
+  setup_configure "$@" && setup_make "$1"
 }
