@@ -20,6 +20,10 @@ int uvperf__set_is_forked(const set_t *impl) {
   return uvperf__counters_check(impl->counters, NULL) != 0;
 }
 
+uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index) {
+  return uvperf__cpu_rings_at(uvperf__counters_rings(impl->counters), index);
+}
+
 void uvperf__set_settle(set_t *impl) {
   if (!impl->in_callback)
     uvperf__counters_settle(impl->counters);

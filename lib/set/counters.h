@@ -137,6 +137,9 @@ int uvperf__counters_fd(const uvperf__counters_t *counters, size_t attr,
  * ones may be there after each call that opens events. */
 uvperf__cpu_rings_t *uvperf__counters_rings(const uvperf__counters_t *counters);
 
+/* How many rings there are, 0 without UVPERF_SET_RECORDS. */
+size_t uvperf__counters_nr_rings(const uvperf__counters_t *counters);
+
 /* Decodes the records of all rings; NULL without UVPERF_SET_RECORDS. */
 uvperf_decoder_t *uvperf__counters_decoder(const uvperf__counters_t *counters);
 

@@ -392,10 +392,8 @@ void uvperf__counters_hush(const uvperf__counters_t *counters,
 /* Retires what is known of an event that was just closed. */
 void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event);
 
-/* How many rings there are, 0 without UVPERF_SET_RECORDS; and closes those from
- * the nr-th on, which a call opened that has failed: no event writes into
- * them. */
-size_t uvperf__counters_nr_rings(const uvperf__counters_t *counters);
+/* Closes the rings from the nr-th on, which a call opened that has failed: no
+ * event writes into them. */
 void uvperf__counters_cut_rings(uvperf__counters_t *counters, size_t nr);
 
 /* When so many rings were opened by a call that has failed, and closed again: 1

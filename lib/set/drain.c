@@ -58,10 +58,6 @@ void uvperf__set_deliver_merged(set_t *impl, const uvperf__merged_t *merged,
           merged->is_bad ? &merged->time : NULL, slice);
 }
 
-static uvperf__cpu_ring_t *ring_at(const set_t *impl, size_t index) {
-  return uvperf__cpu_rings_at(uvperf__counters_rings(impl->counters), index);
-}
-
 /* -- ring by ring --------------------------------------------------------- */
 
 /* One drain of one ring. */
@@ -104,7 +100,7 @@ static const uvperf__drain_ops_t drain_ops = {drain_sample, drain_record,
 
 static int drain_ring(void *owner, size_t ring_index, uvperf__slice_t *slice) {
   set_t *impl = owner;
-  uvperf__cpu_ring_t *ring = ring_at(impl, ring_index);
+  uvperf__cpu_ring_t *ring = uvperf__set_ring_at(impl, ring_index);
   drain_t drain = {impl, uvperf__counters_decoder(impl->counters), ring, slice};
   uint64_t records = slice->records;
   int rc;
@@ -281,7 +277,7 @@ static void slice_end(void *owner) {
 
 void uvperf__set_ring_skipped(void *owner, size_t ring_index) {
   set_t *impl = owner;
-  uvperf__cpu_ring_t *ring = ring_at(impl, ring_index);
+  uvperf__cpu_ring_t *ring = uvperf__set_ring_at(impl, ring_index);
 
   ring->stats.corrupt += 1;
   uvperf__set_tell_of(impl, ring, UV_EPROTO);
@@ -296,7 +292,7 @@ static int spare(void *owner, size_t ring_index) {
 
 /* Nothing more is read from a ring. */
 static void give_up(set_t *impl, size_t ring_index, int status) {
-  uvperf__ring_report_end(ring_at(impl, ring_index), status);
+  uvperf__ring_report_end(uvperf__set_ring_at(impl, ring_index), status);
   if (impl->merge != NULL)
     uvperf__merge_drop(impl->merge, ring_index);
 }
@@ -305,7 +301,7 @@ static void ring_end(void *owner, size_t ring_index, int status) {
   set_t *impl = owner;
 
   give_up(impl, ring_index, status);
-  uvperf__set_tell_of(impl, ring_at(impl, ring_index), status);
+  uvperf__set_tell_of(impl, uvperf__set_ring_at(impl, ring_index), status);
 }
 
 /* The others have ended before; one that could not be polled has not been given
@@ -317,7 +313,7 @@ static void end_all(void *owner, size_t ring_index, int status) {
   for (i = 0; i < uvperf__watch_nr_rings(impl->watch); i++)
     give_up(impl, i, i == ring_index ? status : UV_EBADF);
   uvperf__set_end_delivery(impl);
-  uvperf__set_tell_of(impl, ring_at(impl, ring_index), status);
+  uvperf__set_tell_of(impl, uvperf__set_ring_at(impl, ring_index), status);
 }
 
 /* -- the watch ------------------------------------------------------------- */
@@ -325,7 +321,6 @@ static void end_all(void *owner, size_t ring_index, int status) {
 /* The merge follows the watch, so that it reads no ring that is not watched. Of
  * one that could not be polled nothing is to be delivered. */
 static int merge_rings(set_t *impl) {
-  uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);
   uvperf__cpu_ring_t *ring;
   size_t i;
   int rc;
@@ -334,7 +329,7 @@ static int merge_rings(set_t *impl) {
     return 0;
   while (impl->nr_merged < uvperf__watch_nr_rings(impl->watch)) {
     i = impl->nr_merged;
-    ring = uvperf__cpu_rings_at(rings, i);
+    ring = uvperf__set_ring_at(impl, i);
     rc = uvperf__merge_add(impl->merge, &ring->ring, ring);
     if (rc != 0)
       return rc;
@@ -348,16 +343,15 @@ static int merge_rings(set_t *impl) {
 /* Nobody would be woken for overwritable rings; the watch without a ring takes
  * the turns in which ends are looked for, and keeps the loop alive. */
 int uvperf__set_watch_rings(set_t *impl) {
-  uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);
+  size_t nr = uvperf__counters_nr_rings(impl->counters);
   uvperf__cpu_ring_t *ring;
   int merged, rc = 0;
   size_t i;
 
   if (impl->watch == NULL || impl->flags & UVPERF_SET_OVERWRITE)
     return 0;
-  for (i = uvperf__watch_nr_rings(impl->watch);
-       i < uvperf__cpu_rings_nr(rings) && rc == 0; i++) {
-    ring = uvperf__cpu_rings_at(rings, i);
+  for (i = uvperf__watch_nr_rings(impl->watch); i < nr && rc == 0; i++) {
+    ring = uvperf__set_ring_at(impl, i);
     rc = uvperf__watch_add(impl->watch, &ring->ring, &ring->fd, 1);
   }
   merged = merge_rings(impl);

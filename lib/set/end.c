@@ -18,10 +18,6 @@ void uvperf__set_saw_exit(set_t *impl) {
 
 /* -- have all records been delivered -------------------------------------- */
 
-static uvperf__cpu_ring_t *ring_at(const set_t *impl, size_t index) {
-  return uvperf__cpu_rings_at(uvperf__counters_rings(impl->counters), index);
-}
-
 /* Without memory for it a ring is not merged yet. */
 static size_t nr_read(const set_t *impl) {
   return impl->merge != NULL ? impl->nr_merged
@@ -35,7 +31,7 @@ static void mark_rings(set_t *impl) {
   size_t i;
 
   for (i = 0; i < nr; i++) {
-    ring = ring_at(impl, i);
+    ring = uvperf__set_ring_at(impl, i);
     ring->mark = uvperf__ring_head(&ring->ring);
   }
 }
@@ -47,7 +43,7 @@ static int are_read_to_marks(const set_t *impl) {
   size_t i;
 
   for (i = 0; i < nr; i++) {
-    ring = ring_at(impl, i);
+    ring = uvperf__set_ring_at(impl, i);
     if (!uvperf__watch_has_ended(impl->watch, i) &&
         (int64_t)(ring->ring.tail - ring->mark) < 0)
       return 0;

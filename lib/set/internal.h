@@ -82,6 +82,9 @@ uvperf__counters_t *uvperf__set_counters(const uvperf_set_t *set);
 /* Whether this process is a forked child of the one that made the set. */
 int uvperf__set_is_forked(const set_t *impl);
 
+/* A ring by its index. */
+uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index);
+
 /* Frees the sources of closed events, unless a callback still has a record. */
 void uvperf__set_settle(set_t *impl);
 

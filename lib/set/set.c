@@ -420,20 +420,14 @@ const uvperf_source_t *uvperf_set_source(const uvperf_set_t *set, uint64_t id) {
   return decoder == NULL ? NULL : uvperf__decoder_source(decoder, id);
 }
 
-static uvperf__cpu_rings_t *rings_of(const uvperf_set_t *set) {
-  return uvperf__counters_rings(uvperf__set_counters(set));
-}
-
 size_t uvperf_set_nr_rings(const uvperf_set_t *set) {
-  uvperf__cpu_rings_t *rings = rings_of(set);
-
-  return rings == NULL ? 0 : uvperf__cpu_rings_nr(rings);
+  return uvperf__counters_nr_rings(uvperf__set_counters(set));
 }
 
 void uvperf_set_stats(const uvperf_set_t *set, uvperf_stats_t *stats) {
   const set_t *impl = uvperf__set_impl(set);
 
-  uvperf__ring_report_stats(rings_of(set), impl->watch,
+  uvperf__ring_report_stats(uvperf__counters_rings(impl->counters), impl->watch,
                             uvperf__set_is_forked(impl), stats);
   stats->cpus_gone = impl->cpus_gone;
   stats->cpus_come = impl->cpus_come;
@@ -443,8 +437,9 @@ int uvperf_set_ring(const uvperf_set_t *set, size_t index,
                     uvperf_ring_info_t *ring) {
   const set_t *impl = uvperf__set_impl(set);
 
-  return uvperf__ring_report_info(rings_of(set), index, impl->watch,
-                                  uvperf__set_is_forked(impl), ring);
+  return uvperf__ring_report_info(uvperf__counters_rings(impl->counters), index,
+                                  impl->watch, uvperf__set_is_forked(impl),
+                                  ring);
 }
 
 int uvperf_set_failed_ring(const uvperf_set_t *set, uvperf_ring_info_t *ring) {

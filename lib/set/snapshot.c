@@ -17,11 +17,6 @@ typedef struct job_s {
   uvperf__snapshot_t *snapshots; /* one for each ring, by its index */
 } job_t;
 
-static uvperf__cpu_ring_t *ring_at(const job_t *job, size_t index) {
-  return uvperf__cpu_rings_at(uvperf__counters_rings(job->impl->counters),
-                              index);
-}
-
 /* -- begin and end -------------------------------------------------------- */
 
 static void end(job_t *job) {
@@ -40,7 +35,7 @@ static int begin_merge(job_t *job) {
                          job->impl->scratch);
   for (i = 0; rc == 0 && i < job->nr; i++)
     rc = uvperf__merge_add(job->merge, &job->snapshots[i].image,
-                           ring_at(job, i));
+                           uvperf__set_ring_at(job->impl, i));
   return rc;
 }
 
@@ -56,7 +51,7 @@ static int begin(job_t *job) {
   if (job->snapshots == NULL)
     return UV_ENOMEM;
   for (i = 0; i < job->nr; i++) {
-    ring = ring_at(job, i);
+    ring = uvperf__set_ring_at(job->impl, i);
     job->snapshots[i].ring = &ring->ring;
     job->snapshots[i].fd = ring->fd;
   }
@@ -78,7 +73,7 @@ static void deliver_ring(const job_t *job, size_t index) {
   set_t *impl = job->impl;
   uvperf__snapshot_t *snapshot = &job->snapshots[index];
   uvperf__ring_t *image = &snapshot->image;
-  uvperf__cpu_ring_t *ring = ring_at(job, index);
+  uvperf__cpu_ring_t *ring = uvperf__set_ring_at(job->impl, index);
   const void *bytes;
   size_t size;
 
