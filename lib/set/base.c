@@ -60,11 +60,6 @@ void uvperf__set_end_delivery(set_t *impl) {
   uvperf__set_leave_cpus(impl);
 }
 
-static void close_cpus(set_t *impl) {
-  if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))
-    uvperf__hotplug_close(impl->hotplug, &impl->teardown);
-}
-
 /* Closing fds can wait for the loop, but nothing counts, and no program at an
  * event runs, from now on: a tracepoint runs its programs whether its events
  * are enabled or not. In a forked child the counters leave the events, the
@@ -80,6 +75,7 @@ void uvperf__set_begin_close(void *owner) {
   uvperf__ticker_close(impl->ticker, &impl->teardown);
   if (impl->watch != NULL)
     uvperf__watch_close(impl->watch, &impl->teardown);
-  close_cpus(impl);
+  if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))
+    uvperf__hotplug_close(impl->hotplug, &impl->teardown);
   uvperf__teardown_end(&impl->teardown);
 }

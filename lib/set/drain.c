@@ -17,23 +17,21 @@
 
 /* -- one record ----------------------------------------------------------- */
 
-static int has_no_rings(const void *owner) {
-  const set_t *impl = owner;
-
+/* A callback has forked, and the child has closed the set. */
+static int has_no_rings(const set_t *impl) {
   return impl->closing && uvperf__set_is_forked(impl);
 }
 
-/* `time` is NULL, or what an impossible one becomes; the record is our
- * decoder's. */
-static void deliver(set_t *impl, uvperf__cpu_ring_t *ring, const void *bytes,
-                    size_t size, const uint64_t *time,
-                    const uvperf__slice_t *slice) {
+void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
+                         const void *bytes, size_t size, const uint64_t *time,
+                         const uvperf__slice_t *slice) {
   const uvperf_record_t *record;
   int status;
 
   status = uvperf__decode(uvperf__counters_decoder(impl->counters),
                           uvperf__cpu_ring_alone(ring), bytes, size, &record);
   uvperf__ring_report_record(ring, record, status, slice);
+  /* It is our decoder's. */
   if (status == 0 && time != NULL)
     ((uvperf_record_t *)(uintptr_t)record)->time = *time;
   if (status == 0 && record->type == PERF_RECORD_EXIT)
@@ -43,19 +41,13 @@ static void deliver(set_t *impl, uvperf__cpu_ring_t *ring, const void *bytes,
   impl->in_callback = 0;
 }
 
-void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
-                         const void *bytes, size_t size,
-                         const uvperf__slice_t *slice) {
-  deliver(impl, ring, bytes, size, NULL, slice);
-}
-
 void uvperf__set_deliver_merged(set_t *impl, const uvperf__merged_t *merged,
                                 const uvperf__slice_t *slice) {
   uvperf__cpu_ring_t *ring = merged->owner;
 
   ring->stats.bad_times += (uint64_t)merged->is_bad;
-  deliver(impl, ring, merged->bytes, merged->size,
-          merged->is_bad ? &merged->time : NULL, slice);
+  uvperf__set_deliver(impl, ring, merged->bytes, merged->size,
+                      merged->is_bad ? &merged->time : NULL, slice);
 }
 
 /* -- ring by ring --------------------------------------------------------- */
@@ -87,7 +79,8 @@ static void drain_record(void *owner, const void *bytes, size_t size,
   const drain_t *drain = owner;
 
   (void)behind;
-  uvperf__set_deliver(drain->impl, drain->ring, bytes, size, drain->slice);
+  uvperf__set_deliver(drain->impl, drain->ring, bytes, size, NULL,
+                      drain->slice);
   drain->impl->in_callback = 1;
 }
 
@@ -116,17 +109,6 @@ static int drain_ring(void *owner, size_t ring_index, uvperf__slice_t *slice) {
 
 /* -- in the order of time ------------------------------------------------- */
 
-/* CLOCK_REALTIME and CLOCK_TAI can be set back. Records from before then are
- * from the future, records from after it can be from before the opening, and
- * neither waits or is late. */
-static void follow_clock(set_t *impl, uvperf__merge_t *merge, uint64_t now) {
-  if (now < impl->clock_ns) {
-    impl->opened_ns = 0;
-    uvperf__merge_rewind(merge);
-  }
-  impl->clock_ns = now;
-}
-
 /* Heads are read before the clock, so that no record is later. A snapshot has a
  * merge of its own. */
 void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge) {
@@ -134,7 +116,14 @@ void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge) {
 
   uvperf__merge_heads(merge);
   now = uvperf__counters_clock(impl->counters);
-  follow_clock(impl, merge, now);
+  /* CLOCK_REALTIME and CLOCK_TAI can be set back. Records from before then are
+   * from the future, records from after it can be from before the opening, and
+   * neither waits or is late. */
+  if (now < impl->clock_ns) {
+    impl->opened_ns = 0;
+    uvperf__merge_rewind(merge);
+  }
+  impl->clock_ns = now;
   uvperf__merge_begin(merge, impl->opened_ns,
                       now < UINT64_MAX - AHEAD_NS ? now + AHEAD_NS
                                                   : UINT64_MAX);
@@ -148,13 +137,6 @@ static uint64_t horizon_at(const set_t *impl, uint64_t now, int is_pressed) {
   if (impl->is_flushing || now == UINT64_MAX)
     return UINT64_MAX;
   return is_pressed ? now : now - slack;
-}
-
-/* A ring that the merge has found to be unsound. */
-static int skip_unsound(set_t *impl, size_t ring_index,
-                        const uvperf__slice_t *slice) {
-  return uvperf__watch_ring_failed(impl->watch, ring_index, UV_EPROTO,
-                                   impl->is_flushing ? NULL : slice);
 }
 
 /* One drain of all rings. */
@@ -225,20 +207,14 @@ static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
       rc = merge_one(impl, horizon, slice, &ring_index);
     if (rc == 0)
       return UVPERF__DRAINED;
-    if (rc < 0)
-      rc = skip_unsound(impl, ring_index, slice);
+    if (rc < 0) /* the merge has found the ring to be unsound */
+      rc = uvperf__watch_ring_failed(impl->watch, ring_index, UV_EPROTO,
+                                     impl->is_flushing ? NULL : slice);
     else
       rc = uvperf__slice_check(slice);
     if (rc != UVPERF__DRAINED)
       return rc;
   }
-}
-
-/* What is left for its time to come is found by the flush timer; where there is
- * none, or the end of a target waits for it, by a look of its own. */
-static void look_later(set_t *impl) {
-  if (impl->flush_ms == 0 || impl->ends_found)
-    uvperf__watch_look_in(impl->watch, impl->slack_ns / NS_PER_MS + 1);
 }
 
 static int drain_all(void *owner, uvperf__slice_t *slice) {
@@ -260,8 +236,11 @@ static int drain_all(void *owner, uvperf__slice_t *slice) {
     uvperf__merge_forget(impl->merge);
     return UVPERF__STOPPED;
   }
-  if (rc == UVPERF__DRAINED && uvperf__merge_has_more(impl->merge))
-    look_later(impl);
+  /* What is left for its time to come is found by the flush timer; where there
+   * is none, or the end of a target waits for it, by a turn of its own. */
+  if (rc == UVPERF__DRAINED && uvperf__merge_has_more(impl->merge) &&
+      (impl->flush_ms == 0 || impl->ends_found))
+    uvperf__watch_look_in(impl->watch, impl->slack_ns / NS_PER_MS + 1);
   uvperf__merge_end(impl->merge);
   return rc;
 }

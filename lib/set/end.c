@@ -110,7 +110,7 @@ void uvperf__set_turned(void *owner) {
   else if (are_read_to_marks(impl))
     tell_ends(impl);
   /* Nothing is asked before those that were found are told: the turn in which
-   * they are comes by itself (look_later in drain.c, or what is left of a
+   * they are comes by itself (drain_all in drain.c, or what is left of a
    * slice). */
   if (impl->session != session || impl->ends_found ||
       !uvperf__counters_can_end(impl->counters))

@@ -115,9 +115,10 @@ int uvperf__set_make_watch(set_t *impl);
 int uvperf__set_watch_rings(set_t *impl);
 
 /* Counts a record of a ring, in this slice, and gives it to the user, who may
- * close the handle: impl and ring are still there then. */
+ * close the handle: impl and ring are still there then. `time` is NULL, or what
+ * an impossible one becomes. */
 void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
-                         const void *bytes, size_t size,
+                         const void *bytes, size_t size, const uint64_t *time,
                          const uvperf__slice_t *slice);
 
 /* The same for a record of a merge. One with an impossible time is counted, and

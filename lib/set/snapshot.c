@@ -17,13 +17,6 @@ typedef struct job_s {
   uvperf__snapshot_t *snapshots; /* one for each ring, by its index */
 } job_t;
 
-/* -- begin and end -------------------------------------------------------- */
-
-static void end(job_t *job) {
-  uvperf__merge_free(job->merge);
-  uvperf__free(job->snapshots);
-}
-
 /* A merge of its own: what an earlier snapshot gave makes nothing late in one
  * of all that there is. */
 static int begin_merge(job_t *job) {
@@ -44,7 +37,6 @@ static int begin_merge(job_t *job) {
 static int begin(job_t *job) {
   uvperf__cpu_ring_t *ring;
   size_t i;
-  int rc = 0;
 
   uvperf__slice_unbounded(&job->slice, uvperf__watch_session(job->impl->watch));
   job->snapshots = uvperf__calloc(job->nr, sizeof(*job->snapshots));
@@ -55,43 +47,29 @@ static int begin(job_t *job) {
     job->snapshots[i].ring = &ring->ring;
     job->snapshots[i].fd = ring->fd;
   }
-  if (job->impl->flags & UVPERF_SET_TIME_ORDER) {
-    job->flags |= UVPERF_SNAPSHOT_OLDEST_FIRST;
-    rc = begin_merge(job);
-  }
-  return rc;
-}
-
-/* -- delivery ------------------------------------------------------------- */
-
-/* What is older in this ring than what came of it cannot be read. */
-static void tell_unsound(const job_t *job, size_t index) {
-  uvperf__set_ring_skipped(job->impl, index);
+  if (!(job->impl->flags & UVPERF_SET_TIME_ORDER))
+    return 0;
+  job->flags |= UVPERF_SNAPSHOT_OLDEST_FIRST;
+  return begin_merge(job);
 }
 
 static void deliver_ring(const job_t *job, size_t index) {
   set_t *impl = job->impl;
   uvperf__snapshot_t *snapshot = &job->snapshots[index];
   uvperf__ring_t *image = &snapshot->image;
-  uvperf__cpu_ring_t *ring = uvperf__set_ring_at(job->impl, index);
+  uvperf__cpu_ring_t *ring = uvperf__set_ring_at(impl, index);
   const void *bytes;
   size_t size;
 
   uvperf__ring_begin(image);
   while (!uvperf__slice_is_stopped(&job->slice) &&
          uvperf__ring_next(image, impl->scratch, &bytes, &size) == 1) {
-    uvperf__set_deliver(impl, ring, bytes, size, &job->slice);
+    uvperf__set_deliver(impl, ring, bytes, size, NULL, &job->slice);
     uvperf__ring_consume(image, size);
   }
+  /* What is older in this ring than what came of it cannot be read. */
   if (!uvperf__slice_is_stopped(&job->slice) && snapshot->code != 0)
-    tell_unsound(job, index);
-}
-
-static void deliver_by_ring(const job_t *job) {
-  size_t i;
-
-  for (i = 0; !uvperf__slice_is_stopped(&job->slice) && i < job->nr; i++)
-    deliver_ring(job, i);
+    uvperf__set_ring_skipped(impl, index);
 }
 
 static void deliver_by_time(const job_t *job) {
@@ -110,21 +88,27 @@ static void deliver_by_time(const job_t *job) {
   }
   for (i = 0; !uvperf__slice_is_stopped(&job->slice) && i < job->nr; i++)
     if (job->snapshots[i].code != 0)
-      tell_unsound(job, i);
+      uvperf__set_ring_skipped(impl, i);
 }
 
 /* The images are memory of this call's, so that a callback may do what it
  * likes; also fork, and close in the child. */
 static void deliver(const job_t *job) {
-  if (job->merge != NULL)
+  size_t i;
+
+  if (job->merge != NULL) {
     deliver_by_time(job);
-  else
-    deliver_by_ring(job);
+    return;
+  }
+  for (i = 0; !uvperf__slice_is_stopped(&job->slice) && i < job->nr; i++)
+    deliver_ring(job, i);
 }
 
 int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags) {
   set_t *impl = uvperf__set_impl(set);
-  job_t job = {.impl = impl, .flags = flags, .nr = uvperf_set_nr_rings(set)};
+  job_t job = {.impl = impl,
+               .flags = flags,
+               .nr = uvperf__counters_nr_rings(impl->counters)};
   int rc;
 
   if (uvperf__set_is_forked(impl))
@@ -145,7 +129,8 @@ int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags) {
     rc = uvperf__snapshots_resumed(job.snapshots, job.nr);
     uvperf__snapshots_free(job.snapshots, job.nr);
   }
-  end(&job);
+  uvperf__merge_free(job.merge);
+  uvperf__free(job.snapshots);
   if (!impl->closing)
     uvperf__counters_settle(impl->counters);
   uvperf__teardown_let_go(&impl->teardown);
