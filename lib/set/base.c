@@ -24,21 +24,21 @@ uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index) {
   return uvperf__cpu_rings_at(uvperf__counters_rings(impl->counters), index);
 }
 
-void uvperf__set_settle(set_t *impl) {
+void uvperf__set_free_sources(set_t *impl) {
   if (!impl->in_callback)
-    uvperf__counters_settle(impl->counters);
+    uvperf__counters_free_sources(impl->counters);
 }
 
-void uvperf__set_tell(set_t *impl, int status) {
+void uvperf__set_report(set_t *impl, int status) {
   impl->in_callback = 1;
   impl->record_cb(impl->handle, status, NULL);
   impl->in_callback = 0;
 }
 
-void uvperf__set_tell_of(set_t *impl, const uvperf__cpu_ring_t *ring,
-                         int status) {
+void uvperf__set_report_ring(set_t *impl, const uvperf__cpu_ring_t *ring,
+                             int status) {
   impl->failed_ring = ring;
-  uvperf__set_tell(impl, status);
+  uvperf__set_report(impl, status);
   impl->failed_ring = NULL;
 }
 

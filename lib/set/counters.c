@@ -56,7 +56,7 @@ static void drop(uvperf__counters_t *counters, size_t at) {
   counters->nr_targets--;
   counters->nr_places -= target->nr_places;
   uvperf__counters_forget(counters, target->index);
-  uvperf__counters_hush(counters, target);
+  uvperf__counters_stop_writing(counters, target);
   uvperf__counters_close(counters, target);
   uvperf__counters_reattach(counters);
 }
@@ -198,7 +198,7 @@ static int try_targets(uvperf__counters_t *counters,
     rc = open_all(counters, first, error);
   }
   if (rc == 0 && nr != 0 && nr_asked_open(counters) == nr_open)
-    rc = uvperf__counters_tell(counters, nr_failures, error);
+    rc = uvperf__counters_choose_failure(counters, nr_failures, error);
   if (rc == 0)
     return 0;
   *nr_opened = uvperf__counters_nr_rings(counters) - nr_rings;

@@ -154,7 +154,7 @@ uint64_t uvperf__counters_opened(const uvperf__counters_t *counters);
 /* Frees what is known of events that are closed, once every ring has been read
  * behind what they wrote; of overwritable rings once that is overwritten. To be
  * called when a turn is over; never inside a record callback. */
-void uvperf__counters_settle(uvperf__counters_t *counters);
+void uvperf__counters_free_sources(uvperf__counters_t *counters);
 
 /* -- CPUs that come and go: counters_cpu.c -- */
 

@@ -183,8 +183,8 @@ static size_t rank_of(int cause) {
   return rank;
 }
 
-int uvperf__counters_tell(const uvperf__counters_t *counters, size_t first,
-                          uvperf_error_t *error) {
+int uvperf__counters_choose_failure(const uvperf__counters_t *counters,
+                                    size_t first, uvperf_error_t *error) {
   const uvperf_set_failure_t *failures = counters->failures;
   size_t most = first;
   size_t i;

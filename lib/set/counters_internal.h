@@ -386,8 +386,8 @@ int uvperf__counters_join(uvperf__counters_t *counters,
 
 /* Has the events of a target that is about to be closed write nothing more,
  * whoever else holds their files. */
-void uvperf__counters_hush(const uvperf__counters_t *counters,
-                           const counter_target_t *target);
+void uvperf__counters_stop_writing(const uvperf__counters_t *counters,
+                                   const counter_target_t *target);
 
 /* Retires what is known of an event that was just closed. */
 void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event);
@@ -429,7 +429,7 @@ void uvperf__counters_order_failures(uvperf__counters_t *counters);
 
 /* Gives the one that tells most of the failures from the first-th on, of which
  * there is one or more: its code and the error. */
-int uvperf__counters_tell(const uvperf__counters_t *counters, size_t first,
-                          uvperf_error_t *error);
+int uvperf__counters_choose_failure(const uvperf__counters_t *counters,
+                                    size_t first, uvperf_error_t *error);
 
 #endif

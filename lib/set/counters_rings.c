@@ -244,8 +244,8 @@ int uvperf__counters_join(uvperf__counters_t *counters,
 /* close(2) alone ends an event only where nobody else has its file: a child
  * that was forked and runs no other program has, and so has a BPF map into
  * which the fd was put. */
-void uvperf__counters_hush(const uvperf__counters_t *counters,
-                           const counter_target_t *target) {
+void uvperf__counters_stop_writing(const uvperf__counters_t *counters,
+                                   const counter_target_t *target) {
   size_t i;
 
   for (i = 0; i < target->nr_places * counters->nr_attrs; i++)
@@ -308,9 +308,10 @@ static int is_read(counter_source_t *source) {
 }
 
 /* Frees those that `is_done` says of; it gives -1 where no later one is. */
-static void settle(uvperf__counters_t *counters,
-                   int (*is_done)(counter_source_t *source, uint64_t data),
-                   uint64_t data) {
+static void free_sources(uvperf__counters_t *counters,
+                         int (*is_done)(counter_source_t *source,
+                                        uint64_t data),
+                         uint64_t data) {
   counter_source_t **link = &counters->first_retired;
   counter_source_t *last = NULL;
   counter_source_t *source;
@@ -334,16 +335,16 @@ static void settle(uvperf__counters_t *counters,
   counters->last_retired = last;
 }
 
-static int is_settled(counter_source_t *source, uint64_t now) {
+static int is_past(counter_source_t *source, uint64_t now) {
   if (now - source->left_at < LATEST_RECORD_NS)
     return -1;
   return is_read(source);
 }
 
-void uvperf__counters_settle(uvperf__counters_t *counters) {
+void uvperf__counters_free_sources(uvperf__counters_t *counters) {
   if (counters->first_retired != NULL &&
       uvperf__counters_check(counters, NULL) == 0)
-    settle(counters, is_settled, uvperf__counters_now());
+    free_sources(counters, is_past, uvperf__counters_now());
 }
 
 static int is_of_cut(counter_source_t *source, uint64_t nr) {
@@ -353,7 +354,7 @@ static int is_of_cut(counter_source_t *source, uint64_t nr) {
 void uvperf__counters_cut_rings(uvperf__counters_t *counters, size_t nr) {
   if (counters->rings == NULL)
     return;
-  settle(counters, is_of_cut, nr);
+  free_sources(counters, is_of_cut, nr);
   uvperf__cpu_rings_cut(counters->rings, nr);
 }
 

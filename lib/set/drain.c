@@ -35,7 +35,7 @@ void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
   if (status == 0 && time != NULL)
     ((uvperf_record_t *)(uintptr_t)record)->time = *time;
   if (status == 0 && record->type == PERF_RECORD_EXIT)
-    uvperf__set_saw_exit(impl);
+    uvperf__set_task_exited(impl);
   impl->in_callback = 1;
   impl->record_cb(impl->handle, status, record);
   impl->in_callback = 0;
@@ -251,7 +251,7 @@ static void slice_end(void *owner) {
   set_t *impl = owner;
 
   if (impl->start_flags & UVPERF_START_SLICE_END)
-    uvperf__set_tell(impl, 0);
+    uvperf__set_report(impl, 0);
 }
 
 void uvperf__set_ring_skipped(void *owner, size_t ring_index) {
@@ -259,7 +259,7 @@ void uvperf__set_ring_skipped(void *owner, size_t ring_index) {
   uvperf__cpu_ring_t *ring = uvperf__set_ring_at(impl, ring_index);
 
   ring->stats.corrupt += 1;
-  uvperf__set_tell_of(impl, ring, UV_EPROTO);
+  uvperf__set_report_ring(impl, ring, UV_EPROTO);
 }
 
 static int spare(void *owner, size_t ring_index) {
@@ -280,7 +280,7 @@ static void ring_end(void *owner, size_t ring_index, int status) {
   set_t *impl = owner;
 
   give_up(impl, ring_index, status);
-  uvperf__set_tell_of(impl, uvperf__set_ring_at(impl, ring_index), status);
+  uvperf__set_report_ring(impl, uvperf__set_ring_at(impl, ring_index), status);
 }
 
 /* The others have ended before; one that could not be polled has not been given
@@ -292,7 +292,7 @@ static void end_all(void *owner, size_t ring_index, int status) {
   for (i = 0; i < uvperf__watch_nr_rings(impl->watch); i++)
     give_up(impl, i, i == ring_index ? status : UV_EBADF);
   uvperf__set_end_delivery(impl);
-  uvperf__set_tell_of(impl, uvperf__set_ring_at(impl, ring_index), status);
+  uvperf__set_report_ring(impl, uvperf__set_ring_at(impl, ring_index), status);
 }
 
 /* -- the watch ------------------------------------------------------------- */
@@ -341,7 +341,7 @@ static const uvperf__watch_ops_t by_ring = {
     .drain = drain_ring,
     .slice_end = slice_end,
     .spare = spare,
-    .turned = uvperf__set_turned,
+    .turned = uvperf__set_turn_end,
     .ring_skipped = uvperf__set_ring_skipped,
     .ring_end = ring_end,
     .end = end_all,
@@ -352,7 +352,7 @@ static const uvperf__watch_ops_t by_time = {
     .drain_all = drain_all,
     .slice_end = slice_end,
     .spare = spare,
-    .turned = uvperf__set_turned,
+    .turned = uvperf__set_turn_end,
     .ring_skipped = uvperf__set_ring_skipped,
     .ring_end = ring_end,
     .end = end_all,

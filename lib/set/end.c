@@ -9,7 +9,7 @@
 #define PROBE_MS 100
 #define EXIT_MS  10
 
-void uvperf__set_saw_exit(set_t *impl) {
+void uvperf__set_task_exited(set_t *impl) {
   uint64_t soon = uv_now(impl->handle->loop) + EXIT_MS;
 
   if (impl->probe_at > soon)
@@ -51,7 +51,7 @@ static int are_read_to_marks(const set_t *impl) {
   return 1;
 }
 
-/* -- asking and telling --------------------------------------------------- */
+/* -- asking and reporting ------------------------------------------------ */
 
 static void find_ends(set_t *impl) {
   uint64_t now = uv_now(impl->handle->loop);
@@ -72,7 +72,7 @@ static void find_ends(set_t *impl) {
 }
 
 /* What a callback that stops or closes leaves is told after the next start. */
-static void tell_ends(set_t *impl) {
+static void report_ends(set_t *impl) {
   uint64_t session = impl->session;
   uint32_t target;
 
@@ -89,11 +89,11 @@ static void tell_ends(set_t *impl) {
   if (!uvperf__counters_have_ended(impl->counters))
     return;
   uvperf__set_end_delivery(impl);
-  impl->eof_told = 1;
-  uvperf__set_tell(impl, UV_EOF);
+  impl->eof_reported = 1;
+  uvperf__set_report(impl, UV_EOF);
 }
 
-void uvperf__set_turned(void *owner) {
+void uvperf__set_turn_end(void *owner) {
   set_t *impl = owner;
   uint64_t session = impl->session;
   uint64_t now = uv_now(impl->handle->loop);
@@ -104,11 +104,11 @@ void uvperf__set_turned(void *owner) {
     uvperf__watch_look_in(impl->watch, PROBE_MS);
     return;
   }
-  uvperf__counters_settle(impl->counters);
+  uvperf__counters_free_sources(impl->counters);
   if (!impl->ends_found)
     find_ends(impl);
   else if (are_read_to_marks(impl))
-    tell_ends(impl);
+    report_ends(impl);
   /* Nothing is asked before those that were found are told: the turn in which
    * they are comes by itself (drain_all in drain.c, or what is left of a
    * slice). */

@@ -5,8 +5,8 @@
 
 #include "loop/ring_report.h"
 
-static void tell(set_t *impl, int cpu, int status,
-                 const uvperf_error_t *error) {
+static void report(set_t *impl, int cpu, int status,
+                   const uvperf_error_t *error) {
   /* A record callback may have run the loop, inside of a flush. */
   int was_in_callback = impl->in_callback;
 
@@ -30,7 +30,7 @@ static void on_gone(void *owner, int cpu) {
   uvperf__counters_cpu_gone(impl->counters, cpu);
   if (impl->watch != NULL)
     uvperf__watch_look_in(impl->watch, 0);
-  tell(impl, cpu, UV_ENODEV, NULL);
+  report(impl, cpu, UV_ENODEV, NULL);
 }
 
 static void on_come(void *owner, int cpu) {
@@ -46,7 +46,7 @@ static void on_come(void *owner, int cpu) {
   rc = uvperf__set_watch_rings(impl);
   if (rc != 0 && status == 0)
     status = uvperf__ring_report_unwatched(&error, rc, cpu);
-  tell(impl, cpu, status, status == 0 ? NULL : &error);
+  report(impl, cpu, status, status == 0 ? NULL : &error);
 }
 
 int uvperf__set_make_hotplug(set_t *impl, const char *root) {

@@ -62,7 +62,7 @@ typedef struct set_s {
 
   /* The end of targets: end.c. */
   int ends_found;    /* and every ring's mark set; not all are told yet */
-  int eof_told;      /* since the last start */
+  int eof_reported;  /* since the last start */
   uint64_t probe_at; /* when to ask next, by uv_now */
 
   uint32_t flags; /* UVPERF_SET_* */
@@ -86,14 +86,14 @@ int uvperf__set_is_forked(const set_t *impl);
 uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index);
 
 /* Frees the sources of closed events, unless a callback still has a record. */
-void uvperf__set_settle(set_t *impl);
+void uvperf__set_free_sources(set_t *impl);
 
 /* A record callback without a record. */
-void uvperf__set_tell(set_t *impl, int status);
+void uvperf__set_report(set_t *impl, int status);
 
 /* The same about one ring: uvperf_set_failed_ring. */
-void uvperf__set_tell_of(set_t *impl, const uvperf__cpu_ring_t *ring,
-                         int status);
+void uvperf__set_report_ring(set_t *impl, const uvperf__cpu_ring_t *ring,
+                             int status);
 
 /* Follows CPUs no more, if the handle is neither started nor reading. */
 void uvperf__set_leave_cpus(set_t *impl);
@@ -135,11 +135,11 @@ void uvperf__set_ring_skipped(void *owner, size_t ring_index);
 /* -- end.c: the end of targets -- */
 
 /* A record told that a task has exited: targets may be gone soon. */
-void uvperf__set_saw_exit(set_t *impl);
+void uvperf__set_task_exited(set_t *impl);
 
 /* A turn is over: asks for ends when it is time to, and tells those whose
  * records were all delivered. */
-void uvperf__set_turned(void *owner);
+void uvperf__set_turn_end(void *owner);
 
 /* -- hotplug.c: CPUs that go and come -- */
 

@@ -28,7 +28,7 @@ void uvperf__set_tick(void *owner) {
   impl->lent = -1;
   impl->in_callback = was_in_callback;
   /* Of a set that nobody starts there are no other turns. */
-  uvperf__set_settle(impl);
+  uvperf__set_free_sources(impl);
 }
 
 /* They are kept, and take memory again only if the set has grown. */

@@ -199,7 +199,7 @@ static int check_start(const set_t *impl, uvperf_set_record_cb cb,
   if (impl->is_started)
     return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
                              "already started");
-  if (impl->eof_told && uvperf__counters_have_ended(impl->counters))
+  if (impl->eof_reported && uvperf__counters_have_ended(impl->counters))
     return uvperf__error_set(error, UV_EOF, UVPERF_CAUSE_NO_TASK,
                              "every target is gone: nothing more will come");
   return 0;
@@ -262,7 +262,7 @@ int uvperf_set_start(uvperf_set_t *set, const uvperf_stream_options_t *options,
   impl->is_started = 1;
   impl->start_flags = own.flags;
   impl->record_cb = cb;
-  impl->eof_told = 0;
+  impl->eof_reported = 0;
   impl->probe_at = 0;
   return 0;
 }
@@ -292,7 +292,7 @@ int uvperf_set_flush(uvperf_set_t *set) {
   uvperf__watch_flush(impl->watch);
   impl->is_flushing = 0;
   if (!impl->closing)
-    uvperf__counters_settle(impl->counters);
+    uvperf__counters_free_sources(impl->counters);
   uvperf__teardown_let_go(&impl->teardown);
   return 0;
 }
@@ -329,7 +329,7 @@ int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading) {
 
 /* With the targets of now delivery may have an end that it had not, or be at
  * it. */
-static void look_for_ends(set_t *impl) {
+static void check_ends(set_t *impl) {
   if (impl->is_started)
     uvperf__watch_look_in(impl->watch, 0);
 }
@@ -342,7 +342,7 @@ int uvperf_set_add_target(uvperf_set_t *set, const uvperf_target_t *target,
   int rc;
 
   /* There may be no turns that do it. */
-  uvperf__set_settle(impl);
+  uvperf__set_free_sources(impl);
   rc = uvperf__counters_add_target(impl->counters, target, &added, error);
   if (rc != 0)
     return rc;
@@ -353,7 +353,7 @@ int uvperf_set_add_target(uvperf_set_t *set, const uvperf_target_t *target,
   }
   if (index != NULL)
     *index = added;
-  look_for_ends(impl);
+  check_ends(impl);
   return 0;
 }
 
@@ -362,7 +362,7 @@ int uvperf_set_remove_target(uvperf_set_t *set, uint32_t index) {
   int rc = uvperf__counters_remove_target(impl->counters, index);
 
   if (rc == 0)
-    look_for_ends(impl);
+    check_ends(impl);
   return rc;
 }
 

@@ -132,7 +132,7 @@ int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags) {
   uvperf__merge_free(job.merge);
   uvperf__free(job.snapshots);
   if (!impl->closing)
-    uvperf__counters_settle(impl->counters);
+    uvperf__counters_free_sources(impl->counters);
   uvperf__teardown_let_go(&impl->teardown);
   return rc;
 }

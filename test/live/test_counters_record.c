@@ -406,7 +406,7 @@ static void removed_target_is_known_while_its_records_wait(void **state) {
   assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
   live_thread_do(&threads[0]);
   live_thread_do(&threads[1]);
-  uvperf__counters_settle(counters);
+  uvperf__counters_free_sources(counters);
   assert_int_equal(counters_drain(counters, count_calls, &calls), 8);
   assert_int_equal(calls.of_target[0], 4);
   assert_int_equal(calls.of_target[1], 4);

@@ -295,7 +295,7 @@ static void counter_that_cannot_be_told_apart_is_closed_once(void **state) {
   uvperf__counters_cpu_gone(counters, 1);
   assert_int_equal(uvperf__counters_cpu_come(counters, 1, &error), -EEXIST);
   fake_clock_set_counters(UINT64_C(1000000000));
-  uvperf__counters_settle(counters);
+  uvperf__counters_free_sources(counters);
   assert_null(counters_source(counters, 102));
   assert_non_null(counters_source(counters, 103));
   fake_clock_set_counters(0);

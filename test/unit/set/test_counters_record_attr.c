@@ -113,7 +113,7 @@ static void counters_without_records_have_no_rings(void **state) {
   assert_null(uvperf__counters_rings(counters));
   assert_null(uvperf__counters_decoder(counters));
   assert_int_equal(counters->clockid, -1);
-  uvperf__counters_settle(counters);
+  uvperf__counters_free_sources(counters);
   assert_string_equal(fake_log(), "open");
   uvperf__counters_free(counters);
   fake_assert_clean();

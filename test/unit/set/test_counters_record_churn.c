@@ -65,7 +65,7 @@ events_that_wrote_nothing_are_not_kept_while_nobody_reads(void **state) {
     assert_int_equal(uvperf__counters_remove_target(counters, index), 0);
     now += SOON_NS;
     fake_clock_set_counters(now);
-    uvperf__counters_settle(counters);
+    uvperf__counters_free_sources(counters);
     assert_int_equal(counters_source(counters, 102 + i) != NULL,
                      i == 7 || i == 30);
     if (i == 31)
@@ -74,7 +74,7 @@ events_that_wrote_nothing_are_not_kept_while_nobody_reads(void **state) {
   assert_int_equal(fake_live_allocations(), blocks);
   assert_int_equal(counters_drain(counters, see, &nr), 3);
   assert_int_equal(nr, 3);
-  uvperf__counters_settle(counters);
+  uvperf__counters_free_sources(counters);
   assert_null(counters_source(counters, 109));
   assert_null(counters_source(counters, 132));
   assert_non_null(counters_source(counters, 100));

@@ -60,7 +60,7 @@ static void closed_event_is_known_until_its_records_are_read(void **state) {
   assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
   assert_int_equal(counters_ring(counters, 0)->nr_events, 0);
   fake_clock_set_counters(1 + SOON_NS);
-  uvperf__counters_settle(counters);
+  uvperf__counters_free_sources(counters);
   assert_non_null(counters_source(counters, 100));
   /* What others write later keeps nothing of it. */
   append(owner, 555);
@@ -68,7 +68,7 @@ static void closed_event_is_known_until_its_records_are_read(void **state) {
   assert_int_equal(seen.known, 2); /* it is the only source of the ring */
   assert_int_equal(seen.unknown, 0);
   assert_non_null(counters_source(counters, 100));
-  uvperf__counters_settle(counters);
+  uvperf__counters_free_sources(counters);
   assert_null(counters_source(counters, 100));
   uvperf__counters_free(counters);
   fake_assert_clean();
@@ -93,10 +93,10 @@ closed_counter_is_known_until_its_leaders_records_are_read(void **state) {
   fake_clock_set_counters(1);
   assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
   fake_clock_set_counters(1 + SOON_NS);
-  uvperf__counters_settle(counters);
+  uvperf__counters_free_sources(counters);
   assert_non_null(counters_source(counters, 102));
   assert_int_equal(counters_drain(counters, NULL, NULL), 1);
-  uvperf__counters_settle(counters);
+  uvperf__counters_free_sources(counters);
   assert_null(counters_source(counters, 102));
   uvperf__counters_free(counters);
   fake_assert_clean();
@@ -114,13 +114,13 @@ static void record_that_was_being_written_is_known(void **state) {
   fake_clock_set_counters(1);
   assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
   fake_clock_set_counters(SOON_NS);
-  uvperf__counters_settle(counters);
+  uvperf__counters_free_sources(counters);
   append(owner, 100);
   fake_clock_set_counters(1 + SOON_NS);
-  uvperf__counters_settle(counters);
+  uvperf__counters_free_sources(counters);
   assert_int_equal(counters_drain(counters, see, &seen), 1);
   assert_int_equal(seen.known, 1);
-  uvperf__counters_settle(counters);
+  uvperf__counters_free_sources(counters);
   assert_null(counters_source(counters, 100));
   uvperf__counters_free(counters);
   fake_assert_clean();
@@ -137,7 +137,7 @@ static void ring_that_is_over_keeps_nobody(void **state) {
   assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
   counters_ring(counters, 0)->status = -EPROTO;
   fake_clock_set_counters(1 + SOON_NS);
-  uvperf__counters_settle(counters);
+  uvperf__counters_free_sources(counters);
   assert_null(counters_source(counters, 100));
   uvperf__counters_free(counters);
   fake_assert_clean();
@@ -165,19 +165,19 @@ static void closed_events_are_forgotten_each_in_its_time(void **state) {
     assert_int_equal(uvperf__counters_remove_target(counters, target), 0);
   }
   fake_clock_set_counters(11 + SOON_NS);
-  uvperf__counters_settle(counters);
+  uvperf__counters_free_sources(counters);
   assert_non_null(counters_source(counters, 100)); /* not read */
   assert_null(counters_source(counters, 102));
   assert_non_null(counters_source(counters, 104)); /* too early */
   assert_int_equal(uvperf__counters_remove_target(counters, 3), 0);
   counters_drain(counters, NULL, NULL);
   fake_clock_set_counters(12 + SOON_NS);
-  uvperf__counters_settle(counters);
+  uvperf__counters_free_sources(counters);
   assert_null(counters_source(counters, 100));
   assert_null(counters_source(counters, 104));
   assert_non_null(counters_source(counters, 105));
   fake_clock_set_counters(11 + 2 * SOON_NS);
-  uvperf__counters_settle(counters);
+  uvperf__counters_free_sources(counters);
   assert_null(counters_source(counters, 105));
   uvperf__counters_free(counters);
   fake_assert_clean();
@@ -204,7 +204,7 @@ static void targets_that_come_and_go_leave_no_memory(void **state) {
         uvperf__counters_add_target(counters, &make.targets[0], &index, NULL),
         0);
     assert_int_equal(uvperf__counters_remove_target(counters, index), 0);
-    uvperf__counters_settle(counters);
+    uvperf__counters_free_sources(counters);
     if (i == 20)
       live = fake_live_allocations();
   }
@@ -306,16 +306,16 @@ closed_event_is_known_until_its_records_are_overwritten(void **state) {
   fake_clock_set_counters(1 + SOON_NS);
   counters_drain(counters, NULL, NULL);
   for (i = 0; i < nr; i++) {
-    uvperf__counters_settle(counters);
+    uvperf__counters_free_sources(counters);
     assert_non_null(counters_source(counters, 100));
     prepend(events[1], 555, 1);
   }
   /* They do not fill the ring to its last byte. */
-  uvperf__counters_settle(counters);
+  uvperf__counters_free_sources(counters);
   assert_int_equal(counters_source(counters, 100) == NULL,
                    support_page_bytes() % sizeof(sample_t) == 0);
   prepend(events[1], 555, 1);
-  uvperf__counters_settle(counters);
+  uvperf__counters_free_sources(counters);
   assert_null(counters_source(counters, 100));
   uvperf__counters_free(counters);
   fake_assert_clean();
@@ -338,7 +338,7 @@ targets_of_overwritable_rings_come_and_go_in_bounded_memory(void **state) {
   counters = open_overwritable(events, 502, &make);
   for (i = 0; i < 500; i++) {
     fake_clock_set_counters(now += SOON_NS);
-    uvperf__counters_settle(counters);
+    uvperf__counters_free_sources(counters);
     assert_int_equal(
         uvperf__counters_add_target(counters, &make.targets[0], &index, NULL),
         0);
@@ -363,7 +363,7 @@ static int free_in_child(void *arg) {
   uvperf__counters_t *counters = arg;
 
   fake_log_clear();
-  uvperf__counters_settle(counters);
+  uvperf__counters_free_sources(counters);
   uvperf__counters_free(counters);
   return strcmp(fake_log(), "close, close") != 0;
 }
