@@ -247,12 +247,18 @@ libuv_order() {
   return "$rc"
 }
 
-# The objects of lib/ in the plain build, as folder/file.
-objects=$build/CMakeFiles/uvperf_static.dir/lib
+# Runs nm on the objects of lib/ in the plain build, and prints "folder/file" and
+# what it says of each symbol. An object whose source has gone may still lie there.
+symbols() {
+  objects=$(cd "$root/lib" && ls -- */*.c | grep -v '^tracepoint/' |
+    sed 's/$/.o/')
+  (cd "$build/CMakeFiles/uvperf_static.dir/lib" && nm -A "$@" -- $objects) |
+    sed 's/\.c\.o:/ /'
+}
 
 # Prints "object other symbol" for each call from one object of lib/ to another.
 object_calls() {
-  (cd "$objects" && nm -A -g -- */*.c.o) | sed 's/\.c\.o:/ /' | awk '
+  symbols -g | awk '
     $2 == "U" { calls[$1 " " $3]; next }
     { home[$4] = $1 }
     END {
@@ -298,8 +304,7 @@ wraps() {
     echo "this check does not find what tests wrap"
     return 1
   fi
-  (cd "$objects" && nm -A -g --defined-only -- */*.c.o) |
-    sed 's/\.c\.o:/ /' | awk '
+  symbols -g --defined-only | awk '
       NR == FNR { is_wrapped[$1]; next } $4 in is_wrapped { print $1, $4 }' \
       "$results.wrapped" - >"$results.homes"
   for file in $(cut -d ' ' -f 1 "$results.homes" | sort -u); do
@@ -320,15 +325,14 @@ wraps() {
 # they call none. Fortified and 64-bit variants count too:
 # calls "names|…" "files|…".
 calls() {
-  (cd "$objects" && nm -A -u -- */*.c.o) >"$results.nm" || return 1
-  grep -vE "^($2)\.c\.o:" "$results.nm" |
+  symbols -u | grep -vE "^($2) " |
     grep -E " (__)?($1)(64)?(_chk)?\$"
 }
 
 # The system calls of perf events are made in sys/ alone. util/file.c reads text
 # files, which are no events: tests do not script it.
 calls_of_sys() {
-  if ! calls 'ioctl' 'none' | grep -q '^sys/sys\.c\.o:'; then
+  if ! calls 'ioctl' 'none' | grep -q '^sys/sys '; then
     echo "nm does not see the ioctl in sys/sys.c: this check is worth nothing"
     return 1
   fi
@@ -349,7 +353,7 @@ memory() {
   files='f(d|re|mem)?open|popen|open_memstream|tmpfile|.*opendir|scandir.*|n?ftw'
   rest='glob|fts_open|realpath|getcwd|qsort(_r)?|setenv|get(pw|gr).*|regcomp'
   libuv='uv_(strerror|err_name|fs|os|queue|thread|spawn|cpu_info)(_.*)?'
-  if ! calls 'calloc' 'none' | grep -q '^util/alloc\.c\.o:'; then
+  if ! calls 'calloc' 'none' | grep -q '^util/alloc '; then
     echo "nm does not see the calloc in util/alloc.c: this check is worth nothing"
     return 1
   fi
@@ -528,6 +532,8 @@ check_tracepoint tracepoint_component_exports_what_its_header_declares \
 check version_is_the_same_everywhere versions
 check folders_include_only_those_before_them include_order
 check folders_before_loop_do_not_know_libuv libuv_order
+check objects_call_in_the_order_of_folders_and_in_no_circle circles
+check wrapped_functions_are_not_called_where_they_are_defined wraps
 check folders_but_sys_make_no_perf_calls calls_of_sys
 check_aarch64 ring_is_read_and_freed_in_order_on_aarch64 barriers
 check templates_compile_however_they_are_optimized optimizing
