@@ -208,7 +208,7 @@ static int peek(const uvperf__merge_t *merge, uvperf__track_t *track) {
   find_time(merge, track, bytes, size);
   if (bytes == merge->scratch || !track->has_time)
     return 1;
-  piece = uvperf__ring_piece(track->ring, &track->bytes);
+  piece = uvperf__ring_contiguous(track->ring, &track->bytes);
   track->stop = track->bytes + (piece > size ? piece : size);
   return 1;
 }

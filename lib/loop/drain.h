@@ -56,7 +56,7 @@ static inline size_t uvperf__drain_run(uvperf__ring_t *ring,
   const uint8_t *end;
   uint64_t header;
 
-  piece = uvperf__ring_piece(ring, &run.start);
+  piece = uvperf__ring_contiguous(ring, &run.start);
   if (piece > slice->max_bytes - slice->bytes)
     piece = (size_t)(slice->max_bytes - slice->bytes);
   next = run.start;
@@ -89,7 +89,7 @@ static inline size_t uvperf__drain_run(uvperf__ring_t *ring,
 }
 
 /* Delivers what one look at a ring shows. Its owner's stats count the samples
- * of a run only when that is over: see uvperf__ring_given. The scratch has
+ * of a run only when that is over: see uvperf__ring_run_delivered. The scratch has
  * UVPERF__RING_SCRATCH_BYTES. As uvperf__watch_ops_t.drain. */
 static inline int uvperf__drain(uvperf__ring_t *ring, void *scratch,
                                 uvperf__slice_t *slice, uvperf_stats_t *stats,

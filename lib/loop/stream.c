@@ -43,6 +43,6 @@ void uvperf__stream_add_given(uvperf_stats_t *stats,
                               const uvperf__ring_t *ring) {
   uint64_t bytes;
 
-  stats->records += uvperf__ring_given(ring, &bytes);
+  stats->records += uvperf__ring_run_delivered(ring, &bytes);
   stats->bytes += bytes;
 }

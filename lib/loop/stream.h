@@ -22,7 +22,7 @@ void uvperf__stream_choose(const uvperf_stream_options_t *options,
                            uvperf__watch_options_t *chosen);
 
 /* Adds the samples of a ring that were given by now and that its owner's stats
- * have not got yet. Not for a forked child: see uvperf__ring_given. */
+ * have not got yet. Not for a forked child: see uvperf__ring_run_delivered. */
 void uvperf__stream_add_given(uvperf_stats_t *stats,
                               const uvperf__ring_t *ring);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens the owners of rings and maps these. Which events write into them, and
- * what is written, is not known here. */
+/* Opens a dummy event for each ring and maps the ring by it: the size, the
+ * watermark, and a spare when the dummy hangs up. */
 #include "ring/cpu_rings.h"
 
 #include <errno.h>
@@ -26,15 +26,15 @@ struct uvperf__cpu_rings_s {
 
 /* -- sizes ---------------------------------------------------------------- */
 
-/* Of the first ring that is tried. 0: there is none of that size. */
+/* The size that is tried first; 0 if there is no such size. */
 static size_t first_bytes(const uvperf__cpu_rings_options_t *options) {
   return uvperf__ring_round(options->ring_bytes != 0
                                 ? options->ring_bytes
                                 : UVPERF__RING_DEFAULT_BYTES);
 }
 
-/* Whether a ring is large enough for the wakeups that were asked for. One whose
- * watermark is near its size would drop records before it wakes anybody. */
+/* Whether a ring is large enough for the requested watermark. With a watermark
+ * near its size it would drop records before the wakeup. */
 static int has_room(const uvperf__cpu_rings_options_t *options, size_t bytes) {
   return options->wakeup_bytes <= bytes / 2;
 }
@@ -66,11 +66,10 @@ int uvperf__cpu_rings_check(const uvperf__cpu_rings_options_t *options,
 
 /* -- one ring ------------------------------------------------------------- */
 
-/* The kernel takes the watermark of a ring from the event that it is mapped by,
- * when it is mapped: ring_buffer_init() in kernel/events/ring_buffer.c, which
- * cuts one that is larger than the ring, so that an overwritable one, of which
- * nobody is woken, costs an interrupt for each time that it has gone round and
- * no more. There it is a signed long. */
+/* The kernel takes a ring's watermark from the event by which it is mapped:
+ * ring_buffer_init() in kernel/events/ring_buffer.c. It is a signed long there,
+ * and at most the ring's size. So an overwritable ring, which wakes no reader,
+ * still costs one interrupt for each time that it is filled. */
 static uint32_t watermark_of(const uvperf__cpu_rings_options_t *options,
                              size_t bytes) {
   size_t quarter = bytes / 4;
@@ -97,8 +96,8 @@ static void shape_owner(const uvperf__cpu_rings_options_t *options,
   }
 }
 
-/* Of the first thread; or of the calling one, if the first has ended: it is
- * still in the thread group then, but find_get_context() in
+/* Opens a dummy of the first thread; or of the calling one, if the first has
+ * ended: it is still in the thread group then, but find_get_context() in
  * kernel/events/core.c returns -ESRCH for it. */
 static int open_dummy(struct perf_event_attr *attr, int cpu) {
   int fd = uvperf__sys_open(attr, uvperf__sys_getpid(), cpu, -1,
@@ -127,8 +126,8 @@ static int can_be_halved(const uvperf__cpu_rings_options_t *options,
          has_room(options, bytes / 2) && is_above(options, bytes / 2);
 }
 
-/* EPERM is perf_mmap's answer above perf_event_mlock_kb. A ring that is halved
- * gets an owner anew, for its watermark to be a quarter of it. */
+/* perf_mmap returns EPERM above perf_event_mlock_kb. A ring that is halved gets
+ * a new owner, because the watermark is a quarter of the ring. */
 static int open_ring(const uvperf__cpu_rings_options_t *options, size_t bytes,
                      uvperf__cpu_ring_t *ring, uvperf_error_t *error) {
   struct perf_event_attr attr;
@@ -217,7 +216,7 @@ static int no_memory(uvperf_error_t *error) {
                            "no memory for one more ring");
 }
 
-/* Room first, so that nothing can fail once the ring is there. */
+/* Makes room first, so that nothing can fail once the ring is open. */
 static int add(uvperf__cpu_rings_t *rings, int cpu, uvperf__cpu_ring_t **ring,
                uvperf_error_t *error) {
   uvperf__cpu_ring_t **grown =
@@ -236,7 +235,7 @@ static int add(uvperf__cpu_rings_t *rings, int cpu, uvperf__cpu_ring_t **ring,
   made->spare = -1;
   made->old_spare = -1;
   rc = open_ring(&rings->options, rings->try_bytes, made, error);
-  /* If there was an owner it was the mapping. */
+  /* With an owner it was the mapping that failed. */
   rings->has_no_lock = rc == -EPERM && made->fd >= 0;
   if (rc != 0) {
     uvperf__free(made);
@@ -264,7 +263,7 @@ uvperf__cpu_ring_t *uvperf__cpu_rings_at(const uvperf__cpu_rings_t *rings,
 
 /* -- spares --------------------------------------------------------------- */
 
-/* The one before the last is not polled any more: the last took its place. */
+/* Closes the spare before the last one: it is not polled any more. */
 int uvperf__cpu_rings_spare(uvperf__cpu_rings_t *rings, size_t index) {
   uvperf__cpu_ring_t *ring = rings->rings[index];
   struct perf_event_attr attr;

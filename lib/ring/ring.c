@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One mapped ring: maps it, walks from tail to head with the right barriers and
- * makes each record contiguous. It does not know what a record means, who
- * opened the fd or who waits for it. */
+/* One mapped ring: maps it, walks from tail to head with the right barriers,
+ * makes each record contiguous and publishes the tail. */
 #include "ring/ring.h"
 
 #include <errno.h>
@@ -40,16 +39,14 @@ size_t uvperf__ring_round(size_t bytes) {
   return rounded;
 }
 
-/* Where the data lies. data_offset and data_size are 0 before Linux 4.1; later
+/* Finds the data. data_offset and data_size are 0 before Linux 4.1; later
  * perf_event_init_userpage sets them, and as the mapping is one page more than
- * the data, only one answer fits. A tail that is not aligned would let the
- * header of a record split, which next does not expect. */
+ * the data, only one value is right. An unaligned tail would let a header be
+ * split by the ring's end, which next does not expect. */
 static int locate(uvperf__ring_t *ring, size_t bytes) {
-  const struct perf_event_mmap_page *page;
-  size_t first;
+  const struct perf_event_mmap_page *page = ring->page;
+  size_t first = page_size();
 
-  page = ring->page;
-  first = page_size();
   if (page->data_offset != 0 && page->data_offset != first)
     return -EPROTO;
   if (page->data_size != 0 && page->data_size != bytes)
@@ -72,13 +69,13 @@ int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes,
   int rc;
 
   memset(ring, 0, sizeof(*ring));
-  /* Also what an overflow in uvperf__ring_round gives. One page alone would be
-   * mapped by the kernel, but there is no ring in it. */
+  /* 0 is also an overflow in uvperf__ring_round. The kernel would map one page
+   * alone, but there is no ring in it. */
   if (bytes == 0)
     return -EINVAL;
   map_bytes = page_size() + bytes;
-  /* Only if it is writable the kernel heeds data_tail and never overwrites what
-   * was not read: perf_event_open(2), "MMAP layout". */
+  /* Only in a writable mapping does the kernel respect data_tail and never
+   * overwrite what was not read: perf_event_open(2), "MMAP layout". */
   rc = uvperf__sys_mmap(&address, map_bytes, prot, fd, 0);
   if (rc != 0)
     return rc;
@@ -102,8 +99,8 @@ int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t least,
     return -EINVAL;
   for (;;) {
     rc = uvperf__ring_map(ring, fd, bytes, overwrite);
-    /* EPERM is perf_mmap's answer above perf_event_mlock_kb, the one failure
-     * that a smaller ring can cure. */
+    /* perf_mmap returns EPERM above perf_event_mlock_kb: the only failure that
+     * a smaller ring can avoid. */
     if (rc != -EPERM)
       return rc;
     bytes /= 2;
@@ -144,9 +141,9 @@ uint64_t uvperf__ring_head(const uvperf__ring_t *ring) {
   return ring->tail + (word_t)(head - (word_t)ring->tail);
 }
 
-/* The head of an overwritable ring moves down from 0, so that reading upwards
- * from it goes from the newest record to older ones, up to where the head was
- * at the last snapshot, or to what has gone round and been overwritten. */
+/* The head of an overwritable ring moves down from 0. Reading upwards from it
+ * goes from the newest record to older ones, up to where the head was at the
+ * last snapshot, or to the records that newer ones have overwritten. */
 static int begin_snapshot(uvperf__ring_t *ring) {
   uint64_t waiting;
   uint64_t head;
@@ -185,9 +182,8 @@ int uvperf__ring_begin(uvperf__ring_t *ring) {
 
 static void unwrap(const uvperf__ring_t *ring, size_t at, void *scratch,
                    size_t size) {
-  size_t first;
+  size_t first = ring->size - at;
 
-  first = ring->size - at;
   memcpy(scratch, ring->data + at, first);
   memcpy((uint8_t *)scratch + first, ring->data, size - first);
 }
@@ -205,10 +201,10 @@ static uint64_t bytes_left(const uvperf__ring_t *ring) {
   return gone < left ? left - gone : 0;
 }
 
-/* Whether the record at the tail of a snapshot may be one over which the kernel
- * is writing: so it does when the output was paused in the middle of a record
- * that is not in the head yet. That may be a later pause than the one in which
- * begin looked. */
+/* Whether the kernel may be writing over the record at the tail of a snapshot:
+ * it does if the output was paused in the middle of a record that the head does
+ * not include yet. That pause may be later than the one in which begin read the
+ * head. */
 static int may_be_spoilt(const uvperf__ring_t *ring) {
   return ring->overwrite && ring->tail - uvperf__ring_head(ring) +
                                     LARGEST_RECORD +
@@ -216,8 +212,8 @@ static int may_be_spoilt(const uvperf__ring_t *ring) {
                                 ring->size;
 }
 
-/* Ends a snapshot at the record at its tail, of which newer ones have
- * overwritten the end. There is none behind it. */
+/* Ends a snapshot at the record at its tail, whose end newer records have
+ * overwritten. No older one is whole. */
 static int drop_cut(uvperf__ring_t *ring) {
   ring->cut += 1;
   ring->tail = ring->head;
@@ -252,7 +248,8 @@ int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
   return 1;
 }
 
-size_t uvperf__ring_piece(const uvperf__ring_t *ring, const uint8_t **bytes) {
+size_t uvperf__ring_contiguous(const uvperf__ring_t *ring,
+                               const uint8_t **bytes) {
   size_t at = (size_t)(ring->tail & (ring->size - 1));
   uint64_t piece = ring->head - ring->tail;
   uint64_t quarter = ring->published + ring->size / 4 - ring->tail;
@@ -268,7 +265,8 @@ size_t uvperf__ring_piece(const uvperf__ring_t *ring, const uint8_t **bytes) {
   return (size_t)piece & ~(sizeof(uint64_t) - 1);
 }
 
-uint64_t uvperf__ring_given(const uvperf__ring_t *ring, uint64_t *bytes) {
+uint64_t uvperf__ring_run_delivered(const uvperf__ring_t *ring,
+                                    uint64_t *bytes) {
   struct perf_event_header header;
   const uint8_t *at;
   uint64_t nr = 0;
@@ -307,8 +305,8 @@ void uvperf__ring_end(uvperf__ring_t *ring) {
     publish(ring);
 }
 
-/* The head is looked at again: what has come since begin lies behind the damage
- * and may be part of it. */
+/* Reads the head again: what came since begin lies after the damage and may be
+ * part of it. */
 int uvperf__ring_skip(uvperf__ring_t *ring) {
   uint64_t head = uvperf__ring_head(ring);
   int rc = head % sizeof(uint64_t) == 0 ? 0 : -EPROTO;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rooms are kept once they are there: who delivers inside of a callback does it
- * again. */
+/* Buffers are kept once they were made: what delivers inside of a callback once
+ * does so again. */
 #include "ring/scratch.h"
 
 #include <errno.h>
@@ -11,18 +11,18 @@
 #include "ring/ring.h"
 #include "util/alloc.h"
 
-typedef struct room_s room_t;
-struct room_s {
-  room_t *inner; /* of a delivery inside of this one's; NULL: none yet */
-  /* As a record in a ring: on i386 an alignas(uint64_t) is of 4. */
+typedef struct buffer_s buffer_t;
+struct buffer_s {
+  buffer_t *inner; /* for a delivery inside of this one; or NULL */
+  /* As a record in a ring. On i386 alignas(uint64_t) would be 4. */
   alignas(8) uint8_t bytes[UVPERF__RING_SCRATCH_BYTES];
 };
 
 struct uvperf__scratch_s {
   size_t users;
-  /* Deliveries that are going on, each inside of the one before. */
+  /* Current deliveries, each inside of the one before. */
   size_t depth;
-  room_t outer;
+  buffer_t outer;
 };
 
 uvperf__scratch_t *uvperf__scratch_new(void) {
@@ -39,37 +39,37 @@ uvperf__scratch_t *uvperf__scratch_share(uvperf__scratch_t *scratch) {
 }
 
 void uvperf__scratch_free(uvperf__scratch_t *scratch) {
-  room_t *room, *inner;
+  buffer_t *buffer, *inner;
 
   if (scratch == NULL || --scratch->users > 0)
     return;
-  for (room = scratch->outer.inner; room != NULL; room = inner) {
-    inner = room->inner;
-    uvperf__free(room);
+  for (buffer = scratch->outer.inner; buffer != NULL; buffer = inner) {
+    inner = buffer->inner;
+    uvperf__free(buffer);
   }
   uvperf__free(scratch);
 }
 
-/* That of the next delivery. */
-static room_t *find_room(uvperf__scratch_t *scratch) {
-  room_t *room = &scratch->outer;
+/* The buffer of the next delivery, made if need be. */
+static buffer_t *find_buffer(uvperf__scratch_t *scratch) {
+  buffer_t *buffer = &scratch->outer;
   size_t depth;
 
-  for (depth = 0; depth < scratch->depth && room != NULL; depth++) {
-    if (room->inner == NULL)
-      room->inner = uvperf__calloc(1, sizeof(*room));
-    room = room->inner;
+  for (depth = 0; depth < scratch->depth && buffer != NULL; depth++) {
+    if (buffer->inner == NULL)
+      buffer->inner = uvperf__calloc(1, sizeof(*buffer));
+    buffer = buffer->inner;
   }
-  return room;
+  return buffer;
 }
 
 void *uvperf__scratch_enter(uvperf__scratch_t *scratch) {
-  room_t *room = find_room(scratch);
+  buffer_t *buffer = find_buffer(scratch);
 
-  if (room == NULL)
+  if (buffer == NULL)
     return NULL;
   scratch->depth += 1;
-  return room->bytes;
+  return buffer->bytes;
 }
 
 void uvperf__scratch_leave(uvperf__scratch_t *scratch) {
@@ -77,5 +77,5 @@ void uvperf__scratch_leave(uvperf__scratch_t *scratch) {
 }
 
 int uvperf__scratch_reserve(uvperf__scratch_t *scratch) {
-  return find_room(scratch) != NULL ? 0 : -ENOMEM;
+  return find_buffer(scratch) != NULL ? 0 : -ENOMEM;
 }

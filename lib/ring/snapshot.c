@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes snapshots of overwritable rings: how they are paused, who is waited
- * for, what is copied, and which of it are whole records. It does not know what
- * a record means. */
+/* Takes snapshots of overwritable rings: pauses them, waits for CPUs that are
+ * writing, copies, and finds out which records are whole. */
 #include "ring/snapshot.h"
 
 #include <errno.h>
@@ -14,13 +13,13 @@
 #include "sys/sys.h"
 #include "util/alloc.h"
 
-/* What a CPU may be writing below the head when the output is paused: a record
- * in each of the four contexts that interrupt one another (PERF_NR_CONTEXTS in
- * kernel/events/internal.h); header.size has 16 bits. */
+/* What a CPU may still be writing below the head when the output is paused: a
+ * record in each of the four contexts that interrupt one another
+ * (PERF_NR_CONTEXTS in kernel/events/internal.h); header.size has 16 bits. */
 #define BEING_WRITTEN_BYTES (4 * 65536)
 
-/* What is left out of the oldest where that is not waited for: so much, but
- * not more than a quarter of the ring. */
+/* Without waiting for writers, so many of the oldest bytes are left out, at
+ * most a quarter of the ring. */
 #define LEFT_OUT_BYTES 65536
 
 /* -- pausing -------------------------------------------------------------- */
@@ -63,7 +62,7 @@ static uint64_t first_head(const uvperf__ring_t *ring, uint32_t flags) {
   return flags & UVPERF_SNAPSHOT_ALL ? 0 : ring->newest;
 }
 
-/* Whether what is to be copied lies where somebody may be writing still. */
+/* Whether a CPU may still be writing where the bytes to copy lie. */
 static int may_be_touched(const uvperf__ring_t *ring, uint32_t flags) {
   uint64_t wanted =
       bytes_since(first_head(ring, flags), uvperf__ring_head(ring), ring->size);
@@ -72,9 +71,9 @@ static int may_be_touched(const uvperf__ring_t *ring, uint32_t flags) {
 }
 
 /* PERF_EVENT_IOC_PAUSE_OUTPUT does not wait for records that other CPUs have
- * begun; they are written inside of rcu_read_lock() (perf_output_begin in
- * kernel/events/ring_buffer.c), so that a grace period ends after all of them.
- * Whether there was one. */
+ * begun. They are written inside of rcu_read_lock() (perf_output_begin in
+ * kernel/events/ring_buffer.c), so a grace period ends after all of them.
+ * Returns whether there was one. */
 static int wait_for_writers(const uvperf__snapshot_t *snapshots, size_t nr,
                             uint32_t flags) {
   size_t i;
@@ -100,14 +99,14 @@ static void copy_bytes(uint8_t *to, const uvperf__ring_t *ring, uint64_t head,
   memcpy(to + first, ring->data, bytes - first);
 }
 
-/* How many bytes from that head on the ring holds, and nobody may have written
- * over while they were copied. */
+/* How many bytes from that head on the ring holds that no CPU can have
+ * overwritten while they were copied. */
 static uint64_t held(const uvperf__ring_t *ring, uint64_t head, int is_quiet) {
   uint64_t limit = ring->size;
   uint64_t moved;
 
-  /* The copy is done before the head is looked at: a record that was finished
-   * meanwhile lies where the oldest were. */
+  /* The copy is done before the head is read again: a record that was finished
+   * meanwhile lies where the oldest ones were. */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   moved = head - uvperf__ring_head(ring);
   if (!is_quiet)
@@ -136,10 +135,10 @@ static void copy(uvperf__snapshot_t *snapshot, uint32_t flags, int is_quiet) {
     ring->high_water = unseen;
 }
 
-/* -- what was copied ------------------------------------------------------ */
+/* -- whole records -------------------------------------------------------- */
 
-/* Why there is no record at `at`: it is unsound, newer ones have overwritten
- * its end, or what it has been nobody can tell any more. */
+/* There is no whole record at `at`: it is damaged, newer ones have overwritten
+ * its end, or that cannot be known. */
 static void note_end(uvperf__snapshot_t *snapshot, size_t at, int is_header,
                      int is_quiet) {
   int is_left_out = is_header && snapshot->is_limited && !is_quiet;
@@ -150,7 +149,7 @@ static void note_end(uvperf__snapshot_t *snapshot, size_t at, int is_header,
     return;
   if (!is_cut)
     snapshot->code = -EPROTO;
-  if (at >= snapshot->unseen) /* the snapshot before has counted it */
+  if (at >= snapshot->unseen) /* counted by the snapshot before */
     return;
   if (is_cut)
     snapshot->ring->cut += 1;
@@ -194,9 +193,9 @@ static void reverse_words(uint64_t *words, size_t nr) {
   }
 }
 
-/* How many words a record has whose words are turned round: its header is its
- * last. A LOST takes the record behind it with it, if that is there: the kernel
- * writes it in front of that, in either kind of ring. */
+/* How many words a record has whose words are in reverse order, so that its
+ * header is last. A LOST takes the record after it along, if that is there: the
+ * kernel writes LOST before that record in either kind of ring. */
 static size_t reversed_size(const uint64_t *words, size_t nr) {
   struct perf_event_header header;
   size_t size;
@@ -209,7 +208,7 @@ static size_t reversed_size(const uint64_t *words, size_t nr) {
   return size + header.size / sizeof(*words);
 }
 
-/* Turns the order of the records round: all words, then those of each. */
+/* Reverses the order of the records: all words, then the words of each. */
 static void reverse_records(uint64_t *words, size_t nr) {
   size_t size;
 
@@ -244,7 +243,7 @@ static int make_images(uvperf__snapshot_t *snapshots, size_t nr) {
       uvperf__snapshots_free(snapshots, i);
       return -ENOMEM;
     }
-    /* Has its pages there before the output is paused. */
+    /* Faults the pages in before the output is paused. */
     memset(page + 1, 0, snapshot->ring->size);
     memset(&snapshot->image, 0, sizeof(snapshot->image));
     snapshot->memory = page;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of an event: maps it, and computes the count from what it says and
+/* The page of an event: maps it, and computes the count from the page and from
  * what is on the counter now. */
 #include "ring/user_page.h"
 
@@ -67,23 +67,23 @@ int uvperf__user_reader_is_mine(const uvperf__user_reader_t *reader) {
          pthread_equal(reader->thread, pthread_self());
 }
 
-/* Whether the page is of a layout that is known here, and tells counts at all.
- * cap_user_rdpmc was at the place of cap_bit0 before Linux 3.12, and so was
- * cap_user_time: cap_bit0_is_deprecated tells that they are not any more, and
- * that there is a size. */
-static int can_tell(const volatile head_t *head) {
+/* Whether the page has a known layout, and counts at all. cap_user_rdpmc and
+ * cap_user_time were at the place of cap_bit0 before Linux 3.12;
+ * cap_bit0_is_deprecated says that they have moved, and that there is a
+ * size. */
+static int has_counts(const volatile head_t *head) {
   return head->compat_version == 0 && head->cap_bit0_is_deprecated &&
          head->size >= offsetof(head_t, reserved) && head->cap_user_rdpmc &&
          head->cap_user_time;
 }
 
-/* Whether a counter is there and holds the number of what happened. */
+/* Whether a counter exists and holds a number of events. */
 static int is_sum(uint32_t counter) {
 #if defined(__x86_64__) || defined(__i386__)
-  /* General ones count from 0, fixed ones from 1 << 30. That of slots (3) is
-   * set to 0 at each read(2), and the page is not told, if it is used together
-   * with PERF_METRICS (1 << 29), which holds fractions:
-   * intel_update_topdown_event and x86_pmu_event_idx, arch/x86/events. */
+  /* General counters start at 0, fixed ones at 1 << 30. The one of slots (3) is
+   * set to 0 by each read(2), without a change in the page, if it is used with
+   * PERF_METRICS (1 << 29), which holds fractions: intel_update_topdown_event
+   * and x86_pmu_event_idx, arch/x86/events. */
   const uint32_t fixed = 1u << 30;
 
   if (counter < fixed)
@@ -98,22 +98,19 @@ static int is_sum(uint32_t counter) {
 #endif
 }
 
-/* Whether there is anything that sys/rdpmc.c can do on this architecture. */
-static int can_count(void) {
-  return is_sum(0);
-}
-
 int uvperf__user_page_map(int fd, const struct perf_event_mmap_page **page) {
   void *address;
   int rc;
 
-  if (!can_count())
+  /* On other architectures sys/ cannot read a counter. */
+  if (!is_sum(0))
     return -EOPNOTSUPP;
   rc = uvperf__sys_mmap(&address, page_size(), PROT_READ, fd, 0);
   if (rc != 0)
     return rc;
-  /* Both are what the PMU and the clock are, and set by perf_mmap already. */
-  if (!can_tell(address)) {
+  /* These depend on the PMU and the clock, and perf_mmap has set them
+   * already. */
+  if (!has_counts(address)) {
     uvperf__sys_munmap(address, page_size());
     return -EOPNOTSUPP;
   }
@@ -126,27 +123,28 @@ void uvperf__user_page_unmap(const struct perf_event_mmap_page *page) {
     uvperf__sys_munmap((void *)(uintptr_t)page, page_size());
 }
 
-/* What was to be seen at one moment. */
-typedef struct look_s {
+/* The page, the counter and the clock at one moment. */
+typedef struct seen_s {
   head_t head;
   uint64_t pmc;
   uint64_t cycles;
-} look_t;
+} seen_t;
 
-/* Whether `head` says what can be. Also before the counter is read, and before
- * it is known whether the page was changing: a wrong -EAGAIN does no harm. */
+/* Whether `head` makes sense. It is asked before the counter is read, and
+ * before it is known whether the page was changing: a wrong -EAGAIN does no
+ * harm. */
 static int is_sound(const head_t *head) {
-  return can_tell(head) && head->index != 0 && is_sum(head->index - 1) &&
+  return has_counts(head) && head->index != 0 && is_sum(head->index - 1) &&
          head->pmc_width >= 1 && head->pmc_width <= 64 &&
          head->time_mult != 0 && head->time_shift <= 63 &&
          (!head->cap_user_time_short || head->size >= sizeof(*head));
 }
 
-/* 1; 0 if the page was changing; -EAGAIN. The lock is a seqlock: odd while the
- * kernel writes. It writes on the CPU on which the event is, which is where its
- * thread runs, so that a barrier for the compiler is enough: the comment at
- * `lock` in linux/perf_event.h. */
-static int look(const struct perf_event_mmap_page *page, look_t *seen) {
+/* Returns 1; 0 if the page was changing; or -EAGAIN. The lock is a seqlock: odd
+ * while the kernel writes. The kernel writes on the event's CPU, where its
+ * thread runs, so a compiler barrier is enough: see `lock` in
+ * linux/perf_event.h. */
+static int read_once(const struct perf_event_mmap_page *page, seen_t *seen) {
   const volatile head_t *head = (const volatile void *)page;
   uint32_t lock;
 
@@ -163,16 +161,16 @@ static int look(const struct perf_event_mmap_page *page, look_t *seen) {
   return head->lock == lock;
 }
 
-/* The low `width` bits as a signed number: the kernel sets a counter to less
- * than 0, for it to overflow in time, and `offset` is meant for that. */
+/* The low `width` bits as a signed number: the kernel sets a counter below 0,
+ * so that it overflows in time, and `offset` corrects that. */
 static uint64_t extend(uint64_t pmc, unsigned width) {
   uint64_t sign = (uint64_t)1 << (width - 1);
 
   return ((pmc & (sign | (sign - 1))) ^ sign) - sign;
 }
 
-/* cycles * mult >> shift, of which the product has 96 bits, as the kernel's
- * mul_u64_u32_shr; modulo 2^64. */
+/* cycles * mult >> shift, modulo 2^64, with a product of 96 bits, as the
+ * kernel's mul_u64_u32_shr. */
 static uint64_t scale_cycles(uint64_t cycles, uint32_t mult, unsigned shift) {
   uint64_t low = (cycles & UINT32_MAX) * mult;
   uint64_t high = (cycles >> 32) * mult + (low >> 32);
@@ -183,11 +181,11 @@ static uint64_t scale_cycles(uint64_t cycles, uint32_t mult, unsigned shift) {
 }
 
 /* Nanoseconds since the page was written. */
-static uint64_t elapsed(const look_t *seen) {
+static uint64_t elapsed(const seen_t *seen) {
   const head_t *head = &seen->head;
   uint64_t cycles = seen->cycles;
 
-  /* A clock of fewer bits, which may have wrapped since. */
+  /* A clock with fewer bits may have wrapped since. */
   if (head->cap_user_time_short)
     cycles =
         head->time_cycles + ((cycles - head->time_cycles) & head->time_mask);
@@ -198,21 +196,21 @@ static uint64_t elapsed(const look_t *seen) {
 int uvperf__user_page_read(const struct perf_event_mmap_page *page,
                            uvperf__user_count_t *count) {
   uint64_t since;
-  look_t seen;
+  seen_t seen;
   int tries;
   int rc = 0;
 
   for (tries = 0; tries < TRIES && rc == 0; tries++)
-    rc = look(page, &seen);
+    rc = read_once(page, &seen);
   if (rc != 1)
     return -EAGAIN;
   since = elapsed(&seen);
-  /* The page was written in the future: its clock is not what it says. */
+  /* The page was written in the future: its clock is another one. */
   if (since > INT64_MAX)
     return -EAGAIN;
   count->value =
       (uint64_t)seen.head.offset + extend(seen.pmc, seen.head.pmc_width);
-  /* The event is on a counter, so both times pass. */
+  /* The event is on a counter, so both times advance. */
   count->enabled = seen.head.time_enabled + since;
   count->running = seen.head.time_running + since;
   return 0;

@@ -381,10 +381,10 @@ static void given_of_a_run_that_is_overwritten_ends(void **state) {
   run.start = fx.ring.data;
   run.at = fx.ring.data + 96;
   fx.ring.run = &run;
-  assert_int_equal(uvperf__ring_given(&fx.ring, &bytes), 3);
+  assert_int_equal(uvperf__ring_run_delivered(&fx.ring, &bytes), 3);
   assert_int_equal(bytes, 128);
   memcpy(fx.fake->ring + 64, &none, sizeof(none));
-  assert_int_equal(uvperf__ring_given(&fx.ring, &bytes), 1);
+  assert_int_equal(uvperf__ring_run_delivered(&fx.ring, &bytes), 1);
   assert_int_equal(bytes, 64);
 }
 
