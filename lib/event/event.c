@@ -169,28 +169,19 @@ static int check_attr(const struct perf_event_attr *attr,
                            "attr has %s", fault);
 }
 
-/* An overwritable ring must hold the largest stack dump: __perf_output_begin
- * writes a record that is larger than the ring over its own header. */
-static uint32_t stack_in_overwritable(const struct perf_event_attr *attr) {
-  return uvperf__attr_value(attr, UVPERF_ATTR_WRITE_BACKWARD) != 0
-             ? uvperf__attr_stack(attr)
-             : 0;
-}
-
-/* More than so many bytes a ring must have. */
+/* More than so many bytes a ring must have. An overwritable one must hold the
+ * largest stack dump: __perf_output_begin writes a record that is larger than
+ * the ring over its own header. */
 static uint32_t least_ring(const struct perf_event_attr *attr) {
-  uint32_t watermark = uvperf__attr_watermark(attr);
-  uint32_t stack = stack_in_overwritable(attr);
-
-  return watermark > stack ? watermark : stack;
+  return attr->write_backward ? uvperf__attr_stack(attr)
+                              : uvperf__attr_watermark(attr);
 }
 
-/* The size of the ring to map: 0 for none, UVPERF__RING_DEFAULT_BYTES with
- * *is_default for the default. */
+/* The size of the ring to map: 0 for none. */
 static int choose_ring(const struct perf_event_attr *attr,
                        const uvperf_event_options_t *options, size_t *bytes,
                        uvperf_error_t *error) {
-  uint32_t watermark = uvperf__attr_watermark(attr);
+  uint32_t least = least_ring(attr);
 
   *bytes = 0;
   if ((options->flags & UVPERF_EVENT_NO_RING) ||
@@ -203,18 +194,18 @@ static int choose_ring(const struct perf_event_attr *attr,
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "ring_bytes %zu is too large",
                              options->ring_bytes);
-  if (watermark >= *bytes)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "wakeup_watermark %u is not below the ring's %zu "
-                             "bytes: no record would ever wake the loop",
-                             watermark, *bytes);
-  if (stack_in_overwritable(attr) >= *bytes)
+  if (least < *bytes)
+    return 0;
+  if (attr->write_backward)
     return uvperf__error_set(
         error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
         "sample_stack_user %u is not below the %zu bytes of "
         "the overwritable ring: no record would be whole",
-        stack_in_overwritable(attr), *bytes);
-  return 0;
+        least, *bytes);
+  return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "wakeup_watermark %u is not below the ring's %zu "
+                           "bytes: no record would ever wake the loop",
+                           least, *bytes);
 }
 
 static void note_scratch(void *owner, void *arg) {
@@ -234,20 +225,20 @@ static uvperf__scratch_t *find_scratch(uv_loop_t *loop) {
   return found != NULL ? uvperf__scratch_share(found) : uvperf__scratch_new();
 }
 
+/* The attr is as it was opened: a fallback may have cleared write_backward. */
 static int map_ring(event_t *impl, uv_loop_t *loop,
                     const uvperf_event_options_t *options, size_t bytes,
                     uvperf_error_t *error) {
   const struct perf_event_attr *attr = impl->attr;
-  int overwrite = uvperf__attr_value(attr, UVPERF_ATTR_WRITE_BACKWARD) != 0;
   int rc;
 
   if (bytes == 0)
     return 0;
   if (options->ring_bytes == 0)
     rc = uvperf__ring_map_default(&impl->ring, impl->fd, least_ring(attr),
-                                  overwrite);
+                                  attr->write_backward);
   else
-    rc = uvperf__ring_map(&impl->ring, impl->fd, bytes, overwrite);
+    rc = uvperf__ring_map(&impl->ring, impl->fd, bytes, attr->write_backward);
   if (rc != 0)
     return uvperf__explain_map(error, rc, "", attr, options->cpu, bytes);
   impl->scratch = find_scratch(loop);
@@ -271,7 +262,7 @@ static int make_decoder(event_t *impl, const uvperf_event_options_t *options,
   impl->source.nr_ids = 1;
   impl->source.pid = options->pid;
   impl->source.cpu = options->cpu;
-  rc = uvperf__event_make_decoder(impl);
+  rc = uvperf__event_make_decoder(&impl->decoder, impl, NULL);
   if (rc == UV_ENOMEM)
     return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
                              "no memory for the decoder");

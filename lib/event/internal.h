@@ -153,9 +153,11 @@ void uvperf__event_take_back(event_t *impl);
 
 /* -- output.c -- */
 
-/* Makes the decoder of an event that has just been opened. 0, or a code of
+/* Makes a decoder of the owner's records and of those of each writer, of one
+ * that is not in the list yet too (or NULL). 0, or a code of
  * uvperf_decoder_new. */
-int uvperf__event_make_decoder(event_t *impl);
+int uvperf__event_make_decoder(uvperf_decoder_t **decoder, const event_t *owner,
+                               const uvperf__writer_t *added);
 
 /* The flush_ms of an event for which the user has chosen none. */
 uint64_t uvperf__event_default_flush(const event_t *impl);

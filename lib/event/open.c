@@ -16,8 +16,16 @@ static int explain(const event_t *impl, const uvperf_event_options_t *options,
                    uvperf_error_t *error) {
   const event_t *leader = options->leader ? options->leader->impl : NULL;
   uvperf__attempt_t attempt = {
-      error,        "",           impl->attr,      asked_size, impl->fd,
-      options->pid, options->cpu, options->cgroup, NULL,       tracepoints};
+      .error = error,
+      .root = "",
+      .attr = impl->attr,
+      .asked_size = asked_size,
+      .code = impl->fd,
+      .pid = options->pid,
+      .cpu = options->cpu,
+      .cgroup = options->cgroup,
+      .tracepoints = tracepoints,
+  };
   uvperf__attempt_t of_leader = attempt;
 
   if (leader == NULL)

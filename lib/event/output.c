@@ -85,10 +85,8 @@ static int is_remembered(const uvperf__writer_t *writer) {
   return (int64_t)(writer->end - ring->tail) > 0;
 }
 
-/* A decoder of the owner's own records and of those of each writer, of one that
- * is not in the list yet too (or NULL). */
-static int make_decoder(uvperf_decoder_t **decoder, const event_t *owner,
-                        const uvperf__writer_t *added) {
+int uvperf__event_make_decoder(uvperf_decoder_t **decoder, const event_t *owner,
+                               const uvperf__writer_t *added) {
   const uvperf_source_t **sources;
   const uvperf__writer_t *writer;
   size_t nr = added != NULL ? 2 : 1;
@@ -109,10 +107,6 @@ static int make_decoder(uvperf_decoder_t **decoder, const event_t *owner,
   rc = uvperf_decoder_new(decoder, sources, nr);
   uvperf__free(sources);
   return rc;
-}
-
-int uvperf__event_make_decoder(event_t *impl) {
-  return make_decoder(&impl->decoder, impl, NULL);
 }
 
 /* -- attaching ------------------------------------------------------------ */
@@ -171,8 +165,9 @@ static int prepare(attachment_t *attachment, event_t *impl, event_t *owner,
   if (rc == 0)
     rc = make_fds(&attachment->fds, owner, impl->fd);
   if (rc == 0)
-    rc = make_decoder(&attachment->decoder, owner,
-                      attachment->is_new ? attachment->writer : NULL);
+    rc = uvperf__event_make_decoder(&attachment->decoder, owner,
+                                    attachment->is_new ? attachment->writer
+                                                       : NULL);
   if (rc == UV_ENOMEM)
     return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
                              "no memory to share a ring");
