@@ -17,8 +17,8 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-/* BPF_TRACE_MAX_PROGS in include/linux/trace_events.h: of so many programs a
- * tracepoint tells the ids; room for more is E2BIG. */
+/* BPF_TRACE_MAX_PROGS in include/linux/trace_events.h: a tracepoint reports the
+ * ids of so many programs; room for more is E2BIG. */
 #define MOST_PROGRAMS 64
 
 /* struct perf_event_query_bpf, whose array has no size. */
@@ -28,9 +28,11 @@ typedef struct query_s {
   uint32_t ids[MOST_PROGRAMS];
 } query_t;
 
+/* 0, or the code of an ioctl and the error. */
 static int finish(const event_t *impl, int code, unsigned long request,
                   uint64_t value, uvperf_error_t *error) {
-  uvperf__control_t control = {request, impl->attr, value, NULL, NULL};
+  uvperf__control_t control = {
+      .request = request, .attr = impl->attr, .value = value};
 
   return code >= 0 ? 0 : uvperf__explain_control(error, code, "", &control);
 }
@@ -77,11 +79,14 @@ static void schedule_group(const event_t *leader) {
   uvperf__sys_ioctl(leader->fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-/* Since Linux 6.16 __perf_event_overflow calls pmu->stop when the limit of
+/* Restarts an enabled event that the end of its limit may have left stopped;
+ * works only while its leader is enabled too.
+ *
+ * Since Linux 6.16 __perf_event_overflow calls pmu->stop when the limit of
  * overflows is used up, and perf_trace_add and hw_breakpoint_add, which
  * enabling calls, leave hw.state stopped; only pmu->start clears it, and only
  * __perf_event_period calls that, while the event is scheduled in. */
-void uvperf__event_unstick(const event_t *impl) {
+static void unstick(const event_t *impl) {
   if (!can_stick(impl) || (is_elsewhere(impl) && impl->limit_end != UINT64_MAX))
     return; /* is_dead would have refused to enable it */
   if (impl->leader != NULL)
@@ -119,7 +124,9 @@ static void move_limit(event_t *impl, uint32_t overflows) {
                         : from + period * overflows;
 }
 
-int uvperf__event_enable_alone(event_t *impl) {
+/* 0 or -errno; UV_ENOTSUP: its overflows ran out, and nothing can start it
+ * again. Call unstick afterwards. */
+static int enable_alone(event_t *impl) {
   int rc;
 
   if (is_dead(impl))
@@ -139,22 +146,16 @@ void uvperf__event_join_group(event_t *impl, event_t *leader) {
   leader->members = impl;
 }
 
-/* Without its leader each member is on its own. */
-static void dissolve(event_t *leader) {
+void uvperf__event_leave_group(event_t *impl) {
   event_t *member;
+  event_t **link;
 
-  while (leader->members != NULL) {
-    member = leader->members;
-    leader->members = member->next_member;
+  /* Without its leader each member is on its own. */
+  while ((member = impl->members) != NULL) {
+    impl->members = member->next_member;
     member->next_member = NULL;
     member->leader = NULL;
   }
-}
-
-void uvperf__event_leave_group(event_t *impl) {
-  event_t **link;
-
-  dissolve(impl);
   if (impl->leader == NULL)
     return;
   link = &impl->leader->members;
@@ -164,33 +165,31 @@ void uvperf__event_leave_group(event_t *impl) {
   impl->leader = NULL;
 }
 
-event_t *uvperf__event_leader(event_t *impl) {
+static event_t *leader_of(event_t *impl) {
   return impl->leader != NULL ? impl->leader : impl;
 }
 
 int uvperf__event_enable_siblings(event_t *leader, int also_on_exec,
                                   uvperf_error_t *error) {
-  uvperf__control_t enable = {PERF_EVENT_IOC_ENABLE, NULL, 0, NULL, NULL};
   event_t *member;
   int rc;
 
   for (member = leader->members; member != NULL; member = member->next_member) {
-    if (!also_on_exec &&
-        uvperf__attr_value(member->attr, UVPERF_ATTR_ENABLE_ON_EXEC))
+    if (!also_on_exec && member->attr->enable_on_exec)
       continue;
-    rc = uvperf__event_enable_alone(member);
-    enable.attr = member->attr;
-    if (rc < 0)
-      return uvperf__explain_control(error, rc, "", &enable);
+    rc = finish(member, enable_alone(member), PERF_EVENT_IOC_ENABLE, 0, error);
+    if (rc != 0)
+      return rc;
   }
   return 0;
 }
 
-void uvperf__event_unstick_siblings(const event_t *leader) {
+static void unstick_group(const event_t *leader) {
   const event_t *member;
 
+  unstick(leader);
   for (member = leader->members; member != NULL; member = member->next_member)
-    uvperf__event_unstick(member);
+    unstick(member);
 }
 
 /* A failure changes nothing: the leader closes. */
@@ -203,26 +202,16 @@ void uvperf__event_disable_siblings(event_t *leader) {
   }
 }
 
-void uvperf__event_group_disabled(event_t *leader) {
-  event_t *member;
-
-  leader->enabled = 0;
-  for (member = leader->members; member != NULL; member = member->next_member)
-    member->enabled = 0;
-}
-
 /* -- enable, disable, refresh ---------------------------------------------- */
 
 int uvperf__event_enable(event_t *impl, uvperf_error_t *error) {
   int rc = uvperf__event_enable_siblings(impl, 1, error);
 
   if (rc == 0)
-    rc = finish(impl, uvperf__event_enable_alone(impl), PERF_EVENT_IOC_ENABLE,
-                0, error);
+    rc = finish(impl, enable_alone(impl), PERF_EVENT_IOC_ENABLE, 0, error);
   if (rc != 0)
     return rc;
-  uvperf__event_unstick(impl);
-  uvperf__event_unstick_siblings(impl);
+  unstick_group(impl);
   return 0;
 }
 
@@ -252,17 +241,22 @@ int uvperf_event_reset(uvperf_event_t *event, uvperf_error_t *error) {
  * schedules in anew what is of the sibling's own PMU, where its leader is not.
  * With the leader last all of them are scheduled in at once. */
 int uvperf_event_enable_group(uvperf_event_t *event, uvperf_error_t *error) {
-  return uvperf_event_enable(
-      uvperf__event_leader(uvperf__event_impl(event))->handle, error);
+  return uvperf_event_enable(leader_of(uvperf__event_impl(event))->handle,
+                             error);
 }
 
 int uvperf_event_disable_group(uvperf_event_t *event, uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
+  event_t *leader = leader_of(impl);
+  event_t *member;
   int rc = control(impl, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP, error);
 
-  if (rc == 0)
-    uvperf__event_group_disabled(uvperf__event_leader(impl));
-  return rc;
+  if (rc != 0)
+    return rc;
+  leader->enabled = 0;
+  for (member = leader->members; member != NULL; member = member->next_member)
+    member->enabled = 0;
+  return 0;
 }
 
 int uvperf_event_reset_group(uvperf_event_t *event, uvperf_error_t *error) {
@@ -292,8 +286,7 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
   if (rc != 0)
     return rc;
   impl->enabled = 1;
-  uvperf__event_unstick(impl);
-  uvperf__event_unstick_siblings(impl);
+  unstick_group(impl);
   impl->limited = 1;
   return 0;
 }
@@ -321,8 +314,9 @@ int uvperf_event_set_period(uvperf_event_t *event, uint64_t period,
 int uvperf_event_set_filter(uvperf_event_t *event, const char *filter,
                             uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
-  uvperf__control_t control = {PERF_EVENT_IOC_SET_FILTER, impl->attr, 0, filter,
-                               NULL};
+  uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_FILTER,
+                               .attr = impl->attr,
+                               .filter = filter};
   int rc = uvperf__event_check_process(impl, error);
 
   if (rc != 0)
@@ -441,9 +435,9 @@ static int restart(event_t *impl) {
 
   if (!impl->enabled)
     return 0;
-  rc = uvperf__event_enable_alone(impl);
+  rc = enable_alone(impl);
   if (rc == 0)
-    uvperf__event_unstick(impl);
+    unstick(impl);
   return rc;
 }
 
@@ -459,8 +453,9 @@ static void restore_sig_data(event_t *impl,
 
 static int modify(event_t *impl, struct perf_event_attr *wanted,
                   uvperf_error_t *error) {
-  uvperf__control_t control = {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, impl->attr, 0,
-                               NULL, wanted};
+  uvperf__control_t control = {.request = PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
+                               .attr = impl->attr,
+                               .wanted = wanted};
   int started = 0;
   int rc;
 

@@ -365,7 +365,7 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
 static int enable_by_start(event_t *impl, uvperf_error_t *error) {
   int rc;
 
-  if (uvperf__attr_value(impl->attr, UVPERF_ATTR_ENABLE_ON_EXEC))
+  if (impl->attr->enable_on_exec)
     return uvperf__event_enable_siblings(impl, 0, error);
   rc = uvperf__event_enable(impl, error);
   impl->enabled_by_start = rc == 0;

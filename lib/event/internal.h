@@ -179,35 +179,19 @@ void uvperf__event_attr_changed(const event_t *impl);
  * the error. */
 int uvperf__event_enable(event_t *impl, uvperf_error_t *error);
 
-/* Enables the event alone: 0, or -errno. UV_ENOTSUP: its overflows ran out, and
- * nothing can start it again. Call uvperf__event_unstick afterwards. */
-int uvperf__event_enable_alone(event_t *impl);
-
-/* Restarts an enabled event that the end of its limit of overflows may have
- * left stopped (uvperf_event_refresh). Only works while its leader is enabled
- * too. */
-void uvperf__event_unstick(const event_t *impl);
-
 /* A group is a leader and its members; handles of one thread. Leaving is for
  * closing events; a leader that leaves dissolves its group, as in the
  * kernel. */
 void uvperf__event_join_group(event_t *impl, event_t *leader);
 void uvperf__event_leave_group(event_t *impl);
 
-/* The leader of the event's group; the event itself if it is alone. */
-event_t *uvperf__event_leader(event_t *impl);
-
-/* The following are for all siblings of a leader, which may have none. */
-
-/* Enables them, so that they count while the leader does. Those that execve(2)
- * enables only if asked for. 0, or a code and the error, of the first that
- * fails. */
+/* Enables the siblings of a leader, which may have none, so that they count
+ * while it does. Those that execve(2) enables only if asked for. 0, or a code
+ * and the error, of the first that fails. */
 int uvperf__event_enable_siblings(event_t *leader, int also_on_exec,
                                   uvperf_error_t *error);
-void uvperf__event_unstick_siblings(const event_t *leader);
-void uvperf__event_disable_siblings(event_t *leader);
 
-/* Notes that the kernel has disabled the whole group. */
-void uvperf__event_group_disabled(event_t *leader);
+/* Disables them, as the leader closes. */
+void uvperf__event_disable_siblings(event_t *leader);
 
 #endif

@@ -74,11 +74,11 @@ static int keep_changes(event_t *impl, const uvperf__fallback_t *fallback,
 static int open_with_fallbacks(event_t *impl,
                                const uvperf_event_options_t *options,
                                int group_fd, uvperf_error_t *error) {
-  uvperf__fallback_t fallback = {"",
-                                 options->fallbacks,
-                                 options->pid == -1 || options->cgroup >= 0,
-                                 0,
-                                 {{0, 0, 0, 0, 0}}};
+  uvperf__fallback_t fallback = {
+      .root = "",
+      .allowed = options->fallbacks,
+      .is_of_cpu = options->pid == -1 || options->cgroup >= 0,
+  };
   uvperf__tracefs_ids_t tracepoints = {0};
   uint32_t asked_size = impl->attr->size;
   uvperf_error_t first, failed;

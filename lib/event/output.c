@@ -335,12 +335,9 @@ static const char *fault_of(const uvperf_event_t *event,
 
 /* perf_event_set_output() in kernel/events/core.c says EINVAL to all of it. */
 static const char *refusal_of(const event_t *impl, const event_t *owner) {
-  int backward =
-      uvperf__attr_value(impl->attr, UVPERF_ATTR_WRITE_BACKWARD) != 0;
-
   if (owner->source.cpu != impl->source.cpu)
     return "both events must be on the same cpu";
-  if (owner->ring.overwrite != backward)
+  if (owner->ring.overwrite != impl->attr->write_backward)
     return "both events must have write_backward, or none";
   if (owner->source.cpu == -1)
     return "with cpu -1 both must measure the same thread, by the same clock";
@@ -349,8 +346,8 @@ static const char *refusal_of(const event_t *impl, const event_t *owner) {
 
 static int explain_ioctl(int code, const event_t *impl, const event_t *owner,
                          uvperf_error_t *error) {
-  const uvperf__control_t control = {PERF_EVENT_IOC_SET_OUTPUT, impl->attr, 0,
-                                     NULL, NULL};
+  const uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_OUTPUT,
+                                     .attr = impl->attr};
 
   if (code == UV_EINVAL && owner != NULL)
     return uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
