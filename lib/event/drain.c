@@ -101,7 +101,7 @@ int uvperf__event_drain(void *owner, size_t ring_index,
   return rc;
 }
 
-void uvperf__event_tell(event_t *impl, int status) {
+void uvperf__event_report(event_t *impl, int status) {
   impl->delivering = 1;
   impl->cb(impl->handle, status, NULL);
   impl->delivering = 0;
@@ -111,12 +111,12 @@ void uvperf__event_slice_end(void *owner) {
   event_t *impl = owner;
 
   if (impl->start_flags & UVPERF_START_SLICE_END)
-    uvperf__event_tell(impl, 0);
+    uvperf__event_report(impl, 0);
 }
 
 void uvperf__event_skipped(void *owner, size_t ring_index) {
   (void)ring_index;
-  uvperf__event_tell(owner, UV_EPROTO);
+  uvperf__event_report(owner, UV_EPROTO);
 }
 
 void uvperf__event_end(void *owner, size_t ring_index, int status) {
@@ -124,21 +124,10 @@ void uvperf__event_end(void *owner, size_t ring_index, int status) {
 
   (void)ring_index;
   impl->started = 0;
-  uvperf__event_tell(impl, status);
+  uvperf__event_report(impl, status);
 }
 
 /* -- next ----------------------------------------------------------------- */
-
-/* The user keeps the record while others put together theirs. As
- * uvperf__ring_next. */
-static int keep_whole(event_t *impl, const void **bytes, size_t size) {
-  impl->whole = uvperf__calloc(1, size);
-  if (impl->whole == NULL)
-    return UV_ENOMEM;
-  memcpy(impl->whole, *bytes, size);
-  *bytes = impl->whole;
-  return 1;
-}
 
 /* As uvperf__ring_next; or UV_ENOMEM, with the record still there. */
 static int next_whole(event_t *impl, const void **bytes, size_t *size) {
@@ -148,8 +137,14 @@ static int next_whole(event_t *impl, const void **bytes, size_t *size) {
   if (room == NULL)
     return UV_ENOMEM;
   rc = uvperf__ring_next(&impl->ring, room, bytes, size);
-  if (rc > 0 && *bytes == room)
-    rc = keep_whole(impl, bytes, *size);
+  /* The user keeps the record while others put together theirs. */
+  if (rc > 0 && *bytes == room) {
+    impl->whole = uvperf__calloc(1, *size);
+    if (impl->whole != NULL)
+      *bytes = memcpy(impl->whole, room, *size);
+    else
+      rc = UV_ENOMEM;
+  }
   uvperf__scratch_leave(impl->scratch);
   return rc;
 }
@@ -176,7 +171,7 @@ static int next_bytes(event_t *impl, const void **bytes, size_t *size) {
 
 /* Why no event will ever write into the ring again: UV_EOF, UV_EBADF; 0 if one
  * may. It eats a pending wakeup. */
-static int ask_writers(const event_t *impl) {
+static int poll_writers(const event_t *impl) {
   int status = 0;
   int revents;
   size_t i;
@@ -193,10 +188,11 @@ static int ask_writers(const event_t *impl) {
   return status;
 }
 
-/* A hang-up shows as an endless row of wakeups without a record, so it is asked
- * for only where the one before gave none either. What is written before the
- * wakeup that the question eats is seen by the look after it. */
-static int look(event_t *impl, const void **bytes, size_t *size) {
+/* The next record; or, if there is none, why none will come. A hang-up shows as
+ * an endless row of wakeups without a record, so poll_writers is called only
+ * where the call before found none either. What is written before the wakeup
+ * that it eats is seen by the second next_bytes. */
+static int next_or_end(event_t *impl, const void **bytes, size_t *size) {
   int status;
   int rc;
 
@@ -205,8 +201,8 @@ static int look(event_t *impl, const void **bytes, size_t *size) {
     impl->was_empty = rc == 0;
     return rc;
   }
-  status = ask_writers(impl);
-  /* Nobody is writing any more: all of it is given before the end. */
+  status = poll_writers(impl);
+  /* No event is writing any more: all records come before the end. */
   if (status != 0)
     impl->snapped = 0;
   rc = next_bytes(impl, bytes, size);
@@ -234,7 +230,7 @@ int uvperf_event_next(uvperf_event_t *event, const uvperf_record_t **record) {
   if (impl->unsound || (uvperf__event_is_watched(impl) &&
                         uvperf__watch_has_ended(impl->watch, 0)))
     return UV_EOF;
-  rc = look(impl, &bytes, &size);
+  rc = next_or_end(impl, &bytes, &size);
   if (rc == 0)
     return UV_EAGAIN;
   if (rc == UV_EPROTO) {

@@ -142,7 +142,7 @@ int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring, void *scratch,
                           uvperf__slice_t *slice);
 
 /* A callback without a record. */
-void uvperf__event_tell(event_t *impl, int status);
+void uvperf__event_report(event_t *impl, int status);
 
 /* Frees the decoders that made records that were in the user's hands, where
  * others have taken their place since. */

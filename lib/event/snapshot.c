@@ -18,7 +18,7 @@ static void deliver(event_t *impl, uvperf__snapshot_t *snapshot) {
       snapshot->code == 0 || impl->cb == NULL)
     return;
   impl->stats.corrupt += 1;
-  uvperf__event_tell(impl, snapshot->code);
+  uvperf__event_report(impl, snapshot->code);
 }
 
 int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags) {
