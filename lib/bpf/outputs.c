@@ -6,7 +6,6 @@
 #include "bpf/outputs.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -345,7 +344,7 @@ static int open_all(uvperf__bpf_outputs_t *outputs, uvperf_error_t *error) {
   size_t i;
   int rc;
 
-  explain_none(outputs, &why);
+  why.code = 0;
   for (i = 0; i < outputs->nr; i++) {
     output = &outputs->outputs[i];
     if (!is_to_open(outputs, output->cpu))
@@ -358,9 +357,13 @@ static int open_all(uvperf__bpf_outputs_t *outputs, uvperf_error_t *error) {
     }
     nr_open += rc == 0;
   }
-  if (nr_open == 0 && error != NULL)
+  if (nr_open != 0)
+    return 0;
+  if (why.code == 0)
+    return explain_none(outputs, error);
+  if (error != NULL)
     *error = why;
-  return nr_open == 0 ? -ENODEV : 0;
+  return -ENODEV;
 }
 
 /* Rings that took so much that nothing was left for others are opened

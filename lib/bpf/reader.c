@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "explain/explain.h"
 #include "loop/ring_report.h"
 #include "loop/stream.h"
 #include "sys/fork.h"

@@ -5,7 +5,6 @@
 #include "event/internal.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <string.h>
 
 #include <sys/ioctl.h>

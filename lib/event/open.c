@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens an event's attr, and again with less where the options allow it. What
- * may be changed, and when, is for fallback.c. */
+ * may be changed, and when, is in explain/fallback.c. */
 #include "event/internal.h"
 
 #include <string.h>
@@ -70,10 +70,8 @@ static int keep_changes(event_t *impl, const uvperf__fallback_t *fallback,
   return 0;
 }
 
-/* The causes decide, so errors are filled even if nobody wants to have them. */
-static int open_with_fallbacks(event_t *impl,
-                               const uvperf_event_options_t *options,
-                               int group_fd, uvperf_error_t *error) {
+int uvperf__event_open(event_t *impl, const uvperf_event_options_t *options,
+                       int group_fd, uvperf_error_t *error) {
   uvperf__fallback_t fallback = {
       .root = "",
       .allowed = options->fallbacks,
@@ -84,6 +82,10 @@ static int open_with_fallbacks(event_t *impl,
   uvperf_error_t first, failed;
   int rc;
 
+  impl->cgroup = options->cgroup;
+  if (options->fallbacks == 0)
+    return open_fd(impl, options, group_fd, NULL, error);
+  /* The causes decide, so errors are filled even if no caller wants them. */
   memset(&failed, 0, sizeof(failed));
   rc = open_fd(impl, options, group_fd, &tracepoints, &failed);
   first = failed;
@@ -98,12 +100,4 @@ static int open_with_fallbacks(event_t *impl,
   if (error != NULL)
     *error = first;
   return first.code;
-}
-
-int uvperf__event_open(event_t *impl, const uvperf_event_options_t *options,
-                       int group_fd, uvperf_error_t *error) {
-  impl->cgroup = options->cgroup;
-  if (options->fallbacks == 0)
-    return open_fd(impl, options, group_fd, NULL, error);
-  return open_with_fallbacks(impl, options, group_fd, error);
 }
