@@ -1,5 +1,9 @@
 # What `cmake --install` puts where: headers, libraries, and what pkg-config and
-# find_package read. Included by CMakeLists.txt.
+# find_package read. Included by CMakeLists.txt. The install components are
+#
+#   library, development                 what runs a program, what builds one
+#   tracepoint, tracepoint_development   the same of uvperf_tracepoint
+#   tools                                see samples/tools/CMakeLists.txt
 include(CMakePackageConfigHelpers)
 
 set(UVPERF_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/uvperf)
@@ -7,29 +11,32 @@ set(UVPERF_PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # The header of a component goes with its libraries.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
-        PATTERN tracepoint.h EXCLUDE)
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
+        FILES_MATCHING PATTERN "*.h" PATTERN tracepoint.h EXCLUDE)
 if(UVPERF_HAS_TRACEPOINT)
   install(FILES ${PROJECT_SOURCE_DIR}/include/uvperf/tracepoint.h
-          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/uvperf)
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/uvperf
+          COMPONENT tracepoint_development)
 endif()
 
 # The libraries of this name, and a file that tells find_package of them.
-function(uvperf_install name export)
+function(uvperf_install name export component development)
   set(targets ${name}_static)
   if(UVPERF_BUILD_SHARED)
     list(APPEND targets ${name})
   endif()
   install(TARGETS ${targets} EXPORT ${export}
-          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component}
+                  NAMELINK_COMPONENT ${development}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${development})
   install(EXPORT ${export} NAMESPACE uvperf::
-          DESTINATION ${UVPERF_PACKAGE_DIR})
+          DESTINATION ${UVPERF_PACKAGE_DIR} COMPONENT ${development})
 endfunction()
 
-uvperf_install(uvperf uvperf-targets)
+uvperf_install(uvperf uvperf-targets library development)
 if(UVPERF_HAS_TRACEPOINT)
-  uvperf_install(uvperf_tracepoint uvperf-tracepoint-targets)
+  uvperf_install(uvperf_tracepoint uvperf-tracepoint-targets
+                 tracepoint tracepoint_development)
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/lib/uvperf-config.cmake.in
                ${PROJECT_BINARY_DIR}/uvperf-config.cmake @ONLY)
@@ -39,7 +46,7 @@ write_basic_package_version_file(
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/uvperf-config.cmake
               ${PROJECT_BINARY_DIR}/uvperf-config-version.cmake
-        DESTINATION ${UVPERF_PACKAGE_DIR})
+        DESTINATION ${UVPERF_PACKAGE_DIR} COMPONENT development)
 
 # The prefix of a .pc file is found from where that file lies, so that it may be
 # moved and --prefix may change it; not so where the libraries have a place of
@@ -57,13 +64,15 @@ foreach(directory LIBDIR INCLUDEDIR)
     set(UVPERF_PC_${directory} "\${prefix}/${UVPERF_PC_${directory}}")
   endif()
 endforeach()
-function(uvperf_install_pc name template)
+function(uvperf_install_pc name template development)
   configure_file(${template} ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${UVPERF_PC_DIR})
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${UVPERF_PC_DIR}
+          COMPONENT ${development})
 endfunction()
 
-uvperf_install_pc(uvperf ${PROJECT_SOURCE_DIR}/lib/uvperf.pc.in)
+uvperf_install_pc(uvperf ${PROJECT_SOURCE_DIR}/lib/uvperf.pc.in development)
 if(UVPERF_HAS_TRACEPOINT)
   uvperf_install_pc(uvperf_tracepoint
-    ${PROJECT_SOURCE_DIR}/lib/tracepoint/uvperf_tracepoint.pc.in)
+    ${PROJECT_SOURCE_DIR}/lib/tracepoint/uvperf_tracepoint.pc.in
+    tracepoint_development)
 endif()

@@ -7,7 +7,7 @@
 #   install.sh build-directory results
 #
 # notes what it found in the file of results, see check.sh. The build must have
-# both libraries.
+# both libraries, and install the tools.
 #
 # Flags are lists of words, and the checks are called by name:
 # shellcheck disable=SC2030,SC2031,SC2046,SC2086,SC2317
@@ -54,12 +54,23 @@ list() {
     sed 's/-targets-[a-z]*\./-targets-type./' | LC_ALL=C sort
 }
 
-# The libraries of a name, and what finds them: library_files name targets
+# What runs a program with the library of a name.
 library_files() {
-  for file in "lib$1.a" "lib$1.so" "lib$1.so.$minor" "lib$1.so.$version" \
-    "pkgconfig/$1.pc" "cmake/uvperf/$2.cmake" "cmake/uvperf/$2-type.cmake"; do
+  echo "./$libdir/lib$1.so.$minor"
+  echo "./$libdir/lib$1.so.$version"
+}
+
+# What builds one, but for headers: development_files name targets
+development_files() {
+  for file in "lib$1.a" "lib$1.so" "pkgconfig/$1.pc" \
+    "cmake/uvperf/$2.cmake" "cmake/uvperf/$2-type.cmake"; do
     echo "./$libdir/$file"
   done
+}
+
+# The copyright is installed with a component, for packages, and not else.
+copyright_of() {
+  echo "./share/doc/$1/copyright"
 }
 
 # Whether the build has the component uvperf_tracepoint.
@@ -72,21 +83,50 @@ without_tracepoint() {
   grep -v 'tracepoint'
 }
 
-tracepoint_files() {
-  echo "./$includedir/uvperf/tracepoint.h"
-  library_files uvperf_tracepoint uvperf-tracepoint-targets
+components() {
+  echo library development tools
+  if has_tracepoint; then
+    echo tracepoint tracepoint_development
+  fi
+}
+
+# Prints the files of an install component, and its copyright as a package.
+component_files() {
+  case $1 in
+    library)
+      library_files uvperf
+      copyright_of "libuvperf$minor" ;;
+    development)
+      (cd "$root/include" && find . -name '*.h') | sed "s|^\.|./$includedir|" |
+        without_tracepoint
+      development_files uvperf uvperf-targets
+      for file in uvperf-config.cmake uvperf-config-version.cmake; do
+        echo "./$libdir/cmake/uvperf/$file"
+      done
+      copyright_of libuvperf-dev ;;
+    tracepoint)
+      library_files uvperf_tracepoint
+      copyright_of "libuvperf-tracepoint$minor" ;;
+    tracepoint_development)
+      echo "./$includedir/uvperf/tracepoint.h"
+      development_files uvperf_tracepoint uvperf-tracepoint-targets
+      copyright_of libuvperf-tracepoint-dev ;;
+    tools)
+      for name in doctor flight-recorder list profile record stat trace watch
+      do
+        echo "./bin/uvperf-$name"
+      done
+      if [ -x "$build/samples/tools/uvperf-bpf-output" ]; then
+        echo ./bin/uvperf-bpf-output
+      fi
+      copyright_of uvperf-tools ;;
+  esac
 }
 
 expected_files() {
-  (cd "$root/include" && find . -name '*.h') | sed "s|^\.|./$includedir|" |
-    without_tracepoint
-  library_files uvperf uvperf-targets
-  for file in uvperf-config.cmake uvperf-config-version.cmake; do
-    echo "./$libdir/cmake/uvperf/$file"
-  done
-  if has_tracepoint; then
-    tracepoint_files
-  fi
+  for component in $(components); do
+    component_files "$component"
+  done | grep -v /share/doc/
 }
 
 # Says what two lists of files have not in common.
@@ -101,6 +141,30 @@ install_prefix() {
   expected_files | LC_ALL=C sort >"$scratch/expected"
   list "$prefix" >"$scratch/installed"
   same_files "$scratch/expected" "$scratch/installed"
+}
+
+# Each component alone. Together they are all, see above.
+install_components() {
+  rc=0
+  for component in $(components); do
+    rm -rf "$scratch/component"
+    quietly cmake --install "$build" --prefix "$scratch/component" \
+      --component "$component" || return 1
+    component_files "$component" | LC_ALL=C sort >"$scratch/expected_part"
+    list "$scratch/component" >"$scratch/installed_part"
+    if ! same_files "$scratch/expected_part" "$scratch/installed_part"; then
+      echo "in the component $component"
+      rc=1
+    fi
+  done
+  return "$rc"
+}
+
+# Unless asked for the tools are no part of what is installed: to want what is
+# not built is an error.
+install_without_tools() {
+  quietly cmake -S "$root" -B "$scratch/default" -DUVPERF_BUILD_TESTS=OFF &&
+    quietly cmake --install "$scratch/default" --component tools
 }
 
 # A packager's way: the prefix is the system's, the files go elsewhere.
@@ -124,7 +188,7 @@ soname() {
   done
 }
 
-# What tests and samples need is none of those who link the library.
+# What tests and tools need is none of those who link the library.
 without_libbpf() {
   ! find "$prefix/$libdir" \( -name '*.pc' -o -name '*.cmake' \) \
     -exec grep -i bpf {} + || return 1
@@ -151,7 +215,8 @@ headers() {
 paths() {
   rm -rf "$scratch/stripped"
   cp -R "$prefix" "$scratch/stripped" &&
-    strip --strip-debug "$scratch/stripped/$libdir"/libuvperf*.* || return 1
+    find "$scratch/stripped" -type f \( -name 'libuvperf*' -o -path '*/bin/*' \) \
+      -exec strip --strip-debug {} + || return 1
   if grep -rlF -e "$root" -e "$build" -e "$scratch" "$scratch/stripped"; then
     echo "these name $root, $build or $scratch"
     return 1
@@ -405,13 +470,14 @@ subdirectory() {
 }
 
 # The same, installed with the other project, without the shared library, without
-# the component, and with assertions, which say where they are.
+# the component uvperf_tracepoint, without tools, and with assertions, which say
+# where they are.
 subdirectory_installed() {
-  quietly consume sub -DUVPERF_INSTALL=ON -DUVPERF_TRACEPOINT=OFF &&
-    build_consumer sub || return 1
+  quietly consume sub -DUVPERF_INSTALL=ON -DUVPERF_TRACEPOINT=OFF \
+    -DUVPERF_INSTALL_TOOLS=ON && build_consumer sub || return 1
   prefix=$scratch/static
   quietly cmake --install "$scratch/sub" --prefix "$prefix" || return 1
-  grep -vF .so "$scratch/expected" | without_tracepoint |
+  grep -vF -e .so -e /bin/ "$scratch/expected" | without_tracepoint |
     cat - "$scratch/expected_theirs" | LC_ALL=C sort >"$scratch/expected_static"
   list "$prefix" >"$scratch/installed_static"
   same_files "$scratch/expected_static" "$scratch/installed_static" &&
@@ -436,6 +502,8 @@ absolute_libdir() {
 }
 
 check install_puts_exactly_these_files install_prefix
+check install_puts_each_file_into_its_component install_components
+check install_puts_no_tools_unless_asked install_without_tools
 check install_with_destdir_puts_the_same_files install_staged
 check installed_library_has_its_soname soname
 check installed_library_does_without_libbpf without_libbpf

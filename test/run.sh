@@ -309,7 +309,8 @@ configure() {
 build_plain() {
   setup_configure "$build/plain" -DUVPERF_WERROR=ON -DUVPERF_BUILD_TESTS=OFF \
     -DUVPERF_SANITIZE= -DUVPERF_BUILD_SHARED=ON \
-    -DUVPERF_BUILD_SAMPLES=ON -DUVPERF_BUILD_TOOLS=ON &&
+    -DUVPERF_BUILD_SAMPLES=ON -DUVPERF_BUILD_TOOLS=ON \
+    -DUVPERF_INSTALL_TOOLS=ON &&
     setup_make "$build/plain"
 }
 
