@@ -20,7 +20,10 @@ check_struct_has_member("struct bpf_prog_info" recursion_misses linux/bpf.h
 
 # asm/types.h may lie where only the compiler of this machine looks. What clang
 # has of its own comes before that.
-set(UVPERF_BPF_FLAGS -target bpf -O2 -g -Wall -Wextra)
+# What -g gives the kernel is in the program: no place for where it was built.
+set(UVPERF_BPF_FLAGS -target bpf -O2 -g -Wall -Wextra
+    -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
+    -ffile-prefix-map=${PROJECT_BINARY_DIR}=.)
 foreach(directory ${UVPERF_LIBBPF_INCLUDE_DIRS})
   list(APPEND UVPERF_BPF_FLAGS -isystem ${directory})
 endforeach()
