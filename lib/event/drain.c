@@ -114,7 +114,7 @@ void uvperf__event_slice_end(void *owner) {
     uvperf__event_report(impl, 0);
 }
 
-void uvperf__event_skipped(void *owner, size_t ring_index) {
+void uvperf__event_ring_skipped(void *owner, size_t ring_index) {
   (void)ring_index;
   uvperf__event_report(owner, UV_EPROTO);
 }

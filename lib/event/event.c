@@ -111,7 +111,7 @@ int uvperf_walk_close(uv_handle_t *handle) {
 static const uvperf__watch_ops_t watch_ops = {
     .drain = uvperf__event_drain,
     .slice_end = uvperf__event_slice_end,
-    .ring_skipped = uvperf__event_skipped,
+    .ring_skipped = uvperf__event_ring_skipped,
     .end = uvperf__event_end,
     .close = begin_close,
 };

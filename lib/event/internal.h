@@ -131,7 +131,7 @@ int uvperf__event_open(event_t *impl, const uvperf_event_options_t *options,
 
 int uvperf__event_drain(void *owner, size_t ring_index, uvperf__slice_t *slice);
 void uvperf__event_slice_end(void *owner);
-void uvperf__event_skipped(void *owner, size_t ring_index);
+void uvperf__event_ring_skipped(void *owner, size_t ring_index);
 void uvperf__event_end(void *owner, size_t ring_index, int status);
 
 /* -- drain.c: of the event's ring, or of a copy of it -- */
@@ -170,7 +170,7 @@ void uvperf__event_unlink(event_t *impl);
 void uvperf__event_free_writers(event_t *impl);
 
 /* The event's attr has other values, of the same fields: so have the copies
- * that its records in the rings of others are told with. */
+ * that its records in the rings of others are decoded with. */
 void uvperf__event_attr_changed(const event_t *impl);
 
 /* -- control.c -- */
