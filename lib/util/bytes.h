@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How the decoder takes numbers out of a record. By memcpy, as bytes
- * from elsewhere have no C type of ours and RAW payloads are not aligned; the
- * compiler makes one load of it. Checks no bounds. */
+/* Numbers out of the bytes of a record, and the bits of a word. By memcpy, as
+ * bytes from elsewhere have no C type of ours and RAW payloads are not aligned;
+ * the compiler makes one load of it. Checks no bounds. */
 #ifndef UVPERF_LIB_UTIL_BYTES_H
 #define UVPERF_LIB_UTIL_BYTES_H
 

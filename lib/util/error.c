@@ -76,11 +76,10 @@ int uvperf__error_shortage(uvperf_error_t *error, int code, const char *what) {
                              "raise fs.file-max",
                              what);
   uvperf__fd_limits(&fds);
-  uvperf__error_set(
-      error, code, UVPERF_CAUSE_FILES,
-      "%s: all %llu fds that RLIMIT_NOFILE allows are open: raise "
-      "it",
-      what, (unsigned long long)fds.soft);
+  uvperf__error_set(error, code, UVPERF_CAUSE_FILES,
+                    "%s: all %llu fds that RLIMIT_NOFILE allows are open: "
+                    "raise it",
+                    what, (unsigned long long)fds.soft);
   if (error != NULL) {
     error->limit = fds.soft;
     error->needed = fds.needed;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* The system calls on files and directories, and what the process may still
+ * open. What is in the files is for the callers. */
 #define _GNU_SOURCE 1
 #include "util/file.h"
 
@@ -24,10 +26,14 @@
 /* Each takes some microseconds. */
 #define OPEN_TRIES 1000
 
-int uvperf__file_open(const char *path) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+static int open_path(const char *path, int flags) {
+  int fd = open(path, flags | O_CLOEXEC);
 
   return fd < 0 ? -errno : fd;
+}
+
+int uvperf__file_open(const char *path) {
+  return open_path(path, O_RDONLY);
 }
 
 ssize_t uvperf__file_read(int fd, void *buffer, size_t size) {
@@ -70,34 +76,21 @@ static int find_in_root(const char *path, const char *rest) {
   int root_fd, fd;
 
   snprintf(root, sizeof(root), "%.*s", (int)(rest - path), path);
-  root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  root_fd = open_path(root, O_PATH | O_DIRECTORY);
   if (root_fd < 0)
-    return -errno;
+    return root_fd;
   fd = open_in_root(root_fd, rest);
   close(root_fd);
-  if (fd == -ENOSYS || fd == -EPERM) {
-    fd = open(path, O_PATH | O_CLOEXEC);
-    return fd < 0 ? -errno : fd;
-  }
-  return fd;
-}
-
-static int find_file(const char *path) {
-  const char *rest = behind_root(path);
-  int fd;
-
-  if (rest != NULL)
-    return find_in_root(path, rest);
-  fd = open(path, O_PATH | O_CLOEXEC);
-  return fd < 0 ? -errno : fd;
+  return fd == -ENOSYS || fd == -EPERM ? open_path(path, O_PATH) : fd;
 }
 
 /* Opens by O_PATH first, since opening a device may do something, and opening a
  * pipe waits. What was found is then opened, not what has its name now. */
 int uvperf__file_open_regular(const char *path) {
   char link[UVPERF__FD_PATH_BYTES];
+  const char *rest = behind_root(path);
+  int found = rest != NULL ? find_in_root(path, rest) : open_path(path, O_PATH);
   struct stat status;
-  int found = find_file(path);
   int fd;
 
   if (found < 0)
@@ -108,9 +101,9 @@ int uvperf__file_open_regular(const char *path) {
     fd = S_ISDIR(status.st_mode) ? -EISDIR : -ENXIO;
   } else {
     uvperf__file_path_by_fd(found, link);
-    fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-      fd = errno == ENOENT ? -ENOSYS : -errno;
+    fd = open_path(link, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    if (fd == -ENOENT)
+      fd = -ENOSYS;
   }
   close(found);
   return fd;
@@ -212,10 +205,10 @@ int uvperf__file_is_name(const char *name) {
 }
 
 int uvperf__directory_open(uvperf__directory_t *directory, const char *path) {
-  directory->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  directory->fd = open_path(path, O_RDONLY | O_DIRECTORY);
   directory->at = 0;
   directory->end = 0;
-  return directory->fd < 0 ? -errno : 0;
+  return directory->fd < 0 ? directory->fd : 0;
 }
 
 int uvperf__directory_next(uvperf__directory_t *directory, const char **name) {

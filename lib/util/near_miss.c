@@ -12,12 +12,6 @@ static size_t least(size_t a, size_t b) {
   return a < b ? a : b;
 }
 
-/* One error in three bytes is still a typing error; more would suggest names
- * that have nothing in common. */
-static size_t tolerance(size_t length) {
-  return length < 3 ? 0 : (length + 1) / 3;
-}
-
 void uvperf__near_miss_init(uvperf__near_miss_t *miss, const char *wanted,
                             size_t length) {
   memset(miss, 0, sizeof(*miss));
@@ -25,7 +19,9 @@ void uvperf__near_miss_init(uvperf__near_miss_t *miss, const char *wanted,
     return;
   memcpy(miss->wanted, wanted, length);
   miss->length = length;
-  miss->distance = tolerance(length) + 1;
+  /* One error in three bytes is still a typing error; more would suggest names
+   * that have nothing in common. */
+  miss->distance = (length < 3 ? 0 : (length + 1) / 3) + 1;
 }
 
 /* One row of the table of distances, from the two rows before. */
