@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reaches every field of struct perf_event_attr by its place, whatever header
- * the caller was compiled with. It opens nothing, and whether a kernel takes
- * the values is not known here. */
+/* struct perf_event_attr: copies, each field by its place, whatever header the
+ * caller was compiled with, and what records and wakeups it asks for. It opens
+ * nothing, and whether a kernel takes the values is not known here. */
 #include "attr/attr.h"
 
 #include <errno.h>
@@ -9,15 +9,134 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
+#include "util/bytes.h"
 #include "util/error.h"
+
+/* -- a whole attr ---------------------------------------------------------- */
+
+void uvperf_attr_init_sized(struct perf_event_attr *attr, size_t size,
+                            uint32_t type, uint64_t config) {
+  memset(attr, 0, size);
+  attr->type = type;
+  attr->size = (uint32_t)size;
+  attr->config = config;
+}
+
+uint32_t uvperf__attr_size(const struct perf_event_attr *attr) {
+  return attr->size == 0 ? PERF_ATTR_SIZE_VER0 : attr->size;
+}
+
+int uvperf__attr_dup(struct perf_event_attr **copy,
+                     const struct perf_event_attr *attr) {
+  size_t size = uvperf__attr_size(attr);
+  struct perf_event_attr *memory;
+
+  if (size < PERF_ATTR_SIZE_VER0)
+    return -EINVAL;
+  /* As perf_copy_attr does; larger ones cannot be opened anyway. */
+  if (size > (size_t)sysconf(_SC_PAGESIZE))
+    return -E2BIG;
+  memory = uvperf__calloc(1, size > sizeof(*attr) ? size : sizeof(*attr));
+  if (memory == NULL)
+    return -ENOMEM;
+  memcpy(memory, attr, size);
+  memory->size = (uint32_t)size;
+  *copy = memory;
+  return 0;
+}
+
+int uvperf__attr_copy(struct perf_event_attr **copy,
+                      const struct perf_event_attr *attr,
+                      uvperf_error_t *error) {
+  int rc = uvperf__attr_dup(copy, attr);
+
+  if (rc == -ENOMEM)
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                             "no memory for a copy of the attr");
+  if (rc != 0)
+    return uvperf__error_set(
+        error, rc, UVPERF_CAUSE_ARGUMENT,
+        "attr.size %u is not a size of struct perf_event_attr", attr->size);
+  return 0;
+}
+
+/* -- fields ---------------------------------------------------------------- */
 
 /* Where the 64-bit flag word starts. */
 #define FLAGS_OFFSET 40
 
-/* header.size has 16 bits, and is a multiple of 8. */
-#define LARGEST_SAMPLE 65528
-/* Entries of the branch records of any processor. */
-#define MOST_BRANCHES 64
+/* The fields by the names of <linux/perf_event.h>, with their place and their
+ * bytes: numbers, as headers of Linux 5.10 lack the last fields. The number of
+ * a flag is its bit in the flag word. */
+static const struct {
+  const char *name;
+  uint8_t offset;
+  uint8_t width;
+} fields[] = {
+    [UVPERF_ATTR_DISABLED] = {"disabled", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_INHERIT] = {"inherit", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_PINNED] = {"pinned", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_EXCLUSIVE] = {"exclusive", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_EXCLUDE_USER] = {"exclude_user", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_EXCLUDE_KERNEL] = {"exclude_kernel", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_EXCLUDE_HV] = {"exclude_hv", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_EXCLUDE_IDLE] = {"exclude_idle", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_MMAP] = {"mmap", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_COMM] = {"comm", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_FREQ] = {"freq", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_INHERIT_STAT] = {"inherit_stat", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_ENABLE_ON_EXEC] = {"enable_on_exec", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_TASK] = {"task", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_WATERMARK] = {"watermark", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_PRECISE_IP] = {"precise_ip", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_MMAP_DATA] = {"mmap_data", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_SAMPLE_ID_ALL] = {"sample_id_all", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_EXCLUDE_HOST] = {"exclude_host", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_EXCLUDE_GUEST] = {"exclude_guest", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_EXCLUDE_CALLCHAIN_KERNEL] = {"exclude_callchain_kernel",
+                                              FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_EXCLUDE_CALLCHAIN_USER] = {"exclude_callchain_user",
+                                            FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_MMAP2] = {"mmap2", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_COMM_EXEC] = {"comm_exec", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_USE_CLOCKID] = {"use_clockid", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_CONTEXT_SWITCH] = {"context_switch", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_WRITE_BACKWARD] = {"write_backward", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_NAMESPACES] = {"namespaces", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_KSYMBOL] = {"ksymbol", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_BPF_EVENT] = {"bpf_event", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_AUX_OUTPUT] = {"aux_output", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_CGROUP] = {"cgroup", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_TEXT_POKE] = {"text_poke", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_BUILD_ID] = {"build_id", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_INHERIT_THREAD] = {"inherit_thread", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_REMOVE_ON_EXEC] = {"remove_on_exec", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_SIGTRAP] = {"sigtrap", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_DEFER_CALLCHAIN] = {"defer_callchain", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_DEFER_OUTPUT] = {"defer_output", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_TYPE] = {"type", 0, 4},
+    [UVPERF_ATTR_SIZE] = {"size", 4, 4},
+    [UVPERF_ATTR_CONFIG] = {"config", 8, 8},
+    [UVPERF_ATTR_SAMPLE_PERIOD] = {"sample_period", 16, 8},
+    [UVPERF_ATTR_SAMPLE_TYPE] = {"sample_type", 24, 8},
+    [UVPERF_ATTR_READ_FORMAT] = {"read_format", 32, 8},
+    [UVPERF_ATTR_WAKEUP_EVENTS] = {"wakeup_events", 48, 4},
+    [UVPERF_ATTR_BP_TYPE] = {"bp_type", 52, 4},
+    [UVPERF_ATTR_CONFIG1] = {"config1", 56, 8},
+    [UVPERF_ATTR_CONFIG2] = {"config2", 64, 8},
+    [UVPERF_ATTR_BRANCH_SAMPLE_TYPE] = {"branch_sample_type", 72, 8},
+    [UVPERF_ATTR_SAMPLE_REGS_USER] = {"sample_regs_user", 80, 8},
+    [UVPERF_ATTR_SAMPLE_STACK_USER] = {"sample_stack_user", 88, 4},
+    [UVPERF_ATTR_CLOCKID] = {"clockid", 92, 4},
+    [UVPERF_ATTR_SAMPLE_REGS_INTR] = {"sample_regs_intr", 96, 8},
+    [UVPERF_ATTR_AUX_WATERMARK] = {"aux_watermark", 104, 4},
+    [UVPERF_ATTR_SAMPLE_MAX_STACK] = {"sample_max_stack", 108, 2},
+    [UVPERF_ATTR_AUX_SAMPLE_SIZE] = {"aux_sample_size", 112, 4},
+    [UVPERF_ATTR_AUX_ACTION] = {"aux_action", 116, 4},
+    [UVPERF_ATTR_SIG_DATA] = {"sig_data", 120, 8},
+    [UVPERF_ATTR_CONFIG3] = {"config3", 128, 8},
+    [UVPERF_ATTR_CONFIG4] = {"config4", 136, 8},
+};
 
 /* Some bits of an unsigned integer of `width` bytes at `offset`. */
 typedef struct place_s {
@@ -27,105 +146,6 @@ typedef struct place_s {
   uint8_t bits;
   uint8_t shift;
 } place_t;
-
-/* Offsets are numbers, as headers of Linux 5.10 lack the last fields. */
-static const place_t fields[] = {
-    [UVPERF_ATTR_TYPE - UVPERF_ATTR_TYPE] = {0, 4, 0, 32, 0},
-    [UVPERF_ATTR_SIZE - UVPERF_ATTR_TYPE] = {4, 4, 0, 32, 0},
-    [UVPERF_ATTR_CONFIG - UVPERF_ATTR_TYPE] = {8, 8, 0, 64, 0},
-    [UVPERF_ATTR_SAMPLE_PERIOD - UVPERF_ATTR_TYPE] = {16, 8, 0, 64, 0},
-    [UVPERF_ATTR_SAMPLE_TYPE - UVPERF_ATTR_TYPE] = {24, 8, 0, 64, 0},
-    [UVPERF_ATTR_READ_FORMAT - UVPERF_ATTR_TYPE] = {32, 8, 0, 64, 0},
-    [UVPERF_ATTR_WAKEUP_EVENTS - UVPERF_ATTR_TYPE] = {48, 4, 0, 32, 0},
-    [UVPERF_ATTR_BP_TYPE - UVPERF_ATTR_TYPE] = {52, 4, 0, 32, 0},
-    [UVPERF_ATTR_CONFIG1 - UVPERF_ATTR_TYPE] = {56, 8, 0, 64, 0},
-    [UVPERF_ATTR_CONFIG2 - UVPERF_ATTR_TYPE] = {64, 8, 0, 64, 0},
-    [UVPERF_ATTR_BRANCH_SAMPLE_TYPE - UVPERF_ATTR_TYPE] = {72, 8, 0, 64, 0},
-    [UVPERF_ATTR_SAMPLE_REGS_USER - UVPERF_ATTR_TYPE] = {80, 8, 0, 64, 0},
-    [UVPERF_ATTR_SAMPLE_STACK_USER - UVPERF_ATTR_TYPE] = {88, 4, 0, 32, 0},
-    [UVPERF_ATTR_CLOCKID - UVPERF_ATTR_TYPE] = {92, 4, 1, 32, 0},
-    [UVPERF_ATTR_SAMPLE_REGS_INTR - UVPERF_ATTR_TYPE] = {96, 8, 0, 64, 0},
-    [UVPERF_ATTR_AUX_WATERMARK - UVPERF_ATTR_TYPE] = {104, 4, 0, 32, 0},
-    [UVPERF_ATTR_SAMPLE_MAX_STACK - UVPERF_ATTR_TYPE] = {108, 2, 0, 16, 0},
-    [UVPERF_ATTR_AUX_SAMPLE_SIZE - UVPERF_ATTR_TYPE] = {112, 4, 0, 32, 0},
-    [UVPERF_ATTR_AUX_ACTION - UVPERF_ATTR_TYPE] = {116, 4, 0, 32, 0},
-    [UVPERF_ATTR_SIG_DATA - UVPERF_ATTR_TYPE] = {120, 8, 0, 64, 0},
-    [UVPERF_ATTR_CONFIG3 - UVPERF_ATTR_TYPE] = {128, 8, 0, 64, 0},
-    [UVPERF_ATTR_CONFIG4 - UVPERF_ATTR_TYPE] = {136, 8, 0, 64, 0},
-};
-
-/* What <linux/perf_event.h> calls them. */
-static const char *const names[] = {
-    [UVPERF_ATTR_DISABLED] = "disabled",
-    [UVPERF_ATTR_INHERIT] = "inherit",
-    [UVPERF_ATTR_PINNED] = "pinned",
-    [UVPERF_ATTR_EXCLUSIVE] = "exclusive",
-    [UVPERF_ATTR_EXCLUDE_USER] = "exclude_user",
-    [UVPERF_ATTR_EXCLUDE_KERNEL] = "exclude_kernel",
-    [UVPERF_ATTR_EXCLUDE_HV] = "exclude_hv",
-    [UVPERF_ATTR_EXCLUDE_IDLE] = "exclude_idle",
-    [UVPERF_ATTR_MMAP] = "mmap",
-    [UVPERF_ATTR_COMM] = "comm",
-    [UVPERF_ATTR_FREQ] = "freq",
-    [UVPERF_ATTR_INHERIT_STAT] = "inherit_stat",
-    [UVPERF_ATTR_ENABLE_ON_EXEC] = "enable_on_exec",
-    [UVPERF_ATTR_TASK] = "task",
-    [UVPERF_ATTR_WATERMARK] = "watermark",
-    [UVPERF_ATTR_PRECISE_IP] = "precise_ip",
-    [UVPERF_ATTR_MMAP_DATA] = "mmap_data",
-    [UVPERF_ATTR_SAMPLE_ID_ALL] = "sample_id_all",
-    [UVPERF_ATTR_EXCLUDE_HOST] = "exclude_host",
-    [UVPERF_ATTR_EXCLUDE_GUEST] = "exclude_guest",
-    [UVPERF_ATTR_EXCLUDE_CALLCHAIN_KERNEL] = "exclude_callchain_kernel",
-    [UVPERF_ATTR_EXCLUDE_CALLCHAIN_USER] = "exclude_callchain_user",
-    [UVPERF_ATTR_MMAP2] = "mmap2",
-    [UVPERF_ATTR_COMM_EXEC] = "comm_exec",
-    [UVPERF_ATTR_USE_CLOCKID] = "use_clockid",
-    [UVPERF_ATTR_CONTEXT_SWITCH] = "context_switch",
-    [UVPERF_ATTR_WRITE_BACKWARD] = "write_backward",
-    [UVPERF_ATTR_NAMESPACES] = "namespaces",
-    [UVPERF_ATTR_KSYMBOL] = "ksymbol",
-    [UVPERF_ATTR_BPF_EVENT] = "bpf_event",
-    [UVPERF_ATTR_AUX_OUTPUT] = "aux_output",
-    [UVPERF_ATTR_CGROUP] = "cgroup",
-    [UVPERF_ATTR_TEXT_POKE] = "text_poke",
-    [UVPERF_ATTR_BUILD_ID] = "build_id",
-    [UVPERF_ATTR_INHERIT_THREAD] = "inherit_thread",
-    [UVPERF_ATTR_REMOVE_ON_EXEC] = "remove_on_exec",
-    [UVPERF_ATTR_SIGTRAP] = "sigtrap",
-    [UVPERF_ATTR_DEFER_CALLCHAIN] = "defer_callchain",
-    [UVPERF_ATTR_DEFER_OUTPUT] = "defer_output",
-    [UVPERF_ATTR_TYPE] = "type",
-    [UVPERF_ATTR_SIZE] = "size",
-    [UVPERF_ATTR_CONFIG] = "config",
-    [UVPERF_ATTR_SAMPLE_PERIOD] = "sample_period",
-    [UVPERF_ATTR_SAMPLE_TYPE] = "sample_type",
-    [UVPERF_ATTR_READ_FORMAT] = "read_format",
-    [UVPERF_ATTR_WAKEUP_EVENTS] = "wakeup_events",
-    [UVPERF_ATTR_BP_TYPE] = "bp_type",
-    [UVPERF_ATTR_CONFIG1] = "config1",
-    [UVPERF_ATTR_CONFIG2] = "config2",
-    [UVPERF_ATTR_BRANCH_SAMPLE_TYPE] = "branch_sample_type",
-    [UVPERF_ATTR_SAMPLE_REGS_USER] = "sample_regs_user",
-    [UVPERF_ATTR_SAMPLE_STACK_USER] = "sample_stack_user",
-    [UVPERF_ATTR_CLOCKID] = "clockid",
-    [UVPERF_ATTR_SAMPLE_REGS_INTR] = "sample_regs_intr",
-    [UVPERF_ATTR_AUX_WATERMARK] = "aux_watermark",
-    [UVPERF_ATTR_SAMPLE_MAX_STACK] = "sample_max_stack",
-    [UVPERF_ATTR_AUX_SAMPLE_SIZE] = "aux_sample_size",
-    [UVPERF_ATTR_AUX_ACTION] = "aux_action",
-    [UVPERF_ATTR_SIG_DATA] = "sig_data",
-    [UVPERF_ATTR_CONFIG3] = "config3",
-    [UVPERF_ATTR_CONFIG4] = "config4",
-};
-
-/* These write records that never count for wakeup_events. */
-static const enum uvperf_attr_field side_band[] = {
-    UVPERF_ATTR_MMAP,           UVPERF_ATTR_MMAP_DATA, UVPERF_ATTR_MMAP2,
-    UVPERF_ATTR_COMM,           UVPERF_ATTR_TASK,      UVPERF_ATTR_NAMESPACES,
-    UVPERF_ATTR_CONTEXT_SWITCH, UVPERF_ATTR_KSYMBOL,   UVPERF_ATTR_BPF_EVENT,
-    UVPERF_ATTR_CGROUP,         UVPERF_ATTR_TEXT_POKE, UVPERF_ATTR_AUX_OUTPUT,
-};
 
 /* Bitfields start at the lowest bit on little-endian machines and at the
  * highest on the others. */
@@ -140,16 +160,17 @@ static place_t flag_place(unsigned int position) {
 }
 
 static int find(unsigned int field, place_t *place) {
-  unsigned int index = field - UVPERF_ATTR_TYPE;
-
-  if (field <= UVPERF_ATTR_DEFER_OUTPUT &&
-      field != UVPERF_ATTR_PRECISE_IP + 1) {
+  if (field >= sizeof(fields) / sizeof(fields[0]) || fields[field].name == NULL)
+    return -EINVAL;
+  if (field < UVPERF_ATTR_TYPE) {
     *place = flag_place(field);
     return 0;
   }
-  if (index >= sizeof(fields) / sizeof(fields[0]))
-    return -EINVAL;
-  *place = fields[index];
+  place->offset = fields[field].offset;
+  place->width = fields[field].width;
+  place->is_signed = field == UVPERF_ATTR_CLOCKID;
+  place->bits = (uint8_t)(8 * fields[field].width);
+  place->shift = 0;
   return 0;
 }
 
@@ -203,14 +224,6 @@ static void store(struct perf_event_attr *attr, place_t place, uint64_t wide) {
   }
 }
 
-void uvperf_attr_init_sized(struct perf_event_attr *attr, size_t size,
-                            uint32_t type, uint64_t config) {
-  memset(attr, 0, size);
-  attr->type = type;
-  attr->size = (uint32_t)size;
-  attr->config = config;
-}
-
 int uvperf_attr_set(struct perf_event_attr *attr, enum uvperf_attr_field field,
                     uint64_t value) {
   place_t place;
@@ -241,6 +254,36 @@ int uvperf_attr_get(const struct perf_event_attr *attr,
   return 0;
 }
 
+uint64_t uvperf__attr_value(const struct perf_event_attr *attr,
+                            enum uvperf_attr_field field) {
+  uint64_t value;
+
+  uvperf_attr_get(attr, field, &value);
+  return value;
+}
+
+const char *uvperf__attr_field_name(unsigned int field) {
+  place_t place;
+
+  return find(field, &place) == 0 ? fields[field].name : "?";
+}
+
+uint32_t uvperf__attr_end(enum uvperf_attr_field field) {
+  place_t place;
+
+  return find(field, &place) == 0 ? (uint32_t)place.offset + place.width : 0;
+}
+
+uint64_t uvperf__attr_unknown_flags(const struct perf_event_attr *attr) {
+  uint64_t unknown = 0;
+  unsigned int i;
+
+  for (i = UVPERF_ATTR_DEFER_OUTPUT + 1; i < 64; i++)
+    if (load(attr, flag_place(i)) >> flag_place(i).shift & 1)
+      unknown |= UINT64_C(1) << i;
+  return unknown;
+}
+
 void uvperf_attr_set_period(struct perf_event_attr *attr,
                             uint64_t period_events) {
   attr->freq = 0;
@@ -264,73 +307,7 @@ void uvperf_attr_set_wakeup_bytes(struct perf_event_attr *attr,
   attr->wakeup_watermark = bytes;
 }
 
-uint32_t uvperf__attr_size(const struct perf_event_attr *attr) {
-  return attr->size == 0 ? PERF_ATTR_SIZE_VER0 : attr->size;
-}
-
-int uvperf__attr_dup(struct perf_event_attr **copy,
-                     const struct perf_event_attr *attr) {
-  size_t size = uvperf__attr_size(attr);
-  struct perf_event_attr *memory;
-
-  if (size < PERF_ATTR_SIZE_VER0)
-    return -EINVAL;
-  /* As perf_copy_attr does; larger ones cannot be opened anyway. */
-  if (size > (size_t)sysconf(_SC_PAGESIZE))
-    return -E2BIG;
-  memory = uvperf__calloc(1, size > sizeof(*attr) ? size : sizeof(*attr));
-  if (memory == NULL)
-    return -ENOMEM;
-  memcpy(memory, attr, size);
-  memory->size = (uint32_t)size;
-  *copy = memory;
-  return 0;
-}
-
-int uvperf__attr_copy(struct perf_event_attr **copy,
-                      const struct perf_event_attr *attr,
-                      uvperf_error_t *error) {
-  int rc = uvperf__attr_dup(copy, attr);
-
-  if (rc == -ENOMEM)
-    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                             "no memory for a copy of the attr");
-  if (rc != 0)
-    return uvperf__error_set(
-        error, rc, UVPERF_CAUSE_ARGUMENT,
-        "attr.size %u is not a size of struct perf_event_attr", attr->size);
-  return 0;
-}
-
-uint64_t uvperf__attr_value(const struct perf_event_attr *attr,
-                            enum uvperf_attr_field field) {
-  uint64_t value;
-
-  uvperf_attr_get(attr, field, &value);
-  return value;
-}
-
-const char *uvperf__attr_field_name(unsigned int field) {
-  if (field >= sizeof(names) / sizeof(names[0]) || names[field] == NULL)
-    return "?";
-  return names[field];
-}
-
-uint32_t uvperf__attr_end(enum uvperf_attr_field field) {
-  place_t place;
-
-  return find(field, &place) == 0 ? (uint32_t)place.offset + place.width : 0;
-}
-
-uint64_t uvperf__attr_unknown_flags(const struct perf_event_attr *attr) {
-  uint64_t unknown = 0;
-  unsigned int i;
-
-  for (i = UVPERF_ATTR_DEFER_OUTPUT + 1; i < 64; i++)
-    if (load(attr, flag_place(i)) >> flag_place(i).shift & 1)
-      unknown |= UINT64_C(1) << i;
-  return unknown;
-}
+/* -- what it makes the kernel write ---------------------------------------- */
 
 uint32_t uvperf__attr_watermark(const struct perf_event_attr *attr) {
   return attr->watermark && !attr->write_backward ? attr->wakeup_watermark : 0;
@@ -341,6 +318,14 @@ uint32_t uvperf__attr_stack(const struct perf_event_attr *attr) {
     return 0;
   return (uint32_t)uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_STACK_USER);
 }
+
+/* These write records that never count for wakeup_events. */
+static const enum uvperf_attr_field side_band[] = {
+    UVPERF_ATTR_MMAP,           UVPERF_ATTR_MMAP_DATA, UVPERF_ATTR_MMAP2,
+    UVPERF_ATTR_COMM,           UVPERF_ATTR_TASK,      UVPERF_ATTR_NAMESPACES,
+    UVPERF_ATTR_CONTEXT_SWITCH, UVPERF_ATTR_KSYMBOL,   UVPERF_ATTR_BPF_EVENT,
+    UVPERF_ATTR_CGROUP,         UVPERF_ATTR_TEXT_POKE, UVPERF_ATTR_AUX_OUTPUT,
+};
 
 static int has_side_band(const struct perf_event_attr *attr) {
   size_t i;
@@ -369,9 +354,10 @@ int uvperf__attr_writes_records(const struct perf_event_attr *attr) {
   return has_samples(attr) || has_side_band(attr);
 }
 
-static uint64_t bits(uint64_t mask) {
-  return (uint64_t)__builtin_popcountll(mask);
-}
+/* header.size has 16 bits, and is a multiple of 8. */
+#define LARGEST_SAMPLE 65528
+/* Entries of the branch records of any processor. */
+#define MOST_BRANCHES 64
 
 /* The most bytes that a sample can have, without AUX data, which are cut to
  * fit; call chains as long as /proc/sys/kernel/perf_event_max_stack says by
@@ -379,7 +365,7 @@ static uint64_t bits(uint64_t mask) {
  * size. */
 static uint64_t largest_sample(const struct perf_event_attr *attr) {
   uint64_t type = attr->sample_type;
-  uint64_t words = 1 + bits(type);
+  uint64_t words = 1 + uvperf__bits(type);
   uint64_t max_stack = uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_MAX_STACK);
   uint64_t bytes = 0;
 
@@ -392,11 +378,13 @@ static uint64_t largest_sample(const struct perf_event_attr *attr) {
   if (type & PERF_SAMPLE_BRANCH_STACK) /* entry and counters; hw_idx */
     bytes += 8 + MOST_BRANCHES * (sizeof(struct perf_branch_entry) + 8);
   if (type & PERF_SAMPLE_REGS_USER)
-    words += bits(uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_USER));
+    words +=
+        uvperf__bits(uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_USER));
   if (type & PERF_SAMPLE_STACK_USER) /* and dyn_size */
     bytes += uvperf__attr_stack(attr) + 8;
   if (type & PERF_SAMPLE_REGS_INTR)
-    words += bits(uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_INTR));
+    words +=
+        uvperf__bits(uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_INTR));
   return words * sizeof(uint64_t) + bytes;
 }
 
