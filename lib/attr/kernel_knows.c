@@ -86,33 +86,18 @@ static void put(question_t *question, enum uvperf__word word,
   }
 }
 
-/* What perf_event_open(2) says, 0 if it took all but the event: EACCES is given
- * for namespaces and PERF_SAMPLE_PHYS_ADDR without privileges, EOPNOTSUPP for
- * branch stacks and ENOSYS for user stacks where the architecture has none. */
+/* What perf_event_open(2) says, 0 if it took all but the event. */
 static int ask(question_t *question) {
   int rc = uvperf__sys_open(&question->attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
   if (rc >= 0)
     return uvperf__sys_close(rc);
-  if (rc == -ENOENT || rc == -EACCES || rc == -EOPNOTSUPP || rc == -ENOSYS)
-    return 0;
-  return rc;
-}
-
-/* Whether anything can be learnt at all: a plain question gets the one right
- * answer. Security modules, seccomp filters and some distributions'
- * perf_event_paranoid say no before they look at the attr. */
-static int ask_plain(void) {
-  question_t question;
-  int rc;
-
-  prepare(&question);
-  rc = uvperf__sys_open(&question.attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-  if (rc >= 0)
-    return uvperf__sys_close(rc);
   return rc == -ENOENT ? 0 : rc;
 }
 
+/* EACCES is given for namespaces and PERF_SAMPLE_PHYS_ADDR without privileges,
+ * EOPNOTSUPP for branch stacks and ENOSYS for user stacks where the
+ * architecture has none. */
 static int find_out(enum uvperf__word word, unsigned int position) {
   uint64_t bit = UINT64_C(1) << position;
   question_t question;
@@ -121,13 +106,20 @@ static int find_out(enum uvperf__word word, unsigned int position) {
   prepare(&question);
   put(&question, word, position);
   rc = ask(&question);
-  if (rc == 0)
-    atomic_fetch_or(&uvperf__known[word].yes, bit);
-  else if (rc == -EINVAL || rc == -E2BIG)
-    atomic_fetch_or(&uvperf__known[word].no, bit);
-  else
-    return rc;
-  return 0;
+  switch (rc) {
+    case 0:
+    case -EACCES:
+    case -EOPNOTSUPP:
+    case -ENOSYS:
+      atomic_fetch_or(&uvperf__known[word].yes, bit);
+      return 0;
+    case -EINVAL:
+    case -E2BIG:
+      atomic_fetch_or(&uvperf__known[word].no, bit);
+      return 0;
+    default:
+      return rc;
+  }
 }
 
 int uvperf__kernel_unknown(enum uvperf__word word, uint64_t bits,
@@ -135,18 +127,20 @@ int uvperf__kernel_unknown(enum uvperf__word word, uint64_t bits,
   uvperf__known_t *known = &uvperf__known[word];
   uint64_t open = bits & ~(atomic_load(&known->yes) | atomic_load(&known->no));
   unsigned int position;
-  int rc = open == 0 ? 0 : ask_plain();
+  question_t plain;
+  int rc = 0;
 
+  /* Whether anything can be learnt at all: security modules, seccomp filters
+   * and some distributions' perf_event_paranoid say no before they look at the
+   * attr. */
+  prepare(&plain);
+  if (open != 0)
+    rc = ask(&plain);
   for (position = 64; rc == 0 && position > 0; position--)
     if (open >> (position - 1) & 1)
       rc = find_out(word, position - 1);
   *unknown = bits & atomic_load(&known->no);
   return rc;
-}
-
-/* The first 64 bytes were there from the beginning. */
-static int is_of_first_version(enum uvperf_attr_field field) {
-  return field >= UVPERF_ATTR_TYPE && field <= UVPERF_ATTR_CONFIG1;
 }
 
 static enum uvperf__word word_of(enum uvperf_attr_field field) {
@@ -177,8 +171,8 @@ int uvperf_kernel_knows(enum uvperf_attr_field field, uint64_t bits) {
     return -EINVAL;
   if (word == UVPERF__WORD_FLAGS)
     bits = UINT64_C(1) << field;
-  else if (word == UVPERF__WORD_FIELDS && is_of_first_version(field))
-    return 1;
+  else if (word == UVPERF__WORD_FIELDS && field <= UVPERF_ATTR_CONFIG1)
+    return 1; /* among the first 64 bytes, which were always there */
   else if (word == UVPERF__WORD_FIELDS)
     bits = UINT64_C(1) << (field - UVPERF_ATTR_TYPE);
   rc = uvperf__kernel_unknown(word, bits, &value);
