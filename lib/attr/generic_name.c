@@ -20,7 +20,9 @@
 /* The spellings of one thing, ended by NULL. */
 #define SPELLINGS 6
 
-static const char *const hardware[][SPELLINGS] = {
+typedef const char *const row_t[SPELLINGS];
+
+static const row_t hardware[] = {
     [PERF_COUNT_HW_CPU_CYCLES] = {"cpu-cycles", "cycles"},
     [PERF_COUNT_HW_INSTRUCTIONS] = {"instructions"},
     [PERF_COUNT_HW_CACHE_REFERENCES] = {"cache-references"},
@@ -35,7 +37,7 @@ static const char *const hardware[][SPELLINGS] = {
     [PERF_COUNT_HW_REF_CPU_CYCLES] = {"ref-cycles"},
 };
 
-static const char *const software[][SPELLINGS] = {
+static const row_t software[] = {
     [PERF_COUNT_SW_CPU_CLOCK] = {"cpu-clock"},
     [PERF_COUNT_SW_TASK_CLOCK] = {"task-clock"},
     [PERF_COUNT_SW_PAGE_FAULTS] = {"page-faults", "faults"},
@@ -50,7 +52,7 @@ static const char *const software[][SPELLINGS] = {
     [SW_CGROUP_SWITCHES] = {"cgroup-switches"},
 };
 
-static const char *const caches[][SPELLINGS] = {
+static const row_t caches[] = {
     [PERF_COUNT_HW_CACHE_L1D] = {"L1-dcache", "l1-d", "l1d", "L1-data"},
     [PERF_COUNT_HW_CACHE_L1I] = {"L1-icache", "l1-i", "l1i", "L1-instruction"},
     [PERF_COUNT_HW_CACHE_LL] = {"LLC", "L2"},
@@ -61,7 +63,7 @@ static const char *const caches[][SPELLINGS] = {
 };
 
 /* The first is used before a result, the second at the end of a name. */
-static const char *const operations[][SPELLINGS] = {
+static const row_t operations[] = {
     [PERF_COUNT_HW_CACHE_OP_READ] = {"load", "loads", "read"},
     [PERF_COUNT_HW_CACHE_OP_WRITE] = {"store", "stores", "write"},
     [PERF_COUNT_HW_CACHE_OP_PREFETCH] = {"prefetch", "prefetches",
@@ -69,7 +71,7 @@ static const char *const operations[][SPELLINGS] = {
                                          "speculative-load"},
 };
 
-static const char *const results[][SPELLINGS] = {
+static const row_t results[] = {
     [PERF_COUNT_HW_CACHE_RESULT_ACCESS] = {"refs", "Reference", "ops",
                                            "access"},
     [PERF_COUNT_HW_CACHE_RESULT_MISS] = {"misses", "miss"},
@@ -91,6 +93,21 @@ static const unsigned int cache_operations[] = {
     [PERF_COUNT_HW_CACHE_NODE] = OP_ALL,
 };
 
+/* The events of a type by their configs; none of cache events. */
+static const row_t *rows_of(uint32_t type, size_t *nr) {
+  switch (type) {
+    case PERF_TYPE_HARDWARE:
+      *nr = COUNT_OF(hardware);
+      return hardware;
+    case PERF_TYPE_SOFTWARE:
+      *nr = COUNT_OF(software);
+      return software;
+    default:
+      *nr = 0;
+      return NULL;
+  }
+}
+
 /* How many bytes of the text a spelling takes: all of its own, or 0. */
 static size_t match(const char *spelling, const char *text, size_t length) {
   size_t i;
@@ -103,8 +120,8 @@ static size_t match(const char *spelling, const char *text, size_t length) {
 
 /* Finds the row with the longest spelling that the text begins with and that
  * ends at its end or at a '-'. Gives the length; 0: none. */
-static size_t find_prefix(const char *const rows[][SPELLINGS], size_t nr,
-                          const char *text, size_t length, size_t *row) {
+static size_t find_prefix(const row_t *rows, size_t nr, const char *text,
+                          size_t length, size_t *row) {
   size_t longest = 0;
   size_t i, j;
 
@@ -118,17 +135,6 @@ static size_t find_prefix(const char *const rows[][SPELLINGS], size_t nr,
       *row = i;
     }
   return longest;
-}
-
-static int find_whole(const char *const rows[][SPELLINGS], size_t nr,
-                      const char *name, size_t length, uint64_t *config) {
-  size_t row = 0; /* gcc -O3 does not see that it is always set where used */
-  size_t taken = find_prefix(rows, nr, name, length, &row);
-
-  if (taken == 0 || taken != length)
-    return -ENOENT;
-  *config = row;
-  return 0;
 }
 
 /* "-load-misses": an operation and a result, in any order, each once and each
@@ -175,14 +181,18 @@ static int find_cache(const char *name, size_t length, uint64_t *config) {
 
 int uvperf__generic_find(const char *name, size_t length, uint32_t *type,
                          uint64_t *config) {
+  const row_t *rows;
+  uint32_t i;
+  size_t nr;
+  size_t row = 0; /* gcc -O3 does not see that it is always set where used */
   int rc;
 
-  if (find_whole(hardware, COUNT_OF(hardware), name, length, config) == 0) {
-    *type = PERF_TYPE_HARDWARE;
-    return 0;
-  }
-  if (find_whole(software, COUNT_OF(software), name, length, config) == 0) {
-    *type = PERF_TYPE_SOFTWARE;
+  for (i = PERF_TYPE_HARDWARE; i <= PERF_TYPE_SOFTWARE; i++) {
+    rows = rows_of(i, &nr);
+    if (length == 0 || find_prefix(rows, nr, name, length, &row) != length)
+      continue;
+    *type = i;
+    *config = row;
     return 0;
   }
   rc = find_cache(name, length, config);
@@ -208,34 +218,24 @@ static int name_cache(uint64_t config, char *name, size_t size) {
   return 0;
 }
 
-static int name_row(const char *const rows[][SPELLINGS], size_t nr,
-                    uint64_t config, char *name, size_t size) {
+int uvperf__generic_name(uint32_t type, uint64_t config, char *name,
+                         size_t size) {
+  size_t nr;
+  const row_t *rows = rows_of(type, &nr);
+
+  if (type == PERF_TYPE_HW_CACHE)
+    return name_cache(config, name, size);
   if (config >= nr)
     return -ENOENT;
   snprintf(name, size, "%s", rows[config][0]);
   return 0;
 }
 
-int uvperf__generic_name(uint32_t type, uint64_t config, char *name,
-                         size_t size) {
-  switch (type) {
-    case PERF_TYPE_HARDWARE:
-      return name_row(hardware, COUNT_OF(hardware), config, name, size);
-    case PERF_TYPE_SOFTWARE:
-      return name_row(software, COUNT_OF(software), config, name, size);
-    case PERF_TYPE_HW_CACHE:
-      return name_cache(config, name, size);
-    default:
-      return -ENOENT;
-  }
-}
-
 const char *uvperf__generic_alias(uint32_t type, uint64_t config) {
-  if (type == PERF_TYPE_HARDWARE && config < COUNT_OF(hardware))
-    return hardware[config][1];
-  if (type == PERF_TYPE_SOFTWARE && config < COUNT_OF(software))
-    return software[config][1];
-  return NULL;
+  size_t nr;
+  const row_t *rows = rows_of(type, &nr);
+
+  return config < nr ? rows[config][1] : NULL;
 }
 
 static int each_cache(uvperf__generic_each_fn each, void *data) {
@@ -253,8 +253,10 @@ static int each_cache(uvperf__generic_each_fn each, void *data) {
 }
 
 /* The spellings from one to before another. */
-static int each_row(const char *const rows[][SPELLINGS], size_t nr, size_t from,
-                    size_t to, uvperf__generic_each_fn each, void *data) {
+static int each_row(uint32_t type, size_t from, size_t to,
+                    uvperf__generic_each_fn each, void *data) {
+  size_t nr;
+  const row_t *rows = rows_of(type, &nr);
   size_t i, j;
   int rc = 0;
 
@@ -264,26 +266,14 @@ static int each_row(const char *const rows[][SPELLINGS], size_t nr, size_t from,
   return rc;
 }
 
-static int each_of(uint32_t type, size_t from, size_t to,
-                   uvperf__generic_each_fn each, void *data) {
-  switch (type) {
-    case PERF_TYPE_HARDWARE:
-      return each_row(hardware, COUNT_OF(hardware), from, to, each, data);
-    case PERF_TYPE_SOFTWARE:
-      return each_row(software, COUNT_OF(software), from, to, each, data);
-    default:
-      return 0;
-  }
-}
-
 int uvperf__generic_each(uint32_t type, uvperf__generic_each_fn each,
                          void *data) {
   if (type == PERF_TYPE_HW_CACHE)
     return each_cache(each, data);
-  return each_of(type, 0, 1, each, data);
+  return each_row(type, 0, 1, each, data);
 }
 
 int uvperf__generic_each_alias(uint32_t type, uvperf__generic_each_fn each,
                                void *data) {
-  return each_of(type, 1, SPELLINGS, each, data);
+  return each_row(type, 1, SPELLINGS, each, data);
 }
