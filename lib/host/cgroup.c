@@ -125,9 +125,8 @@ static int check(int fd) {
 int uvperf__cgroup_open(const char *root, const char *path,
                         uvperf_error_t *error) {
   char found[PATH_MAX], full[PATH_MAX];
-  uvperf__directory_t directory;
   int rc = find(root, path, found, error);
-  int length;
+  int length, fd;
 
   if (rc != 0)
     return rc;
@@ -135,13 +134,12 @@ int uvperf__cgroup_open(const char *root, const char *path,
   if (length < 0 || (size_t)length >= sizeof(full))
     return explain(error, -ENAMETOOLONG, found);
   /* As a directory: opening what else may be there could block. */
-  rc = uvperf__directory_open(&directory, full);
-  if (rc != 0)
-    return explain(error, rc, found);
-  rc = check(directory.fd);
-  if (rc != 0) {
-    uvperf__file_close(directory.fd);
-    return explain(error, rc, found);
-  }
-  return directory.fd;
+  fd = uvperf__directory_open(full);
+  if (fd < 0)
+    return explain(error, fd, found);
+  rc = check(fd);
+  if (rc == 0)
+    return fd;
+  uvperf__file_close(fd);
+  return explain(error, rc, found);
 }

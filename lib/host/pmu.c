@@ -75,66 +75,38 @@ static int read_u32(const char *root, const char *pmu, const char *part,
 
 /* -- Directories ---------------------------------------------------------- */
 
-static int open_directory(uvperf__directory_t *directory, const char *root,
-                          const char *pmu, const char *part) {
+static int open_directory(const char *root, const char *pmu, const char *part) {
   char path[PATH_MAX];
   int length = snprintf(path, PATH_MAX, "%s" PMUS "/%s/%s", root, pmu, part);
 
   if (length < 0 || length >= PATH_MAX)
     return -ENAMETOOLONG;
-  return uvperf__directory_open(directory, path);
+  return uvperf__directory_open(path);
 }
 
 /* Whether there is such a PMU: 0, or -errno. */
 static int find_pmu(const char *root, const char *pmu) {
-  uvperf__directory_t directory;
-  int rc = open_directory(&directory, root, pmu, "");
+  int fd = open_directory(root, pmu, "");
 
-  if (rc == 0)
-    uvperf__file_close(directory.fd);
-  return uvperf__is_shortage(rc) || rc == 0 ? rc : -ENOENT;
-}
-
-/* Each entry of an open directory, which it closes; those that begin with a dot
- * are none of the kernel's. */
-static int each_entry(uvperf__directory_t *directory,
-                      int (*is_wanted)(const char *), uvperf__pmu_each_fn each,
-                      void *data) {
-  const char *entry;
-  int rc;
-
-  while ((rc = uvperf__directory_next(directory, &entry)) > 0) {
-    if (entry[0] == '.' || !is_wanted(entry))
-      continue;
-    rc = each(entry, data);
-    if (rc != 0)
-      break;
-  }
-  uvperf__file_close(directory->fd);
-  return rc;
+  if (fd >= 0)
+    uvperf__file_close(fd);
+  return fd >= 0 ? 0 : uvperf__is_shortage(fd) ? fd : -ENOENT;
 }
 
 /* Each entry of a directory that a PMU may have. */
 static int each_part(const char *root, const char *pmu, const char *part,
-                     int (*is_wanted)(const char *), uvperf__pmu_each_fn each,
-                     void *data) {
-  uvperf__directory_t directory;
-  int rc, found;
+                     uvperf__name_fn each, void *data) {
+  int fd, found;
 
   if (!is_component(pmu))
     return -EINVAL;
-  rc = open_directory(&directory, root, pmu, part);
-  if (rc == 0)
-    return each_entry(&directory, is_wanted, each, data);
-  if (rc != -ENOENT && rc != -ENOTDIR)
-    return rc;
+  fd = open_directory(root, pmu, part);
+  if (fd >= 0)
+    return uvperf__directory_each(fd, each, data);
+  if (fd != -ENOENT && fd != -ENOTDIR)
+    return fd;
   found = find_pmu(root, pmu);
-  return found != 0 || rc == -ENOENT ? found : rc;
-}
-
-static int is_any(const char *name) {
-  (void)name;
-  return 1;
+  return found != 0 || fd == -ENOENT ? found : fd;
 }
 
 /* pmu_alias_info_file() of perf(1). */
@@ -152,21 +124,33 @@ static int is_event(const char *name) {
   return 1;
 }
 
-int uvperf__pmu_each(const char *root, uvperf__pmu_each_fn each, void *data) {
-  uvperf__directory_t directory;
-  int rc = open_directory(&directory, root, "", "");
+int uvperf__pmu_each(const char *root, uvperf__name_fn each, void *data) {
+  int fd = open_directory(root, "", "");
 
-  return rc != 0 ? rc : each_entry(&directory, is_any, each, data);
+  return fd < 0 ? fd : uvperf__directory_each(fd, each, data);
 }
 
 int uvperf__pmu_each_format(const char *root, const char *pmu,
-                            uvperf__pmu_each_fn each, void *data) {
-  return each_part(root, pmu, "format", is_any, each, data);
+                            uvperf__name_fn each, void *data) {
+  return each_part(root, pmu, "format", each, data);
+}
+
+typedef struct events_s {
+  uvperf__name_fn each;
+  void *data;
+} events_t;
+
+static int pass_event(const char *name, void *data) {
+  const events_t *events = data;
+
+  return is_event(name) ? events->each(name, events->data) : 0;
 }
 
 int uvperf__pmu_each_event(const char *root, const char *pmu,
-                           uvperf__pmu_each_fn each, void *data) {
-  return each_part(root, pmu, "events", is_event, each, data);
+                           uvperf__name_fn each, void *data) {
+  events_t events = {each, data};
+
+  return each_part(root, pmu, "events", pass_event, &events);
 }
 
 /* -- Types ---------------------------------------------------------------- */

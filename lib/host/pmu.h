@@ -15,18 +15,15 @@
 #include "uvperf/pmu.h"
 
 #include "host/system.h"
+#include "util/file.h"
 
 #define UVPERF__PMU_TEXT_BYTES UVPERF__TEXT_BYTES
 /* Room for any name: NAME_MAX and its end. */
 #define UVPERF__PMU_NAME_BYTES 256
 
-/* Called with each name, which is valid during the call; what it returns other
- * than 0 ends the walk and is returned. */
-typedef int (*uvperf__pmu_each_fn)(const char *name, void *data);
-
 /* Each PMU's name, in the order of the directory; -ENOENT where sysfs has no
  * PMUs. */
-int uvperf__pmu_each(const char *root, uvperf__pmu_each_fn each, void *data);
+int uvperf__pmu_each(const char *root, uvperf__name_fn each, void *data);
 
 /* Its type. -ENOENT: no such PMU; -ENODATA: a PMU without a type file; -EINVAL:
  * a type that is no number. */
@@ -62,7 +59,7 @@ int uvperf__pmu_format(const char *root, const char *pmu, const char *term,
 
 /* Each term of format/, of which a PMU may have none. -ENOENT: no such PMU. */
 int uvperf__pmu_each_format(const char *root, const char *pmu,
-                            uvperf__pmu_each_fn each, void *data);
+                            uvperf__name_fn each, void *data);
 
 /* Spreads a value over the bits of a mask; -ERANGE: it does not fit. */
 int uvperf__pmu_spread(uint64_t mask, uint64_t value, uint64_t *bits);
@@ -81,7 +78,7 @@ int uvperf__pmu_event_of_any_case(const char *root, const char *pmu,
 /* Each named event, without the files EVENT.scale, .unit, .per-pkg and
  * .snapshot that go with it; a PMU may have none. -ENOENT: no such PMU. */
 int uvperf__pmu_each_event(const char *root, const char *pmu,
-                           uvperf__pmu_each_fn each, void *data);
+                           uvperf__name_fn each, void *data);
 
 /* What one count of a named event is worth. */
 typedef struct uvperf__pmu_measure_s {

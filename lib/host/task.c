@@ -141,13 +141,14 @@ void uvperf__tasks_free(uvperf__tasks_t *tasks) {
 }
 
 /* Adds the task that an entry of the directory names, if it does. */
-static int add_name(uvperf__tasks_t *tasks, const char *name) {
+static int add_name(const char *name, void *data) {
+  uvperf__tasks_t *tasks = data;
   uvperf__task_t *grown;
   char *end;
   long id;
 
   if (name[0] < '0' || name[0] > '9')
-    return 0; /* "." and ".." */
+    return 0;
   id = strtol(name, &end, 10);
   if (*end != '\0' || id <= 0 || id > INT_MAX)
     return 0;
@@ -162,22 +163,14 @@ static int add_name(uvperf__tasks_t *tasks, const char *name) {
 
 /* Adds what a directory lists to the tasks. */
 static int add_listed(const char *root, int process, uvperf__tasks_t *tasks) {
-  uvperf__directory_t directory;
   char path[PATH_MAX];
-  const char *name;
   int length = snprintf(path, sizeof(path), "%s/proc/%d/task", root, process);
-  int rc;
+  int fd;
 
   if (length < 0 || (size_t)length >= sizeof(path))
     return -ENAMETOOLONG;
-  rc = uvperf__directory_open(&directory, path);
-  if (rc != 0)
-    return rc;
-  while ((rc = uvperf__directory_next(&directory, &name)) > 0)
-    if ((rc = add_name(tasks, name)) != 0)
-      break;
-  uvperf__file_close(directory.fd);
-  return rc;
+  fd = uvperf__directory_open(path);
+  return fd < 0 ? fd : uvperf__directory_each(fd, add_name, tasks);
 }
 
 /* Puts the one at `at` below those that are greater, in a heap whose greatest

@@ -27,24 +27,20 @@ typedef struct search_s {
 /* Takes a place if it has events/, which the mere mount point has not. 1 ends
  * the search. */
 static int try_place(search_t *search, const char *place, const char *rest) {
-  uvperf__directory_t directory;
   char path[PATH_MAX];
   int length =
       snprintf(path, sizeof(path), "%s%s%s/events", search->root, place, rest);
-  int rc;
+  int fd;
 
   if (length < 0 || (size_t)length >= sizeof(path))
     return 0;
-  rc = uvperf__directory_open(&directory, path);
-  if (rc == 0)
-    uvperf__file_close(directory.fd);
-  else if (rc == -ENOENT || rc == -ENOTDIR)
-    return 0;
-  if (rc != 0) {
-    if (search->rc == -ENODEV)
-      search->rc = rc;
+  fd = uvperf__directory_open(path);
+  if (fd < 0) {
+    if (search->rc == -ENODEV && fd != -ENOENT && fd != -ENOTDIR)
+      search->rc = fd;
     return 0;
   }
+  uvperf__file_close(fd);
   length = snprintf(search->path, search->size, "%s%s", place, rest);
   search->rc = length < 0 || (size_t)length >= search->size ? -ENAMETOOLONG : 0;
   return 1;
@@ -119,34 +115,17 @@ int uvperf__tracefs_id(const char *root, const char *category, const char *name,
 
 /* -- walks ---------------------------------------------------------------- */
 
-/* Each entry of an open directory but the hidden ones; closes it. */
-static int each_entry(uvperf__directory_t *directory,
-                      uvperf__tracefs_each_fn each, void *data) {
-  const char *entry;
-  int more;
-  int rc = 0;
-
-  while (rc == 0 && (more = uvperf__directory_next(directory, &entry)) != 0)
-    if (more < 0)
-      rc = more;
-    else if (entry[0] != '.')
-      rc = each(entry, data);
-  uvperf__file_close(directory->fd);
-  return rc;
-}
-
 /* Opens the directory of a category. -ENOENT: none of that name; events/ has
  * files too. */
-static int open_category(uvperf__directory_t *directory, const char *events,
-                         const char *category) {
+static int open_category(const char *events, const char *category) {
   char path[PATH_MAX];
   int length = snprintf(path, sizeof(path), "%s/%s", events, category);
-  int rc;
+  int fd;
 
   if (length < 0 || (size_t)length >= sizeof(path))
     return -ENOENT;
-  rc = uvperf__directory_open(directory, path);
-  return rc == -ENOTDIR || rc == -ENAMETOOLONG ? -ENOENT : rc;
+  fd = uvperf__directory_open(path);
+  return fd == -ENOTDIR || fd == -ENAMETOOLONG ? -ENOENT : fd;
 }
 
 /* A walk over events. */
@@ -171,7 +150,7 @@ static int pass_over(walk_t *walk, int rc) {
   return rc == -EACCES || rc == -ENOENT ? 0 : rc;
 }
 
-static int visit_event(const char *name, void *data) {
+static int walk_event(const char *name, void *data) {
   walk_t *walk = data;
   uint64_t id;
   int rc;
@@ -184,18 +163,17 @@ static int visit_event(const char *name, void *data) {
   return walk->each(walk->category, name, id, walk->data);
 }
 
-static int visit_category(const char *category, void *data) {
-  uvperf__directory_t directory;
+static int walk_category(const char *category, void *data) {
   walk_t *walk = data;
-  int rc;
+  int fd;
 
   if (!fits(walk->categories, category))
     return 0;
-  rc = open_category(&directory, walk->events, category);
-  if (rc != 0)
-    return pass_over(walk, rc);
+  fd = open_category(walk->events, category);
+  if (fd < 0)
+    return pass_over(walk, fd);
   walk->category = category;
-  return each_entry(&directory, visit_event, walk);
+  return uvperf__directory_each(fd, walk_event, walk);
 }
 
 /* What a walk ends with that no callback has ended. */
@@ -203,28 +181,32 @@ static int end_walk(const walk_t *walk, int rc) {
   return rc == 0 && walk->is_denied ? -EACCES : rc;
 }
 
+/* Opens events/, whose path it also gives. */
+static int open_events(const char *root, char events[PATH_MAX]) {
+  int rc = file_path(root, "events", events);
+
+  return rc != 0 ? rc : uvperf__directory_open(events);
+}
+
 int uvperf__tracefs_walk(const char *root, const char *category,
                          const char *name, uvperf__tracefs_event_fn each,
                          void *data) {
   walk_t walk = {{0}, category, name, NULL, each, data, 0};
-  uvperf__directory_t directory;
-  int rc = file_path(root, "events", walk.events);
+  int fd = open_events(root, walk.events);
 
-  if (rc == 0)
-    rc = uvperf__directory_open(&directory, walk.events);
-  if (rc != 0)
-    return rc;
-  return end_walk(&walk, each_entry(&directory, visit_category, &walk));
+  if (fd < 0)
+    return fd;
+  return end_walk(&walk, uvperf__directory_each(fd, walk_category, &walk));
 }
 
 /* A callback that wants less than the walk knows. */
 typedef struct names_s {
   const char *events;
-  uvperf__tracefs_each_fn each;
+  uvperf__name_fn each;
   void *data;
 } names_t;
 
-static int tell_name(const char *category, const char *name, uint64_t id,
+static int pass_name(const char *category, const char *name, uint64_t id,
                      void *data) {
   const names_t *names = data;
 
@@ -234,44 +216,40 @@ static int tell_name(const char *category, const char *name, uint64_t id,
 }
 
 int uvperf__tracefs_each_event(const char *root, const char *category,
-                               uvperf__tracefs_each_fn each, void *data) {
+                               uvperf__name_fn each, void *data) {
   names_t names = {NULL, each, data};
-  walk_t walk = {{0}, NULL, NULL, category, tell_name, &names, 0};
-  uvperf__directory_t directory;
-  int rc;
+  walk_t walk = {{0}, NULL, NULL, category, pass_name, &names, 0};
+  int rc, fd;
 
   if (!uvperf__file_is_name(category))
     return -EINVAL;
   rc = file_path(root, "events", walk.events);
-  if (rc == 0)
-    rc = open_category(&directory, walk.events, category);
   if (rc != 0)
     return rc;
-  return end_walk(&walk, each_entry(&directory, visit_event, &walk));
+  fd = open_category(walk.events, category);
+  if (fd < 0)
+    return fd;
+  return end_walk(&walk, uvperf__directory_each(fd, walk_event, &walk));
 }
 
-static int tell_category(const char *category, void *data) {
-  uvperf__directory_t directory;
+static int pass_category(const char *category, void *data) {
   const names_t *names = data;
-  int rc = open_category(&directory, names->events, category);
+  int fd = open_category(names->events, category);
 
-  if (rc == 0)
-    uvperf__file_close(directory.fd);
-  if (rc != 0 && rc != -EACCES) /* a file, or gone */
-    return rc == -ENOENT ? 0 : rc;
+  if (fd >= 0)
+    uvperf__file_close(fd);
+  else if (fd != -EACCES) /* a file, or gone */
+    return fd == -ENOENT ? 0 : fd;
   return names->each(category, names->data);
 }
 
-int uvperf__tracefs_each_category(const char *root,
-                                  uvperf__tracefs_each_fn each, void *data) {
+int uvperf__tracefs_each_category(const char *root, uvperf__name_fn each,
+                                  void *data) {
   char events[PATH_MAX];
   names_t names = {events, each, data};
-  uvperf__directory_t directory;
-  int rc = file_path(root, "events", events);
+  int fd = open_events(root, events);
 
-  if (rc == 0)
-    rc = uvperf__directory_open(&directory, events);
-  return rc != 0 ? rc : each_entry(&directory, tell_category, &names);
+  return fd < 0 ? fd : uvperf__directory_each(fd, pass_category, &names);
 }
 
 /* The search for the name of an id. */
@@ -373,7 +351,7 @@ int uvperf__tracefs_current_tracer(const char *root, char *tracer,
 }
 
 /* t_show of kernel/trace/trace.c puts a space between two of them. */
-int uvperf__tracefs_each_tracer(const char *root, uvperf__tracefs_each_fn each,
+int uvperf__tracefs_each_tracer(const char *root, uvperf__name_fn each,
                                 void *data) {
   char text[4096];
   char *tracer;

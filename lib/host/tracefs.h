@@ -7,11 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Called with each name, which is valid during the call; what it returns other
- * than 0 ends the walk and is returned. */
-typedef int (*uvperf__tracefs_each_fn)(const char *name, void *data);
+#include "util/file.h"
 
-/* The same with a tracepoint's category, name and id. */
+/* Called with a tracepoint's category, name and id, as uvperf__name_fn. */
 typedef int (*uvperf__tracefs_event_fn)(const char *category, const char *name,
                                         uint64_t id, void *data);
 
@@ -32,10 +30,10 @@ int uvperf__tracefs_id(const char *root, const char *category, const char *name,
  * category that has an id. In the order of the directory. -ENOENT and -EINVAL
  * as uvperf__tracefs_id. Events that may not be read are passed over, and told
  * by -EACCES at the end. */
-int uvperf__tracefs_each_category(const char *root,
-                                  uvperf__tracefs_each_fn each, void *data);
+int uvperf__tracefs_each_category(const char *root, uvperf__name_fn each,
+                                  void *data);
 int uvperf__tracefs_each_event(const char *root, const char *category,
-                               uvperf__tracefs_each_fn each, void *data);
+                               uvperf__name_fn each, void *data);
 
 /* Each event with an id whose category and name fit these patterns
  * (lib/util/glob.h; NULL: all). The others' ids are not read. */
@@ -47,7 +45,7 @@ int uvperf__tracefs_walk(const char *root, const char *category,
  * there. Tracers' names have less than 4096 bytes in all, else -EFBIG. */
 int uvperf__tracefs_current_tracer(const char *root, char *tracer,
                                    size_t *size);
-int uvperf__tracefs_each_tracer(const char *root, uvperf__tracefs_each_fn each,
+int uvperf__tracefs_each_tracer(const char *root, uvperf__name_fn each,
                                 void *data);
 
 /* The "group:name" of a tracepoint, cut to `size`. 0; -ENOENT where no

@@ -204,28 +204,27 @@ int uvperf__file_is_name(const char *name) {
          strchr(name, '/') == NULL;
 }
 
-int uvperf__directory_open(uvperf__directory_t *directory, const char *path) {
-  directory->fd = open_path(path, O_RDONLY | O_DIRECTORY);
-  directory->at = 0;
-  directory->end = 0;
-  return directory->fd < 0 ? directory->fd : 0;
+int uvperf__directory_open(const char *path) {
+  return open_path(path, O_RDONLY | O_DIRECTORY);
 }
 
-int uvperf__directory_next(uvperf__directory_t *directory, const char **name) {
+int uvperf__directory_each(int fd, uvperf__name_fn each, void *data) {
+  char bytes[2048];
   uint16_t length;
-  long rc;
+  long nr = 0;
+  long at;
+  int rc = 0;
 
-  if (directory->at == directory->end) {
-    /* glibc has a function for it since 2.30, musl by another name. */
-    rc = syscall(SYS_getdents64, directory->fd, directory->bytes,
-                 sizeof(directory->bytes));
-    if (rc <= 0)
-      return rc < 0 ? -errno : 0;
-    directory->at = 0;
-    directory->end = (size_t)rc;
-  }
-  memcpy(&length, directory->bytes + directory->at + RECLEN_AT, sizeof(length));
-  *name = directory->bytes + directory->at + NAME_AT;
-  directory->at += length;
-  return 1;
+  /* glibc has a function for it since 2.30, musl by another name. */
+  while (rc == 0 &&
+         (nr = syscall(SYS_getdents64, fd, bytes, sizeof(bytes))) > 0)
+    for (at = 0; rc == 0 && at < nr; at += length) {
+      memcpy(&length, bytes + at + RECLEN_AT, sizeof(length));
+      if (bytes[at + NAME_AT] != '.')
+        rc = each(bytes + at + NAME_AT, data);
+    }
+  if (rc == 0 && nr < 0)
+    rc = -errno;
+  close(fd);
+  return rc;
 }

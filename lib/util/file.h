@@ -73,19 +73,16 @@ uint64_t uvperf__fds_needed(uint64_t more);
  * directory than that: not empty, ".", "..", and without a slash. */
 int uvperf__file_is_name(const char *name);
 
-/* An open directory. Private. */
-typedef struct uvperf__directory_s {
-  int fd;
-  size_t at;
-  size_t end;
-  char bytes[2048];
-} uvperf__directory_t;
+/* Opens a directory, and nothing else: the fd, which is close-on-exec, or
+ * -errno. */
+int uvperf__directory_open(const char *path);
 
-/* 0, or -errno; close it by uvperf__file_close(directory->fd). */
-int uvperf__directory_open(uvperf__directory_t *directory, const char *path);
+/* Called with each name, which is valid during the call; what it returns other
+ * than 0 ends the walk and is returned. */
+typedef int (*uvperf__name_fn)(const char *name, void *data);
 
-/* 1 and the name of the next entry, valid until the next call; 0 after the last
- * one; or -errno. */
-int uvperf__directory_next(uvperf__directory_t *directory, const char **name);
+/* Walks over the entries of an open directory, but those that begin with a dot,
+ * and closes it. 0, what `each` returned, or -errno. */
+int uvperf__directory_each(int fd, uvperf__name_fn each, void *data);
 
 #endif
