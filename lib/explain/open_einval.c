@@ -317,7 +317,7 @@ int uvperf__attempt_dead_group(const uvperf__attempt_t *attempt) {
 
   if (attempt->leader == NULL || attempt->pid <= 0)
     return 0;
-  rc = uvperf__task_look(attempt->root, attempt->pid, &task);
+  rc = uvperf__task_read(attempt->root, attempt->pid, &task);
   if (rc != -ESRCH && (rc != 0 || !task.has_ended))
     return 0;
   uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_TASK,

@@ -32,7 +32,7 @@ static int is_at_or_below(const char *path, const char *place) {
          (path[length] == '\0' || path[length] == '/');
 }
 
-static int look_at_mount(const uvperf__mount_t *mount, void *data) {
+static int try_mount(const uvperf__mount_t *mount, void *data) {
   search_t *search = data;
   int is_v1 = strcmp(mount->type, "cgroup") == 0;
 
@@ -56,7 +56,7 @@ static int find(const char *root, const char *path, char found[PATH_MAX],
                 uvperf_error_t *error) {
   search_t search = {path, 0, 0, ""};
   int length;
-  int rc = uvperf__mounts_each(root, look_at_mount, &search);
+  int rc = uvperf__mounts_each(root, try_mount, &search);
 
   if (uvperf__is_shortage(rc))
     return uvperf__error_shortage(error, rc, "the cgroup cannot be found");

@@ -33,10 +33,6 @@ static void set_range(cpu_bits_t *bits, unsigned int first, unsigned int last) {
   }
 }
 
-static int has(const cpu_bits_t *bits, unsigned int cpu) {
-  return (int)(bits->words[cpu / 64] >> cpu % 64 & 1);
-}
-
 static int read_list(cpu_bits_t *bits, const char *list) {
   unsigned int first, last;
   int rc;
@@ -93,7 +89,8 @@ int uvperf__cpu_list_has(const char *list, int cpu) {
 
   if (rc != 0)
     return rc;
-  return cpu >= 0 && cpu <= UVPERF__MAX_CPU && has(&bits, (unsigned int)cpu);
+  return cpu >= 0 && cpu <= UVPERF__MAX_CPU &&
+         (bits.words[cpu / 64] >> cpu % 64 & 1) != 0;
 }
 
 int uvperf_cpu_list_parse(const char *list, int *cpus, size_t *nr) {

@@ -48,7 +48,8 @@ typedef struct walk_s {
 } walk_t;
 
 /* Called with each candidate; what it returns other than 0 ends the walk. */
-typedef int (*visit_fn)(walk_t *walk, const candidate_t *candidate, void *arg);
+typedef int (*candidate_fn)(walk_t *walk, const candidate_t *candidate,
+                            void *arg);
 
 /* -- where it is ---------------------------------------------------------- */
 
@@ -137,11 +138,6 @@ static int may_be_function(const uvperf__elf_row_t *row) {
          (row->type == STT_NOTYPE && row->bind != STB_LOCAL);
 }
 
-/* Whether its name can be the wanted one. */
-static int may_be_wanted(const walk_t *walk, uint32_t name) {
-  return walk->wanted == NULL || uvperf__elf_filter_has(&walk->places, name);
-}
-
 /* GNU ld writes the versions into the names of .symtab. */
 static void split_name(candidate_t *candidate) {
   const char *at = candidate->length == 0 ? NULL
@@ -181,7 +177,8 @@ static int next_candidate(walk_t *walk, candidate_t *candidate) {
     if (!may_be_function(&candidate->row))
       continue;
     walk->functions += candidate->row.type != STT_NOTYPE;
-    if (!may_be_wanted(walk, candidate->row.name))
+    if (walk->wanted != NULL &&
+        !uvperf__elf_filter_has(&walk->places, candidate->row.name))
       continue;
     rc = uvperf__elf_string(&walk->strings, candidate->row.name,
                             &candidate->name, &candidate->length);
@@ -195,7 +192,7 @@ static int next_candidate(walk_t *walk, candidate_t *candidate) {
 }
 
 static int walk_table(walk_t *walk, const uvperf__elf_section_t *table,
-                      visit_fn visit, void *arg) {
+                      candidate_fn each, void *arg) {
   const uvperf__elf_section_t *versions = &walk->elf.versions;
   candidate_t candidate;
   int rc;
@@ -215,18 +212,18 @@ static int walk_table(walk_t *walk, const uvperf__elf_section_t *table,
                    versions->size / sizeof(candidate.number),
                    sizeof(candidate.number));
   while ((rc = next_candidate(walk, &candidate)) == 1) {
-    rc = visit(walk, &candidate, arg);
+    rc = each(walk, &candidate, arg);
     if (rc != 0)
       return rc;
   }
   return rc;
 }
 
-static int walk_tables(walk_t *walk, visit_fn visit, void *arg) {
-  int rc = walk_table(walk, &walk->elf.symbols, visit, arg);
+static int walk_tables(walk_t *walk, candidate_fn each, void *arg) {
+  int rc = walk_table(walk, &walk->elf.symbols, each, arg);
 
   if (rc == 0)
-    rc = walk_table(walk, &walk->elf.dynamic_symbols, visit, arg);
+    rc = walk_table(walk, &walk->elf.dynamic_symbols, each, arg);
   if (rc == 0 && walk->elf.symbols.type == SHT_NULL && walk->functions == 0)
     rc = -ENODATA;
   return rc;
@@ -366,7 +363,8 @@ static int bind_rank(const uvperf__elf_row_t *row) {
   }
 }
 
-static int visit_search(walk_t *walk, const candidate_t *candidate, void *arg) {
+static int search_candidate(walk_t *walk, const candidate_t *candidate,
+                            void *arg) {
   search_t *search = arg;
   uvperf__elf_symbol_t symbol;
   int is_indirect = candidate->row.type == STT_GNU_IFUNC;
@@ -400,7 +398,7 @@ static int visit_search(walk_t *walk, const candidate_t *candidate, void *arg) {
   return 0;
 }
 
-static int judge(walk_t *walk, const search_t *search) {
+static int end_search(walk_t *walk, const search_t *search) {
   char byte;
 
   if (search->rank == 0)
@@ -428,9 +426,9 @@ int uvperf__elf_symbol(int fd, const char *name, uvperf__elf_symbol_t *symbol) {
   walk->wanted = &search.wanted;
   rc = find_version(walk, &search);
   if (rc == 0)
-    rc = walk_tables(walk, visit_search, &search);
+    rc = walk_tables(walk, search_candidate, &search);
   if (rc == 0)
-    rc = judge(walk, &search);
+    rc = end_search(walk, &search);
   walk_free(walk);
   if (rc != 0)
     return rc;
@@ -441,13 +439,14 @@ int uvperf__elf_symbol(int fd, const char *name, uvperf__elf_symbol_t *symbol) {
 
 /* -- each function -------------------------------------------------------- */
 
-typedef struct visitor_s {
+typedef struct each_s {
   int (*each)(const uvperf__elf_symbol_t *, void *);
   void *data;
-} visitor_t;
+} each_t;
 
-static int visit_each(walk_t *walk, const candidate_t *candidate, void *arg) {
-  const visitor_t *visitor = arg;
+static int pass_candidate(walk_t *walk, const candidate_t *candidate,
+                          void *arg) {
+  const each_t *pass = arg;
   uvperf__elf_symbol_t symbol;
   int rc;
 
@@ -459,19 +458,19 @@ static int visit_each(walk_t *walk, const candidate_t *candidate, void *arg) {
   memcpy(walk->name, candidate->name, candidate->length);
   walk->name[candidate->length] = '\0';
   symbol.name = walk->name;
-  return visitor->each(&symbol, visitor->data);
+  return pass->each(&symbol, pass->data);
 }
 
 int uvperf__elf_each_symbol(int fd,
                             int (*each)(const uvperf__elf_symbol_t *, void *),
                             void *data) {
-  visitor_t visitor = {each, data};
+  each_t pass = {each, data};
   walk_t *walk;
   int rc = walk_new(&walk, fd);
 
   if (rc != 0)
     return rc;
-  rc = walk_tables(walk, visit_each, &visitor);
+  rc = walk_tables(walk, pass_candidate, &pass);
   walk_free(walk);
   return rc;
 }

@@ -13,7 +13,7 @@
 #include "util/error.h"
 #include "util/file.h"
 
-/* -- what can be wrong with it on any machine ------------------------------ */
+/* -- checking it ----------------------------------------------------------- */
 
 /* What the types take. */
 static const struct {
@@ -100,11 +100,11 @@ int uvperf__target_check(const uvperf_target_t *target, uvperf_error_t *error) {
   return rc != 0 ? rc : check_cgroup(target, error);
 }
 
-/* -- expanding it ---------------------------------------------------------- */
+/* -- its CPUs -------------------------------------------------------------- */
 
 /* One target, while its places are made. */
 typedef struct expand_s {
-  uvperf__target_look_t *look;
+  uvperf__target_context_t *context;
   const uvperf_target_t *target;
   uvperf__target_spots_t *spots;
   uvperf_error_t *error;
@@ -112,27 +112,22 @@ typedef struct expand_s {
   size_t nr_cpus;
 } expand_t;
 
-/* -- CPUs ----------------------------------------------------------------- */
-
-static int is_of_cpus(const uvperf_target_t *target) {
-  return target->type == UVPERF_TARGET_CPUS ||
-         target->type == UVPERF_TARGET_CGROUP;
-}
-
 /* Those that the target lists, else those that are online; of a task those that
  * are present, as its events can be opened also where a CPU is offline, and
  * count once it is not. */
 static int list_cpus(const expand_t *expand, int *cpus, size_t *nr) {
+  const uvperf_target_t *target = expand->target;
   int rc;
 
-  if (expand->target->cpus != NULL)
-    return uvperf__cpu_list_parse(expand->target->cpus, cpus, nr);
-  if (!is_of_cpus(expand->target)) {
-    rc = uvperf__system_cpus(expand->look->root, "present", cpus, nr);
+  if (target->cpus != NULL)
+    return uvperf__cpu_list_parse(target->cpus, cpus, nr);
+  if (target->type != UVPERF_TARGET_CPUS &&
+      target->type != UVPERF_TARGET_CGROUP) {
+    rc = uvperf__system_cpus(expand->context->root, "present", cpus, nr);
     if (rc == 0 || rc == -ENOBUFS || uvperf__is_shortage(rc))
       return rc;
   }
-  return uvperf__system_cpus(expand->look->root, "online", cpus, nr);
+  return uvperf__system_cpus(expand->context->root, "online", cpus, nr);
 }
 
 static int explain_cpus(const expand_t *expand, int code) {
@@ -147,7 +142,7 @@ static int explain_cpus(const expand_t *expand, int code) {
       -code);
 }
 
-/* Another CPU may come online between two looks. */
+/* Another CPU may come online between two readings. */
 static int take_cpus(expand_t *expand) {
   int rc;
 
@@ -165,7 +160,7 @@ static int take_cpus(expand_t *expand) {
 /* Of a task: an event that follows it, if no CPUs are listed and no ring wants
  * one. */
 static int take_task_cpus(expand_t *expand) {
-  if (expand->target->cpus != NULL || expand->look->has_rings)
+  if (expand->target->cpus != NULL || expand->context->has_rings)
     return take_cpus(expand);
   expand->cpus = uvperf__calloc(1, sizeof(*expand->cpus));
   if (expand->cpus == NULL)
@@ -175,7 +170,7 @@ static int take_task_cpus(expand_t *expand) {
   return 0;
 }
 
-/* -- places --------------------------------------------------------------- */
+/* -- its spots ------------------------------------------------------------- */
 
 /* One for each of the tasks and CPUs. */
 static int make_spots(expand_t *expand, const uvperf__task_t *tasks,
@@ -202,7 +197,7 @@ static int make_spots(expand_t *expand, const uvperf__task_t *tasks,
   return 0;
 }
 
-/* -- targets -------------------------------------------------------------- */
+/* -- each type of target --------------------------------------------------- */
 
 static int expand_every_task(expand_t *expand) {
   const uvperf__task_t every = {-1, 0, 0};
@@ -212,7 +207,7 @@ static int expand_every_task(expand_t *expand) {
 }
 
 static int expand_cgroup(expand_t *expand) {
-  int fd = uvperf__cgroup_open(expand->look->root, expand->target->cgroup,
+  int fd = uvperf__cgroup_open(expand->context->root, expand->target->cgroup,
                                expand->error);
 
   if (fd < 0)
@@ -225,10 +220,10 @@ static int expand_cgroup(expand_t *expand) {
 static int is_proc_own(const expand_t *expand) {
   int rc;
 
-  if (expand->look->is_proc_own)
+  if (expand->context->is_proc_own)
     return 1;
-  rc = uvperf__task_proc_is_own(expand->look->root);
-  expand->look->is_proc_own = rc > 0;
+  rc = uvperf__task_proc_is_own(expand->context->root);
+  expand->context->is_proc_own = rc > 0;
   return rc;
 }
 
@@ -236,29 +231,15 @@ static int is_proc_own(const expand_t *expand) {
  * whether it may be measured, is the kernel's to say. */
 static int expand_task(expand_t *expand, int id) {
   uvperf__task_t task = {id, 0, 0};
-  int rc = expand->look->no_starts ? 0 : is_proc_own(expand);
+  int rc = expand->context->no_starts ? 0 : is_proc_own(expand);
 
   if (rc > 0)
-    rc = uvperf__task_look(expand->look->root, id, &task);
+    rc = uvperf__task_read(expand->context->root, id, &task);
   if (uvperf__is_shortage(rc))
     return uvperf__error_shortage(expand->error, rc,
                                   "files of /proc cannot be read");
   rc = take_task_cpus(expand);
   return rc != 0 ? rc : make_spots(expand, &task, 1);
-}
-
-static int expand_self(expand_t *expand) {
-  return expand_task(expand, (int)uvperf__sys_gettid());
-}
-
-static int expand_thread(expand_t *expand) {
-  return expand_task(expand, expand->target->pid);
-}
-
-static int expand_command(expand_t *expand) {
-  expand->spots->on_exec = 1;
-  expand->spots->inherit = !(expand->target->flags & UVPERF_TARGET_NO_INHERIT);
-  return expand_task(expand, expand->target->pid);
 }
 
 static int explain_process(const expand_t *expand, int code) {
@@ -300,7 +281,7 @@ static int check_process(const expand_t *expand) {
         "mount -t proc proc /proc",
         pid);
   if (rc > 0)
-    rc = uvperf__task_process(expand->look->root, pid);
+    rc = uvperf__task_process(expand->context->root, pid);
   if (rc < 0)
     return explain_process(expand, rc);
   if (rc != pid)
@@ -319,7 +300,8 @@ static int expand_process(expand_t *expand) {
   if (rc != 0)
     return rc;
   expand->spots->inherit = !(expand->target->flags & UVPERF_TARGET_NO_INHERIT);
-  rc = uvperf__task_threads(expand->look->root, expand->target->pid, &threads);
+  rc = uvperf__task_threads(expand->context->root, expand->target->pid,
+                            &threads);
   if (rc != 0)
     return explain_process(expand, rc);
   rc = take_task_cpus(expand);
@@ -329,24 +311,37 @@ static int expand_process(expand_t *expand) {
   return rc;
 }
 
-int uvperf__target_expand(uvperf__target_look_t *look,
+static int expand_type(expand_t *expand) {
+  const uvperf_target_t *target = expand->target;
+
+  switch (target->type) {
+    case UVPERF_TARGET_SELF:
+      return expand_task(expand, (int)uvperf__sys_gettid());
+    case UVPERF_TARGET_COMMAND:
+      expand->spots->on_exec = 1;
+      expand->spots->inherit = !(target->flags & UVPERF_TARGET_NO_INHERIT);
+      return expand_task(expand, target->pid);
+    case UVPERF_TARGET_THREAD:
+      return expand_task(expand, target->pid);
+    case UVPERF_TARGET_PROCESS:
+      return expand_process(expand);
+    case UVPERF_TARGET_CGROUP:
+      return expand_cgroup(expand);
+    default: /* UVPERF_TARGET_CPUS */
+      return expand_every_task(expand);
+  }
+}
+
+int uvperf__target_expand(uvperf__target_context_t *context,
                           const uvperf_target_t *target,
                           uvperf__target_spots_t *spots,
                           uvperf_error_t *error) {
-  static int (*const by_type[])(expand_t *) = {
-      [UVPERF_TARGET_SELF] = expand_self,
-      [UVPERF_TARGET_CPUS] = expand_every_task,
-      [UVPERF_TARGET_THREAD] = expand_thread,
-      [UVPERF_TARGET_PROCESS] = expand_process,
-      [UVPERF_TARGET_COMMAND] = expand_command,
-      [UVPERF_TARGET_CGROUP] = expand_cgroup,
-  };
-  expand_t expand = {look, target, spots, error, NULL, 0};
+  expand_t expand = {context, target, spots, error, NULL, 0};
   int rc;
 
   memset(spots, 0, sizeof(*spots));
   spots->cgroup_fd = -1;
-  rc = by_type[target->type](&expand);
+  rc = expand_type(&expand);
   uvperf__free(expand.cpus);
   if (rc != 0)
     uvperf__target_free(spots);

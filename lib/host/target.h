@@ -36,15 +36,15 @@ typedef struct uvperf__target_spots_s {
  * copy. 0, or -EINVAL; or -E2BIG for fields of a later version. Explained. */
 int uvperf__target_check(const uvperf_target_t *target, uvperf_error_t *error);
 
-/* How the targets that are added together are looked at. */
-typedef struct uvperf__target_look_s {
+/* What the targets that are added together share. */
+typedef struct uvperf__target_context_s {
   const char *root;
   int has_rings;
   int no_starts; /* of tasks: nobody is going to ask whether they are gone */
   /* 1 once root + /proc was found to show the own PID namespace: it is not
    * asked again, as that takes longer than to open an event. */
   int is_proc_own;
-} uvperf__target_look_t;
+} uvperf__target_context_t;
 
 /* Finds out which places a target, which was checked, stands for. Where its
  * CPUs are not named a task has one place that follows it, or, with
@@ -59,7 +59,7 @@ typedef struct uvperf__target_look_s {
  *   -EMFILE, -ENFILE (FILES), -ENOMEM (MEMORY); or what reading gives.
  * A thread, and the child that is about to be a command, are taken as named:
  * whether they are there is seen when they are opened. */
-int uvperf__target_expand(uvperf__target_look_t *look,
+int uvperf__target_expand(uvperf__target_context_t *context,
                           const uvperf_target_t *target,
                           uvperf__target_spots_t *spots, uvperf_error_t *error);
 

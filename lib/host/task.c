@@ -75,7 +75,7 @@ static int parse_stat(const char *text, uvperf__task_t *task) {
 }
 
 /* Of a thread of a process. Not /proc/ID/stat: that sums up all threads, with
- * each look at each of them. */
+ * each reading of each of them. */
 static int read_stat(const char *root, int process, int id,
                      uvperf__task_t *task) {
   char text[STAT_BYTES], path[64];
@@ -86,7 +86,7 @@ static int read_stat(const char *root, int process, int id,
   return rc != 0 ? rc : parse_stat(text, task);
 }
 
-int uvperf__task_look(const char *root, int id, uvperf__task_t *task) {
+int uvperf__task_read(const char *root, int id, uvperf__task_t *task) {
   int rc;
 
   memset(task, 0, sizeof(*task));
@@ -118,10 +118,10 @@ int uvperf__task_is_gone(const char *root, int id, uint64_t start) {
     rc = uvperf__sys_has_task(id);
     return rc == -ESRCH;
   }
-  /* Between the two looks of uvperf__task_look the id may have become that of
+  /* Between the two readings of uvperf__task_read the id may have become that of
    * another: then /proc has it the next time. */
   for (tries = 0; tries < 2; tries++) {
-    rc = uvperf__task_look(root, id, &task);
+    rc = uvperf__task_read(root, id, &task);
     if (rc == 0)
       return task.has_ended || task.start != start;
     if (rc == -ESRCH)

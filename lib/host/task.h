@@ -28,17 +28,17 @@ typedef struct uvperf__tasks_s {
  * 0, or -errno. In another's, the same numbers are other tasks. */
 int uvperf__task_proc_is_own(const char *root);
 
-/* Tells what /proc says of a task. 0, -ESRCH, -EACCES, or what reading
- * gives. */
-int uvperf__task_look(const char *root, int id, uvperf__task_t *task);
+/* Reads what /proc says of a task: 0, -ESRCH, -EACCES, or the code of the
+ * reading. */
+int uvperf__task_read(const char *root, int id, uvperf__task_t *task);
 
 /* Which process a task is of: the id of that, or an error as
- * uvperf__task_look. */
+ * uvperf__task_read. */
 int uvperf__task_process(const char *root, int id);
 
 /* Lists the threads of a process that have not ended, by ascending ids; all
  * that were there throughout are among them. 0, and threads is to be freed by
- * uvperf__tasks_free; or an error as uvperf__task_look, or -ENOMEM. -ESRCH also
+ * uvperf__tasks_free; or an error as uvperf__task_read, or -ENOMEM. -ESRCH also
  * where all have ended. */
 int uvperf__task_threads(const char *root, int process,
                          uvperf__tasks_t *threads);

@@ -213,7 +213,7 @@ static int try_targets(uvperf__counters_t *counters,
 static int add_targets(uvperf__counters_t *counters,
                        const uvperf_target_t *targets, size_t nr,
                        uvperf_error_t *error) {
-  const uvperf__target_look_t look = {counters->root, counters->rings != NULL,
+  const uvperf__target_context_t look = {counters->root, counters->rings != NULL,
                                       counters->is_brief, 0};
   uvperf__tracefs_ids_t tracepoints = {0};
   uint32_t index = counters->next_target;

@@ -104,7 +104,7 @@ static pid_t fork_other(int *go) {
 static int expand(const char *root, uint32_t type, int pid,
                   uvperf__target_spots_t *spots, uvperf_error_t *error) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
-  uvperf__target_look_t look = {root, 0, 0, 0};
+  uvperf__target_context_t look = {root, 0, 0, 0};
 
   target.type = type;
   target.pid = pid;
@@ -141,16 +141,16 @@ static int look_at_hidden(const hidden_t *hidden) {
   int status, go;
   pid_t other = fork_other(&go);
 
-  if (other < 0 || uvperf__task_look(root, other, &task) != 0)
+  if (other < 0 || uvperf__task_read(root, other, &task) != 0)
     return 1;
   start = task.start;
   if (setresgid(NOBODY, NOBODY, NOBODY) != 0 ||
       setresuid(NOBODY, NOBODY, NOBODY) != 0)
     return 2;
   if (uvperf__task_proc_is_own(root) != 1 ||
-      uvperf__task_look(root, getpid(), &task) != 0)
+      uvperf__task_read(root, getpid(), &task) != 0)
     return 3;
-  if (uvperf__task_look(root, other, &task) != -EACCES ||
+  if (uvperf__task_read(root, other, &task) != -EACCES ||
       uvperf__task_process(root, other) != -EACCES ||
       uvperf__task_threads(root, other, &threads) != -EACCES)
     return 4;
@@ -164,7 +164,7 @@ static int look_at_hidden(const hidden_t *hidden) {
     return 7;
   if (uvperf__task_is_gone(root, other, start) != 1 ||
       uvperf__task_is_gone(root, other, 0) != 1 ||
-      uvperf__task_look(root, other, &task) != -ESRCH)
+      uvperf__task_read(root, other, &task) != -ESRCH)
     return 8;
   return 0;
 }
@@ -190,7 +190,7 @@ static int look_at_foreign(const hidden_t *hidden) {
   uvperf_error_t error = {0};
   uvperf__task_t task;
 
-  if (getpid() != 1 || uvperf__task_look(hidden->root, 1, &task) != 0)
+  if (getpid() != 1 || uvperf__task_read(hidden->root, 1, &task) != 0)
     return 1;
   if (uvperf__task_proc_is_own(hidden->root) != 0)
     return 2;

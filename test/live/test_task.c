@@ -17,7 +17,7 @@
 static uint64_t start_of(int id) {
   uvperf__task_t task;
 
-  assert_int_equal(uvperf__task_look("", id, &task), 0);
+  assert_int_equal(uvperf__task_read("", id, &task), 0);
   assert_int_equal(task.has_ended, 0);
   assert_int_not_equal(task.start, 0);
   return task.start;
@@ -68,12 +68,12 @@ static void child_is_gone_once_it_has_ended(void **state) {
   assert_int_equal(kill(child, SIGKILL), 0);
   assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
   /* A zombie. */
-  assert_int_equal(uvperf__task_look("", child, &task), 0);
+  assert_int_equal(uvperf__task_read("", child, &task), 0);
   assert_int_equal(task.has_ended, 1);
   assert_int_equal(uvperf__task_is_gone("", child, start), 1);
   assert_int_equal(uvperf__task_threads("", child, &threads), -ESRCH);
   assert_int_equal(support_wait(child), 128 + SIGKILL);
-  assert_int_equal(uvperf__task_look("", child, &task), -ESRCH);
+  assert_int_equal(uvperf__task_read("", child, &task), -ESRCH);
   assert_int_equal(uvperf__task_is_gone("", child, start), 1);
   assert_int_equal(uvperf__task_is_gone("", child, 0), 1);
   assert_int_equal(uvperf__task_threads("", child, &threads), -ESRCH);
@@ -178,7 +178,7 @@ static void process_is_listed_without_its_first_thread(void **state) {
   child = support_fork(end_first_thread, &story);
   assert_int_equal(read(story.ids[0], &tid, sizeof(tid)), sizeof(tid));
   do
-    assert_int_equal(uvperf__task_look("", child, &first), 0);
+    assert_int_equal(uvperf__task_read("", child, &first), 0);
   while (!first.has_ended);
   assert_int_equal(uvperf__task_threads("", child, &threads), 0);
   assert_int_equal(threads.nr, 1);

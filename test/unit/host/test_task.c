@@ -63,7 +63,7 @@ static void task_name_may_hold_anything(void **state) {
 
   for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
     write_stat(tree, 12, 12, names[i], 'S', 1000 + i);
-    assert_int_equal(uvperf__task_look(tree->root, 12, &task), 0);
+    assert_int_equal(uvperf__task_read(tree->root, 12, &task), 0);
     assert_int_equal(task.id, 12);
     assert_int_equal(task.has_ended, 0);
     assert_true(task.start == 1000 + i);
@@ -78,7 +78,7 @@ static void task_has_ended_in_two_states(void **state) {
 
   for (i = 0; i + 1 < sizeof(states); i++) {
     write_stat(tree, 12, 12, "a", states[i], 7);
-    assert_int_equal(uvperf__task_look(tree->root, 12, &task), 0);
+    assert_int_equal(uvperf__task_read(tree->root, 12, &task), 0);
     assert_int_equal(task.has_ended, states[i] == 'Z' || states[i] == 'X');
     assert_int_equal(uvperf__task_is_gone(tree->root, 12, 7), task.has_ended);
   }
@@ -89,11 +89,11 @@ static void task_start_has_64_bits(void **state) {
   uvperf__task_t task;
 
   write_stat(tree, 12, 12, "a", 'R', UINT64_MAX);
-  assert_int_equal(uvperf__task_look(tree->root, 12, &task), 0);
+  assert_int_equal(uvperf__task_read(tree->root, 12, &task), 0);
   assert_true(task.start == UINT64_MAX);
   /* The last field, and no newline. */
   write_file(tree, 12, 12, "12 (a) R " FIELDS_4_TO_21 " 77");
-  assert_int_equal(uvperf__task_look(tree->root, 12, &task), 0);
+  assert_int_equal(uvperf__task_read(tree->root, 12, &task), 0);
   assert_true(task.start == 77);
 }
 
@@ -118,15 +118,15 @@ static void task_stat_that_is_none_is_an_error(void **state) {
 
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
     write_file(tree, 12, 12, bad[i]);
-    assert_int_equal(uvperf__task_look(tree->root, 12, &task), -EINVAL);
+    assert_int_equal(uvperf__task_read(tree->root, 12, &task), -EINVAL);
     assert_int_equal(uvperf__task_is_gone(tree->root, 12, 77), -EINVAL);
   }
   memset(much, '1', sizeof(much));
   much[sizeof(much) - 1] = '\0';
   write_file(tree, 12, 12, much);
-  assert_int_equal(uvperf__task_look(tree->root, 12, &task), -EFBIG);
+  assert_int_equal(uvperf__task_read(tree->root, 12, &task), -EFBIG);
   temp_tree_write(tree, "/proc/13/task/13/stat/is/a/directory", "");
-  assert_int_equal(uvperf__task_look(tree->root, 13, &task), -EISDIR);
+  assert_int_equal(uvperf__task_read(tree->root, 13, &task), -EISDIR);
 }
 
 static void task_without_a_file_is_told_from_a_hidden_one(void **state) {
@@ -135,17 +135,17 @@ static void task_without_a_file_is_told_from_a_hidden_one(void **state) {
   uvperf__task_t task;
 
   fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
-  assert_int_equal(uvperf__task_look(tree->root, 12, &task), -ESRCH);
+  assert_int_equal(uvperf__task_read(tree->root, 12, &task), -ESRCH);
   assert_int_equal(uvperf__task_process(tree->root, 12), -ESRCH);
   assert_int_equal(uvperf__task_threads(tree->root, 12, &threads), -ESRCH);
   fake_kernel_reset();
   fake_fail_from(FAKE_HAS_TASK, 1, -EPERM);
-  assert_int_equal(uvperf__task_look(tree->root, 12, &task), -EACCES);
+  assert_int_equal(uvperf__task_read(tree->root, 12, &task), -EACCES);
   assert_int_equal(uvperf__task_process(tree->root, 12), -EACCES);
   assert_int_equal(uvperf__task_threads(tree->root, 12, &threads), -EACCES);
   fake_kernel_reset();
   fake_fail_from(FAKE_HAS_TASK, 1, 0);
-  assert_int_equal(uvperf__task_look(tree->root, 12, &task), -EACCES);
+  assert_int_equal(uvperf__task_read(tree->root, 12, &task), -EACCES);
 }
 
 static void task_process_is_the_one_that_it_is_of(void **state) {
@@ -421,7 +421,7 @@ static int is_honest(const temp_tree_t *tree, rlim_t more) {
 
   if (more == 0)
     return rc == -EMFILE &&
-           uvperf__task_look(tree->root, 12, &task) == -EMFILE &&
+           uvperf__task_read(tree->root, 12, &task) == -EMFILE &&
            uvperf__task_process(tree->root, 12) == -EMFILE &&
            uvperf__task_is_gone(tree->root, 12, 1012) == -EMFILE &&
            uvperf__task_proc_is_own(tree->root) == -EMFILE;
