@@ -91,7 +91,7 @@ static void unstick(const event_t *impl) {
     return; /* is_dead would have refused to enable it */
   if (impl->leader != NULL)
     schedule_group(impl->leader);
-  uvperf__control_period(impl->fd, impl->attr, impl->attr->sample_period);
+  uvperf__ioctl_period(impl->fd, impl->attr, impl->attr->sample_period);
 }
 
 static uint64_t count_of(const event_t *impl) {
@@ -300,7 +300,7 @@ int uvperf_event_set_period(uvperf_event_t *event, uint64_t period,
 
   if (rc != 0)
     return rc;
-  rc = uvperf__control_period(impl->fd, impl->attr, period);
+  rc = uvperf__ioctl_period(impl->fd, impl->attr, period);
   /* The kernel's attr has it now, and modify must be given the same. */
   if (rc >= 0) {
     if (!has_run_out(impl))
@@ -324,7 +324,7 @@ int uvperf_event_set_filter(uvperf_event_t *event, const char *filter,
   if (filter == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "filter must not be NULL");
-  rc = uvperf__control_filter(impl->fd, impl->attr, filter);
+  rc = uvperf__ioctl_filter(impl->fd, impl->attr, filter);
   return rc >= 0 ? 0 : uvperf__explain_control(error, rc, "", &control);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel takes in another form than the attr has it, or in one of two
- * ways, and what it answers by a number that is no errno. */
+/* What the kernel takes in another form than the attr has it (a clock's period),
+ * or in one of two ways (a BPF program), and what it answers by a number that is
+ * no errno (a filter). */
 #include "host/ioctl.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ static int period_argument(const struct perf_event_attr *attr, uint64_t period,
   return 0;
 }
 
-int uvperf__control_period(int fd, const struct perf_event_attr *attr,
+int uvperf__ioctl_period(int fd, const struct perf_event_attr *attr,
                            uint64_t period) {
   uint64_t argument;
   int rc = period_argument(attr, period, &argument);
@@ -51,7 +52,7 @@ static int may_do_without(int code) {
          code == -EACCES || code == -EMFILE || code == -ENFILE;
 }
 
-int uvperf__control_bpf(int fd, int prog_fd, int *has_no_links, int *link) {
+int uvperf__ioctl_bpf(int fd, int prog_fd, int *has_no_links, int *link) {
   int refused = 0;
   int rc;
 
@@ -72,7 +73,7 @@ int uvperf__control_bpf(int fd, int prog_fd, int *has_no_links, int *link) {
   return 0;
 }
 
-int uvperf__control_filter(int fd, const struct perf_event_attr *attr,
+int uvperf__ioctl_filter(int fd, const struct perf_event_attr *attr,
                            const char *filter) {
   int rc = uvperf__sys_ioctl_ptr(fd, PERF_EVENT_IOC_SET_FILTER,
                                  (void *)(uintptr_t)filter);

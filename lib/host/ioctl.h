@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests to an open event that take more than the call. Which events
- * they are for, and why they fail, is for the layers above. */
+/* Requests to an open event that take more than ioctl(2): PERIOD, SET_FILTER and
+ * SET_BPF. Why they fail is for explain/control.c. */
 #ifndef UVPERF_LIB_HOST_IOCTL_H
 #define UVPERF_LIB_HOST_IOCTL_H
 
@@ -10,11 +10,11 @@
 
 /* PERF_EVENT_IOC_PERIOD; of an attr with freq the period is a frequency. 0 or
  * -errno. */
-int uvperf__control_period(int fd, const struct perf_event_attr *attr,
+int uvperf__ioctl_period(int fd, const struct perf_event_attr *attr,
                            uint64_t period);
 
 /* PERF_EVENT_IOC_SET_FILTER. 0 or -errno. */
-int uvperf__control_filter(int fd, const struct perf_event_attr *attr,
+int uvperf__ioctl_filter(int fd, const struct perf_event_attr *attr,
                            const char *filter);
 
 /* Attaches a BPF program by a link (BPF_LINK_CREATE, Linux 5.15) or, where the
@@ -22,6 +22,6 @@ int uvperf__control_filter(int fd, const struct perf_event_attr *attr,
  * of the link, whose close detaches, or -1: then the end of the event does.
  * *has_no_links keeps that the kernel has no links, or lets the caller make
  * none: 0 at first. */
-int uvperf__control_bpf(int fd, int prog_fd, int *has_no_links, int *link);
+int uvperf__ioctl_bpf(int fd, int prog_fd, int *has_no_links, int *link);
 
 #endif

@@ -154,7 +154,7 @@ int uvperf__system_number(const char *root, const char *path, int64_t *value) {
   return 0;
 }
 
-/* -- what the kernel allows ------------------------------------------------ */
+/* -- limits of perf events ------------------------------------------------- */
 
 int uvperf__system_paranoid(const char *root, int64_t *level) {
   return uvperf__system_number(root, "/proc/sys/kernel/perf_event_paranoid",
@@ -175,6 +175,8 @@ int uvperf__system_max_stack(const char *root, int64_t *frames) {
   return uvperf__system_number(root, "/proc/sys/kernel/perf_event_max_stack",
                                frames);
 }
+
+/* -- capabilities and namespaces of this process --------------------------- */
 
 int uvperf__system_capabilities(const char *root, uint64_t *caps) {
   char text[64];
@@ -298,6 +300,8 @@ int uvperf__system_thread(const char *root) {
     return -EINVAL;
   return thread;
 }
+
+/* -- the kernel's version -------------------------------------------------- */
 
 int uvperf__system_kernel(const char *root, unsigned int *major,
                           unsigned int *minor) {

@@ -213,7 +213,7 @@ static int apply_to_all(const setting_t *setting, size_t *nr_taken,
 /* -- filters -------------------------------------------------------------- */
 
 static int apply_filter(const setting_t *setting, counter_t *event) {
-  return uvperf__control_filter(event->fd, setting->control.attr,
+  return uvperf__ioctl_filter(event->fd, setting->control.attr,
                                 setting->control.filter);
 }
 
@@ -253,7 +253,7 @@ int uvperf__counters_set_filter(uvperf__counters_t *counters, size_t attr,
 /* -- periods -------------------------------------------------------------- */
 
 static int apply_period(const setting_t *setting, counter_t *event) {
-  return uvperf__control_period(event->fd, setting->control.attr,
+  return uvperf__ioctl_period(event->fd, setting->control.attr,
                                 setting->control.value);
 }
 
@@ -304,7 +304,7 @@ static int is_attached(const uvperf__counters_t *counters, size_t attr) {
 static int attach(uvperf__counters_t *counters, size_t attr, counter_t *event) {
   const counter_attr_t *own = &counters->attrs[attr];
   int link;
-  int rc = uvperf__control_bpf(event->fd, own->bpf_fd, &counters->has_no_links,
+  int rc = uvperf__ioctl_bpf(event->fd, own->bpf_fd, &counters->has_no_links,
                                &link);
 
   if (rc == 0) {
@@ -407,7 +407,7 @@ int uvperf__counters_prepare(uvperf__counters_t *counters, size_t attr,
   int rc = 0;
 
   if (own->filter != NULL)
-    rc = uvperf__control_filter(event->fd, own->attr, own->filter);
+    rc = uvperf__ioctl_filter(event->fd, own->attr, own->filter);
   if (rc == 0 && own->bpf_fd >= 0) {
     control.request = PERF_EVENT_IOC_SET_BPF;
     control.value = (uint64_t)own->bpf_fd;

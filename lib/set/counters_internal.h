@@ -173,7 +173,7 @@ struct uvperf__counters_s {
   size_t nr_failures;
   size_t room_failures;
 
-  int has_no_links; /* for programs: see uvperf__control_bpf */
+  int has_no_links; /* for programs: see uvperf__ioctl_bpf */
   /* With UVPERF_SET_RECORDS, else NULL. */
   uvperf__cpu_rings_t *rings;
   uvperf_decoder_t *decoder;
