@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel takes in another form than the attr has it (a clock's period),
- * or in one of two ways (a BPF program), and what it answers by a number that is
- * no errno (a filter). */
+/* What the kernel takes in another form than the attr has it (the period of a
+ * clock), or in one of two ways (a BPF program), and what it answers by a
+ * number that is no errno (a filter). */
 #include "host/ioctl.h"
 
 #include <errno.h>

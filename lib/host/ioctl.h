@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests to an open event that take more than ioctl(2): PERIOD, SET_FILTER and
- * SET_BPF. Why they fail is for explain/control.c. */
+/* Requests to an open event that take more than ioctl(2): PERIOD, SET_FILTER
+ * and SET_BPF. Why they fail is for explain/control.c. */
 #ifndef UVPERF_LIB_HOST_IOCTL_H
 #define UVPERF_LIB_HOST_IOCTL_H
 

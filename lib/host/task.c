@@ -118,8 +118,8 @@ int uvperf__task_is_gone(const char *root, int id, uint64_t start) {
     rc = uvperf__sys_has_task(id);
     return rc == -ESRCH;
   }
-  /* Between the two readings of uvperf__task_read the id may have become that of
-   * another: then /proc has it the next time. */
+  /* Between the two readings of uvperf__task_read the id may have become that
+   * of another: then /proc has it the next time. */
   for (tries = 0; tries < 2; tries++) {
     rc = uvperf__task_read(root, id, &task);
     if (rc == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of a label as it grows, with what it says; how the event is measured,
- * by the terms and modifiers that the language has for any event; and the proof
- * that it says so: it is parsed. */
+/* The text of a label as it grows, with what it says; how the event is
+ * measured, by the terms and modifiers that the language has for any event; and
+ * the proof that it says so: it is parsed. */
 #include "name/label_text.h"
 
 #include <stdarg.h>
