@@ -2,7 +2,6 @@
 /* Words for an event and its target, for the reasons of failures. Names only
  * what is generic; it is not the inverse of a parser. */
 #include "explain/internal.h"
-#include "util/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +9,8 @@
 #include "attr/generic_name.h"
 #include "host/pmu.h"
 #include "host/system.h"
+#include "util/ascii.h"
+#include "util/error.h"
 #include "util/file.h"
 
 static void describe_other(char *text, size_t size, const char *root,
@@ -75,8 +76,7 @@ static void describe_cgroup(char *text, size_t size, int cgroup) {
     return;
   }
   for (i = 0; path[i] != '\0'; i++)
-    if (path[i] < ' ' || path[i] > '~')
-      path[i] = '?';
+    path[i] = uvperf__visible(path[i]);
   snprintf(text, size, " of cgroup %s%s", path,
            i < sizeof(path) - 1 ? "" : "...");
 }

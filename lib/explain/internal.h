@@ -42,11 +42,8 @@ int uvperf__attempt_filtered(const uvperf__attempt_t *attempt);
 /* EACCES and EPERM. */
 void uvperf__attempt_denied(const uvperf__attempt_t *attempt);
 
-/* EINVAL: open_einval.c; what of it is of the attr, of the group's
- * leader. */
+/* EINVAL: open_einval.c. */
 void uvperf__attempt_einval(const uvperf__attempt_t *attempt);
-int uvperf__attempt_attr(const uvperf__attempt_t *attempt);
-int uvperf__attempt_group(const uvperf__attempt_t *attempt);
 /* ENODEV and EINVAL, if the thread of a group has ended. */
 int uvperf__attempt_dead_group(const uvperf__attempt_t *attempt);
 

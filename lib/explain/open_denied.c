@@ -4,7 +4,6 @@
  * modules. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "attr/attr.h"
@@ -26,12 +25,7 @@ static int64_t paranoid(const uvperf__attempt_t *attempt) {
  * behind the filter: without one it gives EFAULT. Where distributions refuse
  * every event, they do so before they look at the attr, with EACCES. */
 int uvperf__attempt_filtered(const uvperf__attempt_t *attempt) {
-  char text[16];
-
-  /* SECCOMP_MODE_FILTER, proc(5). */
-  if (uvperf__system_line(attempt->root, "/proc/self/status", "Seccomp:", text,
-                          sizeof(text)) != 0 ||
-      atoi(text) != 2)
+  if (!uvperf__system_has_filter(attempt->root))
     return 0;
   if (attempt->code == -EACCES && paranoid(attempt) > LAST_COMMON_LEVEL)
     return 0;
@@ -242,13 +236,6 @@ static int explain_in_spite(const uvperf__attempt_t *attempt) {
   return 1;
 }
 
-static void explain_module(const uvperf__attempt_t *attempt) {
-  uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_PERMISSION,
-      "denied, though neither capabilities nor perf_event_paranoid are why: by "
-      "a security module? See the audit log");
-}
-
 void uvperf__attempt_denied(const uvperf__attempt_t *attempt) {
   int privileged = uvperf__system_has_perfmon(attempt->root) == 1;
 
@@ -261,5 +248,8 @@ void uvperf__attempt_denied(const uvperf__attempt_t *attempt) {
                       explain_paranoid(attempt)))
     return;
   if (!explain_trace(attempt, privileged))
-    explain_module(attempt);
+    uvperf__attempt_say(
+        attempt, UVPERF_CAUSE_PERMISSION,
+        "denied, though neither capabilities nor perf_event_paranoid are why: "
+        "by a security module? See the audit log");
 }

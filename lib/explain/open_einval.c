@@ -197,26 +197,25 @@ static int explain_rate(const uvperf__attempt_t *attempt) {
   return 1;
 }
 
-static int is_perf_clock(uint64_t clock) {
-  return clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_RAW ||
-         clock == CLOCK_REALTIME || clock == CLOCK_BOOTTIME ||
-         clock == CLOCK_TAI;
-}
-
 /* perf_event_set_clock: what may count in an NMI takes only the first two. */
 static const char *clock_fault(const uvperf__attempt_t *attempt) {
-  uint64_t clock = value(attempt, UVPERF_ATTR_CLOCKID);
-
   if (!value(attempt, UVPERF_ATTR_USE_CLOCKID))
     return NULL;
-  if (!is_perf_clock(clock))
-    return "use_clockid takes MONOTONIC, MONOTONIC_RAW, REALTIME, BOOTTIME, "
-           "TAI";
-  if (attempt->attr->type != PERF_TYPE_SOFTWARE && clock != CLOCK_MONOTONIC &&
-      clock != CLOCK_MONOTONIC_RAW)
-    return "only software events take this clockid: use CLOCK_MONOTONIC or "
-           "CLOCK_MONOTONIC_RAW";
-  return NULL;
+  switch ((int)value(attempt, UVPERF_ATTR_CLOCKID)) {
+    case CLOCK_MONOTONIC:
+    case CLOCK_MONOTONIC_RAW:
+      return NULL;
+    case CLOCK_REALTIME:
+    case CLOCK_BOOTTIME:
+    case CLOCK_TAI:
+      return attempt->attr->type == PERF_TYPE_SOFTWARE
+                 ? NULL
+                 : "only software events take this clockid: use "
+                   "CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW";
+    default:
+      return "use_clockid takes MONOTONIC, MONOTONIC_RAW, REALTIME, BOOTTIME, "
+             "TAI";
+  }
 }
 
 static const char *late_fault(const uvperf__attempt_t *attempt) {
@@ -236,7 +235,7 @@ static const char *late_fault(const uvperf__attempt_t *attempt) {
   return NULL;
 }
 
-int uvperf__attempt_attr(const uvperf__attempt_t *attempt) {
+static int explain_attr(const uvperf__attempt_t *attempt) {
   return explain_novelty(attempt) || explain_unknown_bits(attempt) ||
          uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
                                sample_fault(attempt)) ||
@@ -326,7 +325,7 @@ int uvperf__attempt_dead_group(const uvperf__attempt_t *attempt) {
   return 1;
 }
 
-int uvperf__attempt_group(const uvperf__attempt_t *attempt) {
+static int explain_group(const uvperf__attempt_t *attempt) {
   if (attempt->leader == NULL)
     return 0;
   return uvperf__attempt_dead_group(attempt) ||
@@ -344,19 +343,10 @@ static const char *target_fault(const uvperf__attempt_t *attempt) {
     return "every task (pid -1) needs a cpu: open one event for each";
   if (attempt->pid < -1 || attempt->cpu < -1)
     return "pid and cpu are ids, or -1";
-  if (uvperf__attr_value(attempt->attr, UVPERF_ATTR_SIGTRAP) &&
+  if (value(attempt, UVPERF_ATTR_SIGTRAP) &&
       (attempt->pid == -1 || attempt->cgroup >= 0))
     return "sigtrap needs a task";
   return NULL;
-}
-
-/* kernel/trace/trace_event_perf.c, perf_trace_event_perm, on ftrace:function;
- * perf_trace_init on those that tracefs lists and perf does not have. */
-static void explain_ftrace(const uvperf__attempt_t *attempt) {
-  uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_NOT_SUPPORTED,
-      "events of ftrace cannot be opened so: ftrace:function samples neither "
-      "user call chain nor stack, and the others are for ftrace only");
 }
 
 /* PMUs say EINVAL for a config that they do not know, for what they never can,
@@ -410,8 +400,8 @@ static int explain_cgroup(const uvperf__attempt_t *attempt) {
 }
 
 static int explain_aux(const uvperf__attempt_t *attempt) {
-  if (!uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_SAMPLE_SIZE) &&
-      !(uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_ACTION) & 6))
+  if (!value(attempt, UVPERF_ATTR_AUX_SAMPLE_SIZE) &&
+      !(value(attempt, UVPERF_ATTR_AUX_ACTION) & 6))
     return 0;
   uvperf__attempt_say(attempt, UVPERF_CAUSE_NOT_SUPPORTED,
                       "AUX samples, pause and resume need a group leader with "
@@ -445,13 +435,18 @@ static void explain_tracepoint(const uvperf__attempt_t *attempt) {
       uvperf__tracefs_find(attempt->tracepoints ? attempt->tracepoints : &own,
                            attempt->root, attempt->attr->config, &is_ftrace);
 
+  /* kernel/trace/trace_event_perf.c, perf_trace_event_perm, on ftrace:function;
+   * perf_trace_init on those that tracefs lists and perf does not have. */
   if (is_ftrace)
-    explain_ftrace(attempt);
+    uvperf__attempt_say(
+        attempt, UVPERF_CAUSE_NOT_SUPPORTED,
+        "events of ftrace cannot be opened so: ftrace:function samples neither "
+        "user call chain nor stack, and the others are for ftrace only");
   else if (rc == -ENOENT)
     uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
                         "no tracepoint has this id: read it from "
                         "events/<group>/<name>/id in tracefs");
-  else if (uvperf__attempt_group(attempt) || explain_aux(attempt))
+  else if (explain_group(attempt) || explain_aux(attempt))
     return;
   else if (rc == 0)
     explain_combination(attempt);
@@ -463,7 +458,7 @@ static void explain_tracepoint(const uvperf__attempt_t *attempt) {
 }
 
 void uvperf__attempt_einval(const uvperf__attempt_t *attempt) {
-  if (uvperf__attempt_attr(attempt) ||
+  if (explain_attr(attempt) ||
       uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
                             target_fault(attempt)) ||
       uvperf__attempt_cpu(attempt, "possible", "there is no such CPU") ||
@@ -472,7 +467,7 @@ void uvperf__attempt_einval(const uvperf__attempt_t *attempt) {
   if (attempt->attr->type == PERF_TYPE_TRACEPOINT)
     explain_tracepoint(attempt);
   else if (!uvperf__attempt_breakpoint(attempt) &&
-           !uvperf__attempt_probe(attempt) && !uvperf__attempt_group(attempt) &&
+           !uvperf__attempt_probe(attempt) && !explain_group(attempt) &&
            !explain_aux(attempt) && !explain_pmu(attempt) &&
            !explain_cache(attempt))
     explain_combination(attempt);

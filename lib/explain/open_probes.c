@@ -5,6 +5,7 @@
 
 #include "explain/internal.h"
 #include "host/pmu.h"
+#include "util/bytes.h"
 
 /* -- breakpoints ----------------------------------------------------------- */
 
@@ -22,10 +23,6 @@
 /* HBP_NUM of arch/x86/include/asm/hw_breakpoint.h. */
 #define X86_SLOTS 4
 
-static int is_power_of_2(uint64_t number) {
-  return number != 0 && (number & (number - 1)) == 0;
-}
-
 static const char *type_fault(uint32_t type) {
   if (type == 0 || type > BREAKPOINT_X)
     return "bp_type must be HW_BREAKPOINT_W, _RW or _X";
@@ -41,7 +38,7 @@ static const char *type_fault(uint32_t type) {
 static const char *place_fault(const struct perf_event_attr *attr) {
   if (IS_X86 && attr->bp_type == BREAKPOINT_X && attr->bp_len != sizeof(long))
     return "HW_BREAKPOINT_X needs bp_len sizeof(long)";
-  if (attr->bp_len == 0 || (IS_X86 && !is_power_of_2(attr->bp_len)))
+  if (attr->bp_len == 0 || (IS_X86 && uvperf__bits(attr->bp_len) != 1))
     return "bp_len must be 1, 2, 4 or 8";
   if (IS_X86 && attr->bp_type != BREAKPOINT_X &&
       attr->bp_addr % attr->bp_len != 0)

@@ -204,6 +204,15 @@ int uvperf__system_has_perfmon(const char *root) {
                  : uvperf__system_has_capability(root, UVPERF__CAP_SYS_ADMIN);
 }
 
+int uvperf__system_has_filter(const char *root) {
+  char text[16];
+
+  /* SECCOMP_MODE_FILTER, proc(5). */
+  return uvperf__system_line(root, "/proc/self/status", "Seccomp:", text,
+                             sizeof(text)) == 0 &&
+         atoi(text) == 2;
+}
+
 /* Reads a symbolic link. */
 static int read_link(const char *root, const char *rest, char text[64]) {
   char path[PATH_MAX];

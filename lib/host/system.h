@@ -55,6 +55,10 @@ int uvperf__system_has_capability(const char *root, int capability);
 /* Whether it has CAP_PERFMON or CAP_SYS_ADMIN. */
 int uvperf__system_has_perfmon(const char *root);
 
+/* Whether it has a seccomp filter: 1, or 0, also if that is not known (from
+ * root + /proc/self/status). */
+int uvperf__system_has_filter(const char *root);
+
 /* Whether it is in a user namespace other than the initial one: 1, 0, or -errno
  * (from root + /proc/self/ns/user, else uid_map). */
 int uvperf__system_is_user_namespace(const char *root);
