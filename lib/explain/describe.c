@@ -98,8 +98,8 @@ void uvperf__describe_target(char *text, size_t size, int pid, int cpu,
 }
 
 /* Puts what was tried before the reason. */
-void uvperf__attempt_say(const uvperf__attempt_t *attempt, int cause,
-                         const char *format, ...) {
+int uvperf__attempt_say(const uvperf__attempt_t *attempt, int cause,
+                        const char *format, ...) {
   char event[UVPERF__DESCRIBE_BYTES], target[UVPERF__DESCRIBE_BYTES];
   char reason[sizeof(attempt->error->reason)];
   va_list args;
@@ -112,13 +112,19 @@ void uvperf__attempt_say(const uvperf__attempt_t *attempt, int cause,
   va_end(args);
   uvperf__error_set(attempt->error, attempt->code, cause, "%s%s: %s", event,
                     target, reason);
+  return 1;
+}
+
+int uvperf__attempt_limit(const uvperf__attempt_t *attempt, uint64_t limit,
+                          uint64_t needed) {
+  attempt->error->limit = limit;
+  attempt->error->needed = needed;
+  return 1;
 }
 
 int uvperf__attempt_fault(const uvperf__attempt_t *attempt, int cause,
                           const char *fault) {
-  if (fault != NULL)
-    uvperf__attempt_say(attempt, cause, "%s", fault);
-  return fault != NULL;
+  return fault != NULL && uvperf__attempt_say(attempt, cause, "%s", fault);
 }
 
 int uvperf__attempt_cpu(const uvperf__attempt_t *attempt, const char *list,
@@ -130,7 +136,6 @@ int uvperf__attempt_cpu(const uvperf__attempt_t *attempt, const char *list,
     return 0;
   snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", list);
   uvperf__system_line(attempt->root, path, "", cpus, sizeof(cpus));
-  uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_CPU, "%s; %s are %s", why, list,
-                      cpus);
-  return 1;
+  return uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_CPU, "%s; %s are %s", why,
+                             list, cpus);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files that explain a failed perf_event_open(2) share; the others
- * include explain.h. The attempt's error is not NULL here. Functions that
- * return int tell whether they knew the reason, and filled the error. */
+ * include explain.h. The attempt's error is not NULL here. Functions of an
+ * attempt return whether they knew the reason, and filled the error. */
 #ifndef UVPERF_LIB_EXPLAIN_INTERNAL_H
 #define UVPERF_LIB_EXPLAIN_INTERNAL_H
 
@@ -24,10 +24,14 @@ void uvperf__describe_target(char *text, size_t size, int pid, int cpu,
                              int cgroup);
 
 /* Fills the error: what was tried, a colon, and the reason. limit and needed
- * become 0. */
-void uvperf__attempt_say(const uvperf__attempt_t *attempt, int cause,
-                         const char *format, ...)
+ * become 0. Always 1. */
+int uvperf__attempt_say(const uvperf__attempt_t *attempt, int cause,
+                        const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Fills limit and needed, after a reason that has the two. Always 1. */
+int uvperf__attempt_limit(const uvperf__attempt_t *attempt, uint64_t limit,
+                          uint64_t needed);
 
 /* Says a fixed text, if there is one. */
 int uvperf__attempt_fault(const uvperf__attempt_t *attempt, int cause,
@@ -40,10 +44,10 @@ int uvperf__attempt_cpu(const uvperf__attempt_t *attempt, const char *list,
 /* Any errno, if it is of a seccomp filter: open_denied.c. */
 int uvperf__attempt_filtered(const uvperf__attempt_t *attempt);
 /* EACCES and EPERM. */
-void uvperf__attempt_denied(const uvperf__attempt_t *attempt);
+int uvperf__attempt_denied(const uvperf__attempt_t *attempt);
 
 /* EINVAL: open_einval.c. */
-void uvperf__attempt_einval(const uvperf__attempt_t *attempt);
+int uvperf__attempt_einval(const uvperf__attempt_t *attempt);
 /* ENODEV and EINVAL, if the thread of a group has ended. */
 int uvperf__attempt_dead_group(const uvperf__attempt_t *attempt);
 

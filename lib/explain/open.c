@@ -19,24 +19,16 @@
 
 /* The call may be there all the same: perf_copy_attr gives ENOSYS where the
  * processor's code has no user stack dumps. */
-static void explain_enosys(const uvperf__attempt_t *attempt) {
-  if (uvperf__attempt_filtered(attempt))
-    return;
+static int explain_enosys(const uvperf__attempt_t *attempt) {
   if ((attempt->attr->sample_type & PERF_SAMPLE_STACK_USER) &&
       uvperf__sys_open(NULL, 0, -1, -1, 0) != -ENOSYS)
-    uvperf__attempt_say(attempt, UVPERF_CAUSE_NOT_SUPPORTED,
-                        "this architecture cannot copy user stacks: leave out "
-                        "PERF_SAMPLE_STACK_USER");
-  else
-    uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_NO_PERF,
-        "this kernel has no perf_event_open: it needs CONFIG_PERF_EVENTS");
-}
-
-/* Whether the PMU of the CPU, and no other, counts it. */
-static int is_of_cpu(uint32_t type) {
-  return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE ||
-         type == PERF_TYPE_RAW;
+    return uvperf__attempt_say(
+        attempt, UVPERF_CAUSE_NOT_SUPPORTED,
+        "this architecture cannot copy user stacks: leave out "
+        "PERF_SAMPLE_STACK_USER");
+  return uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_NO_PERF,
+      "this kernel has no perf_event_open: it needs CONFIG_PERF_EVENTS");
 }
 
 /* What every kernel has: up to PERF_COUNT_SW_BPF_OUTPUT, of Linux 4.4. */
@@ -49,70 +41,64 @@ static int is_sure(const struct perf_event_attr *attr) {
 
 /* perf_init_event looks for the PMU before perf_cgroup_connect does for the
  * cgroup. */
-static void explain_enoent(const uvperf__attempt_t *attempt) {
+static int explain_enoent(const uvperf__attempt_t *attempt) {
   const struct perf_event_attr *attr = attempt->attr;
   char pmu[24];
 
-  if (uvperf__attempt_probe(attempt))
-    return;
-  if (is_of_cpu(attr->type))
-    uvperf__attempt_say(
+  if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
+      attr->type == PERF_TYPE_RAW)
+    return uvperf__attempt_say(
         attempt, UVPERF_CAUSE_NO_EVENT,
         "the CPU's PMU has no such event, or there is no PMU (a virtual "
         "machine?): try a software event such as cpu-clock");
-  else if (attempt->cgroup >= 0 && is_sure(attr))
-    uvperf__attempt_say(
+  if (attempt->cgroup >= 0 && is_sure(attr))
+    return uvperf__attempt_say(
         attempt, UVPERF_CAUSE_ARGUMENT,
         "the cgroup was removed, or is not of the hierarchy that has "
         "perf_event (see /proc/cgroups; 0 is cgroup v2)");
-  else if (attr->type < PERF_TYPE_MAX)
-    uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
-                        "this kernel has no such event");
-  else if (uvperf__pmu_name(attempt->root, attr->type, pmu, sizeof(pmu)) == 0)
-    uvperf__attempt_say(
+  if (attr->type < PERF_TYPE_MAX)
+    return uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
+                               "this kernel has no such event");
+  if (uvperf__pmu_name(attempt->root, attr->type, pmu, sizeof(pmu)) == 0)
+    return uvperf__attempt_say(
         attempt, UVPERF_CAUSE_NO_EVENT,
         "the PMU has no such event: see its events directory in /sys");
-  else
-    uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
-                        "no PMU has this type: types are the numbers in "
-                        "/sys/bus/event_source/devices/*/type");
+  return uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
+                             "no PMU has this type: types are the numbers in "
+                             "/sys/bus/event_source/devices/*/type");
 }
 
-static void explain_enodev(const uvperf__attempt_t *attempt) {
-  if (!uvperf__attempt_cpu(attempt, "online", "the CPU is offline") &&
-      !uvperf__attempt_dead_group(attempt))
-    uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
-                        "the device of the PMU%s is gone, or does not serve "
-                        "this CPU",
-                        attempt->leader != NULL ? " or of the leader's" : "");
+static int explain_enodev(const uvperf__attempt_t *attempt) {
+  return uvperf__attempt_cpu(attempt, "online", "the CPU is offline") ||
+         uvperf__attempt_dead_group(attempt) ||
+         uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
+                             "the device of the PMU%s is gone, or does not "
+                             "serve this CPU",
+                             attempt->leader != NULL ? " or of the leader's"
+                                                     : "");
 }
 
 /* perf_event_validate_size gives E2BIG too, and leaves attr.size alone. */
-static void explain_e2big(const uvperf__attempt_t *attempt) {
+static int explain_e2big(const uvperf__attempt_t *attempt) {
   uint32_t asked = attempt->asked_size;
   uint32_t known = attempt->attr->size;
 
-  if (uvperf__attempt_probe(attempt))
-    return;
   if (asked != 0 && (asked < PERF_ATTR_SIZE_VER0 ||
-                     asked > (unsigned long)sysconf(_SC_PAGESIZE))) {
-    uvperf__attempt_say(attempt, UVPERF_CAUSE_ARGUMENT,
-                        "attr.size %u is not between 64 and a page", asked);
-    return;
-  }
-  if (asked == known) {
-    uvperf__attempt_say(attempt, UVPERF_CAUSE_ARGUMENT,
-                        "reading the group would give more than 16 KiB: put "
-                        "fewer events into it, or less into read_format");
-    return;
-  }
+                     asked > (unsigned long)sysconf(_SC_PAGESIZE)))
+    return uvperf__attempt_say(attempt, UVPERF_CAUSE_ARGUMENT,
+                               "attr.size %u is not between 64 and a page",
+                               asked);
+  if (asked == known)
+    return uvperf__attempt_say(
+        attempt, UVPERF_CAUSE_ARGUMENT,
+        "reading the group would give more than 16 KiB: put "
+        "fewer events into it, or less into read_format");
   uvperf__attempt_say(
       attempt, UVPERF_CAUSE_OLD_KERNEL,
       "the attr has %u bytes, this kernel knows the first %u, and a later one "
       "is not 0: leave newer fields 0",
       asked, known);
-  attempt->error->limit = known;
-  attempt->error->needed = asked;
+  return uvperf__attempt_limit(attempt, known, asked);
 }
 
 /* Bits of registers that only some PMUs have: PERF_REG_EXTENDED_MASK of x86,
@@ -129,11 +115,9 @@ static int has_extended_registers(const uvperf__attempt_t *attempt) {
 #endif
 }
 
-static void explain_enotsup(const uvperf__attempt_t *attempt) {
+static int explain_enotsup(const uvperf__attempt_t *attempt) {
   const char *what = "all that the attr asks for: try with fewer bits of it";
 
-  if (uvperf__attempt_breakpoint(attempt))
-    return;
   if (attempt->attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
     what = "branch stacks: leave out PERF_SAMPLE_BRANCH_STACK, or sample a "
            "hardware event";
@@ -147,21 +131,21 @@ static void explain_enotsup(const uvperf__attempt_t *attempt) {
     what = "this precise_ip: lower it";
   else if (attempt->attr->sample_period != 0)
     what = "sampling: count only, or sample cpu-clock";
-  uvperf__attempt_say(attempt, UVPERF_CAUSE_NOT_SUPPORTED,
-                      "the PMU cannot do %s", what);
+  return uvperf__attempt_say(attempt, UVPERF_CAUSE_NOT_SUPPORTED,
+                             "the PMU cannot do %s", what);
 }
 
-static void explain_esrch(const uvperf__attempt_t *attempt) {
+static int explain_esrch(const uvperf__attempt_t *attempt) {
   if (attempt->pid < -1)
-    uvperf__attempt_say(attempt, UVPERF_CAUSE_ARGUMENT,
-                        "pid is a thread's id, 0 (the caller) or -1 (every)");
-  else
-    uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_NO_TASK,
-        "there is no such thread in this PID namespace, or it has ended");
+    return uvperf__attempt_say(
+        attempt, UVPERF_CAUSE_ARGUMENT,
+        "pid is a thread's id, 0 (the caller) or -1 (every)");
+  return uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_NO_TASK,
+      "there is no such thread in this PID namespace, or it has ended");
 }
 
-static void explain_emfile(const uvperf__attempt_t *attempt) {
+static int explain_emfile(const uvperf__attempt_t *attempt) {
   uvperf__fd_limits_t fds;
 
   uvperf__fd_limits(&fds);
@@ -170,11 +154,10 @@ static void explain_emfile(const uvperf__attempt_t *attempt) {
       "all %llu fds that RLIMIT_NOFILE allows are open: raise it (hard limit "
       "%llu); each event takes one per CPU",
       (unsigned long long)fds.soft, (unsigned long long)fds.hard);
-  attempt->error->limit = fds.soft;
-  attempt->error->needed = fds.needed;
+  return uvperf__attempt_limit(attempt, fds.soft, fds.needed);
 }
 
-static void explain_enfile(const uvperf__attempt_t *attempt) {
+static int explain_enfile(const uvperf__attempt_t *attempt) {
   int64_t most = 0;
 
   uvperf__system_number(attempt->root, "/proc/sys/fs/file-max", &most);
@@ -183,17 +166,11 @@ static void explain_enfile(const uvperf__attempt_t *attempt) {
       "the system's table of open files is full: raise fs.file-max (%lld) or "
       "close files",
       (long long)most);
-  attempt->error->limit = (uint64_t)most;
-  attempt->error->needed = most == 0 ? 0 : (uint64_t)most + 1;
+  return uvperf__attempt_limit(attempt, (uint64_t)most,
+                               most == 0 ? 0 : (uint64_t)most + 1);
 }
 
-static void explain_enospc(const uvperf__attempt_t *attempt) {
-  if (!uvperf__attempt_breakpoint(attempt))
-    uvperf__attempt_say(attempt, UVPERF_CAUSE_UNKNOWN,
-                        "the PMU has no room left: close another event of it");
-}
-
-/* get_callchain_buffers gives EOVERFLOW, older kernels another. */
+/* get_callchain_buffers gives EOVERFLOW, older kernels ENOMEM. */
 static int explain_stack(const uvperf__attempt_t *attempt) {
   uint64_t asked =
       uvperf__attr_value(attempt->attr, UVPERF_ATTR_SAMPLE_MAX_STACK);
@@ -207,74 +184,81 @@ static int explain_stack(const uvperf__attempt_t *attempt) {
       "sample_max_stack %llu is above kernel.perf_event_max_stack, %lld: ask "
       "for less or raise it",
       (unsigned long long)asked, (long long)most);
-  attempt->error->limit = (uint64_t)most;
-  attempt->error->needed = asked;
-  return 1;
-}
-
-static void explain_enomem(const uvperf__attempt_t *attempt) {
-  if (!explain_stack(attempt))
-    uvperf__attempt_say(attempt, UVPERF_CAUSE_MEMORY,
-                        "the kernel is out of memory: close some events");
-}
-
-static void explain_unknown(const uvperf__attempt_t *attempt) {
-  if (!uvperf__attempt_probe(attempt))
-    uvperf__attempt_say(attempt, UVPERF_CAUSE_UNKNOWN,
-                        "perf_event_open gave errno %d", -attempt->code);
-}
-
-static void explain_eoverflow(const uvperf__attempt_t *attempt) {
-  if (!explain_stack(attempt))
-    explain_unknown(attempt);
-}
-
-/* exclusive_event_init and exclusive_event_installable: tracing PMUs have room
- * for one user; x86_reserve_hardware: the counters of a CPU. */
-static void explain_ebusy(const uvperf__attempt_t *attempt) {
-  uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_BUSY,
-      "another user holds the PMU exclusively (a tracer, a virtual machine, "
-      "the firmware): wait for it to close");
+  return uvperf__attempt_limit(attempt, (uint64_t)most, asked);
 }
 
 /* css_tryget_online_from_dir of kernel/cgroup/cgroup.c takes directories
  * only. */
-static void explain_ebadf(const uvperf__attempt_t *attempt) {
+static int explain_ebadf(const uvperf__attempt_t *attempt) {
   const char *fault = "the leader is not an open perf event";
 
   if (attempt->cgroup >= 0 && fcntl(attempt->cgroup, F_GETFD) < 0)
     fault = "the cgroup's fd is not open: open(2) the directory of the cgroup";
   else if (attempt->cgroup >= 0)
     fault = "the cgroup's fd is open, but not on the directory of a cgroup";
-  uvperf__attempt_say(attempt, UVPERF_CAUSE_ARGUMENT, "%s", fault);
+  return uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT, fault);
 }
 
-/* One per errno. */
+/* The first that knows the reason counts. */
 static const struct {
   int code;
-  void (*explain)(const uvperf__attempt_t *attempt);
+  int (*explain)(const uvperf__attempt_t *attempt);
 } handlers[] = {
-    {-EACCES, uvperf__attempt_denied}, {-EPERM, uvperf__attempt_denied},
-    {-ENOENT, explain_enoent},         {-ENODEV, explain_enodev},
-    {-EINVAL, uvperf__attempt_einval}, {-E2BIG, explain_e2big},
-    {-EOPNOTSUPP, explain_enotsup},    {-ESRCH, explain_esrch},
-    {-EMFILE, explain_emfile},         {-ENFILE, explain_enfile},
-    {-ENOSPC, explain_enospc},         {-ENOMEM, explain_enomem},
-    {-EOVERFLOW, explain_eoverflow},   {-EBUSY, explain_ebusy},
-    {-EBADF, explain_ebadf},           {-ENOSYS, explain_enosys},
+    {-EACCES, uvperf__attempt_denied},
+    {-EPERM, uvperf__attempt_denied},
+    {-ENOENT, uvperf__attempt_probe},
+    {-ENOENT, explain_enoent},
+    {-ENODEV, explain_enodev},
+    {-EINVAL, uvperf__attempt_einval},
+    {-E2BIG, uvperf__attempt_probe},
+    {-E2BIG, explain_e2big},
+    {-EOPNOTSUPP, uvperf__attempt_breakpoint},
+    {-EOPNOTSUPP, explain_enotsup},
+    {-ESRCH, explain_esrch},
+    {-EMFILE, explain_emfile},
+    {-ENFILE, explain_enfile},
+    {-ENOSPC, uvperf__attempt_breakpoint},
+    {-ENOMEM, explain_stack},
+    {-EOVERFLOW, explain_stack},
+    {-EBADF, explain_ebadf},
+    {-ENOSYS, uvperf__attempt_filtered},
+    {-ENOSYS, explain_enosys},
 };
 
-int uvperf__explain_open(const uvperf__attempt_t *attempt) {
+/* Those that have one reason, and what is left of the others. */
+static const struct {
+  int code;
+  int cause;
+  const char *reason;
+} reasons[] = {
+    {-ENOSPC, UVPERF_CAUSE_UNKNOWN,
+     "the PMU has no room left: close another event of it"},
+    {-ENOMEM, UVPERF_CAUSE_MEMORY,
+     "the kernel is out of memory: close some events"},
+    /* exclusive_event_init and exclusive_event_installable: tracing PMUs have
+     * room for one user; x86_reserve_hardware: the counters of a CPU. */
+    {-EBUSY, UVPERF_CAUSE_BUSY,
+     "another user holds the PMU exclusively (a tracer, a virtual machine, "
+     "the firmware): wait for it to close"},
+};
+
+static int explain(const uvperf__attempt_t *attempt) {
   size_t i;
 
-  if (attempt->error == NULL)
-    return attempt->code;
-  for (i = 0; i < COUNT_OF(handlers) && handlers[i].code != attempt->code; i++)
-    continue;
-  if (i < COUNT_OF(handlers))
-    handlers[i].explain(attempt);
-  else
-    explain_unknown(attempt);
+  for (i = 0; i < COUNT_OF(handlers); i++)
+    if (handlers[i].code == attempt->code && handlers[i].explain(attempt))
+      return 1;
+  for (i = 0; i < COUNT_OF(reasons); i++)
+    if (reasons[i].code == attempt->code)
+      return uvperf__attempt_say(attempt, reasons[i].cause, "%s",
+                                 reasons[i].reason);
+  return uvperf__attempt_probe(attempt) ||
+         uvperf__attempt_say(attempt, UVPERF_CAUSE_UNKNOWN,
+                             "perf_event_open gave errno %d", -attempt->code);
+}
+
+int uvperf__explain_open(const uvperf__attempt_t *attempt) {
+  if (attempt->error != NULL)
+    explain(attempt);
   return attempt->code;
 }

@@ -31,11 +31,10 @@ int uvperf__attempt_filtered(const uvperf__attempt_t *attempt) {
     return 0;
   if (uvperf__sys_open(NULL, 0, -1, -1, 0) != attempt->code)
     return 0;
-  uvperf__attempt_say(
+  return uvperf__attempt_say(
       attempt, UVPERF_CAUSE_NO_PERF,
       "this process has a seccomp filter: let the container's profile allow "
       "perf_event_open");
-  return 1;
 }
 
 /* Which capability lifts the rules of perf_event_paranoid here. */
@@ -70,11 +69,11 @@ static int explain_foreign(const uvperf__attempt_t *attempt) {
     continue;
   if (i == 3)
     return 0;
-  uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
-                      "the thread runs as another user (uid %lu): run as that "
-                      "user or with %s",
-                      other[i], capability(attempt));
-  return 1;
+  return uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_PERMISSION,
+      "the thread runs as another user (uid %lu): run as that "
+      "user or with %s",
+      other[i], capability(attempt));
 }
 
 /* perf_event_open and perf_kprobe_event_init of kernel/events/core.c ask for
@@ -88,10 +87,10 @@ static int explain_privileged(const uvperf__attempt_t *attempt) {
     what = "the namespaces bit";
   else
     return 0;
-  uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
-                      "%s needs %s, whatever kernel.perf_event_paranoid is",
-                      what, capability(attempt));
-  return 1;
+  return uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_PERMISSION,
+      "%s needs %s, whatever kernel.perf_event_paranoid is", what,
+      capability(attempt));
 }
 
 /* What CAP_PERFMON does not lift: perf_uprobe_event_init, since Linux 6.16 and
@@ -109,11 +108,10 @@ static int explain_admin(const uvperf__attempt_t *attempt) {
     what = "a breakpoint at an address of the kernel";
   else
     return 0;
-  uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
-                      "%s needs CAP_SYS_ADMIN, whatever "
-                      "kernel.perf_event_paranoid is",
-                      what);
-  return 1;
+  return uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
+                             "%s needs CAP_SYS_ADMIN, whatever "
+                             "kernel.perf_event_paranoid is",
+                             what);
 }
 
 /* perf_copy_attr: where branch_sample_type names no side, those that the event
@@ -162,19 +160,18 @@ static int explain_paranoid(const uvperf__attempt_t *attempt) {
   const char *what = paranoid_need(attempt, &most);
 
   if (uvperf__system_paranoid(attempt->root, &level) != 0) {
-    uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
-                        "denied without %s; kernel.perf_event_paranoid could "
-                        "not be read",
-                        capability(attempt));
-    return 1;
+    return uvperf__attempt_say(
+        attempt, UVPERF_CAUSE_PERMISSION,
+        "denied without %s; kernel.perf_event_paranoid could "
+        "not be read",
+        capability(attempt));
   }
   if (level <= most)
     return 0;
-  uvperf__attempt_say(
+  return uvperf__attempt_say(
       attempt, UVPERF_CAUSE_PERMISSION,
       "%s needs kernel.perf_event_paranoid <= %d (it is %lld) or %s", what,
       (int)most, (long long)level, capability(attempt));
-  return 1;
 }
 
 /* perf_check_permission: as for ptrace(2), and more of it for signals. */
@@ -184,17 +181,16 @@ static int explain_trace(const uvperf__attempt_t *attempt, int privileged) {
   if (attempt->pid <= 0 || attempt->code == -EPERM || (privileged && !signals))
     return 0;
   if (signals)
-    uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
-                        "sigtrap needs the right to ptrace(2) the thread (see "
-                        "kernel.yama.ptrace_scope), or %s and CAP_KILL",
-                        capability(attempt));
-  else
-    uvperf__attempt_say(
+    return uvperf__attempt_say(
         attempt, UVPERF_CAUSE_PERMISSION,
-        "the thread may not be traced (not dumpable, setuid, or in another "
-        "user namespace) without %s",
+        "sigtrap needs the right to ptrace(2) the thread (see "
+        "kernel.yama.ptrace_scope), or %s and CAP_KILL",
         capability(attempt));
-  return 1;
+  return uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_PERMISSION,
+      "the thread may not be traced (not dumpable, setuid, or in another "
+      "user namespace) without %s",
+      capability(attempt));
 }
 
 /* LOCKDOWN_PERF of security/lockdown. */
@@ -207,49 +203,43 @@ static int explain_lockdown(const uvperf__attempt_t *attempt) {
                           text, sizeof(text)) != 0 ||
       strstr(text, "[confidentiality]") == NULL)
     return 0;
-  uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
-                      "kernel lockdown (confidentiality) forbids "
-                      "PERF_SAMPLE_REGS_INTR to everybody");
-  return 1;
+  return uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
+                             "kernel lockdown (confidentiality) forbids "
+                             "PERF_SAMPLE_REGS_INTR to everybody");
 }
 
 /* With the capability that should have lifted all. */
 static int explain_in_spite(const uvperf__attempt_t *attempt) {
-  const char *which = capability(attempt);
-
   if (uvperf__system_is_user_namespace(attempt->root) == 1)
-    uvperf__attempt_say(
+    return uvperf__attempt_say(
         attempt, UVPERF_CAUSE_PERMISSION,
         "%s counts in the initial user namespace only, and this process is in "
         "another",
-        which);
-  else if (paranoid(attempt) > LAST_COMMON_LEVEL &&
-           uvperf__system_has_capability(attempt->root,
-                                         UVPERF__CAP_SYS_ADMIN) == 0)
-    uvperf__attempt_say(
+        capability(attempt));
+  if (paranoid(attempt) > LAST_COMMON_LEVEL &&
+      uvperf__system_has_capability(attempt->root, UVPERF__CAP_SYS_ADMIN) == 0)
+    return uvperf__attempt_say(
         attempt, UVPERF_CAUSE_PERMISSION,
         "at kernel.perf_event_paranoid %lld CAP_PERFMON is not enough: lower "
         "it to 2 or use CAP_SYS_ADMIN",
         (long long)paranoid(attempt));
-  else
-    return 0;
-  return 1;
+  return 0;
 }
 
-void uvperf__attempt_denied(const uvperf__attempt_t *attempt) {
+int uvperf__attempt_denied(const uvperf__attempt_t *attempt) {
   int privileged = uvperf__system_has_perfmon(attempt->root) == 1;
 
   if (uvperf__attempt_filtered(attempt) || explain_admin(attempt) ||
       explain_lockdown(attempt))
-    return;
+    return 1;
   if (privileged && explain_in_spite(attempt))
-    return;
+    return 1;
   if (!privileged && (explain_foreign(attempt) || explain_privileged(attempt) ||
                       explain_paranoid(attempt)))
-    return;
-  if (!explain_trace(attempt, privileged))
-    uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_PERMISSION,
-        "denied, though neither capabilities nor perf_event_paranoid are why: "
-        "by a security module? See the audit log");
+    return 1;
+  return explain_trace(attempt, privileged) ||
+         uvperf__attempt_say(
+             attempt, UVPERF_CAUSE_PERMISSION,
+             "denied, though neither capabilities nor perf_event_paranoid are "
+             "why: by a security module? See the audit log");
 }

@@ -94,10 +94,9 @@ static int explain_novelty(const uvperf__attempt_t *attempt) {
       continue;
     uvperf__system_line(attempt->root, "/proc/sys/kernel/osrelease", "",
                         release, sizeof(release));
-    uvperf__attempt_say(attempt, UVPERF_CAUSE_OLD_KERNEL,
-                        "%s needs Linux %u.%u; this is %s: leave it out",
-                        late->name, late->major, late->minor, release);
-    return 1;
+    return uvperf__attempt_say(attempt, UVPERF_CAUSE_OLD_KERNEL,
+                               "%s needs Linux %u.%u; this is %s: leave it out",
+                               late->name, late->major, late->minor, release);
   }
   return 0;
 }
@@ -124,11 +123,11 @@ static int explain_unknown_bits(const uvperf__attempt_t *attempt) {
     continue;
   if (i == COUNT_OF(unknown))
     return 0;
-  uvperf__attempt_say(attempt, UVPERF_CAUSE_OLD_KERNEL,
-                      "%s: this kernel does not know %#llx, and neither does "
-                      "Linux 6.19: leave it 0",
-                      unknown[i].name, (unsigned long long)unknown[i].bits);
-  return 1;
+  return uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_OLD_KERNEL,
+      "%s: this kernel does not know %#llx, and neither does "
+      "Linux 6.19: leave it 0",
+      unknown[i].name, (unsigned long long)unknown[i].bits);
 }
 
 /* arch/x86/kernel/perf_regs.c, perf_reg_validate: no segment registers but CS
@@ -192,9 +191,7 @@ static int explain_rate(const uvperf__attempt_t *attempt) {
       "%llu Hz is above kernel.perf_event_max_sample_rate, %lld (the kernel "
       "lowers it under load): ask for less or raise it",
       (unsigned long long)attr->sample_freq, (long long)most);
-  attempt->error->limit = (uint64_t)most;
-  attempt->error->needed = attr->sample_freq;
-  return 1;
+  return uvperf__attempt_limit(attempt, (uint64_t)most, attr->sample_freq);
 }
 
 /* perf_event_set_clock: what may count in an NMI takes only the first two. */
@@ -319,10 +316,10 @@ int uvperf__attempt_dead_group(const uvperf__attempt_t *attempt) {
   rc = uvperf__task_read(attempt->root, attempt->pid, &task);
   if (rc != -ESRCH && (rc != 0 || !task.has_ended))
     return 0;
-  uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_TASK,
-                      "the thread has ended since its group's leader was "
-                      "opened");
-  return 1;
+  return uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_NO_TASK,
+      "the thread has ended since its group's leader was "
+      "opened");
 }
 
 static int explain_group(const uvperf__attempt_t *attempt) {
@@ -365,23 +362,23 @@ static int explain_pmu(const uvperf__attempt_t *attempt) {
   snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/cpumask", pmu);
   if (attempt->pid != -1 &&
       uvperf__system_line(attempt->root, path, "", cpus, sizeof(cpus)) == 0)
-    uvperf__attempt_say(attempt, UVPERF_CAUSE_ARGUMENT,
-                        "this PMU counts whole CPUs only: pid -1, and as cpu "
-                        "one of its cpumask, %s",
-                        cpus);
-  else if (excludes || attr->sample_period != 0)
-    uvperf__attempt_say(
+    return uvperf__attempt_say(
+        attempt, UVPERF_CAUSE_ARGUMENT,
+        "this PMU counts whole CPUs only: pid -1, and as cpu one of its "
+        "cpumask, %s",
+        cpus);
+  if (excludes || attr->sample_period != 0)
+    return uvperf__attempt_say(
         attempt, UVPERF_CAUSE_NOT_SUPPORTED,
         "not every PMU can %s: try without, or see its format and events in "
         "sysfs for the config",
         !excludes                  ? "sample"
         : attr->sample_period == 0 ? "exclude_*"
                                    : "sample and exclude_*");
-  else
-    uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
-                        "the PMU has no such config: see its format and events "
-                        "in /sys/bus/event_source/devices");
-  return 1;
+  return uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_NO_EVENT,
+      "the PMU has no such config: see its format and events in "
+      "/sys/bus/event_source/devices");
 }
 
 /* perf_cgroup_connect and perf_copy_attr without CONFIG_CGROUP_PERF. */
@@ -393,20 +390,20 @@ static int explain_cgroup(const uvperf__attempt_t *attempt) {
       uvperf__system_line(attempt->root, "/proc/cgroups", "perf_event", text,
                           sizeof(text)) != -ENODATA)
     return 0;
-  uvperf__attempt_say(attempt, UVPERF_CAUSE_NOT_SUPPORTED,
-                      "this kernel has no perf events of cgroups: it needs "
-                      "CONFIG_CGROUP_PERF");
-  return 1;
+  return uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_NOT_SUPPORTED,
+      "this kernel has no perf events of cgroups: it needs "
+      "CONFIG_CGROUP_PERF");
 }
 
 static int explain_aux(const uvperf__attempt_t *attempt) {
   if (!value(attempt, UVPERF_ATTR_AUX_SAMPLE_SIZE) &&
       !(value(attempt, UVPERF_ATTR_AUX_ACTION) & 6))
     return 0;
-  uvperf__attempt_say(attempt, UVPERF_CAUSE_NOT_SUPPORTED,
-                      "AUX samples, pause and resume need a group leader with "
-                      "an AUX area (intel_pt has one)");
-  return 1;
+  return uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_NOT_SUPPORTED,
+      "AUX samples, pause and resume need a group leader with "
+      "an AUX area (intel_pt has one)");
 }
 
 /* set_ext_hw_attr in arch/x86/events/core.c: what is not in the CPU's table of
@@ -414,21 +411,22 @@ static int explain_aux(const uvperf__attempt_t *attempt) {
 static int explain_cache(const uvperf__attempt_t *attempt) {
   if (attempt->attr->type != PERF_TYPE_HW_CACHE)
     return 0;
-  uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
-                      "the CPU's PMU has no such event of this cache, or there "
-                      "is no such cache: try another operation or result");
-  return 1;
+  return uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_NO_EVENT,
+      "the CPU's PMU has no such event of this cache, or there "
+      "is no such cache: try another operation or result");
 }
 
-static void explain_combination(const uvperf__attempt_t *attempt) {
-  uvperf__attempt_say(attempt, UVPERF_CAUSE_UNKNOWN,
-                      "the kernel or PMU takes no such combination of config, "
-                      "bits and group (dmesg may tell more)");
+static int explain_combination(const uvperf__attempt_t *attempt) {
+  return uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_UNKNOWN,
+      "the kernel or PMU takes no such combination of config, bits and group "
+      "(dmesg may tell more)");
 }
 
 /* The kernel says the same of an id that is none and of all else: only tracefs,
  * where it can be read, tells the one from the other. */
-static void explain_tracepoint(const uvperf__attempt_t *attempt) {
+static int explain_tracepoint(const uvperf__attempt_t *attempt) {
   uvperf__tracefs_ids_t own = {0};
   int is_ftrace;
   int rc =
@@ -438,37 +436,35 @@ static void explain_tracepoint(const uvperf__attempt_t *attempt) {
   /* kernel/trace/trace_event_perf.c, perf_trace_event_perm, on ftrace:function;
    * perf_trace_init on those that tracefs lists and perf does not have. */
   if (is_ftrace)
-    uvperf__attempt_say(
+    return uvperf__attempt_say(
         attempt, UVPERF_CAUSE_NOT_SUPPORTED,
         "events of ftrace cannot be opened so: ftrace:function samples neither "
         "user call chain nor stack, and the others are for ftrace only");
-  else if (rc == -ENOENT)
-    uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
-                        "no tracepoint has this id: read it from "
-                        "events/<group>/<name>/id in tracefs");
-  else if (explain_group(attempt) || explain_aux(attempt))
-    return;
-  else if (rc == 0)
-    explain_combination(attempt);
-  else
-    uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_NO_EVENT,
-        "probably no tracepoint has this id: read it, as root, from "
-        "events/<group>/<name>/id in tracefs");
+  if (rc == -ENOENT)
+    return uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
+                               "no tracepoint has this id: read it from "
+                               "events/<group>/<name>/id in tracefs");
+  if (explain_group(attempt) || explain_aux(attempt))
+    return 1;
+  if (rc == 0)
+    return explain_combination(attempt);
+  return uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_NO_EVENT,
+      "probably no tracepoint has this id: read it, as root, from "
+      "events/<group>/<name>/id in tracefs");
 }
 
-void uvperf__attempt_einval(const uvperf__attempt_t *attempt) {
+int uvperf__attempt_einval(const uvperf__attempt_t *attempt) {
   if (explain_attr(attempt) ||
       uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
                             target_fault(attempt)) ||
       uvperf__attempt_cpu(attempt, "possible", "there is no such CPU") ||
       explain_cgroup(attempt))
-    return;
+    return 1;
   if (attempt->attr->type == PERF_TYPE_TRACEPOINT)
-    explain_tracepoint(attempt);
-  else if (!uvperf__attempt_breakpoint(attempt) &&
-           !uvperf__attempt_probe(attempt) && !explain_group(attempt) &&
-           !explain_aux(attempt) && !explain_pmu(attempt) &&
-           !explain_cache(attempt))
-    explain_combination(attempt);
+    return explain_tracepoint(attempt);
+  return uvperf__attempt_breakpoint(attempt) ||
+         uvperf__attempt_probe(attempt) || explain_group(attempt) ||
+         explain_aux(attempt) || explain_pmu(attempt) ||
+         explain_cache(attempt) || explain_combination(attempt);
 }

@@ -49,20 +49,18 @@ static const char *place_fault(const struct perf_event_attr *attr) {
   return NULL;
 }
 
-static void explain_slots(const uvperf__attempt_t *attempt) {
-  if (IS_X86)
-    uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_BREAKPOINT_SLOTS,
-        "all %d breakpoint slots of the CPU are in use by this thread, "
-        "CPU-wide events or a debugger: close one",
-        X86_SLOTS);
-  else
-    uvperf__attempt_say(
+static int explain_slots(const uvperf__attempt_t *attempt) {
+  if (!IS_X86)
+    return uvperf__attempt_say(
         attempt, UVPERF_CAUSE_BREAKPOINT_SLOTS,
         "all breakpoint slots of the CPU are in use by this thread, CPU-wide "
         "events or a debugger: close one");
-  attempt->error->limit = IS_X86 ? X86_SLOTS : 0;
-  attempt->error->needed = IS_X86 ? X86_SLOTS + 1 : 0;
+  uvperf__attempt_say(
+      attempt, UVPERF_CAUSE_BREAKPOINT_SLOTS,
+      "all %d breakpoint slots of the CPU are in use by this thread, "
+      "CPU-wide events or a debugger: close one",
+      X86_SLOTS);
+  return uvperf__attempt_limit(attempt, X86_SLOTS, X86_SLOTS + 1);
 }
 
 const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
@@ -86,8 +84,7 @@ int uvperf__attempt_breakpoint(const uvperf__attempt_t *attempt) {
           attempt, UVPERF_CAUSE_ARGUMENT,
           uvperf__breakpoint_fault(attempt->attr, attempt->code));
     case -ENOSPC:
-      explain_slots(attempt);
-      return 1;
+      return explain_slots(attempt);
     case -EOPNOTSUPP:
       return uvperf__attempt_fault(
           attempt, UVPERF_CAUSE_NOT_SUPPORTED,
