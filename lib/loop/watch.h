@@ -134,11 +134,11 @@ void uvperf__watch_free(uvperf__watch_t *watch);
  * does already, and gives 1; else 0. */
 int uvperf__watch_close_owner(uv_handle_t *handle);
 
-/* Calls `visit` with the owner of each watch on a loop that has these ops and
+/* Calls `fn` with the owner of each watch on a loop that has these ops and
  * is not freed yet, so that handles of one kind find each other. Inside of a
  * uv_walk of somebody's it may miss some. */
 void uvperf__watch_each(uv_loop_t *loop, const uvperf__watch_ops_t *ops,
-                        void (*visit)(void *owner, void *arg), void *arg);
+                        void (*fn)(void *owner, void *arg), void *arg);
 
 void uvperf__watch_set_ref(uvperf__watch_t *watch, int ref);
 int uvperf__watch_has_ref(const uvperf__watch_t *watch);
