@@ -21,8 +21,8 @@
  * flush is no turn. */
 static inline void uvperf__ring_report_slice(uvperf__cpu_ring_t *ring,
                                              const uvperf__slice_t *slice) {
-  if (slice->turn != ring->turn && slice->turn != 0) {
-    ring->turn = slice->turn;
+  if (slice->iteration != ring->iteration && slice->iteration != 0) {
+    ring->iteration = slice->iteration;
     ring->stats.slices += 1;
   }
 }

@@ -21,7 +21,7 @@ typedef struct uvperf__slice_s {
   uint64_t max_ns;
   /* The count of records at which to look at the clock next. */
   uint64_t next_look;
-  uint64_t turn; /* of the watch, its number from 1 on; 0 outside of turns */
+  uint64_t iteration; /* uvperf__watch_s.iterations; 0 in a flush */
 } uvperf__slice_t;
 
 enum {

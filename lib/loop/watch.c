@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Rings on a libuv loop: when which ring is drained and how much of it, when
- * there will never be more, and the inner handles from new to the last close
- * callback. The handles of the layer above (event/, set/, bpf/) open events and
- * map rings, hand them to one watch each, and drain when it says so. */
+/* The watch. Rings that may have records wait in a queue; the check callback,
+ * right after the poll phase of each loop iteration, drains them. A wakeup, the
+ * flush timer, a slice that was cut and a start put rings into the queue. From
+ * top to bottom: the queue, when the check callback runs, the flush timer, the
+ * end of a ring, the check callback, wakeups, start to flush, close. */
 #include "loop/watch.h"
 
 #include <assert.h>
@@ -12,8 +13,9 @@
 #include "util/alloc.h"
 #include "util/grow.h"
 
-/* Wakeups in a row without a record after which we ask whether the target is
- * gone. One is normal: the records may have gone with an earlier drain. */
+/* After so many wakeups in a row without a record the polled event is probed:
+ * its target may be gone. One is normal: an earlier drain may have delivered the
+ * records. */
 #define EMPTY_WAKEUPS_BEFORE_PROBE 2
 
 /* Allocated one by one, as libuv's handles must not move. */
@@ -24,15 +26,15 @@ typedef struct watched_ring_s {
   size_t index;
   struct watched_ring_s *next; /* in the queue */
   int queued;
-  int woken;         /* since the last drain */
+  int had_wakeup;    /* since the last drain */
   int empty_wakeups; /* in a row */
-  int ended;         /* the negative code; 0: it has not */
+  int ended;         /* 0, or the negative code with which it has ended */
   uint64_t wakeups;
-  /* When the drain that is going on began: of rings that are read together. */
+  /* With ops->drain_all: the ring's state when the current drain began. */
   int was_queued;
   int was_gone;
   uint64_t was_tail;
-  uint64_t was_head; /* as the look before saw it */
+  uint64_t was_head; /* as the drain before has read it */
 } watched_ring_t;
 
 struct uvperf__watch_s {
@@ -43,64 +45,51 @@ struct uvperf__watch_s {
   uint32_t process; /* that made it */
   uv_idle_t idle;
   uv_check_t check;
-  uv_timer_t timer;  /* for the earlier of these */
-  uint64_t flush_at; /* uv_now of the next flush, 0: none; options.flush_ms */
-  uint64_t look_at;  /* that of uvperf__watch_look_in */
+  uv_timer_t timer;  /* for the earlier of these, in the time of uv_now */
+  uint64_t flush_at; /* the next flush; 0: none */
+  uint64_t drain_at; /* see uvperf__watch_look_in; 0: not requested */
   uvperf__teardown_t *teardown; /* the owner's; NULL: not closing */
   int started;
   int unref;
-  int delivering; /* inside a turn or a flush */
-  int due;        /* a turn is to be taken in the next check phase */
+  int delivering; /* inside the check callback or a flush */
+  int pending;    /* the next check phase has something to do */
   /* From a start until a drain has happened after the poll phase that really
-   * registered the fds; see settle(). */
-  int settling;
-  int idled;
-  uint64_t settles; /* how often that began */
-  uint64_t session; /* one more with each stop, end and close */
+   * registered the fds with epoll; see await_registration. */
+  int registering;
+  int polled;             /* a poll phase has come since the start */
+  uint64_t registrations; /* how often that was awaited */
+  uint64_t session;       /* one more with each stop, end and close */
   uint64_t wakeups;
-  uint64_t turns;
+  uint64_t iterations; /* of the loop in which it had something to do */
   uint64_t slices;
   watched_ring_t *first; /* the queue of rings to be drained */
   watched_ring_t *last;
-  size_t nr_live;
+  size_t nr_live; /* rings that have not ended */
   watched_ring_t **rings;
   size_t nr_rings;
   size_t room_rings;
 };
 
-/* Daemons tear down by uv_walk and uv_close of every handle, so that an inner
- * handle may be closing behind our back; starting or stopping it then aborts or
+/* Daemons tear down by uv_walk and uv_close of every handle, so an inner handle
+ * may be closing without our doing. Starting or stopping it then aborts or
  * corrupts the loop's queues. */
 static int can_use(const void *handle) {
   return !uv_is_closing(handle);
+}
+
+/* A forked child has neither the mappings nor any right to the records. */
+static int is_forked(const uvperf__watch_t *watch) {
+  return uvperf__process() != watch->process;
 }
 
 static void on_idle(uv_idle_t *idle);
 static void on_check(uv_check_t *check);
 static void on_timer(uv_timer_t *timer);
 
-static void set_timer(uvperf__watch_t *watch);
-
-static void check_start(uvperf__watch_t *watch) {
-  watch->due = 1;
-  if (can_use(&watch->check))
-    uv_check_start(&watch->check, on_check);
-}
-
-/* Nothing is queued. The check handle alone keeps the loop alive, and lets it
- * sleep, where there is no ring yet. */
-static void turning_stop(uvperf__watch_t *watch) {
-  watch->due = 0;
-  if (can_use(&watch->idle))
-    uv_idle_stop(&watch->idle);
-  if (can_use(&watch->check) && !(watch->started && watch->nr_live == 0))
-    uv_check_stop(&watch->check);
-}
-
 /* -- the queue ------------------------------------------------------------ */
 
-/* First in, first out: a ring whose slice was cut goes to the end, so that
- * rings take turns. */
+/* First in, first out: a ring whose slice was cut goes to the end, so that each
+ * ring gets its share. */
 static void enqueue(watched_ring_t *ring) {
   uvperf__watch_t *watch = ring->watch;
 
@@ -115,6 +104,13 @@ static void enqueue(watched_ring_t *ring) {
   watch->last = ring;
 }
 
+static void enqueue_all(uvperf__watch_t *watch) {
+  size_t i;
+
+  for (i = 0; i < watch->nr_rings; i++)
+    enqueue(watch->rings[i]);
+}
+
 static watched_ring_t *dequeue(uvperf__watch_t *watch) {
   watched_ring_t *ring = watch->first;
 
@@ -127,64 +123,12 @@ static watched_ring_t *dequeue(uvperf__watch_t *watch) {
   return ring;
 }
 
-static void enqueue_all(uvperf__watch_t *watch) {
-  size_t i;
-
-  for (i = 0; i < watch->nr_rings; i++)
-    enqueue(watch->rings[i]);
-}
-
-static void schedule(uvperf__watch_t *watch) {
-  if (!can_use(&watch->check))
-    return; /* closed by somebody else: the idle handle would only spin */
-  check_start(watch);
-  if (can_use(&watch->idle))
-    uv_idle_start(&watch->idle, on_idle);
-}
-
-/* uv_poll_init adds the fd to epoll and removes it again, and uv_poll_start has
- * it added inside the next poll phase; each addition polls once and so swallows
- * a wakeup that came before. A ring that is full by then never wakes anybody
- * again. The idle callback tells the check callback that a poll phase lies
- * between the start and itself: a start inside the poll phase of this turn is
- * registered only in the next. */
-static void settle(uvperf__watch_t *watch) {
-  watch->settling = 1;
-  watch->settles += 1;
-  watch->idled = 0;
-  enqueue_all(watch);
-  schedule(watch);
-}
-
-/* -- the end of a ring ---------------------------------------------------- */
-
-static void quiesce(uvperf__watch_t *watch) {
-  size_t i;
-
-  watch->session += 1;
-  watch->started = 0;
-  watch->settling = 0;
+static void dequeue_all(uvperf__watch_t *watch) {
   while (dequeue(watch) != NULL)
     continue;
-  turning_stop(watch);
-  watch->flush_at = 0;
-  watch->look_at = 0;
-  set_timer(watch);
-  for (i = 0; i < watch->nr_rings; i++)
-    uvperf__ring_poll_stop(&watch->rings[i]->ring_poll);
 }
 
-/* Tells the end of a slice that delivered something. UVPERF__DRAINED to go
- * on. */
-static int tell_slice(uvperf__watch_t *watch, const uvperf__slice_t *slice) {
-  if (slice->records > 0 && watch->session == slice->own_session &&
-      watch->ops->slice_end != NULL)
-    watch->ops->slice_end(watch->owner);
-  return watch->session == slice->own_session ? UVPERF__DRAINED
-                                              : UVPERF__STOPPED;
-}
-
-/* Takes a ring out of the queue, where it may be anywhere. */
+/* Takes a ring out of the queue, wherever it is. */
 static void remove_queued(watched_ring_t *ring) {
   uvperf__watch_t *watch = ring->watch;
   watched_ring_t *before = NULL;
@@ -203,6 +147,132 @@ static void remove_queued(watched_ring_t *ring) {
   ring->queued = 0;
 }
 
+/* -- when the check callback runs ------------------------------------------ */
+
+static void start_check(uvperf__watch_t *watch) {
+  watch->pending = 1;
+  if (can_use(&watch->check))
+    uv_check_start(&watch->check, on_check);
+}
+
+/* Has the queue drained in the next check phase. The idle handle keeps the poll
+ * phase before it from waiting for fds. */
+static void schedule(uvperf__watch_t *watch) {
+  if (!can_use(&watch->check))
+    return; /* closed by others: the idle handle would only spin */
+  start_check(watch);
+  if (can_use(&watch->idle))
+    uv_idle_start(&watch->idle, on_idle);
+}
+
+/* The queue is empty: lets the loop sleep. A started watch without a live ring
+ * keeps the loop alive by its check handle alone. */
+static void unschedule(uvperf__watch_t *watch) {
+  watch->pending = 0;
+  if (can_use(&watch->idle))
+    uv_idle_stop(&watch->idle);
+  if (can_use(&watch->check) && !(watch->started && watch->nr_live == 0))
+    uv_check_stop(&watch->check);
+}
+
+/* Has every ring drained until that has happened after its fd was registered.
+ * uv_poll_init adds the fd to epoll and removes it again, and uv_poll_start has
+ * it added inside the next poll phase; each addition polls once and so swallows
+ * an earlier wakeup. A ring that is full by then causes no wakeup ever again. An
+ * idle callback comes before each poll phase, so on_check knows by it that a
+ * poll phase has come since the start: after a start inside the poll phase of
+ * this iteration the fd is registered only in the next. */
+static void await_registration(uvperf__watch_t *watch) {
+  watch->registering = 1;
+  watch->registrations += 1;
+  watch->polled = 0;
+  enqueue_all(watch);
+  schedule(watch);
+}
+
+static void on_idle(uv_idle_t *idle) {
+  uvperf__watch_t *watch = idle->data;
+
+  watch->polled = 1;
+  if (!can_use(&watch->check))
+    uv_idle_stop(idle);
+}
+
+/* -- the flush timer ------------------------------------------------------- */
+
+/* Arms the timer for flush_at or drain_at, whichever comes first. */
+static void set_timer(uvperf__watch_t *watch) {
+  uint64_t at = watch->flush_at;
+  uint64_t now;
+
+  if (at == 0 || (watch->drain_at != 0 && watch->drain_at < at))
+    at = watch->drain_at;
+  /* Closed by others: the loop may no longer exist. */
+  if (!can_use(&watch->timer))
+    return;
+  now = uv_now(watch->loop);
+  if (at == 0)
+    uv_timer_stop(&watch->timer);
+  else
+    uv_timer_start(&watch->timer, on_timer, at > now ? at - now : 0, 0);
+}
+
+/* Records below the watermark cause no wakeup: a flush queues each ring that has
+ * some. */
+static void on_timer(uv_timer_t *timer) {
+  uvperf__watch_t *watch = timer->data;
+  uint64_t now = uv_now(watch->loop);
+  size_t i;
+
+  if (is_forked(watch)) {
+    uvperf__watch_stop(watch);
+    return;
+  }
+  if (watch->drain_at != 0 && watch->drain_at <= now) {
+    watch->drain_at = 0;
+    enqueue_all(watch);
+    schedule(watch);
+  }
+  if (watch->flush_at != 0 && watch->flush_at <= now) {
+    watch->flush_at = now + watch->options.flush_ms;
+    for (i = 0; i < watch->nr_rings; i++)
+      if (!watch->rings[i]->ended &&
+          uvperf__ring_has_data(watch->rings[i]->ring))
+        enqueue(watch->rings[i]);
+    if (watch->first != NULL)
+      schedule(watch);
+  }
+  set_timer(watch);
+}
+
+/* -- stop, and the end of a ring ------------------------------------------- */
+
+void uvperf__watch_stop(uvperf__watch_t *watch) {
+  size_t i;
+
+  watch->session += 1;
+  watch->started = 0;
+  watch->registering = 0;
+  dequeue_all(watch);
+  unschedule(watch);
+  watch->flush_at = 0;
+  watch->drain_at = 0;
+  set_timer(watch);
+  for (i = 0; i < watch->nr_rings; i++)
+    uvperf__ring_poll_stop(&watch->rings[i]->ring_poll);
+}
+
+/* Reports the end of a slice that delivered something. UVPERF__DRAINED to go
+ * on, UVPERF__STOPPED if the callback has stopped or closed the watch. */
+static int report_slice_end(uvperf__watch_t *watch,
+                            const uvperf__slice_t *slice) {
+  if (slice->records > 0 && watch->session == slice->own_session &&
+      watch->ops->slice_end != NULL)
+    watch->ops->slice_end(watch->owner);
+  return watch->session == slice->own_session ? UVPERF__DRAINED
+                                              : UVPERF__STOPPED;
+}
+
 /* UVPERF__DRAINED to go on, UVPERF__STOPPED to return at once. */
 static int end_ring(watched_ring_t *ring, int status,
                     const uvperf__slice_t *slice) {
@@ -211,17 +281,17 @@ static int end_ring(watched_ring_t *ring, int status,
 
   if (ring->ended)
     return UVPERF__DRAINED;
-  /* The records that came before the end are a slice too. Whoever stops there
-   * is told the end after the next start. */
+  /* The records before the end are a slice too. If the callback stops there,
+   * the end is reported after the next start. */
   if (slice != NULL && watch->nr_live == 1 &&
-      tell_slice(watch, slice) == UVPERF__STOPPED)
+      report_slice_end(watch, slice) == UVPERF__STOPPED)
     return UVPERF__STOPPED;
   ring->ended = status;
   remove_queued(ring);
   uvperf__ring_poll_stop(&ring->ring_poll);
   watch->nr_live -= 1;
   if (watch->nr_live == 0) {
-    quiesce(watch);
+    uvperf__watch_stop(watch);
     watch->ops->end(watch->owner, ring->index, status);
     return UVPERF__STOPPED;
   }
@@ -241,97 +311,92 @@ int uvperf__watch_ring_failed(uvperf__watch_t *watch, size_t ring_index,
   return watch->session == session ? UVPERF__DRAINED : UVPERF__STOPPED;
 }
 
-/* -- a turn --------------------------------------------------------------- */
+/* -- the check callback ---------------------------------------------------- */
 
-/* A drain of the ring is over, and gave no code: UVPERF__DRAINED, _STOPPED, or
- * _CUT where the turn is to be ended. `gone` is why it was known to be gone
- * when that drain took its look, 0 also if the drain has left anything. */
-static int judge(watched_ring_t *ring, int gone, int has_news,
-                 const uvperf__slice_t *slice) {
+/* A drain of the ring has returned no code: finds out whether the ring has
+ * ended. `gone` is why its event was known to be gone when the drain began, 0
+ * also if the drain has left records; has_news, whether it found any. Returns
+ * UVPERF__DRAINED, _STOPPED, or _CUT to end this iteration. */
+static int after_drain(watched_ring_t *ring, int gone, int has_news,
+                       const uvperf__slice_t *slice) {
   uvperf__watch_t *watch = ring->watch;
-  int woken = ring->woken;
+  int had_wakeup = ring->had_wakeup;
 
-  ring->woken = 0;
+  ring->had_wakeup = 0;
   if (has_news)
     ring->empty_wakeups = 0;
-  /* So this was all, unless a callback had another event write into the
+  /* Nothing more will come, unless a callback made another event write into the
    * ring. */
   if (gone != 0 && ring->ring_poll.gone != 0) {
-    /* The end of a slice is told first, where that can still happen: the next
-     * turn ends the ring, if nothing has come by then. */
+    /* The end of a slice is reported first, if it still can be: the next
+     * iteration ends the ring, if nothing has come by then. */
     if (slice->records > 0 && watch->nr_live == 1) {
       enqueue(ring);
       return UVPERF__CUT;
     }
     return end_ring(ring, gone, slice);
   }
-  if (!woken || has_news || ++ring->empty_wakeups < EMPTY_WAKEUPS_BEFORE_PROBE)
+  if (!had_wakeup || has_news ||
+      ++ring->empty_wakeups < EMPTY_WAKEUPS_BEFORE_PROBE)
     return UVPERF__DRAINED;
-  /* It eats a pending wakeup, so the ring is queued to be drained once
-   * more. */
+  /* The probe eats a pending wakeup, so the ring is drained once more. */
   ring->empty_wakeups = 0;
   uvperf__ring_poll_probe(&ring->ring_poll);
   enqueue(ring);
   return UVPERF__DRAINED;
 }
 
-/* Whether a slice that was cut was the single record that it was for, and no
- * other has come since. */
-static int was_all(const watched_ring_t *ring, const uvperf__slice_t *slice) {
-  return slice->start_ns == 0 && !uvperf__ring_has_data(ring->ring);
-}
-
-static int visit(watched_ring_t *ring, uvperf__slice_t *slice) {
+static int drain_ring(watched_ring_t *ring, uvperf__slice_t *slice) {
   uvperf__watch_t *watch = ring->watch;
   uint64_t records = slice->records;
   int gone = ring->ring_poll.gone;
+  int has_news;
   int rc;
 
   rc = watch->ops->drain(watch->owner, ring->index, slice);
   if (rc == UVPERF__STOPPED)
     return rc;
+  has_news = rc < 0 || slice->records != records;
   if (rc < 0) {
     rc = uvperf__watch_ring_failed(watch, ring->index, rc, slice);
-    return rc != UVPERF__DRAINED || ring->ended != 0
-               ? rc
-               : judge(ring, gone, 1, slice);
+    if (rc != UVPERF__DRAINED || ring->ended != 0)
+      return rc;
   }
-  if (rc == UVPERF__CUT && !was_all(ring, slice)) {
-    ring->woken = 0;
-    if (slice->records != records)
+  /* A slice without a clock is for a single record: if that was the only one,
+   * the ring is drained. */
+  if (rc == UVPERF__CUT &&
+      (slice->start_ns != 0 || uvperf__ring_has_data(ring->ring))) {
+    ring->had_wakeup = 0;
+    if (has_news)
       ring->empty_wakeups = 0;
     enqueue(ring);
     return rc;
   }
-  return judge(ring, gone, slice->records != records, slice);
+  return after_drain(ring, gone, has_news, slice);
 }
 
-/* A single record is a slice without a clock, which costs more than the record;
- * so the clock is started only where more is there. 0 where something was
- * delivered without it: that was the slice then. */
-static int keep_time(uvperf__watch_t *watch, uvperf__slice_t *slice) {
-  if (slice->start_ns != 0)
-    return 1;
-  if (slice->records > 0)
-    return 0;
-  if (watch->first != watch->last ||
-      uvperf__ring_has_several(watch->first->ring))
-    uvperf__slice_start_clock(slice);
-  return 1;
-}
-
-static void drain_queue(uvperf__watch_t *watch, uvperf__slice_t *slice) {
-  while (watch->first != NULL && keep_time(watch, slice))
-    if (visit(dequeue(watch), slice) != UVPERF__DRAINED)
+/* Ring by ring. Reading the clock costs more than a record, so a slice of a
+ * single record has none: the clock is started only if there is more. */
+static void drain_queued(uvperf__watch_t *watch, uvperf__slice_t *slice) {
+  while (watch->first != NULL) {
+    if (slice->start_ns == 0 && slice->records > 0)
+      return; /* that record was the slice */
+    if (slice->start_ns == 0 && (watch->first != watch->last ||
+                                 uvperf__ring_has_several(watch->first->ring)))
+      uvperf__slice_start_clock(slice);
+    if (drain_ring(dequeue(watch), slice) != UVPERF__DRAINED)
       return;
+  }
 }
 
-/* Of rings that are read together: what judge() needs of those that were
- * queued, 1 if any was. The queue is empty then. */
-static int take_queue(uvperf__watch_t *watch) {
-  int any = watch->first != NULL;
+/* All rings together. A ring in which records wait for their time has not come
+ * to its end; but its fd may still be readable for ever. */
+static void drain_together(uvperf__watch_t *watch, uvperf__slice_t *slice) {
   watched_ring_t *ring;
+  int has_news;
+  int gone;
   size_t i;
+  int rc;
 
   for (i = 0; i < watch->nr_rings; i++) {
     ring = watch->rings[i];
@@ -340,30 +405,13 @@ static int take_queue(uvperf__watch_t *watch) {
     ring->was_tail = ring->ring->tail;
     ring->was_head = ring->ring->head;
   }
-  while (dequeue(watch) != NULL)
-    continue;
-  return any;
-}
-
-/* A ring in which something waits for its time has not come to its end; but its
- * fd may be one that is readable for ever all the same. */
-static void drain_together(uvperf__watch_t *watch, uvperf__slice_t *slice) {
-  watched_ring_t *ring;
-  int has_news;
-  int gone;
-  size_t i;
-  int rc;
-
-  if (!take_queue(watch))
-    return;
+  dequeue_all(watch);
   uvperf__slice_start_clock(slice);
   rc = watch->ops->drain_all(watch->owner, slice);
-  if (rc == UVPERF__STOPPED)
-    return;
-  if (rc == UVPERF__CUT) {
+  if (rc == UVPERF__CUT)
     enqueue_all(watch);
+  if (rc != UVPERF__DRAINED)
     return;
-  }
   for (i = 0; i < watch->nr_rings; i++) {
     ring = watch->rings[i];
     if (ring->ended || !ring->was_queued)
@@ -372,146 +420,80 @@ static void drain_together(uvperf__watch_t *watch, uvperf__slice_t *slice) {
     has_news = ring->ring->tail != ring->was_tail ||
                ring->ring->head != ring->was_head;
     gone = uvperf__ring_has_data(ring->ring) ? 0 : ring->was_gone;
-    if (judge(ring, gone, has_news, slice) != UVPERF__DRAINED)
+    if (after_drain(ring, gone, has_news, slice) != UVPERF__DRAINED)
       return;
   }
 }
 
-static void turn(uvperf__watch_t *watch) {
-  int registered = watch->idled;
-  uint64_t settles = watch->settles;
+/* One slice for all queued rings, then schedules what is left. */
+static void process(uvperf__watch_t *watch) {
+  int polled = watch->polled;
+  uint64_t registrations = watch->registrations;
   uvperf__slice_t slice;
 
   uvperf__slice_begin(&slice, &watch->session, watch->options.slice_records,
                       watch->options.slice_bytes, watch->options.slice_ns);
-  watch->turns += 1;
-  slice.turn = watch->turns;
-  watch->due = 0;
+  watch->iterations += 1;
+  slice.iteration = watch->iterations;
+  watch->pending = 0;
   watch->delivering = 1;
-  if (watch->ops->drain_all != NULL)
+  if (watch->ops->drain_all == NULL)
+    drain_queued(watch, &slice);
+  else if (watch->first != NULL)
     drain_together(watch, &slice);
-  else
-    drain_queue(watch, &slice);
   if (slice.records > 0)
     watch->slices += 1;
-  tell_slice(watch, &slice);
+  report_slice_end(watch, &slice);
   watch->delivering = 0;
   if (watch->session == slice.own_session && watch->ops->turned != NULL)
     watch->ops->turned(watch->owner);
   if (watch->session != slice.own_session)
     return;
 
-  if (watch->settling && registered && watch->settles == settles)
-    watch->settling = 0;
-  else if (watch->settling)
+  if (watch->registering && polled && watch->registrations == registrations)
+    watch->registering = 0;
+  else if (watch->registering)
     enqueue_all(watch);
-  if (watch->first != NULL || watch->settling || watch->due)
+  if (watch->first != NULL || watch->registering || watch->pending)
     schedule(watch);
   else
-    turning_stop(watch);
-}
-
-/* A forked child has neither the mapping nor any right to the records. */
-static int is_forked(const uvperf__watch_t *watch) {
-  return uvperf__process() != watch->process;
+    unschedule(watch);
 }
 
 static void on_check(uv_check_t *check) {
   uvperf__watch_t *watch = check->data;
 
-  if (!watch->due)
+  if (!watch->pending)
     return;
   if (is_forked(watch))
-    quiesce(watch);
+    uvperf__watch_stop(watch);
   else if (watch->delivering)
-    /* A callback inside of a flush runs the loop: the record at the tail is in
-     * its hands. */
+    /* A callback of a flush runs the loop: the user still holds the record at
+     * the tail. */
     schedule(watch);
   else if (watch->started)
-    turn(watch);
+    process(watch);
 }
 
-static void on_idle(uv_idle_t *idle) {
-  uvperf__watch_t *watch = idle->data;
+/* -- what the fd of a ring reports ----------------------------------------- */
 
-  watch->idled = 1;
-  if (!can_use(&watch->check))
-    uv_idle_stop(idle);
-}
-
-static void on_woken(void *owner) {
+static void on_wakeup(void *owner) {
   watched_ring_t *ring = owner;
   uvperf__watch_t *watch = ring->watch;
 
   watch->wakeups += 1;
   ring->wakeups += 1;
-  ring->woken = 1;
+  ring->had_wakeup = 1;
   enqueue(ring);
   /* This is the poll phase; the check phase comes next. */
-  check_start(watch);
+  start_check(watch);
 }
-
-/* -- the timer ------------------------------------------------------------- */
-
-/* The earlier of two times, of which 0 is none. */
-static uint64_t earlier(uint64_t one, uint64_t other) {
-  if (one == 0 || other == 0)
-    return one + other;
-  return one < other ? one : other;
-}
-
-static void set_timer(uvperf__watch_t *watch) {
-  uint64_t at = earlier(watch->flush_at, watch->look_at);
-  uint64_t now;
-
-  /* Closed by others: the loop may no longer exist. */
-  if (!can_use(&watch->timer))
-    return;
-  now = uv_now(watch->loop);
-  if (at == 0)
-    uv_timer_stop(&watch->timer);
-  else
-    uv_timer_start(&watch->timer, on_timer, at > now ? at - now : 0, 0);
-}
-
-/* Records below the watermark wake nobody. */
-static void flush(uvperf__watch_t *watch) {
-  size_t i;
-
-  for (i = 0; i < watch->nr_rings; i++)
-    if (!watch->rings[i]->ended && uvperf__ring_has_data(watch->rings[i]->ring))
-      enqueue(watch->rings[i]);
-  if (watch->first != NULL)
-    schedule(watch);
-}
-
-static void on_timer(uv_timer_t *timer) {
-  uvperf__watch_t *watch = timer->data;
-  uint64_t now = uv_now(watch->loop);
-
-  if (is_forked(watch)) {
-    quiesce(watch);
-    return;
-  }
-  if (watch->look_at != 0 && watch->look_at <= now) {
-    watch->look_at = 0;
-    enqueue_all(watch);
-    schedule(watch);
-  }
-  if (watch->flush_at != 0 && watch->flush_at <= now) {
-    watch->flush_at = now + watch->options.flush_ms;
-    flush(watch);
-  }
-  set_timer(watch);
-}
-
-/* -- what the fd of a ring reports ---------------------------------------- */
 
 static void on_replaced(void *owner) {
   watched_ring_t *ring = owner;
 
   if (ring->watch->started)
-    settle(ring->watch);
+    await_registration(ring->watch);
 }
 
 static int on_spare(void *owner, int status) {
@@ -530,12 +512,16 @@ static int is_wanted(void *owner) {
   return can_use(&ring->watch->check);
 }
 
-static void on_ring_closed(void *owner);
+static void on_ring_closed(void *owner) {
+  watched_ring_t *ring = owner;
+
+  uvperf__teardown_closed(ring->watch->teardown);
+}
 
 static const uvperf__ring_poll_ops_t ring_poll_ops = {
-    on_spare, on_woken, is_wanted, on_replaced, on_ring_closed};
+    on_spare, on_wakeup, is_wanted, on_replaced, on_ring_closed};
 
-/* -- start, stop, flush --------------------------------------------------- */
+/* -- new, add, start, flush ------------------------------------------------ */
 
 int uvperf__watch_new(uvperf__watch_t **watch_out, uv_loop_t *loop,
                       const uvperf__watch_ops_t *ops, void *owner) {
@@ -556,7 +542,7 @@ int uvperf__watch_new(uvperf__watch_t **watch_out, uv_loop_t *loop,
   uv_timer_init(loop, &watch->timer);
   watch->timer.data = watch;
   watch->timer.timer_cb = on_timer;
-  /* It never keeps the loop alive: the others do. */
+  /* The timer never keeps the loop alive: the others do. */
   uv_unref((uv_handle_t *)&watch->timer);
   *watch_out = watch;
   return 0;
@@ -600,13 +586,13 @@ int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
   rings[watch->nr_rings++] = made;
   if (watch->started)
     rc = uvperf__ring_poll_start(&made->ring_poll);
-  /* Its handle is with the loop: it is closed as the others are. */
+  /* Also if it failed: its handle is registered and must be closed. */
   made->ended = rc;
   if (rc != 0)
     return rc;
   watch->nr_live += 1;
   if (watch->started)
-    settle(watch);
+    await_registration(watch);
   return 0;
 }
 
@@ -623,14 +609,8 @@ void uvperf__watch_set_flush(uvperf__watch_t *watch, uint64_t flush_ms) {
   set_timer(watch);
 }
 
-/* Without one of them nothing, or not all that was asked for, would be
- * delivered. */
-static int can_turn(const uvperf__watch_t *watch) {
-  return can_use(&watch->idle) && can_use(&watch->check) &&
-         can_use(&watch->timer);
-}
-
-static int why_ended(const uvperf__watch_t *watch) {
+/* What uvperf__watch_start returns if every ring has ended. */
+static int end_status(const uvperf__watch_t *watch) {
   size_t i;
 
   for (i = 0; i < watch->nr_rings; i++)
@@ -646,8 +626,10 @@ int uvperf__watch_start(uvperf__watch_t *watch,
   int rc;
 
   if (watch->nr_rings > 0 && watch->nr_live == 0)
-    return why_ended(watch);
-  if (!can_turn(watch))
+    return end_status(watch);
+  /* Without one of them nothing, or not all, would be delivered. */
+  if (!can_use(&watch->idle) || !can_use(&watch->check) ||
+      !can_use(&watch->timer))
     return UV_EINVAL;
   watch->options = *options;
   for (i = 0; i < watch->nr_rings; i++) {
@@ -656,18 +638,14 @@ int uvperf__watch_start(uvperf__watch_t *watch,
       continue;
     rc = uvperf__ring_poll_start(&ring->ring_poll);
     if (rc != 0) {
-      quiesce(watch);
+      uvperf__watch_stop(watch);
       return rc;
     }
   }
   watch->started = 1;
   uvperf__watch_set_flush(watch, options->flush_ms);
-  settle(watch);
+  await_registration(watch);
   return 0;
-}
-
-void uvperf__watch_stop(uvperf__watch_t *watch) {
-  quiesce(watch);
 }
 
 void uvperf__watch_look_in(uvperf__watch_t *watch, uint64_t ms) {
@@ -681,9 +659,9 @@ void uvperf__watch_look_in(uvperf__watch_t *watch, uint64_t ms) {
     return;
   }
   at = uv_now(watch->loop) + ms;
-  if (watch->look_at != 0 && watch->look_at <= at)
+  if (watch->drain_at != 0 && watch->drain_at <= at)
     return;
-  watch->look_at = at;
+  watch->drain_at = at;
   set_timer(watch);
 }
 
@@ -723,12 +701,6 @@ const uint64_t *uvperf__watch_session(const uvperf__watch_t *watch) {
 
 /* -- close ---------------------------------------------------------------- */
 
-static void on_ring_closed(void *owner) {
-  watched_ring_t *ring = owner;
-
-  uvperf__teardown_closed(ring->watch->teardown);
-}
-
 static void on_closed(uv_handle_t *handle) {
   uvperf__watch_t *watch = handle->data;
 
@@ -739,7 +711,7 @@ void uvperf__watch_close(uvperf__watch_t *watch, uvperf__teardown_t *teardown) {
   size_t i;
 
   assert(watch->teardown == NULL);
-  quiesce(watch);
+  uvperf__watch_stop(watch);
   watch->teardown = teardown;
   for (i = 0; i < watch->nr_rings; i++)
     uvperf__ring_poll_close(&watch->rings[i]->ring_poll, teardown);

@@ -40,8 +40,8 @@ typedef struct uvperf__cpu_ring_s {
   uintptr_t sources;
   /* Kept by loop/ and the handles. */
   uvperf_stats_t stats;
-  uint64_t turn; /* uvperf__slice_t.turn of the last that gave something */
-  uint64_t mark; /* its head when ended targets were found */
+  uint64_t iteration; /* uvperf__slice_t.iteration of its last record */
+  uint64_t mark;      /* its head when ended targets were found */
   uint64_t
       lost;   /* samples that the kernel had lost at the last read(2), whether
                   * or not LOST records report them; 0 in a set */
