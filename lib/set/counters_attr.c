@@ -169,20 +169,15 @@ static int names_probe(const uvperf__counters_t *counters,
           uvperf__pmu_is(counters->root, attr->type, "kprobe"));
 }
 
-/* Attrs without a list. */
-static int know_attr(uvperf__counters_t *counters, size_t index, size_t leader,
-                     uvperf_error_t *error) {
-  counter_attr_t *own = &counters->attrs[index];
-  uvperf_event_item_t *item = &own->item;
-
-  item->scale = 1;
-  item->unit = "";
-  item->group_name = "";
-  item->group = -1;
-  item->leader = leader;
-  own->names_probe = names_probe(counters, own->asked);
-  return uvperf__counters_brief_label(counters, own) == 0 ? 0
-                                                          : no_memory(error);
+/* Of an attr that is not of a list. 0 or -ENOMEM. */
+static int make_item(const uvperf__counters_t *counters, counter_attr_t *own,
+                     size_t leader) {
+  own->item.scale = 1;
+  own->item.unit = "";
+  own->item.group_name = "";
+  own->item.group = -1;
+  own->item.leader = leader;
+  return uvperf__counters_brief_label(counters, own);
 }
 
 /* Leaders get the number of their group once a second member is there. */
@@ -201,24 +196,14 @@ static void number_groups(uvperf__counters_t *counters) {
   }
 }
 
-/* Reading looks for the members of each group, and must not look through all
- * attrs for that. */
-static void find_ends(uvperf__counters_t *counters) {
-  size_t i;
-
-  for (i = 0; i < counters->nr_attrs; i++)
-    counters->attrs[counters->attrs[i].item.leader].end = i + 1;
-}
-
 /* -- side-band ------------------------------------------------------------ */
 
 /* The attr of UVPERF_SIDE_BAND_* bits. The exclusions change nothing of what
- * comes (perf_iterate_sb in
- * kernel/events/core.c looks at none), and make it an event that takes no
- * privileges of one's own tasks. Of a CPU the kernel tells no cgroups and
- * namespaces to an event that has no other bit (is_sb_event): comm_exec alone
- * writes nothing. */
-static void side_band(uint32_t bits, struct perf_event_attr *attr) {
+ * comes (perf_iterate_sb in kernel/events/core.c looks at none), and make it an
+ * event that takes no privileges of one's own tasks. Of a CPU the kernel tells
+ * no cgroups and namespaces to an event that has no other bit (is_sb_event):
+ * comm_exec alone writes nothing. */
+static void make_side_band(uint32_t bits, struct perf_event_attr *attr) {
   static const struct {
     uint32_t bit;
     enum uvperf_attr_field field;
@@ -278,9 +263,7 @@ static int refuse_clocks(const uvperf__counters_t *counters, size_t first,
       "attrs %zu and %zu write into one ring, which has one clock, "
       "and that of the first is %s, of the other %s",
       first, other, clocks[0], clocks[1]);
-  if (error != NULL)
-    error->attr_index = (uint32_t)other;
-  return -EINVAL;
+  return of_attr(error, other, -EINVAL);
 }
 
 /* An attr of the first versions has no room for a clock. The copy has, and each
@@ -339,41 +322,35 @@ static int check_writer(const uvperf__counters_t *counters, size_t index,
     return 0;
   uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr %zu has %s",
                     index, why);
-  if (error != NULL)
-    error->attr_index = (uint32_t)index;
-  return -EINVAL;
+  return of_attr(error, index, -EINVAL);
 }
 
-/* The kernel redirects no event that writes forward into a ring that is written
- * backward (perf_event_set_output in kernel/events/core.c). The bit lies in the
- * first version of the attr. A wakeup for each record would only cost the
- * interrupt that wakes nobody. */
-static void overwrite(struct perf_event_attr *attr) {
-  attr->write_backward = 1;
-  attr->watermark = 0;
-  attr->wakeup_events = 0;
-}
-
-static void shape_attr(const uvperf__counters_t *counters,
-                       counter_attr_t *attr) {
-  struct perf_event_attr *asked = attr->asked;
+static void add_fields(const uvperf__counters_t *counters,
+                       struct perf_event_attr *asked) {
+  int writes = uvperf__attr_writes_records(asked);
 
   asked->sample_type |= PERF_SAMPLE_IDENTIFIER;
   asked->sample_id_all = 1;
-  if ((counters->flags & UVPERF_SET_TIME_ORDER) &&
-      uvperf__attr_writes_records(asked))
+  if ((counters->flags & UVPERF_SET_TIME_ORDER) && writes)
     asked->sample_type |= PERF_SAMPLE_TIME;
-  if ((counters->flags & UVPERF_SET_OVERWRITE) &&
-      uvperf__attr_writes_records(asked))
-    overwrite(asked);
+  /* The kernel redirects no event that writes forward into a ring that is
+   * written backward (perf_event_set_output in kernel/events/core.c). The bit
+   * lies in the first version of the attr. A wakeup for each record would only
+   * cost the interrupt that wakes nobody. */
+  if ((counters->flags & UVPERF_SET_OVERWRITE) && writes) {
+    asked->write_backward = 1;
+    asked->watermark = 0;
+    asked->wakeup_events = 0;
+  }
   /* Of those that only count as well: a group has one clock (perf_event_open()
    * in kernel/events/core.c). */
   if (counters->clockid >= 0)
     set_clock(asked, counters->clockid);
-  uvperf__counter_attr_restore(attr);
 }
 
-static int shape_records(uvperf__counters_t *counters, uvperf_error_t *error) {
+/* Records say whose they are, and when they were written. */
+static int prepare_records(uvperf__counters_t *counters,
+                           uvperf_error_t *error) {
   size_t i;
   int rc;
 
@@ -387,7 +364,7 @@ static int shape_records(uvperf__counters_t *counters, uvperf_error_t *error) {
   if (rc != 0)
     return rc;
   for (i = 0; i < counters->nr_attrs; i++)
-    shape_attr(counters, &counters->attrs[i]);
+    add_fields(counters, counters->attrs[i].asked);
   return 0;
 }
 
@@ -417,10 +394,6 @@ static void choose_read_formats(uvperf__counters_t *counters) {
       continue;
     attrs[i].asked->read_format |= PERF_FORMAT_GROUP;
     attrs[leader].asked->read_format |= PERF_FORMAT_GROUP;
-  }
-  for (i = 0; i < counters->nr_attrs; i++) {
-    attrs[i].attr->read_format = attrs[i].asked->read_format;
-    attrs[i].attr->sample_type = attrs[i].asked->sample_type;
   }
 }
 
@@ -453,50 +426,34 @@ static uint8_t reading_flags(const uvperf_event_item_t *item) {
   return flags;
 }
 
-static int is_side_band(const uvperf__counters_t *counters, size_t index) {
-  return counters->has_side_band && index == counters->nr_attrs - 1;
-}
-
-static int copy_given(uvperf__counters_t *counters, size_t index,
-                      const uvperf_set_options_t *options,
-                      uvperf_error_t *error) {
-  const size_t *leaders = options->leaders;
-  int rc = copy_attr(counters, index, options->attrs[index], error);
-
-  return rc != 0 ? rc
-                 : know_attr(counters, index,
-                             leaders != NULL ? leaders[index] : index, error);
-}
-
-static int copy_side_band(uvperf__counters_t *counters, size_t index,
-                          const uvperf_set_options_t *options,
-                          uvperf_error_t *error) {
-  struct perf_event_attr attr;
-  int rc;
-
-  side_band(options->side_band, &attr);
-  rc = copy_attr(counters, index, &attr, error);
-  return rc != 0 ? rc : know_attr(counters, index, index, error);
-}
-
+/* The index-th attr: of the list, of the options, or, as the last one, that of
+ * the side-band. */
 static int copy_attr_and_item(uvperf__counters_t *counters, size_t index,
                               const uvperf_set_options_t *options,
                               uvperf_error_t *error) {
   counter_attr_t *own = &counters->attrs[index];
+  const struct perf_event_attr *given;
+  struct perf_event_attr side_band;
+  size_t leader = index;
   int rc;
 
-  if (is_side_band(counters, index)) {
-    rc = copy_side_band(counters, index, options, error);
+  if (counters->has_side_band && index == counters->nr_attrs - 1) {
+    make_side_band(options->side_band, &side_band);
+    given = &side_band;
   } else if (counters->list != NULL) {
     own->item = *uvperf_event_list_get(counters->list, index);
-    rc = copy_attr(counters, index, own->item.attr, error);
-    if (rc == 0)
-      own->names_probe = names_probe(counters, own->asked);
+    given = own->item.attr;
   } else {
-    rc = copy_given(counters, index, options, error);
+    given = options->attrs[index];
+    if (options->leaders != NULL)
+      leader = options->leaders[index];
   }
+  rc = copy_attr(counters, index, given, error);
   if (rc != 0)
     return rc;
+  own->names_probe = names_probe(counters, own->asked);
+  if (own->item.label == NULL && make_item(counters, own, leader) != 0)
+    return no_memory(error);
   own->item.attr = own->attr;
   counters->attr_flags[index] = reading_flags(&own->item);
   return 0;
@@ -506,7 +463,7 @@ static int copy_attrs(uvperf__counters_t *counters,
                       const uvperf_set_options_t *options,
                       uvperf_error_t *error) {
   size_t i;
-  int rc;
+  int rc = 0;
 
   for (i = 0; i < counters->nr_attrs; i++) {
     rc = copy_attr_and_item(counters, i, options, error);
@@ -515,20 +472,16 @@ static int copy_attrs(uvperf__counters_t *counters,
   }
   if (counters->list == NULL)
     number_groups(counters);
-  find_ends(counters);
+  /* Reading goes through the members of each group, and must not go through all
+   * attrs for that. */
+  for (i = 0; i < counters->nr_attrs; i++)
+    counters->attrs[counters->attrs[i].item.leader].end = i + 1;
   choose_read_formats(counters);
   if (counters->flags & UVPERF_SET_RECORDS)
-    return shape_records(counters, error);
-  return 0;
-}
-
-static void put_in_order(uvperf__counters_t *counters, int is_early,
-                         size_t *nr) {
-  size_t i;
-
+    rc = prepare_records(counters, error);
   for (i = 0; i < counters->nr_attrs; i++)
-    if (counters->attrs[i].is_early == is_early)
-      counters->order[(*nr)++] = i;
+    uvperf__counter_attr_restore(&counters->attrs[i]);
+  return rc;
 }
 
 /* Dummies write of tasks and mappings, which what other events sample is to be
@@ -537,6 +490,7 @@ static void put_in_order(uvperf__counters_t *counters, int is_early,
 static void choose_order(uvperf__counters_t *counters) {
   counter_attr_t *attr;
   size_t nr = 0;
+  int is_early;
   size_t i;
 
   for (i = 0; i < counters->nr_attrs; i++) {
@@ -546,8 +500,10 @@ static void choose_order(uvperf__counters_t *counters) {
                      attr->asked->type == PERF_TYPE_SOFTWARE &&
                      attr->asked->config == PERF_COUNT_SW_DUMMY;
   }
-  put_in_order(counters, 1, &nr);
-  put_in_order(counters, 0, &nr);
+  for (is_early = 1; is_early >= 0; is_early--)
+    for (i = 0; i < counters->nr_attrs; i++)
+      if (counters->attrs[i].is_early == is_early)
+        counters->order[nr++] = i;
 }
 
 static int make_attrs(uvperf__counters_t *counters) {
@@ -593,13 +549,13 @@ int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
 /* -- attrs of one software event ------------------------------------------ */
 
 /* What decides how samples look, and is not told by their bytes. */
-typedef struct look_s {
+typedef struct fields_s {
   uint64_t sample_type;
   uint64_t read_format;
   uint64_t regs_user;
   uint64_t regs_intr;
   uint32_t stack_user; /* bytes */
-} look_t;
+} fields_t;
 
 /* PERF_COUNT_SW_MAX of any kernel is below it. */
 #define NR_SOFTWARE 64
@@ -614,74 +570,68 @@ static int is_shared(const struct perf_event_attr *attr) {
          attr->config != PERF_COUNT_SW_BPF_OUTPUT;
 }
 
-static void take_look(look_t *look, const struct perf_event_attr *attr) {
+static void add_to_fields(fields_t *fields,
+                          const struct perf_event_attr *attr) {
   uint32_t stack = uvperf__attr_stack(attr);
 
-  look->sample_type |= attr->sample_type;
-  look->read_format |= attr->read_format;
-  look->regs_user |= uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_USER);
-  look->regs_intr |= uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_INTR);
-  if (look->stack_user < stack)
-    look->stack_user = stack;
+  fields->sample_type |= attr->sample_type;
+  fields->read_format |= attr->read_format;
+  fields->regs_user |= uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_USER);
+  fields->regs_intr |= uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_INTR);
+  if (fields->stack_user < stack)
+    fields->stack_user = stack;
 }
 
 /* The copy has room for all that some other attr has. Of a stack all have the
  * size of the largest: perf_output_sample_ustack in kernel/events/core.c
  * writes that of the first event into the records of all. */
-static void give_look(const look_t *look, struct perf_event_attr *attr) {
-  attr->sample_type = look->sample_type;
-  attr->read_format = look->read_format;
-  if ((look->regs_user != 0 || look->stack_user != 0) &&
+static void set_fields(const fields_t *fields, struct perf_event_attr *attr) {
+  attr->sample_type = fields->sample_type;
+  attr->read_format = fields->read_format;
+  if ((fields->regs_user != 0 || fields->stack_user != 0) &&
       attr->size < PERF_ATTR_SIZE_VER3)
     attr->size = PERF_ATTR_SIZE_VER3;
-  if (look->regs_intr != 0 && attr->size < PERF_ATTR_SIZE_VER4)
+  if (fields->regs_intr != 0 && attr->size < PERF_ATTR_SIZE_VER4)
     attr->size = PERF_ATTR_SIZE_VER4;
-  if (look->regs_user != 0)
-    attr->sample_regs_user = look->regs_user;
-  if (look->regs_intr != 0)
-    attr->sample_regs_intr = look->regs_intr;
-  if (look->stack_user != 0)
-    attr->sample_stack_user = look->stack_user;
+  if (fields->regs_user != 0)
+    attr->sample_regs_user = fields->regs_user;
+  if (fields->regs_intr != 0)
+    attr->sample_regs_intr = fields->regs_intr;
+  if (fields->stack_user != 0)
+    attr->sample_stack_user = fields->stack_user;
 }
 
 /* Where events sample the same software event, do_perf_sw_event in
  * kernel/events/core.c fills one perf_sample_data for all of them, and the id
  * is that of the first. So they get each other's fields: whichever of them a
  * sample is taken for, it is read as it was written. */
-void uvperf__counters_unify_software(uvperf__counters_t *counters) {
-  look_t looks[NR_SOFTWARE];
+int uvperf__counters_unify_software(uvperf__counters_t *counters,
+                                    uvperf_error_t *error) {
+  fields_t fields[NR_SOFTWARE];
   struct perf_event_attr *asked;
+  const char *why;
   size_t i;
 
-  memset(looks, 0, sizeof(looks));
+  memset(fields, 0, sizeof(fields));
   for (i = 0; i < counters->nr_attrs; i++)
     if (is_shared(counters->attrs[i].asked))
-      take_look(&looks[counters->attrs[i].asked->config],
-                counters->attrs[i].asked);
+      add_to_fields(&fields[counters->attrs[i].asked->config],
+                    counters->attrs[i].asked);
   for (i = 0; i < counters->nr_attrs; i++) {
     asked = counters->attrs[i].asked;
     if (!is_shared(asked))
       continue;
-    give_look(&looks[asked->config], asked);
+    set_fields(&fields[asked->config], asked);
     uvperf__counter_attr_restore(&counters->attrs[i]);
   }
-}
-
-/* A set adds fields, and one attr gets those of another. */
-int uvperf__counters_check_looks(const uvperf__counters_t *counters,
-                                 uvperf_error_t *error) {
-  const char *why;
-  size_t i;
-
+  /* The set has added fields, and one attr has got those of another. */
   for (i = 0; i < counters->nr_attrs; i++) {
     why = uvperf__attr_fault(counters->attrs[i].asked);
     if (why == NULL)
       continue;
     uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr %zu gets %s",
                       i, why);
-    if (error != NULL)
-      error->attr_index = (uint32_t)i;
-    return -EINVAL;
+    return of_attr(error, i, -EINVAL);
   }
   return 0;
 }

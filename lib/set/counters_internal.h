@@ -243,14 +243,11 @@ int uvperf__counters_check_records(const uvperf_set_options_t *options,
 size_t uvperf__counters_largest_stack(const uvperf__counters_t *counters,
                                       size_t *index);
 
-/* Gives attrs that sample the same software event the same fields. From then on
- * a stack is no more only that of the attr that asked for it. */
-void uvperf__counters_unify_software(uvperf__counters_t *counters);
-
-/* Whether the attrs, as they are opened after all of that, have faults
- * (uvperf__attr_fault): 0, or -EINVAL, explained. */
-int uvperf__counters_check_looks(const uvperf__counters_t *counters,
-                                 uvperf_error_t *error);
+/* Adds to attrs that sample the same software event each other's fields. From
+ * then on a stack is no more only that of the attr that asked for it. 0, or
+ * -EINVAL and the error: an attr has a fault now (uvperf__attr_fault). */
+int uvperf__counters_unify_software(uvperf__counters_t *counters,
+                                    uvperf_error_t *error);
 
 /* -- counters_label.c -- */
 

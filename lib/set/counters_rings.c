@@ -72,8 +72,7 @@ int uvperf__counters_begin_records(uvperf__counters_t *counters,
   rc = have_room(counters, &rings, error);
   if (rc != 0)
     return rc;
-  uvperf__counters_unify_software(counters);
-  rc = uvperf__counters_check_looks(counters, error);
+  rc = uvperf__counters_unify_software(counters, error);
   if (rc != 0)
     return rc;
   if (uvperf__cpu_rings_new(&counters->rings, &rings) != 0 ||
