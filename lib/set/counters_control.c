@@ -150,141 +150,6 @@ int uvperf__counters_disable(uvperf__counters_t *counters,
 
 /* -- one attr at all places ------------------------------------------------ */
 
-/* Something to give to each event of an attr. */
-typedef struct setting_s {
-  uvperf__counters_t *counters;
-  size_t attr;
-  uvperf__control_t control;
-  int (*apply)(const struct setting_s *setting, counter_t *event);
-} setting_t;
-
-static int check(const uvperf__counters_t *counters, size_t attr,
-                 uvperf_error_t *error) {
-  int rc = uvperf__counters_check(counters, error);
-
-  if (rc != 0)
-    return rc;
-  if (attr < counters->nr_attrs)
-    return 0;
-  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "there is no attr %zu, there are %zu", attr,
-                           counters->nr_attrs);
-}
-
-static int refuse(const setting_t *setting, int code, uint32_t target,
-                  uvperf_error_t *error) {
-  uvperf__explain_control(error, code, setting->counters->root,
-                          &setting->control);
-  if (error != NULL) {
-    error->attr_index = (uint32_t)setting->attr;
-    error->target_index = target;
-  }
-  return code;
-}
-
-/* Gives it to all. Goes on after a failure and gives the first; *nr_taken tells
- * how many have taken it. */
-static int apply_to_all(const setting_t *setting, size_t *nr_taken,
-                        uvperf_error_t *error) {
-  const uvperf__counters_t *counters = setting->counters;
-  const counter_target_t *target;
-  counter_t *event;
-  size_t i, place;
-  int first = 0;
-  int rc;
-
-  *nr_taken = 0;
-  for (i = 0; i < counters->nr_targets; i++) {
-    target = counters->targets[i];
-    for (place = 0; place < target->nr_places; place++) {
-      event = &target->places[place].events[setting->attr];
-      if (event->state != COUNTER_OPEN)
-        continue;
-      rc = setting->apply(setting, event);
-      if (rc == 0)
-        ++*nr_taken;
-      else if (first == 0)
-        first = refuse(setting, rc, target->index, error);
-    }
-  }
-  return first;
-}
-
-/* -- filters -------------------------------------------------------------- */
-
-static int apply_filter(const setting_t *setting, counter_t *event) {
-  return uvperf__ioctl_filter(event->fd, setting->control.attr,
-                                setting->control.filter);
-}
-
-int uvperf__counters_set_filter(uvperf__counters_t *counters, size_t attr,
-                                const char *filter, uvperf_error_t *error) {
-  setting_t setting = {counters,
-                       attr,
-                       {PERF_EVENT_IOC_SET_FILTER, NULL, 0, filter, NULL},
-                       apply_filter};
-  counter_attr_t *own;
-  size_t nr_taken;
-  char *copy;
-  int rc = check(counters, attr, error);
-
-  if (rc != 0)
-    return rc;
-  if (filter == NULL)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "filter must not be NULL");
-  own = &counters->attrs[attr];
-  copy = uvperf__calloc(1, strlen(filter) + 1);
-  if (copy == NULL)
-    return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory for a copy of the filter");
-  memcpy(copy, filter, strlen(filter));
-  setting.control.attr = own->attr;
-  rc = apply_to_all(&setting, &nr_taken, error);
-  if (nr_taken != 0 || own->nr_open == 0) {
-    uvperf__free(own->filter);
-    own->filter = copy;
-  } else {
-    uvperf__free(copy);
-  }
-  return rc;
-}
-
-/* -- periods -------------------------------------------------------------- */
-
-static int apply_period(const setting_t *setting, counter_t *event) {
-  return uvperf__ioctl_period(event->fd, setting->control.attr,
-                                setting->control.value);
-}
-
-/* Later places are opened with it. */
-int uvperf__counters_set_period(uvperf__counters_t *counters, size_t attr,
-                                uint64_t period, uvperf_error_t *error) {
-  setting_t setting = {counters,
-                       attr,
-                       {PERF_EVENT_IOC_PERIOD, NULL, period, NULL, NULL},
-                       apply_period};
-  counter_attr_t *own;
-  size_t nr_taken;
-  int rc = check(counters, attr, error);
-
-  if (rc != 0)
-    return rc;
-  own = &counters->attrs[attr];
-  setting.control.attr = own->attr;
-  /* As the kernel has it, also where there is no event to ask. */
-  if (own->attr->sample_period == 0 || period == 0)
-    return refuse(&setting, -EINVAL, 0, error);
-  rc = apply_to_all(&setting, &nr_taken, error);
-  if (nr_taken != 0 || own->nr_open == 0) {
-    own->attr->sample_period = period;
-    own->asked->sample_period = period;
-  }
-  return rc;
-}
-
-/* -- programs ------------------------------------------------------------- */
-
 static int is_attached(const uvperf__counters_t *counters, size_t attr) {
   const counter_target_t *target;
   size_t i, place;
@@ -304,8 +169,8 @@ static int is_attached(const uvperf__counters_t *counters, size_t attr) {
 static int attach(uvperf__counters_t *counters, size_t attr, counter_t *event) {
   const counter_attr_t *own = &counters->attrs[attr];
   int link;
-  int rc = uvperf__ioctl_bpf(event->fd, own->bpf_fd, &counters->has_no_links,
-                               &link);
+  int rc =
+      uvperf__ioctl_bpf(event->fd, own->bpf_fd, &counters->has_no_links, &link);
 
   if (rc == 0) {
     event->has_bpf = 1;
@@ -317,64 +182,142 @@ static int attach(uvperf__counters_t *counters, size_t attr, counter_t *event) {
   return 0;
 }
 
-static int is_linked(const counter_t *event) {
-  return event->has_bpf && event->bpf_link >= 0;
+/* A filter, a period or a program that each event of an attr gets. */
+typedef struct setting_s {
+  uvperf__counters_t *counters;
+  size_t attr;
+  uvperf__control_t control;
+} setting_t;
+
+/* Whether there is such an attr; its control is then of it. */
+static int check(setting_t *setting, uvperf_error_t *error) {
+  const uvperf__counters_t *counters = setting->counters;
+  int rc = uvperf__counters_check(counters, error);
+
+  if (rc != 0)
+    return rc;
+  if (setting->attr >= counters->nr_attrs)
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "there is no attr %zu, there are %zu",
+                             setting->attr, counters->nr_attrs);
+  setting->control.attr = counters->attrs[setting->attr].attr;
+  return 0;
 }
 
-/* The end of an event ends its program, but a link goes before it, and what the
- * program drops would be written: the event stops first, if it is not the
- * parent's. */
-void uvperf__counters_unprepare(const uvperf__counters_t *counters,
-                                counter_t *event) {
-  if (is_linked(event)) {
-    if (uvperf__counters_check(counters, NULL) == 0)
-      uvperf__sys_ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
-    uvperf__sys_close(event->bpf_link);
+static int refuse(const setting_t *setting, int code, uint32_t target,
+                  uvperf_error_t *error) {
+  uvperf__explain_control(error, code, setting->counters->root,
+                          &setting->control);
+  if (error != NULL) {
+    error->attr_index = (uint32_t)setting->attr;
+    error->target_index = target;
   }
-  event->has_bpf = 0;
+  return code;
 }
 
-static void detach_place(const uvperf__counters_t *counters,
-                         counter_place_t *place) {
-  counter_t *event;
-  size_t i;
+static int apply(const setting_t *setting, counter_t *event) {
+  const uvperf__control_t *control = &setting->control;
 
-  for (i = 0; i < counters->nr_attrs; i++) {
-    event = &place->events[i];
-    if (!is_linked(event))
-      continue;
-    uvperf__sys_close(event->bpf_link);
-    event->has_bpf = 0;
-  }
-}
-
-void uvperf__counters_detach(uvperf__counters_t *counters) {
-  size_t i, place;
-
-  if (uvperf__counters_check(counters, NULL) != 0)
-    return;
-  for (i = 0; i < counters->nr_targets; i++)
-    for (place = 0; place < counters->targets[i]->nr_places; place++)
-      detach_place(counters, &counters->targets[i]->places[place]);
-}
-
-static int apply_bpf(const setting_t *setting, counter_t *event) {
+  if (control->request == PERF_EVENT_IOC_SET_FILTER)
+    return uvperf__ioctl_filter(event->fd, control->attr, control->filter);
+  if (control->request == PERF_EVENT_IOC_PERIOD)
+    return uvperf__ioctl_period(event->fd, control->attr, control->value);
   return attach(setting->counters, setting->attr, event);
+}
+
+/* Goes on after a failure and gives the first; *nr_taken tells how many have
+ * taken it. */
+static int apply_to_all(const setting_t *setting, size_t *nr_taken,
+                        uvperf_error_t *error) {
+  const uvperf__counters_t *counters = setting->counters;
+  const counter_target_t *target;
+  counter_t *event;
+  size_t i, place;
+  int first = 0;
+  int rc;
+
+  *nr_taken = 0;
+  for (i = 0; i < counters->nr_targets; i++) {
+    target = counters->targets[i];
+    for (place = 0; place < target->nr_places; place++) {
+      event = &target->places[place].events[setting->attr];
+      if (event->state != COUNTER_OPEN)
+        continue;
+      rc = apply(setting, event);
+      if (rc == 0)
+        ++*nr_taken;
+      else if (first == 0)
+        first = refuse(setting, rc, target->index, error);
+    }
+  }
+  return first;
+}
+
+int uvperf__counters_set_filter(uvperf__counters_t *counters, size_t attr,
+                                const char *filter, uvperf_error_t *error) {
+  setting_t setting = {
+      counters, attr, {PERF_EVENT_IOC_SET_FILTER, NULL, 0, filter, NULL}};
+  counter_attr_t *own;
+  size_t nr_taken;
+  char *copy;
+  int rc = check(&setting, error);
+
+  if (rc != 0)
+    return rc;
+  if (filter == NULL)
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "filter must not be NULL");
+  own = &counters->attrs[attr];
+  copy = uvperf__calloc(1, strlen(filter) + 1);
+  if (copy == NULL)
+    return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory for a copy of the filter");
+  memcpy(copy, filter, strlen(filter));
+  rc = apply_to_all(&setting, &nr_taken, error);
+  if (nr_taken != 0 || own->nr_open == 0) {
+    uvperf__free(own->filter);
+    own->filter = copy;
+  } else {
+    uvperf__free(copy);
+  }
+  return rc;
+}
+
+/* Later places are opened with it. */
+int uvperf__counters_set_period(uvperf__counters_t *counters, size_t attr,
+                                uint64_t period, uvperf_error_t *error) {
+  setting_t setting = {
+      counters, attr, {PERF_EVENT_IOC_PERIOD, NULL, period, NULL, NULL}};
+  counter_attr_t *own;
+  size_t nr_taken;
+  int rc = check(&setting, error);
+
+  if (rc != 0)
+    return rc;
+  own = &counters->attrs[attr];
+  /* As the kernel has it, also where there is no event to ask. */
+  if (own->attr->sample_period == 0 || period == 0)
+    return refuse(&setting, -EINVAL, 0, error);
+  rc = apply_to_all(&setting, &nr_taken, error);
+  if (nr_taken != 0 || own->nr_open == 0) {
+    own->attr->sample_period = period;
+    own->asked->sample_period = period;
+  }
+  return rc;
 }
 
 int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
                              int prog_fd, uvperf_error_t *error) {
   setting_t setting = {
-      counters, attr, {PERF_EVENT_IOC_SET_BPF, NULL, 0, NULL, NULL}, apply_bpf};
+      counters, attr, {PERF_EVENT_IOC_SET_BPF, NULL, 0, NULL, NULL}};
   counter_attr_t *own;
   size_t nr_taken;
   int fd;
-  int rc = check(counters, attr, error);
+  int rc = check(&setting, error);
 
   if (rc != 0)
     return rc;
   own = &counters->attrs[attr];
-  setting.control.attr = own->attr;
   setting.control.value = (uint64_t)prog_fd;
   /* Not left to the kernel: of a tracepoint it refuses a second one only at the
    * place through which the first is attached. */
@@ -397,10 +340,48 @@ int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
   return rc;
 }
 
+/* -- programs end before their events -------------------------------------- */
+
+static int is_linked(const counter_t *event) {
+  return event->has_bpf && event->bpf_link >= 0;
+}
+
+/* The end of an event ends its program, but a link goes before it, and what the
+ * program drops would be written: the event stops first, if it is not the
+ * parent's. */
+void uvperf__counters_detach_event(const uvperf__counters_t *counters,
+                                   counter_t *event) {
+  if (is_linked(event)) {
+    if (uvperf__counters_check(counters, NULL) == 0)
+      uvperf__sys_ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
+    uvperf__sys_close(event->bpf_link);
+  }
+  event->has_bpf = 0;
+}
+
+void uvperf__counters_detach(uvperf__counters_t *counters) {
+  const counter_target_t *target;
+  counter_t *event;
+  size_t i, at;
+
+  if (uvperf__counters_check(counters, NULL) != 0)
+    return;
+  for (i = 0; i < counters->nr_targets; i++) {
+    target = counters->targets[i];
+    for (at = 0; at < target->nr_places * counters->nr_attrs; at++) {
+      event = &target->events[at];
+      if (!is_linked(event))
+        continue;
+      uvperf__sys_close(event->bpf_link);
+      event->has_bpf = 0;
+    }
+  }
+}
+
 /* -- later places --------------------------------------------------------- */
 
-int uvperf__counters_prepare(uvperf__counters_t *counters, size_t attr,
-                             counter_t *event, uvperf_error_t *error) {
+int uvperf__counters_apply_settings(uvperf__counters_t *counters, size_t attr,
+                                    counter_t *event, uvperf_error_t *error) {
   const counter_attr_t *own = &counters->attrs[attr];
   uvperf__control_t control = {PERF_EVENT_IOC_SET_FILTER, own->attr, 0,
                                own->filter, NULL};

@@ -334,12 +334,12 @@ int uvperf__counters_switch_place(uvperf__counters_t *counters,
 
 /* Gives an event that has just been opened the filter and the program of its
  * attr. 0, or a code and the error. */
-int uvperf__counters_prepare(uvperf__counters_t *counters, size_t attr,
-                             counter_t *event, uvperf_error_t *error);
+int uvperf__counters_apply_settings(uvperf__counters_t *counters, size_t attr,
+                                    counter_t *event, uvperf_error_t *error);
 
 /* Takes the program off an event that is about to be closed. */
-void uvperf__counters_unprepare(const uvperf__counters_t *counters,
-                                counter_t *event);
+void uvperf__counters_detach_event(const uvperf__counters_t *counters,
+                                   counter_t *event);
 
 /* Attaches programs again that were attached through events that are closed. */
 void uvperf__counters_reattach(uvperf__counters_t *counters);

@@ -208,7 +208,7 @@ void uvperf__counters_close_event(uvperf__counters_t *counters,
   if (event->fd < 0)
     return;
   uvperf__counters_unmap(counters, event);
-  uvperf__counters_unprepare(counters, event);
+  uvperf__counters_detach_event(counters, event);
   uvperf__sys_close(event->fd);
   event->fd = -1;
   uvperf__counters_leave(counters, event);
@@ -270,7 +270,7 @@ static int open_event(job_t *job, uvperf_error_t *error) {
   if (rc == 0)
     rc = know_id(job, error);
   if (rc == 0)
-    rc = uvperf__counters_prepare(counters, job->attr, event, error);
+    rc = uvperf__counters_apply_settings(counters, job->attr, event, error);
   if (rc == 0)
     rc = uvperf__counters_join(counters, job->target, job->place, job->attr,
                                &job->is_vital, error);
