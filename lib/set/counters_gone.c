@@ -19,12 +19,6 @@
 #include "host/task.h"
 #include "sys/sys.h"
 
-/* Whether all of it is tasks, which end; CPUs and cgroups do not. */
-static int is_of_tasks(const counter_target_t *target) {
-  return target->type != UVPERF_TARGET_CPUS &&
-         target->type != UVPERF_TARGET_CGROUP;
-}
-
 static int is_task_gone(const uvperf__counters_t *counters,
                         const counter_place_t *place) {
   return place->is_gone ||
@@ -84,20 +78,16 @@ static int was_never_there(const uvperf__counters_t *counters,
   return 0;
 }
 
-/* A task has a place for each CPU, and these follow one another. */
-static int is_known_gone(const counter_target_t *target, size_t place) {
-  return place > 0 &&
-         target->places[place - 1].place.pid == target->places[place].place.pid;
-}
-
 static int find_task(const uvperf__counters_t *counters,
                      counter_target_t *target) {
   const counter_place_t *place;
 
   for (; target->alive_task < target->nr_places; target->alive_task++) {
     place = &target->places[target->alive_task];
-    if (!is_known_gone(target, target->alive_task) &&
-        !was_never_there(counters, place) && !is_task_gone(counters, place))
+    /* A task has a place for each CPU, and these follow one another. */
+    if (target->alive_task > 0 && place[-1].place.pid == place->place.pid)
+      continue;
+    if (!was_never_there(counters, place) && !is_task_gone(counters, place))
       return 1;
   }
   return 0;
@@ -122,7 +112,8 @@ size_t uvperf__counters_probe(uvperf__counters_t *counters) {
     return 0;
   for (i = 0; i < counters->nr_targets; i++) {
     target = counters->targets[i];
-    if (!is_of_tasks(target) || target->has_ended || !is_gone(counters, target))
+    if (!uvperf__counter_target_is_tasks(target->type) || target->has_ended ||
+        !is_gone(counters, target))
       continue;
     target->has_ended = 1;
     nr++;
@@ -146,11 +137,14 @@ int uvperf__counters_take_ended(uvperf__counters_t *counters, uint32_t *index) {
 }
 
 int uvperf__counters_can_end(const uvperf__counters_t *counters) {
+  const counter_target_t *target;
   size_t i;
 
-  for (i = 0; i < counters->nr_targets; i++)
-    if (is_of_tasks(counters->targets[i]) && !counters->targets[i]->has_ended)
+  for (i = 0; i < counters->nr_targets; i++) {
+    target = counters->targets[i];
+    if (uvperf__counter_target_is_tasks(target->type) && !target->has_ended)
       return 1;
+  }
   return 0;
 }
 

@@ -26,10 +26,9 @@ static int is_bound(const counter_place_t *place, int cpu) {
 /* -- a CPU that goes ------------------------------------------------------ */
 
 static void leave(const uvperf__counters_t *counters, counter_place_t *place) {
-  int is_open, went_on;
   size_t i;
 
-  uvperf__counters_read_place(counters, place, &is_open, &went_on);
+  uvperf__counters_read_place(counters, place);
   for (i = 0; i < counters->nr_attrs; i++)
     place->events[i].left = place->events[i].last.running;
   place->is_away = 1;
@@ -80,7 +79,7 @@ static void retire_group(uvperf__counters_t *counters, counter_place_t *place,
 
   for (i = counters->nr_attrs; i-- > leader;) {
     event = &place->events[i];
-    if (event->state == COUNTER_OPEN && event->leader == leader)
+    if (uvperf__counter_is_led(event, leader))
       retire(counters, event, i);
   }
 }
@@ -107,12 +106,10 @@ static void plan_again(uvperf__counters_t *counters, counter_target_t *target,
 /* A place whose CPU was offline when it was opened, or went and came back. */
 static void plan_place(uvperf__counters_t *counters, counter_target_t *target,
                        counter_place_t *place) {
-  int is_open, went_on;
-
   if (!place->is_away)
     leave(counters, place);
   place->is_away = 0;
-  uvperf__counters_read_place(counters, place, &is_open, &went_on);
+  uvperf__counters_read_place(counters, place);
   plan_again(counters, target, place);
   uvperf__counters_forget_place(counters, &place->place);
 }
@@ -161,12 +158,11 @@ static int open_cgroup(const uvperf__counters_t *counters,
  * that. */
 static void note_begin(const uvperf__counters_t *counters,
                        counter_target_t *target, counter_place_t *place) {
-  int is_open, went_on;
   size_t i;
 
   if (!target->on_exec)
     return;
-  uvperf__counters_read_place(counters, &target->places[0], &is_open, &went_on);
+  uvperf__counters_read_place(counters, &target->places[0]);
   for (i = 0; i < counters->nr_attrs; i++)
     if (target->places[0].events[i].last.enabled != 0)
       place->has_begun = 1;

@@ -30,6 +30,13 @@ enum counter_state {
   COUNTER_OPEN
 };
 
+/* What is found when the events of a place are read. */
+enum place_read {
+  PLACE_IS_CLOSED, /* none of them is open */
+  PLACE_WAS_OFF,   /* none has been enabled since they were read before */
+  PLACE_WAS_ON
+};
+
 /* An attr as its records are decoded: that of all events that were opened with
  * it so, and kept while one of their sources is. */
 typedef struct counter_shape_s {
@@ -191,11 +198,21 @@ struct uvperf__counters_s {
   uint64_t resets; /* how many there were */
 };
 
+/* Whether all of the target is tasks, which end; CPUs and cgroups do not. */
+static inline int uvperf__counter_target_is_tasks(uint32_t type) {
+  return type != UVPERF_TARGET_CPUS && type != UVPERF_TARGET_CGROUP;
+}
+
+/* Whether the event is read with that of the attr that leads here. */
+static inline int uvperf__counter_is_led(const counter_t *event,
+                                         size_t leader) {
+  return event->state == COUNTER_OPEN && event->leader == leader;
+}
+
 /* Whether the event at this place is the one that is read. */
 static inline int uvperf__counter_leads(const counter_place_t *place,
                                         size_t attr) {
-  return place->events[attr].state == COUNTER_OPEN &&
-         place->events[attr].leader == attr;
+  return uvperf__counter_is_led(&place->events[attr], attr);
 }
 
 /* Behind the last attr that this one can lead at a place: where a group is
@@ -346,11 +363,9 @@ void uvperf__counters_reattach(uvperf__counters_t *counters);
 
 /* -- counters_read.c -- */
 
-/* Reads all events of a place. Whether any of them is open, and whether any was
- * enabled since it was read before. */
-void uvperf__counters_read_place(const uvperf__counters_t *counters,
-                                 counter_place_t *place, int *is_open,
-                                 int *went_on);
+/* Reads all events of a place. */
+enum place_read uvperf__counters_read_place(const uvperf__counters_t *counters,
+                                            counter_place_t *place);
 
 /* Maps the pages of a target's events that the calling thread may read by
  * them, if that was asked for. The rest is read by read(2), as all is if there

@@ -118,11 +118,6 @@ static int keep_changes(counter_attr_t *attr,
   return 0;
 }
 
-static int is_of_cpu(const counter_target_t *target) {
-  return target->type == UVPERF_TARGET_CPUS ||
-         target->type == UVPERF_TARGET_CGROUP;
-}
-
 static uint32_t allowed_fallbacks(const job_t *job) {
   const counter_attr_t *attr = &job->counters->attrs[job->attr];
   uint32_t allowed = job->counters->fallbacks;
@@ -136,11 +131,12 @@ static uint32_t allowed_fallbacks(const job_t *job) {
  * undone: at another place the attr may do as it was asked for. */
 static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
   counter_attr_t *attr = &job->counters->attrs[job->attr];
-  uvperf__fallback_t fallback = {job->counters->root,
-                                 allowed_fallbacks(job),
-                                 is_of_cpu(job->target),
-                                 0,
-                                 {{0, 0, 0, 0, 0}}};
+  uvperf__fallback_t fallback = {
+      job->counters->root,
+      allowed_fallbacks(job),
+      !uvperf__counter_target_is_tasks(job->target->type),
+      0,
+      {{0, 0, 0, 0, 0}}};
   uvperf_error_t failed;
   uint32_t asked_size;
   int rc;
@@ -376,7 +372,7 @@ static int open_again(uvperf__counters_t *counters,
 
   for (i = leader; i < uvperf__counters_end(counters, leader); i++) {
     event = &place->events[i];
-    if (event->state != COUNTER_OPEN || event->leader != leader)
+    if (!uvperf__counter_is_led(event, leader))
       continue;
     uvperf__counters_close_event(counters, event, i);
     event->state = COUNTER_PLANNED;

@@ -456,9 +456,8 @@ static int plan_target(plan_t *plan, const uvperf_target_t *target) {
 int uvperf__counters_plan(uvperf__counters_t *counters,
                           const uvperf_target_t *target,
                           counter_target_t **planned, uvperf_error_t *error) {
-  int is_of_task = target->type != UVPERF_TARGET_CPUS &&
-                   target->type != UVPERF_TARGET_CGROUP;
-  plan_t plan = {counters, NULL, is_of_task ? target->pid : -1, 0, error};
+  int is_tasks = uvperf__counter_target_is_tasks(target->type);
+  plan_t plan = {counters, NULL, is_tasks ? target->pid : -1, 0, error};
   int rc;
 
   plan.target = uvperf__calloc(1, sizeof(*plan.target));

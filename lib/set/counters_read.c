@@ -19,12 +19,6 @@
  * to inherit a group of some events. */
 #define TRIES 128
 
-/* Whether this event is of those that the leader is read with. */
-static int is_led(const counter_place_t *place, size_t attr, size_t leader) {
-  return place->events[attr].state == COUNTER_OPEN &&
-         place->events[attr].leader == leader;
-}
-
 /* -- pages ---------------------------------------------------------------- */
 
 /* The first thread of which events are opened is the one that can read. */
@@ -39,7 +33,7 @@ static void unmap_group(uvperf__counters_t *counters, counter_place_t *place,
   size_t i;
 
   for (i = leader; i < uvperf__counters_end(counters, leader); i++)
-    if (is_led(place, i, leader))
+    if (uvperf__counter_is_led(&place->events[i], leader))
       uvperf__counters_unmap(counters, &place->events[i]);
 }
 
@@ -50,7 +44,7 @@ static void map_group(uvperf__counters_t *counters, counter_place_t *place,
   size_t i;
 
   for (i = leader; i < uvperf__counters_end(counters, leader); i++) {
-    if (!is_led(place, i, leader))
+    if (!uvperf__counter_is_led(&place->events[i], leader))
       continue;
     if (counters->attrs[i].attr->inherit ||
         uvperf__user_page_map(place->events[i].fd, &place->events[i].page)) {
@@ -111,7 +105,7 @@ static int read_pages(const uvperf__counters_t *counters,
       !uvperf__user_reader_is_mine(&counters->reader))
     return 0;
   for (i = leader; i < uvperf__counters_end(counters, leader); i++) {
-    if (!is_led(place, i, leader))
+    if (!uvperf__counter_is_led(&place->events[i], leader))
       continue;
     if (uvperf__user_page_read(place->events[i].page, &count) != 0)
       return 0;
@@ -208,7 +202,7 @@ static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
                    &read);
   for (i = leader; i < end; i++) {
     event = &place->events[i];
-    if (event->state != COUNTER_OPEN || event->leader != leader)
+    if (!uvperf__counter_is_led(event, leader))
       continue;
     event->code = rc != 0 ? rc : find_value(&read, event->id, position, &count);
     position++;
@@ -219,22 +213,23 @@ static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
   }
 }
 
-void uvperf__counters_read_place(const uvperf__counters_t *counters,
-                                 counter_place_t *place, int *is_open,
-                                 int *went_on) {
+enum place_read uvperf__counters_read_place(const uvperf__counters_t *counters,
+                                            counter_place_t *place) {
+  enum place_read found = PLACE_IS_CLOSED;
   uint64_t enabled;
   size_t i;
 
-  *is_open = 0;
-  *went_on = 0;
   for (i = 0; i < counters->nr_attrs; i++) {
     if (!uvperf__counter_leads(place, i))
       continue;
     enabled = place->events[i].last.enabled;
     read_led(counters, place, i);
-    *is_open = 1;
-    *went_on |= place->events[i].last.enabled != enabled;
+    if (place->events[i].last.enabled != enabled)
+      found = PLACE_WAS_ON;
+    else if (found == PLACE_IS_CLOSED)
+      found = PLACE_WAS_OFF;
   }
+  return found;
 }
 
 /* -- gone ----------------------------------------------------------------- */
@@ -269,19 +264,16 @@ static int is_gone(const uvperf__counters_t *counters,
  * longer; or while a child that inherited them runs, and then what is counted
  * has not ended. Nor of the calling thread. Those of CPUs, whose id is -1,
  * never end. What it did between the reading and the question is read then. */
-static void look_for_end(const uvperf__counters_t *counters,
-                         counter_place_t *place, int went_on,
-                         answer_t *answer) {
-  int is_known = place->was_read && went_on;
-  int is_open;
+static void check_gone(const uvperf__counters_t *counters,
+                       counter_place_t *place, enum place_read found,
+                       answer_t *answer) {
+  int is_known = place->was_read && found == PLACE_WAS_ON;
 
   place->was_read = 1;
-  if (place->is_gone || is_known)
-    return;
-  if (!is_gone(counters, place, answer))
+  if (place->is_gone || is_known || !is_gone(counters, place, answer))
     return;
   place->is_gone = 1;
-  uvperf__counters_read_place(counters, place, &is_open, &went_on);
+  uvperf__counters_read_place(counters, place);
 }
 
 /* -- readings ------------------------------------------------------------- */
@@ -337,12 +329,11 @@ static void fill_cell(counter_t *event, int is_snapshot, int is_gone,
 static void fill_place(const uvperf__counters_t *counters,
                        counter_place_t *place, uvperf_reading_t *reading,
                        size_t nr, answer_t *answer) {
-  int is_open, went_on;
+  enum place_read found = uvperf__counters_read_place(counters, place);
   size_t i;
 
-  uvperf__counters_read_place(counters, place, &is_open, &went_on);
-  if (is_open)
-    look_for_end(counters, place, went_on, answer);
+  if (found != PLACE_IS_CLOSED)
+    check_gone(counters, place, found, answer);
   *uvperf__reading_place(reading, nr) = place->place;
   for (i = 0; i < counters->nr_attrs; i++)
     fill_cell(&place->events[i],
@@ -387,10 +378,9 @@ int uvperf__counters_read(uvperf__counters_t *counters,
 
 static void reset_place(const uvperf__counters_t *counters,
                         counter_place_t *place) {
-  int is_open, went_on;
   size_t i;
 
-  uvperf__counters_read_place(counters, place, &is_open, &went_on);
+  uvperf__counters_read_place(counters, place);
   for (i = 0; i < counters->nr_attrs; i++) {
     place->events[i].base = place->events[i].last;
     place->events[i].base_code = place->events[i].code;
