@@ -375,20 +375,6 @@ int uvperf__counters_is_enabled(const uvperf__counters_t *counters) {
   return counters->is_enabled;
 }
 
-const uvperf_event_item_t *
-uvperf__counters_item(const uvperf__counters_t *counters, size_t attr) {
-  counter_attr_t *own;
-
-  if (attr >= counters->nr_attrs)
-    return NULL;
-  own = &counters->attrs[attr];
-  if (own->item.label == own->brief)
-    uvperf__counters_label(counters);
-  if (own->item.label == own->brief)
-    return &own->item;
-  return uvperf__counters_opened_item(counters, own);
-}
-
 const uvperf_change_t *
 uvperf__counters_changes(const uvperf__counters_t *counters, size_t attr,
                          size_t *nr) {

@@ -27,6 +27,13 @@ int uvperf__counters_check(const uvperf__counters_t *counters,
                            "the events belong to the parent process");
 }
 
+char *uvperf__counter_copy_text(const char *text) {
+  size_t size = strlen(text) + 1;
+  char *copy = uvperf__calloc(1, size);
+
+  return copy == NULL ? NULL : memcpy(copy, text, size);
+}
+
 void uvperf__counter_shape_release(counter_shape_t *shape) {
   if (shape == NULL || --shape->nr_users != 0)
     return;

@@ -5,7 +5,6 @@
 #include "set/counters_internal.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/ioctl.h>
 
 #include "explain/explain.h"
@@ -268,11 +267,10 @@ int uvperf__counters_set_filter(uvperf__counters_t *counters, size_t attr,
     return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "filter must not be NULL");
   own = &counters->attrs[attr];
-  copy = uvperf__calloc(1, strlen(filter) + 1);
+  copy = uvperf__counter_copy_text(filter);
   if (copy == NULL)
     return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
                              "no memory for a copy of the filter");
-  memcpy(copy, filter, strlen(filter));
   rc = apply_to_all(&setting, &nr_taken, error);
   if (nr_taken != 0 || own->nr_open == 0) {
     uvperf__free(own->filter);

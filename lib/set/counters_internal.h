@@ -227,6 +227,9 @@ static inline size_t uvperf__counters_end(const uvperf__counters_t *counters,
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t uvperf__counters_now(void);
 
+/* A copy of uvperf__calloc, or NULL: no memory. */
+char *uvperf__counter_copy_text(const char *text);
+
 /* Releases a shape; NULL is allowed. */
 void uvperf__counter_shape_release(counter_shape_t *shape);
 
@@ -268,22 +271,11 @@ int uvperf__counters_unify_software(uvperf__counters_t *counters,
 
 /* -- counters_label.c -- */
 
-/* Makes a label of type and config, which uvperf__counters_label replaces. A
+/* Makes a label of type and config, which uvperf__counters_item replaces. A
  * probe gets its final one at once, because the string that its config1 points
  * to may be gone later. 0 or -ENOMEM. */
 int uvperf__counters_brief_label(const uvperf__counters_t *counters,
                                  counter_attr_t *own);
-
-/* Makes the labels of all attrs that have a brief one. Reads tracefs once. If
- * memory or fds run out, brief ones stay, and the next call tries again. */
-void uvperf__counters_label(const uvperf__counters_t *counters);
-
-/* The attr's item. If a fallback changed the event so that its label is no
- * longer true, the item has the label and unit of the opened event; or, out of
- * memory, those that were asked for. */
-const uvperf_event_item_t *
-uvperf__counters_opened_item(const uvperf__counters_t *counters,
-                             counter_attr_t *own);
 
 /* -- counters_plan.c: where -- */
 

@@ -15,7 +15,7 @@
 #include "util/alloc.h"
 #include "util/file.h"
 
-/* Makes one label: 0 or -ENOMEM. `tracepoint` is its "category:name", "" if no
+/* Makes one: 0 or -ENOMEM. `tracepoint` is its "category:name", "" if no
  * tracepoint has its id. */
 static int make(const uvperf__counters_t *counters, counter_attr_t *own,
                 const char *tracepoint) {
@@ -24,10 +24,9 @@ static int make(const uvperf__counters_t *counters, counter_attr_t *own,
 
   uvperf__attr_label_known(counters->root, own->asked, tracepoint, label,
                            &size);
-  own->label = uvperf__calloc(1, size);
+  own->label = uvperf__counter_copy_text(label);
   if (own->label == NULL)
     return -ENOMEM;
-  memcpy(own->label, label, size);
   own->item.label = own->label;
   return 0;
 }
@@ -101,7 +100,7 @@ static int label_tracepoints(const uvperf__counters_t *counters) {
   return uvperf__is_shortage(rc) ? rc : 0;
 }
 
-/* -- all ------------------------------------------------------------------- */
+/* -- of what was asked for ------------------------------------------------- */
 
 int uvperf__counters_brief_label(const uvperf__counters_t *counters,
                                  counter_attr_t *own) {
@@ -111,7 +110,9 @@ int uvperf__counters_brief_label(const uvperf__counters_t *counters,
   return own->names_probe ? make(counters, own, "") : 0;
 }
 
-void uvperf__counters_label(const uvperf__counters_t *counters) {
+/* Makes the labels of all attrs that have a brief one. Reads tracefs once. If
+ * memory or fds run out, brief ones stay, and the next call tries again. */
+static void label_all(const uvperf__counters_t *counters) {
   int has_names = label_tracepoints(counters) == 0;
   counter_attr_t *own;
   size_t i;
@@ -124,7 +125,7 @@ void uvperf__counters_label(const uvperf__counters_t *counters) {
   }
 }
 
-/* -- after fallbacks: what is measured ------------------------------------- */
+/* -- of what is measured, after fallbacks ---------------------------------- */
 
 /* Which fallbacks have changed what the label says. */
 static uint32_t fallbacks_of(const counter_attr_t *own) {
@@ -162,34 +163,30 @@ static int is_user_only(const counter_attr_t *own, uint32_t fallbacks) {
          strlen(own->item.label) + sizeof(":u") <= UVPERF__LABEL_BYTES;
 }
 
-static int make_label(const uvperf__counters_t *counters, counter_attr_t *own,
-                      uint32_t fallbacks) {
+/* 0, or -1: it cannot be made now. */
+static int make_opened(const uvperf__counters_t *counters, counter_attr_t *own,
+                       uint32_t fallbacks) {
   char label[UVPERF__LABEL_BYTES];
   size_t size = sizeof(label);
-  int rc = 0;
 
   if (is_user_only(own, fallbacks))
     add_user(own, label, sizeof(label));
-  else
-    rc = uvperf__attr_label(counters->root, own->attr, label, &size);
-  if (rc != 0)
-    return rc;
-  size = strlen(label) + 1;
-  own->opened_label = uvperf__calloc(1, size);
-  if (own->opened_label == NULL)
-    return -ENOMEM;
-  memcpy(own->opened_label, label, size);
-  return 0;
+  else if (uvperf__attr_label(counters->root, own->attr, label, &size) != 0)
+    return -1;
+  own->opened_label = uvperf__counter_copy_text(label);
+  return own->opened_label == NULL ? -1 : 0;
 }
 
-const uvperf_event_item_t *
-uvperf__counters_opened_item(const uvperf__counters_t *counters,
-                             counter_attr_t *own) {
+/* The attr's item. If a fallback changed the event so that its label is no
+ * longer true, the item has the label and unit of the opened event; or, out of
+ * memory, those that were asked for. */
+static const uvperf_event_item_t *
+opened_item(const uvperf__counters_t *counters, counter_attr_t *own) {
   uint32_t fallbacks = fallbacks_of(own);
 
   if (fallbacks == 0)
     return &own->item;
-  if (own->opened_label == NULL && make_label(counters, own, fallbacks) != 0)
+  if (own->opened_label == NULL && make_opened(counters, own, fallbacks) != 0)
     return &own->item;
   own->opened = own->item;
   own->opened.label = own->opened_label;
@@ -198,4 +195,16 @@ uvperf__counters_opened_item(const uvperf__counters_t *counters,
     own->opened.unit = "ns";
   }
   return &own->opened;
+}
+
+const uvperf_event_item_t *
+uvperf__counters_item(const uvperf__counters_t *counters, size_t attr) {
+  counter_attr_t *own;
+
+  if (attr >= counters->nr_attrs)
+    return NULL;
+  own = &counters->attrs[attr];
+  if (lacks_label(own))
+    label_all(counters);
+  return lacks_label(own) ? &own->item : opened_item(counters, own);
 }

@@ -416,18 +416,13 @@ static int plan_spots(plan_t *plan, uvperf__target_spots_t *spots) {
 /* What is needed of it when CPUs come. */
 static int keep_target(plan_t *plan, const uvperf_target_t *target) {
   counter_target_t *own = plan->target;
-  size_t size;
 
   own->follows_cpus = target->cpus == NULL && own->places[0].place.cpu >= 0;
   if (target->cgroup == NULL ||
       !(plan->counters->flags & UVPERF_SET_FOLLOW_CPUS))
     return 0;
-  size = strlen(target->cgroup) + 1;
-  own->cgroup_path = uvperf__calloc(1, size);
-  if (own->cgroup_path == NULL)
-    return no_memory(plan->error);
-  memcpy(own->cgroup_path, target->cgroup, size);
-  return 0;
+  own->cgroup_path = uvperf__counter_copy_text(target->cgroup);
+  return own->cgroup_path == NULL ? no_memory(plan->error) : 0;
 }
 
 static int plan_target(plan_t *plan, const uvperf_target_t *target) {

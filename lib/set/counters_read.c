@@ -10,7 +10,6 @@
 #include "set/counters_internal.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "decode/read_format.h"
 #include "sys/sys.h"
