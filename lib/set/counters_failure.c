@@ -11,17 +11,6 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-static int make_room(uvperf__counters_t *counters) {
-  uvperf_set_failure_t *failures =
-      uvperf__grow(counters->failures, counters->nr_failures,
-                   &counters->room_failures, 8, sizeof(failures[0]));
-
-  if (failures == NULL)
-    return -ENOMEM;
-  counters->failures = failures;
-  return 0;
-}
-
 /* Whether it is of a later attr of the same place. */
 static int is_after(const uvperf_set_failure_t *failure,
                     const uvperf_place_t *place, uint32_t attr) {
@@ -33,15 +22,18 @@ static int is_after(const uvperf_set_failure_t *failure,
 int uvperf__counters_fail(uvperf__counters_t *counters,
                           const uvperf_place_t *place, size_t attr,
                           const uvperf_error_t *why, uvperf_error_t *error) {
+  uvperf_set_failure_t *failures =
+      uvperf__grow(counters->failures, counters->nr_failures,
+                   &counters->room_failures, 8, sizeof(failures[0]));
   uvperf_set_failure_t *failure;
 
-  if (make_room(counters) != 0)
+  if (failures == NULL)
     return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
                              "no memory for what could not be opened");
-  failure = &counters->failures[counters->nr_failures++];
+  counters->failures = failures;
+  failure = &failures[counters->nr_failures++];
   /* A group that is opened again fails after what comes behind it. */
-  for (; failure != counters->failures &&
-         is_after(&failure[-1], place, (uint32_t)attr);
+  for (; failure != failures && is_after(&failure[-1], place, (uint32_t)attr);
        failure--)
     *failure = failure[-1];
   memset(failure, 0, sizeof(*failure));

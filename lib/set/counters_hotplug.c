@@ -25,7 +25,8 @@ static int is_bound(const counter_place_t *place, int cpu) {
 
 /* -- a CPU that goes ------------------------------------------------------ */
 
-static void leave(const uvperf__counters_t *counters, counter_place_t *place) {
+static void mark_away(const uvperf__counters_t *counters,
+                      counter_place_t *place) {
   size_t i;
 
   uvperf__counters_read_place(counters, place);
@@ -44,7 +45,7 @@ void uvperf__counters_cpu_gone(uvperf__counters_t *counters, int cpu) {
     target = counters->targets[i];
     for (place = 0; place < target->nr_places; place++)
       if (is_bound(&target->places[place], cpu))
-        leave(counters, &target->places[place]);
+        mark_away(counters, &target->places[place]);
   }
 }
 
@@ -58,41 +59,37 @@ static int has_gone_on(const uvperf__counters_t *counters,
          event->last.running != event->left;
 }
 
-static void retire(uvperf__counters_t *counters, counter_t *event,
-                   size_t attr) {
-  uvperf__counters_close_event(counters, event, attr);
-  event->state = COUNTER_PLANNED;
-  event->code = 0;
-  event->carry = event->last;
-  event->is_carried = 1;
-  /* A value that is no sum has nothing to go on from. */
-  if (counters->attr_flags[attr] & UVPERF__READING_SNAPSHOT)
-    event->carry.value = 0;
-}
-
-/* Members before their leader, which the kernel would make leaders of their
- * own. */
-static void retire_group(uvperf__counters_t *counters, counter_place_t *place,
-                         size_t leader) {
+/* Closes what this one leads, to open it again. Members before their leader,
+ * which the kernel would make leaders of their own. */
+static void close_group(uvperf__counters_t *counters, counter_place_t *place,
+                        size_t leader) {
   counter_t *event;
   size_t i;
 
   for (i = counters->nr_attrs; i-- > leader;) {
     event = &place->events[i];
-    if (uvperf__counter_is_led(event, leader))
-      retire(counters, event, i);
+    if (!uvperf__counter_is_led(event, leader))
+      continue;
+    uvperf__counters_close_event(counters, event, i);
+    event->state = COUNTER_PLANNED;
+    event->code = 0;
+    event->carry = event->last;
+    event->is_carried = 1;
+    /* A value that is no sum has nothing to go on from. */
+    if (counters->attr_flags[i] & UVPERF__READING_SNAPSHOT)
+      event->carry.value = 0;
   }
 }
 
-static void plan_again(uvperf__counters_t *counters, counter_target_t *target,
-                       counter_place_t *place) {
+static void replan_events(uvperf__counters_t *counters,
+                          counter_target_t *target, counter_place_t *place) {
   counter_t *event;
   size_t i;
 
   for (i = 0; i < counters->nr_attrs; i++) {
     event = &place->events[i];
     if (uvperf__counter_leads(place, i) && !has_gone_on(counters, event))
-      retire_group(counters, place, i);
+      close_group(counters, place, i);
     if (event->state != COUNTER_FAILED || event->is_unfit)
       continue;
     event->code = 0;
@@ -104,13 +101,13 @@ static void plan_again(uvperf__counters_t *counters, counter_target_t *target,
 }
 
 /* A place whose CPU was offline when it was opened, or went and came back. */
-static void plan_place(uvperf__counters_t *counters, counter_target_t *target,
-                       counter_place_t *place) {
+static void replan_place(uvperf__counters_t *counters, counter_target_t *target,
+                         counter_place_t *place) {
   if (!place->is_away)
-    leave(counters, place);
+    mark_away(counters, place);
   place->is_away = 0;
   uvperf__counters_read_place(counters, place);
-  plan_again(counters, target, place);
+  replan_events(counters, target, place);
   uvperf__counters_forget_place(counters, &place->place);
 }
 
@@ -156,8 +153,8 @@ static int open_cgroup(const uvperf__counters_t *counters,
 
 /* A command that has called execve(2) before the CPU came is not enabled by
  * that. */
-static void note_begin(const uvperf__counters_t *counters,
-                       counter_target_t *target, counter_place_t *place) {
+static void note_exec(const uvperf__counters_t *counters,
+                      counter_target_t *target, counter_place_t *place) {
   size_t i;
 
   if (!target->on_exec)
@@ -189,7 +186,7 @@ static void open_place(uvperf__counters_t *counters, counter_target_t *target,
   target->cgroup = -1;
   if (rc != 0)
     fail_rest(counters, place, &why);
-  note_begin(counters, target, place);
+  note_exec(counters, target, place);
   if (!counters->is_enabled)
     return;
   rc = uvperf__counters_switch_place(counters, target, place, 1, &why);
@@ -270,8 +267,9 @@ static void plan_failed(uvperf__counters_t *counters, counter_place_t *place) {
   uvperf__counters_forget_place(counters, &place->place);
 }
 
-static void come_target(uvperf__counters_t *counters, counter_target_t *target,
-                        int cpu, uvperf_error_t *error) {
+static void update_target(uvperf__counters_t *counters,
+                          counter_target_t *target, int cpu,
+                          uvperf_error_t *error) {
   counter_place_t *place;
   int is_new = !has_cpu(target, cpu);
   size_t i;
@@ -284,7 +282,7 @@ static void come_target(uvperf__counters_t *counters, counter_target_t *target,
     if (place->place.cpu != cpu)
       continue;
     if (!is_new && is_bound(place, cpu))
-      plan_place(counters, target, place);
+      replan_place(counters, target, place);
     else if (!is_new)
       plan_failed(counters, place);
     open_place(counters, target, place, error);
@@ -292,8 +290,8 @@ static void come_target(uvperf__counters_t *counters, counter_target_t *target,
 }
 
 /* The first of those that could not be opened there. */
-static void tell_failure(const uvperf__counters_t *counters, int cpu,
-                         uvperf_error_t *error) {
+static void report_failure(const uvperf__counters_t *counters, int cpu,
+                           uvperf_error_t *error) {
   size_t i;
 
   for (i = 0; error->code == 0 && i < counters->nr_failures; i++)
@@ -313,11 +311,11 @@ int uvperf__counters_cpu_come(uvperf__counters_t *counters, int cpu,
   memset(&first, 0, sizeof(first));
   counters->tracepoints = &tracepoints;
   for (i = 0; i < counters->nr_targets; i++)
-    come_target(counters, counters->targets[i], cpu, &first);
+    update_target(counters, counters->targets[i], cpu, &first);
   counters->tracepoints = NULL;
   uvperf__counters_order_failures(counters);
   uvperf__counters_reattach(counters);
-  tell_failure(counters, cpu, &first);
+  report_failure(counters, cpu, &first);
   if (first.code != 0 && error != NULL)
     *error = first;
   return first.code;

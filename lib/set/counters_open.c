@@ -39,8 +39,8 @@ typedef struct job_s {
 /* -- one try -------------------------------------------------------------- */
 
 /* The attr as it is opened there: in `to`, which has room for any. */
-static void shape(const job_t *job, size_t index, int leads,
-                  struct perf_event_attr *to) {
+static void fill_attr(const job_t *job, size_t index, int leads,
+                      struct perf_event_attr *to) {
   const counter_target_t *target = job->target;
   const struct perf_event_attr *attr = job->counters->attrs[index].attr;
 
@@ -68,7 +68,7 @@ static int explain(const job_t *job, const struct perf_event_attr *attr,
 
   if (!job->has_leader)
     return uvperf__explain_open(&attempt);
-  shape(job, job->leader, 1, leader);
+  fill_attr(job, job->leader, 1, leader);
   of_leader.attr = leader;
   attempt.leader = &of_leader;
   return uvperf__explain_open(&attempt);
@@ -86,7 +86,7 @@ static int try_open(const job_t *job, uint32_t *size, uvperf_error_t *error) {
   uint32_t asked_size;
   int fd;
 
-  shape(job, job->attr, !job->has_leader, attr);
+  fill_attr(job, job->attr, !job->has_leader, attr);
   asked_size = attr->size;
   if (job->target->cgroup >= 0) {
     flags |= PERF_FLAG_PID_CGROUP;
@@ -180,7 +180,7 @@ static int is_cut_off(const job_t *job, int code) {
   if ((code != -EINVAL && code != -ENODEV) || !job->has_leader ||
       !inherits(job->counters, job->target, job->leader))
     return 0;
-  shape(job, job->leader, 0, attr);
+  fill_attr(job, job->leader, 0, attr);
   attr->type = PERF_TYPE_SOFTWARE;
   attr->config = PERF_COUNT_SW_DUMMY;
   attr->config1 = 0;

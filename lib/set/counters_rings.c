@@ -168,14 +168,6 @@ static void note_begin(const uvperf__counters_t *counters,
   source->begin = ring != NULL ? uvperf__ring_head(&ring->ring) : 0;
 }
 
-static int explain_join(const uvperf__counters_t *counters, size_t attr,
-                        int code, uvperf_error_t *error) {
-  const uvperf__control_t control = {PERF_EVENT_IOC_SET_OUTPUT,
-                                     counters->attrs[attr].attr, 0, NULL, NULL};
-
-  return uvperf__explain_control(error, code, counters->root, &control);
-}
-
 static int know_source(uvperf__counters_t *counters,
                        const counter_source_t *source, uvperf_error_t *error) {
   int rc = uvperf__decoder_add(counters->decoder, &source->source);
@@ -191,13 +183,15 @@ static int know_source(uvperf__counters_t *counters,
 /* Comes last: nothing is left to fail once the kernel has agreed. */
 static int redirect(uvperf__counters_t *counters, counter_source_t *source,
                     int fd, uvperf_error_t *error) {
-  uint32_t attr = source->source.attr_index;
+  const counter_attr_t *attr = &counters->attrs[source->source.attr_index];
+  const uvperf__control_t control = {PERF_EVENT_IOC_SET_OUTPUT, attr->attr, 0,
+                                     NULL, NULL};
   int rc = uvperf__cpu_ring_join(source->ring, fd);
 
   if (rc == 0)
     return 0;
   uvperf__decoder_remove(counters->decoder, &source->source);
-  return explain_join(counters, attr, rc, error);
+  return uvperf__explain_control(error, rc, counters->root, &control);
 }
 
 int uvperf__counters_join(uvperf__counters_t *counters,
