@@ -213,15 +213,15 @@ static int try_targets(uvperf__counters_t *counters,
 static int add_targets(uvperf__counters_t *counters,
                        const uvperf_target_t *targets, size_t nr,
                        uvperf_error_t *error) {
-  const uvperf__target_context_t look = {counters->root, counters->rings != NULL,
-                                      counters->is_brief, 0};
+  const uvperf__target_context_t context = {
+      counters->root, counters->rings != NULL, counters->is_brief, 0};
   uvperf__tracefs_ids_t tracepoints = {0};
   uint32_t index = counters->next_target;
   uvperf_error_t why;
   size_t nr_opened;
   int rc;
 
-  counters->look = look;
+  counters->target_context = context;
   counters->tracepoints = &tracepoints;
   do {
     memset(&why, 0, sizeof(why));

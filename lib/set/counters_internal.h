@@ -164,8 +164,8 @@ struct uvperf__counters_s {
   size_t attr_bytes;    /* of the longest one */
   void *scratch;        /* for an attr and its leader's, as they are opened */
 
-  int is_brief;               /* uvperf__counters_new_brief */
-  uvperf__target_context_t look; /* of the call that adds targets */
+  int is_brief;                            /* uvperf__counters_new_brief */
+  uvperf__target_context_t target_context; /* of the call that adds targets */
   /* Of the call that opens events, during that call. */
   uvperf__tracefs_ids_t *tracepoints;
   counter_target_t **targets;

@@ -432,7 +432,7 @@ static int plan_target(plan_t *plan, const uvperf_target_t *target) {
   int rc;
 
   memset(&why, 0, sizeof(why));
-  rc = uvperf__target_expand(&counters->look, target, &spots, &why);
+  rc = uvperf__target_expand(&counters->target_context, target, &spots, &why);
   if (rc == 0) {
     rc = plan_spots(plan, &spots);
     if (rc == 0)
