@@ -3,7 +3,7 @@
  * which is refused with the reason; CAP_PERFMON and an fd of the map are
  * enough. */
 #include "live_bpf_reader.h"
-#include "nobody.h"
+#include "unprivileged.h"
 
 #include <unistd.h>
 

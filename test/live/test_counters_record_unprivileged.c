@@ -2,7 +2,7 @@
 /* Records of one's own tasks without any privilege, at perf_event_paranoid 2:
  * the owners of rings and the side-band need none. */
 #include "counters_make.h"
-#include "nobody.h"
+#include "unprivileged.h"
 
 #include <sys/prctl.h>
 

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "user_events.h"
+#include "user_page_events.h"
 #include "uvperf/attr.h"
 #include "uvperf/event_name.h"
 

@@ -3,7 +3,7 @@
  * remove_on_exec, inherit_thread, use_clockid, aux_action and precise_ip. They
  * are set by uvperf_attr_set, as older headers lack some; kernels do too, and
  * then the tests skip. enable_on_exec is in test_event_count_target.c. */
-#include "control.h"
+#include "live_control.h"
 
 #include <errno.h>
 #include <signal.h>

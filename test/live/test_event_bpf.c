@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: BPF programs on events. A program on a tracepoint decides for everybody
  * who measures it, so these look at an argument that only this test uses. */
-#include "control.h"
+#include "live_control.h"
 #include "live_bpf.h"
 
 #include <fcntl.h>

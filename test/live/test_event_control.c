@@ -2,7 +2,7 @@
 /* Live: filters, pauses, groups and the fd. Limits of overflows and periods are
  * in test_event_period.c, BPF programs in test_event_bpf.c, modify in
  * test_event_modify.c. */
-#include "control.h"
+#include "live_control.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: what this kernel refuses is opened with less, and runs. */
-#include "nobody.h"
+#include "unprivileged.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /* Live: a leader and its siblings as handles. The leader is a clock and the
  * siblings are breakpoints, which is another PMU, so that one that is enabled
  * late would count late (Linux 6.12). */
-#include "control.h"
+#include "live_control.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

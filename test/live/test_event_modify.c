@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: a breakpoint that is moved while it runs, and while it is stopped. */
-#include "control.h"
+#include "live_control.h"
 
 #include <linux/hw_breakpoint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Records pulled one by one, by programs that drive a loop of their own: no
  * uv_run before the handle is closed. */
-#include "story.h"
+#include "scripted_event.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -2,7 +2,7 @@
 /* Live: random sequences of calls on events that share rings, outside of
  * callbacks and inside, against a model of what event.h promises.
  * UVPERF_RANDOM_SEEDS=first:last chooses other seeds than the usual. */
-#include "ring_world.h"
+#include "ring_model.h"
 
 #include <signal.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: how many samples come with a limit of overflows, and with a period that
  * changes. */
-#include "control.h"
+#include "live_control.h"
 
 #include "host/system.h"
 

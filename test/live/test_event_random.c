@@ -3,7 +3,7 @@
  * inside, against a model of what it promises: what each call returns, that
  * every record that was made comes, once and in order, and none when it must
  * not. UVPERF_RANDOM_SEEDS=first:last chooses other seeds than the usual. */
-#include "random_world.h"
+#include "event_model.h"
 
 #include <signal.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 /* What of measuring functions works without any privilege, at
  * perf_event_paranoid 2, and what is refused there. */
 #include "measure_run.h"
-#include "nobody.h"
+#include "unprivileged.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What works on one's own tasks without any privilege, at perf_event_paranoid
  * 2. What is refused is in test_unprivileged_refused.c. */
-#include "nobody.h"
+#include "unprivileged.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What CAP_PERFMON alone lifts of what test_unprivileged_refused.c is refused,
  * and what it does not. */
-#include "nobody.h"
+#include "unprivileged.h"
 
 #include <linux/hw_breakpoint.h>
 

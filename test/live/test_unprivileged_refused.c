@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is refused without any privilege at perf_event_paranoid 2: the errno,
  * the cause, and what would help. What works is in test_unprivileged.c. */
-#include "nobody.h"
+#include "unprivileged.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -2,7 +2,7 @@
 /* Sets without any privilege, at perf_event_paranoid 2: of one's own tasks they
  * work, and what is refused does not hurt the rest. */
 #include "live_set.h"
-#include "nobody.h"
+#include "unprivileged.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -2,7 +2,7 @@
 /* Live: rings of this kernel on a loop, drained by a test that only walks
  * headers. What one event shows is in test_event_*.c; here are several rings,
  * and several events on one ring. */
-#include "watched.h"
+#include "live_rings.h"
 
 #include <linux/perf_event.h>
 #include <sched.h>

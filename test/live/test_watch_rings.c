@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: rings that come while the watch is started, that end one by one, that
  * are looked at later, and that are read together. */
-#include "watched.h"
+#include "live_rings.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>

@@ -2,7 +2,7 @@
 /* Live: what a turn of the loop does not cost, and that it finds out all the
  * same: no system call to tell a forked child, no clock for a single record,
  * one timer for two purposes. */
-#include "watched.h"
+#include "live_rings.h"
 
 #include <linux/perf_event.h>
 #include <unistd.h>

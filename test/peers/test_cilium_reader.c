@@ -2,7 +2,7 @@
 /* Live: what cilium/ebpf's tests of its perf.Reader are after, but for when it
  * waits: test_cilium_reader_wait.c. A Read that waits is a loop that does. The
  * whole list is in ORIGINS. */
-#include "cilium_world.h"
+#include "cilium_reader.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 /* Live: what cilium/ebpf's tests of its perf.Reader are after, of when a Read
  * is over. Its deadlines are timers of the loop and uvperf_bpf_reader_flush
  * here. The whole list is in ORIGINS. */
-#include "cilium_world.h"
+#include "cilium_reader.h"
 
 /* -- deadlines ------------------------------------------------------------ */
 

@@ -4,7 +4,7 @@
  * source. The whole list is in ORIGINS. */
 #include "live_bpf.h"
 #include "live_set.h"
-#include "play_kernel.h"
+#include "other_kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * in ORIGINS. */
 #include "live_thread.h"
 #include "measure_run.h"
-#include "play_kernel.h"
+#include "other_kernel.h"
 
 #include <errno.h>
 #include <sys/wait.h>

@@ -3,7 +3,7 @@
  * events, live as far as this machine has it, and on a PMU that is scripted.
  * The whole list is in ORIGINS. */
 #include "measure_run.h"
-#include "play_kernel.h"
+#include "other_kernel.h"
 
 #include <errno.h>
 

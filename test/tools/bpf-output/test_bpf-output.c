@@ -3,7 +3,7 @@
  * that were executed meanwhile: which, by whom, on which CPU. */
 #include "exec_lines.h"
 #include "live.h"
-#include "sample_run.h"
+#include "tool_run.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How bpf-output ends, and how it treats bad input and what it cannot have. */
-#include "sample_run.h"
-#include "sample_usage.h"
+#include "tool_run.h"
+#include "tool_usage.h"
 
 #include <errno.h>
 #include <linux/capability.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How doctor treats bad input, and an output that nobody takes. */
-#include "sample_run.h"
-#include "sample_usage.h"
+#include "tool_run.h"
+#include "tool_usage.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /* Runs flight-recorder as a user would, and checks its dumps against switches
  * that are known. */
 #include "flight_lines.h"
-#include "sample_run.h"
+#include "tool_run.h"
 #include "switch_pair.h"
 
 #include <signal.h>

@@ -2,7 +2,7 @@
 /* What list shows of this machine, against the walk of the library and against
  * what the test itself can open. */
 #include "json_check.h"
-#include "sample_run.h"
+#include "tool_run.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How list treats bad input, words that nothing fits, users who may not read
  * tracefs, and an output that nobody takes. */
-#include "sample_run.h"
-#include "sample_usage.h"
+#include "tool_run.h"
+#include "tool_usage.h"
 
 #include <signal.h>
 #include <sys/stat.h>

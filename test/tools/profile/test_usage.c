@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How the profiler treats bad input and targets that it cannot have: a message
  * and an exit status. */
-#include "sample_run.h"
-#include "sample_usage.h"
+#include "tool_run.h"
+#include "tool_usage.h"
 
 static void command_that_ends_ends_the_profile(void **state) {
   sample_run_t run = {.args = {PROFILE_PATH, "--", "sh", "-c", "exit 3"}};

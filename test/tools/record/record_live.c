@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "record/synth.h"
-#include "sample_run.h"
+#include "tool_run.h"
 
 static char *const args[] = {(char *)"record", (char *)"-e",
                              (char *)"cpu-clock", NULL};

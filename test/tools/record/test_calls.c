@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "perf_dump.h"
-#include "record_files.h"
+#include "record_run.h"
 
 /* What a stop of a system call is told as: PTRACE_O_TRACESYSGOOD. */
 #define SYSCALL_STOP (SIGTRAP | 0x80)

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "record_files.h"
+#include "record_run.h"
 
 #define HEADER_EVENT_DESC 12
 

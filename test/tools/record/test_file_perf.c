@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "record_live.h"
-#include "sample_run.h"
+#include "tool_run.h"
 #include "temp_tree.h"
 
 #define HITS 5

@@ -4,8 +4,8 @@
 #include <signal.h>
 
 #include "perf_dump.h"
-#include "record_files.h"
-#include "stat_serve.h"
+#include "record_run.h"
+#include "call_server.h"
 
 static void need(const char *test) {
   support_need_cpu_wide(test);

@@ -4,8 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "record_files.h"
-#include "stat_serve.h"
+#include "record_run.h"
+#include "call_server.h"
 #include "uvperf.h"
 
 static void expect_told(const sample_run_t *run, unsigned long expected) {

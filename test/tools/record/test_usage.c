@@ -3,8 +3,8 @@
  * status, and an old file is left alone. */
 #include <unistd.h>
 
-#include "sample_run.h"
-#include "sample_usage.h"
+#include "tool_run.h"
+#include "tool_usage.h"
 
 static void bad_options_exit_2_with_a_message(void **state) {
   static const sample_usage_t cases[] = {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "stat_fields.h"
-#include "stat_serve.h"
+#include "call_server.h"
 
 #define RUNS 4
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "stat_fields.h"
-#include "stat_serve.h"
+#include "call_server.h"
 
 static void need_calls(const char *test) {
   support_need_cpu_wide(test);

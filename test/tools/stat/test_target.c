@@ -11,7 +11,7 @@
 
 #include "live.h"
 #include "stat_fields.h"
-#include "stat_serve.h"
+#include "call_server.h"
 
 #define MOST_CPUS 1024
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* trace and perf(1) tell the same of the same work, hit for hit. */
-#include "sample_run.h"
+#include "tool_run.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs trace as a user would: command lines, ends, privileges, readers. */
-#include "sample_run.h"
-#include "sample_usage.h"
+#include "tool_run.h"
+#include "tool_usage.h"
 
 #include <errno.h>
 #include <fcntl.h>

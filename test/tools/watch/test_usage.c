@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How watch ends, and how it treats bad input and targets that it cannot
  * have. */
-#include "sample_run.h"
-#include "sample_usage.h"
+#include "tool_run.h"
+#include "tool_usage.h"
 
 #include <signal.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs watch as a user would and checks what it tells against programs whose
  * story is known. */
-#include "sample_run.h"
+#include "tool_run.h"
 #include "watch_lines.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a kernel knows of struct perf_event_attr: asked of kernels that are
  * played, and of the one that runs, which must open what it is said to know. */
-#include "play_kernel.h"
+#include "other_kernel.h"
 
 #include <errno.h>
 #include <sys/mman.h>

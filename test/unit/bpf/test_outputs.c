@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "attr/attr.h"
-#include "outputs_world.h"
+#include "scripted_outputs.h"
 #include "sys/sys.h"
 #include "uvperf.h"
 

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "outputs_world.h"
+#include "scripted_outputs.h"
 #include "uvperf.h"
 
 #define world outputs_world

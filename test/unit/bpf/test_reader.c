@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: rings of a BPF reader that are not sound, calls that fail, and
  * which call comes before which. */
-#include "bpf_reader_world.h"
+#include "scripted_reader.h"
 
 #include <errno.h>
 #include <poll.h>

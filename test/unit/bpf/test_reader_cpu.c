@@ -2,7 +2,7 @@
 /* Scripted: what a BPF reader makes of CPUs whose ids have gaps, that the map
  * has no entry for, and that go and come, by a tree that stands for sysfs and
  * uevents of the test's own. */
-#include "bpf_reader_world.h"
+#include "scripted_reader.h"
 
 #include <errno.h>
 

@@ -3,13 +3,13 @@
  * that come, go and break are in test_merge_rings.c, runs in test_merge_run.c,
  * any mixture in test_merge_random.c, real rings in live/test_merge.c.
  *
- * Each call is compared with the model of merge_world.h; here is only what the
+ * Each call is compared with the model of merge_model.h; here is only what the
  * model must say, and what it does not know. */
 #include "support.h"
 
 #include <errno.h>
 
-#include "merge_world.h"
+#include "merge_model.h"
 #include "record_builder.h"
 
 static merge_world_t world;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Anything that may happen to a merge, in any order, against the model of
- * merge_world.h. UVPERF_RANDOM_SEEDS=first:last chooses other seeds than the
+ * merge_model.h. UVPERF_RANDOM_SEEDS=first:last chooses other seeds than the
  * usual. */
-#include "merge_world.h"
+#include "merge_model.h"
 
 #include "random_run.h"
 

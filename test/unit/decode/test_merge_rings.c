@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "fake_kernel.h"
-#include "merge_world.h"
+#include "merge_model.h"
 
 static merge_world_t world;
 

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "merge_world.h"
+#include "merge_model.h"
 #include "record_builder.h"
 
 static merge_world_t world;

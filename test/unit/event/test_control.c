@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: what each control of an event asks of the kernel, and what it does
  * when the kernel says no. modify is in test_control_modify.c. */
-#include "control.h"
-#include "story.h"
+#include "live_control.h"
+#include "scripted_event.h"
 
 #include <errno.h>
 #include <limits.h>

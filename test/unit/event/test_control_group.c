@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: in which order a leader and its siblings are enabled and disabled,
  * and what happens if one of them cannot be. */
-#include "control.h"
-#include "story.h"
+#include "live_control.h"
+#include "scripted_event.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: what modify gives the kernel, and that a running event runs on and
  * a stopped one stays stopped, whoever of its group started or stopped it. */
-#include "story.h"
+#include "scripted_event.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>

@@ -2,7 +2,7 @@
 /* Scripted: what an event handle does when the ring holds what no kernel would
  * write, and when the end comes in ways that cannot be had here. How a perf fd
  * wakes a loop is not shown. */
-#include "story.h"
+#include "scripted_event.h"
 
 #include <errno.h>
 #include <poll.h>

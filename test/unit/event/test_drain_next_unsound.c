@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: a ring of which next has found that it cannot be read again. It is
  * reported once, and start fails. */
-#include "story.h"
+#include "scripted_event.h"
 
 static void
 event_started_after_next_found_a_split_head_is_eproto(void **state) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: what an event handle calls, and what it does when the kernel says
  * no. How a perf fd wakes a loop is not shown here. */
-#include "story.h"
+#include "scripted_event.h"
 
 #include <errno.h>
 

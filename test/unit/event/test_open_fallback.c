@@ -3,7 +3,7 @@
  * allow it, and tells what was changed. The kernels are played. */
 #include "fallback_check.h"
 #include "live.h"
-#include "play_kernel.h"
+#include "other_kernel.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: what set_output asks of the kernel, what it refuses, and that a
  * failure leaves everything as it was. */
-#include "story.h"
+#include "scripted_event.h"
 
 #include <errno.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: rings that events share when the targets of some are gone, when the
  * ring is unsound, and in a forked child. */
-#include "story.h"
+#include "scripted_event.h"
 
 #include <poll.h>
 

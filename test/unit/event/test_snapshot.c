@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: what an event's snapshot calls, what is told of records that are
  * not sound, and each call that fails. */
-#include "story.h"
+#include "scripted_event.h"
 
 #include <errno.h>
 

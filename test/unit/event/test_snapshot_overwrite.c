@@ -2,7 +2,7 @@
 /* Scripted: overwritable rings while another CPU writes, and such as are
  * smaller than a record. */
 #include "fake_clock.h"
-#include "story.h"
+#include "scripted_event.h"
 
 #include <errno.h>
 #include <poll.h>

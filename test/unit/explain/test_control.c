@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Causes and reasons for the errnos of an open event's ioctls, on a scripted
  * machine. */
-#include "control.h"
+#include "live_control.h"
 #include "temp_tree.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * user side, to a lower precise_ip. That events are opened so is in
  * unit/event/test_open_fallback.c and live/test_event_fallback.c. */
 #include "fallback_check.h"
-#include "play_kernel.h"
+#include "other_kernel.h"
 #include "temp_tree.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* What is changed of an attr that the kernel does not know: by kernels that are
  * played. */
 #include "fallback_check.h"
-#include "play_kernel.h"
+#include "other_kernel.h"
 
 #include <errno.h>
 

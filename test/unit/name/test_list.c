@@ -2,7 +2,7 @@
 /* Lists of events: groups and their modifiers, labels, errors. The forms are
  * those of perf(1)'s tools/perf/tests/parse-events.c, and more. */
 #include "fake_kernel.h"
-#include "names.h"
+#include "name_expect.h"
 #include "temp_tree.h"
 
 #include "name/list.h"

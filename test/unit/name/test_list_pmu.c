@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists of events of PMUs: CPUs, scale and unit; and patterns of PMUs and
  * tracepoints. */
-#include "names.h"
+#include "name_expect.h"
 #include "temp_tree.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* Names of events that need nothing of the system: generic, raw and numeric
  * ones, breakpoints, modifiers. The forms are those of perf(1)'s
  * tools/perf/tests/parse-events.c, and more. */
-#include "names.h"
+#include "name_expect.h"
 #include "temp_tree.h"
 
 #include <linux/hw_breakpoint.h>

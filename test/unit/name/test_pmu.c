@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Events of PMUs, in a sysfs of the test's own and in the real one. */
-#include "names.h"
+#include "name_expect.h"
 #include "temp_tree.h"
 
 #include <fcntl.h>

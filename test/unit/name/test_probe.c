@@ -3,7 +3,7 @@
  * uprobe named by its function counts each call. */
 #include "elf_image.h"
 #include "live.h"
-#include "names.h"
+#include "name_expect.h"
 #include "temp_tree.h"
 
 #include <limits.h>

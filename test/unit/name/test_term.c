@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The terms that the name of any event can have. */
-#include "names.h"
+#include "name_expect.h"
 
 #include "name/parse.h"
 

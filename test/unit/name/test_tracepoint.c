@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of tracepoints, in a tracefs of the test's own and in the real one. */
-#include "names.h"
+#include "name_expect.h"
 #include "temp_tree.h"
 
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Snapshots of overwritable rings whose contents are scripted: what is in
  * them. */
-#include "shots.h"
+#include "snapshot_rings.h"
 
 #include <errno.h>
 

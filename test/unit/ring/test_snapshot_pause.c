@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Snapshots of overwritable rings whose contents are scripted: how they wait
  * for who is writing, and what is done to several rings. */
-#include "shots.h"
+#include "snapshot_rings.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the page of an event tells: pages written here, with counters that a
  * script plays, as on few machines they can be read. */
-#include "user_events.h"
+#include "user_page_events.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Who may read the pages of events, and which are mapped: scripted ones and
  * those of this kernel. */
-#include "user_events.h"
+#include "user_page_events.h"
 
 #include <errno.h>
 #include <sys/mman.h>

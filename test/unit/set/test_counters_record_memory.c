@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How large the rings of a set are where little memory may be locked. */
 #include "counters_make.h"
-#include "nobody.h"
+#include "unprivileged.h"
 
 #include <errno.h>
 #include <sys/resource.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* UVPERF_SET_USER_READ: it does not matter for the count whether a page tells
  * it or read(2). */
-#include "user_events.h"
+#include "user_page_events.h"
 
 #include <errno.h>
 

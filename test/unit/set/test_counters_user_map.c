@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* UVPERF_SET_USER_READ: whose pages are mapped, and who reads them. */
-#include "user_events.h"
+#include "user_page_events.h"
 
 #include <errno.h>
 #include <unistd.h>

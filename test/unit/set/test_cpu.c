@@ -13,7 +13,7 @@
 #include "fake_uevents.h"
 #include "hotplug_owner.h"
 #include "set/internal.h"
-#include "stream_world.h"
+#include "scripted_set.h"
 
 typedef struct world_s {
   live_set_t live;

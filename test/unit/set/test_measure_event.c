@@ -2,7 +2,7 @@
 /* Scripted: how uvperf_measure_event opens its event, what it makes of what the
  * kernel says, and that nothing is left of it whatever fails. */
 #include "measure_run.h"
-#include "play_kernel.h"
+#include "other_kernel.h"
 
 #include <errno.h>
 

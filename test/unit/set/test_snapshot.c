@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: what a snapshot of a set's overwritable rings delivers, in which
  * order, and what is left where it fails. */
-#include "stream_world.h"
+#include "scripted_set.h"
 
 #include <errno.h>
 #include <poll.h>

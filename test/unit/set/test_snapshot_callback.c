@@ -2,7 +2,7 @@
 /* Scripted: what the callbacks of a snapshot of a set may do, who is told of
  * what while its rings are overwritten, and when it is over. */
 #include "fake_clock.h"
-#include "stream_world.h"
+#include "scripted_set.h"
 
 #include <errno.h>
 #include <poll.h>

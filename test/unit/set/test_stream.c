@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: rings of a set that are not sound, and the end of a target in the
  * middle of records. */
-#include "stream_world.h"
+#include "scripted_set.h"
 
 #include <poll.h>
 

@@ -2,7 +2,7 @@
 /* Scripted: targets come and go for months in a set that is not started: what
  * is known of closed events does not grow. */
 #include "fake_clock.h"
-#include "stream_world.h"
+#include "scripted_set.h"
 
 #define SOON_NS (100 * UINT64_C(1000000))
 

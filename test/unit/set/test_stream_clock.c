@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: records in the order of a clock that is set back. The program is
  * linked with --wrap for clock_gettime. */
-#include "stream_world.h"
+#include "scripted_set.h"
 
 #include <time.h>
 

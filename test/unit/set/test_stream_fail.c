@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: what fails when a set starts or gets a target, and which calls come
  * before which. */
-#include "stream_world.h"
+#include "scripted_set.h"
 
 #include <errno.h>
 #include <poll.h>

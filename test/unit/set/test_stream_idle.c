@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How often the loop turns while a set waits: not for ever, and not again and
  * again for what its time has not come. */
-#include "stream_world.h"
+#include "scripted_set.h"
 
 #include <poll.h>
 

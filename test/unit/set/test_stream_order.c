@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: the order of time, and what waits for its time to come. */
-#include "stream_world.h"
+#include "scripted_set.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* What event.h promises, as a model: for each handle what may be asked of it,
+ * and which records must come, in which order and when none may. The calls are
+ * those of live/test_event_random.c. */
+#ifndef UVPERF_TEST_EVENT_MODEL_H
+#define UVPERF_TEST_EVENT_MODEL_H
+
+#include "live_thread.h"
+#include "random_run.h"
+
+#define SLOTS       5
+#define NESTED      4    /* callbacks in callbacks, by flush */
+#define PENDING     8192 /* more than a ring is filled with */
+#define MAX_ZOMBIES 512
+
+enum phase {
+  FREE,
+  OPEN,
+  WALKED,
+  CLOSING
+};
+
+typedef struct random_world_s world_t;
+
+/* What the model knows of a handle. Its memory is freed as soon as that is
+ * allowed, so that the sanitizer sees whoever still uses it. */
+typedef struct slot_s {
+  world_t *world;
+  uvperf_event_t *event;
+  enum phase phase;
+  size_t room; /* records that may wait in its ring; 0 without one */
+  int started;
+  int ever_started;
+  int enabled;
+  int enabled_by_start;
+  int tells_slices;
+  int ended;
+  int ruined;           /* somebody has closed its inner handles */
+  int flushing;         /* and not stopped since */
+  int callbacks;        /* of it on the stack */
+  live_thread_t thread; /* its target */
+  int has_thread;
+  int thread_is_dead;
+  uint64_t made; /* to be made by the thread */
+  uint64_t first;
+  uint64_t last;
+  uint64_t pending[PENDING]; /* numbers of COMM records, or another */
+} slot_t;
+
+struct random_world_s {
+  random_run_t run;
+  uv_loop_t *loop;
+  uint64_t next; /* number of the next COMM record */
+  int nested;
+  int is_child;
+  int is_ending;
+  void (*one_call)(world_t *world); /* in a callback too */
+  slot_t slots[SLOTS];
+  slot_t gone; /* data of handles closed without a callback */
+  uvperf_event_t *zombies[MAX_ZOMBIES];
+  size_t nr_zombies;
+};
+
+/* A number below that. */
+uint64_t random_draw(world_t *world, uint64_t below);
+/* Callbacks must not jump out of libuv: the first fault is told at the end. */
+void random_expect(world_t *world, int is_so, const char *what, int64_t value);
+
+/* Records that were made and did not come yet. */
+uint64_t random_waiting(const slot_t *slot);
+/* Makes some, of this thread or of the target of a handle. */
+void random_make(world_t *world);
+void random_make_in_thread(slot_t *slot);
+/* A handle's target is one of its own. */
+void random_thread_start(slot_t *slot);
+void random_thread_end(slot_t *slot);
+/* This thread makes a thread or a child: whoever hears of comm hears of
+ * that. */
+void random_hear_of_a_fork(world_t *world);
+
+/* It is this record's turn. */
+void random_expect_record(slot_t *slot, const uvperf_record_t *record);
+/* The record callback of all of them. */
+void random_on_record(uvperf_event_t *event, int status,
+                      const uvperf_record_t *record);
+
+#endif

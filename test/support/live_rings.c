@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "live_rings.h"
+
+#include <linux/perf_event.h>
+
+#include "sys/sys.h"
+
+const uvperf__watch_options_t watched_plain = {4096, 1 << 20, 1000000000, 0};
+
+/* An event with the comm bit writes EXIT records too: perf_event_task_match()
+ * in kernel/events/core.c. */
+static void count(watched_t *watched, size_t index, const void *bytes) {
+  struct perf_event_header header;
+
+  memcpy(&header, bytes, sizeof(header));
+  if (header.type != PERF_RECORD_COMM)
+    return;
+  watched->records[index] += 1;
+  watched->total += 1;
+  if (watched->nr_order < 64)
+    watched->order[watched->nr_order++] = index;
+  if (watched->hook != NULL)
+    watched->hook(watched);
+}
+
+static int drain(void *owner, size_t index, uvperf__slice_t *slice) {
+  watched_t *watched = owner;
+  uvperf__ring_t *ring = &watched->rings[index];
+  const void *bytes;
+  size_t size;
+  int rc;
+
+  watched->drains[index] += 1;
+  if (watched->codes[index] != 0)
+    return watched->codes[index];
+  rc = uvperf__ring_begin(ring);
+  while (rc == 0 &&
+         (rc = uvperf__ring_next(ring, watched->scratch, &bytes, &size)) > 0) {
+    count(watched, index, bytes);
+    uvperf__ring_consume(ring, size);
+    rc = uvperf__slice_take(slice, size);
+  }
+  uvperf__ring_end(ring);
+  return rc;
+}
+
+static int drain_all(void *owner, uvperf__slice_t *slice) {
+  watched_t *watched = owner;
+  size_t i;
+  int rc;
+
+  watched->drains_all += 1;
+  if (watched->leaves)
+    return UVPERF__DRAINED;
+  for (i = 0; i < watched->nr; i++) {
+    if (uvperf__watch_has_ended(watched->watch, i))
+      continue;
+    rc = drain(watched, i, slice);
+    if (rc < 0)
+      rc = uvperf__watch_ring_failed(watched->watch, i, rc, slice);
+    if (rc != UVPERF__DRAINED)
+      return rc;
+  }
+  return UVPERF__DRAINED;
+}
+
+static void slice_end(void *owner) {
+  watched_t *watched = owner;
+
+  watched->slice_ends += 1;
+}
+
+static void turned(void *owner) {
+  watched_t *watched = owner;
+
+  watched->turned += 1;
+  if (watched->turned_hook != NULL)
+    watched->turned_hook(watched);
+}
+
+static void ring_end(void *owner, size_t index, int status) {
+  watched_t *watched = owner;
+
+  watched->ring_ends += 1;
+  watched->ended_ring = index;
+  watched->end_status = status;
+}
+
+static void ring_skipped(void *owner, size_t index) {
+  watched_t *watched = owner;
+
+  watched->skips[index] += 1;
+}
+
+static void end(void *owner, size_t index, int status) {
+  watched_t *watched = owner;
+
+  watched->ends += 1;
+  watched->ended_ring = index;
+  watched->end_status = status;
+}
+
+static void close_by_walk(void *owner) {
+  watched_t *watched = owner;
+
+  watched_close(watched);
+}
+
+static void closed(void *owner) {
+  watched_t *watched = owner;
+
+  watched->closed += 1;
+  uvperf__teardown_let_go(&watched->teardown);
+}
+
+static void release(void *owner) {
+  watched_t *watched = owner;
+
+  uvperf__watch_free(watched->watch);
+}
+
+void watched_close(watched_t *watched) {
+  uvperf__teardown_init(&watched->teardown, watched->loop, closed, release,
+                        watched);
+  uvperf__watch_close(watched->watch, &watched->teardown);
+  uvperf__teardown_end(&watched->teardown);
+}
+
+static const uvperf__watch_ops_t by_ring = {
+    .drain = drain,
+    .slice_end = slice_end,
+    .turned = turned,
+    .ring_skipped = ring_skipped,
+    .ring_end = ring_end,
+    .end = end,
+    .close = close_by_walk,
+};
+
+static const uvperf__watch_ops_t together = {
+    .drain_all = drain_all,
+    .slice_end = slice_end,
+    .turned = turned,
+    .ring_skipped = ring_skipped,
+    .ring_end = ring_end,
+    .end = end,
+    .close = close_by_walk,
+};
+
+static watched_t *make(uv_loop_t *loop, const uvperf__watch_ops_t *ops) {
+  watched_t *watched = calloc(1, sizeof(*watched));
+
+  assert_non_null(watched);
+  watched->loop = loop;
+  assert_int_equal(uvperf__watch_new(&watched->watch, loop, ops, watched), 0);
+  return watched;
+}
+
+watched_t *watched_make(uv_loop_t *loop) {
+  return make(loop, &by_ring);
+}
+
+watched_t *watched_make_together(uv_loop_t *loop) {
+  return make(loop, &together);
+}
+
+void watched_unmake(watched_t *watched) {
+  size_t i;
+
+  watched_close(watched);
+  for (i = 0; i < 100 && !watched->closed; i++)
+    uv_run(watched->loop, UV_RUN_NOWAIT);
+  assert_int_equal(watched->closed, 1);
+  for (i = 0; i < watched->nr; i++) {
+    uvperf__ring_unmap(&watched->rings[i]);
+    uvperf__sys_close(watched->fds[i]);
+  }
+  free(watched);
+}
+
+void watched_start(watched_t *watched) {
+  assert_int_equal(uvperf__watch_start(watched->watch, &watched_plain), 0);
+}
+
+int watched_open(pid_t pid, int cpu) {
+  struct perf_event_attr attr;
+  int fd;
+
+  live_comm_attr(&attr);
+  fd = uvperf__sys_open(&attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+  if (fd < 0)
+    fail_msg("perf_event_open: %d", fd);
+  return fd;
+}
+
+void watched_add(watched_t *watched, int fd, const int *fds, size_t nr_fds) {
+  size_t index = watched->nr++;
+
+  watched->fds[index] = fd;
+  assert_int_equal(
+      uvperf__ring_map(&watched->rings[index], fd, uvperf__ring_round(1), 0),
+      0);
+  assert_int_equal(
+      uvperf__watch_add(watched->watch, &watched->rings[index], fds, nr_fds),
+      0);
+}
+
+void watched_add_own(watched_t *watched, size_t nr) {
+  size_t i;
+
+  for (i = 0; i < nr; i++)
+    watched_add(watched, watched_open(0, -1), &watched->fds[watched->nr], 1);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of the watch share: rings of this kernel, of events of the
+ * calling thread, on a loop, drained by walking headers. */
+#ifndef UVPERF_TEST_LIVE_RINGS_H
+#define UVPERF_TEST_LIVE_RINGS_H
+
+#include "live.h"
+
+#include "loop/watch.h"
+#include "ring/ring.h"
+
+#define WATCHED_RINGS 16
+
+typedef struct watched_s watched_t;
+struct watched_s {
+  uv_loop_t *loop;
+  uvperf__watch_t *watch;
+  uvperf__teardown_t teardown;
+  uvperf__ring_t rings[WATCHED_RINGS];
+  int fds[WATCHED_RINGS];
+  size_t nr;
+  uint64_t drains[WATCHED_RINGS];
+  uint64_t skips[WATCHED_RINGS];
+  uint64_t records[WATCHED_RINGS]; /* COMM records */
+  uint64_t total;
+  /* The rings in which the first COMM records lay. */
+  size_t order[64];
+  size_t nr_order;
+  uint64_t drains_all; /* of rings that are read together */
+  uint64_t turned;
+  uint64_t slice_ends;
+  uint64_t ring_ends;
+  size_t ended_ring; /* the last of them */
+  uint64_t ends;
+  int end_status; /* of either */
+  int closed;
+  /* Instead of draining a ring: this code; 0: drains. */
+  int codes[WATCHED_RINGS];
+  /* Rings that are read together leave all records for later. */
+  int leaves;
+  /* Called after each COMM record, and in each `turned`; may be NULL. */
+  void (*hook)(watched_t *watched);
+  void (*turned_hook)(watched_t *watched);
+  uint8_t scratch[UVPERF__RING_SCRATCH_BYTES];
+};
+
+/* A watch that drains ring by ring, or all rings together, and its options:
+ * slices without an end, no flush timer. */
+watched_t *watched_make(uv_loop_t *loop);
+watched_t *watched_make_together(uv_loop_t *loop);
+extern const uvperf__watch_options_t watched_plain;
+void watched_unmake(watched_t *watched);
+void watched_close(watched_t *watched);
+
+/* Starts, with watched_plain. */
+void watched_start(watched_t *watched);
+
+/* An event with COMM records, of a thread on a CPU. */
+int watched_open(pid_t pid, int cpu);
+/* Maps its ring and has it watched, with the fds of all that write into it. */
+void watched_add(watched_t *watched, int fd, const int *fds, size_t nr_fds);
+/* Rings of the calling thread, each of its own event. */
+void watched_add_own(watched_t *watched, size_t nr);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+#include "ring_model.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* No record here is longer. */
+#define MOST_BYTES 136
+
+uint64_t ring_draw(ring_world_t *world, uint64_t below) {
+  return random_run_draw(&world->run, below);
+}
+
+void ring_expect(ring_world_t *world, int is_so, const char *what,
+                 int64_t value) {
+  random_run_expect(&world->run, is_so, what, value);
+}
+
+/* -- what is written ------------------------------------------------------ */
+
+size_t ring_waiting(const ring_slot_t *slot) {
+  return slot->last - slot->first;
+}
+
+/* The ring into which an event writes; NULL for none. */
+static ring_slot_t *ring_of(ring_slot_t *slot) {
+  if (slot->output != NULL)
+    return slot->output;
+  return slot->room > 0 ? slot : NULL;
+}
+
+int ring_is_over(const ring_slot_t *owner) {
+  const ring_world_t *world = owner->world;
+  size_t i;
+
+  for (i = 0; i < EVENTS; i++) {
+    const ring_slot_t *slot = &world->slots[i];
+
+    if (slot->phase == RING_OPEN && (slot == owner || slot->output == owner) &&
+        slot->target->lives)
+      return 0;
+  }
+  return 1;
+}
+
+static void push(ring_slot_t *owner, const ring_pending_t *pending) {
+  owner->pending[owner->last++ % MOST_PENDING] = *pending;
+}
+
+/* The event writes, if it runs and means this. */
+static void write_one(ring_slot_t *slot, enum ring_record type, uint64_t number,
+                      uint64_t hit) {
+  ring_pending_t pending = {hit, number, slot->id, type};
+  ring_slot_t *owner = ring_of(slot);
+
+  if (slot->phase != RING_OPEN || !slot->enabled || owner == NULL ||
+      slot->samples != (type == RING_SYSCALL))
+    return;
+  if (owner->paused) {
+    owner->lost += 1;
+    return;
+  }
+  if (owner->lost > 0) {
+    ring_pending_t lost = {hit, owner->lost, 0, RING_LOST};
+
+    push(owner, &lost);
+    owner->lost = 0;
+  }
+  push(owner, &pending);
+}
+
+static void write_all(ring_target_t *target, enum ring_record type,
+                      uint64_t number) {
+  ring_world_t *world = target->world;
+  size_t i;
+
+  world->hit += 1;
+  for (i = 0; i < EVENTS; i++)
+    if (world->slots[i].target == target)
+      write_one(&world->slots[i], type, number, world->hit);
+}
+
+/* Whether every ring has room for what a hit of the target may write. */
+static int fits(ring_target_t *target) {
+  ring_world_t *world = target->world;
+  size_t i;
+
+  for (i = 0; i < EVENTS; i++) {
+    ring_slot_t *slot = &world->slots[i];
+    ring_slot_t *owner = ring_of(slot);
+
+    if (slot->phase == RING_OPEN && slot->target == target && slot->enabled &&
+        owner != NULL &&
+        (ring_waiting(owner) + 2 * EVENTS + 1) * MOST_BYTES > owner->room)
+      return 0;
+  }
+  return 1;
+}
+
+static void hit_as(uint64_t number) {
+  uint64_t next = number;
+
+  live_comm(&next, 1);
+  syscall(SYS_getpgid, number);
+}
+
+static void hit_in_thread(void *arg) {
+  ring_target_t *target = arg;
+
+  hit_as(target->world->number);
+}
+
+void ring_hit(ring_target_t *target) {
+  ring_world_t *world = target->world;
+
+  if (!target->lives || !fits(target))
+    return;
+  world->number += 1;
+  write_all(target, RING_COMM, world->number);
+  write_all(target, RING_SYSCALL, world->number);
+  if (target == &world->targets[0])
+    hit_as(world->number);
+  else
+    live_thread_do(&target->thread);
+}
+
+void ring_hear_of_a_fork(ring_world_t *world) {
+  write_all(&world->targets[0], RING_FORK, 0);
+}
+
+void ring_target_start(ring_target_t *target) {
+  ring_hear_of_a_fork(target->world);
+  live_thread_start(&target->thread, hit_in_thread, target);
+  target->lives = 1;
+}
+
+/* A joined thread may still be on its way out; its EXIT is written before its
+ * number is free. */
+void ring_target_end(ring_target_t *target) {
+  if (!target->lives || target == &target->world->targets[0])
+    return;
+  write_all(target, RING_EXIT, 0);
+  live_thread_end(&target->thread);
+  while (syscall(SYS_tgkill, getpid(), target->thread.tid, 0) == 0)
+    sched_yield();
+  target->lives = 0;
+}
+
+/* -- what comes ----------------------------------------------------------- */
+
+static const ring_opened_t *find_opened(const ring_world_t *world,
+                                        uint64_t id) {
+  size_t i;
+
+  for (i = 0; i < world->nr_opened; i++)
+    if (world->opened[i].id == id)
+      return &world->opened[i];
+  return NULL;
+}
+
+static int says(const uvperf_record_t *record, const ring_pending_t *pending) {
+  static const uint32_t types[] = {PERF_RECORD_COMM, PERF_RECORD_SAMPLE,
+                                   PERF_RECORD_FORK, PERF_RECORD_EXIT,
+                                   PERF_RECORD_LOST};
+  char name[16];
+  uint64_t number;
+
+  if (record->type != types[pending->type])
+    return 0;
+  if (pending->type == RING_LOST)
+    return record->lost.lost == pending->number;
+  if (record->id != pending->id)
+    return 0;
+  if (pending->type == RING_COMM) {
+    snprintf(name, sizeof(name), "live%u", (unsigned int)pending->number);
+    return strcmp(record->comm.comm, name) == 0;
+  }
+  if (pending->type == RING_SYSCALL) {
+    /* struct syscall_trace_enter: 8 bytes, the number, its arguments. */
+    if (record->sample.raw.size < 24)
+      return 0;
+    memcpy(&number, (const char *)record->sample.raw.data + 16, 8);
+    return number == pending->number;
+  }
+  return 1;
+}
+
+/* The ring's next record, or another one of the same hit. A LOST is its hit's
+ * first. */
+static int take(ring_slot_t *slot, const uvperf_record_t *record) {
+  ring_pending_t *first = &slot->pending[slot->first % MOST_PENDING];
+  size_t i;
+
+  for (i = slot->first; i < slot->last; i++) {
+    ring_pending_t *pending = &slot->pending[i % MOST_PENDING];
+    ring_pending_t found = *pending;
+
+    if (found.hit != first->hit)
+      return 0;
+    if (says(record, &found)) {
+      *pending = *first;
+      *first = found;
+      slot->first += 1;
+      return 1;
+    }
+    if (found.type == RING_LOST)
+      return 0;
+  }
+  return 0;
+}
+
+static void expect_source(ring_world_t *world, const uvperf_record_t *record) {
+  const ring_opened_t *opened = find_opened(world, record->id);
+  const uint64_t not_in_others =
+      PERF_SAMPLE_RAW | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD;
+
+  ring_expect(world, opened != NULL, "an id that is nobody's",
+              (int64_t)record->id);
+  if (opened == NULL)
+    return;
+  ring_expect(world, record->source->data == opened->event,
+              "another source's data", (int64_t)opened->id);
+  ring_expect(world, record->source->attr->sample_type == opened->sample_type,
+              "another attr", (int64_t)record->source->attr->sample_type);
+  ring_expect(world,
+              (record->present | not_in_others) ==
+                  (opened->sample_type | not_in_others),
+              "other fields", (int64_t)record->present);
+}
+
+void ring_expect_record(ring_slot_t *slot, const uvperf_record_t *record) {
+  ring_world_t *world = slot->world;
+
+  ring_expect(world, ring_waiting(slot) > 0, "a record that was not written",
+              record->type);
+  if (ring_waiting(slot) == 0)
+    return;
+  ring_expect(world, record->size <= MOST_BYTES, "a long record", record->size);
+  ring_expect(world, take(slot, record), "another record's turn", record->type);
+  expect_source(world, record);
+}
+
+static void expect_end(ring_slot_t *slot, int status) {
+  ring_world_t *world = slot->world;
+
+  ring_expect(world, status == UV_EOF, "an end that is not UV_EOF", status);
+  ring_expect(world, ring_is_over(slot), "an end while a target lives", 0);
+  ring_expect(world, ring_waiting(slot) == 0, "an end before the last record",
+              (int64_t)ring_waiting(slot));
+  ring_expect(world, !slot->ended, "a second end", 0);
+  slot->ended = 1;
+  slot->started = 0;
+}
+
+void ring_on_record(uvperf_event_t *event, int status,
+                    const uvperf_record_t *record) {
+  ring_slot_t *slot = event->data;
+  ring_world_t *world = slot->world;
+
+  ring_expect(world, !world->is_child, "a callback in the child", 0);
+  ring_expect(world, slot->phase == RING_OPEN && slot->event == event,
+              "a callback after close", slot->phase);
+  ring_expect(world, slot->started || slot->flushing, "a callback when stopped",
+              slot->ended);
+  slot->callbacks += 1;
+  world->nested += 1;
+  if (record != NULL) {
+    ring_expect(world, status == 0, "a record with a status", status);
+    ring_expect_record(slot, record);
+  } else if (status != 0) {
+    expect_end(slot, status);
+  }
+  if (!world->is_quiet && !world->is_child && world->nested < 4 &&
+      ring_draw(world, record == NULL ? 1 : 4) == 0)
+    ring_one_call(world);
+  world->nested -= 1;
+  slot->callbacks -= 1;
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls that live/test_event_output_random.c makes, and what each must
+ * return. */
+#include "ring_model.h"
+
+#include <errno.h>
+
+#include "fake_kernel.h"
+
+static ring_slot_t *any_slot(ring_world_t *world) {
+  return &world->slots[ring_draw(world, EVENTS)];
+}
+
+/* -- init ----------------------------------------------------------------- */
+
+static void choose_event(ring_slot_t *slot, struct perf_event_attr *attr,
+                         uvperf_event_options_t *options) {
+  static const uint64_t more[] = {0, PERF_SAMPLE_CPU, PERF_SAMPLE_STREAM_ID,
+                                  PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD};
+  ring_world_t *world = slot->world;
+
+  live_comm_attr(attr);
+  slot->samples = (int)ring_draw(world, 2);
+  if (slot->samples) {
+    live_syscall_attr(attr, world->tracepoint,
+                      PERF_SAMPLE_TID | PERF_SAMPLE_RAW);
+    attr->sample_id_all = 1;
+    uvperf_attr_set_wakeup_bytes(attr, 1);
+  }
+  attr->sample_type |= more[ring_draw(world, 4)];
+  slot->target = &world->targets[ring_draw(world, TARGETS)];
+  if (!slot->target->lives)
+    slot->target = &world->targets[0];
+  if (slot->target != &world->targets[0])
+    options->pid = (int32_t)slot->target->thread.tid;
+  options->cpu = 0;
+  options->flags = UVPERF_EVENT_IDENTIFY;
+  if (ring_draw(world, 2) != 0)
+    options->flags |= UVPERF_EVENT_NO_RING;
+  else
+    options->ring_bytes =
+        ring_draw(world, 2) ? 64 * 1024 : 2 * support_page_bytes();
+}
+
+static ring_opened_t *opened_of(ring_slot_t *slot) {
+  size_t i;
+
+  for (i = 0; slot->world->opened[i].id != slot->id; i++)
+    continue;
+  return &slot->world->opened[i];
+}
+
+static void set_open(ring_slot_t *slot) {
+  ring_world_t *world = slot->world;
+  ring_opened_t *opened = &world->opened[world->nr_opened++];
+
+  slot->event->data = slot;
+  slot->phase = RING_OPEN;
+  slot->room = uvperf_event_ring_bytes(slot->event) / 2;
+  slot->sample_type = uvperf_event_attr(slot->event)->sample_type;
+  ring_expect(world, uvperf_event_id(slot->event, &slot->id) == 0, "id", 0);
+  opened->id = slot->id;
+  opened->sample_type = slot->sample_type;
+  opened->event = slot->event;
+}
+
+static void call_init(ring_slot_t *slot) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  ring_world_t *world = slot->world;
+  struct perf_event_attr attr;
+  unsigned int failures;
+  int rc;
+
+  if (world->nr_opened == MOST_OPENED)
+    return;
+  memset(slot, 0, sizeof(*slot));
+  slot->world = world;
+  slot->event = malloc(sizeof(*slot->event));
+  choose_event(slot, &attr, &options);
+  fake_kernel_reset();
+  if (ring_draw(world, 10) == 0)
+    fake_fail(FAKE_CALLOC, 1 + (unsigned int)ring_draw(world, 8), 0);
+  rc = uvperf_event_init(world->loop, slot->event, &attr, &options, NULL);
+  failures = fake_failures();
+  fake_kernel_reset();
+  ring_expect(world, rc == (failures > 0 ? UV_ENOMEM : 0), "init", rc);
+  if (rc == 0)
+    set_open(slot);
+  else
+    free(slot->event);
+}
+
+/* -- close ---------------------------------------------------------------- */
+
+/* Its records have no data any more, and what wrote into its ring has none. */
+static void forget(ring_slot_t *slot) {
+  ring_world_t *world = slot->world;
+  size_t i;
+
+  opened_of(slot)->event = NULL;
+  slot->output = NULL;
+  for (i = 0; i < EVENTS; i++)
+    if (world->slots[i].output == slot)
+      world->slots[i].output = NULL;
+}
+
+static void on_closed(uvperf_event_t *event) {
+  ring_slot_t *slot = event->data;
+
+  ring_expect(slot->world, slot->phase == RING_CLOSING, "a close callback",
+              slot->phase);
+  ring_expect(slot->world, slot->callbacks == 0, "in a callback",
+              slot->callbacks);
+  slot->event = NULL;
+  slot->phase = RING_FREE;
+  free(event);
+}
+
+void ring_close(ring_slot_t *slot) {
+  if (slot->phase == RING_OPEN)
+    forget(slot);
+  slot->phase = RING_CLOSING;
+  uvperf_event_close(slot->event, on_closed);
+}
+
+typedef struct walk_s {
+  uint64_t index;
+  uv_handle_t *handle;
+} walk_t;
+
+static void pick_handle(uv_handle_t *handle, void *arg) {
+  walk_t *walk = arg;
+
+  if (walk->index-- == 0)
+    walk->handle = handle;
+}
+
+static void call_walk_close(ring_slot_t *slot) {
+  ring_world_t *world = slot->world;
+  walk_t walk = {ring_draw(world, 4 * EVENTS), NULL};
+  size_t i;
+
+  if (ring_draw(world, 8) != 0)
+    return;
+  uv_walk(world->loop, pick_handle, &walk);
+  if (walk.handle == NULL)
+    return;
+  ring_expect(world,
+              uvperf_walk_close(walk.handle) || uv_is_closing(walk.handle),
+              "a stranger", 0);
+  for (i = 0; i < EVENTS; i++) {
+    slot = &world->slots[i];
+    if (slot->phase == RING_OPEN && uvperf_event_is_closing(slot->event)) {
+      forget(slot);
+      slot->phase = RING_WALKED;
+    }
+  }
+}
+
+static void call_foreign_close(ring_slot_t *slot) {
+  ring_world_t *world = slot->world;
+  walk_t walk = {ring_draw(world, 4 * EVENTS), NULL};
+  size_t i;
+
+  if (ring_draw(world, 30) != 0)
+    return;
+  uv_walk(world->loop, pick_handle, &walk);
+  if (walk.handle == NULL || uv_is_closing(walk.handle))
+    return;
+  uv_close(walk.handle, NULL);
+  for (i = 0; i < EVENTS; i++)
+    world->slots[i].ruined |= world->slots[i].phase == RING_OPEN;
+}
+
+/* -- set_output ----------------------------------------------------------- */
+
+static int expected_of_output(const ring_slot_t *slot,
+                              const ring_slot_t *output) {
+  const ring_slot_t *owner;
+
+  if (slot->room > 0)
+    return UV_EINVAL;
+  if (output == NULL)
+    return 0;
+  if (output == slot || output->phase != RING_OPEN)
+    return UV_EINVAL;
+  owner = output->output != NULL ? output->output : output;
+  if (owner->room == 0)
+    return UV_EINVAL;
+  if (slot->output == owner)
+    return 0;
+  return owner->ended ? UV_EOF : 0;
+}
+
+/* What fails in between must change nothing. */
+static int set_output(ring_slot_t *slot, ring_slot_t *output) {
+  uvperf_event_t *event = output != NULL ? output->event : NULL;
+  int expected = expected_of_output(slot, output);
+  ring_world_t *world = slot->world;
+  int code = 0;
+  int rc;
+
+  fake_kernel_reset();
+  if (ring_draw(world, 8) == 0) {
+    fake_fail(FAKE_CALLOC, 1 + (unsigned int)ring_draw(world, 8), 0);
+    code = UV_ENOMEM;
+  } else if (ring_draw(world, 8) == 0) {
+    fake_fail(FAKE_IOCTL, 1, -EIO);
+    code = UV_EIO;
+  }
+  rc = uvperf_event_set_output(slot->event, event, NULL);
+  if (fake_failures() > 0)
+    expected = code;
+  fake_kernel_reset();
+  ring_expect(world, rc == expected, "set_output", rc);
+  return rc;
+}
+
+static void call_set_output(ring_slot_t *slot) {
+  ring_slot_t *output = any_slot(slot->world);
+
+  if (ring_draw(slot->world, 4) == 0)
+    output = NULL;
+  else if (output->phase == RING_FREE)
+    return;
+  if (set_output(slot, output) != 0)
+    return;
+  if (output != NULL)
+    output = output->output != NULL ? output->output : output;
+  slot->output = output;
+}
+
+/* -- delivery ------------------------------------------------------------- */
+
+static void choose_stream(ring_world_t *world,
+                          uvperf_stream_options_t *options) {
+  static const uint32_t records[] = {0, 0, 1, 3};
+
+  options->slice_records = records[ring_draw(world, 4)];
+  options->slice_us = LIVE_SLICE_US;
+  options->flush_ms = ring_draw(world, 6) == 0 ? 1 : 0;
+  options->flags = (uint32_t)ring_draw(world, 4);
+}
+
+void ring_start(ring_slot_t *slot) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  ring_world_t *world = slot->world;
+  int expected = 0;
+  int rc;
+
+  choose_stream(world, &options);
+  if (slot->started)
+    expected = UV_EALREADY;
+  else if (slot->ended)
+    expected = UV_EOF;
+  rc = uvperf_event_start(slot->event, &options, ring_on_record, NULL);
+  ring_expect(world, rc == expected || slot->ruined, "start", rc);
+  if (rc != 0)
+    return;
+  slot->started = 1;
+  slot->ever_started = 1;
+  slot->enabled_by_start = !(options.flags & UVPERF_START_NO_ENABLE);
+  slot->enabled |= slot->enabled_by_start;
+}
+
+static void call_stop(ring_slot_t *slot) {
+  int rc = uvperf_event_stop(slot->event);
+
+  ring_expect(slot->world, rc == 0, "stop", rc);
+  if (slot->enabled_by_start)
+    slot->enabled = 0;
+  slot->enabled_by_start = 0;
+  slot->flushing = 0;
+  slot->started = 0;
+}
+
+static void call_flush(ring_slot_t *slot) {
+  size_t last = slot->last;
+  int expected = 0;
+  int rc;
+
+  if (slot->room == 0 || !slot->ever_started)
+    expected = UV_EINVAL;
+  else if (slot->callbacks > 0)
+    expected = UV_EBUSY;
+  slot->flushing |= expected == 0;
+  rc = uvperf_event_flush(slot->event);
+  ring_expect(slot->world, rc == expected || slot->ruined, "flush", rc);
+  if (expected != 0)
+    return;
+  if (slot->phase == RING_OPEN && slot->flushing && !slot->ruined)
+    ring_expect(slot->world, slot->first >= last, "records that a flush left",
+                (int64_t)(last - slot->first));
+  slot->flushing = 0;
+}
+
+static int expected_of_next(const ring_slot_t *slot) {
+  if (slot->room == 0)
+    return UV_EINVAL;
+  if (slot->started || slot->callbacks > 0)
+    return UV_EBUSY;
+  if (slot->ended)
+    return UV_EOF;
+  return ring_waiting(slot) > 0 ? 0 : UV_EAGAIN;
+}
+
+static void call_next(ring_slot_t *slot) {
+  int expected = expected_of_next(slot);
+  const uvperf_record_t *record;
+  int rc;
+
+  rc = uvperf_event_next(slot->event, &record);
+  if (expected == UV_EAGAIN && rc == UV_EOF)
+    ring_expect(slot->world, ring_is_over(slot), "an end while one lives", 0);
+  else
+    ring_expect(slot->world, rc == expected || slot->ruined, "next", rc);
+  if (rc == 0)
+    ring_expect_record(slot, record);
+}
+
+/* -- controls ------------------------------------------------------------- */
+
+static void call_enable(ring_slot_t *slot) {
+  int rc = uvperf_event_enable(slot->event, NULL);
+
+  ring_expect(slot->world, rc == 0, "enable", rc);
+  slot->enabled = 1;
+}
+
+static void call_disable(ring_slot_t *slot) {
+  int rc = uvperf_event_disable(slot->event, NULL);
+
+  ring_expect(slot->world, rc == 0, "disable", rc);
+  slot->enabled = 0;
+}
+
+/* Of the ring into which it writes. Until that is unmapped the kernel does not
+ * know that an event has none any more. */
+static void call_pause(ring_slot_t *slot) {
+  ring_slot_t *owner = slot->output != NULL ? slot->output : slot;
+  int paused = (int)ring_draw(slot->world, 3) == 0;
+  int rc = paused ? uvperf_event_pause(slot->event, NULL)
+                  : uvperf_event_resume(slot->event, NULL);
+
+  ring_expect(slot->world, rc == 0 || (owner->room == 0 && rc == UV_EINVAL),
+              "pause", rc);
+  if (rc == 0 && owner->room > 0)
+    owner->paused = paused;
+}
+
+static void call_hit(ring_slot_t *slot) {
+  uint64_t nr = 1 + ring_draw(slot->world, 4);
+
+  while (nr-- > 0)
+    ring_hit(slot->phase == RING_OPEN ? slot->target
+                                      : &slot->world->targets[0]);
+}
+
+static void call_target_end(ring_slot_t *slot) {
+  if (ring_draw(slot->world, 3) == 0)
+    ring_target_end(&slot->world->targets[ring_draw(slot->world, TARGETS)]);
+}
+
+/* Anew, once no event means the one before. */
+static void call_target_start(ring_slot_t *slot) {
+  ring_world_t *world = slot->world;
+  ring_target_t *target = &world->targets[ring_draw(world, TARGETS)];
+  size_t i;
+
+  for (i = 0; i < EVENTS; i++)
+    if (world->slots[i].phase == RING_OPEN && world->slots[i].target == target)
+      return;
+  if (!target->lives)
+    ring_target_start(target);
+}
+
+static void fork_in_callback(ring_slot_t *slot) {
+  if (slot->world->nested > 0)
+    slot->world->fork_in_callback(slot->world);
+}
+
+typedef struct call_s {
+  const char *name;
+  void (*call)(ring_slot_t *slot);
+  unsigned int phases; /* in which it may be called, 1 << phase */
+  uint64_t weight;
+} call_t;
+
+#define ANY  15u
+#define OPEN (1u << RING_OPEN)
+
+static const call_t calls[] = {
+    {"init", call_init, 1u << RING_FREE, 30},
+    {"close", ring_close, OPEN | 1u << RING_WALKED, 4},
+    {"walk close", call_walk_close, ANY, 1},
+    {"foreign close", call_foreign_close, ANY, 1},
+    {"set_output", call_set_output, OPEN, 40},
+    {"start", ring_start, OPEN, 16},
+    {"stop", call_stop, OPEN, 2},
+    {"flush", call_flush, OPEN, 3},
+    {"next", call_next, OPEN, 8},
+    {"enable", call_enable, OPEN, 14},
+    {"disable", call_disable, OPEN, 1},
+    {"pause", call_pause, OPEN, 5},
+    {"hit", call_hit, ANY, 50},
+    {"end of a target", call_target_end, ANY, 12},
+    {"start of a target", call_target_start, ANY, 16},
+    {"fork in a callback", fork_in_callback, ANY, 1},
+};
+
+static uint64_t all_weights(void) {
+  uint64_t sum = 0;
+  size_t i;
+
+  for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+    sum += calls[i].weight;
+  return sum;
+}
+
+void ring_one_call(ring_world_t *world) {
+  ring_slot_t *slot = any_slot(world);
+  const char *outer = world->run.call;
+  const call_t *call = calls;
+  uint64_t choice = ring_draw(world, all_weights());
+
+  for (; choice >= call->weight; call++)
+    choice -= call->weight;
+  if (!(call->phases & 1u << slot->phase))
+    return;
+  world->run.call = call->name;
+  call->call(slot);
+  world->run.call = outer;
+}

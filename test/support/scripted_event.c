@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "scripted_event.h"
+
+#include "record_builder.h"
+
+char story[512];
+
+static void tell(const char *what) {
+  size_t used = strlen(story);
+
+  snprintf(story + used, sizeof(story) - used, "%s%s", used ? " " : "", what);
+}
+
+void story_on_record(uvperf_event_t *event, int status,
+                     const uvperf_record_t *record) {
+  char text[64];
+
+  (void)event;
+  if (record != NULL && status == 0)
+    snprintf(text, sizeof(text), "%s",
+             uvperf_record_type_name(record->type) != NULL
+                 ? uvperf_record_type_name(record->type)
+                 : "unknown");
+  else
+    snprintf(text, sizeof(text), "%s%s", uv_err_name(status),
+             record != NULL ? "+raw" : "");
+  tell(text);
+}
+
+void story_attr(struct perf_event_attr *attr) {
+  live_comm_attr(attr);
+  attr->sample_type |= PERF_SAMPLE_IP;
+}
+
+fake_event_t *story_open(uv_loop_t *loop, live_collector_t *collector) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  fake_event_t *fake = fake_event_add(7);
+  struct perf_event_attr attr;
+
+  story[0] = '\0';
+  story_attr(&attr);
+  live_init(loop, collector, &attr, NULL);
+  options.slice_us = LIVE_SLICE_US;
+  assert_int_equal(
+      uvperf_event_start(&collector->event, &options, story_on_record, NULL),
+      0);
+  return fake;
+}
+
+void story_append(fake_event_t *fake, uint32_t type) {
+  static record_builder_t builder;
+  record_values_t values;
+
+  record_values_init(&values);
+  record_build(&builder, type, &fake->attr, &values);
+  fake_ring_append(fake, builder.words, builder.size);
+}
+
+void story_append_header(fake_event_t *fake, uint32_t type, uint16_t size,
+                         size_t bytes) {
+  static uint64_t words[16];
+  struct perf_event_header header;
+
+  header.type = type;
+  header.misc = 0;
+  header.size = size;
+  memcpy(words, &header, sizeof(header));
+  fake_ring_append(fake, words, bytes);
+}
+
+void story_turns(uv_loop_t *loop, int nr) {
+  while (nr-- > 0)
+    uv_run(loop, UV_RUN_NOWAIT);
+}
+
+void story_on_slice(uvperf_event_t *event, int status,
+                    const uvperf_record_t *record) {
+  if (status == 0 && record == NULL)
+    tell("slice");
+  else
+    story_on_record(event, status, record);
+}

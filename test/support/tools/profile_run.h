@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What the profiler prints, picked apart. */
+#ifndef UVPERF_TEST_PROFILE_RUN_H
+#define UVPERF_TEST_PROFILE_RUN_H
+
+#include "tool_run.h"
+
+/* A row of the table. */
+typedef struct profile_row_s {
+  double percent;
+  unsigned long samples;
+  char command[64];
+  char place[256];
+} profile_row_t;
+
+/* A row of the table: 1, or 0 if it has not so many. */
+int profile_run_row(const sample_run_t *run, size_t index, profile_row_t *row);
+
+/* The samples that the last line tells. */
+unsigned long profile_run_samples(const sample_run_t *run);
+
+#endif

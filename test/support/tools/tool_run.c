@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs a sample with pipes for its output. Does not know what the right output
+ * is. */
+#include "tool_run.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void drop_privileges(void) {
+  if (geteuid() != 0)
+    return;
+  if (setgroups(0, NULL) != 0 || setresgid(65534, 65534, 65534) != 0 ||
+      setresuid(65534, 65534, 65534) != 0)
+    _exit(125);
+}
+
+/* Opened before privileges are dropped: the directories on the way to it may be
+ * closed to others. */
+void sample_run_exec(const char *const *args, int as_nobody) {
+  int fd = open(args[0], O_RDONLY | O_CLOEXEC);
+
+  if (as_nobody)
+    drop_privileges();
+  fexecve(fd, (char *const *)(uintptr_t)args, environ);
+  _exit(125);
+}
+
+static void exec_sample(const sample_run_t *run, int out, int err) {
+  if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
+    _exit(125);
+  if (run->prepare != NULL)
+    run->prepare();
+  sample_run_exec(run->args, run->as_nobody);
+}
+
+int sample_run_append(int fd, char *text, size_t size) {
+  size_t used = strlen(text);
+  ssize_t nr = read(fd, text + used, size - used - 1);
+
+  if (nr > 0)
+    text[used + (size_t)nr] = '\0';
+  return nr > 0;
+}
+
+static void interrupt(sample_run_t *run) {
+  run->interrupt_at = NULL;
+  if (run->work != NULL)
+    run->work(run);
+  if (run->interrupt_with != SAMPLE_RUN_NO_SIGNAL)
+    kill(run->pid, run->interrupt_with != 0 ? run->interrupt_with : SIGINT);
+}
+
+/* Of stdout: kept in the file if there is one. */
+static int collect_out(sample_run_t *run, int out) {
+  char bytes[65536];
+  ssize_t nr;
+
+  if (run->file == NULL)
+    return sample_run_append(out, run->out, sizeof(run->out));
+  nr = read(out, bytes, sizeof(bytes));
+  if (nr <= 0)
+    return 0;
+  assert_int_equal(fwrite(bytes, 1, (size_t)nr, run->file), nr);
+  return 1;
+}
+
+static void collect(sample_run_t *run, int out, int err) {
+  struct pollfd fds[2] = {{out, POLLIN, 0}, {err, POLLIN, 0}};
+
+  while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+    assert_true(poll(fds, 2, -1) > 0);
+    if (fds[0].revents != 0 && !collect_out(run, out))
+      fds[0].fd = -1;
+    if (fds[1].revents != 0 &&
+        !sample_run_append(err, run->err, sizeof(run->err)))
+      fds[1].fd = -1;
+    if (run->interrupt_at != NULL && strstr(run->err, run->interrupt_at))
+      interrupt(run);
+  }
+}
+
+void sample_run(sample_run_t *run) {
+  int out[2], err[2], status;
+
+  assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+  assert_int_equal(pipe2(err, O_CLOEXEC), 0);
+  run->pid = fork();
+  assert_true(run->pid >= 0);
+  if (run->pid == 0)
+    exec_sample(run, out[1], err[1]);
+  close(out[1]);
+  close(err[1]);
+  collect(run, out[0], err[0]);
+  close(out[0]);
+  close(err[0]);
+  assert_int_equal(waitpid(run->pid, &status, 0), run->pid);
+  run->status =
+      WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void sample_run_expect_status(const sample_run_t *run, int status) {
+  if (run->status != status)
+    print_error("stdout:\n%s\nstderr:\n%s\n", run->out, run->err);
+  assert_int_equal(run->status, status);
+}
+
+void sample_run_expect_text(const char *text, const char *part) {
+  if (strstr(text, part) == NULL)
+    print_error("no '%s' in:\n%s\n", part, text);
+  assert_non_null(strstr(text, part));
+}
+
+void sample_run_ends(sample_run_t *run, int status, const char *told) {
+  sample_run(run);
+  sample_run_expect_status(run, status);
+  sample_run_expect_text(run->err, told);
+}
+
+long sample_run_paranoid(void) {
+  FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+  long level = 0;
+
+  assert_non_null(file);
+  assert_int_equal(fscanf(file, "%ld", &level), 1);
+  fclose(file);
+  return level;
+}

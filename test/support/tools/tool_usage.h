@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* What every sample does with input that cannot be right and with targets that
+ * it cannot have. Each of these runs the sample at `path` and asserts. */
+#ifndef UVPERF_TEST_TOOL_USAGE_H
+#define UVPERF_TEST_TOOL_USAGE_H
+
+#include <stddef.h>
+
+#include "tool_run.h"
+
+/* A command line that is refused, and part of what is said. */
+typedef struct sample_usage_s {
+  const char *args[5];
+  const char *message;
+} sample_usage_t;
+
+void sample_usage_refused(const char *path, const sample_usage_t *cases,
+                          size_t nr);
+void sample_usage_help(const char *path, const char *first_words);
+void sample_usage_missing_command(const char *path);
+void sample_usage_missing_process(const char *path);
+
+/* Skips where the whole machine is open to everybody. */
+void sample_usage_unprivileged(const char *path, const char *remedy,
+                               const char *test);
+
+/* With stdin, stdout and stderr closed in turn it ends with status 0:
+ * uv_loop_close() asserts that its fds are none of the first three. `args` are
+ * words of the shell. */
+void sample_usage_closed_fds(const char *path, const char *args);
+
+/* These add -o and a file to the arguments of a run. */
+
+/* It ends with status 1 and a message that begins with its name. */
+void sample_usage_bad_file(const sample_run_t *with, const char *name);
+
+/* The sample's own lines are in `text`, of at least 64 KB; its command's are on
+ * stdout: "hello". */
+void sample_usage_good_file(sample_run_t *run, char *text, size_t size);
+
+/* It has more to write than the 1,024 bytes that a file may have. */
+void sample_usage_limited_file(sample_run_t *run);
+
+/* The reader of stdout is there until the sample has ended, and does not read:
+ * the sample says so, counts what is lost, and ends with status 1. */
+void sample_usage_never_read(sample_run_t *run);
+
+#endif

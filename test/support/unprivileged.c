@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "unprivileged.h"
+
+#include <sys/mman.h>
+
+#include "host/system.h"
+
+typedef struct errand_s {
+  const nobody_line_t *lines;
+  nobody_report_t *reports;
+  size_t nr;
+  void (*drop)(void);
+} errand_t;
+
+static int run_lines(void *arg) {
+  errand_t *errand = arg;
+  size_t i;
+
+  errand->drop();
+  for (i = 0; i < errand->nr; i++) {
+    errand->lines[i].run(&errand->reports[i]);
+    errand->reports[i].has_run = 1;
+  }
+  return 0;
+}
+
+static size_t count_complaints(const errand_t *errand) {
+  size_t complaints = 0;
+  size_t i;
+
+  for (i = 0; i < errand->nr; i++) {
+    const nobody_report_t *report = &errand->reports[i];
+    const char *name = errand->lines[i].name;
+
+    if (!report->has_run)
+      print_error("%s: did not end: %s\n", name, report->wrong);
+    else if (report->wrong[0] != '\0')
+      print_error("%s: %s\n", name, report->wrong);
+    else if (report->absent[0] != '\0')
+      print_message("%s: not here: %s\n", name, report->absent);
+    complaints += !report->has_run || report->wrong[0] != '\0';
+  }
+  return complaints;
+}
+
+static void run(const nobody_line_t *lines, size_t nr, void (*drop)(void)) {
+  size_t size = nr * sizeof(nobody_report_t);
+  errand_t errand = {lines, NULL, nr, drop};
+  size_t complaints;
+  void *shared;
+  int status;
+
+  shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                -1, 0);
+  assert_ptr_not_equal(shared, MAP_FAILED);
+  errand.reports = shared;
+  status = support_wait(support_fork(run_lines, &errand));
+  complaints = count_complaints(&errand);
+  assert_int_equal(munmap(shared, size), 0);
+  assert_int_equal(complaints, 0);
+  assert_int_equal(status, 0);
+}
+
+void nobody_run(const char *test, const nobody_line_t *lines, size_t nr) {
+  explain_need_paranoid(test, 2, 2);
+  run(lines, nr, explain_drop_privileges);
+}
+
+void nobody_run_with_perfmon(const char *test, const nobody_line_t *lines,
+                             size_t nr) {
+  support_need_root(test);
+  explain_need_paranoid(test, 2, 2);
+  if (uvperf__system_is_before("", 5, 8) != 0)
+    support_skip(test, "Linux 5.8, for CAP_PERFMON");
+  run(lines, nr, explain_drop_all_but_perfmon);
+}
+
+void nobody_wrong(nobody_report_t *report, const char *format, ...) {
+  va_list args;
+
+  if (report->wrong[0] != '\0')
+    return;
+  va_start(args, format);
+  vsnprintf(report->wrong, sizeof(report->wrong), format, args);
+  va_end(args);
+}
+
+void nobody_absent(nobody_report_t *report, const char *what) {
+  snprintf(report->absent, sizeof(report->absent), "%s", what);
+}
+
+typedef struct tally_s {
+  const nobody_stream_t *stream;
+  uint64_t right;
+  uint64_t wrong;
+  uint32_t wrong_type;
+} tally_t;
+
+static void on_record(uvperf_event_t *event, int status,
+                      const uvperf_record_t *record) {
+  tally_t *tally = event->data;
+  int verdict = -1;
+
+  if (status == 0 && record != NULL && tally->stream->judge != NULL)
+    verdict = tally->stream->judge(record);
+  if (verdict > 0)
+    tally->right += 1;
+  if (verdict >= 0)
+    return;
+  tally->wrong += 1;
+  tally->wrong_type = record == NULL ? 0 : record->type;
+}
+
+static void close_all(nobody_report_t *report, uv_loop_t *loop,
+                      uvperf_event_t *event) {
+  if (event != NULL)
+    uvperf_event_close(event, NULL);
+  uv_run(loop, UV_RUN_DEFAULT);
+  if (uv_loop_close(loop) != 0)
+    nobody_wrong(report, "the loop was not empty");
+}
+
+/* Gives what came: what was not provoked is not waited for. */
+static void deliver(nobody_report_t *report, uv_loop_t *loop,
+                    uvperf_event_t *event, tally_t *tally) {
+  const nobody_stream_t *stream = tally->stream;
+  int rc;
+
+  event->data = tally;
+  rc = uvperf_event_start(event, NULL, on_record, NULL);
+  if (rc != 0)
+    nobody_wrong(report, "start gave %d", rc);
+  if (stream->provoke != NULL)
+    stream->provoke();
+  uvperf_event_disable(event, NULL);
+  live_run_until(loop, &tally->right, stream->least);
+  uvperf_event_flush(event);
+}
+
+void nobody_stream(nobody_report_t *report, const nobody_stream_t *stream) {
+  tally_t tally = {stream, 0, 0, 0};
+  uvperf_event_t event;
+  uvperf_error_t error;
+  uv_loop_t loop;
+
+  uv_loop_init(&loop);
+  if (uvperf_event_init(&loop, &event, &stream->attr, NULL, &error) != 0) {
+    nobody_wrong(report, "%d: %s", error.code, error.reason);
+    close_all(report, &loop, NULL);
+    return;
+  }
+  deliver(report, &loop, &event, &tally);
+  close_all(report, &loop, &event);
+  if (tally.wrong != 0)
+    nobody_wrong(report, "%d records were wrong, the last of type %d",
+                 (int)tally.wrong, (int)tally.wrong_type);
+  if (tally.right < stream->least ||
+      (stream->most != 0 && tally.right > stream->most))
+    nobody_wrong(report, "%d records came", (int)tally.right);
+}
+
+void nobody_count(nobody_report_t *report, const struct perf_event_attr *attr,
+                  void (*provoke)(void), uint64_t least, uint64_t most) {
+  uvperf_count_t count = {0};
+  uvperf_event_t event;
+  uvperf_error_t error;
+  uv_loop_t loop;
+  int rc;
+
+  uv_loop_init(&loop);
+  if (uvperf_event_init(&loop, &event, attr, NULL, &error) != 0) {
+    nobody_wrong(report, "%d: %s", error.code, error.reason);
+    close_all(report, &loop, NULL);
+    return;
+  }
+  rc = uvperf_event_start(&event, NULL, NULL, NULL);
+  provoke();
+  uvperf_event_disable(&event, NULL);
+  if (rc == 0)
+    rc = uvperf_event_read(&event, &count);
+  close_all(report, &loop, &event);
+  if (rc != 0 || count.value < least || count.value > most)
+    nobody_wrong(report, "start and read gave %d, %llu were counted", rc,
+                 (unsigned long long)count.value);
+}
+
+void nobody_opens(nobody_report_t *report, const struct perf_event_attr *attr,
+                  int pid, int cpu) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  uvperf_event_t event;
+  uvperf_error_t error;
+  uv_loop_t loop;
+  int rc;
+
+  options.pid = pid;
+  options.cpu = cpu;
+  uv_loop_init(&loop);
+  rc = uvperf_event_init(&loop, &event, attr, &options, &error);
+  if (rc != 0)
+    nobody_wrong(report, "%d: %s", error.code, error.reason);
+  close_all(report, &loop, rc == 0 ? &event : NULL);
+}
+
+void nobody_refused(nobody_report_t *report, const struct perf_event_attr *attr,
+                    int pid, int cpu, int code, const char *piece) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  uvperf_event_t event;
+  uvperf_error_t error;
+  uv_loop_t loop;
+  int rc;
+
+  memset(&error, 0, sizeof(error));
+  options.pid = pid;
+  options.cpu = cpu;
+  uv_loop_init(&loop);
+  rc = uvperf_event_init(&loop, &event, attr, &options, &error);
+  if (rc == 0)
+    nobody_wrong(report, "was not refused");
+  else if (rc != code || error.code != code ||
+           error.cause != UVPERF_CAUSE_PERMISSION ||
+           strstr(error.reason, piece) == NULL)
+    nobody_wrong(report, "%d, %s, without \"%s\": %s", rc,
+                 uvperf_cause_name(error.cause), piece, error.reason);
+  close_all(report, &loop, rc == 0 ? &event : NULL);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* What a user without privileges may do, line by line: the lines run in one
+ * forked child that has dropped what it had, and report to their test through
+ * shared memory, as a child must not assert. */
+#ifndef UVPERF_TEST_UNPRIVILEGED_H
+#define UVPERF_TEST_UNPRIVILEGED_H
+
+#include "explain_check.h"
+#include "live.h"
+
+/* What a line has to say; only the first complaint is kept. */
+typedef struct nobody_report_s {
+  int has_run;
+  char absent[128]; /* what this machine does not have; "" if all is there */
+  char wrong[384];  /* "" if nothing */
+} nobody_report_t;
+
+typedef struct nobody_line_s {
+  const char *name;
+  void (*run)(nobody_report_t *report);
+} nobody_line_t;
+
+/* Skips the test unless perf_event_paranoid is 2 and the process can be, or is,
+ * without privileges; then runs the lines and fails it for any complaint. A
+ * line that lacks something is named on standard output. */
+void nobody_run(const char *test, const nobody_line_t *lines, size_t nr);
+
+/* The same for a child that has kept CAP_PERFMON alone; needs root. */
+void nobody_run_with_perfmon(const char *test, const nobody_line_t *lines,
+                             size_t nr);
+
+void nobody_wrong(nobody_report_t *report, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void nobody_absent(nobody_report_t *report, const char *what);
+
+/* An event of the calling thread, delivered by a loop of its own. */
+typedef struct nobody_stream_s {
+  struct perf_event_attr attr;
+  /* Makes what is to be recorded; NULL: nothing can. */
+  void (*provoke)(void);
+  /* 1 for a record that is right, 0 for one of other things, -1 for a wrong
+   * one. */
+  int (*judge)(const uvperf_record_t *record);
+  uint64_t least; /* right records that must come */
+  uint64_t most;  /* and may; 0 is any number */
+} nobody_stream_t;
+
+/* Opens it, starts it, provokes, and complains of what does not come or is
+ * wrong. */
+void nobody_stream(nobody_report_t *report, const nobody_stream_t *stream);
+
+/* Counts what the function provokes: from least to most. */
+void nobody_count(nobody_report_t *report, const struct perf_event_attr *attr,
+                  void (*provoke)(void), uint64_t least, uint64_t most);
+
+/* Complains unless init succeeds; starts nothing. */
+void nobody_opens(nobody_report_t *report, const struct perf_event_attr *attr,
+                  int pid, int cpu);
+
+/* Complains unless init fails like this. */
+void nobody_refused(nobody_report_t *report, const struct perf_event_attr *attr,
+                    int pid, int cpu, int code, const char *piece);
+
+#endif
