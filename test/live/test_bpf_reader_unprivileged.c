@@ -27,7 +27,7 @@ static void end(void) {
   live_bpf_reader_unmake(&owner);
 }
 
-static void refuse(nobody_report_t *report, int map_fd, const char *path,
+static void refuse(unprivileged_report_t *report, int map_fd, const char *path,
                    int code, const char *piece) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   uvperf_bpf_reader_t reader;
@@ -44,21 +44,22 @@ static void refuse(nobody_report_t *report, int map_fd, const char *path,
   if (rc != code || error.code != code ||
       error.cause != UVPERF_CAUSE_PERMISSION ||
       strstr(error.reason, piece) == NULL)
-    nobody_wrong(report, "%d, %s, without \"%s\": %s", rc,
-                 uvperf_cause_name(error.cause), piece, error.reason);
+    unprivileged_wrong(report, "%d, %s, without \"%s\": %s", rc,
+                       uvperf_cause_name(error.cause), piece, error.reason);
   if (support_count_fds() != fds)
-    nobody_wrong(report, "fds were left");
+    unprivileged_wrong(report, "fds were left");
   uv_run(&loop, UV_RUN_DEFAULT);
   if (uv_loop_close(&loop) != 0)
-    nobody_wrong(report, "the loop was not empty");
+    unprivileged_wrong(report, "the loop was not empty");
 }
 
-static void cpus_are_refused(nobody_report_t *report) {
+static void cpus_are_refused(unprivileged_report_t *report) {
   refuse(report, owner.array, NULL, UV_EACCES, "CAP_PERFMON");
 }
 
 /* As bpffs is by default. */
-static void path_below_a_directory_of_root_is_refused(nobody_report_t *report) {
+static void
+path_below_a_directory_of_root_is_refused(unprivileged_report_t *report) {
   char path[sizeof(directory) + 16];
 
   snprintf(path, sizeof(path), "%s/events", directory);
@@ -66,7 +67,7 @@ static void path_below_a_directory_of_root_is_refused(nobody_report_t *report) {
 }
 
 static void unprivileged_reader_is_refused_with_the_reason(void **state) {
-  static const nobody_line_t lines[] = {
+  static const unprivileged_line_t lines[] = {
       {"CPUs", cpus_are_refused},
       {"a path", path_below_a_directory_of_root_is_refused},
   };
@@ -75,14 +76,14 @@ static void unprivileged_reader_is_refused_with_the_reason(void **state) {
   support_need_root(__func__);
   begin(__func__);
   assert_non_null(mkdtemp(directory));
-  nobody_run(__func__, lines, 2);
+  unprivileged_run(__func__, lines, 2);
   assert_int_equal(rmdir(directory), 0);
   end();
 }
 
 /* Its file of the map is the caller's, as BPF_MAP_GET_FD_BY_ID takes
  * CAP_SYS_ADMIN. */
-static void map_is_read(nobody_report_t *report) {
+static void map_is_read(unprivileged_report_t *report) {
   live_bpf_reader_t live;
   uvperf_error_t error;
   uv_loop_t loop;
@@ -93,28 +94,28 @@ static void map_is_read(nobody_report_t *report) {
   uv_loop_init(&loop);
   rc = uvperf_bpf_reader_init(&loop, &live.reader, owner.array, NULL, &error);
   if (rc != 0) {
-    nobody_wrong(report, "init: %d: %s", rc, error.reason);
+    unprivileged_wrong(report, "init: %d: %s", rc, error.reason);
     return;
   }
   rc = uvperf_bpf_reader_start(&live.reader, NULL, live_bpf_reader_on_sample,
                                &error);
   if (rc != 0)
-    nobody_wrong(report, "start: %d: %s", rc, error.reason);
+    unprivileged_wrong(report, "start: %d: %s", rc, error.reason);
   live_worker_do(&programs);
   if (rc == 0 && !live_run_until(&loop, &live.samples, 5))
-    nobody_wrong(report, "%d samples came", (int)live.samples);
+    unprivileged_wrong(report, "%d samples came", (int)live.samples);
   uvperf_bpf_reader_close(&live.reader, live_bpf_reader_on_close);
   uv_run(&loop, UV_RUN_DEFAULT);
   if (uv_loop_close(&loop) != 0 || live.closed != 1 || live.strange != 0)
-    nobody_wrong(report, "it was not closed, or samples were strange");
+    unprivileged_wrong(report, "it was not closed, or samples were strange");
 }
 
 static void reader_with_perfmon_and_an_fd_of_the_map_works(void **state) {
-  static const nobody_line_t lines[] = {{"a map", map_is_read}};
+  static const unprivileged_line_t lines[] = {{"a map", map_is_read}};
 
   (void)state;
   begin(__func__);
-  nobody_run_with_perfmon(__func__, lines, 1);
+  unprivileged_run_with_perfmon(__func__, lines, 1);
   /* What it put there by a file that is still open it has taken out. */
   assert_true(live_bpf_reader_send(&owner, 0, 24) < 0);
   end();

@@ -28,7 +28,7 @@ static unsigned count_records(uvperf__counters_t *counters, uint32_t type) {
   return nr;
 }
 
-static uvperf__counters_t *open_own(nobody_report_t *report,
+static uvperf__counters_t *open_own(unprivileged_report_t *report,
                                     counters_make_t *make) {
   uvperf__counters_t *counters;
   uvperf_error_t error;
@@ -37,26 +37,26 @@ static uvperf__counters_t *open_own(nobody_report_t *report,
   make->options.flags = UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER;
   counters_add(make, UVPERF_TARGET_SELF);
   if (uvperf__counters_new(&counters, &make->options, &error) != 0) {
-    nobody_wrong(report, "%s", error.reason);
+    unprivileged_wrong(report, "%s", error.reason);
     return NULL;
   }
   if (uvperf__counters_failures(counters, &nr) != NULL)
-    nobody_wrong(report, "%s",
-                 uvperf__counters_failures(counters, &nr)->error.reason);
+    unprivileged_wrong(report, "%s",
+                       uvperf__counters_failures(counters, &nr)->error.reason);
   uvperf__counters_enable(counters, NULL);
   return counters;
 }
 
-static void expect(nobody_report_t *report, uvperf__counters_t *counters,
+static void expect(unprivileged_report_t *report, uvperf__counters_t *counters,
                    uint32_t type, unsigned least) {
   unsigned nr = count_records(counters, type);
 
   if (nr < least)
-    nobody_wrong(report, "%u records of type %u", nr, type);
+    unprivileged_wrong(report, "%u records of type %u", nr, type);
   uvperf__counters_free(counters);
 }
 
-static void samples_come(nobody_report_t *report) {
+static void samples_come(unprivileged_report_t *report) {
   char *region = live_region();
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -70,7 +70,7 @@ static void samples_come(nobody_report_t *report) {
   live_region_free(region);
 }
 
-static void side_band_comes(nobody_report_t *report) {
+static void side_band_comes(unprivileged_report_t *report) {
   uvperf__counters_t *counters;
   counters_make_t make;
 
@@ -84,13 +84,13 @@ static void side_band_comes(nobody_report_t *report) {
 }
 
 static void unprivileged_records_come(void **state) {
-  static const nobody_line_t lines[] = {
+  static const unprivileged_line_t lines[] = {
       {"samples", samples_come},
       {"side-band", side_band_comes},
   };
 
   (void)state;
-  nobody_run(__func__, lines, sizeof(lines) / sizeof(lines[0]));
+  unprivileged_run(__func__, lines, sizeof(lines) / sizeof(lines[0]));
 }
 
 int main(void) {

@@ -31,7 +31,7 @@ static uvperf_set_count_t count_syscalls(const char *test, uint32_t flags) {
   options.targets = &target;
   options.nr_targets = 1;
   options.flags = flags;
-  reading = user_events_reading();
+  reading = user_page_events_reading();
   assert_int_equal(uvperf__counters_new(&counters, &options, NULL), 0);
   assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
   live_syscall(11);
@@ -94,7 +94,7 @@ static void live_tsc_has_no_page(void **state) {
   if (uvperf_attr_parse(&attr, "msr/tsc/", &error) != 0)
     support_skip(__func__, "PMU msr with its event tsc");
   support_need_kernel_side(__func__); /* it cannot be left out of such events */
-  reading = user_events_reading();
+  reading = user_page_events_reading();
   support_count_rings(&before);
   assert_int_equal(open_one(&attr, &counters), 0);
   support_count_rings(&after);
@@ -139,7 +139,7 @@ static void live_count_lies_between_two_of_read(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  reading = user_events_reading();
+  reading = user_page_events_reading();
   uvperf_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
   attr.exclude_kernel = 1;
   if (open_one(&attr, &counters) != 0) {

@@ -241,7 +241,7 @@ static void event_with_inherit_thread_counts_no_process(void **state) {
     assert_int_equal(uv_thread_create(&thread, three_calls, NULL), 0);
     assert_int_equal(uv_thread_join(&thread), 0);
     assert_int_equal(support_wait(support_fork(five_calls, NULL)), 0);
-    assert_int_equal(control_count(&collector), threads_only ? 5 : 10);
+    assert_int_equal(live_control_count(&collector), threads_only ? 5 : 10);
     live_close(&collector);
   }
 }
@@ -310,11 +310,11 @@ static void event_with_a_clock_that_cannot_be_is_einval(void **state) {
   live_write_attr(&attr, PERF_SAMPLE_TIME);
   set(__func__, &attr, UVPERF_ATTR_USE_CLOCKID, 1);
   set(__func__, &attr, UVPERF_ATTR_CLOCKID, CLOCK_THREAD_CPUTIME_ID);
-  control_expect_refused(
+  live_control_expect_refused(
       uvperf_event_init(*state, &collector.event, &attr, NULL, &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "use_clockid takes MONOTONIC");
   set(__func__, &attr, UVPERF_ATTR_CLOCKID, CLOCK_REALTIME);
-  control_expect_refused(
+  live_control_expect_refused(
       uvperf_event_init(*state, &collector.event, &attr, NULL, &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "only software events take");
 }
@@ -344,8 +344,8 @@ static void event_with_aux_action_of_no_such_pmu_is_refused(void **state) {
     rc = uvperf_event_init(*state, &collector.event, &attr, NULL, &error);
     if (rc == UV_EINVAL && error.cause == UVPERF_CAUSE_OLD_KERNEL)
       support_skip(__func__, error.reason);
-    control_expect_refused(rc, &error, actions[i].code,
-                           UVPERF_CAUSE_NOT_SUPPORTED, "AUX");
+    live_control_expect_refused(rc, &error, actions[i].code,
+                                UVPERF_CAUSE_NOT_SUPPORTED, "AUX");
   }
 }
 
@@ -374,11 +374,12 @@ static void event_with_precise_ip_opens_or_says_why_not(void **state) {
     set(__func__, &attr, UVPERF_ATTR_PRECISE_IP, level);
     rc = uvperf_event_init(*state, &collector.event, &attr, NULL, &error);
     if (rc == UV_ENOENT) {
-      control_expect_refused(rc, &error, UV_ENOENT, UVPERF_CAUSE_NO_EVENT,
-                             "there is no PMU");
+      live_control_expect_refused(rc, &error, UV_ENOENT, UVPERF_CAUSE_NO_EVENT,
+                                  "there is no PMU");
     } else if (rc == UV_ENOTSUP) {
-      control_expect_refused(rc, &error, UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED,
-                             "this precise_ip: lower it");
+      live_control_expect_refused(rc, &error, UV_ENOTSUP,
+                                  UVPERF_CAUSE_NOT_SUPPORTED,
+                                  "this precise_ip: lower it");
     } else {
       assert_int_equal(rc, 0);
       collector.event.data = &collector;

@@ -27,7 +27,7 @@ static void open_syscall(uv_loop_t *loop, live_collector_t *collector,
   struct perf_event_attr attr;
 
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
-  control_begin(loop, collector, &attr);
+  live_control_begin(loop, collector, &attr);
 }
 
 /* -- SET_BPF -------------------------------------------------------------- */
@@ -45,13 +45,13 @@ static void event_program_on_a_tracepoint_drops_by_0(void **state) {
   assert_int_equal(uvperf_event_enable(&other.event, NULL), 0);
   call_getpgid(own_argument(), 5);
   live_syscall(3);
-  control_expect_records(&collector, 3);
-  assert_int_equal(control_count(&collector), 3);
+  live_control_expect_records(&collector, 3);
+  assert_int_equal(live_control_count(&collector), 3);
   /* It decides for the event that has none, too, until it is gone. */
-  control_expect_records(&other, 3);
+  live_control_expect_records(&other, 3);
   live_close(&collector);
   call_getpgid(own_argument(), 4);
-  control_expect_records(&other, 7);
+  live_control_expect_records(&other, 7);
   live_close(&other);
 }
 
@@ -64,7 +64,7 @@ static void event_program_on_a_tracepoint_passes_by_1(void **state) {
   assert_int_equal(uvperf_event_set_bpf(&collector.event, program, NULL), 0);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   call_getpgid(own_argument(), 5);
-  control_expect_records(&collector, 5);
+  live_control_expect_records(&collector, 5);
   live_close(&collector);
   close(program);
 }
@@ -86,7 +86,7 @@ static void event_program_on_a_tracepoint_runs_once_attached(void **state) {
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   call_getpgid(own_argument(), 4);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 7);
-  control_expect_records(&collector, 4);
+  live_control_expect_records(&collector, 4);
   live_close(&collector);
   call_getpgid(own_argument(), 5);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 7);
@@ -106,18 +106,18 @@ static void event_program_on_samples_drops_by_0_passes_by_1(void **state) {
     program = live_bpf_constant(__func__, BPF_PROG_TYPE_PERF_EVENT, verdict);
     region = live_region();
     live_touch_attr(&attr, PERF_SAMPLE_IP);
-    control_begin(*state, &collector, &attr);
+    live_control_begin(*state, &collector, &attr);
     assert_int_equal(uvperf_event_set_bpf(&collector.event, program, NULL), 0);
-    control_expect_refused(
+    live_control_expect_refused(
         uvperf_event_set_bpf(&collector.event, program, &error), &error,
         UV_EEXIST, UVPERF_CAUSE_EXISTS, "it has a program");
     assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
     assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
     live_touch(region);
     assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
-    control_expect_records(&collector, verdict ? LIVE_PAGES : 0);
+    live_control_expect_records(&collector, verdict ? LIVE_PAGES : 0);
     /* Counted in any case, unlike on a tracepoint. */
-    assert_int_equal(control_count(&collector), LIVE_PAGES);
+    assert_int_equal(live_control_count(&collector), LIVE_PAGES);
     live_close(&collector);
     live_region_free(region);
     close(program);
@@ -135,8 +135,8 @@ static void event_program_on_a_clock_drops_by_0(void **state) {
   uvperf_attr_set_wakeup_bytes(&attr, 1);
   attr.sample_type = PERF_SAMPLE_IP;
   attr.exclude_kernel = 1;
-  control_begin(*state, &with, &attr);
-  control_begin(*state, &without, &attr);
+  live_control_begin(*state, &with, &attr);
+  live_control_begin(*state, &without, &attr);
   assert_int_equal(uvperf_event_set_bpf(&with.event, drop, NULL), 0);
   assert_int_equal(uvperf_event_enable(&with.event, NULL), 0);
   assert_int_equal(uvperf_event_enable(&without.event, NULL), 0);
@@ -159,24 +159,25 @@ static void event_set_bpf_of_what_does_not_fit_is_refused(void **state) {
   uvperf_error_t error;
 
   open_syscall(*state, &collector, id);
-  control_expect_refused(uvperf_event_set_bpf(event, sampler, &error), &error,
-                         UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         "the program has type 7, and the event takes "
-                         "BPF_PROG_TYPE_TRACEPOINT (5)");
-  control_expect_refused(uvperf_event_set_bpf(event, null, &error), &error,
-                         UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "is no BPF program");
-  control_expect_refused(uvperf_event_set_bpf(event, -1, &error), &error,
-                         UV_EBADF, UVPERF_CAUSE_ARGUMENT,
-                         "-1 is not an open fd");
-  control_expect_refused(uvperf_event_set_bpf(event, beyond, &error), &error,
-                         UV_EACCES, UVPERF_CAUSE_ARGUMENT,
-                         "behind the tracepoint's fields");
+  live_control_expect_refused(uvperf_event_set_bpf(event, sampler, &error),
+                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                              "the program has type 7, and the event takes "
+                              "BPF_PROG_TYPE_TRACEPOINT (5)");
+  live_control_expect_refused(uvperf_event_set_bpf(event, null, &error), &error,
+                              UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                              "is no BPF program");
+  live_control_expect_refused(uvperf_event_set_bpf(event, -1, &error), &error,
+                              UV_EBADF, UVPERF_CAUSE_ARGUMENT,
+                              "-1 is not an open fd");
+  live_control_expect_refused(uvperf_event_set_bpf(event, beyond, &error),
+                              &error, UV_EACCES, UVPERF_CAUSE_ARGUMENT,
+                              "behind the tracepoint's fields");
   live_close(&collector);
   live_touch_attr(&attr, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
-  control_expect_refused(uvperf_event_set_bpf(event, beyond, &error), &error,
-                         UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         "BPF_PROG_TYPE_PERF_EVENT (7)");
+  live_control_expect_refused(uvperf_event_set_bpf(event, beyond, &error),
+                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                              "BPF_PROG_TYPE_PERF_EVENT (7)");
   live_close(&collector);
   close(sampler);
   close(beyond);
@@ -193,13 +194,13 @@ static void event_set_bpf_twice_is_eexist(void **state) {
   open_syscall(*state, &collector, id);
   open_syscall(*state, &other, id);
   assert_int_equal(uvperf_event_set_bpf(&collector.event, program, NULL), 0);
-  control_expect_refused(
+  live_control_expect_refused(
       uvperf_event_set_bpf(&collector.event, another, &error), &error,
       UV_EEXIST, UVPERF_CAUSE_EXISTS, "it has a program");
   /* bpf_prog_array_copy: not the same one twice on one tracepoint, either. */
-  control_expect_refused(uvperf_event_set_bpf(&other.event, program, &error),
-                         &error, UV_EEXIST, UVPERF_CAUSE_EXISTS,
-                         "through another event");
+  live_control_expect_refused(
+      uvperf_event_set_bpf(&other.event, program, &error), &error, UV_EEXIST,
+      UVPERF_CAUSE_EXISTS, "through another event");
   assert_int_equal(uvperf_event_set_bpf(&other.event, another, NULL), 0);
   live_close(&other);
   live_close(&collector);
@@ -229,7 +230,7 @@ static void event_query_bpf_tells_the_programs_id(void **state) {
     found += ids[i] == live_bpf_id(program);
   assert_int_equal(found, 1);
   nr = 0;
-  control_expect_refused(
+  live_control_expect_refused(
       uvperf_event_query_bpf(&collector.event, NULL, &nr, &error), &error,
       UV_ENOSPC, UVPERF_CAUSE_BPF_PROGRAMS, "attached");
   assert_in_range(nr, 1, 64);
@@ -249,7 +250,7 @@ static void event_query_bpf_of_no_tracepoint_is_einval(void **state) {
   support_need_root(__func__);
   live_touch_attr(&attr, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
-  control_expect_refused(
+  live_control_expect_refused(
       uvperf_event_query_bpf(&collector.event, ids, &nr, &error), &error,
       UV_EINVAL, UVPERF_CAUSE_NOT_SUPPORTED, "PERF_TYPE_TRACEPOINT");
   assert_int_equal(nr, 1);
@@ -275,11 +276,11 @@ static void event_set_bpf_on_a_full_tracepoint_is_e2big(void **state) {
     close(program);
     program = live_bpf_constant(__func__, BPF_PROG_TYPE_TRACEPOINT, 1);
   }
-  control_expect_refused(rc, &error, UV_E2BIG, UVPERF_CAUSE_BPF_PROGRAMS,
-                         "64 programs are attached");
+  live_control_expect_refused(rc, &error, UV_E2BIG, UVPERF_CAUSE_BPF_PROGRAMS,
+                              "64 programs are attached");
   assert_int_equal(error.limit, 64);
   nr = 8;
-  control_expect_refused(
+  live_control_expect_refused(
       uvperf_event_query_bpf(&collectors[0].event, ids, &nr, &error), &error,
       UV_ENOSPC, UVPERF_CAUSE_BPF_PROGRAMS, "give room for so many");
   assert_in_range(nr, 9, 64);

@@ -24,15 +24,15 @@ static void event_set_filter_passes_what_matches(void **state) {
   uvperf_error_t error;
 
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
-  control_begin(*state, &collector, &attr);
-  control_expect_refused(
+  live_control_begin(*state, &collector, &attr);
+  live_control_expect_refused(
       uvperf_event_set_filter(&collector.event, "nonsense ==", &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"nonsense ==\" is no filter");
   /* A field without a name, which the kernel calls EPERM. */
-  control_expect_refused(
+  live_control_expect_refused(
       uvperf_event_set_filter(&collector.event, "== 1", &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"== 1\" is no filter");
-  control_expect_refused(
+  live_control_expect_refused(
       uvperf_event_set_filter(&collector.event, "nofield == 1", &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"nofield == 1\"");
   /* What was refused is not set. */
@@ -44,10 +44,10 @@ static void event_set_filter_passes_what_matches(void **state) {
   call_getpgid(78, 5);
   call_getpgid(1000000, 6);
   call_getpgid(1000001, 4);
-  control_expect_records(&collector, 7);
+  live_control_expect_records(&collector, 7);
   /* perf_tp_event_match: the others are not counted either. */
-  assert_int_equal(control_count(&collector), 7);
-  control_expect_refused(
+  assert_int_equal(live_control_count(&collector), 7);
+  live_control_expect_refused(
       uvperf_event_set_filter(&collector.event, "pid == 1", &error), &error,
       UV_EEXIST, UVPERF_CAUSE_EXISTS, "it has a filter");
   live_close(&collector);
@@ -64,7 +64,7 @@ static void event_set_filter_that_cannot_be_is_einval(void **state) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   attr.exclude_kernel = 1;
   live_init(*state, &collector, &attr, NULL);
-  control_expect_refused(
+  live_control_expect_refused(
       uvperf_event_set_filter(&collector.event, "pid == 1", &error), &error,
       UV_EINVAL, UVPERF_CAUSE_NOT_SUPPORTED, "only tracepoints");
   live_close(&collector);
@@ -76,7 +76,7 @@ static void event_set_filter_that_cannot_be_is_einval(void **state) {
   longest[page] = '\0';
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
-  control_expect_refused(
+  live_control_expect_refused(
       uvperf_event_set_filter(&collector.event, longest, &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "less than a page");
   longest[page - 1] = '\0';
@@ -93,10 +93,10 @@ static void event_set_filter_that_is_not_closed_is_told(void **state) {
 
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
-  control_expect_refused(
+  live_control_expect_refused(
       uvperf_event_set_filter(&collector.event, "(pid == 1", &error), &error,
       UV_ENOENT, UVPERF_CAUSE_ARGUMENT, "a bracket of \"(pid == 1\"");
-  control_expect_refused(
+  live_control_expect_refused(
       uvperf_event_set_filter(&collector.event, "comm ~ \"x", &error), &error,
       UV_ESRCH, UVPERF_CAUSE_ARGUMENT, "a quotation mark of");
   live_close(&collector);
@@ -123,24 +123,24 @@ static void event_pause_drops_and_resume_tells_how_many(void **state) {
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
   live_begin(*state, &collector, &attr, NULL, on_lost, &lost);
   live_syscall(2);
-  control_expect_records(&collector, 2);
+  live_control_expect_records(&collector, 2);
   assert_int_equal(uvperf_event_pause(event, NULL), 0);
   assert_int_equal(uvperf_event_pause(event, NULL), 0);
   live_syscall(5);
-  control_expect_records(&collector, 2);
+  live_control_expect_records(&collector, 2);
   assert_int_equal(uvperf_event_resume(event, NULL), 0);
   assert_int_equal(uvperf_event_resume(event, NULL), 0);
   live_turns_in(*state, 1);
   assert_int_equal(lost, 0); /* not before the next record */
   live_syscall(1);
-  control_expect_records(&collector, 4);
+  live_control_expect_records(&collector, 4);
   assert_int_equal(lost, 5);
   live_syscall(1);
-  control_expect_records(&collector, 5);
+  live_control_expect_records(&collector, 5);
   assert_int_equal(lost, 5);
   uvperf_event_stats(event, &stats);
   assert_int_equal(stats.lost_records, 5);
-  assert_int_equal(control_count(&collector), 9);
+  assert_int_equal(live_control_count(&collector), 9);
   live_close(&collector);
 }
 
@@ -182,14 +182,14 @@ static void event_pause_before_start_lasts_until_resume(void **state) {
   assert_int_equal(uvperf_event_pause(&collector.event, NULL), 0);
   live_start(&collector, NULL);
   live_syscall(3);
-  control_expect_records(&collector, 0);
+  live_control_expect_records(&collector, 0);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
   live_start(&collector, NULL);
   live_syscall(3);
-  control_expect_records(&collector, 0);
+  live_control_expect_records(&collector, 0);
   assert_int_equal(uvperf_event_resume(&collector.event, NULL), 0);
   live_syscall(3);
-  control_expect_records(&collector, 4); /* LOST is one */
+  live_control_expect_records(&collector, 4); /* LOST is one */
   live_close(&collector);
 }
 
@@ -202,10 +202,12 @@ static void event_pause_without_ring_is_einval(void **state) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   attr.exclude_kernel = 1;
   live_init(*state, &collector, &attr, NULL);
-  control_expect_refused(uvperf_event_pause(&collector.event, &error), &error,
-                         UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "it has no ring");
-  control_expect_refused(uvperf_event_resume(&collector.event, &error), &error,
-                         UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "it has no ring");
+  live_control_expect_refused(uvperf_event_pause(&collector.event, &error),
+                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                              "it has no ring");
+  live_control_expect_refused(uvperf_event_resume(&collector.event, &error),
+                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                              "it has no ring");
   live_close(&collector);
 }
 
@@ -231,22 +233,22 @@ static void event_group_controls_reach_all_from_any_member(void **state) {
   live_syscall(5);
   assert_int_equal(uvperf_event_disable_group(&one.event, NULL), 0);
   live_syscall(3);
-  assert_int_equal(control_count(&leader), 5);
-  assert_int_equal(control_count(&one), 5);
-  assert_int_equal(control_count(&other), 5);
+  assert_int_equal(live_control_count(&leader), 5);
+  assert_int_equal(live_control_count(&one), 5);
+  assert_int_equal(live_control_count(&other), 5);
   assert_int_equal(uvperf_event_reset(&leader.event, NULL), 0);
-  assert_int_equal(control_count(&leader), 0);
-  assert_int_equal(control_count(&one), 5);
-  assert_int_equal(control_count(&other), 5);
+  assert_int_equal(live_control_count(&leader), 0);
+  assert_int_equal(live_control_count(&one), 5);
+  assert_int_equal(live_control_count(&other), 5);
   assert_int_equal(uvperf_event_enable_group(&leader.event, NULL), 0);
   live_syscall(2);
   assert_int_equal(uvperf_event_disable_group(&leader.event, NULL), 0);
-  assert_int_equal(control_count(&leader), 2);
-  assert_int_equal(control_count(&other), 7);
+  assert_int_equal(live_control_count(&leader), 2);
+  assert_int_equal(live_control_count(&other), 7);
   assert_int_equal(uvperf_event_reset_group(&one.event, NULL), 0);
-  assert_int_equal(control_count(&leader), 0);
-  assert_int_equal(control_count(&one), 0);
-  assert_int_equal(control_count(&other), 0);
+  assert_int_equal(live_control_count(&leader), 0);
+  assert_int_equal(live_control_count(&one), 0);
+  assert_int_equal(live_control_count(&other), 0);
   live_close(&other);
   live_close(&one);
   live_close(&leader);

@@ -245,7 +245,7 @@ static void live_field_behind_the_kernels_struct_is_cut(void **state) {
 static uint64_t tracepoint;
 
 /* Opens it with what it falls back to and counts what is provoked. */
-static void count_with(nobody_report_t *report,
+static void count_with(unprivileged_report_t *report,
                        const struct perf_event_attr *attr,
                        void (*provoke)(void), uint64_t value) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_USER);
@@ -258,22 +258,22 @@ static void count_with(nobody_report_t *report,
   options.flags = UVPERF_EVENT_NO_RING;
   uv_loop_init(&loop);
   if (uvperf_event_init(&loop, &event, attr, &options, &error) != 0) {
-    nobody_wrong(report, "%d: %s", error.code, error.reason);
+    unprivileged_wrong(report, "%d: %s", error.code, error.reason);
     return;
   }
   uvperf_event_changes(&event, &nr);
   if (nr != 2 || !uvperf_event_attr(&event)->exclude_kernel)
-    nobody_wrong(report, "%d changes", (int)nr);
+    unprivileged_wrong(report, "%d changes", (int)nr);
   uvperf_event_enable(&event, NULL);
   provoke();
   uvperf_event_disable(&event, NULL);
   uvperf_event_read(&event, &count);
   if (count.value != value)
-    nobody_wrong(report, "%d were counted", (int)count.value);
+    unprivileged_wrong(report, "%d were counted", (int)count.value);
   uvperf_event_close(&event, NULL);
   uv_run(&loop, UV_RUN_DEFAULT);
   if (uv_loop_close(&loop) != 0)
-    nobody_wrong(report, "the loop was not empty");
+    unprivileged_wrong(report, "the loop was not empty");
 }
 
 static void write_7(void) {
@@ -284,7 +284,7 @@ static void call_7(void) {
   live_syscall(7);
 }
 
-static void breakpoint(nobody_report_t *report) {
+static void breakpoint(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_write_attr(&attr, 0);
@@ -293,7 +293,7 @@ static void breakpoint(nobody_report_t *report) {
   count_with(report, &attr, write_7, 7);
 }
 
-static void system_call(nobody_report_t *report) {
+static void system_call(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_syscall_attr(&attr, tracepoint, PERF_SAMPLE_RAW);
@@ -303,7 +303,7 @@ static void system_call(nobody_report_t *report) {
 }
 
 /* Only a lower perf_event_paranoid would help. */
-static void whole_cpu(nobody_report_t *report) {
+static void whole_cpu(unprivileged_report_t *report) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_ALL);
   struct perf_event_attr attr;
   uvperf_event_t event;
@@ -319,13 +319,13 @@ static void whole_cpu(nobody_report_t *report) {
   if (rc != UV_EACCES || error.cause != UVPERF_CAUSE_PERMISSION ||
       strstr(error.reason, "a whole CPU needs") == NULL ||
       strstr(error.reason, "fall back to user side only") == NULL)
-    nobody_wrong(report, "%d: %s", rc, error.reason);
+    unprivileged_wrong(report, "%d: %s", rc, error.reason);
   uv_run(&loop, UV_RUN_DEFAULT);
   uv_loop_close(&loop);
 }
 
 static void live_unprivileged_event_falls_back_to_the_user_side(void **state) {
-  static const nobody_line_t lines[] = {
+  static const unprivileged_line_t lines[] = {
       {"breakpoints", breakpoint},
       {"system calls", system_call},
       {"a whole CPU", whole_cpu},
@@ -334,7 +334,7 @@ static void live_unprivileged_event_falls_back_to_the_user_side(void **state) {
   (void)state;
   support_need_breakpoints(__func__);
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
-  nobody_run(__func__, lines, COUNT_OF(lines));
+  unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
 
 int main(void) {

@@ -59,8 +59,8 @@ static void work(void) {
 }
 
 static void expect_counts(group_t *group, uint64_t writes, uint64_t calls) {
-  assert_int_equal(control_count(&group->writes), writes);
-  assert_int_equal(control_count(&group->calls), calls);
+  assert_int_equal(live_control_count(&group->writes), writes);
+  assert_int_equal(live_control_count(&group->calls), calls);
 }
 
 static void start_leader(group_t *group) {
@@ -79,7 +79,7 @@ static void group_opened_has_disabled_siblings(void **state) {
   assert_int_equal(
       ioctl(uvperf_event_fd(&group.leader.event), PERF_EVENT_IOC_ENABLE, 0), 0);
   work();
-  assert_int_not_equal(control_count(&group.leader), 0);
+  assert_int_not_equal(live_control_count(&group.leader), 0);
   expect_counts(&group, 0, 0);
   close_group(&group);
 }
@@ -192,10 +192,10 @@ static void sibling_started_before_its_leader_samples_with_it(void **state) {
   live_write(3);
   start_leader(&group);
   live_write(4);
-  control_expect_records(&group.writes, 4);
+  live_control_expect_records(&group.writes, 4);
   live_close(&group.leader);
   live_write(5);
-  control_expect_records(&group.writes, 4);
+  live_control_expect_records(&group.writes, 4);
   assert_int_equal(group.writes.ends, 0);
   live_close(&group.writes);
 }
@@ -234,12 +234,12 @@ static void group_enabled_on_exec_counts_from_the_exec_on(void **state) {
   live_init(*state, &sibling, &attr, &options);
   assert_int_equal(uvperf_event_start(&leader.event, NULL, NULL, NULL), 0);
   live_worker_do(&worker);
-  assert_int_equal(control_count(&leader), 0);
-  assert_int_equal(control_count(&sibling), 0);
+  assert_int_equal(live_control_count(&leader), 0);
+  assert_int_equal(live_control_count(&sibling), 0);
   live_worker_do(&worker);
   live_worker_end(&worker);
-  assert_int_not_equal(control_count(&leader), 0);
-  assert_int_not_equal(control_count(&sibling), 0);
+  assert_int_not_equal(live_control_count(&leader), 0);
+  assert_int_not_equal(live_control_count(&sibling), 0);
   live_close(&sibling);
   live_close(&leader);
 }

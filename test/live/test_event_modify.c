@@ -39,7 +39,7 @@ static void expect_hits(live_collector_t *collector, uint64_t one,
                         uint64_t other) {
   const hits_t *hits = collector->hook_data;
 
-  control_expect_records(collector, one + other);
+  live_control_expect_records(collector, one + other);
   assert_int_equal(hits->one, one);
   assert_int_equal(hits->other, other);
 }
@@ -66,9 +66,9 @@ static void refuse(live_collector_t *collector) {
   uvperf_error_t error;
 
   attr.bp_addr = (uintptr_t)&other_word + 1;
-  control_expect_refused(uvperf_event_modify(&collector->event, &attr, &error),
-                         &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         "bp_addr must be aligned to bp_len");
+  live_control_expect_refused(
+      uvperf_event_modify(&collector->event, &attr, &error), &error, UV_EINVAL,
+      UVPERF_CAUSE_ARGUMENT, "bp_addr must be aligned to bp_len");
 }
 
 static void event_modify_moves_a_running_breakpoint(void **state) {
@@ -137,18 +137,18 @@ static void event_modify_after_set_period_succeeds(void **state) {
 
   support_need_breakpoints(__func__);
   one_word_attr(&attr);
-  control_begin(*state, &collector, &attr);
+  live_control_begin(*state, &collector, &attr);
   assert_int_equal(uvperf_event_set_period(&collector.event, 2, NULL), 0);
   assert_int_equal(move_to(&collector, &other_word), 0);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   write_words(10, 6);
-  control_expect_records(&collector, 3);
+  live_control_expect_records(&collector, 3);
   /* The attr that it was opened with has another period. */
-  control_expect_refused(uvperf_event_modify(&collector.event, &attr, &error),
-                         &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         "sample_period differs");
+  live_control_expect_refused(
+      uvperf_event_modify(&collector.event, &attr, &error), &error, UV_EINVAL,
+      UVPERF_CAUSE_ARGUMENT, "sample_period differs");
   write_words(10, 6);
-  control_expect_records(&collector, 6);
+  live_control_expect_records(&collector, 6);
   live_close(&collector);
 }
 
@@ -160,17 +160,17 @@ static void event_modify_takes_length_type_and_the_first_attr(void **state) {
   support_need_breakpoints(__func__);
   one_word_attr(&attr);
   attr.read_format = PERF_FORMAT_GROUP; /* init adds PERF_FORMAT_ID */
-  control_begin(*state, &collector, &attr);
+  live_control_begin(*state, &collector, &attr);
   attr.bp_len = 4;
   attr.bp_type = HW_BREAKPOINT_RW;
   assert_int_equal(uvperf_event_modify(&collector.event, &attr, NULL), 0);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   half[1] = 1;
-  control_expect_records(&collector, 0);
+  live_control_expect_records(&collector, 0);
   half[0] = 1;
-  control_expect_records(&collector, 1);
+  live_control_expect_records(&collector, 1);
   (void)half[0];
-  control_expect_records(&collector, 2);
+  live_control_expect_records(&collector, 2);
   live_close(&collector);
 }
 
@@ -181,15 +181,15 @@ static void event_modify_of_what_may_not_differ_is_einval(void **state) {
 
   support_need_breakpoints(__func__);
   one_word_attr(&attr);
-  control_begin(*state, &collector, &attr);
+  live_control_begin(*state, &collector, &attr);
   attr.sample_type |= PERF_SAMPLE_IP;
-  control_expect_refused(uvperf_event_modify(&collector.event, &attr, &error),
-                         &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         "sample_type differs");
+  live_control_expect_refused(
+      uvperf_event_modify(&collector.event, &attr, &error), &error, UV_EINVAL,
+      UVPERF_CAUSE_ARGUMENT, "sample_type differs");
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
-  control_expect_refused(uvperf_event_modify(&collector.event, &attr, &error),
-                         &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         ": type differs");
+  live_control_expect_refused(
+      uvperf_event_modify(&collector.event, &attr, &error), &error, UV_EINVAL,
+      UVPERF_CAUSE_ARGUMENT, ": type differs");
   live_close(&collector);
 }
 
@@ -202,17 +202,18 @@ static void event_modify_to_what_cannot_be_says_what(void **state) {
 
   support_need_breakpoints(__func__);
   one_word_attr(&attr);
-  control_begin(*state, &collector, &attr);
+  live_control_begin(*state, &collector, &attr);
   attr.bp_len = 0;
-  control_expect_refused(uvperf_event_modify(&collector.event, &attr, &error),
-                         &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         "bp_len must be");
+  live_control_expect_refused(
+      uvperf_event_modify(&collector.event, &attr, &error), &error, UV_EINVAL,
+      UVPERF_CAUSE_ARGUMENT, "bp_len must be");
   attr.bp_len = 16;
   attr.bp_addr &= ~UINT64_C(15);
   rc = uvperf_event_modify(&collector.event, &attr, &error);
   if (rc == UV_ENOTSUP)
-    control_expect_refused(rc, &error, UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED,
-                           "longer than 8 bytes");
+    live_control_expect_refused(rc, &error, UV_ENOTSUP,
+                                UVPERF_CAUSE_NOT_SUPPORTED,
+                                "longer than 8 bytes");
   live_close(&collector);
 }
 
@@ -224,9 +225,9 @@ static void event_modify_of_a_software_event_is_enotsup(void **state) {
   support_need_own_events(__func__);
   live_touch_attr(&attr, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
-  control_expect_refused(uvperf_event_modify(&collector.event, &attr, &error),
-                         &error, UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED,
-                         "only breakpoints");
+  live_control_expect_refused(
+      uvperf_event_modify(&collector.event, &attr, &error), &error, UV_ENOTSUP,
+      UVPERF_CAUSE_NOT_SUPPORTED, "only breakpoints");
   live_close(&collector);
 }
 
@@ -248,7 +249,7 @@ static void event_modify_with_unknown_fields_is_e2big(void **state) {
   assert_int_equal(uvperf_event_modify(&collector.event, &future.attr, NULL),
                    0);
   future.bytes[sizeof(future) - 1] = 1;
-  control_expect_refused(
+  live_control_expect_refused(
       uvperf_event_modify(&collector.event, &future.attr, &error), &error,
       UV_E2BIG, UVPERF_CAUSE_OLD_KERNEL, "leave them 0");
   assert_in_range(error.limit, PERF_ATTR_SIZE_VER5, 511);

@@ -359,7 +359,7 @@ static fake_event_t *open_scripted(uv_loop_t *loop,
 
   fake_kernel_reset();
   fake = fake_event_add(7);
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   live_init(loop, collector, &attr, NULL);
   fake_log_clear();
   return fake;
@@ -372,15 +372,15 @@ static void next_asks_for_a_hangup_only_when_empty_twice(void **state) {
   fake_event_t *fake;
 
   fake = open_scripted(*state, &collector);
-  story_append(fake, PERF_RECORD_COMM);
-  story_append(fake, PERF_RECORD_COMM);
+  scripted_event_append(fake, PERF_RECORD_COMM);
+  scripted_event_append(fake, PERF_RECORD_COMM);
   assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
   assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
   expect_code(&collector.event, UV_EAGAIN);
   assert_string_equal(fake_log(), "");
   expect_code(&collector.event, UV_EAGAIN);
   assert_string_equal(fake_log(), "poll");
-  story_append(fake, PERF_RECORD_COMM);
+  scripted_event_append(fake, PERF_RECORD_COMM);
   assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
   expect_code(&collector.event, UV_EAGAIN);
   assert_string_equal(fake_log(), "poll");
@@ -389,7 +389,7 @@ static void next_asks_for_a_hangup_only_when_empty_twice(void **state) {
 
 static void append_comm(fake_event_t *fake) {
   fake->on_poll = NULL;
-  story_append(fake, PERF_RECORD_COMM);
+  scripted_event_append(fake, PERF_RECORD_COMM);
 }
 
 /* The question eats the wakeup of a record that comes at that moment. */
@@ -427,8 +427,8 @@ static void next_of_a_broken_body_is_raw_and_goes_on(void **state) {
   fake_event_t *fake;
 
   fake = open_scripted(*state, &collector);
-  story_append_header(fake, PERF_RECORD_COMM, 8, 8);
-  story_append(fake, PERF_RECORD_COMM);
+  scripted_event_append_header(fake, PERF_RECORD_COMM, 8, 8);
+  scripted_event_append(fake, PERF_RECORD_COMM);
   assert_int_equal(uvperf_event_next(&collector.event, &record), UV_EPROTO);
   assert_non_null(record);
   assert_int_equal(record->size, 8);
@@ -447,7 +447,7 @@ static void next_that_finds_nothing_has_published_the_tail(void **state) {
   fake_event_t *fake;
 
   fake = open_scripted(*state, &collector);
-  story_append(fake, PERF_RECORD_COMM);
+  scripted_event_append(fake, PERF_RECORD_COMM);
   assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
   assert_int_equal(fake->page->data_tail, 0);
   expect_code(&collector.event, UV_EAGAIN);
@@ -462,12 +462,12 @@ static void next_of_an_unsound_ring_is_eproto_and_goes_on(void **state) {
   fake_event_t *fake;
 
   fake = open_scripted(*state, &collector);
-  story_append_header(fake, PERF_RECORD_COMM, 3, 16);
-  story_append(fake, PERF_RECORD_COMM);
+  scripted_event_append_header(fake, PERF_RECORD_COMM, 3, 16);
+  scripted_event_append(fake, PERF_RECORD_COMM);
   expect_code(&collector.event, UV_EPROTO);
   assert_int_equal(fake->page->data_tail, fake->page->data_head);
   expect_code(&collector.event, UV_EAGAIN);
-  story_append(fake, PERF_RECORD_EXIT);
+  scripted_event_append(fake, PERF_RECORD_EXIT);
   assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
   assert_int_equal(record->type, PERF_RECORD_EXIT);
   fake->page->data_head += uvperf_event_ring_bytes(&collector.event) + 8;
@@ -486,7 +486,7 @@ static void next_without_a_ring_is_einval(void **state) {
 
   fake_kernel_reset();
   fake_event_add(7);
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   options.flags = UVPERF_EVENT_NO_RING;
   live_init(*state, &collector, &attr, &options);
   expect_code(&collector.event, UV_EINVAL);
@@ -498,7 +498,7 @@ static void next_in_a_forked_child_is_eperm(void **state) {
   fake_event_t *fake;
 
   fake = open_scripted(*state, &collector);
-  story_append(fake, PERF_RECORD_COMM);
+  scripted_event_append(fake, PERF_RECORD_COMM);
   fake_process(4711);
   expect_code(&collector.event, UV_EPERM);
   fake_process(0);
@@ -517,11 +517,11 @@ static void next_publishes_the_tail(void **state) {
 
   fake_kernel_reset();
   fake = fake_event_add(7);
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   options.ring_bytes = 1;
   live_init(*state, &collector, &attr, &options);
   while (fake->page->data_head < fake->ring_size * 3 / 4)
-    story_append(fake, PERF_RECORD_COMM);
+    scripted_event_append(fake, PERF_RECORD_COMM);
   while (uvperf_event_next(&collector.event, &record) == 0) {
     assert_in_range(fake->page->data_tail, taken < 1024 ? 0 : taken - 1023,
                     taken);

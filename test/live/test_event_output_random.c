@@ -11,16 +11,16 @@
 
 /* -- a forked child ------------------------------------------------------- */
 
-static int close_in_child(ring_world_t *world) {
+static int close_in_child(ring_model_t *model) {
   size_t i;
 
   signal(SIGSEGV, SIG_DFL); /* not cmocka's: that goes on with the tests */
   signal(SIGBUS, SIG_DFL);
-  world->is_child = 1;
-  if (uv_loop_fork(world->loop) != 0)
+  model->is_child = 1;
+  if (uv_loop_fork(model->loop) != 0)
     return 1;
   for (i = 0; i < EVENTS; i++) {
-    ring_slot_t *slot = &world->slots[i];
+    ring_slot_t *slot = &model->slots[i];
 
     if (slot->phase == RING_OPEN &&
         uvperf_event_set_output(slot->event, NULL, NULL) != UV_EPERM)
@@ -31,17 +31,17 @@ static int close_in_child(ring_world_t *world) {
   return 0;
 }
 
-static int end_child(ring_world_t *world) {
+static int end_child(ring_model_t *model) {
   size_t i;
 
-  while (uv_run(world->loop, UV_RUN_DEFAULT) != 0)
+  while (uv_run(model->loop, UV_RUN_DEFAULT) != 0)
     continue;
   for (i = 0; i < EVENTS; i++)
-    if (world->slots[i].phase != RING_FREE)
+    if (model->slots[i].phase != RING_FREE)
       return 3;
-  if (world->run.fault[0] != '\0')
-    fprintf(stderr, "%s\n", world->run.fault);
-  return world->run.fault[0] == '\0' && uv_loop_close(world->loop) == 0 ? 0 : 4;
+  if (model->run.fault[0] != '\0')
+    fprintf(stderr, "%s\n", model->run.fault);
+  return model->run.fault[0] == '\0' && uv_loop_close(model->loop) == 0 ? 0 : 4;
 }
 
 static int run_child(void *arg) {
@@ -51,32 +51,32 @@ static int run_child(void *arg) {
 }
 
 /* With wakeups under way, which are not the child's. */
-static void fork_child(ring_world_t *world) {
+static void fork_child(ring_model_t *model) {
   int code;
   size_t i;
 
   for (i = 0; i < TARGETS; i++)
-    ring_hit(&world->targets[i]);
-  ring_hear_of_a_fork(world);
-  code = support_wait(support_fork(run_child, world));
-  ring_expect(world, code == 0, "a forked child", code);
+    ring_hit(&model->targets[i]);
+  ring_hear_of_a_fork(model);
+  code = support_wait(support_fork(run_child, model));
+  ring_expect(model, code == 0, "a forked child", code);
 }
 
 /* The child closes all that is on its stack, and returns. */
-static void fork_in_callback(ring_world_t *world) {
+static void fork_in_callback(ring_model_t *model) {
   pid_t pid;
   int code;
 
-  if (ring_draw(world, 4) != 0)
+  if (ring_draw(model, 4) != 0)
     return;
-  ring_hear_of_a_fork(world);
+  ring_hear_of_a_fork(model);
   pid = fork();
   if (pid > 0) {
     code = support_wait(pid);
-    ring_expect(world, code == 0, "a forked child", code);
+    ring_expect(model, code == 0, "a forked child", code);
     return;
   }
-  code = pid == 0 ? close_in_child(world) : 1;
+  code = pid == 0 ? close_in_child(model) : 1;
   if (code != 0)
     _exit(code);
 }
@@ -90,130 +90,130 @@ static int is_owed(const ring_slot_t *slot) {
   return ring_waiting(slot) > 0 || (ring_is_over(slot) && !slot->ended);
 }
 
-static size_t owed(const ring_world_t *world) {
+static size_t owed(const ring_model_t *model) {
   size_t nr = 0;
   size_t i;
 
   for (i = 0; i < EVENTS; i++)
-    nr += (size_t)is_owed(&world->slots[i]);
+    nr += (size_t)is_owed(&model->slots[i]);
   return nr;
 }
 
-static uint64_t wakeups(const ring_world_t *world) {
+static uint64_t wakeups(const ring_model_t *model) {
   uvperf_stats_t stats;
   uint64_t sum = 0;
   size_t i;
 
   for (i = 0; i < EVENTS; i++) {
-    if (world->slots[i].phase != RING_OPEN || world->slots[i].ruined)
+    if (model->slots[i].phase != RING_OPEN || model->slots[i].ruined)
       continue;
-    uvperf_event_stats(world->slots[i].event, &stats);
+    uvperf_event_stats(model->slots[i].event, &stats);
     sum += stats.wakeups;
-    ring_expect((ring_world_t *)world, stats.corrupt == 0, "corrupt ones", 0);
+    ring_expect((ring_model_t *)model, stats.corrupt == 0, "corrupt ones", 0);
   }
   return sum;
 }
 
-static void turns(ring_world_t *world, int nr) {
+static void turns(ring_model_t *model, int nr) {
   while (nr-- > 0)
-    uv_run(world->loop, UV_RUN_NOWAIT);
+    uv_run(model->loop, UV_RUN_NOWAIT);
 }
 
-static void settle(ring_world_t *world) {
+static void settle(ring_model_t *model) {
   uint64_t deadline = live_now() + UINT64_C(5000000000);
   uint64_t before;
 
-  world->run.call = "settling";
-  world->is_quiet = 1;
-  while (owed(world) > 0 && world->run.fault[0] == '\0' &&
+  model->run.call = "settling";
+  model->is_quiet = 1;
+  while (owed(model) > 0 && model->run.fault[0] == '\0' &&
          live_now() < deadline)
-    turns(world, 1);
-  ring_expect(world, owed(world) == 0, "rings that stall",
-              (int64_t)owed(world));
-  turns(world, 20);
-  before = wakeups(world);
-  turns(world, 20);
-  ring_expect(world, wakeups(world) == before, "wakeups of nothing",
-              (int64_t)(wakeups(world) - before));
-  world->is_quiet = 0;
+    turns(model, 1);
+  ring_expect(model, owed(model) == 0, "rings that stall",
+              (int64_t)owed(model));
+  turns(model, 20);
+  before = wakeups(model);
+  turns(model, 20);
+  ring_expect(model, wakeups(model) == before, "wakeups of nothing",
+              (int64_t)(wakeups(model) - before));
+  model->is_quiet = 0;
 }
 
 /* Whatever woke the loop before the fork still does. */
-static void fork_child_and_settle(ring_world_t *world) {
-  fork_child(world);
-  settle(world);
+static void fork_child_and_settle(ring_model_t *model) {
+  fork_child(model);
+  settle(model);
 }
 
 /* -- the end -------------------------------------------------------------- */
 
-static void finish(ring_world_t *world) {
+static void finish(ring_model_t *model) {
   size_t i;
 
-  settle(world);
-  world->is_quiet = 1;
-  world->run.call = "the end";
+  settle(model);
+  model->is_quiet = 1;
+  model->run.call = "the end";
   for (i = 0; i < TARGETS; i++)
-    ring_target_end(&world->targets[i]);
+    ring_target_end(&model->targets[i]);
   for (i = 0; i < EVENTS; i++)
-    if (world->slots[i].phase == RING_OPEN && !world->slots[i].started &&
-        !world->slots[i].ended)
-      ring_start(&world->slots[i]);
-  settle(world);
-  world->is_quiet = 1;
+    if (model->slots[i].phase == RING_OPEN && !model->slots[i].started &&
+        !model->slots[i].ended)
+      ring_start(&model->slots[i]);
+  settle(model);
+  model->is_quiet = 1;
   for (i = 0; i < EVENTS; i++)
-    if (world->slots[i].phase == RING_OPEN ||
-        world->slots[i].phase == RING_WALKED)
-      ring_close(&world->slots[i]);
-  while (uv_run(world->loop, UV_RUN_DEFAULT) != 0)
+    if (model->slots[i].phase == RING_OPEN ||
+        model->slots[i].phase == RING_WALKED)
+      ring_close(&model->slots[i]);
+  while (uv_run(model->loop, UV_RUN_DEFAULT) != 0)
     continue;
   for (i = 0; i < EVENTS; i++)
-    ring_expect(world, world->slots[i].phase == RING_FREE,
-                "a close callback that never came", world->slots[i].phase);
+    ring_expect(model, model->slots[i].phase == RING_FREE,
+                "a close callback that never came", model->slots[i].phase);
 }
 
-static void one_step(ring_world_t *world) {
-  uint64_t choice = ring_draw(world, 10);
+static void one_step(ring_model_t *model) {
+  uint64_t choice = ring_draw(model, 10);
 
-  world->run.call = "a turn";
+  model->run.call = "a turn";
   if (choice < 3)
-    uv_run(world->loop, UV_RUN_NOWAIT);
-  else if (choice == 3 && ring_draw(world, 12) == 0)
-    fork_child_and_settle(world);
-  else if (choice == 3 && ring_draw(world, 5) == 0)
-    settle(world);
+    uv_run(model->loop, UV_RUN_NOWAIT);
+  else if (choice == 3 && ring_draw(model, 12) == 0)
+    fork_child_and_settle(model);
+  else if (choice == 3 && ring_draw(model, 5) == 0)
+    settle(model);
   else
-    ring_one_call(world);
-  if (world->is_child)
-    _exit(end_child(world));
+    ring_one_call(model);
+  if (model->is_child)
+    _exit(end_child(model));
 }
 
-static void begin(ring_world_t *world, uv_loop_t *loop, uint64_t tracepoint,
+static void begin(ring_model_t *model, uv_loop_t *loop, uint64_t tracepoint,
                   uint64_t seed) {
   size_t i;
 
-  memset(world, 0, sizeof(*world));
-  world->loop = loop;
-  world->tracepoint = tracepoint;
-  world->fork_in_callback = fork_in_callback;
-  random_run_seed(&world->run, seed);
-  world->number = 1000000;
-  world->targets[0].lives = 1;
+  memset(model, 0, sizeof(*model));
+  model->loop = loop;
+  model->tracepoint = tracepoint;
+  model->fork_in_callback = fork_in_callback;
+  random_run_seed(&model->run, seed);
+  model->number = 1000000;
+  model->targets[0].lives = 1;
   for (i = 0; i < EVENTS; i++)
-    world->slots[i].world = world;
+    model->slots[i].model = model;
   for (i = 0; i < TARGETS; i++)
-    world->targets[i].world = world;
+    model->targets[i].model = model;
 }
 
 static void run_world(uv_loop_t *loop, uint64_t tracepoint, uint64_t seed) {
-  static ring_world_t world;
+  static ring_model_t model;
   size_t fds = support_count_fds();
   size_t bytes;
 
-  begin(&world, loop, tracepoint, seed);
-  for (; world.run.step < STEPS && world.run.fault[0] == '\0'; world.run.step++)
-    one_step(&world);
-  finish(&world);
-  random_run_check(&world.run, seed);
+  begin(&model, loop, tracepoint, seed);
+  for (; model.run.step < STEPS && model.run.fault[0] == '\0'; model.run.step++)
+    one_step(&model);
+  finish(&model);
+  random_run_check(&model.run, seed);
   assert_int_equal(support_count_fds(), fds);
   assert_int_equal(support_count_rings(&bytes), 0);
 }

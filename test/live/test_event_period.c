@@ -16,20 +16,20 @@ static void event_refresh_delivers_so_many_samples(void **state) {
   struct perf_event_attr attr;
 
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
-  control_begin(*state, &collector, &attr);
+  live_control_begin(*state, &collector, &attr);
   live_syscall(5);
-  control_expect_records(&collector, 0);
+  live_control_expect_records(&collector, 0);
   assert_int_equal(uvperf_event_refresh(&collector.event, 3, NULL), 0);
   live_syscall(10);
-  control_expect_records(&collector, 3);
+  live_control_expect_records(&collector, 3);
   /* It is disabled, which is no end. */
   live_turns_in(*state, 20);
   assert_int_equal(collector.ends, 0);
   assert_int_equal(uvperf_event_is_active(&collector.event), 1);
-  assert_int_equal(control_count(&collector), 3);
+  assert_int_equal(live_control_count(&collector), 3);
   assert_int_equal(uvperf_event_refresh(&collector.event, 2, NULL), 0);
   live_syscall(10);
-  control_expect_records(&collector, 5);
+  live_control_expect_records(&collector, 5);
   assert_int_equal(collector.ends, 0);
   live_close(&collector);
 }
@@ -43,37 +43,37 @@ static void event_whose_overflows_ran_out_is_started_again(void **state) {
 
   support_need_breakpoints(__func__);
   live_write_attr(&attr, PERF_SAMPLE_IP);
-  control_begin(*state, &collector, &attr);
+  live_control_begin(*state, &collector, &attr);
   attr.bp_addr = (uintptr_t)&other_word;
   options.leader = event;
   options.flags = UVPERF_EVENT_NO_RING;
   live_init(*state, &sibling, &attr, &options);
   assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
   live_write(5);
-  control_expect_records(&collector, 1);
+  live_control_expect_records(&collector, 1);
   assert_int_equal(uvperf_event_enable(event, NULL), 0);
   live_write(5);
-  control_expect_records(&collector, 6);
+  live_control_expect_records(&collector, 6);
   assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
   live_write(5);
-  control_expect_records(&collector, 7);
+  live_control_expect_records(&collector, 7);
   assert_int_equal(uvperf_event_enable_group(&sibling.event, NULL), 0);
   live_write(5);
-  control_expect_records(&collector, 12);
+  live_control_expect_records(&collector, 12);
   assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
   live_write(5);
-  control_expect_records(&collector, 13);
+  live_control_expect_records(&collector, 13);
   assert_int_equal(uvperf_event_stop(event), 0);
   live_start(&collector, NULL);
   live_write(5);
-  control_expect_records(&collector, 18);
+  live_control_expect_records(&collector, 18);
   assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
   live_write(5);
-  control_expect_records(&collector, 19);
+  live_control_expect_records(&collector, 19);
   assert_int_equal(uvperf_event_modify(event, uvperf_event_attr(event), NULL),
                    0);
   live_write(5);
-  control_expect_records(&collector, 24);
+  live_control_expect_records(&collector, 24);
   live_close(&sibling);
   live_close(&collector);
 }
@@ -114,14 +114,14 @@ static void restart_by(uv_loop_t *loop, const struct perf_event_attr *attr,
   live_syscall(10);
   assert_int_equal(uvperf_event_flush(&collector.event), 0);
   assert_int_equal(collector.records, 3);
-  count = control_count(&collector);
+  count = live_control_count(&collector);
   while (*calls != NULL)
     (*calls++)(&collector);
   live_syscall(20);
   assert_int_equal(uvperf_event_flush(&collector.event), 0);
   assert_in_range(collector.records, 3 + 4, 3 + 6);
   /* Up to the last overflow. Samples come each 5, but the first ones early. */
-  assert_in_range(control_count(&collector) - count, 10, 20);
+  assert_in_range(live_control_count(&collector) - count, 10, 20);
   live_close(&collector);
 }
 
@@ -219,13 +219,14 @@ static void event_of_another_thread_that_ran_out_says_so(void **state) {
   live_worker_do(&worker);
   assert_int_equal(uvperf_event_flush(event), 0);
   assert_int_equal(collector.records, 7);
-  control_expect_refused(uvperf_event_refresh(event, 3, &error), &error,
-                         UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED,
-                         "open it again");
+  live_control_expect_refused(uvperf_event_refresh(event, 3, &error), &error,
+                              UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED,
+                              "open it again");
   assert_int_equal(uvperf_event_set_period(event, 5, NULL), 0);
-  control_expect_refused(uvperf_event_enable(event, &error), &error, UV_ENOTSUP,
-                         UVPERF_CAUSE_NOT_SUPPORTED, "open it again");
-  control_expect_refused(
+  live_control_expect_refused(uvperf_event_enable(event, &error), &error,
+                              UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED,
+                              "open it again");
+  live_control_expect_refused(
       uvperf_event_start(event, NULL, live_on_record, &error), &error,
       UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED, "open it again");
   live_worker_end(&worker);
@@ -238,7 +239,7 @@ static void event_refresh_adds_to_what_is_left(void **state) {
   struct perf_event_attr attr;
 
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
-  control_begin(*state, &collector, &attr);
+  live_control_begin(*state, &collector, &attr);
   assert_int_equal(uvperf_event_refresh(&collector.event, 3, NULL), 0);
   live_syscall(1);
   assert_int_equal(uvperf_event_refresh(&collector.event, 2, NULL), 0);
@@ -248,11 +249,11 @@ static void event_refresh_adds_to_what_is_left(void **state) {
   live_syscall(4);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   live_syscall(10);
-  control_expect_records(&collector, 5);
+  live_control_expect_records(&collector, 5);
   /* Used up, it is no limit any more. */
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   live_syscall(10);
-  control_expect_records(&collector, 15);
+  live_control_expect_records(&collector, 15);
   live_close(&collector);
 }
 
@@ -267,16 +268,16 @@ static void event_refresh_of_what_has_no_overflows_is_einval(void **state) {
   attr.inherit = 1;
   options.flags = UVPERF_EVENT_NO_RING;
   live_init(*state, &collector, &attr, &options);
-  control_expect_refused(uvperf_event_refresh(&collector.event, 3, &error),
-                         &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         "without inherit");
+  live_control_expect_refused(uvperf_event_refresh(&collector.event, 3, &error),
+                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                              "without inherit");
   live_close(&collector);
   attr.inherit = 0;
   uvperf_attr_set_period(&attr, 0);
   live_init(*state, &collector, &attr, NULL);
-  control_expect_refused(uvperf_event_refresh(&collector.event, 3, &error),
-                         &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         "only counts");
+  live_control_expect_refused(uvperf_event_refresh(&collector.event, 3, &error),
+                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                              "only counts");
   live_close(&collector);
 }
 
@@ -308,7 +309,7 @@ static void event_set_period_while_running_changes_the_samples(void **state) {
   live_write_attr(&attr, PERF_SAMPLE_READ);
   live_begin(*state, &collector, &attr, NULL, on_beat, &beats);
   live_write(10);
-  control_expect_records(&collector, 10);
+  live_control_expect_records(&collector, 10);
   assert_int_equal(uvperf_event_set_period(&collector.event, 5, NULL), 0);
   assert_int_equal(uvperf_event_attr(&collector.event)->sample_period, 5);
   live_write(30);
@@ -324,7 +325,7 @@ static void event_set_period_while_running_changes_the_samples(void **state) {
   live_write(7);
   live_turns_in(*state, 1);
   assert_int_equal(beats.nr, 7);
-  assert_int_equal(control_count(&collector), 47);
+  assert_int_equal(live_control_count(&collector), 47);
   live_close(&collector);
 }
 
@@ -334,11 +335,11 @@ static void event_set_period_while_stopped_is_exact(void **state) {
 
   support_need_breakpoints(__func__);
   live_write_attr(&attr, PERF_SAMPLE_IP);
-  control_begin(*state, &collector, &attr);
+  live_control_begin(*state, &collector, &attr);
   assert_int_equal(uvperf_event_set_period(&collector.event, 4, NULL), 0);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   live_write(43);
-  control_expect_records(&collector, 10);
+  live_control_expect_records(&collector, 10);
   live_close(&collector);
 }
 
@@ -351,9 +352,10 @@ static void event_set_period_that_cannot_be_is_einval(void **state) {
 
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
-  control_expect_refused(uvperf_event_set_period(event, 0, &error), &error,
-                         UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "0 is no period");
-  control_expect_refused(
+  live_control_expect_refused(uvperf_event_set_period(event, 0, &error), &error,
+                              UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                              "0 is no period");
+  live_control_expect_refused(
       uvperf_event_set_period(event, UINT64_C(1) << 63, &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "below 2^63");
   assert_int_equal(uvperf_event_attr(event)->sample_period, 1);
@@ -362,8 +364,8 @@ static void event_set_period_that_cannot_be_is_einval(void **state) {
   live_close(&collector);
   uvperf_attr_set_period(&attr, 0);
   live_init(*state, &collector, &attr, NULL);
-  control_expect_refused(uvperf_event_set_period(event, 5, &error), &error,
-                         UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "only counts");
+  live_control_expect_refused(uvperf_event_set_period(event, 5, &error), &error,
+                              UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "only counts");
   live_close(&collector);
 }
 
@@ -382,7 +384,7 @@ static void event_set_frequency_above_the_rate_is_einval(void **state) {
     attr.exclude_kernel = 1;
     live_init(*state, &collector, &attr, NULL);
     assert_int_equal(uvperf_event_set_period(&collector.event, 200, NULL), 0);
-    control_expect_refused(
+    live_control_expect_refused(
         uvperf_event_set_period(&collector.event, INT64_MAX, &error), &error,
         UV_EINVAL, UVPERF_CAUSE_SAMPLE_RATE, "max_sample_rate");
     assert_int_equal(error.needed, INT64_MAX);
@@ -395,10 +397,10 @@ static void event_set_frequency_above_the_rate_is_einval(void **state) {
 /* Uses 100 ms of the thread's CPU time, as the event counts it, most of it on
  * the user side. */
 static void burn(live_collector_t *collector) {
-  uint64_t start = control_count(collector);
+  uint64_t start = live_control_count(collector);
   volatile int spin;
 
-  while (control_count(collector) - start < 100000000)
+  while (live_control_count(collector) - start < 100000000)
     for (spin = 0; spin < 100000; spin++)
       continue;
 }
@@ -416,7 +418,7 @@ static void event_set_frequency_of_a_clock_changes_the_rate(void **state) {
   uvperf_attr_set_wakeup_bytes(&attr, 1);
   attr.sample_type = PERF_SAMPLE_IP;
   attr.exclude_kernel = 1;
-  control_begin(*state, &collector, &attr);
+  live_control_begin(*state, &collector, &attr);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   burn(&collector);
   live_turns_in(*state, 1);

@@ -15,15 +15,15 @@
 static void choose_event(slot_t *slot, struct perf_event_attr *attr,
                          uvperf_event_options_t *options) {
   static const size_t bytes[] = {1, 64 * 1024, 0};
-  world_t *world = slot->world;
+  event_model_t *model = slot->model;
 
   live_comm_attr(attr);
-  options->ring_bytes = bytes[random_draw(world, 3)];
-  if (random_draw(world, 8) == 0) {
+  options->ring_bytes = bytes[random_draw(model, 3)];
+  if (random_draw(model, 8) == 0) {
     options->ring_bytes = 0;
     options->flags = UVPERF_EVENT_NO_RING;
   }
-  if (random_draw(world, 3) != 0)
+  if (random_draw(model, 3) != 0)
     return;
   random_thread_start(slot);
   options->pid = (int32_t)slot->thread.tid;
@@ -31,17 +31,17 @@ static void choose_event(slot_t *slot, struct perf_event_attr *attr,
 
 static void call_init(slot_t *slot) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  world_t *world = slot->world;
+  event_model_t *model = slot->model;
   struct perf_event_attr attr;
   int rc;
 
   memset(slot, 0, sizeof(*slot));
-  slot->world = world;
+  slot->model = model;
   slot->event = malloc(sizeof(*slot->event));
   choose_event(slot, &attr, &options);
-  rc = uvperf_event_init(world->loop, slot->event, &attr, &options, NULL);
+  rc = uvperf_event_init(model->loop, slot->event, &attr, &options, NULL);
   /* Rings that are still closing count against RLIMIT_MEMLOCK too. */
-  random_expect(world, rc == 0 || rc == UV_EPERM, "init", rc);
+  random_expect(model, rc == 0 || rc == UV_EPERM, "init", rc);
   if (rc != 0) {
     random_thread_end(slot);
     free(slot->event);
@@ -65,15 +65,15 @@ static void call_bad_init(slot_t *slot) {
   if (slot->phase == CLOSING || slot->phase == WALKED) {
     options.leader = slot->event;
     expected = UV_EINVAL;
-  } else if (random_draw(slot->world, 2)) {
+  } else if (random_draw(slot->model, 2)) {
     attr.type = 42;
   } else {
     options.ring_bytes = support_page_bytes();
     uvperf_attr_set_wakeup_bytes(&attr, (uint32_t)support_page_bytes());
     expected = UV_EINVAL;
   }
-  rc = uvperf_event_init(slot->world->loop, event, &attr, &options, &error);
-  random_expect(slot->world, rc == expected && error.code == expected,
+  rc = uvperf_event_init(slot->model->loop, event, &attr, &options, &error);
+  random_expect(slot->model, rc == expected && error.code == expected,
                 "bad init", rc);
   free(event);
 }
@@ -81,10 +81,10 @@ static void call_bad_init(slot_t *slot) {
 static void on_closed(uvperf_event_t *event) {
   slot_t *slot = event->data;
 
-  random_expect(slot->world, slot->phase == CLOSING, "a close callback",
+  random_expect(slot->model, slot->phase == CLOSING, "a close callback",
                 slot->phase);
-  random_expect(slot->world, slot->event == event, "of another handle", 0);
-  random_expect(slot->world, slot->callbacks == 0, "in a callback",
+  random_expect(slot->model, slot->event == event, "of another handle", 0);
+  random_expect(slot->model, slot->callbacks == 0, "in a callback",
                 slot->callbacks);
   slot->event = NULL;
   slot->phase = FREE;
@@ -92,13 +92,13 @@ static void on_closed(uvperf_event_t *event) {
 }
 
 static void call_close(slot_t *slot) {
-  world_t *world = slot->world;
+  event_model_t *model = slot->model;
   uvperf_event_t *event = slot->event;
 
   random_thread_end(slot);
-  if (world->nr_zombies < MAX_ZOMBIES && random_draw(world, 4) == 0) {
-    world->zombies[world->nr_zombies++] = event;
-    event->data = &world->gone;
+  if (model->nr_zombies < MAX_ZOMBIES && random_draw(model, 4) == 0) {
+    model->zombies[model->nr_zombies++] = event;
+    event->data = &model->gone;
     slot->event = NULL;
     slot->phase = FREE;
     uvperf_event_close(event, NULL);
@@ -122,16 +122,16 @@ static void pick_handle(uv_handle_t *handle, void *arg) {
 
 /* Of any handle of the loop: they are all ours here. */
 static void call_walk_close(slot_t *slot) {
-  world_t *world = slot->world;
-  walk_t walk = {random_draw(world, 4 * SLOTS), NULL};
+  event_model_t *model = slot->model;
+  walk_t walk = {random_draw(model, 4 * SLOTS), NULL};
   int is_ours;
 
-  uv_walk(world->loop, pick_handle, &walk);
+  uv_walk(model->loop, pick_handle, &walk);
   if (walk.handle == NULL)
     return;
   is_ours = uvperf_walk_close(walk.handle);
-  random_expect(world, is_ours || uv_is_closing(walk.handle), "a stranger", 0);
-  for (slot = world->slots; slot < world->slots + SLOTS; slot++)
+  random_expect(model, is_ours || uv_is_closing(walk.handle), "a stranger", 0);
+  for (slot = model->slots; slot < model->slots + SLOTS; slot++)
     if (slot->phase == OPEN && uvperf_event_is_closing(slot->event))
       slot->phase = WALKED;
 }
@@ -143,42 +143,43 @@ static void uv_close_all(uv_handle_t *handle, void *arg) {
 }
 
 static void call_foreign_close(slot_t *slot) {
-  world_t *world = slot->world;
+  event_model_t *model = slot->model;
 
-  if (random_draw(world, 20) != 0)
+  if (random_draw(model, 20) != 0)
     return;
-  uv_walk(world->loop, uv_close_all, NULL);
-  for (slot = world->slots; slot < world->slots + SLOTS; slot++)
+  uv_walk(model->loop, uv_close_all, NULL);
+  for (slot = model->slots; slot < model->slots + SLOTS; slot++)
     slot->ruined |= slot->phase == OPEN;
 }
 
 /* -- start, stop, flush --------------------------------------------------- */
 
-static void choose_stream(world_t *world, uvperf_stream_options_t *options) {
+static void choose_stream(event_model_t *model,
+                          uvperf_stream_options_t *options) {
   static const uint32_t records[] = {0, 1, 2, 7};
   static const uint64_t bytes[] = {0, 1, 100, 100000};
   static const uint32_t us[] = {0, 1, LIVE_SLICE_US, LIVE_SLICE_US};
 
-  options->slice_records = records[random_draw(world, 4)];
-  options->slice_bytes = bytes[random_draw(world, 4)];
-  options->slice_us = us[random_draw(world, 4)];
-  options->flush_ms = (int32_t)random_draw(world, 3) - 1;
-  options->flags = (uint32_t)random_draw(world, 4);
+  options->slice_records = records[random_draw(model, 4)];
+  options->slice_bytes = bytes[random_draw(model, 4)];
+  options->slice_us = us[random_draw(model, 4)];
+  options->flush_ms = (int32_t)random_draw(model, 3) - 1;
+  options->flags = (uint32_t)random_draw(model, 4);
 }
 
 static void call_start(slot_t *slot) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
-  world_t *world = slot->world;
+  event_model_t *model = slot->model;
   int expected = 0;
   int rc;
 
-  choose_stream(world, &options);
+  choose_stream(model, &options);
   if (slot->started)
     expected = UV_EALREADY;
   else if (slot->ended)
     expected = UV_EOF;
   rc = uvperf_event_start(slot->event, &options, random_on_record, NULL);
-  random_expect(world, rc == expected || slot->ruined, "start", rc);
+  random_expect(model, rc == expected || slot->ruined, "start", rc);
   if (rc != 0)
     return;
   slot->started = 1;
@@ -192,7 +193,7 @@ static void call_stop(slot_t *slot) {
   int rc;
 
   rc = uvperf_event_stop(slot->event);
-  random_expect(slot->world, rc == 0, "stop", rc);
+  random_expect(slot->model, rc == 0, "stop", rc);
   if (slot->enabled_by_start)
     slot->enabled = 0;
   slot->enabled_by_start = 0;
@@ -202,7 +203,7 @@ static void call_stop(slot_t *slot) {
 
 static void call_flush(slot_t *slot) {
   uint64_t last = slot->last;
-  world_t *world = slot->world;
+  event_model_t *model = slot->model;
   int expected = 0;
   int rc;
 
@@ -213,12 +214,12 @@ static void call_flush(slot_t *slot) {
   if (expected == 0)
     slot->flushing = 1;
   rc = uvperf_event_flush(slot->event);
-  random_expect(world, rc == expected || slot->ruined, "flush", rc);
+  random_expect(model, rc == expected || slot->ruined, "flush", rc);
   if (expected != 0)
     return;
   /* Not closed and not stopped: then all that was there has come. */
   if (slot->phase == OPEN && slot->flushing && !slot->ruined)
-    random_expect(world, slot->first >= last, "records that a flush left",
+    random_expect(model, slot->first >= last, "records that a flush left",
                   (int64_t)(last - slot->first));
   slot->flushing = 0;
 }
@@ -234,17 +235,17 @@ static int expected_of_next(const slot_t *slot) {
 /* Of a target that is gone the end is told by the second call in a row that
  * finds nothing, and whoever starts then is told it again. */
 static void call_next(slot_t *slot) {
-  world_t *world = slot->world;
+  event_model_t *model = slot->model;
   const uvperf_record_t *record;
   int expected = expected_of_next(slot);
   int rc;
 
   rc = uvperf_event_next(slot->event, &record);
   if (expected == UV_EAGAIN && rc == UV_EOF)
-    random_expect(world, slot->thread_is_dead, "an end while it lives", 0);
+    random_expect(model, slot->thread_is_dead, "an end while it lives", 0);
   else
-    random_expect(world, rc == expected || slot->ruined, "next", rc);
-  random_expect(world, (rc == 0) == (record != NULL), "a record of next", rc);
+    random_expect(model, rc == expected || slot->ruined, "next", rc);
+  random_expect(model, (rc == 0) == (record != NULL), "a record of next", rc);
   if (rc == 0)
     random_expect_record(slot, record);
 }
@@ -254,52 +255,52 @@ static void call_next(slot_t *slot) {
 static void call_enable(slot_t *slot) {
   int rc = uvperf_event_enable(slot->event, NULL);
 
-  random_expect(slot->world, rc == 0, "enable", rc);
+  random_expect(slot->model, rc == 0, "enable", rc);
   slot->enabled = 1;
 }
 
 static void call_disable(slot_t *slot) {
   int rc = uvperf_event_disable(slot->event, NULL);
 
-  random_expect(slot->world, rc == 0, "disable", rc);
+  random_expect(slot->model, rc == 0, "disable", rc);
   slot->enabled = 0;
 }
 
 static void call_questions(slot_t *slot) {
-  world_t *world = slot->world;
+  event_model_t *model = slot->model;
   uvperf_count_t count;
   uvperf_stats_t stats;
   uint64_t id = 0;
 
-  random_expect(world, uvperf_event_reset(slot->event, NULL) == 0, "reset", 0);
-  random_expect(world, uvperf_event_read(slot->event, &count) == 0, "read", 0);
-  random_expect(world, count.value == 0, "the count of a dummy", 0);
-  random_expect(world, uvperf_event_id(slot->event, &id) == 0 && id != 0, "id",
+  random_expect(model, uvperf_event_reset(slot->event, NULL) == 0, "reset", 0);
+  random_expect(model, uvperf_event_read(slot->event, &count) == 0, "read", 0);
+  random_expect(model, count.value == 0, "the count of a dummy", 0);
+  random_expect(model, uvperf_event_id(slot->event, &id) == 0 && id != 0, "id",
                 0);
   uvperf_event_stats(slot->event, &stats);
-  random_expect(world, stats.corrupt + stats.lost_records == 0, "stats", 0);
-  random_expect(world, uvperf_event_attr(slot->event)->disabled == 1, "attr",
+  random_expect(model, stats.corrupt + stats.lost_records == 0, "stats", 0);
+  random_expect(model, uvperf_event_attr(slot->event)->disabled == 1, "attr",
                 0);
 }
 
 /* These may be asked until the memory is gone. */
 static void ask_always(slot_t *slot) {
-  world_t *world = slot->world;
+  event_model_t *model = slot->model;
   uvperf_event_t *event = slot->event;
   int is_open = slot->phase == OPEN;
   int is_active = is_open && slot->room > 0 && slot->started && !slot->ended;
-  int ref = random_draw(world, 2) == 0;
+  int ref = random_draw(model, 2) == 0;
 
-  random_expect(world, uvperf_event_is_closing(event) == !is_open, "is_closing",
+  random_expect(model, uvperf_event_is_closing(event) == !is_open, "is_closing",
                 0);
-  random_expect(world,
+  random_expect(model,
                 uvperf_event_is_active(event) == is_active || slot->ruined,
                 "is_active", is_active);
   if (ref)
     uvperf_event_ref(event);
   else
     uvperf_event_unref(event);
-  random_expect(world,
+  random_expect(model,
                 !is_open || slot->ruined || uvperf_event_has_ref(event) == ref,
                 "has_ref", ref);
 }
@@ -314,7 +315,7 @@ typedef struct call_s {
 #define HELD (1u << OPEN | 1u << WALKED | 1u << CLOSING)
 
 static void call_make(slot_t *slot) {
-  random_make(slot->world);
+  random_make(slot->model);
 }
 
 static void fork_in_callback(slot_t *slot);
@@ -347,31 +348,31 @@ static const call_t calls[] = {
     {"fork in a callback", fork_in_callback, ANY},
 };
 
-static void one_call(world_t *world) {
+static void one_call(event_model_t *model) {
   const call_t *call =
-      &calls[random_draw(world, sizeof(calls) / sizeof(calls[0]))];
-  slot_t *slot = &world->slots[random_draw(world, SLOTS)];
-  const char *outer = world->run.call;
+      &calls[random_draw(model, sizeof(calls) / sizeof(calls[0]))];
+  slot_t *slot = &model->slots[random_draw(model, SLOTS)];
+  const char *outer = model->run.call;
 
   if (!(call->phases & 1u << slot->phase))
     return;
-  world->run.call = call->name;
+  model->run.call = call->name;
   call->call(slot);
-  world->run.call = outer;
+  model->run.call = outer;
 }
 
 /* -- a forked child ------------------------------------------------------- */
 
-static int close_in_child(world_t *world) {
+static int close_in_child(event_model_t *model) {
   slot_t *slot;
 
   signal(SIGSEGV, SIG_DFL); /* not cmocka's: that goes on with the tests */
   signal(SIGBUS, SIG_DFL);
-  world->is_child = 1;
-  world->run.call = "a forked child";
-  if (uv_loop_fork(world->loop) != 0)
+  model->is_child = 1;
+  model->run.call = "a forked child";
+  if (uv_loop_fork(model->loop) != 0)
     return 1;
-  for (slot = world->slots; slot < world->slots + SLOTS; slot++) {
+  for (slot = model->slots; slot < model->slots + SLOTS; slot++) {
     if (slot->phase == OPEN &&
         (uvperf_event_stop(slot->event) != UV_EPERM ||
          uvperf_event_flush(slot->event) != UV_EPERM ||
@@ -386,17 +387,17 @@ static int close_in_child(world_t *world) {
   return 0;
 }
 
-static int end_child(world_t *world) {
+static int end_child(event_model_t *model) {
   slot_t *slot;
 
-  while (uv_run(world->loop, UV_RUN_DEFAULT) != 0)
+  while (uv_run(model->loop, UV_RUN_DEFAULT) != 0)
     continue;
-  for (slot = world->slots; slot < world->slots + SLOTS; slot++)
+  for (slot = model->slots; slot < model->slots + SLOTS; slot++)
     if (slot->phase != FREE)
       return 3;
-  if (world->run.fault[0] != '\0')
-    fprintf(stderr, "%s\n", world->run.fault);
-  return world->run.fault[0] == '\0' && uv_loop_close(world->loop) == 0 ? 0 : 4;
+  if (model->run.fault[0] != '\0')
+    fprintf(stderr, "%s\n", model->run.fault);
+  return model->run.fault[0] == '\0' && uv_loop_close(model->loop) == 0 ? 0 : 4;
 }
 
 static int run_child(void *arg) {
@@ -405,32 +406,32 @@ static int run_child(void *arg) {
   return code != 0 ? code : end_child(arg);
 }
 
-static void expect_child(world_t *world, pid_t pid) {
+static void expect_child(event_model_t *model, pid_t pid) {
   int code = support_wait(pid);
 
-  random_expect(world, code == 0, "a forked child", code);
+  random_expect(model, code == 0, "a forked child", code);
 }
 
-static void fork_child(world_t *world) {
-  random_hear_of_a_fork(world);
-  expect_child(world, support_fork(run_child, world));
+static void fork_child(event_model_t *model) {
+  random_hear_of_a_fork(model);
+  expect_child(model, support_fork(run_child, model));
 }
 
 /* The child closes all that is on its stack, and returns. */
 static void fork_in_callback(slot_t *slot) {
-  world_t *world = slot->world;
+  event_model_t *model = slot->model;
   pid_t pid;
   int code;
 
-  if (world->nested == 0 || random_draw(world, 10) != 0)
+  if (model->nested == 0 || random_draw(model, 10) != 0)
     return;
-  random_hear_of_a_fork(world);
+  random_hear_of_a_fork(model);
   pid = fork();
   if (pid > 0) {
-    expect_child(world, pid);
+    expect_child(model, pid);
     return;
   }
-  code = pid == 0 ? close_in_child(world) : 1;
+  code = pid == 0 ? close_in_child(model) : 1;
   if (code != 0)
     _exit(code);
 }
@@ -439,7 +440,7 @@ static void fork_in_callback(slot_t *slot) {
 
 /* All that was made comes, and each end. */
 static void run_to_the_last(slot_t *slot) {
-  world_t *world = slot->world;
+  event_model_t *model = slot->model;
   uint64_t deadline = live_now() + UINT64_C(20000000000);
 
   if (slot->phase != OPEN || slot->ruined || slot->room == 0)
@@ -447,65 +448,65 @@ static void run_to_the_last(slot_t *slot) {
   uvperf_event_ref(slot->event); /* or the loop does not turn for it */
   if (!slot->started && !slot->ended)
     call_start(slot);
-  while (world->run.fault[0] == '\0' && slot->phase == OPEN && !slot->ruined &&
+  while (model->run.fault[0] == '\0' && slot->phase == OPEN && !slot->ruined &&
          (random_waiting(slot) > 0 || (slot->thread_is_dead && !slot->ended)) &&
          live_now() < deadline)
-    uv_run(world->loop, UV_RUN_NOWAIT);
-  random_expect(world, live_now() < deadline, "records that never came",
+    uv_run(model->loop, UV_RUN_NOWAIT);
+  random_expect(model, live_now() < deadline, "records that never came",
                 (int64_t)random_waiting(slot));
 }
 
-static void close_all(world_t *world) {
+static void close_all(event_model_t *model) {
   slot_t *slot;
   size_t i;
 
-  for (slot = world->slots; slot < world->slots + SLOTS; slot++)
+  for (slot = model->slots; slot < model->slots + SLOTS; slot++)
     if (slot->phase == OPEN || slot->phase == WALKED)
       call_close(slot);
-  while (uv_run(world->loop, UV_RUN_DEFAULT) != 0)
+  while (uv_run(model->loop, UV_RUN_DEFAULT) != 0)
     continue;
-  for (slot = world->slots; slot < world->slots + SLOTS; slot++)
-    random_expect(world, slot->phase == FREE,
+  for (slot = model->slots; slot < model->slots + SLOTS; slot++)
+    random_expect(model, slot->phase == FREE,
                   "a close callback that never came", slot->phase);
-  for (i = 0; i < world->nr_zombies; i++)
-    free(world->zombies[i]);
+  for (i = 0; i < model->nr_zombies; i++)
+    free(model->zombies[i]);
 }
 
-static void one_step(world_t *world) {
-  uint64_t choice = random_draw(world, 10);
+static void one_step(event_model_t *model) {
+  uint64_t choice = random_draw(model, 10);
 
-  world->run.call = "a turn";
+  model->run.call = "a turn";
   if (choice < 3)
-    uv_run(world->loop, UV_RUN_NOWAIT);
-  else if (choice == 3 && random_draw(world, 30) == 0)
-    fork_child(world);
+    uv_run(model->loop, UV_RUN_NOWAIT);
+  else if (choice == 3 && random_draw(model, 30) == 0)
+    fork_child(model);
   else
-    one_call(world);
-  if (world->is_child)
-    _exit(end_child(world));
+    one_call(model);
+  if (model->is_child)
+    _exit(end_child(model));
 }
 
 static void run_world(uv_loop_t *loop, uint64_t seed) {
-  static world_t world;
+  static event_model_t model;
   size_t fds = support_count_fds();
   slot_t *slot;
 
-  memset(&world, 0, sizeof(world));
-  world.loop = loop;
-  world.one_call = one_call;
-  random_run_seed(&world.run, seed);
-  world.gone.world = &world;
-  world.gone.phase = CLOSING;
-  for (slot = world.slots; slot < world.slots + SLOTS; slot++)
-    slot->world = &world;
-  for (; world.run.step < STEPS && world.run.fault[0] == '\0'; world.run.step++)
-    one_step(&world);
-  world.run.call = "the end";
-  world.is_ending = 1;
-  for (slot = world.slots; slot < world.slots + SLOTS; slot++)
+  memset(&model, 0, sizeof(model));
+  model.loop = loop;
+  model.one_call = one_call;
+  random_run_seed(&model.run, seed);
+  model.gone.model = &model;
+  model.gone.phase = CLOSING;
+  for (slot = model.slots; slot < model.slots + SLOTS; slot++)
+    slot->model = &model;
+  for (; model.run.step < STEPS && model.run.fault[0] == '\0'; model.run.step++)
+    one_step(&model);
+  model.run.call = "the end";
+  model.is_ending = 1;
+  for (slot = model.slots; slot < model.slots + SLOTS; slot++)
     run_to_the_last(slot);
-  close_all(&world);
-  random_run_check(&world.run, seed);
+  close_all(&model);
+  random_run_check(&model.run, seed);
   assert_int_equal(support_count_fds(), fds);
 }
 

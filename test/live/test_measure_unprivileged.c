@@ -9,7 +9,7 @@
 /* Made before the child has dropped what it takes. */
 static char *regions[2];
 
-static void event_of_the_users_side_is_counted(nobody_report_t *report) {
+static void event_of_the_users_side_is_counted(unprivileged_report_t *report) {
   uvperf_set_count_t count;
   uvperf_error_t error;
   int i;
@@ -18,17 +18,18 @@ static void event_of_the_users_side_is_counted(nobody_report_t *report) {
     error.reason[0] = '\0';
     if (uvperf_measure_event("page-faults:u", measure_touch, regions[i], &count,
                              &error) != 0) {
-      nobody_wrong(report, "page-faults:u: %s", error.reason);
+      unprivileged_wrong(report, "page-faults:u: %s", error.reason);
       return;
     }
   }
   if (count.state != UVPERF_COUNT_COUNTING || count.value != LIVE_PAGES)
-    nobody_wrong(report, "%s %llu", uvperf_count_state_name(count.state),
-                 (unsigned long long)count.value);
+    unprivileged_wrong(report, "%s %llu", uvperf_count_state_name(count.state),
+                       (unsigned long long)count.value);
 }
 
 /* An error that says what would help, and nothing less instead. */
-static void event_of_the_kernels_side_is_refused(nobody_report_t *report) {
+static void
+event_of_the_kernels_side_is_refused(unprivileged_report_t *report) {
   uvperf_set_count_t count;
   uvperf_error_t error;
   int called = 0;
@@ -40,11 +41,11 @@ static void event_of_the_kernels_side_is_refused(nobody_report_t *report) {
   if (rc != UV_EACCES || error.code != rc || called != 0 ||
       error.cause != UVPERF_CAUSE_PERMISSION ||
       strstr(error.reason, "perf_event_paranoid") == NULL)
-    nobody_wrong(report, "%d, called %d: %s", rc, called, error.reason);
+    unprivileged_wrong(report, "%d, called %d: %s", rc, called, error.reason);
 }
 
 static void measure_without_privileges(void **state) {
-  static const nobody_line_t lines[] = {
+  static const unprivileged_line_t lines[] = {
       {"event_of_the_users_side_is_counted",
        event_of_the_users_side_is_counted},
       {"event_of_the_kernels_side_is_refused",
@@ -54,7 +55,7 @@ static void measure_without_privileges(void **state) {
   (void)state;
   regions[0] = live_region();
   regions[1] = live_region();
-  nobody_run(__func__, lines, COUNT_OF(lines));
+  unprivileged_run(__func__, lines, COUNT_OF(lines));
   live_region_free(regions[0]);
   live_region_free(regions[1]);
 }

@@ -12,76 +12,76 @@
 /* From root, before the child has dropped what it takes to see it. */
 static uint64_t sched_switch;
 
-static void kernel_side(nobody_report_t *report) {
+static void kernel_side(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  nobody_opens(report, &attr, 0, -1);
+  unprivileged_opens(report, &attr, 0, -1);
 }
 
-static void physical_addresses(nobody_report_t *report) {
+static void physical_addresses(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_write_attr(&attr, PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR);
-  nobody_opens(report, &attr, 0, -1);
+  unprivileged_opens(report, &attr, 0, -1);
 }
 
-static void whole_cpu(nobody_report_t *report) {
+static void whole_cpu(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  nobody_opens(report, &attr, -1, 0);
+  unprivileged_opens(report, &attr, -1, 0);
 }
 
-static void task_of_another(nobody_report_t *report) {
+static void task_of_another(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_comm_attr(&attr);
-  nobody_opens(report, &attr, 1, -1);
+  unprivileged_opens(report, &attr, 1, -1);
 }
 
-static void data_of_a_tracepoint(nobody_report_t *report) {
+static void data_of_a_tracepoint(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_syscall_attr(&attr, sched_switch, PERF_SAMPLE_RAW);
-  nobody_opens(report, &attr, 0, -1);
+  unprivileged_opens(report, &attr, 0, -1);
 }
 
-static void namespaces(nobody_report_t *report) {
+static void namespaces(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_comm_attr(&attr);
   attr.namespaces = 1;
-  nobody_opens(report, &attr, 0, -1);
+  unprivileged_opens(report, &attr, 0, -1);
 }
 
 /* Linux 6.16, and stable kernels of that time, want CAP_SYS_ADMIN. */
-static void uprobe(nobody_report_t *report) {
+static void uprobe(unprivileged_report_t *report) {
   static const char path[] = "/sys/bus/event_source/devices/uprobe/type";
   struct perf_event_attr attr;
   int64_t type;
 
   if (uvperf__system_number("", path, &type) != 0 ||
       uvperf__system_is_before("", 6, 16) != 0) {
-    nobody_absent(report, "a uprobe PMU of Linux 6.16");
+    unprivileged_absent(report, "a uprobe PMU of Linux 6.16");
     return;
   }
   uvperf_attr_init(&attr, (uint32_t)type, 0);
   attr.config1 = (uintptr_t) "/bin/sh";
-  nobody_refused(report, &attr, 0, -1, UV_EACCES,
-                 "a uprobe needs CAP_SYS_ADMIN");
+  unprivileged_refused(report, &attr, 0, -1, UV_EACCES,
+                       "a uprobe needs CAP_SYS_ADMIN");
 }
 
-static void kernel_breakpoint(nobody_report_t *report) {
+static void kernel_breakpoint(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, UINT64_MAX - 0xfff, 8);
-  nobody_refused(report, &attr, 0, -1, UV_EPERM,
-                 "an address of the kernel needs CAP_SYS_ADMIN");
+  unprivileged_refused(report, &attr, 0, -1, UV_EPERM,
+                       "an address of the kernel needs CAP_SYS_ADMIN");
 }
 
 static void perfmon_lifts_what_paranoid_forbids(void **state) {
-  static const nobody_line_t lines[] = {
+  static const unprivileged_line_t lines[] = {
       {"the kernel side", kernel_side},
       {"physical addresses", physical_addresses},
       {"a whole CPU", whole_cpu},
@@ -92,19 +92,19 @@ static void perfmon_lifts_what_paranoid_forbids(void **state) {
 
   (void)state;
   sched_switch = support_need_tracepoint(__func__, "sched:sched_switch");
-  nobody_run_with_perfmon(__func__, lines, COUNT_OF(lines));
+  unprivileged_run_with_perfmon(__func__, lines, COUNT_OF(lines));
 }
 
 static void
 perfmon_does_not_lift_breakpoints_in_the_kernel_and_uprobes(void **state) {
-  static const nobody_line_t lines[] = {
+  static const unprivileged_line_t lines[] = {
       {"a breakpoint in the kernel", kernel_breakpoint},
       {"uprobes", uprobe},
   };
 
   (void)state;
   support_need_breakpoints(__func__);
-  nobody_run_with_perfmon(__func__, lines, COUNT_OF(lines));
+  unprivileged_run_with_perfmon(__func__, lines, COUNT_OF(lines));
 }
 
 int main(void) {

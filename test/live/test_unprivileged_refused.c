@@ -23,66 +23,67 @@ static uint64_t sched_switch;
 
 /* -- the kernel side ------------------------------------------------------ */
 
-static void kernel_side_of_software(nobody_report_t *report) {
+static void kernel_side_of_software(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  nobody_refused(report, &attr, 0, -1, UV_EACCES, KERNEL_SIDE);
+  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, KERNEL_SIDE);
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.comm = 1;
-  nobody_refused(report, &attr, 0, -1, UV_EACCES, KERNEL_SIDE);
+  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, KERNEL_SIDE);
 }
 
 /* Of whatever id: the side is looked at before. */
-static void kernel_side_of_tracepoint(nobody_report_t *report) {
+static void kernel_side_of_tracepoint(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   uvperf_attr_tracepoint(&attr, 1);
-  nobody_refused(report, &attr, 0, -1, UV_EACCES, KERNEL_SIDE);
+  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, KERNEL_SIDE);
 }
 
-static void kernel_side_of_breakpoint(nobody_report_t *report) {
+static void kernel_side_of_breakpoint(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_write_attr(&attr, 0);
   attr.exclude_kernel = 0;
-  nobody_refused(report, &attr, 0, -1, UV_EACCES, KERNEL_SIDE);
+  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, KERNEL_SIDE);
 }
 
-static void physical_addresses(nobody_report_t *report) {
+static void physical_addresses(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_write_attr(&attr, PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR);
-  nobody_refused(report, &attr, 0, -1, UV_EACCES,
-                 "PERF_SAMPLE_PHYS_ADDR needs kernel.perf_event_paranoid <= 1 "
-                 "(it is 2) or CAP_");
+  unprivileged_refused(
+      report, &attr, 0, -1, UV_EACCES,
+      "PERF_SAMPLE_PHYS_ADDR needs kernel.perf_event_paranoid <= 1 "
+      "(it is 2) or CAP_");
 }
 
 /* 0 where the machine has no such PMU. */
-static uint32_t type_of(nobody_report_t *report, const char *pmu) {
+static uint32_t type_of(unprivileged_report_t *report, const char *pmu) {
   char path[96];
   int64_t type;
 
   snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", pmu);
   if (uvperf__system_number("", path, &type) == 0)
     return (uint32_t)type;
-  nobody_absent(report, path);
+  unprivileged_absent(report, path);
   return 0;
 }
 
-static void msr(nobody_report_t *report) {
+static void msr(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   uvperf_attr_init(&attr, type_of(report, "msr"), 0);
   if (attr.type != 0)
-    nobody_refused(
+    unprivileged_refused(
         report, &attr, 0, -1, UV_EACCES,
         "the kernel side (exclude_kernel avoids it, if this PMU can) "
         "needs kernel.perf_event_paranoid <= 1 (it is 2) or CAP_");
 }
 
 static void unprivileged_kernel_side_is_refused(void **state) {
-  static const nobody_line_t lines[] = {
+  static const unprivileged_line_t lines[] = {
       {"the kernel side of software events", kernel_side_of_software},
       {"the kernel side of tracepoints", kernel_side_of_tracepoint},
       {"the kernel side of breakpoints", kernel_side_of_breakpoint},
@@ -91,81 +92,83 @@ static void unprivileged_kernel_side_is_refused(void **state) {
   };
 
   (void)state;
-  nobody_run(__func__, lines, COUNT_OF(lines));
+  unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
 
 /* -- targets -------------------------------------------------------------- */
 
-static void whole_cpu(nobody_report_t *report) {
+static void whole_cpu(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_comm_attr(&attr);
-  nobody_refused(report, &attr, -1, 0, UV_EACCES,
-                 "a whole CPU needs kernel.perf_event_paranoid <= 0 (it is 2) "
-                 "or CAP_");
+  unprivileged_refused(
+      report, &attr, -1, 0, UV_EACCES,
+      "a whole CPU needs kernel.perf_event_paranoid <= 0 (it is 2) "
+      "or CAP_");
 }
 
 /* The first process, which in a container may be one's own. */
-static void task_of_another(nobody_report_t *report) {
+static void task_of_another(unprivileged_report_t *report) {
   struct perf_event_attr attr;
   struct stat first;
 
   if (stat("/proc/1", &first) != 0 || first.st_uid == getuid()) {
-    nobody_absent(report, "a process 1 of another user");
+    unprivileged_absent(report, "a process 1 of another user");
     return;
   }
   live_comm_attr(&attr);
-  nobody_refused(report, &attr, 1, -1, UV_EACCES,
-                 "): run as that user or with CAP_");
+  unprivileged_refused(report, &attr, 1, -1, UV_EACCES,
+                       "): run as that user or with CAP_");
 }
 
 static void unprivileged_targets_of_others_are_refused(void **state) {
-  static const nobody_line_t lines[] = {
+  static const unprivileged_line_t lines[] = {
       {"a whole CPU", whole_cpu},
       {"a task of another user", task_of_another},
   };
 
   (void)state;
-  nobody_run(__func__, lines, COUNT_OF(lines));
+  unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
 
 /* -- what wants the capability -------------------------------------------- */
 
-static void uprobe(nobody_report_t *report) {
+static void uprobe(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   uvperf_attr_init(&attr, type_of(report, "uprobe"), 0);
   attr.config1 = (uintptr_t) "/bin/sh";
   attr.exclude_kernel = 1;
   if (attr.type != 0)
-    nobody_refused(report, &attr, 0, -1, UV_EACCES,
-                   "a uprobe needs CAP_SYS_ADMIN");
+    unprivileged_refused(report, &attr, 0, -1, UV_EACCES,
+                         "a uprobe needs CAP_SYS_ADMIN");
 }
 
-static void namespaces(nobody_report_t *report) {
+static void namespaces(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_comm_attr(&attr);
   attr.namespaces = 1;
-  nobody_refused(report, &attr, 0, -1, UV_EACCES,
-                 "the namespaces bit needs CAP_");
+  unprivileged_refused(report, &attr, 0, -1, UV_EACCES,
+                       "the namespaces bit needs CAP_");
 }
 
-static void data_of_a_tracepoint(nobody_report_t *report) {
+static void data_of_a_tracepoint(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   if (sched_switch == 0) {
-    nobody_absent(report, "a tracepoint's id, of tracefs");
+    unprivileged_absent(report, "a tracepoint's id, of tracefs");
     return;
   }
   live_syscall_attr(&attr, sched_switch, PERF_SAMPLE_RAW);
-  nobody_refused(report, &attr, 0, -1, UV_EPERM,
-                 "a tracepoint's data needs kernel.perf_event_paranoid <= -1 "
-                 "(it is 2) or CAP_");
+  unprivileged_refused(
+      report, &attr, 0, -1, UV_EPERM,
+      "a tracepoint's data needs kernel.perf_event_paranoid <= -1 "
+      "(it is 2) or CAP_");
 }
 
 /* Of a type that no sysctl gives to everybody. */
-static void bpf_program(nobody_report_t *report) {
+static void bpf_program(unprivileged_report_t *report) {
   struct bpf_insn steps[2];
   union bpf_attr attr;
 
@@ -178,13 +181,13 @@ static void bpf_program(nobody_report_t *report) {
   attr.insn_cnt = 2;
   attr.license = (uintptr_t) "MIT";
   if (syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr)) >= 0)
-    nobody_wrong(report, "it was loaded");
+    unprivileged_wrong(report, "it was loaded");
   else if (errno != EPERM)
-    nobody_wrong(report, "bpf gave %s", strerror(errno));
+    unprivileged_wrong(report, "bpf gave %s", strerror(errno));
 }
 
 static void unprivileged_use_of_the_capability_is_refused(void **state) {
-  static const nobody_line_t lines[] = {
+  static const unprivileged_line_t lines[] = {
       {"uprobes", uprobe},
       {"namespaces", namespaces},
       {"the data of sched_switch", data_of_a_tracepoint},
@@ -195,48 +198,49 @@ static void unprivileged_use_of_the_capability_is_refused(void **state) {
   sched_switch = geteuid() == 0
                      ? support_need_tracepoint(__func__, "sched:sched_switch")
                      : 0;
-  nobody_run(__func__, lines, COUNT_OF(lines));
+  unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
 
 /* -- files ---------------------------------------------------------------- */
 
 /* tracefs is root's alone, unless somebody has mounted it otherwise. */
-static void tracefs(nobody_report_t *report) {
+static void tracefs(unprivileged_report_t *report) {
   static const char id[] = "/sys/kernel/tracing/events/sched/sched_switch/id";
   struct stat mounted;
 
   if (stat("/sys/kernel/tracing", &mounted) != 0 ||
       (mounted.st_mode & S_IRWXO) != 0)
-    nobody_absent(report, "a tracefs at /sys/kernel/tracing of root's alone");
+    unprivileged_absent(report,
+                        "a tracefs at /sys/kernel/tracing of root's alone");
   else if (access(id, R_OK) == 0)
-    nobody_wrong(report, "%s can be read", id);
+    unprivileged_wrong(report, "%s can be read", id);
   else if (errno != EACCES)
-    nobody_wrong(report, "%s: %s", id, strerror(errno));
+    unprivileged_wrong(report, "%s: %s", id, strerror(errno));
 }
 
 /* kallsyms_show_value(): addresses, the first word of each line, read as 0. */
-static void kernel_addresses(nobody_report_t *report) {
+static void kernel_addresses(unprivileged_report_t *report) {
   unsigned long long address;
   unsigned long lines = 0;
   char line[512];
   FILE *file = fopen("/proc/kallsyms", "re");
 
   if (file == NULL) {
-    nobody_absent(report, "/proc/kallsyms");
+    unprivileged_absent(report, "/proc/kallsyms");
     return;
   }
   while (fgets(line, sizeof(line), file) != NULL) {
     lines++;
     if (sscanf(line, "%llx", &address) != 1 || address != 0)
-      nobody_wrong(report, "line %lu is %s", lines, line);
+      unprivileged_wrong(report, "line %lu is %s", lines, line);
   }
   fclose(file);
   if (lines == 0)
-    nobody_wrong(report, "there are no symbols at all");
+    unprivileged_wrong(report, "there are no symbols at all");
 }
 
 static void unprivileged_files_hide_what_they_know(void **state) {
-  static const nobody_line_t lines[] = {
+  static const unprivileged_line_t lines[] = {
       {"ids of tracepoints", tracefs},
       {"addresses in /proc/kallsyms", kernel_addresses},
   };
@@ -244,7 +248,7 @@ static void unprivileged_files_hide_what_they_know(void **state) {
   (void)state;
   if (geteuid() == 0)
     support_need_tracepoint(__func__, "sched:sched_switch");
-  nobody_run(__func__, lines, COUNT_OF(lines));
+  unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
 
 int main(void) {

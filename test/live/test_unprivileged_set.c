@@ -25,7 +25,7 @@ static void plan_own(live_plan_t *plan) {
   live_plan_target(plan, UVPERF_TARGET_SELF);
 }
 
-static void close_all(nobody_report_t *report, uv_loop_t *loop,
+static void close_all(unprivileged_report_t *report, uv_loop_t *loop,
                       live_set_t *live) {
   if (live != NULL) {
     uvperf_set_close(&live->set, NULL);
@@ -33,18 +33,18 @@ static void close_all(nobody_report_t *report, uv_loop_t *loop,
   }
   uv_run(loop, UV_RUN_DEFAULT);
   if (uv_loop_close(loop) != 0)
-    nobody_wrong(report, "the loop was not empty");
+    unprivileged_wrong(report, "the loop was not empty");
 }
 
 /* 0, or -1 and a complaint. */
-static int open_set(nobody_report_t *report, uv_loop_t *loop, live_set_t *live,
-                    const live_plan_t *plan) {
+static int open_set(unprivileged_report_t *report, uv_loop_t *loop,
+                    live_set_t *live, const live_plan_t *plan) {
   uvperf_error_t error;
 
   memset(live, 0, sizeof(*live));
   if (uvperf_set_init(loop, &live->set, &plan->options, &error) != 0 ||
       uvperf_reading_new(&live->reading) != 0) {
-    nobody_wrong(report, "%d: %s", error.code, error.reason);
+    unprivileged_wrong(report, "%d: %s", error.code, error.reason);
     return -1;
   }
   live->set.data = live;
@@ -52,7 +52,7 @@ static int open_set(nobody_report_t *report, uv_loop_t *loop, live_set_t *live,
   return 0;
 }
 
-static void count(nobody_report_t *report, live_set_t *live, size_t attr,
+static void count(unprivileged_report_t *report, live_set_t *live, size_t attr,
                   uint64_t least, uint64_t most) {
   uvperf_set_count_t total = {0};
 
@@ -60,11 +60,11 @@ static void count(nobody_report_t *report, live_set_t *live, size_t attr,
   uvperf_reading_total(live->reading, attr, &total);
   if (total.state != UVPERF_COUNT_COUNTING || total.value < least ||
       total.value > most)
-    nobody_wrong(report, "attr %d is %s, %d", (int)attr,
-                 uvperf_count_state_name(total.state), (int)total.value);
+    unprivileged_wrong(report, "attr %d is %s, %d", (int)attr,
+                       uvperf_count_state_name(total.state), (int)total.value);
 }
 
-static void own_thread_is_counted(nobody_report_t *report) {
+static void own_thread_is_counted(unprivileged_report_t *report) {
   char *region = live_region();
   live_plan_t plan;
   live_set_t live;
@@ -85,7 +85,7 @@ static void own_thread_is_counted(nobody_report_t *report) {
   close_all(report, &loop, &live);
 }
 
-static void own_thread_is_read_on_the_loop(nobody_report_t *report) {
+static void own_thread_is_read_on_the_loop(unprivileged_report_t *report) {
   live_plan_t plan;
   live_set_t live;
   uv_loop_t loop;
@@ -100,16 +100,16 @@ static void own_thread_is_read_on_the_loop(nobody_report_t *report) {
     return;
   }
   if (uvperf_set_read_start(&live.set, 1, live_set_on_read) != 0)
-    nobody_wrong(report, "read_start failed");
+    unprivileged_wrong(report, "read_start failed");
   live_syscall(9);
   live_run_until(&loop, &live.callbacks, 3);
   if (live.sum != 9)
-    nobody_wrong(report, "the deltas are %d", (int)live.sum);
+    unprivileged_wrong(report, "the deltas are %d", (int)live.sum);
   close_all(report, &loop, &live);
 }
 
 /* The kernel side is refused, the user side is counted. */
-static void kernel_side_is_refused_alone(nobody_report_t *report) {
+static void kernel_side_is_refused_alone(unprivileged_report_t *report) {
   const uvperf_set_failure_t *failures;
   live_plan_t plan;
   live_set_t live;
@@ -128,13 +128,13 @@ static void kernel_side_is_refused_alone(nobody_report_t *report) {
   failures = uvperf_set_failures(&live.set, &nr);
   if (nr != 1 || failures[0].error.cause != UVPERF_CAUSE_PERMISSION ||
       failures[0].error.attr_index != 0)
-    nobody_wrong(report, "%d failures", (int)nr);
+    unprivileged_wrong(report, "%d failures", (int)nr);
   count(report, &live, 1, 1, UINT64_MAX);
   close_all(report, &loop, &live);
 }
 
 /* All CPUs, and another user's process. */
-static void refuse(nobody_report_t *report, uint32_t type, int32_t pid) {
+static void refuse(unprivileged_report_t *report, uint32_t type, int32_t pid) {
   uvperf_error_t error = {0};
   uvperf_target_t *target;
   live_plan_t plan;
@@ -148,18 +148,18 @@ static void refuse(nobody_report_t *report, uint32_t type, int32_t pid) {
   target->pid = pid;
   if (uvperf_set_init(&loop, &set, &plan.options, &error) != UV_EACCES ||
       error.cause != UVPERF_CAUSE_PERMISSION)
-    nobody_wrong(report, "type %d is not refused: %d %s", (int)type, error.code,
-                 error.reason);
+    unprivileged_wrong(report, "type %d is not refused: %d %s", (int)type,
+                       error.code, error.reason);
   close_all(report, &loop, NULL);
 }
 
-static void others_are_refused(nobody_report_t *report) {
+static void others_are_refused(unprivileged_report_t *report) {
   refuse(report, UVPERF_TARGET_CPUS, 0);
   refuse(report, UVPERF_TARGET_PROCESS, 1);
 }
 
 static void unprivileged_sets_work(void **state) {
-  static const nobody_line_t lines[] = {
+  static const unprivileged_line_t lines[] = {
       {"own thread", own_thread_is_counted},
       {"on the loop", own_thread_is_read_on_the_loop},
       {"kernel side", kernel_side_is_refused_alone},
@@ -168,7 +168,7 @@ static void unprivileged_sets_work(void **state) {
 
   (void)state;
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
-  nobody_run(__func__, lines, COUNT_OF(lines));
+  unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
 
 int main(void) {

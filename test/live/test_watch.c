@@ -14,14 +14,14 @@
 
 /* P23: looking at every head costs as much as a wakeup. */
 static void watch_one_of_ten_rings_is_active_drains_that_one(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
   size_t i;
 
   support_need_own_events(__func__);
-  watched = watched_make(*state);
-  watched_add_own(watched, 10);
-  watched_start(watched);
+  watched = live_rings_make(*state);
+  live_rings_add_own(watched, 10);
+  live_rings_start(watched);
   live_turns_in(*state, 20);
   for (i = 0; i < 10; i++)
     if (i != 3)
@@ -36,19 +36,19 @@ static void watch_one_of_ten_rings_is_active_drains_that_one(void **state) {
       assert_true(watched->drains[i] >= 1);
     else
       assert_int_equal(watched->drains[i], 0);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 /* Fairness among the rings of one watch. */
 static void watch_slice_of_one_record_lets_rings_take_turns(void **state) {
-  uvperf__watch_options_t options = watched_plain;
-  watched_t *watched;
+  uvperf__watch_options_t options = live_rings_plain;
+  live_rings_t *watched;
   uint64_t next = 0;
   size_t i;
 
   support_need_own_events(__func__);
-  watched = watched_make(*state);
-  watched_add_own(watched, 3);
+  watched = live_rings_make(*state);
+  live_rings_add_own(watched, 3);
   live_comm(&next, 5);
   options.slice_records = 1;
   assert_int_equal(uvperf__watch_start(watched->watch, &options), 0);
@@ -58,23 +58,23 @@ static void watch_slice_of_one_record_lets_rings_take_turns(void **state) {
     assert_int_equal(watched->order[i], watched->order[i - 3]);
   assert_int_not_equal(watched->order[0], watched->order[1]);
   assert_int_not_equal(watched->order[1], watched->order[2]);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 static void watch_flush_timer_drains_every_ring_with_records(void **state) {
-  uvperf__watch_options_t options = watched_plain;
+  uvperf__watch_options_t options = live_rings_plain;
   struct perf_event_attr attr;
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
   size_t i;
 
   support_need_own_events(__func__);
-  watched = watched_make(*state);
+  watched = live_rings_make(*state);
   for (i = 0; i < 2; i++) {
     live_comm_attr(&attr);
     uvperf_attr_set_wakeup_bytes(&attr, 2048);
     watched->fds[i] = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    watched_add(watched, watched->fds[i], &watched->fds[i], 1);
+    live_rings_add(watched, watched->fds[i], &watched->fds[i], 1);
   }
   options.flush_ms = 10;
   assert_int_equal(uvperf__watch_start(watched->watch, &options), 0);
@@ -82,13 +82,13 @@ static void watch_flush_timer_drains_every_ring_with_records(void **state) {
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &watched->total, 4));
   assert_int_equal(uvperf__watch_wakeups(watched->watch), 0);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 /* -- several events on one ring ------------------------------------------- */
 
 typedef struct shared_s {
-  watched_t *watched;
+  live_rings_t *watched;
   live_child_t children[2];
   int fds[2];
 } shared_t;
@@ -111,17 +111,17 @@ static void make_shared(uv_loop_t *loop, shared_t *shared,
   for (i = 0; i < 2; i++) {
     live_child_fork(&shared->children[i], records[i]);
     pin_to_cpu_0(shared->children[i].pid);
-    shared->fds[i] = watched_open(shared->children[i].pid, 0);
+    shared->fds[i] = live_rings_open(shared->children[i].pid, 0);
   }
-  shared->watched = watched_make(loop);
-  watched_add(shared->watched, shared->fds[0], shared->fds, 2);
+  shared->watched = live_rings_make(loop);
+  live_rings_add(shared->watched, shared->fds[0], shared->fds, 2);
   assert_int_equal(uvperf__sys_ioctl(shared->fds[1], PERF_EVENT_IOC_SET_OUTPUT,
                                      shared->fds[0]),
                    0);
 }
 
 static void unmake_shared(shared_t *shared) {
-  watched_unmake(shared->watched);
+  live_rings_unmake(shared->watched);
   uvperf__sys_close(shared->fds[1]);
 }
 
@@ -132,7 +132,7 @@ static void watch_shared_ring_polls_one_fd_and_gets_all(void **state) {
 
   support_need_own_events(__func__);
   make_shared(*state, &shared, records);
-  watched_start(shared.watched);
+  live_rings_start(shared.watched);
   live_turns_in(*state, 5);
   live_child_go(&shared.children[1]);
   live_child_wait(&shared.children[1]);
@@ -155,7 +155,7 @@ static void watch_owner_of_ring_dies_polls_the_follower(void **state) {
 
   support_need_own_events(__func__);
   make_shared(*state, &shared, records);
-  watched_start(shared.watched);
+  live_rings_start(shared.watched);
   live_child_go(&shared.children[0]);
   live_child_wait(&shared.children[0]);
   assert_true(live_run_until(*state, &shared.watched->total, 10));
@@ -179,7 +179,7 @@ static void watch_owner_of_ring_dies_polls_the_follower(void **state) {
 static void end_owner(shared_t *shared) {
   uint64_t wakeups;
 
-  watched_start(shared->watched);
+  live_rings_start(shared->watched);
   live_child_go(&shared->children[0]);
   live_child_wait(&shared->children[0]);
   do {
@@ -245,7 +245,7 @@ static void watch_closed_while_replacing_is_clean(void **state) {
   support_need_own_events(__func__);
   for (i = 0; i < 6; i++) {
     make_shared(*state, &shared, records);
-    watched_start(shared.watched);
+    live_rings_start(shared.watched);
     live_child_go(&shared.children[0]);
     live_child_wait(&shared.children[0]);
     for (int turn = 0; turn < i; turn++)
@@ -271,7 +271,7 @@ static void watch_closed_by_others_while_replacing_lets_the_loop_end(
 
   support_need_own_events(__func__);
   make_shared(*state, &shared, records);
-  watched_start(shared.watched);
+  live_rings_start(shared.watched);
   live_turns_in(*state, 5);
   uvperf__watch_set_fds(shared.watched->watch, 0, &shared.fds[1], 1);
   uv_walk(*state, close_any, NULL);

@@ -10,8 +10,8 @@
 #include "sys/sys.h"
 
 /* Until the registrations have settled. */
-static void start_and_settle(watched_t *watched) {
-  watched_start(watched);
+static void start_and_settle(live_rings_t *watched) {
+  live_rings_start(watched);
   live_turns_in(watched->loop, 20);
   watched->turned = watched->drains_all = 0;
 }
@@ -20,14 +20,14 @@ static void start_and_settle(watched_t *watched) {
 
 /* P2: what woke before the ring was registered wakes nobody. */
 static void watch_ring_added_while_started_delivers_what_it_held(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  watched = watched_make(*state);
-  watched_add_own(watched, 1);
+  watched = live_rings_make(*state);
+  live_rings_add_own(watched, 1);
   start_and_settle(watched);
-  watched->fds[1] = watched_open(0, -1);
+  watched->fds[1] = live_rings_open(0, -1);
   assert_int_equal(uvperf__ring_map(&watched->rings[1], watched->fds[1],
                                     uvperf__ring_round(1), 0),
                    0);
@@ -41,15 +41,15 @@ static void watch_ring_added_while_started_delivers_what_it_held(void **state) {
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &watched->records[1], 7));
   assert_int_equal(watched->records[0], 7);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
-static void add_once(watched_t *watched) {
+static void add_once(live_rings_t *watched) {
   if (watched->nr == 1)
-    watched_add_own(watched, 1);
+    live_rings_add_own(watched, 1);
 }
 
-static void comm_once(watched_t *watched) {
+static void comm_once(live_rings_t *watched) {
   uint64_t next = 10;
 
   if (watched->nr == 1)
@@ -61,89 +61,89 @@ static void comm_once(watched_t *watched) {
 /* The ring is added and drained in the same turn. The record comes after that,
  * before the loop polls the ring: a turn later it has still to be drained. */
 static void watch_ring_added_in_a_drain_settles_from_then(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  watched = watched_make(*state);
-  watched_add_own(watched, 1);
+  watched = live_rings_make(*state);
+  live_rings_add_own(watched, 1);
   live_comm(&next, 2);
   watched->hook = add_once;
   watched->turned_hook = comm_once;
-  watched_start(watched);
+  live_rings_start(watched);
   assert_true(live_run_until(*state, &watched->records[1], 1));
   assert_int_equal(watched->records[0], 3);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 static void watch_more_rings_do_not_move_those_that_are_polled(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
   size_t i;
 
   support_need_own_events(__func__);
-  watched = watched_make(*state);
+  watched = live_rings_make(*state);
   start_and_settle(watched);
-  for (i = 0; i < WATCHED_RINGS; i++) {
-    watched_add_own(watched, 1);
+  for (i = 0; i < LIVE_RINGS_RINGS; i++) {
+    live_rings_add_own(watched, 1);
     uv_run(*state, UV_RUN_NOWAIT);
   }
   live_turns_in(*state, 20);
   live_comm(&next, 2);
-  assert_true(live_run_until(*state, &watched->total, 2 * WATCHED_RINGS));
-  for (i = 0; i < WATCHED_RINGS; i++) {
+  assert_true(live_run_until(*state, &watched->total, 2 * LIVE_RINGS_RINGS));
+  for (i = 0; i < LIVE_RINGS_RINGS; i++) {
     assert_int_equal(watched->records[i], 2);
     assert_true(uvperf__watch_ring_wakeups(watched->watch, i) >= 1);
   }
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 static void watch_without_rings_keeps_the_loop_alive_and_asleep(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  watched = watched_make(*state);
-  watched_start(watched);
+  watched = live_rings_make(*state);
+  live_rings_start(watched);
   assert_true(live_turns_in(*state, 50) < 20);
   assert_int_equal(uv_loop_alive(*state), 1);
   uvperf__watch_set_ref(watched->watch, 0);
   assert_int_equal(uv_loop_alive(*state), 0);
   uvperf__watch_set_ref(watched->watch, 1);
-  watched_add_own(watched, 1);
+  live_rings_add_own(watched, 1);
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &watched->total, 1));
   uvperf__watch_stop(watched->watch);
   assert_int_equal(uv_loop_alive(*state), 0);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 /* epoll_ctl(2) has no use for a plain file. */
 static void watch_ring_that_cannot_be_polled_is_not_added(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
   int fd;
 
   support_need_own_events(__func__);
   fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-  watched = watched_make(*state);
-  watched_start(watched);
+  watched = live_rings_make(*state);
+  live_rings_start(watched);
   assert_int_equal(
       uvperf__watch_add(watched->watch, &watched->rings[0], &fd, 1), UV_EPERM);
   assert_int_equal(uvperf__watch_nr_rings(watched->watch), 0);
-  watched_add_own(watched, 1);
+  live_rings_add_own(watched, 1);
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &watched->total, 1));
-  watched_unmake(watched);
+  live_rings_unmake(watched);
   close(fd);
 }
 
 /* -- rings that end ------------------------------------------------------- */
 
-static void ends_one_by_one(watched_t *watched) {
+static void ends_one_by_one(live_rings_t *watched) {
   uint64_t next = 0;
 
-  watched_add_own(watched, 2);
+  live_rings_add_own(watched, 2);
   start_and_settle(watched);
   watched->codes[0] = UV_EBADF;
   live_comm(&next, 3);
@@ -165,26 +165,27 @@ static void ends_one_by_one(watched_t *watched) {
   assert_int_equal(watched->end_status, UV_ENOMEM);
   assert_int_equal(watched->ring_ends, 1);
   assert_int_equal(uvperf__watch_is_active(watched->watch), 0);
-  assert_int_equal(uvperf__watch_start(watched->watch, &watched_plain), UV_EOF);
-  watched_unmake(watched);
+  assert_int_equal(uvperf__watch_start(watched->watch, &live_rings_plain),
+                   UV_EOF);
+  live_rings_unmake(watched);
 }
 
 static void watch_ring_ends_tells_it_and_the_others_go_on(void **state) {
   support_need_own_events(__func__);
-  ends_one_by_one(watched_make(*state));
+  ends_one_by_one(live_rings_make(*state));
 }
 
 static void watch_together_ring_ends_the_others_go_on(void **state) {
   support_need_own_events(__func__);
-  ends_one_by_one(watched_make_together(*state));
+  ends_one_by_one(live_rings_make_together(*state));
 }
 
 /* What was there is left out, once for each look, and what comes later is
  * delivered. */
-static void skips_one(watched_t *watched) {
+static void skips_one(live_rings_t *watched) {
   uint64_t next = 0;
 
-  watched_add_own(watched, 2);
+  live_rings_add_own(watched, 2);
   start_and_settle(watched);
   watched->codes[0] = UV_EPROTO;
   live_comm(&next, 3);
@@ -201,48 +202,48 @@ static void skips_one(watched_t *watched) {
   assert_true(live_run_until(watched->loop, &watched->total, 7));
   assert_int_equal(watched->records[0], 2);
   assert_int_equal(watched->ring_ends + watched->ends, 0);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 static void watch_ring_without_sense_is_skipped_and_read_on(void **state) {
   support_need_own_events(__func__);
-  skips_one(watched_make(*state));
+  skips_one(live_rings_make(*state));
 }
 
 static void watch_together_ring_without_sense_is_read_on(void **state) {
   support_need_own_events(__func__);
-  skips_one(watched_make_together(*state));
+  skips_one(live_rings_make_together(*state));
 }
 
 /* Every ring has ended, but one comes. */
 static void watch_ring_after_all_have_ended_can_be_started(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  watched = watched_make(*state);
-  watched_add_own(watched, 1);
+  watched = live_rings_make(*state);
+  live_rings_add_own(watched, 1);
   watched->codes[0] = UV_EBADF;
-  watched_start(watched);
+  live_rings_start(watched);
   assert_true(live_run_until(*state, &watched->ends, 1));
-  watched_add_own(watched, 1);
+  live_rings_add_own(watched, 1);
   live_comm(&next, 1);
-  watched_start(watched);
+  live_rings_start(watched);
   assert_true(live_run_until(*state, &watched->total, 1));
   assert_int_equal(watched->records[1], 1);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 /* Flush drains without a turn; the ring may be in the queue. */
 static void watch_ring_that_ends_in_a_flush_is_drained_no_more(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  watched = watched_make(*state);
-  watched_add_own(watched, 3);
+  watched = live_rings_make(*state);
+  live_rings_add_own(watched, 3);
   live_comm(&next, 1);
-  watched_start(watched);
+  live_rings_start(watched);
   watched->codes[1] = UV_EBADF;
   assert_int_equal(uvperf__watch_flush(watched->watch), 0);
   assert_int_equal(watched->ended_ring, 1);
@@ -252,40 +253,40 @@ static void watch_ring_that_ends_in_a_flush_is_drained_no_more(void **state) {
   assert_true(live_run_until(*state, &watched->total, 4));
   live_turns_in(*state, 20);
   assert_int_equal(watched->records[1], 0);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 /* The last ring of the queue ends outside of a turn: what is queued later is
  * drained all the same. */
 static void
 watch_ring_queued_after_the_last_one_ended_is_drained(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  watched = watched_make(*state);
-  watched_add_own(watched, 2);
-  watched_start(watched);
+  watched = live_rings_make(*state);
+  live_rings_add_own(watched, 2);
+  live_rings_start(watched);
   watched->codes[1] = UV_EBADF;
   assert_int_equal(uvperf__watch_flush(watched->watch), 0);
   assert_int_equal(watched->ended_ring, 1);
-  watched_add_own(watched, 1);
+  live_rings_add_own(watched, 1);
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &watched->records[2], 1));
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &watched->records[2], 2));
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 /* -- rings that are read together ----------------------------------------- */
 
 static void watch_together_drains_once_in_a_turn(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  watched = watched_make_together(*state);
-  watched_add_own(watched, 3);
+  watched = live_rings_make_together(*state);
+  live_rings_add_own(watched, 3);
   start_and_settle(watched);
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &watched->total, 6));
@@ -293,35 +294,35 @@ static void watch_together_drains_once_in_a_turn(void **state) {
   assert_int_equal(watched->drains_all, 1);
   assert_int_equal(watched->turned, 1);
   assert_int_equal(watched->slice_ends, 1);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 static void watch_together_slice_of_one_record_delivers_the_rest(void **state) {
-  uvperf__watch_options_t options = watched_plain;
-  watched_t *watched;
+  uvperf__watch_options_t options = live_rings_plain;
+  live_rings_t *watched;
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  watched = watched_make_together(*state);
-  watched_add_own(watched, 3);
+  watched = live_rings_make_together(*state);
+  live_rings_add_own(watched, 3);
   live_comm(&next, 5);
   options.slice_records = 1;
   assert_int_equal(uvperf__watch_start(watched->watch, &options), 0);
   assert_true(live_run_until(*state, &watched->total, 15));
   assert_int_equal(watched->slice_ends, 15);
   assert_true(live_turns_in(*state, 50) < 20);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 /* Nothing spins for what is left, and nobody is taken for dead. */
 static void watch_together_leaves_records_until_it_looks_again(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
   int i;
 
   support_need_own_events(__func__);
-  watched = watched_make_together(*state);
-  watched_add_own(watched, 2);
+  watched = live_rings_make_together(*state);
+  live_rings_add_own(watched, 2);
   start_and_settle(watched);
   watched->leaves = 1;
   for (i = 0; i < 5; i++) {
@@ -334,20 +335,20 @@ static void watch_together_leaves_records_until_it_looks_again(void **state) {
   assert_int_equal(watched->total, 0);
   uvperf__watch_look_in(watched->watch, 1);
   assert_true(live_run_until(*state, &watched->total, 10));
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 /* An fd that hangs up for ever is not polled while records are left for later:
  * neither until the end, nor after stop and start. */
 static void watch_together_target_exits_with_records_left(void **state) {
   live_child_t child;
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t wakeups;
 
   support_need_own_events(__func__);
   live_child_fork(&child, 50);
-  watched = watched_make_together(*state);
-  watched_add(watched, watched_open(child.pid, -1), &watched->fds[0], 1);
+  watched = live_rings_make_together(*state);
+  live_rings_add(watched, live_rings_open(child.pid, -1), &watched->fds[0], 1);
   start_and_settle(watched);
   watched->leaves = 1;
   live_child_go(&child);
@@ -358,7 +359,7 @@ static void watch_together_target_exits_with_records_left(void **state) {
   live_turns_in(*state, 20);
   assert_int_equal(uvperf__watch_wakeups(watched->watch), wakeups);
   uvperf__watch_stop(watched->watch);
-  watched_start(watched);
+  live_rings_start(watched);
   live_turns_in(*state, 20);
   assert_int_equal(uvperf__watch_wakeups(watched->watch), wakeups);
   watched->leaves = 0;
@@ -366,15 +367,15 @@ static void watch_together_target_exits_with_records_left(void **state) {
   assert_true(live_run_until(*state, &watched->ends, 1));
   assert_int_equal(watched->end_status, UV_EOF);
   assert_int_equal(watched->total, 50);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 /* -- looking later -------------------------------------------------------- */
 
 /* Rings that are not woken, with a record each. */
-static watched_t *make_unwoken(uv_loop_t *loop) {
+static live_rings_t *make_unwoken(uv_loop_t *loop) {
   struct perf_event_attr attr;
-  watched_t *watched = watched_make(loop);
+  live_rings_t *watched = live_rings_make(loop);
   uint64_t next = 0;
   int i;
 
@@ -382,7 +383,7 @@ static watched_t *make_unwoken(uv_loop_t *loop) {
     live_comm_attr(&attr);
     uvperf_attr_set_wakeup_bytes(&attr, 2048);
     watched->fds[i] = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    watched_add(watched, watched->fds[i], &watched->fds[i], 1);
+    live_rings_add(watched, watched->fds[i], &watched->fds[i], 1);
   }
   start_and_settle(watched);
   live_comm(&next, 1);
@@ -390,7 +391,7 @@ static watched_t *make_unwoken(uv_loop_t *loop) {
 }
 
 static void watch_look_in_looks_at_all_rings(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
 
   support_need_own_events(__func__);
@@ -405,11 +406,11 @@ static void watch_look_in_looks_at_all_rings(void **state) {
   uv_run(*state, UV_RUN_NOWAIT);
   assert_true(live_run_until(*state, &watched->total, 4));
   assert_int_equal(uvperf__watch_wakeups(watched->watch), 0);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 static void watch_look_in_keeps_the_earlier_of_two(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
 
   support_need_own_events(__func__);
@@ -421,11 +422,11 @@ static void watch_look_in_keeps_the_earlier_of_two(void **state) {
   uvperf__watch_look_in(watched->watch, 1000000);
   uvperf__watch_look_in(watched->watch, 2);
   assert_true(live_run_until(*state, &watched->total, 4));
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 static void watch_look_in_of_a_stopped_one_is_nothing(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
 
   support_need_own_events(__func__);
   watched = make_unwoken(*state);
@@ -435,19 +436,19 @@ static void watch_look_in_of_a_stopped_one_is_nothing(void **state) {
   uvperf__watch_look_in(watched->watch, 1);
   live_turns_in(*state, 20);
   assert_int_equal(watched->total, 0);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 /* Neither keeps the loop alive by itself. */
 static void watch_look_in_does_not_keep_an_unrefd_one_alive(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
 
   support_need_own_events(__func__);
   watched = make_unwoken(*state);
   uvperf__watch_set_ref(watched->watch, 0);
   uvperf__watch_look_in(watched->watch, 1000000);
   assert_int_equal(uv_loop_alive(*state), 0);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 static void count_ours(uv_handle_t *handle, void *arg) {
@@ -456,13 +457,13 @@ static void count_ours(uv_handle_t *handle, void *arg) {
 
 /* The handles of a watch are found whichever of them is looked at first. */
 static void watch_walked_over_closes_once(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   int ours = 0;
   int i;
 
   support_need_own_events(__func__);
-  watched = watched_make(*state);
-  watched_add_own(watched, 2);
+  watched = live_rings_make(*state);
+  live_rings_add_own(watched, 2);
   start_and_settle(watched);
   uv_walk(*state, count_ours, &ours);
   assert_int_equal(ours, 3 + 2);

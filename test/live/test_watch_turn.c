@@ -12,11 +12,11 @@
 #include "sys/sys.h"
 
 /* Until the registrations have settled. */
-static watched_t *make_settled(uv_loop_t *loop, size_t rings) {
-  watched_t *watched = watched_make(loop);
+static live_rings_t *make_settled(uv_loop_t *loop, size_t rings) {
+  live_rings_t *watched = live_rings_make(loop);
 
-  watched_add_own(watched, rings);
-  watched_start(watched);
+  live_rings_add_own(watched, rings);
+  live_rings_start(watched);
   live_turns_in(loop, 20);
   return watched;
 }
@@ -24,7 +24,7 @@ static watched_t *make_settled(uv_loop_t *loop, size_t rings) {
 /* -- the process ---------------------------------------------------------- */
 
 static void watch_turns_ask_no_getpid(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
   unsigned calls;
 
@@ -36,17 +36,17 @@ static void watch_turns_ask_no_getpid(void **state) {
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &watched->total, 2));
   assert_int_equal(fake_count(FAKE_GETPID), calls);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 static void run_in_thread(void *arg) {
-  watched_t *watched = arg;
+  live_rings_t *watched = arg;
 
   live_run_until(watched->loop, &watched->total, 2);
 }
 
 static void watch_loop_moves_to_another_thread_goes_on(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uv_thread_t thread;
   uint64_t next = 0;
 
@@ -60,11 +60,11 @@ static void watch_loop_moves_to_another_thread_goes_on(void **state) {
   assert_int_equal(watched->total, 2);
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &watched->total, 3));
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 static int run_in_child(void *arg) {
-  watched_t *watched = arg;
+  live_rings_t *watched = arg;
   uint64_t turned = watched->turned;
 
   if (uv_loop_fork(watched->loop) != 0)
@@ -77,14 +77,14 @@ static int run_in_child(void *arg) {
 }
 
 /* In the midst of something to do that is not the child's. */
-static int fork_and_wait(watched_t *watched) {
+static int fork_and_wait(live_rings_t *watched) {
   live_run_until(watched->loop, &watched->total, 1);
   uvperf__watch_look_in(watched->watch, 0);
   return support_wait(support_fork(run_in_child, watched));
 }
 
 typedef struct forker_s {
-  watched_t *watched;
+  live_rings_t *watched;
   int status; /* of the child */
 } forker_t;
 
@@ -95,14 +95,14 @@ static void fork_in_thread(void *arg) {
 }
 
 static void watch_forked_child_takes_no_turn(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
 
   support_need_own_events(__func__);
   watched = make_settled(*state, 1);
   live_comm(&next, 1);
   assert_int_equal(fork_and_wait(watched), 0);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 static void watch_forked_child_of_another_thread_takes_no_turn(void **state) {
@@ -117,13 +117,13 @@ static void watch_forked_child_of_another_thread_takes_no_turn(void **state) {
   uv_thread_join(&thread);
   assert_int_equal(forker.status, 0);
   assert_int_equal(forker.watched->total, 1);
-  watched_unmake(forker.watched);
+  live_rings_unmake(forker.watched);
 }
 
 /* -- the clock ------------------------------------------------------------ */
 
 static void watch_slice_of_one_record_reads_no_clock(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
   uint64_t looks;
 
@@ -134,10 +134,10 @@ static void watch_slice_of_one_record_reads_no_clock(void **state) {
   while (watched->total < 1)
     uv_run(*state, UV_RUN_ONCE);
   assert_int_equal(fake_clock_looks(), looks);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
-static void write_another(watched_t *watched) {
+static void write_another(live_rings_t *watched) {
   uint64_t next = 20;
 
   watched->hook = NULL;
@@ -146,7 +146,7 @@ static void write_another(watched_t *watched) {
 
 /* One that comes while the first is delivered is not forgotten. */
 static void watch_record_that_comes_during_the_only_one_is_next(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
 
   support_need_own_events(__func__);
@@ -154,15 +154,15 @@ static void watch_record_that_comes_during_the_only_one_is_next(void **state) {
   watched->hook = write_another;
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &watched->total, 2));
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 /* As if each callback took more than a slice's time. */
-static void take_long(watched_t *watched) {
-  fake_clock_set(watched->total * 10 * watched_plain.slice_ns);
+static void take_long(live_rings_t *watched) {
+  fake_clock_set(watched->total * 10 * live_rings_plain.slice_ns);
 }
 
-static void assert_slices(uv_loop_t *loop, watched_t *watched, uint64_t nr) {
+static void assert_slices(uv_loop_t *loop, live_rings_t *watched, uint64_t nr) {
   uint64_t slices = uvperf__watch_slices(watched->watch);
 
   watched->hook = take_long;
@@ -171,11 +171,11 @@ static void assert_slices(uv_loop_t *loop, watched_t *watched, uint64_t nr) {
     uv_run(loop, UV_RUN_ONCE);
   fake_clock_set(0);
   assert_int_equal(watched->total, nr);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 static void watch_slow_records_of_one_ring_are_a_slice_each(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
 
   support_need_own_events(__func__);
@@ -185,7 +185,7 @@ static void watch_slow_records_of_one_ring_are_a_slice_each(void **state) {
 }
 
 static void watch_slow_records_of_three_rings_are_a_slice_each(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
 
   support_need_own_events(__func__);
@@ -194,20 +194,20 @@ static void watch_slow_records_of_three_rings_are_a_slice_each(void **state) {
   assert_slices(*state, watched, 3);
 }
 
-static void add_ring(watched_t *watched) {
+static void add_ring(live_rings_t *watched) {
   uint64_t next = 10;
 
   take_long(watched);
   if (watched->nr > 1)
     return;
-  watched_add_own(watched, 1);
+  live_rings_add_own(watched, 1);
   live_comm(&next, 1);
 }
 
 /* The slice of a single record has read no clock, so it ends with that. */
 static void
 watch_ring_queued_by_a_single_record_has_its_own_slice(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t slices;
   uint64_t next = 0;
 
@@ -224,21 +224,21 @@ watch_ring_queued_by_a_single_record_has_its_own_slice(void **state) {
     uv_run(*state, UV_RUN_ONCE);
   fake_clock_set(0);
   assert_int_equal(uvperf__watch_slices(watched->watch), slices + 3);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 /* -- the timer ------------------------------------------------------------- */
 
 /* A watch whose ring wakes nobody. */
-static watched_t *make_silent(uv_loop_t *loop, uint64_t flush_ms) {
-  uvperf__watch_options_t options = watched_plain;
-  watched_t *watched = watched_make(loop);
+static live_rings_t *make_silent(uv_loop_t *loop, uint64_t flush_ms) {
+  uvperf__watch_options_t options = live_rings_plain;
+  live_rings_t *watched = live_rings_make(loop);
   struct perf_event_attr attr;
 
   live_comm_attr(&attr);
   uvperf_attr_set_wakeup_bytes(&attr, 2048);
   watched->fds[0] = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-  watched_add(watched, watched->fds[0], &watched->fds[0], 1);
+  live_rings_add(watched, watched->fds[0], &watched->fds[0], 1);
   options.flush_ms = flush_ms;
   assert_int_equal(uvperf__watch_start(watched->watch, &options), 0);
   live_turns_in(loop, 5);
@@ -247,7 +247,7 @@ static watched_t *make_silent(uv_loop_t *loop, uint64_t flush_ms) {
 
 static void
 watch_flushes_again_and_again_while_a_look_is_waited_for(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
   uint64_t nr;
 
@@ -259,11 +259,11 @@ watch_flushes_again_and_again_while_a_look_is_waited_for(void **state) {
     assert_true(live_run_until(*state, &watched->total, nr));
   }
   assert_int_equal(uvperf__watch_wakeups(watched->watch), 0);
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 static void watch_looks_while_a_flush_is_waited_for(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
 
   support_need_own_events(__func__);
@@ -271,14 +271,14 @@ static void watch_looks_while_a_flush_is_waited_for(void **state) {
   live_comm(&next, 1);
   uvperf__watch_look_in(watched->watch, 5);
   assert_true(live_run_until(*state, &watched->total, 1));
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 /* The look is asked for when the flush should have been, but the loop has not
  * run. */
 static void
 watch_overdue_flush_comes_although_a_look_is_asked_for(void **state) {
-  watched_t *watched;
+  live_rings_t *watched;
   uint64_t next = 0;
 
   support_need_own_events(__func__);
@@ -288,7 +288,7 @@ watch_overdue_flush_comes_although_a_look_is_asked_for(void **state) {
   uv_update_time(*state);
   uvperf__watch_look_in(watched->watch, 1000000);
   assert_true(live_run_until(*state, &watched->total, 1));
-  watched_unmake(watched);
+  live_rings_unmake(watched);
 }
 
 int main(void) {

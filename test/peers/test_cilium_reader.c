@@ -7,66 +7,66 @@
 #include <errno.h>
 #include <unistd.h>
 
-static uvperf_ring_info_t ring_here(const cilium_world_t *world) {
-  const uvperf_bpf_reader_t *reader = &world->live.reader;
+static uvperf_ring_info_t ring_here(const cilium_reader_t *cilium) {
+  const uvperf_bpf_reader_t *reader = &cilium->live.reader;
   uvperf_ring_info_t ring;
   size_t i;
 
   for (i = 0; i < uvperf_bpf_reader_nr_rings(reader); i++) {
     assert_int_equal(uvperf_bpf_reader_ring(reader, i, &ring), 0);
-    if (ring.cpu == world->cpu)
+    if (ring.cpu == cilium->cpu)
       return ring;
   }
-  fail_msg("CPU %d has no ring", world->cpu);
+  fail_msg("CPU %d has no ring", cilium->cpu);
   return ring;
 }
 
 /* -- Reader --------------------------------------------------------------- */
 
-static void note_remaining(cilium_world_t *world) {
-  uint64_t *remaining = world->hook_data;
+static void note_remaining(cilium_reader_t *cilium) {
+  uint64_t *remaining = cilium->hook_data;
 
-  remaining[world->samples - 1] = world->remaining;
+  remaining[cilium->samples - 1] = cilium->remaining;
 }
 
 /* cilium TestPerfReader: two samples, what is left behind each, the size of the
  * ring; then nothing until a timer. */
 static void reader_gives_two_samples_and_then_waits(void **state) {
-  uvperf_bpf_reader_options_t options = cilium_world_every_second();
+  uvperf_bpf_reader_options_t options = cilium_reader_every_second();
   uint64_t remaining[2];
-  cilium_world_t world;
+  cilium_reader_t cilium;
 
-  cilium_world_open(*state, &world, __func__, &options);
-  world.on_sample = note_remaining;
-  world.hook_data = remaining;
-  cilium_world_start(&world, NULL);
-  assert_int_equal(ring_here(&world).bytes, support_page_bytes());
-  assert_int_equal(cilium_world_put_out(&world, 5, 0), 0);
-  assert_int_equal(cilium_world_put_out(&world, 5, 1), 0);
-  assert_int_equal(ring_here(&world).waiting, 2 * 24);
-  cilium_world_wait_for(&world, 2);
-  cilium_world_expect(&world, 5, 1);
+  cilium_reader_open(*state, &cilium, __func__, &options);
+  cilium.on_sample = note_remaining;
+  cilium.hook_data = remaining;
+  cilium_reader_start(&cilium, NULL);
+  assert_int_equal(ring_here(&cilium).bytes, support_page_bytes());
+  assert_int_equal(cilium_reader_put_out(&cilium, 5, 0), 0);
+  assert_int_equal(cilium_reader_put_out(&cilium, 5, 1), 0);
+  assert_int_equal(ring_here(&cilium).waiting, 2 * 24);
+  cilium_reader_wait_for(&cilium, 2);
+  cilium_reader_expect(&cilium, 5, 1);
   assert_int_equal(remaining[0], 24);
   assert_int_equal(remaining[1], 0);
-  assert_int_equal(ring_here(&world).waiting, 0);
-  cilium_world_silence(&world, 4);
-  cilium_world_close(&world);
+  assert_int_equal(ring_here(&cilium).waiting, 0);
+  cilium_reader_silence(&cilium, 4);
+  cilium_reader_close(&cilium);
 }
 
 /* cilium ExampleReader. */
 static void reader_gives_what_the_program_gave(void **state) {
   static const uint8_t payload[] = {1, 2, 3, 4, 5};
-  uvperf_bpf_reader_options_t options = cilium_world_each_one();
-  cilium_world_t world;
+  uvperf_bpf_reader_options_t options = cilium_reader_each_one();
+  cilium_reader_t cilium;
 
-  cilium_world_open(*state, &world, __func__, &options);
-  cilium_world_start(&world, NULL);
+  cilium_reader_open(*state, &cilium, __func__, &options);
+  cilium_reader_start(&cilium, NULL);
   assert_int_equal(
-      live_bpf_output(&world.live.output, payload, sizeof(payload)), 0);
-  cilium_world_wait_for(&world, 1);
-  assert_int_equal(world.size, 12);
-  assert_memory_equal(world.data, payload, sizeof(payload));
-  cilium_world_close(&world);
+      live_bpf_output(&cilium.live.output, payload, sizeof(payload)), 0);
+  cilium_reader_wait_for(&cilium, 1);
+  assert_int_equal(cilium.size, 12);
+  assert_memory_equal(cilium.data, payload, sizeof(payload));
+  cilium_reader_close(&cilium);
 }
 
 /* -- loss ----------------------------------------------------------------- */
@@ -75,35 +75,35 @@ static void reader_gives_what_the_program_gave(void **state) {
  * or 128 bytes; one more does not fit, and what comes then and fits brings the
  * record of that loss. */
 static void reader_tells_the_sample_that_did_not_fit(void **state) {
-  uvperf_bpf_reader_options_t options = cilium_world_page();
+  uvperf_bpf_reader_options_t options = cilium_reader_page();
   size_t nr = support_page_bytes() / 192;
   uvperf_stats_t stats;
-  cilium_world_t world;
+  cilium_reader_t cilium;
   size_t i;
 
-  cilium_world_open(*state, &world, __func__, &options);
-  cilium_world_start(&world, NULL);
+  cilium_reader_open(*state, &cilium, __func__, &options);
+  cilium_reader_start(&cilium, NULL);
   for (i = 0; i < nr; i++)
-    assert_int_equal(cilium_world_put_out(&world, 180, (uint8_t)i), 0);
-  assert_int_equal(cilium_world_put_out(&world, 180, 99), -ENOSPC);
-  assert_int_equal(cilium_world_put_out(&world, 5, 100), 0);
-  cilium_world_wait_for(&world, nr + 1);
-  cilium_world_expect(&world, 5, 100);
-  assert_int_equal(world.losses, 1);
-  assert_int_equal(world.live.lost, 1);
-  uvperf_bpf_reader_stats(&world.live.reader, &stats);
+    assert_int_equal(cilium_reader_put_out(&cilium, 180, (uint8_t)i), 0);
+  assert_int_equal(cilium_reader_put_out(&cilium, 180, 99), -ENOSPC);
+  assert_int_equal(cilium_reader_put_out(&cilium, 5, 100), 0);
+  cilium_reader_wait_for(&cilium, nr + 1);
+  cilium_reader_expect(&cilium, 5, 100);
+  assert_int_equal(cilium.losses, 1);
+  assert_int_equal(cilium.live.lost, 1);
+  uvperf_bpf_reader_stats(&cilium.live.reader, &stats);
   assert_int_equal(stats.lost_records, 1);
   assert_int_equal(stats.records, nr + 2);
-  cilium_world_close(&world);
+  cilium_reader_close(&cilium);
 }
 
 /* -- Close ---------------------------------------------------------------- */
 
 static void cancel(uv_timer_t *timer) {
-  cilium_world_t *world = timer->data;
+  cilium_reader_t *cilium = timer->data;
 
-  assert_int_equal(cilium_world_put_out(world, 5, 1), 0);
-  uvperf_bpf_reader_close(&world->live.reader, NULL);
+  assert_int_equal(cilium_reader_put_out(cilium, 5, 1), 0);
+  uvperf_bpf_reader_close(&cilium->live.reader, NULL);
   uv_close((uv_handle_t *)timer, NULL);
 }
 
@@ -111,22 +111,22 @@ static void cancel(uv_timer_t *timer) {
  * and nothing comes any more; that a second close and anything after it are
  * errors is what bpf.h says: they assert. */
 static void reader_closed_while_waiting_ends_the_wait(void **state) {
-  uvperf_bpf_reader_options_t options = cilium_world_each_one();
+  uvperf_bpf_reader_options_t options = cilium_reader_each_one();
   size_t fds = support_count_fds();
   uv_timer_t timer;
-  cilium_world_t world;
+  cilium_reader_t cilium;
 
-  cilium_world_open(*state, &world, __func__, &options);
-  cilium_world_start(&world, NULL);
-  cilium_world_settle(&world);
+  cilium_reader_open(*state, &cilium, __func__, &options);
+  cilium_reader_start(&cilium, NULL);
+  cilium_reader_settle(&cilium);
   uv_timer_init(*state, &timer);
-  timer.data = &world;
+  timer.data = &cilium;
   uv_timer_start(&timer, cancel, 10, 0);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
-  assert_int_equal(world.callbacks, 0);
-  assert_int_equal(uvperf_bpf_reader_is_closing(&world.live.reader), 1);
-  assert_int_equal(cilium_world_put_out(&world, 5, 2), -ENOENT);
-  cilium_world_close_rest(&world);
+  assert_int_equal(cilium.callbacks, 0);
+  assert_int_equal(uvperf_bpf_reader_is_closing(&cilium.live.reader), 1);
+  assert_int_equal(cilium_reader_put_out(&cilium, 5, 2), -ENOENT);
+  cilium_reader_close_rest(&cilium);
   assert_int_equal(support_count_fds(), fds);
 }
 
@@ -135,100 +135,100 @@ static void reader_closed_while_waiting_ends_the_wait(void **state) {
 /* cilium TestPause: both as often as one likes; the program is told while it is
  * paused, and nobody is woken. */
 static void reader_paused_refuses_and_goes_on_when_resumed(void **state) {
-  uvperf_bpf_reader_options_t options = cilium_world_each_one();
+  uvperf_bpf_reader_options_t options = cilium_reader_each_one();
   uvperf_error_t error;
-  cilium_world_t world;
+  cilium_reader_t cilium;
   int i;
 
-  cilium_world_open(*state, &world, __func__, &options);
-  cilium_world_start(&world, NULL);
+  cilium_reader_open(*state, &cilium, __func__, &options);
+  cilium_reader_start(&cilium, NULL);
   for (i = 0; i < 2; i++)
-    assert_int_equal(uvperf_bpf_reader_resume(&world.live.reader, &error), 0);
-  assert_int_equal(cilium_world_put_out(&world, 5, 0), 0);
-  cilium_world_wait_for(&world, 1);
+    assert_int_equal(uvperf_bpf_reader_resume(&cilium.live.reader, &error), 0);
+  assert_int_equal(cilium_reader_put_out(&cilium, 5, 0), 0);
+  cilium_reader_wait_for(&cilium, 1);
   for (i = 0; i < 2; i++)
-    assert_int_equal(uvperf_bpf_reader_pause(&world.live.reader, &error), 0);
-  assert_int_equal(cilium_world_put_out(&world, 5, 1), -ENOENT);
-  cilium_world_silence(&world, 20);
+    assert_int_equal(uvperf_bpf_reader_pause(&cilium.live.reader, &error), 0);
+  assert_int_equal(cilium_reader_put_out(&cilium, 5, 1), -ENOENT);
+  cilium_reader_silence(&cilium, 20);
   for (i = 0; i < 2; i++)
-    assert_int_equal(uvperf_bpf_reader_resume(&world.live.reader, &error), 0);
-  assert_int_equal(cilium_world_put_out(&world, 5, 2), 0);
-  cilium_world_wait_for(&world, 2);
-  cilium_world_expect(&world, 5, 2);
-  assert_int_equal(world.live.lost, 0);
-  cilium_world_close(&world);
+    assert_int_equal(uvperf_bpf_reader_resume(&cilium.live.reader, &error), 0);
+  assert_int_equal(cilium_reader_put_out(&cilium, 5, 2), 0);
+  cilium_reader_wait_for(&cilium, 2);
+  cilium_reader_expect(&cilium, 5, 2);
+  assert_int_equal(cilium.live.lost, 0);
+  cilium_reader_close(&cilium);
 }
 
 /* What was written before the pause comes all the same. */
 static void reader_paused_gives_what_is_in_its_rings(void **state) {
-  uvperf_bpf_reader_options_t options = cilium_world_each_one();
-  cilium_world_t world;
+  uvperf_bpf_reader_options_t options = cilium_reader_each_one();
+  cilium_reader_t cilium;
 
-  cilium_world_open(*state, &world, __func__, &options);
-  cilium_world_start(&world, NULL);
-  cilium_world_settle(&world);
-  assert_int_equal(cilium_world_put_out(&world, 5, 0), 0);
-  assert_int_equal(uvperf_bpf_reader_pause(&world.live.reader, NULL), 0);
-  cilium_world_wait_for(&world, 1);
-  cilium_world_close(&world);
+  cilium_reader_open(*state, &cilium, __func__, &options);
+  cilium_reader_start(&cilium, NULL);
+  cilium_reader_settle(&cilium);
+  assert_int_equal(cilium_reader_put_out(&cilium, 5, 0), 0);
+  assert_int_equal(uvperf_bpf_reader_pause(&cilium.live.reader, NULL), 0);
+  cilium_reader_wait_for(&cilium, 1);
+  cilium_reader_close(&cilium);
 }
 
 /* -- overwritable --------------------------------------------------------- */
 
-static void expect_newest_first(cilium_world_t *world) {
-  int *next = world->hook_data;
+static void expect_newest_first(cilium_reader_t *cilium) {
+  int *next = cilium->hook_data;
 
-  *next = world->data[1] == *next && world->size == 260 ? *next - 1 : -1000;
+  *next = cilium->data[1] == *next && cilium->size == 260 ? *next - 1 : -1000;
 }
 
 /* cilium TestPerfReaderOverwritable: one sample more than there is room for;
  * the newest come first, and the oldest is gone. Read has no meaning there
  * while it is not paused, nor has a flush here. */
 static void reader_overwritable_gives_the_newest_first(void **state) {
-  uvperf_bpf_reader_options_t options = cilium_world_page();
+  uvperf_bpf_reader_options_t options = cilium_reader_page();
   uint8_t nr = (uint8_t)(support_page_bytes() / 272);
   int next = nr;
-  cilium_world_t world;
+  cilium_reader_t cilium;
   int i;
 
   options.flags = UVPERF_BPF_READER_OVERWRITE;
-  cilium_world_open(*state, &world, __func__, &options);
-  world.on_sample = expect_newest_first;
-  world.hook_data = &next;
-  cilium_world_start(&world, NULL);
-  assert_int_equal(uvperf_bpf_reader_flush(&world.live.reader), UV_EINVAL);
+  cilium_reader_open(*state, &cilium, __func__, &options);
+  cilium.on_sample = expect_newest_first;
+  cilium.hook_data = &next;
+  cilium_reader_start(&cilium, NULL);
+  assert_int_equal(uvperf_bpf_reader_flush(&cilium.live.reader), UV_EINVAL);
   for (i = 0; i <= nr; i++)
-    assert_int_equal(cilium_world_put_out(&world, UINT8_MAX, (uint8_t)i), 0);
+    assert_int_equal(cilium_reader_put_out(&cilium, UINT8_MAX, (uint8_t)i), 0);
   live_turns_in(*state, 5);
-  assert_int_equal(world.callbacks, 0);
-  assert_int_equal(uvperf_bpf_reader_snapshot(&world.live.reader, 0), 0);
+  assert_int_equal(cilium.callbacks, 0);
+  assert_int_equal(uvperf_bpf_reader_snapshot(&cilium.live.reader, 0), 0);
   assert_int_equal(next, 0);
-  assert_int_equal(world.samples, nr);
-  assert_int_equal(uvperf_bpf_reader_pause(&world.live.reader, NULL), 0);
-  assert_int_equal(uvperf_bpf_reader_snapshot(&world.live.reader,
+  assert_int_equal(cilium.samples, nr);
+  assert_int_equal(uvperf_bpf_reader_pause(&cilium.live.reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_snapshot(&cilium.live.reader,
                                               UVPERF_SNAPSHOT_OLDEST_FIRST),
                    0);
-  assert_int_equal(world.samples, nr);
-  cilium_world_close(&world);
+  assert_int_equal(cilium.samples, nr);
+  cilium_reader_close(&cilium);
 }
 
 /* cilium TestPerfReaderOverwritableEmpty. */
 static void reader_overwritable_that_is_empty_gives_nothing(void **state) {
-  uvperf_bpf_reader_options_t options = cilium_world_page();
+  uvperf_bpf_reader_options_t options = cilium_reader_page();
   uvperf_bpf_reader_t *reader;
-  cilium_world_t world;
+  cilium_reader_t cilium;
 
   options.flags = UVPERF_BPF_READER_OVERWRITE;
-  cilium_world_open(*state, &world, __func__, &options);
-  reader = &world.live.reader;
-  cilium_world_start(&world, NULL);
+  cilium_reader_open(*state, &cilium, __func__, &options);
+  reader = &cilium.live.reader;
+  cilium_reader_start(&cilium, NULL);
   assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), 0);
   assert_int_equal(uvperf_bpf_reader_snapshot(reader, 0), 0);
   live_turns_in(*state, 4);
   assert_int_equal(uvperf_bpf_reader_resume(reader, NULL), 0);
   assert_int_equal(uvperf_bpf_reader_snapshot(reader, UVPERF_SNAPSHOT_ALL), 0);
-  assert_int_equal(world.callbacks, 0);
-  cilium_world_close(&world);
+  assert_int_equal(cilium.callbacks, 0);
+  cilium_reader_close(&cilium);
 }
 
 /* -- the ring ------------------------------------------------------------- */

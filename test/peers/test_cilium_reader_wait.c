@@ -8,7 +8,7 @@
 
 typedef struct deadline_s {
   uv_timer_t timer;
-  cilium_world_t *world;
+  cilium_reader_t *cilium;
   uint64_t ticks;
   int code; /* of the last flush */
 } deadline_t;
@@ -17,17 +17,17 @@ static void on_deadline(uv_timer_t *timer) {
   deadline_t *deadline = timer->data;
 
   deadline->ticks += 1;
-  deadline->code = uvperf_bpf_reader_flush(&deadline->world->live.reader);
+  deadline->code = uvperf_bpf_reader_flush(&deadline->cilium->live.reader);
   uv_stop(timer->loop); /* else the loop may wait for what comes after it */
 }
 
-static void deadline_in(deadline_t *deadline, cilium_world_t *world,
+static void deadline_in(deadline_t *deadline, cilium_reader_t *cilium,
                         uint64_t ms) {
   memset(deadline, 0, sizeof(*deadline));
-  deadline->world = world;
-  uv_timer_init(world->live.reader.loop, &deadline->timer);
+  deadline->cilium = cilium;
+  uv_timer_init(cilium->live.reader.loop, &deadline->timer);
   deadline->timer.data = deadline;
-  uv_update_time(world->live.reader.loop);
+  uv_update_time(cilium->live.reader.loop);
   uv_timer_start(&deadline->timer, on_deadline, ms, 0);
 }
 
@@ -44,126 +44,126 @@ static void deadline_passes(deadline_t *deadline) {
 /* cilium TestReaderSetDeadline: one that has passed, again, and one to come.
  * None ends anything. */
 static void reader_deadline_without_samples_gives_nothing(void **state) {
-  uvperf_bpf_reader_options_t options = cilium_world_page();
+  uvperf_bpf_reader_options_t options = cilium_reader_page();
   static const uint64_t ms[] = {0, 0, 10};
   deadline_t deadline;
-  cilium_world_t world;
+  cilium_reader_t cilium;
   size_t i;
 
-  cilium_world_open(*state, &world, __func__, &options);
-  cilium_world_start(&world, NULL);
+  cilium_reader_open(*state, &cilium, __func__, &options);
+  cilium_reader_start(&cilium, NULL);
   for (i = 0; i < sizeof(ms) / sizeof(ms[0]); i++) {
-    deadline_in(&deadline, &world, ms[i]);
+    deadline_in(&deadline, &cilium, ms[i]);
     deadline_passes(&deadline);
-    assert_int_equal(world.callbacks, 0);
-    assert_int_equal(uvperf_bpf_reader_is_active(&world.live.reader), 1);
+    assert_int_equal(cilium.callbacks, 0);
+    assert_int_equal(uvperf_bpf_reader_is_active(&cilium.live.reader), 1);
   }
-  cilium_world_close(&world);
+  cilium_reader_close(&cilium);
 }
 
 /* cilium TestReaderSetDeadlinePendingEvents and TestReadWithoutWakeup: what
  * does not wake comes at the deadline, once, and what comes later by the
  * next. */
 static void reader_deadline_gives_what_has_not_woken(void **state) {
-  uvperf_bpf_reader_options_t options = cilium_world_every_second();
+  uvperf_bpf_reader_options_t options = cilium_reader_every_second();
   deadline_t deadline;
-  cilium_world_t world;
+  cilium_reader_t cilium;
 
-  cilium_world_open(*state, &world, __func__, &options);
-  cilium_world_start(&world, NULL);
-  cilium_world_settle(&world);
-  assert_int_equal(cilium_world_put_out(&world, 5, 0), 0);
-  cilium_world_silence(&world, 10);
-  deadline_in(&deadline, &world, 0);
+  cilium_reader_open(*state, &cilium, __func__, &options);
+  cilium_reader_start(&cilium, NULL);
+  cilium_reader_settle(&cilium);
+  assert_int_equal(cilium_reader_put_out(&cilium, 5, 0), 0);
+  cilium_reader_silence(&cilium, 10);
+  deadline_in(&deadline, &cilium, 0);
   deadline_passes(&deadline);
-  assert_int_equal(world.samples, 1);
-  cilium_world_expect(&world, 5, 0);
-  deadline_in(&deadline, &world, 0);
+  assert_int_equal(cilium.samples, 1);
+  cilium_reader_expect(&cilium, 5, 0);
+  deadline_in(&deadline, &cilium, 0);
   deadline_passes(&deadline);
-  assert_int_equal(world.callbacks, 1);
-  assert_int_equal(cilium_world_put_out(&world, 6, 1), 0);
-  deadline_in(&deadline, &world, 1);
+  assert_int_equal(cilium.callbacks, 1);
+  assert_int_equal(cilium_reader_put_out(&cilium, 6, 1), 0);
+  deadline_in(&deadline, &cilium, 1);
   deadline_passes(&deadline);
-  cilium_world_wait_for(&world, 2);
-  cilium_world_expect(&world, 6, 1);
-  cilium_world_close(&world);
+  cilium_reader_wait_for(&cilium, 2);
+  cilium_reader_expect(&cilium, 6, 1);
+  cilium_reader_close(&cilium);
 }
 
 /* cilium TestReaderFlushPendingEvents: a flush while the loop sleeps gives what
  * waits, before it returns and once. */
 static void reader_flush_gives_what_has_not_woken_once(void **state) {
-  uvperf_bpf_reader_options_t options = cilium_world_every_second();
+  uvperf_bpf_reader_options_t options = cilium_reader_every_second();
   deadline_t deadline;
-  cilium_world_t world;
+  cilium_reader_t cilium;
 
-  cilium_world_open(*state, &world, __func__, &options);
-  cilium_world_start(&world, NULL);
-  cilium_world_settle(&world);
-  assert_int_equal(cilium_world_put_out(&world, 5, 7), 0);
-  deadline_in(&deadline, &world, 20);
+  cilium_reader_open(*state, &cilium, __func__, &options);
+  cilium_reader_start(&cilium, NULL);
+  cilium_reader_settle(&cilium);
+  assert_int_equal(cilium_reader_put_out(&cilium, 5, 7), 0);
+  deadline_in(&deadline, &cilium, 20);
   deadline_passes(&deadline);
-  assert_int_equal(world.samples, 1);
-  cilium_world_expect(&world, 5, 7);
-  assert_int_equal(uvperf_bpf_reader_flush(&world.live.reader), 0);
-  assert_int_equal(world.callbacks, 1);
-  cilium_world_silence(&world, 10);
-  cilium_world_close(&world);
+  assert_int_equal(cilium.samples, 1);
+  cilium_reader_expect(&cilium, 5, 7);
+  assert_int_equal(uvperf_bpf_reader_flush(&cilium.live.reader), 0);
+  assert_int_equal(cilium.callbacks, 1);
+  cilium_reader_silence(&cilium, 10);
+  cilium_reader_close(&cilium);
 }
 
 /* What needs no timer of one's own: flush_ms. */
 static void reader_flushes_by_itself(void **state) {
   uvperf_stream_options_t stream = live_bpf_reader_plain;
-  uvperf_bpf_reader_options_t options = cilium_world_every_second();
-  cilium_world_t world;
+  uvperf_bpf_reader_options_t options = cilium_reader_every_second();
+  cilium_reader_t cilium;
 
-  cilium_world_open(*state, &world, __func__, &options);
+  cilium_reader_open(*state, &cilium, __func__, &options);
   stream.flush_ms = 5;
-  cilium_world_start(&world, &stream);
-  cilium_world_settle(&world);
-  assert_int_equal(cilium_world_put_out(&world, 5, 7), 0);
-  cilium_world_wait_for(&world, 1);
-  cilium_world_expect(&world, 5, 7);
-  cilium_world_close(&world);
+  cilium_reader_start(&cilium, &stream);
+  cilium_reader_settle(&cilium);
+  assert_int_equal(cilium_reader_put_out(&cilium, 5, 7), 0);
+  cilium_reader_wait_for(&cilium, 1);
+  cilium_reader_expect(&cilium, 5, 7);
+  cilium_reader_close(&cilium);
 }
 
 /* cilium TestPollerDeadline: one as far as can be is no deadline of now. */
 static void reader_deadline_far_away_wakes_by_samples(void **state) {
   uvperf_stream_options_t stream = live_bpf_reader_plain;
-  uvperf_bpf_reader_options_t options = cilium_world_every_second();
+  uvperf_bpf_reader_options_t options = cilium_reader_every_second();
   deadline_t deadline;
-  cilium_world_t world;
+  cilium_reader_t cilium;
 
-  cilium_world_open(*state, &world, __func__, &options);
+  cilium_reader_open(*state, &cilium, __func__, &options);
   stream.flush_ms = INT32_MAX;
-  cilium_world_start(&world, &stream);
-  cilium_world_settle(&world);
-  deadline_in(&deadline, &world, UINT64_MAX);
-  assert_int_equal(cilium_world_put_out(&world, 5, 0), 0);
-  cilium_world_silence(&world, 10);
-  assert_int_equal(cilium_world_put_out(&world, 5, 1), 0);
-  cilium_world_wait_for(&world, 2);
+  cilium_reader_start(&cilium, &stream);
+  cilium_reader_settle(&cilium);
+  deadline_in(&deadline, &cilium, UINT64_MAX);
+  assert_int_equal(cilium_reader_put_out(&cilium, 5, 0), 0);
+  cilium_reader_silence(&cilium, 10);
+  assert_int_equal(cilium_reader_put_out(&cilium, 5, 1), 0);
+  cilium_reader_wait_for(&cilium, 2);
   assert_int_equal(deadline.ticks, 0);
   uv_close((uv_handle_t *)&deadline.timer, NULL);
-  cilium_world_close(&world);
+  cilium_reader_close(&cilium);
 }
 
 /* cilium TestPerfReaderWakeupEvents: the second wakes, and the fourth. */
 static void reader_wakes_with_each_second_sample(void **state) {
-  uvperf_bpf_reader_options_t options = cilium_world_every_second();
-  cilium_world_t world;
+  uvperf_bpf_reader_options_t options = cilium_reader_every_second();
+  cilium_reader_t cilium;
   uint8_t i;
 
-  cilium_world_open(*state, &world, __func__, &options);
-  cilium_world_start(&world, NULL);
-  cilium_world_settle(&world);
+  cilium_reader_open(*state, &cilium, __func__, &options);
+  cilium_reader_start(&cilium, NULL);
+  cilium_reader_settle(&cilium);
   for (i = 0; i < 6; i += 2) {
-    assert_int_equal(cilium_world_put_out(&world, 5, i), 0);
-    cilium_world_silence(&world, 5);
-    assert_int_equal(cilium_world_put_out(&world, 5, (uint8_t)(i + 1)), 0);
-    cilium_world_wait_for(&world, i + 2u);
-    cilium_world_expect(&world, 5, (uint8_t)(i + 1));
+    assert_int_equal(cilium_reader_put_out(&cilium, 5, i), 0);
+    cilium_reader_silence(&cilium, 5);
+    assert_int_equal(cilium_reader_put_out(&cilium, 5, (uint8_t)(i + 1)), 0);
+    cilium_reader_wait_for(&cilium, i + 2u);
+    cilium_reader_expect(&cilium, 5, (uint8_t)(i + 1));
   }
-  cilium_world_close(&world);
+  cilium_reader_close(&cilium);
 }
 
 int main(void) {

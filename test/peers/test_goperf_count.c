@@ -24,7 +24,7 @@ static void check_group(uv_loop_t *loop, const char *names, size_t nr) {
   size_t i;
   int turn;
 
-  play_kernel();
+  other_kernel();
   measure_pmu_add(&pmu, nr, 10);
   measure_open(loop, &run, names, NULL);
   for (i = 1; i < nr; i++)
@@ -65,7 +65,7 @@ static void l1_data_misses_are_counted_by_name(void **state) {
   measure_pmu_t pmu;
 
   (void)state;
-  play_kernel();
+  other_kernel();
   measure_pmu_add(&pmu, 1, 10);
   assert_int_equal(uvperf_measure_event("L1-dcache-load-misses:u",
                                         measure_pmu_work, &pmu, &count, NULL),
@@ -94,7 +94,7 @@ static void group_is_told_apart_by_ids_and_not_by_order(void **state) {
   measure_run_t run;
   size_t i;
 
-  play_kernel();
+  other_kernel();
   measure_pmu_add(&pmu, 3, 10);
   measure_open(*state, &run, WITH_ME, NULL);
   measure_do(&run, count_in_another_order, &pmu);
@@ -110,7 +110,7 @@ static void group_is_opened_so_that_its_leader_holds_it(void **state) {
   measure_pmu_t pmu;
   measure_run_t run;
 
-  play_kernel();
+  other_kernel();
   measure_pmu_add(&pmu, 2, 10);
   measure_open(*state, &run, IPC, NULL);
   assert_int_equal(pmu.events[0]->attr.disabled, 1);
@@ -129,7 +129,7 @@ static void group_of_which_one_has_no_id_leaves_no_fd(void **state) {
 
   for (nth = 1; nth <= 3; nth++) {
     fake_kernel_reset();
-    play_kernel();
+    other_kernel();
     measure_pmu_add(&pmu, 3, 10);
     fake_fail(FAKE_IOCTL_PTR, nth, -EIO);
     measure_open(*state, &run, WITH_ME, NULL);
@@ -406,7 +406,7 @@ static void command_is_enabled_by_its_exec_with_its_children(void **state) {
   measure_run_t run;
   int turn = 0;
 
-  play_kernel();
+  other_kernel();
   measure_pmu_add(&pmu, 2, 10);
   live_worker_fork(&worker, echo, &turn);
   target = command(&worker);
@@ -427,13 +427,13 @@ static void command_is_enabled_by_its_exec_with_its_children(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      play_loop_test(group_of_instructions_and_cycles_counts_both),
-      play_loop_test(group_of_cycles_instructions_and_dummy_counts),
-      play_loop_test(group_of_both_l1_caches_counts),
-      play_loop_test(l1_data_misses_are_counted_by_name),
-      play_loop_test(group_is_told_apart_by_ids_and_not_by_order),
-      play_loop_test(group_is_opened_so_that_its_leader_holds_it),
-      play_loop_test(group_of_which_one_has_no_id_leaves_no_fd),
+      other_kernel_loop_test(group_of_instructions_and_cycles_counts_both),
+      other_kernel_loop_test(group_of_cycles_instructions_and_dummy_counts),
+      other_kernel_loop_test(group_of_both_l1_caches_counts),
+      other_kernel_loop_test(l1_data_misses_are_counted_by_name),
+      other_kernel_loop_test(group_is_told_apart_by_ids_and_not_by_order),
+      other_kernel_loop_test(group_is_opened_so_that_its_leader_holds_it),
+      other_kernel_loop_test(group_of_which_one_has_no_id_leaves_no_fd),
       support_loop_test(live_hardware_counts_or_names_why_not),
       support_loop_test(one_system_call_is_one_hit),
       support_loop_test(three_system_calls_are_three_hits),
@@ -441,7 +441,7 @@ int main(void) {
       support_loop_test(ids_by_ioctl_are_those_that_read_gives),
       support_loop_test(ids_of_one_attr_differ_by_cpu),
       support_loop_test(live_command_counts_from_its_exec),
-      play_loop_test(command_is_enabled_by_its_exec_with_its_children),
+      other_kernel_loop_test(command_is_enabled_by_its_exec_with_its_children),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -228,7 +228,7 @@ static void probe_of_cycles_is_a_clock_where_there_are_none(void **state) {
   size_t i;
 
   for (i = 0; i < sizeof(lacking) / sizeof(lacking[0]); i++) {
-    play_kernel()->cycles = lacking[i];
+    other_kernel()->cycles = lacking[i];
     plan_cycles(&plan);
     plan.targets[0].cpus = "0";
     fake_event_add(100);
@@ -237,7 +237,7 @@ static void probe_of_cycles_is_a_clock_where_there_are_none(void **state) {
     live_set_close(&live);
   }
   for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-    play_kernel()->cycles = others[i];
+    other_kernel()->cycles = others[i];
     plan_cycles(&plan);
     assert_int_equal(uvperf_set_init(*state, &live.set, &plan.options, &error),
                      others[i]);
@@ -315,7 +315,7 @@ int main(void) {
       SCRIPTED(open_all_or_nothing_is_by_strict),
       SCRIPTED(open_all_tells_a_program_that_an_event_refuses),
       support_loop_test(probe_of_cycles_opens_cycles_or_a_clock),
-      play_loop_test(probe_of_cycles_is_a_clock_where_there_are_none),
+      other_kernel_loop_test(probe_of_cycles_is_a_clock_where_there_are_none),
       support_loop_test(open_all_runs_its_program_on_each_cpu),
       cmocka_unit_test(event_spec_is_the_label_of_the_attr),
   };

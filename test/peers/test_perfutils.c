@@ -80,7 +80,7 @@ static void check_profiler(uv_loop_t *loop, const char *names, size_t nr) {
   measure_run_t run;
   size_t i;
 
-  play_kernel();
+  other_kernel();
   memset(pmus, 0, sizeof(pmus));
   for (i = 0; i < nr; i++)
     measure_pmu_add(&pmus[i], 1, 10 + i);
@@ -121,7 +121,7 @@ static void profiler_of_caches_has_the_kernels_names(void **state) {
   measure_run_t run;
   size_t i;
 
-  play_kernel();
+  other_kernel();
   for (i = 0; i < 2; i++)
     measure_pmu_add(&pmus[i], 1, 10 + i);
   measure_open(*state, &run, "L1-dcache-loads:u,L1-dcache-load-misses:u", NULL);
@@ -134,7 +134,7 @@ static void profiler_of_caches_has_the_kernels_names(void **state) {
 /* -- profilers of which nothing opens ------------------------------------- */
 
 static void check_nothing(uv_loop_t *loop, const char *names) {
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   uvperf_error_t error;
   uvperf_set_t set;
 
@@ -157,7 +157,7 @@ static void profiler_without_a_single_counter_is_an_error(void **state) {
 /* Some are opened, others are not: neither an error nor silence. */
 static void profiler_of_some_counters_tells_which_are_missing(void **state) {
   const uvperf_set_failure_t *failures;
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   measure_pmu_t pmu;
   measure_run_t run;
   size_t nr;
@@ -224,7 +224,7 @@ static void group_members_keep_their_own_bits(void **state) {
   measure_pmu_t pmu;
   measure_run_t run;
 
-  play_kernel();
+  other_kernel();
   measure_pmu_add(&pmu, 3, 10);
   measure_open(*state, &run, "{cycles:k,instructions:u,cache-misses:uI}", NULL);
   assert_int_equal(pmu.events[0]->attr.exclude_user, 1);
@@ -559,15 +559,15 @@ static void benchmark_leaves_the_threads_cpus_alone(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      play_loop_test(profiler_of_instructions_counts),
-      play_loop_test(profiler_of_hardware_has_times_of_each_event),
-      play_loop_test(profiler_of_caches_has_times_of_each_event),
-      play_loop_test(profiler_of_caches_has_the_kernels_names),
-      play_loop_test(profiler_without_a_single_counter_is_an_error),
-      play_loop_test(profiler_of_some_counters_tells_which_are_missing),
-      play_loop_test(group_of_which_one_is_refused_leaves_no_fd),
-      play_loop_test(group_of_nothing_is_einval),
-      play_loop_test(group_members_keep_their_own_bits),
+      other_kernel_loop_test(profiler_of_instructions_counts),
+      other_kernel_loop_test(profiler_of_hardware_has_times_of_each_event),
+      other_kernel_loop_test(profiler_of_caches_has_times_of_each_event),
+      other_kernel_loop_test(profiler_of_caches_has_the_kernels_names),
+      other_kernel_loop_test(profiler_without_a_single_counter_is_an_error),
+      other_kernel_loop_test(profiler_of_some_counters_tells_which_are_missing),
+      other_kernel_loop_test(group_of_which_one_is_refused_leaves_no_fd),
+      other_kernel_loop_test(group_of_nothing_is_einval),
+      other_kernel_loop_test(group_members_keep_their_own_bits),
       support_loop_test(live_profilers_of_hardware_count_or_name_why_not),
       support_loop_test(live_profiler_of_software_counts_each),
       support_loop_test(live_group_of_migrations_and_faults_counts_both),

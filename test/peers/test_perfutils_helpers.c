@@ -116,7 +116,7 @@ static void helper_of_each_name_gives_the_pmus_count(void **state) {
   (void)state;
   for (i = 0; i < COUNT_OF(helpers); i++) {
     fake_kernel_reset();
-    play_kernel();
+    other_kernel();
     measure_pmu_add(&pmu, 1, 10);
     if (uvperf_measure_event(helpers[i].name, measure_pmu_work, &pmu, &count,
                              &error) != 0)
@@ -134,7 +134,7 @@ static void helper_of_each_name_gives_the_pmus_count(void **state) {
 
 /* Without one, each says so. */
 static void helper_of_each_name_without_a_pmu_says_so(void **state) {
-  play_kernel_t *kernel;
+  other_kernel_t *kernel;
   uvperf_set_count_t count;
   uvperf_error_t error;
   int called = 0;
@@ -145,7 +145,7 @@ static void helper_of_each_name_without_a_pmu_says_so(void **state) {
     if (helpers[i].type == PERF_TYPE_SOFTWARE)
       continue;
     fake_kernel_reset();
-    kernel = play_kernel();
+    kernel = other_kernel();
     kernel->cycles = -ENOENT;
     memset(&error, 0, sizeof(error));
     assert_int_equal(uvperf_measure_event(helpers[i].name, measure_note,
@@ -223,8 +223,8 @@ static void live_helper_of_an_empty_function_counts_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(helpers_are_all_there),
-      play_test(helper_of_each_name_gives_the_pmus_count),
-      play_test(helper_of_each_name_without_a_pmu_says_so),
+      other_kernel_test(helper_of_each_name_gives_the_pmus_count),
+      other_kernel_test(helper_of_each_name_without_a_pmu_says_so),
       cmocka_unit_test(live_helper_of_each_name_counts_or_names_why_not),
       cmocka_unit_test(live_helper_of_an_empty_function_counts_nothing),
   };

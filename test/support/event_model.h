@@ -20,12 +20,12 @@ enum phase {
   CLOSING
 };
 
-typedef struct random_world_s world_t;
+typedef struct event_model_s event_model_t;
 
 /* What the model knows of a handle. Its memory is freed as soon as that is
  * allowed, so that the sanitizer sees whoever still uses it. */
 typedef struct slot_s {
-  world_t *world;
+  event_model_t *model;
   uvperf_event_t *event;
   enum phase phase;
   size_t room; /* records that may wait in its ring; 0 without one */
@@ -47,14 +47,14 @@ typedef struct slot_s {
   uint64_t pending[PENDING]; /* numbers of COMM records, or another */
 } slot_t;
 
-struct random_world_s {
+struct event_model_s {
   random_run_t run;
   uv_loop_t *loop;
   uint64_t next; /* number of the next COMM record */
   int nested;
   int is_child;
   int is_ending;
-  void (*one_call)(world_t *world); /* in a callback too */
+  void (*one_call)(event_model_t *model); /* in a callback too */
   slot_t slots[SLOTS];
   slot_t gone; /* data of handles closed without a callback */
   uvperf_event_t *zombies[MAX_ZOMBIES];
@@ -62,21 +62,22 @@ struct random_world_s {
 };
 
 /* A number below that. */
-uint64_t random_draw(world_t *world, uint64_t below);
+uint64_t random_draw(event_model_t *model, uint64_t below);
 /* Callbacks must not jump out of libuv: the first fault is told at the end. */
-void random_expect(world_t *world, int is_so, const char *what, int64_t value);
+void random_expect(event_model_t *model, int is_so, const char *what,
+                   int64_t value);
 
 /* Records that were made and did not come yet. */
 uint64_t random_waiting(const slot_t *slot);
 /* Makes some, of this thread or of the target of a handle. */
-void random_make(world_t *world);
+void random_make(event_model_t *model);
 void random_make_in_thread(slot_t *slot);
 /* A handle's target is one of its own. */
 void random_thread_start(slot_t *slot);
 void random_thread_end(slot_t *slot);
 /* This thread makes a thread or a child: whoever hears of comm hears of
  * that. */
-void random_hear_of_a_fork(world_t *world);
+void random_hear_of_a_fork(event_model_t *model);
 
 /* It is this record's turn. */
 void random_expect_record(slot_t *slot, const uvperf_record_t *record);

@@ -3,8 +3,8 @@
 
 #include "explain_check.h"
 
-void control_begin(uv_loop_t *loop, live_collector_t *collector,
-                   const struct perf_event_attr *attr) {
+void live_control_begin(uv_loop_t *loop, live_collector_t *collector,
+                        const struct perf_event_attr *attr) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
 
   live_init(loop, collector, attr, NULL);
@@ -14,7 +14,7 @@ void control_begin(uv_loop_t *loop, live_collector_t *collector,
   live_start(collector, &options);
 }
 
-void control_expect_records(live_collector_t *collector, uint64_t nr) {
+void live_control_expect_records(live_collector_t *collector, uint64_t nr) {
   uv_loop_t *loop = collector->event.loop;
 
   live_run_until(loop, &collector->records, nr);
@@ -22,13 +22,13 @@ void control_expect_records(live_collector_t *collector, uint64_t nr) {
   assert_int_equal(collector->records, nr);
 }
 
-void control_expect_refused(int rc, const uvperf_error_t *error, int code,
-                            int cause, const char *piece) {
+void live_control_expect_refused(int rc, const uvperf_error_t *error, int code,
+                                 int cause, const char *piece) {
   assert_int_equal(rc, code);
   explain_check(error, code, cause, piece);
 }
 
-uint64_t control_count(live_collector_t *collector) {
+uint64_t live_control_count(live_collector_t *collector) {
   uvperf_count_t count;
 
   assert_int_equal(uvperf_event_read(&collector->event, &count), 0);

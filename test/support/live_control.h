@@ -6,17 +6,17 @@
 #include "live.h"
 
 /* Opens what is sampled and starts delivery, but does not enable. */
-void control_begin(uv_loop_t *loop, live_collector_t *collector,
-                   const struct perf_event_attr *attr);
+void live_control_begin(uv_loop_t *loop, live_collector_t *collector,
+                        const struct perf_event_attr *attr);
 
 /* Runs the loop until nr records came in all, and some turns more. */
-void control_expect_records(live_collector_t *collector, uint64_t nr);
+void live_control_expect_records(live_collector_t *collector, uint64_t nr);
 
 /* What a call gave, and how it was explained: see explain_check. */
-void control_expect_refused(int rc, const uvperf_error_t *error, int code,
-                            int cause, const char *piece);
+void live_control_expect_refused(int rc, const uvperf_error_t *error, int code,
+                                 int cause, const char *piece);
 
 /* The event's count. */
-uint64_t control_count(live_collector_t *collector);
+uint64_t live_control_count(live_collector_t *collector);
 
 #endif

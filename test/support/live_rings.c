@@ -5,11 +5,11 @@
 
 #include "sys/sys.h"
 
-const uvperf__watch_options_t watched_plain = {4096, 1 << 20, 1000000000, 0};
+const uvperf__watch_options_t live_rings_plain = {4096, 1 << 20, 1000000000, 0};
 
 /* An event with the comm bit writes EXIT records too: perf_event_task_match()
  * in kernel/events/core.c. */
-static void count(watched_t *watched, size_t index, const void *bytes) {
+static void count(live_rings_t *watched, size_t index, const void *bytes) {
   struct perf_event_header header;
 
   memcpy(&header, bytes, sizeof(header));
@@ -24,7 +24,7 @@ static void count(watched_t *watched, size_t index, const void *bytes) {
 }
 
 static int drain(void *owner, size_t index, uvperf__slice_t *slice) {
-  watched_t *watched = owner;
+  live_rings_t *watched = owner;
   uvperf__ring_t *ring = &watched->rings[index];
   const void *bytes;
   size_t size;
@@ -45,7 +45,7 @@ static int drain(void *owner, size_t index, uvperf__slice_t *slice) {
 }
 
 static int drain_all(void *owner, uvperf__slice_t *slice) {
-  watched_t *watched = owner;
+  live_rings_t *watched = owner;
   size_t i;
   int rc;
 
@@ -65,13 +65,13 @@ static int drain_all(void *owner, uvperf__slice_t *slice) {
 }
 
 static void slice_end(void *owner) {
-  watched_t *watched = owner;
+  live_rings_t *watched = owner;
 
   watched->slice_ends += 1;
 }
 
 static void turned(void *owner) {
-  watched_t *watched = owner;
+  live_rings_t *watched = owner;
 
   watched->turned += 1;
   if (watched->turned_hook != NULL)
@@ -79,7 +79,7 @@ static void turned(void *owner) {
 }
 
 static void ring_end(void *owner, size_t index, int status) {
-  watched_t *watched = owner;
+  live_rings_t *watched = owner;
 
   watched->ring_ends += 1;
   watched->ended_ring = index;
@@ -87,13 +87,13 @@ static void ring_end(void *owner, size_t index, int status) {
 }
 
 static void ring_skipped(void *owner, size_t index) {
-  watched_t *watched = owner;
+  live_rings_t *watched = owner;
 
   watched->skips[index] += 1;
 }
 
 static void end(void *owner, size_t index, int status) {
-  watched_t *watched = owner;
+  live_rings_t *watched = owner;
 
   watched->ends += 1;
   watched->ended_ring = index;
@@ -101,25 +101,25 @@ static void end(void *owner, size_t index, int status) {
 }
 
 static void close_by_walk(void *owner) {
-  watched_t *watched = owner;
+  live_rings_t *watched = owner;
 
-  watched_close(watched);
+  live_rings_close(watched);
 }
 
 static void closed(void *owner) {
-  watched_t *watched = owner;
+  live_rings_t *watched = owner;
 
   watched->closed += 1;
   uvperf__teardown_let_go(&watched->teardown);
 }
 
 static void release(void *owner) {
-  watched_t *watched = owner;
+  live_rings_t *watched = owner;
 
   uvperf__watch_free(watched->watch);
 }
 
-void watched_close(watched_t *watched) {
+void live_rings_close(live_rings_t *watched) {
   uvperf__teardown_init(&watched->teardown, watched->loop, closed, release,
                         watched);
   uvperf__watch_close(watched->watch, &watched->teardown);
@@ -146,8 +146,8 @@ static const uvperf__watch_ops_t together = {
     .close = close_by_walk,
 };
 
-static watched_t *make(uv_loop_t *loop, const uvperf__watch_ops_t *ops) {
-  watched_t *watched = calloc(1, sizeof(*watched));
+static live_rings_t *make(uv_loop_t *loop, const uvperf__watch_ops_t *ops) {
+  live_rings_t *watched = calloc(1, sizeof(*watched));
 
   assert_non_null(watched);
   watched->loop = loop;
@@ -155,18 +155,18 @@ static watched_t *make(uv_loop_t *loop, const uvperf__watch_ops_t *ops) {
   return watched;
 }
 
-watched_t *watched_make(uv_loop_t *loop) {
+live_rings_t *live_rings_make(uv_loop_t *loop) {
   return make(loop, &by_ring);
 }
 
-watched_t *watched_make_together(uv_loop_t *loop) {
+live_rings_t *live_rings_make_together(uv_loop_t *loop) {
   return make(loop, &together);
 }
 
-void watched_unmake(watched_t *watched) {
+void live_rings_unmake(live_rings_t *watched) {
   size_t i;
 
-  watched_close(watched);
+  live_rings_close(watched);
   for (i = 0; i < 100 && !watched->closed; i++)
     uv_run(watched->loop, UV_RUN_NOWAIT);
   assert_int_equal(watched->closed, 1);
@@ -177,11 +177,11 @@ void watched_unmake(watched_t *watched) {
   free(watched);
 }
 
-void watched_start(watched_t *watched) {
-  assert_int_equal(uvperf__watch_start(watched->watch, &watched_plain), 0);
+void live_rings_start(live_rings_t *watched) {
+  assert_int_equal(uvperf__watch_start(watched->watch, &live_rings_plain), 0);
 }
 
-int watched_open(pid_t pid, int cpu) {
+int live_rings_open(pid_t pid, int cpu) {
   struct perf_event_attr attr;
   int fd;
 
@@ -192,7 +192,8 @@ int watched_open(pid_t pid, int cpu) {
   return fd;
 }
 
-void watched_add(watched_t *watched, int fd, const int *fds, size_t nr_fds) {
+void live_rings_add(live_rings_t *watched, int fd, const int *fds,
+                    size_t nr_fds) {
   size_t index = watched->nr++;
 
   watched->fds[index] = fd;
@@ -204,9 +205,10 @@ void watched_add(watched_t *watched, int fd, const int *fds, size_t nr_fds) {
       0);
 }
 
-void watched_add_own(watched_t *watched, size_t nr) {
+void live_rings_add_own(live_rings_t *watched, size_t nr) {
   size_t i;
 
   for (i = 0; i < nr; i++)
-    watched_add(watched, watched_open(0, -1), &watched->fds[watched->nr], 1);
+    live_rings_add(watched, live_rings_open(0, -1), &watched->fds[watched->nr],
+                   1);
 }

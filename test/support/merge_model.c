@@ -7,53 +7,53 @@
 
 #define NOBODYS_ID 999
 
-static void add_source(merge_world_t *world, size_t i) {
-  uvperf_source_t *source = &world->sources[i];
+static void add_source(merge_model_t *model, size_t i) {
+  uvperf_source_t *source = &model->sources[i];
 
-  world->attrs[i].size = sizeof(world->attrs[i]);
-  world->attrs[i].sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
+  model->attrs[i].size = sizeof(model->attrs[i]);
+  model->attrs[i].sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
                                 PERF_SAMPLE_TIME |
                                 (i == 0 ? PERF_SAMPLE_RAW : PERF_SAMPLE_CPU);
-  world->attrs[i].sample_id_all = 1;
-  world->ids[i] = 7 + i;
+  model->attrs[i].sample_id_all = 1;
+  model->ids[i] = 7 + i;
   source->size = sizeof(*source);
-  source->attr = &world->attrs[i];
-  source->ids = &world->ids[i];
+  source->attr = &model->attrs[i];
+  source->ids = &model->ids[i];
   source->nr_ids = 1;
-  assert_int_equal(uvperf__decoder_add(world->decoder, source), 0);
+  assert_int_equal(uvperf__decoder_add(model->decoder, source), 0);
 }
 
-void merge_world_init(merge_world_t *world) {
+void merge_model_init(merge_model_t *model) {
   size_t i;
 
   fake_kernel_reset();
-  memset(world, 0, sizeof(*world));
-  world->latest = UINT64_MAX;
-  assert_int_equal(uvperf__decoder_make(&world->decoder), 0);
+  memset(model, 0, sizeof(*model));
+  model->latest = UINT64_MAX;
+  assert_int_equal(uvperf__decoder_make(&model->decoder), 0);
   for (i = 0; i < 2; i++)
-    add_source(world, i);
+    add_source(model, i);
   assert_int_equal(
-      uvperf__merge_new(&world->merge, world->decoder, world->scratch), 0);
+      uvperf__merge_new(&model->merge, model->decoder, model->scratch), 0);
 }
 
-void merge_world_free(merge_world_t *world) {
+void merge_model_free(merge_model_t *model) {
   size_t i;
 
-  uvperf__merge_free(world->merge);
-  uvperf_decoder_free(world->decoder);
-  for (i = 0; i < world->nr_rings; i++) {
-    free(world->rings[i]->ring.page);
-    free((void *)(uintptr_t)world->rings[i]->ring.data);
-    free(world->rings[i]);
+  uvperf__merge_free(model->merge);
+  uvperf_decoder_free(model->decoder);
+  for (i = 0; i < model->nr_rings; i++) {
+    free(model->rings[i]->ring.page);
+    free((void *)(uintptr_t)model->rings[i]->ring.data);
+    free(model->rings[i]);
   }
   fake_assert_clean();
 }
 
-merge_ring_t *merge_world_add(merge_world_t *world, size_t bytes) {
+merge_ring_t *merge_model_add(merge_model_t *model, size_t bytes) {
   merge_ring_t *ring = calloc(1, sizeof(*ring));
 
-  assert_true(world->nr_rings < MERGE_RINGS);
-  ring->index = world->nr_rings;
+  assert_true(model->nr_rings < MERGE_RINGS);
+  ring->index = model->nr_rings;
   ring->ring.page = calloc(1, sizeof(*ring->ring.page));
   ring->ring.data = malloc(bytes);
   ring->ring.size = bytes;
@@ -61,8 +61,8 @@ merge_ring_t *merge_world_add(merge_world_t *world, size_t bytes) {
   ring->tail = ring->published = 0 - (uint64_t)bytes;
   ring->ring.head = ring->ring.tail = ring->ring.published = ring->tail;
   ring->ring.page->data_head = ring->ring.page->data_tail = ring->tail;
-  world->rings[world->nr_rings++] = ring;
-  assert_int_equal(uvperf__merge_add(world->merge, &ring->ring, ring), 0);
+  model->rings[model->nr_rings++] = ring;
+  assert_int_equal(uvperf__merge_add(model->merge, &ring->ring, ring), 0);
   return ring;
 }
 
@@ -155,9 +155,9 @@ uint64_t merge_overwrite(merge_ring_t *ring, uint64_t header) {
 
 /* -- the model ------------------------------------------------------------- */
 
-void merge_drop(merge_world_t *world, merge_ring_t *ring) {
+void merge_drop(merge_model_t *model, merge_ring_t *ring) {
   ring->is_dropped = 1;
-  uvperf__merge_drop(world->merge, ring->index);
+  uvperf__merge_drop(model->merge, ring->index);
 }
 
 static int may_give(const merge_ring_t *ring) {
@@ -169,54 +169,54 @@ static int is_broken(const merge_ring_t *ring) {
   return ring->is_found || ring->records[ring->consumed].kind == MERGE_BROKEN;
 }
 
-static int is_bad(const merge_world_t *world, const merge_record_t *record) {
+static int is_bad(const merge_model_t *model, const merge_record_t *record) {
   return record->kind != MERGE_TIMELESS &&
-         (record->time < world->earliest || record->time > world->latest);
+         (record->time < model->earliest || record->time > model->latest);
 }
 
-static int has_time(const merge_world_t *world, const merge_record_t *record) {
-  return record->kind != MERGE_TIMELESS && !is_bad(world, record);
+static int has_time(const merge_model_t *model, const merge_record_t *record) {
+  return record->kind != MERGE_TIMELESS && !is_bad(model, record);
 }
 
 /* Of the record that is next in a ring. */
-static uint64_t time_of(const merge_world_t *world, const merge_ring_t *ring) {
+static uint64_t time_of(const merge_model_t *model, const merge_ring_t *ring) {
   const merge_record_t *record = &ring->records[ring->consumed];
 
-  if (has_time(world, record))
+  if (has_time(model, record))
     return record->time;
-  return is_bad(world, record) && ring->before < world->earliest
-             ? world->earliest
+  return is_bad(model, record) && ring->before < model->earliest
+             ? model->earliest
              : ring->before;
 }
 
-static uint64_t order_of(const merge_world_t *world, const merge_ring_t *ring) {
-  return is_broken(ring) ? 0 : time_of(world, ring);
+static uint64_t order_of(const merge_model_t *model, const merge_ring_t *ring) {
+  return is_broken(ring) ? 0 : time_of(model, ring);
 }
 
 /* The ring whose turn it is, or NULL. */
-static merge_ring_t *find_next(const merge_world_t *world, uint64_t horizon) {
+static merge_ring_t *find_next(const merge_model_t *model, uint64_t horizon) {
   merge_ring_t *next = NULL;
   size_t i;
 
-  for (i = 0; i < world->nr_rings; i++) {
-    merge_ring_t *ring = world->rings[i];
+  for (i = 0; i < model->nr_rings; i++) {
+    merge_ring_t *ring = model->rings[i];
 
-    if (may_give(ring) && order_of(world, ring) <= horizon &&
-        (next == NULL || order_of(world, ring) < order_of(world, next)))
+    if (may_give(ring) && order_of(model, ring) <= horizon &&
+        (next == NULL || order_of(model, ring) < order_of(model, next)))
       next = ring;
   }
   return next;
 }
 
-void merge_begin(merge_world_t *world) {
+void merge_begin(merge_model_t *model) {
   int is_pressed = 0, has_more = 0;
   size_t i;
 
-  assert_false(world->is_ended);
-  uvperf__merge_heads(world->merge);
-  uvperf__merge_begin(world->merge, world->earliest, world->latest);
-  for (i = 0; i < world->nr_rings; i++) {
-    merge_ring_t *ring = world->rings[i];
+  assert_false(model->is_ended);
+  uvperf__merge_heads(model->merge);
+  uvperf__merge_begin(model->merge, model->earliest, model->latest);
+  for (i = 0; i < model->nr_rings; i++) {
+    merge_ring_t *ring = model->rings[i];
 
     ring->is_in = 1;
     ring->seen = ring->written;
@@ -226,17 +226,17 @@ void merge_begin(merge_world_t *world) {
         ring->ring.page->data_head - ring->tail > ring->ring.size / 2)
       is_pressed = 1;
   }
-  assert_int_equal(uvperf__merge_is_pressed(world->merge), is_pressed);
-  assert_int_equal(uvperf__merge_has_more(world->merge), has_more);
+  assert_int_equal(uvperf__merge_is_pressed(model->merge), is_pressed);
+  assert_int_equal(uvperf__merge_has_more(model->merge), has_more);
 }
 
-void merge_rewind(merge_world_t *world) {
+void merge_rewind(merge_model_t *model) {
   size_t i;
 
-  uvperf__merge_rewind(world->merge);
-  for (i = 0; i < world->nr_rings; i++)
-    world->rings[i]->before = 0;
-  world->newest = 0;
+  uvperf__merge_rewind(model->merge);
+  for (i = 0; i < model->nr_rings; i++)
+    model->rings[i]->before = 0;
+  model->newest = 0;
 }
 
 static void assert_bytes(const merge_ring_t *ring, const void *bytes) {
@@ -246,7 +246,7 @@ static void assert_bytes(const merge_ring_t *ring, const void *bytes) {
   assert_memory_equal(bytes, words, ring->records[ring->consumed].size);
 }
 
-static void assert_given(const merge_world_t *world, const merge_ring_t *ring,
+static void assert_given(const merge_model_t *model, const merge_ring_t *ring,
                          const uvperf__merged_t *merged) {
   const merge_record_t *record = &ring->records[ring->consumed];
 
@@ -254,84 +254,84 @@ static void assert_given(const merge_world_t *world, const merge_ring_t *ring,
   assert_ptr_equal(merged->owner, ring);
   assert_int_equal(merged->size, record->size);
   assert_bytes(ring, merged->bytes);
-  assert_int_equal(merged->has_time, has_time(world, record));
-  assert_int_equal(merged->is_bad, is_bad(world, record));
-  assert_true(merged->time == time_of(world, ring));
+  assert_int_equal(merged->has_time, has_time(model, record));
+  assert_int_equal(merged->is_bad, is_bad(model, record));
+  assert_true(merged->time == time_of(model, ring));
 }
 
-int merge_next(merge_world_t *world, uint64_t horizon) {
-  merge_ring_t *expected = find_next(world, horizon);
-  uvperf__merged_t *merged = &world->merged;
+int merge_next(merge_model_t *model, uint64_t horizon) {
+  merge_ring_t *expected = find_next(model, horizon);
+  uvperf__merged_t *merged = &model->merged;
   int rc;
 
-  rc = uvperf__merge_next(world->merge, horizon, merged);
-  world->given = NULL;
+  rc = uvperf__merge_next(model->merge, horizon, merged);
+  model->given = NULL;
   if (expected == NULL) {
     assert_int_equal(rc, 0);
   } else if (is_broken(expected)) {
     assert_int_equal(rc, -EPROTO);
     assert_int_equal(merged->ring, expected->index);
-    merge_drop(world, expected);
+    merge_drop(model, expected);
   } else {
     assert_int_equal(rc, 1);
-    assert_given(world, expected, merged);
-    world->given = expected;
+    assert_given(model, expected, merged);
+    model->given = expected;
   }
   return rc;
 }
 
-void merge_expect_nothing(merge_world_t *world, uint64_t horizon) {
-  assert_int_equal(merge_next(world, horizon), 0);
+void merge_expect_nothing(merge_model_t *model, uint64_t horizon) {
+  assert_int_equal(merge_next(model, horizon), 0);
 }
 
-void merge_expect(merge_world_t *world, size_t ring, uint64_t time) {
-  assert_int_equal(merge_next(world, UINT64_MAX), 1);
-  assert_int_equal(world->given->index, ring);
-  assert_true(world->merged.time == time);
-  merge_consume(world);
+void merge_expect(merge_model_t *model, size_t ring, uint64_t time) {
+  assert_int_equal(merge_next(model, UINT64_MAX), 1);
+  assert_int_equal(model->given->index, ring);
+  assert_true(model->merged.time == time);
+  merge_consume(model);
 }
 
 /* What was given is consumed, in the model. Whether it was late. */
-static int settle(merge_world_t *world) {
-  merge_ring_t *ring = world->given;
+static int settle(merge_model_t *model) {
+  merge_ring_t *ring = model->given;
   const merge_record_t *record = &ring->records[ring->consumed];
   int is_late = 0;
 
-  ring->before = time_of(world, ring);
-  world->bad += (unsigned)is_bad(world, record);
-  if (has_time(world, record)) {
-    is_late = record->time < world->newest;
+  ring->before = time_of(model, ring);
+  model->bad += (unsigned)is_bad(model, record);
+  if (has_time(model, record)) {
+    is_late = record->time < model->newest;
     if (!is_late)
-      world->newest = record->time;
+      model->newest = record->time;
   }
-  world->late += (unsigned)is_late;
+  model->late += (unsigned)is_late;
   ring->consumed++;
-  world->given = NULL;
+  model->given = NULL;
   if (!ring->is_dropped) {
     ring->tail += record->size;
-    if (ring->tail - ring->published >= ring->ring.size / 4 && !world->is_ended)
+    if (ring->tail - ring->published >= ring->ring.size / 4 && !model->is_ended)
       ring->published = ring->tail;
   }
   return is_late;
 }
 
-void merge_consume(merge_world_t *world) {
-  const merge_ring_t *ring = world->given;
+void merge_consume(merge_model_t *model) {
+  const merge_ring_t *ring = model->given;
 
-  assert_int_equal(uvperf__merge_consume(world->merge, &world->merged),
-                   settle(world));
+  assert_int_equal(uvperf__merge_consume(model->merge, &model->merged),
+                   settle(model));
   assert_true(fake_ring_tail(ring->ring.page) == ring->published);
 }
 
 static int hear(void *user, void *owner, const uint8_t *bytes,
                 uint64_t header) {
-  merge_world_t *world = user;
+  merge_model_t *model = user;
   merge_ring_t *ring;
   int rc = 1;
 
-  if (world->given != NULL)
-    assert_int_equal(settle(world), 0);
-  ring = find_next(world, world->horizon);
+  if (model->given != NULL)
+    assert_int_equal(settle(model), 0);
+  ring = find_next(model, model->horizon);
   assert_non_null(ring);
   assert_ptr_equal(owner, ring);
   assert_bytes(ring, bytes);
@@ -339,52 +339,52 @@ static int hear(void *user, void *owner, const uint8_t *bytes,
   /* Any record may be shown, but no other be taken. */
   if (ring->records[ring->consumed].kind != MERGE_SAMPLE)
     return -1;
-  assert_true(has_time(world, &ring->records[ring->consumed]));
+  assert_true(has_time(model, &ring->records[ring->consumed]));
   assert_true(ring->ring.tail == ring->tail);
-  world->given = ring;
-  if (world->inside != NULL)
-    rc = world->inside();
+  model->given = ring;
+  if (model->inside != NULL)
+    rc = model->inside();
   if (rc < 0) {
-    world->given = NULL;
+    model->given = NULL;
     return rc;
   }
-  world->nr_run++;
-  world->run_bytes += ring->records[ring->consumed].size;
-  world->is_ended = rc == 0;
+  model->nr_run++;
+  model->run_bytes += ring->records[ring->consumed].size;
+  model->is_ended = rc == 0;
   return rc;
 }
 
-size_t merge_run(merge_world_t *world, uint64_t horizon, size_t most,
+size_t merge_run(merge_model_t *model, uint64_t horizon, size_t most,
                  uint64_t max_bytes, int (*inside)(void)) {
   uint64_t records, bytes;
   size_t last = 0;
 
-  world->horizon = horizon;
-  world->inside = inside;
-  world->nr_run = 0;
-  world->run_bytes = 0;
-  world->given = NULL;
-  records = uvperf__merge_run(world->merge, horizon, most, max_bytes, hear,
-                              world, &bytes);
-  if (world->given != NULL) {
-    last = world->given->records[world->given->consumed].size;
-    assert_int_equal(settle(world), 0);
+  model->horizon = horizon;
+  model->inside = inside;
+  model->nr_run = 0;
+  model->run_bytes = 0;
+  model->given = NULL;
+  records = uvperf__merge_run(model->merge, horizon, most, max_bytes, hear,
+                              model, &bytes);
+  if (model->given != NULL) {
+    last = model->given->records[model->given->consumed].size;
+    assert_int_equal(settle(model), 0);
   }
-  assert_true(records == world->nr_run);
-  assert_true(bytes == world->run_bytes);
+  assert_true(records == model->nr_run);
+  assert_true(bytes == model->run_bytes);
   assert_true(records <= most);
   assert_true(records == 0 || bytes - last < max_bytes);
   return (size_t)records;
 }
 
-void merge_end(merge_world_t *world) {
+void merge_end(merge_model_t *model) {
   size_t i;
 
-  uvperf__merge_end(world->merge);
-  world->given = NULL;
-  world->is_ended = 0;
-  for (i = 0; i < world->nr_rings; i++) {
-    merge_ring_t *ring = world->rings[i];
+  uvperf__merge_end(model->merge);
+  model->given = NULL;
+  model->is_ended = 0;
+  for (i = 0; i < model->nr_rings; i++) {
+    merge_ring_t *ring = model->rings[i];
 
     if (!ring->is_dropped)
       ring->published = ring->tail;
@@ -392,11 +392,11 @@ void merge_end(merge_world_t *world) {
   }
 }
 
-size_t merge_take(merge_world_t *world, uint64_t horizon, size_t most) {
+size_t merge_take(merge_model_t *model, uint64_t horizon, size_t most) {
   size_t taken = 0;
 
-  while (taken < most && merge_next(world, horizon) == 1) {
-    merge_consume(world);
+  while (taken < most && merge_next(model, horizon) == 1) {
+    merge_consume(model);
     taken++;
   }
   return taken;

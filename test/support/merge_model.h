@@ -47,7 +47,7 @@ typedef struct merge_ring_s {
   int is_dropped;
 } merge_ring_t;
 
-typedef struct merge_world_s {
+typedef struct merge_model_s {
   /* The second writes nothing, and has another trailer, so that a record of
    * nobody tells no time. */
   struct perf_event_attr attrs[2];
@@ -71,14 +71,14 @@ typedef struct merge_world_s {
   size_t nr_run;
   uint64_t run_bytes;
   int is_ended; /* by a callback */
-} merge_world_t;
+} merge_model_t;
 
-/* On a fake kernel of its own, which must be clean when the world is freed. */
-void merge_world_init(merge_world_t *world);
-void merge_world_free(merge_world_t *world);
+/* On a fake kernel of its own, which must be clean when the model is freed. */
+void merge_model_init(merge_model_t *model);
+void merge_model_free(merge_model_t *model);
 
 /* Makes a ring of so many bytes, a power of two, and adds it. */
-merge_ring_t *merge_world_add(merge_world_t *world, size_t bytes);
+merge_ring_t *merge_model_add(merge_model_t *model, size_t bytes);
 
 /* Writes a record of a multiple of 8 bytes into a ring, as the kernel does:
  * only where what was published leaves room for it, else 0. */
@@ -91,35 +91,35 @@ void merge_spoil(merge_ring_t *ring);
 /* Writes another header over that of the record at the tail, and gives the old
  * one. */
 uint64_t merge_overwrite(merge_ring_t *ring, uint64_t header);
-void merge_drop(merge_world_t *world, merge_ring_t *ring);
-/* heads and begin, with the bounds of the world. */
-void merge_begin(merge_world_t *world);
-void merge_rewind(merge_world_t *world);
+void merge_drop(merge_model_t *model, merge_ring_t *ring);
+/* heads and begin, with the bounds of the model. */
+void merge_begin(merge_model_t *model);
+void merge_rewind(merge_model_t *model);
 
 /* Calls next and asserts that it gives what the model says, whatever that
  * is. */
-int merge_next(merge_world_t *world, uint64_t horizon);
+int merge_next(merge_model_t *model, uint64_t horizon);
 
 /* The same, and that it gives nothing. */
-void merge_expect_nothing(merge_world_t *world, uint64_t horizon);
+void merge_expect_nothing(merge_model_t *model, uint64_t horizon);
 
 /* As merge_next, and that it is a record of this ring, which has or takes this
  * time; and consumes it. */
-void merge_expect(merge_world_t *world, size_t ring, uint64_t time);
+void merge_expect(merge_model_t *model, size_t ring, uint64_t time);
 
 /* Consumes what it gave; asserts whether that was late, and what the kernel
  * sees of it. */
-void merge_consume(merge_world_t *world);
-void merge_end(merge_world_t *world);
+void merge_consume(merge_model_t *model);
+void merge_end(merge_model_t *model);
 
 /* Gives and consumes up to `most` records; how many that were. */
-size_t merge_take(merge_world_t *world, uint64_t horizon, size_t most);
+size_t merge_take(merge_model_t *model, uint64_t horizon, size_t most);
 
 /* Calls run and asserts that it gives what the model says, and keeps its
  * bounds; how many. `inside` is called for each record, and gives what its
  * callback would (1, 0 or -1); NULL: 1. It may drop the ring that is given, or
  * add one. When it has given 0 only merge_end may follow. */
-size_t merge_run(merge_world_t *world, uint64_t horizon, size_t most,
+size_t merge_run(merge_model_t *model, uint64_t horizon, size_t most,
                  uint64_t max_bytes, int (*inside)(void));
 
 #endif

@@ -5,7 +5,7 @@
 #include "name/parse.h"
 #include "temp_tree.h"
 
-int names_pmus_setup(void **state) {
+int name_expect_pmus_setup(void **state) {
   static const struct {
     const char *path;
     const char *text;
@@ -77,13 +77,13 @@ int names_pmus_setup(void **state) {
   if (temp_tree_setup(state) != 0)
     return -1;
   for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-    snprintf(path, sizeof(path), NAMES_PMUS "/%s", files[i].path);
+    snprintf(path, sizeof(path), NAME_EXPECT_PMUS "/%s", files[i].path);
     temp_tree_write(*state, path, files[i].text);
   }
   return 0;
 }
 
-void names_check_good(const char *root, const names_good_t *good, size_t nr) {
+void name_expect_good(const char *root, const name_good_t *good, size_t nr) {
   struct perf_event_attr attr, wanted;
   uvperf_error_t error;
   size_t i;
@@ -104,7 +104,7 @@ void names_check_good(const char *root, const names_good_t *good, size_t nr) {
   }
 }
 
-void names_check_bad(const char *root, const names_bad_t *bad, size_t nr) {
+void name_expect_bad(const char *root, const name_bad_t *bad, size_t nr) {
   struct perf_event_attr attr, before;
   uvperf_error_t error;
   size_t i;
@@ -127,7 +127,7 @@ void names_check_bad(const char *root, const names_bad_t *bad, size_t nr) {
   }
 }
 
-uvperf_event_list_t *names_list(const char *root, const char *names) {
+uvperf_event_list_t *name_expect_list(const char *root, const char *names) {
   uvperf_event_list_t *list;
   uvperf_error_t error;
 

@@ -13,34 +13,34 @@
 #include "uvperf/error.h"
 #include "uvperf/event_list.h"
 
-#define NAMES_PMUS "/sys/bus/event_source/devices"
+#define NAME_EXPECT_PMUS "/sys/bus/event_source/devices"
 
 /* Setup for cmocka, with temp_tree_teardown: *state is a temp_tree_t * with the
  * PMUs of a hybrid machine and of its memory controllers. */
-int names_pmus_setup(void **state);
+int name_expect_pmus_setup(void **state);
 
 /* What a name must give; what is not said must be 0. */
-typedef struct names_good_s {
+typedef struct name_good_s {
   const char *name;
   struct perf_event_attr attr; /* its size is not compared */
-} names_good_t;
+} name_good_t;
 
 /* Parses each under a root, and compares every byte of the attr. */
-void names_check_good(const char *root, const names_good_t *good, size_t nr);
+void name_expect_good(const char *root, const name_good_t *good, size_t nr);
 
 /* Why a name must be refused. */
-typedef struct names_bad_s {
+typedef struct name_bad_s {
   const char *name;
   int code;
   int cause;
   uint32_t column;
   const char *text; /* part of the reason */
-} names_bad_t;
+} name_bad_t;
 
 /* Parses each under a root: the error must be as told, the attr untouched. */
-void names_check_bad(const char *root, const names_bad_t *bad, size_t nr);
+void name_expect_bad(const char *root, const name_bad_t *bad, size_t nr);
 
 /* Parses a list, which must be right, and is the caller's to free. */
-uvperf_event_list_t *names_list(const char *root, const char *names);
+uvperf_event_list_t *name_expect_list(const char *root, const char *names);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "attr/attr.h"
 
-static play_kernel_t played;
+static other_kernel_t played;
 
 static void forget(void) {
   size_t i;
@@ -98,8 +98,8 @@ static int play(struct perf_event_attr *attr) {
   return find_event(attr);
 }
 
-play_kernel_t *play_kernel(void) {
-  static const play_kernel_t latest = {
+other_kernel_t *other_kernel(void) {
+  static const other_kernel_t latest = {
       .attr_size = 144,
       .known = {[UVPERF__WORD_FLAGS] = (UINT64_C(1) << 40) - 1,
                 [UVPERF__WORD_SAMPLE_TYPE] = (UINT64_C(1) << 25) - 1,
@@ -116,24 +116,24 @@ play_kernel_t *play_kernel(void) {
   return &played;
 }
 
-int play_setup(void **state) {
+int other_kernel_setup(void **state) {
   forget();
   return fake_kernel_setup(state);
 }
 
-int play_teardown(void **state) {
+int other_kernel_teardown(void **state) {
   (void)state;
   fake_kernel_reset();
   forget();
   return 0;
 }
 
-int play_loop_setup(void **state) {
+int other_kernel_loop_setup(void **state) {
   forget();
   return fake_kernel_loop_setup(state);
 }
 
-int play_loop_teardown(void **state) {
+int other_kernel_loop_teardown(void **state) {
   forget();
   return fake_kernel_loop_teardown(state);
 }

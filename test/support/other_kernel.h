@@ -10,7 +10,7 @@
 #include "attr/kernel_knows.h"
 #include "fake_kernel.h"
 
-typedef struct play_kernel_s {
+typedef struct other_kernel_s {
   int denies;         /* to all, before it looks; a -errno, 0: nothing */
   uint32_t attr_size; /* sizeof(struct perf_event_attr) of its own */
   /* The bits that it knows. */
@@ -19,23 +19,24 @@ typedef struct play_kernel_s {
   int cycles;           /* what it says of hardware events; 0: it has them */
   unsigned precise_ip;  /* the highest of its PMU, */
   int imprecise;        /* and what it says of higher ones */
-} play_kernel_t;
+} other_kernel_t;
 
 /* From now on the kernel is Linux 6.19 with a perfect PMU, or what the test
- * makes of it; nothing is known of it yet. Until play_stop. */
-play_kernel_t *play_kernel(void);
+ * makes of it; nothing is known of it yet. Until other_kernel_stop. */
+other_kernel_t *other_kernel(void);
 
 /* A setup that forgets what was found out of the kernel before, and a teardown
  * that forgets the one that was played. */
-int play_setup(void **state);
-int play_teardown(void **state);
+int other_kernel_setup(void **state);
+int other_kernel_teardown(void **state);
 /* The same with a loop, for support_loop_test_setup_teardown. */
-int play_loop_setup(void **state);
-int play_loop_teardown(void **state);
+int other_kernel_loop_setup(void **state);
+int other_kernel_loop_teardown(void **state);
 
-#define play_test(f)                                                           \
-  cmocka_unit_test_setup_teardown(f, play_setup, play_teardown)
-#define play_loop_test(f)                                                      \
-  support_loop_test_setup_teardown(f, play_loop_setup, play_loop_teardown)
+#define other_kernel_test(f)                                                   \
+  cmocka_unit_test_setup_teardown(f, other_kernel_setup, other_kernel_teardown)
+#define other_kernel_loop_test(f)                                              \
+  support_loop_test_setup_teardown(f, other_kernel_loop_setup,                 \
+                                   other_kernel_loop_teardown)
 
 #endif

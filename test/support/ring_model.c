@@ -9,13 +9,13 @@
 /* No record here is longer. */
 #define MOST_BYTES 136
 
-uint64_t ring_draw(ring_world_t *world, uint64_t below) {
-  return random_run_draw(&world->run, below);
+uint64_t ring_draw(ring_model_t *model, uint64_t below) {
+  return random_run_draw(&model->run, below);
 }
 
-void ring_expect(ring_world_t *world, int is_so, const char *what,
+void ring_expect(ring_model_t *model, int is_so, const char *what,
                  int64_t value) {
-  random_run_expect(&world->run, is_so, what, value);
+  random_run_expect(&model->run, is_so, what, value);
 }
 
 /* -- what is written ------------------------------------------------------ */
@@ -32,11 +32,11 @@ static ring_slot_t *ring_of(ring_slot_t *slot) {
 }
 
 int ring_is_over(const ring_slot_t *owner) {
-  const ring_world_t *world = owner->world;
+  const ring_model_t *model = owner->model;
   size_t i;
 
   for (i = 0; i < EVENTS; i++) {
-    const ring_slot_t *slot = &world->slots[i];
+    const ring_slot_t *slot = &model->slots[i];
 
     if (slot->phase == RING_OPEN && (slot == owner || slot->output == owner) &&
         slot->target->lives)
@@ -73,22 +73,22 @@ static void write_one(ring_slot_t *slot, enum ring_record type, uint64_t number,
 
 static void write_all(ring_target_t *target, enum ring_record type,
                       uint64_t number) {
-  ring_world_t *world = target->world;
+  ring_model_t *model = target->model;
   size_t i;
 
-  world->hit += 1;
+  model->hit += 1;
   for (i = 0; i < EVENTS; i++)
-    if (world->slots[i].target == target)
-      write_one(&world->slots[i], type, number, world->hit);
+    if (model->slots[i].target == target)
+      write_one(&model->slots[i], type, number, model->hit);
 }
 
 /* Whether every ring has room for what a hit of the target may write. */
 static int fits(ring_target_t *target) {
-  ring_world_t *world = target->world;
+  ring_model_t *model = target->model;
   size_t i;
 
   for (i = 0; i < EVENTS; i++) {
-    ring_slot_t *slot = &world->slots[i];
+    ring_slot_t *slot = &model->slots[i];
     ring_slot_t *owner = ring_of(slot);
 
     if (slot->phase == RING_OPEN && slot->target == target && slot->enabled &&
@@ -109,29 +109,29 @@ static void hit_as(uint64_t number) {
 static void hit_in_thread(void *arg) {
   ring_target_t *target = arg;
 
-  hit_as(target->world->number);
+  hit_as(target->model->number);
 }
 
 void ring_hit(ring_target_t *target) {
-  ring_world_t *world = target->world;
+  ring_model_t *model = target->model;
 
   if (!target->lives || !fits(target))
     return;
-  world->number += 1;
-  write_all(target, RING_COMM, world->number);
-  write_all(target, RING_SYSCALL, world->number);
-  if (target == &world->targets[0])
-    hit_as(world->number);
+  model->number += 1;
+  write_all(target, RING_COMM, model->number);
+  write_all(target, RING_SYSCALL, model->number);
+  if (target == &model->targets[0])
+    hit_as(model->number);
   else
     live_thread_do(&target->thread);
 }
 
-void ring_hear_of_a_fork(ring_world_t *world) {
-  write_all(&world->targets[0], RING_FORK, 0);
+void ring_hear_of_a_fork(ring_model_t *model) {
+  write_all(&model->targets[0], RING_FORK, 0);
 }
 
 void ring_target_start(ring_target_t *target) {
-  ring_hear_of_a_fork(target->world);
+  ring_hear_of_a_fork(target->model);
   live_thread_start(&target->thread, hit_in_thread, target);
   target->lives = 1;
 }
@@ -139,7 +139,7 @@ void ring_target_start(ring_target_t *target) {
 /* A joined thread may still be on its way out; its EXIT is written before its
  * number is free. */
 void ring_target_end(ring_target_t *target) {
-  if (!target->lives || target == &target->world->targets[0])
+  if (!target->lives || target == &target->model->targets[0])
     return;
   write_all(target, RING_EXIT, 0);
   live_thread_end(&target->thread);
@@ -150,13 +150,13 @@ void ring_target_end(ring_target_t *target) {
 
 /* -- what comes ----------------------------------------------------------- */
 
-static const ring_opened_t *find_opened(const ring_world_t *world,
+static const ring_opened_t *find_opened(const ring_model_t *model,
                                         uint64_t id) {
   size_t i;
 
-  for (i = 0; i < world->nr_opened; i++)
-    if (world->opened[i].id == id)
-      return &world->opened[i];
+  for (i = 0; i < model->nr_opened; i++)
+    if (model->opened[i].id == id)
+      return &model->opened[i];
   return NULL;
 }
 
@@ -211,45 +211,45 @@ static int take(ring_slot_t *slot, const uvperf_record_t *record) {
   return 0;
 }
 
-static void expect_source(ring_world_t *world, const uvperf_record_t *record) {
-  const ring_opened_t *opened = find_opened(world, record->id);
+static void expect_source(ring_model_t *model, const uvperf_record_t *record) {
+  const ring_opened_t *opened = find_opened(model, record->id);
   const uint64_t not_in_others =
       PERF_SAMPLE_RAW | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD;
 
-  ring_expect(world, opened != NULL, "an id that is nobody's",
+  ring_expect(model, opened != NULL, "an id that is nobody's",
               (int64_t)record->id);
   if (opened == NULL)
     return;
-  ring_expect(world, record->source->data == opened->event,
+  ring_expect(model, record->source->data == opened->event,
               "another source's data", (int64_t)opened->id);
-  ring_expect(world, record->source->attr->sample_type == opened->sample_type,
+  ring_expect(model, record->source->attr->sample_type == opened->sample_type,
               "another attr", (int64_t)record->source->attr->sample_type);
-  ring_expect(world,
+  ring_expect(model,
               (record->present | not_in_others) ==
                   (opened->sample_type | not_in_others),
               "other fields", (int64_t)record->present);
 }
 
 void ring_expect_record(ring_slot_t *slot, const uvperf_record_t *record) {
-  ring_world_t *world = slot->world;
+  ring_model_t *model = slot->model;
 
-  ring_expect(world, ring_waiting(slot) > 0, "a record that was not written",
+  ring_expect(model, ring_waiting(slot) > 0, "a record that was not written",
               record->type);
   if (ring_waiting(slot) == 0)
     return;
-  ring_expect(world, record->size <= MOST_BYTES, "a long record", record->size);
-  ring_expect(world, take(slot, record), "another record's turn", record->type);
-  expect_source(world, record);
+  ring_expect(model, record->size <= MOST_BYTES, "a long record", record->size);
+  ring_expect(model, take(slot, record), "another record's turn", record->type);
+  expect_source(model, record);
 }
 
 static void expect_end(ring_slot_t *slot, int status) {
-  ring_world_t *world = slot->world;
+  ring_model_t *model = slot->model;
 
-  ring_expect(world, status == UV_EOF, "an end that is not UV_EOF", status);
-  ring_expect(world, ring_is_over(slot), "an end while a target lives", 0);
-  ring_expect(world, ring_waiting(slot) == 0, "an end before the last record",
+  ring_expect(model, status == UV_EOF, "an end that is not UV_EOF", status);
+  ring_expect(model, ring_is_over(slot), "an end while a target lives", 0);
+  ring_expect(model, ring_waiting(slot) == 0, "an end before the last record",
               (int64_t)ring_waiting(slot));
-  ring_expect(world, !slot->ended, "a second end", 0);
+  ring_expect(model, !slot->ended, "a second end", 0);
   slot->ended = 1;
   slot->started = 0;
 }
@@ -257,24 +257,24 @@ static void expect_end(ring_slot_t *slot, int status) {
 void ring_on_record(uvperf_event_t *event, int status,
                     const uvperf_record_t *record) {
   ring_slot_t *slot = event->data;
-  ring_world_t *world = slot->world;
+  ring_model_t *model = slot->model;
 
-  ring_expect(world, !world->is_child, "a callback in the child", 0);
-  ring_expect(world, slot->phase == RING_OPEN && slot->event == event,
+  ring_expect(model, !model->is_child, "a callback in the child", 0);
+  ring_expect(model, slot->phase == RING_OPEN && slot->event == event,
               "a callback after close", slot->phase);
-  ring_expect(world, slot->started || slot->flushing, "a callback when stopped",
+  ring_expect(model, slot->started || slot->flushing, "a callback when stopped",
               slot->ended);
   slot->callbacks += 1;
-  world->nested += 1;
+  model->nested += 1;
   if (record != NULL) {
-    ring_expect(world, status == 0, "a record with a status", status);
+    ring_expect(model, status == 0, "a record with a status", status);
     ring_expect_record(slot, record);
   } else if (status != 0) {
     expect_end(slot, status);
   }
-  if (!world->is_quiet && !world->is_child && world->nested < 4 &&
-      ring_draw(world, record == NULL ? 1 : 4) == 0)
-    ring_one_call(world);
-  world->nested -= 1;
+  if (!model->is_quiet && !model->is_child && model->nested < 4 &&
+      ring_draw(model, record == NULL ? 1 : 4) == 0)
+    ring_one_call(model);
+  model->nested -= 1;
   slot->callbacks -= 1;
 }

@@ -15,7 +15,7 @@
 #define MOST_PENDING 1024
 #define MOST_OPENED  1024
 
-typedef struct ring_world_s ring_world_t;
+typedef struct ring_model_s ring_model_t;
 
 enum ring_record {
   RING_COMM,
@@ -42,7 +42,7 @@ typedef struct ring_pending_s {
 } ring_pending_t;
 
 typedef struct ring_target_s {
-  ring_world_t *world;
+  ring_model_t *model;
   live_thread_t thread;
   int lives;
 } ring_target_t;
@@ -50,7 +50,7 @@ typedef struct ring_target_s {
 typedef struct ring_slot_s ring_slot_t;
 
 struct ring_slot_s {
-  ring_world_t *world;
+  ring_model_t *model;
   uvperf_event_t *event;
   enum ring_phase phase;
   ring_target_t *target;
@@ -81,7 +81,7 @@ typedef struct ring_opened_s {
   uvperf_event_t *event; /* NULL once it is closed */
 } ring_opened_t;
 
-struct ring_world_s {
+struct ring_model_s {
   random_run_t run;
   uv_loop_t *loop;
   uint64_t tracepoint;
@@ -90,16 +90,16 @@ struct ring_world_s {
   int nested;
   int is_child;
   int is_quiet; /* callbacks call nothing */
-  void (*fork_in_callback)(ring_world_t *world);
+  void (*fork_in_callback)(ring_model_t *model);
   ring_target_t targets[TARGETS];
   ring_slot_t slots[EVENTS];
   ring_opened_t opened[MOST_OPENED];
   size_t nr_opened;
 };
 
-uint64_t ring_draw(ring_world_t *world, uint64_t below);
+uint64_t ring_draw(ring_model_t *model, uint64_t below);
 /* Callbacks must not jump out of libuv: the first fault is told at the end. */
-void ring_expect(ring_world_t *world, int is_so, const char *what,
+void ring_expect(ring_model_t *model, int is_so, const char *what,
                  int64_t value);
 
 size_t ring_waiting(const ring_slot_t *slot);
@@ -112,7 +112,7 @@ void ring_hit(ring_target_t *target);
 void ring_target_start(ring_target_t *target);
 void ring_target_end(ring_target_t *target);
 /* The thread of the loop has forked. */
-void ring_hear_of_a_fork(ring_world_t *world);
+void ring_hear_of_a_fork(ring_model_t *model);
 
 /* It is this record's turn in that ring. */
 void ring_expect_record(ring_slot_t *slot, const uvperf_record_t *record);
@@ -123,7 +123,7 @@ void ring_on_record(uvperf_event_t *event, int status,
 /* -- ring_model_calls.c -- */
 
 /* Any call, outside of callbacks and inside. */
-void ring_one_call(ring_world_t *world);
+void ring_one_call(ring_model_t *model);
 void ring_start(ring_slot_t *slot);
 void ring_close(ring_slot_t *slot);
 

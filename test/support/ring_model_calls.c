@@ -7,8 +7,8 @@
 
 #include "fake_kernel.h"
 
-static ring_slot_t *any_slot(ring_world_t *world) {
-  return &world->slots[ring_draw(world, EVENTS)];
+static ring_slot_t *any_slot(ring_model_t *model) {
+  return &model->slots[ring_draw(model, EVENTS)];
 }
 
 /* -- init ----------------------------------------------------------------- */
@@ -17,48 +17,48 @@ static void choose_event(ring_slot_t *slot, struct perf_event_attr *attr,
                          uvperf_event_options_t *options) {
   static const uint64_t more[] = {0, PERF_SAMPLE_CPU, PERF_SAMPLE_STREAM_ID,
                                   PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD};
-  ring_world_t *world = slot->world;
+  ring_model_t *model = slot->model;
 
   live_comm_attr(attr);
-  slot->samples = (int)ring_draw(world, 2);
+  slot->samples = (int)ring_draw(model, 2);
   if (slot->samples) {
-    live_syscall_attr(attr, world->tracepoint,
+    live_syscall_attr(attr, model->tracepoint,
                       PERF_SAMPLE_TID | PERF_SAMPLE_RAW);
     attr->sample_id_all = 1;
     uvperf_attr_set_wakeup_bytes(attr, 1);
   }
-  attr->sample_type |= more[ring_draw(world, 4)];
-  slot->target = &world->targets[ring_draw(world, TARGETS)];
+  attr->sample_type |= more[ring_draw(model, 4)];
+  slot->target = &model->targets[ring_draw(model, TARGETS)];
   if (!slot->target->lives)
-    slot->target = &world->targets[0];
-  if (slot->target != &world->targets[0])
+    slot->target = &model->targets[0];
+  if (slot->target != &model->targets[0])
     options->pid = (int32_t)slot->target->thread.tid;
   options->cpu = 0;
   options->flags = UVPERF_EVENT_IDENTIFY;
-  if (ring_draw(world, 2) != 0)
+  if (ring_draw(model, 2) != 0)
     options->flags |= UVPERF_EVENT_NO_RING;
   else
     options->ring_bytes =
-        ring_draw(world, 2) ? 64 * 1024 : 2 * support_page_bytes();
+        ring_draw(model, 2) ? 64 * 1024 : 2 * support_page_bytes();
 }
 
 static ring_opened_t *opened_of(ring_slot_t *slot) {
   size_t i;
 
-  for (i = 0; slot->world->opened[i].id != slot->id; i++)
+  for (i = 0; slot->model->opened[i].id != slot->id; i++)
     continue;
-  return &slot->world->opened[i];
+  return &slot->model->opened[i];
 }
 
 static void set_open(ring_slot_t *slot) {
-  ring_world_t *world = slot->world;
-  ring_opened_t *opened = &world->opened[world->nr_opened++];
+  ring_model_t *model = slot->model;
+  ring_opened_t *opened = &model->opened[model->nr_opened++];
 
   slot->event->data = slot;
   slot->phase = RING_OPEN;
   slot->room = uvperf_event_ring_bytes(slot->event) / 2;
   slot->sample_type = uvperf_event_attr(slot->event)->sample_type;
-  ring_expect(world, uvperf_event_id(slot->event, &slot->id) == 0, "id", 0);
+  ring_expect(model, uvperf_event_id(slot->event, &slot->id) == 0, "id", 0);
   opened->id = slot->id;
   opened->sample_type = slot->sample_type;
   opened->event = slot->event;
@@ -66,24 +66,24 @@ static void set_open(ring_slot_t *slot) {
 
 static void call_init(ring_slot_t *slot) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  ring_world_t *world = slot->world;
+  ring_model_t *model = slot->model;
   struct perf_event_attr attr;
   unsigned int failures;
   int rc;
 
-  if (world->nr_opened == MOST_OPENED)
+  if (model->nr_opened == MOST_OPENED)
     return;
   memset(slot, 0, sizeof(*slot));
-  slot->world = world;
+  slot->model = model;
   slot->event = malloc(sizeof(*slot->event));
   choose_event(slot, &attr, &options);
   fake_kernel_reset();
-  if (ring_draw(world, 10) == 0)
-    fake_fail(FAKE_CALLOC, 1 + (unsigned int)ring_draw(world, 8), 0);
-  rc = uvperf_event_init(world->loop, slot->event, &attr, &options, NULL);
+  if (ring_draw(model, 10) == 0)
+    fake_fail(FAKE_CALLOC, 1 + (unsigned int)ring_draw(model, 8), 0);
+  rc = uvperf_event_init(model->loop, slot->event, &attr, &options, NULL);
   failures = fake_failures();
   fake_kernel_reset();
-  ring_expect(world, rc == (failures > 0 ? UV_ENOMEM : 0), "init", rc);
+  ring_expect(model, rc == (failures > 0 ? UV_ENOMEM : 0), "init", rc);
   if (rc == 0)
     set_open(slot);
   else
@@ -94,22 +94,22 @@ static void call_init(ring_slot_t *slot) {
 
 /* Its records have no data any more, and what wrote into its ring has none. */
 static void forget(ring_slot_t *slot) {
-  ring_world_t *world = slot->world;
+  ring_model_t *model = slot->model;
   size_t i;
 
   opened_of(slot)->event = NULL;
   slot->output = NULL;
   for (i = 0; i < EVENTS; i++)
-    if (world->slots[i].output == slot)
-      world->slots[i].output = NULL;
+    if (model->slots[i].output == slot)
+      model->slots[i].output = NULL;
 }
 
 static void on_closed(uvperf_event_t *event) {
   ring_slot_t *slot = event->data;
 
-  ring_expect(slot->world, slot->phase == RING_CLOSING, "a close callback",
+  ring_expect(slot->model, slot->phase == RING_CLOSING, "a close callback",
               slot->phase);
-  ring_expect(slot->world, slot->callbacks == 0, "in a callback",
+  ring_expect(slot->model, slot->callbacks == 0, "in a callback",
               slot->callbacks);
   slot->event = NULL;
   slot->phase = RING_FREE;
@@ -136,20 +136,20 @@ static void pick_handle(uv_handle_t *handle, void *arg) {
 }
 
 static void call_walk_close(ring_slot_t *slot) {
-  ring_world_t *world = slot->world;
-  walk_t walk = {ring_draw(world, 4 * EVENTS), NULL};
+  ring_model_t *model = slot->model;
+  walk_t walk = {ring_draw(model, 4 * EVENTS), NULL};
   size_t i;
 
-  if (ring_draw(world, 8) != 0)
+  if (ring_draw(model, 8) != 0)
     return;
-  uv_walk(world->loop, pick_handle, &walk);
+  uv_walk(model->loop, pick_handle, &walk);
   if (walk.handle == NULL)
     return;
-  ring_expect(world,
+  ring_expect(model,
               uvperf_walk_close(walk.handle) || uv_is_closing(walk.handle),
               "a stranger", 0);
   for (i = 0; i < EVENTS; i++) {
-    slot = &world->slots[i];
+    slot = &model->slots[i];
     if (slot->phase == RING_OPEN && uvperf_event_is_closing(slot->event)) {
       forget(slot);
       slot->phase = RING_WALKED;
@@ -158,18 +158,18 @@ static void call_walk_close(ring_slot_t *slot) {
 }
 
 static void call_foreign_close(ring_slot_t *slot) {
-  ring_world_t *world = slot->world;
-  walk_t walk = {ring_draw(world, 4 * EVENTS), NULL};
+  ring_model_t *model = slot->model;
+  walk_t walk = {ring_draw(model, 4 * EVENTS), NULL};
   size_t i;
 
-  if (ring_draw(world, 30) != 0)
+  if (ring_draw(model, 30) != 0)
     return;
-  uv_walk(world->loop, pick_handle, &walk);
+  uv_walk(model->loop, pick_handle, &walk);
   if (walk.handle == NULL || uv_is_closing(walk.handle))
     return;
   uv_close(walk.handle, NULL);
   for (i = 0; i < EVENTS; i++)
-    world->slots[i].ruined |= world->slots[i].phase == RING_OPEN;
+    model->slots[i].ruined |= model->slots[i].phase == RING_OPEN;
 }
 
 /* -- set_output ----------------------------------------------------------- */
@@ -196,15 +196,15 @@ static int expected_of_output(const ring_slot_t *slot,
 static int set_output(ring_slot_t *slot, ring_slot_t *output) {
   uvperf_event_t *event = output != NULL ? output->event : NULL;
   int expected = expected_of_output(slot, output);
-  ring_world_t *world = slot->world;
+  ring_model_t *model = slot->model;
   int code = 0;
   int rc;
 
   fake_kernel_reset();
-  if (ring_draw(world, 8) == 0) {
-    fake_fail(FAKE_CALLOC, 1 + (unsigned int)ring_draw(world, 8), 0);
+  if (ring_draw(model, 8) == 0) {
+    fake_fail(FAKE_CALLOC, 1 + (unsigned int)ring_draw(model, 8), 0);
     code = UV_ENOMEM;
-  } else if (ring_draw(world, 8) == 0) {
+  } else if (ring_draw(model, 8) == 0) {
     fake_fail(FAKE_IOCTL, 1, -EIO);
     code = UV_EIO;
   }
@@ -212,14 +212,14 @@ static int set_output(ring_slot_t *slot, ring_slot_t *output) {
   if (fake_failures() > 0)
     expected = code;
   fake_kernel_reset();
-  ring_expect(world, rc == expected, "set_output", rc);
+  ring_expect(model, rc == expected, "set_output", rc);
   return rc;
 }
 
 static void call_set_output(ring_slot_t *slot) {
-  ring_slot_t *output = any_slot(slot->world);
+  ring_slot_t *output = any_slot(slot->model);
 
-  if (ring_draw(slot->world, 4) == 0)
+  if (ring_draw(slot->model, 4) == 0)
     output = NULL;
   else if (output->phase == RING_FREE)
     return;
@@ -232,29 +232,29 @@ static void call_set_output(ring_slot_t *slot) {
 
 /* -- delivery ------------------------------------------------------------- */
 
-static void choose_stream(ring_world_t *world,
+static void choose_stream(ring_model_t *model,
                           uvperf_stream_options_t *options) {
   static const uint32_t records[] = {0, 0, 1, 3};
 
-  options->slice_records = records[ring_draw(world, 4)];
+  options->slice_records = records[ring_draw(model, 4)];
   options->slice_us = LIVE_SLICE_US;
-  options->flush_ms = ring_draw(world, 6) == 0 ? 1 : 0;
-  options->flags = (uint32_t)ring_draw(world, 4);
+  options->flush_ms = ring_draw(model, 6) == 0 ? 1 : 0;
+  options->flags = (uint32_t)ring_draw(model, 4);
 }
 
 void ring_start(ring_slot_t *slot) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
-  ring_world_t *world = slot->world;
+  ring_model_t *model = slot->model;
   int expected = 0;
   int rc;
 
-  choose_stream(world, &options);
+  choose_stream(model, &options);
   if (slot->started)
     expected = UV_EALREADY;
   else if (slot->ended)
     expected = UV_EOF;
   rc = uvperf_event_start(slot->event, &options, ring_on_record, NULL);
-  ring_expect(world, rc == expected || slot->ruined, "start", rc);
+  ring_expect(model, rc == expected || slot->ruined, "start", rc);
   if (rc != 0)
     return;
   slot->started = 1;
@@ -266,7 +266,7 @@ void ring_start(ring_slot_t *slot) {
 static void call_stop(ring_slot_t *slot) {
   int rc = uvperf_event_stop(slot->event);
 
-  ring_expect(slot->world, rc == 0, "stop", rc);
+  ring_expect(slot->model, rc == 0, "stop", rc);
   if (slot->enabled_by_start)
     slot->enabled = 0;
   slot->enabled_by_start = 0;
@@ -285,11 +285,11 @@ static void call_flush(ring_slot_t *slot) {
     expected = UV_EBUSY;
   slot->flushing |= expected == 0;
   rc = uvperf_event_flush(slot->event);
-  ring_expect(slot->world, rc == expected || slot->ruined, "flush", rc);
+  ring_expect(slot->model, rc == expected || slot->ruined, "flush", rc);
   if (expected != 0)
     return;
   if (slot->phase == RING_OPEN && slot->flushing && !slot->ruined)
-    ring_expect(slot->world, slot->first >= last, "records that a flush left",
+    ring_expect(slot->model, slot->first >= last, "records that a flush left",
                 (int64_t)(last - slot->first));
   slot->flushing = 0;
 }
@@ -311,9 +311,9 @@ static void call_next(ring_slot_t *slot) {
 
   rc = uvperf_event_next(slot->event, &record);
   if (expected == UV_EAGAIN && rc == UV_EOF)
-    ring_expect(slot->world, ring_is_over(slot), "an end while one lives", 0);
+    ring_expect(slot->model, ring_is_over(slot), "an end while one lives", 0);
   else
-    ring_expect(slot->world, rc == expected || slot->ruined, "next", rc);
+    ring_expect(slot->model, rc == expected || slot->ruined, "next", rc);
   if (rc == 0)
     ring_expect_record(slot, record);
 }
@@ -323,14 +323,14 @@ static void call_next(ring_slot_t *slot) {
 static void call_enable(ring_slot_t *slot) {
   int rc = uvperf_event_enable(slot->event, NULL);
 
-  ring_expect(slot->world, rc == 0, "enable", rc);
+  ring_expect(slot->model, rc == 0, "enable", rc);
   slot->enabled = 1;
 }
 
 static void call_disable(ring_slot_t *slot) {
   int rc = uvperf_event_disable(slot->event, NULL);
 
-  ring_expect(slot->world, rc == 0, "disable", rc);
+  ring_expect(slot->model, rc == 0, "disable", rc);
   slot->enabled = 0;
 }
 
@@ -338,45 +338,45 @@ static void call_disable(ring_slot_t *slot) {
  * know that an event has none any more. */
 static void call_pause(ring_slot_t *slot) {
   ring_slot_t *owner = slot->output != NULL ? slot->output : slot;
-  int paused = (int)ring_draw(slot->world, 3) == 0;
+  int paused = (int)ring_draw(slot->model, 3) == 0;
   int rc = paused ? uvperf_event_pause(slot->event, NULL)
                   : uvperf_event_resume(slot->event, NULL);
 
-  ring_expect(slot->world, rc == 0 || (owner->room == 0 && rc == UV_EINVAL),
+  ring_expect(slot->model, rc == 0 || (owner->room == 0 && rc == UV_EINVAL),
               "pause", rc);
   if (rc == 0 && owner->room > 0)
     owner->paused = paused;
 }
 
 static void call_hit(ring_slot_t *slot) {
-  uint64_t nr = 1 + ring_draw(slot->world, 4);
+  uint64_t nr = 1 + ring_draw(slot->model, 4);
 
   while (nr-- > 0)
     ring_hit(slot->phase == RING_OPEN ? slot->target
-                                      : &slot->world->targets[0]);
+                                      : &slot->model->targets[0]);
 }
 
 static void call_target_end(ring_slot_t *slot) {
-  if (ring_draw(slot->world, 3) == 0)
-    ring_target_end(&slot->world->targets[ring_draw(slot->world, TARGETS)]);
+  if (ring_draw(slot->model, 3) == 0)
+    ring_target_end(&slot->model->targets[ring_draw(slot->model, TARGETS)]);
 }
 
 /* Anew, once no event means the one before. */
 static void call_target_start(ring_slot_t *slot) {
-  ring_world_t *world = slot->world;
-  ring_target_t *target = &world->targets[ring_draw(world, TARGETS)];
+  ring_model_t *model = slot->model;
+  ring_target_t *target = &model->targets[ring_draw(model, TARGETS)];
   size_t i;
 
   for (i = 0; i < EVENTS; i++)
-    if (world->slots[i].phase == RING_OPEN && world->slots[i].target == target)
+    if (model->slots[i].phase == RING_OPEN && model->slots[i].target == target)
       return;
   if (!target->lives)
     ring_target_start(target);
 }
 
 static void fork_in_callback(ring_slot_t *slot) {
-  if (slot->world->nested > 0)
-    slot->world->fork_in_callback(slot->world);
+  if (slot->model->nested > 0)
+    slot->model->fork_in_callback(slot->model);
 }
 
 typedef struct call_s {
@@ -417,17 +417,17 @@ static uint64_t all_weights(void) {
   return sum;
 }
 
-void ring_one_call(ring_world_t *world) {
-  ring_slot_t *slot = any_slot(world);
-  const char *outer = world->run.call;
+void ring_one_call(ring_model_t *model) {
+  ring_slot_t *slot = any_slot(model);
+  const char *outer = model->run.call;
   const call_t *call = calls;
-  uint64_t choice = ring_draw(world, all_weights());
+  uint64_t choice = ring_draw(model, all_weights());
 
   for (; choice >= call->weight; call++)
     choice -= call->weight;
   if (!(call->phases & 1u << slot->phase))
     return;
-  world->run.call = call->name;
+  model->run.call = call->name;
   call->call(slot);
-  world->run.call = outer;
+  model->run.call = outer;
 }

@@ -3,16 +3,17 @@
 
 #include "record_builder.h"
 
-char story[512];
+char delivered[512];
 
 static void tell(const char *what) {
-  size_t used = strlen(story);
+  size_t used = strlen(delivered);
 
-  snprintf(story + used, sizeof(story) - used, "%s%s", used ? " " : "", what);
+  snprintf(delivered + used, sizeof(delivered) - used, "%s%s", used ? " " : "",
+           what);
 }
 
-void story_on_record(uvperf_event_t *event, int status,
-                     const uvperf_record_t *record) {
+void scripted_event_on_record(uvperf_event_t *event, int status,
+                              const uvperf_record_t *record) {
   char text[64];
 
   (void)event;
@@ -27,27 +28,28 @@ void story_on_record(uvperf_event_t *event, int status,
   tell(text);
 }
 
-void story_attr(struct perf_event_attr *attr) {
+void scripted_event_attr(struct perf_event_attr *attr) {
   live_comm_attr(attr);
   attr->sample_type |= PERF_SAMPLE_IP;
 }
 
-fake_event_t *story_open(uv_loop_t *loop, live_collector_t *collector) {
+fake_event_t *scripted_event_open(uv_loop_t *loop,
+                                  live_collector_t *collector) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   fake_event_t *fake = fake_event_add(7);
   struct perf_event_attr attr;
 
-  story[0] = '\0';
-  story_attr(&attr);
+  delivered[0] = '\0';
+  scripted_event_attr(&attr);
   live_init(loop, collector, &attr, NULL);
   options.slice_us = LIVE_SLICE_US;
-  assert_int_equal(
-      uvperf_event_start(&collector->event, &options, story_on_record, NULL),
-      0);
+  assert_int_equal(uvperf_event_start(&collector->event, &options,
+                                      scripted_event_on_record, NULL),
+                   0);
   return fake;
 }
 
-void story_append(fake_event_t *fake, uint32_t type) {
+void scripted_event_append(fake_event_t *fake, uint32_t type) {
   static record_builder_t builder;
   record_values_t values;
 
@@ -56,8 +58,8 @@ void story_append(fake_event_t *fake, uint32_t type) {
   fake_ring_append(fake, builder.words, builder.size);
 }
 
-void story_append_header(fake_event_t *fake, uint32_t type, uint16_t size,
-                         size_t bytes) {
+void scripted_event_append_header(fake_event_t *fake, uint32_t type,
+                                  uint16_t size, size_t bytes) {
   static uint64_t words[16];
   struct perf_event_header header;
 
@@ -68,15 +70,15 @@ void story_append_header(fake_event_t *fake, uint32_t type, uint16_t size,
   fake_ring_append(fake, words, bytes);
 }
 
-void story_turns(uv_loop_t *loop, int nr) {
+void scripted_event_turns(uv_loop_t *loop, int nr) {
   while (nr-- > 0)
     uv_run(loop, UV_RUN_NOWAIT);
 }
 
-void story_on_slice(uvperf_event_t *event, int status,
-                    const uvperf_record_t *record) {
+void scripted_event_on_slice(uvperf_event_t *event, int status,
+                             const uvperf_record_t *record) {
   if (status == 0 && record == NULL)
     tell("slice");
   else
-    story_on_record(event, status, record);
+    scripted_event_on_record(event, status, record);
 }

@@ -9,30 +9,30 @@
 #include "fake_kernel.h"
 
 /* What the callback got, in order: "COMM EPROTO+raw EOF". */
-extern char story[512];
+extern char delivered[512];
 
 /* A record callback that tells the story. */
-void story_on_record(uvperf_event_t *event, int status,
-                     const uvperf_record_t *record);
+void scripted_event_on_record(uvperf_event_t *event, int status,
+                              const uvperf_record_t *record);
 
 /* The same; the end of a slice is "slice". */
-void story_on_slice(uvperf_event_t *event, int status,
-                    const uvperf_record_t *record);
+void scripted_event_on_slice(uvperf_event_t *event, int status,
+                             const uvperf_record_t *record);
 
 /* An attr that samples and has COMM records. */
-void story_attr(struct perf_event_attr *attr);
+void scripted_event_attr(struct perf_event_attr *attr);
 
 /* Begins a story: a scripted event with id 7, open and started. */
-fake_event_t *story_open(uv_loop_t *loop, live_collector_t *collector);
+fake_event_t *scripted_event_open(uv_loop_t *loop, live_collector_t *collector);
 
 /* Writes a sound record of a type into the ring. */
-void story_append(fake_event_t *fake, uint32_t type);
+void scripted_event_append(fake_event_t *fake, uint32_t type);
 
 /* Writes so many bytes that begin with a header of that type and size. */
-void story_append_header(fake_event_t *fake, uint32_t type, uint16_t size,
-                         size_t bytes);
+void scripted_event_append_header(fake_event_t *fake, uint32_t type,
+                                  uint16_t size, size_t bytes);
 
 /* Runs so many turns of the loop without waiting. */
-void story_turns(uv_loop_t *loop, int nr);
+void scripted_event_turns(uv_loop_t *loop, int nr);
 
 #endif

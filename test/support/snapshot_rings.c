@@ -4,29 +4,29 @@
 #include "sys/sys.h"
 #include "uvperf/attr.h"
 
-shots_t shots;
+snapshot_rings_t shots;
 
-int shots_on_ioctl(fake_event_t *fake, unsigned long request,
-                   uintptr_t argument) {
+int snapshot_rings_on_ioctl(fake_event_t *fake, unsigned long request,
+                            uintptr_t argument) {
   assert_int_equal(request, PERF_EVENT_IOC_PAUSE_OUTPUT);
   *(int *)fake->data = (int)argument;
   return 0;
 }
 
-void shots_no_writers(void) {
+void snapshot_rings_no_writers(void) {
 }
 
-void shots_map(size_t nr, size_t bytes) {
+void snapshot_rings_map(size_t nr, size_t bytes) {
   struct perf_event_attr attr;
   size_t i;
 
   fake_kernel_reset();
-  fake_on_membarrier(shots_no_writers);
+  fake_on_membarrier(snapshot_rings_no_writers);
   memset(&shots, 0, sizeof(shots));
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   for (i = 0; i < nr; i++) {
     shots.fakes[i] = fake_event_add(i + 1);
-    shots.fakes[i]->on_ioctl = shots_on_ioctl;
+    shots.fakes[i]->on_ioctl = snapshot_rings_on_ioctl;
     shots.fakes[i]->data = &shots.paused[i];
     shots.list[i].fd = uvperf__sys_open(&attr, 0, -1, -1, 0);
     shots.list[i].ring = &shots.rings[i];
@@ -37,27 +37,28 @@ void shots_map(size_t nr, size_t bytes) {
   fake_log_clear();
 }
 
-void shots_map_page(void) {
-  shots_map(1, support_page_bytes());
+void snapshot_rings_map_page(void) {
+  snapshot_rings_map(1, support_page_bytes());
 }
 
-void shots_write(size_t ring, uint32_t number, size_t size) {
+void snapshot_rings_write(size_t ring, uint32_t number, size_t size) {
   static uint8_t bytes[65536];
-  struct perf_event_header header = {SHOTS_TYPE(number), 0, (uint16_t)size};
+  struct perf_event_header header = {SNAPSHOT_RINGS_TYPE(number), 0,
+                                     (uint16_t)size};
 
   memset(bytes, (uint8_t)header.type, size);
   memcpy(bytes, &header, sizeof(header));
   fake_ring_prepend(shots.fakes[ring], bytes, size);
 }
 
-void shots_write_records(uint32_t first, uint32_t last, size_t size) {
+void snapshot_rings_write_records(uint32_t first, uint32_t last, size_t size) {
   uint32_t number;
 
   for (number = first; number <= last; number++)
-    shots_write(0, number, size);
+    snapshot_rings_write(0, number, size);
 }
 
-uint32_t shots_take_record(uvperf__ring_t *image) {
+uint32_t snapshot_rings_take_record(uvperf__ring_t *image) {
   struct perf_event_header header;
   const uint8_t *body;
   const void *bytes;
@@ -77,32 +78,34 @@ uint32_t shots_take_record(uvperf__ring_t *image) {
   return header.type;
 }
 
-void shots_expect_image(size_t ring, uint32_t first, uint32_t last) {
+void snapshot_rings_expect_image(size_t ring, uint32_t first, uint32_t last) {
   uvperf__ring_t *image = &shots.list[ring].image;
   uint32_t number;
 
   assert_int_equal(uvperf__ring_begin(image), 0);
   for (number = first; number != 0; number += first < last ? 1u : -1u) {
-    assert_int_equal(shots_take_record(image), SHOTS_TYPE(number));
+    assert_int_equal(snapshot_rings_take_record(image),
+                     SNAPSHOT_RINGS_TYPE(number));
     if (number == last)
       break;
   }
-  assert_int_equal(shots_take_record(image), 0);
+  assert_int_equal(snapshot_rings_take_record(image), 0);
   uvperf__ring_end(image);
 }
 
-void shots_expect(uint32_t flags, uint32_t first, uint32_t last, uint64_t cut) {
+void snapshot_rings_expect(uint32_t flags, uint32_t first, uint32_t last,
+                           uint64_t cut) {
   uint64_t before = shots.rings[0].cut;
 
   assert_int_equal(uvperf__snapshots_take(shots.list, 1, flags), 0);
   assert_int_equal(shots.list[0].code, 0);
-  shots_expect_image(0, first, last);
+  snapshot_rings_expect_image(0, first, last);
   assert_int_equal(shots.rings[0].cut - before, cut);
   uvperf__snapshots_free(shots.list, 1);
   assert_int_equal(fake_live_allocations(), 0);
 }
 
-void shots_spoil(uint32_t nth, uint16_t size) {
+void snapshot_rings_spoil(uint32_t nth, uint16_t size) {
   struct perf_event_header header = {1, 0, size};
   uint64_t at = shots.fakes[0]->page->data_head + (nth - 1) * 64;
 

@@ -8,49 +8,50 @@
 #include "fake_kernel.h"
 #include "ring/snapshot.h"
 
-#define SHOTS_RINGS 3
+#define SNAPSHOT_RINGS_RINGS 3
 
 /* A record's type tells its number, and is none of the kernel's. */
-#define SHOTS_TYPE(number) (100 + (number))
+#define SNAPSHOT_RINGS_TYPE(number) (100 + (number))
 
-typedef struct shots_s {
-  fake_event_t *fakes[SHOTS_RINGS];
-  uvperf__ring_t rings[SHOTS_RINGS];
-  uvperf__snapshot_t list[SHOTS_RINGS];
-  int paused[SHOTS_RINGS]; /* as the kernel has been told */
-} shots_t;
+typedef struct snapshot_rings_s {
+  fake_event_t *fakes[SNAPSHOT_RINGS_RINGS];
+  uvperf__ring_t rings[SNAPSHOT_RINGS_RINGS];
+  uvperf__snapshot_t list[SNAPSHOT_RINGS_RINGS];
+  int paused[SNAPSHOT_RINGS_RINGS]; /* as the kernel has been told */
+} snapshot_rings_t;
 
-extern shots_t shots;
+extern snapshot_rings_t shots;
 
 /* New rings of so many bytes, of which others are not writing; or one of one
  * page. */
-void shots_map(size_t nr, size_t bytes);
-void shots_map_page(void);
+void snapshot_rings_map(size_t nr, size_t bytes);
+void snapshot_rings_map_page(void);
 
 /* Of their events, that can be paused and resumed. */
-int shots_on_ioctl(fake_event_t *fake, unsigned long request,
-                   uintptr_t argument);
+int snapshot_rings_on_ioctl(fake_event_t *fake, unsigned long request,
+                            uintptr_t argument);
 
 /* For fake_on_membarrier: who it waits for writes nothing. */
-void shots_no_writers(void);
+void snapshot_rings_no_writers(void);
 
 /* Writes a record into a ring, or several into the first one. */
-void shots_write(size_t ring, uint32_t number, size_t size);
-void shots_write_records(uint32_t first, uint32_t last, size_t size);
+void snapshot_rings_write(size_t ring, uint32_t number, size_t size);
+void snapshot_rings_write_records(uint32_t first, uint32_t last, size_t size);
 
 /* Overwrites the header of the nth newest of records of 64 bytes. */
-void shots_spoil(uint32_t nth, uint16_t size);
+void snapshot_rings_spoil(uint32_t nth, uint16_t size);
 
 /* Takes one record of an image, which must be whole, and gives its type; 0 for
  * none. */
-uint32_t shots_take_record(uvperf__ring_t *image);
+uint32_t snapshot_rings_take_record(uvperf__ring_t *image);
 
 /* An image must have exactly these, from the first to the last, up or down; 0
  * for none. */
-void shots_expect_image(size_t ring, uint32_t first, uint32_t last);
+void snapshot_rings_expect_image(size_t ring, uint32_t first, uint32_t last);
 
 /* A snapshot of the first ring must be exactly these, with so many records
  * counted as cut. */
-void shots_expect(uint32_t flags, uint32_t first, uint32_t last, uint64_t cut);
+void snapshot_rings_expect(uint32_t flags, uint32_t first, uint32_t last,
+                           uint64_t cut);
 
 #endif

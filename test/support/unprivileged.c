@@ -6,8 +6,8 @@
 #include "host/system.h"
 
 typedef struct errand_s {
-  const nobody_line_t *lines;
-  nobody_report_t *reports;
+  const unprivileged_line_t *lines;
+  unprivileged_report_t *reports;
   size_t nr;
   void (*drop)(void);
 } errand_t;
@@ -29,7 +29,7 @@ static size_t count_complaints(const errand_t *errand) {
   size_t i;
 
   for (i = 0; i < errand->nr; i++) {
-    const nobody_report_t *report = &errand->reports[i];
+    const unprivileged_report_t *report = &errand->reports[i];
     const char *name = errand->lines[i].name;
 
     if (!report->has_run)
@@ -43,8 +43,9 @@ static size_t count_complaints(const errand_t *errand) {
   return complaints;
 }
 
-static void run(const nobody_line_t *lines, size_t nr, void (*drop)(void)) {
-  size_t size = nr * sizeof(nobody_report_t);
+static void run(const unprivileged_line_t *lines, size_t nr,
+                void (*drop)(void)) {
+  size_t size = nr * sizeof(unprivileged_report_t);
   errand_t errand = {lines, NULL, nr, drop};
   size_t complaints;
   void *shared;
@@ -61,13 +62,15 @@ static void run(const nobody_line_t *lines, size_t nr, void (*drop)(void)) {
   assert_int_equal(status, 0);
 }
 
-void nobody_run(const char *test, const nobody_line_t *lines, size_t nr) {
+void unprivileged_run(const char *test, const unprivileged_line_t *lines,
+                      size_t nr) {
   explain_need_paranoid(test, 2, 2);
   run(lines, nr, explain_drop_privileges);
 }
 
-void nobody_run_with_perfmon(const char *test, const nobody_line_t *lines,
-                             size_t nr) {
+void unprivileged_run_with_perfmon(const char *test,
+                                   const unprivileged_line_t *lines,
+                                   size_t nr) {
   support_need_root(test);
   explain_need_paranoid(test, 2, 2);
   if (uvperf__system_is_before("", 5, 8) != 0)
@@ -75,7 +78,8 @@ void nobody_run_with_perfmon(const char *test, const nobody_line_t *lines,
   run(lines, nr, explain_drop_all_but_perfmon);
 }
 
-void nobody_wrong(nobody_report_t *report, const char *format, ...) {
+void unprivileged_wrong(unprivileged_report_t *report, const char *format,
+                        ...) {
   va_list args;
 
   if (report->wrong[0] != '\0')
@@ -85,12 +89,12 @@ void nobody_wrong(nobody_report_t *report, const char *format, ...) {
   va_end(args);
 }
 
-void nobody_absent(nobody_report_t *report, const char *what) {
+void unprivileged_absent(unprivileged_report_t *report, const char *what) {
   snprintf(report->absent, sizeof(report->absent), "%s", what);
 }
 
 typedef struct tally_s {
-  const nobody_stream_t *stream;
+  const unprivileged_stream_t *stream;
   uint64_t right;
   uint64_t wrong;
   uint32_t wrong_type;
@@ -111,25 +115,25 @@ static void on_record(uvperf_event_t *event, int status,
   tally->wrong_type = record == NULL ? 0 : record->type;
 }
 
-static void close_all(nobody_report_t *report, uv_loop_t *loop,
+static void close_all(unprivileged_report_t *report, uv_loop_t *loop,
                       uvperf_event_t *event) {
   if (event != NULL)
     uvperf_event_close(event, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   if (uv_loop_close(loop) != 0)
-    nobody_wrong(report, "the loop was not empty");
+    unprivileged_wrong(report, "the loop was not empty");
 }
 
 /* Gives what came: what was not provoked is not waited for. */
-static void deliver(nobody_report_t *report, uv_loop_t *loop,
+static void deliver(unprivileged_report_t *report, uv_loop_t *loop,
                     uvperf_event_t *event, tally_t *tally) {
-  const nobody_stream_t *stream = tally->stream;
+  const unprivileged_stream_t *stream = tally->stream;
   int rc;
 
   event->data = tally;
   rc = uvperf_event_start(event, NULL, on_record, NULL);
   if (rc != 0)
-    nobody_wrong(report, "start gave %d", rc);
+    unprivileged_wrong(report, "start gave %d", rc);
   if (stream->provoke != NULL)
     stream->provoke();
   uvperf_event_disable(event, NULL);
@@ -137,7 +141,8 @@ static void deliver(nobody_report_t *report, uv_loop_t *loop,
   uvperf_event_flush(event);
 }
 
-void nobody_stream(nobody_report_t *report, const nobody_stream_t *stream) {
+void unprivileged_stream(unprivileged_report_t *report,
+                         const unprivileged_stream_t *stream) {
   tally_t tally = {stream, 0, 0, 0};
   uvperf_event_t event;
   uvperf_error_t error;
@@ -145,22 +150,23 @@ void nobody_stream(nobody_report_t *report, const nobody_stream_t *stream) {
 
   uv_loop_init(&loop);
   if (uvperf_event_init(&loop, &event, &stream->attr, NULL, &error) != 0) {
-    nobody_wrong(report, "%d: %s", error.code, error.reason);
+    unprivileged_wrong(report, "%d: %s", error.code, error.reason);
     close_all(report, &loop, NULL);
     return;
   }
   deliver(report, &loop, &event, &tally);
   close_all(report, &loop, &event);
   if (tally.wrong != 0)
-    nobody_wrong(report, "%d records were wrong, the last of type %d",
-                 (int)tally.wrong, (int)tally.wrong_type);
+    unprivileged_wrong(report, "%d records were wrong, the last of type %d",
+                       (int)tally.wrong, (int)tally.wrong_type);
   if (tally.right < stream->least ||
       (stream->most != 0 && tally.right > stream->most))
-    nobody_wrong(report, "%d records came", (int)tally.right);
+    unprivileged_wrong(report, "%d records came", (int)tally.right);
 }
 
-void nobody_count(nobody_report_t *report, const struct perf_event_attr *attr,
-                  void (*provoke)(void), uint64_t least, uint64_t most) {
+void unprivileged_count(unprivileged_report_t *report,
+                        const struct perf_event_attr *attr,
+                        void (*provoke)(void), uint64_t least, uint64_t most) {
   uvperf_count_t count = {0};
   uvperf_event_t event;
   uvperf_error_t error;
@@ -169,7 +175,7 @@ void nobody_count(nobody_report_t *report, const struct perf_event_attr *attr,
 
   uv_loop_init(&loop);
   if (uvperf_event_init(&loop, &event, attr, NULL, &error) != 0) {
-    nobody_wrong(report, "%d: %s", error.code, error.reason);
+    unprivileged_wrong(report, "%d: %s", error.code, error.reason);
     close_all(report, &loop, NULL);
     return;
   }
@@ -180,12 +186,12 @@ void nobody_count(nobody_report_t *report, const struct perf_event_attr *attr,
     rc = uvperf_event_read(&event, &count);
   close_all(report, &loop, &event);
   if (rc != 0 || count.value < least || count.value > most)
-    nobody_wrong(report, "start and read gave %d, %llu were counted", rc,
-                 (unsigned long long)count.value);
+    unprivileged_wrong(report, "start and read gave %d, %llu were counted", rc,
+                       (unsigned long long)count.value);
 }
 
-void nobody_opens(nobody_report_t *report, const struct perf_event_attr *attr,
-                  int pid, int cpu) {
+void unprivileged_opens(unprivileged_report_t *report,
+                        const struct perf_event_attr *attr, int pid, int cpu) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   uvperf_event_t event;
   uvperf_error_t error;
@@ -197,12 +203,13 @@ void nobody_opens(nobody_report_t *report, const struct perf_event_attr *attr,
   uv_loop_init(&loop);
   rc = uvperf_event_init(&loop, &event, attr, &options, &error);
   if (rc != 0)
-    nobody_wrong(report, "%d: %s", error.code, error.reason);
+    unprivileged_wrong(report, "%d: %s", error.code, error.reason);
   close_all(report, &loop, rc == 0 ? &event : NULL);
 }
 
-void nobody_refused(nobody_report_t *report, const struct perf_event_attr *attr,
-                    int pid, int cpu, int code, const char *piece) {
+void unprivileged_refused(unprivileged_report_t *report,
+                          const struct perf_event_attr *attr, int pid, int cpu,
+                          int code, const char *piece) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   uvperf_event_t event;
   uvperf_error_t error;
@@ -215,11 +222,11 @@ void nobody_refused(nobody_report_t *report, const struct perf_event_attr *attr,
   uv_loop_init(&loop);
   rc = uvperf_event_init(&loop, &event, attr, &options, &error);
   if (rc == 0)
-    nobody_wrong(report, "was not refused");
+    unprivileged_wrong(report, "was not refused");
   else if (rc != code || error.code != code ||
            error.cause != UVPERF_CAUSE_PERMISSION ||
            strstr(error.reason, piece) == NULL)
-    nobody_wrong(report, "%d, %s, without \"%s\": %s", rc,
-                 uvperf_cause_name(error.cause), piece, error.reason);
+    unprivileged_wrong(report, "%d, %s, without \"%s\": %s", rc,
+                       uvperf_cause_name(error.cause), piece, error.reason);
   close_all(report, &loop, rc == 0 ? &event : NULL);
 }

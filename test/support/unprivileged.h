@@ -9,32 +9,33 @@
 #include "live.h"
 
 /* What a line has to say; only the first complaint is kept. */
-typedef struct nobody_report_s {
+typedef struct unprivileged_report_s {
   int has_run;
   char absent[128]; /* what this machine does not have; "" if all is there */
   char wrong[384];  /* "" if nothing */
-} nobody_report_t;
+} unprivileged_report_t;
 
-typedef struct nobody_line_s {
+typedef struct unprivileged_line_s {
   const char *name;
-  void (*run)(nobody_report_t *report);
-} nobody_line_t;
+  void (*run)(unprivileged_report_t *report);
+} unprivileged_line_t;
 
 /* Skips the test unless perf_event_paranoid is 2 and the process can be, or is,
  * without privileges; then runs the lines and fails it for any complaint. A
  * line that lacks something is named on standard output. */
-void nobody_run(const char *test, const nobody_line_t *lines, size_t nr);
+void unprivileged_run(const char *test, const unprivileged_line_t *lines,
+                      size_t nr);
 
 /* The same for a child that has kept CAP_PERFMON alone; needs root. */
-void nobody_run_with_perfmon(const char *test, const nobody_line_t *lines,
-                             size_t nr);
+void unprivileged_run_with_perfmon(const char *test,
+                                   const unprivileged_line_t *lines, size_t nr);
 
-void nobody_wrong(nobody_report_t *report, const char *format, ...)
+void unprivileged_wrong(unprivileged_report_t *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void nobody_absent(nobody_report_t *report, const char *what);
+void unprivileged_absent(unprivileged_report_t *report, const char *what);
 
 /* An event of the calling thread, delivered by a loop of its own. */
-typedef struct nobody_stream_s {
+typedef struct unprivileged_stream_s {
   struct perf_event_attr attr;
   /* Makes what is to be recorded; NULL: nothing can. */
   void (*provoke)(void);
@@ -43,22 +44,25 @@ typedef struct nobody_stream_s {
   int (*judge)(const uvperf_record_t *record);
   uint64_t least; /* right records that must come */
   uint64_t most;  /* and may; 0 is any number */
-} nobody_stream_t;
+} unprivileged_stream_t;
 
 /* Opens it, starts it, provokes, and complains of what does not come or is
  * wrong. */
-void nobody_stream(nobody_report_t *report, const nobody_stream_t *stream);
+void unprivileged_stream(unprivileged_report_t *report,
+                         const unprivileged_stream_t *stream);
 
 /* Counts what the function provokes: from least to most. */
-void nobody_count(nobody_report_t *report, const struct perf_event_attr *attr,
-                  void (*provoke)(void), uint64_t least, uint64_t most);
+void unprivileged_count(unprivileged_report_t *report,
+                        const struct perf_event_attr *attr,
+                        void (*provoke)(void), uint64_t least, uint64_t most);
 
 /* Complains unless init succeeds; starts nothing. */
-void nobody_opens(nobody_report_t *report, const struct perf_event_attr *attr,
-                  int pid, int cpu);
+void unprivileged_opens(unprivileged_report_t *report,
+                        const struct perf_event_attr *attr, int pid, int cpu);
 
 /* Complains unless init fails like this. */
-void nobody_refused(nobody_report_t *report, const struct perf_event_attr *attr,
-                    int pid, int cpu, int code, const char *piece);
+void unprivileged_refused(unprivileged_report_t *report,
+                          const struct perf_event_attr *attr, int pid, int cpu,
+                          int code, const char *piece);
 
 #endif

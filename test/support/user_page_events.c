@@ -7,11 +7,11 @@
 /* struct perf_event_mmap_page up to time_mask. */
 #define HEAD_SIZE 96
 
-user_events_t user_events;
+user_page_events_t user_events;
 
 /* The counter n holds what event n has counted beyond 1000 * (n + 1). */
 static uint64_t play_rdpmc(uint32_t counter) {
-  assert_true(counter < USER_EVENTS);
+  assert_true(counter < USER_PAGE_EVENTS);
   return user_events.counts[counter] - 1000 * (counter + 1);
 }
 
@@ -19,7 +19,7 @@ static uint64_t play_cycles(void) {
   return user_events.now;
 }
 
-void user_events_fill_page(struct perf_event_mmap_page *page, size_t nr) {
+void user_page_events_fill_page(struct perf_event_mmap_page *page, size_t nr) {
   page->cap_bit0_is_deprecated = 1;
   page->size = HEAD_SIZE;
   page->cap_user_rdpmc = 1;
@@ -32,10 +32,10 @@ void user_events_fill_page(struct perf_event_mmap_page *page, size_t nr) {
 }
 
 static void fill_mapped(fake_event_t *fake) {
-  user_events_fill_page(fake->page, fake == user_events.fakes[0] ? 0 : 1);
+  user_page_events_fill_page(fake->page, fake == user_events.fakes[0] ? 0 : 1);
 }
 
-void user_events_fill_software(fake_event_t *fake) {
+void user_page_events_fill_software(fake_event_t *fake) {
   fake->page->cap_bit0_is_deprecated = 1;
   fake->page->size = HEAD_SIZE;
 }
@@ -63,7 +63,7 @@ static size_t put_words(uint64_t *words, uint64_t format, size_t first,
   return nr * sizeof(uint64_t);
 }
 
-void user_events_count(uint64_t first, uint64_t second, uint64_t ns) {
+void user_page_events_count(uint64_t first, uint64_t second, uint64_t ns) {
   fake_event_t *fake;
   uint64_t format;
   size_t i;
@@ -71,7 +71,7 @@ void user_events_count(uint64_t first, uint64_t second, uint64_t ns) {
   user_events.counts[0] += first;
   user_events.counts[1] += second;
   user_events.now += ns;
-  for (i = 0; i < USER_EVENTS; i++) {
+  for (i = 0; i < USER_PAGE_EVENTS; i++) {
     fake = user_events.fakes[i];
     format = fake->attr.read_format;
     fake->read_data = user_events.words[i];
@@ -83,12 +83,12 @@ void user_events_count(uint64_t first, uint64_t second, uint64_t ns) {
   }
 }
 
-void user_events_script(void) {
+void user_page_events_script(void) {
   size_t i;
 
   fake_kernel_reset();
   memset(&user_events, 0, sizeof(user_events));
-  for (i = 0; i < USER_EVENTS; i++) {
+  for (i = 0; i < USER_PAGE_EVENTS; i++) {
     user_events.fakes[i] = fake_event_add(70 + i);
     user_events.fakes[i]->on_map = fill_mapped;
     user_events.counts[i] = 1000 * (i + 1);
@@ -98,31 +98,31 @@ void user_events_script(void) {
 }
 
 /* What is asked of the real kernel is asked before any event is scripted. */
-int user_events_setup(void **state) {
+int user_page_events_setup(void **state) {
   (void)state;
   fake_kernel_reset();
   uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST);
-  user_events_script();
+  user_page_events_script();
   return 0;
 }
 
-void user_events_need(const char *test) {
+void user_page_events_need(const char *test) {
 #if !defined(__x86_64__) && !defined(__i386__) && !defined(__aarch64__)
   support_skip(test, "an architecture with user_page.c's counters");
 #endif
   (void)test;
 }
 
-void user_events_ask(user_request_t *request, int group) {
+void user_page_events_ask(user_request_t *request, int group) {
   static const uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   static const uvperf_target_t target = UVPERF_TARGET_INIT;
   size_t i;
 
-  user_events_need("unit_set_counters_user");
+  user_page_events_need("unit_set_counters_user");
   memset(request, 0, sizeof(*request));
   request->options = options;
   request->target = target;
-  for (i = 0; i < USER_EVENTS; i++) {
+  for (i = 0; i < USER_PAGE_EVENTS; i++) {
     request->attrs[i].size = sizeof(request->attrs[i]);
     request->attrs[i].type = PERF_TYPE_HARDWARE;
     request->attrs[i].config = i;
@@ -130,14 +130,15 @@ void user_events_ask(user_request_t *request, int group) {
     request->leaders[i] = group ? 0 : i;
   }
   request->options.attrs = request->pointers;
-  request->options.nr_attrs = USER_EVENTS;
+  request->options.nr_attrs = USER_PAGE_EVENTS;
   request->options.leaders = request->leaders;
   request->options.targets = &request->target;
   request->options.nr_targets = 1;
   request->options.flags = UVPERF_SET_USER_READ;
 }
 
-uvperf__counters_t *user_events_open_request(const user_request_t *request) {
+uvperf__counters_t *
+user_page_events_open_request(const user_request_t *request) {
   uvperf__counters_t *counters;
   uvperf_error_t error;
   int rc;
@@ -149,25 +150,25 @@ uvperf__counters_t *user_events_open_request(const user_request_t *request) {
   return counters;
 }
 
-uvperf__counters_t *user_events_open(int group) {
+uvperf__counters_t *user_page_events_open(int group) {
   uvperf__counters_t *counters;
   user_request_t request;
 
-  user_events_ask(&request, group);
-  counters = user_events_open_request(&request);
-  assert_int_equal(uvperf__counters_nr_open(counters), USER_EVENTS);
+  user_page_events_ask(&request, group);
+  counters = user_page_events_open_request(&request);
+  assert_int_equal(uvperf__counters_nr_open(counters), USER_PAGE_EVENTS);
   return counters;
 }
 
-uvperf_reading_t *user_events_reading(void) {
+uvperf_reading_t *user_page_events_reading(void) {
   uvperf_reading_t *reading;
 
   assert_int_equal(uvperf_reading_new(&reading), 0);
   return reading;
 }
 
-void user_events_assert_total(const uvperf_reading_t *reading, size_t attr,
-                              uint64_t value, uint64_t ns) {
+void user_page_events_assert_total(const uvperf_reading_t *reading, size_t attr,
+                                   uint64_t value, uint64_t ns) {
   uvperf_set_count_t count;
 
   assert_int_equal(uvperf_reading_total(reading, attr, &count), 0);
@@ -179,14 +180,15 @@ void user_events_assert_total(const uvperf_reading_t *reading, size_t attr,
 }
 
 /* Reads, and checks what and by how many read(2). */
-void user_events_assert_counts(uvperf__counters_t *counters, uint64_t first,
-                               uint64_t second, uint64_t ns, unsigned reads) {
-  uvperf_reading_t *reading = user_events_reading();
+void user_page_events_assert_counts(uvperf__counters_t *counters,
+                                    uint64_t first, uint64_t second,
+                                    uint64_t ns, unsigned reads) {
+  uvperf_reading_t *reading = user_page_events_reading();
   unsigned before = fake_count(FAKE_READ);
 
   assert_int_equal(uvperf__counters_read(counters, reading), 0);
-  user_events_assert_total(reading, 0, first, ns);
-  user_events_assert_total(reading, 1, second, ns);
+  user_page_events_assert_total(reading, 0, first, ns);
+  user_page_events_assert_total(reading, 1, second, ns);
   assert_int_equal(fake_count(FAKE_READ) - before, reads);
   uvperf_reading_free(reading);
 }

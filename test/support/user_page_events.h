@@ -9,57 +9,59 @@
 
 #include "set/counters.h"
 
-#define USER_EVENTS 2
+#define USER_PAGE_EVENTS 2
 
 /* What they have counted, and for how long: every cycle is a nanosecond. */
-typedef struct user_events_s {
-  fake_event_t *fakes[USER_EVENTS];
-  uint64_t counts[USER_EVENTS];
+typedef struct user_page_events_s {
+  fake_event_t *fakes[USER_PAGE_EVENTS];
+  uint64_t counts[USER_PAGE_EVENTS];
   uint64_t now;
-  int is_off[USER_EVENTS]; /* on no counter: the page cannot tell */
-  uint64_t words[USER_EVENTS][16];
-} user_events_t;
+  int is_off[USER_PAGE_EVENTS]; /* on no counter: the page cannot tell */
+  uint64_t words[USER_PAGE_EVENTS][16];
+} user_page_events_t;
 
-extern user_events_t user_events;
+extern user_page_events_t user_events;
 
 /* Scripts them, as a test's setup: they have counted 1000 and 2000. */
-int user_events_setup(void **state);
+int user_page_events_setup(void **state);
 /* The same once more in a test. */
-void user_events_script(void);
+void user_page_events_script(void);
 
 /* Lets time pass, and both count, and the kernel tell it in both ways. */
-void user_events_count(uint64_t first, uint64_t second, uint64_t ns);
+void user_page_events_count(uint64_t first, uint64_t second, uint64_t ns);
 
 /* Writes a page as Linux 6 does for the nr-th event on its counter, which has
  * the same number; and for one that never is on any. */
-void user_events_fill_page(struct perf_event_mmap_page *page, size_t nr);
-void user_events_fill_software(fake_event_t *fake);
+void user_page_events_fill_page(struct perf_event_mmap_page *page, size_t nr);
+void user_page_events_fill_software(fake_event_t *fake);
 
 /* Skips the test on an architecture whose counters user_page.c does not
  * know. */
-void user_events_need(const char *test);
+void user_page_events_need(const char *test);
 
 /* What to ask for to get them, with the flag; group: the first leads. */
 typedef struct user_request_s {
-  struct perf_event_attr attrs[USER_EVENTS];
-  const struct perf_event_attr *pointers[USER_EVENTS];
-  size_t leaders[USER_EVENTS];
+  struct perf_event_attr attrs[USER_PAGE_EVENTS];
+  const struct perf_event_attr *pointers[USER_PAGE_EVENTS];
+  size_t leaders[USER_PAGE_EVENTS];
   uvperf_target_t target;
   uvperf_set_options_t options;
 } user_request_t;
 
-void user_events_ask(user_request_t *request, int group);
-uvperf__counters_t *user_events_open_request(const user_request_t *request);
-uvperf__counters_t *user_events_open(int group);
+void user_page_events_ask(user_request_t *request, int group);
+uvperf__counters_t *
+user_page_events_open_request(const user_request_t *request);
+uvperf__counters_t *user_page_events_open(int group);
 
-uvperf_reading_t *user_events_reading(void);
+uvperf_reading_t *user_page_events_reading(void);
 
 /* That the sum of an attr is of one that counts, never multiplexed. */
-void user_events_assert_total(const uvperf_reading_t *reading, size_t attr,
-                              uint64_t value, uint64_t ns);
+void user_page_events_assert_total(const uvperf_reading_t *reading, size_t attr,
+                                   uint64_t value, uint64_t ns);
 
 /* Reads, and checks what, and by how many read(2). */
-void user_events_assert_counts(uvperf__counters_t *counters, uint64_t first,
-                               uint64_t second, uint64_t ns, unsigned reads);
+void user_page_events_assert_counts(uvperf__counters_t *counters,
+                                    uint64_t first, uint64_t second,
+                                    uint64_t ns, unsigned reads);
 
 #endif

@@ -12,7 +12,7 @@ static void exec_target(const char *path, int in, int out) {
   _exit(125);
 }
 
-void stat_serve_start(stat_serve_t *serve, const char *path) {
+void call_server_start(call_server_t *serve, const char *path) {
   int in[2], out[2];
 
   assert_int_equal(pipe2(in, O_CLOEXEC), 0);
@@ -27,10 +27,10 @@ void stat_serve_start(stat_serve_t *serve, const char *path) {
   serve->out = out[0];
   snprintf(serve->id, sizeof(serve->id), "%d", serve->pid);
   /* It is not forked any more, but runs, when it has answered. */
-  stat_serve_calls(serve, 0);
+  call_server_calls(serve, 0);
 }
 
-void stat_serve_calls(const stat_serve_t *serve, unsigned nr) {
+void call_server_calls(const call_server_t *serve, unsigned nr) {
   char text[32], answer[5];
   int size = snprintf(text, sizeof(text), "%u\n", nr);
 
@@ -38,7 +38,7 @@ void stat_serve_calls(const stat_serve_t *serve, unsigned nr) {
   assert_int_equal(read(serve->out, answer, sizeof(answer)), 5);
 }
 
-void stat_serve_end(stat_serve_t *serve) {
+void call_server_end(call_server_t *serve) {
   int status;
 
   close(serve->in);

@@ -6,23 +6,23 @@
 
 #include "tool_run.h"
 
-/* The event that stat_serve_calls makes. */
-#define STAT_SERVE_EVENT "syscalls:sys_enter_sched_get_priority_max"
+/* The event that call_server_calls makes. */
+#define CALL_SERVER_EVENT "syscalls:sys_enter_sched_get_priority_max"
 
-typedef struct stat_serve_s {
+typedef struct call_server_s {
   pid_t pid;
   int in;  /* where it is told how many */
   int out; /* where it tells that it has */
   char id[16];
-} stat_serve_t;
+} call_server_t;
 
 /* `path` is that of stat_target. */
-void stat_serve_start(stat_serve_t *serve, const char *path);
+void call_server_start(call_server_t *serve, const char *path);
 
 /* Makes so many calls; returns when they are made. */
-void stat_serve_calls(const stat_serve_t *serve, unsigned nr);
+void call_server_calls(const call_server_t *serve, unsigned nr);
 
 /* Ends it, and waits for its end. */
-void stat_serve_end(stat_serve_t *serve);
+void call_server_end(call_server_t *serve);
 
 #endif

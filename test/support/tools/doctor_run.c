@@ -4,15 +4,15 @@
 
 #include "json_check.h"
 
-void doctor_run(sample_run_t *run, const char *path, void (*prepare)(void),
+void doctor_run(tool_run_t *run, const char *path, void (*prepare)(void),
                 int as_nobody) {
   memset(run, 0, sizeof(*run));
   run->args[0] = path;
   run->args[1] = "--json";
   run->prepare = prepare;
   run->as_nobody = as_nobody;
-  sample_run(run);
-  sample_run_expect_status(run, 0);
+  tool_run(run);
+  tool_run_expect_status(run, 0);
   assert_string_equal(run->err, "");
   if (!json_is_tree(run->out))
     print_error("no tree of JSON:\n%s\n", run->out);
@@ -47,7 +47,7 @@ static const char *end_of(const char *object) {
   return object;
 }
 
-const char *doctor_member(const sample_run_t *run, const char *group,
+const char *doctor_member(const tool_run_t *run, const char *group,
                           const char *key, const char *member) {
   static char text[1024];
   const char *object = find(run->out, group), *value = find(object, key);
@@ -82,7 +82,7 @@ long long doctor_setting(const char *name) {
   return value;
 }
 
-void doctor_expect(const sample_run_t *run, const char *group, const char *key,
+void doctor_expect(const tool_run_t *run, const char *group, const char *key,
                    const char *member, const char *text) {
   const char *found = doctor_member(run, group, key, member);
 
@@ -92,7 +92,7 @@ void doctor_expect(const sample_run_t *run, const char *group, const char *key,
   assert_string_equal(found, text);
 }
 
-void doctor_expect_part(const sample_run_t *run, const char *group,
+void doctor_expect_part(const tool_run_t *run, const char *group,
                         const char *key, const char *member, const char *part) {
   const char *found = doctor_member(run, group, key, member);
 

@@ -7,21 +7,21 @@
 
 /* Runs `path --json` as described, and fails the test unless that ends well
  * with one object. `prepare` may be NULL. */
-void doctor_run(sample_run_t *run, const char *path, void (*prepare)(void),
+void doctor_run(tool_run_t *run, const char *path, void (*prepare)(void),
                 int as_nobody);
 
 /* A member of an answer ("result", "errno", …) as it is written, without
  * quotes; "" if there is none. Of a fact if `member` is NULL. */
-const char *doctor_member(const sample_run_t *run, const char *group,
+const char *doctor_member(const tool_run_t *run, const char *group,
                           const char *key, const char *member);
 
 /* A number of /proc/sys/kernel. */
 long long doctor_setting(const char *name);
 
 /* These fail the test, and show what the doctor wrote. */
-void doctor_expect(const sample_run_t *run, const char *group, const char *key,
+void doctor_expect(const tool_run_t *run, const char *group, const char *key,
                    const char *member, const char *text);
-void doctor_expect_part(const sample_run_t *run, const char *group,
+void doctor_expect_part(const tool_run_t *run, const char *group,
                         const char *key, const char *member, const char *part);
 
 #endif

@@ -7,9 +7,9 @@
 #include "tool_run.h"
 
 void perf_dump_need(const char *test) {
-  sample_run_t run = {.args = {"/bin/sh", "-c", "perf version"}};
+  tool_run_t run = {.args = {"/bin/sh", "-c", "perf version"}};
 
-  sample_run(&run);
+  tool_run(&run);
   if (run.status != 0)
     support_skip(test, "perf(1)");
 }
@@ -21,7 +21,7 @@ static int is_of_losses(const char *text) {
 }
 
 FILE *perf_dump_run(const char *words, int has_losses) {
-  static sample_run_t run;
+  static tool_run_t run;
   char line[1024];
 
   memset(&run, 0, sizeof(run));
@@ -31,8 +31,8 @@ FILE *perf_dump_run(const char *words, int has_losses) {
   run.args[2] = line;
   run.file = tmpfile();
   assert_non_null(run.file);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   if (!has_losses || !is_of_losses(run.err)) {
     if (run.err[0] != '\0')
       print_error("perf %s: %s\n", words, run.err);

@@ -9,7 +9,7 @@ static int parse_row(const char *line, profile_row_t *row) {
 }
 
 /* The row'th line of the table; 0 if it has not so many. */
-int profile_run_row(const sample_run_t *run, size_t index, profile_row_t *row) {
+int profile_run_row(const tool_run_t *run, size_t index, profile_row_t *row) {
   const char *line = strstr(run->out, " percent ");
 
   while (line != NULL && (line = strchr(line, '\n')) != NULL) {
@@ -22,7 +22,7 @@ int profile_run_row(const sample_run_t *run, size_t index, profile_row_t *row) {
   return 0;
 }
 
-unsigned long profile_run_samples(const sample_run_t *run) {
+unsigned long profile_run_samples(const tool_run_t *run) {
   const char *line = strstr(run->out, " samples, ");
   unsigned long samples = 0;
 

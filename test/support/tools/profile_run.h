@@ -14,9 +14,9 @@ typedef struct profile_row_s {
 } profile_row_t;
 
 /* A row of the table: 1, or 0 if it has not so many. */
-int profile_run_row(const sample_run_t *run, size_t index, profile_row_t *row);
+int profile_run_row(const tool_run_t *run, size_t index, profile_row_t *row);
 
 /* The samples that the last line tells. */
-unsigned long profile_run_samples(const sample_run_t *run);
+unsigned long profile_run_samples(const tool_run_t *run);
 
 #endif

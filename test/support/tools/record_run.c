@@ -8,11 +8,11 @@
 
 static char path[] = "/tmp/uvperf_record_XXXXXX" NAME;
 
-const char *record_files_path(void) {
+const char *record_run_path(void) {
   return path;
 }
 
-int record_files_setup(void **state) {
+int record_run_setup(void **state) {
   char *slash = path + sizeof(path) - sizeof(NAME);
 
   (void)state;
@@ -24,7 +24,7 @@ int record_files_setup(void **state) {
   return 0;
 }
 
-int record_files_teardown(void **state) {
+int record_run_teardown(void **state) {
   char old[sizeof(path) + 4];
   char *slash = path + sizeof(path) - sizeof(NAME);
   int rc;
@@ -39,23 +39,22 @@ int record_files_teardown(void **state) {
   return rc;
 }
 
-static void run_line(sample_run_t *run, const char *line) {
+static void run_line(tool_run_t *run, const char *line) {
   run->args[0] = "/bin/sh";
   run->args[1] = "-c";
   run->args[2] = line;
-  sample_run(run);
+  tool_run(run);
 }
 
-void record_files_run(sample_run_t *run, const char *program,
-                      const char *words) {
+void record_run_run(tool_run_t *run, const char *program, const char *words) {
   char line[1024];
 
   snprintf(line, sizeof(line), "exec %s -o %s %s", program, path, words);
   run_line(run, line);
 }
 
-void record_files_shell(const char *words) {
-  static sample_run_t run;
+void record_run_shell(const char *words) {
+  static tool_run_t run;
   char line[1024];
   size_t used = 0;
 
@@ -71,12 +70,12 @@ void record_files_shell(const char *words) {
   line[used] = '\0';
   memset(&run, 0, sizeof(run));
   run_line(&run, line);
-  sample_run_expect_status(&run, 0);
+  tool_run_expect_status(&run, 0);
   assert_string_equal(run.err, "");
 }
 
-int record_files_told(const sample_run_t *run, unsigned long *samples,
-                      unsigned long *lost) {
+int record_run_told(const tool_run_t *run, unsigned long *samples,
+                    unsigned long *lost) {
   const char *line = strstr(run->err, "record: wrote ");
 
   return line != NULL &&
@@ -85,13 +84,13 @@ int record_files_told(const sample_run_t *run, unsigned long *samples,
 }
 
 typedef struct walk_s {
-  record_files_count_t *count;
+  record_run_count_t *count;
   uint64_t last_time;
   int has_pid;
 } walk_t;
 
 static void count_sample(walk_t *walk, const uvperf_record_t *record) {
-  record_files_count_t *count = walk->count;
+  record_run_count_t *count = walk->count;
   const uvperf_sample_t *sample = &record->sample;
   uint16_t mode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 
@@ -127,7 +126,7 @@ static void count_record(void *arg, const perf_data_record_t *entry) {
     walk->count->lost += record->lost_samples.lost;
 }
 
-void record_files_count(record_files_count_t *count) {
+void record_run_count(record_run_count_t *count) {
   walk_t walk = {.count = count};
   perf_data_t data;
 

@@ -7,29 +7,28 @@
 #include "tool_run.h"
 
 /* A directory that anybody may write to, and where the file is to be. */
-int record_files_setup(void **state);
-int record_files_teardown(void **state);
-const char *record_files_path(void);
+int record_run_setup(void **state);
+int record_run_teardown(void **state);
+const char *record_run_path(void);
 
 /* A test with the two. */
-#define record_files_test(f)                                                   \
-  cmocka_unit_test_setup_teardown(f, record_files_setup, record_files_teardown)
+#define record_run_test(f)                                                     \
+  cmocka_unit_test_setup_teardown(f, record_run_setup, record_run_teardown)
 
 /* Runs record, as `PROGRAM -o PATH` with these words of a shell behind it;
  * run->args are set here. */
-void record_files_run(sample_run_t *run, const char *program,
-                      const char *words);
+void record_run_run(tool_run_t *run, const char *program, const char *words);
 
 /* Runs words of a shell in which each @ stands for the path; they are to
  * succeed and to say nothing on stderr. */
-void record_files_shell(const char *words);
+void record_run_shell(const char *words);
 
 /* What the last line says: 1, or 0 if there is none. */
-int record_files_told(const sample_run_t *run, unsigned long *samples,
-                      unsigned long *lost);
+int record_run_told(const tool_run_t *run, unsigned long *samples,
+                    unsigned long *lost);
 
 /* What is in a file. */
-typedef struct record_files_count_s {
+typedef struct record_run_count_s {
   size_t nr_of_type[96];  /* PERF_RECORD_* */
   size_t nr_of_event[16]; /* samples, by the event's index */
   size_t nr_of_cpu[8];    /* samples with PERF_SAMPLE_CPU */
@@ -40,9 +39,9 @@ typedef struct record_files_count_s {
   size_t nr_inversions; /* a record is older than one before it */
   uint32_t first_pid;   /* of samples */
   size_t nr_other_pids; /* samples of other processes */
-} record_files_count_t;
+} record_run_count_t;
 
 /* Fails the test if the decoder cannot read the file. */
-void record_files_count(record_files_count_t *count);
+void record_run_count(record_run_count_t *count);
 
 #endif

@@ -20,7 +20,7 @@ static void drop_privileges(void) {
 
 /* Opened before privileges are dropped: the directories on the way to it may be
  * closed to others. */
-void sample_run_exec(const char *const *args, int as_nobody) {
+void tool_run_exec(const char *const *args, int as_nobody) {
   int fd = open(args[0], O_RDONLY | O_CLOEXEC);
 
   if (as_nobody)
@@ -29,15 +29,15 @@ void sample_run_exec(const char *const *args, int as_nobody) {
   _exit(125);
 }
 
-static void exec_sample(const sample_run_t *run, int out, int err) {
+static void exec_sample(const tool_run_t *run, int out, int err) {
   if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
     _exit(125);
   if (run->prepare != NULL)
     run->prepare();
-  sample_run_exec(run->args, run->as_nobody);
+  tool_run_exec(run->args, run->as_nobody);
 }
 
-int sample_run_append(int fd, char *text, size_t size) {
+int tool_run_append(int fd, char *text, size_t size) {
   size_t used = strlen(text);
   ssize_t nr = read(fd, text + used, size - used - 1);
 
@@ -46,21 +46,21 @@ int sample_run_append(int fd, char *text, size_t size) {
   return nr > 0;
 }
 
-static void interrupt(sample_run_t *run) {
+static void interrupt(tool_run_t *run) {
   run->interrupt_at = NULL;
   if (run->work != NULL)
     run->work(run);
-  if (run->interrupt_with != SAMPLE_RUN_NO_SIGNAL)
+  if (run->interrupt_with != TOOL_RUN_NO_SIGNAL)
     kill(run->pid, run->interrupt_with != 0 ? run->interrupt_with : SIGINT);
 }
 
 /* Of stdout: kept in the file if there is one. */
-static int collect_out(sample_run_t *run, int out) {
+static int collect_out(tool_run_t *run, int out) {
   char bytes[65536];
   ssize_t nr;
 
   if (run->file == NULL)
-    return sample_run_append(out, run->out, sizeof(run->out));
+    return tool_run_append(out, run->out, sizeof(run->out));
   nr = read(out, bytes, sizeof(bytes));
   if (nr <= 0)
     return 0;
@@ -68,7 +68,7 @@ static int collect_out(sample_run_t *run, int out) {
   return 1;
 }
 
-static void collect(sample_run_t *run, int out, int err) {
+static void collect(tool_run_t *run, int out, int err) {
   struct pollfd fds[2] = {{out, POLLIN, 0}, {err, POLLIN, 0}};
 
   while (fds[0].fd >= 0 || fds[1].fd >= 0) {
@@ -76,14 +76,14 @@ static void collect(sample_run_t *run, int out, int err) {
     if (fds[0].revents != 0 && !collect_out(run, out))
       fds[0].fd = -1;
     if (fds[1].revents != 0 &&
-        !sample_run_append(err, run->err, sizeof(run->err)))
+        !tool_run_append(err, run->err, sizeof(run->err)))
       fds[1].fd = -1;
     if (run->interrupt_at != NULL && strstr(run->err, run->interrupt_at))
       interrupt(run);
   }
 }
 
-void sample_run(sample_run_t *run) {
+void tool_run(tool_run_t *run) {
   int out[2], err[2], status;
 
   assert_int_equal(pipe2(out, O_CLOEXEC), 0);
@@ -102,25 +102,25 @@ void sample_run(sample_run_t *run) {
       WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-void sample_run_expect_status(const sample_run_t *run, int status) {
+void tool_run_expect_status(const tool_run_t *run, int status) {
   if (run->status != status)
     print_error("stdout:\n%s\nstderr:\n%s\n", run->out, run->err);
   assert_int_equal(run->status, status);
 }
 
-void sample_run_expect_text(const char *text, const char *part) {
+void tool_run_expect_text(const char *text, const char *part) {
   if (strstr(text, part) == NULL)
     print_error("no '%s' in:\n%s\n", part, text);
   assert_non_null(strstr(text, part));
 }
 
-void sample_run_ends(sample_run_t *run, int status, const char *told) {
-  sample_run(run);
-  sample_run_expect_status(run, status);
-  sample_run_expect_text(run->err, told);
+void tool_run_ends(tool_run_t *run, int status, const char *told) {
+  tool_run(run);
+  tool_run_expect_status(run, status);
+  tool_run_expect_text(run->err, told);
 }
 
-long sample_run_paranoid(void) {
+long tool_run_paranoid(void) {
   FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
   long level = 0;
 

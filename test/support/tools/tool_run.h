@@ -5,18 +5,18 @@
 
 #include "support.h"
 
-#define SAMPLE_RUN_ARGS 16
+#define TOOL_RUN_ARGS 16
 
 /* No signal, for interrupt_with. */
-#define SAMPLE_RUN_NO_SIGNAL (-1)
+#define TOOL_RUN_NO_SIGNAL (-1)
 
 /* One run of a sample. */
-typedef struct sample_run_s {
-  const char *args[SAMPLE_RUN_ARGS]; /* the path of the sample first */
-  const char *interrupt_at;          /* a signal once this is on stderr */
-  int interrupt_with;                /* 0: SIGINT */
+typedef struct tool_run_s {
+  const char *args[TOOL_RUN_ARGS]; /* the path of the sample first */
+  const char *interrupt_at;        /* a signal once this is on stderr */
+  int interrupt_with;              /* 0: SIGINT */
   /* Called before the signal, or NULL: meanwhile nobody reads stdout. */
-  void (*work)(struct sample_run_s *run);
+  void (*work)(struct tool_run_s *run);
   void *data; /* of work */
   FILE *file; /* where stdout is kept if it is too long for `out`, or NULL */
   void (*prepare)(void); /* called in the child before it execs, or NULL */
@@ -25,27 +25,27 @@ typedef struct sample_run_s {
   int status; /* exit status, or 128 + signal */
   char out[65536];
   char err[65536];
-} sample_run_t;
+} tool_run_t;
 
 /* Returns when nobody holds stdout and stderr any more, so that a command left
  * behind would be noticed. */
-void sample_run(sample_run_t *run);
+void tool_run(tool_run_t *run);
 
 /* Becomes another program, in a forked child. */
-void sample_run_exec(const char *const *args, int as_nobody)
+void tool_run_exec(const char *const *args, int as_nobody)
     __attribute__((noreturn));
 
 /* Reads what there is behind the text in an array; 0 at the end of the file. */
-int sample_run_append(int fd, char *text, size_t size);
+int tool_run_append(int fd, char *text, size_t size);
 
 /* These fail the test, and show what the sample wrote. */
-void sample_run_expect_status(const sample_run_t *run, int status);
-void sample_run_expect_text(const char *text, const char *part);
+void tool_run_expect_status(const tool_run_t *run, int status);
+void tool_run_expect_text(const char *text, const char *part);
 
 /* Runs it and expects a status and a part of stderr. */
-void sample_run_ends(sample_run_t *run, int status, const char *told);
+void tool_run_ends(tool_run_t *run, int status, const char *told);
 
 /* kernel.perf_event_paranoid. */
-long sample_run_paranoid(void);
+long tool_run_paranoid(void);
 
 #endif

@@ -7,76 +7,76 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void sample_usage_refused(const char *path, const sample_usage_t *cases,
-                          size_t nr) {
+void tool_usage_refused(const char *path, const tool_usage_t *cases,
+                        size_t nr) {
   size_t i;
 
   for (i = 0; i < nr; i++) {
-    sample_run_t run = {.args = {path}};
+    tool_run_t run = {.args = {path}};
 
     memcpy(run.args + 1, cases[i].args, sizeof(cases[i].args));
-    sample_run(&run);
-    sample_run_expect_status(&run, 2);
-    sample_run_expect_text(run.err, cases[i].message);
-    sample_run_expect_text(run.err, "--help");
+    tool_run(&run);
+    tool_run_expect_status(&run, 2);
+    tool_run_expect_text(run.err, cases[i].message);
+    tool_run_expect_text(run.err, "--help");
     assert_string_equal(run.out, "");
   }
 }
 
-void sample_usage_help(const char *path, const char *first_words) {
-  sample_run_t run = {.args = {path, "--help"}};
+void tool_usage_help(const char *path, const char *first_words) {
+  tool_run_t run = {.args = {path, "--help"}};
 
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, first_words);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, first_words);
   assert_string_equal(run.err, "");
 }
 
-void sample_usage_missing_command(const char *path) {
-  sample_run_t run = {.args = {path, "--", "/nonexistent/command"}};
+void tool_usage_missing_command(const char *path) {
+  tool_run_t run = {.args = {path, "--", "/nonexistent/command"}};
 
-  sample_run_ends(&run, 127, "/nonexistent/command");
-  sample_run_expect_text(run.err, strerror(ENOENT));
+  tool_run_ends(&run, 127, "/nonexistent/command");
+  tool_run_expect_text(run.err, strerror(ENOENT));
   assert_string_equal(run.out, "");
 }
 
-void sample_usage_missing_process(const char *path) {
-  sample_run_t run = {.args = {path, "-p", "2147483647"}};
+void tool_usage_missing_process(const char *path) {
+  tool_run_t run = {.args = {path, "-p", "2147483647"}};
 
-  sample_run_ends(&run, 1, "no process 2147483647");
+  tool_run_ends(&run, 1, "no process 2147483647");
 }
 
-void sample_usage_unprivileged(const char *path, const char *remedy,
-                               const char *test) {
-  sample_run_t run = {.args = {path}, .as_nobody = 1};
+void tool_usage_unprivileged(const char *path, const char *remedy,
+                             const char *test) {
+  tool_run_t run = {.args = {path}, .as_nobody = 1};
 
-  if (sample_run_paranoid() <= 0)
+  if (tool_run_paranoid() <= 0)
     support_skip(test, "kernel.perf_event_paranoid above 0");
-  sample_run_ends(&run, 2, "perf_event_paranoid");
-  sample_run_expect_text(run.err, "CAP_PERFMON");
-  sample_run_expect_text(run.err, remedy);
+  tool_run_ends(&run, 2, "perf_event_paranoid");
+  tool_run_expect_text(run.err, "CAP_PERFMON");
+  tool_run_expect_text(run.err, remedy);
 }
 
-void sample_usage_closed_fds(const char *path, const char *args) {
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "\"$0\" $1 <&- >/dev/null && "
-                               "\"$0\" $1 >&- && \"$0\" $1 <&- >&- && "
-                               "\"$0\" $1 >/dev/null 2>&-",
-                               path, args}};
+void tool_usage_closed_fds(const char *path, const char *args) {
+  tool_run_t run = {.args = {"/bin/sh", "-c",
+                             "\"$0\" $1 <&- >/dev/null && "
+                             "\"$0\" $1 >&- && \"$0\" $1 <&- >&- && "
+                             "\"$0\" $1 >/dev/null 2>&-",
+                             path, args}};
 
-  sample_run_ends(&run, 0, "");
+  tool_run_ends(&run, 0, "");
 }
 
 /* First, as whatever follows may be a command. */
-static void insert_file(sample_run_t *run, const char *file) {
-  assert_null(run->args[SAMPLE_RUN_ARGS - 3]);
+static void insert_file(tool_run_t *run, const char *file) {
+  assert_null(run->args[TOOL_RUN_ARGS - 3]);
   memmove(run->args + 3, run->args + 1,
-          (SAMPLE_RUN_ARGS - 3) * sizeof(run->args[0]));
+          (TOOL_RUN_ARGS - 3) * sizeof(run->args[0]));
   run->args[1] = "-o";
   run->args[2] = file;
 }
 
-void sample_usage_bad_file(const sample_run_t *with, const char *name) {
+void tool_usage_bad_file(const tool_run_t *with, const char *name) {
   static const struct {
     const char *file;
     int error;
@@ -85,31 +85,31 @@ void sample_usage_bad_file(const sample_run_t *with, const char *name) {
   size_t i;
 
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    sample_run_t run = *with;
+    tool_run_t run = *with;
 
     insert_file(&run, cases[i].file);
     snprintf(message, sizeof(message), "%s: %s: ", name, cases[i].file);
-    sample_run_ends(&run, 1, message);
-    sample_run_expect_text(run.err, strerror(cases[i].error));
+    tool_run_ends(&run, 1, message);
+    tool_run_expect_text(run.err, strerror(cases[i].error));
   }
 }
 
 /* What it wrote is in `text`, empty if that is nothing. */
-static void run_with_file(sample_run_t *run, char *text, size_t size) {
+static void run_with_file(tool_run_t *run, char *text, size_t size) {
   char path[] = "/tmp/uvperf-usage-XXXXXX";
   int fd = mkstemp(path);
 
   assert_true(fd >= 0);
   insert_file(run, path);
-  sample_run(run);
-  (void)sample_run_append(fd, text, size);
+  tool_run(run);
+  (void)tool_run_append(fd, text, size);
   close(fd);
   unlink(path);
 }
 
-void sample_usage_good_file(sample_run_t *run, char *text, size_t size) {
+void tool_usage_good_file(tool_run_t *run, char *text, size_t size) {
   run_with_file(run, text, size);
-  sample_run_expect_status(run, 0);
+  tool_run_expect_status(run, 0);
   assert_string_equal(run->out, "hello\n");
 }
 
@@ -120,33 +120,32 @@ static void limit_files(void) {
   setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-void sample_usage_limited_file(sample_run_t *run) {
+void tool_usage_limited_file(tool_run_t *run) {
   char text[2048] = "";
 
   run->prepare = limit_files;
   run_with_file(run, text, sizeof(text));
-  sample_run_expect_status(run, 1);
-  sample_run_expect_text(run->err, strerror(EFBIG));
+  tool_run_expect_status(run, 1);
+  tool_run_expect_text(run->err, strerror(EFBIG));
   assert_int_equal(strlen(text), 1024);
 }
 
-void sample_usage_never_read(sample_run_t *run) {
+void tool_usage_never_read(tool_run_t *run) {
   static const char *const shell[] = {
       "/bin/sh", "-c",
       "fifo=$0; { \"$@\"; echo $? >&2; echo >$fifo; } | read end <$fifo"};
   char directory[] = "/tmp/uvperf-usage-XXXXXX", fifo[64];
 
-  assert_null(run->args[SAMPLE_RUN_ARGS - 5]);
-  memmove(run->args + 4, run->args,
-          (SAMPLE_RUN_ARGS - 4) * sizeof(run->args[0]));
+  assert_null(run->args[TOOL_RUN_ARGS - 5]);
+  memmove(run->args + 4, run->args, (TOOL_RUN_ARGS - 4) * sizeof(run->args[0]));
   memcpy(run->args, shell, sizeof(shell));
   run->args[3] = fifo;
   assert_non_null(mkdtemp(directory));
   snprintf(fifo, sizeof(fifo), "%s/end", directory);
   assert_int_equal(mkfifo(fifo, 0600), 0);
-  sample_run(run);
+  tool_run(run);
   unlink(fifo);
   rmdir(directory);
-  sample_run_expect_text(run->err, "nobody reads");
-  sample_run_expect_text(run->err, " lost\n1\n");
+  tool_run_expect_text(run->err, "nobody reads");
+  tool_run_expect_text(run->err, " lost\n1\n");
 }

@@ -9,40 +9,39 @@
 #include "tool_run.h"
 
 /* A command line that is refused, and part of what is said. */
-typedef struct sample_usage_s {
+typedef struct tool_usage_s {
   const char *args[5];
   const char *message;
-} sample_usage_t;
+} tool_usage_t;
 
-void sample_usage_refused(const char *path, const sample_usage_t *cases,
-                          size_t nr);
-void sample_usage_help(const char *path, const char *first_words);
-void sample_usage_missing_command(const char *path);
-void sample_usage_missing_process(const char *path);
+void tool_usage_refused(const char *path, const tool_usage_t *cases, size_t nr);
+void tool_usage_help(const char *path, const char *first_words);
+void tool_usage_missing_command(const char *path);
+void tool_usage_missing_process(const char *path);
 
 /* Skips where the whole machine is open to everybody. */
-void sample_usage_unprivileged(const char *path, const char *remedy,
-                               const char *test);
+void tool_usage_unprivileged(const char *path, const char *remedy,
+                             const char *test);
 
 /* With stdin, stdout and stderr closed in turn it ends with status 0:
  * uv_loop_close() asserts that its fds are none of the first three. `args` are
  * words of the shell. */
-void sample_usage_closed_fds(const char *path, const char *args);
+void tool_usage_closed_fds(const char *path, const char *args);
 
 /* These add -o and a file to the arguments of a run. */
 
 /* It ends with status 1 and a message that begins with its name. */
-void sample_usage_bad_file(const sample_run_t *with, const char *name);
+void tool_usage_bad_file(const tool_run_t *with, const char *name);
 
 /* The sample's own lines are in `text`, of at least 64 KB; its command's are on
  * stdout: "hello". */
-void sample_usage_good_file(sample_run_t *run, char *text, size_t size);
+void tool_usage_good_file(tool_run_t *run, char *text, size_t size);
 
 /* It has more to write than the 1,024 bytes that a file may have. */
-void sample_usage_limited_file(sample_run_t *run);
+void tool_usage_limited_file(tool_run_t *run);
 
 /* The reader of stdout is there until the sample has ended, and does not read:
  * the sample says so, counts what is lost, and ends with status 1. */
-void sample_usage_never_read(sample_run_t *run);
+void tool_usage_never_read(tool_run_t *run);
 
 #endif

@@ -39,11 +39,11 @@ static void expect_order(const trace_lines_t *lines) {
   assert_int_equal(trace_lines_number(trace_lines_end(lines), "late"), 0);
 }
 
-void trace_lines_run(trace_lines_t *lines, sample_run_t *run, int status) {
+void trace_lines_run(trace_lines_t *lines, tool_run_t *run, int status) {
   run->file = tmpfile();
   assert_non_null(run->file);
-  sample_run(run);
-  sample_run_expect_status(run, status);
+  tool_run(run);
+  tool_run_expect_status(run, status);
   lines->lines = json_lines_read(run->file, json_is_tree, pick_line,
                                  sizeof(lines->lines[0]), &lines->nr);
   fclose(run->file);

@@ -26,7 +26,7 @@ typedef struct trace_lines_s {
 /* Runs the sample, which must end with this status, and reads all its lines:
  * each must be JSON, the last "end", and time may go back as often as that
  * says, which must be never. */
-void trace_lines_run(trace_lines_t *lines, sample_run_t *run, int status);
+void trace_lines_run(trace_lines_t *lines, tool_run_t *run, int status);
 void trace_lines_free(trace_lines_t *lines);
 
 /* How many lines there are of an event. */

@@ -67,7 +67,7 @@ static pid_t start(const execs_t *execs, int cpu) {
 }
 
 /* Its children come from all CPUs in turn. */
-static void work(sample_run_t *run) {
+static void work(tool_run_t *run) {
   execs_t *execs = run->data;
   int cpus[CPU_SETSIZE];
   size_t nr_cpus = live_cpus(cpus, CPU_SETSIZE), i, done = 0;
@@ -88,8 +88,7 @@ static void work(sample_run_t *run) {
 
 /* The sample looks at this process's children alone, and is then
  * interrupted. */
-static void run_children(sample_run_t *run, execs_t *execs,
-                         exec_lines_t *lines) {
+static void run_children(tool_run_t *run, execs_t *execs, exec_lines_t *lines) {
   static char pid[16];
   size_t i = 1;
 
@@ -104,8 +103,8 @@ static void run_children(sample_run_t *run, execs_t *execs,
   run->data = execs;
   run->file = tmpfile();
   assert_non_null(run->file);
-  sample_run(run);
-  sample_run_expect_status(run, 0);
+  tool_run(run);
+  tool_run_expect_status(run, 0);
   if (lines != NULL) {
     exec_lines_read(lines, run->file);
     fclose(run->file);
@@ -146,14 +145,14 @@ static void expect_children(const exec_lines_t *lines, const execs_t *execs,
 static void each_of_500_execs_of_all_cpus_is_told_once(void **state) {
   static execs_t execs = {
       .path = "/bin/true", .argv = true_argv, .directory = AT_FDCWD, .nr = 500};
-  static sample_run_t run = {.args = {"", "--json", "-m", "1M"}};
+  static tool_run_t run = {.args = {"", "--json", "-m", "1M"}};
   exec_lines_t lines;
 
   (void)state;
   need(__func__);
   run_children(&run, &execs, &lines);
   expect_children(&lines, &execs, "true", "/bin/true");
-  sample_run_expect_text(run.err, "bpf-output: 500 execs; 0 lost\n");
+  tool_run_expect_text(run.err, "bpf-output: 500 execs; 0 lost\n");
   exec_lines_free(&lines);
 }
 
@@ -161,7 +160,7 @@ static void each_of_500_execs_of_all_cpus_is_told_once(void **state) {
 static void execs_below_the_wakeup_are_told_too(void **state) {
   static execs_t execs = {
       .path = "/bin/true", .argv = true_argv, .directory = AT_FDCWD, .nr = 50};
-  static sample_run_t run = {.args = {"", "--json", "--wakeup", "20"}};
+  static tool_run_t run = {.args = {"", "--json", "--wakeup", "20"}};
   exec_lines_t lines;
 
   (void)state;
@@ -178,7 +177,7 @@ static void execs_lost_in_a_tiny_ring_are_counted(void **state) {
                           .directory = AT_FDCWD,
                           .nr = 300,
                           .hold = 1};
-  static sample_run_t run = {.args = {"", "--json", "-m", "4K"}};
+  static tool_run_t run = {.args = {"", "--json", "-m", "4K"}};
   size_t i, told = 0;
   exec_lines_t lines;
 
@@ -191,7 +190,7 @@ static void execs_lost_in_a_tiny_ring_are_counted(void **state) {
   assert_int_equal(lines.execs, told);
   assert_int_equal(lines.execs + lines.lost, 300);
   assert_true(lines.lost_in_lines <= lines.lost);
-  sample_run_expect_text(run.err, "try a larger -m");
+  tool_run_expect_text(run.err, "try a larger -m");
   exec_lines_free(&lines);
 }
 
@@ -211,7 +210,7 @@ static void longest_path_is_told_whole(void **state) {
   static char path[PATH_MAX];
   static execs_t execs = {
       .path = path, .argv = true_argv, .directory = AT_FDCWD, .nr = 4};
-  static sample_run_t run = {.args = {"", "--json"}};
+  static tool_run_t run = {.args = {"", "--json"}};
   exec_lines_t lines;
 
   (void)state;
@@ -226,7 +225,7 @@ static void longest_path_is_told_whole(void **state) {
 static void longest_path_of_a_directory_is_told_whole(void **state) {
   static char path[PATH_MAX], filename[PATH_MAX + 32];
   static execs_t execs = {.path = path, .argv = true_argv, .nr = 4};
-  static sample_run_t run = {.args = {"", "--json"}};
+  static tool_run_t run = {.args = {"", "--json"}};
   exec_lines_t lines;
 
   (void)state;
@@ -261,7 +260,7 @@ static void make_script(char *path, size_t size, char *directory) {
 }
 
 static void evil_name_of_a_script_is_valid_json(void **state) {
-  static sample_run_t run = {.args = {"", "--json"}};
+  static tool_run_t run = {.args = {"", "--json"}};
   char directory[] = "/tmp/uvperf-exec-XXXXXX", path[64], filename[128];
   char *argv[] = {path, NULL};
   execs_t execs = {.path = path, .argv = argv, .directory = AT_FDCWD, .nr = 2};
@@ -281,7 +280,7 @@ static void evil_name_of_a_script_is_valid_json(void **state) {
 }
 
 static void evil_name_of_a_script_is_escaped_in_text(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
   char directory[] = "/tmp/uvperf-exec-XXXXXX", path[64], line[128];
   char *argv[] = {path, NULL}, text[4096] = "";
   execs_t execs = {.path = path, .argv = argv, .directory = AT_FDCWD, .nr = 1};
@@ -298,15 +297,15 @@ static void evil_name_of_a_script_is_escaped_in_text(void **state) {
   assert_int_equal(strncmp(text, "TIME ", 5), 0);
   snprintf(line, sizeof(line), " %3d %7d %7d %s %s/%s\n", execs.cpus[0],
            execs.pids[0], getpid(), EVIL_TEXT, directory, EVIL_TEXT);
-  sample_run_expect_text(text, line);
+  tool_run_expect_text(text, line);
   assert_null(strchr(text, '\033'));
 }
 
 static void only_the_name_that_is_asked_for_is_told(void **state) {
   static execs_t execs = {
       .path = "/bin/true", .argv = true_argv, .directory = AT_FDCWD, .nr = 4};
-  static sample_run_t same = {.args = {"", "--json", "-n", "true"}};
-  static sample_run_t other = {.args = {"", "--json", "-n", "tru"}};
+  static tool_run_t same = {.args = {"", "--json", "-n", "true"}};
+  static tool_run_t other = {.args = {"", "--json", "-n", "tru"}};
   exec_lines_t lines;
 
   (void)state;
@@ -349,23 +348,23 @@ static int is_loaded(uint32_t id) {
   return fd >= 0;
 }
 
-static void find_program(sample_run_t *run) {
+static void find_program(tool_run_t *run) {
   *(uint32_t *)run->data = program_of(run->pid);
 }
 
 /* The kernel frees a program some time after its last fd was closed. */
 static void program_is_gone_with_the_sample(void **state) {
   uint32_t id = 0;
-  sample_run_t run = {.args = {BPF_OUTPUT_PATH},
-                      .interrupt_at = "Ctrl-C ends it",
-                      .work = find_program,
-                      .data = &id};
+  tool_run_t run = {.args = {BPF_OUTPUT_PATH},
+                    .interrupt_at = "Ctrl-C ends it",
+                    .work = find_program,
+                    .data = &id};
   int i;
 
   (void)state;
   need_bpf(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_int_not_equal(id, 0);
   for (i = 0; i < 2000 && is_loaded(id); i++)
     poll(NULL, 0, 10);
@@ -375,7 +374,7 @@ static void program_is_gone_with_the_sample(void **state) {
 /* Counts the execs of children while the sample looks on. */
 static uint64_t hits;
 
-static void count_hits(sample_run_t *run) {
+static void count_hits(tool_run_t *run) {
   static execs_t execs = {
       .path = "/bin/true", .argv = true_argv, .directory = AT_FDCWD, .nr = 20};
   struct perf_event_attr attr;
@@ -394,14 +393,14 @@ static void count_hits(sample_run_t *run) {
 
 /* A program that gives 0 would keep it from all of them. */
 static void perf_events_of_others_see_each_exec_too(void **state) {
-  sample_run_t run = {.args = {BPF_OUTPUT_PATH},
-                      .interrupt_at = "Ctrl-C ends it",
-                      .work = count_hits};
+  tool_run_t run = {.args = {BPF_OUTPUT_PATH},
+                    .interrupt_at = "Ctrl-C ends it",
+                    .work = count_hits};
 
   (void)state;
   need_bpf(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_int_equal(hits, 20);
 }
 

@@ -19,39 +19,39 @@ static void need(const char *test) {
 }
 
 static void status_of_the_command_is_that_of_bpf_output(void **state) {
-  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "--", "sh", "-c", "exit 3"}};
+  tool_run_t run = {.args = {BPF_OUTPUT_PATH, "--", "sh", "-c", "exit 3"}};
 
   (void)state;
   need(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 3);
-  sample_run_expect_text(run.out, " sh  ");
-  sample_run_expect_text(run.err, "; 0 lost\n");
+  tool_run(&run);
+  tool_run_expect_status(&run, 3);
+  tool_run_expect_text(run.out, " sh  ");
+  tool_run_expect_text(run.err, "; 0 lost\n");
 }
 
 static void signal_that_ended_the_command_is_in_the_status(void **state) {
-  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "sh", "-c", "kill -USR1 $$"}};
+  tool_run_t run = {.args = {BPF_OUTPUT_PATH, "sh", "-c", "kill -USR1 $$"}};
 
   (void)state;
   need(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 128 + SIGUSR1);
+  tool_run(&run);
+  tool_run_expect_status(&run, 128 + SIGUSR1);
 }
 
 /* The kernel tells an exec of another program meanwhile, perhaps. */
 static void missing_command_is_told_with_status_127(void **state) {
   (void)state;
   need(__func__);
-  sample_usage_missing_command(BPF_OUTPUT_PATH);
+  tool_usage_missing_command(BPF_OUTPUT_PATH);
 }
 
 static void process_that_is_not_there_is_told(void **state) {
   (void)state;
-  sample_usage_missing_process(BPF_OUTPUT_PATH);
+  tool_usage_missing_process(BPF_OUTPUT_PATH);
 }
 
 static void bad_options_exit_2_with_a_message(void **state) {
-  static const sample_usage_t cases[] = {
+  static const tool_usage_t cases[] = {
       {{"-d", "0"}, "-d wants"},
       {{"-m", "4k"}, "-m wants"},
       {{"-m"}, "'-m' wants a value"},
@@ -70,22 +70,21 @@ static void bad_options_exit_2_with_a_message(void **state) {
   };
 
   (void)state;
-  sample_usage_refused(BPF_OUTPUT_PATH, cases,
-                       sizeof(cases) / sizeof(cases[0]));
+  tool_usage_refused(BPF_OUTPUT_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 static void help_goes_to_stdout(void **state) {
   (void)state;
-  sample_usage_help(BPF_OUTPUT_PATH, "Usage: uvperf-bpf-output");
+  tool_usage_help(BPF_OUTPUT_PATH, "Usage: uvperf-bpf-output");
 }
 
 static void unprivileged_user_learns_what_is_needed(void **state) {
-  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "--", "true"}};
+  tool_run_t run = {.args = {BPF_OUTPUT_PATH, "--", "true"}};
 
   (void)state;
   run.as_nobody = 1;
-  sample_run_ends(&run, 2, "refuses to load a BPF program");
-  sample_run_expect_text(run.err, "CAP_BPF and CAP_PERFMON");
+  tool_run_ends(&run, 2, "refuses to load a BPF program");
+  tool_run_expect_text(run.err, "CAP_BPF and CAP_PERFMON");
   assert_null(strstr(run.err, "libbpf"));
   assert_string_equal(run.out, "");
 }
@@ -117,14 +116,14 @@ static void hide_tracefs(void) {
 /* What it says without a part of /sys. */
 static void expect_told(const char *test, void (*prepare)(void), int status,
                         const char *told) {
-  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "true"}, .prepare = prepare};
+  tool_run_t run = {.args = {BPF_OUTPUT_PATH, "true"}, .prepare = prepare};
 
   need(test);
-  sample_run(&run);
+  tool_run(&run);
   if (run.status == 124)
     support_skip(test, "mount(2), of a tmpfs");
-  sample_run_expect_status(&run, status);
-  sample_run_expect_text(run.err, told);
+  tool_run_expect_status(&run, status);
+  tool_run_expect_text(run.err, told);
   assert_null(strstr(run.err, "libbpf"));
   assert_string_equal(run.out, "");
 }
@@ -155,14 +154,14 @@ static void tracefs_that_may_not_be_read_is_a_missing_privilege(void **state) {
 }
 
 static void expect_end_by(int signal) {
-  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "--json", "--", "sleep", "60"}};
+  tool_run_t run = {.args = {BPF_OUTPUT_PATH, "--json", "--", "sleep", "60"}};
 
   run.interrupt_at = "Ctrl-C ends it";
   run.interrupt_with = signal;
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, "\"type\":\"end\"");
-  sample_run_expect_text(run.err, " execs; 0 lost\n");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "\"type\":\"end\"");
+  tool_run_expect_text(run.err, " execs; 0 lost\n");
 }
 
 static void sigint_ends_with_the_last_line(void **state) {
@@ -178,60 +177,60 @@ static void sigterm_ends_with_the_last_line(void **state) {
 }
 
 static void duration_ends_with_the_last_line(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {BPF_OUTPUT_PATH, "-d", "0.2", "--", "sleep", "60"}};
 
   (void)state;
   need(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, " sleep ");
-  sample_run_expect_text(run.err, " execs; 0 lost\n");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, " sleep ");
+  tool_run_expect_text(run.err, " execs; 0 lost\n");
 }
 
 static void reader_that_has_enough_ends_it(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "\"$0\" -- sh -c 'while :; do "
-                               "/bin/true; done' | head -n 2",
-                               BPF_OUTPUT_PATH}};
+  tool_run_t run = {.args = {"/bin/sh", "-c",
+                             "\"$0\" -- sh -c 'while :; do "
+                             "/bin/true; done' | head -n 2",
+                             BPF_OUTPUT_PATH}};
 
   (void)state;
   need(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, "FILENAME\n");
-  sample_run_expect_text(run.err, " lost\n");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "FILENAME\n");
+  tool_run_expect_text(run.err, " lost\n");
 }
 
 /* Nothing is told of a name that nobody has. */
 static void reader_that_goes_in_silence_ends_it(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {"/bin/sh", "-c",
                "\"$0\" --json -n uvperf/none | :", BPF_OUTPUT_PATH}};
 
   (void)state;
   need(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, "bpf-output: 0 execs; 0 lost\n");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "bpf-output: 0 execs; 0 lost\n");
 }
 
 static void file_gets_the_lines_and_stdout_is_the_commands(void **state) {
-  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "--", "/bin/echo", "hello"}};
+  tool_run_t run = {.args = {BPF_OUTPUT_PATH, "--", "/bin/echo", "hello"}};
   char text[65536] = "";
 
   (void)state;
   need(__func__);
-  sample_usage_good_file(&run, text, sizeof(text));
-  sample_run_expect_text(text, " /bin/echo\n");
+  tool_usage_good_file(&run, text, sizeof(text));
+  tool_run_expect_text(text, " /bin/echo\n");
 }
 
 static void file_that_cannot_be_written_is_told(void **state) {
-  const sample_run_t run = {.args = {BPF_OUTPUT_PATH, "true"}};
+  const tool_run_t run = {.args = {BPF_OUTPUT_PATH, "true"}};
 
   (void)state;
   need(__func__);
-  sample_usage_bad_file(&run, "bpf-output");
+  tool_usage_bad_file(&run, "bpf-output");
 }
 
 /* In the child that becomes the sample: whoever runs this test may have left
@@ -245,21 +244,21 @@ static void close_others(void) {
 
 /* 3 is the directory, of ls. */
 static void command_inherits_no_fds(void **state) {
-  sample_run_t run = {.args = {BPF_OUTPUT_PATH, "-o", "/dev/null", "--", "ls",
-                               "-x", "/proc/self/fd"},
-                      .prepare = close_others};
+  tool_run_t run = {.args = {BPF_OUTPUT_PATH, "-o", "/dev/null", "--", "ls",
+                             "-x", "/proc/self/fd"},
+                    .prepare = close_others};
 
   (void)state;
   need(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_string_equal(run.out, "0  1  2  3\n");
 }
 
 static void standard_fds_closed_do_not_abort(void **state) {
   (void)state;
   need(__func__);
-  sample_usage_closed_fds(BPF_OUTPUT_PATH, "-- true");
+  tool_usage_closed_fds(BPF_OUTPUT_PATH, "-- true");
 }
 
 int main(void) {

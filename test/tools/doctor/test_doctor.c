@@ -115,7 +115,7 @@ static int ask_all(void *arg) {
 }
 
 /* The doctor is run as nobody instead where `prepare` would make it so. */
-static void compare(sample_run_t *run, void (*prepare)(void)) {
+static void compare(tool_run_t *run, void (*prepare)(void)) {
   size_t size = sizeof(int) * COUNT_OF(questions), i;
   errand_t errand = {prepare, NULL};
   char name[32];
@@ -139,7 +139,7 @@ static void compare(sample_run_t *run, void (*prepare)(void)) {
 }
 
 static void answers_are_the_kernels(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   (void)state;
   doctor_run(&run, DOCTOR_PATH, NULL, 0);
@@ -148,7 +148,7 @@ static void answers_are_the_kernels(void **state) {
 }
 
 static void answers_without_privileges_are_the_kernels(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   (void)state;
   doctor_run(&run, DOCTOR_PATH, NULL, 1);
@@ -180,7 +180,7 @@ static void unprivileged_at_paranoid_2_is_told_what_works(void **state) {
       {"events", "uprobe", "EACCES", "setcap cap_sys_admin=ep PROGRAM"},
       {"symbols", "kernel", "EACCES", "cap_syslog=ep PROGRAM"},
   };
-  static sample_run_t run;
+  static tool_run_t run;
   size_t i;
 
   (void)state;
@@ -208,7 +208,7 @@ static void drop_admin(void) {
 }
 
 static void perfmon_without_admin_is_enough_but_for_uprobes(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   (void)state;
   explain_need_paranoid(__func__, 2, 2);
@@ -238,7 +238,7 @@ static void filter_is_the_reason_for_everything(void **state) {
       {"rings", "default"},      {"rings", "largest"},
       {"rings", "overwritable"},
   };
-  static sample_run_t run;
+  static tool_run_t run;
   size_t i;
 
   (void)state;
@@ -263,7 +263,7 @@ static void few_fds_are_told(void **state) {
 
   (void)state;
   for (nr = 4; nr < 24; nr++) {
-    static sample_run_t run;
+    static tool_run_t run;
 
     memset(&run, 0, sizeof(run));
     run.args[0] = "/bin/sh";
@@ -272,13 +272,13 @@ static void few_fds_are_told(void **state) {
     run.args[3] = DOCTOR_PATH;
     run.args[4] = number;
     snprintf(number, sizeof(number), "%d", nr);
-    sample_run(&run);
+    tool_run(&run);
     /* With inherited fds there may be too few for the loader already. */
     if (run.status == 127)
       continue;
     if (run.status != 0) {
-      sample_run_expect_status(&run, 1);
-      sample_run_expect_text(run.err, "doctor: ");
+      tool_run_expect_status(&run, 1);
+      tool_run_expect_text(run.err, "doctor: ");
       assert_string_equal(run.out, "");
       continue;
     }
@@ -304,7 +304,7 @@ static void hide_tracefs(void) {
 static void tracefs_that_is_not_there_is_told(void **state) {
   static const char *const keys[] = {"tracepoint_own", "tracepoint",
                                      "tracepoint_cpu"};
-  static sample_run_t run;
+  static tool_run_t run;
   size_t i;
 
   (void)state;
@@ -330,7 +330,7 @@ static void enter_user_namespace(void) {
 }
 
 static void user_namespace_is_told_of_in_remedies(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   (void)state;
   explain_need_paranoid(__func__, 2, 2);
@@ -345,7 +345,7 @@ static void user_namespace_is_told_of_in_remedies(void **state) {
 }
 
 static void tracefs_that_may_not_be_read_is_told(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   (void)state;
   explain_need_paranoid(__func__, 2, 2);
@@ -359,7 +359,7 @@ static void tracefs_that_may_not_be_read_is_told(void **state) {
 }
 
 static void tracepoints_are_answered_where_tracefs_is(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   (void)state;
   support_need_root(__func__);
@@ -374,7 +374,7 @@ static void tracepoints_are_answered_where_tracefs_is(void **state) {
   doctor_expect(&run, "targets", "own_process", "result", "yes");
 }
 
-static void expect_number(const sample_run_t *run, const char *key,
+static void expect_number(const tool_run_t *run, const char *key,
                           long long value) {
   char text[32];
 
@@ -388,7 +388,7 @@ static void limits_are_those_of_the_system(void **state) {
       "perf_event_max_stack",      "perf_event_max_sample_rate",
       "perf_cpu_time_max_percent", "kptr_restrict",
   };
-  static sample_run_t run;
+  static tool_run_t run;
   struct rlimit files;
   size_t i;
 
@@ -406,7 +406,7 @@ static void limits_are_those_of_the_system(void **state) {
 static void bits_that_the_kernel_does_not_know_are_listed(void **state) {
   static const question_t deferred = {"", "", 1, 0, USER | FLAG(38),
                                       0,  0,  0, -1};
-  static sample_run_t run;
+  static tool_run_t run;
   const char *list;
 
   (void)state;
@@ -429,7 +429,7 @@ static size_t value_column(const char *line) {
 /* The same number of answers, no longer than a terminal, the values below each
  * other. */
 static void text_has_what_json_has(void **state) {
-  static sample_run_t json, text = {.args = {DOCTOR_PATH}};
+  static tool_run_t json, text = {.args = {DOCTOR_PATH}};
   size_t yes = 0, no = 0, unknown = 0, column;
   char summary[64];
   const char *at;
@@ -437,8 +437,8 @@ static void text_has_what_json_has(void **state) {
   (void)state;
   doctor_run(&json, DOCTOR_PATH, NULL, 1);
   text.as_nobody = 1;
-  sample_run(&text);
-  sample_run_expect_status(&text, 0);
+  tool_run(&text);
+  tool_run_expect_status(&text, 0);
   for (at = json.out; (at = strstr(at, "\"result\":\"")) != NULL; at += 10) {
     yes += strncmp(at + 10, "yes\"", 4) == 0;
     no += strncmp(at + 10, "no\"", 3) == 0;
@@ -447,7 +447,7 @@ static void text_has_what_json_has(void **state) {
   assert_true(yes + no + unknown > 50);
   snprintf(summary, sizeof(summary), "\n%zu yes, %zu no, %zu not known\n", yes,
            no, unknown);
-  sample_run_expect_text(text.out, summary);
+  tool_run_expect_text(text.out, summary);
   for (at = text.out; *at != '\0'; at += strcspn(at, "\n") + 1)
     assert_true(strcspn(at, "\n") < 80);
   at = strstr(text.out, "  uvperf ");

@@ -45,8 +45,8 @@ static void hide_sys(void) {
 static void what_procfs_would_tell_is_not_guessed(void **state) {
   static const char *const unknown[][2] = {
       {"targets", "cgroup"}, {"events", "uprobe"}, {"symbols", "kernel"}};
-  static sample_run_t run = {.args = {DOCTOR_PATH, "--json"},
-                             .prepare = hide_proc};
+  static tool_run_t run = {.args = {DOCTOR_PATH, "--json"},
+                           .prepare = hide_proc};
   size_t i;
 
   (void)state;
@@ -54,8 +54,8 @@ static void what_procfs_would_tell_is_not_guessed(void **state) {
   if (access("/sys/bus/event_source/devices/uprobe", F_OK) != 0)
     support_skip(__func__, "the PMU uprobe");
   /* The address sanitizer says on stderr that it misses it too. */
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_true(json_is_tree(run.out));
   doctor_expect(&run, "system", "capabilities", NULL, "null");
   for (i = 0; i < COUNT_OF(unknown); i++) {
@@ -69,7 +69,7 @@ static void what_procfs_would_tell_is_not_guessed(void **state) {
 static void what_sysfs_would_tell_is_not_guessed(void **state) {
   static const char *const unknown[][2] = {
       {"events", "uprobe"}, {"events", "kprobe"}, {"fields", "aux"}};
-  static sample_run_t run;
+  static tool_run_t run;
   size_t i;
 
   (void)state;
@@ -91,7 +91,7 @@ static void
 files_that_no_fd_is_left_for_are_no_lack_of_the_kernel(void **state) {
   static const char *const unknown[][2] = {
       {"targets", "cgroup"}, {"events", "tracepoint"}, {"symbols", "kernel"}};
-  static sample_run_t run;
+  static tool_run_t run;
   static char number[8];
   size_t i;
   int nr;
@@ -105,9 +105,9 @@ files_that_no_fd_is_left_for_are_no_lack_of_the_kernel(void **state) {
     run.args[3] = DOCTOR_PATH;
     run.args[4] = number;
     snprintf(number, sizeof(number), "%d", nr);
-    sample_run(&run);
+    tool_run(&run);
   }
-  sample_run_expect_status(&run, 0);
+  tool_run_expect_status(&run, 0);
   for (i = 0; i < COUNT_OF(unknown); i++) {
     doctor_expect(&run, unknown[i][0], unknown[i][1], "result", "unknown");
     doctor_expect(&run, unknown[i][0], unknown[i][1], "errno", "EMFILE");
@@ -121,7 +121,7 @@ files_that_no_fd_is_left_for_are_no_lack_of_the_kernel(void **state) {
  * them. So only what the remedy is made of is looked at. */
 static void ids_of_tracepoints_are_for_a_group(void **state) {
   static const char path[] = "/sys/kernel/tracing/events/sched/sched_switch/id";
-  static sample_run_t run;
+  static tool_run_t run;
   struct stat about;
 
   (void)state;
@@ -161,7 +161,7 @@ static int try_user_namespace(void *arg) {
   return unshare(CLONE_NEWUSER) != 0;
 }
 
-static void expect_no_setcap(const sample_run_t *run, const char *instead) {
+static void expect_no_setcap(const tool_run_t *run, const char *instead) {
   assert_null(strstr(run->out, "setcap cap_perfmon"));
   assert_null(strstr(run->out, "setcap cap_sys_admin"));
   assert_null(strstr(run->out, "setcap cap_syslog"));
@@ -172,7 +172,7 @@ static void expect_no_setcap(const sample_run_t *run, const char *instead) {
 }
 
 static void setcap_is_no_remedy_outside_of_the_bounding_set(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   (void)state;
   explain_need_paranoid(__func__, 2, 2);
@@ -185,7 +185,7 @@ static void setcap_is_no_remedy_outside_of_the_bounding_set(void **state) {
 }
 
 static void setcap_is_no_remedy_without_new_privileges(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   (void)state;
   explain_need_paranoid(__func__, 2, 2);
@@ -195,7 +195,7 @@ static void setcap_is_no_remedy_without_new_privileges(void **state) {
 }
 
 static void setcap_is_no_remedy_in_a_user_namespace(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   (void)state;
   explain_need_paranoid(__func__, 2, 2);

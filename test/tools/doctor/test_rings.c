@@ -12,7 +12,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-static long long number_of(const sample_run_t *run, const char *group,
+static long long number_of(const tool_run_t *run, const char *group,
                            const char *key) {
   return atoll(doctor_member(run, group, key, "value"));
 }
@@ -33,7 +33,7 @@ static void lock_1_mib_more(void) {
 
 /* Looks at the sizes of rings where so much may be locked in all: as large as
  * fits, and no larger. Each ring has a page more. */
-static void expect_rings_of(const sample_run_t *run, long long budget) {
+static void expect_rings_of(const tool_run_t *run, long long budget) {
   long long page = (long long)support_page_bytes();
   long long largest = number_of(run, "rings", "largest");
   long long each = number_of(run, "rings", "largest_on_all");
@@ -57,7 +57,7 @@ static void rings_are_as_large_as_may_be_locked(void **state) {
     long long more;
   } cases[] = {{lock_no_more, 0}, {lock_1_mib_more, 1 << 20}};
   long long ring = (512 << 10) + (long long)support_page_bytes();
-  static sample_run_t run;
+  static tool_run_t run;
   size_t i;
 
   (void)state;
@@ -93,7 +93,7 @@ static int hold_ring(void *arg) {
 
 static void rings_of_the_users_other_processes_count(void **state) {
   long long held = (256 << 10) + (long long)support_page_bytes();
-  static sample_run_t run;
+  static tool_run_t run;
   int ready[2];
   pid_t child;
   char byte;
@@ -115,7 +115,7 @@ static void rings_of_the_users_other_processes_count(void **state) {
 }
 
 static void ring_of_the_default_size_is_that_of_init(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
   struct perf_event_attr attr;
   uvperf_event_t event;
   uv_loop_t loop;

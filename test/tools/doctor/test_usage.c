@@ -6,7 +6,7 @@
 #include <errno.h>
 
 static void bad_options_exit_2_with_a_message(void **state) {
-  static const sample_usage_t cases[] = {
+  static const tool_usage_t cases[] = {
       {{"--json=1"}, "'--json' takes no value"},
       {{"--help=1"}, "'--help' takes no value"},
       {{"-Q"}, "unknown option '-Q'"},
@@ -18,28 +18,28 @@ static void bad_options_exit_2_with_a_message(void **state) {
   };
 
   (void)state;
-  sample_usage_refused(DOCTOR_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+  tool_usage_refused(DOCTOR_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 static void help_goes_to_stdout(void **state) {
   (void)state;
-  sample_usage_help(DOCTOR_PATH, "Usage: uvperf-doctor");
+  tool_usage_help(DOCTOR_PATH, "Usage: uvperf-doctor");
 }
 
 static void output_that_cannot_be_written_is_told(void **state) {
-  sample_run_t text = {
+  tool_run_t text = {
       .args = {"/bin/sh", "-c", "\"$0\" >/dev/full", DOCTOR_PATH}};
-  sample_run_t json = {
+  tool_run_t json = {
       .args = {"/bin/sh", "-c", "\"$0\" --json >/dev/full", DOCTOR_PATH}};
 
   (void)state;
-  sample_run_ends(&text, 1, "doctor: stdout could not be written");
-  sample_run_ends(&json, 1, "doctor: stdout could not be written");
+  tool_run_ends(&text, 1, "doctor: stdout could not be written");
+  tool_run_ends(&json, 1, "doctor: stdout could not be written");
 }
 
 static void standard_fds_closed_do_not_abort(void **state) {
   (void)state;
-  sample_usage_closed_fds(DOCTOR_PATH, "");
+  tool_usage_closed_fds(DOCTOR_PATH, "");
 }
 
 int main(void) {

@@ -20,7 +20,7 @@ typedef struct script_s {
 } script_t;
 
 /* Each time that what was waited for is there: the next dump, or the end. */
-static void work(sample_run_t *run) {
+static void work(tool_run_t *run) {
   script_t *script = run->data;
 
   script->pid = run->pid;
@@ -35,15 +35,15 @@ static void work(sample_run_t *run) {
   run->interrupt_with = SIGUSR1;
 }
 
-static void run_script(sample_run_t *run, script_t *script,
+static void run_script(tool_run_t *run, script_t *script,
                        flight_lines_t *lines) {
   run->interrupt_at = "recording: kill -USR1 ";
   run->work = work;
   run->data = script;
   run->file = tmpfile();
   assert_non_null(run->file);
-  sample_run(run);
-  sample_run_expect_status(run, 0);
+  tool_run(run);
+  tool_run_expect_status(run, 0);
   flight_lines_read(lines, run->file);
   fclose(run->file);
   assert_int_equal(lines->nr_dumps, script->nr_dumps);
@@ -101,7 +101,7 @@ static void expect_name(const switch_pair_t *pair, long tid, uint64_t time,
 }
 
 /* Where others rename so much that it was too much, that was told. */
-static void expect_names(const flight_lines_t *lines, const sample_run_t *run,
+static void expect_names(const flight_lines_t *lines, const tool_run_t *run,
                          const switch_pair_t *pair) {
   const flight_lines_line_t *line;
   size_t i;
@@ -118,7 +118,7 @@ static void expect_names(const flight_lines_t *lines, const sample_run_t *run,
 /* -- tests ----------------------------------------------------------------- */
 
 static void each_switch_is_in_the_dump_with_the_name_of_its_time(void **state) {
-  static sample_run_t run = {
+  static tool_run_t run = {
       .args = {FLIGHT_RECORDER_PATH, "--json", "-m", "16M"}};
   script_t script = {.nr_pairs = 1, .nr_dumps = 1};
   flight_lines_t lines;
@@ -143,7 +143,7 @@ static void expect_newest(const flight_lines_t *lines, const script_t *script,
 }
 
 static void ring_that_has_gone_round_has_the_newest(void **state) {
-  static sample_run_t run = {
+  static tool_run_t run = {
       .args = {FLIGHT_RECORDER_PATH, "--json", "-m", "16K"}};
   script_t script = {.nr_pairs = 1, .nr_dumps = 1};
   const switch_pair_t *pair;
@@ -164,7 +164,7 @@ static void ring_that_has_gone_round_has_the_newest(void **state) {
 }
 
 static void dump_has_what_the_one_before_had(void **state) {
-  static sample_run_t run = {
+  static tool_run_t run = {
       .args = {FLIGHT_RECORDER_PATH, "--json", "-m", "16M"}};
   script_t script = {.nr_pairs = 2, .nr_dumps = 3};
   flight_lines_t lines;
@@ -187,7 +187,7 @@ static void dump_has_what_the_one_before_had(void **state) {
 }
 
 static void dump_of_what_is_new_has_nothing_twice(void **state) {
-  static sample_run_t run = {
+  static tool_run_t run = {
       .args = {FLIGHT_RECORDER_PATH, "--json", "--new", "-m", "16M"}};
   script_t script = {.nr_pairs = 2, .nr_dumps = 2};
   const switch_pair_side_t *side;
@@ -212,7 +212,7 @@ static void dump_of_what_is_new_has_nothing_twice(void **state) {
 
 /* It runs for longer than the pair does. */
 static void last_seconds_are_all_there_is(void **state) {
-  static sample_run_t run = {
+  static tool_run_t run = {
       .args = {FLIGHT_RECORDER_PATH, "--json", "-s", "0.001"}};
   script_t script = {.nr_pairs = 1, .nr_dumps = 1};
   const flight_lines_line_t *dump;
@@ -234,7 +234,7 @@ static void last_seconds_are_all_there_is(void **state) {
 }
 
 static void only_the_cpu_that_was_asked_for_is_recorded(void **state) {
-  static sample_run_t run = {
+  static tool_run_t run = {
       .args = {FLIGHT_RECORDER_PATH, "--json", "-C", "0", "-n", "-d", "0.2"}};
   flight_lines_t lines;
   size_t i;
@@ -243,8 +243,8 @@ static void only_the_cpu_that_was_asked_for_is_recorded(void **state) {
   support_need_cpu_wide(__func__);
   run.file = tmpfile();
   assert_non_null(run.file);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   flight_lines_read(&lines, run.file);
   fclose(run.file);
   assert_int_equal(lines.nr_dumps, 1);
@@ -253,7 +253,7 @@ static void only_the_cpu_that_was_asked_for_is_recorded(void **state) {
   flight_lines_free(&lines);
 }
 
-static void storm(sample_run_t *run) {
+static void storm(tool_run_t *run) {
   int i;
 
   for (i = 0; i < 500; i++)
@@ -263,7 +263,7 @@ static void storm(sample_run_t *run) {
 
 /* Signals that come while one waits are one; each that comes is a dump. */
 static void storm_of_signals_is_survived(void **state) {
-  static sample_run_t run = {
+  static tool_run_t run = {
       .args = {FLIGHT_RECORDER_PATH, "--json", "-m", "4K"}};
   flight_lines_t lines;
   char told[32];
@@ -274,14 +274,14 @@ static void storm_of_signals_is_survived(void **state) {
   run.work = storm;
   run.file = tmpfile();
   assert_non_null(run.file);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   flight_lines_read(&lines, run.file);
   fclose(run.file);
   assert_true(lines.nr_dumps >= 1);
   snprintf(told, sizeof(told), "flight-recorder: %d dump%s\n", lines.nr_dumps,
            lines.nr_dumps == 1 ? "" : "s");
-  sample_run_expect_text(run.err, told);
+  tool_run_expect_text(run.err, told);
   flight_lines_free(&lines);
 }
 
@@ -295,16 +295,16 @@ static void raise_while_blocked(void) {
 }
 
 static void signal_that_came_too_early_is_a_dump(void **state) {
-  static sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "16K"}};
+  static tool_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "16K"}};
 
   (void)state;
   support_need_cpu_wide(__func__);
   run.prepare = raise_while_blocked;
   run.interrupt_at = "dump 1: ";
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, "# dump 1 at ");
-  sample_run_expect_text(run.out, "# end of dump 1\n");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "# dump 1 at ");
+  tool_run_expect_text(run.out, "# end of dump 1\n");
 }
 
 int main(void) {

@@ -7,7 +7,7 @@
 #include <signal.h>
 
 static void bad_options_exit_2_with_a_message(void **state) {
-  static const sample_usage_t cases[] = {
+  static const tool_usage_t cases[] = {
       {{"-d", "0"}, "-d wants seconds"},
       {{"-s", "x"}, "-s wants seconds"},
       {{"-m", "0"}, "-m wants bytes"},
@@ -23,96 +23,96 @@ static void bad_options_exit_2_with_a_message(void **state) {
   };
 
   (void)state;
-  sample_usage_refused(FLIGHT_RECORDER_PATH, cases,
-                       sizeof(cases) / sizeof(cases[0]));
+  tool_usage_refused(FLIGHT_RECORDER_PATH, cases,
+                     sizeof(cases) / sizeof(cases[0]));
 }
 
 static void help_goes_to_stdout(void **state) {
   (void)state;
-  sample_usage_help(FLIGHT_RECORDER_PATH, "Usage: uvperf-flight-recorder");
+  tool_usage_help(FLIGHT_RECORDER_PATH, "Usage: uvperf-flight-recorder");
 }
 
 static void missing_command_is_told_with_status_127(void **state) {
   (void)state;
   support_need_own_events(__func__);
-  sample_usage_missing_command(FLIGHT_RECORDER_PATH);
+  tool_usage_missing_command(FLIGHT_RECORDER_PATH);
 }
 
 static void cpu_that_is_not_there_is_told(void **state) {
-  sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-C", "8191"}};
+  tool_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-C", "8191"}};
 
   (void)state;
   support_need_cpu_wide(__func__);
-  sample_run_ends(&run, 1, "8191");
+  tool_run_ends(&run, 1, "8191");
 }
 
 static void unprivileged_user_learns_what_works(void **state) {
   (void)state;
-  sample_usage_unprivileged(FLIGHT_RECORDER_PATH, "flight-recorder -- command",
-                            __func__);
+  tool_usage_unprivileged(FLIGHT_RECORDER_PATH, "flight-recorder -- command",
+                          __func__);
 }
 
 static void unprivileged_user_records_own_command(void **state) {
-  sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "16K", "--", "sh",
-                               "-c", "sleep 0.01; exit 4"}};
+  tool_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "16K", "--", "sh",
+                             "-c", "sleep 0.01; exit 4"}};
 
   (void)state;
   support_need_own_events(__func__);
-  if (sample_run_paranoid() <= 0)
+  if (tool_run_paranoid() <= 0)
     support_skip(__func__, "kernel.perf_event_paranoid above 0");
   run.as_nobody = 1;
-  sample_run_ends(&run, 4, "the command and its descendants");
-  sample_run_expect_text(run.out, "] - => sleep ");
-  sample_run_expect_text(run.out, " => -\n");
-  sample_run_expect_text(run.out, "# end of dump 1\n");
+  tool_run_ends(&run, 4, "the command and its descendants");
+  tool_run_expect_text(run.out, "] - => sleep ");
+  tool_run_expect_text(run.out, " => -\n");
+  tool_run_expect_text(run.out, "# end of dump 1\n");
 }
 
 static void command_ends_it_with_a_dump_and_its_status(void **state) {
-  sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "16K", "--", "sh",
-                               "-c", "sleep 0.01; exit 3"}};
+  tool_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "16K", "--", "sh",
+                             "-c", "sleep 0.01; exit 3"}};
 
   (void)state;
   support_need_cpu_wide(__func__);
-  sample_run_ends(&run, 3, "all tasks, ");
-  sample_run_expect_text(run.out, "# dump 1 at ");
-  sample_run_expect_text(run.out, "# end of dump 1\n");
-  sample_run_expect_text(run.err, "flight-recorder: 1 dump\n");
+  tool_run_ends(&run, 3, "all tasks, ");
+  tool_run_expect_text(run.out, "# dump 1 at ");
+  tool_run_expect_text(run.out, "# end of dump 1\n");
+  tool_run_expect_text(run.err, "flight-recorder: 1 dump\n");
 }
 
 /* The recorder's own handling of it is not the command's. */
 static void command_has_the_signal_as_it_was(void **state) {
-  sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "4K", "--", "sh",
-                               "-c", "kill -USR1 $$; exit 3"}};
+  tool_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "4K", "--", "sh", "-c",
+                             "kill -USR1 $$; exit 3"}};
 
   (void)state;
   support_need_cpu_wide(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 128 + SIGUSR1);
+  tool_run(&run);
+  tool_run_expect_status(&run, 128 + SIGUSR1);
 }
 
 static void command_may_ask_for_dumps(void **state) {
-  sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "4K", "--", "sh",
-                               "-c", "kill -USR1 $PPID; exec sleep 60"}};
+  tool_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "4K", "--", "sh", "-c",
+                             "kill -USR1 $PPID; exec sleep 60"}};
 
   (void)state;
   support_need_cpu_wide(__func__);
   run.interrupt_at = "dump 1: ";
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, "# end of dump 1\n");
-  sample_run_expect_text(run.out, "# end of dump 2\n");
-  sample_run_expect_text(run.err, "flight-recorder: 2 dumps\n");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "# end of dump 1\n");
+  tool_run_expect_text(run.out, "# end of dump 2\n");
+  tool_run_expect_text(run.err, "flight-recorder: 2 dumps\n");
 }
 
 static void expect_quiet_end(int number) {
-  sample_run_t run = {.args = {FLIGHT_RECORDER_PATH}};
+  tool_run_t run = {.args = {FLIGHT_RECORDER_PATH}};
 
   run.interrupt_at = "recording: ";
   run.interrupt_with = number;
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_string_equal(run.out, "");
-  sample_run_expect_text(run.err, "flight-recorder: 0 dumps\n");
+  tool_run_expect_text(run.err, "flight-recorder: 0 dumps\n");
 }
 
 static void signals_end_it_without_a_dump(void **state) {
@@ -124,80 +124,79 @@ static void signals_end_it_without_a_dump(void **state) {
 }
 
 static void end_has_a_dump_if_that_is_asked_for(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {FLIGHT_RECORDER_PATH, "-m", "4K", "--dump-at-exit"}};
 
   (void)state;
   support_need_cpu_wide(__func__);
   run.interrupt_at = "recording: ";
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, "# end of dump 1\n");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "# end of dump 1\n");
 }
 
 /* The command is ended too: it has our pipe. */
 static void reader_that_has_enough_ends_it(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "\"$0\" -- sh -c 'while :; do kill -USR1 $PPID;"
-                               " sleep 0.01; done' | head -n 1",
-                               FLIGHT_RECORDER_PATH}};
+  tool_run_t run = {.args = {"/bin/sh", "-c",
+                             "\"$0\" -- sh -c 'while :; do kill -USR1 $PPID;"
+                             " sleep 0.01; done' | head -n 1",
+                             FLIGHT_RECORDER_PATH}};
 
   (void)state;
   support_need_cpu_wide(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, "# dump 1 at ");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "# dump 1 at ");
 }
 
 /* Nothing is written by then. */
 static void reader_that_goes_in_silence_ends_it(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {"/bin/sh", "-c", "\"$0\" | :", FLIGHT_RECORDER_PATH}};
 
   (void)state;
   support_need_cpu_wide(__func__);
-  sample_run_ends(&run, 0, "flight-recorder: 0 dumps\n");
+  tool_run_ends(&run, 0, "flight-recorder: 0 dumps\n");
 }
 
 static void file_gets_one_dump_behind_the_other(void **state) {
-  sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "4K", "--", "sh",
-                               "-c",
-                               "kill -USR1 $PPID; sleep 0.1; echo hello"}};
+  tool_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "4K", "--", "sh", "-c",
+                             "kill -USR1 $PPID; sleep 0.1; echo hello"}};
   char text[65536] = "";
   const char *first;
 
   (void)state;
   support_need_cpu_wide(__func__);
-  sample_usage_good_file(&run, text, sizeof(text));
+  tool_usage_good_file(&run, text, sizeof(text));
   first = strstr(text, "# end of dump 1\n");
   assert_non_null(first);
-  sample_run_expect_text(first, "# end of dump 2\n");
+  tool_run_expect_text(first, "# end of dump 2\n");
 }
 
 /* By the dump that is asked for: it ends by itself. */
 static void file_that_cannot_be_written_is_told(void **state) {
-  const sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "4K"},
-                            .interrupt_at = "recording: ",
-                            .interrupt_with = SIGUSR1};
+  const tool_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "4K"},
+                          .interrupt_at = "recording: ",
+                          .interrupt_with = SIGUSR1};
 
   (void)state;
   support_need_cpu_wide(__func__);
-  sample_usage_bad_file(&run, "flight-recorder");
+  tool_usage_bad_file(&run, "flight-recorder");
 }
 
 /* Of a dump that is larger. */
 static void file_that_may_not_grow_is_told(void **state) {
-  sample_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-n", "-d", "0.2"}};
+  tool_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-n", "-d", "0.2"}};
 
   (void)state;
   support_need_cpu_wide(__func__);
-  sample_usage_limited_file(&run);
+  tool_usage_limited_file(&run);
 }
 
 static void standard_fds_closed_do_not_abort(void **state) {
   (void)state;
   support_need_cpu_wide(__func__);
-  sample_usage_closed_fds(FLIGHT_RECORDER_PATH, "-m 4K -- true");
+  tool_usage_closed_fds(FLIGHT_RECORDER_PATH, "-m 4K -- true");
 }
 
 int main(void) {

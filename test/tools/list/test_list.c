@@ -12,13 +12,13 @@
 #define EVENT "syscalls:sys_enter_getpgid"
 
 /* All that one run wrote. */
-static char *run_to_the_end(sample_run_t *run) {
+static char *run_to_the_end(tool_run_t *run) {
   char *text;
   long size;
 
   run->file = tmpfile();
   assert_non_null(run->file);
-  sample_run(run);
+  tool_run(run);
   size = ftell(run->file);
   assert_true(size >= 0);
   rewind(run->file);
@@ -71,14 +71,14 @@ static int find_object(const uvperf_event_name_t *name, void *arg) {
 }
 
 static void json_has_each_event_of_the_walk_once(void **state) {
-  sample_run_t run = {.args = {LIST_PATH, "--json"}};
+  tool_run_t run = {.args = {LIST_PATH, "--json"}};
   expected_t expected = {NULL, 0};
   char *text;
 
   (void)state;
   support_need_tracepoint(__func__, EVENT);
   text = run_to_the_end(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run_expect_status(&run, 0);
   assert_true(json_is_list(text));
   expected.text = text;
   assert_int_equal(uvperf_event_name_walk(NULL, 0, find_object, &expected), 0);
@@ -106,7 +106,7 @@ static int find_line(const uvperf_event_name_t *name, void *arg) {
 }
 
 static void text_has_each_event_of_the_walk_once(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {LIST_PATH, "hw", "sw", "cache", "pmu", "tracepoint"}};
   expected_t expected = {NULL, 0};
   char *text;
@@ -114,7 +114,7 @@ static void text_has_each_event_of_the_walk_once(void **state) {
   (void)state;
   support_need_tracepoint(__func__, EVENT);
   text = run_to_the_end(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run_expect_status(&run, 0);
   expected.text = text;
   assert_int_equal(uvperf_event_name_walk(NULL, 0, find_line, &expected), 0);
   assert_int_equal(count_lines(text, "  "), expected.nr);
@@ -123,13 +123,13 @@ static void text_has_each_event_of_the_walk_once(void **state) {
 }
 
 static void text_is_in_groups_by_name(void **state) {
-  sample_run_t run = {.args = {LIST_PATH, "cache", "software"}};
+  tool_run_t run = {.args = {LIST_PATH, "cache", "software"}};
   char *line, *last = NULL;
   int is_cache = 0;
 
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_int_equal(
       strncmp(run.out, "Software events\n  alignment-faults\n  bpf-output\n",
               46),
@@ -172,12 +172,12 @@ static void words_choose_kinds_parts_and_patterns(void **state) {
 
   (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    sample_run_t run = {.args = {LIST_PATH}};
+    tool_run_t run = {.args = {LIST_PATH}};
 
     memcpy(run.args + 1, cases[i].words, sizeof(cases[i].words));
-    sample_run(&run);
-    sample_run_expect_status(&run, 0);
-    sample_run_expect_text(run.out, cases[i].lines);
+    tool_run(&run);
+    tool_run_expect_status(&run, 0);
+    tool_run_expect_text(run.out, cases[i].lines);
     assert_int_equal(strstr(run.out, "  bpf-output\n") != NULL, i < 2);
     assert_int_equal(strstr(run.out, "  dummy\n") != NULL, i == 0 || i == 7);
   }
@@ -195,10 +195,10 @@ static void words_of_kinds_have_synonyms(void **state) {
   (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
     for (j = 0; j < 2; j++) {
-      sample_run_t run = {.args = {LIST_PATH, cases[i].words[j]}};
+      tool_run_t run = {.args = {LIST_PATH, cases[i].words[j]}};
 
-      sample_run(&run);
-      sample_run_expect_status(&run, 0);
+      tool_run(&run);
+      tool_run_expect_status(&run, 0);
       assert_int_equal(count_lines(run.out, "  "), cases[i].nr);
     }
 }
@@ -212,40 +212,40 @@ static void patterns_fit_a_whole_tracepoint_or_its_own_name(void **state) {
   (void)state;
   support_need_tracepoint(__func__, EVENT);
   for (i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
-    sample_run_t run = {.args = {LIST_PATH, patterns[i]}};
+    tool_run_t run = {.args = {LIST_PATH, patterns[i]}};
 
-    sample_run(&run);
-    sample_run_expect_status(&run, 0);
+    tool_run(&run);
+    tool_run_expect_status(&run, 0);
     assert_string_equal(run.out, "Tracepoints\n  " EVENT "\n");
   }
 }
 
 static void details_are_the_numbers_of_the_event(void **state) {
   uint64_t id = support_need_tracepoint(__func__, EVENT);
-  sample_run_t run = {.args = {LIST_PATH, EVENT, "-v", "LLC-store-misses"}};
+  tool_run_t run = {.args = {LIST_PATH, EVENT, "-v", "LLC-store-misses"}};
   char line[64];
 
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, "  LLC-store-misses\n"
-                                  "      type=3,config=0x10102\n");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "  LLC-store-misses\n"
+                                "      type=3,config=0x10102\n");
   snprintf(line, sizeof(line), "  " EVENT "\n      type=2,config=0x%llx\n",
            (unsigned long long)id);
-  sample_run_expect_text(run.out, line);
+  tool_run_expect_text(run.out, line);
 }
 
 /* -- forms ---------------------------------------------------------------- */
 
 static int find_term(const uvperf_pmu_format_t *format, void *arg) {
-  sample_run_expect_text(arg, format->name);
+  tool_run_expect_text(arg, format->name);
   return 0;
 }
 
 /* Of a PMU without terms no line is looked at. */
 static int find_terms(const uvperf_pmu_t *pmu, void *arg) {
   char line[128], none[] = "";
-  sample_run_t *run = arg;
+  tool_run_t *run = arg;
   char *place;
 
   snprintf(line, sizeof(line), "\n    %s/ ", pmu->name);
@@ -255,13 +255,13 @@ static int find_terms(const uvperf_pmu_t *pmu, void *arg) {
 }
 
 static void forms_have_the_terms_of_each_pmu(void **state) {
-  sample_run_t run = {.args = {LIST_PATH, "forms"}};
+  tool_run_t run = {.args = {LIST_PATH, "forms"}};
 
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, "Other forms\n  rNNN ");
-  sample_run_expect_text(run.out, "\n  mem:ADDR");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "Other forms\n  rNNN ");
+  tool_run_expect_text(run.out, "\n  mem:ADDR");
   assert_int_equal(uvperf_pmu_walk(find_terms, &run), 0);
 }
 
@@ -302,7 +302,7 @@ static int compare_answer(const uvperf_event_name_t *name, void *arg) {
 }
 
 static void available_is_what_can_be_opened(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {LIST_PATH, "--available", "--json", "hw", "sw", "cache", "pmu"}};
   expected_t answers = {NULL, 0};
   char *text;
@@ -310,7 +310,7 @@ static void available_is_what_can_be_opened(void **state) {
   (void)state;
   support_need_kernel_side(__func__);
   text = run_to_the_end(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run_expect_status(&run, 0);
   assert_true(json_is_list(text));
   answers.text = text;
   assert_int_equal(
@@ -324,46 +324,46 @@ static void available_is_what_can_be_opened(void **state) {
 }
 
 static void available_tracepoint_is_tried_too(void **state) {
-  sample_run_t run = {.args = {LIST_PATH, "--available", "-v", EVENT}};
+  tool_run_t run = {.args = {LIST_PATH, "--available", "-v", EVENT}};
 
   (void)state;
   support_need_tracepoint(__func__, EVENT);
   support_need_kernel_side(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, "\n      yes\n");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "\n      yes\n");
 }
 
 static void available_to_a_plain_user_is_the_user_side(void **state) {
-  sample_run_t run = {.args = {LIST_PATH, "--available", "sw"}, .as_nobody = 1};
+  tool_run_t run = {.args = {LIST_PATH, "--available", "sw"}, .as_nobody = 1};
 
   (void)state;
   support_need_root(__func__);
-  if (sample_run_paranoid() != 2)
+  if (tool_run_paranoid() != 2)
     support_skip(__func__, "kernel.perf_event_paranoid 2");
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_int_equal(count_lines(run.out, "  "), 12);
-  sample_run_expect_text(
+  tool_run_expect_text(
       run.out,
       "  cpu-clock                                         user side only\n");
 }
 
 static void nothing_available_is_told(void **state) {
-  sample_run_t run = {.args = {LIST_PATH, "--available", "msr/tsc/"},
-                      .as_nobody = 1};
+  tool_run_t run = {.args = {LIST_PATH, "--available", "msr/tsc/"},
+                    .as_nobody = 1};
   uvperf_error_t error;
   struct perf_event_attr attr;
 
   (void)state;
   support_need_root(__func__);
   if (uvperf_attr_parse(&attr, "msr/tsc/", &error) != 0 ||
-      sample_run_paranoid() < 2)
+      tool_run_paranoid() < 2)
     support_skip(__func__, "the PMU msr, and kernel.perf_event_paranoid 2");
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
+  tool_run(&run);
+  tool_run_expect_status(&run, 1);
   assert_string_equal(run.out, "");
-  sample_run_expect_text(run.err, "may measure none of the 1 that fit");
+  tool_run_expect_text(run.err, "may measure none of the 1 that fit");
 }
 
 int main(void) {

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 static void bad_options_exit_2_with_a_message(void **state) {
-  static const sample_usage_t cases[] = {
+  static const tool_usage_t cases[] = {
       {{"--json=1"}, "'--json' takes no value"},
       {{"-Q"}, "unknown option '-Q'"},
       {{"hw", "-Q"}, "unknown option '-Q'"},
@@ -20,12 +20,12 @@ static void bad_options_exit_2_with_a_message(void **state) {
   };
 
   (void)state;
-  sample_usage_refused(LIST_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+  tool_usage_refused(LIST_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 static void help_goes_to_stdout(void **state) {
   (void)state;
-  sample_usage_help(LIST_PATH, "Usage: uvperf-list");
+  tool_usage_help(LIST_PATH, "Usage: uvperf-list");
 }
 
 static void word_that_nothing_fits_is_told_with_what_was_meant(void **state) {
@@ -46,38 +46,38 @@ static void word_that_nothing_fits_is_told_with_what_was_meant(void **state) {
 
   (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    sample_run_t run = {.args = {LIST_PATH, cases[i].word}};
+    tool_run_t run = {.args = {LIST_PATH, cases[i].word}};
 
-    sample_run(&run);
-    sample_run_expect_status(&run, 1);
-    sample_run_expect_text(run.err, cases[i].message);
+    tool_run(&run);
+    tool_run_expect_status(&run, 1);
+    tool_run_expect_text(run.err, cases[i].message);
     assert_string_equal(run.out, "");
   }
 }
 
 static void one_word_that_nothing_fits_does_not_hide_the_others(void **state) {
-  sample_run_t run = {.args = {LIST_PATH, "cylces", "cpu-cloc?"}};
+  tool_run_t run = {.args = {LIST_PATH, "cylces", "cpu-cloc?"}};
 
   (void)state;
-  sample_run_ends(&run, 0, "'cylces'");
+  tool_run_ends(&run, 0, "'cylces'");
   assert_null(strstr(run.err, "'cpu-cloc?'"));
   assert_string_equal(run.out, "Software events\n  cpu-clock\n");
 }
 
 static void array_of_nothing_is_empty(void **state) {
-  sample_run_t run = {.args = {LIST_PATH, "--json", "nothing*"}};
+  tool_run_t run = {.args = {LIST_PATH, "--json", "nothing*"}};
 
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 1);
+  tool_run(&run);
+  tool_run_expect_status(&run, 1);
   assert_string_equal(run.out, "[]\n");
 }
 
 static void words_behind_two_dashes_are_patterns(void **state) {
-  sample_run_t run = {.args = {LIST_PATH, "--", "--json"}};
+  tool_run_t run = {.args = {LIST_PATH, "--", "--json"}};
 
   (void)state;
-  sample_run_ends(&run, 1, "nothing fits '--json'");
+  tool_run_ends(&run, 1, "nothing fits '--json'");
 }
 
 /* -- tracefs that may not be read ----------------------------------------- */
@@ -92,77 +92,76 @@ static void need_tracefs_of_root(const char *test) {
 }
 
 static void plain_user_is_told_what_is_missing(void **state) {
-  sample_run_t run = {.args = {LIST_PATH}, .as_nobody = 1};
+  tool_run_t run = {.args = {LIST_PATH}, .as_nobody = 1};
 
   (void)state;
   need_tracefs_of_root(__func__);
-  sample_run_ends(&run, 0,
-                  "list: the tracepoints could not all be read: EACCES: ");
-  sample_run_expect_text(run.err, "root");
-  sample_run_expect_text(run.out, "\n  cpu-clock\n");
-  sample_run_expect_text(run.out, "\nOther forms\n");
+  tool_run_ends(&run, 0,
+                "list: the tracepoints could not all be read: EACCES: ");
+  tool_run_expect_text(run.err, "root");
+  tool_run_expect_text(run.out, "\n  cpu-clock\n");
+  tool_run_expect_text(run.out, "\nOther forms\n");
   assert_null(strstr(run.out, "Tracepoints"));
 }
 
 static void plain_user_is_not_told_of_what_was_not_asked_for(void **state) {
-  sample_run_t run = {.args = {LIST_PATH, "sw"}, .as_nobody = 1};
+  tool_run_t run = {.args = {LIST_PATH, "sw"}, .as_nobody = 1};
 
   (void)state;
   support_need_root(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_string_equal(run.err, "");
 }
 
 static void plain_user_who_asks_for_tracepoints_gets_none(void **state) {
-  sample_run_t run = {.args = {LIST_PATH, "--json", "tracepoint"},
-                      .as_nobody = 1};
+  tool_run_t run = {.args = {LIST_PATH, "--json", "tracepoint"},
+                    .as_nobody = 1};
 
   (void)state;
   need_tracefs_of_root(__func__);
-  sample_run_ends(&run, 1, "EACCES");
+  tool_run_ends(&run, 1, "EACCES");
   assert_string_equal(run.out, "[]\n");
 }
 
 /* -- the output ----------------------------------------------------------- */
 
 static void output_that_cannot_be_written_is_told(void **state) {
-  sample_run_t run = {
-      .args = {"/bin/sh", "-c", "\"$0\" >/dev/full", LIST_PATH}};
+  tool_run_t run = {.args = {"/bin/sh", "-c", "\"$0\" >/dev/full", LIST_PATH}};
 
   (void)state;
-  sample_run_ends(&run, 1, "list: stdout could not be written");
+  tool_run_ends(&run, 1, "list: stdout could not be written");
 }
 
 /* More than a pipe holds, so that it is written to after the reader went. */
 static void reader_that_has_enough_ends_it_quietly(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {"/bin/sh", "-c", "\"$0\" --json | head -n 2", LIST_PATH}};
 
   (void)state;
   support_need_tracepoint(__func__, "syscalls:sys_enter_getpgid");
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, "[\n{\"name\":\"branch-instructions\",");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "[\n{\"name\":\"branch-instructions\",");
   assert_string_equal(run.err, "");
 }
 
 static void interrupt_ends_it_at_once(void **state) {
-  sample_run_t run = {.args = {LIST_PATH, "--available", "syscalls:*"},
-                      .interrupt_at = "list: to try ",
-                      .interrupt_with = SIGINT};
+  tool_run_t run = {.args = {LIST_PATH, "--available", "syscalls:*"},
+                    .interrupt_at = "list: to try ",
+                    .interrupt_with = SIGINT};
 
   (void)state;
   support_need_tracepoint(__func__, "syscalls:sys_enter_getpgid");
-  sample_run(&run);
-  sample_run_expect_status(&run, 128 + SIGINT);
+  tool_run(&run);
+  tool_run_expect_status(&run, 128 + SIGINT);
   assert_string_equal(run.out, "");
 }
 
 static void standard_fds_closed_do_not_abort(void **state) {
   (void)state;
   support_need_own_events(__func__);
-  sample_usage_closed_fds(LIST_PATH, "--available sw");
+  tool_usage_closed_fds(LIST_PATH, "--available sw");
 }
 
 /* With each number of fds it either says that there are too few, or tries. */
@@ -172,12 +171,12 @@ static void few_fds_do_not_abort(void **state) {
 
   (void)state;
   for (nr = 4; nr < 24; nr++) {
-    sample_run_t run = {.args = {"/bin/sh", "-c",
-                                 "ulimit -n $1; exec \"$0\" --available sw",
-                                 LIST_PATH, number}};
+    tool_run_t run = {.args = {"/bin/sh", "-c",
+                               "ulimit -n $1; exec \"$0\" --available sw",
+                               LIST_PATH, number}};
 
     snprintf(number, sizeof(number), "%d", nr);
-    sample_run(&run);
+    tool_run(&run);
     /* With inherited fds there may be too few for the loader already. */
     assert_true(run.status <= 1 || run.status == 127);
     told += run.status == 1 && strstr(run.err, "ulimit -n") != NULL;

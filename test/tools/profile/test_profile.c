@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* Whether a place lies in the target's spin(), as the target printed it. */
-static int is_in_spin(const sample_run_t *run, const char *place) {
+static int is_in_spin(const tool_run_t *run, const char *place) {
   static const char object[] = "profile_target+0x";
   unsigned long start, end, offset;
 
@@ -20,7 +20,7 @@ static int is_in_spin(const sample_run_t *run, const char *place) {
   return start <= offset && offset < end;
 }
 
-static void expect_spin_hottest(const sample_run_t *run) {
+static void expect_spin_hottest(const tool_run_t *run) {
   profile_row_t row = {0};
 
   if (!profile_run_row(run, 0, &row) || !is_in_spin(run, row.place))
@@ -31,28 +31,28 @@ static void expect_spin_hottest(const sample_run_t *run) {
 }
 
 static void busy_loop_is_named_as_hottest_place(void **state) {
-  sample_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "--",
-                               TARGET_PATH, "spin"}};
+  tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "--",
+                             TARGET_PATH, "spin"}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   expect_spin_hottest(&run);
   assert_true(profile_run_samples(&run) > 0);
-  sample_run_expect_text(run.out, " 0 lost\n");
+  tool_run_expect_text(run.out, " 0 lost\n");
 }
 
 /* The shell is another process than the loop, a child of the command. */
 static void busy_loop_in_a_grandchild_is_named(void **state) {
-  sample_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "sh", "-c",
-                               "trap 'kill $!' TERM; '" TARGET_PATH
-                               "' spin & wait"}};
+  tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "sh", "-c",
+                             "trap 'kill $!' TERM; '" TARGET_PATH
+                             "' spin & wait"}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   expect_spin_hottest(&run);
 }
 
@@ -70,7 +70,7 @@ static pid_t start_target(const char *mode, char *place, size_t size) {
   }
   close(out[1]);
   place[0] = '\0';
-  assert_true(sample_run_append(out[0], place, size));
+  assert_true(tool_run_append(out[0], place, size));
   close(out[0]);
   return pid;
 }
@@ -82,7 +82,7 @@ static void end_target(pid_t pid) {
 
 /* Its mappings are known from /proc only. */
 static void running_process_is_profiled_by_pid(void **state) {
-  sample_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "0.5", "-p"}};
+  tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "0.5", "-p"}};
   char pid_text[16];
   pid_t pid;
 
@@ -91,15 +91,15 @@ static void running_process_is_profiled_by_pid(void **state) {
   pid = start_target("spin", run.out, sizeof(run.out));
   snprintf(pid_text, sizeof(pid_text), "%d", pid);
   run.args[6] = pid_text;
-  sample_run(&run);
+  tool_run(&run);
   end_target(pid);
-  sample_run_expect_status(&run, 0);
+  tool_run_expect_status(&run, 0);
   expect_spin_hottest(&run);
 }
 
 /* Without -d the end of the process is the end of the profile. */
 static void profile_of_a_process_ends_with_it(void **state) {
-  sample_run_t run = {.args = {PROFILE_PATH, "-p"}};
+  tool_run_t run = {.args = {PROFILE_PATH, "-p"}};
   char pid_text[16];
   pid_t pid;
 
@@ -113,15 +113,15 @@ static void profile_of_a_process_ends_with_it(void **state) {
   }
   snprintf(pid_text, sizeof(pid_text), "%d", pid);
   run.args[2] = pid_text;
-  sample_run(&run);
+  tool_run(&run);
   assert_int_equal(waitpid(pid, NULL, 0), pid);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, " samples, ");
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, " samples, ");
 }
 
 /* Others may be busier, so that it need not be the hottest. */
 static void whole_machine_shows_a_busy_loop(void **state) {
-  sample_run_t run = {.args = {PROFILE_PATH, "-a", "-F", "997", "-d", "1"}};
+  tool_run_t run = {.args = {PROFILE_PATH, "-a", "-F", "997", "-d", "1"}};
   int found = 0;
   size_t i;
   profile_row_t row;
@@ -130,9 +130,9 @@ static void whole_machine_shows_a_busy_loop(void **state) {
   (void)state;
   support_need_cpu_wide(__func__);
   pid = start_target("spin", run.out, sizeof(run.out));
-  sample_run(&run);
+  tool_run(&run);
   end_target(pid);
-  sample_run_expect_status(&run, 0);
+  tool_run_expect_status(&run, 0);
   for (i = 0; profile_run_row(&run, i, &row); i++)
     found |= is_in_spin(&run, row.place);
   assert_true(found);
@@ -160,15 +160,15 @@ static int is_kernel_function(const char *name, const char *test) {
 }
 
 static void syscall_loop_names_a_kernel_function(void **state) {
-  sample_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "--",
-                               TARGET_PATH, "read"}};
+  tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "--",
+                             TARGET_PATH, "read"}};
   profile_row_t row = {0};
 
   (void)state;
   support_need_kernel_side(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, "user and kernel");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "user and kernel");
   assert_true(profile_run_row(&run, 0, &row));
   assert_string_equal(row.command, "profile_target");
   assert_true(is_kernel_function(row.place, __func__));
@@ -176,8 +176,8 @@ static void syscall_loop_names_a_kernel_function(void **state) {
 
 static void folded_stacks_sum_to_the_samples(void **state) {
   char path[] = "/tmp/uvperf-folded-XXXXXX", line[8192];
-  sample_run_t run = {.args = {PROFILE_PATH, "--folded", path, "-F", "997",
-                               "-d", "0.5", "--", TARGET_PATH, "spin"}};
+  tool_run_t run = {.args = {PROFILE_PATH, "--folded", path, "-F", "997", "-d",
+                             "0.5", "--", TARGET_PATH, "spin"}};
   unsigned long sum = 0;
   const char *count;
   FILE *file;
@@ -187,7 +187,7 @@ static void folded_stacks_sum_to_the_samples(void **state) {
   support_need_own_events(__func__);
   fd = mkstemp(path);
   assert_true(fd >= 0);
-  sample_run(&run);
+  tool_run(&run);
   file = fdopen(fd, "r");
   assert_non_null(file);
   while (fgets(line, sizeof(line), file) != NULL) {
@@ -198,50 +198,50 @@ static void folded_stacks_sum_to_the_samples(void **state) {
   }
   fclose(file);
   unlink(path);
-  sample_run_expect_status(&run, 0);
+  tool_run_expect_status(&run, 0);
   assert_true(sum > 0);
   assert_int_equal(sum, profile_run_samples(&run));
 }
 
 static void interrupt_prints_the_table(void **state) {
-  sample_run_t run = {.args = {PROFILE_PATH, "--", TARGET_PATH, "spin"}};
+  tool_run_t run = {.args = {PROFILE_PATH, "--", TARGET_PATH, "spin"}};
 
   (void)state;
   support_need_own_events(__func__);
   run.interrupt_at = " samples ";
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   expect_spin_hottest(&run);
 }
 
 /* The terminal is closed: no command is left behind. */
 static void hangup_ends_the_command_too(void **state) {
-  sample_run_t run = {.args = {PROFILE_PATH, "--", TARGET_PATH, "spin"}};
+  tool_run_t run = {.args = {PROFILE_PATH, "--", TARGET_PATH, "spin"}};
 
   (void)state;
   support_need_own_events(__func__);
   run.interrupt_at = " samples ";
   run.interrupt_with = SIGHUP;
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   expect_spin_hottest(&run);
 }
 
 static void unprivileged_user_profiles_own_command(void **state) {
-  sample_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "--", "sh",
-                               "-c", "while :; do :; done"}};
+  tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "--", "sh",
+                             "-c", "while :; do :; done"}};
   profile_row_t row;
   size_t i;
 
   (void)state;
   support_need_own_events(__func__);
-  if (sample_run_paranoid() != 2)
+  if (tool_run_paranoid() != 2)
     support_skip(__func__, "kernel.perf_event_paranoid at 2");
   run.as_nobody = 1;
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, "user only");
-  sample_run_expect_text(run.err, "more privileges would add");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "user only");
+  tool_run_expect_text(run.err, "more privileges would add");
   assert_true(profile_run_row(&run, 0, &row));
   /* All is of the user's side: an object and an offset, or no object. */
   for (i = 0; profile_run_row(&run, i, &row); i++) {
@@ -252,16 +252,16 @@ static void unprivileged_user_profiles_own_command(void **state) {
 
 /* Its name could otherwise change the terminal's title, for example. */
 static void control_characters_in_names_are_not_printed(void **state) {
-  sample_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "0.5", "--",
-                               "sh", "-c",
-                               "printf 'a\\033]b;c' >/proc/$$/comm; "
-                               "while :; do :; done"}};
+  tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "0.5", "--", "sh",
+                             "-c",
+                             "printf 'a\\033]b;c' >/proc/$$/comm; "
+                             "while :; do :; done"}};
   profile_row_t row;
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_true(profile_run_row(&run, 0, &row));
   assert_string_equal(row.command, "a?]b;c");
   assert_null(strchr(run.out, '\033'));
@@ -270,7 +270,7 @@ static void control_characters_in_names_are_not_printed(void **state) {
 /* They all have the same id: the name and the mappings of one are not those of
  * another. */
 static void live_tasks_outside_of_the_pid_namespace_are_one(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {"/bin/sh", "-c",
                "while :; do /bin/true; done & unshare -pf --mount-proc \"$0\" "
                "-a -F 997 -d 1; kill $!",
@@ -279,8 +279,8 @@ static void live_tasks_outside_of_the_pid_namespace_are_one(void **state) {
   (void)state;
   support_need_root(__func__);
   support_need_cpu_wide(__func__);
-  sample_run(&run);
-  sample_run_expect_text(run.out, " [outside] ");
+  tool_run(&run);
+  tool_run_expect_text(run.out, " [outside] ");
   assert_null(strstr(run.out, " true "));
   assert_null(strstr(run.out, " swapper "));
 }

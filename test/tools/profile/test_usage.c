@@ -5,29 +5,29 @@
 #include "tool_usage.h"
 
 static void command_that_ends_ends_the_profile(void **state) {
-  sample_run_t run = {.args = {PROFILE_PATH, "--", "sh", "-c", "exit 3"}};
+  tool_run_t run = {.args = {PROFILE_PATH, "--", "sh", "-c", "exit 3"}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, " samples, ");
-  sample_run_expect_text(run.err, "ended with status 3");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, " samples, ");
+  tool_run_expect_text(run.err, "ended with status 3");
 }
 
 static void missing_command_is_told_with_status_127(void **state) {
   (void)state;
   support_need_own_events(__func__);
-  sample_usage_missing_command(PROFILE_PATH);
+  tool_usage_missing_command(PROFILE_PATH);
 }
 
 static void process_that_is_not_there_is_told(void **state) {
   (void)state;
-  sample_usage_missing_process(PROFILE_PATH);
+  tool_usage_missing_process(PROFILE_PATH);
 }
 
 static void bad_options_exit_2_with_a_message(void **state) {
-  static const sample_usage_t cases[] = {
+  static const tool_usage_t cases[] = {
       {{"-F", "0", "-a"}, "-F wants"},
       {{"-F", "many", "-a"}, "-F wants"},
       {{"-F", "-5", "-a"}, "-F wants"},
@@ -50,43 +50,43 @@ static void bad_options_exit_2_with_a_message(void **state) {
   };
 
   (void)state;
-  sample_usage_refused(PROFILE_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+  tool_usage_refused(PROFILE_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 static void frequency_above_the_limit_exits_2(void **state) {
-  sample_run_t run = {.args = {PROFILE_PATH, "-F", "1000000", "--", "true"}};
+  tool_run_t run = {.args = {PROFILE_PATH, "-F", "1000000", "--", "true"}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run_ends(&run, 2, "perf_event_max_sample_rate");
+  tool_run_ends(&run, 2, "perf_event_max_sample_rate");
 }
 
 static void help_goes_to_stdout(void **state) {
   (void)state;
-  sample_usage_help(PROFILE_PATH, "Usage: uvperf-profile");
+  tool_usage_help(PROFILE_PATH, "Usage: uvperf-profile");
 }
 
 static void unprivileged_user_without_target_learns_what_works(void **state) {
   (void)state;
-  sample_usage_unprivileged(PROFILE_PATH, "profile -- command", __func__);
+  tool_usage_unprivileged(PROFILE_PATH, "profile -- command", __func__);
 }
 
 static void standard_fds_closed_do_not_abort(void **state) {
   (void)state;
   support_need_own_events(__func__);
-  sample_usage_closed_fds(PROFILE_PATH, "-d 0.2 -- sleep 20");
+  tool_usage_closed_fds(PROFILE_PATH, "-d 0.2 -- sleep 20");
 }
 
 /* The run returns when the command is gone too: it has our pipe. */
 static void reader_of_stderr_gone_ends_the_command(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "\"$0\" -- \"$1\" spin 2>&1 >/dev/null | "
-                               "head -n 1 >&2",
-                               PROFILE_PATH, TARGET_PATH}};
+  tool_run_t run = {.args = {"/bin/sh", "-c",
+                             "\"$0\" -- \"$1\" spin 2>&1 >/dev/null | "
+                             "head -n 1 >&2",
+                             PROFILE_PATH, TARGET_PATH}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run_ends(&run, 0, "profile: ");
+  tool_run_ends(&run, 0, "profile: ");
 }
 
 int main(void) {

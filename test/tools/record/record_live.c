@@ -137,10 +137,10 @@ static void add(const record_live_t *live, record_file_t *file,
 
 /* As it would be found if the program were killed now. */
 static void copy(const record_live_t *live) {
-  sample_run_t run = {.args = {"/bin/cp", live->path, live->synced}};
+  tool_run_t run = {.args = {"/bin/cp", live->path, live->synced}};
 
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
 }
 
 static void close_event(uv_loop_t *loop, uvperf_event_t *event) {

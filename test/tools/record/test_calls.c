@@ -71,7 +71,7 @@ static size_t count_calls(const char *const *args) {
 static size_t calls_of(const char *program, const char *event, int is_perf) {
   const char *const args[] = {
       program, is_perf ? "record" : "-a", "-a", "-e",   event,
-      "-o",    record_files_path(),       "--", "true", NULL};
+      "-o",    record_run_path(),         "--", "true", NULL};
 
   return count_calls(args);
 }
@@ -93,7 +93,7 @@ calls_for_tracepoints_are_at_most_a_fifth_more_than_perfs(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      record_files_test(
+      record_run_test(
           calls_for_tracepoints_are_at_most_a_fifth_more_than_perfs),
   };
 

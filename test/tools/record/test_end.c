@@ -12,43 +12,43 @@
 #define HEADER_EVENT_DESC 12
 
 /* Until the file says that it has samples: it is looked at as it is. */
-static void wait_for_samples(sample_run_t *run) {
-  record_files_count_t count;
+static void wait_for_samples(tool_run_t *run) {
+  record_run_count_t count;
 
   (void)run;
   do {
     sched_yield();
-    record_files_count(&count);
+    record_run_count(&count);
   } while (count.nr_of_type[PERF_RECORD_SAMPLE] == 0);
 }
 
 static void expect_features(int expected) {
   perf_data_t data;
 
-  perf_data_open(&data, record_files_path());
+  perf_data_open(&data, record_run_path());
   assert_int_equal(perf_data_has(&data, HEADER_EVENT_DESC), expected);
   perf_data_close(&data);
 }
 
 static void end_by(int number, const char *words, int status) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   memset(&run, 0, sizeof(run));
   run.interrupt_at = "recording";
   run.interrupt_with = number;
   run.work = wait_for_samples;
-  record_files_run(&run, RECORD_PATH, words);
-  sample_run_expect_status(&run, status);
+  record_run_run(&run, RECORD_PATH, words);
+  tool_run_expect_status(&run, status);
   expect_features(number != SIGKILL);
 }
 
 static void interrupted_recording_is_complete(void **state) {
-  record_files_count_t count;
+  record_run_count_t count;
 
   (void)state;
   support_need_cpu_wide(__func__);
   end_by(SIGINT, "-v -a -e cpu-clock -F 500", 0);
-  record_files_count(&count);
+  record_run_count(&count);
   assert_int_equal(count.nr_inversions, 0);
 }
 
@@ -67,14 +67,14 @@ static void killed_recording_can_be_read(void **state) {
 }
 
 static void recording_ends_when_its_time_is_over(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   (void)state;
   support_need_own_events(__func__);
   memset(&run, 0, sizeof(run));
-  record_files_run(&run, RECORD_PATH,
-                   "--duration 0.1 -e cpu-clock:u -F 500 " STAT_TARGET " spin");
-  sample_run_expect_status(&run, 0);
+  record_run_run(&run, RECORD_PATH,
+                 "--duration 0.1 -e cpu-clock:u -F 500 " STAT_TARGET " spin");
+  tool_run_expect_status(&run, 0);
   expect_features(1);
 }
 
@@ -87,18 +87,18 @@ static void limit_file(void) {
 }
 
 static void expect_full(void (*prepare)(void), const char *reason) {
-  static sample_run_t run;
-  record_files_count_t count;
+  static tool_run_t run;
+  record_run_count_t count;
 
   memset(&run, 0, sizeof(run));
   run.prepare = prepare;
-  record_files_run(&run, RECORD_PATH,
-                   "--call-graph dwarf -e page-faults:u -c 1 " STAT_TARGET
-                   " touch 4000");
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, record_files_path());
-  sample_run_expect_text(run.err, reason);
-  record_files_count(&count);
+  record_run_run(&run, RECORD_PATH,
+                 "--call-graph dwarf -e page-faults:u -c 1 " STAT_TARGET
+                 " touch 4000");
+  tool_run_expect_status(&run, 1);
+  tool_run_expect_text(run.err, record_run_path());
+  tool_run_expect_text(run.err, reason);
+  record_run_count(&count);
   assert_true(count.nr_of_event[0] > 0);
 }
 
@@ -115,7 +115,7 @@ static void full_disk_keeps_what_it_has(void **state) {
   (void)state;
   support_need_root(__func__);
   support_need_own_events(__func__);
-  snprintf(directory, sizeof(directory), "%s", record_files_path());
+  snprintf(directory, sizeof(directory), "%s", record_run_path());
   *strrchr(directory, '/') = '\0';
   rc = mount("uvperf", directory, "tmpfs", 0, "size=1m");
   if (rc != 0)
@@ -129,33 +129,33 @@ static void full_disk_keeps_what_it_has(void **state) {
 /* Nobody reads until the end: what does not fit into pipe, memory and rings is
  * lost, and told. */
 static void pipe_that_nobody_reads_does_not_hold_it(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {"/bin/sh", "-c",
                "mkfifo \"$2\"; { \"$0\" --call-graph dwarf -e page-faults:u "
                "-c 1 -o - \"$1\" touch 4000; echo $? >&2; echo >\"$2\"; } | "
                "read end <\"$2\"",
-               RECORD_PATH, STAT_TARGET, record_files_path()}};
+               RECORD_PATH, STAT_TARGET, record_run_path()}};
   unsigned long samples, lost;
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_text(run.err, "nobody reads");
-  sample_run_expect_text(run.err, "\n1\n");
-  assert_true(record_files_told(&run, &samples, &lost));
+  tool_run(&run);
+  tool_run_expect_text(run.err, "nobody reads");
+  tool_run_expect_text(run.err, "\n1\n");
+  assert_true(record_run_told(&run, &samples, &lost));
   assert_true(samples > 0);
   assert_true(samples + lost >= 4000);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      record_files_test(interrupted_recording_is_complete),
-      record_files_test(terminated_recording_ends_its_command),
-      record_files_test(killed_recording_can_be_read),
-      record_files_test(recording_ends_when_its_time_is_over),
-      record_files_test(file_that_may_not_grow_keeps_what_it_has),
-      record_files_test(full_disk_keeps_what_it_has),
-      record_files_test(pipe_that_nobody_reads_does_not_hold_it),
+      record_run_test(interrupted_recording_is_complete),
+      record_run_test(terminated_recording_ends_its_command),
+      record_run_test(killed_recording_can_be_read),
+      record_run_test(recording_ends_when_its_time_is_over),
+      record_run_test(file_that_may_not_grow_keeps_what_it_has),
+      record_run_test(full_disk_keeps_what_it_has),
+      record_run_test(pipe_that_nobody_reads_does_not_hold_it),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ static void end(place_t *place) {
 /* -- perf(1) --------------------------------------------------------------- */
 
 /* Its standard output, in *file if it is not NULL. */
-static void run_perf(sample_run_t *run, FILE **file, const char *args,
+static void run_perf(tool_run_t *run, FILE **file, const char *args,
                      const char *path) {
   static char line[512];
 
@@ -54,36 +54,36 @@ static void run_perf(sample_run_t *run, FILE **file, const char *args,
     assert_non_null(*file);
     run->file = *file;
   }
-  sample_run(run);
+  tool_run(run);
   if (file != NULL)
     rewind(*file);
 }
 
 /* Reading is to warn of nothing. */
-static void read_by_perf(sample_run_t *run, FILE **file, const char *args,
+static void read_by_perf(tool_run_t *run, FILE **file, const char *args,
                          const char *path) {
   run_perf(run, file, args, path);
-  sample_run_expect_status(run, 0);
+  tool_run_expect_status(run, 0);
   assert_string_equal(run->err, "");
 }
 
 /* A file of its own, of true(1). */
 static void record_by_perf(const char *options, const char *path) {
-  static sample_run_t run;
+  static tool_run_t run;
   char args[256];
 
   snprintf(args, sizeof(args), "record %s -e cpu-clock -o %s --", options,
            path);
   run_perf(&run, NULL, args, "true");
-  sample_run_expect_status(&run, 0);
+  tool_run_expect_status(&run, 0);
 }
 
 static void need_perf(const char *test) {
-  sample_run_t run = {.args = {"/bin/sh", "-c", "perf version"}};
+  tool_run_t run = {.args = {"/bin/sh", "-c", "perf version"}};
 
   support_need_kernel_side(test);
   support_need_tracepoint(test, LIVE_SYSCALL);
-  sample_run(&run);
+  tool_run(&run);
   if (run.status != 0)
     support_skip(test, "perf(1)");
 }
@@ -117,7 +117,7 @@ static uint64_t count_lines(const char *text, const char *with,
 static void live_samples_are_those_that_perf_script_prints(void **state) {
   record_live_t live = {.hits = HITS};
   char first[64], last[64];
-  sample_run_t run;
+  tool_run_t run;
   place_t place;
 
   make(__func__, &place, state, &live);
@@ -179,7 +179,7 @@ static void live_records_of_each_type_are_those_that_perf_dumps(void **state) {
                {73, "THREAD_MAP"},
                {74, "CPU_MAP"}};
   record_live_t live = {.hits = HITS};
-  sample_run_t run;
+  tool_run_t run;
   place_t place;
   FILE *dump;
   size_t i;
@@ -204,14 +204,14 @@ static void live_records_of_each_type_are_those_that_perf_dumps(void **state) {
  * synthesized records. */
 static void live_report_names_what_ran_before(void **state) {
   record_live_t live = {.hits = HITS};
-  sample_run_t run;
+  tool_run_t run;
   place_t place;
 
   make(__func__, &place, state, &live);
   read_by_perf(&run, NULL, "report --stdio -i", place.path);
-  sample_run_expect_text(run.out, "event 'cpu-clock:pppH'");
-  sample_run_expect_text(run.out, "event '" LIVE_SYSCALL "'");
-  sample_run_expect_text(run.out, "recorded");
+  tool_run_expect_text(run.out, "event 'cpu-clock:pppH'");
+  tool_run_expect_text(run.out, "event '" LIVE_SYSCALL "'");
+  tool_run_expect_text(run.out, "recorded");
   assert_null(strstr(run.out, "[unknown]"));
   end(&place);
 }
@@ -220,29 +220,29 @@ static void live_report_names_what_ran_before(void **state) {
 
 static void live_evlist_tells_the_events(void **state) {
   record_live_t live = {.hits = HITS};
-  sample_run_t run;
+  tool_run_t run;
   place_t place;
 
   make(__func__, &place, state, &live);
   read_by_perf(&run, NULL, "evlist -v -i", place.path);
-  sample_run_expect_text(run.out, "cpu-clock:pppH: type: 1, size: ");
-  sample_run_expect_text(
+  tool_run_expect_text(run.out, "cpu-clock:pppH: type: 1, size: ");
+  tool_run_expect_text(
       run.out, "{ sample_period, sample_freq }: 1000000, sample_type: "
                "IP|TID|TIME|CPU|PERIOD|RAW|IDENTIFIER, read_format: ID, "
                "disabled: 1, mmap: 1, comm: 1, task: 1, sample_id_all: 1, "
                "mmap2: 1, comm_exec: 1, use_clockid: 1, clockid: 1\n");
-  sample_run_expect_text(run.out, LIVE_SYSCALL ": type: 2, ");
+  tool_run_expect_text(run.out, LIVE_SYSCALL ": type: 2, ");
   end(&place);
 }
 
 static void live_evlist_tells_the_group(void **state) {
   record_live_t live = {.hits = HITS, .is_group = 1};
-  sample_run_t run;
+  tool_run_t run;
   place_t place;
 
   make(__func__, &place, state, &live);
   read_by_perf(&run, NULL, "evlist -g -i", place.path);
-  sample_run_expect_text(run.out, "{cpu-clock:pppH," LIVE_SYSCALL "}\n");
+  tool_run_expect_text(run.out, "{cpu-clock:pppH," LIVE_SYSCALL "}\n");
   end(&place);
 }
 
@@ -286,12 +286,12 @@ static void expect_pmus(const char *ours, const char *perfs) {
   rest = copy;
   while ((pmu = strtok_r(rest, ",", &at)) != NULL) {
     rest = NULL;
-    sample_run_expect_text(ours, pmu);
+    tool_run_expect_text(ours, pmu);
   }
 }
 
 static void live_header_tells_what_that_of_perf_record_tells(void **state) {
-  static sample_run_t ours, perfs;
+  static tool_run_t ours, perfs;
   record_live_t live = {.hits = HITS};
   const char *line, *next;
   unsigned nr = 0;
@@ -311,18 +311,18 @@ static void live_header_tells_what_that_of_perf_record_tells(void **state) {
   }
   assert_true(nr >= 10);
   expect_pmus(ours.out, perfs.out);
-  sample_run_expect_text(ours.out, "# perf version : uvperf ");
-  sample_run_expect_text(ours.out, " -e cpu-clock \n");
-  sample_run_expect_text(ours.out, "# event : name = cpu-clock:pppH, ");
-  sample_run_expect_text(ours.out, "# time of first sample : ");
-  sample_run_expect_text(ours.out, "# clockid: monotonic (1)\n");
+  tool_run_expect_text(ours.out, "# perf version : uvperf ");
+  tool_run_expect_text(ours.out, " -e cpu-clock \n");
+  tool_run_expect_text(ours.out, "# event : name = cpu-clock:pppH, ");
+  tool_run_expect_text(ours.out, "# time of first sample : ");
+  tool_run_expect_text(ours.out, "# clockid: monotonic (1)\n");
   end(&place);
 }
 
 /* "289ee39f8c07… /usr/lib/x86_64-linux-gnu/libc.so.6": where both have a name,
  * they have one id. */
 static void live_build_ids_are_those_of_perf_record(void **state) {
-  static sample_run_t ours, perfs;
+  static tool_run_t ours, perfs;
   record_live_t live = {.hits = HITS};
   const char *line, *next, *name;
   unsigned same = 0;
@@ -345,8 +345,8 @@ static void live_build_ids_are_those_of_perf_record(void **state) {
   }
   print_message("%u build ids are the same\n", same);
   assert_true(same >= 3);
-  sample_run_expect_text(ours.out, " [kernel.kallsyms]\n");
-  sample_run_expect_text(ours.out, "/tools_record_file_perf\n");
+  tool_run_expect_text(ours.out, " [kernel.kallsyms]\n");
+  tool_run_expect_text(ours.out, "/tools_record_file_perf\n");
   end(&place);
 }
 
@@ -354,7 +354,7 @@ static void live_build_ids_are_those_of_perf_record(void **state) {
 
 static void live_file_that_is_only_synced_is_read(void **state) {
   record_live_t live = {.without_tracepoint = 1};
-  sample_run_t run;
+  tool_run_t run;
   place_t place;
 
   live.synced = place.other;
@@ -399,7 +399,7 @@ static void make_by_pipe(const char *test, place_t *place, void **state,
 
 static void live_pipe_is_read_as_a_file_is(void **state) {
   record_live_t live = {.hits = HITS};
-  sample_run_t run;
+  tool_run_t run;
   place_t place;
 
   make_by_pipe(__func__, &place, state, &live);
@@ -409,14 +409,14 @@ static void live_pipe_is_read_as_a_file_is(void **state) {
   assert_int_equal(count_lines(run.out, "cpu-clock:pppH:", "recorded"),
                    live.clock_samples);
   read_by_perf(&run, NULL, "report --stdio -i", place.other);
-  sample_run_expect_text(run.out, "event 'cpu-clock:pppH'");
+  tool_run_expect_text(run.out, "event 'cpu-clock:pppH'");
   end(&place);
 }
 
 /* Those of a CPU that came back meanwhile, say. */
 static void live_ids_that_come_late_are_known(void **state) {
   record_live_t live = {.hits = HITS, .late_id = 2};
-  sample_run_t run;
+  tool_run_t run;
   place_t place;
 
   make(__func__, &place, state, &live);
@@ -428,7 +428,7 @@ static void live_ids_that_come_late_are_known(void **state) {
 
 static void live_ids_that_come_late_by_a_pipe_are_known(void **state) {
   record_live_t live = {.hits = HITS, .late_id = 1};
-  sample_run_t run;
+  tool_run_t run;
   place_t place;
 
   make_by_pipe(__func__, &place, state, &live);

@@ -7,16 +7,16 @@
 
 static void need(const char *test) {
   support_need_cpu_wide(test);
-  support_need_tracepoint(test, STAT_SERVE_EVENT);
+  support_need_tracepoint(test, CALL_SERVER_EVENT);
   perf_dump_need(test);
 }
 
 static void record(const char *words) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   memset(&run, 0, sizeof(run));
-  record_files_run(&run, RECORD_PATH, words);
-  sample_run_expect_status(&run, 0);
+  record_run_run(&run, RECORD_PATH, words);
+  tool_run_expect_status(&run, 0);
 }
 
 /* -- the comparison itself ------------------------------------------------- */
@@ -26,14 +26,13 @@ static void decoder_reads_of_perfs_files_what_perf_reads(void **state) {
 
   (void)state;
   need(__func__);
-  record_files_shell("perf record -q -o @ -e cpu-clock,sched:sched_switch -g "
-                     "-a -- sleep 0.1");
-  perf_check_file_with_losses(&check, record_files_path());
+  record_run_shell("perf record -q -o @ -e cpu-clock,sched:sched_switch -g "
+                   "-a -- sleep 0.1");
+  perf_check_file_with_losses(&check, record_run_path());
   assert_true(check.nr_of_event[1] > 0 && check.nr_named > 0);
-  record_files_shell(
-      "perf record -q -o @ -m 4M -e page-faults -c 1 --call-graph "
-      "dwarf -- ls /");
-  perf_check_file(&check, record_files_path());
+  record_run_shell("perf record -q -o @ -m 4M -e page-faults -c 1 --call-graph "
+                   "dwarf -- ls /");
+  perf_check_file(&check, record_run_path());
   assert_int_equal(check.nr_of_event[0], check.nr_of_type[PERF_RECORD_SAMPLE]);
   assert_int_equal(check.nr_of_event[0], check.nr_named);
   assert_true(check.nr_named > 10);
@@ -50,11 +49,11 @@ static void command_is_read_by_perf(void **state) {
   (void)state;
   need(__func__);
   record("-F 2000 " TARGET_PATH " 40");
-  perf_check_file(&check, record_files_path());
+  perf_check_file(&check, record_run_path());
   assert_true(check.nr_of_event[0] > 0);
   assert_int_equal(check.nr_of_event[0], check.nr_named);
   record("-e page-faults -c 1 --sample-cpu sh -c 'ls / >/dev/null; (:)'");
-  perf_check_file(&check, record_files_path());
+  perf_check_file(&check, record_run_path());
   assert_true(check.nr_of_event[0] > 100);
   assert_int_equal(check.nr_of_event[0], check.nr_named);
 }
@@ -66,40 +65,40 @@ static void machine_is_read_by_perf(void **state) {
   need(__func__);
   record("-a --switch-events --namespaces -F 500 sh -c '" TARGET_PATH
          " 40; ls / >/dev/null'");
-  perf_check_file_with_losses(&check, record_files_path());
+  perf_check_file_with_losses(&check, record_run_path());
   assert_true(check.nr_of_event[0] > 0 && check.nr_named > 0);
   assert_true(check.nr_of_type[PERF_RECORD_SWITCH_CPU_WIDE] > 0);
   assert_true(check.nr_of_type[PERF_RECORD_NAMESPACES] > 0);
   assert_true(check.nr_of_type[PERF_RECORD_MMAP2] > 0);
   record("-C 0 -g -F 500 -e page-faults -e cpu-clock ls /");
-  perf_check_file_with_losses(&check, record_files_path());
+  perf_check_file_with_losses(&check, record_run_path());
   assert_true(check.nr_of_event[1] > 0);
 }
 
-static void end_it(sample_run_t *run) {
-  stat_serve_calls(run->data, 777);
-  stat_serve_end(run->data);
+static void end_it(tool_run_t *run) {
+  call_server_calls(run->data, 777);
+  call_server_end(run->data);
 }
 
 static void process_is_read_by_perf(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
   perf_check_t check;
-  stat_serve_t serve;
+  call_server_t serve;
   char words[128];
 
   (void)state;
   need(__func__);
-  stat_serve_start(&serve, STAT_TARGET);
+  call_server_start(&serve, STAT_TARGET);
   memset(&run, 0, sizeof(run));
   run.interrupt_at = "recording";
-  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = end_it;
   run.data = &serve;
-  snprintf(words, sizeof(words), "-v -e %s,cs -p %s", STAT_SERVE_EVENT,
+  snprintf(words, sizeof(words), "-v -e %s,cs -p %s", CALL_SERVER_EVENT,
            serve.id);
-  record_files_run(&run, RECORD_PATH, words);
-  sample_run_expect_status(&run, 0);
-  perf_check_file(&check, record_files_path());
+  record_run_run(&run, RECORD_PATH, words);
+  tool_run_expect_status(&run, 0);
+  perf_check_file(&check, record_run_path());
   assert_int_equal(check.nr_of_event[0], 777);
   /* Its name is from before: it has not changed since. */
   assert_int_equal(check.nr_named, check.nr_of_type[PERF_RECORD_SAMPLE]);
@@ -111,11 +110,11 @@ static void stacks_are_read_by_perf(void **state) {
   (void)state;
   need(__func__);
   record("-g --max-stack 7 -e page-faults -c 1 " STAT_TARGET " touch 100");
-  perf_check_file(&check, record_files_path());
+  perf_check_file(&check, record_run_path());
   assert_true(check.nr_of_event[0] > 100);
   record("-m 4M --call-graph dwarf,4096 -e page-faults -c 1 " STAT_TARGET
          " touch 100");
-  perf_check_file(&check, record_files_path());
+  perf_check_file(&check, record_run_path());
   assert_true(check.nr_of_event[0] > 100);
 }
 
@@ -124,9 +123,9 @@ static void events_of_several_kinds_are_read_by_perf(void **state) {
 
   (void)state;
   need(__func__);
-  record("-e " STAT_SERVE_EVENT " -e '{page-faults,cpu-clock}' -e cs "
+  record("-e " CALL_SERVER_EVENT " -e '{page-faults,cpu-clock}' -e cs "
          "-e sched:sched_process_exit " STAT_TARGET " children 3 100");
-  perf_check_file(&check, record_files_path());
+  perf_check_file(&check, record_run_path());
   assert_int_equal(check.nr_of_event[0], 300);
   assert_int_equal(check.nr_of_event[4], 4);
 }
@@ -136,9 +135,9 @@ static void group_that_is_read_is_read_by_perf(void **state) {
 
   (void)state;
   need(__func__);
-  record("-e '{" STAT_SERVE_EVENT ",page-faults,cs}:S' " STAT_TARGET
+  record("-e '{" CALL_SERVER_EVENT ",page-faults,cs}:S' " STAT_TARGET
          " calls 50");
-  perf_check_file(&check, record_files_path());
+  perf_check_file(&check, record_run_path());
   assert_int_equal(check.nr_of_event[0], 50);
   /* perf(1) makes a line of each value that has changed. */
   assert_true(check.nr_lines > 50);
@@ -149,21 +148,21 @@ static void losses_are_read_by_perf(void **state) {
 
   (void)state;
   need(__func__);
-  record("-m 4096 -e " STAT_SERVE_EVENT " " STAT_TARGET " threads 2 20000");
-  perf_check_file_with_losses(&check, record_files_path());
+  record("-m 4096 -e " CALL_SERVER_EVENT " " STAT_TARGET " threads 2 20000");
+  perf_check_file_with_losses(&check, record_run_path());
   assert_true(check.nr_of_type[PERF_RECORD_LOST] > 0);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      record_files_test(decoder_reads_of_perfs_files_what_perf_reads),
-      record_files_test(command_is_read_by_perf),
-      record_files_test(machine_is_read_by_perf),
-      record_files_test(process_is_read_by_perf),
-      record_files_test(stacks_are_read_by_perf),
-      record_files_test(events_of_several_kinds_are_read_by_perf),
-      record_files_test(group_that_is_read_is_read_by_perf),
-      record_files_test(losses_are_read_by_perf),
+      record_run_test(decoder_reads_of_perfs_files_what_perf_reads),
+      record_run_test(command_is_read_by_perf),
+      record_run_test(machine_is_read_by_perf),
+      record_run_test(process_is_read_by_perf),
+      record_run_test(stacks_are_read_by_perf),
+      record_run_test(events_of_several_kinds_are_read_by_perf),
+      record_run_test(group_that_is_read_is_read_by_perf),
+      record_run_test(losses_are_read_by_perf),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

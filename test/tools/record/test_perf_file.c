@@ -9,16 +9,16 @@
 
 static void need(const char *test) {
   support_need_cpu_wide(test);
-  support_need_tracepoint(test, STAT_SERVE_EVENT);
+  support_need_tracepoint(test, CALL_SERVER_EVENT);
   perf_dump_need(test);
 }
 
 static void record(const char *words) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   memset(&run, 0, sizeof(run));
-  record_files_run(&run, RECORD_PATH, words);
-  sample_run_expect_status(&run, 0);
+  record_run_run(&run, RECORD_PATH, words);
+  tool_run_expect_status(&run, 0);
 }
 
 /* -- attrs ----------------------------------------------------------------- */
@@ -75,7 +75,7 @@ static void read_first_event(char fields[32][128]) {
   FILE *file;
   size_t i;
 
-  snprintf(words, sizeof(words), "evlist -v -i %s", record_files_path());
+  snprintf(words, sizeof(words), "evlist -v -i %s", record_run_path());
   file = perf_dump_run(words, 0);
   assert_non_null(fgets(line, sizeof(line), file));
   fclose(file);
@@ -105,7 +105,7 @@ static void attrs_are_those_of_perf(void **state) {
   need(__func__);
   for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
     snprintf(words, sizeof(words), "perf record -q -o @ %s", options[i]);
-    record_files_shell(words);
+    record_run_shell(words);
     read_first_event(theirs);
     snprintf(words, sizeof(words), "-q %s", options[i]);
     record(words);
@@ -125,7 +125,7 @@ static size_t count_lines(const char *words) {
   size_t nr = 0;
   FILE *file;
 
-  snprintf(all, sizeof(all), "%s -i %s", words, record_files_path());
+  snprintf(all, sizeof(all), "%s -i %s", words, record_run_path());
   file = perf_dump_run(all, 1);
   while (fgets(line, sizeof(line), file) != NULL)
     nr++;
@@ -133,7 +133,7 @@ static size_t count_lines(const char *words) {
   return nr;
 }
 
-static void read_growing_file(sample_run_t *run) {
+static void read_growing_file(tool_run_t *run) {
   size_t *nr = run->data;
 
   while ((*nr = count_lines("script -F comm,ip,sym")) == 0)
@@ -141,7 +141,7 @@ static void read_growing_file(sample_run_t *run) {
 }
 
 static void file_of_a_killed_recording_is_read_by_perf(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
   size_t nr;
 
   (void)state;
@@ -151,9 +151,9 @@ static void file_of_a_killed_recording_is_read_by_perf(void **state) {
   run.interrupt_with = SIGKILL;
   run.work = read_growing_file;
   run.data = &nr;
-  record_files_run(&run, RECORD_PATH,
-                   "-v -e cpu-clock -F 500 " STAT_TARGET " spin");
-  sample_run_expect_status(&run, 128 + SIGKILL);
+  record_run_run(&run, RECORD_PATH,
+                 "-v -e cpu-clock -F 500 " STAT_TARGET " spin");
+  tool_run_expect_status(&run, 128 + SIGKILL);
   assert_true(count_lines("script -F comm,ip,sym") >= nr);
   assert_true(count_lines("report --stdio") > 10);
   assert_int_equal(count_lines("evlist"), 2);
@@ -162,9 +162,9 @@ static void file_of_a_killed_recording_is_read_by_perf(void **state) {
 static void pipe_is_read_by_perf(void **state) {
   (void)state;
   need(__func__);
-  record_files_shell(RECORD_PATH " -q -o - -e page-faults -c 1 " STAT_TARGET
-                                 " touch 100 | perf script -F comm -G -i - >@");
-  record_files_shell("test $(grep -c stat_target @) -gt 100");
+  record_run_shell(RECORD_PATH " -q -o - -e page-faults -c 1 " STAT_TARGET
+                               " touch 100 | perf script -F comm -G -i - >@");
+  record_run_shell("test $(grep -c stat_target @) -gt 100");
 }
 
 /* -- names ----------------------------------------------------------------- */
@@ -179,7 +179,7 @@ static size_t count_chains(size_t *nr) {
   FILE *file;
 
   *nr = 0;
-  snprintf(words, sizeof(words), "script -F ip,sym -i %s", record_files_path());
+  snprintf(words, sizeof(words), "script -F ip,sym -i %s", record_run_path());
   file = perf_dump_run(words, 0);
   while (fgets(line, sizeof(line), file) != NULL) {
     if (sscanf(line, "%*x %255s", symbol) != 1) {
@@ -201,8 +201,8 @@ static void functions_are_called_by_their_names_as_in_perfs_file(void **state) {
 
   (void)state;
   need(__func__);
-  record_files_shell(
-      "perf record -q -o @ -g -e task-clock:u -F 2000 " TARGET_PATH " 40");
+  record_run_shell("perf record -q -o @ -g -e task-clock:u -F 2000 " TARGET_PATH
+                   " 40");
   right = count_chains(&nr);
   print_message("perf: %zu of %zu chains", right, nr);
   assert_true(nr > 10 && right == nr);
@@ -214,10 +214,10 @@ static void functions_are_called_by_their_names_as_in_perfs_file(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      record_files_test(attrs_are_those_of_perf),
-      record_files_test(file_of_a_killed_recording_is_read_by_perf),
-      record_files_test(pipe_is_read_by_perf),
-      record_files_test(functions_are_called_by_their_names_as_in_perfs_file),
+      record_run_test(attrs_are_those_of_perf),
+      record_run_test(file_of_a_killed_recording_is_read_by_perf),
+      record_run_test(pipe_is_read_by_perf),
+      record_run_test(functions_are_called_by_their_names_as_in_perfs_file),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

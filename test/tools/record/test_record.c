@@ -8,44 +8,44 @@
 #include "call_server.h"
 #include "uvperf.h"
 
-static void expect_told(const sample_run_t *run, unsigned long expected) {
+static void expect_told(const tool_run_t *run, unsigned long expected) {
   unsigned long samples, lost;
 
-  if (!record_files_told(run, &samples, &lost))
+  if (!record_run_told(run, &samples, &lost))
     print_error("%s\n", run->err);
-  assert_true(record_files_told(run, &samples, &lost));
+  assert_true(record_run_told(run, &samples, &lost));
   assert_int_equal(samples, expected);
   assert_int_equal(lost, 0);
 }
 
 static void run_well(const char *words) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   memset(&run, 0, sizeof(run));
-  record_files_run(&run, RECORD_PATH, words);
-  sample_run_expect_status(&run, 0);
+  record_run_run(&run, RECORD_PATH, words);
+  tool_run_expect_status(&run, 0);
 }
 
 /* -- whom ------------------------------------------------------------------ */
 
 static void command_is_recorded_with_its_children_and_threads(void **state) {
-  static sample_run_t run;
-  record_files_count_t count;
+  static tool_run_t run;
+  record_run_count_t count;
 
   (void)state;
-  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
+  support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   memset(&run, 0, sizeof(run));
-  record_files_run(&run, RECORD_PATH,
-                   "-e " STAT_SERVE_EVENT " " STAT_TARGET " children 3 1234");
-  sample_run_expect_status(&run, 0);
+  record_run_run(&run, RECORD_PATH,
+                 "-e " CALL_SERVER_EVENT " " STAT_TARGET " children 3 1234");
+  tool_run_expect_status(&run, 0);
   expect_told(&run, 3702);
-  record_files_count(&count);
+  record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], 3702);
   assert_int_equal(count.nr_other_pids, 2 * 1234);
   assert_true(count.nr_of_type[PERF_RECORD_FORK] >= 3);
   assert_true(count.nr_of_type[PERF_RECORD_EXIT] >= 3);
-  run_well("-e " STAT_SERVE_EVENT " " STAT_TARGET " threads 4 500");
-  record_files_count(&count);
+  run_well("-e " CALL_SERVER_EVENT " " STAT_TARGET " threads 4 500");
+  record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], 2000);
   assert_int_equal(count.nr_other_pids, 0);
 }
@@ -67,91 +67,91 @@ command_has_nothing_mapped_of_the_program_that_forked_it(void **state) {
   (void)state;
   support_need_own_events(__func__);
   run_well("-e cpu-clock:u /bin/true");
-  perf_data_open(&data, record_files_path());
+  perf_data_open(&data, record_run_path());
   assert_true(perf_data_walk(&data, note_own_map, &nr) > 0);
   perf_data_close(&data);
   assert_int_equal(nr, 0);
 }
 
 static void command_without_inherit_is_recorded_alone(void **state) {
-  record_files_count_t count;
+  record_run_count_t count;
 
   (void)state;
-  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
-  run_well("-i -e " STAT_SERVE_EVENT " " STAT_TARGET " children 3 1234");
-  record_files_count(&count);
+  support_need_tracepoint(__func__, CALL_SERVER_EVENT);
+  run_well("-i -e " CALL_SERVER_EVENT " " STAT_TARGET " children 3 1234");
+  record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], 0);
 }
 
-static void call_and_end(sample_run_t *run) {
-  stat_serve_calls(run->data, 777);
-  stat_serve_end(run->data);
+static void call_and_end(tool_run_t *run) {
+  call_server_calls(run->data, 777);
+  call_server_end(run->data);
 }
 
 /* Records a process that makes 777 calls and ends once `at` was told; its end
  * is that of the recording. */
-static void record_served(sample_run_t *run, const char *at,
-                          const char *options, record_files_count_t *count) {
-  stat_serve_t serve;
+static void record_served(tool_run_t *run, const char *at, const char *options,
+                          record_run_count_t *count) {
+  call_server_t serve;
   char words[128];
 
-  stat_serve_start(&serve, STAT_TARGET);
+  call_server_start(&serve, STAT_TARGET);
   memset(run, 0, sizeof(*run));
   run->interrupt_at = at;
-  run->interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run->interrupt_with = TOOL_RUN_NO_SIGNAL;
   run->work = call_and_end;
   run->data = &serve;
-  snprintf(words, sizeof(words), "-e %s %s%s", STAT_SERVE_EVENT, options,
+  snprintf(words, sizeof(words), "-e %s %s%s", CALL_SERVER_EVENT, options,
            serve.id);
-  record_files_run(run, RECORD_PATH, words);
-  sample_run_expect_status(run, 0);
-  record_files_count(count);
+  record_run_run(run, RECORD_PATH, words);
+  tool_run_expect_status(run, 0);
+  record_run_count(count);
   assert_int_equal(count->nr_of_event[0], 777);
   assert_int_equal(count->first_pid, serve.pid);
 }
 
 static void process_is_recorded_until_it_is_gone(void **state) {
-  static sample_run_t run;
-  record_files_count_t count;
+  static tool_run_t run;
+  record_run_count_t count;
 
   (void)state;
-  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
+  support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   record_served(&run, "recording", "-v -p ", &count);
   expect_told(&run, 777);
 }
 
 static void thread_is_recorded_until_it_is_gone(void **state) {
-  static sample_run_t run;
-  record_files_count_t count;
+  static tool_run_t run;
+  record_run_count_t count;
 
   (void)state;
-  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
+  support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   record_served(&run, "recording", "-v -t ", &count);
 }
 
 /* The others are recorded all the same. */
 static void process_that_is_not_there_is_told(void **state) {
-  static sample_run_t run;
-  record_files_count_t count;
+  static tool_run_t run;
+  record_run_count_t count;
 
   (void)state;
-  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
+  support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   record_served(&run, "2147483647", "-p 2147483647,", &count);
 }
 
 static void machine_is_recorded_while_a_command_runs(void **state) {
-  record_files_count_t count;
+  record_run_count_t count;
 
   (void)state;
   support_need_cpu_wide(__func__);
-  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
-  run_well("-a -e " STAT_SERVE_EVENT " " STAT_TARGET " children 2 100");
-  record_files_count(&count);
+  support_need_tracepoint(__func__, CALL_SERVER_EVENT);
+  run_well("-a -e " CALL_SERVER_EVENT " " STAT_TARGET " children 2 100");
+  record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], 200);
   /* What ran already is in it too. */
   assert_true(count.nr_of_type[PERF_RECORD_COMM] > 3);
   run_well("-C 0 -e cpu-clock -c 1000000 " STAT_TARGET " children 9 9999");
-  record_files_count(&count);
+  record_run_count(&count);
   assert_true(count.nr_of_cpu[0] > 0);
   assert_int_equal(count.nr_of_cpu[1], 0);
 }
@@ -159,59 +159,59 @@ static void machine_is_recorded_while_a_command_runs(void **state) {
 /* -- what ------------------------------------------------------------------ */
 
 static void several_events_are_told_from_each_other(void **state) {
-  record_files_count_t count;
+  record_run_count_t count;
 
   (void)state;
-  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
-  run_well("-e " STAT_SERVE_EVENT " -e page-faults/period=1/ " STAT_TARGET
+  support_need_tracepoint(__func__, CALL_SERVER_EVENT);
+  run_well("-e " CALL_SERVER_EVENT " -e page-faults/period=1/ " STAT_TARGET
            " calls 321");
-  record_files_count(&count);
+  record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], 321);
   assert_true(count.nr_of_event[1] > 20);
   assert_int_equal(count.nr_inversions, 0);
 }
 
 static void group_that_is_read_has_the_counts_of_all(void **state) {
-  record_files_count_t count;
+  record_run_count_t count;
 
   (void)state;
-  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
-  run_well("-e '{" STAT_SERVE_EVENT ",page-faults,cs}:S' " STAT_TARGET
+  support_need_tracepoint(__func__, CALL_SERVER_EVENT);
+  run_well("-e '{" CALL_SERVER_EVENT ",page-faults,cs}:S' " STAT_TARGET
            " calls 50");
-  record_files_count(&count);
+  record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], 50);
   assert_int_equal(count.nr_of_event[1], 0);
   assert_int_equal(count.nr_values, 150);
 }
 
 static void filter_lets_through_what_fits(void **state) {
-  record_files_count_t count;
+  record_run_count_t count;
 
   (void)state;
-  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
-  run_well("-e page-faults -e " STAT_SERVE_EVENT
+  support_need_tracepoint(__func__, CALL_SERVER_EVENT);
+  run_well("-e page-faults -e " CALL_SERVER_EVENT
            " --filter 'policy == 1' " STAT_TARGET " calls 99");
-  record_files_count(&count);
+  record_run_count(&count);
   assert_int_equal(count.nr_of_event[1], 0);
-  run_well("-e page-faults -e " STAT_SERVE_EVENT
+  run_well("-e page-faults -e " CALL_SERVER_EVENT
            " --filter 'policy == 0' " STAT_TARGET " calls 99");
-  record_files_count(&count);
+  record_run_count(&count);
   assert_int_equal(count.nr_of_event[1], 99);
 }
 
 static void stacks_are_frames_or_registers_and_bytes(void **state) {
-  record_files_count_t count;
+  record_run_count_t count;
   size_t nr;
 
   (void)state;
   support_need_kernel_side(__func__);
   run_well("-g -e page-faults -c 1 " STAT_TARGET " touch 10");
-  record_files_count(&count);
+  record_run_count(&count);
   assert_true(count.nr_frames > 3 * count.nr_of_event[0]);
   assert_int_equal(count.nr_regs, 0);
   run_well("--call-graph dwarf,1024 -e page-faults -c 1 " STAT_TARGET
            " touch 10");
-  record_files_count(&count);
+  record_run_count(&count);
   nr = count.nr_of_event[0];
   assert_true(nr > 10);
   assert_true(count.nr_regs > 8 * nr);
@@ -219,15 +219,15 @@ static void stacks_are_frames_or_registers_and_bytes(void **state) {
 }
 
 static void switches_are_recorded_when_asked_for(void **state) {
-  record_files_count_t count;
+  record_run_count_t count;
 
   (void)state;
   support_need_own_events(__func__);
   run_well("-e page-faults " STAT_TARGET " children 2 1");
-  record_files_count(&count);
+  record_run_count(&count);
   assert_int_equal(count.nr_of_type[PERF_RECORD_SWITCH], 0);
   run_well("--switch-events -e page-faults " STAT_TARGET " children 2 1");
-  record_files_count(&count);
+  record_run_count(&count);
   assert_true(count.nr_of_type[PERF_RECORD_SWITCH] > 2);
 }
 
@@ -235,86 +235,86 @@ static void switches_are_recorded_when_asked_for(void **state) {
 
 /* Each hit is in the file or counted as lost, by the kernel's own count. */
 static void hits_that_find_no_room_are_counted(void **state) {
-  static sample_run_t run;
-  record_files_count_t count;
+  static tool_run_t run;
+  record_run_count_t count;
   unsigned long samples, lost;
 
   (void)state;
-  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
+  support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   if (uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, 1 << 4) != 1)
     support_skip(__func__, "Linux 6.0, for PERF_FORMAT_LOST");
   memset(&run, 0, sizeof(run));
-  record_files_run(&run, RECORD_PATH,
-                   "-m 4096 -e " STAT_SERVE_EVENT " " STAT_TARGET
-                   " threads 2 100000");
-  sample_run_expect_status(&run, 0);
-  assert_true(record_files_told(&run, &samples, &lost));
+  record_run_run(&run, RECORD_PATH,
+                 "-m 4096 -e " CALL_SERVER_EVENT " " STAT_TARGET
+                 " threads 2 100000");
+  tool_run_expect_status(&run, 0);
+  assert_true(record_run_told(&run, &samples, &lost));
   print_message("%lu samples, %lu lost\n", samples, lost);
   assert_true(lost > 0);
-  record_files_count(&count);
+  record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], samples);
   /* Other records were lost too, FORK for one. */
   assert_true(samples + count.lost >= 200000);
   assert_int_equal(count.lost, lost);
   assert_true(count.nr_of_type[PERF_RECORD_LOST] > 0);
-  sample_run_expect_text(run.err, "a larger -m");
+  tool_run_expect_text(run.err, "a larger -m");
 }
 
 /* -- what is told ---------------------------------------------------------- */
 
 static void command_keeps_its_streams_and_its_status(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   (void)state;
   support_need_own_events(__func__);
   memset(&run, 0, sizeof(run));
-  record_files_run(&run, RECORD_PATH,
-                   "-q -e page-faults -- sh -c 'cat; echo err >&2; exit 7' "
-                   "<<END\nwords\nEND");
-  sample_run_expect_status(&run, 7);
+  record_run_run(&run, RECORD_PATH,
+                 "-q -e page-faults -- sh -c 'cat; echo err >&2; exit 7' "
+                 "<<END\nwords\nEND");
+  tool_run_expect_status(&run, 7);
   assert_string_equal(run.out, "words\n");
   assert_string_equal(run.err, "err\n");
   memset(&run, 0, sizeof(run));
-  record_files_run(&run, RECORD_PATH, "-e page-faults sh -c 'kill -9 $$'");
-  sample_run_expect_status(&run, 128 + 9);
-  sample_run_expect_text(run.err, "ended by signal 9");
+  record_run_run(&run, RECORD_PATH, "-e page-faults sh -c 'kill -9 $$'");
+  tool_run_expect_status(&run, 128 + 9);
+  tool_run_expect_text(run.err, "ended by signal 9");
 }
 
 static void cycles_that_are_not_there_become_a_clock(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
   perf_data_t data;
 
   (void)state;
   support_need_kernel_side(__func__);
   memset(&run, 0, sizeof(run));
-  record_files_run(&run, RECORD_PATH, STAT_TARGET " calls 1");
-  sample_run_expect_status(&run, 0);
+  record_run_run(&run, RECORD_PATH, STAT_TARGET " calls 1");
+  tool_run_expect_status(&run, 0);
   if (strstr(run.err, "no PMU here") == NULL)
     support_skip(__func__, "a machine without a hardware PMU");
-  sample_run_expect_text(run.err, "cycles:P: no PMU here can do it: "
-                                  "task-clock instead");
-  perf_data_open(&data, record_files_path());
+  tool_run_expect_text(run.err, "cycles:P: no PMU here can do it: "
+                                "task-clock instead");
+  perf_data_open(&data, record_run_path());
   assert_string_equal(data.names[0], "task-clock");
   perf_data_close(&data);
 }
 
 /* Without a shell in between, which may not reach record below /root. */
 static void unprivileged_user_records_the_user_side(void **state) {
-  static sample_run_t run = {.args = {RECORD_PATH, "-o", NULL, "-g", "-e",
-                                      "page-faults", "-c", "1", "ls", "/"},
-                             .as_nobody = 1};
-  record_files_count_t count;
+  static tool_run_t run = {.args = {RECORD_PATH, "-o", NULL, "-g", "-e",
+                                    "page-faults", "-c", "1", "ls", "/"},
+                           .as_nobody = 1};
+  record_run_count_t count;
 
   (void)state;
-  if (sample_run_paranoid() != 2)
+  if (tool_run_paranoid() != 2)
     support_skip(__func__, "kernel.perf_event_paranoid 2");
-  run.args[2] = record_files_path();
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(
+  run.args[2] = record_run_path();
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(
       run.err,
       "page-faults: the kernel side is not allowed: page-faults:u instead");
-  record_files_count(&count);
+  record_run_count(&count);
   assert_true(count.nr_user > 10);
   assert_int_equal(count.nr_kernel, 0);
   assert_true(count.nr_of_type[PERF_RECORD_MMAP2] > 3);
@@ -331,7 +331,7 @@ static void use_terminal(void) {
 
 /* What it prints is so little that the terminal holds it until the end. */
 static void progress_is_told_on_a_terminal(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
   char text[2048] = "";
 
   (void)state;
@@ -342,27 +342,27 @@ static void progress_is_told_on_a_terminal(void **state) {
   assert_int_equal(grantpt(terminal) | unlockpt(terminal), 0);
   memset(&run, 0, sizeof(run));
   run.prepare = use_terminal;
-  record_files_run(&run, RECORD_PATH,
-                   "--duration 1.5 -e cpu-clock:u -F 100 " STAT_TARGET " spin");
-  sample_run_expect_status(&run, 0);
-  while (sample_run_append(terminal, text, sizeof(text)))
+  record_run_run(&run, RECORD_PATH,
+                 "--duration 1.5 -e cpu-clock:u -F 100 " STAT_TARGET " spin");
+  tool_run_expect_status(&run, 0);
+  while (tool_run_append(terminal, text, sizeof(text)))
     continue;
   close(terminal);
-  sample_run_expect_text(text, "\r0.");
-  sample_run_expect_text(text, " records, ");
-  sample_run_expect_text(text, " 0 lost, 0/s");
-  sample_run_expect_text(text, "\n[ uvperf-record: wrote ");
+  tool_run_expect_text(text, "\r0.");
+  tool_run_expect_text(text, " records, ");
+  tool_run_expect_text(text, " 0 lost, 0/s");
+  tool_run_expect_text(text, "\n[ uvperf-record: wrote ");
 }
 
 static void progress_is_not_told_elsewhere(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   (void)state;
   support_need_own_events(__func__);
   memset(&run, 0, sizeof(run));
-  record_files_run(&run, RECORD_PATH,
-                   "--duration 1.5 -e cpu-clock:u -F 100 " STAT_TARGET " spin");
-  sample_run_expect_status(&run, 0);
+  record_run_run(&run, RECORD_PATH,
+                 "--duration 1.5 -e cpu-clock:u -F 100 " STAT_TARGET " spin");
+  tool_run_expect_status(&run, 0);
   assert_null(strchr(run.err, '\r'));
 }
 
@@ -371,34 +371,33 @@ static void old_file_is_kept_under_another_name(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  snprintf(old, sizeof(old), "%s.old", record_files_path());
-  record_files_shell("echo old >@");
+  snprintf(old, sizeof(old), "%s.old", record_run_path());
+  record_run_shell("echo old >@");
   run_well("-e page-faults true");
-  record_files_shell("grep -q old @.old");
+  record_run_shell("grep -q old @.old");
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      record_files_test(command_is_recorded_with_its_children_and_threads),
-      record_files_test(
-          command_has_nothing_mapped_of_the_program_that_forked_it),
-      record_files_test(command_without_inherit_is_recorded_alone),
-      record_files_test(process_is_recorded_until_it_is_gone),
-      record_files_test(process_that_is_not_there_is_told),
-      record_files_test(thread_is_recorded_until_it_is_gone),
-      record_files_test(machine_is_recorded_while_a_command_runs),
-      record_files_test(several_events_are_told_from_each_other),
-      record_files_test(group_that_is_read_has_the_counts_of_all),
-      record_files_test(filter_lets_through_what_fits),
-      record_files_test(stacks_are_frames_or_registers_and_bytes),
-      record_files_test(switches_are_recorded_when_asked_for),
-      record_files_test(hits_that_find_no_room_are_counted),
-      record_files_test(command_keeps_its_streams_and_its_status),
-      record_files_test(cycles_that_are_not_there_become_a_clock),
-      record_files_test(unprivileged_user_records_the_user_side),
-      record_files_test(progress_is_told_on_a_terminal),
-      record_files_test(progress_is_not_told_elsewhere),
-      record_files_test(old_file_is_kept_under_another_name),
+      record_run_test(command_is_recorded_with_its_children_and_threads),
+      record_run_test(command_has_nothing_mapped_of_the_program_that_forked_it),
+      record_run_test(command_without_inherit_is_recorded_alone),
+      record_run_test(process_is_recorded_until_it_is_gone),
+      record_run_test(process_that_is_not_there_is_told),
+      record_run_test(thread_is_recorded_until_it_is_gone),
+      record_run_test(machine_is_recorded_while_a_command_runs),
+      record_run_test(several_events_are_told_from_each_other),
+      record_run_test(group_that_is_read_has_the_counts_of_all),
+      record_run_test(filter_lets_through_what_fits),
+      record_run_test(stacks_are_frames_or_registers_and_bytes),
+      record_run_test(switches_are_recorded_when_asked_for),
+      record_run_test(hits_that_find_no_room_are_counted),
+      record_run_test(command_keeps_its_streams_and_its_status),
+      record_run_test(cycles_that_are_not_there_become_a_clock),
+      record_run_test(unprivileged_user_records_the_user_side),
+      record_run_test(progress_is_told_on_a_terminal),
+      record_run_test(progress_is_not_told_elsewhere),
+      record_run_test(old_file_is_kept_under_another_name),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 #include "tool_usage.h"
 
 static void bad_options_exit_2_with_a_message(void **state) {
-  static const sample_usage_t cases[] = {
+  static const tool_usage_t cases[] = {
       {{"-p", "self"}, "-p wants ids such as 17 or 17,18, not 'self'"},
       {{"-p", "17,"}, "-p wants ids such as 17 or 17,18, not '17,'"},
       {{"-t", "0"}, "-t wants"},
@@ -39,16 +39,16 @@ static void bad_options_exit_2_with_a_message(void **state) {
   };
 
   (void)state;
-  sample_usage_refused(RECORD_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+  tool_usage_refused(RECORD_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 static void help_goes_to_stdout_and_fits_into_a_terminal(void **state) {
-  sample_run_t run = {.args = {RECORD_PATH, "-h"}};
+  tool_run_t run = {.args = {RECORD_PATH, "-h"}};
   const char *line;
 
   (void)state;
-  sample_usage_help(RECORD_PATH, "Usage: uvperf-record");
-  sample_run(&run);
+  tool_usage_help(RECORD_PATH, "Usage: uvperf-record");
+  tool_run(&run);
   for (line = run.out; *line != '\0'; line += strcspn(line, "\n") + 1)
     assert_true(strcspn(line, "\n") < 80);
 }
@@ -61,13 +61,13 @@ static void every_option_is_in_the_help(void **state) {
       "-m SIZE",       "-o FILE",      "-q ",       "-v ",
       "--max-stack N", "--sample-cpu", "--switch-", "--namespaces",
       "--all-cgroups", "--help",       "command..."};
-  sample_run_t run = {.args = {RECORD_PATH, "--help"}};
+  tool_run_t run = {.args = {RECORD_PATH, "--help"}};
   size_t i;
 
   (void)state;
-  sample_run(&run);
+  tool_run(&run);
   for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-    sample_run_expect_text(run.out, options[i]);
+    tool_run_expect_text(run.out, options[i]);
 }
 
 /* -- what leaves an old file alone ----------------------------------------- */
@@ -104,70 +104,70 @@ static void expect_old_file(void) {
 }
 
 static void event_that_is_not_there_is_told_and_pointed_at(void **state) {
-  sample_run_t run = {.args = {RECORD_PATH, "-o", path, "-e", "cs", "-e",
-                               "page-fault", "true"}};
+  tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-e", "cs", "-e",
+                             "page-fault", "true"}};
 
   (void)state;
-  sample_run_ends(&run, 2, "record:   cs,page-fault\n");
-  sample_run_expect_text(run.err, "record:      ^\n");
+  tool_run_ends(&run, 2, "record:   cs,page-fault\n");
+  tool_run_expect_text(run.err, "record:      ^\n");
   expect_old_file();
 }
 
 static void process_that_is_not_there_is_told(void **state) {
-  sample_run_t run = {.args = {RECORD_PATH, "-o", path, "-p", "2147483647"}};
+  tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-p", "2147483647"}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run_ends(&run, 1, "2147483647");
+  tool_run_ends(&run, 1, "2147483647");
   expect_old_file();
 }
 
 static void event_that_opens_nowhere_is_told(void **state) {
-  sample_run_t run = {.args = {RECORD_PATH, "-o", path, "-e",
-                               "cpu-clock,{L1-dcache-loads,cs}", "true"}};
+  tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-e",
+                             "cpu-clock,{L1-dcache-loads,cs}", "true"}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
+  tool_run(&run);
   if (run.status == 0)
     support_skip(__func__, "a machine without a hardware PMU");
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "L1-dcache-loads: ");
+  tool_run_expect_status(&run, 1);
+  tool_run_expect_text(run.err, "L1-dcache-loads: ");
   expect_old_file();
 }
 
 static void filter_of_what_has_no_fields_is_told(void **state) {
-  sample_run_t run = {.args = {RECORD_PATH, "-o", path, "-e", "cpu-clock",
-                               "--filter", "x == 1", "true"}};
+  tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-e", "cpu-clock",
+                             "--filter", "x == 1", "true"}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run_ends(&run, 1, "--filter 'x == 1': ");
+  tool_run_ends(&run, 1, "--filter 'x == 1': ");
   expect_old_file();
 }
 
 static void missing_command_is_told_with_status_127(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {RECORD_PATH, "-o", "/dev/null", "/nonexistent/command"}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run_ends(&run, 127, "/nonexistent/command");
+  tool_run_ends(&run, 127, "/nonexistent/command");
   assert_null(strstr(run.err, "wrote"));
 }
 
 static void unprivileged_user_without_target_learns_what_works(void **state) {
   (void)state;
-  sample_usage_unprivileged(RECORD_PATH, "record -- command", __func__);
+  tool_usage_unprivileged(RECORD_PATH, "record -- command", __func__);
 }
 
 static void file_that_cannot_be_made_is_told(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {RECORD_PATH, "-o", "/nonexistent/file", "--", "echo", "ran"}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run_ends(&run, 1, "/nonexistent/file: ");
+  tool_run_ends(&run, 1, "/nonexistent/file: ");
   assert_string_equal(run.out, "");
 }
 

@@ -12,21 +12,21 @@
 
 static void need_calls(const char *test) {
   support_need_cpu_wide(test);
-  support_need_tracepoint(test, STAT_SERVE_EVENT);
+  support_need_tracepoint(test, CALL_SERVER_EVENT);
 }
 
 /* -- forms ----------------------------------------------------------------- */
 
 static void fields_have_the_separator_that_is_asked_for(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-x", "\\t", "-e",
-                               "task-clock," STAT_SERVE_EVENT, "--",
-                               TARGET_PATH, "calls", "77"}};
+  tool_run_t run = {.args = {STAT_PATH, "-x", "\\t", "-e",
+                             "task-clock," CALL_SERVER_EVENT, "--", TARGET_PATH,
+                             "calls", "77"}};
   stat_fields_t line;
 
   (void)state;
   need_calls(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_true(stat_fields_line(run.err, '\t', 7, 0, &line));
   assert_string_equal(line.field[1], "msec");
   assert_string_equal(line.field[2], "task-clock");
@@ -35,7 +35,7 @@ static void fields_have_the_separator_that_is_asked_for(void **state) {
   assert_true(stat_fields_line(run.err, '\t', 7, 1, &line));
   assert_string_equal(line.field[0], "77");
   assert_string_equal(line.field[1], "");
-  assert_string_equal(line.field[2], STAT_SERVE_EVENT);
+  assert_string_equal(line.field[2], CALL_SERVER_EVENT);
   assert_non_null(strstr(line.field[6], "/sec"));
   assert_false(stat_fields_line(run.err, '\t', 1, 2, &line));
 }
@@ -58,39 +58,38 @@ static void expect_json(const char *text, size_t least) {
 }
 
 static void json_is_an_object_a_line(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "--json", "-e",
-                               "task-clock/name=a \"\\\xff\033b/,cycles,"
-                               "page-faults," STAT_SERVE_EVENT,
-                               "--", TARGET_PATH, "calls", "88"}};
+  tool_run_t run = {.args = {STAT_PATH, "--json", "-e",
+                             "task-clock/name=a \"\\\xff\033b/,cycles,"
+                             "page-faults," CALL_SERVER_EVENT,
+                             "--", TARGET_PATH, "calls", "88"}};
 
   (void)state;
   need_calls(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   expect_json(run.err, 4);
-  sample_run_expect_text(run.err, "\"counter-value\":\"88.000000\"");
-  sample_run_expect_text(run.err, "\"event\":\"" STAT_SERVE_EVENT "\"");
+  tool_run_expect_text(run.err, "\"counter-value\":\"88.000000\"");
+  tool_run_expect_text(run.err, "\"event\":\"" CALL_SERVER_EVENT "\"");
 }
 
 static void json_of_intervals_and_cpus_is_valid(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-j", "-a", "--per-cpu", "-I", "5",
-                               "--interval-count", "2"}};
+  tool_run_t run = {.args = {STAT_PATH, "-j", "-a", "--per-cpu", "-I", "5",
+                             "--interval-count", "2"}};
 
   (void)state;
   support_need_cpu_wide(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   expect_json(run.err, 16);
-  sample_run_expect_text(run.err, "{\"interval\":0.0");
-  sample_run_expect_text(run.err, "\"cpu\":\"0\"");
+  tool_run_expect_text(run.err, "{\"interval\":0.0");
+  tool_run_expect_text(run.err, "\"cpu\":\"0\"");
 }
 
 /* The command's stderr is its own then. */
 static void file_receives_the_table_and_nothing_else(void **state) {
   char path[] = "/tmp/uvperf-stat-XXXXXX", text[4096] = "";
-  sample_run_t run = {.args = {STAT_PATH, "-o", path, "-e",
-                               "page-faults,cycles", "sh", "-c",
-                               "echo mine >&2"}};
+  tool_run_t run = {.args = {STAT_PATH, "-o", path, "-e", "page-faults,cycles",
+                             "sh", "-c", "echo mine >&2"}};
   int fd;
 
   (void)state;
@@ -98,30 +97,29 @@ static void file_receives_the_table_and_nothing_else(void **state) {
   fd = mkstemp(path);
   assert_true(fd >= 0);
   assert_int_equal(write(fd, "what was there before", 21), 21);
-  sample_run(&run);
+  tool_run(&run);
   assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-  while (sample_run_append(fd, text, sizeof(text)))
+  while (tool_run_append(fd, text, sizeof(text)))
     continue;
   close(fd);
   unlink(path);
-  sample_run_expect_status(&run, 0);
+  tool_run_expect_status(&run, 0);
   assert_string_equal(run.err, "mine\n");
   assert_null(strstr(text, "there before"));
-  sample_run_expect_text(text, "page-faults");
-  sample_run_expect_text(text, "seconds time elapsed");
+  tool_run_expect_text(text, "page-faults");
+  tool_run_expect_text(text, "seconds time elapsed");
 }
 
 /* A name could otherwise change the terminal's title, for example. */
 static void control_characters_are_not_printed(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-v", "-e",
-                               "task-clock/name=a\033]b/", "sh", "-c",
-                               "exit 0 # \033]0;c\a"}};
+  tool_run_t run = {.args = {STAT_PATH, "-v", "-e", "task-clock/name=a\033]b/",
+                             "sh", "-c", "exit 0 # \033]0;c\a"}};
 
   (void)state;
   support_need_kernel_side(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, "a?]b");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "a?]b");
   assert_null(strchr(run.err, '\033'));
 }
 
@@ -129,18 +127,18 @@ static void control_characters_are_not_printed(void **state) {
 
 /* Nothing is lost between two of them, nor at the end. */
 static void intervals_add_up_to_what_the_command_did(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-I", "1", "-x,", "-e",
-                               STAT_SERVE_EVENT, "--", TARGET_PATH, "children",
-                               "20", "5000"}};
+  tool_run_t run = {.args = {STAT_PATH, "-I", "1", "-x,", "-e",
+                             CALL_SERVER_EVENT, "--", TARGET_PATH, "children",
+                             "20", "5000"}};
   stat_fields_t line;
   double at = 0, before = 0;
   size_t i;
 
   (void)state;
   need_calls(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  assert_int_equal(stat_fields_sum(run.err, STAT_SERVE_EVENT, 1), 100000);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  assert_int_equal(stat_fields_sum(run.err, CALL_SERVER_EVENT, 1), 100000);
   for (i = 0; stat_fields_line(run.err, ',', 8, i, &line); i++) {
     at = strtod(line.field[0], NULL);
     assert_true(at > before);
@@ -150,68 +148,68 @@ static void intervals_add_up_to_what_the_command_did(void **state) {
 }
 
 static void command_shorter_than_an_interval_has_one(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-I", "100000", "-x,", "-e",
-                               STAT_SERVE_EVENT, "--", TARGET_PATH, "calls",
-                               "31"}};
+  tool_run_t run = {.args = {STAT_PATH, "-I", "100000", "-x,", "-e",
+                             CALL_SERVER_EVENT, "--", TARGET_PATH, "calls",
+                             "31"}};
   stat_fields_t line;
 
   (void)state;
   need_calls(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_true(stat_fields_line(run.err, ',', 8, 0, &line));
   assert_string_equal(line.field[1], "31");
   assert_false(stat_fields_line(run.err, ',', 8, 1, &line));
 }
 
-static void serve_then_end(sample_run_t *run) {
-  stat_serve_t *serve = run->data;
+static void serve_then_end(tool_run_t *run) {
+  call_server_t *serve = run->data;
 
-  stat_serve_calls(serve, 1000);
-  stat_serve_calls(serve, 300);
-  stat_serve_end(serve);
+  call_server_calls(serve, 1000);
+  call_server_calls(serve, 300);
+  call_server_end(serve);
 }
 
 static void intervals_of_a_process_end_with_it(void **state) {
-  stat_serve_t serve;
-  sample_run_t run = {.args = {STAT_PATH, "-v", "-I", "2", "-x,", "-e",
-                               STAT_SERVE_EVENT, "-p", serve.id}};
+  call_server_t serve;
+  tool_run_t run = {.args = {STAT_PATH, "-v", "-I", "2", "-x,", "-e",
+                             CALL_SERVER_EVENT, "-p", serve.id}};
 
   (void)state;
   need_calls(__func__);
-  stat_serve_start(&serve, TARGET_PATH);
+  call_server_start(&serve, TARGET_PATH);
   run.interrupt_at = "counting";
-  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = serve_then_end;
   run.data = &serve;
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  assert_int_equal(stat_fields_sum(run.err, STAT_SERVE_EVENT, 1), 1300);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  assert_int_equal(stat_fields_sum(run.err, CALL_SERVER_EVENT, 1), 1300);
 }
 
 static void intervals_end_after_their_number(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-I", "3", "--interval-count", "4",
-                               "-x,", "-e", "task-clock", "--", TARGET_PATH,
-                               "spin"}};
+  tool_run_t run = {.args = {STAT_PATH, "-I", "3", "--interval-count", "4",
+                             "-x,", "-e", "task-clock", "--", TARGET_PATH,
+                             "spin"}};
   stat_fields_t line;
 
   (void)state;
   support_need_kernel_side(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_true(stat_fields_line(run.err, ',', 8, 3, &line));
   assert_false(stat_fields_line(run.err, ',', 8, 4, &line));
 }
 
 static void intervals_have_a_heading_and_times(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-I", "2", "--interval-count", "30",
-                               "-a", "-e", "cpu-clock"}};
+  tool_run_t run = {.args = {STAT_PATH, "-I", "2", "--interval-count", "30",
+                             "-a", "-e", "cpu-clock"}};
   const char *heading = "#           time             counts unit events\n";
 
   (void)state;
   support_need_cpu_wide(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_int_equal(strncmp(run.err, heading, strlen(heading)), 0);
   /* Once more after 25. */
   assert_non_null(strstr(run.err + 1, heading));
@@ -220,15 +218,15 @@ static void intervals_have_a_heading_and_times(void **state) {
 
 /* Ctrl-C: the interval that has begun is told too. */
 static void interrupted_intervals_end_with_a_shorter_one(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-v", "-I", "100000", "-x,", "-a",
-                               "-e", "cpu-clock"}};
+  tool_run_t run = {.args = {STAT_PATH, "-v", "-I", "100000", "-x,", "-a", "-e",
+                             "cpu-clock"}};
   stat_fields_t line;
 
   (void)state;
   support_need_cpu_wide(__func__);
   run.interrupt_at = "counting";
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_true(stat_fields_line(run.err, ',', 8, 0, &line));
   assert_false(stat_fields_line(run.err, ',', 8, 1, &line));
 }
@@ -237,29 +235,29 @@ static void interrupted_intervals_end_with_a_shorter_one(void **state) {
 
 /* The run returns when stat is gone: it has our pipe. */
 static void reader_that_goes_ends_the_intervals(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "\"$0\" -I 5 -a -e cpu-clock 2>&1 >/dev/null | "
-                               "head -n 2",
-                               STAT_PATH}};
+  tool_run_t run = {.args = {"/bin/sh", "-c",
+                             "\"$0\" -I 5 -a -e cpu-clock 2>&1 >/dev/null | "
+                             "head -n 2",
+                             STAT_PATH}};
 
   (void)state;
   support_need_cpu_wide(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, "cpu-clock");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "cpu-clock");
 }
 
 static void reader_that_goes_ends_the_runs(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "\"$0\" -r 0 -x, -e task-clock true 2>&1 "
-                               ">/dev/null | head -n 2",
-                               STAT_PATH}};
+  tool_run_t run = {.args = {"/bin/sh", "-c",
+                             "\"$0\" -r 0 -x, -e task-clock true 2>&1 "
+                             ">/dev/null | head -n 2",
+                             STAT_PATH}};
 
   (void)state;
   support_need_kernel_side(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, "task-clock");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "task-clock");
 }
 
 int main(void) {

@@ -17,10 +17,10 @@
 
 /* Looked for in PATH, and by a shell, as each distribution has it elsewhere. */
 static int perf_works(void) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {"/bin/sh", "-c", "perf stat -x, -e task-clock true"}};
 
-  sample_run(&run);
+  tool_run(&run);
   return run.status == 0 && strstr(run.err, "task-clock") != NULL;
 }
 
@@ -32,15 +32,15 @@ static void need_perf(const char *test) {
 
 /* A container may forbid personality(2). */
 static void need_setarch(const char *test) {
-  sample_run_t run = {.args = {"/bin/sh", "-c", "setarch -R true"}};
+  tool_run_t run = {.args = {"/bin/sh", "-c", "setarch -R true"}};
 
-  sample_run(&run);
+  tool_run(&run);
   if (run.status != 0)
     support_skip(test, "setarch(8)");
 }
 
 /* The same arguments for both, as words of a shell. */
-static void run_perf(sample_run_t *run, const char *before, const char *args) {
+static void run_perf(tool_run_t *run, const char *before, const char *args) {
   static char line[512];
 
   snprintf(line, sizeof(line), "exec %s perf stat %s", before, args);
@@ -48,11 +48,11 @@ static void run_perf(sample_run_t *run, const char *before, const char *args) {
   run->args[0] = "/bin/sh";
   run->args[1] = "-c";
   run->args[2] = line;
-  sample_run(run);
-  sample_run_expect_status(run, 0);
+  tool_run(run);
+  tool_run_expect_status(run, 0);
 }
 
-static void run_stat(sample_run_t *run, const char *before, const char *args) {
+static void run_stat(tool_run_t *run, const char *before, const char *args) {
   static char line[512];
 
   snprintf(line, sizeof(line), "exec %s %s %s", before, STAT_PATH, args);
@@ -60,24 +60,24 @@ static void run_stat(sample_run_t *run, const char *before, const char *args) {
   run->args[0] = "/bin/sh";
   run->args[1] = "-c";
   run->args[2] = line;
-  sample_run(run);
-  sample_run_expect_status(run, 0);
+  tool_run(run);
+  tool_run_expect_status(run, 0);
 }
 
 static void tracepoint_is_counted_as_by_perf(void **state) {
   static const char args[] =
-      "-x, -e " STAT_SERVE_EVENT " " TARGET_PATH " children 3 1234";
-  sample_run_t perf, stat;
+      "-x, -e " CALL_SERVER_EVENT " " TARGET_PATH " children 3 1234";
+  tool_run_t perf, stat;
   uint64_t value;
 
   (void)state;
   need_perf(__func__);
-  support_need_tracepoint(__func__, STAT_SERVE_EVENT);
+  support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   run_perf(&perf, "", args);
   run_stat(&stat, "", args);
-  value = stat_fields_value(perf.err, STAT_SERVE_EVENT);
+  value = stat_fields_value(perf.err, CALL_SERVER_EVENT);
   assert_int_equal(value, 3702);
-  assert_int_equal(stat_fields_value(stat.err, STAT_SERVE_EVENT), value);
+  assert_int_equal(stat_fields_value(stat.err, CALL_SERVER_EVENT), value);
 }
 
 /* What differs from run to run, if anything does, is the same for both: at
@@ -85,7 +85,7 @@ static void tracepoint_is_counted_as_by_perf(void **state) {
 static void page_faults_are_counted_as_by_perf(void **state) {
   static const char args[] = "-x, -e minor-faults " TARGET_PATH " touch 321";
   uint64_t least = UINT64_MAX, most = 0, value, ours[RUNS];
-  sample_run_t run;
+  tool_run_t run;
   size_t i;
 
   (void)state;
@@ -111,17 +111,17 @@ static void page_faults_are_counted_as_by_perf(void **state) {
 /* One process of which perf stat and stat count the same while: from before it
  * begins, as perf stat counts it while stat runs and stat tells when it does,
  * until it is gone. */
-static void answer_and_end(sample_run_t *run) {
+static void answer_and_end(tool_run_t *run) {
   unsigned i;
 
   for (i = 0; i < ANSWERS; i++)
-    stat_serve_calls(run->data, 1000);
-  stat_serve_end(run->data);
+    call_server_calls(run->data, 1000);
+  call_server_end(run->data);
 }
 
 /* So that it is not switched between the beginning of the one and that of the
  * other. */
-static void wait_until_it_waits(const stat_serve_t *serve) {
+static void wait_until_it_waits(const call_server_t *serve) {
   char path[32], text[256];
   FILE *file;
   size_t nr;
@@ -149,23 +149,23 @@ static double milliseconds(const char *text) {
 static void clock_and_switches_of_one_run_are_those_of_perf(void **state) {
   static const char events[] = "-x, -e context-switches,task-clock";
   double theirs, ours;
-  stat_serve_t serve;
+  call_server_t serve;
   char line[512];
-  sample_run_t run = {.args = {"/bin/sh", "-c", line}};
+  tool_run_t run = {.args = {"/bin/sh", "-c", line}};
 
   (void)state;
   need_perf(__func__);
-  stat_serve_start(&serve, TARGET_PATH);
+  call_server_start(&serve, TARGET_PATH);
   wait_until_it_waits(&serve);
   snprintf(line, sizeof(line),
            "exec perf stat --log-fd 1 %s -p %s %s -v %s -p %s", events,
            serve.id, STAT_PATH, events, serve.id);
   run.interrupt_at = "counting";
-  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = answer_and_end;
   run.data = &serve;
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_true(stat_fields_value(run.err, "context-switches") >= ANSWERS);
   assert_int_equal(stat_fields_value(run.err, "context-switches"),
                    stat_fields_value(run.out, "context-switches"));
@@ -178,7 +178,7 @@ static void clock_and_switches_of_one_run_are_those_of_perf(void **state) {
 
 /* The same fields are there, with the same words in them. */
 static void expect_same_fields(const char *args, size_t nr, size_t event) {
-  sample_run_t perf, stat;
+  tool_run_t perf, stat;
   stat_fields_t theirs, ours;
   int tries = TRIES;
 
@@ -218,7 +218,7 @@ static void fields_of_cpus_and_cgroups_are_those_of_perf(void **state) {
 /* Where there is no PMU; with one they are counted by both. */
 static void event_that_is_not_there_has_the_fields_of_perf(void **state) {
   static const char args[] = "-x, -e task-clock,cycles true";
-  sample_run_t perf, stat;
+  tool_run_t perf, stat;
   stat_fields_t theirs, ours;
   size_t i;
 

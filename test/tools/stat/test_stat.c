@@ -10,60 +10,60 @@
 
 static void need_calls(const char *test) {
   support_need_cpu_wide(test);
-  support_need_tracepoint(test, STAT_SERVE_EVENT);
+  support_need_tracepoint(test, CALL_SERVER_EVENT);
 }
 
 static void command_is_counted_exactly(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-x,", "-e", STAT_SERVE_EVENT, "-e",
-                               "page-faults", TARGET_PATH, "calls", "1234"}};
+  tool_run_t run = {.args = {STAT_PATH, "-x,", "-e", CALL_SERVER_EVENT, "-e",
+                             "page-faults", TARGET_PATH, "calls", "1234"}};
 
   (void)state;
   need_calls(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  assert_int_equal(stat_fields_value(run.err, STAT_SERVE_EVENT), 1234);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 1234);
   assert_true(stat_fields_value(run.err, "page-faults") > 0);
   assert_string_equal(run.out, "");
 }
 
 static void what_the_command_starts_is_counted(void **state) {
-  sample_run_t children = {.args = {STAT_PATH, "-x,", "-e", STAT_SERVE_EVENT,
-                                    TARGET_PATH, "children", "5", "7"}};
-  sample_run_t threads = {.args = {STAT_PATH, "-x,", "-e", STAT_SERVE_EVENT,
-                                   TARGET_PATH, "threads", "4", "11"}};
+  tool_run_t children = {.args = {STAT_PATH, "-x,", "-e", CALL_SERVER_EVENT,
+                                  TARGET_PATH, "children", "5", "7"}};
+  tool_run_t threads = {.args = {STAT_PATH, "-x,", "-e", CALL_SERVER_EVENT,
+                                 TARGET_PATH, "threads", "4", "11"}};
 
   (void)state;
   need_calls(__func__);
-  sample_run(&children);
-  sample_run_expect_status(&children, 0);
-  assert_int_equal(stat_fields_value(children.err, STAT_SERVE_EVENT), 35);
-  sample_run(&threads);
-  sample_run_expect_status(&threads, 0);
-  assert_int_equal(stat_fields_value(threads.err, STAT_SERVE_EVENT), 44);
+  tool_run(&children);
+  tool_run_expect_status(&children, 0);
+  assert_int_equal(stat_fields_value(children.err, CALL_SERVER_EVENT), 35);
+  tool_run(&threads);
+  tool_run_expect_status(&threads, 0);
+  assert_int_equal(stat_fields_value(threads.err, CALL_SERVER_EVENT), 44);
 }
 
 static void what_the_command_starts_is_left_out_with_no_inherit(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-i", "-x,", "-e", STAT_SERVE_EVENT,
-                               TARGET_PATH, "children", "5", "7"}};
+  tool_run_t run = {.args = {STAT_PATH, "-i", "-x,", "-e", CALL_SERVER_EVENT,
+                             TARGET_PATH, "children", "5", "7"}};
 
   (void)state;
   need_calls(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  assert_int_equal(stat_fields_value(run.err, STAT_SERVE_EVENT), 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 0);
 }
 
 static void members_of_a_group_are_all_counted(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-x,", "-e",
-                               "{page-faults," STAT_SERVE_EVENT
-                               ",minor-faults,major-faults}",
-                               TARGET_PATH, "children", "3", "50"}};
+  tool_run_t run = {.args = {STAT_PATH, "-x,", "-e",
+                             "{page-faults," CALL_SERVER_EVENT
+                             ",minor-faults,major-faults}",
+                             TARGET_PATH, "children", "3", "50"}};
 
   (void)state;
   need_calls(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  assert_int_equal(stat_fields_value(run.err, STAT_SERVE_EVENT), 150);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 150);
   assert_int_equal(stat_fields_value(run.err, "page-faults"),
                    stat_fields_value(run.err, "minor-faults") +
                        stat_fields_value(run.err, "major-faults"));
@@ -74,19 +74,19 @@ static void usual_events_are_counted_or_explained_once(void **state) {
   static const char *const events[] = {
       "task-clock", "context-switches", "cpu-migrations", "page-faults",
       "cycles",     "instructions",     "branches",       "branch-misses"};
-  sample_run_t run = {.args = {STAT_PATH, "true"}};
+  tool_run_t run = {.args = {STAT_PATH, "true"}};
   const char *reason;
   size_t i;
 
   (void)state;
   support_need_kernel_side(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   for (i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-    sample_run_expect_text(run.err, events[i]);
-  sample_run_expect_text(run.err, "Performance counter stats for 'true':");
-  sample_run_expect_text(run.err, "seconds time elapsed");
-  sample_run_expect_text(run.err, "seconds user");
+    tool_run_expect_text(run.err, events[i]);
+  tool_run_expect_text(run.err, "Performance counter stats for 'true':");
+  tool_run_expect_text(run.err, "seconds time elapsed");
+  tool_run_expect_text(run.err, "seconds user");
   if (strstr(run.err, "<not supported>") == NULL)
     return;
   reason = strstr(run.err, "branch-misses: not supported: ");
@@ -95,19 +95,19 @@ static void usual_events_are_counted_or_explained_once(void **state) {
 }
 
 static void status_is_that_of_the_command(void **state) {
-  sample_run_t exits = {
+  tool_run_t exits = {
       .args = {STAT_PATH, "-e", "task-clock", "--", "sh", "-c", "exit 3"}};
-  sample_run_t killed = {.args = {STAT_PATH, "-e", "task-clock", "--", "sh",
-                                  "-c", "kill -KILL $$"}};
+  tool_run_t killed = {.args = {STAT_PATH, "-e", "task-clock", "--", "sh", "-c",
+                                "kill -KILL $$"}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&exits);
-  sample_run_expect_status(&exits, 3);
-  sample_run_expect_text(exits.err, "seconds time elapsed");
-  sample_run(&killed);
-  sample_run_expect_status(&killed, 128 + SIGKILL);
-  sample_run_expect_text(killed.err, "seconds time elapsed");
+  tool_run(&exits);
+  tool_run_expect_status(&exits, 3);
+  tool_run_expect_text(exits.err, "seconds time elapsed");
+  tool_run(&killed);
+  tool_run_expect_status(&killed, 128 + SIGKILL);
+  tool_run_expect_text(killed.err, "seconds time elapsed");
 }
 
 /* Its input and output are its own, and so are its limits and signals, in each
@@ -116,12 +116,12 @@ static void command_runs_as_it_would_alone(void **state) {
   static const char alone[] =
       "ulimit -Sn 123; echo input | \"$0\" -r 2 -x, -e task-clock -- sh -c "
       "'ulimit -Sn; grep -E \"Sig(Blk|Ign)\" /proc/self/status; cat'";
-  sample_run_t run = {.args = {"/bin/sh", "-c", alone, STAT_PATH}};
+  tool_run_t run = {.args = {"/bin/sh", "-c", alone, STAT_PATH}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_string_equal(run.out, "123\n"
                                "SigBlk:\t0000000000000000\n"
                                "SigIgn:\t0000000000000000\n"
@@ -136,13 +136,13 @@ static void close_stdin(void) {
 }
 
 static void command_finds_closed_what_was_closed(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-e", "task-clock", "--", "sh", "-c",
-                               "test -e /proc/self/fd/0; echo $?"}};
+  tool_run_t run = {.args = {STAT_PATH, "-e", "task-clock", "--", "sh", "-c",
+                             "test -e /proc/self/fd/0; echo $?"}};
 
   (void)state;
   support_need_own_events(__func__);
   run.prepare = close_stdin;
-  sample_run(&run);
+  tool_run(&run);
   assert_string_equal(run.out, "1\n");
 }
 
@@ -166,15 +166,14 @@ static void block_and_ignore(void) {
 
 /* stat hears of its end all the same. */
 static void command_finds_signals_as_stat_did(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-r2", "-e", "task-clock", "--",
-                               "grep", "-E", "Sig(Blk|Ign)",
-                               "/proc/self/status"}};
+  tool_run_t run = {.args = {STAT_PATH, "-r2", "-e", "task-clock", "--", "grep",
+                             "-E", "Sig(Blk|Ign)", "/proc/self/status"}};
 
   (void)state;
   support_need_own_events(__func__);
   run.prepare = block_and_ignore;
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_string_equal(run.out, "SigBlk:\t0000000000014200\n"
                                "SigIgn:\t0000000000011003\n"
                                "SigBlk:\t0000000000014200\n"
@@ -190,54 +189,54 @@ static void lead_a_group(void) {
 }
 
 /* As a terminal does. */
-static void interrupt_group(sample_run_t *run) {
+static void interrupt_group(tool_run_t *run) {
   kill(-run->pid, SIGINT);
 }
 
 static void interrupt_is_for_the_command(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-x,", "-e", STAT_SERVE_EVENT, "--",
-                               "sh", "-c", "exec \"$0\" trap 17 >&2",
-                               TARGET_PATH}};
+  tool_run_t run = {.args = {STAT_PATH, "-x,", "-e", CALL_SERVER_EVENT, "--",
+                             "sh", "-c", "exec \"$0\" trap 17 >&2",
+                             TARGET_PATH}};
 
   (void)state;
   need_calls(__func__);
   run.prepare = lead_a_group;
   run.interrupt_at = "waiting";
-  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = interrupt_group;
-  sample_run(&run);
+  tool_run(&run);
   /* What it did because of the signal is counted, and its status told. */
-  sample_run_expect_status(&run, 7);
-  assert_int_equal(stat_fields_value(run.err, STAT_SERVE_EVENT), 17);
+  tool_run_expect_status(&run, 7);
+  assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 17);
 }
 
 static void interrupted_command_prints_what_there_is(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-e", "task-clock", "--", "sh", "-c",
-                               "echo waiting >&2; exec \"$0\" spin",
-                               TARGET_PATH}};
+  tool_run_t run = {.args = {STAT_PATH, "-e", "task-clock", "--", "sh", "-c",
+                             "echo waiting >&2; exec \"$0\" spin",
+                             TARGET_PATH}};
 
   (void)state;
   support_need_own_events(__func__);
   run.prepare = lead_a_group;
   run.interrupt_at = "waiting";
-  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = interrupt_group;
-  sample_run(&run);
-  sample_run_expect_status(&run, 128 + SIGINT);
-  sample_run_expect_text(run.err, "task-clock");
-  sample_run_expect_text(run.err, "seconds time elapsed");
+  tool_run(&run);
+  tool_run_expect_status(&run, 128 + SIGINT);
+  tool_run_expect_text(run.err, "task-clock");
+  tool_run_expect_text(run.err, "seconds time elapsed");
 }
 
 static void expect_terminated(int with, const char *test) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {STAT_PATH, "-v", "-e", "task-clock", "--", TARGET_PATH, "spin"}};
 
   support_need_own_events(test);
   run.interrupt_at = "counting";
   run.interrupt_with = with;
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, "seconds time elapsed");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "seconds time elapsed");
 }
 
 /* The run returns when the command is gone too: it has our pipe. */
@@ -257,43 +256,43 @@ static void ignore_hangup(void) {
 
 /* As nohup(1) has it: neither the run ends nor the series. */
 static void sighup_that_is_ignored_stays_so(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-r2", "-e", "task-clock", "--", "sh",
-                               "-c", "kill -HUP $PPID; exit 7"}};
+  tool_run_t run = {.args = {STAT_PATH, "-r2", "-e", "task-clock", "--", "sh",
+                             "-c", "kill -HUP $PPID; exit 7"}};
 
   (void)state;
   support_need_own_events(__func__);
   run.prepare = ignore_hangup;
-  sample_run(&run);
-  sample_run_expect_status(&run, 7);
-  sample_run_expect_text(run.err, "(2 runs)");
+  tool_run(&run);
+  tool_run_expect_status(&run, 7);
+  tool_run_expect_text(run.err, "(2 runs)");
 }
 
 static void timeout_prints_and_terminates_the_command(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "--timeout", "20", "-e", "task-clock",
-                               "--", TARGET_PATH, "spin"}};
+  tool_run_t run = {.args = {STAT_PATH, "--timeout", "20", "-e", "task-clock",
+                             "--", TARGET_PATH, "spin"}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, "seconds time elapsed");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "seconds time elapsed");
 }
 
 /* -- runs ------------------------------------------------------------------ */
 
 static void runs_give_mean_and_deviation(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-r", "4", "-x,", "-e",
-                               STAT_SERVE_EVENT, "--", TARGET_PATH, "calls",
-                               "25"}};
+  tool_run_t run = {.args = {STAT_PATH, "-r", "4", "-x,", "-e",
+                             CALL_SERVER_EVENT, "--", TARGET_PATH, "calls",
+                             "25"}};
   stat_fields_t line;
 
   (void)state;
   need_calls(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_true(stat_fields_line(run.err, ',', 8, 0, &line));
   assert_string_equal(line.field[0], "25");
-  assert_string_equal(line.field[2], STAT_SERVE_EVENT);
+  assert_string_equal(line.field[2], CALL_SERVER_EVENT);
   assert_string_equal(line.field[3], "0.00%");
   assert_false(stat_fields_line(run.err, ',', 8, 1, &line));
 }
@@ -302,11 +301,11 @@ static void runs_give_mean_and_deviation(void **state) {
  * 10 * sqrt(2.5) / sqrt(5) = 7.071, which is 23.57 % of it. */
 static void runs_that_differ_deviate(void **state) {
   char path[] = "/tmp/uvperf-stat-XXXXXX";
-  sample_run_t run = {.args = {STAT_PATH, "-r", "5", "-x,", "-e",
-                               STAT_SERVE_EVENT, "--", "sh", "-c",
-                               "echo >>\"$0\"; exec \"$1\" calls "
-                               "$((10 * $(wc -l <\"$0\")))",
-                               path, TARGET_PATH}};
+  tool_run_t run = {.args = {STAT_PATH, "-r", "5", "-x,", "-e",
+                             CALL_SERVER_EVENT, "--", "sh", "-c",
+                             "echo >>\"$0\"; exec \"$1\" calls "
+                             "$((10 * $(wc -l <\"$0\")))",
+                             path, TARGET_PATH}};
   stat_fields_t line;
   int fd;
 
@@ -315,36 +314,36 @@ static void runs_that_differ_deviate(void **state) {
   fd = mkstemp(path);
   assert_true(fd >= 0);
   close(fd);
-  sample_run(&run);
+  tool_run(&run);
   unlink(path);
-  sample_run_expect_status(&run, 0);
+  tool_run_expect_status(&run, 0);
   assert_true(stat_fields_line(run.err, ',', 8, 0, &line));
   assert_string_equal(line.field[0], "30");
   assert_string_equal(line.field[3], "23.57%");
 }
 
 static void runs_are_named_in_the_title(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {STAT_PATH, "-v", "-r", "3", "-e", "page-faults", "true"}};
 
   (void)state;
   support_need_kernel_side(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, "stat: run 1 of 3\n");
-  sample_run_expect_text(run.err, "stat: run 3 of 3\n");
-  sample_run_expect_text(run.err, "'true' (3 runs):");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "stat: run 1 of 3\n");
+  tool_run_expect_text(run.err, "stat: run 3 of 3\n");
+  tool_run_expect_text(run.err, "'true' (3 runs):");
   assert_null(strstr(run.err, "seconds user"));
 }
 
 /* Two runs of 5 calls; the third waits for Ctrl-C, and is no whole one then. */
 static void interrupt_ends_the_runs(void **state) {
   char path[] = "/tmp/uvperf-stat-XXXXXX";
-  sample_run_t run = {.args = {STAT_PATH, "-r", "10", "-x,", "-e",
-                               STAT_SERVE_EVENT, "--", "sh", "-c",
-                               "echo >>\"$0\"; [ $(wc -l <\"$0\") -lt 3 ] && "
-                               "exec \"$1\" calls 5; exec \"$1\" trap 9 >&2",
-                               path, TARGET_PATH}};
+  tool_run_t run = {.args = {STAT_PATH, "-r", "10", "-x,", "-e",
+                             CALL_SERVER_EVENT, "--", "sh", "-c",
+                             "echo >>\"$0\"; [ $(wc -l <\"$0\") -lt 3 ] && "
+                             "exec \"$1\" calls 5; exec \"$1\" trap 9 >&2",
+                             path, TARGET_PATH}};
   int fd;
 
   (void)state;
@@ -354,48 +353,48 @@ static void interrupt_ends_the_runs(void **state) {
   close(fd);
   run.prepare = lead_a_group;
   run.interrupt_at = "waiting";
-  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = interrupt_group;
-  sample_run(&run);
+  tool_run(&run);
   unlink(path);
-  sample_run_expect_status(&run, 7);
-  sample_run_expect_text(run.err, "\n5,," STAT_SERVE_EVENT ",0.00%,");
-  sample_run_expect_text(run.err,
-                         "stat: interrupted: 2 of 10 runs are counted\n");
+  tool_run_expect_status(&run, 7);
+  tool_run_expect_text(run.err, "\n5,," CALL_SERVER_EVENT ",0.00%,");
+  tool_run_expect_text(run.err,
+                       "stat: interrupted: 2 of 10 runs are counted\n");
 }
 
 /* Then there is nothing better. */
 static void interrupted_first_run_is_counted(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-r", "10", "-x,", "-e",
-                               STAT_SERVE_EVENT, "--", "sh", "-c",
-                               "exec \"$0\" trap 9 >&2", TARGET_PATH}};
+  tool_run_t run = {.args = {STAT_PATH, "-r", "10", "-x,", "-e",
+                             CALL_SERVER_EVENT, "--", "sh", "-c",
+                             "exec \"$0\" trap 9 >&2", TARGET_PATH}};
 
   (void)state;
   need_calls(__func__);
   run.prepare = lead_a_group;
   run.interrupt_at = "waiting";
-  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = interrupt_group;
-  sample_run(&run);
-  sample_run_expect_status(&run, 7);
-  sample_run_expect_text(run.err, "\n9,," STAT_SERVE_EVENT ",");
-  sample_run_expect_text(run.err,
-                         "stat: interrupted: 1 of 10 runs are counted\n");
+  tool_run(&run);
+  tool_run_expect_status(&run, 7);
+  tool_run_expect_text(run.err, "\n9,," CALL_SERVER_EVENT ",");
+  tool_run_expect_text(run.err,
+                       "stat: interrupted: 1 of 10 runs are counted\n");
 }
 
 static void runs_for_ever_have_a_table_each(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-v", "-r", "0", "-x,", "-e",
-                               STAT_SERVE_EVENT, "--", TARGET_PATH, "calls",
-                               "5"}};
+  tool_run_t run = {.args = {STAT_PATH, "-v", "-r", "0", "-x,", "-e",
+                             CALL_SERVER_EVENT, "--", TARGET_PATH, "calls",
+                             "5"}};
   stat_fields_t line;
 
   (void)state;
   need_calls(__func__);
   run.prepare = lead_a_group;
   run.interrupt_at = "run 4\n";
-  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = interrupt_group;
-  sample_run(&run);
+  tool_run(&run);
   assert_true(stat_fields_line(run.err, ',', 7, 2, &line));
   assert_string_equal(line.field[0], "5");
 }

@@ -7,7 +7,7 @@
 #include "tool_usage.h"
 
 static void bad_options_exit_2_with_a_message(void **state) {
-  static const sample_usage_t cases[] = {
+  static const tool_usage_t cases[] = {
       {{"-p", "self"}, "-p wants ids such as 17 or 17,18, not 'self'"},
       {{"-p", "0"}, "-p wants"},
       {{"-p", "17,"}, "-p wants"},
@@ -48,21 +48,21 @@ static void bad_options_exit_2_with_a_message(void **state) {
   };
 
   (void)state;
-  sample_usage_refused(STAT_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+  tool_usage_refused(STAT_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 static void help_goes_to_stdout(void **state) {
   (void)state;
-  sample_usage_help(STAT_PATH, "Usage: uvperf-stat");
+  tool_usage_help(STAT_PATH, "Usage: uvperf-stat");
 }
 
 static void help_fits_into_a_terminal(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-h"}};
+  tool_run_t run = {.args = {STAT_PATH, "-h"}};
   const char *line;
 
   (void)state;
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   for (line = run.out; *line != '\0'; line += strcspn(line, "\n") + 1) {
     if (strcspn(line, "\n") >= 80)
       print_error("%.*s\n", (int)strcspn(line, "\n"), line);
@@ -77,40 +77,40 @@ static void every_option_is_in_the_help(void **state) {
       "-x SEP",    "--json",    "-o FILE",      "--interval-count",
       "--timeout", "-d ",       "--no-inherit", "--per-cpu",
       "-v ",       "--help",    "command..."};
-  sample_run_t run = {.args = {STAT_PATH, "--help"}};
+  tool_run_t run = {.args = {STAT_PATH, "--help"}};
   size_t i;
 
   (void)state;
-  sample_run(&run);
+  tool_run(&run);
   for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-    sample_run_expect_text(run.out, options[i]);
+    tool_run_expect_text(run.out, options[i]);
 }
 
 static void event_that_is_not_there_is_told_and_pointed_at(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {STAT_PATH, "-e", "page-faults", "-e", "page-fault", "true"}};
 
   (void)state;
-  sample_run_ends(&run, 2, "page-fault");
-  sample_run_expect_text(run.err, "page-faults,page-fault\n");
-  sample_run_expect_text(run.err, "             ^\n");
+  tool_run_ends(&run, 2, "page-fault");
+  tool_run_expect_text(run.err, "page-faults,page-fault\n");
+  tool_run_expect_text(run.err, "             ^\n");
 }
 
 static void missing_command_is_told_with_status_127(void **state) {
   (void)state;
   support_need_own_events(__func__);
-  sample_usage_missing_command(STAT_PATH);
+  tool_usage_missing_command(STAT_PATH);
 }
 
 /* It is found out in the first run, and no other is tried. */
 static void missing_command_is_told_once_for_several_runs(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-r", "5", "/nonexistent/command"}};
+  tool_run_t run = {.args = {STAT_PATH, "-r", "5", "/nonexistent/command"}};
   const char *first;
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 127);
+  tool_run(&run);
+  tool_run_expect_status(&run, 127);
   first = strstr(run.err, "cannot run");
   assert_non_null(first);
   assert_null(strstr(first + 1, "cannot run"));
@@ -118,54 +118,54 @@ static void missing_command_is_told_once_for_several_runs(void **state) {
 
 static void process_that_is_not_there_is_told(void **state) {
   (void)state;
-  sample_usage_missing_process(STAT_PATH);
+  tool_usage_missing_process(STAT_PATH);
 }
 
 static void thread_that_is_not_there_is_told(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-t", "2147483647"}};
+  tool_run_t run = {.args = {STAT_PATH, "-t", "2147483647"}};
 
   (void)state;
-  sample_run_ends(&run, 1, "thread");
-  sample_run_expect_text(run.err, "2147483647");
+  tool_run_ends(&run, 1, "thread");
+  tool_run_expect_text(run.err, "2147483647");
 }
 
 static void cgroup_that_is_not_there_is_told(void **state) {
-  sample_run_t run = {.args = {STAT_PATH, "-G", "nonexistent/x", "true"}};
+  tool_run_t run = {.args = {STAT_PATH, "-G", "nonexistent/x", "true"}};
 
   (void)state;
-  sample_run_ends(&run, 1, "nonexistent/x");
+  tool_run_ends(&run, 1, "nonexistent/x");
 }
 
 static void cpu_that_is_not_there_is_told(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {STAT_PATH, "-C", "4000", "-e", "context-switches", "true"}};
 
   (void)state;
   support_need_cpu_wide(__func__);
-  sample_run_ends(&run, 1, "4000");
+  tool_run_ends(&run, 1, "4000");
 }
 
 static void unprivileged_user_without_target_learns_what_works(void **state) {
   (void)state;
-  sample_usage_unprivileged(STAT_PATH, "stat -- command", __func__);
+  tool_usage_unprivileged(STAT_PATH, "stat -- command", __func__);
 }
 
 static void file_that_cannot_be_opened_is_told(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {STAT_PATH, "-o", "/nonexistent/file", "--", "echo", "ran"}};
 
   (void)state;
-  sample_run_ends(&run, 1, "/nonexistent/file: ");
+  tool_run_ends(&run, 1, "/nonexistent/file: ");
   assert_string_equal(run.out, "");
 }
 
 static void file_that_cannot_be_written_is_told(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {STAT_PATH, "-o", "/dev/full", "-e", "task-clock", "true"}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run_ends(&run, 1, "/dev/full could not be written");
+  tool_run_ends(&run, 1, "/dev/full could not be written");
 }
 
 static void lower_file_limit(void) {
@@ -175,18 +175,18 @@ static void lower_file_limit(void) {
 }
 
 static void expect_too_many(int as_nobody) {
-  sample_run_t run = {.args = {STAT_PATH, "-e", NULL, "true"},
-                      .prepare = lower_file_limit,
-                      .as_nobody = as_nobody};
+  tool_run_t run = {.args = {STAT_PATH, "-e", NULL, "true"},
+                    .prepare = lower_file_limit,
+                    .as_nobody = as_nobody};
   char events[2048] = "page-faults";
   size_t i;
 
   for (i = 0; i < 99; i++)
     strcat(events, ",page-faults");
   run.args[2] = events;
-  sample_run_ends(&run, 1, "100 events take as many fds");
-  sample_run_expect_text(run.err, "RLIMIT_NOFILE");
-  sample_run_expect_text(run.err, "it is 30 (hard limit 30)");
+  tool_run_ends(&run, 1, "100 events take as many fds");
+  tool_run_expect_text(run.err, "RLIMIT_NOFILE");
+  tool_run_expect_text(run.err, "it is 30 (hard limit 30)");
 }
 
 /* Nothing is counted in part then; nor without privileges, where each event is
@@ -195,14 +195,14 @@ static void too_many_events_for_the_fds_are_told(void **state) {
   (void)state;
   support_need_own_events(__func__);
   expect_too_many(0);
-  if (sample_run_paranoid() == 2)
+  if (tool_run_paranoid() == 2)
     expect_too_many(1);
 }
 
 static void standard_fds_closed_do_not_abort(void **state) {
   (void)state;
   support_need_own_events(__func__);
-  sample_usage_closed_fds(STAT_PATH, "-e task-clock true");
+  tool_usage_closed_fds(STAT_PATH, "-e task-clock true");
 }
 
 int main(void) {

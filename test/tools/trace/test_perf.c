@@ -9,7 +9,7 @@
 /* perf record and perf script of the same command: a line for each hit, of
  * name, event and words. */
 static char *perf_lines(void) {
-  static sample_run_t run = {
+  static tool_run_t run = {
       .args = {"/bin/sh", "-c",
                "file=$(mktemp) && trap 'rm -f $file' EXIT &&"
                "perf record -q -o $file -e \"$1\" \"$0\" calls 300 && "
@@ -17,21 +17,21 @@ static char *perf_lines(void) {
                "sed 's/^ //; s/ $//; s/: / /'",
                TARGET_PATH, EVENTS}};
 
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   return run.out;
 }
 
 /* The same of trace: without time, CPU and pid. */
 static char *trace_lines(void) {
-  static sample_run_t run = {
+  static tool_run_t run = {
       .args = {"/bin/sh", "-c",
                "\"$0\" --print-fmt -e \"$2\" \"$1\" calls 300 | "
                "cut -d ' ' -f 3,5- | sed 's/ $//'",
                TRACE_PATH, TARGET_PATH, EVENTS}};
 
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   if (strstr(run.err, "built without libtraceevent") != NULL)
     support_skip("hits_are_told_as_by_perf_script", "libtraceevent");
   return run.out;
@@ -47,8 +47,8 @@ static void hits_are_told_as_by_perf_script(void **state) {
     support_skip(__func__, "perf(1)");
   trace = trace_lines();
   perf = perf_lines();
-  sample_run_expect_text(trace, "trace_target syscalls:sys_enter_getpriority "
-                                "which: 0x00000002, who: 0x0000012b\n");
+  tool_run_expect_text(trace, "trace_target syscalls:sys_enter_getpriority "
+                              "which: 0x00000002, who: 0x0000012b\n");
   assert_string_equal(trace, perf);
 }
 

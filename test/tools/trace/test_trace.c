@@ -22,14 +22,14 @@ static void expect_calls(const trace_lines_t *lines, size_t nr) {
   assert_int_equal(next, nr);
 }
 
-static void need_fields(const char *test, const sample_run_t *run) {
+static void need_fields(const char *test, const tool_run_t *run) {
   if (strstr(run->err, "built without libtraceevent") != NULL)
     support_skip(test, "libtraceevent");
 }
 
 static void each_of_100000_hits_is_told_once_with_its_fields(void **state) {
-  static sample_run_t run = {.args = {TRACE_PATH, "--json", "-m", "16M", "-e",
-                                      ENTER, TARGET_PATH, "calls", "100000"}};
+  static tool_run_t run = {.args = {TRACE_PATH, "--json", "-m", "16M", "-e",
+                                    ENTER, TARGET_PATH, "calls", "100000"}};
   trace_lines_t lines;
 
   (void)state;
@@ -42,15 +42,15 @@ static void each_of_100000_hits_is_told_once_with_its_fields(void **state) {
   assert_int_equal(lines.lines[0].pid, lines.lines[0].tid);
   assert_int_equal(trace_lines_number(&lines.lines[0], "which"), 2);
   assert_int_equal(trace_lines_number(trace_lines_end(&lines), "hits"), 100000);
-  sample_run_expect_text(run.err, "trace: 100000 hits in ");
-  sample_run_expect_text(run.err, "/s, 0 lost\n");
+  tool_run_expect_text(run.err, "trace: 100000 hits in ");
+  tool_run_expect_text(run.err, "/s, 0 lost\n");
   trace_lines_free(&lines);
 }
 
 /* Nobody reads the rings while trace is stopped, so that small ones
  * overflow. */
 static void told_and_lost_are_all_that_happened(void **state) {
-  static sample_run_t run = {
+  static tool_run_t run = {
       .args = {TRACE_PATH, "--json", "-m", "4K", "-e", ENTER, "sh", "-c",
                "kill -STOP $PPID; \"$0\" calls 20000; kill -CONT $PPID; "
                "\"$0\" calls 1000",
@@ -70,7 +70,7 @@ static void told_and_lost_are_all_that_happened(void **state) {
   for (i = 0; i < lines.nr && strcmp(lines.lines[i].type, "lost") != 0; i++)
     continue;
   assert_true(i < lines.nr);
-  sample_run_expect_text(run.err, "try a larger -m");
+  tool_run_expect_text(run.err, "try a larger -m");
   assert_null(strstr(run.err, " 0 lost\n"));
   trace_lines_free(&lines);
 }
@@ -79,9 +79,9 @@ static void told_and_lost_are_all_that_happened(void **state) {
  * the other. Calls of others on this machine do not have our pid as `which`. */
 static void hits_of_all_cpus_are_in_the_order_in_which_they_came(void **state) {
   char which[16], filter[32];
-  static sample_run_t run = {.args = {TRACE_PATH, "--json", "-a", "-e", ENTER,
-                                      "--filter", NULL, TARGET_PATH, "turns",
-                                      "2000", NULL}};
+  static tool_run_t run = {.args = {TRACE_PATH, "--json", "-a", "-e", ENTER,
+                                    "--filter", NULL, TARGET_PATH, "turns",
+                                    "2000", NULL}};
   trace_lines_t lines;
   size_t i, changes = 0;
 
@@ -104,9 +104,9 @@ static void hits_of_all_cpus_are_in_the_order_in_which_they_came(void **state) {
 }
 
 static void filter_leaves_what_fits(void **state) {
-  static sample_run_t run = {.args = {TRACE_PATH, "--json", "-e", ENTER,
-                                      "--filter", "who < 10", "-e", EXIT,
-                                      TARGET_PATH, "calls", "50"}};
+  static tool_run_t run = {.args = {TRACE_PATH, "--json", "-e", ENTER,
+                                    "--filter", "who < 10", "-e", EXIT,
+                                    TARGET_PATH, "calls", "50"}};
   trace_lines_t lines;
 
   (void)state;
@@ -118,9 +118,9 @@ static void filter_leaves_what_fits(void **state) {
 }
 
 static void pattern_is_each_event_that_fits_once(void **state) {
-  static sample_run_t run = {.args = {TRACE_PATH, "--json", "-e",
-                                      "syscalls:sys_*_getpriority", "-e", ENTER,
-                                      TARGET_PATH, "calls", "20"}};
+  static tool_run_t run = {.args = {TRACE_PATH, "--json", "-e",
+                                    "syscalls:sys_*_getpriority", "-e", ENTER,
+                                    TARGET_PATH, "calls", "20"}};
   trace_lines_t lines;
   size_t i;
 
@@ -134,7 +134,7 @@ static void pattern_is_each_event_that_fits_once(void **state) {
 }
 
 static void limit_ends_it_after_so_many_lines(void **state) {
-  static sample_run_t run = {
+  static tool_run_t run = {
       .args = {TRACE_PATH, "--json", "-l", "7", "-e", ENTER, "sh", "-c",
                "\"$0\" calls 1000; exec sleep 60", TARGET_PATH}};
   trace_lines_t lines;
@@ -143,7 +143,7 @@ static void limit_ends_it_after_so_many_lines(void **state) {
   support_need_tracepoint(__func__, ENTER);
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(lines.nr, 7 + 1);
-  sample_run_expect_text(run.err, "trace: 7 hits in ");
+  tool_run_expect_text(run.err, "trace: 7 hits in ");
   trace_lines_free(&lines);
 }
 
@@ -163,12 +163,12 @@ static void start_waiting(const char *nr, int *go, pid_t *pid) {
   *go = fds[1];
 }
 
-static void let_go(sample_run_t *run) {
+static void let_go(tool_run_t *run) {
   close(*(int *)run->data);
 }
 
 static void process_is_traced_with_its_child_until_they_are_gone(void **state) {
-  static sample_run_t run = {.args = {TRACE_PATH, "--json", "-e", ENTER, "-p"}};
+  static tool_run_t run = {.args = {TRACE_PATH, "--json", "-e", ENTER, "-p"}};
   char text[16];
   trace_lines_t lines;
   size_t i, own = 0;
@@ -181,7 +181,7 @@ static void process_is_traced_with_its_child_until_they_are_gone(void **state) {
   snprintf(text, sizeof(text), "%d", pid);
   run.args[5] = text;
   run.interrupt_at = "Ctrl-C ends it";
-  run.interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = let_go;
   run.data = &go;
   /* It must end by itself, once the target is a zombie. */
@@ -197,8 +197,8 @@ static void process_is_traced_with_its_child_until_they_are_gone(void **state) {
 }
 
 static void thread_is_told_by_the_name_that_it_has_then(void **state) {
-  static sample_run_t run = {.args = {TRACE_PATH, "--json", "-e", ENTER,
-                                      TARGET_PATH, "name", "a \"b\"\n"}};
+  static tool_run_t run = {.args = {TRACE_PATH, "--json", "-e", ENTER,
+                                    TARGET_PATH, "name", "a \"b\"\n"}};
   trace_lines_t lines;
 
   (void)state;
@@ -212,11 +212,11 @@ static void thread_is_told_by_the_name_that_it_has_then(void **state) {
 /* Its own writing would be most of what it writes. */
 static void what_trace_does_itself_is_left_out_unless_asked_for(void **state) {
   static const char write_event[] = "syscalls:sys_enter_write";
-  static sample_run_t run = {.args = {TRACE_PATH, "--json", "-a", "-e",
-                                      write_event, "sh", "-c",
-                                      "for i in 1 2 3; do echo x >/dev/null; "
-                                      "sleep 0.1; done"}};
-  static sample_run_t self = {
+  static tool_run_t run = {.args = {TRACE_PATH, "--json", "-a", "-e",
+                                    write_event, "sh", "-c",
+                                    "for i in 1 2 3; do echo x >/dev/null; "
+                                    "sleep 0.1; done"}};
+  static tool_run_t self = {
       .args = {TRACE_PATH, "--json", "--self", "-a", "-e", write_event, "sh",
                "-c", "for i in 1 2 3; do echo x >/dev/null; sleep 0.1; done"}};
   trace_lines_t lines;
@@ -238,7 +238,7 @@ static void what_trace_does_itself_is_left_out_unless_asked_for(void **state) {
 }
 
 static void software_events_are_told_by_their_address(void **state) {
-  static sample_run_t run = {
+  static tool_run_t run = {
       .args = {TRACE_PATH, "--json", "-e", "page-faults:u", "true"}};
   trace_lines_t lines;
 
@@ -253,9 +253,9 @@ static void software_events_are_told_by_their_address(void **state) {
 
 /* The string is not at a fixed place in the record. */
 static void string_fields_are_those_of_the_event(void **state) {
-  static sample_run_t run = {.args = {TRACE_PATH, "--json", "-e",
-                                      "sched:sched_process_exec", "sh", "-c",
-                                      "/bin/true; exit 3"}};
+  static tool_run_t run = {.args = {TRACE_PATH, "--json", "-e",
+                                    "sched:sched_process_exec", "sh", "-c",
+                                    "/bin/true; exit 3"}};
   trace_lines_t lines;
 
   (void)state;
@@ -273,7 +273,7 @@ static void string_fields_are_those_of_the_event(void **state) {
 
 /* Nothing idle executes anything. */
 static void live_tasks_outside_of_the_pid_namespace_have_no_name(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {"/bin/sh", "-c",
                "while :; do /bin/true; done & unshare -pf --mount-proc \"$0\" "
                "-a -l 3 -e sched:sched_process_exec; kill $!",
@@ -283,8 +283,8 @@ static void live_tasks_outside_of_the_pid_namespace_have_no_name(void **state) {
   support_need_root(__func__);
   support_need_cpu_wide(__func__);
   support_need_tracepoint(__func__, "sched:sched_process_exec");
-  sample_run(&run);
-  sample_run_expect_text(run.out, "] ? 0 sched:sched_process_exec ");
+  tool_run(&run);
+  tool_run_expect_text(run.out, "] ? 0 sched:sched_process_exec ");
   assert_null(strstr(run.out, "swapper"));
 }
 

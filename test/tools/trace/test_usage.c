@@ -12,7 +12,7 @@
 #define ENTER "syscalls:sys_enter_getpriority"
 
 static void bad_options_exit_2_with_a_message(void **state) {
-  static const sample_usage_t cases[] = {
+  static const tool_usage_t cases[] = {
       {{"true"}, "-e says what to trace"},
       {{"--filter", "a == 1"}, "--filter is for the -e before it"},
       {{"-e", "a:b", "--filter", "x", "--filter=y"},
@@ -33,97 +33,97 @@ static void bad_options_exit_2_with_a_message(void **state) {
   };
 
   (void)state;
-  sample_usage_refused(TRACE_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+  tool_usage_refused(TRACE_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 static void help_goes_to_stdout(void **state) {
   (void)state;
-  sample_usage_help(TRACE_PATH, "Usage: uvperf-trace");
+  tool_usage_help(TRACE_PATH, "Usage: uvperf-trace");
 }
 
 static void unknown_name_is_told_with_the_one_that_was_meant(void **state) {
-  sample_run_t run = {.args = {TRACE_PATH, "-e", "sched:sched_swich", "true"}};
+  tool_run_t run = {.args = {TRACE_PATH, "-e", "sched:sched_swich", "true"}};
 
   (void)state;
   support_need_tracepoint(__func__, "sched:sched_switch");
-  sample_run_ends(&run, 2, "sched_switch");
-  sample_run_expect_text(run.err, "^");
+  tool_run_ends(&run, 2, "sched_switch");
+  tool_run_expect_text(run.err, "^");
 }
 
 /* Nor can a name write to the terminal, where it is shown. */
 static void name_of_no_event_is_shown_clean(void **state) {
-  sample_run_t run = {.args = {TRACE_PATH, "-e", "cs,\033[31m:x", "true"}};
+  tool_run_t run = {.args = {TRACE_PATH, "-e", "cs,\033[31m:x", "true"}};
 
   (void)state;
-  sample_run_ends(&run, 2, "trace:   cs,?[31m:x\n");
+  tool_run_ends(&run, 2, "trace:   cs,?[31m:x\n");
   assert_null(strchr(run.err, '\033'));
 }
 
 static void filter_that_does_not_fit_is_told(void **state) {
-  sample_run_t run = {.args = {TRACE_PATH, "-e", "syscalls:sys_*_getpriority",
-                               "--filter", "who == 1", "true"}};
+  tool_run_t run = {.args = {TRACE_PATH, "-e", "syscalls:sys_*_getpriority",
+                             "--filter", "who == 1", "true"}};
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
-  sample_run_ends(&run, 2, "trace: syscalls:sys_exit_getpriority: ");
-  sample_run_expect_text(run.err, "\"who == 1\"");
+  tool_run_ends(&run, 2, "trace: syscalls:sys_exit_getpriority: ");
+  tool_run_expect_text(run.err, "\"who == 1\"");
 }
 
 /* At a period of one they would stop the machine. */
 static void clocks_and_counters_are_refused(void **state) {
-  sample_run_t run = {.args = {TRACE_PATH, "-e", "cpu-clock", "true"}};
+  tool_run_t run = {.args = {TRACE_PATH, "-e", "cpu-clock", "true"}};
 
   (void)state;
-  sample_run_ends(&run, 2, "cpu-clock does not happen at a moment");
+  tool_run_ends(&run, 2, "cpu-clock does not happen at a moment");
 }
 
 static void status_of_the_command_is_that_of_trace(void **state) {
-  sample_run_t run = {.args = {TRACE_PATH, "-e", ENTER, "sh", "-c", "exit 5"}};
+  tool_run_t run = {.args = {TRACE_PATH, "-e", ENTER, "sh", "-c", "exit 5"}};
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
-  sample_run_ends(&run, 5, "trace: 0 hits in ");
+  tool_run_ends(&run, 5, "trace: 0 hits in ");
 }
 
 static void missing_command_is_told_with_status_127(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {TRACE_PATH, "-e", ENTER, "--", "/nonexistent/command"}};
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
-  sample_run_ends(&run, 127, "/nonexistent/command");
+  tool_run_ends(&run, 127, "/nonexistent/command");
 }
 
 static void process_that_is_not_there_is_told(void **state) {
-  sample_run_t run = {.args = {TRACE_PATH, "-e", ENTER, "-p", "2147483647"}};
+  tool_run_t run = {.args = {TRACE_PATH, "-e", ENTER, "-p", "2147483647"}};
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
-  sample_run_ends(&run, 1, "2147483647");
+  tool_run_ends(&run, 1, "2147483647");
 }
 
 static void interrupt_ends_with_the_last_line(void **state) {
-  sample_run_t run = {.args = {TRACE_PATH, "-a", "-e", ENTER}};
+  tool_run_t run = {.args = {TRACE_PATH, "-a", "-e", ENTER}};
 
   (void)state;
   support_need_cpu_wide(__func__);
   support_need_tracepoint(__func__, ENTER);
   run.interrupt_at = "Ctrl-C ends it";
-  sample_run_ends(&run, 0, " 0 lost\n");
+  tool_run_ends(&run, 0, " 0 lost\n");
 }
 
 static void duration_ends_it(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {TRACE_PATH, "-d", "0.2", "-e", ENTER, "--", "sleep", "60"}};
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
-  sample_run_ends(&run, 0, "trace: 0 hits in ");
+  tool_run_ends(&run, 0, "trace: 0 hits in ");
 }
 
 /* The run returns when the command is gone too: it has our pipe. */
 static void reader_that_has_enough_ends_it(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {"/bin/sh", "-c",
                "\"$0\" -e \"$2\" -- sh -c 'while :; do \"$0\" calls 9; done' "
                "\"$1\" | head -n 1",
@@ -131,108 +131,108 @@ static void reader_that_has_enough_ends_it(void **state) {
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, " trace_target ");
-  sample_run_expect_text(run.out, " " ENTER " ");
-  sample_run_expect_text(run.err, " lost\n");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, " trace_target ");
+  tool_run_expect_text(run.out, " " ENTER " ");
+  tool_run_expect_text(run.err, " lost\n");
 }
 
 /* What does not fit into pipe, text and rings is lost, and told. */
 static void reader_that_never_reads_does_not_hold_it(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {TRACE_PATH, "-e", ENTER, "--", TARGET_PATH, "calls", "5000"}};
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
-  sample_usage_never_read(&run);
-  sample_run_expect_text(run.err, "trace: 5000 hits in ");
+  tool_usage_never_read(&run);
+  tool_run_expect_text(run.err, "trace: 5000 hits in ");
 }
 
 static void file_gets_the_lines_and_stdout_is_the_commands(void **state) {
-  sample_run_t run = {.args = {TRACE_PATH, "-e", "syscalls:sys_enter_write",
-                               "--", "echo", "hello"}};
+  tool_run_t run = {.args = {TRACE_PATH, "-e", "syscalls:sys_enter_write", "--",
+                             "echo", "hello"}};
   char text[65536] = "";
 
   (void)state;
   support_need_tracepoint(__func__, "syscalls:sys_enter_write");
-  sample_usage_good_file(&run, text, sizeof(text));
-  sample_run_expect_text(text, " echo ");
-  sample_run_expect_text(text, " syscalls:sys_enter_write ");
+  tool_usage_good_file(&run, text, sizeof(text));
+  tool_run_expect_text(text, " echo ");
+  tool_run_expect_text(text, " syscalls:sys_enter_write ");
 }
 
 static void file_that_cannot_be_written_is_told(void **state) {
-  const sample_run_t run = {
+  const tool_run_t run = {
       .args = {TRACE_PATH, "-e", ENTER, TARGET_PATH, "calls", "1"}};
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
-  sample_usage_bad_file(&run, "trace");
+  tool_usage_bad_file(&run, "trace");
 }
 
 /* Each of the page faults of a shell makes a line. */
 static void file_that_may_not_grow_is_told(void **state) {
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {TRACE_PATH, "-e", "page-faults:u", "--", "sh", "-c", ":"}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_usage_limited_file(&run);
-  sample_run_expect_text(run.err, " lost\n");
+  tool_usage_limited_file(&run);
+  tool_run_expect_text(run.err, " lost\n");
 }
 
 /* What trace ignores the command need not. */
 static void command_is_ended_by_its_own_file_that_may_not_grow(void **state) {
   char path[] = "/tmp/uvperf-trace-XXXXXX";
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "ulimit -f 1; exec \"$0\" -e page-faults:u -o "
-                               "/dev/null -- dd if=/dev/zero bs=4096 count=2 "
-                               "of=\"$1\"",
-                               TRACE_PATH, path}};
+  tool_run_t run = {.args = {"/bin/sh", "-c",
+                             "ulimit -f 1; exec \"$0\" -e page-faults:u -o "
+                             "/dev/null -- dd if=/dev/zero bs=4096 count=2 "
+                             "of=\"$1\"",
+                             TRACE_PATH, path}};
   int fd;
 
   (void)state;
   support_need_own_events(__func__);
   fd = mkstemp(path);
   assert_true(fd >= 0);
-  sample_run(&run);
+  tool_run(&run);
   close(fd);
   unlink(path);
-  sample_run_expect_status(&run, 128 + SIGXFSZ);
+  tool_run_expect_status(&run, 128 + SIGXFSZ);
 }
 
 static void fds_that_do_not_suffice_are_told(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "ulimit -n 24; exec \"$0\" -a -e "
-                               "'syscalls:sys_enter_*at'",
-                               TRACE_PATH}};
+  tool_run_t run = {.args = {"/bin/sh", "-c",
+                             "ulimit -n 24; exec \"$0\" -a -e "
+                             "'syscalls:sys_enter_*at'",
+                             TRACE_PATH}};
 
   (void)state;
   support_need_cpu_wide(__func__);
   support_need_tracepoint(__func__, "syscalls:sys_enter_openat");
-  sample_run_ends(&run, 1, "RLIMIT_NOFILE");
+  tool_run_ends(&run, 1, "RLIMIT_NOFILE");
 }
 
 /* The limit that can be raised is, and the command has its own. */
 static void fds_are_raised_for_trace_and_not_for_the_command(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "ulimit -Sn 24; exec \"$0\" -e "
-                               "'syscalls:sys_enter_get*' -o /dev/null "
-                               "sh -c 'ulimit -Sn'",
-                               TRACE_PATH}};
+  tool_run_t run = {.args = {"/bin/sh", "-c",
+                             "ulimit -Sn 24; exec \"$0\" -e "
+                             "'syscalls:sys_enter_get*' -o /dev/null "
+                             "sh -c 'ulimit -Sn'",
+                             TRACE_PATH}};
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_string_equal(run.out, "24\n");
-  sample_run_expect_text(run.err, "trace: closing ");
-  sample_run_expect_text(run.err, "tens of milliseconds each");
+  tool_run_expect_text(run.err, "trace: closing ");
+  tool_run_expect_text(run.err, "tens of milliseconds each");
 }
 
 /* tracefs is root's. */
 static void unprivileged_user_learns_that_names_cannot_be_read(void **state) {
-  sample_run_t run = {.args = {TRACE_PATH, "-e", ENTER, "true"}};
+  tool_run_t run = {.args = {TRACE_PATH, "-e", ENTER, "true"}};
   struct stat tracefs;
 
   (void)state;
@@ -241,14 +241,14 @@ static void unprivileged_user_learns_that_names_cannot_be_read(void **state) {
   if (stat("/sys/kernel/tracing", &tracefs) != 0 || tracefs.st_mode & 7)
     support_skip(__func__, "a tracefs that only root may read");
   run.as_nobody = 1;
-  sample_run_ends(&run, 2, "tracefs may not be read by this process");
-  sample_run_expect_text(run.err, "gid=GROUP,mode=750");
+  tool_run_ends(&run, 2, "tracefs may not be read by this process");
+  tool_run_expect_text(run.err, "gid=GROUP,mode=750");
 }
 
 /* As one who may read all files and has no other privilege. */
 static void run_as_reader(const char *test, const char *event,
-                          sample_run_t *run) {
-  *run = (sample_run_t){
+                          tool_run_t *run) {
+  *run = (tool_run_t){
       .args = {"/bin/sh", "-c",
                "exec setpriv --reuid 65534 --regid 65534 --clear-groups "
                "--inh-caps +dac_read_search --ambient-caps +dac_read_search "
@@ -256,55 +256,55 @@ static void run_as_reader(const char *test, const char *event,
                TRACE_PATH, TARGET_PATH, event}};
   support_need_root(test);
   support_need_tracepoint(test, ENTER);
-  if (sample_run_paranoid() != 2)
+  if (tool_run_paranoid() != 2)
     support_skip(test, "kernel.perf_event_paranoid at 2");
   if (system("setpriv --version >/dev/null 2>&1") != 0)
     support_skip(test, "setpriv(1)");
-  sample_run(run);
+  tool_run(run);
 }
 
 static void unprivileged_user_traces_own_system_calls(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   (void)state;
   run_as_reader(__func__, ENTER, &run);
-  sample_run_expect_status(&run, 0);
+  tool_run_expect_status(&run, 0);
   if (strstr(run.err, "built without libtraceevent") != NULL)
     support_skip(__func__, "libtraceevent");
-  sample_run_expect_text(run.out, " who=2\n");
-  sample_run_expect_text(run.err, "trace: 3 hits in ");
+  tool_run_expect_text(run.out, " who=2\n");
+  tool_run_expect_text(run.err, "trace: 3 hits in ");
 }
 
 /* Names of tasks alone are no reason to go on. */
 static void events_that_may_not_be_traced_are_told_and_end_it(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   (void)state;
   run_as_reader(__func__, "sched:sched_switch", &run);
-  sample_run_expect_status(&run, 1);
-  sample_run_expect_text(run.err, "needs kernel.perf_event_paranoid");
+  tool_run_expect_status(&run, 1);
+  tool_run_expect_text(run.err, "needs kernel.perf_event_paranoid");
   assert_null(strstr(run.err, " hits in "));
   run_as_reader(__func__, "sched:sched_switch," ENTER, &run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, "trace: sched:sched_switch: ");
-  sample_run_expect_text(run.err, "trace: 3 hits in ");
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "trace: sched:sched_switch: ");
+  tool_run_expect_text(run.err, "trace: 3 hits in ");
 }
 
 static void unprivileged_user_without_target_learns_what_works(void **state) {
-  sample_run_t run = {.args = {TRACE_PATH, "-e", "page-faults:u"}};
+  tool_run_t run = {.args = {TRACE_PATH, "-e", "page-faults:u"}};
 
   (void)state;
-  if (sample_run_paranoid() <= 0)
+  if (tool_run_paranoid() <= 0)
     support_skip(__func__, "kernel.perf_event_paranoid above 0");
   run.as_nobody = 1;
-  sample_run_ends(&run, 2, "CAP_PERFMON");
-  sample_run_expect_text(run.err, "trace -e 'syscalls:*' -- command");
+  tool_run_ends(&run, 2, "CAP_PERFMON");
+  tool_run_expect_text(run.err, "trace -e 'syscalls:*' -- command");
 }
 
 static void standard_fds_closed_do_not_abort(void **state) {
   (void)state;
   support_need_own_events(__func__);
-  sample_usage_closed_fds(TRACE_PATH, "-e page-faults:u -- true");
+  tool_usage_closed_fds(TRACE_PATH, "-e page-faults:u -- true");
 }
 
 int main(void) {

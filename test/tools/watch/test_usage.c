@@ -8,39 +8,39 @@
 #include <unistd.h>
 
 static void status_of_the_command_is_that_of_watch(void **state) {
-  sample_run_t run = {.args = {WATCH_PATH, "--", "sh", "-c", "exit 3"}};
+  tool_run_t run = {.args = {WATCH_PATH, "--", "sh", "-c", "exit 3"}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 3);
-  sample_run_expect_text(run.out, " exec ");
-  sample_run_expect_text(run.out, " exit ");
-  sample_run_expect_text(run.err, "watch: 0 forks, 1 execs, 1 exits, ");
+  tool_run(&run);
+  tool_run_expect_status(&run, 3);
+  tool_run_expect_text(run.out, " exec ");
+  tool_run_expect_text(run.out, " exit ");
+  tool_run_expect_text(run.err, "watch: 0 forks, 1 execs, 1 exits, ");
 }
 
 static void signal_that_ended_the_command_is_in_the_status(void **state) {
-  sample_run_t run = {.args = {WATCH_PATH, "sh", "-c", "kill -USR1 $$"}};
+  tool_run_t run = {.args = {WATCH_PATH, "sh", "-c", "kill -USR1 $$"}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 128 + SIGUSR1);
+  tool_run(&run);
+  tool_run_expect_status(&run, 128 + SIGUSR1);
 }
 
 static void missing_command_is_told_with_status_127(void **state) {
   (void)state;
   support_need_own_events(__func__);
-  sample_usage_missing_command(WATCH_PATH);
+  tool_usage_missing_command(WATCH_PATH);
 }
 
 static void process_that_is_not_there_is_told(void **state) {
   (void)state;
-  sample_usage_missing_process(WATCH_PATH);
+  tool_usage_missing_process(WATCH_PATH);
 }
 
 static void bad_options_exit_2_with_a_message(void **state) {
-  static const sample_usage_t cases[] = {
+  static const tool_usage_t cases[] = {
       {{"-d", "0"}, "-d wants"},
       {{"-d", "1s"}, "-d wants"},
       {{"-m", ""}, "-m wants"},
@@ -63,89 +63,89 @@ static void bad_options_exit_2_with_a_message(void **state) {
   };
 
   (void)state;
-  sample_usage_refused(WATCH_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+  tool_usage_refused(WATCH_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 static void help_goes_to_stdout(void **state) {
   (void)state;
-  sample_usage_help(WATCH_PATH, "Usage: uvperf-watch");
+  tool_usage_help(WATCH_PATH, "Usage: uvperf-watch");
 }
 
 static void unprivileged_user_without_target_learns_what_works(void **state) {
   (void)state;
-  sample_usage_unprivileged(WATCH_PATH, "watch -- command", __func__);
+  tool_usage_unprivileged(WATCH_PATH, "watch -- command", __func__);
 }
 
 static void unprivileged_user_watches_own_command(void **state) {
-  sample_run_t run = {.args = {WATCH_PATH, "--", "sh", "-c",
-                               "/bin/true; (/bin/true & wait); exit 4"}};
+  tool_run_t run = {.args = {WATCH_PATH, "--", "sh", "-c",
+                             "/bin/true; (/bin/true & wait); exit 4"}};
 
   (void)state;
   support_need_own_events(__func__);
   run.as_nobody = 1;
-  sample_run(&run);
-  sample_run_expect_status(&run, 4);
+  tool_run(&run);
+  tool_run_expect_status(&run, 4);
   /* The command's own fork was before; there are two more, or three if the
    * shell forks for the parentheses. */
-  sample_run_expect_text(run.err, " 3 execs, ");
-  sample_run_expect_text(run.err, "; 0 records lost");
-  sample_run_expect_text(run.out, " exec ");
+  tool_run_expect_text(run.err, " 3 execs, ");
+  tool_run_expect_text(run.err, "; 0 records lost");
+  tool_run_expect_text(run.out, " exec ");
 }
 
 /* 1 is the pid of another user's process. */
 static void unprivileged_user_learns_that_a_process_is_not_his(void **state) {
-  sample_run_t run = {.args = {WATCH_PATH, "-p", "1"}};
+  tool_run_t run = {.args = {WATCH_PATH, "-p", "1"}};
 
   (void)state;
   support_need_root(__func__);
-  if (sample_run_paranoid() <= 0)
+  if (tool_run_paranoid() <= 0)
     support_skip(__func__, "kernel.perf_event_paranoid above 0");
   run.as_nobody = 1;
-  sample_run_ends(&run, 1, "watch: software event dummy of ");
+  tool_run_ends(&run, 1, "watch: software event dummy of ");
 }
 
 static void sigterm_ends_with_the_last_line(void **state) {
-  sample_run_t run = {.args = {WATCH_PATH, "--", "sleep", "60"}};
+  tool_run_t run = {.args = {WATCH_PATH, "--", "sleep", "60"}};
 
   (void)state;
   support_need_own_events(__func__);
   run.interrupt_at = "Ctrl-C ends it";
   run.interrupt_with = SIGTERM;
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, "; 0 records lost\n");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "; 0 records lost\n");
 }
 
 static void duration_ends_with_the_last_line(void **state) {
-  sample_run_t run = {.args = {WATCH_PATH, "-d", "0.2", "--", "sleep", "60"}};
+  tool_run_t run = {.args = {WATCH_PATH, "-d", "0.2", "--", "sleep", "60"}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, " exec ");
-  sample_run_expect_text(run.err, "watch: 0 forks, 1 execs, ");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, " exec ");
+  tool_run_expect_text(run.err, "watch: 0 forks, 1 execs, ");
 }
 
 /* The run returns when the command is gone too: it has our pipe. */
 static void reader_that_has_enough_ends_it(void **state) {
-  sample_run_t run = {.args = {"/bin/sh", "-c",
-                               "\"$0\" -- sh -c 'while :; do "
-                               "/bin/true; done' | head -n 1",
-                               WATCH_PATH}};
+  tool_run_t run = {.args = {"/bin/sh", "-c",
+                             "\"$0\" -- sh -c 'while :; do "
+                             "/bin/true; done' | head -n 1",
+                             WATCH_PATH}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, " exec ");
-  sample_run_expect_text(run.err, " records lost\n");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, " exec ");
+  tool_run_expect_text(run.err, " records lost\n");
 }
 
 /* Nothing happens that could be written. */
 static void reader_that_goes_in_silence_ends_it(void **state) {
   char text[16];
-  sample_run_t run = {
+  tool_run_t run = {
       .args = {"/bin/sh", "-c", "\"$0\" -p $1 | :", WATCH_PATH, text}};
   pid_t pid;
 
@@ -158,62 +158,61 @@ static void reader_that_goes_in_silence_ends_it(void **state) {
     _exit(0);
   }
   snprintf(text, sizeof(text), "%d", pid);
-  sample_run(&run);
+  tool_run(&run);
   kill(pid, SIGKILL);
   assert_int_equal(support_wait(pid), 128 + SIGKILL);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.err, "watch: 0 forks, 0 execs, 0 exits, ");
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "watch: 0 forks, 0 execs, 0 exits, ");
 }
 
 static void reader_that_never_reads_does_not_hold_it(void **state) {
-  sample_run_t run = {.args = {WATCH_PATH, "--", "sh", "-c",
-                               "exec \"$0\" storm 500 >/dev/null",
-                               TARGET_PATH}};
+  tool_run_t run = {.args = {WATCH_PATH, "--", "sh", "-c",
+                             "exec \"$0\" storm 500 >/dev/null", TARGET_PATH}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_usage_never_read(&run);
-  sample_run_expect_text(run.err, " 502 execs, ");
+  tool_usage_never_read(&run);
+  tool_run_expect_text(run.err, " 502 execs, ");
 }
 
 /* Stopped by its command, it cannot read the rings. */
 static void loss_is_told_while_it_goes_on(void **state) {
-  sample_run_t run = {.args = {WATCH_PATH, "-m", "4K", "-o", "/dev/null", "--",
-                               "sh", "-c",
-                               "kill -STOP $PPID; " TARGET_PATH
-                               " storm 200 >/dev/null; kill -CONT $PPID; "
-                               "exec sleep 60"}};
+  tool_run_t run = {.args = {WATCH_PATH, "-m", "4K", "-o", "/dev/null", "--",
+                             "sh", "-c",
+                             "kill -STOP $PPID; " TARGET_PATH
+                             " storm 200 >/dev/null; kill -CONT $PPID; "
+                             "exec sleep 60"}};
 
   (void)state;
   support_need_own_events(__func__);
   run.interrupt_at = " in all\n";
-  sample_run_ends(&run, 0, " records were lost, ");
-  sample_run_expect_text(run.err, " records lost\n");
+  tool_run_ends(&run, 0, " records were lost, ");
+  tool_run_expect_text(run.err, " records lost\n");
 }
 
 static void file_gets_the_story_and_stdout_is_the_commands(void **state) {
-  sample_run_t run = {.args = {WATCH_PATH, "--", "echo", "hello"}};
+  tool_run_t run = {.args = {WATCH_PATH, "--", "echo", "hello"}};
   char text[65536] = "";
 
   (void)state;
   support_need_own_events(__func__);
-  sample_usage_good_file(&run, text, sizeof(text));
-  sample_run_expect_text(text, " exec ");
-  sample_run_expect_text(text, " exit ");
+  tool_usage_good_file(&run, text, sizeof(text));
+  tool_run_expect_text(text, " exec ");
+  tool_run_expect_text(text, " exit ");
 }
 
 static void file_that_cannot_be_written_is_told(void **state) {
-  const sample_run_t run = {.args = {WATCH_PATH, "true"}};
+  const tool_run_t run = {.args = {WATCH_PATH, "true"}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_usage_bad_file(&run, "watch");
+  tool_usage_bad_file(&run, "watch");
 }
 
 static void standard_fds_closed_do_not_abort(void **state) {
   (void)state;
   support_need_own_events(__func__);
-  sample_usage_closed_fds(WATCH_PATH, "-- true");
+  tool_usage_closed_fds(WATCH_PATH, "-- true");
 }
 
 int main(void) {

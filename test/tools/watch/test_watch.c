@@ -46,7 +46,7 @@ static void read_pids(helper_t *helper, FILE *file) {
   fclose(file);
 }
 
-static void work(sample_run_t *run) {
+static void work(tool_run_t *run) {
   helper_t *helper = run->data;
   FILE *file;
 
@@ -62,15 +62,15 @@ static void work(sample_run_t *run) {
 }
 
 /* The whole machine is watched while the helper runs, and then interrupted. */
-static void run_machine(sample_run_t *run, helper_t *helper,
+static void run_machine(tool_run_t *run, helper_t *helper,
                         watch_lines_t *lines) {
   run->interrupt_at = "Ctrl-C ends it";
   run->work = work;
   run->data = helper;
   run->file = tmpfile();
   assert_non_null(run->file);
-  sample_run(run);
-  sample_run_expect_status(run, 0);
+  tool_run(run);
+  tool_run_expect_status(run, 0);
   watch_lines_read(lines, run->file);
   fclose(run->file);
 }
@@ -132,7 +132,7 @@ static void expect_counts(const watch_lines_t *lines) {
 }
 
 static void each_of_2000_processes_is_told_exactly_once(void **state) {
-  static sample_run_t run = {.args = {WATCH_PATH, "--json", "-m", "4M"}};
+  static tool_run_t run = {.args = {WATCH_PATH, "--json", "-m", "4M"}};
   static helper_t helper = {.mode = "storm", .argument = "2000"};
   watch_lines_t lines;
 
@@ -140,7 +140,7 @@ static void each_of_2000_processes_is_told_exactly_once(void **state) {
   support_need_cpu_wide(__func__);
   run_machine(&run, &helper, &lines);
   assert_int_equal(helper.nr, 2000);
-  sample_run_expect_text(run.err, "; 0 records lost\n");
+  tool_run_expect_text(run.err, "; 0 records lost\n");
   assert_int_equal(watch_lines_number(last_of(&lines), "lost"), 0);
   assert_int_equal(count_children(&lines, &helper), 3 * 2000);
   assert_true(helper.with_path > 0);
@@ -151,7 +151,7 @@ static void each_of_2000_processes_is_told_exactly_once(void **state) {
 /* Nothing is read while it is stopped, so that a small ring overflows. Each
  * lost fork, exec, mapping and exit is a lost record. */
 static void records_lost_in_a_tiny_ring_are_counted(void **state) {
-  static sample_run_t run = {.args = {WATCH_PATH, "--json", "-m", "4K"}};
+  static tool_run_t run = {.args = {WATCH_PATH, "--json", "-m", "4K"}};
   static helper_t helper = {.mode = "storm", .argument = "300", .hold = 1};
   size_t told, i, maps = 0;
   watch_lines_t lines;
@@ -170,14 +170,14 @@ static void records_lost_in_a_tiny_ring_are_counted(void **state) {
   /* The program maps itself at least. */
   assert_true((size_t)lost + told + maps >= 4 * 300);
   assert_null(strstr(run.err, "; 0 records lost\n"));
-  sample_run_expect_text(run.err, "try a larger -m");
+  tool_run_expect_text(run.err, "try a larger -m");
   expect_counts(&lines);
   watch_lines_free(&lines);
 }
 
 /* Nobody reads while the storm goes on. */
 static void slow_reader_gets_everything_later(void **state) {
-  static sample_run_t run = {.args = {WATCH_PATH, "--json"}};
+  static tool_run_t run = {.args = {WATCH_PATH, "--json"}};
   static helper_t helper = {.mode = "storm", .argument = "1000"};
   watch_lines_t lines;
 
@@ -193,7 +193,7 @@ static void slow_reader_gets_everything_later(void **state) {
 
 /* Its first thread, which has its id, is not its last. */
 static void process_lives_until_its_last_thread_ends(void **state) {
-  static sample_run_t run = {.args = {WATCH_PATH, "--json", "--threads"}};
+  static tool_run_t run = {.args = {WATCH_PATH, "--json", "--threads"}};
   static helper_t helper = {.mode = "leader"};
   const watch_lines_line_t *end;
   size_t fork_of_last = 0;
@@ -223,7 +223,7 @@ static void process_lives_until_its_last_thread_ends(void **state) {
 }
 
 static void exec_by_another_thread_is_one_exec_and_one_exit(void **state) {
-  static sample_run_t run = {.args = {WATCH_PATH, "--json"}};
+  static tool_run_t run = {.args = {WATCH_PATH, "--json"}};
   static helper_t helper = {.mode = "thread"};
   watch_lines_t lines;
 
@@ -249,16 +249,16 @@ static void start_waiting(helper_t *helper, int as_nobody) {
   if (helper->pid == 0) {
     dup2(go[0], STDIN_FILENO);
     dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
-    sample_run_exec((const char *const[]){TARGET_PATH, helper->mode,
-                                          helper->argument, NULL},
-                    as_nobody);
+    tool_run_exec((const char *const[]){TARGET_PATH, helper->mode,
+                                        helper->argument, NULL},
+                  as_nobody);
   }
   close(go[0]);
   helper->hold = go[1];
 }
 
 /* The storm is none of the tree's. */
-static void let_go(sample_run_t *run) {
+static void let_go(tool_run_t *run) {
   helper_t *helper = run->data;
   helper_t storm = {.mode = "storm", .argument = "20"};
 
@@ -291,7 +291,7 @@ static void expect_tree(const watch_lines_t *lines, const helper_t *helper) {
   expect_counts(lines);
 }
 
-static void watch_waiting(sample_run_t *run, helper_t *helper, int as_nobody) {
+static void watch_waiting(tool_run_t *run, helper_t *helper, int as_nobody) {
   char pid_text[16];
 
   start_waiting(helper, as_nobody);
@@ -302,21 +302,21 @@ static void watch_waiting(sample_run_t *run, helper_t *helper, int as_nobody) {
   run->args[3] = pid_text;
   run->as_nobody = as_nobody;
   run->interrupt_at = "Ctrl-C ends it";
-  run->interrupt_with = SAMPLE_RUN_NO_SIGNAL;
+  run->interrupt_with = TOOL_RUN_NO_SIGNAL;
   if (run->work == NULL)
     run->work = let_go;
   run->data = helper;
   run->file = tmpfile();
   assert_non_null(run->file);
-  sample_run(run);
+  tool_run(run);
   if (run->interrupt_at != NULL) /* It did not get so far. */
     close(helper->hold);
   assert_int_equal(support_wait(helper->pid), 0);
-  sample_run_expect_status(run, 0);
-  sample_run_expect_text(run->err, "its descendants are gone");
+  tool_run_expect_status(run, 0);
+  tool_run_expect_text(run->err, "its descendants are gone");
 }
 
-static void watch_tree(sample_run_t *run, int as_nobody) {
+static void watch_tree(tool_run_t *run, int as_nobody) {
   helper_t helper = {.mode = "tree"};
   watch_lines_t lines;
 
@@ -328,7 +328,7 @@ static void watch_tree(sample_run_t *run, int as_nobody) {
 }
 
 static void tree_is_followed_until_it_is_gone(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   (void)state;
   support_need_cpu_wide(__func__);
@@ -336,11 +336,11 @@ static void tree_is_followed_until_it_is_gone(void **state) {
 }
 
 static void unprivileged_user_follows_own_tree(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
 
   (void)state;
   support_need_own_events(__func__);
-  if (sample_run_paranoid() < 1)
+  if (tool_run_paranoid() < 1)
     support_skip(__func__, "kernel.perf_event_paranoid at 1 or more");
   watch_tree(&run, 1);
 }
@@ -360,7 +360,7 @@ static long count_rings(pid_t pid) {
   return nr;
 }
 
-static void count_rings_and_let_go(sample_run_t *run) {
+static void count_rings_and_let_go(tool_run_t *run) {
   assert_int_equal(count_rings(run->pid), sysconf(_SC_NPROCESSORS_CONF));
   let_go(run);
 }
@@ -368,17 +368,17 @@ static void count_rings_and_let_go(sample_run_t *run) {
 /* All threads share a ring on each CPU: what a user may lock in memory does not
  * bound how many there can be. */
 static void unprivileged_user_follows_a_process_of_many_threads(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
   helper_t helper = {.mode = "threads", .argument = "40"};
 
   (void)state;
   support_need_own_events(__func__);
-  if (sample_run_paranoid() < 1)
+  if (tool_run_paranoid() < 1)
     support_skip(__func__, "kernel.perf_event_paranoid at 1 or more");
   run.work = count_rings_and_let_go;
   watch_waiting(&run, &helper, 1);
   fclose(run.file);
-  sample_run_expect_text(run.err, "watch: 40 forks, 40 execs, 41 exits, ");
+  tool_run_expect_text(run.err, "watch: 40 forks, 40 execs, 41 exits, ");
 }
 
 /* What a name is, and how it is written down. */
@@ -388,7 +388,7 @@ static void unprivileged_user_follows_a_process_of_many_threads(void **state) {
 #define EVIL_HEX  "225c0a1b5b324affc29b"
 
 static void evil_name_is_valid_json(void **state) {
-  static sample_run_t run = {.args = {WATCH_PATH, "--json"}};
+  static tool_run_t run = {.args = {WATCH_PATH, "--json"}};
   static helper_t helper = {.mode = "name", .argument = EVIL_NAME};
   const watch_lines_line_t *line;
   watch_lines_t lines;
@@ -405,14 +405,14 @@ static void evil_name_is_valid_json(void **state) {
 }
 
 static void evil_name_is_escaped_in_text(void **state) {
-  static sample_run_t run = {
+  static tool_run_t run = {
       .args = {WATCH_PATH, "--", TARGET_PATH, "name", EVIL_NAME}};
 
   (void)state;
   support_need_own_events(__func__);
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, " " EVIL_TEXT "\n");
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, " " EVIL_TEXT "\n");
   assert_null(strchr(run.out, '\033'));
 }
 
@@ -430,7 +430,7 @@ static void copy_file(const char *from, const char *to) {
 }
 
 static void evil_file_name_is_escaped_in_text_and_json(void **state) {
-  static sample_run_t run;
+  static tool_run_t run;
   char directory[] = "/tmp/uvperf-watch-XXXXXX", path[64];
 
   (void)state;
@@ -438,19 +438,19 @@ static void evil_file_name_is_escaped_in_text_and_json(void **state) {
   assert_non_null(mkdtemp(directory));
   snprintf(path, sizeof(path), "%s/%s", directory, EVIL_NAME);
   copy_file("/bin/true", path);
-  run = (sample_run_t){.args = {WATCH_PATH, "--", path}};
-  sample_run(&run);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, " " EVIL_TEXT " /tmp/uvperf-watch-");
-  sample_run_expect_text(run.out, "/" EVIL_TEXT "\n");
-  sample_run_expect_text(run.out, "/" EVIL_TEXT " 0x");
-  run = (sample_run_t){.args = {WATCH_PATH, "--json", "--", path}};
-  sample_run(&run);
+  run = (tool_run_t){.args = {WATCH_PATH, "--", path}};
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, " " EVIL_TEXT " /tmp/uvperf-watch-");
+  tool_run_expect_text(run.out, "/" EVIL_TEXT "\n");
+  tool_run_expect_text(run.out, "/" EVIL_TEXT " 0x");
+  run = (tool_run_t){.args = {WATCH_PATH, "--json", "--", path}};
+  tool_run(&run);
   unlink(path);
   rmdir(directory);
-  sample_run_expect_status(&run, 0);
-  sample_run_expect_text(run.out, "/" EVIL_JSON "\",\"exe_hex\":\"");
-  sample_run_expect_text(run.out, EVIL_HEX "\",\"addr\":");
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "/" EVIL_JSON "\",\"exe_hex\":\"");
+  tool_run_expect_text(run.out, EVIL_HEX "\",\"addr\":");
 }
 
 int main(void) {

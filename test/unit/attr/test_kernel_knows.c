@@ -15,7 +15,7 @@
 /* -- played --------------------------------------------------------------- */
 
 static void kernel_knows_the_bits_that_it_takes(void **state) {
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
 
   (void)state;
   kernel->known[UVPERF__WORD_FLAGS] &= ~BIT(UVPERF_ATTR_TEXT_POKE);
@@ -47,7 +47,7 @@ static void kernel_knows_the_bits_that_it_takes(void **state) {
 }
 
 static void kernel_knows_only_if_it_knows_all_the_bits(void **state) {
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
 
   (void)state;
   kernel->known[UVPERF__WORD_SAMPLE_TYPE] = BIT(20) - 1;
@@ -65,17 +65,17 @@ static void kernel_knows_flags_that_need_another(void **state) {
 
   (void)state;
   for (i = 0; i < 2; i++) {
-    play_kernel_t *kernel = play_kernel();
+    other_kernel_t *kernel = other_kernel();
 
     assert_int_equal(uvperf_kernel_knows(flags[i], 1), 1);
-    kernel = play_kernel();
+    kernel = other_kernel();
     kernel->known[UVPERF__WORD_FLAGS] &= ~BIT(flags[i]);
     assert_int_equal(uvperf_kernel_knows(flags[i], 1), 0);
   }
 }
 
 static void kernel_knows_the_fields_of_its_struct(void **state) {
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
 
   (void)state;
   kernel->attr_size = 112;
@@ -84,7 +84,7 @@ static void kernel_knows_the_fields_of_its_struct(void **state) {
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_AUX_ACTION, 1), 0);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_SIG_DATA, 1), 0);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_CONFIG4, 1), 0);
-  kernel = play_kernel();
+  kernel = other_kernel();
   kernel->attr_size = 136;
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_CONFIG3, UINT64_MAX), 1);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_CONFIG4, UINT64_MAX), 0);
@@ -93,7 +93,7 @@ static void kernel_knows_the_fields_of_its_struct(void **state) {
 /* The first 64 bytes are in every kernel's. */
 static void kernel_knows_the_first_fields_unasked(void **state) {
   (void)state;
-  play_kernel();
+  other_kernel();
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_TYPE, 1), 1);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_SIZE, 1), 1);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_CONFIG1, 1), 1);
@@ -104,7 +104,7 @@ static void kernel_knows_the_first_fields_unasked(void **state) {
 
 static void kernel_knows_of_no_such_field_is_einval(void **state) {
   (void)state;
-  play_kernel();
+  other_kernel();
   assert_int_equal(
       uvperf_kernel_knows((enum uvperf_attr_field)(UVPERF_ATTR_CONFIG4 + 1), 1),
       -EINVAL);
@@ -123,7 +123,7 @@ static void kernel_knows_of_no_such_field_is_einval(void **state) {
 
 /* Once to see that there are answers at all, and once for each bit. */
 static void kernel_knows_asks_for_each_bit_once(void **state) {
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
 
   (void)state;
   kernel->known[UVPERF__WORD_SAMPLE_TYPE] &= ~BIT(1);
@@ -139,7 +139,7 @@ static void kernel_knows_asks_for_each_bit_once(void **state) {
 /* Without privileges the kernel refuses them, but only after it has looked
  * whether it knows them. */
 static void kernel_knows_what_it_does_not_allow(void **state) {
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
 
   (void)state;
   kernel->allows_user_only = 1;
@@ -152,7 +152,7 @@ static void kernel_knows_what_it_does_not_allow(void **state) {
 static void kernel_knows_without_an_answer_is_the_errno(void **state) {
   static const int denials[] = {-EPERM,  -EACCES, -ENOSYS,
                                 -EINVAL, -EMFILE, -EOPNOTSUPP};
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   size_t i;
 
   (void)state;
@@ -166,7 +166,7 @@ static void kernel_knows_without_an_answer_is_the_errno(void **state) {
 
 static void kernel_knows_that_runs_out_of_fds_is_emfile(void **state) {
   (void)state;
-  play_kernel();
+  other_kernel();
   fake_fail(FAKE_OPEN, 2, -EMFILE);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_COMM, 1), -EMFILE);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_COMM, 1), 1);
@@ -174,7 +174,7 @@ static void kernel_knows_that_runs_out_of_fds_is_emfile(void **state) {
 
 /* What is known to be unknown is enough for a no. */
 static void kernel_knows_says_no_though_the_rest_has_no_answer(void **state) {
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
 
   (void)state;
   kernel->known[UVPERF__WORD_SAMPLE_TYPE] = 3;
@@ -187,7 +187,7 @@ static void kernel_knows_says_no_though_the_rest_has_no_answer(void **state) {
 /* Should there ever be such an event. */
 static void kernel_knows_closes_what_it_was_given(void **state) {
   (void)state;
-  play_kernel();
+  other_kernel();
   fake_on_open(NULL);
   fake_event_add(1);
   fake_event_add(2);
@@ -343,24 +343,25 @@ static void live_kernel_knows_behind_a_seccomp_filter_is_eperm(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      play_test(kernel_knows_the_bits_that_it_takes),
-      play_test(kernel_knows_only_if_it_knows_all_the_bits),
-      play_test(kernel_knows_flags_that_need_another),
-      play_test(kernel_knows_the_fields_of_its_struct),
-      play_test(kernel_knows_the_first_fields_unasked),
-      play_test(kernel_knows_of_no_such_field_is_einval),
-      play_test(kernel_knows_asks_for_each_bit_once),
-      play_test(kernel_knows_what_it_does_not_allow),
-      play_test(kernel_knows_without_an_answer_is_the_errno),
-      play_test(kernel_knows_that_runs_out_of_fds_is_emfile),
-      play_test(kernel_knows_says_no_though_the_rest_has_no_answer),
-      play_test(kernel_knows_closes_what_it_was_given),
-      play_test(live_kernel_knows_the_flags_that_it_opens),
-      play_test(live_kernel_knows_the_samples_that_it_opens),
-      play_test(live_kernel_knows_branches_and_aux_of_old_and_none_of_never),
-      play_test(live_kernel_knows_and_opens_nothing),
-      play_test(live_kernel_knows_the_same_without_privileges),
-      play_test(live_kernel_knows_behind_a_seccomp_filter_is_eperm),
+      other_kernel_test(kernel_knows_the_bits_that_it_takes),
+      other_kernel_test(kernel_knows_only_if_it_knows_all_the_bits),
+      other_kernel_test(kernel_knows_flags_that_need_another),
+      other_kernel_test(kernel_knows_the_fields_of_its_struct),
+      other_kernel_test(kernel_knows_the_first_fields_unasked),
+      other_kernel_test(kernel_knows_of_no_such_field_is_einval),
+      other_kernel_test(kernel_knows_asks_for_each_bit_once),
+      other_kernel_test(kernel_knows_what_it_does_not_allow),
+      other_kernel_test(kernel_knows_without_an_answer_is_the_errno),
+      other_kernel_test(kernel_knows_that_runs_out_of_fds_is_emfile),
+      other_kernel_test(kernel_knows_says_no_though_the_rest_has_no_answer),
+      other_kernel_test(kernel_knows_closes_what_it_was_given),
+      other_kernel_test(live_kernel_knows_the_flags_that_it_opens),
+      other_kernel_test(live_kernel_knows_the_samples_that_it_opens),
+      other_kernel_test(
+          live_kernel_knows_branches_and_aux_of_old_and_none_of_never),
+      other_kernel_test(live_kernel_knows_and_opens_nothing),
+      other_kernel_test(live_kernel_knows_the_same_without_privileges),
+      other_kernel_test(live_kernel_knows_behind_a_seccomp_filter_is_eperm),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,10 +12,11 @@
 #include "sys/sys.h"
 #include "uvperf.h"
 
-#define world outputs_world
+#define scripted scripted_outputs
 
 static uvperf__cpu_ring_t *ring_of(int cpu) {
-  return uvperf__cpu_rings_find(uvperf__bpf_outputs_rings(world.outputs), cpu);
+  return uvperf__cpu_rings_find(uvperf__bpf_outputs_rings(scripted.outputs),
+                                cpu);
 }
 
 /* -- what is opened ------------------------------------------------------- */
@@ -26,46 +27,50 @@ static void new_opens_an_event_and_a_ring_for_each_cpu(void **state) {
   size_t i;
 
   (void)state;
-  outputs_world_cpus("0,2-5\n", "0-7\n");
-  outputs_world_open();
+  scripted_outputs_cpus("0,2-5\n", "0-7\n");
+  scripted_outputs_open();
   for (i = 0; i < 5; i++) {
-    event = world.events[2 * i];
+    event = scripted.events[2 * i];
     assert_int_equal(event->cpu, ids[i]);
     assert_int_equal(event->pid, -1);
     assert_int_equal(event->group_fd, -1);
     assert_int_equal(event->flags, PERF_FLAG_FD_CLOEXEC);
     assert_int_equal(event->enabled, 0);
-    assert_int_equal(world.events[2 * i + 1]->cpu, ids[i]);
-    assert_int_equal(ring_of(ids[i])->fd, world.events[2 * i + 1]->fd);
+    assert_int_equal(scripted.events[2 * i + 1]->cpu, ids[i]);
+    assert_int_equal(ring_of(ids[i])->fd, scripted.events[2 * i + 1]->fd);
     assert_int_equal(ring_of(ids[i])->nr_events, 1);
-    assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, ids[i]), 0);
+    assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, ids[i]),
+                     0);
   }
   assert_null(ring_of(1));
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 1), -ENODEV);
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 8), -ENOENT);
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, -1), -ENOENT);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 1),
+                   -ENODEV);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 8),
+                   -ENOENT);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, -1),
+                   -ENOENT);
   assert_int_equal(
-      uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(world.outputs)), 5);
+      uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(scripted.outputs)), 5);
   assert_int_equal(fake_count(FAKE_BPF_UPDATE), 0);
-  assert_false(uvperf__bpf_outputs_are_put(world.outputs));
+  assert_false(uvperf__bpf_outputs_are_put(scripted.outputs));
 }
 
 static void put_goes_by_the_ids_of_the_cpus(void **state) {
   (void)state;
-  outputs_world_cpus("0,2-5\n", "0-7\n");
-  outputs_world_open();
-  assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
-  assert_string_equal(outputs_world_keys(), "0 2 3 4 5");
-  assert_int_equal(uvperf__bpf_outputs_take(world.outputs, NULL), 0);
-  assert_string_equal(outputs_world_keys(), "");
+  scripted_outputs_cpus("0,2-5\n", "0-7\n");
+  scripted_outputs_open();
+  assert_int_equal(uvperf__bpf_outputs_put(scripted.outputs, NULL), 0);
+  assert_string_equal(scripted_outputs_keys(), "0 2 3 4 5");
+  assert_int_equal(uvperf__bpf_outputs_take(scripted.outputs, NULL), 0);
+  assert_string_equal(scripted_outputs_keys(), "");
 }
 
 static void attr_by_default_is_bpf_output_with_raw(void **state) {
   const struct perf_event_attr *attr;
 
   (void)state;
-  outputs_world_open();
-  attr = uvperf__bpf_outputs_attr(world.outputs);
+  scripted_outputs_open();
+  attr = uvperf__bpf_outputs_attr(scripted.outputs);
   assert_int_equal(attr->type, PERF_TYPE_SOFTWARE);
   assert_int_equal(attr->config, PERF_COUNT_SW_BPF_OUTPUT);
   assert_int_equal(attr->sample_type, PERF_SAMPLE_RAW);
@@ -73,8 +78,8 @@ static void attr_by_default_is_bpf_output_with_raw(void **state) {
   assert_true(attr->disabled);
   assert_false(attr->write_backward);
   assert_true(attr->watermark);
-  assert_memory_equal(attr, &world.events[0]->attr, attr->size);
-  assert_false(world.events[1]->attr.write_backward);
+  assert_memory_equal(attr, &scripted.events[0]->attr, attr->size);
+  assert_false(scripted.events[1]->attr.write_backward);
 }
 
 static void attr_of_the_user_is_copied(void **state) {
@@ -87,18 +92,18 @@ static void attr_of_the_user_is_copied(void **state) {
   attr.clockid = CLOCK_MONOTONIC;
   attr.write_backward = 1;
   attr.wakeup_events = 77;
-  world.options.attr = &attr;
-  outputs_world_open();
+  scripted.options.attr = &attr;
+  scripted_outputs_open();
   memset(&attr, 0xff, sizeof(attr));
-  assert_int_equal(world.events[0]->attr.sample_type,
+  assert_int_equal(scripted.events[0]->attr.sample_type,
                    PERF_SAMPLE_RAW | PERF_SAMPLE_TIME);
-  assert_false(world.events[0]->attr.write_backward);
-  assert_true(world.events[0]->attr.disabled);
-  assert_true(world.events[0]->attr.watermark);
+  assert_false(scripted.events[0]->attr.write_backward);
+  assert_true(scripted.events[0]->attr.disabled);
+  assert_true(scripted.events[0]->attr.watermark);
   /* perf_event_set_output wants one clock. */
-  assert_true(world.events[1]->attr.use_clockid);
-  assert_int_equal(world.events[1]->attr.clockid, CLOCK_MONOTONIC);
-  assert_false(world.events[1]->attr.write_backward);
+  assert_true(scripted.events[1]->attr.use_clockid);
+  assert_int_equal(scripted.events[1]->attr.clockid, CLOCK_MONOTONIC);
+  assert_false(scripted.events[1]->attr.write_backward);
 }
 
 static void attr_of_the_first_size_will_do(void **state) {
@@ -108,21 +113,21 @@ static void attr_of_the_first_size_will_do(void **state) {
   uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
   attr.sample_type = PERF_SAMPLE_RAW;
   attr.size = 0;
-  world.options.attr = &attr;
-  outputs_world_open();
-  assert_int_equal(world.events[0]->attr.size, PERF_ATTR_SIZE_VER0);
-  assert_false(world.events[1]->attr.use_clockid);
+  scripted.options.attr = &attr;
+  scripted_outputs_open();
+  assert_int_equal(scripted.events[0]->attr.size, PERF_ATTR_SIZE_VER0);
+  assert_false(scripted.events[1]->attr.use_clockid);
 }
 
 static void overwrite_is_of_event_and_ring(void **state) {
   (void)state;
-  world.options.overwrite = 1;
-  world.options.wakeup_events = 1;
-  outputs_world_open();
-  assert_true(world.events[0]->attr.write_backward);
+  scripted.options.overwrite = 1;
+  scripted.options.wakeup_events = 1;
+  scripted_outputs_open();
+  assert_true(scripted.events[0]->attr.write_backward);
   /* No sample asks for a wakeup. */
-  assert_true(world.events[0]->attr.watermark);
-  assert_true(world.events[1]->attr.write_backward);
+  assert_true(scripted.events[0]->attr.watermark);
+  assert_true(scripted.events[1]->attr.write_backward);
   assert_true(ring_of(0)->ring.overwrite);
 }
 
@@ -134,27 +139,27 @@ static void stack_is_below_an_overwritable_ring(void **state) {
   uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
   attr.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_STACK_USER;
   attr.sample_stack_user = (uint32_t)support_page_bytes();
-  world.options.attr = &attr;
-  world.options.overwrite = 1;
-  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "sample_stack_user");
+  scripted.options.attr = &attr;
+  scripted.options.overwrite = 1;
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "sample_stack_user");
   assert_int_equal(fake_count(FAKE_OPEN), 0);
-  world.options.ring_bytes = 0;
+  scripted.options.ring_bytes = 0;
   fake_fail_from(FAKE_MMAP, 1, -EPERM);
-  outputs_world_refused(-EPERM, UVPERF_CAUSE_LOCKED_MEMORY, "");
+  scripted_outputs_refused(-EPERM, UVPERF_CAUSE_LOCKED_MEMORY, "");
   /* Down to two pages. */
   assert_int_equal(
       fake_count(FAKE_MMAP),
       __builtin_ctzl(UVPERF__RING_DEFAULT_BYTES / support_page_bytes()));
-  outputs_world_again();
+  scripted_outputs_again();
   /* Without the bit the field means nothing; nor does it of other rings. */
   attr.sample_type = PERF_SAMPLE_RAW;
-  world.options.attr = &attr;
-  world.options.overwrite = 1;
-  outputs_world_open();
-  uvperf__bpf_outputs_free(world.outputs);
+  scripted.options.attr = &attr;
+  scripted.options.overwrite = 1;
+  scripted_outputs_open();
+  uvperf__bpf_outputs_free(scripted.outputs);
   attr.sample_type |= PERF_SAMPLE_STACK_USER;
-  world.options.overwrite = 0;
-  outputs_world_open();
+  scripted.options.overwrite = 0;
+  scripted_outputs_open();
 }
 
 static void wakeups_are_by_records_or_by_bytes(void **state) {
@@ -181,48 +186,49 @@ static void wakeups_are_by_records_or_by_bytes(void **state) {
   (void)state;
   uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
   attr.sample_type = PERF_SAMPLE_RAW;
-  world.options.attr = &attr;
-  world.options.ring_bytes = 4096;
+  scripted.options.attr = &attr;
+  scripted.options.ring_bytes = 4096;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     attr.comm = cases[i].has_comm != 0;
-    world.options.wakeup_events = cases[i].events;
-    world.options.wakeup_bytes = cases[i].bytes;
-    outputs_world_open();
-    event = &world.events[8 * i]->attr;
-    owner = &world.events[8 * i + 1]->attr;
+    scripted.options.wakeup_events = cases[i].events;
+    scripted.options.wakeup_bytes = cases[i].bytes;
+    scripted_outputs_open();
+    event = &scripted.events[8 * i]->attr;
+    owner = &scripted.events[8 * i + 1]->attr;
     assert_int_equal(event->watermark, cases[i].events == 0);
     if (cases[i].events != 0)
       assert_int_equal(event->wakeup_events, cases[i].events);
     assert_true(owner->watermark);
     assert_int_equal(owner->wakeup_watermark, cases[i].watermark);
-    uvperf__bpf_outputs_free(world.outputs);
-    world.outputs = NULL;
+    uvperf__bpf_outputs_free(scripted.outputs);
+    scripted.outputs = NULL;
   }
 }
 
 /* -- what is refused ------------------------------------------------------ */
 
 static void options_that_cannot_be_are_einval(void **state) {
-  const uvperf__bpf_outputs_options_t good = world.options;
+  const uvperf__bpf_outputs_options_t good = scripted.options;
   struct perf_event_attr attr;
 
   (void)state;
-  world.options.wakeup_events = 1;
-  world.options.wakeup_bytes = 1;
-  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "one must be 0");
-  world.options = good;
-  world.options.wakeup_bytes = (uint32_t)good.ring_bytes / 2 + 1;
-  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "half of a ring");
-  world.options = good;
-  world.options.ring_bytes = SIZE_MAX;
-  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "options.ring_bytes");
-  world.options = good;
+  scripted.options.wakeup_events = 1;
+  scripted.options.wakeup_bytes = 1;
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "one must be 0");
+  scripted.options = good;
+  scripted.options.wakeup_bytes = (uint32_t)good.ring_bytes / 2 + 1;
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "half of a ring");
+  scripted.options = good;
+  scripted.options.ring_bytes = SIZE_MAX;
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "options.ring_bytes");
+  scripted.options = good;
   uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
-  world.options.attr = &attr;
+  scripted.options.attr = &attr;
   attr.size = 63;
-  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "attr.size 63");
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "attr.size 63");
   attr.size = 1 << 20;
-  outputs_world_refused(-E2BIG, UVPERF_CAUSE_ARGUMENT, "attr.size");
+  scripted_outputs_refused(-E2BIG, UVPERF_CAUSE_ARGUMENT, "attr.size");
   assert_int_equal(fake_count(FAKE_OPEN), 0);
 }
 
@@ -231,25 +237,25 @@ static void attr_of_which_nothing_right_comes_is_einval(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
-  world.options.attr = &attr;
+  scripted.options.attr = &attr;
   uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
   attr.sample_type = PERF_SAMPLE_RAW;
-  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "gives programs");
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "gives programs");
   uvperf_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_SW_BPF_OUTPUT);
-  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "gives programs");
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "gives programs");
   uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
   attr.inherit = 1;
-  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "attr.inherit");
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "attr.inherit");
   attr.inherit = 0;
   attr.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_STACK_USER;
-  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "next record");
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "next record");
   /* It has no such field. */
   attr.sample_stack_user = 8;
   attr.size = PERF_ATTR_SIZE_VER2;
-  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "next record");
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "next record");
   assert_int_equal(fake_count(FAKE_OPEN), 0);
   attr.size = sizeof(attr);
-  outputs_world_open();
+  scripted_outputs_open();
 }
 
 static void cpus_that_are_no_list_are_einval(void **state) {
@@ -260,79 +266,85 @@ static void cpus_that_are_no_list_are_einval(void **state) {
 
   (void)state;
   for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-    world.options.cpus = lists[i];
-    outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "options.cpus");
+    scripted.options.cpus = lists[i];
+    scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "options.cpus");
   }
   memset(longest, 'x', sizeof(longest));
   longest[sizeof(longest) - 1] = '\0';
-  world.options.cpus = longest;
-  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "no list of CPUs");
+  scripted.options.cpus = longest;
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "no list of CPUs");
 }
 
 static void cpu_without_an_entry_is_einval_in_a_list(void **state) {
   (void)state;
-  world.map->info.max_entries = 2;
-  world.options.cpus = "1,2";
-  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT,
-                        "CPU 2, and the map has 2 entries");
-  world.options.cpus = "1";
-  outputs_world_open();
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 1), 0);
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 0), -ENOENT);
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 2), -ENOENT);
+  scripted.map->info.max_entries = 2;
+  scripted.options.cpus = "1,2";
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "CPU 2, and the map has 2 entries");
+  scripted.options.cpus = "1";
+  scripted_outputs_open();
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 1), 0);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 0),
+                   -ENOENT);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 2),
+                   -ENOENT);
 }
 
 static void map_with_fewer_entries_leaves_cpus_out(void **state) {
   (void)state;
-  world.map->info.max_entries = 1;
-  outputs_world_open();
+  scripted.map->info.max_entries = 1;
+  scripted_outputs_open();
   assert_int_equal(
-      uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(world.outputs)), 1);
-  assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
-  assert_string_equal(outputs_world_keys(), "0");
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 1), -E2BIG);
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 3), -E2BIG);
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 4), -ENOENT);
+      uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(scripted.outputs)), 1);
+  assert_int_equal(uvperf__bpf_outputs_put(scripted.outputs, NULL), 0);
+  assert_string_equal(scripted_outputs_keys(), "0");
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 1), -E2BIG);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 3), -E2BIG);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 4),
+                   -ENOENT);
 }
 
 static void cpus_without_any_entry_or_online_are_enodev(void **state) {
   (void)state;
-  outputs_world_cpus("2-3\n", "0-3\n");
-  world.map->info.max_entries = 2;
-  outputs_world_refused(-ENODEV, UVPERF_CAUSE_NO_CPU, "online are 2-3");
-  world.options.cpus = "0-1";
-  outputs_world_refused(-ENODEV, UVPERF_CAUSE_NO_CPU, "\"0-1\"");
+  scripted_outputs_cpus("2-3\n", "0-3\n");
+  scripted.map->info.max_entries = 2;
+  scripted_outputs_refused(-ENODEV, UVPERF_CAUSE_NO_CPU, "online are 2-3");
+  scripted.options.cpus = "0-1";
+  scripted_outputs_refused(-ENODEV, UVPERF_CAUSE_NO_CPU, "\"0-1\"");
   assert_int_equal(fake_count(FAKE_OPEN), 0);
 }
 
 static void sysfs_that_cannot_be_read_is_no_cpu(void **state) {
   (void)state;
-  world.options.root = "/nowhere/at/all";
-  outputs_world_refused(-ENOENT, UVPERF_CAUSE_NO_CPU, "mount sysfs");
+  scripted.options.root = "/nowhere/at/all";
+  scripted_outputs_refused(-ENOENT, UVPERF_CAUSE_NO_CPU, "mount sysfs");
   /* A list of the user's is tried. */
-  world.options.cpus = "0-1";
-  outputs_world_open();
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 1), 0);
+  scripted.options.cpus = "0-1";
+  scripted_outputs_open();
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 1), 0);
 }
 
 static void cpu_of_a_list_that_is_offline_waits(void **state) {
   (void)state;
-  outputs_world_cpus("0,3\n", "0-3\n");
-  world.options.cpus = "0-1,3,9";
-  outputs_world_open();
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 0), 0);
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 1), -ENODEV);
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 2), -ENOENT);
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 3), 0);
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 9), -ENOENT);
+  scripted_outputs_cpus("0,3\n", "0-3\n");
+  scripted.options.cpus = "0-1,3,9";
+  scripted_outputs_open();
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 0), 0);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 1),
+                   -ENODEV);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 2),
+                   -ENOENT);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 3), 0);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 9),
+                   -ENOENT);
   assert_int_equal(fake_count(FAKE_OPEN), 4);
 }
 
 static void map_that_is_none_is_refused_before_anything_opens(void **state) {
   (void)state;
-  world.map->info.type = 1;
-  outputs_world_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT,
-                        "BPF_MAP_TYPE_PERF_EVENT_ARRAY (4)");
+  scripted.map->info.type = 1;
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "BPF_MAP_TYPE_PERF_EVENT_ARRAY (4)");
   assert_int_equal(fake_count(FAKE_OPEN), 0);
 }
 
@@ -361,8 +373,8 @@ static void open_that_fails_is_told_and_undone(void **state) {
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
     for (nth = 1; nth <= 8; nth += 3) {
       fake_fail(FAKE_OPEN, nth, cases[i].code);
-      outputs_world_refused(cases[i].code, cases[i].cause, "");
-      outputs_world_again();
+      scripted_outputs_refused(cases[i].code, cases[i].cause, "");
+      scripted_outputs_again();
     }
 }
 
@@ -372,33 +384,34 @@ static void open_that_is_e2big_leaves_the_size(void **state) {
 
   (void)state;
   fake_fail(FAKE_OPEN, 1, -E2BIG);
-  outputs_world_refused(-E2BIG, UVPERF_CAUSE_OLD_KERNEL, "bytes");
-  outputs_world_open();
-  size = uvperf__bpf_outputs_attr(world.outputs)->size;
+  scripted_outputs_refused(-E2BIG, UVPERF_CAUSE_OLD_KERNEL, "bytes");
+  scripted_outputs_open();
+  size = uvperf__bpf_outputs_attr(scripted.outputs)->size;
   assert_int_equal(size, sizeof(struct perf_event_attr));
-  outputs_world_cpus("0-4\n", "0-4\n");
+  scripted_outputs_cpus("0-4\n", "0-4\n");
   fake_fail(FAKE_OPEN, 1, -E2BIG);
-  assert_int_equal(uvperf__bpf_outputs_cpu_come(world.outputs, 4, NULL),
+  assert_int_equal(uvperf__bpf_outputs_cpu_come(scripted.outputs, 4, NULL),
                    -E2BIG);
-  assert_int_equal(uvperf__bpf_outputs_attr(world.outputs)->size, size);
+  assert_int_equal(uvperf__bpf_outputs_attr(scripted.outputs)->size, size);
 }
 
 static void cpu_that_goes_while_it_is_opened_waits(void **state) {
   (void)state;
   fake_fail(FAKE_OPEN, 3, -ENODEV);
-  outputs_world_open();
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 0), 0);
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 1), -ENODEV);
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 2), 0);
+  scripted_outputs_open();
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 0), 0);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 1),
+                   -ENODEV);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 2), 0);
   assert_null(ring_of(1));
-  assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
-  assert_string_equal(outputs_world_keys(), "0 2 3");
+  assert_int_equal(uvperf__bpf_outputs_put(scripted.outputs, NULL), 0);
+  assert_string_equal(scripted_outputs_keys(), "0 2 3");
 }
 
 static void cpus_that_all_go_while_they_are_opened_are_enodev(void **state) {
   (void)state;
   fake_fail_from(FAKE_OPEN, 1, -ENODEV);
-  outputs_world_refused(-ENODEV, UVPERF_CAUSE_NO_EVENT, "does not serve");
+  scripted_outputs_refused(-ENODEV, UVPERF_CAUSE_NO_EVENT, "does not serve");
   assert_int_equal(fake_count(FAKE_OPEN), 4);
 }
 
@@ -410,22 +423,22 @@ static void fds_that_are_needed_are_told(void **state) {
   for (nth = 1; nth <= 8; nth++) {
     fake_fail(FAKE_OPEN, nth, -EMFILE);
     assert_int_equal(
-        uvperf__bpf_outputs_new(&world.outputs, &world.options, &error),
+        uvperf__bpf_outputs_new(&scripted.outputs, &scripted.options, &error),
         -EMFILE);
     explain_check(&error, -EMFILE, UVPERF_CAUSE_FILES, "4 CPUs");
     assert_true(error.limit > 0);
     /* Lower numbers are open. */
     assert_true(error.needed >= 9 + 3);
     assert_int_equal(
-        uvperf__bpf_outputs_new(&world.outputs, &world.options, NULL), 0);
-    outputs_world_again();
+        uvperf__bpf_outputs_new(&scripted.outputs, &scripted.options, NULL), 0);
+    scripted_outputs_again();
   }
 }
 
 /* perf_event_mlock_kb is enough for all when they are smaller. */
 static void rings_shrink_together(void **state) {
   (void)state;
-  world.options.ring_bytes = 0;
+  scripted.options.ring_bytes = 0;
   fake_fail(FAKE_MMAP, 4, -EPERM);
   fake_fail(FAKE_MMAP, 5, -EPERM);
   fake_fail(FAKE_MMAP, 6, -EPERM);
@@ -434,7 +447,7 @@ static void rings_shrink_together(void **state) {
   fake_fail(FAKE_MMAP, 9, -EPERM);
   fake_fail(FAKE_MMAP, 10, -EPERM);
   fake_fail(FAKE_MMAP, 11, -EPERM);
-  outputs_world_open();
+  scripted_outputs_open();
   assert_int_equal(ring_of(0)->ring.size, UVPERF__RING_DEFAULT_BYTES / 2);
   assert_int_equal(ring_of(3)->ring.size, UVPERF__RING_DEFAULT_BYTES / 2);
   assert_int_equal(ring_of(3)->nr_events, 1);
@@ -457,32 +470,33 @@ static void each_call_may_fail_once(void **state) {
     for (nth = 1, failures = 1; failures > 0; nth++) {
       fake_fail(calls[i], nth, -EIO);
       memset(&error, 0, sizeof(error));
-      rc = uvperf__bpf_outputs_new(&world.outputs, &world.options, &error);
+      rc =
+          uvperf__bpf_outputs_new(&scripted.outputs, &scripted.options, &error);
       if (rc == 0)
-        rc = uvperf__bpf_outputs_enable(world.outputs, &error);
+        rc = uvperf__bpf_outputs_enable(scripted.outputs, &error);
       if (rc == 0)
-        rc = uvperf__bpf_outputs_put(world.outputs, &error);
+        rc = uvperf__bpf_outputs_put(scripted.outputs, &error);
       if (rc == 0) {
-        assert_string_equal(outputs_world_keys(), "0 1 2 3");
-        rc = uvperf__bpf_outputs_take(world.outputs, &error);
+        assert_string_equal(scripted_outputs_keys(), "0 1 2 3");
+        rc = uvperf__bpf_outputs_take(scripted.outputs, &error);
       }
       if (rc != 0) {
         assert_int_equal(error.code, rc);
         assert_true(error.reason[0] != '\0');
       }
-      uvperf__bpf_outputs_free(world.outputs);
-      world.outputs = NULL;
-      assert_string_equal(outputs_world_keys(), "");
+      uvperf__bpf_outputs_free(scripted.outputs);
+      scripted.outputs = NULL;
+      assert_string_equal(scripted_outputs_keys(), "");
       failures = fake_failures();
-      outputs_world_again();
+      scripted_outputs_again();
     }
     assert_true(nth > 2);
   }
 }
 
 #define world_test(f)                                                          \
-  cmocka_unit_test_setup_teardown(f, outputs_world_setup,                      \
-                                  outputs_world_teardown)
+  cmocka_unit_test_setup_teardown(f, scripted_outputs_setup,                   \
+                                  scripted_outputs_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -7,26 +7,26 @@
 #include "scripted_outputs.h"
 #include "uvperf.h"
 
-#define world outputs_world
+#define scripted scripted_outputs
 
 static uvperf__cpu_rings_t *rings(void) {
-  return uvperf__bpf_outputs_rings(world.outputs);
+  return uvperf__bpf_outputs_rings(scripted.outputs);
 }
 
 static int status(int cpu) {
-  return uvperf__bpf_outputs_cpu_status(world.outputs, cpu);
+  return uvperf__bpf_outputs_cpu_status(scripted.outputs, cpu);
 }
 
 static void open_and_start(void) {
-  outputs_world_open();
-  assert_int_equal(uvperf__bpf_outputs_enable(world.outputs, NULL), 0);
-  assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
+  scripted_outputs_open();
+  assert_int_equal(uvperf__bpf_outputs_enable(scripted.outputs, NULL), 0);
+  assert_int_equal(uvperf__bpf_outputs_put(scripted.outputs, NULL), 0);
 }
 
 static void come(int cpu) {
   uvperf_error_t error;
 
-  if (uvperf__bpf_outputs_cpu_come(world.outputs, cpu, &error) != 0)
+  if (uvperf__bpf_outputs_cpu_come(scripted.outputs, cpu, &error) != 0)
     fail_msg("%s", error.reason);
 }
 
@@ -38,53 +38,53 @@ static void cpu_that_goes_is_taken_out(void **state) {
   (void)state;
   open_and_start();
   ring = uvperf__cpu_rings_find(rings(), 2);
-  outputs_world_cpus("0-1,3\n", "0-3\n");
-  uvperf__bpf_outputs_cpu_gone(world.outputs, 2);
-  assert_string_equal(outputs_world_keys(), "0 1 3");
-  assert_null(outputs_world_event(2));
+  scripted_outputs_cpus("0-1,3\n", "0-3\n");
+  uvperf__bpf_outputs_cpu_gone(scripted.outputs, 2);
+  assert_string_equal(scripted_outputs_keys(), "0 1 3");
+  assert_null(scripted_outputs_event(2));
   assert_int_equal(status(2), -ENODEV);
   assert_ptr_equal(uvperf__cpu_rings_find(rings(), 2), ring);
   assert_int_equal(ring->nr_events, 0);
   assert_non_null(ring->ring.page);
   /* Again, and one that has none. */
-  uvperf__bpf_outputs_cpu_gone(world.outputs, 2);
-  uvperf__bpf_outputs_cpu_gone(world.outputs, 9);
-  uvperf__bpf_outputs_cpu_gone(world.outputs, -1);
-  assert_true(uvperf__bpf_outputs_are_put(world.outputs));
+  uvperf__bpf_outputs_cpu_gone(scripted.outputs, 2);
+  uvperf__bpf_outputs_cpu_gone(scripted.outputs, 9);
+  uvperf__bpf_outputs_cpu_gone(scripted.outputs, -1);
+  assert_true(uvperf__bpf_outputs_are_put(scripted.outputs));
 }
 
 static void cpu_that_is_away_is_no_failure(void **state) {
   (void)state;
   open_and_start();
-  uvperf__bpf_outputs_cpu_gone(world.outputs, 0);
-  assert_int_equal(uvperf__bpf_outputs_take(world.outputs, NULL), 0);
-  uvperf__bpf_outputs_disable(world.outputs);
-  assert_int_equal(uvperf__bpf_outputs_enable(world.outputs, NULL), 0);
-  assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
-  assert_string_equal(outputs_world_keys(), "1 2 3");
+  uvperf__bpf_outputs_cpu_gone(scripted.outputs, 0);
+  assert_int_equal(uvperf__bpf_outputs_take(scripted.outputs, NULL), 0);
+  uvperf__bpf_outputs_disable(scripted.outputs);
+  assert_int_equal(uvperf__bpf_outputs_enable(scripted.outputs, NULL), 0);
+  assert_int_equal(uvperf__bpf_outputs_put(scripted.outputs, NULL), 0);
+  assert_string_equal(scripted_outputs_keys(), "1 2 3");
 }
 
 /* The event is closed all the same. */
 static void entry_that_cannot_be_deleted_does_not_hold_the_event(void **state) {
   (void)state;
   open_and_start();
-  world.map->is_frozen = 1;
-  uvperf__bpf_outputs_cpu_gone(world.outputs, 1);
-  assert_null(outputs_world_event(1));
+  scripted.map->is_frozen = 1;
+  uvperf__bpf_outputs_cpu_gone(scripted.outputs, 1);
+  assert_null(scripted_outputs_event(1));
   assert_int_equal(status(1), -ENODEV);
 }
 
 static void entry_that_could_not_be_deleted_is_tried_again(void **state) {
   (void)state;
   open_and_start();
-  world.map->is_frozen = 1;
-  uvperf__bpf_outputs_cpu_gone(world.outputs, 1);
-  world.map->is_frozen = 0;
-  assert_string_equal(outputs_world_keys(), "0 1 2 3");
-  assert_int_equal(uvperf__bpf_outputs_take(world.outputs, NULL), 0);
-  assert_string_equal(outputs_world_keys(), "");
-  assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
-  assert_string_equal(outputs_world_keys(), "0 2 3");
+  scripted.map->is_frozen = 1;
+  uvperf__bpf_outputs_cpu_gone(scripted.outputs, 1);
+  scripted.map->is_frozen = 0;
+  assert_string_equal(scripted_outputs_keys(), "0 1 2 3");
+  assert_int_equal(uvperf__bpf_outputs_take(scripted.outputs, NULL), 0);
+  assert_string_equal(scripted_outputs_keys(), "");
+  assert_int_equal(uvperf__bpf_outputs_put(scripted.outputs, NULL), 0);
+  assert_string_equal(scripted_outputs_keys(), "0 2 3");
 }
 
 /* -- come ----------------------------------------------------------------- */
@@ -95,49 +95,49 @@ static void cpu_that_comes_back_has_a_new_event_in_its_ring(void **state) {
   (void)state;
   open_and_start();
   ring = uvperf__cpu_rings_find(rings(), 2);
-  uvperf__bpf_outputs_cpu_gone(world.outputs, 2);
+  uvperf__bpf_outputs_cpu_gone(scripted.outputs, 2);
   come(2);
-  assert_ptr_equal(world.events[8], outputs_world_event(2));
-  assert_int_equal(world.events[8]->enabled, 1);
+  assert_ptr_equal(scripted.events[8], scripted_outputs_event(2));
+  assert_int_equal(scripted.events[8]->enabled, 1);
   assert_int_equal(ring->nr_events, 1);
   assert_int_equal(uvperf__cpu_rings_nr(rings()), 4);
-  assert_string_equal(outputs_world_keys(), "0 1 2 3");
+  assert_string_equal(scripted_outputs_keys(), "0 1 2 3");
   assert_int_equal(status(2), 0);
 }
 
 static void cpu_that_comes_is_as_the_others(void **state) {
   (void)state;
-  outputs_world_open();
-  uvperf__bpf_outputs_cpu_gone(world.outputs, 2);
+  scripted_outputs_open();
+  uvperf__bpf_outputs_cpu_gone(scripted.outputs, 2);
   come(2);
-  assert_int_equal(outputs_world_event(2)->enabled, 0);
-  assert_string_equal(outputs_world_keys(), "");
-  assert_int_equal(uvperf__bpf_outputs_enable(world.outputs, NULL), 0);
-  uvperf__bpf_outputs_cpu_gone(world.outputs, 2);
+  assert_int_equal(scripted_outputs_event(2)->enabled, 0);
+  assert_string_equal(scripted_outputs_keys(), "");
+  assert_int_equal(uvperf__bpf_outputs_enable(scripted.outputs, NULL), 0);
+  uvperf__bpf_outputs_cpu_gone(scripted.outputs, 2);
   come(2);
-  assert_int_equal(outputs_world_event(2)->enabled, 1);
-  assert_string_equal(outputs_world_keys(), "");
-  assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
-  assert_string_equal(outputs_world_keys(), "0 1 2 3");
-  assert_int_equal(uvperf__bpf_outputs_take(world.outputs, NULL), 0);
-  uvperf__bpf_outputs_disable(world.outputs);
-  uvperf__bpf_outputs_cpu_gone(world.outputs, 2);
+  assert_int_equal(scripted_outputs_event(2)->enabled, 1);
+  assert_string_equal(scripted_outputs_keys(), "");
+  assert_int_equal(uvperf__bpf_outputs_put(scripted.outputs, NULL), 0);
+  assert_string_equal(scripted_outputs_keys(), "0 1 2 3");
+  assert_int_equal(uvperf__bpf_outputs_take(scripted.outputs, NULL), 0);
+  uvperf__bpf_outputs_disable(scripted.outputs);
+  uvperf__bpf_outputs_cpu_gone(scripted.outputs, 2);
   come(2);
-  assert_int_equal(outputs_world_event(2)->enabled, 0);
-  assert_string_equal(outputs_world_keys(), "");
+  assert_int_equal(scripted_outputs_event(2)->enabled, 0);
+  assert_string_equal(scripted_outputs_keys(), "");
 }
 
 static void cpu_that_is_new_has_a_ring_of_its_own(void **state) {
   (void)state;
-  outputs_world_cpus("0,3\n", "0-11\n");
+  scripted_outputs_cpus("0,3\n", "0-11\n");
   open_and_start();
   assert_int_equal(status(11), -ENODEV);
-  outputs_world_cpus("0,3,11\n", "0-11\n");
+  scripted_outputs_cpus("0,3,11\n", "0-11\n");
   come(11);
   assert_int_equal(uvperf__cpu_rings_nr(rings()), 3);
   assert_int_equal(uvperf__cpu_rings_at(rings(), 2)->cpu, 11);
-  assert_string_equal(outputs_world_keys(), "0 3 11");
-  assert_int_equal(outputs_world_event(11)->enabled, 1);
+  assert_string_equal(scripted_outputs_keys(), "0 3 11");
+  assert_int_equal(scripted_outputs_event(11)->enabled, 1);
   assert_int_equal(status(11), 0);
 }
 
@@ -150,23 +150,23 @@ cpu_that_comes_twice_is_put_before_the_old_one_is_closed(void **state) {
   come(1);
   assert_string_equal(fake_log(), "open, ioctl SET_OUTPUT, ioctl ENABLE, "
                                   "bpf update 1, close");
-  assert_ptr_equal(world.events[8], outputs_world_event(1));
+  assert_ptr_equal(scripted.events[8], scripted_outputs_event(1));
   assert_int_equal(uvperf__cpu_rings_find(rings(), 1)->nr_events, 1);
-  assert_string_equal(outputs_world_keys(), "0 1 2 3");
+  assert_string_equal(scripted_outputs_keys(), "0 1 2 3");
 }
 
 static void cpu_that_is_not_to_have_an_event_gets_none(void **state) {
   (void)state;
-  world.map->info.max_entries = 3;
-  world.options.cpus = "0,2";
+  scripted.map->info.max_entries = 3;
+  scripted.options.cpus = "0,2";
   open_and_start();
   come(1);
   come(3);
   come(-1);
   assert_int_equal(status(1), -ENOENT);
-  assert_string_equal(outputs_world_keys(), "0 2");
-  outputs_world_again();
-  world.map->info.max_entries = 2;
+  assert_string_equal(scripted_outputs_keys(), "0 2");
+  scripted_outputs_again();
+  scripted.map->info.max_entries = 2;
   open_and_start();
   come(2);
   come(3);
@@ -176,29 +176,29 @@ static void cpu_that_is_not_to_have_an_event_gets_none(void **state) {
 
 static void cpu_of_the_list_that_was_offline_comes(void **state) {
   (void)state;
-  outputs_world_cpus("0\n", "0-3\n");
-  world.options.cpus = "0,2";
+  scripted_outputs_cpus("0\n", "0-3\n");
+  scripted.options.cpus = "0,2";
   open_and_start();
-  outputs_world_cpus("0,2\n", "0-3\n");
+  scripted_outputs_cpus("0,2\n", "0-3\n");
   come(2);
   assert_int_equal(status(2), 0);
-  assert_string_equal(outputs_world_keys(), "0 2");
+  assert_string_equal(scripted_outputs_keys(), "0 2");
 }
 
 static void fixed_cpus_stay_as_they_are(void **state) {
   (void)state;
-  outputs_world_cpus("0-1\n", "0-3\n");
-  world.options.is_fixed = 1;
+  scripted_outputs_cpus("0-1\n", "0-3\n");
+  scripted.options.is_fixed = 1;
   open_and_start();
   assert_int_equal(status(2), -ENODEV);
-  outputs_world_cpus("0-2\n", "0-3\n");
+  scripted_outputs_cpus("0-2\n", "0-3\n");
   come(2);
   assert_int_equal(status(2), -ENOENT);
   assert_int_equal(uvperf__cpu_rings_nr(rings()), 2);
-  outputs_world_cpus("0,2\n", "0-3\n");
-  uvperf__bpf_outputs_cpu_gone(world.outputs, 1);
+  scripted_outputs_cpus("0,2\n", "0-3\n");
+  uvperf__bpf_outputs_cpu_gone(scripted.outputs, 1);
   assert_int_equal(status(1), -ENODEV);
-  outputs_world_cpus("0-2\n", "0-3\n");
+  scripted_outputs_cpus("0-2\n", "0-3\n");
   come(1);
   assert_int_equal(status(1), -ENOENT);
 }
@@ -230,13 +230,13 @@ static void come_that_fails_is_told(void **state) {
                       cases[i].call == FAKE_CALLOC || cases[i].nth == 2))
         continue;
       cpu = is_new ? 3 : 1;
-      outputs_world_cpus("0-2\n", "0-3\n");
+      scripted_outputs_cpus("0-2\n", "0-3\n");
       open_and_start();
-      uvperf__bpf_outputs_cpu_gone(world.outputs, cpu);
+      uvperf__bpf_outputs_cpu_gone(scripted.outputs, cpu);
       fds = support_count_fds();
       fake_fail(cases[i].call, cases[i].nth, cases[i].code);
-      outputs_world_cpus("0-3\n", "0-3\n");
-      rc = uvperf__bpf_outputs_cpu_come(world.outputs, cpu, &error);
+      scripted_outputs_cpus("0-3\n", "0-3\n");
+      rc = uvperf__bpf_outputs_cpu_come(scripted.outputs, cpu, &error);
       assert_int_equal(fake_failures(), 1);
       assert_int_equal(rc, cases[i].status);
       assert_int_equal(error.code, rc);
@@ -244,11 +244,12 @@ static void come_that_fails_is_told(void **state) {
       assert_int_equal(status(cpu), rc);
       assert_int_equal(support_count_fds(), fds);
       assert_int_equal(uvperf__cpu_rings_nr(rings()), 3);
-      assert_string_equal(outputs_world_keys(), is_new ? "0 1 2" : "0 2");
+      assert_string_equal(scripted_outputs_keys(), is_new ? "0 1 2" : "0 2");
       come(cpu);
       assert_int_equal(status(cpu), 0);
-      assert_string_equal(outputs_world_keys(), is_new ? "0 1 2 3" : "0 1 2");
-      outputs_world_again();
+      assert_string_equal(scripted_outputs_keys(),
+                          is_new ? "0 1 2 3" : "0 1 2");
+      scripted_outputs_again();
     }
 }
 
@@ -257,16 +258,16 @@ static void come_that_fails_takes_the_old_one_out(void **state) {
   (void)state;
   open_and_start();
   fake_fail(FAKE_OPEN, 1, -EMFILE);
-  assert_int_equal(uvperf__bpf_outputs_cpu_come(world.outputs, 1, NULL),
+  assert_int_equal(uvperf__bpf_outputs_cpu_come(scripted.outputs, 1, NULL),
                    -EMFILE);
-  assert_string_equal(outputs_world_keys(), "0 2 3");
-  assert_null(outputs_world_event(1));
+  assert_string_equal(scripted_outputs_keys(), "0 2 3");
+  assert_null(scripted_outputs_event(1));
   assert_int_equal(status(1), -EMFILE);
 }
 
 #define world_test(f)                                                          \
-  cmocka_unit_test_setup_teardown(f, outputs_world_setup,                      \
-                                  outputs_world_teardown)
+  cmocka_unit_test_setup_teardown(f, scripted_outputs_setup,                   \
+                                  scripted_outputs_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

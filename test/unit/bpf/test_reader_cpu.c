@@ -24,202 +24,203 @@ static void bring_up(int cpu, const char *online) {
   fake_uevents_say("online", cpu);
 }
 
-static void expect(bpf_reader_world_t *world, const char *told,
+static void expect(scripted_reader_t *scripted, const char *told,
                    const char *entries) {
-  hotplug_run(world->live.reader.loop);
-  assert_string_equal(world->live.told, told);
-  assert_string_equal(bpf_reader_world_entries(world), entries);
+  hotplug_run(scripted->live.reader.loop);
+  assert_string_equal(scripted->live.told, told);
+  assert_string_equal(scripted_reader_entries(scripted), entries);
 }
 
-static int status_of(const bpf_reader_world_t *world, int cpu) {
-  return uvperf_bpf_reader_cpu_status(&world->live.reader, cpu);
+static int status_of(const scripted_reader_t *scripted, int cpu) {
+  return uvperf_bpf_reader_cpu_status(&scripted->live.reader, cpu);
 }
 
 /* -- which CPUs ----------------------------------------------------------- */
 
 /* The key is the CPU's id, never its position. */
 static void cpus_with_gaps_have_the_entries_of_their_ids(void **state) {
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
   uvperf_ring_info_t ring;
 
   cpu_tree_list("0,2-5\n");
-  bpf_reader_world_plan(&world, 8);
-  bpf_reader_world_open(*state, &world);
-  live_bpf_reader_start(&world.live, NULL);
-  expect(&world, "", "0 2 3 4 5");
-  assert_int_equal(uvperf_bpf_reader_nr_rings(&world.live.reader), 5);
-  assert_int_equal(uvperf_bpf_reader_ring(&world.live.reader, 1, &ring), 0);
+  scripted_reader_plan(&scripted, 8);
+  scripted_reader_open(*state, &scripted);
+  live_bpf_reader_start(&scripted.live, NULL);
+  expect(&scripted, "", "0 2 3 4 5");
+  assert_int_equal(uvperf_bpf_reader_nr_rings(&scripted.live.reader), 5);
+  assert_int_equal(uvperf_bpf_reader_ring(&scripted.live.reader, 1, &ring), 0);
   assert_int_equal(ring.cpu, 2);
-  assert_int_equal(status_of(&world, 5), 0);
-  assert_int_equal(status_of(&world, 1), UV_ENODEV);
-  bpf_reader_world_sample(&world, world.events[9]);
-  bpf_reader_world_wake(&world, world.events[9]);
-  assert_int_equal(world.live.by_cpu[5], 1);
-  bpf_reader_world_close(&world);
+  assert_int_equal(status_of(&scripted, 5), 0);
+  assert_int_equal(status_of(&scripted, 1), UV_ENODEV);
+  scripted_reader_sample(&scripted, scripted.events[9]);
+  scripted_reader_wake(&scripted, scripted.events[9]);
+  assert_int_equal(scripted.live.by_cpu[5], 1);
+  scripted_reader_close(&scripted);
 }
 
 static void map_with_fewer_entries_has_those_below(void **state) {
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
 
   cpu_tree_list("0,2-5\n");
-  bpf_reader_world_plan(&world, 4);
-  bpf_reader_world_open(*state, &world);
-  live_bpf_reader_start(&world.live, NULL);
-  expect(&world, "", "0 2 3");
-  assert_int_equal(status_of(&world, 4), UV_E2BIG);
-  assert_int_equal(status_of(&world, 3), 0);
-  bpf_reader_world_close(&world);
+  scripted_reader_plan(&scripted, 4);
+  scripted_reader_open(*state, &scripted);
+  live_bpf_reader_start(&scripted.live, NULL);
+  expect(&scripted, "", "0 2 3");
+  assert_int_equal(status_of(&scripted, 4), UV_E2BIG);
+  assert_int_equal(status_of(&scripted, 3), 0);
+  scripted_reader_close(&scripted);
 }
 
 static void cpu_of_the_list_that_is_offline_is_waited_for(void **state) {
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
 
-  bpf_reader_world_plan(&world, 8);
-  world.options.cpus = "1,3";
-  bpf_reader_world_open(*state, &world);
-  live_bpf_reader_start(&world.live, NULL);
-  expect(&world, "", "1");
-  assert_int_equal(status_of(&world, 3), UV_ENODEV);
-  assert_int_equal(status_of(&world, 0), UV_ENOENT);
+  scripted_reader_plan(&scripted, 8);
+  scripted.options.cpus = "1,3";
+  scripted_reader_open(*state, &scripted);
+  live_bpf_reader_start(&scripted.live, NULL);
+  expect(&scripted, "", "1");
+  assert_int_equal(status_of(&scripted, 3), UV_ENODEV);
+  assert_int_equal(status_of(&scripted, 0), UV_ENOENT);
   bring_up(3, "0-1,3\n");
-  expect(&world, "3 0", "1 3");
-  assert_int_equal(status_of(&world, 3), 0);
-  bpf_reader_world_sample(&world, world.events[3]);
-  bpf_reader_world_wake(&world, world.events[3]);
-  assert_int_equal(world.live.by_cpu[3], 1);
-  bpf_reader_world_close(&world);
+  expect(&scripted, "3 0", "1 3");
+  assert_int_equal(status_of(&scripted, 3), 0);
+  scripted_reader_sample(&scripted, scripted.events[3]);
+  scripted_reader_wake(&scripted, scripted.events[3]);
+  assert_int_equal(scripted.live.by_cpu[3], 1);
+  scripted_reader_close(&scripted);
 }
 
 static void no_cpu_that_the_map_has_is_enodev(void **state) {
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
   uvperf_error_t error;
 
   cpu_tree_list("2-5\n");
-  bpf_reader_world_plan(&world, 2);
-  assert_int_equal(bpf_reader_world_try(*state, &world, &error), UV_ENODEV);
+  scripted_reader_plan(&scripted, 2);
+  assert_int_equal(scripted_reader_try(*state, &scripted, &error), UV_ENODEV);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_CPU);
-  bpf_reader_world_end(&world);
+  scripted_reader_end(&scripted);
 }
 
 /* -- CPUs that go and come ------------------------------------------------ */
 
 static void cpu_that_goes_and_comes_is_put_into_the_map_anew(void **state) {
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
   uvperf_stats_t stats;
 
-  bpf_reader_world_begin(*state, &world);
+  scripted_reader_begin(*state, &scripted);
   hotplug_run(*state);
-  bpf_reader_world_sample(&world, world.events[3]); /* which wakes nobody */
+  scripted_reader_sample(&scripted,
+                         scripted.events[3]); /* which wakes nobody */
   take_down(1, "0\n");
-  expect(&world, "1 ENODEV", "0");
+  expect(&scripted, "1 ENODEV", "0");
   /* Its ring is drained to its end. */
-  assert_int_equal(world.live.by_cpu[1], 1);
-  assert_int_equal(status_of(&world, 1), UV_ENODEV);
+  assert_int_equal(scripted.live.by_cpu[1], 1);
+  assert_int_equal(status_of(&scripted, 1), UV_ENODEV);
   bring_up(1, "0-1\n");
-  expect(&world, "1 ENODEV, 1 0", "0 1");
-  assert_int_equal(status_of(&world, 1), 0);
-  assert_int_equal(world.events[4]->cpu, 1);
-  assert_int_equal(world.events[4]->enabled, 1);
-  assert_int_equal(world.events[5]->opened, 0); /* the ring is the old one */
-  assert_int_equal(uvperf_bpf_reader_nr_rings(&world.live.reader), 2);
-  bpf_reader_world_sample(&world, world.events[3]);
-  bpf_reader_world_wake(&world, world.events[3]);
-  assert_int_equal(world.live.by_cpu[1], 2);
-  uvperf_bpf_reader_stats(&world.live.reader, &stats);
+  expect(&scripted, "1 ENODEV, 1 0", "0 1");
+  assert_int_equal(status_of(&scripted, 1), 0);
+  assert_int_equal(scripted.events[4]->cpu, 1);
+  assert_int_equal(scripted.events[4]->enabled, 1);
+  assert_int_equal(scripted.events[5]->opened, 0); /* the ring is the old one */
+  assert_int_equal(uvperf_bpf_reader_nr_rings(&scripted.live.reader), 2);
+  scripted_reader_sample(&scripted, scripted.events[3]);
+  scripted_reader_wake(&scripted, scripted.events[3]);
+  assert_int_equal(scripted.live.by_cpu[1], 2);
+  uvperf_bpf_reader_stats(&scripted.live.reader, &stats);
   assert_int_equal(stats.cpus_gone, 1);
   assert_int_equal(stats.cpus_come, 1);
-  bpf_reader_world_close(&world);
+  scripted_reader_close(&scripted);
 }
 
 static void cpu_that_comes_for_the_first_time_gets_a_ring(void **state) {
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
 
-  bpf_reader_world_begin(*state, &world);
+  scripted_reader_begin(*state, &scripted);
   bring_up(5, "0-1,5\n");
-  expect(&world, "5 0", "0 1 5");
-  assert_int_equal(uvperf_bpf_reader_nr_rings(&world.live.reader), 3);
-  assert_int_equal(world.events[4]->cpu, 5);
-  bpf_reader_world_sample(&world, world.events[5]);
-  bpf_reader_world_wake(&world, world.events[5]);
-  assert_int_equal(world.live.by_cpu[5], 1);
-  bpf_reader_world_close(&world);
+  expect(&scripted, "5 0", "0 1 5");
+  assert_int_equal(uvperf_bpf_reader_nr_rings(&scripted.live.reader), 3);
+  assert_int_equal(scripted.events[4]->cpu, 5);
+  scripted_reader_sample(&scripted, scripted.events[5]);
+  scripted_reader_wake(&scripted, scripted.events[5]);
+  assert_int_equal(scripted.live.by_cpu[5], 1);
+  scripted_reader_close(&scripted);
 }
 
 static void cpu_beyond_the_map_that_comes_is_told_so(void **state) {
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
 
-  bpf_reader_world_begin(*state, &world);
+  scripted_reader_begin(*state, &scripted);
   bring_up(9, "0-1,9\n");
-  expect(&world, "9 fails by E2BIG", "0 1");
-  assert_non_null(strstr(world.live.error.reason, "max_entries"));
-  assert_int_equal(world.events[4]->opened, 0);
+  expect(&scripted, "9 fails by E2BIG", "0 1");
+  assert_non_null(strstr(scripted.live.error.reason, "max_entries"));
+  assert_int_equal(scripted.events[4]->opened, 0);
   take_down(9, "0-1\n");
-  expect(&world, "9 fails by E2BIG, 9 ENODEV", "0 1");
-  bpf_reader_world_close(&world);
+  expect(&scripted, "9 fails by E2BIG, 9 ENODEV", "0 1");
+  scripted_reader_close(&scripted);
 }
 
 static void cpu_that_is_not_in_the_list_is_not_told(void **state) {
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
   uvperf_stats_t stats;
 
-  bpf_reader_world_plan(&world, 8);
-  world.options.cpus = "0";
-  bpf_reader_world_open(*state, &world);
-  live_bpf_reader_start(&world.live, NULL);
+  scripted_reader_plan(&scripted, 8);
+  scripted.options.cpus = "0";
+  scripted_reader_open(*state, &scripted);
+  live_bpf_reader_start(&scripted.live, NULL);
   take_down(1, "0\n");
   bring_up(1, "0-1\n");
   bring_up(2, "0-2\n");
-  expect(&world, "", "0");
-  uvperf_bpf_reader_stats(&world.live.reader, &stats);
+  expect(&scripted, "", "0");
+  uvperf_bpf_reader_stats(&scripted.live.reader, &stats);
   assert_int_equal(stats.cpus_gone + stats.cpus_come, 0);
-  assert_int_equal(uvperf_bpf_reader_nr_rings(&world.live.reader), 1);
-  bpf_reader_world_close(&world);
+  assert_int_equal(uvperf_bpf_reader_nr_rings(&scripted.live.reader), 1);
+  scripted_reader_close(&scripted);
 }
 
 static void cpu_that_comes_is_in_the_map_as_the_others_are(void **state) {
-  bpf_reader_world_t world;
-  uvperf_bpf_reader_t *reader = &world.live.reader;
+  scripted_reader_t scripted;
+  uvperf_bpf_reader_t *reader = &scripted.live.reader;
 
-  bpf_reader_world_begin(*state, &world);
+  scripted_reader_begin(*state, &scripted);
   assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), 0);
   bring_up(2, "0-2\n");
-  expect(&world, "2 0", "");
-  assert_int_equal(world.events[4]->enabled, 1);
+  expect(&scripted, "2 0", "");
+  assert_int_equal(scripted.events[4]->enabled, 1);
   assert_int_equal(uvperf_bpf_reader_resume(reader, NULL), 0);
-  expect(&world, "2 0", "0 1 2");
+  expect(&scripted, "2 0", "0 1 2");
   assert_int_equal(uvperf_bpf_reader_stop(reader), 0);
-  expect(&world, "2 0", "");
-  assert_int_equal(world.events[4]->enabled, 0);
-  bpf_reader_world_close(&world);
+  expect(&scripted, "2 0", "");
+  assert_int_equal(scripted.events[4]->enabled, 0);
+  scripted_reader_close(&scripted);
 }
 
 static void cpu_that_cannot_be_opened_again_is_told_why(void **state) {
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
 
-  bpf_reader_world_begin(*state, &world);
+  scripted_reader_begin(*state, &scripted);
   take_down(1, "0\n");
-  expect(&world, "1 ENODEV", "0");
+  expect(&scripted, "1 ENODEV", "0");
   fake_fail(FAKE_OPEN, 1, -EMFILE);
   bring_up(1, "0-1\n");
-  expect(&world, "1 ENODEV, 1 fails by EMFILE", "0");
-  assert_int_equal(world.live.error.cause, UVPERF_CAUSE_FILES);
-  assert_int_equal(status_of(&world, 1), UV_EMFILE);
+  expect(&scripted, "1 ENODEV, 1 fails by EMFILE", "0");
+  assert_int_equal(scripted.live.error.cause, UVPERF_CAUSE_FILES);
+  assert_int_equal(status_of(&scripted, 1), UV_EMFILE);
   take_down(1, "0\n");
   bring_up(1, "0-1\n");
-  expect(&world, "1 ENODEV, 1 fails by EMFILE, 1 ENODEV, 1 0", "0 1");
-  bpf_reader_world_close(&world);
+  expect(&scripted, "1 ENODEV, 1 fails by EMFILE, 1 ENODEV, 1 0", "0 1");
+  scripted_reader_close(&scripted);
 }
 
 /* Each allocation that a CPU takes which comes for the first time: none of the
  * others suffers, and the next time it is well. */
 static void cpu_that_comes_without_memory_is_told_so(void **state) {
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
   unsigned failures = 1;
   unsigned nth;
 
   for (nth = 1; failures != 0; nth++) {
     cpu_tree_list("0-1\n");
-    bpf_reader_world_begin(*state, &world);
+    scripted_reader_begin(*state, &scripted);
     hotplug_run(*state);
     fake_fail(FAKE_CALLOC, nth, 0);
     bring_up(2, "0-2\n");
@@ -227,17 +228,17 @@ static void cpu_that_comes_without_memory_is_told_so(void **state) {
     failures = fake_failures();
     if (failures == 0)
       uvperf__free(uvperf__calloc(1, 1));
-    bpf_reader_world_sample(&world, world.events[3]);
-    bpf_reader_world_wake(&world, world.events[3]);
-    assert_int_equal(world.live.by_cpu[1], 1);
+    scripted_reader_sample(&scripted, scripted.events[3]);
+    scripted_reader_wake(&scripted, scripted.events[3]);
+    assert_int_equal(scripted.live.by_cpu[1], 1);
     take_down(2, "0-1\n");
     hotplug_run(*state);
     bring_up(2, "0-2\n");
     hotplug_run(*state);
-    assert_int_equal(status_of(&world, 2), 0);
-    assert_string_equal(bpf_reader_world_entries(&world), "0 1 2");
+    assert_int_equal(status_of(&scripted, 2), 0);
+    assert_string_equal(scripted_reader_entries(&scripted), "0 1 2");
     take_down(2, "0-1\n");
-    bpf_reader_world_close(&world);
+    scripted_reader_close(&scripted);
   }
   assert_in_range(nth, 3, 30);
 }
@@ -245,90 +246,90 @@ static void cpu_that_comes_without_memory_is_told_so(void **state) {
 /* -- when ----------------------------------------------------------------- */
 
 static void reader_of_fixed_cpus_follows_nobody(void **state) {
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
 
-  bpf_reader_world_plan(&world, 8);
-  world.options.flags = UVPERF_BPF_READER_FIXED_CPUS;
-  bpf_reader_world_open(*state, &world);
-  live_bpf_reader_start(&world.live, NULL);
+  scripted_reader_plan(&scripted, 8);
+  scripted.options.flags = UVPERF_BPF_READER_FIXED_CPUS;
+  scripted_reader_open(*state, &scripted);
+  live_bpf_reader_start(&scripted.live, NULL);
   take_down(1, "0\n");
   bring_up(1, "0-1\n");
   bring_up(2, "0-2\n");
-  expect(&world, "", "0 1");
+  expect(&scripted, "", "0 1");
   assert_int_equal(fake_uevents_reads(), 0);
-  assert_int_equal(status_of(&world, 2), UV_ENOENT);
-  bpf_reader_world_close(&world);
+  assert_int_equal(status_of(&scripted, 2), UV_ENOENT);
+  scripted_reader_close(&scripted);
 }
 
 static void reader_that_is_not_started_tells_later(void **state) {
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
 
-  bpf_reader_world_plan(&world, 8);
-  bpf_reader_world_open(*state, &world);
+  scripted_reader_plan(&scripted, 8);
+  scripted_reader_open(*state, &scripted);
   take_down(1, "0\n");
-  expect(&world, "", "");
-  live_bpf_reader_start(&world.live, NULL);
-  assert_true(live_run_until(*state, &world.live.nr_told, 1));
-  expect(&world, "1 ENODEV", "0");
-  assert_int_equal(uvperf_bpf_reader_stop(&world.live.reader), 0);
+  expect(&scripted, "", "");
+  live_bpf_reader_start(&scripted.live, NULL);
+  assert_true(live_run_until(*state, &scripted.live.nr_told, 1));
+  expect(&scripted, "1 ENODEV", "0");
+  assert_int_equal(uvperf_bpf_reader_stop(&scripted.live.reader), 0);
   bring_up(1, "0-1\n");
-  expect(&world, "1 ENODEV", "");
-  live_bpf_reader_start(&world.live, NULL);
-  assert_true(live_run_until(*state, &world.live.nr_told, 2));
-  expect(&world, "1 ENODEV, 1 0", "0 1");
-  bpf_reader_world_close(&world);
+  expect(&scripted, "1 ENODEV", "");
+  live_bpf_reader_start(&scripted.live, NULL);
+  assert_true(live_run_until(*state, &scripted.live.nr_told, 2));
+  expect(&scripted, "1 ENODEV, 1 0", "0 1");
+  scripted_reader_close(&scripted);
 }
 
 /* With overwritable rings too, which nobody is woken for. */
 static void overwritable_rings_follow_the_cpus(void **state) {
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
 
-  bpf_reader_world_plan(&world, 8);
-  world.options.flags = UVPERF_BPF_READER_OVERWRITE;
-  bpf_reader_world_open(*state, &world);
-  live_bpf_reader_start(&world.live, NULL);
+  scripted_reader_plan(&scripted, 8);
+  scripted.options.flags = UVPERF_BPF_READER_OVERWRITE;
+  scripted_reader_open(*state, &scripted);
+  live_bpf_reader_start(&scripted.live, NULL);
   assert_int_equal(uv_loop_alive(*state), 0);
   take_down(1, "0\n");
   bring_up(2, "0,2\n");
-  expect(&world, "1 ENODEV, 2 0", "0 2");
-  assert_int_equal(world.events[4]->attr.write_backward, 1);
-  assert_int_equal(
-      uvperf_bpf_reader_snapshot(&world.live.reader, UVPERF_SNAPSHOT_NO_WAIT),
-      0);
-  bpf_reader_world_close(&world);
+  expect(&scripted, "1 ENODEV, 2 0", "0 2");
+  assert_int_equal(scripted.events[4]->attr.write_backward, 1);
+  assert_int_equal(uvperf_bpf_reader_snapshot(&scripted.live.reader,
+                                              UVPERF_SNAPSHOT_NO_WAIT),
+                   0);
+  scripted_reader_close(&scripted);
 }
 
 static void reader_without_sysfs_is_not_started(void **state) {
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
   uvperf_error_t error;
 
   cpu_tree_list("");
-  bpf_reader_world_plan(&world, 8);
-  world.options.cpus = "0-1";
-  if (bpf_reader_world_try(*state, &world, &error) == 0) {
-    assert_int_not_equal(uvperf_bpf_reader_start(&world.live.reader, NULL,
+  scripted_reader_plan(&scripted, 8);
+  scripted.options.cpus = "0-1";
+  if (scripted_reader_try(*state, &scripted, &error) == 0) {
+    assert_int_not_equal(uvperf_bpf_reader_start(&scripted.live.reader, NULL,
                                                  live_bpf_reader_on_sample,
                                                  &error),
                          0);
     assert_non_null(strstr(error.reason, "UVPERF_BPF_READER_FIXED_CPUS"));
-    assert_int_equal(uvperf_bpf_reader_is_active(&world.live.reader), 0);
-    live_bpf_reader_close(&world.live);
+    assert_int_equal(uvperf_bpf_reader_is_active(&scripted.live.reader), 0);
+    live_bpf_reader_close(&scripted.live);
   }
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_CPU);
-  bpf_reader_world_end(&world);
+  scripted_reader_end(&scripted);
 }
 
 /* With fds again it is started. */
 static void reader_started_out_of_fds_says_so(void **state) {
   uvperf_error_t error = {0};
-  bpf_reader_world_t world;
-  uvperf_bpf_reader_t *reader = &world.live.reader;
+  scripted_reader_t scripted;
+  uvperf_bpf_reader_t *reader = &scripted.live.reader;
   struct rlimit old;
   reader_t *impl;
   int rc;
 
-  bpf_reader_world_plan(&world, 8);
-  bpf_reader_world_open(*state, &world);
+  scripted_reader_plan(&scripted, 8);
+  scripted_reader_open(*state, &scripted);
   impl = reader->impl;
   uvperf__hotplug_free(impl->hotplug);
   hotplug_no_fds(&old);
@@ -341,8 +342,8 @@ static void reader_started_out_of_fds_says_so(void **state) {
   assert_non_null(strstr(error.reason, "the CPUs cannot be followed: all 0 fds "
                                        "that RLIMIT_NOFILE allows"));
   assert_int_equal(uvperf_bpf_reader_is_active(reader), 0);
-  live_bpf_reader_start(&world.live, NULL);
-  bpf_reader_world_close(&world);
+  live_bpf_reader_start(&scripted.live, NULL);
+  scripted_reader_close(&scripted);
 }
 
 /* -- in the callback ------------------------------------------------------ */
@@ -355,18 +356,18 @@ static void stop_there(live_bpf_reader_t *live, int cpu, int status) {
 }
 
 static void reader_stopped_when_a_cpu_went_tells_the_rest_later(void **state) {
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
 
-  bpf_reader_world_begin(*state, &world);
-  world.live.on_cpu = stop_there;
+  scripted_reader_begin(*state, &scripted);
+  scripted.live.on_cpu = stop_there;
   take_down(1, "0\n");
   bring_up(1, "0-1\n");
-  expect(&world, "1 ENODEV", "");
-  world.live.on_cpu = NULL;
-  live_bpf_reader_start(&world.live, NULL);
-  assert_true(live_run_until(*state, &world.live.nr_told, 2));
-  expect(&world, "1 ENODEV, 1 0", "0 1");
-  bpf_reader_world_close(&world);
+  expect(&scripted, "1 ENODEV", "");
+  scripted.live.on_cpu = NULL;
+  live_bpf_reader_start(&scripted.live, NULL);
+  assert_true(live_run_until(*state, &scripted.live.nr_told, 2));
+  expect(&scripted, "1 ENODEV, 1 0", "0 1");
+  scripted_reader_close(&scripted);
 }
 
 static void close_there(live_bpf_reader_t *live, int cpu, int status) {
@@ -376,21 +377,21 @@ static void close_there(live_bpf_reader_t *live, int cpu, int status) {
 }
 
 static void reader_closed_when_a_cpu_went_or_came_is_clean(void **state) {
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
   int came;
 
   for (came = 0; came < 2; came++) {
     cpu_tree_list("0-1\n");
-    bpf_reader_world_begin(*state, &world);
+    scripted_reader_begin(*state, &scripted);
     hotplug_run(*state);
-    world.live.on_cpu = close_there;
+    scripted.live.on_cpu = close_there;
     if (came)
       bring_up(2, "0-2\n");
     else
       take_down(1, "0\n");
-    expect(&world, came ? "2 0" : "1 ENODEV", "");
-    live_bpf_reader_wait_closed(&world.live);
-    bpf_reader_world_end(&world);
+    expect(&scripted, came ? "2 0" : "1 ENODEV", "");
+    live_bpf_reader_wait_closed(&scripted.live);
+    scripted_reader_end(&scripted);
     if (!came)
       cpu_tree_bring_up(1);
   }
@@ -404,64 +405,64 @@ static void fork_there(live_bpf_reader_t *live, int cpu, int status) {
 }
 
 static void reader_forked_when_a_cpu_went_tells_the_child_nothing(void **s) {
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
 
-  bpf_reader_world_begin(*s, &world);
+  scripted_reader_begin(*s, &scripted);
   hotplug_run(*s); /* so that both are found in one look */
-  world.live.on_cpu = fork_there;
+  scripted.live.on_cpu = fork_there;
   take_down(1, "0\n");
   bring_up(1, "0-1\n");
-  expect(&world, "1 ENODEV", "0");
-  assert_int_equal(world.events[4]->opened, 0);
-  live_bpf_reader_close(&world.live);
-  assert_string_equal(bpf_reader_world_entries(&world), "0");
+  expect(&scripted, "1 ENODEV", "0");
+  assert_int_equal(scripted.events[4]->opened, 0);
+  live_bpf_reader_close(&scripted.live);
+  assert_string_equal(scripted_reader_entries(&scripted), "0");
   fake_process(0);
   fake_kernel_reset();
 }
 
 /* Two that go at once. */
 static void reader_forked_when_the_first_of_two_went_tells_no_more(void **s) {
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
 
   cpu_tree_bring_up(2);
   cpu_tree_list("0-2\n");
-  bpf_reader_world_begin(*s, &world);
-  world.live.on_cpu = fork_there;
+  scripted_reader_begin(*s, &scripted);
+  scripted.live.on_cpu = fork_there;
   cpu_tree_take_down(1);
   take_down(2, "0\n");
-  expect(&world, "1 ENODEV", "0 2");
-  live_bpf_reader_close(&world.live);
+  expect(&scripted, "1 ENODEV", "0 2");
+  live_bpf_reader_close(&scripted.live);
   fake_process(0);
   fake_kernel_reset();
 }
 
-#define CPU(test) bpf_reader_world_test(test)
+#define CPU(test) scripted_reader_test(test)
 
 /* The new event of a CPU that comes back begins at 0. */
 static void what_an_event_had_lost_is_kept_when_its_cpu_is_back(void **state) {
   uint64_t words[2][2] = {{0, 7}, {0, 2}};
-  bpf_reader_world_t world;
+  scripted_reader_t scripted;
   uvperf_stats_t stats;
 
-  bpf_reader_world_knows_lost(1);
-  bpf_reader_world_plan(&world, 8);
-  world.events[2]->read_data = words[0];
-  world.events[2]->read_size = sizeof(words[0]);
-  world.events[4]->read_data = words[1];
-  world.events[4]->read_size = sizeof(words[1]);
-  bpf_reader_world_open(*state, &world);
-  live_bpf_reader_start(&world.live, NULL);
-  expect(&world, "", "0 1");
-  uvperf_bpf_reader_stats(&world.live.reader, &stats);
+  scripted_reader_knows_lost(1);
+  scripted_reader_plan(&scripted, 8);
+  scripted.events[2]->read_data = words[0];
+  scripted.events[2]->read_size = sizeof(words[0]);
+  scripted.events[4]->read_data = words[1];
+  scripted.events[4]->read_size = sizeof(words[1]);
+  scripted_reader_open(*state, &scripted);
+  live_bpf_reader_start(&scripted.live, NULL);
+  expect(&scripted, "", "0 1");
+  uvperf_bpf_reader_stats(&scripted.live.reader, &stats);
   assert_int_equal(stats.lost_records, 7);
   words[0][1] = 9;
   take_down(1, "0\n");
-  expect(&world, "1 ENODEV", "0");
+  expect(&scripted, "1 ENODEV", "0");
   bring_up(1, "0-1\n");
-  expect(&world, "1 ENODEV, 1 0", "0 1");
-  uvperf_bpf_reader_stats(&world.live.reader, &stats);
+  expect(&scripted, "1 ENODEV, 1 0", "0 1");
+  uvperf_bpf_reader_stats(&scripted.live.reader, &stats);
   assert_int_equal(stats.lost_records, 11);
-  bpf_reader_world_close(&world);
+  scripted_reader_close(&scripted);
 }
 
 int main(void) {

@@ -12,17 +12,17 @@
 #include "merge_model.h"
 #include "record_builder.h"
 
-static merge_world_t world;
+static merge_model_t model;
 
 static int setup(void **state) {
   (void)state;
-  merge_world_init(&world);
+  merge_model_init(&model);
   return 0;
 }
 
 static int teardown(void **state) {
   (void)state;
-  merge_world_free(&world);
+  merge_model_free(&model);
   return 0;
 }
 
@@ -52,9 +52,9 @@ static void merge_and_sort(size_t nr_rings, size_t nr_records, uint64_t step) {
   size_t i;
 
   for (i = 0; i < nr_rings; i++)
-    merge_world_add(&world, 64 * 1024);
+    merge_model_add(&model, 64 * 1024);
   for (i = 0; i < nr_records; i++) {
-    merge_ring_t *ring = world.rings[record_random(&random) % nr_rings];
+    merge_ring_t *ring = model.rings[record_random(&random) % nr_rings];
 
     time += record_random(&random) % step;
     sorted[i].time = time;
@@ -63,19 +63,19 @@ static void merge_and_sort(size_t nr_rings, size_t nr_records, uint64_t step) {
     merge_put(ring, time);
   }
   qsort(sorted, nr_records, sizeof(*sorted), compare);
-  uvperf__merge_heads(world.merge);
-  uvperf__merge_begin(world.merge, 0, UINT64_MAX);
+  uvperf__merge_heads(model.merge);
+  uvperf__merge_begin(model.merge, 0, UINT64_MAX);
   for (i = 0; i < nr_records; i++) {
-    assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged), 1);
+    assert_int_equal(uvperf__merge_next(model.merge, UINT64_MAX, &merged), 1);
     assert_true(merged.time == sorted[i].time);
     assert_int_equal(merged.ring, sorted[i].ring);
     assert_int_equal((uint32_t)((const uint64_t *)merged.bytes)[2],
                      sorted[i].index);
-    assert_int_equal(uvperf__merge_consume(world.merge, &merged), 0);
+    assert_int_equal(uvperf__merge_consume(model.merge, &merged), 0);
   }
-  assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged), 0);
-  assert_int_equal(uvperf__merge_has_more(world.merge), 0);
-  uvperf__merge_end(world.merge);
+  assert_int_equal(uvperf__merge_next(model.merge, UINT64_MAX, &merged), 0);
+  assert_int_equal(uvperf__merge_has_more(model.merge), 0);
+  uvperf__merge_end(model.merge);
   free(sorted);
 }
 
@@ -103,14 +103,14 @@ static void merge_of_runs_is_sorted(void **state) {
 
   (void)state;
   for (i = 0; i < 9; i++)
-    rings[i] = merge_world_add(&world, 16384);
+    rings[i] = merge_model_add(&model, 16384);
   for (i = 0; i < 90; i++)
     for (j = 0; j < i / 3; j++)
       merge_put(rings[i * 4 % 9], time += j > 0);
-  merge_begin(&world);
-  assert_int_equal(merge_take(&world, UINT64_MAX, 10000), 1305);
-  merge_end(&world);
-  assert_int_equal(world.late, 0);
+  merge_begin(&model);
+  assert_int_equal(merge_take(&model, UINT64_MAX, 10000), 1305);
+  merge_end(&model);
+  assert_int_equal(model.late, 0);
 }
 
 static void records_of_one_time_come_in_the_order_of_their_rings(void **state) {
@@ -119,15 +119,15 @@ static void records_of_one_time_come_in_the_order_of_their_rings(void **state) {
 
   (void)state;
   for (i = 0; i < 3; i++)
-    ring[i] = merge_world_add(&world, 4096);
+    ring[i] = merge_model_add(&model, 4096);
   for (i = 3; i > 0; i--)
     for (j = 0; j < 2; j++)
       merge_put(ring[i - 1], 5);
-  merge_begin(&world);
+  merge_begin(&model);
   for (i = 0; i < 3; i++)
     for (j = 0; j < 2; j++)
-      merge_expect(&world, i, 5);
-  merge_end(&world);
+      merge_expect(&model, i, 5);
+  merge_end(&model);
 }
 
 /* From one scratch: the first record of both rings wraps. */
@@ -136,16 +136,16 @@ static void records_that_wrap_at_once_are_each_whole(void **state) {
   size_t i, lap;
 
   (void)state;
-  rings[0] = merge_world_add(&world, 256);
-  rings[1] = merge_world_add(&world, 256);
+  rings[0] = merge_model_add(&model, 256);
+  rings[1] = merge_model_add(&model, 256);
   for (lap = 0; lap < 200; lap++) {
     for (i = 0; i < 2; i++)
       while (merge_write(rings[i], lap % 2 ? MERGE_SIDEBAND : MERGE_SAMPLE, lap,
                          48 + lap % 5 * 8))
         ;
-    merge_begin(&world);
-    assert_true(merge_take(&world, UINT64_MAX, 1000) >= 4);
-    merge_end(&world);
+    merge_begin(&model);
+    assert_true(merge_take(&model, UINT64_MAX, 1000) >= 4);
+    merge_end(&model);
   }
 }
 
@@ -153,23 +153,23 @@ static void record_that_an_interrupt_put_behind_is_given_late(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
-  first = merge_world_add(&world, 4096);
-  second = merge_world_add(&world, 4096);
+  first = merge_model_add(&model, 4096);
+  second = merge_model_add(&model, 4096);
   merge_put(first, 10);
   merge_put(first, 8); /* found after 10 */
   merge_put(first, 12);
   merge_put(second, 9);
   merge_put(second, 11);
-  merge_begin(&world);
-  merge_expect(&world, 1, 9);
-  merge_expect(&world, 0, 10);
-  assert_int_equal(world.late, 0);
-  merge_expect(&world, 0, 8);
-  assert_int_equal(world.late, 1);
-  merge_expect(&world, 1, 11);
-  merge_expect(&world, 0, 12);
-  assert_int_equal(world.late, 1);
-  merge_end(&world);
+  merge_begin(&model);
+  merge_expect(&model, 1, 9);
+  merge_expect(&model, 0, 10);
+  assert_int_equal(model.late, 0);
+  merge_expect(&model, 0, 8);
+  assert_int_equal(model.late, 1);
+  merge_expect(&model, 1, 11);
+  merge_expect(&model, 0, 12);
+  assert_int_equal(model.late, 1);
+  merge_end(&model);
 }
 
 /* A record becomes visible when others that are younger have been given. */
@@ -177,45 +177,45 @@ static void record_that_is_seen_too_late_is_counted(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
-  first = merge_world_add(&world, 4096);
-  second = merge_world_add(&world, 4096);
+  first = merge_model_add(&model, 4096);
+  second = merge_model_add(&model, 4096);
   merge_put(second, 100);
-  merge_begin(&world);
-  merge_expect(&world, 1, 100);
-  merge_end(&world);
+  merge_begin(&model);
+  merge_expect(&model, 1, 100);
+  merge_end(&model);
   merge_put(first, 99);
   merge_put(first, 100);
-  merge_begin(&world);
-  merge_expect(&world, 0, 99);
-  merge_expect(&world, 0, 100);
-  assert_int_equal(world.late, 1);
-  merge_end(&world);
+  merge_begin(&model);
+  merge_expect(&model, 0, 99);
+  merge_expect(&model, 0, 100);
+  assert_int_equal(model.late, 1);
+  merge_end(&model);
 }
 
 static void record_without_time_comes_after_the_one_before_it(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
-  first = merge_world_add(&world, 4096);
-  second = merge_world_add(&world, 4096);
+  first = merge_model_add(&model, 4096);
+  second = merge_model_add(&model, 4096);
   assert_int_equal(merge_write(second, MERGE_TIMELESS, 77, 48), 1);
   merge_put(second, 10);
   assert_int_equal(merge_write(second, MERGE_TIMELESS, 77, 48), 1);
   merge_put(first, 9);
   merge_put(first, 11);
-  merge_begin(&world);
-  merge_expect(&world, 1, 0);
-  merge_expect(&world, 0, 9);
-  merge_expect(&world, 1, 10);
-  merge_expect(&world, 1, 10);
-  merge_expect(&world, 0, 11);
-  merge_end(&world);
+  merge_begin(&model);
+  merge_expect(&model, 1, 0);
+  merge_expect(&model, 0, 9);
+  merge_expect(&model, 1, 10);
+  merge_expect(&model, 1, 10);
+  merge_expect(&model, 0, 11);
+  merge_end(&model);
   /* Also in the next look; it has no time that could be late. */
   assert_int_equal(merge_write(second, MERGE_TIMELESS, 77, 48), 1);
-  merge_begin(&world);
-  merge_expect(&world, 1, 10);
-  assert_int_equal(world.late, 0);
-  merge_end(&world);
+  merge_begin(&model);
+  merge_expect(&model, 1, 10);
+  assert_int_equal(model.late, 0);
+  merge_end(&model);
 }
 
 /* -- impossible times ------------------------------------------------------ */
@@ -226,25 +226,25 @@ static void record_of_the_future_comes_after_the_one_before_it(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
-  first = merge_world_add(&world, 4096);
-  second = merge_world_add(&world, 4096);
-  world.latest = 20;
+  first = merge_model_add(&model, 4096);
+  second = merge_model_add(&model, 4096);
+  model.latest = 20;
   merge_put(first, 10);
   merge_put(first, 21);
   merge_put(first, UINT64_MAX);
   merge_put(first, 12);
   merge_put(second, 11);
   merge_put(second, 20);
-  merge_begin(&world);
-  merge_expect(&world, 0, 10);
-  merge_expect(&world, 0, 10);
-  merge_expect(&world, 0, 10);
-  merge_expect(&world, 1, 11);
-  merge_expect(&world, 0, 12);
-  merge_expect(&world, 1, 20);
-  merge_end(&world);
-  assert_int_equal(world.late, 0);
-  assert_int_equal(world.bad, 2);
+  merge_begin(&model);
+  merge_expect(&model, 0, 10);
+  merge_expect(&model, 0, 10);
+  merge_expect(&model, 0, 10);
+  merge_expect(&model, 1, 11);
+  merge_expect(&model, 0, 12);
+  merge_expect(&model, 1, 20);
+  merge_end(&model);
+  assert_int_equal(model.late, 0);
+  assert_int_equal(model.bad, 2);
 }
 
 /* It is not late either. */
@@ -252,23 +252,23 @@ static void record_of_the_past_comes_after_the_one_before_it(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
-  first = merge_world_add(&world, 4096);
-  second = merge_world_add(&world, 4096);
-  world.earliest = 10;
+  first = merge_model_add(&model, 4096);
+  second = merge_model_add(&model, 4096);
+  model.earliest = 10;
   merge_put(first, 12);
   assert_int_equal(merge_write(first, MERGE_SIDEBAND, 9, 64), 1);
   merge_put(first, 0);
   merge_put(second, 10);
   merge_put(second, 13);
-  merge_begin(&world);
-  merge_expect(&world, 1, 10);
-  merge_expect(&world, 0, 12);
-  merge_expect(&world, 0, 12);
-  merge_expect(&world, 0, 12);
-  merge_expect(&world, 1, 13);
-  merge_end(&world);
-  assert_int_equal(world.late, 0);
-  assert_int_equal(world.bad, 2);
+  merge_begin(&model);
+  merge_expect(&model, 1, 10);
+  merge_expect(&model, 0, 12);
+  merge_expect(&model, 0, 12);
+  merge_expect(&model, 0, 12);
+  merge_expect(&model, 1, 13);
+  merge_end(&model);
+  assert_int_equal(model.late, 0);
+  assert_int_equal(model.bad, 2);
 }
 
 /* No record is before it whose time it could take: it holds nothing up. */
@@ -276,18 +276,18 @@ static void first_record_with_an_impossible_time_comes_first(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
-  first = merge_world_add(&world, 4096);
-  second = merge_world_add(&world, 4096);
-  world.latest = 20;
+  first = merge_model_add(&model, 4096);
+  second = merge_model_add(&model, 4096);
+  model.latest = 20;
   merge_put(first, 10);
   merge_put(second, 30);
   merge_put(second, 9);
-  merge_begin(&world);
-  merge_expect(&world, 1, 0);
-  merge_expect(&world, 1, 9);
-  merge_expect(&world, 0, 10);
-  merge_end(&world);
-  assert_int_equal(world.bad, 1);
+  merge_begin(&model);
+  merge_expect(&model, 1, 0);
+  merge_expect(&model, 1, 9);
+  merge_expect(&model, 0, 10);
+  merge_end(&model);
+  assert_int_equal(model.bad, 1);
 }
 
 /* A clock that is a little ahead: its record waits for its own time. */
@@ -295,21 +295,21 @@ static void record_that_is_possible_by_now_keeps_its_time(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
-  first = merge_world_add(&world, 4096);
-  second = merge_world_add(&world, 4096);
-  world.latest = 20;
+  first = merge_model_add(&model, 4096);
+  second = merge_model_add(&model, 4096);
+  model.latest = 20;
   merge_put(first, 21);
-  merge_begin(&world);
-  assert_int_equal(merge_next(&world, UINT64_MAX), 1);
-  merge_end(&world); /* it was not consumed */
-  world.latest = 21;
+  merge_begin(&model);
+  assert_int_equal(merge_next(&model, UINT64_MAX), 1);
+  merge_end(&model); /* it was not consumed */
+  model.latest = 21;
   merge_put(second, 11);
-  merge_begin(&world);
-  merge_expect(&world, 1, 11);
-  merge_expect_nothing(&world, 20);
-  merge_expect(&world, 0, 21);
-  merge_end(&world);
-  assert_int_equal(world.bad, 0);
+  merge_begin(&model);
+  merge_expect(&model, 1, 11);
+  merge_expect_nothing(&model, 20);
+  merge_expect(&model, 0, 21);
+  merge_end(&model);
+  assert_int_equal(model.bad, 0);
 }
 
 /* What was delivered before does not make all else late. */
@@ -317,24 +317,24 @@ static void rewind_forgets_the_times_from_before(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
-  first = merge_world_add(&world, 4096);
-  second = merge_world_add(&world, 4096);
+  first = merge_model_add(&model, 4096);
+  second = merge_model_add(&model, 4096);
   merge_put(first, 100);
   merge_put(second, 101);
-  merge_begin(&world);
-  merge_expect(&world, 0, 100);
-  merge_expect(&world, 1, 101);
-  merge_end(&world);
+  merge_begin(&model);
+  merge_expect(&model, 0, 100);
+  merge_expect(&model, 1, 101);
+  merge_end(&model);
   merge_put(first, 102);
   merge_put(second, 11);
-  merge_rewind(&world);
-  world.latest = 20;
-  merge_begin(&world);
-  merge_expect(&world, 0, 0);
-  merge_expect(&world, 1, 11);
-  merge_end(&world);
-  assert_int_equal(world.late, 0);
-  assert_int_equal(world.bad, 1);
+  merge_rewind(&model);
+  model.latest = 20;
+  merge_begin(&model);
+  merge_expect(&model, 0, 0);
+  merge_expect(&model, 1, 11);
+  merge_end(&model);
+  assert_int_equal(model.late, 0);
+  assert_int_equal(model.bad, 1);
 }
 
 /* -- the horizon ----------------------------------------------------------- */
@@ -343,24 +343,24 @@ static void what_is_younger_than_the_horizon_waits(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
-  first = merge_world_add(&world, 4096);
-  second = merge_world_add(&world, 4096);
+  first = merge_model_add(&model, 4096);
+  second = merge_model_add(&model, 4096);
   merge_put(first, 10);
   merge_put(first, 20);
   merge_put(second, 15);
   merge_put(second, 21);
-  merge_begin(&world);
-  assert_int_equal(merge_take(&world, 9, 10), 0);
-  assert_int_equal(merge_take(&world, 10, 10), 1);
-  assert_int_equal(merge_take(&world, 20, 10), 2);
-  assert_int_equal(uvperf__merge_has_more(world.merge), 1);
-  merge_end(&world);
-  assert_int_equal(uvperf__merge_has_more(world.merge), 1);
-  merge_begin(&world);
-  merge_expect_nothing(&world, 20);
-  merge_expect(&world, 1, 21);
-  merge_end(&world);
-  assert_int_equal(uvperf__merge_has_more(world.merge), 0);
+  merge_begin(&model);
+  assert_int_equal(merge_take(&model, 9, 10), 0);
+  assert_int_equal(merge_take(&model, 10, 10), 1);
+  assert_int_equal(merge_take(&model, 20, 10), 2);
+  assert_int_equal(uvperf__merge_has_more(model.merge), 1);
+  merge_end(&model);
+  assert_int_equal(uvperf__merge_has_more(model.merge), 1);
+  merge_begin(&model);
+  merge_expect_nothing(&model, 20);
+  merge_expect(&model, 1, 21);
+  merge_end(&model);
+  assert_int_equal(uvperf__merge_has_more(model.merge), 0);
 }
 
 static void ring_that_is_quiet_holds_nothing_up(void **state) {
@@ -368,54 +368,54 @@ static void ring_that_is_quiet_holds_nothing_up(void **state) {
   uint64_t time;
 
   (void)state;
-  merge_world_add(&world, 4096);
-  busy = merge_world_add(&world, 4096);
-  merge_world_add(&world, 4096);
+  merge_model_add(&model, 4096);
+  busy = merge_model_add(&model, 4096);
+  merge_model_add(&model, 4096);
   for (time = 0; time < 30; time++)
     merge_put(busy, time);
-  merge_begin(&world);
-  assert_int_equal(merge_take(&world, 29, 100), 30);
-  merge_end(&world);
+  merge_begin(&model);
+  assert_int_equal(merge_take(&model, 29, 100), 30);
+  merge_end(&model);
 }
 
 static void what_is_written_after_begin_waits_for_the_next(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
-  first = merge_world_add(&world, 4096);
-  second = merge_world_add(&world, 4096);
+  first = merge_model_add(&model, 4096);
+  second = merge_model_add(&model, 4096);
   merge_put(first, 10);
-  merge_begin(&world);
+  merge_begin(&model);
   merge_put(first, 11);
   merge_put(second, 9);
-  merge_expect(&world, 0, 10);
-  merge_expect_nothing(&world, UINT64_MAX);
-  merge_end(&world);
-  merge_begin(&world);
-  merge_expect(&world, 1, 9);
-  merge_expect(&world, 0, 11);
-  merge_end(&world);
+  merge_expect(&model, 0, 10);
+  merge_expect_nothing(&model, UINT64_MAX);
+  merge_end(&model);
+  merge_begin(&model);
+  merge_expect(&model, 1, 9);
+  merge_expect(&model, 0, 11);
+  merge_end(&model);
 }
 
 static void ring_more_than_half_full_presses(void **state) {
   merge_ring_t *ring;
 
   (void)state;
-  merge_world_add(&world, 4096);
-  ring = merge_world_add(&world, 4096);
+  merge_model_add(&model, 4096);
+  ring = merge_model_add(&model, 4096);
   assert_int_equal(merge_write(ring, MERGE_SAMPLE, 1, 2048), 1);
-  merge_begin(&world);
-  assert_int_equal(uvperf__merge_is_pressed(world.merge), 0);
-  merge_end(&world);
+  merge_begin(&model);
+  assert_int_equal(uvperf__merge_is_pressed(model.merge), 0);
+  merge_end(&model);
   assert_int_equal(merge_write(ring, MERGE_SAMPLE, 1, 48), 1);
-  merge_begin(&world);
-  assert_int_equal(uvperf__merge_is_pressed(world.merge), 1);
-  merge_expect(&world, 1, 1);
-  assert_int_equal(uvperf__merge_is_pressed(world.merge), 1);
-  merge_end(&world);
-  merge_begin(&world);
-  assert_int_equal(uvperf__merge_is_pressed(world.merge), 0);
-  merge_end(&world);
+  merge_begin(&model);
+  assert_int_equal(uvperf__merge_is_pressed(model.merge), 1);
+  merge_expect(&model, 1, 1);
+  assert_int_equal(uvperf__merge_is_pressed(model.merge), 1);
+  merge_end(&model);
+  merge_begin(&model);
+  assert_int_equal(uvperf__merge_is_pressed(model.merge), 0);
+  merge_end(&model);
 }
 
 /* -- tails ----------------------------------------------------------------- */
@@ -427,17 +427,17 @@ static void tail_is_published_at_each_quarter_and_at_the_end(void **state) {
   unsigned i;
 
   (void)state;
-  ring = merge_world_add(&world, 4096);
+  ring = merge_model_add(&model, 4096);
   start = ring->tail;
   for (i = 0; i < 8; i++)
     assert_int_equal(merge_write(ring, MERGE_SAMPLE, i, 480), 1);
-  merge_begin(&world);
-  assert_int_equal(merge_take(&world, UINT64_MAX, 2), 2);
+  merge_begin(&model);
+  assert_int_equal(merge_take(&model, UINT64_MAX, 2), 2);
   assert_true(ring->ring.page->data_tail == start);
-  assert_int_equal(merge_take(&world, UINT64_MAX, 1), 1);
+  assert_int_equal(merge_take(&model, UINT64_MAX, 1), 1);
   assert_true(ring->ring.page->data_tail == start + 3 * UINT64_C(480));
-  assert_int_equal(merge_take(&world, UINT64_MAX, 1), 1);
-  merge_end(&world);
+  assert_int_equal(merge_take(&model, UINT64_MAX, 1), 1);
+  merge_end(&model);
   assert_true(ring->ring.page->data_tail == start + 4 * UINT64_C(480));
 }
 
@@ -445,15 +445,15 @@ static void record_that_was_not_consumed_comes_again(void **state) {
   merge_ring_t *ring;
 
   (void)state;
-  ring = merge_world_add(&world, 4096);
+  ring = merge_model_add(&model, 4096);
   merge_put(ring, 10);
-  merge_begin(&world);
-  assert_int_equal(merge_next(&world, UINT64_MAX), 1);
-  merge_end(&world);
+  merge_begin(&model);
+  assert_int_equal(merge_next(&model, UINT64_MAX), 1);
+  merge_end(&model);
   assert_true(ring->ring.page->data_tail == ring->tail);
-  merge_begin(&world);
-  merge_expect(&world, 0, 10);
-  merge_end(&world);
+  merge_begin(&model);
+  merge_expect(&model, 0, 10);
+  merge_end(&model);
 }
 
 /* The end of a slice: the rest comes in its place among what came since. */
@@ -462,22 +462,22 @@ static void merge_that_was_cut_goes_on(void **state) {
   uint64_t time;
 
   (void)state;
-  first = merge_world_add(&world, 4096);
-  second = merge_world_add(&world, 4096);
+  first = merge_model_add(&model, 4096);
+  second = merge_model_add(&model, 4096);
   for (time = 10; time < 20; time++)
     merge_put(first, time);
-  merge_begin(&world);
-  assert_int_equal(merge_take(&world, UINT64_MAX, 5), 5);
-  merge_end(&world);
+  merge_begin(&model);
+  assert_int_equal(merge_take(&model, UINT64_MAX, 5), 5);
+  merge_end(&model);
   for (time = 15; time < 20; time++)
     merge_put(second, time);
-  merge_begin(&world);
+  merge_begin(&model);
   for (time = 15; time < 20; time++) {
-    merge_expect(&world, 0, time);
-    merge_expect(&world, 1, time);
+    merge_expect(&model, 0, time);
+    merge_expect(&model, 1, time);
   }
-  merge_end(&world);
-  assert_int_equal(world.late, 0);
+  merge_end(&model);
+  assert_int_equal(model.late, 0);
 }
 
 /* What is longer than the kernel says is written over what waits. */
@@ -489,20 +489,20 @@ record_that_is_overwritten_after_the_look_keeps_its_size(void **state) {
   size_t i;
 
   (void)state;
-  ring = merge_world_add(&world, 4096);
-  merge_world_add(&world, 4096);
+  ring = merge_model_add(&model, 4096);
+  merge_model_add(&model, 4096);
   merge_put(ring, 10);
   merge_put(ring, 11);
-  merge_begin(&world);
+  merge_begin(&model);
   for (i = 0; i < 2; i++) {
     header = merge_overwrite(ring, headers[i]);
-    assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &world.merged),
+    assert_int_equal(uvperf__merge_next(model.merge, UINT64_MAX, &model.merged),
                      1);
-    assert_int_equal(world.merged.size, MERGE_LEAST_BYTES);
+    assert_int_equal(model.merged.size, MERGE_LEAST_BYTES);
     merge_overwrite(ring, header);
-    merge_expect(&world, 0, 10 + i);
+    merge_expect(&model, 0, 10 + i);
   }
-  merge_end(&world);
+  merge_end(&model);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

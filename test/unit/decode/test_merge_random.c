@@ -7,7 +7,7 @@
 #include "random_run.h"
 
 typedef struct run_s {
-  merge_world_t world;
+  merge_model_t model;
   random_run_t random;
   uint64_t clock;
   size_t most_rings;
@@ -24,7 +24,7 @@ static uint64_t draw(uint64_t below) {
 }
 
 static merge_ring_t *any_ring(void) {
-  return run.world.rings[draw(run.world.nr_rings)];
+  return run.model.rings[draw(run.model.nr_rings)];
 }
 
 static enum merge_kind any_kind(void) {
@@ -67,10 +67,10 @@ static void act_inside(void) {
 
   if (drawn < 200)
     write_some();
-  else if (drawn < 220 && run.world.nr_rings < run.most_rings)
-    merge_world_add(&run.world, run.ring_bytes);
+  else if (drawn < 220 && run.model.nr_rings < run.most_rings)
+    merge_model_add(&run.model, run.ring_bytes);
   else if (drawn < 220 + run.breaks)
-    merge_drop(&run.world, draw(2) ? run.world.given : any_ring());
+    merge_drop(&run.model, draw(2) ? run.model.given : any_ring());
 }
 
 static int act_inside_run(void) {
@@ -82,14 +82,14 @@ static int act_inside_run(void) {
 
 /* 1 to go on. */
 static int take_one(uint64_t horizon) {
-  int rc = merge_next(&run.world, horizon);
+  int rc = merge_next(&run.model, horizon);
 
   if (rc != 1)
     return rc != 0;
   act_inside();
   if (draw(64) == 0)
     return 0; /* not consumed */
-  merge_consume(&run.world);
+  merge_consume(&run.model);
   return 1;
 }
 
@@ -101,19 +101,19 @@ static void take_a_turn(void) {
   int goes_on = 1;
 
   if (run.foreign != 0)
-    run.world.latest = run.clock + 10;
-  merge_begin(&run.world);
+    run.model.latest = run.clock + 10;
+  merge_begin(&run.model);
   while (left-- > 0 && goes_on) {
-    if (!runs || merge_run(&run.world, horizon, 1 + (size_t)draw(40),
+    if (!runs || merge_run(&run.model, horizon, 1 + (size_t)draw(40),
                            1 + draw(2000), act_inside_run) == 0)
       goes_on = take_one(horizon);
-    if (run.world.is_ended)
+    if (run.model.is_ended)
       break;
     if (draw(16) == 0)
       horizon = any_horizon();
   }
-  if (run.world.is_ended || draw(16) != 0)
-    merge_end(&run.world);
+  if (run.model.is_ended || draw(16) != 0)
+    merge_end(&run.model);
 }
 
 static void play(uint64_t seed) {
@@ -127,11 +127,11 @@ static void play(uint64_t seed) {
   run.inversions = seed % 3 == 0 ? 4 : 1000;
   run.foreign = seed % 2 == 0 ? 2 + (unsigned)(seed % 7) * 10 : 0;
   run.breaks = seed % 4 == 0 ? 30 : 0;
-  merge_world_init(&run.world);
-  run.world.earliest = run.foreign != 0 ? 900 : 0;
-  while (run.world.nr_rings == 0 || draw(run.most_rings) != 0)
-    if (run.world.nr_rings < run.most_rings)
-      merge_world_add(&run.world, run.ring_bytes);
+  merge_model_init(&run.model);
+  run.model.earliest = run.foreign != 0 ? 900 : 0;
+  while (run.model.nr_rings == 0 || draw(run.most_rings) != 0)
+    if (run.model.nr_rings < run.most_rings)
+      merge_model_add(&run.model, run.ring_bytes);
   for (step = 0; step < 60; step++) {
     write_some();
     if (draw(200) < run.breaks / 10)
@@ -139,12 +139,12 @@ static void play(uint64_t seed) {
     if (draw(3) == 0)
       take_a_turn();
   }
-  merge_begin(&run.world);
-  while (merge_next(&run.world, UINT64_MAX) != 0)
-    if (run.world.given != NULL)
-      merge_consume(&run.world);
-  merge_end(&run.world);
-  merge_world_free(&run.world);
+  merge_begin(&run.model);
+  while (merge_next(&run.model, UINT64_MAX) != 0)
+    if (run.model.given != NULL)
+      merge_consume(&run.model);
+  merge_end(&run.model);
+  merge_model_free(&run.model);
 }
 
 static uint64_t seed;

@@ -8,17 +8,17 @@
 #include "fake_kernel.h"
 #include "merge_model.h"
 
-static merge_world_t world;
+static merge_model_t model;
 
 static int setup(void **state) {
   (void)state;
-  merge_world_init(&world);
+  merge_model_init(&model);
   return 0;
 }
 
 static int teardown(void **state) {
   (void)state;
-  merge_world_free(&world);
+  merge_model_free(&model);
   return 0;
 }
 
@@ -29,46 +29,46 @@ static void ring_added_meanwhile_takes_part_from_the_next_begin(void **state) {
   size_t i;
 
   (void)state;
-  ring = merge_world_add(&world, 4096);
+  ring = merge_model_add(&model, 4096);
   merge_put(ring, 10);
   merge_put(ring, 20);
-  merge_begin(&world);
-  assert_int_equal(merge_next(&world, UINT64_MAX), 1);
+  merge_begin(&model);
+  assert_int_equal(merge_next(&model, UINT64_MAX), 1);
   for (i = 0; i < 100; i++) /* and all arrays move */
-    merge_put(merge_world_add(&world, 4096), 5);
-  merge_consume(&world);
-  merge_expect(&world, 0, 20);
-  merge_expect_nothing(&world, UINT64_MAX);
-  merge_end(&world);
-  merge_begin(&world);
-  assert_int_equal(merge_take(&world, UINT64_MAX, 1000), 100);
-  merge_end(&world);
-  assert_int_equal(world.late, 100);
+    merge_put(merge_model_add(&model, 4096), 5);
+  merge_consume(&model);
+  merge_expect(&model, 0, 20);
+  merge_expect_nothing(&model, UINT64_MAX);
+  merge_end(&model);
+  merge_begin(&model);
+  assert_int_equal(merge_take(&model, UINT64_MAX, 1000), 100);
+  merge_end(&model);
+  assert_int_equal(model.late, 100);
 }
 
 static void ring_that_breaks_in_the_middle_is_told_once(void **state) {
   merge_ring_t *broken, *sound;
 
   (void)state;
-  broken = merge_world_add(&world, 4096);
-  sound = merge_world_add(&world, 4096);
+  broken = merge_model_add(&model, 4096);
+  sound = merge_model_add(&model, 4096);
   merge_put(broken, 10);
   merge_write(broken, MERGE_BROKEN, 11, 48);
   merge_put(broken, 12);
   merge_put(sound, 10);
   merge_put(sound, 11);
-  merge_begin(&world);
-  merge_expect(&world, 0, 10);
-  assert_int_equal(merge_next(&world, UINT64_MAX), -EPROTO);
-  merge_expect(&world, 1, 10);
-  merge_expect(&world, 1, 11);
-  merge_expect_nothing(&world, UINT64_MAX);
-  merge_end(&world);
+  merge_begin(&model);
+  merge_expect(&model, 0, 10);
+  assert_int_equal(merge_next(&model, UINT64_MAX), -EPROTO);
+  merge_expect(&model, 1, 10);
+  merge_expect(&model, 1, 11);
+  merge_expect_nothing(&model, UINT64_MAX);
+  merge_end(&model);
   merge_put(sound, 13);
-  merge_begin(&world);
-  merge_expect(&world, 1, 13);
-  merge_expect_nothing(&world, UINT64_MAX);
-  merge_end(&world);
+  merge_begin(&model);
+  merge_expect(&model, 1, 13);
+  merge_expect_nothing(&model, UINT64_MAX);
+  merge_end(&model);
 }
 
 /* Its owner may drop it later: the others go on meanwhile. */
@@ -77,37 +77,37 @@ static void ring_that_breaks_is_out_before_it_is_dropped(void **state) {
   uvperf__merged_t merged;
 
   (void)state;
-  broken = merge_world_add(&world, 4096);
-  sound = merge_world_add(&world, 4096);
+  broken = merge_model_add(&model, 4096);
+  sound = merge_model_add(&model, 4096);
   merge_write(broken, MERGE_BROKEN, 10, 48);
   merge_put(sound, 11);
-  merge_begin(&world);
-  assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged),
+  merge_begin(&model);
+  assert_int_equal(uvperf__merge_next(model.merge, UINT64_MAX, &merged),
                    -EPROTO);
   assert_int_equal(merged.ring, broken->index);
-  assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged), 1);
+  assert_int_equal(uvperf__merge_next(model.merge, UINT64_MAX, &merged), 1);
   assert_int_equal(merged.ring, sound->index);
-  uvperf__merge_end(world.merge);
+  uvperf__merge_end(model.merge);
 }
 
 static void ring_whose_head_cannot_be_right_is_told_once(void **state) {
   merge_ring_t *spoilt, *sound;
 
   (void)state;
-  spoilt = merge_world_add(&world, 4096);
-  sound = merge_world_add(&world, 4096);
+  spoilt = merge_model_add(&model, 4096);
+  sound = merge_model_add(&model, 4096);
   merge_put(spoilt, 1);
   merge_spoil(spoilt);
   merge_put(sound, 10);
-  merge_begin(&world);
-  assert_int_equal(uvperf__merge_is_pressed(world.merge), 0);
-  assert_int_equal(merge_next(&world, 0), -EPROTO); /* whatever the horizon */
-  merge_expect_nothing(&world, 0);
-  merge_expect(&world, 1, 10);
-  merge_end(&world);
-  merge_begin(&world);
-  merge_expect_nothing(&world, UINT64_MAX);
-  merge_end(&world);
+  merge_begin(&model);
+  assert_int_equal(uvperf__merge_is_pressed(model.merge), 0);
+  assert_int_equal(merge_next(&model, 0), -EPROTO); /* whatever the horizon */
+  merge_expect_nothing(&model, 0);
+  merge_expect(&model, 1, 10);
+  merge_end(&model);
+  merge_begin(&model);
+  merge_expect_nothing(&model, UINT64_MAX);
+  merge_end(&model);
 }
 
 /* Also by the callback for its own record: it may be unmapped at once. */
@@ -115,30 +115,30 @@ static void ring_that_was_dropped_is_not_touched(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
-  first = merge_world_add(&world, 4096);
-  second = merge_world_add(&world, 4096);
+  first = merge_model_add(&model, 4096);
+  second = merge_model_add(&model, 4096);
   merge_put(first, 10);
   merge_put(first, 11);
   merge_put(second, 12);
   merge_put(second, 13);
-  merge_begin(&world);
-  assert_int_equal(merge_next(&world, UINT64_MAX), 1);
-  merge_drop(&world, first);
-  uvperf__merge_drop(world.merge, first->index); /* twice is nothing */
-  uvperf__merge_drop(world.merge, 2);            /* as is one that is not */
+  merge_begin(&model);
+  assert_int_equal(merge_next(&model, UINT64_MAX), 1);
+  merge_drop(&model, first);
+  uvperf__merge_drop(model.merge, first->index); /* twice is nothing */
+  uvperf__merge_drop(model.merge, 2);            /* as is one that is not */
   free(first->ring.page);
   first->ring.page = NULL;
-  assert_int_equal(uvperf__merge_consume(world.merge, &world.merged), 0);
-  world.newest = 10;
-  merge_expect(&world, 1, 12);
-  merge_drop(&world, second);
-  merge_expect_nothing(&world, UINT64_MAX);
-  uvperf__merge_end(world.merge);
+  assert_int_equal(uvperf__merge_consume(model.merge, &model.merged), 0);
+  model.newest = 10;
+  merge_expect(&model, 1, 12);
+  merge_drop(&model, second);
+  merge_expect_nothing(&model, UINT64_MAX);
+  uvperf__merge_end(model.merge);
   assert_true(second->ring.page->data_tail == second->published);
-  uvperf__merge_heads(world.merge);
-  uvperf__merge_begin(world.merge, 0, UINT64_MAX);
-  assert_int_equal(uvperf__merge_has_more(world.merge), 0);
-  uvperf__merge_end(world.merge);
+  uvperf__merge_heads(model.merge);
+  uvperf__merge_begin(model.merge, 0, UINT64_MAX);
+  assert_int_equal(uvperf__merge_has_more(model.merge), 0);
+  uvperf__merge_end(model.merge);
 }
 
 /* By the callback for a record of another: before its turn comes, and when the
@@ -149,20 +149,20 @@ static void rings_that_are_not_next_may_go(void **state) {
 
   (void)state;
   for (i = 0; i < 11; i++)
-    rings[i] = merge_world_add(&world, 4096);
+    rings[i] = merge_model_add(&model, 4096);
   for (j = 0; j < 20; j++)
     for (i = 0; i < 11; i++)
       merge_put(rings[i], 1000 - i + 20 * j);
-  merge_begin(&world);
+  merge_begin(&model);
   for (i = 0; i < 10; i++) {
-    assert_int_equal(merge_take(&world, UINT64_MAX, 7), 7);
-    assert_int_equal(merge_next(&world, UINT64_MAX), 1);
-    merge_drop(&world, rings[i * 3 % 11]);
-    merge_consume(&world);
+    assert_int_equal(merge_take(&model, UINT64_MAX, 7), 7);
+    assert_int_equal(merge_next(&model, UINT64_MAX), 1);
+    merge_drop(&model, rings[i * 3 % 11]);
+    merge_consume(&model);
   }
-  assert_true(merge_take(&world, UINT64_MAX, 1000) > 0);
-  assert_int_equal(uvperf__merge_has_more(world.merge), 0);
-  merge_end(&world);
+  assert_true(merge_take(&model, UINT64_MAX, 1000) > 0);
+  assert_int_equal(uvperf__merge_has_more(model.merge), 0);
+  merge_end(&model);
 }
 
 /* The child has not got the mappings; here neither. */
@@ -171,30 +171,30 @@ static void forked_child_forgets_all_rings(void **state) {
   merge_ring_t *ring;
 
   (void)state;
-  ring = merge_world_add(&world, 4096);
+  ring = merge_model_add(&model, 4096);
   merge_put(ring, 10);
   merge_put(ring, 11);
-  merge_begin(&world);
-  assert_int_equal(merge_next(&world, UINT64_MAX), 1);
-  uvperf__merge_forget(world.merge);
+  merge_begin(&model);
+  assert_int_equal(merge_next(&model, UINT64_MAX), 1);
+  uvperf__merge_forget(model.merge);
   free(ring->ring.page);
   ring->ring.page = NULL;
-  assert_int_equal(uvperf__merge_consume(world.merge, &world.merged), 0);
-  assert_int_equal(uvperf__merge_has_more(world.merge), 0);
-  assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged), 0);
-  uvperf__merge_end(world.merge);
-  uvperf__merge_heads(world.merge);
-  uvperf__merge_begin(world.merge, 0, UINT64_MAX);
-  assert_int_equal(uvperf__merge_is_pressed(world.merge), 0);
-  assert_int_equal(uvperf__merge_next(world.merge, UINT64_MAX, &merged), 0);
-  uvperf__merge_end(world.merge);
+  assert_int_equal(uvperf__merge_consume(model.merge, &model.merged), 0);
+  assert_int_equal(uvperf__merge_has_more(model.merge), 0);
+  assert_int_equal(uvperf__merge_next(model.merge, UINT64_MAX, &merged), 0);
+  uvperf__merge_end(model.merge);
+  uvperf__merge_heads(model.merge);
+  uvperf__merge_begin(model.merge, 0, UINT64_MAX);
+  assert_int_equal(uvperf__merge_is_pressed(model.merge), 0);
+  assert_int_equal(uvperf__merge_next(model.merge, UINT64_MAX, &merged), 0);
+  uvperf__merge_end(model.merge);
 }
 
 static void merge_of_no_rings_gives_nothing(void **state) {
   (void)state;
-  merge_begin(&world);
-  merge_expect_nothing(&world, UINT64_MAX);
-  merge_end(&world);
+  merge_begin(&model);
+  merge_expect_nothing(&model, UINT64_MAX);
+  merge_end(&model);
 }
 
 static void shortage_of_memory_is_enomem(void **state) {
@@ -205,10 +205,10 @@ static void shortage_of_memory_is_enomem(void **state) {
 
   (void)state;
   fake_fail(FAKE_CALLOC, 1, 0);
-  assert_int_equal(uvperf__merge_new(&merge, world.decoder, world.scratch),
+  assert_int_equal(uvperf__merge_new(&merge, model.decoder, model.scratch),
                    -ENOMEM);
   assert_null(merge);
-  assert_int_equal(uvperf__merge_new(&merge, world.decoder, world.scratch), 0);
+  assert_int_equal(uvperf__merge_new(&merge, model.decoder, model.scratch), 0);
   memset(rings, 0, sizeof(rings));
   for (i = 0; i < 9; i++) {
     for (nth = 1; nth <= 2 && i % 8 == 0; nth++) {
@@ -233,16 +233,16 @@ static void add_that_failed_leaves_the_others_as_they_were(void **state) {
 
   (void)state;
   for (i = 0; i < 8; i++)
-    rings[i] = merge_world_add(&world, 4096);
+    rings[i] = merge_model_add(&model, 4096);
   for (i = 0; i < 8; i++)
     merge_put(rings[i], 20 - i);
-  merge_begin(&world);
-  merge_expect(&world, 7, 13);
+  merge_begin(&model);
+  merge_expect(&model, 7, 13);
   fake_fail(FAKE_CALLOC, 2, 0);
-  assert_int_equal(uvperf__merge_add(world.merge, &more, NULL), -ENOMEM);
+  assert_int_equal(uvperf__merge_add(model.merge, &more, NULL), -ENOMEM);
   for (i = 7; i > 0; i--)
-    merge_expect(&world, i - 1, 21 - i);
-  merge_end(&world);
+    merge_expect(&model, i - 1, 21 - i);
+  merge_end(&model);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

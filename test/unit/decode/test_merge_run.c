@@ -8,17 +8,17 @@
 #include "merge_model.h"
 #include "record_builder.h"
 
-static merge_world_t world;
+static merge_model_t model;
 
 static int setup(void **state) {
   (void)state;
-  merge_world_init(&world);
+  merge_model_init(&model);
   return 0;
 }
 
 static int teardown(void **state) {
   (void)state;
-  merge_world_free(&world);
+  merge_model_free(&model);
   return 0;
 }
 
@@ -27,7 +27,7 @@ static size_t run_all(void) {
   size_t nr, all = 0;
 
   do {
-    nr = merge_run(&world, UINT64_MAX, 1000, UINT64_MAX, NULL);
+    nr = merge_run(&model, UINT64_MAX, 1000, UINT64_MAX, NULL);
     all += nr;
   } while (nr > 0);
   return all;
@@ -38,9 +38,9 @@ static void write_in_turns(size_t nr_rings, size_t nr_records) {
   size_t i;
 
   for (i = 0; i < nr_rings; i++)
-    merge_world_add(&world, 64 * 1024);
+    merge_model_add(&model, 64 * 1024);
   for (i = 0; i < nr_records; i++)
-    merge_put(world.rings[record_random(&random) % nr_rings],
+    merge_put(model.rings[record_random(&random) % nr_rings],
               time += record_random(&random) % 3);
 }
 
@@ -48,11 +48,11 @@ static void write_in_turns(size_t nr_rings, size_t nr_records) {
 
 static void give_all(size_t nr_rings, size_t nr_records) {
   write_in_turns(nr_rings, nr_records);
-  merge_begin(&world);
+  merge_begin(&model);
   assert_int_equal(run_all(), nr_records);
-  assert_int_equal(uvperf__merge_has_more(world.merge), 0);
-  merge_end(&world);
-  assert_int_equal(world.late, 0);
+  assert_int_equal(uvperf__merge_has_more(model.merge), 0);
+  merge_end(&model);
+  assert_int_equal(model.late, 0);
 }
 
 static void run_of_one_ring_gives_all(void **state) {
@@ -81,14 +81,14 @@ static void run_goes_on_from_ring_to_ring(void **state) {
 
   (void)state;
   for (i = 0; i < 3; i++)
-    merge_world_add(&world, 64 * 1024);
+    merge_model_add(&model, 64 * 1024);
   for (i = 0; i < 60; i++)
-    merge_put(world.rings[i % 3], i);
-  merge_begin(&world);
+    merge_put(model.rings[i % 3], i);
+  merge_begin(&model);
   /* The last of a ring ends it, too. */
-  assert_int_equal(merge_run(&world, UINT64_MAX, 1000, UINT64_MAX, NULL), 58);
+  assert_int_equal(merge_run(&model, UINT64_MAX, 1000, UINT64_MAX, NULL), 58);
   assert_int_equal(run_all(), 2);
-  merge_end(&world);
+  merge_end(&model);
 }
 
 /* -- its bounds ------------------------------------------------------------ */
@@ -96,46 +96,46 @@ static void run_goes_on_from_ring_to_ring(void **state) {
 static void run_keeps_its_bounds(void **state) {
   (void)state;
   write_in_turns(2, 200);
-  merge_begin(&world);
-  assert_int_equal(merge_run(&world, UINT64_MAX, 1, UINT64_MAX, NULL), 1);
-  assert_int_equal(merge_run(&world, UINT64_MAX, 20, UINT64_MAX, NULL), 20);
+  merge_begin(&model);
+  assert_int_equal(merge_run(&model, UINT64_MAX, 1, UINT64_MAX, NULL), 1);
+  assert_int_equal(merge_run(&model, UINT64_MAX, 20, UINT64_MAX, NULL), 20);
   assert_int_equal(
-      merge_run(&world, UINT64_MAX, 20, 3 * MERGE_LEAST_BYTES, NULL), 3);
+      merge_run(&model, UINT64_MAX, 20, 3 * MERGE_LEAST_BYTES, NULL), 3);
   assert_int_equal(
-      merge_run(&world, UINT64_MAX, 20, 3 * MERGE_LEAST_BYTES + 1, NULL), 4);
-  assert_int_equal(merge_run(&world, UINT64_MAX, 20, 1, NULL), 1);
+      merge_run(&model, UINT64_MAX, 20, 3 * MERGE_LEAST_BYTES + 1, NULL), 4);
+  assert_int_equal(merge_run(&model, UINT64_MAX, 20, 1, NULL), 1);
   assert_int_equal(run_all(), 200 - 29);
-  merge_end(&world);
+  merge_end(&model);
 }
 
 static void run_leaves_what_is_younger_than_the_horizon(void **state) {
   uint64_t time;
 
   (void)state;
-  merge_world_add(&world, 4096);
-  merge_world_add(&world, 4096);
+  merge_model_add(&model, 4096);
+  merge_model_add(&model, 4096);
   for (time = 10; time < 20; time++)
-    merge_put(world.rings[time % 2], time);
-  merge_begin(&world);
-  assert_int_equal(merge_run(&world, 9, 100, UINT64_MAX, NULL), 0);
-  assert_int_equal(merge_run(&world, 14, 100, UINT64_MAX, NULL), 5);
-  assert_int_equal(merge_run(&world, 14, 100, UINT64_MAX, NULL), 0);
-  assert_int_equal(merge_next(&world, 14), 0);
-  merge_expect(&world, 1, 15);
-  merge_end(&world);
+    merge_put(model.rings[time % 2], time);
+  merge_begin(&model);
+  assert_int_equal(merge_run(&model, 9, 100, UINT64_MAX, NULL), 0);
+  assert_int_equal(merge_run(&model, 14, 100, UINT64_MAX, NULL), 5);
+  assert_int_equal(merge_run(&model, 14, 100, UINT64_MAX, NULL), 0);
+  assert_int_equal(merge_next(&model, 14), 0);
+  merge_expect(&model, 1, 15);
+  merge_end(&model);
 }
 
 /* No ring at all has that time. */
 static void record_at_the_end_of_time_is_for_next(void **state) {
   (void)state;
-  merge_put(merge_world_add(&world, 4096), UINT64_MAX - 1);
-  merge_put(merge_world_add(&world, 4096), UINT64_MAX);
-  merge_begin(&world);
+  merge_put(merge_model_add(&model, 4096), UINT64_MAX - 1);
+  merge_put(merge_model_add(&model, 4096), UINT64_MAX);
+  merge_begin(&model);
   assert_int_equal(run_all(), 1);
-  merge_expect(&world, 1, UINT64_MAX);
+  merge_expect(&model, 1, UINT64_MAX);
   assert_int_equal(run_all(), 0);
-  assert_int_equal(merge_next(&world, UINT64_MAX), 0);
-  merge_end(&world);
+  assert_int_equal(merge_next(&model, UINT64_MAX), 0);
+  merge_end(&model);
 }
 
 /* -- what is for next ------------------------------------------------------ */
@@ -144,69 +144,69 @@ static void what_is_no_sample_is_for_next(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
-  first = merge_world_add(&world, 4096);
-  second = merge_world_add(&world, 4096);
+  first = merge_model_add(&model, 4096);
+  second = merge_model_add(&model, 4096);
   merge_put(first, 10);
   assert_int_equal(merge_write(first, MERGE_SIDEBAND, 11, 64), 1);
   merge_put(second, 12);
   assert_int_equal(merge_write(second, MERGE_TIMELESS, 0, 64), 1);
   merge_put(second, 13);
-  merge_begin(&world);
+  merge_begin(&model);
   assert_int_equal(run_all(), 1);
-  merge_expect(&world, 0, 11);
+  merge_expect(&model, 0, 11);
   assert_int_equal(run_all(), 1);
-  merge_expect(&world, 1, 12);
+  merge_expect(&model, 1, 12);
   assert_int_equal(run_all(), 1);
-  merge_end(&world);
+  merge_end(&model);
 }
 
 static void what_is_late_is_for_next(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
-  first = merge_world_add(&world, 4096);
-  second = merge_world_add(&world, 4096);
+  first = merge_model_add(&model, 4096);
+  second = merge_model_add(&model, 4096);
   merge_put(first, 10);
   merge_put(first, 8); /* found after 10 */
   merge_put(first, 12);
   merge_put(second, 11);
-  merge_begin(&world);
+  merge_begin(&model);
   assert_int_equal(run_all(), 1);
-  merge_expect(&world, 0, 8);
-  assert_int_equal(world.late, 1);
+  merge_expect(&model, 0, 8);
+  assert_int_equal(model.late, 1);
   assert_int_equal(run_all(), 2);
-  merge_end(&world);
+  merge_end(&model);
   merge_put(first, 11); /* late from the start */
-  merge_begin(&world);
+  merge_begin(&model);
   assert_int_equal(run_all(), 0);
-  merge_expect(&world, 0, 11);
-  assert_int_equal(world.late, 2);
-  merge_end(&world);
+  merge_expect(&model, 0, 11);
+  assert_int_equal(model.late, 2);
+  merge_end(&model);
 }
 
 static void what_has_an_impossible_time_is_for_next(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
-  first = merge_world_add(&world, 4096);
-  second = merge_world_add(&world, 4096);
-  world.earliest = 10;
-  world.latest = 20;
+  first = merge_model_add(&model, 4096);
+  second = merge_model_add(&model, 4096);
+  model.earliest = 10;
+  model.latest = 20;
   merge_put(first, 10);
   merge_put(first, 21);
   merge_put(first, 20);
   merge_put(second, 11);
   merge_put(second, 9);
   merge_put(second, 12);
-  merge_begin(&world);
+  merge_begin(&model);
   assert_int_equal(run_all(), 1);
-  merge_expect(&world, 0, 10);
+  merge_expect(&model, 0, 10);
   assert_int_equal(run_all(), 1);
-  merge_expect(&world, 1, 11);
+  merge_expect(&model, 1, 11);
   assert_int_equal(run_all(), 2);
-  merge_end(&world);
-  assert_int_equal(world.bad, 2);
-  assert_int_equal(world.late, 0);
+  merge_end(&model);
+  assert_int_equal(model.bad, 2);
+  assert_int_equal(model.late, 0);
 }
 
 static void record_that_wraps_is_for_next(void **state) {
@@ -214,20 +214,20 @@ static void record_that_wraps_is_for_next(void **state) {
   unsigned lap, wrapped = 0;
 
   (void)state;
-  ring = merge_world_add(&world, 1024);
+  ring = merge_model_add(&model, 1024);
   for (lap = 0; lap < 100; lap++) {
     merge_put(ring, lap);
     merge_put(ring, lap);
-    merge_begin(&world);
+    merge_begin(&model);
     if (run_all() < 2) {
-      assert_int_equal(merge_next(&world, UINT64_MAX), 1);
-      assert_ptr_equal(world.merged.bytes, world.scratch);
-      merge_consume(&world);
+      assert_int_equal(merge_next(&model, UINT64_MAX), 1);
+      assert_ptr_equal(model.merged.bytes, model.scratch);
+      merge_consume(&model);
       run_all();
       wrapped++;
     }
-    assert_int_equal(uvperf__merge_has_more(world.merge), 0);
-    merge_end(&world);
+    assert_int_equal(uvperf__merge_has_more(model.merge), 0);
+    merge_end(&model);
   }
   assert_true(wrapped > 3);
 }
@@ -236,16 +236,16 @@ static void ring_that_breaks_is_for_next(void **state) {
   merge_ring_t *broken, *sound;
 
   (void)state;
-  broken = merge_world_add(&world, 4096);
-  sound = merge_world_add(&world, 4096);
+  broken = merge_model_add(&model, 4096);
+  sound = merge_model_add(&model, 4096);
   merge_put(broken, 10);
   merge_write(broken, MERGE_BROKEN, 11, 48);
   merge_put(sound, 12);
-  merge_begin(&world);
+  merge_begin(&model);
   assert_int_equal(run_all(), 1);
-  assert_int_equal(merge_next(&world, UINT64_MAX), -EPROTO);
+  assert_int_equal(merge_next(&model, UINT64_MAX), -EPROTO);
   assert_int_equal(run_all(), 1);
-  merge_end(&world);
+  merge_end(&model);
 }
 
 /* -- what a callback does -------------------------------------------------- */
@@ -259,14 +259,14 @@ static int refuse(void) {
 static void sample_that_is_not_taken_is_for_next(void **state) {
   (void)state;
   write_in_turns(2, 20);
-  merge_begin(&world);
+  merge_begin(&model);
   countdown = 5;
-  assert_int_equal(merge_run(&world, UINT64_MAX, 100, UINT64_MAX, refuse), 4);
+  assert_int_equal(merge_run(&model, UINT64_MAX, 100, UINT64_MAX, refuse), 4);
   countdown = 1;
-  assert_int_equal(merge_run(&world, UINT64_MAX, 100, UINT64_MAX, refuse), 0);
-  assert_int_equal(merge_take(&world, UINT64_MAX, 1), 1);
+  assert_int_equal(merge_run(&model, UINT64_MAX, 100, UINT64_MAX, refuse), 0);
+  assert_int_equal(merge_take(&model, UINT64_MAX, 1), 1);
   assert_int_equal(run_all(), 15);
-  merge_end(&world);
+  merge_end(&model);
 }
 
 static int end_it(void) {
@@ -277,18 +277,18 @@ static int end_it(void) {
 static void run_ends_behind_a_record_whose_callback_says_so(void **state) {
   (void)state;
   write_in_turns(2, 20);
-  merge_begin(&world);
+  merge_begin(&model);
   countdown = 5;
-  assert_int_equal(merge_run(&world, UINT64_MAX, 100, UINT64_MAX, end_it), 5);
-  merge_end(&world);
-  merge_begin(&world);
+  assert_int_equal(merge_run(&model, UINT64_MAX, 100, UINT64_MAX, end_it), 5);
+  merge_end(&model);
+  merge_begin(&model);
   assert_int_equal(run_all(), 15);
-  merge_end(&world);
+  merge_end(&model);
 }
 
 static int drop_given(void) {
   if (--countdown == 0)
-    merge_drop(&world, world.given);
+    merge_drop(&model, model.given);
   return 1;
 }
 
@@ -297,16 +297,16 @@ static void ring_may_be_dropped_by_its_own_record(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
-  first = merge_world_add(&world, 4096);
-  second = merge_world_add(&world, 4096);
+  first = merge_model_add(&model, 4096);
+  second = merge_model_add(&model, 4096);
   merge_put(first, 10);
   merge_put(first, 11);
   merge_put(second, 12);
-  merge_begin(&world);
+  merge_begin(&model);
   countdown = 1;
-  assert_int_equal(merge_run(&world, UINT64_MAX, 9, UINT64_MAX, drop_given), 1);
+  assert_int_equal(merge_run(&model, UINT64_MAX, 9, UINT64_MAX, drop_given), 1);
   assert_int_equal(run_all(), 1);
-  merge_end(&world);
+  merge_end(&model);
   assert_true(first->ring.page->data_tail == first->published);
 }
 
@@ -314,9 +314,9 @@ static int drop_last_and_add(void) {
   size_t i;
 
   if (--countdown == 0) {
-    merge_drop(&world, world.rings[2]);
+    merge_drop(&model, model.rings[2]);
     for (i = 0; i < 40; i++) /* and all arrays move */
-      merge_put(merge_world_add(&world, 4096), 1);
+      merge_put(merge_model_add(&model, 4096), 1);
   }
   return 1;
 }
@@ -325,18 +325,18 @@ static void other_rings_may_come_and_go_meanwhile(void **state) {
   uint64_t time;
 
   (void)state;
-  merge_world_add(&world, 4096);
-  merge_world_add(&world, 4096);
-  merge_world_add(&world, 4096);
+  merge_model_add(&model, 4096);
+  merge_model_add(&model, 4096);
+  merge_model_add(&model, 4096);
   for (time = 10; time < 40; time++)
-    merge_put(world.rings[time % 3], time);
-  merge_begin(&world);
+    merge_put(model.rings[time % 3], time);
+  merge_begin(&model);
   countdown = 4;
-  while (merge_run(&world, UINT64_MAX, 100, UINT64_MAX, drop_last_and_add) > 0)
+  while (merge_run(&model, UINT64_MAX, 100, UINT64_MAX, drop_last_and_add) > 0)
     ;
-  assert_true(world.newest == 39 || world.newest == 38);
-  assert_int_equal(world.rings[2]->consumed, 1);
-  merge_end(&world);
+  assert_true(model.newest == 39 || model.newest == 38);
+  assert_int_equal(model.rings[2]->consumed, 1);
+  merge_end(&model);
 }
 
 /* -- tails ----------------------------------------------------------------- */
@@ -347,18 +347,18 @@ static void run_publishes_at_each_quarter(void **state) {
   unsigned i;
 
   (void)state;
-  ring = merge_world_add(&world, 4096);
+  ring = merge_model_add(&model, 4096);
   start = ring->tail;
   for (i = 0; i < 8; i++)
     assert_int_equal(merge_write(ring, MERGE_SAMPLE, i, 512), 1);
-  merge_begin(&world);
-  assert_int_equal(merge_run(&world, UINT64_MAX, 1, UINT64_MAX, NULL), 1);
+  merge_begin(&model);
+  assert_int_equal(merge_run(&model, UINT64_MAX, 1, UINT64_MAX, NULL), 1);
   assert_true(ring->ring.page->data_tail == start);
-  assert_int_equal(merge_run(&world, UINT64_MAX, 9, UINT64_MAX, NULL), 1);
+  assert_int_equal(merge_run(&model, UINT64_MAX, 9, UINT64_MAX, NULL), 1);
   assert_true(ring->ring.page->data_tail == start + 1024);
-  assert_int_equal(merge_run(&world, UINT64_MAX, 1, UINT64_MAX, NULL), 1);
+  assert_int_equal(merge_run(&model, UINT64_MAX, 1, UINT64_MAX, NULL), 1);
   assert_true(ring->ring.page->data_tail == start + 1024);
-  merge_end(&world);
+  merge_end(&model);
   assert_true(ring->ring.page->data_tail == start + 1536);
 }
 
@@ -379,17 +379,17 @@ record_that_is_overwritten_after_the_look_keeps_its_size(void **state) {
 
   (void)state;
   write_in_turns(2, 20);
-  merge_begin(&world);
+  merge_begin(&model);
   for (i = 0; i < 2; i++)
-    merge_overwrite(world.rings[i], i == 0 ? 0 : UINT64_MAX);
+    merge_overwrite(model.rings[i], i == 0 ? 0 : UINT64_MAX);
   size = 0;
-  while (uvperf__merge_run(world.merge, UINT64_MAX, 100, UINT64_MAX, take_least,
+  while (uvperf__merge_run(model.merge, UINT64_MAX, 100, UINT64_MAX, take_least,
                            NULL, &bytes) > 0)
     size += bytes;
   assert_int_equal(size, 20 * MERGE_LEAST_BYTES);
   for (i = 0; i < 2; i++)
-    assert_true(world.rings[i]->ring.tail == world.rings[i]->ring.head);
-  uvperf__merge_end(world.merge);
+    assert_true(model.rings[i]->ring.tail == model.rings[i]->ring.head);
+  uvperf__merge_end(model.merge);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

@@ -30,7 +30,7 @@ static int remember(fake_event_t *fake, unsigned long request,
 }
 
 static fake_event_t *open_event(uv_loop_t *loop, live_collector_t *collector) {
-  fake_event_t *fake = story_open(loop, collector);
+  fake_event_t *fake = scripted_event_open(loop, collector);
 
   fake->on_ioctl = remember;
   fake_log_clear();
@@ -169,22 +169,22 @@ static void event_control_with_bad_argument_calls_nothing(void **state) {
   size_t nr = 1;
 
   open_event(*state, &collector);
-  control_expect_refused(uvperf_event_refresh(event, 0, &error), &error,
-                         UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         "it must be 1 to 2147483647");
-  control_expect_refused(
+  live_control_expect_refused(uvperf_event_refresh(event, 0, &error), &error,
+                              UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                              "it must be 1 to 2147483647");
+  live_control_expect_refused(
       uvperf_event_refresh(event, (uint32_t)INT_MAX + 1, &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "2147483648 overflows");
-  control_expect_refused(uvperf_event_set_filter(event, NULL, &error), &error,
-                         UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         "filter must not be NULL");
-  control_expect_refused(uvperf_event_query_bpf(event, NULL, &nr, &error),
-                         &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "NULL");
-  control_expect_refused(uvperf_event_query_bpf(event, ids, NULL, &error),
-                         &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "NULL");
-  control_expect_refused(uvperf_event_modify(event, NULL, &error), &error,
-                         UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                         "attr must not be NULL");
+  live_control_expect_refused(uvperf_event_set_filter(event, NULL, &error),
+                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                              "filter must not be NULL");
+  live_control_expect_refused(uvperf_event_query_bpf(event, NULL, &nr, &error),
+                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "NULL");
+  live_control_expect_refused(uvperf_event_query_bpf(event, ids, NULL, &error),
+                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "NULL");
+  live_control_expect_refused(uvperf_event_modify(event, NULL, &error), &error,
+                              UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                              "attr must not be NULL");
   assert_int_equal(uvperf_event_id(event, NULL), UV_EINVAL);
   assert_int_equal(uvperf_event_read(event, NULL), UV_EINVAL);
   assert_int_equal(uvperf_event_next(event, NULL), UV_EINVAL);
@@ -252,9 +252,9 @@ static void event_control_in_forked_child_is_eperm(void **state) {
   fake_process(4711);
   for (i = 0; i < CONTROLS; i++) {
     memset(&error, 0, sizeof(error));
-    control_expect_refused(controls[i](&collector.event, &error), &error,
-                           UV_EPERM, UVPERF_CAUSE_ARGUMENT,
-                           "belongs to the parent");
+    live_control_expect_refused(controls[i](&collector.event, &error), &error,
+                                UV_EPERM, UVPERF_CAUSE_ARGUMENT,
+                                "belongs to the parent");
     assert_int_equal(controls[i](&collector.event, NULL), UV_EPERM);
   }
   assert_string_equal(fake_log(), "");
@@ -325,8 +325,9 @@ static void event_control_passes_what_it_was_given_to_the_reason(void **state) {
   fake->on_ioctl = fail_all;
   for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
     failing_code = all[i].code;
-    control_expect_refused(all[i].control(&collector.event, &error), &error,
-                           all[i].code, all[i].cause, all[i].piece);
+    live_control_expect_refused(all[i].control(&collector.event, &error),
+                                &error, all[i].code, all[i].cause,
+                                all[i].piece);
   }
   live_close(&collector);
   fake_assert_clean();

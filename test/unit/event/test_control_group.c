@@ -125,16 +125,17 @@ static void event_enable_whose_sibling_fails_says_so(void **state) {
 
   open_pair(*state, &pair, 0, 0);
   fake_fail(FAKE_IOCTL, 1, -EACCES);
-  control_expect_refused(uvperf_event_enable(&pair.leader.event, &error),
-                         &error, UV_EACCES, UVPERF_CAUSE_PERMISSION,
-                         "page-faults");
+  live_control_expect_refused(uvperf_event_enable(&pair.leader.event, &error),
+                              &error, UV_EACCES, UVPERF_CAUSE_PERMISSION,
+                              "page-faults");
   fake_fail(FAKE_IOCTL, 1, -EACCES);
-  control_expect_refused(start(&pair.leader.event, 0, &error), &error,
-                         UV_EACCES, UVPERF_CAUSE_PERMISSION, "page-faults");
+  live_control_expect_refused(start(&pair.leader.event, 0, &error), &error,
+                              UV_EACCES, UVPERF_CAUSE_PERMISSION,
+                              "page-faults");
   fake_fail(FAKE_IOCTL, 1, -EACCES);
-  control_expect_refused(uvperf_event_refresh(&pair.leader.event, 1, &error),
-                         &error, UV_EACCES, UVPERF_CAUSE_PERMISSION,
-                         "page-faults");
+  live_control_expect_refused(
+      uvperf_event_refresh(&pair.leader.event, 1, &error), &error, UV_EACCES,
+      UVPERF_CAUSE_PERMISSION, "page-faults");
   assert_int_equal(uvperf_event_stop(&pair.leader.event), 0);
   /* The leader was not enabled, and there is nothing to disable. */
   expect_asked("");

@@ -245,7 +245,7 @@ static void event_modify_that_cannot_start_again_says_so(void **state) {
 /* No other event was disabled by it, and nothing is known better then. */
 static void event_modify_of_no_breakpoint_starts_nothing(void **state) {
   live_collector_t collector;
-  fake_event_t *fake = story_open(*state, &collector);
+  fake_event_t *fake = scripted_event_open(*state, &collector);
 
   fake->on_ioctl = remember;
   next_code = -EOPNOTSUPP;

@@ -14,14 +14,15 @@ static void event_record_with_unsound_body_comes_raw_and_goes_on(void **state) {
   uvperf_stats_t stats;
   fake_event_t *fake;
 
-  fake = story_open(*state, &collector);
-  story_append(fake, PERF_RECORD_COMM);
-  story_append_header(fake, PERF_RECORD_MMAP2, 16, 16); /* no room for a body */
-  story_append(fake, PERF_RECORD_EXIT);
-  story_append_header(fake, 1000, 64, 64); /* of a newer kernel */
-  story_append(fake, PERF_RECORD_SAMPLE);
-  story_turns(*state, 4);
-  assert_string_equal(story, "COMM EPROTO+raw EXIT unknown SAMPLE");
+  fake = scripted_event_open(*state, &collector);
+  scripted_event_append(fake, PERF_RECORD_COMM);
+  scripted_event_append_header(fake, PERF_RECORD_MMAP2, 16,
+                               16); /* no room for a body */
+  scripted_event_append(fake, PERF_RECORD_EXIT);
+  scripted_event_append_header(fake, 1000, 64, 64); /* of a newer kernel */
+  scripted_event_append(fake, PERF_RECORD_SAMPLE);
+  scripted_event_turns(*state, 4);
+  assert_string_equal(delivered, "COMM EPROTO+raw EXIT unknown SAMPLE");
   uvperf_event_stats(&collector.event, &stats);
   assert_int_equal(stats.corrupt, 1);
   assert_int_equal(stats.records, 5);
@@ -46,30 +47,31 @@ static void unsound_header(uv_loop_t *loop, uint16_t size) {
   uvperf_stats_t stats;
   fake_event_t *fake;
 
-  fake = story_open(loop, &collector);
-  story_append(fake, PERF_RECORD_COMM);
-  story_append_header(fake, PERF_RECORD_COMM, size, 64);
-  story_append_header(fake, PERF_RECORD_EXIT, 64, 64);
-  story_turns(loop, 4);
-  assert_string_equal(story, "COMM EPROTO");
+  fake = scripted_event_open(loop, &collector);
+  scripted_event_append(fake, PERF_RECORD_COMM);
+  scripted_event_append_header(fake, PERF_RECORD_COMM, size, 64);
+  scripted_event_append_header(fake, PERF_RECORD_EXIT, 64, 64);
+  scripted_event_turns(loop, 4);
+  assert_string_equal(delivered, "COMM EPROTO");
   uvperf_event_stats(&collector.event, &stats);
   assert_int_equal(stats.skipped_bytes, 128);
   expect_sum(&collector, fake, 1);
   assert_int_equal(uvperf_event_is_active(&collector.event), 1);
-  story_append(fake, PERF_RECORD_SAMPLE);
+  scripted_event_append(fake, PERF_RECORD_SAMPLE);
   fake_event_wake(fake);
-  story_turns(loop, 2);
+  scripted_event_turns(loop, 2);
   fake_event_quiet(fake);
-  assert_string_equal(story, "COMM EPROTO SAMPLE");
-  story_append_header(fake, PERF_RECORD_COMM, size, 64);
+  assert_string_equal(delivered, "COMM EPROTO SAMPLE");
+  scripted_event_append_header(fake, PERF_RECORD_COMM, size, 64);
   assert_int_equal(uvperf_event_flush(&collector.event), 0);
   expect_sum(&collector, fake, 2);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
-  assert_int_equal(
-      uvperf_event_start(&collector.event, NULL, story_on_record, NULL), 0);
-  story_append(fake, PERF_RECORD_COMM);
-  story_turns(loop, 4);
-  assert_string_equal(story, "COMM EPROTO SAMPLE EPROTO COMM");
+  assert_int_equal(uvperf_event_start(&collector.event, NULL,
+                                      scripted_event_on_record, NULL),
+                   0);
+  scripted_event_append(fake, PERF_RECORD_COMM);
+  scripted_event_turns(loop, 4);
+  assert_string_equal(delivered, "COMM EPROTO SAMPLE EPROTO COMM");
   expect_sum(&collector, fake, 2);
   live_close(&collector);
 }
@@ -85,15 +87,15 @@ static void event_impossible_head_is_skipped_and_reading_goes_on(void **state) {
   live_collector_t collector;
   fake_event_t *fake;
 
-  fake = story_open(*state, &collector);
+  fake = scripted_event_open(*state, &collector);
   fake->page->data_head += uvperf_event_ring_bytes(&collector.event) + 8;
-  story_turns(*state, 4);
-  assert_string_equal(story, "EPROTO");
+  scripted_event_turns(*state, 4);
+  assert_string_equal(delivered, "EPROTO");
   expect_sum(&collector, fake, 1);
   assert_int_equal(uvperf_event_is_active(&collector.event), 1);
-  story_append(fake, PERF_RECORD_COMM);
+  scripted_event_append(fake, PERF_RECORD_COMM);
   assert_int_equal(uvperf_event_flush(&collector.event), 0);
-  assert_string_equal(story, "EPROTO COMM");
+  assert_string_equal(delivered, "EPROTO COMM");
   expect_sum(&collector, fake, 1);
   live_close(&collector);
 }
@@ -105,16 +107,16 @@ static void event_ring_broken_in_each_turn_is_told_once_in_each(void **state) {
   fake_event_t *fake;
   uint64_t i;
 
-  fake = story_open(*state, &collector);
-  story_turns(*state, 3);
+  fake = scripted_event_open(*state, &collector);
+  scripted_event_turns(*state, 3);
   for (i = 1; i <= 20; i++) {
-    story[0] = '\0';
-    story_append_header(fake, PERF_RECORD_SAMPLE, 0, 32);
+    delivered[0] = '\0';
+    scripted_event_append_header(fake, PERF_RECORD_SAMPLE, 0, 32);
     fake_event_wake(fake);
-    story_turns(*state, 1);
+    scripted_event_turns(*state, 1);
     fake_event_quiet(fake);
-    story_turns(*state, 3);
-    assert_string_equal(story, "EPROTO");
+    scripted_event_turns(*state, 3);
+    assert_string_equal(delivered, "EPROTO");
     expect_sum(&collector, fake, i);
   }
   uvperf_event_stats(&collector.event, &stats);
@@ -127,14 +129,14 @@ static void event_unsound_when_its_target_is_gone_is_told_both(void **state) {
   live_collector_t collector;
   fake_event_t *fake;
 
-  fake = story_open(*state, &collector);
-  story_turns(*state, 3);
+  fake = scripted_event_open(*state, &collector);
+  scripted_event_turns(*state, 3);
   fake->revents = POLLHUP;
   fake_event_wake(fake);
-  story_turns(*state, 1);
-  story_append_header(fake, PERF_RECORD_COMM, 0, 64);
-  story_turns(*state, 6);
-  assert_string_equal(story, "EPROTO EOF");
+  scripted_event_turns(*state, 1);
+  scripted_event_append_header(fake, PERF_RECORD_COMM, 0, 64);
+  scripted_event_turns(*state, 6);
+  assert_string_equal(delivered, "EPROTO EOF");
   live_close(&collector);
 }
 
@@ -144,30 +146,30 @@ static void event_split_head_ends_and_cannot_be_started_again(void **state) {
   uvperf_stats_t stats;
   fake_event_t *fake;
 
-  fake = story_open(*state, &collector);
-  story_append(fake, PERF_RECORD_COMM);
+  fake = scripted_event_open(*state, &collector);
+  scripted_event_append(fake, PERF_RECORD_COMM);
   fake->page->data_head += 4;
-  story_turns(*state, 4);
-  assert_string_equal(story, "COMM EPROTO");
+  scripted_event_turns(*state, 4);
+  assert_string_equal(delivered, "COMM EPROTO");
   uvperf_event_stats(&collector.event, &stats);
   assert_int_equal(stats.bytes, fake->page->data_head - 4);
   assert_int_equal(stats.corrupt, 1);
   assert_int_equal(uvperf_event_is_active(&collector.event), 0);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
-  assert_int_equal(
-      uvperf_event_start(&collector.event, NULL, story_on_record, &error),
-      UV_EPROTO);
+  assert_int_equal(uvperf_event_start(&collector.event, NULL,
+                                      scripted_event_on_record, &error),
+                   UV_EPROTO);
   assert_non_null(strstr(error.reason, "multiple of 8"));
   assert_int_equal(uvperf_event_is_active(&collector.event), 0);
   assert_int_equal(uvperf_event_flush(&collector.event), 0);
-  assert_string_equal(story, "COMM EPROTO");
+  assert_string_equal(delivered, "COMM EPROTO");
   live_close(&collector);
 }
 
 static void stop_at_slice(uvperf_event_t *event, int status,
                           const uvperf_record_t *record) {
-  story_on_slice(event, status, record);
+  scripted_event_on_slice(event, status, record);
   if (status == 0 && record == NULL)
     assert_int_equal(uvperf_event_stop(event), 0);
 }
@@ -179,20 +181,21 @@ static void event_end_comes_after_the_end_of_its_slice(void **state) {
   live_collector_t collector;
   fake_event_t *fake;
 
-  fake = story_open(*state, &collector);
+  fake = scripted_event_open(*state, &collector);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
-  story_append(fake, PERF_RECORD_COMM);
+  scripted_event_append(fake, PERF_RECORD_COMM);
   fake->page->data_head += 4;
   options.flags = UVPERF_START_SLICE_END;
   options.slice_us = LIVE_SLICE_US;
   assert_int_equal(
       uvperf_event_start(&collector.event, &options, stop_at_slice, NULL), 0);
-  story_turns(*state, 4);
-  assert_string_equal(story, "COMM slice");
-  assert_int_equal(
-      uvperf_event_start(&collector.event, &options, story_on_slice, NULL), 0);
-  story_turns(*state, 4);
-  assert_string_equal(story, "COMM slice EPROTO");
+  scripted_event_turns(*state, 4);
+  assert_string_equal(delivered, "COMM slice");
+  assert_int_equal(uvperf_event_start(&collector.event, &options,
+                                      scripted_event_on_slice, NULL),
+                   0);
+  scripted_event_turns(*state, 4);
+  assert_string_equal(delivered, "COMM slice EPROTO");
   live_close(&collector);
 }
 
@@ -201,10 +204,10 @@ static void event_stopped_after_an_unsound_end_is_disabled(void **state) {
   live_collector_t collector;
   fake_event_t *fake;
 
-  fake = story_open(*state, &collector);
+  fake = scripted_event_open(*state, &collector);
   fake->page->data_head += 4;
-  story_turns(*state, 4);
-  assert_string_equal(story, "EPROTO");
+  scripted_event_turns(*state, 4);
+  assert_string_equal(delivered, "EPROTO");
   assert_int_equal(fake->enabled, 1);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
   assert_int_equal(fake->enabled, 0);
@@ -215,19 +218,19 @@ static void event_impossible_head_in_flush_is_told_once(void **state) {
   live_collector_t collector;
   fake_event_t *fake;
 
-  fake = story_open(*state, &collector);
+  fake = scripted_event_open(*state, &collector);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
   fake->page->data_head += uvperf_event_ring_bytes(&collector.event) + 8;
   assert_int_equal(uvperf_event_flush(&collector.event), 0);
   assert_int_equal(uvperf_event_flush(&collector.event), 0);
-  assert_string_equal(story, "EPROTO");
+  assert_string_equal(delivered, "EPROTO");
   live_close(&collector);
 }
 
 /* -- the end -------------------------------------------------------------- */
 
 static void append_late(fake_event_t *fake) {
-  story_append(fake, PERF_RECORD_EXIT);
+  scripted_event_append(fake, PERF_RECORD_EXIT);
   fake->on_poll = NULL;
 }
 
@@ -237,13 +240,13 @@ event_record_between_drain_and_probe_comes_before_eof(void **state) {
   live_collector_t collector;
   fake_event_t *fake;
 
-  fake = story_open(*state, &collector);
-  story_turns(*state, 3);
+  fake = scripted_event_open(*state, &collector);
+  scripted_event_turns(*state, 3);
   fake->revents = POLLHUP;
   fake->on_poll = append_late;
   fake_event_wake(fake);
-  story_turns(*state, 6);
-  assert_string_equal(story, "EXIT EOF");
+  scripted_event_turns(*state, 6);
+  assert_string_equal(delivered, "EXIT EOF");
   assert_int_equal(fake_count(FAKE_POLL), 1);
   live_close(&collector);
 }
@@ -253,21 +256,21 @@ static void event_empty_wakeup_is_silent(void **state) {
   live_collector_t collector;
   fake_event_t *fake;
 
-  fake = story_open(*state, &collector);
-  story_turns(*state, 3);
+  fake = scripted_event_open(*state, &collector);
+  scripted_event_turns(*state, 3);
   fake_event_wake(fake);
-  story_turns(*state, 1);
+  scripted_event_turns(*state, 1);
   assert_int_equal(fake_count(FAKE_POLL), 0);
   /* The second asks, and hears that all is well. */
-  story_turns(*state, 1);
+  scripted_event_turns(*state, 1);
   assert_int_equal(fake_count(FAKE_POLL), 1);
-  story_turns(*state, 4);
-  assert_string_equal(story, "");
+  scripted_event_turns(*state, 4);
+  assert_string_equal(delivered, "");
   assert_int_equal(uvperf_event_is_active(&collector.event), 1);
-  story_append(fake, PERF_RECORD_COMM);
+  scripted_event_append(fake, PERF_RECORD_COMM);
   fake_event_wake(fake);
-  story_turns(*state, 2);
-  assert_string_equal(story, "COMM");
+  scripted_event_turns(*state, 2);
+  assert_string_equal(delivered, "COMM");
   fake_event_quiet(fake);
   live_close(&collector);
 }
@@ -277,12 +280,12 @@ static void event_pinned_in_error_state_ends_with_ebadf(void **state) {
   live_collector_t collector;
   fake_event_t *fake;
 
-  fake = story_open(*state, &collector);
-  story_turns(*state, 3);
+  fake = scripted_event_open(*state, &collector);
+  scripted_event_turns(*state, 3);
   fake->revents = POLLERR;
   fake_event_wake(fake);
-  story_turns(*state, 6);
-  assert_string_equal(story, "EBADF");
+  scripted_event_turns(*state, 6);
+  assert_string_equal(delivered, "EBADF");
   assert_int_equal(uvperf_event_is_active(&collector.event), 0);
   live_close(&collector);
 }
@@ -291,12 +294,12 @@ static void event_probe_fails_ends_with_its_error(void **state) {
   live_collector_t collector;
   fake_event_t *fake;
 
-  fake = story_open(*state, &collector);
-  story_turns(*state, 3);
+  fake = scripted_event_open(*state, &collector);
+  scripted_event_turns(*state, 3);
   fake_fail(FAKE_POLL, 1, -ENOMEM);
   fake_event_wake(fake);
-  story_turns(*state, 6);
-  assert_string_equal(story, "ENOMEM");
+  scripted_event_turns(*state, 6);
+  assert_string_equal(delivered, "ENOMEM");
   fake_event_quiet(fake);
   live_close(&collector);
 }

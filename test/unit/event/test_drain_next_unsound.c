@@ -9,18 +9,18 @@ event_started_after_next_found_a_split_head_is_eproto(void **state) {
   const uvperf_record_t *record;
   fake_event_t *fake;
 
-  fake = story_open(*state, &collector);
+  fake = scripted_event_open(*state, &collector);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
   fake->page->data_head += 4;
   assert_int_equal(uvperf_event_next(&collector.event, &record), UV_EPROTO);
   assert_null(record);
   assert_int_equal(uvperf_event_next(&collector.event, &record), UV_EOF);
-  assert_int_equal(
-      uvperf_event_start(&collector.event, NULL, story_on_record, NULL),
-      UV_EPROTO);
+  assert_int_equal(uvperf_event_start(&collector.event, NULL,
+                                      scripted_event_on_record, NULL),
+                   UV_EPROTO);
   assert_int_equal(uvperf_event_is_active(&collector.event), 0);
-  story_turns(*state, 5);
-  assert_string_equal(story, "");
+  scripted_event_turns(*state, 5);
+  assert_string_equal(delivered, "");
   live_close(&collector);
 }
 

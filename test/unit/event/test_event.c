@@ -12,8 +12,8 @@
 static void event_close_disables_then_unmaps_then_closes(void **state) {
   live_collector_t collector;
 
-  story_open(*state, &collector);
-  story_turns(*state, 3);
+  scripted_event_open(*state, &collector);
+  scripted_event_turns(*state, 3);
   fake_log_clear();
   live_close(&collector);
   assert_string_equal(fake_log(), "ioctl DISABLE, munmap, close");
@@ -24,11 +24,11 @@ static void event_closed_in_forked_child_only_closes_the_fd(void **state) {
   live_collector_t collector;
   fake_event_t *fake;
 
-  fake = story_open(*state, &collector);
-  story_append(fake, PERF_RECORD_COMM);
+  fake = scripted_event_open(*state, &collector);
+  scripted_event_append(fake, PERF_RECORD_COMM);
   fake_process(4711);
-  story_turns(*state, 3);
-  assert_string_equal(story, "");
+  scripted_event_turns(*state, 3);
+  assert_string_equal(delivered, "");
   fake_log_clear();
   live_close(&collector);
   assert_string_equal(fake_log(), "close");
@@ -42,7 +42,7 @@ static void event_init_opens_disabled_and_cloexec(void **state) {
   struct perf_event_attr attr;
   uint64_t id;
 
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   live_init(*state, &collector, &attr, NULL);
   assert_string_equal(fake_log(), "open, mmap, ioctl ID");
   assert_int_equal(fake->attr.disabled, 1);
@@ -140,12 +140,12 @@ static void assert_init_fails(uv_loop_t *loop, int code, int cause) {
   uvperf_error_t error;
 
   memset(&error, 0, sizeof(error));
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   assert_int_equal(uvperf_event_init(loop, &event, &attr, NULL, &error), code);
   assert_int_equal(error.code, code);
   assert_int_equal(error.cause, cause);
   assert_true(strlen(error.reason) > 10);
-  story_turns(loop, 2);
+  scripted_event_turns(loop, 2);
   fake_assert_clean();
 }
 
@@ -181,7 +181,7 @@ static void event_init_any_allocation_fails_is_enomem(void **state) {
     fake_kernel_reset();
     fake_event_add(7);
     fake_fail(FAKE_CALLOC, i, -ENOMEM);
-    story_attr(&attr);
+    scripted_event_attr(&attr);
     memset(&collector, 0, sizeof(collector));
     rc = uvperf_event_init(*state, &collector.event, &attr, NULL, &error);
     if (fake_failures() == 0) {
@@ -194,7 +194,7 @@ static void event_init_any_allocation_fails_is_enomem(void **state) {
     assert_int_equal(error.code, UV_ENOMEM);
     assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
     assert_non_null(strstr(error.reason, "memory"));
-    story_turns(*state, 2);
+    scripted_event_turns(*state, 2);
     fake_assert_clean();
   }
   assert_in_range(i, 5, 20);
@@ -231,13 +231,13 @@ static void event_init_loop_refuses_fd_leaves_nothing(void **state) {
   other.loop = *state;
   fake->data = &other;
   fake->on_map = poll_first;
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   assert_int_equal(uvperf_event_init(*state, event, &attr, NULL, &error),
                    UV_EEXIST);
   assert_int_equal(error.cause, UVPERF_CAUSE_LOOP);
   free(event);
   uv_close((uv_handle_t *)&other.poll, NULL);
-  story_turns(*state, 3);
+  scripted_event_turns(*state, 3);
   fake_assert_clean();
 }
 
@@ -248,7 +248,7 @@ static void event_default_ring_halved_is_reported(void **state) {
   fake_event_add(7);
   fake_fail(FAKE_MMAP, 1, -EPERM);
   fake_fail(FAKE_MMAP, 2, -EPERM);
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   live_init(*state, &collector, &attr, NULL);
   assert_int_equal(uvperf_event_ring_bytes(&collector.event), 128 * 1024);
   live_close(&collector);
@@ -263,7 +263,7 @@ static void event_asked_ring_is_not_made_smaller(void **state) {
 
   fake_event_add(7);
   fake_fail(FAKE_MMAP, 1, -EPERM);
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   options.ring_bytes = 64 * 1024;
   assert_int_equal(uvperf_event_init(*state, &event, &attr, &options, &error),
                    UV_EPERM);
@@ -279,12 +279,12 @@ static void event_start_enable_fails_is_stopped(void **state) {
   fake_event_t *fake;
 
   fake = fake_event_add(7);
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   live_init(*state, &collector, &attr, NULL);
   fake_fail(FAKE_IOCTL, 1, -ENODEV);
-  assert_int_equal(
-      uvperf_event_start(&collector.event, NULL, story_on_record, &error),
-      UV_ENODEV);
+  assert_int_equal(uvperf_event_start(&collector.event, NULL,
+                                      scripted_event_on_record, &error),
+                   UV_ENODEV);
   assert_int_equal(error.code, UV_ENODEV);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
   assert_non_null(strstr(error.reason, "ENABLE of software event"));
@@ -294,8 +294,9 @@ static void event_start_enable_fails_is_stopped(void **state) {
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
   assert_int_equal(fake->enabled, 1);
-  assert_int_equal(
-      uvperf_event_start(&collector.event, NULL, story_on_record, &error), 0);
+  assert_int_equal(uvperf_event_start(&collector.event, NULL,
+                                      scripted_event_on_record, &error),
+                   0);
   live_close(&collector);
   fake_assert_clean();
 }
@@ -305,7 +306,7 @@ static void event_enable_on_exec_is_not_enabled_by_start(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
 
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   attr.enable_on_exec = 1;
   live_init(*state, &collector, &attr, NULL);
   live_start(&collector, NULL);

@@ -54,7 +54,7 @@ static void assert_refused(uv_loop_t *loop, const struct perf_event_attr *attr,
 /* Not that the kernel side is forbidden: that would have been mended. */
 static void event_without_fds_in_a_fallback_says_so(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_ALL);
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   struct perf_event_attr attr;
   uvperf_error_t error;
 
@@ -72,7 +72,7 @@ static void event_that_opens_as_asked_has_no_changes(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
 
-  play_kernel();
+  other_kernel();
   fake_event_add(7);
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   attr.precise_ip = 3;
@@ -84,7 +84,7 @@ static void event_that_opens_as_asked_has_no_changes(void **state) {
 }
 
 static void event_without_fallbacks_is_tried_once(void **state) {
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   struct perf_event_attr attr;
   uvperf_error_t error;
 
@@ -97,7 +97,7 @@ static void event_without_fallbacks_is_tried_once(void **state) {
 
 static void event_of_cycles_without_a_pmu_is_a_task_clock(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_CLOCK);
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   fake_event_t *fake = fake_event_add(7);
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -126,7 +126,7 @@ static void event_of_cycles_without_a_pmu_is_a_task_clock(void **state) {
 
 static void event_of_cycles_of_a_cpu_or_cgroup_is_a_cpu_clock(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_CLOCK);
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   fake_event_t *of_cpu = fake_event_add(7);
   fake_event_t *of_cgroup = fake_event_add(8);
   fake_event_t *of_task = fake_event_add(9);
@@ -157,7 +157,7 @@ static void event_of_cycles_of_a_cpu_or_cgroup_is_a_cpu_clock(void **state) {
 
 static void event_falls_back_to_the_highest_precise_ip(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_PRECISE);
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   fake_event_t *fake = fake_event_add(7);
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -179,7 +179,7 @@ static void event_falls_back_to_the_highest_precise_ip(void **state) {
  * What one change brings to light the next one takes away. */
 static void event_falls_back_through_all_in_their_order(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_ALL);
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   fake_event_t *fake = fake_event_add(7);
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -223,7 +223,7 @@ static void event_falls_back_through_all_in_their_order(void **state) {
 
 static void event_that_falls_back_joins_its_group(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_PRECISE);
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   fake_event_t *leader_fake = fake_event_add(7);
   fake_event_t *fake = fake_event_add(8);
   live_collector_t leader, sibling;
@@ -250,7 +250,7 @@ static void event_that_falls_back_joins_its_group(void **state) {
 /* A clock has no branch stack: to say yes would be to drop it. */
 static void event_that_no_fallback_helps_tells_the_first_failure(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_ALL);
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   struct perf_event_attr attr;
   uvperf_error_t error;
   uvperf_event_t event;
@@ -272,7 +272,7 @@ static void event_that_no_fallback_helps_tells_the_first_failure(void **state) {
 /* E2BIG of the attr's size, and then of something else. */
 static void event_too_big_for_two_reasons_is_refused(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_ALL);
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   uvperf_error_t error;
   union {
     struct perf_event_attr attr;
@@ -291,7 +291,7 @@ static void event_too_big_for_two_reasons_is_refused(void **state) {
 
 static void event_that_falls_back_leaves_the_error_alone(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_CLOCK);
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   live_collector_t collector;
   struct perf_event_attr attr;
   uvperf_error_t error, before;
@@ -319,12 +319,12 @@ static void event_that_falls_back_without_memory_is_enomem(void **state) {
 
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   for (i = 1; i < 100 && failures != 0; i++) {
-    play_kernel_t *kernel = play_kernel();
+    other_kernel_t *kernel = other_kernel();
     uvperf_event_t event;
     int rc;
 
     fake_kernel_reset();
-    kernel = play_kernel();
+    kernel = other_kernel();
     kernel->cycles = -ENOENT;
     fake_event_add(7);
     fake_fail(FAKE_CALLOC, i, 0);
@@ -349,7 +349,7 @@ static void event_with_options_of_the_first_version_opens(void **state) {
   const size_t size = offsetof(uvperf_event_options_t, fallbacks);
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   uvperf_event_options_t *old = malloc(size);
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   fake_event_t *fake = fake_event_add(7);
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -374,7 +374,7 @@ static void event_with_unknown_fallbacks_is_refused(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  play_kernel();
+  other_kernel();
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   assert_refused(*state, &attr, &options, &error, UV_EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
@@ -386,20 +386,21 @@ static void event_with_unknown_fallbacks_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      play_loop_test(event_without_fds_in_a_fallback_says_so),
-      play_loop_test(event_that_opens_as_asked_has_no_changes),
-      play_loop_test(event_without_fallbacks_is_tried_once),
-      play_loop_test(event_of_cycles_without_a_pmu_is_a_task_clock),
-      play_loop_test(event_of_cycles_of_a_cpu_or_cgroup_is_a_cpu_clock),
-      play_loop_test(event_falls_back_to_the_highest_precise_ip),
-      play_loop_test(event_falls_back_through_all_in_their_order),
-      play_loop_test(event_that_falls_back_joins_its_group),
-      play_loop_test(event_that_no_fallback_helps_tells_the_first_failure),
-      play_loop_test(event_too_big_for_two_reasons_is_refused),
-      play_loop_test(event_that_falls_back_leaves_the_error_alone),
-      play_loop_test(event_that_falls_back_without_memory_is_enomem),
-      play_loop_test(event_with_options_of_the_first_version_opens),
-      play_loop_test(event_with_unknown_fallbacks_is_refused),
+      other_kernel_loop_test(event_without_fds_in_a_fallback_says_so),
+      other_kernel_loop_test(event_that_opens_as_asked_has_no_changes),
+      other_kernel_loop_test(event_without_fallbacks_is_tried_once),
+      other_kernel_loop_test(event_of_cycles_without_a_pmu_is_a_task_clock),
+      other_kernel_loop_test(event_of_cycles_of_a_cpu_or_cgroup_is_a_cpu_clock),
+      other_kernel_loop_test(event_falls_back_to_the_highest_precise_ip),
+      other_kernel_loop_test(event_falls_back_through_all_in_their_order),
+      other_kernel_loop_test(event_that_falls_back_joins_its_group),
+      other_kernel_loop_test(
+          event_that_no_fallback_helps_tells_the_first_failure),
+      other_kernel_loop_test(event_too_big_for_two_reasons_is_refused),
+      other_kernel_loop_test(event_that_falls_back_leaves_the_error_alone),
+      other_kernel_loop_test(event_that_falls_back_without_memory_is_enomem),
+      other_kernel_loop_test(event_with_options_of_the_first_version_opens),
+      other_kernel_loop_test(event_with_unknown_fallbacks_is_refused),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static void init_pair(uv_loop_t *loop, uvperf_event_t *owner,
 
   fake_event_add(7);
   fake_event_add(8);
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   init(loop, owner, &attr, SHARED, -1);
   init(loop, writer, &attr, WRITER, -1);
   fake_log_clear();
@@ -40,7 +40,7 @@ static void close_both(uv_loop_t *loop, uvperf_event_t *one,
                        uvperf_event_t *other) {
   uvperf_event_close(one, NULL);
   uvperf_event_close(other, NULL);
-  story_turns(loop, 2);
+  scripted_event_turns(loop, 2);
   fake_assert_clean();
 }
 
@@ -74,10 +74,10 @@ static void set_output_writer_closed_detaches_first(void **state) {
   assert_int_equal(uvperf_event_set_output(&writer, &owner, &error), 0);
   fake_log_clear();
   uvperf_event_close(&writer, NULL);
-  story_turns(*state, 2);
+  scripted_event_turns(*state, 2);
   assert_string_equal(fake_log(), "ioctl DISABLE, ioctl SET_OUTPUT, close");
   uvperf_event_close(&owner, NULL);
-  story_turns(*state, 2);
+  scripted_event_turns(*state, 2);
   fake_assert_clean();
 }
 
@@ -97,7 +97,7 @@ static void set_output_to_an_event_without_a_ring_is_refused(void **state) {
 
   init_pair(*state, &owner, &writer);
   fake_event_add(9);
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   init(*state, &third, &attr, WRITER, -1);
   assert_refused(&writer, &third, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "no ring");
   assert_refused(&writer, &writer, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "another");
@@ -114,7 +114,7 @@ static void set_output_to_a_closed_event_is_refused(void **state) {
   uvperf_event_close(&owner, NULL);
   assert_refused(&writer, &owner, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "closed");
   uvperf_event_close(&writer, NULL);
-  story_turns(*state, 2);
+  scripted_event_turns(*state, 2);
   fake_assert_clean();
 }
 
@@ -126,11 +126,11 @@ static void set_output_on_another_loop_is_refused(void **state) {
   init_pair(*state, &owner, &writer);
   assert_int_equal(uv_loop_init(&loop), 0);
   fake_event_add(9);
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   init(&loop, &elsewhere, &attr, SHARED, -1);
   assert_refused(&writer, &elsewhere, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "loop");
   uvperf_event_close(&elsewhere, NULL);
-  story_turns(&loop, 2);
+  scripted_event_turns(&loop, 2);
   assert_int_equal(uv_loop_close(&loop), 0);
   close_both(*state, &owner, &writer);
 }
@@ -143,7 +143,7 @@ static void set_output_without_ids_is_refused(void **state) {
   struct perf_event_attr attr;
   size_t i;
 
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   for (i = 0; i < 2; i++) {
     fake_kernel_reset();
     fake_event_add(7);
@@ -181,7 +181,7 @@ static void set_output_in_a_forked_child_is_eperm(void **state) {
   fake_process(4711);
   uvperf_event_close(&writer, NULL);
   uvperf_event_close(&owner, NULL);
-  story_turns(*state, 2);
+  scripted_event_turns(*state, 2);
   assert_string_equal(fake_log(), "close, close");
 }
 
@@ -216,7 +216,7 @@ static void set_output_that_the_kernel_refuses_is_explained(void **state) {
     fake_kernel_reset();
     fake_event_add(7);
     fake_event_add(8);
-    story_attr(&attr);
+    scripted_event_attr(&attr);
     init(*state, &owner, &attr, SHARED, -1);
     attr.write_backward = (unsigned int)refusal->backward & 1;
     attr.use_clockid = (unsigned int)refusal->clock & 1;
@@ -262,7 +262,7 @@ static void fail_each_allocation(void **state, int again) {
     fake_kernel_reset();
     fakes[0] = fake_event_add(7);
     fakes[1] = fake_event_add(8);
-    story_attr(&attr);
+    scripted_event_attr(&attr);
     options.flags = SHARED;
     live_init(*state, &collector, &attr, &options);
     init(*state, &writer, &attr, WRITER, -1);
@@ -278,9 +278,9 @@ static void fail_each_allocation(void **state, int again) {
     assert_int_equal(rc, fake_failures() > 0 ? UV_ENOMEM : 0);
     if (rc != 0)
       assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
-    story_append(fakes[0], PERF_RECORD_COMM);
+    scripted_event_append(fakes[0], PERF_RECORD_COMM);
     fake_event_wake(fakes[0]);
-    story_turns(*state, 2);
+    scripted_event_turns(*state, 2);
     assert_int_equal(collector.records, 1);
     fake_event_quiet(fakes[0]);
     close_both(*state, &collector.event, &writer);
@@ -318,7 +318,7 @@ static void set_output_forgets_writers_that_have_left(void **state) {
   uint64_t id;
 
   owner = fake_event_add(7);
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   options.flags = SHARED;
   live_init(*state, &collector, &attr, &options);
   live_start(&collector, NULL);
@@ -333,11 +333,11 @@ static void set_output_forgets_writers_that_have_left(void **state) {
     assert_int_equal(uvperf_event_set_output(&writer, &collector.event, NULL),
                      0);
     assert_int_equal(fake->id, id);
-    story_append(owner, PERF_RECORD_COMM);
+    scripted_event_append(owner, PERF_RECORD_COMM);
     uvperf_event_close(&writer, NULL);
-    story_turns(*state, 2);
+    scripted_event_turns(*state, 2);
     fake_event_wake(owner);
-    story_turns(*state, 2);
+    scripted_event_turns(*state, 2);
     fake_event_quiet(owner);
     assert_int_equal(collector.records, id - 8);
   }
@@ -357,14 +357,14 @@ static void set_output_to_a_ring_that_has_ended_is_eof(void **state) {
 
   fake = fake_event_add(7);
   fake_event_add(8);
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   options.flags = SHARED;
   live_init(*state, &collector, &attr, &options);
   init(*state, &writer, &attr, WRITER, -1);
   live_start(&collector, NULL);
   fake->page->data_head += 4; /* It cannot be read again. */
   fake_event_wake(fake);
-  story_turns(*state, 3);
+  scripted_event_turns(*state, 3);
   assert_int_equal(collector.ends, 1);
   assert_refused(&writer, &collector.event, UV_EOF, UVPERF_CAUSE_NO_TASK,
                  "ended");
@@ -379,7 +379,7 @@ static void pause_of_a_writer_is_the_owners(void **state) {
 
   fake_event_add(7);
   fake_event_add(8);
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   attr.write_backward = 1;
   init(*state, &owner, &attr, SHARED, -1);
   init(*state, &writer, &attr, WRITER, -1);
@@ -427,7 +427,7 @@ set_output_at_the_end_of_a_slice_keeps_the_next_record(void **state) {
 
   fake = fake_event_add(7);
   fake_event_add(8);
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   init(*state, &owner, &attr, SHARED, -1);
   init(*state, &redirector.writer, &attr, WRITER, -1);
   owner.data = &redirector;
@@ -436,9 +436,9 @@ set_output_at_the_end_of_a_slice_keeps_the_next_record(void **state) {
   assert_int_equal(uvperf_event_start(&owner, &options, redirect_always, NULL),
                    0);
   for (nr = 1; nr <= 3; nr++) {
-    story_append(fake, PERF_RECORD_COMM);
+    scripted_event_append(fake, PERF_RECORD_COMM);
     fake_event_wake(fake);
-    story_turns(*state, 2);
+    scripted_event_turns(*state, 2);
     fake_event_quiet(fake);
     assert_int_equal(redirector.records, nr);
     assert_int_equal(redirector.slices, nr);

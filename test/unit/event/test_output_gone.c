@@ -24,7 +24,7 @@ static void init(uv_loop_t *loop, uvperf_event_t *event, uint32_t flags) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   struct perf_event_attr attr;
 
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   options.flags = flags;
   assert_int_equal(uvperf_event_init(loop, event, &attr, &options, NULL), 0);
 }
@@ -33,7 +33,7 @@ static void init_trio(uv_loop_t *loop, trio_t *trio) {
   int i;
 
   memset(trio, 0, sizeof(*trio));
-  story[0] = '\0';
+  delivered[0] = '\0';
   for (i = 0; i < 3; i++)
     trio->fakes[i] = fake_event_add((uint64_t)(7 + i));
   init(loop, &trio->owner.event, SHARED);
@@ -78,21 +78,21 @@ static void close_all(uv_loop_t *loop, trio_t *trio) {
   uvperf_event_close(&trio->writers[0], NULL);
   uvperf_event_close(&trio->writers[1], NULL);
   uvperf_event_close(&trio->owner.event, NULL);
-  story_turns(loop, 3);
+  scripted_event_turns(loop, 3);
 }
 
 /* -- an event that comes as the last of the others goes ------------------- */
 
 static void append_once(fake_event_t *fake) {
   fake->on_poll = NULL;
-  story_append(fake, PERF_RECORD_COMM);
+  scripted_event_append(fake, PERF_RECORD_COMM);
 }
 
 static void redirect_at_slice_end(uvperf_event_t *event, int status,
                                   const uvperf_record_t *record) {
   trio_t *trio = event->data;
 
-  story_on_slice(event, status, record);
+  scripted_event_on_slice(event, status, record);
   if (record == NULL && status == 0)
     trio->rc = redirect(trio, 0);
 }
@@ -103,20 +103,20 @@ static void output_joined_at_the_last_slices_end_goes_on(void **state) {
 
   init_trio(*state, &trio);
   start(&trio, UVPERF_START_SLICE_END, redirect_at_slice_end);
-  story_turns(*state, 3);
+  scripted_event_turns(*state, 3);
   trio.fakes[0]->on_poll = append_once;
   hang_up(trio.fakes[0]);
-  story_turns(*state, 6);
-  assert_string_equal(story, "COMM slice");
+  scripted_event_turns(*state, 6);
+  assert_string_equal(delivered, "COMM slice");
   assert_int_equal(trio.rc, 0);
   append_of(trio.fakes[0], 8);
   fake_event_wake(trio.fakes[1]);
-  story_turns(*state, 2);
+  scripted_event_turns(*state, 2);
   fake_event_quiet(trio.fakes[1]);
-  assert_string_equal(story, "COMM slice COMM slice");
+  assert_string_equal(delivered, "COMM slice COMM slice");
   hang_up(trio.fakes[1]);
-  story_turns(*state, 6);
-  assert_string_equal(story, "COMM slice COMM slice EOF");
+  scripted_event_turns(*state, 6);
+  assert_string_equal(delivered, "COMM slice COMM slice EOF");
   close_all(*state, &trio);
   fake_assert_clean();
 }
@@ -149,10 +149,10 @@ static void output_closed_in_a_forked_child_polls_nothing(void **state) {
   init_trio(*state, &trio);
   assert_int_equal(redirect(&trio, 0), 0);
   assert_int_equal(redirect(&trio, 1), 0);
-  start(&trio, 0, story_on_record);
-  story_turns(*state, 3);
+  start(&trio, 0, scripted_event_on_record);
+  scripted_event_turns(*state, 3);
   hang_up(trio.fakes[0]);
-  story_turns(*state, 6);
+  scripted_event_turns(*state, 6);
   fake_process(4711);
   fake_log_clear();
   close_all(*state, &trio);
@@ -175,7 +175,7 @@ static void output_of_the_parent_is_refused_in_the_child(void **state) {
   assert_string_equal(fake_log(), "");
   uvperf_event_close(&writer, NULL);
   uvperf_event_close(&owner, NULL);
-  story_turns(*state, 3);
+  scripted_event_turns(*state, 3);
 }
 
 /* -- an unsound ring ------------------------------------------------------ */

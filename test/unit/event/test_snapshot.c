@@ -15,9 +15,9 @@ static fake_event_t *begin(uv_loop_t *loop, uvperf_record_cb cb) {
   fake_event_t *fake = fake_event_add(7);
   struct perf_event_attr attr;
 
-  story[0] = '\0';
+  delivered[0] = '\0';
   fake_on_membarrier(no_writers);
-  story_attr(&attr);
+  scripted_event_attr(&attr);
   uvperf_attr_set_wakeup_events(&attr, 0);
   attr.write_backward = 1;
   options.ring_bytes = 1;
@@ -42,13 +42,13 @@ static void prepend_switch(fake_event_t *fake) {
 }
 
 static int take(uint32_t flags) {
-  story[0] = '\0';
+  delivered[0] = '\0';
   return uvperf_event_snapshot(&collector.event, flags);
 }
 
 static void expect(uint32_t flags, const char *told) {
   assert_int_equal(take(flags), 0);
-  assert_string_equal(story, told);
+  assert_string_equal(delivered, told);
 }
 
 static void expect_corrupt(uint64_t nr) {
@@ -66,7 +66,7 @@ static void end(void) {
 /* -- what is not sound ---------------------------------------------------- */
 
 static void event_snapshot_of_an_unsound_body_comes_raw(void **state) {
-  fake_event_t *fake = begin(*state, story_on_record);
+  fake_event_t *fake = begin(*state, scripted_event_on_record);
 
   prepend_switch(fake);
   prepend(fake, PERF_RECORD_COMM, 24);
@@ -80,7 +80,7 @@ static void
 event_snapshot_of_an_unsound_header_has_what_is_newer(void **state) {
   uvperf_stats_t stats;
   uint64_t skipped;
-  fake_event_t *fake = begin(*state, story_on_record);
+  fake_event_t *fake = begin(*state, scripted_event_on_record);
 
   prepend_switch(fake);
   prepend(fake, PERF_RECORD_SWITCH, 20);
@@ -103,8 +103,8 @@ event_snapshot_of_an_unsound_header_has_what_is_newer(void **state) {
 
 static void stop_with_the_second(uvperf_event_t *event, int status,
                                  const uvperf_record_t *record) {
-  story_on_record(event, status, record);
-  if (strcmp(story, "SWITCH SWITCH") == 0)
+  scripted_event_on_record(event, status, record);
+  if (strcmp(delivered, "SWITCH SWITCH") == 0)
     assert_int_equal(uvperf_event_stop(event), 0);
 }
 
@@ -121,7 +121,7 @@ static void event_snapshot_that_was_stopped_tells_nothing_more(void **state) {
 
 static void start_without_cb(uvperf_event_t *event, int status,
                              const uvperf_record_t *record) {
-  story_on_record(event, status, record);
+  scripted_event_on_record(event, status, record);
   assert_int_equal(uvperf_event_start(event, NULL, NULL, NULL), 0);
 }
 
@@ -144,7 +144,7 @@ static void on_closed(uvperf_event_t *event) {
 
 static void close_when_told(uvperf_event_t *event, int status,
                             const uvperf_record_t *record) {
-  story_on_record(event, status, record);
+  scripted_event_on_record(event, status, record);
   if (record == NULL)
     uvperf_event_close(event, on_closed);
 }
@@ -154,13 +154,13 @@ static void event_snapshot_closed_when_told_is_clean(void **state) {
 
   prepend(fake, PERF_RECORD_SWITCH, 20);
   expect(0, "EPROTO");
-  story_turns(*state, 2);
+  scripted_event_turns(*state, 2);
   assert_int_equal(collector.closed, 1);
   fake_assert_clean();
 }
 
 static void event_snapshot_of_a_split_head_is_told_each_time(void **state) {
-  fake_event_t *fake = begin(*state, story_on_record);
+  fake_event_t *fake = begin(*state, scripted_event_on_record);
 
   prepend_switch(fake);
   fake->page->data_head -= 4;
@@ -173,7 +173,7 @@ static void event_snapshot_of_a_split_head_is_told_each_time(void **state) {
 
 /* next has found a header of it to be unsound, and ended. */
 static void event_snapshot_after_next_has_ended_goes_on(void **state) {
-  fake_event_t *fake = begin(*state, story_on_record);
+  fake_event_t *fake = begin(*state, scripted_event_on_record);
   uvperf_event_t *event = &collector.event;
   const uvperf_record_t *record;
 
@@ -193,7 +193,7 @@ static void event_snapshot_after_next_has_ended_goes_on(void **state) {
 /* -- what it calls, and what fails ---------------------------------------- */
 
 static void event_snapshot_pauses_waits_and_resumes(void **state) {
-  fake_event_t *fake = begin(*state, story_on_record);
+  fake_event_t *fake = begin(*state, scripted_event_on_record);
 
   prepend_switch(fake);
   expect(0, "SWITCH");
@@ -210,19 +210,19 @@ static void event_snapshot_pauses_waits_and_resumes(void **state) {
 }
 
 static void event_snapshot_that_cannot_pause_delivers_nothing(void **state) {
-  fake_event_t *fake = begin(*state, story_on_record);
+  fake_event_t *fake = begin(*state, scripted_event_on_record);
 
   prepend_switch(fake);
   fake_fail(FAKE_IOCTL, 1, -EINVAL);
   assert_int_equal(take(0), UV_EINVAL);
-  assert_string_equal(story, "");
+  assert_string_equal(delivered, "");
   assert_string_equal(fake_log(), "ioctl PAUSE_OUTPUT failed");
   expect(0, "SWITCH");
   end();
 }
 
 static void event_snapshot_that_cannot_wait_delivers(void **state) {
-  fake_event_t *fake = begin(*state, story_on_record);
+  fake_event_t *fake = begin(*state, scripted_event_on_record);
 
   prepend_switch(fake);
   fake_fail(FAKE_MEMBARRIER, 1, -EPERM);
@@ -231,12 +231,12 @@ static void event_snapshot_that_cannot_wait_delivers(void **state) {
 }
 
 static void event_snapshot_that_cannot_resume_delivers_and_fails(void **state) {
-  fake_event_t *fake = begin(*state, story_on_record);
+  fake_event_t *fake = begin(*state, scripted_event_on_record);
 
   prepend_switch(fake);
   fake_fail(FAKE_IOCTL, 2, -EIO);
   assert_int_equal(take(0), UV_EIO);
-  assert_string_equal(story, "SWITCH");
+  assert_string_equal(delivered, "SWITCH");
   /* The next one tries again. */
   fake_log_clear();
   expect(UVPERF_SNAPSHOT_NO_WAIT, "");
@@ -245,7 +245,7 @@ static void event_snapshot_that_cannot_resume_delivers_and_fails(void **state) {
 }
 
 static void event_snapshot_without_memory_calls_nothing(void **state) {
-  fake_event_t *fake = begin(*state, story_on_record);
+  fake_event_t *fake = begin(*state, scripted_event_on_record);
 
   prepend_switch(fake);
   fake_fail(FAKE_CALLOC, 1, -ENOMEM);

@@ -23,7 +23,7 @@ static void write_record(fake_event_t *fake, uint16_t number) {
 }
 
 static void recorder_attr(struct perf_event_attr *attr) {
-  story_attr(attr);
+  scripted_event_attr(attr);
   attr->watermark = 0;
   attr->wakeup_watermark = 0;
   attr->write_backward = 1;
@@ -55,7 +55,7 @@ static void expect_none(uvperf_event_t *event, int code) {
 
 static void close_event(uv_loop_t *loop, uvperf_event_t *event) {
   uvperf_event_close(event, NULL);
-  story_turns(loop, 2);
+  scripted_event_turns(loop, 2);
   fake_assert_clean();
 }
 
@@ -187,7 +187,7 @@ static void come_and_go(uv_loop_t *loop, uvperf_event_t *owner,
   assert_int_equal(uvperf_event_set_output(&writer, owner, NULL), 0);
   write_record_of(ring, (uint16_t)id, id);
   uvperf_event_close(&writer, NULL);
-  story_turns(loop, 2);
+  scripted_event_turns(loop, 2);
 }
 
 /* What a snapshot could still give keeps its source, and no more. */

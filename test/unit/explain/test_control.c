@@ -36,7 +36,7 @@ static void expect(const temp_tree_t *tree, uvperf_error_t *error, int code,
                    const uvperf__control_t *control, int cause,
                    const char *piece) {
   memset(error, 0xff, sizeof(*error));
-  control_expect_refused(
+  live_control_expect_refused(
       uvperf__explain_control(error, code, tree->root, control), error, code,
       cause, piece);
 }

@@ -240,7 +240,7 @@ static void fallback_of_precise_ip_comes_before_a_clock(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
-  play_kernel();
+  other_kernel();
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   attr.precise_ip = 1;
   assert_int_equal(
@@ -258,7 +258,7 @@ static void fallback_of_precise_ip_comes_before_a_clock(void **state) {
 
 static void fallback_that_is_not_allowed_is_not_tried(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_USER);
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   struct perf_event_attr attr;
 
   (void)state;
@@ -291,7 +291,7 @@ static void fallback_says_what_did_not_help(void **state) {
   size_t length;
 
   (void)state;
-  play_kernel();
+  other_kernel();
   memset(&error, 0, sizeof(error));
   strcpy(error.reason, "no");
   tell_first(&fallback, &error);
@@ -375,23 +375,23 @@ static void fallback_that_lacks_fds_tells_that(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      play_test(fallback_from_cycles_of_a_task_is_task_clock),
-      play_test(fallback_from_cycles_of_a_cpu_is_cpu_clock),
-      play_test(fallback_to_a_clock_is_of_cycles_alone),
-      play_test(fallback_to_a_clock_keeps_a_frequency),
+      other_kernel_test(fallback_from_cycles_of_a_task_is_task_clock),
+      other_kernel_test(fallback_from_cycles_of_a_cpu_is_cpu_clock),
+      other_kernel_test(fallback_to_a_clock_is_of_cycles_alone),
+      other_kernel_test(fallback_to_a_clock_keeps_a_frequency),
       cmocka_unit_test_setup_teardown(fallback_to_a_clock_has_a_least_period,
                                       temp_tree_setup, temp_tree_teardown),
-      play_test(fallback_to_a_clock_clears_precise_ip),
-      play_test(fallback_to_user_excludes_kernel_and_hypervisor),
-      play_test(fallback_to_user_leaves_a_side_that_was_chosen),
-      play_test(fallback_of_precise_ip_is_one_change_down_to_0),
-      play_test(fallback_of_precise_ip_is_not_for_other_failures),
-      play_test(fallback_of_precise_ip_comes_before_a_clock),
-      play_test(fallback_that_is_not_allowed_is_not_tried),
-      play_test(fallback_says_what_did_not_help),
-      play_test(fallback_names_all_four),
-      play_test(fallback_to_what_is_not_there_tells_that),
-      play_test(fallback_that_lacks_fds_tells_that),
+      other_kernel_test(fallback_to_a_clock_clears_precise_ip),
+      other_kernel_test(fallback_to_user_excludes_kernel_and_hypervisor),
+      other_kernel_test(fallback_to_user_leaves_a_side_that_was_chosen),
+      other_kernel_test(fallback_of_precise_ip_is_one_change_down_to_0),
+      other_kernel_test(fallback_of_precise_ip_is_not_for_other_failures),
+      other_kernel_test(fallback_of_precise_ip_comes_before_a_clock),
+      other_kernel_test(fallback_that_is_not_allowed_is_not_tried),
+      other_kernel_test(fallback_says_what_did_not_help),
+      other_kernel_test(fallback_names_all_four),
+      other_kernel_test(fallback_to_what_is_not_there_tells_that),
+      other_kernel_test(fallback_that_lacks_fds_tells_that),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

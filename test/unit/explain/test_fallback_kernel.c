@@ -10,7 +10,7 @@
 
 static void fallback_to_what_the_kernel_knows_clears_all_at_once(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_KERNEL);
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   struct perf_event_attr attr;
 
   (void)state;
@@ -56,7 +56,7 @@ static void fallback_to_what_the_kernel_knows_clears_all_at_once(void **state) {
 /* Without a branch stack the kernel does not look at it. */
 static void fallback_to_what_the_kernel_knows_leaves_the_rest(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_KERNEL);
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   struct perf_event_attr attr, before;
 
   (void)state;
@@ -75,7 +75,7 @@ static void fallback_to_what_the_kernel_knows_leaves_the_rest(void **state) {
 
 static void fallback_without_an_answer_clears_nothing(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_KERNEL);
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   struct perf_event_attr attr;
 
   (void)state;
@@ -169,7 +169,7 @@ static void fallback_from_another_e2big_is_none(void **state) {
 /* Every field set, and nothing known of them, after all else was changed. */
 static void fallback_has_room_for_every_change(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_ALL);
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   unsigned int field;
   wide_t wide;
 
@@ -205,13 +205,13 @@ static void fallback_has_room_for_every_change(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      play_test(fallback_to_what_the_kernel_knows_clears_all_at_once),
-      play_test(fallback_to_what_the_kernel_knows_leaves_the_rest),
-      play_test(fallback_without_an_answer_clears_nothing),
-      play_test(fallback_to_the_kernels_size_clears_the_fields_behind),
-      play_test(fallback_leaves_fields_that_have_no_name),
-      play_test(fallback_from_another_e2big_is_none),
-      play_test(fallback_has_room_for_every_change),
+      other_kernel_test(fallback_to_what_the_kernel_knows_clears_all_at_once),
+      other_kernel_test(fallback_to_what_the_kernel_knows_leaves_the_rest),
+      other_kernel_test(fallback_without_an_answer_clears_nothing),
+      other_kernel_test(fallback_to_the_kernels_size_clears_the_fields_behind),
+      other_kernel_test(fallback_leaves_fields_that_have_no_name),
+      other_kernel_test(fallback_from_another_e2big_is_none),
+      other_kernel_test(fallback_has_room_for_every_change),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

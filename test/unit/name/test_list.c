@@ -30,7 +30,7 @@ typedef struct wanted_s {
 /* Parses, and looks that the list has these events and no others. */
 static void check(const char *root, const char *names, const wanted_t *wanted,
                   size_t nr) {
-  uvperf_event_list_t *list = names_list(root, names);
+  uvperf_event_list_t *list = name_expect_list(root, names);
   size_t i;
 
   assert_int_equal(uvperf_event_list_count(list), nr);
@@ -213,7 +213,7 @@ static void list_leader_alone_is_pinned_and_exclusive(void **state) {
 
 static void list_tells_flags_and_names_of_groups(void **state) {
   uvperf_event_list_t *list =
-      names_list(NOWHERE, "task-clock:P,cycles,g{cs,cycles:p}:WP,{cs}");
+      name_expect_list(NOWHERE, "task-clock:P,cycles,g{cs,cycles:p}:WP,{cs}");
   const struct {
     uint32_t flags;
     uint32_t precise;
@@ -267,7 +267,7 @@ static void list_events_may_have_names_of_their_own(void **state) {
 
 static void list_errors_tell_event_and_column(void **state) {
   static const struct {
-    names_bad_t bad;
+    name_bad_t bad;
     uint32_t event;
   } cases[] = {
       {{"", -EINVAL, ARG, 1, "name of an event is missing"}, 0},
@@ -302,7 +302,7 @@ static void list_errors_tell_event_and_column(void **state) {
 
   (void)state;
   for (i = 0; i < COUNT_OF(cases); i++) {
-    const names_bad_t *bad = &cases[i].bad;
+    const name_bad_t *bad = &cases[i].bad;
     uvperf_event_list_t *list = (uvperf_event_list_t *)&i;
     uvperf_error_t error;
     int rc = uvperf__event_list_parse(NOWHERE, &list, bad->name, &error);
@@ -319,7 +319,7 @@ static void list_errors_tell_event_and_column(void **state) {
 
 static void list_attrs_are_no_larger_than_need_be(void **state) {
   uvperf_event_list_t *list =
-      names_list(NOWHERE, "cs,cs/config3=5/,cs/config4=6/");
+      name_expect_list(NOWHERE, "cs,cs/config3=5/,cs/config4=6/");
   const struct perf_event_attr *attr = uvperf_event_list_get(list, 1)->attr;
   uint64_t value;
 
@@ -411,8 +411,8 @@ int main(void) {
       cmocka_unit_test(list_attrs_are_no_larger_than_need_be),
       cmocka_unit_test(list_of_too_many_events_is_an_error),
       cmocka_unit_test_setup_teardown(
-          list_without_memory_is_an_error_and_leaks_nothing, names_pmus_setup,
-          temp_tree_teardown),
+          list_without_memory_is_an_error_and_leaks_nothing,
+          name_expect_pmus_setup, temp_tree_teardown),
       cmocka_unit_test(list_of_bad_arguments_is_an_error),
   };
 

@@ -15,7 +15,7 @@
 
 static void list_events_of_pmus_have_cpus_scale_and_unit(void **state) {
   const temp_tree_t *tree = *state;
-  uvperf_event_list_t *list = names_list(
+  uvperf_event_list_t *list = name_expect_list(
       tree->root, "uncore_imc_0/cas_read/,cpu_core/event=1/,cpu/event=1/");
   const uvperf_event_item_t *item = uvperf_event_list_get(list, 0);
 
@@ -37,10 +37,10 @@ static void list_events_of_pmus_may_have_names(void **state) {
   static const char complex[] =
       "COMPLEX_CYCLES_NAME:orig=cycles,desc=chip-clock-ticks";
   const temp_tree_t *tree = *state;
-  uvperf_event_list_t *list =
-      names_list(tree->root, "cpu/config=1,name=krava/u,cpu/config=2/u,"
-                             "cpu/name='COMPLEX_CYCLES_NAME:orig=cycles,"
-                             "desc=chip-clock-ticks',period=0x1,event=0x2/ukp");
+  uvperf_event_list_t *list = name_expect_list(
+      tree->root, "cpu/config=1,name=krava/u,cpu/config=2/u,"
+                  "cpu/name='COMPLEX_CYCLES_NAME:orig=cycles,"
+                  "desc=chip-clock-ticks',period=0x1,event=0x2/ukp");
   const uvperf_event_item_t *item = uvperf_event_list_get(list, 2);
 
   assert_string_equal(uvperf_event_list_get(list, 0)->label, "krava");
@@ -59,12 +59,12 @@ list_pmus_of_which_some_lack_an_event_give_the_others(void **state) {
   uvperf_event_list_t *list;
   uvperf_error_t error;
 
-  temp_tree_write(tree, NAMES_PMUS "/uncore_imc_2/type", "17\n");
-  temp_tree_write(tree, NAMES_PMUS "/uncore_imc_x/type", "18\n");
-  list = names_list(tree->root, "uncore_imc_[0-9x]/cas_read/");
+  temp_tree_write(tree, NAME_EXPECT_PMUS "/uncore_imc_2/type", "17\n");
+  temp_tree_write(tree, NAME_EXPECT_PMUS "/uncore_imc_x/type", "18\n");
+  list = name_expect_list(tree->root, "uncore_imc_[0-9x]/cas_read/");
   assert_int_equal(uvperf_event_list_count(list), 2);
   uvperf_event_list_free(list);
-  list = names_list(tree->root, "uncore_imc//");
+  list = name_expect_list(tree->root, "uncore_imc//");
   assert_int_equal(uvperf_event_list_count(list), 3);
   uvperf_event_list_free(list);
   assert_int_equal(
@@ -80,14 +80,14 @@ static void list_of_bad_cpus_in_sysfs_is_an_error(void **state) {
   uvperf_event_list_t *list;
   uvperf_error_t error;
 
-  temp_tree_write(tree, NAMES_PMUS "/split/cpumask", "0-\n");
+  temp_tree_write(tree, NAME_EXPECT_PMUS "/split/cpumask", "0-\n");
   assert_int_equal(
       uvperf__event_list_parse(tree->root, &list, "cs, split/deep/", &error),
       -EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_NOT_SUPPORTED);
   assert_int_equal(error.column, 5);
-  temp_tree_write(tree, NAMES_PMUS "/split/cpumask", "\n");
-  list = names_list(tree->root, "split/deep/");
+  temp_tree_write(tree, NAME_EXPECT_PMUS "/split/cpumask", "\n");
+  list = name_expect_list(tree->root, "split/deep/");
   assert_null(uvperf_event_list_get(list, 0)->cpus);
   uvperf_event_list_free(list);
 }
@@ -111,7 +111,7 @@ static void list_of_all_tracepoints_of_this_machine_is_complete(void **state) {
   nr_ids = 0;
   assert_int_equal(nftw("/sys/kernel/tracing/events", count_id, 8, FTW_PHYS),
                    0);
-  list = names_list("", "*:*");
+  list = name_expect_list("", "*:*");
   assert_int_equal(uvperf_event_list_count(list), nr_ids);
   for (i = 0; i < uvperf_event_list_count(list); i++) {
     const uvperf_event_item_t *item = uvperf_event_list_get(list, i);
@@ -127,10 +127,10 @@ static void list_tells_per_package_and_snapshot(void **state) {
   const temp_tree_t *tree = *state;
   uvperf_event_list_t *list;
 
-  temp_tree_write(tree, NAMES_PMUS "/split/events/deep.per-pkg", "1\n");
-  temp_tree_write(tree, NAMES_PMUS "/split/events/deep.snapshot", "1\n");
-  list = names_list(tree->root,
-                    "split/deep/,split/event=1/,{split/deep/,split/deep/P}:PW");
+  temp_tree_write(tree, NAME_EXPECT_PMUS "/split/events/deep.per-pkg", "1\n");
+  temp_tree_write(tree, NAME_EXPECT_PMUS "/split/events/deep.snapshot", "1\n");
+  list = name_expect_list(
+      tree->root, "split/deep/,split/event=1/,{split/deep/,split/deep/P}:PW");
   assert_int_equal(uvperf_event_list_get(list, 0)->flags,
                    UVPERF_ITEM_PER_PACKAGE | UVPERF_ITEM_SNAPSHOT);
   assert_int_equal(uvperf_event_list_get(list, 1)->flags, 0);
@@ -164,7 +164,7 @@ static void list_patterns_give_each_pmu_that_fits(void **state) {
   size_t i;
 
   for (i = 0; i < COUNT_OF(texts); i++) {
-    uvperf_event_list_t *list = names_list(tree->root, texts[i]);
+    uvperf_event_list_t *list = name_expect_list(tree->root, texts[i]);
     const uvperf_event_item_t *item;
 
     assert_int_equal(uvperf_event_list_count(list), 2);
@@ -183,7 +183,7 @@ static void list_patterns_give_each_pmu_that_fits(void **state) {
 static void list_words_give_each_pmu_that_has_them(void **state) {
   const temp_tree_t *tree = *state;
   uvperf_event_list_t *list =
-      names_list(tree->root, "{clockticks:u,mem-loads}:S");
+      name_expect_list(tree->root, "{clockticks:u,mem-loads}:S");
 
   assert_int_equal(uvperf_event_list_count(list), 3);
   assert_int_equal(find(list, "uncore_imc_0/clockticks/:u")->attr->type, 14);
@@ -200,7 +200,7 @@ static void list_patterns_give_each_tracepoint_that_fits(void **state) {
   temp_tree_write(tree, "/sys/kernel/tracing/events/sched/sched_b/id", "2\n");
   temp_tree_write(tree, "/sys/kernel/tracing/events/sched/other/id", "3\n");
   temp_tree_write(tree, "/sys/kernel/tracing/events/irq/enter/id", "4\n");
-  list = names_list(tree->root, "cs,sched:sched_*:u,*:*");
+  list = name_expect_list(tree->root, "cs,sched:sched_*:u,*:*");
   assert_int_equal(uvperf_event_list_count(list), 1 + 2 + 4);
   assert_int_equal(find(list, "sched:sched_a:u")->attr->config, 1);
   assert_true(find(list, "sched:sched_a:u")->attr->exclude_kernel);
@@ -208,7 +208,7 @@ static void list_patterns_give_each_tracepoint_that_fits(void **state) {
   assert_false(find(list, "sched:sched_b")->attr->exclude_kernel);
   assert_int_equal(find(list, "irq:enter")->attr->config, 4);
   uvperf_event_list_free(list);
-  list = names_list(tree->root, "{sched:*/period=1/}");
+  list = name_expect_list(tree->root, "{sched:*/period=1/}");
   assert_int_equal(uvperf_event_list_count(list), 3);
   assert_int_equal(find(list, "sched:other/period=1/")->attr->sample_period, 1);
   assert_int_equal(find(list, "sched:other/period=1/")->group, 0);
@@ -248,7 +248,8 @@ typedef struct scarce_s {
  * with plenty of them. */
 static int parse_with_few_fds(void *arg) {
   const scarce_t *scarce = arg;
-  uvperf_event_list_t *list, *whole = names_list(scarce->root, scarce->names);
+  uvperf_event_list_t *list,
+      *whole = name_expect_list(scarce->root, scarce->names);
   int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
   struct rlimit limit = {(rlim_t)next + scarce->fds,
                          (rlim_t)next + scarce->fds};
@@ -288,7 +289,7 @@ static void list_is_whole_or_refused_when_fds_run_out(void **state) {
   scarce_t scarce = {tree->root, NULL, 0};
   size_t i;
 
-  temp_tree_write(tree, NAMES_PMUS "/uprobe/type", "8\n");
+  temp_tree_write(tree, NAME_EXPECT_PMUS "/uprobe/type", "8\n");
   temp_tree_write(tree, "/sys/kernel/tracing/events/sched/sched_a/id", "1\n");
   temp_tree_write(tree, "/sys/kernel/tracing/events/sched/sched_b/id", "2\n");
   for (i = 0; i < COUNT_OF(texts); i++) {
@@ -312,7 +313,7 @@ static void list_reasons_have_no_bytes_that_terminals_heed(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  temp_tree_write(tree, NAMES_PMUS "/pmu\033[31m/type", "77\n");
+  temp_tree_write(tree, NAME_EXPECT_PMUS "/pmu\033[31m/type", "77\n");
   for (i = 0; i < COUNT_OF(names); i++) {
     assert_true(uvperf__event_list_parse(tree->root, &list, names[i], &error) <
                 0);
@@ -324,30 +325,36 @@ static void list_reasons_have_no_bytes_that_terminals_heed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(
-          list_events_of_pmus_have_cpus_scale_and_unit, names_pmus_setup,
+          list_events_of_pmus_have_cpus_scale_and_unit, name_expect_pmus_setup,
           temp_tree_teardown),
       cmocka_unit_test_setup_teardown(list_events_of_pmus_may_have_names,
-                                      names_pmus_setup, temp_tree_teardown),
+                                      name_expect_pmus_setup,
+                                      temp_tree_teardown),
       cmocka_unit_test_setup_teardown(
           list_pmus_of_which_some_lack_an_event_give_the_others,
-          names_pmus_setup, temp_tree_teardown),
+          name_expect_pmus_setup, temp_tree_teardown),
       cmocka_unit_test_setup_teardown(list_of_bad_cpus_in_sysfs_is_an_error,
-                                      names_pmus_setup, temp_tree_teardown),
+                                      name_expect_pmus_setup,
+                                      temp_tree_teardown),
       cmocka_unit_test(list_of_all_tracepoints_of_this_machine_is_complete),
       cmocka_unit_test_setup_teardown(list_tells_per_package_and_snapshot,
-                                      names_pmus_setup, temp_tree_teardown),
+                                      name_expect_pmus_setup,
+                                      temp_tree_teardown),
       cmocka_unit_test_setup_teardown(
-          list_reasons_have_no_bytes_that_terminals_heed, names_pmus_setup,
-          temp_tree_teardown),
+          list_reasons_have_no_bytes_that_terminals_heed,
+          name_expect_pmus_setup, temp_tree_teardown),
       cmocka_unit_test_setup_teardown(list_patterns_give_each_pmu_that_fits,
-                                      names_pmus_setup, temp_tree_teardown),
+                                      name_expect_pmus_setup,
+                                      temp_tree_teardown),
       cmocka_unit_test_setup_teardown(list_words_give_each_pmu_that_has_them,
-                                      names_pmus_setup, temp_tree_teardown),
+                                      name_expect_pmus_setup,
+                                      temp_tree_teardown),
       cmocka_unit_test_setup_teardown(
           list_patterns_give_each_tracepoint_that_fits, temp_tree_setup,
           temp_tree_teardown),
       cmocka_unit_test_setup_teardown(list_is_whole_or_refused_when_fds_run_out,
-                                      names_pmus_setup, temp_tree_teardown),
+                                      name_expect_pmus_setup,
+                                      temp_tree_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@
 #define ONLY_HV     .exclude_user = 1, .exclude_kernel = 1
 
 static void attr_parse_knows_generic_names(void **state) {
-  static const names_good_t good[] = {
+  static const name_good_t good[] = {
       {"instructions", {HW(INSTRUCTIONS)}},
       {"cycles", {HW(CPU_CYCLES)}},
       {"cpu-cycles", {HW(CPU_CYCLES)}},
@@ -51,7 +51,7 @@ static void attr_parse_knows_generic_names(void **state) {
   };
 
   (void)state;
-  names_check_good(NOWHERE, good, COUNT_OF(good));
+  name_expect_good(NOWHERE, good, COUNT_OF(good));
 }
 
 typedef struct generic_walk_s {
@@ -86,7 +86,7 @@ static void attr_parse_knows_every_generic_name(void **state) {
 }
 
 static void attr_parse_knows_raw_events_and_numbers(void **state) {
-  static const names_good_t good[] = {
+  static const name_good_t good[] = {
       {"r1a", {.type = PERF_TYPE_RAW, .config = 0x1a}},
       {"r1", {.type = PERF_TYPE_RAW, .config = 1}},
       {"rFFff", {.type = PERF_TYPE_RAW, .config = 0xffff}},
@@ -120,11 +120,11 @@ static void attr_parse_knows_raw_events_and_numbers(void **state) {
   };
 
   (void)state;
-  names_check_good(NOWHERE, good, COUNT_OF(good));
+  name_expect_good(NOWHERE, good, COUNT_OF(good));
 }
 
 static void attr_parse_knows_breakpoints(void **state) {
-  static const names_good_t good[] = {
+  static const name_good_t good[] = {
       {"mem:0", {BP(RW, 0, 4)}},
       {"mem:0:x", {BP(X, 0, sizeof(long))}},
       {"mem:0:r", {BP(R, 0, 4)}},
@@ -148,11 +148,11 @@ static void attr_parse_knows_breakpoints(void **state) {
   };
 
   (void)state;
-  names_check_good(NOWHERE, good, COUNT_OF(good));
+  name_expect_good(NOWHERE, good, COUNT_OF(good));
 }
 
 static void attr_parse_knows_modifiers(void **state) {
-  static const names_good_t good[] = {
+  static const name_good_t good[] = {
       {"cycles:u", {HW(CPU_CYCLES), ONLY_USER}},
       {"cycles:k", {HW(CPU_CYCLES), ONLY_KERNEL}},
       {"cycles//u", {HW(CPU_CYCLES), ONLY_USER}},
@@ -185,13 +185,13 @@ static void attr_parse_knows_modifiers(void **state) {
   };
 
   (void)state;
-  names_check_good(NOWHERE, good, COUNT_OF(good));
+  name_expect_good(NOWHERE, good, COUNT_OF(good));
 }
 
 static void attr_parse_takes_the_most_precise_from_sysfs(void **state) {
   static const char path[] =
       "/sys/bus/event_source/devices/cpu/caps/max_precise";
-  static const names_good_t at_most_2[] = {
+  static const name_good_t at_most_2[] = {
       {"cycles:P", {HW(CPU_CYCLES), .precise_ip = 2}},
       {"LLC-loads:P",
        {.type = PERF_TYPE_HW_CACHE, .config = 2, .precise_ip = 2}},
@@ -199,24 +199,24 @@ static void attr_parse_takes_the_most_precise_from_sysfs(void **state) {
        {.type = PERF_TYPE_RAW, .config = 1, ONLY_USER, .precise_ip = 2}},
       {"cs:P", {SW(CONTEXT_SWITCHES), .precise_ip = 3}},
   };
-  static const names_good_t at_most_3[] = {
+  static const name_good_t at_most_3[] = {
       {"cycles:P", {HW(CPU_CYCLES), .precise_ip = 3}},
   };
   const temp_tree_t *tree = *state;
 
   temp_tree_write(tree, path, "2\n");
-  names_check_good(tree->root, at_most_2, COUNT_OF(at_most_2));
+  name_expect_good(tree->root, at_most_2, COUNT_OF(at_most_2));
   temp_tree_write(tree, path, "4\n");
-  names_check_good(tree->root, at_most_3, 1);
+  name_expect_good(tree->root, at_most_3, 1);
   temp_tree_write(tree, path, "-1\n");
-  names_check_good(tree->root, at_most_3, 1);
+  name_expect_good(tree->root, at_most_3, 1);
 }
 
 #define ARG  UVPERF_CAUSE_ARGUMENT
 #define NONE UVPERF_CAUSE_NO_EVENT
 
 static void attr_parse_points_at_bad_syntax(void **state) {
-  static const names_bad_t bad[] = {
+  static const name_bad_t bad[] = {
       {"", -EINVAL, ARG, 1, "the name of an event is missing"},
       {"   ", -EINVAL, ARG, 4, "the name of an event is missing"},
       {":u", -EINVAL, ARG, 1, "the name of an event is missing"},
@@ -277,11 +277,11 @@ static void attr_parse_points_at_bad_syntax(void **state) {
   };
 
   (void)state;
-  names_check_bad(NOWHERE, bad, COUNT_OF(bad));
+  name_expect_bad(NOWHERE, bad, COUNT_OF(bad));
 }
 
 static void attr_parse_says_what_was_probably_meant(void **state) {
-  static const names_bad_t bad[] = {
+  static const name_bad_t bad[] = {
       {"instrutions", -ENOENT, NONE, 1, "did you mean 'instructions'?"},
       {" cycels:u", -ENOENT, NONE, 2, "did you mean 'cycles'?"},
       {"page-fault", -ENOENT, NONE, 1, "did you mean 'page-faults'?"},
@@ -299,7 +299,7 @@ static void attr_parse_says_what_was_probably_meant(void **state) {
   };
 
   (void)state;
-  names_check_bad(NOWHERE, bad, COUNT_OF(bad));
+  name_expect_bad(NOWHERE, bad, COUNT_OF(bad));
 }
 
 static void attr_parse_gives_the_limit_of_a_number(void **state) {

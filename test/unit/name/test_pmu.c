@@ -20,7 +20,7 @@
 #define ONLY_USER .exclude_kernel = 1, .exclude_hv = 1
 
 static void pmu_terms_go_where_format_says(void **state) {
-  static const names_good_t good[] = {
+  static const name_good_t good[] = {
       {"cpu/event=0x3c,umask=0x1/", {CPU, .config = 0x13c}},
       {"cpu/event=60,umask=1,edge,cmask=0xff/u",
        {CPU, .config = 0xff04013c, ONLY_USER}},
@@ -53,11 +53,11 @@ static void pmu_terms_go_where_format_says(void **state) {
   };
   const temp_tree_t *tree = *state;
 
-  names_check_good(tree->root, good, COUNT_OF(good));
+  name_expect_good(tree->root, good, COUNT_OF(good));
 }
 
 static void pmu_events_stand_for_terms(void **state) {
-  static const names_good_t good[] = {
+  static const name_good_t good[] = {
       {"cpu/cpu-cycles/", {CPU, .config = 0x3c}},
       {"cpu/mem-loads/", {CPU, .config = 0x1cd, .config1 = 3}},
       /* perf(1) would add the bits of 3 and 4 up to 7. */
@@ -77,11 +77,11 @@ static void pmu_events_stand_for_terms(void **state) {
   };
   const temp_tree_t *tree = *state;
 
-  names_check_good(tree->root, good, COUNT_OF(good));
+  name_expect_good(tree->root, good, COUNT_OF(good));
 }
 
 static void pmu_events_are_known_without_their_pmu(void **state) {
-  static const names_good_t good[] = {
+  static const name_good_t good[] = {
       {"mem-loads", {CPU, .config = 0x1cd, .config1 = 3}},
       {"el-start:u", {CPU, .config = 0x1c8, ONLY_USER}},
       {"dclk", {.type = 16, .config = 0xff}},
@@ -89,7 +89,7 @@ static void pmu_events_are_known_without_their_pmu(void **state) {
       {"cpu-cycles", {.type = PERF_TYPE_HARDWARE}},
       {"r12", {CPU, .config = 0x12}},
   };
-  static const names_bad_t bad[] = {
+  static const name_bad_t bad[] = {
       {"clockticks", -EINVAL, ARG, 1, "uvperf_event_list_parse"},
       {"per-core", -EINVAL, ARG, 1, "split/...,core=.../"},
       {"loop", -EINVAL, SUPP, 1, "without end"},
@@ -98,14 +98,14 @@ static void pmu_events_are_known_without_their_pmu(void **state) {
   };
   const temp_tree_t *tree = *state;
 
-  names_check_good(tree->root, good, COUNT_OF(good));
-  names_check_bad(tree->root, bad, COUNT_OF(bad));
+  name_expect_good(tree->root, good, COUNT_OF(good));
+  name_expect_bad(tree->root, bad, COUNT_OF(bad));
 }
 
 /* The type of the PMU is in the upper half of config, where the kernel does not
  * know by 0 which is meant. */
 static void pmu_has_generic_events_where_it_is_of_cpus(void **state) {
-  static const names_good_t good[] = {
+  static const name_good_t good[] = {
       {"cpu_core/cycles/",
        {.type = PERF_TYPE_HARDWARE, .config = UINT64_C(8) << 32}},
       {"cpu_atom/instructions/u",
@@ -124,7 +124,7 @@ static void pmu_has_generic_events_where_it_is_of_cpus(void **state) {
       {"software/r0x1a/", {.type = PERF_TYPE_SOFTWARE, .config = 0x1a}},
       {"cpu/LLC-loads/", {.type = PERF_TYPE_HW_CACHE, .config = 2}},
   };
-  static const names_bad_t bad[] = {
+  static const name_bad_t bad[] = {
       {"uncore_imc_0/cycles/", -ENOENT, NONE, 14, "no term or event 'cycles'"},
       {"software/cycles/", -ENOENT, NONE, 10, "no term or event 'cycles'"},
       {"cpu/page-faults/", -ENOENT, NONE, 5, "no term or event"},
@@ -132,12 +132,12 @@ static void pmu_has_generic_events_where_it_is_of_cpus(void **state) {
   };
   const temp_tree_t *tree = *state;
 
-  names_check_good(tree->root, good, COUNT_OF(good));
-  names_check_bad(tree->root, bad, COUNT_OF(bad));
+  name_expect_good(tree->root, good, COUNT_OF(good));
+  name_expect_bad(tree->root, bad, COUNT_OF(bad));
 }
 
 static void pmu_says_how_precise_its_events_are(void **state) {
-  static const names_good_t good[] = {
+  static const name_good_t good[] = {
       {"cpu/event=1/P", {CPU, .config = 1, .precise_ip = 2}},
       {"cycles:P", {.type = PERF_TYPE_HARDWARE, .precise_ip = 2}},
       {"cpu_core/event=1/P", {.type = 8, .config = 1, .precise_ip = 1}},
@@ -149,11 +149,11 @@ static void pmu_says_how_precise_its_events_are(void **state) {
   };
   const temp_tree_t *tree = *state;
 
-  names_check_good(tree->root, good, COUNT_OF(good));
+  name_expect_good(tree->root, good, COUNT_OF(good));
 }
 
 static void pmu_errors_point_at_the_term(void **state) {
-  static const names_bad_t bad[] = {
+  static const name_bad_t bad[] = {
       {"cpux/event=1/", -ENOENT, NONE, 1, "did you mean 'cpu'?"},
       {"whatever/event=1/", -ENOENT, NONE, 1, "there is no PMU 'whatever'"},
       {"../event=1/", -ENOENT, NONE, 1, "there is no PMU '..'"},
@@ -191,12 +191,12 @@ static void pmu_errors_point_at_the_term(void **state) {
   };
   const temp_tree_t *tree = *state;
 
-  names_check_bad(tree->root, bad, COUNT_OF(bad));
+  name_expect_bad(tree->root, bad, COUNT_OF(bad));
 }
 
 /* perf(1) takes any case, as sysfs has names of one case alone. */
 static void pmu_events_are_known_in_any_case(void **state) {
-  static const names_good_t good[] = {
+  static const name_good_t good[] = {
       {"cpu/MEM-LOADS/", {.type = 4, .config = 0x1cd, .config1 = 3}},
       {"cpu/Mem-Loads/", {.type = 4, .config = 0x1cd, .config1 = 3}},
       {"cpu/event=Mem-Loads/", {.type = 4, .config = 0x1cd, .config1 = 3}},
@@ -205,19 +205,20 @@ static void pmu_events_are_known_in_any_case(void **state) {
       {"cpu/L2_rqsts/", {.type = 4, .config = 0x24}},
       {"L2_RQSTS", {.type = 4, .config = 0x24}},
   };
-  static const names_bad_t bad[] = {
+  static const name_bad_t bad[] = {
       {"CPU/mem-loads/", -ENOENT, NONE, 1, "did you mean 'cpu'?"},
       {"cpu/EVENT=1/", -ENOENT, NONE, 5, "did you mean 'event'?"},
   };
   const temp_tree_t *tree = *state;
 
-  temp_tree_write(tree, NAMES_PMUS "/cpu/events/L2_RQSTS", "event=0x24\n");
-  names_check_good(tree->root, good, COUNT_OF(good));
-  names_check_bad(tree->root, bad, COUNT_OF(bad));
+  temp_tree_write(tree, NAME_EXPECT_PMUS "/cpu/events/L2_RQSTS",
+                  "event=0x24\n");
+  name_expect_good(tree->root, good, COUNT_OF(good));
+  name_expect_bad(tree->root, bad, COUNT_OF(bad));
 }
 
 static void pmu_generic_events_are_near_misses_where_it_has_them(void **state) {
-  static const names_bad_t bad[] = {
+  static const name_bad_t bad[] = {
       {"software/cpu-clok/", -ENOENT, NONE, 10, "did you mean 'cpu-clock'?"},
       {"cpu_core/instrctions/", -ENOENT, NONE, 10, "mean 'instructions'?"},
       {"uncore_imc_0/instrctions/", -ENOENT, NONE, 14, "event 'instrctions'"},
@@ -226,21 +227,21 @@ static void pmu_generic_events_are_near_misses_where_it_has_them(void **state) {
   uvperf_error_t error;
   struct perf_event_attr attr;
 
-  temp_tree_write(tree, NAMES_PMUS "/software/type", "1\n");
-  names_check_bad(tree->root, bad, COUNT_OF(bad));
+  temp_tree_write(tree, NAME_EXPECT_PMUS "/software/type", "1\n");
+  name_expect_bad(tree->root, bad, COUNT_OF(bad));
   uvperf__attr_parse(tree->root, &attr, sizeof(attr), bad[2].name, &error);
   assert_null(strstr(error.reason, "did you mean"));
 }
 
 static void pmu_of_a_number_may_be_named_without_it(void **state) {
-  static const names_good_t good[] = {
+  static const name_good_t good[] = {
       {"uncore_imc_free_running/dclk/", {.type = 16, .config = 0xff}},
       {"imc_free_running/dclk/u", {.type = 16, .config = 0xff, ONLY_USER}},
       {"imc_free_running_0/dclk/", {.type = 16, .config = 0xff}},
   };
   const temp_tree_t *tree = *state;
 
-  names_check_good(tree->root, good, COUNT_OF(good));
+  name_expect_good(tree->root, good, COUNT_OF(good));
 }
 
 static int see_measure(const uvperf__named_event_t *event, void *data) {
@@ -328,29 +329,38 @@ static void pmu_of_this_machine_counts_the_time_stamp(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(pmu_events_are_known_in_any_case,
-                                      names_pmus_setup, temp_tree_teardown),
+                                      name_expect_pmus_setup,
+                                      temp_tree_teardown),
       cmocka_unit_test_setup_teardown(
           pmu_generic_events_are_near_misses_where_it_has_them,
-          names_pmus_setup, temp_tree_teardown),
+          name_expect_pmus_setup, temp_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_terms_go_where_format_says,
-                                      names_pmus_setup, temp_tree_teardown),
+                                      name_expect_pmus_setup,
+                                      temp_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_events_stand_for_terms,
-                                      names_pmus_setup, temp_tree_teardown),
+                                      name_expect_pmus_setup,
+                                      temp_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_events_are_known_without_their_pmu,
-                                      names_pmus_setup, temp_tree_teardown),
+                                      name_expect_pmus_setup,
+                                      temp_tree_teardown),
       cmocka_unit_test_setup_teardown(
-          pmu_has_generic_events_where_it_is_of_cpus, names_pmus_setup,
+          pmu_has_generic_events_where_it_is_of_cpus, name_expect_pmus_setup,
           temp_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_says_how_precise_its_events_are,
-                                      names_pmus_setup, temp_tree_teardown),
+                                      name_expect_pmus_setup,
+                                      temp_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_errors_point_at_the_term,
-                                      names_pmus_setup, temp_tree_teardown),
+                                      name_expect_pmus_setup,
+                                      temp_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_of_a_number_may_be_named_without_it,
-                                      names_pmus_setup, temp_tree_teardown),
+                                      name_expect_pmus_setup,
+                                      temp_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_events_have_scale_and_unit,
-                                      names_pmus_setup, temp_tree_teardown),
+                                      name_expect_pmus_setup,
+                                      temp_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_events_without_fds_are_emfile,
-                                      names_pmus_setup, temp_tree_teardown),
+                                      name_expect_pmus_setup,
+                                      temp_tree_teardown),
       cmocka_unit_test(pmu_of_this_machine_counts_the_time_stamp),
   };
 

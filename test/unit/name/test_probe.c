@@ -24,11 +24,11 @@ static int probes_setup(void **state) {
     const char *path;
     const char *text;
   } files[] = {
-      {NAMES_PMUS "/uprobe/type", "9\n"},
-      {NAMES_PMUS "/uprobe/format/retprobe", "config:0\n"},
-      {NAMES_PMUS "/uprobe/format/ref_ctr_offset", "config:32-63\n"},
-      {NAMES_PMUS "/kprobe/type", "8\n"},
-      {NAMES_PMUS "/kprobe/format/retprobe", "config:0\n"},
+      {NAME_EXPECT_PMUS "/uprobe/type", "9\n"},
+      {NAME_EXPECT_PMUS "/uprobe/format/retprobe", "config:0\n"},
+      {NAME_EXPECT_PMUS "/uprobe/format/ref_ctr_offset", "config:32-63\n"},
+      {NAME_EXPECT_PMUS "/kprobe/type", "8\n"},
+      {NAME_EXPECT_PMUS "/kprobe/format/retprobe", "config:0\n"},
   };
   size_t i;
 
@@ -59,7 +59,7 @@ static void expect_file(const char *link, const char *path) {
 }
 
 static void check(const char *root, const probe_t *probe) {
-  uvperf_event_list_t *list = names_list(root, probe->name);
+  uvperf_event_list_t *list = name_expect_list(root, probe->name);
   const uvperf_event_item_t *item = uvperf_event_list_get(list, 0);
 
   assert_int_equal(uvperf_event_list_count(list), 1);
@@ -99,20 +99,20 @@ static void probes_keep_what_config1_points_to(void **state) {
 }
 
 static void probes_without_text_need_no_list(void **state) {
-  static const names_good_t good[] = {
+  static const name_good_t good[] = {
       {"kprobe/addr=0xffffffff81000000,retprobe/",
        {.type = 8, .config = 1, .config2 = 0xffffffff81000000}},
   };
   const temp_tree_t *tree = *state;
 
-  names_check_good(tree->root, good, COUNT_OF(good));
+  name_expect_good(tree->root, good, COUNT_OF(good));
 }
 
 static void probes_of_a_list_stay_apart(void **state) {
   const temp_tree_t *tree = *state;
-  uvperf_event_list_t *list =
-      names_list(tree->root, "{uprobe/path=/a,offset=1/,uprobe/path=/b,offset=2"
-                             "/,kprobe/func=f,name=mine/}:S,cs");
+  uvperf_event_list_t *list = name_expect_list(
+      tree->root, "{uprobe/path=/a,offset=1/,uprobe/path=/b,offset=2"
+                  "/,kprobe/func=f,name=mine/}:S,cs");
 
   assert_int_equal(uvperf_event_list_count(list), 4);
   assert_string_equal(
@@ -127,7 +127,7 @@ static void probes_of_a_list_stay_apart(void **state) {
 }
 
 static void probes_that_cannot_be_right_are_refused(void **state) {
-  static const names_bad_t bad[] = {
+  static const name_bad_t bad[] = {
       {"uprobe/path=/usr/bin/x,offset=1/", -EINVAL, ARG, 13,
        "uvperf_event_list_parse"},
       {"kprobe/func=f/", -EINVAL, ARG, 13, "uvperf_event_list_parse"},
@@ -158,7 +158,7 @@ static void probes_that_cannot_be_right_are_refused(void **state) {
   };
   const temp_tree_t *tree = *state;
 
-  names_check_bad(tree->root, bad, COUNT_OF(bad));
+  name_expect_bad(tree->root, bad, COUNT_OF(bad));
 }
 
 static void probes_of_long_names_are_refused(void **state) {
@@ -229,7 +229,7 @@ static void probe_of_a_symbol_stays_in_its_file(void **state) {
   elf_image_make_usual(&image, 1);
   elf_image_write(&image, path);
   probe_name(name, sizeof(name), path, "symbol=one");
-  list = names_list(tree->root, name);
+  list = name_expect_list(tree->root, name);
   assert_int_equal(rename(path, old), 0);
   elf_image_write(&image, path);
   expect_file(
@@ -330,7 +330,7 @@ static uint64_t count_calls(uv_loop_t *loop, const char *rest, int nr) {
   assert_true(length > 0);
   path[length] = '\0';
   probe_name(name, sizeof(name), path, rest);
-  list = names_list("", name);
+  list = name_expect_list("", name);
   options.flags = UVPERF_EVENT_NO_RING;
   if (uvperf_event_init(loop, &event, uvperf_event_list_get(list, 0)->attr,
                         &options, &error) != 0)
@@ -350,7 +350,7 @@ static void probes_by_name_count_each_call(void **state) {
   static const char returned[] = "symbol=event_name_probe_target,retprobe";
 
   support_need_root(__func__);
-  if (access(NAMES_PMUS "/uprobe/type", R_OK) != 0)
+  if (access(NAME_EXPECT_PMUS "/uprobe/type", R_OK) != 0)
     support_skip(__func__, "the uprobe PMU");
   assert_int_equal(count_calls(*state, symbol, 321), 321);
   assert_int_equal(count_calls(*state, returned, 123), 123);

@@ -14,7 +14,7 @@
 #define CLOCK  .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK
 
 static void terms_set_the_fields_of_the_attr(void **state) {
-  static const names_good_t good[] = {
+  static const name_good_t good[] = {
       {"cycles/period=100000,config2/",
        {CYCLES, .sample_period = 100000, .config2 = 1}},
       {"cycles/config1=0x10,config2=3/", {CYCLES, .config1 = 16, .config2 = 3}},
@@ -51,11 +51,11 @@ static void terms_set_the_fields_of_the_attr(void **state) {
   };
 
   (void)state;
-  names_check_good(NOWHERE, good, COUNT_OF(good));
+  name_expect_good(NOWHERE, good, COUNT_OF(good));
 }
 
 static void terms_that_come_twice_say_what_the_last_says(void **state) {
-  static const names_good_t good[] = {
+  static const name_good_t good[] = {
       {"cycles/period=1,period=2/", {CYCLES, .sample_period = 2}},
       {"cycles/freq=1,period=2/", {CYCLES, .sample_period = 2}},
       {"cycles/period=2,freq=1/", {CYCLES, .freq = 1, .sample_freq = 1}},
@@ -68,11 +68,11 @@ static void terms_that_come_twice_say_what_the_last_says(void **state) {
   };
 
   (void)state;
-  names_check_good(NOWHERE, good, COUNT_OF(good));
+  name_expect_good(NOWHERE, good, COUNT_OF(good));
 }
 
 static void terms_ask_for_branch_stacks(void **state) {
-  static const names_good_t good[] = {
+  static const name_good_t good[] = {
       {"cycles/branch_type=any/",
        {CYCLES, .sample_type = PERF_SAMPLE_BRANCH_STACK,
         .branch_sample_type = PERF_SAMPLE_BRANCH_ANY}},
@@ -88,11 +88,11 @@ static void terms_ask_for_branch_stacks(void **state) {
   };
 
   (void)state;
-  names_check_good(NOWHERE, good, COUNT_OF(good));
+  name_expect_good(NOWHERE, good, COUNT_OF(good));
 }
 
 static void terms_ask_for_call_chains(void **state) {
-  static const names_good_t good[] = {
+  static const name_good_t good[] = {
     {"cycles/call-graph=fp,time,period=100000/",
      {CYCLES, .sample_period = 100000,
       .sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_TIME}},
@@ -122,7 +122,7 @@ static void terms_ask_for_call_chains(void **state) {
   };
 
   (void)state;
-  names_check_good(NOWHERE, good, COUNT_OF(good));
+  name_expect_good(NOWHERE, good, COUNT_OF(good));
 }
 
 static void terms_of_fields_newer_than_the_header_are_set(void **state) {
@@ -143,7 +143,7 @@ static void terms_of_fields_newer_than_the_header_are_set(void **state) {
 }
 
 static void terms_that_cannot_be_right_are_refused(void **state) {
-  static const names_bad_t bad[] = {
+  static const name_bad_t bad[] = {
       {"cycles/period/", -EINVAL, ARG, 8, "'period' needs a value"},
       {"cycles/freq/", -EINVAL, ARG, 8, "'freq' needs a value"},
       {"cycles/call-graph/", -EINVAL, ARG, 8, "'call-graph' needs a value"},
@@ -172,7 +172,7 @@ static void terms_that_cannot_be_right_are_refused(void **state) {
   };
 
   (void)state;
-  names_check_bad(NOWHERE, bad, COUNT_OF(bad));
+  name_expect_bad(NOWHERE, bad, COUNT_OF(bad));
 }
 
 int main(void) {

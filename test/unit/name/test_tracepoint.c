@@ -36,7 +36,7 @@ static int tracefs_setup(void **state) {
 }
 
 static void tracepoints_have_their_id_and_nothing_else(void **state) {
-  static const names_good_t good[] = {
+  static const name_good_t good[] = {
       {"sched:sched_switch", {ID(316)}},
       {"syscalls:sys_enter_openat", {ID(614)}},
       {"kvm-s390:kvm_s390_create_vm", {ID(7)}},
@@ -55,12 +55,12 @@ static void tracepoints_have_their_id_and_nothing_else(void **state) {
   };
   const temp_tree_t *tree = *state;
 
-  names_check_good(tree->root, good, COUNT_OF(good));
+  name_expect_good(tree->root, good, COUNT_OF(good));
 }
 
 static void
 tracepoints_that_are_not_there_are_told_with_the_nearest(void **state) {
-  static const names_bad_t bad[] = {
+  static const name_bad_t bad[] = {
       {"sched:sched_swich", -ENOENT, NONE, 7, "did you mean 'sched_switch'?"},
       {"sched:whatever", -ENOENT, NONE, 7, "'sched' has no tracepoint"},
       {" shced:sched_switch", -ENOENT, NONE, 2, "did you mean 'sched'?"},
@@ -79,11 +79,11 @@ tracepoints_that_are_not_there_are_told_with_the_nearest(void **state) {
   };
   const temp_tree_t *tree = *state;
 
-  names_check_bad(tree->root, bad, COUNT_OF(bad));
+  name_expect_bad(tree->root, bad, COUNT_OF(bad));
 }
 
 static void tracepoints_of_patterns_are_for_lists(void **state) {
-  static const names_bad_t bad[] = {
+  static const name_bad_t bad[] = {
       {"sched:sched_*", -EINVAL, ARG, 1, "uvperf_event_list_parse"},
       {"sched:sched_w?keup", -EINVAL, ARG, 1, "uvperf_event_list_parse"},
       {"*:*", -EINVAL, ARG, 1, "uvperf_event_list_parse"},
@@ -92,7 +92,7 @@ static void tracepoints_of_patterns_are_for_lists(void **state) {
   };
   const temp_tree_t *tree = *state;
 
-  names_check_bad(tree->root, bad, COUNT_OF(bad));
+  name_expect_bad(tree->root, bad, COUNT_OF(bad));
 }
 
 static void tracepoints_of_long_names_are_unknown(void **state) {
@@ -115,13 +115,13 @@ static void tracepoints_of_long_names_are_unknown(void **state) {
 }
 
 static void tracepoints_without_tracefs_say_what_to_do(void **state) {
-  static const names_bad_t bad[] = {
+  static const name_bad_t bad[] = {
       {"sched:sched_switch", -ENOENT, NONE, 1, "mount -t tracefs"},
       {"*:*", -ENOENT, NONE, 1, "mount -t tracefs"},
   };
   const temp_tree_t *tree = *state;
 
-  names_check_bad(tree->root, bad, COUNT_OF(bad));
+  name_expect_bad(tree->root, bad, COUNT_OF(bad));
 }
 
 /* Parses as a user who may not read tracefs: 0 if that is told as it should. */

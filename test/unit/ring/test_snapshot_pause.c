@@ -12,7 +12,7 @@
 /* -- who is writing ------------------------------------------------------- */
 
 static void write_another(void) {
-  shots_write(0, 1001, 48);
+  snapshot_rings_write(0, 1001, 48);
 }
 
 /* What was begun before the pause is the newest of this one. */
@@ -20,26 +20,26 @@ static void snapshot_has_what_is_finished_while_it_waits(void **state) {
   uint32_t whole = (uint32_t)(support_page_bytes() / 48);
 
   (void)state;
-  shots_map_page();
-  shots_write_records(1, 1000, 48);
+  snapshot_rings_map_page();
+  snapshot_rings_write_records(1, 1000, 48);
   fake_on_membarrier(write_another);
-  shots_expect(0, 1001, 1001 - whole + 1, 1);
+  snapshot_rings_expect(0, 1001, 1001 - whole + 1, 1);
   assert_string_equal(fake_log(),
                       "ioctl PAUSE_OUTPUT, membarrier, ioctl PAUSE_OUTPUT");
-  fake_on_membarrier(shots_no_writers);
-  shots_expect(0, 0, 0, 0);
+  fake_on_membarrier(snapshot_rings_no_writers);
+  snapshot_rings_expect(0, 0, 0, 0);
 }
 
 static void snapshot_that_nobody_can_touch_does_not_wait(void **state) {
   uint32_t most = (uint32_t)((LARGE - 4 * 65536) / 64);
 
   (void)state;
-  shots_map(1, LARGE);
-  shots_write_records(1, most, 64);
-  shots_expect(0, most, 1, 0);
+  snapshot_rings_map(1, LARGE);
+  snapshot_rings_write_records(1, most, 64);
+  snapshot_rings_expect(0, most, 1, 0);
   assert_int_equal(fake_count(FAKE_MEMBARRIER), 0);
-  shots_write_records(most + 1, 2 * most + 1, 64);
-  shots_expect(0, 2 * most + 1, most + 1, 0);
+  snapshot_rings_write_records(most + 1, 2 * most + 1, 64);
+  snapshot_rings_expect(0, 2 * most + 1, most + 1, 0);
   assert_int_equal(fake_count(FAKE_MEMBARRIER), 1);
 }
 
@@ -48,16 +48,18 @@ static void expect_left_out(uint32_t flags, size_t bytes, size_t left_out) {
   uint32_t newest = (uint32_t)(3 * bytes / 64);
   uint32_t whole = (uint32_t)((bytes - left_out) / 64);
 
-  shots_map(1, bytes);
+  snapshot_rings_map(1, bytes);
   if (!(flags & UVPERF_SNAPSHOT_NO_WAIT))
     fake_fail_from(FAKE_MEMBARRIER, 1, -ENOSYS);
-  shots_write_records(1, newest, 64);
-  shots_expect(flags, newest, newest - whole + 1, 0);
+  snapshot_rings_write_records(1, newest, 64);
+  snapshot_rings_expect(flags, newest, newest - whole + 1, 0);
   /* Nothing that could be spoilt is of what is new. */
-  shots_write_records(newest + 1, newest + whole, 64);
-  shots_expect(flags, newest + whole, newest + 1, 0);
-  shots_write(0, newest + whole + 1, 56); /* 8 bytes short of the quarter */
-  shots_expect(flags | UVPERF_SNAPSHOT_ALL, newest + whole + 1, newest + 2, 0);
+  snapshot_rings_write_records(newest + 1, newest + whole, 64);
+  snapshot_rings_expect(flags, newest + whole, newest + 1, 0);
+  snapshot_rings_write(0, newest + whole + 1,
+                       56); /* 8 bytes short of the quarter */
+  snapshot_rings_expect(flags | UVPERF_SNAPSHOT_ALL, newest + whole + 1,
+                        newest + 2, 0);
   assert_int_equal(fake_count(FAKE_MEMBARRIER),
                    flags & UVPERF_SNAPSHOT_NO_WAIT ? 0 : 3);
 }
@@ -80,10 +82,11 @@ static void snapshot_that_did_not_wait_counts_what_was_spoilt(void **state) {
   uint32_t whole = (uint32_t)(support_page_bytes() / 64);
 
   (void)state;
-  shots_map_page();
-  shots_write_records(1, whole, 64);
-  shots_spoil(whole / 2, 0);
-  shots_expect(UVPERF_SNAPSHOT_NO_WAIT, whole, whole - whole / 2 + 2, 1);
+  snapshot_rings_map_page();
+  snapshot_rings_write_records(1, whole, 64);
+  snapshot_rings_spoil(whole / 2, 0);
+  snapshot_rings_expect(UVPERF_SNAPSHOT_NO_WAIT, whole, whole - whole / 2 + 2,
+                        1);
 }
 
 /* A record in each of the four contexts of a CPU may be being written over the
@@ -95,17 +98,17 @@ static void snapshot_that_did_not_wait_knows_what_nobody_writes(void **state) {
 
   (void)state;
   assert_true(LARGE > 4 * 65536);
-  shots_map(1, LARGE);
-  shots_write_records(1, newest, 64);
-  shots_spoil(nth + 1, 0);
-  shots_expect(UVPERF_SNAPSHOT_NO_WAIT, newest, newest - nth + 1, 1);
-  shots_spoil(nth, 0);
+  snapshot_rings_map(1, LARGE);
+  snapshot_rings_write_records(1, newest, 64);
+  snapshot_rings_spoil(nth + 1, 0);
+  snapshot_rings_expect(UVPERF_SNAPSHOT_NO_WAIT, newest, newest - nth + 1, 1);
+  snapshot_rings_spoil(nth, 0);
   assert_int_equal(
       uvperf__snapshots_take(shots.list, 1,
                              UVPERF_SNAPSHOT_NO_WAIT | UVPERF_SNAPSHOT_ALL),
       0);
   assert_int_equal(shots.list[0].code, -EPROTO);
-  shots_expect_image(0, newest, newest - nth + 2);
+  snapshot_rings_expect_image(0, newest, newest - nth + 2);
   uvperf__snapshots_free(shots.list, 1);
 }
 
@@ -115,26 +118,27 @@ static void snapshots_of_several_rings_wait_once(void **state) {
   size_t i;
 
   (void)state;
-  shots_map(SHOTS_RINGS, support_page_bytes());
-  for (i = 0; i < SHOTS_RINGS; i++)
-    shots_write(i, (uint32_t)i + 1, 64);
-  assert_int_equal(uvperf__snapshots_take(shots.list, SHOTS_RINGS, 0), 0);
-  for (i = 0; i < SHOTS_RINGS; i++) {
+  snapshot_rings_map(SNAPSHOT_RINGS_RINGS, support_page_bytes());
+  for (i = 0; i < SNAPSHOT_RINGS_RINGS; i++)
+    snapshot_rings_write(i, (uint32_t)i + 1, 64);
+  assert_int_equal(uvperf__snapshots_take(shots.list, SNAPSHOT_RINGS_RINGS, 0),
+                   0);
+  for (i = 0; i < SNAPSHOT_RINGS_RINGS; i++) {
     assert_int_equal(shots.list[i].code, 0);
-    shots_expect_image(i, (uint32_t)i + 1, (uint32_t)i + 1);
+    snapshot_rings_expect_image(i, (uint32_t)i + 1, (uint32_t)i + 1);
     assert_int_equal(shots.paused[i], 0);
   }
   assert_string_equal(
       fake_log(), "ioctl PAUSE_OUTPUT, ioctl PAUSE_OUTPUT, ioctl PAUSE_OUTPUT, "
                   "membarrier, "
                   "ioctl PAUSE_OUTPUT, ioctl PAUSE_OUTPUT, ioctl PAUSE_OUTPUT");
-  uvperf__snapshots_free(shots.list, SHOTS_RINGS);
+  uvperf__snapshots_free(shots.list, SNAPSHOT_RINGS_RINGS);
   assert_int_equal(fake_live_allocations(), 0);
 }
 
 static void snapshots_of_none_are_none(void **state) {
   (void)state;
-  shots_map(0, 0);
+  snapshot_rings_map(0, 0);
   assert_int_equal(uvperf__snapshots_take(shots.list, 0, 0), 0);
   uvperf__snapshots_free(shots.list, 0);
   assert_string_equal(fake_log(), "");
@@ -142,53 +146,59 @@ static void snapshots_of_none_are_none(void **state) {
 
 static int fail_to_pause(fake_event_t *fake, unsigned long request,
                          uintptr_t argument) {
-  return argument == 1 ? -EIO : shots_on_ioctl(fake, request, argument);
+  return argument == 1 ? -EIO
+                       : snapshot_rings_on_ioctl(fake, request, argument);
 }
 
 static void snapshots_of_which_one_is_not_paused_are_none(void **state) {
   size_t i;
 
   (void)state;
-  shots_map(SHOTS_RINGS, support_page_bytes());
-  for (i = 0; i < SHOTS_RINGS; i++)
-    shots_write(i, 1, 64);
+  snapshot_rings_map(SNAPSHOT_RINGS_RINGS, support_page_bytes());
+  for (i = 0; i < SNAPSHOT_RINGS_RINGS; i++)
+    snapshot_rings_write(i, 1, 64);
   shots.fakes[1]->on_ioctl = fail_to_pause;
-  assert_int_equal(uvperf__snapshots_take(shots.list, SHOTS_RINGS, 0), -EIO);
+  assert_int_equal(uvperf__snapshots_take(shots.list, SNAPSHOT_RINGS_RINGS, 0),
+                   -EIO);
   assert_int_equal(shots.paused[0], 0);
   assert_string_equal(
       fake_log(),
       "ioctl PAUSE_OUTPUT, ioctl PAUSE_OUTPUT failed, ioctl PAUSE_OUTPUT");
   assert_int_equal(fake_live_allocations(), 0);
   /* As if it had not been tried. */
-  shots.fakes[1]->on_ioctl = shots_on_ioctl;
-  assert_int_equal(uvperf__snapshots_take(shots.list, SHOTS_RINGS, 0), 0);
-  for (i = 0; i < SHOTS_RINGS; i++)
-    shots_expect_image(i, 1, 1);
-  uvperf__snapshots_free(shots.list, SHOTS_RINGS);
+  shots.fakes[1]->on_ioctl = snapshot_rings_on_ioctl;
+  assert_int_equal(uvperf__snapshots_take(shots.list, SNAPSHOT_RINGS_RINGS, 0),
+                   0);
+  for (i = 0; i < SNAPSHOT_RINGS_RINGS; i++)
+    snapshot_rings_expect_image(i, 1, 1);
+  uvperf__snapshots_free(shots.list, SNAPSHOT_RINGS_RINGS);
 }
 
 static int fail_to_resume(fake_event_t *fake, unsigned long request,
                           uintptr_t argument) {
-  return argument == 0 ? -EIO : shots_on_ioctl(fake, request, argument);
+  return argument == 0 ? -EIO
+                       : snapshot_rings_on_ioctl(fake, request, argument);
 }
 
 static void
 snapshots_of_which_one_is_not_resumed_resume_the_rest(void **state) {
   (void)state;
-  shots_map(SHOTS_RINGS, support_page_bytes());
+  snapshot_rings_map(SNAPSHOT_RINGS_RINGS, support_page_bytes());
   shots.fakes[0]->on_ioctl = fail_to_resume;
-  assert_int_equal(uvperf__snapshots_take(shots.list, SHOTS_RINGS, 0), 0);
-  assert_int_equal(uvperf__snapshots_resumed(shots.list, SHOTS_RINGS), -EIO);
+  assert_int_equal(uvperf__snapshots_take(shots.list, SNAPSHOT_RINGS_RINGS, 0),
+                   0);
+  assert_int_equal(uvperf__snapshots_resumed(shots.list, SNAPSHOT_RINGS_RINGS),
+                   -EIO);
   assert_int_equal(shots.list[1].resumed, 0);
   assert_int_equal(shots.paused[1], 0);
   assert_int_equal(shots.paused[2], 0);
-  uvperf__snapshots_free(shots.list, SHOTS_RINGS);
+  uvperf__snapshots_free(shots.list, SNAPSHOT_RINGS_RINGS);
 }
 
 static void snapshot_of_a_paused_ring_leaves_it_paused(void **state) {
   (void)state;
-  shots_map(2, support_page_bytes());
-  shots_write(0, 1, 64);
+  snapshot_rings_map(2, support_page_bytes());
+  snapshot_rings_write(0, 1, 64);
   shots.list[0].is_paused = 1;
   shots.paused[0] = 1;
   assert_int_equal(uvperf__snapshots_take(shots.list, 2, 0), 0);
@@ -196,7 +206,7 @@ static void snapshot_of_a_paused_ring_leaves_it_paused(void **state) {
                       "ioctl PAUSE_OUTPUT, membarrier, ioctl PAUSE_OUTPUT");
   assert_int_equal(shots.paused[0], 1);
   assert_int_equal(shots.paused[1], 0);
-  shots_expect_image(0, 1, 1);
+  snapshot_rings_expect_image(0, 1, 1);
   uvperf__snapshots_free(shots.list, 2);
 }
 
@@ -204,16 +214,16 @@ static void snapshots_without_memory_touch_nothing(void **state) {
   unsigned nth;
 
   (void)state;
-  shots_map(SHOTS_RINGS, support_page_bytes());
-  shots_write(0, 1, 64);
-  for (nth = 1; nth <= SHOTS_RINGS; nth++) {
+  snapshot_rings_map(SNAPSHOT_RINGS_RINGS, support_page_bytes());
+  snapshot_rings_write(0, 1, 64);
+  for (nth = 1; nth <= SNAPSHOT_RINGS_RINGS; nth++) {
     fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-    assert_int_equal(uvperf__snapshots_take(shots.list, SHOTS_RINGS, 0),
-                     -ENOMEM);
+    assert_int_equal(
+        uvperf__snapshots_take(shots.list, SNAPSHOT_RINGS_RINGS, 0), -ENOMEM);
     assert_string_equal(fake_log(), "");
     assert_int_equal(fake_live_allocations(), 0);
   }
-  shots_expect(0, 1, 1, 0);
+  snapshot_rings_expect(0, 1, 1, 0);
 }
 
 int main(void) {

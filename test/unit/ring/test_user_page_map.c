@@ -93,7 +93,7 @@ static int open_event(void (*on_map)(fake_event_t *fake)) {
 }
 
 static void fill_mapped(fake_event_t *fake) {
-  user_events_fill_page(fake->page, 0);
+  user_page_events_fill_page(fake->page, 0);
 }
 
 static uint64_t play_rdpmc(uint32_t counter) {
@@ -107,7 +107,7 @@ static void map_gives_a_page_that_is_read(void **state) {
   int fd = open_event(fill_mapped);
 
   (void)state;
-  user_events_need(__func__);
+  user_page_events_need(__func__);
   fake_on_rdpmc(play_rdpmc);
   assert_int_equal(uvperf__user_page_map(fd, &page), 0);
   assert_int_equal(uvperf__user_page_read(page, &count), 0);
@@ -121,7 +121,7 @@ static void map_gives_a_page_that_is_read(void **state) {
 
 static void map_of_a_page_that_never_tells_a_count_is_taken_back(void **state) {
   const struct perf_event_mmap_page *page = &untouched;
-  int fd = open_event(user_events_fill_software);
+  int fd = open_event(user_page_events_fill_software);
 
   (void)state;
   assert_int_equal(uvperf__user_page_map(fd, &page), -EOPNOTSUPP);
@@ -135,7 +135,7 @@ static void map_that_is_refused_tells_why(void **state) {
   int fd = open_event(fill_mapped);
 
   (void)state;
-  user_events_need(__func__);
+  user_page_events_need(__func__);
   fake_fail(FAKE_MMAP, 1, -EPERM);
   assert_int_equal(uvperf__user_page_map(fd, &page), -EPERM);
   assert_ptr_equal(page, &untouched);

@@ -139,7 +139,7 @@ static void ring_that_is_locked_makes_up_for_one_that_was_not(void **state) {
 
 /* Takes half of what two CPUs may lock, so that one ring of the default size
  * leaves nothing for another. */
-static void half_is_enough(nobody_report_t *report) {
+static void half_is_enough(unprivileged_report_t *report) {
   const struct rlimit none = {0, 0};
   uvperf__counters_t *counters;
   struct perf_event_attr attr;
@@ -153,7 +153,7 @@ static void half_is_enough(nobody_report_t *report) {
   attr.exclude_kernel = 1;
   fd = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
   if (fd < 0 || uvperf__ring_map(&hog, fd, DEFAULT_BYTES, 0) != 0) {
-    nobody_absent(report, "memory that nobody else has locked");
+    unprivileged_absent(report, "memory that nobody else has locked");
     return;
   }
   counters_make(&make, 0);
@@ -161,7 +161,7 @@ static void half_is_enough(nobody_report_t *report) {
   make.options.side_band = UVPERF_SIDE_BAND_TASKS;
   counters_add(&make, UVPERF_TARGET_SELF);
   if (uvperf__counters_new(&counters, &make.options, &error) != 0)
-    nobody_wrong(report, "%s", error.reason);
+    unprivileged_wrong(report, "%s", error.reason);
   else
     uvperf__counters_free(counters);
   uvperf__ring_unmap(&hog);
@@ -169,10 +169,10 @@ static void half_is_enough(nobody_report_t *report) {
 }
 
 static void unprivileged_rings_share_what_may_be_locked(void **state) {
-  static const nobody_line_t lines[] = {{"half", half_is_enough}};
+  static const unprivileged_line_t lines[] = {{"half", half_is_enough}};
 
   (void)state;
-  nobody_run(__func__, lines, 1);
+  unprivileged_run(__func__, lines, 1);
 }
 
 #define test(f) cmocka_unit_test_setup(f, counters_make_setup)

@@ -6,21 +6,21 @@
 #include <errno.h>
 
 static void own_events_are_read_without_a_call(void **state) {
-  uvperf__counters_t *counters = user_events_open(0);
-  uvperf_reading_t *reading = user_events_reading();
+  uvperf__counters_t *counters = user_page_events_open(0);
+  uvperf_reading_t *reading = user_page_events_reading();
   unsigned pids;
 
   (void)state;
-  user_events_count(5, 7, 100);
+  user_page_events_count(5, 7, 100);
   assert_int_equal(uvperf__counters_read(counters, reading), 0);
-  user_events_assert_total(reading, 0, 1005, 100);
-  user_events_assert_total(reading, 1, 2007, 100);
-  user_events_count(1, 2, 50);
+  user_page_events_assert_total(reading, 0, 1005, 100);
+  user_page_events_assert_total(reading, 1, 2007, 100);
+  user_page_events_count(1, 2, 50);
   fake_log_clear();
   pids = fake_count(FAKE_GETPID);
   assert_int_equal(uvperf__counters_read(counters, reading), 0);
-  user_events_assert_total(reading, 0, 1006, 150);
-  user_events_assert_total(reading, 1, 2009, 150);
+  user_page_events_assert_total(reading, 0, 1006, 150);
+  user_page_events_assert_total(reading, 1, 2009, 150);
   assert_string_equal(fake_log(), "");
   assert_int_equal(fake_count(FAKE_GETPID), pids);
   assert_int_equal(fake_count(FAKE_RDPMC), 4);
@@ -30,11 +30,11 @@ static void own_events_are_read_without_a_call(void **state) {
 }
 
 static void group_is_read_without_a_call(void **state) {
-  uvperf__counters_t *counters = user_events_open(1);
+  uvperf__counters_t *counters = user_page_events_open(1);
 
   (void)state;
-  user_events_count(5, 7, 100);
-  user_events_assert_counts(counters, 1005, 2007, 100, 0);
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(counters, 1005, 2007, 100, 0);
   uvperf__counters_free(counters);
   fake_assert_clean();
 }
@@ -45,47 +45,47 @@ static uint64_t cycles_that_pass(void) {
 }
 
 static void group_has_the_times_of_its_leader(void **state) {
-  uvperf__counters_t *counters = user_events_open(1);
+  uvperf__counters_t *counters = user_page_events_open(1);
 
   (void)state;
   fake_on_cycles(cycles_that_pass);
-  user_events_count(5, 7, 100);
-  user_events_assert_counts(counters, 1005, 2007, 100, 0);
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(counters, 1005, 2007, 100, 0);
   uvperf__counters_free(counters);
 }
 
 static void group_with_one_on_no_counter_is_read_by_one_call(void **state) {
-  uvperf__counters_t *counters = user_events_open(1);
+  uvperf__counters_t *counters = user_page_events_open(1);
 
   (void)state;
   user_events.is_off[1] = 1;
-  user_events_count(5, 7, 100);
-  user_events_assert_counts(counters, 1005, 2007, 100, 1);
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(counters, 1005, 2007, 100, 1);
   user_events.is_off[0] = 1;
-  user_events_count(5, 7, 100);
-  user_events_assert_counts(counters, 1010, 2014, 200, 1);
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(counters, 1010, 2014, 200, 1);
   uvperf__counters_free(counters);
 }
 
 static void single_events_are_read_each_in_its_way(void **state) {
-  uvperf__counters_t *counters = user_events_open(0);
+  uvperf__counters_t *counters = user_page_events_open(0);
 
   (void)state;
   user_events.is_off[0] = 1;
-  user_events_count(5, 7, 100);
-  user_events_assert_counts(counters, 1005, 2007, 100, 1);
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(counters, 1005, 2007, 100, 1);
   uvperf__counters_free(counters);
 }
 
 static void assert_delta(uvperf__counters_t *counters, uvperf_reading_t **older,
                          uint64_t first, uint64_t second, uint64_t ns) {
-  uvperf_reading_t *newer = user_events_reading();
-  uvperf_reading_t *delta = user_events_reading();
+  uvperf_reading_t *newer = user_page_events_reading();
+  uvperf_reading_t *delta = user_page_events_reading();
 
   assert_int_equal(uvperf__counters_read(counters, newer), 0);
   assert_int_equal(uvperf_reading_delta(delta, *older, newer), 0);
-  user_events_assert_total(delta, 0, first, ns);
-  user_events_assert_total(delta, 1, second, ns);
+  user_page_events_assert_total(delta, 0, first, ns);
+  user_page_events_assert_total(delta, 1, second, ns);
   uvperf_reading_free(delta);
   uvperf_reading_free(*older);
   *older = newer;
@@ -93,16 +93,16 @@ static void assert_delta(uvperf__counters_t *counters, uvperf_reading_t **older,
 
 /* The events leave and enter the counters between the readings. */
 static void check_deltas(int group) {
-  uvperf__counters_t *counters = user_events_open(group);
-  uvperf_reading_t *older = user_events_reading();
+  uvperf__counters_t *counters = user_page_events_open(group);
+  uvperf_reading_t *older = user_page_events_reading();
   int turn;
 
-  user_events_count(5, 7, 100);
+  user_page_events_count(5, 7, 100);
   assert_int_equal(uvperf__counters_read(counters, older), 0);
   for (turn = 0; turn < 8; turn++) {
     user_events.is_off[0] = turn & 1;
     user_events.is_off[1] = turn >> 1 & 1;
-    user_events_count(3, 4, 50);
+    user_page_events_count(3, 4, 50);
     assert_delta(counters, &older, 3, 4, 50);
   }
   assert_in_range(fake_count(FAKE_READ), 6, 8);
@@ -114,75 +114,75 @@ static void check_deltas(int group) {
 static void deltas_go_on_between_pages_and_read(void **state) {
   (void)state;
   check_deltas(0);
-  user_events_script();
+  user_page_events_script();
   check_deltas(1);
 }
 
 static void reset_by_pages_holds_for_read_and_back(void **state) {
-  uvperf__counters_t *counters = user_events_open(1);
+  uvperf__counters_t *counters = user_page_events_open(1);
 
   (void)state;
-  user_events_count(5, 7, 100);
+  user_page_events_count(5, 7, 100);
   assert_int_equal(uvperf__counters_reset(counters), 0);
   assert_int_equal(fake_count(FAKE_READ), 0);
   user_events.is_off[0] = 1;
-  user_events_count(10, 20, 30);
-  user_events_assert_counts(counters, 10, 20, 30, 1);
+  user_page_events_count(10, 20, 30);
+  user_page_events_assert_counts(counters, 10, 20, 30, 1);
   assert_int_equal(uvperf__counters_reset(counters), 0);
   user_events.is_off[0] = 0;
-  user_events_count(1, 2, 3);
-  user_events_assert_counts(counters, 1, 2, 3, 0);
+  user_page_events_count(1, 2, 3);
+  user_page_events_assert_counts(counters, 1, 2, 3, 0);
   uvperf__counters_free(counters);
 }
 
 /* PERF_EVENT_IOC_RESET by somebody else: the page tells it, but so it would
  * tell what cannot be. */
 static void page_with_less_than_before_is_left_to_read(void **state) {
-  uvperf__counters_t *counters = user_events_open(0);
+  uvperf__counters_t *counters = user_page_events_open(0);
   struct perf_event_mmap_page *page;
 
   (void)state;
-  user_events_count(5, 7, 100);
-  user_events_assert_counts(counters, 1005, 2007, 100, 0);
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(counters, 1005, 2007, 100, 0);
   page = user_events.fakes[0]->page;
   page->offset = 0;
-  user_events_count(5, 7, 100);
-  user_events_assert_counts(counters, 1010, 2014, 200, 1);
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(counters, 1010, 2014, 200, 1);
   page->offset = 1000;
   page->time_enabled = (uint64_t)-150;
-  user_events_count(5, 7, 100);
-  user_events_assert_counts(counters, 1015, 2021, 300, 1);
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(counters, 1015, 2021, 300, 1);
   page->time_enabled = 0;
   page->time_running = (uint64_t)-150;
-  user_events_count(5, 7, 100);
-  user_events_assert_counts(counters, 1020, 2028, 400, 1);
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(counters, 1020, 2028, 400, 1);
   page->time_running = 0;
-  user_events_count(5, 7, 100);
-  user_events_assert_counts(counters, 1025, 2035, 500, 0);
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(counters, 1025, 2035, 500, 0);
   uvperf__counters_free(counters);
 }
 
 static void page_tells_again_after_read_has_failed(void **state) {
-  uvperf__counters_t *counters = user_events_open(1);
-  uvperf_reading_t *reading = user_events_reading();
+  uvperf__counters_t *counters = user_page_events_open(1);
+  uvperf_reading_t *reading = user_page_events_reading();
   uvperf_set_count_t count;
 
   (void)state;
   user_events.is_off[1] = 1;
-  user_events_count(5, 7, 100);
+  user_page_events_count(5, 7, 100);
   fake_fail(FAKE_READ, 1, -EIO);
   assert_int_equal(uvperf__counters_read(counters, reading), 0);
   assert_int_equal(uvperf_reading_total(reading, 0, &count), 0);
   assert_int_equal(count.state, UVPERF_COUNT_ERROR);
   assert_int_equal(count.code, -EIO);
   user_events.is_off[1] = 0;
-  user_events_count(5, 7, 100);
-  user_events_assert_counts(counters, 1010, 2014, 200, 0);
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(counters, 1010, 2014, 200, 0);
   uvperf_reading_free(reading);
   uvperf__counters_free(counters);
 }
 
-#define scripted(f) cmocka_unit_test_setup(f, user_events_setup)
+#define scripted(f) cmocka_unit_test_setup(f, user_page_events_setup)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -38,17 +38,18 @@ static void run_thread(void (*run)(void *arg), errand_t *errand) {
 }
 
 static void another_thread_reads_by_read(void **state) {
-  errand_t errand = {user_events_open(1), NULL, user_events_reading(), 0};
+  errand_t errand = {user_page_events_open(1), NULL, user_page_events_reading(),
+                     0};
 
   (void)state;
-  user_events_count(5, 7, 100);
+  user_page_events_count(5, 7, 100);
   run_thread(read_for, &errand);
-  user_events_assert_total(errand.reading, 0, 1005, 100);
-  user_events_assert_total(errand.reading, 1, 2007, 100);
+  user_page_events_assert_total(errand.reading, 0, 1005, 100);
+  user_page_events_assert_total(errand.reading, 1, 2007, 100);
   assert_int_equal(fake_count(FAKE_READ), 1);
   assert_int_equal(fake_count(FAKE_RDPMC), 0);
-  user_events_count(5, 7, 100);
-  user_events_assert_counts(errand.counters, 1010, 2014, 200, 0);
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(errand.counters, 1010, 2014, 200, 0);
   uvperf_reading_free(errand.reading);
   uvperf__counters_free(errand.counters);
   fake_assert_clean();
@@ -59,15 +60,15 @@ static void another_thread_reads_by_read(void **state) {
 static void thread_that_ended_is_read_by_read(void **state) {
   uvperf_set_count_t count;
   user_request_t request;
-  errand_t errand = {NULL, &request, user_events_reading(), 0};
+  errand_t errand = {NULL, &request, user_page_events_reading(), 0};
 
   (void)state;
-  user_events_ask(&request, 1);
+  user_page_events_ask(&request, 1);
   run_thread(open_for, &errand);
   assert_non_null(user_events.fakes[1]->page);
   user_events.is_off[0] = 1;
   user_events.is_off[1] = 1;
-  user_events_count(5, 7, 100);
+  user_page_events_count(5, 7, 100);
   run_thread(read_for, &errand);
   assert_int_equal(uvperf_reading_total(errand.reading, 1, &count), 0);
   assert_int_equal(count.state, UVPERF_COUNT_GONE);
@@ -87,14 +88,15 @@ static void add_itself(void *arg) {
 }
 
 static void events_of_a_second_thread_are_not_mapped(void **state) {
-  errand_t errand = {user_events_open(1), NULL, NULL, 0};
+  errand_t errand = {user_page_events_open(1), NULL, NULL, 0};
   unsigned maps = fake_count(FAKE_MMAP);
 
   (void)state;
   fake_event_add(90);
   fake_event_add(91);
   run_thread(add_itself, &errand);
-  assert_int_equal(uvperf__counters_nr_open(errand.counters), 2 * USER_EVENTS);
+  assert_int_equal(uvperf__counters_nr_open(errand.counters),
+                   2 * USER_PAGE_EVENTS);
   assert_int_equal(fake_count(FAKE_MMAP), maps);
   uvperf__counters_free(errand.counters);
   fake_assert_clean();
@@ -118,14 +120,14 @@ static int use_in_child(void *arg) {
 }
 
 static void forked_child_touches_no_page(void **state) {
-  uvperf__counters_t *counters = user_events_open(1);
+  uvperf__counters_t *counters = user_page_events_open(1);
 
   (void)state;
-  user_events_count(5, 7, 100);
-  user_events_assert_counts(counters, 1005, 2007, 100, 0);
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(counters, 1005, 2007, 100, 0);
   assert_int_equal(support_wait(support_fork(use_in_child, counters)), 0);
-  user_events_count(5, 7, 100);
-  user_events_assert_counts(counters, 1010, 2014, 200, 0);
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(counters, 1010, 2014, 200, 0);
   uvperf__counters_free(counters);
   fake_assert_clean();
 }
@@ -137,20 +139,20 @@ static void nothing_is_mapped_without_the_flag(void **state) {
   user_request_t request;
 
   (void)state;
-  user_events_ask(&request, 0);
+  user_page_events_ask(&request, 0);
   request.options.flags = 0;
-  counters = user_events_open_request(&request);
-  user_events_count(5, 7, 100);
-  user_events_assert_counts(counters, 1005, 2007, 100, 2);
+  counters = user_page_events_open_request(&request);
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(counters, 1005, 2007, 100, 2);
   assert_int_equal(fake_count(FAKE_MMAP), 0);
   uvperf__counters_free(counters);
 }
 
 static void assert_no_page(const user_request_t *request, unsigned reads) {
-  uvperf__counters_t *counters = user_events_open_request(request);
+  uvperf__counters_t *counters = user_page_events_open_request(request);
 
-  user_events_count(5, 7, 100);
-  user_events_assert_counts(counters, 1005, 2007, 100, reads);
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(counters, 1005, 2007, 100, reads);
   assert_null(user_events.fakes[0]->page);
   assert_null(user_events.fakes[1]->page);
   uvperf__counters_free(counters);
@@ -161,12 +163,12 @@ static void events_of_other_targets_are_not_mapped(void **state) {
   user_request_t request;
 
   (void)state;
-  user_events_ask(&request, 0);
+  user_page_events_ask(&request, 0);
   request.target.type = UVPERF_TARGET_CPUS;
   request.target.cpus = "0";
   assert_no_page(&request, 2);
-  user_events_script();
-  user_events_ask(&request, 1);
+  user_page_events_script();
+  user_page_events_ask(&request, 1);
   request.target.type = UVPERF_TARGET_THREAD;
   request.target.pid = gettid();
   assert_no_page(&request, 1);
@@ -177,7 +179,7 @@ static void group_with_one_that_is_inherited_is_not_mapped(void **state) {
   user_request_t request;
 
   (void)state;
-  user_events_ask(&request, 1);
+  user_page_events_ask(&request, 1);
   request.attrs[1].inherit = 1;
   assert_no_page(&request, 1);
 }
@@ -186,8 +188,8 @@ static void group_with_one_that_never_tells_is_not_mapped(void **state) {
   user_request_t request;
 
   (void)state;
-  user_events_ask(&request, 1);
-  user_events.fakes[1]->on_map = user_events_fill_software;
+  user_page_events_ask(&request, 1);
+  user_events.fakes[1]->on_map = user_page_events_fill_software;
   assert_no_page(&request, 1);
   assert_int_equal(fake_count(FAKE_MMAP), 2);
   assert_int_equal(fake_count(FAKE_MUNMAP), 2);
@@ -197,16 +199,16 @@ static void without_leave_to_map_read_is_used(void **state) {
   user_request_t request;
 
   (void)state;
-  user_events_ask(&request, 1);
+  user_page_events_ask(&request, 1);
   fake_fail(FAKE_MMAP, 2, -EPERM);
   assert_no_page(&request, 1);
-  user_events_script();
+  user_page_events_script();
   fake_fail(FAKE_IS_MARKED, 1, 0);
   assert_no_page(&request, 1);
 }
 
 static void page_is_unmapped_before_its_event_is_closed(void **state) {
-  uvperf__counters_t *counters = user_events_open(1);
+  uvperf__counters_t *counters = user_page_events_open(1);
 
   (void)state;
   fake_log_clear();
@@ -223,9 +225,9 @@ static void memory_that_runs_out_leaves_no_page(void **state) {
   int rc;
 
   (void)state;
-  user_events_ask(&request, 1);
+  user_page_events_ask(&request, 1);
   do {
-    user_events_script();
+    user_page_events_script();
     fake_fail(FAKE_CALLOC, ++i, 0);
     rc = uvperf__counters_new(&counters, &request.options, NULL);
     if (fake_failures() != 0)
@@ -241,7 +243,7 @@ static void group_that_is_not_opened_wholly_leaves_no_page(void **state) {
   uvperf__counters_t *counters;
 
   (void)state;
-  user_events_ask(&request, 1);
+  user_page_events_ask(&request, 1);
   request.options.flags |= UVPERF_SET_STRICT;
   fake_fail(FAKE_OPEN, 2, -ENOENT);
   assert_int_equal(uvperf__counters_new(&counters, &request.options, NULL),
@@ -249,7 +251,7 @@ static void group_that_is_not_opened_wholly_leaves_no_page(void **state) {
   fake_assert_clean();
 }
 
-#define scripted(f) cmocka_unit_test_setup(f, user_events_setup)
+#define scripted(f) cmocka_unit_test_setup(f, user_page_events_setup)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -15,15 +15,15 @@
 #include "set/internal.h"
 #include "scripted_set.h"
 
-typedef struct world_s {
+typedef struct scripted_s {
   live_set_t live;
   live_plan_t plan;
   fake_event_t *events[32];
   char told[256]; /* as in "1 ENODEV, 1 0" */
   uint64_t nr;    /* how often */
   uvperf_error_t error;
-  void (*hook)(struct world_s *world);
-} world_t;
+  void (*hook)(struct scripted_s *scripted);
+} scripted_t;
 
 static int setup(void **state) {
   /* What the kernel knows is not asked of a scripted event. */
@@ -42,45 +42,45 @@ static int teardown(void **state) {
 
 static void on_cpu(uvperf_set_t *set, int cpu, int status,
                    const uvperf_error_t *error) {
-  world_t *world = set->data;
-  size_t used = strlen(world->told);
+  scripted_t *scripted = set->data;
+  size_t used = strlen(scripted->told);
 
-  snprintf(world->told + used, sizeof(world->told) - used, "%s%d %s%s",
+  snprintf(scripted->told + used, sizeof(scripted->told) - used, "%s%d %s%s",
            used == 0 ? "" : ", ", cpu, error == NULL ? "" : "fails by ",
            status == 0 ? "0" : uv_err_name(status));
   assert_true(error != NULL ? error->code == status
                             : status == 0 || status == UV_ENODEV);
   if (error != NULL)
-    world->error = *error;
-  world->nr++;
-  if (world->hook != NULL)
-    world->hook(world);
+    scripted->error = *error;
+  scripted->nr++;
+  if (scripted->hook != NULL)
+    scripted->hook(scripted);
 }
 
 /* A set of one event on CPUs 0 and 1, which follows the tree's. */
-static void begin(uv_loop_t *loop, world_t *world) {
+static void begin(uv_loop_t *loop, scripted_t *scripted) {
   set_t *impl;
   size_t i;
 
-  memset(world, 0, sizeof(*world));
+  memset(scripted, 0, sizeof(*scripted));
   for (i = 0; i < 32; i++)
-    world->events[i] = fake_event_add(100 + i);
-  live_plan_begin(&world->plan);
-  live_plan_software(&world->plan, PERF_COUNT_SW_CPU_CLOCK);
-  live_plan_target(&world->plan, UVPERF_TARGET_CPUS)->cpus = "0-1";
-  world->plan.options.flags = UVPERF_SET_FOLLOW_CPUS;
-  live_set_open(loop, &world->live, &world->plan.options);
-  world->live.set.data = world;
-  impl = world->live.set.impl;
+    scripted->events[i] = fake_event_add(100 + i);
+  live_plan_begin(&scripted->plan);
+  live_plan_software(&scripted->plan, PERF_COUNT_SW_CPU_CLOCK);
+  live_plan_target(&scripted->plan, UVPERF_TARGET_CPUS)->cpus = "0-1";
+  scripted->plan.options.flags = UVPERF_SET_FOLLOW_CPUS;
+  live_set_open(loop, &scripted->live, &scripted->plan.options);
+  scripted->live.set.data = scripted;
+  impl = scripted->live.set.impl;
   uvperf__hotplug_free(impl->hotplug);
   assert_int_equal(uvperf__set_make_hotplug(impl, cpu_tree_root()), 0);
-  uvperf_set_on_cpu(&world->live.set, on_cpu);
+  uvperf_set_on_cpu(&scripted->live.set, on_cpu);
 }
 
-static void start(world_t *world) {
-  assert_int_equal(
-      uvperf_set_read_start(&world->live.set, HOTPLUG_NEVER, live_set_on_read),
-      0);
+static void start(scripted_t *scripted) {
+  assert_int_equal(uvperf_set_read_start(&scripted->live.set, HOTPLUG_NEVER,
+                                         live_set_on_read),
+                   0);
 }
 
 static void take_down(void) {
@@ -95,13 +95,13 @@ static void bring_up(void) {
   fake_uevents_say("online", 1);
 }
 
-static void expect(world_t *world, const char *told) {
-  hotplug_run(world->live.set.loop);
-  assert_string_equal(world->told, told);
+static void expect(scripted_t *scripted, const char *told) {
+  hotplug_run(scripted->live.set.loop);
+  assert_string_equal(scripted->told, told);
 }
 
-static void end(world_t *world) {
-  live_set_close(&world->live);
+static void end(scripted_t *scripted) {
+  live_set_close(&scripted->live);
   fake_assert_clean();
 }
 
@@ -109,152 +109,153 @@ static void end(world_t *world) {
 
 static void set_tells_of_a_cpu_that_goes_and_comes(void **state) {
   uvperf_stats_t stats;
-  world_t world;
+  scripted_t scripted;
 
-  begin(*state, &world);
-  start(&world);
+  begin(*state, &scripted);
+  start(&scripted);
   take_down();
-  expect(&world, "1 ENODEV");
-  uvperf_set_stats(&world.live.set, &stats);
+  expect(&scripted, "1 ENODEV");
+  uvperf_set_stats(&scripted.live.set, &stats);
   assert_int_equal(stats.cpus_gone, 1);
   assert_int_equal(stats.cpus_come, 0);
   bring_up();
-  expect(&world, "1 ENODEV, 1 0");
-  uvperf_set_stats(&world.live.set, &stats);
+  expect(&scripted, "1 ENODEV, 1 0");
+  uvperf_set_stats(&scripted.live.set, &stats);
   assert_int_equal(stats.cpus_come, 1);
-  assert_false(world.events[1]->fd >= 0);
-  assert_int_equal(world.events[2]->cpu, 1);
-  assert_int_equal(uvperf_set_fd(&world.live.set, 0, 1), world.events[2]->fd);
-  end(&world);
+  assert_false(scripted.events[1]->fd >= 0);
+  assert_int_equal(scripted.events[2]->cpu, 1);
+  assert_int_equal(uvperf_set_fd(&scripted.live.set, 0, 1),
+                   scripted.events[2]->fd);
+  end(&scripted);
 }
 
 static void set_without_a_callback_follows_all_the_same(void **state) {
   uvperf_stats_t stats;
-  world_t world;
+  scripted_t scripted;
 
-  begin(*state, &world);
-  uvperf_set_on_cpu(&world.live.set, NULL);
-  start(&world);
+  begin(*state, &scripted);
+  uvperf_set_on_cpu(&scripted.live.set, NULL);
+  start(&scripted);
   take_down();
-  expect(&world, "");
+  expect(&scripted, "");
   bring_up();
-  expect(&world, "");
-  uvperf_set_stats(&world.live.set, &stats);
+  expect(&scripted, "");
+  uvperf_set_stats(&scripted.live.set, &stats);
   assert_int_equal(stats.cpus_come, 1);
-  assert_int_equal(world.events[2]->cpu, 1);
-  end(&world);
+  assert_int_equal(scripted.events[2]->cpu, 1);
+  end(&scripted);
 }
 
 static void set_tells_why_a_cpu_could_not_be_opened_again(void **state) {
-  world_t world;
+  scripted_t scripted;
   size_t nr;
 
-  begin(*state, &world);
-  start(&world);
+  begin(*state, &scripted);
+  start(&scripted);
   take_down();
-  expect(&world, "1 ENODEV");
+  expect(&scripted, "1 ENODEV");
   fake_fail(FAKE_OPEN, 1, -EMFILE);
   bring_up();
-  expect(&world, "1 ENODEV, 1 fails by EMFILE");
-  assert_int_equal(world.error.code, UV_EMFILE);
-  assert_int_equal(world.error.cause, UVPERF_CAUSE_FILES);
-  uvperf_set_failures(&world.live.set, &nr);
+  expect(&scripted, "1 ENODEV, 1 fails by EMFILE");
+  assert_int_equal(scripted.error.code, UV_EMFILE);
+  assert_int_equal(scripted.error.cause, UVPERF_CAUSE_FILES);
+  uvperf_set_failures(&scripted.live.set, &nr);
   assert_int_equal(nr, 1);
-  end(&world);
+  end(&scripted);
 }
 
 /* As an event does whose PMU counts on other CPUs: the CPU has come all the
  * same, which the error tells from one that has gone. */
 static void set_whose_event_is_not_of_a_cpu_that_came_tells_it(void **state) {
-  world_t world;
+  scripted_t scripted;
 
-  begin(*state, &world);
-  start(&world);
+  begin(*state, &scripted);
+  start(&scripted);
   take_down();
-  expect(&world, "1 ENODEV");
+  expect(&scripted, "1 ENODEV");
   fake_fail(FAKE_OPEN, 1, -ENODEV);
   bring_up();
-  expect(&world, "1 ENODEV, 1 fails by ENODEV");
+  expect(&scripted, "1 ENODEV, 1 fails by ENODEV");
   take_down();
   bring_up();
-  expect(&world, "1 ENODEV, 1 fails by ENODEV, 1 ENODEV, 1 0");
-  assert_int_equal(uvperf_set_nr_open(&world.live.set), 2);
-  end(&world);
+  expect(&scripted, "1 ENODEV, 1 fails by ENODEV, 1 ENODEV, 1 0");
+  assert_int_equal(uvperf_set_nr_open(&scripted.live.set), 2);
+  end(&scripted);
 }
 
 /* -- when ----------------------------------------------------------------- */
 
 static void set_that_is_not_started_tells_nothing(void **state) {
-  world_t world;
+  scripted_t scripted;
 
-  begin(*state, &world);
+  begin(*state, &scripted);
   take_down();
-  expect(&world, "");
-  start(&world);
-  assert_true(live_run_until(*state, &world.nr, 1));
-  assert_int_equal(uvperf_set_read_stop(&world.live.set), 0);
+  expect(&scripted, "");
+  start(&scripted);
+  assert_true(live_run_until(*state, &scripted.nr, 1));
+  assert_int_equal(uvperf_set_read_stop(&scripted.live.set), 0);
   bring_up();
-  expect(&world, "1 ENODEV");
-  start(&world);
-  assert_true(live_run_until(*state, &world.nr, 2));
-  assert_string_equal(world.told, "1 ENODEV, 1 0");
-  end(&world);
+  expect(&scripted, "1 ENODEV");
+  start(&scripted);
+  assert_true(live_run_until(*state, &scripted.nr, 2));
+  assert_string_equal(scripted.told, "1 ENODEV, 1 0");
+  end(&scripted);
 }
 
 static void set_that_does_not_follow_makes_no_socket(void **state) {
-  world_t world;
+  scripted_t scripted;
   set_t *impl;
 
-  begin(*state, &world);
-  impl = world.live.set.impl;
+  begin(*state, &scripted);
+  impl = scripted.live.set.impl;
   uvperf__hotplug_free(impl->hotplug);
   impl->hotplug = NULL;
-  start(&world);
+  start(&scripted);
   take_down();
-  expect(&world, "");
+  expect(&scripted, "");
   assert_int_equal(fake_uevents_reads(), 0);
-  end(&world);
+  end(&scripted);
 }
 
 static void set_that_follows_keeps_no_loop_alive(void **state) {
-  world_t world;
+  scripted_t scripted;
 
-  begin(*state, &world);
-  start(&world);
+  begin(*state, &scripted);
+  start(&scripted);
   assert_int_equal(uv_loop_alive(*state), 1);
-  assert_int_equal(uvperf_set_read_stop(&world.live.set), 0);
+  assert_int_equal(uvperf_set_read_stop(&scripted.live.set), 0);
   assert_int_equal(uv_loop_alive(*state), 0);
-  end(&world);
+  end(&scripted);
 }
 
 static void set_without_sysfs_is_not_started(void **state) {
-  world_t world;
+  scripted_t scripted;
   set_t *impl;
 
-  begin(*state, &world);
-  impl = world.live.set.impl;
+  begin(*state, &scripted);
+  impl = scripted.live.set.impl;
   uvperf__hotplug_free(impl->hotplug);
   assert_int_equal(uvperf__set_make_hotplug(impl, "/nonexistent"), 0);
   assert_int_equal(
-      uvperf_set_read_start(&world.live.set, 1000, live_set_on_read),
+      uvperf_set_read_start(&scripted.live.set, 1000, live_set_on_read),
       UV_ENOENT);
-  assert_int_equal(uvperf_set_is_active(&world.live.set), 0);
-  end(&world);
+  assert_int_equal(uvperf_set_is_active(&scripted.live.set), 0);
+  end(&scripted);
 }
 
 /* With fds again it is started. */
 static void set_started_out_of_fds_says_so(void **state) {
   uvperf_error_t error = {0};
-  stream_world_t world;
+  scripted_set_t scripted;
   uvperf_set_t *set;
   struct rlimit old;
   set_t *impl;
   int rc;
 
-  stream_world_plan(&world, 0);
-  world.make.options.flags |= UVPERF_SET_FOLLOW_CPUS;
-  live_stream_open(*state, &world.stream, &world.make.options);
-  set = &world.stream.live.set;
+  scripted_set_plan(&scripted, 0);
+  scripted.make.options.flags |= UVPERF_SET_FOLLOW_CPUS;
+  live_stream_open(*state, &scripted.stream, &scripted.make.options);
+  set = &scripted.stream.live.set;
   impl = set->impl;
   uvperf__hotplug_free(impl->hotplug);
   hotplug_no_fds(&old);
@@ -269,7 +270,7 @@ static void set_started_out_of_fds_says_so(void **state) {
   assert_int_equal(uvperf_set_is_active(set), 0);
   assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, &error),
                    0);
-  stream_world_close(&world);
+  scripted_set_close(&scripted);
 }
 
 static void set_init_without_memory_to_follow_leaves_nothing(void **state) {
@@ -304,40 +305,40 @@ static void set_init_without_memory_to_follow_leaves_nothing(void **state) {
 }
 
 /* A stream of both CPUs, which follows the tree's. */
-static void begin_stream(uv_loop_t *loop, stream_world_t *world) {
+static void begin_stream(uv_loop_t *loop, scripted_set_t *scripted) {
   set_t *impl;
 
-  stream_world_plan(world, 0);
-  world->make.options.flags |= UVPERF_SET_FOLLOW_CPUS;
-  world->make.options.wakeup_bytes = 0;
-  stream_world_open_planned(loop, world);
-  impl = world->stream.live.set.impl;
+  scripted_set_plan(scripted, 0);
+  scripted->make.options.flags |= UVPERF_SET_FOLLOW_CPUS;
+  scripted->make.options.wakeup_bytes = 0;
+  scripted_set_open_planned(loop, scripted);
+  impl = scripted->stream.live.set.impl;
   uvperf__hotplug_free(impl->hotplug);
   assert_int_equal(uvperf__set_make_hotplug(impl, cpu_tree_root()), 0);
-  live_stream_start(&world->stream, NULL);
+  live_stream_start(&scripted->stream, NULL);
   hotplug_run(loop);
 }
 
 /* Nothing wakes for what is below the watermark. */
 static void set_whose_cpu_went_delivers_what_is_left_there(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
 
-  begin_stream(*state, &world);
-  stream_world_sample(&world, 1, 102, 1);
+  begin_stream(*state, &scripted);
+  scripted_set_sample(&scripted, 1, 102, 1);
   hotplug_run(*state);
-  assert_int_equal(world.stream.samples, 0);
+  assert_int_equal(scripted.stream.samples, 0);
   take_down();
   hotplug_run(*state);
-  assert_int_equal(world.stream.samples, 1);
-  stream_world_close(&world);
+  assert_int_equal(scripted.stream.samples, 1);
+  scripted_set_close(&scripted);
 }
 
 static void set_started_and_no_more_read_follows_the_cpus(void **state) {
   uvperf_stats_t stats;
-  stream_world_t world;
-  uvperf_set_t *set = &world.stream.live.set;
+  scripted_set_t scripted;
+  uvperf_set_t *set = &scripted.stream.live.set;
 
-  begin_stream(*state, &world);
+  begin_stream(*state, &scripted);
   assert_int_equal(uvperf_set_read_start(set, HOTPLUG_NEVER, live_set_on_read),
                    0);
   assert_int_equal(uvperf_set_read_stop(set), 0);
@@ -345,73 +346,73 @@ static void set_started_and_no_more_read_follows_the_cpus(void **state) {
   hotplug_run(*state);
   uvperf_set_stats(set, &stats);
   assert_int_equal(stats.cpus_gone, 1);
-  stream_world_close(&world);
+  scripted_set_close(&scripted);
 }
 
 /* -- in the callback ------------------------------------------------------ */
 
-static void stop(world_t *world) {
-  assert_int_equal(uvperf_set_read_stop(&world->live.set), 0);
+static void stop(scripted_t *scripted) {
+  assert_int_equal(uvperf_set_read_stop(&scripted->live.set), 0);
 }
 
 static void set_stopped_when_a_cpu_went_tells_the_rest_later(void **state) {
-  world_t world;
+  scripted_t scripted;
 
-  begin(*state, &world);
-  start(&world);
-  world.hook = stop;
+  begin(*state, &scripted);
+  start(&scripted);
+  scripted.hook = stop;
   take_down();
   bring_up();
-  expect(&world, "1 ENODEV");
-  world.hook = NULL;
-  start(&world);
-  assert_true(live_run_until(*state, &world.nr, 2));
-  expect(&world, "1 ENODEV, 1 0");
-  end(&world);
+  expect(&scripted, "1 ENODEV");
+  scripted.hook = NULL;
+  start(&scripted);
+  assert_true(live_run_until(*state, &scripted.nr, 2));
+  expect(&scripted, "1 ENODEV, 1 0");
+  end(&scripted);
 }
 
-static void close_it(world_t *world) {
-  uvperf_set_close(&world->live.set, live_set_on_close);
+static void close_it(scripted_t *scripted) {
+  uvperf_set_close(&scripted->live.set, live_set_on_close);
 }
 
 static void set_closed_when_a_cpu_went_tells_nothing_more(void **state) {
-  world_t world;
+  scripted_t scripted;
 
-  begin(*state, &world);
-  start(&world);
-  world.hook = close_it;
+  begin(*state, &scripted);
+  start(&scripted);
+  scripted.hook = close_it;
   take_down();
   bring_up();
-  expect(&world, "1 ENODEV");
-  assert_int_equal(world.live.closed, 1);
-  uvperf_reading_free(world.live.reading);
+  expect(&scripted, "1 ENODEV");
+  assert_int_equal(scripted.live.closed, 1);
+  uvperf_reading_free(scripted.live.reading);
   fake_assert_clean();
 }
 
-static void add_and_remove(world_t *world) {
+static void add_and_remove(scripted_t *scripted) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   uint32_t index;
 
   target.type = UVPERF_TARGET_CPUS;
   target.cpus = "1";
   assert_int_equal(
-      uvperf_set_add_target(&world->live.set, &target, &index, NULL), 0);
-  assert_int_equal(uvperf_set_remove_target(&world->live.set, 0), 0);
+      uvperf_set_add_target(&scripted->live.set, &target, &index, NULL), 0);
+  assert_int_equal(uvperf_set_remove_target(&scripted->live.set, 0), 0);
 }
 
 static void set_changed_when_a_cpu_went_opens_what_is_left(void **state) {
-  world_t world;
+  scripted_t scripted;
 
-  begin(*state, &world);
-  start(&world);
-  world.hook = add_and_remove;
+  begin(*state, &scripted);
+  start(&scripted);
+  scripted.hook = add_and_remove;
   take_down();
   hotplug_run(*state);
-  world.hook = NULL;
+  scripted.hook = NULL;
   bring_up();
-  expect(&world, "1 ENODEV, 1 0");
-  assert_int_equal(uvperf_set_nr_open(&world.live.set), 1);
-  end(&world);
+  expect(&scripted, "1 ENODEV, 1 0");
+  assert_int_equal(uvperf_set_nr_open(&scripted.live.set), 1);
+  end(&scripted);
 }
 
 /* -- teardown ------------------------------------------------------------- */
@@ -424,14 +425,14 @@ static void walk_close(uv_handle_t *handle, void *arg) {
 
 static void set_is_found_by_what_follows_the_cpus(void **state) {
   unsigned ours = 0;
-  world_t world;
+  scripted_t scripted;
 
-  begin(*state, &world);
-  start(&world);
+  begin(*state, &scripted);
+  start(&scripted);
   uv_walk(*state, walk_close, &ours);
   assert_int_equal(ours, 3);
-  uvperf_set_close(&world.live.set, live_set_on_close);
-  live_set_wait_closed(&world.live);
+  uvperf_set_close(&scripted.live.set, live_set_on_close);
+  live_set_wait_closed(&scripted.live);
   fake_assert_clean();
 }
 
@@ -442,47 +443,47 @@ static void uv_close_all(uv_handle_t *handle, void *arg) {
 }
 
 static void set_whose_handles_others_closed_frees_all(void **state) {
-  world_t world;
+  scripted_t scripted;
 
-  begin(*state, &world);
-  start(&world);
+  begin(*state, &scripted);
+  start(&scripted);
   uv_walk(*state, uv_close_all, NULL);
-  assert_int_equal(uvperf_set_read_stop(&world.live.set), 0);
+  assert_int_equal(uvperf_set_read_stop(&scripted.live.set), 0);
   assert_int_equal(
-      uvperf_set_read_start(&world.live.set, 1000, live_set_on_read),
+      uvperf_set_read_start(&scripted.live.set, 1000, live_set_on_read),
       UV_EINVAL);
-  end(&world);
+  end(&scripted);
 }
 
 static void set_in_a_forked_child_opens_nothing(void **state) {
-  world_t world;
+  scripted_t scripted;
 
-  begin(*state, &world);
-  start(&world);
+  begin(*state, &scripted);
+  start(&scripted);
   fake_process(4711);
   take_down();
   bring_up();
-  expect(&world, "");
-  assert_int_equal(world.events[2]->opened, 0);
-  live_set_close(&world.live);
+  expect(&scripted, "");
+  assert_int_equal(scripted.events[2]->opened, 0);
+  live_set_close(&scripted.live);
 }
 
-static void fork_it(world_t *world) {
-  (void)world;
+static void fork_it(scripted_t *scripted) {
+  (void)scripted;
   fake_process(4711);
 }
 
 static void set_forked_when_a_cpu_went_tells_the_child_nothing(void **state) {
-  world_t world;
+  scripted_t scripted;
 
-  begin(*state, &world);
-  start(&world);
-  world.hook = fork_it;
+  begin(*state, &scripted);
+  start(&scripted);
+  scripted.hook = fork_it;
   take_down();
   bring_up();
-  expect(&world, "1 ENODEV");
-  assert_int_equal(world.events[2]->opened, 0);
-  live_set_close(&world.live);
+  expect(&scripted, "1 ENODEV");
+  assert_int_equal(scripted.events[2]->opened, 0);
+  live_set_close(&scripted.live);
 }
 
 #define SET(test) support_loop_test_setup_teardown(test, setup, teardown)

@@ -32,7 +32,7 @@ static void measure_event_opens_one_event_of_the_calling_thread(void **state) {
 
 /* Its name says which sides: nothing else is tried. */
 static void measure_event_that_is_refused_is_not_made_less(void **state) {
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   uvperf_set_count_t count;
   uvperf_error_t error;
   measure_pmu_t pmu;
@@ -56,7 +56,7 @@ static void measure_event_that_is_refused_is_not_made_less(void **state) {
 }
 
 static void measure_event_without_a_pmu_is_no_event(void **state) {
-  play_kernel_t *kernel = play_kernel();
+  other_kernel_t *kernel = other_kernel();
   uvperf_set_count_t count;
   uvperf_error_t error;
   int called = 0;
@@ -241,17 +241,17 @@ static void measure_event_without_memory_does_not_call(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      play_test(measure_event_opens_one_event_of_the_calling_thread),
-      play_test(measure_event_that_is_refused_is_not_made_less),
-      play_test(measure_event_without_a_pmu_is_no_event),
-      play_test(measure_event_of_a_shared_pmu_tells_the_ratio),
-      play_test(measure_event_that_never_ran_is_no_count_of_0),
-      play_test(measure_event_that_is_pinned_and_does_not_fit_is_ebadf),
-      play_test(measure_event_that_cannot_be_enabled_does_not_call),
-      play_test(measure_event_that_cannot_be_disabled_gives_its_count),
-      play_test(measure_event_that_cannot_be_read_is_an_error_state),
-      play_test(measure_event_without_fds_is_emfile),
-      play_test(measure_event_without_memory_does_not_call),
+      other_kernel_test(measure_event_opens_one_event_of_the_calling_thread),
+      other_kernel_test(measure_event_that_is_refused_is_not_made_less),
+      other_kernel_test(measure_event_without_a_pmu_is_no_event),
+      other_kernel_test(measure_event_of_a_shared_pmu_tells_the_ratio),
+      other_kernel_test(measure_event_that_never_ran_is_no_count_of_0),
+      other_kernel_test(measure_event_that_is_pinned_and_does_not_fit_is_ebadf),
+      other_kernel_test(measure_event_that_cannot_be_enabled_does_not_call),
+      other_kernel_test(measure_event_that_cannot_be_disabled_gives_its_count),
+      other_kernel_test(measure_event_that_cannot_be_read_is_an_error_state),
+      other_kernel_test(measure_event_without_fds_is_emfile),
+      other_kernel_test(measure_event_without_memory_does_not_call),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

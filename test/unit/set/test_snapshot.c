@@ -18,10 +18,10 @@ static struct {
 } seen;
 
 static void see(live_stream_t *stream, const uvperf_record_t *record) {
-  const stream_world_t *world = (const stream_world_t *)(const void *)stream;
+  const scripted_set_t *scripted = (const scripted_set_t *)(const void *)stream;
 
   assert_true(seen.nr < MOST);
-  seen.times[seen.nr] = record != NULL ? record->time - world->base : 0;
+  seen.times[seen.nr] = record != NULL ? record->time - scripted->base : 0;
   seen.ids[seen.nr] = record != NULL ? record->id : 0;
   seen.nr += 1;
 }
@@ -46,194 +46,195 @@ static void expect(const uint64_t *times, size_t nr) {
 static void nobody_writes(void) {
 }
 
-static void plan(stream_world_t *world, size_t mode) {
-  stream_world_plan(world, mode);
-  world->make.options.flags |= UVPERF_SET_OVERWRITE;
-  world->make.options.wakeup_bytes = 0;
+static void plan(scripted_set_t *scripted, size_t mode) {
+  scripted_set_plan(scripted, mode);
+  scripted->make.options.flags |= UVPERF_SET_OVERWRITE;
+  scripted->make.options.wakeup_bytes = 0;
   /* 40 bytes, which divide no ring. */
-  world->make.attrs[0].sample_type |= PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+  scripted->make.attrs[0].sample_type |= PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
   fake_on_membarrier(nobody_writes);
   seen.nr = 0;
 }
 
-static void begin(uv_loop_t *loop, stream_world_t *world, size_t mode) {
-  plan(world, mode);
-  stream_world_open_planned(loop, world);
-  world->stream.on_record = see;
-  live_stream_start(&world->stream, NULL);
+static void begin(uv_loop_t *loop, scripted_set_t *scripted, size_t mode) {
+  plan(scripted, mode);
+  scripted_set_open_planned(loop, scripted);
+  scripted->stream.on_record = see;
+  live_stream_start(&scripted->stream, NULL);
 }
 
-static void snap(stream_world_t *world, uint32_t flags) {
-  assert_int_equal(uvperf_set_snapshot(&world->stream.live.set, flags), 0);
+static void snap(scripted_set_t *scripted, uint32_t flags) {
+  assert_int_equal(uvperf_set_snapshot(&scripted->stream.live.set, flags), 0);
 }
 
 /* Times 1, 4, 5 on CPU 0; 2, 3, 6 on CPU 1. */
-static void write_six(stream_world_t *world) {
+static void write_six(scripted_set_t *scripted) {
   static const size_t cpus[] = {0, 1, 1, 0, 0, 1};
   size_t i;
 
   for (i = 0; i < 6; i++)
-    stream_world_overwrite(world, cpus[i], 100 + 2 * cpus[i], i + 1);
+    scripted_set_overwrite(scripted, cpus[i], 100 + 2 * cpus[i], i + 1);
 }
 
 /* -- orders --------------------------------------------------------------- */
 
 static void set_snapshot_comes_ring_by_ring_newest_first(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
   uvperf_stats_t stats;
   uvperf_ring_info_t ring;
 
-  begin(*state, &world, 0);
-  assert_true(world.events[0]->attr.write_backward);
-  assert_true(world.events[1]->attr.write_backward);
-  write_six(&world);
-  assert_int_equal(uvperf_set_ring(&world.stream.live.set, 1, &ring), 0);
+  begin(*state, &scripted, 0);
+  assert_true(scripted.events[0]->attr.write_backward);
+  assert_true(scripted.events[1]->attr.write_backward);
+  write_six(&scripted);
+  assert_int_equal(uvperf_set_ring(&scripted.stream.live.set, 1, &ring), 0);
   assert_true(ring.waiting > 0 && ring.waiting % 3 == 0);
-  snap(&world, 0);
+  snap(&scripted, 0);
   EXPECT(5, 4, 1, 6, 3, 2);
-  assert_int_equal(world.stream.foreign, 0);
-  assert_int_equal(world.stream.corrupt, 0);
-  uvperf_set_stats(&world.stream.live.set, &stats);
+  assert_int_equal(scripted.stream.foreign, 0);
+  assert_int_equal(scripted.stream.corrupt, 0);
+  uvperf_set_stats(&scripted.stream.live.set, &stats);
   assert_int_equal(stats.records, 6);
   assert_int_equal(stats.bytes, 2 * ring.waiting);
   assert_int_equal(stats.high_water_bytes, ring.waiting);
   assert_int_equal(stats.slices, 0);
   assert_int_equal(stats.cut_records, 0);
-  assert_int_equal(uvperf_set_ring(&world.stream.live.set, 1, &ring), 0);
+  assert_int_equal(uvperf_set_ring(&scripted.stream.live.set, 1, &ring), 0);
   assert_int_equal(ring.waiting, 0);
   assert_int_equal(ring.stats.records, 3);
-  stream_world_close(&world);
+  scripted_set_close(&scripted);
 }
 
 static void set_snapshot_gives_what_is_new_or_all(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
 
-  begin(*state, &world, 0);
-  snap(&world, 0);
+  begin(*state, &scripted, 0);
+  snap(&scripted, 0);
   assert_int_equal(seen.nr, 0);
-  write_six(&world);
-  snap(&world, UVPERF_SNAPSHOT_OLDEST_FIRST);
+  write_six(&scripted);
+  snap(&scripted, UVPERF_SNAPSHOT_OLDEST_FIRST);
   EXPECT(1, 4, 5, 2, 3, 6);
-  snap(&world, 0);
+  snap(&scripted, 0);
   assert_int_equal(seen.nr, 0);
-  stream_world_overwrite(&world, 1, 102, 7);
-  snap(&world, UVPERF_SNAPSHOT_NO_WAIT);
+  scripted_set_overwrite(&scripted, 1, 102, 7);
+  snap(&scripted, UVPERF_SNAPSHOT_NO_WAIT);
   EXPECT(7);
-  snap(&world, UVPERF_SNAPSHOT_ALL);
+  snap(&scripted, UVPERF_SNAPSHOT_ALL);
   EXPECT(5, 4, 1, 7, 6, 3, 2);
-  snap(&world, UVPERF_SNAPSHOT_ALL | UVPERF_SNAPSHOT_OLDEST_FIRST);
+  snap(&scripted, UVPERF_SNAPSHOT_ALL | UVPERF_SNAPSHOT_OLDEST_FIRST);
   EXPECT(1, 4, 5, 2, 3, 6, 7);
-  stream_world_close(&world);
+  scripted_set_close(&scripted);
 }
 
 static void set_snapshot_in_time_order_is_of_all_rings(void **state) {
   uvperf_stats_t stats;
-  stream_world_t world;
+  scripted_set_t scripted;
 
-  begin(*state, &world, 1);
-  write_six(&world);
-  snap(&world, 0);
+  begin(*state, &scripted, 1);
+  write_six(&scripted);
+  snap(&scripted, 0);
   EXPECT(1, 2, 3, 4, 5, 6);
-  snap(&world, 0);
+  snap(&scripted, 0);
   assert_int_equal(seen.nr, 0);
   /* What was given before makes nothing late. */
-  snap(&world, UVPERF_SNAPSHOT_ALL);
+  snap(&scripted, UVPERF_SNAPSHOT_ALL);
   EXPECT(1, 2, 3, 4, 5, 6);
-  uvperf_set_stats(&world.stream.live.set, &stats);
+  uvperf_set_stats(&scripted.stream.live.set, &stats);
   assert_int_equal(stats.late_records, 0);
   /* An interrupt has put 8 behind 9. */
-  stream_world_overwrite(&world, 0, 100, 9);
-  stream_world_overwrite(&world, 0, 100, 8);
-  stream_world_overwrite(&world, 1, 102, 7);
-  snap(&world, UVPERF_SNAPSHOT_OLDEST_FIRST);
+  scripted_set_overwrite(&scripted, 0, 100, 9);
+  scripted_set_overwrite(&scripted, 0, 100, 8);
+  scripted_set_overwrite(&scripted, 1, 102, 7);
+  snap(&scripted, UVPERF_SNAPSHOT_OLDEST_FIRST);
   EXPECT(7, 9, 8);
-  uvperf_set_stats(&world.stream.live.set, &stats);
+  uvperf_set_stats(&scripted.stream.live.set, &stats);
   assert_int_equal(stats.late_records, 1);
-  stream_world_close(&world);
+  scripted_set_close(&scripted);
 }
 
 /* It comes after the one before it in its ring. */
 static void set_snapshot_record_of_the_future_is_counted(void **state) {
   uvperf_stats_t stats;
-  stream_world_t world;
+  scripted_set_t scripted;
   const uint64_t future = UINT64_C(1) << 62;
 
-  begin(*state, &world, 1);
-  stream_world_overwrite(&world, 0, 100, 1);
-  stream_world_overwrite(&world, 0, 100, future);
-  stream_world_overwrite(&world, 0, 100, 3);
-  stream_world_overwrite(&world, 1, 102, 2);
-  stream_world_overwrite(&world, 1, 102, 4);
-  snap(&world, 0);
+  begin(*state, &scripted, 1);
+  scripted_set_overwrite(&scripted, 0, 100, 1);
+  scripted_set_overwrite(&scripted, 0, 100, future);
+  scripted_set_overwrite(&scripted, 0, 100, 3);
+  scripted_set_overwrite(&scripted, 1, 102, 2);
+  scripted_set_overwrite(&scripted, 1, 102, 4);
+  snap(&scripted, 0);
   EXPECT(1, 1, 2, 3, 4);
-  uvperf_set_stats(&world.stream.live.set, &stats);
+  uvperf_set_stats(&scripted.stream.live.set, &stats);
   assert_int_equal(stats.bad_times, 1);
   assert_int_equal(stats.late_records, 0);
-  stream_world_close(&world);
+  scripted_set_close(&scripted);
 }
 
 /* A record whose end is overwritten is counted, not delivered. */
 static void set_snapshot_of_rings_gone_round_has_the_newest(void **state) {
   const uint64_t nr = 5 * support_page_bytes() / 40;
-  stream_world_t world;
+  scripted_set_t scripted;
   uvperf_stats_t stats;
   size_t mode;
   uint64_t i;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(*state, &world, mode);
-    world.stream.on_record = NULL;
+    begin(*state, &scripted, mode);
+    scripted.stream.on_record = NULL;
     for (i = 0; i < nr; i++) {
-      stream_world_overwrite(&world, 0, 100, 10 + 2 * i);
-      stream_world_overwrite(&world, 1, 102, 11 + 2 * i);
+      scripted_set_overwrite(&scripted, 0, 100, 10 + 2 * i);
+      scripted_set_overwrite(&scripted, 1, 102, 11 + 2 * i);
     }
-    snap(&world, UVPERF_SNAPSHOT_OLDEST_FIRST);
-    uvperf_set_stats(&world.stream.live.set, &stats);
-    assert_int_equal(world.stream.samples, 2 * (support_page_bytes() / 40));
+    snap(&scripted, UVPERF_SNAPSHOT_OLDEST_FIRST);
+    uvperf_set_stats(&scripted.stream.live.set, &stats);
+    assert_int_equal(scripted.stream.samples, 2 * (support_page_bytes() / 40));
     assert_int_equal(stats.bytes, 40 * stats.records);
-    assert_int_equal(world.stream.last_time - world.base, 11 + 2 * (nr - 1));
+    assert_int_equal(scripted.stream.last_time - scripted.base,
+                     11 + 2 * (nr - 1));
     assert_int_equal(stats.cut_records, 2);
     assert_int_equal(stats.high_water_bytes, support_page_bytes());
-    assert_int_equal(world.stream.corrupt + world.stream.faults, 0);
+    assert_int_equal(scripted.stream.corrupt + scripted.stream.faults, 0);
     if (mode == 1)
-      assert_int_equal(world.stream.inversions, 0);
-    stream_world_close(&world);
+      assert_int_equal(scripted.stream.inversions, 0);
+    scripted_set_close(&scripted);
   }
 }
 
 /* -- refusals ------------------------------------------------------------- */
 
 static void set_snapshot_that_cannot_be_is_refused(void **state) {
-  stream_world_t world;
-  uvperf_set_t *set = &world.stream.live.set;
+  scripted_set_t scripted;
+  uvperf_set_t *set = &scripted.stream.live.set;
 
-  plan(&world, 0);
-  live_stream_open(*state, &world.stream, &world.make.options);
+  plan(&scripted, 0);
+  live_stream_open(*state, &scripted.stream, &scripted.make.options);
   assert_int_equal(uvperf_set_snapshot(set, 0), UV_EINVAL);
-  live_stream_start(&world.stream, NULL);
+  live_stream_start(&scripted.stream, NULL);
   assert_int_equal(uvperf_set_snapshot(set, 8), UV_EINVAL);
   assert_int_equal(uvperf_set_snapshot(set, 0), 0);
   assert_int_equal(uvperf_set_flush(set), UV_EINVAL);
   fake_process(4711);
   assert_int_equal(uvperf_set_snapshot(set, 0), UV_EPERM);
   fake_process(0);
-  stream_world_close(&world);
+  scripted_set_close(&scripted);
   /* Of rings that cannot be overwritten. */
-  stream_world_begin(*state, &world, 0);
+  scripted_set_begin(*state, &scripted, 0);
   assert_int_equal(uvperf_set_snapshot(set, 0), UV_EINVAL);
-  stream_world_close(&world);
+  scripted_set_close(&scripted);
 }
 
 static void set_snapshot_without_a_ring_is_of_nothing(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
 
-  plan(&world, 1);
-  world.make.options.nr_targets = 0;
-  live_stream_open(*state, &world.stream, &world.make.options);
-  live_stream_start(&world.stream, NULL);
-  snap(&world, 0);
-  assert_int_equal(world.stream.records, 0);
-  stream_world_close(&world);
+  plan(&scripted, 1);
+  scripted.make.options.nr_targets = 0;
+  live_stream_open(*state, &scripted.stream, &scripted.make.options);
+  live_stream_start(&scripted.stream, NULL);
+  snap(&scripted, 0);
+  assert_int_equal(scripted.stream.records, 0);
+  scripted_set_close(&scripted);
 }
 
 /* -- what fails ----------------------------------------------------------- */
@@ -250,11 +251,11 @@ static int on_pause(fake_event_t *fake, unsigned long request,
   return 0;
 }
 
-static void watch_pauses(stream_world_t *world) {
+static void watch_pauses(scripted_set_t *scripted) {
   memset(is_paused, 0, sizeof(is_paused));
   pauses = 0;
-  world->events[1]->on_ioctl = on_pause;
-  world->events[3]->on_ioctl = on_pause;
+  scripted->events[1]->on_ioctl = on_pause;
+  scripted->events[3]->on_ioctl = on_pause;
 }
 
 static void expect_going_on(void) {
@@ -264,70 +265,70 @@ static void expect_going_on(void) {
 
 static void
 set_snapshot_of_a_ring_that_cannot_resume_delivers_and_fails(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
   unsigned nth;
   size_t mode;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(*state, &world, mode);
-    watch_pauses(&world);
+    begin(*state, &scripted, mode);
+    watch_pauses(&scripted);
     for (nth = 3; nth <= 4; nth++) {
-      write_six(&world);
+      write_six(&scripted);
       fake_fail(FAKE_IOCTL, nth, -EIO);
-      assert_int_equal(uvperf_set_snapshot(&world.stream.live.set, 0), -EIO);
+      assert_int_equal(uvperf_set_snapshot(&scripted.stream.live.set, 0), -EIO);
       assert_int_equal(seen.nr, 6);
       assert_int_equal(is_paused[0] + is_paused[1], 1);
       memset(&seen, 0, sizeof(seen));
-      snap(&world, 0);
+      snap(&scripted, 0);
       expect_going_on();
     }
-    stream_world_close(&world);
+    scripted_set_close(&scripted);
   }
 }
 
 static void
 set_snapshot_of_a_ring_that_cannot_pause_delivers_none(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
   unsigned nth;
   size_t mode;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(*state, &world, mode);
-    watch_pauses(&world);
-    write_six(&world);
+    begin(*state, &scripted, mode);
+    watch_pauses(&scripted);
+    write_six(&scripted);
     for (nth = 1; nth <= 2; nth++) {
       fake_fail(FAKE_IOCTL, nth, -EIO);
-      assert_int_equal(uvperf_set_snapshot(&world.stream.live.set, 0), -EIO);
+      assert_int_equal(uvperf_set_snapshot(&scripted.stream.live.set, 0), -EIO);
       assert_int_equal(seen.nr, 0);
       expect_going_on();
     }
     assert_int_equal(pauses, 1);
-    snap(&world, 0);
+    snap(&scripted, 0);
     assert_int_equal(seen.nr, 6);
     assert_int_equal(pauses, 3);
     expect_going_on();
-    stream_world_close(&world);
+    scripted_set_close(&scripted);
   }
 }
 
 static void
 set_snapshot_without_memory_is_enomem_and_loses_nothing(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
   size_t blocks;
   unsigned nth;
   size_t mode;
   int rc;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(*state, &world, mode);
-    watch_pauses(&world);
-    write_six(&world);
+    begin(*state, &scripted, mode);
+    watch_pauses(&scripted);
+    write_six(&scripted);
     blocks = fake_live_allocations();
     for (nth = 1;; nth++) {
       unsigned failures = fake_failures();
 
       fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-      rc = uvperf_set_snapshot(&world.stream.live.set, 0);
+      rc = uvperf_set_snapshot(&scripted.stream.live.set, 0);
       assert_int_equal(fake_live_allocations(), blocks);
       expect_going_on();
       if (fake_failures() == failures)
@@ -339,82 +340,82 @@ set_snapshot_without_memory_is_enomem_and_loses_nothing(void **state) {
     assert_int_equal(seen.nr, 6);
     /* An array and two images; a merge, its two arrays and two tracks. */
     assert_int_equal(nth - 1, mode == 0 ? 3 : 8);
-    stream_world_close(&world);
+    scripted_set_close(&scripted);
   }
 }
 
-static void spoil(stream_world_t *world, size_t cpu) {
+static void spoil(scripted_set_t *scripted, size_t cpu) {
   const struct perf_event_header header = {PERF_RECORD_SAMPLE, 0, 0};
 
-  fake_ring_prepend(world->events[2 * cpu + 1], &header, sizeof(header));
+  fake_ring_prepend(scripted->events[2 * cpu + 1], &header, sizeof(header));
 }
 
 /* What is newer comes, and all of the other ring; the next has what is new. */
 static void set_snapshot_of_an_unsound_ring_goes_on_with_others(void **state) {
   uvperf_ring_info_t ring;
-  stream_world_t world;
+  scripted_set_t scripted;
   uvperf_stats_t stats;
   size_t mode;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(*state, &world, mode);
-    stream_world_overwrite(&world, 0, 100, 1);
-    spoil(&world, 0);
-    stream_world_overwrite(&world, 0, 100, 3);
-    stream_world_overwrite(&world, 1, 102, 2);
-    stream_world_overwrite(&world, 1, 102, 4);
-    snap(&world, 0);
+    begin(*state, &scripted, mode);
+    scripted_set_overwrite(&scripted, 0, 100, 1);
+    spoil(&scripted, 0);
+    scripted_set_overwrite(&scripted, 0, 100, 3);
+    scripted_set_overwrite(&scripted, 1, 102, 2);
+    scripted_set_overwrite(&scripted, 1, 102, 4);
+    snap(&scripted, 0);
     if (mode == 0)
       EXPECT(3, 0, 4, 2);
     else
       EXPECT(2, 3, 4, 0);
-    assert_int_equal(world.stream.faults, 1);
-    assert_int_equal(world.stream.fault, UV_EPROTO);
-    assert_int_equal(world.stream.fault_ring.cpu, 0);
-    assert_true(world.stream.fault_ring.stats.skipped_bytes > 0);
-    uvperf_set_stats(&world.stream.live.set, &stats);
+    assert_int_equal(scripted.stream.faults, 1);
+    assert_int_equal(scripted.stream.fault, UV_EPROTO);
+    assert_int_equal(scripted.stream.fault_ring.cpu, 0);
+    assert_true(scripted.stream.fault_ring.stats.skipped_bytes > 0);
+    uvperf_set_stats(&scripted.stream.live.set, &stats);
     assert_int_equal(stats.corrupt, 1);
-    assert_int_equal(uvperf_set_ring(&world.stream.live.set, 0, &ring), 0);
+    assert_int_equal(uvperf_set_ring(&scripted.stream.live.set, 0, &ring), 0);
     assert_int_equal(ring.stats.corrupt, 1);
-    assert_int_equal(uvperf_set_is_active(&world.stream.live.set), 1);
-    stream_world_overwrite(&world, 0, 100, 5);
-    snap(&world, 0);
+    assert_int_equal(uvperf_set_is_active(&scripted.stream.live.set), 1);
+    scripted_set_overwrite(&scripted, 0, 100, 5);
+    snap(&scripted, 0);
     EXPECT(5);
-    stream_world_close(&world);
+    scripted_set_close(&scripted);
   }
 }
 
 static void set_snapshot_record_that_is_cut_comes_raw(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
   uvperf_stats_t stats;
 
-  begin(*state, &world, 0);
-  stream_world_cut(&world, 0);
-  stream_world_overwrite(&world, 0, 100, 2);
-  snap(&world, 0);
-  assert_int_equal(world.stream.records, 2);
-  assert_int_equal(world.stream.corrupt, 1);
-  uvperf_set_stats(&world.stream.live.set, &stats);
+  begin(*state, &scripted, 0);
+  scripted_set_cut(&scripted, 0);
+  scripted_set_overwrite(&scripted, 0, 100, 2);
+  snap(&scripted, 0);
+  assert_int_equal(scripted.stream.records, 2);
+  assert_int_equal(scripted.stream.corrupt, 1);
+  uvperf_set_stats(&scripted.stream.live.set, &stats);
   assert_int_equal(stats.corrupt, 1);
-  stream_world_close(&world);
+  scripted_set_close(&scripted);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      stream_world_test(set_snapshot_comes_ring_by_ring_newest_first),
-      stream_world_test(set_snapshot_gives_what_is_new_or_all),
-      stream_world_test(set_snapshot_in_time_order_is_of_all_rings),
-      stream_world_test(set_snapshot_record_of_the_future_is_counted),
-      stream_world_test(set_snapshot_of_rings_gone_round_has_the_newest),
-      stream_world_test(set_snapshot_that_cannot_be_is_refused),
-      stream_world_test(set_snapshot_without_a_ring_is_of_nothing),
-      stream_world_test(set_snapshot_of_a_ring_that_cannot_pause_delivers_none),
-      stream_world_test(
+      scripted_set_test(set_snapshot_comes_ring_by_ring_newest_first),
+      scripted_set_test(set_snapshot_gives_what_is_new_or_all),
+      scripted_set_test(set_snapshot_in_time_order_is_of_all_rings),
+      scripted_set_test(set_snapshot_record_of_the_future_is_counted),
+      scripted_set_test(set_snapshot_of_rings_gone_round_has_the_newest),
+      scripted_set_test(set_snapshot_that_cannot_be_is_refused),
+      scripted_set_test(set_snapshot_without_a_ring_is_of_nothing),
+      scripted_set_test(set_snapshot_of_a_ring_that_cannot_pause_delivers_none),
+      scripted_set_test(
           set_snapshot_of_a_ring_that_cannot_resume_delivers_and_fails),
-      stream_world_test(
+      scripted_set_test(
           set_snapshot_without_memory_is_enomem_and_loses_nothing),
-      stream_world_test(set_snapshot_of_an_unsound_ring_goes_on_with_others),
-      stream_world_test(set_snapshot_record_that_is_cut_comes_raw),
+      scripted_set_test(set_snapshot_of_an_unsound_ring_goes_on_with_others),
+      scripted_set_test(set_snapshot_record_that_is_cut_comes_raw),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,31 +15,31 @@
 static void nobody_writes(void) {
 }
 
-static void plan(stream_world_t *world, size_t mode) {
-  stream_world_plan(world, mode);
-  world->make.options.flags |= UVPERF_SET_OVERWRITE;
-  world->make.options.wakeup_bytes = 0;
-  world->make.attrs[0].sample_type |= PERF_SAMPLE_TIME;
+static void plan(scripted_set_t *scripted, size_t mode) {
+  scripted_set_plan(scripted, mode);
+  scripted->make.options.flags |= UVPERF_SET_OVERWRITE;
+  scripted->make.options.wakeup_bytes = 0;
+  scripted->make.attrs[0].sample_type |= PERF_SAMPLE_TIME;
   fake_on_membarrier(nobody_writes);
 }
 
-static void begin(uv_loop_t *loop, stream_world_t *world, size_t mode) {
-  plan(world, mode);
-  live_stream_open(loop, &world->stream, &world->make.options);
-  live_stream_start(&world->stream, NULL);
+static void begin(uv_loop_t *loop, scripted_set_t *scripted, size_t mode) {
+  plan(scripted, mode);
+  live_stream_open(loop, &scripted->stream, &scripted->make.options);
+  live_stream_start(&scripted->stream, NULL);
 }
 
 /* Three on each CPU, in turns. */
-static void write_six(stream_world_t *world) {
+static void write_six(scripted_set_t *scripted) {
   static uint64_t time;
   size_t i;
 
   for (i = 0; i < 6; i++)
-    stream_world_overwrite(world, i % 2, 100 + 2 * (i % 2), ++time);
+    scripted_set_overwrite(scripted, i % 2, 100 + 2 * (i % 2), ++time);
 }
 
-static void snap(stream_world_t *world, uint32_t flags) {
-  assert_int_equal(uvperf_set_snapshot(&world->stream.live.set, flags), 0);
+static void snap(scripted_set_t *scripted, uint32_t flags) {
+  assert_int_equal(uvperf_set_snapshot(&scripted->stream.live.set, flags), 0);
 }
 
 /* -- stop, start, snapshot ------------------------------------------------ */
@@ -62,27 +62,27 @@ static void restart_at_second(live_stream_t *stream,
 static void set_snapshot_ends_where_a_callback_stops(void **state) {
   void (*const hooks[])(live_stream_t *, const uvperf_record_t *) = {
       stop_at_second, restart_at_second};
-  stream_world_t world;
+  scripted_set_t scripted;
   size_t mode, hook;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++)
     for (hook = 0; hook < 2; hook++) {
-      begin(*state, &world, mode);
-      write_six(&world);
-      world.stream.on_record = hooks[hook];
-      snap(&world, 0);
-      assert_int_equal(world.stream.records, 2);
-      assert_int_equal(uvperf_set_is_active(&world.stream.live.set), hook);
-      world.stream.on_record = NULL;
-      snap(&world, 0);
-      assert_int_equal(world.stream.records, 2);
+      begin(*state, &scripted, mode);
+      write_six(&scripted);
+      scripted.stream.on_record = hooks[hook];
+      snap(&scripted, 0);
+      assert_int_equal(scripted.stream.records, 2);
+      assert_int_equal(uvperf_set_is_active(&scripted.stream.live.set), hook);
+      scripted.stream.on_record = NULL;
+      snap(&scripted, 0);
+      assert_int_equal(scripted.stream.records, 2);
       /* Also when it is stopped. */
-      write_six(&world);
-      snap(&world, 0);
-      assert_int_equal(world.stream.records, 8);
-      snap(&world, UVPERF_SNAPSHOT_ALL);
-      assert_int_equal(world.stream.records, 20);
-      stream_world_close(&world);
+      write_six(&scripted);
+      snap(&scripted, 0);
+      assert_int_equal(scripted.stream.records, 8);
+      snap(&scripted, UVPERF_SNAPSHOT_ALL);
+      assert_int_equal(scripted.stream.records, 20);
+      scripted_set_close(&scripted);
     }
 }
 
@@ -90,7 +90,7 @@ static void set_snapshot_ends_where_a_callback_stops(void **state) {
  * loop runs, in which readings and turns free such sources. */
 static void outlive_source(live_stream_t *stream,
                            const uvperf_record_t *record) {
-  stream_world_t *world = (stream_world_t *)(void *)stream;
+  scripted_set_t *scripted = (scripted_set_t *)(void *)stream;
   const set_t *impl = stream->live.set.impl;
   uint64_t ticks;
   size_t i;
@@ -104,26 +104,26 @@ static void outlive_source(live_stream_t *stream,
         live_run_until(stream->live.set.loop, &stream->live.callbacks, ticks));
     uvperf__watch_look_in(impl->watch, 0);
     for (i = 0; i < support_page_bytes() / 8; i++)
-      stream_world_overwrite(world, i % 2, 100 + 2 * (i % 2), i);
+      scripted_set_overwrite(scripted, i % 2, 100 + 2 * (i % 2), i);
   }
   assert_int_equal(record->source->attr_index, 0);
   assert_int_equal(record->source->target_index, 0);
 }
 
 static void set_snapshot_record_keeps_its_source_in_its_callback(void **state) {
-  stream_world_t world;
-  uvperf_set_t *set = &world.stream.live.set;
+  scripted_set_t scripted;
+  uvperf_set_t *set = &scripted.stream.live.set;
   size_t mode;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(*state, &world, mode);
-    write_six(&world);
+    begin(*state, &scripted, mode);
+    write_six(&scripted);
     assert_int_equal(uvperf_set_read_start(set, 1, live_set_on_read), 0);
-    world.stream.on_record = outlive_source;
-    snap(&world, 0);
+    scripted.stream.on_record = outlive_source;
+    snap(&scripted, 0);
     fake_clock_set_counters(0);
-    assert_true(world.stream.live.callbacks >= 5);
-    stream_world_close(&world);
+    assert_true(scripted.stream.live.callbacks >= 5);
+    scripted_set_close(&scripted);
   }
 }
 
@@ -136,17 +136,17 @@ static void stop_at_fault(live_stream_t *stream,
 static void
 set_snapshot_ends_where_an_unsound_ring_has_it_stopped(void **state) {
   const struct perf_event_header header = {PERF_RECORD_SAMPLE, 0, 0};
-  stream_world_t world;
+  scripted_set_t scripted;
   size_t mode, cpu;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(*state, &world, mode);
+    begin(*state, &scripted, mode);
     for (cpu = 0; cpu < 2; cpu++)
-      fake_ring_prepend(world.events[2 * cpu + 1], &header, sizeof(header));
-    world.stream.on_record = stop_at_fault;
-    snap(&world, 0);
-    assert_int_equal(world.stream.faults, 1);
-    stream_world_close(&world);
+      fake_ring_prepend(scripted.events[2 * cpu + 1], &header, sizeof(header));
+    scripted.stream.on_record = stop_at_fault;
+    snap(&scripted, 0);
+    assert_int_equal(scripted.stream.faults, 1);
+    scripted_set_close(&scripted);
   }
 }
 
@@ -167,18 +167,18 @@ static void start_other(live_stream_t *stream, const uvperf_record_t *record) {
 
 /* One that was stopped before is not stopped by that. */
 static void set_snapshot_goes_on_where_a_callback_starts(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
   size_t mode;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(*state, &world, mode);
-    write_six(&world);
-    assert_int_equal(uvperf_set_stop(&world.stream.live.set), 0);
-    world.stream.on_record = start_other;
-    snap(&world, 0);
-    assert_int_equal(world.stream.records, 1);
-    assert_int_equal(world.stream.slice_ends, 5);
-    stream_world_close(&world);
+    begin(*state, &scripted, mode);
+    write_six(&scripted);
+    assert_int_equal(uvperf_set_stop(&scripted.stream.live.set), 0);
+    scripted.stream.on_record = start_other;
+    snap(&scripted, 0);
+    assert_int_equal(scripted.stream.records, 1);
+    assert_int_equal(scripted.stream.slice_ends, 5);
+    scripted_set_close(&scripted);
   }
 }
 
@@ -189,14 +189,14 @@ static void try_again(live_stream_t *stream, const uvperf_record_t *record) {
 }
 
 static void set_snapshot_inside_a_callback_is_ebusy(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
 
-  begin(*state, &world, 0);
-  write_six(&world);
-  world.stream.on_record = try_again;
-  snap(&world, 0);
-  assert_int_equal(world.stream.records, 6);
-  stream_world_close(&world);
+  begin(*state, &scripted, 0);
+  write_six(&scripted);
+  scripted.stream.on_record = try_again;
+  snap(&scripted, 0);
+  assert_int_equal(scripted.stream.records, 6);
+  scripted_set_close(&scripted);
 }
 
 /* -- close and fork ------------------------------------------------------- */
@@ -209,16 +209,16 @@ static void close_at_second(live_stream_t *stream,
 }
 
 static void set_closed_in_a_snapshot_delivers_no_more(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
   size_t mode;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(*state, &world, mode);
-    write_six(&world);
-    world.stream.on_record = close_at_second;
-    snap(&world, 0);
-    live_set_wait_closed(&world.stream.live);
-    assert_int_equal(world.stream.records, 2);
+    begin(*state, &scripted, mode);
+    write_six(&scripted);
+    scripted.stream.on_record = close_at_second;
+    snap(&scripted, 0);
+    live_set_wait_closed(&scripted.stream.live);
+    assert_int_equal(scripted.stream.records, 2);
     fake_assert_clean();
   }
 }
@@ -240,28 +240,29 @@ static void fork_and_close(live_stream_t *stream,
 
 static void set_snapshot_forked_in_its_callback_is_clean(void **state) {
   uv_loop_t *loop = *state;
-  stream_world_t world;
+  scripted_set_t scripted;
   pid_t pid;
   size_t mode;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(loop, &world, mode);
-    write_six(&world);
+    begin(loop, &scripted, mode);
+    write_six(&scripted);
     pid = -1;
-    world.stream.on_record = fork_and_close;
-    world.stream.hook_data = &pid;
-    snap(&world, 0);
+    scripted.stream.on_record = fork_and_close;
+    scripted.stream.hook_data = &pid;
+    snap(&scripted, 0);
     if (pid == 0) {
       while (uv_run(loop, UV_RUN_DEFAULT) != 0)
         continue;
-      _exit(world.stream.records == 1 && world.stream.live.set.impl == NULL &&
+      _exit(scripted.stream.records == 1 &&
+                    scripted.stream.live.set.impl == NULL &&
                     uv_loop_close(loop) == 0
                 ? 0
                 : 2);
     }
     assert_int_equal(support_wait(pid), 0);
-    assert_int_equal(world.stream.records, 6);
-    stream_world_close(&world);
+    assert_int_equal(scripted.stream.records, 6);
+    scripted_set_close(&scripted);
   }
 }
 
@@ -284,28 +285,28 @@ static void change_targets(live_stream_t *stream,
 }
 
 static void set_snapshot_whose_targets_change_tells_sources(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
   size_t mode;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(*state, &world, mode);
+    begin(*state, &scripted, mode);
     fake_event_add(200);
     fake_event_add(201);
     fake_event_add(202);
     fake_event_add(203);
     fake_clock_set_counters(1);
-    write_six(&world);
-    world.stream.on_record = change_targets;
-    snap(&world, 0);
-    assert_int_equal(world.stream.records, 6);
-    assert_int_equal(world.stream.by_target[0], 6);
-    assert_int_equal(world.stream.foreign, 0);
+    write_six(&scripted);
+    scripted.stream.on_record = change_targets;
+    snap(&scripted, 0);
+    assert_int_equal(scripted.stream.records, 6);
+    assert_int_equal(scripted.stream.by_target[0], 6);
+    assert_int_equal(scripted.stream.foreign, 0);
     /* And later on, as long as the records are there. */
     fake_clock_set_counters(1 + 2 * SOON_NS);
-    snap(&world, UVPERF_SNAPSHOT_ALL);
-    assert_int_equal(world.stream.by_target[0], 12);
-    assert_int_equal(world.stream.corrupt, 0);
-    stream_world_close(&world);
+    snap(&scripted, UVPERF_SNAPSHOT_ALL);
+    assert_int_equal(scripted.stream.by_target[0], 12);
+    assert_int_equal(scripted.stream.corrupt, 0);
+    scripted_set_close(&scripted);
     fake_clock_set_counters(0);
   }
 }
@@ -321,7 +322,7 @@ static void remove_and_run(live_stream_t *stream, uint32_t index) {
  * and those of the snapshot that are still to come, have their source. */
 static void remove_targets(live_stream_t *stream,
                            const uvperf_record_t *record) {
-  stream_world_t *world = (stream_world_t *)stream;
+  scripted_set_t *scripted = (scripted_set_t *)stream;
   uvperf_target_t target = UVPERF_TARGET_INIT;
   uvperf_set_t *set = &stream->live.set;
   size_t i;
@@ -336,8 +337,8 @@ static void remove_targets(live_stream_t *stream,
   fake_clock_set_counters(1 + 2 * SOON_NS);
   remove_and_run(stream, 1);
   for (i = 0; i < support_page_bytes() / 32; i++) {
-    stream_world_overwrite(world, 0, 555, 1000 + i);
-    stream_world_overwrite(world, 1, 555, 1000 + i);
+    scripted_set_overwrite(scripted, 0, 555, 1000 + i);
+    scripted_set_overwrite(scripted, 1, 555, 1000 + i);
   }
   remove_and_run(stream, 2);
   assert_int_equal(record->source->target_index, 0);
@@ -346,46 +347,46 @@ static void remove_targets(live_stream_t *stream,
 static void
 set_target_removed_in_a_snapshot_that_runs_the_loop_keeps_its_source(
     void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
   size_t mode, i;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(*state, &world, mode);
+    begin(*state, &scripted, mode);
     for (i = 0; i < 4; i++)
       fake_event_add(200 + i);
     fake_clock_set_counters(1);
-    write_six(&world);
-    world.stream.on_record = remove_targets;
-    snap(&world, 0);
-    assert_int_equal(world.stream.by_target[0], 6);
-    assert_int_equal(world.stream.foreign, 0);
-    stream_world_close(&world);
+    write_six(&scripted);
+    scripted.stream.on_record = remove_targets;
+    snap(&scripted, 0);
+    assert_int_equal(scripted.stream.by_target[0], 6);
+    assert_int_equal(scripted.stream.foreign, 0);
+    scripted_set_close(&scripted);
     fake_clock_set_counters(0);
   }
 }
 
 /* What a snapshot could still give keeps its source, and no more. */
 static void set_forgets_removed_targets_as_they_are_overwritten(void **state) {
-  stream_world_t world;
-  uvperf_set_t *set = &world.stream.live.set;
+  scripted_set_t scripted;
+  uvperf_set_t *set = &scripted.stream.live.set;
   size_t i;
 
-  begin(*state, &world, 0);
+  begin(*state, &scripted, 0);
   fake_event_add(200);
   fake_clock_set_counters(1);
-  write_six(&world);
+  write_six(&scripted);
   assert_int_equal(uvperf_set_remove_target(set, 0), 0);
-  snap(&world, 0);
+  snap(&scripted, 0);
   fake_clock_set_counters(1 + 2 * SOON_NS);
-  snap(&world, 0);
+  snap(&scripted, 0);
   assert_non_null(uvperf_set_source(set, 100));
   assert_non_null(uvperf_set_source(set, 102));
   for (i = 0; i < support_page_bytes() / 32; i++)
-    stream_world_overwrite(&world, 0, 555, 1000 + i);
-  snap(&world, 0);
+    scripted_set_overwrite(&scripted, 0, 555, 1000 + i);
+  snap(&scripted, 0);
   assert_null(uvperf_set_source(set, 100));
   assert_non_null(uvperf_set_source(set, 102));
-  stream_world_close(&world);
+  scripted_set_close(&scripted);
   fake_clock_set_counters(0);
 }
 
@@ -398,122 +399,123 @@ static void count_timer(uv_handle_t *handle, void *nr) {
 /* It keeps the loop alive, and sleeps: also by default nothing ticks. */
 static void set_of_overwritable_rings_polls_none(void **state) {
   uv_loop_t *loop = *state;
-  stream_world_t world;
+  scripted_set_t scripted;
   uvperf_stats_t stats;
   size_t timers;
   size_t mode;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    plan(&world, mode);
-    live_stream_open(loop, &world.stream, &world.make.options);
-    assert_int_equal(uvperf_set_start(&world.stream.live.set, NULL,
+    plan(&scripted, mode);
+    live_stream_open(loop, &scripted.stream, &scripted.make.options);
+    assert_int_equal(uvperf_set_start(&scripted.stream.live.set, NULL,
                                       live_stream_on_record, NULL),
                      0);
     live_turns_in(loop, 5);
     timers = 0;
     uv_walk(loop, count_timer, &timers);
     assert_int_equal(timers, 0);
-    write_six(&world);
-    fake_event_wake(world.events[1]);
+    write_six(&scripted);
+    fake_event_wake(scripted.events[1]);
     assert_true(live_turns_in(loop, 20) < 100);
-    assert_int_equal(world.stream.records, 0);
-    assert_int_equal(uvperf_set_is_active(&world.stream.live.set), 1);
+    assert_int_equal(scripted.stream.records, 0);
+    assert_int_equal(uvperf_set_is_active(&scripted.stream.live.set), 1);
     assert_int_equal(uv_loop_alive(loop), 1);
-    uvperf_set_stats(&world.stream.live.set, &stats);
+    uvperf_set_stats(&scripted.stream.live.set, &stats);
     assert_int_equal(stats.wakeups, 0);
-    uvperf_set_unref(&world.stream.live.set);
+    uvperf_set_unref(&scripted.stream.live.set);
     assert_int_equal(uv_loop_alive(loop), 0);
-    uvperf_set_ref(&world.stream.live.set);
+    uvperf_set_ref(&scripted.stream.live.set);
     assert_int_equal(uv_loop_alive(loop), 1);
-    assert_int_equal(uvperf_set_stop(&world.stream.live.set), 0);
+    assert_int_equal(uvperf_set_stop(&scripted.stream.live.set), 0);
     assert_int_equal(uv_loop_alive(loop), 0);
-    snap(&world, 0);
-    assert_int_equal(world.stream.records, 6);
-    stream_world_close(&world);
+    snap(&scripted, 0);
+    assert_int_equal(scripted.stream.records, 6);
+    scripted_set_close(&scripted);
   }
 }
 
 /* A set of a thread, which can end. */
-static void begin_thread(uv_loop_t *loop, stream_world_t *world, size_t mode) {
-  plan(world, mode);
-  world->make.options.nr_targets = 0;
-  counters_add(&world->make, UVPERF_TARGET_THREAD)->pid = (int32_t)getpid();
-  world->make.targets[0].cpus = "0-1";
-  world->make.targets[0].data = (void *)1;
-  live_stream_open(loop, &world->stream, &world->make.options);
-  live_stream_start(&world->stream, NULL);
+static void begin_thread(uv_loop_t *loop, scripted_set_t *scripted,
+                         size_t mode) {
+  plan(scripted, mode);
+  scripted->make.options.nr_targets = 0;
+  counters_add(&scripted->make, UVPERF_TARGET_THREAD)->pid = (int32_t)getpid();
+  scripted->make.targets[0].cpus = "0-1";
+  scripted->make.targets[0].data = (void *)1;
+  live_stream_open(loop, &scripted->stream, &scripted->make.options);
+  live_stream_start(&scripted->stream, NULL);
 }
 
 static void set_snapshot_is_to_be_had_after_eof(void **state) {
-  stream_world_t world;
-  uvperf_set_t *set = &world.stream.live.set;
+  scripted_set_t scripted;
+  uvperf_set_t *set = &scripted.stream.live.set;
   size_t mode;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin_thread(*state, &world, mode);
-    write_six(&world);
-    world.events[0]->revents = POLLHUP;
-    world.events[2]->revents = POLLHUP;
-    assert_true(live_run_until(*state, &world.stream.eofs, 1));
-    assert_int_equal(world.stream.nr_ends, 1);
-    assert_int_equal(world.stream.records, 0);
+    begin_thread(*state, &scripted, mode);
+    write_six(&scripted);
+    scripted.events[0]->revents = POLLHUP;
+    scripted.events[2]->revents = POLLHUP;
+    assert_true(live_run_until(*state, &scripted.stream.eofs, 1));
+    assert_int_equal(scripted.stream.nr_ends, 1);
+    assert_int_equal(scripted.stream.records, 0);
     assert_int_equal(uvperf_set_is_active(set), 0);
     assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, NULL),
                      UV_EOF);
-    world.stream.eofs = 0;
-    snap(&world, 0);
-    assert_int_equal(world.stream.by_target[0], 6);
-    stream_world_close(&world);
+    scripted.stream.eofs = 0;
+    snap(&scripted, 0);
+    assert_int_equal(scripted.stream.by_target[0], 6);
+    scripted_set_close(&scripted);
   }
 }
 
 static void end_and_run(live_stream_t *stream, const uvperf_record_t *record) {
-  stream_world_t *world = (stream_world_t *)stream;
+  scripted_set_t *scripted = (scripted_set_t *)stream;
   size_t i;
 
   (void)record;
   if (stream->records != 1 || stream->eofs > 0)
     return;
-  world->events[0]->revents = POLLHUP;
-  world->events[2]->revents = POLLHUP;
+  scripted->events[0]->revents = POLLHUP;
+  scripted->events[2]->revents = POLLHUP;
   for (i = 0; i < 5; i++)
     uv_run(stream->live.set.loop, UV_RUN_NOWAIT);
 }
 
 static void
 set_end_in_a_snapshot_that_runs_the_loop_comes_after_it(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
   size_t mode;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin_thread(*state, &world, mode);
-    write_six(&world);
-    world.stream.on_record = end_and_run;
-    snap(&world, 0);
-    assert_int_equal(world.stream.by_target[0], 6);
-    assert_int_equal(world.stream.nr_ends + world.stream.eofs, 0);
-    assert_true(live_run_until(*state, &world.stream.eofs, 1));
-    assert_int_equal(world.stream.nr_ends, 1);
-    stream_world_close(&world);
+    begin_thread(*state, &scripted, mode);
+    write_six(&scripted);
+    scripted.stream.on_record = end_and_run;
+    snap(&scripted, 0);
+    assert_int_equal(scripted.stream.by_target[0], 6);
+    assert_int_equal(scripted.stream.nr_ends + scripted.stream.eofs, 0);
+    assert_true(live_run_until(*state, &scripted.stream.eofs, 1));
+    assert_int_equal(scripted.stream.nr_ends, 1);
+    scripted_set_close(&scripted);
   }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      stream_world_test(set_snapshot_record_keeps_its_source_in_its_callback),
-      stream_world_test(set_snapshot_ends_where_a_callback_stops),
-      stream_world_test(set_snapshot_ends_where_an_unsound_ring_has_it_stopped),
-      stream_world_test(set_snapshot_goes_on_where_a_callback_starts),
-      stream_world_test(set_snapshot_inside_a_callback_is_ebusy),
-      stream_world_test(set_closed_in_a_snapshot_delivers_no_more),
-      stream_world_test(set_snapshot_forked_in_its_callback_is_clean),
-      stream_world_test(set_snapshot_whose_targets_change_tells_sources),
-      stream_world_test(
+      scripted_set_test(set_snapshot_record_keeps_its_source_in_its_callback),
+      scripted_set_test(set_snapshot_ends_where_a_callback_stops),
+      scripted_set_test(set_snapshot_ends_where_an_unsound_ring_has_it_stopped),
+      scripted_set_test(set_snapshot_goes_on_where_a_callback_starts),
+      scripted_set_test(set_snapshot_inside_a_callback_is_ebusy),
+      scripted_set_test(set_closed_in_a_snapshot_delivers_no_more),
+      scripted_set_test(set_snapshot_forked_in_its_callback_is_clean),
+      scripted_set_test(set_snapshot_whose_targets_change_tells_sources),
+      scripted_set_test(
           set_target_removed_in_a_snapshot_that_runs_the_loop_keeps_its_source),
-      stream_world_test(set_forgets_removed_targets_as_they_are_overwritten),
-      stream_world_test(set_of_overwritable_rings_polls_none),
-      stream_world_test(set_snapshot_is_to_be_had_after_eof),
-      stream_world_test(
+      scripted_set_test(set_forgets_removed_targets_as_they_are_overwritten),
+      scripted_set_test(set_of_overwritable_rings_polls_none),
+      scripted_set_test(set_snapshot_is_to_be_had_after_eof),
+      scripted_set_test(
           set_end_in_a_snapshot_that_runs_the_loop_comes_after_it),
   };
 

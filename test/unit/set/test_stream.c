@@ -13,85 +13,85 @@
 
 /* What was delivered, what was left out and what waits are all that the kernel
  * has written. */
-static void expect_sums(const stream_world_t *world) {
+static void expect_sums(const scripted_set_t *scripted) {
   uvperf_stats_t sum, stats;
   uvperf_ring_info_t ring;
   uint64_t skipped = 0;
   size_t i;
 
   for (i = 0; i < 2; i++) {
-    assert_int_equal(uvperf_set_ring(&world->stream.live.set, i, &ring), 0);
+    assert_int_equal(uvperf_set_ring(&scripted->stream.live.set, i, &ring), 0);
     stats = ring.stats;
     skipped += stats.skipped_bytes;
     assert_int_equal(stats.bytes + stats.skipped_bytes + ring.waiting,
-                     world->events[2 * i + 1]->page->data_head);
+                     scripted->events[2 * i + 1]->page->data_head);
   }
-  uvperf_set_stats(&world->stream.live.set, &sum);
+  uvperf_set_stats(&scripted->stream.live.set, &sum);
   assert_int_equal(sum.skipped_bytes, skipped);
 }
 
 /* And a restart makes no difference. */
 static void set_ring_without_sense_is_skipped_and_read_on(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
   uvperf_set_t *set;
   size_t mode;
 
-  set = &world.stream.live.set;
+  set = &scripted.stream.live.set;
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    stream_world_begin(*state, &world, mode);
+    scripted_set_begin(*state, &scripted, mode);
     live_turns_in(*state, 5);
-    stream_world_sample(&world, 1, 102, 1);
-    stream_world_spoil(&world, 1);
-    stream_world_sample(&world, 1, 102, 2);
-    stream_world_sample(&world, 0, 100, 3);
-    stream_world_wake(&world, 0);
-    stream_world_wake(&world, 1);
-    assert_int_equal(world.stream.samples, 2);
-    assert_int_equal(world.stream.faults, 1);
-    assert_int_equal(world.stream.fault, UV_EPROTO);
-    assert_int_equal(world.stream.fault_ring.cpu, 1);
-    assert_int_equal(world.stream.fault_ring.status, 0);
-    assert_true(world.stream.fault_ring.stats.skipped_bytes > 8);
-    expect_sums(&world);
-    stream_world_sample(&world, 1, 102, 4);
-    stream_world_wake(&world, 1);
-    assert_int_equal(world.stream.samples, 3);
-    world.events[3]->page->data_head += 1024 * 1024 + 8;
+    scripted_set_sample(&scripted, 1, 102, 1);
+    scripted_set_spoil(&scripted, 1);
+    scripted_set_sample(&scripted, 1, 102, 2);
+    scripted_set_sample(&scripted, 0, 100, 3);
+    scripted_set_wake(&scripted, 0);
+    scripted_set_wake(&scripted, 1);
+    assert_int_equal(scripted.stream.samples, 2);
+    assert_int_equal(scripted.stream.faults, 1);
+    assert_int_equal(scripted.stream.fault, UV_EPROTO);
+    assert_int_equal(scripted.stream.fault_ring.cpu, 1);
+    assert_int_equal(scripted.stream.fault_ring.status, 0);
+    assert_true(scripted.stream.fault_ring.stats.skipped_bytes > 8);
+    expect_sums(&scripted);
+    scripted_set_sample(&scripted, 1, 102, 4);
+    scripted_set_wake(&scripted, 1);
+    assert_int_equal(scripted.stream.samples, 3);
+    scripted.events[3]->page->data_head += 1024 * 1024 + 8;
     assert_int_equal(uvperf_set_flush(set), 0);
-    assert_int_equal(world.stream.faults, 2);
+    assert_int_equal(scripted.stream.faults, 2);
     assert_int_equal(uvperf_set_stop(set), 0);
-    live_stream_start(&world.stream, NULL);
+    live_stream_start(&scripted.stream, NULL);
     live_turns_in(*state, 5);
-    stream_world_sample(&world, 1, 102, 5);
-    stream_world_sample(&world, 0, 100, 6);
-    stream_world_wake(&world, 0);
-    stream_world_wake(&world, 1);
-    assert_int_equal(world.stream.samples, 5);
-    assert_int_equal(world.stream.faults, 2);
+    scripted_set_sample(&scripted, 1, 102, 5);
+    scripted_set_sample(&scripted, 0, 100, 6);
+    scripted_set_wake(&scripted, 0);
+    scripted_set_wake(&scripted, 1);
+    assert_int_equal(scripted.stream.samples, 5);
+    assert_int_equal(scripted.stream.faults, 2);
     assert_int_equal(uvperf_set_is_active(set), 1);
-    expect_sums(&world);
-    stream_world_close(&world);
+    expect_sums(&scripted);
+    scripted_set_close(&scripted);
   }
 }
 
 static void set_ring_broken_in_each_turn_is_told_once_in_each(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
   size_t mode;
   uint64_t i;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    stream_world_begin(*state, &world, mode);
+    scripted_set_begin(*state, &scripted, mode);
     live_turns_in(*state, 5);
     for (i = 1; i <= 20; i++) {
-      stream_world_spoil(&world, 0);
-      stream_world_sample(&world, 1, 102, i);
-      stream_world_wake(&world, 0);
-      stream_world_wake(&world, 1);
-      assert_int_equal(world.stream.faults, i);
-      assert_int_equal(world.stream.samples, i);
+      scripted_set_spoil(&scripted, 0);
+      scripted_set_sample(&scripted, 1, 102, i);
+      scripted_set_wake(&scripted, 0);
+      scripted_set_wake(&scripted, 1);
+      assert_int_equal(scripted.stream.faults, i);
+      assert_int_equal(scripted.stream.samples, i);
     }
-    expect_sums(&world);
-    stream_world_close(&world);
+    expect_sums(&scripted);
+    scripted_set_close(&scripted);
   }
 }
 
@@ -101,52 +101,52 @@ static void set_ring_with_a_split_head_leaves_the_others(void **state) {
   uvperf_stats_t stats;
   uvperf_set_t *set;
   size_t mode;
-  stream_world_t world;
+  scripted_set_t scripted;
 
-  set = &world.stream.live.set;
+  set = &scripted.stream.live.set;
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    stream_world_begin(*state, &world, mode);
+    scripted_set_begin(*state, &scripted, mode);
     live_turns_in(*state, 5);
-    stream_world_sample(&world, 0, 100, 1);
-    stream_world_split(&world, 0);
-    stream_world_sample(&world, 1, 102, 2);
-    stream_world_wake(&world, 0);
-    stream_world_wake(&world, 1);
-    assert_int_equal(world.stream.samples, 2);
-    assert_int_equal(world.stream.faults, 1);
-    assert_int_equal(world.stream.fault, UV_EPROTO);
-    assert_int_equal(world.stream.fault_ring.cpu, 0);
-    assert_int_equal(world.stream.fault_ring.status, UV_EPROTO);
-    stream_world_sample(&world, 1, 102, 4);
-    stream_world_wake(&world, 0);
-    stream_world_wake(&world, 1);
-    assert_int_equal(world.stream.samples, 3);
+    scripted_set_sample(&scripted, 0, 100, 1);
+    scripted_set_split(&scripted, 0);
+    scripted_set_sample(&scripted, 1, 102, 2);
+    scripted_set_wake(&scripted, 0);
+    scripted_set_wake(&scripted, 1);
+    assert_int_equal(scripted.stream.samples, 2);
+    assert_int_equal(scripted.stream.faults, 1);
+    assert_int_equal(scripted.stream.fault, UV_EPROTO);
+    assert_int_equal(scripted.stream.fault_ring.cpu, 0);
+    assert_int_equal(scripted.stream.fault_ring.status, UV_EPROTO);
+    scripted_set_sample(&scripted, 1, 102, 4);
+    scripted_set_wake(&scripted, 0);
+    scripted_set_wake(&scripted, 1);
+    assert_int_equal(scripted.stream.samples, 3);
     assert_int_equal(uvperf_set_flush(set), 0);
-    assert_int_equal(world.stream.faults, 1);
+    assert_int_equal(scripted.stream.faults, 1);
     assert_int_equal(uvperf_set_is_active(set), 1);
     uvperf_set_stats(set, &stats);
     assert_int_equal(stats.corrupt, 1);
     assert_int_equal(stats.records, 3);
-    expect_sums(&world);
+    expect_sums(&scripted);
     assert_int_equal(uvperf_set_ring(set, 0, &ring), 0);
     assert_int_equal(ring.status, UV_EPROTO);
     assert_int_equal(uvperf_set_ring(set, 1, &ring), 0);
     assert_int_equal(ring.status, 0);
 
     /* And the last one. */
-    stream_world_split(&world, 1);
-    stream_world_wake(&world, 1);
-    assert_int_equal(world.stream.faults, 2);
-    assert_int_equal(world.stream.fault_ring.cpu, 1);
-    assert_int_equal(world.stream.eofs, 0);
+    scripted_set_split(&scripted, 1);
+    scripted_set_wake(&scripted, 1);
+    assert_int_equal(scripted.stream.faults, 2);
+    assert_int_equal(scripted.stream.fault_ring.cpu, 1);
+    assert_int_equal(scripted.stream.eofs, 0);
     assert_int_equal(uvperf_set_is_active(set), 0);
-    assert_int_equal(world.events[0]->enabled, 0);
+    assert_int_equal(scripted.events[0]->enabled, 0);
     assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, &error),
                      UV_EPROTO);
     assert_non_null(strstr(error.reason, "multiple of 8"));
     assert_int_equal(uvperf_set_flush(set), 0);
-    assert_int_equal(world.stream.samples, 3);
-    stream_world_close(&world);
+    assert_int_equal(scripted.stream.samples, 3);
+    scripted_set_close(&scripted);
   }
 }
 
@@ -154,21 +154,21 @@ static void set_ring_with_a_split_head_leaves_the_others(void **state) {
 static void set_ring_with_a_split_head_in_a_flush_is_told_there(void **state) {
   uvperf_stream_options_t options = live_stream_plain;
   size_t mode;
-  stream_world_t world;
+  scripted_set_t scripted;
 
   options.flags = UVPERF_START_SLICE_END;
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    stream_world_open(*state, &world, mode);
-    live_stream_start(&world.stream, &options);
-    stream_world_sample(&world, 1, 102, 1);
-    stream_world_split(&world, 0);
-    stream_world_split(&world, 1);
-    assert_int_equal(uvperf_set_flush(&world.stream.live.set), 0);
-    assert_int_equal(world.stream.faults, 2);
-    assert_int_equal(world.stream.samples, 1);
-    assert_int_equal(world.stream.slice_ends, 0);
-    assert_int_equal(uvperf_set_is_active(&world.stream.live.set), 0);
-    stream_world_close(&world);
+    scripted_set_open(*state, &scripted, mode);
+    live_stream_start(&scripted.stream, &options);
+    scripted_set_sample(&scripted, 1, 102, 1);
+    scripted_set_split(&scripted, 0);
+    scripted_set_split(&scripted, 1);
+    assert_int_equal(uvperf_set_flush(&scripted.stream.live.set), 0);
+    assert_int_equal(scripted.stream.faults, 2);
+    assert_int_equal(scripted.stream.samples, 1);
+    assert_int_equal(scripted.stream.slice_ends, 0);
+    assert_int_equal(uvperf_set_is_active(&scripted.stream.live.set), 0);
+    scripted_set_close(&scripted);
   }
 }
 
@@ -182,84 +182,84 @@ static void stop_at_slice_end(live_stream_t *stream,
 static void set_last_ring_that_ends_is_told_after_the_next_start(void **state) {
   uvperf_stream_options_t options = live_stream_plain;
   uvperf_stats_t stats;
-  stream_world_t world;
+  scripted_set_t scripted;
   size_t mode;
 
   options.flags = UVPERF_START_SLICE_END;
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    stream_world_open(*state, &world, mode);
-    live_stream_start(&world.stream, &options);
-    stream_world_split(&world, 1);
-    stream_world_wake(&world, 1);
-    assert_int_equal(world.stream.faults, 1);
-    stream_world_sample(&world, 0, 100, 1);
-    stream_world_split(&world, 0);
-    world.stream.on_record = stop_at_slice_end;
-    stream_world_wake(&world, 0);
-    assert_int_equal(world.stream.slice_ends, 1);
-    assert_int_equal(world.stream.faults, 1);
-    world.stream.on_record = NULL;
-    live_stream_start(&world.stream, &options);
+    scripted_set_open(*state, &scripted, mode);
+    live_stream_start(&scripted.stream, &options);
+    scripted_set_split(&scripted, 1);
+    scripted_set_wake(&scripted, 1);
+    assert_int_equal(scripted.stream.faults, 1);
+    scripted_set_sample(&scripted, 0, 100, 1);
+    scripted_set_split(&scripted, 0);
+    scripted.stream.on_record = stop_at_slice_end;
+    scripted_set_wake(&scripted, 0);
+    assert_int_equal(scripted.stream.slice_ends, 1);
+    assert_int_equal(scripted.stream.faults, 1);
+    scripted.stream.on_record = NULL;
+    live_stream_start(&scripted.stream, &options);
     live_turns_in(*state, 5);
-    assert_int_equal(world.stream.faults, 2);
-    uvperf_set_stats(&world.stream.live.set, &stats);
+    assert_int_equal(scripted.stream.faults, 2);
+    uvperf_set_stats(&scripted.stream.live.set, &stats);
     assert_int_equal(stats.corrupt, 2);
-    assert_int_equal(uvperf_set_is_active(&world.stream.live.set), 0);
-    stream_world_close(&world);
+    assert_int_equal(uvperf_set_is_active(&scripted.stream.live.set), 0);
+    scripted_set_close(&scripted);
   }
 }
 
 /* Its owner, a dummy of the first thread, hangs up: that is no end of what is
  * measured. */
 static void set_ring_whose_owner_hangs_up_is_polled_by_a_spare(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
   uvperf_ring_info_t info;
   fake_event_t *spare;
   size_t mode;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    stream_world_begin(*state, &world, mode);
+    scripted_set_begin(*state, &scripted, mode);
     live_turns_in(*state, 5);
     spare = fake_event_add(200);
-    world.events[1]->revents = POLLHUP;
-    stream_world_wake(&world, 0);
+    scripted.events[1]->revents = POLLHUP;
+    scripted_set_wake(&scripted, 0);
     assert_int_equal(spare->cpu, 0);
-    assert_int_equal(uvperf_set_ring(&world.stream.live.set, 0, &info), 0);
+    assert_int_equal(uvperf_set_ring(&scripted.stream.live.set, 0, &info), 0);
     assert_int_equal(info.fd, spare->fd);
     assert_int_equal(info.status, 0);
-    stream_world_sample(&world, 0, 100, 1);
+    scripted_set_sample(&scripted, 0, 100, 1);
     fake_event_wake(spare);
-    assert_true(live_run_until(*state, &world.stream.samples, 1));
+    assert_true(live_run_until(*state, &scripted.stream.samples, 1));
     /* The owner is readable for ever, but is not polled any more. */
     assert_true(live_turns_in(*state, 200) < 100);
-    assert_int_equal(world.stream.faults, 0);
-    stream_world_close(&world);
+    assert_int_equal(scripted.stream.faults, 0);
+    scripted_set_close(&scripted);
   }
 }
 
 static void
 set_ring_whose_owner_hangs_up_without_spare_is_an_error(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
   size_t mode;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    stream_world_begin(*state, &world, mode);
+    scripted_set_begin(*state, &scripted, mode);
     live_turns_in(*state, 5);
-    stream_world_sample(&world, 0, 100, 1);
+    scripted_set_sample(&scripted, 0, 100, 1);
     fake_fail(FAKE_OPEN, 1, -EMFILE);
-    world.events[1]->revents = POLLHUP;
-    stream_world_wake(&world, 0);
-    assert_true(live_run_until(*state, &world.stream.faults, 1));
-    assert_int_equal(world.stream.fault, UV_EMFILE);
-    assert_int_equal(world.stream.samples, 1);
-    stream_world_sample(&world, 0, 100, 2);
-    stream_world_sample(&world, 1, 102, 3);
-    stream_world_wake(&world, 1);
-    assert_int_equal(world.stream.samples, 2);
-    assert_int_equal(world.stream.faults, 1);
-    assert_int_equal(world.stream.eofs, 0);
-    assert_int_equal(uvperf_set_is_active(&world.stream.live.set), 1);
-    stream_world_close(&world);
+    scripted.events[1]->revents = POLLHUP;
+    scripted_set_wake(&scripted, 0);
+    assert_true(live_run_until(*state, &scripted.stream.faults, 1));
+    assert_int_equal(scripted.stream.fault, UV_EMFILE);
+    assert_int_equal(scripted.stream.samples, 1);
+    scripted_set_sample(&scripted, 0, 100, 2);
+    scripted_set_sample(&scripted, 1, 102, 3);
+    scripted_set_wake(&scripted, 1);
+    assert_int_equal(scripted.stream.samples, 2);
+    assert_int_equal(scripted.stream.faults, 1);
+    assert_int_equal(scripted.stream.eofs, 0);
+    assert_int_equal(uvperf_set_is_active(&scripted.stream.live.set), 1);
+    scripted_set_close(&scripted);
   }
 }
 
@@ -267,45 +267,45 @@ set_ring_whose_owner_hangs_up_without_spare_is_an_error(void **state) {
 static void
 set_events_of_an_ended_ring_are_forgotten_once_closed(void **state) {
   size_t mode;
-  stream_world_t world;
+  scripted_set_t scripted;
   uvperf_set_t *set;
 
-  set = &world.stream.live.set;
+  set = &scripted.stream.live.set;
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    stream_world_begin(*state, &world, mode);
-    stream_world_split(&world, 0);
+    scripted_set_begin(*state, &scripted, mode);
+    scripted_set_split(&scripted, 0);
     live_turns_in(*state, 5);
     assert_non_null(uvperf_set_source(set, 100));
     assert_int_equal(uvperf_set_remove_target(set, 0), 0);
     fake_clock_set_counters(UINT64_MAX / 2);
-    stream_world_wake(&world, 1);
+    scripted_set_wake(&scripted, 1);
     assert_null(uvperf_set_source(set, 100));
     assert_null(uvperf_set_source(set, 102));
     fake_clock_set_counters(0);
-    stream_world_close(&world);
+    scripted_set_close(&scripted);
   }
 }
 
 static void set_record_that_is_not_sound_comes_raw(void **state) {
   uvperf_stats_t stats;
   size_t mode;
-  stream_world_t world;
+  scripted_set_t scripted;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    stream_world_begin(*state, &world, mode);
+    scripted_set_begin(*state, &scripted, mode);
     live_turns_in(*state, 5);
-    stream_world_sample(&world, 0, 100, 1);
-    stream_world_cut(&world, 0);
-    stream_world_sample(&world, 0, 100, 3);
-    stream_world_wake(&world, 0);
-    assert_int_equal(world.stream.records, 3);
-    assert_int_equal(world.stream.samples, 2);
-    assert_int_equal(world.stream.corrupt, 1);
-    assert_int_equal(world.stream.faults, 0);
-    uvperf_set_stats(&world.stream.live.set, &stats);
+    scripted_set_sample(&scripted, 0, 100, 1);
+    scripted_set_cut(&scripted, 0);
+    scripted_set_sample(&scripted, 0, 100, 3);
+    scripted_set_wake(&scripted, 0);
+    assert_int_equal(scripted.stream.records, 3);
+    assert_int_equal(scripted.stream.samples, 2);
+    assert_int_equal(scripted.stream.corrupt, 1);
+    assert_int_equal(scripted.stream.faults, 0);
+    uvperf_set_stats(&scripted.stream.live.set, &stats);
     assert_int_equal(stats.corrupt, 1);
     assert_int_equal(stats.records, 3);
-    stream_world_close(&world);
+    scripted_set_close(&scripted);
   }
 }
 
@@ -313,21 +313,21 @@ static void set_record_that_is_not_sound_comes_raw(void **state) {
 static void set_sample_of_an_unknown_id_is_its_own(void **state) {
   uvperf_stats_t stats;
   size_t mode;
-  stream_world_t world;
+  scripted_set_t scripted;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    stream_world_begin(*state, &world, mode);
+    scripted_set_begin(*state, &scripted, mode);
     live_turns_in(*state, 5);
-    stream_world_sample(&world, 0, 100, 1);
-    stream_world_sample(&world, 0, 4711, 2);
-    stream_world_sample(&world, 1, 4711, 3);
-    stream_world_wake(&world, 0);
-    stream_world_wake(&world, 1);
-    assert_int_equal(world.stream.samples, 3);
-    assert_int_equal(world.stream.foreign, 0);
-    uvperf_set_stats(&world.stream.live.set, &stats);
+    scripted_set_sample(&scripted, 0, 100, 1);
+    scripted_set_sample(&scripted, 0, 4711, 2);
+    scripted_set_sample(&scripted, 1, 4711, 3);
+    scripted_set_wake(&scripted, 0);
+    scripted_set_wake(&scripted, 1);
+    assert_int_equal(scripted.stream.samples, 3);
+    assert_int_equal(scripted.stream.foreign, 0);
+    uvperf_set_stats(&scripted.stream.live.set, &stats);
     assert_int_equal(stats.corrupt, 0);
-    stream_world_close(&world);
+    scripted_set_close(&scripted);
   }
 }
 
@@ -340,24 +340,24 @@ static void close_in_fault(live_stream_t *stream,
 
 static void set_closed_when_a_ring_is_unsound_is_clean(void **state) {
   size_t mode;
-  stream_world_t world;
+  scripted_set_t scripted;
   int is_last;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++)
     for (is_last = 0; is_last < 2; is_last++) {
-      stream_world_begin(*state, &world, mode);
+      scripted_set_begin(*state, &scripted, mode);
       if (is_last) {
-        stream_world_spoil(&world, 1);
+        scripted_set_spoil(&scripted, 1);
         live_turns_in(*state, 5);
-        world.stream.faults = 0;
+        scripted.stream.faults = 0;
       }
-      world.stream.on_record = close_in_fault;
-      stream_world_spoil(&world, 0);
-      stream_world_sample(&world, 1, 102, 1);
-      stream_world_wake(&world, 0);
-      assert_int_equal(world.stream.faults, 1);
-      assert_int_equal(world.stream.live.closed, 1);
-      uvperf_reading_free(world.stream.live.reading);
+      scripted.stream.on_record = close_in_fault;
+      scripted_set_spoil(&scripted, 0);
+      scripted_set_sample(&scripted, 1, 102, 1);
+      scripted_set_wake(&scripted, 0);
+      assert_int_equal(scripted.stream.faults, 1);
+      assert_int_equal(scripted.stream.live.closed, 1);
+      uvperf_reading_free(scripted.stream.live.reading);
       fake_assert_clean();
     }
 }
@@ -365,10 +365,10 @@ static void set_closed_when_a_ring_is_unsound_is_clean(void **state) {
 /* -- the end of targets --------------------------------------------------- */
 
 static void write_when_asked(fake_event_t *fake) {
-  stream_world_t *world = fake->data;
+  scripted_set_t *scripted = fake->data;
 
-  stream_world_sample(world, 0, 100, 1);
-  world->asked += 1;
+  scripted_set_sample(scripted, 0, 100, 1);
+  scripted->asked += 1;
 }
 
 /* The next question comes sooner. */
@@ -383,24 +383,25 @@ static void expect_question_soon(live_stream_t *stream,
 static void set_exit_record_has_the_end_asked_for_soon(void **state) {
   record_builder_t builder;
   record_values_t values;
-  stream_world_t world;
+  scripted_set_t scripted;
   set_t *impl;
   size_t mode;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    stream_world_begin(*state, &world, mode);
+    scripted_set_begin(*state, &scripted, mode);
     live_turns_in(*state, 5);
-    impl = world.stream.live.set.impl;
+    impl = scripted.stream.live.set.impl;
     impl->probe_at = uv_now(*state) + 100000;
     record_values_init(&values);
     values.id = 100;
-    values.time = world.base;
-    record_build(&builder, PERF_RECORD_EXIT, &world.events[0]->attr, &values);
-    fake_ring_append(world.events[1], builder.words, builder.size);
-    world.stream.on_record = expect_question_soon;
-    assert_int_equal(uvperf_set_flush(&world.stream.live.set), 0);
-    assert_int_equal(world.stream.records, 1);
-    stream_world_close(&world);
+    values.time = scripted.base;
+    record_build(&builder, PERF_RECORD_EXIT, &scripted.events[0]->attr,
+                 &values);
+    fake_ring_append(scripted.events[1], builder.words, builder.size);
+    scripted.stream.on_record = expect_question_soon;
+    assert_int_equal(uvperf_set_flush(&scripted.stream.live.set), 0);
+    assert_int_equal(scripted.stream.records, 1);
+    scripted_set_close(&scripted);
   }
 }
 
@@ -408,28 +409,28 @@ static void set_exit_record_has_the_end_asked_for_soon(void **state) {
  * which must not wait for the next question. */
 static void set_record_whose_wakeup_a_question_eats_comes(void **state) {
   uint64_t asked;
-  stream_world_t world;
+  scripted_set_t scripted;
   size_t mode;
   int i;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    stream_world_plan(&world, mode);
-    world.make.targets[0].type = UVPERF_TARGET_SELF;
-    world.make.targets[0].cpus = "0";
-    world.events[0]->on_poll = write_when_asked;
-    world.events[0]->data = &world;
-    live_stream_open(*state, &world.stream, &world.make.options);
-    live_stream_start(&world.stream, NULL);
+    scripted_set_plan(&scripted, mode);
+    scripted.make.targets[0].type = UVPERF_TARGET_SELF;
+    scripted.make.targets[0].cpus = "0";
+    scripted.events[0]->on_poll = write_when_asked;
+    scripted.events[0]->data = &scripted;
+    live_stream_open(*state, &scripted.stream, &scripted.make.options);
+    live_stream_start(&scripted.stream, NULL);
     live_turns_in(*state, 5);
-    asked = world.asked;
+    asked = scripted.asked;
     assert_true(asked >= 1);
-    while (world.asked == asked)
+    while (scripted.asked == asked)
       uv_run(*state, UV_RUN_ONCE);
     for (i = 0; i < 3; i++)
       uv_run(*state, UV_RUN_NOWAIT);
-    assert_int_equal(world.asked, asked + 1);
-    assert_int_equal(world.stream.samples, asked + 1);
-    stream_world_close(&world);
+    assert_int_equal(scripted.asked, asked + 1);
+    assert_int_equal(scripted.stream.samples, asked + 1);
+    scripted_set_close(&scripted);
   }
 }
 
@@ -462,43 +463,43 @@ static void run_the_loop_in_the_first(live_stream_t *stream,
 static void set_that_is_read_in_a_callback_of_a_flush_is_busy(void **state) {
   uint64_t ticks;
   size_t mode;
-  stream_world_t world;
+  scripted_set_t scripted;
   uint64_t i;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     ticks = 0;
-    stream_world_begin(*state, &world, mode);
+    scripted_set_begin(*state, &scripted, mode);
     live_turns_in(*state, 5);
     for (i = 1; i <= 3; i++)
-      stream_world_sample(&world, 0, 100, i);
-    world.stream.on_record = run_the_loop_in_the_first;
-    world.stream.hook_data = &ticks;
-    assert_int_equal(uvperf_set_read_start(&world.stream.live.set, 1, on_tick),
-                     0);
-    assert_int_equal(uvperf_set_flush(&world.stream.live.set), 0);
-    assert_int_equal(world.stream.samples, 3);
+      scripted_set_sample(&scripted, 0, 100, i);
+    scripted.stream.on_record = run_the_loop_in_the_first;
+    scripted.stream.hook_data = &ticks;
+    assert_int_equal(
+        uvperf_set_read_start(&scripted.stream.live.set, 1, on_tick), 0);
+    assert_int_equal(uvperf_set_flush(&scripted.stream.live.set), 0);
+    assert_int_equal(scripted.stream.samples, 3);
     assert_true(ticks > 0);
-    stream_world_close(&world);
+    scripted_set_close(&scripted);
   }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      stream_world_test(set_ring_without_sense_is_skipped_and_read_on),
-      stream_world_test(set_ring_broken_in_each_turn_is_told_once_in_each),
-      stream_world_test(set_ring_with_a_split_head_leaves_the_others),
-      stream_world_test(set_ring_with_a_split_head_in_a_flush_is_told_there),
-      stream_world_test(set_last_ring_that_ends_is_told_after_the_next_start),
-      stream_world_test(set_ring_whose_owner_hangs_up_is_polled_by_a_spare),
-      stream_world_test(
+      scripted_set_test(set_ring_without_sense_is_skipped_and_read_on),
+      scripted_set_test(set_ring_broken_in_each_turn_is_told_once_in_each),
+      scripted_set_test(set_ring_with_a_split_head_leaves_the_others),
+      scripted_set_test(set_ring_with_a_split_head_in_a_flush_is_told_there),
+      scripted_set_test(set_last_ring_that_ends_is_told_after_the_next_start),
+      scripted_set_test(set_ring_whose_owner_hangs_up_is_polled_by_a_spare),
+      scripted_set_test(
           set_ring_whose_owner_hangs_up_without_spare_is_an_error),
-      stream_world_test(set_events_of_an_ended_ring_are_forgotten_once_closed),
-      stream_world_test(set_record_that_is_not_sound_comes_raw),
-      stream_world_test(set_sample_of_an_unknown_id_is_its_own),
-      stream_world_test(set_closed_when_a_ring_is_unsound_is_clean),
-      stream_world_test(set_exit_record_has_the_end_asked_for_soon),
-      stream_world_test(set_record_whose_wakeup_a_question_eats_comes),
-      stream_world_test(set_that_is_read_in_a_callback_of_a_flush_is_busy),
+      scripted_set_test(set_events_of_an_ended_ring_are_forgotten_once_closed),
+      scripted_set_test(set_record_that_is_not_sound_comes_raw),
+      scripted_set_test(set_sample_of_an_unknown_id_is_its_own),
+      scripted_set_test(set_closed_when_a_ring_is_unsound_is_clean),
+      scripted_set_test(set_exit_record_has_the_end_asked_for_soon),
+      scripted_set_test(set_record_whose_wakeup_a_question_eats_comes),
+      scripted_set_test(set_that_is_read_in_a_callback_of_a_flush_is_busy),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

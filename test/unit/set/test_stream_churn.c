@@ -7,24 +7,25 @@
 #define SOON_NS (100 * UINT64_C(1000000))
 
 typedef struct churn_s {
-  stream_world_t world;
+  scripted_set_t scripted;
   uint64_t now;
 } churn_t;
 
 static void begin(uv_loop_t *loop, churn_t *churn) {
   uint64_t id;
 
-  stream_world_plan(&churn->world, 0);
-  churn->world.make.targets[0].cpus = "0";
+  scripted_set_plan(&churn->scripted, 0);
+  churn->scripted.make.targets[0].cpus = "0";
   for (id = 200; id < 264; id++)
     fake_event_add(id);
   churn->now = 1;
   fake_clock_set_counters(churn->now);
-  live_stream_open(loop, &churn->world.stream, &churn->world.make.options);
+  live_stream_open(loop, &churn->scripted.stream,
+                   &churn->scripted.make.options);
 }
 
 static void come_and_go(churn_t *churn) {
-  uvperf_set_t *set = &churn->world.stream.live.set;
+  uvperf_set_t *set = &churn->scripted.stream.live.set;
   uvperf_target_t target = UVPERF_TARGET_INIT;
   uint32_t index;
 
@@ -48,7 +49,7 @@ static void set_that_is_not_started_forgets_closed_events(void **state) {
       blocks = fake_live_allocations();
   }
   assert_int_equal(fake_live_allocations(), blocks);
-  stream_world_close(&churn.world);
+  scripted_set_close(&churn.scripted);
 }
 
 static churn_t *in_callback;
@@ -61,7 +62,7 @@ static void on_read(uvperf_set_t *set, int status,
   (void)delta;
   assert_int_equal(status, 0);
   come_and_go(in_callback);
-  in_callback->world.asked++;
+  in_callback->scripted.asked++;
 }
 
 static void set_that_is_only_read_forgets_closed_events(void **state) {
@@ -70,20 +71,20 @@ static void set_that_is_only_read_forgets_closed_events(void **state) {
 
   begin(*state, &churn);
   in_callback = &churn;
-  churn.world.asked = 0;
+  churn.scripted.asked = 0;
   assert_int_equal(
-      uvperf_set_read_start(&churn.world.stream.live.set, 1, on_read), 0);
-  assert_true(live_run_until(*state, &churn.world.asked, 5));
+      uvperf_set_read_start(&churn.scripted.stream.live.set, 1, on_read), 0);
+  assert_true(live_run_until(*state, &churn.scripted.asked, 5));
   blocks = fake_live_allocations();
-  assert_true(live_run_until(*state, &churn.world.asked, 30));
+  assert_true(live_run_until(*state, &churn.scripted.asked, 30));
   assert_int_equal(fake_live_allocations(), blocks);
-  stream_world_close(&churn.world);
+  scripted_set_close(&churn.scripted);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      stream_world_test(set_that_is_not_started_forgets_closed_events),
-      stream_world_test(set_that_is_only_read_forgets_closed_events),
+      scripted_set_test(set_that_is_not_started_forgets_closed_events),
+      scripted_set_test(set_that_is_only_read_forgets_closed_events),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,20 +28,20 @@ static uint64_t now(void) {
   return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
-static void begin(uv_loop_t *loop, stream_world_t *world) {
+static void begin(uv_loop_t *loop, scripted_set_t *scripted) {
   behind = 0;
-  stream_world_plan(world, 1);
-  world->make.attrs[0].use_clockid = 1;
-  world->make.attrs[0].clockid = CLOCK_REALTIME;
-  live_stream_open(loop, &world->stream, &world->make.options);
-  live_stream_start(&world->stream, NULL);
+  scripted_set_plan(scripted, 1);
+  scripted->make.attrs[0].use_clockid = 1;
+  scripted->make.attrs[0].clockid = CLOCK_REALTIME;
+  live_stream_open(loop, &scripted->stream, &scripted->make.options);
+  live_stream_start(&scripted->stream, NULL);
   live_turns_in(loop, 5);
 }
 
-static void expect_stats(const stream_world_t *world, uint64_t bad) {
+static void expect_stats(const scripted_set_t *scripted, uint64_t bad) {
   uvperf_stats_t stats;
 
-  uvperf_set_stats(&world->stream.live.set, &stats);
+  uvperf_set_stats(&scripted->stream.live.set, &stats);
   assert_int_equal(stats.bad_times, bad);
   assert_int_equal(stats.late_records, 0);
 }
@@ -50,56 +50,56 @@ static void expect_stats(const stream_world_t *world, uint64_t bad) {
  * is reached. Those from after it are from before the opening: they come in
  * their order all the same, and are not late. */
 static void set_in_time_order_of_a_clock_set_back_goes_on(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
   uint64_t time;
 
-  begin(*state, &world);
-  stream_world_sample(&world, 0, 100, now());
-  stream_world_wake(&world, 0);
-  assert_true(live_run_until(*state, &world.stream.samples, 1));
-  stream_world_sample(&world, 0, 100, now());
+  begin(*state, &scripted);
+  scripted_set_sample(&scripted, 0, 100, now());
+  scripted_set_wake(&scripted, 0);
+  assert_true(live_run_until(*state, &scripted.stream.samples, 1));
+  scripted_set_sample(&scripted, 0, 100, now());
   behind = 3600 * NS_PER_S;
-  stream_world_sample(&world, 1, 102, now());
-  stream_world_wake(&world, 0);
-  assert_true(live_run_until(*state, &world.stream.samples, 3));
-  expect_stats(&world, 1);
-  world.stream.last_time = world.stream.inversions = 0;
+  scripted_set_sample(&scripted, 1, 102, now());
+  scripted_set_wake(&scripted, 0);
+  assert_true(live_run_until(*state, &scripted.stream.samples, 3));
+  expect_stats(&scripted, 1);
+  scripted.stream.last_time = scripted.stream.inversions = 0;
   time = now();
-  stream_world_sample(&world, 1, 102, time + 1);
-  stream_world_sample(&world, 1, 102, time + 3);
-  stream_world_sample(&world, 0, 100, time);
-  stream_world_sample(&world, 0, 100, time + 2);
-  stream_world_wake(&world, 0);
-  assert_true(live_run_until(*state, &world.stream.samples, 7));
-  assert_int_equal(world.stream.inversions, 0);
-  expect_stats(&world, 1);
-  stream_world_close(&world);
+  scripted_set_sample(&scripted, 1, 102, time + 1);
+  scripted_set_sample(&scripted, 1, 102, time + 3);
+  scripted_set_sample(&scripted, 0, 100, time);
+  scripted_set_sample(&scripted, 0, 100, time + 2);
+  scripted_set_wake(&scripted, 0);
+  assert_true(live_run_until(*state, &scripted.stream.samples, 7));
+  assert_int_equal(scripted.stream.inversions, 0);
+  expect_stats(&scripted, 1);
+  scripted_set_close(&scripted);
 }
 
 /* While something else is written all the time. */
 static void set_ring_of_the_future_beside_a_busy_one_comes(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
   uint64_t n;
 
-  begin(*state, &world);
+  begin(*state, &scripted);
   for (n = 0; n < 20; n++)
-    stream_world_sample(&world, 0, 100, now());
+    scripted_set_sample(&scripted, 0, 100, now());
   behind = 3600 * NS_PER_S;
-  stream_world_sample(&world, 1, 102, now() - NS_PER_S);
-  stream_world_wake(&world, 1);
-  assert_true(live_run_until(*state, &world.stream.samples, n + 1));
+  scripted_set_sample(&scripted, 1, 102, now() - NS_PER_S);
+  scripted_set_wake(&scripted, 1);
+  assert_true(live_run_until(*state, &scripted.stream.samples, n + 1));
   for (n = 0; n < 5; n++)
-    stream_world_sample(&world, 1, 102, now() - NS_PER_S);
-  stream_world_wake(&world, 1);
-  assert_true(live_run_until(*state, &world.stream.samples, 26));
-  expect_stats(&world, 20);
-  stream_world_close(&world);
+    scripted_set_sample(&scripted, 1, 102, now() - NS_PER_S);
+  scripted_set_wake(&scripted, 1);
+  assert_true(live_run_until(*state, &scripted.stream.samples, 26));
+  expect_stats(&scripted, 20);
+  scripted_set_close(&scripted);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      stream_world_test(set_in_time_order_of_a_clock_set_back_goes_on),
-      stream_world_test(set_ring_of_the_future_beside_a_busy_one_comes),
+      scripted_set_test(set_in_time_order_of_a_clock_set_back_goes_on),
+      scripted_set_test(set_ring_of_the_future_beside_a_busy_one_comes),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

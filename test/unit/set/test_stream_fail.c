@@ -15,22 +15,22 @@
 static void set_start_that_cannot_enable_is_stopped(void **state) {
   uvperf_error_t error;
   uvperf_set_t *set;
-  stream_world_t world;
+  scripted_set_t scripted;
 
-  stream_world_open(*state, &world, 0);
-  set = &world.stream.live.set;
+  scripted_set_open(*state, &scripted, 0);
+  set = &scripted.stream.live.set;
   fake_fail(FAKE_IOCTL, 2, -EACCES);
   assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, &error),
                    UV_EACCES);
   assert_int_equal(error.code, UV_EACCES);
-  assert_int_equal(world.events[0]->enabled, 0);
-  assert_int_equal(world.events[2]->enabled, 0);
+  assert_int_equal(scripted.events[0]->enabled, 0);
+  assert_int_equal(scripted.events[2]->enabled, 0);
   assert_int_equal(uvperf_set_is_active(set), 0);
   assert_int_equal(uv_loop_alive(*state), 0);
   assert_int_equal(uvperf_set_flush(set), UV_EINVAL);
-  live_stream_start(&world.stream, NULL);
-  assert_int_equal(world.events[2]->enabled, 1);
-  stream_world_close(&world);
+  live_stream_start(&scripted.stream, NULL);
+  assert_int_equal(scripted.events[2]->enabled, 1);
+  scripted_set_close(&scripted);
 }
 
 static void set_start_out_of_memory_can_be_called_again(void **state) {
@@ -38,14 +38,14 @@ static void set_start_out_of_memory_can_be_called_again(void **state) {
   uvperf_error_t error;
   uvperf_set_t *set;
   size_t mode;
-  stream_world_t world;
+  scripted_set_t scripted;
   int rc;
 
-  set = &world.stream.live.set;
+  set = &scripted.stream.live.set;
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     rc = UV_ENOMEM;
     for (nth = 1; rc != 0; nth++) {
-      stream_world_open(*state, &world, mode);
+      scripted_set_open(*state, &scripted, mode);
       fake_fail(FAKE_CALLOC, nth, 0);
       rc = uvperf_set_start(set, NULL, live_stream_on_record, &error);
       failures = fake_failures();
@@ -53,25 +53,25 @@ static void set_start_out_of_memory_can_be_called_again(void **state) {
       if (rc != 0) {
         assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
         assert_int_equal(uvperf_set_is_active(set), 0);
-        live_stream_start(&world.stream, NULL);
+        live_stream_start(&scripted.stream, NULL);
       } else {
         uvperf__free(uvperf__calloc(1, 1));
       }
-      stream_world_sample(&world, 1, 102, 1);
-      assert_true(live_run_until(*state, &world.stream.samples, 1));
-      stream_world_close(&world);
+      scripted_set_sample(&scripted, 1, 102, 1);
+      assert_true(live_run_until(*state, &scripted.stream.samples, 1));
+      scripted_set_close(&scripted);
     }
     assert_in_range(nth, 5, 30);
   }
 }
 
 /* Of CPU 0 alone. */
-static void begin_small_world(uv_loop_t *loop, stream_world_t *world,
+static void begin_small_world(uv_loop_t *loop, scripted_set_t *scripted,
                               size_t mode) {
-  stream_world_plan(world, mode);
-  world->make.targets[0].cpus = "0";
-  live_stream_open(loop, &world->stream, &world->make.options);
-  live_stream_start(&world->stream, NULL);
+  scripted_set_plan(scripted, mode);
+  scripted->make.targets[0].cpus = "0";
+  live_stream_open(loop, &scripted->stream, &scripted->make.options);
+  live_stream_start(&scripted->stream, NULL);
 }
 
 /* Of CPU 1, which the set had not so far: all or nothing. */
@@ -82,16 +82,16 @@ static void set_target_on_a_new_ring_out_of_memory_is_not_added(void **state) {
   uint32_t index;
   unsigned nth;
   size_t mode;
-  stream_world_t world;
+  scripted_set_t scripted;
   int rc;
 
   target.type = UVPERF_TARGET_CPUS;
   target.cpus = "1";
-  set = &world.stream.live.set;
+  set = &scripted.stream.live.set;
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     rc = UV_ENOMEM;
     for (nth = 1; rc != 0; nth++) {
-      begin_small_world(*state, &world, mode);
+      begin_small_world(*state, &scripted, mode);
       index = 4711;
       fake_fail(FAKE_CALLOC, nth, 0);
       rc = uvperf_set_add_target(set, &target, &index, &error);
@@ -103,7 +103,7 @@ static void set_target_on_a_new_ring_out_of_memory_is_not_added(void **state) {
       else
         uvperf__free(uvperf__calloc(1, 1));
       live_turns_in(*state, 1);
-      stream_world_close(&world);
+      scripted_set_close(&scripted);
     }
     assert_in_range(nth, 5, 60);
   }
@@ -113,30 +113,30 @@ static void set_target_on_a_new_ring_out_of_memory_is_not_added(void **state) {
  * before there is, whatever is in it. How often that was so. */
 static unsigned try_unwatched(uv_loop_t *loop, size_t mode, unsigned nth) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
-  stream_world_t world;
-  uvperf_set_t *set = &world.stream.live.set;
+  scripted_set_t scripted;
+  uvperf_set_t *set = &scripted.stream.live.set;
   unsigned is_unwatched;
   int rc;
 
   target.type = UVPERF_TARGET_CPUS;
   target.cpus = "1";
-  begin_small_world(loop, &world, mode);
+  begin_small_world(loop, &scripted, mode);
   fake_event_add(104);
   fake_fail(FAKE_CALLOC, nth, 0);
   rc = uvperf_set_add_target(set, &target, NULL, NULL);
   if (rc == 0)
     uvperf__free(uvperf__calloc(1, 1));
-  is_unwatched = rc != 0 && world.events[3]->page != NULL;
+  is_unwatched = rc != 0 && scripted.events[3]->page != NULL;
   if (is_unwatched) {
-    stream_world_spoil(&world, 1);
+    scripted_set_spoil(&scripted, 1);
     assert_int_equal(uvperf_set_flush(set), 0);
-    assert_int_equal(world.stream.faults, 0);
+    assert_int_equal(scripted.stream.faults, 0);
     assert_int_equal(uvperf_set_add_target(set, &target, NULL, NULL), 0);
     assert_int_equal(uvperf_set_flush(set), 0);
-    assert_int_equal(world.stream.faults, 1);
+    assert_int_equal(scripted.stream.faults, 1);
     assert_int_equal(uvperf_set_is_active(set), 1);
   }
-  stream_world_close(&world);
+  scripted_set_close(&scripted);
   return is_unwatched;
 }
 
@@ -156,15 +156,15 @@ static void set_ring_that_is_not_watched_is_not_read(void **state) {
  * not read when there is. How often that was so. */
 static unsigned try_ended(uv_loop_t *loop, unsigned nth) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
-  stream_world_t world;
-  uvperf_set_t *set = &world.stream.live.set;
+  scripted_set_t scripted;
+  uvperf_set_t *set = &scripted.stream.live.set;
   const set_t *impl;
   unsigned is_unmerged;
   int rc;
 
   target.type = UVPERF_TARGET_CPUS;
   target.cpus = "1";
-  begin_small_world(loop, &world, 1);
+  begin_small_world(loop, &scripted, 1);
   impl = set->impl;
   fake_event_add(104);
   fake_fail(FAKE_CALLOC, nth, 0);
@@ -175,16 +175,16 @@ static unsigned try_ended(uv_loop_t *loop, unsigned nth) {
       rc != 0 && uvperf__watch_nr_rings(impl->watch) > impl->nr_merged;
   if (is_unmerged) {
     fake_fail(FAKE_OPEN, 1, -EMFILE); /* nor is there a spare */
-    world.events[3]->revents = POLLHUP;
-    fake_event_wake(world.events[3]);
-    assert_true(live_run_until(loop, &world.stream.faults, 1));
-    fake_event_quiet(world.events[3]);
-    stream_world_sample(&world, 1, 102, 1);
+    scripted.events[3]->revents = POLLHUP;
+    fake_event_wake(scripted.events[3]);
+    assert_true(live_run_until(loop, &scripted.stream.faults, 1));
+    fake_event_quiet(scripted.events[3]);
+    scripted_set_sample(&scripted, 1, 102, 1);
     assert_int_equal(uvperf_set_add_target(set, &target, NULL, NULL), 0);
     assert_int_equal(uvperf_set_flush(set), 0);
-    assert_int_equal(world.stream.records, 0);
+    assert_int_equal(scripted.stream.records, 0);
   }
-  stream_world_close(&world);
+  scripted_set_close(&scripted);
   return is_unmerged;
 }
 
@@ -201,32 +201,32 @@ static void set_ring_that_ended_before_it_is_merged_is_not_read(void **state) {
 /* Nothing counts once close was called; a ring is unmapped, and its owner
  * closed, when nobody polls it any more. */
 static void set_stream_close_disables_then_closes_then_unmaps(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
 
-  stream_world_begin(*state, &world, 0);
+  scripted_set_begin(*state, &scripted, 0);
   live_turns_in(*state, 5);
   fake_log_clear();
-  uvperf_set_close(&world.stream.live.set, live_set_on_close);
+  uvperf_set_close(&scripted.stream.live.set, live_set_on_close);
   assert_string_equal(fake_log(), "ioctl DISABLE, ioctl DISABLE");
   fake_log_clear();
-  live_set_wait_closed(&world.stream.live);
+  live_set_wait_closed(&scripted.stream.live);
   assert_string_equal(fake_log(), "close, close, munmap, close, munmap, close");
   fake_assert_clean();
 }
 
 static void set_stream_closed_in_forked_child_only_closes_fds(void **state) {
   size_t mode;
-  stream_world_t world;
+  scripted_set_t scripted;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    stream_world_begin(*state, &world, mode);
-    stream_world_sample(&world, 0, 100, 1);
+    scripted_set_begin(*state, &scripted, mode);
+    scripted_set_sample(&scripted, 0, 100, 1);
     fake_process(4711);
     fake_log_clear();
     live_turns_in(*state, 5);
-    assert_int_equal(world.stream.records, 0);
-    assert_int_equal(uvperf_set_is_active(&world.stream.live.set), 0);
-    live_stream_close(&world.stream);
+    assert_int_equal(scripted.stream.records, 0);
+    assert_int_equal(uvperf_set_is_active(&scripted.stream.live.set), 0);
+    live_stream_close(&scripted.stream);
     assert_string_equal(fake_log(), "close, close, close, close");
     fake_process(0);
     fake_kernel_reset();
@@ -236,32 +236,32 @@ static void set_stream_closed_in_forked_child_only_closes_fds(void **state) {
 /* The watch is there first, so that the first record finds a reader. */
 static void set_start_enables_and_stop_disables(void **state) {
   uvperf_set_t *set;
-  stream_world_t world;
+  scripted_set_t scripted;
 
-  stream_world_open(*state, &world, 0);
-  set = &world.stream.live.set;
+  scripted_set_open(*state, &scripted, 0);
+  set = &scripted.stream.live.set;
   fake_log_clear();
-  live_stream_start(&world.stream, NULL);
-  assert_int_equal(world.events[0]->enabled, 1);
-  assert_int_equal(world.events[2]->enabled, 1);
+  live_stream_start(&scripted.stream, NULL);
+  assert_int_equal(scripted.events[0]->enabled, 1);
+  assert_int_equal(scripted.events[2]->enabled, 1);
   assert_int_equal(uvperf_set_stop(set), 0);
-  assert_int_equal(world.events[0]->enabled, 0);
+  assert_int_equal(scripted.events[0]->enabled, 0);
   assert_int_equal(uvperf_set_stop(set), 0);
   assert_string_equal(fake_log(), "ioctl ENABLE, ioctl ENABLE, "
                                   "ioctl DISABLE, ioctl DISABLE");
-  stream_world_close(&world);
+  scripted_set_close(&scripted);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      stream_world_test(set_start_that_cannot_enable_is_stopped),
-      stream_world_test(set_start_out_of_memory_can_be_called_again),
-      stream_world_test(set_target_on_a_new_ring_out_of_memory_is_not_added),
-      stream_world_test(set_ring_that_is_not_watched_is_not_read),
-      stream_world_test(set_ring_that_ended_before_it_is_merged_is_not_read),
-      stream_world_test(set_stream_close_disables_then_closes_then_unmaps),
-      stream_world_test(set_stream_closed_in_forked_child_only_closes_fds),
-      stream_world_test(set_start_enables_and_stop_disables),
+      scripted_set_test(set_start_that_cannot_enable_is_stopped),
+      scripted_set_test(set_start_out_of_memory_can_be_called_again),
+      scripted_set_test(set_target_on_a_new_ring_out_of_memory_is_not_added),
+      scripted_set_test(set_ring_that_is_not_watched_is_not_read),
+      scripted_set_test(set_ring_that_ended_before_it_is_merged_is_not_read),
+      scripted_set_test(set_stream_close_disables_then_closes_then_unmaps),
+      scripted_set_test(set_stream_closed_in_forked_child_only_closes_fds),
+      scripted_set_test(set_start_enables_and_stop_disables),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,34 +42,34 @@ static void set_end_that_waits_for_the_slack_lets_the_loop_sleep(void **state) {
 /* P7: a ring whose owner has hung up is readable for ever, also while what is
  * in it has to wait. */
 static void set_ring_that_waits_and_has_hung_up_does_not_spin(void **state) {
-  stream_world_t world;
+  scripted_set_t scripted;
 
-  stream_world_plan(&world, 1);
-  world.make.options.slack_us = 10000000;
-  stream_world_open_planned(*state, &world);
-  live_stream_start(&world.stream, NULL);
+  scripted_set_plan(&scripted, 1);
+  scripted.make.options.slack_us = 10000000;
+  scripted_set_open_planned(*state, &scripted);
+  live_stream_start(&scripted.stream, NULL);
   live_turns_in(*state, 5);
-  stream_world_sample(&world, 0, 100, 1);
+  scripted_set_sample(&scripted, 0, 100, 1);
   fake_fail(FAKE_OPEN, 1, -EMFILE);
-  world.events[1]->revents = POLLHUP;
-  fake_event_wake(world.events[1]);
+  scripted.events[1]->revents = POLLHUP;
+  fake_event_wake(scripted.events[1]);
   assert_true(live_turns_in(*state, 100) < 150);
-  assert_int_equal(world.stream.samples, 0);
-  assert_int_equal(world.stream.faults, 0);
+  assert_int_equal(scripted.stream.samples, 0);
+  assert_int_equal(scripted.stream.faults, 0);
   /* The record comes before the end is told. */
-  assert_int_equal(uvperf_set_flush(&world.stream.live.set), 0);
-  assert_int_equal(world.stream.samples, 1);
-  assert_true(live_run_until(*state, &world.stream.faults, 1));
-  assert_int_equal(world.stream.fault, UV_EMFILE);
-  assert_int_equal(uvperf_set_is_active(&world.stream.live.set), 1);
-  fake_event_quiet(world.events[1]);
-  stream_world_close(&world);
+  assert_int_equal(uvperf_set_flush(&scripted.stream.live.set), 0);
+  assert_int_equal(scripted.stream.samples, 1);
+  assert_true(live_run_until(*state, &scripted.stream.faults, 1));
+  assert_int_equal(scripted.stream.fault, UV_EMFILE);
+  assert_int_equal(uvperf_set_is_active(&scripted.stream.live.set), 1);
+  fake_event_quiet(scripted.events[1]);
+  scripted_set_close(&scripted);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(set_end_that_waits_for_the_slack_lets_the_loop_sleep),
-      stream_world_test(set_ring_that_waits_and_has_hung_up_does_not_spin),
+      scripted_set_test(set_ring_that_waits_and_has_hung_up_does_not_spin),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
