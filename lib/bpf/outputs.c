@@ -214,7 +214,7 @@ static int open_event(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
                       uvperf_error_t *error) {
   struct perf_event_attr *attr = outputs->attr;
   uint32_t asked_size = attr->size;
-  uvperf__attempt_t attempt = {
+  uvperf__open_call_t call = {
       .error = error,
       .root = outputs->root,
       .attr = attr,
@@ -228,11 +228,11 @@ static int open_event(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
       uvperf__sys_open(attr, -1, output->cpu, -1, PERF_FLAG_FD_CLOEXEC);
   if (output->fd >= 0)
     return 0;
-  attempt.code = output->fd;
+  call.code = output->fd;
   output->fd = -1;
-  uvperf__explain_open(&attempt);
+  uvperf__explain_open(&call);
   attr->size = asked_size;
-  return attempt.code;
+  return call.code;
 }
 
 static int explain_ioctl(const uvperf__bpf_outputs_t *outputs, int code,

@@ -15,7 +15,7 @@ static int explain(const event_t *impl, const uvperf_event_options_t *options,
                    uint32_t asked_size, uvperf__tracefs_ids_t *tracepoints,
                    uvperf_error_t *error) {
   const event_t *leader = options->leader ? options->leader->impl : NULL;
-  uvperf__attempt_t attempt = {
+  uvperf__open_call_t call = {
       .error = error,
       .root = "",
       .attr = impl->attr,
@@ -26,17 +26,17 @@ static int explain(const event_t *impl, const uvperf_event_options_t *options,
       .cgroup = options->cgroup,
       .tracepoints = tracepoints,
   };
-  uvperf__attempt_t of_leader = attempt;
+  uvperf__open_call_t of_leader = call;
 
   if (leader == NULL)
-    return uvperf__explain_open(&attempt);
+    return uvperf__explain_open(&call);
   of_leader.attr = leader->attr;
   of_leader.pid = leader->source.pid;
   of_leader.cpu = leader->source.cpu;
   of_leader.cgroup = leader->cgroup;
-  of_leader.leader = leader->leader != NULL ? &attempt : NULL;
-  attempt.leader = &of_leader;
-  return uvperf__explain_open(&attempt);
+  of_leader.leader = leader->leader != NULL ? &call : NULL;
+  call.leader = &of_leader;
+  return uvperf__explain_open(&call);
 }
 
 /* One try: 0, or a code and the error. */

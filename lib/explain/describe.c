@@ -98,44 +98,43 @@ void uvperf__describe_target(char *text, size_t size, int pid, int cpu,
 }
 
 /* Puts what was tried before the reason. */
-int uvperf__attempt_say(const uvperf__attempt_t *attempt, int cause,
-                        const char *format, ...) {
+int uvperf__open_say(const uvperf__open_call_t *call, int cause,
+                     const char *format, ...) {
   char event[UVPERF__DESCRIBE_BYTES], target[UVPERF__DESCRIBE_BYTES];
-  char reason[sizeof(attempt->error->reason)];
+  char reason[sizeof(call->error->reason)];
   va_list args;
 
-  uvperf__describe_event(event, sizeof(event), attempt->root, attempt->attr);
-  uvperf__describe_target(target, sizeof(target), attempt->pid, attempt->cpu,
-                          attempt->cgroup);
+  uvperf__describe_event(event, sizeof(event), call->root, call->attr);
+  uvperf__describe_target(target, sizeof(target), call->pid, call->cpu,
+                          call->cgroup);
   va_start(args, format);
   vsnprintf(reason, sizeof(reason), format, args);
   va_end(args);
-  uvperf__error_set(attempt->error, attempt->code, cause, "%s%s: %s", event,
-                    target, reason);
+  uvperf__error_set(call->error, call->code, cause, "%s%s: %s", event, target,
+                    reason);
   return 1;
 }
 
-int uvperf__attempt_limit(const uvperf__attempt_t *attempt, uint64_t limit,
-                          uint64_t needed) {
-  attempt->error->limit = limit;
-  attempt->error->needed = needed;
+int uvperf__open_limit(const uvperf__open_call_t *call, uint64_t limit,
+                       uint64_t needed) {
+  call->error->limit = limit;
+  call->error->needed = needed;
   return 1;
 }
 
-int uvperf__attempt_fault(const uvperf__attempt_t *attempt, int cause,
-                          const char *fault) {
-  return fault != NULL && uvperf__attempt_say(attempt, cause, "%s", fault);
+int uvperf__open_fault(const uvperf__open_call_t *call, int cause,
+                       const char *fault) {
+  return fault != NULL && uvperf__open_say(call, cause, "%s", fault);
 }
 
-int uvperf__attempt_cpu(const uvperf__attempt_t *attempt, const char *list,
-                        const char *why) {
+int uvperf__open_cpu(const uvperf__open_call_t *call, const char *list,
+                     const char *why) {
   char path[64], cpus[32];
 
-  if (attempt->cpu < 0 ||
-      uvperf__system_has_cpu(attempt->root, list, attempt->cpu) != 0)
+  if (call->cpu < 0 || uvperf__system_has_cpu(call->root, list, call->cpu) != 0)
     return 0;
   snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", list);
-  uvperf__system_line(attempt->root, path, "", cpus, sizeof(cpus));
-  return uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_CPU, "%s; %s are %s", why,
-                             list, cpus);
+  uvperf__system_line(call->root, path, "", cpus, sizeof(cpus));
+  return uvperf__open_say(call, UVPERF_CAUSE_NO_CPU, "%s; %s are %s", why, list,
+                          cpus);
 }

@@ -12,8 +12,8 @@
 #include "uvperf/attr.h"
 #include "uvperf/error.h"
 
-/* One perf_event_open(2) that failed. */
-typedef struct uvperf__attempt_s {
+/* One call of perf_event_open(2), with what it said. */
+typedef struct uvperf__open_call_s {
   uvperf_error_t *error; /* to be filled; NULL: nobody wants to know */
   const char *root;      /* of /proc and /sys; "" is the real one */
   const struct perf_event_attr *attr; /* as the kernel left it */
@@ -24,15 +24,15 @@ typedef struct uvperf__attempt_s {
   int cgroup; /* fd, -1: none */
   /* How the leader of its group was opened (of it only attr, pid, cpu, cgroup
    * and leader count), NULL: none. */
-  const struct uvperf__attempt_s *leader;
-  /* Shared by all attempts of one call, which can be thousands; NULL: there is
-   * only this one. */
+  const struct uvperf__open_call_s *leader;
+  /* Shared by all that one function of the library opens, which can be
+   * thousands; NULL: there is only this one. */
   uvperf__tracefs_ids_t *tracepoints;
-} uvperf__attempt_t;
+} uvperf__open_call_t;
 
 /* Why perf_event_open(2) failed. Reads what it needs of /proc and /sys under
  * the root. */
-int uvperf__explain_open(const uvperf__attempt_t *attempt);
+int uvperf__explain_open(const uvperf__open_call_t *call);
 
 /* Why mmap(2) of a ring with `bytes` of data gave `code`. */
 int uvperf__explain_map(uvperf_error_t *error, int code, const char *root,

@@ -19,15 +19,15 @@
 
 /* The call may be there all the same: perf_copy_attr gives ENOSYS where the
  * processor's code has no user stack dumps. */
-static int explain_enosys(const uvperf__attempt_t *attempt) {
-  if ((attempt->attr->sample_type & PERF_SAMPLE_STACK_USER) &&
+static int explain_enosys(const uvperf__open_call_t *call) {
+  if ((call->attr->sample_type & PERF_SAMPLE_STACK_USER) &&
       uvperf__sys_open(NULL, 0, -1, -1, 0) != -ENOSYS)
-    return uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_NOT_SUPPORTED,
+    return uvperf__open_say(
+        call, UVPERF_CAUSE_NOT_SUPPORTED,
         "this architecture cannot copy user stacks: leave out "
         "PERF_SAMPLE_STACK_USER");
-  return uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_NO_PERF,
+  return uvperf__open_say(
+      call, UVPERF_CAUSE_NO_PERF,
       "this kernel has no perf_event_open: it needs CONFIG_PERF_EVENTS");
 }
 
@@ -41,187 +41,184 @@ static int is_sure(const struct perf_event_attr *attr) {
 
 /* perf_init_event looks for the PMU before perf_cgroup_connect does for the
  * cgroup. */
-static int explain_enoent(const uvperf__attempt_t *attempt) {
-  const struct perf_event_attr *attr = attempt->attr;
+static int explain_enoent(const uvperf__open_call_t *call) {
+  const struct perf_event_attr *attr = call->attr;
   char pmu[24];
 
   if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
       attr->type == PERF_TYPE_RAW)
-    return uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_NO_EVENT,
+    return uvperf__open_say(
+        call, UVPERF_CAUSE_NO_EVENT,
         "the CPU's PMU has no such event, or there is no PMU (a virtual "
         "machine?): try a software event such as cpu-clock");
-  if (attempt->cgroup >= 0 && is_sure(attr))
-    return uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_ARGUMENT,
+  if (call->cgroup >= 0 && is_sure(attr))
+    return uvperf__open_say(
+        call, UVPERF_CAUSE_ARGUMENT,
         "the cgroup was removed, or is not of the hierarchy that has "
         "perf_event (see /proc/cgroups; 0 is cgroup v2)");
   if (attr->type < PERF_TYPE_MAX)
-    return uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
-                               "this kernel has no such event");
-  if (uvperf__pmu_name(attempt->root, attr->type, pmu, sizeof(pmu)) == 0)
-    return uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_NO_EVENT,
+    return uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
+                            "this kernel has no such event");
+  if (uvperf__pmu_name(call->root, attr->type, pmu, sizeof(pmu)) == 0)
+    return uvperf__open_say(
+        call, UVPERF_CAUSE_NO_EVENT,
         "the PMU has no such event: see its events directory in /sys");
-  return uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
-                             "no PMU has this type: types are the numbers in "
-                             "/sys/bus/event_source/devices/*/type");
+  return uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
+                          "no PMU has this type: types are the numbers in "
+                          "/sys/bus/event_source/devices/*/type");
 }
 
-static int explain_enodev(const uvperf__attempt_t *attempt) {
-  return uvperf__attempt_cpu(attempt, "online", "the CPU is offline") ||
-         uvperf__attempt_dead_group(attempt) ||
-         uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
-                             "the device of the PMU%s is gone, or does not "
-                             "serve this CPU",
-                             attempt->leader != NULL ? " or of the leader's"
-                                                     : "");
+static int explain_enodev(const uvperf__open_call_t *call) {
+  return uvperf__open_cpu(call, "online", "the CPU is offline") ||
+         uvperf__open_dead_group(call) ||
+         uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
+                          "the device of the PMU%s is gone, or does not "
+                          "serve this CPU",
+                          call->leader != NULL ? " or of the leader's" : "");
 }
 
 /* perf_event_validate_size gives E2BIG too, and leaves attr.size alone. */
-static int explain_e2big(const uvperf__attempt_t *attempt) {
-  uint32_t asked = attempt->asked_size;
-  uint32_t known = attempt->attr->size;
+static int explain_e2big(const uvperf__open_call_t *call) {
+  uint32_t asked = call->asked_size;
+  uint32_t known = call->attr->size;
 
   if (asked != 0 && (asked < PERF_ATTR_SIZE_VER0 ||
                      asked > (unsigned long)sysconf(_SC_PAGESIZE)))
-    return uvperf__attempt_say(attempt, UVPERF_CAUSE_ARGUMENT,
-                               "attr.size %u is not between 64 and a page",
-                               asked);
+    return uvperf__open_say(call, UVPERF_CAUSE_ARGUMENT,
+                            "attr.size %u is not between 64 and a page", asked);
   if (asked == known)
-    return uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_ARGUMENT,
+    return uvperf__open_say(
+        call, UVPERF_CAUSE_ARGUMENT,
         "reading the group would give more than 16 KiB: put "
         "fewer events into it, or less into read_format");
-  uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_OLD_KERNEL,
+  uvperf__open_say(
+      call, UVPERF_CAUSE_OLD_KERNEL,
       "the attr has %u bytes, this kernel knows the first %u, and a later one "
       "is not 0: leave newer fields 0",
       asked, known);
-  return uvperf__attempt_limit(attempt, known, asked);
+  return uvperf__open_limit(call, known, asked);
 }
 
 /* Bits of registers that only some PMUs have: PERF_REG_EXTENDED_MASK of x86,
  * XMM0 and up. */
-static int has_extended_registers(const uvperf__attempt_t *attempt) {
+static int has_extended_registers(const uvperf__open_call_t *call) {
 #if defined(__x86_64__)
-  return (uvperf__attr_value(attempt->attr, UVPERF_ATTR_SAMPLE_REGS_USER) |
-          uvperf__attr_value(attempt->attr, UVPERF_ATTR_SAMPLE_REGS_INTR)) >>
+  return (uvperf__attr_value(call->attr, UVPERF_ATTR_SAMPLE_REGS_USER) |
+          uvperf__attr_value(call->attr, UVPERF_ATTR_SAMPLE_REGS_INTR)) >>
              32 !=
          0;
 #else
-  (void)attempt;
+  (void)call;
   return 0;
 #endif
 }
 
-static int explain_enotsup(const uvperf__attempt_t *attempt) {
+static int explain_enotsup(const uvperf__open_call_t *call) {
   const char *what = "all that the attr asks for: try with fewer bits of it";
 
-  if (attempt->attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
+  if (call->attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
     what = "branch stacks: leave out PERF_SAMPLE_BRANCH_STACK, or sample a "
            "hardware event";
-  else if (has_extended_registers(attempt))
+  else if (has_extended_registers(call))
     what = "XMM registers: name none above bit 31";
-  else if (uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_OUTPUT) ||
-           uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_ACTION) ||
-           uvperf__attr_value(attempt->attr, UVPERF_ATTR_AUX_SAMPLE_SIZE))
+  else if (uvperf__attr_value(call->attr, UVPERF_ATTR_AUX_OUTPUT) ||
+           uvperf__attr_value(call->attr, UVPERF_ATTR_AUX_ACTION) ||
+           uvperf__attr_value(call->attr, UVPERF_ATTR_AUX_SAMPLE_SIZE))
     what = "AUX: one that has an AUX area can (intel_pt)";
-  else if (attempt->attr->precise_ip)
+  else if (call->attr->precise_ip)
     what = "this precise_ip: lower it";
-  else if (attempt->attr->sample_period != 0)
+  else if (call->attr->sample_period != 0)
     what = "sampling: count only, or sample cpu-clock";
-  return uvperf__attempt_say(attempt, UVPERF_CAUSE_NOT_SUPPORTED,
-                             "the PMU cannot do %s", what);
+  return uvperf__open_say(call, UVPERF_CAUSE_NOT_SUPPORTED,
+                          "the PMU cannot do %s", what);
 }
 
-static int explain_esrch(const uvperf__attempt_t *attempt) {
-  if (attempt->pid < -1)
-    return uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_ARGUMENT,
+static int explain_esrch(const uvperf__open_call_t *call) {
+  if (call->pid < -1)
+    return uvperf__open_say(
+        call, UVPERF_CAUSE_ARGUMENT,
         "pid is a thread's id, 0 (the caller) or -1 (every)");
-  return uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_NO_TASK,
+  return uvperf__open_say(
+      call, UVPERF_CAUSE_NO_TASK,
       "there is no such thread in this PID namespace, or it has ended");
 }
 
-static int explain_emfile(const uvperf__attempt_t *attempt) {
+static int explain_emfile(const uvperf__open_call_t *call) {
   uvperf__fd_limits_t fds;
 
   uvperf__fd_limits(&fds);
-  uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_FILES,
+  uvperf__open_say(
+      call, UVPERF_CAUSE_FILES,
       "all %llu fds that RLIMIT_NOFILE allows are open: raise it (hard limit "
       "%llu); each event takes one per CPU",
       (unsigned long long)fds.soft, (unsigned long long)fds.hard);
-  return uvperf__attempt_limit(attempt, fds.soft, fds.needed);
+  return uvperf__open_limit(call, fds.soft, fds.needed);
 }
 
-static int explain_enfile(const uvperf__attempt_t *attempt) {
+static int explain_enfile(const uvperf__open_call_t *call) {
   int64_t most = 0;
 
-  uvperf__system_number(attempt->root, "/proc/sys/fs/file-max", &most);
-  uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_FILES,
+  uvperf__system_number(call->root, "/proc/sys/fs/file-max", &most);
+  uvperf__open_say(
+      call, UVPERF_CAUSE_FILES,
       "the system's table of open files is full: raise fs.file-max (%lld) or "
       "close files",
       (long long)most);
-  return uvperf__attempt_limit(attempt, (uint64_t)most,
-                               most == 0 ? 0 : (uint64_t)most + 1);
+  return uvperf__open_limit(call, (uint64_t)most,
+                            most == 0 ? 0 : (uint64_t)most + 1);
 }
 
 /* get_callchain_buffers gives EOVERFLOW, older kernels ENOMEM. */
-static int explain_stack(const uvperf__attempt_t *attempt) {
-  uint64_t asked =
-      uvperf__attr_value(attempt->attr, UVPERF_ATTR_SAMPLE_MAX_STACK);
+static int explain_stack(const uvperf__open_call_t *call) {
+  uint64_t asked = uvperf__attr_value(call->attr, UVPERF_ATTR_SAMPLE_MAX_STACK);
   int64_t most;
 
-  if (uvperf__system_max_stack(attempt->root, &most) != 0 || most < 0 ||
+  if (uvperf__system_max_stack(call->root, &most) != 0 || most < 0 ||
       asked <= (uint64_t)most)
     return 0;
-  uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_MAX_STACK,
+  uvperf__open_say(
+      call, UVPERF_CAUSE_MAX_STACK,
       "sample_max_stack %llu is above kernel.perf_event_max_stack, %lld: ask "
       "for less or raise it",
       (unsigned long long)asked, (long long)most);
-  return uvperf__attempt_limit(attempt, (uint64_t)most, asked);
+  return uvperf__open_limit(call, (uint64_t)most, asked);
 }
 
 /* css_tryget_online_from_dir of kernel/cgroup/cgroup.c takes directories
  * only. */
-static int explain_ebadf(const uvperf__attempt_t *attempt) {
+static int explain_ebadf(const uvperf__open_call_t *call) {
   const char *fault = "the leader is not an open perf event";
 
-  if (attempt->cgroup >= 0 && fcntl(attempt->cgroup, F_GETFD) < 0)
+  if (call->cgroup >= 0 && fcntl(call->cgroup, F_GETFD) < 0)
     fault = "the cgroup's fd is not open: open(2) the directory of the cgroup";
-  else if (attempt->cgroup >= 0)
+  else if (call->cgroup >= 0)
     fault = "the cgroup's fd is open, but not on the directory of a cgroup";
-  return uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT, fault);
+  return uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, fault);
 }
 
 /* The first that knows the reason counts. */
 static const struct {
   int code;
-  int (*explain)(const uvperf__attempt_t *attempt);
+  int (*explain)(const uvperf__open_call_t *call);
 } handlers[] = {
-    {-EACCES, uvperf__attempt_denied},
-    {-EPERM, uvperf__attempt_denied},
-    {-ENOENT, uvperf__attempt_probe},
+    {-EACCES, uvperf__open_denied},
+    {-EPERM, uvperf__open_denied},
+    {-ENOENT, uvperf__open_probe},
     {-ENOENT, explain_enoent},
     {-ENODEV, explain_enodev},
-    {-EINVAL, uvperf__attempt_einval},
-    {-E2BIG, uvperf__attempt_probe},
+    {-EINVAL, uvperf__open_einval},
+    {-E2BIG, uvperf__open_probe},
     {-E2BIG, explain_e2big},
-    {-EOPNOTSUPP, uvperf__attempt_breakpoint},
+    {-EOPNOTSUPP, uvperf__open_breakpoint},
     {-EOPNOTSUPP, explain_enotsup},
     {-ESRCH, explain_esrch},
     {-EMFILE, explain_emfile},
     {-ENFILE, explain_enfile},
-    {-ENOSPC, uvperf__attempt_breakpoint},
+    {-ENOSPC, uvperf__open_breakpoint},
     {-ENOMEM, explain_stack},
     {-EOVERFLOW, explain_stack},
     {-EBADF, explain_ebadf},
-    {-ENOSYS, uvperf__attempt_filtered},
+    {-ENOSYS, uvperf__open_filtered},
     {-ENOSYS, explain_enosys},
 };
 
@@ -242,23 +239,22 @@ static const struct {
      "the firmware): wait for it to close"},
 };
 
-static int explain(const uvperf__attempt_t *attempt) {
+static int explain(const uvperf__open_call_t *call) {
   size_t i;
 
   for (i = 0; i < COUNT_OF(handlers); i++)
-    if (handlers[i].code == attempt->code && handlers[i].explain(attempt))
+    if (handlers[i].code == call->code && handlers[i].explain(call))
       return 1;
   for (i = 0; i < COUNT_OF(reasons); i++)
-    if (reasons[i].code == attempt->code)
-      return uvperf__attempt_say(attempt, reasons[i].cause, "%s",
-                                 reasons[i].reason);
-  return uvperf__attempt_probe(attempt) ||
-         uvperf__attempt_say(attempt, UVPERF_CAUSE_UNKNOWN,
-                             "perf_event_open gave errno %d", -attempt->code);
+    if (reasons[i].code == call->code)
+      return uvperf__open_say(call, reasons[i].cause, "%s", reasons[i].reason);
+  return uvperf__open_probe(call) ||
+         uvperf__open_say(call, UVPERF_CAUSE_UNKNOWN,
+                          "perf_event_open gave errno %d", -call->code);
 }
 
-int uvperf__explain_open(const uvperf__attempt_t *attempt) {
-  if (attempt->error != NULL)
-    explain(attempt);
-  return attempt->code;
+int uvperf__explain_open(const uvperf__open_call_t *call) {
+  if (call->error != NULL)
+    explain(call);
+  return call->code;
 }

@@ -15,32 +15,32 @@
  * event pass without CAP_SYS_ADMIN; the kernel's own levels end here. */
 #define LAST_COMMON_LEVEL 2
 
-static int64_t paranoid(const uvperf__attempt_t *attempt) {
+static int64_t paranoid(const uvperf__open_call_t *call) {
   int64_t level;
 
-  return uvperf__system_paranoid(attempt->root, &level) == 0 ? level : -1;
+  return uvperf__system_paranoid(call->root, &level) == 0 ? level : -1;
 }
 
 /* A filter sees the number of the call, and the kernel sees the attr only
  * behind the filter: without one it gives EFAULT. Where distributions refuse
  * every event, they do so before they look at the attr, with EACCES. */
-int uvperf__attempt_filtered(const uvperf__attempt_t *attempt) {
-  if (!uvperf__system_has_filter(attempt->root))
+int uvperf__open_filtered(const uvperf__open_call_t *call) {
+  if (!uvperf__system_has_filter(call->root))
     return 0;
-  if (attempt->code == -EACCES && paranoid(attempt) > LAST_COMMON_LEVEL)
+  if (call->code == -EACCES && paranoid(call) > LAST_COMMON_LEVEL)
     return 0;
-  if (uvperf__sys_open(NULL, 0, -1, -1, 0) != attempt->code)
+  if (uvperf__sys_open(NULL, 0, -1, -1, 0) != call->code)
     return 0;
-  return uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_NO_PERF,
+  return uvperf__open_say(
+      call, UVPERF_CAUSE_NO_PERF,
       "this process has a seccomp filter: let the container's profile allow "
       "perf_event_open");
 }
 
 /* Which capability lifts the rules of perf_event_paranoid here. */
-static const char *capability(const uvperf__attempt_t *attempt) {
-  if (uvperf__system_is_before(attempt->root, 5, 8) == 1 ||
-      paranoid(attempt) > LAST_COMMON_LEVEL)
+static const char *capability(const uvperf__open_call_t *call) {
+  if (uvperf__system_is_before(call->root, 5, 8) == 1 ||
+      paranoid(call) > LAST_COMMON_LEVEL)
     return "CAP_SYS_ADMIN";
   return "CAP_PERFMON";
 }
@@ -56,62 +56,60 @@ static int uids_of(const char *root, const char *task, unsigned long uid[3]) {
 
 /* kernel/ptrace.c, __ptrace_may_access: each uid of the task must be the
  * caller's real one. */
-static int explain_foreign(const uvperf__attempt_t *attempt) {
+static int explain_foreign(const uvperf__open_call_t *call) {
   unsigned long own[3], other[3];
   char task[16];
   size_t i;
 
-  snprintf(task, sizeof(task), "%d", attempt->pid);
-  if (attempt->pid <= 0 || !uids_of(attempt->root, "self", own) ||
-      !uids_of(attempt->root, task, other))
+  snprintf(task, sizeof(task), "%d", call->pid);
+  if (call->pid <= 0 || !uids_of(call->root, "self", own) ||
+      !uids_of(call->root, task, other))
     return 0;
   for (i = 0; i < 3 && other[i] == own[0]; i++)
     continue;
   if (i == 3)
     return 0;
-  return uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_PERMISSION,
+  return uvperf__open_say(
+      call, UVPERF_CAUSE_PERMISSION,
       "the thread runs as another user (uid %lu): run as that "
       "user or with %s",
-      other[i], capability(attempt));
+      other[i], capability(call));
 }
 
 /* perf_event_open and perf_kprobe_event_init of kernel/events/core.c ask for
  * the capability at every level. */
-static int explain_privileged(const uvperf__attempt_t *attempt) {
+static int explain_privileged(const uvperf__open_call_t *call) {
   const char *what;
 
-  if (uvperf__attempt_is_probe(attempt, "kprobe"))
+  if (uvperf__open_is_probe(call, "kprobe"))
     what = "a kprobe";
-  else if (uvperf__attr_value(attempt->attr, UVPERF_ATTR_NAMESPACES))
+  else if (uvperf__attr_value(call->attr, UVPERF_ATTR_NAMESPACES))
     what = "the namespaces bit";
   else
     return 0;
-  return uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_PERMISSION,
-      "%s needs %s, whatever kernel.perf_event_paranoid is", what,
-      capability(attempt));
+  return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
+                          "%s needs %s, whatever kernel.perf_event_paranoid is",
+                          what, capability(call));
 }
 
 /* What CAP_PERFMON does not lift: perf_uprobe_event_init, since Linux 6.16 and
  * in older stable kernels, and a breakpoint in the kernel, hw_breakpoint_parse,
  * the only EPERM that is a breakpoint's own. */
-static int explain_admin(const uvperf__attempt_t *attempt) {
+static int explain_admin(const uvperf__open_call_t *call) {
   const char *what;
 
-  if (uvperf__system_has_capability(attempt->root, UVPERF__CAP_SYS_ADMIN) == 1)
+  if (uvperf__system_has_capability(call->root, UVPERF__CAP_SYS_ADMIN) == 1)
     return 0;
-  if (attempt->code == -EACCES && uvperf__attempt_is_probe(attempt, "uprobe"))
+  if (call->code == -EACCES && uvperf__open_is_probe(call, "uprobe"))
     what = "a uprobe";
-  else if (attempt->code == -EPERM &&
-           attempt->attr->type == PERF_TYPE_BREAKPOINT)
+  else if (call->code == -EPERM && call->attr->type == PERF_TYPE_BREAKPOINT)
     what = "a breakpoint at an address of the kernel";
   else
     return 0;
-  return uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
-                             "%s needs CAP_SYS_ADMIN, whatever "
-                             "kernel.perf_event_paranoid is",
-                             what);
+  return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
+                          "%s needs CAP_SYS_ADMIN, whatever "
+                          "kernel.perf_event_paranoid is",
+                          what);
 }
 
 /* perf_copy_attr: where branch_sample_type names no side, those that the event
@@ -130,17 +128,17 @@ static int has_kernel_branches(const struct perf_event_attr *attr) {
 
 /* What asks for the lowest perf_event_paranoid, so that the remedy suffices.
  * Sources: perf_trace_event_perm, perf_allow_cpu and perf_allow_kernel. */
-static const char *paranoid_need(const uvperf__attempt_t *attempt,
+static const char *paranoid_need(const uvperf__open_call_t *call,
                                  int64_t *level) {
-  const struct perf_event_attr *attr = attempt->attr;
+  const struct perf_event_attr *attr = call->attr;
 
   *level = -1;
   if (attr->type == PERF_TYPE_TRACEPOINT &&
-      (attempt->code == -EPERM ||
-       ((attr->sample_type & PERF_SAMPLE_RAW) && attempt->pid == -1)))
+      (call->code == -EPERM ||
+       ((attr->sample_type & PERF_SAMPLE_RAW) && call->pid == -1)))
     return "a tracepoint's data";
   *level = 0;
-  if (attempt->pid == -1 || attempt->cgroup >= 0)
+  if (call->pid == -1 || call->cgroup >= 0)
     return "a whole CPU";
   *level = 1;
   if (!attr->exclude_kernel) /* PERF_PMU_CAP_NO_EXCLUDE: msr, for one */
@@ -155,91 +153,91 @@ static const char *paranoid_need(const uvperf__attempt_t *attempt,
   return "any event";
 }
 
-static int explain_paranoid(const uvperf__attempt_t *attempt) {
+static int explain_paranoid(const uvperf__open_call_t *call) {
   int64_t level, most;
-  const char *what = paranoid_need(attempt, &most);
+  const char *what = paranoid_need(call, &most);
 
-  if (uvperf__system_paranoid(attempt->root, &level) != 0) {
-    return uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_PERMISSION,
+  if (uvperf__system_paranoid(call->root, &level) != 0) {
+    return uvperf__open_say(
+        call, UVPERF_CAUSE_PERMISSION,
         "denied without %s; kernel.perf_event_paranoid could "
         "not be read",
-        capability(attempt));
+        capability(call));
   }
   if (level <= most)
     return 0;
-  return uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_PERMISSION,
+  return uvperf__open_say(
+      call, UVPERF_CAUSE_PERMISSION,
       "%s needs kernel.perf_event_paranoid <= %d (it is %lld) or %s", what,
-      (int)most, (long long)level, capability(attempt));
+      (int)most, (long long)level, capability(call));
 }
 
 /* perf_check_permission: as for ptrace(2), and more of it for signals. */
-static int explain_trace(const uvperf__attempt_t *attempt, int privileged) {
-  int signals = uvperf__attr_value(attempt->attr, UVPERF_ATTR_SIGTRAP) != 0;
+static int explain_trace(const uvperf__open_call_t *call, int privileged) {
+  int signals = uvperf__attr_value(call->attr, UVPERF_ATTR_SIGTRAP) != 0;
 
-  if (attempt->pid <= 0 || attempt->code == -EPERM || (privileged && !signals))
+  if (call->pid <= 0 || call->code == -EPERM || (privileged && !signals))
     return 0;
   if (signals)
-    return uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_PERMISSION,
+    return uvperf__open_say(
+        call, UVPERF_CAUSE_PERMISSION,
         "sigtrap needs the right to ptrace(2) the thread (see "
         "kernel.yama.ptrace_scope), or %s and CAP_KILL",
-        capability(attempt));
-  return uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_PERMISSION,
+        capability(call));
+  return uvperf__open_say(
+      call, UVPERF_CAUSE_PERMISSION,
       "the thread may not be traced (not dumpable, setuid, or in another "
       "user namespace) without %s",
-      capability(attempt));
+      capability(call));
 }
 
 /* LOCKDOWN_PERF of security/lockdown. */
-static int explain_lockdown(const uvperf__attempt_t *attempt) {
+static int explain_lockdown(const uvperf__open_call_t *call) {
   char text[64];
 
-  if (attempt->code != -EPERM ||
-      !(attempt->attr->sample_type & PERF_SAMPLE_REGS_INTR) ||
-      uvperf__system_line(attempt->root, "/sys/kernel/security/lockdown", "",
-                          text, sizeof(text)) != 0 ||
+  if (call->code != -EPERM ||
+      !(call->attr->sample_type & PERF_SAMPLE_REGS_INTR) ||
+      uvperf__system_line(call->root, "/sys/kernel/security/lockdown", "", text,
+                          sizeof(text)) != 0 ||
       strstr(text, "[confidentiality]") == NULL)
     return 0;
-  return uvperf__attempt_say(attempt, UVPERF_CAUSE_PERMISSION,
-                             "kernel lockdown (confidentiality) forbids "
-                             "PERF_SAMPLE_REGS_INTR to everybody");
+  return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
+                          "kernel lockdown (confidentiality) forbids "
+                          "PERF_SAMPLE_REGS_INTR to everybody");
 }
 
 /* With the capability that should have lifted all. */
-static int explain_in_spite(const uvperf__attempt_t *attempt) {
-  if (uvperf__system_is_user_namespace(attempt->root) == 1)
-    return uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_PERMISSION,
+static int explain_in_spite(const uvperf__open_call_t *call) {
+  if (uvperf__system_is_user_namespace(call->root) == 1)
+    return uvperf__open_say(
+        call, UVPERF_CAUSE_PERMISSION,
         "%s counts in the initial user namespace only, and this process is in "
         "another",
-        capability(attempt));
-  if (paranoid(attempt) > LAST_COMMON_LEVEL &&
-      uvperf__system_has_capability(attempt->root, UVPERF__CAP_SYS_ADMIN) == 0)
-    return uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_PERMISSION,
+        capability(call));
+  if (paranoid(call) > LAST_COMMON_LEVEL &&
+      uvperf__system_has_capability(call->root, UVPERF__CAP_SYS_ADMIN) == 0)
+    return uvperf__open_say(
+        call, UVPERF_CAUSE_PERMISSION,
         "at kernel.perf_event_paranoid %lld CAP_PERFMON is not enough: lower "
         "it to 2 or use CAP_SYS_ADMIN",
-        (long long)paranoid(attempt));
+        (long long)paranoid(call));
   return 0;
 }
 
-int uvperf__attempt_denied(const uvperf__attempt_t *attempt) {
-  int privileged = uvperf__system_has_perfmon(attempt->root) == 1;
+int uvperf__open_denied(const uvperf__open_call_t *call) {
+  int privileged = uvperf__system_has_perfmon(call->root) == 1;
 
-  if (uvperf__attempt_filtered(attempt) || explain_admin(attempt) ||
-      explain_lockdown(attempt))
+  if (uvperf__open_filtered(call) || explain_admin(call) ||
+      explain_lockdown(call))
     return 1;
-  if (privileged && explain_in_spite(attempt))
+  if (privileged && explain_in_spite(call))
     return 1;
-  if (!privileged && (explain_foreign(attempt) || explain_privileged(attempt) ||
-                      explain_paranoid(attempt)))
+  if (!privileged && (explain_foreign(call) || explain_privileged(call) ||
+                      explain_paranoid(call)))
     return 1;
-  return explain_trace(attempt, privileged) ||
-         uvperf__attempt_say(
-             attempt, UVPERF_CAUSE_PERMISSION,
+  return explain_trace(call, privileged) ||
+         uvperf__open_say(
+             call, UVPERF_CAUSE_PERMISSION,
              "denied, though neither capabilities nor perf_event_paranoid are "
              "why: by a security module? See the audit log");
 }

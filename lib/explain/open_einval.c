@@ -69,53 +69,53 @@ static const novelty_t novelties[] = {
     {"bpf_event", UVPERF_ATTR_BPF_EVENT, 1, 5, 1},
 };
 
-static uint64_t value(const uvperf__attempt_t *attempt,
+static uint64_t value(const uvperf__open_call_t *call,
                       enum uvperf_attr_field field) {
-  return uvperf__attr_value(attempt->attr, field);
+  return uvperf__attr_value(call->attr, field);
 }
 
 /* branch_sample_type is only looked at with PERF_SAMPLE_BRANCH_STACK. */
-static int is_looked_at(const uvperf__attempt_t *attempt,
+static int is_looked_at(const uvperf__open_call_t *call,
                         enum uvperf_attr_field field) {
   return field != UVPERF_ATTR_BRANCH_SAMPLE_TYPE ||
-         (attempt->attr->sample_type & PERF_SAMPLE_BRANCH_STACK);
+         (call->attr->sample_type & PERF_SAMPLE_BRANCH_STACK);
 }
 
-static int explain_novelty(const uvperf__attempt_t *attempt) {
+static int explain_novelty(const uvperf__open_call_t *call) {
   char release[24];
   size_t i;
 
   for (i = 0; i < COUNT_OF(novelties); i++) {
     const novelty_t *late = &novelties[i];
 
-    if (!(value(attempt, late->field) & late->mask) ||
-        !is_looked_at(attempt, late->field) ||
-        uvperf__system_is_before(attempt->root, late->major, late->minor) != 1)
+    if (!(value(call, late->field) & late->mask) ||
+        !is_looked_at(call, late->field) ||
+        uvperf__system_is_before(call->root, late->major, late->minor) != 1)
       continue;
-    uvperf__system_line(attempt->root, "/proc/sys/kernel/osrelease", "",
-                        release, sizeof(release));
-    return uvperf__attempt_say(attempt, UVPERF_CAUSE_OLD_KERNEL,
-                               "%s needs Linux %u.%u; this is %s: leave it out",
-                               late->name, late->major, late->minor, release);
+    uvperf__system_line(call->root, "/proc/sys/kernel/osrelease", "", release,
+                        sizeof(release));
+    return uvperf__open_say(call, UVPERF_CAUSE_OLD_KERNEL,
+                            "%s needs Linux %u.%u; this is %s: leave it out",
+                            late->name, late->major, late->minor, release);
   }
   return 0;
 }
 
 /* Bits that no kernel had when this was written. */
-static int explain_unknown_bits(const uvperf__attempt_t *attempt) {
+static int explain_unknown_bits(const uvperf__open_call_t *call) {
   const struct {
     const char *name;
     uint64_t bits;
   } unknown[] = {
-      {"the flag bits", uvperf__attr_unknown_flags(attempt->attr)},
-      {"sample_type", attempt->attr->sample_type & ~SAMPLE_BITS},
-      {"read_format", attempt->attr->read_format & ~FORMAT_BITS},
+      {"the flag bits", uvperf__attr_unknown_flags(call->attr)},
+      {"sample_type", call->attr->sample_type & ~SAMPLE_BITS},
+      {"read_format", call->attr->read_format & ~FORMAT_BITS},
       {"branch_sample_type",
-       is_looked_at(attempt, UVPERF_ATTR_BRANCH_SAMPLE_TYPE)
-           ? value(attempt, UVPERF_ATTR_BRANCH_SAMPLE_TYPE) & ~BRANCH_BITS
+       is_looked_at(call, UVPERF_ATTR_BRANCH_SAMPLE_TYPE)
+           ? value(call, UVPERF_ATTR_BRANCH_SAMPLE_TYPE) & ~BRANCH_BITS
            : 0},
-      {"aux_action", value(attempt, UVPERF_ATTR_AUX_ACTION) & ~UINT64_C(7)},
-      {"__reserved_2", attempt->attr->__reserved_2},
+      {"aux_action", value(call, UVPERF_ATTR_AUX_ACTION) & ~UINT64_C(7)},
+      {"__reserved_2", call->attr->__reserved_2},
   };
   size_t i;
 
@@ -123,8 +123,8 @@ static int explain_unknown_bits(const uvperf__attempt_t *attempt) {
     continue;
   if (i == COUNT_OF(unknown))
     return 0;
-  return uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_OLD_KERNEL,
+  return uvperf__open_say(
+      call, UVPERF_CAUSE_OLD_KERNEL,
       "%s: this kernel does not know %#llx, and neither does "
       "Linux 6.19: leave it 0",
       unknown[i].name, (unsigned long long)unknown[i].bits);
@@ -140,23 +140,23 @@ static int are_bad_registers(uint64_t mask) {
 #endif
 }
 
-static const char *sample_fault(const uvperf__attempt_t *attempt) {
-  uint64_t sample_type = attempt->attr->sample_type;
-  uint64_t stack = value(attempt, UVPERF_ATTR_SAMPLE_STACK_USER);
+static const char *sample_fault(const uvperf__open_call_t *call) {
+  uint64_t sample_type = call->attr->sample_type;
+  uint64_t stack = value(call, UVPERF_ATTR_SAMPLE_STACK_USER);
 
   if ((sample_type & PERF_SAMPLE_BRANCH_STACK) &&
-      !(value(attempt, UVPERF_ATTR_BRANCH_SAMPLE_TYPE) & ~BRANCH_SIDES))
+      !(value(call, UVPERF_ATTR_BRANCH_SAMPLE_TYPE) & ~BRANCH_SIDES))
     return "branch_sample_type must name a kind of branches, such as "
            "PERF_SAMPLE_BRANCH_ANY";
   if ((sample_type & PERF_SAMPLE_REGS_USER) &&
-      are_bad_registers(value(attempt, UVPERF_ATTR_SAMPLE_REGS_USER)))
+      are_bad_registers(value(call, UVPERF_ATTR_SAMPLE_REGS_USER)))
     return "sample_regs_user must name registers of <asm/perf_regs.h>, one at "
            "least (x86-64: not DS to GS)";
   if ((sample_type & PERF_SAMPLE_STACK_USER) &&
       (stack % 8 != 0 || stack >= UINT16_MAX))
     return "sample_stack_user must be a multiple of 8 below 65535";
   if ((sample_type & PERF_SAMPLE_REGS_INTR) &&
-      are_bad_registers(value(attempt, UVPERF_ATTR_SAMPLE_REGS_INTR)))
+      are_bad_registers(value(call, UVPERF_ATTR_SAMPLE_REGS_INTR)))
     return "sample_regs_intr must name registers of <asm/perf_regs.h>, one at "
            "least (x86-64: not DS to GS)";
   if ((sample_type & PERF_SAMPLE_WEIGHT) &&
@@ -165,47 +165,46 @@ static const char *sample_fault(const uvperf__attempt_t *attempt) {
   return NULL;
 }
 
-static const char *flag_fault(const uvperf__attempt_t *attempt) {
-  if (value(attempt, UVPERF_ATTR_INHERIT_THREAD) &&
-      !value(attempt, UVPERF_ATTR_INHERIT))
+static const char *flag_fault(const uvperf__open_call_t *call) {
+  if (value(call, UVPERF_ATTR_INHERIT_THREAD) &&
+      !value(call, UVPERF_ATTR_INHERIT))
     return "inherit_thread needs inherit";
-  if (value(attempt, UVPERF_ATTR_REMOVE_ON_EXEC) &&
-      value(attempt, UVPERF_ATTR_ENABLE_ON_EXEC))
+  if (value(call, UVPERF_ATTR_REMOVE_ON_EXEC) &&
+      value(call, UVPERF_ATTR_ENABLE_ON_EXEC))
     return "remove_on_exec and enable_on_exec exclude each other";
-  if (value(attempt, UVPERF_ATTR_SIGTRAP) &&
-      !value(attempt, UVPERF_ATTR_REMOVE_ON_EXEC))
+  if (value(call, UVPERF_ATTR_SIGTRAP) &&
+      !value(call, UVPERF_ATTR_REMOVE_ON_EXEC))
     return "sigtrap needs remove_on_exec";
   return NULL;
 }
 
-static int explain_rate(const uvperf__attempt_t *attempt) {
-  const struct perf_event_attr *attr = attempt->attr;
+static int explain_rate(const uvperf__open_call_t *call) {
+  const struct perf_event_attr *attr = call->attr;
   int64_t most;
 
-  if (!attr->freq ||
-      uvperf__system_max_sample_rate(attempt->root, &most) != 0 || most < 0 ||
-      attr->sample_freq <= (uint64_t)most)
+  if (!attr->freq || uvperf__system_max_sample_rate(call->root, &most) != 0 ||
+      most < 0 || attr->sample_freq <= (uint64_t)most)
     return 0;
-  uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_SAMPLE_RATE,
+  uvperf__open_say(
+      call, UVPERF_CAUSE_SAMPLE_RATE,
       "%llu Hz is above kernel.perf_event_max_sample_rate, %lld (the kernel "
       "lowers it under load): ask for less or raise it",
       (unsigned long long)attr->sample_freq, (long long)most);
-  return uvperf__attempt_limit(attempt, (uint64_t)most, attr->sample_freq);
+  return uvperf__open_limit(call, (uint64_t)most, attr->sample_freq);
 }
 
 /* perf_event_set_clock: what may count in an NMI takes only the first two. */
-static const char *clock_fault(const uvperf__attempt_t *attempt) {
-  if (!value(attempt, UVPERF_ATTR_USE_CLOCKID))
+static const char *clock_fault(const uvperf__open_call_t *call) {
+  if (!value(call, UVPERF_ATTR_USE_CLOCKID))
     return NULL;
-  switch ((int)value(attempt, UVPERF_ATTR_CLOCKID)) {
+  switch ((int)value(call, UVPERF_ATTR_CLOCKID)) {
     case CLOCK_MONOTONIC:
     case CLOCK_MONOTONIC_RAW:
       return NULL;
     case CLOCK_REALTIME:
     case CLOCK_BOOTTIME:
     case CLOCK_TAI:
-      return attempt->attr->type == PERF_TYPE_SOFTWARE
+      return call->attr->type == PERF_TYPE_SOFTWARE
                  ? NULL
                  : "only software events take this clockid: use "
                    "CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW";
@@ -215,45 +214,39 @@ static const char *clock_fault(const uvperf__attempt_t *attempt) {
   }
 }
 
-static const char *late_fault(const uvperf__attempt_t *attempt) {
-  if (!attempt->attr->freq && attempt->attr->sample_period >> 63)
+static const char *late_fault(const uvperf__open_call_t *call) {
+  if (!call->attr->freq && call->attr->sample_period >> 63)
     return "sample_period must be below 2^63";
-  if (attempt->attr->inherit &&
-      (attempt->attr->sample_type & PERF_SAMPLE_READ) &&
-      !(attempt->attr->sample_type & PERF_SAMPLE_TID))
+  if (call->attr->inherit && (call->attr->sample_type & PERF_SAMPLE_READ) &&
+      !(call->attr->sample_type & PERF_SAMPLE_TID))
     return "PERF_SAMPLE_READ with inherit needs PERF_SAMPLE_TID (and Linux "
            "6.12)";
-  if (attempt->attr->inherit &&
-      (attempt->attr->sample_type & PERF_SAMPLE_READ) &&
-      uvperf__system_is_before(attempt->root, 6, 12) == 1)
+  if (call->attr->inherit && (call->attr->sample_type & PERF_SAMPLE_READ) &&
+      uvperf__system_is_before(call->root, 6, 12) == 1)
     return "PERF_SAMPLE_READ with inherit needs Linux 6.12";
-  if ((value(attempt, UVPERF_ATTR_AUX_ACTION) & 6) == 6)
+  if ((value(call, UVPERF_ATTR_AUX_ACTION) & 6) == 6)
     return "aux_pause and aux_resume exclude each other";
   return NULL;
 }
 
-static int explain_attr(const uvperf__attempt_t *attempt) {
-  return explain_novelty(attempt) || explain_unknown_bits(attempt) ||
-         uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
-                               sample_fault(attempt)) ||
-         uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
-                               flag_fault(attempt)) ||
-         explain_rate(attempt) ||
-         uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
-                               late_fault(attempt)) ||
-         uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
-                               clock_fault(attempt));
+static int explain_attr(const uvperf__open_call_t *call) {
+  return explain_novelty(call) || explain_unknown_bits(call) ||
+         uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, sample_fault(call)) ||
+         uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, flag_fault(call)) ||
+         explain_rate(call) ||
+         uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, late_fault(call)) ||
+         uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, clock_fault(call));
 }
 
 /* -- of the group's leader ------------------------------------------------- */
 
 /* pid 0 is the calling thread, also for the leader: both are of one loop. */
-static int thread_of(const uvperf__attempt_t *attempt, int pid) {
+static int thread_of(const uvperf__open_call_t *call, int pid) {
   int thread;
 
   if (pid != 0)
     return pid;
-  thread = uvperf__system_thread(attempt->root);
+  thread = uvperf__system_thread(call->root);
   return thread > 0 ? thread : 0;
 }
 
@@ -276,29 +269,29 @@ static int is_software(const struct perf_event_attr *attr) {
          attr->type == PERF_TYPE_BREAKPOINT;
 }
 
-static const char *group_fault(const uvperf__attempt_t *attempt) {
-  const uvperf__attempt_t *leader = attempt->leader;
+static const char *group_fault(const uvperf__open_call_t *call) {
+  const uvperf__open_call_t *leader = call->leader;
 
-  if (attempt->pid != -1 && attempt->cgroup < 0 &&
-      leader->attr->inherit != attempt->attr->inherit)
+  if (call->pid != -1 && call->cgroup < 0 &&
+      leader->attr->inherit != call->attr->inherit)
     return "inherit must be the same as the leader's";
-  if ((attempt->cgroup >= 0) != (leader->cgroup >= 0))
+  if ((call->cgroup >= 0) != (leader->cgroup >= 0))
     return "a group is of one cgroup, or of none";
   if (leader->leader != NULL)
     return "the leader is itself a member of a group: join its leader";
-  if (has_other_clock(attempt->attr, leader->attr))
+  if (has_other_clock(call->attr, leader->attr))
     return "use_clockid and clockid must be the leader's";
-  if (attempt->cpu != leader->cpu)
+  if (call->cpu != leader->cpu)
     return "the leader is on another cpu: open one group for each";
-  if (attempt->cgroup < 0 &&
-      thread_of(attempt, attempt->pid) != thread_of(attempt, leader->pid))
+  if (call->cgroup < 0 &&
+      thread_of(call, call->pid) != thread_of(call, leader->pid))
     return "the leader is of another thread: open one group for each";
-  if (attempt->attr->exclusive || attempt->attr->pinned)
+  if (call->attr->exclusive || call->attr->pinned)
     return "only the leader may be pinned or exclusive, and that is for the "
            "whole group";
-  if (attempt->cgroup >= 0 && attempt->cgroup != leader->cgroup)
+  if (call->cgroup >= 0 && call->cgroup != leader->cgroup)
     return "the leader is of another cgroup";
-  if (!is_software(attempt->attr))
+  if (!is_software(call->attr))
     return "the PMU cannot count this with the leader's group: a group has "
            "hardware events of one PMU, and no more than it has counters";
   return NULL;
@@ -307,41 +300,39 @@ static const char *group_fault(const uvperf__attempt_t *attempt) {
 /* The leader is looked at before the task is looked for. One whose task has
  * ended is ENODEV (PERF_EVENT_STATE_DEAD, Linux 6.15), and EINVAL for a moment
  * before that, while it is not of the task's context any more. */
-int uvperf__attempt_dead_group(const uvperf__attempt_t *attempt) {
+int uvperf__open_dead_group(const uvperf__open_call_t *call) {
   uvperf__task_t task;
   int rc;
 
-  if (attempt->leader == NULL || attempt->pid <= 0)
+  if (call->leader == NULL || call->pid <= 0)
     return 0;
-  rc = uvperf__task_read(attempt->root, attempt->pid, &task);
+  rc = uvperf__task_read(call->root, call->pid, &task);
   if (rc != -ESRCH && (rc != 0 || !task.has_ended))
     return 0;
-  return uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_NO_TASK,
-      "the thread has ended since its group's leader was "
-      "opened");
+  return uvperf__open_say(call, UVPERF_CAUSE_NO_TASK,
+                          "the thread has ended since its group's leader was "
+                          "opened");
 }
 
-static int explain_group(const uvperf__attempt_t *attempt) {
-  if (attempt->leader == NULL)
+static int explain_group(const uvperf__open_call_t *call) {
+  if (call->leader == NULL)
     return 0;
-  return uvperf__attempt_dead_group(attempt) ||
-         uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
-                               group_fault(attempt));
+  return uvperf__open_dead_group(call) ||
+         uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, group_fault(call));
 }
 
 /* -- of the target, the PMU, and all --------------------------------------- */
 
 /* What perf_event_open and perf_event_alloc refuse of a target. */
-static const char *target_fault(const uvperf__attempt_t *attempt) {
-  if (attempt->cgroup >= 0 && attempt->cpu == -1)
+static const char *target_fault(const uvperf__open_call_t *call) {
+  if (call->cgroup >= 0 && call->cpu == -1)
     return "a cgroup needs a cpu: open one event for each";
-  if (attempt->pid == -1 && attempt->cpu == -1)
+  if (call->pid == -1 && call->cpu == -1)
     return "every task (pid -1) needs a cpu: open one event for each";
-  if (attempt->pid < -1 || attempt->cpu < -1)
+  if (call->pid < -1 || call->cpu < -1)
     return "pid and cpu are ids, or -1";
-  if (value(attempt, UVPERF_ATTR_SIGTRAP) &&
-      (attempt->pid == -1 || attempt->cgroup >= 0))
+  if (value(call, UVPERF_ATTR_SIGTRAP) &&
+      (call->pid == -1 || call->cgroup >= 0))
     return "sigtrap needs a task";
   return NULL;
 }
@@ -349,122 +340,117 @@ static const char *target_fault(const uvperf__attempt_t *attempt) {
 /* PMUs say EINVAL for a config that they do not know, for what they never can,
  * and for a target that is not theirs (the uncore ones, whose cpumask in sysfs
  * names the CPUs that speak for all). */
-static int explain_pmu(const uvperf__attempt_t *attempt) {
-  const struct perf_event_attr *attr = attempt->attr;
+static int explain_pmu(const uvperf__open_call_t *call) {
+  const struct perf_event_attr *attr = call->attr;
   char pmu[32], path[96], cpus[32];
   int excludes = attr->exclude_user || attr->exclude_kernel ||
                  attr->exclude_hv || attr->exclude_idle || attr->exclude_host ||
                  attr->exclude_guest;
 
   if (attr->type < PERF_TYPE_MAX ||
-      uvperf__pmu_name(attempt->root, attr->type, pmu, sizeof(pmu)) != 0)
+      uvperf__pmu_name(call->root, attr->type, pmu, sizeof(pmu)) != 0)
     return 0;
   snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/cpumask", pmu);
-  if (attempt->pid != -1 &&
-      uvperf__system_line(attempt->root, path, "", cpus, sizeof(cpus)) == 0)
-    return uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_ARGUMENT,
+  if (call->pid != -1 &&
+      uvperf__system_line(call->root, path, "", cpus, sizeof(cpus)) == 0)
+    return uvperf__open_say(
+        call, UVPERF_CAUSE_ARGUMENT,
         "this PMU counts whole CPUs only: pid -1, and as cpu one of its "
         "cpumask, %s",
         cpus);
   if (excludes || attr->sample_period != 0)
-    return uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_NOT_SUPPORTED,
+    return uvperf__open_say(
+        call, UVPERF_CAUSE_NOT_SUPPORTED,
         "not every PMU can %s: try without, or see its format and events in "
         "sysfs for the config",
         !excludes                  ? "sample"
         : attr->sample_period == 0 ? "exclude_*"
                                    : "sample and exclude_*");
-  return uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_NO_EVENT,
+  return uvperf__open_say(
+      call, UVPERF_CAUSE_NO_EVENT,
       "the PMU has no such config: see its format and events in "
       "/sys/bus/event_source/devices");
 }
 
 /* perf_cgroup_connect and perf_copy_attr without CONFIG_CGROUP_PERF. */
-static int explain_cgroup(const uvperf__attempt_t *attempt) {
+static int explain_cgroup(const uvperf__open_call_t *call) {
   char text[8];
 
-  if ((attempt->cgroup < 0 &&
-       !(attempt->attr->sample_type & PERF_SAMPLE_CGROUP)) ||
-      uvperf__system_line(attempt->root, "/proc/cgroups", "perf_event", text,
+  if ((call->cgroup < 0 && !(call->attr->sample_type & PERF_SAMPLE_CGROUP)) ||
+      uvperf__system_line(call->root, "/proc/cgroups", "perf_event", text,
                           sizeof(text)) != -ENODATA)
     return 0;
-  return uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_NOT_SUPPORTED,
-      "this kernel has no perf events of cgroups: it needs "
-      "CONFIG_CGROUP_PERF");
+  return uvperf__open_say(call, UVPERF_CAUSE_NOT_SUPPORTED,
+                          "this kernel has no perf events of cgroups: it needs "
+                          "CONFIG_CGROUP_PERF");
 }
 
-static int explain_aux(const uvperf__attempt_t *attempt) {
-  if (!value(attempt, UVPERF_ATTR_AUX_SAMPLE_SIZE) &&
-      !(value(attempt, UVPERF_ATTR_AUX_ACTION) & 6))
+static int explain_aux(const uvperf__open_call_t *call) {
+  if (!value(call, UVPERF_ATTR_AUX_SAMPLE_SIZE) &&
+      !(value(call, UVPERF_ATTR_AUX_ACTION) & 6))
     return 0;
-  return uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_NOT_SUPPORTED,
+  return uvperf__open_say(
+      call, UVPERF_CAUSE_NOT_SUPPORTED,
       "AUX samples, pause and resume need a group leader with "
       "an AUX area (intel_pt has one)");
 }
 
 /* set_ext_hw_attr in arch/x86/events/core.c: what is not in the CPU's table of
  * caches is ENOENT, and what this kind of CPU never counts of one EINVAL. */
-static int explain_cache(const uvperf__attempt_t *attempt) {
-  if (attempt->attr->type != PERF_TYPE_HW_CACHE)
+static int explain_cache(const uvperf__open_call_t *call) {
+  if (call->attr->type != PERF_TYPE_HW_CACHE)
     return 0;
-  return uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_NO_EVENT,
+  return uvperf__open_say(
+      call, UVPERF_CAUSE_NO_EVENT,
       "the CPU's PMU has no such event of this cache, or there "
       "is no such cache: try another operation or result");
 }
 
-static int explain_combination(const uvperf__attempt_t *attempt) {
-  return uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_UNKNOWN,
+static int explain_combination(const uvperf__open_call_t *call) {
+  return uvperf__open_say(
+      call, UVPERF_CAUSE_UNKNOWN,
       "the kernel or PMU takes no such combination of config, bits and group "
       "(dmesg may tell more)");
 }
 
 /* The kernel says the same of an id that is none and of all else: only tracefs,
  * where it can be read, tells the one from the other. */
-static int explain_tracepoint(const uvperf__attempt_t *attempt) {
+static int explain_tracepoint(const uvperf__open_call_t *call) {
   uvperf__tracefs_ids_t own = {0};
   int is_ftrace;
-  int rc =
-      uvperf__tracefs_find(attempt->tracepoints ? attempt->tracepoints : &own,
-                           attempt->root, attempt->attr->config, &is_ftrace);
+  int rc = uvperf__tracefs_find(call->tracepoints ? call->tracepoints : &own,
+                                call->root, call->attr->config, &is_ftrace);
 
   /* kernel/trace/trace_event_perf.c, perf_trace_event_perm, on ftrace:function;
    * perf_trace_init on those that tracefs lists and perf does not have. */
   if (is_ftrace)
-    return uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_NOT_SUPPORTED,
+    return uvperf__open_say(
+        call, UVPERF_CAUSE_NOT_SUPPORTED,
         "events of ftrace cannot be opened so: ftrace:function samples neither "
         "user call chain nor stack, and the others are for ftrace only");
   if (rc == -ENOENT)
-    return uvperf__attempt_say(attempt, UVPERF_CAUSE_NO_EVENT,
-                               "no tracepoint has this id: read it from "
-                               "events/<group>/<name>/id in tracefs");
-  if (explain_group(attempt) || explain_aux(attempt))
+    return uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
+                            "no tracepoint has this id: read it from "
+                            "events/<group>/<name>/id in tracefs");
+  if (explain_group(call) || explain_aux(call))
     return 1;
   if (rc == 0)
-    return explain_combination(attempt);
-  return uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_NO_EVENT,
+    return explain_combination(call);
+  return uvperf__open_say(
+      call, UVPERF_CAUSE_NO_EVENT,
       "probably no tracepoint has this id: read it, as root, from "
       "events/<group>/<name>/id in tracefs");
 }
 
-int uvperf__attempt_einval(const uvperf__attempt_t *attempt) {
-  if (explain_attr(attempt) ||
-      uvperf__attempt_fault(attempt, UVPERF_CAUSE_ARGUMENT,
-                            target_fault(attempt)) ||
-      uvperf__attempt_cpu(attempt, "possible", "there is no such CPU") ||
-      explain_cgroup(attempt))
+int uvperf__open_einval(const uvperf__open_call_t *call) {
+  if (explain_attr(call) ||
+      uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, target_fault(call)) ||
+      uvperf__open_cpu(call, "possible", "there is no such CPU") ||
+      explain_cgroup(call))
     return 1;
-  if (attempt->attr->type == PERF_TYPE_TRACEPOINT)
-    return explain_tracepoint(attempt);
-  return uvperf__attempt_breakpoint(attempt) ||
-         uvperf__attempt_probe(attempt) || explain_group(attempt) ||
-         explain_aux(attempt) || explain_pmu(attempt) ||
-         explain_cache(attempt) || explain_combination(attempt);
+  if (call->attr->type == PERF_TYPE_TRACEPOINT)
+    return explain_tracepoint(call);
+  return uvperf__open_breakpoint(call) || uvperf__open_probe(call) ||
+         explain_group(call) || explain_aux(call) || explain_pmu(call) ||
+         explain_cache(call) || explain_combination(call);
 }

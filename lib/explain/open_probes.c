@@ -49,18 +49,18 @@ static const char *place_fault(const struct perf_event_attr *attr) {
   return NULL;
 }
 
-static int explain_slots(const uvperf__attempt_t *attempt) {
+static int explain_slots(const uvperf__open_call_t *call) {
   if (!IS_X86)
-    return uvperf__attempt_say(
-        attempt, UVPERF_CAUSE_BREAKPOINT_SLOTS,
+    return uvperf__open_say(
+        call, UVPERF_CAUSE_BREAKPOINT_SLOTS,
         "all breakpoint slots of the CPU are in use by this thread, CPU-wide "
         "events or a debugger: close one");
-  uvperf__attempt_say(
-      attempt, UVPERF_CAUSE_BREAKPOINT_SLOTS,
+  uvperf__open_say(
+      call, UVPERF_CAUSE_BREAKPOINT_SLOTS,
       "all %d breakpoint slots of the CPU are in use by this thread, "
       "CPU-wide events or a debugger: close one",
       X86_SLOTS);
-  return uvperf__attempt_limit(attempt, X86_SLOTS, X86_SLOTS + 1);
+  return uvperf__open_limit(call, X86_SLOTS, X86_SLOTS + 1);
 }
 
 const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
@@ -75,20 +75,20 @@ const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
   return fault != NULL ? fault : place_fault(attr);
 }
 
-int uvperf__attempt_breakpoint(const uvperf__attempt_t *attempt) {
-  if (attempt->attr->type != PERF_TYPE_BREAKPOINT)
+int uvperf__open_breakpoint(const uvperf__open_call_t *call) {
+  if (call->attr->type != PERF_TYPE_BREAKPOINT)
     return 0;
-  switch (attempt->code) {
+  switch (call->code) {
     case -EINVAL:
-      return uvperf__attempt_fault(
-          attempt, UVPERF_CAUSE_ARGUMENT,
-          uvperf__breakpoint_fault(attempt->attr, attempt->code));
+      return uvperf__open_fault(
+          call, UVPERF_CAUSE_ARGUMENT,
+          uvperf__breakpoint_fault(call->attr, call->code));
     case -ENOSPC:
-      return explain_slots(attempt);
+      return explain_slots(call);
     case -EOPNOTSUPP:
-      return uvperf__attempt_fault(
-          attempt, UVPERF_CAUSE_NOT_SUPPORTED,
-          uvperf__breakpoint_fault(attempt->attr, attempt->code));
+      return uvperf__open_fault(
+          call, UVPERF_CAUSE_NOT_SUPPORTED,
+          uvperf__breakpoint_fault(call->attr, call->code));
     default:
       return 0;
   }
@@ -139,20 +139,19 @@ static const char *kprobe_fault(int code) {
   }
 }
 
-int uvperf__attempt_is_probe(const uvperf__attempt_t *attempt,
-                             const char *pmu) {
-  return uvperf__pmu_is(attempt->root, attempt->attr->type, pmu);
+int uvperf__open_is_probe(const uvperf__open_call_t *call, const char *pmu) {
+  return uvperf__pmu_is(call->root, call->attr->type, pmu);
 }
 
-int uvperf__attempt_probe(const uvperf__attempt_t *attempt) {
+int uvperf__open_probe(const uvperf__open_call_t *call) {
   const char *fault = NULL;
-  int cause = attempt->code == -ENOENT || attempt->code == -EADDRNOTAVAIL
+  int cause = call->code == -ENOENT || call->code == -EADDRNOTAVAIL
                   ? UVPERF_CAUSE_NO_EVENT
                   : UVPERF_CAUSE_ARGUMENT;
 
-  if (uvperf__attempt_is_probe(attempt, "uprobe"))
-    fault = uprobe_fault(attempt->code);
-  else if (uvperf__attempt_is_probe(attempt, "kprobe"))
-    fault = kprobe_fault(attempt->code);
-  return uvperf__attempt_fault(attempt, cause, fault);
+  if (uvperf__open_is_probe(call, "uprobe"))
+    fault = uprobe_fault(call->code);
+  else if (uvperf__open_is_probe(call, "kprobe"))
+    fault = kprobe_fault(call->code);
+  return uvperf__open_fault(call, cause, fault);
 }

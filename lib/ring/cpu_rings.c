@@ -110,14 +110,14 @@ static int open_dummy(struct perf_event_attr *attr, int cpu) {
 static int open_owner(const uvperf__cpu_rings_options_t *options,
                       uvperf__cpu_ring_t *ring, struct perf_event_attr *attr,
                       uvperf_error_t *error) {
-  uvperf__attempt_t attempt = {error, options->root, attr, attr->size, 0,
-                               0,     ring->cpu,     -1,   NULL,       NULL};
+  uvperf__open_call_t call = {error, options->root, attr, attr->size, 0,
+                              0,     ring->cpu,     -1,   NULL,       NULL};
 
   ring->fd = open_dummy(attr, ring->cpu);
   if (ring->fd >= 0)
     return 0;
-  attempt.code = ring->fd;
-  return uvperf__explain_open(&attempt);
+  call.code = ring->fd;
+  return uvperf__explain_open(&call);
 }
 
 static int can_be_halved(const uvperf__cpu_rings_options_t *options,

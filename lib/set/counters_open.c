@@ -57,21 +57,21 @@ static int explain(const job_t *job, const struct perf_event_attr *attr,
                    uint32_t asked_size, int code, uvperf_error_t *error) {
   const uvperf_place_t *place = &job->place->place;
   int pid = job->target->type == UVPERF_TARGET_SELF ? 0 : place->pid;
-  uvperf__attempt_t attempt = {error,      job->counters->root,
-                               attr,       asked_size,
-                               code,       pid,
-                               place->cpu, job->target->cgroup,
-                               NULL,       job->counters->tracepoints};
-  uvperf__attempt_t of_leader = attempt;
+  uvperf__open_call_t call = {error,      job->counters->root,
+                              attr,       asked_size,
+                              code,       pid,
+                              place->cpu, job->target->cgroup,
+                              NULL,       job->counters->tracepoints};
+  uvperf__open_call_t of_leader = call;
   struct perf_event_attr *leader =
       (void *)((char *)job->counters->scratch + job->counters->attr_bytes);
 
   if (!job->has_leader)
-    return uvperf__explain_open(&attempt);
+    return uvperf__explain_open(&call);
   fill_attr(job, job->leader, 1, leader);
   of_leader.attr = leader;
-  attempt.leader = &of_leader;
-  return uvperf__explain_open(&attempt);
+  call.leader = &of_leader;
+  return uvperf__explain_open(&call);
 }
 
 /* 0, or a code and the error; *size is attr.size then, as the kernel left

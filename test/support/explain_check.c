@@ -25,15 +25,15 @@ void explain_user_dummy(struct perf_event_attr *attr) {
   attr->exclude_kernel = 1;
 }
 
-uvperf__attempt_t explain_attempt(uvperf_error_t *error, int code,
-                                  const char *root,
-                                  const struct perf_event_attr *attr, int pid,
-                                  int cpu) {
-  uvperf__attempt_t attempt = {error, root, attr, attr->size, code,
-                               pid,   cpu,  -1,   NULL,       NULL};
+uvperf__open_call_t explain_open_call(uvperf_error_t *error, int code,
+                                      const char *root,
+                                      const struct perf_event_attr *attr,
+                                      int pid, int cpu) {
+  uvperf__open_call_t call = {error, root, attr, attr->size, code,
+                              pid,   cpu,  -1,   NULL,       NULL};
 
   memset(error, 0xff, sizeof(*error));
-  return attempt;
+  return call;
 }
 
 void explain_check(const uvperf_error_t *error, int code, int cause,
@@ -49,22 +49,22 @@ void explain_check(const uvperf_error_t *error, int code, int cause,
 
 int explain_try(uvperf_error_t *error, struct perf_event_attr *attr, int pid,
                 int cpu, int group) {
-  uvperf__attempt_t attempt = explain_attempt(error, 0, "", attr, pid, cpu);
+  uvperf__open_call_t call = explain_open_call(error, 0, "", attr, pid, cpu);
 
   error->code = 0;
-  attempt.code = uvperf__sys_open(attr, pid, cpu, group, PERF_FLAG_FD_CLOEXEC);
-  return attempt.code < 0 ? uvperf__explain_open(&attempt) : attempt.code;
+  call.code = uvperf__sys_open(attr, pid, cpu, group, PERF_FLAG_FD_CLOEXEC);
+  return call.code < 0 ? uvperf__explain_open(&call) : call.code;
 }
 
 int explain_try_cgroup(uvperf_error_t *error, struct perf_event_attr *attr,
                        int cgroup, int cpu, int group) {
-  uvperf__attempt_t attempt = explain_attempt(error, 0, "", attr, 0, cpu);
+  uvperf__open_call_t call = explain_open_call(error, 0, "", attr, 0, cpu);
 
   error->code = 0;
-  attempt.cgroup = cgroup;
-  attempt.code = uvperf__sys_open(attr, cgroup, cpu, group,
-                                  PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
-  return attempt.code < 0 ? uvperf__explain_open(&attempt) : attempt.code;
+  call.cgroup = cgroup;
+  call.code = uvperf__sys_open(attr, cgroup, cpu, group,
+                               PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
+  return call.code < 0 ? uvperf__explain_open(&call) : call.code;
 }
 
 typedef struct errand_s {

@@ -15,11 +15,11 @@
 void explain_user_clock(struct perf_event_attr *attr);
 void explain_user_dummy(struct perf_event_attr *attr);
 
-/* An attempt without cgroup and leader. */
-uvperf__attempt_t explain_attempt(uvperf_error_t *error, int code,
-                                  const char *root,
-                                  const struct perf_event_attr *attr, int pid,
-                                  int cpu);
+/* A call without cgroup and leader. */
+uvperf__open_call_t explain_open_call(uvperf_error_t *error, int code,
+                                      const char *root,
+                                      const struct perf_event_attr *attr,
+                                      int pid, int cpu);
 
 /* Fails the test unless code and cause are these, the piece is in the reason,
  * and the reason is whole. */

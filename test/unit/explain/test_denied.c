@@ -22,10 +22,10 @@ static void expect(const temp_tree_t *tree, int code,
                    const struct perf_event_attr *attr, int pid, int cpu,
                    const char *piece) {
   uvperf_error_t error;
-  uvperf__attempt_t attempt =
-      explain_attempt(&error, code, tree->root, attr, pid, cpu);
+  uvperf__open_call_t call =
+      explain_open_call(&error, code, tree->root, attr, pid, cpu);
 
-  assert_int_equal(uvperf__explain_open(&attempt), code);
+  assert_int_equal(uvperf__explain_open(&call), code);
   explain_check(&error, code, UVPERF_CAUSE_PERMISSION, piece);
 }
 
@@ -204,12 +204,12 @@ static void expect_filter(const temp_tree_t *tree, int code,
                           const struct perf_event_attr *attr, int probed,
                           int cause, const char *piece) {
   uvperf_error_t error;
-  uvperf__attempt_t attempt =
-      explain_attempt(&error, code, tree->root, attr, 0, -1);
+  uvperf__open_call_t call =
+      explain_open_call(&error, code, tree->root, attr, 0, -1);
 
   fake_kernel_reset();
   fake_fail(FAKE_OPEN, 1, probed);
-  uvperf__explain_open(&attempt);
+  uvperf__explain_open(&call);
   explain_check(&error, code, cause, piece);
 }
 

@@ -9,10 +9,10 @@
 static void expect(const temp_tree_t *tree, const struct perf_event_attr *attr,
                    int pid, int cpu, int cause, const char *piece) {
   uvperf_error_t error;
-  uvperf__attempt_t attempt =
-      explain_attempt(&error, -EINVAL, tree->root, attr, pid, cpu);
+  uvperf__open_call_t call =
+      explain_open_call(&error, -EINVAL, tree->root, attr, pid, cpu);
 
-  uvperf__explain_open(&attempt);
+  uvperf__explain_open(&call);
   explain_check(&error, -EINVAL, cause, piece);
 }
 
@@ -29,22 +29,22 @@ static void einval_of_no_such_cpu_gives_the_possible(void **state) {
 static void einval_of_target_is_argument(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
-  uvperf__attempt_t attempt;
+  uvperf__open_call_t call;
   uvperf_error_t error;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   expect(tree, &attr, -1, -1, UVPERF_CAUSE_ARGUMENT, "needs a cpu");
   expect(tree, &attr, -2, 0, UVPERF_CAUSE_ARGUMENT, "ids, or -1");
   expect(tree, &attr, 0, -2, UVPERF_CAUSE_ARGUMENT, "ids, or -1");
-  attempt = explain_attempt(&error, -EINVAL, tree->root, &attr, 0, -1);
-  attempt.cgroup = 5;
-  uvperf__explain_open(&attempt);
+  call = explain_open_call(&error, -EINVAL, tree->root, &attr, 0, -1);
+  call.cgroup = 5;
+  uvperf__explain_open(&call);
   explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "a cgroup needs a cpu");
-  attempt.cpu = 1;
+  call.cpu = 1;
   if (uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 1) != 0 ||
       uvperf_attr_set(&attr, UVPERF_ATTR_REMOVE_ON_EXEC, 1) != 0)
     return; /* headers without it */
-  uvperf__explain_open(&attempt);
+  uvperf__explain_open(&call);
   explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "sigtrap needs a task");
 }
 
@@ -65,13 +65,13 @@ static void einval_of_a_cache_event_is_no_event(void **state) {
 static void einval_of_frequency_gives_limit_and_need(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
-  uvperf__attempt_t attempt;
+  uvperf__open_call_t call;
   uvperf_error_t error;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_frequency(&attr, 50001);
-  attempt = explain_attempt(&error, -EINVAL, tree->root, &attr, 0, -1);
-  uvperf__explain_open(&attempt);
+  call = explain_open_call(&error, -EINVAL, tree->root, &attr, 0, -1);
+  uvperf__explain_open(&call);
   explain_check(&error, -EINVAL, UVPERF_CAUSE_SAMPLE_RATE,
                 "50001 Hz is above kernel.perf_event_max_sample_rate, 50000");
   assert_int_equal(error.limit, 50000);
@@ -227,7 +227,7 @@ static void einval_of_a_cgroup_without_the_controller_says_so(void **state) {
   static const char piece[] = "it needs CONFIG_CGROUP_PERF";
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
-  uvperf__attempt_t attempt;
+  uvperf__open_call_t call;
   uvperf_error_t error;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
@@ -237,9 +237,9 @@ static void einval_of_a_cgroup_without_the_controller_says_so(void **state) {
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED, piece);
   attr.sample_type = 0;
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "combination");
-  attempt = explain_attempt(&error, -EINVAL, tree->root, &attr, 0, 1);
-  attempt.cgroup = 5;
-  uvperf__explain_open(&attempt);
+  call = explain_open_call(&error, -EINVAL, tree->root, &attr, 0, 1);
+  call.cgroup = 5;
+  uvperf__explain_open(&call);
   explain_check(&error, -EINVAL, UVPERF_CAUSE_NOT_SUPPORTED, piece);
 }
 
@@ -280,29 +280,29 @@ static void einval_of_unknown_bits_names_them(void **state) {
 
 /* One fault at a time, each with the leader that makes it one. */
 static void expect_group(const temp_tree_t *tree,
-                         const uvperf__attempt_t *sibling,
-                         const uvperf__attempt_t *leader, int cause,
+                         const uvperf__open_call_t *sibling,
+                         const uvperf__open_call_t *leader, int cause,
                          const char *piece) {
   uvperf_error_t error;
-  uvperf__attempt_t attempt = *sibling;
+  uvperf__open_call_t call = *sibling;
 
   memset(&error, 0xff, sizeof(error));
-  attempt.error = &error;
-  attempt.root = tree->root;
-  attempt.leader = leader;
-  uvperf__explain_open(&attempt);
+  call.error = &error;
+  call.root = tree->root;
+  call.leader = leader;
+  uvperf__explain_open(&call);
   explain_check(&error, -EINVAL, cause, piece);
 }
 
 static void einval_of_a_group_names_what_differs(void **state) {
   struct perf_event_attr attr, other;
   uvperf_error_t error;
-  uvperf__attempt_t leader, member;
+  uvperf__open_call_t leader, member;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   other = attr;
-  leader = explain_attempt(&error, -EINVAL, "", &attr, 7, 1);
-  member = explain_attempt(&error, -EINVAL, "", &other, 7, 1);
+  leader = explain_open_call(&error, -EINVAL, "", &attr, 7, 1);
+  member = explain_open_call(&error, -EINVAL, "", &other, 7, 1);
   expect_group(*state, &member, &leader, UVPERF_CAUSE_UNKNOWN, "combination");
   other.pinned = 1;
   expect_group(*state, &member, &leader, UVPERF_CAUSE_ARGUMENT,
@@ -328,10 +328,10 @@ static void einval_of_a_group_names_what_differs(void **state) {
 static void einval_of_a_group_of_cgroups_names_what_differs(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
-  uvperf__attempt_t leader, member;
+  uvperf__open_call_t leader, member;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  leader = explain_attempt(&error, -EINVAL, "", &attr, 0, 1);
+  leader = explain_open_call(&error, -EINVAL, "", &attr, 0, 1);
   leader.cgroup = 3;
   member = leader;
   expect_group(*state, &member, &leader, UVPERF_CAUSE_UNKNOWN, "combination");
@@ -346,10 +346,10 @@ static void einval_of_a_group_of_cgroups_names_what_differs(void **state) {
 static void einval_of_a_hardware_group_names_the_pmu(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
-  uvperf__attempt_t leader;
+  uvperf__open_call_t leader;
 
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
-  leader = explain_attempt(&error, -EINVAL, "", &attr, 7, 1);
+  leader = explain_open_call(&error, -EINVAL, "", &attr, 7, 1);
   expect_group(*state, &leader, &leader, UVPERF_CAUSE_ARGUMENT,
                "hardware events of one PMU, and no more than it has counters");
 }

@@ -144,7 +144,7 @@ static void longest_attrs(struct perf_event_attr attrs[NR_LONGEST]) {
 static void explain_longest_reason_is_whole(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attrs[NR_LONGEST];
-  uvperf__attempt_t attempt, leader;
+  uvperf__open_call_t call, leader;
   uvperf_error_t error;
   size_t i, turn;
   int code;
@@ -157,16 +157,16 @@ static void explain_longest_reason_is_whole(void **state) {
                   "5.15.167.4-microsoft-standard-WSL2\n");
   longest_attrs(attrs);
   for (i = 0; i < NR_LONGEST; i++) {
-    leader = explain_attempt(&error, 0, tree->root, &attrs[i == 10 ? 0 : 10],
-                             INT32_MAX - 1, 1);
+    leader = explain_open_call(&error, 0, tree->root, &attrs[i == 10 ? 0 : 10],
+                               INT32_MAX - 1, 1);
     for (turn = 0; turn < 8; turn++)
       for (code = 1; code < 134; code++) {
-        attempt = explain_attempt(&error, -code, tree->root, &attrs[i],
-                                  INT32_MAX - 1, turn & 1 ? INT32_MAX : 1);
-        attempt.asked_size = 144;
-        attempt.cgroup = turn & 2 ? INT32_MAX : -1;
-        attempt.leader = turn & 4 ? &leader : NULL;
-        uvperf__explain_open(&attempt);
+        call = explain_open_call(&error, -code, tree->root, &attrs[i],
+                                 INT32_MAX - 1, turn & 1 ? INT32_MAX : 1);
+        call.asked_size = 144;
+        call.cgroup = turn & 2 ? INT32_MAX : -1;
+        call.leader = turn & 4 ? &leader : NULL;
+        uvperf__explain_open(&call);
         expect_whole(&error);
       }
   }
@@ -177,7 +177,7 @@ static void explain_longest_reason_of_a_pmu_is_whole(void **state) {
   const uint32_t types[] = {6, 8, 9, 20};
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
-  uvperf__attempt_t attempt;
+  uvperf__open_call_t call;
   uvperf_error_t error;
   size_t i;
   unsigned int excludes;
@@ -191,9 +191,9 @@ static void explain_longest_reason_of_a_pmu_is_whole(void **state) {
         uvperf_attr_init(&attr, types[i], UINT64_MAX);
         attr.exclude_kernel = excludes & 1U;
         attr.sample_period = 1;
-        attempt =
-            explain_attempt(&error, -code, tree->root, &attr, INT32_MAX - 1, 1);
-        uvperf__explain_open(&attempt);
+        call = explain_open_call(&error, -code, tree->root, &attr,
+                                 INT32_MAX - 1, 1);
+        uvperf__explain_open(&call);
         expect_whole(&error);
       }
 }

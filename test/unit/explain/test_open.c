@@ -19,10 +19,10 @@
 static void expect(const temp_tree_t *tree, uvperf_error_t *error, int code,
                    const struct perf_event_attr *attr, int pid, int cpu,
                    int cause, const char *piece) {
-  uvperf__attempt_t attempt =
-      explain_attempt(error, code, tree->root, attr, pid, cpu);
+  uvperf__open_call_t call =
+      explain_open_call(error, code, tree->root, attr, pid, cpu);
 
-  assert_int_equal(uvperf__explain_open(&attempt), code);
+  assert_int_equal(uvperf__explain_open(&call), code);
   explain_check(error, code, cause, piece);
 }
 
@@ -69,15 +69,15 @@ static void explain_cuts_a_long_reason(void **state) {
 
 static void explain_without_error_returns_the_code(void **state) {
   struct perf_event_attr attr;
-  uvperf__attempt_t attempt;
+  uvperf__open_call_t call;
   uvperf_error_t error;
 
   (void)state;
   explain_user_clock(&attr);
   assert_int_equal(uvperf__error_set(NULL, -EIO, 1, "%d", 1), -EIO);
-  attempt = explain_attempt(&error, -EACCES, "", &attr, 0, -1);
-  attempt.error = NULL;
-  assert_int_equal(uvperf__explain_open(&attempt), -EACCES);
+  call = explain_open_call(&error, -EACCES, "", &attr, 0, -1);
+  call.error = NULL;
+  assert_int_equal(uvperf__explain_open(&call), -EACCES);
   assert_int_equal(uvperf__explain_map(NULL, -EPERM, "", &attr, -1, 4096),
                    -EPERM);
 }
@@ -186,11 +186,11 @@ static void expect_cgroup(const temp_tree_t *tree, int code,
                           const struct perf_event_attr *attr, int cgroup,
                           int cause, const char *piece) {
   uvperf_error_t error;
-  uvperf__attempt_t attempt =
-      explain_attempt(&error, code, tree->root, attr, 0, 1);
+  uvperf__open_call_t call =
+      explain_open_call(&error, code, tree->root, attr, 0, 1);
 
-  attempt.cgroup = cgroup;
-  uvperf__explain_open(&attempt);
+  call.cgroup = cgroup;
+  uvperf__explain_open(&call);
   explain_check(&error, code, cause, piece);
 }
 
@@ -313,22 +313,22 @@ static void explain_e2big_gives_both_sizes(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
   uvperf_error_t error;
-  uvperf__attempt_t attempt;
+  uvperf__open_call_t call;
 
   explain_user_clock(&attr);
   attr.size = 120;
-  attempt = explain_attempt(&error, -E2BIG, tree->root, &attr, 0, -1);
-  attempt.asked_size = 144;
-  uvperf__explain_open(&attempt);
+  call = explain_open_call(&error, -E2BIG, tree->root, &attr, 0, -1);
+  call.asked_size = 144;
+  uvperf__explain_open(&call);
   explain_check(&error, -E2BIG, UVPERF_CAUSE_OLD_KERNEL,
                 "has 144 bytes, this kernel knows the first 120");
   assert_int_equal(error.limit, 120);
   assert_int_equal(error.needed, 144);
-  attempt.asked_size = 63;
-  uvperf__explain_open(&attempt);
+  call.asked_size = 63;
+  uvperf__explain_open(&call);
   explain_check(&error, -E2BIG, UVPERF_CAUSE_ARGUMENT, "attr.size 63");
-  attempt.asked_size = 120;
-  uvperf__explain_open(&attempt);
+  call.asked_size = 120;
+  uvperf__explain_open(&call);
   explain_check(&error, -E2BIG, UVPERF_CAUSE_ARGUMENT, "more than 16 KiB");
 }
 
