@@ -96,7 +96,7 @@ int uvperf__event_open(event_t *impl, const uvperf_event_options_t *options,
   }
   if (rc == 0)
     return keep_changes(impl, &fallback, error);
-  uvperf__fallback_tell(&fallback, &failed, &first);
+  uvperf__fallback_report(&fallback, &failed, &first);
   if (error != NULL)
     *error = first;
   return first.code;

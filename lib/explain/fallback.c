@@ -110,32 +110,34 @@ static int clear_flags(uvperf__fallback_t *fallback,
   return unknown != 0;
 }
 
-static int clear_bits(uvperf__fallback_t *fallback,
-                      struct perf_event_attr *attr, enum uvperf__word word,
-                      enum uvperf_attr_field field) {
-  uint64_t bits = uvperf__attr_value(attr, field);
-  uint64_t unknown;
-
-  uvperf__kernel_unknown(word, bits, &unknown);
-  change(fallback, UVPERF_FALLBACK_KERNEL, attr, field, bits & ~unknown);
-  return unknown != 0;
-}
-
-/* All that is not known at once, as EINVAL tells of one as of many. Without
- * PERF_SAMPLE_BRANCH_STACK the kernel does not look at branch_sample_type. */
+/* All that is not known at once, as EINVAL does not say what it is about.
+ * Without PERF_SAMPLE_BRANCH_STACK the kernel does not look at
+ * branch_sample_type. */
 static int clear_unknown(uvperf__fallback_t *fallback,
                          struct perf_event_attr *attr) {
+  static const struct {
+    enum uvperf__word word;
+    enum uvperf_attr_field field;
+  } words[] = {
+      {UVPERF__WORD_SAMPLE_TYPE, UVPERF_ATTR_SAMPLE_TYPE},
+      {UVPERF__WORD_READ_FORMAT, UVPERF_ATTR_READ_FORMAT},
+      {UVPERF__WORD_BRANCH_SAMPLE_TYPE, UVPERF_ATTR_BRANCH_SAMPLE_TYPE},
+      {UVPERF__WORD_AUX_ACTION, UVPERF_ATTR_AUX_ACTION},
+  };
   int cleared = clear_flags(fallback, attr);
+  uint64_t bits, unknown;
+  size_t i;
 
-  cleared |= clear_bits(fallback, attr, UVPERF__WORD_SAMPLE_TYPE,
-                        UVPERF_ATTR_SAMPLE_TYPE);
-  cleared |= clear_bits(fallback, attr, UVPERF__WORD_READ_FORMAT,
-                        UVPERF_ATTR_READ_FORMAT);
-  if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
-    cleared |= clear_bits(fallback, attr, UVPERF__WORD_BRANCH_SAMPLE_TYPE,
-                          UVPERF_ATTR_BRANCH_SAMPLE_TYPE);
-  cleared |= clear_bits(fallback, attr, UVPERF__WORD_AUX_ACTION,
-                        UVPERF_ATTR_AUX_ACTION);
+  for (i = 0; i < COUNT_OF(words); i++) {
+    if (words[i].word == UVPERF__WORD_BRANCH_SAMPLE_TYPE &&
+        !(attr->sample_type & PERF_SAMPLE_BRANCH_STACK))
+      continue;
+    bits = uvperf__attr_value(attr, words[i].field);
+    uvperf__kernel_unknown(words[i].word, bits, &unknown);
+    change(fallback, UVPERF_FALLBACK_KERNEL, attr, words[i].field,
+           bits & ~unknown);
+    cleared |= unknown != 0;
+  }
   return cleared;
 }
 
@@ -251,20 +253,8 @@ static int was_applied(const uvperf__fallback_t *fallback, uint32_t which) {
   return 0;
 }
 
-/* Privileges do not help where the user side alone is not there either; and
- * whether the change would have helped is not known where fds ran out. */
-static int is_beside_the_matter(const uvperf__fallback_t *fallback,
-                                const uvperf_error_t *last,
-                                const uvperf_error_t *error) {
-  if (uvperf__error_is_shortage(last))
-    return 1;
-  return error->cause == UVPERF_CAUSE_PERMISSION &&
-         (last->cause == UVPERF_CAUSE_NO_EVENT ||
-          last->cause == UVPERF_CAUSE_NOT_SUPPORTED) &&
-         !was_applied(fallback, UVPERF_FALLBACK_CLOCK);
-}
-
-static void say(const uvperf__fallback_t *fallback, uvperf_error_t *error) {
+static void add_applied(const uvperf__fallback_t *fallback,
+                        uvperf_error_t *error) {
   char text[128] = "; nor did it help to fall back to ";
   size_t used = strlen(text);
   size_t i;
@@ -280,12 +270,19 @@ static void say(const uvperf__fallback_t *fallback, uvperf_error_t *error) {
     memcpy(error->reason + strlen(error->reason), text, used + 1);
 }
 
-void uvperf__fallback_tell(const uvperf__fallback_t *fallback,
-                           const uvperf_error_t *last, uvperf_error_t *error) {
-  if (is_beside_the_matter(fallback, last, error))
+/* Privileges do not help where the user side alone is not there either; and
+ * whether the change would have helped is not known where fds ran out. */
+void uvperf__fallback_report(const uvperf__fallback_t *fallback,
+                             const uvperf_error_t *last,
+                             uvperf_error_t *error) {
+  if (uvperf__error_is_shortage(last) ||
+      (error->cause == UVPERF_CAUSE_PERMISSION &&
+       (last->cause == UVPERF_CAUSE_NO_EVENT ||
+        last->cause == UVPERF_CAUSE_NOT_SUPPORTED) &&
+       !was_applied(fallback, UVPERF_FALLBACK_CLOCK)))
     *error = *last;
   else
-    say(fallback, error);
+    add_applied(fallback, error);
 }
 
 /* -- in words -------------------------------------------------------------- */

@@ -33,11 +33,11 @@ int uvperf__fallback_next(uvperf__fallback_t *fallback,
                           struct perf_event_attr *attr, uint32_t asked_size,
                           const uvperf_error_t *failed);
 
-/* Which error to tell of an event that cannot be opened: *error is that of the
- * first try and stays, with which fallbacks did not help put behind its reason
- * if there is room; but where the last try has shown that what it says is not
- * the matter, it becomes that of the last. */
-void uvperf__fallback_tell(const uvperf__fallback_t *fallback,
-                           const uvperf_error_t *last, uvperf_error_t *error);
+/* Chooses the error to report of an event that cannot be opened. *error is that
+ * of the first try. It stays, and its reason gets the fallbacks that did not
+ * help, if there is room. It becomes that of the last try if that one shows
+ * that the first is not the matter. */
+void uvperf__fallback_report(const uvperf__fallback_t *fallback,
+                             const uvperf_error_t *last, uvperf_error_t *error);
 
 #endif

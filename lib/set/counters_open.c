@@ -154,7 +154,7 @@ static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
   }
   if (rc == 0)
     return keep_changes(attr, &fallback, error);
-  uvperf__fallback_tell(&fallback, &failed, error);
+  uvperf__fallback_report(&fallback, &failed, error);
   if (fallback.nr != 0)
     uvperf__counter_attr_restore(attr);
   return error->code;

@@ -281,7 +281,7 @@ static void tell_first(const uvperf__fallback_t *fallback,
                        uvperf_error_t *error) {
   uvperf_error_t last = *error;
 
-  uvperf__fallback_tell(fallback, &last, error);
+  uvperf__fallback_report(fallback, &last, error);
 }
 
 static void fallback_says_what_did_not_help(void **state) {
@@ -350,14 +350,14 @@ static void fallback_to_what_is_not_there_tells_that(void **state) {
   (void)state;
   fallback.nr = 1;
   fallback.changes[0].fallback = UVPERF_FALLBACK_USER;
-  uvperf__fallback_tell(&fallback, &last, &error);
+  uvperf__fallback_report(&fallback, &last, &error);
   assert_int_equal(error.code, -ENOENT);
   assert_string_equal(error.reason, "none");
   /* A clock may lack what the event had. */
   error = failure(-EACCES, UVPERF_CAUSE_PERMISSION, "no");
   fallback.changes[1].fallback = UVPERF_FALLBACK_CLOCK;
   fallback.nr = 2;
-  uvperf__fallback_tell(&fallback, &last, &error);
+  uvperf__fallback_report(&fallback, &last, &error);
   assert_int_equal(error.code, -EACCES);
 }
 
@@ -369,7 +369,7 @@ static void fallback_that_lacks_fds_tells_that(void **state) {
   (void)state;
   fallback.nr = 1;
   fallback.changes[0].fallback = UVPERF_FALLBACK_CLOCK;
-  uvperf__fallback_tell(&fallback, &last, &error);
+  uvperf__fallback_report(&fallback, &last, &error);
   assert_int_equal(error.code, -EMFILE);
 }
 
