@@ -15,6 +15,7 @@
 #include "host/pmu.h"
 #include "host/tracefs.h"
 #include "name/label_text.h"
+#include "util/bytes.h"
 
 /* -- events of PMUs -------------------------------------------------------- */
 
@@ -109,22 +110,14 @@ typedef struct term_search_s {
   char best[UVPERF__PMU_NAME_BYTES]; /* "": none so far */
 } term_search_t;
 
-static int count_bits(uint64_t bits) {
-  int count = 0;
-
-  for (; bits != 0; bits &= bits - 1)
-    count++;
-  return count;
-}
-
 /* The term that says most, else has the fewest bits, else is the first in the
  * alphabet. */
 static int is_better(const term_search_t *search, const char *name,
                      uint64_t mask) {
-  int says = count_bits(mask & search->left);
-  int best_says = count_bits(search->mask & search->left);
-  int bits = count_bits(mask);
-  int best_bits = count_bits(search->mask);
+  unsigned int says = uvperf__bits(mask & search->left);
+  unsigned int best_says = uvperf__bits(search->mask & search->left);
+  unsigned int bits = uvperf__bits(mask);
+  unsigned int best_bits = uvperf__bits(search->mask);
 
   if (search->best[0] == '\0' || says != best_says)
     return search->best[0] == '\0' || says > best_says;
@@ -164,7 +157,7 @@ static int label_pmu_config(uvperf__label_t *label, const char *pmu,
     if (search.best[0] == '\0')
       return -ENOENT;
     uvperf__label_put_term(label, "%s", search.best);
-    if (count_bits(search.mask) > 1)
+    if (uvperf__bits(search.mask) > 1)
       uvperf__label_put(
           label, "=0x%llx",
           (unsigned long long)uvperf__pmu_gather(search.mask, config));
@@ -191,11 +184,6 @@ static int label_pmu_terms(uvperf__label_t *label) {
 
 /* Their config1 is a pointer to a string of this process: the path of a file,
  * or the name of a kernel function. */
-
-/* What config1 points to; NULL: nothing. */
-static const char *string_of(const struct perf_event_attr *attr) {
-  return (const char *)(uintptr_t)uvperf__attr_value(attr, UVPERF_ATTR_CONFIG1);
-}
 
 /* Puts a value so that no byte of it ends it. A value with both kinds of
  * quotation marks cannot be written. */
@@ -226,7 +214,8 @@ static int label_probe(uvperf__label_t *label) {
 
   if (!is_uprobe && !uvperf__pmu_is(label->root, label->attr->type, pmu))
     return -ENOENT;
-  name = string_of(label->attr);
+  name = (const char *)(uintptr_t)uvperf__attr_value(label->attr,
+                                                     UVPERF_ATTR_CONFIG1);
   if (is_uprobe && name == NULL)
     return -ENOENT;
   label->form = UVPERF__LABEL_SLASH;

@@ -239,16 +239,12 @@ static void put_max_stack(uvperf__label_t *label) {
     uvperf__label_put_term(label, "call-graph=no");
 }
 
-static void put_terms(uvperf__label_t *label) {
+void uvperf__label_end(uvperf__label_t *label, int has_sample_type) {
   put_period(label);
   put_max_stack(label);
   put_bit(label, "inherit", UVPERF_ATTR_INHERIT);
   put_bit(label, "overwrite", UVPERF_ATTR_WRITE_BACKWARD);
   put_bit(label, "aux-output", UVPERF_ATTR_AUX_OUTPUT);
-}
-
-void uvperf__label_end(uvperf__label_t *label, int has_sample_type) {
-  put_terms(label);
   if (has_sample_type)
     put_sample_type(label);
   if (label->form == UVPERF__LABEL_SLASH ||
@@ -285,7 +281,7 @@ typedef struct truth_s {
 
 /* The config1 of probes is a pointer to a string, of which the text has a
  * copy. */
-static int judge(const uvperf__named_event_t *event, void *data) {
+static int compare(const uvperf__named_event_t *event, void *data) {
   truth_t *truth = data;
   uvperf__wide_attr_t parsed = event->wide;
   const char *string = (const char *)(uintptr_t)truth->said->attr.config1;
@@ -312,6 +308,6 @@ int uvperf__label_is_true(const uvperf__label_t *label) {
   uvperf__parse_init(&parse, label->root, label->text, NULL);
   return uvperf__event_text_scan(&parse, parse.text, &text) == 0 &&
          text.whole.end == parse.end &&
-         uvperf__event_name_each(&parse, &text, judge, &truth) == 0 &&
+         uvperf__event_name_each(&parse, &text, compare, &truth) == 0 &&
          truth.nr == 1 && truth.is_true;
 }

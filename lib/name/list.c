@@ -38,14 +38,6 @@ struct uvperf_event_list_s {
   atomic_uint holders;
 };
 
-static uvperf_event_list_t *new_list(void) {
-  uvperf_event_list_t *list = uvperf__calloc(1, sizeof(*list));
-
-  if (list != NULL)
-    atomic_init(&list->holders, 1);
-  return list;
-}
-
 uvperf_event_list_t *uvperf__event_list_hold(const uvperf_event_list_t *list) {
   uvperf_event_list_t *held = (uvperf_event_list_t *)(uintptr_t)list;
 
@@ -237,19 +229,10 @@ static int fill_node(const uvperf__parse_t *parse, node_t *node,
   return copy_cpus(parse, node, event);
 }
 
-static int make_room(uvperf_event_list_t *list) {
-  node_t **nodes =
-      uvperf__grow(list->nodes, list->nr, &list->room, 8, sizeof(nodes[0]));
-
-  if (nodes == NULL)
-    return -ENOMEM;
-  list->nodes = nodes;
-  return 0;
-}
-
 static int add(const uvperf__parse_t *parse, uvperf_event_list_t *list,
                const uvperf__named_event_t *event) {
   const char *at = event->text->whole.at;
+  node_t **nodes;
   node_t *node;
   int rc;
 
@@ -261,7 +244,11 @@ static int add(const uvperf__parse_t *parse, uvperf_event_list_t *list,
       parse->error->limit = UVPERF__EVENT_LIST_MOST;
     return -E2BIG;
   }
-  node = make_room(list) == 0 ? uvperf__calloc(1, sizeof(*node)) : NULL;
+  nodes = uvperf__grow(list->nodes, list->nr, &list->room, 8, sizeof(nodes[0]));
+  if (nodes == NULL)
+    return out_of_memory(parse, at);
+  list->nodes = nodes;
+  node = uvperf__calloc(1, sizeof(*node));
   if (node == NULL)
     return out_of_memory(parse, at);
   rc = fill_node(parse, node, event);
@@ -275,14 +262,6 @@ static int add(const uvperf__parse_t *parse, uvperf_event_list_t *list,
 }
 
 /* -- groups --------------------------------------------------------------- */
-
-/* As evsel__config_leader_sampling() of perf(1) has it. */
-static void lead_sampling(node_t *leader) {
-  struct perf_event_attr *attr = &leader->wide.attr;
-
-  attr->sample_type |= PERF_SAMPLE_READ;
-  attr->read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
-}
 
 static int join_group(const uvperf__parse_t *parse, node_t *node,
                       const node_t *leader,
@@ -317,6 +296,7 @@ static int make_group(const uvperf__parse_t *parse, uvperf_event_list_t *list,
                       size_t first, uvperf__span_t name,
                       const uvperf__modifiers_t *modifiers) {
   node_t *leader = list->nodes[first];
+  struct perf_event_attr *attr = &leader->wide.attr;
   size_t i;
   int rc = 0;
 
@@ -329,9 +309,12 @@ static int make_group(const uvperf__parse_t *parse, uvperf_event_list_t *list,
   leader->item.group = list->nr_groups++;
   for (i = first; i < list->nr && rc == 0; i++)
     rc = join_group(parse, list->nodes[i], leader, modifiers);
+  /* As evsel__config_leader_sampling() of perf(1) has it. */
   if (uvperf__modifiers_have(modifiers, 'S') ||
-      leader->wide.attr.sample_type & PERF_SAMPLE_READ)
-    lead_sampling(leader);
+      attr->sample_type & PERF_SAMPLE_READ) {
+    attr->sample_type |= PERF_SAMPLE_READ;
+    attr->read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+  }
   return rc;
 }
 
@@ -482,10 +465,10 @@ int uvperf__event_list_parse(const char *root, uvperf_event_list_t **list,
                              "uvperf_event_list_parse needs a list and names");
   uvperf__parse_init(&reader.parse, root, names, error);
   reader.at = names;
-  reader.list = new_list();
+  reader.list = uvperf__calloc(1, sizeof(*reader.list));
   if (reader.list == NULL)
-    return uvperf__parse_fail(&reader.parse, names, -ENOMEM,
-                              UVPERF_CAUSE_MEMORY, "no memory for the events");
+    return out_of_memory(&reader.parse, names);
+  atomic_init(&reader.list->holders, 1);
   rc = read_all(&reader);
   if (rc != 0) {
     uvperf_event_list_free(reader.list);

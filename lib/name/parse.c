@@ -164,22 +164,16 @@ uint32_t uvperf__precise_max(const char *root, const char *pmu, uint32_t type) {
   return most;
 }
 
-static int has_beyond(const uvperf__wide_attr_t *wide, size_t size) {
+/* Copies an attr into a caller's of another size. 0; -E2BIG where something
+ * that is not 0 lies behind it: nothing is written then. */
+static int copy_attr(struct perf_event_attr *attr, size_t size,
+                     const uvperf__wide_attr_t *wide) {
   const unsigned char *bytes = (const unsigned char *)wide;
   size_t i;
 
   for (i = size; i < sizeof(*wide); i++)
     if (bytes[i] != 0)
-      return 1;
-  return 0;
-}
-
-/* Copies an attr into a caller's of another size. 0; -E2BIG where something
- * that is not 0 lies behind it: nothing is written then. */
-static int copy_attr(struct perf_event_attr *attr, size_t size,
-                     const uvperf__wide_attr_t *wide) {
-  if (has_beyond(wide, size))
-    return -E2BIG;
+      return -E2BIG;
   memset(attr, 0, size);
   memcpy(attr, wide, size < sizeof(*wide) ? size : sizeof(*wide));
   attr->size = (uint32_t)size;

@@ -313,7 +313,7 @@ typedef struct pmus_s {
   int is_pattern;
   size_t nr;                           /* how many gave an event */
   int is_one;                          /* whether there is one at most */
-  int is_told;                         /* why it failed is explained */
+  int is_explained;                    /* why it failed is explained */
   char failed[UVPERF__PMU_NAME_BYTES]; /* the first that gave none */
 } pmus_t;
 
@@ -465,7 +465,7 @@ static int build_event(const char *pmu, void *data) {
 
   if (rc != 0)
     return uvperf__is_shortage(rc) ? rc : 0;
-  pmus->is_told = 1;
+  pmus->is_explained = 1;
   rc = begin(build, pmu);
   if (rc != 0)
     return rc;
@@ -477,7 +477,7 @@ static int build_event(const char *pmu, void *data) {
   rc = apply_event(build, build->text->head);
   if (rc >= 0)
     rc = uvperf__event_build_end(build);
-  pmus->is_told = rc != 0;
+  pmus->is_explained = rc != 0;
   return rc;
 }
 
@@ -493,7 +493,7 @@ int uvperf__event_build_alias(uvperf__event_build_t *build) {
   pmus.is_one = pmus.nr == 1;
   if (rc == 0 && pmus.nr > 0)
     rc = uvperf__pmu_each(root, build_event, &pmus);
-  if (rc == 0 || rc == -ENOENT || pmus.is_told)
-    return pmus.is_told ? rc : 0;
+  if (rc == 0 || rc == -ENOENT || pmus.is_explained)
+    return pmus.is_explained ? rc : 0;
   return without_pmus(build, rc);
 }

@@ -18,9 +18,9 @@ enum kind {
   KIND_TYPE,   /* the same, only in type=… */
   KIND_NOT,    /* the opposite of a flag */
   KIND_TIME,
-  KIND_PERIOD,
-  KIND_FREQ,
   KIND_AUX_SIZE,
+  KIND_PERIOD, /* these need a value */
+  KIND_FREQ,
   KIND_CHAIN,
   KIND_STACK,
   KIND_BRANCH,
@@ -101,17 +101,6 @@ int uvperf__term_number(const uvperf__parse_t *parse,
   if (term->value.at == NULL)
     return 0;
   return uvperf__parse_number(parse, term->value, most, value);
-}
-
-static int need_value(const uvperf__event_build_t *build,
-                      const uvperf__term_t *term) {
-  char shown[UVPERF__SHOW_BYTES];
-
-  if (term->value.at != NULL)
-    return 0;
-  return uvperf__parse_bad(build->parse, term->key.at,
-                           "'%s' needs a value, %s=...",
-                           uvperf__span_show(term->key, shown), shown);
 }
 
 /* The levels alone, u, k and hv, mean any branch there, as in perf(1)'s
@@ -242,35 +231,25 @@ static int is_said(const uvperf__event_build_t *build, enum kind kind) {
 
 static int apply(uvperf__event_build_t *build, const uvperf__term_t *term,
                  const generic_term_t *generic) {
-  int rc;
+  char shown[UVPERF__SHOW_BYTES];
 
   if (is_said(build, generic->kind))
     return uvperf__parse_bad(build->parse, term->key.at,
                              "'%s' is said by the event's name already",
                              generic->name);
-  switch (generic->kind) {
-    case KIND_PERF:
-      return uvperf__parse_bad(build->parse, term->key.at,
-                               "'%s' is for perf(1) itself, not for the kernel",
-                               generic->name);
-    case KIND_LACKING:
-      return uvperf__parse_bad(build->parse, term->key.at,
-                               "names cannot say '%s': set that field of the "
-                               "attr by uvperf_attr_set",
-                               generic->name);
-    case KIND_NAME:
-    case KIND_CHAIN:
-    case KIND_STACK:
-    case KIND_BRANCH:
-    case KIND_PERIOD:
-    case KIND_FREQ:
-      rc = need_value(build, term);
-      break;
-    default:
-      rc = 0;
-  }
-  if (rc != 0)
-    return rc;
+  if (generic->kind == KIND_PERF)
+    return uvperf__parse_bad(build->parse, term->key.at,
+                             "'%s' is for perf(1) itself, not for the kernel",
+                             generic->name);
+  if (generic->kind == KIND_LACKING)
+    return uvperf__parse_bad(build->parse, term->key.at,
+                             "names cannot say '%s': set that field of the "
+                             "attr by uvperf_attr_set",
+                             generic->name);
+  if (generic->kind >= KIND_PERIOD && term->value.at == NULL)
+    return uvperf__parse_bad(build->parse, term->key.at,
+                             "'%s' needs a value, %s=...",
+                             uvperf__span_show(term->key, shown), shown);
   switch (generic->kind) {
     case KIND_NAME:
       build->event.name = term->value;

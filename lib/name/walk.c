@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tells which names of events this machine has. Where they are found is known
- * to generic_name.c, pmu_walk.c and tracefs.c; whether a name is right is for
- * the parser. */
+/* Reports which names of events this machine has. Where they are found is known
+ * to attr/generic_name.c, host/pmu.c and host/tracefs.c; whether a name is
+ * right is for parse.c. */
 #include "name/walk.h"
 
 #include <errno.h>
@@ -26,23 +26,23 @@ typedef struct walk_s {
   const char *pattern;
   uvperf_event_name_cb cb;
   void *arg;
-  const uvperf_pmu_t *pmu; /* whose events are being told */
-  int told;                /* what cb returned; not 0: the walk has ended */
+  const uvperf_pmu_t *pmu; /* whose events are reported */
+  int result;              /* what cb returned; not 0: the walk has ended */
   int failed;              /* the first that could not be read, or 0 */
 } walk_t;
 
-/* -- telling -------------------------------------------------------------- */
+/* -- reporting ------------------------------------------------------------ */
 
 static int fits(const walk_t *walk, const char *text) {
   return text != NULL && uvperf__glob_match(walk->pattern, text);
 }
 
-static int tell(walk_t *walk, const uvperf_event_name_t *name) {
+static int report(walk_t *walk, const uvperf_event_name_t *name) {
   if (walk->pattern != NULL && !fits(walk, name->name) &&
       !fits(walk, name->alias) && !fits(walk, name->event))
     return 0;
-  walk->told = walk->cb(name, walk->arg);
-  return walk->told;
+  walk->result = walk->cb(name, walk->arg);
+  return walk->result;
 }
 
 static void begin(uvperf_event_name_t *name, uint32_t kind, uint32_t type,
@@ -74,7 +74,7 @@ static int is_plain_word(const char *name) {
 
 /* -- generic events ------------------------------------------------------- */
 
-static int tell_generic(const char *canonical, void *data) {
+static int report_generic(const char *canonical, void *data) {
   static const uint32_t kinds[] = {
       [PERF_TYPE_HARDWARE] = UVPERF_NAME_HARDWARE,
       [PERF_TYPE_SOFTWARE] = UVPERF_NAME_SOFTWARE,
@@ -89,19 +89,7 @@ static int tell_generic(const char *canonical, void *data) {
   begin(&name, kinds[type], type, canonical);
   name.config = config;
   name.alias = uvperf__generic_alias(type, config);
-  return tell(data, &name);
-}
-
-static int walk_hardware(walk_t *walk) {
-  return uvperf__generic_each(PERF_TYPE_HARDWARE, tell_generic, walk);
-}
-
-static int walk_software(walk_t *walk) {
-  return uvperf__generic_each(PERF_TYPE_SOFTWARE, tell_generic, walk);
-}
-
-static int walk_cache(walk_t *walk) {
-  return uvperf__generic_each(PERF_TYPE_HW_CACHE, tell_generic, walk);
+  return report(data, &name);
 }
 
 /* -- events of PMUs ------------------------------------------------------- */
@@ -134,7 +122,7 @@ static int write_name(char text[PMU_NAME_BYTES], const char *pmu,
   return nr;
 }
 
-static int tell_pmu_event(const uvperf_pmu_event_t *event, void *data) {
+static int report_pmu_event(const uvperf_pmu_event_t *event, void *data) {
   char text[PMU_NAME_BYTES];
   uvperf_event_name_t name;
   walk_t *walk = data;
@@ -151,32 +139,28 @@ static int tell_pmu_event(const uvperf_pmu_event_t *event, void *data) {
   name.scale = event->scale;
   name.is_per_package = event->is_per_package;
   name.is_snapshot = event->is_snapshot;
-  return tell(walk, &name);
+  return report(walk, &name);
 }
 
-static int visit_pmu(const uvperf_pmu_t *pmu, void *data) {
+static int walk_pmu(const uvperf_pmu_t *pmu, void *data) {
   walk_t *walk = data;
   int rc;
 
   if (!is_plain_word(pmu->name))
     return 0;
   walk->pmu = pmu;
-  rc = uvperf__pmu_walk_events(walk->root, pmu->name, tell_pmu_event, walk);
-  if (walk->told != 0)
-    return walk->told;
+  rc = uvperf__pmu_walk_events(walk->root, pmu->name, report_pmu_event, walk);
+  if (walk->result != 0)
+    return walk->result;
   if (rc != -ENOENT) /* the PMU of a module that is just going */
     note(walk, rc);
   return 0;
 }
 
-static int walk_pmus(walk_t *walk) {
-  return uvperf__pmu_walk(walk->root, visit_pmu, walk);
-}
-
 /* -- tracepoints ---------------------------------------------------------- */
 
-static int tell_tracepoint(const char *category, const char *event, uint64_t id,
-                           void *data) {
+static int report_tracepoint(const char *category, const char *event,
+                             uint64_t id, void *data) {
   char text[2 * NAME_MAX + 3];
   uvperf_event_name_t name;
 
@@ -185,7 +169,7 @@ static int tell_tracepoint(const char *category, const char *event, uint64_t id,
   snprintf(text, sizeof(text), "%s:%s", category, event);
   begin(&name, UVPERF_NAME_TRACEPOINT, PERF_TYPE_TRACEPOINT, text);
   name.config = id;
-  return tell(data, &name);
+  return report(data, &name);
 }
 
 /* Ids that nobody wants are not read: names have one ':', and so the parts of a
@@ -200,40 +184,46 @@ static int walk_tracepoints(walk_t *walk) {
     return 0;
   if (colon == NULL || length >= sizeof(category) ||
       strchr(pattern, '[') != NULL)
-    return uvperf__tracefs_walk(walk->root, NULL, NULL, tell_tracepoint, walk);
+    return uvperf__tracefs_walk(walk->root, NULL, NULL, report_tracepoint,
+                                walk);
   memcpy(category, pattern, length);
   category[length] = '\0';
-  return uvperf__tracefs_walk(walk->root, category, colon + 1, tell_tracepoint,
-                              walk);
+  return uvperf__tracefs_walk(walk->root, category, colon + 1,
+                              report_tracepoint, walk);
 }
 
 /* -- all ------------------------------------------------------------------ */
 
+static int walk_kind(walk_t *walk, uint32_t kind) {
+  switch (kind) {
+    case UVPERF_NAME_HARDWARE:
+      return uvperf__generic_each(PERF_TYPE_HARDWARE, report_generic, walk);
+    case UVPERF_NAME_SOFTWARE:
+      return uvperf__generic_each(PERF_TYPE_SOFTWARE, report_generic, walk);
+    case UVPERF_NAME_CACHE:
+      return uvperf__generic_each(PERF_TYPE_HW_CACHE, report_generic, walk);
+    case UVPERF_NAME_PMU:
+      return uvperf__pmu_walk(walk->root, walk_pmu, walk);
+    default: /* UVPERF_NAME_TRACEPOINT */
+      return walk_tracepoints(walk);
+  }
+}
+
 int uvperf__event_name_walk(const char *root, const char *pattern,
                             uint32_t kinds, uvperf_event_name_cb cb,
                             void *arg) {
-  static const struct {
-    uint32_t kind;
-    int (*run)(walk_t *);
-  } sources[] = {
-      {UVPERF_NAME_HARDWARE, walk_hardware},
-      {UVPERF_NAME_SOFTWARE, walk_software},
-      {UVPERF_NAME_CACHE, walk_cache},
-      {UVPERF_NAME_PMU, walk_pmus},
-      {UVPERF_NAME_TRACEPOINT, walk_tracepoints},
-  };
   walk_t walk = {root, pattern, cb, arg, NULL, 0, 0};
-  size_t i;
+  uint32_t kind;
   int rc;
 
   if (cb == NULL || (kinds & ~ALL_KINDS) != 0)
     return -EINVAL;
-  for (i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
-    if (kinds != 0 && (kinds & sources[i].kind) == 0)
+  for (kind = 1; kind <= ALL_KINDS; kind <<= 1) {
+    if (kinds != 0 && (kinds & kind) == 0)
       continue;
-    rc = sources[i].run(&walk);
-    if (walk.told != 0)
-      return walk.told;
+    rc = walk_kind(&walk, kind);
+    if (walk.result != 0)
+      return walk.result;
     note(&walk, rc);
   }
   return walk.failed;
