@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes and frees the counters of a set, adds and removes its targets, and
- * tells what is known of it. What is measured is in counters_attr.c, where in
- * counters_plan.c; the events are opened in counters_open.c, controlled in
- * counters_control.c and read in counters_read.c. */
+/* Makes and frees the counters, and adds and removes targets: a target's places
+ * are planned (counters_plan.c), then its events are opened there
+ * (counters_open.c). */
 #include "set/counters_internal.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of several attrs at many places, opened, controlled and read
- * together: what a set is made of, and a measurement without a loop. No loop
- * and no uv.h.
+/* Many events at many places, without a loop: opened, controlled and read
+ * together. A set is made of them, and so is a measurement. The face of the
+ * counters*.c files; what these share is in counters_internal.h.
  *
  * A target stands for places; an attr at a place is one event, with an fd of
  * its own. Returned codes are 0 or -errno; `error` may be NULL. In a forked
@@ -131,7 +131,7 @@ uvperf__counters_changes(const uvperf__counters_t *counters, size_t attr,
 int uvperf__counters_fd(const uvperf__counters_t *counters, size_t attr,
                         uint64_t serial);
 
-/* -- records -- */
+/* -- records: counters_rings.c -- */
 
 /* The rings into which all events write; NULL without UVPERF_SET_RECORDS. New
  * ones may be there after each call that opens events. */
@@ -156,7 +156,7 @@ uint64_t uvperf__counters_opened(const uvperf__counters_t *counters);
  * called when a turn is over; never inside a record callback. */
 void uvperf__counters_free_sources(uvperf__counters_t *counters);
 
-/* -- CPUs that come and go: counters_cpu.c -- */
+/* -- CPUs that come and go: counters_hotplug.c -- */
 
 /* A CPU is online (again): opens anew the events that are bound to it alone
  * (pid -1, cgroups), with the filters, periods and programs that were set,
@@ -173,7 +173,7 @@ int uvperf__counters_cpu_come(uvperf__counters_t *counters, int cpu,
  * they are, so that those that go on are known when it is back. */
 void uvperf__counters_cpu_gone(uvperf__counters_t *counters, int cpu);
 
-/* -- the end of targets: counters_end.c -- */
+/* -- the end of targets: counters_gone.c -- */
 
 /* Asks whether targets that were there so far are gone: by poll(2) of one event
  * of each that was found to live before; more only where that is gone. It eats

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the counters share. For them alone; the others
- * include counters.h. */
+/* What the counters*.c files share; all others include counters.h. */
 #ifndef UVPERF_LIB_SET_COUNTERS_INTERNAL_H
 #define UVPERF_LIB_SET_COUNTERS_INTERNAL_H
 
@@ -94,7 +93,7 @@ typedef struct counter_place_s {
   int is_gone;
   int was_read;
   int has_begun;   /* of a command: it has called execve(2) */
-  int is_away;     /* its CPU has gone, see counters_cpu.c */
+  int is_away;     /* its CPU has gone, see counters_hotplug.c */
   int has_package; /* its CPU's, where that was asked for and is known */
   uint64_t package;
   counter_t *events; /* one for each attr */
@@ -269,7 +268,7 @@ size_t uvperf__counters_largest_stack(const uvperf__counters_t *counters,
 int uvperf__counters_unify_software(uvperf__counters_t *counters,
                                     uvperf_error_t *error);
 
-/* -- counters_label.c -- */
+/* -- counters_label.c: what it is called -- */
 
 /* Makes a label of type and config, which uvperf__counters_item replaces. A
  * probe gets its final one at once, because the string that its config1 points
@@ -369,7 +368,7 @@ void uvperf__counters_map(uvperf__counters_t *counters,
 void uvperf__counters_unmap(const uvperf__counters_t *counters,
                             counter_t *event);
 
-/* -- counters_record.c: into which ring events write, and whose records are */
+/* -- counters_rings.c: into which ring events write, and whose records are */
 
 /* Makes rings and decoder, if records were asked for. 0, or a code and the
  * error. */
@@ -409,7 +408,7 @@ int uvperf__counters_shrink_rings(uvperf__counters_t *counters, size_t nr);
 size_t uvperf__counters_nr_new_rings(const uvperf__counters_t *counters,
                                      size_t first);
 
-/* -- counters_failure.c -- */
+/* -- counters_failure.c: what is not open -- */
 
 /* Notes that an attr is not at a place, and `why`. 0 or -ENOMEM, explained in
  * the error. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the set's handle share, and what a measurement
- * takes of it. */
+/* What the files of the set's handle share. Their face is uvperf/set.h and
+ * uvperf/set_stream.h. */
 #ifndef UVPERF_LIB_SET_INTERNAL_H
 #define UVPERF_LIB_SET_INTERNAL_H
 

@@ -38,8 +38,8 @@ static void release(void *owner) {
   uvperf__free(impl);
 }
 
-/* As said in event.c, no fd that was polled, and no ring, is released before.
- */
+/* As said in event/event.c, no fd that was polled, and no ring, is released
+ * before. */
 static void closed(void *owner) {
   set_t *impl = owner;
   uvperf_set_t *handle = impl->handle;
