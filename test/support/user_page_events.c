@@ -118,7 +118,7 @@ void user_page_events_ask(user_request_t *request, int group) {
   static const uvperf_target_t target = UVPERF_TARGET_INIT;
   size_t i;
 
-  user_page_events_need("unit_set_counters_user");
+  user_page_events_need("unit_set_counters_read_user");
   memset(request, 0, sizeof(*request));
   request->options = options;
   request->target = target;

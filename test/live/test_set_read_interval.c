@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Readings of a set on the loop, with exact work between two ticks: by a
  * scripted clock, and a timer that the test lets fire. By the real clock they
- * are in test_set_read_clock.c. */
+ * are in test_set_read_interval_clock.c. */
 #include "live_set.h"
 
 #include "fake_clock.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: readings of a set on a loop by the real clock. Each moment of it is in
- * test_set_read.c, by a scripted one. */
+ * test_set_read_interval.c, by a scripted one. */
 #include "live_set.h"
 
 #define MS UINT64_C(1000000)
