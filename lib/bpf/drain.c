@@ -5,7 +5,7 @@
 
 #include "decode/decoder.h"
 #include "loop/drain.h"
-#include "loop/ring_report.h"
+#include "loop/stats.h"
 
 /* -- callbacks ------------------------------------------------------------- */
 

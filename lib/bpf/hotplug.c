@@ -2,7 +2,7 @@
 /* Follows the CPUs that go and come while a BPF reader is started. */
 #include "bpf/internal.h"
 
-#include "loop/ring_report.h"
+#include "loop/stats.h"
 #include "util/error.h"
 
 static void report(reader_t *impl, int cpu, int status,

@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "loop/ring_report.h"
-#include "loop/stream.h"
+#include "loop/stats.h"
+#include "loop/stream_options.h"
 #include "sys/fork.h"
 #include "util/alloc.h"
 #include "util/error.h"

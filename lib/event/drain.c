@@ -8,7 +8,7 @@
 
 #include "decode/decoder.h"
 #include "loop/drain.h"
-#include "loop/stream.h"
+#include "loop/stream_options.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
 

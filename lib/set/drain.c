@@ -6,7 +6,7 @@
 
 #include "decode/decoder.h"
 #include "loop/drain.h"
-#include "loop/ring_report.h"
+#include "loop/stats.h"
 #include "util/alloc.h"
 
 #define NS_PER_MS 1000000u

@@ -3,7 +3,7 @@
  * loop. */
 #include "set/internal.h"
 
-#include "loop/ring_report.h"
+#include "loop/stats.h"
 
 static void report(set_t *impl, int cpu, int status,
                    const uvperf_error_t *error) {

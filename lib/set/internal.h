@@ -9,7 +9,7 @@
 
 #include "decode/merge.h"
 #include "loop/hotplug.h"
-#include "loop/ticker.h"
+#include "loop/interval_timer.h"
 #include "loop/watch.h"
 #include "ring/cpu_rings.h"
 #include "set/counters.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "decode/decoder.h"
-#include "loop/ring_report.h"
-#include "loop/stream.h"
+#include "loop/stats.h"
+#include "loop/stream_options.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/options.h"

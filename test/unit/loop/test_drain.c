@@ -6,7 +6,7 @@
 
 #include "fake_kernel.h"
 #include "loop/drain.h"
-#include "loop/stream.h"
+#include "loop/stream_options.h"
 #include "random_run.h"
 
 /* The ring of most tests, and the largest. */

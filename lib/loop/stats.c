@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is told of the rings of CPUs on a loop. */
-#include "loop/ring_report.h"
+#include "loop/stats.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "fake_clock.h"
 #include "fake_kernel.h"
-#include "loop/ticker.h"
+#include "loop/interval_timer.h"
 
 #define MS UINT64_C(1000000)
 

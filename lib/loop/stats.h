@@ -2,8 +2,8 @@
 /* What was delivered of the rings of CPUs on a loop, counted, and told
  * by stats and ring infos; and why one could not be watched. The same for each
  * handle that has such rings. */
-#ifndef UVPERF_LIB_LOOP_RING_REPORT_H
-#define UVPERF_LIB_LOOP_RING_REPORT_H
+#ifndef UVPERF_LIB_LOOP_STATS_H
+#define UVPERF_LIB_LOOP_STATS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #include "uvperf/stream.h"
 
 #include "loop/slice.h"
-#include "loop/stream.h"
+#include "loop/stream_options.h"
 #include "loop/watch.h"
 #include "ring/cpu_rings.h"
 

@@ -4,7 +4,7 @@
  * uv_timer_start counts from the loop's cached time, which is old after long
  * work, so that a timer can be early. Here each tick is aimed at anew by
  * uv_hrtime, and asked for it when the timer fires. */
-#include "loop/ticker.h"
+#include "loop/interval_timer.h"
 
 #include <assert.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* One uv_timer that ticks at start + k * interval, by uv_hrtime. What
  * is to be done at a tick is the owner's. */
-#ifndef UVPERF_LIB_LOOP_TICKER_H
-#define UVPERF_LIB_LOOP_TICKER_H
+#ifndef UVPERF_LIB_LOOP_INTERVAL_TIMER_H
+#define UVPERF_LIB_LOOP_INTERVAL_TIMER_H
 
 #include <stdint.h>
 

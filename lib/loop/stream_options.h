@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The options of delivery, and the statistics of what was delivered,
  * of an event's ring and a set's rings alike. */
-#ifndef UVPERF_LIB_LOOP_STREAM_H
-#define UVPERF_LIB_LOOP_STREAM_H
+#ifndef UVPERF_LIB_LOOP_STREAM_OPTIONS_H
+#define UVPERF_LIB_LOOP_STREAM_OPTIONS_H
 
 #include "uvperf/error.h"
 #include "uvperf/record.h"

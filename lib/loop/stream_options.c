@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the user may say of delivery, and what it means to the watch. */
-#include "loop/stream.h"
+#include "loop/stream_options.h"
 
 #include "util/error.h"
 #include "util/options.h"
