@@ -18,7 +18,7 @@ void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
   int status;
 
   status = uvperf__decode(impl->decoder, NULL, bytes, size, &record);
-  uvperf__ring_report_record(ring, record, status, slice);
+  uvperf__stats_ring_record(ring, record, status, slice);
   sample.record = record;
   if (status == 0 && record->type == PERF_RECORD_SAMPLE) {
     sample.data = record->sample.raw.data;
@@ -106,7 +106,7 @@ int uvperf__bpf_reader_drain(void *owner, size_t ring_index,
                      &drain_ops, &drain);
   impl->in_callback = 0;
   if (slice->records != records)
-    uvperf__ring_report_slice(ring, slice);
+    uvperf__stats_ring_slice(ring, slice);
   return rc;
 }
 
@@ -135,6 +135,6 @@ void uvperf__bpf_reader_ring_end(void *owner, size_t ring_index, int status) {
   reader_t *impl = owner;
   uvperf__cpu_ring_t *ring = uvperf__cpu_rings_at(impl->rings, ring_index);
 
-  uvperf__ring_report_end(ring, status);
+  uvperf__stats_ring_end(ring, status);
   report_ring(impl, ring, status);
 }

@@ -2,7 +2,6 @@
 /* Follows the CPUs that go and come while a BPF reader is started. */
 #include "bpf/internal.h"
 
-#include "loop/stats.h"
 #include "util/error.h"
 
 static void report(reader_t *impl, int cpu, int status,
@@ -29,7 +28,7 @@ void uvperf__bpf_reader_cpu_gone(void *owner, int cpu) {
     return;
   impl->cpus_gone += 1;
   uvperf__bpf_outputs_cpu_gone(impl->outputs, cpu);
-  uvperf__watch_look_in(impl->watch, 0);
+  uvperf__watch_drain_in(impl->watch, 0);
   report(impl, cpu, UV_ENODEV, NULL);
 }
 
@@ -53,7 +52,7 @@ void uvperf__bpf_reader_cpu_come(void *owner, int cpu) {
                                cpu);
   rc = uvperf__bpf_reader_watch_rings(impl);
   if (rc != 0 && status == 0)
-    status = uvperf__ring_report_unwatched(&error, rc, cpu);
+    status = uvperf__watch_explain_ring(&error, rc, cpu);
   report(impl, cpu, status, status == 0 ? NULL : &error);
 }
 

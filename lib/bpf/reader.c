@@ -291,11 +291,11 @@ static int start_watch(reader_t *impl, const uvperf_stream_options_t *options,
 
   if (!uvperf__bpf_reader_is_watched(impl))
     return 0;
-  uvperf__stream_choose(options, impl->default_flush_ms, &chosen);
+  uvperf__stream_options_for_watch(options, impl->default_flush_ms, &chosen);
   rc = uvperf__bpf_reader_watch_rings(impl);
   if (rc == 0)
     rc = uvperf__watch_start(impl->watch, &chosen);
-  return rc == 0 ? 0 : uvperf__ring_report_refused(error, rc);
+  return rc == 0 ? 0 : uvperf__watch_explain(error, rc);
 }
 
 /* The watch comes first, so that the first record finds a reader. */
@@ -323,7 +323,7 @@ int uvperf_bpf_reader_start(uvperf_bpf_reader_t *reader,
   uvperf_stream_options_t own;
   int rc;
 
-  rc = uvperf__stream_copy(&own, options, error);
+  rc = uvperf__stream_options_copy(&own, options, error);
   if (rc == 0)
     rc = uvperf__bpf_reader_check_process(impl, error);
   if (rc != 0)
@@ -429,8 +429,8 @@ int uvperf_bpf_reader_ring(const uvperf_bpf_reader_t *reader, size_t index,
   reader_t *impl = uvperf__bpf_reader_impl(reader);
 
   count_lost(impl);
-  return uvperf__ring_report_info(impl->rings, index, impl->watch,
-                                  uvperf__bpf_reader_is_forked(impl), ring);
+  return uvperf__stats_ring_info(impl->rings, index, impl->watch,
+                                 uvperf__bpf_reader_is_forked(impl), ring);
 }
 
 int uvperf_bpf_reader_failed_ring(const uvperf_bpf_reader_t *reader,
@@ -447,8 +447,8 @@ void uvperf_bpf_reader_stats(const uvperf_bpf_reader_t *reader,
   reader_t *impl = uvperf__bpf_reader_impl(reader);
 
   count_lost(impl);
-  uvperf__ring_report_stats(impl->rings, impl->watch,
-                            uvperf__bpf_reader_is_forked(impl), stats);
+  uvperf__stats_of_rings(impl->rings, impl->watch,
+                         uvperf__bpf_reader_is_forked(impl), stats);
   stats->cpus_gone = impl->cpus_gone;
   stats->cpus_come = impl->cpus_come;
 }

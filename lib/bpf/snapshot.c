@@ -2,7 +2,6 @@
 /* The snapshot of a BPF reader's overwritable rings. */
 #include "bpf/internal.h"
 
-#include "loop/stats.h"
 #include "ring/snapshot.h"
 #include "util/alloc.h"
 

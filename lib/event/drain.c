@@ -8,7 +8,7 @@
 
 #include "decode/decoder.h"
 #include "loop/drain.h"
-#include "loop/stream_options.h"
+#include "loop/stats.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
 
@@ -56,7 +56,7 @@ static void deliver_record(void *owner, const void *bytes, size_t size,
 
   (void)behind;
   status = uvperf__decode(impl->decoder, NULL, bytes, size, &record);
-  uvperf__stream_account(&impl->stats, record, status);
+  uvperf__stats_count(&impl->stats, record, status);
   impl->cb(impl->handle, status, record);
 }
 
@@ -240,7 +240,7 @@ int uvperf_event_next(uvperf_event_t *event, const uvperf_record_t **record) {
   if (rc < 0)
     return rc;
   rc = uvperf__decode(impl->decoder, NULL, bytes, size, record);
-  uvperf__stream_account(&impl->stats, *record, rc);
+  uvperf__stats_count(&impl->stats, *record, rc);
   impl->lent = size;
   return rc;
 }

@@ -104,7 +104,7 @@ void uvperf_event_close(uvperf_event_t *event, uvperf_event_close_cb close_cb) {
 
 int uvperf_walk_close(uv_handle_t *handle) {
   return uvperf__watch_close_owner(handle) ||
-         uvperf__ticker_close_owner(handle) ||
+         uvperf__interval_timer_close_owner(handle) ||
          uvperf__hotplug_close_owner(handle);
 }
 
@@ -282,7 +282,7 @@ static int watch_ring(event_t *impl, uv_loop_t *loop, uvperf_error_t *error) {
   if (!uvperf__event_is_watched(impl))
     return 0;
   rc = uvperf__watch_add(impl->watch, &impl->ring, impl->fds, impl->nr_fds);
-  return rc == 0 ? 0 : uvperf__ring_report_refused(error, rc);
+  return rc == 0 ? 0 : uvperf__watch_explain(error, rc);
 }
 
 static int open_event(event_t *impl, uv_loop_t *loop,
@@ -380,7 +380,8 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
 
   if (!impl->delivering)
     uvperf__event_take_back(impl);
-  uvperf__stream_choose(options, uvperf__event_default_flush(impl), &chosen);
+  uvperf__stream_options_for_watch(options, uvperf__event_default_flush(impl),
+                                   &chosen);
   if (impl->unsound)
     rc = UV_EPROTO;
   else if (uvperf__event_is_watched(impl))
@@ -394,7 +395,7 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
     return uvperf__error_set(error, rc, UVPERF_CAUSE_NO_TASK,
                              "delivery has ended: nothing more will come");
   if (rc != 0)
-    return uvperf__ring_report_refused(error, rc);
+    return uvperf__watch_explain(error, rc);
   impl->enabled_by_start = 0;
   if (options->flags & UVPERF_START_NO_ENABLE)
     return 0;
@@ -411,7 +412,7 @@ int uvperf_event_start(uvperf_event_t *event,
   uvperf_stream_options_t own;
   int rc;
 
-  rc = uvperf__stream_copy(&own, options, error);
+  rc = uvperf__stream_options_copy(&own, options, error);
   if (rc == 0)
     rc = uvperf__event_check_process(impl, error);
   if (rc != 0)
@@ -511,7 +512,7 @@ void uvperf_event_stats(const uvperf_event_t *event, uvperf_stats_t *stats) {
 
   *stats = impl->stats;
   if (impl->drained != NULL && !uvperf__event_is_forked(impl))
-    uvperf__stream_add_given(stats, impl->drained);
+    uvperf__stats_add_run(stats, impl->drained);
   stats->wakeups = uvperf__watch_wakeups(impl->watch);
   stats->slices = uvperf__watch_slices(impl->watch);
   stats->high_water_bytes = impl->ring.high_water;

@@ -433,7 +433,7 @@ void uvperf__hotplug_close(uvperf__hotplug_t *hotplug,
     uvperf__teardown_close(teardown, &hotplug->poll, on_closed);
 }
 
-/* As with the ticker, `data` is only read once our own callback says that the
+/* As with the interval timer, `data` is only read once our own callback says that the
  * handle is ours. */
 int uvperf__hotplug_close_owner(uv_handle_t *handle) {
   uvperf__hotplug_t *hotplug;

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* What is told of the rings of CPUs on a loop. */
+/* The statistics of what was delivered. */
 #include "loop/stats.h"
 
 #include <string.h>
 
-#include "util/error.h"
+void uvperf__stats_add_run(uvperf_stats_t *stats, const uvperf__ring_t *ring) {
+  uint64_t bytes;
 
-/* -- the end of a ring ---------------------------------------------------- */
+  stats->records += uvperf__ring_run_delivered(ring, &bytes);
+  stats->bytes += bytes;
+}
 
-void uvperf__ring_report_end(uvperf__cpu_ring_t *ring, int status) {
+/* -- the rings of CPUs ----------------------------------------------------- */
+
+void uvperf__stats_ring_end(uvperf__cpu_ring_t *ring, int status) {
   if (ring->status != 0)
     return;
   if (status == UV_EPROTO)
@@ -16,14 +21,12 @@ void uvperf__ring_report_end(uvperf__cpu_ring_t *ring, int status) {
   ring->status = status;
 }
 
-/* -- statistics ----------------------------------------------------------- */
-
 static void get_stats(const uvperf__cpu_ring_t *ring,
                       const uvperf__watch_t *watch, int is_forked,
                       uvperf_stats_t *stats) {
   *stats = ring->stats;
   if (!is_forked)
-    uvperf__stream_add_given(stats, &ring->ring);
+    uvperf__stats_add_run(stats, &ring->ring);
   stats->high_water_bytes = ring->ring.high_water;
   stats->cut_records = ring->ring.cut;
   stats->skipped_bytes = ring->ring.skipped;
@@ -49,9 +52,9 @@ static void add_stats(uvperf_stats_t *stats, const uvperf_stats_t *one) {
     stats->high_water_bytes = one->high_water_bytes;
 }
 
-void uvperf__ring_report_stats(const uvperf__cpu_rings_t *rings,
-                               const uvperf__watch_t *watch, int is_forked,
-                               uvperf_stats_t *stats) {
+void uvperf__stats_of_rings(const uvperf__cpu_rings_t *rings,
+                            const uvperf__watch_t *watch, int is_forked,
+                            uvperf_stats_t *stats) {
   size_t nr = rings == NULL ? 0 : uvperf__cpu_rings_nr(rings);
   uvperf_stats_t one;
   size_t i;
@@ -65,9 +68,9 @@ void uvperf__ring_report_stats(const uvperf__cpu_rings_t *rings,
     stats->slices = uvperf__watch_slices(watch);
 }
 
-int uvperf__ring_report_info(const uvperf__cpu_rings_t *rings, size_t index,
-                             const uvperf__watch_t *watch, int is_forked,
-                             uvperf_ring_info_t *info) {
+int uvperf__stats_ring_info(const uvperf__cpu_rings_t *rings, size_t index,
+                            const uvperf__watch_t *watch, int is_forked,
+                            uvperf_ring_info_t *info) {
   const uvperf__cpu_ring_t *ring;
 
   if (rings == NULL || index >= uvperf__cpu_rings_nr(rings))
@@ -83,40 +86,4 @@ int uvperf__ring_report_info(const uvperf__cpu_rings_t *rings, size_t index,
   info->status = ring->status;
   get_stats(ring, watch, is_forked, &info->stats);
   return 0;
-}
-
-/* -- what could not be watched -------------------------------------------- */
-
-int uvperf__ring_report_refused(uvperf_error_t *error, int code) {
-  if (code == UV_ENOMEM)
-    return uvperf__error_set(error, code, UVPERF_CAUSE_MEMORY,
-                             "no memory to watch the rings");
-  if (code == UV_EOF)
-    return uvperf__error_set(error, code, UVPERF_CAUSE_LOOP,
-                             "delivery has ended: no ring can be read");
-  if (code == UV_EPROTO)
-    return uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
-                             "the head of a ring is not a multiple of 8, so it "
-                             "cannot be read again; make the handle again");
-  if (code == UV_EINVAL)
-    return uvperf__error_set(error, code, UVPERF_CAUSE_LOOP,
-                             "somebody else has closed an inner handle");
-  if (code == UV_EEXIST)
-    return uvperf__error_set(
-        error, code, UVPERF_CAUSE_LOOP,
-        "the fd of a ring cannot be polled: another handle "
-        "of the loop polls it");
-  if (code == UV_ENOSPC)
-    return uvperf__error_set(
-        error, code, UVPERF_CAUSE_LOOP,
-        "the fd of a ring cannot be polled: out of epoll "
-        "watches; raise /proc/sys/fs/epoll/max_user_watches");
-  return uvperf__error_set(error, code, UVPERF_CAUSE_LOOP,
-                           "libuv refused to poll the fd of a ring");
-}
-
-int uvperf__ring_report_unwatched(uvperf_error_t *error, int code, int cpu) {
-  return uvperf__error_set(
-      error, code, code == UV_ENOMEM ? UVPERF_CAUSE_MEMORY : UVPERF_CAUSE_LOOP,
-      "the ring of CPU %d cannot be watched", cpu);
 }

@@ -1,61 +1,75 @@
 /* SPDX-License-Identifier: MIT */
-/* What was delivered of the rings of CPUs on a loop, counted, and told
- * by stats and ring infos; and why one could not be watched. The same for each
- * handle that has such rings. */
+/* What was delivered, counted: uvperf_stats_t of an event, and of the rings of a
+ * set or a BPF reader (uvperf_ring_info_t too). */
 #ifndef UVPERF_LIB_LOOP_STATS_H
 #define UVPERF_LIB_LOOP_STATS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "uvperf/error.h"
 #include "uvperf/record.h"
 #include "uvperf/stream.h"
 
 #include "loop/slice.h"
-#include "loop/stream_options.h"
 #include "loop/watch.h"
 #include "ring/cpu_rings.h"
 
-/* What comes of a ring in a turn of the loop counts as a slice of it once; a
- * flush is no turn. */
-static inline void uvperf__ring_report_slice(uvperf__cpu_ring_t *ring,
-                                             const uvperf__slice_t *slice) {
+/* Counts a record that is delivered with this status. (loop/drain.h counts the
+ * samples of a run together.) */
+static inline void uvperf__stats_count(uvperf_stats_t *stats,
+                                       const uvperf_record_t *record,
+                                       int status) {
+  stats->records += 1;
+  stats->bytes += record->size;
+  if (status != 0)
+    stats->corrupt += 1;
+  else if (record->type == PERF_RECORD_SAMPLE)
+    stats->surplus_bytes += record->sample.surplus_bytes;
+  else if (record->type == PERF_RECORD_LOST)
+    stats->lost_records += record->lost.lost;
+  else if (record->type == PERF_RECORD_LOST_SAMPLES)
+    stats->lost_records += record->lost_samples.lost;
+}
+
+/* Adds the samples of the current run that were delivered, which are not in the
+ * stats before the run ends. Not in a forked child: see
+ * uvperf__ring_run_delivered. */
+void uvperf__stats_add_run(uvperf_stats_t *stats, const uvperf__ring_t *ring);
+
+/* -- the rings of CPUs ----------------------------------------------------- */
+
+/* What a ring delivers in one loop iteration counts as one slice of it. A flush
+ * is not in an iteration and counts none. */
+static inline void uvperf__stats_ring_slice(uvperf__cpu_ring_t *ring,
+                                            const uvperf__slice_t *slice) {
   if (slice->iteration != ring->iteration && slice->iteration != 0) {
     ring->iteration = slice->iteration;
     ring->stats.slices += 1;
   }
 }
 
-/* Counts a record that is delivered with this status. */
-static inline void uvperf__ring_report_record(uvperf__cpu_ring_t *ring,
-                                              const uvperf_record_t *record,
-                                              int status,
-                                              const uvperf__slice_t *slice) {
-  uvperf__stream_account(&ring->stats, record, status);
-  uvperf__ring_report_slice(ring, slice);
+/* Counts a record of a ring that is delivered with this status. */
+static inline void uvperf__stats_ring_record(uvperf__cpu_ring_t *ring,
+                                             const uvperf_record_t *record,
+                                             int status,
+                                             const uvperf__slice_t *slice) {
+  uvperf__stats_count(&ring->stats, record, status);
+  uvperf__stats_ring_slice(ring, slice);
 }
 
-/* Nothing more is read from a ring, whose end was this. */
-void uvperf__ring_report_end(uvperf__cpu_ring_t *ring, int status);
+/* A ring has ended with this status; nothing more is read from it. */
+void uvperf__stats_ring_end(uvperf__cpu_ring_t *ring, int status);
 
-/* The totals of all rings, NULL for none. `watch` has the first of them, in
- * their order; or is NULL. A forked child has not got the mappings: it is told
- * nothing of the run of samples in whose callback it was forked. */
-void uvperf__ring_report_stats(const uvperf__cpu_rings_t *rings,
-                               const uvperf__watch_t *watch, int is_forked,
-                               uvperf_stats_t *stats);
+/* The sums of all rings; NULL for none. `watch` has the first of them, in their
+ * order; or is NULL. In a forked child, which does not have the mappings, the
+ * samples of a current run are not counted. */
+void uvperf__stats_of_rings(const uvperf__cpu_rings_t *rings,
+                            const uvperf__watch_t *watch, int is_forked,
+                            uvperf_stats_t *stats);
 
-/* The same of the index-th ring: 0 or -EINVAL. */
-int uvperf__ring_report_info(const uvperf__cpu_rings_t *rings, size_t index,
-                             const uvperf__watch_t *watch, int is_forked,
-                             uvperf_ring_info_t *info);
-
-/* Why rings could not be watched, or the watch not be started. Gives the
- * code. */
-int uvperf__ring_report_refused(uvperf_error_t *error, int code);
-
-/* Why the ring of a CPU that has come cannot be watched. Gives the code. */
-int uvperf__ring_report_unwatched(uvperf_error_t *error, int code, int cpu);
+/* The same of the index-th ring, with its CPU, fd and size: 0 or -EINVAL. */
+int uvperf__stats_ring_info(const uvperf__cpu_rings_t *rings, size_t index,
+                            const uvperf__watch_t *watch, int is_forked,
+                            uvperf_ring_info_t *info);
 
 #endif

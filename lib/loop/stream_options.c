@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* What the user may say of delivery, and what it means to the watch. */
+/* The options of delivery: slice_records, slice_bytes, slice_us, flush_ms and
+ * the flags of uvperf_stream_options_t. */
 #include "loop/stream_options.h"
 
 #include "util/error.h"
 #include "util/options.h"
 
+/* One slice: so many records, bytes or microseconds, whichever comes first. */
+#define DEFAULT_SLICE_RECORDS 4096
+#define DEFAULT_SLICE_BYTES   (1024 * 1024)
+#define DEFAULT_SLICE_US      1000
+
 #define NS_PER_US 1000u
 
-int uvperf__stream_copy(uvperf_stream_options_t *own,
-                        const uvperf_stream_options_t *options,
-                        uvperf_error_t *error) {
+int uvperf__stream_options_copy(uvperf_stream_options_t *own,
+                                const uvperf_stream_options_t *options,
+                                uvperf_error_t *error) {
   const uvperf_stream_options_t defaults = UVPERF_STREAM_OPTIONS_INIT;
   const uint32_t known = UVPERF_START_NO_ENABLE | UVPERF_START_SLICE_END;
   int rc;
@@ -26,23 +32,17 @@ int uvperf__stream_copy(uvperf_stream_options_t *own,
   return 0;
 }
 
-void uvperf__stream_choose(const uvperf_stream_options_t *options,
-                           uint64_t default_flush_ms,
-                           uvperf__watch_options_t *chosen) {
-  chosen->slice_records =
-      options->slice_records == 0 ? 4096 : options->slice_records;
-  chosen->slice_bytes =
-      options->slice_bytes == 0 ? 1024 * 1024 : options->slice_bytes;
-  chosen->slice_ns =
-      (options->slice_us == 0 ? 1000 : (uint64_t)options->slice_us) * NS_PER_US;
-  chosen->flush_ms =
+void uvperf__stream_options_for_watch(const uvperf_stream_options_t *options,
+                                      uint64_t default_flush_ms,
+                                      uvperf__watch_options_t *watch) {
+  uint64_t slice_us =
+      options->slice_us == 0 ? DEFAULT_SLICE_US : options->slice_us;
+
+  watch->slice_records = options->slice_records == 0 ? DEFAULT_SLICE_RECORDS
+                                                     : options->slice_records;
+  watch->slice_bytes =
+      options->slice_bytes == 0 ? DEFAULT_SLICE_BYTES : options->slice_bytes;
+  watch->slice_ns = slice_us * NS_PER_US;
+  watch->flush_ms =
       options->flush_ms >= 0 ? (uint64_t)options->flush_ms : default_flush_ms;
-}
-
-void uvperf__stream_add_given(uvperf_stats_t *stats,
-                              const uvperf__ring_t *ring) {
-  uint64_t bytes;
-
-  stats->records += uvperf__ring_run_delivered(ring, &bytes);
-  stats->bytes += bytes;
 }

@@ -11,6 +11,7 @@
 #include "loop/ring_poll.h"
 #include "sys/fork.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/grow.h"
 
 /* After so many wakeups in a row without a record the polled event is probed:
@@ -47,7 +48,7 @@ struct uvperf__watch_s {
   uv_check_t check;
   uv_timer_t timer;  /* for the earlier of these, in the time of uv_now */
   uint64_t flush_at; /* the next flush; 0: none */
-  uint64_t drain_at; /* see uvperf__watch_look_in; 0: not requested */
+  uint64_t drain_at; /* see uvperf__watch_drain_in; 0: not requested */
   uvperf__teardown_t *teardown; /* the owner's; NULL: not closing */
   int started;
   int unref;
@@ -445,8 +446,8 @@ static void process(uvperf__watch_t *watch) {
     watch->slices += 1;
   report_slice_end(watch, &slice);
   watch->delivering = 0;
-  if (watch->session == slice.own_session && watch->ops->turned != NULL)
-    watch->ops->turned(watch->owner);
+  if (watch->session == slice.own_session && watch->ops->iteration_end != NULL)
+    watch->ops->iteration_end(watch->owner);
   if (watch->session != slice.own_session)
     return;
 
@@ -648,7 +649,7 @@ int uvperf__watch_start(uvperf__watch_t *watch,
   return 0;
 }
 
-void uvperf__watch_look_in(uvperf__watch_t *watch, uint64_t ms) {
+void uvperf__watch_drain_in(uvperf__watch_t *watch, uint64_t ms) {
   uint64_t at;
 
   if (!watch->started)
@@ -842,4 +843,40 @@ uint64_t uvperf__watch_ring_wakeups(const uvperf__watch_t *watch,
 
 uint64_t uvperf__watch_slices(const uvperf__watch_t *watch) {
   return watch->slices;
+}
+
+/* -- why it failed --------------------------------------------------------- */
+
+int uvperf__watch_explain(uvperf_error_t *error, int code) {
+  if (code == UV_ENOMEM)
+    return uvperf__error_set(error, code, UVPERF_CAUSE_MEMORY,
+                             "no memory to watch the rings");
+  if (code == UV_EOF)
+    return uvperf__error_set(error, code, UVPERF_CAUSE_LOOP,
+                             "delivery has ended: no ring can be read");
+  if (code == UV_EPROTO)
+    return uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
+                             "the head of a ring is not a multiple of 8, so it "
+                             "cannot be read again; make the handle again");
+  if (code == UV_EINVAL)
+    return uvperf__error_set(error, code, UVPERF_CAUSE_LOOP,
+                             "somebody else has closed an inner handle");
+  if (code == UV_EEXIST)
+    return uvperf__error_set(
+        error, code, UVPERF_CAUSE_LOOP,
+        "the fd of a ring cannot be polled: another handle "
+        "of the loop polls it");
+  if (code == UV_ENOSPC)
+    return uvperf__error_set(
+        error, code, UVPERF_CAUSE_LOOP,
+        "the fd of a ring cannot be polled: out of epoll "
+        "watches; raise /proc/sys/fs/epoll/max_user_watches");
+  return uvperf__error_set(error, code, UVPERF_CAUSE_LOOP,
+                           "libuv refused to poll the fd of a ring");
+}
+
+int uvperf__watch_explain_ring(uvperf_error_t *error, int code, int cpu) {
+  return uvperf__error_set(
+      error, code, code == UV_ENOMEM ? UVPERF_CAUSE_MEMORY : UVPERF_CAUSE_LOOP,
+      "the ring of CPU %d cannot be watched", cpu);
 }

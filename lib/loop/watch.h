@@ -16,6 +16,8 @@
 
 #include <uv.h>
 
+#include "uvperf/error.h"
+
 #include "loop/slice.h"
 #include "loop/teardown.h"
 #include "ring/ring.h"
@@ -30,13 +32,13 @@ typedef struct uvperf__watch_ops_s {
   /* NULL, or instead of drain, for rings that are read together: the same for
    * all rings, once in a turn in which any is queued. A ring that fails is
    * reported by uvperf__watch_ring_failed; what is left for later (for its time
-   * to come) waits for uvperf__watch_look_in, or the flush timer.
+   * to come) waits for uvperf__watch_drain_in, or the flush timer.
    * UVPERF__DRAINED, _CUT (it is called again in the next turn) or _STOPPED. */
   int (*drain_all)(void *owner, uvperf__slice_t *slice);
   /* A turn that delivered something is over. May be NULL. */
   void (*slice_end)(void *owner);
   /* A turn is over, and the watch still started. May be NULL. */
-  void (*turned)(void *owner);
+  void (*iteration_end)(void *owner);
   /* Every fd of a ring has hung up. Returns another fd to poll for the ring,
    * which must stay open until the teardown is done or until the second call
    * after this one; or a code, with which the ring ends. If this is NULL the
@@ -114,7 +116,7 @@ void uvperf__watch_stop(uvperf__watch_t *watch);
 /* Has all rings looked at, and a turn taken: in the next check phase with ms 0,
  * else once so many milliseconds are over, if no earlier look is waited for.
  * Nothing while it is stopped. */
-void uvperf__watch_look_in(uvperf__watch_t *watch, uint64_t ms);
+void uvperf__watch_drain_in(uvperf__watch_t *watch, uint64_t ms);
 
 /* Delivers what every ring holds at one look, unsliced. 0, or UV_EBUSY inside a
  * callback of this watch. */
@@ -156,5 +158,10 @@ uint64_t uvperf__watch_ring_wakeups(const uvperf__watch_t *watch,
                                     size_t ring_index);
 /* Turns in which something was delivered. */
 uint64_t uvperf__watch_slices(const uvperf__watch_t *watch);
+
+/* Explains why uvperf__watch_add or uvperf__watch_start failed, or why the ring
+ * of a new CPU cannot be watched. Return the code. */
+int uvperf__watch_explain(uvperf_error_t *error, int code);
+int uvperf__watch_explain_ring(uvperf_error_t *error, int code, int cpu);
 
 #endif

@@ -72,7 +72,7 @@ void uvperf__set_begin_close(void *owner) {
   impl->is_started = 0;
   uvperf__counters_disable(impl->counters, NULL);
   uvperf__counters_detach(impl->counters);
-  uvperf__ticker_close(impl->ticker, &impl->teardown);
+  uvperf__interval_timer_close(impl->interval_timer, &impl->teardown);
   if (impl->watch != NULL)
     uvperf__watch_close(impl->watch, &impl->teardown);
   if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))

@@ -30,7 +30,7 @@ void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
 
   status = uvperf__decode(uvperf__counters_decoder(impl->counters),
                           uvperf__cpu_ring_alone(ring), bytes, size, &record);
-  uvperf__ring_report_record(ring, record, status, slice);
+  uvperf__stats_ring_record(ring, record, status, slice);
   /* It is our decoder's. */
   if (status == 0 && time != NULL)
     ((uvperf_record_t *)(uintptr_t)record)->time = *time;
@@ -103,7 +103,7 @@ static int drain_ring(void *owner, size_t ring_index, uvperf__slice_t *slice) {
                      &drain_ops, &drain);
   impl->in_callback = 0;
   if (slice->records != records)
-    uvperf__ring_report_slice(ring, slice);
+    uvperf__stats_ring_slice(ring, slice);
   return rc;
 }
 
@@ -158,7 +158,7 @@ static inline int merge_sample(void *user, void *owner, const uint8_t *bytes,
   if (record == NULL)
     return -1;
   ring->stats.records += 1;
-  uvperf__ring_report_slice(ring, drain->slice);
+  uvperf__stats_ring_slice(ring, drain->slice);
   ring->stats.bytes += uvperf__header_size(header);
   drain->impl->record_cb(drain->impl->handle, 0, record);
   return *drain->session == drain->own_session;
@@ -240,7 +240,7 @@ static int drain_all(void *owner, uvperf__slice_t *slice) {
    * is none, or the end of a target waits for it, by a turn of its own. */
   if (rc == UVPERF__DRAINED && uvperf__merge_has_more(impl->merge) &&
       (impl->flush_ms == 0 || impl->ends_found))
-    uvperf__watch_look_in(impl->watch, impl->slack_ns / NS_PER_MS + 1);
+    uvperf__watch_drain_in(impl->watch, impl->slack_ns / NS_PER_MS + 1);
   uvperf__merge_end(impl->merge);
   return rc;
 }
@@ -271,7 +271,7 @@ static int spare(void *owner, size_t ring_index) {
 
 /* Nothing more is read from a ring. */
 static void give_up(set_t *impl, size_t ring_index, int status) {
-  uvperf__ring_report_end(uvperf__set_ring_at(impl, ring_index), status);
+  uvperf__stats_ring_end(uvperf__set_ring_at(impl, ring_index), status);
   if (impl->merge != NULL)
     uvperf__merge_drop(impl->merge, ring_index);
 }
@@ -341,7 +341,7 @@ static const uvperf__watch_ops_t by_ring = {
     .drain = drain_ring,
     .slice_end = slice_end,
     .spare = spare,
-    .turned = uvperf__set_turn_end,
+    .iteration_end = uvperf__set_iteration_end,
     .ring_skipped = uvperf__set_ring_skipped,
     .ring_end = ring_end,
     .end = end_all,
@@ -352,7 +352,7 @@ static const uvperf__watch_ops_t by_time = {
     .drain_all = drain_all,
     .slice_end = slice_end,
     .spare = spare,
-    .turned = uvperf__set_turn_end,
+    .iteration_end = uvperf__set_iteration_end,
     .ring_skipped = uvperf__set_ring_skipped,
     .ring_end = ring_end,
     .end = end_all,
@@ -383,6 +383,7 @@ int uvperf__set_make_watch(set_t *impl) {
                          in_order ? &by_time : &by_ring, impl);
   if (rc != 0)
     return rc;
-  uvperf__watch_set_ref(impl->watch, uvperf__ticker_has_ref(impl->ticker));
+  uvperf__watch_set_ref(impl->watch,
+                        uvperf__interval_timer_has_ref(impl->interval_timer));
   return 0;
 }

@@ -61,14 +61,14 @@ static void find_ends(set_t *impl) {
     impl->probe_at = now + PROBE_MS;
     found = uvperf__counters_probe(impl->counters);
     /* It has eaten wakeups. */
-    uvperf__watch_look_in(impl->watch, 0);
+    uvperf__watch_drain_in(impl->watch, 0);
   }
   /* The last that lived can also have been removed. */
   if (found == 0 && !uvperf__counters_have_ended(impl->counters))
     return;
   impl->ends_found = 1;
   mark_rings(impl);
-  uvperf__watch_look_in(impl->watch, 0);
+  uvperf__watch_drain_in(impl->watch, 0);
 }
 
 /* What a callback that stops or closes leaves is told after the next start. */
@@ -93,7 +93,7 @@ static void report_ends(set_t *impl) {
   uvperf__set_report(impl, UV_EOF);
 }
 
-void uvperf__set_turn_end(void *owner) {
+void uvperf__set_iteration_end(void *owner) {
   set_t *impl = owner;
   uint64_t session = impl->session;
   uint64_t now = uv_now(impl->handle->loop);
@@ -101,7 +101,7 @@ void uvperf__set_turn_end(void *owner) {
   /* A callback of a snapshot runs the loop: the user has a record, and more are
    * to come before any end. */
   if (impl->in_callback) {
-    uvperf__watch_look_in(impl->watch, PROBE_MS);
+    uvperf__watch_drain_in(impl->watch, PROBE_MS);
     return;
   }
   uvperf__counters_free_sources(impl->counters);
@@ -115,6 +115,6 @@ void uvperf__set_turn_end(void *owner) {
   if (impl->session != session || impl->ends_found ||
       !uvperf__counters_can_end(impl->counters))
     return;
-  uvperf__watch_look_in(impl->watch,
-                        impl->probe_at > now ? impl->probe_at - now : 1);
+  uvperf__watch_drain_in(impl->watch,
+                         impl->probe_at > now ? impl->probe_at - now : 1);
 }

@@ -3,8 +3,6 @@
  * loop. */
 #include "set/internal.h"
 
-#include "loop/stats.h"
-
 static void report(set_t *impl, int cpu, int status,
                    const uvperf_error_t *error) {
   /* A record callback may have run the loop, inside of a flush. */
@@ -29,7 +27,7 @@ static void on_gone(void *owner, int cpu) {
   impl->cpus_gone += 1;
   uvperf__counters_cpu_gone(impl->counters, cpu);
   if (impl->watch != NULL)
-    uvperf__watch_look_in(impl->watch, 0);
+    uvperf__watch_drain_in(impl->watch, 0);
   report(impl, cpu, UV_ENODEV, NULL);
 }
 
@@ -45,7 +43,7 @@ static void on_come(void *owner, int cpu) {
   status = uvperf__counters_cpu_come(impl->counters, cpu, &error);
   rc = uvperf__set_watch_rings(impl);
   if (rc != 0 && status == 0)
-    status = uvperf__ring_report_unwatched(&error, rc, cpu);
+    status = uvperf__watch_explain_ring(&error, rc, cpu);
   report(impl, cpu, status, status == 0 ? NULL : &error);
 }
 

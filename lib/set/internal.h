@@ -20,7 +20,7 @@ typedef struct set_s {
   uvperf_set_t *handle;
   uvperf__counters_t *counters;
   uvperf__teardown_t teardown;
-  uvperf__ticker_t *ticker;
+  uvperf__interval_timer_t *interval_timer;
   uvperf__watch_t *watch; /* NULL before the first uvperf_set_start */
   /* NULL without UVPERF_SET_FOLLOW_CPUS; with the loop from the first start or
    * read_start on. */
@@ -139,7 +139,7 @@ void uvperf__set_task_exited(set_t *impl);
 
 /* A turn is over: asks for ends when it is time to, and tells those whose
  * records were all delivered. */
-void uvperf__set_turn_end(void *owner);
+void uvperf__set_iteration_end(void *owner);
 
 /* -- hotplug.c: CPUs that go and come -- */
 
@@ -153,7 +153,7 @@ int uvperf__set_follow_cpus(set_t *impl, uvperf_error_t *error);
 
 /* -- read_interval.c -- */
 
-/* The ticker ticks: reads and calls back. */
+/* The interval timer ticks: reads and calls back. */
 void uvperf__set_tick(void *owner);
 
 #endif

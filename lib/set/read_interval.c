@@ -65,12 +65,12 @@ int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
   if (rc == 0)
     rc = uvperf__counters_read(impl->counters, impl->readings[first]);
   if (rc == 0)
-    rc = uvperf__ticker_start(impl->ticker, interval_ms);
+    rc = uvperf__interval_timer_start(impl->interval_timer, interval_ms);
   if (rc != 0)
     return rc;
   rc = uvperf__set_follow_cpus(impl, NULL);
   if (rc != 0) {
-    uvperf__ticker_stop(impl->ticker);
+    uvperf__interval_timer_stop(impl->interval_timer);
     return rc;
   }
   impl->last = first;
@@ -83,7 +83,7 @@ int uvperf_set_read_stop(uvperf_set_t *set) {
 
   if (uvperf__set_is_forked(impl))
     return UV_EPERM;
-  uvperf__ticker_stop(impl->ticker);
+  uvperf__interval_timer_stop(impl->interval_timer);
   impl->cb = NULL;
   uvperf__set_leave_cpus(impl);
   return 0;

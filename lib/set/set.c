@@ -28,7 +28,7 @@ static void release(void *owner) {
 
   uvperf__merge_free(impl->merge);
   uvperf__free(impl->scratch);
-  uvperf__ticker_free(impl->ticker);
+  uvperf__interval_timer_free(impl->interval_timer);
   uvperf__watch_free(impl->watch);
   uvperf__hotplug_free(impl->hotplug);
   uvperf__counters_free(impl->counters);
@@ -72,12 +72,12 @@ void uvperf_set_close(uvperf_set_t *set, uvperf_set_close_cb close_cb) {
     uvperf__set_begin_close(impl);
 }
 
-static const uvperf__ticker_ops_t ticker_ops = {uvperf__set_tick,
-                                                uvperf__set_begin_close};
+static const uvperf__interval_timer_ops_t interval_ops = {
+    uvperf__set_tick, uvperf__set_begin_close};
 
 /* -- init ----------------------------------------------------------------- */
 
-/* The ticker is last, so that the loop knows of nothing when anything else
+/* The timer is last, so that the loop knows of nothing when anything else
  * fails. */
 static int open_set(set_t *impl, uv_loop_t *loop,
                     const uvperf_set_options_t *options,
@@ -91,7 +91,8 @@ static int open_set(set_t *impl, uv_loop_t *loop,
   rc = uvperf__counters_new(&impl->counters, options, error);
   if (rc != 0)
     return rc;
-  rc = uvperf__ticker_new(&impl->ticker, loop, &ticker_ops, impl);
+  rc = uvperf__interval_timer_new(&impl->interval_timer, loop, &interval_ops,
+                                  impl);
   if (rc != 0)
     return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
                              "no memory for the inner handle");
@@ -143,7 +144,7 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
  * NULL) while its memory lives. */
 
 static void set_ref(set_t *impl, int ref) {
-  uvperf__ticker_set_ref(impl->ticker, ref);
+  uvperf__interval_timer_set_ref(impl->interval_timer, ref);
   if (impl->watch != NULL)
     uvperf__watch_set_ref(impl->watch, ref);
 }
@@ -165,14 +166,14 @@ void uvperf_set_unref(uvperf_set_t *set) {
 int uvperf_set_has_ref(const uvperf_set_t *set) {
   const set_t *impl = set->impl;
 
-  return impl != NULL && uvperf__ticker_has_ref(impl->ticker);
+  return impl != NULL && uvperf__interval_timer_has_ref(impl->interval_timer);
 }
 
 int uvperf_set_is_active(const uvperf_set_t *set) {
   const set_t *impl = set->impl;
 
   return impl != NULL && !impl->closing &&
-         (uvperf__ticker_is_active(impl->ticker) ||
+         (uvperf__interval_timer_is_active(impl->interval_timer) ||
           (impl->watch != NULL && uvperf__watch_is_started(impl->watch)));
 }
 
@@ -210,7 +211,7 @@ static int start_watch(set_t *impl, const uvperf_stream_options_t *options,
   uvperf__watch_options_t chosen;
   int rc;
 
-  uvperf__stream_choose(options, impl->default_flush_ms, &chosen);
+  uvperf__stream_options_for_watch(options, impl->default_flush_ms, &chosen);
   if (impl->flags & UVPERF_SET_OVERWRITE)
     chosen.flush_ms = 0; /* there is nothing that could wait */
   rc = uvperf__set_make_watch(impl);
@@ -219,7 +220,7 @@ static int start_watch(set_t *impl, const uvperf_stream_options_t *options,
   if (rc == 0)
     rc = uvperf__watch_start(impl->watch, &chosen);
   if (rc != 0)
-    return uvperf__ring_report_refused(error, rc);
+    return uvperf__watch_explain(error, rc);
   impl->flush_ms = chosen.flush_ms;
   return 0;
 }
@@ -249,7 +250,7 @@ int uvperf_set_start(uvperf_set_t *set, const uvperf_stream_options_t *options,
   uvperf_stream_options_t own;
   int rc;
 
-  rc = uvperf__stream_copy(&own, options, error);
+  rc = uvperf__stream_options_copy(&own, options, error);
   if (rc == 0)
     rc = uvperf__counters_check(impl->counters, error);
   if (rc == 0)
@@ -331,7 +332,7 @@ int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading) {
  * it. */
 static void check_ends(set_t *impl) {
   if (impl->is_started)
-    uvperf__watch_look_in(impl->watch, 0);
+    uvperf__watch_drain_in(impl->watch, 0);
 }
 
 /* A target whose records nobody would read is none. */
@@ -349,7 +350,7 @@ int uvperf_set_add_target(uvperf_set_t *set, const uvperf_target_t *target,
   rc = uvperf__set_watch_rings(impl);
   if (rc != 0) {
     uvperf__counters_remove_target(impl->counters, added);
-    return uvperf__ring_report_refused(error, rc);
+    return uvperf__watch_explain(error, rc);
   }
   if (index != NULL)
     *index = added;
@@ -427,8 +428,8 @@ size_t uvperf_set_nr_rings(const uvperf_set_t *set) {
 void uvperf_set_stats(const uvperf_set_t *set, uvperf_stats_t *stats) {
   const set_t *impl = uvperf__set_impl(set);
 
-  uvperf__ring_report_stats(uvperf__counters_rings(impl->counters), impl->watch,
-                            uvperf__set_is_forked(impl), stats);
+  uvperf__stats_of_rings(uvperf__counters_rings(impl->counters), impl->watch,
+                         uvperf__set_is_forked(impl), stats);
   stats->cpus_gone = impl->cpus_gone;
   stats->cpus_come = impl->cpus_come;
 }
@@ -437,9 +438,9 @@ int uvperf_set_ring(const uvperf_set_t *set, size_t index,
                     uvperf_ring_info_t *ring) {
   const set_t *impl = uvperf__set_impl(set);
 
-  return uvperf__ring_report_info(uvperf__counters_rings(impl->counters), index,
-                                  impl->watch, uvperf__set_is_forked(impl),
-                                  ring);
+  return uvperf__stats_ring_info(uvperf__counters_rings(impl->counters), index,
+                                 impl->watch, uvperf__set_is_forked(impl),
+                                 ring);
 }
 
 int uvperf_set_failed_ring(const uvperf_set_t *set, uvperf_ring_info_t *ring) {

@@ -179,7 +179,7 @@ static void walk_close(uv_handle_t *handle, void *arg) {
   *(size_t *)arg += (size_t)uvperf_walk_close(handle);
 }
 
-/* A ticker, a watch's three, and one for each ring. */
+/* An interval timer, a watch's three, and one for each ring. */
 static void walk_close_finds_each_inner_handle_of_a_stream(void **state) {
   live_stream_t stream;
   before_t before;

@@ -65,12 +65,12 @@ static void watch_loop_moves_to_another_thread_goes_on(void **state) {
 
 static int run_in_child(void *arg) {
   live_rings_t *watched = arg;
-  uint64_t turned = watched->turned;
+  uint64_t iterations = watched->iterations;
 
   if (uv_loop_fork(watched->loop) != 0)
     return 1;
   live_turns_in(watched->loop, 20);
-  return watched->turned == turned && watched->total == 1 &&
+  return watched->iterations == iterations && watched->total == 1 &&
                  !uvperf__watch_is_started(watched->watch)
              ? 0
              : 2;
@@ -79,7 +79,7 @@ static int run_in_child(void *arg) {
 /* In the midst of something to do that is not the child's. */
 static int fork_and_wait(live_rings_t *watched) {
   live_run_until(watched->loop, &watched->total, 1);
-  uvperf__watch_look_in(watched->watch, 0);
+  uvperf__watch_drain_in(watched->watch, 0);
   return support_wait(support_fork(run_in_child, watched));
 }
 
@@ -253,7 +253,7 @@ watch_flushes_again_and_again_while_a_look_is_waited_for(void **state) {
 
   support_need_own_events(__func__);
   watched = make_silent(*state, 5);
-  uvperf__watch_look_in(watched->watch, 1000000);
+  uvperf__watch_drain_in(watched->watch, 1000000);
   for (nr = 1; nr <= 3; nr++) {
     live_comm(&next, 1);
     assert_true(live_run_until(*state, &watched->total, nr));
@@ -269,7 +269,7 @@ static void watch_looks_while_a_flush_is_waited_for(void **state) {
   support_need_own_events(__func__);
   watched = make_silent(*state, 1000000);
   live_comm(&next, 1);
-  uvperf__watch_look_in(watched->watch, 5);
+  uvperf__watch_drain_in(watched->watch, 5);
   assert_true(live_run_until(*state, &watched->total, 1));
   live_rings_unmake(watched);
 }
@@ -286,7 +286,7 @@ watch_overdue_flush_comes_although_a_look_is_asked_for(void **state) {
   live_comm(&next, 1);
   uv_sleep(20);
   uv_update_time(*state);
-  uvperf__watch_look_in(watched->watch, 1000000);
+  uvperf__watch_drain_in(watched->watch, 1000000);
   assert_true(live_run_until(*state, &watched->total, 1));
   live_rings_unmake(watched);
 }

@@ -70,12 +70,12 @@ static void slice_end(void *owner) {
   watched->slice_ends += 1;
 }
 
-static void turned(void *owner) {
+static void iteration_end(void *owner) {
   live_rings_t *watched = owner;
 
-  watched->turned += 1;
-  if (watched->turned_hook != NULL)
-    watched->turned_hook(watched);
+  watched->iterations += 1;
+  if (watched->iteration_hook != NULL)
+    watched->iteration_hook(watched);
 }
 
 static void ring_end(void *owner, size_t index, int status) {
@@ -129,7 +129,7 @@ void live_rings_close(live_rings_t *watched) {
 static const uvperf__watch_ops_t by_ring = {
     .drain = drain,
     .slice_end = slice_end,
-    .turned = turned,
+    .iteration_end = iteration_end,
     .ring_skipped = ring_skipped,
     .ring_end = ring_end,
     .end = end,
@@ -139,7 +139,7 @@ static const uvperf__watch_ops_t by_ring = {
 static const uvperf__watch_ops_t together = {
     .drain_all = drain_all,
     .slice_end = slice_end,
-    .turned = turned,
+    .iteration_end = iteration_end,
     .ring_skipped = ring_skipped,
     .ring_end = ring_end,
     .end = end,

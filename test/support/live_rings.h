@@ -27,7 +27,7 @@ struct live_rings_s {
   size_t order[64];
   size_t nr_order;
   uint64_t drains_all; /* of rings that are read together */
-  uint64_t turned;
+  uint64_t iterations;
   uint64_t slice_ends;
   uint64_t ring_ends;
   size_t ended_ring; /* the last of them */
@@ -38,9 +38,9 @@ struct live_rings_s {
   int codes[LIVE_RINGS_RINGS];
   /* Rings that are read together leave all records for later. */
   int leaves;
-  /* Called after each COMM record, and in each `turned`; may be NULL. */
+  /* Called after each COMM record, and in each `iteration_end`; may be NULL. */
   void (*hook)(live_rings_t *watched);
-  void (*turned_hook)(live_rings_t *watched);
+  void (*iteration_hook)(live_rings_t *watched);
   uint8_t scratch[UVPERF__RING_SCRATCH_BYTES];
 };
 

@@ -6,7 +6,7 @@
 
 #include "fake_kernel.h"
 #include "loop/drain.h"
-#include "loop/stream_options.h"
+#include "loop/stats.h"
 #include "random_run.h"
 
 /* The ring of most tests, and the largest. */
@@ -76,7 +76,7 @@ static void check_given(const uint8_t *bytes, size_t size, uint64_t behind) {
 static void check_stats(void) {
   uvperf_stats_t stats = world.stats;
 
-  uvperf__stream_add_given(&stats, &world.ring);
+  uvperf__stats_add_run(&stats, &world.ring);
   assert_true(stats.records == world.nr_given);
   assert_true(stats.bytes == world.bytes_given);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ticker by a scripted clock, and on a loop by the real one. */
+/* The interval timer by a scripted clock, and on a loop by the real one. */
 #include "live.h"
 
 #include <signal.h>
@@ -14,7 +14,7 @@
 #define START (12345678 * MS + 987654)
 
 typedef struct owner_s {
-  uvperf__ticker_t *ticker;
+  uvperf__interval_timer_t *interval_timer;
   uv_loop_t *loop;
   uvperf__teardown_t teardown;
   uint64_t ticks;
@@ -22,7 +22,7 @@ typedef struct owner_s {
   int closed;
   void (*hook)(struct owner_s *owner);
   /* Of the live tests. */
-  uint64_t start_ns; /* just before the ticker was started */
+  uint64_t start_ns; /* just before the interval timer was started */
   uint64_t interval_ns;
   uint64_t wrong;
 } owner_t;
@@ -45,12 +45,12 @@ static void closed(void *arg) {
 static void release(void *arg) {
   owner_t *owner = arg;
 
-  uvperf__ticker_free(owner->ticker);
+  uvperf__interval_timer_free(owner->interval_timer);
 }
 
-static void close_ticker(owner_t *owner) {
+static void close_interval_timer(owner_t *owner) {
   uvperf__teardown_init(&owner->teardown, owner->loop, closed, release, owner);
-  uvperf__ticker_close(owner->ticker, &owner->teardown);
+  uvperf__interval_timer_close(owner->interval_timer, &owner->teardown);
   uvperf__teardown_end(&owner->teardown);
 }
 
@@ -58,15 +58,16 @@ static void close_by_walk(void *arg) {
   owner_t *owner = arg;
 
   owner->closes += 1;
-  close_ticker(owner);
+  close_interval_timer(owner);
 }
 
-static const uvperf__ticker_ops_t ops = {tick, close_by_walk};
+static const uvperf__interval_timer_ops_t ops = {tick, close_by_walk};
 
 static void make(uv_loop_t *loop, owner_t *owner) {
   memset(owner, 0, sizeof(*owner));
   owner->loop = loop;
-  assert_int_equal(uvperf__ticker_new(&owner->ticker, loop, &ops, owner), 0);
+  assert_int_equal(
+      uvperf__interval_timer_new(&owner->interval_timer, loop, &ops, owner), 0);
 }
 
 static void run_to_end(uv_loop_t *loop) {
@@ -78,7 +79,7 @@ static void run_to_end(uv_loop_t *loop) {
 }
 
 static void unmake(uv_loop_t *loop, owner_t *owner) {
-  close_ticker(owner);
+  close_interval_timer(owner);
   assert_int_equal(owner->closed, 0);
   run_to_end(loop);
   assert_int_equal(owner->closed, 1);
@@ -101,14 +102,15 @@ static uint64_t aimed_ms(uv_loop_t *loop) {
 
 /* -- when ----------------------------------------------------------------- */
 
-static void ticker_ticks_once_at_each_multiple_of_interval(void **state) {
+static void
+interval_timer_ticks_once_at_each_multiple_of_interval(void **state) {
   owner_t owner;
   uint64_t late;
   uint64_t i;
 
   make(*state, &owner);
   fake_clock_set(START);
-  assert_int_equal(uvperf__ticker_start(owner.ticker, 10), 0);
+  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 10), 0);
   for (i = 1; i <= 1000; i++) {
     assert_int_equal(fire_at(*state, &owner, START + 10 * i * MS - 1), 0);
     late = i * 7919 % (10 * MS);
@@ -120,12 +122,13 @@ static void ticker_ticks_once_at_each_multiple_of_interval(void **state) {
 }
 
 /* As a timer is that was started from an old time of the loop. */
-static void ticker_timer_fires_early_does_not_tick_and_waits(void **state) {
+static void
+interval_timer_timer_fires_early_does_not_tick_and_waits(void **state) {
   owner_t owner;
 
   make(*state, &owner);
   fake_clock_set(START);
-  assert_int_equal(uvperf__ticker_start(owner.ticker, 1000), 0);
+  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 1000), 0);
   assert_int_equal(aimed_ms(*state), 1000);
   assert_int_equal(fire_at(*state, &owner, START), 0);
   assert_int_equal(aimed_ms(*state), 1000);
@@ -135,12 +138,12 @@ static void ticker_timer_fires_early_does_not_tick_and_waits(void **state) {
   unmake(*state, &owner);
 }
 
-static void ticker_late_for_several_intervals_ticks_once(void **state) {
+static void interval_timer_late_for_several_intervals_ticks_once(void **state) {
   owner_t owner;
 
   make(*state, &owner);
   fake_clock_set(START);
-  assert_int_equal(uvperf__ticker_start(owner.ticker, 10), 0);
+  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 10), 0);
   assert_int_equal(fire_at(*state, &owner, START + 35 * MS), 1);
   assert_int_equal(aimed_ms(*state), 5);
   assert_int_equal(fire_at(*state, &owner, START + 40 * MS - 1), 0);
@@ -151,13 +154,14 @@ static void ticker_late_for_several_intervals_ticks_once(void **state) {
   unmake(*state, &owner);
 }
 
-static void ticker_longest_interval_does_not_overflow(void **state) {
+static void interval_timer_longest_interval_does_not_overflow(void **state) {
   uint64_t century = UINT64_C(100) * 365 * 86400 * 1000 * MS;
   owner_t owner;
 
   make(*state, &owner);
   fake_clock_set(START);
-  assert_int_equal(uvperf__ticker_start(owner.ticker, UINT64_MAX), 0);
+  assert_int_equal(
+      uvperf__interval_timer_start(owner.interval_timer, UINT64_MAX), 0);
   assert_int_equal(fire_at(*state, &owner, START + century), 0);
   assert_int_equal(fire_at(*state, &owner, START + 2 * century), 0);
   unmake(*state, &owner);
@@ -165,52 +169,54 @@ static void ticker_longest_interval_does_not_overflow(void **state) {
 
 /* -- start and stop ------------------------------------------------------- */
 
-static void ticker_stopped_and_started_counts_from_the_start(void **state) {
+static void
+interval_timer_stopped_and_started_counts_from_the_start(void **state) {
   owner_t owner;
 
   make(*state, &owner);
-  assert_int_equal(uvperf__ticker_is_active(owner.ticker), 0);
+  assert_int_equal(uvperf__interval_timer_is_active(owner.interval_timer), 0);
   fake_clock_set(START);
-  assert_int_equal(uvperf__ticker_start(owner.ticker, 10), 0);
-  assert_int_equal(uvperf__ticker_is_active(owner.ticker), 1);
-  uvperf__ticker_stop(owner.ticker);
-  uvperf__ticker_stop(owner.ticker);
-  assert_int_equal(uvperf__ticker_is_active(owner.ticker), 0);
+  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 10), 0);
+  assert_int_equal(uvperf__interval_timer_is_active(owner.interval_timer), 1);
+  uvperf__interval_timer_stop(owner.interval_timer);
+  uvperf__interval_timer_stop(owner.interval_timer);
+  assert_int_equal(uvperf__interval_timer_is_active(owner.interval_timer), 0);
   fake_clock_set(START + 7 * MS);
-  assert_int_equal(uvperf__ticker_start(owner.ticker, 10), 0);
+  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 10), 0);
   assert_int_equal(fire_at(*state, &owner, START + 17 * MS - 1), 0);
   assert_int_equal(fire_at(*state, &owner, START + 17 * MS), 1);
   unmake(*state, &owner);
 }
 
-static void stop_ticker(owner_t *owner) {
-  uvperf__ticker_stop(owner->ticker);
+static void stop_timer(owner_t *owner) {
+  uvperf__interval_timer_stop(owner->interval_timer);
 }
 
-static void ticker_stopped_in_tick_stays_stopped(void **state) {
+static void interval_timer_stopped_in_tick_stays_stopped(void **state) {
   owner_t owner;
 
   make(*state, &owner);
-  owner.hook = stop_ticker;
+  owner.hook = stop_timer;
   fake_clock_set(START);
-  assert_int_equal(uvperf__ticker_start(owner.ticker, 10), 0);
+  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 10), 0);
   assert_int_equal(fire_at(*state, &owner, START + 10 * MS), 1);
-  assert_int_equal(uvperf__ticker_is_active(owner.ticker), 0);
+  assert_int_equal(uvperf__interval_timer_is_active(owner.interval_timer), 0);
   unmake(*state, &owner);
 }
 
 static void start_with_3(owner_t *owner) {
-  uvperf__ticker_stop(owner->ticker);
-  assert_int_equal(uvperf__ticker_start(owner->ticker, 3), 0);
+  uvperf__interval_timer_stop(owner->interval_timer);
+  assert_int_equal(uvperf__interval_timer_start(owner->interval_timer, 3), 0);
 }
 
-static void ticker_started_anew_in_tick_has_the_new_interval(void **state) {
+static void
+interval_timer_started_anew_in_tick_has_the_new_interval(void **state) {
   owner_t owner;
 
   make(*state, &owner);
   owner.hook = start_with_3;
   fake_clock_set(START);
-  assert_int_equal(uvperf__ticker_start(owner.ticker, 10), 0);
+  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 10), 0);
   assert_int_equal(fire_at(*state, &owner, START + 11 * MS), 1);
   owner.hook = NULL;
   assert_int_equal(fire_at(*state, &owner, START + 14 * MS - 1), 0);
@@ -219,54 +225,58 @@ static void ticker_started_anew_in_tick_has_the_new_interval(void **state) {
   unmake(*state, &owner);
 }
 
-static void ticker_keeps_loop_alive_while_started_unless_unrefd(void **state) {
+static void
+interval_timer_keeps_loop_alive_while_started_unless_unrefd(void **state) {
   owner_t owner;
 
   make(*state, &owner);
-  assert_int_equal(uvperf__ticker_has_ref(owner.ticker), 1);
+  assert_int_equal(uvperf__interval_timer_has_ref(owner.interval_timer), 1);
   assert_int_equal(uv_loop_alive(*state), 0);
-  assert_int_equal(uvperf__ticker_start(owner.ticker, 1000000), 0);
+  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 1000000),
+                   0);
   assert_int_equal(uv_loop_alive(*state), 1);
-  uvperf__ticker_set_ref(owner.ticker, 0);
-  assert_int_equal(uvperf__ticker_has_ref(owner.ticker), 0);
+  uvperf__interval_timer_set_ref(owner.interval_timer, 0);
+  assert_int_equal(uvperf__interval_timer_has_ref(owner.interval_timer), 0);
   assert_int_equal(uv_loop_alive(*state), 0);
-  assert_int_equal(uvperf__ticker_is_active(owner.ticker), 1);
-  uvperf__ticker_set_ref(owner.ticker, 1);
+  assert_int_equal(uvperf__interval_timer_is_active(owner.interval_timer), 1);
+  uvperf__interval_timer_set_ref(owner.interval_timer, 1);
   assert_int_equal(uv_loop_alive(*state), 1);
-  uvperf__ticker_stop(owner.ticker);
+  uvperf__interval_timer_stop(owner.interval_timer);
   assert_int_equal(uv_loop_alive(*state), 0);
   unmake(*state, &owner);
 }
 
-static void ticker_in_forked_child_stops_without_a_tick(void **state) {
+static void interval_timer_in_forked_child_stops_without_a_tick(void **state) {
   owner_t owner;
 
   make(*state, &owner);
   fake_clock_set(START);
-  assert_int_equal(uvperf__ticker_start(owner.ticker, 10), 0);
+  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 10), 0);
   fake_process(4711);
   assert_int_equal(fire_at(*state, &owner, START + 10 * MS), 0);
-  assert_int_equal(uvperf__ticker_is_active(owner.ticker), 0);
+  assert_int_equal(uvperf__interval_timer_is_active(owner.interval_timer), 0);
   unmake(*state, &owner);
 }
 
-static void ticker_new_without_memory_is_enomem(void **state) {
-  uvperf__ticker_t *ticker;
+static void interval_timer_new_without_memory_is_enomem(void **state) {
+  uvperf__interval_timer_t *interval_timer;
 
   fake_fail(FAKE_CALLOC, 1, 0);
-  assert_int_equal(uvperf__ticker_new(&ticker, *state, &ops, NULL), UV_ENOMEM);
+  assert_int_equal(
+      uvperf__interval_timer_new(&interval_timer, *state, &ops, NULL),
+      UV_ENOMEM);
   fake_assert_clean();
 }
 
 /* -- close ---------------------------------------------------------------- */
 
-static void ticker_closed_in_tick_is_clean(void **state) {
+static void interval_timer_closed_in_tick_is_clean(void **state) {
   owner_t owner;
 
   make(*state, &owner);
-  owner.hook = close_ticker;
+  owner.hook = close_interval_timer;
   fake_clock_set(START);
-  assert_int_equal(uvperf__ticker_start(owner.ticker, 10), 0);
+  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 10), 0);
   assert_int_equal(fire_at(*state, &owner, START + 10 * MS), 1);
   assert_int_equal(owner.closed, 0);
   run_to_end(*state);
@@ -278,7 +288,7 @@ static void ticker_closed_in_tick_is_clean(void **state) {
 static void walk_close(uv_handle_t *handle, void *arg) {
   unsigned *ours = arg;
 
-  if (uvperf__ticker_close_owner(handle))
+  if (uvperf__interval_timer_close_owner(handle))
     *ours += 1;
   else if (!uv_is_closing(handle))
     uv_close(handle, NULL);
@@ -289,7 +299,7 @@ static void not_ours(uv_timer_t *timer) {
 }
 
 static void
-ticker_is_found_by_its_timer_and_foreign_ones_are_not(void **state) {
+interval_timer_is_found_by_its_timer_and_foreign_ones_are_not(void **state) {
   int poison = 0x5a;
   unsigned ours = 0;
   uv_timer_t timers[2];
@@ -318,31 +328,34 @@ static void uv_close_all(uv_handle_t *handle, void *arg) {
     uv_close(handle, NULL);
 }
 
-static void ticker_timer_uv_closed_by_others_is_survived(void **state) {
+static void interval_timer_timer_uv_closed_by_others_is_survived(void **state) {
   owner_t owner;
 
   make(*state, &owner);
-  assert_int_equal(uvperf__ticker_start(owner.ticker, 1), 0);
+  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 1), 0);
   uv_walk(*state, uv_close_all, NULL);
-  assert_int_equal(uvperf__ticker_is_active(owner.ticker), 0);
-  uvperf__ticker_stop(owner.ticker);
-  assert_int_equal(uvperf__ticker_start(owner.ticker, 1), UV_EINVAL);
+  assert_int_equal(uvperf__interval_timer_is_active(owner.interval_timer), 0);
+  uvperf__interval_timer_stop(owner.interval_timer);
+  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 1),
+                   UV_EINVAL);
   unmake(*state, &owner);
   assert_int_equal(owner.ticks, 0);
 }
 
 static void
-ticker_closed_after_others_closed_its_timer_is_closed_at_once(void **state) {
+interval_timer_closed_after_others_closed_its_timer_is_closed_at_once(
+    void **state) {
   owner_t owner;
 
   make(*state, &owner);
-  assert_int_equal(uvperf__ticker_start(owner.ticker, 1), 0);
+  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 1), 0);
   uv_walk(*state, uv_close_all, NULL);
   run_to_end(*state);
-  uvperf__ticker_set_ref(owner.ticker, 0);
-  uvperf__ticker_set_ref(owner.ticker, 1);
-  assert_int_equal(uvperf__ticker_start(owner.ticker, 1), UV_EINVAL);
-  close_ticker(&owner);
+  uvperf__interval_timer_set_ref(owner.interval_timer, 0);
+  uvperf__interval_timer_set_ref(owner.interval_timer, 1);
+  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 1),
+                   UV_EINVAL);
+  close_interval_timer(&owner);
   assert_int_equal(owner.closed, 1);
   fake_assert_clean();
 }
@@ -350,12 +363,12 @@ ticker_closed_after_others_closed_its_timer_is_closed_at_once(void **state) {
 static int close_twice(void *arg) {
   owner_t *owner = arg;
 
-  close_ticker(owner);
-  close_ticker(owner);
+  close_interval_timer(owner);
+  close_interval_timer(owner);
   return 0;
 }
 
-static void ticker_closed_twice_aborts(void **state) {
+static void interval_timer_closed_twice_aborts(void **state) {
   owner_t owner;
 
 #ifdef NDEBUG
@@ -394,7 +407,7 @@ static void run_for_ticks(uv_loop_t *loop, owner_t *owner, uint64_t ms,
                           uint64_t nr) {
   owner->interval_ns = ms * MS;
   owner->start_ns = uv_hrtime();
-  assert_int_equal(uvperf__ticker_start(owner->ticker, ms), 0);
+  assert_int_equal(uvperf__interval_timer_start(owner->interval_timer, ms), 0);
   assert_true(live_run_until(loop, &owner->ticks, nr));
   assert_int_equal(owner->wrong, 0);
 }
@@ -440,21 +453,22 @@ static int setup(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TICKER(ticker_ticks_once_at_each_multiple_of_interval),
-      TICKER(ticker_timer_fires_early_does_not_tick_and_waits),
-      TICKER(ticker_late_for_several_intervals_ticks_once),
-      TICKER(ticker_longest_interval_does_not_overflow),
-      TICKER(ticker_stopped_and_started_counts_from_the_start),
-      TICKER(ticker_stopped_in_tick_stays_stopped),
-      TICKER(ticker_started_anew_in_tick_has_the_new_interval),
-      TICKER(ticker_keeps_loop_alive_while_started_unless_unrefd),
-      TICKER(ticker_in_forked_child_stops_without_a_tick),
-      TICKER(ticker_new_without_memory_is_enomem),
-      TICKER(ticker_closed_in_tick_is_clean),
-      TICKER(ticker_is_found_by_its_timer_and_foreign_ones_are_not),
-      TICKER(ticker_timer_uv_closed_by_others_is_survived),
-      TICKER(ticker_closed_after_others_closed_its_timer_is_closed_at_once),
-      TICKER(ticker_closed_twice_aborts),
+      TICKER(interval_timer_ticks_once_at_each_multiple_of_interval),
+      TICKER(interval_timer_timer_fires_early_does_not_tick_and_waits),
+      TICKER(interval_timer_late_for_several_intervals_ticks_once),
+      TICKER(interval_timer_longest_interval_does_not_overflow),
+      TICKER(interval_timer_stopped_and_started_counts_from_the_start),
+      TICKER(interval_timer_stopped_in_tick_stays_stopped),
+      TICKER(interval_timer_started_anew_in_tick_has_the_new_interval),
+      TICKER(interval_timer_keeps_loop_alive_while_started_unless_unrefd),
+      TICKER(interval_timer_in_forked_child_stops_without_a_tick),
+      TICKER(interval_timer_new_without_memory_is_enomem),
+      TICKER(interval_timer_closed_in_tick_is_clean),
+      TICKER(interval_timer_is_found_by_its_timer_and_foreign_ones_are_not),
+      TICKER(interval_timer_timer_uv_closed_by_others_is_survived),
+      TICKER(
+          interval_timer_closed_after_others_closed_its_timer_is_closed_at_once),
+      TICKER(interval_timer_closed_twice_aborts),
       TICKER(live_ticks_are_never_early_nor_two_for_an_interval),
       TICKER(live_ticks_of_a_blocked_loop_are_not_made_up_for),
       TICKER(live_tick_after_long_work_is_not_early),
