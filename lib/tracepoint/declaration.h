@@ -9,7 +9,7 @@
 #include "uvperf/tracepoint.h"
 
 /* Bytes of the declaration; not terminated. */
-typedef struct uvperf__span_s {
+typedef struct uvperf__text_s {
   const char *text;
   size_t length;
 } uvperf__text_t;

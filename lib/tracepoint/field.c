@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a field out of a record's raw data, and nothing outside of that. What
- * costs one load is in tracepoint.h. */
+/* Whether raw data is a record of a tracepoint, and its fields: nothing outside
+ * of the data is read. What costs one load is in uvperf/tracepoint.h. */
 #include <errno.h>
 #include <string.h>
 
-#include "uvperf/tracepoint.h"
+#include "tracepoint/handle.h"
+
+int uvperf_tracepoint_fits(const uvperf_tracepoint_t *tracepoint,
+                           const void *raw, size_t raw_size) {
+  const uvperf_field_t *type = tracepoint->common_type;
+
+  if (raw == NULL || raw_size < tracepoint->format.size)
+    return 0;
+  return type == NULL || (type->flags & UVPERF_FIELD_VALUE) == 0 ||
+         uvperf_field_load(type, raw) == tracepoint->format.id;
+}
 
 /* The low half of a dynamic field is where its bytes are, the high half how
  * many; __rel_loc counts from the end of the field. Source:

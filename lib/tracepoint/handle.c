@@ -270,13 +270,3 @@ uvperf_tracepoint_find(const uvperf_tracepoint_t *tracepoint,
       return &tracepoint->format.fields[i];
   return NULL;
 }
-
-int uvperf_tracepoint_fits(const uvperf_tracepoint_t *tracepoint,
-                           const void *raw, size_t raw_size) {
-  const uvperf_field_t *type = tracepoint->common_type;
-
-  if (raw == NULL || raw_size < tracepoint->format.size)
-    return 0;
-  return type == NULL || (type->flags & UVPERF_FIELD_VALUE) == 0 ||
-         uvperf_field_load(type, raw) == tracepoint->format.id;
-}
