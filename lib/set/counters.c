@@ -289,8 +289,10 @@ static int check_options(const uvperf_set_options_t *options,
   return uvperf__counters_check_records(options, error);
 }
 
-static int make(const char *root, int is_brief, uvperf__counters_t **counters,
-                const uvperf_set_options_t *options, uvperf_error_t *error) {
+int uvperf__counters_make(const char *root, int is_brief,
+                          uvperf__counters_t **counters,
+                          const uvperf_set_options_t *options,
+                          uvperf_error_t *error) {
   uvperf__counters_t *made;
   int rc = check_options(options, error);
 
@@ -322,22 +324,16 @@ static int make(const char *root, int is_brief, uvperf__counters_t **counters,
   return 0;
 }
 
-int uvperf__counters_make(const char *root, uvperf__counters_t **counters,
-                          const uvperf_set_options_t *options,
-                          uvperf_error_t *error) {
-  return make(root, 0, counters, options, error);
-}
-
 int uvperf__counters_new(uvperf__counters_t **counters,
                          const uvperf_set_options_t *options,
                          uvperf_error_t *error) {
-  return make("", 0, counters, options, error);
+  return uvperf__counters_make("", 0, counters, options, error);
 }
 
 int uvperf__counters_new_brief(uvperf__counters_t **counters,
                                const uvperf_set_options_t *options,
                                uvperf_error_t *error) {
-  return make("", 1, counters, options, error);
+  return uvperf__counters_make("", 1, counters, options, error);
 }
 
 void uvperf__counters_free(uvperf__counters_t *counters) {

@@ -237,9 +237,10 @@ void uvperf__counter_attr_restore(counter_attr_t *attr);
 
 /* -- counters.c -- */
 
-/* uvperf__counters_new with the system's files under a root, which must
- * last. */
-int uvperf__counters_make(const char *root, uvperf__counters_t **counters,
+/* uvperf__counters_new, or _new_brief, with the system's files under a root,
+ * which must last. */
+int uvperf__counters_make(const char *root, int is_brief,
+                          uvperf__counters_t **counters,
                           const uvperf_set_options_t *options,
                           uvperf_error_t *error);
 

@@ -20,13 +20,6 @@
 
 /* -- pages ---------------------------------------------------------------- */
 
-/* The first thread of which events are opened is the one that can read. */
-static int is_reader(uvperf__counters_t *counters) {
-  if (counters->reader.process == 0)
-    uvperf__user_reader_init(&counters->reader);
-  return uvperf__user_reader_is_mine(&counters->reader);
-}
-
 static void unmap_group(uvperf__counters_t *counters, counter_place_t *place,
                         size_t leader) {
   size_t i;
@@ -58,7 +51,12 @@ void uvperf__counters_map(uvperf__counters_t *counters,
   size_t place, attr;
 
   if ((counters->flags & UVPERF_SET_USER_READ) == 0 ||
-      target->type != UVPERF_TARGET_SELF || !is_reader(counters))
+      target->type != UVPERF_TARGET_SELF)
+    return;
+  /* The first thread of which events are opened is the one that can read. */
+  if (counters->reader.process == 0)
+    uvperf__user_reader_init(&counters->reader);
+  if (!uvperf__user_reader_is_mine(&counters->reader))
     return;
   for (place = 0; place < target->nr_places; place++)
     for (attr = 0; attr < counters->nr_attrs; attr++)

@@ -76,7 +76,7 @@ uvperf__counters_t *counters_open_on(const char *root,
   int rc;
 
   memset(&error, 0, sizeof(error));
-  rc = uvperf__counters_make(root, &counters, &make->options, &error);
+  rc = uvperf__counters_make(root, 0, &counters, &make->options, &error);
   if (rc != 0)
     fail_msg("the counters gave %d: %s", rc, error.reason);
   return counters;

@@ -124,7 +124,7 @@ static void task_on_many_cpus_is_asked_for_once(void **state) {
     make.targets[i].cpus = "0-2";
   }
   assert_int_equal(
-      uvperf__counters_make("/nowhere", &counters, &make.options, NULL), 0);
+      uvperf__counters_make("/nowhere", 0, &counters, &make.options, NULL), 0);
   assert_int_equal(uvperf_reading_new(&reading), 0);
   for (i = 0; i < 2; i++) {
     asked = fake_count(FAKE_HAS_TASK);
@@ -164,7 +164,7 @@ static void calling_thread_is_not_asked_for(void **state) {
   counters_script(events, 1);
   counters_make(&make, 1);
   counters_add(&make, UVPERF_TARGET_SELF);
-  assert_int_equal(uvperf__counters_make("/nowhere", &elsewhere.counters,
+  assert_int_equal(uvperf__counters_make("/nowhere", 0, &elsewhere.counters,
                                          &make.options, NULL),
                    0);
   assert_int_equal(uvperf_reading_new(&elsewhere.reading), 0);
@@ -190,7 +190,7 @@ thread_with_the_number_of_the_calling_one_is_asked_for(void **state) {
   counters_make(&make, 1);
   counters_add(&make, UVPERF_TARGET_SELF);
   fake_thread(4711); /* all threads have this number now */
-  assert_int_equal(uvperf__counters_make("/nowhere", &elsewhere.counters,
+  assert_int_equal(uvperf__counters_make("/nowhere", 0, &elsewhere.counters,
                                          &make.options, NULL),
                    0);
   assert_int_equal(uvperf_reading_new(&elsewhere.reading), 0);

@@ -101,7 +101,7 @@ static int try_open(machine_t *machine, const char *text, uint32_t type,
   counters_add(make, type)->cpus = cpus;
   if (type == UVPERF_TARGET_THREAD)
     make->targets[0].pid = getpid();
-  rc = uvperf__counters_make(machine->tree->root, &machine->counters,
+  rc = uvperf__counters_make(machine->tree->root, 0, &machine->counters,
                              &make->options, &machine->error);
   uvperf_event_list_free(list);
   return rc;
@@ -182,7 +182,7 @@ static void strict_refuses_events_of_other_cpus(void **state) {
   machine->make.options.flags = UVPERF_SET_STRICT;
   counters_add_cpus(&machine->make, "0-3");
   assert_int_equal(
-      uvperf__counters_make(machine->tree->root, &machine->counters,
+      uvperf__counters_make(machine->tree->root, 0, &machine->counters,
                             &machine->make.options, &machine->error),
       -ENODEV);
   uvperf_event_list_free(list);
@@ -199,7 +199,7 @@ static void cpus_that_are_not_known_are_a_failure(void **state) {
   counters_add(&machine->make, UVPERF_TARGET_CPUS);
   counters_add_cpus(&machine->make, "0");
   assert_int_equal(
-      uvperf__counters_make(machine->tree->root, &machine->counters,
+      uvperf__counters_make(machine->tree->root, 0, &machine->counters,
                             &machine->make.options, &machine->error),
       0);
   uvperf_event_list_free(list);
@@ -401,7 +401,7 @@ static void every_failing_calloc_leaves_nothing(void **state) {
     counters_add_cpus(&machine->make, "0-3");
     fake_fail(FAKE_CALLOC, nth, 0);
     memset(&machine->error, 0, sizeof(machine->error));
-    rc = uvperf__counters_make(machine->tree->root, &machine->counters,
+    rc = uvperf__counters_make(machine->tree->root, 0, &machine->counters,
                                &machine->make.options, &machine->error);
     uvperf_event_list_free(list);
     if (fake_failures() == 0)

@@ -60,8 +60,8 @@ static void rings_of_many_cpus_share_what_may_be_locked(void **state) {
   counters_script(events, 64);
   plan(&make);
   fail_mmaps(9, nr_sizes());
-  assert_int_equal(uvperf__counters_make("", &counters, &make.options, &error),
-                   0);
+  assert_int_equal(
+      uvperf__counters_make("", 0, &counters, &make.options, &error), 0);
   assert_int_equal(error.code, 4711);
   assert_int_equal(uvperf__cpu_rings_nr(uvperf__counters_rings(counters)), 16);
   for (i = 0; i < 16; i++)
