@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Has delivered what one look at a ring shows, record by record.
+/* The loop over the records of one ring. A flood of records goes through it, so
+ * it is a template without a .c file: each owner of rings includes it, and the
+ * compiler puts what the owner does with a record into its copy.
  *
- * A flood of records goes through this loop, so it is a template: each owner of
- * rings has one of its own, into which the compiler puts what the owner does
- * with a record. Samples that lie in one piece are a run: between two of them
- * nothing is touched but locals and the next header. A run ends where something
- * has to be asked (a bound of the slice, the clock), something has to be done
- * (the tail to be published), it has become long, or a record is not a sample
- * that lies in place and is sound; that one is delivered by itself. */
+ * Samples that lie in place are delivered as a run (uvperf__run_t): between two
+ * of them nothing is touched but locals and the next header. A run ends where
+ * something must be checked (a bound of the slice, the clock) or done (the tail
+ * must be published), when it has become long, and at a record that is not a
+ * sound sample in place; that one is delivered by itself. */
 #ifndef UVPERF_LIB_LOOP_DRAIN_H
 #define UVPERF_LIB_LOOP_DRAIN_H
 
@@ -17,28 +17,29 @@
 #include "ring/ring.h"
 #include "util/bytes.h"
 
-/* Records of a run at most, as who asks for the stats in its callbacks has them
- * counted each time: of a flush, which has no bounds, too. */
+/* The most records of a run, also in a flush, which has no bounds: a callback
+ * that asks for the statistics has the records of the run counted each time. */
 #define UVPERF__DRAIN_RUN 1024
 
-/* What the owner does. To be constants of inline functions, so that there is no
- * call through a pointer but the user's. */
+/* What the owner does. These should be constants and inline functions, so that
+ * the user's callback is the only call through a pointer. */
 typedef struct uvperf__drain_ops_s {
   /* Delivers a record whose header, already loaded, is sound, if it is a sample
-   * that can be decoded, and gives 1; else 0. `behind` bytes wait behind it.
-   * Does not count it. */
+   * that can be decoded, and returns 1; else 0. `remaining` bytes of the ring
+   * follow it. Does not count it. */
   int (*sample)(void *owner, const uint8_t *bytes, uint64_t header,
-                uint64_t behind);
+                uint64_t remaining);
   /* Delivers any record whose header is sound, and counts it. */
-  void (*record)(void *owner, const void *bytes, size_t size, uint64_t behind);
-  /* Whether the callback has closed the handle and forked, in whichever order,
-   * and this is the child: it has no ring whose tail could be moved. Asked when
+  void (*record)(void *owner, const void *bytes, size_t size,
+                 uint64_t remaining);
+  /* Whether the callback has closed the handle and forked, in either order, and
+   * this is the child: it has no ring whose tail could be moved. Called when
    * the slice is stopped. */
   int (*has_no_ring)(const void *owner);
 } uvperf__drain_ops_t;
 
-/* The samples from the tail on that are a run are delivered, counted and
- * consumed: how many bytes. */
+/* Delivers and counts the run at the tail. Returns its bytes, which are still
+ * to be consumed. */
 static inline size_t uvperf__drain_run(uvperf__ring_t *ring,
                                        uvperf__slice_t *slice,
                                        uvperf_stats_t *stats,
@@ -88,9 +89,9 @@ static inline size_t uvperf__drain_run(uvperf__ring_t *ring,
   return size;
 }
 
-/* Delivers what one look at a ring shows. Its owner's stats count the samples
- * of a run only when that is over: see uvperf__ring_run_delivered. The scratch has
- * UVPERF__RING_SCRATCH_BYTES. As uvperf__watch_ops_t.drain. */
+/* Delivers all records up to the head that it reads first. The stats count the
+ * samples of a run when it has ended: see uvperf__stats_add_run. The scratch
+ * has UVPERF__RING_SCRATCH_BYTES. Returns as uvperf__watch_ops_t.drain. */
 static inline int uvperf__drain(uvperf__ring_t *ring, void *scratch,
                                 uvperf__slice_t *slice, uvperf_stats_t *stats,
                                 const uvperf__drain_ops_t *ops, void *owner) {

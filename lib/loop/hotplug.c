@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A uevent is a hint to look, never the news itself: it is sent after the fact,
- * can be lost when the socket overruns, and may be of what has changed again
- * since. A burst of them is one look.
+/* A uevent is only a hint to read sysfs: it is sent after the fact, can be lost
+ * when the socket overruns, and can be about a CPU that has changed again
+ * since. A burst of them causes one rescan.
  *
- * A CPU that went and came back between two looks is in the list of those
- * online both times, but the kernel has turned its events off meanwhile
+ * A CPU that went and came back between two scans is listed as online both
+ * times, but the kernel has turned its events off meanwhile
  * (perf_event_exit_cpu in kernel/events/core.c). Its directory topology/, which
- * goes and comes with it (topology_remove_dev in drivers/base/topology.c), is
- * another one then; where there is none the uevents must do. */
+ * goes and comes with it (topology_remove_dev in drivers/base/topology.c), has
+ * another inode then. If there is none, only the uevents show it. */
 #include "loop/hotplug.h"
 
 #include <assert.h>
@@ -24,19 +24,19 @@
 #include "util/error.h"
 #include "util/file.h"
 
-/* So many uevents are taken before the loop gets its turn. */
+/* The most uevents that are read in one iteration of the loop. */
 #define MOST_UEVENTS 256
-/* The first line of one of a CPU; the rest of it is cut off. */
+/* Room for the first line of a CPU's uevent; the rest is cut off. */
 #define UEVENT_BYTES 128
-/* When to look again for a CPU that is not known to be wholly up. */
+/* When to scan again for a CPU that is not known to be wholly up. */
 #define COMING_MS 20
 
 typedef struct cpu_s {
-  uint64_t inode;    /* of its topology/, 0: not known */
-  uint8_t is_online; /* as was told */
-  uint8_t is_listed; /* as sysfs says in this look */
-  uint8_t was_seen;  /* listed in the look before, but not told */
-  uint8_t came;      /* by uevents since the last look */
+  uint64_t inode;     /* of its topology/; 0: unknown */
+  uint8_t is_online;  /* as it was reported */
+  uint8_t is_listed;  /* by sysfs in this scan */
+  uint8_t was_listed; /* in the scan before, but not reported */
+  uint8_t came;       /* by uevents since the last scan */
   uint8_t went;
 } cpu_t;
 
@@ -102,7 +102,7 @@ static int grow_cpus(uvperf__hotplug_t *hotplug, size_t nr) {
   return 0;
 }
 
-/* Finds out which are listed. 0, or a code, and nothing has changed. */
+/* Reads which CPUs are listed. Returns 0, or a code and nothing has changed. */
 static int list_cpus(uvperf__hotplug_t *hotplug) {
   size_t i, nr;
   int rc = read_list(hotplug, &nr);
@@ -133,9 +133,9 @@ static uint64_t read_inode(const uvperf__hotplug_t *hotplug, size_t cpu) {
   return inode;
 }
 
-/* -- looks ---------------------------------------------------------------- */
+/* -- a scan --------------------------------------------------------------- */
 
-/* What is online when it is made, of which nothing is told. */
+/* Notes the CPUs that are online when it is made; these are not reported. */
 static int note_cpus(uvperf__hotplug_t *hotplug) {
   size_t i;
   int rc = list_cpus(hotplug);
@@ -158,31 +158,31 @@ static int was_away(const cpu_t *cpu, uint64_t inode) {
   return cpu->went;
 }
 
-/* Tells what has changed of one CPU. The kernel lists a CPU while it is still
- * coming up and nothing can be opened there (perf_event_open gives ENODEV), so
- * it is told once a uevent says that it is up, or it was listed before. Gives
- * whether it is to be looked at again soon. */
-static int look_at(uvperf__hotplug_t *hotplug, size_t index) {
+/* Reports what has changed of one CPU. The kernel lists a CPU while it is still
+ * coming up and nothing can be opened there (perf_event_open returns ENODEV),
+ * so it is reported once a uevent says that it is up, or if the scan before has
+ * listed it. Returns whether it must be checked again soon. */
+static int check_cpu(uvperf__hotplug_t *hotplug, size_t index) {
   cpu_t *cpu = &hotplug->cpus[index];
   uint64_t inode = cpu->is_listed ? read_inode(hotplug, index) : 0;
   int has_gone = cpu->is_online && (!cpu->is_listed || was_away(cpu, inode));
   int has_come = cpu->is_listed && (has_gone || !cpu->is_online);
-  int is_up = cpu->came || cpu->was_seen;
+  int is_up = cpu->came || cpu->was_listed;
   int is_coming = has_come && !is_up;
 
   has_come = has_come && is_up;
   if (has_gone)
     cpu->is_online = 0;
   cpu->inode = inode;
-  cpu->was_seen = cpu->is_listed && !cpu->is_online;
+  cpu->was_listed = cpu->is_listed && !cpu->is_online;
   cpu->came = 0;
   cpu->went = 0;
   if (has_gone)
     hotplug->ops->gone(hotplug->owner, (int)index);
-  /* Stopped in there, it is told at the first look after the next start. */
+  /* If the callback has stopped, it is reported after the next start. */
   if (has_come && hotplug->is_started) {
     cpu->is_online = 1;
-    cpu->was_seen = 0;
+    cpu->was_listed = 0;
     hotplug->ops->come(hotplug->owner, (int)index);
   }
   return is_coming;
@@ -190,20 +190,20 @@ static int look_at(uvperf__hotplug_t *hotplug, size_t index) {
 
 static void on_timer(uv_timer_t *timer);
 
-/* What cannot be read now is read the next time. */
-static void look(uvperf__hotplug_t *hotplug) {
+/* If sysfs cannot be read now, it is read the next time. */
+static void rescan(uvperf__hotplug_t *hotplug) {
   uint64_t next_ms = hotplug->rescan_ms;
   size_t i;
 
   if (list_cpus(hotplug) == 0)
     for (i = 0; i < hotplug->nr_cpus && hotplug->is_started; i++)
-      if (look_at(hotplug, i) && next_ms > COMING_MS)
+      if (check_cpu(hotplug, i) && next_ms > COMING_MS)
         next_ms = COMING_MS;
   if (hotplug->is_started)
     uv_timer_start(&hotplug->timer, on_timer, next_ms, 0);
 }
 
-/* A forked child has what it tells of no more, and shares the socket. */
+/* A forked child reports nothing, and shares the socket. */
 static int is_forked(const uvperf__hotplug_t *hotplug) {
   return uvperf__process() != hotplug->process;
 }
@@ -212,12 +212,12 @@ static void on_timer(uv_timer_t *timer) {
   uvperf__hotplug_t *hotplug = timer->data;
 
   if (!is_forked(hotplug))
-    look(hotplug);
+    rescan(hotplug);
 }
 
 /* -- uevents -------------------------------------------------------------- */
 
-/* The CPU's id behind the action and the path, as in
+/* The CPU's id after the action and the path, as in
  * "online@/devices/system/cpu/cpu1"; or -1. */
 static int cpu_of(const char *text, const char *begin) {
   size_t size = strlen(begin);
@@ -233,7 +233,7 @@ static int cpu_of(const char *text, const char *begin) {
   return *text == '\0' ? cpu : -1;
 }
 
-/* Notes what a uevent says. Whether it is one of a CPU that comes or goes. */
+/* Notes what a uevent says. Returns whether a CPU has come or gone. */
 static int take_uevent(uvperf__hotplug_t *hotplug, const char *text) {
   int came = cpu_of(text, "online@/devices/system/cpu/cpu");
   int went = cpu_of(text, "offline@/devices/system/cpu/cpu");
@@ -241,20 +241,20 @@ static int take_uevent(uvperf__hotplug_t *hotplug, const char *text) {
 
   if (cpu < 0)
     return 0;
-  /* Without memory it is told at a later look. */
+  /* Without memory it is reported by a later scan. */
   if (grow_cpus(hotplug, (size_t)cpu + 1) == 0) {
     hotplug->cpus[cpu].came |= came >= 0;
     hotplug->cpus[cpu].went |= went >= 0;
-    /* What came before it went need not be up. */
+    /* It came before it went, so it need not be up. */
     if (went >= 0)
       hotplug->cpus[cpu].came = 0;
   }
   return 1;
 }
 
-/* Reads what the socket has. Whether there is anything to look at: a uevent of
- * a CPU, or the loss of some (ENOBUFS). Those that the kernel has not sent are
- * nobody's word. *is_sound: more can come. */
+/* Reads the socket. Returns whether there is a reason to scan: the uevent of a
+ * CPU, or lost ones (ENOBUFS). Only the kernel's own are believed. *is_sound:
+ * more can come. */
 static int take_uevents(uvperf__hotplug_t *hotplug, int *is_sound) {
   char text[UEVENT_BYTES];
   int has_news = 0;
@@ -280,10 +280,10 @@ static int take_uevents(uvperf__hotplug_t *hotplug, int *is_sound) {
   return has_news;
 }
 
-/* Of a status libuv has stopped the handle. Of a socket that has overrun, on
- * which the kernel has put ENOBUFS (netlink_overrun in
- * net/netlink/af_netlink.c), reading has taken that off; of one that gives
- * nothing more the timer is left. */
+/* On a status libuv has stopped the handle. It is ENOBUFS if the socket has
+ * overrun (netlink_overrun in net/netlink/af_netlink.c): reading has cleared
+ * that. A socket that returns nothing more is stopped, and the timer goes
+ * on. */
 static void on_poll(uv_poll_t *poll, int status, int events) {
   uvperf__hotplug_t *hotplug = poll->data;
   int has_news, is_sound;
@@ -299,7 +299,7 @@ static void on_poll(uv_poll_t *poll, int status, int events) {
   else if (status < 0)
     uv_poll_start(poll, UV_READABLE, on_poll);
   if (has_news)
-    look(hotplug);
+    rescan(hotplug);
 }
 
 static void open_socket(uvperf__hotplug_t *hotplug, uv_loop_t *loop) {
@@ -330,7 +330,7 @@ int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out, const char *root,
   hotplug->root = root;
   hotplug->process = uvperf__process();
   hotplug->fd = -1;
-  /* Where it fails start tells why. */
+  /* If it fails, start says why. */
   note_cpus(hotplug);
   *hotplug_out = hotplug;
   return 0;
@@ -361,8 +361,8 @@ int uvperf__hotplug_is_attached(const uvperf__hotplug_t *hotplug) {
   return hotplug->is_attached;
 }
 
-/* Whether somebody else has not closed it: libuv aborts when such a one is
- * started or stopped. */
+/* Whether there is a socket whose handle others have not closed: libuv aborts
+ * when a closed one is started or stopped. */
 static int has_poll(const uvperf__hotplug_t *hotplug) {
   return hotplug->fd >= 0 &&
          !uv_is_closing((const uv_handle_t *)&hotplug->poll);
@@ -422,7 +422,7 @@ static void on_closed(uv_handle_t *handle) {
   uvperf__teardown_closed(hotplug->teardown);
 }
 
-/* The fd stays open until libuv has nothing to do with it any more. */
+/* The fd stays open until libuv does not use it any more. */
 void uvperf__hotplug_close(uvperf__hotplug_t *hotplug,
                            uvperf__teardown_t *teardown) {
   assert(hotplug->teardown == NULL);
@@ -433,8 +433,8 @@ void uvperf__hotplug_close(uvperf__hotplug_t *hotplug,
     uvperf__teardown_close(teardown, &hotplug->poll, on_closed);
 }
 
-/* As with the interval timer, `data` is only read once our own callback says that the
- * handle is ours. */
+/* As with the interval timer, `data` is only read once our own callback says
+ * that the handle is ours. */
 int uvperf__hotplug_close_owner(uv_handle_t *handle) {
   uvperf__hotplug_t *hotplug;
 

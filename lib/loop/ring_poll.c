@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Polling a perf fd is not like polling a socket. perf_poll() in
  * kernel/events/core.c reads and clears the readiness of the ring (atomic_xchg
- * of rb->poll): each wakeup is told once, to whoever polls first, so that two
- * pollers of one ring steal from each other. Hang-up belongs to the event, not
- * to the ring: POLLHUP for ever once its task is gone, with records left or
- * not. */
+ * of rb->poll): each wakeup is reported once, to the first poller, so two
+ * pollers of one ring steal from each other. A hang-up belongs to the event,
+ * not to the ring: POLLHUP for ever once its task is gone, whether records are
+ * left or not. */
 #include "loop/ring_poll.h"
 
 #include <poll.h>
@@ -13,8 +13,8 @@
 
 static void on_poll(uv_poll_t *poll, int status, int events);
 
-/* The callback is what uvperf__ring_poll_of recognises the handle by, so it is
- * set before the handle is ever started. */
+/* uvperf__ring_poll_of recognises the handle by its callback, so that is set
+ * before the handle is ever started. */
 static int init_handle(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop) {
   int rc;
 
@@ -28,8 +28,8 @@ static int init_handle(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop) {
   return 0;
 }
 
-/* Also 0 when somebody else has uv_closed the handle: libuv aborts when such a
- * one is started or stopped. */
+/* 0 also if others have closed the handle: libuv aborts when it is started or
+ * stopped then. */
 static int usable(const uvperf__ring_poll_t *ring_poll) {
   return !uv_is_closing((const uv_handle_t *)&ring_poll->poll);
 }
@@ -55,7 +55,7 @@ static int start_handle(uvperf__ring_poll_t *ring_poll) {
 int uvperf__ring_poll_start(uvperf__ring_poll_t *ring_poll) {
   int rc = 0;
 
-  /* One that is being replaced starts when that is done. */
+  /* A handle that is being replaced starts when that is done. */
   if (ring_poll->gone == 0 && !ring_poll->replacing)
     rc = start_handle(ring_poll);
   ring_poll->started = rc == 0;
@@ -88,10 +88,10 @@ static void on_replaced(uv_handle_t *handle) {
   ring_poll->ops->replaced(ring_poll->owner);
 }
 
-/* 0, or why the event will say nothing more. libuv turns POLLHUP into the
- * events that were asked for, so the poll callback cannot tell a hang-up from a
- * wakeup. */
-static int ask(int fd) {
+/* 0, or why the event will cause no more wakeups. libuv reports POLLHUP as the
+ * events that were requested, so the poll callback cannot distinguish a hang-up
+ * from a wakeup. */
+static int hangup_status(int fd) {
   int revents;
 
   revents = uvperf__sys_poll(fd, POLLIN);
@@ -110,19 +110,20 @@ static void replace(uvperf__ring_poll_t *ring_poll, int fd) {
   uv_close((uv_handle_t *)&ring_poll->poll, on_replaced);
 }
 
-/* Whether an event other than the polled one lives; gives its fd. */
+/* Finds an event other than the polled one that lives. Returns 1 and its fd, or
+ * 0. */
 static int find_live(const uvperf__ring_poll_t *ring_poll, int *fd) {
   size_t i;
 
   for (i = 0; i < ring_poll->nr_fds; i++) {
     *fd = ring_poll->fds[i];
-    if (*fd != ring_poll->fd && ask(*fd) == 0)
+    if (*fd != ring_poll->fd && hangup_status(*fd) == 0)
       return 1;
   }
   return 0;
 }
 
-/* The polled event will say nothing more. */
+/* The polled event has hung up: polls another one, or a spare. */
 static void elect(uvperf__ring_poll_t *ring_poll, int status) {
   int fd;
 
@@ -138,7 +139,7 @@ static void elect(uvperf__ring_poll_t *ring_poll, int status) {
   uv_poll_stop(&ring_poll->poll);
 }
 
-static int is_polled_one_of(const uvperf__ring_poll_t *ring_poll) {
+static int polls_one_of_fds(const uvperf__ring_poll_t *ring_poll) {
   size_t i;
 
   for (i = 0; i < ring_poll->nr_fds; i++)
@@ -156,8 +157,8 @@ void uvperf__ring_poll_set_fds(uvperf__ring_poll_t *ring_poll, const int *fds,
   ring_poll->nr_fds = nr_fds;
   if (ring_poll->closing || (!ring_poll->replacing && !usable(ring_poll)))
     return;
-  if (!is_polled_one_of(ring_poll)) {
-    /* The owner's own, if no other lives: that it is gone comes out as ever. */
+  if (!polls_one_of_fds(ring_poll)) {
+    /* The ring's own event, if no other lives: its hang-up is found as ever. */
     replace(ring_poll, find_live(ring_poll, &fd) ? fd : fds[0]);
   } else if (status != 0) {
     ring_poll->gone = 0;
@@ -166,14 +167,14 @@ void uvperf__ring_poll_set_fds(uvperf__ring_poll_t *ring_poll, const int *fds,
 }
 
 void uvperf__ring_poll_probe(uvperf__ring_poll_t *ring_poll) {
-  int status = ask(ring_poll->fd);
+  int status = hangup_status(ring_poll->fd);
 
   if (status != 0)
     elect(ring_poll, status);
 }
 
 /* The event bits are a hint: what counts is whether the ring has records. A
- * status is libuv's word for EPOLLERR, a pinned event in error state; it has
+ * status is how libuv reports EPOLLERR, a pinned event in error state; it has
  * stopped the handle. */
 static void on_poll(uv_poll_t *poll, int status, int events) {
   uvperf__ring_poll_t *ring_poll = poll->data;
@@ -181,7 +182,7 @@ static void on_poll(uv_poll_t *poll, int status, int events) {
   (void)events;
   if (status < 0)
     elect(ring_poll, status);
-  ring_poll->ops->woken(ring_poll->owner);
+  ring_poll->ops->wakeup(ring_poll->owner);
 }
 
 void uvperf__ring_poll_set_ref(uvperf__ring_poll_t *ring_poll, int ref) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The uv_poll_t of one ring. Of the perf events that write into the
- * ring exactly one is polled; when that one hangs up, another that lives takes
- * its place, or a spare of the owner's. Does not know what is in the ring. */
+/* The uv_poll_t of one ring. Exactly one of the perf events that write into the
+ * ring is polled. When that one hangs up, another that lives takes its place,
+ * or a spare that the owner opens. It does not know what is in the ring. */
 #ifndef UVPERF_LIB_LOOP_RING_POLL_H
 #define UVPERF_LIB_LOOP_RING_POLL_H
 
@@ -12,16 +12,17 @@
 #include "loop/teardown.h"
 
 typedef struct uvperf__ring_poll_ops_s {
-  /* All fds have hung up. Returns another fd to poll for the ring, or the code
-   * why there will be no more wakeups: `status` if there is no better one. */
+  /* All fds have hung up. Returns another fd to poll for the ring (a spare), or
+   * the code why there will be no more wakeups: `status` if there is no better
+   * one. */
   int (*spare)(void *owner, int status);
   /* The kernel woke the ring's reader, or claims to. */
-  void (*woken)(void *owner);
+  void (*wakeup)(void *owner);
   /* Whether another fd should still be polled. After the program has closed all
    * handles of the loop, a new one would keep the loop alive. */
   int (*is_wanted)(void *owner);
-  /* Another fd is polled from now on; its registration swallows wakeups as any
-   * does. Also when that failed: `gone` says so. */
+  /* Another fd is polled from now on, or that failed and `gone` is set. Its
+   * registration can swallow a wakeup, as any does. */
   void (*replaced)(void *owner);
   /* libuv has closed the handle, after uvperf__ring_poll_close. */
   void (*closed)(void *owner);
@@ -33,7 +34,7 @@ typedef struct uvperf__ring_poll_s {
   void *owner;
   const int *fds;
   size_t nr_fds;
-  int fd; /* the polled one of fds, or a spare */
+  int fd; /* that is polled: one of fds, or a spare */
   int started;
   int unref;
   int replacing; /* poll is being closed, to poll another fd */
@@ -43,24 +44,25 @@ typedef struct uvperf__ring_poll_s {
   int gone;
 } uvperf__ring_poll_t;
 
-/* The array of fds is the owner's and stays. 0, or what uv_poll_init gives. */
+/* The array of fds is the owner's and stays. Returns 0, or the code of
+ * uv_poll_init. */
 int uvperf__ring_poll_init(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop,
                            const int *fds, size_t nr_fds,
                            const uvperf__ring_poll_ops_t *ops, void *owner);
 
-/* Other events write into the ring from now on: a new array in place of the
- * old, or the old one changed. If the polled fd is not in it, or had hung up,
- * another takes its place. */
+/* Other events write into the ring from now on: a new array, or the old one
+ * with other fds. If the polled fd is not in it or had hung up, another takes
+ * its place. */
 void uvperf__ring_poll_set_fds(uvperf__ring_poll_t *ring_poll, const int *fds,
                                size_t nr_fds);
 
-/* 0, or what uv_poll_start gives. Nothing to do where it is gone. */
+/* Returns 0, or the code of uv_poll_start. Does nothing if `gone` is set. */
 int uvperf__ring_poll_start(uvperf__ring_poll_t *ring_poll);
 
 void uvperf__ring_poll_stop(uvperf__ring_poll_t *ring_poll);
 
-/* Asks whether the polled event is gone, and sets `gone` or elects another. It
- * eats a pending wakeup: the caller must look at the ring once more. */
+/* Checks whether the polled event has hung up, and elects another or sets
+ * `gone`. It eats a pending wakeup: the caller must read the ring once more. */
 void uvperf__ring_poll_probe(uvperf__ring_poll_t *ring_poll);
 
 void uvperf__ring_poll_set_ref(uvperf__ring_poll_t *ring_poll, int ref);
@@ -70,7 +72,7 @@ void uvperf__ring_poll_set_ref(uvperf__ring_poll_t *ring_poll, int ref);
 void uvperf__ring_poll_close(uvperf__ring_poll_t *ring_poll,
                              uvperf__teardown_t *teardown);
 
-/* The ring_poll that a handle is part of, or NULL if it is not ours. */
+/* The ring_poll that a uv handle belongs to, or NULL. */
 uvperf__ring_poll_t *uvperf__ring_poll_of(uv_handle_t *handle);
 
 #endif

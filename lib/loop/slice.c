@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* When a slice ends by time. The clock costs as much as several records, so it
- * is not looked at for each, and the less often the more have come. */
+/* When a slice ends by time. Reading the clock costs as much as several
+ * records, so it is not read for each, and the less often the more records
+ * there are. */
 #include "loop/slice.h"
 
 #include <string.h>
 
 #include <uv.h>
 
-/* Records between two looks at the clock: at first, and at most. */
-#define FIRST_RECORDS_BETWEEN_LOOKS 32
-#define MOST_RECORDS_BETWEEN_LOOKS  128
+/* Records between two reads of the clock: at first, and at most. */
+#define FIRST_RECORDS_PER_CLOCK_READ 32
+#define MOST_RECORDS_PER_CLOCK_READ  128
 
 void uvperf__slice_unbounded(uvperf__slice_t *slice, const uint64_t *session) {
   memset(slice, 0, sizeof(*slice));
@@ -18,7 +19,7 @@ void uvperf__slice_unbounded(uvperf__slice_t *slice, const uint64_t *session) {
   slice->max_records = UINT64_MAX;
   slice->max_bytes = UINT64_MAX;
   slice->max_ns = UINT64_MAX;
-  slice->next_look = UINT64_MAX;
+  slice->next_clock_read = UINT64_MAX;
 }
 
 void uvperf__slice_begin(uvperf__slice_t *slice, const uint64_t *session,
@@ -28,7 +29,7 @@ void uvperf__slice_begin(uvperf__slice_t *slice, const uint64_t *session,
   slice->max_records = max_records;
   slice->max_bytes = max_bytes;
   slice->max_ns = max_ns;
-  slice->next_look = 1;
+  slice->next_clock_read = 1;
 }
 
 void uvperf__slice_start_clock(uvperf__slice_t *slice) {
@@ -47,17 +48,17 @@ int uvperf__slice_time_over(uvperf__slice_t *slice) {
   per_record = spent / slice->records;
   if (spent >= slice->max_ns)
     return 1;
-  if (step < FIRST_RECORDS_BETWEEN_LOOKS)
-    step = FIRST_RECORDS_BETWEEN_LOOKS;
-  if (step > MOST_RECORDS_BETWEEN_LOOKS)
-    step = MOST_RECORDS_BETWEEN_LOOKS;
-  /* Half of the records that fit into the rest if they cost as those before: a
-   * steady callback is caught close to the bound. */
+  if (step < FIRST_RECORDS_PER_CLOCK_READ)
+    step = FIRST_RECORDS_PER_CLOCK_READ;
+  if (step > MOST_RECORDS_PER_CLOCK_READ)
+    step = MOST_RECORDS_PER_CLOCK_READ;
+  /* Half of the records that fit into the rest if they take as long as those
+   * before: with a steady callback the slice ends close to the bound. */
   if (per_record > 0) {
     fit = (slice->max_ns - spent) / per_record / 2;
     if (fit < step)
       step = fit > 0 ? fit : 1;
   }
-  slice->next_look = slice->records + step;
+  slice->next_clock_read = slice->records + step;
   return 0;
 }

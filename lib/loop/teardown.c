@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of close callbacks is libuv's (last in, first out within one run of
- * the loop), so they are counted. */
+/* libuv decides the order of close callbacks (last in, first out within one
+ * iteration), so they are counted. */
 #include "loop/teardown.h"
 
 #include <assert.h>
@@ -46,9 +46,9 @@ void uvperf__teardown_expect(uvperf__teardown_t *teardown) {
   teardown->pending += 1;
 }
 
-/* Close callbacks run last in, first out within one run of the loop, so the
- * closer's can run before libuv is done with handles that others have closed.
- * Its second one runs later, when libuv is. */
+/* Close callbacks run last in, first out within one iteration, so the closer's
+ * can run before those of handles that others have closed. Its second one runs
+ * in the next iteration, after all of them. */
 static void on_closer_closed(uv_handle_t *handle) {
   uvperf__teardown_t *teardown = handle->data;
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of a handle. Closes its inner uv handles, also where another
- * part of the program has closed some, and has the memory freed when the last
- * of them is closed and no call of the library uses it any more. */
+/* Closing a handle. Closes its inner uv handles, also if another part of the
+ * program has closed some, counts their close callbacks, and frees the memory
+ * when the last one has come and no hold is left.
+ *
+ * A hold is taken by a call in which the user may close the handle and run the
+ * loop, such as a flush: until it is released the owner's memory stays. */
 #ifndef UVPERF_LIB_LOOP_TEARDOWN_H
 #define UVPERF_LIB_LOOP_TEARDOWN_H
 
@@ -12,41 +15,41 @@ typedef struct uvperf__teardown_s {
   void (*closed)(void *owner);
   void (*release)(void *owner);
   void *owner;
-  unsigned int uses;    /* holds, and one until `closed` has returned */
-  unsigned int pending; /* close callbacks that are still to come */
-  int foreign;          /* libuv has still to close what others have closed */
+  unsigned int uses;    /* holds, and one more until `closed` has let go */
+  unsigned int pending; /* close callbacks still to come */
+  int foreign; /* others have closed a handle, and libuv has not called back yet */
   int rounds;
   uv_idle_t closer; /* see on_closer_closed */
 } uvperf__teardown_t;
 
-/* When all is closed, `closed` is called: it must call
- * uvperf__teardown_let_go, and may call the user's close callback after it.
- * `release` frees the owner, this teardown with it. */
+/* When all handles are closed, `closed` is called. It must call
+ * uvperf__teardown_let_go, and may call the user's close callback afterwards.
+ * `release` frees the owner, and this teardown with it. */
 void uvperf__teardown_init(uvperf__teardown_t *teardown, uv_loop_t *loop,
                            void (*closed)(void *owner),
                            void (*release)(void *owner), void *owner);
 
-/* For a call in which the user may close the handle and run the loop: from here
- * to the matching let_go the owner is not released. */
+/* Takes a hold: the owner is not released before the matching let_go. */
 void uvperf__teardown_hold(uvperf__teardown_t *teardown);
 
-/* Releases the owner if nothing else uses it. */
+/* Gives up a hold; the last one releases the owner. */
 void uvperf__teardown_let_go(uvperf__teardown_t *teardown);
 
-/* Closes a uv handle, if others have not. The callback must call
+/* Closes a uv handle, unless others have closed it. The callback must call
  * uvperf__teardown_closed. */
 void uvperf__teardown_close(uvperf__teardown_t *teardown, void *handle,
                             uv_close_cb cb);
 
-/* A uv handle was closed by its owner: uvperf__teardown_closed will come. */
+/* The owner has closed a uv handle itself: it will call
+ * uvperf__teardown_closed. */
 void uvperf__teardown_expect(uvperf__teardown_t *teardown);
 
-/* All handles are closing. If others have closed all of them, and libuv is done
- * with each, `closed` is called in here and the loop is not touched: it may no
- * longer exist. */
+/* All handles are closing. If others have closed all of them, and libuv has
+ * called back for each, this calls `closed` and does not touch the loop, which
+ * may no longer exist. */
 void uvperf__teardown_end(uvperf__teardown_t *teardown);
 
-/* One of them is closed. */
+/* A uv handle is closed. */
 void uvperf__teardown_closed(uvperf__teardown_t *teardown);
 
 #endif

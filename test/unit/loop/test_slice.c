@@ -88,7 +88,7 @@ static void slice_looks_again_after_half_of_what_fits(void **state) {
   slice.start_ns -= 3600000000000;
   slice.records = 10;
   assert_int_equal(uvperf__slice_time_over(&slice), 0);
-  assert_in_range(slice.next_look, 14, 15);
+  assert_in_range(slice.next_clock_read, 14, 15);
 }
 
 static void slice_without_a_clock_ends_with_its_first_record(void **state) {
