@@ -137,17 +137,6 @@ static const char *fault_of(const struct perf_event_attr *attr, int cpu,
   return NULL;
 }
 
-static void explain_fault(uvperf_error_t *error, int code, const char *event,
-                          size_t bytes, const char *fault) {
-  if (fault != NULL)
-    uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
-                      "a ring of %zu bytes for %s: %s", bytes, event, fault);
-  else
-    uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
-                      "a ring of %zu bytes for %s: mmap gave errno %d", bytes,
-                      event, -code);
-}
-
 int uvperf__explain_map(uvperf_error_t *error, int code, const char *root,
                         const struct perf_event_attr *attr, int cpu,
                         size_t bytes) {
@@ -175,9 +164,7 @@ int uvperf__explain_map(uvperf_error_t *error, int code, const char *root,
     case -ENODEV:
       return uvperf__error_set(
           error, code, UVPERF_CAUSE_NO_EVENT,
-          "a ring of %zu bytes for %s: the PMU's device is "
-          "gone",
-          bytes, event);
+          "a ring of %zu bytes for %s: the PMU's device is gone", bytes, event);
     case -EBUSY:
       fault = "the event writes to another event's ring";
       break;
@@ -185,6 +172,11 @@ int uvperf__explain_map(uvperf_error_t *error, int code, const char *root,
       fault = fault_of(attr, cpu, bytes);
       break;
   }
-  explain_fault(error, code, event, bytes, fault);
-  return code;
+  if (fault == NULL)
+    return uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
+                             "a ring of %zu bytes for %s: mmap gave errno %d",
+                             bytes, event, -code);
+  return uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
+                           "a ring of %zu bytes for %s: %s", bytes, event,
+                           fault);
 }

@@ -205,24 +205,18 @@ static void sort(uvperf__tasks_t *tasks) {
   }
 }
 
-/* Leaves out those that are listed twice. */
-static void leave_out_twins(uvperf__tasks_t *tasks) {
+/* Reads each of those that are sorted, and leaves out those that are listed
+ * twice, or are not there any more. */
+static int read_listed(const char *root, int process, uvperf__tasks_t *tasks) {
   size_t from, to = 0;
-
-  for (from = 0; from < tasks->nr; from++)
-    if (to == 0 || tasks->tasks[to - 1].id != tasks->tasks[from].id)
-      tasks->tasks[to++] = tasks->tasks[from];
-  tasks->nr = to;
-}
-
-/* Looks at each and leaves out those that are not there any more. */
-static int leave_out_absent(const char *root, int process,
-                            uvperf__tasks_t *tasks) {
-  size_t from, to = 0;
+  int id = 0;
   int rc;
 
   for (from = 0; from < tasks->nr; from++) {
-    rc = read_stat(root, process, tasks->tasks[from].id, &tasks->tasks[from]);
+    if (tasks->tasks[from].id == id)
+      continue;
+    id = tasks->tasks[from].id;
+    rc = read_stat(root, process, id, &tasks->tasks[from]);
     if (rc == 0)
       tasks->tasks[to++] = tasks->tasks[from];
     else if (rc != -ENOENT && rc != -ESRCH)
@@ -272,8 +266,7 @@ static int list_all(const char *root, int process, uvperf__tasks_t *threads) {
     if (rc != 0)
       return rc;
     sort(threads);
-    leave_out_twins(threads);
-    rc = leave_out_absent(root, process, threads);
+    rc = read_listed(root, process, threads);
     if (rc != 0 || threads->nr >= nr)
       return rc;
   }
