@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is done to all events at once by ioctl(2) or a link: they are enabled and
- * disabled, and get a filter, another period, a BPF program. Filters, periods
- * and programs are kept for places that are still to come. */
+/* What is done to all events at once, by ioctl(2) or a BPF link: they are
+ * enabled and disabled, and get a filter, another period, a program. The last
+ * three are kept for places that are still to come. */
 #include "set/counters_internal.h"
 
 #include <errno.h>

@@ -245,7 +245,7 @@ static int drain_all(void *owner, uvperf__slice_t *slice) {
   return rc;
 }
 
-/* -- what else the watch tells -------------------------------------------- */
+/* -- what else the watch calls -------------------------------------------- */
 
 static void slice_end(void *owner) {
   set_t *impl = owner;

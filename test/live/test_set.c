@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: what a set opens, and what it counts, exactly. What could not be opened
- * is in test_set_partial.c, readings on the loop are in test_set_read_interval.c. */
+ * is in test_set_partial.c, readings on the loop are in
+ * test_set_read_interval.c. */
 #include "live_set.h"
 
 #include <unistd.h>
