@@ -745,21 +745,17 @@ static int is_ours(const uv_handle_t *handle) {
   }
 }
 
-/* Every handle on the loop may be asked about, so `data` is only read once the
+/* Every handle on the loop may be passed here, so `data` is only read once the
  * type and our own callback say that the handle is ours. */
-static uvperf__watch_t *watch_of(uv_handle_t *handle) {
-  uvperf__ring_poll_t *ring_poll;
-
-  ring_poll = uvperf__ring_poll_of(handle);
-  if (ring_poll != NULL)
-    return ((watched_ring_t *)ring_poll->owner)->watch;
-  return is_ours(handle) ? handle->data : NULL;
-}
-
 int uvperf__watch_close_owner(uv_handle_t *handle) {
-  uvperf__watch_t *watch = watch_of(handle);
+  uvperf__ring_poll_t *ring_poll = uvperf__ring_poll_of(handle);
+  uvperf__watch_t *watch;
 
-  if (watch == NULL)
+  if (ring_poll != NULL)
+    watch = ((watched_ring_t *)ring_poll->owner)->watch;
+  else if (is_ours(handle))
+    watch = handle->data;
+  else
     return 0;
   if (watch->teardown == NULL)
     watch->ops->close(watch->owner);

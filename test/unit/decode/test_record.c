@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The bodies of the record types other than SAMPLE. Trailers are in
- * test_sample_id.c. */
+ * test_record_trailer.c. */
 #include "support.h"
 
 #include "record_check.h"
