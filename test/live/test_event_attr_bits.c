@@ -2,7 +2,7 @@
 /* Live: bits of the attr that have a test nowhere else: sigtrap,
  * remove_on_exec, inherit_thread, use_clockid, aux_action and precise_ip. They
  * are set by uvperf_attr_set, as older headers lack some; kernels do too, and
- * then the tests skip. enable_on_exec is in test_event_count_target.c. */
+ * then the tests skip. enable_on_exec is in test_event_read_target.c. */
 #include "live_control.h"
 
 #include <errno.h>

@@ -39,8 +39,7 @@ static hit_t *hits_add(hits_t *hits) {
   return &hits->hits[hits->nr++];
 }
 
-/* -- our side: what the "print fmt" says, from fields found by name
- * ----------- */
+/* -- our side: what the "print fmt" says, from fields found by name -------- */
 
 static uint64_t value(const uvperf_tracepoint_t *tracepoint, const char *name,
                       const uvperf_record_t *record) {

@@ -91,8 +91,7 @@ void live_child_fork(live_child_t *child, uint64_t nr);
 void live_child_go(live_child_t *child);
 void live_child_wait(live_child_t *child);
 
-/* -- work of known effect: live_work.c
- * -------------------------------------- */
+/* -- work of known effect: live_work.c ------------------------------------- */
 
 /* What live_touch and its like do, and what a record of it must say. */
 

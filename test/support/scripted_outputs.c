@@ -16,7 +16,7 @@ static void add_events(void) {
 }
 
 static void add_map(void) {
-  scripted_outputs.map = fake_map_add(WORLD_ENTRIES);
+  scripted_outputs.map = fake_map_add(SCRIPTED_OUTPUTS_ENTRIES);
   scripted_outputs.map_fd = fake_map_open(scripted_outputs.map);
   scripted_outputs.options.map_fd = scripted_outputs.map_fd;
 }
@@ -102,7 +102,7 @@ const char *scripted_outputs_keys(void) {
   int cpu;
 
   keys[0] = '\0';
-  for (key = 0; key < WORLD_ENTRIES; key++) {
+  for (key = 0; key < SCRIPTED_OUTPUTS_ENTRIES; key++) {
     cpu = fake_map_at(scripted_outputs.map, key);
     if (cpu == FAKE_MAP_EMPTY)
       continue;

@@ -11,10 +11,10 @@
 #include "fake_map.h"
 #include "support.h"
 
-#define WORLD_ENTRIES 16
+#define SCRIPTED_OUTPUTS_ENTRIES 16
 
 typedef struct scripted_outputs_s {
-  fake_map_t *map; /* of WORLD_ENTRIES */
+  fake_map_t *map; /* of SCRIPTED_OUTPUTS_ENTRIES */
   int map_fd;      /* the caller's */
   /* In the order in which they are opened: an event, the owner of its ring… */
   fake_event_t *events[64];
@@ -46,5 +46,9 @@ fake_event_t *scripted_outputs_event(int cpu);
 /* The keys in the map, "0 2 3"; one of somebody else's as "2!". Fails the test
  * where one is of another CPU than its key. */
 const char *scripted_outputs_keys(void);
+
+#define scripted_outputs_test(f)                                               \
+  cmocka_unit_test_setup_teardown(f, scripted_outputs_setup,                   \
+                                  scripted_outputs_teardown)
 
 #endif

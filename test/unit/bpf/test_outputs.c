@@ -494,36 +494,32 @@ static void each_call_may_fail_once(void **state) {
   }
 }
 
-#define world_test(f)                                                          \
-  cmocka_unit_test_setup_teardown(f, scripted_outputs_setup,                   \
-                                  scripted_outputs_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      world_test(new_opens_an_event_and_a_ring_for_each_cpu),
-      world_test(put_goes_by_the_ids_of_the_cpus),
-      world_test(attr_by_default_is_bpf_output_with_raw),
-      world_test(attr_of_the_user_is_copied),
-      world_test(attr_of_the_first_size_will_do),
-      world_test(overwrite_is_of_event_and_ring),
-      world_test(stack_is_below_an_overwritable_ring),
-      world_test(wakeups_are_by_records_or_by_bytes),
-      world_test(options_that_cannot_be_are_einval),
-      world_test(attr_of_which_nothing_right_comes_is_einval),
-      world_test(cpus_that_are_no_list_are_einval),
-      world_test(cpu_without_an_entry_is_einval_in_a_list),
-      world_test(map_with_fewer_entries_leaves_cpus_out),
-      world_test(cpus_without_any_entry_or_online_are_enodev),
-      world_test(sysfs_that_cannot_be_read_is_no_cpu),
-      world_test(cpu_of_a_list_that_is_offline_waits),
-      world_test(map_that_is_none_is_refused_before_anything_opens),
-      world_test(open_that_fails_is_told_and_undone),
-      world_test(open_that_is_e2big_leaves_the_size),
-      world_test(cpu_that_goes_while_it_is_opened_waits),
-      world_test(cpus_that_all_go_while_they_are_opened_are_enodev),
-      world_test(fds_that_are_needed_are_told),
-      world_test(rings_shrink_together),
-      world_test(each_call_may_fail_once),
+      scripted_outputs_test(new_opens_an_event_and_a_ring_for_each_cpu),
+      scripted_outputs_test(put_goes_by_the_ids_of_the_cpus),
+      scripted_outputs_test(attr_by_default_is_bpf_output_with_raw),
+      scripted_outputs_test(attr_of_the_user_is_copied),
+      scripted_outputs_test(attr_of_the_first_size_will_do),
+      scripted_outputs_test(overwrite_is_of_event_and_ring),
+      scripted_outputs_test(stack_is_below_an_overwritable_ring),
+      scripted_outputs_test(wakeups_are_by_records_or_by_bytes),
+      scripted_outputs_test(options_that_cannot_be_are_einval),
+      scripted_outputs_test(attr_of_which_nothing_right_comes_is_einval),
+      scripted_outputs_test(cpus_that_are_no_list_are_einval),
+      scripted_outputs_test(cpu_without_an_entry_is_einval_in_a_list),
+      scripted_outputs_test(map_with_fewer_entries_leaves_cpus_out),
+      scripted_outputs_test(cpus_without_any_entry_or_online_are_enodev),
+      scripted_outputs_test(sysfs_that_cannot_be_read_is_no_cpu),
+      scripted_outputs_test(cpu_of_a_list_that_is_offline_waits),
+      scripted_outputs_test(map_that_is_none_is_refused_before_anything_opens),
+      scripted_outputs_test(open_that_fails_is_told_and_undone),
+      scripted_outputs_test(open_that_is_e2big_leaves_the_size),
+      scripted_outputs_test(cpu_that_goes_while_it_is_opened_waits),
+      scripted_outputs_test(cpus_that_all_go_while_they_are_opened_are_enodev),
+      scripted_outputs_test(fds_that_are_needed_are_told),
+      scripted_outputs_test(rings_shrink_together),
+      scripted_outputs_test(each_call_may_fail_once),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -265,25 +265,23 @@ static void come_that_fails_takes_the_old_one_out(void **state) {
   assert_int_equal(status(1), -EMFILE);
 }
 
-#define world_test(f)                                                          \
-  cmocka_unit_test_setup_teardown(f, scripted_outputs_setup,                   \
-                                  scripted_outputs_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      world_test(cpu_that_goes_is_taken_out),
-      world_test(cpu_that_is_away_is_no_failure),
-      world_test(entry_that_cannot_be_deleted_does_not_hold_the_event),
-      world_test(entry_that_could_not_be_deleted_is_tried_again),
-      world_test(cpu_that_comes_back_has_a_new_event_in_its_ring),
-      world_test(cpu_that_comes_is_as_the_others),
-      world_test(cpu_that_is_new_has_a_ring_of_its_own),
-      world_test(cpu_that_comes_twice_is_put_before_the_old_one_is_closed),
-      world_test(cpu_that_is_not_to_have_an_event_gets_none),
-      world_test(cpu_of_the_list_that_was_offline_comes),
-      world_test(fixed_cpus_stay_as_they_are),
-      world_test(come_that_fails_is_told),
-      world_test(come_that_fails_takes_the_old_one_out),
+      scripted_outputs_test(cpu_that_goes_is_taken_out),
+      scripted_outputs_test(cpu_that_is_away_is_no_failure),
+      scripted_outputs_test(
+          entry_that_cannot_be_deleted_does_not_hold_the_event),
+      scripted_outputs_test(entry_that_could_not_be_deleted_is_tried_again),
+      scripted_outputs_test(cpu_that_comes_back_has_a_new_event_in_its_ring),
+      scripted_outputs_test(cpu_that_comes_is_as_the_others),
+      scripted_outputs_test(cpu_that_is_new_has_a_ring_of_its_own),
+      scripted_outputs_test(
+          cpu_that_comes_twice_is_put_before_the_old_one_is_closed),
+      scripted_outputs_test(cpu_that_is_not_to_have_an_event_gets_none),
+      scripted_outputs_test(cpu_of_the_list_that_was_offline_comes),
+      scripted_outputs_test(fixed_cpus_stay_as_they_are),
+      scripted_outputs_test(come_that_fails_is_told),
+      scripted_outputs_test(come_that_fails_takes_the_old_one_out),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

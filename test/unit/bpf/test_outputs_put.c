@@ -203,23 +203,20 @@ static void forked_child_leaves_all_to_the_parent(void **state) {
   }
 }
 
-#define world_test(f)                                                          \
-  cmocka_unit_test_setup_teardown(f, scripted_outputs_setup,                   \
-                                  scripted_outputs_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      world_test(put_that_fails_puts_none),
-      world_test(take_that_fails_takes_none),
-      world_test(entry_that_is_gone_is_no_failure),
-      world_test(map_that_is_frozen_lets_nothing_be_put),
-      world_test(take_that_failed_in_a_frozen_map_takes_all_later),
-      world_test(leaving_the_map_spares_the_entries_of_others),
-      world_test(leaving_a_shared_map_takes_out_what_was_put),
-      world_test(leaving_a_map_that_preserves_takes_out_what_was_put),
-      world_test(path_is_where_the_map_is_pinned),
-      world_test(enable_tries_all_and_tells_the_first_failure),
-      world_test(forked_child_leaves_all_to_the_parent),
+      scripted_outputs_test(put_that_fails_puts_none),
+      scripted_outputs_test(take_that_fails_takes_none),
+      scripted_outputs_test(entry_that_is_gone_is_no_failure),
+      scripted_outputs_test(map_that_is_frozen_lets_nothing_be_put),
+      scripted_outputs_test(take_that_failed_in_a_frozen_map_takes_all_later),
+      scripted_outputs_test(leaving_the_map_spares_the_entries_of_others),
+      scripted_outputs_test(leaving_a_shared_map_takes_out_what_was_put),
+      scripted_outputs_test(
+          leaving_a_map_that_preserves_takes_out_what_was_put),
+      scripted_outputs_test(path_is_where_the_map_is_pinned),
+      scripted_outputs_test(enable_tries_all_and_tells_the_first_failure),
+      scripted_outputs_test(forked_child_leaves_all_to_the_parent),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

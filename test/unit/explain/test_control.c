@@ -379,8 +379,7 @@ static void explain_modify_of_other_errnos_has_its_cause(void **state) {
   assert_int_equal(error.limit, 112);
 }
 
-/* -- no reason is cut
- * ------------------------------------------------------- */
+/* -- no reason is cut ------------------------------------------------------ */
 
 static void expect_whole(const temp_tree_t *tree, unsigned long request,
                          const struct perf_event_attr *attr, uint64_t value) {

@@ -265,8 +265,7 @@ static void bytes_are_those_of_the_field_or_those_it_tells_of(void **state) {
   }
 }
 
-/* -- data that is not as it should be
- * ----------------------------------------- */
+/* -- data that is not as it should be -------------------------------------- */
 
 /* Reads each byte that a field is said to have: a sanitizer looks on. */
 static void touch(const void *bytes, size_t size) {

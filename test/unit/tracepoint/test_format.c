@@ -331,8 +331,7 @@ static void format_cut_anywhere_has_fewer_fields_or_none(void **state) {
   assert_int_equal(taken, 8); /* of none of seven lines, of one, … */
 }
 
-/* -- damage at random
- * --------------------------------------------------------- */
+/* -- damage at random ------------------------------------------------------ */
 
 static uint64_t next_random(uint64_t *seed) {
   *seed ^= *seed << 13;

@@ -16,8 +16,7 @@
 
 #include "tracepoint/handle.h"
 
-/* -- a tracefs made by the test
- * ----------------------------------------------- */
+/* -- a tracefs made by the test -------------------------------------------- */
 
 static int look_up(const temp_tree_t *tree, const char *name,
                    uvperf_error_t *error) {
@@ -128,8 +127,7 @@ static void tracepoint_without_arguments_is_einval(void **state) {
   assert_int_equal(uvperf_tracepoint_new(NULL, "a:b", NULL), -EINVAL);
 }
 
-/* -- without privileges
- * ------------------------------------------------------- */
+/* -- without privileges ---------------------------------------------------- */
 
 /* What a child without privileges is told, or 99. */
 static int look_up_as_nobody(void *arg) {
@@ -185,8 +183,7 @@ static void live_tracepoint_without_fds_is_emfile(void **state) {
   assert_int_equal(support_wait(support_fork(look_up_without_fds, NULL)), 0);
 }
 
-/* -- each tracepoint of this machine
- * ------------------------------------------ */
+/* -- each tracepoint of this machine --------------------------------------- */
 
 typedef struct totals_s {
   unsigned tracepoints;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: counts of one event and of groups, by uvperf_event_read, against work
  * of which one knows how much it was. On what a count is taken (a task, a CPU,
- * a cgroup) is in test_event_count_target.c. */
+ * a cgroup) is in test_event_read_target.c. */
 #include "live.h"
 
 #include <time.h>
