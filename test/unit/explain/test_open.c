@@ -12,9 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
-#define STATUS   "/proc/self/status"
-
 /* Explains a failure and insists on a cause and on pieces of the reason. */
 static void expect(const temp_tree_t *tree, uvperf_error_t *error, int code,
                    const struct perf_event_attr *attr, int pid, int cpu,
@@ -24,47 +21,6 @@ static void expect(const temp_tree_t *tree, uvperf_error_t *error, int code,
 
   assert_int_equal(uvperf__explain_open(&call), code);
   explain_check(error, code, cause, piece);
-}
-
-static void cause_name_of_each_value_is_its_own(void **state) {
-  int one, other;
-
-  (void)state;
-  assert_string_equal(uvperf_cause_name(UVPERF_CAUSE_NONE), "none");
-  assert_string_equal(uvperf_cause_name(UVPERF_CAUSE_PERMISSION), "permission");
-  assert_string_equal(uvperf_cause_name(UVPERF_CAUSE_BREAKPOINT_SLOTS),
-                      "breakpoint_slots");
-  assert_string_equal(uvperf_cause_name(UVPERF_CAUSE_NO_PERF), "no_perf");
-  for (one = 0; one <= UVPERF_CAUSE_BPF_PROGRAMS; one++)
-    for (other = 0; other < one; other++)
-      assert_string_not_equal(uvperf_cause_name(one), uvperf_cause_name(other));
-  assert_string_equal(uvperf_cause_name(-1), "unknown");
-  assert_string_equal(uvperf_cause_name(UVPERF_CAUSE_BPF_PROGRAMS + 1),
-                      "unknown");
-  assert_string_equal(uvperf_cause_name(INT32_MIN), "unknown");
-}
-
-static void explain_cuts_a_long_reason(void **state) {
-  struct {
-    uvperf_error_t error;
-    char after[8];
-  } box;
-  char text[400];
-
-  (void)state;
-  memset(&box, 0x5a, sizeof(box));
-  memset(text, 'x', sizeof(text) - 1);
-  text[sizeof(text) - 1] = '\0';
-  assert_int_equal(uvperf__error_set(&box.error, -EBUSY, UVPERF_CAUSE_LOOP,
-                                     "%d %s", 42, text),
-                   -EBUSY);
-  assert_int_equal(box.error.code, -EBUSY);
-  assert_int_equal(box.error.cause, UVPERF_CAUSE_LOOP);
-  assert_int_equal(box.error.limit, 0);
-  assert_int_equal(box.error.needed, 0);
-  assert_int_equal(strlen(box.error.reason), sizeof(box.error.reason) - 1);
-  assert_memory_equal(box.error.reason, "42 xxx", 6);
-  assert_memory_equal(box.after, "ZZZZZZZZ", 8);
 }
 
 static void explain_without_error_returns_the_code(void **state) {
@@ -80,38 +36,6 @@ static void explain_without_error_returns_the_code(void **state) {
   assert_int_equal(uvperf__explain_open(&call), -EACCES);
   assert_int_equal(uvperf__explain_map(NULL, -EPERM, "", &attr, -1, 4096),
                    -EPERM);
-}
-
-static void explain_open_says_what_was_tried(void **state) {
-  struct perf_event_attr attr;
-  uvperf_error_t error;
-
-  uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
-  expect(*state, &error, -EBUSY, &attr, 0, -1, UVPERF_CAUSE_BUSY,
-         "software event page-faults of the calling thread: ");
-  uvperf_attr_software(&attr, 99);
-  expect(*state, &error, -EBUSY, &attr, 12, 3, UVPERF_CAUSE_BUSY,
-         "software event 0x63 of thread 12 on CPU 3: ");
-  uvperf_attr_hardware(&attr, PERF_COUNT_HW_BRANCH_MISSES);
-  expect(*state, &error, -EBUSY, &attr, -1, 0, UVPERF_CAUSE_BUSY,
-         "hardware event branch-misses of every task on CPU 0: ");
-  uvperf_attr_cache(&attr, PERF_COUNT_HW_CACHE_DTLB,
-                    PERF_COUNT_HW_CACHE_OP_READ,
-                    PERF_COUNT_HW_CACHE_RESULT_MISS);
-  expect(*state, &error, -EBUSY, &attr, 0, -1, UVPERF_CAUSE_BUSY,
-         "cache event dTLB-load-misses of");
-  uvperf_attr_raw(&attr, 0x3c);
-  expect(*state, &error, -EBUSY, &attr, 0, -1, UVPERF_CAUSE_BUSY,
-         "raw event 0x3c of");
-  uvperf_attr_tracepoint(&attr, 316);
-  expect(*state, &error, -EBUSY, &attr, 0, -1, UVPERF_CAUSE_BUSY,
-         "tracepoint 316 of");
-  uvperf_attr_breakpoint(&attr, 2, 0xabc8, 4);
-  expect(*state, &error, -EBUSY, &attr, 0, -1, UVPERF_CAUSE_BUSY,
-         "breakpoint at 0xabc8 of");
-  uvperf_attr_init(&attr, 9, 4);
-  expect(*state, &error, -EBUSY, &attr, 0, -1, UVPERF_CAUSE_BUSY,
-         "event 0x4 of PMU msr of");
 }
 
 static void explain_enosys_is_no_perf(void **state) {
@@ -147,39 +71,6 @@ static void explain_enoent_tells_event_from_pmu(void **state) {
   uvperf_attr_software(&attr, 99);
   expect(*state, &error, -ENOENT, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
          "this kernel has no such event");
-}
-
-/* Each errno of the two, and what it says of the pointer or the offset. */
-static void explain_probe_names_its_field(void **state) {
-  const struct {
-    uint32_t type;
-    int code;
-    int cause;
-    const char *piece;
-  } probes[] = {
-      {8, -ENOENT, UVPERF_CAUSE_NO_EVENT, "no file is at the path"},
-      {8, -EFAULT, UVPERF_CAUSE_ARGUMENT, "must point to a path"},
-      {8, -E2BIG, UVPERF_CAUSE_ARGUMENT, "is too long"},
-      {8, -EINVAL, UVPERF_CAUSE_ARGUMENT, "must be a regular file"},
-      {8, -EIO, UVPERF_CAUSE_ARGUMENT, "cannot hold uprobes"},
-      {8, -524, UVPERF_CAUSE_ARGUMENT, "cannot be probed"},
-      {6, -ENOENT, UVPERF_CAUSE_NO_EVENT, "see /proc/kallsyms"},
-      {6, -EADDRNOTAVAIL, UVPERF_CAUSE_NO_EVENT, "see /proc/kallsyms"},
-      {6, -EFAULT, UVPERF_CAUSE_ARGUMENT, "must point to a function's name"},
-      {6, -E2BIG, UVPERF_CAUSE_ARGUMENT, "is too long"},
-      {6, -EINVAL, UVPERF_CAUSE_ARGUMENT, "may not be probed"},
-      {6, -EILSEQ, UVPERF_CAUSE_ARGUMENT, "not at this probe_offset"},
-      {6, -EXDEV, UVPERF_CAUSE_UNKNOWN, "errno 18"},
-  };
-  struct perf_event_attr attr;
-  uvperf_error_t error;
-  size_t i;
-
-  for (i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
-    uvperf_attr_init(&attr, probes[i].type, 0);
-    expect(*state, &error, probes[i].code, &attr, 0, -1, probes[i].cause,
-           probes[i].piece);
-  }
 }
 
 static void expect_cgroup(const temp_tree_t *tree, int code,
@@ -358,22 +249,6 @@ static void explain_enotsup_names_what_the_pmu_lacks(void **state) {
   expect_enotsup(*state, &attr, "no breakpoints longer than 8 bytes");
 }
 
-static void explain_enospc_of_breakpoint_is_slots(void **state) {
-  struct perf_event_attr attr;
-  uvperf_error_t error;
-
-  uvperf_attr_breakpoint(&attr, 2, 0x1000, 4);
-  expect(*state, &error, -ENOSPC, &attr, 0, -1, UVPERF_CAUSE_BREAKPOINT_SLOTS,
-         "breakpoint slots of the CPU are in use");
-#if defined(__x86_64__)
-  assert_non_null(strstr(error.reason, "all 4 breakpoint slots"));
-  assert_int_equal(error.limit, 4);
-  assert_int_equal(error.needed, 5);
-#endif
-  explain_user_clock(&attr);
-  expect(*state, &error, -ENOSPC, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "room");
-}
-
 static void explain_enomem_tells_stack_from_memory(void **state) {
   const int codes[] = {-ENOMEM, -EOVERFLOW};
   struct perf_event_attr attr;
@@ -409,13 +284,9 @@ static void explain_other_errno_is_unknown(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(cause_name_of_each_value_is_its_own),
-      cmocka_unit_test(explain_cuts_a_long_reason),
       cmocka_unit_test(explain_without_error_returns_the_code),
-      WITH_MACHINE(explain_open_says_what_was_tried),
       WITH_MACHINE(explain_enosys_is_no_perf),
       WITH_MACHINE(explain_enoent_tells_event_from_pmu),
-      WITH_MACHINE(explain_probe_names_its_field),
       WITH_MACHINE(explain_of_cgroup_names_it),
       WITH_MACHINE(explain_enoent_of_cgroup_blames_it_only_if_sure),
       WITH_MACHINE(explain_ebadf_without_cgroup_blames_the_leader),
@@ -424,7 +295,6 @@ int main(void) {
       WITH_MACHINE(explain_emfile_gives_limit_and_need),
       WITH_MACHINE(explain_e2big_gives_both_sizes),
       WITH_MACHINE(explain_enotsup_names_what_the_pmu_lacks),
-      WITH_MACHINE(explain_enospc_of_breakpoint_is_slots),
       WITH_MACHINE(explain_enomem_tells_stack_from_memory),
       WITH_MACHINE(explain_other_errno_is_unknown),
   };

@@ -160,37 +160,6 @@ static void einval_of_tracepoint_without_tracefs_is_not_sure(void **state) {
          "probably no tracepoint has this id: read it, as root");
 }
 
-static void einval_of_breakpoint_names_the_fault(void **state) {
-  const struct {
-    uint32_t type;
-    uint64_t address, length;
-    const char *piece;
-  } faults[] = {
-    {0, 0x1000, 8, "bp_type must be"},
-    {7, 0x1000, 8, "bp_type must be"},
-    {6, 0x1000, 8, "bp_type must be"},
-    {2, 0x1000, 0, "bp_len must be 1, 2, 4 or 8"},
-    {2, 0x1000, 3, "bp_len must be 1, 2, 4 or 8"},
-    {2, UINT64_MAX - 7, 8, "bp_addr is of the kernel"},
-#if defined(__x86_64__)
-    {1, 0x1000, 8, "x86 has no breakpoint for reading"},
-    {2, 0x1001, 4, "bp_addr must be aligned to bp_len"},
-    {4, 0x1000, 4, "HW_BREAKPOINT_X needs bp_len sizeof(long)"},
-#endif
-  };
-  struct perf_event_attr attr;
-  size_t i;
-
-  for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
-    uvperf_attr_breakpoint(&attr, faults[i].type, faults[i].address,
-                           faults[i].length);
-    attr.exclude_kernel = 1;
-    expect(*state, &attr, 0, -1, UVPERF_CAUSE_ARGUMENT, faults[i].piece);
-  }
-  uvperf_attr_breakpoint(&attr, 4, 0x1001, sizeof(long));
-  expect(*state, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "no such combination");
-}
-
 static void einval_of_a_pmu_tells_what_it_may_lack(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
@@ -371,7 +340,6 @@ int main(void) {
       cmocka_unit_test_setup_teardown(
           einval_of_tracepoint_without_tracefs_is_not_sure, temp_tree_setup,
           temp_tree_teardown),
-      WITH_MACHINE(einval_of_breakpoint_names_the_fault),
       WITH_MACHINE(einval_of_a_pmu_tells_what_it_may_lack),
       WITH_MACHINE(einval_of_aux_without_a_leader_says_so),
       WITH_MACHINE(einval_of_a_cgroup_without_the_controller_says_so),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of events that need nothing of the system: generic, raw and numeric
- * ones, breakpoints, modifiers. The forms are those of perf(1)'s
+ * ones, breakpoints. The forms are those of perf(1)'s
  * tools/perf/tests/parse-events.c, and more. */
 #include "name_expect.h"
 #include "temp_tree.h"
@@ -151,157 +151,6 @@ static void attr_parse_knows_breakpoints(void **state) {
   name_expect_good(NOWHERE, good, COUNT_OF(good));
 }
 
-static void attr_parse_knows_modifiers(void **state) {
-  static const name_good_t good[] = {
-      {"cycles:u", {HW(CPU_CYCLES), ONLY_USER}},
-      {"cycles:k", {HW(CPU_CYCLES), ONLY_KERNEL}},
-      {"cycles//u", {HW(CPU_CYCLES), ONLY_USER}},
-      {"cycles//:u", {HW(CPU_CYCLES), ONLY_USER}},
-      {"instructions:h", {HW(INSTRUCTIONS), ONLY_HV}},
-      {"instructions:uk", {HW(INSTRUCTIONS), .exclude_hv = 1}},
-      {"instructions:ukh", {HW(INSTRUCTIONS)}},
-      {"instructions:G", {HW(INSTRUCTIONS), .exclude_host = 1}},
-      {"instructions:H", {HW(INSTRUCTIONS), .exclude_guest = 1}},
-      {"instructions:GH", {HW(INSTRUCTIONS)}},
-      {"instructions:I", {HW(INSTRUCTIONS), .exclude_idle = 1}},
-      {"instructions:kIG",
-       {HW(INSTRUCTIONS), ONLY_KERNEL, .exclude_idle = 1, .exclude_host = 1}},
-      {"instructions:p", {HW(INSTRUCTIONS), .precise_ip = 1}},
-      {"instructions:pp", {HW(INSTRUCTIONS), .precise_ip = 2}},
-      {"instructions:pkpp", {HW(INSTRUCTIONS), ONLY_KERNEL, .precise_ip = 3}},
-      {"instructions:uDp",
-       {HW(INSTRUCTIONS), ONLY_USER, .pinned = 1, .precise_ip = 1}},
-      {"instructions:uep",
-       {HW(INSTRUCTIONS), ONLY_USER, .exclusive = 1, .precise_ip = 1}},
-      {"instructions:S", {HW(INSTRUCTIONS), .sample_type = PERF_SAMPLE_READ}},
-      {"task-clock:P", {SW(TASK_CLOCK), .precise_ip = 3}},
-      {"cycles:P", {HW(CPU_CYCLES), .precise_ip = 3}},
-      {"faults:u", {SW(PAGE_FAULTS), ONLY_USER}},
-      {"L1-dcache-load-miss:kp",
-       {.type = PERF_TYPE_HW_CACHE,
-        .config = 0x10000,
-        ONLY_KERNEL,
-        .precise_ip = 1}},
-  };
-
-  (void)state;
-  name_expect_good(NOWHERE, good, COUNT_OF(good));
-}
-
-static void attr_parse_takes_the_most_precise_from_sysfs(void **state) {
-  static const char path[] =
-      "/sys/bus/event_source/devices/cpu/caps/max_precise";
-  static const name_good_t at_most_2[] = {
-      {"cycles:P", {HW(CPU_CYCLES), .precise_ip = 2}},
-      {"LLC-loads:P",
-       {.type = PERF_TYPE_HW_CACHE, .config = 2, .precise_ip = 2}},
-      {"r1:uP",
-       {.type = PERF_TYPE_RAW, .config = 1, ONLY_USER, .precise_ip = 2}},
-      {"cs:P", {SW(CONTEXT_SWITCHES), .precise_ip = 3}},
-  };
-  static const name_good_t at_most_3[] = {
-      {"cycles:P", {HW(CPU_CYCLES), .precise_ip = 3}},
-  };
-  const temp_tree_t *tree = *state;
-
-  temp_tree_write(tree, path, "2\n");
-  name_expect_good(tree->root, at_most_2, COUNT_OF(at_most_2));
-  temp_tree_write(tree, path, "4\n");
-  name_expect_good(tree->root, at_most_3, 1);
-  temp_tree_write(tree, path, "-1\n");
-  name_expect_good(tree->root, at_most_3, 1);
-}
-
-#define ARG  UVPERF_CAUSE_ARGUMENT
-#define NONE UVPERF_CAUSE_NO_EVENT
-
-static void attr_parse_points_at_bad_syntax(void **state) {
-  static const name_bad_t bad[] = {
-      {"", -EINVAL, ARG, 1, "the name of an event is missing"},
-      {"   ", -EINVAL, ARG, 4, "the name of an event is missing"},
-      {":u", -EINVAL, ARG, 1, "the name of an event is missing"},
-      {"/period=1/", -EINVAL, ARG, 1, "the name of an event is missing"},
-      {"cycles:", -EINVAL, ARG, 8, "modifiers are missing"},
-      {"cycles//:", -EINVAL, ARG, 10, "modifiers are missing"},
-      {"cycles:uz", -EINVAL, ARG, 9, "no modifier 'z'"},
-      {"cycles:uu", -EINVAL, ARG, 9, "'u' is there twice"},
-      {"cycles:pppp", -EINVAL, ARG, 11, "more than three times"},
-      {"cycles:PP", -EINVAL, ARG, 9, "'P' is there twice"},
-      {"cycles:b", -EINVAL, ARG, 8, "for perf(1) itself"},
-      {"cycles:W", -EINVAL, ARG, 8, "for groups"},
-      {"cycles:u:k", -EINVAL, ARG, 9, "':k' does not belong"},
-      {"cycles u", -EINVAL, ARG, 8, "'u' does not belong"},
-      {"cycles,cs", -EINVAL, ARG, 7, "uvperf_event_list_parse"},
-      {"cycles , cs", -EINVAL, ARG, 8, "uvperf_event_list_parse"},
-      {" {cycles}", -EINVAL, ARG, 2, "uvperf_event_list_parse"},
-      {"cycles}", -EINVAL, ARG, 7, "'}' does not belong"},
-      {"cycles/period=1", -EINVAL, ARG, 7, "no other '/'"},
-      {"cycles/period=/", -EINVAL, ARG, 15, "a value is missing"},
-      {"uretprobe/path=/x,offset=1/", -EINVAL, ARG, 16,
-       "needs quotation marks"},
-      {"cycles/period=x/", -EINVAL, ARG, 15, "'x' is not a number"},
-      {"cycles/period=-1/", -EINVAL, ARG, 15, "'-1' is not a number"},
-      {"cycles/period=0x/", -EINVAL, ARG, 15, "'0x' is not a number"},
-      {"cycles/period='1/", -EINVAL, ARG, 15, "' has no other '"},
-      {"cycles/,/", -EINVAL, ARG, 8, "the name of a term is missing"},
-      {"cycles/time,/", -EINVAL, ARG, 13, "the name of a term is missing"},
-      {"cycles/=1/", -EINVAL, ARG, 8, "the name of a term is missing"},
-      {"cycles/time time/", -EINVAL, ARG, 13, "',' or '/' is missing"},
-      {"cycles/period='1'2/", -EINVAL, ARG, 18, "',' or '/' is missing"},
-      {"cycles/time/u,cs", -EINVAL, ARG, 14, "uvperf_event_list_parse"},
-      {"period=5", -EINVAL, ARG, 7, "'period=' is no event"},
-      {"type=", -EINVAL, ARG, 6, "a value is missing"},
-      {"type=1,config=", -EINVAL, ARG, 15, "a value is missing"},
-      {"type=x", -EINVAL, ARG, 6, "'x' is not a number"},
-      {"type=1/period=1/", -EINVAL, ARG, 7, "does not belong"},
-      {"type=0x100000000", -EINVAL, ARG, 6, "the most is 0xffffffff"},
-      {"0x100000000:1", -EINVAL, ARG, 1, "the most is 0xffffffff"},
-      {"1:0x10000000000000000", -EINVAL, ARG, 3, "too large"},
-      {"1:x", -EINVAL, ARG, 3, "'x' is not a number"},
-      {"1:", -EINVAL, ARG, 3, "'' is not a number"},
-      {"r10000000000000000", -EINVAL, ARG, 1, "more than 64 bits"},
-      {"mem:", -EINVAL, ARG, 5, "'' is not a number"},
-      {"mem:x", -EINVAL, ARG, 5, "'x' is not a number"},
-      {"mem:0:rr", -EINVAL, ARG, 8, "'r' is there twice"},
-      {"mem:0:ru", -EINVAL, ARG, 8, "modifiers need a ':'"},
-      {"mem:0/4x", -EINVAL, ARG, 7, "'4x' is not a number"},
-      {"mem:0/4/", -EINVAL, ARG, 8, "no other '/'"},
-      {"mem:0/config1=5/", -EINVAL, ARG, 7, "said by the event's name"},
-      {"cycles/type=1/", -EINVAL, ARG, 8, "said by the event's name"},
-      {"cycles/name=x/", -EINVAL, ARG, 13, "uvperf_event_list_parse"},
-      {"cycles\x01", -ENOENT, NONE, 1, "'cycles?'"},
-      {"cycles\x7f", -ENOENT, NONE, 1, "'cycles?'"},
-      {"cycles\xc3\xa4", -ENOENT, NONE, 1, "'cycles?\?'"},
-      {"x123456789012345678901234567890123456789012345678901234567890", -ENOENT,
-       NONE, 1, "'x12345678901234567890123456789012345678901234567...'"},
-  };
-
-  (void)state;
-  name_expect_bad(NOWHERE, bad, COUNT_OF(bad));
-}
-
-static void attr_parse_says_what_was_probably_meant(void **state) {
-  static const name_bad_t bad[] = {
-      {"instrutions", -ENOENT, NONE, 1, "did you mean 'instructions'?"},
-      {" cycels:u", -ENOENT, NONE, 2, "did you mean 'cycles'?"},
-      {"page-fault", -ENOENT, NONE, 1, "did you mean 'page-faults'?"},
-      {"LLC-laod-misses", -ENOENT, NONE, 1, "did you mean 'LLC-load-misses'?"},
-      {"iTLB-stores", -ENOENT, NONE, 1, "this cache has no such operation"},
-      {"cycles/perod=1/", -ENOENT, NONE, 8, "did you mean 'period'?"},
-      {"cycles/whatever/", -ENOENT, NONE, 8, "no term 'whatever'"},
-      {"cycles/call-graph=dwarv/", -EINVAL, ARG, 19, "no call-graph 'dwarv'"},
-      {"cycles/branch_type=any_cal/", -EINVAL, ARG, 20,
-       "did you mean 'any_call'?"},
-      {"duration_time", -ENOENT, NONE, 1, "perf(1) measures it by itself"},
-      {"user_time:u", -ENOENT, NONE, 1, "perf(1) measures it by itself"},
-      {"inst_retired.any", -ENOENT, NONE, 1, "JSON files"},
-      {"qqqqqq", -ENOENT, NONE, 1, "no event 'qqqqqq'"},
-  };
-
-  (void)state;
-  name_expect_bad(NOWHERE, bad, COUNT_OF(bad));
-}
-
 static void attr_parse_gives_the_limit_of_a_number(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
@@ -381,44 +230,16 @@ static void attr_parse_of_bad_arguments_is_an_error(void **state) {
   assert_int_equal(uvperf_attr_parse_sized(&attr, 63, "cycles", NULL), -EINVAL);
 }
 
-static void attr_parse_of_very_long_names_is_an_error(void **state) {
-  static const char *const patterns[] = {
-      "a", "a:", "cycles/", "mem:",         "/",
-      ",", "1",  "type=",   "cycles/time,", "'"};
-  size_t size = 100000;
-  char *text = malloc(size + 16);
-  struct perf_event_attr attr;
-  uvperf_error_t error;
-  size_t i, length;
-
-  (void)state;
-  assert_non_null(text);
-  for (i = 0; i < COUNT_OF(patterns); i++) {
-    for (length = 0; length < size; length += strlen(patterns[i]))
-      strcpy(text + length, patterns[i]);
-    assert_true(uvperf_attr_parse(&attr, text, &error) < 0);
-    assert_in_range(error.column, 1, length + 1);
-  }
-  free(text);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(attr_parse_knows_generic_names),
       cmocka_unit_test(attr_parse_knows_every_generic_name),
       cmocka_unit_test(attr_parse_knows_raw_events_and_numbers),
       cmocka_unit_test(attr_parse_knows_breakpoints),
-      cmocka_unit_test(attr_parse_knows_modifiers),
-      cmocka_unit_test_setup_teardown(
-          attr_parse_takes_the_most_precise_from_sysfs, temp_tree_setup,
-          temp_tree_teardown),
-      cmocka_unit_test(attr_parse_points_at_bad_syntax),
-      cmocka_unit_test(attr_parse_says_what_was_probably_meant),
       cmocka_unit_test(attr_parse_gives_the_limit_of_a_number),
       cmocka_unit_test(attr_parse_writes_no_more_than_the_callers_size),
       cmocka_unit_test(attr_parse_of_a_field_behind_the_struct_is_too_big),
       cmocka_unit_test(attr_parse_of_bad_arguments_is_an_error),
-      cmocka_unit_test(attr_parse_of_very_long_names_is_an_error),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,40 +91,6 @@ static void terms_ask_for_branch_stacks(void **state) {
   name_expect_good(NOWHERE, good, COUNT_OF(good));
 }
 
-static void terms_ask_for_call_chains(void **state) {
-  static const name_good_t good[] = {
-    {"cycles/call-graph=fp,time,period=100000/",
-     {CYCLES, .sample_period = 100000,
-      .sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_TIME}},
-    {"cycles/call-graph=no,time=0,period=2000/",
-     {CYCLES, .sample_period = 2000}},
-    {"cycles/call-graph=lbr/",
-     {CYCLES, .sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK,
-      .branch_sample_type =
-          PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
-          PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_NO_FLAGS}},
-#if defined(__x86_64__)
-    /* What perf record --call-graph dwarf asks for: all but the segments that
-       * a 64-bit task does not have. */
-    {"cycles/call-graph=dwarf/",
-     {CYCLES,
-      .sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
-                     PERF_SAMPLE_STACK_USER,
-      .sample_regs_user = 0xff0fff, .sample_stack_user = 8192,
-      .exclude_callchain_user = 1}},
-    {"cycles/stack-size=4096,call-graph=dwarf/",
-     {CYCLES,
-      .sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
-                     PERF_SAMPLE_STACK_USER,
-      .sample_regs_user = 0xff0fff, .sample_stack_user = 4096,
-      .exclude_callchain_user = 1}},
-#endif
-  };
-
-  (void)state;
-  name_expect_good(NOWHERE, good, COUNT_OF(good));
-}
-
 static void terms_of_fields_newer_than_the_header_are_set(void **state) {
   struct {
     struct perf_event_attr attr;
@@ -180,7 +146,6 @@ int main(void) {
       cmocka_unit_test(terms_set_the_fields_of_the_attr),
       cmocka_unit_test(terms_that_come_twice_say_what_the_last_says),
       cmocka_unit_test(terms_ask_for_branch_stacks),
-      cmocka_unit_test(terms_ask_for_call_chains),
       cmocka_unit_test(terms_of_fields_newer_than_the_header_are_set),
       cmocka_unit_test(terms_that_cannot_be_right_are_refused),
   };

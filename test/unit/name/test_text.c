@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* How names are taken to pieces: what is no name, and where. */
+#include "name_expect.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A root without any file. */
+#define NOWHERE "/nonexistent"
+
+#define ARG  UVPERF_CAUSE_ARGUMENT
+#define NONE UVPERF_CAUSE_NO_EVENT
+
+static void attr_parse_points_at_bad_syntax(void **state) {
+  static const name_bad_t bad[] = {
+      {"", -EINVAL, ARG, 1, "the name of an event is missing"},
+      {"   ", -EINVAL, ARG, 4, "the name of an event is missing"},
+      {":u", -EINVAL, ARG, 1, "the name of an event is missing"},
+      {"/period=1/", -EINVAL, ARG, 1, "the name of an event is missing"},
+      {"cycles:", -EINVAL, ARG, 8, "modifiers are missing"},
+      {"cycles//:", -EINVAL, ARG, 10, "modifiers are missing"},
+      {"cycles:uz", -EINVAL, ARG, 9, "no modifier 'z'"},
+      {"cycles:uu", -EINVAL, ARG, 9, "'u' is there twice"},
+      {"cycles:pppp", -EINVAL, ARG, 11, "more than three times"},
+      {"cycles:PP", -EINVAL, ARG, 9, "'P' is there twice"},
+      {"cycles:b", -EINVAL, ARG, 8, "for perf(1) itself"},
+      {"cycles:W", -EINVAL, ARG, 8, "for groups"},
+      {"cycles:u:k", -EINVAL, ARG, 9, "':k' does not belong"},
+      {"cycles u", -EINVAL, ARG, 8, "'u' does not belong"},
+      {"cycles,cs", -EINVAL, ARG, 7, "uvperf_event_list_parse"},
+      {"cycles , cs", -EINVAL, ARG, 8, "uvperf_event_list_parse"},
+      {" {cycles}", -EINVAL, ARG, 2, "uvperf_event_list_parse"},
+      {"cycles}", -EINVAL, ARG, 7, "'}' does not belong"},
+      {"cycles/period=1", -EINVAL, ARG, 7, "no other '/'"},
+      {"cycles/period=/", -EINVAL, ARG, 15, "a value is missing"},
+      {"uretprobe/path=/x,offset=1/", -EINVAL, ARG, 16,
+       "needs quotation marks"},
+      {"cycles/period=x/", -EINVAL, ARG, 15, "'x' is not a number"},
+      {"cycles/period=-1/", -EINVAL, ARG, 15, "'-1' is not a number"},
+      {"cycles/period=0x/", -EINVAL, ARG, 15, "'0x' is not a number"},
+      {"cycles/period='1/", -EINVAL, ARG, 15, "' has no other '"},
+      {"cycles/,/", -EINVAL, ARG, 8, "the name of a term is missing"},
+      {"cycles/time,/", -EINVAL, ARG, 13, "the name of a term is missing"},
+      {"cycles/=1/", -EINVAL, ARG, 8, "the name of a term is missing"},
+      {"cycles/time time/", -EINVAL, ARG, 13, "',' or '/' is missing"},
+      {"cycles/period='1'2/", -EINVAL, ARG, 18, "',' or '/' is missing"},
+      {"cycles/time/u,cs", -EINVAL, ARG, 14, "uvperf_event_list_parse"},
+      {"period=5", -EINVAL, ARG, 7, "'period=' is no event"},
+      {"type=", -EINVAL, ARG, 6, "a value is missing"},
+      {"type=1,config=", -EINVAL, ARG, 15, "a value is missing"},
+      {"type=x", -EINVAL, ARG, 6, "'x' is not a number"},
+      {"type=1/period=1/", -EINVAL, ARG, 7, "does not belong"},
+      {"type=0x100000000", -EINVAL, ARG, 6, "the most is 0xffffffff"},
+      {"0x100000000:1", -EINVAL, ARG, 1, "the most is 0xffffffff"},
+      {"1:0x10000000000000000", -EINVAL, ARG, 3, "too large"},
+      {"1:x", -EINVAL, ARG, 3, "'x' is not a number"},
+      {"1:", -EINVAL, ARG, 3, "'' is not a number"},
+      {"r10000000000000000", -EINVAL, ARG, 1, "more than 64 bits"},
+      {"mem:", -EINVAL, ARG, 5, "'' is not a number"},
+      {"mem:x", -EINVAL, ARG, 5, "'x' is not a number"},
+      {"mem:0:rr", -EINVAL, ARG, 8, "'r' is there twice"},
+      {"mem:0:ru", -EINVAL, ARG, 8, "modifiers need a ':'"},
+      {"mem:0/4x", -EINVAL, ARG, 7, "'4x' is not a number"},
+      {"mem:0/4/", -EINVAL, ARG, 8, "no other '/'"},
+      {"mem:0/config1=5/", -EINVAL, ARG, 7, "said by the event's name"},
+      {"cycles/type=1/", -EINVAL, ARG, 8, "said by the event's name"},
+      {"cycles/name=x/", -EINVAL, ARG, 13, "uvperf_event_list_parse"},
+      {"cycles\x01", -ENOENT, NONE, 1, "'cycles?'"},
+      {"cycles\x7f", -ENOENT, NONE, 1, "'cycles?'"},
+      {"cycles\xc3\xa4", -ENOENT, NONE, 1, "'cycles?\?'"},
+      {"x123456789012345678901234567890123456789012345678901234567890", -ENOENT,
+       NONE, 1, "'x12345678901234567890123456789012345678901234567...'"},
+  };
+
+  (void)state;
+  name_expect_bad(NOWHERE, bad, COUNT_OF(bad));
+}
+
+static void attr_parse_of_very_long_names_is_an_error(void **state) {
+  static const char *const patterns[] = {
+      "a", "a:", "cycles/", "mem:",         "/",
+      ",", "1",  "type=",   "cycles/time,", "'"};
+  size_t size = 100000;
+  char *text = malloc(size + 16);
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  size_t i, length;
+
+  (void)state;
+  assert_non_null(text);
+  for (i = 0; i < COUNT_OF(patterns); i++) {
+    for (length = 0; length < size; length += strlen(patterns[i]))
+      strcpy(text + length, patterns[i]);
+    assert_true(uvperf_attr_parse(&attr, text, &error) < 0);
+    assert_in_range(error.column, 1, length + 1);
+  }
+  free(text);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(attr_parse_points_at_bad_syntax),
+      cmocka_unit_test(attr_parse_of_very_long_names_is_an_error),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

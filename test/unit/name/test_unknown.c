@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Words that are no event: what is said of them. */
+#include "name_expect.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A root without any file. */
+#define NOWHERE "/nonexistent"
+
+#define ARG  UVPERF_CAUSE_ARGUMENT
+#define NONE UVPERF_CAUSE_NO_EVENT
+
+static void attr_parse_says_what_was_probably_meant(void **state) {
+  static const name_bad_t bad[] = {
+      {"instrutions", -ENOENT, NONE, 1, "did you mean 'instructions'?"},
+      {" cycels:u", -ENOENT, NONE, 2, "did you mean 'cycles'?"},
+      {"page-fault", -ENOENT, NONE, 1, "did you mean 'page-faults'?"},
+      {"LLC-laod-misses", -ENOENT, NONE, 1, "did you mean 'LLC-load-misses'?"},
+      {"iTLB-stores", -ENOENT, NONE, 1, "this cache has no such operation"},
+      {"cycles/perod=1/", -ENOENT, NONE, 8, "did you mean 'period'?"},
+      {"cycles/whatever/", -ENOENT, NONE, 8, "no term 'whatever'"},
+      {"cycles/call-graph=dwarv/", -EINVAL, ARG, 19, "no call-graph 'dwarv'"},
+      {"cycles/branch_type=any_cal/", -EINVAL, ARG, 20,
+       "did you mean 'any_call'?"},
+      {"duration_time", -ENOENT, NONE, 1, "perf(1) measures it by itself"},
+      {"user_time:u", -ENOENT, NONE, 1, "perf(1) measures it by itself"},
+      {"inst_retired.any", -ENOENT, NONE, 1, "JSON files"},
+      {"qqqqqq", -ENOENT, NONE, 1, "no event 'qqqqqq'"},
+  };
+
+  (void)state;
+  name_expect_bad(NOWHERE, bad, COUNT_OF(bad));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(attr_parse_says_what_was_probably_meant),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
