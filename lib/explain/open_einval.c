@@ -74,9 +74,9 @@ static uint64_t value(const uvperf__open_call_t *call,
   return uvperf__attr_value(call->attr, field);
 }
 
-/* branch_sample_type is only looked at with PERF_SAMPLE_BRANCH_STACK. */
-static int is_looked_at(const uvperf__open_call_t *call,
-                        enum uvperf_attr_field field) {
+/* branch_sample_type is only checked with PERF_SAMPLE_BRANCH_STACK. */
+static int is_checked(const uvperf__open_call_t *call,
+                      enum uvperf_attr_field field) {
   return field != UVPERF_ATTR_BRANCH_SAMPLE_TYPE ||
          (call->attr->sample_type & PERF_SAMPLE_BRANCH_STACK);
 }
@@ -89,7 +89,7 @@ static int explain_novelty(const uvperf__open_call_t *call) {
     const novelty_t *late = &novelties[i];
 
     if (!(value(call, late->field) & late->mask) ||
-        !is_looked_at(call, late->field) ||
+        !is_checked(call, late->field) ||
         uvperf__system_is_before(call->root, late->major, late->minor) != 1)
       continue;
     uvperf__system_line(call->root, "/proc/sys/kernel/osrelease", "", release,
@@ -111,7 +111,7 @@ static int explain_unknown_bits(const uvperf__open_call_t *call) {
       {"sample_type", call->attr->sample_type & ~SAMPLE_BITS},
       {"read_format", call->attr->read_format & ~FORMAT_BITS},
       {"branch_sample_type",
-       is_looked_at(call, UVPERF_ATTR_BRANCH_SAMPLE_TYPE)
+       is_checked(call, UVPERF_ATTR_BRANCH_SAMPLE_TYPE)
            ? value(call, UVPERF_ATTR_BRANCH_SAMPLE_TYPE) & ~BRANCH_BITS
            : 0},
       {"aux_action", value(call, UVPERF_ATTR_AUX_ACTION) & ~UINT64_C(7)},

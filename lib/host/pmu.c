@@ -296,7 +296,7 @@ int uvperf__pmu_event(const char *root, const char *pmu, const char *event,
 
 /* Turns the letters from `first` on, 'A' or 'a', into the other case, whatever
  * the locale. 1: there were some. */
-static int turn_case(char *name, char first) {
+static int swap_case(char *name, char first) {
   int turned = 0;
 
   for (; *name != '\0'; name++)
@@ -314,9 +314,9 @@ int uvperf__pmu_event_of_any_case(const char *root, const char *pmu,
                                   char terms[UVPERF__PMU_TEXT_BYTES]) {
   int rc = uvperf__pmu_event(root, pmu, event, terms);
 
-  if (rc == -ENOENT && turn_case(event, 'A'))
+  if (rc == -ENOENT && swap_case(event, 'A'))
     rc = uvperf__pmu_event(root, pmu, event, terms);
-  if (rc == -ENOENT && turn_case(event, 'a'))
+  if (rc == -ENOENT && swap_case(event, 'a'))
     rc = uvperf__pmu_event(root, pmu, event, terms);
   return rc;
 }
