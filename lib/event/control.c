@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What can be done to an open event: enable, disable, refresh, change, pause.
- * What concerns its group too is here, as a leader's siblings are enabled before
+ * What concerns its group too is here: a leader's siblings are enabled before
  * it. */
 #include "event/internal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One perf event as a libuv handle: init, start, stop, flush, close. open.c opens
- * the event, drain.c delivers its records, output.c shares its ring, control.c
- * does what else can be done to it. */
+/* One perf event as a libuv handle: init, start, stop, flush, close. open.c
+ * opens the event, drain.c delivers its records, output.c shares its ring,
+ * control.c does what else can be done to it. */
 #include "event/internal.h"
 
 #include <assert.h>
@@ -11,8 +11,6 @@
 
 #include "attr/attr.h"
 #include "explain/explain.h"
-#include "loop/hotplug.h"
-#include "loop/interval_timer.h"
 #include "loop/stats.h"
 #include "loop/stream_options.h"
 #include "sys/fork.h"
@@ -100,12 +98,6 @@ void uvperf_event_close(uvperf_event_t *event, uvperf_event_close_cb close_cb) {
   event->close_cb = close_cb;
   if (!impl->closing)
     begin_close(impl);
-}
-
-int uvperf_walk_close(uv_handle_t *handle) {
-  return uvperf__watch_close_owner(handle) ||
-         uvperf__interval_timer_close_owner(handle) ||
-         uvperf__hotplug_close_owner(handle);
 }
 
 static const uvperf__watch_ops_t watch_ops = {

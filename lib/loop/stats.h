@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What was delivered, counted: uvperf_stats_t of an event, and of the rings of a
- * set or a BPF reader (uvperf_ring_info_t too). */
+/* What was delivered, counted: uvperf_stats_t of an event, and of the rings of
+ * a set or a BPF reader (uvperf_ring_info_t too). */
 #ifndef UVPERF_LIB_LOOP_STATS_H
 #define UVPERF_LIB_LOOP_STATS_H
 

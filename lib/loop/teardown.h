@@ -17,7 +17,7 @@ typedef struct uvperf__teardown_s {
   void *owner;
   unsigned int uses;    /* holds, and one more until `closed` has let go */
   unsigned int pending; /* close callbacks still to come */
-  int foreign; /* others have closed a handle, and libuv has not called back yet */
+  int foreign; /* others have closed a handle, and libuv is not done yet */
   int rounds;
   uv_idle_t closer; /* see on_closer_closed */
 } uvperf__teardown_t;

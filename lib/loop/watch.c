@@ -8,6 +8,7 @@
 
 #include <assert.h>
 
+#include "loop/flush_timer.h"
 #include "loop/ring_poll.h"
 #include "sys/fork.h"
 #include "util/alloc.h"
@@ -15,8 +16,8 @@
 #include "util/grow.h"
 
 /* After so many wakeups in a row without a record the polled event is probed:
- * its target may be gone. One is normal: an earlier drain may have delivered the
- * records. */
+ * its target may be gone. One is normal: an earlier drain may have delivered
+ * the records. */
 #define EMPTY_WAKEUPS_BEFORE_PROBE 2
 
 /* Allocated one by one, as libuv's handles must not move. */
@@ -46,9 +47,7 @@ struct uvperf__watch_s {
   uint32_t process; /* that made it */
   uv_idle_t idle;
   uv_check_t check;
-  uv_timer_t timer;  /* for the earlier of these, in the time of uv_now */
-  uint64_t flush_at; /* the next flush; 0: none */
-  uint64_t drain_at; /* see uvperf__watch_drain_in; 0: not requested */
+  uvperf__flush_timer_t flush_timer;
   uvperf__teardown_t *teardown; /* the owner's; NULL: not closing */
   int started;
   int unref;
@@ -85,7 +84,6 @@ static int is_forked(const uvperf__watch_t *watch) {
 
 static void on_idle(uv_idle_t *idle);
 static void on_check(uv_check_t *check);
-static void on_timer(uv_timer_t *timer);
 
 /* -- the queue ------------------------------------------------------------ */
 
@@ -179,8 +177,8 @@ static void unschedule(uvperf__watch_t *watch) {
 /* Has every ring drained until that has happened after its fd was registered.
  * uv_poll_init adds the fd to epoll and removes it again, and uv_poll_start has
  * it added inside the next poll phase; each addition polls once and so swallows
- * an earlier wakeup. A ring that is full by then causes no wakeup ever again. An
- * idle callback comes before each poll phase, so on_check knows by it that a
+ * an earlier wakeup. A ring that is full by then causes no wakeup ever again.
+ * An idle callback comes before each poll phase, so on_check knows by it that a
  * poll phase has come since the start: after a start inside the poll phase of
  * this iteration the fd is registered only in the next. */
 static void await_registration(uvperf__watch_t *watch) {
@@ -201,49 +199,22 @@ static void on_idle(uv_idle_t *idle) {
 
 /* -- the flush timer ------------------------------------------------------- */
 
-/* Arms the timer for flush_at or drain_at, whichever comes first. */
-static void set_timer(uvperf__watch_t *watch) {
-  uint64_t at = watch->flush_at;
-  uint64_t now;
-
-  if (at == 0 || (watch->drain_at != 0 && watch->drain_at < at))
-    at = watch->drain_at;
-  /* Closed by others: the loop may no longer exist. */
-  if (!can_use(&watch->timer))
-    return;
-  now = uv_now(watch->loop);
-  if (at == 0)
-    uv_timer_stop(&watch->timer);
-  else
-    uv_timer_start(&watch->timer, on_timer, at > now ? at - now : 0, 0);
-}
-
-/* Records below the watermark cause no wakeup: a flush queues each ring that has
- * some. */
-static void on_timer(uv_timer_t *timer) {
-  uvperf__watch_t *watch = timer->data;
-  uint64_t now = uv_now(watch->loop);
+/* A flush queues each ring that has records. */
+static void on_flush(uvperf__flush_timer_t *timer, int flush, int drain) {
+  uvperf__watch_t *watch = timer->timer.data;
   size_t i;
 
   if (is_forked(watch)) {
     uvperf__watch_stop(watch);
     return;
   }
-  if (watch->drain_at != 0 && watch->drain_at <= now) {
-    watch->drain_at = 0;
+  if (drain)
     enqueue_all(watch);
+  for (i = 0; flush && i < watch->nr_rings; i++)
+    if (!watch->rings[i]->ended && uvperf__ring_has_data(watch->rings[i]->ring))
+      enqueue(watch->rings[i]);
+  if (drain || (flush && watch->first != NULL))
     schedule(watch);
-  }
-  if (watch->flush_at != 0 && watch->flush_at <= now) {
-    watch->flush_at = now + watch->options.flush_ms;
-    for (i = 0; i < watch->nr_rings; i++)
-      if (!watch->rings[i]->ended &&
-          uvperf__ring_has_data(watch->rings[i]->ring))
-        enqueue(watch->rings[i]);
-    if (watch->first != NULL)
-      schedule(watch);
-  }
-  set_timer(watch);
 }
 
 /* -- stop, and the end of a ring ------------------------------------------- */
@@ -256,9 +227,7 @@ void uvperf__watch_stop(uvperf__watch_t *watch) {
   watch->registering = 0;
   dequeue_all(watch);
   unschedule(watch);
-  watch->flush_at = 0;
-  watch->drain_at = 0;
-  set_timer(watch);
+  uvperf__flush_timer_stop(&watch->flush_timer);
   for (i = 0; i < watch->nr_rings; i++)
     uvperf__ring_poll_stop(&watch->rings[i]->ring_poll);
 }
@@ -540,11 +509,7 @@ int uvperf__watch_new(uvperf__watch_t **watch_out, uv_loop_t *loop,
   uv_check_init(loop, &watch->check);
   watch->check.data = watch;
   watch->check.check_cb = on_check;
-  uv_timer_init(loop, &watch->timer);
-  watch->timer.data = watch;
-  watch->timer.timer_cb = on_timer;
-  /* The timer never keeps the loop alive: the others do. */
-  uv_unref((uv_handle_t *)&watch->timer);
+  uvperf__flush_timer_init(&watch->flush_timer, loop, on_flush, watch);
   *watch_out = watch;
   return 0;
 }
@@ -603,11 +568,8 @@ void uvperf__watch_set_fds(uvperf__watch_t *watch, size_t ring_index,
 }
 
 void uvperf__watch_set_flush(uvperf__watch_t *watch, uint64_t flush_ms) {
-  watch->options.flush_ms = flush_ms;
-  if (!watch->started)
-    return;
-  watch->flush_at = flush_ms > 0 ? uv_now(watch->loop) + flush_ms : 0;
-  set_timer(watch);
+  if (watch->started)
+    uvperf__flush_timer_start(&watch->flush_timer, flush_ms);
 }
 
 /* What uvperf__watch_start returns if every ring has ended. */
@@ -630,7 +592,7 @@ int uvperf__watch_start(uvperf__watch_t *watch,
     return end_status(watch);
   /* Without one of them nothing, or not all, would be delivered. */
   if (!can_use(&watch->idle) || !can_use(&watch->check) ||
-      !can_use(&watch->timer))
+      !can_use(&watch->flush_timer.timer))
     return UV_EINVAL;
   watch->options = *options;
   for (i = 0; i < watch->nr_rings; i++) {
@@ -650,20 +612,14 @@ int uvperf__watch_start(uvperf__watch_t *watch,
 }
 
 void uvperf__watch_drain_in(uvperf__watch_t *watch, uint64_t ms) {
-  uint64_t at;
-
   if (!watch->started)
     return;
-  if (ms == 0) {
-    enqueue_all(watch);
-    schedule(watch);
+  if (ms > 0) {
+    uvperf__flush_timer_drain_in(&watch->flush_timer, ms);
     return;
   }
-  at = uv_now(watch->loop) + ms;
-  if (watch->drain_at != 0 && watch->drain_at <= at)
-    return;
-  watch->drain_at = at;
-  set_timer(watch);
+  enqueue_all(watch);
+  schedule(watch);
 }
 
 static void flush_each(uvperf__watch_t *watch, uvperf__slice_t *slice) {
@@ -718,7 +674,7 @@ void uvperf__watch_close(uvperf__watch_t *watch, uvperf__teardown_t *teardown) {
     uvperf__ring_poll_close(&watch->rings[i]->ring_poll, teardown);
   uvperf__teardown_close(teardown, &watch->idle, on_closed);
   uvperf__teardown_close(teardown, &watch->check, on_closed);
-  uvperf__teardown_close(teardown, &watch->timer, on_closed);
+  uvperf__teardown_close(teardown, &watch->flush_timer.timer, on_closed);
 }
 
 void uvperf__watch_free(uvperf__watch_t *watch) {
@@ -738,10 +694,8 @@ static int is_ours(const uv_handle_t *handle) {
       return ((const uv_idle_t *)handle)->idle_cb == on_idle;
     case UV_CHECK:
       return ((const uv_check_t *)handle)->check_cb == on_check;
-    case UV_TIMER:
-      return ((const uv_timer_t *)handle)->timer_cb == on_timer;
     default:
-      return 0;
+      return uvperf__flush_timer_is(handle);
   }
 }
 
