@@ -343,8 +343,7 @@ static void interval_timer_timer_uv_closed_by_others_is_survived(void **state) {
 }
 
 static void
-interval_timer_closed_after_others_closed_its_timer_is_closed_at_once(
-    void **state) {
+interval_timer_that_others_have_closed_is_closed_at_once(void **state) {
   owner_t owner;
 
   make(*state, &owner);
@@ -466,8 +465,7 @@ int main(void) {
       TICKER(interval_timer_closed_in_tick_is_clean),
       TICKER(interval_timer_is_found_by_its_timer_and_foreign_ones_are_not),
       TICKER(interval_timer_timer_uv_closed_by_others_is_survived),
-      TICKER(
-          interval_timer_closed_after_others_closed_its_timer_is_closed_at_once),
+      TICKER(interval_timer_that_others_have_closed_is_closed_at_once),
       TICKER(interval_timer_closed_twice_aborts),
       TICKER(live_ticks_are_never_early_nor_two_for_an_interval),
       TICKER(live_ticks_of_a_blocked_loop_are_not_made_up_for),
