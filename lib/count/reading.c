@@ -231,7 +231,7 @@ static uint32_t sum32(uint32_t a, uint32_t b) {
   return a <= UINT32_MAX - b ? a + b : UINT32_MAX;
 }
 
-/* Which state a sum has of those of its parts: the one that ranks highest. */
+/* A sum has the state of its part that ranks highest. */
 static int rank_of(uint32_t state) {
   switch (state) {
     case UVPERF_COUNT_NONE:
@@ -253,9 +253,8 @@ static int rank_of(uint32_t state) {
   }
 }
 
-/* The ratio of a sum. Its times may be too great for their type: those of a
- * thousand CPUs get there in seven months. Then the two ratios are weighed, as
- * that of the sums would be wrong. */
+/* The ratio of a sum. The summed times may overflow: a thousand CPUs get there
+ * in seven months. Then the two ratios are weighed instead. */
 static double mix(const uvperf_set_count_t *sum,
                   const uvperf_set_count_t *count) {
   double old = (double)sum->time_enabled, more = (double)count->time_enabled;
@@ -426,11 +425,11 @@ int uvperf_count_delta(const uvperf_count_t *older, const uvperf_count_t *newer,
  *
  * newer: as it is, with its code. Where there was no event before, it counts
  * from its beginning. Where it cannot be read now, there is no difference.
- * difference: its state is made from its times, as that of a total is: what was
- * on a counter once need not have been in this interval.
- * ERROR: an event that was in error counts on from where it was when it is
- * enabled again (_perf_event_enable in kernel/events/core.c), so that taking
- * what was not read for zero would count all that it ever counted once more. */
+ * difference: its state is computed from its times, as for a total: an event
+ * that was on a counter before need not have been in this interval.
+ * ERROR: an event that was in error goes on from its old value when it is
+ * enabled again (_perf_event_enable in kernel/events/core.c), so taking the
+ * unread value for zero would count all of it once more. */
 static void delta_cell(const uvperf__cell_t *older, uvperf__cell_t *cell) {
   if (!uvperf__cell_was_read(cell))
     return;

@@ -24,7 +24,7 @@ static wide_t multiply(uint64_t a, uint64_t b) {
 }
 
 /* The quotient, which must fit: number.high < divisor. Bit by bit, as on paper:
- * only what was multiplexed gets here, and its read cost more. */
+ * only multiplexed counts get here, and reading them cost more. */
 static uint64_t divide(wide_t number, uint64_t divisor) {
   uint64_t rest = number.high, low = number.low;
   int bit;

@@ -152,8 +152,8 @@ static int add_level_bits(text_t *text, unsigned int level) {
   return add_bits(text, level, names, LENGTH(names), 0);
 }
 
-/* Where both ways of telling the level are filled in they mean the same; hit
- * and miss are only in the older. */
+/* If both fields for the level are filled in they mean the same; hit and miss
+ * are only in the older one. */
 static void describe_level(text_t *text, uint64_t data_src) {
   unsigned int level = bits(data_src, LEVEL_SHIFT, 14);
 

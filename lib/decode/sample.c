@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* PERF_RECORD_SAMPLE: a plan made once of what sample_type asks for, and its
- * execution. The order of the fields is that of the kernel's
- * perf_output_sample; the header's comment at PERF_RECORD_SAMPLE has the same.
+/* PERF_RECORD_SAMPLE: the plan that is made once for a sample_type, and the
+ * fields of varying size. The kernel writes them in the order of
+ * perf_output_sample; the comment at PERF_RECORD_SAMPLE in linux/perf_event.h
+ * has the same order.
  *
- * Two things in a branch stack are not told by the bytes: where the PMU gave no
- * stack the kernel writes nr = 0 without the hw_idx that BRANCH_HW_INDEX
- * promises, and the counters of BRANCH_COUNTERS follow only where the PMU gave
- * them. The reading that ends exactly at the record's end is the right one; the
- * first has all that was promised, the second lacks it.
+ * A branch stack can be read in two ways. BRANCH_HW_INDEX promises hw_idx, but
+ * without a stack from the PMU the kernel writes nr = 0 and no hw_idx.
+ * BRANCH_COUNTERS promises counters, but they follow only if the PMU has them.
+ * The first reading has all promised fields, the second lacks them; the one
+ * that ends exactly at the record's end is right.
  *
- * A sample can be longer than its fields. Where several events sample one
- * software event, do_perf_sw_event in kernel/events/core.c fills one
- * perf_sample_data for all of them, one after the other. perf_prepare_sample
- * skips the fields that an earlier event has filled, so that they are of that
- * event, and adds to their dyn_size, so that header.size counts all fields of
- * varying length that any of them asked for. perf_output_sample then writes the
- * fields of the sample's own event, and nothing into the rest. */
+ * A sample can be longer than its fields. If several events sample one software
+ * event, do_perf_sw_event in kernel/events/core.c fills one perf_sample_data
+ * for all of them, one after the other. perf_prepare_sample skips the fields
+ * that an earlier event has filled, and adds to their dyn_size, so header.size
+ * counts all fields of varying length that any of the events requested.
+ * perf_output_sample then writes the fields of the sample's own event, and
+ * nothing into the rest. */
 #include "decode/sample.h"
 
 #include <errno.h>
@@ -55,8 +56,8 @@ static int take_u64(uvperf__cursor_t *cursor, uint64_t *value) {
   return 0;
 }
 
-/* Takes nr things of `each` bytes; NULL where there are none, so that nothing
- * is left of an earlier sample. */
+/* Takes an array of nr elements of `each` bytes. NULL if nr is 0, so that
+ * nothing of an earlier sample is left. */
 static int take_array(uvperf__cursor_t *cursor, uint64_t nr, size_t each,
                       const void **array) {
   if (nr > room(cursor) / each)
@@ -299,9 +300,10 @@ int uvperf__sample_decode_varying(const uvperf__sample_plan_t *plan,
   return -EPROTO;
 }
 
-/* A sample with a branch stack is the PMU's, which shares it with no other
- * event. So if neither reading ends where it does, what lacks a promised field
- * is believed only where a field is to be expected that is unknown here. */
+/* A sample with a branch stack comes from the PMU, which shares it with no
+ * other event. So if neither reading ends at the record's end, the one without
+ * the promised fields is accepted only if the attr has bits that are unknown
+ * here. */
 int uvperf__sample_decode_longer(const uvperf__sample_plan_t *plan,
                                  const uint8_t *bytes, size_t size,
                                  uvperf_record_t *record) {
@@ -340,8 +342,8 @@ int uvperf_regs_get(const uvperf_regs_t *regs, unsigned int bit,
   return 0;
 }
 
-/* Bits of the word behind from and to, numbered as on a little-endian machine,
- * where bit-fields start at the low end; the kernel's struct has one
+/* Bits of the word after `from` and `to`, numbered as on a little-endian
+ * machine, where bit-fields start at the low end; the kernel's struct has one
  * declaration for both. Taken from the word, as older headers lack the newer
  * bit-fields. */
 static unsigned int branch_bits(const struct perf_branch_entry *entry,
