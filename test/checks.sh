@@ -457,6 +457,44 @@ explanations() {
     names_tests EXPLANATIONS E
 }
 
+# Files of lib/ without a test of their name: what the files of a handle share,
+# which the tests of each of them go through; and what event/, set/ and bpf/ do
+# alike, which is tested there, as test_control*.c, test_drain*.c, and live.
+tested_by_users="event/base set/base set/counters_base bpf/base"
+tested_by_users="$tested_by_users loop/stats loop/stream_options host/ioctl"
+
+# Whether a test is named after a file of lib/: test_named_after folder file
+# What needs the kernel is in live/, with the name of a handle before it.
+test_named_after() {
+  live="($1_)?"
+  case " $handles " in *" $1 "*) live=$1_ ;; esac
+  grep -qE "^(unit/$1/test_|live/test_$live)$2(_.*)?\.c\$" "$results.tests"
+}
+
+# Each file of lib/ has its test where one expects it.
+own_tests() {
+  rc=0
+  (cd "$root/test" && ls unit/*/test_*.c live/test_*.c) >"$results.tests"
+  for path in "$root"/lib/*/*.c; do
+    file=${path#"$root/lib/"}
+    file=${file%.c}
+    case " $tested_by_users " in *" $file "*) continue ;; esac
+    if ! test_named_after "${file%/*}" "${file#*/}"; then
+      echo "lib/$file.c has no test/unit/${file%/*}/test_${file#*/}.c" \
+        "and nothing in test/live/ that is named so"
+      rc=1
+    fi
+  done
+  for file in $tested_by_users; do
+    if [ ! -f "$root/lib/$file.c" ] ||
+      test_named_after "${file%/*}" "${file#*/}"; then
+      echo "lib/$file.c is gone or has a test now: take it off the list"
+      rc=1
+    fi
+  done
+  return "$rc"
+}
+
 # Prints the instructions of a function for aarch64: aarch64_code file function
 # (This machine may have no headers for aarch64, so its own are read first. The
 # types are the same.)
@@ -539,6 +577,7 @@ check_aarch64 ring_is_read_and_freed_in_order_on_aarch64 barriers
 check templates_compile_however_they_are_optimized optimizing
 check memory_comes_from_the_allocator_alone memory
 check readme_programs_are_the_samples readme
+check each_file_of_lib_has_a_test_named_after_it own_tests
 check facts_name_tests_that_exist facts
 check origins_name_tests_that_exist origins
 check explanations_name_each_errno_and_tests_that_exist explanations
