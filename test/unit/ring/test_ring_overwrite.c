@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Snapshots of an overwritable ring whose contents are scripted. */
+/* An overwritable ring whose contents are scripted, read record by record;
+ * snapshots of one are in test_snapshot*.c. */
 #include "support.h"
 
 #include <errno.h>
