@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: closing, by the user at every moment and by others. */
+/* Live: closing, by the user at every moment. What others close by uv_walk is in
+ * test_walk_close.c. */
 #include "live.h"
 
 #include <signal.h>
@@ -221,133 +222,6 @@ static void event_close_leaves_neither_fd_nor_mapping(void **state) {
   assert_int_equal(collector.comms, 0);
 }
 
-/* -- teardown by others --------------------------------------------------- */
-
-static void walk_close(uv_handle_t *handle, void *arg) {
-  int *ours = arg;
-
-  if (uvperf_walk_close(handle))
-    *ours += 1;
-  else if (!uv_is_closing(handle))
-    uv_close(handle, NULL);
-}
-
-static void uv_close_all(uv_handle_t *handle, void *arg) {
-  (void)arg;
-  if (!uv_is_closing(handle))
-    uv_close(handle, NULL);
-}
-
-static void walk_close_closes_owner_and_leaves_foreign_handles(void **state) {
-  size_t fds = support_count_fds();
-  live_collector_t collector;
-  int poison = 0x5a;
-  uv_timer_t timer;
-  uv_idle_t idle;
-  uv_poll_t poll;
-  int pipes[2];
-  int ours = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  live_start(&collector, NULL);
-  uv_timer_init(*state, &timer);
-  uv_idle_init(*state, &idle);
-  assert_int_equal(pipe(pipes), 0);
-  uv_poll_init(*state, &poll, pipes[0]);
-  /* Foreign data is not a pointer to follow. */
-  timer.data = idle.data = poll.data = &poison;
-  uv_walk(*state, walk_close, &ours);
-  assert_int_equal(ours, 4);
-  assert_int_equal(uvperf_event_is_closing(&collector.event), 1);
-  uvperf_event_close(&collector.event, on_closed);
-  run_to_end(*state);
-  assert_int_equal(collector.closed, 1);
-  close(pipes[0]);
-  close(pipes[1]);
-  assert_int_equal(support_count_fds(), fds);
-}
-
-static void walk_close_then_close_after_teardown_calls_back(void **state) {
-  live_collector_t collector;
-  int ours = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  live_start(&collector, NULL);
-  uv_walk(*state, walk_close, &ours);
-  run_to_end(*state);
-  assert_int_equal(uvperf_event_is_closing(&collector.event), 1);
-  uvperf_event_close(&collector.event, on_closed);
-  assert_int_equal(collector.closed, 1);
-}
-
-/* P15: everything uv_closed behind the owner's back; the closes are still to
- * come when the owner closes too. */
-static void event_inner_handles_uv_closed_by_others_are_survived(void **state) {
-  size_t fds = support_count_fds();
-  live_collector_t collector;
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  live_start(&collector, NULL);
-  live_comm(&next, 3);
-  uv_walk(*state, uv_close_all, NULL);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
-  uvperf_event_close(&collector.event, on_closed);
-  run_to_end(*state);
-  assert_int_equal(collector.closed, 1);
-  assert_int_equal(support_count_fds(), fds);
-  assert_int_equal(count_rings(), 0);
-}
-
-static void
-event_closed_after_others_closed_inner_handles_frees_all(void **state) {
-  size_t fds = support_count_fds();
-  live_collector_t collector;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  live_start(&collector, NULL);
-  uv_walk(*state, uv_close_all, NULL);
-  run_to_end(*state);
-  assert_int_equal(collector.closed, 0);
-  assert_int_equal(
-      uvperf_event_start(&collector.event, NULL, live_on_record, NULL),
-      UV_EALREADY);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
-  assert_int_equal(
-      uvperf_event_start(&collector.event, NULL, live_on_record, NULL),
-      UV_EINVAL);
-  uvperf_event_close(&collector.event, on_closed);
-  run_to_end(*state);
-  assert_int_equal(collector.closed, 1);
-  assert_int_equal(support_count_fds(), fds);
-}
-
-static void uv_close_check(uv_handle_t *handle, void *arg) {
-  (void)arg;
-  if (handle->type == UV_CHECK && !uv_is_closing(handle))
-    uv_close(handle, NULL);
-}
-
-/* Without its check handle nothing is delivered, but nothing spins either. */
-static void
-event_one_inner_handle_uv_closed_by_others_does_not_spin(void **state) {
-  live_collector_t collector;
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  live_start(&collector, NULL);
-  live_comm(&next, 3);
-  uv_walk(*state, uv_close_check, NULL);
-  assert_true(live_turns_in(*state, 50) < 20);
-  assert_int_equal(collector.comms, 0);
-  live_close(&collector);
-}
-
 /* -- programming errors --------------------------------------------------- */
 
 static int close_twice(void *arg) {
@@ -406,14 +280,7 @@ int main(void) {
       support_loop_test(event_init_fails_leaves_struct_to_the_caller),
       support_loop_test(event_1000_cycles_leave_fds_and_mappings_as_they_were),
       support_loop_test(event_close_leaves_neither_fd_nor_mapping),
-      support_loop_test(walk_close_closes_owner_and_leaves_foreign_handles),
-      support_loop_test(walk_close_then_close_after_teardown_calls_back),
-      support_loop_test(event_inner_handles_uv_closed_by_others_are_survived),
-      support_loop_test(
-          event_one_inner_handle_uv_closed_by_others_does_not_spin),
       support_loop_test(event_closed_twice_or_used_after_it_aborts),
-      support_loop_test(
-          event_closed_after_others_closed_inner_handles_frees_all),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
