@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The name of an event, from its attr: tries the ways to name one, the most
  * readable first, and takes the first that parses back to the same event. The
- * text, and the terms and modifiers of any event, are in label_text.c. */
+ * text, and the terms and modifiers of any event, are in label_terms.c. */
 #include "name/label.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "attr/generic_name.h"
 #include "host/pmu.h"
 #include "host/tracefs.h"
-#include "name/label_text.h"
+#include "name/label_terms.h"
 #include "util/bytes.h"
 
 /* -- events of PMUs -------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: BPF programs on events. A program on a tracepoint decides for everybody
  * who measures it, so these look at an argument that only this test uses. */
-#include "live_control.h"
 #include "live_bpf.h"
+#include "live_control.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>

@@ -2,8 +2,8 @@
 /* Runs flight-recorder as a user would, and checks its dumps against switches
  * that are known. */
 #include "flight_lines.h"
-#include "tool_run.h"
 #include "switch_pair.h"
+#include "tool_run.h"
 
 #include <signal.h>
 

@@ -5,11 +5,11 @@
 
 #include <unistd.h>
 
+#include "common/text.h"
 #include "profile/names.h"
 #include "profile/symbols.h"
 #include "profile/tally.h"
 #include "profile/tasks.h"
-#include "common/text.h"
 
 static void expect_clean(const char *name, const char *expected) {
   char clean[32];

@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "data_file.h"
 #include "record/features.h"
 #include "record/file.h"
-#include "data_file.h"
 #include "record_builder.h"
 #include "support.h"
 #include "temp_tree.h"

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "record_live.h"
-#include "tool_run.h"
 #include "temp_tree.h"
+#include "tool_run.h"
 
 #define HITS 5
 

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/file.h"
 #include "data_file.h"
+#include "record/file.h"
 #include "record_builder.h"
 #include "support.h"
 #include "temp_tree.h"

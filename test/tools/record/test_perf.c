@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* perf(1) reads what record writes without a word of complaint, and reads the
  * same as the library's decoder. */
+#include "call_server.h"
 #include "perf_check.h"
 #include "record_run.h"
-#include "call_server.h"
 
 static void need(const char *test) {
   support_need_cpu_wide(test);

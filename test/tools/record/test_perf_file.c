@@ -3,9 +3,9 @@
  * functions, and all of it also where the file has not ended. */
 #include <signal.h>
 
+#include "call_server.h"
 #include "perf_dump.h"
 #include "record_run.h"
-#include "call_server.h"
 
 static void need(const char *test) {
   support_need_cpu_wide(test);

@@ -4,8 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "record_run.h"
 #include "call_server.h"
+#include "record_run.h"
 #include "uvperf.h"
 
 static void expect_told(const tool_run_t *run, unsigned long expected) {

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/synth.h"
 #include "live.h"
+#include "record/synth.h"
 #include "temp_tree.h"
 
 #define ALL_TRAILERS                                                           \

@@ -6,9 +6,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "perf_dump.h"
 #include "record/file.h"
 #include "record/synth.h"
-#include "perf_dump.h"
 #include "support.h"
 #include "temp_tree.h"
 #include "uvperf.h"

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "call_server.h"
 #include "json_check.h"
 #include "live.h"
 #include "stat_fields.h"
-#include "call_server.h"
 
 static void need_calls(const char *test) {
   support_need_cpu_wide(test);

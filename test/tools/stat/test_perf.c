@@ -4,8 +4,8 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "stat_fields.h"
 #include "call_server.h"
+#include "stat_fields.h"
 
 #define RUNS 4
 

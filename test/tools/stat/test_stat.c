@@ -5,8 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "stat_fields.h"
 #include "call_server.h"
+#include "stat_fields.h"
 
 static void need_calls(const char *test) {
   support_need_cpu_wide(test);

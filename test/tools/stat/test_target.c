@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "call_server.h"
 #include "live.h"
 #include "stat_fields.h"
-#include "call_server.h"
 
 #define MOST_CPUS 1024
 

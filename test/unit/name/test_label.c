@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Labels of events, on the sysfs and tracefs of names/tree.txt. That they parse
- * to the same event for whatever name is held by test_label_text.c. */
+ * to the same event for whatever name is held by test_label_terms.c. */
 #include "support.h"
 #include "temp_tree.h"
 

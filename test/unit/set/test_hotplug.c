@@ -12,8 +12,8 @@
 #include "fake_kernel.h"
 #include "fake_uevents.h"
 #include "hotplug_owner.h"
-#include "set/internal.h"
 #include "scripted_set.h"
+#include "set/internal.h"
 
 typedef struct scripted_s {
   live_set_t live;

@@ -2,7 +2,7 @@
 /* The text of a label as it grows, with what it says; how the event is
  * measured, by the terms and modifiers that the language has for any event; and
  * the proof that it says so: it is parsed. */
-#include "name/label_text.h"
+#include "name/label_terms.h"
 
 #include <stdarg.h>
 #include <stdio.h>
