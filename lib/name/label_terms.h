@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The text of a label on its way, and the terms and modifiers of any event. */
-#ifndef UVPERF_LIB_NAME_LABEL_TEXT_H
-#define UVPERF_LIB_NAME_LABEL_TEXT_H
+#ifndef UVPERF_LIB_NAME_LABEL_TERMS_H
+#define UVPERF_LIB_NAME_LABEL_TERMS_H
 
 #include <stddef.h>
 
