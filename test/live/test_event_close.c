@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: closing, by the user at every moment. What others close by uv_walk is in
- * test_walk_close.c. */
+/* Live: closing, by the user at every moment. What others close by uv_walk is
+ * in test_walk_close.c. */
 #include "live.h"
 
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The attr of a map's events: the user's, and what the library changes in it. */
+/* The attr of a map's events: the user's, and what the library changes. */
 #include "support.h"
 
 #include <errno.h>
