@@ -35,34 +35,30 @@ build=${UVPERF_BUILD_DIR:-$root/build/test}
 run_seconds=1200
 program_seconds=100
 
-# Prints the paths of all tests below test/, in the order in which they run.
+# Prints all tests in the order in which they run: the path below test/, and
+# what its program is called, as CMakeLists.txt calls it.
 all_tests() {
   (cd "$root/test" && ls checks.sh install.sh &&
-    ls unit/*/test_*.c live/test_*.c tools/*/test_*.c peers/test_*.c)
-}
-
-# Prints what the program of a test's path is called, as CMakeLists.txt does.
-program_name() {
-  echo "${1%.*}" | sed 's|/test_|/|; s|/|_|g'
+    ls unit/*/test_*.c live/test_*.c tools/*/test_*.c peers/test_*.c) | awk '{
+      name = $0; sub("/test_", "/", name); sub(/\.[a-z]*$/, "", name)
+      gsub("/", "_", name); print $0, name }'
 }
 
 # Prints those tests that have a pattern in their path, with "test_" or without,
 # or in the name of their program.
 matching() {
-  all_tests | awk '{
-    path = program = $0; sub("/test_", "/", path); sub("/test_", "/", program)
-    sub(/\.[a-z]*$/, "", program); gsub("/", "_", program)
-    print $0, path, program
-  }' | while read -r path names; do
+  all_tests | while read -r path name; do
     # shellcheck disable=SC2254 # a pattern
-    case "$path $names" in *$1*) echo "$path" ;; esac
+    case "$path ${path%test_*}${path##*test_} $name" in
+      *$1*) echo "$path $name" ;;
+    esac
   done
 }
 
 # Prints the tests whose paths have something in them that is nearly a text: by
 # how many letters are to be changed, put in or left out.
 near() {
-  all_tests | sed 's|test_||; s|\.c$||' | awk -v text="$1" '
+  all_tests | sed 's| .*||; s|test_||; s|\.c$||' | awk -v text="$1" '
     BEGIN { n = length(text); best = int(n / 2) }
     {
       for (i = 0; i <= n; i++) before[i] = i
@@ -326,10 +322,11 @@ build_for() {
   case $tests in *.sh*) build_plain || return 1 ;; esac
   [ $# -eq 0 ] && { setup_make "$build"; return; }
   targets=
-  for path in $tests; do
-    name=$(program_name "$path")
+  while read -r _ name; do
     is_built "$name" && targets="$targets $name"
-  done
+  done <<EOF
+$tests
+EOF
   # shellcheck disable=SC2086 # a list
   [ -z "$targets" ] || setup_make "$build" $targets
 }
@@ -364,8 +361,7 @@ export CMOCKA_MESSAGE_OUTPUT=xml
 export ASAN_OPTIONS="handle_segv=2:detect_leaks=$leaks:exitcode=99"
 export UBSAN_OPTIONS=print_stacktrace=1:exitcode=99
 
-for path in $tests; do
-  name=$(program_name "$path")
+while read -r path name; do
   case $path in
     *.sh) run "$name" sh "$root/test/$path" "$build/plain" "$results/tests" ;;
     *)
@@ -375,5 +371,7 @@ for path in $tests; do
         skip_program "$name" "$(lacks "$name")"
       fi ;;
   esac
-done
+done <<EOF
+$tests
+EOF
 finish
