@@ -49,20 +49,19 @@ static int enable_and_put(reader_t *impl, int is_paused,
   return rc;
 }
 
-/* Of an entry that the kernel does not let go of the event is off, and the
+/* Stops delivery, and takes back what start wanted, unless resume wants it too.
+ * Of an entry that the kernel does not let go of the event is off, and the
  * program gets -EOPNOTSUPP. */
 static void end_delivery(reader_t *impl) {
   impl->is_started = 0;
   /* Also when it is not started: this may be inside a flush. */
   uvperf__watch_stop(impl->watch);
-  uvperf__bpf_reader_leave_cpus(impl);
-  if (!impl->is_wanted_by_start)
-    return;
+  if (impl->is_wanted_by_start && !impl->is_wanted_by_resume) {
+    uvperf__bpf_outputs_take(impl->outputs, NULL);
+    uvperf__bpf_outputs_disable(impl->outputs);
+  }
   impl->is_wanted_by_start = 0;
-  if (impl->is_wanted_by_resume)
-    return;
-  uvperf__bpf_outputs_take(impl->outputs, NULL);
-  uvperf__bpf_outputs_disable(impl->outputs);
+  uvperf__bpf_reader_leave_cpus(impl);
 }
 
 /* -- close ---------------------------------------------------------------- */
