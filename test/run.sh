@@ -296,10 +296,12 @@ skip_program() {
 }
 
 configure() {
+  names=$(echo "$tests" | cut -d ' ' -f 2 | paste -s -d ';' -)
   setup_configure "$build" -DUVPERF_WERROR=ON -DUVPERF_BUILD_TESTS=ON \
     -DUVPERF_SANITIZE=address,undefined -DUVPERF_BUILD_SHARED=OFF \
     "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" \
-    -DUVPERF_BUILD_SAMPLES=ON -DUVPERF_BUILD_TOOLS=ON
+    -DUVPERF_BUILD_SAMPLES=ON -DUVPERF_BUILD_TOOLS=ON \
+    "-DUVPERF_TESTS_ASKED_FOR=$names"
 }
 
 build_plain() {
@@ -315,20 +317,16 @@ is_built() {
   grep -qxF "$1" "$build/test/programs"
 }
 
-# Builds what the tests need: with sanitizers all, or the named programs, and,
+# Builds what the tests need: with sanitizers all, or what was asked for, and,
 # for the scripts among them, without.
 build_for() {
   configure || return 1
   case $tests in *.sh*) build_plain || return 1 ;; esac
-  [ $# -eq 0 ] && { setup_make "$build"; return; }
-  targets=
-  while read -r _ name; do
-    is_built "$name" && targets="$targets $name"
-  done <<EOF
-$tests
-EOF
-  # shellcheck disable=SC2086 # a list
-  [ -z "$targets" ] || setup_make "$build" $targets
+  if [ $# -eq 0 ]; then
+    setup_make "$build"
+  else
+    setup_make "$build" tests_asked_for
+  fi
 }
 
 tests=$(asked_for "$@") || exit
