@@ -26,6 +26,7 @@ int main(void) {
   uvperf_error_t error;
   uvperf_set_t set;
 
+  setvbuf(stdout, NULL, _IOLBF, 0); /* each second, into a pipe too */
   if (uvperf_event_list_parse(&events, "{cycles,instructions},cs", &error) != 0)
     return 1;
   cpus.type = UVPERF_TARGET_CPUS; /* all that are online */

@@ -23,10 +23,12 @@ CC                the compiler
 EOF
 }
 
-case ${1:-} in
-  -h | --help) usage; exit ;;
-  -*) usage >&2; exit 2 ;;
-esac
+for argument in "$@"; do
+  case $argument in
+    -h | --help) usage; exit ;;
+    -* | '') usage >&2; exit 2 ;;
+  esac
+done
 
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$root/test/setup.sh"

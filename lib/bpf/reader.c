@@ -18,8 +18,6 @@
 _Static_assert(sizeof(uvperf_bpf_reader_t) == 8 * sizeof(void *),
                "uvperf_bpf_reader_t is ABI");
 
-#define DEFAULT_FLUSH_MS 100
-
 /* -- the events and the map ------------------------------------------------ */
 
 /* When a reader's events are enabled and in the map.
@@ -237,7 +235,7 @@ static reader_t *make_impl(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
   impl->default_flush_ms =
       options->wakeup_events == 1 || options->wakeup_bytes == 1
           ? 0
-          : DEFAULT_FLUSH_MS;
+          : UVPERF__DEFAULT_FLUSH_MS;
   return impl;
 }
 

@@ -11,6 +11,7 @@
 #include "attr/attr.h"
 #include "decode/decoder.h"
 #include "explain/explain.h"
+#include "loop/stream_options.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -436,5 +437,5 @@ static int wakes_each(const event_t *impl) {
 }
 
 uint64_t uvperf__event_default_flush(const event_t *impl) {
-  return wakes_each(impl) ? 0 : 100;
+  return wakes_each(impl) ? 0 : UVPERF__DEFAULT_FLUSH_MS;
 }

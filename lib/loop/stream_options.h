@@ -9,6 +9,9 @@
 
 #include "loop/watch.h"
 
+/* What flush_ms -1 means where records can wait below a watermark. */
+#define UVPERF__DEFAULT_FLUSH_MS 100
+
 /* Copies the caller's options over the defaults. Returns 0, or a code and the
  * error: -E2BIG, -EINVAL. */
 int uvperf__stream_options_copy(uvperf_stream_options_t *own,

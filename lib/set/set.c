@@ -18,7 +18,6 @@ _Static_assert(sizeof(uvperf_set_t) == 8 * sizeof(void *),
                "uvperf_set_t is ABI");
 
 #define NS_PER_US        ((uint64_t)1000)
-#define DEFAULT_FLUSH_MS 100
 #define DEFAULT_SLACK_US 1000
 
 /* -- close ---------------------------------------------------------------- */
@@ -123,7 +122,7 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
   uvperf__teardown_init(&impl->teardown, loop, closed, release, impl);
   impl->lent = -1;
   impl->flags = own.flags;
-  impl->default_flush_ms = own.wakeup_bytes == 1 ? 0 : DEFAULT_FLUSH_MS;
+  impl->default_flush_ms = own.wakeup_bytes == 1 ? 0 : UVPERF__DEFAULT_FLUSH_MS;
   impl->slack_ns =
       (own.slack_us == 0 ? DEFAULT_SLACK_US : own.slack_us) * NS_PER_US;
   rc = open_set(impl, loop, &own, error);

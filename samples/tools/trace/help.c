@@ -92,7 +92,7 @@ static const char output[] =
     "A string that is not UTF-8 has its bytes in hex as well: comm_hex.\n"
     "\n"
     "Counts, losses and errors go to stderr; the last line is the sum:\n"
-    "  trace: 12345 hits in 3.2 s, 3858/s, 0 lost\n"
+    "  uvperf-trace: 12345 hits in 3.2 s, 3858/s, 0 lost\n"
     "\n";
 
 static const char status[] =
