@@ -33,7 +33,7 @@ static int period_argument(const struct perf_event_attr *attr, uint64_t period,
 }
 
 int uvperf__ioctl_period(int fd, const struct perf_event_attr *attr,
-                           uint64_t period) {
+                         uint64_t period) {
   uint64_t argument;
   int rc = period_argument(attr, period, &argument);
 
@@ -74,7 +74,7 @@ int uvperf__ioctl_bpf(int fd, int prog_fd, int *has_no_links, int *link) {
 }
 
 int uvperf__ioctl_filter(int fd, const struct perf_event_attr *attr,
-                           const char *filter) {
+                         const char *filter) {
   int rc = uvperf__sys_ioctl_ptr(fd, PERF_EVENT_IOC_SET_FILTER,
                                  (void *)(uintptr_t)filter);
 

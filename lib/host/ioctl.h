@@ -11,11 +11,11 @@
 /* PERF_EVENT_IOC_PERIOD; of an attr with freq the period is a frequency. 0 or
  * -errno. */
 int uvperf__ioctl_period(int fd, const struct perf_event_attr *attr,
-                           uint64_t period);
+                         uint64_t period);
 
 /* PERF_EVENT_IOC_SET_FILTER. 0 or -errno. */
 int uvperf__ioctl_filter(int fd, const struct perf_event_attr *attr,
-                           const char *filter);
+                         const char *filter);
 
 /* Attaches a BPF program by a link (BPF_LINK_CREATE, Linux 5.15) or, where the
  * kernel gives none, by PERF_EVENT_IOC_SET_BPF. 0 or -errno, and *link: the fd

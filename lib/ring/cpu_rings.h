@@ -42,9 +42,9 @@ typedef struct uvperf__cpu_ring_s {
   uvperf_stats_t stats;
   uint64_t iteration; /* uvperf__slice_t.iteration of its last record */
   uint64_t mark;      /* its head when ended targets were found */
-  uint64_t
-      lost;   /* samples that the kernel had lost at the last read(2), whether
-                  * or not LOST records report them; 0 in a set */
+  /* Samples that the kernel had lost at the last read(2), whether or not LOST
+   * records report them; 0 in a set. */
+  uint64_t lost;
   int status; /* why nothing more is read from it; 0: it is read */
 } uvperf__cpu_ring_t;
 

@@ -263,8 +263,8 @@ static void close_any(uv_handle_t *handle, void *arg) {
 }
 
 /* The handle that is being replaced is not there for others to close. */
-static void watch_closed_by_others_while_replacing_lets_the_loop_end(
-    void **state) {
+static void
+watch_closed_by_others_while_replacing_lets_the_loop_end(void **state) {
   const uint64_t records[2] = {1, 1};
   shared_t shared;
   int turns;
