@@ -387,7 +387,7 @@ static const struct {
   int cause;
   const char *reason;
 } reasons[] = {
-    /* No answer of the kernel: uvperf__event_enable_alone. */
+    /* No answer of the kernel: enable_alone of event/control.c. */
     {PERF_EVENT_IOC_REFRESH, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
      OVERFLOWS_RAN_OUT},
     {PERF_EVENT_IOC_ENABLE, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,

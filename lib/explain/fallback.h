@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What to change of an attr that the kernel refused, so
- * that it may take it. Opens nothing. */
+/* What to change of an attr that the kernel refused, so that it may take it.
+ * Opens nothing. */
 #ifndef UVPERF_LIB_EXPLAIN_FALLBACK_H
 #define UVPERF_LIB_EXPLAIN_FALLBACK_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel refuses of breakpoints, uprobes and kprobes, by whatever
- * errno. */
+/* What the kernel refuses of breakpoints (kernel/events/hw_breakpoint.c, and
+ * the code of the processor below it), and of uprobes and kprobes
+ * (perf_uprobe_init and perf_kprobe_init of kernel/trace/trace_event_perf.c,
+ * and what they call), by whatever errno. */
 #include <errno.h>
 
 #include "explain/internal.h"

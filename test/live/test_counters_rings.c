@@ -488,7 +488,7 @@ static void counts_beside_rings_are_read_as_ever(void **state) {
 }
 
 /* Not on a CPU, or in a cgroup, unless another bit is there: see
- * uvperf__counters_side_band. */
+ * make_side_band of lib/set/counters_attr.c. */
 static void cgroup_made_on_a_cpu_is_told(void **state) {
   uvperf__counters_t *counters;
   live_cgroup_t cgroup;

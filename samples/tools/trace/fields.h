@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of a tracepoint's hits, as text and as JSON. There are two of
- * trace_fields_*.c, of which a build takes one. */
+/* The fields of a tracepoint's hits, as text and as JSON. A build takes
+ * one of fields_named.c and fields_none.c. */
 #ifndef TRACE_FIELDS_H
 #define TRACE_FIELDS_H
 

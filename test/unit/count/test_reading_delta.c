@@ -116,7 +116,7 @@ static void delta_of_a_task_that_went_without_running_has_none(void **state) {
 }
 
 /* What the difference of two states is, as the table in
- * lib/count/reading_delta.c says; in rows the newer. */
+ * lib/count/reading.c says; in rows the newer. */
 enum result {
   NEWER,
   DIFFERENCE,
