@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The instructions that read a counter of the PMU, and the clock of its times,
  * where user space may. Whether it may, and what the bits mean, is for the
- * layers above. */
+ * callers. */
 #include "sys/sys.h"
 
 #if defined(__x86_64__) || defined(__i386__)

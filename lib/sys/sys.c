@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The system calls that perf events need, one function each. What they mean and
- * when to call them is for the layers above. */
+ * when to call them is for the callers. */
 #define _GNU_SOURCE 1
 #include "sys/sys.h"
 
