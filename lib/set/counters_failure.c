@@ -45,44 +45,42 @@ int uvperf__counters_fail(uvperf__counters_t *counters,
   return 0;
 }
 
-void uvperf__counters_forget(uvperf__counters_t *counters, uint32_t target) {
-  size_t kept = 0;
-  size_t i;
-
-  for (i = 0; i < counters->nr_failures; i++)
-    if (counters->failures[i].error.target_index != target)
-      counters->failures[kept++] = counters->failures[i];
-  counters->nr_failures = kept;
-}
-
-/* -- when CPUs come back -------------------------------------------------- */
-
-/* Keeps those that are not of the one place, or attr. */
-static void forget_at(uvperf__counters_t *counters, uint32_t target, int pid,
-                      int cpu, size_t attr) {
+/* Keeps those that are not of the target, or not at the place, or not of the
+ * attr. NULL and SIZE_MAX are any, and so is pid 0 of the place. */
+static void forget(uvperf__counters_t *counters, uint32_t target,
+                   const uvperf_place_t *place, size_t attr) {
   const uvperf_set_failure_t *failure;
   size_t kept = 0;
   size_t i;
 
   for (i = 0; i < counters->nr_failures; i++) {
     failure = &counters->failures[i];
-    if (failure->error.target_index != target || failure->cpu != cpu ||
-        (pid != 0 && failure->pid != pid) ||
+    if (failure->error.target_index != target ||
+        (place != NULL && failure->cpu != place->cpu) ||
+        (place != NULL && place->pid != 0 && failure->pid != place->pid) ||
         (attr != SIZE_MAX && failure->error.attr_index != attr))
       counters->failures[kept++] = *failure;
   }
   counters->nr_failures = kept;
 }
 
+void uvperf__counters_forget(uvperf__counters_t *counters, uint32_t target) {
+  forget(counters, target, NULL, SIZE_MAX);
+}
+
 void uvperf__counters_forget_place(uvperf__counters_t *counters,
                                    const uvperf_place_t *place) {
-  forget_at(counters, place->target, place->pid, place->cpu, SIZE_MAX);
+  forget(counters, place->target, place, SIZE_MAX);
 }
 
 void uvperf__counters_forget_misfit(uvperf__counters_t *counters,
                                     uint32_t target, size_t attr) {
-  forget_at(counters, target, 0, -1, attr);
+  const uvperf_place_t none = {.cpu = -1};
+
+  forget(counters, target, &none, attr);
 }
+
+/* -- when CPUs come back -------------------------------------------------- */
 
 /* Where the place of a failure comes among those of its target: one that is of
  * no place of it comes first. */
