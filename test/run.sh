@@ -57,39 +57,13 @@ matching() {
   done
 }
 
-# Prints the tests whose paths have something in them that is nearly a text: by
-# how many letters are to be changed, put in or left out.
-near() {
-  all_tests | sed 's| .*||; s|test_||; s|\.c$||' | awk -v text="$1" '
-    BEGIN { n = length(text); best = int(n / 2) }
-    {
-      for (i = 0; i <= n; i++) before[i] = i
-      least = n
-      for (j = 1; j <= length($0); j++) {
-        cost[0] = 0
-        for (i = 1; i <= n; i++) {
-          cost[i] = before[i - 1] + (substr(text, i, 1) != substr($0, j, 1))
-          if (before[i] + 1 < cost[i]) cost[i] = before[i] + 1
-          if (cost[i - 1] + 1 < cost[i]) cost[i] = cost[i - 1] + 1
-        }
-        for (i = 0; i <= n; i++) before[i] = cost[i]
-        if (cost[n] < least) least = cost[n]
-      }
-      if (least < best) { best = least; names = "" }
-      if (least == best) names = names "  " $0 "\n"
-    }
-    END { printf "%s", names }' | head -n 10
-}
-
 # Prints the tests that were asked for, or says that a pattern has none.
 asked_for() {
   for pattern in "$@"; do
     matches=$(matching "$pattern")
     if [ -z "$matches" ]; then
-      echo "test/run.sh: no test has '$pattern' in its path" >&2
-      near=$(near "$pattern")
-      [ -z "$near" ] || echo "Near to it are:
-$near" >&2
+      echo "test/run.sh: no test has '$pattern' in its path: see" \
+        "ls test/unit/*/ test/live/ test/tools/*/ test/peers/" >&2
       exit 2
     fi
     echo "$matches"
