@@ -145,7 +145,8 @@ uint32_t uvperf__cell_state(const uvperf__cell_t *cell, int gone) {
   return UVPERF_COUNT_COUNTING;
 }
 
-int uvperf__cell_was_read(const uvperf__cell_t *cell) {
+/* Whether a cell was read, so that its numbers mean something. */
+static int was_read(const uvperf__cell_t *cell) {
   return cell->state == UVPERF_COUNT_COUNTING ||
          cell->state == UVPERF_COUNT_NOT_ENABLED ||
          cell->state == UVPERF_COUNT_NEVER_SCHEDULED ||
@@ -179,10 +180,10 @@ static uint32_t state_of(const uvperf_reading_t *reading, size_t attr,
   return cell->state;
 }
 
-int uvperf__reading_has_value(const uvperf_reading_t *reading, size_t attr,
-                              size_t place) {
-  return uvperf__cell_was_read(
-             uvperf__reading_const_cell(reading, attr, place)) &&
+/* Whether the value of a cell is known. */
+static int has_value(const uvperf_reading_t *reading, size_t attr,
+                     size_t place) {
+  return was_read(uvperf__reading_const_cell(reading, attr, place)) &&
          state_of(reading, attr, place) != UVPERF_COUNT_NEVER_SCHEDULED;
 }
 
@@ -203,7 +204,7 @@ static void make_count(const uvperf_reading_t *reading, size_t attr,
   memset(count, 0, sizeof(*count));
   count->state = state_of(reading, attr, place);
   count->code = cell->code;
-  if (!uvperf__cell_was_read(cell)) {
+  if (!was_read(cell)) {
     count->nr_missing = cell->state != UVPERF_COUNT_NONE;
     return;
   }
@@ -431,13 +432,13 @@ int uvperf_count_delta(const uvperf_count_t *older, const uvperf_count_t *newer,
  * enabled again (_perf_event_enable in kernel/events/core.c), so taking the
  * unread value for zero would count all of it once more. */
 static void delta_cell(const uvperf__cell_t *older, uvperf__cell_t *cell) {
-  if (!uvperf__cell_was_read(cell))
+  if (!was_read(cell))
     return;
   if (older->state == UVPERF_COUNT_ERROR) {
     memset(cell, 0, sizeof(*cell));
     cell->state = UVPERF_COUNT_ERROR;
     cell->code = older->code;
-  } else if (uvperf__cell_was_read(older)) {
+  } else if (was_read(older)) {
     cell->value = less(cell->value, older->value);
     cell->lost = less(cell->lost, older->lost);
     subtract_times(&cell->enabled, &cell->running, older->enabled,
@@ -494,8 +495,7 @@ static void subtract_place(uvperf_reading_t *reading, size_t place,
     uvperf__cell_t *cell = uvperf__reading_cell(reading, attr, place);
     uint64_t cost = uvperf__reading_const_cell(overhead, attr, at)->value;
 
-    if (!is_snapshot(reading, attr) &&
-        uvperf__reading_has_value(overhead, attr, at))
+    if (!is_snapshot(reading, attr) && has_value(overhead, attr, at))
       cell->value = cell->value > cost ? cell->value - cost : 0;
   }
 }
@@ -515,7 +515,7 @@ int uvperf_reading_subtract(uvperf_reading_t *reading,
 /* Whether a cell has the cost of a measurement: its event was counted. */
 static int is_counted(const uvperf_reading_t *reading, size_t attr,
                       size_t place) {
-  return uvperf__reading_has_value(reading, attr, place) &&
+  return has_value(reading, attr, place) &&
          uvperf__reading_const_cell(reading, attr, place)->state !=
              UVPERF_COUNT_NOT_ENABLED;
 }

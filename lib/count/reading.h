@@ -83,11 +83,6 @@ void uvperf__reading_end(uvperf_reading_t *reading);
 /* The state of a cell that was read (value, enabled, running are filled):
  * NOT_ENABLED, NEVER_SCHEDULED, COUNTING or, where gone, GONE. */
 uint32_t uvperf__cell_state(const uvperf__cell_t *cell, int gone);
-/* Whether a cell was read, so that its numbers mean something. */
-int uvperf__cell_was_read(const uvperf__cell_t *cell);
-/* Whether the value of a cell is known. */
-int uvperf__reading_has_value(const uvperf_reading_t *reading, size_t attr,
-                              size_t place);
 /* least = the cell with the smaller value of the two, for each cell of least
  * (for uvperf_measure_overhead). 0; -EINVAL if they are of two owners or one
  * was never filled. */

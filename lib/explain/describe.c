@@ -81,8 +81,10 @@ static void describe_cgroup(char *text, size_t size, int cgroup) {
            i < sizeof(path) - 1 ? "" : "...");
 }
 
-void uvperf__describe_target(char *text, size_t size, int pid, int cpu,
-                             int cgroup) {
+/* " of thread 12 on CPU 3" and its like, as in perf_event_open(2); cgroup -1:
+ * none. Cut, never overrun. */
+static void describe_target(char *text, size_t size, int pid, int cpu,
+                            int cgroup) {
   char task[80] = " of the calling thread";
   char where[24] = "";
 
@@ -105,8 +107,7 @@ int uvperf__open_say(const uvperf__open_call_t *call, int cause,
   va_list args;
 
   uvperf__describe_event(event, sizeof(event), call->root, call->attr);
-  uvperf__describe_target(target, sizeof(target), call->pid, call->cpu,
-                          call->cgroup);
+  describe_target(target, sizeof(target), call->pid, call->cpu, call->cgroup);
   va_start(args, format);
   vsnprintf(reason, sizeof(reason), format, args);
   va_end(args);

@@ -18,11 +18,6 @@
 void uvperf__describe_event(char *text, size_t size, const char *root,
                             const struct perf_event_attr *attr);
 
-/* " of thread 12 on CPU 3" and its like, as in perf_event_open(2); cgroup -1:
- * none. Cut, never overrun. */
-void uvperf__describe_target(char *text, size_t size, int pid, int cpu,
-                             int cgroup);
-
 /* Fills the error: what was tried, a colon, and the reason. limit and needed
  * become 0. Always 1. */
 int uvperf__open_say(const uvperf__open_call_t *call, int cause,

@@ -227,7 +227,9 @@ static int parse_field(const char **text, enum uvperf_attr_field *field) {
   return -EINVAL;
 }
 
-int uvperf__pmu_format_parse(const char *text, uvperf__pmu_format_t *format) {
+/* Reads the text of a term. -EINVAL: it is no format, or one of a field or bit
+ * that no attr has. */
+static int parse_format(const char *text, uvperf__pmu_format_t *format) {
   unsigned int first, last;
   int rc;
 
@@ -244,17 +246,18 @@ int uvperf__pmu_format_parse(const char *text, uvperf__pmu_format_t *format) {
   return 0;
 }
 
-int uvperf__pmu_format_text(const char *root, const char *pmu, const char *term,
-                            char text[UVPERF__PMU_TEXT_BYTES]) {
+/* The text of a term, without the newline. -ENOENT: no such term, or PMU. */
+static int format_text(const char *root, const char *pmu, const char *term,
+                       char text[UVPERF__PMU_TEXT_BYTES]) {
   return read_text(root, pmu, "format", term, "", text);
 }
 
 int uvperf__pmu_format(const char *root, const char *pmu, const char *term,
                        uvperf__pmu_format_t *format) {
   char text[UVPERF__PMU_TEXT_BYTES];
-  int rc = uvperf__pmu_format_text(root, pmu, term, text);
+  int rc = format_text(root, pmu, term, text);
 
-  return rc != 0 ? rc : uvperf__pmu_format_parse(text, format);
+  return rc != 0 ? rc : parse_format(text, format);
 }
 
 /* The lowest bit that is set. */
@@ -440,10 +443,10 @@ static int show_format(const char *name, void *data) {
   uvperf__pmu_format_t parsed;
   uvperf_pmu_format_t format;
   const walk_t *walk = data;
-  int rc = uvperf__pmu_format_text(walk->root, walk->pmu, name, text);
+  int rc = format_text(walk->root, walk->pmu, name, text);
 
   if (rc == 0)
-    rc = uvperf__pmu_format_parse(text, &parsed);
+    rc = parse_format(text, &parsed);
   if (rc != 0)
     return leave_out(rc);
   memset(&format, 0, sizeof(format));

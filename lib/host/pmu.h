@@ -44,14 +44,6 @@ typedef struct uvperf__pmu_format_s {
   uint64_t mask;
 } uvperf__pmu_format_t;
 
-/* The text of a term, without the newline. -ENOENT: no such term, or PMU. */
-int uvperf__pmu_format_text(const char *root, const char *pmu, const char *term,
-                            char text[UVPERF__PMU_TEXT_BYTES]);
-
-/* Reads such a text. -EINVAL: it is no format, or one of a field or bit that no
- * attr has. */
-int uvperf__pmu_format_parse(const char *text, uvperf__pmu_format_t *format);
-
 /* -ENOENT: the PMU has no such term, or there is no such PMU; -EINVAL: text
  * that is no format. */
 int uvperf__pmu_format(const char *root, const char *pmu, const char *term,

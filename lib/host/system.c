@@ -178,7 +178,9 @@ int uvperf__system_max_stack(const char *root, int64_t *frames) {
 
 /* -- capabilities and namespaces of this process --------------------------- */
 
-int uvperf__system_capabilities(const char *root, uint64_t *caps) {
+/* The effective set of this process (its first thread), a bit for each; 0, or
+ * -errno (from root + /proc/self/status). */
+static int capabilities(const char *root, uint64_t *caps) {
   char text[64];
   char *end;
   int rc = uvperf__system_line(root, "/proc/self/status", "CapEff:", text, 64);
@@ -192,7 +194,7 @@ int uvperf__system_capabilities(const char *root, uint64_t *caps) {
 
 int uvperf__system_has_capability(const char *root, int capability) {
   uint64_t caps;
-  int rc = uvperf__system_capabilities(root, &caps);
+  int rc = capabilities(root, &caps);
 
   return rc != 0 ? rc : (int)(caps >> capability & 1);
 }
@@ -247,7 +249,7 @@ int uvperf__system_is_user_namespace(const char *root) {
     return inode != 0xEFFFFFFDUL;
   rc = has_map_of_its_own(root);
   /* Neither is there where the kernel is without CONFIG_USER_NS. */
-  if (rc == -ENOENT && uvperf__system_capabilities(root, &caps) == 0)
+  if (rc == -ENOENT && capabilities(root, &caps) == 0)
     return 0;
   return rc;
 }
@@ -485,7 +487,7 @@ static void read_privileges(const char *root, uvperf_limits_t *limits) {
 
   if (rc >= 0)
     limits->is_user_namespace = rc;
-  if (uvperf__system_capabilities(root, &caps) != 0)
+  if (capabilities(root, &caps) != 0)
     return;
   limits->cap_perfmon = caps >> UVPERF__CAP_PERFMON & 1;
   limits->cap_sys_admin = caps >> UVPERF__CAP_SYS_ADMIN & 1;

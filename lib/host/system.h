@@ -44,10 +44,6 @@ int uvperf__system_max_stack(const char *root, int64_t *frames);
 #define UVPERF__CAP_PERFMON    38
 #define UVPERF__CAP_BPF        39
 
-/* The effective set of this process (its first thread), a bit for each; 0, or
- * -errno (from root + /proc/self/status). */
-int uvperf__system_capabilities(const char *root, uint64_t *caps);
-
 /* Whether this process has a capability in its effective set: 1, 0, or -errno
  * (from root + /proc/self/status). */
 int uvperf__system_has_capability(const char *root, int capability);

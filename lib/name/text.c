@@ -228,7 +228,8 @@ int uvperf__parse_number(const uvperf__parse_t *parse, uvperf__span_t span,
   return 0;
 }
 
-int uvperf__span_is_modifiers(uvperf__span_t span) {
+/* Whether it has only letters of UVPERF__MODIFIERS, and at least one. */
+static int is_modifiers(uvperf__span_t span) {
   const char *at;
 
   for (at = span.at; at < span.end; at++)
@@ -237,12 +238,12 @@ int uvperf__span_is_modifiers(uvperf__span_t span) {
   return span.at < span.end;
 }
 
-int uvperf__is_space(char c) {
+static int is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 const char *uvperf__skip_space(const char *at, const char *end) {
-  while (at < end && uvperf__is_space(*at))
+  while (at < end && is_space(*at))
     at++;
   return at;
 }
@@ -250,7 +251,7 @@ const char *uvperf__skip_space(const char *at, const char *end) {
 uvperf__span_t uvperf__scan_word(const char *at, const char *end) {
   uvperf__span_t word = {at, at};
 
-  while (word.end < end && !uvperf__is_space(*word.end) &&
+  while (word.end < end && !is_space(*word.end) &&
          strchr(",{}/:='\"", *word.end) == NULL)
     word.end++;
   return word;
@@ -298,7 +299,7 @@ static int read_value(const uvperf__parse_t *parse, uvperf__terms_t *terms,
       break;
   term->value.at = terms->at;
   terms->at = end;
-  while (end > term->value.at && uvperf__is_space(end[-1]))
+  while (end > term->value.at && is_space(end[-1]))
     end--;
   term->value.end = end;
   if (term->value.at == end)
@@ -325,7 +326,7 @@ int uvperf__terms_next(const uvperf__parse_t *parse, uvperf__terms_t *terms,
   memset(term, 0, sizeof(*term));
   terms->at = uvperf__skip_space(terms->at, terms->end);
   term->key.at = term->key.end = terms->at;
-  while (term->key.end < terms->end && !uvperf__is_space(*term->key.end) &&
+  while (term->key.end < terms->end && !is_space(*term->key.end) &&
          strchr(",/='\"", *term->key.end) == NULL)
     term->key.end++;
   if (term->key.at == term->key.end)
@@ -450,7 +451,7 @@ static void scan_pair(const uvperf__parse_t *parse, const char **at,
            uvperf__generic_find(text->head.at, uvperf__span_length(text->head),
                                 &type, &number) != -ENOENT ||
            (!is_at(parse, tail.end, ':') && !is_at(parse, tail.end, '/') &&
-            uvperf__span_is_modifiers(tail)))
+            is_modifiers(tail)))
     return;
   else
     text->form = UVPERF__FORM_TRACEPOINT;

@@ -86,10 +86,6 @@ int uvperf__parse_number(const uvperf__parse_t *parse, uvperf__span_t span,
  * precise the place is, what samples and groups do. */
 #define UVPERF__MODIFIERS "ukhGHIpPSDeW"
 
-/* Whether it has nothing but these letters, and at least one. */
-int uvperf__span_is_modifiers(uvperf__span_t span);
-
-int uvperf__is_space(char c);
 const char *uvperf__skip_space(const char *at, const char *end);
 
 /* Reads a word: what is before the next separator of events, terms or
