@@ -12,6 +12,7 @@
 
 #include "attr/attr.h"
 #include "attr/kernel_knows.h"
+#include "decode/read_format.h"
 #include "host/pmu.h"
 #include "name/list.h"
 #include "util/alloc.h"
@@ -506,6 +507,18 @@ static void choose_order(uvperf__counters_t *counters) {
         counters->order[nr++] = i;
 }
 
+/* The most that read(2) can return. A group may have more members than ours:
+ * who has its leader's fd can add some. perf_event_validate_size in
+ * kernel/events/core.c has the limit. */
+static size_t most_read_bytes(const uvperf__counters_t *counters) {
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++)
+    if (counters->attrs[i].asked->read_format & PERF_FORMAT_GROUP)
+      return 16 * 1024;
+  return UVPERF__READ_FORMAT_SINGLE * sizeof(uint64_t);
+}
+
 static int make_attrs(uvperf__counters_t *counters) {
   size_t i;
 
@@ -543,7 +556,10 @@ int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
     return rc;
   choose_order(counters);
   counters->scratch = uvperf__calloc(2, counters->attr_bytes);
-  return counters->scratch == NULL ? no_memory(error) : 0;
+  counters->words_size = most_read_bytes(counters);
+  counters->words = uvperf__calloc(1, counters->words_size);
+  return counters->scratch == NULL || counters->words == NULL ? no_memory(error)
+                                                              : 0;
 }
 
 /* -- attrs of one software event ------------------------------------------ */
@@ -678,5 +694,6 @@ void uvperf__counters_free_attrs(uvperf__counters_t *counters) {
   uvperf__free(counters->attr_flags);
   uvperf__free(counters->order);
   uvperf__free(counters->scratch);
+  uvperf__free(counters->words);
   uvperf_event_list_free(counters->list);
 }

@@ -26,14 +26,15 @@ enum part {
  * count the program that forked it, and disabled by hand it would be enabled
  * all the same. time_enabled is the second word of a group's values and of a
  * single one's alike. */
-static int is_waiting(counter_place_t *place, size_t leader) {
-  uint64_t words[UVPERF__COUNTERS_WORDS];
+static int is_waiting(const uvperf__counters_t *counters,
+                      counter_place_t *place, size_t leader) {
   ssize_t size;
 
   if (place->has_begun)
     return 0;
-  size = uvperf__sys_read(place->events[leader].fd, words, sizeof(words));
-  if (size >= (ssize_t)(2 * sizeof(words[0])) && words[1] == 0)
+  size = uvperf__sys_read(place->events[leader].fd, counters->words,
+                          counters->words_size);
+  if (size >= (ssize_t)(2 * sizeof(uint64_t)) && counters->words[1] == 0)
     return 1;
   place->has_begun = 1;
   return 0;
@@ -51,7 +52,7 @@ static int switch_place(uvperf__counters_t *counters, counter_place_t *place,
     if (!uvperf__counter_leads(place, i) ||
         counters->attrs[i].is_early != (part == PART_EARLY))
       continue;
-    if (is_command && is_waiting(place, i))
+    if (is_command && is_waiting(counters, place, i))
       return first;
     rc = uvperf__sys_ioctl(place->events[i].fd, request, 0);
     if (rc >= 0 || first != 0)

@@ -10,10 +10,6 @@
 #include "set/counters.h"
 #include "sys/fork.h"
 
-/* What a group's read(2) can give at most: perf_event_validate_size in
- * kernel/events/core.c. */
-#define UVPERF__COUNTERS_WORDS (16 * 1024 / sizeof(uint64_t))
-
 /* What an event has counted since it was opened. */
 typedef struct counted_s {
   uint64_t value;
@@ -162,6 +158,8 @@ struct uvperf__counters_s {
   uint8_t *attr_flags;  /* of each: UVPERF__READING_* */
   size_t attr_bytes;    /* of the longest one */
   void *scratch;        /* for an attr and its leader's, as they are opened */
+  uint64_t *words;      /* for what read(2) returns, of any group */
+  size_t words_size;    /* in bytes */
 
   int is_brief;                            /* uvperf__counters_new_brief */
   uvperf__target_context_t target_context; /* of the call that adds targets */

@@ -342,11 +342,10 @@ static int is_short(const uvperf__counters_t *counters,
  * the rest was: that task has inherited less than the group, and while it lives
  * reading the group is refused (group_generation in __perf_read_group_add,
  * Linux 6.6). */
-static int is_torn(const counter_place_t *place, size_t leader) {
-  uint64_t words[UVPERF__COUNTERS_WORDS];
-
-  return uvperf__sys_read(place->events[leader].fd, words, sizeof(words)) ==
-         -ECHILD;
+static int is_torn(const uvperf__counters_t *counters,
+                   const counter_place_t *place, size_t leader) {
+  return uvperf__sys_read(place->events[leader].fd, counters->words,
+                          counters->words_size) == -ECHILD;
 }
 
 /* Whether this is the leader of a group that must be opened again, as its task
@@ -359,7 +358,8 @@ static int is_spoilt(const uvperf__counters_t *counters,
   return uvperf__counter_leads(place, leader) &&
          (attr->read_format & PERF_FORMAT_GROUP) &&
          inherits(counters, target, leader) &&
-         (is_short(counters, place, leader) || is_torn(place, leader));
+         (is_short(counters, place, leader) ||
+          is_torn(counters, place, leader));
 }
 
 /* Not the leader alone: it is the first that is opened. */

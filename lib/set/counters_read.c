@@ -116,13 +116,13 @@ static int read_pages(const uvperf__counters_t *counters,
 
 /* -- one read ------------------------------------------------------------- */
 
-/* The values of a group, or of a single event. 0, or a code:
+/* The values of a group, or of a single event, in counters->words. 0, or a code:
  * -EBADF  0 bytes: an event in error state, as a pinned one that the PMU could
  *         not hold (__perf_read in kernel/events/core.c);
  * -EPROTO  what cannot be such values;
  * another  what read(2) says. */
-static int read_values(int fd, uint64_t format, uint64_t *words, size_t size,
-                       uvperf_read_t *read) {
+static int read_values(const uvperf__counters_t *counters, int fd,
+                       uint64_t format, uvperf_read_t *read) {
   int tries = TRIES;
   ssize_t rc;
   size_t used;
@@ -130,13 +130,14 @@ static int read_values(int fd, uint64_t format, uint64_t *words, size_t size,
   /* -ECHILD: a task that inherited the group is about to be in it, or has just
    * left (__perf_read_group_add, Linux 6.6): the next moment it is or was. */
   do
-    rc = uvperf__sys_read(fd, words, size);
+    rc = uvperf__sys_read(fd, counters->words, counters->words_size);
   while (rc == -ECHILD && --tries > 0);
   if (rc < 0)
     return (int)rc;
   if (rc == 0)
     return -EBADF;
-  if (uvperf__read_format_parse(format, words, (size_t)rc, &used, read) != 0 ||
+  if (uvperf__read_format_parse(format, counters->words, (size_t)rc, &used,
+                                read) != 0 ||
       used != (size_t)rc)
     return -EPROTO;
   return 0;
@@ -157,12 +158,11 @@ static int find_value(const uvperf_read_t *read, uint64_t id, uint64_t likely,
  * 0, or -EPROTO. */
 static int read_alone(const uvperf__counters_t *counters,
                       const counter_t *event, uvperf_count_t *count) {
-  uint64_t words[UVPERF__COUNTERS_WORDS];
   uvperf_read_t read;
   int rc;
 
-  rc = read_values(event->fd, counters->attrs[event->leader].attr->read_format,
-                   words, sizeof(words), &read);
+  rc = read_values(counters, event->fd,
+                   counters->attrs[event->leader].attr->read_format, &read);
   return rc == 0 ? find_value(&read, event->id, 0, count) : -EPROTO;
 }
 
@@ -183,7 +183,6 @@ static void keep_count(counter_t *event, const uvperf_count_t *count) {
  * one that could not be read `last` stays. */
 static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
                      size_t leader) {
-  uint64_t words[UVPERF__COUNTERS_WORDS];
   uint64_t format = counters->attrs[leader].attr->read_format;
   uvperf_count_t count;
   uvperf_read_t read;
@@ -195,16 +194,22 @@ static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
 
   if (read_pages(counters, place, leader))
     return;
-  rc = read_values(place->events[leader].fd, format, words, sizeof(words),
-                   &read);
+  rc = read_values(counters, place->events[leader].fd, format, &read);
   for (i = leader; i < end; i++) {
     event = &place->events[i];
     if (!uvperf__counter_is_led(event, leader))
       continue;
     event->code = rc != 0 ? rc : find_value(&read, event->id, position, &count);
     position++;
-    if (rc == 0 && event->code != 0)
-      event->code = read_alone(counters, event, &count);
+    if (event->code == 0)
+      keep_count(event, &count);
+  }
+  /* Those that the answer lacked. This overwrites the answer. */
+  for (i = leader; rc == 0 && i < end; i++) {
+    event = &place->events[i];
+    if (!uvperf__counter_is_led(event, leader) || event->code == 0)
+      continue;
+    event->code = read_alone(counters, event, &count);
     if (event->code == 0)
       keep_count(event, &count);
   }
