@@ -421,6 +421,8 @@ UVPERF_EXTERN void uvperf_event_close(uvperf_event_t *event,
  *    UV_ENOENT  the answer for a group does not hold the event;
  *    UV_EINVAL  count is NULL;
  *    UV_EPERM   in a forked child;
+ *    UV_ENOMEM  the event is in a group of more than 84 events, and there is no
+ *      memory to read it;
  *    another    read(2) failed.
  *  Source: perf_event_open(2), "Reading results". */
 UVPERF_EXTERN int uvperf_event_read(uvperf_event_t *event,
@@ -436,7 +438,7 @@ UVPERF_EXTERN int uvperf_event_read(uvperf_event_t *event,
  *    UV_EINVAL  an argument is NULL or 0, or the first has no
  *      PERF_FORMAT_GROUP;
  *    UV_ENOENT  one of them is not in the group, or not any more;
- *    UV_EBADF, UV_EPROTO, UV_EPERM, another  as uvperf_event_read.
+ *    UV_EBADF, UV_EPROTO, UV_EPERM, UV_ENOMEM, another  as uvperf_event_read.
  *  Source: perf_event_open(2), "Reading results". */
 UVPERF_EXTERN int uvperf_event_read_group(uvperf_event_t *const *events,
                                           size_t nr, uvperf_count_t *counts);

@@ -420,6 +420,29 @@ static void event_read_group_matches_by_id_with_one_read(void **state) {
   fake_assert_clean();
 }
 
+/* Their number; then the value and id of each. */
+static void event_read_of_a_group_of_200_takes_memory_for_it(void **state) {
+  uint64_t words[1 + 2 * 200] = {200};
+  fake_event_t *fake = fake_event_add(7);
+  live_collector_t collector;
+  uvperf_count_t count;
+
+  words[399] = 1000;
+  words[400] = 7;
+  open_counter(*state, &collector, PERF_FORMAT_GROUP);
+  fake->read_data = words;
+  fake->read_size = sizeof(words);
+  fake_log_clear();
+  assert_int_equal(uvperf_event_read(&collector.event, &count), 0);
+  assert_string_equal(fake_log(), "read failed, read");
+  assert_int_equal(count.value, 1000);
+  assert_int_equal(count.id, 7);
+  fake_fail(FAKE_CALLOC, 1, -ENOMEM);
+  assert_int_equal(uvperf_event_read(&collector.event, &count), UV_ENOMEM);
+  live_close(&collector);
+  fake_assert_clean();
+}
+
 static void event_read_group_of_what_is_none_is_einval(void **state) {
   live_collector_t collector;
   uvperf_event_t *events[] = {&collector.event};
@@ -480,6 +503,7 @@ int main(void) {
       SCRIPTED(event_read_takes_every_field),
       SCRIPTED(event_read_of_group_finds_its_own_by_id),
       SCRIPTED(event_read_group_matches_by_id_with_one_read),
+      SCRIPTED(event_read_of_a_group_of_200_takes_memory_for_it),
       SCRIPTED(event_read_group_of_what_is_none_is_einval),
       SCRIPTED(event_read_in_forked_child_is_eperm),
   };
