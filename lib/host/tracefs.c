@@ -301,8 +301,8 @@ static int note_id(const char *category, const char *name, uint64_t id,
   if (id >= NR_IDS)
     return 0;
   set_bit(ids->all, id);
-  if (strcmp(category, "ftrace") == 0)
-    set_bit(ids->ftrace, id);
+  if (id < 64 && strcmp(category, "ftrace") == 0)
+    set_bit(&ids->ftrace, id);
   return 0;
 }
 
@@ -311,7 +311,7 @@ int uvperf__tracefs_find(uvperf__tracefs_ids_t *ids, const char *root,
   if (!ids->is_read)
     ids->code = uvperf__tracefs_walk(root, NULL, NULL, note_id, ids);
   ids->is_read = 1;
-  *is_ftrace = id < NR_IDS && has_bit(ids->ftrace, id);
+  *is_ftrace = id < 64 && has_bit(&ids->ftrace, id);
   if (id < NR_IDS && has_bit(ids->all, id))
     return 0;
   return ids->code != 0 ? ids->code : -ENOENT;

@@ -63,7 +63,9 @@ typedef struct uvperf__tracefs_ids_s {
   /* A bit for each id. An id has 16 bits (struct trace_entry in
    * include/linux/trace_events.h). */
   uint64_t all[1024];
-  uint64_t ftrace[1024]; /* those of the category ftrace */
+  /* Those of the category ftrace: their ids are of enum trace_type in
+   * kernel/trace/trace.h, which has less than 64. */
+  uint64_t ftrace;
 } uvperf__tracefs_ids_t;
 
 /* Whether a tracepoint has the id: 0, and *is_ftrace if it is one of the
