@@ -197,7 +197,7 @@ static int run(bpf_output_t *sample) {
 }
 
 int main(int argc, char **argv) {
-  bpf_output_t sample = {.session = COMMON_SESSION_INIT};
+  static bpf_output_t sample = {.session = COMMON_SESSION_INIT};
   int status;
 
   common_signals_take(&sample.session.command.signals);

@@ -224,7 +224,7 @@ static int open_folded(profile_t *profile) {
 }
 
 int main(int argc, char **argv) {
-  profile_t profile = {.session = COMMON_SESSION_INIT};
+  static profile_t profile = {.session = COMMON_SESSION_INIT};
   int status;
 
   common_signals_take(&profile.session.command.signals);

@@ -231,7 +231,7 @@ static int run(watch_t *watch) {
 }
 
 int main(int argc, char **argv) {
-  watch_t watch = {.session = COMMON_SESSION_INIT};
+  static watch_t watch = {.session = COMMON_SESSION_INIT};
   int status;
 
   common_signals_take(&watch.session.command.signals);
