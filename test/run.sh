@@ -32,43 +32,12 @@ done
 
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$root/test/setup.sh"
+. "$root/test/runner.sh"
 
 build=${UVPERF_BUILD_DIR:-$root/build/test}
+skips=$root/test/skips.txt
 run_seconds=1200
 program_seconds=100
-
-# Prints all tests in the order in which they run: the path below test/, and
-# what its program is called, as CMakeLists.txt calls it.
-all_tests() {
-  (cd "$root/test" && ls checks.sh install.sh &&
-    ls unit/*/test_*.c live/test_*.c tools/*/test_*.c peers/test_*.c) | awk '{
-      name = $0; sub("/test_", "/", name); sub(/\.[a-z]*$/, "", name)
-      gsub("/", "_", name); print $0, name }'
-}
-
-# Prints those tests that have a pattern in their path, with "test_" or without,
-# or in the name of their program.
-matching() {
-  all_tests | while read -r path name; do
-    # shellcheck disable=SC2254 # a pattern
-    case "$path ${path%test_*}${path##*test_} $name" in
-      *$1*) echo "$path $name" ;;
-    esac
-  done
-}
-
-# Prints the tests that were asked for, or says that a pattern has none.
-asked_for() {
-  for pattern in "$@"; do
-    matches=$(matching "$pattern")
-    if [ -z "$matches" ]; then
-      echo "test/run.sh: no test has '$pattern' in its path: see" \
-        "ls test/unit/*/ test/live/ test/tools/*/ test/peers/" >&2
-      exit 2
-    fi
-    echo "$matches"
-  done
-}
 
 # Prints why a program was not built: what it needs that may be missing.
 lacks() {
@@ -80,28 +49,6 @@ lacks() {
     peers_libbpf_*)
       echo "needs libbpf" ;;
   esac
-}
-
-# One line per test: passed, failed or skipped, its name, why, and its program,
-# with tabs between them.
-note() {
-  printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$program" >>"$results/all"
-}
-
-# Prints the counts and ends. Everything else has been said before.
-finish() {
-  awk -F '\t' '
-    $1 == "skipped" { skips = skips "\n  " $2 ": " $3 }
-    $1 == "failed" { failures = failures "\n  " $4 ", " $2 ": " $3 }
-    { n[$1]++ }
-    END {
-      if (failures != "") print "failed:" failures
-      if (skips != "") print "skipped:" skips
-      printf "%d passed, %d failed, %d skipped\n", \
-        n["passed"], n["failed"], n["skipped"]
-      exit n["failed"] > 0 || n["passed"] == 0
-    }' "$results/all"
-  exit $?
 }
 
 say_privileges() {
@@ -145,130 +92,6 @@ choose_leak_check() {
     ASAN_OPTIONS=detect_leaks=1 "$results/leaks" >/dev/null 2>&1 && return
   leaks=0
   echo "LeakSanitizer does not work here: leaks are not looked for."
-}
-
-# Runs a command in a process group of its own, of which nothing is left
-# afterwards. A hang ends with SIGSEGV, so that ASan shows where it was.
-run_in_group() {
-  # shellcheck disable=SC2016 # for the inner shell
-  sh -c 'echo $$ >"$0" && exec timeout "$@"' "$results/pid" \
-    -s SEGV -k 5 "$limit" "$@" >"$output" 2>&1 </dev/null
-  rc=$?
-  kill -s KILL -- "-$(cat "$results/pid")" 2>/dev/null
-}
-
-# Turns cmocka's XML into lines of state, tab, name, tab and message. A suite
-# with more errors than its tests have is one whose group setup failed.
-read_xml() {
-  awk '
-    function attribute(name) {
-      if (!match($0, " " name "=\"[^\"]*"))
-        return ""
-      return substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3)
-    }
-    function add_message(text) {
-      in_message = !sub(/\]\]>.*/, "", text)
-      gsub(/\t/, " ", text)
-      message = message (message == "" ? "" : " | ") text
-    }
-    in_message { add_message($0); next }
-    /^ *<testsuite / {
-      suite = attribute("name")
-      bad = attribute("failures") + attribute("errors")
-    }
-    /^ *<testcase / {
-      name = attribute("name"); state = "passed"; message = ""
-    }
-    /^ *<failure/ { state = "failed"; bad-- }
-    /^ *<failure><!\[CDATA\[/ { add_message(substr($0, index($0, "CDATA[") + 6)) }
-    /^ *<skipped/ { state = "skipped" }
-    /^ *<\/testcase>/ { print state "\t" name "\t" message }
-    /^ *<\/testsuite>/ { if (bad > 0) print "failed\t" suite "\tgroup setup" }
-  ' "$1"
-}
-
-# Notes a skip, if it is allowed: for root that is a line "name: reason" of
-# skips.txt, so that a listed test may not skip for any other reason.
-note_skip() {
-  if [ -z "$2" ]; then
-    note failed "$1" "skipped without a reason"
-  elif [ "$(id -u)" -eq 0 ] &&
-    ! grep -qxF "$1: $2" "$root/test/skips.txt"; then
-    note failed "$1" "skipped, and is not in skips.txt: $2"
-  else
-    note skipped "$1" "$2"
-  fi
-}
-
-# The reason is what the test printed: "skipped: name: needs what".
-judge_skip() {
-  note_skip "$1" "$(sed -n "s/^skipped: $1: //p" "$output" | head -n 1)"
-}
-
-# Notes what a program did: what it told of its tests, and how it ended. 99 is
-# the exit code of the sanitizers here, those above are timeout's and signals'.
-judge() {
-  while IFS='	' read -r state test message; do
-    if [ "$state" = skipped ]; then
-      judge_skip "$test"
-    else
-      note "$state" "$test" "$message"
-    fi
-  done <"$results/tests"
-  if [ "$rc" -eq 124 ]; then
-    note failed "$1" "hung: ended after $limit seconds"
-  elif [ "$rc" -ge 99 ]; then
-    note failed "$1" "died or leaked (exit code $rc)"
-  elif [ ! -s "$results/tests" ]; then
-    note failed "$1" "ended without a result (exit code $rc)"
-  elif [ "$rc" -ne 0 ] && ! grep -q '^failed' "$results/tests"; then
-    note failed "$1" "exit code $rc, though no test failed"
-  fi
-}
-
-# Says what was noted of a program, with its output if a test failed.
-say() {
-  tail -n "+$((before + 1))" "$results/all" >"$results/noted"
-  awk -F '\t' -v program="$1" '
-    { n[$1]++ }
-    END {
-      line = sprintf("%-36s %3d passed", program, n["passed"])
-      if (n["failed"]) line = line ", " n["failed"] " failed"
-      if (n["skipped"]) line = line ", " n["skipped"] " skipped"
-      print line
-    }' "$results/noted"
-  if grep -q '^failed' "$results/noted"; then
-    tail -n 200 "$output" | sed 's/^/    /'
-  fi
-}
-
-# Runs and judges one program within the time that is left: run name command …
-run() {
-  program=$1
-  shift
-  before=$(wc -l <"$results/all")
-  limit=$((started + run_seconds - $(date +%s)))
-  [ "$limit" -gt "$program_seconds" ] && limit=$program_seconds
-  if [ "$limit" -le 0 ]; then
-    note failed "$program" "not run: $run_seconds seconds are over"
-    return
-  fi
-  output=$results/$program.output
-  : >"$results/tests"
-  export CMOCKA_XML_FILE="$results/$program.xml"
-  run_in_group "$@"
-  [ -f "$CMOCKA_XML_FILE" ] && read_xml "$CMOCKA_XML_FILE" >"$results/tests"
-  judge "$program"
-  say "$program"
-}
-
-# The same for a program that was not built: skip_program name reason
-skip_program() {
-  program=$1
-  before=$(wc -l <"$results/all")
-  output=/dev/null
-  note_skip "$1" "$2"
-  say "$1"
 }
 
 configure() {

@@ -37,7 +37,7 @@ setup_has() {
     sanitizers)
       echo 'int main(void) { return 0; }' |
         setup_links -fsanitize=address,undefined ;;
-    make) command -v make >/dev/null ;;
+    make | cpio | qemu-system-* | *-gcc) command -v "$1" >/dev/null ;;
     cmake) setup_has_cmake ;;
     pkg-config) command -v "${PKG_CONFIG:-pkg-config}" >/dev/null ;;
     libuv)
@@ -79,6 +79,10 @@ setup_packages() {
       debian:compiler) echo gcc libc6-dev ;;
       debian:sanitizers) echo gcc ;;
       debian:libuv) echo libuv1-dev ;;
+      debian:qemu-system-aarch64) echo qemu-system-arm ;;
+      debian:qemu-system-s390x) echo qemu-system-misc ;;
+      debian:qemu-system-x86_64) echo qemu-system-x86 ;;
+      debian:*-gcc) echo "gcc-${setup_need%-gcc}" ;;
       debian:cmocka) echo libcmocka-dev ;;
       debian:libtraceevent) echo libtraceevent-dev ;;
       debian:node) echo nodejs libnode-dev ;;

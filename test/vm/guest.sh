@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Runs in a guest as its first process: runs the test programs that /vm/settings
+# names, and turns the machine off. What starts with "> " on the console is for
+# the reader, what starts with "@" are the notes of runner.sh.
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+
+mount_all() {
+  mkdir -p /proc /sys /dev /tmp /run /root
+  chmod 1777 /tmp
+  mount -t proc proc /proc
+  mount -t sysfs sysfs /sys
+  mount -t devtmpfs devtmpfs /dev
+  mkdir -p /dev/pts /dev/shm
+  mount -t devpts devpts /dev/pts
+  mount -t tmpfs tmpfs /dev/shm
+  mount -t tracefs tracefs /sys/kernel/tracing
+  mount -t cgroup2 cgroup2 /sys/fs/cgroup
+}
+
+# As a distribution has it whose kernel allows more than Debian's: tests of what
+# a user may do without privileges need it.
+set_sysctls() {
+  echo 2 >/proc/sys/kernel/perf_event_paranoid
+}
+
+run_all() {
+  # shellcheck source=/dev/null # written by run.sh
+  . /vm/settings
+  # shellcheck source=test/runner.sh
+  . "$root/test/runner.sh"
+  results=/tmp/results
+  skips=/vm/skips.txt
+  mkdir "$results" && : >"$results/all"
+  started=$(date +%s)
+  unset CMOCKA_TEST_ABORT
+  export CMOCKA_MESSAGE_OUTPUT=xml
+  while read -r name; do
+    run "$name" "$build/test/$name" | sed 's/^/> /'
+    sed "s/^/@/" "$results/all"
+    : >"$results/all"
+  done </vm/programs
+}
+
+mount_all
+set_sysctls
+export UVPERF_TEST_OFFLINE_CPU=1
+run_all 2>&1
+echo "> end"
+sync
+echo o >/proc/sysrq-trigger
+sleep 60

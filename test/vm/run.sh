@@ -1,0 +1,256 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Runs the tests in machines of other kinds, which QEMU emulates. See usage below.
+set -u
+
+usage() {
+  cat <<'EOT'
+usage: sh test/vm/run.sh [MACHINE...] [PATTERN...]
+
+Boots machines that this host is not, and runs test programs there: those whose
+path below test/ contains a PATTERN, as in test/run.sh. Without a pattern it runs
+all, which takes an hour for each machine.
+
+  aarch64     4 CPUs with a hardware PMU (armv8_pmuv3); the default
+  aarch64-rt  the same with a PREEMPT_RT kernel
+  armv7       2 CPUs, a 32-bit kernel
+  s390x       2 CPUs, big-endian
+  x86_64      8 CPUs, with kprobes
+
+Kernels, libraries and the guest's programs are Debian's, fetched by apt into
+build/vm. Nothing foreign is installed on the host: only QEMU, a cross compiler
+and cpio are. If these cannot be had, it says so and skips the machine.
+
+Failed tests are listed before skipped ones; the last line is "N passed,
+N failed, N skipped". A test may skip for a reason in test/skips.txt or, for its
+machine, in test/vm/skips.txt.
+
+UVPERF_VM_DIR   the cache, instead of build/vm
+UVPERF_VM_JOBS  how many machines run at a time, instead of one per CPU
+EOT
+}
+
+root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
+. "$root/test/setup.sh"
+. "$root/test/runner.sh"
+. "$root/test/vm/packages.sh"
+
+cache=${UVPERF_VM_DIR:-$root/build/vm}
+jobs=${UVPERF_VM_JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)}
+# Seconds on the host that one boot may take, with all that it runs.
+boot_seconds=3000
+# How many programs one boot runs.
+batch=40
+
+# Sets what a machine is: arch, triplet, kernel, console and qemu.
+#
+# With -icount time in the guest is the instructions that it has executed: the
+# counts of two runs are the same, and a busy host makes no test late.
+machine() {
+  case $1 in
+    aarch64 | aarch64-rt)
+      arch=arm64 triplet=aarch64-linux-gnu console=ttyAMA0 cpu=aarch64
+      kernel=linux-image-cloud-arm64
+      [ "$1" = aarch64 ] || kernel=linux-image-rt-arm64
+      qemu="qemu-system-aarch64 -M virt -cpu max -smp 4" ;;
+    armv7)
+      arch=armhf triplet=arm-linux-gnueabihf console=ttyAMA0 cpu=arm
+      kernel=linux-image-armmp-lpae
+      qemu="qemu-system-arm -M virt -cpu max -smp 2" ;;
+    s390x)
+      arch=s390x triplet=s390x-linux-gnu console=ttysclp0 cpu=s390x
+      kernel=linux-image-s390x
+      qemu="qemu-system-s390x -M s390-ccw-virtio -cpu max -smp 2" ;;
+    x86_64)
+      arch=amd64 triplet=x86_64-linux-gnu console=ttyS0 cpu=x86_64
+      kernel=linux-image-cloud-amd64
+      qemu="qemu-system-x86_64 -M q35 -cpu max -smp 8" ;;
+    *) return 1 ;;
+  esac
+}
+
+# Builds the library, the tools and the tests that were asked for.
+build_tests() {
+  tree=$cache/$arch/root
+  build=$cache/$arch/build
+  cat >"$cache/$arch/toolchain.cmake" <<EOT
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR $cpu)
+set(CMAKE_C_COMPILER $triplet-gcc)
+set(CMAKE_SYSROOT $tree)
+set(CMAKE_FIND_ROOT_PATH $tree)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+EOT
+  echo "Building for $arch in $build."
+  (
+    unset CC PKG_CONFIG_PATH
+    export PKG_CONFIG_SYSROOT_DIR="$tree"
+    export PKG_CONFIG_LIBDIR="$tree/usr/lib/$triplet/pkgconfig"
+    setup_configure "$build" \
+      "-DCMAKE_TOOLCHAIN_FILE=$cache/$arch/toolchain.cmake" \
+      -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O2" -DUVPERF_WERROR=ON \
+      -DUVPERF_BUILD_TESTS=ON -DUVPERF_BUILD_SHARED=OFF \
+      -DUVPERF_BUILD_SAMPLES=OFF -DUVPERF_BUILD_TOOLS=ON \
+      "-DUVPERF_TESTS_ASKED_FOR=$(paste -s -d ';' "$asked")" &&
+      setup_make "$build" tests_asked_for
+  )
+}
+
+# Makes an archive that the kernel unpacks as its root: archive directory, the
+# names of its files are read.
+archive() {
+  (cd "$1" && cpio -o -H newc -R 0:0 --quiet)
+}
+
+# The root of the guest: the packages without what only building needs.
+pack_root() {
+  [ -f "$cache/$arch/root.cpio" ] && return
+  ln -sf mawk "$cache/$arch/root/usr/bin/awk"
+  printf '%s\n' root:x:0:0:root:/root:/bin/sh \
+    nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin \
+    >"$cache/$arch/root/etc/passwd"
+  printf '%s\n' root:x:0: nogroup:x:65534: >"$cache/$arch/root/etc/group"
+  (cd "$cache/$arch/root" && find . -name '*.a' -o -name '*.o' -o -print) |
+    grep -vE '^./usr/(include|share/(doc|man|locale|i18n|info))(/|$)' |
+    archive "$cache/$arch/root" >"$cache/$arch/root.cpio.new" &&
+    mv "$cache/$arch/root.cpio.new" "$cache/$arch/root.cpio"
+}
+
+# The programs of one boot, the tools, and the files that tests read, under the
+# names that they have on the host.
+pack_programs() {
+  rm -rf "$work/tree"
+  mkdir -p "$work/tree/vm" "$work/tree$build/test" "$work/tree$root/test/fuzz" \
+    "$work/tree$root/test/support" || return 1
+  cp "$root/test/vm/guest.sh" "$work/tree/init" &&
+    chmod +x "$work/tree/init" &&
+    cp "$root/test/runner.sh" "$work/tree$root/test/" &&
+    cp -R "$root/test/fuzz/decoder" "$root/test/fuzz/event_name" \
+      "$work/tree$root/test/fuzz/" &&
+    cp -R "$root/test/support/names" "$work/tree$root/test/support/" &&
+    cp "$work/programs" "$work/tree/vm/programs" || return 1
+  while read -r name; do
+    cp "$build/test/$name" "$work/tree$build/test/" || return 1
+  done <"$work/programs"
+  for file in "$build"/test/*_target "$build"/test/elf_* \
+    "$build"/test/libelf_library.so "$build"/samples/tools/*/uvperf-* \
+    "$build"/samples/tools/uvperf-*; do
+    [ -f "$file" ] && [ -x "$file" ] || continue
+    mkdir -p "$work/tree${file%/*}" && cp "$file" "$work/tree$file" || return 1
+  done
+  cp "$root/test/skips.txt" "$work/tree/vm/skips.txt"
+  sed -n "s/^$machine: /*: /p" "$root/test/vm/skips.txt" \
+    >>"$work/tree/vm/skips.txt"
+  printf '%s\n' "root='$root'" "build='$build'" \
+    "run_seconds=100000" "program_seconds=300" >"$work/tree/vm/settings"
+  (cd "$work/tree" && find . -print) | archive "$work/tree" |
+    cat "$cache/$arch/root.cpio" - >"$work/initrd"
+}
+
+# Notes programs of which a boot has said nothing.
+note_missing() {
+  while read -r program; do
+    cut -f 4 "$work/notes" | grep -qxF "$program" ||
+      note failed "$program" "no result: the machine ended before it"
+  done <"$work/programs"
+}
+
+# Boots a machine with the programs of $work/programs, and shows and notes what
+# it says.
+boot() {
+  pack_programs || return 1
+  # shellcheck disable=SC2086 # a list
+  timeout -k 5 "$boot_seconds" $qemu -m 2048 -icount shift=0,sleep=off \
+    -nodefaults -nographic -serial stdio -no-reboot \
+    -kernel "$cache/kernels/$kernel/vmlinuz" -initrd "$work/initrd" \
+    -append "console=$console quiet panic=-1 loglevel=3 rdinit=/init" \
+    </dev/null 2>&1 | tr -d '\r' | tee "$work/console" |
+    awk '/^> / { print substr($0, 3); fflush() }' | grep -v '^end$'
+  sed -n 's/^@//p' "$work/console" >"$work/notes"
+  cat "$work/notes" >>"$results/all"
+  note_missing
+  if ! grep -qx '> end' "$work/console"; then
+    echo "$machine: the machine did not come to its end. Its console:"
+    tail -n 40 "$work/console" | sed 's/^/    /'
+  fi
+  rm -rf "$work/tree" "$work/initrd"
+}
+
+# Boots for each batch of which the number is $1 modulo the number of workers.
+worker() {
+  work=$results/worker$1
+  mkdir -p "$work"
+  for each in "$results"/batch.*; do
+    worker_turn=$((worker_turn + 1))
+    [ $((worker_turn % jobs)) -eq "$1" ] || continue
+    cp "$each" "$work/programs"
+    boot
+  done
+}
+
+run_machine() {
+  machine=$1
+  machine "$machine"
+  results=$cache/results/$machine
+  rm -rf "$results" && mkdir -p "$results" "$cache/$arch" "$cache/kernels" &&
+    : >"$results/all" || return 1
+  asked=$results/asked
+  echo "$tests" | cut -d ' ' -f 2 >"$asked"
+  [ -d "$cache/$arch/root" ] || make_tree || return 1
+  [ -d "$cache/kernels/$kernel" ] || fetch_kernel "$kernel" || return 1
+  build_tests && pack_root || return 1
+  grep -xF -f "$asked" "$build/test/programs" >"$results/programs"
+  # In turns, so that the workers have about the same to do.
+  count=$(wc -l <"$results/programs")
+  boots=$(((count + batch - 1) / batch))
+  [ "$boots" -ge "$jobs" ] || boots=$jobs
+  awk -v boots="$boots" -v prefix="$results/batch." \
+    '{ print > (prefix (NR - 1) % boots) }' "$results/programs"
+  pids=
+  nth=0
+  while [ "$nth" -lt "$jobs" ]; do
+    worker_turn=-1
+    worker "$nth" &
+    pids="$pids $!"
+    nth=$((nth + 1))
+  done
+  # shellcheck disable=SC2086 # a list
+  wait $pids
+}
+
+machines=
+patterns=0
+for argument; do
+  shift
+  case $argument in
+    -h | --help) usage; exit ;;
+    -* | '') usage >&2; exit 2 ;;
+  esac
+  if machine "$argument"; then
+    machines="$machines $argument"
+  else
+    set -- "$@" "$argument"
+  fi
+done
+[ -n "$machines" ] || machines=aarch64
+tests=$(asked_for "$@") || exit
+[ $# -gt 0 ] || tests=$(all_tests)
+tests=$(all_tests | grep -xF "$tests" | grep -v '\.sh ')
+
+trap 'kill 0' INT TERM HUP
+for machine in $machines; do
+  machine "$machine"
+  needs="make cmake pkg-config cpio ${qemu%% *} $triplet-gcc"
+  setup_wish $needs
+  missing=$(setup_missing $needs)
+  if [ -n "$missing" ]; then
+    echo "$machine: skipped: needs $missing"
+    continue
+  fi
+  echo "$machine:"
+  run_machine "$machine"
+  (finish)
+done
