@@ -62,6 +62,10 @@ void support_need_kernel_side(const char *test);
 void support_need_cpu_wide(const char *test);
 /* A breakpoint on one's own data. */
 void support_need_breakpoints(const char *test);
+/* A hardware event of one's own user side, PERF_COUNT_HW_*, that counts, or, if
+ * sample_period is not 0, samples: PMUs without interrupts only count. */
+void support_need_hardware(const char *test, uint64_t config,
+                           uint64_t sample_period);
 /* tracefs is readable and has "category:name"; gives its id. */
 uint64_t support_need_tracepoint(const char *test, const char *name);
 /* Effective user 0, to change sysctls and the like. */

@@ -86,6 +86,20 @@ void support_need_breakpoints(const char *test) {
   probe(test, &attr, 0, -1, "breakpoints");
 }
 
+void support_need_hardware(const char *test, uint64_t config,
+                           uint64_t sample_period) {
+  struct perf_event_attr attr;
+
+  attr = software(config);
+  attr.type = PERF_TYPE_HARDWARE;
+  attr.exclude_kernel = 1;
+  attr.exclude_hv = 1;
+  probe(test, &attr, 0, -1, "a hardware PMU");
+  attr.sample_period = sample_period;
+  if (sample_period != 0)
+    probe(test, &attr, 0, -1, "a hardware PMU with interrupts");
+}
+
 static int read_id(const char *tracefs, const char *name, uint64_t *id) {
   unsigned long long value;
   char path[256];

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "live_hardware.h"
+
+/* Its labels are in the program once: it is neither inlined nor cloned. */
+#if defined(__aarch64__)
+#define LOOP                                                                   \
+  "live_loop_first:\n\tsubs %0, %0, #1\n\tb.ne live_loop_first\n"              \
+  "live_loop_end:\n"
+#elif defined(__x86_64__)
+#define LOOP                                                                   \
+  "live_loop_first:\n\tdec %0\n\tjnz live_loop_first\n"                        \
+  "live_loop_end:\n"
+#endif
+
+void live_need_loop(const char *test) {
+#ifndef LOOP
+  support_skip(test, "x86-64 or aarch64, for a loop of known instructions");
+#else
+  (void)test;
+#endif
+}
+
+#ifdef LOOP
+
+extern const char live_loop_first[];
+extern const char live_loop_end[];
+
+__attribute__((noinline, noclone)) void live_loop(uint64_t iterations) {
+  __asm__ volatile(LOOP : "+r"(iterations) : : "cc");
+}
+
+int live_is_in_loop(uint64_t ip) {
+  return ip >= (uintptr_t)live_loop_first && ip < (uintptr_t)live_loop_end;
+}
+
+#else
+
+void live_loop(uint64_t iterations) {
+  (void)iterations;
+}
+
+int live_is_in_loop(uint64_t ip) {
+  (void)ip;
+  return 0;
+}
+
+#endif
