@@ -22,6 +22,11 @@
 #include "loop/teardown.h"
 #include "ring/ring.h"
 
+/* CMake does not know the version of every libuv that it is given. */
+#if UV_VERSION_HEX < 0x012c00
+#error "uvperf needs libuv >= 1.44"
+#endif
+
 typedef struct uvperf__watch_s uvperf__watch_t;
 
 typedef struct uvperf__watch_ops_s {
