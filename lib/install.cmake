@@ -47,6 +47,8 @@ write_basic_package_version_file(
 install(FILES ${PROJECT_BINARY_DIR}/uvperf-config.cmake
               ${PROJECT_BINARY_DIR}/uvperf-config-version.cmake
         DESTINATION ${UVPERF_PACKAGE_DIR} COMPONENT development)
+install(FILES ${PROJECT_SOURCE_DIR}/lib/libuv.cmake RENAME uvperf-libuv.cmake
+        DESTINATION ${UVPERF_PACKAGE_DIR} COMPONENT development)
 
 # The prefix of a .pc file is found from where that file lies, so that it may be
 # moved and --prefix may change it; not so where the libraries have a place of

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # What `cmake --install` gives: that it is all there and nothing else, and that a
 # project outside of this tree builds and runs with it, by pkg-config, by
-# find_package and, without an installation, by add_subdirectory.
+# find_package and, without an installation, by FetchContent; and the
+# ways in which libuv is found.
 #
 #   install.sh build-directory results
 #
@@ -34,6 +35,8 @@ libdir=$(cached CMAKE_INSTALL_LIBDIR)
 includedir=$(cached CMAKE_INSTALL_INCLUDEDIR)
 version=$(cached CMAKE_PROJECT_VERSION)
 minor=${version%.*}
+libuv_includedir=$("${PKG_CONFIG:-pkg-config}" --variable=includedir libuv)
+libuv_libdir=$("${PKG_CONFIG:-pkg-config}" --variable=libdir libuv)
 
 # Runs a command, whose output is of interest only if it fails.
 quietly() {
@@ -100,7 +103,8 @@ component_files() {
       (cd "$root/include" && find . -name '*.h') | sed "s|^\.|./$includedir|" |
         without_tracepoint
       development_files uvperf uvperf-targets
-      for file in uvperf-config.cmake uvperf-config-version.cmake; do
+      for file in uvperf-config.cmake uvperf-config-version.cmake \
+        uvperf-libuv.cmake; do
         echo "./$libdir/cmake/uvperf/$file"
       done
       copyright_of libuvperf-dev ;;
@@ -274,18 +278,21 @@ other_functions() {
   grep -q 'uvperf_version(' "$scratch/others.c"
 }
 
-# Links a shared object of a source and static libraries, and looks that it
-# neither exports nor wants a function of ours: plugin object source flag …
+# Whether a shared object neither exports nor wants a function of ours.
+keeps_to_itself() {
+  nm -D "$1" | grep uvperf || return 0
+  echo "$1 must have no dynamic symbol of uvperf"
+  return 1
+}
+
+# Links a shared object of a source and static libraries: plugin object source
+# flag …
 plugin() {
   object=$scratch/$1
   source=$2
   shift 2
-  quietly ${CC:-cc} -shared -fPIC -o "$object" "$consumer/$source" "$@" ||
-    return 1
-  if nm -D "$object" | grep uvperf; then
-    echo "$object must have no dynamic symbol of uvperf"
-    return 1
-  fi
+  quietly ${CC:-cc} -shared -fPIC -o "$object" "$consumer/$source" "$@" &&
+    keeps_to_itself "$object"
 }
 
 # A program with the other functions loads a plugin and calls it: in_host object
@@ -311,16 +318,23 @@ plugin_tracepoint() {
     in_host plugin_tracepoint.so
 }
 
-# An add-on of Node.js, which has its own libuv.
+# An add-on of Node.js, which has its own libuv: the target for it has the
+# headers of node alone.
 plugin_node() {
   other_functions &&
     quietly ${CC:-cc} -shared -fPIC -o "$scratch/others.so" \
       "$scratch/others.c" &&
-    plugin addon.node addon.c -I "$(setup_node_headers)" \
-      $(pkg_config --cflags uvperf) "$prefix/$libdir/libuvperf.a" &&
-    LD_PRELOAD=$scratch/others.so quietly node -e \
-      "process.exitCode = 1; require('$scratch/addon.node').start(
-        (code) => { process.exitCode = code; });"
+    quietly consume node -DNODE_ADDON=ON -DPKG_CONFIG_EXECUTABLE=/bin/false \
+      -DOWN_LIBUV=node_libuv -DGIVEN_LIBUV=node_libuv \
+      "-DLIBUV_INCLUDEDIR=$(setup_node_headers)" && build_consumer node &&
+    keeps_to_itself "$scratch/node/addon.node" || return 1
+  if readelf -d "$scratch/node/addon.node" | grep '(NEEDED).*libuv'; then
+    echo "the add-on must not be linked with a libuv"
+    return 1
+  fi
+  LD_PRELOAD=$scratch/others.so quietly node -e \
+    "process.exitCode = 1; require('$scratch/node/addon.node').start(
+      (code) => { process.exitCode = code; });"
 }
 
 # Configures the consumer: consume directory option …
@@ -369,10 +383,16 @@ refused() {
   fi
 }
 
+# One that is there is another target, or a package that is too old.
 without_libuv() {
-  mkdir "$scratch/nothing" || return 1
-  PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=$scratch/nothing \
-    refused "uvperf needs libuv >= 1.44, and pkg-config does not find it"
+  refused "uvperf needs libuv >= 1.44 and does not find it. pkg-config does" \
+    -DPKG_CONFIG_EXECUTABLE=/bin/false \
+    -DCMAKE_DISABLE_FIND_PACKAGE_libuv=ON -DOWN_LIBUV=theirs &&
+    refused "find it. The CMake package in $consumer has version 1.43.0." \
+      -DPKG_CONFIG_EXECUTABLE=/bin/false "-Dlibuv_DIR=$consumer" \
+      -DLIBUV_VERSION=1.43.0 &&
+    refused "UVPERF_LIBUV_TARGET is mine, but there is no library target" \
+      "-DUVPERF_SOURCE=$root" -DGIVEN_LIBUV=mine
 }
 
 unknown_component() {
@@ -501,6 +521,47 @@ absolute_libdir() {
     build_consumer absolute c_uvperf_static
 }
 
+# Builds the consumer with another libuv than before: with_libuv "target (way)"
+# option …. pkg-config cannot be the way: it does not run.
+with_libuv() {
+  found=$1
+  shift
+  quietly consume sub -DPKG_CONFIG_EXECUTABLE=/bin/false \
+    "-DLIBUV_INCLUDEDIR=$libuv_includedir" "-DLIBUV_LIBDIR=$libuv_libdir" \
+    "$@" || return 1
+  if ! grep -qF "uvperf: libuv is $found" "$scratch/output"; then
+    cat "$scratch/output"
+    echo "libuv must be $found"
+    return 1
+  fi
+  build_consumer sub c_uvperf_static
+}
+
+# It is not installed with uvperf, and its name says that it is static. What is
+# installed looks for libuv again.
+own_libuv() {
+  with_libuv "uv_a (existing)" -DOWN_LIBUV=uv_a -DUVPERF_BUILD_SHARED=ON \
+    "-DCMAKE_INSTALL_LIBDIR=$libdir" || return 1
+  prefix=$scratch/own
+  quietly cmake --install "$scratch/sub" --prefix "$prefix" || return 1
+  list "$prefix" >"$scratch/installed_own"
+  same_files "$scratch/expected_static" "$scratch/installed_own" &&
+    grep -q '^Requires: libuv-static ' "$prefix/$libdir/pkgconfig/uvperf.pc" &&
+    quietly consume package -DPKG_CONFIG_EXECUTABLE=/bin/false \
+      "-Dlibuv_DIR=$consumer" "-DLIBUV_INCLUDEDIR=$libuv_includedir" \
+      "-DLIBUV_LIBDIR=$libuv_libdir" &&
+    build_consumer package c_uvperf_static
+}
+
+given_libuv() {
+  with_libuv "mine (given)" -DOWN_LIBUV=mine -DGIVEN_LIBUV=mine
+}
+
+package_libuv() {
+  with_libuv "libuv::uv (package)" -DOWN_LIBUV= -DGIVEN_LIBUV= \
+    "-Dlibuv_DIR=$consumer"
+}
+
 check install_puts_exactly_these_files install_prefix
 check install_puts_each_file_into_its_component install_components
 check install_puts_no_tools_unless_asked install_without_tools
@@ -517,7 +578,7 @@ check_tracepoint plugin_with_static_component_keeps_to_its_own_functions \
 check_node node_addon_with_static_library_keeps_to_its_own_functions plugin_node
 check find_package_program_runs_with_both_libraries find_package_c
 check_cxx find_package_cxx_program_runs_with_both_libraries find_package_cxx
-check find_package_without_libuv_says_so without_libuv
+check libuv_that_is_not_found_is_told_with_all_ways without_libuv
 check find_package_of_unknown_component_is_refused unknown_component
 check_tracepoint tracepoint_component_is_found_by_pkg_config \
   tracepoint_pkg_config
@@ -529,4 +590,7 @@ check moved_prefix_works_as_before moved
 check subdirectory_program_runs_and_is_not_installed subdirectory
 check subdirectory_is_installed_if_asked subdirectory_installed
 check install_with_absolute_library_directory_works absolute_libdir
+check subdirectory_takes_the_libuv_of_its_project own_libuv
+check subdirectory_takes_the_libuv_that_is_given given_libuv
+check subdirectory_takes_libuv_by_find_package package_libuv
 exit $failed

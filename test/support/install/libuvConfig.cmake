@@ -1,0 +1,5 @@
+# What libuv installs for find_package, of the machine's libuv: Debian's has none.
+add_library(libuv::uv SHARED IMPORTED)
+set_target_properties(libuv::uv PROPERTIES
+                      IMPORTED_LOCATION ${LIBUV_LIBDIR}/libuv.so
+                      INTERFACE_INCLUDE_DIRECTORIES ${LIBUV_INCLUDEDIR})
