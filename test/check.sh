@@ -51,6 +51,15 @@ check_node() {
   fi
 }
 
+# The same, for a check that needs Meson.
+check_meson() {
+  if setup_has meson; then
+    check "$@"
+  else
+    skip "$1" "meson"
+  fi
+}
+
 # The same, for a check of code for another architecture.
 check_aarch64() {
   if echo 'int probe;' |

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What `cmake --install` gives: that it is all there and nothing else, and that a
 # project outside of this tree builds and runs with it, by pkg-config, by
-# find_package and, without an installation, by FetchContent; and the
+# find_package, by Meson and, without an installation, by FetchContent; and the
 # ways in which libuv is found.
 #
 #   install.sh build-directory results
@@ -562,6 +562,23 @@ package_libuv() {
     "-Dlibuv_DIR=$consumer"
 }
 
+# Builds the consumer with Meson and runs its program: mesonize directory
+mesonize() {
+  quietly meson setup "$scratch/$1" "$consumer" &&
+    quietly meson compile -C "$scratch/$1" && quietly "$scratch/$1/program"
+}
+
+meson_pkg_config() {
+  PKG_CONFIG_PATH=$prefix/$libdir/pkgconfig:${PKG_CONFIG_PATH:-} \
+    mesonize meson_installed &&
+    uses_shared "$scratch/meson_installed/program"
+}
+
+meson_subproject() {
+  mkdir "$consumer/subprojects" && ln -s "$root" "$consumer/subprojects/uvperf" &&
+    mesonize meson_source && ! uses_shared "$scratch/meson_source/program"
+}
+
 check install_puts_exactly_these_files install_prefix
 check install_puts_each_file_into_its_component install_components
 check install_puts_no_tools_unless_asked install_without_tools
@@ -578,6 +595,8 @@ check_tracepoint plugin_with_static_component_keeps_to_its_own_functions \
 check_node node_addon_with_static_library_keeps_to_its_own_functions plugin_node
 check find_package_program_runs_with_both_libraries find_package_c
 check_cxx find_package_cxx_program_runs_with_both_libraries find_package_cxx
+check_meson meson_program_runs_with_shared_library meson_pkg_config
+check_meson meson_program_runs_with_a_cmake_subproject meson_subproject
 check libuv_that_is_not_found_is_told_with_all_ways without_libuv
 check find_package_of_unknown_component_is_refused unknown_component
 check_tracepoint tracepoint_component_is_found_by_pkg_config \

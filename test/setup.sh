@@ -37,7 +37,7 @@ setup_has() {
     sanitizers)
       echo 'int main(void) { return 0; }' |
         setup_links -fsanitize=address,undefined ;;
-    make | cpio | qemu-system-* | *-gcc) command -v "$1" >/dev/null ;;
+    make | meson | cpio | qemu-system-* | *-gcc) command -v "$1" >/dev/null ;;
     cmake) setup_has_cmake ;;
     pkg-config) command -v "${PKG_CONFIG:-pkg-config}" >/dev/null ;;
     libuv)
