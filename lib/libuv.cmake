@@ -1,5 +1,5 @@
-# Finds libuv. Included by CMakeLists.txt and, as a file of its own beside it, by
-# the installed uvperf-config.cmake. It sets
+# Finds libuv. Included by CMakeLists.txt and, installed beside it, by
+# uvperf-config.cmake. It sets
 #
 #   UVPERF_LIBUV      the target to link, empty if there is none
 #   UVPERF_LIBUV_WAY  how it was found: given, existing, package or pkg-config

@@ -575,8 +575,8 @@ meson_pkg_config() {
 }
 
 meson_subproject() {
-  mkdir "$consumer/subprojects" && ln -s "$root" "$consumer/subprojects/uvperf" &&
-    mesonize meson_source && ! uses_shared "$scratch/meson_source/program"
+  mkdir "$consumer/subprojects" &&
+    ln -s "$root" "$consumer/subprojects/uvperf" && mesonize meson_source && ! uses_shared "$scratch/meson_source/program"
 }
 
 check install_puts_exactly_these_files install_prefix

@@ -1,4 +1,5 @@
-# What libuv installs for find_package, of the machine's libuv: Debian's has none.
+# What libuv installs for find_package, for the machine's libuv: Debian's package
+# has no such file.
 add_library(libuv::uv SHARED IMPORTED)
 set_target_properties(libuv::uv PROPERTIES
                       IMPORTED_LOCATION ${LIBUV_LIBDIR}/libuv.so
