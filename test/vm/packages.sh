@@ -84,7 +84,8 @@ fetch_kernel() {
   echo "Fetching $kernel_package of $arch."
   rm -rf "$cache/kernels/$1.new" && mkdir -p "$cache/kernels/$1.new" || return 1
   (cd "$cache/kernels/$1.new" && apt_for apt-get download -qq "$kernel_package" &&
-    dpkg-deb -x ./*.deb . && mv boot/vmlinuz-* vmlinuz && mv boot/config-* config
+    dpkg-deb -x ./*.deb . && mv boot/vmlinuz-* vmlinuz &&
+    echo "${kernel_package#linux-image-}" >release
     rm -rf ./*.deb boot lib usr
     [ -f vmlinuz ]) && mv "$cache/kernels/$1.new" "$cache/kernels/$1"
 }

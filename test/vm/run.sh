@@ -45,8 +45,8 @@ batch=40
 # Sets what a machine is: arch, triplet, kernel, console and qemu.
 #
 # With -icount time in the guest is the instructions that it has executed: the
-# counts of two runs are the same, and a busy host makes no test late. armv7 does
-# not boot with it on two CPUs.
+# counts of two runs are the same, and a busy host makes no test late. armv7 and
+# x86_64 do not boot with it on more than one CPU.
 machine() {
   icount="-icount shift=0,sleep=off"
   case $1 in
@@ -66,6 +66,7 @@ machine() {
     x86_64)
       arch=amd64 triplet=x86_64-linux-gnu console=ttyS0 cpu=x86_64
       kernel=linux-image-cloud-amd64
+      icount=
       qemu="qemu-system-x86_64 -M q35 -cpu max -smp 8" ;;
     *) return 1 ;;
   esac
@@ -165,8 +166,8 @@ note_missing() {
 boot() {
   pack_programs || return 1
   # shellcheck disable=SC2086 # a list
-  timeout -k 5 "$boot_seconds" $qemu $icount -m 2048 \
-    -nodefaults -nographic -serial stdio -no-reboot \
+  timeout --foreground -k 5 "$boot_seconds" $qemu $icount -m 2048 \
+    -nodefaults -nographic -serial stdio -no-reboot -pidfile "$work/pid" \
     -kernel "$cache/kernels/$kernel/vmlinuz" -initrd "$work/initrd" \
     -append "console=$console quiet panic=-1 loglevel=3 rdinit=/init" \
     </dev/null 2>&1 | tr -d '\r' | tee "$work/console" |
@@ -197,13 +198,15 @@ run_machine() {
   machine=$1
   machine "$machine"
   results=$cache/results/$machine
-  rm -rf "$results" && mkdir -p "$results" "$cache/$arch" "$cache/kernels" &&
-    : >"$results/all" || return 1
+  rm -rf "$results" && mkdir -p "$results" && : >"$results/all" || return 1
   asked=$results/asked
   echo "$tests" | cut -d ' ' -f 2 >"$asked"
-  [ -d "$cache/$arch/root" ] || make_tree || return 1
-  [ -d "$cache/kernels/$kernel" ] || fetch_kernel "$kernel" || return 1
-  build_tests && pack_root || return 1
+  if ! build_tests; then
+    echo "The build failed."
+    program=build note failed build "see above"
+    return
+  fi
+  pack_root || return 1
   grep -xF -f "$asked" "$build/test/programs" >"$results/programs"
   # In turns, so that the workers have about the same to do.
   count=$(wc -l <"$results/programs")
@@ -223,8 +226,44 @@ run_machine() {
   wait $pids
 }
 
+# Fetches what a machine consists of, or what of it is not there yet.
+fetch() {
+  mkdir -p "$cache/$arch" "$cache/kernels" || return 1
+  [ -d "$cache/$arch/root" ] || make_tree || return 1
+  [ -d "$cache/kernels/$kernel" ] || fetch_kernel "$kernel"
+}
+
+# Runs the tests in one machine, if it can be had here, and sums up.
+try_machine() {
+  machine "$1"
+  needs="make cmake pkg-config cpio ${qemu%% *} $triplet-gcc"
+  # shellcheck disable=SC2086 # a list
+  setup_wish $needs
+  # shellcheck disable=SC2086 # a list
+  missing=$(setup_missing $needs)
+  if [ -n "$missing" ]; then
+    echo "$1: skipped: needs $missing"
+    return
+  fi
+  if ! fetch; then
+    echo "$1: skipped: needs packages that apt cannot fetch here"
+    return
+  fi
+  started=$(date +%s)
+  run_machine "$1" || return 1
+  echo "$1: $(cat "$cache/kernels/$kernel/release")," \
+    "$(($(date +%s) - started)) seconds"
+  (finish)
+}
+
+kill_machines() {
+  for each in "$cache"/results/*/worker*/pid; do
+    [ -f "$each" ] && kill "$(cat "$each")"
+  done 2>/dev/null
+  exit 1
+}
+
 machines=
-patterns=0
 for argument; do
   shift
   case $argument in
@@ -242,17 +281,9 @@ tests=$(asked_for "$@") || exit
 [ $# -gt 0 ] || tests=$(all_tests)
 tests=$(all_tests | grep -xF "$tests" | grep -v '\.sh ')
 
-trap 'kill 0' INT TERM HUP
+trap kill_machines INT TERM HUP
+code=0
 for machine in $machines; do
-  machine "$machine"
-  needs="make cmake pkg-config cpio ${qemu%% *} $triplet-gcc"
-  setup_wish $needs
-  missing=$(setup_missing $needs)
-  if [ -n "$missing" ]; then
-    echo "$machine: skipped: needs $missing"
-    continue
-  fi
-  echo "$machine:"
-  run_machine "$machine"
-  (finish)
+  try_machine "$machine" || code=1
 done
+exit "$code"
