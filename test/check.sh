@@ -60,6 +60,15 @@ check_meson() {
   fi
 }
 
+# The same, for a check of files that compiler, linker and C library harden.
+check_hardening() {
+  if can_harden; then
+    check "$@"
+  else
+    skip "$1" "a compiler and a C library that harden programs"
+  fi
+}
+
 # The same, for a check of code for another architecture.
 check_aarch64() {
   if echo 'int probe;' |

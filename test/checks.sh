@@ -177,6 +177,38 @@ versions_of() {
   fi
 }
 
+# Says what a library or program lacks of what lib/flags.cmake asks for.
+hardened() {
+  rc=0
+  for option in -hW -lW -dW; do readelf "$option" "$1"; done >"$results.elf" &&
+    nm -D "$1" >>"$results.elf" || return 1
+  for mark in 'Type: *DYN ' 'GNU_RELRO ' 'GNU_STACK .* RW ' '(FLAGS_1).* NOW' \
+    'U __stack_chk_fail' 'U __[a-z]*_chk\(@.*\)*$'; do
+    if ! grep -q "$mark" "$results.elf"; then
+      echo "$1: readelf and nm do not print '$mark'"
+      rc=1
+    fi
+  done
+  return "$rc"
+}
+
+hardening() {
+  rc=0
+  for file in "$build"/libuvperf*.so "$build"/samples/tools/uvperf-*; do
+    hardened "$file" || rc=1
+  done
+  return "$rc"
+}
+
+# The same of a program that is compiled so, for check_hardening.
+can_harden() {
+  printf '%s\n' '#include <stdio.h>' 'int main(int argc, char **argv)' \
+    '{ char text[9]; return sprintf(text, "%s", argv[argc - 1]) + *text; }' |
+    ${CC:-cc} -O2 -fPIE -pie -fstack-protector-strong -U_FORTIFY_SOURCE \
+      -D_FORTIFY_SOURCE=2 -Wl,-z,relro,-z,now,-z,noexecstack -x c - \
+      -o "$results.probe" 2>/dev/null && hardened "$results.probe" >/dev/null
+}
+
 # The folders of lib/ in the order of the road: a file includes and calls files
 # of its own folder and of those before it. Handles do not know each other.
 folders="util sys attr host explain name ring decode count loop event set bpf"
@@ -568,6 +600,7 @@ check headers_symbol_map_and_exports_are_the_same core_exports
 check_tracepoint tracepoint_component_exports_what_its_header_declares \
   tracepoint_exports
 check version_is_the_same_everywhere versions
+check_hardening libraries_and_tools_are_hardened hardening
 check folders_include_only_those_before_them include_order
 check folders_before_loop_do_not_know_libuv libuv_order
 check objects_call_in_the_order_of_folders_and_in_no_circle circles

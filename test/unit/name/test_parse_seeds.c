@@ -31,7 +31,7 @@ static char *read_seed(const char *name) {
   snprintf(path, sizeof(path), SEEDS "/%s", name);
   file = fopen(path, "re");
   assert_non_null(file);
-  fread(text, 1, MAX_SEED, file);
+  assert_true(fread(text, 1, MAX_SEED, file) > 0 || feof(file));
   assert_int_equal(fclose(file), 0);
   return text;
 }
