@@ -60,6 +60,19 @@ check_meson() {
   fi
 }
 
+# The same, for a check with abidw(1) and abidiff(1), which must write the format
+# of the files in abi/. Those are of machines with 64 bits.
+check_abi() {
+  abi_version=$(abidw --abixml-version 2>/dev/null)
+  if [ "$(getconf LONG_BIT)" -eq 64 ] &&
+    grep -q "^<abi-corpus version='${abi_version#*: }'" \
+      "$root/test/abi/libuvperf.abi"; then
+    check "$@"
+  else
+    skip "$1" "abidiff of the version that test/abi/ is of, and 64 bits"
+  fi
+}
+
 # The same, for a check of files that compiler, linker and C library harden.
 check_hardening() {
   if can_harden; then

@@ -177,6 +177,21 @@ versions_of() {
   fi
 }
 
+# The headers mean the ABI that was written down.
+abi() {
+  rc=0
+  sh "$root/test/abi.sh" "$results.abi" || return 1
+  for library in libuvperf libuvperf_tracepoint; do
+    abidiff --harmless "$root/test/abi/$library.abi" \
+      "$results.abi/$library.abi" || rc=1
+  done
+  if [ "$rc" -ne 0 ]; then
+    echo "The ABI is not that of test/abi/. If that is meant, run" \
+      "'sh test/abi.sh', and commit what it writes there."
+  fi
+  return "$rc"
+}
+
 # Says what a library or program lacks of what lib/flags.cmake asks for.
 hardened() {
   rc=0
@@ -600,6 +615,7 @@ check headers_symbol_map_and_exports_are_the_same core_exports
 check_tracepoint tracepoint_component_exports_what_its_header_declares \
   tracepoint_exports
 check version_is_the_same_everywhere versions
+check_abi headers_have_the_abi_that_was_written_down abi
 check_hardening libraries_and_tools_are_hardened hardening
 check folders_include_only_those_before_them include_order
 check folders_before_loop_do_not_know_libuv libuv_order

@@ -137,7 +137,7 @@ else
 fi
 
 setup_require compiler sanitizers make cmake pkg-config libuv cmocka
-[ $# -eq 0 ] && setup_wish libtraceevent libbpf clang bpftool node meson
+[ $# -eq 0 ] && setup_wish libtraceevent libbpf clang bpftool node meson abidiff
 say_privileges
 started=$(date +%s)
 echo "Building in $build."

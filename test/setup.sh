@@ -54,6 +54,7 @@ setup_has() {
     node)
       printf '%s\n' '#include <node_api.h>' |
         ${CC:-cc} -I "$(setup_node_headers)" -fsyntax-only -x c - 2>/dev/null ;;
+    abidiff) command -v abidiff >/dev/null ;;
     # Not on the PATH of all users. It may be a script that wants another
     # package for each kernel.
     bpftool)
@@ -87,6 +88,8 @@ setup_packages() {
       debian:libtraceevent) echo libtraceevent-dev ;;
       debian:node) echo nodejs libnode-dev ;;
       debian:libbpf | alpine:libbpf) echo libbpf-dev ;;
+      debian:abidiff) echo abigail-tools ;;
+      *:abidiff) echo libabigail ;;
       fedora:compiler) echo gcc glibc-devel ;;
       fedora:sanitizers) echo libasan libubsan ;;
       fedora:pkg-config) echo pkgconf-pkg-config ;;
