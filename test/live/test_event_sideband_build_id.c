@@ -245,8 +245,7 @@ static void sideband_build_id_of_this_program_is_its_note(void **state) {
   memset(&mapping, 0, sizeof(mapping));
   find_own_path(&mapping);
   dl_iterate_phdr(read_own_note, &mapping.note);
-  if (mapping.note.size == 0)
-    support_skip(__func__, "a linker that makes build ids");
+  assert_true(mapping.note.size > 0);
   map_as_code(*state, &mapping, 1, 1);
   /* Not asked for, there is none. */
   mapping.note.size = 0;

@@ -116,8 +116,7 @@ static void live_build_id_of_this_program_is_that_in_memory(void **state) {
   int fd;
 
   (void)state;
-  if (dl_iterate_phdr(find_own, loaded) != 1)
-    support_skip(__func__, "a linker that writes build ids");
+  assert_int_equal(dl_iterate_phdr(find_own, loaded), 1);
   fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
   assert_true(fd >= 0);
   assert_true(record_elf_note_of_file(fd, id) > 0);
