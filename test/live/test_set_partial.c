@@ -111,7 +111,7 @@ static void set_thread_that_ends_after_listing_is_told(void **state) {
   uvperf_target_t *target;
   live_plan_t plan;
   live_set_t live;
-  size_t nr;
+  size_t nr, i;
 
   live_plan_begin(&plan);
   live_plan_syscall(&plan, support_need_tracepoint(__func__, LIVE_SYSCALL));
@@ -125,12 +125,14 @@ static void set_thread_that_ends_after_listing_is_told(void **state) {
   fake_on_open(NULL);
   assert_null(victim);
   failures = uvperf_set_failures(&live.set, &nr);
-  assert_int_equal(nr, 1);
-  check(&failures[0], UV_ESRCH, UVPERF_CAUSE_NO_TASK, 0, "");
-  assert_int_equal(failures[0].pid, thread.tid);
+  /* libuv 1.45 to 1.48 has threads of its own, for io_uring, which end too. */
+  for (i = 0; i < nr && failures[i].pid != (int32_t)thread.tid; i++)
+    continue;
+  assert_true(i < nr);
+  check(&failures[i], UV_ESRCH, UVPERF_CAUSE_NO_TASK, 0, "");
   live_syscall(8);
   assert_int_equal(live_set_read(&live, 0).value, 8);
-  assert_int_equal(live_set_read(&live, 0).nr_missing, 1);
+  assert_int_equal(live_set_read(&live, 0).nr_missing, nr);
   assert_int_equal(live_set_read(&live, 0).state, UVPERF_COUNT_COUNTING);
   live_set_close(&live);
 }

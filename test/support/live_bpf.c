@@ -18,9 +18,16 @@ int live_bpf_call(int command, union bpf_attr *attr) {
   return (int)syscall(SYS_bpf, command, attr, sizeof(*attr));
 }
 
+/* The verifier stops with EAGAIN if a signal is pending (do_check() in
+ * kernel/bpf/verifier.c). A closed loop of libuv 1.45 or newer causes one: the
+ * kernel frees its io_uring later, and interrupts the thread for that. */
+#define LOAD_ATTEMPTS 5
+
 static int load(uint32_t type, const char *name, const struct bpf_insn *insns,
                 uint32_t nr, char *log, uint32_t log_size) {
   union bpf_attr attr;
+  int attempts = 0;
+  int fd;
 
   memset(&attr, 0, sizeof(attr));
   attr.prog_type = type;
@@ -33,7 +40,10 @@ static int load(uint32_t type, const char *name, const struct bpf_insn *insns,
     attr.log_buf = (uintptr_t)log;
     attr.log_size = log_size;
   }
-  return live_bpf_call(BPF_PROG_LOAD, &attr);
+  do
+    fd = live_bpf_call(BPF_PROG_LOAD, &attr);
+  while (fd < 0 && errno == EAGAIN && ++attempts < LOAD_ATTEMPTS);
+  return fd;
 }
 
 /* A kernel that knows a shorter or longer struct takes this one all the same:
