@@ -19,7 +19,9 @@ N failed, N skipped". The exit code is not 0 if a test failed, or skipped
 without a reason, or, as root, skipped without being listed in test/skips.txt.
 
 UVPERF_BUILD_DIR  where to build, instead of build/test
-CC                the compiler
+UVPERF_SANITIZE   the sanitizers, instead of address,undefined; may be empty
+CC, CFLAGS, LDFLAGS, CMAKE_PREFIX_PATH, PKG_CONFIG_LIBDIR
+                  as of cmake; always the same in one build directory
 EOF
 }
 
@@ -35,6 +37,7 @@ root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$root/test/runner.sh"
 
 build=${UVPERF_BUILD_DIR:-$root/build/test}
+sanitizers=${UVPERF_SANITIZE-address,undefined}
 skips=$root/test/skips.txt
 run_seconds=1200
 program_seconds=100
@@ -86,7 +89,6 @@ lend_cgroup2() {
 
 # LeakSanitizer needs ptrace, which a container may forbid.
 choose_leak_check() {
-  leaks=1
   echo 'int main(void) { return 0; }' |
     ${CC:-cc} -fsanitize=address -x c - -o "$results/leaks" &&
     ASAN_OPTIONS=detect_leaks=1 "$results/leaks" >/dev/null 2>&1 && return
@@ -97,7 +99,7 @@ choose_leak_check() {
 configure() {
   names=$(echo "$tests" | cut -d ' ' -f 2 | paste -s -d ';' -)
   setup_configure "$build" -DUVPERF_WERROR=ON -DUVPERF_BUILD_TESTS=ON \
-    -DUVPERF_SANITIZE=address,undefined -DUVPERF_BUILD_SHARED=OFF \
+    "-DUVPERF_SANITIZE=$sanitizers" -DUVPERF_BUILD_SHARED=OFF \
     "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" \
     -DUVPERF_BUILD_SAMPLES=ON -DUVPERF_BUILD_TOOLS=ON \
     "-DUVPERF_TESTS_ASKED_FOR=$names"
@@ -136,7 +138,8 @@ else
   tests=$(all_tests | grep -xF "$tests")
 fi
 
-setup_require compiler sanitizers make cmake pkg-config libuv cmocka
+setup_require compiler ${sanitizers:+sanitizers} make cmake pkg-config libuv \
+  cmocka
 [ $# -eq 0 ] && setup_wish libtraceevent libbpf clang bpftool node meson abidiff
 say_privileges
 started=$(date +%s)
@@ -147,10 +150,11 @@ if ! build_for "$@"; then
   exit 1
 fi
 
+leaks=1
 build=$(cd "$build" && pwd) || exit 1
 results=$build/results
 rm -rf "$results" && mkdir "$results" && : >"$results/all" || exit 1
-choose_leak_check
+[ -z "$sanitizers" ] || choose_leak_check
 lend_cgroup2
 unset CMOCKA_TEST_ABORT
 export CMOCKA_MESSAGE_OUTPUT=xml

@@ -3,15 +3,17 @@
 # needs is there, installs it with apt where it is not, and builds. Runs nothing
 # that it has built. The sourcing script sets $root, the top of this project.
 #
-# Needs and packages are lists of words:
-# shellcheck shell=sh disable=SC2046,SC2154
+# Needs, packages and flags are lists of words:
+# shellcheck shell=sh disable=SC2046,SC2086,SC2154
 
 setup_says="Missing, or too old (cmake >= 3.16 and libuv >= 1.44 are needed)"
 
-# Whether the compiler makes a program of standard input with the given flags.
+# Whether the compiler makes a program of standard input with the given flags and
+# those of the environment.
 setup_links() {
   setup_scratch=$(mktemp -d) || return 1
-  ${CC:-cc} "$@" -x c - -o "$setup_scratch/a.out" >/dev/null 2>&1
+  ${CC:-cc} ${CFLAGS:-} ${LDFLAGS:-} "$@" -x c - -o "$setup_scratch/a.out" \
+    >/dev/null 2>&1
   setup_rc=$?
   rm -rf "$setup_scratch"
   return "$setup_rc"
