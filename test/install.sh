@@ -322,21 +322,37 @@ plugin_tracepoint() {
 
 # An add-on of Node.js, which has its own libuv: the target for it has the
 # headers of node alone.
+build_node_addon() {
+  addon=$scratch/node/addon.node
+  quietly consume node -DNODE_ADDON=ON -DPKG_CONFIG_EXECUTABLE=/bin/false \
+    -DOWN_LIBUV=node_libuv -DGIVEN_LIBUV=node_libuv \
+    "-DLIBUV_INCLUDEDIR=$(setup_node_headers)" && build_consumer node
+}
+
 plugin_node() {
-  other_functions &&
+  build_node_addon && keeps_to_itself "$addon" && other_functions &&
     quietly ${CC:-cc} -shared -fPIC -o "$scratch/others.so" \
-      "$scratch/others.c" &&
-    quietly consume node -DNODE_ADDON=ON -DPKG_CONFIG_EXECUTABLE=/bin/false \
-      -DOWN_LIBUV=node_libuv -DGIVEN_LIBUV=node_libuv \
-      "-DLIBUV_INCLUDEDIR=$(setup_node_headers)" && build_consumer node &&
-    keeps_to_itself "$scratch/node/addon.node" || return 1
-  if readelf -d "$scratch/node/addon.node" | grep '(NEEDED).*libuv'; then
+      "$scratch/others.c" || return 1
+  if readelf -d "$addon" | grep '(NEEDED).*libuv'; then
     echo "the add-on must not be linked with a libuv"
     return 1
   fi
   LD_PRELOAD=$scratch/others.so quietly node -e \
-    "process.exitCode = 1; require('$scratch/node/addon.node').start(
+    "process.exitCode = 1; require('$addon').start(
       (code) => { process.exitCode = code; });"
+}
+
+# Node.js aborts if a worker that ends has open handles.
+worker_node() {
+  build_node_addon && quietly node -e "
+    const { Worker } = require('worker_threads');
+    const worker = new Worker(\`
+      require('$addon').start();
+      require('worker_threads').parentPort.postMessage('started');\`,
+      { eval: true });
+    process.exitCode = 1;
+    worker.on('message', () => worker.terminate().then(
+      () => { process.exitCode = 0; }));"
 }
 
 # Configures the consumer: consume directory option …
@@ -596,6 +612,7 @@ check plugin_with_static_library_keeps_to_its_own_functions plugin_static
 check_tracepoint plugin_with_static_component_keeps_to_its_own_functions \
   plugin_tracepoint
 check_node node_addon_with_static_library_keeps_to_its_own_functions plugin_node
+check_node node_addon_closes_its_handles_when_a_worker_is_ended worker_node
 check find_package_program_runs_with_both_libraries find_package_c
 check_cxx find_package_cxx_program_runs_with_both_libraries find_package_cxx
 check_meson meson_program_runs_with_shared_library meson_pkg_config

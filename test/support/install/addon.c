@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An add-on of Node.js: an event and a set watch node's own renamings on node's
  * loop, and the set counts every millisecond.
- * start(done) calls done(0) when all came and both handles are closed. */
+ * start(done) calls done(0) when all came and both handles are closed; start()
+ * leaves them open until node ends the environment, which waits for that. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +20,8 @@ static unsigned comms;
 static unsigned set_comms;
 static unsigned readings;
 static napi_env env;
-static napi_ref done;
+static napi_ref done; /* NULL: of start() */
+static napi_async_cleanup_hook_handle hook;
 
 static void call_done(int code) {
   napi_handle_scope scope;
@@ -27,6 +29,8 @@ static void call_done(int code) {
   napi_value global;
   napi_value number;
 
+  if (done == NULL)
+    return;
   napi_open_handle_scope(env, &scope);
   napi_get_reference_value(env, done, &function);
   napi_get_global(env, &global);
@@ -37,12 +41,15 @@ static void call_done(int code) {
 }
 
 static int has_all(void) {
-  return comms == RENAMINGS && set_comms == RENAMINGS && readings > 0;
+  return done != NULL && comms == RENAMINGS && set_comms == RENAMINGS &&
+         readings > 0;
 }
 
 static void on_close(void) {
-  if (--nr_open == 0)
-    call_done(has_all() ? 0 : 2);
+  if (--nr_open > 0)
+    return;
+  napi_remove_async_cleanup_hook(hook);
+  call_done(has_all() ? 0 : 2);
 }
 
 static void on_event_close(uvperf_event_t *closed) {
@@ -60,6 +67,12 @@ static void close_when(int is_done) {
     return;
   uvperf_event_close(&event, on_event_close);
   uvperf_set_close(&set, on_set_close);
+}
+
+static void on_cleanup(napi_async_cleanup_hook_handle handle, void *arg) {
+  (void)handle;
+  (void)arg;
+  close_when(1);
 }
 
 static unsigned is_renaming(const uvperf_record_t *record) {
@@ -124,7 +137,7 @@ static int start_set(uv_loop_t *loop, const struct perf_event_attr *renamings) {
       uvperf_set_read_start(&set, 1, on_reading) != 0)
     return 5;
   nr_open += 1;
-  return 0;
+  return napi_add_async_cleanup_hook(env, on_cleanup, NULL, &hook) != napi_ok;
 }
 
 static int start(void) {
@@ -163,10 +176,11 @@ static napi_value on_start(napi_env caller, napi_callback_info info) {
 
   env = caller;
   napi_get_cb_info(env, info, &nr, &function, NULL, NULL);
-  napi_create_reference(env, function, 1, &done);
+  if (nr > 0)
+    napi_create_reference(env, function, 1, &done);
   rc = start();
   if (rc != 0)
-    call_done(rc);
+    napi_throw_error(caller, NULL, "an add-on that does not start");
   return NULL;
 }
 
