@@ -274,7 +274,7 @@ static int bpf_eacces(const refusal_t *refusal) {
 
 /* perf_event_query_prog_array in kernel/trace/bpf_trace.c. */
 static int query_eperm(const refusal_t *refusal) {
-  if (uvperf__system_has_perfmon(refusal->root) == 1)
+  if (uvperf__system_is_perfmon(refusal->root) == 1)
     return 0;
   return say(refusal, UVPERF_CAUSE_PERMISSION,
              "it needs CAP_PERFMON, whatever kernel.perf_event_paranoid is");
@@ -459,34 +459,57 @@ int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
 
 /* -- bpf(2) ---------------------------------------------------------------- */
 
+/* Since Linux 4.4 each kernel that has bpf(2) has this. */
+static int bpf_level(const char *root, int64_t *level) {
+  return uvperf__system_number(
+      root, "/proc/sys/kernel/unprivileged_bpf_disabled", level);
+}
+
 /* Where kernel.unprivileged_bpf_disabled is not 0 bpf(2) wants the capability,
  * up to Linux 5.18 for every command (__sys_bpf in kernel/bpf/syscall.c), and
- * some commands always do. */
+ * some commands always do. Profiles of containers let the call pass for those
+ * who have it. */
 static int explain_denied(uvperf_error_t *error, int code, const char *root,
                           const char *what) {
   int has_filter = uvperf__system_has_filter(root);
+  int is_elsewhere = uvperf__system_is_user_namespace(root) == 1;
   int64_t level = 0;
 
-  uvperf__system_number(root, "/proc/sys/kernel/unprivileged_bpf_disabled",
-                        &level);
+  bpf_level(root, &level);
   /* Before Linux 5.8 CAP_SYS_ADMIN stands for it, and does so still. */
-  if (uvperf__system_has_capability(root, UVPERF__CAP_BPF) != 1 &&
-      uvperf__system_has_capability(root, UVPERF__CAP_SYS_ADMIN) != 1)
+  if (is_elsewhere ||
+      (uvperf__system_has_capability(root, UVPERF__CAP_BPF) != 1 &&
+       uvperf__system_has_capability(root, UVPERF__CAP_SYS_ADMIN) != 1))
     return uvperf__error_set(
         error, code, UVPERF_CAUSE_PERMISSION,
-        "%s: bpf(2) needs CAP_BPF, before Linux 5.8 CAP_SYS_ADMIN "
+        "%s: bpf(2) needs CAP_BPF%s, before Linux 5.8 CAP_SYS_ADMIN "
         "(kernel.unprivileged_bpf_disabled is %lld)%s",
-        what, (long long)level,
-        has_filter ? ", or a seccomp filter forbids it" : "");
+        what, is_elsewhere ? " outside of this user namespace" : "",
+        (long long)level,
+        has_filter ? ", and so does a container's seccomp filter: --cap-add BPF"
+                   : "");
   if (has_filter)
     return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
-                             "%s: this process has a seccomp filter: let the "
-                             "container's profile allow bpf",
+                             "%s: a seccomp filter forbids bpf in spite of "
+                             "CAP_BPF: allow it in the container's profile "
+                             "(systemd: SystemCallFilter=)",
                              what);
   return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
                            "%s: denied in spite of CAP_BPF: by a security "
                            "module? See the audit log",
                            what);
+}
+
+static int explain_enosys(uvperf_error_t *error, int code, const char *root,
+                          const char *what) {
+  int64_t level;
+
+  return uvperf__error_set(
+      error, code, UVPERF_CAUSE_NOT_SUPPORTED, "%s: this kernel has %s", what,
+      bpf_level(root, &level) == 0
+          ? "bpf(2), but a seccomp filter or a sandbox hides it: allow it in "
+            "the container's profile, --cap-add BPF"
+          : "no bpf(2): it needs CONFIG_BPF_SYSCALL");
 }
 
 int uvperf__explain_bpf(uvperf_error_t *error, int code, const char *root,
@@ -500,10 +523,7 @@ int uvperf__explain_bpf(uvperf_error_t *error, int code, const char *root,
     case -EACCES:
       return explain_denied(error, code, root, what);
     case -ENOSYS:
-      return uvperf__error_set(error, code, UVPERF_CAUSE_NOT_SUPPORTED,
-                               "%s: this kernel has no bpf(2): it needs "
-                               "CONFIG_BPF_SYSCALL",
-                               what);
+      return explain_enosys(error, code, root, what);
     default:
       return uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
                                "%s: bpf(2) gave errno %d", what, -code);

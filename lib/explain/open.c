@@ -20,12 +20,19 @@
 /* The call may be there all the same: perf_copy_attr gives ENOSYS where the
  * processor's code has no user stack dumps. */
 static int explain_enosys(const uvperf__open_call_t *call) {
+  int64_t level;
+
   if ((call->attr->sample_type & PERF_SAMPLE_STACK_USER) &&
       uvperf__sys_open(NULL, 0, -1, -1, 0) != -ENOSYS)
     return uvperf__open_say(
         call, UVPERF_CAUSE_NOT_SUPPORTED,
         "this architecture cannot copy user stacks: leave out "
         "PERF_SAMPLE_STACK_USER");
+  if (uvperf__system_paranoid(call->root, &level) == 0)
+    return uvperf__open_say(
+        call, UVPERF_CAUSE_NO_PERF,
+        "this kernel has perf events, but perf_event_open does not reach it: "
+        "run this outside of the emulator or sandbox");
   return uvperf__open_say(
       call, UVPERF_CAUSE_NO_PERF,
       "this kernel has no perf_event_open: it needs CONFIG_PERF_EVENTS");

@@ -23,26 +23,51 @@ static int64_t paranoid(const uvperf__open_call_t *call) {
 
 /* A filter sees the number of the call, and the kernel sees the attr only
  * behind the filter: without one it gives EFAULT. Where distributions refuse
- * every event, they do so before they look at the attr, with EACCES. */
+ * every event, they do so before they look at the attr, with EACCES. A kernel
+ * without perf events gives ENOSYS by itself, and has no perf_event_paranoid.
+ * Profiles of containers let the call pass for those who have CAP_PERFMON. */
 int uvperf__open_filtered(const uvperf__open_call_t *call) {
+  int64_t level;
+  int rc = uvperf__system_paranoid(call->root, &level);
+
   if (!uvperf__system_has_filter(call->root))
     return 0;
-  if (call->code == -EACCES && paranoid(call) > LAST_COMMON_LEVEL)
+  if (call->code == -EACCES && rc == 0 && level > LAST_COMMON_LEVEL)
     return 0;
-  if (uvperf__sys_open(NULL, 0, -1, -1, 0) != call->code)
+  if ((call->code == -ENOSYS && rc != 0) ||
+      uvperf__sys_open(NULL, 0, -1, -1, 0) != call->code)
     return 0;
+  if (uvperf__system_has_perfmon(call->root) == 1)
+    return uvperf__open_say(call, UVPERF_CAUSE_NO_PERF,
+                            "a seccomp filter forbids perf_event_open in spite "
+                            "of CAP_PERFMON: allow it in the container's "
+                            "profile (systemd: SystemCallFilter=)");
   return uvperf__open_say(
       call, UVPERF_CAUSE_NO_PERF,
-      "this process has a seccomp filter: let the container's profile allow "
-      "perf_event_open");
+      "a seccomp filter forbids perf_event_open: run the container with "
+      "--cap-add PERFMON, or allow it in its profile (systemd: "
+      "SystemCallFilter=)");
+}
+
+/* capable() of the kernel asks in the initial user namespace. */
+static int is_elsewhere(const uvperf__open_call_t *call) {
+  return uvperf__system_is_user_namespace(call->root) == 1;
+}
+
+static const char *named(const uvperf__open_call_t *call, int is_admin) {
+  static const char *const names[2][2] = {
+      {"CAP_PERFMON", "CAP_SYS_ADMIN"},
+      {"CAP_PERFMON outside of this user namespace",
+       "CAP_SYS_ADMIN outside of this user namespace"},
+  };
+
+  return names[is_elsewhere(call)][is_admin];
 }
 
 /* Which capability lifts the rules of perf_event_paranoid here. */
 static const char *capability(const uvperf__open_call_t *call) {
-  if (uvperf__system_is_before(call->root, 5, 8) == 1 ||
-      paranoid(call) > LAST_COMMON_LEVEL)
-    return "CAP_SYS_ADMIN";
-  return "CAP_PERFMON";
+  return named(call, uvperf__system_is_before(call->root, 5, 8) == 1 ||
+                         paranoid(call) > LAST_COMMON_LEVEL);
 }
 
 /* The real, effective and saved uid of a task, or of ourselves ("self"). */
@@ -98,7 +123,8 @@ static int explain_privileged(const uvperf__open_call_t *call) {
 static int explain_admin(const uvperf__open_call_t *call) {
   const char *what;
 
-  if (uvperf__system_has_capability(call->root, UVPERF__CAP_SYS_ADMIN) == 1)
+  if (!is_elsewhere(call) &&
+      uvperf__system_has_capability(call->root, UVPERF__CAP_SYS_ADMIN) == 1)
     return 0;
   if (call->code == -EACCES && uvperf__open_is_probe(call, "uprobe"))
     what = "a uprobe";
@@ -107,9 +133,8 @@ static int explain_admin(const uvperf__open_call_t *call) {
   else
     return 0;
   return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
-                          "%s needs CAP_SYS_ADMIN, whatever "
-                          "kernel.perf_event_paranoid is",
-                          what);
+                          "%s needs %s, whatever kernel.perf_event_paranoid is",
+                          what, named(call, 1));
 }
 
 /* perf_copy_attr: where branch_sample_type names no side, those that the event
@@ -206,26 +231,20 @@ static int explain_lockdown(const uvperf__open_call_t *call) {
                           "PERF_SAMPLE_REGS_INTR to everybody");
 }
 
-/* With the capability that should have lifted all. */
+/* With CAP_PERFMON, at a level that only CAP_SYS_ADMIN lifts. */
 static int explain_in_spite(const uvperf__open_call_t *call) {
-  if (uvperf__system_is_user_namespace(call->root) == 1)
-    return uvperf__open_say(
-        call, UVPERF_CAUSE_PERMISSION,
-        "%s counts in the initial user namespace only, and this process is in "
-        "another",
-        capability(call));
-  if (paranoid(call) > LAST_COMMON_LEVEL &&
-      uvperf__system_has_capability(call->root, UVPERF__CAP_SYS_ADMIN) == 0)
-    return uvperf__open_say(
-        call, UVPERF_CAUSE_PERMISSION,
-        "at kernel.perf_event_paranoid %lld CAP_PERFMON is not enough: lower "
-        "it to 2 or use CAP_SYS_ADMIN",
-        (long long)paranoid(call));
-  return 0;
+  if (paranoid(call) <= LAST_COMMON_LEVEL ||
+      uvperf__system_has_capability(call->root, UVPERF__CAP_SYS_ADMIN) != 0)
+    return 0;
+  return uvperf__open_say(
+      call, UVPERF_CAUSE_PERMISSION,
+      "at kernel.perf_event_paranoid %lld CAP_PERFMON is not enough: lower "
+      "it to 2 or use CAP_SYS_ADMIN",
+      (long long)paranoid(call));
 }
 
 int uvperf__open_denied(const uvperf__open_call_t *call) {
-  int privileged = uvperf__system_has_perfmon(call->root) == 1;
+  int privileged = uvperf__system_is_perfmon(call->root) == 1;
 
   if (uvperf__open_filtered(call) || explain_admin(call) ||
       explain_lockdown(call))

@@ -187,22 +187,34 @@ static void fd_that_is_none_is_told(void **state) {
 static void bpf_that_is_refused_has_its_cause(void **state) {
   temp_tree_t *tree = *state;
 
+  fake_fail(FAKE_BPF_INFO, 1, -ENOSYS);
+  refuses(state, -ENOSYS, UVPERF_CAUSE_NOT_SUPPORTED, "CONFIG_BPF_SYSCALL");
   temp_tree_write(tree, "/proc/sys/kernel/unprivileged_bpf_disabled", "2\n");
   fake_fail(FAKE_BPF_INFO, 1, -EPERM);
   refuses(state, -EPERM, UVPERF_CAUSE_PERMISSION,
           "kernel.unprivileged_bpf_disabled is 2");
   fake_fail(FAKE_BPF_INFO, 1, -ENOSYS);
-  refuses(state, -ENOSYS, UVPERF_CAUSE_NOT_SUPPORTED, "CONFIG_BPF_SYSCALL");
+  refuses(state, -ENOSYS, UVPERF_CAUSE_NOT_SUPPORTED,
+          "this kernel has bpf(2), but a seccomp filter or a sandbox hides it");
   fake_fail(FAKE_BPF_INFO, 1, -EFAULT);
   refuses(state, -EFAULT, UVPERF_CAUSE_UNKNOWN, "errno 14");
   temp_tree_write(tree, "/proc/self/status",
+                  "CapEff:\t0000000000000000\nSeccomp:\t2\n");
+  fake_fail(FAKE_BPF_INFO, 1, -EPERM);
+  refuses(state, -EPERM, UVPERF_CAUSE_PERMISSION, "--cap-add BPF");
+  temp_tree_write(tree, "/proc/self/status",
                   "CapEff:\t0000008000000000\nSeccomp:\t2\n");
   fake_fail(FAKE_BPF_INFO, 1, -EPERM);
-  refuses(state, -EPERM, UVPERF_CAUSE_PERMISSION, "seccomp");
+  refuses(state, -EPERM, UVPERF_CAUSE_PERMISSION,
+          "a seccomp filter forbids bpf in spite of CAP_BPF");
   temp_tree_write(tree, "/proc/self/status",
                   "CapEff:\t0000000000200000\nSeccomp:\t0\n");
   fake_fail(FAKE_BPF_INFO, 1, -EACCES);
   refuses(state, -EACCES, UVPERF_CAUSE_PERMISSION, "security module");
+  temp_tree_write(tree, "/proc/self/uid_map", "0 1000 1\n");
+  fake_fail(FAKE_BPF_INFO, 1, -EPERM);
+  refuses(state, -EPERM, UVPERF_CAUSE_PERMISSION,
+          "bpf(2) needs CAP_BPF outside of this user namespace");
 }
 
 static void fds_and_memory_that_run_out_are_told(void **state) {

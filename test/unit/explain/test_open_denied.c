@@ -177,7 +177,7 @@ static void eacces_at_every_level_says_so(void **state) {
 }
 
 static void
-eacces_in_spite_of_the_capability_asks_where_it_counts(void **state) {
+eacces_in_spite_of_the_capability_is_a_security_modules(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
 
@@ -187,10 +187,34 @@ eacces_in_spite_of_the_capability_asks_where_it_counts(void **state) {
   expect(tree, -EACCES, &attr, 77, -1, "by a security module? See the audit");
   uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 1);
   expect(tree, -EACCES, &attr, 77, -1, "or CAP_PERFMON and CAP_KILL");
-  uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 0);
+}
+
+/* A container's root that is a user outside has every capability there. */
+static void eacces_in_a_user_namespace_says_where_to_have_it(void **state) {
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+
+  temp_tree_write(tree, STATUS,
+                  "Uid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\n");
   temp_tree_write(tree, "/proc/self/uid_map", "0 1000 1\n");
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   expect(tree, -EACCES, &attr, 0, -1,
-         "CAP_PERFMON counts in the initial user namespace only");
+         "needs kernel.perf_event_paranoid <= 1 (it is 2) or CAP_PERFMON "
+         "outside of this user namespace");
+  attr.exclude_kernel = 1;
+  expect(tree, -EACCES, &attr, 78, -1,
+         "run as that user or with CAP_PERFMON outside of this user namespace");
+  attr.namespaces = 1;
+  expect(tree, -EACCES, &attr, 0, -1,
+         "the namespaces bit needs CAP_PERFMON outside of this user "
+         "namespace, whatever");
+  uvperf_attr_init(&attr, 8, 0);
+  expect(tree, -EACCES, &attr, 0, -1,
+         "a uprobe needs CAP_SYS_ADMIN outside of this user namespace");
+  temp_tree_write(tree, PARANOID, "3\n");
+  explain_user_clock(&attr);
+  expect(tree, -EACCES, &attr, 0, -1,
+         "<= 2 (it is 3) or CAP_SYS_ADMIN outside of this user namespace");
 }
 
 static void eacces_without_proc_still_has_a_reason(void **state) {
@@ -221,7 +245,10 @@ denied_under_seccomp_is_the_filters_only_if_it_says_the_same(void **state) {
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   temp_tree_write(tree, STATUS, FILTERED);
-  expect_filter(tree, -EPERM, &attr, -EPERM, UVPERF_CAUSE_NO_PERF, "seccomp");
+  expect_filter(tree, -EPERM, &attr, -EPERM, UVPERF_CAUSE_NO_PERF,
+                "a seccomp filter forbids perf_event_open: run the container "
+                "with --cap-add PERFMON, or allow it in its profile (systemd: "
+                "SystemCallFilter=)");
   expect_filter(tree, -ENOSYS, &attr, -ENOSYS, UVPERF_CAUSE_NO_PERF, "seccomp");
   expect_filter(tree, -EACCES, &attr, -EACCES, UVPERF_CAUSE_NO_PERF, "seccomp");
   expect_filter(tree, -EACCES, &attr, -EFAULT, UVPERF_CAUSE_PERMISSION,
@@ -233,6 +260,22 @@ denied_under_seccomp_is_the_filters_only_if_it_says_the_same(void **state) {
   expect_filter(tree, -EACCES, &attr, -EACCES, UVPERF_CAUSE_PERMISSION,
                 "the kernel side");
   expect_filter(tree, -EPERM, &attr, -EPERM, UVPERF_CAUSE_NO_PERF, "seccomp");
+  /* A profile of before it knew the capability. */
+  temp_tree_write(tree, STATUS, PERFMON "Seccomp:\t2\n");
+  expect_filter(tree, -EPERM, &attr, -EPERM, UVPERF_CAUSE_NO_PERF,
+                "a seccomp filter forbids perf_event_open in spite of "
+                "CAP_PERFMON: allow it in the container's profile");
+}
+
+/* Which has no perf_event_paranoid either. */
+static void enosys_under_seccomp_may_be_the_kernels(void **state) {
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+
+  explain_user_clock(&attr);
+  temp_tree_write(tree, STATUS, FILTERED);
+  expect_filter(tree, -ENOSYS, &attr, -ENOSYS, UVPERF_CAUSE_NO_PERF,
+                "CONFIG_PERF_EVENTS");
 }
 
 #define WITH_MACHINE(test)                                                     \
@@ -252,11 +295,14 @@ int main(void) {
       WITH_MACHINE(eperm_under_lockdown_says_so),
       WITH_MACHINE(eacces_of_a_thread_tells_whose_it_is),
       WITH_MACHINE(eacces_at_every_level_says_so),
-      WITH_MACHINE(eacces_in_spite_of_the_capability_asks_where_it_counts),
+      WITH_MACHINE(eacces_in_spite_of_the_capability_is_a_security_modules),
+      WITH_MACHINE(eacces_in_a_user_namespace_says_where_to_have_it),
       cmocka_unit_test_setup_teardown(eacces_without_proc_still_has_a_reason,
                                       temp_tree_setup, temp_tree_teardown),
       WITH_MACHINE(
           denied_under_seccomp_is_the_filters_only_if_it_says_the_same),
+      cmocka_unit_test_setup_teardown(enosys_under_seccomp_may_be_the_kernels,
+                                      temp_tree_setup, temp_tree_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
