@@ -87,7 +87,9 @@ static int not_found(const tracepoint_t *tracepoint, int code) {
     case -ENODEV:
       return uvperf__parse_fail(parse, both.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
                                 "%s: tracefs is not mounted: mount -t tracefs "
-                                "tracefs /sys/kernel/tracing",
+                                "tracefs /sys/kernel/tracing; a container "
+                                "needs -v /sys/kernel/tracing:/sys/kernel/"
+                                "tracing",
                                 shown);
     default:
       return uvperf__parse_fail(parse, both.at, code, UVPERF_CAUSE_UNKNOWN,
