@@ -227,13 +227,16 @@ static void event_start_with_bad_arguments_is_refused(void **state) {
 }
 
 static void event_copies_what_it_is_given(void **state) {
-  struct perf_event_attr *attr = malloc(sizeof(*attr));
-  uvperf_event_options_t *options = malloc(sizeof(*options));
-  uvperf_stream_options_t *stream = malloc(sizeof(*stream));
+  uvperf_stream_options_t *stream;
+  uvperf_event_options_t *options;
+  struct perf_event_attr *attr;
   live_collector_t collector;
   uint64_t next = 0;
 
   support_need_own_events(__func__);
+  attr = malloc(sizeof(*attr));
+  options = malloc(sizeof(*options));
+  stream = malloc(sizeof(*stream));
   live_comm_attr(attr);
   *options = (uvperf_event_options_t)UVPERF_EVENT_OPTIONS_INIT;
   *stream = (uvperf_stream_options_t)UVPERF_STREAM_OPTIONS_INIT;

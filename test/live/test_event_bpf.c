@@ -247,7 +247,7 @@ static void event_query_bpf_of_no_tracepoint_is_einval(void **state) {
   uint32_t ids[1];
   size_t nr = 1;
 
-  support_need_root(__func__);
+  support_need_kernel_side(__func__);
   live_touch_attr(&attr, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
   live_control_expect_refused(

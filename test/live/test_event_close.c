@@ -154,10 +154,11 @@ static void on_nothing(uvperf_event_t *event, int status,
 }
 
 static void event_freed_in_close_callback_is_clean(void **state) {
-  uvperf_event_t *event = malloc(sizeof(*event));
+  uvperf_event_t *event;
   struct perf_event_attr attr;
 
   support_need_own_events(__func__);
+  event = malloc(sizeof(*event));
   live_comm_attr(&attr);
   assert_int_equal(uvperf_event_init(*state, event, &attr, NULL, NULL), 0);
   assert_int_equal(uvperf_event_start(event, NULL, on_nothing, NULL), 0);
@@ -167,11 +168,12 @@ static void event_freed_in_close_callback_is_clean(void **state) {
 
 /* The struct is the caller's at once, whatever the loop still knows. */
 static void event_init_fails_leaves_struct_to_the_caller(void **state) {
-  uvperf_event_t *event = malloc(sizeof(*event));
+  uvperf_event_t *event;
   struct perf_event_attr attr;
   uvperf_error_t error;
 
   support_need_own_events(__func__);
+  event = malloc(sizeof(*event));
   uvperf_attr_init(&attr, 42, 0);
   attr.exclude_kernel = 1;
   assert_int_equal(uvperf_event_init(*state, event, &attr, NULL, &error),

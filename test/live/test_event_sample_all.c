@@ -215,7 +215,7 @@ static void sample_of_a_breakpoint_with_all_bits_is_decoded(void **state) {
   cpu_set_t old;
   size_t i;
 
-  support_need_root(__func__);
+  support_need_admin(__func__);
   support_need_breakpoints(__func__);
   all.cgroup = live_cgroup_own(__func__);
   live_called(0);
@@ -238,7 +238,7 @@ static void sample_of_a_tracepoint_with_all_bits_is_decoded(void **state) {
   all_t all = {0, 0, 0, 0, 0, 0};
   cpu_set_t old;
 
-  support_need_root(__func__);
+  support_need_admin(__func__);
   all.tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
   all.cgroup = live_cgroup_own(__func__);
   all.cpu = live_last_cpu();

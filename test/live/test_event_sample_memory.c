@@ -22,7 +22,7 @@ static void sample_phys_addr_is_that_of_pagemap(void **state) {
   struct perf_event_attr attr;
   uint64_t physical;
 
-  support_need_root(__func__);
+  support_need_admin(__func__);
   support_need_breakpoints(__func__);
   live_write(1); /* or the page would be that of all zeroes */
   physical = live_physical(&live_word);
@@ -47,7 +47,7 @@ static void sample_phys_addr_of_a_page_fault_is_0(void **state) {
   struct perf_event_attr attr;
   char *region;
 
-  support_need_root(__func__);
+  support_need_kernel_side(__func__);
   region = live_region();
   live_touch_attr(&attr, PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR |
                              UVPERF_SAMPLE_DATA_PAGE_SIZE);

@@ -109,7 +109,7 @@ static void sideband_namespaces_after_unshare_are_the_tasks(void **state) {
   struct perf_event_attr attr;
   int has_trailer;
 
-  support_need_root(__func__);
+  support_need_admin(__func__);
   for (has_trailer = 0; has_trailer <= 1; has_trailer++) {
     live_sideband_attr(&attr, has_trailer);
     attr.namespaces = 1;
@@ -123,7 +123,7 @@ static void sideband_namespaces_on_a_cpu_come_with_comm(void **state) {
   struct perf_event_attr attr;
   int has_trailer;
 
-  support_need_root(__func__);
+  support_need_admin(__func__);
   support_need_cpu_wide(__func__);
   for (has_trailer = 0; has_trailer <= 1; has_trailer++) {
     live_sideband_attr(&attr, has_trailer);
@@ -145,7 +145,7 @@ static void sideband_namespaces_of_a_new_task_are_its_parents(void **state) {
   spaces_t spaces;
   cpu_set_t old;
 
-  support_need_root(__func__);
+  support_need_admin(__func__);
   memset(&spaces, 0, sizeof(spaces));
   live_truth_pin(&spaces.truth, &old);
   find_namespaces(getpid(), spaces.own);

@@ -147,6 +147,7 @@ static void live_unknown_field_is_old_kernel(void **state) {
   uvperf_error_t error;
 
   (void)state;
+  support_need_own_events(__func__);
   error = explain_in_child(unknown_field);
   assert_int_equal(error.code, -E2BIG);
   assert_int_equal(error.cause, UVPERF_CAUSE_OLD_KERNEL);

@@ -198,7 +198,7 @@ static void live_uprobe_faults_are_told_apart(void **state) {
   char path[8192];
 
   (void)state;
-  support_need_root(__func__);
+  support_need_uprobes(__func__);
   uprobe_attr(&attr, type, "/nonexistent", 0);
   refused(&attr, -ENOENT, UVPERF_CAUSE_NO_EVENT, "no file is at the path");
   uprobe_attr(&attr, type, "/", 0);

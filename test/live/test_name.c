@@ -111,7 +111,7 @@ static void check_category(const char *name, void *data) {
 static void each_tracepoint_is_what_tracefs_says(void **state) {
   walk_t walk = {*state, NULL, 0, 0, 0};
 
-  support_need_tracepoint(__func__, "sched:sched_switch");
+  support_need_tracefs(__func__, "sched:sched_switch");
   temp_tree_write(walk.tree, EVENTS "/.keep", "");
   each_entry(EVENTS, check_category, &walk);
   print_message("%u tracepoints\n", walk.nr);

@@ -125,7 +125,7 @@ static void live_event_name_walk_tells_each_tracepoint_once(void **state) {
   files_t files;
 
   (void)state;
-  support_need_tracepoint(__func__, EVENT);
+  support_need_tracefs(__func__, EVENT);
   find(&files, TRACING "/events", "", "/id");
   assert_int_equal(
       uvperf_event_name_walk(NULL, UVPERF_NAME_TRACEPOINT, tick_off, &files),
@@ -170,7 +170,7 @@ static int note_name(const uvperf_event_name_t *name, void *arg) {
 }
 
 static void live_event_name_walk_by_pattern_ends_when_told(void **state) {
-  uint64_t id = support_need_tracepoint(__func__, EVENT);
+  uint64_t id = support_need_tracefs(__func__, EVENT);
   char expected[64], line[64] = "";
 
   (void)state;
@@ -209,7 +209,7 @@ static void live_event_name_walk_of_a_plain_user_tells_the_rest(void **state) {
 
   (void)state;
   support_need_root(__func__);
-  support_need_tracepoint(__func__, EVENT);
+  support_need_tracefs(__func__, EVENT);
   status = support_wait(support_fork(look_as_nobody, NULL));
   if (status == CANNOT)
     support_skip(__func__, "tracefs that is for root alone");

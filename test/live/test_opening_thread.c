@@ -332,7 +332,7 @@ static void uprobe_by_symbol_needs_no_first_thread(void **state) {
   char path[512] = "", name[600];
 
   (void)state;
-  support_need_root(__func__);
+  support_need_uprobes(__func__);
   assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
   snprintf(name, sizeof(name), "uprobe/path=\"%s\",symbol=live_called/", path);
   assert_int_equal(support_wait(support_fork(be_probing_orphan, name)), 0);

@@ -88,10 +88,11 @@ static void free_set(uvperf_set_t *set) {
 }
 
 static void set_freed_in_close_callback_is_clean(void **state) {
-  uvperf_set_t *set = malloc(sizeof(*set));
+  uvperf_set_t *set;
   live_plan_t plan;
 
   support_need_own_events(__func__);
+  set = malloc(sizeof(*set));
   plan_own(&plan);
   assert_int_equal(uvperf_set_init(*state, set, &plan.options, NULL), 0);
   uvperf_set_close(set, free_set);
@@ -101,13 +102,14 @@ static void set_freed_in_close_callback_is_clean(void **state) {
 
 /* The loop knows of nothing: it need not run before uv_loop_close. */
 static void set_init_fails_leaves_struct_and_loop_alone(void **state) {
-  uvperf_set_t *set = malloc(sizeof(*set));
+  uvperf_set_t *set;
   uvperf_error_t error;
   live_plan_t plan;
   uv_loop_t loop;
 
   (void)state;
   support_need_own_events(__func__);
+  set = malloc(sizeof(*set));
   plan_own(&plan);
   plan.attrs[0].type = plan.attrs[1].type = 42;
   assert_int_equal(uv_loop_init(&loop), 0);
@@ -145,6 +147,7 @@ static void set_close_disables_at_once_and_closes_later(void **state) {
   live_plan_t plan;
   live_set_t live;
 
+  support_need_own_events(__func__);
   fake_event_add(1);
   fake_event_add(2);
   plan_own(&plan);

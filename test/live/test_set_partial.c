@@ -158,6 +158,7 @@ static void set_of_cpus_one_offline_counts_the_rest(void **state) {
   live_set_t live;
   size_t i, nr;
 
+  support_need_cpu_wide(__func__);
   plan_two_cpus(&plan, "0-1");
   /* Asked of the kernel once: now, before the opens are counted. */
   uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST);

@@ -49,7 +49,7 @@ static void task_with_an_inherited_uprobe_cannot_fork(void **state) {
   uvperf_error_t error;
   shell_t shell;
 
-  support_need_root(__func__);
+  support_need_uprobes(__func__);
   events = live_called_list();
   attr = *uvperf_event_list_get(events, 0)->attr;
   attr.inherit = 1;
@@ -71,7 +71,7 @@ static void set_of_a_process_has_no_uprobe_that_is_inherited(void **state) {
   uvperf_set_t set;
   shell_t shell;
 
-  support_need_root(__func__);
+  support_need_uprobes(__func__);
   target.type = UVPERF_TARGET_PROCESS;
   start_shell(&shell);
   target.pid = shell.pid;

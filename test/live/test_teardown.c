@@ -3,11 +3,14 @@
  * snapshot whose callback then runs the loop, and closed after other parts of
  * the program have closed its inner handles. Handles and loops are allocated
  * and freed as soon as that is allowed, so that any later use is found. */
+#include "live_bpf.h"
 #include "live_bpf_reader.h"
 #include "live_stream.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
+
+#include <linux/bpf.h>
 
 #include "fake_kernel.h"
 
@@ -239,6 +242,7 @@ static void look(const char *test, before_t *before) {
   size_t bytes;
 
   support_need_own_events(test);
+  live_bpf_need(test, BPF_PROG_TYPE_SCHED_CLS);
   before->fds = support_count_fds();
   before->rings = support_count_rings(&bytes);
 }

@@ -41,26 +41,6 @@ static void uprobe_attr(struct perf_event_attr *attr, const char *path,
   attr->config2 = symbol.offset;
 }
 
-/* Skips where there is no such PMU, or no right to use it:
- * perf_uprobe_event_init looks at that before it looks for the file. */
-static void need_uprobes(const char *test) {
-  struct perf_event_attr attr;
-  int64_t type;
-  int fd;
-
-  if (uvperf__system_number("", PMU "/type", &type) != 0)
-    support_skip(test, "the uprobe PMU");
-  memset(&attr, 0, sizeof(attr));
-  attr.size = sizeof(attr);
-  attr.type = (uint32_t)type;
-  attr.config1 = (uintptr_t) "/nonexistent";
-  fd =
-      (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-  assert_int_equal(fd, -1);
-  if (errno != ENOENT)
-    support_skip(test, "the right to uprobes");
-}
-
 /* -- programs ------------------------------------------------------------- */
 
 typedef struct program_s {
@@ -123,19 +103,19 @@ static void expect_own_hits(uv_loop_t *loop, const char *path) {
 }
 
 static void uprobe_counts_calls_in_a_pie(void **state) {
-  need_uprobes(__func__);
+  support_need_uprobes(__func__);
   expect_hits(*state, ELF_PIE);
   expect_own_hits(*state, ELF_PIE);
 }
 
 static void uprobe_counts_calls_in_a_program_of_fixed_place(void **state) {
-  need_uprobes(__func__);
+  support_need_uprobes(__func__);
   expect_hits(*state, ELF_FIXED);
   expect_own_hits(*state, ELF_FIXED);
 }
 
 static void uprobe_counts_calls_with_the_dynamic_table_only(void **state) {
-  need_uprobes(__func__);
+  support_need_uprobes(__func__);
   expect_hits(*state, ELF_DYNAMIC);
 }
 
@@ -167,7 +147,7 @@ static uint64_t count_calls(uv_loop_t *loop, const char *name, int is_return,
 static void uprobe_counts_calls_of_a_library(void **state) {
   void *library, *function;
 
-  need_uprobes(__func__);
+  support_need_uprobes(__func__);
   library = dlopen(ELF_LIBRARY, RTLD_NOW);
   assert_non_null(library);
   function = dlsym(library, "elf_library_plain");
@@ -193,7 +173,7 @@ static void uprobe_counts_calls_of_the_chosen_version(void **state) {
   const char *name = "elf_library_versioned";
   void *library, *old;
 
-  need_uprobes(__func__);
+  support_need_uprobes(__func__);
   library = dlopen(ELF_LIBRARY, RTLD_NOW);
   assert_non_null(library);
   old = version_at(library, 1);

@@ -43,11 +43,17 @@ void explain_expect(explain_provoke_cb provoke, int code, int cause,
                     const char *piece);
 
 /* For children: root becomes EXPLAIN_NOBODY without any group or capability,
- * and stays dumpable, as a program that this user had started. */
+ * and stays dumpable, as a program that this user had started. Root of a user
+ * namespace only loses its capabilities. */
 void explain_drop_privileges(void);
-/* The same for root, but for CAP_PERFMON. */
+/* Sets the effective, permitted and inheritable capabilities, a bit for each. */
+void explain_set_capabilities(uint64_t capabilities);
+/* explain_drop_privileges for root, which keeps these capabilities, also through
+ * execve(2). */
+void explain_drop_all_but(uint64_t capabilities);
 void explain_drop_all_but_perfmon(void);
-/* Makes perf_event_open, and nothing else, give an errno as containers do. */
+/* Makes perf_event_open and bpf return an errno, as containers do; 0: lets them
+ * pass. */
 void explain_filter(int code);
 
 /* Skips unless perf_event_paranoid is from least to most, and the process has

@@ -177,10 +177,12 @@ static pid_t fork_with_pid(pid_t pid, support_child_fn run, void *arg) {
  * the next takes its pid from clone3(2). */
 int support_run_with_same_pid(const char *test, support_child_fn run,
                               void *arg) {
-  int own = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
   pid_t first, child;
   int code, status;
+  int own;
 
+  support_need_root(test);
+  own = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
   assert_true(own >= 0);
   if (unshare(CLONE_NEWPID) != 0) {
     close(own);

@@ -67,9 +67,15 @@ void support_need_breakpoints(const char *test);
 void support_need_hardware(const char *test, uint64_t config,
                            uint64_t sample_period);
 /* tracefs is readable and has "category:name"; gives its id. */
+uint64_t support_need_tracefs(const char *test, const char *name);
+/* The same, and an event of one's own: to open the tracepoint. */
 uint64_t support_need_tracepoint(const char *test, const char *name);
-/* Effective user 0, to change sysctls and the like. */
+/* The uprobe PMU, and the right to it: CAP_SYS_ADMIN since Linux 6.16. */
+void support_need_uprobes(const char *test);
+/* Effective user 0 outside of user namespaces, to change sysctls and the like. */
 void support_need_root(const char *test);
+/* The same with CAP_SYS_ADMIN, which a container's root does not have. */
+void support_need_admin(const char *test);
 
 /* Skips by the same line, for needs that only one test has. */
 void support_skip(const char *test, const char *what);

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <linux/capability.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 
@@ -121,7 +122,7 @@ static int read_id(const char *tracefs, const char *name, uint64_t *id) {
   return found;
 }
 
-uint64_t support_need_tracepoint(const char *test, const char *name) {
+uint64_t support_need_tracefs(const char *test, const char *name) {
   char what[128];
   uint64_t id;
 
@@ -134,7 +135,52 @@ uint64_t support_need_tracepoint(const char *test, const char *name) {
   return id;
 }
 
+uint64_t support_need_tracepoint(const char *test, const char *name) {
+  support_need_own_events(test);
+  return support_need_tracefs(test, name);
+}
+
+/* perf_uprobe_event_init looks at the right before it looks for the file. */
+void support_need_uprobes(const char *test) {
+  struct perf_event_attr attr = software(0);
+  FILE *file = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
+  int found = file != NULL && fscanf(file, "%u", &attr.type) == 1;
+
+  if (file != NULL)
+    fclose(file);
+  if (!found)
+    support_skip(test, "the uprobe PMU");
+  attr.config1 = (uintptr_t) "/nonexistent";
+  assert_int_equal(syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0), -1);
+  if (errno != ENOENT)
+    support_skip(test, "the right to uprobes");
+}
+
+/* USER_NS_INIT_INO in <linux/nsfs.h>; kernels without user namespaces have no
+ * link. */
+static int is_in_user_namespace(void) {
+  char link[64];
+  ssize_t size = readlink("/proc/self/ns/user", link, sizeof(link) - 1);
+
+  if (size < 0)
+    return 0;
+  link[size] = '\0';
+  return strcmp(link, "user:[4026531837]") != 0;
+}
+
 void support_need_root(const char *test) {
   if (geteuid() != 0)
     support_skip(test, "root");
+  if (is_in_user_namespace())
+    support_skip(test, "root outside of user namespaces");
+}
+
+void support_need_admin(const char *test) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct caps[2];
+
+  support_need_root(test);
+  assert_int_equal(syscall(SYS_capget, &header, caps), 0);
+  if (!(caps[0].effective & 1U << CAP_SYS_ADMIN))
+    support_skip(test, "CAP_SYS_ADMIN");
 }

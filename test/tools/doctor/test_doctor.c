@@ -309,7 +309,7 @@ static void tracefs_that_is_not_there_is_told(void **state) {
 
   (void)state;
   support_need_root(__func__);
-  support_need_tracepoint(__func__, "sched:sched_switch");
+  support_need_tracefs(__func__, "sched:sched_switch");
   doctor_run(&run, DOCTOR_PATH, hide_tracefs, 0);
   for (i = 0; i < COUNT_OF(keys); i++) {
     doctor_expect(&run, "events", keys[i], "result", "unknown");
@@ -349,7 +349,7 @@ static void tracefs_that_may_not_be_read_is_told(void **state) {
 
   (void)state;
   explain_need_paranoid(__func__, 2, 2);
-  support_need_tracepoint(__func__, "sched:sched_switch");
+  support_need_tracefs(__func__, "sched:sched_switch");
   support_need_root(__func__);
   doctor_run(&run, DOCTOR_PATH, NULL, 1);
   doctor_expect(&run, "events", "tracepoint", "result", "unknown");
@@ -364,7 +364,7 @@ static void tracepoints_are_answered_where_tracefs_is(void **state) {
   (void)state;
   support_need_root(__func__);
   support_need_cpu_wide(__func__);
-  support_need_tracepoint(__func__, "sched:sched_switch");
+  support_need_tracefs(__func__, "sched:sched_switch");
   support_need_breakpoints(__func__);
   doctor_run(&run, DOCTOR_PATH, NULL, 0);
   doctor_expect(&run, "events", "tracepoint", "result", "yes");

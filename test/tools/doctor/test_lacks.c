@@ -127,7 +127,7 @@ static void ids_of_tracepoints_are_for_a_group(void **state) {
   (void)state;
   explain_need_paranoid(__func__, 2, 2);
   support_need_root(__func__);
-  support_need_tracepoint(__func__, "sched:sched_switch");
+  support_need_tracefs(__func__, "sched:sched_switch");
   doctor_run(&run, DOCTOR_PATH, NULL, 1);
   if (strcmp(doctor_member(&run, "events", "tracepoint", "errno"), "EACCES") !=
           0 ||

@@ -76,7 +76,7 @@ static void json_has_each_event_of_the_walk_once(void **state) {
   char *text;
 
   (void)state;
-  support_need_tracepoint(__func__, EVENT);
+  support_need_tracefs(__func__, EVENT);
   text = run_to_the_end(&run);
   tool_run_expect_status(&run, 0);
   assert_true(json_is_list(text));
@@ -112,7 +112,7 @@ static void text_has_each_event_of_the_walk_once(void **state) {
   char *text;
 
   (void)state;
-  support_need_tracepoint(__func__, EVENT);
+  support_need_tracefs(__func__, EVENT);
   text = run_to_the_end(&run);
   tool_run_expect_status(&run, 0);
   expected.text = text;
@@ -210,7 +210,7 @@ static void patterns_fit_a_whole_tracepoint_or_its_own_name(void **state) {
   size_t i;
 
   (void)state;
-  support_need_tracepoint(__func__, EVENT);
+  support_need_tracefs(__func__, EVENT);
   for (i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
     tool_run_t run = {.args = {LIST_PATH, patterns[i]}};
 
@@ -221,7 +221,7 @@ static void patterns_fit_a_whole_tracepoint_or_its_own_name(void **state) {
 }
 
 static void details_are_the_numbers_of_the_event(void **state) {
-  uint64_t id = support_need_tracepoint(__func__, EVENT);
+  uint64_t id = support_need_tracefs(__func__, EVENT);
   tool_run_t run = {.args = {LIST_PATH, EVENT, "-v", "LLC-store-misses"}};
   char line[64];
 
@@ -327,7 +327,7 @@ static void available_tracepoint_is_tried_too(void **state) {
   tool_run_t run = {.args = {LIST_PATH, "--available", "-v", EVENT}};
 
   (void)state;
-  support_need_tracepoint(__func__, EVENT);
+  support_need_tracefs(__func__, EVENT);
   support_need_kernel_side(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);

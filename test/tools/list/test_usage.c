@@ -86,7 +86,7 @@ static void need_tracefs_of_root(const char *test) {
   struct stat status;
 
   support_need_root(test);
-  support_need_tracepoint(test, "syscalls:sys_enter_getpgid");
+  support_need_tracefs(test, "syscalls:sys_enter_getpgid");
   if (stat("/sys/kernel/tracing", &status) != 0 || (status.st_mode & 5) != 0)
     support_skip(test, "tracefs that is for root alone");
 }
@@ -139,7 +139,7 @@ static void reader_that_has_enough_ends_it_quietly(void **state) {
       .args = {"/bin/sh", "-c", "\"$0\" --json | head -n 2", LIST_PATH}};
 
   (void)state;
-  support_need_tracepoint(__func__, "syscalls:sys_enter_getpgid");
+  support_need_tracefs(__func__, "syscalls:sys_enter_getpgid");
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   tool_run_expect_text(run.out, "[\n{\"name\":\"branch-instructions\",");
@@ -152,7 +152,7 @@ static void interrupt_ends_it_at_once(void **state) {
                     .interrupt_with = SIGINT};
 
   (void)state;
-  support_need_tracepoint(__func__, "syscalls:sys_enter_getpgid");
+  support_need_tracefs(__func__, "syscalls:sys_enter_getpgid");
   tool_run(&run);
   tool_run_expect_status(&run, 128 + SIGINT);
   assert_string_equal(run.out, "");

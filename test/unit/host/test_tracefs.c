@@ -335,7 +335,7 @@ static void tracefs_name_is_found_in_debugfs_too(void **state) {
 }
 
 static void tracefs_name_of_the_real_root_is_the_kernels(void **state) {
-  uint64_t id = support_need_tracepoint(__func__, "syscalls:sys_enter_getpgid");
+  uint64_t id = support_need_tracefs(__func__, "syscalls:sys_enter_getpgid");
 
   (void)state;
   expect_name("", id, 0, "syscalls:sys_enter_getpgid");

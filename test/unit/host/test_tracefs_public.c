@@ -103,7 +103,7 @@ static void live_tracefs_walk_gives_each_tracepoint_and_its_id(void **state) {
   char path[PATH_MAX];
 
   (void)state;
-  support_need_tracepoint(__func__, EVENT);
+  support_need_tracefs(__func__, EVENT);
   assert_int_equal(uvperf_tracefs_path(NULL, &size), -ENOBUFS);
   assert_int_equal(uvperf_tracefs_path(path, &size), 0);
   strcat(path, "/events");
@@ -127,7 +127,7 @@ static int note_line(const char *category, const char *name, uint64_t id,
 }
 
 static void live_tracefs_walk_by_pattern_gives_what_fits(void **state) {
-  uint64_t id = support_need_tracepoint(__func__, EVENT);
+  uint64_t id = support_need_tracefs(__func__, EVENT);
   char line[64] = "", expected[64];
 
   (void)state;
@@ -146,7 +146,7 @@ static void live_tracefs_id_of_no_tracepoint_is_enoent(void **state) {
   uint64_t id = 5;
 
   (void)state;
-  support_need_tracepoint(__func__, EVENT);
+  support_need_tracefs(__func__, EVENT);
   assert_int_equal(uvperf_tracefs_id("syscalls", "sys_enter_no", &id), -ENOENT);
   assert_true(id == 0);
   assert_int_equal(uvperf_tracefs_id("syscalls", "../sched", &id), -EINVAL);
@@ -204,7 +204,7 @@ static void live_tracefs_mounted_elsewhere_is_found(void **state) {
   int status;
 
   support_need_root(__func__);
-  place.id = support_need_tracepoint(__func__, EVENT);
+  place.id = support_need_tracefs(__func__, EVENT);
   snprintf(place.path, sizeof(place.path), "%s/a b\\c\td", tree->root);
   assert_int_equal(mkdir(place.path, 0755), 0);
   status = support_wait(support_fork(look_elsewhere, &place));
@@ -234,7 +234,7 @@ static void live_tracefs_of_root_alone_is_eacces(void **state) {
 
   (void)state;
   support_need_root(__func__);
-  support_need_tracepoint(__func__, EVENT);
+  support_need_tracefs(__func__, EVENT);
   if (stat(TRACING, &status) != 0 || (status.st_mode & 07) != 0)
     support_skip(__func__, TRACING " that is root's alone");
   expected = -EACCES;
@@ -249,7 +249,7 @@ static void live_tracefs_path_needs_room_with_the_nul(void **state) {
   size_t needed;
 
   (void)state;
-  support_need_tracepoint(__func__, EVENT);
+  support_need_tracefs(__func__, EVENT);
   assert_int_equal(uvperf_tracefs_path(path, &size), 0);
   needed = strlen(path) + 1;
   assert_int_equal(size, needed);
@@ -355,7 +355,7 @@ static void live_current_tracer_is_an_available_one(void **state) {
   size_t size = sizeof(tracer);
 
   (void)state;
-  support_need_tracepoint(__func__, EVENT);
+  support_need_tracefs(__func__, EVENT);
   assert_int_equal(uvperf_tracefs_current_tracer(tracer, &size), 0);
   assert_int_equal(size, strlen(tracer) + 1);
   assert_int_equal(uvperf_tracefs_walk_tracers(is_current, tracer), 1);

@@ -107,7 +107,7 @@ static void list_of_all_tracepoints_of_this_machine_is_complete(void **state) {
   size_t i;
 
   (void)state;
-  support_need_tracepoint(__func__, "sched:sched_switch");
+  support_need_tracefs(__func__, "sched:sched_switch");
   nr_ids = 0;
   assert_int_equal(nftw("/sys/kernel/tracing/events", count_id, 8, FTW_PHYS),
                    0);

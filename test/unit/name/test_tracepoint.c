@@ -155,7 +155,7 @@ tracepoints_that_may_not_be_read_are_a_matter_of_permission(void **state) {
 }
 
 static void tracepoints_of_this_machine_have_the_id_of_tracefs(void **state) {
-  uint64_t id = support_need_tracepoint(__func__, "sched:sched_switch");
+  uint64_t id = support_need_tracefs(__func__, "sched:sched_switch");
   struct perf_event_attr attr;
 
   (void)state;

@@ -173,7 +173,7 @@ static void wait_gives_the_status_or_the_signal(void **state) {
 
 static void need_of_an_absent_tracepoint_skips(void **state) {
   (void)state;
-  support_need_tracepoint(__func__, "nosuch:tracepoint");
+  support_need_tracefs(__func__, "nosuch:tracepoint");
 }
 
 static void need_of_a_tracepoint_gives_its_id(void **state) {
@@ -184,8 +184,7 @@ static void need_of_a_tracepoint_gives_its_id(void **state) {
   assert_int_equal(try_test(test, text, sizeof(text)), 0);
   assert_non_null(strstr(text, "a readable tracefs with nosuch:tracepoint\n"));
   support_need_root(__func__);
-  assert_int_not_equal(support_need_tracepoint(__func__, "sched:sched_switch"),
-                       0);
+  assert_int_not_equal(support_need_tracefs(__func__, "sched:sched_switch"), 0);
 }
 
 static void need_of_everything_is_met_for_root(void **state) {

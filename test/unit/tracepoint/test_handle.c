@@ -149,7 +149,7 @@ static int look_up_as_nobody(void *arg) {
 static void live_tracepoint_that_may_not_be_read_is_eacces(void **state) {
   (void)state;
   support_need_root(__func__);
-  support_need_tracepoint(__func__, "sched:sched_switch");
+  support_need_tracefs(__func__, "sched:sched_switch");
   assert_int_equal(support_wait(support_fork(look_up_as_nobody, NULL)), EACCES);
 }
 
@@ -179,7 +179,7 @@ static int look_up_without_fds(void *arg) {
 
 static void live_tracepoint_without_fds_is_emfile(void **state) {
   (void)state;
-  support_need_tracepoint(__func__, "sched:sched_switch");
+  support_need_tracefs(__func__, "sched:sched_switch");
   assert_int_equal(support_wait(support_fork(look_up_without_fds, NULL)), 0);
 }
 
@@ -394,7 +394,7 @@ static void live_fields_of_each_tracepoint_are_those_of_its_file(void **state) {
   DIR *directory;
 
   (void)state;
-  support_need_tracepoint(__func__, "sched:sched_switch");
+  support_need_tracefs(__func__, "sched:sched_switch");
   directory = opendir(tracefs());
   assert_non_null(directory);
   while ((entry = readdir(directory)) != NULL)
