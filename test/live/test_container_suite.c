@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs of this suite in the settings of containers: every test passes, or
+ * skips and says what it needs. Nothing fails, dies or hangs where something is
+ * forbidden.
+ *
+ * With arguments it runs other programs in a setting, and shows what they say:
+ *     live_container_suite eperm ./live_event ../samples/tools/uvperf-doctor */
+#include "container.h"
+
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define OUTPUT_BYTES    ((size_t)1 << 20)
+
+/* CMakeLists.txt lists them: of each subject some that are fast. */
+static const char *const programs[] = {UVPERF_CONTAINER_PROGRAMS};
+
+typedef struct program_s {
+  container_setting_t setting;
+  const char *path;
+  int output; /* an fd; or -1: our own */
+} program_t;
+
+/* By an fd, as another user may not reach the path. */
+static int execute(void *arg) {
+  const program_t *program = arg;
+  char *argv[] = {(char *)(uintptr_t)program->path, NULL};
+  int fd = open(program->path, O_RDONLY | O_CLOEXEC);
+
+  if (program->output >= 0)
+    dup2(program->output, 1), dup2(program->output, 2);
+  unsetenv("CMOCKA_XML_FILE");
+  setenv("CMOCKA_MESSAGE_OUTPUT", "stdout", 1);
+  container_enter(program->setting);
+  fexecve(fd, argv, environ);
+  perror(program->path);
+  return 126;
+}
+
+/* How many tests passed. Fails the test if one has failed, or skipped without
+ * saying what it needs. */
+static size_t judge(const char *program, int status, const char *output) {
+  size_t passed = 0, skipped = 0;
+  char name[128], reason[160];
+  const char *line;
+
+  for (line = output; line != NULL; line = strchr(line, '\n')) {
+    line += *line == '\n';
+    if (strncmp(line, "[  PASSED  ]", 12) == 0)
+      break; /* what skipped is listed again */
+    passed += strncmp(line, "[       OK ]", 12) == 0;
+    if (sscanf(line, "[  SKIPPED ] %127[a-z0-9_]%159[^\n]", name, reason) != 1)
+      continue;
+    snprintf(reason, sizeof(reason), "skipped: %s: needs ", name);
+    if (strstr(output, reason) == NULL)
+      fail_msg("%s: %s skipped without a reason", program, name);
+    skipped++;
+  }
+  if (status != 0 || passed + skipped == 0)
+    fail_msg("%s ended with %d:\n%s", program, status, output);
+  print_message("%s: %zu passed, %zu skipped\n", program, passed, skipped);
+  return passed;
+}
+
+static size_t run(container_setting_t setting, const char *name) {
+  static char output[OUTPUT_BYTES];
+  program_t program = {setting, NULL, -1};
+  char own[PATH_MAX], path[PATH_MAX + 64];
+  ssize_t nr = readlink("/proc/self/exe", own, sizeof(own) - 1);
+  int status;
+
+  assert_true(nr > 0);
+  own[nr] = '\0';
+  snprintf(path, sizeof(path), "%s/%s", dirname(own), name);
+  program.path = path;
+  program.output = memfd_create(name, MFD_CLOEXEC);
+  assert_true(program.output >= 0);
+  status = support_wait(support_fork(execute, &program));
+  nr = pread(program.output, output, sizeof(output) - 1, 0);
+  close(program.output);
+  assert_true(nr >= 0);
+  output[nr] = '\0';
+  return judge(name, status, output);
+}
+
+/* `least` tests must pass: those of names, tasks and bytes do everywhere. */
+static void run_all(const char *test, container_setting_t setting,
+                    size_t least) {
+  size_t passed = 0;
+  size_t i;
+
+  container_need(test, setting);
+  for (i = 0; i < COUNT_OF(programs); i++)
+    passed += run(setting, programs[i]);
+  assert_true(passed >= least);
+}
+
+static void suite_where_perf_is_eperm_passes_or_skips(void **state) {
+  (void)state;
+  run_all(__func__, CONTAINER_EPERM, 10);
+}
+
+static void suite_where_perf_is_enosys_passes_or_skips(void **state) {
+  (void)state;
+  run_all(__func__, CONTAINER_ENOSYS, 10);
+}
+
+static void suite_with_perfmon_alone_passes_or_skips(void **state) {
+  (void)state;
+  run_all(__func__, CONTAINER_PERFMON, 40);
+}
+
+static void suite_with_perfmon_and_bpf_passes_or_skips(void **state) {
+  (void)state;
+  run_all(__func__, CONTAINER_PERFMON_BPF, 40);
+}
+
+static void suite_in_a_user_namespace_passes_or_skips(void **state) {
+  (void)state;
+  run_all(__func__, CONTAINER_USER_NAMESPACE, 40);
+}
+
+static void suite_with_sys_read_only_passes_or_skips(void **state) {
+  (void)state;
+  run_all(__func__, CONTAINER_READ_ONLY, 40);
+}
+
+static void suite_without_tracefs_passes_or_skips(void **state) {
+  (void)state;
+  run_all(__func__, CONTAINER_NO_TRACEFS, 40);
+}
+
+static void suite_in_docker_with_perfmon_passes_or_skips(void **state) {
+  (void)state;
+  run_all(__func__, CONTAINER_DOCKER, 40);
+}
+
+static int run_others(char **argv) {
+  program_t program = {container_find(argv[1]), NULL, -1};
+  int failed = 0;
+
+  for (argv += 2; *argv != NULL; argv++) {
+    program.path = *argv;
+    failed |= support_wait(support_fork(execute, &program));
+  }
+  return failed;
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(suite_where_perf_is_eperm_passes_or_skips),
+      cmocka_unit_test(suite_where_perf_is_enosys_passes_or_skips),
+      cmocka_unit_test(suite_with_perfmon_alone_passes_or_skips),
+      cmocka_unit_test(suite_with_perfmon_and_bpf_passes_or_skips),
+      cmocka_unit_test(suite_in_a_user_namespace_passes_or_skips),
+      cmocka_unit_test(suite_with_sys_read_only_passes_or_skips),
+      cmocka_unit_test(suite_without_tracefs_passes_or_skips),
+      cmocka_unit_test(suite_in_docker_with_perfmon_passes_or_skips),
+  };
+
+  if (argc > 2)
+    return run_others(argv);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
