@@ -40,7 +40,7 @@ static void take_symbol(text_t *text, uint64_t address, const char *name) {
 /* "ffffffff81000000 T _text", and a module's name behind a tab. */
 static int read_text(text_t *text, const char *path) {
   FILE *file = fopen(path, "re");
-  char line[1024], name[16], buffer[8192];
+  char line[1024], name[16], buffer[4096];
   uint64_t address;
 
   memset(text, 0, sizeof(*text));
