@@ -54,7 +54,7 @@ static int add_event(const char *category, const char *name, uint64_t id,
 static void add_if_it_has_an_id(const char *events, const char *category,
                                 const char *name, lines_t *lines) {
   unsigned long long id;
-  char path[1024];
+  char path[PATH_MAX + 2 * NAME_MAX + 8];
   FILE *file;
 
   snprintf(path, sizeof(path), "%s/%s/%s/id", events, category, name);
@@ -70,7 +70,7 @@ static void add_if_it_has_an_id(const char *events, const char *category,
 static void read_all(const char *events, lines_t *lines) {
   DIR *categories = opendir(events);
   struct dirent *category, *name;
-  char path[512];
+  char path[PATH_MAX + NAME_MAX + 2];
   DIR *names;
 
   assert_non_null(categories);
