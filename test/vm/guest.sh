@@ -6,7 +6,7 @@
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 
 mount_all() {
-  mkdir -p /proc /sys /dev /tmp /run /root
+  mkdir -p /proc /sys /dev /tmp /run /root /mnt
   chmod 1777 /tmp
   mount -t proc proc /proc
   mount -t sysfs sysfs /sys
@@ -16,12 +16,16 @@ mount_all() {
   mount -t tmpfs tmpfs /dev/shm
   mount -t tracefs tracefs /sys/kernel/tracing
   mount -t cgroup2 cgroup2 /sys/fs/cgroup
+  # Until a controller is enabled, new cgroups have no perf_event either.
+  echo +pids >/sys/fs/cgroup/cgroup.subtree_control
 }
 
 # As a distribution has it whose kernel allows more than Debian's: tests of what
 # a user may do without privileges need it.
 set_sysctls() {
   echo 2 >/proc/sys/kernel/perf_event_paranoid
+  # Interrupts take long in the guest: perf_event_max_sample_rate is to stay.
+  echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 }
 
 run_all() {
