@@ -22,6 +22,12 @@
 #define IS_X86 0
 #endif
 
+#if defined(__aarch64__)
+#define IS_ARM64 1
+#else
+#define IS_ARM64 0
+#endif
+
 /* HBP_NUM of arch/x86/include/asm/hw_breakpoint.h. */
 #define X86_SLOTS 4
 
@@ -77,14 +83,25 @@ const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
   return fault != NULL ? fault : place_fault(attr);
 }
 
+/* hw_breakpoint_arch_parse of arm64, which checks this before capabilities. */
+static const char *task_fault(const uvperf__open_call_t *call) {
+  return IS_ARM64 && call->pid != -1 && call->attr->bp_addr >> 63
+             ? "on arm64 a breakpoint at an address of the kernel needs a "
+               "whole "
+               "CPU: pid -1 and a cpu"
+             : NULL;
+}
+
 int uvperf__open_breakpoint(const uvperf__open_call_t *call) {
   if (call->attr->type != PERF_TYPE_BREAKPOINT)
     return 0;
   switch (call->code) {
     case -EINVAL:
       return uvperf__open_fault(
-          call, UVPERF_CAUSE_ARGUMENT,
-          uvperf__breakpoint_fault(call->attr, call->code));
+                 call, UVPERF_CAUSE_ARGUMENT,
+                 uvperf__breakpoint_fault(call->attr, call->code)) ||
+             uvperf__open_fault(call, UVPERF_CAUSE_NOT_SUPPORTED,
+                                task_fault(call));
     case -ENOSPC:
       return explain_slots(call);
     case -EOPNOTSUPP:

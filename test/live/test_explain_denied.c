@@ -183,11 +183,12 @@ static void live_sigtrap_on_another_wants_ptrace(void **state) {
                  "sigtrap needs the right to ptrace(2) the thread");
 }
 
+/* Of a CPU, as arm64 has none of a thread. */
 static void kernel_breakpoint(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
   uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, UINT64_MAX - 0xfff, 8);
-  explain_try(error, &attr, 0, -1, -1);
+  explain_try(error, &attr, -1, 0, -1);
 }
 
 static void kernel_breakpoint_with_perfmon(uvperf_error_t *error) {

@@ -76,7 +76,7 @@ static void kernel_breakpoint(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, UINT64_MAX - 0xfff, 8);
-  unprivileged_refused(report, &attr, 0, -1, UV_EPERM,
+  unprivileged_refused(report, &attr, -1, 0, UV_EPERM,
                        "an address of the kernel needs CAP_SYS_ADMIN");
 }
 
