@@ -182,11 +182,17 @@ static void ring_of_another(uvperf_error_t *error) {
   map(error, follower, support_page_bytes());
 }
 
+/* Linux 6.1 maps the other's ring once more. */
 static void live_ring_of_a_redirected_event_is_argument(void **state) {
+  uvperf_error_t error;
+
   (void)state;
   support_need_own_events(__func__);
-  explain_expect(ring_of_another, -EBUSY, UVPERF_CAUSE_ARGUMENT,
-                 "writes to another event's ring");
+  error = explain_in_child(ring_of_another);
+  if (error.code == 0)
+    support_skip(__func__, "a kernel that maps a ring by its own event alone");
+  explain_check(&error, -EBUSY, UVPERF_CAUSE_ARGUMENT,
+                "writes to another event's ring");
 }
 
 int main(void) {
