@@ -59,6 +59,9 @@ doctor_result_t doctor_unreadable(doctor_item_t *item,
                                   const doctor_machine_t *machine, int code,
                                   const char *what, const char *mount);
 
+/* Who may set a sysctl or mount: "as root", or where that is root. */
+const char *doctor_root(const doctor_machine_t *machine);
+
 /* Whether setcap(8) can give the program a capability, by its number. */
 int doctor_can_setcap(const doctor_machine_t *machine, int capability);
 

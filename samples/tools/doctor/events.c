@@ -97,16 +97,21 @@ static doctor_result_t breakpoint(doctor_try_t *try,
 static doctor_result_t without_id(doctor_item_t *item,
                                   const doctor_machine_t *machine, int rc,
                                   const char *name) {
-  const char *remedy = "as root: mount -t tracefs tracefs /sys/kernel/tracing";
-
   if (rc == -EACCES)
-    remedy = "run it as root, or as root: mount -o "
-             "remount,gid=GROUP,mode=750 /sys/kernel/tracing";
+    snprintf(item->remedy, sizeof(item->remedy),
+             "%s%s: mount -o remount,gid=GROUP,mode=750 /sys/kernel/tracing",
+             geteuid() != 0 ? "run it as root, or " : "", doctor_root(machine));
   else if (rc == -ENOENT)
-    remedy = "a kernel with CONFIG_FTRACE_SYSCALLS and others of tracing";
+    snprintf(item->remedy, sizeof(item->remedy),
+             "a kernel with CONFIG_FTRACE_SYSCALLS and others of tracing");
   else if (rc != -ENODEV)
     return doctor_unreadable(item, machine, rc, "tracefs", "");
-  snprintf(item->remedy, sizeof(item->remedy), "%s", remedy);
+  else
+    snprintf(item->remedy, sizeof(item->remedy), "%s",
+             machine->is_contained
+                 ? "the host's tracefs (docker: -v "
+                   "/sys/kernel/tracing:/sys/kernel/tracing)"
+                 : "as root: mount -t tracefs tracefs /sys/kernel/tracing");
   return doctor_cannot(item, rc == -ENOENT ? DOCTOR_NO : DOCTOR_UNKNOWN, rc,
                        rc == -EACCES ? UVPERF_CAUSE_PERMISSION
                                      : UVPERF_CAUSE_NO_EVENT,

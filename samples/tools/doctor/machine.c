@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,6 +72,12 @@ static int seccomp_mode(void) {
   return mode;
 }
 
+static int is_read_only(const char *path) {
+  struct statvfs about;
+
+  return statvfs(path, &about) == 0 && (about.f_flag & ST_RDONLY) != 0;
+}
+
 /* Without the one that this takes. */
 static int64_t count_fds(void) {
   DIR *directory = opendir("/proc/self/fd");
@@ -109,6 +116,7 @@ int doctor_machine_init(doctor_machine_t *machine) {
   uvperf_system_limits(&machine->limits);
   machine->pmus_code = uvperf_pmu_walk(add_pmu, machine);
   machine->seccomp = seccomp_mode();
+  machine->is_contained = is_read_only("/proc/sys/kernel");
   find_cpus(machine);
   machine->child = fork_waiter();
   if (machine->child < 0) {

@@ -25,6 +25,7 @@ typedef struct doctor_machine_s {
   int pmus_code;    /* why not all of them are known: -errno */
   int64_t fds_open; /* by us; or UVPERF_LIMIT_UNKNOWN */
   int seccomp;      /* its mode, of proc(5); -1: not known */
+  int is_contained; /* sysctls are read-only, as in containers */
   pid_t child;      /* a process of ours that waits; or 0 */
   int child_code;   /* or why there is none: -errno */
 } doctor_machine_t;

@@ -31,6 +31,13 @@ int doctor_can_setcap(const doctor_machine_t *machine, int capability) {
          prctl(PR_CAPBSET_READ, capability, 0, 0, 0) != 0;
 }
 
+const char *doctor_root(const doctor_machine_t *machine) {
+  return machine->limits.is_user_namespace == 1
+             ? "as root outside of the user namespace"
+         : machine->is_contained ? "as root on the host"
+                                 : "as root";
+}
+
 /* The highest perf_event_paranoid at which it needs no capability. */
 static int level_for(doctor_need_t need) {
   return need == DOCTOR_NEED_OWN      ? 2
@@ -83,10 +90,8 @@ static void denied(doctor_item_t *item, const doctor_machine_t *machine,
   }
   if (need <= DOCTOR_NEED_DATA)
     snprintf(before, sizeof(before),
-             "as root%s: sysctl kernel.perf_event_paranoid=%d, or ",
-             limits->is_user_namespace == 1 ? " outside of the user namespace"
-                                            : "",
-             level_for(need));
+             "%s: sysctl kernel.perf_event_paranoid=%d, or ",
+             doctor_root(machine), level_for(need));
   else
     snprintf(
         before, sizeof(before), "%s%s",
@@ -96,6 +101,19 @@ static void denied(doctor_item_t *item, const doctor_machine_t *machine,
   put_gain(machine, need, before, item->remedy, sizeof(item->remedy));
 }
 
+static const char *without_perf(const doctor_machine_t *machine) {
+  if (machine->seccomp == 2)
+    return machine->limits.cap_perfmon == 1
+               ? "a seccomp profile that allows perf_event_open (docker: "
+                 "--security-opt seccomp=PROFILE; systemd: SystemCallFilter=)"
+               : "a seccomp profile that allows perf_event_open (docker: "
+                 "--cap-add PERFMON, or --security-opt seccomp=PROFILE; "
+                 "systemd: SystemCallFilter=)";
+  return machine->limits.has_perf == 1
+             ? "run it outside of the emulator or sandbox"
+             : "a kernel with CONFIG_PERF_EVENTS";
+}
+
 static const char *by_cause(int cause, const doctor_machine_t *machine) {
   switch (cause) {
     case UVPERF_CAUSE_NOT_SUPPORTED:
@@ -103,8 +121,13 @@ static const char *by_cause(int cause, const doctor_machine_t *machine) {
     case UVPERF_CAUSE_FILES:
       return "raise the limit of open files: ulimit -n";
     case UVPERF_CAUSE_LOCKED_MEMORY:
-      return "smaller rings; as root: sysctl kernel.perf_event_mlock_kb=N, a "
-             "higher ulimit -l, or setcap cap_ipc_lock=ep PROGRAM";
+      return machine->is_contained
+                 ? "smaller rings; docker: --ulimit memlock=BYTES, or "
+                   "--cap-add "
+                   "IPC_LOCK"
+                 : "smaller rings; as root: sysctl "
+                   "kernel.perf_event_mlock_kb=N, a higher ulimit -l, or "
+                   "setcap cap_ipc_lock=ep PROGRAM";
     case UVPERF_CAUSE_MEMORY:
       return "smaller rings, or more memory";
     case UVPERF_CAUSE_BUSY:
@@ -112,10 +135,7 @@ static const char *by_cause(int cause, const doctor_machine_t *machine) {
     case UVPERF_CAUSE_BREAKPOINT_SLOTS:
       return "end what else has breakpoints, a debugger perhaps";
     case UVPERF_CAUSE_NO_PERF:
-      return machine->seccomp == 2
-                 ? "a seccomp profile that allows perf_event_open (docker: "
-                   "--cap-add PERFMON, or --security-opt seccomp=PROFILE)"
-                 : "a kernel with CONFIG_PERF_EVENTS";
+      return without_perf(machine);
     default:
       return "";
   }

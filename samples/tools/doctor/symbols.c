@@ -40,11 +40,13 @@ static doctor_result_t hidden(doctor_item_t *item,
                               const doctor_machine_t *machine) {
   int is_for_nobody = machine->limits.kptr_restrict >= 2;
 
-  snprintf(item->remedy, sizeof(item->remedy), "%s%s sysctl %s",
+  snprintf(item->remedy, sizeof(item->remedy), "%s, %s %s: sysctl %s",
            doctor_can_setcap(machine, CAP_SYSLOG)
                ? "as root: setcap cap_syslog=ep PROGRAM"
-               : "start it as root of the machine with CAP_SYSLOG",
-           is_for_nobody ? ", and as root:" : ", or as root:",
+           : machine->limits.is_user_namespace == 1
+               ? "run it as root outside of the user namespace"
+               : "start it as root with CAP_SYSLOG (docker: --cap-add SYSLOG)",
+           is_for_nobody ? "and" : "or", doctor_root(machine),
            is_for_nobody
                ? "kernel.kptr_restrict=1"
                : "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1");

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* What the doctor says in the settings of containers: its remedies are those of
+ * a container, and not what cannot be done in one. */
+#include "container.h"
+#include "doctor_run.h"
+#include "explain_check.h"
+#include "uvperf.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+typedef struct answer_s {
+  const char *group;
+  const char *key;
+  const char *error;  /* the errno; "": yes */
+  const char *remedy; /* a part of it */
+} answer_t;
+
+static container_setting_t setting;
+
+static void enter(void) {
+  container_enter(setting);
+}
+
+static void expect_in(const char *test, container_setting_t where,
+                      const answer_t *answers, size_t nr) {
+  static tool_run_t run;
+  size_t i;
+
+  explain_need_paranoid(test, 2, 2);
+  container_need(test, where);
+  setting = where;
+  doctor_run(&run, DOCTOR_PATH, enter, 0);
+  for (i = 0; i < nr; i++) {
+    doctor_expect(&run, answers[i].group, answers[i].key, "errno",
+                  answers[i].error);
+    if (answers[i].error[0] != '\0')
+      doctor_expect_part(&run, answers[i].group, answers[i].key, "remedy",
+                         answers[i].remedy);
+  }
+  assert_null(strstr(run.out, "\"remedy\":\"\""));
+}
+
+static void filter_is_lifted_by_a_capability_or_a_profile(void **state) {
+  static const answer_t eperm[] = {
+      {"targets", "own_user", "EPERM",
+       "docker: --cap-add PERFMON, or --security-opt seccomp=PROFILE; systemd: "
+       "SystemCallFilter="}};
+  static const answer_t enosys[] = {
+      {"targets", "own_user", "ENOSYS",
+       "docker: --cap-add PERFMON, or --security-opt seccomp=PROFILE; systemd: "
+       "SystemCallFilter="}};
+
+  (void)state;
+  expect_in(__func__, CONTAINER_EPERM, eperm, COUNT_OF(eperm));
+  expect_in(__func__, CONTAINER_ENOSYS, enosys, COUNT_OF(enosys));
+}
+
+static void docker_with_perfmon_is_told_what_else_to_add(void **state) {
+  static const answer_t answers[] = {
+      {"targets", "own_kernel", "", NULL},
+      {"targets", "process_1", "", NULL},
+      {"targets", "cpu", "", NULL},
+      {"targets", "cgroup", "", NULL},
+      {"records", "namespaces", "", NULL},
+      {"events", "tracepoint", "ENODEV",
+       "the host's tracefs (docker: -v /sys/kernel/tracing:"
+       "/sys/kernel/tracing)"},
+      {"symbols", "kernel", "EACCES",
+       "start it as root with CAP_SYSLOG (docker: --cap-add SYSLOG), or as "
+       "root on the host: sysctl kernel.kptr_restrict=0"},
+  };
+
+  (void)state;
+  expect_in(__func__, CONTAINER_DOCKER, answers, COUNT_OF(answers));
+}
+
+/* Nothing of it can be had inside. */
+static void user_namespace_is_told_what_to_do_outside(void **state) {
+  static const answer_t answers[] = {
+      {"targets", "own_user", "", NULL},
+      {"targets", "own_kernel", "EACCES",
+       "as root outside of the user namespace: sysctl "
+       "kernel.perf_event_paranoid=1, or run it as root outside"},
+      {"events", "tracepoint", "EACCES",
+       "as root outside of the user namespace: mount -o remount,gid=GROUP"},
+      {"symbols", "kernel", "EACCES",
+       "run it as root outside of the user namespace, or as root outside of "
+       "the user namespace: sysctl"},
+  };
+
+  (void)state;
+  support_need_tracefs(__func__, "sched:sched_switch");
+  expect_in(__func__, CONTAINER_USER_NAMESPACE, answers, COUNT_OF(answers));
+}
+
+static void what_perfmon_does_not_lift_is_told(void **state) {
+  static const answer_t answers[] = {
+      {"targets", "own_kernel", "", NULL},
+      {"targets", "cpu", "", NULL},
+      {"events", "tracepoint", "EACCES",
+       "run it as root, or as root: mount -o"},
+  };
+
+  (void)state;
+  support_need_tracefs(__func__, "sched:sched_switch");
+  expect_in(__func__, CONTAINER_PERFMON, answers, COUNT_OF(answers));
+  expect_in(__func__, CONTAINER_PERFMON_BPF, answers, COUNT_OF(answers));
+}
+
+static void lock_no_more(void) {
+  const struct rlimit none = {0, 0};
+
+  if (setrlimit(RLIMIT_MEMLOCK, &none) != 0)
+    _exit(1);
+  container_enter(CONTAINER_DOCKER);
+}
+
+/* The container's root is the user of this process, whose ring takes all. */
+static void docker_without_locked_memory_is_told_its_option(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  static tool_run_t run;
+  struct perf_event_attr attr;
+  uvperf_event_t event;
+
+  container_need(__func__, CONTAINER_DOCKER);
+  explain_need_paranoid(__func__, 0, 2);
+  explain_user_clock(&attr);
+  options.ring_bytes = (size_t)(2048 * doctor_setting("perf_event_mlock_kb") *
+                                sysconf(_SC_NPROCESSORS_ONLN));
+  assert_int_equal(uvperf_event_init(*state, &event, &attr, &options, NULL), 0);
+  doctor_run(&run, DOCTOR_PATH, lock_no_more, 0);
+  doctor_expect(&run, "rings", "default", "cause", "locked_memory");
+  doctor_expect_part(&run, "rings", "default", "remedy",
+                     "docker: --ulimit memlock=BYTES, or --cap-add IPC_LOCK");
+  uvperf_event_close(&event, NULL);
+  uv_run(*state, UV_RUN_DEFAULT);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(filter_is_lifted_by_a_capability_or_a_profile),
+      cmocka_unit_test(docker_with_perfmon_is_told_what_else_to_add),
+      cmocka_unit_test(user_namespace_is_told_what_to_do_outside),
+      cmocka_unit_test(what_perfmon_does_not_lift_is_told),
+      support_loop_test(docker_without_locked_memory_is_told_its_option),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
