@@ -116,7 +116,7 @@ static int read_pages(const uvperf__counters_t *counters,
 
 /* -- one read ------------------------------------------------------------- */
 
-/* The values of a group, or of a single event, in counters->words. 0, or a code:
+/* The values of a group, or of an event, in counters->words. 0, or a code:
  * -EBADF  0 bytes: an event in error state, as a pinned one that the PMU could
  *         not hold (__perf_read in kernel/events/core.c);
  * -EPROTO  what cannot be such values;

@@ -46,9 +46,9 @@ void explain_expect(explain_provoke_cb provoke, int code, int cause,
  * and stays dumpable, as a program that this user had started. Root of a user
  * namespace only loses its capabilities. */
 void explain_drop_privileges(void);
-/* Sets the effective, permitted and inheritable capabilities, a bit for each. */
+/* Sets the effective, permitted and inheritable capabilities, one bit each. */
 void explain_set_capabilities(uint64_t capabilities);
-/* explain_drop_privileges for root, which keeps these capabilities, also through
+/* explain_drop_privileges for root, which keeps these capabilities, also by
  * execve(2). */
 void explain_drop_all_but(uint64_t capabilities);
 void explain_drop_all_but_perfmon(void);

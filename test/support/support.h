@@ -72,7 +72,7 @@ uint64_t support_need_tracefs(const char *test, const char *name);
 uint64_t support_need_tracepoint(const char *test, const char *name);
 /* The uprobe PMU, and the right to it: CAP_SYS_ADMIN since Linux 6.16. */
 void support_need_uprobes(const char *test);
-/* Effective user 0 outside of user namespaces, to change sysctls and the like. */
+/* Effective user 0 outside of user namespaces, to change sysctls and such. */
 void support_need_root(const char *test);
 /* The same with CAP_SYS_ADMIN, which a container's root does not have. */
 void support_need_admin(const char *test);
