@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
+#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) ||         \
+    defined(__arm__) || defined(__s390x__)
 #include <asm/perf_regs.h>
 #endif
 
@@ -53,6 +54,10 @@ void uvperf__event_build_begin(uvperf__event_build_t *build) {
 #define ALL_REGS ((UINT64_C(1) << PERF_REG_X86_32_MAX) - 1)
 #elif defined(__aarch64__)
 #define ALL_REGS ((UINT64_C(1) << PERF_REG_ARM64_MAX) - 1)
+#elif defined(__arm__)
+#define ALL_REGS ((UINT64_C(1) << PERF_REG_ARM_MAX) - 1)
+#elif defined(__s390x__)
+#define ALL_REGS ((UINT64_C(1) << PERF_REG_S390_MAX) - 1)
 #else
 #define ALL_REGS UINT64_C(0)
 #endif
