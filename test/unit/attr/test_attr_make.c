@@ -343,7 +343,7 @@ static void attr_breakpoint_opens_and_counts(void **state) {
   int fd;
 
   (void)state;
-  need_user_events(__func__);
+  support_need_breakpoints(__func__);
   uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, (uintptr_t)&watched,
                          HW_BREAKPOINT_LEN_4);
   attr.exclude_kernel = 1;

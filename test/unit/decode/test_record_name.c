@@ -94,9 +94,12 @@ static void misc_bits_mean_something_only_for_their_types(void **state) {
 }
 
 /* An entry whose bit-fields are all set but those of one, which holds a
- * value. */
+ * value. They start at the high end on a big-endian machine. */
 static struct perf_branch_entry entry_with(unsigned int first, unsigned int nr,
                                            uint64_t value) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  first = 64 - first - nr;
+#endif
   struct perf_branch_entry entry;
   uint64_t mask = ((UINT64_C(1) << nr) - 1) << first;
   uint64_t flags = ~mask | value << first;

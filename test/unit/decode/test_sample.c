@@ -224,7 +224,11 @@ static void sample_with_stack_of_size_0_has_no_dyn_size(void **state) {
 }
 
 static void sample_with_absent_raw_is_four_zero_bytes(void **state) {
-  static const uint8_t absent[16] = {0, 0, 0, 0, 0, 0, 16, 0, 4};
+  static const struct {
+    struct perf_event_header header;
+    uint32_t size;
+    uint8_t bytes[4];
+  } absent = {{PERF_RECORD_SAMPLE, 0, sizeof(absent)}, 4, {0}};
   struct perf_event_attr attr;
   uvperf_source_t source;
   uvperf_decoder_t *decoder;
@@ -232,13 +236,12 @@ static void sample_with_absent_raw_is_four_zero_bytes(void **state) {
   uint64_t bytes[2];
 
   (void)state;
-  memcpy(bytes, absent, sizeof(bytes));
-  ((uint8_t *)bytes)[0] = PERF_RECORD_SAMPLE;
+  memcpy(bytes, &absent, sizeof(bytes));
   init_attr(&attr, PERF_SAMPLE_RAW);
   decoder = record_decoder(&source, &attr);
   assert_int_equal(uvperf_decode(decoder, bytes, 16, &record), 0);
   assert_int_equal(record->sample.raw.size, 4);
-  assert_memory_equal(record->sample.raw.data, absent, 4);
+  assert_memory_equal(record->sample.raw.data, absent.bytes, 4);
   uvperf_decoder_free(decoder);
 }
 

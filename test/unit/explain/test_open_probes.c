@@ -76,9 +76,9 @@ static void einval_of_breakpoint_names_the_fault(void **state) {
     {7, 0x1000, 8, "bp_type must be"},
     {6, 0x1000, 8, "bp_type must be"},
     {2, 0x1000, 0, "bp_len must be 1, 2, 4 or 8"},
-    {2, 0x1000, 3, "bp_len must be 1, 2, 4 or 8"},
     {2, UINT64_MAX - 7, 8, "bp_addr is of the kernel"},
 #if defined(__x86_64__)
+    {2, 0x1000, 3, "bp_len must be 1, 2, 4 or 8"},
     {1, 0x1000, 8, "x86 has no breakpoint for reading"},
     {2, 0x1001, 4, "bp_addr must be aligned to bp_len"},
     {4, 0x1000, 4, "HW_BREAKPOINT_X needs bp_len sizeof(long)"},

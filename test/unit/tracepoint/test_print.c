@@ -23,6 +23,10 @@ static uvperf_tracepoint_t *parsed(const char *text) {
   "prev_comm=cat prev_pid=-5 prev_prio=120 prev_state=S|D ==> "                \
   "next_comm=sixteenbytes1234 next_pid=7 next_prio=0"
 
+static void put_short(unsigned char *raw, size_t offset, uint16_t number) {
+  memcpy(raw + offset, &number, sizeof(number));
+}
+
 static void put_number(unsigned char *raw, size_t offset, int32_t number) {
   memcpy(raw + offset, &number, sizeof(number));
 }
@@ -33,7 +37,7 @@ static unsigned char *switch_raw(void) {
   int64_t state = 3;
 
   assert_non_null(raw);
-  put_number(raw, 0, 372);
+  put_short(raw, 0, 372);
   memcpy(raw + 8, "cat", 3);
   put_number(raw, 24, -5);
   put_number(raw, 28, 120);
@@ -100,17 +104,17 @@ static void text_without_room_is_enobufs(void **state) {
  * others, and of one that was told another size of long p would be text. */
 static void text_has_numbers_and_strings(void **state) {
   uvperf_tracepoint_t *tracepoint = parsed(TEXT_ALL);
-  int64_t x = -123456789012345;
+  int64_t x = -123456789012345, p = 0x4142;
   unsigned char raw[40] = {0};
   char text[100];
   size_t size = sizeof(text);
 
   (void)state;
-  put_number(raw, 0, 9);
+  put_short(raw, 0, 9);
   memcpy(raw + 8, &x, sizeof(x));
   put_number(raw, 16, 24 | 4 << 16);
-  put_number(raw, 20, 0x1234);
-  put_number(raw, 32, 0x4142);
+  put_short(raw, 20, 0x1234);
+  memcpy(raw + 32, &p, sizeof(p));
   memcpy(raw + 24, "abc", 3);
   assert_int_equal(
       uvperf_tracepoint_print(tracepoint, raw, sizeof(raw), text, &size), 0);
@@ -127,7 +131,7 @@ static void text_of_an_unknown_print_fmt_gives_the_fields(void **state) {
   size_t size = sizeof(text);
 
   (void)state;
-  put_number(raw, 0, 9);
+  put_short(raw, 0, 9);
   put_number(raw, 8, -3);
   assert_int_equal(
       uvperf_tracepoint_print(tracepoint, raw, sizeof(raw), text, &size), 0);
@@ -173,7 +177,7 @@ static void text_of_raw_that_points_outside_is_eproto(void **state) {
   size_t size = sizeof(text);
 
   (void)state;
-  put_number(raw, 0, 9);
+  put_short(raw, 0, 9);
   put_number(raw, 8, 12 | 5 << 16);
   expect_none(tracepoint, raw, sizeof(raw), -EPROTO);
   put_number(raw, 8, 12 | 4 << 16);
@@ -181,7 +185,7 @@ static void text_of_raw_that_points_outside_is_eproto(void **state) {
   assert_int_equal(
       uvperf_tracepoint_print(tracepoint, raw, sizeof(raw), text, &size), 0);
   assert_string_equal(text, "abcd");
-  put_number(raw, 0, 10);
+  put_short(raw, 0, 10);
   expect_none(tracepoint, raw, sizeof(raw), -EPROTO);
   uvperf_tracepoint_free(tracepoint);
 }
