@@ -22,8 +22,10 @@ void live_need_loop(const char *test) {
 
 #ifdef LOOP
 
-extern const char live_loop_first[];
-extern const char live_loop_end[];
+/* Hidden, or the compiler takes their addresses from the GOT, where for labels
+ * of assembler the linker puts the beginning of the section on aarch64. */
+extern const char live_loop_first[] __attribute__((visibility("hidden")));
+extern const char live_loop_end[] __attribute__((visibility("hidden")));
 
 __attribute__((noinline, noclone)) void live_loop(uint64_t iterations) {
   __asm__ volatile(LOOP : "+r"(iterations) : : "cc");
