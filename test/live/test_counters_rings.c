@@ -498,6 +498,8 @@ static void cgroup_made_on_a_cpu_is_told(void **state) {
   (void)state;
   support_need_cpu_wide(__func__);
   live_cgroup_own(__func__);
+  live_cgroup_make(__func__, &cgroup); /* skips before there is more */
+  live_cgroup_remove(&cgroup);
   record_counters(&make, 0);
   make.options.side_band = UVPERF_SIDE_BAND_CGROUP;
   counters_add(&make, UVPERF_TARGET_CPUS);

@@ -164,6 +164,7 @@ static void set_closed_in_forked_child_only_closes_fds(void **state) {
   live_plan_t plan;
   live_set_t live;
 
+  support_need_own_events(__func__);
   fake_event_add(1);
   fake_event_add(2);
   plan_own(&plan);
