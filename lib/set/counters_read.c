@@ -75,10 +75,14 @@ void uvperf__counters_unmap(const uvperf__counters_t *counters,
 /* -- by pages ------------------------------------------------------------- */
 
 /* Less than before can be right, as after PERF_EVENT_IOC_RESET, but it is left
- * to read(2) to say so. */
+ * to read(2) to say so: until the event is next put on a counter its page can
+ * be 2^pmc_width too low, which is below 0 then. The kernel computes `offset`
+ * with a counter that a read(2) has left without its sign
+ * (perf_event_update_userpage in kernel/events/core.c). */
 static int keep_page_count(counter_t *event, uint64_t value,
                            const uvperf__user_count_t *times) {
-  if (value < event->last.value || times->enabled < event->last.enabled ||
+  if (value - event->last.value > INT64_MAX ||
+      times->enabled < event->last.enabled ||
       times->running < event->last.running)
     return 0;
   event->code = 0;
@@ -166,17 +170,23 @@ static int read_alone(const uvperf__counters_t *counters,
   return rc == 0 ? find_value(&read, event->id, 0, count) : -EPROTO;
 }
 
+static void keep_greater(uint64_t *last, uint64_t value) {
+  if (*last < value)
+    *last = value;
+}
+
 /* What it has counted, also before it was opened anew. While a child lives that
  * has inherited a group, the kernel tells what that has lost in place of the
- * sum (__perf_read_group_add in kernel/events/core.c). */
+ * sum (__perf_read_group_add in kernel/events/core.c). Times never go back, but
+ * can be ahead if they come from a page: the kernel's stand still while it
+ * enables another event of the thread (ctx_resched, there). */
 static void keep_count(counter_t *event, const uvperf_count_t *count) {
-  uint64_t lost = event->carry.lost + count->lost;
-
   event->last.value = event->carry.value + count->value;
-  event->last.enabled = event->carry.enabled + count->time_enabled;
-  event->last.running = event->carry.running + count->time_running;
-  if (event->last.lost < lost)
-    event->last.lost = lost;
+  keep_greater(&event->last.enabled,
+               event->carry.enabled + count->time_enabled);
+  keep_greater(&event->last.running,
+               event->carry.running + count->time_running);
+  keep_greater(&event->last.lost, event->carry.lost + count->lost);
 }
 
 /* Fills `last` and `code` of all events that this one leads at the place: of

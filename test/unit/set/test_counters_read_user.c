@@ -29,6 +29,40 @@ static void own_events_are_read_without_a_call(void **state) {
   fake_assert_clean();
 }
 
+/* After PERF_EVENT_IOC_RESET of an event whose counter is below 0. */
+static void count_below_0_is_left_to_read(void **state) {
+  uvperf__counters_t *counters = user_page_events_open(0);
+
+  (void)state;
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(counters, 1005, 2007, 100, 0);
+  user_events.fakes[0]->page->offset -= INT64_C(1) << 48;
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(counters, 1010, 2014, 200, 1);
+  uvperf__counters_free(counters);
+}
+
+/* The page goes on from when it was written. */
+static void times_of_a_page_that_is_ahead_do_not_go_back(void **state) {
+  uvperf__counters_t *counters = user_page_events_open(0);
+  size_t i;
+
+  (void)state;
+  user_page_events_count(5, 7, 100);
+  for (i = 0; i < USER_PAGE_EVENTS; i++) {
+    user_events.fakes[i]->page->time_enabled = 50;
+    user_events.fakes[i]->page->time_running = 50;
+  }
+  user_page_events_assert_counts(counters, 1005, 2007, 150, 0);
+  user_events.is_off[0] = 1;
+  user_events.is_off[1] = 1;
+  user_page_events_count(5, 7, 20);
+  user_page_events_assert_counts(counters, 1010, 2014, 150, 2);
+  user_page_events_count(5, 7, 80);
+  user_page_events_assert_counts(counters, 1015, 2021, 200, 2);
+  uvperf__counters_free(counters);
+}
+
 static void group_is_read_without_a_call(void **state) {
   uvperf__counters_t *counters = user_page_events_open(1);
 
@@ -187,6 +221,8 @@ static void page_tells_again_after_read_has_failed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       scripted(own_events_are_read_without_a_call),
+      scripted(count_below_0_is_left_to_read),
+      scripted(times_of_a_page_that_is_ahead_do_not_go_back),
       scripted(group_is_read_without_a_call),
       scripted(group_has_the_times_of_its_leader),
       scripted(group_with_one_on_no_counter_is_read_by_one_call),
