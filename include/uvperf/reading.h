@@ -31,8 +31,9 @@ enum uvperf_count_state {
    * offline: nothing can have happened. value is 0. (Of a task on one CPU this
    * stands for NEVER_SCHEDULED too: see time_enabled.) */
   UVPERF_COUNT_NOT_ENABLED = 2,
-  /* It was enabled and never on a counter, since others had them all: what
-   * happened is not known. value is 0 and means nothing. */
+  /* It was enabled and never on a counter: others had them all, or its group is
+   * larger than the PMU, which the kernel does not always refuse. What happened
+   * is not known. value is 0 and means nothing. */
   UVPERF_COUNT_NEVER_SCHEDULED = 3,
   /* It could not be opened; `code` tells why, uvperf_set_failures more. */
   UVPERF_COUNT_NOT_AVAILABLE = 4,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "live_hardware.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 /* Its labels are in the program once: it is neither inlined nor cloned. */
 #if defined(__aarch64__)
 #define LOOP                                                                   \
@@ -47,3 +50,30 @@ int live_is_in_loop(uint64_t ip) {
 }
 
 #endif
+
+/* They are enabled, because Arm's PMUs take any number of disabled ones into a
+ * group (validate_event in drivers/perf/arm_pmu.c). */
+size_t live_need_few_counters(const char *test) {
+  struct perf_event_attr attr;
+  int fds[LIVE_COUNTERS + 1];
+  size_t nr;
+  size_t i;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.size = sizeof(attr);
+  attr.type = PERF_TYPE_HARDWARE;
+  attr.config = PERF_COUNT_HW_INSTRUCTIONS;
+  attr.exclude_kernel = 1;
+  attr.exclude_hv = 1;
+  for (nr = 0; nr <= LIVE_COUNTERS; nr++) {
+    fds[nr] = (int)syscall(SYS_perf_event_open, &attr, 0, -1,
+                           nr == 0 ? -1 : fds[0], PERF_FLAG_FD_CLOEXEC);
+    if (fds[nr] < 0)
+      break;
+  }
+  for (i = 0; i < nr; i++)
+    close(fds[i]);
+  if (nr > LIVE_COUNTERS)
+    support_skip(test, "a PMU of at most 13 counters");
+  return nr;
+}

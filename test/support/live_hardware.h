@@ -19,4 +19,22 @@ void live_loop(uint64_t iterations);
 /* Whether an address is one of the loop's two instructions. */
 int live_is_in_loop(uint64_t ip);
 
+/* By how much two counts of the same instructions may differ: AMD's CPUs do not
+ * start all counters of a group at once. */
+#if defined(__aarch64__)
+#define LIVE_INSTRUCTIONS_SLACK 0
+#else
+#define LIVE_INSTRUCTIONS_SLACK 1000
+#endif
+
+/* How many events of instructions fit on the PMU at once; other users of the
+ * PMU, such as x86's NMI watchdog, are not considered. Skips the test if they
+ * are more than LIVE_COUNTERS, with which tests have too many events. */
+#define LIVE_COUNTERS 13
+size_t live_need_few_counters(const char *test);
+
+/* Fails the test unless a value is within 1 % of the true one. */
+#define live_assert_near(value, truth)                                         \
+  assert_in_range(value, (truth) - (truth) / 100, (truth) + (truth) / 100)
+
 #endif

@@ -7,6 +7,8 @@
  *   touch N          N pages of fresh memory, of which none is there
  *   children N M     N child processes, one after the other, of M calls each
  *   threads N M      the same in N threads at once
+ *   loop N           a loop of N iterations, of 2 instructions each (x86-64 and
+ *                    aarch64)
  *   serve            for each line "N" of stdin N calls, then a line on stdout;
  *                    until the end of the file
  *   spin             for ever
@@ -83,6 +85,15 @@ static int run_threads(unsigned long nr, unsigned long calls) {
   return 0;
 }
 
+static int loop(unsigned long nr) {
+#if defined(__aarch64__)
+  __asm__ volatile("1:\n\tsubs %0, %0, #1\n\tb.ne 1b" : "+r"(nr) : : "cc");
+#elif defined(__x86_64__)
+  __asm__ volatile("1:\n\tdec %0\n\tjnz 1b" : "+r"(nr) : : "cc");
+#endif
+  return nr != 0;
+}
+
 static int serve(void) {
   char line[32];
 
@@ -133,6 +144,8 @@ int main(int argc, char **argv) {
     return run_children(number(argc, argv, 2), number(argc, argv, 3));
   if (strcmp(mode, "threads") == 0)
     return run_threads(number(argc, argv, 2), number(argc, argv, 3));
+  if (strcmp(mode, "loop") == 0)
+    return loop(number(argc, argv, 2));
   if (strcmp(mode, "serve") == 0)
     return serve();
   if (strcmp(mode, "trap") == 0)

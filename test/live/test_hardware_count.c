@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: hardware events count what was executed, to the instruction. */
+#include "live_hardware.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "live_set.h"
+#include "measure_run.h"
+#include "offline_cpu.h"
+
+#define RUNS       20
+#define ITERATIONS 100000u
+#define LOOP       ((uint64_t)ITERATIONS * LIVE_LOOP_INSTRUCTIONS)
+
+/* What calls of the library and of libc may take beside a loop. */
+#define SLACK 20000
+
+static void run_loop(void *iterations) {
+  live_loop(*(const uint64_t *)iterations);
+}
+
+static uint64_t count_loop(measure_run_t *run, uint64_t iterations) {
+  uvperf_set_count_t count;
+
+  /* Its log must not take another number of instructions each time. */
+  fake_kernel_reset();
+  measure_do(run, run_loop, &iterations);
+  count = measure_total(run, 0);
+  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
+  assert_int_equal(count.time_running, count.time_enabled);
+  assert_int_equal(count.scaled, count.value);
+  return count.value;
+}
+
+/* Of 20 runs; most are equal, but QEMU adds what other CPUs execute meanwhile,
+ * and x86 one for each interrupt. */
+static uint64_t count_least(measure_run_t *run, uint64_t iterations) {
+  uint64_t least = UINT64_MAX;
+  uint64_t value;
+  int equal = 0;
+  int i;
+
+  count_loop(run, 1);
+  for (i = 0; i < RUNS; i++) {
+    value = count_loop(run, iterations);
+    equal = value < least ? 1 : equal + (value == least);
+    if (value < least)
+      least = value;
+  }
+  assert_in_range(equal, RUNS / 2, RUNS);
+  return least;
+}
+
+static void loop_is_counted_to_the_instruction(void **state) {
+  uint64_t iterations = 2 * ITERATIONS;
+  uvperf_reading_t *overhead;
+  uvperf_set_count_t count;
+  live_collector_t alone;
+  uvperf_count_t read;
+  struct perf_event_attr attr;
+  measure_run_t run;
+  uint64_t value;
+
+  support_need_hardware(__func__, PERF_COUNT_HW_INSTRUCTIONS, 0);
+  live_need_loop(__func__);
+  measure_open(*state, &run, "instructions:u", NULL);
+  value = count_least(&run, iterations);
+  assert_int_equal(value - count_least(&run, ITERATIONS),
+                   ITERATIONS * LIVE_LOOP_INSTRUCTIONS);
+
+  /* Without what measuring adds only the call is left. */
+  assert_int_equal(uvperf_reading_new(&overhead), 0);
+  fake_kernel_reset();
+  assert_int_equal(uvperf_measure_overhead(&run.set, 10, overhead), 0);
+  while (count_loop(&run, iterations) != value)
+    continue;
+  assert_int_equal(uvperf_reading_subtract(run.reading, overhead), 0);
+  assert_in_range(measure_total(&run, 0).value, 2 * LOOP, 2 * LOOP + 30);
+  uvperf_reading_free(overhead);
+  measure_close(&run);
+
+  /* The other ways to count. */
+  assert_int_equal(uvperf_measure_event("instructions:u", run_loop, &iterations,
+                                        &count, NULL),
+                   0);
+  assert_in_range(count.value, 2 * LOOP, 2 * LOOP + SLACK);
+  uvperf_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  attr.exclude_kernel = 1;
+  attr.read_format =
+      PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  live_init(*state, &alone, &attr, NULL);
+  assert_int_equal(uvperf_event_enable(&alone.event, NULL), 0);
+  live_loop(ITERATIONS);
+  assert_int_equal(uvperf_event_disable(&alone.event, NULL), 0);
+  assert_int_equal(uvperf_event_read(&alone.event, &read), 0);
+  assert_in_range(read.value, LOOP, LOOP + SLACK);
+  assert_true(read.time_running > 0);
+  assert_int_equal(read.time_running, read.time_enabled);
+  live_close(&alone);
+}
+
+/* The kernel clears as many bytes as are read. */
+static void run_loop_and_read(void *buffer) {
+  const size_t size = 1u << 20;
+  int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+
+  live_loop(ITERATIONS);
+  if (read(fd, buffer, size) != (ssize_t)size)
+    abort();
+  close(fd);
+}
+
+static void both_sides_add_up(void **state) {
+  uint64_t both, user, kernel;
+  measure_run_t run;
+  char *buffer;
+
+  support_need_kernel_side(__func__);
+  support_need_hardware(__func__, PERF_COUNT_HW_INSTRUCTIONS, 0);
+  live_need_loop(__func__);
+  buffer = malloc(1u << 20);
+  assert_non_null(buffer);
+  measure_open(*state, &run, "{instructions,instructions:u,instructions:k}",
+               NULL);
+  measure_do(&run, run_loop_and_read, buffer);
+  both = measure_total(&run, 0).value;
+  user = measure_total(&run, 1).value;
+  kernel = measure_total(&run, 2).value;
+  assert_int_equal(measure_total(&run, 0).time_running,
+                   measure_total(&run, 0).time_enabled);
+  assert_in_range(user + kernel, both - LIVE_INSTRUCTIONS_SLACK,
+                  both + LIVE_INSTRUCTIONS_SLACK);
+  assert_in_range(user, LOOP, LOOP + SLACK);
+  /* A page of zeros takes some tens of instructions, with rep stos too. */
+  assert_in_range(kernel, (1u << 20) / 4096 * 10, UINT64_MAX);
+  measure_close(&run);
+  free(buffer);
+}
+
+/* What a CPU has counted up to now. */
+static uint64_t count_on(live_set_t *live, int cpu) {
+  uvperf_set_count_t count;
+  size_t i;
+
+  live_set_read(live, 0);
+  for (i = 0; i < uvperf_reading_nr_places(live->reading); i++) {
+    if (uvperf_reading_place(live->reading, i)->cpu != cpu)
+      continue;
+    assert_int_equal(uvperf_reading_count(live->reading, 0, i, &count), 0);
+    return count.value;
+  }
+  fail_msg("CPU %d is not measured", cpu);
+  return 0;
+}
+
+static void assert_cpu_counts(live_set_t *live, int cpu) {
+  uint64_t before = count_on(live, cpu);
+  cpu_set_t old;
+
+  live_pin(cpu, &old);
+  live_loop(ITERATIONS);
+  live_unpin(&old);
+  assert_in_range(count_on(live, cpu) - before, LOOP, UINT64_MAX);
+}
+
+static uint64_t cpus_come;
+
+static void on_cpu(uvperf_set_t *set, int cpu, int status,
+                   const uvperf_error_t *error) {
+  (void)set;
+  (void)cpu;
+  (void)error;
+  cpus_come += status == 0;
+}
+
+static void plan_cpus(live_plan_t *plan) {
+  struct perf_event_attr *attr;
+
+  live_plan_begin(plan);
+  attr = live_plan_attr(plan);
+  uvperf_attr_init(attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  attr->exclude_kernel = 1;
+  live_plan_target(plan, UVPERF_TARGET_CPUS);
+}
+
+static void each_cpu_counts_the_loop_that_ran_on_it(void **state) {
+  int cpus[CPU_SETSIZE];
+  live_plan_t plan;
+  live_set_t live;
+  size_t nr, i;
+
+  support_need_cpu_wide(__func__);
+  support_need_hardware(__func__, PERF_COUNT_HW_INSTRUCTIONS, 0);
+  live_need_loop(__func__);
+  plan_cpus(&plan);
+  live_set_begin(*state, &live, &plan.options);
+  nr = live_cpus(cpus, CPU_SETSIZE);
+  for (i = 0; i < nr; i++)
+    assert_cpu_counts(&live, cpus[i]);
+  live_set_close(&live);
+}
+
+static void cpu_that_came_back_counts_its_loop(void **state) {
+  live_plan_t plan;
+  live_set_t live;
+  uint64_t before;
+  int cpu;
+
+  support_need_hardware(__func__, PERF_COUNT_HW_INSTRUCTIONS, 0);
+  live_need_loop(__func__);
+  cpu = offline_cpu_need(__func__);
+  plan_cpus(&plan);
+  plan.options.flags = UVPERF_SET_FOLLOW_CPUS;
+  live_set_begin(*state, &live, &plan.options);
+  uvperf_set_on_cpu(&live.set, on_cpu);
+  assert_int_equal(uvperf_set_read_start(&live.set, 1000, live_set_on_read), 0);
+  assert_cpu_counts(&live, cpu);
+  before = count_on(&live, cpu);
+  cpus_come = 0;
+  offline_cpu_bounce(cpu);
+  assert_true(live_run_until(*state, &cpus_come, 1));
+  assert_true(count_on(&live, cpu) >= before);
+  assert_cpu_counts(&live, cpu);
+  live_set_close(&live);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(loop_is_counted_to_the_instruction),
+      support_loop_test(both_sides_add_up),
+      support_loop_test(each_cpu_counts_the_loop_that_ran_on_it),
+      support_loop_test(cpu_that_came_back_counts_its_loop),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

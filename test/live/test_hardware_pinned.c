@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: hardware events that are pinned or exclusive, and those that find no
+ * counter because of them. */
+#include "live_hardware.h"
+#include "live_set.h"
+
+#define ITERATIONS 1000000u
+#define TRUTH      ((uint64_t)ITERATIONS * LIVE_LOOP_INSTRUCTIONS)
+
+static struct perf_event_attr *plan_event(live_plan_t *plan) {
+  struct perf_event_attr *attr = live_plan_attr(plan);
+
+  uvperf_attr_init(attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  attr->exclude_kernel = 1;
+  return attr;
+}
+
+static void plan_pinned(live_plan_t *plan, size_t nr) {
+  live_plan_begin(plan);
+  live_plan_target(plan, UVPERF_TARGET_SELF);
+  while (nr-- > 0)
+    plan_event(plan)->pinned = 1;
+}
+
+/* So many events that there is none left for another. */
+static void pinned_events_that_the_pmu_cannot_hold_are_errors(void **state) {
+  live_set_t holders, late;
+  uvperf_set_count_t count;
+  live_collector_t alone;
+  uvperf_count_t read;
+  live_plan_t plan;
+  size_t counters, held, i;
+
+  support_need_hardware(__func__, PERF_COUNT_HW_INSTRUCTIONS, 0);
+  live_need_loop(__func__);
+  counters = live_need_few_counters(__func__);
+  plan_pinned(&plan, counters + 2);
+  live_set_begin(*state, &holders, &plan.options);
+  live_loop(ITERATIONS);
+  live_set_read(&holders, 0);
+  for (held = 0; held < counters + 2; held++) {
+    assert_int_equal(uvperf_reading_total(holders.reading, held, &count), 0);
+    if (count.state != UVPERF_COUNT_COUNTING)
+      break;
+    assert_in_range(count.value, TRUTH, TRUTH + TRUTH / 20);
+    assert_int_equal(count.time_running, count.time_enabled);
+  }
+  assert_in_range(held, 1, counters);
+  for (i = held; i < counters + 2; i++) {
+    assert_int_equal(uvperf_reading_total(holders.reading, i, &count), 0);
+    assert_int_equal(count.state, UVPERF_COUNT_ERROR);
+    assert_int_equal(count.code, UV_EBADF);
+    assert_int_equal(count.nr_missing, 1);
+  }
+
+  /* An event by itself, and beside it one that is not pinned. */
+  live_init(*state, &alone, &plan.attrs[0], NULL);
+  assert_int_equal(uvperf_event_enable(&alone.event, NULL), 0);
+  assert_int_equal(uvperf_event_read(&alone.event, &read), UV_EBADF);
+  live_plan_begin(&plan);
+  live_plan_target(&plan, UVPERF_TARGET_SELF);
+  plan_event(&plan)->pinned = 1;
+  plan_event(&plan);
+  live_set_begin(*state, &late, &plan.options);
+  live_loop(ITERATIONS);
+  count = live_set_read(&late, 0);
+  assert_int_equal(count.state, UVPERF_COUNT_ERROR);
+  assert_int_equal(count.code, UV_EBADF);
+  count = live_set_read(&late, 1);
+  assert_int_equal(count.state, UVPERF_COUNT_NEVER_SCHEDULED);
+  assert_int_equal(count.code, 0);
+  assert_int_equal(count.value, 0);
+  assert_true(count.time_enabled > 0);
+  assert_int_equal(count.time_running, 0);
+
+  /* There are counters again: what is not pinned takes one by itself, when the
+   * kernel next rotates. */
+  live_set_close(&holders);
+  live_loop(20 * ITERATIONS);
+  assert_int_equal(live_set_read(&late, 0).code, UV_EBADF);
+  assert_int_equal(uvperf_event_read(&alone.event, &read), UV_EBADF);
+  count = live_set_read(&late, 1);
+  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
+  assert_true(count.value >= TRUTH);
+  assert_true(count.time_running < count.time_enabled);
+  assert_int_equal(uvperf_set_enable(&late.set, NULL), 0);
+  assert_int_equal(uvperf_event_enable(&alone.event, NULL), 0);
+  live_loop(ITERATIONS);
+  count = live_set_read(&late, 0);
+  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
+  assert_in_range(count.value, TRUTH, TRUTH + TRUTH / 20);
+  assert_int_equal(uvperf_event_read(&alone.event, &read), 0);
+  assert_in_range(read.value, TRUTH, TRUTH + TRUTH / 20);
+  live_close(&alone);
+  live_set_close(&late);
+}
+
+/* While it is on the PMU nothing else is. */
+static void exclusive_event_and_others_take_turns(void **state) {
+  uvperf_set_count_t counts[3];
+  live_plan_t plan;
+  live_set_t live;
+  int i;
+
+  support_need_hardware(__func__, PERF_COUNT_HW_INSTRUCTIONS, 0);
+  live_need_loop(__func__);
+  live_plan_begin(&plan);
+  live_plan_target(&plan, UVPERF_TARGET_SELF);
+  plan_event(&plan);
+  plan_event(&plan)->exclusive = 1;
+  plan_event(&plan);
+  live_set_begin(*state, &live, &plan.options);
+  for (i = 0; i < 50; i++)
+    live_loop(ITERATIONS);
+  assert_int_equal(uvperf_set_disable(&live.set, NULL), 0);
+  live_set_read(&live, 0);
+  for (i = 0; i < 3; i++) {
+    assert_int_equal(uvperf_reading_total(live.reading, (size_t)i, &counts[i]),
+                     0);
+  }
+  for (i = 0; i < 3; i++) {
+    assert_int_equal(counts[i].state, UVPERF_COUNT_COUNTING);
+    live_assert_near(counts[i].scaled, 50 * TRUTH);
+  }
+  for (i = 0; i < 3; i += 2)
+    assert_in_range(counts[1].time_running + counts[i].time_running, 1,
+                    counts[1].time_enabled + counts[1].time_enabled / 100);
+  live_set_close(&live);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(pinned_events_that_the_pmu_cannot_hold_are_errors),
+      support_loop_test(exclusive_event_and_others_take_turns),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
