@@ -39,7 +39,7 @@ root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 build=${UVPERF_BUILD_DIR:-$root/build/test}
 sanitizers=${UVPERF_SANITIZE-address,undefined}
 skips=$root/test/skips.txt
-run_seconds=1200
+run_seconds=1800
 program_seconds=100
 
 # Prints why a program was not built: what it needs that may be missing.
