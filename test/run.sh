@@ -40,7 +40,7 @@ build=${UVPERF_BUILD_DIR:-$root/build/test}
 sanitizers=${UVPERF_SANITIZE-address,undefined}
 skips=$root/test/skips.txt
 run_seconds=1800
-program_seconds=100
+program_seconds=200
 
 # Prints why a program was not built: what it needs that may be missing.
 lacks() {
