@@ -124,8 +124,10 @@ static int explain_enotsup(const uvperf__open_call_t *call) {
   const char *what = "all that the attr asks for: try with fewer bits of it";
 
   if (call->attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
-    what = "branch stacks: leave out PERF_SAMPLE_BRANCH_STACK, or sample a "
-           "hardware event";
+    what = call->attr->type == PERF_TYPE_HARDWARE
+               ? "branch stacks: leave out PERF_SAMPLE_BRANCH_STACK"
+               : "branch stacks: leave out PERF_SAMPLE_BRANCH_STACK, or sample "
+                 "a hardware event";
   else if (has_extended_registers(call))
     what = "XMM registers: name none above bit 31";
   else if (uvperf__attr_value(call->attr, UVPERF_ATTR_AUX_OUTPUT) ||
