@@ -141,12 +141,37 @@ static void group_of_which_one_has_no_id_leaves_no_fd(void **state) {
 
 /* -- hardware, live ------------------------------------------------------- */
 
+#define TURNS 1000000
+
 static void work_hard(void *arg) {
   uint64_t *sum = arg;
   volatile uint64_t i;
 
-  for (i = 0; i < 1000000; i++)
+  for (i = 0; i < TURNS; i++)
     *sum += i;
+}
+
+/* TestCount/Hardware/IPC and TestGroup/Count, on a PMU that is here. */
+static void live_instructions_and_cycles_of_a_group_are_counted(void **state) {
+  static const char *const groups[] = {IPC, WITH_ME};
+  uvperf_set_count_t count;
+  measure_run_t run;
+  uint64_t sum = 0;
+  size_t group, i;
+
+  support_need_hardware(__func__, PERF_COUNT_HW_INSTRUCTIONS, 0);
+  support_need_hardware(__func__, PERF_COUNT_HW_CPU_CYCLES, 0);
+  for (group = 0; group < 2; group++) {
+    measure_open(*state, &run, groups[group], NULL);
+    measure_do(&run, work_hard, &sum);
+    for (i = 0; i < 2; i++) {
+      count = measure_total(&run, i);
+      assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
+      /* A few for each turn, whatever the compiler and the CPU are. */
+      assert_in_range(count.scaled, TURNS / 4, 100 * TURNS);
+    }
+    measure_close(&run);
+  }
 }
 
 /* Counts, or tells of each why not. What the PMU shares with others may never
@@ -434,6 +459,7 @@ int main(void) {
       other_kernel_loop_test(group_is_told_apart_by_ids_and_not_by_order),
       other_kernel_loop_test(group_is_opened_so_that_its_leader_holds_it),
       other_kernel_loop_test(group_of_which_one_has_no_id_leaves_no_fd),
+      support_loop_test(live_instructions_and_cycles_of_a_group_are_counted),
       support_loop_test(live_hardware_counts_or_names_why_not),
       support_loop_test(one_system_call_is_one_hit),
       support_loop_test(three_system_calls_are_three_hits),

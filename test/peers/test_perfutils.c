@@ -272,6 +272,35 @@ static void live_profilers_of_hardware_count_or_name_why_not(void **state) {
   check_live(*state, CACHES, CACHES_NR);
 }
 
+#define TURNS 1000000
+
+static void work(void *arg) {
+  volatile uint64_t *turns = arg;
+
+  while (*turns > 0)
+    *turns -= 1;
+}
+
+/* The first two, of which each CPU has a few for each turn. The others may not
+ * be there, or have to share counters. */
+static void live_profiler_of_a_hardware_pmu_counts(void **state) {
+  uvperf_set_count_t count;
+  uint64_t turns = TURNS;
+  measure_run_t run;
+  size_t i;
+
+  support_need_hardware(__func__, PERF_COUNT_HW_CPU_CYCLES, 0);
+  support_need_hardware(__func__, PERF_COUNT_HW_INSTRUCTIONS, 0);
+  measure_open(*state, &run, HARDWARE, NULL);
+  profile(&run, work, &turns);
+  for (i = 0; i < 2; i++) {
+    count = measure_total(&run, i);
+    assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
+    assert_in_range(count.scaled, TURNS / 4, 100 * TURNS);
+  }
+  measure_close(&run);
+}
+
 static void live_profiler_of_software_counts_each(void **state) {
   uvperf_set_count_t count;
   measure_run_t run;
@@ -569,6 +598,7 @@ int main(void) {
       other_kernel_loop_test(group_of_nothing_is_einval),
       other_kernel_loop_test(group_members_keep_their_own_bits),
       support_loop_test(live_profilers_of_hardware_count_or_name_why_not),
+      support_loop_test(live_profiler_of_a_hardware_pmu_counts),
       support_loop_test(live_profiler_of_software_counts_each),
       support_loop_test(live_group_of_migrations_and_faults_counts_both),
       support_loop_test(live_profiler_of_what_is_not_there_names_it),

@@ -194,6 +194,32 @@ static void live_helper_of_each_name_counts_or_names_why_not(void **state) {
   assert_int_equal(support_count_fds(), fds);
 }
 
+#define TURNS 1000000
+
+static void work(void *arg) {
+  volatile uint64_t *turns = arg;
+
+  while (*turns > 0)
+    *turns -= 1;
+}
+
+/* CPUInstructions and CPUCycles, which each PMU has. */
+static void live_helpers_of_a_hardware_pmu_count_the_work(void **state) {
+  uvperf_set_count_t count;
+  uint64_t turns;
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < 2; i++) {
+    support_need_hardware(__func__, helpers[i].config, 0);
+    turns = TURNS;
+    assert_int_equal(
+        uvperf_measure_event(helpers[i].name, work, &turns, &count, NULL), 0);
+    assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
+    assert_in_range(count.scaled, TURNS / 4, 100 * TURNS);
+  }
+}
+
 /* The faults, switches and migrations of a function that does nothing are
  * none; the clocks go on. */
 static void live_helper_of_an_empty_function_counts_nothing(void **state) {
@@ -226,6 +252,7 @@ int main(void) {
       other_kernel_test(helper_of_each_name_gives_the_pmus_count),
       other_kernel_test(helper_of_each_name_without_a_pmu_says_so),
       cmocka_unit_test(live_helper_of_each_name_counts_or_names_why_not),
+      cmocka_unit_test(live_helpers_of_a_hardware_pmu_count_the_work),
       cmocka_unit_test(live_helper_of_an_empty_function_counts_nothing),
   };
 

@@ -4,6 +4,7 @@
 #include "profile_run.h"
 
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,6 +55,20 @@ static void busy_loop_in_a_grandchild_is_named(void **state) {
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   expect_spin_hottest(&run);
+}
+
+/* Others may want the CPU too, so that fewer come. */
+static void busy_loop_is_sampled_by_the_cycles_of_a_pmu(void **state) {
+  tool_run_t run = {.args = {PROFILE_PATH, "-F", "500", "-d", "0.5", "--",
+                             TARGET_PATH, "spin"}};
+
+  (void)state;
+  support_need_hardware(__func__, PERF_COUNT_HW_CPU_CYCLES, 1000000);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "hardware cycles, 500 Hz");
+  expect_spin_hottest(&run);
+  assert_in_range(profile_run_samples(&run), 20, 400);
 }
 
 static pid_t start_target(const char *mode, char *place, size_t size) {
@@ -290,6 +305,7 @@ int main(void) {
       cmocka_unit_test(live_tasks_outside_of_the_pid_namespace_are_one),
       cmocka_unit_test(busy_loop_is_named_as_hottest_place),
       cmocka_unit_test(busy_loop_in_a_grandchild_is_named),
+      cmocka_unit_test(busy_loop_is_sampled_by_the_cycles_of_a_pmu),
       cmocka_unit_test(running_process_is_profiled_by_pid),
       cmocka_unit_test(profile_of_a_process_ends_with_it),
       cmocka_unit_test(whole_machine_shows_a_busy_loop),

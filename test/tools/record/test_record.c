@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "call_server.h"
+#include "elf_image.h"
 #include "record_run.h"
 #include "uvperf.h"
 
@@ -299,6 +300,51 @@ static void cycles_that_are_not_there_become_a_clock(void **state) {
 }
 
 /* Without a shell in between, which may not reach record below /root. */
+/* How many samples lie in a function of the target, by its place in the file
+ * and the mapping that was recorded. */
+typedef struct hot_s {
+  uvperf__elf_symbol_t symbol;
+  uint64_t shift; /* from the file to memory */
+  size_t nr, nr_inside;
+} hot_t;
+
+static void note_hot(void *arg, const perf_data_record_t *each) {
+  const uvperf_record_t *record = each->record;
+  hot_t *hot = arg;
+
+  if (record == NULL)
+    return;
+  if (record->type == PERF_RECORD_MMAP2 &&
+      strcmp(record->mmap.filename, TARGET_PATH) == 0)
+    hot->shift = record->mmap.addr - record->mmap.pgoff;
+  if (record->type != PERF_RECORD_SAMPLE)
+    return;
+  hot->nr++;
+  hot->nr_inside +=
+      record->sample.ip - hot->shift - hot->symbol.offset < hot->symbol.size;
+}
+
+static void cycles_of_a_pmu_are_in_the_hot_function(void **state) {
+  static tool_run_t run;
+  perf_data_t data;
+  hot_t hot = {0};
+
+  (void)state;
+  support_need_hardware(__func__, PERF_COUNT_HW_CPU_CYCLES, 500000);
+  assert_int_equal(elf_path_symbol(TARGET_PATH, "record_inner", &hot.symbol),
+                   0);
+  memset(&run, 0, sizeof(run));
+  record_run_run(&run, RECORD_PATH, "-e cycles:u -c 500000 " TARGET_PATH " 2");
+  tool_run_expect_status(&run, 0);
+  perf_data_open(&data, record_run_path());
+  assert_string_equal(data.names[0], "cycles:u");
+  perf_data_walk(&data, note_hot, &hot);
+  perf_data_close(&data);
+  expect_told(&run, hot.nr);
+  assert_true(hot.nr >= 8);
+  assert_in_range(hot.nr_inside, hot.nr * 9 / 10, hot.nr);
+}
+
 static void unprivileged_user_records_the_user_side(void **state) {
   static tool_run_t run = {.args = {RECORD_PATH, "-o", NULL, "-g", "-e",
                                     "page-faults", "-c", "1", "ls", "/"},
@@ -394,6 +440,7 @@ int main(void) {
       record_run_test(hits_that_find_no_room_are_counted),
       record_run_test(command_keeps_its_streams_and_its_status),
       record_run_test(cycles_that_are_not_there_become_a_clock),
+      record_run_test(cycles_of_a_pmu_are_in_the_hot_function),
       record_run_test(unprivileged_user_records_the_user_side),
       record_run_test(progress_is_told_on_a_terminal),
       record_run_test(progress_is_not_told_elsewhere),
