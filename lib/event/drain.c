@@ -84,11 +84,21 @@ int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring, void *scratch,
   return rc;
 }
 
+/* Whether it is pinned and found no counter. Its fd reports that by POLLERR only
+ * since Linux 6.15; read(2) returns 0 then, and else, without a buffer, an error
+ * (__perf_read in kernel/events/core.c). Other events may still write into its
+ * ring. */
+static int is_in_error(const event_t *impl) {
+  return impl->attr->pinned && impl->nr_fds == 1 &&
+         uvperf__sys_read(impl->fd, NULL, 0) == 0;
+}
+
 int uvperf__event_drain(void *owner, size_t ring_index,
                         uvperf__slice_t *slice) {
   event_t *impl = owner;
   uvperf__scratch_t *scratch = impl->scratch;
   void *room = uvperf__scratch_enter(scratch);
+  uint64_t records = slice->records;
   int rc;
 
   (void)ring_index;
@@ -98,6 +108,8 @@ int uvperf__event_drain(void *owner, size_t ring_index,
     return UVPERF__CUT;
   rc = uvperf__event_deliver(impl, &impl->ring, room, slice);
   uvperf__scratch_leave(scratch);
+  if (rc == UVPERF__DRAINED && slice->records == records && is_in_error(impl))
+    return UV_EBADF;
   return rc;
 }
 
@@ -181,7 +193,7 @@ static int poll_writers(const event_t *impl) {
     if (revents < 0)
       return revents;
     if (!(revents & (POLLERR | POLLHUP | POLLNVAL)))
-      return 0;
+      return is_in_error(impl) ? UV_EBADF : 0;
     /* perf_poll(): pinned, in error state */
     status = revents & POLLERR ? UV_EBADF : UV_EOF;
   }

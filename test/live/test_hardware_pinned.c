@@ -95,6 +95,42 @@ static void pinned_events_that_the_pmu_cannot_hold_are_errors(void **state) {
   live_set_close(&late);
 }
 
+static void on_end(uvperf_event_t *event, int status,
+                   const uvperf_record_t *record) {
+  uint64_t *end = event->data;
+
+  if (record == NULL && status != 0)
+    *end = (uint64_t)-status;
+}
+
+static void stream_of_a_pinned_event_without_a_counter_ends(void **state) {
+  const uvperf_record_t *record;
+  struct perf_event_attr attr;
+  uvperf_event_t event;
+  live_plan_t plan;
+  live_set_t holders;
+  uint64_t end = 0;
+
+  support_need_hardware(__func__, PERF_COUNT_HW_INSTRUCTIONS, ITERATIONS);
+  live_need_loop(__func__);
+  plan_pinned(&plan, live_need_few_counters(__func__));
+  live_set_begin(*state, &holders, &plan.options);
+  attr = plan.attrs[0];
+  uvperf_attr_set_period(&attr, ITERATIONS);
+  attr.sample_type = PERF_SAMPLE_IP;
+  assert_int_equal(uvperf_event_init(*state, &event, &attr, NULL, NULL), 0);
+  event.data = &end;
+  assert_int_equal(uvperf_event_enable(&event, NULL), 0);
+  assert_int_equal(uvperf_event_next(&event, &record), UV_EAGAIN);
+  assert_int_equal(uvperf_event_next(&event, &record), UV_EBADF);
+  assert_int_equal(uvperf_event_start(&event, NULL, on_end, NULL), 0);
+  assert_true(live_run_until(*state, &end, 1));
+  assert_int_equal(end, -UV_EBADF);
+  assert_int_equal(uvperf_event_is_active(&event), 0);
+  uvperf_event_close(&event, NULL);
+  live_set_close(&holders);
+}
+
 /* While it is on the PMU nothing else is. */
 static void exclusive_event_and_others_take_turns(void **state) {
   uvperf_set_count_t counts[3];
@@ -131,6 +167,7 @@ static void exclusive_event_and_others_take_turns(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(pinned_events_that_the_pmu_cannot_hold_are_errors),
+      support_loop_test(stream_of_a_pinned_event_without_a_counter_ends),
       support_loop_test(exclusive_event_and_others_take_turns),
   };
 

@@ -290,6 +290,34 @@ static void event_pinned_in_error_state_ends_with_ebadf(void **state) {
   live_close(&collector);
 }
 
+/* P9: before Linux 6.15 only read(2) reports it. */
+static void event_pinned_in_error_state_ends_without_pollerr(void **state) {
+  static const uint64_t value;
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  fake_event_t *fake;
+
+  delivered[0] = '\0';
+  scripted_event_attr(&attr);
+  attr.pinned = 1;
+  fake = fake_event_add(1);
+  fake->read_data = &value;
+  fake->read_size = sizeof(value);
+  live_init(*state, &collector, &attr, NULL);
+  assert_int_equal(uvperf_event_start(&collector.event, NULL,
+                                      scripted_event_on_record, NULL),
+                   0);
+  scripted_event_turns(*state, 6);
+  assert_string_equal(delivered, "");
+  scripted_event_append(fake, PERF_RECORD_COMM);
+  fake->read_size = 0;
+  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_string_equal(delivered, "COMM EBADF");
+  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  live_close(&collector);
+}
+
 static void event_probe_fails_ends_with_its_error(void **state) {
   live_collector_t collector;
   fake_event_t *fake;
@@ -322,6 +350,7 @@ int main(void) {
       SCRIPTED(event_record_between_drain_and_probe_comes_before_eof),
       SCRIPTED(event_empty_wakeup_is_silent),
       SCRIPTED(event_pinned_in_error_state_ends_with_ebadf),
+      SCRIPTED(event_pinned_in_error_state_ends_without_pollerr),
       SCRIPTED(event_probe_fails_ends_with_its_error),
   };
 
