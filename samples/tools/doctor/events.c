@@ -57,16 +57,24 @@ static doctor_result_t branches(doctor_try_t *try,
   return sampled(try, machine, check, item);
 }
 
+/* On ARM the event opens, and its IPs are late all the same. */
 static doctor_result_t precise(doctor_try_t *try,
                                const doctor_machine_t *machine,
                                const doctor_check_t *check,
                                doctor_item_t *item) {
-  (void)machine, (void)item;
+  (void)machine;
+#if defined(__aarch64__) || defined(__arm__)
+  (void)try, (void)check;
+  return doctor_cannot(item, DOCTOR_NO, UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED,
+                       "the kernel's drivers of ARM's PMUs ignore precise_ip");
+#else
+  (void)item;
   try->attr.type = PERF_TYPE_HARDWARE;
   try->attr.config = PERF_COUNT_HW_CPU_CYCLES;
   try->attr.precise_ip = check->arg & 3;
   uvperf_attr_set_period(&try->attr, 1000000);
   return DOCTOR_YES;
+#endif
 }
 
 /* What breakpoints and uprobes are put on. It is never called, and nothing is

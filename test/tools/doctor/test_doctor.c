@@ -225,6 +225,34 @@ static void perfmon_without_admin_is_enough_but_for_uprobes(void **state) {
                        "--cap-add SYS_ADMIN");
 }
 
+#if defined(__aarch64__) || defined(__arm__)
+#define IS_ARM 1
+#else
+#define IS_ARM 0
+#endif
+
+/* ARM's PMU drivers open such an event, and do nothing for it. */
+static void precise_ip_is_only_what_the_kernel_heeds(void **state) {
+  static tool_run_t run;
+  struct perf_event_attr attr;
+  int fd;
+
+  (void)state;
+  support_need_own_events(__func__);
+  memset(&attr, 0, sizeof(attr));
+  attr.size = sizeof(attr);
+  attr.config = PERF_COUNT_HW_CPU_CYCLES;
+  attr.exclude_kernel = attr.exclude_hv = 1;
+  attr.sample_period = 1000000;
+  attr.precise_ip = 1;
+  fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+  if (fd >= 0)
+    close(fd);
+  doctor_run(&run, DOCTOR_PATH, NULL, 0);
+  doctor_expect(&run, "events", "precise_1", "result",
+                fd >= 0 && !IS_ARM ? "yes" : "no");
+}
+
 static void filter(void) {
   explain_filter(EPERM);
 }
@@ -464,6 +492,7 @@ int main(void) {
       cmocka_unit_test(answers_without_privileges_are_the_kernels),
       cmocka_unit_test(unprivileged_at_paranoid_2_is_told_what_works),
       cmocka_unit_test(perfmon_without_admin_is_enough_but_for_uprobes),
+      cmocka_unit_test(precise_ip_is_only_what_the_kernel_heeds),
       cmocka_unit_test(filter_is_the_reason_for_everything),
       cmocka_unit_test(few_fds_are_told),
       cmocka_unit_test(tracefs_that_is_not_there_is_told),
