@@ -267,7 +267,7 @@ typedef struct search_s {
   candidate_t wanted;
   uint16_t number; /* of the wanted version in .gnu.version_d; 0: not there */
   int rank;        /* of the best one found, 0: none */
-  int is_indirect;
+  int fault;       /* see probe_fault */
   int is_ambiguous;
   uvperf__elf_symbol_t symbol;
 } search_t;
@@ -363,11 +363,23 @@ static int bind_rank(const uvperf__elf_row_t *row) {
   }
 }
 
+/* Why a function cannot have a uprobe: 0, or -errno. In Thumb code
+ * arch_uprobe_analyze_insn of arch/arm refuses addresses that are not a multiple
+ * of 4, and at the others the probe is never hit. */
+static int probe_fault(const walk_t *walk, const uvperf__elf_row_t *row) {
+  if (row->type == STT_GNU_IFUNC)
+    return -ENOTSUP;
+  return walk->elf.machine == EM_ARM && row->type == STT_FUNC &&
+                 (row->value & 1) != 0
+             ? -EILSEQ
+             : 0;
+}
+
 static int search_candidate(walk_t *walk, const candidate_t *candidate,
                             void *arg) {
   search_t *search = arg;
   uvperf__elf_symbol_t symbol;
-  int is_indirect = candidate->row.type == STT_GNU_IFUNC;
+  int fault = probe_fault(walk, &candidate->row);
   int rank;
   int rc;
 
@@ -386,13 +398,14 @@ static int search_candidate(walk_t *walk, const candidate_t *candidate,
     return rc;
   if (rank > search->rank) {
     search->rank = rank;
-    search->is_indirect = is_indirect;
+    search->fault = fault;
     search->is_ambiguous = 0;
     search->symbol = symbol;
     return 0;
   }
   search->is_ambiguous |= symbol.offset != search->symbol.offset;
-  search->is_indirect |= is_indirect;
+  if (search->fault == 0)
+    search->fault = fault;
   if (search->symbol.size < symbol.size)
     search->symbol.size = symbol.size;
   return 0;
@@ -405,8 +418,8 @@ static int end_search(walk_t *walk, const search_t *search) {
     return -ENOENT;
   if (search->is_ambiguous)
     return -ENOTUNIQ;
-  if (search->is_indirect)
-    return -ENOTSUP;
+  if (search->fault != 0)
+    return search->fault;
   /* Whether the segment is as long as it says. */
   return uvperf__elf_read(&walk->elf, &byte, 1, search->symbol.offset);
 }

@@ -23,17 +23,17 @@ typedef struct uvperf__elf_symbol_s {
  * in a section of code; it lies in a segment of code. "name@VERSION" and
  * "name@@VERSION" are that version of it, "name" is the default one, else one
  * without a version, else any. Of several a typed one comes first, then a
- * global, then a weak, then a local one. Of 32-bit ARM the offset is without
- * the Thumb bit; of 64-bit PowerPC it is where callers of the same module enter
- * (the local entry), as both ways in come by there. Names of 4096 bytes and
- * more are not found.
+ * global, then a weak, then a local one. Of 64-bit PowerPC the offset is where
+ * callers of the same module enter (the local entry), as both ways in come by
+ * there. Names of 4096 bytes and more are not found.
  *
  * 0; -ENOENT: no such function; -ENOEXEC: no program or shared library, or of
  * another byte order; -EBADMSG: damaged; -ENODATA: it has no symbol table, or
  * only one of what it takes from others (stripped); -ENOTUNIQ: several
  * functions of that name at different places; -ENOTSUP: an indirect function
  * (STT_GNU_IFUNC), whose code is elsewhere, or any of 64-bit PowerPC's first
- * ABI, whose symbols are descriptors; -EFBIG: beyond the bounds; -ENOMEM; or
+ * ABI, whose symbols are descriptors; -EILSEQ: Thumb code of 32-bit ARM, which
+ * the kernel cannot probe; -EFBIG: beyond the bounds; -ENOMEM; or
  * what read(2) says. On failure *symbol is left as it was. */
 int uvperf__elf_symbol(int fd, const char *name, uvperf__elf_symbol_t *symbol);
 

@@ -103,6 +103,8 @@ static const struct {
     {-ENOTUNIQ, "several functions are called so: give an offset"},
     {-ENOTSUP, "where its code is, is known at run time alone (an indirect "
                "function): give an offset"},
+    {-EILSEQ, "it is Thumb code, and the kernel has uprobes for ARM code only: "
+              "compile it with -marm"},
 };
 
 static int bad_symbol(const uvperf__parse_t *parse, uvperf__span_t symbol,

@@ -141,11 +141,13 @@ static void offset_in_a_segment_of_data_is_none(void **state) {
 static void thumb(elf_image_t *image) {
   elf_image_add(image, ELF_IMAGE_SYMTAB, "thumb", STB_GLOBAL, STT_FUNC, 0x21);
   expect(image, "thumb", ELF_IMAGE_OFFSET(0x21));
+  elf_image_add(image, ELF_IMAGE_SYMTAB, "arm", STB_GLOBAL, STT_FUNC, 0x40);
   image->header.e_machine = EM_ARM;
-  expect(image, "thumb", ELF_IMAGE_OFFSET(0x20));
+  expect_error(image, "thumb", -EILSEQ);
+  expect(image, "arm", ELF_IMAGE_OFFSET(0x40));
 }
 
-static void offset_on_arm_is_without_the_thumb_bit(void **state) {
+static void thumb_function_on_arm_is_eilseq(void **state) {
   with_images(state, thumb);
 }
 
@@ -434,7 +436,7 @@ int main(void) {
       WITH_TREE(offset_is_found_in_both_tables),
       WITH_TREE(offset_is_of_what_the_file_has_of_a_segment),
       WITH_TREE(offset_in_a_segment_of_data_is_none),
-      WITH_TREE(offset_on_arm_is_without_the_thumb_bit),
+      WITH_TREE(thumb_function_on_arm_is_eilseq),
       WITH_TREE(offset_on_powerpc_is_of_the_local_entry),
       WITH_TREE(symbols_that_are_no_functions_are_not_found),
       WITH_TREE(symbol_without_a_name_is_not_found),

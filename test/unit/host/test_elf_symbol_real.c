@@ -174,6 +174,7 @@ typedef struct comparison_s {
   unsigned int same;
   unsigned int unknown; /* to dlsym: only old versions, or not exported */
   unsigned int indirect;
+  unsigned int thumb; /* of 32-bit ARM: its address has the lowest bit */
 } comparison_t;
 
 static int compare(const uvperf__elf_symbol_t *symbol, void *data) {
@@ -185,6 +186,11 @@ static int compare(const uvperf__elf_symbol_t *symbol, void *data) {
 
   if (rc == -ENOTSUP) {
     comparison->indirect++;
+    return 0;
+  }
+  if (rc == -EILSEQ) {
+    assert_true(address == NULL || ((uintptr_t)address & 1) != 0);
+    comparison->thumb++;
     return 0;
   }
   if (address == NULL) {
@@ -202,7 +208,7 @@ static int compare(const uvperf__elf_symbol_t *symbol, void *data) {
 }
 
 static void c_library_functions_are_where_the_linker_says(void **state) {
-  comparison_t comparison = {dlopen("libc.so.6", RTLD_NOW), NULL, 0, 0, 0};
+  comparison_t comparison = {dlopen("libc.so.6", RTLD_NOW), NULL, 0, 0, 0, 0};
 
   (void)state;
   if (comparison.library == NULL)
@@ -212,7 +218,7 @@ static void c_library_functions_are_where_the_linker_says(void **state) {
   print_message("%u functions are the same, %u are unknown to dlsym, %u are "
                 "indirect\n",
                 comparison.same, comparison.unknown, comparison.indirect);
-  assert_true(comparison.same > 1000);
+  assert_true(comparison.same + comparison.thumb > 1000);
   assert_true(comparison.unknown < comparison.same);
   dlclose(comparison.library);
 }

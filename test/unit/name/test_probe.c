@@ -263,6 +263,22 @@ static void probes_of_unknown_symbols_tell_the_nearest(void **state) {
                       -ENODATA, "it is stripped");
 }
 
+/* The kernel takes such a probe, if its offset is a multiple of 4, and counts
+ * nothing. */
+static void probe_of_thumb_code_is_refused(void **state) {
+  const temp_tree_t *tree = *state;
+  elf_image_t image;
+  char path[PATH_MAX];
+
+  snprintf(path, sizeof(path), "%s/image", tree->root);
+  elf_image_make(&image, 0);
+  elf_image_add(&image, ELF_IMAGE_SYMTAB, "thumb", STB_GLOBAL, STT_FUNC, 0x21);
+  image.header.e_machine = EM_ARM;
+  elf_image_write(&image, path);
+  expect_symbol_error(tree->root, path, "symbol=thumb", -EILSEQ,
+                      "compile it with -marm");
+}
+
 /* perf_event_open(2) takes a negative offset, and counts nothing. */
 static void
 probes_of_more_behind_a_symbol_than_a_file_has_are_refused(void **state) {
@@ -382,6 +398,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(
           probes_of_unknown_symbols_tell_the_nearest, probes_setup,
           temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(probe_of_thumb_code_is_refused,
+                                      probes_setup, temp_tree_teardown),
       support_loop_test(probes_by_name_count_each_call),
   };
 
