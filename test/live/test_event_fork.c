@@ -3,7 +3,6 @@
 #include "live.h"
 
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* What the child does by the rules: uv_loop_fork, close, run. */
@@ -64,14 +63,9 @@ static void event_forked_child_closes_leaves_parent_alone(void **state) {
   parent_is_left_alone(*state, __func__, run_forked);
 }
 
-/* The C library does not know that such a child is one. */
 static int run_cloned(const char *test, support_child_fn run, void *arg) {
-  pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-
   (void)test;
-  if (pid == 0)
-    _exit(run(arg));
-  return support_wait(pid);
+  return support_wait(support_clone(run, arg));
 }
 
 static void event_cloned_child_closes_leaves_parent_alone(void **state) {

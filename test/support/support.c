@@ -132,18 +132,28 @@ static void die_of_signals(void) {
     signal(fatal[i], SIG_DFL);
 }
 
-pid_t support_fork(support_child_fn run, void *arg) {
-  pid_t pid;
-
-  /* Else the child would print again what is buffered here. */
-  fflush(NULL);
-  pid = fork();
+static pid_t run_child(pid_t pid, support_child_fn run, void *arg) {
   assert_true(pid >= 0);
   if (pid == 0) {
     die_of_signals();
     _exit(run(arg));
   }
   return pid;
+}
+
+pid_t support_fork(support_child_fn run, void *arg) {
+  /* Else the child would print again what is buffered here. */
+  fflush(NULL);
+  return run_child(fork(), run, arg);
+}
+
+pid_t support_clone(support_child_fn run, void *arg) {
+  fflush(NULL);
+#if defined(__s390x__) /* CONFIG_CLONE_BACKWARDS2: the stack comes first */
+  return run_child((pid_t)syscall(SYS_clone, 0, SIGCHLD, 0, 0, 0), run, arg);
+#else
+  return run_child((pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0), run, arg);
+#endif
 }
 
 static int sleep_for_ever(void *arg) {

@@ -92,6 +92,8 @@ size_t support_count_rings(size_t *bytes);
  * that would go on with the parent's tests. */
 typedef int (*support_child_fn)(void *arg);
 pid_t support_fork(support_child_fn run, void *arg);
+/* The same by clone(2), of which the C library knows nothing. */
+pid_t support_clone(support_child_fn run, void *arg);
 /* Waits for it: its exit status, or 128 + the signal that killed it. */
 int support_wait(pid_t pid);
 
