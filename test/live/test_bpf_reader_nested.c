@@ -67,7 +67,7 @@ static int load_interrupt(int array, int interrupts) {
       INSN(LOAD, 1, 7, 0, 0),
       INSN(STORE, 10, 1, -32, 0),
       INSN(BPF_ST | BPF_MEM | BPF_DW, 10, 0, -24, MAGIC),
-      INSN(STORE, 10, 1, -16, 0),
+      INSN(BPF_STX | BPF_MEM | BPF_W, 10, 1, -16, 0),
       INSN(ADD_NUMBER, 1, 0, 0, 1),
       INSN(STORE, 7, 1, 0, 0),
       INSN(MOVE, 1, 6, 0, 0),

@@ -117,6 +117,10 @@ static void sample_cgroup_is_the_one_that_the_child_is_in(void **state) {
 #define REG_IP PERF_REG_X86_IP
 #elif defined(__aarch64__)
 #define REG_IP PERF_REG_ARM64_PC
+#elif defined(__arm__)
+#define REG_IP PERF_REG_ARM_PC
+#elif defined(__s390x__)
+#define REG_IP PERF_REG_S390_PC
 #else
 #define REG_IP 0
 #endif
@@ -126,6 +130,13 @@ static void sample_cgroup_is_the_one_that_the_child_is_in(void **state) {
   (((UINT64_C(1) << 25) - 1) & ~(UVPERF_SAMPLE_WEIGHT_STRUCT |                 \
                                  PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_AUX))
 #define STACK_BYTES 512
+
+/* The context, and the ip. Not every kernel of s390x walks stacks of users. */
+#if defined(__s390x__)
+#define LEAST_CHAIN 1
+#else
+#define LEAST_CHAIN 2
+#endif
 
 typedef struct all_s {
   uint64_t tracepoint; /* 0: it is a breakpoint on live_called */
@@ -152,9 +163,10 @@ static void assert_middle(const uvperf_sample_t *sample, uint64_t turn) {
 
   assert_int_equal(uvperf_read_get(&sample->read, 0, &count), 0);
   assert_int_equal(count.value, turn);
-  assert_in_range(sample->callchain.nr, 2, 127);
+  assert_in_range(sample->callchain.nr, LEAST_CHAIN, 127);
   assert_true(sample->callchain.ips[0] == (uint64_t)PERF_CONTEXT_USER);
-  assert_true(sample->callchain.ips[1] == sample->ip);
+  if (sample->callchain.nr > 1)
+    assert_true(sample->callchain.ips[1] == sample->ip);
   assert_int_equal(uvperf_regs_get(&sample->regs_user, REG_IP, &ip), 0);
   assert_true(REG_IP == 0 || ip == sample->ip);
   assert_int_equal(uvperf_regs_get(&sample->regs_intr, REG_IP, &ip), 0);

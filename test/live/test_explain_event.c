@@ -59,7 +59,7 @@ static void breakpoints(uvperf_error_t *error) {
 
 static void live_breakpoints_end_with_slots(void **state) {
   (void)state;
-  support_need_own_events(__func__);
+  support_need_breakpoints(__func__);
   explain_expect(breakpoints, -ENOSPC, UVPERF_CAUSE_BREAKPOINT_SLOTS,
                  "breakpoint slots of the CPU are in use");
 }

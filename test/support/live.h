@@ -97,7 +97,8 @@ void live_child_wait(live_child_t *child);
 
 /* Fresh memory of so many pages, none of which is there: the first touch of
  * each is one page fault. live_touch touches the i-th at live_touched(i), in
- * order; its code is warm then, so that it faults nowhere else. */
+ * order; its code is warm then, so that it faults nowhere else. On s390x, where
+ * the kernel reports no more, live_touched(i) is the start of the page. */
 #define LIVE_PAGES 8
 char *live_region(void);
 void live_region_free(char *region);
