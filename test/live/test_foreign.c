@@ -117,6 +117,7 @@ static void event_beside_one_with_more_fields_loses_nothing(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
+  neighbour_need_shared_samples(__func__);
   for (i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
     for (j = 0; j < sizeof(theirs) / sizeof(theirs[0]); j++) {
       surplus = run_event(*state, ours[i], theirs[j], 0);
@@ -176,6 +177,7 @@ static void set_beside_one_with_another_id_knows_its_own_samples(void **state) {
   int fd = -1;
 
   support_need_own_events(__func__);
+  neighbour_need_shared_samples(__func__);
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     for (is_first = 0; is_first < 2; is_first++) {
       begin(&seen);
@@ -215,6 +217,7 @@ static void set_of_all_beside_perf_record_loses_nothing(void **state) {
   seen_t seen;
 
   support_need_cpu_wide(__func__);
+  neighbour_need_shared_samples(__func__);
   nr = live_cpus(cpus, 16);
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     for (is_first = 0; is_first < 2; is_first++) {
@@ -248,6 +251,7 @@ static void set_of_all_beside_an_unprivileged_one_loses_nothing(void **state) {
 
   support_need_root(__func__);
   support_need_cpu_wide(__func__);
+  neighbour_need_shared_samples(__func__);
   live_cpus(&cpu, 1);
   how.cpu = cpu;
   for (is_first = 0; is_first < 2; is_first++) {

@@ -358,6 +358,7 @@ static void begin(const char *test, uv_loop_t *loop) {
   size_t i;
 
   support_need_root(test);
+  neighbour_need_shared_samples(test);
   tracepoint = support_need_tracepoint(test, LIVE_SYSCALL);
   memset(&world, 0, sizeof(world));
   world.loop = loop;

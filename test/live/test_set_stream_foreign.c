@@ -160,6 +160,7 @@ static void set_beside_far_clocks_goes_on_in_order(void **state) {
   uint64_t tracepoint;
 
   support_need_root(__func__);
+  neighbour_need_shared_samples(__func__);
   support_need_cpu_wide(__func__);
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
   run_beside(*state, tracepoint, CLOCK_REALTIME, 1);

@@ -36,6 +36,31 @@ static int open_event(const neighbour_plan_t *plan) {
                       PERF_FLAG_FD_CLOEXEC);
 }
 
+/* The time alone is asked for, between two events that want a call chain. */
+void neighbour_need_shared_samples(const char *test) {
+  static const neighbour_plan_t plain = {0, NEIGHBOUR_NO_CLOCK, 0, 0};
+  static const neighbour_plan_t chain = {0, NEIGHBOUR_NO_CLOCK,
+                                         PERF_SAMPLE_CALLCHAIN, 0};
+  int fds[] = {open_event(&chain), open_event(&plain), open_event(&chain)};
+  size_t page = support_page_bytes();
+  struct perf_event_header header;
+  char *region = live_region();
+  uint8_t *ring;
+  size_t i;
+
+  ring = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
+  assert_ptr_not_equal(ring, MAP_FAILED);
+  live_touch(region);
+  memcpy(&header, ring + page, sizeof(header));
+  munmap(ring, 2 * page);
+  for (i = 0; i < 3; i++)
+    close(fds[i]);
+  live_region_free(region);
+  assert_int_equal(header.type, PERF_RECORD_SAMPLE);
+  if (header.size == sizeof(header) + sizeof(uint64_t))
+    support_skip(test, "samples that events share, Linux 6.3");
+}
+
 /* Each page is a fault again. */
 static void fault(neighbour_state_t *state, char *region) {
   size_t bytes = support_page_bytes();

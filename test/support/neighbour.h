@@ -30,6 +30,9 @@ typedef struct neighbour_s {
   pid_t pid;
 } neighbour_t;
 
+/* Skips where an event's samples are of its own only: before Linux 6.3. */
+void neighbour_need_shared_samples(const char *test);
+
 /* Forks it, and waits until it makes faults. The caller is root. */
 void neighbour_start(neighbour_t *neighbour, const neighbour_plan_t *plan);
 void neighbour_end(neighbour_t *neighbour);
