@@ -124,13 +124,17 @@ int live_bpf_constant(const char *test, uint32_t type, int32_t verdict) {
   return load_for(test, type, insns, COUNT_OF(insns));
 }
 
+/* Loads an argument of a system call. The context is struct syscall_tp_t of
+ * kernel/trace/trace_syscalls.c: 8 bytes of the kernel's own, the call's number,
+ * and its arguments, each of these a long. */
+#define LOAD_ARGUMENT(nth)                                                     \
+  { BPF_LDX | BPF_MEM | (sizeof(long) == 8 ? BPF_DW : BPF_W), BPF_REG_2,       \
+    BPF_REG_1, (int16_t)(8 + sizeof(long) * (size_t)(1 + (nth))), 0 }
+
 int live_bpf_by_argument(const char *test, int nth, int32_t argument,
                          int32_t verdict) {
-  /* The context is struct syscall_tp_t of kernel/trace/trace_syscalls.c: a word
-   * of the kernel's own, the call's number, and its arguments. */
   const struct bpf_insn insns[] = {
-      {BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_2, BPF_REG_1,
-       (int16_t)(16 + 8 * nth), 0},
+      LOAD_ARGUMENT(nth),
       {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, verdict},
       {BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_2, 0, 1, argument},
       {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 1},
@@ -159,8 +163,7 @@ static int make_map(uint32_t entries) {
 void live_bpf_counter_open(const char *test, live_bpf_counter_t *counter,
                            uint32_t type, int32_t argument) {
   struct bpf_insn insns[] = {
-      /* The first argument, as in live_bpf_by_argument, or go to the end. */
-      {BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_2, BPF_REG_1, 16, 0},
+      LOAD_ARGUMENT(0), /* or go to the end */
       {BPF_JMP | BPF_JNE | BPF_K, BPF_REG_2, 0, 10, argument},
       {BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_get_smp_processor_id},
       {BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_0, -4, 0},
