@@ -22,7 +22,7 @@ static void kernel_side(unprivileged_report_t *report) {
 static void physical_addresses(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
-  live_write_attr(&attr, PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR);
+  live_touch_attr(&attr, PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR);
   unprivileged_opens(report, &attr, 0, -1);
 }
 
