@@ -337,6 +337,15 @@ static const char *target_fault(const uvperf__open_call_t *call) {
   return NULL;
 }
 
+/* Whether the event asks for a counter that user space may read: see
+ * __armv8_pmuv3_map_event in drivers/perf/arm_pmuv3.c. */
+static int wants_user_read(const uvperf__open_call_t *call, const char *pmu) {
+  uvperf__pmu_format_t format;
+
+  return uvperf__pmu_format(call->root, pmu, "rdpmc", &format) == 0 &&
+         (value(call, format.field) & format.mask) != 0;
+}
+
 /* PMUs say EINVAL for a config that they do not know, for what they never can,
  * and for a target that is not theirs (the uncore ones, whose cpumask in sysfs
  * names the CPUs that speak for all). */
@@ -358,6 +367,10 @@ static int explain_pmu(const uvperf__open_call_t *call) {
         "this PMU counts whole CPUs only: pid -1, and as cpu one of its "
         "cpumask, %s",
         cpus);
+  if (call->pid == -1 && wants_user_read(call, pmu))
+    return uvperf__open_say(call, UVPERF_CAUSE_ARGUMENT,
+                            "only a thread's event can have rdpmc=1: leave it "
+                            "out for a whole CPU");
   if (excludes || attr->sample_period != 0)
     return uvperf__open_say(
         call, UVPERF_CAUSE_NOT_SUPPORTED,

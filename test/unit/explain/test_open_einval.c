@@ -183,6 +183,21 @@ static void einval_of_a_pmu_tells_what_it_may_lack(void **state) {
   expect(tree, &attr, -1, 1, UVPERF_CAUSE_NO_EVENT, "no such config");
 }
 
+static void einval_of_user_read_on_a_cpu_says_so(void **state) {
+  temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+
+  temp_tree_write(tree, "/sys/bus/event_source/devices/msr/format/rdpmc",
+                  "config1:1\n");
+  uvperf_attr_init(&attr, 9, 8);
+  attr.config1 = 3;
+  expect(tree, &attr, -1, 1, UVPERF_CAUSE_ARGUMENT,
+         "only a thread's event can have rdpmc=1");
+  expect(tree, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT, "no such config");
+  attr.config1 = 1;
+  expect(tree, &attr, -1, 1, UVPERF_CAUSE_NO_EVENT, "no such config");
+}
+
 static void einval_of_aux_without_a_leader_says_so(void **state) {
   struct perf_event_attr attr;
 
@@ -341,6 +356,7 @@ int main(void) {
           einval_of_tracepoint_without_tracefs_is_not_sure, temp_tree_setup,
           temp_tree_teardown),
       WITH_MACHINE(einval_of_a_pmu_tells_what_it_may_lack),
+      WITH_MACHINE(einval_of_user_read_on_a_cpu_says_so),
       WITH_MACHINE(einval_of_aux_without_a_leader_says_so),
       WITH_MACHINE(einval_of_a_cgroup_without_the_controller_says_so),
       WITH_MACHINE(einval_of_unknown_bits_names_them),
