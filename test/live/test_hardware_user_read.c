@@ -189,7 +189,7 @@ static void run_loop(void *iterations) {
 }
 
 /* Another thread wants each CPU to which this one goes. One event overflows all
- * the time, so that its counter is below 0 and above. */
+ * the time, so that its counter is below 0 and above; one has 64 bits. */
 static void
 counts_of_a_thread_that_is_moved_and_preempted_are_true(void **state) {
   uint64_t iterations = 500 * ITERATIONS;
@@ -203,8 +203,10 @@ counts_of_a_thread_that_is_moved_and_preempted_are_true(void **state) {
   need_user_read(__func__);
   plan_begin(&plan);
   plan_event(&plan, PERF_COUNT_HW_INSTRUCTIONS);
-  plan_event(&plan, PERF_COUNT_HW_CPU_CYCLES);
   plan_event(&plan, PERF_COUNT_HW_INSTRUCTIONS)->sample_period = LOOP / 3;
+#if defined(__aarch64__)
+  plan_event(&plan, PERF_COUNT_HW_CPU_CYCLES)->config1 |= 1; /* long=1 */
+#endif
   live_set_begin(*state, &live, &plan.options);
   live_set_read(&live, 0);
   nr = live_cpus(cpus, CPU_SETSIZE);
