@@ -34,8 +34,8 @@ static void need_cycles(const char *test, cycles_t *cycles) {
   static const char *const names[] = {"cpu-cycles", "cpu_cycles"};
   size_t i;
 
-  live_need_loop(test);
   support_need_hardware(test, PERF_COUNT_HW_CPU_CYCLES, 0);
+  live_need_loop(test);
   for (i = 0; i < COUNT_OF(names); i++) {
     cycles->event = names[i];
     if (uvperf_pmu_walk(note_pmu, cycles) == 1)

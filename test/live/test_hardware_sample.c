@@ -46,8 +46,8 @@ static void measure_loop(void) {
 }
 
 static void need_samples(const char *test) {
-  live_need_loop(test);
   support_need_hardware(test, PERF_COUNT_HW_CPU_CYCLES, PERIOD);
+  live_need_loop(test);
   if (cycles_of_1000 == 0)
     measure_loop();
 }
