@@ -171,7 +171,7 @@ boot() {
     -kernel "$cache/kernels/$kernel/vmlinuz" -initrd "$work/initrd" \
     -append "console=$console quiet panic=-1 loglevel=3 rdinit=/init" \
     </dev/null 2>&1 | tr -d '\r' | tee "$work/console" |
-    awk '/^> / { print substr($0, 3); fflush() }' | grep -v '^end$'
+    awk '/^> / && !/^> end$/ { print substr($0, 3); fflush() }'
   sed -n 's/^@//p' "$work/console" >"$work/notes"
   cat "$work/notes" >>"$results/all"
   note_missing
