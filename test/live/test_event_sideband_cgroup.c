@@ -46,26 +46,7 @@ static void check_cgroup(live_collector_t *collector,
   groups->found += 1;
 }
 
-/* The id of a cgroup is what name_to_handle_at(2) gives of its directory. */
-static uint64_t id_by_handle(const char *path) {
-  union {
-    struct file_handle handle;
-    char space[sizeof(struct file_handle) + sizeof(uint64_t)];
-  } file;
-  uint64_t id;
-  int mount;
-
-  memset(&file, 0, sizeof(file));
-  file.handle.handle_bytes = sizeof(id);
-  assert_int_equal(name_to_handle_at(AT_FDCWD, path, &file.handle, &mount, 0),
-                   0);
-  assert_int_equal(file.handle.handle_bytes, sizeof(id));
-  memcpy(&id, file.handle.f_handle, sizeof(id));
-  return id;
-}
-
 static void make_each_length(groups_t *groups) {
-  struct stat stat_of;
   char path[600];
   int i;
 
@@ -73,9 +54,7 @@ static void make_each_length(groups_t *groups) {
     snprintf(path, sizeof(path), "%s/%.*s", groups->parent.path, i + 1,
              letters);
     assert_int_equal(mkdir(path, 0700), 0);
-    assert_int_equal(stat(path, &stat_of), 0);
-    groups->ids[i] = id_by_handle(path);
-    assert_true(groups->ids[i] == stat_of.st_ino);
+    groups->ids[i] = live_cgroup_id(path);
     assert_int_equal(rmdir(path), 0);
   }
 }

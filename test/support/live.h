@@ -93,6 +93,14 @@ void live_child_wait(live_child_t *child);
 
 /* -- work of known effect: live_work.c ------------------------------------- */
 
+/* A call chain of a user: the context, and the ip.
+ * Not every kernel of s390x walks its stack. */
+#if defined(__s390x__)
+#define LIVE_LEAST_CHAIN 1
+#else
+#define LIVE_LEAST_CHAIN 2
+#endif
+
 /* What live_touch and its like do, and what a record of it must say. */
 
 /* Fresh memory of so many pages, none of which is there: the first touch of
@@ -161,9 +169,11 @@ void live_worker_end(live_worker_t *worker);
 typedef struct live_cgroup_s {
   char path[512];
   int fd;      /* of its directory */
-  uint64_t id; /* the inode of its directory */
+  uint64_t id; /* live_cgroup_id of it */
 } live_cgroup_t;
 
+/* The id of a cgroup is what name_to_handle_at(2) gives of its directory. */
+uint64_t live_cgroup_id(const char *path);
 void live_cgroup_make(const char *test, live_cgroup_t *cgroup);
 void live_cgroup_add(const live_cgroup_t *cgroup, pid_t pid);
 void live_cgroup_remove(live_cgroup_t *cgroup);

@@ -119,9 +119,25 @@ static int find_hierarchy(char *path, size_t size) {
   return found;
 }
 
+uint64_t live_cgroup_id(const char *path) {
+  union {
+    struct file_handle handle;
+    char space[sizeof(struct file_handle) + sizeof(uint64_t)];
+  } file;
+  uint64_t id;
+  int mount;
+
+  memset(&file, 0, sizeof(file));
+  file.handle.handle_bytes = sizeof(id);
+  assert_int_equal(name_to_handle_at(AT_FDCWD, path, &file.handle, &mount, 0),
+                   0);
+  assert_int_equal(file.handle.handle_bytes, sizeof(id));
+  memcpy(&id, file.handle.f_handle, sizeof(id));
+  return id;
+}
+
 void live_cgroup_make(const char *test, live_cgroup_t *cgroup) {
   char hierarchy[256];
-  struct stat stat;
 
   if (!find_hierarchy(hierarchy, sizeof(hierarchy)))
     support_skip(test, "a cgroup v2 hierarchy");
@@ -131,8 +147,7 @@ void live_cgroup_make(const char *test, live_cgroup_t *cgroup) {
     support_skip(test, "a cgroup v2 hierarchy that may be written to");
   cgroup->fd = open(cgroup->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   assert_true(cgroup->fd >= 0);
-  assert_int_equal(fstat(cgroup->fd, &stat), 0);
-  cgroup->id = stat.st_ino;
+  cgroup->id = live_cgroup_id(cgroup->path);
 }
 
 void live_cgroup_add(const live_cgroup_t *cgroup, pid_t pid) {
@@ -155,7 +170,6 @@ uint64_t live_cgroup_own(const char *test) {
   char hierarchy[256];
   char own[512] = "";
   char path[800];
-  struct stat stat_of;
   char line[600];
   FILE *file;
 
@@ -167,6 +181,5 @@ uint64_t live_cgroup_own(const char *test) {
     sscanf(line, "0::%511[^\n]", own);
   fclose(file);
   snprintf(path, sizeof(path), "%s%s", hierarchy, own);
-  assert_int_equal(stat(path, &stat_of), 0);
-  return stat_of.st_ino;
+  return live_cgroup_id(path);
 }

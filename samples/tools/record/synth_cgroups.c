@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of cgroups: a sample has but the id of its own, which is the inode
- * of its directory (kernfs_id of fs/kernfs on 64-bit machines). */
+/* The names of cgroups: a sample has but the id of its own, which is the file
+ * handle of its directory. On 64-bit machines the inode is the same. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/memory.h"
@@ -23,13 +22,28 @@ typedef struct walk_s {
   size_t size;
 } walk_t;
 
-static int write_cgroup(walk_t *walk, int fd) {
-  struct stat stat_of;
+static int find_id(int fd, uint64_t *id) {
+  union {
+    struct file_handle handle;
+    char space[sizeof(struct file_handle) + sizeof(*id)];
+  } file;
+  int mount;
 
-  if (fstat(fd, &stat_of) != 0)
+  file.handle.handle_bytes = sizeof(*id);
+  if (name_to_handle_at(fd, "", &file.handle, &mount, AT_EMPTY_PATH) != 0 ||
+      file.handle.handle_bytes != sizeof(*id))
+    return -1;
+  memcpy(id, file.handle.f_handle, sizeof(*id));
+  return 0;
+}
+
+static int write_cgroup(walk_t *walk, int fd) {
+  uint64_t id;
+
+  if (find_id(fd, &id) != 0)
     return 0;
   record_synth_begin(&walk->build, CGROUP, 0);
-  record_synth_put_u64(&walk->build, stat_of.st_ino);
+  record_synth_put_u64(&walk->build, id);
   record_synth_put_text(&walk->build, walk->size == 0 ? "/" : walk->path);
   return record_synth_end(walk->synth, &walk->build);
 }
