@@ -97,9 +97,10 @@ static int has_callchain(const uvperf_record_t *record) {
 
   if (!is_touch(record))
     return 0;
-  return sample->callchain.nr >= 2 &&
+  return sample->callchain.nr >= LIVE_LEAST_CHAIN &&
                  sample->callchain.ips[0] == (uint64_t)PERF_CONTEXT_USER &&
-                 sample->callchain.ips[1] == sample->ip
+                 (sample->callchain.nr == 1 ||
+                  sample->callchain.ips[1] == sample->ip)
              ? 1
              : -1;
 }

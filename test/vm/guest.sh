@@ -24,9 +24,6 @@ mount_all() {
 # a user may do without privileges need it.
 set_sysctls() {
   echo 2 >/proc/sys/kernel/perf_event_paranoid
-  # Only on some architectures Debian's kernel compiles BPF programs by default.
-  [ ! -e /proc/sys/net/core/bpf_jit_enable ] ||
-    echo 1 >/proc/sys/net/core/bpf_jit_enable
   # Interrupts take long in the guest: perf_event_max_sample_rate is to stay.
   echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 }
