@@ -17,8 +17,7 @@ typedef struct getpgid_s {
   uint8_t preempt_count;
   int32_t pid;
   int32_t nr;
-  int32_t hole;
-  uint64_t argument;
+  unsigned long argument;
 } getpgid_t;
 
 static void assert_getpgid(const uvperf_sample_t *sample, uint64_t tracepoint) {

@@ -102,10 +102,10 @@ static const struct {
      ARRAY | DYNAMIC},
     {"__data_loc unsigned int[] x", 4, "x", "__data_loc unsigned int[]", 4, 0,
      ARRAY | DYNAMIC},
-    {"__data_loc cpumask_t mask", 4, "mask", "__data_loc cpumask_t", 8, 0,
-     DYNAMIC},
+    {"__data_loc cpumask_t mask", 4, "mask", "__data_loc cpumask_t",
+     sizeof(long), 0, DYNAMIC},
     {"__data_loc unsigned long[] mask", 4, "mask", "__data_loc unsigned long[]",
-     8, 0, ARRAY | DYNAMIC},
+     sizeof(long), 0, ARRAY | DYNAMIC},
     {"__data_loc struct x[] x", 4, "x", "__data_loc struct x[]", 0, 0,
      ARRAY | DYNAMIC},
 };

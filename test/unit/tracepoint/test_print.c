@@ -5,6 +5,7 @@
 #include "tracepoint_text.h"
 
 #include <errno.h>
+#include <limits.h>
 
 #include "uvperf/tracepoint.h"
 
@@ -91,12 +92,18 @@ static void text_without_room_is_enobufs(void **state) {
   uvperf_tracepoint_free(tracepoint);
 }
 
+#if __SIZEOF_LONG__ == 8
+#define TEXT_LONGS                                                             \
+  TEXT_FIELD("long x", 8, 8, 1) TEXT_FIELD("void * p", 32, 8, 0)
+#else
+#define TEXT_LONGS                                                             \
+  TEXT_FIELD("long x", 8, 4, 1) TEXT_FIELD("void * p", 32, 4, 0)
+#endif
 #define TEXT_ALL                                                               \
   TEXT_HEAD("all", 9)                                                          \
-  TEXT_FIELD("long x", 8, 8, 1)                                                \
+  TEXT_LONGS                                                                   \
   TEXT_FIELD("__data_loc char[] s", 16, 4, 0)                                  \
   TEXT_FIELD("unsigned short n", 20, 2, 0)                                     \
-  TEXT_FIELD("void * p", 32, 8, 0)                                             \
   "\nprint fmt: \"x=%ld s=%s n=%u p=%s\", REC->x, __get_str(s), REC->n, "      \
   "REC->p\n"
 
@@ -104,9 +111,9 @@ static void text_without_room_is_enobufs(void **state) {
  * others, and of one that was told another size of long p would be text. */
 static void text_has_numbers_and_strings(void **state) {
   uvperf_tracepoint_t *tracepoint = parsed(TEXT_ALL);
-  int64_t x = -123456789012345, p = 0x4142;
+  long x = LONG_MIN + 5, p = 0x4142;
   unsigned char raw[40] = {0};
-  char text[100];
+  char text[100], wanted[100];
   size_t size = sizeof(text);
 
   (void)state;
@@ -118,7 +125,8 @@ static void text_has_numbers_and_strings(void **state) {
   memcpy(raw + 24, "abc", 3);
   assert_int_equal(
       uvperf_tracepoint_print(tracepoint, raw, sizeof(raw), text, &size), 0);
-  assert_string_equal(text, "x=-123456789012345 s=abc n=4660 p=4142");
+  snprintf(wanted, sizeof(wanted), "x=%ld s=abc n=4660 p=4142", x);
+  assert_string_equal(text, wanted);
   uvperf_tracepoint_free(tracepoint);
 }
 
