@@ -50,7 +50,7 @@ mount_all
 set_sysctls
 export UVPERF_TEST_OFFLINE_CPU=1
 run_all 2>&1
-echo "> end"
+echo "# end"
 sync
 echo o >/proc/sysrq-trigger
 sleep 60

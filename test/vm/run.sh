@@ -144,9 +144,12 @@ pack_programs() {
     [ -f "$file" ] && [ -x "$file" ] || continue
     mkdir -p "$work/tree${file%/*}" && cp "$file" "$work/tree$file" || return 1
   done
-  cp "$root/test/skips.txt" "$work/tree/vm/skips.txt"
-  sed -n "s/^$machine: /*: /p" "$root/test/vm/skips.txt" \
-    >>"$work/tree/vm/skips.txt"
+  sed -n "s/^$machine: has /*: needs /p" "$root/test/vm/skips.txt" \
+    >"$work/has"
+  {
+    grep -vxFf "$work/has" "$root/test/skips.txt"
+    sed -n "s/^$machine: needs /*: needs /p" "$root/test/vm/skips.txt"
+  } >"$work/tree/vm/skips.txt"
   printf '%s\n' "root='$root'" "build='$build'" \
     "run_seconds=100000" "program_seconds=300" >"$work/tree/vm/settings"
   (cd "$work/tree" && find . -print) | archive "$work/tree" |
@@ -170,12 +173,12 @@ boot() {
     -nodefaults -nographic -serial stdio -no-reboot -pidfile "$work/pid" \
     -kernel "$cache/kernels/$kernel/vmlinuz" -initrd "$work/initrd" \
     -append "console=$console quiet panic=-1 loglevel=3 rdinit=/init" \
-    </dev/null 2>&1 | tr -d '\r' | tee "$work/console" |
-    awk '/^> / && !/^> end$/ { print substr($0, 3); fflush() }'
+    </dev/null 2>&1 | sed -u 's/\r$//' | tee "$work/console" |
+    sed -un 's/^> //p'
   sed -n 's/^@//p' "$work/console" >"$work/notes"
   cat "$work/notes" >>"$results/all"
   note_missing
-  if ! grep -qx '> end' "$work/console"; then
+  if ! grep -aqx '# end' "$work/console"; then
     echo "$machine: the machine did not come to its end. Its console:"
     tail -n 40 "$work/console" | sed 's/^/    /'
   fi
