@@ -5,8 +5,8 @@
 #include "live_set.h"
 
 #define EVENTS     14
-#define ITERATIONS 8000000u
-#define SLICES     10
+#define ITERATIONS 40000000u
+#define SLICES     5
 #define LOOP       ((uint64_t)ITERATIONS * LIVE_LOOP_INSTRUCTIONS)
 
 typedef struct shared_s {
