@@ -87,8 +87,7 @@ const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
 static const char *task_fault(const uvperf__open_call_t *call) {
   return IS_ARM64 && call->pid != -1 && call->attr->bp_addr >> 63
              ? "on arm64 a breakpoint at an address of the kernel needs a "
-               "whole "
-               "CPU: pid -1 and a cpu"
+               "whole CPU: pid -1 and a cpu"
              : NULL;
 }
 

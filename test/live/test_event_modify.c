@@ -65,10 +65,10 @@ static void refuse(live_collector_t *collector) {
   struct perf_event_attr attr = *uvperf_event_attr(&collector->event);
   uvperf_error_t error;
 
-  attr.bp_addr = (uintptr_t)&other_word + 1;
+  attr.bp_type = HW_BREAKPOINT_EMPTY;
   live_control_expect_refused(
       uvperf_event_modify(&collector->event, &attr, &error), &error, UV_EINVAL,
-      UVPERF_CAUSE_ARGUMENT, "bp_addr must be aligned to bp_len");
+      UVPERF_CAUSE_ARGUMENT, "bp_type must be HW_BREAKPOINT_W, _RW or _X");
 }
 
 static void event_modify_moves_a_running_breakpoint(void **state) {
