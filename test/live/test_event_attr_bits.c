@@ -103,7 +103,7 @@ static int trap_oneself(void *arg) {
     return 6;
   /* What the kernel refuses does not leave its sig_data behind. */
   uvperf_attr_set(attr, UVPERF_ATTR_SIG_DATA, 1);
-  attr->bp_addr += 1;
+  attr->bp_type = HW_BREAKPOINT_EMPTY;
   if (uvperf_event_modify(&event, attr, NULL) != UV_EINVAL)
     return 7;
   live_write(1);
@@ -114,10 +114,16 @@ static int trap_oneself(void *arg) {
   return uv_loop_close(&loop) == 0 ? 0 : 9;
 }
 
-/* In a child, which the signal would kill if it came where it should not. */
+/* In a child, which the signal would kill if it came where it should not. Arm's
+ * CPUs report an access before they make it, and the kernel steps over it only
+ * if the event has no signal (arch/arm64/kernel/hw_breakpoint.c): the handler
+ * would return to the same access for ever. */
 static void event_with_sigtrap_raises_it_with_sig_data(void **state) {
   struct perf_event_attr attr;
 
+#if defined(__aarch64__) || defined(__arm__)
+  support_skip(__func__, "a CPU that reports a breakpoint after the access");
+#endif
   support_need_breakpoints(__func__);
   trap_attr(__func__, &attr);
   need(__func__, *state, &attr);

@@ -9,7 +9,8 @@ usage: sh test/vm/run.sh [MACHINE...] [PATTERN...]
 
 Boots machines that this host is not, and runs test programs there: those whose
 path below test/ contains a PATTERN, as in test/run.sh. Without a pattern it runs
-all, which takes an hour for each machine.
+all but those that take too long there, which are listed as skipped. That takes
+an hour for each machine.
 
   aarch64     4 CPUs with a hardware PMU (armv8_pmuv3); the default
   aarch64-rt  the same with a PREEMPT_RT kernel
@@ -42,13 +43,25 @@ boot_seconds=3000
 # How many programs one boot runs.
 batch=40
 
-# Sets what a machine is: arch, triplet, kernel, console and qemu.
+# Whether a program takes more than a minute in an emulated machine: storms of
+# records, and walks over all that the kernel has.
+is_slow() {
+  case $1 in
+    live_*_storm | live_*_random | live_*_race | live_*_hot | live_*_busy | \
+      live_name_walk | live_oversized) return 0 ;;
+  esac
+  return 1
+}
+
+# Sets what a machine is: arch, triplet, kernel, console and qemu, and how many
+# seconds a program may take there.
 #
 # With -icount time in the guest is the instructions that it has executed: the
 # counts of two runs are the same, and a busy host makes no test late. armv7 and
 # x86_64 do not boot with it on more than one CPU.
 machine() {
-  icount="-icount shift=0,sleep=off"
+  # A second of work takes about ten on the host.
+  icount="-icount shift=0,sleep=off" program_seconds=40
   case $1 in
     aarch64 | aarch64-rt)
       arch=arm64 triplet=aarch64-linux-gnu console=ttyAMA0 cpu=aarch64
@@ -56,7 +69,8 @@ machine() {
       [ "$1" = aarch64 ] || kernel=linux-image-rt-arm64
       qemu="qemu-system-aarch64 -M virt -cpu max -smp 4" ;;
     armv7)
-      arch=armhf triplet=arm-linux-gnueabihf console=ttyAMA0 cpu=arm icount=
+      arch=armhf triplet=arm-linux-gnueabihf console=ttyAMA0 cpu=arm
+      icount= program_seconds=300
       kernel=linux-image-armmp-lpae
       qemu="qemu-system-arm -M virt -cpu max -smp 2" ;;
     s390x)
@@ -66,7 +80,7 @@ machine() {
     x86_64)
       arch=amd64 triplet=x86_64-linux-gnu console=ttyS0 cpu=x86_64
       kernel=linux-image-cloud-amd64
-      icount=
+      icount= program_seconds=300
       qemu="qemu-system-x86_64 -M q35 -cpu max -smp 8" ;;
     *) return 1 ;;
   esac
@@ -144,14 +158,14 @@ pack_programs() {
     [ -f "$file" ] && [ -x "$file" ] || continue
     mkdir -p "$work/tree${file%/*}" && cp "$file" "$work/tree$file" || return 1
   done
-  sed -n "s/^$machine: has /*: needs /p" "$root/test/vm/skips.txt" \
-    >"$work/has"
+  kind="\\(\\*\\|${machine%-rt}\\)"
+  sed -n "s/^$kind: has /*: needs /p" "$root/test/vm/skips.txt" >"$work/has"
   {
     grep -vxFf "$work/has" "$root/test/skips.txt"
-    sed -n "s/^$machine: needs /*: needs /p" "$root/test/vm/skips.txt"
+    sed -n "s/^$kind: needs /*: needs /p" "$root/test/vm/skips.txt"
   } >"$work/tree/vm/skips.txt"
   printf '%s\n' "root='$root'" "build='$build'" \
-    "run_seconds=100000" "program_seconds=300" >"$work/tree/vm/settings"
+    "run_seconds=100000" "program_seconds=$program_seconds" >"$work/tree/vm/settings"
   (cd "$work/tree" && find . -print) | archive "$work/tree" |
     cat "$cache/$arch/root.cpio" - >"$work/initrd"
 }
@@ -203,7 +217,13 @@ run_machine() {
   results=$cache/results/$machine
   rm -rf "$results" && mkdir -p "$results" && : >"$results/all" || return 1
   asked=$results/asked
-  echo "$tests" | cut -d ' ' -f 2 >"$asked"
+  echo "$tests" | cut -d ' ' -f 2 | while read -r program; do
+    if [ -z "$patterns" ] && is_slow "$program"; then
+      note skipped "$program" "too slow here, unless it is asked for"
+    else
+      echo "$program"
+    fi
+  done >"$asked"
   if ! build_tests; then
     echo "The build failed."
     program=build note failed build "see above"
@@ -281,6 +301,7 @@ for argument; do
 done
 [ -n "$machines" ] || machines=aarch64
 tests=$(asked_for "$@") || exit
+patterns=$*
 [ $# -gt 0 ] || tests=$(all_tests)
 tests=$(all_tests | grep -xF "$tests" | grep -v '\.sh ')
 
