@@ -132,7 +132,8 @@ typedef struct uvperf_event_item_s {
  *      this machine, is damaged, or is stripped; because there are several
  *      functions of that name; because its code is elsewhere (an indirect
  *      function), or is Thumb code, in which 32-bit ARM has no uprobes; or
- *      because the file is too large (all NO_EVENT). Or a code of open(2) or read(2);
+ *      because the file is too large (all NO_EVENT). Or a code of open(2) or
+ *      read(2);
  *    -E2BIG   more than 65536 events (ARGUMENT, `limit`);
  *    -ENOMEM  memory ran out (MEMORY).
  *  Source: perf-list(1), "EVENT GROUPS" and "LEADER SAMPLING"; perf-record(1),

@@ -84,10 +84,10 @@ int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring, void *scratch,
   return rc;
 }
 
-/* Whether it is pinned and found no counter. Its fd reports that by POLLERR only
- * since Linux 6.15; read(2) returns 0 then, and else, without a buffer, an error
- * (__perf_read in kernel/events/core.c). Other events may still write into its
- * ring. */
+/* Whether it is pinned and found no counter. Its fd reports that by POLLERR
+ * since Linux 6.15 only. read(2) without a buffer returns 0 then, and otherwise
+ * an error (__perf_read in kernel/events/core.c). Other events may still write
+ * into its ring. */
 static int is_in_error(const event_t *impl) {
   return impl->attr->pinned && impl->nr_fds == 1 &&
          uvperf__sys_read(impl->fd, NULL, 0) == 0;

@@ -364,7 +364,7 @@ static int bind_rank(const uvperf__elf_row_t *row) {
 }
 
 /* Why a function cannot have a uprobe: 0, or -errno. In Thumb code
- * arch_uprobe_analyze_insn of arch/arm refuses addresses that are not a multiple
+ * arch_uprobe_analyze_insn of arch/arm refuses addresses that are not multiples
  * of 4, and at the others the probe is never hit. */
 static int probe_fault(const walk_t *walk, const uvperf__elf_row_t *row) {
   if (row->type == STT_GNU_IFUNC)

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) ||         \
-    defined(__arm__) || defined(__s390x__)
+#if defined(__x86_64__) || defined(__i386__) ||                                \
+    defined(__aarch64__) || defined(__arm__) || defined(__s390x__)
 #include <asm/perf_regs.h>
 #endif
 

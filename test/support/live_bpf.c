@@ -125,8 +125,8 @@ int live_bpf_constant(const char *test, uint32_t type, int32_t verdict) {
 }
 
 /* Loads an argument of a system call. The context is struct syscall_tp_t of
- * kernel/trace/trace_syscalls.c: 8 bytes of the kernel's own, the call's number,
- * and its arguments, each of these a long. */
+ * kernel/trace/trace_syscalls.c: 8 bytes of the kernel's own, the number of the
+ * call, and its arguments, each of these a long. */
 #define LOAD_ARGUMENT(nth)                                                     \
   { BPF_LDX | BPF_MEM | (sizeof(long) == 8 ? BPF_DW : BPF_W), BPF_REG_2,       \
     BPF_REG_1, (int16_t)(8 + sizeof(long) * (size_t)(1 + (nth))), 0 }
