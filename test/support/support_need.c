@@ -74,7 +74,15 @@ void support_need_cpu_wide(const char *test) {
   probe(test, &attr, -1, 0, "events of every task on a CPU");
 }
 
-/* QEMU does not step over those of 32-bit ARM: the write is never done. */
+/* QEMU does not step over those of 32-bit ARM: the write is never done. Only
+ * there a child tries it, as a fork makes pages fault once more, which tests
+ * count. */
+#if defined(__arm__)
+#define IS_TRIED 1
+#else
+#define IS_TRIED 0
+#endif
+
 static int write_is_counted(struct perf_event_attr *attr,
                             volatile unsigned long *watched) {
   uint64_t count = 0;
@@ -102,7 +110,7 @@ void support_need_breakpoints(const char *test) {
   attr.exclude_kernel = 1;
   attr.exclude_hv = 1;
   probe(test, &attr, 0, -1, "breakpoints");
-  if (counts == 0) {
+  if (IS_TRIED && counts == 0) {
     pid = fork();
     assert_true(pid >= 0);
     if (pid == 0)

@@ -136,28 +136,25 @@ pack_root() {
     mv "$cache/$arch/root.cpio.new" "$cache/$arch/root.cpio"
 }
 
-# The programs of one boot, the tools, and the files that tests read, under the
-# names that they have on the host.
-pack_programs() {
-  rm -rf "$work/tree"
-  mkdir -p "$work/tree/vm" "$work/tree$build/test" "$work/tree$root/test/fuzz" \
-    "$work/tree$root/test/support" || return 1
-  cp "$root/test/vm/guest.sh" "$work/tree/init" &&
-    chmod +x "$work/tree/init" &&
-    cp "$root/test/runner.sh" "$work/tree$root/test/" &&
-    cp -R "$root/test/fuzz/decoder" "$root/test/fuzz/event_name" \
-      "$work/tree$root/test/fuzz/" &&
-    cp -R "$root/test/support/names" "$work/tree$root/test/support/" &&
-    cp "$work/programs" "$work/tree/vm/programs" || return 1
-  while read -r name; do
-    cp "$build/test/$name" "$work/tree$build/test/" || return 1
-  done <"$work/programs"
-  for file in "$build"/test/*_target "$build"/test/elf_* \
-    "$build"/test/libelf_library.so "$build"/samples/tools/*/uvperf-* \
-    "$build"/samples/tools/uvperf-*; do
+# All that was built, and the files that tests read, under the names that they
+# have on the host. A test may run other programs.
+pack_tests() {
+  tree=$results/tree
+  mkdir -p "$tree$build/test" "$tree$root/test/support" &&
+    cp -R "$root/test/fuzz" "$root/test/runner.sh" "$tree$root/test" &&
+    cp -R "$root/test/support/names" "$tree$root/test/support" &&
+    cp "$root/test/vm/guest.sh" "$tree/init" && chmod +x "$tree/init" || return 1
+  for file in "$build"/test/* "$build"/samples/tools/uvperf-*; do
     [ -f "$file" ] && [ -x "$file" ] || continue
-    mkdir -p "$work/tree${file%/*}" && cp "$file" "$work/tree$file" || return 1
+    mkdir -p "$tree${file%/*}" && cp "$file" "$tree$file" || return 1
   done
+  (cd "$tree" && find . -print) | archive "$tree" |
+    cat "$cache/$arch/root.cpio" - >"$results/tests.cpio" && rm -rf "$tree"
+}
+
+# What differs between boots: $work/programs, and how to run them.
+pack_batch() {
+  mkdir -p "$work/tree/vm" && cp "$work/programs" "$work/tree/vm" || return 1
   kind="\\(\\*\\|${machine%-rt}\\)"
   sed -n "s/^$kind: has /*: needs /p" "$root/test/vm/skips.txt" >"$work/has"
   {
@@ -165,9 +162,10 @@ pack_programs() {
     sed -n "s/^$kind: needs /*: needs /p" "$root/test/vm/skips.txt"
   } >"$work/tree/vm/skips.txt"
   printf '%s\n' "root='$root'" "build='$build'" \
-    "run_seconds=100000" "program_seconds=$program_seconds" >"$work/tree/vm/settings"
+    "run_seconds=100000" "program_seconds=$program_seconds" \
+    >"$work/tree/vm/settings"
   (cd "$work/tree" && find . -print) | archive "$work/tree" |
-    cat "$cache/$arch/root.cpio" - >"$work/initrd"
+    cat "$results/tests.cpio" - >"$work/initrd"
 }
 
 # Notes programs of which a boot has said nothing.
@@ -181,7 +179,7 @@ note_missing() {
 # Boots a machine with the programs of $work/programs, and shows and notes what
 # it says.
 boot() {
-  pack_programs || return 1
+  pack_batch || return 1
   # shellcheck disable=SC2086 # a list
   timeout --foreground -k 5 "$boot_seconds" $qemu $icount -m 2048 \
     -nodefaults -nographic -serial stdio -no-reboot -pidfile "$work/pid" \
@@ -196,7 +194,7 @@ boot() {
     echo "$machine: the machine did not come to its end. Its console:"
     tail -n 40 "$work/console" | sed 's/^/    /'
   fi
-  rm -rf "$work/tree" "$work/initrd"
+  rm -f "$work/initrd"
 }
 
 # Boots for each batch of which the number is $1 modulo the number of workers.
@@ -229,7 +227,7 @@ run_machine() {
     program=build note failed build "see above"
     return
   fi
-  pack_root || return 1
+  pack_root && pack_tests || return 1
   grep -xF -f "$asked" "$build/test/programs" >"$results/programs"
   # In turns, so that the workers have about the same to do.
   count=$(wc -l <"$results/programs")
@@ -247,6 +245,7 @@ run_machine() {
   done
   # shellcheck disable=SC2086 # a list
   wait $pids
+  rm -f "$results/tests.cpio"
 }
 
 # Fetches what a machine consists of, or what of it is not there yet.
