@@ -35,6 +35,7 @@ static int execute(void *arg) {
   if (program->output >= 0)
     dup2(program->output, 1), dup2(program->output, 2);
   unsetenv("CMOCKA_XML_FILE");
+  unsetenv("UVPERF_TEST_OFFLINE_CPU");
   setenv("CMOCKA_MESSAGE_OUTPUT", "stdout", 1);
   container_enter(program->setting);
   fexecve(fd, argv, environ);
