@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "live_set.h"
 #include "user_page_events.h"
 #include "uvperf/attr.h"
 #include "uvperf/event_name.h"
@@ -108,26 +109,6 @@ static void live_tsc_has_no_page(void **state) {
   fake_assert_clean();
 }
 
-/* By read(2), past the counters. */
-static uvperf_set_count_t read_fd(int fd) {
-  uvperf_set_count_t count;
-  uint64_t words[8];
-
-  memset(&count, 0, sizeof(count));
-  assert_true(read(fd, words, sizeof(words)) >= 4 * (ssize_t)sizeof(words[0]));
-  count.value = words[0];
-  count.time_enabled = words[1];
-  count.time_running = words[2];
-  return count;
-}
-
-static void assert_not_before(const uvperf_set_count_t *count,
-                              const uvperf_set_count_t *older) {
-  assert_true(count->value >= older->value);
-  assert_true(count->time_enabled >= older->time_enabled);
-  assert_true(count->time_running >= older->time_running);
-}
-
 /* With a PMU that may be read so these are pages; else the task's clock. */
 static void live_count_lies_between_two_of_read(void **state) {
   uvperf_reading_t *reading;
@@ -150,12 +131,12 @@ static void live_count_lies_between_two_of_read(void **state) {
   fd = uvperf__counters_fd(counters, 0, 0);
   assert_true(fd >= 0);
   for (i = 0; i < 1000; i++) {
-    before = read_fd(fd);
+    before = live_read_fd(fd);
     assert_int_equal(uvperf__counters_read(counters, reading), 0);
-    after = read_fd(fd);
+    after = live_read_fd(fd);
     assert_int_equal(uvperf_reading_total(reading, 0, &count), 0);
-    assert_not_before(&count, &before);
-    assert_not_before(&after, &count);
+    live_assert_not_before(&count, &before);
+    live_assert_not_before(&after, &count);
   }
   assert_true(count.value > 0);
   uvperf_reading_free(reading);

@@ -86,26 +86,6 @@ static int event_fd(live_set_t *live, size_t attr) {
   return fd;
 }
 
-/* By read(2), past the set, of an event in no group. */
-static uvperf_set_count_t read_fd(int fd) {
-  uvperf_set_count_t count;
-  uint64_t words[8];
-
-  memset(&count, 0, sizeof(count));
-  assert_true(read(fd, words, sizeof(words)) >= 3 * (ssize_t)sizeof(words[0]));
-  count.value = words[0];
-  count.time_enabled = words[1];
-  count.time_running = words[2];
-  return count;
-}
-
-static void assert_not_before(const uvperf_set_count_t *count,
-                              const uvperf_set_count_t *older) {
-  assert_true(count->value >= older->value);
-  assert_true(count->time_enabled >= older->time_enabled);
-  assert_true(count->time_running >= older->time_running);
-}
-
 /* Each event of the set, between two read(2) of all. The times of a page run on
  * where the kernel's stand still, while it enables another event: a microsecond
  * for each. */
@@ -117,15 +97,15 @@ static void check_between(live_set_t *live) {
   size_t i;
 
   for (i = 0; i < nr; i++)
-    before[i] = read_fd(event_fd(live, i));
+    before[i] = live_read_fd(event_fd(live, i));
   live_set_read(live, 0);
   for (i = 0; i < nr; i++) {
-    after = read_fd(event_fd(live, i));
+    after = live_read_fd(event_fd(live, i));
     assert_int_equal(uvperf_reading_total(live->reading, i, &count), 0);
-    assert_not_before(&count, &before[i]);
+    live_assert_not_before(&count, &before[i]);
     after.time_enabled += ahead;
     after.time_running += ahead;
-    assert_not_before(&after, &count);
+    live_assert_not_before(&after, &count);
     /* Not so far apart that anything would be between them. */
     assert_in_range(after.value - before[i].value, 0, 1000000);
   }
@@ -282,7 +262,7 @@ static void times_of_pages_never_go_back(void **state) {
     /* By the page, and, as it is written anew, by read(2). */
     for (k = 0; k < 2; k++) {
       count = live_set_read(&live, 0);
-      assert_not_before(&count, &last);
+      live_assert_not_before(&count, &last);
       assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
       last = count;
       usleep(1);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "live_set.h"
 
+#include <unistd.h>
+
 /* -- plans ---------------------------------------------------------------- */
 
 void live_plan_begin(live_plan_t *plan) {
@@ -114,4 +116,23 @@ void live_set_wait_closed(live_set_t *live) {
 void live_set_close(live_set_t *live) {
   uvperf_set_close(&live->set, live_set_on_close);
   live_set_wait_closed(live);
+}
+
+uvperf_set_count_t live_read_fd(int fd) {
+  uvperf_set_count_t count;
+  uint64_t words[8];
+
+  memset(&count, 0, sizeof(count));
+  assert_true(read(fd, words, sizeof(words)) >= 3 * (ssize_t)sizeof(words[0]));
+  count.value = words[0];
+  count.time_enabled = words[1];
+  count.time_running = words[2];
+  return count;
+}
+
+void live_assert_not_before(const uvperf_set_count_t *count,
+                            const uvperf_set_count_t *older) {
+  assert_true(count->value >= older->value);
+  assert_true(count->time_enabled >= older->time_enabled);
+  assert_true(count->time_running >= older->time_running);
 }

@@ -65,4 +65,10 @@ void live_set_close(live_set_t *live);
 void live_set_on_close(uvperf_set_t *set);
 void live_set_wait_closed(live_set_t *live);
 
+/* What read(2) returns of an event in no group. */
+uvperf_set_count_t live_read_fd(int fd);
+/* Fails the test if a count is before an older one. */
+void live_assert_not_before(const uvperf_set_count_t *count,
+                            const uvperf_set_count_t *older);
+
 #endif

@@ -70,7 +70,7 @@ machine() {
       qemu="qemu-system-aarch64 -M virt -cpu max -smp 4" ;;
     armv7)
       arch=armhf triplet=arm-linux-gnueabihf console=ttyAMA0 cpu=arm
-      icount= program_seconds=300
+      icount='' program_seconds=300
       kernel=linux-image-armmp-lpae
       qemu="qemu-system-arm -M virt -cpu max -smp 2" ;;
     s390x)
@@ -80,7 +80,7 @@ machine() {
     x86_64)
       arch=amd64 triplet=x86_64-linux-gnu console=ttyS0 cpu=x86_64
       kernel=linux-image-cloud-amd64
-      icount= program_seconds=300
+      icount='' program_seconds=300
       qemu="qemu-system-x86_64 -M q35 -cpu max -smp 8" ;;
     *) return 1 ;;
   esac
