@@ -175,12 +175,8 @@ static void on_cpu(uvperf_set_t *set, int cpu, int status,
 }
 
 static void plan_cpus(live_plan_t *plan) {
-  struct perf_event_attr *attr;
-
   live_plan_begin(plan);
-  attr = live_plan_attr(plan);
-  uvperf_attr_init(attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
-  attr->exclude_kernel = 1;
+  live_plan_hardware(plan, PERF_COUNT_HW_INSTRUCTIONS);
   live_plan_target(plan, UVPERF_TARGET_CPUS);
 }
 

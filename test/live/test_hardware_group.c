@@ -7,14 +7,6 @@
 #define ITERATIONS 10000000u
 #define TRUTH      ((uint64_t)ITERATIONS * LIVE_LOOP_INSTRUCTIONS)
 
-static struct perf_event_attr *plan_event(live_plan_t *plan, uint64_t config) {
-  struct perf_event_attr *attr = live_plan_attr(plan);
-
-  uvperf_attr_init(attr, PERF_TYPE_HARDWARE, config);
-  attr->exclude_kernel = 1;
-  return attr;
-}
-
 static uvperf_set_count_t total(const live_set_t *live, size_t attr) {
   uvperf_set_count_t count;
 
@@ -40,9 +32,9 @@ static void members_count_the_same_instructions(void **state) {
   support_need_hardware(__func__, PERF_COUNT_HW_CPU_CYCLES, 0);
   live_need_loop(__func__);
   live_plan_begin(&plan);
-  plan_event(&plan, PERF_COUNT_HW_CPU_CYCLES);
-  plan_event(&plan, PERF_COUNT_HW_INSTRUCTIONS);
-  plan_event(&plan, PERF_COUNT_HW_INSTRUCTIONS);
+  live_plan_hardware(&plan, PERF_COUNT_HW_CPU_CYCLES);
+  live_plan_hardware(&plan, PERF_COUNT_HW_INSTRUCTIONS);
+  live_plan_hardware(&plan, PERF_COUNT_HW_INSTRUCTIONS);
   live_plan_group(&plan);
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_set_begin(*state, &live, &plan.options);
@@ -77,7 +69,7 @@ static void group_larger_than_the_pmu_is_no_count_of_0(void **state) {
   counters = live_need_few_counters(__func__);
   live_plan_begin(&plan);
   for (i = 0; i < counters + 2; i++)
-    plan_event(&plan, PERF_COUNT_HW_INSTRUCTIONS);
+    live_plan_hardware(&plan, PERF_COUNT_HW_INSTRUCTIONS);
   live_plan_group(&plan);
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_set_begin(*state, &live, &plan.options);
@@ -119,7 +111,7 @@ static void groups_in_turns_are_estimated(void **state) {
   half = live_need_few_counters(__func__) / 2 + 1;
   live_plan_begin(&plan);
   for (i = 0; i < 2 * half; i++) {
-    plan_event(&plan, PERF_COUNT_HW_INSTRUCTIONS);
+    live_plan_hardware(&plan, PERF_COUNT_HW_INSTRUCTIONS);
     plan.leaders[i] = i < half ? 0 : half;
   }
   live_plan_target(&plan, UVPERF_TARGET_SELF);

@@ -21,17 +21,13 @@ static void begin(uv_loop_t *loop, live_set_t *live, uint32_t flags) {
   static const uint64_t configs[] = {PERF_COUNT_HW_CPU_CYCLES,
                                      PERF_COUNT_HW_INSTRUCTIONS,
                                      PERF_COUNT_HW_INSTRUCTIONS};
-  struct perf_event_attr *attr;
   uvperf_target_t *target;
   live_plan_t plan;
   size_t i;
 
   live_plan_begin(&plan);
-  for (i = 0; i < 3; i++) {
-    attr = live_plan_attr(&plan);
-    uvperf_attr_init(attr, PERF_TYPE_HARDWARE, configs[i]);
-    attr->exclude_kernel = 1;
-  }
+  for (i = 0; i < 3; i++)
+    live_plan_hardware(&plan, configs[i]);
   plan.leaders[1] = 0;
   target = live_plan_target(&plan, UVPERF_TARGET_PROCESS);
   target->pid = getpid();

@@ -25,11 +25,8 @@ static void shared_open(uv_loop_t *loop, shared_t *shared) {
 
   live_plan_begin(&plan);
   live_plan_target(&plan, UVPERF_TARGET_SELF);
-  for (i = 0; i < EVENTS - 1; i++) {
-    attr = live_plan_attr(&plan);
-    uvperf_attr_init(attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
-    attr->exclude_kernel = 1;
-  }
+  for (i = 0; i < EVENTS - 1; i++)
+    live_plan_hardware(&plan, PERF_COUNT_HW_INSTRUCTIONS);
   live_set_open(loop, &shared->live, &plan.options);
   attr = &plan.attrs[0];
   attr->read_format =

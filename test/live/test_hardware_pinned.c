@@ -8,11 +8,7 @@
 #define TRUTH      ((uint64_t)ITERATIONS * LIVE_LOOP_INSTRUCTIONS)
 
 static struct perf_event_attr *plan_event(live_plan_t *plan) {
-  struct perf_event_attr *attr = live_plan_attr(plan);
-
-  uvperf_attr_init(attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
-  attr->exclude_kernel = 1;
-  return attr;
+  return live_plan_hardware(plan, PERF_COUNT_HW_INSTRUCTIONS);
 }
 
 static void plan_pinned(live_plan_t *plan, size_t nr) {

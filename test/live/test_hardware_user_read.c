@@ -62,10 +62,8 @@ static int restore_switch(void **state) {
 /* -- events ---------------------------------------------------------------- */
 
 static struct perf_event_attr *plan_event(live_plan_t *plan, uint64_t config) {
-  struct perf_event_attr *attr = live_plan_attr(plan);
+  struct perf_event_attr *attr = live_plan_hardware(plan, config);
 
-  uvperf_attr_init(attr, PERF_TYPE_HARDWARE, config);
-  attr->exclude_kernel = 1;
 #if defined(__aarch64__)
   attr->config1 = 2; /* rdpmc=1 */
 #endif

@@ -33,6 +33,14 @@ void live_plan_syscall(live_plan_t *plan, uint64_t tracepoint) {
   uvperf_attr_tracepoint(live_plan_attr(plan), tracepoint);
 }
 
+struct perf_event_attr *live_plan_hardware(live_plan_t *plan, uint64_t config) {
+  struct perf_event_attr *attr = live_plan_attr(plan);
+
+  uvperf_attr_init(attr, PERF_TYPE_HARDWARE, config);
+  attr->exclude_kernel = 1;
+  return attr;
+}
+
 void live_plan_group(live_plan_t *plan) {
   memset(plan->leaders, 0, sizeof(plan->leaders));
 }

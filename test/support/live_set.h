@@ -24,6 +24,8 @@ struct perf_event_attr *live_plan_attr(live_plan_t *plan);
 /* The same for a software event, and for getpgid (live_syscall). */
 void live_plan_software(live_plan_t *plan, uint64_t config);
 void live_plan_syscall(live_plan_t *plan, uint64_t tracepoint);
+/* The same for a hardware event of user space. */
+struct perf_event_attr *live_plan_hardware(live_plan_t *plan, uint64_t config);
 /* Makes one group of all attrs. */
 void live_plan_group(live_plan_t *plan);
 /* One target more. */
