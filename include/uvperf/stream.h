@@ -98,7 +98,9 @@ typedef struct uvperf_stats_s {
   uint64_t cpus_come;
   /* Bytes that were skipped because a ring made no sense: each time all bytes
    * up to its head, in an overwritable ring all older bytes. The number of
-   * records in them is unknown. For a ring that is not overwritable, bytes +
+   * records in them is unknown. Before Linux 6.6 this can happen by itself: an
+   * interrupt that writes in the midst of another record may make the kernel
+   * overwrite a full ring. For a ring that is not overwritable, bytes +
    * skipped_bytes + uvperf_ring_info_t.waiting is its head, modulo 2^64, except
    * inside callbacks and while a record of uvperf_event_next is valid. */
   uint64_t skipped_bytes;

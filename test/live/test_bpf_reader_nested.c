@@ -4,7 +4,10 @@
 #include "live_bpf_reader.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "live_bpf.h"
@@ -36,7 +39,7 @@ typedef struct world_s {
   uint64_t ticks[LIVE_STORM_WRITERS];
   uint64_t next_tick[LIVE_STORM_WRITERS];
   uint64_t lost;
-  uint64_t wrong;
+  char wrong[128]; /* what came first that may not come */
 } world_t;
 
 /* -- the program in the interrupt ----------------------------------------- */
@@ -137,10 +140,18 @@ static int open_clock(int cpu, int prog) {
 
 /* -- what comes ----------------------------------------------------------- */
 
+static void note_wrong(world_t *world, const char *what, uint64_t a,
+                       uint64_t b) {
+  if (world->wrong[0] == '\0')
+    snprintf(world->wrong, sizeof(world->wrong), "%s: %" PRIu64 ", %" PRIu64,
+             what, a, b);
+}
+
 /* Some are missing where the ring was full. */
-static void note(uint64_t number, uint64_t *next, uint64_t *nr,
-                 uint64_t *wrong) {
-  *wrong += number < *next;
+static void note(world_t *world, uint64_t number, uint64_t *next,
+                 uint64_t *nr) {
+  if (number < *next)
+    note_wrong(world, "a number before the next", number, *next);
   *next = number + 1;
   *nr += 1;
 }
@@ -164,7 +175,7 @@ static void on_sample(uvperf_bpf_reader_t *reader, int status,
   size_t i;
 
   if (status != 0 || sample == NULL) {
-    world->wrong++;
+    note_wrong(world, "a status", (uint64_t)-status, 0);
     return;
   }
   world->lost += sample->lost;
@@ -174,14 +185,15 @@ static void on_sample(uvperf_bpf_reader_t *reader, int status,
     if (world->storm.writers[i].cpu == sample->cpu)
       break;
   if (i == world->storm.nr_writers)
-    world->wrong++;
+    note_wrong(world, "a CPU without a writer", (uint64_t)sample->cpu, 0);
   else if (is_tick(sample, &number))
-    note(number, &world->next_tick[i], &world->ticks[i], &world->wrong);
+    note(world, number, &world->next_tick[i], &world->ticks[i]);
   else if (live_bpf_producer_check(&world->storm.producer, sample->cpu,
                                    sample->data, sample->size, &number))
-    note(number, &world->next_payload[i], &world->payloads[i], &world->wrong);
+    note(world, number, &world->next_payload[i], &world->payloads[i]);
   else
-    world->wrong++;
+    note_wrong(world, "a payload of a CPU, bytes", (uint64_t)sample->cpu,
+               sample->size);
 }
 
 /* -- the world ------------------------------------------------------------ */
@@ -255,7 +267,7 @@ static void expect_all(const world_t *world) {
   size_t i;
   int cpu;
 
-  assert_int_equal(world->wrong, 0);
+  assert_string_equal(world->wrong, "");
   for (i = 0; i < world->storm.nr_writers; i++) {
     cpu = world->storm.writers[i].cpu;
     interrupts = interrupts_of(world, cpu);
@@ -284,7 +296,21 @@ static void interrupts_in_large_payloads_are_accounted_for(void **state) {
   run_nested(*state, __func__, 20000, LIVE_BPF_MOST, 1 << 20);
 }
 
+/* An older kernel loads the tail first, then the head: an interrupt between the
+ * two that fills the ring makes it seem empty, and what was not read is
+ * overwritten (__perf_output_begin, kernel/events/ring_buffer.c). */
+static void need_ring_that_is_not_overrun(const char *test) {
+  struct utsname name;
+  int major, minor;
+
+  assert_int_equal(uname(&name), 0);
+  assert_int_equal(sscanf(name.release, "%d.%d", &major, &minor), 2);
+  if (major < 6 || (major == 6 && minor < 6))
+    support_skip(test, "Linux 6.6, where writers do not overrun a ring");
+}
+
 static void interrupts_in_a_ring_that_is_full_are_accounted_for(void **state) {
+  need_ring_that_is_not_overrun(__func__);
   run_nested(*state, __func__, 24, 2000, support_page_bytes());
 }
 

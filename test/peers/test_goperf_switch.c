@@ -79,9 +79,19 @@ static void end_players(game_t *game) {
   }
 }
 
+static int is_player(const game_t *game, uint32_t tid) {
+  return tid == game->players[0].tid || tid == game->players[1].tid;
+}
+
+/* Of others there may be many: with PREEMPT_RT each wakeup is a switch to a
+ * kernel thread, which is recorded and wakes. */
 static void note_turn(game_t *game, const uvperf_record_t *record) {
   turn_t *turn = &game->turns[game->nr_turns];
 
+  if (record->type == PERF_RECORD_SWITCH_CPU_WIDE &&
+      !is_player(game, record->tid) &&
+      !is_player(game, record->switch_cpu_wide.next_prev_tid))
+    return;
   if (record->type != PERF_RECORD_SWITCH_CPU_WIDE ||
       record->cpu != (uint32_t)game->cpu || game->nr_turns == MOST - 1) {
     game->odd += 1;

@@ -61,7 +61,7 @@ is_slow() {
 # x86_64 do not boot with it on more than one CPU.
 machine() {
   # A second of work takes about ten on the host.
-  icount="-icount shift=0,sleep=off" program_seconds=40
+  icount="-icount shift=0,sleep=off" program_seconds=120
   case $1 in
     aarch64 | aarch64-rt)
       arch=arm64 triplet=aarch64-linux-gnu console=ttyAMA0 cpu=aarch64

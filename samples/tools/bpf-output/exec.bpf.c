@@ -37,15 +37,12 @@ const volatile char wanted_comm[EXEC_COMM_BYTES] = "";
 /* Execs that were wanted and could not be handed out. */
 __u64 lost = 0;
 
-/* /sys/kernel/tracing/events/sched/sched_process_exec/format */
-struct exec_context {
-  __u64 common;
-  __u32 filename_at; /* __data_loc: offset, and from bit 16 on the size */
-  __s32 pid;
-  __s32 old_pid;
-};
+/* Of which libbpf finds out, from the kernel's BTF, where the fields are: a
+ * kernel with PREEMPT_RT has more of them before a tracepoint's own. */
+struct trace_event_raw_sched_process_exec {
+  __u32 __data_loc_filename; /* offset, and from bit 16 on the size */
+} __attribute__((preserve_access_index));
 
-/* Of which libbpf finds out, from the kernel's BTF, where the fields are. */
 struct task_struct {
   struct task_struct *real_parent;
   int tgid;
@@ -72,19 +69,20 @@ static __always_inline int is_wanted(const struct exec_head *head) {
   return is_wanted_comm(head->comm);
 }
 
-static __always_inline void add_filename(struct exec_event *event,
-                                         const struct exec_context *context) {
-  const char *filename =
-      (const char *)context + (context->filename_at & 0xffff);
+static __always_inline void
+add_filename(struct exec_event *event,
+             const struct trace_event_raw_sched_process_exec *context) {
+  __u32 place = context->__data_loc_filename;
+  const char *filename = (const char *)context + (place & 0xffff);
   long bytes =
       bpf_probe_read_kernel_str(event->filename, EXEC_FILENAME_BYTES, filename);
 
   event->head.filename_bytes = bytes > 0 ? (__u32)bytes : 0;
-  event->head.filename_bytes_all = context->filename_at >> 16;
+  event->head.filename_bytes_all = place >> 16;
 }
 
 SEC("tp/sched/sched_process_exec")
-int on_exec(struct exec_context *context) {
+int on_exec(struct trace_event_raw_sched_process_exec *context) {
   struct task_struct *task = (struct task_struct *)bpf_get_current_task();
   __u32 key = 0;
   struct exec_event *event = bpf_map_lookup_elem(&scratch, &key);

@@ -38,9 +38,10 @@ static int touch(unsigned long nr) {
 
   memory = mmap(NULL, nr * page, PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED ||
-      madvise((void *)(uintptr_t)memory, nr * page, MADV_NOHUGEPAGE) != 0)
+  if (memory == MAP_FAILED)
     return 1;
+  /* A huge page would be one fault for all. A kernel without them: EINVAL. */
+  madvise((void *)(uintptr_t)memory, nr * page, MADV_NOHUGEPAGE);
   for (i = 0; i < nr; i++)
     memory[i * page] = 1;
   return 0;

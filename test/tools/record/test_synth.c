@@ -319,7 +319,7 @@ static void gather(crowd_t *crowd) {
 
   assert_int_equal(sem_init(&crowd->go, 0, 0), 0);
   assert_int_equal(pthread_attr_init(&attr), 0);
-  assert_int_equal(pthread_attr_setstacksize(&attr, 65536), 0);
+  assert_int_equal(pthread_attr_setstacksize(&attr, 131072), 0);
   while (crowd->nr < THREADS &&
          pthread_create(&crowd->threads[crowd->nr], &attr, wait_for_the_end,
                         crowd) == 0)

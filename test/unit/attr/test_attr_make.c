@@ -328,7 +328,8 @@ static void attr_software_opens_and_counts(void **state) {
   pages = mmap(NULL, 64 * page, PROT_READ | PROT_WRITE,
                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   assert_true(pages != MAP_FAILED);
-  assert_int_equal(madvise(pages, 64 * page, MADV_NOHUGEPAGE), 0);
+  /* A huge page would be one fault for all. A kernel without them: EINVAL. */
+  madvise(pages, 64 * page, MADV_NOHUGEPAGE);
   fd = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
   assert_true(fd >= 0);
   for (i = 0; i < 64; i++)
