@@ -48,7 +48,7 @@ batch=40
 is_slow() {
   case $1 in
     live_*_storm | live_*_random | live_*_race | live_*_hot | live_*_busy | \
-      live_name_walk | live_oversized) return 0 ;;
+      live_name_walk | live_oversized | peers_libbpf_beside) return 0 ;;
   esac
   return 1
 }
@@ -61,7 +61,7 @@ is_slow() {
 # x86_64 do not boot with it on more than one CPU.
 machine() {
   # A second of work takes about ten on the host.
-  icount="-icount shift=0,sleep=off" program_seconds=120
+  icount="-icount shift=0,sleep=off" program_seconds=40
   case $1 in
     aarch64 | aarch64-rt)
       arch=arm64 triplet=aarch64-linux-gnu console=ttyAMA0 cpu=aarch64

@@ -133,7 +133,7 @@ static void live_tracefs_walk_by_pattern_gives_what_fits(void **state) {
   (void)state;
   snprintf(expected, sizeof(expected), EVENT " %llu", (unsigned long long)id);
   assert_int_equal(
-      uvperf_tracefs_walk("sys?all[a-z]", "*_enter_get?gid", note_line, line),
+      uvperf_tracefs_walk("sys?all[a-z]", "*_enter_g?tpgid", note_line, line),
       7);
   assert_string_equal(line, expected);
   line[0] = '\0';
