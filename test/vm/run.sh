@@ -48,7 +48,8 @@ batch=40
 is_slow() {
   case $1 in
     live_*_storm | live_*_random | live_*_race | live_*_hot | live_*_busy | \
-      live_name_walk | live_oversized | peers_libbpf_beside) return 0 ;;
+      live_name_walk | live_oversized | peers_libbpf_beside | \
+      unit_name_label_terms) return 0 ;;
   esac
   return 1
 }
