@@ -4,21 +4,45 @@
 #include "live.h"
 
 #include <asm/perf_regs.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 /* -- RAW ------------------------------------------------------------------ */
 
-/* The kernel's struct syscall_trace_enter, with one argument. */
+/* The kernel's struct syscall_trace_enter, with one argument. Before the number
+ * PREEMPT_RT has 4 bytes more (common_preempt_lazy_count). */
 typedef struct getpgid_s {
   uint16_t type;
   uint8_t flags;
   uint8_t preempt_count;
   int32_t pid;
   int32_t nr;
+#if __SIZEOF_LONG__ == 8
+  int32_t padding; /* or the number */
+#endif
   unsigned long argument;
 } getpgid_t;
+
+/* By the tracepoint's format. */
+static int32_t number_of(const getpgid_t *raw) {
+  char path[4096], line[256];
+  size_t size = sizeof(path), offset = 0;
+  int32_t number;
+  FILE *file;
+
+  assert_int_equal(uvperf_tracefs_path(path, &size), 0);
+  strcat(path, "/events/syscalls/sys_enter_getpgid/format");
+  file = fopen(path, "re");
+  assert_non_null(file);
+  while (fgets(line, sizeof(line), file) != NULL)
+    sscanf(line, "\tfield:int __syscall_nr;\toffset:%zu;", &offset);
+  fclose(file);
+  assert_in_range(offset, 8, sizeof(*raw) - sizeof(number));
+  memcpy(&number, (const char *)raw + offset, sizeof(number));
+  return number;
+}
 
 static void assert_getpgid(const uvperf_sample_t *sample, uint64_t tracepoint) {
   getpgid_t raw;
@@ -29,7 +53,7 @@ static void assert_getpgid(const uvperf_sample_t *sample, uint64_t tracepoint) {
   memcpy(&raw, sample->raw.data, sizeof(raw));
   assert_int_equal(raw.type, tracepoint);
   assert_int_equal(raw.pid, live_tid());
-  assert_int_equal(raw.nr, SYS_getpgid);
+  assert_int_equal(number_of(&raw), SYS_getpgid);
   assert_int_equal(raw.argument, LIVE_PGID);
 }
 

@@ -42,12 +42,18 @@ static struct rusage usage_now(void) {
   return usage;
 }
 
-static void disable_and_drain(live_collector_t *collector,
-                              const uint64_t *counter) {
+/* Few wakeups: with PREEMPT_RT each is a switch to a kernel thread, which
+ * is recorded and wakes. */
+static void switch_attr(struct perf_event_attr *attr, int has_trailer) {
+  live_sideband_attr(attr, has_trailer);
+  attr->context_switch = 1;
+  uvperf_attr_set_wakeup_bytes(attr, 65536);
+}
+
+static void disable_and_drain(live_collector_t *collector) {
   uvperf_stats_t stats;
 
   assert_int_equal(uvperf_event_disable(&collector->event, NULL), 0);
-  assert_true(live_run_until(collector->event.loop, counter, 1));
   assert_int_equal(uvperf_event_flush(&collector->event), 0);
   uvperf_event_stats(&collector->event, &stats);
   assert_int_equal(stats.lost_records, 0);
@@ -66,8 +72,7 @@ static switches_t switches_in(uv_loop_t *loop, int has_trailer,
 
   memset(&switches, 0, sizeof(switches));
   live_truth_pin(&switches.truth, &old);
-  live_sideband_attr(&attr, has_trailer);
-  attr.context_switch = 1;
+  switch_attr(&attr, has_trailer);
   before = usage_now();
   live_begin(loop, &collector, &attr, NULL, check_switch, &switches);
   first = usage_now();
@@ -75,7 +80,7 @@ static switches_t switches_in(uv_loop_t *loop, int has_trailer,
   last = usage_now();
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
   after = usage_now();
-  disable_and_drain(&collector, &switches.ins);
+  disable_and_drain(&collector);
   live_close(&collector);
   live_unpin(&old);
   assert_int_equal(switches.outs, switches.ins);
@@ -308,8 +313,7 @@ static void watch_ping_pong(uv_loop_t *loop, int has_trailer) {
 
   memset(&chain, 0, sizeof(chain));
   live_truth_pin(&chain.truth, &old);
-  live_sideband_attr(&attr, has_trailer);
-  attr.context_switch = 1;
+  switch_attr(&attr, has_trailer);
   options.pid = -1;
   options.cpu = chain.truth.cpu;
   live_begin(loop, &collector, &attr, &options, check_cpu_wide, &chain);
@@ -320,7 +324,7 @@ static void watch_ping_pong(uv_loop_t *loop, int has_trailer) {
       break;
   }
   ping_pong(&chain);
-  disable_and_drain(&collector, &chain.records);
+  disable_and_drain(&collector);
   live_close(&collector);
   live_unpin(&old);
   assert_true(chain.passes[0] > 0 && chain.passes[1] > 0);

@@ -6,6 +6,9 @@
 
 #define TRIPS 4
 #define MOST  4096
+/* Few: with PREEMPT_RT each is a switch to a kernel thread, which is recorded
+ * and wakes. */
+#define WAKEUP_BYTES 65536
 
 /* One task that is switched, and the other one of that switch. */
 typedef struct turn_s {
@@ -79,19 +82,9 @@ static void end_players(game_t *game) {
   }
 }
 
-static int is_player(const game_t *game, uint32_t tid) {
-  return tid == game->players[0].tid || tid == game->players[1].tid;
-}
-
-/* Of others there may be many: with PREEMPT_RT each wakeup is a switch to a
- * kernel thread, which is recorded and wakes. */
 static void note_turn(game_t *game, const uvperf_record_t *record) {
   turn_t *turn = &game->turns[game->nr_turns];
 
-  if (record->type == PERF_RECORD_SWITCH_CPU_WIDE &&
-      !is_player(game, record->tid) &&
-      !is_player(game, record->switch_cpu_wide.next_prev_tid))
-    return;
   if (record->type != PERF_RECORD_SWITCH_CPU_WIDE ||
       record->cpu != (uint32_t)game->cpu || game->nr_turns == MOST - 1) {
     game->odd += 1;
@@ -146,6 +139,7 @@ static void open_switches(uv_loop_t *loop, live_collector_t *collector,
   live_comm_attr(&attr);
   attr.comm = 0;
   attr.context_switch = 1;
+  uvperf_attr_set_wakeup_bytes(&attr, WAKEUP_BYTES);
   attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_CPU;
   options.pid = -1;
   options.cpu = game->cpu;
@@ -226,6 +220,7 @@ static void set_tells_the_switches_of_two_threads_on_a_cpu(void **state) {
   snprintf(cpu, sizeof(cpu), "%d", game->cpu);
   live_stream_plan(&plan);
   plan.options.side_band = UVPERF_SIDE_BAND_SWITCH;
+  plan.options.wakeup_bytes = WAKEUP_BYTES;
   live_plan_software(&plan, PERF_COUNT_SW_CPU_MIGRATIONS);
   live_stream_plan_target(&plan, UVPERF_TARGET_CPUS, 0)->cpus = cpu;
   start_players(game, players);

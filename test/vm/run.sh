@@ -67,7 +67,8 @@ machine() {
     aarch64 | aarch64-rt)
       arch=arm64 triplet=aarch64-linux-gnu console=ttyAMA0 cpu=aarch64
       kernel=linux-image-cloud-arm64
-      [ "$1" = aarch64 ] || kernel=linux-image-rt-arm64
+      # What a kernel with PREEMPT_RT waits for takes longer.
+      [ "$1" = aarch64 ] || kernel=linux-image-rt-arm64 program_seconds=120
       qemu="qemu-system-aarch64 -M virt -cpu max -smp 4" ;;
     armv7)
       arch=armhf triplet=arm-linux-gnueabihf console=ttyAMA0 cpu=arm
