@@ -63,6 +63,9 @@ static int explain_enoent(const uvperf__open_call_t *call) {
         call, UVPERF_CAUSE_ARGUMENT,
         "the cgroup was removed, or is not of the hierarchy that has "
         "perf_event (see /proc/cgroups; 0 is cgroup v2)");
+  if (attr->type == PERF_TYPE_BREAKPOINT)
+    return uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
+                            "this kernel has no breakpoints (s390's has none)");
   if (attr->type < PERF_TYPE_MAX)
     return uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
                             "this kernel has no such event");

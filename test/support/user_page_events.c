@@ -113,12 +113,13 @@ void user_page_events_need(const char *test) {
   (void)test;
 }
 
-void user_page_events_ask(user_request_t *request, int group) {
+void user_page_events_ask(const char *test, user_request_t *request,
+                          int group) {
   static const uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   static const uvperf_target_t target = UVPERF_TARGET_INIT;
   size_t i;
 
-  user_page_events_need("unit_set_counters_read_user");
+  user_page_events_need(test);
   memset(request, 0, sizeof(*request));
   request->options = options;
   request->target = target;
@@ -150,11 +151,11 @@ user_page_events_open_request(const user_request_t *request) {
   return counters;
 }
 
-uvperf__counters_t *user_page_events_open(int group) {
+uvperf__counters_t *user_page_events_open(const char *test, int group) {
   uvperf__counters_t *counters;
   user_request_t request;
 
-  user_page_events_ask(&request, group);
+  user_page_events_ask(test, &request, group);
   counters = user_page_events_open_request(&request);
   assert_int_equal(uvperf__counters_nr_open(counters), USER_PAGE_EVENTS);
   return counters;

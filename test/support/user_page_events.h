@@ -39,7 +39,8 @@ void user_page_events_fill_software(fake_event_t *fake);
  * know. */
 void user_page_events_need(const char *test);
 
-/* What to ask for to get them, with the flag; group: the first leads. */
+/* What to ask for to get them, with the flag; group: the first leads. Begins
+ * with user_page_events_need. */
 typedef struct user_request_s {
   struct perf_event_attr attrs[USER_PAGE_EVENTS];
   const struct perf_event_attr *pointers[USER_PAGE_EVENTS];
@@ -48,10 +49,10 @@ typedef struct user_request_s {
   uvperf_set_options_t options;
 } user_request_t;
 
-void user_page_events_ask(user_request_t *request, int group);
+void user_page_events_ask(const char *test, user_request_t *request, int group);
 uvperf__counters_t *
 user_page_events_open_request(const user_request_t *request);
-uvperf__counters_t *user_page_events_open(int group);
+uvperf__counters_t *user_page_events_open(const char *test, int group);
 
 uvperf_reading_t *user_page_events_reading(void);
 

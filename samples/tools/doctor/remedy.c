@@ -154,9 +154,17 @@ doctor_result_t doctor_unreadable(doctor_item_t *item,
                        what);
 }
 
-static int is_of_cpu(const doctor_try_t *try) {
-  return try->attr.type == PERF_TYPE_HARDWARE ||
-         try->attr.type == PERF_TYPE_HW_CACHE;
+static const char *without_event(const doctor_try_t *try) {
+  switch (try->attr.type) {
+    case PERF_TYPE_HARDWARE:
+    case PERF_TYPE_HW_CACHE:
+      return "the machine itself, or a virtual one with a PMU; else the clock "
+             "of the CPU";
+    case PERF_TYPE_BREAKPOINT:
+      return "a kernel with CONFIG_HAVE_HW_BREAKPOINT";
+    default:
+      return "another kernel; do without it here";
+  }
 }
 
 void doctor_remedy(doctor_item_t *item, const doctor_machine_t *machine,
@@ -171,10 +179,8 @@ void doctor_remedy(doctor_item_t *item, const doctor_machine_t *machine,
            (cause == UVPERF_CAUSE_OLD_KERNEL || item->error.code == UV_EINVAL))
     snprintf(item->remedy, sizeof(item->remedy), "Linux %s or newer",
              check->since);
-  else if (cause == UVPERF_CAUSE_NO_EVENT && is_of_cpu(try))
-    snprintf(item->remedy, sizeof(item->remedy),
-             "the machine itself, or a virtual one with a PMU; else the clock "
-             "of the CPU");
+  else if (cause == UVPERF_CAUSE_NO_EVENT)
+    snprintf(item->remedy, sizeof(item->remedy), "%s", without_event(try));
   else
     snprintf(item->remedy, sizeof(item->remedy), "%s",
              by_cause(cause, machine));

@@ -235,11 +235,13 @@ static void thread_map_names_the_threads(void **state) {
   common_ids_t tids = {ids, 2, 2};
   seen_t *seen = begin(state);
   uint64_t words[8];
+  uint32_t type;
 
   assert_int_equal(record_synth_thread_map(&seen->synth, &tids), 0);
   assert_int_equal(seen->size, 8 + 8 + 2 * 24);
   memcpy(words, seen->bytes, seen->size);
-  assert_int_equal(words[0] & 0xffffffff, 73);
+  memcpy(&type, words, sizeof(type));
+  assert_int_equal(type, 73);
   assert_int_equal(words[1], 2);
   assert_int_equal(words[2], UINT64_MAX);
   assert_int_equal(words[3], 0);

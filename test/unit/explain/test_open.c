@@ -80,6 +80,9 @@ static void explain_enoent_tells_event_from_pmu(void **state) {
   uvperf_attr_software(&attr, 99);
   expect(*state, &error, -ENOENT, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
          "this kernel has no such event");
+  uvperf_attr_init(&attr, PERF_TYPE_BREAKPOINT, 0);
+  expect(*state, &error, -ENOENT, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
+         "this kernel has no breakpoints");
 }
 
 static void expect_cgroup(const temp_tree_t *tree, int code,

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 static void own_events_are_read_without_a_call(void **state) {
-  uvperf__counters_t *counters = user_page_events_open(0);
+  uvperf__counters_t *counters = user_page_events_open(__func__, 0);
   uvperf_reading_t *reading = user_page_events_reading();
   unsigned pids;
 
@@ -31,7 +31,7 @@ static void own_events_are_read_without_a_call(void **state) {
 
 /* After PERF_EVENT_IOC_RESET of an event whose counter is below 0. */
 static void count_below_0_is_left_to_read(void **state) {
-  uvperf__counters_t *counters = user_page_events_open(0);
+  uvperf__counters_t *counters = user_page_events_open(__func__, 0);
 
   (void)state;
   user_page_events_count(5, 7, 100);
@@ -44,7 +44,7 @@ static void count_below_0_is_left_to_read(void **state) {
 
 /* The page goes on from when it was written. */
 static void times_of_a_page_that_is_ahead_do_not_go_back(void **state) {
-  uvperf__counters_t *counters = user_page_events_open(0);
+  uvperf__counters_t *counters = user_page_events_open(__func__, 0);
   size_t i;
 
   (void)state;
@@ -64,7 +64,7 @@ static void times_of_a_page_that_is_ahead_do_not_go_back(void **state) {
 }
 
 static void group_is_read_without_a_call(void **state) {
-  uvperf__counters_t *counters = user_page_events_open(1);
+  uvperf__counters_t *counters = user_page_events_open(__func__, 1);
 
   (void)state;
   user_page_events_count(5, 7, 100);
@@ -79,7 +79,7 @@ static uint64_t cycles_that_pass(void) {
 }
 
 static void group_has_the_times_of_its_leader(void **state) {
-  uvperf__counters_t *counters = user_page_events_open(1);
+  uvperf__counters_t *counters = user_page_events_open(__func__, 1);
 
   (void)state;
   fake_on_cycles(cycles_that_pass);
@@ -89,7 +89,7 @@ static void group_has_the_times_of_its_leader(void **state) {
 }
 
 static void group_with_one_on_no_counter_is_read_by_one_call(void **state) {
-  uvperf__counters_t *counters = user_page_events_open(1);
+  uvperf__counters_t *counters = user_page_events_open(__func__, 1);
 
   (void)state;
   user_events.is_off[1] = 1;
@@ -102,7 +102,7 @@ static void group_with_one_on_no_counter_is_read_by_one_call(void **state) {
 }
 
 static void single_events_are_read_each_in_its_way(void **state) {
-  uvperf__counters_t *counters = user_page_events_open(0);
+  uvperf__counters_t *counters = user_page_events_open(__func__, 0);
 
   (void)state;
   user_events.is_off[0] = 1;
@@ -126,8 +126,8 @@ static void assert_delta(uvperf__counters_t *counters, uvperf_reading_t **older,
 }
 
 /* The events leave and enter the counters between the readings. */
-static void check_deltas(int group) {
-  uvperf__counters_t *counters = user_page_events_open(group);
+static void check_deltas(const char *test, int group) {
+  uvperf__counters_t *counters = user_page_events_open(test, group);
   uvperf_reading_t *older = user_page_events_reading();
   int turn;
 
@@ -147,13 +147,13 @@ static void check_deltas(int group) {
 
 static void deltas_go_on_between_pages_and_read(void **state) {
   (void)state;
-  check_deltas(0);
+  check_deltas(__func__, 0);
   user_page_events_script();
-  check_deltas(1);
+  check_deltas(__func__, 1);
 }
 
 static void reset_by_pages_holds_for_read_and_back(void **state) {
-  uvperf__counters_t *counters = user_page_events_open(1);
+  uvperf__counters_t *counters = user_page_events_open(__func__, 1);
 
   (void)state;
   user_page_events_count(5, 7, 100);
@@ -172,7 +172,7 @@ static void reset_by_pages_holds_for_read_and_back(void **state) {
 /* PERF_EVENT_IOC_RESET by somebody else: the page tells it, but so it would
  * tell what cannot be. */
 static void page_with_less_than_before_is_left_to_read(void **state) {
-  uvperf__counters_t *counters = user_page_events_open(0);
+  uvperf__counters_t *counters = user_page_events_open(__func__, 0);
   struct perf_event_mmap_page *page;
 
   (void)state;
@@ -197,7 +197,7 @@ static void page_with_less_than_before_is_left_to_read(void **state) {
 }
 
 static void page_tells_again_after_read_has_failed(void **state) {
-  uvperf__counters_t *counters = user_page_events_open(1);
+  uvperf__counters_t *counters = user_page_events_open(__func__, 1);
   uvperf_reading_t *reading = user_page_events_reading();
   uvperf_set_count_t count;
 

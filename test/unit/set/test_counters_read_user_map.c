@@ -38,8 +38,8 @@ static void run_thread(void (*run)(void *arg), errand_t *errand) {
 }
 
 static void another_thread_reads_by_read(void **state) {
-  errand_t errand = {user_page_events_open(1), NULL, user_page_events_reading(),
-                     0};
+  errand_t errand = {user_page_events_open(__func__, 1), NULL,
+                     user_page_events_reading(), 0};
 
   (void)state;
   user_page_events_count(5, 7, 100);
@@ -63,7 +63,7 @@ static void thread_that_ended_is_read_by_read(void **state) {
   errand_t errand = {NULL, &request, user_page_events_reading(), 0};
 
   (void)state;
-  user_page_events_ask(&request, 1);
+  user_page_events_ask(__func__, &request, 1);
   run_thread(open_for, &errand);
   assert_non_null(user_events.fakes[1]->page);
   user_events.is_off[0] = 1;
@@ -88,7 +88,7 @@ static void add_itself(void *arg) {
 }
 
 static void events_of_a_second_thread_are_not_mapped(void **state) {
-  errand_t errand = {user_page_events_open(1), NULL, NULL, 0};
+  errand_t errand = {user_page_events_open(__func__, 1), NULL, NULL, 0};
   unsigned maps = fake_count(FAKE_MMAP);
 
   (void)state;
@@ -120,7 +120,7 @@ static int use_in_child(void *arg) {
 }
 
 static void forked_child_touches_no_page(void **state) {
-  uvperf__counters_t *counters = user_page_events_open(1);
+  uvperf__counters_t *counters = user_page_events_open(__func__, 1);
 
   (void)state;
   user_page_events_count(5, 7, 100);
@@ -139,7 +139,7 @@ static void nothing_is_mapped_without_the_flag(void **state) {
   user_request_t request;
 
   (void)state;
-  user_page_events_ask(&request, 0);
+  user_page_events_ask(__func__, &request, 0);
   request.options.flags = 0;
   counters = user_page_events_open_request(&request);
   user_page_events_count(5, 7, 100);
@@ -163,12 +163,12 @@ static void events_of_other_targets_are_not_mapped(void **state) {
   user_request_t request;
 
   (void)state;
-  user_page_events_ask(&request, 0);
+  user_page_events_ask(__func__, &request, 0);
   request.target.type = UVPERF_TARGET_CPUS;
   request.target.cpus = "0";
   assert_no_page(&request, 2);
   user_page_events_script();
-  user_page_events_ask(&request, 1);
+  user_page_events_ask(__func__, &request, 1);
   request.target.type = UVPERF_TARGET_THREAD;
   request.target.pid = gettid();
   assert_no_page(&request, 1);
@@ -179,7 +179,7 @@ static void group_with_one_that_is_inherited_is_not_mapped(void **state) {
   user_request_t request;
 
   (void)state;
-  user_page_events_ask(&request, 1);
+  user_page_events_ask(__func__, &request, 1);
   request.attrs[1].inherit = 1;
   assert_no_page(&request, 1);
 }
@@ -188,7 +188,7 @@ static void group_with_one_that_never_tells_is_not_mapped(void **state) {
   user_request_t request;
 
   (void)state;
-  user_page_events_ask(&request, 1);
+  user_page_events_ask(__func__, &request, 1);
   user_events.fakes[1]->on_map = user_page_events_fill_software;
   assert_no_page(&request, 1);
   assert_int_equal(fake_count(FAKE_MMAP), 2);
@@ -199,7 +199,7 @@ static void without_leave_to_map_read_is_used(void **state) {
   user_request_t request;
 
   (void)state;
-  user_page_events_ask(&request, 1);
+  user_page_events_ask(__func__, &request, 1);
   fake_fail(FAKE_MMAP, 2, -EPERM);
   assert_no_page(&request, 1);
   user_page_events_script();
@@ -208,7 +208,7 @@ static void without_leave_to_map_read_is_used(void **state) {
 }
 
 static void page_is_unmapped_before_its_event_is_closed(void **state) {
-  uvperf__counters_t *counters = user_page_events_open(1);
+  uvperf__counters_t *counters = user_page_events_open(__func__, 1);
 
   (void)state;
   fake_log_clear();
@@ -225,7 +225,7 @@ static void memory_that_runs_out_leaves_no_page(void **state) {
   int rc;
 
   (void)state;
-  user_page_events_ask(&request, 1);
+  user_page_events_ask(__func__, &request, 1);
   do {
     user_page_events_script();
     fake_fail(FAKE_CALLOC, ++i, 0);
@@ -243,7 +243,7 @@ static void group_that_is_not_opened_wholly_leaves_no_page(void **state) {
   uvperf__counters_t *counters;
 
   (void)state;
-  user_page_events_ask(&request, 1);
+  user_page_events_ask(__func__, &request, 1);
   request.options.flags |= UVPERF_SET_STRICT;
   fake_fail(FAKE_OPEN, 2, -ENOENT);
   assert_int_equal(uvperf__counters_new(&counters, &request.options, NULL),
