@@ -5,6 +5,7 @@
 #   uvperf_bpf_skeleton(target name)  lets a target include "NAME.skel.h"
 
 include(CheckStructHasMember)
+include(TestBigEndian)
 
 set(UVPERF_BPF_DIR ${CMAKE_CURRENT_LIST_DIR})
 set(UVPERF_BPF_LACKS "")
@@ -18,10 +19,18 @@ find_program(UVPERF_BPFTOOL bpftool PATHS /usr/sbin /sbin
 check_struct_has_member("struct bpf_prog_info" recursion_misses linux/bpf.h
                         UVPERF_HAS_RECURSION_MISSES)
 
+# The programs have the byte order of the machine that loads them.
+test_big_endian(UVPERF_IS_BIG_ENDIAN)
+if(UVPERF_IS_BIG_ENDIAN)
+  set(UVPERF_BPF_TARGET bpfeb)
+else()
+  set(UVPERF_BPF_TARGET bpfel)
+endif()
+
 # asm/types.h may lie where only the compiler of this machine looks. What clang
 # has of its own comes before that.
 # What -g gives the kernel is in the program: no place for where it was built.
-set(UVPERF_BPF_FLAGS -target bpf -O2 -g -Wall -Wextra
+set(UVPERF_BPF_FLAGS -target ${UVPERF_BPF_TARGET} -O2 -g -Wall -Wextra
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
     -ffile-prefix-map=${PROJECT_BINARY_DIR}=.)
 foreach(directory ${UVPERF_LIBBPF_INCLUDE_DIRS})
