@@ -20,8 +20,13 @@
 #include <linux/perf_event.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define FLAG(bit)       (UINT64_C(1) << (bit))
-#define USER            (FLAG(0) | FLAG(5) | FLAG(6)) /* disabled, exclude_* */
+#if __BYTE_ORDER__ ==                                                          \
+    __ORDER_BIG_ENDIAN__ /* bit-fields begin at the other end */
+#define FLAG(bit) (UINT64_C(1) << (63 - (bit)))
+#else
+#define FLAG(bit) (UINT64_C(1) << (bit))
+#endif
+#define USER (FLAG(0) | FLAG(5) | FLAG(6)) /* disabled, exclude_* */
 
 /* An event that is opened without the library: the flags are those of the word
  * behind read_format. */

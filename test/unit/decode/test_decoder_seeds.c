@@ -65,7 +65,7 @@ static void replay(const char *name, const seed_t *seed) {
 static void seeds_decode_within_their_bytes(void **state) {
   (void)state;
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-  support_skip(__func__, "needs a little-endian machine, as the seeds are");
+  support_skip(__func__, "a little-endian machine, as the seeds are");
 #endif
   each_seed(replay);
 }
