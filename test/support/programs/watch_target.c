@@ -175,7 +175,7 @@ static int run_mode(int argc, char **argv) {
 int main(int argc, char **argv) {
   int status;
 
-  alarm(60);
+  alarm(250);
   setlinebuf(stdout);
   status = argc > 1 ? run_mode(argc, argv) : 1;
   while (wait(NULL) > 0)

@@ -20,11 +20,12 @@
 #include <linux/perf_event.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#if __BYTE_ORDER__ ==                                                          \
-    __ORDER_BIG_ENDIAN__ /* bit-fields begin at the other end */
-#define FLAG(bit) (UINT64_C(1) << (63 - (bit)))
+#define BIT(bit)        (UINT64_C(1) << (bit))
+/* Bit-fields begin at the other end on a big-endian machine. */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define FLAG(bit) BIT(63 - (bit))
 #else
-#define FLAG(bit) (UINT64_C(1) << (bit))
+#define FLAG(bit) BIT(bit)
 #endif
 #define USER (FLAG(0) | FLAG(5) | FLAG(6)) /* disabled, exclude_* */
 
@@ -67,12 +68,12 @@ static const question_t questions[] = {
     {"records", "text_poke", 1, 9, USER | FLAG(33), 0, 0, 0, -1},
     {"fields", "callchain", 1, 0, USER, PERF_SAMPLE_CALLCHAIN, 0, 0, -1},
     {"fields", "phys_addr", 1, 0, USER, PERF_SAMPLE_PHYS_ADDR, 0, 0, -1},
-    {"fields", "data_page_size", 1, 0, USER, FLAG(22), 0, 0, -1},
-    {"fields", "code_page_size", 1, 0, USER, FLAG(23), 0, 0, -1},
-    {"fields", "cgroup", 1, 0, USER, FLAG(21), 0, 0, -1},
+    {"fields", "data_page_size", 1, 0, USER, BIT(22), 0, 0, -1},
+    {"fields", "code_page_size", 1, 0, USER, BIT(23), 0, 0, -1},
+    {"fields", "cgroup", 1, 0, USER, BIT(21), 0, 0, -1},
     {"fields", "weight", 0, 0, USER, PERF_SAMPLE_WEIGHT, 0, 0, -1},
     {"clocks", "monotonic", 1, 9, USER | FLAG(25), 0, 0, 0, -1},
-    {"features", "lost", 1, 9, USER, 0, FLAG(4), 0, -1},
+    {"features", "lost", 1, 9, USER, 0, BIT(4), 0, -1},
     {"features", "sigtrap", 1, 9, USER | FLAG(36) | FLAG(37), 0, 0, 0, -1},
     {"features", "inherit_thread", 1, 9, USER | FLAG(1) | FLAG(35), 0, 0, 0,
      -1},

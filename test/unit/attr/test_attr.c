@@ -207,15 +207,15 @@ static void attr_set_newer_flags_are_at_kernels_bits(void **state) {
   enum uvperf_attr_field field;
 
   (void)state;
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-  printf("skipped: %s: needs a little-endian machine\n", __func__);
-  skip();
-#endif
   for (field = UVPERF_ATTR_BUILD_ID; field <= UVPERF_ATTR_DEFER_OUTPUT;
        field++) {
     uvperf_attr_init(&attr, 0, 0);
     assert_int_equal(uvperf_attr_set(&attr, field, 1), 0);
-    assert_int_equal(flag_word(&attr), UINT64_C(1) << (unsigned int)field);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    assert_int_equal(flag_word(&attr), UINT64_C(1) << (63 - (unsigned)field));
+#else
+    assert_int_equal(flag_word(&attr), UINT64_C(1) << (unsigned)field);
+#endif
   }
 }
 
