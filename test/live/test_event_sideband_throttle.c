@@ -82,8 +82,8 @@ static uint64_t throttle_once(uv_loop_t *loop, uint64_t tracepoint,
   throttle_attr(&attr, tracepoint, has_trailer);
   live_begin(loop, &collector, &attr, NULL, check_throttle, &throttles);
   assert_int_equal(uvperf_event_id(&collector.event, &throttles.id), 0);
-  for (slice = 0; slice < 4 && throttles.unthrottles < PAIRS; slice++) {
-    spin_ms(8);
+  for (slice = 0; slice < 32 && throttles.unthrottles < PAIRS; slice++) {
+    spin_ms(1);
     uv_run(loop, UV_RUN_NOWAIT);
   }
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);

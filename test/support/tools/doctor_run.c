@@ -101,3 +101,10 @@ void doctor_expect_part(const tool_run_t *run, const char *group,
                 part);
   assert_non_null(strstr(found, part));
 }
+
+void doctor_expect_remedies(const tool_run_t *run) {
+  const char *empty = strstr(run->out, "\"remedy\":\"\"");
+
+  if (empty != NULL)
+    fail_msg("%.300s", empty - run->out > 250 ? empty - 250 : run->out);
+}

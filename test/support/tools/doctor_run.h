@@ -23,5 +23,7 @@ void doctor_expect(const tool_run_t *run, const char *group, const char *key,
                    const char *member, const char *text);
 void doctor_expect_part(const tool_run_t *run, const char *group,
                         const char *key, const char *member, const char *part);
+/* Each no has a remedy. */
+void doctor_expect_remedies(const tool_run_t *run);
 
 #endif
