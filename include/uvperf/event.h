@@ -68,8 +68,8 @@ typedef struct uvperf_event_s uvperf_event_t;
  *                delivered; delivery has ended;
  *    UV_EBADF    without a record: the event is in error state, as one that is
  *                pinned and that the PMU could not hold; delivery has ended.
- *                Before Linux 6.15 this is found when delivery starts and at
- *                each flush;
+ *                Before Linux 6.15 this is found when delivery starts, and
+ *                then by flush_ms and uvperf_event_flush alone;
  *    another     without a record: the polled event has hung up, another event
  *                writes into the ring, and libuv refused the fd of that one
  *                (UV_EEXIST, UV_ENOSPC, UV_ENOMEM); delivery has ended.

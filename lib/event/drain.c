@@ -108,7 +108,8 @@ int uvperf__event_drain(void *owner, size_t ring_index,
     return UVPERF__CUT;
   rc = uvperf__event_deliver(impl, &impl->ring, room, slice);
   uvperf__scratch_leave(scratch);
-  if (rc == UVPERF__DRAINED && slice->records == records && is_in_error(impl))
+  if (rc == UVPERF__DRAINED && slice->records == records && impl->started &&
+      is_in_error(impl))
     return UV_EBADF;
   return rc;
 }

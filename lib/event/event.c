@@ -374,6 +374,7 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
     uvperf__event_take_back(impl);
   uvperf__stream_options_for_watch(options, uvperf__event_default_flush(impl),
                                    &chosen);
+  chosen.flush_all = impl->attr->pinned; /* it may be in error state */
   if (impl->unsound)
     rc = UV_EPROTO;
   else if (uvperf__event_is_watched(impl))

@@ -436,6 +436,7 @@ static int wakes_each(const event_t *impl) {
   return 1;
 }
 
+/* Before Linux 6.15 nothing wakes for a pinned event in error state. */
 uint64_t uvperf__event_default_flush(const event_t *impl) {
-  return wakes_each(impl) ? 0 : UVPERF__DEFAULT_FLUSH_MS;
+  return wakes_each(impl) && !impl->attr->pinned ? 0 : UVPERF__DEFAULT_FLUSH_MS;
 }

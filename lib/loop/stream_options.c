@@ -45,4 +45,5 @@ void uvperf__stream_options_for_watch(const uvperf_stream_options_t *options,
   watch->slice_ns = slice_us * NS_PER_US;
   watch->flush_ms =
       options->flush_ms >= 0 ? (uint64_t)options->flush_ms : default_flush_ms;
+  watch->flush_all = 0;
 }

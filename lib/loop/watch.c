@@ -211,7 +211,9 @@ static void on_flush(uvperf__flush_timer_t *timer, int flush, int drain) {
   if (drain)
     enqueue_all(watch);
   for (i = 0; flush && i < watch->nr_rings; i++)
-    if (!watch->rings[i]->ended && uvperf__ring_has_data(watch->rings[i]->ring))
+    if (!watch->rings[i]->ended &&
+        (watch->options.flush_all ||
+         uvperf__ring_has_data(watch->rings[i]->ring)))
       enqueue(watch->rings[i]);
   if (drain || (flush && watch->first != NULL))
     schedule(watch);

@@ -67,6 +67,7 @@ typedef struct uvperf__watch_options_s {
   uint64_t slice_bytes;
   uint64_t slice_ns;
   uint64_t flush_ms; /* 0: no timer */
+  int flush_all;     /* a flush drains rings without data too */
 } uvperf__watch_options_t;
 
 /* Makes a watch without rings and registers its inner handles with the loop:

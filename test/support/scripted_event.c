@@ -4,6 +4,7 @@
 #include "record_builder.h"
 
 char delivered[512];
+uint64_t deliveries;
 
 static void tell(const char *what) {
   size_t used = strlen(delivered);
@@ -17,6 +18,7 @@ void scripted_event_on_record(uvperf_event_t *event, int status,
   char text[64];
 
   (void)event;
+  deliveries += 1;
   if (record != NULL && status == 0)
     snprintf(text, sizeof(text), "%s",
              uvperf_record_type_name(record->type) != NULL

@@ -11,6 +11,9 @@
 /* What the callback got, in order: "COMM EPROTO+raw EOF". */
 extern char delivered[512];
 
+/* How often it was called. */
+extern uint64_t deliveries;
+
 /* A record callback that tells the story. */
 void scripted_event_on_record(uvperf_event_t *event, int status,
                               const uvperf_record_t *record);

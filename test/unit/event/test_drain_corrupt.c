@@ -290,23 +290,35 @@ static void event_pinned_in_error_state_ends_with_ebadf(void **state) {
   live_close(&collector);
 }
 
-/* P9: before Linux 6.15 only read(2) reports it. */
-static void event_pinned_in_error_state_ends_without_pollerr(void **state) {
+/* A pinned event whose records all wake, and that is not in error state. */
+static fake_event_t *open_pinned(uv_loop_t *loop, live_collector_t *collector) {
   static const uint64_t value;
-  live_collector_t collector;
   struct perf_event_attr attr;
   fake_event_t *fake;
 
   delivered[0] = '\0';
+  deliveries = 0;
   scripted_event_attr(&attr);
   attr.pinned = 1;
   fake = fake_event_add(1);
   fake->read_data = &value;
   fake->read_size = sizeof(value);
-  live_init(*state, &collector, &attr, NULL);
-  assert_int_equal(uvperf_event_start(&collector.event, NULL,
+  live_init(loop, collector, &attr, NULL);
+  return fake;
+}
+
+static void start_pinned(live_collector_t *collector) {
+  assert_int_equal(uvperf_event_start(&collector->event, NULL,
                                       scripted_event_on_record, NULL),
                    0);
+}
+
+/* P9: before Linux 6.15 only read(2) reports it. */
+static void event_pinned_in_error_state_ends_without_pollerr(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake = open_pinned(*state, &collector);
+
+  start_pinned(&collector);
   scripted_event_turns(*state, 6);
   assert_string_equal(delivered, "");
   scripted_event_append(fake, PERF_RECORD_COMM);
@@ -315,6 +327,37 @@ static void event_pinned_in_error_state_ends_without_pollerr(void **state) {
   assert_int_equal(uvperf_event_flush(&collector.event), 0);
   assert_string_equal(delivered, "COMM EBADF");
   assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  live_close(&collector);
+}
+
+/* Its task was asleep when delivery began, say. */
+static void event_pinned_in_error_state_later_ends_by_itself(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake = open_pinned(*state, &collector);
+
+  start_pinned(&collector);
+  scripted_event_turns(*state, 6);
+  fake->read_size = 0;
+  assert_int_equal(live_run_until(*state, &deliveries, 1), 1);
+  assert_string_equal(delivered, "EBADF");
+  live_close(&collector);
+}
+
+/* PERF_EVENT_IOC_ENABLE ends the error state: start gives it another chance. */
+static void event_pinned_in_error_state_is_started_after_a_flush(void **state) {
+  live_collector_t collector;
+  fake_event_t *fake = open_pinned(*state, &collector);
+
+  start_pinned(&collector);
+  scripted_event_turns(*state, 6);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  fake->read_size = 0;
+  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_string_equal(delivered, "");
+  fake->read_size = sizeof(uint64_t);
+  start_pinned(&collector);
+  scripted_event_turns(*state, 6);
+  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
   live_close(&collector);
 }
 
@@ -351,6 +394,8 @@ int main(void) {
       SCRIPTED(event_empty_wakeup_is_silent),
       SCRIPTED(event_pinned_in_error_state_ends_with_ebadf),
       SCRIPTED(event_pinned_in_error_state_ends_without_pollerr),
+      SCRIPTED(event_pinned_in_error_state_later_ends_by_itself),
+      SCRIPTED(event_pinned_in_error_state_is_started_after_a_flush),
       SCRIPTED(event_probe_fails_ends_with_its_error),
   };
 
