@@ -75,10 +75,11 @@ const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
                                      int code) {
   const char *fault;
 
+  if (attr->bp_len > 8)
+    return "this CPU has no breakpoints longer than 8 bytes: bp_len must be "
+           "1, 2, 4 or 8";
   if (code == -EOPNOTSUPP)
-    return attr->bp_len > 8 ? "this CPU has no breakpoints longer than 8 "
-                              "bytes: bp_len must be 1, 2, 4 or 8"
-                            : NULL;
+    return NULL;
   fault = type_fault(attr->bp_type);
   return fault != NULL ? fault : place_fault(attr);
 }

@@ -183,7 +183,7 @@ static void ring_of_another(uvperf_error_t *error) {
   map(error, follower, support_page_bytes());
 }
 
-/* Linux 6.1 maps the other's ring once more. */
+/* Older ones, as Linux 6.1, map the other's ring once more. */
 static void live_ring_of_a_redirected_event_is_argument(void **state) {
   uvperf_error_t error;
 
