@@ -6,6 +6,16 @@
 #include "json_pick.h"
 #include "support.h"
 
+#include <unistd.h>
+
+void exec_lines_need(const char *test) {
+  support_need_root(test);
+  support_need_cpu_wide(test);
+  support_need_tracepoint(test, "sched:sched_process_exec");
+  if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
+    support_skip(test, "a kernel with BTF");
+}
+
 static void pick_line(void *element, const char *text) {
   exec_line_t *line = element;
 

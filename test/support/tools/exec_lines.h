@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `bpf-output --json` wrote, picked apart. */
+/* What bpf-output needs, and what `bpf-output --json` wrote, picked apart. */
 #ifndef UVPERF_TEST_EXEC_LINES_H
 #define UVPERF_TEST_EXEC_LINES_H
 
@@ -23,6 +23,9 @@ typedef struct exec_lines_s {
   uint64_t lost_in_lines; /* of the lines of the type "lost" */
   uint64_t execs, lost;   /* of the last line */
 } exec_lines_t;
+
+/* Skips the test where bpf-output has not what it needs. */
+void exec_lines_need(const char *test);
 
 /* Reads all lines of a file, from its start, and asserts that each is JSON,
  * that the last one, and no other, is an end, and that time does not go back on

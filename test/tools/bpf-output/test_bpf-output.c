@@ -36,17 +36,11 @@ typedef struct execs_s {
 
 static char *const true_argv[] = {"true", NULL};
 
-static void need_bpf(const char *test) {
-  support_need_root(test);
-  support_need_cpu_wide(test);
-  support_need_tracepoint(test, "sched:sched_process_exec");
-}
-
 /* The pids of the sample are those of the first pid namespace. */
 static void need(const char *test) {
   struct stat status;
 
-  need_bpf(test);
+  exec_lines_need(test);
   if (stat("/proc/self/ns/pid", &status) != 0 || status.st_ino != 0xeffffffcU)
     support_skip(test, "the first pid namespace");
 }
@@ -362,7 +356,7 @@ static void program_is_gone_with_the_sample(void **state) {
   int i;
 
   (void)state;
-  need_bpf(__func__);
+  exec_lines_need(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   assert_int_not_equal(id, 0);
@@ -398,7 +392,7 @@ static void perf_events_of_others_see_each_exec_too(void **state) {
                     .work = count_hits};
 
   (void)state;
-  need_bpf(__func__);
+  exec_lines_need(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   assert_int_equal(hits, 20);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How bpf-output ends, and how it treats bad input and what it cannot have. */
+#include "exec_lines.h"
 #include "tool_run.h"
 #include "tool_usage.h"
 
@@ -12,17 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void need(const char *test) {
-  support_need_root(test);
-  support_need_cpu_wide(test);
-  support_need_tracepoint(test, "sched:sched_process_exec");
-}
-
 static void status_of_the_command_is_that_of_bpf_output(void **state) {
   tool_run_t run = {.args = {BPF_OUTPUT_PATH, "--", "sh", "-c", "exit 3"}};
 
   (void)state;
-  need(__func__);
+  exec_lines_need(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 3);
   tool_run_expect_text(run.out, " sh  ");
@@ -33,7 +28,7 @@ static void signal_that_ended_the_command_is_in_the_status(void **state) {
   tool_run_t run = {.args = {BPF_OUTPUT_PATH, "sh", "-c", "kill -USR1 $$"}};
 
   (void)state;
-  need(__func__);
+  exec_lines_need(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 128 + SIGUSR1);
 }
@@ -41,7 +36,7 @@ static void signal_that_ended_the_command_is_in_the_status(void **state) {
 /* The kernel tells an exec of another program meanwhile, perhaps. */
 static void missing_command_is_told_with_status_127(void **state) {
   (void)state;
-  need(__func__);
+  exec_lines_need(__func__);
   tool_usage_missing_command(BPF_OUTPUT_PATH);
 }
 
@@ -118,7 +113,7 @@ static void expect_told(const char *test, void (*prepare)(void), int status,
                         const char *told) {
   tool_run_t run = {.args = {BPF_OUTPUT_PATH, "true"}, .prepare = prepare};
 
-  need(test);
+  exec_lines_need(test);
   tool_run(&run);
   if (run.status == 124)
     support_skip(test, "mount(2), of a tmpfs");
@@ -166,13 +161,13 @@ static void expect_end_by(int signal) {
 
 static void sigint_ends_with_the_last_line(void **state) {
   (void)state;
-  need(__func__);
+  exec_lines_need(__func__);
   expect_end_by(SIGINT);
 }
 
 static void sigterm_ends_with_the_last_line(void **state) {
   (void)state;
-  need(__func__);
+  exec_lines_need(__func__);
   expect_end_by(SIGTERM);
 }
 
@@ -181,7 +176,7 @@ static void duration_ends_with_the_last_line(void **state) {
       .args = {BPF_OUTPUT_PATH, "-d", "0.2", "--", "sleep", "60"}};
 
   (void)state;
-  need(__func__);
+  exec_lines_need(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   tool_run_expect_text(run.out, " sleep ");
@@ -195,7 +190,7 @@ static void reader_that_has_enough_ends_it(void **state) {
                              BPF_OUTPUT_PATH}};
 
   (void)state;
-  need(__func__);
+  exec_lines_need(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   tool_run_expect_text(run.out, "FILENAME\n");
@@ -209,7 +204,7 @@ static void reader_that_goes_in_silence_ends_it(void **state) {
                "\"$0\" --json -n uvperf/none | :", BPF_OUTPUT_PATH}};
 
   (void)state;
-  need(__func__);
+  exec_lines_need(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   tool_run_expect_text(run.err, "bpf-output: 0 execs; 0 lost\n");
@@ -220,7 +215,7 @@ static void file_gets_the_lines_and_stdout_is_the_commands(void **state) {
   char text[65536] = "";
 
   (void)state;
-  need(__func__);
+  exec_lines_need(__func__);
   tool_usage_good_file(&run, text, sizeof(text));
   tool_run_expect_text(text, " /bin/echo\n");
 }
@@ -229,7 +224,7 @@ static void file_that_cannot_be_written_is_told(void **state) {
   const tool_run_t run = {.args = {BPF_OUTPUT_PATH, "true"}};
 
   (void)state;
-  need(__func__);
+  exec_lines_need(__func__);
   tool_usage_bad_file(&run, "bpf-output");
 }
 
@@ -249,7 +244,7 @@ static void command_inherits_no_fds(void **state) {
                     .prepare = close_others};
 
   (void)state;
-  need(__func__);
+  exec_lines_need(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   assert_string_equal(run.out, "0  1  2  3\n");
@@ -257,7 +252,7 @@ static void command_inherits_no_fds(void **state) {
 
 static void standard_fds_closed_do_not_abort(void **state) {
   (void)state;
-  need(__func__);
+  exec_lines_need(__func__);
   tool_usage_closed_fds(BPF_OUTPUT_PATH, "-- true");
 }
 
