@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: UVPERF_SET_USER_READ with a hardware PMU. What the pages say lies
  * between two read(2) of the same events, whatever happens to the thread. */
+#include "kernel_setting.h"
 #include "live_hardware.h"
 #include "live_set.h"
 
@@ -22,41 +23,12 @@
 #define SWITCH "/sys/bus/event_source/devices/cpu/rdpmc"
 #endif
 
-static int allowed = -1; /* at first; -1: unknown, nothing to restore */
-
-static int read_switch(void) {
-  FILE *file = fopen(SWITCH, "r");
-  int value = -1;
-
-  if (file == NULL)
-    return -1;
-  if (fscanf(file, "%d", &value) != 1)
-    value = -1;
-  fclose(file);
-  return value;
-}
-
-static int write_switch(int value) {
-  FILE *file = fopen(SWITCH, "w");
-
-  if (file == NULL)
-    return -1;
-  fprintf(file, "%d\n", value);
-  return fclose(file);
-}
-
 static void need_user_read(const char *test) {
   support_need_hardware(test, PERF_COUNT_HW_INSTRUCTIONS, 0);
   live_need_loop(test);
-  if (allowed < 0)
-    allowed = read_switch();
-  if (allowed < 0 || (read_switch() == 0 && write_switch(1) != 0))
+  if (kernel_setting(SWITCH) < 0 ||
+      (kernel_setting(SWITCH) == 0 && kernel_setting_write(SWITCH, 1) != 0))
     support_skip(test, "counters that user space may read");
-}
-
-static int restore_switch(void **state) {
-  (void)state;
-  return allowed == 0 ? write_switch(0) : 0;
 }
 
 /* -- events ---------------------------------------------------------------- */
@@ -302,7 +274,7 @@ static void pages_that_may_not_be_read_are_left_to_read(void **state) {
   need_user_read(__func__);
   plan_begin(&plan);
   plan_event(&plan, PERF_COUNT_HW_INSTRUCTIONS);
-  if (write_switch(0) != 0)
+  if (kernel_setting_write(SWITCH, 0) != 0)
     support_skip(__func__, "counters that user space may read");
   live_set_begin(*state, &live, &plan.options);
   live_set_read(&live, 0);
@@ -310,7 +282,7 @@ static void pages_that_may_not_be_read_are_left_to_read(void **state) {
   check_between(&live);
   assert_in_range(live_set_read(&live, 0).value, LOOP, 2 * LOOP);
   /* From the next time on that the thread is on a CPU. */
-  assert_int_equal(write_switch(1), 0);
+  assert_int_equal(kernel_setting_write(SWITCH, 1), 0);
   usleep(1000);
   live_loop(ITERATIONS);
   check_between(&live);
@@ -331,5 +303,5 @@ int main(void) {
 #endif
   };
 
-  return cmocka_run_group_tests(tests, NULL, restore_switch);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }
