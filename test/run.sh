@@ -42,18 +42,6 @@ skips=$root/test/skips.txt
 run_seconds=1800
 program_seconds=200
 
-# Prints why a program was not built: what it needs that may be missing.
-lacks() {
-  case $1 in
-    unit_tracepoint_* | peers_perf_tracepoint | tools_trace_fields_named)
-      echo "needs libtraceevent" ;;
-    tools_bpf-output_*)
-      echo "needs the sample bpf-output (clang, bpftool, libbpf)" ;;
-    peers_libbpf_*)
-      echo "needs libbpf" ;;
-  esac
-}
-
 say_privileges() {
   if [ -r /sys/kernel/tracing/events ]; then
     :
@@ -169,7 +157,7 @@ while read -r path name; do
       if is_built "$name"; then
         run "$name" "$build/test/$name"
       else
-        skip_program "$name" "$(lacks "$name")"
+        skip_program "$name"
       fi ;;
   esac
 done <<EOF

@@ -36,7 +36,7 @@ asked_for() {
   for pattern in "$@"; do
     matches=$(matching "$pattern")
     if [ -z "$matches" ]; then
-      echo "test/run.sh: no test has '$pattern' in its path: see" \
+      echo "$0: no test has '$pattern' in its path: see" \
         "ls test/unit/*/ test/live/ test/tools/*/ test/peers/" >&2
       exit 2
     fi
@@ -182,12 +182,24 @@ run() {
   say "$program"
 }
 
-# The same for a program that was not built: skip_program name reason
+# Prints why a program was not built: what it needs that may be missing.
+lacks() {
+  case $1 in
+    unit_tracepoint_* | peers_perf_tracepoint | tools_trace_fields_named)
+      echo "needs libtraceevent" ;;
+    tools_bpf-output_*)
+      echo "needs the sample bpf-output (clang, bpftool, libbpf)" ;;
+    peers_libbpf_*)
+      echo "needs libbpf" ;;
+  esac
+}
+
+# Notes and says that a program was not built: skip_program name
 skip_program() {
   program=$1
   before=$(wc -l <"$results/all")
   output=/dev/null
-  note_skip "$1" "$2"
+  note_skip "$1" "$(lacks "$1")"
   say "$1"
 }
 

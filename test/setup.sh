@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Sourced by test/run.sh and samples/run.sh: finds out whether all that building
-# needs is there, installs it with apt where it is not, and builds. Runs nothing
-# that it has built. The sourcing script sets $root, the top of this project.
+# Sourced by test/run.sh, test/vm/run.sh and samples/run.sh: finds out whether all
+# that building needs is there, installs it with apt where it is not, and builds.
+# Runs nothing that it has built. The sourcing script sets $root, the top of this
+# project.
 #
 # Needs, packages and flags are lists of words:
 # shellcheck shell=sh disable=SC2046,SC2086,SC2154
@@ -39,7 +40,8 @@ setup_has() {
     sanitizers)
       echo 'int main(void) { return 0; }' |
         setup_links -fsanitize=address,undefined ;;
-    make | meson | cpio | qemu-system-* | *-gcc) command -v "$1" >/dev/null ;;
+    make | meson | abidiff | cpio | apt-get | dpkg-deb | qemu-system-* | *-gcc)
+      command -v "$1" >/dev/null ;;
     cmake) setup_has_cmake ;;
     pkg-config) command -v "${PKG_CONFIG:-pkg-config}" >/dev/null ;;
     libuv)
@@ -56,7 +58,6 @@ setup_has() {
     node)
       printf '%s\n' '#include <node_api.h>' |
         ${CC:-cc} -I "$(setup_node_headers)" -fsyntax-only -x c - 2>/dev/null ;;
-    abidiff) command -v abidiff >/dev/null ;;
     # Not on the PATH of all users. It may be a script that wants another
     # package for each kernel.
     bpftool)
@@ -85,7 +86,7 @@ setup_packages() {
       debian:qemu-system-aarch64) echo qemu-system-arm ;;
       debian:qemu-system-s390x) echo qemu-system-misc ;;
       debian:qemu-system-x86_64) echo qemu-system-x86 ;;
-      debian:*-gcc) echo "gcc-${setup_need%-gcc}" ;;
+      debian:*-gcc) echo "gcc-${setup_need%-gcc}" | tr _ - ;;
       debian:cmocka) echo libcmocka-dev ;;
       debian:libtraceevent) echo libtraceevent-dev ;;
       debian:node) echo nodejs libnode-dev ;;

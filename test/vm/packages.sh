@@ -34,20 +34,20 @@ update_lists() {
   echo "Going on with the lists of packages that there are."
 }
 
-# Downloads packages, with all that they depend on, and prints their files.
+# Downloads packages, with all that they depend on.
 download() {
+  rm -f "$cache/apt/$arch/cache/archives/"*.deb
   # shellcheck disable=SC2086 # a list
-  apt_for apt-get install -y -qq --download-only $packages &&
-    ls "$cache/apt/$arch/cache/archives/"*.deb
+  apt_for apt-get install -y -qq --download-only $packages
 }
 
-# Extracts files of packages into a directory in which bin, sbin and lib are
-# those of usr.
+# Extracts files of packages into a directory in which bin, sbin and the like are
+# those of usr, and links that begin at the root begin at the directory.
 extract() {
   directory=$1
   shift
   mkdir -p "$directory/usr" || return 1
-  for each in bin sbin lib; do
+  for each in bin sbin lib lib64; do
     mkdir -p "$directory/usr/$each" && ln -s "usr/$each" "$directory/$each" ||
       return 1
   done
@@ -55,10 +55,12 @@ extract() {
     dpkg-deb --fsys-tarfile "$deb" |
       tar -x --keep-directory-symlink -C "$directory" || return 1
   done
+  find "$directory" -type l -lname '/*' | while read -r link; do
+    ln -sfnr "$directory$(readlink "$link")" "$link" || return 1
+  done
 }
 
-# Makes the tree: all packages, and links with the targets of the host's root
-# turned into ones inside.
+# Makes the tree of all packages.
 make_tree() {
   echo "Fetching packages of $arch."
   update_lists || return 1
@@ -66,15 +68,17 @@ make_tree() {
     cat "$cache/apt/$arch/log"
     return 1
   }
-  rm -rf "$cache/$arch/root.new"
+  rm -rf "$cache/$arch/root" "$cache/$arch/root.new" "$cache/$arch/root.cpio"
   extract "$cache/$arch/root.new" "$cache/apt/$arch/cache/archives/"*.deb ||
     return 1
-  mv "$cache/$arch/root.new" "$cache/$arch/root"
+  mv "$cache/$arch/root.new" "$cache/$arch/root" &&
+    echo "$packages" >"$cache/$arch/packages"
 }
 
-# Downloads the newest kernel of a metapackage, and extracts it: kernel_of name
+# Downloads the newest kernel of a metapackage, and extracts it: fetch_kernel
+# name. The tree may have been made long ago.
 fetch_kernel() {
-  [ -d "$cache/apt/$arch/lists" ] || update_lists || return 1
+  update_lists || return 1
   kernel_package=$(apt_for apt-cache depends "$1" |
     sed -n 's/^ *Depends: *\(linux-image-[0-9].*\)/\1/p' | head -n 1)
   [ -n "$kernel_package" ] || {

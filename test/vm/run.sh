@@ -7,10 +7,10 @@ usage() {
   cat <<'EOT'
 usage: sh test/vm/run.sh [MACHINE...] [PATTERN...]
 
-Boots machines that this host is not, and runs test programs there: those whose
-path below test/ contains a PATTERN, as in test/run.sh. Without a pattern it runs
-all but those that take too long there, which are listed as skipped. That takes
-an hour for each machine.
+Boots emulated machines and runs test programs there: those whose path below
+test/ contains a PATTERN, as in test/run.sh. Without a pattern it runs all but
+those that take too long there, which are listed as skipped. That takes a quarter
+of an hour to an hour for each machine.
 
   aarch64     4 CPUs with a hardware PMU (armv8_pmuv3); the default
   aarch64-rt  the same with a PREEMPT_RT kernel
@@ -18,16 +18,19 @@ an hour for each machine.
   s390x       2 CPUs, big-endian
   x86_64      8 CPUs, with kprobes
 
-Kernels, libraries and the guest's programs are Debian's, fetched by apt into
-build/vm. Nothing foreign is installed on the host: only QEMU, a cross compiler
-and cpio are. If these cannot be had, it says so and skips the machine.
+Kernels, libraries and the guest's programs are fetched by apt into build/vm, of
+the distribution that the host's apt knows, which has to be Debian; remove that
+directory to have them fetched anew. Nothing foreign is installed on the host:
+only QEMU, a cross compiler, cpio and what building needs are. If these cannot be
+had, it says so and skips the machine.
 
 Failed tests are listed before skipped ones; the last line is "N passed,
 N failed, N skipped". A test may skip for a reason in test/skips.txt or, for its
 machine, in test/vm/skips.txt.
 
-UVPERF_VM_DIR   the cache, instead of build/vm
-UVPERF_VM_JOBS  how many machines run at a time, instead of one per CPU
+UVPERF_VM_DIR   the cache, instead of build/vm: half a gigabyte for each machine
+UVPERF_VM_JOBS  how many guests of a machine run at a time, instead of one for
+                each CPU; one has 2 GB of memory
 EOT
 }
 
@@ -36,6 +39,8 @@ root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 . "$root/test/runner.sh"
 . "$root/test/vm/packages.sh"
 
+# What the guest's nobody is to read is made here.
+umask 022
 cache=${UVPERF_VM_DIR:-$root/build/vm}
 jobs=${UVPERF_VM_JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)}
 # Seconds on the host that one boot may take, with all that it runs.
@@ -99,8 +104,8 @@ build_tests() {
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR $cpu)
 set(CMAKE_C_COMPILER $triplet-gcc)
-set(CMAKE_SYSROOT $tree)
-set(CMAKE_FIND_ROOT_PATH $tree)
+set(CMAKE_SYSROOT "$tree")
+set(CMAKE_FIND_ROOT_PATH "$tree")
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
@@ -157,15 +162,20 @@ pack_tests() {
     cat "$cache/$arch/root.cpio" - >"$results/tests.cpio" && rm -rf "$tree"
 }
 
+# What may skip in this machine: what may on a host and is not had here, and what
+# may here alone.
+list_skips() {
+  kind="\\(\\*\\|${machine%-rt}\\|$machine\\)"
+  sed -n "s/^$kind: has \\(.*\\)/: needs \\2\$/p" "$root/test/vm/skips.txt" \
+    >"$results/has"
+  grep -vf "$results/has" "$root/test/skips.txt"
+  sed -n "s/^$kind: needs /*: needs /p" "$root/test/vm/skips.txt"
+}
+
 # What differs between boots: $work/programs, and how to run them.
 pack_batch() {
-  mkdir -p "$work/tree/vm" && cp "$work/programs" "$work/tree/vm" || return 1
-  kind="\\(\\*\\|${machine%-rt}\\)"
-  sed -n "s/^$kind: has /*: needs /p" "$root/test/vm/skips.txt" >"$work/has"
-  {
-    grep -vxFf "$work/has" "$root/test/skips.txt"
-    sed -n "s/^$kind: needs /*: needs /p" "$root/test/vm/skips.txt"
-  } >"$work/tree/vm/skips.txt"
+  mkdir -p "$work/tree/vm" &&
+    cp "$work/programs" "$results/skips.txt" "$work/tree/vm" || return 1
   printf '%s\n' "root='$root'" "build='$build'" \
     "run_seconds=100000" "program_seconds=$program_seconds" \
     >"$work/tree/vm/settings"
@@ -173,18 +183,27 @@ pack_batch() {
     cat "$results/tests.cpio" - >"$work/initrd"
 }
 
-# Notes programs of which a boot has said nothing.
-note_missing() {
+# Shows how a boot failed, and notes it with the programs of which it has said
+# nothing.
+note_failure() {
+  program=boot
+  note failed "$machine" "$1"
+  echo "$machine: $1. Its console:"
+  tail -n 40 "$work/console" | sed 's/^/    /'
   while read -r program; do
     cut -f 4 "$work/notes" | grep -qxF "$program" ||
-      note failed "$program" "no result: the machine ended before it"
+      note failed "$program" "no result: $1"
   done <"$work/programs"
 }
 
 # Boots a machine with the programs of $work/programs, and shows and notes what
 # it says.
 boot() {
-  pack_batch || return 1
+  : >"$work/console" && : >"$work/notes"
+  if ! pack_batch; then
+    note_failure "the boot's files could not be written"
+    return
+  fi
   # shellcheck disable=SC2086 # a list
   timeout --foreground -k 5 "$boot_seconds" $qemu $icount -m 2048 \
     -nodefaults -nographic -serial stdio -no-reboot -pidfile "$work/pid" \
@@ -194,12 +213,9 @@ boot() {
     sed -un 's/^> //p'
   sed -n 's/^@//p' "$work/console" >"$work/notes"
   cat "$work/notes" >>"$results/all"
-  note_missing
-  if ! grep -aqx '# end' "$work/console"; then
-    echo "$machine: the machine did not come to its end. Its console:"
-    tail -n 40 "$work/console" | sed 's/^/    /'
-  fi
-  rm -f "$work/initrd"
+  grep -aqx '# end' "$work/console" ||
+    note_failure "the machine did not come to its end in $boot_seconds seconds"
+  rm -f "$work/initrd" "$work/pid"
 }
 
 # Boots for each batch of which the number is $1 modulo the number of workers.
@@ -219,6 +235,8 @@ run_machine() {
   machine "$machine"
   results=$cache/results/$machine
   rm -rf "$results" && mkdir -p "$results" && : >"$results/all" || return 1
+  list_skips >"$results/skips.txt"
+  skips=$results/skips.txt
   asked=$results/asked
   echo "$tests" | cut -d ' ' -f 2 | while read -r program; do
     if [ -z "$patterns" ] && is_slow "$program"; then
@@ -232,15 +250,20 @@ run_machine() {
     program=build note failed build "see above"
     return
   fi
-  pack_root && pack_tests || return 1
+  if ! pack_root || ! pack_tests; then
+    program=build note failed build "the guest's files could not be written"
+    return
+  fi
   grep -xF -f "$asked" "$build/test/programs" >"$results/programs"
+  grep -vxF -f "$results/programs" "$asked" | while read -r program; do
+    skip_program "$program"
+  done
   # In turns, so that the workers have about the same to do.
   count=$(wc -l <"$results/programs")
   boots=$(((count + batch - 1) / batch))
   [ "$boots" -ge "$jobs" ] || boots=$jobs
   awk -v boots="$boots" -v prefix="$results/batch." \
     '{ print > (prefix (NR - 1) % boots) }' "$results/programs"
-  pids=
   nth=0
   while [ "$nth" -lt "$jobs" ]; do
     worker_turn=-1
@@ -250,30 +273,30 @@ run_machine() {
   done
   # shellcheck disable=SC2086 # a list
   wait $pids
+  pids=
   rm -f "$results/tests.cpio"
 }
 
 # Fetches what a machine consists of, or what of it is not there yet.
 fetch() {
   mkdir -p "$cache/$arch" "$cache/kernels" || return 1
-  [ -d "$cache/$arch/root" ] || make_tree || return 1
+  [ "$(cat "$cache/$arch/packages" 2>/dev/null)" = "$packages" ] || make_tree ||
+    return 1
   [ -d "$cache/kernels/$kernel" ] || fetch_kernel "$kernel"
 }
 
 # Runs the tests in one machine, if it can be had here, and sums up.
 try_machine() {
   machine "$1"
-  needs="make cmake pkg-config cpio ${qemu%% *} $triplet-gcc"
+  needs="apt-get dpkg-deb make cmake pkg-config cpio ${qemu%% *} $triplet-gcc"
   # shellcheck disable=SC2086 # a list
   setup_wish $needs
   # shellcheck disable=SC2086 # a list
   missing=$(setup_missing $needs)
+  [ -n "$missing" ] || fetch || missing="packages that apt cannot fetch here"
   if [ -n "$missing" ]; then
     echo "$1: skipped: needs $missing"
-    return
-  fi
-  if ! fetch; then
-    echo "$1: skipped: needs packages that apt cannot fetch here"
+    echo "0 passed, 0 failed, 1 skipped"
     return
   fi
   started=$(date +%s)
@@ -283,10 +306,15 @@ try_machine() {
   (finish)
 }
 
+# The workers first, which would boot the next one.
 kill_machines() {
-  for each in "$cache"/results/*/worker*/pid; do
+  [ -n "$results" ] || exit 1
+  # shellcheck disable=SC2086 # a list
+  [ -z "$pids" ] || kill $pids
+  for each in "$results"/worker*/pid; do
     [ -f "$each" ] && kill "$(cat "$each")"
   done 2>/dev/null
+  rm -f "$results/tests.cpio" "$results"/worker*/initrd
   exit 1
 }
 
@@ -308,7 +336,17 @@ tests=$(asked_for "$@") || exit
 patterns=$*
 [ $# -gt 0 ] || tests=$(all_tests)
 tests=$(all_tests | grep -xF "$tests" | grep -v '\.sh ')
+case $tests:$jobs in
+  :*) echo "$0: scripts do not run in a guest: name programs" >&2; exit 2 ;;
+  *:0 | *:*[!0-9]*) echo "$0: UVPERF_VM_JOBS is not a number" >&2; exit 2 ;;
+esac
+if ! mkdir -p "$cache" 2>/dev/null || ! cache=$(cd "$cache" && pwd) ||
+  [ ! -w "$cache" ]; then
+  echo "$0: cannot write to $cache: set UVPERF_VM_DIR to another" >&2
+  exit 1
+fi
 
+pids= results=
 trap kill_machines INT TERM HUP
 code=0
 for machine in $machines; do
