@@ -9,8 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MOST      20 /* bytes: BUILD_ID_SIZE_MAX of the kernel */
-#define HAS_ELF64 (sizeof(void *) == 8)
+#define MOST 20 /* bytes: BUILD_ID_SIZE_MAX of the kernel */
 
 /* A build id; of no bytes if there is none. */
 typedef struct note_s {
@@ -76,7 +75,7 @@ static int is_known(uv_loop_t *loop) {
 
 static void need_build_ids(const char *test, uv_loop_t *loop) {
   support_need_own_events(test);
-  if (!HAS_ELF64 || !is_known(loop))
+  if (!is_known(loop))
     support_skip(test, "MMAP2 with build id, Linux 5.12");
 }
 
@@ -111,9 +110,9 @@ static void map_as_code(uv_loop_t *loop, mapping_t *mapping, int has_trailer,
 /* -- files made here ------------------------------------------------------ */
 
 typedef struct image_s {
-  Elf64_Ehdr header;
-  Elf64_Phdr segment;
-  Elf64_Nhdr note;
+  ElfW(Ehdr) header;
+  ElfW(Phdr) segment;
+  ElfW(Nhdr) note;
   char owner[4];
   uint8_t bytes[64];
 } image_t;
@@ -122,21 +121,22 @@ typedef struct image_s {
 static void make_image(image_t *image, const note_t *note) {
   memset(image, 0, sizeof(*image));
   memcpy(image->header.e_ident, ELFMAG, SELFMAG);
-  image->header.e_ident[EI_CLASS] = ELFCLASS64;
+  image->header.e_ident[EI_CLASS] =
+      sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
   image->header.e_ident[EI_DATA] = ELFDATA2LSB;
   image->header.e_ident[EI_VERSION] = EV_CURRENT;
   image->header.e_type = ET_DYN;
   image->header.e_version = EV_CURRENT;
   image->header.e_phoff = offsetof(image_t, segment);
-  image->header.e_ehsize = sizeof(Elf64_Ehdr);
-  image->header.e_phentsize = sizeof(Elf64_Phdr);
+  image->header.e_ehsize = sizeof(image->header);
+  image->header.e_phentsize = sizeof(image->segment);
   image->header.e_phnum = 1;
   image->segment.p_type = PT_NOTE;
   image->segment.p_offset = offsetof(image_t, note);
   image->segment.p_filesz = sizeof(*image) - offsetof(image_t, note);
   image->segment.p_align = 4;
   image->note.n_namesz = sizeof(image->owner);
-  image->note.n_descsz = (Elf64_Word)note->size;
+  image->note.n_descsz = (ElfW(Word))note->size;
   image->note.n_type = NT_GNU_BUILD_ID;
   memcpy(image->owner, ELF_NOTE_GNU, sizeof(image->owner));
   memcpy(image->bytes, note->bytes, sizeof(image->bytes));

@@ -193,13 +193,23 @@ static void system_calls_are_counted(unprivileged_report_t *report) {
   unprivileged_count(report, &attr, call, 3, 3);
 }
 
-/* struct syscall_trace_enter: 8 bytes that all have, the number, arguments. */
-static int has_argument(const uvperf_record_t *record) {
-  uint64_t argument;
+/* As the kernel's struct syscall_trace_enter. */
+typedef struct system_call_s {
+  uint64_t common;
+  int number;
+  unsigned long argument;
+} system_call_t;
 
-  if (record->type != PERF_RECORD_SAMPLE || record->sample.raw.size < 24)
+static int has_argument(const uvperf_record_t *record) {
+  unsigned long argument;
+
+  if (record->type != PERF_RECORD_SAMPLE ||
+      record->sample.raw.size < sizeof(system_call_t))
     return -1;
-  memcpy(&argument, (const char *)record->sample.raw.data + 16, 8);
+  memcpy(&argument,
+         (const char *)record->sample.raw.data +
+             offsetof(system_call_t, argument),
+         sizeof(argument));
   return argument == LIVE_PGID && record->tid == live_tid() ? 1 : -1;
 }
 

@@ -7,10 +7,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define OTHER_SYSCALL "syscalls:sys_enter_sched_rr_get_interval"
+#define OTHER_SYSCALL "syscalls:sys_enter_getsid"
 
 static void call_other(void) {
-  syscall(SYS_sched_rr_get_interval, LIVE_PGID, NULL);
+  syscall(SYS_getsid, LIVE_PGID);
 }
 
 #define MOST 8

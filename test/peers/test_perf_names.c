@@ -145,9 +145,14 @@ static const struct {
     {"hybrid_tree", "r1a8", "the kernel chooses the PMU of one event"},
 };
 
-/* Why a name is otherwise than perf's; NULL: it should not be. */
+/* Why a name is otherwise than perf's; NULL: it should not be. The table was
+ * made where a long has 8 bytes. */
 static const char *find_difference(const line_t *line) {
   size_t i;
+
+  if (sizeof(long) != 8 && strncmp(line->name, "mem:", 4) == 0 &&
+      strstr(line->name, ":x") != NULL)
+    return "bp_len is sizeof(long)";
 
   for (i = 0; i < sizeof(differences) / sizeof(differences[0]); i++)
     if (strcmp(line->tree, differences[i].tree) == 0 &&
