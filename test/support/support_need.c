@@ -74,33 +74,51 @@ void support_need_cpu_wide(const char *test) {
   probe(test, &attr, -1, 0, "events of every task on a CPU");
 }
 
+/* Whether two breakpoints on one word both count a write. QEMU's x86 tells the
+ * kernel of one of them only. */
+static int writes_are_counted(struct perf_event_attr *attr,
+                              volatile unsigned long *watched) {
+  uint64_t counts[2] = {0, 0};
+  int fds[2];
+  size_t i;
+
+  attr->disabled = 0;
+  for (i = 0; i < 2; i++)
+    fds[i] = (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, 0);
+  *watched = 1;
+  for (i = 0; i < 2; i++) {
+    if (read(fds[i], &counts[i], sizeof(counts[i])) != sizeof(counts[i]))
+      counts[i] = 0;
+    close(fds[i]);
+  }
+  return counts[0] == 1 && counts[1] == 1;
+}
+
+#if defined(__arm__)
 /* QEMU does not step over those of 32-bit ARM: the write is never done. Only
  * there a child tries it, as a fork makes pages fault once more, which tests
  * count. */
-#if defined(__arm__)
-#define IS_TRIED 1
-#else
-#define IS_TRIED 0
-#endif
+static int try_breakpoints(struct perf_event_attr *attr,
+                           volatile unsigned long *watched) {
+  pid_t pid = fork();
+  int status;
 
-static int write_is_counted(struct perf_event_attr *attr,
-                            volatile unsigned long *watched) {
-  uint64_t count = 0;
-  int fd;
-
-  attr->disabled = 0;
-  alarm(2);
-  fd = (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, 0);
-  *watched = 1;
-  return read(fd, &count, sizeof(count)) == sizeof(count) && count == 1;
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    alarm(2);
+    _exit(!writes_are_counted(attr, watched));
+  }
+  assert_int_equal(waitpid(pid, &status, 0), pid);
+  return status == 0;
 }
+#else
+#define try_breakpoints writes_are_counted
+#endif
 
 void support_need_breakpoints(const char *test) {
   static volatile unsigned long watched;
   static int counts; /* 1: they do, -1: they do not */
   struct perf_event_attr attr;
-  int status;
-  pid_t pid;
 
   attr = software(0);
   attr.type = PERF_TYPE_BREAKPOINT;
@@ -110,14 +128,8 @@ void support_need_breakpoints(const char *test) {
   attr.exclude_kernel = 1;
   attr.exclude_hv = 1;
   probe(test, &attr, 0, -1, "breakpoints");
-  if (IS_TRIED && counts == 0) {
-    pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0)
-      _exit(!write_is_counted(&attr, &watched));
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    counts = status == 0 ? 1 : -1;
-  }
+  if (counts == 0)
+    counts = try_breakpoints(&attr, &watched) ? 1 : -1;
   if (counts < 0)
     support_skip(test, "breakpoints that count");
 }
