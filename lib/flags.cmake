@@ -1,8 +1,8 @@
 # Flags that harden what is built here, and that make a second build of it
 # identical. Included by CMakeLists.txt for builds of this project alone: a
 # project that adds this one chooses for itself. They are no part of what is
-# exported to users of the library. Those of the packager come after them
-# (CFLAGS, LDFLAGS) and win.
+# exported to users of the library. The packager's -f and -z options (CFLAGS,
+# LDFLAGS) come after them and win.
 #
 # Sanitizers have checks of their own, and names of files are to be whole there.
 if(UVPERF_SANITIZE OR CMAKE_C_FLAGS MATCHES "-fsanitize")
@@ -23,8 +23,8 @@ foreach(flag stack-protector-strong stack-clash-protection)
   endif()
 endforeach()
 
-# For a configuration that optimizes, as glibc warns else; not if the compiler
-# defines it unasked, or the flags decide. Level 3 is of gcc 12 and clang 9, and
+# For a configuration that optimizes, otherwise glibc warns; not if the compiler
+# defines it unasked, or the flags decide. Level 3 needs gcc 12 or clang 9, and
 # glibc warns if it has to take 2 instead.
 set(UVPERF_FORTIFY_PROBE "
 #if !defined __OPTIMIZE__ || defined _FORTIFY_SOURCE
@@ -80,9 +80,10 @@ foreach(flag RELRO NOW NOEXECSTACK)
 endforeach()
 
 # Programs that can be loaded anywhere. Not with -static, which would need
-# -static-pie.
+# -static-pie, nor where the packager has chosen.
 if(NOT DEFINED CMAKE_POSITION_INDEPENDENT_CODE AND
-   NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-static")
+   NOT "${CMAKE_C_FLAGS} ${CMAKE_EXE_LINKER_FLAGS} " MATCHES
+   "-static |-static-pie |-no-pie |-fno-(pie|PIE) ")
   check_pie_supported(LANGUAGES C)
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 endif()

@@ -4,6 +4,8 @@
 #   UVPERF_LIBUV      the target to link, empty if there is none
 #   UVPERF_LIBUV_WAY  how it was found: given, existing, package or pkg-config
 #   UVPERF_LIBUV_WHY  why there is none
+#   UVPERF_LIBUV_IS_STATIC
+#                     a program that links a shared uvperf too has two libuvs
 set(UVPERF_LIBUV_LEAST 1.44)
 set(UVPERF_LIBUV "")
 set(UVPERF_LIBUV_WAY "")
@@ -22,6 +24,19 @@ macro(uvperf_take_libuv way)
   endforeach()
 endmacro()
 
+# By its type or, of an alias or an interface, by its name.
+macro(uvperf_ask_static)
+  set(UVPERF_LIBUV_IS_STATIC OFF)
+  if(UVPERF_LIBUV)
+    get_target_property(uvperf_type ${UVPERF_LIBUV} TYPE)
+    if(uvperf_type STREQUAL "STATIC_LIBRARY" OR UVPERF_LIBUV MATCHES "uv_a$" OR
+       "${UVPERF_LIBUV_WAY} ${UVPERF_LIBUV_MODULE_NAME}" STREQUAL
+       "pkg-config libuv-static")
+      set(UVPERF_LIBUV_IS_STATIC ON)
+    endif()
+  endif()
+endmacro()
+
 # For other uses of pkg-config too: without it, its commands find nothing.
 find_package(PkgConfig QUIET)
 
@@ -32,11 +47,12 @@ if(UVPERF_LIBUV_TARGET)
       "UVPERF_LIBUV_TARGET is ${UVPERF_LIBUV_TARGET}, but there is no library "
       "target of that name here. Define it first, or unset the variable.")
   endif()
+  uvperf_ask_static()
   return()
 endif()
 
 # A libuv that is part of the same build has uv_a and, usually, uv. From 1.49 on
-# it says by libuv::libuv which of them the project wants; so is it done here.
+# libuv::libuv is the one that the project wants, by the same rule as here.
 if(BUILD_SHARED_LIBS)
   set(uvperf_names uv uv_a)
 else()
@@ -56,7 +72,7 @@ if(NOT UVPERF_LIBUV)
   endif()
 endif()
 
-if(NOT UVPERF_LIBUV)
+if(NOT UVPERF_LIBUV AND COMMAND pkg_search_module)
   pkg_search_module(UVPERF_LIBUV QUIET IMPORTED_TARGET
                     libuv>=${UVPERF_LIBUV_LEAST}
                     libuv-static>=${UVPERF_LIBUV_LEAST})
@@ -77,3 +93,5 @@ if(NOT UVPERF_LIBUV)
     "libuv1-dev (Debian), libuv-devel (Fedora), libuv (Arch) and libuv-dev "
     "(Alpine).")
 endif()
+
+uvperf_ask_static()

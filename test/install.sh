@@ -415,6 +415,8 @@ without_libuv() {
 
 unknown_component() {
   refused "no component shine" -DUVPERF_COMPONENTS=shine &&
+    refused "no component shared beside the static uv_a" \
+      -DUVPERF_COMPONENTS=shared -DOWN_LIBUV=uv_a &&
     quietly consume components "-DUVPERF_COMPONENTS=shared;static"
 }
 

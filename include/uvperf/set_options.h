@@ -88,13 +88,13 @@ typedef struct uvperf_target_s {
  * those that write into the rings of UVPERF_SET_RECORDS, and those of a group
  * of which one cannot be read so. The page counts against perf_event_mlock_kb.
  * On aarch64 the event must ask for it, by bit 1 of attr.config1 (`rdpmc=1`),
- * kernel.perf_user_access be 1, and the thread stay on CPUs of the event's PMU.
+ * kernel.perf_user_access be 1, and the thread must stay on CPUs of the event's PMU.
  * An administrator who forbids it while it is in use, by 0 there or, on x86, in
  * /sys/devices/cpu/rdpmc, ends the process by a signal at the next reading.
  *
  * A page's times advance while the kernel enables or disables other events of
- * the thread, about a microsecond each; those of read(2) do not. They never go
- * back. */
+ * the thread, about a microsecond each; those of read(2) do not. The times
+ * of a set's readings never go back. */
 #define UVPERF_SET_USER_READ 2u
 /* Maps a ring for each CPU that is measured, into which all events there write
  * their records: see set_stream.h. Each attr gets PERF_SAMPLE_IDENTIFIER and

@@ -277,7 +277,10 @@ static int query_eperm(const refusal_t *refusal) {
   if (uvperf__system_is_perfmon(refusal->root) == 1)
     return 0;
   return say(refusal, UVPERF_CAUSE_PERMISSION,
-             "it needs CAP_PERFMON, whatever kernel.perf_event_paranoid is");
+             "it needs CAP_PERFMON%s, whatever kernel.perf_event_paranoid is",
+             uvperf__system_is_user_namespace(refusal->root) == 1
+                 ? " outside of this user namespace"
+                 : "");
 }
 
 static int query_enospc(const refusal_t *refusal) {
@@ -460,10 +463,7 @@ int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
 /* -- bpf(2) ---------------------------------------------------------------- */
 
 /* Since Linux 4.4 each kernel that has bpf(2) has this. */
-static int bpf_level(const char *root, int64_t *level) {
-  return uvperf__system_number(
-      root, "/proc/sys/kernel/unprivileged_bpf_disabled", level);
-}
+#define BPF_LEVEL "/proc/sys/kernel/unprivileged_bpf_disabled"
 
 /* Where kernel.unprivileged_bpf_disabled is not 0 bpf(2) wants the capability,
  * up to Linux 5.18 for every command (__sys_bpf in kernel/bpf/syscall.c), and
@@ -475,7 +475,7 @@ static int explain_denied(uvperf_error_t *error, int code, const char *root,
   int is_elsewhere = uvperf__system_is_user_namespace(root) == 1;
   int64_t level = 0;
 
-  bpf_level(root, &level);
+  uvperf__system_number(root, BPF_LEVEL, &level);
   /* Before Linux 5.8 CAP_SYS_ADMIN stands for it, and does so still. */
   if (is_elsewhere ||
       (uvperf__system_has_capability(root, UVPERF__CAP_BPF) != 1 &&
@@ -490,9 +490,10 @@ static int explain_denied(uvperf_error_t *error, int code, const char *root,
                    : "");
   if (has_filter)
     return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
-                             "%s: a seccomp filter forbids bpf in spite of "
-                             "CAP_BPF: allow it in the container's profile "
-                             "(systemd: SystemCallFilter=)",
+                             "%s: denied in spite of CAP_BPF: by the seccomp "
+                             "filter (allow bpf in the container's profile, or "
+                             "in systemd's SystemCallFilter=), or by a "
+                             "security module (see the audit log)",
                              what);
   return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
                            "%s: denied in spite of CAP_BPF: by a security "
@@ -506,7 +507,9 @@ static int explain_enosys(uvperf_error_t *error, int code, const char *root,
 
   return uvperf__error_set(
       error, code, UVPERF_CAUSE_NOT_SUPPORTED, "%s: this kernel has %s", what,
-      bpf_level(root, &level) == 0
+      uvperf__system_number(root, BPF_LEVEL, &level) == 0 ||
+              (uvperf__system_has_filter(root) &&
+               !uvperf__system_lacks(root, BPF_LEVEL))
           ? "bpf(2), but a seccomp filter or a sandbox hides it: allow it in "
             "the container's profile, --cap-add BPF"
           : "no bpf(2): it needs CONFIG_BPF_SYSCALL");

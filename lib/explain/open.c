@@ -17,17 +17,25 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+#if defined(__s390__)
+#define IS_S390 1
+#else
+#define IS_S390 0
+#endif
+
 /* The call may be there all the same: perf_copy_attr gives ENOSYS where the
- * processor's code has no user stack dumps. */
+ * processor's code has no user stack dumps or no registers. */
 static int explain_enosys(const uvperf__open_call_t *call) {
+  const uint64_t fields =
+      PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR;
   int64_t level;
 
-  if ((call->attr->sample_type & PERF_SAMPLE_STACK_USER) &&
+  if ((call->attr->sample_type & fields) &&
       uvperf__sys_open(NULL, 0, -1, -1, 0) != -ENOSYS)
     return uvperf__open_say(
         call, UVPERF_CAUSE_NOT_SUPPORTED,
-        "this architecture cannot copy user stacks: leave out "
-        "PERF_SAMPLE_STACK_USER");
+        "this architecture cannot copy user stacks or registers: leave out "
+        "PERF_SAMPLE_STACK_USER, _REGS_USER and _REGS_INTR");
   if (uvperf__system_paranoid(call->root, &level) == 0)
     return uvperf__open_say(
         call, UVPERF_CAUSE_NO_PERF,
@@ -38,10 +46,11 @@ static int explain_enosys(const uvperf__open_call_t *call) {
       "this kernel has no perf_event_open: it needs CONFIG_PERF_EVENTS");
 }
 
-/* What every kernel has: up to PERF_COUNT_SW_BPF_OUTPUT, of Linux 4.4. */
+/* What every kernel has: up to PERF_COUNT_SW_BPF_OUTPUT, of Linux 4.4. That of
+ * s390 has no breakpoints. */
 static int is_sure(const struct perf_event_attr *attr) {
   return attr->type == PERF_TYPE_TRACEPOINT ||
-         attr->type == PERF_TYPE_BREAKPOINT ||
+         (attr->type == PERF_TYPE_BREAKPOINT && !IS_S390) ||
          (attr->type == PERF_TYPE_SOFTWARE &&
           attr->config <= PERF_COUNT_SW_BPF_OUTPUT);
 }

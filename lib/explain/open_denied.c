@@ -27,17 +27,15 @@ static int64_t paranoid(const uvperf__open_call_t *call) {
  * without perf events gives ENOSYS by itself, and has no perf_event_paranoid.
  * Profiles of containers let the call pass for those who have CAP_PERFMON. */
 int uvperf__open_filtered(const uvperf__open_call_t *call) {
-  int64_t level;
-  int rc = uvperf__system_paranoid(call->root, &level);
-
   if (!uvperf__system_has_filter(call->root))
     return 0;
-  if (call->code == -EACCES && rc == 0 && level > LAST_COMMON_LEVEL)
+  if (call->code == -EACCES && paranoid(call) > LAST_COMMON_LEVEL)
     return 0;
-  if ((call->code == -ENOSYS && rc != 0) ||
+  if ((call->code == -ENOSYS &&
+       uvperf__system_lacks(call->root, UVPERF__PARANOID)) ||
       uvperf__sys_open(NULL, 0, -1, -1, 0) != call->code)
     return 0;
-  if (uvperf__system_has_perfmon(call->root) == 1)
+  if (uvperf__system_has_capability(call->root, UVPERF__CAP_PERFMON) == 1)
     return uvperf__open_say(call, UVPERF_CAUSE_NO_PERF,
                             "a seccomp filter forbids perf_event_open in spite "
                             "of CAP_PERFMON: allow it in the container's "

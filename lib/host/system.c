@@ -157,8 +157,7 @@ int uvperf__system_number(const char *root, const char *path, int64_t *value) {
 /* -- limits of perf events ------------------------------------------------- */
 
 int uvperf__system_paranoid(const char *root, int64_t *level) {
-  return uvperf__system_number(root, "/proc/sys/kernel/perf_event_paranoid",
-                               level);
+  return uvperf__system_number(root, UVPERF__PARANOID, level);
 }
 
 int uvperf__system_mlock_kb(const char *root, int64_t *kb) {
@@ -420,8 +419,7 @@ static int64_t number(const char *root, const char *path) {
 }
 
 static void read_sysctls(const char *root, uvperf_limits_t *limits) {
-  limits->perf_event_paranoid =
-      number(root, "/proc/sys/kernel/perf_event_paranoid");
+  limits->perf_event_paranoid = number(root, UVPERF__PARANOID);
   limits->perf_event_mlock_kb =
       number(root, "/proc/sys/kernel/perf_event_mlock_kb");
   limits->perf_event_max_sample_rate =
@@ -439,16 +437,21 @@ static void read_sysctls(const char *root, uvperf_limits_t *limits) {
 
 /* Where the file of each kernel is not there either, its absence says nothing
  * of this one. */
-static int64_t has_perf(const char *root) {
+int uvperf__system_lacks(const char *root, const char *path) {
   unsigned int major, minor;
-  int64_t level;
-  int rc = uvperf__system_paranoid(root, &level);
+  int64_t value;
 
-  if (rc == 0)
+  return uvperf__system_number(root, path, &value) == -ENOENT &&
+         uvperf__system_kernel(root, &major, &minor) == 0;
+}
+
+static int64_t has_perf(const char *root) {
+  int64_t level;
+
+  if (uvperf__system_paranoid(root, &level) == 0)
     return 1;
-  return rc == -ENOENT && uvperf__system_kernel(root, &major, &minor) == 0
-             ? 0
-             : UVPERF_LIMIT_UNKNOWN;
+  return uvperf__system_lacks(root, UVPERF__PARANOID) ? 0
+                                                      : UVPERF_LIMIT_UNKNOWN;
 }
 
 /* A word of /proc/self/limits, and where the next one may begin. */

@@ -28,6 +28,8 @@ int uvperf__system_line(const char *root, const char *path, const char *key,
 int uvperf__system_text(const char *root, const char *path, char *text,
                         size_t size);
 
+#define UVPERF__PARANOID "/proc/sys/kernel/perf_event_paranoid"
+
 /* /proc/sys/kernel/perf_event_paranoid, perf_event_mlock_kb,
  * perf_event_max_sample_rate and perf_event_max_stack: 0, or -errno. */
 int uvperf__system_paranoid(const char *root, int64_t *level);
@@ -66,6 +68,10 @@ int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns);
 
 /* The id of the calling thread by root + /proc/thread-self, or -errno. */
 int uvperf__system_thread(const char *root);
+
+/* Whether this kernel has no such file of /proc/sys, and not just no /proc/sys
+ * that can be read. */
+int uvperf__system_lacks(const char *root, const char *path);
 
 /* The version of the kernel: 0, or -errno. */
 int uvperf__system_kernel(const char *root, unsigned int *major,

@@ -63,8 +63,8 @@ typedef struct uvperf__tracefs_ids_s {
   /* A bit for each id. An id has 16 bits (struct trace_entry in
    * include/linux/trace_events.h). */
   uint64_t all[1024];
-  /* Those of the category ftrace: their ids are of enum trace_type in
-   * kernel/trace/trace.h, which has less than 64. */
+  /* Those of the category ftrace: their ids come from enum trace_type in
+   * kernel/trace/trace.h, which has fewer than 64. */
   uint64_t ftrace;
 } uvperf__tracefs_ids_t;
 

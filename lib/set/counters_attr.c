@@ -508,7 +508,7 @@ static void choose_order(uvperf__counters_t *counters) {
 }
 
 /* The most that read(2) can return. A group may have more members than ours:
- * who has its leader's fd can add some. perf_event_validate_size in
+ * a process that has its leader's fd can add more. perf_event_validate_size in
  * kernel/events/core.c has the limit. */
 static size_t most_read_bytes(const uvperf__counters_t *counters) {
   size_t i;

@@ -123,8 +123,7 @@ static const char *by_cause(int cause, const doctor_machine_t *machine) {
     case UVPERF_CAUSE_LOCKED_MEMORY:
       return machine->is_contained
                  ? "smaller rings; docker: --ulimit memlock=BYTES, or "
-                   "--cap-add "
-                   "IPC_LOCK"
+                   "--cap-add IPC_LOCK"
                  : "smaller rings; as root: sysctl "
                    "kernel.perf_event_mlock_kb=N, a higher ulimit -l, or "
                    "setcap cap_ipc_lock=ep PROGRAM";
@@ -161,7 +160,7 @@ static const char *without_event(const doctor_try_t *try) {
       return "the machine itself, or a virtual one with a PMU; else the clock "
              "of the CPU";
     case PERF_TYPE_BREAKPOINT:
-      return "a kernel with CONFIG_HAVE_HW_BREAKPOINT";
+      return "another architecture; do without it here";
     default:
       return "another kernel; do without it here";
   }

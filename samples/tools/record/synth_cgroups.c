@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of cgroups: a sample has but the id of its own, which is the file
+/* The names of cgroups: a sample has only the id of its own, which is the file
  * handle of its directory. On 64-bit machines the inode is the same. */
 #include <dirent.h>
 #include <fcntl.h>

@@ -206,7 +206,7 @@ static void bpf_that_is_refused_has_its_cause(void **state) {
                   "CapEff:\t0000008000000000\nSeccomp:\t2\n");
   fake_fail(FAKE_BPF_INFO, 1, -EPERM);
   refuses(state, -EPERM, UVPERF_CAUSE_PERMISSION,
-          "a seccomp filter forbids bpf in spite of CAP_BPF");
+          "denied in spite of CAP_BPF: by the seccomp filter");
   temp_tree_write(tree, "/proc/self/status",
                   "CapEff:\t0000000000200000\nSeccomp:\t0\n");
   fake_fail(FAKE_BPF_INFO, 1, -EACCES);
