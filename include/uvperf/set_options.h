@@ -88,9 +88,10 @@ typedef struct uvperf_target_s {
  * those that write into the rings of UVPERF_SET_RECORDS, and those of a group
  * of which one cannot be read so. The page counts against perf_event_mlock_kb.
  * On aarch64 the event must ask for it, by bit 1 of attr.config1 (`rdpmc=1`),
- * kernel.perf_user_access be 1, and the thread must stay on CPUs of the event's PMU.
- * An administrator who forbids it while it is in use, by 0 there or, on x86, in
- * /sys/devices/cpu/rdpmc, ends the process by a signal at the next reading.
+ * kernel.perf_user_access must be 1, and the thread must stay on CPUs of the
+ * event's PMU. An administrator who forbids it while it is in use, by 0 there
+ * or, on x86, in /sys/devices/cpu/rdpmc, ends the process by a signal at the
+ * next reading.
  *
  * A page's times advance while the kernel enables or disables other events of
  * the thread, about a microsecond each; those of read(2) do not. The times

@@ -52,10 +52,10 @@ typedef struct uvperf_stream_options_s {
   uint64_t slice_bytes;
   /* Looks for records below the wakeup watermark every so many milliseconds,
    * by an unref'd timer; 0 never; -1 is the default: never with a wakeup for
-   * each record of an event that is not pinned, else 100. With 0 and a watermark that leaves no room in the
-   * ring for one more record, the ring can fill without ever waking. A loop
-   * whose backend fd is polled by an outer loop (Electron, GLib) loses wakeups
-   * by that, and needs it. */
+   * each record of an event that is not pinned, else 100. With 0 and a
+   * watermark that leaves no room in the ring for one more record, the ring can
+   * fill without ever waking. A loop whose backend fd is polled by an outer
+   * loop (Electron, GLib) loses wakeups by that, and needs it. */
   int32_t flush_ms;
   /* UVPERF_START_*. */
   uint32_t flags;

@@ -201,7 +201,8 @@ static void filter_lets_through_what_fits(void **state) {
 }
 
 /* Call chains are longer than that on average, with their context, which is all
- * that s390x's kernel had of user space. In Thumb code ARM's finds no caller. */
+ * that s390x's kernel had of user space. Arm's has none of Thumb code's
+ * callers. */
 #if defined(__s390x__)
 #define SHORT_CHAIN 0
 #elif defined(__arm__)
