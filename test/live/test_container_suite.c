@@ -103,42 +103,42 @@ static void run_all(const char *test, container_setting_t setting,
 
 static void suite_where_perf_is_eperm_passes_or_skips(void **state) {
   (void)state;
-  run_all(__func__, CONTAINER_EPERM, 10);
+  run_all(__func__, CONTAINER_EPERM, 30);
 }
 
 static void suite_where_perf_is_enosys_passes_or_skips(void **state) {
   (void)state;
-  run_all(__func__, CONTAINER_ENOSYS, 10);
+  run_all(__func__, CONTAINER_ENOSYS, 30);
 }
 
 static void suite_with_perfmon_alone_passes_or_skips(void **state) {
   (void)state;
-  run_all(__func__, CONTAINER_PERFMON, 40);
+  run_all(__func__, CONTAINER_PERFMON, 90);
 }
 
 static void suite_with_perfmon_and_bpf_passes_or_skips(void **state) {
   (void)state;
-  run_all(__func__, CONTAINER_PERFMON_BPF, 40);
+  run_all(__func__, CONTAINER_PERFMON_BPF, 90);
 }
 
 static void suite_in_a_user_namespace_passes_or_skips(void **state) {
   (void)state;
-  run_all(__func__, CONTAINER_USER_NAMESPACE, 40);
+  run_all(__func__, CONTAINER_USER_NAMESPACE, 90);
 }
 
 static void suite_with_sys_read_only_passes_or_skips(void **state) {
   (void)state;
-  run_all(__func__, CONTAINER_READ_ONLY, 40);
+  run_all(__func__, CONTAINER_READ_ONLY, 150);
 }
 
 static void suite_without_tracefs_passes_or_skips(void **state) {
   (void)state;
-  run_all(__func__, CONTAINER_NO_TRACEFS, 40);
+  run_all(__func__, CONTAINER_NO_TRACEFS, 90);
 }
 
 static void suite_in_docker_with_perfmon_passes_or_skips(void **state) {
   (void)state;
-  run_all(__func__, CONTAINER_DOCKER, 40);
+  run_all(__func__, CONTAINER_DOCKER, 90);
 }
 
 static int run_others(char **argv) {
