@@ -145,14 +145,16 @@ static const struct {
     {"hybrid_tree", "r1a8", "the kernel chooses the PMU of one event"},
 };
 
-/* Why a name is otherwise than perf's; NULL: it should not be. The table was
- * made where a long has 8 bytes. */
+/* The table was made where a long has 8 bytes, which is the length of a
+ * breakpoint of code. */
+static int has_other_length(const line_t *line) {
+  return sizeof(long) != 8 && strncmp(line->name, "mem:", 4) == 0 &&
+         strstr(line->name, ":x") != NULL;
+}
+
+/* Why a name is otherwise than perf's; NULL: it should not be. */
 static const char *find_difference(const line_t *line) {
   size_t i;
-
-  if (sizeof(long) != 8 && strncmp(line->name, "mem:", 4) == 0 &&
-      strstr(line->name, ":x") != NULL)
-    return "bp_len is sizeof(long)";
 
   for (i = 0; i < sizeof(differences) / sizeof(differences[0]); i++)
     if (strcmp(line->tree, differences[i].tree) == 0 &&
@@ -216,7 +218,7 @@ static void names_of_the_table_parse_as_perf_parses_them(void **state) {
     error.reason[0] = '\0';
     uvperf__event_list_parse((is_hybrid ? trees->hybrid : trees->plain)->root,
                              &list, line.name, &error);
-    if (are_events(list, &line)) {
+    if (are_events(list, &line) || has_other_length(&line)) {
       same++;
     } else if (find_difference(&line) != NULL) {
       print_message("%s: %s\n", line.name, find_difference(&line));

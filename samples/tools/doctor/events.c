@@ -78,8 +78,12 @@ static doctor_result_t precise(doctor_try_t *try,
 }
 
 /* What breakpoints and uprobes are put on. It is never called, and nothing is
- * enabled. */
-static int place(void) {
+ * enabled. The kernel has no uprobes in Thumb code. */
+#if defined(__arm__)
+__attribute__((target("arm")))
+#endif
+static int
+place(void) {
   return 0;
 }
 
@@ -88,14 +92,13 @@ static doctor_result_t breakpoint(doctor_try_t *try,
                                   const doctor_check_t *check,
                                   doctor_item_t *item) {
   static int data;
-  /* The address of Thumb code has its lowest bit set. */
-  uintptr_t code = (uintptr_t)place & ~(uintptr_t)(sizeof(long) - 1);
 
   (void)machine, (void)item;
   try->attr.type = PERF_TYPE_BREAKPOINT;
   try->attr.config = 0;
   try->attr.bp_type = (uint32_t)check->arg;
-  try->attr.bp_addr = check->arg == HW_BREAKPOINT_X ? code : (uintptr_t)&data;
+  try->attr.bp_addr =
+      check->arg == HW_BREAKPOINT_X ? (uintptr_t)place : (uintptr_t)&data;
   try->attr.bp_len =
       check->arg == HW_BREAKPOINT_X ? sizeof(long) : sizeof(data);
   return DOCTOR_YES;
