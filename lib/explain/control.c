@@ -272,15 +272,21 @@ static int bpf_eacces(const refusal_t *refusal) {
              "in tracefs), or a security module forbids it");
 }
 
+/* What follows the name of a capability: capable() of the kernel asks in the
+ * initial user namespace. */
+static const char *where(const char *root) {
+  return uvperf__system_is_user_namespace(root) == 1
+             ? " outside of this user namespace"
+             : "";
+}
+
 /* perf_event_query_prog_array in kernel/trace/bpf_trace.c. */
 static int query_eperm(const refusal_t *refusal) {
   if (uvperf__system_is_perfmon(refusal->root) == 1)
     return 0;
   return say(refusal, UVPERF_CAUSE_PERMISSION,
              "it needs CAP_PERFMON%s, whatever kernel.perf_event_paranoid is",
-             uvperf__system_is_user_namespace(refusal->root) == 1
-                 ? " outside of this user namespace"
-                 : "");
+             where(refusal->root));
 }
 
 static int query_enospc(const refusal_t *refusal) {
@@ -484,8 +490,7 @@ static int explain_denied(uvperf_error_t *error, int code, const char *root,
         error, code, UVPERF_CAUSE_PERMISSION,
         "%s: bpf(2) needs CAP_BPF%s, before Linux 5.8 CAP_SYS_ADMIN "
         "(kernel.unprivileged_bpf_disabled is %lld)%s",
-        what, is_elsewhere ? " outside of this user namespace" : "",
-        (long long)level,
+        what, where(root), (long long)level,
         has_filter ? ", and so does a container's seccomp filter: --cap-add BPF"
                    : "");
   if (has_filter)

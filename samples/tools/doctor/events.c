@@ -80,10 +80,9 @@ static doctor_result_t precise(doctor_try_t *try,
 /* What breakpoints and uprobes are put on. It is never called, and nothing is
  * enabled. The kernel has no uprobes in Thumb code. */
 #if defined(__arm__)
-__attribute__((target("arm")))
+static int place(void) __attribute__((target("arm")));
 #endif
-static int
-place(void) {
+static int place(void) {
   return 0;
 }
 
