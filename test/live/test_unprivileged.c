@@ -375,8 +375,13 @@ static int is_of_switch(const uvperf_record_t *record) {
          uvperf_record_is_switch_out(record);
 }
 
+/* It leaves its CPU. */
+static void sleep_once(void) {
+  usleep(1000);
+}
+
 static void context_switch_comes(unprivileged_report_t *report) {
-  side_band(report, UVPERF_ATTR_CONTEXT_SWITCH, fork_once, is_of_switch);
+  side_band(report, UVPERF_ATTR_CONTEXT_SWITCH, sleep_once, is_of_switch);
 }
 
 static void make_cgroup(void) {

@@ -60,7 +60,7 @@ static pid_t start(const execs_t *execs, int cpu) {
   _exit(125);
 }
 
-/* Its children come from all CPUs in turn. */
+/* Its children come from all CPUs in turn; those that fill a ring, from one. */
 static void work(tool_run_t *run) {
   execs_t *execs = run->data;
   int cpus[CPU_SETSIZE];
@@ -69,7 +69,7 @@ static void work(tool_run_t *run) {
   if (execs->hold)
     kill(run->pid, SIGSTOP);
   for (i = 0; i < execs->nr; i++) {
-    execs->cpus[i] = cpus[i % nr_cpus];
+    execs->cpus[i] = cpus[execs->hold ? 0 : i % nr_cpus];
     execs->pids[i] = start(execs, execs->cpus[i]);
     if (i - done == BATCH)
       assert_int_equal(support_wait(execs->pids[done++]), 0);
