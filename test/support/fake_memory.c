@@ -3,6 +3,8 @@
  * are real, known so that none is left. */
 #include "support.h"
 
+#include <stdatomic.h>
+
 #include "fake_script.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
@@ -20,15 +22,16 @@ int __wrap_uvperf__sys_madvise(void *address, size_t size, int advice);
 void *__wrap_uvperf__calloc(size_t nr, size_t size);
 void __wrap_uvperf__free(void *memory);
 
-/* Memory of the library's; the allocator that gave it may be anybody's. */
+/* Memory of the library's; the allocator that gave it may be anybody's. A block
+ * belongs to the thread that has set `memory`, until that is NULL again. */
 typedef struct block_s {
-  void *memory;
+  _Atomic(void *) memory;
   size_t size;
 } block_t;
 
 static struct {
   block_t blocks[BLOCKS_MAX];
-  size_t live;
+  atomic_size_t live;
 } held;
 
 void fake_memory_reset(void) {
@@ -37,7 +40,7 @@ void fake_memory_reset(void) {
 
 void fake_memory_assert_clean(void) {
   if (held.live != 0)
-    fail_msg("%zu allocations are left", held.live);
+    fail_msg("%zu allocations are left", fake_live_allocations());
 }
 
 size_t fake_live_allocations(void) {
@@ -73,8 +76,19 @@ static block_t *find_block(const void *memory) {
   return NULL;
 }
 
+static void keep_block(void *memory, size_t size) {
+  void *none = NULL;
+  size_t i;
+
+  for (i = 0; i < BLOCKS_MAX; i++, none = NULL)
+    if (held.blocks[i].memory == NULL &&
+        atomic_compare_exchange_strong(&held.blocks[i].memory, &none, memory)) {
+      held.blocks[i].size = size;
+      return;
+    }
+}
+
 void *__wrap_uvperf__calloc(size_t nr, size_t size) {
-  block_t *block;
   void *memory;
   int code;
 
@@ -84,11 +98,7 @@ void *__wrap_uvperf__calloc(size_t nr, size_t size) {
   if (memory == NULL)
     return NULL;
   held.live++;
-  block = find_block(NULL);
-  if (block != NULL) {
-    block->memory = memory;
-    block->size = nr * size;
-  }
+  keep_block(memory, nr * size);
   return memory;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The scripts of the scripted kernel: which calls fail, and what was called. */
+/* The scripts of the scripted kernel: which calls fail, and what was called.
+ * Several threads may make calls at once, while no test changes the script. */
 #include "support.h"
 
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "fake_script.h"
@@ -18,9 +20,10 @@ typedef struct rule_s {
 static struct {
   rule_t rules[RULES_MAX];
   size_t rule_count;
-  unsigned counts[FAKE_CALLS];
-  unsigned failures;
-  pid_t home; /* the process of the test */
+  atomic_uint counts[FAKE_CALLS];
+  atomic_uint failures;
+  pid_t home;        /* the process of the test */
+  atomic_size_t end; /* of the log; beyond its room if that is full */
   char log[4096];
 } script;
 
@@ -65,12 +68,14 @@ unsigned fake_count(enum fake_call call) {
   return script.counts[call];
 }
 
+/* Each call is written with ", " before it. */
 const char *fake_log(void) {
-  return script.log;
+  return script.log[0] == '\0' ? script.log : script.log + 2;
 }
 
 void fake_log_clear(void) {
-  script.log[0] = '\0';
+  memset(script.log, 0, sizeof(script.log));
+  script.end = 0;
 }
 
 int fake_scripted(enum fake_call call, int *code) {
@@ -78,7 +83,7 @@ int fake_scripted(enum fake_call call, int *code) {
   unsigned nth;
   size_t i;
 
-  nth = ++script.counts[call];
+  nth = atomic_fetch_add(&script.counts[call], 1) + 1;
   for (i = 0; i < script.rule_count; i++) {
     rule = &script.rules[i];
     if (rule->call != call || nth < rule->first || nth > rule->last)
@@ -93,12 +98,17 @@ int fake_scripted(enum fake_call call, int *code) {
 /* A log that is full just ends. Its pages are all there after the first call:
  * a live test may count page faults later. */
 void fake_note(const char *call, const char *detail, int failed) {
-  size_t used;
+  const size_t room = sizeof(script.log) - 1;
+  char text[128];
+  size_t length, begin;
 
-  used = strlen(script.log);
-  if (used == 0)
-    memset(script.log, 0, sizeof(script.log));
-  snprintf(script.log + used, sizeof(script.log) - used, "%s%s%s%s%s",
-           used == 0 ? "" : ", ", call, *detail == '\0' ? "" : " ", detail,
-           failed ? " failed" : "");
+  snprintf(text, sizeof(text), ", %s%s%s%s", call, *detail == '\0' ? "" : " ",
+           detail, failed ? " failed" : "");
+  length = strlen(text);
+  begin = atomic_fetch_add(&script.end, length);
+  if (begin == 0)
+    script.log[room] = '\0';
+  if (begin < room)
+    memcpy(script.log + begin, text,
+           length < room - begin ? length : room - begin);
 }
