@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* uvperf: perf_event_open(2) for libuv programs. This header includes all the
  * others, of which event.h, event_control.h, set.h, set_stream.h, measure.h and
- * bpf.h alone need libuv. */
+ * bpf.h alone need libuv.
+ *
+ * Threads: a handle belongs to the thread of its loop. Any thread, and several
+ * at once, may call the functions of these headers: attr.h, cpu_list.h,
+ * error.h, event_list.h, event_name.h, fallback.h, pmu.h, system.h, tracefs.h,
+ * version.h; and uvperf_measure_event. So may it call those of count.h,
+ * reading.h, record.h and tracepoint.h, with a decoder, reading or format that
+ * no other thread changes meanwhile. Only uvperf_replace_allocator must be
+ * called while no other thread is in the library. */
 #ifndef UVPERF_H
 #define UVPERF_H
 

@@ -2,6 +2,11 @@
 /* Events by their names: lists, groups, patterns, and names that need memory of
  * their own. Needs no libuv.
  *
+ * Any thread may parse, several at once: a pattern of tracepoints and a symbol
+ * of a large file take milliseconds, so a loop leaves them to uv_queue_work
+ * (samples/resolve_names.c). Several threads may use one list at once, and any
+ * thread may free it when no other uses it any more.
+ *
  * The language is that of uvperf_attr_parse in attr.h, and more, as with the
  * option -e of perf(1):
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which names of events this machine has, for uvperf_attr_parse: those of every
  * machine, those that PMUs have in sysfs, and tracepoints. Nothing is kept
- * between calls. Needs no libuv. */
+ * between calls, and any thread may call, several at once. Needs no libuv. */
 #ifndef UVPERF_EVENT_NAME_H
 #define UVPERF_EVENT_NAME_H
 

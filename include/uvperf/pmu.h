@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What this machine can measure with: its PMUs, the terms that say which event
  * of theirs, and the events that have names. Nothing is kept between calls:
- * each reads sysfs, which takes some microseconds for each file. Needs no
- * libuv.
+ * each reads sysfs, which takes some microseconds for each file. Any thread may
+ * call, several at once. Needs no libuv.
  *
  * All three walks leave out what cannot be read or has no sense, as perf(1)
  * does: a PMU without a type, a term that is of no field of struct

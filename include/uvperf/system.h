@@ -4,7 +4,8 @@
  *
  * Each call reads the files of /proc anew, which takes a fraction of a
  * millisecond. Functions that return int return a negative errno on error, the
- * same value as libuv's UV_E*. They take no memory, and leave no file open. */
+ * same value as libuv's UV_E*. They take no memory, and leave no file open. Any
+ * thread may call them, several at once. */
 #ifndef UVPERF_SYSTEM_H
 #define UVPERF_SYSTEM_H
 

@@ -7,7 +7,8 @@
  * only if its directory events/ is there. By default only root may read it, and
  * after `mount -o remount,gid=GROUP,mode=750 /sys/kernel/tracing` a group.
  * Functions that return int return 0 or a negative errno, the same value as
- * libuv's UV_E*. They take no memory, and leave no file open. */
+ * libuv's UV_E*. They take no memory, and leave no file open. Any thread may
+ * call them, several at once. */
 #ifndef UVPERF_TRACEFS_H
 #define UVPERF_TRACEFS_H
 
