@@ -409,6 +409,29 @@ memory() {
   fi
 }
 
+# Any thread may look up names: nothing of lib/ that can be written outlives a
+# call, except what README.md of lib/ lists, and no function is called that shares
+# state in libc or changes the whole process. (Tables of addresses are read-only
+# once they are relocated: .data.rel.ro.)
+state() {
+  kept='attr/kernel_knows uvperf__known|sys/fork (last_number|no_mark|the_mark)'
+  shared='strtok|strerror|strsignal|getenv|setlocale|localeconv|rand|readdir'
+  shared="$shared|getmntent|(local|gm|as)?c?time|ttyname|dirname|basename"
+  process='signal|sigaction|chdir|fchdir|umask|setns|unshare|setrlimit|dup2'
+  symbols -f sysv --defined-only | awk -F '|' '
+    $7 ~ /^ *(\.t?(data|bss)|\*COM\*)/ && $7 !~ /rel\.ro/ {
+      sub(/ *$/, "", $1); print $1 }' >"$results.state"
+  if ! grep -qx 'util/alloc user_calloc' "$results.state"; then
+    echo "nm does not see what util/alloc.c keeps: this check is worth nothing"
+    return 1
+  fi
+  if grep -vxE "$kept|util/alloc user_(calloc|free)" "$results.state" ||
+    calls "$shared|$process" 'none'; then
+    echo "these are not for several threads"
+    return 1
+  fi
+}
+
 # Writes each C program of the README into a file of a directory, called as the
 # sample that the README has named last before it.
 readme_programs() {
@@ -625,6 +648,7 @@ check folders_but_sys_make_no_perf_calls calls_of_sys
 check_aarch64 ring_is_read_and_freed_in_order_on_aarch64 barriers
 check templates_compile_however_they_are_optimized optimizing
 check memory_comes_from_the_allocator_alone memory
+check library_has_no_state_that_threads_share state
 check readme_programs_are_the_samples readme
 check each_file_of_lib_has_a_test_named_after_it own_tests
 check facts_name_tests_that_exist facts
