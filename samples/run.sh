@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds the samples and the tools, and shows by one for some seconds where CPU
-# time goes: on the whole machine if the caller may look at it, else in a busy
-# child of the caller's own.
+# Builds the samples and the tools. Resolves names of events by one of them, and
+# shows by another for some seconds where CPU time goes: on the whole machine if
+# the caller may look at it, else in a busy child of the caller's own.
 #
 # UVPERF_BUILD_DIR is where to build (build/samples), CC the compiler.
 set -u
@@ -52,6 +52,9 @@ The tools are in $tools and explain themselves by --help:
 END
 # "uvperf-bpf-output is left out: no …".
 sed -n 's|^-- \(uvperf-bpf-output is left out\)|\1|p' "$build/build.log"
+# Names that each machine has, for every user.
+echo "resolve_names: page-faults and context-switches, while a loop goes on:"
+"$build/samples/resolve_names" page-faults,context-switches || exit 1
 if has_perfmon; then
   exec "$tools/uvperf-profile" -d 5 -a
 fi
