@@ -3,7 +3,7 @@
  * and which tracers. Needs no libuv.
  *
  * tracefs is looked for at each call: at /sys/kernel/tracing, then at
- * /sys/kernel/debug/tracing, then where /proc/self/mounts says. A place counts
+ * /sys/kernel/debug/tracing, then where the mounts in /proc say. A place counts
  * only if its directory events/ is there. By default only root may read it, and
  * after `mount -o remount,gid=GROUP,mode=750 /sys/kernel/tracing` a group.
  * Functions that return int return 0 or a negative errno, the same value as

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads /proc/self/mounts, whose lines have no bound: an overlay's options can
+/* Reads lists of mounts, whose lines have no bound: an overlay's options can
  * take pages. What a mount is good for is for the callers. */
 #include "host/mounts.h"
 
@@ -120,16 +120,25 @@ static int read_lines(int fd, uvperf__mounts_each_fn each, void *data) {
   return nr < 0 ? (int)nr : end_line(&line, each, data);
 }
 
-int uvperf__mounts_each(const char *root, uvperf__mounts_each_fn each,
-                        void *data) {
+static int open_mounts(const char *root, const char *task) {
   char path[PATH_MAX];
-  int length = snprintf(path, sizeof(path), "%s/proc/self/mounts", root);
-  int fd;
-  int rc;
+  int length = snprintf(path, sizeof(path), "%s/proc/%s/mounts", root, task);
 
   if (length < 0 || length >= PATH_MAX)
     return -ENAMETOOLONG;
-  fd = uvperf__file_open(path);
+  return uvperf__file_open(path);
+}
+
+/* /proc/self is the first thread, which has no mounts when it has ended, and
+ * other threads may have mounts of their own. Linux before 3.17 has only that
+ * one. */
+int uvperf__mounts_each(const char *root, uvperf__mounts_each_fn each,
+                        void *data) {
+  int fd = open_mounts(root, "thread-self");
+  int rc;
+
+  if (fd == -ENOENT)
+    fd = open_mounts(root, "self");
   if (fd < 0)
     return fd;
   rc = read_lines(fd, each, data);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is mounted where, as root + /proc/self/mounts tells ("" is the
- * real one). No fds kept, no memory. */
+/* The mounts of the calling thread, by root + /proc/thread-self/mounts. No fds
+ * kept, no memory. */
 #ifndef UVPERF_LIB_HOST_MOUNTS_H
 #define UVPERF_LIB_HOST_MOUNTS_H
 

@@ -14,7 +14,7 @@ typedef int (*uvperf__tracefs_event_fn)(const char *category, const char *name,
                                         uint64_t id, void *data);
 
 /* Where tracefs is, without the root: /sys/kernel/tracing, else
- * /sys/kernel/debug/tracing, else what root + /proc/self/mounts says. A place
+ * /sys/kernel/debug/tracing, else what mounts.h says for this root. A place
  * counts only if its events/ is there. 0; -ENODEV: not mounted; -EACCES: there,
  * but not for this process; -ENAMETOOLONG: `size` is too little room. */
 int uvperf__tracefs_path(const char *root, char *path, size_t size);

@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "host/mounts.h"
+
 static void run_in_a_thread(void (*run)(void *), void *arg) {
   uv_thread_t thread;
 
@@ -318,11 +320,17 @@ static void probe_by_symbol(void *arg) {
   _exit(uv_loop_close(&loop) == 0 ? 0 : 5);
 }
 
-static int be_probing_orphan(void *arg) {
+typedef struct work_s {
+  void (*run)(void *arg);
+  void *arg;
+} work_t;
+
+static int be_working_orphan(void *arg) {
+  const work_t *work = arg;
   uv_thread_t thread;
 
   alarm(100);
-  if (uv_thread_create(&thread, probe_by_symbol, arg) != 0)
+  if (uv_thread_create(&thread, work->run, work->arg) != 0)
     return 6;
   end_this_thread();
   return 1;
@@ -330,12 +338,39 @@ static int be_probing_orphan(void *arg) {
 
 static void uprobe_by_symbol_needs_no_first_thread(void **state) {
   char path[512] = "", name[600];
+  work_t work = {probe_by_symbol, name};
 
   (void)state;
   support_need_uprobes(__func__);
   assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
   snprintf(name, sizeof(name), "uprobe/path=\"%s\",symbol=live_called/", path);
-  assert_int_equal(support_wait(support_fork(be_probing_orphan, name)), 0);
+  assert_int_equal(support_wait(support_fork(be_working_orphan, &work)), 0);
+}
+
+/* -- mounts there --------------------------------------------------------- */
+
+static int count_mount(const uvperf__mount_t *mount, void *arg) {
+  (void)mount;
+  *(int *)arg += 1;
+  return 0;
+}
+
+/* /proc/self has no mounts then. */
+static void find_mounts(void *arg) {
+  int nr = 0;
+
+  (void)arg;
+  wait_for_the_end_of_the_first_thread();
+  if (uvperf__mounts_each("", count_mount, &nr) != 0)
+    _exit(1);
+  _exit(nr > 0 ? 0 : 2);
+}
+
+static void mounts_are_found_without_the_first_thread(void **state) {
+  work_t work = {find_mounts, NULL};
+
+  (void)state;
+  assert_int_equal(support_wait(support_fork(be_working_orphan, &work)), 0);
 }
 
 /* -- a BPF reader there --------------------------------------------------- */
@@ -403,6 +438,7 @@ int main(void) {
       cmocka_unit_test(set_goes_on_without_the_first_thread),
       cmocka_unit_test(set_opened_without_the_first_thread_goes_on),
       cmocka_unit_test(uprobe_by_symbol_needs_no_first_thread),
+      cmocka_unit_test(mounts_are_found_without_the_first_thread),
       cmocka_unit_test(reader_goes_on_without_the_first_thread),
   };
 
