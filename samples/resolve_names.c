@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Resolves names of events on a thread of libuv's pool, as patterns and symbols
- * take milliseconds, while the loop goes on: a timer notes how long it waited. */
+ * take milliseconds, while the loop goes on: a timer notes how long that
+ * waited. */
 #include <stdio.h>
 #include <string.h>
 #include <uvperf.h>
