@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "uvperf.h"
@@ -16,6 +17,19 @@ int bench_consumer_cpu;
 int bench_fail(const char *what, const char *why) {
   fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what, why);
   return 1;
+}
+
+int bench_has_files(unsigned nr) {
+  struct rlimit limit;
+
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return 0;
+  if (limit.rlim_cur >= nr)
+    return 1;
+  limit.rlim_cur = nr;
+  if (limit.rlim_max < nr)
+    limit.rlim_max = nr;
+  return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
 int bench_pin(int cpu) {

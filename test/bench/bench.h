@@ -27,6 +27,9 @@ int bench_fail(const char *what, const char *why);
 extern int bench_producer_cpu;
 extern int bench_consumer_cpu;
 
+/* Whether so many files can be open; root may raise the hard limit too. */
+int bench_has_files(unsigned nr);
+
 /* Keeps the calling thread on a CPU: 0 or -errno. */
 int bench_pin(int cpu);
 /* The CPUs that the calling thread may run on, at most `most`: how many. */

@@ -5,6 +5,7 @@
 
 #include "bench.h"
 
+extern const bench_t bench_block;
 extern const bench_t bench_bpf;
 extern const bench_t bench_counting;
 extern const bench_t bench_decode;

@@ -11,8 +11,9 @@
 #include "benchmarks.h"
 
 static const bench_t *const all[] = {
-    &bench_decode,   &bench_storm,    &bench_latency, &bench_bpf,
-    &bench_fairness, &bench_counting, &bench_scale,   &bench_order,
+    &bench_decode, &bench_storm,    &bench_latency,
+    &bench_bpf,    &bench_fairness, &bench_counting,
+    &bench_scale,  &bench_order,    &bench_block,
 };
 #define NR_ALL (sizeof(all) / sizeof(all[0]))
 

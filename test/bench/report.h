@@ -14,15 +14,22 @@ typedef struct bench_report_s {
   size_t rounds;
   const char *benchmark; /* that is running */
   size_t nr_verdicts;
+  size_t nr_times;
   size_t nr_missed; /* bounds */
 } bench_report_t;
 
-/* Which machine this is, and the head of the table. */
+/* Which machine this is. */
 void bench_report_begin(bench_report_t *report);
 
-/* A line of the table. */
+/* A line of the table; its head is before the first. */
 void bench_report_verdict(bench_report_t *report,
                           const bench_verdict_t *verdict);
+
+/* A line of what has no yardstick, in a table of its own: the median and the
+ * 90th percentile of times in ns, and the median of what perf(1) takes, if
+ * nr_perf is not 0. Sorts both. */
+void bench_report_times(bench_report_t *report, const char *name, double *times,
+                        size_t nr, double *perf, size_t nr_perf);
 
 /* What is going on, on a terminal: round of rounds. */
 void bench_report_progress(const bench_report_t *report, const char *comparison,

@@ -3,7 +3,6 @@
 #include "scale.h"
 
 #include <stdint.h>
-#include <sys/resource.h>
 
 #include <linux/capability.h>
 #include <sys/syscall.h>
@@ -13,20 +12,6 @@
 
 /* The rings of both readers, the events of both sets, and some. */
 #define FILES 4096
-
-/* Whether so many files can be open; root may raise the hard limit too. */
-static int has_files(void) {
-  struct rlimit limit;
-
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-    return 0;
-  if (limit.rlim_cur >= FILES)
-    return 1;
-  limit.rlim_cur = FILES;
-  if (limit.rlim_max < FILES)
-    limit.rlim_max = FILES;
-  return setrlimit(RLIMIT_NOFILE, &limit) == 0;
-}
 
 /* Events of CPUs want the first, or an older kernel CAP_SYS_ADMIN; so many
  * rings the second. */
@@ -49,7 +34,7 @@ static int run(bench_report_t *report) {
     bench_report_skip(report, "root, or CAP_PERFMON and CAP_IPC_LOCK");
     return 0;
   }
-  if (!has_files()) {
+  if (!bench_has_files(FILES)) {
     bench_report_skip(report, "4,096 open files");
     return 0;
   }

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* How long each operation keeps the loop's thread: the longest of the call that
+ * begins it and of the turns of the loop until it is done. The wait for events
+ * is not counted, nor is the wait for a CPU (run_delay of schedstat), which is
+ * the work of others. Beside it, the time of a command of perf(1) that does
+ * the same, from its start to its end.
+ *
+ * An operation is a row of the table at the end of this file: a function that
+ * begins it, and one that says whether it is done. Another form of it, such as
+ * one that leaves the slow calls to libuv's thread pool, is one row more. */
+#include "block.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "benchmarks.h"
+
+#define TRACEPOINTS "syscalls:sys_enter_*"
+#define CALL        "syscalls:sys_enter_getppid"
+#define THREADS     2000
+#define FILES       8192
+#define RING_BYTES  (1024 * 1024)
+#define PAUSE_US    1200000 /* the kernel's hooks go a second after an event */
+
+/* -- sets ----------------------------------------------------------------- */
+
+static void on_closed(uvperf_set_t *set) {
+  ((block_t *)set->data)->is_closed = 1;
+}
+
+static int is_closed(const block_t *block) {
+  return block->is_closed;
+}
+
+static int close_set(block_t *block) {
+  uvperf_event_list_free(block->list);
+  block->list = NULL;
+  block->is_closed = 0;
+  block->set.data = block;
+  uvperf_set_close(&block->set, on_closed);
+  return 0;
+}
+
+static int parse(block_t *block, const char *names) {
+  uvperf_error_t error;
+
+  if (uvperf_event_list_parse(&block->list, names, &error) != 0)
+    return bench_fail(names, error.reason);
+  return 0;
+}
+
+static int open_set(block_t *block, const uvperf_target_t *target,
+                    uint32_t flags) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  uvperf_error_t error;
+
+  options.events = block->list;
+  options.targets = target;
+  options.nr_targets = 1;
+  options.flags = flags;
+  options.ring_bytes = flags & UVPERF_SET_RECORDS ? RING_BYTES : 0;
+  if (uvperf_set_init(&block->loop, &block->set, &options, &error) != 0)
+    return bench_fail("a set", error.reason);
+  return 0;
+}
+
+static int open_on_cpus(block_t *block, uint32_t flags) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+
+  target.type = UVPERF_TARGET_CPUS;
+  return open_set(block, &target, flags);
+}
+
+/* -- tracepoints ---------------------------------------------------------- */
+
+static int parse_tracepoints(block_t *block) {
+  return parse(block, TRACEPOINTS);
+}
+
+static int free_list(block_t *block) {
+  uvperf_event_list_free(block->list);
+  block->list = NULL;
+  return 0;
+}
+
+static int open_tracepoints(block_t *block) {
+  return open_on_cpus(block, 0);
+}
+
+/* -- threads -------------------------------------------------------------- */
+
+static void *wait_for_end(void *arg) {
+  (void)arg;
+  for (;;)
+    pause();
+  return NULL;
+}
+
+/* A process of THREADS threads that wait, and says on `fd` when they do. */
+static void be_threads(int fd) {
+  pthread_attr_t attr;
+  pthread_t thread;
+  int i;
+
+  pthread_attr_init(&attr);
+  pthread_attr_setstacksize(&attr, 64 * 1024);
+  for (i = 1; i < THREADS; i++)
+    if (pthread_create(&thread, &attr, wait_for_end, NULL) != 0)
+      _exit(1);
+  if (write(fd, "", 1) != 1)
+    _exit(1);
+  wait_for_end(NULL);
+}
+
+/* Once: they stay until block_end. */
+static int make_threads(block_t *block) {
+  int fds[2];
+  ssize_t nr;
+  char byte;
+
+  if (block->child > 0)
+    return parse(block, "page-faults");
+  if (pipe2(fds, O_CLOEXEC) != 0)
+    return bench_fail("a pipe", strerror(errno));
+  block->child = fork();
+  if (block->child == 0)
+    be_threads(fds[1]);
+  close(fds[1]);
+  nr = read(fds[0], &byte, 1);
+  close(fds[0]);
+  snprintf(block->text, sizeof(block->text), "%d", (int)block->child);
+  return nr == 1 ? parse(block, "page-faults")
+                 : bench_fail("threads", "cannot be made");
+}
+
+static int open_threads(block_t *block) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+
+  target.type = UVPERF_TARGET_PROCESS;
+  target.pid = block->child;
+  return open_set(block, &target, 0);
+}
+
+static int enable(block_t *block) {
+  uvperf_error_t error;
+
+  if (uvperf_set_enable(&block->set, &error) != 0)
+    return bench_fail("uvperf_set_enable", error.reason);
+  return 0;
+}
+
+static int read_set(block_t *block) {
+  int rc = uvperf_set_read(&block->set, block->reading);
+
+  if (rc == 0 && uvperf_reading_nr_places(block->reading) < THREADS)
+    return bench_fail("a set", "has not all threads");
+  return rc == 0 ? 0 : bench_fail("uvperf_set_read", uv_strerror(rc));
+}
+
+/* -- a snapshot ----------------------------------------------------------- */
+
+static void on_record(uvperf_set_t *set, int status,
+                      const uvperf_record_t *record) {
+  if (status == 0 && record != NULL)
+    ((block_t *)set->data)->records += 1;
+}
+
+static int open_rings(block_t *block) {
+  uvperf_error_t error;
+  int i, rc;
+
+  rc = parse(block, CALL "/period=1/");
+  if (rc == 0)
+    rc = open_on_cpus(block, UVPERF_SET_RECORDS | UVPERF_SET_OVERWRITE);
+  if (rc != 0)
+    return rc;
+  block->set.data = block;
+  block->records = 0;
+  if (uvperf_set_start(&block->set, NULL, on_record, &error) != 0)
+    return bench_fail("uvperf_set_start", error.reason);
+  for (rc = 0; rc < 2; rc++) {
+    bench_pin(rc == 0 ? bench_producer_cpu : bench_consumer_cpu);
+    for (i = 0; i < RING_BYTES / 32; i++)
+      syscall(SYS_getppid);
+  }
+  block_use_both_cpus();
+  return 0;
+}
+
+static int take_snapshot(block_t *block) {
+  int rc = uvperf_set_snapshot(&block->set, 0);
+
+  if (rc == 0 && block->records < 2 * RING_BYTES / 128)
+    return bench_fail("a snapshot", "of rings that are not full");
+  return rc == 0 ? 0 : bench_fail("uvperf_set_snapshot", uv_strerror(rc));
+}
+
+/* -- the first event of a process ----------------------------------------- */
+
+static int open_first(block_t *block) {
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
+  if (uvperf_event_init(&block->loop, &block->event, &attr, NULL, &error) != 0)
+    return bench_fail("an event", error.reason);
+  return 0;
+}
+
+/* -- names ---------------------------------------------------------------- */
+
+static int on_name(const uvperf_event_name_t *name, void *arg) {
+  (void)name;
+  (void)arg;
+  return 0;
+}
+
+static int walk_names(block_t *block) {
+  int rc = uvperf_event_name_walk(NULL, 0, on_name, block);
+
+  return rc == 0 ? 0 : bench_fail("uvperf_event_name_walk", uv_strerror(rc));
+}
+
+/* The largest of some programs, in which a symbol is looked for. */
+static const char *large_program(double *mib) {
+  static const char *const paths[] = {"/usr/bin/node", "/usr/local/bin/node",
+                                      "/proc/self/exe"};
+  struct stat status;
+  size_t i;
+
+  for (i = 0; i < sizeof(paths) / sizeof(paths[0]) - 1; i++)
+    if (stat(paths[i], &status) == 0)
+      break;
+  *mib = stat(paths[i], &status) == 0 ? (double)status.st_size / 1048576 : 0;
+  return paths[i];
+}
+
+static int name_uprobe(block_t *block) {
+  double mib;
+
+  snprintf(block->text, sizeof(block->text), "%s", large_program(&mib));
+  snprintf(block->name, sizeof(block->name), "uprobe by symbol, %s, %.0f MiB",
+           strrchr(block->text, '/') + 1, mib);
+  return 0;
+}
+
+static int parse_uprobe(block_t *block) {
+  char names[600];
+
+  snprintf(names, sizeof(names), "uprobe/path=\"%s\",symbol=main/",
+           block->text);
+  return parse(block, names);
+}
+
+/* -- measuring a function ------------------------------------------------- */
+
+static void call(void *arg) {
+  (void)arg;
+  syscall(SYS_getppid);
+}
+
+static int measure_call(block_t *block) {
+  uvperf_set_count_t count;
+  uvperf_error_t error;
+
+  if (uvperf_measure_event(CALL, call, block, &count, &error) != 0)
+    return bench_fail("uvperf_measure_event", error.reason);
+  return 0;
+}
+
+/* -- the table ------------------------------------------------------------ */
+
+static int do_nothing(block_t *block) {
+  (void)block;
+  return 0;
+}
+
+static int has_asked(const block_t *block) {
+  return block->nr_asked >= 1000;
+}
+
+/* The steps of a round, one after the other. A step without a name is not
+ * reported. %s in a command is what the round has in `text`. */
+static const block_operation_t operations[] = {
+    {.in_fresh_process = 1,
+     .pause_us = PAUSE_US,
+     .rounds = 9,
+     .steps = {{"first event of a process", open_first, NULL,
+                .perf = "perf stat -e page-faults true"}}},
+    {.rounds = 1000,
+     .steps = {{"parse " TRACEPOINTS, parse_tracepoints, NULL,
+                .perf = "perf list '" TRACEPOINTS "'"},
+               {NULL, free_list, NULL},
+               {"parse " TRACEPOINTS, parse_tracepoints, NULL, .on_pool = 1},
+               {NULL, free_list, NULL}}},
+    {.rounds = 1000,
+     .steps = {{"walk all names", walk_names, NULL, .perf = "perf list"},
+               {"walk all names", walk_names, NULL, .on_pool = 1}}},
+    {.rounds = 1000,
+     .steps = {{NULL, name_uprobe, NULL},
+               {"", parse_uprobe, NULL, .perf = "perf probe -x %s -F main"},
+               {NULL, free_list, NULL},
+               {"", parse_uprobe, NULL, .on_pool = 1},
+               {NULL, free_list, NULL}}},
+    {.rounds = 1000,
+     .steps = {{"measure a call by a tracepoint", measure_call, NULL,
+                .perf = "perf stat -e " CALL " true"}}},
+    {.rounds = 1000,
+     .steps = {{NULL, open_rings, NULL},
+               {"snapshot of 2 rings of 1 MiB", take_snapshot, NULL},
+               {NULL, close_set, is_closed}}},
+    {.rounds = 7,
+     .steps = {{NULL, make_threads, NULL},
+               {"2,000 threads: open", open_threads, NULL,
+                .perf = "perf stat -e page-faults -p %s true"},
+               {"2,000 threads: start", enable, NULL},
+               {"2,000 threads: one read", read_set, NULL},
+               {"2,000 threads: close", close_set, is_closed}}},
+    {.rounds = 3,
+     .steps = {{"idle", do_nothing, has_asked, .asks = 1},
+               {NULL, parse_tracepoints, NULL},
+               {"open a set of " TRACEPOINTS, open_tracepoints, NULL,
+                .perf = "perf stat -a -e '" TRACEPOINTS "' true"},
+               {"close it", close_set, is_closed, .asks = 1}}},
+};
+
+static int run(bench_report_t *report) {
+  size_t i;
+  int rc = 0;
+
+  if (geteuid() != 0) {
+    bench_report_skip(report, "root");
+    return 0;
+  }
+  if (!bench_has_files(FILES)) {
+    bench_report_skip(report, "8,192 open files");
+    return 0;
+  }
+  if (block_begin(report) != 0)
+    return 1;
+  for (i = 0; i < sizeof(operations) / sizeof(operations[0]) && rc == 0; i++)
+    rc = block_measure(report, &operations[i]);
+  block_end();
+  return rc;
+}
+
+const bench_t bench_block = {
+    "block", "how long the loop's thread is kept by what takes long", run};
