@@ -76,9 +76,9 @@ static void name_map(char *text, size_t size, int fd, const char *path) {
 
 /* A line of the fdinfo of an fd, which only diagnoses. */
 static int has_line(int fd, const char *key, char *text, size_t size) {
-  char path[48];
+  char path[64];
 
-  snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+  snprintf(path, sizeof(path), "/proc/thread-self/fdinfo/%d", fd);
   return uvperf__system_line("", path, key, text, size) == 0;
 }
 

@@ -226,10 +226,10 @@ static int bpf_einval(const refusal_t *refusal) {
   int fd = (int)refusal->control->value;
   const char *wanted_name;
   int wanted = wanted_program(refusal, &wanted_name);
-  char path[48], type[16];
+  char path[64], type[16];
   int rc;
 
-  snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+  snprintf(path, sizeof(path), "/proc/thread-self/fdinfo/%d", fd);
   rc = uvperf__system_line(refusal->root, path, "prog_type:", type,
                            sizeof(type));
   if (rc == -ENODATA)

@@ -11,7 +11,7 @@
 #include "explain/explain.h"
 
 #define PMUS   "/sys/bus/event_source/devices/"
-#define FDINFO "/proc/self/fdinfo/"
+#define FDINFO "/proc/thread-self/fdinfo/"
 
 /* Numbers that the scripted machine gives to PMUs: temp_tree.c has the
  * first. */
