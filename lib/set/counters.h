@@ -175,11 +175,11 @@ void uvperf__counters_cpu_gone(uvperf__counters_t *counters, int cpu);
 
 /* -- the end of targets: counters_gone.c -- */
 
-/* Asks whether targets that were there so far are gone: by poll(2) of one event
- * of each that was found to live before; more only where that is gone. It eats
- * wakeups of the rings: look at all of them after it. A target none of whose
- * events writes records is asked for in /proc, which takes some 15
- * microseconds. How many have newly ended. */
+/* Finds out which targets are gone, by poll(2) of one event of each that lived
+ * so far; of more events only if that one has hung up. It eats wakeups of the
+ * rings: check all of them afterwards. A target none of whose events writes
+ * records is looked up in /proc, which takes some 15 microseconds. Returns how
+ * many have newly ended. */
 size_t uvperf__counters_probe(uvperf__counters_t *counters);
 
 /* Gives one target that probe found gone and that was not given yet: 1 and

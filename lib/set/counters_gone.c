@@ -8,9 +8,9 @@
  * none, /proc is asked for its tasks, and what these made is not looked for.
  *
  * A target is gone when all of its events are, so one that lives is enough to
- * know: the place and attr at which it was found are kept. A probe is one
- * poll(2) for each target that lives, and one more for each event that has hung
- * up since, once. */
+ * know: the place and attr at which it was found are kept. A probe polls one fd
+ * for each target that lives, many of them by one poll(2), and one more for
+ * each event that has hung up since, once. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -18,6 +18,9 @@
 
 #include "host/task.h"
 #include "sys/sys.h"
+
+/* Of one poll(2). */
+#define MOST_FDS 64
 
 static int is_task_gone(const uvperf__counters_t *counters,
                         const counter_place_t *place) {
@@ -102,23 +105,73 @@ static int is_gone(const uvperf__counters_t *counters,
   return target->has_writer || !find_task(counters, target);
 }
 
+/* -- a probe -------------------------------------------------------------- */
+
+/* Targets that are polled together. */
+typedef struct batch_s {
+  struct pollfd fds[MOST_FDS];
+  counter_target_t *targets[MOST_FDS];
+  size_t nr;
+} batch_t;
+
+/* The event that lived when it was last polled; NULL if it was closed since, or
+ * if the target was not found alive by an event yet. */
+static const counter_t *find_last_alive(const counter_target_t *target) {
+  const counter_t *event;
+
+  if (target->alive_place >= target->nr_places)
+    return NULL;
+  event = &target->places[target->alive_place].events[target->alive_attr];
+  return event->state == COUNTER_OPEN && event->source != NULL ? event : NULL;
+}
+
+static size_t end_if_gone(const uvperf__counters_t *counters,
+                          counter_target_t *target) {
+  if (!is_gone(counters, target))
+    return 0;
+  target->has_ended = 1;
+  return 1;
+}
+
+/* An event without revents lives, and so does its target. */
+static size_t poll_batch(const uvperf__counters_t *counters, batch_t *batch) {
+  int rc = batch->nr == 0 ? 0 : uvperf__sys_poll_all(batch->fds, batch->nr);
+  size_t nr = 0;
+  size_t i;
+
+  for (i = 0; i < batch->nr && rc != 0; i++)
+    if (rc < 0 || batch->fds[i].revents != 0)
+      nr += end_if_gone(counters, batch->targets[i]);
+  batch->nr = 0;
+  return nr;
+}
+
 /* The wakeups that a forked child would eat are the parent's. */
 size_t uvperf__counters_probe(uvperf__counters_t *counters) {
   counter_target_t *target;
+  const counter_t *event;
+  batch_t batch;
   size_t nr = 0;
   size_t i;
 
   if (uvperf__counters_check(counters, NULL) != 0)
     return 0;
+  batch.nr = 0;
   for (i = 0; i < counters->nr_targets; i++) {
     target = counters->targets[i];
-    if (!uvperf__counter_target_is_tasks(target->type) || target->has_ended ||
-        !is_gone(counters, target))
+    if (!uvperf__counter_target_is_tasks(target->type) || target->has_ended)
       continue;
-    target->has_ended = 1;
-    nr++;
+    event = find_last_alive(target);
+    if (event == NULL) {
+      nr += end_if_gone(counters, target);
+      continue;
+    }
+    batch.targets[batch.nr] = target;
+    batch.fds[batch.nr++] = (struct pollfd){event->fd, 0, 0};
+    if (batch.nr == MOST_FDS)
+      nr += poll_batch(counters, &batch);
   }
-  return nr;
+  return nr + poll_batch(counters, &batch);
 }
 
 int uvperf__counters_take_ended(uvperf__counters_t *counters, uint32_t *index) {

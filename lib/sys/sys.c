@@ -105,6 +105,15 @@ int uvperf__sys_poll(int fd, short events) {
   return rc < 0 ? -errno : pfd.revents;
 }
 
+int uvperf__sys_poll_all(struct pollfd *fds, size_t nr) {
+  int rc;
+
+  do
+    rc = poll(fds, (nfds_t)nr, 0);
+  while (rc < 0 && errno == EINTR);
+  return rc < 0 ? -errno : rc;
+}
+
 ssize_t uvperf__sys_read(int fd, void *buffer, size_t size) {
   ssize_t rc;
 

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 struct perf_event_attr;
+struct pollfd;
 
 /* perf_event_open(2): the fd, or -errno; on E2BIG attr->size holds the size
  * that the kernel knows. */
@@ -38,6 +39,9 @@ int uvperf__sys_madvise(void *address, size_t size, int advice);
 
 /* poll(2) on one fd without waiting: the revents, or -errno. */
 int uvperf__sys_poll(int fd, short events);
+
+/* poll(2) on several fds without waiting: how many have revents, or -errno. */
+int uvperf__sys_poll_all(struct pollfd *fds, size_t nr);
 
 /* read(2): the bytes read, or -errno. */
 ssize_t uvperf__sys_read(int fd, void *buffer, size_t size);

@@ -49,6 +49,7 @@ int __wrap_uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
                             off_t offset);
 int __wrap_uvperf__sys_munmap(void *address, size_t size);
 int __wrap_uvperf__sys_poll(int fd, short events);
+int __wrap_uvperf__sys_poll_all(struct pollfd *fds, size_t nr);
 ssize_t __wrap_uvperf__sys_read(int fd, void *buffer, size_t size);
 int __wrap_uvperf__sys_close(int fd);
 int __wrap_uvperf__sys_bpf_link(int prog_fd, int event_fd);
@@ -374,21 +375,46 @@ void fake_event_quiet(fake_event_t *fake) {
   clear_wake(fake);
 }
 
-int __wrap_uvperf__sys_poll(int fd, short events) {
-  fake_event_t *fake;
-  int code;
+static void begin_poll(int fd) {
+  fake_event_t *fake = fake_event_of(fd);
 
-  fake = fake_event_of(fd);
   if (fake != NULL && fake->on_poll != NULL)
     fake->on_poll(fake);
-  if (fake_scripted(FAKE_POLL, &code))
-    ;
-  else if (fake != NULL)
-    /* poll(2) tells POLLERR, POLLHUP and POLLNVAL unasked. */
-    code = ((clear_wake(fake) ? POLLIN : 0) | fake->revents) &
-           (events | POLLERR | POLLHUP | POLLNVAL);
-  else
-    code = __real_uvperf__sys_poll(fd, events);
+}
+
+static int poll_one(int fd, short events) {
+  fake_event_t *fake = fake_event_of(fd);
+
+  if (fake == NULL)
+    return __real_uvperf__sys_poll(fd, events);
+  /* poll(2) reports POLLERR, POLLHUP and POLLNVAL unasked. */
+  return ((clear_wake(fake) ? POLLIN : 0) | fake->revents) &
+         (events | POLLERR | POLLHUP | POLLNVAL);
+}
+
+int __wrap_uvperf__sys_poll(int fd, short events) {
+  int code;
+
+  begin_poll(fd);
+  if (!fake_scripted(FAKE_POLL, &code))
+    code = poll_one(fd, events);
+  fake_note("poll", "", code < 0);
+  return code;
+}
+
+int __wrap_uvperf__sys_poll_all(struct pollfd *fds, size_t nr) {
+  size_t i;
+  int code;
+
+  for (i = 0; i < nr; i++)
+    begin_poll(fds[i].fd);
+  if (!fake_scripted(FAKE_POLL, &code)) {
+    code = 0;
+    for (i = 0; i < nr; i++) {
+      fds[i].revents = (short)poll_one(fds[i].fd, fds[i].events);
+      code += fds[i].revents != 0;
+    }
+  }
   fake_note("poll", "", code < 0);
   return code;
 }

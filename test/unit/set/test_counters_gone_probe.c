@@ -52,7 +52,7 @@ static void hang_up(fake_event_t **events, size_t nr_events, pid_t pid,
   assert_int_equal(nr, 0);
 }
 
-/* Probes, and gives how many events were asked. */
+/* Probes, and returns how often poll(2) was called. */
 static unsigned probe(uvperf__counters_t *counters, size_t nr_ended) {
   unsigned before = fake_count(FAKE_POLL);
 
@@ -76,7 +76,7 @@ static pid_t gone_child(void) {
 
 /* -- by hang-up ----------------------------------------------------------- */
 
-static void target_that_lives_is_asked_by_one_poll(void **state) {
+static void targets_that_live_are_asked_by_one_poll(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[16];
 
@@ -85,14 +85,16 @@ static void target_that_lives_is_asked_by_one_poll(void **state) {
   add_thread_on(getpid(), "0-1");
   add_thread_on(getpid(), "0-1");
   counters = counters_open(&make);
-  assert_int_equal(probe(counters, 0), 2);
-  assert_int_equal(probe(counters, 0), 2);
+  assert_int_equal(probe(counters, 0), 1);
+  assert_int_equal(probe(counters, 0), 1);
   assert_int_equal(uvperf__counters_can_end(counters), 1);
   assert_int_equal(uvperf__counters_have_ended(counters), 0);
   finish(counters);
 }
 
-/* Two attrs on two CPUs: each that has hung up is passed once. */
+/* Two attrs on two CPUs: each that has hung up is passed once. The first poll
+ * is that of all targets, the others are of the target whose event has hung
+ * up. */
 static void event_that_hung_up_is_asked_once(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[8];
@@ -104,11 +106,11 @@ static void event_that_hung_up_is_asked_once(void **state) {
   counters = counters_open(&make);
   assert_int_equal(uvperf__counters_nr_open(counters), 4);
   hang_up(events, 8, getpid(), 3);
-  assert_int_equal(probe(counters, 0), 4);
+  assert_int_equal(probe(counters, 0), 5);
   assert_int_equal(probe(counters, 0), 1);
   hang_up(events, 8, getpid(), 4);
   assert_int_equal(uvperf__counters_take_ended(counters, &index), 0);
-  assert_int_equal(probe(counters, 1), 1);
+  assert_int_equal(probe(counters, 1), 2);
   assert_int_equal(uvperf__counters_can_end(counters), 0);
   assert_int_equal(uvperf__counters_have_ended(counters), 1);
   assert_int_equal(uvperf__counters_take_ended(counters, &index), 1);
@@ -131,7 +133,7 @@ static void event_in_error_state_does_not_end_a_living_task(void **state) {
   counters = counters_open(&make);
   for (i = 0; i < 4; i++)
     events[i]->revents = POLLERR;
-  assert_int_equal(probe(counters, 0), 1);
+  assert_int_equal(probe(counters, 0), 2);
   finish(counters);
 }
 
@@ -148,23 +150,27 @@ static void event_in_error_state_of_a_task_that_is_gone_ends(void **state) {
   counters = counters_open(&make);
   for (i = 0; i < 4; i++)
     events[i]->revents = POLLERR;
-  assert_int_equal(probe(counters, 1), 2);
+  assert_int_equal(probe(counters, 1), 3);
   finish(counters);
   assert_int_equal(support_wait(pid), 0);
 }
 
+/* If the poll of all targets fails, each is polled alone. */
 static void event_that_cannot_be_asked_is_taken_to_live(void **state) {
   uvperf__counters_t *counters;
-  fake_event_t *events[2];
+  fake_event_t *events[3];
 
   (void)state;
-  begin(1, events, 2);
+  begin(1, events, 3);
   add_thread_on(getpid(), "0");
+  add_thread_on(getppid(), "0");
   counters = counters_open(&make);
-  hang_up(events, 2, getpid(), 1);
+  hang_up(events, 3, getpid(), 1);
   fake_fail(FAKE_POLL, 1, -ENOMEM);
-  assert_int_equal(probe(counters, 0), 1);
-  assert_int_equal(probe(counters, 1), 1);
+  fake_fail(FAKE_POLL, 2, -ENOMEM);
+  assert_int_equal(probe(counters, 0), 3);
+  fake_fail(FAKE_POLL, 1, -ENOMEM);
+  assert_int_equal(probe(counters, 1), 3);
   finish(counters);
 }
 
@@ -181,7 +187,7 @@ static void forked_child_asks_nothing(void **state) {
   fake_process(4711);
   assert_int_equal(probe(counters, 0), 0);
   fake_process(0);
-  assert_int_equal(probe(counters, 1), 1);
+  assert_int_equal(probe(counters, 1), 2);
   finish(counters);
 }
 
@@ -236,7 +242,7 @@ static void targets_end_one_by_one_and_are_told_in_order(void **state) {
   assert_int_equal(probe(counters, 1), 2);
   assert_int_equal(uvperf__counters_have_ended(counters), 0);
   hang_up(events, 8, getpid(), 1);
-  assert_int_equal(probe(counters, 1), 1);
+  assert_int_equal(probe(counters, 1), 2);
   assert_int_equal(uvperf__counters_have_ended(counters), 1);
   assert_int_equal(uvperf__counters_take_ended(counters, &index), 1);
   assert_int_equal(index, 0);
@@ -254,6 +260,34 @@ static void targets_end_one_by_one_and_are_told_in_order(void **state) {
   finish(counters);
 }
 
+/* One poll(2) has 64 fds. */
+static void targets_of_two_polls_are_all_asked(void **state) {
+  static uvperf_target_t targets[70];
+  uvperf__counters_t *counters;
+  fake_event_t *events[71];
+  uint32_t index;
+  size_t i;
+
+  (void)state;
+  begin(1, events, 71);
+  for (i = 0; i < 70; i++) {
+    make.options.nr_targets = 0;
+    targets[i] = *add_thread_on(i == 63 || i == 69 ? getppid() : getpid(), "0");
+  }
+  make.options.targets = targets;
+  make.options.nr_targets = 70;
+  counters = counters_open(&make);
+  assert_int_equal(probe(counters, 0), 2);
+  hang_up(events, 71, getppid(), 2);
+  assert_int_equal(probe(counters, 2), 4);
+  assert_int_equal(uvperf__counters_take_ended(counters, &index), 1);
+  assert_int_equal(index, 63);
+  assert_int_equal(uvperf__counters_take_ended(counters, &index), 1);
+  assert_int_equal(index, 69);
+  assert_int_equal(probe(counters, 0), 2);
+  finish(counters);
+}
+
 static void target_that_was_removed_is_not_told(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[4];
@@ -265,7 +299,7 @@ static void target_that_was_removed_is_not_told(void **state) {
   add_thread_on(getpid(), "0");
   counters = counters_open(&make);
   hang_up(events, 4, getpid(), 2);
-  assert_int_equal(probe(counters, 2), 2);
+  assert_int_equal(probe(counters, 2), 3);
   assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
   assert_int_equal(uvperf__counters_take_ended(counters, &index), 1);
   assert_int_equal(index, 1);
@@ -315,7 +349,7 @@ static void event_that_writes_nothing_is_not_asked(void **state) {
       events[i]->revents = POLLHUP;
   assert_int_equal(probe(counters, 0), 1);
   hang_up(events, 3, getpid(), 2);
-  assert_int_equal(probe(counters, 1), 1);
+  assert_int_equal(probe(counters, 1), 2);
   finish(counters);
 }
 
@@ -378,7 +412,7 @@ static void target_that_is_not_there_has_ended(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(target_that_lives_is_asked_by_one_poll),
+      TEST(targets_that_live_are_asked_by_one_poll),
       TEST(event_that_hung_up_is_asked_once),
       TEST(event_in_error_state_does_not_end_a_living_task),
       TEST(event_in_error_state_of_a_task_that_is_gone_ends),
@@ -387,6 +421,7 @@ int main(void) {
       TEST(cpus_never_end),
       TEST(counters_without_targets_have_not_ended),
       TEST(targets_end_one_by_one_and_are_told_in_order),
+      TEST(targets_of_two_polls_are_all_asked),
       TEST(target_that_was_removed_is_not_told),
       TEST(target_that_writes_nothing_is_looked_for_in_proc),
       TEST(event_that_writes_nothing_is_not_asked),
