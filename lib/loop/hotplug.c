@@ -18,6 +18,7 @@
 
 #include "host/cpu_list.h"
 #include "host/system.h"
+#include "loop/multiple.h"
 #include "sys/fork.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
@@ -192,12 +193,13 @@ static void on_timer(uv_timer_t *timer);
 
 /* If sysfs cannot be read now, it is read the next time. */
 static void rescan(uvperf__hotplug_t *hotplug) {
-  uint64_t next_ms = hotplug->rescan_ms;
+  uint64_t now = uv_now(hotplug->timer.loop);
+  uint64_t next_ms = uvperf__next_multiple(now, hotplug->rescan_ms) - now;
   size_t i;
 
   if (list_cpus(hotplug) == 0)
     for (i = 0; i < hotplug->nr_cpus && hotplug->is_started; i++)
-      if (check_cpu(hotplug, i) && next_ms > COMING_MS)
+      if (check_cpu(hotplug, i) && hotplug->rescan_ms > COMING_MS)
         next_ms = COMING_MS;
   if (hotplug->is_started)
     uv_timer_start(&hotplug->timer, on_timer, next_ms, 0);

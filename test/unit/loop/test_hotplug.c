@@ -241,6 +241,18 @@ static void hotplug_cpu_that_comes_up_is_looked_at_soon_again(void **state) {
   hotplug_end(*state, &owner);
 }
 
+/* So that those of one loop are made in the same turn. */
+static void hotplug_looks_are_due_at_multiples_of_their_interval(void **state) {
+  const uv_timer_t *timer;
+  hotplug_owner_t owner;
+
+  hotplug_begin(*state, &owner);
+  timer = fake_clock_timer(*state);
+  assert_int_equal(
+      (uv_now(*state) + uv_timer_get_due_in(timer)) % HOTPLUG_NEVER, 0);
+  hotplug_end(*state, &owner);
+}
+
 static void hotplug_list_that_cannot_be_read_is_read_again(void **state) {
   hotplug_owner_t owner;
 
@@ -283,6 +295,7 @@ int main(void) {
       HOTPLUG(hotplug_uevents_that_were_lost_are_a_look),
       HOTPLUG(hotplug_without_a_socket_looks_by_itself),
       HOTPLUG(hotplug_cpu_that_comes_up_is_looked_at_soon_again),
+      HOTPLUG(hotplug_looks_are_due_at_multiples_of_their_interval),
       HOTPLUG(hotplug_list_that_cannot_be_read_is_read_again),
       HOTPLUG(hotplug_started_without_sysfs_says_why),
   };
