@@ -52,7 +52,9 @@ typedef struct uvperf_stream_options_s {
   uint64_t slice_bytes;
   /* Looks for records below the wakeup watermark every so many milliseconds,
    * by an unref'd timer; 0 never; -1 is the default: never with a wakeup for
-   * each record of an event that is not pinned, else 100. With 0 and a
+   * each record of an event that is not pinned, else 100. The timer fires at
+   * multiples of flush_ms on the loop's clock (uv_now), so that those of all
+   * handles of a loop fire in the same turn. With 0 and a
    * watermark that leaves no room in the ring for one more record, the ring can
    * fill without ever waking. A loop whose backend fd is polled by an outer
    * loop (Electron, GLib) loses wakeups by that, and needs it. */

@@ -28,7 +28,7 @@ void uvperf__bpf_reader_cpu_gone(void *owner, int cpu) {
     return;
   impl->cpus_gone += 1;
   uvperf__bpf_outputs_cpu_gone(impl->outputs, cpu);
-  uvperf__watch_drain_in(impl->watch, 0);
+  uvperf__watch_drain(impl->watch);
   report(impl, cpu, UV_ENODEV, NULL);
 }
 

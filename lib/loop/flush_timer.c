@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The next flush and the drain that was asked for share a timer, which is armed
- * for whichever comes first. */
+/* The periodic flushes and the one that was requested share a timer, which is
+ * armed for whichever comes first. */
 #include "loop/flush_timer.h"
+
+#include "loop/multiple.h"
 
 static void on_timer(uv_timer_t *handle);
 
@@ -9,8 +11,8 @@ static void arm(uvperf__flush_timer_t *timer) {
   uint64_t at = timer->flush_at;
   uint64_t now;
 
-  if (at == 0 || (timer->drain_at != 0 && timer->drain_at < at))
-    at = timer->drain_at;
+  if (at == 0 || (timer->once_at != 0 && timer->once_at < at))
+    at = timer->once_at;
   /* Closed by others: the loop may no longer exist. */
   if (uv_is_closing((const uv_handle_t *)&timer->timer))
     return;
@@ -24,14 +26,12 @@ static void arm(uvperf__flush_timer_t *timer) {
 static void on_timer(uv_timer_t *handle) {
   uvperf__flush_timer_t *timer = (uvperf__flush_timer_t *)handle;
   uint64_t now = uv_now(handle->loop);
-  int flush = timer->flush_at != 0 && timer->flush_at <= now;
-  int drain = timer->drain_at != 0 && timer->drain_at <= now;
 
-  if (flush)
-    timer->flush_at = now + timer->flush_ms;
-  if (drain)
-    timer->drain_at = 0;
-  timer->cb(timer, flush, drain);
+  if (timer->flush_at != 0 && timer->flush_at <= now)
+    timer->flush_at = uvperf__next_multiple(now, timer->flush_ms);
+  if (timer->once_at <= now)
+    timer->once_at = 0;
+  timer->cb(timer);
   arm(timer);
 }
 
@@ -47,22 +47,24 @@ void uvperf__flush_timer_init(uvperf__flush_timer_t *timer, uv_loop_t *loop,
 void uvperf__flush_timer_start(uvperf__flush_timer_t *timer,
                                uint64_t flush_ms) {
   timer->flush_ms = flush_ms;
-  timer->flush_at = flush_ms > 0 ? uv_now(timer->timer.loop) + flush_ms : 0;
+  timer->flush_at =
+      flush_ms > 0 ? uvperf__next_multiple(uv_now(timer->timer.loop), flush_ms)
+                   : 0;
   arm(timer);
 }
 
-void uvperf__flush_timer_drain_in(uvperf__flush_timer_t *timer, uint64_t ms) {
+void uvperf__flush_timer_once(uvperf__flush_timer_t *timer, uint64_t ms) {
   uint64_t at = uv_now(timer->timer.loop) + ms;
 
-  if (timer->drain_at != 0 && timer->drain_at <= at)
+  if (timer->once_at != 0 && timer->once_at <= at)
     return;
-  timer->drain_at = at;
+  timer->once_at = at;
   arm(timer);
 }
 
 void uvperf__flush_timer_stop(uvperf__flush_timer_t *timer) {
   timer->flush_at = 0;
-  timer->drain_at = 0;
+  timer->once_at = 0;
   arm(timer);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The timer of a watch. Records below the watermark cause no wakeup, so every
- * flush_ms the rings are looked at; and a drain can be asked for once, some
+ * flush_ms the rings are checked. One more check can be requested, some
  * milliseconds from now. One uv_timer_t serves both. It never keeps the loop
  * alive. */
 #ifndef UVPERF_LIB_LOOP_FLUSH_TIMER_H
@@ -12,32 +12,33 @@
 
 typedef struct uvperf__flush_timer_s uvperf__flush_timer_t;
 
-/* The time of a flush, or of a drain, or of both, has come. The timer is armed
- * for the next flush when this returns, if it was not stopped. */
-typedef void (*uvperf__flush_timer_cb)(uvperf__flush_timer_t *timer, int flush,
-                                       int drain);
+/* A flush is due. The timer is armed for the next one when this returns, if it
+ * was not stopped. */
+typedef void (*uvperf__flush_timer_cb)(uvperf__flush_timer_t *timer);
 
 /* A part of its owner, whose handle the timer's is too: `timer.data`. */
 struct uvperf__flush_timer_s {
   uv_timer_t timer;
   uvperf__flush_timer_cb cb;
   /* Milliseconds, in the time of uv_now. */
-  uint64_t flush_ms; /* 0: no flushes */
-  uint64_t flush_at; /* the next flush; 0: none */
-  uint64_t drain_at; /* the drain that was asked for; 0: none */
+  uint64_t flush_ms; /* 0: no periodic flushes */
+  uint64_t flush_at; /* the next periodic flush; 0: none */
+  uint64_t once_at;  /* the flush that was requested; 0: none */
 };
 
 /* Registers the handle with the loop. */
 void uvperf__flush_timer_init(uvperf__flush_timer_t *timer, uv_loop_t *loop,
                               uvperf__flush_timer_cb cb, void *data);
 
-/* A flush comes every flush_ms from now on; 0: none. */
+/* A flush comes at each multiple of flush_ms, so that the timers of one loop
+ * fire together: the first one in flush_ms at the latest. 0: none. */
 void uvperf__flush_timer_start(uvperf__flush_timer_t *timer, uint64_t flush_ms);
 
-/* A drain comes in `ms`, above 0, if none comes before. */
-void uvperf__flush_timer_drain_in(uvperf__flush_timer_t *timer, uint64_t ms);
+/* One more flush comes in `ms`, above 0, unless an earlier one was
+ * requested. */
+void uvperf__flush_timer_once(uvperf__flush_timer_t *timer, uint64_t ms);
 
-/* Neither comes any more. */
+/* No flush comes any more. */
 void uvperf__flush_timer_stop(uvperf__flush_timer_t *timer);
 
 /* Whether a handle is that of a flush timer. */

@@ -199,23 +199,28 @@ static void on_idle(uv_idle_t *idle) {
 
 /* -- the flush timer ------------------------------------------------------- */
 
-/* A flush queues each ring that has records. */
-static void on_flush(uvperf__flush_timer_t *timer, int flush, int drain) {
+/* A ring whose last records waited for their time ends once they are read. */
+static int needs_flush(const watched_ring_t *ring) {
+  return !ring->ended &&
+         (ring->watch->options.flush_all || ring->ring_poll.gone != 0 ||
+          uvperf__ring_has_data(ring->ring));
+}
+
+static void on_flush(uvperf__flush_timer_t *timer) {
   uvperf__watch_t *watch = timer->timer.data;
+  int all = 0;
   size_t i;
 
   if (is_forked(watch)) {
     uvperf__watch_stop(watch);
     return;
   }
-  if (drain)
-    enqueue_all(watch);
-  for (i = 0; flush && i < watch->nr_rings; i++)
-    if (!watch->rings[i]->ended &&
-        (watch->options.flush_all ||
-         uvperf__ring_has_data(watch->rings[i]->ring)))
+  if (watch->ops->flush_due != NULL)
+    all = watch->ops->flush_due(watch->owner);
+  for (i = 0; i < watch->nr_rings; i++)
+    if (all || needs_flush(watch->rings[i]))
       enqueue(watch->rings[i]);
-  if (drain || (flush && watch->first != NULL))
+  if (all || watch->first != NULL)
     schedule(watch);
 }
 
@@ -613,15 +618,16 @@ int uvperf__watch_start(uvperf__watch_t *watch,
   return 0;
 }
 
-void uvperf__watch_drain_in(uvperf__watch_t *watch, uint64_t ms) {
+void uvperf__watch_drain(uvperf__watch_t *watch) {
   if (!watch->started)
     return;
-  if (ms > 0) {
-    uvperf__flush_timer_drain_in(&watch->flush_timer, ms);
-    return;
-  }
   enqueue_all(watch);
   schedule(watch);
+}
+
+void uvperf__watch_flush_in(uvperf__watch_t *watch, uint64_t ms) {
+  if (watch->started)
+    uvperf__flush_timer_once(&watch->flush_timer, ms);
 }
 
 static void flush_each(uvperf__watch_t *watch, uvperf__slice_t *slice) {

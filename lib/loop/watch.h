@@ -37,7 +37,7 @@ typedef struct uvperf__watch_ops_s {
   /* NULL; or, for rings that are read together, called instead of drain: once
    * for all rings in an iteration in which any is queued. It reports a ring
    * that fails by uvperf__watch_ring_failed. Records that must wait for their
-   * time are left to uvperf__watch_drain_in or the flush timer. Returns
+   * time are left to uvperf__watch_flush_in or the flush timer. Returns
    * UVPERF__DRAINED, _CUT (it is called again in the next iteration) or
    * _STOPPED. */
   int (*drain_all)(void *owner, uvperf__slice_t *slice);
@@ -46,6 +46,11 @@ typedef struct uvperf__watch_ops_s {
   /* The check callback has done its work in this iteration, and the watch is
    * still started. May be NULL. */
   void (*iteration_end)(void *owner);
+  /* A flush is due, and the rings have not been checked for it: what this
+   * reads from them, or takes from their fds, is found afterwards. Calls no
+   * callback of the user. Returns whether all rings are to be drained, and
+   * iteration_end to be called, also if no ring has records. May be NULL. */
+  int (*flush_due)(void *owner);
   /* Every fd of a ring has hung up. Returns a spare: another fd to poll for the
    * ring, which must stay open until the teardown is done or until the second
    * call after this one. Or it returns a code, with which the ring ends. If
@@ -67,7 +72,7 @@ typedef struct uvperf__watch_options_s {
   uint64_t slice_bytes;
   uint64_t slice_ns;
   uint64_t flush_ms; /* 0: no timer */
-  int flush_all;     /* a flush drains rings without data too */
+  int flush_all;     /* a flush drains rings without records too */
 } uvperf__watch_options_t;
 
 /* Makes a watch without rings and registers its inner handles with the loop:
@@ -120,10 +125,14 @@ int uvperf__watch_start(uvperf__watch_t *watch,
 /* Stops polling. Nothing is delivered afterwards. */
 void uvperf__watch_stop(uvperf__watch_t *watch);
 
-/* Arranges for all rings to be drained, and for iteration_end: in the next
- * check phase if ms is 0, else after so many milliseconds, unless an earlier
- * time was requested. Does nothing while it is stopped. */
-void uvperf__watch_drain_in(uvperf__watch_t *watch, uint64_t ms);
+/* Drains all rings, and calls iteration_end, in the next check phase. Does
+ * nothing while it is stopped. */
+void uvperf__watch_drain(uvperf__watch_t *watch);
+
+/* One more flush is due in so many milliseconds, above 0, unless an earlier one
+ * was requested: it drains rings that have records. Does nothing while it is
+ * stopped. */
+void uvperf__watch_flush_in(uvperf__watch_t *watch, uint64_t ms);
 
 /* Delivers what every ring holds now, without bounds. Returns 0, or UV_EBUSY
  * inside a callback of this watch. */

@@ -240,7 +240,7 @@ static int drain_all(void *owner, uvperf__slice_t *slice) {
    * is none, or the end of a target waits for it, by a turn of its own. */
   if (rc == UVPERF__DRAINED && uvperf__merge_has_more(impl->merge) &&
       (impl->flush_ms == 0 || impl->ends_found))
-    uvperf__watch_drain_in(impl->watch, impl->slack_ns / NS_PER_MS + 1);
+    uvperf__watch_flush_in(impl->watch, impl->slack_ns / NS_PER_MS + 1);
   uvperf__merge_end(impl->merge);
   return rc;
 }
@@ -342,6 +342,7 @@ static const uvperf__watch_ops_t by_ring = {
     .slice_end = slice_end,
     .spare = spare,
     .iteration_end = uvperf__set_iteration_end,
+    .flush_due = uvperf__set_flush_due,
     .ring_skipped = uvperf__set_ring_skipped,
     .ring_end = ring_end,
     .end = end_all,
@@ -353,6 +354,7 @@ static const uvperf__watch_ops_t by_time = {
     .slice_end = slice_end,
     .spare = spare,
     .iteration_end = uvperf__set_iteration_end,
+    .flush_due = uvperf__set_flush_due,
     .ring_skipped = uvperf__set_ring_skipped,
     .ring_end = ring_end,
     .end = end_all,

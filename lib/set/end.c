@@ -1,19 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/* When the tasks that a set measures are gone: asks for it, has all that was
- * written until then delivered, and tells it. */
+/* When the tasks that a set measures are gone: probes for it, has all records
+ * delivered that were written until then, and reports it.
+ *
+ * A probe happens in a flush. The periodic flushes wake the loop anyway, so
+ * each may probe, once in PROBE_MS. Beside them there are flushes for probes
+ * alone: the first one within PROBE_MS after the set was active, or EXIT_MS
+ * after a task has exited. Each time the interval doubles, up to IDLE_MS, so
+ * that an idle set without periodic flushes hardly wakes the loop. All but
+ * those after an exit are due at multiples of their interval: see
+ * loop/multiple.h. */
 #include "set/internal.h"
 
-/* Milliseconds between two questions, which are a poll(2) for each target that
- * lives; and until one after a task has exited: its record is written before
- * its events hang up (perf_event_exit_task_context in kernel/events/core.c). */
+#include "loop/multiple.h"
+
 #define PROBE_MS 100
-#define EXIT_MS  10
+#define IDLE_MS  1000
+/* The record of an exit is written before the task's events hang up, on a busy
+ * machine long before (perf_event_exit_task_context in kernel/events/core.c). */
+#define EXIT_MS 10
+
+static uint64_t now_of(const set_t *impl) {
+  return uv_now(impl->handle->loop);
+}
+
+/* Has a probe happen at `at` or before. For a set that is stopped the next
+ * start does. */
+static void probe_by(set_t *impl, uint64_t at) {
+  uint64_t now = now_of(impl);
+
+  if (impl->probe_at > at)
+    impl->probe_at = at;
+  uvperf__watch_flush_in(impl->watch,
+                         impl->probe_at > now ? impl->probe_at - now : 1);
+}
+
+void uvperf__set_start_probes(set_t *impl) {
+  impl->probed_in = UINT64_MAX;
+  impl->probe_ms = PROBE_MS;
+  probe_by(impl, 0);
+}
 
 void uvperf__set_task_exited(set_t *impl) {
-  uint64_t soon = uv_now(impl->handle->loop) + EXIT_MS;
-
-  if (impl->probe_at > soon)
-    impl->probe_at = soon;
+  impl->probe_ms = EXIT_MS;
+  probe_by(impl, now_of(impl) + EXIT_MS);
 }
 
 /* -- have all records been delivered -------------------------------------- */
@@ -51,27 +80,46 @@ static int are_read_to_marks(const set_t *impl) {
   return 1;
 }
 
-/* -- asking and reporting ------------------------------------------------ */
+/* -- probing and reporting ------------------------------------------------ */
 
-static void find_ends(set_t *impl) {
-  uint64_t now = uv_now(impl->handle->loop);
-  size_t found = 0;
-
-  if (now >= impl->probe_at && uvperf__counters_can_end(impl->counters)) {
-    impl->probe_at = now + PROBE_MS;
-    found = uvperf__counters_probe(impl->counters);
-    /* It has eaten wakeups. */
-    uvperf__watch_drain_in(impl->watch, 0);
-  }
-  /* The last that lived can also have been removed. */
-  if (found == 0 && !uvperf__counters_have_ended(impl->counters))
-    return;
+static void found_ends(set_t *impl) {
   impl->ends_found = 1;
   mark_rings(impl);
-  uvperf__watch_drain_in(impl->watch, 0);
 }
 
-/* What a callback that stops or closes leaves is told after the next start. */
+static void probe(set_t *impl, uint64_t now) {
+  uint64_t longer = 2 * impl->probe_ms;
+
+  impl->probed_in = now / PROBE_MS;
+  /* One for an EXIT record may be due later than this flush. */
+  if (now >= impl->probe_at) {
+    impl->probe_ms = longer < IDLE_MS ? longer : IDLE_MS;
+    impl->probe_at = uvperf__next_multiple(now, impl->probe_ms);
+  }
+  if (uvperf__counters_probe(impl->counters) != 0)
+    found_ends(impl);
+}
+
+/* A probe eats wakeups of the rings, which are checked afterwards. */
+int uvperf__set_flush_due(void *owner) {
+  set_t *impl = owner;
+  uint64_t now = now_of(impl);
+
+  if (impl->in_callback) { /* see uvperf__set_iteration_end */
+    uvperf__watch_flush_in(impl->watch, PROBE_MS);
+    return 0;
+  }
+  if (!impl->ends_found && uvperf__counters_can_end(impl->counters)) {
+    if (now >= impl->probe_at || now / PROBE_MS != impl->probed_in)
+      probe(impl, now);
+    if (!impl->ends_found)
+      probe_by(impl, impl->probe_at);
+  }
+  return impl->ends_found || impl->is_put_off;
+}
+
+/* What a callback that stops or closes leaves is reported after the next
+ * start. */
 static void report_ends(set_t *impl) {
   uint64_t session = impl->session;
   uint32_t target;
@@ -96,25 +144,30 @@ static void report_ends(set_t *impl) {
 void uvperf__set_iteration_end(void *owner) {
   set_t *impl = owner;
   uint64_t session = impl->session;
-  uint64_t now = uv_now(impl->handle->loop);
 
   /* A callback of a snapshot runs the loop: the user has a record, and more are
    * to come before any end. */
+  impl->is_put_off = impl->in_callback;
   if (impl->in_callback) {
-    uvperf__watch_drain_in(impl->watch, PROBE_MS);
+    uvperf__watch_flush_in(impl->watch, PROBE_MS);
     return;
   }
   uvperf__counters_free_sources(impl->counters);
-  if (!impl->ends_found)
-    find_ends(impl);
-  else if (are_read_to_marks(impl))
-    report_ends(impl);
-  /* Nothing is asked before those that were found are told: the turn in which
-   * they are comes by itself (drain_all in drain.c, or what is left of a
-   * slice). */
+  if (impl->ends_found) {
+    if (are_read_to_marks(impl))
+      report_ends(impl);
+  } else if (uvperf__counters_have_ended(impl->counters)) {
+    /* The last target that lived was removed. */
+    found_ends(impl);
+    uvperf__watch_drain(impl->watch);
+  }
+  /* There is no probe before the ends that were found are reported: the
+   * iteration in which they are comes by itself (drain_all in drain.c, or the
+   * rest of a slice). */
   if (impl->session != session || impl->ends_found ||
       !uvperf__counters_can_end(impl->counters))
     return;
-  uvperf__watch_drain_in(impl->watch,
-                         impl->probe_at > now ? impl->probe_at - now : 1);
+  if (impl->probe_ms > PROBE_MS)
+    impl->probe_ms = PROBE_MS;
+  probe_by(impl, uvperf__next_multiple(now_of(impl), PROBE_MS));
 }

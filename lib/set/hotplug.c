@@ -27,7 +27,7 @@ static void on_gone(void *owner, int cpu) {
   impl->cpus_gone += 1;
   uvperf__counters_cpu_gone(impl->counters, cpu);
   if (impl->watch != NULL)
-    uvperf__watch_drain_in(impl->watch, 0);
+    uvperf__watch_drain(impl->watch);
   report(impl, cpu, UV_ENODEV, NULL);
 }
 

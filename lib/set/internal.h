@@ -61,9 +61,14 @@ typedef struct set_s {
   size_t nr_merged;
 
   /* The end of targets: end.c. */
-  int ends_found;    /* and every ring's mark set; not all are told yet */
-  int eof_reported;  /* since the last start */
-  uint64_t probe_at; /* when to ask next, by uv_now */
+  int ends_found;   /* and every ring's mark set; not all are reported yet */
+  int eof_reported; /* since the last start */
+  int is_put_off;   /* iteration_end was called inside a callback */
+  /* Probes, in milliseconds of uv_now: when the next one is due at the latest,
+   * the interval before that one, and in which PROBE_MS the last one was. */
+  uint64_t probe_at;
+  uint64_t probe_ms;
+  uint64_t probed_in;
 
   uint32_t flags; /* UVPERF_SET_* */
   int closing;
@@ -134,11 +139,16 @@ void uvperf__set_ring_skipped(void *owner, size_t ring_index);
 
 /* -- end.c: the end of targets -- */
 
-/* A record told that a task has exited: targets may be gone soon. */
+/* The set was started: targets may have ended before. */
+void uvperf__set_start_probes(set_t *impl);
+
+/* A record reported that a task has exited: targets may be gone soon. */
 void uvperf__set_task_exited(set_t *impl);
 
-/* A turn is over: asks for ends when it is time to, and tells those whose
- * records were all delivered. */
+/* Operations of the watch. A flush is due: looks for ends, at most once in
+ * PROBE_MS. An iteration has ended: reports ends whose records were all
+ * delivered. */
+int uvperf__set_flush_due(void *owner);
 void uvperf__set_iteration_end(void *owner);
 
 /* -- hotplug.c: CPUs that go and come -- */

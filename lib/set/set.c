@@ -263,7 +263,7 @@ int uvperf_set_start(uvperf_set_t *set, const uvperf_stream_options_t *options,
   impl->start_flags = own.flags;
   impl->record_cb = cb;
   impl->eof_reported = 0;
-  impl->probe_at = 0;
+  uvperf__set_start_probes(impl);
   return 0;
 }
 
@@ -331,7 +331,7 @@ int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading) {
  * it. */
 static void check_ends(set_t *impl) {
   if (impl->is_started)
-    uvperf__watch_drain_in(impl->watch, 0);
+    uvperf__watch_drain(impl->watch);
 }
 
 /* A target whose records nobody would read is none. */

@@ -333,7 +333,7 @@ static void watch_together_leaves_records_until_it_looks_again(void **state) {
   watched->leaves = 0;
   assert_true(live_turns_in(*state, 20) < 20);
   assert_int_equal(watched->total, 0);
-  uvperf__watch_drain_in(watched->watch, 1);
+  uvperf__watch_flush_in(watched->watch, 1);
   assert_true(live_run_until(*state, &watched->total, 10));
   live_rings_unmake(watched);
 }
@@ -363,7 +363,7 @@ static void watch_together_target_exits_with_records_left(void **state) {
   live_turns_in(*state, 20);
   assert_int_equal(uvperf__watch_wakeups(watched->watch), wakeups);
   watched->leaves = 0;
-  uvperf__watch_drain_in(watched->watch, 0);
+  uvperf__watch_drain(watched->watch);
   assert_true(live_run_until(*state, &watched->ends, 1));
   assert_int_equal(watched->end_status, UV_EOF);
   assert_int_equal(watched->total, 50);
@@ -398,11 +398,11 @@ static void watch_look_in_looks_at_all_rings(void **state) {
   watched = make_unwoken(*state);
   live_turns_in(*state, 20);
   assert_int_equal(watched->total, 0);
-  uvperf__watch_drain_in(watched->watch, 0);
+  uvperf__watch_drain(watched->watch);
   uv_run(*state, UV_RUN_NOWAIT);
   assert_int_equal(watched->total, 2);
   live_comm(&next, 1);
-  uvperf__watch_drain_in(watched->watch, 2);
+  uvperf__watch_flush_in(watched->watch, 2);
   uv_run(*state, UV_RUN_NOWAIT);
   assert_true(live_run_until(*state, &watched->total, 4));
   assert_int_equal(uvperf__watch_wakeups(watched->watch), 0);
@@ -415,12 +415,12 @@ static void watch_look_in_keeps_the_earlier_of_two(void **state) {
 
   support_need_own_events(__func__);
   watched = make_unwoken(*state);
-  uvperf__watch_drain_in(watched->watch, 2);
-  uvperf__watch_drain_in(watched->watch, 1000000);
+  uvperf__watch_flush_in(watched->watch, 2);
+  uvperf__watch_flush_in(watched->watch, 1000000);
   assert_true(live_run_until(*state, &watched->total, 2));
   live_comm(&next, 1);
-  uvperf__watch_drain_in(watched->watch, 1000000);
-  uvperf__watch_drain_in(watched->watch, 2);
+  uvperf__watch_flush_in(watched->watch, 1000000);
+  uvperf__watch_flush_in(watched->watch, 2);
   assert_true(live_run_until(*state, &watched->total, 4));
   live_rings_unmake(watched);
 }
@@ -430,10 +430,10 @@ static void watch_look_in_of_a_stopped_one_is_nothing(void **state) {
 
   support_need_own_events(__func__);
   watched = make_unwoken(*state);
-  uvperf__watch_drain_in(watched->watch, 2);
+  uvperf__watch_flush_in(watched->watch, 2);
   uvperf__watch_stop(watched->watch);
-  uvperf__watch_drain_in(watched->watch, 0);
-  uvperf__watch_drain_in(watched->watch, 1);
+  uvperf__watch_drain(watched->watch);
+  uvperf__watch_flush_in(watched->watch, 1);
   live_turns_in(*state, 20);
   assert_int_equal(watched->total, 0);
   live_rings_unmake(watched);
@@ -446,7 +446,7 @@ static void watch_look_in_does_not_keep_an_unrefd_one_alive(void **state) {
   support_need_own_events(__func__);
   watched = make_unwoken(*state);
   uvperf__watch_set_ref(watched->watch, 0);
-  uvperf__watch_drain_in(watched->watch, 1000000);
+  uvperf__watch_flush_in(watched->watch, 1000000);
   assert_int_equal(uv_loop_alive(*state), 0);
   live_rings_unmake(watched);
 }

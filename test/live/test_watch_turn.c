@@ -79,7 +79,7 @@ static int run_in_child(void *arg) {
 /* In the midst of something to do that is not the child's. */
 static int fork_and_wait(live_rings_t *watched) {
   live_run_until(watched->loop, &watched->total, 1);
-  uvperf__watch_drain_in(watched->watch, 0);
+  uvperf__watch_drain(watched->watch);
   return support_wait(support_fork(run_in_child, watched));
 }
 
@@ -253,7 +253,7 @@ watch_flushes_again_and_again_while_a_look_is_waited_for(void **state) {
 
   support_need_own_events(__func__);
   watched = make_silent(*state, 5);
-  uvperf__watch_drain_in(watched->watch, 1000000);
+  uvperf__watch_flush_in(watched->watch, 1000000);
   for (nr = 1; nr <= 3; nr++) {
     live_comm(&next, 1);
     assert_true(live_run_until(*state, &watched->total, nr));
@@ -269,7 +269,7 @@ static void watch_looks_while_a_flush_is_waited_for(void **state) {
   support_need_own_events(__func__);
   watched = make_silent(*state, 1000000);
   live_comm(&next, 1);
-  uvperf__watch_drain_in(watched->watch, 5);
+  uvperf__watch_flush_in(watched->watch, 5);
   assert_true(live_run_until(*state, &watched->total, 1));
   live_rings_unmake(watched);
 }
@@ -286,9 +286,29 @@ watch_overdue_flush_comes_although_a_look_is_asked_for(void **state) {
   live_comm(&next, 1);
   uv_sleep(20);
   uv_update_time(*state);
-  uvperf__watch_drain_in(watched->watch, 1000000);
+  uvperf__watch_flush_in(watched->watch, 1000000);
   assert_true(live_run_until(*state, &watched->total, 1));
   live_rings_unmake(watched);
+}
+
+/* Watches that wait are not a turn each. */
+static void watches_started_apart_flush_in_the_same_turn(void **state) {
+  live_rings_t *watched[4];
+  uint64_t next = 0;
+  size_t i;
+
+  support_need_own_events(__func__);
+  for (i = 0; i < 4; i++) {
+    watched[i] = make_silent(*state, 50);
+    uv_sleep(7);
+  }
+  assert_true(live_turns_in(*state, 500) <= 10 + 3);
+  live_comm(&next, 1);
+  assert_true(live_run_until(*state, &watched[0]->total, 1));
+  for (i = 0; i < 4; i++) {
+    assert_int_equal(watched[i]->total, 1);
+    live_rings_unmake(watched[i]);
+  }
 }
 
 int main(void) {
@@ -306,6 +326,7 @@ int main(void) {
           watch_flushes_again_and_again_while_a_look_is_waited_for),
       support_loop_test(watch_looks_while_a_flush_is_waited_for),
       support_loop_test(watch_overdue_flush_comes_although_a_look_is_asked_for),
+      support_loop_test(watches_started_apart_flush_in_the_same_turn),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

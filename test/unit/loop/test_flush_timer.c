@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* The timer of a watch: flushes that come again and again, a drain that was
- * asked for, and which of the two is due. */
+/* The timer of a watch: periodic flushes, the one that was requested, and which
+ * of them comes first. */
 #include "support.h"
 
 #include "loop/flush_timer.h"
 
-#define FAR_MS 1000000
+/* Much longer than any test: the next multiple of it is hardly ever near. */
+#define FAR_MS 1000000000
 
 typedef struct due_s {
   uvperf__flush_timer_t timer;
   int flushes;
-  int drains;
-  int stop_after; /* calls; 0: never */
+  int stop_after; /* flushes; 0: never */
+  uint64_t at;    /* the last one, by uv_now */
 } due_t;
 
-static void on_due(uvperf__flush_timer_t *timer, int flush, int drain) {
+static void on_due(uvperf__flush_timer_t *timer) {
   due_t *due = timer->timer.data;
 
-  assert_true(flush || drain);
-  due->flushes += flush;
-  due->drains += drain;
-  if (due->flushes + due->drains == due->stop_after) {
+  due->flushes += 1;
+  due->at = uv_now(timer->timer.loop);
+  if (due->flushes == due->stop_after) {
     uvperf__flush_timer_stop(timer);
     uv_stop(timer->timer.loop);
   }
@@ -43,12 +43,12 @@ static int is_armed(const due_t *due) {
 
 /* Runs the loop, which the timer does not keep alive, until the callback has
  * stopped it. */
-static void run_until_stopped(due_t *due, int calls) {
-  due->stop_after = calls;
+static void run_until_stopped(due_t *due, int flushes) {
+  due->stop_after = flushes;
   uv_ref((uv_handle_t *)&due->timer.timer);
   uv_run(due->timer.timer.loop, UV_RUN_DEFAULT);
   uv_unref((uv_handle_t *)&due->timer.timer);
-  assert_int_equal(due->flushes + due->drains, calls);
+  assert_int_equal(due->flushes, flushes);
 }
 
 static void flush_timer_start_flushes_come_until_stop(void **state) {
@@ -57,9 +57,35 @@ static void flush_timer_start_flushes_come_until_stop(void **state) {
   init(&due, *state);
   uvperf__flush_timer_start(&due.timer, 1);
   run_until_stopped(&due, 3);
-  assert_int_equal(due.flushes, 3);
   assert_false(is_armed(&due));
   end(&due);
+}
+
+/* Started at different times, with different intervals. */
+static void flush_timer_of_each_watch_fires_at_the_same_time(void **state) {
+  static const uint64_t interval[3] = {40, 40, 80};
+  uint64_t started;
+  due_t due[3];
+  size_t i;
+
+  for (i = 0; i < 3; i++) {
+    uv_sleep(7);
+    uv_update_time(*state);
+    started = uv_now(*state);
+    init(&due[i], *state);
+    uvperf__flush_timer_start(&due[i].timer, interval[i]);
+    assert_true(due[i].timer.flush_at > started);
+    assert_true(due[i].timer.flush_at <= started + interval[i]);
+  }
+  for (i = 0; i < 2; i++) {
+    due[2].flushes = 0;
+    run_until_stopped(&due[2], 1);
+    assert_int_equal(due[0].at, due[2].at);
+    assert_int_equal(due[1].at, due[2].at);
+    uvperf__flush_timer_start(&due[2].timer, interval[2]);
+  }
+  for (i = 0; i < 3; i++)
+    end(&due[i]);
 }
 
 static void flush_timer_start_with_0_is_not_armed(void **state) {
@@ -78,54 +104,52 @@ static void flush_timer_armed_does_not_keep_the_loop_alive(void **state) {
 
   init(&due, *state);
   uvperf__flush_timer_start(&due.timer, FAR_MS);
-  uvperf__flush_timer_drain_in(&due.timer, FAR_MS);
+  uvperf__flush_timer_once(&due.timer, FAR_MS);
   assert_false(uv_loop_alive(*state));
   end(&due);
 }
 
 static void
-flush_timer_drain_comes_once_and_the_flush_is_armed_again(void **state) {
+flush_timer_once_comes_once_and_the_next_flush_is_armed(void **state) {
   uint64_t flush_at;
   due_t due;
 
   init(&due, *state);
   uvperf__flush_timer_start(&due.timer, FAR_MS);
   flush_at = due.timer.flush_at;
-  uvperf__flush_timer_drain_in(&due.timer, 1);
+  uvperf__flush_timer_once(&due.timer, 1);
   uv_ref((uv_handle_t *)&due.timer.timer);
-  while (due.drains == 0)
+  while (due.flushes == 0)
     uv_run(*state, UV_RUN_ONCE);
-  assert_int_equal(due.flushes, 0);
-  assert_int_equal(due.drains, 1);
-  assert_int_equal(due.timer.drain_at, 0);
+  assert_int_equal(due.flushes, 1);
+  assert_int_equal(due.timer.once_at, 0);
   assert_int_equal(due.timer.flush_at, flush_at);
   assert_true(is_armed(&due));
   end(&due);
 }
 
-static void flush_timer_drain_without_flushes_comes_too(void **state) {
+static void flush_timer_once_without_periodic_flushes_comes_too(void **state) {
   due_t due;
 
   init(&due, *state);
-  uvperf__flush_timer_drain_in(&due.timer, 1);
+  uvperf__flush_timer_once(&due.timer, 1);
   run_until_stopped(&due, 1);
-  assert_int_equal(due.drains, 1);
   assert_false(is_armed(&due));
   end(&due);
 }
 
 static void
-flush_timer_drain_earlier_one_is_kept_later_one_gives_way(void **state) {
+flush_timer_once_earlier_one_is_kept_later_one_gives_way(void **state) {
   uint64_t at;
   due_t due;
 
   init(&due, *state);
-  uvperf__flush_timer_drain_in(&due.timer, FAR_MS);
-  at = due.timer.drain_at;
-  uvperf__flush_timer_drain_in(&due.timer, 2 * FAR_MS);
-  assert_int_equal(due.timer.drain_at, at);
-  uvperf__flush_timer_drain_in(&due.timer, FAR_MS / 2);
-  assert_int_equal(due.timer.drain_at, at - FAR_MS / 2);
+  uvperf__flush_timer_once(&due.timer, FAR_MS);
+  at = due.timer.once_at;
+  uvperf__flush_timer_once(&due.timer, FAR_MS + 1);
+  assert_int_equal(due.timer.once_at, at);
+  uvperf__flush_timer_once(&due.timer, FAR_MS / 2);
+  assert_int_equal(due.timer.once_at, at - FAR_MS / 2);
   end(&due);
 }
 
@@ -134,11 +158,11 @@ static void flush_timer_stop_takes_both_away(void **state) {
 
   init(&due, *state);
   uvperf__flush_timer_start(&due.timer, FAR_MS);
-  uvperf__flush_timer_drain_in(&due.timer, FAR_MS);
+  uvperf__flush_timer_once(&due.timer, FAR_MS);
   uvperf__flush_timer_stop(&due.timer);
   assert_false(is_armed(&due));
   assert_int_equal(due.timer.flush_at, 0);
-  assert_int_equal(due.timer.drain_at, 0);
+  assert_int_equal(due.timer.once_at, 0);
   end(&due);
 }
 
@@ -148,10 +172,10 @@ static void flush_timer_closed_by_others_is_left_alone(void **state) {
   init(&due, *state);
   uvperf__flush_timer_start(&due.timer, FAR_MS);
   uv_close((uv_handle_t *)&due.timer.timer, NULL);
-  uvperf__flush_timer_drain_in(&due.timer, 1);
+  uvperf__flush_timer_once(&due.timer, 1);
   uvperf__flush_timer_stop(&due.timer);
   end(&due);
-  assert_int_equal(due.flushes + due.drains, 0);
+  assert_int_equal(due.flushes, 0);
 }
 
 static void flush_timer_is_known_by_its_handle(void **state) {
@@ -173,13 +197,14 @@ static void flush_timer_is_known_by_its_handle(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(flush_timer_start_flushes_come_until_stop),
+      support_loop_test(flush_timer_of_each_watch_fires_at_the_same_time),
       support_loop_test(flush_timer_start_with_0_is_not_armed),
       support_loop_test(flush_timer_armed_does_not_keep_the_loop_alive),
       support_loop_test(
-          flush_timer_drain_comes_once_and_the_flush_is_armed_again),
-      support_loop_test(flush_timer_drain_without_flushes_comes_too),
+          flush_timer_once_comes_once_and_the_next_flush_is_armed),
+      support_loop_test(flush_timer_once_without_periodic_flushes_comes_too),
       support_loop_test(
-          flush_timer_drain_earlier_one_is_kept_later_one_gives_way),
+          flush_timer_once_earlier_one_is_kept_later_one_gives_way),
       support_loop_test(flush_timer_stop_takes_both_away),
       support_loop_test(flush_timer_closed_by_others_is_left_alone),
       support_loop_test(flush_timer_is_known_by_its_handle),

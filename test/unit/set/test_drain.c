@@ -378,6 +378,7 @@ static void expect_question_soon(live_stream_t *stream,
 
   assert_int_equal(record->type, PERF_RECORD_EXIT);
   assert_true(impl->probe_at <= uv_now(stream->live.set.loop) + 10);
+  assert_int_equal(impl->probe_ms, 10);
 }
 
 static void set_exit_record_has_the_end_asked_for_soon(void **state) {

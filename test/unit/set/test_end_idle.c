@@ -5,6 +5,8 @@
 
 #include <poll.h>
 
+#include "set/internal.h"
+
 /* -- live ----------------------------------------------------------------- */
 
 /* The end of one waits for the slack, and others can end meanwhile. */
@@ -66,10 +68,76 @@ static void set_ring_that_waits_and_has_hung_up_does_not_spin(void **state) {
   scripted_set_close(&scripted);
 }
 
+/* A set that measures the calling thread, and waits for it to end. */
+static set_t *begin_idle(uv_loop_t *loop, scripted_set_t *scripted,
+                         int32_t flush_ms) {
+  uvperf_stream_options_t options = live_stream_plain;
+
+  scripted_set_plan(scripted, 0);
+  scripted->make.targets[0].type = UVPERF_TARGET_SELF;
+  scripted_set_open_planned(loop, scripted);
+  options.flush_ms = flush_ms;
+  live_stream_start(&scripted->stream, &options);
+  return scripted->stream.live.set.impl;
+}
+
+static void end_target(const scripted_set_t *scripted) {
+  size_t i;
+
+  for (i = 0; i < 4; i++)
+    scripted->events[i]->revents = POLLHUP;
+}
+
+/* The deadline of live_turns_in is a turn, and may be two. */
+static void set_idle_without_flushes_wakes_once_a_second(void **state) {
+  scripted_set_t scripted;
+  unsigned polls;
+  set_t *impl;
+
+  impl = begin_idle(*state, &scripted, 0);
+  live_turns_in(*state, 1500);
+  polls = fake_count(FAKE_POLL);
+  assert_true(live_turns_in(*state, 2000) <= 2 + 2);
+  assert_in_range(fake_count(FAKE_POLL) - polls, 1, 2);
+  /* After an iteration with records the end is found sooner. */
+  impl->probe_at = uv_now(*state) + 1000000;
+  scripted_set_sample(&scripted, 0, 100, 1);
+  scripted_set_wake(&scripted, 0);
+  assert_int_equal(scripted.stream.samples, 1);
+  assert_true(impl->probe_at <= uv_now(*state) + 200);
+  /* After the record of an exit it is looked for more often. */
+  impl->probe_ms = 10;
+  scripted_set_sample(&scripted, 0, 100, 2);
+  scripted_set_wake(&scripted, 0);
+  assert_int_equal(scripted.stream.samples, 2);
+  assert_in_range(impl->probe_ms, 10, 20);
+  scripted_set_close(&scripted);
+}
+
+/* Each flush finds ends, and a flush that finds nothing is one turn. */
+static void set_idle_with_flushes_probes_in_them_alone(void **state) {
+  scripted_set_t scripted;
+  uint64_t due;
+  set_t *impl;
+
+  impl = begin_idle(*state, &scripted, 100);
+  live_turns_in(*state, 20);
+  due = uv_now(*state) + 1000000;
+  impl->probe_at = due;
+  assert_true(live_turns_in(*state, 1000) <= 10 + 2);
+  assert_int_equal(impl->probe_at, due);
+  end_target(&scripted);
+  assert_true(live_run_until(*state, &scripted.stream.nr_ends, 1));
+  assert_int_equal(scripted.stream.eofs, 1);
+  scripted_set_close(&scripted);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(set_end_that_waits_for_the_slack_lets_the_loop_sleep),
       scripted_set_test(set_ring_that_waits_and_has_hung_up_does_not_spin),
+      scripted_set_test(set_idle_without_flushes_wakes_once_a_second),
+      scripted_set_test(set_idle_with_flushes_probes_in_them_alone),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

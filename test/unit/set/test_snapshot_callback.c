@@ -102,7 +102,7 @@ static void outlive_source(live_stream_t *stream,
   for (ticks = 1; ticks < 6; ticks++) {
     assert_true(
         live_run_until(stream->live.set.loop, &stream->live.callbacks, ticks));
-    uvperf__watch_drain_in(impl->watch, 0);
+    uvperf__watch_drain(impl->watch);
     for (i = 0; i < support_page_bytes() / 8; i++)
       scripted_set_overwrite(scripted, i % 2, 100 + 2 * (i % 2), i);
   }
