@@ -200,14 +200,14 @@ UVPERF_EXTERN int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags);
  *  is gone when its events hang up; to find that out, the set polls one fd for
  *  each target that lives. It does so when the timer of flush_ms fires, which
  *  wakes the loop anyway, at most once in 100 ms; and 10 ms after an EXIT
- *  record was delivered. It also has a timer of its own, for a flush_ms of 0 or above
- *  100: that fires within 100 ms after the set was started or has delivered
- *  records, and then ever more rarely, so that an idle set wakes the loop once
- *  a second. So the end is reported within about 100 ms with the default
- *  flush_ms of 100, but up to a second after the death of an idle target with
- *  wakeup_bytes 1 (flush_ms is 0 by default then) or UVPERF_SET_OVERWRITE
- *  (where EXIT records hasten nothing). Records that wait in the rings then are
- *  delivered first; with UVPERF_SET_OVERWRITE they stay.
+ *  record was delivered. It also has a timer of its own, for a flush_ms of 0
+ *  or above 100. That fires within 100 ms after the set was started or has
+ *  delivered records, and then ever more rarely, so that an idle set wakes the
+ *  loop once a second. So the end is reported within about 100 ms with the
+ *  default flush_ms of 100. With wakeup_bytes 1 (flush_ms is 0 by default then)
+ *  or UVPERF_SET_OVERWRITE (EXIT records hasten nothing there) the end of an
+ *  idle target can be reported a second late. Records that wait in the rings
+ *  then are delivered first; with UVPERF_SET_OVERWRITE they stay.
  *  @param cb  NULL: no end is reported but UV_EOF. */
 UVPERF_EXTERN void uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb);
 
