@@ -15,8 +15,8 @@
 
 #define PROBE_MS 100
 #define IDLE_MS  1000
-/* perf_event_exit_task_context in kernel/events/core.c: the record of an exit is
- * written before the task's events hang up, on a busy machine long before. */
+/* The record of an exit is written before the task's events hang up, on a busy
+ * machine long before: perf_event_exit_task_context, kernel/events/core.c. */
 #define EXIT_MS 10
 
 static uint64_t now_of(const set_t *impl) {
