@@ -443,7 +443,7 @@ static void set_read_out_of_memory_leaves_it_to_the_next(void **state) {
   assert_int_equal(live.callbacks, 3);
   assert_int_equal(live.status, 0);
   assert_int_equal(live.failures, 1);
-  /* Twice: of the thread, and of the thread by CPU. */
+  /* Of the thread, in each of the two targets. */
   assert_int_equal(live.delta.value, 12);
   live_set_close(&live);
   fake_assert_clean();
