@@ -414,7 +414,8 @@ memory() {
 # state in libc or changes the whole process. (Tables of addresses are read-only
 # once they are relocated: .data.rel.ro.)
 state() {
-  kept='attr/kernel_knows uvperf__known|sys/fork (last_number|no_mark|the_mark)'
+  kept='attr/kernel_knows uvperf__known|loop/job queues'
+  kept="$kept|sys/fork (last_number|no_mark|the_mark)"
   shared='strtok|strerror|strsignal|getenv|setlocale|localeconv|rand|readdir'
   shared="$shared|getmntent|(local|gm|as)?c?time|ttyname|dirname|basename"
   process='signal|sigaction|chdir|fchdir|umask|setns|unshare|setrlimit|dup2'

@@ -395,9 +395,10 @@ uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader);
  *  has not closed the handle its events stay in the map, turned off: programs
  *  get -EOPNOTSUPP.) No record callback runs after it, even in the middle of a
  *  drain. When the loop runs next, rings are unmapped, fds closed and close_cb
- *  called. As with uvperf_event_close, call it exactly once, also after
- *  uvperf_walk_close; see there for a close inside a flush or snapshot, and
- *  after the loop was closed.
+ *  called (from 64 CPUs on by a thread of libuv's pool, see
+ *  uvperf_event_close). As with uvperf_event_close, call it exactly once, also
+ *  after uvperf_walk_close; see there for a close inside a flush or snapshot,
+ *  and after the loop was closed.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_bpf_reader_close(uvperf_bpf_reader_t *reader,
                                            uvperf_bpf_close_cb close_cb);

@@ -354,6 +354,10 @@ int uvperf__attr_writes_records(const struct perf_event_attr *attr) {
   return has_samples(attr) || has_side_band(attr);
 }
 
+int uvperf__attr_closes_slowly(const struct perf_event_attr *attr) {
+  return attr->type == PERF_TYPE_TRACEPOINT || attr->type >= PERF_TYPE_MAX;
+}
+
 /* header.size has 16 bits, and is a multiple of 8. */
 #define LARGEST_SAMPLE 65528
 /* Entries of the branch records of any processor. */

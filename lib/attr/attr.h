@@ -56,6 +56,11 @@ int uvperf__attr_writes_records(const struct perf_event_attr *attr);
 /* Whether the event writes samples. A dummy writes none, even with a period. */
 int uvperf__attr_writes_samples(const struct perf_event_attr *attr);
 
+/* Whether the kernel may need some 40 ms to close the event: a tracepoint waits
+ * until no CPU is in it (tracepoint_synchronize_unregister), and so do probes,
+ * whose PMUs have types of their own. */
+int uvperf__attr_closes_slowly(const struct perf_event_attr *attr);
+
 /* What of an attr spoils the ring that its samples are written into, though the
  * kernel opens the event: static, as in "attr has …"; NULL for nothing. */
 const char *uvperf__attr_fault(const struct perf_event_attr *attr);

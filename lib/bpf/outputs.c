@@ -181,10 +181,10 @@ static int plan_cpus(uvperf__bpf_outputs_t *outputs, uvperf_error_t *error) {
 
 /* -- one event ------------------------------------------------------------- */
 
-static void close_output(bpf_output_t *output) {
+static void close_output(bpf_output_t *output, uvperf__leftovers_t *leftovers) {
   if (output->fd < 0)
     return;
-  uvperf__sys_close(output->fd);
+  uvperf__leftovers_add(leftovers, NULL, 0, output->fd);
   output->fd = -1;
   if (output->ring != NULL)
     uvperf__cpu_ring_leave(output->ring);
@@ -274,7 +274,7 @@ static int open_output(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
   if (rc == 0)
     rc = join_ring(outputs, output, error);
   if (rc != 0)
-    close_output(output);
+    close_output(output, NULL);
   output->status = rc;
   return rc;
 }
@@ -332,7 +332,7 @@ static void close_all(uvperf__bpf_outputs_t *outputs) {
   size_t i;
 
   for (i = 0; i < outputs->nr; i++)
-    close_output(&outputs->outputs[i]);
+    close_output(&outputs->outputs[i], NULL);
 }
 
 /* A CPU that is offline, or goes before its event is open, waits until it
@@ -590,6 +590,17 @@ int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs,
   return rc;
 }
 
+void uvperf__bpf_outputs_give_up(uvperf__bpf_outputs_t *outputs,
+                                 uvperf__leftovers_t *leftovers) {
+  size_t i;
+
+  if (check_process(outputs, NULL) != 0 || outputs->nr < UVPERF__MANY_EVENTS)
+    return;
+  for (i = 0; i < outputs->nr; i++)
+    close_output(&outputs->outputs[i], leftovers);
+  uvperf__cpu_rings_give_up(outputs->rings, leftovers);
+}
+
 /* Disabled before they are closed, as others may have the files: a child that
  * was forked and runs no other program. */
 void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs) {
@@ -615,7 +626,7 @@ void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs) {
 static void close_gone(uvperf__bpf_outputs_t *outputs, bpf_output_t *output) {
   take_output(outputs, output, NULL);
   count_lost(outputs, output);
-  close_output(output);
+  close_output(output, NULL);
   output->status = -ENODEV;
 }
 
@@ -639,11 +650,11 @@ static int reopen(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
     rc = put_output(outputs, &fresh, error);
   if (rc == 0) {
     count_lost(outputs, output);
-    close_output(output);
+    close_output(output, NULL);
     *output = fresh;
     return 0;
   }
-  close_output(&fresh);
+  close_output(&fresh, NULL);
   uvperf__cpu_rings_cut(outputs->rings, nr);
   close_gone(outputs, output);
   output->status = rc;

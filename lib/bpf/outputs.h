@@ -17,6 +17,7 @@
 #include "uvperf/record.h"
 
 #include "ring/cpu_rings.h"
+#include "ring/leftovers.h"
 
 typedef struct uvperf__bpf_outputs_s uvperf__bpf_outputs_t;
 
@@ -44,6 +45,12 @@ int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs,
 /* Closes and frees all, after uvperf__bpf_outputs_leave_map. In a forked child
  * it leaves the parent's events, rings and entries alone. NULL is allowed. */
 void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs);
+
+/* Gives up every event and ring, if closing them takes long, after
+ * uvperf__bpf_outputs_leave_map and _disable. The outputs can only be freed
+ * then. */
+void uvperf__bpf_outputs_give_up(uvperf__bpf_outputs_t *outputs,
+                                 uvperf__leftovers_t *leftovers);
 
 /* Enables the events / disables them. 0, or the first failure's code and its
  * error (all are tried). A CPU that is offline is no failure. */

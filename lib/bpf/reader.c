@@ -74,6 +74,12 @@ static void release(void *owner) {
   uvperf__free(impl);
 }
 
+static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
+  reader_t *impl = owner;
+
+  uvperf__bpf_outputs_give_up(impl->outputs, leftovers);
+}
+
 /* As said in event/event.c, no fd that was polled, and no ring, is released
  * before. */
 static void closed(void *owner) {
@@ -229,7 +235,7 @@ static reader_t *make_impl(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
   if (impl == NULL)
     return NULL;
   impl->handle = reader;
-  uvperf__teardown_init(&impl->teardown, loop, closed, release, impl);
+  uvperf__teardown_init(&impl->teardown, loop, closed, release, give_up, impl);
   impl->process = uvperf__process();
   impl->flags = options->flags;
   impl->default_flush_ms =

@@ -331,10 +331,16 @@ int uvperf_event_set_filter(uvperf_event_t *event, const char *filter,
 int uvperf_event_set_bpf(uvperf_event_t *event, int prog_fd,
                          uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
-  int rc = control(impl, PERF_EVENT_IOC_SET_BPF, prog_fd, error);
+  int rc = uvperf__event_check_process(impl, error);
+  int has_no_links = 0;
+  int link = -1;
 
   if (rc != 0)
     return rc;
+  rc = uvperf__ioctl_bpf(impl->fd, prog_fd, &has_no_links, &link);
+  if (rc != 0)
+    return finish(impl, rc, PERF_EVENT_IOC_SET_BPF, (uint64_t)prog_fd, error);
+  impl->bpf_link = link;
   impl->has_program = 1;
   if (!has_run_out(impl))
     impl->limit_end = UINT64_MAX;

@@ -25,6 +25,15 @@ _Static_assert(sizeof(uvperf_event_t) == 8 * sizeof(void *),
 
 /* -- close ---------------------------------------------------------------- */
 
+/* Without a link it runs until the event's file is closed. */
+static void end_program(event_t *impl) {
+  if (impl->bpf_link < 0)
+    return;
+  uvperf__sys_close(impl->bpf_link);
+  impl->bpf_link = -1;
+  impl->has_program = 0;
+}
+
 static void release(void *owner) {
   event_t *impl = owner;
 
@@ -34,6 +43,7 @@ static void release(void *owner) {
     uvperf__ring_forget(&impl->ring);
   else
     uvperf__ring_unmap(&impl->ring);
+  end_program(impl);
   if (impl->fd >= 0)
     uvperf__sys_close(impl->fd);
   uvperf_decoder_free(impl->decoder);
@@ -45,6 +55,19 @@ static void release(void *owner) {
   uvperf__free(impl->changes);
   uvperf__watch_free(impl->watch);
   uvperf__free(impl);
+}
+
+static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
+  event_t *impl = owner;
+
+  /* After a failed init the loop runs once more, and a program without a link
+   * is to end soon. A forked child's fd is not the event's last. */
+  if (impl->handle == NULL || impl->has_program ||
+      !uvperf__attr_closes_slowly(impl->attr) || uvperf__event_is_forked(impl))
+    return;
+  uvperf__ring_give_up(&impl->ring, leftovers);
+  uvperf__leftovers_add(leftovers, NULL, 0, impl->fd);
+  impl->fd = -1;
 }
 
 /* Here, in the last inner close callback, and not before: while the ring is
@@ -75,6 +98,7 @@ static void begin_close(void *owner) {
     /* Siblings lead themselves once this fd is closed, and would count. */
     uvperf__event_disable_siblings(impl);
     uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
+    end_program(impl); /* what it dropped is not written now */
   }
   uvperf__event_leave_group(impl);
   uvperf__event_unlink(impl);
@@ -328,10 +352,11 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
     return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
                              "no memory for the handle");
   impl->fd = -1;
+  impl->bpf_link = -1;
   impl->fds = &impl->fd;
   impl->nr_fds = 1;
   impl->flags = own.flags;
-  uvperf__teardown_init(&impl->teardown, loop, closed, release, impl);
+  uvperf__teardown_init(&impl->teardown, loop, closed, release, give_up, impl);
   impl->process = uvperf__process();
   rc = open_event(impl, loop, attr, &own, error);
   if (rc != 0) {

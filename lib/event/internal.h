@@ -67,6 +67,7 @@ struct event_s {
   /* The count at which its overflows have run out; UINT64_MAX: not known. */
   uint64_t limit_end;
   int has_program;  /* uvperf_event_set_bpf was called: it may drop samples */
+  int bpf_link;     /* that holds the program; -1: none, or the event does */
   int paused;       /* the ring, by PERF_EVENT_IOC_PAUSE_OUTPUT */
   int snapped;      /* an overwritable ring since then: next has looked at it */
   event_t *leader;  /* of its group; NULL if it leads or is alone */

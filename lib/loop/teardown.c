@@ -4,19 +4,22 @@
 #include "loop/teardown.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 /* UV_HANDLE_CLOSED of libuv's src/uv-common.h, the same in every release of
  * libuv 1. No function of libuv says whether a closing handle is closed. */
 #define HANDLE_CLOSED 2
 
-void uvperf__teardown_init(uvperf__teardown_t *teardown, uv_loop_t *loop,
-                           void (*closed)(void *owner),
-                           void (*release)(void *owner), void *owner) {
+void uvperf__teardown_init(
+    uvperf__teardown_t *teardown, uv_loop_t *loop, void (*closed)(void *owner),
+    void (*release)(void *owner),
+    void (*give_up)(void *owner, uvperf__leftovers_t *leftovers), void *owner) {
   memset(teardown, 0, sizeof(*teardown));
   teardown->loop = loop;
   teardown->closed = closed;
   teardown->release = release;
+  teardown->give_up = give_up;
   teardown->owner = owner;
   teardown->uses = 1;
 }
@@ -72,8 +75,39 @@ void uvperf__teardown_end(uvperf__teardown_t *teardown) {
   }
 }
 
+/* -- what closes slowly ---------------------------------------------------- */
+
+static uvperf__teardown_t *teardown_of(uvperf__job_t *job) {
+  return (uvperf__teardown_t *)((char *)job -
+                                offsetof(uvperf__teardown_t, job));
+}
+
+static int close_one(uvperf__job_t *job) {
+  return uvperf__leftovers_close_one(&teardown_of(job)->leftovers);
+}
+
+static void on_all_closed(uvperf__job_t *job) {
+  uvperf__teardown_t *teardown = teardown_of(job);
+
+  uvperf__leftovers_end(&teardown->leftovers);
+  teardown->closed(teardown->owner);
+}
+
+/* A call that has a hold may use what would be given up. */
+static void close_rest(uvperf__teardown_t *teardown) {
+  uvperf__job_t *job = &teardown->job;
+
+  if (teardown->give_up != NULL && teardown->uses == 1)
+    teardown->give_up(teardown->owner, &teardown->leftovers);
+  job->step = close_one;
+  job->done = on_all_closed;
+  if (teardown->leftovers.nr == 0 ||
+      uvperf__job_begin(teardown->loop, job) != 0)
+    on_all_closed(job);
+}
+
 void uvperf__teardown_closed(uvperf__teardown_t *teardown) {
   teardown->pending -= 1;
   if (teardown->pending == 0)
-    teardown->closed(teardown->owner);
+    close_rest(teardown);
 }

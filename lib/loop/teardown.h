@@ -10,11 +10,17 @@
 
 #include <uv.h>
 
+#include "loop/job.h"
+#include "ring/leftovers.h"
+
 typedef struct uvperf__teardown_s {
   uv_loop_t *loop;
   void (*closed)(void *owner);
   void (*release)(void *owner);
+  void (*give_up)(void *owner, uvperf__leftovers_t *leftovers);
   void *owner;
+  uvperf__leftovers_t leftovers; /* while a thread of the pool closes them */
+  uvperf__job_t job;
   unsigned int uses;    /* holds, and one more until `closed` has let go */
   unsigned int pending; /* close callbacks still to come */
   int foreign; /* others have closed a handle, and libuv is not done yet */
@@ -24,10 +30,15 @@ typedef struct uvperf__teardown_s {
 
 /* When all handles are closed, `closed` is called. It must call
  * uvperf__teardown_let_go, and may call the user's close callback afterwards.
- * `release` frees the owner, and this teardown with it. */
-void uvperf__teardown_init(uvperf__teardown_t *teardown, uv_loop_t *loop,
-                           void (*closed)(void *owner),
-                           void (*release)(void *owner), void *owner);
+ * `release` frees the owner, and this teardown with it.
+ *
+ * Before `closed` comes `give_up` (NULL: there is none), unless there is a hold,
+ * or the loop may no longer exist: what it gives up is closed on libuv's thread
+ * pool. `release` closes the rest. */
+void uvperf__teardown_init(
+    uvperf__teardown_t *teardown, uv_loop_t *loop, void (*closed)(void *owner),
+    void (*release)(void *owner),
+    void (*give_up)(void *owner, uvperf__leftovers_t *leftovers), void *owner);
 
 /* Takes a hold: the owner is not released before the matching let_go. */
 void uvperf__teardown_hold(uvperf__teardown_t *teardown);

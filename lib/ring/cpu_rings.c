@@ -154,12 +154,18 @@ static void close_spare(int fd) {
     uvperf__sys_close(fd);
 }
 
-static void close_ring(uvperf__cpu_ring_t *ring, int is_forked) {
+static void give_up(uvperf__cpu_ring_t *ring, int is_forked,
+                    uvperf__leftovers_t *leftovers) {
   if (!is_forked)
-    uvperf__ring_unmap(&ring->ring);
-  close_spare(ring->spare);
-  close_spare(ring->old_spare);
-  uvperf__sys_close(ring->fd);
+    uvperf__ring_give_up(&ring->ring, leftovers);
+  uvperf__leftovers_add(leftovers, NULL, 0, ring->spare);
+  uvperf__leftovers_add(leftovers, NULL, 0, ring->old_spare);
+  uvperf__leftovers_add(leftovers, NULL, 0, ring->fd);
+  ring->spare = ring->old_spare = ring->fd = -1;
+}
+
+static void close_ring(uvperf__cpu_ring_t *ring, int is_forked) {
+  give_up(ring, is_forked, NULL);
   uvperf__free(ring);
 }
 
@@ -191,6 +197,15 @@ void uvperf__cpu_rings_cut(uvperf__cpu_rings_t *rings, size_t nr) {
 
   while (rings->nr > nr)
     close_ring(rings->rings[--rings->nr], is_forked);
+}
+
+void uvperf__cpu_rings_give_up(uvperf__cpu_rings_t *rings,
+                               uvperf__leftovers_t *leftovers) {
+  int is_forked = uvperf__process() != rings->process;
+  size_t i;
+
+  for (i = 0; i < rings->nr; i++)
+    give_up(rings->rings[i], is_forked, leftovers);
 }
 
 void uvperf__cpu_rings_free(uvperf__cpu_rings_t *rings) {

@@ -76,6 +76,10 @@ int uvperf__cpu_rings_new(uvperf__cpu_rings_t **rings,
  * mappings, it only closes. NULL is allowed. */
 void uvperf__cpu_rings_free(uvperf__cpu_rings_t *rings);
 
+/* Gives up the mappings and fds of all rings, which can only be freed then. */
+void uvperf__cpu_rings_give_up(uvperf__cpu_rings_t *rings,
+                               uvperf__leftovers_t *leftovers);
+
 /* Finds the ring of a CPU, or opens one, which stays. Returns 0 and *ring,
  * whose address never changes; or a code and the error of opening (EMFILE,
  * ENOSYS, EACCES at paranoid 3…) or mapping. */

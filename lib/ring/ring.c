@@ -110,8 +110,12 @@ int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t least,
 }
 
 void uvperf__ring_unmap(uvperf__ring_t *ring) {
-  if (ring->page != NULL)
-    uvperf__sys_munmap(ring->page, ring->map_bytes);
+  uvperf__ring_give_up(ring, NULL);
+}
+
+void uvperf__ring_give_up(uvperf__ring_t *ring,
+                          uvperf__leftovers_t *leftovers) {
+  uvperf__leftovers_add(leftovers, ring->page, ring->map_bytes, -1);
   uvperf__ring_forget(ring);
 }
 

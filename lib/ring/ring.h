@@ -19,6 +19,8 @@
 
 #include <linux/perf_event.h>
 
+#include "ring/leftovers.h"
+
 /* The size of the scratch into which a record that wraps is copied: no record
  * is longer, as header.size has 16 bits. */
 #define UVPERF__RING_SCRATCH_BYTES 65536
@@ -67,6 +69,9 @@ int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t least,
 
 /* Unmaps the ring, if it is mapped. */
 void uvperf__ring_unmap(uvperf__ring_t *ring);
+
+/* The same later: see leftovers.h. */
+void uvperf__ring_give_up(uvperf__ring_t *ring, uvperf__leftovers_t *leftovers);
 
 /* Forgets the mapping without touching it: a forked child does not have it. */
 void uvperf__ring_forget(uvperf__ring_t *ring);

@@ -118,9 +118,9 @@ int uvperf__user_page_map(int fd, const struct perf_event_mmap_page **page) {
   return 0;
 }
 
-void uvperf__user_page_unmap(const struct perf_event_mmap_page *page) {
-  if (page != NULL)
-    uvperf__sys_munmap((void *)(uintptr_t)page, page_size());
+void uvperf__user_page_unmap(const struct perf_event_mmap_page *page,
+                             uvperf__leftovers_t *leftovers) {
+  uvperf__leftovers_add(leftovers, (void *)(uintptr_t)page, page_size(), -1);
 }
 
 /* The page, the counter and the clock at one moment. */

@@ -10,6 +10,8 @@
 
 #include <pthread.h>
 
+#include "ring/leftovers.h"
+
 struct perf_event_mmap_page;
 
 /* The thread that may read some pages: the one that is measured, because a page
@@ -37,9 +39,11 @@ int uvperf__user_reader_is_mine(const uvperf__user_reader_t *reader);
  * does not have the counts of the children. */
 int uvperf__user_page_map(int fd, const struct perf_event_mmap_page **page);
 
-/* Not in a forked child: the page is not mapped there (VM_DONTCOPY in
- * perf_mmap), but something else may be. */
-void uvperf__user_page_unmap(const struct perf_event_mmap_page *page);
+/* At once, or later by leftovers that are not NULL. Not in a forked child: the
+ * page is not mapped there (VM_DONTCOPY in perf_mmap), but something else may
+ * be. */
+void uvperf__user_page_unmap(const struct perf_event_mmap_page *page,
+                             uvperf__leftovers_t *leftovers);
 
 /* A count as read(2) returns it; times in nanoseconds. */
 typedef struct uvperf__user_count_s {

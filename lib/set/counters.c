@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attr/attr.h"
 #include "sys/fork.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -334,6 +335,36 @@ int uvperf__counters_new_brief(uvperf__counters_t **counters,
                                const uvperf_set_options_t *options,
                                uvperf_error_t *error) {
   return uvperf__counters_make("", 1, counters, options, error);
+}
+
+static int closes_slowly(const uvperf__counters_t *counters) {
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++)
+    if (counters->attrs[i].nr_open != 0 &&
+        uvperf__attr_closes_slowly(counters->attrs[i].attr))
+      return 1;
+  return counters->nr_open >= UVPERF__MANY_EVENTS;
+}
+
+/* A forked child's fds are not the last of their events. */
+void uvperf__counters_give_up(uvperf__counters_t *counters,
+                              uvperf__leftovers_t *leftovers) {
+  counter_target_t *target;
+  size_t i, event;
+
+  if (uvperf__counters_check(counters, NULL) != 0 || !closes_slowly(counters))
+    return;
+  counters->leftovers = leftovers;
+  for (i = 0; i < counters->nr_targets; i++) {
+    target = counters->targets[i];
+    for (event = 0; event < target->nr_places * counters->nr_attrs; event++)
+      uvperf__counters_close_event(counters, &target->events[event],
+                                   event % counters->nr_attrs);
+  }
+  if (counters->rings != NULL)
+    uvperf__cpu_rings_give_up(counters->rings, leftovers);
+  counters->leftovers = NULL;
 }
 
 void uvperf__counters_free(uvperf__counters_t *counters) {

@@ -18,6 +18,7 @@
 
 #include "count/reading.h"
 #include "ring/cpu_rings.h"
+#include "ring/leftovers.h"
 
 typedef struct uvperf__counters_s uvperf__counters_t;
 
@@ -41,6 +42,11 @@ int uvperf__counters_new_brief(uvperf__counters_t **counters,
 /* Closes every fd and frees. NULL is allowed. Also for a forked child: closing
  * its fds does nothing to the parent's events. */
 void uvperf__counters_free(uvperf__counters_t *counters);
+
+/* Gives up every fd and mapping, if closing them takes long. The counters can
+ * only be freed then. */
+void uvperf__counters_give_up(uvperf__counters_t *counters,
+                              uvperf__leftovers_t *leftovers);
 
 /* UV_EPERM and the error in a forked child; else 0. */
 int uvperf__counters_check(const uvperf__counters_t *counters,

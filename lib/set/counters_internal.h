@@ -6,6 +6,7 @@
 #include "host/target.h"
 #include "host/tracefs.h"
 #include "ring/cpu_rings.h"
+#include "ring/leftovers.h"
 #include "ring/user_page.h"
 #include "set/counters.h"
 #include "sys/fork.h"
@@ -178,6 +179,8 @@ struct uvperf__counters_s {
   size_t room_failures;
 
   int has_no_links; /* for programs: see uvperf__ioctl_bpf */
+  /* What is closed later; NULL: everything is closed at once. */
+  uvperf__leftovers_t *leftovers;
   /* With UVPERF_SET_RECORDS, else NULL. */
   uvperf__cpu_rings_t *rings;
   uvperf_decoder_t *decoder;

@@ -201,11 +201,16 @@ static int is_cut_off(const job_t *job, int code) {
 
 void uvperf__counters_close_event(uvperf__counters_t *counters,
                                   counter_t *event, size_t attr) {
+  uvperf__leftovers_t *leftovers = counters->leftovers;
+
   if (event->fd < 0)
     return;
+  /* A program that has no link runs until the file is closed. */
+  if (event->has_bpf && event->bpf_link < 0)
+    leftovers = NULL;
   uvperf__counters_unmap(counters, event);
   uvperf__counters_detach_event(counters, event);
-  uvperf__sys_close(event->fd);
+  uvperf__leftovers_add(leftovers, NULL, 0, event->fd);
   event->fd = -1;
   uvperf__counters_leave(counters, event);
   if (event->state != COUNTER_OPEN)

@@ -68,7 +68,7 @@ void uvperf__counters_map(uvperf__counters_t *counters,
 void uvperf__counters_unmap(const uvperf__counters_t *counters,
                             counter_t *event) {
   if (event->page != NULL && uvperf__counters_check(counters, NULL) == 0)
-    uvperf__user_page_unmap(event->page);
+    uvperf__user_page_unmap(event->page, counters->leftovers);
   event->page = NULL;
 }
 

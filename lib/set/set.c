@@ -37,6 +37,12 @@ static void release(void *owner) {
   uvperf__free(impl);
 }
 
+static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
+  set_t *impl = owner;
+
+  uvperf__counters_give_up(impl->counters, leftovers);
+}
+
 /* As said in event/event.c, no fd that was polled, and no ring, is released
  * before. */
 static void closed(void *owner) {
@@ -119,7 +125,7 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
     return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
                              "no memory for the handle");
   impl->handle = set;
-  uvperf__teardown_init(&impl->teardown, loop, closed, release, impl);
+  uvperf__teardown_init(&impl->teardown, loop, closed, release, give_up, impl);
   impl->lent = -1;
   impl->flags = own.flags;
   impl->default_flush_ms = own.wakeup_bytes == 1 ? 0 : UVPERF__DEFAULT_FLUSH_MS;

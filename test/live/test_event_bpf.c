@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: BPF programs on events. A program on a tracepoint decides for everybody
  * who measures it, so these look at an argument that only this test uses. */
+#include "fake_kernel.h"
 #include "live_bpf.h"
 #include "live_control.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -69,16 +71,24 @@ static void event_program_on_a_tracepoint_passes_by_1(void **state) {
   close(program);
 }
 
+static void open_counted(const char *test, uv_loop_t *loop,
+                         live_collector_t *collector,
+                         live_bpf_counter_t *counter) {
+  uint64_t id = support_need_tracepoint(test, LIVE_SYSCALL);
+
+  live_bpf_counter_open(test, counter, BPF_PROG_TYPE_TRACEPOINT,
+                        own_argument());
+  open_syscall(loop, collector, id);
+  call_getpgid(own_argument(), 2);
+}
+
 /* No event has to be enabled for it, and none that is measures its hits. */
 static void event_program_on_a_tracepoint_runs_once_attached(void **state) {
-  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_bpf_counter_t counter;
   live_collector_t collector;
 
-  live_bpf_counter_open(__func__, &counter, BPF_PROG_TYPE_TRACEPOINT,
-                        own_argument());
-  open_syscall(*state, &collector, id);
-  call_getpgid(own_argument(), 2);
+  open_counted(__func__, *state, &collector, &counter);
+  fake_fail(FAKE_BPF_LINK, 1, -EINVAL); /* as before Linux 5.15 */
   assert_int_equal(uvperf_event_set_bpf(&collector.event, counter.fd, NULL), 0);
   assert_int_equal(live_bpf_links(counter.fd), 0);
   call_getpgid(own_argument(), 3);
@@ -90,6 +100,26 @@ static void event_program_on_a_tracepoint_runs_once_attached(void **state) {
   live_close(&collector);
   call_getpgid(own_argument(), 5);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 7);
+  live_bpf_counter_close(&counter);
+}
+
+static void event_program_with_a_link_runs_until_close_returns(void **state) {
+  live_bpf_counter_t counter;
+  live_collector_t collector;
+
+  open_counted(__func__, *state, &collector, &counter);
+  assert_int_equal(uvperf_event_set_bpf(&collector.event, counter.fd, NULL), 0);
+  if (live_bpf_links(counter.fd) == 0) {
+    live_close(&collector);
+    support_skip(__func__, "BPF links of perf events");
+  }
+  call_getpgid(own_argument(), 3);
+  assert_int_equal(live_bpf_counter_runs(&counter, -1), 3);
+  uvperf_event_close(&collector.event, NULL);
+  assert_int_equal(live_bpf_links(counter.fd), 0);
+  call_getpgid(own_argument(), 4);
+  assert_int_equal(live_bpf_counter_runs(&counter, -1), 3);
+  uv_run(*state, UV_RUN_DEFAULT);
   live_bpf_counter_close(&counter);
 }
 
@@ -294,6 +324,7 @@ int main(void) {
       support_loop_test(event_program_on_a_tracepoint_drops_by_0),
       support_loop_test(event_program_on_a_tracepoint_passes_by_1),
       support_loop_test(event_program_on_a_tracepoint_runs_once_attached),
+      support_loop_test(event_program_with_a_link_runs_until_close_returns),
       support_loop_test(event_program_on_samples_drops_by_0_passes_by_1),
       support_loop_test(event_program_on_a_clock_drops_by_0),
       support_loop_test(event_set_bpf_of_what_does_not_fit_is_refused),

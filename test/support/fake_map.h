@@ -20,7 +20,7 @@
 #include "fake_kernel.h"
 #include "sys/bpf.h"
 
-#define FAKE_MAP_ENTRIES 64
+#define FAKE_MAP_ENTRIES 128
 
 /* An entry of somebody else's. */
 #define FAKE_MAP_FOREIGN (-2)

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "fake_pool.h"
 #include "fake_script.h"
 
 #define RULES_MAX 64
@@ -30,6 +31,11 @@ static struct {
 void fake_script_reset(void) {
   memset(&script, 0, sizeof(script));
   script.home = getpid();
+  fake_pool_reset();
+}
+
+int fake_is_scripted(void) {
+  return script.home != 0;
 }
 
 void fake_broken(const char *what) {

@@ -17,6 +17,9 @@ void fake_broken(const char *what);
 /* The scripted event that is open by this fd, or NULL. */
 fake_event_t *fake_event_of(int fd);
 
+/* Whether this program has a scripted kernel, and not the running one. */
+int fake_is_scripted(void);
+
 /* fake_script.c's part in a reset. */
 void fake_script_reset(void);
 

@@ -45,7 +45,8 @@ static void release(void *arg) {
 }
 
 void hotplug_close(hotplug_owner_t *owner) {
-  uvperf__teardown_init(&owner->teardown, owner->loop, closed, release, owner);
+  uvperf__teardown_init(&owner->teardown, owner->loop, closed, release, NULL,
+                        owner);
   uvperf__hotplug_close(owner->hotplug, &owner->teardown);
   uvperf__teardown_end(&owner->teardown);
 }

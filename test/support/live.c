@@ -105,12 +105,11 @@ static void on_closed(uvperf_event_t *event) {
 
 void live_close(live_collector_t *collector) {
   uv_loop_t *loop = collector->event.loop;
-  int turns;
 
   uvperf_event_close(&collector->event, on_closed);
   assert_int_equal(collector->closed, 0);
-  for (turns = 0; collector->closed == 0 && turns < 100; turns++)
-    uv_run(loop, UV_RUN_NOWAIT);
+  while (collector->closed == 0 && uv_loop_alive(loop))
+    uv_run(loop, UV_RUN_ONCE);
   assert_int_equal(collector->closed, 1);
 }
 

@@ -122,7 +122,7 @@ static void release(void *owner) {
 
 void live_rings_close(live_rings_t *watched) {
   uvperf__teardown_init(&watched->teardown, watched->loop, closed, release,
-                        watched);
+                        NULL, watched);
   uvperf__watch_close(watched->watch, &watched->teardown);
   uvperf__teardown_end(&watched->teardown);
 }

@@ -112,10 +112,9 @@ void live_set_on_close(uvperf_set_t *set) {
 
 void live_set_wait_closed(live_set_t *live) {
   uv_loop_t *loop = live->set.loop;
-  int turns;
 
-  for (turns = 0; live->closed == 0 && turns < 100; turns++)
-    uv_run(loop, UV_RUN_NOWAIT);
+  while (live->closed == 0 && uv_loop_alive(loop))
+    uv_run(loop, UV_RUN_ONCE);
   assert_int_equal(live->closed, 1);
   uvperf_reading_free(live->reading);
   live->reading = NULL;

@@ -7,6 +7,7 @@
 #include <poll.h>
 
 #include "cpu_tree.h"
+#include "fake_pool.h"
 #include "util/alloc.h"
 
 static void close_in_fault(live_bpf_reader_t *live, int status,
@@ -287,11 +288,36 @@ static void init_that_fails_leaves_nothing(void **state) {
   }
 }
 
+/* -- many CPUs ------------------------------------------------------------- */
+
+#define MANY 70
+
+static void reader_of_many_cpus_is_closed_by_the_pool(void **state) {
+  scripted_reader_t scripted;
+  size_t i;
+
+  scripted_reader_plan(&scripted, MANY);
+  scripted.options.cpus = "0-69";
+  for (i = SCRIPTED_READER_EVENTS; i < 2 * MANY; i++)
+    fake_event_add(100 + i);
+  scripted_reader_open(*state, &scripted);
+  fake_pool_hold();
+  uvperf_bpf_reader_close(&scripted.live.reader, live_bpf_reader_on_close);
+  while (uv_run(*state, UV_RUN_NOWAIT) != 0)
+    continue;
+  assert_int_equal(scripted.live.closed, 0);
+  while (fake_pool_waits())
+    fake_pool_run();
+  assert_int_equal(scripted.live.closed, 1);
+  scripted_reader_end(&scripted);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_reader_test(reader_closed_when_a_ring_is_unsound_is_clean),
       scripted_reader_test(start_enables_then_puts_and_stop_undoes_it),
       scripted_reader_test(close_leaves_the_map_disables_then_unmaps),
+      scripted_reader_test(reader_of_many_cpus_is_closed_by_the_pool),
       scripted_reader_test(close_of_a_callers_file_takes_entries_out),
       scripted_reader_test(reader_closed_in_a_forked_child_only_closes_fds),
       scripted_reader_test(start_that_fails_is_undone),

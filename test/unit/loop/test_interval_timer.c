@@ -49,7 +49,8 @@ static void release(void *arg) {
 }
 
 static void close_interval_timer(owner_t *owner) {
-  uvperf__teardown_init(&owner->teardown, owner->loop, closed, release, owner);
+  uvperf__teardown_init(&owner->teardown, owner->loop, closed, release, NULL,
+                        owner);
   uvperf__interval_timer_close(owner->interval_timer, &owner->teardown);
   uvperf__teardown_end(&owner->teardown);
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Slow system calls of the handles of a loop, on libuv's thread pool. Of each
+ * loop one request is in the pool at a time, for a millisecond or one system
+ * call: the files and names of the program get their threads in between. */
+#ifndef UVPERF_LIB_LOOP_JOB_H
+#define UVPERF_LIB_LOOP_JOB_H
+
+#include <uv.h>
+
+typedef struct uvperf__job_s {
+  uv_work_t work;
+  struct uvperf__job_s *next; /* of the loop's queue */
+  struct job_queue_s *queue;
+  int is_done;
+  /* On a thread of the pool: makes one system call or a few. Returns 0 when
+   * nothing is left to do. */
+  int (*step)(struct uvperf__job_s *job);
+  /* On the loop, when step has returned 0; may free the job. */
+  void (*done)(struct uvperf__job_s *job);
+} uvperf__job_t;
+
+/* Begins a job of which step and done are set, and nothing else. Returns 0, and
+ * the loop is alive until done was called; or what uv_queue_work gives.
+ *
+ * In a forked child the jobs of the parent's loop never end. */
+int uvperf__job_begin(uv_loop_t *loop, uvperf__job_t *job);
+
+#endif

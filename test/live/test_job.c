@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: handles whose events close slowly. libuv's thread pool, which has one
+ * thread here, closes them, and the loop goes on. */
+#include "live_set.h"
+
+#include <semaphore.h>
+#include <stdlib.h>
+
+#include "loop/job.h"
+#include "uvperf/event.h"
+
+#define NR_EVENTS 8  /* tracepoints on each CPU */
+#define NR_LOOPS  70 /* more than have a queue of their own */
+
+/* -- closing --------------------------------------------------------------- */
+
+static void open_tracepoints(const char *test, uv_loop_t *loop,
+                             live_set_t *live) {
+  uint64_t id = support_need_tracepoint(test, LIVE_SYSCALL);
+  live_plan_t plan;
+  size_t i;
+
+  support_need_cpu_wide(test);
+  live_plan_begin(&plan);
+  for (i = 0; i < NR_EVENTS; i++)
+    live_plan_syscall(&plan, id);
+  live_plan_target(&plan, UVPERF_TARGET_CPUS);
+  live_set_begin(loop, live, &plan.options);
+}
+
+static void count_tick(uv_timer_t *timer) {
+  *(int *)timer->data += 1;
+}
+
+static void loop_turns_while_tracepoints_close(void **state) {
+  size_t fds = support_count_fds();
+  uv_timer_t timer;
+  live_set_t live;
+  int ticks = 0;
+
+  open_tracepoints(__func__, *state, &live);
+  uv_timer_init(*state, &timer);
+  timer.data = &ticks;
+  uv_timer_start(&timer, count_tick, 1, 1);
+  live_set_close(&live);
+  assert_true(ticks >= NR_EVENTS); /* a close takes 20 ms and more */
+  uv_close((uv_handle_t *)&timer, NULL);
+  uv_run(*state, UV_RUN_NOWAIT);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+static void set_of_many_events_closes_all(void **state) {
+  size_t fds = support_count_fds();
+  uvperf_target_t *target;
+  live_plan_t plan;
+  live_set_t live;
+  size_t i;
+
+  support_need_own_events(__func__);
+  live_plan_begin(&plan);
+  live_plan_software(&plan, PERF_COUNT_SW_PAGE_FAULTS);
+  target = live_plan_target(&plan, UVPERF_TARGET_SELF);
+  live_set_open(*state, &live, &plan.options);
+  for (i = 0; i < 100; i++)
+    assert_int_equal(uvperf_set_add_target(&live.set, target, NULL, NULL), 0);
+  live_set_close(&live);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+/* -- a pool that is busy ---------------------------------------------------- */
+
+static sem_t go;
+
+static void wait_for_go(uv_work_t *request) {
+  (void)request;
+  while (sem_wait(&go) != 0)
+    continue;
+}
+
+static void forget(uv_work_t *request, int status) {
+  (void)request;
+  (void)status;
+}
+
+static void leave_alone(uv_handle_t *handle, void *nr) {
+  uvperf_walk_close(handle);
+  *(int *)nr += 1;
+}
+
+static void close_waits_while_the_pool_is_busy(void **state) {
+  size_t fds = support_count_fds();
+  uv_work_t busy;
+  live_set_t live;
+  int handles = 0;
+
+  open_tracepoints(__func__, *state, &live);
+  assert_int_equal(uv_queue_work(*state, &busy, wait_for_go, forget), 0);
+  uvperf_set_close(&live.set, live_set_on_close);
+  live_turns_in(*state, 20);
+  assert_int_equal(live.closed, 0);
+  assert_int_equal(uvperf_set_is_closing(&live.set), 1);
+  uv_walk(*state, leave_alone, &handles);
+  assert_int_equal(handles, 0);
+  assert_int_equal(uv_loop_close(*state), UV_EBUSY);
+  sem_post(&go);
+  live_set_wait_closed(&live);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+/* The parent's jobs are none of the child's, but libuv thinks that they are: the
+ * loop cannot be closed. */
+static int close_another(void *loop) {
+  live_set_t live;
+
+  if (uv_loop_fork(loop) != 0)
+    return 1;
+  open_tracepoints(__func__, loop, &live);
+  live_set_close(&live);
+  return uv_loop_close(loop) == UV_EBUSY ? 0 : 2;
+}
+
+static void child_forked_while_events_close_closes_others(void **state) {
+  uv_work_t busy;
+  live_set_t live;
+  pid_t child;
+
+  open_tracepoints(__func__, *state, &live);
+  assert_int_equal(uv_queue_work(*state, &busy, wait_for_go, forget), 0);
+  uvperf_set_close(&live.set, live_set_on_close);
+  live_turns_in(*state, 5);
+  child = support_fork(close_another, *state);
+  assert_int_equal(support_wait(child), 0);
+  sem_post(&go);
+  live_set_wait_closed(&live);
+}
+
+/* -- jobs ------------------------------------------------------------------ */
+
+typedef struct task_s {
+  uvperf__job_t job;
+  int steps;
+  int done;
+} task_t;
+
+static int step(uvperf__job_t *job) {
+  return ++((task_t *)job)->steps < 3;
+}
+
+static void done(uvperf__job_t *job) {
+  ((task_t *)job)->done += 1;
+}
+
+static void jobs_of_many_loops_all_end(void **state) {
+  static uv_loop_t loops[NR_LOOPS];
+  static task_t tasks[NR_LOOPS];
+  size_t i;
+
+  (void)state;
+  memset(tasks, 0, sizeof(tasks));
+  for (i = 0; i < NR_LOOPS; i++) {
+    tasks[i].job.step = step;
+    tasks[i].job.done = done;
+    assert_int_equal(uv_loop_init(&loops[i]), 0);
+    assert_int_equal(uvperf__job_begin(&loops[i], &tasks[i].job), 0);
+  }
+  for (i = 0; i < NR_LOOPS; i++) {
+    uv_run(&loops[i], UV_RUN_DEFAULT);
+    assert_int_equal(tasks[i].steps, 3);
+    assert_int_equal(tasks[i].done, 1);
+    assert_int_equal(uv_loop_close(&loops[i]), 0);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(loop_turns_while_tracepoints_close),
+      support_loop_test(set_of_many_events_closes_all),
+      support_loop_test(close_waits_while_the_pool_is_busy),
+      support_loop_test(child_forked_while_events_close_closes_others),
+      cmocka_unit_test(jobs_of_many_loops_all_end),
+  };
+
+  setenv("UV_THREADPOOL_SIZE", "1", 1);
+  if (sem_init(&go, 0, 0) != 0)
+    return 1;
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

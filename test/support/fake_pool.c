@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "fake_pool.h"
+
+#include "support.h"
+
+#include <uv.h>
+
+#include "fake_script.h"
+
+int __real_uv_queue_work(uv_loop_t *loop, uv_work_t *request, uv_work_cb work,
+                         uv_after_work_cb after);
+int __wrap_uv_queue_work(uv_loop_t *loop, uv_work_t *request, uv_work_cb work,
+                         uv_after_work_cb after);
+
+static struct {
+  int is_held;
+  uv_work_t *request;
+  uv_work_cb work;
+  uv_after_work_cb after;
+} pool;
+
+int __wrap_uv_queue_work(uv_loop_t *loop, uv_work_t *request, uv_work_cb work,
+                         uv_after_work_cb after) {
+  if (!fake_is_scripted())
+    return __real_uv_queue_work(loop, request, work, after);
+  if (!pool.is_held)
+    return UV_ENOMEM;
+  if (pool.request != NULL)
+    fake_broken("a second request for the thread pool");
+  request->loop = loop;
+  pool.request = request;
+  pool.work = work;
+  pool.after = after;
+  return 0;
+}
+
+void fake_pool_reset(void) {
+  memset(&pool, 0, sizeof(pool));
+}
+
+void fake_pool_hold(void) {
+  pool.is_held = 1;
+}
+
+int fake_pool_waits(void) {
+  return pool.request != NULL;
+}
+
+void fake_pool_run(void) {
+  uv_work_t *request = pool.request;
+  uv_after_work_cb after = pool.after;
+
+  assert_non_null(request);
+  pool.work(request);
+  pool.request = NULL;
+  after(request, 0);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: jobs of a loop, whose requests the test has run. */
+#include "support.h"
+
+#include "fake_clock.h"
+#include "fake_kernel.h"
+#include "fake_pool.h"
+#include "loop/job.h"
+
+#define MS UINT64_C(1000000)
+
+typedef struct task_s {
+  uvperf__job_t job;
+  char name;
+  int steps; /* that are left */
+  uint64_t step_ns;
+  struct task_s *then; /* begins when this is done */
+  uv_loop_t *loop;
+} task_t;
+
+/* Steps in small letters, the end of a job in a capital one. */
+static char played[32];
+static uint64_t now;
+
+static void note(char c) {
+  size_t used = strlen(played);
+
+  assert_true(used + 1 < sizeof(played));
+  played[used] = c;
+}
+
+static int step(uvperf__job_t *job) {
+  task_t *task = (task_t *)job;
+
+  note(task->name);
+  now += task->step_ns;
+  fake_clock_set(now);
+  return --task->steps != 0;
+}
+
+static void done(uvperf__job_t *job) {
+  task_t *task = (task_t *)job;
+
+  note((char)(task->name - 'a' + 'A'));
+  if (task->then != NULL)
+    assert_int_equal(uvperf__job_begin(task->loop, &task->then->job), 0);
+}
+
+static void prepare(uv_loop_t *loop, task_t *task, char name, int steps,
+                    uint64_t step_ns) {
+  memset(task, 0, sizeof(*task));
+  task->job.step = step;
+  task->job.done = done;
+  task->name = name;
+  task->steps = steps;
+  task->step_ns = step_ns;
+  task->loop = loop;
+}
+
+static int setup(void **state) {
+  memset(played, 0, sizeof(played));
+  now = 1000 * MS;
+  fake_clock_set(now);
+  if (fake_kernel_loop_setup(state) != 0)
+    return -1;
+  fake_pool_hold();
+  return 0;
+}
+
+static int teardown(void **state) {
+  fake_clock_set(0);
+  return fake_kernel_loop_teardown(state);
+}
+
+static void run_all(void) {
+  while (fake_pool_waits())
+    fake_pool_run();
+}
+
+static void jobs_with_long_steps_take_turns(void **state) {
+  task_t a, b;
+
+  prepare(*state, &a, 'a', 3, 50 * MS);
+  prepare(*state, &b, 'b', 2, 50 * MS);
+  assert_int_equal(uvperf__job_begin(*state, &a.job), 0);
+  assert_int_equal(uvperf__job_begin(*state, &b.job), 0);
+  fake_pool_run();
+  assert_string_equal(played, "a");
+  run_all();
+  assert_string_equal(played, "ababBaA");
+}
+
+static void steps_that_are_short_share_a_request(void **state) {
+  task_t a;
+
+  prepare(*state, &a, 'a', 15, MS / 10);
+  assert_int_equal(uvperf__job_begin(*state, &a.job), 0);
+  fake_pool_run();
+  assert_string_equal(played, "aaaaaaaaaa");
+  run_all();
+  assert_string_equal(played, "aaaaaaaaaaaaaaaA");
+}
+
+static void job_can_begin_when_another_is_done(void **state) {
+  task_t a, b, c;
+
+  prepare(*state, &a, 'a', 1, 0);
+  prepare(*state, &b, 'b', 1, 0);
+  prepare(*state, &c, 'c', 1, 0);
+  a.then = &c;
+  assert_int_equal(uvperf__job_begin(*state, &a.job), 0);
+  assert_int_equal(uvperf__job_begin(*state, &b.job), 0);
+  run_all();
+  assert_string_equal(played, "aAbBcC");
+}
+
+static void job_that_is_refused_leaves_nothing(void **state) {
+  task_t a, b;
+
+  fake_pool_reset();
+  prepare(*state, &a, 'a', 1, 0);
+  assert_int_equal(uvperf__job_begin(*state, &a.job), UV_ENOMEM);
+  fake_pool_hold();
+  prepare(*state, &b, 'b', 1, 0);
+  assert_int_equal(uvperf__job_begin(*state, &b.job), 0);
+  run_all();
+  assert_string_equal(played, "bB");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test_setup_teardown(jobs_with_long_steps_take_turns, setup,
+                                       teardown),
+      support_loop_test_setup_teardown(steps_that_are_short_share_a_request,
+                                       setup, teardown),
+      support_loop_test_setup_teardown(job_can_begin_when_another_is_done,
+                                       setup, teardown),
+      support_loop_test_setup_teardown(job_that_is_refused_leaves_nothing,
+                                       setup, teardown),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: the loop closes no event that takes the kernel long; the thread
+ * pool does, and what cannot be handed to it is closed at once. */
+#include "scripted_set.h"
+
+#include "fake_pool.h"
+
+static live_set_t *begin(uv_loop_t *loop, scripted_set_t *scripted) {
+  scripted_set_plan(scripted, 0);
+  scripted->make.attrs[0].type = PERF_TYPE_TRACEPOINT;
+  fake_pool_hold();
+  scripted_set_open_planned(loop, scripted);
+  live_stream_start(&scripted->stream, NULL);
+  return &scripted->stream.live;
+}
+
+/* Until its inner handles are closed. */
+static void run_loop(uv_loop_t *loop) {
+  while (uv_run(loop, UV_RUN_NOWAIT) != 0)
+    continue;
+}
+
+static void set_of_tracepoints_is_closed_by_the_pool(void **state) {
+  scripted_set_t scripted;
+  live_set_t *live = begin(*state, &scripted);
+
+  fake_log_clear();
+  uvperf_set_close(&live->set, live_set_on_close);
+  assert_string_equal(fake_log(), "ioctl DISABLE, ioctl DISABLE");
+  run_loop(*state);
+  assert_string_equal(fake_log(), "ioctl DISABLE, ioctl DISABLE");
+  assert_int_equal(live->closed, 0);
+  assert_int_equal(uvperf_set_is_closing(&live->set), 1);
+  fake_log_clear();
+  while (fake_pool_waits())
+    fake_pool_run();
+  assert_string_equal(fake_log(), "close, close, munmap, close, munmap, close");
+  live_set_wait_closed(live);
+  fake_assert_clean();
+}
+
+static void set_of_tracepoints_closes_without_memory(void **state) {
+  unsigned failures, nth = 0;
+  scripted_set_t scripted;
+  live_set_t *live;
+
+  do {
+    nth += 1;
+    live = begin(*state, &scripted);
+    uvperf_set_close(&live->set, live_set_on_close);
+    fake_fail(FAKE_CALLOC, nth, 0);
+    run_loop(*state);
+    failures = fake_failures();
+    while (fake_pool_waits())
+      fake_pool_run();
+    live_set_wait_closed(live);
+    fake_assert_clean();
+  } while (failures > 0);
+  assert_true(nth > 1);
+}
+
+static void set_that_the_pool_refuses_is_closed_at_once(void **state) {
+  scripted_set_t scripted;
+  live_set_t *live = begin(*state, &scripted);
+
+  fake_pool_reset();
+  uvperf_set_close(&live->set, live_set_on_close);
+  run_loop(*state);
+  live_set_wait_closed(live);
+  fake_assert_clean();
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      scripted_set_test(set_of_tracepoints_is_closed_by_the_pool),
+      scripted_set_test(set_of_tracepoints_closes_without_memory),
+      scripted_set_test(set_that_the_pool_refuses_is_closed_at_once),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
