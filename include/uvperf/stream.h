@@ -54,10 +54,10 @@ typedef struct uvperf_stream_options_s {
    * by an unref'd timer; 0 never; -1 is the default: never with a wakeup for
    * each record of an event that is not pinned, else 100. The timer fires at
    * multiples of flush_ms on the loop's clock (uv_now), so that those of all
-   * handles of a loop fire in the same turn. With 0 and a
-   * watermark that leaves no room in the ring for one more record, the ring can
-   * fill without ever waking. A loop whose backend fd is polled by an outer
-   * loop (Electron, GLib) loses wakeups by that, and needs it. */
+   * handles of a loop fire in the same turn. With 0 and a watermark that leaves
+   * no room in the ring for one more record, the ring can fill without ever
+   * waking. A loop whose backend fd is polled by an outer loop (Electron, GLib)
+   * loses wakeups by that, and needs it. */
   int32_t flush_ms;
   /* UVPERF_START_*. */
   uint32_t flags;
