@@ -24,7 +24,7 @@ typedef void (*uvperf_free_func)(void *ptr);
  *  has run once more, and each decoder is freed. What the functions before gave
  *  would else be freed by these. It is the one call that concerns all threads:
  *  no other may be in the library meanwhile. libuv's own memory, that of its
- *  loops, is uv_replace_allocator's affair.
+ *  loops and its thread pool, is uv_replace_allocator's affair.
  *
  *  The library calls them on the threads that call it, inside of the call or of
  *  uv_run, and never from a signal handler. It uses calloc_func, with a product

@@ -407,11 +407,12 @@ UVPERF_EXTERN int uvperf_event_set_output(uvperf_event_t *event,
  *  snapshot returns.
  *
  *  The kernel needs 30 ms and more to close a tracepoint or a probe. A thread
- *  of libuv's pool does this (of each loop one at a time), the loop goes on, and
- *  close_cb is called afterwards. A process that ends meanwhile waits for the
- *  kernel. A child that is forked meanwhile gets no close_cb, and cannot close
- *  its loop (UV_EBUSY). Where a BPF program has no link (uvperf_event_set_bpf),
- *  the loop's thread closes the event, as the program runs until then.
+ *  of libuv's pool does this (of each loop one at a time), the loop goes on,
+ *  and close_cb is called afterwards. A process that ends meanwhile waits for
+ *  the kernel. A child that is forked meanwhile gets no close_cb, and cannot
+ *  close its loop (UV_EBUSY). Where a BPF program has no link (see
+ *  uvperf_event_set_bpf), the loop's thread closes the event, as the program
+ *  runs until then.
  *
  *  Call it exactly once; a second call asserts. Call it also after
  *  uvperf_walk_close, and if the program has closed the inner handles by

@@ -133,9 +133,9 @@ UVPERF_EXTERN int uvperf_event_set_filter(uvperf_event_t *event,
                                           const char *filter,
                                           uvperf_error_t *error);
 
-/** Attaches a BPF program, until uvperf_event_close. (By a BPF link, an fd more;
- *  before Linux 5.15, without fds, or where bpf(2) is forbidden, by ioctl(2):
- *  then the program ends when the loop runs next.) A tracepoint takes
+/** Attaches a BPF program, until uvperf_event_close. (By a BPF link, one more
+ *  fd; before Linux 5.15, without fds, or where bpf(2) is forbidden, by
+ *  ioctl(2): then the program ends when the loop runs next.) A tracepoint takes
  *  BPF_PROG_TYPE_TRACEPOINT, a kprobe or uprobe BPF_PROG_TYPE_KPROBE: up to 64
  *  such programs run there at every hit, on any CPU, from this call on and
  *  whether the event is enabled or not; and a hit for which one returns 0 is

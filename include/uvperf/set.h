@@ -361,11 +361,11 @@ UVPERF_EXTERN int uvperf_set_fd(const uvperf_set_t *set, size_t attr,
 
 /** Closes the handle. Returns at once; everything is disabled, and no reading
  *  and no record comes after it, also in the middle of a turn. When the loop
- *  runs next, the fds are closed and close_cb is called. Tracepoints and probes,
- *  and sets of 64 events and more, are closed by a thread of libuv's pool, and
- *  close_cb is called afterwards. See uvperf_event_close for that, for a close
- *  inside a flush or snapshot, and for one after the loop was closed. Call it
- *  exactly once, also after uvperf_walk_close.
+ *  runs next, the fds are closed and close_cb is called. Tracepoints and
+ *  probes, and sets of 64 events and more, are closed by a thread of libuv's
+ *  pool, and close_cb is called afterwards. See uvperf_event_close for that,
+ *  for a close inside a flush or snapshot, and for one after the loop was
+ *  closed. Call it exactly once, also after uvperf_walk_close.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_set_close(uvperf_set_t *set,
                                     uvperf_set_close_cb close_cb);

@@ -67,7 +67,7 @@ static void set_of_many_events_closes_all(void **state) {
   assert_int_equal(support_count_fds(), fds);
 }
 
-/* -- a pool that is busy ---------------------------------------------------- */
+/* -- a pool that is busy --------------------------------------------------- */
 
 static sem_t go;
 
@@ -107,8 +107,8 @@ static void close_waits_while_the_pool_is_busy(void **state) {
   assert_int_equal(support_count_fds(), fds);
 }
 
-/* The parent's jobs are none of the child's, but libuv thinks that they are: the
- * loop cannot be closed. */
+/* The parent's jobs are none of the child's, but libuv thinks that they are:
+ * the loop cannot be closed. */
 static int close_another(void *loop) {
   live_set_t live;
 

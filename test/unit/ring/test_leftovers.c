@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what is closed later, in which order, and what is closed at once. */
+/* Scripted: what is closed later, in which order, and what at once. */
 #include "support.h"
 
 #include <sys/mman.h>
