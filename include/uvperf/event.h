@@ -23,7 +23,9 @@
  *   because memory or epoll watches (/proc/sys/fs/epoll/max_user_watches) ran
  *   out. uv_poll_start, which start calls, can run out of memory too: before
  *   libuv 1.51 it aborts then; from 1.51 on it reports no error, and the fd is
- *   not polled.
+ *   not polled. And it aborts if it cannot make the threads of its pool, which
+ *   closing a tracepoint or a probe needs: a program that gives up the right to
+ *   make threads calls uv_queue_work once before.
  * - Calling anything but ref, unref, has_ref, is_active and is_closing after
  *   uvperf_event_close is a programming error and asserts (but for a library
  *   built with NDEBUG). */
@@ -400,19 +402,22 @@ UVPERF_EXTERN int uvperf_event_set_output(uvperf_event_t *event,
 /** Closes the handle: this is how one cancels. Returns at once; no record
  *  callback runs after it, even in the middle of a drain. If the event leads
  *  siblings, they are disabled first, and stay open. When the loop runs next,
- *  the ring is unmapped, the fd is closed and close_cb is called. A callback of
+ *  the ring is unmapped, the fd is closed and close_cb is called, or later, as
+ *  described below: run the loop until close_cb was called. A callback of
  *  a flush or snapshot may close the handle and run the loop. Then close_cb is
  *  called in there, where the handle may be freed; the record stays valid until
  *  its callback returns, and the ring and the fd are released when the flush or
  *  snapshot returns.
  *
- *  The kernel needs 30 ms and more to close a tracepoint or a probe. A thread
- *  of libuv's pool does this (of each loop one at a time), the loop goes on,
- *  and close_cb is called afterwards. A process that ends meanwhile waits for
- *  the kernel. A child that is forked meanwhile gets no close_cb, and cannot
- *  close its loop (UV_EBUSY). Where a BPF program has no link (see
- *  uvperf_event_set_bpf), the loop's thread closes the event, as the program
- *  runs until then.
+ *  The kernel needs 30 ms and more to close a tracepoint or a probe (any event
+ *  of a PMU with a type of its own is taken for one). A thread of libuv's pool
+ *  does this, of each loop one at a time, the loop goes on, and close_cb is
+ *  called afterwards. A process that ends meanwhile waits for the kernel. A
+ *  child that is forked meanwhile gets no close_cb, keeps the fds, and cannot
+ *  close its loop (UV_EBUSY); with libuv 1.44 it cannot use the pool by that
+ *  loop either. The loop's thread itself closes the event after a close inside
+ *  a flush or snapshot, and where a BPF program has no link (see
+ *  uvperf_event_set_bpf), as the program runs until then.
  *
  *  Call it exactly once; a second call asserts. Call it also after
  *  uvperf_walk_close, and if the program has closed the inner handles by

@@ -135,7 +135,9 @@ UVPERF_EXTERN int uvperf_event_set_filter(uvperf_event_t *event,
 
 /** Attaches a BPF program, until uvperf_event_close. (By a BPF link, one more
  *  fd; before Linux 5.15, without fds, or where bpf(2) is forbidden, by
- *  ioctl(2): then the program ends when the loop runs next.) A tracepoint takes
+ *  ioctl(2): then the program ends when the loop runs next. A forked child has
+ *  copies of the fds: the program runs until it has closed them too.) A
+ *  tracepoint takes
  *  BPF_PROG_TYPE_TRACEPOINT, a kprobe or uprobe BPF_PROG_TYPE_KPROBE: up to 64
  *  such programs run there at every hit, on any CPU, from this call on and
  *  whether the event is enabled or not; and a hit for which one returns 0 is

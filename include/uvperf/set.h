@@ -26,10 +26,10 @@
  *   uvperf_set_close is a programming error and asserts (but for a library
  *   built with NDEBUG).
  * - The loop waits for the kernel: to open the first event of a task up to 15
- *   ms; to close the last one that anybody has of a tracepoint some tens of ms,
- *   for each tracepoint (perf_trace_event_unreg), in remove_target and before
- *   close_cb; and for each other CPU some hundred microseconds to enable and
- *   some tens to read. */
+ *   ms; to close a tracepoint some tens of ms (perf_trace_event_unreg), in
+ *   uvperf_set_remove_target, as uvperf_set_close leaves that to libuv's thread
+ *   pool; and for each other CPU some hundred microseconds to enable and some
+ *   tens to read. */
 #ifndef UVPERF_SET_H
 #define UVPERF_SET_H
 

@@ -5,12 +5,15 @@
 #ifndef UVPERF_LIB_LOOP_JOB_H
 #define UVPERF_LIB_LOOP_JOB_H
 
+#include <stdint.h>
+
 #include <uv.h>
 
 typedef struct uvperf__job_s {
   uv_work_t work;
   struct uvperf__job_s *next; /* of the loop's queue */
   struct job_queue_s *queue;
+  uint32_t process; /* that began it */
   int is_done;
   /* On a thread of the pool: makes one system call or a few. Returns 0 when
    * nothing is left to do. */
@@ -22,7 +25,8 @@ typedef struct uvperf__job_s {
 /* Begins a job of which step and done are set, and nothing else. Returns 0, and
  * the loop is alive until done was called; or what uv_queue_work gives.
  *
- * In a forked child the jobs of the parent's loop never end. */
+ * In a forked child the jobs of the parent never end: their requests are in the
+ * child's copy of the loop, and may even be finished there. */
 int uvperf__job_begin(uv_loop_t *loop, uvperf__job_t *job);
 
 #endif

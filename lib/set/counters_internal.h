@@ -366,9 +366,10 @@ enum place_read uvperf__counters_read_place(const uvperf__counters_t *counters,
 void uvperf__counters_map(uvperf__counters_t *counters,
                           counter_target_t *target);
 
-/* Unmaps the page of an event, if it has one. */
+/* Unmaps the page of an event, if it has one: at once, or later by leftovers
+ * that are not NULL. */
 void uvperf__counters_unmap(const uvperf__counters_t *counters,
-                            counter_t *event);
+                            counter_t *event, uvperf__leftovers_t *leftovers);
 
 /* -- counters_rings.c: into which ring events write, and whose records are */
 

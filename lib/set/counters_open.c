@@ -208,7 +208,7 @@ void uvperf__counters_close_event(uvperf__counters_t *counters,
   /* A program that has no link runs until the file is closed. */
   if (event->has_bpf && event->bpf_link < 0)
     leftovers = NULL;
-  uvperf__counters_unmap(counters, event);
+  uvperf__counters_unmap(counters, event, leftovers);
   uvperf__counters_detach_event(counters, event);
   uvperf__leftovers_add(leftovers, NULL, 0, event->fd);
   event->fd = -1;

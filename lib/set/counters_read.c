@@ -26,7 +26,7 @@ static void unmap_group(uvperf__counters_t *counters, counter_place_t *place,
 
   for (i = leader; i < uvperf__counters_end(counters, leader); i++)
     if (uvperf__counter_is_led(&place->events[i], leader))
-      uvperf__counters_unmap(counters, &place->events[i]);
+      uvperf__counters_unmap(counters, &place->events[i], NULL);
 }
 
 /* All or none: where one must be read by read(2) that reads the others too.
@@ -66,9 +66,9 @@ void uvperf__counters_map(uvperf__counters_t *counters,
 
 /* A forked child has no page to unmap: what is there is not ours. */
 void uvperf__counters_unmap(const uvperf__counters_t *counters,
-                            counter_t *event) {
+                            counter_t *event, uvperf__leftovers_t *leftovers) {
   if (event->page != NULL && uvperf__counters_check(counters, NULL) == 0)
-    uvperf__user_page_unmap(event->page, counters->leftovers);
+    uvperf__user_page_unmap(event->page, leftovers);
   event->page = NULL;
 }
 

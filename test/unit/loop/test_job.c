@@ -6,6 +6,7 @@
 #include "fake_kernel.h"
 #include "fake_pool.h"
 #include "loop/job.h"
+#include "sys/fork.h"
 
 #define MS UINT64_C(1000000)
 
@@ -127,6 +128,39 @@ static void job_that_is_refused_leaves_nothing(void **state) {
   assert_string_equal(played, "bB");
 }
 
+/* In a forked child, which has the parent's requests and none of its fds. */
+static void job_of_the_parent_is_left_alone(void **state) {
+  task_t a, b;
+
+  prepare(*state, &a, 'a', 3, 50 * MS);
+  assert_int_equal(uvperf__job_begin(*state, &a.job), 0);
+  fake_pool_run();
+  fake_process(uvperf__process() + 1);
+  fake_pool_run();
+  assert_string_equal(played, "a");
+  assert_int_equal(fake_pool_waits(), 0);
+  prepare(*state, &b, 'b', 1, 0);
+  assert_int_equal(uvperf__job_begin(*state, &b.job), 0);
+  run_all();
+  assert_string_equal(played, "abB");
+}
+
+/* The parent's request was finished when it forked. */
+static void job_of_the_parent_that_is_done_is_left_alone(void **state) {
+  task_t a, b;
+
+  prepare(*state, &a, 'a', 1, 0);
+  prepare(*state, &b, 'b', 1, 0);
+  assert_int_equal(uvperf__job_begin(*state, &a.job), 0);
+  a.job.is_done = 1;
+  fake_process(uvperf__process() + 1);
+  fake_pool_run();
+  assert_string_equal(played, "");
+  assert_int_equal(uvperf__job_begin(*state, &b.job), 0);
+  run_all();
+  assert_string_equal(played, "bB");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test_setup_teardown(jobs_with_long_steps_take_turns, setup,
@@ -137,6 +171,10 @@ int main(void) {
                                        setup, teardown),
       support_loop_test_setup_teardown(job_that_is_refused_leaves_nothing,
                                        setup, teardown),
+      support_loop_test_setup_teardown(job_of_the_parent_is_left_alone, setup,
+                                       teardown),
+      support_loop_test_setup_teardown(
+          job_of_the_parent_that_is_done_is_left_alone, setup, teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
