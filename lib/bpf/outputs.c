@@ -328,11 +328,12 @@ static size_t nr_to_open(const uvperf__bpf_outputs_t *outputs) {
   return nr;
 }
 
-static void close_all(uvperf__bpf_outputs_t *outputs) {
+static void close_all(uvperf__bpf_outputs_t *outputs,
+                      uvperf__leftovers_t *leftovers) {
   size_t i;
 
   for (i = 0; i < outputs->nr; i++)
-    close_output(&outputs->outputs[i], NULL);
+    close_output(&outputs->outputs[i], leftovers);
 }
 
 /* A CPU that is offline, or goes before its event is open, waits until it
@@ -377,7 +378,7 @@ static int open_or_shrink(uvperf__bpf_outputs_t *outputs,
     rc = open_all(outputs, error);
     if (rc == 0)
       return 0;
-    close_all(outputs);
+    close_all(outputs, NULL);
     nr = uvperf__cpu_rings_nr(outputs->rings);
     uvperf__cpu_rings_cut(outputs->rings, 0);
   } while (uvperf__cpu_rings_shrink(outputs->rings, nr));
@@ -592,12 +593,9 @@ int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs,
 
 void uvperf__bpf_outputs_give_up(uvperf__bpf_outputs_t *outputs,
                                  uvperf__leftovers_t *leftovers) {
-  size_t i;
-
   if (check_process(outputs, NULL) != 0 || outputs->nr < UVPERF__MANY_EVENTS)
     return;
-  for (i = 0; i < outputs->nr; i++)
-    close_output(&outputs->outputs[i], leftovers);
+  close_all(outputs, leftovers);
   uvperf__cpu_rings_give_up(outputs->rings, leftovers);
 }
 
@@ -608,7 +606,7 @@ void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs) {
     return;
   uvperf__bpf_outputs_leave_map(outputs);
   uvperf__bpf_outputs_disable(outputs);
-  close_all(outputs);
+  close_all(outputs, NULL);
   uvperf__free(outputs->outputs);
   uvperf_decoder_free(outputs->decoder);
   uvperf__cpu_rings_free(outputs->rings);

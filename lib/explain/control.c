@@ -478,19 +478,19 @@ int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
 static int explain_denied(uvperf_error_t *error, int code, const char *root,
                           const char *what) {
   int has_filter = uvperf__system_has_filter(root);
-  int is_elsewhere = uvperf__system_is_user_namespace(root) == 1;
+  const char *elsewhere = where(root);
   int64_t level = 0;
 
   uvperf__system_number(root, BPF_LEVEL, &level);
   /* Before Linux 5.8 CAP_SYS_ADMIN stands for it, and does so still. */
-  if (is_elsewhere ||
+  if (*elsewhere != '\0' ||
       (uvperf__system_has_capability(root, UVPERF__CAP_BPF) != 1 &&
        uvperf__system_has_capability(root, UVPERF__CAP_SYS_ADMIN) != 1))
     return uvperf__error_set(
         error, code, UVPERF_CAUSE_PERMISSION,
         "%s: bpf(2) needs CAP_BPF%s, before Linux 5.8 CAP_SYS_ADMIN "
         "(kernel.unprivileged_bpf_disabled is %lld)%s",
-        what, where(root), (long long)level,
+        what, elsewhere, (long long)level,
         has_filter ? ", and so does a container's seccomp filter: --cap-add BPF"
                    : "");
   if (has_filter)

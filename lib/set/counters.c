@@ -350,18 +350,13 @@ static int closes_slowly(const uvperf__counters_t *counters) {
 /* A forked child's fds are not the last of their events. */
 void uvperf__counters_give_up(uvperf__counters_t *counters,
                               uvperf__leftovers_t *leftovers) {
-  counter_target_t *target;
-  size_t i, event;
+  size_t i;
 
   if (uvperf__counters_check(counters, NULL) != 0 || !closes_slowly(counters))
     return;
   counters->leftovers = leftovers;
-  for (i = 0; i < counters->nr_targets; i++) {
-    target = counters->targets[i];
-    for (event = 0; event < target->nr_places * counters->nr_attrs; event++)
-      uvperf__counters_close_event(counters, &target->events[event],
-                                   event % counters->nr_attrs);
-  }
+  for (i = 0; i < counters->nr_targets; i++)
+    uvperf__counters_close_events(counters, counters->targets[i]);
   if (counters->rings != NULL)
     uvperf__cpu_rings_give_up(counters->rings, leftovers);
   counters->leftovers = NULL;

@@ -325,6 +325,10 @@ int uvperf__counters_open_place(uvperf__counters_t *counters,
 void uvperf__counters_close_event(uvperf__counters_t *counters,
                                   counter_t *event, size_t attr);
 
+/* Closes all events of a target that are open. */
+void uvperf__counters_close_events(uvperf__counters_t *counters,
+                                   counter_target_t *target);
+
 /* Closes all that is open of a target, and frees it. NULL is allowed. */
 void uvperf__counters_close(uvperf__counters_t *counters,
                             counter_target_t *target);

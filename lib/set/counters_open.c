@@ -423,17 +423,22 @@ int uvperf__counters_open(uvperf__counters_t *counters,
   return rc;
 }
 
-void uvperf__counters_close(uvperf__counters_t *counters,
-                            counter_target_t *target) {
+void uvperf__counters_close_events(uvperf__counters_t *counters,
+                                   counter_target_t *target) {
   size_t i;
 
+  for (i = 0; i < target->nr_places * counters->nr_attrs; i++)
+    uvperf__counters_close_event(counters, &target->events[i],
+                                 i % counters->nr_attrs);
+}
+
+void uvperf__counters_close(uvperf__counters_t *counters,
+                            counter_target_t *target) {
   if (target == NULL)
     return;
   if (target->cgroup >= 0)
     uvperf__file_close(target->cgroup);
-  for (i = 0; i < target->nr_places * counters->nr_attrs; i++)
-    uvperf__counters_close_event(counters, &target->events[i],
-                                 i % counters->nr_attrs);
+  uvperf__counters_close_events(counters, target);
   uvperf__free(target->cgroup_path);
   uvperf__free(target->places);
   uvperf__free(target->events);
