@@ -190,13 +190,35 @@ UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading);
  *  never two for one interval, and the deltas add up to what was counted since
  *  this call. Counting is not switched on by it: that is uvperf_set_enable's.
  *
+ *  Many events are read in slices: in each turn of the loop 32 groups, and more
+ *  for up to a millisecond. (An attr that is in no group is a group of its own,
+ *  at each place.) The callback comes when all are read, and intervals that end
+ *  before that are left out. A set of 32 groups or less is read in one turn. The
+ *  members of a group are read together, and other events at different times,
+ *  each with its own time_enabled. The time of the reading is when it was begun.
+ *
+ *  Everything may be called between two slices:
+ *  - A target that is removed is not in the reading. One that is added is, and
+ *    so are places on a CPU that comes, with what they have counted when they
+ *    are read, or with 0.
+ *  - uvperf_set_reset begins the reading again.
+ *  - uvperf_set_read and uvperf_measure read the rest too: the callback comes in
+ *    the next turn, with values and the time of that call.
+ *  - uvperf_set_enable and uvperf_set_disable take effect at once: events that
+ *    were read before have what they counted until then.
+ *
+ *  The first reading, at which the first delta begins, is made by this call, as
+ *  what happens right after it is in the first delta. It takes one read(2) for
+ *  each group, which is about a microsecond for a task that sleeps. /proc is
+ *  only asked later.
+ *
  *  The handle keeps the loop alive (unless unref'd) until it is stopped, also
  *  where every task that it measures is gone: a target can be added.
  *  @param interval_ms  Milliseconds, at least 1.
  *  @param cb           Called for each.
  *  @return 0, or
- *    UV_EINVAL    interval_ms is 0, or cb is NULL; or somebody else has closed
- *      the inner handle;
+ *    UV_EINVAL    interval_ms is 0, or cb is NULL; or another part of the
+ *      program has closed an inner handle;
  *    UV_EALREADY  already started: stop it first;
  *    UV_ENOMEM    out of memory;
  *    UV_EPERM     in a forked child;
@@ -205,7 +227,8 @@ UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading);
 UVPERF_EXTERN int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
                                         uvperf_set_read_cb cb);
 
-/** Ends that at once: no callback comes after it. Counting goes on.
+/** Ends that at once, also between two slices: no callback comes after it.
+ *  Counting goes on.
  *  @return 0, also when not started; or
  *    UV_EPERM  in a forked child. */
 UVPERF_EXTERN int uvperf_set_read_stop(uvperf_set_t *set);

@@ -18,6 +18,8 @@ struct uvperf__interval_timer_s {
   void *owner;
   uint32_t process; /* that made it */
   uv_timer_t timer;
+  uv_idle_t idle;               /* active while a tick goes on */
+  int is_same_iteration;        /* no poll phase has come since the tick */
   uvperf__teardown_t *teardown; /* the owner's; NULL: not closing */
   int unref;
   /* Nanoseconds of uv_hrtime. */
@@ -27,6 +29,11 @@ struct uvperf__interval_timer_s {
 };
 
 static void on_timer(uv_timer_t *timer);
+static void on_idle(uv_idle_t *idle);
+
+static int can_use(const void *handle) {
+  return !uv_is_closing(handle);
+}
 
 /* Rounded up, so that the timer is not early if the loop's time is fresh. Never
  * 0: libuv would call back again in the same iteration. */
@@ -34,6 +41,27 @@ static int arm(uvperf__interval_timer_t *interval, uint64_t now_ns) {
   uint64_t ms = (interval->due_ns - now_ns) / NS_PER_MS + 1;
 
   return uv_timer_start(&interval->timer, on_timer, ms, 0);
+}
+
+/* An active idle handle keeps the poll phase from waiting. */
+static void tick(uvperf__interval_timer_t *interval, int is_new) {
+  interval->is_same_iteration = is_new;
+  if (interval->ops->tick(interval->owner, is_new) && can_use(&interval->idle))
+    uv_idle_start(&interval->idle, on_idle);
+}
+
+/* The idle phase is between the timers and the poll phase: the first one after
+ * a tick is too early to go on. */
+static void on_idle(uv_idle_t *idle) {
+  uvperf__interval_timer_t *interval = idle->data;
+
+  if (interval->is_same_iteration) {
+    interval->is_same_iteration = 0;
+    return;
+  }
+  uv_idle_stop(idle);
+  if (uvperf__process() == interval->process)
+    tick(interval, 0);
 }
 
 static void on_timer(uv_timer_t *timer) {
@@ -52,7 +80,8 @@ static void on_timer(uv_timer_t *timer) {
   reached = (now_ns - interval->start_ns) / interval->interval_ns;
   interval->due_ns = interval->start_ns + (reached + 1) * interval->interval_ns;
   arm(interval, now_ns);
-  interval->ops->tick(interval->owner);
+  if (!uv_is_active((const uv_handle_t *)&interval->idle))
+    tick(interval, 1);
 }
 
 int uvperf__interval_timer_new(uvperf__interval_timer_t **timer_out,
@@ -69,6 +98,9 @@ int uvperf__interval_timer_new(uvperf__interval_timer_t **timer_out,
   uv_timer_init(loop, &interval->timer);
   interval->timer.data = interval;
   interval->timer.timer_cb = on_timer;
+  uv_idle_init(loop, &interval->idle);
+  interval->idle.data = interval;
+  interval->idle.idle_cb = on_idle;
   *timer_out = interval;
   return 0;
 }
@@ -78,6 +110,9 @@ int uvperf__interval_timer_start(uvperf__interval_timer_t *interval,
   uint64_t most_ms = INT64_MAX / NS_PER_MS; /* 292 years */
 
   assert(interval_ms > 0);
+  if (!can_use(&interval->idle))
+    return UV_EINVAL;
+  uv_idle_stop(&interval->idle);
   interval->interval_ns =
       (interval_ms < most_ms ? interval_ms : most_ms) * NS_PER_MS;
   interval->start_ns = uv_hrtime();
@@ -87,8 +122,10 @@ int uvperf__interval_timer_start(uvperf__interval_timer_t *interval,
 }
 
 void uvperf__interval_timer_stop(uvperf__interval_timer_t *interval) {
-  if (!uv_is_closing((const uv_handle_t *)&interval->timer))
+  if (can_use(&interval->timer))
     uv_timer_stop(&interval->timer);
+  if (can_use(&interval->idle))
+    uv_idle_stop(&interval->idle);
 }
 
 /* -- close ---------------------------------------------------------------- */
@@ -105,10 +142,18 @@ void uvperf__interval_timer_close(uvperf__interval_timer_t *interval,
   uvperf__interval_timer_stop(interval);
   interval->teardown = teardown;
   uvperf__teardown_close(teardown, &interval->timer, on_closed);
+  uvperf__teardown_close(teardown, &interval->idle, on_closed);
 }
 
 void uvperf__interval_timer_free(uvperf__interval_timer_t *interval) {
   uvperf__free(interval);
+}
+
+static int is_ours(const uv_handle_t *handle) {
+  if (handle->type == UV_IDLE)
+    return ((const uv_idle_t *)handle)->idle_cb == on_idle;
+  return handle->type == UV_TIMER &&
+         ((const uv_timer_t *)handle)->timer_cb == on_timer;
 }
 
 /* Every handle on the loop may be asked about, so `data` is only read once the
@@ -116,7 +161,7 @@ void uvperf__interval_timer_free(uvperf__interval_timer_t *interval) {
 int uvperf__interval_timer_close_owner(uv_handle_t *handle) {
   uvperf__interval_timer_t *interval;
 
-  if (handle->type != UV_TIMER || ((uv_timer_t *)handle)->timer_cb != on_timer)
+  if (!is_ours(handle))
     return 0;
   interval = handle->data;
   if (interval->teardown == NULL)
@@ -129,10 +174,13 @@ int uvperf__interval_timer_close_owner(uv_handle_t *handle) {
 void uvperf__interval_timer_set_ref(uvperf__interval_timer_t *interval,
                                     int ref) {
   interval->unref = !ref;
-  if (ref)
+  if (ref) {
     uv_ref((uv_handle_t *)&interval->timer);
-  else
+    uv_ref((uv_handle_t *)&interval->idle);
+  } else {
     uv_unref((uv_handle_t *)&interval->timer);
+    uv_unref((uv_handle_t *)&interval->idle);
+  }
 }
 
 int uvperf__interval_timer_has_ref(const uvperf__interval_timer_t *interval) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A timer that ticks at start + k * interval, measured by uv_hrtime: for the
- * readings of a set at even intervals. (Flushes are watch.c's.) */
+ * readings of a set at even intervals. (Flushes are watch.c's.) What a tick
+ * begins can go on in the next iterations of the loop. */
 #ifndef UVPERF_LIB_LOOP_INTERVAL_TIMER_H
 #define UVPERF_LIB_LOOP_INTERVAL_TIMER_H
 
@@ -16,13 +17,17 @@ typedef struct uvperf__interval_timer_ops_s {
   /* start + k * interval was reached, for the greatest k. Called at most once
    * for each k and never early: a loop that was late for several intervals gets
    * one tick for all of them, and the next at the next multiple. The owner may
-   * start, stop and close in it. */
-  void (*tick)(void *owner);
-  /* uvperf__interval_timer_close_owner has found the inner handle: close. */
+   * start, stop and close in it.
+   *
+   * Returns 1 to be called again, with is_new 0, in the next iteration, which
+   * does not wait for fds; or 0. Multiples that are reached meanwhile are left
+   * out. */
+  int (*tick)(void *owner, int is_new);
+  /* uvperf__interval_timer_close_owner has found an inner handle: close. */
   void (*close)(void *owner);
 } uvperf__interval_timer_ops_t;
 
-/* Makes an interval timer and registers its inner handle with the loop: from
+/* Makes an interval timer and registers its inner handles with the loop: from
  * here on it must be closed before it is freed. Returns 0 or UV_ENOMEM. */
 int uvperf__interval_timer_new(uvperf__interval_timer_t **interval,
                                uv_loop_t *loop,
@@ -30,14 +35,14 @@ int uvperf__interval_timer_new(uvperf__interval_timer_t **interval,
                                void *owner);
 
 /* Ticks from now on, first after one interval (above 0); restarts if it was
- * started. Returns 0, or UV_EINVAL if others have closed the inner handle. */
+ * started. Returns 0, or UV_EINVAL if others have closed an inner handle. */
 int uvperf__interval_timer_start(uvperf__interval_timer_t *interval,
                                  uint64_t interval_ms);
 
-/* No tick comes afterwards. */
+/* No tick comes afterwards, nor does one go on. */
 void uvperf__interval_timer_stop(uvperf__interval_timer_t *interval);
 
-/* Stops, and closes the inner handle as a part of the owner's teardown.
+/* Stops, and closes the inner handles as a part of the owner's teardown.
  * Once. */
 void uvperf__interval_timer_close(uvperf__interval_timer_t *interval,
                                   uvperf__teardown_t *teardown);
@@ -45,7 +50,7 @@ void uvperf__interval_timer_close(uvperf__interval_timer_t *interval,
 /* Frees an interval timer whose teardown is done. NULL is allowed. */
 void uvperf__interval_timer_free(uvperf__interval_timer_t *interval);
 
-/* If the handle is the inner one of an interval timer, closes its owner, unless
+/* If the handle is an inner one of an interval timer, closes its owner, unless
  * that is closing already, and returns 1; else 0. */
 int uvperf__interval_timer_close_owner(uv_handle_t *handle);
 

@@ -88,10 +88,27 @@ int uvperf__counters_reset(uvperf__counters_t *counters);
 int uvperf__counters_read(uvperf__counters_t *counters,
                           uvperf_reading_t *reading);
 
-/* Gives a reading the room that this takes, and makes it an empty one. 0, or
- * -ENOMEM and it is left alone. */
-int uvperf__counters_begin_reading(const uvperf__counters_t *counters,
-                                   uvperf_reading_t *reading);
+/* The same without a look at which tasks are gone, which takes longer than the
+ * rest: for a reading that only differences are made with. */
+int uvperf__counters_read_base(uvperf__counters_t *counters,
+                               uvperf_reading_t *reading);
+
+/* The same in steps, for a loop that has other things to do: begins a reading;
+ * goes on for a time, 1 if there is more to read; and fills the reading, which
+ * says when it was begun. In between everything may be done to the counters:
+ * - What a target that is removed has counted is not in it. One that is added is
+ *   read, as they are read in the order of their indexes.
+ * - After a reset it begins again.
+ * - uvperf__counters_read reads the rest too: there is nothing more to read. */
+void uvperf__counters_read_begin(uvperf__counters_t *counters);
+int uvperf__counters_read_some(uvperf__counters_t *counters, uint64_t ns);
+int uvperf__counters_read_end(uvperf__counters_t *counters,
+                              uvperf_reading_t *reading);
+
+/* Gives a reading the room that this takes, and makes it an empty one of the
+ * time at which the last one was begun. 0, or -ENOMEM and it is left alone. */
+int uvperf__counters_make_reading(const uvperf__counters_t *counters,
+                                  uvperf_reading_t *reading);
 
 /* For one attr at every place, also of targets that are added later. Go on
  * after a failure and give the first; a later target gets what was taken at

@@ -143,6 +143,21 @@ typedef struct counter_attr_s {
   int bpf_fd;
 } counter_attr_t;
 
+/* How far a reading of all events has come. Targets and places may come and go
+ * before it goes on. */
+typedef struct counter_progress_s {
+  uint64_t begun;  /* ns */
+  int skips_ends;  /* what /proc says of tasks is not wanted */
+  uint32_t target; /* the index of the next one, or of one before it */
+  size_t place;    /* of that target, and the next attr there */
+  size_t attr;
+  enum place_read found; /* at this place so far */
+  /* What /proc has said of a task: its places, one for each CPU, follow one
+   * another. 0: of none. */
+  int pid;
+  int is_gone;
+} counter_progress_t;
+
 struct uvperf__counters_s {
   const char *root;          /* of /proc and /sys; "" is the real one */
   uvperf_event_list_t *list; /* what the items point to; NULL: of `attrs` */
@@ -192,6 +207,7 @@ struct uvperf__counters_s {
   counter_source_t *first_retired;
   counter_source_t *last_retired;
 
+  counter_progress_t progress;
   int is_enabled;
   uint64_t born;   /* ns */
   uint64_t since;  /* the last reset, or when it was made */

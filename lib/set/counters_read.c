@@ -10,6 +10,7 @@
 #include "set/counters_internal.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "decode/read_format.h"
 #include "sys/sys.h"
@@ -17,6 +18,10 @@
 /* So often a group is read again that was forking: for longer than a fork takes
  * to inherit a group of some events. */
 #define TRIES 128
+
+/* So many groups are read at a time without a look at the clock: a small set is
+ * read at once, however late the thread is. */
+#define SHARE 32
 
 /* -- pages ---------------------------------------------------------------- */
 
@@ -225,47 +230,46 @@ static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
   }
 }
 
+/* Reads what an attr leads at a place, and adds to what was found there. */
+static void read_leader(const uvperf__counters_t *counters,
+                        counter_place_t *place, size_t leader,
+                        enum place_read *found) {
+  const counter_t *event = &place->events[leader];
+  uint64_t enabled = event->last.enabled;
+
+  read_led(counters, place, leader);
+  if (event->last.enabled != enabled)
+    *found = PLACE_WAS_ON;
+  else if (*found == PLACE_IS_CLOSED)
+    *found = PLACE_WAS_OFF;
+}
+
 enum place_read uvperf__counters_read_place(const uvperf__counters_t *counters,
                                             counter_place_t *place) {
   enum place_read found = PLACE_IS_CLOSED;
-  uint64_t enabled;
   size_t i;
 
-  for (i = 0; i < counters->nr_attrs; i++) {
-    if (!uvperf__counter_leads(place, i))
-      continue;
-    enabled = place->events[i].last.enabled;
-    read_led(counters, place, i);
-    if (place->events[i].last.enabled != enabled)
-      found = PLACE_WAS_ON;
-    else if (found == PLACE_IS_CLOSED)
-      found = PLACE_WAS_OFF;
-  }
+  for (i = 0; i < counters->nr_attrs; i++)
+    if (uvperf__counter_leads(place, i))
+      read_leader(counters, place, i, &found);
   return found;
 }
 
 /* -- gone ----------------------------------------------------------------- */
 
-/* What /proc has said of a task in this reading: its places, one for each CPU,
- * follow one another. */
-typedef struct answer_s {
-  const counter_target_t *target;
-  int pid; /* 0: of none */
-  int is_gone;
-} answer_t;
-
-static int is_gone(const uvperf__counters_t *counters,
-                   const counter_place_t *place, answer_t *answer) {
+static int is_gone(uvperf__counters_t *counters, const counter_target_t *target,
+                   const counter_place_t *place) {
+  counter_progress_t *progress = &counters->progress;
   int pid = place->place.pid;
 
-  if (uvperf__thread_is_mine(&answer->target->thread))
+  if (uvperf__thread_is_mine(&target->thread))
     return 0;
-  if (answer->pid != pid) {
-    answer->pid = pid;
-    answer->is_gone =
+  if (progress->pid != pid) {
+    progress->pid = pid;
+    progress->is_gone =
         uvperf__task_is_gone(counters->root, pid, place->start) == 1;
   }
-  return answer->is_gone;
+  return progress->is_gone;
 }
 
 /* The events of a task that is gone are read as ever: children that inherited
@@ -276,16 +280,93 @@ static int is_gone(const uvperf__counters_t *counters,
  * longer; or while a child that inherited them runs, and then what is counted
  * has not ended. Nor of the calling thread. Those of CPUs, whose id is -1,
  * never end. What it did between the reading and the question is read then. */
-static void check_gone(const uvperf__counters_t *counters,
-                       counter_place_t *place, enum place_read found,
-                       answer_t *answer) {
+static void check_gone(uvperf__counters_t *counters,
+                       const counter_target_t *target, counter_place_t *place) {
+  enum place_read found = counters->progress.found;
   int is_known = place->was_read && found == PLACE_WAS_ON;
 
+  if (found == PLACE_IS_CLOSED)
+    return;
   place->was_read = 1;
-  if (place->is_gone || is_known || !is_gone(counters, place, answer))
+  if (counters->progress.skips_ends || place->is_gone || is_known ||
+      !is_gone(counters, target, place))
     return;
   place->is_gone = 1;
   uvperf__counters_read_place(counters, place);
+}
+
+/* -- all events ----------------------------------------------------------- */
+
+void uvperf__counters_read_begin(uvperf__counters_t *counters) {
+  memset(&counters->progress, 0, sizeof(counters->progress));
+  counters->progress.begun = uvperf__counters_now();
+}
+
+/* What may be read at a time: so many groups, and more until `end`. */
+typedef struct share_s {
+  unsigned nr;
+  uint64_t end;
+} share_t;
+
+static int is_used_up(share_t *share) {
+  if (share->nr > 0) {
+    share->nr--;
+    return 0;
+  }
+  return share->end != UINT64_MAX && uvperf__counters_now() >= share->end;
+}
+
+/* Goes on at the place. 1 if there is more. */
+static int read_place(uvperf__counters_t *counters,
+                      const counter_target_t *target, counter_place_t *place,
+                      share_t *share) {
+  counter_progress_t *progress = &counters->progress;
+
+  for (; progress->attr < counters->nr_attrs; progress->attr++) {
+    if (!uvperf__counter_leads(place, progress->attr))
+      continue;
+    if (is_used_up(share))
+      return 1;
+    read_leader(counters, place, progress->attr, &progress->found);
+  }
+  check_gone(counters, target, place);
+  progress->attr = 0;
+  progress->found = PLACE_IS_CLOSED;
+  return 0;
+}
+
+static int read_target(uvperf__counters_t *counters,
+                       const counter_target_t *target, share_t *share) {
+  counter_progress_t *progress = &counters->progress;
+
+  /* The one that it had come to was removed. */
+  if (progress->target != target->index) {
+    progress->target = target->index;
+    progress->place = progress->attr = 0;
+    progress->found = PLACE_IS_CLOSED;
+    progress->pid = 0;
+  }
+  for (; progress->place < target->nr_places; progress->place++)
+    if (read_place(counters, target, &target->places[progress->place], share))
+      return 1;
+  progress->target++;
+  progress->place = 0;
+  progress->pid = 0;
+  return 0;
+}
+
+/* Targets, in the order of their indexes. */
+static int read_targets(uvperf__counters_t *counters, share_t *share) {
+  const counter_target_t *target;
+  size_t i;
+
+  for (i = 0; i < counters->nr_targets; i++) {
+    target = counters->targets[i];
+    if (target->index >= counters->progress.target &&
+        read_target(counters, target, share))
+      return 1;
+  }
+  return 0;
 }
 
 /* -- readings ------------------------------------------------------------- */
@@ -337,15 +418,11 @@ static void fill_cell(counter_t *event, int is_snapshot, int is_gone,
   cell->state = uvperf__cell_state(cell, is_gone);
 }
 
-/* Reads the events of a place into the nr-th place of the reading. */
 static void fill_place(const uvperf__counters_t *counters,
                        counter_place_t *place, uvperf_reading_t *reading,
-                       size_t nr, answer_t *answer) {
-  enum place_read found = uvperf__counters_read_place(counters, place);
+                       size_t nr) {
   size_t i;
 
-  if (found != PLACE_IS_CLOSED)
-    check_gone(counters, place, found, answer);
   *uvperf__reading_place(reading, nr) = place->place;
   for (i = 0; i < counters->nr_attrs; i++)
     fill_cell(&place->events[i],
@@ -353,37 +430,71 @@ static void fill_place(const uvperf__counters_t *counters,
               place->is_gone, uvperf__reading_cell(reading, i, nr));
 }
 
-int uvperf__counters_begin_reading(const uvperf__counters_t *counters,
-                                   uvperf_reading_t *reading) {
+int uvperf__counters_make_reading(const uvperf__counters_t *counters,
+                                  uvperf_reading_t *reading) {
   uvperf__reading_origin_t origin = {counters, counters->born};
 
   return uvperf__reading_begin(reading, &origin, counters->resets,
-                               counters->since, uvperf__counters_now(),
+                               counters->since, counters->progress.begun,
                                counters->nr_attrs, counters->attr_flags,
                                counters->nr_places);
 }
 
-int uvperf__counters_read(uvperf__counters_t *counters,
-                          uvperf_reading_t *reading) {
+/* Of what each event had counted when it was last read. */
+static void fill(const uvperf__counters_t *counters,
+                 uvperf_reading_t *reading) {
   const counter_target_t *target;
-  answer_t answer = {NULL, 0, 0};
   size_t i, place;
   size_t nr = 0;
-  int rc = uvperf__counters_check(counters, NULL);
 
-  if (rc == 0)
-    rc = uvperf__counters_begin_reading(counters, reading);
-  if (rc != 0)
-    return rc;
   for (i = 0; i < counters->nr_targets; i++) {
     target = counters->targets[i];
-    answer.target = target;
-    answer.pid = 0;
     for (place = 0; place < target->nr_places; place++)
-      fill_place(counters, &target->places[place], reading, nr++, &answer);
+      fill_place(counters, &target->places[place], reading, nr++);
   }
   uvperf__reading_end(reading);
+}
+
+static int read_all(uvperf__counters_t *counters, int skips_ends,
+                    uvperf_reading_t *reading) {
+  share_t all = {0, UINT64_MAX};
+  int rc = uvperf__counters_check(counters, NULL);
+
+  if (rc != 0)
+    return rc;
+  uvperf__counters_read_begin(counters);
+  counters->progress.skips_ends = skips_ends;
+  rc = uvperf__counters_make_reading(counters, reading);
+  if (rc != 0)
+    return rc;
+  read_targets(counters, &all);
+  fill(counters, reading);
   return 0;
+}
+
+int uvperf__counters_read(uvperf__counters_t *counters,
+                          uvperf_reading_t *reading) {
+  return read_all(counters, 0, reading);
+}
+
+int uvperf__counters_read_base(uvperf__counters_t *counters,
+                               uvperf_reading_t *reading) {
+  return read_all(counters, 1, reading);
+}
+
+int uvperf__counters_read_some(uvperf__counters_t *counters, uint64_t ns) {
+  share_t share = {SHARE, uvperf__counters_now() + ns};
+
+  return read_targets(counters, &share);
+}
+
+int uvperf__counters_read_end(uvperf__counters_t *counters,
+                              uvperf_reading_t *reading) {
+  int rc = uvperf__counters_make_reading(counters, reading);
+
+  if (rc == 0)
+    fill(counters, reading);
+  return rc;
 }
 
 /* -- reset ---------------------------------------------------------------- */
@@ -416,5 +527,7 @@ int uvperf__counters_reset(uvperf__counters_t *counters) {
   }
   counters->resets++;
   counters->since = uvperf__counters_now();
+  /* A reading that was begun must not mix what was before and after. */
+  uvperf__counters_read_begin(counters);
   return 0;
 }

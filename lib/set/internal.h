@@ -163,7 +163,8 @@ int uvperf__set_follow_cpus(set_t *impl, uvperf_error_t *error);
 
 /* -- read_interval.c -- */
 
-/* The interval timer ticks: reads and calls back. */
-void uvperf__set_tick(void *owner);
+/* The interval timer ticks, or a tick goes on: reads, and calls back when all
+ * was read. 1 if there is more. */
+int uvperf__set_tick(void *owner, int is_new);
 
 #endif

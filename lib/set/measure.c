@@ -40,7 +40,7 @@ static int make_room(const uvperf__counters_t *counters,
                      uvperf_reading_t *reading) {
   if (uvperf_reading_nr_places(reading) > 0)
     return 0;
-  return uvperf__counters_begin_reading(counters, reading);
+  return uvperf__counters_make_reading(counters, reading);
 }
 
 int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn, void *arg,

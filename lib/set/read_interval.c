@@ -2,9 +2,11 @@
 /* Readings of a set on its loop: one at each tick of an interval. */
 #include "set/internal.h"
 
+#define SLICE_NS 1000000
+
 /* What could not be read is left to the next tick: the reading that the delta
  * begins at stays. */
-void uvperf__set_tick(void *owner) {
+int uvperf__set_tick(void *owner, int is_new) {
   set_t *impl = owner;
   uvperf_set_read_cb cb = impl->cb;
   int newer = 1 - impl->last;
@@ -12,7 +14,15 @@ void uvperf__set_tick(void *owner) {
   int was_in_callback = impl->in_callback;
   int rc;
 
-  rc = uvperf__counters_read(impl->counters, impl->readings[newer]);
+  /* The callback runs the loop, inside of another handle's flush: the user has
+   * a reading and the delta. */
+  if (impl->lent >= 0)
+    return 0;
+  if (is_new)
+    uvperf__counters_read_begin(impl->counters);
+  if (uvperf__counters_read_some(impl->counters, SLICE_NS))
+    return 1;
+  rc = uvperf__counters_read_end(impl->counters, impl->readings[newer]);
   if (rc == 0)
     rc = uvperf_reading_delta(impl->delta, impl->readings[impl->last],
                               impl->readings[newer]);
@@ -29,6 +39,7 @@ void uvperf__set_tick(void *owner) {
   impl->in_callback = was_in_callback;
   /* Of a set that nobody starts there are no other turns. */
   uvperf__set_free_sources(impl);
+  return 0;
 }
 
 /* They are kept, and take memory again only if the set has grown. */
@@ -63,7 +74,7 @@ int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
     return UV_EALREADY;
   rc = make_readings(impl);
   if (rc == 0)
-    rc = uvperf__counters_read(impl->counters, impl->readings[first]);
+    rc = uvperf__counters_read_base(impl->counters, impl->readings[first]);
   if (rc == 0)
     rc = uvperf__interval_timer_start(impl->interval_timer, interval_ms);
   if (rc != 0)

@@ -255,6 +255,79 @@ set_thread_that_ends_between_ticks_is_told_to_the_last(void **state) {
   live_set_close(&live);
 }
 
+/* -- in slices ------------------------------------------------------------ */
+
+#define MANY 70 /* of which 32 are read in a slice */
+
+typedef struct many_s {
+  live_thread_t threads[MANY];
+  uint64_t work;
+  uint64_t done; /* by all of them */
+} many_t;
+
+static void many_do(many_t *many) {
+  size_t i;
+
+  for (i = 0; i < MANY; i++)
+    live_thread_do(&many->threads[i]);
+  many->done += MANY * many->work;
+}
+
+/* With a slice that ends as early as it can. */
+static void begin_many(const char *test, uv_loop_t *loop, live_set_t *live,
+                       many_t *many) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  live_plan_t plan;
+  size_t i;
+
+  live_plan_begin(&plan);
+  live_plan_syscall(&plan, support_need_tracepoint(test, LIVE_SYSCALL));
+  fake_clock_set_counters(START);
+  fake_clock_step_counters(MS);
+  live_set_begin(loop, live, &plan.options);
+  many->work = 3;
+  many->done = 0;
+  target.type = UVPERF_TARGET_THREAD;
+  for (i = 0; i < MANY; i++) {
+    live_thread_start(&many->threads[i], syscalls, &many->work);
+    target.pid = (int32_t)many->threads[i].tid;
+    assert_int_equal(uvperf_set_add_target(&live->set, &target, NULL, NULL), 0);
+  }
+  fake_clock_set(START);
+  assert_int_equal(
+      uvperf_set_read_start(&live->set, INTERVAL_MS, live_set_on_read), 0);
+}
+
+/* What they do between two slices is in this delta or in the next. */
+static void set_of_many_threads_read_in_slices_loses_nothing(void **state) {
+  live_set_t live;
+  many_t many;
+  uint64_t i;
+
+  begin_many(__func__, *state, &live, &many);
+  many_do(&many);
+  for (i = 1; i <= 10; i++) {
+    fire_at(*state, i * INTERVAL_MS);
+    assert_int_equal(live.callbacks, i - 1);
+    many_do(&many);
+    uv_run(*state, UV_RUN_NOWAIT);
+    uv_run(*state, UV_RUN_NOWAIT);
+    assert_int_equal(live.callbacks, i - 1);
+    many_do(&many);
+    uv_run(*state, UV_RUN_NOWAIT);
+    assert_int_equal(live.callbacks, i);
+    assert_in_range(live.sum, many.done - 2 * MANY * many.work, many.done - 1);
+    assert_int_equal(live.sum, live.total.value);
+  }
+  fire_at(*state, i * INTERVAL_MS);
+  for (i = 0; i < 3; i++)
+    uv_run(*state, UV_RUN_NOWAIT);
+  assert_int_equal(live.sum, many.done);
+  for (i = 0; i < MANY; i++)
+    live_thread_end(&many.threads[i]);
+  live_set_close(&live);
+}
+
 /* -- start and stop ------------------------------------------------------- */
 
 static void set_read_start_refuses_what_cannot_be(void **state) {
@@ -480,6 +553,7 @@ static void set_read_start_out_of_memory_starts_nothing(void **state) {
 
 static int setup(void **state) {
   fake_clock_set(0);
+  fake_clock_set_counters(0);
   return fake_kernel_loop_setup(state);
 }
 
@@ -496,6 +570,7 @@ int main(void) {
       SET_READ(set_disabled_between_ticks_counts_nothing),
       SET_READ(set_target_removed_between_ticks_is_in_no_delta),
       SET_READ(set_thread_that_ends_between_ticks_is_told_to_the_last),
+      SET_READ(set_of_many_threads_read_in_slices_loses_nothing),
       SET_READ(set_read_start_refuses_what_cannot_be),
       SET_READ(set_read_stopped_and_started_begins_anew),
       SET_READ(set_read_keeps_the_loop_alive_while_started),

@@ -194,7 +194,7 @@ static void walk_close_finds_each_inner_handle_of_a_stream(void **state) {
     nr_rings = uvperf_set_nr_rings(&stream.live.set);
     ours = 0;
     uv_walk(*state, walk_close, &ours);
-    assert_int_equal(ours, 1 + 3 + nr_rings);
+    assert_int_equal(ours, 2 + 3 + nr_rings);
     assert_int_equal(uvperf_set_is_closing(&stream.live.set), 1);
     uvperf_set_close(&stream.live.set, live_set_on_close);
     live_set_wait_closed(&stream.live);

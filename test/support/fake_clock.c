@@ -7,6 +7,7 @@
 
 static uint64_t now_ns;
 static uint64_t counters_ns;
+static uint64_t counters_step;
 static uint64_t looks;
 
 uint64_t __real_uv_hrtime(void);
@@ -28,11 +29,19 @@ uint64_t fake_clock_looks(void) {
 }
 
 uint64_t __wrap_uvperf__counters_now(void) {
-  return counters_ns != 0 ? counters_ns : __real_uvperf__counters_now();
+  if (counters_ns == 0)
+    return __real_uvperf__counters_now();
+  counters_ns += counters_step;
+  return counters_ns;
 }
 
 void fake_clock_set_counters(uint64_t ns) {
   counters_ns = ns;
+  counters_step = 0;
+}
+
+void fake_clock_step_counters(uint64_t ns) {
+  counters_step = ns;
 }
 
 typedef struct found_s {

@@ -13,8 +13,11 @@
 /* What uv_hrtime gives from now on; 0 is the real time again. */
 void fake_clock_set(uint64_t ns);
 
-/* The same for the time by which counters know when events were closed. */
+/* The same for the time by which counters know when events were closed, and how
+ * long they have read. Then, if asked for, each look at it finds so much more
+ * time gone. */
 void fake_clock_set_counters(uint64_t ns);
+void fake_clock_step_counters(uint64_t ns);
 
 /* How often the library, or a test, has called uv_hrtime. */
 uint64_t fake_clock_looks(void);

@@ -18,6 +18,8 @@ typedef struct owner_s {
   uv_loop_t *loop;
   uvperf__teardown_t teardown;
   uint64_t ticks;
+  uint64_t more; /* how often a tick goes on */
+  uint64_t gone_on;
   int closes;
   int closed;
   void (*hook)(struct owner_s *owner);
@@ -27,12 +29,16 @@ typedef struct owner_s {
   uint64_t wrong;
 } owner_t;
 
-static void tick(void *arg) {
+static int tick(void *arg, int is_new) {
   owner_t *owner = arg;
 
-  owner->ticks += 1;
+  owner->ticks += is_new != 0;
+  owner->gone_on = is_new ? 0 : owner->gone_on + 1;
+  if (owner->gone_on < owner->more)
+    return 1;
   if (owner->hook != NULL)
     owner->hook(owner);
+  return 0;
 }
 
 static void closed(void *arg) {
@@ -168,6 +174,110 @@ static void interval_timer_longest_interval_does_not_overflow(void **state) {
   unmake(*state, &owner);
 }
 
+/* -- ticks that go on ------------------------------------------------------ */
+
+/* Polls: how far the tick has come when a poll phase is over. */
+typedef struct seen_s {
+  uv_check_t check;
+  owner_t *owner;
+  uint64_t gone_on[8];
+  size_t nr;
+} seen_t;
+
+static void on_check(uv_check_t *check) {
+  seen_t *seen = check->data;
+
+  assert_true(seen->nr < 8);
+  seen->gone_on[seen->nr++] = seen->owner->gone_on;
+}
+
+static void seen_begin(uv_loop_t *loop, owner_t *owner, seen_t *seen) {
+  memset(seen, 0, sizeof(*seen));
+  seen->owner = owner;
+  uv_check_init(loop, &seen->check);
+  seen->check.data = seen;
+  uv_check_start(&seen->check, on_check);
+  uv_unref((uv_handle_t *)&seen->check);
+}
+
+/* Begins a tick that goes on so often. */
+static void begin_long_tick(uv_loop_t *loop, owner_t *owner, uint64_t more) {
+  make(loop, owner);
+  owner->more = more;
+  fake_clock_set(START);
+  assert_int_equal(uvperf__interval_timer_start(owner->interval_timer, 1000),
+                   0);
+  assert_int_equal(fire_at(loop, owner, START + 1000 * MS), 1);
+  assert_int_equal(owner->gone_on, 0);
+}
+
+/* The loop does not wait for fds meanwhile, and then it does again. */
+static void
+interval_timer_tick_goes_on_once_after_each_poll_phase(void **state) {
+  static const uint64_t wanted[] = {0, 1, 2, 3};
+  owner_t owner;
+  seen_t seen;
+  size_t i;
+
+  begin_long_tick(*state, &owner, 3);
+  seen_begin(*state, &owner, &seen);
+  for (i = 0; i < 4; i++) {
+    assert_int_equal(uv_backend_timeout(*state), 0);
+    uv_run(*state, UV_RUN_NOWAIT);
+  }
+  assert_true(uv_backend_timeout(*state) > 0);
+  assert_int_equal(seen.nr, 4);
+  assert_memory_equal(seen.gone_on, wanted, sizeof(wanted));
+  uv_close((uv_handle_t *)&seen.check, NULL);
+  unmake(*state, &owner);
+}
+
+static void
+interval_timer_multiples_while_a_tick_goes_on_are_left_out(void **state) {
+  owner_t owner;
+
+  begin_long_tick(*state, &owner, 3);
+  uv_run(*state, UV_RUN_NOWAIT);
+  uv_run(*state, UV_RUN_NOWAIT);
+  assert_int_equal(owner.gone_on, 1);
+  assert_int_equal(fire_at(*state, &owner, START + 2000 * MS), 0);
+  assert_int_equal(fire_at(*state, &owner, START + 3000 * MS), 0);
+  assert_int_equal(owner.gone_on, 1);
+  while (owner.gone_on < owner.more)
+    uv_run(*state, UV_RUN_NOWAIT);
+  assert_int_equal(fire_at(*state, &owner, START + 3999 * MS), 0);
+  assert_int_equal(fire_at(*state, &owner, START + 4000 * MS), 1);
+  unmake(*state, &owner);
+}
+
+static void interval_timer_stopped_while_a_tick_goes_on_ends_it(void **state) {
+  owner_t owner;
+
+  begin_long_tick(*state, &owner, 3);
+  uv_run(*state, UV_RUN_NOWAIT);
+  uv_run(*state, UV_RUN_NOWAIT);
+  uvperf__interval_timer_stop(owner.interval_timer);
+  assert_int_equal(uv_loop_alive(*state), 0);
+  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 1000), 0);
+  assert_true(uv_backend_timeout(*state) > 0);
+  assert_int_equal(fire_at(*state, &owner, START + 2000 * MS), 1);
+  assert_int_equal(owner.gone_on, 0);
+  unmake(*state, &owner);
+}
+
+static void interval_timer_in_forked_child_goes_on_with_no_tick(void **state) {
+  owner_t owner;
+  int i;
+
+  begin_long_tick(*state, &owner, 3);
+  fake_process(4711);
+  for (i = 0; i < 3; i++)
+    uv_run(*state, UV_RUN_NOWAIT);
+  assert_int_equal(owner.gone_on, 0);
+  assert_true(uv_backend_timeout(*state) > 0);
+  unmake(*state, &owner);
+}
+
 /* -- start and stop ------------------------------------------------------- */
 
 static void
@@ -299,24 +409,31 @@ static void not_ours(uv_timer_t *timer) {
   (void)timer;
 }
 
+static void not_ours_either(uv_idle_t *idle) {
+  (void)idle;
+}
+
 static void
-interval_timer_is_found_by_its_timer_and_foreign_ones_are_not(void **state) {
+interval_timer_is_found_by_its_handles_and_foreign_ones_are_not(void **state) {
   int poison = 0x5a;
   unsigned ours = 0;
   uv_timer_t timers[2];
   owner_t owner;
-  uv_idle_t idle;
+  uv_idle_t idles[2];
 
   make(*state, &owner);
   uv_timer_init(*state, &timers[0]);
   uv_timer_init(*state, &timers[1]);
   uv_timer_start(&timers[1], not_ours, 1000, 0);
-  uv_idle_init(*state, &idle);
-  timers[0].data = timers[1].data = idle.data = &poison;
+  uv_idle_init(*state, &idles[0]);
+  uv_idle_init(*state, &idles[1]);
+  uv_idle_start(&idles[1], not_ours_either);
+  timers[0].data = timers[1].data = &poison;
+  idles[0].data = idles[1].data = &poison;
   uv_walk(*state, walk_close, &ours);
   /* And once more, while it closes. */
   uv_walk(*state, walk_close, &ours);
-  assert_int_equal(ours, 2);
+  assert_int_equal(ours, 4);
   assert_int_equal(owner.closes, 1);
   run_to_end(*state);
   assert_int_equal(owner.closed, 1);
@@ -457,6 +574,10 @@ int main(void) {
       TICKER(interval_timer_timer_fires_early_does_not_tick_and_waits),
       TICKER(interval_timer_late_for_several_intervals_ticks_once),
       TICKER(interval_timer_longest_interval_does_not_overflow),
+      TICKER(interval_timer_tick_goes_on_once_after_each_poll_phase),
+      TICKER(interval_timer_multiples_while_a_tick_goes_on_are_left_out),
+      TICKER(interval_timer_stopped_while_a_tick_goes_on_ends_it),
+      TICKER(interval_timer_in_forked_child_goes_on_with_no_tick),
       TICKER(interval_timer_stopped_and_started_counts_from_the_start),
       TICKER(interval_timer_stopped_in_tick_stays_stopped),
       TICKER(interval_timer_started_anew_in_tick_has_the_new_interval),
@@ -464,7 +585,7 @@ int main(void) {
       TICKER(interval_timer_in_forked_child_stops_without_a_tick),
       TICKER(interval_timer_new_without_memory_is_enomem),
       TICKER(interval_timer_closed_in_tick_is_clean),
-      TICKER(interval_timer_is_found_by_its_timer_and_foreign_ones_are_not),
+      TICKER(interval_timer_is_found_by_its_handles_and_foreign_ones_are_not),
       TICKER(interval_timer_timer_uv_closed_by_others_is_survived),
       TICKER(interval_timer_that_others_have_closed_is_closed_at_once),
       TICKER(interval_timer_closed_twice_aborts),

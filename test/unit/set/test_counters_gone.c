@@ -106,6 +106,31 @@ static void task_found_gone_is_read_once_more(void **state) {
   assert_int_equal(support_wait(pid), 0);
 }
 
+/* A reading after it finds out. */
+static void task_is_not_looked_for_in_a_base_reading(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_reading_t *reading;
+  uvperf_set_count_t count;
+  counters_make_t make;
+  fake_event_t *events[1];
+  pid_t pid = gone_child();
+
+  (void)state;
+  counters_script(events, 1);
+  counters_make(&make, 1);
+  counters_add(&make, UVPERF_TARGET_COMMAND)->pid = pid;
+  counters = counters_open(&make);
+  counters_give(events[0], 1, 10, 10);
+  assert_int_equal(uvperf_reading_new(&reading), 0);
+  assert_int_equal(uvperf__counters_read_base(counters, reading), 0);
+  assert_int_equal(uvperf_reading_total(reading, 0, &count), 0);
+  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
+  assert_int_equal(counters_total(counters, 0).state, UVPERF_COUNT_GONE);
+  uvperf_reading_free(reading);
+  finish(counters);
+  assert_int_equal(support_wait(pid), 0);
+}
+
 /* Where there is no /proc each question is one call. A task has a place for
  * each CPU, and is asked for once in a reading. */
 static void task_on_many_cpus_is_asked_for_once(void **state) {
@@ -208,6 +233,7 @@ int main(void) {
       TEST(task_that_is_gone_is_so_at_the_first_reading),
       TEST(task_whose_time_goes_on_is_alive),
       TEST(task_found_gone_is_read_once_more),
+      TEST(task_is_not_looked_for_in_a_base_reading),
       TEST(task_on_many_cpus_is_asked_for_once),
       TEST(calling_thread_is_not_asked_for),
       TEST(thread_with_the_number_of_the_calling_one_is_asked_for),

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: readings of many events on a loop, in slices. The clock of the
+ * counters is such that a slice ends as early as it can. */
+#include "live_set.h"
+
+#include "counters_make.h"
+#include "fake_clock.h"
+#include "random_run.h"
+
+#define MS UINT64_C(1000000)
+
+/* Some uptime. */
+#define START (12345678 * MS)
+
+/* Longer than a test takes: the tests let the timer fire. */
+#define INTERVAL_MS 1000000
+
+/* Groups that are read in a slice at least, as counters_read.c has it. */
+#define SHARE 32
+
+#define ATTRS       2
+#define CPUS        20 /* of a target */
+#define PER_TARGET  (ATTRS * CPUS)
+#define TARGETS     3 /* at first */
+#define ALL         (TARGETS * PER_TARGET)
+#define MOST_EVENTS 480
+
+/* What was seen of an event. */
+typedef struct event_s {
+  fake_event_t *fake;
+  uint64_t words[5]; /* value, enabled, running, id, lost */
+  uint64_t base;     /* the value at the last reset */
+  uint64_t least;    /* the value when the reading was begun */
+  uint64_t last;     /* what the last reading said; 0 for none */
+} event_t;
+
+typedef struct slices_s {
+  live_set_t live;
+  event_t events[MOST_EVENTS];
+  uint32_t targets[MOST_EVENTS / PER_TARGET];
+  size_t nr_targets;
+  size_t nr_used; /* events that were opened */
+  uint64_t ticks;
+  int was_reset; /* since the last reading */
+  uint64_t callbacks;
+  int nested;
+  uvperf_reading_t *since; /* the user's last reading */
+  random_run_t run;
+} slices_t;
+
+/* -- events --------------------------------------------------------------- */
+
+/* Each has counted something more. */
+static void work(slices_t *slices) {
+  uint64_t *words;
+  size_t i;
+
+  for (i = 0; i < MOST_EVENTS; i++) {
+    words = slices->events[i].words;
+    words[0] += 1 + i % 7;
+    words[1] += 10;
+    words[2] += 10;
+  }
+}
+
+static event_t *event_of(slices_t *slices, int fd) {
+  size_t i;
+
+  for (i = 0; i < MOST_EVENTS; i++)
+    if (slices->events[i].fake->fd == fd)
+      return &slices->events[i];
+  fail_msg("no event has the fd %d", fd);
+  return NULL;
+}
+
+static void note_reading_begun(slices_t *slices) {
+  size_t i;
+
+  for (i = 0; i < MOST_EVENTS; i++)
+    slices->events[i].least = slices->events[i].words[0];
+}
+
+/* -- readings ------------------------------------------------------------- */
+
+static uint64_t value_of(const uvperf_reading_t *reading, size_t attr,
+                         size_t place) {
+  uvperf_set_count_t count;
+
+  assert_int_equal(uvperf_reading_count(reading, attr, place, &count), 0);
+  return count.value;
+}
+
+static void check_event(slices_t *slices, const uvperf_reading_t *reading,
+                        const uvperf_reading_t *delta, size_t attr,
+                        size_t place) {
+  const uvperf_place_t *at = uvperf_reading_place(reading, place);
+  event_t *event =
+      event_of(slices, uvperf_set_fd(&slices->live.set, attr, at->serial));
+  uint64_t value = value_of(reading, attr, place);
+  uint64_t older = slices->was_reset ? 0 : event->last;
+
+  random_run_expect(&slices->run,
+                    value + event->base >= event->least &&
+                        value + event->base <= event->words[0],
+                    "a value of another time", (int64_t)value);
+  random_run_expect(&slices->run, value_of(delta, attr, place) == value - older,
+                    "a delta is not the difference", (int64_t)value);
+  event->last = value;
+}
+
+/* Each event that is open has the value of a moment between when the reading
+ * was begun and now, since the last reset; and what the user has read before is
+ * older. */
+static void on_read(uvperf_set_t *set, int status,
+                    const uvperf_reading_t *reading,
+                    const uvperf_reading_t *delta) {
+  slices_t *slices = set->data;
+  size_t place, attr;
+
+  slices->callbacks += 1;
+  random_run_expect(&slices->run, status == 0, "a status", status);
+  random_run_expect(
+      &slices->run,
+      uvperf_reading_nr_places(reading) == slices->nr_targets * CPUS,
+      "places are missing", (int64_t)uvperf_reading_nr_places(reading));
+  random_run_expect(&slices->run, uvperf_reading_interval(delta) > 0,
+                    "a delta of no time", 0);
+  random_run_expect(
+      &slices->run,
+      uvperf_reading_delta(slices->since, slices->live.reading, reading) == 0,
+      "an older reading is newer", 0);
+  for (place = 0; place < uvperf_reading_nr_places(reading); place++)
+    for (attr = 0; attr < ATTRS; attr++)
+      check_event(slices, reading, delta, attr, place);
+  slices->was_reset = 0;
+}
+
+/* -- the set -------------------------------------------------------------- */
+
+static void add_target(slices_t *slices) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+
+  if (slices->nr_used + PER_TARGET > MOST_EVENTS)
+    return;
+  target.type = UVPERF_TARGET_CPUS;
+  target.cpus = "0-19";
+  assert_int_equal(uvperf_set_add_target(&slices->live.set, &target,
+                                         &slices->targets[slices->nr_targets],
+                                         NULL),
+                   0);
+  slices->nr_used += PER_TARGET;
+  slices->nr_targets += 1;
+}
+
+static void remove_target(slices_t *slices, size_t nth) {
+  assert_int_equal(
+      uvperf_set_remove_target(&slices->live.set, slices->targets[nth]), 0);
+  slices->nr_targets -= 1;
+  memmove(&slices->targets[nth], &slices->targets[nth + 1],
+          (slices->nr_targets - nth) * sizeof(slices->targets[0]));
+}
+
+/* What was counted until now is in no delta. */
+static void read_start(slices_t *slices) {
+  size_t i;
+
+  slices->ticks = 0;
+  fake_clock_set(START);
+  assert_int_equal(
+      uvperf_set_read_start(&slices->live.set, INTERVAL_MS, on_read), 0);
+  slices->was_reset = 0;
+  for (i = 0; i < MOST_EVENTS; i++)
+    slices->events[i].last = i < slices->nr_used ? slices->events[i].words[0] -
+                                                       slices->events[i].base
+                                                 : 0;
+}
+
+static void stop_and_start(slices_t *slices) {
+  assert_int_equal(uvperf_set_read_stop(&slices->live.set), 0);
+  read_start(slices);
+}
+
+static void reset(slices_t *slices) {
+  size_t i;
+
+  assert_int_equal(uvperf_set_reset(&slices->live.set), 0);
+  slices->was_reset = 1;
+  for (i = 0; i < slices->nr_used; i++)
+    slices->events[i].base = slices->events[i].words[0];
+  note_reading_begun(slices);
+}
+
+static void begin(uv_loop_t *loop, slices_t *slices) {
+  counters_make_t make;
+  event_t *event;
+  size_t i;
+
+  memset(slices, 0, sizeof(*slices));
+  assert_int_equal(uvperf_reading_new(&slices->since), 0);
+  fake_clock_set_counters(START);
+  random_run_seed(&slices->run, 1);
+  slices->run.call = "";
+  for (i = 0; i < MOST_EVENTS; i++) {
+    event = &slices->events[i];
+    event->fake = fake_event_add(100 + i);
+    event->words[3] = event->fake->id;
+    event->fake->read_data = event->words;
+    event->fake->read_size = sizeof(event->words);
+  }
+  counters_make(&make, ATTRS);
+  live_set_begin(loop, &slices->live, &make.options);
+  slices->live.set.data = slices;
+  for (i = 0; i < TARGETS; i++)
+    add_target(slices);
+  work(slices);
+  fake_clock_set(START);
+  fake_clock_step_counters(MS);
+  read_start(slices);
+}
+
+static void end(slices_t *slices) {
+  random_run_check(&slices->run, 0);
+  uvperf_reading_free(slices->since);
+  slices->live.set.data = &slices->live;
+  live_set_close(&slices->live);
+  fake_assert_clean();
+}
+
+static void fire(uv_loop_t *loop, slices_t *slices) {
+  slices->ticks += 1;
+  fake_clock_set(START + slices->ticks * INTERVAL_MS * MS);
+  fake_clock_fire(fake_clock_timer(loop));
+}
+
+static void fire_new(uv_loop_t *loop, slices_t *slices) {
+  note_reading_begun(slices);
+  fire(loop, slices);
+}
+
+static void find_active_idle(uv_handle_t *handle, void *arg) {
+  if (handle->type == UV_IDLE && uv_is_active(handle))
+    *(int *)arg = 1;
+}
+
+/* Whether a reading goes on in the next turn, for which the loop does not
+ * wait. */
+static int goes_on(uv_loop_t *loop) {
+  int is_active = 0;
+
+  uv_walk(loop, find_active_idle, &is_active);
+  return is_active;
+}
+
+/* How many turns it took. */
+static unsigned run_to_callback(uv_loop_t *loop, slices_t *slices) {
+  uint64_t callbacks = slices->callbacks;
+  unsigned turns = 0;
+
+  while (slices->callbacks == callbacks && goes_on(loop)) {
+    uv_run(loop, UV_RUN_NOWAIT);
+    turns += 1;
+  }
+  assert_int_equal(slices->callbacks, callbacks + 1);
+  assert_false(goes_on(loop));
+  return turns;
+}
+
+/* -- slices --------------------------------------------------------------- */
+
+static void set_of_many_events_is_read_in_slices_of_turns(void **state) {
+  slices_t slices;
+  unsigned before, reads;
+  unsigned turns = 0;
+
+  begin(*state, &slices);
+  work(&slices);
+  before = fake_count(FAKE_READ);
+  fire_new(*state, &slices);
+  for (reads = SHARE; goes_on(*state); turns++) {
+    assert_int_equal(slices.callbacks, 0);
+    assert_int_equal(fake_count(FAKE_READ) - before, reads);
+    uv_run(*state, UV_RUN_NOWAIT);
+    /* The idle phase of the tick's own turn does not count. */
+    if (turns > 0)
+      reads += SHARE;
+    work(&slices);
+  }
+  assert_int_equal(turns, 1 + (ALL - 1) / SHARE);
+  assert_int_equal(fake_count(FAKE_READ) - before, ALL);
+  assert_int_equal(slices.callbacks, 1);
+  end(&slices);
+}
+
+/* However slow it is. */
+static void set_of_few_events_is_read_in_the_turn_of_its_tick(void **state) {
+  counters_make_t make;
+  fake_event_t *events[SHARE];
+  live_set_t live;
+  size_t i;
+
+  counters_make(&make, 2);
+  counters_script(events, SHARE);
+  counters_add_cpus(&make, "0-15");
+  live_set_begin(*state, &live, &make.options);
+  for (i = 0; i < SHARE; i++)
+    counters_give(events[i], 1, 10, 10);
+  fake_clock_set_counters(START);
+  fake_clock_set(START);
+  assert_int_equal(
+      uvperf_set_read_start(&live.set, INTERVAL_MS, live_set_on_read), 0);
+  fake_clock_step_counters(1000 * MS);
+  fake_clock_set(START + INTERVAL_MS * MS);
+  fake_clock_fire(fake_clock_timer(*state));
+  assert_int_equal(live.callbacks, 1);
+  assert_int_equal(live.status, 0);
+  assert_int_equal(live.total.value, 16);
+  assert_false(goes_on(*state));
+  live_set_close(&live);
+}
+
+/* Its reading comes, and the next tick is at the next multiple. */
+static void set_slower_than_its_interval_leaves_ticks_out(void **state) {
+  slices_t slices;
+
+  begin(*state, &slices);
+  fire_new(*state, &slices);
+  uv_run(*state, UV_RUN_NOWAIT);
+  uv_run(*state, UV_RUN_NOWAIT);
+  fire(*state, &slices);
+  fire(*state, &slices);
+  assert_int_equal(run_to_callback(*state, &slices), 2);
+  fire_new(*state, &slices);
+  run_to_callback(*state, &slices);
+  assert_int_equal(slices.callbacks, 2);
+  end(&slices);
+}
+
+/* -- between two slices --------------------------------------------------- */
+
+static void begin_tick(uv_loop_t *loop, slices_t *slices) {
+  begin(loop, slices);
+  work(slices);
+  fire_new(loop, slices);
+  work(slices);
+  uv_run(loop, UV_RUN_NOWAIT);
+  uv_run(loop, UV_RUN_NOWAIT);
+  work(slices);
+  assert_true(goes_on(loop));
+}
+
+static void set_stopped_between_slices_calls_back_no_more(void **state) {
+  slices_t slices;
+
+  begin_tick(*state, &slices);
+  assert_int_equal(uvperf_set_read_stop(&slices.live.set), 0);
+  assert_int_equal(uv_loop_alive(*state), 0);
+  uv_run(*state, UV_RUN_NOWAIT);
+  assert_int_equal(slices.callbacks, 0);
+  read_start(&slices);
+  assert_false(goes_on(*state));
+  work(&slices);
+  fire_new(*state, &slices);
+  run_to_callback(*state, &slices);
+  end(&slices);
+}
+
+static void set_closed_between_slices_calls_back_no_more(void **state) {
+  slices_t slices;
+
+  begin_tick(*state, &slices);
+  end(&slices);
+  assert_int_equal(slices.callbacks, 0);
+}
+
+static void walk_close(uv_handle_t *handle, void *arg) {
+  unsigned *ours = arg;
+
+  *ours += uvperf_walk_close(handle) != 0;
+}
+
+static void set_closed_by_walk_between_slices_is_clean(void **state) {
+  unsigned ours = 0;
+  slices_t slices;
+
+  begin_tick(*state, &slices);
+  uv_walk(*state, walk_close, &ours);
+  assert_true(ours > 0);
+  end(&slices);
+  assert_int_equal(slices.callbacks, 0);
+}
+
+static void set_in_forked_child_between_slices_is_not_read(void **state) {
+  slices_t slices;
+  unsigned reads;
+
+  begin_tick(*state, &slices);
+  fake_process(4711);
+  reads = fake_count(FAKE_READ);
+  uv_run(*state, UV_RUN_NOWAIT);
+  assert_false(goes_on(*state));
+  assert_int_equal(fake_count(FAKE_READ), reads);
+  end(&slices);
+  assert_int_equal(slices.callbacks, 0);
+}
+
+static void set_unrefd_between_slices_lets_the_loop_end(void **state) {
+  slices_t slices;
+
+  begin_tick(*state, &slices);
+  uvperf_set_unref(&slices.live.set);
+  assert_int_equal(uv_loop_alive(*state), 0);
+  uvperf_set_ref(&slices.live.set);
+  assert_int_equal(uv_loop_alive(*state), 1);
+  run_to_callback(*state, &slices);
+  end(&slices);
+}
+
+static void set_read_by_user_between_slices_is_read_to_the_end(void **state) {
+  slices_t slices;
+
+  begin_tick(*state, &slices);
+  assert_int_equal(uvperf_set_read(&slices.live.set, slices.live.reading), 0);
+  note_reading_begun(&slices);
+  work(&slices);
+  assert_int_equal(run_to_callback(*state, &slices), 1);
+  end(&slices);
+}
+
+static void set_reset_between_slices_is_read_from_there(void **state) {
+  slices_t slices;
+
+  begin_tick(*state, &slices);
+  reset(&slices);
+  work(&slices);
+  assert_int_equal(run_to_callback(*state, &slices), (ALL + SHARE - 1) / SHARE);
+  end(&slices);
+}
+
+/* The one whose slice it is, one before it and one after it. */
+static void
+set_targets_change_between_slices_all_of_now_are_read(void **state) {
+  slices_t slices;
+  size_t nth;
+
+  for (nth = 0; nth < TARGETS; nth++) {
+    begin_tick(*state, &slices);
+    uv_run(*state, UV_RUN_NOWAIT);
+    remove_target(&slices, nth);
+    work(&slices);
+    add_target(&slices);
+    work(&slices);
+    run_to_callback(*state, &slices);
+    end(&slices);
+    fake_kernel_reset();
+  }
+}
+
+/* -- at random ------------------------------------------------------------ */
+
+static void do_something(slices_t *slices) {
+  static const char *const names[] = {"work", "add",  "remove",  "reset",
+                                      "read", "stop", "disable", "enable"};
+  uint64_t what = random_run_draw(&slices->run, 16);
+
+  slices->run.call = what < 8 ? names[what] : "nothing";
+  if (what == 1)
+    add_target(slices);
+  else if (what == 2 && slices->nr_targets > 1)
+    remove_target(slices, random_run_draw(&slices->run, slices->nr_targets));
+  else if (what == 3)
+    reset(slices);
+  else if (what == 4 &&
+           uvperf_set_read(&slices->live.set, slices->live.reading) == 0)
+    note_reading_begun(slices);
+  else if (what == 5)
+    stop_and_start(slices);
+  else if (what == 6)
+    uvperf_set_disable(&slices->live.set, NULL);
+  else if (what == 7)
+    uvperf_set_enable(&slices->live.set, NULL);
+  if (what != 6)
+    work(slices);
+}
+
+static void run_at_random(uv_loop_t *loop, uint64_t seed) {
+  slices_t slices;
+
+  begin(loop, &slices);
+  random_run_seed(&slices.run, seed);
+  for (slices.run.step = 0; slices.run.step < 200; slices.run.step++) {
+    if (!goes_on(loop))
+      fire_new(loop, &slices);
+    else
+      uv_run(loop, UV_RUN_NOWAIT);
+    do_something(&slices);
+    random_run_check(&slices.run, seed);
+  }
+  assert_true(slices.callbacks > 5);
+  end(&slices);
+  fake_kernel_reset();
+}
+
+static void set_used_at_random_between_slices_mixes_nothing(void **state) {
+  uint64_t first, last, seed;
+
+  random_run_seeds(20, &first, &last);
+  for (seed = first; seed <= last; seed++)
+    run_at_random(*state, seed);
+}
+
+/* -- inside the callback -------------------------------------------------- */
+
+static slices_t *nested;
+
+/* As a record callback may, inside of the flush of another handle. */
+static void run_the_loop(uvperf_set_t *set, int status,
+                         const uvperf_reading_t *reading,
+                         const uvperf_reading_t *delta) {
+  uint64_t value = value_of(reading, 0, 0);
+  uint64_t more = value_of(delta, 0, 0);
+  int i;
+
+  on_read(set, status, reading, delta);
+  if (nested->nested++ > 0)
+    return;
+  work(nested);
+  fire(set->loop, nested);
+  for (i = 0; i < 10; i++)
+    uv_run(set->loop, UV_RUN_NOWAIT);
+  assert_int_equal(value_of(reading, 0, 0), value);
+  assert_int_equal(value_of(delta, 0, 0), more);
+}
+
+static void set_whose_callback_runs_the_loop_keeps_its_reading(void **state) {
+  slices_t slices;
+
+  begin(*state, &slices);
+  nested = &slices;
+  assert_int_equal(uvperf_set_read_stop(&slices.live.set), 0);
+  fake_clock_set(START);
+  assert_int_equal(
+      uvperf_set_read_start(&slices.live.set, INTERVAL_MS, run_the_loop), 0);
+  slices.ticks = 0;
+  work(&slices);
+  fire_new(*state, &slices);
+  run_to_callback(*state, &slices);
+  fire_new(*state, &slices);
+  run_to_callback(*state, &slices);
+  assert_int_equal(slices.callbacks, 2);
+  end(&slices);
+}
+
+static int setup(void **state) {
+  int rc = fake_kernel_loop_setup(state);
+
+  fake_clock_set(0);
+  fake_clock_set_counters(0);
+  return rc != 0 ? rc : counters_make_setup(state);
+}
+
+static int teardown(void **state) {
+  fake_clock_set(0);
+  fake_clock_set_counters(0);
+  return fake_kernel_loop_teardown(state);
+}
+
+#define SLICED(test) support_loop_test_setup_teardown(test, setup, teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      SLICED(set_of_many_events_is_read_in_slices_of_turns),
+      SLICED(set_of_few_events_is_read_in_the_turn_of_its_tick),
+      SLICED(set_slower_than_its_interval_leaves_ticks_out),
+      SLICED(set_stopped_between_slices_calls_back_no_more),
+      SLICED(set_closed_between_slices_calls_back_no_more),
+      SLICED(set_closed_by_walk_between_slices_is_clean),
+      SLICED(set_in_forked_child_between_slices_is_not_read),
+      SLICED(set_unrefd_between_slices_lets_the_loop_end),
+      SLICED(set_read_by_user_between_slices_is_read_to_the_end),
+      SLICED(set_reset_between_slices_is_read_from_there),
+      SLICED(set_targets_change_between_slices_all_of_now_are_read),
+      SLICED(set_used_at_random_between_slices_mixes_nothing),
+      SLICED(set_whose_callback_runs_the_loop_keeps_its_reading),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
