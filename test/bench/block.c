@@ -163,6 +163,27 @@ static int read_set(block_t *block) {
   return rc == 0 ? 0 : bench_fail("uvperf_set_read", uv_strerror(rc));
 }
 
+static void on_reading(uvperf_set_t *set, int status,
+                       const uvperf_reading_t *reading,
+                       const uvperf_reading_t *delta) {
+  (void)delta;
+  if (status == 0 && uvperf_reading_nr_places(reading) >= THREADS)
+    ((block_t *)set->data)->nr_readings += 1;
+}
+
+static int start_reading(block_t *block) {
+  int rc;
+
+  block->set.data = block;
+  block->nr_readings = 0;
+  rc = uvperf_set_read_start(&block->set, 10, on_reading);
+  return rc == 0 ? 0 : bench_fail("uvperf_set_read_start", uv_strerror(rc));
+}
+
+static int has_read(const block_t *block) {
+  return block->nr_readings > 0;
+}
+
 /* -- a snapshot ----------------------------------------------------------- */
 
 static void on_record(uvperf_set_t *set, int status,
@@ -321,6 +342,8 @@ static const block_operation_t operations[] = {
                 .perf = "perf stat -e page-faults -p %s true"},
                {"2,000 threads: start", enable, NULL},
                {"2,000 threads: one read", read_set, NULL},
+               {"2,000 threads: start reading", start_reading, NULL},
+               {"2,000 threads: a reading on the loop", do_nothing, has_read},
                {"2,000 threads: close", close_set, is_closed}}},
     {.rounds = 3,
      .steps = {{"idle", do_nothing, has_asked, .asks = 1},

@@ -10,7 +10,7 @@
 #include "bench.h"
 #include "uvperf.h"
 
-#define BLOCK_STEPS 6
+#define BLOCK_STEPS 8
 
 /* What the steps of an operation share. */
 typedef struct block_s {
@@ -27,6 +27,7 @@ typedef struct block_s {
   char name[128]; /* of the step whose own is "" */
   int is_closed;
   size_t records;
+  size_t nr_readings;
   size_t nr_asked; /* requests of uv_fs_stat that were answered in this step */
 } block_t;
 
